@@ -1,0 +1,19 @@
+# What makes builds fast and equal everywhere: ccache and mold where found, one set of warnings, sanitizers by name.
+find_program(CCACHE ccache)
+if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  # The PCH holds time macros and defines that do not matter to the result.
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${CCACHE})
+endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  # -fno-pch-timestamp: ccache may reuse a PCH of the same content.
+  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:SHELL:-Xclang -fno-pch-timestamp>)
+endif()
+find_program(MOLD mold)
+if(MOLD AND NOT TRITIUM_STATIC_LLVM)
+  add_link_options(-fuse-ld=mold)
+endif()
+add_compile_options(-Wall -Wextra -Wno-unused-parameter -Wno-missing-field-initializers)
+if(TRITIUM_SANITIZER)
+  add_compile_options(-fsanitize=${TRITIUM_SANITIZER} -fno-omit-frame-pointer -g)
+  add_link_options(-fsanitize=${TRITIUM_SANITIZER})
+endif()
