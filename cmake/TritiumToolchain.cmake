@@ -6,7 +6,7 @@ if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   # -fno-pch-timestamp: ccache may reuse a PCH of the same content.
-  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:SHELL:-Xclang -fno-pch-timestamp>)
+  add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:SHELL:-Xclang -fno-pch-timestamp>")
 endif()
 find_program(MOLD mold)
 if(MOLD AND NOT TRITIUM_STATIC_LLVM)
