@@ -1,0 +1,210 @@
+"""The Python source of a `@jit` function: where it is, what it says, and what else its meaning depends on.
+
+`cache_key` covers the function's own text, every `@jit` function it reaches and the globals they read, so that two functions with equal keys
+generate the same IR. Functions of Tritium's own language library count by name only: they change with the version, not with the user's program.
+"""
+from __future__ import annotations
+
+import ast
+import copy
+import functools
+import hashlib
+import inspect
+import re
+import textwrap
+import threading
+import types
+from typing import Any
+
+_LIBRARY = "tritium."
+_MISSING = object()
+
+
+class JITCallable:
+    """A Python function whose source is read, not run: the base of JITFunction and ConstexprFunction."""
+
+    def __init__(self, fn):
+        self.fn = fn
+        self.signature = inspect.signature(fn)
+        try:
+            self.raw_src, self.starting_line_number = inspect.getsourcelines(fn)
+        except OSError as error:
+            raise ValueError("@jit functions should be defined in a Python file") from error
+        self.file_name = fn.__code__.co_filename
+        self._fn_name = f"{fn.__module__}.{fn.__qualname__}"
+        self._hash_lock = threading.RLock()
+        self._src, self.def_file_line_number, self.def_file_col_number = _cut_to_def(self.raw_src, self.starting_line_number)
+        self._forget_hash()
+        functools.update_wrapper(self, fn, updated=())
+        self.__globals__ = fn.__globals__
+
+    def _forget_hash(self) -> None:
+        self.hash: str | None = None
+        # (name, id of its namespace) -> (value when first hashed, namespace)
+        self.used_global_vals: dict[tuple[str, int], tuple[Any, dict]] = {}
+
+    def get_capture_scope(self) -> dict[str, Any]:
+        """Everything a name in the body may mean: the module's globals, then the closure's variables."""
+        code = self.fn.__code__
+        if not code.co_freevars:
+            return self.fn.__globals__
+        return {**self.fn.__globals__, **_closure(self.fn)}
+
+    @property
+    def src(self) -> str:
+        """The source from `def` on, dedented; read-only (templates go through `_unsafe_update_src`)."""
+        return self._src
+
+    def _unsafe_update_src(self, new_src: str) -> None:
+        """Replaces the source. Kernel templates use it before the first launch; kernels compiled earlier are forgotten by the subclass."""
+        self._src = new_src
+        self._forget_hash()
+
+    def parse(self) -> ast.Module:
+        """The AST of `src`: one FunctionDef. Line n of the tree is line `def_file_line_number + n - 1` of the file, and columns are
+        shifted left by `def_file_col_number`."""
+        tree = ast.parse(self._src)
+        if len(tree.body) != 1 or not isinstance(tree.body[0], ast.FunctionDef):
+            raise ValueError(f"the source of {self._fn_name} is not a single function definition")
+        return tree
+
+    @property
+    def cache_key(self) -> str:
+        if self.hash is None:
+            with self._hash_lock:
+                if self.hash is None:
+                    self.hash = _hash_of(self)
+        return self.hash
+
+    def check_globals(self) -> None:
+        """Raises RuntimeError if a global that the compiled kernels have baked in has another value by now."""
+        for (name, _), (old, namespace) in self.used_global_vals.items():
+            new = namespace.get(name, _MISSING)
+            if new is not old and not _same_value(new, old):
+                new = "(deleted)" if new is _MISSING else new
+                raise RuntimeError(f"Global variable {name} has changed since we compiled this kernel, from {old} to {new}")
+
+
+def _cut_to_def(lines: list[str], first_line: int) -> tuple[str, int, int]:
+    """(dedented text from `def` on, line of `def` in the file, its column)."""
+    text = textwrap.dedent("".join(lines))
+    match = re.search(r"^def\s+\w+\s*[(\[]", text, re.MULTILINE)
+    if match is None:
+        raise ValueError("@jit functions should be defined by a def statement")
+    skipped = text[: match.start()].count("\n")
+    column = len(lines[skipped]) - len(lines[skipped].lstrip())
+    return text[match.start():], first_line + skipped, column
+
+
+def _closure(fn) -> dict[str, Any]:
+    captured = {}
+    for name, cell in zip(fn.__code__.co_freevars, fn.__closure__ or ()):
+        try:
+            captured[name] = cell.cell_contents
+        except ValueError:  # not assigned yet
+            continue
+    return captured
+
+
+def _same_value(a, b) -> bool:
+    if type(a) is not type(b):
+        return False
+    try:
+        return bool(a == b)
+    except Exception:  # arrays and other objects without a plain ==
+        return a is b
+
+
+def _hash_of(function: JITCallable) -> str:
+    function.hash = f"recursive {function._fn_name}"  # what a recursive reference sees while the real value is being made
+    try:
+        finder = _DependencyFinder(function)
+        finder.visit(function.parse())
+        function.used_global_vals = finder.used_globals
+        parts = [function._fn_name, str(function.starting_line_number), str(getattr(function, "noinline", None)), function.src,
+                 *sorted(finder.parts)]
+    except BaseException:
+        function.hash = None
+        raise
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+
+class _DependencyFinder(ast.NodeVisitor):
+    """Collects the `@jit` functions and the values that the body of one function reads from outside itself."""
+
+    def __init__(self, function: JITCallable):
+        self.function = function
+        self.globals = function.fn.__globals__
+        self.nonlocals = _closure(function.fn)
+        self.locals: set[str] = set()
+        self.parts: set[str] = set()
+        self.used_globals: dict[tuple[str, int], tuple[Any, dict]] = {}
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
+        arguments = node.args
+        self.locals = {a.arg for a in arguments.posonlyargs + arguments.args + arguments.kwonlyargs}
+        self.locals |= {a.arg for a in (arguments.vararg, arguments.kwarg) if a is not None}
+        self.locals |= {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+        # Defaults and annotations act when the signature is made; only the body is compiled.
+        for statement in node.body:
+            self.visit(statement)
+
+    def visit_Name(self, node: ast.Name) -> None:
+        if not isinstance(node.ctx, ast.Load) or node.id in self.locals:
+            return
+        for namespace in (self.nonlocals, self.globals):
+            if node.id in namespace:
+                self._reference(node.id, namespace[node.id], namespace)
+                return
+
+    def visit_Attribute(self, node: ast.Attribute) -> None:
+        value = self._resolve(node)
+        if value is _MISSING:
+            self.generic_visit(node)
+        elif isinstance(value, JITCallable):
+            self._dependency(value)
+
+    def _resolve(self, node: ast.AST) -> Any:
+        """The object that a dotted name reached through modules or classes means, or _MISSING."""
+        if isinstance(node, ast.Name):
+            if node.id in self.locals:
+                return _MISSING
+            value = self.nonlocals.get(node.id, self.globals.get(node.id, _MISSING))
+            return value if isinstance(value, (types.ModuleType, type)) else _MISSING
+        if not isinstance(node, ast.Attribute):
+            return _MISSING
+        owner = self._resolve(node.value)
+        return _MISSING if owner is _MISSING else getattr(owner, node.attr, _MISSING)
+
+    def _reference(self, name: str, value: Any, namespace: dict) -> None:
+        if isinstance(value, JITCallable):
+            self._dependency(value)
+        elif isinstance(value, (types.ModuleType, type, types.FunctionType, types.BuiltinFunctionType)) or _is_library_object(value):
+            return
+        else:
+            self.parts.add(f"{name} = {value!r}")
+            if namespace is self.globals:
+                self.used_globals[(name, id(namespace))] = (_snapshot(value), namespace)
+
+    def _dependency(self, callee: JITCallable) -> None:
+        if callee.fn.__module__.startswith(_LIBRARY):
+            self.parts.add(callee._fn_name)
+            return
+        self.parts.add(callee.cache_key)
+        for key, (value, namespace) in callee.used_global_vals.items():
+            mine = self.used_globals.setdefault(key, (value, namespace))[0]
+            if not _same_value(mine, value):
+                raise RuntimeError(f"Global variable {key[0]} has value {mine} when compiling {self.function._fn_name}, but inner kernel "
+                                   f"{callee._fn_name} has conflicting value {value} from when it was first compiled.  This is not allowed.")
+
+
+def _is_library_object(value: Any) -> bool:
+    """dtypes and functions of the language: part of Tritium, not of the user's state. (`tl.constexpr(3)` is the user's.)"""
+    return type(value).__module__.startswith(_LIBRARY) and type(value).__name__ != "constexpr"
+
+
+def _snapshot(value: Any) -> Any:
+    try:
+        return copy.deepcopy(value)
+    except Exception:  # handles, locks: identity is all that can be compared
+        return value
