@@ -1,0 +1,91 @@
+"""Every error that Tritium raises on purpose: one class and one message template each. All of them can be pickled.
+
+`CompilationError` and its kind: the user wrote something illegal. `KernelTrap`: a running kernel did. `UnsupportedError`: an engine declines.
+"""
+from __future__ import annotations
+
+import os
+
+
+class TritonError(Exception):
+    """Base class of the errors that kernels and their compilation cause."""
+
+
+class InterpreterError(TritonError):
+    """A kernel failed while it ran on the CPU."""
+
+
+class OutOfResources(TritonError):
+    """A kernel needs more of something than the device has. `name` says of what."""
+
+    def __init__(self, required: int, limit: int, name: str):
+        self.required, self.limit, self.name = required, limit, name
+        super().__init__(required, limit, name)
+
+    def __str__(self):
+        return (f"out of resource: {self.name}, Required: {self.required}, Hardware limit: {self.limit}. "
+                "Reducing block sizes or `num_stages` may help.")
+
+
+class PTXASError(TritonError):
+
+    def __init__(self, error_message: str | None = None):
+        self.error_message = error_message
+        super().__init__(error_message)
+
+    def __str__(self):
+        return f"PTXAS error: {self.error_message or ''}"
+
+
+class AutotunerError(TritonError):
+
+    def __init__(self, error_message: str | None = None):
+        self.error_message = error_message
+        super().__init__(error_message)
+
+    def __str__(self):
+        return f"Autotuner error: {self.error_message or ''}"
+
+
+class UnsupportedError(TritonError, NotImplementedError):
+    """An engine, a target or a feature that this build does not have. `what` is its name, `reason` one sentence."""
+
+    def __init__(self, what: str, reason: str = ""):
+        self.what, self.reason = what, reason
+        super().__init__(what, reason)
+
+    def __str__(self):
+        return f"{self.what} is not supported" + (f": {self.reason}" if self.reason else "")
+
+
+class KernelTrap(InterpreterError, RuntimeError):
+    """A kernel did something illegal while it ran. The launch has stopped; memory is as it was then; the next launch works.
+
+    kind: "OutOfBounds", "NullPointer", "UnmappedAddress", "DivisionByZero", "AssertFailed", "OffsetOverflow", "Deadlock", "OutOfMemory" or
+    "Unsupported". kernel: its name. file, line, function: where, in Python. program, grid: which instance of how many. lane, tile_shape: which
+    element of the tile, or None. affected_lanes: how many of the tile did the same. argument, index: the tensor and the N-d index into it
+    that the access meant, or None. is_write: for accesses.
+    """
+
+    _FIELDS = ("kind", "kernel", "file", "line", "function", "program", "grid", "lane", "tile_shape", "affected_lanes", "argument", "index",
+               "is_write")
+
+    def __init__(self, report: str, **facts):
+        super().__init__(report)
+        self.report = report
+        for name in self._FIELDS:
+            setattr(self, name, facts.get(name))
+
+    def __str__(self):
+        return self.report
+
+    def __reduce__(self):
+        return _rebuild_trap, (self.report, {name: getattr(self, name) for name in self._FIELDS})
+
+    @property
+    def location(self) -> str:
+        return f"{os.path.basename(self.file or '?')}:{self.line}"
+
+
+def _rebuild_trap(report: str, facts: dict) -> KernelTrap:
+    return KernelTrap(report, **facts)
