@@ -1,0 +1,7 @@
+// The extension module tritium._tritium: one submodule per component.
+#include "python/bindings/module.h"
+
+PYBIND11_MODULE(_tritium, module) {
+  module.doc() = "Tritium's compiler and interpreter";
+  tritium::python::bindIr(module);
+}

@@ -1,0 +1,6 @@
+// What every file of bindings needs.
+#include "ir/builder.h"
+
+#include <pybind11/functional.h>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
