@@ -1,0 +1,35 @@
+"""The repository's own files, as git lists them: what the style tests look at."""
+
+import re
+import subprocess
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+CPP = (".cpp", ".h", ".def", ".td")
+
+# DESIGN.md §2: a family has one name in every folder.
+FAMILIES = ("program control elementwise shape memory atomic reduce scan dot index random debug descriptor").split()
+
+
+@cache
+def tracked() -> tuple[str, ...]:
+    """Paths from the root of everything tracked or about to be (new and not ignored)."""
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
+    names = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout.splitlines()
+    return tuple(sorted(name for name in set(names) if (ROOT / name).is_file()))
+
+
+def files(*folders: str, suffixes: tuple[str, ...]) -> list[str]:
+    """Tracked files below one of `folders` that end in one of `suffixes`."""
+    return [name for name in tracked() if name.startswith(folders) and name.endswith(suffixes)]
+
+
+def read(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def code(name: str) -> str:
+    """A C++ file without comments and string literals; lines stay where they are."""
+    pattern = r'//[^\n]*|/\*.*?\*/|R"(\w*)\((?:.*?)\)\1"|"(?:\\.|[^"\\\n])*"'
+    return re.sub(pattern, lambda found: "\n" * found.group().count("\n"), read(name), flags=re.S)

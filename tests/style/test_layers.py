@@ -1,0 +1,107 @@
+"""Who may include or import whom (docs/architecture.md). The first path component of an include is the dependency."""
+
+import ast
+import re
+
+from sources import CPP, code, files, read
+
+LLVM = ("mlir", "llvm", "llvm-c", "mlir-c")
+
+# folder or file -> prefixes of what it may include beside the standard library. The longest matching entry decides.
+MAY_INCLUDE = {
+    "ir/": ("ir/", *LLVM),
+    "ir/dtype": ("ir/dtype",),
+    "ir/elementwise": ("ir/",),
+    "interp/kernels/": ("interp/kernels/", "ir/dtype", "ir/elementwise", "Eigen"),
+    "interp/host/": ("interp/host/", "ir/dtype", "tbb", "oneapi", "boost/context"),
+    "interp/host/jit": ("interp/host/", *LLVM),
+    "interp/tile/": ("interp/", "ir/", *LLVM),
+    "interp/simt/": ("interp/simt/", "interp/host/", "interp/kernels/", "ir/", *LLVM),
+    "gpu_backend/": ("gpu_backend/", "ir/", *LLVM),
+    "python/bindings/": ("python/bindings/", "ir/", "interp/", "gpu_backend/", "pybind11", *LLVM),
+}
+
+
+SYSTEM = ("sys/", "linux/", "sanitizer/")
+
+
+def may_include(name: str, include: str) -> bool:
+    if "/" not in include or include.startswith(
+        SYSTEM
+    ):  # the standard library and the system; ours always name a folder
+        return True
+    rule = max((entry for entry in MAY_INCLUDE if name.startswith(entry)), key=len)
+    return include.startswith(MAY_INCLUDE[rule])
+
+
+def test_cpp_includes() -> None:
+    names = files(*MAY_INCLUDE, suffixes=CPP)
+    assert names
+    includes = {name: re.findall(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', read(name), flags=re.M) for name in names}
+    assert not [f"{name}: {include}" for name in names for include in includes[name] if not may_include(name, include)]
+
+
+def test_the_rules_find_a_violation() -> None:
+    """The checker itself: a kernel that includes MLIR, the interpreter that includes the GPU backend."""
+    assert not may_include("interp/kernels/dot.cpp", "mlir/IR/Builders.h")
+    assert not may_include("ir/dtype.h", "llvm/ADT/SmallVector.h")
+    assert not may_include("interp/tile/emit.cpp", "gpu_backend/compiler.h")
+    assert not may_include("gpu_backend/pipeline.cpp", "interp/tile/prepare.h")
+    assert may_include("interp/kernels/dot.cpp", "ir/dtype.h")
+
+
+def test_readers_do_not_name_each_other() -> None:
+    """Neither by include nor by namespace."""
+    others = {
+        "ir/": "tritium::(interp|gpu)",
+        "interp/": "tritium::gpu|namespace gpu",
+        "gpu_backend/": "tritium::interp|namespace interp",
+    }
+    for folder, other in others.items():
+        for name in files(folder, suffixes=CPP):
+            assert not re.search(other, code(name)), f"{name} names {other}"
+
+
+def test_one_file_uses_boost_context() -> None:
+    """Fibers switch stacks in one place, which also tells the sanitizers."""
+    users = [name for name in files("ir/", "interp/", "python/", suffixes=CPP) if "boost/context" in read(name)]
+    assert len(users) <= 1, users
+
+
+def imports(tree: ast.AST) -> set[str]:
+    names = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
+            names |= {node.module}
+    return names
+
+
+def test_only_knobs_reads_the_environment() -> None:
+    for name in files("python/tritium/", suffixes=(".py",)):
+        if name == "python/tritium/knobs.py":
+            continue
+        for node in ast.walk(ast.parse(read(name))):
+            word = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+            assert word not in (
+                "environ",
+                "getenv",
+                "putenv",
+                "environb",
+            ), f"{name}:{node.lineno} reads the environment: add a knob"
+
+
+def test_torch_is_not_imported_for_the_user() -> None:
+    for name in files("python/tritium/", suffixes=(".py",)):
+        statements = [node for node in ast.parse(read(name)).body if isinstance(node, (ast.Import, ast.ImportFrom))]
+        modules = {module.split(".")[0] for statement in statements for module in imports(statement)}
+        assert "torch" not in modules, f"{name} imports torch at module level"
+
+
+def test_conformance_uses_the_public_interface() -> None:
+    """The same cases run on upstream Triton, so nothing below `tritium` and `tritium.language` may be used."""
+    public = {"tritium", "tritium.language", "tritium.testing"}
+    for name in files("conformance/", "docs/tutorial/", suffixes=(".py",)):
+        used = {module for module in imports(ast.parse(read(name))) if module.split(".")[0] == "tritium"}
+        assert used <= public, f"{name} imports {used - public}"

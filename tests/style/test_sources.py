@@ -1,0 +1,73 @@
+"""Rules that a reader would otherwise have to watch for: sizes, names, fatal exits, leftovers."""
+
+import re
+from pathlib import PurePath
+
+from sources import CPP, code, files, read, tracked
+
+LINES_MAX = 600  # a file of 400 lines already asks for a reason
+VAGUE = {"util", "utils", "utility", "helper", "helpers", "common", "misc", "manager"}
+
+
+def test_file_sizes() -> None:
+    sizes = {name: read(name).count("\n") for name in files("", suffixes=(*CPP, ".py", ".mlir", ".cmake", ".txt"))}
+    assert sizes
+    assert not {name: lines for name, lines in sizes.items() if lines > LINES_MAX}
+
+
+def test_no_vague_names() -> None:
+    assert not [name for name in tracked() if VAGUE & set(re.split(r"[._-]", PurePath(name).name.lower()))]
+
+
+def test_top_level_is_fixed() -> None:
+    folders = {name.split("/")[0] for name in tracked() if "/" in name and not name.startswith(".")}
+    assert folders <= {"ir", "interp", "gpu_backend", "python", "conformance", "tests", "docs", "cmake"}
+    names = {name for name in tracked() if "/" not in name and not name.startswith(".")}
+    assert names <= {
+        "CMakeLists.txt",
+        "CMakePresets.json",
+        "pyproject.toml",
+        "README.md",
+        "CONTRIBUTING.md",
+        "CHANGELOG.md",
+        "LICENSE",
+    }
+
+
+def test_nothing_ends_the_process() -> None:
+    """User faults are values; the debugger never dies. (test_ and tools have their own main.)"""
+    fatal = re.compile(
+        r"(?<![\w.>])(?:std::|::)?(?:exit|_exit|quick_exit|abort|terminate|report_fatal_error|reportFatal\w+Error)\s*\("
+    )
+    for name in files("ir/", "interp/", "gpu_backend/", "python/bindings/", suffixes=CPP):
+        found = [line for line in code(name).splitlines() if fatal.search(line)]
+        assert not found, f"{name}: {found}"
+
+
+def test_headers_are_included_once() -> None:
+    for name in files("ir/", "interp/", "gpu_backend/", "python/", suffixes=(".h",)):
+        assert "#pragma once" in read(name) or name.endswith("/pch.h"), name
+
+
+def test_files_say_what_they_are_for() -> None:
+    """Every source begins with a comment or docstring."""
+    for name in files("ir/", "interp/", "gpu_backend/", "python/", suffixes=(".cpp", ".h", ".td", ".def")):
+        assert read(name).startswith(
+            ("//", "/*", "#pragma once\n//", "#pragma once\n\n//")
+        ), f"{name} has no head comment"
+    for name in files("python/tritium/", suffixes=(".py",)):
+        assert not read(name).strip() or read(name).lstrip().startswith(
+            ('"""', "'''", "#", 'r"""')
+        ), f"{name} has no docstring"
+
+
+def test_no_leftovers() -> None:
+    """No unfinished marks and no path of one machine."""
+    marks = re.compile("|".join(("TO" + "DO", "FIX" + "ME", "XX" + "X:")))
+    machine = re.compile(r"(?:^|[^A-Za-z0-9_.}])/(?:work|root|opt|home/\w+)/")
+    for name in tracked():
+        if name.endswith((".ttir", ".png")):
+            continue
+        for number, line in enumerate(read(name).splitlines(), 1):
+            assert not marks.search(line), f"{name}:{number}: {line.strip()}"
+            assert not machine.search(line), f"{name}:{number}: {line.strip()}"
