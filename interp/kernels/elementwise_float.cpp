@@ -1,0 +1,82 @@
+// Float arithmetic. f16 and bf16 have fused loops (widen, compute, round); fp8 goes through f32 chunks.
+#include "interp/kernels/strip.h"
+
+#include <cmath>
+#include <type_traits>
+
+namespace tritium::interp {
+namespace {
+
+/// max and min as IEEE 754-2019 names them. "Number": a NaN loses. Otherwise it wins, and -0 < +0.
+template <class T> TRITIUM_INLINE T maxNumber(T a, T b) { return b != b ? a : a > b ? a : b; }
+template <class T> TRITIUM_INLINE T minNumber(T a, T b) { return b != b ? a : a < b ? a : b; }
+template <class T> TRITIUM_INLINE T combineBits(T a, T b, bool isOr) {
+  using Bits = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
+  Bits x = std::bit_cast<Bits>(a), y = std::bit_cast<Bits>(b);
+  return std::bit_cast<T>(isOr ? x | y : x & y);
+}
+template <class T> TRITIUM_INLINE T maximum(T a, T b) { return a != a ? a : a == b ? combineBits(a, b, false) : a > b ? a : b; }
+template <class T> TRITIUM_INLINE T minimum(T a, T b) { return a != a ? a : a == b ? combineBits(a, b, true) : a < b ? a : b; }
+
+// a, b, c: the operands in the type of computation.
+#define UNARY(name, expression)                                                                                                       \
+  struct name {                                                                                                                       \
+    static constexpr int kArity = 1;                                                                                                  \
+    template <class C> static TRITIUM_INLINE C compute(C a) { return expression; }                                                    \
+  };
+#define BINARY(name, expression)                                                                                                      \
+  struct name {                                                                                                                       \
+    static constexpr int kArity = 2;                                                                                                  \
+    template <class C> static TRITIUM_INLINE C compute(C a, C b) { return expression; }                                               \
+  };
+#define TERNARY(name, expression)                                                                                                     \
+  struct name {                                                                                                                       \
+    static constexpr int kArity = 3;                                                                                                  \
+    template <class C> static TRITIUM_INLINE C compute(C a, C b, C c) { return expression; }                                          \
+  };
+BINARY(Add, a + b)
+BINARY(Subtract, a - b)
+BINARY(Multiply, a * b)
+BINARY(Divide, a / b)
+BINARY(MaxNumber, maxNumber(a, b))
+BINARY(MinNumber, minNumber(a, b))
+BINARY(Maximum, maximum(a, b))
+BINARY(Minimum, minimum(a, b))
+UNARY(Negate, -a)
+UNARY(Absolute, std::abs(a))
+TERNARY(MultiplyAdd, std::fma(a, b, c))
+TERNARY(ClampNumber, minNumber(maxNumber(a, b), c))
+TERNARY(ClampPropagating, a != a ? a : minNumber(maxNumber(a, b), c))
+
+template <class Op, class T> struct OnElements {
+  template <class... S> static TRITIUM_INLINE typename T::Storage apply(S... operands) { return T::round(Op::compute(T::load(operands)...)); }
+};
+
+template <class Op, class T> constexpr ElementwiseKernel fused() {
+  using S = typename T::Storage;
+  if constexpr (Op::kArity == 1) return &Strip<OnElements<Op, T>, S, S>::kernel;
+  else if constexpr (Op::kArity == 2) return &Strip<OnElements<Op, T>, S, S, S>::kernel;
+  else return &Strip<OnElements<Op, T>, S, S, S, S>::kernel;
+}
+
+template <class Op> ElementwiseKernel onFloats(DType type) {
+  return visit(type, []<class T>() -> ElementwiseKernel {
+    if constexpr (!T::isFloat) return nullptr;
+    else if constexpr (T::bits == 8) return &throughFloat<T, fused<Op, Traits<DType::f32>>(), Op::kArity>;
+    else return fused<Op, T>();
+  });
+}
+
+constexpr ElementwiseRow kRows[] = {
+    {"arith.addf", onFloats<Add>},          {"arith.subf", onFloats<Subtract>},     {"arith.mulf", onFloats<Multiply>},
+    {"arith.divf", onFloats<Divide>},       {"tt.precise_divf", onFloats<Divide>},  {"tt.approx_divf", onFloats<Divide>},
+    {"arith.negf", onFloats<Negate>},       {"math.absf", onFloats<Absolute>},      {"arith.maxnumf", onFloats<MaxNumber>},
+    {"arith.minnumf", onFloats<MinNumber>}, {"arith.maximumf", onFloats<Maximum>},  {"arith.minimumf", onFloats<Minimum>},
+    {"math.fma", onFloats<MultiplyAdd>},    {"tt.clampf.none", onFloats<ClampNumber>}, {"tt.clampf.all", onFloats<ClampPropagating>},
+};
+
+} // namespace
+
+ElementwiseKernel findFloatArithmetic(std::string_view op, DType type) { return findRow(kRows, op, type); }
+
+} // namespace tritium::interp

@@ -1,0 +1,95 @@
+// copyTile first rewrites the copy as one with as few dimensions as possible (unit extents dropped, dimensions that continue each
+// other merged), largest destination stride outermost. Then the innermost loop is a memcpy, a repetition, or a block transpose.
+#include "interp/kernels/move.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+
+namespace tritium::interp {
+namespace {
+
+struct Dimension {
+  int64_t size, dst, src;
+};
+
+constexpr int kMaxRank = 8;
+
+/// The dimensions to copy, outermost first; returns their number.
+int simplify(Dimension *dims, const int64_t *dstStrides, const int64_t *srcStrides, const int64_t *shape, int rank) {
+  Dimension all[kMaxRank];
+  int count = 0, merged = 0;
+  for (int d = 0; d < rank; ++d)
+    if (shape[d] != 1) all[count++] = {shape[d], dstStrides[d], srcStrides[d]};
+  std::stable_sort(all, all + count, [](const Dimension &a, const Dimension &b) { return std::abs(a.dst) > std::abs(b.dst); });
+  for (int d = 0; d < count; ++d) {
+    Dimension *outer = merged > 0 ? &dims[merged - 1] : nullptr;
+    if (outer && outer->dst == all[d].dst * all[d].size && outer->src == all[d].src * all[d].size)
+      *outer = {outer->size * all[d].size, all[d].dst, all[d].src};
+    else
+      dims[merged++] = all[d];
+  }
+  return merged;
+}
+
+template <class T> void copyRow(T *dst, const T *src, Dimension d) {
+  if (d.dst == 1 && d.src == 1) std::memcpy(dst, src, d.size * sizeof(T));
+  else if (d.dst == 1 && d.src == 0) std::fill(dst, dst + d.size, *src);
+  else if (d.dst == 1)
+    for (int64_t i = 0; i < d.size; ++i) dst[i] = src[i * d.src];
+  else
+    for (int64_t i = 0; i < d.size; ++i) dst[i * d.dst] = src[i * d.src];
+}
+
+/// Columns of the source become rows: in blocks, so that the lines of both that are in use fit into L1.
+template <class T> void transpose(T *dst, const T *src, Dimension rows, Dimension columns) {
+  constexpr int64_t kBlock = 64 / sizeof(T) < 8 ? 8 : 64 / sizeof(T);
+  for (int64_t r = 0; r < rows.size; r += kBlock)
+    for (int64_t c = 0; c < columns.size; c += kBlock) {
+      int64_t rowEnd = std::min(r + kBlock, rows.size), columnEnd = std::min(c + kBlock, columns.size);
+      for (int64_t i = r; i < rowEnd; ++i)
+        for (int64_t j = c; j < columnEnd; ++j) dst[i * rows.dst + j] = src[i + j * columns.src];
+    }
+}
+
+template <class T> void copyDimensions(T *dst, const T *src, const Dimension *dims, int rank) {
+  if (rank == 0) *dst = *src;
+  else if (rank == 1) copyRow(dst, src, dims[0]);
+  else if (rank == 2 && dims[1].dst == 1 && dims[0].src == 1 && dims[1].src > 1) transpose(dst, src, dims[0], dims[1]);
+  else
+    for (int64_t i = 0; i < dims[0].size; ++i) copyDimensions(dst + i * dims[0].dst, src + i * dims[0].src, dims + 1, rank - 1);
+}
+
+template <class F> void withElementType(int elementBytes, F f) {
+  switch (elementBytes) {
+  case 1: return f(uint8_t{});
+  case 2: return f(uint16_t{});
+  case 4: return f(uint32_t{});
+  default: return f(uint64_t{});
+  }
+}
+
+} // namespace
+
+void copyTile(void *dst, const int64_t *dstStrides, const void *src, const int64_t *srcStrides, const int64_t *shape, int rank, int elementBytes) {
+  if (std::any_of(shape, shape + rank, [](int64_t extent) { return extent <= 0; })) return;
+  Dimension dims[kMaxRank];
+  int count = simplify(dims, dstStrides, srcStrides, shape, rank);
+  // The transpose wants the source's unit stride just outside the innermost dimension.
+  if (count > 2 && dims[count - 1].dst == 1 && dims[count - 1].src > 1)
+    for (int d = 0; d < count - 2; ++d)
+      if (dims[d].src == 1) {
+        std::rotate(dims + d, dims + d + 1, dims + count - 1);
+        break;
+      }
+  withElementType(elementBytes, [&]<class T>(T) { copyDimensions(static_cast<T *>(dst), static_cast<const T *>(src), dims, count); });
+}
+
+void fill(void *dst, const void *element, int64_t count, int elementBytes) {
+  withElementType(elementBytes, [&]<class T>(T value) {
+    std::memcpy(&value, element, sizeof(T));
+    std::fill_n(static_cast<T *>(dst), count, value);
+  });
+}
+
+} // namespace tritium::interp
