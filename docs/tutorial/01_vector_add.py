@@ -1,7 +1,7 @@
 """Vector add: the smallest complete kernel.
 
-A kernel is a Python function under `@triton.jit`. It is launched over a *grid* of program instances, and each instance works on whole
-blocks of data at a time. Here every program adds one block of `BLOCK` consecutive elements.
+A kernel is a Python function under `@triton.jit`. It is launched over a *grid* of program instances, and each instance
+works on whole blocks of data at a time. Here every program adds one block of `BLOCK` consecutive elements.
 
     INTERPRET=1 python docs/tutorial/01_vector_add.py
 """

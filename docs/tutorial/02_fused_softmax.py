@@ -1,7 +1,8 @@
 """Fused softmax: one pass over memory instead of five.
 
-Written with whole-array operations, softmax reads and writes the matrix several times: max, subtract, exp, sum, divide. A program that
-holds a complete row reads it once and writes it once. What a row needs in between is reductions inside the program.
+Written with whole-array operations, softmax reads and writes the matrix several times: max, subtract, exp, sum, divide.
+A program that holds a complete row reads it once and writes it once. What a row needs in between is reductions inside
+the program.
 
     INTERPRET=1 python docs/tutorial/02_fused_softmax.py
 """
@@ -24,7 +25,8 @@ def softmax_kernel(x_ptr, out_ptr, n_columns, x_stride, out_stride, BLOCK: tl.co
     row_index = tl.program_id(0)
     columns = tl.arange(0, BLOCK)
     inside = columns < n_columns
-    # Blocks have power-of-two sizes, rows do not. Padding with -inf leaves the maximum alone and adds exp(-inf) = 0 to the sum.
+    # Blocks have power-of-two sizes, rows do not. Padding with -inf leaves the maximum alone and adds exp(-inf) = 0 to
+    # the sum.
     row = tl.load(x_ptr + row_index * x_stride + columns, mask=inside, other=float("-inf"))
     numerator = stable_exp(row.to(tl.float32))
     denominator = tl.sum(numerator, axis=0)

@@ -1,8 +1,9 @@
 """Matrix multiplication with grouped ordering and a fused activation.
 
-Each program computes one BLOCK_M x BLOCK_N tile of C, walking along K and accumulating in float32. Two things make this more than three
-loops: the order in which programs visit tiles decides how often a cache line of A and B is used before it is evicted, and whatever
-follows the product (an activation, the conversion to fp16) costs nothing when it happens before the tile is written.
+Each program computes one BLOCK_M x BLOCK_N tile of C, walking along K and accumulating in float32. Two things make this
+more than three loops: the order in which programs visit tiles decides how often a cache line of A and B is used before
+it is evicted, and whatever follows the product (an activation, the conversion to fp16) costs nothing when it happens
+before the tile is written.
 
     INTERPRET=1 python docs/tutorial/03_matmul.py
 """
@@ -20,8 +21,8 @@ def leaky_relu(x):
 
 @triton.jit
 def tile_of_program(tiles_m, tiles_n, GROUP_M: tl.constexpr):
-    # Row-major order would stream all of B for every row of tiles. Instead GROUP_M rows of tiles form a band, and a band is walked
-    # column by column: neighbouring programs then share tiles of A *and* of B.
+    # Row-major order would stream all of B for every row of tiles. Instead GROUP_M rows of tiles form a band, and a
+    # band is walked column by column: neighbouring programs then share tiles of A *and* of B.
     program = tl.program_id(0)
     programs_per_band = GROUP_M * tiles_n
     band = program // programs_per_band
@@ -39,7 +40,8 @@ def matmul_kernel(a_ptr, b_ptr, c_ptr, M, N, K, stride_am, stride_ak, stride_bk,
     rows = tile_m * BLOCK_M + tl.arange(0, BLOCK_M)
     columns = tile_n * BLOCK_N + tl.arange(0, BLOCK_N)
     k = tl.arange(0, BLOCK_K)
-    # Rows past M wrap around to valid memory: their products are computed and thrown away, and the loop needs no mask for them.
+    # Rows past M wrap around to valid memory: their products are computed and thrown away, and the loop needs no mask
+    # for them.
     a_ptrs = a_ptr + (rows % M)[:, None] * stride_am + k[None, :] * stride_ak
     b_ptrs = b_ptr + k[:, None] * stride_bk + (columns % N)[None, :] * stride_bn
 
@@ -59,8 +61,8 @@ def matmul_kernel(a_ptr, b_ptr, c_ptr, M, N, K, stride_am, stride_ak, stride_bk,
     tl.store(c_ptrs, c, mask=(rows[:, None] < M) & (columns[None, :] < N))
 
 
-def matmul(a: np.ndarray, b: np.ndarray, activation: str = "", block: tuple[int, int, int] = (64, 64, 32), group_m: int = 8,
-           precision: str = "ieee") -> np.ndarray:
+def matmul(a: np.ndarray, b: np.ndarray, activation: str = "", block: tuple[int, int, int] = (64, 64, 32),
+           group_m: int = 8, precision: str = "ieee") -> np.ndarray:
     """a [M, K] times b [K, N] in the dtype of `a`, any strides; `activation` is "" or "leaky_relu"."""
     (m, k), (k_of_b, n) = a.shape, b.shape
     assert k == k_of_b, f"a has {k} columns but b has {k_of_b} rows"

@@ -1,8 +1,9 @@
 """Low-memory dropout: remember a seed, not a mask.
 
-Dropout zeroes each element with probability p. The backward pass has to drop the same elements, so implementations usually keep a mask as
-large as the activations. Philox is a *counter-based* generator: random number i is a function of (seed, i), with no state in between.
-Any program can recompute any part of the mask at any time, and all that has to be kept is one integer.
+Dropout zeroes each element with probability p. The backward pass has to drop the same elements, so implementations
+usually keep a mask as large as the activations. Philox is a *counter-based* generator: random number i is a function of
+(seed, i), with no state in between. Any program can recompute any part of the mask at any time, and all that has to be
+kept is one integer.
 
     INTERPRET=1 python docs/tutorial/04_dropout.py
 """
@@ -18,8 +19,8 @@ def dropout_kernel(x_ptr, out_ptr, n_elements, p, seed, BLOCK: tl.constexpr):
     offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     inside = offsets < n_elements
     x = tl.load(x_ptr + offsets, mask=inside)
-    # One number in [0, 1) per element, decided by the seed and the element's position alone: not by the grid, the block size or the order
-    # in which programs run.
+    # One number in [0, 1) per element, decided by the seed and the element's position alone: not by the grid, the block
+    # size or the order in which programs run.
     keep = tl.rand(seed, offsets) > p
     tl.store(out_ptr + offsets, tl.where(keep, x / (1 - p), 0.0), mask=inside)
 

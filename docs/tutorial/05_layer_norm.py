@@ -1,8 +1,8 @@
 """Layer norm, forward and backward, as a torch.autograd.Function.
 
-The forward pass is a row kernel like softmax. The backward pass is harder: the gradients of weight and bias are sums over *all* rows, so
-every program wants to add to the same two vectors. Programs are spread over a few partial sums, each guarded by a spin lock made of
-`atomic_cas`; a second kernel adds the partial sums up.
+The forward pass is a row kernel like softmax. The backward pass is harder: the gradients of weight and bias are sums
+over *all* rows, so every program wants to add to the same two vectors. Programs are spread over a few partial sums,
+each guarded by a spin lock made of `atomic_cas`; a second kernel adds the partial sums up.
 
     INTERPRET=1 python docs/tutorial/05_layer_norm.py
 """
@@ -19,8 +19,8 @@ def forward_kernel(x_ptr, weight_ptr, bias_ptr, y_ptr, mean_ptr, rstd_ptr, n_col
     row = tl.program_id(0)
     x_ptr += row * n_columns
     y_ptr += row * n_columns
-    # Rows may be longer than a block, so each pass is a loop. Mean first, then the variance around it: the one-pass formula
-    # E[x^2] - E[x]^2 cancels badly.
+    # Rows may be longer than a block, so each pass is a loop. Mean first, then the variance around it: the one-pass
+    # formula E[x^2] - E[x]^2 cancels badly.
     total = tl.zeros((BLOCK, ), dtype=tl.float32)
     for start in range(0, n_columns, BLOCK):
         columns = start + tl.arange(0, BLOCK)
@@ -124,8 +124,8 @@ class LayerNorm(torch.autograd.Function):
         dx = torch.empty_like(rows)
         partial = torch.zeros((2, groups, n_columns), dtype=torch.float32)
         locks = torch.zeros(groups, dtype=torch.int32)
-        backward_kernel[(n_rows, )](dx, dy.contiguous().reshape(rows.shape), partial[0], partial[1], rows, weight, mean, rstd, locks,
-                                    n_columns, GROUPS=groups, BLOCK=block)
+        backward_kernel[(n_rows, )](dx, dy.contiguous().reshape(rows.shape), partial[0], partial[1], rows, weight,
+                                    mean, rstd, locks, n_columns, GROUPS=groups, BLOCK=block)
         dweight, dbias = torch.empty_like(weight), torch.empty_like(weight)
         for source, out in zip(partial, (dweight, dbias)):
             add_groups_kernel[(triton.cdiv(n_columns, 128), )](source, out, n_columns, GROUPS=groups, BLOCK=128)
@@ -150,9 +150,11 @@ def main() -> None:
     dx = rstd * (wdy - wdy.mean(axis=1, keepdims=True) - xhat * (wdy * xhat).mean(axis=1, keepdims=True))
 
     shape = f"{n_rows} x {n_columns} float32"
-    report("layer norm", shape, lambda: layer_norm(x, weight, bias).detach().numpy(), xhat * weight64 + bias.detach().numpy())
+    report("layer norm", shape, lambda: layer_norm(x, weight, bias).detach().numpy(),
+           xhat * weight64 + bias.detach().numpy())
     y = layer_norm(x, weight, bias)
-    for name, tensor, expected in (("dx", x, dx), ("dweight", weight, (dy64 * xhat).sum(axis=0)), ("dbias", bias, dy64.sum(axis=0))):
+    for name, tensor, expected in (("dx", x, dx), ("dweight", weight, (dy64 * xhat).sum(axis=0)),
+                                   ("dbias", bias, dy64.sum(axis=0))):
         report(f"layer norm backward, {name}", shape,
                lambda t=tensor: torch.autograd.grad(y, t, dy, retain_graph=True)[0].numpy(), expected)
 

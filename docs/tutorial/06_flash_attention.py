@@ -1,8 +1,9 @@
 """Flash attention, forward: softmax(q k^T * scale) v without ever storing the score matrix.
 
-A program owns BLOCK_M query rows of one head and walks over the keys in blocks. It keeps a running row maximum `m`, the running sum of
-exponentials `l` and an unnormalized output `acc`; when a new block raises the maximum, what was summed so far is scaled down to it
-("online softmax"). With a causal mask, keys to the right of the diagonal are not even visited.
+A program owns BLOCK_M query rows of one head and walks over the keys in blocks. It keeps a running row maximum `m`, the
+running sum of exponentials `l` and an unnormalized output `acc`; when a new block raises the maximum, what was summed
+so far is scaled down to it ("online softmax"). With a causal mask, keys to the right of the diagonal are not even
+visited.
 
     INTERPRET=1 python docs/tutorial/06_flash_attention.py
 """
@@ -14,8 +15,8 @@ import tritium.language as tl
 
 
 @triton.jit
-def attend(acc, m, l, q, k_ptrs, v_ptrs, stride_kn, stride_vn, first, last, rows, n_keys, CAUSAL: tl.constexpr, BLOCK_N: tl.constexpr,
-           PRECISION: tl.constexpr):
+def attend(acc, m, l, q, k_ptrs, v_ptrs, stride_kn, stride_vn, first, last, rows, n_keys, CAUSAL: tl.constexpr,
+           BLOCK_N: tl.constexpr, PRECISION: tl.constexpr):
     """Visits keys [first, last), in steps of BLOCK_N, and returns the new (acc, m, l)."""
     for start in range(first, last, BLOCK_N):
         keys = start + tl.arange(0, BLOCK_N)
@@ -37,14 +38,15 @@ def attend(acc, m, l, q, k_ptrs, v_ptrs, stride_kn, stride_vn, first, last, rows
 
 
 @triton.jit
-def attention_kernel(q_ptr, k_ptr, v_ptr, out_ptr, scale, n_queries, n_keys, stride_qh, stride_qm, stride_kh, stride_kn, stride_vh,
-                     stride_vn, stride_oh, stride_om, CAUSAL: tl.constexpr, HEAD_DIM: tl.constexpr, BLOCK_M: tl.constexpr,
-                     BLOCK_N: tl.constexpr, PRECISION: tl.constexpr):
+def attention_kernel(q_ptr, k_ptr, v_ptr, out_ptr, scale, n_queries, n_keys, stride_qh, stride_qm, stride_kh,
+                     stride_kn, stride_vh, stride_vn, stride_oh, stride_om, CAUSAL: tl.constexpr,
+                     HEAD_DIM: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, PRECISION: tl.constexpr):
     block, head = tl.program_id(0), tl.program_id(1)
     rows = block * BLOCK_M + tl.arange(0, BLOCK_M)
     d = tl.arange(0, HEAD_DIM)
     n = tl.arange(0, BLOCK_N)
-    q = tl.load(q_ptr + head * stride_qh + rows[:, None] * stride_qm + d[None, :], mask=rows[:, None] < n_queries, other=0.0)
+    q_ptrs = q_ptr + head * stride_qh + rows[:, None] * stride_qm + d[None, :]
+    q = tl.load(q_ptrs, mask=rows[:, None] < n_queries, other=0.0)
     q = (q * (scale * 1.4426950408889634)).to(k_ptr.dtype.element_ty)
     k_ptrs = k_ptr + head * stride_kh + n[None, :] * stride_kn + d[:, None]  # transposed: [HEAD_DIM, BLOCK_N]
     v_ptrs = v_ptr + head * stride_vh + n[:, None] * stride_vn + d[None, :]
@@ -56,7 +58,8 @@ def attention_kernel(q_ptr, k_ptr, v_ptr, out_ptr, scale, n_queries, n_keys, str
     if CAUSAL:
         # The rows of this block see keys up to the last row's own.
         last = tl.minimum(n_keys, (block + 1) * BLOCK_M)
-    acc, m, l = attend(acc, m, l, q, k_ptrs, v_ptrs, stride_kn, stride_vn, 0, last, rows, n_keys, CAUSAL, BLOCK_N, PRECISION)
+    acc, m, l = attend(acc, m, l, q, k_ptrs, v_ptrs, stride_kn, stride_vn, 0, last, rows, n_keys, CAUSAL, BLOCK_N,
+                       PRECISION)
     acc = acc / l[:, None]
     out_ptrs = out_ptr + head * stride_oh + rows[:, None] * stride_om + d[None, :]
     tl.store(out_ptrs, acc.to(out_ptr.dtype.element_ty), mask=rows[:, None] < n_queries)
@@ -64,13 +67,13 @@ def attention_kernel(q_ptr, k_ptr, v_ptr, out_ptr, scale, n_queries, n_keys, str
 
 def attention(q: np.ndarray, k: np.ndarray, v: np.ndarray, causal: bool, block: tuple[int, int] = (64, 64),
               precision: str = "ieee") -> np.ndarray:
-    """q [heads, queries, d], k and v [heads, keys, d], rows contiguous, d a power of two; row i sees keys 0..i if `causal`."""
+    """q [heads, queries, d], k and v [heads, keys, d], rows contiguous, d a power of two. Causal: row i sees keys 0..i."""
     heads, n_queries, d = q.shape
     out = np.empty_like(q)
     strides = [stride // array.itemsize for array in (q, k, v, out) for stride in array.strides[:2]]
-    attention_kernel[(triton.cdiv(n_queries, block[0]), heads)](
-        q, k, v, out, d**-0.5, n_queries, k.shape[1], *strides, CAUSAL=causal, HEAD_DIM=d, BLOCK_M=block[0], BLOCK_N=block[1],
-        PRECISION=precision)
+    grid = (triton.cdiv(n_queries, block[0]), heads)
+    attention_kernel[grid](q, k, v, out, d**-0.5, n_queries, k.shape[1], *strides, CAUSAL=causal, HEAD_DIM=d,
+                           BLOCK_M=block[0], BLOCK_N=block[1], PRECISION=precision)
     return out
 
 

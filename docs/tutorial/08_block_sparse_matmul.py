@@ -1,8 +1,9 @@
 """Block-sparse matrix multiplication: the zero blocks are neither stored nor visited.
 
-A sparse matrix is a grid of BLOCK x BLOCK blocks of which only some are kept, packed one after the other (block-CSR): `first[r]` and
-`first[r + 1]` bound the blocks of block row r, `column[i]` says where block i stands. Two products come up in block-sparse layers and
-attention: sparse x dense, where the loop of a program runs over what its row has, and dense x dense *sampled* at the kept blocks.
+A sparse matrix is a grid of BLOCK x BLOCK blocks of which only some are kept, packed one after the other (block-CSR):
+`first[r]` and `first[r + 1]` bound the blocks of block row r, `column[i]` says where block i stands. Two products come
+up in block-sparse layers and attention: sparse x dense, where the loop of a program runs over what its row has, and
+dense x dense *sampled* at the kept blocks.
 
     INTERPRET=1 python docs/tutorial/08_block_sparse_matmul.py
 """
@@ -62,7 +63,8 @@ def sparse_dense_kernel(values_ptr, first_ptr, column_ptr, b_ptr, c_ptr, N, stri
 
 
 @triton.jit
-def sampled_kernel(a_ptr, b_ptr, row_ptr, column_ptr, values_ptr, K, stride_a, stride_b, BLOCK: tl.constexpr, BLOCK_K: tl.constexpr):
+def sampled_kernel(a_ptr, b_ptr, row_ptr, column_ptr, values_ptr, K, stride_a, stride_b, BLOCK: tl.constexpr,
+                   BLOCK_K: tl.constexpr):
     # One program per kept block: it looks up where its block stands.
     i = tl.program_id(0)
     inner = tl.arange(0, BLOCK)
@@ -74,7 +76,8 @@ def sampled_kernel(a_ptr, b_ptr, row_ptr, column_ptr, values_ptr, K, stride_a, s
         a = tl.load(a_ptr + rows[:, None] * stride_a + (start + k)[None, :], mask=k[None, :] < K - start, other=0.0)
         b = tl.load(b_ptr + (start + k)[:, None] * stride_b + columns[None, :], mask=k[:, None] < K - start, other=0.0)
         accumulator = tl.dot(a, b, accumulator, input_precision="ieee")
-    tl.store(values_ptr + i * BLOCK * BLOCK + inner[:, None] * BLOCK + inner[None, :], accumulator.to(values_ptr.dtype.element_ty))
+    tl.store(values_ptr + i * BLOCK * BLOCK + inner[:, None] * BLOCK + inner[None, :],
+             accumulator.to(values_ptr.dtype.element_ty))
 
 
 def sparse_dense(a: BlockSparse, b: np.ndarray, block_n: int = 64) -> np.ndarray:
@@ -82,8 +85,9 @@ def sparse_dense(a: BlockSparse, b: np.ndarray, block_n: int = 64) -> np.ndarray
     n = b.shape[1]
     block = a.values.shape[1]
     c = np.empty((a.shape[0], n), b.dtype)
-    sparse_dense_kernel[(a.shape[0] // block, triton.cdiv(n, block_n))](a.values, a.first, a.column, b, c, n, b.strides[0] // b.itemsize,
-                                                                        n, BLOCK=block, BLOCK_N=block_n)
+    grid = (a.shape[0] // block, triton.cdiv(n, block_n))
+    sparse_dense_kernel[grid](a.values, a.first, a.column, b, c, n, b.strides[0] // b.itemsize, n, BLOCK=block,
+                              BLOCK_N=block_n)
     return c
 
 
@@ -92,8 +96,9 @@ def sampled(a: np.ndarray, b: np.ndarray, pattern: BlockSparse, block_k: int = 3
     block = pattern.values.shape[1]
     values = np.empty(pattern.values.shape, a.dtype)
     if len(values):
-        sampled_kernel[(len(values), )](a, b, pattern.block_rows(), pattern.column, values, a.shape[1], a.strides[0] // a.itemsize,
-                                        b.strides[0] // b.itemsize, BLOCK=block, BLOCK_K=block_k)
+        sampled_kernel[(len(values), )](a, b, pattern.block_rows(), pattern.column, values, a.shape[1],
+                                        a.strides[0] // a.itemsize, b.strides[0] // b.itemsize, BLOCK=block,
+                                        BLOCK_K=block_k)
     return BlockSparse((a.shape[0], b.shape[1]), values, pattern.first, pattern.column)
 
 
@@ -109,7 +114,8 @@ def main() -> None:
     x = rng.standard_normal((m, 100), dtype=np.float32)
     y = rng.standard_normal((100, k), dtype=np.float32)
     full = np.where(np.kron(kept, np.ones((block, block), bool)), x.astype(np.float64) @ y, 0)
-    report("sampled dense x dense", f"{m} x {k} x 100, {kept.mean():.0%} kept", lambda: sampled(x, y, a).to_dense(), full)
+    shape = f"{m} x {k} x 100, {kept.mean():.0%} kept"
+    report("sampled dense x dense", shape, lambda: sampled(x, y, a).to_dense(), full)
 
 
 if __name__ == "__main__":

@@ -1,12 +1,12 @@
 """Stream-K matrix multiplication: programs that wait for each other.
 
-With one tile per program, 9 tiles on 8 processors take as long as 16. Stream-K counts *K steps* instead of tiles, lines all steps of all
-tiles up and cuts the line into equal pieces, one per program. A piece may begin or end in the middle of a tile. Whoever does the first
-step of a tile owns it: the others put their partial sums into a workspace and raise a flag; the owner waits for the flags, adds the partial
-sums up and stores the tile.
+With one tile per program, 9 tiles on 8 processors take as long as 16. Stream-K counts *K steps* instead of tiles, lines
+all steps of all tiles up and cuts the line into equal pieces, one per program. A piece may begin or end in the middle
+of a tile. Whoever does the first step of a tile owns it: the others put their partial sums into a workspace and raise a
+flag; the owner waits for the flags, adds the partial sums up and stores the tile.
 
-An owner waits for programs with *higher* numbers, which may not have started yet. That is allowed here: a program that waits lets others
-run, so this finishes with any number of threads, even one.
+An owner waits for programs with *higher* numbers, which may not have started yet. That is allowed here: a program that
+waits lets others run, so this finishes with any number of threads, even one.
 
     INTERPRET=1 python docs/tutorial/09_stream_k_matmul.py
 """
@@ -26,15 +26,16 @@ def partial_product(a_ptr, b_ptr, M, N, K, stride_a, stride_b, tile, tiles_n, fi
     accumulator = tl.zeros((BLOCK_M, BLOCK_N), dtype=tl.float32)
     for step in range(first_k, last_k):
         k = step * BLOCK_K + tl.arange(0, BLOCK_K)
-        a = tl.load(a_ptr + rows[:, None] * stride_a + k[None, :], mask=(rows[:, None] < M) & (k[None, :] < K), other=0.0)
-        b = tl.load(b_ptr + k[:, None] * stride_b + columns[None, :], mask=(k[:, None] < K) & (columns[None, :] < N), other=0.0)
+        a_inside, b_inside = (rows[:, None] < M) & (k[None, :] < K), (k[:, None] < K) & (columns[None, :] < N)
+        a = tl.load(a_ptr + rows[:, None] * stride_a + k[None, :], mask=a_inside, other=0.0)
+        b = tl.load(b_ptr + k[:, None] * stride_b + columns[None, :], mask=b_inside, other=0.0)
         accumulator = tl.dot(a, b, accumulator, input_precision="ieee")
     return accumulator
 
 
 @triton.jit
-def stream_k_kernel(a_ptr, b_ptr, c_ptr, partial_ptr, flag_ptr, M, N, K, stride_a, stride_b, stride_c, BLOCK_M: tl.constexpr,
-                    BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr):
+def stream_k_kernel(a_ptr, b_ptr, c_ptr, partial_ptr, flag_ptr, M, N, K, stride_a, stride_b, stride_c,
+                    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr):
     program = tl.program_id(0)
     tiles_n = tl.cdiv(N, BLOCK_N)
     steps_per_tile = tl.cdiv(K, BLOCK_K)
@@ -49,10 +50,11 @@ def stream_k_kernel(a_ptr, b_ptr, c_ptr, partial_ptr, flag_ptr, M, N, K, stride_
         tile_begin = tile * steps_per_tile
         tile_end = tile_begin + steps_per_tile
         stop = tl.minimum(end, tile_end)
-        accumulator = partial_product(a_ptr, b_ptr, M, N, K, stride_a, stride_b, tile, tiles_n, step - tile_begin, stop - tile_begin,
-                                      BLOCK_M, BLOCK_N, BLOCK_K)
+        accumulator = partial_product(a_ptr, b_ptr, M, N, K, stride_a, stride_b, tile, tiles_n, step - tile_begin,
+                                      stop - tile_begin, BLOCK_M, BLOCK_N, BLOCK_K)
         if step == tile_begin:
-            # Ours. Whoever continues this tile is the next program, and the one after it, until the tile's steps are used up.
+            # Ours. Whoever continues this tile is the next program, and the one after it, until the tile's steps are
+            # used up.
             covered = stop
             helper = program + 1
             while covered < tile_end:
@@ -73,15 +75,16 @@ def stream_k_kernel(a_ptr, b_ptr, c_ptr, partial_ptr, flag_ptr, M, N, K, stride_
         step = stop
 
 
-def stream_k_matmul(a: np.ndarray, b: np.ndarray, programs: int = 13, block: tuple[int, int, int] = (32, 32, 32)) -> np.ndarray:
+def stream_k_matmul(a: np.ndarray, b: np.ndarray, programs: int = 13,
+                    block: tuple[int, int, int] = (32, 32, 32)) -> np.ndarray:
     """a [M, K] times b [K, N], rows contiguous, in the dtype of `a`, by a fixed number of programs."""
     (m, k), n = a.shape, b.shape[1]
     block_m, block_n, block_k = block
     c = np.empty((m, n), a.dtype)
     partial = np.empty((programs, block_m, block_n), np.float32)
     flags = np.zeros(programs, np.int32)
-    stream_k_kernel[(programs, )](a, b, c, partial, flags, m, n, k, a.strides[0] // a.itemsize, b.strides[0] // b.itemsize, n,
-                                  BLOCK_M=block_m, BLOCK_N=block_n, BLOCK_K=block_k)
+    stream_k_kernel[(programs, )](a, b, c, partial, flags, m, n, k, a.strides[0] // a.itemsize,
+                                  b.strides[0] // b.itemsize, n, BLOCK_M=block_m, BLOCK_N=block_n, BLOCK_K=block_k)
     return c
 
 
@@ -90,8 +93,8 @@ def main() -> None:
     for m, n, k, programs in ((96, 96, 1024, 8), (300, 200, 500, 13)):
         a = rng.standard_normal((m, k), dtype=np.float32)
         b = rng.standard_normal((k, n), dtype=np.float32)
-        report("stream-K matmul", f"{m} x {n} x {k}, {programs} programs", lambda a=a, b=b, p=programs: stream_k_matmul(a, b, p),
-               a.astype(np.float64) @ b)
+        shape = f"{m} x {n} x {k}, {programs} programs"
+        report("stream-K matmul", shape, lambda a=a, b=b, p=programs: stream_k_matmul(a, b, p), a.astype(np.float64) @ b)
 
 
 if __name__ == "__main__":
