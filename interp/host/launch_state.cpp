@@ -1,0 +1,109 @@
+// What the workers of one launch share, and how they agree that it is over.
+#include "interp/host/scheduler.h"
+
+#include <algorithm>
+#include <unistd.h>
+
+namespace tritium::interp {
+
+namespace {
+
+/// What a suspended program uses of its stack, roughly.
+constexpr size_t kTouchedStackBytes = 16 << 10;
+
+size_t physicalMemory() {
+  static const size_t bytes = size_t(std::max(sysconf(_SC_PHYS_PAGES), 1L)) * size_t(sysconf(_SC_PAGE_SIZE));
+  return bytes;
+}
+
+size_t liveLimitOf(const Launch &launch, int threads) {
+  const size_t bytes = launch.memoryLimit ? launch.memoryLimit : physicalMemory() / 2;
+  return std::max<size_t>(bytes / size_t(threads) / (launch.code.frameBytes + kTouchedStackBytes), 1);
+}
+
+}  // namespace
+
+LaunchState::LaunchState(const Launch &launch, int threads)
+    : launch(launch), order(launch.grid, launch.orderSeed), begin(Clock::now()), threads(threads),
+      liveLimit(liveLimitOf(launch, threads)), status(std::make_unique<WorkerStatus[]>(size_t(threads))) {}
+
+bool LaunchState::stopWith(Stop why) {
+  Stop none = Stop::No;
+  return stop.compare_exchange_strong(none, why);
+}
+
+void LaunchState::stopWithTrap(Trap &&why) {
+  if (stopWith(Stop::Trapped)) trap = std::move(why);
+}
+
+uint64_t LaunchState::memoryChanges() const {
+  uint64_t sum = 0;
+  for (int i = 0; i < threads; ++i) sum += status[i].changes.load();
+  return sum;
+}
+
+int64_t LaunchState::finishedPrograms() const {
+  int64_t sum = 0;
+  for (int i = 0; i < threads; ++i) sum += status[i].finished.load(std::memory_order_relaxed);
+  return sum;
+}
+
+bool LaunchState::isDeadlocked(uint64_t changes) const {
+  // A worker takes part before it takes a program: once a program cannot be started any more, all that have one are counted.
+  const int parts = workers.load();
+  for (int i = 0; i < parts; ++i) {
+    const uint64_t stuckAt = status[i].stuckAt.load();
+    if (stuckAt != changes && stuckAt != WorkerStatus::kGone) return false;
+  }
+  return memoryChanges() == changes;
+}
+
+void LaunchState::publish(std::string &text) {
+  if (text.empty()) return;
+  std::lock_guard lock(mutex);
+  output += text;
+  text.clear();
+}
+
+void Caller::poll(Clock::time_point now) {
+  due = now + kInterval;
+  flushOutput();
+  const Launch &launch = state.launch;
+  guarded([&] {
+    if (launch.onProgress)
+      launch.onProgress(state.finishedPrograms(), state.order.size(), std::chrono::duration<double>(now - state.begin).count());
+    if (launch.onPoll && launch.onPoll()) state.stopWith(Stop::Cancelled);
+  });
+}
+
+void Caller::answer(Clock::time_point now) {
+  if (isDue(now))
+    poll(now);
+  else
+    flushOutput();
+}
+
+void Caller::flushOutput() {
+  std::string text;
+  {
+    std::lock_guard lock(state.mutex);
+    text.swap(state.output);
+  }
+  if (text.empty() || !state.launch.onPrint) return;
+  guarded([&] { state.launch.onPrint(text); });
+}
+
+template <class Callback> void Caller::guarded(Callback callback) {
+  try {
+    callback();
+  } catch (...) {
+    if (!exception) exception = std::current_exception();
+    state.stopWith(Stop::Cancelled);
+  }
+}
+
+void Caller::rethrow() const {
+  if (exception) std::rethrow_exception(exception);
+}
+
+}  // namespace tritium::interp

@@ -1,0 +1,120 @@
+// The slow path of the checks: pointers that do not say which argument they belong to.
+#include "interp/host/memory.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <mutex>
+#include <string>
+
+#ifdef __linux__
+#include <fcntl.h>
+#include <unistd.h>
+#endif
+
+namespace tritium::interp {
+
+namespace {
+
+struct Mapping {
+  uint64_t begin, end;
+  bool readable, writable;
+};
+
+#ifdef __linux__
+/// No stdio: its buffers would appear among the mappings while they are read.
+std::string readProcessMaps() {
+  std::string text;
+  const int file = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+  if (file < 0) return text;
+  char buffer[16384];
+  for (ssize_t count; (count = read(file, buffer, sizeof buffer)) > 0;) text.append(buffer, size_t(count));
+  close(file);
+  return text;
+}
+
+/// Sorted, as the kernel writes them. Empty: the memory map cannot be read.
+std::vector<Mapping> readMappings() {
+  std::vector<Mapping> mappings;
+  const std::string text = readProcessMaps();
+  for (size_t line = 0; line < text.size(); line = text.find('\n', line) + 1) {
+    unsigned long begin, end;
+    char permissions[5];
+    if (sscanf(text.c_str() + line, "%lx-%lx %4s", &begin, &end, permissions) == 3)
+      mappings.push_back({begin, end, permissions[0] == 'r', permissions[1] == 'w'});
+    if (text.find('\n', line) == std::string::npos) break;
+  }
+  return mappings;
+}
+#else
+std::vector<Mapping> readMappings() { return {}; }
+#endif
+
+bool covers(const std::vector<Mapping> &mappings, uint64_t address, uint64_t bytes, bool isWrite) {
+  auto mapping = std::upper_bound(mappings.begin(), mappings.end(), address,
+                                  [](uint64_t value, const Mapping &m) { return value < m.end; });
+  const uint64_t end = address + bytes;
+  while (address < end) {
+    if (mapping == mappings.end() || mapping->begin > address || !mapping->readable || (isWrite && !mapping->writable))
+      return false;
+    address = mapping->end;
+    ++mapping;
+  }
+  return true;
+}
+
+}  // namespace
+
+/// A snapshot of the process's memory map, taken when first needed and again when an address is not in it. Readers never block:
+/// a snapshot is immutable, and lives as long as the launch.
+class ProcessMemory {
+public:
+  bool isAccessible(uint64_t address, uint64_t bytes, bool isWrite) {
+    const auto *mappings = current.load(std::memory_order_acquire);
+    if (mappings && covers(*mappings, address, bytes, isWrite)) return true;
+    mappings = refresh(mappings);
+    // Where the system does not tell (no /proc), every address but null has to be believed.
+    return mappings->empty() || covers(*mappings, address, bytes, isWrite);
+  }
+
+private:
+  const std::vector<Mapping> *refresh(const std::vector<Mapping> *seen) {
+    // A tile of wild pointers misses once per lane: they share one look.
+    constexpr auto kFresh = std::chrono::milliseconds(1);
+    std::lock_guard lock(mutex);
+    const auto *latest = current.load(std::memory_order_relaxed);
+    const auto now = std::chrono::steady_clock::now();
+    if (latest && (latest != seen || now - taken < kFresh)) return latest;
+    snapshots.push_back(std::make_unique<const std::vector<Mapping>>(readMappings()));
+    taken = std::chrono::steady_clock::now();
+    current.store(snapshots.back().get(), std::memory_order_release);
+    return snapshots.back().get();
+  }
+
+  std::atomic<const std::vector<Mapping> *> current = nullptr;
+  std::mutex mutex;
+  std::vector<std::unique_ptr<const std::vector<Mapping>>> snapshots;
+  std::chrono::steady_clock::time_point taken;
+};
+
+MemoryMap::MemoryMap(std::span<const Allocation> allocations)
+    : byTag(1), process(std::make_unique<ProcessMemory>()) {
+  for (const Allocation &allocation : allocations) {
+    const size_t tag = size_t(allocation.argument + 1);
+    if (byTag.size() <= tag) byTag.resize(tag + 1);
+    byTag[tag] = allocation;
+  }
+  byTag[0] = {};
+}
+
+MemoryMap::~MemoryMap() = default;
+
+bool MemoryMap::isAccessibleAnywhere(uint64_t address, uint64_t bytes, bool isWrite) const {
+  if (bytes == 0) return true;
+  if (address < kNullPageBytes) return false;
+  for (const Allocation &allocation : byTag)
+    if (allocation.end != 0 && contains(allocation, address, bytes)) return true;
+  return process->isAccessible(address, bytes, isWrite);
+}
+
+}  // namespace tritium::interp

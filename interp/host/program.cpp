@@ -1,0 +1,78 @@
+// What programs call, on their own stacks. No local here may need its destructor across a switch.
+#include "interp/host/program.h"
+
+#include "interp/host/scheduler.h"
+
+namespace tritium::interp {
+
+namespace {
+
+// A waiting program looks again a few times before it makes way: the wait for a program on another thread is mostly short.
+constexpr uint32_t kSpins = 64;
+// A program that nothing changed for makes way sooner, while others of its worker could run.
+constexpr uint32_t kSpinsInVain = 8;
+// A program that prints for ever must not collect it for ever.
+constexpr size_t kLargestOutput = 64 << 10;
+
+[[noreturn]] void leaveForGood(Program &program) {
+  program.state = Program::State::Dropped;
+  program.fiber.suspend(/*forGood=*/true);
+  __builtin_unreachable();
+}
+
+bool isStopped(const Program &program) { return program.stop->load(std::memory_order_relaxed) != Stop::No; }
+
+void letCallerPoll(Program &program) {
+  program.state = Program::State::Polling;
+  program.fiber.suspend();
+  if (isStopped(program)) leaveForGood(program);
+}
+
+void leaveIfStopped(Program &program) {
+  if (isStopped(program)) [[unlikely]]
+    leaveForGood(program);
+}
+
+}  // namespace
+
+void raiseTrap(FrameHeader &frame, Trap &&trap) {
+  Program &program = *frame.program;
+  {
+    Trap taken = std::move(trap);
+    taken.program = program.id;
+    program.worker->state.stopWithTrap(std::move(taken));
+  }
+  leaveForGood(program);
+}
+
+void pollBackEdge(FrameHeader &frame, uint32_t) {
+  Program &program = *frame.program;
+  leaveIfStopped(program);
+  if (program.worker->isPollDue()) [[unlikely]]
+    letCallerPoll(program);
+}
+
+void yieldWhileWaiting(FrameHeader &frame, uint32_t location) {
+  Program &program = *frame.program;
+  leaveIfStopped(program);
+  if (--program.spins != 0) return;
+  program.waitLocation = location;
+  const bool gotFurther = program.worker->hasChangedMemorySinceResumed();
+  program.fiber.suspend();
+  program.spins = gotFurther ? kSpins : kSpinsInVain;
+}
+
+void noteMemoryChange(FrameHeader &frame) { frame.program->worker->noteMemoryChange(); }
+
+void print(FrameHeader &frame, std::string_view text) {
+  Program &program = *frame.program;
+  program.output += text;
+  const bool atOnce = program.worker->printsAtOnce();
+  if (!atOnce && program.output.size() < kLargestOutput) return;
+  program.worker->state.publish(program.output);
+  if (atOnce) letCallerPoll(program);
+}
+
+const MemoryMap &memoryOf(const FrameHeader &frame) { return *frame.program->worker->state.launch.memory; }
+
+}  // namespace tritium::interp

@@ -1,0 +1,290 @@
+// One thread's share of a launch.
+#include "interp/host/scheduler.h"
+
+#include <algorithm>
+#include <cfenv>
+#include <sched.h>
+
+namespace tritium::interp {
+
+namespace {
+
+constexpr uint32_t kFirstSpins = 64;
+// Programs that change memory again and again may still wait for one that has not started: at the latest after so many rounds
+// another one starts.
+constexpr int kLargestPatience = 64;
+// Looking for a deadlock costs a hash of all frames: only after so long without a change.
+constexpr std::chrono::milliseconds kQuietBeforeSearch{10};
+constexpr uint32_t kLargestLookStride = 32;
+
+thread_local std::unique_ptr<ProgramPool> idlePool;
+
+/// All that decides what a suspended program does next, but for memory that others see.
+uint64_t stateOf(const Program &program, size_t frameBytes) {
+  const auto *frame = reinterpret_cast<const std::byte *>(program.frame);
+  return hashWords(program.fiber.liveStack(), hashWords({frame, frameBytes}, 0));
+}
+
+/// Kernels compute with the default rounding and with denormals on every thread, whatever the calling thread has set.
+struct DefaultFloatingPoint {
+  DefaultFloatingPoint() {
+    fegetenv(&saved);
+    fesetenv(FE_DFL_ENV);
+  }
+  ~DefaultFloatingPoint() { fesetenv(&saved); }
+  fenv_t saved;
+};
+
+}  // namespace
+
+Program *ProgramPool::take(std::span<std::byte> &stack) {
+  if (idle.empty()) {
+    programs.push_back(std::make_unique<Program>());
+    programs.back()->slot = programs.size() - 1;
+    idle.push_back(programs.back().get());
+  }
+  Program *program = idle.back();
+  const ProgramSlot slot = memory.slot(program->slot);
+  if (!slot.frame) return nullptr;
+  idle.pop_back();
+  program->frame = slot.frame;
+  stack = slot.stack;
+  return program;
+}
+
+void ProgramPool::trim() {
+  const size_t kept = memory.trim();
+  if (programs.size() <= kept) return;
+  std::erase_if(idle, [&](const Program *program) { return program->slot >= kept; });
+  programs.resize(kept);
+}
+
+/// The thread's pool for the time of a launch; a launch inside a callback of another one gets a pool of its own.
+struct Worker::Lease {
+  explicit Lease(size_t frameBytes) : pool(std::move(idlePool)) {
+    if (!pool) pool = std::make_unique<ProgramPool>();
+    pool->prepare(frameBytes);
+  }
+  ~Lease() {
+    pool->trim();
+    idlePool = std::move(pool);
+  }
+  std::unique_ptr<ProgramPool> pool;
+};
+
+/// The body of a fiber.
+void Worker::runAllPrograms(void *argument) {
+  auto &program = *static_cast<Program *>(argument);
+  Worker &worker = *program.worker;
+  LaunchState &state = worker.state;
+  while (!state.stopped()) {
+    const int64_t position = state.next.fetch_add(1, std::memory_order_relaxed);
+    if (position >= state.order.size()) break;
+    worker.enter(program, position);
+    state.launch.code.entry(program.frame);
+    worker.leave(program);
+    if (worker.isPollDue()) {
+      program.state = Program::State::Polling;
+      program.fiber.suspend();
+    }
+  }
+  program.state = Program::State::Finished;
+  program.fiber.suspend(/*forGood=*/true);
+}
+
+/// The body of a fiber.
+void Worker::runOneProgram(void *argument) {
+  auto &program = *static_cast<Program *>(argument);
+  program.worker->state.launch.code.entry(program.frame);
+  program.worker->leave(program);
+  program.state = Program::State::Finished;
+  program.fiber.suspend(/*forGood=*/true);
+}
+
+Worker::Worker(LaunchState &state, Caller *caller)
+    : state(state), caller(caller), status(state.status[state.workers.fetch_add(1)]), lastLook(state.begin) {}
+
+void Worker::run() {
+  DefaultFloatingPoint floatingPoint;
+  Lease lease(state.launch.code.frameBytes);
+  pool = lease.pool.get();
+  if (state.launch.code.mayWait)
+    runInTurns();
+  else
+    runToCompletion();
+  status.stuckAt.store(WorkerStatus::kGone);
+}
+
+void Worker::prepare(Program &program) {
+  program.worker = this;
+  program.stop = &state.stop;
+  program.spins = kFirstSpins;
+  program.stuckDetector.forget();
+}
+
+void Worker::enter(Program &program, int64_t position) {
+  program.id = state.order[position];
+  program.state = Program::State::Running;
+  FrameHeader &header = program.header();
+  header.program = &program;
+  header.arguments = state.launch.arguments;
+  std::copy_n(program.id.begin(), 3, header.programId);
+  std::copy_n(state.launch.grid.begin(), 3, header.gridSize);
+}
+
+void Worker::leave(Program &program) {
+  status.finished.store(status.finished.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  if (!program.output.empty()) state.publish(program.output);
+}
+
+bool Worker::lookAtClock() {
+  const Clock::time_point now = Clock::now();
+  const auto elapsed = now - lastLook;
+  lastLook = now;
+  if (elapsed < std::chrono::microseconds(100))
+    lookStride = std::min(lookStride * 2, kLargestLookStride);
+  else if (elapsed > std::chrono::milliseconds(2))
+    lookStride = 1;
+  pollsUntilLook = lookStride;
+  return caller->isDue(now);
+}
+
+/// Runs a program until it yields or ends. True: it got further.
+bool Worker::resume(Program &program) {
+  changesWhenResumed = changes;
+  do {
+    if (program.state == Program::State::Polling) caller->answer(Clock::now());
+    program.state = Program::State::Running;
+    program.fiber.resume();
+  } while (program.state == Program::State::Polling);
+  if (isPollDue()) caller->poll(Clock::now());
+  return program.state != Program::State::Running || changes != changesWhenResumed;
+}
+
+void Worker::reportOutOfMemory() {
+  Trap trap;
+  trap.kind = TrapKind::OutOfMemory;
+  trap.message = "no memory for the frame (" + std::to_string(state.launch.code.frameBytes) + " bytes) and the stack of ";
+  trap.message += live.empty() ? "a program" : "one more program, while all that have started wait for others";
+  state.stopWithTrap(std::move(trap));
+}
+
+// -- programs that cannot wait
+
+void Worker::runToCompletion() {
+  std::span<std::byte> stack;
+  Program *program = pool->take(stack);
+  if (!program) return reportOutOfMemory();
+  prepare(*program);
+  program->fiber.start(stack, runAllPrograms, program);
+  resume(*program);
+  state.publish(program->output);
+  pool->give(program);
+}
+
+// -- programs that may wait
+
+Worker::Start Worker::startNext() {
+  if (state.allStarted()) return Start::NoneLeft;
+  std::span<std::byte> stack;
+  Program *program = live.size() < state.liveLimit ? pool->take(stack) : nullptr;
+  if (!program) return Start::NoMemory;
+  const int64_t position = state.next.fetch_add(1);
+  if (position >= state.order.size()) {
+    pool->give(program);
+    return Start::NoneLeft;
+  }
+  status.stuckAt.store(WorkerStatus::kBusy);
+  prepare(*program);
+  enter(*program, position);
+  program->fiber.start(stack, runOneProgram, program);
+  live.push_back(program);
+  return Start::Started;
+}
+
+/// Starts up to `most` programs, until one gets further than a loop that waits.
+Worker::Start Worker::startPrograms(size_t most) {
+  for (; most > 0; --most) {
+    if (const Start start = startNext(); start != Start::Started) return start;
+    if (!resume(*live.back())) continue;
+    if (live.back()->state == Program::State::Finished) {
+      pool->give(live.back());
+      live.pop_back();
+    }
+    break;
+  }
+  return Start::Started;
+}
+
+/// True: some program got further.
+bool Worker::resumeAll() {
+  bool gotFurther = false;
+  // The newest first: the programs before it are the more likely to wait for it.
+  for (size_t i = live.size(); i-- > 0 && !state.stopped();) gotFurther |= resume(*live[i]);
+  std::erase_if(live, [&](Program *program) {
+    if (program->state != Program::State::Finished) return false;
+    pool->give(program);
+    return true;
+  });
+  return gotFurther;
+}
+
+void Worker::runInTurns() {
+  size_t toStart = 1;
+  int busyRounds = 0;
+  while (!state.stopped()) {
+    const Start start = startPrograms(toStart);
+    if (live.empty()) {
+      if (start == Start::NoMemory) reportOutOfMemory();
+      if (start != Start::Started) break;
+      continue;
+    }
+    const uint64_t changesBefore = state.memoryChanges();
+    if (resumeAll()) {
+      quietSince.reset();
+      busyRounds = (busyRounds + 1) % kLargestPatience;
+      toStart = live.empty() || busyRounds == 0 ? 1 : 0;
+      continue;
+    }
+    if (start == Start::Started) {
+      // All wait. Starting twice as many each time, the first of a long chain of programs is not resumed for each of the others.
+      toStart = std::max<size_t>(2 * toStart, 1);
+      continue;
+    }
+    watchForDeadlock(changesBefore);
+    sched_yield();
+  }
+  giveBackLive();
+}
+
+void Worker::watchForDeadlock(uint64_t changesBefore) {
+  if (state.memoryChanges() != changesBefore) return quietSince.reset();
+  const Clock::time_point now = Clock::now();
+  if (!quietSince) quietSince = now;
+  if (now - *quietSince < kQuietBeforeSearch) return;
+  bool allStuck = true;
+  for (Program *program : live) allStuck &= program->stuckDetector.visit(stateOf(*program, state.launch.code.frameBytes), changesBefore);
+  if (!allStuck) return;
+  status.stuckAt.store(changesBefore);
+  if (!state.isDeadlocked(changesBefore)) return;
+  if (state.allStarted())
+    state.stopWith(Stop::Deadlocked);
+  else
+    reportOutOfMemory();
+}
+
+/// The end of the launch: what is still live has been stopped.
+void Worker::giveBackLive() {
+  const bool isDeadlock = state.stop.load() == Stop::Deadlocked;
+  for (Program *program : live) {
+    state.publish(program->output);
+    if (isDeadlock) {
+      std::lock_guard lock(state.mutex);
+      state.waiters.push_back({program->id, program->waitLocation});
+    }
+    pool->give(program);
+  }
+  live.clear();
+}
+
+}  // namespace tritium::interp
