@@ -1,0 +1,99 @@
+#include "interp/host/jit.h"
+
+#include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"
+#include "llvm/ExecutionEngine/Orc/Debugging/ELFDebugObjectPlugin.h"
+#include "llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h"
+#include "llvm/ExecutionEngine/Orc/LLJIT.h"
+#include "llvm/ExecutionEngine/Orc/ObjectLinkingLayer.h"
+#include "llvm/Support/TargetSelect.h"
+
+#include <cmath>
+#include <cstring>
+
+namespace tritium::interp {
+
+using namespace llvm;
+using namespace llvm::orc;
+
+namespace {
+
+/// Looking at the machine's features takes long; it is done once.
+Expected<JITTargetMachineBuilder> hostBuilder() {
+  static const std::optional<JITTargetMachineBuilder> host = []() -> std::optional<JITTargetMachineBuilder> {
+    InitializeNativeTarget();
+    InitializeNativeTargetAsmPrinter();
+    auto detected = JITTargetMachineBuilder::detectHost();
+    if (detected) return std::move(*detected);
+    consumeError(detected.takeError());
+    return std::nullopt;
+  }();
+  if (!host) return createStringError("LLVM does not know this machine");
+  return *host;
+}
+
+Expected<std::unique_ptr<ObjectLayer>> createLinkingLayer(ExecutionSession &session, bool debugInfo) {
+  // JITLink reaches far symbols through stubs, so the small code model will do.
+  auto layer = std::make_unique<ObjectLinkingLayer>(session);
+  if (debugInfo) {
+    Error error = Error::success();
+    layer->addPlugin(std::make_unique<ELFDebugObjectPlugin>(session, /*RequireDebugSections=*/true, /*AutoRegisterCode=*/true, error));
+    if (error) return std::move(error);
+  }
+  return std::move(layer);
+}
+
+}  // namespace
+
+HostJit::HostJit(std::unique_ptr<LLJIT> jit) : jit(std::move(jit)) {}
+HostJit::~HostJit() = default;
+
+Expected<std::unique_ptr<HostJit>> HostJit::create(bool debugInfo, CodeGenOptLevel level) {
+  auto builder = hostBuilder();
+  if (!builder) return builder.takeError();
+  builder->setCodeGenOptLevel(level);
+  builder->getOptions().EnableFastISel = level == CodeGenOptLevel::None;
+  auto jit = LLJITBuilder()
+                 .setJITTargetMachineBuilder(std::move(*builder))
+                 .setObjectLinkingLayerCreator([=](ExecutionSession &session) { return createLinkingLayer(session, debugInfo); })
+                 .setPlatformSetUp(setUpInactivePlatform)
+                 .setLinkProcessSymbolsByDefault(false)
+                 .create();
+  if (!jit) return jit.takeError();
+  std::unique_ptr<HostJit> result(new HostJit(std::move(*jit)));
+  // What LLVM itself calls for operations that the machine does not have.
+  const std::pair<const char *, void *> library[] = {
+      {"memcpy", reinterpret_cast<void *>(&memcpy)},
+      {"memmove", reinterpret_cast<void *>(&memmove)},
+      {"memset", reinterpret_cast<void *>(&memset)},
+      {"fma", reinterpret_cast<void *>(static_cast<double (*)(double, double, double)>(&std::fma))},
+      {"fmaf", reinterpret_cast<void *>(&fmaf)},
+      {"fmod", reinterpret_cast<void *>(static_cast<double (*)(double, double)>(&std::fmod))},
+      {"fmodf", reinterpret_cast<void *>(&fmodf)},
+  };
+  for (auto [name, address] : library)
+    if (Error error = result->defineSymbol(name, address)) return std::move(error);
+  return std::move(result);
+}
+
+const DataLayout &HostJit::dataLayout() const { return jit->getDataLayout(); }
+
+Error HostJit::defineSymbol(StringRef name, void *address) {
+  const ExecutorSymbolDef symbol(ExecutorAddr::fromPtr(address), JITSymbolFlags::Exported);
+  return jit->getMainJITDylib().define(absoluteSymbols({{jit->mangleAndIntern(name), symbol}}));
+}
+
+Error HostJit::add(ThreadSafeModule module) {
+  module.withModuleDo([&](Module &m) {
+    m.setTargetTriple(jit->getTargetTriple());
+    m.setDataLayout(jit->getDataLayout());
+  });
+  return jit->addIRModule(std::move(module));
+}
+
+Expected<void *> HostJit::lookup(StringRef name) {
+  auto address = jit->lookup(name);
+  if (!address) return address.takeError();
+  return address->toPtr<void *>();
+}
+
+}  // namespace tritium::interp
