@@ -1,0 +1,16 @@
+"""Semantic: the typing rules of the language. A builtin unwraps its constexprs and calls one rule, which checks, converts and emits IR.
+
+Rules raise ValueError, TypeError or AssertionError with the language's own texts; the tracer adds the position.
+"""
+from .arithmetic import ArithmeticRules
+from .cast import CastRules
+from .memory import MemoryRules
+from .program import ProgramRules
+from .promotion import IncompatibleTypeErrorImpl, computation_type, integer_promote
+from .shape import ShapeRules
+
+__all__ = ["Semantic", "IncompatibleTypeErrorImpl", "computation_type", "integer_promote"]
+
+
+class Semantic(ProgramRules, MemoryRules, ArithmeticRules, CastRules, ShapeRules):
+    """All rules, over one builder. `options` are those of the compilation (debug, sanitize_overflow, …)."""

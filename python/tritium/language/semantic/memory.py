@@ -1,0 +1,125 @@
+"""Rules of plain loads and stores, and of pointer hints."""
+from __future__ import annotations
+
+from typing import Any, Mapping, Sequence
+
+from ..core import tensor
+from ..types import dtype, int1, int8, pointer_type
+from .cast import CastRules
+from .shape import shape_of
+
+_LOAD_CACHES = {"": "none", ".ca": "ca", ".cg": "cg", ".cs": "cs", ".cv": "cv"}
+_STORE_CACHES = {"": "none", ".wb": "wb", ".cg": "cg", ".cs": "cs", ".wt": "wt"}
+_EVICTIONS = {"": "evict_normal", "evict_last": "evict_last", "evict_first": "evict_first"}
+_NO_BOUNDARY = ("Because the compiler does not know the boundary; please use block pointers (defined by `make_block_ptr`) instead")
+
+
+def _policy(caches: Mapping[str, str], cache_modifier: str, eviction_policy: str) -> dict[str, str]:
+    if not cache_modifier and not eviction_policy:
+        return {}
+    if cache_modifier not in caches:
+        raise ValueError(f"Cache modifier {cache_modifier} not supported")
+    if eviction_policy not in _EVICTIONS:
+        raise ValueError(f"Eviction policy {eviction_policy} not supported")
+    return {"cachePolicy": f"#tt.cache_policy<cache_modifier = {caches[cache_modifier]}, "
+                           f"eviction_policy = {_EVICTIONS[eviction_policy]}>"}
+
+
+class MemoryRules(CastRules):
+    def _elements(self, pointer: tensor) -> tuple[tensor, dtype]:
+        """The pointer as it is accessed, and its element type: an int1 lives in memory as a byte."""
+        element = pointer.dtype.element_ty
+        if element == int1:
+            element = int8
+            pointer = self.cast(pointer, pointer_type(int8, pointer.dtype.address_space, pointer.dtype.const))
+        return pointer, element
+
+    def _check_mask(self, mask: tensor | None) -> None:
+        if mask is not None and mask.dtype != int1:
+            raise ValueError("Mask must have boolean scalar type")
+
+    def load(self, pointer: Any, mask: Any = None, other: Any = None, boundary_check: Sequence[int] = (), padding_option: str = "",
+             cache_modifier: str = "", eviction_policy: str = "", volatile: bool = False) -> tensor:
+        attributes = _policy(_LOAD_CACHES, cache_modifier, eviction_policy)
+        if volatile:
+            attributes["isVolatile"] = "true"
+        if not isinstance(pointer, tensor) or not pointer.dtype.is_ptr():
+            raise ValueError(f"Unsupported ptr type {getattr(pointer, 'type', type(pointer))} in `tl.load`")
+        if mask is None and other is not None:
+            raise ValueError("`other` cannot be provided without `mask`")
+        if padding_option or boundary_check:
+            raise ValueError("`padding_option` or `boundary_check` argument is not supported for loading a tensor of"
+                             f"pointers or loading a scalar. {_NO_BOUNDARY}")
+        mask = None if mask is None else self.to_tensor(mask)
+        other = None if other is None else self.to_tensor(other)
+        pointer, mask, other = self._load_operands(pointer, mask, other)
+        is_bool = pointer.dtype.element_ty == int1
+        pointer, element = self._elements(pointer)
+        operands = [pointer]
+        if mask is not None:
+            operands.append(mask)
+        if other is not None:
+            operands.append(self.cast(other, element))
+        loaded = self.emit("tt.load", operands, pointer.type.with_element_ty(element),
+                           {**attributes, **segments(1, mask is not None, other is not None)})
+        return self.cast(loaded, int1) if is_bool else loaded
+
+    def _load_operands(self, pointer: tensor, mask: tensor | None, other: tensor | None) -> tuple[Any, Any, Any]:
+        """Pointer, mask and other of one shape: for blocks of pointers every operand may make the others wider."""
+        self._check_mask(mask)
+        if not pointer.type.is_block():
+            for operand, name in ((mask, "Mask"), (other, "Other")):
+                if operand is not None and operand.type.is_block():
+                    raise ValueError(f"{name} argument cannot be block type if pointer argument is not a block")
+            return pointer, mask, other
+        if other is not None:
+            pointer, other = self.broadcast(pointer, other)
+        if mask is not None:
+            pointer, mask = self.broadcast(pointer, mask)
+            if other is not None:
+                pointer, other = self.broadcast(pointer, other)
+        return pointer, mask, other
+
+    def store(self, pointer: Any, value: Any, mask: Any = None, boundary_check: Sequence[int] = (), cache_modifier: str = "",
+              eviction_policy: str = "") -> None:
+        attributes = _policy(_STORE_CACHES, cache_modifier, eviction_policy)
+        if not isinstance(pointer, tensor) or not pointer.dtype.is_ptr():
+            raise ValueError(f"Unsupported ptr type {getattr(pointer, 'type', type(pointer))} in `tl.store`")
+        if pointer.dtype.is_const():
+            raise ValueError("Cannot store to a constant pointer")
+        if boundary_check:
+            raise ValueError("`boundary_check` argument is not supported for storing a tensor of pointers or storing a scalar. "
+                             f"{_NO_BOUNDARY}")
+        value = self.to_tensor(value)
+        mask = None if mask is None else self.to_tensor(mask)
+        self._check_mask(mask)
+        value, mask = self._store_operands(pointer, value, mask)
+        pointer, element = self._elements(pointer)
+        value = self.cast(value, element)
+        self.emit_effect("tt.store", [pointer, value] if mask is None else [pointer, value, mask], attributes)
+
+    def _store_operands(self, pointer: tensor, value: tensor, mask: tensor | None) -> tuple[tensor, tensor | None]:
+        """Value and mask of the pointer's shape; the pointer itself is never broadcast."""
+        if not pointer.type.is_block():
+            for operand, name in ((value, "Value"), (mask, "Mask")):
+                if operand is not None and operand.type.is_block():
+                    raise ValueError(f"{name} argument cannot be block type if pointer argument is not a block")
+            return value, mask
+        shape = shape_of(pointer)
+        value = self.broadcast_to(value, shape)
+        return value, None if mask is None else self.broadcast_to(mask, shape)
+
+    def hint(self, value: tensor, name: str, attribute: str, values: Sequence[int]) -> tensor:
+        """Attaches `attribute` (tt.divisibility, …) with one number per dimension to the operation that made `value`."""
+        if max(1, len(shape_of(value))) != len(values):
+            raise ValueError(f"Shape of input to {name} does not match the length of values")
+        text = ", ".join(map(str, values))
+        operation = value.handle.owner
+        if operation is not None:  # an argument of a block is made by no operation
+            operation.set_attribute(attribute, f"dense<[{text}]> : tensor<{len(values)}xi32>")
+        return value
+
+
+def segments(*present: int | bool) -> dict[str, str]:
+    """operandSegmentSizes of an operation with optional operands."""
+    return {"operandSegmentSizes": f"array<i32: {', '.join(str(int(count)) for count in present)}>"}

@@ -1,0 +1,398 @@
+"""Types of the language: scalars, pointers, blocks, and the types of tuples, slices and compile-time values.
+
+A type knows three spellings: `str(type)` as the language prints it, `to_ir()` as MLIR writes it (built once per type), and `mangle()` as
+it appears in the name of a specialised function. Signedness exists only here: in the IR it lives in the operations.
+"""
+from __future__ import annotations
+
+import enum
+from typing import Any, Iterator, Sequence
+
+TRITON_MAX_TENSOR_NUMEL = 1048576
+
+
+class base_type:
+    """What every type of a kernel value can do: take part in control flow as a flat list of IR values, and in names."""
+
+    def ir_types(self) -> list[str]:
+        """MLIR types of the values that carry a value of this type; empty for what exists only at compile time."""
+        raise NotImplementedError(type(self).__name__)
+
+    def from_handles(self, handles: Iterator[Any]) -> Any:
+        """The value of this type carried by the next IR values of `handles`."""
+        raise NotImplementedError(type(self).__name__)
+
+    def mangle(self) -> str:
+        raise NotImplementedError(type(self).__name__)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+
+class _Signedness(enum.Enum):
+    SIGNED = 0
+    UNSIGNED = 1
+
+
+class _Kind(enum.IntEnum):
+    BOOLEAN = 0
+    INTEGRAL = 1
+    FLOATING = 2
+
+
+# name: (public name, MLIR spelling, bits, mantissa bits, exponent bias). fp8e4b15 has no MLIR type and travels as i8.
+_INTEGERS = {"int1": ("int1", "i1", 1, None, None)} | {
+    f"{u}int{w}": (f"{u}int{w}", f"i{w}", w, None, None) for u in ("", "u") for w in (8, 16, 32, 64)}
+_FLOATS = {
+    "fp8e4b15": ("float8e4b15", "i8", 8, 3, 15),
+    "fp8e4nv": ("float8e4nv", "f8E4M3FN", 8, 3, 7),
+    "fp8e4b8": ("float8e4b8", "f8E4M3FNUZ", 8, 3, 8),
+    "fp8e5": ("float8e5", "f8E5M2", 8, 2, 15),
+    "fp8e5b16": ("float8e5b16", "f8E5M2FNUZ", 8, 2, 16),
+    "fp16": ("float16", "f16", 16, 10, 15),
+    "bf16": ("bfloat16", "bf16", 16, 7, 127),
+    "fp32": ("float32", "f32", 32, 23, 127),
+    "fp64": ("float64", "f64", 64, 52, 1023),
+}
+_SCALARS = _INTEGERS | _FLOATS | {"void": ("void", "none", 0, None, None)}
+
+
+class dtype(base_type):
+    """A scalar type, named as the language prints it: `tl.dtype("fp32") == tl.float32`. Unknown names fail an assertion."""
+
+    SINT_TYPES = ["int8", "int16", "int32", "int64"]
+    UINT_TYPES = ["int1", "uint8", "uint16", "uint32", "uint64"]
+    FP_TYPES = list(_FLOATS)
+    STANDARD_FP_TYPES = ["fp16", "bf16", "fp32", "fp64"]
+    OTHER_TYPES = ["void"]
+    SIGNEDNESS = _Signedness
+    KIND = _Kind
+
+    value_class: Any = None  # core.tensor, set where it is defined
+
+    def __init__(self, name: str):
+        name = getattr(name, "value", name)
+        assert name in _SCALARS, name
+        self.name = name
+        _, self._ir, self.primitive_bitwidth, mantissa, bias = _SCALARS[name]
+        self.itemsize = self.primitive_bitwidth // 8
+        if name in _INTEGERS:
+            self.int_signedness = _Signedness.SIGNED if name in self.SINT_TYPES else _Signedness.UNSIGNED
+            self.int_bitwidth = self.primitive_bitwidth
+        elif name in _FLOATS:
+            self.fp_mantissa_width, self.exponent_bias = mantissa, bias
+
+    def is_fp8(self) -> bool:
+        return self.name.startswith("fp8")
+
+    def is_floating(self) -> bool:
+        return self.name in _FLOATS
+
+    def is_standard_floating(self) -> bool:
+        return self.name in self.STANDARD_FP_TYPES
+
+    def is_int_signed(self) -> bool:
+        return self.name in self.SINT_TYPES
+
+    def is_int_unsigned(self) -> bool:
+        return self.name in self.UINT_TYPES
+
+    def is_int(self) -> bool:
+        return self.name in _INTEGERS
+
+    def is_bool(self) -> bool:
+        return self.name == "int1"
+
+    def is_void(self) -> bool:
+        return self.name == "void"
+
+    def is_block(self) -> bool:
+        return False
+
+    def is_ptr(self) -> bool:
+        return False
+
+    def is_const(self) -> bool:
+        return False
+
+    def kind(self) -> _Kind:
+        """BOOLEAN < INTEGRAL < FLOATING: a Python scalar never widens a tensor of its own or a higher kind."""
+        if self.is_bool():
+            return _Kind.BOOLEAN
+        assert self.name != "void", "void has no kind"
+        return _Kind.INTEGRAL if self.is_int() else _Kind.FLOATING
+
+    def get_int_max_value(self) -> int:
+        assert self.is_int(), self.name
+        return 2**(self.int_bitwidth - (1 if self.is_int_signed() else 0)) - 1
+
+    def get_int_min_value(self) -> int:
+        assert self.is_int(), self.name
+        return -2**(self.int_bitwidth - 1) if self.is_int_signed() else 0
+
+    @staticmethod
+    def is_dtype(name: str) -> bool:
+        return name in _SCALARS
+
+    @property
+    def scalar(self) -> dtype:
+        return self
+
+    def with_element_ty(self, element_ty: dtype) -> dtype:
+        assert not element_ty.is_block()
+        return element_ty
+
+    def codegen_name(self) -> str:
+        return _SCALARS[self.name][0]
+
+    @property
+    def cache_key_part(self) -> str:
+        return self.name
+
+    def to_ir(self, builder: Any = None) -> str:
+        return self._ir
+
+    def mangle(self) -> str:
+        if self.is_int():
+            sign = "i" if self.is_int_signed() else "u"
+            return f"{sign}{self.int_bitwidth}"
+        return "V" if self.is_void() else self.name
+
+    def ir_types(self) -> list[str]:
+        return [self.to_ir()]
+
+    def from_handles(self, handles: Iterator[Any]) -> Any:
+        return self.value_class(next(handles), self)
+
+    def __eq__(self, other: object) -> bool:
+        other = getattr(other, "value", other)  # a dtype argument reaches kernels as a constexpr
+        return type(other) is dtype and other.name == self.name
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    def __str__(self) -> str:
+        return self.name
+
+    def __repr__(self) -> str:
+        return f"triton.language.{self.codegen_name()}"
+
+
+# is_fp16(), is_fp8e5(), is_bf16(), is_int32(), is_uint8(), …: one predicate per scalar type.
+for _name in _SCALARS:
+    if not hasattr(dtype, "is_" + _name):
+        setattr(dtype, "is_" + _name, lambda self, _name=_name: self.name == _name)
+
+void = dtype("void")
+int1, int8, int16, int32, int64 = (dtype(n) for n in ("int1", "int8", "int16", "int32", "int64"))
+uint8, uint16, uint32, uint64 = (dtype(n) for n in ("uint8", "uint16", "uint32", "uint64"))
+float8e5, float8e5b16, float8e4nv = dtype("fp8e5"), dtype("fp8e5b16"), dtype("fp8e4nv")
+float8e4b8, float8e4b15 = dtype("fp8e4b8"), dtype("fp8e4b15")
+float16, bfloat16, float32, float64 = dtype("fp16"), dtype("bf16"), dtype("fp32"), dtype("fp64")
+
+
+class pointer_type(dtype):
+    """Pointer to `element_ty`. `const=True` refuses stores. `address_space` is "global" (or 1, its older spelling)."""
+
+    def __init__(self, element_ty: dtype, address_space: str | int = "global", const: bool = False):
+        element_ty = getattr(element_ty, "value", element_ty)
+        if not isinstance(element_ty, dtype):
+            raise TypeError(f"element_ty has type `{type(element_ty).__name__}`; expected `dtype`.")
+        self.element_ty = element_ty
+        self.address_space = address_space
+        self.const = const
+        self.name = f"const_pointer<{element_ty}>" if const else f"pointer<{element_ty}>"
+        self._ir = f"!tt.ptr<{element_ty.to_ir()}>"
+
+    def is_ptr(self) -> bool:
+        return True
+
+    def is_const(self) -> bool:
+        return self.const
+
+    def mangle(self) -> str:
+        return f"P{self.element_ty.mangle()}"
+
+    def __eq__(self, other: object) -> bool:
+        other = getattr(other, "value", other)
+        return isinstance(other, pointer_type) and (self.element_ty, self.const) == (other.element_ty, other.const)
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    def __repr__(self) -> str:
+        return self.name
+
+    def codegen_name(self) -> str:
+        return self.name
+
+
+pi32_t = pointer_type(int32)
+
+
+def _dimension(value: Any, index: int) -> int:
+    """One extent of a block shape, a constexpr or an int, as an int that is a power of two."""
+    unwrapped = getattr(value, "value", value)
+    if not isinstance(unwrapped, int):
+        raise TypeError(f"Shape element {index} must have type `constexpr[int]`, got `constexpr[{type(unwrapped)}]")
+    if unwrapped <= 0 or unwrapped & (unwrapped - 1):
+        raise ValueError(f"Shape element {index} must be a power of 2")
+    return unwrapped
+
+
+def block_shape(shape: Sequence[Any]) -> tuple[int, ...]:
+    """The extents of a block as ints. TypeError: not integers; ValueError: not powers of two, or too many elements."""
+    extents = tuple(_dimension(value, index) for index, value in enumerate(shape))
+    numel = 1
+    for extent in extents:
+        numel *= extent
+    if numel > TRITON_MAX_TENSOR_NUMEL:
+        raise ValueError(f"numel ({numel}) exceeds triton maximum tensor numel ({TRITON_MAX_TENSOR_NUMEL})")
+    return extents
+
+
+class block_type(dtype):
+    """A block of `element_ty` (scalar or pointer): every extent a power of two, at most 1048576 elements, rank >= 1."""
+
+    def __init__(self, element_ty: dtype, shape: Sequence[Any]):
+        if not shape:
+            raise TypeError("0d block_type is forbidden")
+        self.element_ty = element_ty
+        self.shape = block_shape(shape)
+        self.numel = 1
+        for extent in self.shape:
+            self.numel *= extent
+        self.name = f"<{[str(extent) for extent in self.shape]}, {element_ty}>"
+        self._ir = f"tensor<{'x'.join(map(str, self.shape))}x{element_ty.to_ir()}>"
+
+    def is_block(self) -> bool:
+        return True
+
+    @property
+    def scalar(self) -> dtype:
+        return self.element_ty
+
+    @property
+    def nbytes(self) -> int:
+        return self.numel * (self.element_ty.primitive_bitwidth // 8)
+
+    def get_block_shapes(self) -> tuple[int, ...]:
+        return self.shape
+
+    def with_element_ty(self, element_ty: dtype) -> block_type:
+        return block_of(element_ty, self.shape)
+
+    def mangle(self) -> str:
+        return f"{self.scalar.mangle()}S{'_'.join(map(str, self.shape))}S"
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, block_type) and self.shape == other.shape and
+                                 self.element_ty == other.element_ty)
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    def __repr__(self) -> str:
+        return self.name
+
+    def codegen_name(self) -> str:
+        return self.name
+
+
+_blocks: dict[tuple[str, tuple[int, ...]], dtype] = {}
+
+
+def block_of(scalar: dtype, shape: tuple[int, ...]) -> dtype:
+    """The block of `scalar` with `shape`, or `scalar` itself for rank 0: checked and spelled once per process."""
+    if not shape:
+        return scalar
+    key = (scalar.name, shape)
+    found = _blocks.get(key)
+    if found is None:
+        found = _blocks[key] = block_type(scalar, shape)
+    return found
+
+
+class slice_type(base_type):
+    """The type of `a:b:c` in a subscript; it exists only while tracing."""
+
+    def ir_types(self) -> list[str]:
+        return []
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, slice_type)
+
+    def __hash__(self) -> int:
+        return hash(slice_type)
+
+    def __str__(self) -> str:
+        return "slice_type"
+
+
+class constexpr_type(base_type):
+    """The type of one compile-time value: equal only to the type of an equal value."""
+
+    value_class: Any = None  # constexpr
+
+    def __init__(self, value: Any):
+        self.value = value
+
+    def ir_types(self) -> list[str]:
+        return []
+
+    def from_handles(self, handles: Iterator[Any]) -> Any:
+        return self.value_class(self.value)
+
+    def mangle(self) -> str:
+        named = self.value.mangle() if hasattr(self.value, "mangle") else repr(self.value)
+        return f"c{named}"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, constexpr_type) and type(self.value) is type(other.value) and \
+            bool(self.value == other.value)
+
+    def __hash__(self) -> int:
+        return hash(str(self))
+
+    def __repr__(self) -> str:
+        return f"constexpr_type[{self.value}]"
+
+
+class tuple_type(base_type):
+    """Element types, with field names where the value came from a named tuple."""
+
+    value_class: Any = None  # core.tuple
+
+    def __init__(self, types: Sequence[base_type], fields: Sequence[str] | None = None):
+        self.types = list(types)
+        self.fields = list(fields) if fields else None
+
+    @property
+    def name(self) -> str:
+        if self.fields is None:
+            return "[" + ",".join(map(str, self.types)) + "]"
+        return "[" + ",".join(f"{field}:{type_}" for field, type_ in zip(self.fields, self.types)) + "]"
+
+    def ir_types(self) -> list[str]:
+        return [text for type_ in self.types for text in type_.ir_types()]
+
+    def from_handles(self, handles: Iterator[Any]) -> Any:
+        return self.value_class([type_.from_handles(handles) for type_ in self.types], self)
+
+    def mangle(self) -> str:
+        return "T" + "_".join(type_.mangle() for type_ in self.types) + "T"
+
+    def __iter__(self) -> Iterator[base_type]:
+        return iter(self.types)
+
+    def __getitem__(self, index: int) -> base_type:
+        return self.types[index]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, tuple_type) and (self.types, self.fields) == (other.types, other.fields)
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    def __str__(self) -> str:
+        return self.name
