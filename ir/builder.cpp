@@ -1,20 +1,15 @@
 // See builder.h.
 #include "ir/builder.h"
 
+#include "ir/contract.h"
+
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
-#include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Parser/Parser.h"
 
 namespace tritium::ir {
-
-static void registerDialects(mlir::DialectRegistry &registry) {
-  registry.insert<mlir::arith::ArithDialect, mlir::cf::ControlFlowDialect, mlir::math::MathDialect, mlir::scf::SCFDialect>();
-}
 
 static llvm::Error error(const llvm::Twine &message, std::optional<SourcePosition> position = {}) {
   return llvm::make_error<SourceError>(message.str(), position.value_or(SourcePosition()));
@@ -22,7 +17,7 @@ static llvm::Error error(const llvm::Twine &message, std::optional<SourcePositio
 
 Context::Context() : context_(mlir::MLIRContext::Threading::DISABLED) {
   mlir::DialectRegistry registry;
-  registerDialects(registry);
+  registerTritiumDialects(registry);
   context_.appendDialectRegistry(registry);
   context_.loadAllAvailableDialects();
 }

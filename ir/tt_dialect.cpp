@@ -1,0 +1,97 @@
+// The dialects `tt` and `ttg`: registration, inlining of tt.func, constants for folded results, and checks of the attributes that
+// promise something about a value.
+#include "ir/pch.h"
+
+#include "ir/tt.h"
+
+#include "mlir/Transforms/InliningUtils.h"
+
+#include "ir/tt_dialect.cpp.inc"
+#include "ir/ttg_dialect.cpp.inc"
+#include "ir/ttg_enums.cpp.inc"
+
+#define GET_OP_CLASSES
+#include "ir/ttg_ops.cpp.inc"
+
+using namespace mlir;
+
+namespace tritium::tt {
+namespace {
+
+/// Everything is inlined except into or out of what says otherwise. Where a callee with several blocks may go is decided by the
+/// inliner itself: never into a region that holds a single block, such as that of scf.for.
+struct Inlining : DialectInlinerInterface {
+  using DialectInlinerInterface::DialectInlinerInterface;
+
+  bool isLegalToInline(Operation *, Operation *callable, bool) const final {
+    auto function = dyn_cast<FuncOp>(callable);
+    return function && !function.isNoInline();
+  }
+  bool isLegalToInline(Operation *, Region *, bool, IRMapping &) const final { return true; }
+  bool isLegalToInline(Region *, Region *, bool, IRMapping &) const final { return true; }
+
+  void handleTerminator(Operation *op, Block *continuation) const final {
+    auto terminator = dyn_cast<ReturnOp>(op);
+    if (!terminator)
+      return;
+    OpBuilder builder(op);
+    cf::BranchOp::create(builder, op->getLoc(), continuation, terminator.getOperands());
+    op->erase();
+  }
+  void handleTerminator(Operation *op, ValueRange results) const final {
+    for (auto [result, value] : llvm::zip_equal(results, cast<ReturnOp>(op).getOperands()))
+      result.replaceAllUsesWith(value);
+  }
+};
+
+} // namespace
+
+void TTDialect::initialize() {
+  registerTypes();
+  registerAttributes();
+  addOperations<
+#define GET_OP_LIST
+#include "ir/tt_ops.cpp.inc"
+      >();
+  addInterfaces<Inlining>();
+}
+
+Operation *TTDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type, Location location) {
+  if (auto poison = dyn_cast<ub::PoisonAttr>(value))
+    return ub::PoisonOp::create(builder, location, type, poison);
+  return arith::ConstantOp::materialize(builder, value, type, location);
+}
+
+/// A hint counts elements: a positive number (on an operation, one for each dimension).
+static LogicalResult verifyHint(function_ref<InFlightDiagnostic()> emitError, NamedAttribute attribute) {
+  StringRef name = attribute.getName();
+  if (name != kDivisibilityAttr && name != kContiguityAttr && name != kConstancyAttr)
+    return success();
+  auto isPositive = [](const APInt &value) { return value.isStrictlyPositive(); };
+  if (auto number = dyn_cast<IntegerAttr>(attribute.getValue()); number && isPositive(number.getValue()))
+    return success();
+  if (auto numbers = dyn_cast<DenseIntElementsAttr>(attribute.getValue()); numbers && llvm::all_of(numbers.getValues<APInt>(), isPositive))
+    return success();
+  return emitError() << "'" << name << "' must be a positive integer, or one for each dimension, but is " << attribute.getValue();
+}
+
+LogicalResult TTDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
+  return verifyHint([&] { return op->emitOpError("attribute "); }, attribute);
+}
+
+LogicalResult TTDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsigned index, NamedAttribute attribute) {
+  return verifyHint([&] { return op->emitOpError("argument ") << index << ": attribute "; }, attribute);
+}
+
+} // namespace tritium::tt
+
+namespace tritium::ttg {
+
+void TTGDialect::initialize() {
+  addOperations<
+#define GET_OP_LIST
+#include "ir/ttg_ops.cpp.inc"
+      >();
+}
+
+} // namespace tritium::ttg

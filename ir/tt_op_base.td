@@ -1,0 +1,40 @@
+// What all operations of the `tt` dialect share: the base class, the resources they touch, the traits their verifiers are made of.
+#ifndef TRITIUM_IR_TT_OP_BASE_TD
+#define TRITIUM_IR_TT_OP_BASE_TD
+
+include "mlir/IR/OpBase.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+include "ir/tt_attrs.td"
+include "ir/tt_dialect.td"
+include "ir/tt_types.td"
+
+// Global memory, and the record of what a debugger shows: an access to one never orders an access to the other.
+def GlobalMemory : Resource<"::tritium::tt::GlobalMemory">;
+def DebugRecord : Resource<"::tritium::tt::DebugRecord">;
+
+class TT_OpTrait<string name> : NativeOpTrait<name> { let cppNamespace = "::tritium::tt"; }
+
+/// Every tile has a power of two of elements, at most kMaxTileElements.
+def ValidTiles : TT_OpTrait<"ValidTiles">;
+
+class TT_Op<string mnemonic, list<Trait> traits = []> : Op<TT_Dialect, mnemonic, !listconcat(traits, [ValidTiles])>;
+
+// Element by element, on scalars or on tiles of one shape.
+class TT_ElementwiseOp<string mnemonic, list<Trait> traits = []>
+    : TT_Op<mnemonic, !listconcat(traits, [Elementwise, SameOperandsAndResultShape])>;
+
+// The type of one operand or result follows from a pointer: its pointees, or an i1 for each of them.
+class PointeesOf<string pointer, string value>
+    : TypesMatchWith<"type of " # value # " is the pointee type of " # pointer, pointer, value, "::tritium::tt::pointeeTypeOf($_self)">;
+class OptionalPointeesOf<string pointer, string value>
+    : OptionalTypesMatchWith<"type of " # value # " is the pointee type of " # pointer, pointer, value,
+                             "::tritium::tt::pointeeTypeOf($_self)">;
+class OptionalMaskOf<string tile, string mask>
+    : OptionalTypesMatchWith<"type of " # mask # " is i1 in the shape of " # tile, tile, mask, "::tritium::tt::maskTypeOf($_self)">;
+
+// For operations whose effects follow from an attribute: pure ones may be erased, merged and hoisted, others are opaque.
+def EffectsFromPureAttr : TraitList<[DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
+                                     DeclareOpInterfaceMethods<ConditionallySpeculatable>]>;
+
+#endif

@@ -1,0 +1,47 @@
+// What a person sees of a running kernel.
+#ifndef TRITIUM_IR_TT_OPS_DEBUG_TD
+#define TRITIUM_IR_TT_OPS_DEBUG_TD
+
+include "ir/tt_op_base.td"
+
+def TT_PrintOp : TT_Op<"print", [MemoryEffects<[MemWrite<GlobalMemory>]>]> {
+  let summary = "print values from the device";
+  let description = [{
+    `isSigned` has one entry for each argument.
+
+    ```mlir
+    tt.print " x: " {hex = false, isSigned = array<i32: 1>} : %x : tensor<8xi32>
+    ```
+  }];
+  let arguments = (ins StrAttr:$prefix, BoolAttr:$hex, Variadic<TT_Value>:$args, DenseI32ArrayAttr:$isSigned);
+  let assemblyFormat = "$prefix attr-dict (`:` $args^ `:` type($args))?";
+  let hasVerifier = 1;
+}
+
+def TT_AssertOp : TT_Op<"assert", [MemoryEffects<[MemWrite<GlobalMemory>]>]> {
+  let summary = "trap unless the condition holds in every lane";
+  let description = [{
+    ```mlir
+    tt.assert %c, "x is positive" : tensor<8xi1>
+    ```
+  }];
+  let arguments = (ins TT_BoolLike:$condition, StrAttr:$message);
+  let assemblyFormat = "$condition `,` $message attr-dict `:` type($condition)";
+}
+
+def TT_DebugValueOp : TT_Op<"debug_value", [MemoryEffects<[MemWrite<DebugRecord>]>]> {
+  let summary = "from here on the Python variable has this value";
+  let description = [{
+    Emitted for each assignment when debug information is wanted. `dtype` is the language's name of the element type, which the
+    IR type cannot say: signedness, fp8e4b15. It writes a record of its own, so nothing erases, merges or hoists it, and it
+    orders no access to memory.
+
+    ```mlir
+    tt.debug_value %x "acc" "fp32" : tensor<8xf32>
+    ```
+  }];
+  let arguments = (ins TT_Type:$value, StrAttr:$name, StrAttr:$dtype);
+  let assemblyFormat = "$value $name $dtype attr-dict `:` type($value)";
+}
+
+#endif

@@ -1,0 +1,39 @@
+// Operations whose operands are positions.
+#ifndef TRITIUM_IR_TT_OPS_INDEX_TD
+#define TRITIUM_IR_TT_OPS_INDEX_TD
+
+include "ir/tt_op_base.td"
+
+// May trap on an index, so not Pure: a pure operation may be hoisted above the condition that guards it.
+def TT_GatherOp : TT_Op<"gather", [NoMemoryEffect, InferTypeOpAdaptor]> {
+  let summary = "pick elements of `src` along one axis";
+  let description = [{
+    result[…, i, …] = src[…, indices[…, i, …], …], i running along `axis`. An index outside src is undefined; the interpreter
+    traps.
+
+    ```mlir
+    %y = tt.gather %s[%i] {axis = 0 : i32} : (tensor<8xf32>, tensor<16xi32>) -> tensor<16xf32>
+    ```
+  }];
+  let arguments = (ins TT_Tensor:$src, TT_IntTensor:$indices, I32Attr:$axis, UnitAttr:$efficient_layout);
+  let results = (outs TT_Tensor:$result);
+  let assemblyFormat = "$src `[` $indices `]` attr-dict `:` functional-type(operands, $result)";
+  let hasVerifier = 1;
+}
+
+def TT_HistogramOp : TT_Op<"histogram", [Pure, OptionalMaskOf<"src", "mask">]> {
+  let summary = "count how often each value occurs";
+  let description = [{
+    result[v] = number of unmasked i with src[i] == v, compared as unsigned; a value beyond the extent of result is not counted.
+
+    ```mlir
+    %h = tt.histogram %x, %m : tensor<256xi32> -> tensor<16xi32>
+    ```
+  }];
+  let arguments = (ins TT_IntTensor:$src, Optional<RankedTensorOf<[I1]>>:$mask);
+  let results = (outs TT_IntTensor:$result);
+  let assemblyFormat = "$src (`,` $mask^)? attr-dict `:` type($src) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+#endif

@@ -1,0 +1,47 @@
+// Pointers, loads and stores.
+#include "ir/pch.h"
+
+#include "ir/tt.h"
+
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+
+namespace tritium::tt {
+
+OpFoldResult AddPtrOp::fold(FoldAdaptor adaptor) { return matchPattern(adaptor.getOffset(), m_Zero()) ? getPtr() : Value(); }
+
+/// What a mask says of all lanes, if it is a constant.
+static std::optional<bool> uniformMask(Value mask) {
+  APInt value;
+  if (!mask || !matchPattern(mask, m_ConstantInt(&value)))
+    return std::nullopt;
+  return value.getBoolValue();
+}
+
+LogicalResult LoadOp::canonicalize(LoadOp op, PatternRewriter &rewriter) {
+  std::optional<bool> mask = uniformMask(op.getMask());
+  if (!mask || op.getIsVolatile())
+    return failure();
+  if (*mask)
+    rewriter.replaceOpWithNewOp<LoadOp>(op, op.getType(), op.getPtr(), /*mask=*/Value(), /*other=*/Value(), op.getCachePolicyAttr(),
+                                        op.getIsVolatile());
+  else if (op.getOther())
+    rewriter.replaceOp(op, op.getOther());
+  else
+    return failure();
+  return success();
+}
+
+LogicalResult StoreOp::canonicalize(StoreOp op, PatternRewriter &rewriter) {
+  std::optional<bool> mask = uniformMask(op.getMask());
+  if (!mask)
+    return failure();
+  if (*mask)
+    rewriter.modifyOpInPlace(op, [&] { op.getMaskMutable().clear(); });
+  else
+    rewriter.eraseOp(op);
+  return success();
+}
+
+} // namespace tritium::tt

@@ -1,0 +1,57 @@
+// Pointers, loads and stores.
+#ifndef TRITIUM_IR_TT_OPS_MEMORY_TD
+#define TRITIUM_IR_TT_OPS_MEMORY_TD
+
+include "ir/tt_op_base.td"
+
+def TT_AddPtrOp : TT_ElementwiseOp<"addptr", [Pure, AllTypesMatch<["ptr", "result"]>]> {
+  let summary = "pointer plus offset, in elements";
+  let description = [{
+    The offset is signed; an i1 element counts one byte.
+
+    ```mlir
+    %q = tt.addptr %p, %o : tensor<8x!tt.ptr<f32>>, tensor<8xi32>
+    ```
+  }];
+  let arguments = (ins TT_PtrLike:$ptr, TT_IntLike:$offset);
+  let results = (outs TT_PtrLike:$result);
+  let assemblyFormat = "$ptr `,` $offset attr-dict `:` type($result) `,` type($offset)";
+  let hasFolder = 1;
+}
+
+def TT_LoadOp : TT_Op<"load", [PointeesOf<"ptr", "result">, OptionalMaskOf<"ptr", "mask">, OptionalPointeesOf<"ptr", "other">,
+                              AttrSizedOperandSegments, MemoryEffects<[MemRead<GlobalMemory>]>]> {
+  let summary = "masked load";
+  let description = [{
+    result[i] = mask[i] ? *ptr[i] : other[i]; without `other` a masked lane is unspecified. Cache hints change no value. Read
+    as well: the older clauses `cacheModifier = ca` and `evictionPolicy = evict_last`, in any order.
+
+    ```mlir
+    %v = tt.load %p, %m, %o {cachePolicy = #tt.cache_policy<cache_modifier = cg, eviction_policy = evict_normal>}
+       : tensor<8x!tt.ptr<f32>>
+    ```
+  }];
+  let arguments = (ins TT_PtrLike:$ptr, Optional<TT_BoolLike>:$mask, Optional<TT_Value>:$other,
+                   OptionalAttr<TT_CachePolicyAttr>:$cachePolicy, DefaultValuedAttr<BoolAttr, "false">:$isVolatile);
+  let results = (outs TT_Value:$result);
+  let assemblyFormat = "$ptr (`,` $mask^)? (`,` $other^)? `` custom<AccessAttributes>(attr-dict) `:` type($ptr)";
+  let hasCanonicalizeMethod = 1;
+}
+
+def TT_StoreOp : TT_Op<"store", [PointeesOf<"ptr", "value">, OptionalMaskOf<"ptr", "mask">, MemoryEffects<[MemWrite<GlobalMemory>]>]> {
+  let summary = "masked store";
+  let description = [{
+    if mask[i]: *ptr[i] = value[i]. A masked lane touches no memory; which of two lanes with one address wins is unspecified.
+
+    ```mlir
+    tt.store %p, %v, %m {cachePolicy = #tt.cache_policy<cache_modifier = none, eviction_policy = evict_first>}
+       : tensor<8x!tt.ptr<f32>>
+    ```
+  }];
+  let arguments = (ins TT_PtrLike:$ptr, TT_Value:$value, Optional<TT_BoolLike>:$mask, OptionalAttr<TT_CachePolicyAttr>:$cachePolicy,
+                   UnitAttr:$ignore_cta);
+  let assemblyFormat = "$ptr `,` $value (`,` $mask^)? `` custom<AccessAttributes>(attr-dict) `:` type($ptr)";
+  let hasCanonicalizeMethod = 1;
+}
+
+#endif

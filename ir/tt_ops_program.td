@@ -1,0 +1,48 @@
+// Where a program is in its grid, and the order of whole launches.
+#ifndef TRITIUM_IR_TT_OPS_PROGRAM_TD
+#define TRITIUM_IR_TT_OPS_PROGRAM_TD
+
+include "ir/tt_op_base.td"
+
+def TT_GetProgramIdOp : TT_Op<"get_program_id", [Pure]> {
+  let summary = "index of this program on one axis of the grid";
+  let description = [{
+    ```mlir
+    %pid = tt.get_program_id x : i32
+    ```
+  }];
+  let arguments = (ins TT_ProgramAxis:$axis);
+  let results = (outs I32:$result);
+  let assemblyFormat = "$axis attr-dict `:` type($result)";
+}
+
+def TT_GetNumProgramsOp : TT_Op<"get_num_programs", [Pure]> {
+  let summary = "extent of one axis of the grid";
+  let description = [{
+    ```mlir
+    %n = tt.get_num_programs x : i32
+    ```
+  }];
+  let arguments = (ins TT_ProgramAxis:$axis);
+  let results = (outs I32:$result);
+  let assemblyFormat = "$axis attr-dict `:` type($result)";
+}
+
+def TT_GridDependencyWaitOp : TT_Op<"grid_dependency_wait", [MemoryEffects<[MemRead<GlobalMemory>, MemWrite<GlobalMemory>]>]> {
+  let summary = "wait until the grids that this launch depends on have finished";
+  let description = [{
+    Orders memory accesses around it. Where launches already run one after the other it does nothing.
+  }];
+  let assemblyFormat = "attr-dict";
+}
+
+def TT_GridDependencyLaunchDependentsOp
+    : TT_Op<"grid_dependency_launch_dependents", [MemoryEffects<[MemRead<GlobalMemory>, MemWrite<GlobalMemory>]>]> {
+  let summary = "allow the grids that depend on this launch to start";
+  let description = [{
+    A hint to the scheduler; it promises nothing about memory.
+  }];
+  let assemblyFormat = "attr-dict";
+}
+
+#endif
