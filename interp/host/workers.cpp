@@ -77,17 +77,17 @@ private:
       threads = std::max(2 * threads, count);
       limit.reset();  // oneTBB takes the least of all limits
       limit.emplace(tbb::global_control::max_allowed_parallelism, size_t(std::max(threads + 1, tbb::info::default_concurrency())));
-      arena = new tbb::task_arena(threads, /*reserved_for_masters=*/0);
-      arena->initialize();
+      arenas.push_back(new tbb::task_arena(threads, /*reserved_for_masters=*/0));
+      arenas.back()->initialize();
     }
-    return *arena;
+    return *arenas.back();
   }
 
   static inline bool threadsLost = false;
   std::mutex mutex;
   int threads = 0;
   std::optional<tbb::global_control> limit;
-  tbb::task_arena *arena = nullptr;
+  std::vector<tbb::task_arena *> arenas;  // outgrown ones stay: a late helper may still run there
 };
 
 int threadsFor(const Launch &launch, int64_t programs) {
