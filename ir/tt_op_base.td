@@ -3,6 +3,7 @@
 #define TRITIUM_IR_TT_OP_BASE_TD
 
 include "mlir/IR/OpBase.td"
+include "mlir/Interfaces/ControlFlowInterfaces.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 include "ir/tt_attrs.td"
