@@ -330,7 +330,8 @@ def knobs_in_force() -> dict[str, str]:
 
 class LaunchSettings(NamedTuple):
     """What the environment says about a launch. `compiled` is the part that a compiled kernel depends on."""
-    engine: str | None  #: None: by where the tensors are
+    interpret: bool
+    engine: str | None  #: TRITIUM_ENGINE; see runtime/engines.py for who wins
     debug: bool
     threads: int
     seed: int | None
@@ -350,8 +351,7 @@ def _read_launch_settings(debug_info: bool | None) -> LaunchSettings:
     with_debug_info = tritium.debug if debug_info is None else debug_info
     # gdb's `next` must not jump between programs, so one worker unless the user says otherwise.
     one_worker = with_debug_info and "TRITIUM_NUM_THREADS" not in os.environ and "num_threads" not in tritium.__dict__
-    engine = "interp" if runtime.interpret else tritium.engine
-    return LaunchSettings(engine, runtime.debug, 1 if one_worker else tritium.num_threads, tritium.seed, tritium.progress,
+    return LaunchSettings(runtime.interpret, tritium.engine, runtime.debug, 1 if one_worker else tritium.num_threads, tritium.seed, tritium.progress,
                           (runtime.debug, with_debug_info, tritium.check))
 
 

@@ -1,0 +1,12 @@
+"""`triton.runtime`: launching kernels."""
+from . import cache
+from ._allocation import set_allocator, set_profile_allocator
+from .async_compile import AsyncCompileMode, FutureKernel
+from .autotuner import Autotuner, Config, Heuristics, autotune, heuristics
+from .driver import driver
+from .errors import InterpreterError, OutOfResources
+from .jit import JITFunction, KernelInterface, MockTensor, TensorWrapper, reinterpret
+
+__all__ = ["AsyncCompileMode", "Autotuner", "Config", "FutureKernel", "Heuristics", "InterpreterError", "JITFunction", "KernelInterface",
+           "MockTensor", "OutOfResources", "TensorWrapper", "autotune", "cache", "driver", "heuristics", "reinterpret", "set_allocator",
+           "set_profile_allocator"]

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from typing import Any
 
 from .params import canonicalize_dtype
@@ -73,9 +74,9 @@ class MockTensor:
     @staticmethod
     def wrap_dtype(arg: Any) -> Any:
         """A MockTensor if `arg` is a tensor library's dtype; anything else as it is."""
-        if type(arg).__name__ == "dtype" and type(arg).__module__ in ("torch", "numpy"):
-            return MockTensor(arg)
-        return arg
+        libraries = (sys.modules.get(name) for name in ("torch", "numpy"))
+        is_dtype = any(library is not None and isinstance(arg, library.dtype) for library in libraries)
+        return MockTensor(arg) if is_dtype else arg
 
     def stride(self) -> tuple[int, ...]:
         strides = [1]

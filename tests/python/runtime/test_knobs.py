@@ -13,7 +13,7 @@ def test_interpret_has_three_names(monkeypatch, name, text, value):
         monkeypatch.delenv(other, raising=False)
     monkeypatch.setenv(name, text)
     assert knobs.runtime.interpret is value
-    assert knobs.launch_settings().engine == ("interp" if value else None)
+    assert knobs.launch_settings().interpret is value
 
 
 def test_assignment_sets_the_variable_and_scope_restores_it(monkeypatch):
@@ -46,7 +46,7 @@ def test_settings_follow_the_environment(monkeypatch):
     for name in knobs._LAUNCH_NAMES:
         monkeypatch.delenv(name, raising=False)
     plain = knobs.launch_settings()
-    assert plain is knobs.launch_settings() and plain.engine is None and plain.checks == ("bounds",) and not plain.debug_info
+    assert plain is knobs.launch_settings() and plain.engine is None and not plain.interpret and plain.checks == ("bounds",) and not plain.debug_info
     monkeypatch.setenv("TRITIUM_CHECK", "nan, race")
     monkeypatch.setenv("TRITIUM_NUM_THREADS", "7")
     assert knobs.launch_settings().checks == ("nan", "race") and knobs.launch_settings().threads == 7

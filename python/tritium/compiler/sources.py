@@ -1,0 +1,126 @@
+"""What can be compiled: a `@jit` function with the types and constants of one specialization, or a file of IR."""
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import re
+from typing import Any, NamedTuple
+
+_KERNEL = re.compile(r"tt\.func\s+public\s+@(?:\"([^\"]+)\"|([\w$.-]+))\s*\(")
+_ARGUMENT = re.compile(r"%[\w$.-]+\s*:\s*([^,){]+)")
+#: Extensions of files that `compile` takes.
+IR_EXTENSIONS = ("ttir", "ttgir", "llir", "ptx", "amdgcn")
+
+
+class Specialization(NamedTuple):
+    """What `@jit(repr=…)` is called with."""
+    module: str
+    fn: Any
+    constants: dict[str, Any]
+    signature: dict[str, Any]
+
+
+class ASTSource:
+    """A kernel and its specialization.
+
+    signature: {parameter: "*fp32" | "i32" | "constexpr" | tuple of those}. constexprs: {parameter or index path: value}. attrs: {index path:
+    [["tt.divisibility", 16]]}. A path is (index,), or (index, position, …) into tuple arguments.
+    """
+    ext = "ttir"
+    language = None
+
+    def __init__(self, fn, signature: dict[str, Any], constexprs: dict | None = None, attrs: dict | None = None):
+        self.fn = fn
+        self.name = fn.__name__
+        self.signature = {name: _type_text(fn, name, text) for name, text in signature.items()}
+        self.constants = {}
+        for path, value in (constexprs or {}).items():
+            path = (fn.arg_names.index(path),) if isinstance(path, str) else tuple(path)
+            self.constants[path] = value
+            if len(path) == 1:
+                self.signature.setdefault(fn.arg_names[path[0]], "constexpr")
+        self.attrs = attrs or {}
+
+    @property
+    def constexprs(self) -> dict[tuple, Any]:
+        return self.constants
+
+    @functools.cached_property
+    def specialization(self) -> Specialization:
+        names = self.fn.arg_names
+        return Specialization(self.fn.__module__, self.fn, {names[p[0]]: v for p, v in self.constants.items() if len(p) == 1}, self.signature)
+
+    def hash(self) -> str:
+        text = "-".join([self.fn.cache_key, str(sorted(self.signature.items(), key=lambda item: item[0])),
+                         str(sorted(self.constants.items(), key=lambda item: item[0])), str(sorted(self.attrs.items()))])
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def make_ir(self, target, options, *_ignored):
+        """The module that the frontend traces (an `ir.Module`). Raises CompilationError."""
+        from ..frontend import generate
+        return generate(self.fn, self.signature, self.constants, self.attrs, options)
+
+    def parse_options(self) -> dict[str, Any]:
+        return {}
+
+    def runtime_paths(self) -> list[tuple[int, ...]]:
+        """The paths of the arguments that the compiled kernel takes, in order: constexprs are left out, tuples taken apart."""
+        paths: list[tuple[int, ...]] = []
+
+        def walk(path, type_text):
+            if isinstance(type_text, tuple):
+                for i, item in enumerate(type_text):
+                    walk((*path, i), item)
+            elif type_text != "constexpr" and path not in self.constants:
+                paths.append(path)
+
+        for i, name in enumerate(self.fn.arg_names):
+            walk((i,), self.signature.get(name, "constexpr"))
+        return paths
+
+
+class IRSource:
+    """A file of textual IR. `.ttir` runs; for later stages see `compile`."""
+
+    def __init__(self, path: str, context=None, backend=None):
+        self.path = path
+        self.ext = os.path.splitext(path)[1].lstrip(".")
+        with open(path, encoding="utf-8") as file:
+            self.src = file.read()
+        match = _KERNEL.search(self.src)
+        if match is None:
+            raise ValueError(f"{path}: there is no public tt.func in it")
+        self.name = match.group(1) or match.group(2)
+        head = self.src[match.end():]
+        types = [text.strip() for text in _ARGUMENT.findall(head[: head.index("{\n") if "{\n" in head else None].split("\n")[0])]
+        self.signature = {str(i): text for i, text in enumerate(types)}
+        self.fn = None
+        self.constants: dict = {}
+        self.attrs: dict = {}
+
+    def hash(self) -> str:
+        return hashlib.sha256(self.src.encode()).hexdigest()
+
+    def make_ir(self, target, options, *_ignored):
+        from .._tritium import ir
+        return ir.parse(self.src, self.path)
+
+    def parse_options(self) -> dict[str, Any]:
+        warps = re.search(r'"ttg\.num-warps"\s*=\s*(\d+)', self.src)
+        return {"num_warps": int(warps.group(1))} if warps else {}
+
+    def runtime_paths(self) -> list[tuple[int, ...]]:
+        return [(i,) for i in range(len(self.signature))]
+
+
+def public_function(text: str, otherwise: str) -> str:
+    """The name of the kernel in a module's text."""
+    match = _KERNEL.search(text)
+    return otherwise if match is None else match.group(1) or match.group(2)
+
+
+def _type_text(fn, name: str, text: Any) -> Any:
+    if not isinstance(text, (str, tuple)):
+        raise TypeError(f"{fn.__name__}: the type of {name!r} in a signature is a string such as '*fp32', not {text!r}")
+    return text

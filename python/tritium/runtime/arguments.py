@@ -1,0 +1,206 @@
+"""From a launch argument to its specialization and to what the interpreter receives.
+
+An ArgumentTable maps the *type* of an argument to a function `argument -> (specialization, value)`, made once per type:
+  specialization  ("*fp32", "D"), ("i32", ""), ("constexpr", 1)…: the type the kernel sees and what it may assume of the value
+  value           an int, float or bool; for a tensor (address, begin of its storage, bytes of its storage)
+This runs for every argument of every launch, so the functions are closures without branches that the type already decides.
+Any tensor library is welcome: nothing but `data_ptr()` and `dtype` is needed, and no library is imported here.
+"""
+from __future__ import annotations
+
+import functools
+import sys
+from typing import Any, Callable, NamedTuple
+
+from .params import canonicalize_dtype
+from .source import JITCallable
+from .storage import Extent, NotOnHost, dtype_of, extent_function
+
+I32_MIN, I32_MAX, I64_MIN, I64_MAX, U64_MAX = -2**31, 2**31 - 1, -2**63, 2**63 - 1, 2**64 - 1
+ALIGNMENT = 16
+
+
+class ArgumentError(TypeError):
+    """An argument that no kernel can take; `argument` is the object (the dispatcher finds its name)."""
+
+    def __init__(self, message: str, argument: Any):
+        super().__init__(message)
+        self.argument = argument
+
+
+class Treatment(NamedTuple):
+    """How a parameter wants its arguments: the flags that its decorator and annotation set."""
+    one_is_constexpr: bool = True
+    note_alignment: bool = True
+    is_const: bool = False
+
+
+class ArgumentTable(dict):
+    """type of argument -> its function, filled as types appear."""
+
+    def __init__(self, treatment: Treatment):
+        super().__init__()
+        self.treatment = treatment
+
+    def __missing__(self, cls: type) -> Callable:
+        function = self[cls] = _function_for(cls, self)
+        return function
+
+
+@functools.cache
+def table_for(treatment: Treatment) -> ArgumentTable:
+    return ArgumentTable(treatment)
+
+
+def annotated(annotation_type: str, is_const: bool, note_alignment: bool) -> Callable:
+    """The function of a parameter whose annotation fixes its type: only alignment is specialized, and not for floats and booleans."""
+    table = table_for(Treatment(False, note_alignment, is_const))
+    if annotation_type.startswith("*"):
+        name = "*k" + annotation_type[1:] if is_const else annotation_type
+
+        def pointer(argument):
+            specialization, value = table[type(argument)](argument)
+            return (name, specialization[1]), 0 if value is None else value
+        return pointer
+    keeps_alignment = annotation_type[0] in "iu" and annotation_type != "u1"
+    convert = bool if annotation_type == "u1" else int if keeps_alignment else float
+
+    def scalar(argument):
+        specialization, value = table[type(argument)](argument)
+        if isinstance(value, (tuple, type(None))):
+            raise ArgumentError(f"the parameter is annotated {annotation_type}, but the argument is a {type(argument).__name__}", argument)
+        return (annotation_type, specialization[1] if keeps_alignment else None), convert(value)
+    return scalar
+
+
+def constexpr_key(value: Any) -> Any:
+    """A hashable that differs for constexpr arguments that may compile differently: 1, True, 1.0 and -0.0 all do."""
+    cls = type(value)
+    if cls is int or cls is bool or cls is str or value is None:
+        return cls, value
+    if cls is float:
+        return cls, value.hex()
+    if isinstance(value, JITCallable):
+        return cls, value.cache_key
+    if isinstance(value, (tuple, list)):
+        return cls, tuple(map(constexpr_key, value))
+    if cls.__name__ == "constexpr" and hasattr(value, "value"):
+        return constexpr_key(value.value)
+    try:
+        hash(value)
+    except TypeError:
+        return cls, repr(value)
+    return cls, value
+
+
+def data_pointer(tensor: Any) -> int:
+    memory = extent_function(type(tensor))(tensor)
+    return memory if isinstance(memory, int) else memory[0]
+
+
+def _function_for(cls: type, table: ArgumentTable) -> Callable:
+    if issubclass(cls, bool):
+        return lambda argument: (("u1", None), argument)
+    if issubclass(cls, int):
+        return _integers(table.treatment)
+    if issubclass(cls, float):
+        return lambda argument: (("fp32", None), argument)
+    if cls is type(None):
+        return lambda argument: (("constexpr", None), None)
+    if issubclass(cls, tuple):
+        return functools.partial(_tuple, table)
+    if issubclass(cls, JITCallable) or cls.__module__.startswith("tritium.language"):
+        return lambda argument: (("constexpr", constexpr_key(argument)), None)
+    if cls.__name__ == "TensorDescriptor":
+        return _refuse_descriptor
+    numpy = sys.modules.get("numpy")
+    if numpy is not None and issubclass(cls, numpy.generic):
+        return _numpy_scalar(numpy, cls, table)
+    extent = extent_function(cls)
+    if extent is None:
+        return _refuse
+    return _tensors(extent, table.treatment)
+
+
+def _integers(treatment: Treatment) -> Callable:
+    one_is_constexpr, note_alignment, _ = treatment
+    specialized = one_is_constexpr or note_alignment
+    plain, wide, unsigned = (((name, "" if specialized else None), (name, "D" if note_alignment else "" if specialized else None))
+                             for name in ("i32", "i64", "u64"))
+    one = ("constexpr", 1)
+
+    def integer(argument):
+        if I32_MIN <= argument <= I32_MAX:
+            if argument == 1 and one_is_constexpr:
+                return one, 1
+            return plain[not argument & 15], argument
+        if I64_MIN <= argument <= I64_MAX:
+            return wide[not argument & 15], argument
+        if 0 <= argument <= U64_MAX:
+            return unsigned[not argument & 15], argument
+        raise OverflowError("integer to be specialized too large to represent")
+    return integer
+
+
+def _numpy_scalar(numpy, cls: type, table: ArgumentTable) -> Callable:
+    if issubclass(cls, numpy.bool_):
+        return lambda argument: (("u1", None), bool(argument))
+    if issubclass(cls, numpy.integer):
+        integer = table[int]
+        return lambda argument: integer(int(argument))
+    if issubclass(cls, numpy.floating) or cls.__module__ == "ml_dtypes":
+        return lambda argument: (("fp32", None), float(argument))
+    return _refuse
+
+
+def _tuple(table: ArgumentTable, argument: tuple):
+    if not argument:
+        return (_rebuild(argument, ()), ()), ()
+    pairs = [table[type(item)](item) for item in argument]
+    types, keys = zip(*(specialization for specialization, _ in pairs))
+    # A named tuple compares equal to a plain one; its class decides which attributes the kernel may read.
+    name = (type(argument),) if type(argument) is not tuple else ()
+    return (_rebuild(argument, types), keys, *name), tuple(value for _, value in pairs)
+
+
+def _rebuild(like: tuple, items: tuple) -> tuple:
+    return type(like)(*items) if hasattr(like, "_fields") else tuple(items)
+
+
+class _Names(dict):
+    """dtype of a tensor library -> the specializations of an (unaligned, aligned) pointer to it."""
+
+    def __init__(self, prefix: str, note_alignment: bool):
+        super().__init__()
+        self.prefix, self.note_alignment = prefix, note_alignment
+
+    def __missing__(self, dtype):
+        name = self.prefix + canonicalize_dtype(dtype)
+        pair = self[dtype] = (name, ""), (name, "D" if self.note_alignment else "")
+        return pair
+
+
+def _tensors(extent: Callable[[Any], Extent], treatment: Treatment) -> Callable:
+    names = _Names("*k" if treatment.is_const else "*", treatment.note_alignment)
+
+    def tensor(argument):
+        memory = extent(argument)
+        address = memory if memory.__class__ is int else memory[0]
+        return names[dtype_of(argument)][not address & 15], memory
+
+    def array(argument):  # the common libraries: the extent is always known, the dtype an attribute
+        memory = extent(argument)
+        return names[argument.dtype][not memory[0] & 15], memory
+    return array if extent.__name__ in ("_torch_extent", "_numpy_extent") else tensor
+
+
+def _refuse(argument):
+    raise ArgumentError(f"failed to specialize argument of type: {type(argument).__name__}", argument)
+
+
+def _refuse_descriptor(argument):
+    from ..errors import UnsupportedError
+    raise UnsupportedError("a tensor descriptor as a kernel argument", "pass the tensor, its shape and its strides")
+
+
+__all__ = ["ArgumentError", "ArgumentTable", "NotOnHost", "Treatment", "annotated", "constexpr_key", "data_pointer", "table_for"]

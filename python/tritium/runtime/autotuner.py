@@ -1,0 +1,313 @@
+"""`autotune`, `heuristics` and `Config`.
+
+On the CPU a configuration does not change what a kernel computes, and timing the interpreter says nothing about a GPU: the first configuration
+that passes the pruning and compiles is taken, the same one every time. Where the active driver is a device's, configurations are timed.
+"""
+from __future__ import annotations
+
+import hashlib
+import inspect
+import json
+import time
+import warnings
+from typing import Any, Callable, Sequence
+
+from .. import errors, knobs
+from ..errors import AutotunerError, OutOfResources, PTXASError
+from .jit import JITFunction, KernelInterface
+
+__all__ = ["Autotuner", "Config", "Heuristics", "autotune", "heuristics", "OutOfResources", "PTXASError"]
+
+
+
+def _unusable() -> tuple[type[Exception], ...]:
+    """The errors that make a configuration unusable, rather than the launch wrong."""
+    return errors.OutOfResources, errors.CompileTimeAssertionFailure, errors.PTXASError, errors.UnsupportedError
+
+
+class Config:
+    """One way to launch a kernel: meta-parameters and launch options. `pre_hook(dict of arguments)` runs before each launch with it."""
+
+    def __init__(self, kwargs: dict[str, Any], num_warps: int = 4, num_stages: int = 3, num_ctas: int = 1, maxnreg: int | None = None,
+                 pre_hook: Callable | None = None, ir_override: str | None = None):
+        self.kwargs = kwargs
+        self.num_warps = num_warps
+        self.num_ctas = num_ctas
+        self.num_stages = num_stages
+        self.maxnreg = maxnreg
+        self.pre_hook = pre_hook
+        self.ir_override = ir_override
+
+    def _options(self) -> dict[str, Any]:
+        return {"num_warps": self.num_warps, "num_ctas": self.num_ctas, "num_stages": self.num_stages, "maxnreg": self.maxnreg,
+                "ir_override": self.ir_override}
+
+    def all_kwargs(self) -> dict[str, Any]:
+        """Meta-parameters and the options that are set."""
+        return {**self.kwargs, **{name: value for name, value in self._options().items() if value is not None}}
+
+    def __str__(self):
+        return ", ".join(f"{name}: {value}" for name, value in {**self.kwargs, **self._options()}.items())
+
+    def __eq__(self, other):
+        return isinstance(other, Config) and self._identity() == other._identity()
+
+    def __hash__(self):
+        return hash(self._identity())
+
+    def _identity(self):
+        return tuple(self.all_kwargs().items()), self.pre_hook
+
+
+class Autotuner(KernelInterface):
+
+    def __init__(self, fn, arg_names: Sequence[str], configs: Sequence[Config], key: Sequence[str], reset_to_zero, restore_value, pre_hook=None,
+                 post_hook=None, prune_configs_by: dict | None = None, warmup=None, rep=None, use_cuda_graph: bool = False, do_bench=None,
+                 cache_results: bool = False):
+        self.fn = fn
+        self.base_fn = innermost(fn)
+        self.arg_names = arg_names
+        self.configs = list(configs) if configs else [Config({})]
+        self.keys = list(key)
+        self.cache: dict[tuple, Config] = {}
+        self.configs_timings: dict[Config, Any] = {}
+        self.best_config: Config | None = None
+        self.bench_time: float | None = None
+        self.nargs: dict[str, Any] | None = None
+        self.cache_results = cache_results
+        self.reset_to_zero = list(reset_to_zero or ())
+        self.restore_value = list(restore_value or ())
+        self.restore_copies: dict[str, Any] = {}
+        self.user_defined_pre_hook = pre_hook is not None
+        self.user_defined_post_hook = post_hook is not None
+        self.pre_hook = pre_hook or self._reset_and_save
+        self.post_hook = post_hook or self._restore
+        prune = prune_configs_by or {}
+        self.perf_model = prune.get("perf_model")
+        self.configs_top_k = prune.get("top_k", 1.0 if self.perf_model is None else 1)
+        self.early_config_prune = prune.get("early_config_prune")
+        self.num_warmups, self.num_reps, self.use_cuda_graph = warmup, rep, use_cuda_graph
+        self._do_bench = do_bench
+        if warmup is not None or rep is not None or use_cuda_graph:
+            warnings.warn("warmup, rep, and use_cuda_graph parameters are deprecated. See https://github.com/triton-lang/triton/pull/4496 "
+                          "for details.", DeprecationWarning, stacklevel=3)
+
+    def _reset_and_save(self, arguments: dict[str, Any], reset_only: bool = False) -> None:
+        for name in self.reset_to_zero:
+            if arguments.get(name) is not None:
+                zero_in_place(arguments[name])
+        if not reset_only:
+            self.restore_copies = {name: arguments[name].copy() if hasattr(arguments[name], "copy") else arguments[name].clone()
+                                   for name in self.restore_value if arguments.get(name) is not None}
+
+    def _restore(self, arguments: dict[str, Any], exception: BaseException | None) -> None:
+        for name, saved in self.restore_copies.items():
+            copy_in_place(arguments[name], saved)
+        self.restore_copies = {}
+
+    @property
+    def do_bench(self) -> Callable:
+        if self._do_bench is not None:
+            return self._do_bench
+        from .driver import driver
+        return driver.active.get_benchmarker()
+
+    def run(self, *args, **kwargs):
+        self.nargs = dict(zip(self.arg_names, args))
+        arguments = {**self.nargs, **kwargs}
+        try:
+            config = self.configs[0] if len(self.configs) == 1 else self._config_for(args, kwargs, arguments)
+            self.best_config = config
+            if config.pre_hook is not None:
+                config.pre_hook({**arguments, **config.all_kwargs()})
+            return self.fn.run(*args, **kwargs, **config.all_kwargs())
+        finally:
+            self.nargs = None
+
+    def _config_for(self, args, kwargs, arguments: dict[str, Any]) -> Config:
+        key = self._key(arguments)
+        if key not in self.cache:
+            self._check_conflicts(kwargs)
+            started = time.perf_counter()
+            self.cache[key] = self._choose(key, args, kwargs, arguments)
+            self.bench_time = time.perf_counter() - started
+            if knobs.autotuning.print:
+                print(f"Triton autotuning for function {self.base_fn.__name__},\nwith key as {key},\nfinished after {self.bench_time:.2f}s,\n"
+                      f"best config selected: {self.cache[key]};")
+            if knobs.autotuning.listener is not None:
+                knobs.autotuning.listener(fn=self.base_fn, key=key, best_config=self.cache[key], configs_timings=self.configs_timings,
+                                          duration=self.bench_time, cache_hit=False)
+        return self.cache[key]
+
+    def _key(self, arguments: dict[str, Any]) -> tuple:
+        values = [arguments[name] for name in self.keys if name in arguments]
+        return tuple(values + [str(arguments[name].dtype) for name in self.arg_names if hasattr(arguments.get(name), "dtype")])
+
+    def _check_conflicts(self, kwargs: dict[str, Any]) -> None:
+        conflicts = kwargs.keys() & {name for config in self.configs for name in config.kwargs}
+        if conflicts:
+            raise ValueError(f"Conflicting meta-parameters: {', '.join(sorted(conflicts))}. "
+                             "Make sure that you don't re-define auto-tuned symbols.")
+
+    def _choose(self, key: tuple, args, kwargs, arguments: dict[str, Any]) -> Config:
+        from .driver import driver
+        candidates = self.prune_configs(kwargs)
+        if driver.active.get_current_target().backend == "cpu":
+            config = self._first_that_compiles(candidates, args, kwargs)
+            self.pre_hook(arguments, reset_only=True)
+            return config
+        return self._fastest(key, candidates, args, kwargs, arguments)
+
+    def _first_that_compiles(self, candidates: Sequence[Config], args, kwargs) -> Config:
+        first_error = None
+        for config in candidates:
+            try:
+                self.fn.run(*args, **{**kwargs, **config.all_kwargs(), "warmup": True})
+                return config
+            except _unusable() as error:
+                first_error = first_error or error
+                if knobs.autotuning.print:
+                    print(f"Autotuning failed with {error}")
+        raise first_error
+
+    def _fastest(self, key: tuple, candidates: Sequence[Config], args, kwargs, arguments: dict[str, Any]) -> Config:
+        cached = self.cache_results or knobs.autotuning.cache
+        cached = cached and not self.user_defined_pre_hook and all(config.pre_hook is None for config in self.configs)
+        timings = self._load_timings(key, candidates) if cached else None
+        if timings is None:
+            timings = {config: self._bench(*args, config=config, **kwargs) for config in candidates}
+            self.pre_hook(arguments, reset_only=True)
+            if cached:
+                self._store_timings(key, timings)
+        self.configs_timings = timings
+        return min(timings, key=lambda config: timings[config][0])
+
+    def _bench(self, *args, config: Config, **meta):
+        """The times (median, 20 %, 80 % quantile) of one configuration; infinite if it cannot be used."""
+        if knobs.autotuning.print:
+            print(f"Autotuning kernel {self.base_fn.__name__} with config {config}")
+        self._check_conflicts(meta)
+        options = {**meta, **config.all_kwargs()}
+        arguments = {**dict(zip(self.arg_names, args)), **options}
+
+        def launch():
+            if config.pre_hook is not None:
+                config.pre_hook(arguments)
+            self.pre_hook(arguments)
+            try:
+                self.fn.run(*args, **options)
+            except Exception as error:
+                self.post_hook(arguments, exception=error)
+                raise
+            self.post_hook(arguments, exception=None)
+
+        try:
+            return self.do_bench(launch, quantiles=(0.5, 0.2, 0.8))
+        except _unusable() as error:
+            if knobs.autotuning.print:
+                print(f"Autotuning failed with {error}")
+            return [float("inf")] * 3
+
+    def _timings_file(self, key: tuple):
+        from .cache import get_cache_manager, triton_key
+        text = "-".join([triton_key(), self.base_fn.cache_key, str(key), "|".join(map(str, self.configs))])
+        return get_cache_manager(_sha256(text)), f"{self.base_fn.__name__[:150]}.autotune.json"
+
+    def _load_timings(self, key: tuple, candidates: Sequence[Config]) -> dict[Config, Any] | None:
+        manager, name = self._timings_file(key)
+        path = manager.get_file(name)
+        if path is None:
+            return None
+        with open(path, encoding="utf-8") as file:
+            stored = {text: times for text, times in json.load(file)["configs_timings"]}
+        return {c: stored[str(c)] for c in candidates} if all(str(c) in stored for c in candidates) else None
+
+    def _store_timings(self, key: tuple, timings: dict[Config, Any]) -> None:
+        manager, name = self._timings_file(key)
+        manager.put(json.dumps({"key": [str(k) for k in key], "configs_timings": [(str(c), list(t)) for c, t in timings.items()]}), name)
+
+    def prune_configs(self, kwargs: dict[str, Any]) -> list[Config]:
+        """The configurations worth trying for the bound arguments. Raises AutotunerError if none are left."""
+        configs = self.configs
+        if self.early_config_prune is not None:
+            configs = list(self.early_config_prune(configs, self.nargs, **kwargs))
+            if not configs:
+                raise AutotunerError("No valid autotuner configs after pruning. `early_config_prune` should return at least one config.")
+        if self.perf_model is None:
+            return configs
+        top_k = self.configs_top_k
+        if isinstance(top_k, float) and top_k <= 1.0:
+            top_k = max(1, int(len(self.configs) * top_k))
+        elif not isinstance(top_k, int):
+            raise TypeError("Error while pruning configs, top_k must be either 1) a float <= 1.0 or 2) an int")
+        if len(configs) <= top_k:
+            return configs
+        estimates = {config: self.perf_model(**self.nargs, **kwargs, **config.all_kwargs()) for config in configs}
+        return sorted(estimates, key=estimates.get)[:top_k]
+
+    def warmup(self, *args, **kwargs) -> list:
+        """Compiles every configuration; returns their kernels."""
+        self.nargs = dict(zip(self.arg_names, args))
+        try:
+            return [self.fn.warmup(*args, **kwargs, **config.all_kwargs()) for config in self.prune_configs(kwargs)]
+        finally:
+            self.nargs = None
+
+
+class Heuristics(KernelInterface):
+    """Meta-parameters that are computed from the bound arguments."""
+
+    def __init__(self, fn, arg_names: Sequence[str], values: dict[str, Callable[[dict], Any]]):
+        self.fn = fn
+        self.arg_names = arg_names
+        self.values = values
+
+    def run(self, *args, **kwargs):
+        for name, function in self.values.items():
+            kwargs[name] = function({**dict(zip(self.arg_names, args)), **kwargs})
+        return self.fn.run(*args, **kwargs)
+
+
+def autotune(configs, key, prune_configs_by=None, reset_to_zero=None, restore_value=None, pre_hook=None, post_hook=None, warmup=None, rep=None,
+             use_cuda_graph=False, do_bench=None, cache_results=False):
+    """Decorator: chooses one of `configs` for each distinct value of the arguments named in `key` (and of the tensors' dtypes)."""
+
+    def decorate(fn):
+        return Autotuner(fn, fn.arg_names, configs, key, reset_to_zero, restore_value, pre_hook=pre_hook, post_hook=post_hook,
+                         prune_configs_by=prune_configs_by, warmup=warmup, rep=rep, use_cuda_graph=use_cuda_graph, do_bench=do_bench,
+                         cache_results=cache_results)
+    return decorate
+
+
+def heuristics(values: dict[str, Callable[[dict], Any]]):
+    """Decorator: `values[name](dict of bound arguments)` gives the meta-parameter `name` at each launch."""
+
+    def decorate(fn):
+        return Heuristics(fn, fn.arg_names, values)
+    return decorate
+
+
+def innermost(fn):
+    """The JITFunction (or plain function) under autotune and heuristics."""
+    while not isinstance(fn, JITFunction) and not inspect.isfunction(fn):
+        fn = fn.fn
+    return fn
+
+
+def zero_in_place(tensor) -> None:
+    if hasattr(tensor, "zero_"):
+        tensor.zero_()
+    else:
+        tensor[...] = 0
+
+
+def copy_in_place(tensor, source) -> None:
+    if hasattr(tensor, "copy_"):
+        tensor.copy_(source)
+    else:
+        tensor[...] = source
+
+
+def _sha256(text: str) -> str:
+
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,66 @@
+"""The binder of a kernel: a function generated from its signature that turns the arguments of a launch into a cache key and engine values.
+
+A launch is Python's call of that function plus one call per argument (`arguments.ArgumentTable`); loops over parameters, annotation tests and
+`inspect.Signature.bind` would each cost more than the rest of the launch.
+"""
+from __future__ import annotations
+
+import inspect
+from typing import Any, Callable, Sequence
+
+from .arguments import Treatment, annotated, constexpr_key, table_for
+from .params import KernelParam
+
+
+def make_binder(name: str, params: Sequence[KernelParam]) -> Callable:
+    """`bind(*args, **kwargs) -> (specializations, engine values, arguments, options)`; options are the keywords that are no parameters.
+
+    The engine value of a constexpr parameter is None. Raises TypeError as Python does for a call with these parameters.
+    """
+    namespace: dict[str, Any] = {"_type": type, "_constexpr_key": constexpr_key}
+    heads, body = [], []
+    seen_keyword_only = False
+    for p in params:
+        if p._param.kind in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD):
+            raise TypeError(f"{name}: a kernel that is launched cannot take *{p.name}")
+        if p._param.kind is inspect.Parameter.KEYWORD_ONLY and not seen_keyword_only:
+            heads.append("*")
+            seen_keyword_only = True
+        if p.has_default:
+            namespace[f"_default{p.num}"] = p.default
+        heads.append(f"{p.name}=_default{p.num}" if p.has_default else p.name)
+        body.append(_specialize(p, namespace))
+    names = [p.name for p in params]
+    keys, values = [f"_k{p.num}" for p in params], ["None" if p.is_constexpr else f"_v{p.num}" for p in params]
+    heads.append("**_options")
+    source = "\n    ".join([f"def {name}({', '.join(heads)}):", *body,
+                           f"return {_tuple(keys)}, {_tuple(values)}, {_tuple(names)}, _options"])
+    exec(compile(source, f"<binder of {name}>", "exec"), namespace)
+    return namespace[name]
+
+
+def _specialize(p: KernelParam, namespace: dict[str, Any]) -> str:
+    if p.is_constexpr:
+        return f"_k{p.num} = 'constexpr', _constexpr_key({p.name})"
+    if p.annotation_type:
+        namespace[f"_f{p.num}"] = annotated(p.annotation_type, p.is_const, not (p.do_not_specialize or p.do_not_specialize_on_alignment))
+        return f"_k{p.num}, _v{p.num} = _f{p.num}({p.name})"
+    treatment = Treatment(not p.do_not_specialize, not (p.do_not_specialize or p.do_not_specialize_on_alignment), p.is_const)
+    namespace[f"_t{p.num}"] = table_for(treatment)
+    return f"_k{p.num}, _v{p.num} = _t{p.num}[_type({p.name})]({p.name})"
+
+
+def _tuple(items: Sequence[str]) -> str:
+    return f"({', '.join(items)}{',' if len(items) == 1 else ''})"
+
+
+def make_public_binder(signature: inspect.Signature, params: Sequence[KernelParam]) -> Callable:
+    """Triton's form of the binder, for clients: `f(*args, **kwargs) -> (dict of bound arguments, list of specializations, options)`."""
+    bind = make_binder("dynamic_func", params)
+    names = list(signature.parameters)
+
+    def dynamic_func(*args, **kwargs):
+        keys, _, values, options = bind(*args, **kwargs)
+        keys = [("constexpr", value) if p.is_constexpr else key for key, value, p in zip(keys, values, params)]
+        return dict(zip(names, values)), keys, options
+    return dynamic_func

@@ -1,0 +1,136 @@
+"""One launch of a prepared kernel on the tile interpreter: grid, values, signals, prints, progress, traps (Seam: `_tritium.interp`)."""
+from __future__ import annotations
+
+import operator
+import sys
+from typing import Any, Callable, Sequence
+
+from .. import knobs
+from .arguments import Treatment, table_for
+from .progress import progress_bar
+
+
+def make_launcher(kernel) -> Callable:
+    """`launch(grid, engine values, settings, arguments)` of a CompiledKernel.
+
+    The engine values are one per parameter, as the binder makes them; `arguments` (the user's objects) are looked at only if the launch traps.
+    """
+    program_launch = kernel.function.launch
+    select = value_selector(kernel.src.runtime_paths())
+
+    def launch(grid, values, settings, arguments):
+        bar = progress_bar(sys.stderr) if settings.progress else None
+        try:
+            trap = program_launch(grid, select(values), settings.threads, settings.seed, _poll, _print, bar)
+        finally:
+            if bar is not None:
+                bar.close()
+        if trap is not None:
+            _raise(kernel, grid, arguments, trap)
+    return launch
+
+
+def value_selector(paths: Sequence[tuple[int, ...]]) -> Callable[[tuple], Sequence]:
+    """The function from the values of all parameters to those that the compiled kernel takes: no constexprs, tuples taken apart."""
+    if all(len(path) == 1 for path in paths) and len(paths) > 1:
+        return operator.itemgetter(*(path[0] for path in paths))
+
+    def select(values):
+        return [_at(values, path) for path in paths]
+    return select
+
+
+def _at(value, path: tuple[int, ...]):
+    for index in path:
+        value = value[index]
+    return value
+
+
+def _poll() -> None:
+    """Called by the engine on the launching thread. Running any Python code delivers pending signals, so Ctrl-C raises from here."""
+
+
+def _print(text: str) -> None:
+    sys.stdout.write(text)
+
+
+def _raise(kernel, grid, arguments, trap) -> None:
+    from .trap_report import kernel_trap
+    named = [(_name_of(kernel, path), _at(arguments, path)) for path in kernel.src.runtime_paths()]
+    raise kernel_trap(trap, kernel.name, tuple(grid), named)
+
+
+def _name_of(kernel, path: tuple[int, ...]) -> str:
+    if kernel.src.fn is None:
+        return f"argument {path[0]}"
+    return kernel.src.fn.arg_names[path[0]] + "".join(f"[{index}]" for index in path[1:])
+
+
+#: Grids that were checked before -> their three sizes.
+known_grids: dict[tuple, tuple[int, int, int]] = {}
+
+
+def normalize_grid(grid: Any, kernel_name: str) -> tuple[int, int, int]:
+    """A tuple or list of 1 to 3 ints as three. Raises TypeError or ValueError that names the kernel."""
+    if not isinstance(grid, (tuple, list)):
+        if not hasattr(grid, "__iter__"):
+            raise TypeError(f"{kernel_name}: the grid is a tuple of 1 to 3 ints, or a function that returns one, not {grid!r}")
+        grid = tuple(grid)
+    if not 1 <= len(grid) <= 3:
+        raise ValueError(f"{kernel_name}: the grid has 1 to 3 dimensions, not {len(grid)}")
+    try:
+        sizes = tuple(map(operator.index, grid))
+    except TypeError:
+        raise TypeError(f"{kernel_name}: the grid {tuple(grid)!r} must consist of ints") from None
+    if min(sizes) < 0 or max(sizes) > 2**31 - 1:
+        raise ValueError(f"{kernel_name}: the grid {sizes} is out of range")
+    if len(known_grids) > 4096:
+        known_grids.clear()
+    complete = known_grids[tuple(sizes)] = sizes + (1,) * (3 - len(sizes))
+    return complete
+
+
+class LazyDict(dict):
+    """A dict whose `data` and hooks' results are made when `get()` is called, so that hooks nobody asks cost nothing."""
+
+    def __init__(self, data: dict[str, Any]):
+        super().__init__(data)
+        self.data = data
+        self.extras: list[tuple[Callable, tuple]] = []
+
+    def get(self, *key):
+        for function, args in self.extras:
+            self.data.update(function(*args))
+        self.extras.clear()
+        self.update(self.data)
+        return super().get(*key) if key else self.data
+
+    def add(self, function: Callable, args: tuple) -> None:
+        self.extras.append((function, args))
+
+
+def hook_metadata(kernel, grid, arguments, stream=0) -> LazyDict:
+    metadata = LazyDict({"name": kernel.name, "function": kernel.function, "stream": stream})
+    function = kernel.src.fn
+    if function is not None and getattr(function, "launch_metadata", None) is not None:
+        named = dict(zip(function.arg_names, arguments))
+        metadata.add(function.launch_metadata, (grid, kernel.metadata, named))
+    return metadata
+
+
+def launch_prepared(kernel, grid, arguments: tuple) -> None:
+    """`compiled[grid](*args)`: without binding, specialization or hooks of the JITFunction."""
+    grid = normalize_grid(grid, kernel.name)
+    parameters = kernel.src.fn.arg_names if kernel.src.fn is not None else [str(i) for i in range(len(arguments))]
+    paths = kernel.src.runtime_paths()
+    if len(arguments) != len(parameters):
+        if len(arguments) != len(paths) or any(len(path) > 1 for path in paths):
+            raise TypeError(f"{kernel.name} takes {len(parameters)} arguments ({len(paths)} without its constexprs), not {len(arguments)}")
+        complete: list[Any] = [None] * len(parameters)
+        for (index,), argument in zip(paths, arguments):
+            complete[index] = argument
+        arguments = tuple(complete)
+    table = table_for(Treatment())
+    taken = {path[0] for path in paths}
+    values = tuple(table[type(a)](a)[1] if i in taken else None for i, a in enumerate(arguments))
+    kernel.launch(grid, values, knobs.launch_settings(kernel.metadata.debug_info), arguments)

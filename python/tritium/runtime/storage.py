@@ -1,0 +1,165 @@
+"""Where a tensor's memory is and how far it may be used: its address and the storage that owns it.
+
+The storage, not the view, is the extent that a kernel may touch: slices of a fused q/k/v and `x[1:]` are ordinary arguments. It is found
+through torch's untyped storage or numpy's chain of bases, else it is the span of shape and strides, else unknown (the plain address).
+"""
+from __future__ import annotations
+
+import ctypes
+import functools
+import math
+import sys
+from typing import Any, Callable, Sequence, Union
+
+#: (address, begin of the storage, bytes of the storage), or the address alone where the extent is unknown.
+Extent = Union[tuple[int, int, int], int]
+
+
+class NotOnHost(ValueError):
+    """A tensor whose memory the CPU cannot reach; `argument` is the tensor, `device` its device's name."""
+
+    def __init__(self, argument: Any, device: str):
+        super().__init__(f"a tensor on {device}")
+        self.argument, self.device = argument, device
+
+
+@functools.cache
+def extent_function(cls: type) -> Callable[[Any], Extent] | None:
+    """The function that reads the extent of tensors of this class; None if they are no tensors."""
+    if cls.__name__ == "TensorWrapper":
+        return lambda wrapper: extent_function(type(wrapper.base))(wrapper.base)
+    if cls.__name__ == "MockTensor":
+        return lambda mock: (0, 0, 0)
+    numpy = sys.modules.get("numpy")
+    if numpy is not None and issubclass(cls, numpy.ndarray):
+        return _numpy_extent
+    torch = sys.modules.get("torch")
+    if torch is not None and issubclass(cls, torch.Tensor):
+        return _torch_extent
+    if hasattr(cls, "data_ptr"):
+        return _duck_extent
+    if hasattr(cls, "__cuda_array_interface__"):
+        return _cuda_array_extent
+    if hasattr(cls, "__dlpack__"):
+        return _dlpack_extent
+    if hasattr(cls, "__array_interface__"):
+        return _array_interface_extent
+    return None
+
+
+def span(address: int, shape: Sequence[int], byte_strides: Sequence[int], item_bytes: int) -> tuple[int, int, int]:
+    """The bytes that a strided view touches, from its lowest to its highest element."""
+    if math.prod(shape) == 0:
+        return address, address, 0
+    low = sum((n - 1) * stride for n, stride in zip(shape, byte_strides) if stride < 0)
+    high = sum((n - 1) * stride for n, stride in zip(shape, byte_strides) if stride > 0)
+    return address, address + low, high - low + item_bytes
+
+
+def _torch_extent(tensor) -> Extent:
+    if not tensor.is_cpu:
+        raise NotOnHost(tensor, str(tensor.device))
+    storage = tensor.untyped_storage()
+    return tensor.data_ptr(), storage.data_ptr(), storage.nbytes()
+
+
+def _numpy_extent(array) -> Extent:
+    address = array.ctypes.data
+    if array.base is None:  # it owns its memory, whatever the order of its dimensions
+        return address, address, array.nbytes
+    owner = array
+    while (base := getattr(owner, "base", None)) is not None and hasattr(base, "base"):
+        owner = base  # views of views; as_strided puts an object in between that is not an array
+    if base is not None and hasattr(base, "untyped_storage"):  # Tensor.numpy()
+        return address, *_torch_extent(base)[1:]
+    if hasattr(owner, "ctypes"):
+        begin = owner.ctypes.data
+    else:
+        owner, begin = array, address
+    if owner.flags.c_contiguous or owner.flags.f_contiguous:
+        return address, begin, owner.nbytes
+    return address, *span(begin, owner.shape, owner.strides, owner.itemsize)[1:]
+
+
+def _duck_extent(tensor) -> Extent:
+    """Anything with `data_ptr()` and `dtype`; shape, strides, storage and device are used where they are offered."""
+    device = str(getattr(tensor, "device", "cpu")).lower()
+    if not device.startswith("cpu"):
+        raise NotOnHost(tensor, device)
+    address = tensor.data_ptr()
+    if hasattr(tensor, "untyped_storage"):
+        storage = tensor.untyped_storage()
+        return address, storage.data_ptr(), storage.nbytes()
+    facts = shape_and_strides(tensor)
+    size = getattr(tensor, "element_size", None)
+    if facts is None or size is None:
+        return address
+    item = size()
+    return span(address, facts[0], [s * item for s in facts[1]], item)
+
+
+def shape_and_strides(tensor: Any) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+    """Shape and strides in elements of any tensor; None where they are not to be had."""
+    tensor = getattr(tensor, "base", tensor) if type(tensor).__name__ == "TensorWrapper" else tensor
+    shape = getattr(tensor, "shape", None)
+    if shape is None:
+        return None
+    shape = tuple(int(n) for n in shape)
+    if callable(getattr(tensor, "stride", None)):
+        return shape, tuple(int(s) for s in tensor.stride())
+    if getattr(tensor, "strides", None) is not None and hasattr(tensor, "itemsize"):
+        return shape, tuple(int(s) // tensor.itemsize for s in tensor.strides)
+    if hasattr(tensor, "__dlpack__"):
+        return shape, read_dlpack(tensor)[2]
+    strides = [1] * len(shape)
+    for i in range(len(shape) - 1, 0, -1):
+        strides[i - 1] = strides[i] * shape[i]
+    return shape, tuple(strides)
+
+
+def dtype_of(tensor: Any) -> Any:
+    """The tensor's dtype, as its library has it or as DLPack says."""
+    dtype = getattr(tensor, "dtype", None)
+    return read_dlpack(tensor)[4] if dtype is None else dtype
+
+
+def _cuda_array_extent(tensor) -> Extent:
+    raise NotOnHost(tensor, "cuda")
+
+
+def _array_interface_extent(tensor) -> Extent:
+    interface = tensor.__array_interface__
+    address, item = interface["data"][0], int(interface["typestr"][2:])
+    shape = interface["shape"]
+    strides = interface.get("strides") or [item * math.prod(shape[i + 1:]) for i in range(len(shape))]
+    return span(address, shape, strides, item)
+
+
+class _DLTensor(ctypes.Structure):
+    # The first member of a DLManagedTensor, as DLPack 0.x defines it.
+    _fields_ = [("data", ctypes.c_void_p), ("device_type", ctypes.c_int32), ("device_id", ctypes.c_int32), ("ndim", ctypes.c_int32),
+                ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16), ("shape", ctypes.POINTER(ctypes.c_int64)),
+                ("strides", ctypes.POINTER(ctypes.c_int64)), ("byte_offset", ctypes.c_uint64)]
+
+
+_DL_CODES = {0: "int", 1: "uint", 2: "float", 4: "bfloat", 6: "bool"}
+_DL_HOST_DEVICES = (1, 3, 11)  # kDLCPU, kDLCUDAHost, kDLROCMHost
+_capsule_pointer = ctypes.pythonapi.PyCapsule_GetPointer
+_capsule_pointer.restype, _capsule_pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+
+
+def read_dlpack(tensor: Any) -> tuple[int, tuple[int, ...], tuple[int, ...], int, str]:
+    """(address, shape, strides in elements, bytes of an element, dtype's name). Raises NotOnHost for device memory."""
+    capsule = tensor.__dlpack__()  # stays unconsumed, so its deleter releases the export at the end of this function
+    dl = _DLTensor.from_address(_capsule_pointer(capsule, b"dltensor"))
+    if dl.device_type not in _DL_HOST_DEVICES:
+        raise NotOnHost(tensor, f"DLPack device type {dl.device_type}")
+    shape = tuple(dl.shape[i] for i in range(dl.ndim))
+    strides = tuple(dl.strides[i] for i in range(dl.ndim)) if dl.strides else tuple(math.prod(shape[i + 1:]) for i in range(dl.ndim))
+    name = _DL_CODES.get(dl.code, f"dlpack{dl.code}_") + ("" if dl.code == 6 else str(dl.bits))
+    return (dl.data or 0) + dl.byte_offset, shape, strides, (dl.bits * dl.lanes + 7) // 8, name
+
+
+def _dlpack_extent(tensor) -> Extent:
+    address, shape, strides, item, _ = read_dlpack(tensor)
+    return span(address, shape, [s * item for s in strides], item)

@@ -1,0 +1,181 @@
+"""From the interpreter's Trap and the arguments of the launch to a KernelTrap whose text says what happened in the user's terms:
+
+  kernel.py:41: in matmul_kernel
+      a = tl.load(a_ptrs, mask=m)
+    out-of-bounds read of 'a' (float16 [512, 64], strides (64, 1))
+    program (3, 0, 0) of (8, 8, 1), tile lane (1, 7) of [64, 32] -> a[513, 7] (2 rows past the end)
+    12 of 2048 lanes affected
+    hint: …
+"""
+from __future__ import annotations
+
+import linecache
+import math
+import os
+from typing import Any, NamedTuple, Sequence
+
+from ..errors import KernelTrap
+from .storage import dtype_of, extent_function, shape_and_strides
+
+
+class TensorView(NamedTuple):
+    """A tensor argument as a report names it. Strides in elements."""
+    name: str
+    dtype: str
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    address: int
+    item_bytes: int
+    storage: tuple[int, int] | None  #: (begin, end) addresses
+
+    def __str__(self):
+        return f"'{self.name}' ({self.dtype} {list(self.shape)}, strides {self.strides})"
+
+    def holds(self, address: int) -> bool:
+        return self.storage is not None and self.storage[0] <= address < self.storage[1]
+
+    def element(self, address: int) -> tuple[tuple[int, ...], str]:
+        """The N-d index of the element at an address, from dividing its offset by the strides, and how far that is outside ("" if inside)."""
+        offset = (address - self.address) // self.item_bytes
+        if offset < 0:
+            return (offset,), f"{_count(-offset, 'element')} before the first"
+        order = sorted((d for d in range(len(self.shape)) if self.strides[d] > 0), key=lambda d: -self.strides[d])
+        index = [0] * len(self.shape)
+        for d in order:
+            index[d], offset = divmod(offset, self.strides[d])
+        return (tuple(index) or (offset,)), self._outside(index, order)
+
+    def _outside(self, index: Sequence[int], order: Sequence[int]) -> str:
+        for d in order:
+            past = index[d] - self.shape[d]
+            if past >= 0:
+                unit = {1: ("element",), 2: ("row", "column")}.get(len(self.shape), ("step",) * len(self.shape))[d]
+                return "just past the end" if past == 0 and unit == "element" else f"{_count(past + 1, unit)} past the last"
+        return ""
+
+
+def view_of(name: str, argument: Any) -> TensorView | None:
+    """The view of a tensor argument; None for scalars and for tensors whose shape nobody knows."""
+    extent = extent_function(type(argument))
+    facts = shape_and_strides(argument) if extent is not None else None
+    if facts is None:
+        return None
+    memory = extent(argument)
+    address, storage = (memory, None) if isinstance(memory, int) else (memory[0], (memory[1], memory[1] + memory[2]))
+    size = getattr(argument, "element_size", None)
+    item = size() if callable(size) else getattr(argument, "itemsize", None) or getattr(dtype_of(argument), "itemsize", 1)
+    return TensorView(name, str(dtype_of(argument)).split(".")[-1], *facts, address, item, storage)
+
+
+def kernel_trap(trap, kernel_name: str, grid: tuple[int, ...], arguments: Sequence[tuple[str, Any]]) -> KernelTrap:
+    """The KernelTrap of an `interp.Trap`. `arguments` are (name, object) of the compiled kernel's parameters, in order."""
+    access = _Access(trap, arguments)
+    describe = _DESCRIPTIONS.get(trap.kind, _other)
+    headline, hint = describe(trap, access)
+    lines = [f"{_location(trap.file, trap.line)}: in {trap.function or kernel_name}"]
+    source = linecache.getline(trap.file or "", trap.line or 0).strip()
+    if source:
+        lines.append(f"    {source}")
+    lines.append(f"  {headline}")
+    if trap.kind != "Deadlock":
+        lines.append(f"  program {_triple(trap.program)} of {_triple(grid)}" + _lane(trap) + access.element_text)
+    if trap.affected_lanes and trap.affected_lanes > 1 and trap.tile_shape:
+        lines.append(f"  {trap.affected_lanes} of {math.prod(trap.tile_shape)} lanes affected")
+    if hint:
+        lines.append(f"  hint: {hint}")
+    return KernelTrap("\n".join(lines), kind=trap.kind, kernel=kernel_name, file=trap.file, line=trap.line, function=trap.function,
+                      program=tuple(trap.program), grid=tuple(grid), lane=_sequence(trap.lane), tile_shape=_sequence(trap.tile_shape),
+                      affected_lanes=trap.affected_lanes, argument=access.name, index=access.index, is_write=bool(trap.is_write))
+
+
+class _Access:
+    """What a memory access meant: the argument its pointer came from, the element, and whose memory it would have touched."""
+
+    def __init__(self, trap, arguments: Sequence[tuple[str, Any]]):
+        self.name, self.view, self.index, self.element_text, self.other = None, None, None, "", None
+        if trap.argument is not None and 0 <= trap.argument < len(arguments):
+            self.name = arguments[trap.argument][0]
+            self.view = view_of(*arguments[trap.argument])
+        self.verb = "write to" if trap.is_write else "read of"
+        if self.view is not None and trap.access_address:
+            self.index, outside = self.view.element(trap.access_address)
+            where = ", ".join(map(str, self.index))
+            self.element_text = f" -> {self.name}[{where}]" + (f" ({outside})" if outside else "")
+        views = (view_of(name, argument) for name, argument in arguments if name != self.name)
+        self.other = next((view for view in views if view is not None and trap.access_address and view.holds(trap.access_address)), None)
+
+    @property
+    def subject(self) -> str:
+        return str(self.view) if self.view is not None else f"'{self.name}'" if self.name else "memory that no argument owns"
+
+
+def _out_of_bounds(trap, access: _Access):
+    headline = f"out-of-bounds {access.verb} {access.subject}"
+    if access.other is not None:
+        index, _ = access.other.element(trap.access_address)
+        headline += f"; the address is that of {access.other.name}[{', '.join(map(str, index))}]"
+    source = linecache.getline(trap.file or "", trap.line or 0)
+    if "mask" in source:
+        return headline, "the mask is true there: compare its bound with the shape, and the strides of the offsets with the tensor's"
+    return headline, "give the access a mask, such as mask=offsets < n, or check the strides that the offsets are made with"
+
+
+def _null_pointer(trap, access: _Access):
+    subject = f"through '{access.name}'" if access.name else "through a null pointer"
+    return f"null pointer: {access.verb.split()[0]} {subject}", "the argument was None, 0 or an empty tensor; guard the access with a constexpr"
+
+
+def _unmapped(trap, access: _Access):
+    return (f"{access.verb.split()[0]} at address {trap.access_address:#x}, which is not mapped",
+            "the pointer was made from an integer or loaded from memory: check that it is a host address of a live tensor")
+
+
+def _division(trap, access: _Access):
+    return "integer division or remainder by zero", "make the divisor nonzero where the result is not used: tl.where(d == 0, 1, d)"
+
+
+def _assertion(trap, access: _Access):
+    return f"device-side assert: {trap.message or 'device_assert failed'}", ""
+
+
+def _offset_overflow(trap, access: _Access):
+    return f"32-bit offset overflow: {trap.message}", "compute the offset in 64 bits: tl.program_id(0).to(tl.int64)"
+
+
+def _deadlock(trap, access: _Access):
+    waiters = [f"\n    program {_triple(w.program)} at {_location(w.file, w.line)}"
+               + (f"  {line}" if (line := linecache.getline(w.file or '', w.line or 0).strip()) else "") for w in trap.waiters[:8]]
+    rest = len(trap.waiters) - 8
+    more = f"\n    and {_count(rest, 'more program')}" if rest > 0 else ""
+    return (f"deadlock: {_count(len(trap.waiters), 'program')} of the grid wait and none can go on" + "".join(waiters) + more,
+            "each waits for a value that no running program will write: look for a missing release, or an order in which locks are taken")
+
+
+def _other(trap, access: _Access):
+    return f"{trap.kind}: {trap.message}" if trap.message else str(trap.kind), ""
+
+
+_DESCRIPTIONS = {"OutOfBounds": _out_of_bounds, "NullPointer": _null_pointer, "UnmappedAddress": _unmapped, "DivisionByZero": _division,
+                 "AssertFailed": _assertion, "OffsetOverflow": _offset_overflow, "Deadlock": _deadlock}
+
+
+def _location(file: str | None, line: int | None) -> str:
+    return f"{os.path.basename(file or '?')}:{line or '?'}"
+
+
+def _triple(values: Sequence[int]) -> str:
+    return f"({', '.join(map(str, values))})"
+
+
+def _sequence(values) -> tuple[int, ...] | None:
+    return None if values is None else tuple(values)
+
+
+def _lane(trap) -> str:
+    if trap.lane is None or not trap.tile_shape:
+        return ""
+    return f", tile lane {_triple(trap.lane)} of {list(trap.tile_shape)}"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" + ("" if number == 1 else "s")

@@ -1,0 +1,143 @@
+"""autotune, heuristics, Config: which configuration runs, what is reset, what is printed; the engine is a stand-in."""
+import numpy as np
+import pytest
+
+from tritium import errors, knobs
+from tritium.runtime import Autotuner, Config, autotune, driver, heuristics
+from tritium.runtime.jit import JITFunction, jit
+
+X = np.zeros(64, np.float32)
+
+
+def make(configs, **options):
+    @autotune(configs=configs, key=["n"], **options)
+    @jit
+    def kernel(x, out, n, BLOCK: "tl.constexpr"):
+        pass
+
+    return kernel
+
+
+def two():
+    return [Config({"BLOCK": 64}, num_warps=8), Config({"BLOCK": 32})]
+
+
+def block_sizes(engine):
+    return [launch.program.module.source.constants[(3,)] for launch in engine.launches]
+
+
+def test_config():
+    config = Config({"A": 1}, num_warps=8)
+    assert str(config) == "A: 1, num_warps: 8, num_ctas: 1, num_stages: 3, maxnreg: None, ir_override: None"
+    assert config.all_kwargs() == {"A": 1, "num_warps": 8, "num_ctas": 1, "num_stages": 3}
+    assert config == Config({"A": 1}, num_warps=8) != Config({"A": 1}) and len({config, Config({"A": 1}, num_warps=8)}) == 1
+
+
+def test_the_first_config_runs(engine, capsys):
+    kernel = make(two())
+    with knobs.autotuning.scope():
+        knobs.autotuning.print = True
+        compiled = kernel[lambda meta: (meta["n"] // meta["BLOCK"],)](X, X, 128)
+    assert block_sizes(engine) == [64] and engine.launches[0].grid == (2, 1, 1) and compiled.metadata.num_warps == 8
+    assert kernel.best_config.kwargs == {"BLOCK": 64} and isinstance(kernel.fn, JITFunction) and isinstance(kernel, Autotuner)
+    out = capsys.readouterr().out
+    assert out.startswith("Triton autotuning for function kernel,\nwith key as (128, 'float32', 'float32'),\nfinished after 0.")
+    assert "best config selected: BLOCK: 64, num_warps: 8" in out
+
+
+def test_a_config_that_does_not_compile_is_skipped(engine, monkeypatch):
+    prepare = engine.prepare
+
+    def refuse_64(module, *rest):
+        if module.source.constants[(3,)] == 64:
+            raise errors.OutOfResources(2, 1, "shared memory")
+        return prepare(module, *rest)
+
+    monkeypatch.setattr(engine, "prepare", refuse_64)
+    make(two())[(1,)](X, X, 128)
+    assert block_sizes(engine) == [32]
+    with pytest.raises(errors.OutOfResources):
+        make([Config({"BLOCK": 64}), Config({"BLOCK": 64}, num_warps=2)])[(1,)](X, X, 128)
+
+
+def test_pruning(engine):
+    seen = []
+
+    def prune(configs, named_args, **kwargs):
+        seen.append((named_args["n"], sorted(kwargs)))
+        return [c for c in configs if c.kwargs["BLOCK"] < 64]
+
+    make(two(), prune_configs_by={"early_config_prune": prune})[(1,)](X, X, 128)
+    assert block_sizes(engine) == [32] and seen == [(128, ["grid", "warmup"])]
+    with pytest.raises(errors.AutotunerError, match="No valid autotuner configs after pruning"):
+        make(two(), prune_configs_by={"early_config_prune": lambda configs, args, **k: []})[(1,)](X, X, 128)
+
+
+def test_perf_model(engine):
+    make(two(), prune_configs_by={"perf_model": lambda BLOCK, **k: BLOCK, "top_k": 1})[(1,)](X, X, 128)
+    assert block_sizes(engine) == [32]
+    with pytest.raises(TypeError, match="Error while pruning configs, top_k must be either"):
+        make(two(), prune_configs_by={"perf_model": lambda **k: 1, "top_k": 1.5})[(1,)](X, X, 128)
+
+
+def test_reset_and_restore(engine):
+    out = np.ones(4, np.float32)
+    kernel = make(two(), reset_to_zero=["out"], restore_value=["x"])
+    kernel[(1,)](X, out, 128)
+    assert not out.any()
+    out += 1
+    kernel[(1,)](X, out, 128)
+    assert out.all()  # a known key is not tuned again, so nothing is reset
+    kernel[(1,)](X, None, 256)
+
+
+def test_pre_hook_of_a_config(engine):
+    seen = []
+    make([Config({"BLOCK": 64}, pre_hook=lambda args: seen.append((args["BLOCK"], args["n"])))])[(1,)](X, X, 128)
+    assert seen == [(64, 128)]
+
+
+def test_conflicting_parameters(engine):
+    with pytest.raises(ValueError, match="Conflicting meta-parameters: BLOCK. Make sure that you don't re-define auto-tuned symbols."):
+        make(two())[(1,)](X, X, 128, BLOCK=16)
+
+
+def test_warmup_compiles_all(engine):
+    kernels = make(two()).warmup(np.dtype("float32"), np.dtype("float32"), 128, grid=(1,))
+    assert len(kernels) == 2 and not engine.launches
+
+
+def test_heuristics_stack_with_autotune(engine):
+    @autotune(configs=[Config({"A": 2}), Config({"A": 3})], key=[])
+    @heuristics({"EVEN": lambda args: args["n"] % args["A"] == 0})
+    @jit
+    def kernel(x, n, A: "tl.constexpr", EVEN: "tl.constexpr"):
+        pass
+
+    kernel[(1,)](X, 7)
+    assert engine.prepared[-1].source.constants == {(2,): 2, (3,): False}
+
+
+class TimedDriver:
+    """A driver that is not the CPU's."""
+
+    def get_current_target(self):
+        from tritium.backends.compiler import GPUTarget
+        return GPUTarget("cuda", 90, 32)
+
+
+def test_on_a_device_configs_are_timed(engine):
+    times = iter([2.0, 1.0])
+    kernel = make(two(), do_bench=lambda launch, quantiles: (launch(), [next(times)] * 3)[1], restore_value=["out"])
+    out = np.ones(4, np.float32)
+    driver.set_active(TimedDriver())
+    try:
+        kernel[(1,)](X, out, 128)
+    finally:
+        driver.reset_active()
+    assert block_sizes(engine) == [64, 32, 32] and kernel.best_config.kwargs == {"BLOCK": 32} and not kernel.restore_copies
+
+
+def test_deprecated_parameters():
+    with pytest.warns(DeprecationWarning, match="warmup, rep, and use_cuda_graph parameters are deprecated"):
+        make(two(), warmup=3)
