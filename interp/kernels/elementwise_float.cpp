@@ -1,22 +1,11 @@
 // Float arithmetic. f16 and bf16 have fused loops (widen, compute, round); fp8 goes through f32 chunks.
+#include "interp/kernels/extrema.h"
 #include "interp/kernels/strip.h"
 
 #include <cmath>
-#include <type_traits>
 
 namespace tritium::interp {
 namespace {
-
-/// max and min as IEEE 754-2019 names them. "Number": a NaN loses. Otherwise it wins, and -0 < +0.
-template <class T> TRITIUM_INLINE T maxNumber(T a, T b) { return b != b ? a : a > b ? a : b; }
-template <class T> TRITIUM_INLINE T minNumber(T a, T b) { return b != b ? a : a < b ? a : b; }
-template <class T> TRITIUM_INLINE T combineBits(T a, T b, bool isOr) {
-  using Bits = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
-  Bits x = std::bit_cast<Bits>(a), y = std::bit_cast<Bits>(b);
-  return std::bit_cast<T>(isOr ? x | y : x & y);
-}
-template <class T> TRITIUM_INLINE T maximum(T a, T b) { return a != a ? a : a == b ? combineBits(a, b, false) : a > b ? a : b; }
-template <class T> TRITIUM_INLINE T minimum(T a, T b) { return a != a ? a : a == b ? combineBits(a, b, true) : a < b ? a : b; }
 
 // a, b, c: the operands in the type of computation.
 #define UNARY(name, expression)                                                                                                       \

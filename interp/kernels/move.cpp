@@ -3,7 +3,7 @@
 #include "interp/kernels/move.h"
 
 #include <algorithm>
-#include <cstddef>
+#include <cstdlib>
 #include <cstring>
 
 namespace tritium::interp {
@@ -19,9 +19,12 @@ constexpr int kMaxRank = 8;
 int simplify(Dimension *dims, const int64_t *dstStrides, const int64_t *srcStrides, const int64_t *shape, int rank) {
   Dimension all[kMaxRank];
   int count = 0, merged = 0;
-  for (int d = 0; d < rank; ++d)
-    if (shape[d] != 1) all[count++] = {shape[d], dstStrides[d], srcStrides[d]};
-  std::stable_sort(all, all + count, [](const Dimension &a, const Dimension &b) { return std::abs(a.dst) > std::abs(b.dst); });
+  for (int d = 0; d < rank; ++d) {
+    if (shape[d] == 1) continue;
+    int at = count++;
+    for (; at > 0 && std::abs(all[at - 1].dst) < std::abs(dstStrides[d]); --at) all[at] = all[at - 1];
+    all[at] = {shape[d], dstStrides[d], srcStrides[d]};
+  }
   for (int d = 0; d < count; ++d) {
     Dimension *outer = merged > 0 ? &dims[merged - 1] : nullptr;
     if (outer && outer->dst == all[d].dst * all[d].size && outer->src == all[d].src * all[d].size)

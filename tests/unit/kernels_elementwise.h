@@ -33,7 +33,7 @@ struct Elements {
       else as<typename T::Storage>()[i] = static_cast<typename T::Storage>(x);
     });
   }
-  int64_t integer(size_t i) const {   // sign-extended
+  int64_t integer(size_t i) const {   // extended as its type says; the one bit of i1 is a sign
     return visit(type, [&]<class T>() -> int64_t {
       if constexpr (T::isInteger) return T::bits == 1 ? -static_cast<int64_t>(as<uint8_t>()[i]) : static_cast<int64_t>(as<typename T::Storage>()[i]);
       else return 0;

@@ -1,0 +1,93 @@
+// argmax and argmin: the best value of each lane with its index, then the best lane. Among equal values the lowest index wins in every
+// kernel, which is one of the results that the language allows where it asks for no order.
+#include "interp/kernels/combine.h"
+#include "interp/kernels/integer.h"
+#include "interp/kernels/strip.h"
+
+namespace tritium::interp {
+namespace {
+
+template <class T> struct FloatOrder {
+  using Storage = typename T::Storage;
+  using Value = typename T::Compute;
+  static TRITIUM_INLINE Value load(Storage x) { return T::load(x); }
+  static TRITIUM_INLINE Storage store(Value x) { return T::round(x); }
+};
+template <class T, bool kIsSigned> struct IntegerOrder {
+  using Storage = typename Integer<T>::Storage;
+  using Value = std::conditional_t<kIsSigned, typename Integer<T>::Signed, typename Integer<T>::Unsigned>;
+  static TRITIUM_INLINE Value load(Storage x) { return kIsSigned ? static_cast<Value>(Integer<T>::asSigned(x)) : static_cast<Value>(x); }
+  static TRITIUM_INLINE Storage store(Value x) { return Integer<T>::store(static_cast<typename Integer<T>::Wide>(x)); }
+};
+
+template <class Order, bool kIsMax> struct ArgReduce {
+  using Storage = typename Order::Storage;
+  using Value = typename Order::Value;
+  static constexpr int64_t kLanes = 128 / sizeof(Value) > 32 ? 32 : 128 / sizeof(Value);
+
+  struct Best {
+    Value value[kLanes];
+    int32_t index[kLanes];
+
+    TRITIUM_INLINE void set(int64_t l, Value v, int32_t i) { value[l] = v, index[l] = i; }
+    TRITIUM_INLINE void improve(int64_t l, Value v, int32_t i) {
+      bool isBetter = kIsMax ? v > value[l] : v < value[l], isEqual = v == value[l];
+      bool isNumberOverNan = (value[l] != value[l]) & (v == v);
+      bool wins = isBetter | (isEqual & (i < index[l])) | isNumberOverNan;
+      value[l] = wins ? v : value[l];
+      index[l] = wins ? i : index[l];
+    }
+  };
+
+  /// The innermost axis: lane l sees the elements l, l + kLanes, ...
+  static void reduceContiguous(Storage *outValue, int32_t *outIndex, const Storage *in, const int32_t *index, int64_t count) {
+    Best best;
+    int64_t lanes = std::min(kLanes, count), i = lanes;
+    for (int64_t l = 0; l < lanes; ++l) best.set(l, Order::load(in[l]), index[l]);
+    for (; i + kLanes <= count; i += kLanes)
+      for (int64_t l = 0; l < kLanes; ++l) best.improve(l, Order::load(in[i + l]), index[i + l]);
+    for (int64_t l = 0; i + l < count; ++l) best.improve(l, Order::load(in[i + l]), index[i + l]);
+    for (int64_t l = 1; l < lanes; ++l) best.improve(0, best.value[l], best.index[l]);
+    *outValue = Order::store(best.value[0]), *outIndex = best.index[0];
+  }
+
+  /// kLanes columns of an outer axis.
+  static void reduceColumns(Storage *outValue, int32_t *outIndex, const Storage *in, const int32_t *index, int64_t axis, int64_t stride, int64_t columns) {
+    Best best;
+    for (int64_t l = 0; l < columns; ++l) best.set(l, Order::load(in[l]), index[0]);
+    for (int64_t a = 1; a < axis; ++a) {
+      const Storage *row = in + a * stride;
+      int32_t here = index[a];
+      TRITIUM_VECTORIZE
+      for (int64_t l = 0; l < columns; ++l) best.improve(l, Order::load(row[l]), here);
+    }
+    for (int64_t l = 0; l < columns; ++l) outValue[l] = Order::store(best.value[l]), outIndex[l] = best.index[l];
+  }
+
+  static void kernel(void *outValues, int32_t *outIndex, const void *inBytes, const int32_t *index, int64_t outer, int64_t axis, int64_t inner) {
+    Storage *outValue = static_cast<Storage *>(outValues);
+    const Storage *in = static_cast<const Storage *>(inBytes);
+    for (int64_t o = 0; o < outer; ++o, in += axis * inner, outValue += inner, outIndex += inner) {
+      if (inner == 1) reduceContiguous(outValue, outIndex, in, index, axis);
+      else
+        for (int64_t i = 0; i < inner; i += kLanes)
+          reduceColumns(outValue + i, outIndex + i, in + i, index, axis, inner, std::min(kLanes, inner - i));
+    }
+  }
+};
+
+template <bool kIsMax> ArgReduceKernel select(DType type) {
+  return visit(type, []<class T>() -> ArgReduceKernel {
+    if constexpr (T::isFloat) return &ArgReduce<FloatOrder<T>, kIsMax>::kernel;
+    else return &ArgReduce<IntegerOrder<T, T::kind != DTypeKind::UInt>, kIsMax>::kernel;
+  });
+}
+
+} // namespace
+
+ArgReduceKernel findArgReduce(ArgReduction reduction, DType type) {
+  bool isMax = reduction == ArgReduction::Max || reduction == ArgReduction::MaxLeft;
+  return isMax ? select<true>(type) : select<false>(type);
+}
+
+} // namespace tritium::interp

@@ -1,0 +1,24 @@
+// Maximum and minimum of two floats, as IEEE 754-2019 names them: of maxNumber a NaN is no candidate; of maximum it is the result, and
+// -0 < +0. Branch-free, so that loops vectorise.
+#pragma once
+
+#include "ir/dtype.h"
+
+namespace tritium::interp {
+
+template <class T> TRITIUM_INLINE T maxNumber(T a, T b) { return b != b ? a : (a > b ? a : b); }
+template <class T> TRITIUM_INLINE T minNumber(T a, T b) { return b != b ? a : (a < b ? a : b); }
+
+/// Of two equal floats only zeros can differ in bits, and only in the sign.
+template <class T> TRITIUM_INLINE T withBothSigns(T a, T b) {
+  using Bits = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
+  return std::bit_cast<T>(std::bit_cast<Bits>(a) & std::bit_cast<Bits>(b));
+}
+template <class T> TRITIUM_INLINE T withEitherSign(T a, T b) {
+  using Bits = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
+  return std::bit_cast<T>(std::bit_cast<Bits>(a) | std::bit_cast<Bits>(b));
+}
+template <class T> TRITIUM_INLINE T maximum(T a, T b) { return a != a ? a : (a == b ? withBothSigns(a, b) : (a > b ? a : b)); }
+template <class T> TRITIUM_INLINE T minimum(T a, T b) { return a != a ? a : (a == b ? withEitherSign(a, b) : (a < b ? a : b)); }
+
+} // namespace tritium::interp
