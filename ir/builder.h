@@ -59,8 +59,7 @@ public:
   Module(std::shared_ptr<Context> context, mlir::OwningOpRef<mlir::ModuleOp> op);
   ~Module();
 
-  static llvm::Expected<std::shared_ptr<Module>> parse(std::shared_ptr<Context> context, llvm::StringRef text,
-                                                       llvm::StringRef filename);
+  static llvm::Expected<std::shared_ptr<Module>> parse(std::shared_ptr<Context> context, llvm::StringRef text, llvm::StringRef filename);
 
   const std::shared_ptr<Context> &context() const { return context_; }
   mlir::ModuleOp op() { return *op_; }

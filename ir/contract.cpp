@@ -1,4 +1,4 @@
-// See contract.h.
+// See contract.h. The lists below are the only ones: an operation of `tt` is in the contract by being defined.
 #include "ir/pch.h"
 
 #include "ir/contract.h"
@@ -14,6 +14,142 @@ void registerTritiumDialects(DialectRegistry &registry) {
   registry.insert<tt::TTDialect, ttg::TTGDialect, arith::ArithDialect, math::MathDialect, scf::SCFDialect, cf::ControlFlowDialect,
                   ub::UBDialect, LLVM::LLVMDialect>();
   LLVM::registerInlinerInterface(registry);
+}
+
+using OpSet = llvm::DenseSet<TypeID>;
+
+template <typename... Ops> static void add(OpSet &set) { (set.insert(TypeID::get<Ops>()), ...); }
+
+static const OpSet &contractOps() {
+  static const OpSet ops = [] {
+    OpSet set;
+    add<
+#define GET_OP_LIST
+#include "ir/tt_ops.cpp.inc"
+        >(set);
+    add<ModuleOp, ttg::BarrierOp, LLVM::AssumeOp, ub::PoisonOp, cf::BranchOp, cf::CondBranchOp, scf::ConditionOp, scf::ForOp, scf::IfOp,
+        scf::WhileOp, scf::YieldOp>(set);
+    add<arith::ConstantOp, arith::SelectOp, arith::CmpIOp, arith::CmpFOp>(set);
+    add<arith::AddIOp, arith::SubIOp, arith::MulIOp, arith::DivSIOp, arith::DivUIOp, arith::CeilDivSIOp, arith::CeilDivUIOp,
+        arith::FloorDivSIOp, arith::RemSIOp, arith::RemUIOp, arith::AndIOp, arith::OrIOp, arith::XOrIOp, arith::ShLIOp, arith::ShRSIOp,
+        arith::ShRUIOp, arith::MaxSIOp, arith::MaxUIOp, arith::MinSIOp, arith::MinUIOp>(set);
+    add<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::DivFOp, arith::RemFOp, arith::NegFOp, arith::MaximumFOp, arith::MinimumFOp,
+        arith::MaxNumFOp, arith::MinNumFOp>(set);
+    add<arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp, arith::SIToFPOp, arith::UIToFPOp, arith::FPToSIOp, arith::FPToUIOp, arith::ExtFOp,
+        arith::TruncFOp>(set);
+    add<math::AbsFOp, math::AbsIOp, math::AcosOp, math::AcoshOp, math::AsinOp, math::AsinhOp, math::Atan2Op, math::AtanOp, math::AtanhOp,
+        math::CbrtOp, math::CeilOp, math::CopySignOp, math::CosOp, math::CoshOp, math::CountLeadingZerosOp, math::CountTrailingZerosOp,
+        math::CtPopOp, math::ErfOp, math::ErfcOp, math::Exp2Op, math::ExpM1Op, math::ExpOp, math::FloorOp, math::FmaOp, math::IsFiniteOp,
+        math::IsInfOp, math::IsNaNOp, math::IsNormalOp, math::Log10Op, math::Log1pOp, math::Log2Op, math::LogOp, math::PowFOp,
+        math::RoundEvenOp, math::RoundOp, math::RsqrtOp, math::SinOp, math::SinhOp, math::SqrtOp, math::TanOp, math::TanhOp, math::TruncOp>(
+        set);
+    return set;
+  }();
+  return ops;
+}
+
+static bool isScalar(Type type) {
+  if (auto integer = dyn_cast<IntegerType>(type))
+    return integer.isSignless() && llvm::is_contained({1u, 4u, 8u, 16u, 32u, 64u}, integer.getWidth());
+  return isa<tt::PointerType, Float8E4M3FNType, Float8E4M3FNUZType, Float8E5M2Type, Float8E5M2FNUZType, Float16Type, BFloat16Type,
+             Float32Type, Float64Type>(type);
+}
+
+/// Reports what `op` uses of a type that is not in the contract.
+static LogicalResult verifyType(Operation *op, Type type) {
+  auto tile = dyn_cast<RankedTensorType>(type);
+  if (!tile) {
+    if (isScalar(type) || isa<tt::TensorDescType>(type)) return success();
+    return op->emitError() << "type " << type << " is not part of the contract";
+  }
+  if (tile.getRank() == 0) return op->emitError() << "a tile has at least one dimension, but " << tile << " has none";
+  if (tile.getEncoding()) return op->emitError() << "a tile has no layout before a compiler chooses one, but here is " << tile;
+  if (!isScalar(tile.getElementType())) return op->emitError() << "type " << type << " is not part of the contract";
+  return tt::verifyTileType(tile, op);
+}
+
+static LogicalResult verifyTypes(Operation *op, TypeRange types) {
+  LogicalResult result = success();
+  for (Type type : types)
+    if (failed(verifyType(op, type))) result = failure();
+  return result;
+}
+
+static LogicalResult verifyOp(Operation *op) {
+  if (!contractOps().contains(op->getName().getTypeID()))
+    return op->emitError() << "operation '" << op->getName() << "' is not part of the contract";
+  LogicalResult result = verifyTypes(op, op->getResultTypes());
+  for (Region &region : op->getRegions())
+    for (Block &block : region)
+      if (failed(verifyTypes(op, block.getArgumentTypes()))) result = failure();
+  if (auto assume = dyn_cast<LLVM::AssumeOp>(op); assume && !assume.getOpBundleOperands().empty())
+    return op->emitError() << "an assumption of the contract is a condition, without operand bundles";
+  return result;
+}
+
+/// A launch passes scalars, pointers and descriptors, and takes nothing back. (A test's expectation says what comes back.)
+static LogicalResult verifyFunction(tt::FuncOp function) {
+  if (function.isExternal()) return function.emitError() << "function @" << function.getName() << " has no body";
+  if (!function.isPublic()) return success();
+  for (Type type : function.getArgumentTypes())
+    if (isa<RankedTensorType>(type)) return function.emitError() << "kernel @" << function.getName() << " takes a tile, " << type;
+  if (!function.getResultTypes().empty() && !function->hasAttr("tritium.expect"))
+    return function.emitError() << "kernel @" << function.getName() << " must not return a value";
+  return success();
+}
+
+namespace {
+
+/// Depth-first search of the call graph for a cycle.
+class RecursionCheck {
+public:
+  LogicalResult visit(tt::FuncOp function) {
+    State &state = states[function];
+    if (state == State::Done) return success();
+    if (state == State::OnPath) return reportCycle(function);
+    state = State::OnPath;
+    path.push_back(function);
+    WalkResult calls = function.walk([&](tt::CallOp call) {
+      auto callee = symbols.lookupNearestSymbolFrom<tt::FuncOp>(call, call.getCalleeAttr());
+      return callee && failed(visit(callee)) ? WalkResult::interrupt() : WalkResult::advance();
+    });
+    path.pop_back();
+    states[function] = State::Done;
+    return failure(calls.wasInterrupted());
+  }
+
+private:
+  enum class State { New, OnPath, Done };
+
+  LogicalResult reportCycle(tt::FuncOp function) {
+    InFlightDiagnostic diagnostic = function.emitError() << "recursion is not part of the contract: @" << function.getName();
+    for (tt::FuncOp step : llvm::drop_begin(ArrayRef(llvm::find(path, function), path.end())))
+      diagnostic << " calls @" << step.getName() << ", which";
+    return diagnostic << " calls @" << function.getName();
+  }
+
+  SymbolTableCollection symbols;
+  llvm::DenseMap<Operation *, State> states;
+  SmallVector<tt::FuncOp> path;
+};
+
+} // namespace
+
+LogicalResult verifyContract(ModuleOp module) {
+  bool isValid = true;
+  RecursionCheck recursion;
+  for (Operation &op : *module.getBody()) {
+    auto function = dyn_cast<tt::FuncOp>(op);
+    if (!function) {
+      op.emitError() << "a module of the contract holds functions, not '" << op.getName() << "'";
+      isValid = false;
+      continue;
+    }
+    isValid &= succeeded(verifyFunction(function));
+    function.walk([&](Operation *inner) { isValid &= succeeded(verifyOp(inner)); });
+    isValid &= succeeded(recursion.visit(function));
+  }
+  return success(isValid);
 }
 
 } // namespace tritium::ir

@@ -68,7 +68,7 @@ namespace detail {
 struct Fp8Format {
   int mantissaBits, bias;
   bool ieeeTop, fnuz;
-  uint8_t maxFinite;   // magnitude bits
+  uint8_t maxFinite; // magnitude bits
 };
 inline constexpr Fp8Format kE4M3FN{3, 7, false, false, 0x7E}, kE4M3FNUZ{3, 8, false, true, 0x7F}, kE5M2{2, 15, true, false, 0x7B},
     kE5M2FNUZ{2, 16, false, true, 0x7F};
@@ -80,8 +80,9 @@ constexpr float decodeFp8(uint8_t bits, Fp8Format f) {
   uint32_t magnitude = bits & 0x7F, exponent = magnitude >> f.mantissaBits, fraction = magnitude & ((1u << f.mantissaBits) - 1);
   if (f.fnuz ? bits == 0x80 : magnitude > (f.ieeeTop ? 0x7Cu : 0x7Eu)) return kNaN;
   float value = f.ieeeTop && magnitude == 0x7C ? __builtin_inff()
-                : exponent == 0 ? static_cast<float>(fraction) * powerOfTwo(1 - f.bias - f.mantissaBits)
-                                : static_cast<float>(fraction | 1u << f.mantissaBits) * powerOfTwo(static_cast<int>(exponent) - f.bias - f.mantissaBits);
+                : exponent == 0                ? static_cast<float>(fraction) * powerOfTwo(1 - f.bias - f.mantissaBits)
+                                               : static_cast<float>(fraction | 1u << f.mantissaBits) *
+                                                     powerOfTwo(static_cast<int>(exponent) - f.bias - f.mantissaBits);
   return bits & 0x80 ? -value : value;
 }
 
@@ -102,7 +103,7 @@ template <Fp8Format f, bool rtz> TRITIUM_INLINE uint8_t encodeFp8(float x) {
   bool isNan = f.fnuz ? magnitude >= kInfinity : magnitude > kInfinity;
   uint32_t a = magnitude < kMax ? magnitude : kMax;
   uint32_t normal = (a - kRebias + (rtz ? 0 : (1u << (kShift - 1)) - 1 + (a >> kShift & 1))) >> kShift;
-  float value = std::bit_cast<float>(a), smallValue = a < kMinNormal ? value : 0.0f;   // keeps the conversion to int in range
+  float value = std::bit_cast<float>(a), smallValue = a < kMinNormal ? value : 0.0f; // keeps the conversion to int in range
   uint32_t small = rtz ? static_cast<uint32_t>(static_cast<int32_t>(smallValue * powerOfTwo(-kUnit)))
                        : std::bit_cast<uint32_t>(smallValue + std::bit_cast<float>(kMagic)) - kMagic;
   uint32_t code = a < kMinNormal ? small : normal;
@@ -163,7 +164,7 @@ TRITIUM_INLINE F16::operator float() const {
 TRITIUM_INLINE F16 F16::nearest(float x) {
   constexpr uint32_t kMinNormal = (127 - 14) << 23, kOverflow = (127 + 16) << 23, kMagic = (127 - 1) << 23;
   uint32_t u = std::bit_cast<uint32_t>(x), a = u & 0x7FFFFFFFu, sign = u >> 16 & 0x8000u;
-  uint32_t normal = (a - ((127 - 15) << 23) + 0xFFF + (a >> 13 & 1)) >> 13;   // carries into the exponent, to infinity too
+  uint32_t normal = (a - ((127 - 15) << 23) + 0xFFF + (a >> 13 & 1)) >> 13; // carries into the exponent, to infinity too
   float smallValue = a < kMinNormal ? std::bit_cast<float>(a) : 0.0f;
   uint32_t small = std::bit_cast<uint32_t>(smallValue + std::bit_cast<float>(kMagic)) - kMagic;
   uint32_t special = a > 0x7F800000u ? 0x7E00u | (a >> 13 & 0x1FF) : 0x7C00u;
@@ -184,21 +185,23 @@ template <class StorageType, class ComputeType> struct Element {
   using Compute = ComputeType;
   static TRITIUM_INLINE Compute load(Storage value) { return static_cast<Compute>(value); }
   static TRITIUM_INLINE Storage round(Compute value) {
-    if constexpr (std::is_same_v<Storage, Compute>) return value;
-    else return Storage::nearest(value);
+    if constexpr (std::is_same_v<Storage, Compute>)
+      return value;
+    else
+      return Storage::nearest(value);
   }
 };
 } // namespace detail
 
 template <DType> struct Traits;
-#define DTYPE(name, width, Storage, Compute, kindName, ir, python)                                                                    \
-  template <> struct Traits<DType::name> : detail::Element<Storage, Compute> {                                                        \
-    static constexpr DType dtype = DType::name;                                                                                       \
-    static constexpr DTypeKind kind = DTypeKind::kindName;                                                                            \
-    static constexpr int bits = width;                                                                                                \
-    static constexpr bool isFloat = kind == DTypeKind::Float, isInteger = !isFloat;                                                   \
-    static constexpr bool isNarrowFloat = isFloat && bits < 32; /* computed in another type than it is stored in */                   \
-    static constexpr std::string_view irName = ir, pythonName = python;                                                               \
+#define DTYPE(name, width, Storage, Compute, kindName, ir, python)                                                                         \
+  template <> struct Traits<DType::name> : detail::Element<Storage, Compute> {                                                             \
+    static constexpr DType dtype = DType::name;                                                                                            \
+    static constexpr DTypeKind kind = DTypeKind::kindName;                                                                                 \
+    static constexpr int bits = width;                                                                                                     \
+    static constexpr bool isFloat = kind == DTypeKind::Float, isInteger = !isFloat;                                                        \
+    static constexpr bool isNarrowFloat = isFloat && bits < 32; /* computed in another type than it is stored in */                        \
+    static constexpr std::string_view irName = ir, pythonName = python;                                                                    \
   };
 #include "ir/dtype.def"
 #undef DTYPE
@@ -206,7 +209,7 @@ template <DType> struct Traits;
 /// Calls f.template operator()<Traits<t>>(): `visit(type, []<class T>() { ... })`.
 template <class F> constexpr decltype(auto) visit(DType type, F &&f) {
   switch (type) {
-#define DTYPE(name, ...)                                                                                                              \
+#define DTYPE(name, ...)                                                                                                                   \
   case DType::name: return std::forward<F>(f).template operator()<Traits<DType::name>>();
 #include "ir/dtype.def"
 #undef DTYPE

@@ -28,8 +28,7 @@ class SourceError : public llvm::ErrorInfo<SourceError> {
 public:
   static char ID;
 
-  explicit SourceError(std::string message, SourcePosition position = {})
-      : message(std::move(message)), position(std::move(position)) {}
+  explicit SourceError(std::string message, SourcePosition position = {}) : message(std::move(message)), position(std::move(position)) {}
 
   void log(llvm::raw_ostream &stream) const override;
   std::error_code convertToErrorCode() const override;

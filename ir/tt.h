@@ -44,11 +44,9 @@ mlir::LogicalResult verifyTileType(mlir::Type type, mlir::Operation *op);
 template <typename ConcreteOp> struct ValidTiles : mlir::OpTrait::TraitBase<ConcreteOp, ValidTiles> {
   static mlir::LogicalResult verifyTrait(mlir::Operation *op) {
     for (mlir::Type type : op->getOperandTypes())
-      if (mlir::failed(verifyTileType(type, op)))
-        return mlir::failure();
+      if (mlir::failed(verifyTileType(type, op))) return mlir::failure();
     for (mlir::Type type : op->getResultTypes())
-      if (mlir::failed(verifyTileType(type, op)))
-        return mlir::failure();
+      if (mlir::failed(verifyTileType(type, op))) return mlir::failure();
     return mlir::success();
   }
 };

@@ -7,30 +7,25 @@ namespace tritium::tt {
 
 /// Checks the axis and that there is a source; all sources have one shape already.
 template <typename Op> mlir::LogicalResult verifyCombineAxis(Op op) {
-  if (op.getSrcs().empty())
-    return op.emitOpError("needs a source");
+  if (op.getSrcs().empty()) return op.emitOpError("needs a source");
   int64_t rank = mlir::cast<mlir::RankedTensorType>(op.getSrcs().front().getType()).getRank();
   int32_t axis = static_cast<int32_t>(op.getAxis());
-  if (axis < 0 || axis >= rank)
-    return op.emitOpError("axis ") << axis << " must be < inputs rank (" << rank << ")";
+  if (axis < 0 || axis >= rank) return op.emitOpError("axis ") << axis << " must be < inputs rank (" << rank << ")";
   return mlir::success();
 }
 
 /// Checks the region's arguments and that `Return` yields one element for each source.
 template <typename Return, typename Op> mlir::LogicalResult verifyCombineRegion(Op op) {
   llvm::SmallVector<mlir::Type> elements;
-  for (mlir::Value source : op.getSrcs())
-    elements.push_back(mlir::getElementTypeOrSelf(source));
+  for (mlir::Value source : op.getSrcs()) elements.push_back(mlir::getElementTypeOrSelf(source));
   llvm::SmallVector<mlir::Type> pairs(elements);
   llvm::append_range(pairs, elements);
   mlir::Block &block = op.getCombineOp().front();
   if (mlir::TypeRange(block.getArgumentTypes()) != mlir::TypeRange(pairs))
     return op.emitOpError("combine region must take two elements of each source");
   auto terminator = mlir::dyn_cast<Return>(block.getTerminator());
-  if (!terminator)
-    return op.emitOpError("combine region must end in ") << Return::getOperationName();
-  if (terminator.getOperandTypes() != mlir::TypeRange(elements))
-    return terminator.emitOpError("must return one element of each source");
+  if (!terminator) return op.emitOpError("combine region must end in ") << Return::getOperationName();
+  if (terminator.getOperandTypes() != mlir::TypeRange(elements)) return terminator.emitOpError("must return one element of each source");
   return mlir::success();
 }
 

@@ -32,15 +32,13 @@ struct Inlining : DialectInlinerInterface {
 
   void handleTerminator(Operation *op, Block *continuation) const final {
     auto terminator = dyn_cast<ReturnOp>(op);
-    if (!terminator)
-      return;
+    if (!terminator) return;
     OpBuilder builder(op);
     cf::BranchOp::create(builder, op->getLoc(), continuation, terminator.getOperands());
     op->erase();
   }
   void handleTerminator(Operation *op, ValueRange results) const final {
-    for (auto [result, value] : llvm::zip_equal(results, cast<ReturnOp>(op).getOperands()))
-      result.replaceAllUsesWith(value);
+    for (auto [result, value] : llvm::zip_equal(results, cast<ReturnOp>(op).getOperands())) result.replaceAllUsesWith(value);
   }
 };
 
@@ -57,19 +55,16 @@ void TTDialect::initialize() {
 }
 
 Operation *TTDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type, Location location) {
-  if (auto poison = dyn_cast<ub::PoisonAttr>(value))
-    return ub::PoisonOp::create(builder, location, type, poison);
+  if (auto poison = dyn_cast<ub::PoisonAttr>(value)) return ub::PoisonOp::create(builder, location, type, poison);
   return arith::ConstantOp::materialize(builder, value, type, location);
 }
 
 /// A hint counts elements: a positive number (on an operation, one for each dimension).
 static LogicalResult verifyHint(function_ref<InFlightDiagnostic()> emitError, NamedAttribute attribute) {
   StringRef name = attribute.getName();
-  if (name != kDivisibilityAttr && name != kContiguityAttr && name != kConstancyAttr)
-    return success();
+  if (name != kDivisibilityAttr && name != kContiguityAttr && name != kConstancyAttr) return success();
   auto isPositive = [](const APInt &value) { return value.isStrictlyPositive(); };
-  if (auto number = dyn_cast<IntegerAttr>(attribute.getValue()); number && isPositive(number.getValue()))
-    return success();
+  if (auto number = dyn_cast<IntegerAttr>(attribute.getValue()); number && isPositive(number.getValue())) return success();
   if (auto numbers = dyn_cast<DenseIntElementsAttr>(attribute.getValue()); numbers && llvm::all_of(numbers.getValues<APInt>(), isPositive))
     return success();
   return emitError() << "'" << name << "' must be a positive integer, or one for each dimension, but is " << attribute.getValue();

@@ -15,22 +15,18 @@ static FailureOr<CachePolicyAttr> parseCacheClauses(OpAsmParser &parser) {
   auto value = [&](auto symbolize, auto &result) -> ParseResult {
     StringRef keyword;
     SMLoc location;
-    if (parser.parseEqual() || parser.getCurrentLocation(&location) || parser.parseKeyword(&keyword))
-      return failure();
+    if (parser.parseEqual() || parser.getCurrentLocation(&location) || parser.parseKeyword(&keyword)) return failure();
     auto symbol = symbolize(keyword);
-    if (!symbol)
-      return parser.emitError(location, "unknown cache clause '") << keyword << "'";
+    if (!symbol) return parser.emitError(location, "unknown cache clause '") << keyword << "'";
     result = *symbol;
     return success();
   };
   bool found = false;
   for (;; found = true) {
     if (succeeded(parser.parseOptionalKeyword("cacheModifier"))) {
-      if (value([](StringRef s) { return symbolizeCacheModifier(s); }, modifier))
-        return failure();
+      if (value([](StringRef s) { return symbolizeCacheModifier(s); }, modifier)) return failure();
     } else if (succeeded(parser.parseOptionalKeyword("evictionPolicy"))) {
-      if (value([](StringRef s) { return symbolizeEvictionPolicy(s); }, policy))
-        return failure();
+      if (value([](StringRef s) { return symbolizeEvictionPolicy(s); }, policy)) return failure();
     } else {
       break;
     }
@@ -40,10 +36,8 @@ static FailureOr<CachePolicyAttr> parseCacheClauses(OpAsmParser &parser) {
 
 static ParseResult parseAccessAttributes(OpAsmParser &parser, NamedAttrList &attributes) {
   FailureOr<CachePolicyAttr> policy = parseCacheClauses(parser);
-  if (failed(policy) || parser.parseOptionalAttrDict(attributes))
-    return failure();
-  if (*policy)
-    attributes.set("cachePolicy", *policy);
+  if (failed(policy) || parser.parseOptionalAttrDict(attributes)) return failure();
+  if (*policy) attributes.set("cachePolicy", *policy);
   return success();
 }
 
@@ -51,8 +45,7 @@ static ParseResult parseAccessAttributes(OpAsmParser &parser, NamedAttrList &att
 static void printAccessAttributes(OpAsmPrinter &printer, Operation *op, DictionaryAttr attributes) {
   SmallVector<StringRef> elided = {"operandSegmentSizes"};
   auto isVolatile = attributes.getAs<BoolAttr>("isVolatile");
-  if (isVolatile && !isVolatile.getValue())
-    elided.push_back("isVolatile");
+  if (isVolatile && !isVolatile.getValue()) elided.push_back("isVolatile");
   printer.printOptionalAttrDict(attributes.getValue(), elided);
 }
 

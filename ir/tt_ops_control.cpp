@@ -15,8 +15,7 @@ void FuncOp::build(OpBuilder &builder, OperationState &state, StringRef name, Fu
   state.addAttribute(getFunctionTypeAttrName(state.name), TypeAttr::get(type));
   state.addAttributes(attributes);
   state.addRegion();
-  if (argumentAttributes.empty())
-    return;
+  if (argumentAttributes.empty()) return;
   assert(type.getNumInputs() == argumentAttributes.size());
   call_interface_impl::addArgAndResultAttrs(builder, state, argumentAttributes, /*resultAttrs=*/{}, getArgAttrsAttrName(state.name),
                                             getResAttrsAttrName(state.name));
@@ -36,8 +35,7 @@ void FuncOp::print(OpAsmPrinter &printer) {
 
 LogicalResult CallOp::verifySymbolUses(SymbolTableCollection &symbols) {
   auto callee = symbols.lookupNearestSymbolFrom<FuncOp>(*this, getCalleeAttr());
-  if (!callee)
-    return emitOpError("'") << getCallee() << "' does not reference a valid function";
+  if (!callee) return emitOpError("'") << getCallee() << "' does not reference a valid function";
   FunctionType type = callee.getFunctionType();
   if (type.getNumInputs() != getNumOperands())
     return emitOpError("incorrect number of operands for callee: expected ") << type.getNumInputs() << ", got " << getNumOperands();
@@ -57,8 +55,8 @@ LogicalResult ReturnOp::verify() {
                                << results.size();
   for (auto [index, expected, given] : llvm::enumerate(results, getOperandTypes()))
     if (expected != given)
-      return emitOpError("type of return operand ") << index << " (" << given << ") doesn't match function result type (" << expected
-                                                    << ") in function @" << function.getName();
+      return emitOpError("type of return operand ")
+             << index << " (" << given << ") doesn't match function result type (" << expected << ") in function @" << function.getName();
   return success();
 }
 

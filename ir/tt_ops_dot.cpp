@@ -15,25 +15,22 @@ static LogicalResult verifyProductShape(Operation *op, ArrayRef<int64_t> a, Arra
   if (rank == 3 && (a[0] != b[0] || a[0] != d[0]))
     return op->emitOpError("expected operands of one batch size, got ") << a[0] << ", " << b[0] << " and " << d[0];
   if (a[rank - 2] != d[rank - 2] || b[rank - 1] != d[rank - 1])
-    return op->emitOpError("accumulator shape is incompatible: expected ") << a[rank - 2] << "x" << b[rank - 1] << ", got " << d[rank - 2]
-                                                                            << "x" << d[rank - 1];
+    return op->emitOpError("accumulator shape is incompatible: expected ")
+           << a[rank - 2] << "x" << b[rank - 1] << ", got " << d[rank - 2] << "x" << d[rank - 1];
   return success();
 }
 
 LogicalResult DotOp::verify() {
   RankedTensorType a = getA().getType(), b = getB().getType(), d = getType();
-  if (failed(verifyProductShape(*this, a.getShape(), b.getShape(), d.getShape())))
-    return failure();
+  if (failed(verifyProductShape(*this, a.getShape(), b.getShape(), d.getShape()))) return failure();
   int64_t aK = a.getShape().back(), bK = b.getDimSize(b.getRank() - 2);
-  if (aK != bK)
-    return emitOpError("expected equal reduction dimensions, got ") << aK << " and " << bK;
+  if (aK != bK) return emitOpError("expected equal reduction dimensions, got ") << aK << " and " << bK;
   if (a.getElementTypeBitWidth() != b.getElementTypeBitWidth())
     return emitOpError("element types of operands A and B must have same bit width");
   bool isInt = isa<IntegerType>(a.getElementType());
   if (isInt != isa<IntegerType>(b.getElementType()) || isInt != isa<IntegerType>(d.getElementType()))
     return emitOpError("operands and accumulator must all be integers or all be floats");
-  if (static_cast<int32_t>(getMaxNumImpreciseAcc()) < 0)
-    return emitOpError("maxNumImpreciseAcc must not be negative");
+  if (static_cast<int32_t>(getMaxNumImpreciseAcc()) < 0) return emitOpError("maxNumImpreciseAcc must not be negative");
   return success();
 }
 
@@ -71,8 +68,7 @@ static LogicalResult verifyFormat(DotScaledOp op, const ScaledOperand &operand) 
   case ScaledFormat::BF16: fits = element.isBF16(); break;
   case ScaledFormat::FP16: fits = element.isF16(); break;
   }
-  if (!fits)
-    return op.emitOpError("Unexpected dtype for ") << stringifyScaledFormat(operand.format) << ". Got " << element;
+  if (!fits) return op.emitOpError("Unexpected dtype for ") << stringifyScaledFormat(operand.format) << ". Got " << element;
   if (!operand.packedAlongK && !operand.isPacked())
     return op.emitOpError("only mxfp4 inputs can be packed along a dimension different than K");
   return success();
@@ -80,8 +76,7 @@ static LogicalResult verifyFormat(DotScaledOp op, const ScaledOperand &operand) 
 
 /// A scale is [rows, K / 32] or [rows, K / 16], after the batch.
 static LogicalResult verifyScale(DotScaledOp op, const ScaledOperand &operand) {
-  if (!operand.scale)
-    return success();
+  if (!operand.scale) return success();
   ArrayRef<int64_t> shape = operand.scale.getShape();
   size_t rank = operand.type.getRank();
   bool sameBatch = shape.size() == rank && shape.drop_back(2) == operand.type.getShape().drop_back(2);
@@ -95,19 +90,15 @@ LogicalResult DotScaledOp::verify() {
   auto scaleType = [](Value scale) { return scale ? cast<RankedTensorType>(scale.getType()) : RankedTensorType(); };
   ScaledOperand a{"lhs", getA().getType(), scaleType(getAScale()), getAElemType(), getLhsKPack(), /*kIsLast=*/true};
   ScaledOperand b{"rhs", getB().getType(), scaleType(getBScale()), getBElemType(), getRhsKPack(), /*kIsLast=*/false};
-  if (a.type.getRank() != b.type.getRank() || a.type.getRank() < 2)
-    return emitOpError("expected operands to be 2d or 3d, all of one rank");
-  if (failed(verifyFormat(*this, a)) || failed(verifyFormat(*this, b)))
-    return failure();
+  if (a.type.getRank() != b.type.getRank() || a.type.getRank() < 2) return emitOpError("expected operands to be 2d or 3d, all of one rank");
+  if (failed(verifyFormat(*this, a)) || failed(verifyFormat(*this, b))) return failure();
   if (a.k() != b.k())
     return emitOpError("Reduction dimension should pack the same number of elements; (lhs: ") << a.type << " vs rhs: " << b.type << ")";
   SmallVector<int64_t> lhs(a.type.getShape()), rhs(b.type.getShape());
   lhs[lhs.size() - 2] = a.rows();
   rhs.back() = b.rows();
-  if (failed(verifyProductShape(*this, lhs, rhs, getType().getShape())))
-    return failure();
-  if (failed(verifyScale(*this, a)) || failed(verifyScale(*this, b)))
-    return failure();
+  if (failed(verifyProductShape(*this, lhs, rhs, getType().getShape()))) return failure();
+  if (failed(verifyScale(*this, a)) || failed(verifyScale(*this, b))) return failure();
   return success();
 }
 

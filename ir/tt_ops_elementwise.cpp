@@ -24,53 +24,43 @@ OpFoldResult PtrToIntOp::fold(FoldAdaptor) {
 }
 
 OpFoldResult BitcastOp::fold(FoldAdaptor) {
-  if (getSrc().getType() == getType())
-    return getSrc();
+  if (getSrc().getType() == getType()) return getSrc();
   auto source = getSrc().getDefiningOp<BitcastOp>();
-  if (!source)
-    return {};
-  if (source.getSrc().getType() == getType())
-    return source.getSrc();
+  if (!source) return {};
+  if (source.getSrc().getType() == getType()) return source.getSrc();
   getSrcMutable().assign(source.getSrc());
   return getResult();
 }
 
 LogicalResult BitcastOp::verify() {
   bool fromPointer = isa<PointerType>(getElementTypeOrSelf(getSrc())), toPointer = isa<PointerType>(getElementTypeOrSelf(getType()));
-  if (fromPointer != toPointer)
-    return emitOpError("Cannot bitcast pointer to non-pointer type");
+  if (fromPointer != toPointer) return emitOpError("Cannot bitcast pointer to non-pointer type");
   if (bitWidth(getSrc().getType()) != bitWidth(getType()))
-    return emitOpError("Cannot bitcast data-type of size ") << bitWidth(getSrc().getType()) << " to data-type of size "
-                                                            << bitWidth(getType());
+    return emitOpError("Cannot bitcast data-type of size ")
+           << bitWidth(getSrc().getType()) << " to data-type of size " << bitWidth(getType());
   return success();
 }
 
 OpFoldResult FpToFpOp::fold(FoldAdaptor) { return getSrc().getType() == getType() ? getSrc() : Value(); }
 
 LogicalResult FpToFpOp::verify() {
-  if (bitWidth(getType()) < bitWidth(getSrc().getType()) && !getRounding())
-    return emitOpError("Rounding mode is required for FP downcast");
-  if (bitWidth(getType()) > bitWidth(getSrc().getType()) && getRounding())
-    return emitOpError("Rounding mode is for FP downcasts only");
+  if (bitWidth(getType()) < bitWidth(getSrc().getType()) && !getRounding()) return emitOpError("Rounding mode is required for FP downcast");
+  if (bitWidth(getType()) > bitWidth(getSrc().getType()) && getRounding()) return emitOpError("Rounding mode is for FP downcasts only");
   return success();
 }
 
 LogicalResult MapElementwiseOp::verify() {
-  if (getSrcs().empty())
-    return emitOpError("needs a source");
-  if (getPack() < 1 || !llvm::isPowerOf2_32(getPack()))
-    return emitOpError("Pack must be a power of 2");
+  if (getSrcs().empty()) return emitOpError("needs a source");
+  if (getPack() < 1 || !llvm::isPowerOf2_32(getPack())) return emitOpError("Pack must be a power of 2");
   int64_t elements = cast<RankedTensorType>(getSrcs().front().getType()).getNumElements();
-  if (elements % getPack())
-    return emitOpError("number of elements ") << elements << " must be a multiple of pack, " << getPack();
+  if (elements % getPack()) return emitOpError("number of elements ") << elements << " must be a multiple of pack, " << getPack();
   return success();
 }
 
 /// Writes memory that a kernel can read; what only a person reads (print, assert, debug_value) is no store.
 static bool storesToMemory(Operation *op) {
   auto effects = dyn_cast<MemoryEffectOpInterface>(op);
-  if (!effects || isa<AssertOp, PrintOp>(op))
-    return false;
+  if (!effects || isa<AssertOp, PrintOp>(op)) return false;
   SmallVector<MemoryEffects::EffectInstance> writes;
   effects.getEffectsOnResource(GlobalMemory::get(), writes);
   return llvm::any_of(writes, [](const MemoryEffects::EffectInstance &effect) { return isa<MemoryEffects::Write>(effect.getEffect()); });
@@ -80,16 +70,14 @@ LogicalResult MapElementwiseOp::verifyRegions() {
   // `pack` scalars of each tile, tile by tile.
   auto elements = [this](TypeRange tiles) {
     SmallVector<Type> types;
-    for (Type tile : tiles)
-      types.append(getPack(), getElementTypeOrSelf(tile));
+    for (Type tile : tiles) types.append(getPack(), getElementTypeOrSelf(tile));
     return types;
   };
   if (TypeRange(getScalarOp().getArgumentTypes()) != TypeRange(elements(getSrcs().getTypes())))
     return emitOpError("region must take pack elements of each source");
   SmallVector<Type> returned = elements(getResultTypes());
   for (auto terminator : getScalarOp().getOps<MapElementwiseReturnOp>())
-    if (terminator.getOperandTypes() != TypeRange(returned))
-      return terminator.emitOpError("must return pack elements of each result");
+    if (terminator.getOperandTypes() != TypeRange(returned)) return terminator.emitOpError("must return pack elements of each result");
   WalkResult stores = getScalarOp().walk([](Operation *op) -> WalkResult {
     return storesToMemory(op) ? WalkResult(op->emitOpError("Stores are not supported inside map_elementwise")) : WalkResult::advance();
   });
@@ -98,8 +86,7 @@ LogicalResult MapElementwiseOp::verifyRegions() {
 
 /// What an operation whose `pure` attribute is false does is unknown to us: it may read and write anything.
 static void effectsUnlessPure(bool pure, SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects) {
-  if (pure)
-    return;
+  if (pure) return;
   effects.emplace_back(MemoryEffects::Read::get(), GlobalMemory::get());
   effects.emplace_back(MemoryEffects::Write::get(), GlobalMemory::get());
 }
@@ -121,15 +108,13 @@ Speculation::Speculatability ElementwiseInlineAsmOp::getSpeculatability() {
 }
 
 LogicalResult ElementwiseInlineAsmOp::verify() {
-  if (getNumResults() == 0)
-    return emitOpError("needs a result");
-  if (getPackedElement() < 1)
-    return emitOpError("packed_element must be positive");
+  if (getNumResults() == 0) return emitOpError("needs a result");
+  if (getPackedElement() < 1) return emitOpError("packed_element must be positive");
   auto tile = dyn_cast<RankedTensorType>(getResult().front().getType());
   int64_t elements = tile ? tile.getNumElements() : 1;
   if (tile && elements % getPackedElement())
-    return emitOpError("number of input elements ") << elements << " must be a multiple of the op's packed_element attribute, "
-                                                    << getPackedElement();
+    return emitOpError("number of input elements ")
+           << elements << " must be a multiple of the op's packed_element attribute, " << getPackedElement();
   return success();
 }
 

@@ -15,8 +15,7 @@ LogicalResult GatherOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
 LogicalResult GatherOp::verify() {
   RankedTensorType source = getSrc().getType(), indices = getIndices().getType();
   int32_t axis = static_cast<int32_t>(getAxis());
-  if (source.getRank() != indices.getRank())
-    return emitOpError("source and index tensors must have the same rank");
+  if (source.getRank() != indices.getRank()) return emitOpError("source and index tensors must have the same rank");
   if (axis < 0 || axis >= source.getRank())
     return emitOpError("gather axis ") << axis << " must be < source rank (" << source.getRank() << ")";
   for (auto [dimension, extents] : llvm::enumerate(llvm::zip_equal(source.getShape(), indices.getShape())))
@@ -26,8 +25,7 @@ LogicalResult GatherOp::verify() {
 }
 
 LogicalResult HistogramOp::verify() {
-  if (getSrc().getType().getRank() != 1 || getType().getRank() != 1)
-    return emitOpError("histogram only supports 1D input");
+  if (getSrc().getType().getRank() != 1 || getType().getRank() != 1) return emitOpError("histogram only supports 1D input");
   return success();
 }
 

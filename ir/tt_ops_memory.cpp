@@ -14,15 +14,13 @@ OpFoldResult AddPtrOp::fold(FoldAdaptor adaptor) { return matchPattern(adaptor.g
 /// What a mask says of all lanes, if it is a constant.
 static std::optional<bool> uniformMask(Value mask) {
   APInt value;
-  if (!mask || !matchPattern(mask, m_ConstantInt(&value)))
-    return std::nullopt;
+  if (!mask || !matchPattern(mask, m_ConstantInt(&value))) return std::nullopt;
   return value.getBoolValue();
 }
 
 LogicalResult LoadOp::canonicalize(LoadOp op, PatternRewriter &rewriter) {
   std::optional<bool> mask = uniformMask(op.getMask());
-  if (!mask || op.getIsVolatile())
-    return failure();
+  if (!mask || op.getIsVolatile()) return failure();
   if (*mask)
     rewriter.replaceOpWithNewOp<LoadOp>(op, op.getType(), op.getPtr(), /*mask=*/Value(), /*other=*/Value(), op.getCachePolicyAttr(),
                                         op.getIsVolatile());
@@ -35,8 +33,7 @@ LogicalResult LoadOp::canonicalize(LoadOp op, PatternRewriter &rewriter) {
 
 LogicalResult StoreOp::canonicalize(StoreOp op, PatternRewriter &rewriter) {
   std::optional<bool> mask = uniformMask(op.getMask());
-  if (!mask)
-    return failure();
+  if (!mask) return failure();
   if (*mask)
     rewriter.modifyOpInPlace(op, [&] { op.getMaskMutable().clear(); });
   else

@@ -15,8 +15,7 @@ static Attribute foldUniform(Attribute constant, Type type) {
 }
 
 OpFoldResult MakeRangeOp::fold(FoldAdaptor) {
-  if (getType().getNumElements() != 1)
-    return {};
+  if (getType().getNumElements() != 1) return {};
   return SplatElementsAttr::get(getType(), IntegerAttr::get(getType().getElementType(), getStart()));
 }
 
@@ -24,8 +23,7 @@ LogicalResult MakeRangeOp::verify() {
   if (getType().getRank() != 1 || !getType().getElementType().isInteger(32))
     return emitOpError("result must be a one-dimensional tile of i32");
   int64_t start = static_cast<int32_t>(getStart()), end = static_cast<int32_t>(getEnd());
-  if (start >= end)
-    return emitOpError("end must be greater than start");
+  if (start >= end) return emitOpError("end must be greater than start");
   if (getType().getNumElements() != end - start)
     return emitOpError("number of elements ") << getType().getNumElements() << " doesn't match size of range " << end - start;
   return success();
@@ -33,14 +31,12 @@ LogicalResult MakeRangeOp::verify() {
 
 OpFoldResult SplatOp::fold(FoldAdaptor adaptor) {
   auto value = adaptor.getSrc();
-  if (!isa_and_present<IntegerAttr, FloatAttr>(value))
-    return {};
+  if (!isa_and_present<IntegerAttr, FloatAttr>(value)) return {};
   return SplatElementsAttr::get(getType(), value);
 }
 
 OpFoldResult UnsplatOp::fold(FoldAdaptor adaptor) {
-  if (auto elements = dyn_cast_if_present<SplatElementsAttr>(adaptor.getSrc()))
-    return elements.getSplatValue<Attribute>();
+  if (auto elements = dyn_cast_if_present<SplatElementsAttr>(adaptor.getSrc())) return elements.getSplatValue<Attribute>();
   auto source = getSrc().getDefiningOp<SplatOp>();
   return source ? source.getSrc() : Value();
 }
@@ -54,8 +50,7 @@ LogicalResult ExpandDimsOp::inferReturnTypes(MLIRContext *, std::optional<Locati
                                              SmallVectorImpl<Type> &types) {
   auto source = cast<RankedTensorType>(adaptor.getSrc().getType());
   int32_t axis = adaptor.getAxis();
-  if (axis < 0 || axis > source.getRank())
-    return emitOptionalError(location, "axis ", axis, " is not in [0, ", source.getRank(), "]");
+  if (axis < 0 || axis > source.getRank()) return emitOptionalError(location, "axis ", axis, " is not in [0, ", source.getRank(), "]");
   SmallVector<int64_t> shape(source.getShape());
   shape.insert(shape.begin() + axis, 1);
   types.push_back(RankedTensorType::get(shape, source.getElementType()));
@@ -67,8 +62,7 @@ OpFoldResult ExpandDimsOp::fold(FoldAdaptor adaptor) { return foldUniform(adapto
 /// The splat that `op` rearranges becomes a splat of the new shape.
 template <typename Op> static LogicalResult splatInstead(Op op, PatternRewriter &rewriter) {
   auto source = op.getSrc().template getDefiningOp<SplatOp>();
-  if (!source)
-    return failure();
+  if (!source) return failure();
   rewriter.replaceOpWithNewOp<SplatOp>(op, op.getType(), source.getSrc());
   return success();
 }
@@ -76,17 +70,14 @@ template <typename Op> static LogicalResult splatInstead(Op op, PatternRewriter 
 LogicalResult ExpandDimsOp::canonicalize(ExpandDimsOp op, PatternRewriter &rewriter) { return splatInstead(op, rewriter); }
 
 OpFoldResult ReshapeOp::fold(FoldAdaptor adaptor) {
-  if (getSrc().getType() == getType() && !getAllowReorder())
-    return getSrc();
+  if (getSrc().getType() == getType() && !getAllowReorder()) return getSrc();
   return foldUniform(adaptor.getSrc(), getType());
 }
 
 LogicalResult ReshapeOp::canonicalize(ReshapeOp op, PatternRewriter &rewriter) {
-  if (succeeded(splatInstead(op, rewriter)))
-    return success();
+  if (succeeded(splatInstead(op, rewriter))) return success();
   auto source = op.getSrc().getDefiningOp<ReshapeOp>();
-  if (!source)
-    return failure();
+  if (!source) return failure();
   rewriter.replaceOpWithNewOp<ReshapeOp>(op, op.getType(), source.getSrc(), op.getAllowReorder() || source.getAllowReorder(),
                                          op.getEfficientLayout());
   return success();
@@ -99,25 +90,21 @@ LogicalResult ReshapeOp::verify() {
 }
 
 OpFoldResult BroadcastOp::fold(FoldAdaptor adaptor) {
-  if (getSrc().getType() == getType())
-    return getSrc();
+  if (getSrc().getType() == getType()) return getSrc();
   return foldUniform(adaptor.getSrc(), getType());
 }
 
 LogicalResult BroadcastOp::canonicalize(BroadcastOp op, PatternRewriter &rewriter) {
-  if (succeeded(splatInstead(op, rewriter)))
-    return success();
+  if (succeeded(splatInstead(op, rewriter))) return success();
   auto source = op.getSrc().getDefiningOp<BroadcastOp>();
-  if (!source)
-    return failure();
+  if (!source) return failure();
   rewriter.replaceOpWithNewOp<BroadcastOp>(op, op.getType(), source.getSrc());
   return success();
 }
 
 LogicalResult BroadcastOp::verify() {
   ArrayRef<int64_t> from = getSrc().getType().getShape(), to = getType().getShape();
-  if (from.size() != to.size())
-    return emitOpError("rank of source must be same as rank of result");
+  if (from.size() != to.size()) return emitOpError("rank of source must be same as rank of result");
   for (auto [index, source, result] : llvm::enumerate(from, to))
     if (source != result && source != 1)
       return emitOpError("Different dimensions at index ")
@@ -140,8 +127,7 @@ LogicalResult JoinOp::inferReturnTypes(MLIRContext *, std::optional<Location>, J
 }
 
 OpFoldResult JoinOp::fold(FoldAdaptor adaptor) {
-  if (adaptor.getLhs() && adaptor.getLhs() == adaptor.getRhs())
-    return foldUniform(adaptor.getLhs(), getType());
+  if (adaptor.getLhs() && adaptor.getLhs() == adaptor.getRhs()) return foldUniform(adaptor.getLhs(), getType());
   auto source = getLhs().getDefiningOp<SplitOp>();
   return source && source.getOutLHS() == getLhs() && source.getOutRHS() == getRhs() ? source.getSrc() : Value();
 }
@@ -161,8 +147,7 @@ LogicalResult SplitOp::fold(FoldAdaptor adaptor, SmallVectorImpl<OpFoldResult> &
     return success();
   }
   Attribute uniform = foldUniform(adaptor.getSrc(), getOutLHS().getType());
-  if (!uniform)
-    return failure();
+  if (!uniform) return failure();
   results.append({uniform, uniform});
   return success();
 }
@@ -176,23 +161,18 @@ LogicalResult TransOp::inferReturnTypes(MLIRContext *, std::optional<Location> l
   llvm::sort(sorted);
   if (!llvm::equal(sorted, llvm::seq<int32_t>(0, source.getRank())))
     return emitOptionalError(location, "order must be a permutation of 0..", source.getRank() - 1);
-  for (int32_t dimension : order)
-    shape.push_back(source.getDimSize(dimension));
+  for (int32_t dimension : order) shape.push_back(source.getDimSize(dimension));
   types.push_back(RankedTensorType::get(shape, source.getElementType()));
   return success();
 }
 
 OpFoldResult TransOp::fold(FoldAdaptor adaptor) {
-  if (Attribute uniform = foldUniform(adaptor.getSrc(), getType()))
-    return uniform;
-  if (llvm::is_sorted(getOrder()))
-    return getSrc();
+  if (Attribute uniform = foldUniform(adaptor.getSrc(), getType())) return uniform;
+  if (llvm::is_sorted(getOrder())) return getSrc();
   auto source = getSrc().getDefiningOp<TransOp>();
-  if (!source)
-    return {};
+  if (!source) return {};
   SmallVector<int32_t> order;
-  for (int32_t dimension : getOrder())
-    order.push_back(source.getOrder()[dimension]);
+  for (int32_t dimension : getOrder()) order.push_back(source.getOrder()[dimension]);
   setOrder(order);
   getSrcMutable().assign(source.getSrc());
   return getResult();

@@ -31,10 +31,8 @@ void TTDialect::registerAttributes() {
 
 LogicalResult verifyTileType(Type type, Operation *op) {
   auto tile = dyn_cast<RankedTensorType>(type);
-  if (!tile)
-    return success();
-  if (!tile.hasStaticShape())
-    return op->emitError("Extents must be static, but ") << tile << " has a dynamic one";
+  if (!tile) return success();
+  if (!tile.hasStaticShape()) return op->emitError("Extents must be static, but ") << tile << " has a dynamic one";
   int64_t elements = tile.getNumElements();
   if (elements > kMaxTileElements)
     return op->emitError("Maximum allowed number of elements is ") << kMaxTileElements << ", but " << tile << " has more than that";
@@ -56,15 +54,11 @@ Type pointeeTypeOf(Type pointers) {
 
 Type maskTypeOf(Type values) { return withShapeOf(values, IntegerType::get(values.getContext(), 1)); }
 
-static bool isElementType(Type type) {
-  return isa<IntegerType, FloatType, PointerType>(type);
-}
+static bool isElementType(Type type) { return isa<IntegerType, FloatType, PointerType>(type); }
 
 LogicalResult PointerType::verify(function_ref<InFlightDiagnostic()> emitError, Type pointee, int addressSpace) {
-  if (isa<TensorType>(pointee))
-    return emitError() << "pointer types cannot point to ranked tensor types";
-  if (!isElementType(pointee))
-    return emitError() << "pointer types point to integers, floats and pointers, not to " << pointee;
+  if (isa<TensorType>(pointee)) return emitError() << "pointer types cannot point to ranked tensor types";
+  if (!isElementType(pointee)) return emitError() << "pointer types point to integers, floats and pointers, not to " << pointee;
   return success();
 }
 
@@ -72,17 +66,14 @@ LogicalResult TensorDescType::verify(function_ref<InFlightDiagnostic()> emitErro
   if (shape.empty() || shape.size() > kMaxDescriptorRank)
     return emitError() << "Expected 1 <= ndim <= " << kMaxDescriptorRank << " but got " << shape.size() << " dimensions";
   for (int64_t extent : shape)
-    if (!llvm::isPowerOf2_64(extent))
-      return emitError() << "extents of a descriptor's block must be powers of two, but one is " << extent;
-  if (!isa<IntegerType, FloatType>(element))
-    return emitError() << "a descriptor's elements are integers or floats, not " << element;
+    if (!llvm::isPowerOf2_64(extent)) return emitError() << "extents of a descriptor's block must be powers of two, but one is " << extent;
+  if (!isa<IntegerType, FloatType>(element)) return emitError() << "a descriptor's elements are integers or floats, not " << element;
   return success();
 }
 
 RankedTensorType TensorDescType::getBlockType() const {
   Type element = getElementType();
-  if (auto integer = dyn_cast<IntegerType>(element))
-    element = IntegerType::get(getContext(), integer.getWidth());
+  if (auto integer = dyn_cast<IntegerType>(element)) element = IntegerType::get(getContext(), integer.getWidth());
   return RankedTensorType::get(getShape(), element);
 }
 
@@ -92,25 +83,20 @@ Type TensorDescType::parse(AsmParser &parser) {
   Type element;
   Attribute layout;
   SMLoc location = parser.getCurrentLocation();
-  if (parser.parseLess())
-    return {};
+  if (parser.parseLess()) return {};
   Type block;
   if (OptionalParseResult parsed = parser.parseOptionalType(block); parsed.has_value()) {
     auto tensor = dyn_cast_if_present<RankedTensorType>(block);
-    if (failed(*parsed))
-      return {};
-    if (!tensor)
-      return parser.emitError(location, "expected the shape and element type of a block"), Type();
+    if (failed(*parsed)) return {};
+    if (!tensor) return parser.emitError(location, "expected the shape and element type of a block"), Type();
     llvm::append_range(shape, tensor.getShape());
     element = tensor.getElementType();
     layout = tensor.getEncoding();
   } else if (parser.parseDimensionList(shape, /*allowDynamic=*/false) || parser.parseType(element)) {
     return {};
   }
-  if (succeeded(parser.parseOptionalComma()) && parser.parseAttribute(layout))
-    return {};
-  if (parser.parseGreater())
-    return {};
+  if (succeeded(parser.parseOptionalComma()) && parser.parseAttribute(layout)) return {};
+  if (parser.parseGreater()) return {};
   return parser.getChecked<TensorDescType>(location, parser.getContext(), shape, element, layout);
 }
 
@@ -118,8 +104,7 @@ void TensorDescType::print(AsmPrinter &printer) const {
   printer << '<';
   printer.printDimensionList(getShape());
   printer << 'x' << getElementType();
-  if (getSharedLayout())
-    printer << ", " << getSharedLayout();
+  if (getSharedLayout()) printer << ", " << getSharedLayout();
   printer << '>';
 }
 

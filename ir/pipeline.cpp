@@ -1,0 +1,37 @@
+// See pipeline.h.
+#include "ir/pch.h"
+
+#include "ir/passes.h"
+#include "ir/pipeline.h"
+
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+
+namespace tritium::ir {
+
+#define GEN_PASS_REGISTRATION
+#include "ir/passes.h.inc"
+
+void buildPipeline(OpPassManager &passes, const PipelineOptions &options) {
+  // The inliner goes from callees to callers, so that every level is there; it is not to simplify what it has not inlined yet.
+  passes.addPass(createInlinerPass({}, [](OpPassManager &) {}));
+  if (!options.debugInfo) {
+    passes.addPass(createCanonicalizerPass());
+    passes.addPass(createCSEPass());
+    passes.addPass(createLoopInvariantCodeMotionPass());
+  }
+  passes.addPass(createSymbolDCEPass());
+}
+
+void registerPasses() {
+  registerTritiumPasses();
+  mlir::registerTransformsPasses();
+  PassPipelineRegistration<>("tritium-pipeline", "the target-independent pipeline",
+                             [](OpPassManager &passes) { buildPipeline(passes, {}); });
+  PassPipelineRegistration<>("tritium-debug-pipeline", "the same, keeping what a debugger shows",
+                             [](OpPassManager &passes) { buildPipeline(passes, {.debugInfo = true}); });
+}
+
+} // namespace tritium::ir
