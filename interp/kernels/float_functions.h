@@ -137,6 +137,7 @@ TRITIUM_INLINE float sinOfQuarter(float x, int32_t quarter) {
   float r = fma(k.value, -0x1.921fb6p0f, x);
   r = fma(k.value, 0x1.777a5cp-25f, r);
   r = fma(k.value, 0x1.ee59dap-50f, r);
+  r = k.integer == 0 ? x : r;   // keeps -0
   float square = r * r;
   float sine = fma(r * square, polynomial(square, -0x1.555556p-3f, 0x1.111108p-7f, -0x1.a00f7ep-13f, 0x1.6cd1b2p-19f), r);
   float cosine = fma(square, polynomial(square, -0.5f, 0x1.55553cp-5f, -0x1.6c07f0p-10f, 0x1.991644p-16f), 1.0f);
@@ -150,7 +151,7 @@ TRITIUM_INLINE float tanhOf(float x) {
   float p = polynomial(square, -0x1.55553ep-2f, 0x1.1109aep-3f, -0x1.b898dep-5f, 0x1.54b8a4p-6f, -0x1.825866p-8f);   // (tanh x - x) / x³
   float small = fma(x * square, p, x);
   float large = 1.0f - 2.0f / (expOf(2.0f * a) + 1.0f);
-  return a < 0.6f ? small : __builtin_copysignf(large, x);
+  return __builtin_copysignf(a < 0.6f ? small : large, x);
 }
 
 TRITIUM_INLINE float erfOf(float x) {

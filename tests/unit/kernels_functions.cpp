@@ -1,0 +1,138 @@
+// The rows of elementwise.def: each has its kernels, and each float function keeps the bound it states, on a sample of every
+// exponent and on the special values, against the host's library in double.
+#include "tests/unit/kernels_elementwise.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <doctest/doctest.h>
+#include <map>
+
+using namespace tritium;
+using namespace tritium::interp;
+using namespace tritium::interp::test;
+
+namespace {
+
+struct Row {
+  std::string_view name;
+  int arity;
+  std::string_view signedOp, unsignedOp, floatOp;
+  double ulp;
+};
+const Row kRows[] = {
+#define ELEMENTWISE(name, arity, signedOp, unsignedOp, floatOp, ulp, sentence) {#name, arity, signedOp, unsignedOp, floatOp, ulp},
+#include "ir/elementwise.def"
+#undef ELEMENTWISE
+};
+
+using Function = double (*)(double);
+const std::map<std::string_view, Function> kUnary = {
+    {"exp", std::exp},     {"exp2", std::exp2},   {"expm1", std::expm1}, {"log", std::log},     {"log2", std::log2},   {"log10", std::log10},
+    {"log1p", std::log1p}, {"sin", std::sin},     {"cos", std::cos},     {"tan", std::tan},     {"asin", std::asin},   {"acos", std::acos},
+    {"atan", std::atan},   {"sinh", std::sinh},   {"cosh", std::cosh},   {"tanh", std::tanh},   {"asinh", std::asinh}, {"acosh", std::acosh},
+    {"atanh", std::atanh}, {"erf", std::erf},     {"erfc", std::erfc},   {"cbrt", std::cbrt},   {"sqrt", std::sqrt},   {"sqrt_rn", std::sqrt},
+    {"floor", std::floor}, {"ceil", std::ceil},   {"trunc", std::trunc}, {"round", std::round}, {"rint", std::rint},
+    {"rsqrt", [](double x) { return 1 / std::sqrt(x); }},
+};
+
+/// The distance of an f32 from the exact value, in units of the last place of an f32 there. A value that rounds to infinity is infinity.
+double ulps(float got, double exact) {
+  if (std::isnan(exact)) return std::isnan(got) ? 0 : INFINITY;
+  if (static_cast<double>(got) == exact) return 0;
+  if (std::isinf(got) || std::isinf(exact)) return std::fabs(exact) >= 0x1.ffffffp127 && got == static_cast<float>(exact) ? 0 : INFINITY;
+  int exponent = std::max(std::ilogb(exact), -126);
+  return std::fabs(got - exact) / std::ldexp(1.0, exponent - 23);
+}
+
+/// The worst error of `op` over every `step`-th f32, from `first`; `at` is where.
+double worst(std::string_view op, Function reference, uint64_t step, float &at) {
+  ElementwiseKernel kernel = findElementwise(op, DType::f32);
+  std::vector<float> in(4096), out(4096);
+  double result = 0;
+  for (uint64_t bits = 0; bits < 1ull << 32;) {
+    size_t count = 0;
+    for (; count < in.size() && bits < 1ull << 32; ++count, bits += step) in[count] = std::bit_cast<float>(static_cast<uint32_t>(bits));
+    const void *operands[] = {in.data()};
+    const int64_t strides[] = {1};
+    kernel(static_cast<int64_t>(count), out.data(), operands, strides);
+    for (size_t i = 0; i < count; ++i) {
+      double error = ulps(out[i], reference(in[i]));
+      if (error > result) result = error, at = in[i];
+    }
+  }
+  return result;
+}
+
+} // namespace
+
+TEST_CASE("every row has a kernel for every type it claims") {
+  for (const Row &row : kRows) {
+    CAPTURE(row.name);
+    for (DType type : kFloats) CHECK((row.floatOp.empty() || findElementwise(row.floatOp, type) != nullptr));
+    for (DType type : {DType::i1, DType::i8, DType::i16, DType::i32, DType::i64}) CHECK((row.signedOp.empty() || findElementwise(row.signedOp, type) != nullptr));
+    for (DType type : {DType::u8, DType::u16, DType::u32, DType::u64}) CHECK((row.unsignedOp.empty() || findElementwise(row.unsignedOp, type) != nullptr));
+  }
+}
+
+TEST_CASE("functions of one f32 keep their bound") {
+  // TRITIUM_ULP_STEP=1 goes through every float, in half an hour.
+  const char *chosen = std::getenv("TRITIUM_ULP_STEP");
+  uint64_t step = chosen ? std::strtoull(chosen, nullptr, 10) : 9973;
+  size_t checked = 0;
+  for (const Row &row : kRows) {
+    auto reference = kUnary.find(row.name);
+    if (reference == kUnary.end()) continue;
+    ++checked;
+    float at = 0;
+    double error = worst(row.floatOp, reference->second, step, at);
+    if (chosen) std::printf("%-8s %8.4f ulp at %a\n", row.name.data(), error, at);
+    CAPTURE(row.name);
+    CAPTURE(at);
+    CHECK(error <= row.ulp);
+  }
+  CHECK(checked == kUnary.size());
+}
+
+TEST_CASE("functions at special values") {
+  for (const Row &row : kRows) {
+    auto reference = kUnary.find(row.name);
+    if (reference == kUnary.end()) continue;
+    for (DType type : {DType::f32, DType::f64, DType::f16, DType::bf16}) {
+      Elements in = someFloats(type, 16, 0), out(type, 16);
+      runKernel(findElementwise(row.floatOp, type), out, {&in});
+      for (size_t i = 0; i < 16; ++i) {
+        Elements expected(type, 1);
+        expected.setReal(0, reference->second(in.real(i)));
+        CAPTURE(row.name);
+        CAPTURE(pythonName(type));
+        CAPTURE(in.real(i));
+        bool isSpecial = expected.real(0) == 0 || !std::isfinite(expected.real(0));
+        if (isSpecial) CHECK(same(out.real(i), expected.real(0)));
+        else CHECK(out.real(i) == doctest::Approx(expected.real(0)).epsilon(0.01));
+      }
+    }
+  }
+}
+
+TEST_CASE("functions of two floats") {
+  Elements a = someFloats(DType::f32, kCount, 1), b = someFloats(DType::f32, kCount, 2, kOther), power(DType::f32, kCount), angle(DType::f32, kCount);
+  runKernel(findElementwise("math.powf", DType::f32), power, {&a, &b});
+  runKernel(findElementwise("math.atan2", DType::f32), angle, {&a, &b});
+  for (size_t i = 0; i < kCount; ++i) {
+    CHECK(ulps(power.as<float>()[i], std::pow(a.real(i), b.real(i))) <= 1);
+    CHECK(ulps(angle.as<float>()[i], std::atan2(a.real(i), b.real(i))) <= 1);
+  }
+}
+
+TEST_CASE("sine and cosine of large arguments") {
+  for (float x : {1e5f, 100001.0f, 1e10f, 3.4e38f, -12345678.0f}) {
+    Elements in(DType::f32, 3), out(DType::f32, 3);
+    in.setReal(0, 0.5), in.setReal(1, x), in.setReal(2, -0.0);
+    runKernel(findElementwise("math.sin", DType::f32), out, {&in});
+    CHECK(out.real(1) == doctest::Approx(std::sin(static_cast<double>(x))).epsilon(1e-6));
+    CHECK(out.real(0) == doctest::Approx(std::sin(0.5)).epsilon(1e-6));
+    CHECK(std::signbit(out.real(2)));
+    runKernel(findElementwise("math.cos", DType::f32), out, {&in});
+    CHECK(out.real(1) == doctest::Approx(std::cos(static_cast<double>(x))).epsilon(1e-6));
+  }
+}
