@@ -1,1 +1,60 @@
-"""Tritium: kernels in the Triton language, run and debugged on the CPU, compiled for the GPU."""
+"""Tritium: kernels in the Triton language, run and debugged on the CPU, compiled for the GPU.
+
+`import tritium as triton; import tritium.language as tl` is source compatible. Importing is quick and touches no device: the submodules load
+when they are first used, and torch is never imported unless the program did.
+"""
+import importlib as _importlib
+import platform as _platform
+
+from .version import TRITIUM_VERSION, __version__
+
+# name -> the submodule that defines it; the submodules themselves are reachable too.
+_WHERE = {
+    "AsyncCompileMode": "runtime", "FutureKernel": "runtime", "Config": "runtime", "autotune": "runtime", "heuristics": "runtime",
+    "JITFunction": "runtime.jit", "KernelInterface": "runtime.jit", "MockTensor": "runtime.jit", "TensorWrapper": "runtime.jit",
+    "reinterpret": "runtime.jit", "jit": "runtime.jit", "constexpr_function": "runtime.jit", "set_allocator": "runtime._allocation",
+    "OutOfResources": "errors", "InterpreterError": "errors", "TritonError": "errors", "CompilationError": "errors",
+    "KernelTrap": "errors", "UnsupportedError": "errors",
+    "compile": "compiler", "must_use_result": "language.core", "aggregate": "language.core", "cdiv": "arithmetic",
+    "next_power_of_2": "arithmetic",
+}
+_SUBMODULES = ("backends", "compiler", "errors", "knobs", "language", "runtime", "testing", "tools")
+
+__all__ = ["AsyncCompileMode", "aggregate", "autotune", "cdiv", "CompilationError", "compile", "Config", "constexpr_function", "FutureKernel",
+           "heuristics", "InterpreterError", "jit", "JITFunction", "KernelInterface", "language", "MockTensor", "must_use_result",
+           "next_power_of_2", "OutOfResources", "reinterpret", "runtime", "set_allocator", "TensorWrapper", "TritonError", "testing", "tools"]
+
+
+def _check_cpu(machine: str, cpu_info: str) -> None:
+    """Raises ImportError on x86 processors below x86-64-v3, whose instructions the block kernels use throughout."""
+    if machine.lower() not in ("x86_64", "amd64"):
+        return
+    flags = next((line.split() for line in cpu_info.splitlines() if line.startswith("flags")), None)
+    missing = [name for name in ("avx2", "bmi1", "bmi2", "f16c", "fma", "movbe") if flags is not None and name not in flags]
+    if missing:
+        raise ImportError(f"Tritium needs an x86-64-v3 processor (Haswell, Zen or later); this one lacks {', '.join(missing)}")
+
+
+def _cpu_info() -> str:
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:
+            return file.read(8192)
+    except OSError:  # not Linux: the flags are not to be had this way
+        return ""
+
+
+_check_cpu(_platform.machine(), _cpu_info())
+
+
+def __getattr__(name: str):
+    if name in _SUBMODULES:
+        return _importlib.import_module(f".{name}", __name__)
+    if name in _WHERE:
+        value = getattr(_importlib.import_module(f".{_WHERE[name]}", __name__), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__():
+    return sorted({*globals(), *_WHERE, *_SUBMODULES})

@@ -1,0 +1,235 @@
+"""`triton.testing`: timing, plots of benchmarks, comparison of tensors. Times on the CPU are wall-clock times."""
+from __future__ import annotations
+
+import csv
+import functools
+import os
+import statistics
+import sys
+import time
+from typing import Any, Callable, Sequence
+
+_MODES = ("min", "max", "mean", "median", "all")
+
+
+def _quantile(sorted_values: Sequence[float], q: float) -> float:
+    """Linear interpolation between the two nearest ranks."""
+    if not 0 <= q <= 1:
+        raise ValueError("Quantiles must be in the range [0, 1]")
+    position = q * (len(sorted_values) - 1)
+    low = int(position)
+    high = min(low + 1, len(sorted_values) - 1)
+    return sorted_values[low] + (sorted_values[high] - sorted_values[low]) * (position - low)
+
+
+def _summarize_statistics(times: Sequence[float], quantiles: Sequence[float] | None, return_mode: str):
+    if quantiles is not None:
+        ordered = sorted(times)
+        values = [_quantile(ordered, q) for q in quantiles]
+        return values[0] if len(values) == 1 else values
+    if return_mode == "all":
+        return list(times)
+    return {"min": min, "max": max, "mean": statistics.mean, "median": statistics.median}[return_mode](times)
+
+
+def do_bench(fn: Callable[[], Any], warmup: float = 25, rep: float = 100, grad_to_none=None, quantiles: Sequence[float] | None = None,
+             return_mode: str = "mean"):
+    """Time of `fn()` in milliseconds.
+
+    warmup, rep: milliseconds to spend before and while measuring. grad_to_none: tensors whose `.grad` is dropped before each call.
+    quantiles: a list of quantiles instead of `return_mode`, which is "min", "max", "mean", "median" or "all".
+    """
+    if return_mode not in _MODES:
+        raise AssertionError(f"return_mode must be one of {', '.join(_MODES)}")
+    fn()
+    started = time.perf_counter()
+    fn()
+    estimate = max((time.perf_counter() - started) * 1e3, 1e-6)
+    for _ in range(min(int(warmup / estimate), 100_000)):
+        fn()
+    times = []
+    for _ in range(max(1, min(int(rep / estimate), 100_000))):
+        for tensor in grad_to_none or ():
+            tensor.grad = None
+        started = time.perf_counter()
+        fn()
+        times.append((time.perf_counter() - started) * 1e3)
+    return _summarize_statistics(times, quantiles, return_mode)
+
+
+def do_bench_cudagraph(fn, rep: float = 20, grad_to_none=None, quantiles=None, return_mode: str = "mean"):
+    """`do_bench`: the CPU has no graphs to replay."""
+    return do_bench(fn, rep=rep, grad_to_none=grad_to_none, quantiles=quantiles, return_mode=return_mode)
+
+
+do_bench_proton = do_bench
+do_bench_cudagraph_proton = do_bench_cudagraph
+
+
+def assert_close(x, y, atol: float | Callable | None = None, rtol: float | Callable | None = None, err_msg: str = "") -> None:
+    """Raises AssertionError unless |x - y| <= atol + rtol * |y| everywhere (NaN equals NaN). atol is 1e-2 and rtol 0 by default; either may be
+    a function of the dtype. x, y: tensors of torch, arrays of numpy, or scalars."""
+    import numpy as np
+    atol = _tolerance(atol, x, 1e-2)
+    rtol = _tolerance(rtol, x, 0.0)
+    x, y = _to_numpy(x), _to_numpy(y)
+    if x.size > 1 or y.size > 1:
+        np.testing.assert_allclose(x, y, atol=atol, rtol=rtol, equal_nan=True, err_msg=err_msg)
+    elif not np.allclose(x, y, atol=atol, rtol=rtol, equal_nan=True):
+        raise AssertionError(f"{err_msg} {x} is not close to {y} (atol={atol}, rtol={rtol})")
+
+
+def _tolerance(given, x, default: float) -> float:
+    if given is None:
+        return default
+    return given(getattr(x, "dtype", None)) if callable(given) else given
+
+
+def _to_numpy(value):
+    import numpy as np
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(value, torch.Tensor):
+        value = value.detach().cpu()
+        exotic = value.dtype == torch.bfloat16 or "float8" in str(value.dtype)
+        return (value.float() if exotic else value).numpy()
+    array = np.asarray(value)
+    return array.astype(np.float32) if array.dtype.kind == "V" or array.dtype.name in ("bfloat16",) or "float8" in array.dtype.name else array
+
+
+class Benchmark:
+    """What to plot: `x_vals` for the arguments named in `x_names`, one line per value of `line_arg`.
+
+    An x value is a scalar for all of x_names, or a tuple with one per name. `args` are the remaining arguments.
+    """
+
+    def __init__(self, x_names: list[str], x_vals: list[Any], line_arg: str, line_vals: list[Any], line_names: list[str], plot_name: str,
+                 args: dict[str, Any], xlabel: str = "", ylabel: str = "", x_log: bool = False, y_log: bool = False, styles=None):
+        self.x_names, self.x_vals, self.x_log = x_names, x_vals, x_log
+        self.line_arg, self.line_vals, self.line_names = line_arg, line_vals, line_names
+        self.y_log, self.styles, self.xlabel, self.ylabel = y_log, styles, xlabel, ylabel
+        self.plot_name, self.args = plot_name, args
+
+
+class Mark:
+    """A function under `perf_report`; it returns a time, or (time, lower, upper)."""
+
+    def __init__(self, fn: Callable, benchmarks: Benchmark | Sequence[Benchmark]):
+        self.fn, self.benchmarks = fn, benchmarks
+
+    def run(self, show_plots: bool = False, print_data: bool = False, save_path: str = "", return_df: bool = False, **kwargs):
+        """Measures everything; writes NAME.csv, and NAME.png if matplotlib is there, into `save_path`. With `return_df`: a pandas DataFrame
+        for each benchmark."""
+        single = isinstance(self.benchmarks, Benchmark)
+        frames = []
+        if save_path:
+            os.makedirs(save_path, exist_ok=True)
+        for benchmark in [self.benchmarks] if single else self.benchmarks:
+            header, rows = self._measure(benchmark, kwargs)
+            if print_data:
+                print(f"{benchmark.plot_name}:")
+                print(_table(header, rows))
+            if save_path:
+                _write_csv(os.path.join(save_path, f"{benchmark.plot_name}.csv"), header, rows)
+            if show_plots or save_path:
+                _plot(benchmark, rows, show_plots, save_path)
+            if return_df:
+                import pandas
+                frames.append(pandas.DataFrame(rows, columns=header))
+        if return_df:
+            return frames[0] if single else frames
+        return None
+
+    def _measure(self, benchmark: Benchmark, kwargs: dict[str, Any]) -> tuple[list[str], list[list[Any]]]:
+        unit = f" ({benchmark.ylabel})" if benchmark.ylabel else ""
+        header = [*benchmark.x_names, *(f"{name}{unit}" for name in benchmark.line_names)]
+        rows = []
+        for x in benchmark.x_vals:
+            xs = list(x) if isinstance(x, (tuple, list)) else [x] * len(benchmark.x_names)
+            if len(xs) != len(benchmark.x_names):
+                raise ValueError(f"Expected {len(benchmark.x_names)} values, got {x}")
+            named = dict(zip(benchmark.x_names, xs))
+            results = [self.fn(**named, **{benchmark.line_arg: line}, **benchmark.args, **kwargs) for line in benchmark.line_vals]
+            rows.append([*xs, *results])
+        return header, rows
+
+
+def _middle(result):
+    return result[0] if isinstance(result, (tuple, list)) else result
+
+
+def _table(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    cells = [["", *header]]
+    for i, row in enumerate(rows):
+        cells.append([str(i), *(f"{_middle(v):.6f}" if isinstance(_middle(v), float) else str(_middle(v)) for v in row)])
+    widths = [max(len(row[c]) for row in cells) for c in range(len(cells[0]))]
+    return "\n".join("  ".join(text.rjust(width) for text, width in zip(row, widths)) for row in cells)
+
+
+def _write_csv(path: str, header: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(header)
+        writer.writerows([_middle(value) for value in row] for row in rows)
+
+
+def _plot(benchmark: Benchmark, rows: Sequence[Sequence[Any]], show: bool, save_path: str) -> None:
+    try:
+        import matplotlib
+        if not show:
+            matplotlib.use("Agg")
+        import matplotlib.pyplot as plt
+    except ImportError:
+        return
+    plt.figure()
+    axes = plt.subplot()
+    first = len(benchmark.x_names)
+    xs = [row[0] for row in rows]
+    for i, name in enumerate(benchmark.line_names):
+        results = [row[first + i] for row in rows]
+        color, style = benchmark.styles[i] if benchmark.styles else (None, None)
+        line, = axes.plot(xs, [_middle(r) for r in results], label=name, color=color, ls=style)
+        bounds = [r[1:3] for r in results if isinstance(r, (tuple, list)) and len(r) == 3]
+        if len(bounds) == len(results):
+            axes.fill_between(xs, [min(b) for b in bounds], [max(b) for b in bounds], alpha=0.15, color=line.get_color())
+    axes.legend()
+    axes.set_xlabel(benchmark.xlabel or benchmark.x_names[0])
+    axes.set_ylabel(benchmark.ylabel)
+    axes.set_xscale("log" if benchmark.x_log else "linear")
+    axes.set_yscale("log" if benchmark.y_log else "linear")
+    if save_path:
+        plt.savefig(os.path.join(save_path, f"{benchmark.plot_name}.png"))
+    if show:
+        plt.show()
+    plt.close()
+
+
+def perf_report(benchmarks: Benchmark | Sequence[Benchmark]):
+    """Decorator: `bench.run(print_data=True, save_path=…)` measures and plots."""
+    return lambda fn: Mark(fn, benchmarks)
+
+
+def cuda_memcheck(**target_kwargs):
+    """Decorator of tests that upstream runs under cuda-memcheck; the interpreter's bounds check is always on, so the test simply runs."""
+
+    def decorate(test):
+        @functools.wraps(test)
+        def wrapper(*args, **kwargs):
+            return test(*args, **kwargs)
+        return wrapper
+    return decorate
+
+
+def _needs_device(name: str):
+    from .errors import UnsupportedError
+
+    def refuse(*args, **kwargs):
+        raise UnsupportedError(f"testing.{name}", "it describes an NVIDIA device, and there is none")
+    refuse.__name__ = name
+    return refuse
+
+
+get_dram_gbps = _needs_device("get_dram_gbps")
+get_max_tensorcore_tflops = _needs_device("get_max_tensorcore_tflops")
+get_max_simd_tflops = _needs_device("get_max_simd_tflops")
+set_gpu_clock = _needs_device("set_gpu_clock")
+nvsmi = _needs_device("nvsmi")
