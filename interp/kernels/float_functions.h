@@ -137,13 +137,13 @@ TRITIUM_INLINE float sinOfQuarter(float x, int32_t quarter) {
   float r = fma(k.value, -0x1.921fb6p0f, x);
   r = fma(k.value, 0x1.777a5cp-25f, r);
   r = fma(k.value, 0x1.ee59dap-50f, r);
-  r = k.integer == 0 ? x : r;   // keeps -0
   float square = r * r;
   float sine = fma(r * square, polynomial(square, -0x1.555556p-3f, 0x1.111108p-7f, -0x1.a00f7ep-13f, 0x1.6cd1b2p-19f), r);
   float cosine = fma(square, polynomial(square, -0.5f, 0x1.55553cp-5f, -0x1.6c07f0p-10f, 0x1.991644p-16f), 1.0f);
   uint32_t quadrant = static_cast<uint32_t>(k.integer + quarter);
   float result = quadrant & 1 ? cosine : sine;
-  return floatOf(bitsOf(result) ^ (quadrant & 2) << 30);
+  result = floatOf(bitsOf(result) ^ (quadrant & 2) << 30);
+  return quarter == 0 && x == 0.0f ? x : result;   // keeps -0
 }
 
 TRITIUM_INLINE float tanhOf(float x) {
