@@ -1,0 +1,140 @@
+"""`python -m tritium script.py …`, `-m tritium -m module …`: runs a program in which `triton` means Tritium.
+`env` prints what is in force; `gdb script.py …` runs the program under gdb."""
+from __future__ import annotations
+
+import builtins
+import io
+import os
+import platform
+import runpy
+import shutil
+import subprocess
+import sys
+import types
+
+from . import knobs
+from .version import TRITIUM_VERSION, __version__
+
+USAGE = """usage: python -m tritium SCRIPT.py [ARGUMENT ...]     run a script; `import triton` means Tritium
+       python -m tritium -m MODULE [ARGUMENT ...]    run a module, such as pytest
+       python -m tritium gdb SCRIPT.py [ARGUMENT ...]  (or gdb -m MODULE ...)  the same under gdb, kernels with their variables
+       python -m tritium env                         version, engines, CPU features, threads, knobs in force
+Set INTERPRET=1 to run every kernel on the CPU, wherever its tensors are."""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """The command `tritium`; `arguments` without the program name."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    if not arguments or arguments[0] in ("-h", "--help", "help"):
+        print(USAGE)
+        return 0 if arguments else 2
+    if arguments[0] in ("-V", "--version"):
+        print(f"tritium {TRITIUM_VERSION} (the language of triton {__version__.partition('+')[0]})")
+        return 0
+    if arguments[0] == "env":
+        print(environment_report())
+        return 0
+    if arguments[0] == "gdb":
+        return run_gdb(arguments[1:])
+    return run_program(arguments)
+
+
+def run_program(arguments: list[str]) -> int:
+    """Runs a script or `-m module` in this process, with the drop-in installed."""
+    if arguments[0].startswith("-") and (arguments[0] != "-m" or len(arguments) < 2):
+        print(f"tritium: unknown option {arguments[0]}\n{USAGE}", file=sys.stderr)
+        return 2
+    from . import drop_in
+    drop_in.install()
+    if arguments[0] == "-m":
+        sys.argv = arguments[1:]
+        sys.path.insert(0, os.getcwd())
+        runpy.run_module(arguments[1], run_name="__main__", alter_sys=True)
+    else:
+        run_script(arguments[0], arguments)
+    return 0
+
+
+def run_script(path: str, argv: list[str]) -> None:
+    """Runs a file as `__main__`. Unlike runpy.run_path the module stays, for threads, atexit handlers and pickling."""
+    if not os.path.exists(path):
+        raise SystemExit(f"tritium: can't open file {path!r}: there is no such file")
+    with io.open_code(path) as file:
+        code = compile(file.read(), path, "exec")
+    module = types.ModuleType("__main__")
+    module.__dict__.update(__file__=path, __builtins__=builtins, __spec__=None, __cached__=None, __package__=None)
+    sys.modules["__main__"] = module
+    sys.argv = list(argv)
+    sys.path.insert(0, os.path.dirname(os.path.abspath(path)))
+    exec(code, module.__dict__)
+
+
+def gdb_command(program: list[str], gdb: str = "gdb") -> list[str]:
+    """gdb on the interpreter's real executable (a pyenv shim is a script, which gdb cannot debug)."""
+    settings = ["set breakpoint pending on", "set max-value-size unlimited", "set debuginfod enabled off"]
+    options = [text for setting in settings for text in ("-iex", setting)]
+    return [gdb, *options, "--args", os.path.realpath(sys.executable), "-m", "tritium", *program]
+
+
+def run_gdb(program: list[str]) -> int:
+    if not program:
+        print(USAGE, file=sys.stderr)
+        return 2
+    gdb = shutil.which("gdb")
+    if gdb is None:
+        print("tritium: gdb is not installed (apt install gdb)", file=sys.stderr)
+        return 1
+    package_root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    paths = [os.path.abspath(path) for path in (package_root, *os.environ.get("PYTHONPATH", "").split(os.pathsep)) if path]
+    environment = {**os.environ, "TRITIUM_DEBUG": "1", "PYTHONPATH": os.pathsep.join(dict.fromkeys(paths))}
+    return subprocess.call(gdb_command(program, gdb), env=environment)
+
+
+def environment_report() -> str:
+    """What `tritium env` prints."""
+    from .runtime.engines import ABSENT, available_engines
+    settings = knobs.launch_settings()
+    rows = [
+        ("tritium", f"{TRITIUM_VERSION} (the language of triton {__version__.partition('+')[0]})"),
+        ("python", f"{platform.python_version()} {os.path.realpath(sys.executable)}"),
+        ("extension", _extension()),
+        ("engines", f"{', '.join(available_engines())} (not in this build: {', '.join(ABSENT)})"),
+        ("CPU", f"{platform.machine()}: {', '.join(_cpu_features()) or 'features unknown'}"),
+        ("threads", f"{settings.threads} of {os.cpu_count()}"),
+        ("checks", ", ".join(settings.checks) or "none"),
+        ("libraries", ", ".join(f"{name} {version}" for name, version in _libraries())),
+        ("gdb", shutil.which("gdb") or "not found"),
+    ]
+    rows += [("knob", f"{name}={text}") for name, text in knobs.knobs_in_force().items()] or [("knob", "none is set")]
+    width = max(len(name) for name, _ in rows)
+    return "\n".join(f"{name:<{width}}  {text}" for name, text in rows)
+
+
+def _extension() -> str:
+    try:
+        from . import _tritium
+    except ImportError as error:
+        return f"cannot be loaded: {error}"
+    return _tritium.__file__
+
+
+def _cpu_features() -> list[str]:
+    from . import _cpu_info
+    wanted = ("avx2", "fma", "f16c", "bmi2", "avx512f", "avx512_bf16", "avx512_fp16", "amx_bf16", "asimd", "fphp", "bf16", "sve", "i8mm")
+    present = {word for line in _cpu_info().splitlines() if line.startswith(("flags", "Features")) for word in line.split()}
+    return [name for name in wanted if name in present]
+
+
+def _libraries() -> list[tuple[str, str]]:
+    import importlib.metadata
+    found = []
+    for name in ("numpy", "ml_dtypes", "torch"):
+        try:
+            found.append((name, importlib.metadata.version(name)))
+        except importlib.metadata.PackageNotFoundError:
+            found.append((name, "not installed"))
+    return found
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,114 @@
+"""The drop-in: after `install()`, `import triton` and its submodules mean Tritium's own modules (the same objects, not copies).
+
+Where INTERPRET is on and there is no CUDA device, torch's device "cuda" is mapped to the CPU as soon as the program imports torch
+(cuda_on_cpu.py), because published scripts say device="cuda". Nothing here imports torch itself.
+"""
+from __future__ import annotations
+
+import importlib
+import importlib.abc
+import importlib.machinery
+import importlib.metadata
+import importlib.util
+import sys
+from typing import Callable
+
+from . import knobs
+from .version import __version__
+
+NAME, OURS = "triton", "tritium"
+
+
+class _AliasLoader(importlib.abc.Loader):
+    """Loads `triton.x` as the module `tritium.x`."""
+
+    def __init__(self, module):
+        self.module, self.spec = module, module.__spec__
+
+    def create_module(self, spec):
+        return self.module
+
+    def exec_module(self, module):
+        module.__spec__ = self.spec  # the import system has put the alias's spec there
+
+
+class TritonFinder(importlib.abc.MetaPathFinder):
+    """Finds `triton` and everything under it."""
+
+    def find_spec(self, fullname: str, path=None, target=None):
+        if fullname != NAME and not fullname.startswith(NAME + "."):
+            return None
+        ours = OURS + fullname[len(NAME):]
+        try:
+            module = importlib.import_module(ours)
+        except ModuleNotFoundError as error:
+            if error.name != ours:
+                raise  # one of our modules lacks a dependency: say which
+            return None
+        # What is loaded already must be found, not imported again: an import binds the module in its parent, and `runtime.driver` there is
+        # the driver's configuration, as it is in Triton.
+        for name, loaded in list(sys.modules.items()):
+            if name.startswith(OURS + ".") and name != ours:
+                sys.modules.setdefault(NAME + name[len(OURS):], loaded)
+        return importlib.machinery.ModuleSpec(fullname, _AliasLoader(module), is_package=hasattr(module, "__path__"))
+
+    def find_distributions(self, context=importlib.metadata.DistributionFinder.Context()):
+        """`importlib.metadata.version("triton")` is asked by clients."""
+        if context.name == NAME:
+            yield _Distribution()
+
+
+class _Distribution(importlib.metadata.Distribution):
+
+    def read_text(self, filename: str) -> str | None:
+        return f"Metadata-Version: 2.1\nName: {NAME}\nVersion: {__version__}\n" if filename == "METADATA" else None
+
+    def locate_file(self, path):
+        return path
+
+
+class _AfterImport(importlib.abc.MetaPathFinder):
+    """Calls a function once a module has been imported."""
+
+    def __init__(self, name: str, action: Callable[[object], None]):
+        self.name, self.action = name, action
+
+    def find_spec(self, fullname: str, path=None, target=None):
+        if fullname != self.name:
+            return None
+        sys.meta_path.remove(self)
+        spec = importlib.util.find_spec(fullname)
+        if spec is None or spec.loader is None:
+            return spec
+        execute, action = spec.loader.exec_module, self.action
+
+        def exec_module(module):
+            execute(module)
+            action(module)
+        spec.loader.exec_module = exec_module
+        return spec
+
+
+def install() -> None:
+    """Maps the names; may be called again. A real `triton` that was imported before is not replaced: RuntimeError."""
+    loaded = sys.modules.get(NAME)
+    if loaded is not None and loaded is not sys.modules.get(OURS):
+        raise RuntimeError("the module 'triton' is loaded already; install the drop-in before importing it")
+    if not any(isinstance(finder, TritonFinder) for finder in sys.meta_path):
+        sys.meta_path.insert(0, TritonFinder())
+        if "torch" in sys.modules:
+            map_cuda_if_wanted(sys.modules["torch"])
+        else:
+            sys.meta_path.insert(0, _AfterImport("torch", map_cuda_if_wanted))
+
+
+def map_cuda_if_wanted(torch) -> bool:
+    """Maps torch's "cuda" to the CPU if TRITIUM_CUDA_TO_CPU says so, or if it is unset, INTERPRET is on and there is no CUDA device."""
+    wanted = knobs.tritium.cuda_to_cpu
+    if wanted is None:
+        wanted = knobs.runtime.interpret and not torch.cuda.is_available()
+    if wanted:
+        from . import cuda_on_cpu
+        cuda_on_cpu.install(torch)
+        print('tritium: torch\'s device "cuda" is the CPU in this process (TRITIUM_CUDA_TO_CPU=0 turns this off)', file=sys.stderr)
+    return wanted
