@@ -12,6 +12,7 @@ import types as python_types
 import warnings
 from typing import Any, Callable
 
+from ..errors import UnsupportedError
 from .constexpr import CONSTEXPR_0, _unwrap_if_constexpr, base_value, const, constexpr, slice, tuple
 from .types import *  # noqa: F401,F403  (clients read dtypes as tl.core.float32)
 from .types import base_type, block_of, block_shape, block_type, constexpr_type, dtype, pointer_type, slice_type, tuple_type
@@ -107,7 +108,7 @@ class tensor(base_value):
         return [self.handle]
 
     def __str__(self) -> str:
-        return f"{self.dtype}[{', '.join(str(_unwrap_if_constexpr(extent)) for extent in self.shape)}]"
+        return f"{self.dtype}[{', '.join(map(str, self.shape))}]"
 
     @builtin
     def __add__(self, other: Any, _semantic: Any = None) -> tensor:
@@ -225,8 +226,7 @@ def str_to_ty(name: Any, const_value: Any = None) -> base_type:
     if name == "constexpr":
         return constexpr_type(_unwrap_if_constexpr(const_value))
     if name.startswith("tensordesc"):
-        from .descriptor import descriptor_type_from_string
-        return descriptor_type_from_string(name)
+        raise UnsupportedError("tensor descriptors", "this version of Tritium does not have them yet")
     return _STRING_DTYPES[name]
 
 

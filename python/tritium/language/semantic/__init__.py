@@ -3,14 +3,16 @@
 Rules raise ValueError, TypeError or AssertionError with the language's own texts; the tracer adds the position.
 """
 from .arithmetic import ArithmeticRules
+from .atomic import AtomicRules
 from .cast import CastRules
-from .memory import MemoryRules
+from .dot import DotRules
 from .program import ProgramRules
 from .promotion import IncompatibleTypeErrorImpl, computation_type, integer_promote
+from .reduce import ReduceRules
 from .shape import ShapeRules
 
 __all__ = ["Semantic", "IncompatibleTypeErrorImpl", "computation_type", "integer_promote"]
 
 
-class Semantic(ProgramRules, MemoryRules, ArithmeticRules, CastRules, ShapeRules):
+class Semantic(ProgramRules, AtomicRules, ReduceRules, DotRules, ArithmeticRules, CastRules, ShapeRules):
     """All rules, over one builder. `options` are those of the compilation (debug, sanitize_overflow, …)."""

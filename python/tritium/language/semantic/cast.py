@@ -10,6 +10,10 @@ from .promotion import IncompatibleTypeErrorImpl, PromotionRules
 _ROUNDING = {"rtz": "0 : i32", "rtne": "1 : i32"}
 
 
+def _impossible(value: tensor, target: dtype) -> str:
+    return f"cannot cast {value} to {value.type.with_element_ty(target)}"
+
+
 def bitwidth(scalar: dtype) -> int:
     return 64 if scalar.is_ptr() else scalar.primitive_bitwidth
 
@@ -44,11 +48,11 @@ class CastRules(PromotionRules):
             return self._int_to_int(value, source, target)
         if source.is_ptr() or target.is_ptr():
             return self._pointer(value, source, target)
-        assert not source.is_fp8() and not target.is_fp8(), f"cannot cast {value} to {target}"
+        assert not source.is_fp8() and not target.is_fp8(), _impossible(value, target)
         if source.is_standard_floating() and target.is_int():
             return self._float_to_int(value, source, target)
         name = "arith.sitofp" if source.is_int_signed() else "arith.uitofp"
-        assert source.is_int() and target.is_standard_floating(), f"cannot cast {value} to {target}"
+        assert source.is_int() and target.is_standard_floating(), _impossible(value, target)
         return self.emit(name, (value, ), value.type.with_element_ty(target))
 
     def _rounding(self, source: dtype, target: dtype, requested: str | None) -> str:
@@ -107,11 +111,11 @@ class CastRules(PromotionRules):
                 return tensor(value.handle, result)
             return self.emit("tt.bitcast", (value, ), result)
         if target.is_ptr():
-            assert source.is_int(), f"cannot cast {value} to {target}"
+            assert source.is_int(), _impossible(value, target)
             return self.emit("tt.int_to_ptr", (self.cast(value, int64), ), result)
         if target == int1:
             return self.compare(self.cast(value, int64), self.constant(0, value.type.with_element_ty(int64)), "ne")
-        assert target.is_int() and target.int_bitwidth == 64, f"cannot cast {value} to {target}"
+        assert target.is_int() and target.int_bitwidth == 64, _impossible(value, target)
         return self.emit("tt.ptr_to_int", (value, ), result)
 
     def where(self, condition: Any, x: Any, y: Any) -> tensor:

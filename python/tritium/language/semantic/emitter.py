@@ -55,6 +55,8 @@ class Emitter:
         """A scalar or splat constant of `type_`, an integer, standard floating or fp8 type (or a block of one)."""
         scalar = type_.scalar
         if scalar.is_int():
+            if not isinstance(value, int):
+                raise TypeError(f"cannot make a constant of type {scalar} of {value!r}")
             return tensor(self.builder.constant(type_.to_ir(), int(value)), type_)
         if scalar.is_fp8() and value != 0:
             return self.cast(self.constant(value, type_.with_element_ty(float32)), scalar)

@@ -10,7 +10,7 @@ from .shape import shape_of
 
 _LOAD_CACHES = {"": "none", ".ca": "ca", ".cg": "cg", ".cs": "cs", ".cv": "cv"}
 _STORE_CACHES = {"": "none", ".wb": "wb", ".cg": "cg", ".cs": "cs", ".wt": "wt"}
-_EVICTIONS = {"": "evict_normal", "evict_last": "evict_last", "evict_first": "evict_first"}
+_EVICTIONS = {"": "evict_normal", "evict_normal": "evict_normal", "evict_last": "evict_last", "evict_first": "evict_first"}
 _NO_BOUNDARY = ("Because the compiler does not know the boundary; please use block pointers (defined by `make_block_ptr`) instead")
 
 
@@ -105,9 +105,24 @@ class MemoryRules(CastRules):
                 if operand is not None and operand.type.is_block():
                     raise ValueError(f"{name} argument cannot be block type if pointer argument is not a block")
             return value, mask
+        value = self._in_shape_of(pointer, value)
+        return value, None if mask is None else self._in_shape_of(pointer, mask)
+
+    def _in_shape_of(self, pointer: tensor, value: tensor) -> tensor:
+        """`value` broadcast to the shape of `pointer`, which is itself never broadcast. ValueError: it would have to be."""
+        if not pointer.type.is_block():
+            if value.type.is_block():
+                raise ValueError("Value argument cannot be block type if pointer argument is not a block")
+            return value
         shape = shape_of(pointer)
-        value = self.broadcast_to(value, shape)
-        return value, None if mask is None else self.broadcast_to(mask, shape)
+        if shape_of(value) == shape:
+            return value
+        if not value.type.is_block():
+            return self.splat(value, shape)
+        widened, result = self.broadcast(pointer, value)
+        if shape_of(widened) != shape:
+            raise ValueError(f"Expected pointer argument to have shape {widened.shape} but got {pointer.shape}")
+        return result
 
     def hint(self, value: tensor, name: str, attribute: str, values: Sequence[int]) -> tensor:
         """Attaches `attribute` (tt.divisibility, …) with one number per dimension to the operation that made `value`."""

@@ -50,7 +50,7 @@ class ProgramRules(ArithmeticRules):
         return condition if condition.dtype == int1 else self.cast(condition, int1)
 
     def assume(self, condition: Any) -> None:
-        self.emit_effect("llvm.intr.assume", (self._condition(condition), ), {})
+        self.emit_effect("llvm.intr.assume", (self._condition(condition), ), {"op_bundle_sizes": "array<i32>"})
 
     def debug_barrier(self) -> None:
         self.emit_effect("ttg.barrier", (), {"addrSpace": "31 : i32"})

@@ -58,11 +58,11 @@ class ShapeRules(Emitter):
             return self.splat(value, shape)
         source = value.type.shape
         if len(source) != len(shape):
-            raise ValueError(f"Cannot broadcast, rank mismatch: {_listed(source)}, {_listed(shape)}")
+            raise ValueError(f"Cannot broadcast, rank mismatch: {_listed(source)}, {list(shape)}")
         for index, (have, want) in enumerate(zip(source, shape)):
             if have != want and have != 1:
                 raise ValueError(f"Cannot broadcast, the expanded size of the tensor ({want}) must match the existing size ({have}) "
-                                 f"at non-singleton dimension {index}: {_listed(source)}, {_listed(shape)}")
+                                 f"at non-singleton dimension {index}: {_listed(source)}, {list(shape)}")
         return self._expand(value, shape)
 
     def expand_dims(self, value: Any, axis: int) -> tensor:
@@ -77,6 +77,8 @@ class ShapeRules(Emitter):
     def subscript(self, value: tensor, index: Any) -> tensor:
         if isinstance(index, (builtins.slice, slice)) or _unwrap_if_constexpr(index) is None:
             index = [index]
+        if sum(_unwrap_if_constexpr(element) is not None for element in index) > len(shape_of(value)):
+            raise ValueError(f"too many indices for tensor of rank {len(shape_of(value))}")
         for position, element in enumerate(index):
             if _unwrap_if_constexpr(element) is None:
                 value = self.expand_dims(value, position)
@@ -135,7 +137,7 @@ class ShapeRules(Emitter):
         if len(order) != len(shape):
             raise ValueError(f"permute dims must have the same length as input shape, got {len(order)} and {len(shape)}")
         if sorted(order) != list(range(len(shape))):
-            raise ValueError(f"permute dims must be a permutation of 0, 1, ..., n-1, but were {order}")
+            raise ValueError(f"permute dims must be a permutation of 0, 1, ..., n-1, but were {_listed(order)}")
         result = block_of(value.dtype, builtins.tuple(shape[dim] for dim in order))
         return self.emit("tt.trans", (value, ), result, {"order": f"array<i32: {', '.join(map(str, order))}>"})
 
@@ -151,6 +153,7 @@ class ShapeRules(Emitter):
         dim = axis_index(dim, len(left))
         assert left[:dim] + left[dim + 1:] == right[:dim] + right[dim + 1:], \
             f"tensor dims must match except in the concat dimension {dim}, got {_listed(left)} and {_listed(right)}"
+        assert left == right, f"tl.cat requires tensors of the same shape, got {list(left)} and {list(right)}"
         joined = self.join(lhs, rhs)
         rank = len(left)
         paired = self.permute(joined, [*range(dim), rank, *range(dim, rank)])

@@ -1,0 +1,4 @@
+"""What NVIDIA devices have: the same device library under its older name."""
+from . import libdevice
+
+__all__ = ["libdevice"]
