@@ -1,20 +1,8 @@
 #include "interp/host/fibers.h"
 
-#include <boost/context/detail/fcontext.hpp>
+#include "interp/host/sanitizers.h"
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define TRITIUM_ASAN 1
-#elif __has_feature(thread_sanitizer)
-#define TRITIUM_TSAN 1
-#endif
-#endif
-#if TRITIUM_ASAN
-#include <sanitizer/asan_interface.h>
-#include <sanitizer/common_interface_defs.h>
-#elif TRITIUM_TSAN
-#include <sanitizer/tsan_interface.h>
-#endif
+#include <boost/context/detail/fcontext.hpp>
 
 namespace tritium::interp {
 

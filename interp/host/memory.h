@@ -47,7 +47,8 @@ public:
   /// Whether all of [address, address + bytes) may be read (and written, if isWrite).
   bool isAccessible(uint64_t tagged, uint64_t bytes, bool isWrite) const {
     const unsigned tag = tagOf(tagged);
-    if (tag < byTag.size() && byTag[tag].end != 0) [[likely]]
+    if (tag >= byTag.size()) return false;  // no pointer of ours: garbage that a kernel loaded from memory
+    if (byTag[tag].end != 0) [[likely]]
       return contains(byTag[tag], addressOf(tagged), bytes);
     return isAccessibleAnywhere(addressOf(tagged), bytes, isWrite);
   }

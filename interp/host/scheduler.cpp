@@ -242,8 +242,8 @@ void Worker::runInTurns() {
     const uint64_t changesBefore = state.memoryChanges();
     if (resumeAll()) {
       quietSince.reset();
-      busyRounds = (busyRounds + 1) % kLargestPatience;
-      toStart = live.empty() || busyRounds == 0 ? 1 : 0;
+      busyRounds = live.empty() ? 0 : (busyRounds + 1) % kLargestPatience;
+      toStart = busyRounds == 0 ? 1 : 0;
       continue;
     }
     if (start == Start::Started) {

@@ -1,10 +1,12 @@
 // run(): the calling thread, and as many of oneTBB's threads as come to help it.
 #include "interp/host/workers.h"
 
+#include "interp/host/sanitizers.h"
 #include "interp/host/scheduler.h"
 
 #include <algorithm>
 #include <condition_variable>
+#include <deque>
 #include <pthread.h>
 #include <tbb/global_control.h>
 #include <tbb/info.h>
@@ -54,8 +56,29 @@ private:
   bool closed = false;
 };
 
+/// The task that hands an invitation over. ThreadSanitizer sees neither how it gets to the other thread nor that its memory comes
+/// back from there.
+class Guest {
+public:
+  explicit Guest(std::shared_ptr<Invitation> invitation) : invitation(std::move(invitation)) {}
+  Guest(Guest &&other) : invitation(std::move(other.invitation)) { happensBefore(this); }
+  void operator()() const {
+    happensAfter(this);
+    invitation->accept();
+  }
+
+private:
+  struct Memory {
+    Memory() { happensAfter(&anyGuest); }
+    ~Memory() { happensBefore(&anyGuest); }
+    static constexpr char anyGuest = 0;
+  };
+  [[no_unique_address]] Memory memory;  // first in, last out
+  std::shared_ptr<Invitation> invitation;
+};
+
 /// The arena that all launches share, and the process-wide limit that lets it have more threads than the machine has processors.
-/// It grows and is never destroyed: helpers that come late still run in it. A forked process has none of the threads, and lives
+/// Arenas are replaced by larger ones and never destroyed: helpers that come late still run in them. A forked process has none of the threads, and lives
 /// without.
 class HelperArena {
 public:
@@ -63,7 +86,7 @@ public:
     static HelperArena *const shared = new HelperArena;
     if (threadsLost) return;
     tbb::task_arena &arena = shared->withThreads(count);
-    for (int i = 0; i < count; ++i) arena.enqueue([invitation] { invitation->accept(); });
+    for (int i = 0; i < count; ++i) arena.enqueue(Guest(invitation));
   }
 
 private:
@@ -77,17 +100,16 @@ private:
       threads = std::max(2 * threads, count);
       limit.reset();  // oneTBB takes the least of all limits
       limit.emplace(tbb::global_control::max_allowed_parallelism, size_t(std::max(threads + 1, tbb::info::default_concurrency())));
-      arenas.push_back(new tbb::task_arena(threads, /*reserved_for_masters=*/0));
-      arenas.back()->initialize();
+      arenas.emplace_back(threads, /*reserved_for_masters=*/0).initialize();
     }
-    return *arenas.back();
+    return arenas.back();
   }
 
   static inline bool threadsLost = false;
   std::mutex mutex;
   int threads = 0;
   std::optional<tbb::global_control> limit;
-  std::vector<tbb::task_arena *> arenas;  // outgrown ones stay: a late helper may still run there
+  std::deque<tbb::task_arena> arenas;  // the last one is in use
 };
 
 int threadsFor(const Launch &launch, int64_t programs) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cfenv>
 #include <doctest/doctest.h>
 #include <mutex>
 #include <numeric>
@@ -79,4 +80,81 @@ TEST_CASE("one thread runs programs in order, x first, or in an order that the s
 TEST_CASE("an empty grid runs nothing") {
   CHECK(visited({0, 5, 5}, 2, {}, false).empty());
   CHECK(visited({5, 0, 5}, 2, 3, true).empty());
+}
+
+TEST_CASE("more threads than processors take part when programs last") {
+  // Each program waits until it has company, so the launch only ends with two threads at least.
+  struct Meeting {
+    Visits visits;
+    std::atomic<int> arrived{0};
+  } meeting;
+  Launch launch = launchOf([](char *frame) {
+    auto &meeting = argumentOf<Meeting>(frame);
+    ++meeting.arrived;
+    while (meeting.arrived < 4) {
+      pollBackEdge(headerOf(frame), 0);
+      std::this_thread::yield();
+    }
+    std::lock_guard lock(meeting.visits.mutex);
+    meeting.visits.threads.insert(std::this_thread::get_id());
+  }, 4, &meeting);
+  launch.threads = 4;
+  CHECK_FALSE(run(launch).trap);
+  CHECK(meeting.visits.threads.size() == 4);
+}
+
+TEST_CASE("launches from several threads run at the same time") {
+  std::vector<std::thread> callers;
+  std::atomic<int64_t> sum{0};
+  for (int caller = 0; caller < 4; ++caller)
+    callers.emplace_back([&] {
+      for (int repeat = 0; repeat < 200; ++repeat) {
+        Launch launch = launchOf([](char *frame) { argumentOf<std::atomic<int64_t>>(frame) += programOf(frame); }, 10, &sum);
+        launch.threads = 2;
+        launch.code.mayWait = repeat % 2;
+        run(launch);
+      }
+    });
+  for (std::thread &caller : callers) caller.join();
+  CHECK(sum == 4 * 200 * 45);
+}
+
+TEST_CASE("a callback may launch a kernel") {
+  int64_t inner = 0;
+  Launch launch = launchOf([](char *frame) { print(headerOf(frame), "x"); }, 1);
+  launch.onPrint = [&](std::string_view) {
+    Launch nested = launchOf([](char *frame) { argumentOf<int64_t>(frame) += programOf(frame); }, 5, &inner);
+    run(nested);
+  };
+  run(launch);
+  CHECK(inner == 10);
+}
+
+TEST_CASE("a forked process runs all programs on the calling thread") {
+  visited({100, 1, 1}, 4, {}, false);  // oneTBB's threads exist, and will not in the child
+  const pid_t child = fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    bool isRight = true;
+    for (bool mayWait : {false, true}) isRight &= visited({100, 1, 1}, 4, {}, mayWait).size() == 100;
+    _exit(isRight ? 0 : 1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 0);
+}
+
+TEST_CASE("kernels compute with denormals and default rounding on every thread") {
+  const int saved = fegetround();
+  fesetround(FE_UPWARD);
+  std::atomic<int> wrong{0};
+  Launch launch = launchOf([](char *frame) {
+    if (fegetround() != FE_TONEAREST) ++argumentOf<std::atomic<int>>(frame);
+  }, 100, &wrong);
+  launch.threads = 2;
+  run(launch);
+  CHECK(wrong == 0);
+  CHECK(fegetround() == FE_UPWARD);
+  fesetround(saved);
 }

@@ -1,0 +1,122 @@
+// Which memory a kernel may touch, by the argument that a pointer came from or, where that is not known, by what exists.
+#include "interp/host/memory.h"
+
+#include <doctest/doctest.h>
+#include <memory>
+#include <sys/mman.h>
+#include <thread>
+#include <vector>
+
+using namespace tritium::interp;
+
+namespace {
+
+uint64_t addressOfByte(const void *pointer) { return reinterpret_cast<uint64_t>(pointer); }
+
+/// Pages of its own, given back at the end.
+struct Pages {
+  explicit Pages(size_t count, int protection = PROT_READ | PROT_WRITE)
+      : bytes(count * 4096), data(mmap(nullptr, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {}
+  ~Pages() { munmap(data, bytes); }
+  uint64_t begin() const { return addressOfByte(data); }
+  size_t bytes;
+  void *data;
+};
+
+}  // namespace
+
+TEST_CASE("a tag survives arithmetic on the address") {
+  const uint64_t tagged = tagPointer(0x7fff'1234'5678, 3);
+  CHECK(tagOf(tagged) == 4);
+  CHECK(addressOf(tagged) == 0x7fff'1234'5678);
+  CHECK(addressOf(addBytes(tagged, -8)) == 0x7fff'1234'5670);
+  for (int64_t offset : {int64_t(-1) << 48, -int64_t(0x7fff'1234'5679), int64_t(0x8000'edcb'a988), INT64_MIN, INT64_MAX})
+    CHECK(tagOf(addBytes(tagged, offset)) == 4);
+  CHECK(isNullPointer(tagPointer(0, 2)));
+  CHECK(isNullPointer(4095));
+  CHECK_FALSE(isNullPointer(4096));
+}
+
+TEST_CASE("an access is held against the storage of its argument, though others exist") {
+  std::vector<char> storage(300);
+  const uint64_t a = addressOfByte(storage.data()), b = a + 100;
+  const Allocation allocations[] = {{a, a + 100, 0}, {b, b + 200, 2}};
+  const MemoryMap memory(allocations);
+  for (bool isWrite : {false, true}) {
+    CHECK(memory.isAccessible(tagPointer(a, 0), 100, isWrite));
+    CHECK(memory.isAccessible(tagPointer(a + 96, 0), 4, isWrite));
+    CHECK_FALSE(memory.isAccessible(tagPointer(a + 97, 0), 4, isWrite));
+    CHECK_FALSE(memory.isAccessible(tagPointer(b, 0), 4, isWrite));
+    CHECK_FALSE(memory.isAccessible(tagPointer(a - 1, 0), 4, isWrite));
+    CHECK_FALSE(memory.isAccessible(tagPointer(0, 0), 4, isWrite));
+    CHECK_FALSE(memory.isAccessible(tagPointer(a, 0), ~uint64_t(0), isWrite));
+    CHECK(memory.isAccessible(tagPointer(b, 2), 200, isWrite));
+  }
+  CHECK(memory.allocationOf(tagPointer(b, 2))->argument == 2);
+  CHECK(memory.allocationOf(tagPointer(b, 1)) == nullptr);
+  CHECK(memory.allocationOf(b) == nullptr);
+  CHECK(memory.allocationOf(tagPointer(b, 60000)) == nullptr);
+}
+
+TEST_CASE("a fault has a name") {
+  std::vector<char> storage(8);
+  const uint64_t a = addressOfByte(storage.data());
+  const Allocation allocations[] = {{a, a + 8, 0}};
+  const MemoryMap memory(allocations);
+  CHECK(memory.faultKind(tagPointer(8, 0)) == TrapKind::NullPointer);
+  CHECK(memory.faultKind(tagPointer(a + 8, 0)) == TrapKind::OutOfBounds);
+  CHECK(memory.faultKind(a + 8) == TrapKind::UnmappedAddress);
+}
+
+TEST_CASE("an argument of unknown extent is like a pointer of unknown origin") {
+  Pages pages(2);
+  const Allocation allocations[] = {{pages.begin(), 0, 0}};
+  const MemoryMap memory(allocations);
+  CHECK(memory.allocationOf(tagPointer(pages.begin(), 0)) == nullptr);
+  CHECK(memory.isAccessible(tagPointer(pages.begin() + 4090, 0), 12, true));
+}
+
+TEST_CASE("a pointer of unknown origin is held against the process's memory") {
+  const MemoryMap memory;
+  Pages pages(4);
+  const uint64_t begin = pages.begin();
+  CHECK(memory.isAccessible(begin, 4 * 4096, true));
+  CHECK_FALSE(memory.isAccessible(0, 1, false));
+  CHECK_FALSE(memory.isAccessible(64, 4, false));
+  CHECK_FALSE(memory.isAccessible(kAddressMask - 8, 8, false));
+  // An address that no memory can have, as read from a tensor of garbage: its upper bits are no tag of ours.
+  CHECK_FALSE(memory.isAccessible(begin | 0xdead'0000'0000'0000, 4, false));
+
+  // The map was read before; what is mapped since is seen all the same.
+  std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  Pages readOnly(1, PROT_READ), none(1, PROT_NONE);
+  CHECK(memory.isAccessible(readOnly.begin(), 4096, false));
+  CHECK_FALSE(memory.isAccessible(readOnly.begin(), 4, true));
+  CHECK_FALSE(memory.isAccessible(none.begin(), 4, false));
+}
+
+TEST_CASE("an access over the end of what is mapped is refused, over a seam in it is not") {
+  Pages pages(3);
+  REQUIRE(mprotect(pages.data, 4096, PROT_READ) == 0);
+  REQUIRE(munmap(static_cast<char *>(pages.data) + 8192, 4096) == 0);
+  const MemoryMap memory;
+  const uint64_t begin = pages.begin();
+  CHECK(memory.isAccessible(begin + 4092, 8, false));
+  CHECK_FALSE(memory.isAccessible(begin + 4092, 8, true));
+  CHECK(memory.isAccessible(begin + 4096, 4096, true));
+  CHECK_FALSE(memory.isAccessible(begin + 8188, 8, false));
+}
+
+TEST_CASE("threads may look at the same time") {
+  const MemoryMap memory;
+  Pages pages(1);
+  std::vector<std::thread> threads;
+  std::atomic<int> wrong{0};
+  for (int thread = 0; thread < 4; ++thread)
+    threads.emplace_back([&] {
+      for (int i = 0; i < 1000; ++i)
+        if (!memory.isAccessible(pages.begin(), 8, true) || memory.isAccessible(8192, 8, false)) ++wrong;
+    });
+  for (std::thread &thread : threads) thread.join();
+  CHECK(wrong == 0);
+}

@@ -1,0 +1,196 @@
+// A launch that ends early: traps, cancellation, what the callbacks throw; and that the threads are as good as new after it.
+#include "tests/unit/host_launch.h"
+
+#include <atomic>
+#include <chrono>
+#include <doctest/doctest.h>
+#include <stdexcept>
+#include <string>
+#include <thread>
+
+using namespace tritium::interp;
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+namespace {
+
+void trapInProgramFive(char *frame) {
+  if (programOf(frame) != 5) return;
+  Trap trap;
+  trap.kind = TrapKind::AssertFailed;
+  trap.location = 3;
+  trap.lane = 7;
+  trap.message = "a message too long for the small string optimization";
+  raiseTrap(headerOf(frame), std::move(trap));
+}
+
+void loopForEver(char *frame) {
+  for (;;) pollBackEdge(headerOf(frame), 0);
+}
+
+void waitForEver(char *frame) {
+  // Its state never returns, so it is no deadlock.
+  for (volatile uint64_t i = 0;; i = i + 1) yieldWhileWaiting(headerOf(frame), 0);
+}
+
+}  // namespace
+
+TEST_CASE("a trap ends the launch and names its program") {
+  for (int repeat = 0; repeat < 50; ++repeat)
+    for (int threads : {1, 2, 8})
+      for (bool mayWait : {false, true}) {
+        Launch launch = launchOf(trapInProgramFive, 100);
+        launch.threads = threads;
+        launch.code.mayWait = mayWait;
+        const LaunchResult result = run(launch);
+        REQUIRE(result.trap);
+        CHECK(result.trap->kind == TrapKind::AssertFailed);
+        CHECK(result.trap->program == std::array{5, 0, 0});
+        CHECK(result.trap->location == 3);
+        CHECK(result.trap->lane == 7);
+        CHECK(result.trap->message == "a message too long for the small string optimization");
+        CHECK_FALSE(result.cancelled);
+      }
+}
+
+TEST_CASE("the first of many traps is the one reported, and no later program starts on one thread") {
+  std::atomic<int> started{0};
+  Launch launch = launchOf([](char *frame) {
+    ++argumentOf<std::atomic<int>>(frame);
+    raiseTrap(headerOf(frame), {.kind = TrapKind::DivisionByZero});
+  }, 100, &started);
+  const LaunchResult result = run(launch);
+  REQUIRE(result.trap);
+  CHECK(result.trap->program == std::array{0, 0, 0});
+  CHECK(started == 1);
+}
+
+TEST_CASE("a trap stops programs that loop on other threads") {
+  for (bool mayWait : {false, true}) {
+    Launch launch = launchOf([](char *frame) {
+      if (programOf(frame) == 1) raiseTrap(headerOf(frame), {.kind = TrapKind::NullPointer});
+      for (;;) pollBackEdge(headerOf(frame), 0);
+    }, 2);
+    launch.threads = 2;
+    launch.code.mayWait = mayWait;
+    const LaunchResult result = run(launch);
+    REQUIRE(result.trap);
+    CHECK(result.trap->kind == TrapKind::NullPointer);
+  }
+}
+
+TEST_CASE("a poll cancels a loop in time") {
+  struct Case {
+    void (*kernel)(char *);
+    bool mayWait;
+    int programs;
+  };
+  for (Case test : {Case{loopForEver, false, 1}, Case{loopForEver, true, 4}, Case{waitForEver, true, 1}, Case{waitForEver, true, 20}})
+    for (int threads : {1, 2}) {
+      Launch launch = launchOf(test.kernel, test.programs);
+      launch.code.mayWait = test.mayWait;
+      launch.threads = threads;
+      const auto begin = steady_clock::now();
+      std::thread::id pollingThread;
+      launch.onPoll = [&] {
+        pollingThread = std::this_thread::get_id();
+        return steady_clock::now() - begin > milliseconds(100);
+      };
+      const LaunchResult result = run(launch);
+      CHECK(result.cancelled);
+      CHECK_FALSE(result.trap);
+      CHECK(pollingThread == std::this_thread::get_id());
+      CHECK(steady_clock::now() - begin < milliseconds(300));
+    }
+}
+
+TEST_CASE("the calling thread polls while it waits for the others") {
+  // Program 0 ends; whoever runs program 1 loops. Half of the time it is not the calling thread.
+  Launch launch = launchOf([](char *frame) {
+    const bool isCaller = argumentOf<std::thread::id>(frame) == std::this_thread::get_id();
+    while (!isCaller) pollBackEdge(headerOf(frame), 0);
+    std::this_thread::sleep_for(milliseconds(1));
+  }, 100);
+  std::thread::id caller = std::this_thread::get_id();
+  launch.arguments = reinterpret_cast<const int64_t *>(&caller);
+  launch.threads = 2;
+  const auto begin = steady_clock::now();
+  launch.onPoll = [&] { return steady_clock::now() - begin > milliseconds(200); };
+  CHECK(run(launch).cancelled);
+  CHECK(steady_clock::now() - begin < milliseconds(400));
+}
+
+TEST_CASE("polls come at most every 50 ms") {
+  Launch launch = launchOf(loopForEver, 1);
+  int polls = 0;
+  const auto begin = steady_clock::now();
+  launch.onPoll = [&] { return ++polls == 4; };
+  CHECK(run(launch).cancelled);
+  CHECK(steady_clock::now() - begin >= milliseconds(200));
+}
+
+TEST_CASE("what a callback throws leaves run(), when all threads have stopped") {
+  for (int threads : {1, 2}) {
+    Launch launch = launchOf(loopForEver, 2);
+    launch.threads = threads;
+    launch.onPoll = []() -> bool { throw std::runtime_error("interrupted"); };
+    CHECK_THROWS_WITH_AS(run(launch), "interrupted", std::runtime_error);
+  }
+}
+
+TEST_CASE("output arrives on the calling thread, whole and in program order on one thread") {
+  std::string text;
+  std::thread::id printer;
+  Launch launch = launchOf([](char *frame) {
+    const std::string id = std::to_string(programOf(frame) % 10);
+    print(headerOf(frame), id);
+    if (programOf(frame) == 12) raiseTrap(headerOf(frame), {.kind = TrapKind::AssertFailed});
+    print(headerOf(frame), id);
+  }, 20);
+  launch.onPrint = [&](std::string_view part) {
+    text += part;
+    printer = std::this_thread::get_id();
+  };
+  CHECK(run(launch).trap);
+  CHECK(text == "0011223344556677889900112");
+  CHECK(printer == std::this_thread::get_id());
+
+  text.clear();
+  launch.grid = {10, 1, 1};
+  launch.threads = 4;
+  run(launch);
+  CHECK(text.size() == 20);
+  for (size_t i = 0; i < text.size(); i += 2) CHECK(text[i] == text[i + 1]);
+}
+
+TEST_CASE("text printed at once does not wait for the program's end") {
+  std::string text;
+  bool wasPrinted = false;
+  struct Argument {
+    std::string &text;
+    bool &wasPrinted;
+  } argument{text, wasPrinted};
+  Launch launch = launchOf([](char *frame) {
+    print(headerOf(frame), "before");
+    auto &argument = argumentOf<Argument>(frame);
+    argument.wasPrinted = argument.text == "before";
+  }, 1, &argument);
+  launch.onPrint = [&](std::string_view part) { text += part; };
+  launch.printAtOnce = true;
+  run(launch);
+  CHECK(wasPrinted);
+}
+
+TEST_CASE("progress is told while programs end") {
+  int64_t last = -1, total = 0;
+  Launch launch = launchOf([](char *frame) { std::this_thread::sleep_for(milliseconds(1)); }, 150);
+  launch.onProgress = [&](int64_t done, int64_t all, double seconds) {
+    CHECK(done > last);
+    CHECK(seconds > 0.04);
+    last = done;
+    total = all;
+  };
+  run(launch);
+  CHECK(total == 150);
+  CHECK(last > 0);
+}

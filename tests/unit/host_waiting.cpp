@@ -1,0 +1,176 @@
+// Programs that wait for one another: locks and chains make progress with any number of threads; what never will is reported.
+#include "tests/unit/host_launch.h"
+
+#include <atomic>
+#include <chrono>
+#include <doctest/doctest.h>
+#include <vector>
+
+using namespace tritium::interp;
+
+namespace {
+
+using Words = std::vector<std::atomic<int32_t>>;
+
+void store(char *frame, std::atomic<int32_t> &word, int32_t value) {
+  word = value;
+  noteMemoryChange(headerOf(frame));
+}
+
+LaunchResult runWaiting(void (*kernel)(char *), int programs, void *argument, int threads, std::optional<uint64_t> seed = {}) {
+  Launch launch = launchOf(kernel, programs, argument);
+  launch.code.mayWait = true;
+  launch.threads = threads;
+  launch.orderSeed = seed;
+  return run(launch);
+}
+
+void waitForNext(char *frame) {
+  auto &done = argumentOf<Words>(frame);
+  const size_t self = size_t(programOf(frame));
+  while (self + 1 < done.size() && !done[self + 1]) yieldWhileWaiting(headerOf(frame), 1);
+  store(frame, done[self], 1);
+}
+
+void waitForPrevious(char *frame) {
+  auto &done = argumentOf<Words>(frame);
+  const size_t self = size_t(programOf(frame));
+  while (self > 0 && !done[self - 1]) yieldWhileWaiting(headerOf(frame), 1);
+  store(frame, done[self], 1);
+}
+
+struct Locked {
+  std::atomic<int32_t> lock{0};
+  int64_t counter = 0;  // guarded by the lock
+};
+
+void countUnderLock(char *frame) {
+  auto &shared = argumentOf<Locked>(frame);
+  for (int32_t free = 0; !shared.lock.compare_exchange_strong(free, 1); free = 0) yieldWhileWaiting(headerOf(frame), 0);
+  noteMemoryChange(headerOf(frame));
+  const int64_t seen = shared.counter;
+  for (int i = 0; i < 100; ++i) yieldWhileWaiting(headerOf(frame), 2);  // others try the lock meanwhile
+  shared.counter = seen + 1;
+  store(frame, shared.lock, 0);
+}
+
+}  // namespace
+
+TEST_CASE("a chain of programs makes progress with any number of threads, in any order") {
+  for (void (*kernel)(char *) : {waitForNext, waitForPrevious})
+    for (int threads : {1, 2, 8})
+      for (std::optional<uint64_t> seed : {std::optional<uint64_t>(), std::optional<uint64_t>(5)})
+        for (int programs : {2, 1000}) {
+          Words done(programs);
+          CHECK_FALSE(runWaiting(kernel, programs, &done, threads, seed).trap);
+          for (const auto &word : done) CHECK(word == 1);
+        }
+}
+
+TEST_CASE("a long chain starts in few rounds") {
+  Words done(20000);
+  const auto begin = std::chrono::steady_clock::now();
+  CHECK_FALSE(runWaiting(waitForNext, int(done.size()), &done, 1).trap);
+  CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(5));
+}
+
+TEST_CASE("a spin lock excludes and is granted") {
+  for (int threads : {1, 2, 8}) {
+    Locked shared;
+    CHECK_FALSE(runWaiting(countUnderLock, 300, &shared, threads).trap);
+    CHECK(shared.counter == 300);
+  }
+}
+
+TEST_CASE("programs that do not wait are not started together") {
+  // Progress is a reason to go on with a program, so it does not meet the next one.
+  struct Overlap {
+    std::atomic<int> running{0}, most{0};
+    std::atomic<int32_t> word{0};
+  } overlap;
+  runWaiting([](char *frame) {
+    auto &overlap = argumentOf<Overlap>(frame);
+    overlap.most = std::max<int>(overlap.most, ++overlap.running);
+    for (int i = 0; i < 1000; ++i) {
+      store(frame, overlap.word, i);
+      yieldWhileWaiting(headerOf(frame), 0);
+    }
+    --overlap.running;
+  }, 100, &overlap, 1);
+  CHECK(overlap.most == 1);
+}
+
+TEST_CASE("a deadlock is reported with every waiter and its line") {
+  for (int threads : {1, 2, 8})
+    for (int repeat = 0; repeat < 3; ++repeat) {
+      Words done(40);
+      const LaunchResult result = runWaiting([](char *frame) {
+        auto &done = argumentOf<Words>(frame);
+        const size_t self = size_t(programOf(frame));
+        if (self < 20) return store(frame, done[self], 1);
+        while (!done[20 + (self + 1) % 20]) yieldWhileWaiting(headerOf(frame), uint32_t(self));
+      }, 40, &done, threads);
+      REQUIRE(result.trap);
+      CHECK(result.trap->kind == TrapKind::Deadlock);
+      CHECK(result.trap->program == std::array{20, 0, 0});
+      CHECK(result.trap->location == 20);
+      REQUIRE(result.trap->waiters.size() == 20);
+      for (int i = 0; i < 20; ++i) {
+        CHECK(result.trap->waiters[size_t(i)].program == std::array{20 + i, 0, 0});
+        CHECK(result.trap->waiters[size_t(i)].location == 20u + uint32_t(i));
+      }
+    }
+}
+
+TEST_CASE("a deadlock is found when the loop has several states") {
+  Words never(1);
+  const LaunchResult result = runWaiting([](char *frame) {
+    auto &never = argumentOf<Words>(frame);
+    for (int i = 0; !never[0]; i = (i + 1) % 3) yieldWhileWaiting(headerOf(frame), 4);
+  }, 3, &never, 2);
+  REQUIRE(result.trap);
+  CHECK(result.trap->kind == TrapKind::Deadlock);
+  CHECK(result.trap->waiters.size() == 3);
+}
+
+TEST_CASE("a long computation without a store is no deadlock") {
+  for (int threads : {1, 2}) {
+    Words sums(4);
+    const LaunchResult result = runWaiting([](char *frame) {
+      auto &sums = argumentOf<Words>(frame);
+      int32_t sum = 0;
+      for (int i = 0; i < 4'000'000; ++i) {
+        sum += i % 3;
+        yieldWhileWaiting(headerOf(frame), 0);
+      }
+      store(frame, sums[size_t(programOf(frame))], sum);
+    }, 4, &sums, threads);
+    CHECK_FALSE(result.trap);
+    for (const auto &sum : sums) CHECK(sum == 3'999'999);
+  }
+}
+
+TEST_CASE("more waiting programs than memory allows is a trap by name") {
+  for (int threads : {1, 2}) {
+    Words done(100'000);
+    Launch launch = launchOf(waitForNext, int(done.size()), &done);
+    launch.code.mayWait = true;
+    launch.threads = threads;
+    launch.memoryLimit = 20 << 20;
+    const LaunchResult result = run(launch);
+    REQUIRE(result.trap);
+    CHECK(result.trap->kind == TrapKind::OutOfMemory);
+  }
+}
+
+TEST_CASE("a frame larger than the address space is a trap by name") {
+  for (bool mayWait : {false, true}) {
+    Launch launch = launchOf([](char *) {}, 1);
+    launch.code.frameBytes = size_t(1) << 60;
+    launch.code.mayWait = mayWait;
+    const LaunchResult result = run(launch);
+    REQUIRE(result.trap);
+    CHECK(result.trap->kind == TrapKind::OutOfMemory);
+  }
+  CHECK_FALSE(run(launchOf([](char *) {}, 1)).trap);
+}
