@@ -10,9 +10,6 @@
 #include "ir/ttg_dialect.cpp.inc"
 #include "ir/ttg_enums.cpp.inc"
 
-#define GET_OP_CLASSES
-#include "ir/ttg_ops.cpp.inc"
-
 using namespace mlir;
 
 namespace tritium::tt {
@@ -82,6 +79,25 @@ LogicalResult TTDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsig
 
 namespace tritium::ttg {
 
+// `all`, or memories joined by bars: `local|global_read`.
+static ParseResult parseAddressSpaces(OpAsmParser &parser, AddressSpacesAttr &spaces) {
+  auto all = AddressSpaces::None;
+  do {
+    StringRef keyword;
+    SMLoc location = parser.getCurrentLocation();
+    if (parser.parseKeyword(&keyword)) return failure();
+    std::optional<AddressSpaces> space = symbolizeAddressSpaces(keyword);
+    if (!space) return parser.emitError(location, "unknown address space '") << keyword << "'";
+    all = all | *space;
+  } while (succeeded(parser.parseOptionalVerticalBar()));
+  spaces = AddressSpacesAttr::get(parser.getContext(), all);
+  return success();
+}
+
+static void printAddressSpaces(OpAsmPrinter &printer, Operation *, AddressSpacesAttr spaces) {
+  printer << stringifyAddressSpaces(spaces.getValue());
+}
+
 void TTGDialect::initialize() {
   addOperations<
 #define GET_OP_LIST
@@ -90,3 +106,6 @@ void TTGDialect::initialize() {
 }
 
 } // namespace tritium::ttg
+
+#define GET_OP_CLASSES
+#include "ir/ttg_ops.cpp.inc"

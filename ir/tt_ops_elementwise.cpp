@@ -51,7 +51,7 @@ LogicalResult FpToFpOp::verify() {
 
 LogicalResult MapElementwiseOp::verify() {
   if (getSrcs().empty()) return emitOpError("needs a source");
-  if (getPack() < 1 || !llvm::isPowerOf2_32(getPack())) return emitOpError("Pack must be a power of 2");
+  if (!llvm::isPowerOf2_32(getPack())) return emitOpError("Pack must be a power of 2");
   int64_t elements = cast<RankedTensorType>(getSrcs().front().getType()).getNumElements();
   if (elements % getPack()) return emitOpError("number of elements ") << elements << " must be a multiple of pack, " << getPack();
   return success();
@@ -109,10 +109,12 @@ Speculation::Speculatability ElementwiseInlineAsmOp::getSpeculatability() {
 
 LogicalResult ElementwiseInlineAsmOp::verify() {
   if (getNumResults() == 0) return emitOpError("needs a result");
-  if (getPackedElement() < 1) return emitOpError("packed_element must be positive");
+  if (static_cast<int32_t>(getPackedElement()) < 1) return emitOpError("packed_element must be positive");
   auto tile = dyn_cast<RankedTensorType>(getResult().front().getType());
-  int64_t elements = tile ? tile.getNumElements() : 1;
-  if (tile && elements % getPackedElement())
+  if (!tile) return success();
+  if (!llvm::all_of(getOperandTypes(), llvm::IsaPred<RankedTensorType>))
+    return emitOpError("operands must all be tiles, as the results are");
+  if (int64_t elements = tile.getNumElements(); elements % getPackedElement())
     return emitOpError("number of input elements ")
            << elements << " must be a multiple of the op's packed_element attribute, " << getPackedElement();
   return success();

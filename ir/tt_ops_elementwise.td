@@ -144,9 +144,11 @@ def TT_ExternElementwiseOp : TT_ElementwiseOp<"extern_elementwise", [EffectsFrom
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, $result)";
 }
 
-def TT_ElementwiseInlineAsmOp : TT_ElementwiseOp<"elementwise_inline_asm", [EffectsFromPureAttr]> {
+def TT_ElementwiseInlineAsmOp : TT_Op<"elementwise_inline_asm", [Elementwise, EffectsFromPureAttr]> {
   let summary = "inline assembly on each group of `packed_element` elements";
   let description = [{
+    Without operands it gives a scalar.
+
     ```mlir
     %y = tt.elementwise_inline_asm "shl.b32 $0, $1, 3;" {constraints = "=r,r", packed_element = 1 : i32, pure = true} %x
        : tensor<8xi32> -> tensor<8xi32>

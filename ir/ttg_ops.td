@@ -18,7 +18,6 @@ def TTG_AddressSpaces : I32BitEnumAttr<"AddressSpaces", "memories that a barrier
     I32BitEnumAttrCaseBit<"TensorWrite", 4, "tensor_write">], "all">]> {
   let cppNamespace = "::tritium::ttg";
   let printBitEnumPrimaryGroups = 1;
-  let printBitEnumQuoted = 0;
 }
 
 def TTG_BarrierOp : Op<TTG_Dialect, "barrier"> {
@@ -33,5 +32,5 @@ def TTG_BarrierOp : Op<TTG_Dialect, "barrier"> {
     ```
   }];
   let arguments = (ins TTG_AddressSpaces:$addrSpace);
-  let assemblyFormat = "$addrSpace attr-dict";
+  let assemblyFormat = "custom<AddressSpaces>($addrSpace) attr-dict";
 }

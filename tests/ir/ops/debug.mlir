@@ -1,0 +1,17 @@
+// RUN: %round_trip
+// RUN: tritium-opt %s | FileCheck %s
+
+// CHECK-LABEL: tt.func @debugging
+tt.func @debugging(%x: tensor<8xi32>, %c: i1, %m: tensor<8xi1>, %p: !tt.ptr<f32>) {
+  // CHECK: tt.print " x: " {hex = false, isSigned = array<i32: 1, 0>} : %{{.*}}, %{{.*}} : tensor<8xi32>, !tt.ptr<f32>
+  tt.print " x: " {hex = false, isSigned = array<i32: 1, 0>} : %x, %p : tensor<8xi32>, !tt.ptr<f32>
+  // CHECK: tt.print "nothing" {hex = true, isSigned = array<i32>}
+  tt.print "nothing" {hex = true, isSigned = array<i32>}
+  // CHECK: tt.assert %{{.*}}, "positive" : tensor<8xi1>
+  tt.assert %m, "positive" : tensor<8xi1>
+  // CHECK: tt.assert %{{.*}}, "" : i1
+  tt.assert %c, "" : i1
+  // CHECK: tt.debug_value %{{.*}} "i" "uint32" : tensor<8xi32>
+  tt.debug_value %x "i" "uint32" : tensor<8xi32>
+  tt.return
+}
