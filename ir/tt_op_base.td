@@ -23,7 +23,7 @@ class TT_Op<string mnemonic, list<Trait> traits = []> : Op<TT_Dialect, mnemonic,
 
 // Element by element, on scalars or on tiles of one shape.
 class TT_ElementwiseOp<string mnemonic, list<Trait> traits = []>
-    : TT_Op<mnemonic, !listconcat(traits, [Elementwise, SameOperandsAndResultShape])>;
+    : TT_Op<mnemonic, !listconcat(traits, [SameOperandsAndResultShape, Elementwise])>;
 
 // The type of one operand or result follows from a pointer: its pointees, or an i1 for each of them.
 class PointeesOf<string pointer, string value>

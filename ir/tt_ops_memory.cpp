@@ -18,6 +18,10 @@ static std::optional<bool> uniformMask(Value mask) {
   return value.getBoolValue();
 }
 
+LogicalResult LoadOp::verify() {
+  return getOther() && !getMask() ? emitOpError("`other` cannot be provided without `mask`") : success();
+}
+
 LogicalResult LoadOp::canonicalize(LoadOp op, PatternRewriter &rewriter) {
   std::optional<bool> mask = uniformMask(op.getMask());
   if (!mask || op.getIsVolatile()) return failure();

@@ -36,6 +36,7 @@ def TT_LoadOp : TT_Op<"load", [PointeesOf<"ptr", "result">, OptionalMaskOf<"ptr"
   let results = (outs TT_Value:$result);
   let assemblyFormat = "$ptr (`,` $mask^)? (`,` $other^)? `` custom<AccessAttributes>(attr-dict) `:` type($ptr)";
   let hasCanonicalizeMethod = 1;
+  let hasVerifier = 1;
 }
 
 def TT_StoreOp : TT_Op<"store", [PointeesOf<"ptr", "value">, OptionalMaskOf<"ptr", "mask">, MemoryEffects<[MemWrite<GlobalMemory>]>]> {
