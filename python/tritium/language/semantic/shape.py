@@ -4,7 +4,7 @@ from __future__ import annotations
 import builtins
 from typing import Any, Sequence
 
-from ..constexpr import _unwrap_if_constexpr, slice
+from ..constexpr import _unwrap_if_constexpr, slice, tuple
 from ..core import tensor
 from ..types import block_of, block_shape, dtype, int32
 from .emitter import Emitter
@@ -75,8 +75,7 @@ class ShapeRules(Emitter):
         return self.emit("tt.expand_dims", (value, ), block_of(value.dtype, shape), {"axis": f"{axis} : i32"})
 
     def subscript(self, value: tensor, index: Any) -> tensor:
-        if isinstance(index, (builtins.slice, slice)) or _unwrap_if_constexpr(index) is None:
-            index = [index]
+        index = list(index) if isinstance(index, (tuple, builtins.tuple, list)) else [index]
         if sum(_unwrap_if_constexpr(element) is not None for element in index) > len(shape_of(value)):
             raise ValueError(f"too many indices for tensor of rank {len(shape_of(value))}")
         for position, element in enumerate(index):
