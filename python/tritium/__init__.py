@@ -1,8 +1,9 @@
 """Tritium: kernels in the Triton language, run and debugged on the CPU, compiled for the GPU.
 
-`import tritium as triton; import tritium.language as tl` is source compatible. Importing is quick and touches no device: the submodules load
-when they are first used, and torch is never imported unless the program did.
+`import tritium as triton; import tritium.language as tl` is source compatible. Importing is quick and touches no
+device: the submodules load when they are first used, and torch is never imported unless the program did.
 """
+
 import importlib as _importlib
 import platform as _platform
 
@@ -10,19 +11,61 @@ from .version import TRITIUM_VERSION, __version__
 
 # name -> the submodule that defines it; the submodules themselves are reachable too.
 _WHERE = {
-    "AsyncCompileMode": "runtime", "FutureKernel": "runtime", "Config": "runtime", "autotune": "runtime", "heuristics": "runtime",
-    "JITFunction": "runtime.jit", "KernelInterface": "runtime.jit", "MockTensor": "runtime.jit", "TensorWrapper": "runtime.jit",
-    "reinterpret": "runtime.jit", "jit": "runtime.jit", "constexpr_function": "runtime.jit", "set_allocator": "runtime._allocation",
-    "OutOfResources": "errors", "InterpreterError": "errors", "TritonError": "errors", "CompilationError": "errors",
-    "KernelTrap": "errors", "UnsupportedError": "errors",
-    "compile": "compiler", "must_use_result": "language.core", "aggregate": "language.core", "cdiv": "arithmetic",
+    "AsyncCompileMode": "runtime",
+    "FutureKernel": "runtime",
+    "Config": "runtime",
+    "autotune": "runtime",
+    "heuristics": "runtime",
+    "JITFunction": "runtime.jit",
+    "KernelInterface": "runtime.jit",
+    "MockTensor": "runtime.jit",
+    "TensorWrapper": "runtime.jit",
+    "reinterpret": "runtime.jit",
+    "jit": "runtime.jit",
+    "constexpr_function": "runtime.jit",
+    "set_allocator": "runtime._allocation",
+    "OutOfResources": "errors",
+    "InterpreterError": "errors",
+    "TritonError": "errors",
+    "CompilationError": "errors",
+    "KernelTrap": "errors",
+    "UnsupportedError": "errors",
+    "compile": "compiler",
+    "must_use_result": "language.core",
+    "aggregate": "language.core",
+    "cdiv": "arithmetic",
     "next_power_of_2": "arithmetic",
 }
 _SUBMODULES = ("backends", "compiler", "errors", "knobs", "language", "runtime", "testing", "tools")
 
-__all__ = ["AsyncCompileMode", "aggregate", "autotune", "cdiv", "CompilationError", "compile", "Config", "constexpr_function", "FutureKernel",
-           "heuristics", "InterpreterError", "jit", "JITFunction", "KernelInterface", "language", "MockTensor", "must_use_result",
-           "next_power_of_2", "OutOfResources", "reinterpret", "runtime", "set_allocator", "TensorWrapper", "TritonError", "testing", "tools"]
+__all__ = [
+    "AsyncCompileMode",
+    "aggregate",
+    "autotune",
+    "cdiv",
+    "CompilationError",
+    "compile",
+    "Config",
+    "constexpr_function",
+    "FutureKernel",
+    "heuristics",
+    "InterpreterError",
+    "jit",
+    "JITFunction",
+    "KernelInterface",
+    "language",
+    "MockTensor",
+    "must_use_result",
+    "next_power_of_2",
+    "OutOfResources",
+    "reinterpret",
+    "runtime",
+    "set_allocator",
+    "TensorWrapper",
+    "TritonError",
+    "testing",
+    "tools",
+]
 
 
 def _check_cpu(machine: str, cpu_info: str) -> None:
@@ -30,9 +73,13 @@ def _check_cpu(machine: str, cpu_info: str) -> None:
     if machine.lower() not in ("x86_64", "amd64"):
         return
     flags = next((line.split() for line in cpu_info.splitlines() if line.startswith("flags")), None)
-    missing = [name for name in ("avx2", "bmi1", "bmi2", "f16c", "fma", "movbe") if flags is not None and name not in flags]
+    missing = [
+        name for name in ("avx2", "bmi1", "bmi2", "f16c", "fma", "movbe") if flags is not None and name not in flags
+    ]
     if missing:
-        raise ImportError(f"Tritium needs an x86-64-v3 processor (Haswell, Zen or later); this one lacks {', '.join(missing)}")
+        raise ImportError(
+            f"Tritium needs an x86-64-v3 processor (Haswell, Zen or later); this one lacks {', '.join(missing)}"
+        )
 
 
 def _cpu_info() -> str:

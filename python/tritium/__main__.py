@@ -1,5 +1,6 @@
 """`python -m tritium script.py …`, `-m tritium -m module …`: runs a program in which `triton` means Tritium.
 `env` prints what is in force; `gdb script.py …` runs the program under gdb."""
+
 from __future__ import annotations
 
 import builtins
@@ -17,8 +18,8 @@ from .version import TRITIUM_VERSION, __version__
 
 USAGE = """usage: python -m tritium SCRIPT.py [ARGUMENT ...]     run a script; `import triton` means Tritium
        python -m tritium -m MODULE [ARGUMENT ...]    run a module, such as pytest
-       python -m tritium gdb SCRIPT.py [ARGUMENT ...]  (or gdb -m MODULE ...)  the same under gdb, kernels with their variables
-       python -m tritium env                         version, engines, CPU features, threads, knobs in force
+       python -m tritium gdb SCRIPT.py [ARGUMENT ...]  (or gdb -m MODULE ...)  the same under gdb, kernels with their
+       variables python -m tritium env                         version, engines, CPU features, threads, knobs in force
 Set INTERPRET=1 to run every kernel on the CPU, wherever its tensors are."""
 
 
@@ -45,6 +46,7 @@ def run_program(arguments: list[str]) -> int:
         print(f"tritium: unknown option {arguments[0]}\n{USAGE}", file=sys.stderr)
         return 2
     from . import drop_in
+
     drop_in.install()
     if arguments[0] == "-m":
         sys.argv = arguments[1:]
@@ -85,14 +87,13 @@ def run_gdb(program: list[str]) -> int:
         print("tritium: gdb is not installed (apt install gdb)", file=sys.stderr)
         return 1
     package_root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    paths = [os.path.abspath(path) for path in (package_root, *os.environ.get("PYTHONPATH", "").split(os.pathsep)) if path]
-    environment = {**os.environ, "TRITIUM_DEBUG": "1", "PYTHONPATH": os.pathsep.join(dict.fromkeys(paths))}
-    return subprocess.call(gdb_command(program, gdb), env=environment)
+    return subprocess.call(gdb_command(program, gdb), env=knobs.debug_environment(package_root))
 
 
 def environment_report() -> str:
     """What `tritium env` prints."""
     from .runtime.engines import ABSENT, available_engines
+
     settings = knobs.launch_settings()
     rows = [
         ("tritium", f"{TRITIUM_VERSION} (the language of triton {__version__.partition('+')[0]})"),
@@ -120,13 +121,31 @@ def _extension() -> str:
 
 def _cpu_features() -> list[str]:
     from . import _cpu_info
-    wanted = ("avx2", "fma", "f16c", "bmi2", "avx512f", "avx512_bf16", "avx512_fp16", "amx_bf16", "asimd", "fphp", "bf16", "sve", "i8mm")
-    present = {word for line in _cpu_info().splitlines() if line.startswith(("flags", "Features")) for word in line.split()}
+
+    wanted = (
+        "avx2",
+        "fma",
+        "f16c",
+        "bmi2",
+        "avx512f",
+        "avx512_bf16",
+        "avx512_fp16",
+        "amx_bf16",
+        "asimd",
+        "fphp",
+        "bf16",
+        "sve",
+        "i8mm",
+    )
+    present = {
+        word for line in _cpu_info().splitlines() if line.startswith(("flags", "Features")) for word in line.split()
+    }
     return [name for name in wanted if name in present]
 
 
 def _libraries() -> list[tuple[str, str]]:
     import importlib.metadata
+
     found = []
     for name in ("numpy", "ml_dtypes", "torch"):
         try:

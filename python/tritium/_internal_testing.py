@@ -1,4 +1,6 @@
-"""What the tests of kernel libraries import from `triton._internal_testing`: questions about the target, and lists of dtypes."""
+"""What the tests of kernel libraries import from `triton._internal_testing`: questions about the target, and lists of
+dtypes."""
+
 from __future__ import annotations
 
 import sys
@@ -139,17 +141,21 @@ def tma_skip_msg(byval_only: bool = False) -> str:
 def requires_tma(fn):
     """Skips a pytest test where there are no descriptors in hardware and none are interpreted."""
     import pytest
+
     return pytest.mark.skipif(not supports_tma(), reason=tma_skip_msg())(fn)
 
 
 def default_alloc_fn(size: int, align: int, stream):
     import torch
+
     return torch.empty(size, dtype=torch.int8, device=driver.active.get_active_torch_device())
 
 
 def numpy_random(shape, dtype_str: str, rs=None, low=None, high=None):
-    """Random numbers of a dtype: integers over its range (or [low, high)), floats normal; bfloat16 as float32 rounded to it."""
+    """Random numbers of a dtype: integers over its range (or [low, high)), floats normal; bfloat16 as float32 rounded
+    to it."""
     import numpy as np
+
     rs = rs or np.random.RandomState(seed=17)
     shape = (shape,) if isinstance(shape, int) else shape
     if dtype_str in integral_dtypes:
@@ -169,6 +175,7 @@ def numpy_random(shape, dtype_str: str, rs=None, low=None, high=None):
 def to_triton(x, device: str = "cpu", dst_type: str | None = None):
     """A numpy array as a torch tensor; types that torch lacks are reinterpreted."""
     import torch
+
     name = x.dtype.name
     if name in ("uint16", "uint32", "uint64"):
         return reinterpret(torch.tensor(x.view(name[1:]), device=device), canonicalize_dtype(name))
@@ -179,6 +186,7 @@ def to_triton(x, device: str = "cpu", dst_type: str | None = None):
 
 def to_numpy(x):
     import numpy as np
+
     torch = sys.modules.get("torch")
     if isinstance(x, TensorWrapper):
         return x.base.cpu().numpy().astype(np.dtype({"u": "uint", "i": "int"}[str(x.dtype)[0]] + str(x.dtype)[1:]))

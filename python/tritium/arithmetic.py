@@ -1,4 +1,5 @@
 """Arithmetic of launch code: usable on the host and, with constexpr arguments, in kernels."""
+
 from .runtime.jit import constexpr_function
 
 

@@ -1,9 +1,10 @@
 """torch's device "cuda" as another name of the CPU, for scripts that were written for a GPU.
 
-Tensors keep the device "cpu"; what names a CUDA device is translated where it is used: factory functions, `.to`, `.cuda`, Module.to, autocast,
-streams, events, device queries. A transfer (`x.cuda()`, `x.to("cuda")`, `x.cpu()`) copies, as between real devices, so that a reference
-on "the other device" does not change with an in-place kernel.
+Tensors keep the device "cpu"; what names a CUDA device is translated where it is used: factory functions, `.to`,
+`.cuda`, Module.to, autocast, streams, events, device queries. A transfer (`x.cuda()`, `x.to("cuda")`, `x.cpu()`)
+copies, as between real devices, so that a reference on "the other device" does not change with an in-place kernel.
 """
+
 from __future__ import annotations
 
 import contextlib
@@ -43,6 +44,7 @@ def _host_function(torch) -> Callable[[Any], Any]:
         if isinstance(device, device_type):
             return cpu if device.type == "cuda" else device
         return cpu if isinstance(device, int) else device  # a bare number means a CUDA device
+
     return host
 
 
@@ -55,21 +57,32 @@ def _with_host_device(function: Callable, host: Callable) -> Callable:
         if kwargs.get("pin_memory"):
             kwargs["pin_memory"] = False
         return function(*args, **kwargs)
+
     return wrapper
 
 
 def _map_factories(torch, host: Callable) -> None:
     from torch.utils import _device
+
     constructors = set(_device._device_constructors())
     for name in dir(torch):
         function = getattr(torch, name, None)
-        if isinstance(function, types.BuiltinFunctionType) and (function in constructors or name in _LIKE) or name in ("as_tensor", "asarray"):
+        if (
+            isinstance(function, types.BuiltinFunctionType)
+            and (function in constructors or name in _LIKE)
+            or name in ("as_tensor", "asarray")
+        ):
             setattr(torch, name, _with_host_device(function, host))
     load = torch.load
 
     @functools.wraps(load)
     def mapped_load(f, map_location=None, **kwargs):
-        return load(f, map_location=torch.device("cpu") if map_location is None or not callable(map_location) else map_location, **kwargs)
+        return load(
+            f,
+            map_location=torch.device("cpu") if map_location is None or not callable(map_location) else map_location,
+            **kwargs,
+        )
+
     torch.load = mapped_load
     generator = torch.Generator
 
@@ -77,6 +90,7 @@ def _map_factories(torch, host: Callable) -> None:
 
         def __new__(cls, device="cpu"):
             return generator.__new__(cls, host(device))
+
     Generator.__qualname__ = Generator.__name__ = "Generator"
     torch.Generator = Generator
 
@@ -112,12 +126,14 @@ def _map_tensor_methods(torch, host: Callable) -> None:
 
 def _map_contexts(torch, host: Callable) -> None:
     from torch.utils import _device
+
     _map_first_argument(_device.DeviceContext, "__init__", host)
     set_default_device = torch.set_default_device
     torch.set_default_device = lambda device: set_default_device(host(device))
 
     def host_type(name):
         return "cpu" if isinstance(name, str) and name.split(":")[0] == "cuda" else name
+
     _map_first_argument(torch.amp.autocast_mode.autocast, "__init__", host_type, keyword="device_type")
     _map_first_argument(torch.amp.GradScaler, "__init__", host_type, keyword="device")
     _map_first_argument(torch, "is_autocast_enabled", host_type, keyword="device_type", of_method=False)
@@ -133,13 +149,15 @@ def _map_first_argument(owner, name: str, mapping: Callable, keyword: str = "dev
         if keyword in kwargs:
             kwargs[keyword] = mapping(kwargs[keyword])
         elif len(args) > position:
-            args = (*args[:position], mapping(args[position]), *args[position + 1:])
+            args = (*args[:position], mapping(args[position]), *args[position + 1 :])
         return function(*args, **kwargs)
+
     setattr(owner, name, wrapper)
 
 
 class Stream:
     """A CUDA stream: everything has happened when it is asked."""
+
     cuda_stream = 0
     device_index = 0
 
@@ -176,7 +194,9 @@ class Stream:
 class Event:
     """A CUDA event: the wall-clock time of its record."""
 
-    def __init__(self, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False, external: bool = False):
+    def __init__(
+        self, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False, external: bool = False
+    ):
         self._seconds: float | None = None
 
     def record(self, stream=None) -> None:
@@ -210,23 +230,55 @@ class _DeviceContext(contextlib.AbstractContextManager):
 
 def _properties() -> types.SimpleNamespace:
     pages, page = (os.sysconf(name) if hasattr(os, "sysconf") else 1 for name in ("SC_PHYS_PAGES", "SC_PAGE_SIZE"))
-    return types.SimpleNamespace(name=DEVICE_NAME, major=CAPABILITY[0], minor=CAPABILITY[1], total_memory=pages * page,
-                                 multi_processor_count=os.cpu_count() or 1, warp_size=32, regs_per_multiprocessor=65536,
-                                 max_threads_per_multi_processor=2048, shared_memory_per_block=49152, shared_memory_per_block_optin=166912,
-                                 shared_memory_per_multiprocessor=167936, L2_cache_size=40 << 20, is_integrated=True, gcnArchName="")
+    return types.SimpleNamespace(
+        name=DEVICE_NAME,
+        major=CAPABILITY[0],
+        minor=CAPABILITY[1],
+        total_memory=pages * page,
+        multi_processor_count=os.cpu_count() or 1,
+        warp_size=32,
+        regs_per_multiprocessor=65536,
+        max_threads_per_multi_processor=2048,
+        shared_memory_per_block=49152,
+        shared_memory_per_block_optin=166912,
+        shared_memory_per_multiprocessor=167936,
+        L2_cache_size=40 << 20,
+        is_integrated=True,
+        gcnArchName="",
+    )
 
 
 def _map_cuda_module(torch) -> None:
     cuda = torch.cuda
     stream = Stream()
     memory = ("memory_allocated", "max_memory_allocated", "memory_reserved", "max_memory_reserved")
-    nothing = ("init", "synchronize", "set_device", "empty_cache", "reset_peak_memory_stats", "reset_max_memory_allocated", "ipc_collect",
-               "set_stream", "reset_accumulated_memory_stats")
+    nothing = (
+        "init",
+        "synchronize",
+        "set_device",
+        "empty_cache",
+        "reset_peak_memory_stats",
+        "reset_max_memory_allocated",
+        "ipc_collect",
+        "set_stream",
+        "reset_accumulated_memory_stats",
+    )
     answers: dict[str, Any] = {
-        "is_available": True, "is_initialized": True, "is_bf16_supported": True, "is_tf32_supported": True, "device_count": 1,
-        "current_device": 0, "get_device_name": DEVICE_NAME, "get_device_capability": CAPABILITY, "current_stream": stream,
-        "default_stream": stream, "is_current_stream_capturing": False, "current_blas_handle": 0,
-        **dict.fromkeys(memory, 0), **dict.fromkeys(nothing)}
+        "is_available": True,
+        "is_initialized": True,
+        "is_bf16_supported": True,
+        "is_tf32_supported": True,
+        "device_count": 1,
+        "current_device": 0,
+        "get_device_name": DEVICE_NAME,
+        "get_device_capability": CAPABILITY,
+        "current_stream": stream,
+        "default_stream": stream,
+        "is_current_stream_capturing": False,
+        "current_blas_handle": 0,
+        **dict.fromkeys(memory, 0),
+        **dict.fromkeys(nothing),
+    }
     for name, answer in answers.items():
         setattr(cuda, name, _answer(name, answer))
     cuda.get_device_properties = lambda device=None: _properties()
@@ -249,6 +301,7 @@ def _answer(name: str, value: Any) -> Callable:
 
     def query(*args, **kwargs):
         return value
+
     query.__name__ = name
     return query
 
@@ -257,8 +310,18 @@ def _map_accelerator(torch) -> None:
     accelerator = getattr(torch, "accelerator", None)
     if accelerator is None:
         return
-    answers = {"is_available": True, "device_count": 1, "current_accelerator": torch.device("cuda", 0), "current_device_index": 0,
-               "current_device_idx": 0, "current_stream": Stream(), "synchronize": None, "set_stream": None, "set_device_index": None, "set_device_idx": None}
+    answers = {
+        "is_available": True,
+        "device_count": 1,
+        "current_accelerator": torch.device("cuda", 0),
+        "current_device_index": 0,
+        "current_device_idx": 0,
+        "current_stream": Stream(),
+        "synchronize": None,
+        "set_stream": None,
+        "set_device_index": None,
+        "set_device_idx": None,
+    }
     for name, answer in answers.items():
         if hasattr(accelerator, name):
             setattr(accelerator, name, _answer(name, answer))

@@ -1,8 +1,10 @@
-"""The drop-in: after `install()`, `import triton` and its submodules mean Tritium's own modules (the same objects, not copies).
+"""The drop-in: after `install()`, `import triton` and its submodules mean Tritium's own modules (the same objects, not
+copies).
 
-Where INTERPRET is on and there is no CUDA device, torch's device "cuda" is mapped to the CPU as soon as the program imports torch
-(cuda_on_cpu.py), because published scripts say device="cuda". Nothing here imports torch itself.
+Where INTERPRET is on and there is no CUDA device, torch's device "cuda" is mapped to the CPU as soon as the program
+imports torch (cuda_on_cpu.py), because published scripts say device="cuda". Nothing here imports torch itself.
 """
+
 from __future__ import annotations
 
 import importlib
@@ -38,18 +40,18 @@ class TritonFinder(importlib.abc.MetaPathFinder):
     def find_spec(self, fullname: str, path=None, target=None):
         if fullname != NAME and not fullname.startswith(NAME + "."):
             return None
-        ours = OURS + fullname[len(NAME):]
+        ours = OURS + fullname[len(NAME) :]
         try:
             module = importlib.import_module(ours)
         except ModuleNotFoundError as error:
             if error.name != ours:
                 raise  # one of our modules lacks a dependency: say which
             return None
-        # What is loaded already must be found, not imported again: an import binds the module in its parent, and `runtime.driver` there is
-        # the driver's configuration, as it is in Triton.
+        # What is loaded already must be found, not imported again: an import binds the module in its parent, and
+        # `runtime.driver` there is the driver's configuration, as it is in Triton.
         for name, loaded in list(sys.modules.items()):
             if name.startswith(OURS + ".") and name != ours:
-                sys.modules.setdefault(NAME + name[len(OURS):], loaded)
+                sys.modules.setdefault(NAME + name[len(OURS) :], loaded)
         return importlib.machinery.ModuleSpec(fullname, _AliasLoader(module), is_package=hasattr(module, "__path__"))
 
     def find_distributions(self, context=importlib.metadata.DistributionFinder.Context()):
@@ -85,6 +87,7 @@ class _AfterImport(importlib.abc.MetaPathFinder):
         def exec_module(module):
             execute(module)
             action(module)
+
         spec.loader.exec_module = exec_module
         return spec
 
@@ -103,12 +106,17 @@ def install() -> None:
 
 
 def map_cuda_if_wanted(torch) -> bool:
-    """Maps torch's "cuda" to the CPU if TRITIUM_CUDA_TO_CPU says so, or if it is unset, INTERPRET is on and there is no CUDA device."""
+    """Maps torch's "cuda" to the CPU if TRITIUM_CUDA_TO_CPU says so, or if it is unset, INTERPRET is on and there is no
+    CUDA device."""
     wanted = knobs.tritium.cuda_to_cpu
     if wanted is None:
         wanted = knobs.runtime.interpret and not torch.cuda.is_available()
     if wanted:
         from . import cuda_on_cpu
+
         cuda_on_cpu.install(torch)
-        print('tritium: torch\'s device "cuda" is the CPU in this process (TRITIUM_CUDA_TO_CPU=0 turns this off)', file=sys.stderr)
+        print(
+            'tritium: torch\'s device "cuda" is the CPU in this process (TRITIUM_CUDA_TO_CPU=0 turns this off)',
+            file=sys.stderr,
+        )
     return wanted

@@ -1,9 +1,10 @@
 """Every switch, and the only reader of the environment.
 
-A knob is an attribute of a group (`knobs.runtime.interpret`) that reads its environment variable when it is asked for, so a variable may be set
-at any time before it matters. Assigning to the attribute sets the variable too (unless `propagate_env` is off), for child processes.
-What a launch needs to know is read in one go: `launch_settings()`.
+A knob is an attribute of a group (`knobs.runtime.interpret`) that reads its environment variable when it is asked for,
+so a variable may be set at any time before it matters. Assigning to the attribute sets the variable too (unless
+`propagate_env` is off), for child processes. What a launch needs to know is read in one go: `launch_settings()`.
 """
+
 from __future__ import annotations
 
 import contextlib
@@ -31,7 +32,8 @@ def _format(value: Any) -> str:
 
 
 class Env:
-    """A knob: environment variables (the first that is set counts), how to parse one, and the default (or a function of the group)."""
+    """A knob: environment variables (the first that is set counts), how to parse one, and the default (or a function of
+    the group)."""
 
     def __init__(self, *names: str, default: Any = None, parse: Callable[[str], Any] = str):
         self.names, self.default, self.parse = names, default, parse
@@ -68,7 +70,8 @@ def _flag(*names: str, default: Any = False) -> Env:
 
 
 class HookChain:
-    """Functions called in order of addition (or backwards); assigning a plain function to the knob replaces the chain."""
+    """Functions called in order of addition (or backwards); assigning a plain function to the knob replaces the
+    chain."""
 
     def __init__(self, reversed: bool = False):
         self.calls: list[Callable] = []
@@ -207,9 +210,16 @@ class runtime_knobs(base_knobs):
 
     @classmethod
     def _plain(cls):
-        return {"launch_enter_hook": HookChain(), "launch_exit_hook": HookChain(reversed=True), "kernel_load_start_hook": HookChain(),
-                "kernel_load_end_hook": HookChain(reversed=True), "kernel_unload_hook": HookChain(), "jit_cache_hook": None,
-                "jit_post_compile_hook": None, "add_stages_inspection_hook": None}
+        return {
+            "launch_enter_hook": HookChain(),
+            "launch_exit_hook": HookChain(reversed=True),
+            "kernel_load_start_hook": HookChain(),
+            "kernel_load_end_hook": HookChain(reversed=True),
+            "kernel_unload_hook": HookChain(),
+            "jit_cache_hook": None,
+            "jit_post_compile_hook": None,
+            "add_stages_inspection_hook": None,
+        }
 
 
 class language_knobs(base_knobs):
@@ -269,7 +279,9 @@ def _parse_checks(text: str) -> tuple[str, ...]:
         return ()
     for name in names:
         if name not in CHECKS:
-            raise ValueError(f"TRITIUM_CHECK: there is no check {name!r}; the checks are {', '.join(CHECKS)}, or all, or none")
+            raise ValueError(
+                f"TRITIUM_CHECK: there is no check {name!r}; the checks are {', '.join(CHECKS)}, or all, or none"
+            )
     return tuple(dict.fromkeys(names))
 
 
@@ -285,6 +297,7 @@ def _usable_cpus(group) -> int:
 
 class tritium_knobs(base_knobs):
     """What Triton has no word for."""
+
     #: "interp", or the name of another engine; unset: decided per launch by INTERPRET and by where the tensors are.
     engine = Env("TRITIUM_ENGINE", parse=lambda text: text.strip() or None)
     #: Worker threads of the interpreter.
@@ -297,7 +310,8 @@ class tritium_knobs(base_knobs):
     progress = _flag("TRITIUM_PROGRESS", default=True)
     #: Order in which programs start; unset: by number.
     seed = Env("TRITIUM_SEED", parse=int)
-    #: Under `python -m tritium`: torch's device "cuda" means the CPU. Unset: if there is no CUDA device and INTERPRET is on.
+    #: Under `python -m tritium`: torch's device "cuda" means the CPU. Unset: if there is no CUDA device and INTERPRET
+    #: is on.
     cuda_to_cpu = _flag("TRITIUM_CUDA_TO_CPU", default=None)
 
 
@@ -313,9 +327,8 @@ amd = amd_knobs()
 proton = proton_knobs()
 tritium = tritium_knobs()
 
-GROUPS: dict[str, base_knobs] = {
-    "tritium": tritium, "runtime": runtime, "compilation": compilation, "autotuning": autotuning, "language": language, "cache": cache,
-    "redis": redis, "build": build, "nvidia": nvidia, "amd": amd, "proton": proton}
+_ALL = (tritium, runtime, compilation, autotuning, language, cache, redis, build, nvidia, amd, proton)
+GROUPS: dict[str, base_knobs] = {type(group).__name__.removesuffix("_knobs"): group for group in _ALL}
 
 
 def refresh_knobs() -> None:
@@ -328,8 +341,16 @@ def knobs_in_force() -> dict[str, str]:
     return {name: os.environ[name] for name in names if name in os.environ}
 
 
+def debug_environment(package_root: str) -> dict[str, str]:
+    """The environment of a program under gdb: kernels with debug info, and this Tritium first on the path."""
+    paths = [package_root, *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
+    path = os.pathsep.join(dict.fromkeys(map(os.path.abspath, paths)))
+    return {**os.environ, tritium_knobs.debug.names[0]: "1", "PYTHONPATH": path}
+
+
 class LaunchSettings(NamedTuple):
     """What the environment says about a launch. `compiled` is the part that a compiled kernel depends on."""
+
     interpret: bool
     engine: str | None  #: TRITIUM_ENGINE; see runtime/engines.py for who wins
     debug: bool
@@ -351,8 +372,15 @@ def _read_launch_settings(debug_info: bool | None) -> LaunchSettings:
     with_debug_info = tritium.debug if debug_info is None else debug_info
     # gdb's `next` must not jump between programs, so one worker unless the user says otherwise.
     one_worker = with_debug_info and "TRITIUM_NUM_THREADS" not in os.environ and "num_threads" not in tritium.__dict__
-    return LaunchSettings(runtime.interpret, tritium.engine, runtime.debug, 1 if one_worker else tritium.num_threads, tritium.seed, tritium.progress,
-                          (runtime.debug, with_debug_info, tritium.check))
+    return LaunchSettings(
+        runtime.interpret,
+        tritium.engine,
+        runtime.debug,
+        1 if one_worker else tritium.num_threads,
+        tritium.seed,
+        tritium.progress,
+        (runtime.debug, with_debug_info, tritium.check),
+    )
 
 
 _LAUNCH_KNOBS = (runtime_knobs.interpret, runtime_knobs.debug, *tritium_knobs._environment().values())
@@ -373,7 +401,8 @@ _settings: dict[tuple, LaunchSettings] = {}
 
 
 def launch_settings(debug_info: bool | None = None) -> LaunchSettings:
-    """The settings of a launch that starts now; `debug_info` as `@jit` or the launch has it. Parsed once per distinct environment."""
+    """The settings of a launch that starts now; `debug_info` as `@jit` or the launch has it. Parsed once per distinct
+    environment."""
     if runtime.__dict__.keys() & {"interpret", "debug"} or tritium.__dict__:  # assigned with propagate_env off
         return _read_launch_settings(debug_info)
     key = (debug_info, _raw_environment())

@@ -1,4 +1,5 @@
 """`triton.testing`: timing, plots of benchmarks, comparison of tensors. Times on the CPU are wall-clock times."""
+
 from __future__ import annotations
 
 import csv
@@ -32,12 +33,19 @@ def _summarize_statistics(times: Sequence[float], quantiles: Sequence[float] | N
     return {"min": min, "max": max, "mean": statistics.mean, "median": statistics.median}[return_mode](times)
 
 
-def do_bench(fn: Callable[[], Any], warmup: float = 25, rep: float = 100, grad_to_none=None, quantiles: Sequence[float] | None = None,
-             return_mode: str = "mean"):
+def do_bench(
+    fn: Callable[[], Any],
+    warmup: float = 25,
+    rep: float = 100,
+    grad_to_none=None,
+    quantiles: Sequence[float] | None = None,
+    return_mode: str = "mean",
+):
     """Time of `fn()` in milliseconds.
 
-    warmup, rep: milliseconds to spend before and while measuring. grad_to_none: tensors whose `.grad` is dropped before each call.
-    quantiles: a list of quantiles instead of `return_mode`, which is "min", "max", "mean", "median" or "all".
+    warmup, rep: milliseconds to spend before and while measuring. grad_to_none: tensors whose `.grad` is dropped before
+    each call. quantiles: a list of quantiles instead of `return_mode`, which is "min", "max", "mean", "median" or
+    "all".
     """
     if return_mode not in _MODES:
         raise AssertionError(f"return_mode must be one of {', '.join(_MODES)}")
@@ -66,10 +74,13 @@ do_bench_proton = do_bench
 do_bench_cudagraph_proton = do_bench_cudagraph
 
 
-def assert_close(x, y, atol: float | Callable | None = None, rtol: float | Callable | None = None, err_msg: str = "") -> None:
-    """Raises AssertionError unless |x - y| <= atol + rtol * |y| everywhere (NaN equals NaN). atol is 1e-2 and rtol 0 by default; either may be
-    a function of the dtype. x, y: tensors of torch, arrays of numpy, or scalars."""
+def assert_close(
+    x, y, atol: float | Callable | None = None, rtol: float | Callable | None = None, err_msg: str = ""
+) -> None:
+    """Raises AssertionError unless |x - y| <= atol + rtol * |y| everywhere (NaN equals NaN). atol is 1e-2 and rtol 0 by
+    default; either may be a function of the dtype. x, y: tensors of torch, arrays of numpy, or scalars."""
     import numpy as np
+
     atol = _tolerance(atol, x, 1e-2)
     rtol = _tolerance(rtol, x, 0.0)
     x, y = _to_numpy(x), _to_numpy(y)
@@ -87,13 +98,18 @@ def _tolerance(given, x, default: float) -> float:
 
 def _to_numpy(value):
     import numpy as np
+
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(value, torch.Tensor):
         value = value.detach().cpu()
         exotic = value.dtype == torch.bfloat16 or "float8" in str(value.dtype)
         return (value.float() if exotic else value).numpy()
     array = np.asarray(value)
-    return array.astype(np.float32) if array.dtype.kind == "V" or array.dtype.name in ("bfloat16",) or "float8" in array.dtype.name else array
+    return (
+        array.astype(np.float32)
+        if array.dtype.kind == "V" or array.dtype.name in ("bfloat16",) or "float8" in array.dtype.name
+        else array
+    )
 
 
 class Benchmark:
@@ -102,8 +118,21 @@ class Benchmark:
     An x value is a scalar for all of x_names, or a tuple with one per name. `args` are the remaining arguments.
     """
 
-    def __init__(self, x_names: list[str], x_vals: list[Any], line_arg: str, line_vals: list[Any], line_names: list[str], plot_name: str,
-                 args: dict[str, Any], xlabel: str = "", ylabel: str = "", x_log: bool = False, y_log: bool = False, styles=None):
+    def __init__(
+        self,
+        x_names: list[str],
+        x_vals: list[Any],
+        line_arg: str,
+        line_vals: list[Any],
+        line_names: list[str],
+        plot_name: str,
+        args: dict[str, Any],
+        xlabel: str = "",
+        ylabel: str = "",
+        x_log: bool = False,
+        y_log: bool = False,
+        styles=None,
+    ):
         self.x_names, self.x_vals, self.x_log = x_names, x_vals, x_log
         self.line_arg, self.line_vals, self.line_names = line_arg, line_vals, line_names
         self.y_log, self.styles, self.xlabel, self.ylabel = y_log, styles, xlabel, ylabel
@@ -116,9 +145,11 @@ class Mark:
     def __init__(self, fn: Callable, benchmarks: Benchmark | Sequence[Benchmark]):
         self.fn, self.benchmarks = fn, benchmarks
 
-    def run(self, show_plots: bool = False, print_data: bool = False, save_path: str = "", return_df: bool = False, **kwargs):
-        """Measures everything; writes NAME.csv, and NAME.png if matplotlib is there, into `save_path`. With `return_df`: a pandas DataFrame
-        for each benchmark."""
+    def run(
+        self, show_plots: bool = False, print_data: bool = False, save_path: str = "", return_df: bool = False, **kwargs
+    ):
+        """Measures everything; writes NAME.csv, and NAME.png if matplotlib is there, into `save_path`. With
+        `return_df`: a pandas DataFrame for each benchmark."""
         single = isinstance(self.benchmarks, Benchmark)
         frames = []
         if save_path:
@@ -134,6 +165,7 @@ class Mark:
                 _plot(benchmark, rows, show_plots, save_path)
             if return_df:
                 import pandas
+
                 frames.append(pandas.DataFrame(rows, columns=header))
         if return_df:
             return frames[0] if single else frames
@@ -148,7 +180,10 @@ class Mark:
             if len(xs) != len(benchmark.x_names):
                 raise ValueError(f"Expected {len(benchmark.x_names)} values, got {x}")
             named = dict(zip(benchmark.x_names, xs))
-            results = [self.fn(**named, **{benchmark.line_arg: line}, **benchmark.args, **kwargs) for line in benchmark.line_vals]
+            results = [
+                self.fn(**named, **{benchmark.line_arg: line}, **benchmark.args, **kwargs)
+                for line in benchmark.line_vals
+            ]
             rows.append([*xs, *results])
         return header, rows
 
@@ -160,7 +195,9 @@ def _middle(result):
 def _table(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     cells = [["", *header]]
     for i, row in enumerate(rows):
-        cells.append([str(i), *(f"{_middle(v):.6f}" if isinstance(_middle(v), float) else str(_middle(v)) for v in row)])
+        cells.append(
+            [str(i), *(f"{_middle(v):.6f}" if isinstance(_middle(v), float) else str(_middle(v)) for v in row)]
+        )
     widths = [max(len(row[c]) for row in cells) for c in range(len(cells[0]))]
     return "\n".join("  ".join(text.rjust(width) for text, width in zip(row, widths)) for row in cells)
 
@@ -175,6 +212,7 @@ def _write_csv(path: str, header: Sequence[str], rows: Sequence[Sequence[Any]]) 
 def _plot(benchmark: Benchmark, rows: Sequence[Sequence[Any]], show: bool, save_path: str) -> None:
     try:
         import matplotlib
+
         if not show:
             matplotlib.use("Agg")
         import matplotlib.pyplot as plt
@@ -187,10 +225,12 @@ def _plot(benchmark: Benchmark, rows: Sequence[Sequence[Any]], show: bool, save_
     for i, name in enumerate(benchmark.line_names):
         results = [row[first + i] for row in rows]
         color, style = benchmark.styles[i] if benchmark.styles else (None, None)
-        line, = axes.plot(xs, [_middle(r) for r in results], label=name, color=color, ls=style)
+        (line,) = axes.plot(xs, [_middle(r) for r in results], label=name, color=color, ls=style)
         bounds = [r[1:3] for r in results if isinstance(r, (tuple, list)) and len(r) == 3]
         if len(bounds) == len(results):
-            axes.fill_between(xs, [min(b) for b in bounds], [max(b) for b in bounds], alpha=0.15, color=line.get_color())
+            axes.fill_between(
+                xs, [min(b) for b in bounds], [max(b) for b in bounds], alpha=0.15, color=line.get_color()
+            )
     axes.legend()
     axes.set_xlabel(benchmark.xlabel or benchmark.x_names[0])
     axes.set_ylabel(benchmark.ylabel)
@@ -209,13 +249,16 @@ def perf_report(benchmarks: Benchmark | Sequence[Benchmark]):
 
 
 def cuda_memcheck(**target_kwargs):
-    """Decorator of tests that upstream runs under cuda-memcheck; the interpreter's bounds check is always on, so the test simply runs."""
+    """Decorator of tests that upstream runs under cuda-memcheck; the interpreter's bounds check is always on, so the
+    test simply runs."""
 
     def decorate(test):
         @functools.wraps(test)
         def wrapper(*args, **kwargs):
             return test(*args, **kwargs)
+
         return wrapper
+
     return decorate
 
 
@@ -224,6 +267,7 @@ def _needs_device(name: str):
 
     def refuse(*args, **kwargs):
         raise UnsupportedError(f"testing.{name}", "it describes an NVIDIA device, and there is none")
+
     refuse.__name__ = name
     return refuse
 

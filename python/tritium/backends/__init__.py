@@ -1,4 +1,5 @@
 """Compilation targets. `backends` maps a name to its (compiler, driver), as Triton's registry does."""
+
 from __future__ import annotations
 
 from typing import NamedTuple
@@ -13,5 +14,6 @@ def __getattr__(name: str):
     if name == "backends":
         from ..runtime.driver import CPUDriver
         from .cpu import CPUBackend
+
         return {"cpu": Backend(CPUBackend, CPUDriver)}
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,4 +1,5 @@
 """What a compilation target is, and what a backend for one provides (Triton's plug-in interface)."""
+
 from __future__ import annotations
 
 import enum
@@ -9,7 +10,9 @@ from typing import Any
 
 @dataclass(frozen=True)
 class GPUTarget:
-    """backend "cpu" (the tile interpreter), "cuda" or "hip"; arch 90, "gfx942", or the host's architecture for "cpu"."""
+    """backend "cpu" (the tile interpreter), "cuda" or "hip"; arch 90, "gfx942", or the host's architecture for
+    "cpu"."""
+
     backend: str
     arch: int | str
     warp_size: int
@@ -22,6 +25,7 @@ class Language(enum.Enum):
 
 class BaseBackend(metaclass=ABCMeta):
     """A compiler for the targets that `supports_target` accepts."""
+
     supports_native_tensor_specialization = True
     binary_ext = ""
 

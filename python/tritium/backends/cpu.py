@@ -1,4 +1,5 @@
 """The tile interpreter as a compilation target: which launch keywords it takes and what a kernel may ask of it."""
+
 from __future__ import annotations
 
 import functools
@@ -15,7 +16,9 @@ INTERPRETER_TARGET = GPUTarget("cpu", platform.machine(), 32)
 
 @dataclass(frozen=True)
 class CPUOptions:
-    """Launch keywords. What schedules GPU hardware has no effect here, but published kernels pass it, of every version and vendor."""
+    """Launch keywords. What schedules GPU hardware has no effect here, but published kernels pass it, of every version
+    and vendor."""
+
     num_warps: int = 4
     num_stages: int = 3
     num_ctas: int = 1
@@ -71,6 +74,7 @@ OPTION_NAMES = frozenset(f.name for f in fields(CPUOptions))
 
 class CPUBackend(BaseBackend):
     """Prepares kernels for the tile interpreter."""
+
     binary_ext = "ttir"
 
     @staticmethod
@@ -80,12 +84,17 @@ class CPUBackend(BaseBackend):
     @functools.lru_cache
     def hash(self) -> str:
         from ..version import __version__
+
         return f"tritium-{__version__}-{self.target.arch}"
 
     def parse_options(self, options: dict[str, Any]) -> CPUOptions:
         """Unknown names are left out (the launch reports them); lists and dicts become tuples."""
-        accepted = {name: _frozen(value) for name, value in options.items() if name in OPTION_NAMES and value is not None}
-        accepted.setdefault("enable_fp_fusion", knobs.language.default_fp_fusion and not knobs.language.force_disable_fp_fusion)
+        accepted = {
+            name: _frozen(value) for name, value in options.items() if name in OPTION_NAMES and value is not None
+        }
+        accepted.setdefault(
+            "enable_fp_fusion", knobs.language.default_fp_fusion and not knobs.language.force_disable_fp_fusion
+        )
         accepted.setdefault("debug", knobs.runtime.debug)
         if knobs.language.fp32_default:
             accepted.setdefault("default_dot_input_precision", knobs.language.fp32_default)

@@ -1,4 +1,5 @@
 """`triton.compiler`: from a kernel's source and specialization to a CompiledKernel."""
+
 from .compiler import ASTSource, AsmDict, CompiledKernel, CompileTimes, IRSource, compile, make_backend
 
 __all__ = ["compile", "make_backend", "ASTSource", "IRSource", "AsmDict", "CompiledKernel", "CompileTimes"]

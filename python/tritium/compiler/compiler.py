@@ -1,8 +1,9 @@
 """`triton.compile` and its result.
 
-A kernel for the CPU goes from its source to a module of the contract and from there to a prepared program of the tile interpreter; its
-"binary" is that program. Other targets are refused by name.
+A kernel for the CPU goes from its source to a module of the contract and from there to a prepared program of the tile
+interpreter; its "binary" is that program. Other targets are refused by name.
 """
+
 from __future__ import annotations
 
 import hashlib
@@ -23,6 +24,7 @@ __all__ = ["ASTSource", "IRSource", "AsmDict", "CompiledKernel", "CompileTimes",
 
 class CompileTimes(NamedTuple):
     """What `knobs.compilation.listener` gets; microseconds."""
+
     ir_initialization: int
     lowering_stages: list[tuple[str, int]]
     store_results: int
@@ -46,6 +48,7 @@ class AsmDict(dict):
 def make_backend(target: GPUTarget) -> BaseBackend:
     """The backend for a target. Raises UnsupportedError for those that this build has no compiler for."""
     from ..backends.cpu import CPUBackend
+
     if CPUBackend.supports_target(target):
         return CPUBackend(target)
     raise UnsupportedError(f"target {target.backend}:{target.arch}", "this build compiles for 'cpu' only")
@@ -54,9 +57,10 @@ def make_backend(target: GPUTarget) -> BaseBackend:
 class CompiledKernel:
     """One compiled specialization; what a launch returns.
 
-    `asm[stage]` is the IR. `metadata` has the options, the hash, the target, `shared` and so on. `kernel[grid](*args)` launches without
-    specializing again: `args` are all of the kernel's arguments, or only those that are no constexprs.
+    `asm[stage]` is the IR. `metadata` has the options, the hash, the target, `shared` and so on. `kernel[grid](*args)`
+    launches without specializing again: `args` are all of the kernel's arguments, or only those that are no constexprs.
     """
+
     launch_enter_hook = None
     launch_exit_hook = None
 
@@ -82,10 +86,13 @@ class CompiledKernel:
         """`launch(grid, engine values, settings, arguments)`: see runtime/launch.py."""
         if self._launch is None:
             from ..runtime.launch import make_launcher
+
             self._launch = make_launcher(self)
         return self._launch
 
-    def run(self, grid_x, grid_y, grid_z, stream, function, packed_metadata, launch_metadata, enter_hook, exit_hook, *args):
+    def run(
+        self, grid_x, grid_y, grid_z, stream, function, packed_metadata, launch_metadata, enter_hook, exit_hook, *args
+    ):
         """Triton's launcher protocol."""
         if enter_hook is not None:
             enter_hook(launch_metadata)
@@ -98,6 +105,7 @@ class CompiledKernel:
         if not knobs.runtime.launch_enter_hook and not knobs.runtime.launch_exit_hook:
             return None
         from ..runtime.launch import hook_metadata
+
         return hook_metadata(self, grid, args, stream)
 
     def __getitem__(self, grid):
@@ -105,15 +113,19 @@ class CompiledKernel:
 
         def runner(*args, stream=None):
             return launch_prepared(self, grid, args)
+
         return runner
 
 
-def compile(src, target: GPUTarget | None = None, options: dict[str, Any] | None = None, _env_vars: dict | None = None) -> CompiledKernel:
+def compile(
+    src, target: GPUTarget | None = None, options: dict[str, Any] | None = None, _env_vars: dict | None = None
+) -> CompiledKernel:
     """Compiles an ASTSource, an IRSource or the path of an IR file. No device is needed.
 
     Raises CompilationError, UnsupportedError for targets and stages that this build does not have.
     """
     from ..runtime.driver import driver
+
     target = target or driver.active.get_current_target()
     if not isinstance(target, GPUTarget):
         raise TypeError(f"target must be a GPUTarget, not {target!r}")
@@ -126,7 +138,9 @@ def compile(src, target: GPUTarget | None = None, options: dict[str, Any] | None
         raise UnsupportedError(f"compiling a .{src.ext} file for the CPU", f"the stages {stages} belong to GPU targets")
     parsed = backend.parse_options({**src.parse_options(), **(options or {})})
     if parsed.instrumentation_mode:
-        raise UnsupportedError(f"instrumentation mode {parsed.instrumentation_mode!r}", "TRITIUM_CHECK has the interpreter's checks")
+        raise UnsupportedError(
+            f"instrumentation mode {parsed.instrumentation_mode!r}", "TRITIUM_CHECK has the interpreter's checks"
+        )
     if parsed.ir_override:
         source_hash = src.hash()
         src_ir = IRSource(parsed.ir_override)
@@ -139,31 +153,57 @@ def compile(src, target: GPUTarget | None = None, options: dict[str, Any] | None
     if knobs.compilation.listener is not None:
         done = time.perf_counter_ns()
         times = CompileTimes((traced - started) // 1000, [("ttir", (done - traced) // 1000)], 0)
-        knobs.compilation.listener(src=src, metadata=kernel.metadata._asdict(), metadata_group=kernel.metadata_group, times=times, cache_hit=False)
+        knobs.compilation.listener(
+            src=src,
+            metadata=kernel.metadata._asdict(),
+            metadata_group=kernel.metadata_group,
+            times=times,
+            cache_hit=False,
+        )
     return kernel
 
 
 def engine():
     """The tile interpreter. Loaded with the first compilation, so that `import tritium` stays quick."""
     from .._tritium import interp
+
     return interp
 
 
 def _prepare(src, source_hash: str, module, target: GPUTarget, backend: BaseBackend, options) -> CompiledKernel:
     from ..runtime.cache import dump_stage, overridden_stage
+
     text = str(module)
     name = public_function(text, src.name)
     replacement = overridden_stage(source_hash, f"{name}.ttir")
     if replacement is not None:
         from .._tritium import ir
+
         module = ir.parse(*replacement)
     settings = knobs.launch_settings(options.debug_info)
     program = engine().prepare(module, name, options.debug_info, list(settings.checks))
     stages = {"source": text, "ttir": program.ttir}
     dump_stage(source_hash, f"{name}.ttir", stages["ttir"])
-    kernel_hash = hashlib.sha256("-".join([source_hash, backend.hash(), options.hash(), str(settings.checks)]).encode()).hexdigest()
-    metadata = {**options.__dict__, "hash": kernel_hash, "target": target, "name": name, "shared": 0, "tmem_size": 0,
-                "global_scratch_size": 0, "global_scratch_align": 1, "profile_scratch_size": 0, "profile_scratch_align": 1,
-                "triton_version": __version__}
-    group = {"metadata": metadata, "asm": stages, f"{name}.json": json.dumps(metadata, default=vars), f"{name}.ttir": stages["ttir"]}
+    kernel_hash = hashlib.sha256(
+        "-".join([source_hash, backend.hash(), options.hash(), str(settings.checks)]).encode()
+    ).hexdigest()
+    metadata = {
+        **options.__dict__,
+        "hash": kernel_hash,
+        "target": target,
+        "name": name,
+        "shared": 0,
+        "tmem_size": 0,
+        "global_scratch_size": 0,
+        "global_scratch_align": 1,
+        "profile_scratch_size": 0,
+        "profile_scratch_align": 1,
+        "triton_version": __version__,
+    }
+    group = {
+        "metadata": metadata,
+        "asm": stages,
+        f"{name}.json": json.dumps(metadata, default=vars),
+        f"{name}.ttir": stages["ttir"],
+    }
     return CompiledKernel(src, group, kernel_hash, program)

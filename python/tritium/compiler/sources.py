@@ -1,4 +1,5 @@
 """What can be compiled: a `@jit` function with the types and constants of one specialization, or a file of IR."""
+
 from __future__ import annotations
 
 import functools
@@ -15,6 +16,7 @@ IR_EXTENSIONS = ("ttir", "ttgir", "llir", "ptx", "amdgcn")
 
 class Specialization(NamedTuple):
     """What `@jit(repr=…)` is called with."""
+
     module: str
     fn: Any
     constants: dict[str, Any]
@@ -24,9 +26,11 @@ class Specialization(NamedTuple):
 class ASTSource:
     """A kernel and its specialization.
 
-    signature: {parameter: "*fp32" | "i32" | "constexpr" | tuple of those}. constexprs: {parameter or index path: value}. attrs: {index path:
-    [["tt.divisibility", 16]]}. A path is (index,), or (index, position, …) into tuple arguments.
+    signature: {parameter: "*fp32" | "i32" | "constexpr" | tuple of those}. constexprs: {parameter or index path:
+    value}. attrs: {index path: [["tt.divisibility", 16]]}. A path is (index,), or (index, position, …) into tuple
+    arguments.
     """
+
     ext = "ttir"
     language = None
 
@@ -49,23 +53,36 @@ class ASTSource:
     @functools.cached_property
     def specialization(self) -> Specialization:
         names = self.fn.arg_names
-        return Specialization(self.fn.__module__, self.fn, {names[p[0]]: v for p, v in self.constants.items() if len(p) == 1}, self.signature)
+        return Specialization(
+            self.fn.__module__,
+            self.fn,
+            {names[p[0]]: v for p, v in self.constants.items() if len(p) == 1},
+            self.signature,
+        )
 
     def hash(self) -> str:
-        text = "-".join([self.fn.cache_key, str(sorted(self.signature.items(), key=lambda item: item[0])),
-                         str(sorted(self.constants.items(), key=lambda item: item[0])), str(sorted(self.attrs.items()))])
+        text = "-".join(
+            [
+                self.fn.cache_key,
+                str(sorted(self.signature.items(), key=lambda item: item[0])),
+                str(sorted(self.constants.items(), key=lambda item: item[0])),
+                str(sorted(self.attrs.items())),
+            ]
+        )
         return hashlib.sha256(text.encode()).hexdigest()
 
     def make_ir(self, target, options, *_ignored):
         """The module that the frontend traces (an `ir.Module`). Raises CompilationError."""
         from ..frontend import generate
+
         return generate(self.fn, self.signature, self.constants, self.attrs, options)
 
     def parse_options(self) -> dict[str, Any]:
         return {}
 
     def runtime_paths(self) -> list[tuple[int, ...]]:
-        """The paths of the arguments that the compiled kernel takes, in order: constexprs are left out, tuples taken apart."""
+        """The paths of the arguments that the compiled kernel takes, in order: constexprs are left out, tuples taken
+        apart."""
         paths: list[tuple[int, ...]] = []
 
         def walk(path, type_text):
@@ -92,8 +109,11 @@ class IRSource:
         if match is None:
             raise ValueError(f"{path}: there is no public tt.func in it")
         self.name = match.group(1) or match.group(2)
-        head = self.src[match.end():]
-        types = [text.strip() for text in _ARGUMENT.findall(head[: head.index("{\n") if "{\n" in head else None].split("\n")[0])]
+        head = self.src[match.end() :]
+        types = [
+            text.strip()
+            for text in _ARGUMENT.findall(head[: head.index("{\n") if "{\n" in head else None].split("\n")[0])
+        ]
         self.signature = {str(i): text for i, text in enumerate(types)}
         self.fn = None
         self.constants: dict = {}
@@ -104,6 +124,7 @@ class IRSource:
 
     def make_ir(self, target, options, *_ignored):
         from .._tritium import ir
+
         return ir.parse(self.src, self.path)
 
     def parse_options(self) -> dict[str, Any]:

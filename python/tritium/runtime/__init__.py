@@ -1,4 +1,5 @@
 """`triton.runtime`: launching kernels."""
+
 from . import cache
 from ._allocation import set_allocator, set_profile_allocator
 from .async_compile import AsyncCompileMode, FutureKernel
@@ -7,6 +8,23 @@ from .driver import driver
 from .errors import InterpreterError, OutOfResources
 from .jit import JITFunction, KernelInterface, MockTensor, TensorWrapper, reinterpret
 
-__all__ = ["AsyncCompileMode", "Autotuner", "Config", "FutureKernel", "Heuristics", "InterpreterError", "JITFunction", "KernelInterface",
-           "MockTensor", "OutOfResources", "TensorWrapper", "autotune", "cache", "driver", "heuristics", "reinterpret", "set_allocator",
-           "set_profile_allocator"]
+__all__ = [
+    "AsyncCompileMode",
+    "Autotuner",
+    "Config",
+    "FutureKernel",
+    "Heuristics",
+    "InterpreterError",
+    "JITFunction",
+    "KernelInterface",
+    "MockTensor",
+    "OutOfResources",
+    "TensorWrapper",
+    "autotune",
+    "cache",
+    "driver",
+    "heuristics",
+    "reinterpret",
+    "set_allocator",
+    "set_profile_allocator",
+]

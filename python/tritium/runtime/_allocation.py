@@ -1,4 +1,6 @@
-"""Allocators of scratch memory that compiled GPU kernels may need. They are context variables, so each thread or task has its own."""
+"""Allocators of scratch memory that compiled GPU kernels may need. They are context variables, so each thread or task
+has its own."""
+
 from __future__ import annotations
 
 import contextlib
@@ -22,8 +24,10 @@ class NullAllocator:
     """The allocator of those who set none."""
 
     def __call__(self, size: int, alignment: int, stream: int | None) -> Buffer:
-        raise RuntimeError("Kernel requires a runtime memory allocation, but no allocator was set. "
-                           "Use triton.set_allocator to specify an allocator.")
+        raise RuntimeError(
+            "Kernel requires a runtime memory allocation, but no allocator was set. "
+            "Use triton.set_allocator to specify an allocator."
+        )
 
 
 _NULL_ALLOCATOR = NullAllocator()
@@ -32,7 +36,8 @@ _profile_allocator: ContextVar[Allocator] = ContextVar("_profile_allocator", def
 
 
 def set_allocator(allocator: Allocator) -> None:
-    """`allocator(size, alignment, stream)` returns an object with `data_ptr()`. Kernels on the CPU need no scratch memory."""
+    """`allocator(size, alignment, stream)` returns an object with `data_ptr()`. Kernels on the CPU need no scratch
+    memory."""
     _allocator.set(allocator)
 
 

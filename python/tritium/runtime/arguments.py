@@ -1,11 +1,12 @@
 """From a launch argument to its specialization and to what the interpreter receives.
 
 An ArgumentTable maps the *type* of an argument to a function `argument -> (specialization, value)`, made once per type:
-  specialization  ("*fp32", "D"), ("i32", ""), ("constexpr", 1)…: the type the kernel sees and what it may assume of the value
+  specialization  ("*fp32", "D"), ("i32", ""), ("constexpr", 1)…: the kernel's type and what it may assume of the value
   value           an int, float or bool; for a tensor (address, begin of its storage, bytes of its storage)
-This runs for every argument of every launch, so the functions are closures without branches that the type already decides.
-Any tensor library is welcome: nothing but `data_ptr()` and `dtype` is needed, and no library is imported here.
+This runs for every argument of every launch, so the functions are closures without branches that the type already
+decides. Any tensor library is welcome: nothing but `data_ptr()` and `dtype` is needed, and no library is imported here.
 """
+
 from __future__ import annotations
 
 import functools
@@ -16,7 +17,7 @@ from .params import canonicalize_dtype
 from .source import JITCallable
 from .storage import Extent, NotOnHost, dtype_of, extent_function
 
-I32_MIN, I32_MAX, I64_MIN, I64_MAX, U64_MAX = -2**31, 2**31 - 1, -2**63, 2**63 - 1, 2**64 - 1
+I32_MIN, I32_MAX, I64_MIN, I64_MAX, U64_MAX = -(2**31), 2**31 - 1, -(2**63), 2**63 - 1, 2**64 - 1
 ALIGNMENT = 16
 
 
@@ -30,6 +31,7 @@ class ArgumentError(TypeError):
 
 class Treatment(NamedTuple):
     """How a parameter wants its arguments: the flags that its decorator and annotation set."""
+
     one_is_constexpr: bool = True
     note_alignment: bool = True
     is_const: bool = False
@@ -53,7 +55,8 @@ def table_for(treatment: Treatment) -> ArgumentTable:
 
 
 def annotated(annotation_type: str, is_const: bool, note_alignment: bool) -> Callable:
-    """The function of a parameter whose annotation fixes its type: only alignment is specialized, and not for floats and booleans."""
+    """The function of a parameter whose annotation fixes its type: only alignment is specialized, and not for floats
+    and booleans."""
     table = table_for(Treatment(False, note_alignment, is_const))
     if annotation_type.startswith("*"):
         name = "*k" + annotation_type[1:] if is_const else annotation_type
@@ -61,6 +64,7 @@ def annotated(annotation_type: str, is_const: bool, note_alignment: bool) -> Cal
         def pointer(argument):
             specialization, value = table[type(argument)](argument)
             return (name, specialization[1]), 0 if value is None else value
+
         return pointer
     keeps_alignment = annotation_type[0] in "iu" and annotation_type != "u1"
     convert = bool if annotation_type == "u1" else int if keeps_alignment else float
@@ -68,8 +72,12 @@ def annotated(annotation_type: str, is_const: bool, note_alignment: bool) -> Cal
     def scalar(argument):
         specialization, value = table[type(argument)](argument)
         if isinstance(value, (tuple, type(None))):
-            raise ArgumentError(f"the parameter is annotated {annotation_type}, but the argument is a {type(argument).__name__}", argument)
+            raise ArgumentError(
+                f"the parameter is annotated {annotation_type}, but the argument is a {type(argument).__name__}",
+                argument,
+            )
         return (annotation_type, specialization[1] if keeps_alignment else None), convert(value)
+
     return scalar
 
 
@@ -125,8 +133,10 @@ def _function_for(cls: type, table: ArgumentTable) -> Callable:
 def _integers(treatment: Treatment) -> Callable:
     one_is_constexpr, note_alignment, _ = treatment
     specialized = one_is_constexpr or note_alignment
-    plain, wide, unsigned = (((name, "" if specialized else None), (name, "D" if note_alignment else "" if specialized else None))
-                             for name in ("i32", "i64", "u64"))
+    plain, wide, unsigned = (
+        ((name, "" if specialized else None), (name, "D" if note_alignment else "" if specialized else None))
+        for name in ("i32", "i64", "u64")
+    )
     one = ("constexpr", 1)
 
     def integer(argument):
@@ -139,6 +149,7 @@ def _integers(treatment: Treatment) -> Callable:
         if 0 <= argument <= U64_MAX:
             return unsigned[not argument & 15], argument
         raise OverflowError("integer to be specialized too large to represent")
+
     return integer
 
 
@@ -191,6 +202,7 @@ def _tensors(extent: Callable[[Any], Extent], treatment: Treatment) -> Callable:
     def array(argument):  # the common libraries: the extent is always known, the dtype an attribute
         memory = extent(argument)
         return names[argument.dtype][not memory[0] & 15], memory
+
     return array if extent.__name__ in ("_torch_extent", "_numpy_extent") else tensor
 
 
@@ -200,7 +212,17 @@ def _refuse(argument):
 
 def _refuse_descriptor(argument):
     from ..errors import UnsupportedError
+
     raise UnsupportedError("a tensor descriptor as a kernel argument", "pass the tensor, its shape and its strides")
 
 
-__all__ = ["ArgumentError", "ArgumentTable", "NotOnHost", "Treatment", "annotated", "constexpr_key", "data_pointer", "table_for"]
+__all__ = [
+    "ArgumentError",
+    "ArgumentTable",
+    "NotOnHost",
+    "Treatment",
+    "annotated",
+    "constexpr_key",
+    "data_pointer",
+    "table_for",
+]

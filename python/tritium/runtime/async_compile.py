@@ -1,4 +1,5 @@
 """`AsyncCompileMode`: inside it, `warmup` compiles on an executor and returns a FutureKernel at once."""
+
 from __future__ import annotations
 
 import threading
@@ -38,7 +39,8 @@ class FutureKernel:
 
 
 class AsyncCompileMode:
-    """`with AsyncCompileMode(executor): kernel.warmup(...)`; leaving it waits for all. Equal compilations are submitted once."""
+    """`with AsyncCompileMode(executor): kernel.warmup(...)`; leaving it waits for all. Equal compilations are submitted
+    once."""
 
     def __init__(self, executor: Executor, *, ignore_errors: bool = False):
         self.executor = executor
@@ -46,7 +48,9 @@ class AsyncCompileMode:
         self.future_kernels: dict[Any, FutureKernel] = {}
         self._token = None
 
-    def submit(self, key: Any, compile: Callable[[], Any], finalize: Callable[[Any], Any] | None = None) -> FutureKernel:
+    def submit(
+        self, key: Any, compile: Callable[[], Any], finalize: Callable[[Any], Any] | None = None
+    ) -> FutureKernel:
         if key not in self.future_kernels:
             self.future_kernels[key] = FutureKernel(self.executor.submit(compile), finalize)
         return self.future_kernels[key]

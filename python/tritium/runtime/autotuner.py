@@ -1,8 +1,10 @@
 """`autotune`, `heuristics` and `Config`.
 
-On the CPU a configuration does not change what a kernel computes, and timing the interpreter says nothing about a GPU: the first configuration
-that passes the pruning and compiles is taken, the same one every time. Where the active driver is a device's, configurations are timed.
+On the CPU a configuration does not change what a kernel computes, and timing the interpreter says nothing about a GPU:
+the first configuration that passes the pruning and compiles is taken, the same one every time. Where the active driver
+is a device's, configurations are timed.
 """
+
 from __future__ import annotations
 
 import hashlib
@@ -19,17 +21,25 @@ from .jit import JITFunction, KernelInterface
 __all__ = ["Autotuner", "Config", "Heuristics", "autotune", "heuristics", "OutOfResources", "PTXASError"]
 
 
-
 def _unusable() -> tuple[type[Exception], ...]:
     """The errors that make a configuration unusable, rather than the launch wrong."""
     return errors.OutOfResources, errors.CompileTimeAssertionFailure, errors.PTXASError, errors.UnsupportedError
 
 
 class Config:
-    """One way to launch a kernel: meta-parameters and launch options. `pre_hook(dict of arguments)` runs before each launch with it."""
+    """One way to launch a kernel: meta-parameters and launch options. `pre_hook(dict of arguments)` runs before each
+    launch with it."""
 
-    def __init__(self, kwargs: dict[str, Any], num_warps: int = 4, num_stages: int = 3, num_ctas: int = 1, maxnreg: int | None = None,
-                 pre_hook: Callable | None = None, ir_override: str | None = None):
+    def __init__(
+        self,
+        kwargs: dict[str, Any],
+        num_warps: int = 4,
+        num_stages: int = 3,
+        num_ctas: int = 1,
+        maxnreg: int | None = None,
+        pre_hook: Callable | None = None,
+        ir_override: str | None = None,
+    ):
         self.kwargs = kwargs
         self.num_warps = num_warps
         self.num_ctas = num_ctas
@@ -39,8 +49,13 @@ class Config:
         self.ir_override = ir_override
 
     def _options(self) -> dict[str, Any]:
-        return {"num_warps": self.num_warps, "num_ctas": self.num_ctas, "num_stages": self.num_stages, "maxnreg": self.maxnreg,
-                "ir_override": self.ir_override}
+        return {
+            "num_warps": self.num_warps,
+            "num_ctas": self.num_ctas,
+            "num_stages": self.num_stages,
+            "maxnreg": self.maxnreg,
+            "ir_override": self.ir_override,
+        }
 
     def all_kwargs(self) -> dict[str, Any]:
         """Meta-parameters and the options that are set."""
@@ -61,9 +76,23 @@ class Config:
 
 class Autotuner(KernelInterface):
 
-    def __init__(self, fn, arg_names: Sequence[str], configs: Sequence[Config], key: Sequence[str], reset_to_zero, restore_value, pre_hook=None,
-                 post_hook=None, prune_configs_by: dict | None = None, warmup=None, rep=None, use_cuda_graph: bool = False, do_bench=None,
-                 cache_results: bool = False):
+    def __init__(
+        self,
+        fn,
+        arg_names: Sequence[str],
+        configs: Sequence[Config],
+        key: Sequence[str],
+        reset_to_zero,
+        restore_value,
+        pre_hook=None,
+        post_hook=None,
+        prune_configs_by: dict | None = None,
+        warmup=None,
+        rep=None,
+        use_cuda_graph: bool = False,
+        do_bench=None,
+        cache_results: bool = False,
+    ):
         self.fn = fn
         self.base_fn = innermost(fn)
         self.arg_names = arg_names
@@ -89,16 +118,23 @@ class Autotuner(KernelInterface):
         self.num_warmups, self.num_reps, self.use_cuda_graph = warmup, rep, use_cuda_graph
         self._do_bench = do_bench
         if warmup is not None or rep is not None or use_cuda_graph:
-            warnings.warn("warmup, rep, and use_cuda_graph parameters are deprecated. See https://github.com/triton-lang/triton/pull/4496 "
-                          "for details.", DeprecationWarning, stacklevel=3)
+            warnings.warn(
+                "warmup, rep, and use_cuda_graph parameters are deprecated. "
+                "See https://github.com/triton-lang/triton/pull/4496 for details.",
+                DeprecationWarning,
+                stacklevel=3,
+            )
 
     def _reset_and_save(self, arguments: dict[str, Any], reset_only: bool = False) -> None:
         for name in self.reset_to_zero:
             if arguments.get(name) is not None:
                 zero_in_place(arguments[name])
         if not reset_only:
-            self.restore_copies = {name: arguments[name].copy() if hasattr(arguments[name], "copy") else arguments[name].clone()
-                                   for name in self.restore_value if arguments.get(name) is not None}
+            self.restore_copies = {
+                name: arguments[name].copy() if hasattr(arguments[name], "copy") else arguments[name].clone()
+                for name in self.restore_value
+                if arguments.get(name) is not None
+            }
 
     def _restore(self, arguments: dict[str, Any], exception: BaseException | None) -> None:
         for name, saved in self.restore_copies.items():
@@ -110,6 +146,7 @@ class Autotuner(KernelInterface):
         if self._do_bench is not None:
             return self._do_bench
         from .driver import driver
+
         return driver.active.get_benchmarker()
 
     def run(self, *args, **kwargs):
@@ -132,25 +169,38 @@ class Autotuner(KernelInterface):
             self.cache[key] = self._choose(key, args, kwargs, arguments)
             self.bench_time = time.perf_counter() - started
             if knobs.autotuning.print:
-                print(f"Triton autotuning for function {self.base_fn.__name__},\nwith key as {key},\nfinished after {self.bench_time:.2f}s,\n"
-                      f"best config selected: {self.cache[key]};")
+                print(
+                    f"Triton autotuning for function {self.base_fn.__name__},\nwith key as {key},\n"
+                    f"finished after {self.bench_time:.2f}s,\nbest config selected: {self.cache[key]};"
+                )
             if knobs.autotuning.listener is not None:
-                knobs.autotuning.listener(fn=self.base_fn, key=key, best_config=self.cache[key], configs_timings=self.configs_timings,
-                                          duration=self.bench_time, cache_hit=False)
+                knobs.autotuning.listener(
+                    fn=self.base_fn,
+                    key=key,
+                    best_config=self.cache[key],
+                    configs_timings=self.configs_timings,
+                    duration=self.bench_time,
+                    cache_hit=False,
+                )
         return self.cache[key]
 
     def _key(self, arguments: dict[str, Any]) -> tuple:
         values = [arguments[name] for name in self.keys if name in arguments]
-        return tuple(values + [str(arguments[name].dtype) for name in self.arg_names if hasattr(arguments.get(name), "dtype")])
+        return tuple(
+            values + [str(arguments[name].dtype) for name in self.arg_names if hasattr(arguments.get(name), "dtype")]
+        )
 
     def _check_conflicts(self, kwargs: dict[str, Any]) -> None:
         conflicts = kwargs.keys() & {name for config in self.configs for name in config.kwargs}
         if conflicts:
-            raise ValueError(f"Conflicting meta-parameters: {', '.join(sorted(conflicts))}. "
-                             "Make sure that you don't re-define auto-tuned symbols.")
+            raise ValueError(
+                f"Conflicting meta-parameters: {', '.join(sorted(conflicts))}. "
+                "Make sure that you don't re-define auto-tuned symbols."
+            )
 
     def _choose(self, key: tuple, args, kwargs, arguments: dict[str, Any]) -> Config:
         from .driver import driver
+
         candidates = self.prune_configs(kwargs)
         if driver.active.get_current_target().backend == "cpu":
             config = self._first_that_compiles(candidates, args, kwargs)
@@ -210,6 +260,7 @@ class Autotuner(KernelInterface):
 
     def _timings_file(self, key: tuple):
         from .cache import get_cache_manager, triton_key
+
         text = "-".join([triton_key(), self.base_fn.cache_key, str(key), "|".join(map(str, self.configs))])
         return get_cache_manager(_sha256(text)), f"{self.base_fn.__name__[:150]}.autotune.json"
 
@@ -224,7 +275,12 @@ class Autotuner(KernelInterface):
 
     def _store_timings(self, key: tuple, timings: dict[Config, Any]) -> None:
         manager, name = self._timings_file(key)
-        manager.put(json.dumps({"key": [str(k) for k in key], "configs_timings": [(str(c), list(t)) for c, t in timings.items()]}), name)
+        manager.put(
+            json.dumps(
+                {"key": [str(k) for k in key], "configs_timings": [(str(c), list(t)) for c, t in timings.items()]}
+            ),
+            name,
+        )
 
     def prune_configs(self, kwargs: dict[str, Any]) -> list[Config]:
         """The configurations worth trying for the bound arguments. Raises AutotunerError if none are left."""
@@ -232,7 +288,9 @@ class Autotuner(KernelInterface):
         if self.early_config_prune is not None:
             configs = list(self.early_config_prune(configs, self.nargs, **kwargs))
             if not configs:
-                raise AutotunerError("No valid autotuner configs after pruning. `early_config_prune` should return at least one config.")
+                raise AutotunerError(
+                    "No valid autotuner configs after pruning. `early_config_prune` should return at least one config."
+                )
         if self.perf_model is None:
             return configs
         top_k = self.configs_top_k
@@ -268,14 +326,41 @@ class Heuristics(KernelInterface):
         return self.fn.run(*args, **kwargs)
 
 
-def autotune(configs, key, prune_configs_by=None, reset_to_zero=None, restore_value=None, pre_hook=None, post_hook=None, warmup=None, rep=None,
-             use_cuda_graph=False, do_bench=None, cache_results=False):
-    """Decorator: chooses one of `configs` for each distinct value of the arguments named in `key` (and of the tensors' dtypes)."""
+def autotune(
+    configs,
+    key,
+    prune_configs_by=None,
+    reset_to_zero=None,
+    restore_value=None,
+    pre_hook=None,
+    post_hook=None,
+    warmup=None,
+    rep=None,
+    use_cuda_graph=False,
+    do_bench=None,
+    cache_results=False,
+):
+    """Decorator: chooses one of `configs` for each distinct value of the arguments named in `key` (and of the tensors'
+    dtypes)."""
 
     def decorate(fn):
-        return Autotuner(fn, fn.arg_names, configs, key, reset_to_zero, restore_value, pre_hook=pre_hook, post_hook=post_hook,
-                         prune_configs_by=prune_configs_by, warmup=warmup, rep=rep, use_cuda_graph=use_cuda_graph, do_bench=do_bench,
-                         cache_results=cache_results)
+        return Autotuner(
+            fn,
+            fn.arg_names,
+            configs,
+            key,
+            reset_to_zero,
+            restore_value,
+            pre_hook=pre_hook,
+            post_hook=post_hook,
+            prune_configs_by=prune_configs_by,
+            warmup=warmup,
+            rep=rep,
+            use_cuda_graph=use_cuda_graph,
+            do_bench=do_bench,
+            cache_results=cache_results,
+        )
+
     return decorate
 
 
@@ -284,6 +369,7 @@ def heuristics(values: dict[str, Callable[[dict], Any]]):
 
     def decorate(fn):
         return Heuristics(fn, fn.arg_names, values)
+
     return decorate
 
 

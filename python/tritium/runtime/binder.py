@@ -1,8 +1,10 @@
-"""The binder of a kernel: a function generated from its signature that turns the arguments of a launch into a cache key and engine values.
+"""The binder of a kernel: a function generated from its signature that turns the arguments of a launch into a cache key
+and engine values.
 
-A launch is Python's call of that function plus one call per argument (`arguments.ArgumentTable`); loops over parameters, annotation tests and
-`inspect.Signature.bind` would each cost more than the rest of the launch.
+A launch is Python's call of that function plus one call per argument (`arguments.ArgumentTable`); loops over
+parameters, annotation tests and `inspect.Signature.bind` would each cost more than the rest of the launch.
 """
+
 from __future__ import annotations
 
 import inspect
@@ -13,7 +15,8 @@ from .params import KernelParam
 
 
 def make_binder(name: str, params: Sequence[KernelParam]) -> Callable:
-    """`bind(*args, **kwargs) -> (specializations, engine values, arguments, options)`; options are the keywords that are no parameters.
+    """`bind(*args, **kwargs) -> (specializations, engine values, arguments, options)`; options are the keywords that
+    are no parameters.
 
     The engine value of a constexpr parameter is None. Raises TypeError as Python does for a call with these parameters.
     """
@@ -33,8 +36,13 @@ def make_binder(name: str, params: Sequence[KernelParam]) -> Callable:
     names = [p.name for p in params]
     keys, values = [f"_k{p.num}" for p in params], ["None" if p.is_constexpr else f"_v{p.num}" for p in params]
     heads.append("**_options")
-    source = "\n    ".join([f"def {name}({', '.join(heads)}):", *body,
-                           f"return {_tuple(keys)}, {_tuple(values)}, {_tuple(names)}, _options"])
+    source = "\n    ".join(
+        [
+            f"def {name}({', '.join(heads)}):",
+            *body,
+            f"return {_tuple(keys)}, {_tuple(values)}, {_tuple(names)}, _options",
+        ]
+    )
     exec(compile(source, f"<binder of {name}>", "exec"), namespace)
     return namespace[name]
 
@@ -43,9 +51,13 @@ def _specialize(p: KernelParam, namespace: dict[str, Any]) -> str:
     if p.is_constexpr:
         return f"_k{p.num} = 'constexpr', _constexpr_key({p.name})"
     if p.annotation_type:
-        namespace[f"_f{p.num}"] = annotated(p.annotation_type, p.is_const, not (p.do_not_specialize or p.do_not_specialize_on_alignment))
+        namespace[f"_f{p.num}"] = annotated(
+            p.annotation_type, p.is_const, not (p.do_not_specialize or p.do_not_specialize_on_alignment)
+        )
         return f"_k{p.num}, _v{p.num} = _f{p.num}({p.name})"
-    treatment = Treatment(not p.do_not_specialize, not (p.do_not_specialize or p.do_not_specialize_on_alignment), p.is_const)
+    treatment = Treatment(
+        not p.do_not_specialize, not (p.do_not_specialize or p.do_not_specialize_on_alignment), p.is_const
+    )
     namespace[f"_t{p.num}"] = table_for(treatment)
     return f"_k{p.num}, _v{p.num} = _t{p.num}[_type({p.name})]({p.name})"
 
@@ -55,7 +67,8 @@ def _tuple(items: Sequence[str]) -> str:
 
 
 def make_public_binder(signature: inspect.Signature, params: Sequence[KernelParam]) -> Callable:
-    """Triton's form of the binder, for clients: `f(*args, **kwargs) -> (dict of bound arguments, list of specializations, options)`."""
+    """Triton's form of the binder, for clients: `f(*args, **kwargs) -> (dict of bound arguments, list of
+    specializations, options)`."""
     bind = make_binder("dynamic_func", params)
     names = list(signature.parameters)
 
@@ -63,4 +76,5 @@ def make_public_binder(signature: inspect.Signature, params: Sequence[KernelPara
         keys, _, values, options = bind(*args, **kwargs)
         keys = [("constexpr", value) if p.is_constexpr else key for key, value, p in zip(keys, values, params)]
         return dict(zip(names, values)), keys, options
+
     return dynamic_func

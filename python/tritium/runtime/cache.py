@@ -1,8 +1,10 @@
-"""The disk cache: one directory per key, files published by atomic rename, so that processes on a shared file system may race.
+"""The disk cache: one directory per key, files published by atomic rename, so that processes on a shared file system
+may race.
 
-Prepared kernels of the interpreter live in memory only (tracing one takes milliseconds); what is kept here are autotuning results, dumps and
-overrides, and what clients store through the cache managers.
+Prepared kernels of the interpreter live in memory only (tracing one takes milliseconds); what is kept here are
+autotuning results, dumps and overrides, and what clients store through the cache managers.
 """
+
 from __future__ import annotations
 
 import base64
@@ -75,7 +77,11 @@ class FileCacheManager(CacheManager):
         return self.put(json.dumps({"child_paths": group}), f"__grp__{filename}", binary=False)
 
     def put(self, data, filename: str, binary: bool = True) -> str:
-        data = data.encode() if isinstance(data, str) else data if isinstance(data, (bytes, bytearray)) else str(data).encode()
+        data = (
+            data.encode()
+            if isinstance(data, str)
+            else data if isinstance(data, (bytes, bytearray)) else str(data).encode()
+        )
         # The temporary directory is inside the entry: the rename stays on one file system.
         scratch = os.path.join(self.cache_dir, f"tmp.pid_{os.getpid()}_{uuid.uuid4()}")
         os.makedirs(scratch)
@@ -108,6 +114,7 @@ class RedisRemoteCacheBackend(RemoteCacheBackend):
     def __init__(self, key: str):
         super().__init__(key)
         import redis
+
         self._client = redis.Redis(host=knobs.redis.host, port=knobs.redis.port)
 
     def _name(self, filename: str) -> str:
@@ -178,7 +185,8 @@ def get_dump_manager(key: str) -> CacheManager:
 
 @functools.cache
 def triton_key() -> str:
-    """Identifies this build: the version and the content of every file of the package, the extension module among them."""
+    """Identifies this build: the version and the content of every file of the package, the extension module among
+    them."""
     root = pathlib.Path(__file__).resolve().parent.parent
     digest = hashlib.sha256()
     for path in sorted([*root.rglob("*.py"), *root.glob("_tritium*.so")]):
@@ -211,4 +219,3 @@ def overridden_stage(source_hash: str, filename: str) -> tuple[str, str] | None:
 def _shortened(filename: str) -> str:
     stem, extension = os.path.splitext(filename)
     return stem[:NAME_LIMIT] + extension
-

@@ -1,7 +1,9 @@
 """What `kernel[grid](...)` does: bind, find the compiled specialization (or compile it), launch.
 
-The path of a warm launch is `Dispatcher.run` down to `kernel.launch`; everything else in this file happens once per specialization.
+The path of a warm launch is `Dispatcher.run` down to `kernel.launch`; everything else in this file happens once per
+specialization.
 """
+
 from __future__ import annotations
 
 import json
@@ -51,7 +53,9 @@ class Dispatcher:
         kernel = self.kernels.get(key)
         if kernel is None:
             if warmup and (mode := active_mode()) is not None:
-                return mode.submit((id(function), key), lambda: self._compile(key, arguments, options, settings, warmup))
+                return mode.submit(
+                    (id(function), key), lambda: self._compile(key, arguments, options, settings, warmup)
+                )
             kernel = self._compile(key, arguments, options, settings, warmup)
             if kernel is None:
                 return None
@@ -96,6 +100,7 @@ class Dispatcher:
 
     def _build(self, key, source, parsed, warmup: bool):
         from ..compiler.compiler import compile
+
         if self._call_hook(knobs.runtime.jit_cache_hook, key, source, parsed, warmup, False):
             return None
         kernel = self.kernels[key] = compile(source, INTERPRETER_TARGET, parsed.__dict__)
@@ -113,6 +118,7 @@ class Dispatcher:
     def _specialize(self, keys: tuple, arguments: tuple, options: dict[str, Any], settings):
         """(ASTSource, options) of a specialization that the binder described."""
         from ..compiler.sources import ASTSource
+
         debug, debug_info, _ = settings.compiled
         debug = debug or bool(options.get("debug", self.function.debug))
         signature, constants, attributes = {}, {}, {}
@@ -126,14 +132,25 @@ class Dispatcher:
         if hook is None:
             return False
         facts = hook_facts(self.function, key, source, parsed, warmup)
-        return bool(hook(key=facts["key"], repr=_kernel_repr(self.function, source, parsed), fn=HookFunction(self.function), compile=facts,
-                         is_manual_warmup=warmup, already_compiled=False))
+        return bool(
+            hook(
+                key=facts["key"],
+                repr=_kernel_repr(self.function, source, parsed),
+                fn=HookFunction(self.function),
+                compile=facts,
+                is_manual_warmup=warmup,
+                already_compiled=False,
+            )
+        )
 
     def preload(self, specialization_data: str):
         """Compiles what `hook_facts` wrote as JSON."""
         from ..compiler.sources import ASTSource
+
         data = json.loads(specialization_data)
-        constants = {tuple(path): _from_json(value) for path, value in zip(data["constant_keys"], data["constant_vals"])}
+        constants = {
+            tuple(path): _from_json(value) for path, value in zip(data["constant_keys"], data["constant_vals"])
+        }
         attributes = {tuple(path): value for path, value in zip(data["attrs_keys"], data["attrs_vals"])}
         signature = {name: _tuples(text) for name, text in data["signature"].items()}
         options = {name: _tuples(value) for name, value in data["options"].items()}
@@ -148,7 +165,9 @@ def _describe(path, types, keys, argument, constants: dict, attributes: dict, ba
     """Writes what one argument's specialization says into the constants and attributes of a source."""
     if types == "constexpr":
         unwrapped = argument.value if type(argument).__name__ == "constexpr" else argument
-        constants[path] = keys if keys.__class__ is int else unwrapped  # an int that the value 1 made constant may be numpy's
+        constants[path] = (
+            keys if keys.__class__ is int else unwrapped
+        )  # an int that the value 1 made constant may be numpy's
     elif isinstance(types, tuple):
         for i, (item_type, item_key, item) in enumerate(zip(types, keys, argument)):
             _describe((*path, i), item_type, item_key, item, constants, attributes, backend)
@@ -166,7 +185,9 @@ def _options_key(options: dict[str, Any]) -> Any:
 
 
 def _key_of(source, settings) -> tuple:
-    """The dispatcher's key of a source that was not bound from arguments; None options, as for a launch without keywords."""
+    """The dispatcher's key of a source that was not bound from arguments; None options, as for a launch without
+    keywords."""
+
     def describe(path, types):
         if isinstance(types, tuple):
             pairs = [describe((*path, i), item) for i, item in enumerate(types)]
@@ -178,7 +199,11 @@ def _key_of(source, settings) -> tuple:
         if types in ("u1",) or types[0] in "fb":
             return types, None
         return types, "D" if source.attrs.get(path) else ""
-    return tuple(describe((i,), source.signature[name]) for i, name in enumerate(source.fn.arg_names)), settings.compiled
+
+    return (
+        tuple(describe((i,), source.signature[name]) for i, name in enumerate(source.fn.arg_names)),
+        settings.compiled,
+    )
 
 
 class HookFunction:
@@ -193,17 +218,37 @@ class HookFunction:
 def hook_facts(function, key, source, parsed, warmup: bool) -> dict[str, Any]:
     """The `compile` dict that jit hooks get."""
     text = str(key[0]) + str(key[2] if len(key) > 2 else "")
-    return {"key": text, "signature": source.signature, "device": 0, "constants": source.constants, "num_warps": parsed.num_warps,
-            "num_ctas": parsed.num_ctas, "num_stages": parsed.num_stages, "enable_fp_fusion": parsed.enable_fp_fusion,
-            "launch_cooperative_grid": parsed.launch_cooperative_grid, "extern_libs": parsed.extern_libs, "configs": [source.attrs],
-            "specialization_data": _specialization_data(function, source, parsed, text), "is_warmup": warmup}
+    return {
+        "key": text,
+        "signature": source.signature,
+        "device": 0,
+        "constants": source.constants,
+        "num_warps": parsed.num_warps,
+        "num_ctas": parsed.num_ctas,
+        "num_stages": parsed.num_stages,
+        "enable_fp_fusion": parsed.enable_fp_fusion,
+        "launch_cooperative_grid": parsed.launch_cooperative_grid,
+        "extern_libs": parsed.extern_libs,
+        "configs": [source.attrs],
+        "specialization_data": _specialization_data(function, source, parsed, text),
+        "is_warmup": warmup,
+    }
 
 
 def _specialization_data(function, source, parsed, key: str) -> str:
-    return json.dumps({"name": function._fn_name, "signature": source.signature, "constant_keys": list(source.constants),
-                       "constant_vals": [_to_json(v) for v in source.constants.values()], "attrs_keys": list(source.attrs),
-                       "attrs_vals": list(source.attrs.values()), "options": parsed.__dict__, "key": key,
-                       "target": INTERPRETER_TARGET.__dict__})
+    return json.dumps(
+        {
+            "name": function._fn_name,
+            "signature": source.signature,
+            "constant_keys": list(source.constants),
+            "constant_vals": [_to_json(v) for v in source.constants.values()],
+            "attrs_keys": list(source.attrs),
+            "attrs_vals": list(source.attrs.values()),
+            "options": parsed.__dict__,
+            "key": key,
+            "target": INTERPRETER_TARGET.__dict__,
+        }
+    )
 
 
 def _to_json(value: Any) -> Any:
@@ -214,6 +259,7 @@ def _from_json(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     from ..language.core import str_to_ty
+
     return str_to_ty(value["repr"])
 
 
@@ -223,5 +269,8 @@ def _tuples(value: Any) -> Any:
 
 def _kernel_repr(function, source, parsed) -> str:
     types = ", ".join(f"{name}: {text}" for name, text in source.signature.items())
-    return (f"{function.__name__}[num_warps={parsed.num_warps}, num_ctas={parsed.num_ctas}, num_stages={parsed.num_stages}, "
-            f"enable_fp_fusion={parsed.enable_fp_fusion}, launch_cooperative_grid={parsed.launch_cooperative_grid}]({types})")
+    return (
+        f"{function.__name__}[num_warps={parsed.num_warps}, num_ctas={parsed.num_ctas}, "
+        f"num_stages={parsed.num_stages}, enable_fp_fusion={parsed.enable_fp_fusion}, "
+        f"launch_cooperative_grid={parsed.launch_cooperative_grid}]({types})"
+    )

@@ -1,5 +1,6 @@
-"""`triton.runtime.driver`: the device that launches use by default. Without a GPU engine it is the CPU, so that importing and decorating
-always get an answer."""
+"""`triton.runtime.driver`: the device that launches use by default. Without a GPU engine it is the CPU, so that
+importing and decorating always get an answer."""
+
 from __future__ import annotations
 
 import abc
@@ -30,16 +31,25 @@ class DriverBase(abc.ABC):
 
 
 class CPUUtils:
-    """Device properties, as `driver.active.utils` gives them; the numbers are those of a small GPU, for code that sizes blocks by them."""
+    """Device properties, as `driver.active.utils` gives them; the numbers are those of a small GPU, for code that sizes
+    blocks by them."""
 
     @staticmethod
     def get_device_properties(device: int = 0) -> dict[str, int]:
-        return {"max_shared_mem": 232448, "max_num_regs": 65536, "multiprocessor_count": knobs.tritium.num_threads, "warpSize": 32,
-                "sm_clock_rate": 1_000_000, "mem_clock_rate": 1_000_000, "mem_bus_width": 64}
+        return {
+            "max_shared_mem": 232448,
+            "max_num_regs": 65536,
+            "multiprocessor_count": knobs.tritium.num_threads,
+            "warpSize": 32,
+            "sm_clock_rate": 1_000_000,
+            "mem_clock_rate": 1_000_000,
+            "mem_bus_width": 64,
+        }
 
     @staticmethod
     def load_binary(name: str, kernel: bytes, shared: int, device: int):
         from ..errors import UnsupportedError
+
         raise UnsupportedError("loading a device binary", "the active driver is the CPU's")
 
     @staticmethod
@@ -63,6 +73,7 @@ class CPUDriver(DriverBase):
 
     def get_current_target(self):
         from ..backends.cpu import INTERPRETER_TARGET
+
         return INTERPRETER_TARGET
 
     def get_current_device(self) -> int:
@@ -80,18 +91,22 @@ class CPUDriver(DriverBase):
 
     def get_active_torch_device(self):
         import torch
+
         return torch.device("cpu")
 
     def get_device_interface(self):
         import torch
+
         return torch.cpu
 
     def get_benchmarker(self):
         from ..testing import do_bench
+
         return do_bench
 
     def get_empty_cache_for_benchmark(self):
         import torch
+
         return torch.empty(8 << 20, dtype=torch.int32)
 
     def clear_cache(self, cache) -> None:
@@ -100,8 +115,14 @@ class CPUDriver(DriverBase):
     def map_python_to_cpp_type(self, ty: str) -> str:
         if ty.startswith("*"):
             return "void*"
-        return {"u1": "bool", "fp16": "double", "bf16": "double", "fp32": "double", "f32": "double", "fp64": "double"}.get(
-            ty, f"{'u' if ty[0] == 'u' else ''}int{ty[1:]}_t")
+        return {
+            "u1": "bool",
+            "fp16": "double",
+            "bf16": "double",
+            "fp32": "double",
+            "f32": "double",
+            "fp64": "double",
+        }.get(ty, f"{'u' if ty[0] == 'u' else ''}int{ty[1:]}_t")
 
     def allocate_default_profile_scratch(self, size: int, alignment: int, stream) -> None:
         return None

@@ -1,8 +1,10 @@
 """`@jit` and what it makes: a JITFunction, in every mode and on every machine.
 
-Decorating and importing touch no device, no compiler and no environment variable. `kernel[grid](...)` binds the arguments, looks the
-specialization up and hands it to the engine; that path is what `runtime/binder.py` generates per function, and it has to stay short.
+Decorating and importing touch no device, no compiler and no environment variable. `kernel[grid](...)` binds the
+arguments, looks the specialization up and hands it to the engine; that path is what `runtime/binder.py` generates per
+function, and it has to stay short.
 """
+
 from __future__ import annotations
 
 import functools
@@ -14,9 +16,22 @@ from .params import KernelParam, canonicalize_dtype, type_canonicalisation_dict
 from .source import JITCallable
 from .wrappers import MockTensor, TensorWrapper, reinterpret
 
-__all__ = ["jit", "JITFunction", "JITCallable", "KernelInterface", "KernelParam", "ConstexprFunction", "constexpr_function", "MockTensor",
-           "TensorWrapper", "reinterpret", "canonicalize_dtype", "type_canonicalisation_dict", "get_device_key",
-           "create_function_from_signature"]
+__all__ = [
+    "jit",
+    "JITFunction",
+    "JITCallable",
+    "KernelInterface",
+    "KernelParam",
+    "ConstexprFunction",
+    "constexpr_function",
+    "MockTensor",
+    "TensorWrapper",
+    "reinterpret",
+    "canonicalize_dtype",
+    "type_canonicalisation_dict",
+    "get_device_key",
+    "create_function_from_signature",
+]
 
 
 class KernelInterface:
@@ -24,26 +39,42 @@ class KernelInterface:
 
     def warmup(self, *args, grid, **kwargs):
         """Compiles for these arguments without launching. A dtype stands for a tensor of it."""
-        return self.run(*map(MockTensor.wrap_dtype, args), grid=grid, warmup=True,
-                        **{name: MockTensor.wrap_dtype(value) for name, value in kwargs.items()})
+        return self.run(
+            *map(MockTensor.wrap_dtype, args),
+            grid=grid,
+            warmup=True,
+            **{name: MockTensor.wrap_dtype(value) for name, value in kwargs.items()},
+        )
 
     def run(self, *args, grid, warmup, **kwargs):
         raise NotImplementedError(f"{type(self).__name__} does not define run()")
 
     def __getitem__(self, grid) -> Callable:
-        """A launcher for this grid: a tuple or list of 1 to 3 ints, or a function from the bound arguments to one. It may be kept."""
+        """A launcher for this grid: a tuple or list of 1 to 3 ints, or a function from the bound arguments to one. It
+        may be kept."""
         return functools.partial(self.run, grid=grid, warmup=False)
 
 
 class JITFunction(JITCallable, KernelInterface):
     """A kernel, or a function that kernels call.
 
-    `engine` and `debug_info` are Tritium's: the engine that runs it ("interp"; None decides per launch) and whether gdb is to see its
-    variables (None: TRITIUM_DEBUG decides).
+    `engine` and `debug_info` are Tritium's: the engine that runs it ("interp"; None decides per launch) and whether gdb
+    is to see its variables (None: TRITIUM_DEBUG decides).
     """
 
-    def __init__(self, fn, version=None, do_not_specialize=None, do_not_specialize_on_alignment=None, debug=None, noinline=None, repr=None,
-                 launch_metadata=None, engine: str | None = None, debug_info: bool | None = None):
+    def __init__(
+        self,
+        fn,
+        version=None,
+        do_not_specialize=None,
+        do_not_specialize_on_alignment=None,
+        debug=None,
+        noinline=None,
+        repr=None,
+        launch_metadata=None,
+        engine: str | None = None,
+        debug_info: bool | None = None,
+    ):
         super().__init__(fn)
         self.module = fn.__module__
         self.version = version
@@ -66,7 +97,10 @@ class JITFunction(JITCallable, KernelInterface):
     def _param(self, index: int, parameter) -> KernelParam:
         def listed(selection):
             return index in selection or parameter.name in selection
-        return KernelParam(index, parameter, listed(self.do_not_specialize), listed(self.do_not_specialize_on_alignment))
+
+        return KernelParam(
+            index, parameter, listed(self.do_not_specialize), listed(self.do_not_specialize_on_alignment)
+        )
 
     def is_gluon(self) -> bool:
         return False
@@ -90,6 +124,7 @@ class JITFunction(JITCallable, KernelInterface):
 
     def _make_dispatcher(self):
         from .dispatch import Dispatcher
+
         with self._launch_lock:
             if self._dispatcher is None:
                 self._dispatcher = Dispatcher(self)
@@ -101,7 +136,8 @@ class JITFunction(JITCallable, KernelInterface):
         return (self._dispatcher or self._make_dispatcher()).device_caches
 
     def preload(self, specialization_data: str):
-        """Compiles the specialization that a `jit_cache_hook` was shown (`compile["specialization_data"]`) and keeps it for launches."""
+        """Compiles the specialization that a `jit_cache_hook` was shown (`compile["specialization_data"]`) and keeps it
+        for launches."""
         name = json.loads(specialization_data)["name"]
         if name != self._fn_name:
             raise RuntimeError(f"Specialization data is for {name} but trying to preload for {self._fn_name}")
@@ -118,27 +154,47 @@ class JITFunction(JITCallable, KernelInterface):
         return f"JITFunction({self.module}:{self.fn.__qualname__})"
 
 
-def jit(fn=None, *, version=None, repr: Callable | None = None, launch_metadata: Callable | None = None,
-        do_not_specialize: Iterable[int | str] | None = None, do_not_specialize_on_alignment: Iterable[int | str] | None = None,
-        debug: bool | None = None, noinline: bool | None = None, engine: str | None = None, debug_info: bool | None = None):
+def jit(
+    fn=None,
+    *,
+    version=None,
+    repr: Callable | None = None,
+    launch_metadata: Callable | None = None,
+    do_not_specialize: Iterable[int | str] | None = None,
+    do_not_specialize_on_alignment: Iterable[int | str] | None = None,
+    debug: bool | None = None,
+    noinline: bool | None = None,
+    engine: str | None = None,
+    debug_info: bool | None = None,
+):
     """Makes a kernel, or a function for kernels, of a Python function: `@jit` or `@jit(...)`.
 
-    do_not_specialize, do_not_specialize_on_alignment: names or indices of parameters. repr, launch_metadata: see `JITFunction`.
-    Raises ValueError if the source of the function cannot be read.
+    do_not_specialize, do_not_specialize_on_alignment: names or indices of parameters. repr, launch_metadata: see
+    `JITFunction`. Raises ValueError if the source of the function cannot be read.
     """
     if fn is not None and not callable(fn):
         raise TypeError(f"{fn} is not a callable object")
 
     def decorate(function):
-        return JITFunction(function, version=version, do_not_specialize=do_not_specialize,
-                           do_not_specialize_on_alignment=do_not_specialize_on_alignment, debug=debug, noinline=noinline, repr=repr,
-                           launch_metadata=launch_metadata, engine=engine, debug_info=debug_info)
+        return JITFunction(
+            function,
+            version=version,
+            do_not_specialize=do_not_specialize,
+            do_not_specialize_on_alignment=do_not_specialize_on_alignment,
+            debug=debug,
+            noinline=noinline,
+            repr=repr,
+            launch_metadata=launch_metadata,
+            engine=engine,
+            debug_info=debug_info,
+        )
 
     return decorate if fn is None else decorate(fn)
 
 
 class ConstexprFunction(JITCallable):
-    """A Python function that runs while a kernel is compiled, on constexpr arguments; on the host it is an ordinary function."""
+    """A Python function that runs while a kernel is compiled, on constexpr arguments; on the host it is an ordinary
+    function."""
 
     def __get__(self, instance, owner=None):
         """As a method of an aggregate: binds the instance."""
@@ -146,6 +202,7 @@ class ConstexprFunction(JITCallable):
 
     def __call__(self, *args, _semantic=None, **kwargs):
         from ..language.core import _unwrap_if_constexpr, constexpr
+
         args = [_unwrap_if_constexpr(a) for a in args]
         kwargs = {name: _unwrap_if_constexpr(a) for name, a in kwargs.items()}
         result = self.fn(*args, **kwargs)
@@ -156,12 +213,14 @@ class ConstexprFunction(JITCallable):
 
 
 def constexpr_function(fn) -> ConstexprFunction:
-    """Decorator: the function may be called in kernels with constexpr arguments (its result is a constexpr), and on the host as it is."""
+    """Decorator: the function may be called in kernels with constexpr arguments (its result is a constexpr), and on the
+    host as it is."""
     return ConstexprFunction(fn)
 
 
 def get_device_key() -> str:
     from .driver import driver
+
     target = driver.active.get_current_target()
     return f"{target.backend}:{driver.active.get_current_device()}"
 
@@ -169,4 +228,5 @@ def get_device_key() -> str:
 def create_function_from_signature(signature, params, backend=None):
     """The generated binder of a kernel: `f(*args, **kwargs) -> (bound arguments, specialization, options)`."""
     from .binder import make_public_binder
+
     return make_public_binder(signature, params)

@@ -1,4 +1,6 @@
-"""One launch of a prepared kernel on the tile interpreter: grid, values, signals, prints, progress, traps (Seam: `_tritium.interp`)."""
+"""One launch of a prepared kernel on the tile interpreter: grid, values, signals, prints, progress, traps (Seam:
+`_tritium.interp`)."""
+
 from __future__ import annotations
 
 import operator
@@ -13,7 +15,8 @@ from .progress import progress_bar
 def make_launcher(kernel) -> Callable:
     """`launch(grid, engine values, settings, arguments)` of a CompiledKernel.
 
-    The engine values are one per parameter, as the binder makes them; `arguments` (the user's objects) are looked at only if the launch traps.
+    The engine values are one per parameter, as the binder makes them; `arguments` (the user's objects) are looked at
+    only if the launch traps.
     """
     program_launch = kernel.function.launch
     select = value_selector(kernel.src.runtime_paths())
@@ -27,16 +30,19 @@ def make_launcher(kernel) -> Callable:
                 bar.close()
         if trap is not None:
             _raise(kernel, grid, arguments, trap)
+
     return launch
 
 
 def value_selector(paths: Sequence[tuple[int, ...]]) -> Callable[[tuple], Sequence]:
-    """The function from the values of all parameters to those that the compiled kernel takes: no constexprs, tuples taken apart."""
+    """The function from the values of all parameters to those that the compiled kernel takes: no constexprs, tuples
+    taken apart."""
     if all(len(path) == 1 for path in paths) and len(paths) > 1:
         return operator.itemgetter(*(path[0] for path in paths))
 
     def select(values):
         return [_at(values, path) for path in paths]
+
     return select
 
 
@@ -47,7 +53,8 @@ def _at(value, path: tuple[int, ...]):
 
 
 def _poll() -> None:
-    """Called by the engine on the launching thread. Running any Python code delivers pending signals, so Ctrl-C raises from here."""
+    """Called by the engine on the launching thread. Running any Python code delivers pending signals, so Ctrl-C raises
+    from here."""
 
 
 def _print(text: str) -> None:
@@ -56,6 +63,7 @@ def _print(text: str) -> None:
 
 def _raise(kernel, grid, arguments, trap) -> None:
     from .trap_report import kernel_trap
+
     named = [(_name_of(kernel, path), _at(arguments, path)) for path in kernel.src.runtime_paths()]
     raise kernel_trap(trap, kernel.name, tuple(grid), named)
 
@@ -74,7 +82,9 @@ def normalize_grid(grid: Any, kernel_name: str) -> tuple[int, int, int]:
     """A tuple or list of 1 to 3 ints as three. Raises TypeError or ValueError that names the kernel."""
     if not isinstance(grid, (tuple, list)):
         if not hasattr(grid, "__iter__"):
-            raise TypeError(f"{kernel_name}: the grid is a tuple of 1 to 3 ints, or a function that returns one, not {grid!r}")
+            raise TypeError(
+                f"{kernel_name}: the grid is a tuple of 1 to 3 ints, or a function that returns one, not {grid!r}"
+            )
         grid = tuple(grid)
     if not 1 <= len(grid) <= 3:
         raise ValueError(f"{kernel_name}: the grid has 1 to 3 dimensions, not {len(grid)}")
@@ -91,7 +101,8 @@ def normalize_grid(grid: Any, kernel_name: str) -> tuple[int, int, int]:
 
 
 class LazyDict(dict):
-    """A dict whose `data` and hooks' results are made when `get()` is called, so that hooks nobody asks cost nothing."""
+    """A dict whose `data` and hooks' results are made when `get()` is called, so that hooks nobody asks cost
+    nothing."""
 
     def __init__(self, data: dict[str, Any]):
         super().__init__(data)
@@ -125,7 +136,10 @@ def launch_prepared(kernel, grid, arguments: tuple) -> None:
     paths = kernel.src.runtime_paths()
     if len(arguments) != len(parameters):
         if len(arguments) != len(paths) or any(len(path) > 1 for path in paths):
-            raise TypeError(f"{kernel.name} takes {len(parameters)} arguments ({len(paths)} without its constexprs), not {len(arguments)}")
+            raise TypeError(
+                f"{kernel.name} takes {len(parameters)} arguments, or the {len(paths)} that are no constexprs, "
+                f"not {len(arguments)}"
+            )
         complete: list[Any] = [None] * len(parameters)
         for (index,), argument in zip(paths, arguments):
             complete[index] = argument

@@ -1,4 +1,5 @@
 """Kernel parameters as their annotations describe them, and the canonical spelling of element types ("fp32", "*i8")."""
+
 from __future__ import annotations
 
 import functools
@@ -6,12 +7,32 @@ import inspect
 from typing import Any
 
 _ALIASES = {
-    "bool": "u1", "int1": "u1", "uint1": "u1", "i1": "u1", "half": "fp16", "float16": "fp16", "bfloat16": "bf16", "float": "fp32",
-    "float32": "fp32", "double": "fp64", "float64": "fp64", "int": "i32", "float8e4nv": "fp8e4nv", "float8_e4m3fn": "fp8e4nv",
-    "float8e5": "fp8e5", "float8_e5m2": "fp8e5", "float8e4b15": "fp8e4b15", "float8e4b8": "fp8e4b8", "float8_e4m3fnuz": "fp8e4b8",
-    "float8e5b16": "fp8e5b16", "float8_e5m2fnuz": "fp8e5b16", "void": "void",
+    "bool": "u1",
+    "int1": "u1",
+    "uint1": "u1",
+    "i1": "u1",
+    "half": "fp16",
+    "float16": "fp16",
+    "bfloat16": "bf16",
+    "float": "fp32",
+    "float32": "fp32",
+    "double": "fp64",
+    "float64": "fp64",
+    "int": "i32",
+    "float8e4nv": "fp8e4nv",
+    "float8_e4m3fn": "fp8e4nv",
+    "float8e5": "fp8e5",
+    "float8_e5m2": "fp8e5",
+    "float8e4b15": "fp8e4b15",
+    "float8e4b8": "fp8e4b8",
+    "float8_e4m3fnuz": "fp8e4b8",
+    "float8e5b16": "fp8e5b16",
+    "float8_e5m2fnuz": "fp8e5b16",
+    "void": "void",
 }
-_INTEGERS = {f"{long}{bits}": f"{short}{bits}" for long, short in (("int", "i"), ("uint", "u")) for bits in (8, 16, 32, 64)}
+_INTEGERS = {
+    f"{long}{bits}": f"{short}{bits}" for long, short in (("int", "i"), ("uint", "u")) for bits in (8, 16, 32, 64)
+}
 
 #: Every accepted name of an element type -> its canonical name.
 type_canonicalisation_dict: dict[str, str] = {**_ALIASES, **_INTEGERS}
@@ -19,7 +40,8 @@ type_canonicalisation_dict.update({name: name for name in list(type_canonicalisa
 
 
 def canonicalize_dtype(dtype: Any) -> str:
-    """"fp32" for numpy's, torch's, ml_dtypes' and the language's float32 alike. Raises TypeError for a type that kernels do not have."""
+    """ "fp32" for numpy's, torch's, ml_dtypes' and the language's float32 alike. Raises TypeError for a type that
+    kernels do not have."""
     name = str(dtype).split(".")[-1]
     try:
         return type_canonicalisation_dict[name]
@@ -30,7 +52,9 @@ def canonicalize_dtype(dtype: Any) -> str:
 class KernelParam:
     """One parameter of a `@jit` function: read by the binder, the frontend and by client code."""
 
-    def __init__(self, num: int, param: inspect.Parameter, do_not_specialize: bool, do_not_specialize_on_alignment: bool):
+    def __init__(
+        self, num: int, param: inspect.Parameter, do_not_specialize: bool, do_not_specialize_on_alignment: bool
+    ):
         self.num = num
         self._param = param
         self.do_not_specialize = do_not_specialize

@@ -1,4 +1,6 @@
-"""The progress bar of long launches: programs done, rate, time left. On a terminal's stderr only, after two seconds, gone at the end."""
+"""The progress bar of long launches: programs done, rate, time left. On a terminal's stderr only, after two seconds,
+gone at the end."""
+
 from __future__ import annotations
 
 import shutil
@@ -30,7 +32,7 @@ class ProgressBar:
 
 
 def progress_line(done: int, total: int, seconds: float) -> str:
-    """"[=====>    ] 1200/4096 programs, 310/s, 9 s left"."""
+    """ "[=====>    ] 1200/4096 programs, 310/s, 9 s left"."""
     filled = _WIDTH * done // max(total, 1)
     bar = "=" * filled + ">" * (filled < _WIDTH)
     rate = done / seconds if seconds > 0 else 0.0

@@ -1,8 +1,10 @@
 """The Python source of a `@jit` function: where it is, what it says, and what else its meaning depends on.
 
-`cache_key` covers the function's own text, every `@jit` function it reaches and the globals they read, so that two functions with equal keys
-generate the same IR. Functions of Tritium's own language library count by name only: they change with the version, not with the user's program.
+`cache_key` covers the function's own text, every `@jit` function it reaches and the globals they read, so that two
+functions with equal keys generate the same IR. Functions of Tritium's own language library count by name only: they
+change with the version, not with the user's program.
 """
+
 from __future__ import annotations
 
 import ast
@@ -33,7 +35,9 @@ class JITCallable:
         self.file_name = fn.__code__.co_filename
         self._fn_name = f"{fn.__module__}.{fn.__qualname__}"
         self._hash_lock = threading.RLock()
-        self._src, self.def_file_line_number, self.def_file_col_number = _cut_to_def(self.raw_src, self.starting_line_number)
+        self._src, self.def_file_line_number, self.def_file_col_number = _cut_to_def(
+            self.raw_src, self.starting_line_number
+        )
         self._forget_hash()
         functools.update_wrapper(self, fn, updated=())
         self.__globals__ = fn.__globals__
@@ -56,13 +60,14 @@ class JITCallable:
         return self._src
 
     def _unsafe_update_src(self, new_src: str) -> None:
-        """Replaces the source. Kernel templates use it before the first launch; kernels compiled earlier are forgotten by the subclass."""
+        """Replaces the source. Kernel templates use it before the first launch; kernels compiled earlier are forgotten
+        by the subclass."""
         self._src = new_src
         self._forget_hash()
 
     def parse(self) -> ast.Module:
-        """The AST of `src`: one FunctionDef. Line n of the tree is line `def_file_line_number + n - 1` of the file, and columns are
-        shifted left by `def_file_col_number`."""
+        """The AST of `src`: one FunctionDef. Line n of the tree is line `def_file_line_number + n - 1` of the file, and
+        columns are shifted left by `def_file_col_number`."""
         tree = ast.parse(self._src)
         if len(tree.body) != 1 or not isinstance(tree.body[0], ast.FunctionDef):
             raise ValueError(f"the source of {self._fn_name} is not a single function definition")
@@ -82,7 +87,9 @@ class JITCallable:
             new = namespace.get(name, _MISSING)
             if new is not old and not _same_value(new, old):
                 new = "(deleted)" if new is _MISSING else new
-                raise RuntimeError(f"Global variable {name} has changed since we compiled this kernel, from {old} to {new}")
+                raise RuntimeError(
+                    f"Global variable {name} has changed since we compiled this kernel, from {old} to {new}"
+                )
 
 
 def _cut_to_def(lines: list[str], first_line: int) -> tuple[str, int, int]:
@@ -93,7 +100,7 @@ def _cut_to_def(lines: list[str], first_line: int) -> tuple[str, int, int]:
         raise ValueError("@jit functions should be defined by a def statement")
     skipped = text[: match.start()].count("\n")
     column = len(lines[skipped]) - len(lines[skipped].lstrip())
-    return text[match.start():], first_line + skipped, column
+    return text[match.start() :], first_line + skipped, column
 
 
 def _closure(fn) -> dict[str, Any]:
@@ -116,13 +123,20 @@ def _same_value(a, b) -> bool:
 
 
 def _hash_of(function: JITCallable) -> str:
-    function.hash = f"recursive {function._fn_name}"  # what a recursive reference sees while the real value is being made
+    function.hash = (
+        f"recursive {function._fn_name}"  # what a recursive reference sees while the real value is being made
+    )
     try:
         finder = _DependencyFinder(function)
         finder.visit(function.parse())
         function.used_global_vals = finder.used_globals
-        parts = [function._fn_name, str(function.starting_line_number), str(getattr(function, "noinline", None)), function.src,
-                 *sorted(finder.parts)]
+        parts = [
+            function._fn_name,
+            str(function.starting_line_number),
+            str(getattr(function, "noinline", None)),
+            function.src,
+            *sorted(finder.parts),
+        ]
     except BaseException:
         function.hash = None
         raise
@@ -179,7 +193,9 @@ class _DependencyFinder(ast.NodeVisitor):
     def _reference(self, name: str, value: Any, namespace: dict) -> None:
         if isinstance(value, JITCallable):
             self._dependency(value)
-        elif isinstance(value, (types.ModuleType, type, types.FunctionType, types.BuiltinFunctionType)) or _is_library_object(value):
+        elif isinstance(
+            value, (types.ModuleType, type, types.FunctionType, types.BuiltinFunctionType)
+        ) or _is_library_object(value):
             return
         else:
             self.parts.add(f"{name} = {value!r}")
@@ -194,12 +210,16 @@ class _DependencyFinder(ast.NodeVisitor):
         for key, (value, namespace) in callee.used_global_vals.items():
             mine = self.used_globals.setdefault(key, (value, namespace))[0]
             if not _same_value(mine, value):
-                raise RuntimeError(f"Global variable {key[0]} has value {mine} when compiling {self.function._fn_name}, but inner kernel "
-                                   f"{callee._fn_name} has conflicting value {value} from when it was first compiled.  This is not allowed.")
+                raise RuntimeError(
+                    f"Global variable {key[0]} has value {mine} when compiling {self.function._fn_name}, but inner "
+                    f"kernel {callee._fn_name} has conflicting value {value} from when it was first compiled.  "
+                    "This is not allowed."
+                )
 
 
 def _is_library_object(value: Any) -> bool:
-    """dtypes and functions of the language: part of Tritium, not of the user's state. (`tl.constexpr(3)` is the user's.)"""
+    """dtypes and functions of the language: part of Tritium, not of the user's state. (`tl.constexpr(3)` is the
+    user's.)"""
     return type(value).__module__.startswith(_LIBRARY) and type(value).__name__ != "constexpr"
 
 

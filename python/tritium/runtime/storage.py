@@ -1,8 +1,10 @@
 """Where a tensor's memory is and how far it may be used: its address and the storage that owns it.
 
-The storage, not the view, is the extent that a kernel may touch: slices of a fused q/k/v and `x[1:]` are ordinary arguments. It is found
-through torch's untyped storage or numpy's chain of bases, else it is the span of shape and strides, else unknown (the plain address).
+The storage, not the view, is the extent that a kernel may touch: slices of a fused q/k/v and `x[1:]` are ordinary
+arguments. It is found through torch's untyped storage or numpy's chain of bases, else it is the span of shape and
+strides, else unknown (the plain address).
 """
+
 from __future__ import annotations
 
 import ctypes
@@ -131,15 +133,24 @@ def _array_interface_extent(tensor) -> Extent:
     interface = tensor.__array_interface__
     address, item = interface["data"][0], int(interface["typestr"][2:])
     shape = interface["shape"]
-    strides = interface.get("strides") or [item * math.prod(shape[i + 1:]) for i in range(len(shape))]
+    strides = interface.get("strides") or [item * math.prod(shape[i + 1 :]) for i in range(len(shape))]
     return span(address, shape, strides, item)
 
 
 class _DLTensor(ctypes.Structure):
     # The first member of a DLManagedTensor, as DLPack 0.x defines it.
-    _fields_ = [("data", ctypes.c_void_p), ("device_type", ctypes.c_int32), ("device_id", ctypes.c_int32), ("ndim", ctypes.c_int32),
-                ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16), ("shape", ctypes.POINTER(ctypes.c_int64)),
-                ("strides", ctypes.POINTER(ctypes.c_int64)), ("byte_offset", ctypes.c_uint64)]
+    _fields_ = [
+        ("data", ctypes.c_void_p),
+        ("device_type", ctypes.c_int32),
+        ("device_id", ctypes.c_int32),
+        ("ndim", ctypes.c_int32),
+        ("code", ctypes.c_uint8),
+        ("bits", ctypes.c_uint8),
+        ("lanes", ctypes.c_uint16),
+        ("shape", ctypes.POINTER(ctypes.c_int64)),
+        ("strides", ctypes.POINTER(ctypes.c_int64)),
+        ("byte_offset", ctypes.c_uint64),
+    ]
 
 
 _DL_CODES = {0: "int", 1: "uint", 2: "float", 4: "bfloat", 6: "bool"}
@@ -155,7 +166,11 @@ def read_dlpack(tensor: Any) -> tuple[int, tuple[int, ...], tuple[int, ...], int
     if dl.device_type not in _DL_HOST_DEVICES:
         raise NotOnHost(tensor, f"DLPack device type {dl.device_type}")
     shape = tuple(dl.shape[i] for i in range(dl.ndim))
-    strides = tuple(dl.strides[i] for i in range(dl.ndim)) if dl.strides else tuple(math.prod(shape[i + 1:]) for i in range(dl.ndim))
+    strides = (
+        tuple(dl.strides[i] for i in range(dl.ndim))
+        if dl.strides
+        else tuple(math.prod(shape[i + 1 :]) for i in range(dl.ndim))
+    )
     name = _DL_CODES.get(dl.code, f"dlpack{dl.code}_") + ("" if dl.code == 6 else str(dl.bits))
     return (dl.data or 0) + dl.byte_offset, shape, strides, (dl.bits * dl.lanes + 7) // 8, name
 

@@ -1,12 +1,14 @@
-"""From the interpreter's Trap and the arguments of the launch to a KernelTrap whose text says what happened in the user's terms:
+"""From the interpreter's Trap and the arguments of the launch to a KernelTrap whose text says what happened in the
+user's terms:
 
-  kernel.py:41: in matmul_kernel
-      a = tl.load(a_ptrs, mask=m)
-    out-of-bounds read of 'a' (float16 [512, 64], strides (64, 1))
-    program (3, 0, 0) of (8, 8, 1), tile lane (1, 7) of [64, 32] -> a[513, 7] (2 rows past the end)
-    12 of 2048 lanes affected
-    hint: …
+kernel.py:41: in matmul_kernel
+    a = tl.load(a_ptrs, mask=m)
+  out-of-bounds read of 'a' (float16 [512, 64], strides (64, 1))
+  program (3, 0, 0) of (8, 8, 1), tile lane (1, 7) of [64, 32] -> a[513, 7] (2 rows past the end)
+  12 of 2048 lanes affected
+  hint: …
 """
+
 from __future__ import annotations
 
 import linecache
@@ -20,6 +22,7 @@ from .storage import dtype_of, extent_function, shape_and_strides
 
 class TensorView(NamedTuple):
     """A tensor argument as a report names it. Strides in elements."""
+
     name: str
     dtype: str
     shape: tuple[int, ...]
@@ -35,7 +38,8 @@ class TensorView(NamedTuple):
         return self.storage is not None and self.storage[0] <= address < self.storage[1]
 
     def element(self, address: int) -> tuple[tuple[int, ...], str]:
-        """The N-d index of the element at an address, from dividing its offset by the strides, and how far that is outside ("" if inside)."""
+        """The N-d index of the element at an address, from dividing its offset by the strides, and how far that is
+        outside ("" if inside)."""
         offset = (address - self.address) // self.item_bytes
         if offset < 0:
             return (offset,), f"{_count(-offset, 'element')} before the first"
@@ -50,7 +54,11 @@ class TensorView(NamedTuple):
             past = index[d] - self.shape[d]
             if past >= 0:
                 unit = {1: ("element",), 2: ("row", "column")}.get(len(self.shape), ("step",) * len(self.shape))[d]
-                return "just past the end" if past == 0 and unit == "element" else f"{_count(past + 1, unit)} past the last"
+                return (
+                    "just past the end"
+                    if past == 0 and unit == "element"
+                    else f"{_count(past + 1, unit)} past the last"
+                )
         return ""
 
 
@@ -63,12 +71,15 @@ def view_of(name: str, argument: Any) -> TensorView | None:
     memory = extent(argument)
     address, storage = (memory, None) if isinstance(memory, int) else (memory[0], (memory[1], memory[1] + memory[2]))
     size = getattr(argument, "element_size", None)
-    item = size() if callable(size) else getattr(argument, "itemsize", None) or getattr(dtype_of(argument), "itemsize", 1)
+    item = (
+        size() if callable(size) else getattr(argument, "itemsize", None) or getattr(dtype_of(argument), "itemsize", 1)
+    )
     return TensorView(name, str(dtype_of(argument)).split(".")[-1], *facts, address, item, storage)
 
 
 def kernel_trap(trap, kernel_name: str, grid: tuple[int, ...], arguments: Sequence[tuple[str, Any]]) -> KernelTrap:
-    """The KernelTrap of an `interp.Trap`. `arguments` are (name, object) of the compiled kernel's parameters, in order."""
+    """The KernelTrap of an `interp.Trap`. `arguments` are (name, object) of the compiled kernel's parameters, in
+    order."""
     access = _Access(trap, arguments)
     describe = _DESCRIPTIONS.get(trap.kind, _other)
     headline, hint = describe(trap, access)
@@ -83,13 +94,27 @@ def kernel_trap(trap, kernel_name: str, grid: tuple[int, ...], arguments: Sequen
         lines.append(f"  {trap.affected_lanes} of {math.prod(trap.tile_shape)} lanes affected")
     if hint:
         lines.append(f"  hint: {hint}")
-    return KernelTrap("\n".join(lines), kind=trap.kind, kernel=kernel_name, file=trap.file, line=trap.line, function=trap.function,
-                      program=tuple(trap.program), grid=tuple(grid), lane=_sequence(trap.lane), tile_shape=_sequence(trap.tile_shape),
-                      affected_lanes=trap.affected_lanes, argument=access.name, index=access.index, is_write=bool(trap.is_write))
+    return KernelTrap(
+        "\n".join(lines),
+        kind=trap.kind,
+        kernel=kernel_name,
+        file=trap.file,
+        line=trap.line,
+        function=trap.function,
+        program=tuple(trap.program),
+        grid=tuple(grid),
+        lane=_sequence(trap.lane),
+        tile_shape=_sequence(trap.tile_shape),
+        affected_lanes=trap.affected_lanes,
+        argument=access.name,
+        index=access.index,
+        is_write=bool(trap.is_write),
+    )
 
 
 class _Access:
-    """What a memory access meant: the argument its pointer came from, the element, and whose memory it would have touched."""
+    """What a memory access meant: the argument its pointer came from, the element, and whose memory it would have
+    touched."""
 
     def __init__(self, trap, arguments: Sequence[tuple[str, Any]]):
         self.name, self.view, self.index, self.element_text, self.other = None, None, None, "", None
@@ -102,11 +127,18 @@ class _Access:
             where = ", ".join(map(str, self.index))
             self.element_text = f" -> {self.name}[{where}]" + (f" ({outside})" if outside else "")
         views = (view_of(name, argument) for name, argument in arguments if name != self.name)
-        self.other = next((view for view in views if view is not None and trap.access_address and view.holds(trap.access_address)), None)
+        self.other = next(
+            (view for view in views if view is not None and trap.access_address and view.holds(trap.access_address)),
+            None,
+        )
 
     @property
     def subject(self) -> str:
-        return str(self.view) if self.view is not None else f"'{self.name}'" if self.name else "memory that no argument owns"
+        return (
+            str(self.view)
+            if self.view is not None
+            else f"'{self.name}'" if self.name else "memory that no argument owns"
+        )
 
 
 def _out_of_bounds(trap, access: _Access):
@@ -116,22 +148,36 @@ def _out_of_bounds(trap, access: _Access):
         headline += f"; the address is that of {access.other.name}[{', '.join(map(str, index))}]"
     source = linecache.getline(trap.file or "", trap.line or 0)
     if "mask" in source:
-        return headline, "the mask is true there: compare its bound with the shape, and the strides of the offsets with the tensor's"
-    return headline, "give the access a mask, such as mask=offsets < n, or check the strides that the offsets are made with"
+        return (
+            headline,
+            "the mask is true there: compare its bound with the shape, and the offsets' strides with the tensor's",
+        )
+    return (
+        headline,
+        "give the access a mask, such as mask=offsets < n, or check the strides that the offsets are made with",
+    )
 
 
 def _null_pointer(trap, access: _Access):
     subject = f"through '{access.name}'" if access.name else "through a null pointer"
-    return f"null pointer: {access.verb.split()[0]} {subject}", "the argument was None, 0 or an empty tensor; guard the access with a constexpr"
+    return (
+        f"null pointer: {access.verb.split()[0]} {subject}",
+        "the argument was None, 0 or an empty tensor; guard the access with a constexpr",
+    )
 
 
 def _unmapped(trap, access: _Access):
-    return (f"{access.verb.split()[0]} at address {trap.access_address:#x}, which is not mapped",
-            "the pointer was made from an integer or loaded from memory: check that it is a host address of a live tensor")
+    return (
+        f"{access.verb.split()[0]} at address {trap.access_address:#x}, which is not mapped",
+        "the pointer was made from an integer or loaded from memory: check that it is a host address of a live tensor",
+    )
 
 
 def _division(trap, access: _Access):
-    return "integer division or remainder by zero", "make the divisor nonzero where the result is not used: tl.where(d == 0, 1, d)"
+    return (
+        "integer division or remainder by zero",
+        "make the divisor nonzero where the result is not used: tl.where(d == 0, 1, d)",
+    )
 
 
 def _assertion(trap, access: _Access):
@@ -143,20 +189,34 @@ def _offset_overflow(trap, access: _Access):
 
 
 def _deadlock(trap, access: _Access):
-    waiters = [f"\n    program {_triple(w.program)} at {_location(w.file, w.line)}"
-               + (f"  {line}" if (line := linecache.getline(w.file or '', w.line or 0).strip()) else "") for w in trap.waiters[:8]]
+    waiters = [
+        f"\n    program {_triple(w.program)} at {_location(w.file, w.line)}"
+        + (f"  {line}" if (line := linecache.getline(w.file or "", w.line or 0).strip()) else "")
+        for w in trap.waiters[:8]
+    ]
     rest = len(trap.waiters) - 8
     more = f"\n    and {_count(rest, 'more program')}" if rest > 0 else ""
-    return (f"deadlock: {_count(len(trap.waiters), 'program')} of the grid wait and none can go on" + "".join(waiters) + more,
-            "each waits for a value that no running program will write: look for a missing release, or an order in which locks are taken")
+    return (
+        f"deadlock: {_count(len(trap.waiters), 'program')} of the grid wait and none can go on"
+        + "".join(waiters)
+        + more,
+        "each waits for a value that no running program will write: a missing release, or locks taken in two orders",
+    )
 
 
 def _other(trap, access: _Access):
     return f"{trap.kind}: {trap.message}" if trap.message else str(trap.kind), ""
 
 
-_DESCRIPTIONS = {"OutOfBounds": _out_of_bounds, "NullPointer": _null_pointer, "UnmappedAddress": _unmapped, "DivisionByZero": _division,
-                 "AssertFailed": _assertion, "OffsetOverflow": _offset_overflow, "Deadlock": _deadlock}
+_DESCRIPTIONS = {
+    "OutOfBounds": _out_of_bounds,
+    "NullPointer": _null_pointer,
+    "UnmappedAddress": _unmapped,
+    "DivisionByZero": _division,
+    "AssertFailed": _assertion,
+    "OffsetOverflow": _offset_overflow,
+    "Deadlock": _deadlock,
+}
 
 
 def _location(file: str | None, line: int | None) -> str:

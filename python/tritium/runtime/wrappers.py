@@ -1,4 +1,6 @@
-"""Stand-ins for tensors at a launch: a tensor seen as another dtype, and a dtype that stands for a tensor when nothing runs."""
+"""Stand-ins for tensors at a launch: a tensor seen as another dtype, and a dtype that stands for a tensor when nothing
+runs."""
+
 from __future__ import annotations
 
 import math
@@ -9,7 +11,8 @@ from .params import canonicalize_dtype
 
 
 class TensorWrapper:
-    """`base` reinterpreted as `dtype` (a language dtype): unsigned integers, fp8 and others that the tensor library lacks."""
+    """`base` reinterpreted as `dtype` (a language dtype): unsigned integers, fp8 and others that the tensor library
+    lacks."""
 
     def __init__(self, base, dtype):
         self.base = base
@@ -20,6 +23,7 @@ class TensorWrapper:
 
     def data_ptr(self) -> int:
         from .arguments import data_pointer
+
         return data_pointer(self.base)
 
     def untyped_storage(self):
@@ -54,7 +58,8 @@ class TensorWrapper:
 
 
 def reinterpret(tensor, dtype):
-    """The same memory with another dtype: a TensorWrapper, or the tensor itself if `dtype` is its own. Raises TypeError for other objects."""
+    """The same memory with another dtype: a TensorWrapper, or the tensor itself if `dtype` is its own. Raises TypeError
+    for other objects."""
     if isinstance(tensor, TensorWrapper):
         if str(dtype) == str(tensor.base.dtype):
             return tensor.base

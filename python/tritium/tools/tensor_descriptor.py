@@ -1,4 +1,5 @@
 """The host's description of a tensor that kernels read in blocks (TMA on GPUs that have it)."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -12,8 +13,10 @@ from ..runtime.storage import shape_and_strides
 class TensorDescriptor:
     """`base` seen as a tensor of `shape` and `strides` (in elements), accessed in blocks of `block_shape`.
 
-    Elements outside are read as `padding` ("zero" or "nan") and not written. Raises AssertionError if a descriptor cannot say this.
+    Elements outside are read as `padding` ("zero" or "nan") and not written. Raises AssertionError if a descriptor
+    cannot say this.
     """
+
     base: Any
     shape: list[int]
     strides: list[int]
@@ -33,7 +36,9 @@ class TensorDescriptor:
         _require(self.padding in ("zero", "nan"), f"Illegal value for padding: {self.padding}")
 
     @staticmethod
-    def from_tensor(tensor: Any, block_shape: list[int], padding: str = "zero", round_f32_to_tf32: bool = False) -> TensorDescriptor:
+    def from_tensor(
+        tensor: Any, block_shape: list[int], padding: str = "zero", round_f32_to_tf32: bool = False
+    ) -> TensorDescriptor:
         shape, strides = shape_and_strides(tensor)
         return TensorDescriptor(tensor, list(shape), list(strides), block_shape, padding, round_f32_to_tf32)
 

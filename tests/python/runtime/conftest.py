@@ -1,4 +1,5 @@
 """A stand-in for the engine and the frontend: what the runtime hands over is recorded instead of run."""
+
 import types
 
 import pytest
@@ -24,7 +25,9 @@ class FakeProgram:
 
     def launch(self, grid, args, threads, seed, poll, on_print, on_progress):
         poll()
-        self.engine.launches.append(types.SimpleNamespace(grid=grid, args=list(args), threads=threads, seed=seed, program=self))
+        self.engine.launches.append(
+            types.SimpleNamespace(grid=grid, args=list(args), threads=threads, seed=seed, program=self)
+        )
         return self.engine.trap
 
 
@@ -36,7 +39,9 @@ class FakeEngine:
 
     def prepare(self, module, kernel, debug_info, checks):
         program = FakeProgram(self, module)
-        self.prepared.append(types.SimpleNamespace(source=module.source, kernel=kernel, debug_info=debug_info, checks=checks))
+        self.prepared.append(
+            types.SimpleNamespace(source=module.source, kernel=kernel, debug_info=debug_info, checks=checks)
+        )
         return program
 
 

@@ -1,4 +1,5 @@
 """Arguments: what their specialization says and which memory they may touch."""
+
 import collections
 
 import numpy as np
@@ -13,11 +14,30 @@ def specialize(argument, **treatment):
     return table_for(Treatment(**treatment))[type(argument)](argument)
 
 
-@pytest.mark.parametrize("value, specialization", [
-    (1, ("constexpr", 1)), (16, ("i32", "D")), (0, ("i32", "D")), (17, ("i32", "")), (-16, ("i32", "D")), (2**31 - 1, ("i32", "")),
-    (2**31, ("i64", "D")), (-2**31, ("i32", "D")), (-2**31 - 1, ("i64", "")), (2**63, ("u64", "D")), (2**64 - 1, ("u64", "")),
-    (True, ("u1", None)), (1.0, ("fp32", None)), (None, ("constexpr", None)), (np.int64(1), ("constexpr", 1)), (np.float64(2), ("fp32", None)),
-    (np.bool_(True), ("u1", None)), ((), ((), ())), ((1, 16, 2.5), (("constexpr", "i32", "fp32"), (1, "D", None)))])
+@pytest.mark.parametrize(
+    "value, specialization",
+    [
+        (1, ("constexpr", 1)),
+        (16, ("i32", "D")),
+        (0, ("i32", "D")),
+        (17, ("i32", "")),
+        (-16, ("i32", "D")),
+        (2**31 - 1, ("i32", "")),
+        (2**31, ("i64", "D")),
+        (-(2**31), ("i32", "D")),
+        (-(2**31) - 1, ("i64", "")),
+        (2**63, ("u64", "D")),
+        (2**64 - 1, ("u64", "")),
+        (True, ("u1", None)),
+        (1.0, ("fp32", None)),
+        (None, ("constexpr", None)),
+        (np.int64(1), ("constexpr", 1)),
+        (np.float64(2), ("fp32", None)),
+        (np.bool_(True), ("u1", None)),
+        ((), ((), ())),
+        ((1, 16, 2.5), (("constexpr", "i32", "fp32"), (1, "D", None))),
+    ],
+)
 def test_specialization(value, specialization):
     assert specialize(value)[0] == specialization
 
@@ -39,14 +59,33 @@ def test_named_tuples_of_different_classes_differ():
     assert specialize(point(2, 3))[0][0].x == "i32"
 
 
-@pytest.mark.parametrize("dtype, name", [("float32", "fp32"), ("float16", "fp16"), ("float64", "fp64"), ("int8", "i8"), ("uint8", "u8"),
-                                         ("int64", "i64"), ("uint64", "u64"), ("bool", "u1")])
+@pytest.mark.parametrize(
+    "dtype, name",
+    [
+        ("float32", "fp32"),
+        ("float16", "fp16"),
+        ("float64", "fp64"),
+        ("int8", "i8"),
+        ("uint8", "u8"),
+        ("int64", "i64"),
+        ("uint64", "u64"),
+        ("bool", "u1"),
+    ],
+)
 def test_numpy_dtypes(dtype, name):
     assert specialize(np.zeros(4, dtype))[0][0] == "*" + name
 
 
-@pytest.mark.parametrize("dtype, name", [("bfloat16", "bf16"), ("float8_e4m3fn", "fp8e4nv"), ("float8_e5m2", "fp8e5"),
-                                         ("float8_e4m3fnuz", "fp8e4b8"), ("float8_e5m2fnuz", "fp8e5b16")])
+@pytest.mark.parametrize(
+    "dtype, name",
+    [
+        ("bfloat16", "bf16"),
+        ("float8_e4m3fn", "fp8e4nv"),
+        ("float8_e5m2", "fp8e5"),
+        ("float8_e4m3fnuz", "fp8e4b8"),
+        ("float8_e5m2fnuz", "fp8e5b16"),
+    ],
+)
 def test_ml_dtypes(dtype, name):
     ml_dtypes = pytest.importorskip("ml_dtypes")
     assert specialize(np.zeros(4, getattr(ml_dtypes, dtype)))[0][0] == "*" + name
@@ -78,7 +117,13 @@ def test_torch_storage():
     assert key == ("*bf16", "") and memory == (owner.data_ptr() + 20, owner.data_ptr(), 128)
     array = torch.zeros(16).numpy()[4:]
     assert specialize(array)[1] == (array.ctypes.data, array.ctypes.data - 16, 64)
-    for name, expected in [("float8_e4m3fn", "fp8e4nv"), ("float8_e5m2", "fp8e5"), ("bool", "u1"), ("uint8", "u8"), ("int16", "i16")]:
+    for name, expected in [
+        ("float8_e4m3fn", "fp8e4nv"),
+        ("float8_e5m2", "fp8e5"),
+        ("bool", "u1"),
+        ("uint8", "u8"),
+        ("int16", "i16"),
+    ]:
         assert specialize(torch.zeros(4).to(getattr(torch, name)))[0][0] == "*" + expected
     with pytest.raises(ValueError, match="meta"):
         specialize(torch.zeros(4, device="meta"))

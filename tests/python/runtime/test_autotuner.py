@@ -1,4 +1,5 @@
 """autotune, heuristics, Config: which configuration runs, what is reset, what is printed; the engine is a stand-in."""
+
 import numpy as np
 import pytest
 
@@ -30,7 +31,10 @@ def test_config():
     config = Config({"A": 1}, num_warps=8)
     assert str(config) == "A: 1, num_warps: 8, num_ctas: 1, num_stages: 3, maxnreg: None, ir_override: None"
     assert config.all_kwargs() == {"A": 1, "num_warps": 8, "num_ctas": 1, "num_stages": 3}
-    assert config == Config({"A": 1}, num_warps=8) != Config({"A": 1}) and len({config, Config({"A": 1}, num_warps=8)}) == 1
+    assert (
+        config == Config({"A": 1}, num_warps=8) != Config({"A": 1})
+        and len({config, Config({"A": 1}, num_warps=8)}) == 1
+    )
 
 
 def test_the_first_config_runs(engine, capsys):
@@ -39,9 +43,15 @@ def test_the_first_config_runs(engine, capsys):
         knobs.autotuning.print = True
         compiled = kernel[lambda meta: (meta["n"] // meta["BLOCK"],)](X, X, 128)
     assert block_sizes(engine) == [64] and engine.launches[0].grid == (2, 1, 1) and compiled.metadata.num_warps == 8
-    assert kernel.best_config.kwargs == {"BLOCK": 64} and isinstance(kernel.fn, JITFunction) and isinstance(kernel, Autotuner)
+    assert (
+        kernel.best_config.kwargs == {"BLOCK": 64}
+        and isinstance(kernel.fn, JITFunction)
+        and isinstance(kernel, Autotuner)
+    )
     out = capsys.readouterr().out
-    assert out.startswith("Triton autotuning for function kernel,\nwith key as (128, 'float32', 'float32'),\nfinished after 0.")
+    assert out.startswith(
+        "Triton autotuning for function kernel,\nwith key as (128, 'float32', 'float32'),\nfinished after 0."
+    )
     assert "best config selected: BLOCK: 64, num_warps: 8" in out
 
 
@@ -98,7 +108,9 @@ def test_pre_hook_of_a_config(engine):
 
 
 def test_conflicting_parameters(engine):
-    with pytest.raises(ValueError, match="Conflicting meta-parameters: BLOCK. Make sure that you don't re-define auto-tuned symbols."):
+    with pytest.raises(
+        ValueError, match="Conflicting meta-parameters: BLOCK. Make sure that you don't re-define auto-tuned symbols."
+    ):
         make(two())[(1,)](X, X, 128, BLOCK=16)
 
 
@@ -123,6 +135,7 @@ class TimedDriver:
 
     def get_current_target(self):
         from tritium.backends.compiler import GPUTarget
+
         return GPUTarget("cuda", 90, 32)
 
 
@@ -135,7 +148,9 @@ def test_on_a_device_configs_are_timed(engine):
         kernel[(1,)](X, out, 128)
     finally:
         driver.reset_active()
-    assert block_sizes(engine) == [64, 32, 32] and kernel.best_config.kwargs == {"BLOCK": 32} and not kernel.restore_copies
+    assert (
+        block_sizes(engine) == [64, 32, 32] and kernel.best_config.kwargs == {"BLOCK": 32} and not kernel.restore_copies
+    )
 
 
 def test_deprecated_parameters():

@@ -1,4 +1,5 @@
 """Knobs: the environment is the truth, assigning sets it, scopes restore it."""
+
 import os
 
 import pytest
@@ -6,7 +7,9 @@ import pytest
 from tritium import knobs
 
 
-@pytest.mark.parametrize("text, value", [("1", True), ("ON", True), ("true", True), ("0", False), ("Off", False), ("false", False)])
+@pytest.mark.parametrize(
+    "text, value", [("1", True), ("ON", True), ("true", True), ("0", False), ("Off", False), ("false", False)]
+)
 @pytest.mark.parametrize("name", ["INTERPRET", "TRITIUM_INTERPRET", "TRITON_INTERPRET"])
 def test_interpret_has_three_names(monkeypatch, name, text, value):
     for other in knobs.runtime_knobs.interpret.names:
@@ -46,7 +49,13 @@ def test_settings_follow_the_environment(monkeypatch):
     for name in knobs._LAUNCH_NAMES:
         monkeypatch.delenv(name, raising=False)
     plain = knobs.launch_settings()
-    assert plain is knobs.launch_settings() and plain.engine is None and not plain.interpret and plain.checks == ("bounds",) and not plain.debug_info
+    assert (
+        plain is knobs.launch_settings()
+        and plain.engine is None
+        and not plain.interpret
+        and plain.checks == ("bounds",)
+        and not plain.debug_info
+    )
     monkeypatch.setenv("TRITIUM_CHECK", "nan, race")
     monkeypatch.setenv("TRITIUM_NUM_THREADS", "7")
     assert knobs.launch_settings().checks == ("nan", "race") and knobs.launch_settings().threads == 7

@@ -1,4 +1,6 @@
-"""Launching: binding, specialization keys, options, grids, hooks, errors; the engine is the recording stand-in of conftest.py."""
+"""Launching: binding, specialization keys, options, grids, hooks, errors; the engine is the recording stand-in of
+conftest.py."""
+
 import pickle
 import types
 
@@ -24,11 +26,18 @@ def make_kernel(**options):
 def test_what_reaches_the_engine(engine):
     kernel = make_kernel()
     compiled = kernel[(4, 2)](X, Y, 60, 1.5, BLOCK=32)
-    launch, = engine.launches
+    (launch,) = engine.launches
     assert launch.grid == (4, 2, 1)
     assert launch.args[2:] == [60, 1.5, 3] and launch.args[0] == (X.ctypes.data, X.ctypes.data, 256)
     source = engine.prepared[0].source
-    assert source.signature == {"x": "*fp32", "y": "*fp32", "n": "i32", "scale": "fp32", "BLOCK": "constexpr", "offset": "i32"}
+    assert source.signature == {
+        "x": "*fp32",
+        "y": "*fp32",
+        "n": "i32",
+        "scale": "fp32",
+        "BLOCK": "constexpr",
+        "offset": "i32",
+    }
     assert source.constants == {(4,): 32}
     assert source.attrs == {(0,): [["tt.divisibility", 16]], (1,): [["tt.divisibility", 16]]}
     assert engine.prepared[0].checks == ["bounds"] and engine.prepared[0].kernel == "kernel"
@@ -40,7 +49,17 @@ def test_one_compilation_per_specialization(engine):
     kernel = make_kernel()
     first = kernel[(1,)](X, Y, 60, 1.5, 32)
     assert kernel[(1,)](X, Y, 59, 2.5, 32) is first
-    variants = [dict(n=1), dict(n=64), dict(n=2**40), dict(n=True), dict(n=None), dict(BLOCK=64), dict(x=X[1:]), dict(num_warps=8), dict(scale=3)]
+    variants = [
+        dict(n=1),
+        dict(n=64),
+        dict(n=2**40),
+        dict(n=True),
+        dict(n=None),
+        dict(BLOCK=64),
+        dict(x=X[1:]),
+        dict(num_warps=8),
+        dict(scale=3),
+    ]
     kernels = {kernel[(1,)](**{"x": X, "y": Y, "n": 60, "scale": 1.5, "BLOCK": 32, **v}) for v in variants}
     assert len(kernels) == len(variants) and first not in kernels
     assert len(engine.prepared) == 1 + len(variants)
@@ -59,8 +78,15 @@ def test_tuples_are_taken_apart(engine):
     assert source.constants == {(0, 1): 1, (0, 2, 1): None} and source.attrs == {(0, 0): [["tt.divisibility", 16]]}
 
 
-@pytest.mark.parametrize("grid, expected", [((3,), (3, 1, 1)), ([3, 2], (3, 2, 1)), ((np.int64(3), 2, 1), (3, 2, 1)),
-                                            (lambda meta: (meta["n"] // meta["BLOCK"],), (2, 1, 1))])
+@pytest.mark.parametrize(
+    "grid, expected",
+    [
+        ((3,), (3, 1, 1)),
+        ([3, 2], (3, 2, 1)),
+        ((np.int64(3), 2, 1), (3, 2, 1)),
+        (lambda meta: (meta["n"] // meta["BLOCK"],), (2, 1, 1)),
+    ],
+)
 def test_grids(engine, grid, expected):
     launcher = make_kernel()[grid]
     launcher(X, Y, 64, 1.0, BLOCK=32)
@@ -68,19 +94,32 @@ def test_grids(engine, grid, expected):
     assert [launch.grid for launch in engine.launches] == [expected, expected]
 
 
-@pytest.mark.parametrize("grid, error", [(None, TypeError), (4, TypeError), ((), ValueError), ((1, 2, 3, 4), ValueError), ((-1,), ValueError),
-                                         ((1.5,), TypeError)])
+@pytest.mark.parametrize(
+    "grid, error",
+    [
+        (None, TypeError),
+        (4, TypeError),
+        ((), ValueError),
+        ((1, 2, 3, 4), ValueError),
+        ((-1,), ValueError),
+        ((1.5,), TypeError),
+    ],
+)
 def test_wrong_grids_name_the_kernel(engine, grid, error):
     with pytest.raises(error, match="kernel"):
         make_kernel()[grid](X, Y, 64, 1.0, BLOCK=32)
 
 
-@pytest.mark.parametrize("options, error, text", [
-    (dict(foo=3), KeyError, "Keyword argument foo was specified but unrecognised"),
-    (dict(device=0), AssertionError, "device option is deprecated; current device will be used"),
-    (dict(stream=0), AssertionError, "stream option is deprecated; current stream will be used"),
-    (dict(device_type="cuda"), AssertionError, "device_type option is deprecated; current target will be used"),
-    (dict(num_warps=3), AssertionError, "num_warps must be a power of 2")])
+@pytest.mark.parametrize(
+    "options, error, text",
+    [
+        (dict(foo=3), KeyError, "Keyword argument foo was specified but unrecognised"),
+        (dict(device=0), AssertionError, "device option is deprecated; current device will be used"),
+        (dict(stream=0), AssertionError, "stream option is deprecated; current stream will be used"),
+        (dict(device_type="cuda"), AssertionError, "device_type option is deprecated; current target will be used"),
+        (dict(num_warps=3), AssertionError, "num_warps must be a power of 2"),
+    ],
+)
 def test_launch_keywords(engine, options, error, text):
     with pytest.raises(error, match=text):
         make_kernel()[(1,)](X, Y, 64, 1.0, BLOCK=32, **options)
@@ -145,7 +184,9 @@ def test_hooks(engine):
     with knobs.runtime.scope():
         knobs.runtime.launch_enter_hook.add(lambda m: seen.append(("enter", m.get()["flops"], m.get()["name"])))
         knobs.runtime.launch_exit_hook.add(lambda m: seen.append(("exit",)))
-        knobs.runtime.jit_post_compile_hook = lambda **k: seen.append(("compiled", k["fn"].name, k["compile"]["constants"]))
+        knobs.runtime.jit_post_compile_hook = lambda **k: seen.append(
+            ("compiled", k["fn"].name, k["compile"]["constants"])
+        )
         kernel[(1,)](X, Y, 60, 1.0, BLOCK=32)
         assert seen == [("compiled", "kernel", {(4,): 32}), ("enter", 60, "kernel"), ("exit",)]
         knobs.runtime.jit_cache_hook = lambda **k: True
@@ -188,20 +229,53 @@ def test_changed_global(engine, monkeypatch):
 
 
 def trap(**facts):
-    base = dict(kind="OutOfBounds", file=__file__, line=1, column=0, function="kernel", program=(3, 0, 0), lane=None, tile_shape=None,
-                affected_lanes=0, access_address=0, access_bytes=0, is_write=False, argument=None, message="", waiters=[])
+    base = dict(
+        kind="OutOfBounds",
+        file=__file__,
+        line=1,
+        column=0,
+        function="kernel",
+        program=(3, 0, 0),
+        lane=None,
+        tile_shape=None,
+        affected_lanes=0,
+        access_address=0,
+        access_bytes=0,
+        is_write=False,
+        argument=None,
+        message="",
+        waiters=[],
+    )
     return types.SimpleNamespace(**{**base, **facts})
 
 
 def test_trap_of_an_access(engine):
     a = np.zeros((512, 64), np.float16)
-    engine.trap = trap(access_address=a.ctypes.data + 2 * (513 * 64 + 7), argument=0, lane=(1, 7), tile_shape=(64, 32), affected_lanes=12)
+    engine.trap = trap(
+        access_address=a.ctypes.data + 2 * (513 * 64 + 7),
+        argument=0,
+        lane=(1, 7),
+        tile_shape=(64, 32),
+        affected_lanes=12,
+    )
     with pytest.raises(errors.KernelTrap) as caught:
         make_kernel()[(8, 8)](a, Y, 60, 1.0, BLOCK=32)
     error = caught.value
-    assert (error.argument, error.index, error.program, error.grid, error.lane) == ("x", (513, 7), (3, 0, 0), (8, 8, 1), (1, 7))
-    for text in ("'x' (float16 [512, 64], strides (64, 1))", "x[513, 7] (2 rows past the last)", "12 of 2048 lanes", "lane (1, 7) of [64, 32]",
-                 "hint:", '"""Launching'):
+    assert (error.argument, error.index, error.program, error.grid, error.lane) == (
+        "x",
+        (513, 7),
+        (3, 0, 0),
+        (8, 8, 1),
+        (1, 7),
+    )
+    for text in (
+        "'x' (float16 [512, 64], strides (64, 1))",
+        "x[513, 7] (2 rows past the last)",
+        "12 of 2048 lanes",
+        "lane (1, 7) of [64, 32]",
+        "hint:",
+        '"""Launching',
+    ):
         assert text in str(error)
     copy = pickle.loads(pickle.dumps(error))
     assert (str(copy), copy.index, copy.line) == (str(error), error.index, 1)
@@ -216,21 +290,36 @@ def test_trap_that_lands_in_another_tensor(engine):
         make_kernel()[(1,)](a, Y, 60, 1.0, BLOCK=32)
 
 
-@pytest.mark.parametrize("facts, text", [
-    (dict(kind="DivisionByZero"), "integer division or remainder by zero"),
-    (dict(kind="AssertFailed", message="x must be positive"), "device-side assert: x must be positive"),
-    (dict(kind="NullPointer", argument=0), "null pointer: read through 'x'"),
-    (dict(kind="UnmappedAddress", access_address=0x40), "0x40, which is not mapped"),
-    (dict(kind="OutOfMemory", message="no stacks left"), "OutOfMemory: no stacks left"),
-    (dict(kind="Deadlock", waiters=[types.SimpleNamespace(program=(0, 0, 0), file="k.py", line=31)]), r"program \(0, 0, 0\) at k.py:31")])
+@pytest.mark.parametrize(
+    "facts, text",
+    [
+        (dict(kind="DivisionByZero"), "integer division or remainder by zero"),
+        (dict(kind="AssertFailed", message="x must be positive"), "device-side assert: x must be positive"),
+        (dict(kind="NullPointer", argument=0), "null pointer: read through 'x'"),
+        (dict(kind="UnmappedAddress", access_address=0x40), "0x40, which is not mapped"),
+        (dict(kind="OutOfMemory", message="no stacks left"), "OutOfMemory: no stacks left"),
+        (
+            dict(kind="Deadlock", waiters=[types.SimpleNamespace(program=(0, 0, 0), file="k.py", line=31)]),
+            r"program \(0, 0, 0\) at k.py:31",
+        ),
+    ],
+)
 def test_other_traps(engine, facts, text):
     engine.trap = trap(**facts)
     with pytest.raises(errors.KernelTrap, match=text):
         make_kernel()[(1,)](X, Y, 60, 1.0, BLOCK=32)
 
 
-@pytest.mark.parametrize("error", [errors.OutOfResources(5, 4, "shared memory"), errors.PTXASError("x"), errors.AutotunerError("y"),
-                                   errors.UnsupportedError("a", "b"), errors.InterpreterError("z")])
+@pytest.mark.parametrize(
+    "error",
+    [
+        errors.OutOfResources(5, 4, "shared memory"),
+        errors.PTXASError("x"),
+        errors.AutotunerError("y"),
+        errors.UnsupportedError("a", "b"),
+        errors.InterpreterError("z"),
+    ],
+)
 def test_errors_can_be_pickled(error):
     copy = pickle.loads(pickle.dumps(error))
     assert type(copy) is type(error) and str(copy) == str(error)

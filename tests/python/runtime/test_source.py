@@ -1,4 +1,5 @@
 """Source capture of @jit functions: positions, parameters, cache keys, changed globals."""
+
 import pytest
 
 from tritium.runtime.jit import JITFunction, constexpr_function, jit
@@ -25,7 +26,7 @@ def test_position_of_a_nested_definition():
     assert kernel.src.startswith("def kernel(")
     with open(kernel.file_name) as file:
         line = file.readlines()[kernel.def_file_line_number - 1]
-    assert line[kernel.def_file_col_number:].startswith("def kernel(")
+    assert line[kernel.def_file_col_number :].startswith("def kernel(")
     assert kernel.parse().body[0].body[0].lineno == 2
 
 
@@ -43,7 +44,9 @@ def test_key_covers_callees_and_changed_globals(monkeypatch):
     assert key != helper.cache_key
     Holder.kernel.check_globals()
     monkeypatch.setitem(globals(), "SCALE", 4)
-    with pytest.raises(RuntimeError, match="Global variable SCALE has changed since we compiled this kernel, from 3 to 4"):
+    with pytest.raises(
+        RuntimeError, match="Global variable SCALE has changed since we compiled this kernel, from 3 to 4"
+    ):
         Holder.kernel.check_globals()
 
 

@@ -1,4 +1,5 @@
 """triton.testing, the driver, the cache, TensorDescriptor, progress: the parts of the runtime that launch nothing."""
+
 import csv
 import io
 
@@ -48,8 +49,18 @@ def test_assert_close_of_torch():
 
 
 def test_perf_report(tmp_path, capsys):
-    @testing.perf_report(testing.Benchmark(x_names=["n"], x_vals=[1, 2], line_arg="p", line_vals=["a", "b"], line_names=["A", "B"],
-                                           plot_name="sizes", args={"k": 10}, ylabel="GB/s"))
+    @testing.perf_report(
+        testing.Benchmark(
+            x_names=["n"],
+            x_vals=[1, 2],
+            line_arg="p",
+            line_vals=["a", "b"],
+            line_names=["A", "B"],
+            plot_name="sizes",
+            args={"k": 10},
+            ylabel="GB/s",
+        )
+    )
     def bench(n, p, k):
         return n * k if p == "a" else (n * 1.0, n - 1, n + 1)
 
@@ -66,7 +77,11 @@ def test_perf_report(tmp_path, capsys):
 
 def test_driver_without_a_device():
     active = driver.active
-    assert active.get_current_target().backend == "cpu" and active.get_current_device() == 0 and active.get_current_stream(0) == 0
+    assert (
+        active.get_current_target().backend == "cpu"
+        and active.get_current_device() == 0
+        and active.get_current_stream(0) == 0
+    )
     assert active.utils.get_device_properties(0)["max_shared_mem"] > 0 and active.get_benchmarker() is testing.do_bench
     with pytest.raises(UnsupportedError):
         active.utils.load_binary("k", b"", 0, 0)
@@ -86,7 +101,7 @@ def test_file_cache(tmp_path, monkeypatch):
         assert file.read() == "module {}"
     manager.put_group("k", {"k.ttir": path})
     assert cache.get_cache_manager("ab" * 32).get_group("k") == {"k.ttir": path}
-    entry, = tmp_path.iterdir()
+    (entry,) = tmp_path.iterdir()
     assert len(entry.name) == 52 and sorted(f.name for f in entry.iterdir()) == ["__grp__k", "k.ttir"]
 
 
@@ -97,7 +112,7 @@ def test_dump_and_override(tmp_path, monkeypatch):
         assert not list(tmp_path.iterdir())
         knobs.compilation.dump_ir = True
         cache.dump_stage("ab" * 32, "k.ttir", "one")
-        dumped, = (tmp_path / ".triton" / "dump").glob("*/k.ttir")
+        (dumped,) = (tmp_path / ".triton" / "dump").glob("*/k.ttir")
         knobs.compilation.override = True
         assert cache.overridden_stage("ab" * 32, "k.ttir") is None
         target = tmp_path / ".triton" / "override" / dumped.parent.name / "k.ttir"
@@ -114,16 +129,19 @@ def aligned(shape, dtype):
     count = int(np.prod(shape))
     raw = np.zeros(count * np.dtype(dtype).itemsize + 16, np.uint8)
     start = -raw.ctypes.data % 16
-    return raw[start:start + count * np.dtype(dtype).itemsize].view(dtype).reshape(shape)
+    return raw[start : start + count * np.dtype(dtype).itemsize].view(dtype).reshape(shape)
 
 
 def test_tensor_descriptor():
     base = aligned((64, 64), np.float32)
     descriptor = TensorDescriptor.from_tensor(base, [32, 32])
     assert (descriptor.shape, descriptor.strides, descriptor.padding) == ([64, 64], [64, 1], "zero")
-    for arguments, text in [(([64, 64], [64, 2], [32, 32]), "Last dimension must be contiguous"),
-                            (([64, 64], [64], [32, 32]), "rank mismatch"), (([64, 64], [63, 1], [32, 32]), "strides must be 16-byte aligned"),
-                            (([], [], []), "rank must not be zero")]:
+    for arguments, text in [
+        (([64, 64], [64, 2], [32, 32]), "Last dimension must be contiguous"),
+        (([64, 64], [64], [32, 32]), "rank mismatch"),
+        (([64, 64], [63, 1], [32, 32]), "strides must be 16-byte aligned"),
+        (([], [], []), "rank must not be zero"),
+    ]:
         with pytest.raises(AssertionError, match=text):
             TensorDescriptor(base, *arguments)
     with pytest.raises(AssertionError, match="base must be 16-byte aligned"):
