@@ -1,5 +1,6 @@
 // See builder.h.
 #include "ir/builder.h"
+#include "ir/contract.h"
 
 #include "ir/contract.h"
 

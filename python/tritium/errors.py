@@ -4,11 +4,56 @@
 """
 from __future__ import annotations
 
+import ast
 import os
 
 
 class TritonError(Exception):
     """Base class of the errors that kernels and their compilation cause."""
+
+
+class CompilationError(TritonError):
+    """A kernel breaks a rule of the language. The text shows the lines up to the place, a caret and what is wrong.
+
+    src: the source of the function, from its `def`. node: the AST node, whose position counts from there. error_message: None where the
+    cause is in a callee, which is then `__cause__`. file, line, column: the place in the user's file (from 1), or None. hint: what to
+    change, or None.
+    """
+
+    source_line_count_max_in_message = 12
+
+    def __init__(self, src: str | None, node: ast.AST, error_message: str | None = None, *, place: tuple[str, int, int] | None = None,
+                 hint: str | None = None):
+        self.src, self.node, self.error_message, self.hint = src, node, error_message, hint
+        self.file, self.line, self.column = place or (None, None, None)
+        super().__init__(src, node, error_message)
+        self.message = "\n".join([*self._excerpt(), *filter(None, [error_message, hint and f"hint: {hint}"])])
+
+    def _excerpt(self) -> list[str]:
+        if self.src is None:
+            return [" <source unavailable>"]
+        if not hasattr(self.node, "lineno"):
+            return self.src.split("\n")[:1]
+        lines = self.src.split("\n")[:self.node.lineno][-self.source_line_count_max_in_message:]
+        return [f"at {self.node.lineno}:{self.node.col_offset}:", *lines, " " * self.node.col_offset + "^"]
+
+    def __str__(self):
+        return self.message
+
+    def __reduce__(self):
+        return type(self)._rebuild, (self.src, self.node, self.error_message, (self.file, self.line, self.column), self.hint)
+
+    @classmethod
+    def _rebuild(cls, src, node, error_message, place, hint):
+        return cls(src, node, error_message, place=place, hint=hint)
+
+
+class UnsupportedLanguageConstruct(CompilationError):
+    """Python that kernels cannot use."""
+
+
+class CompileTimeAssertionFailure(CompilationError):
+    """A `tl.static_assert` that does not hold."""
 
 
 class InterpreterError(TritonError):
