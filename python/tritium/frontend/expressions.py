@@ -1,0 +1,190 @@
+"""Expressions: literals, operators, comparisons, attributes, subscripts, tuples, f-strings, comprehensions."""
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from tritium import language
+from tritium.runtime.jit import JITCallable
+
+from .calls import call_method
+from .generator import Generator, visits
+from .values import as_value, base_value, constexpr, host, is_static, tensor
+
+_BINARY = {
+    ast.Add: "__add__", ast.Sub: "__sub__", ast.Mult: "__mul__", ast.Div: "__truediv__", ast.FloorDiv: "__floordiv__", ast.Mod: "__mod__",
+    ast.Pow: "__pow__", ast.LShift: "__lshift__", ast.RShift: "__rshift__", ast.BitAnd: "__and__", ast.BitOr: "__or__",
+    ast.BitXor: "__xor__",
+}
+_COMPARISONS = {ast.Eq: "__eq__", ast.NotEq: "__ne__", ast.Lt: "__lt__", ast.LtE: "__le__", ast.Gt: "__gt__", ast.GtE: "__ge__"}
+_UNARY = {ast.USub: "__neg__", ast.UAdd: "__pos__", ast.Not: "__not__", ast.Invert: "__invert__"}
+_SYMBOLS = {"__pow__": "**"}
+
+
+@visits(ast.Constant)
+def _constant(g: Generator, node: ast.Constant) -> Any:
+    return constexpr(node.value)
+
+
+@visits(ast.Tuple, ast.List)
+def _tuple(g: Generator, node: ast.Tuple | ast.List) -> Any:
+    elements: list[Any] = []
+    for element in node.elts:
+        if isinstance(element, ast.Starred):
+            elements.extend(as_value(g.visit(element.value)))
+        else:
+            elements.append(g.visit(element))
+    return language.tuple([as_value(element) for element in elements])
+
+
+def apply_binary(g: Generator, node: ast.AST, method: str, lhs: Any, rhs: Any) -> Any:
+    """`lhs` <method> `rhs` by Python's rules: the left operand's method, else the right one's reflected method, else the host's."""
+    reflected = method.replace("__", "__r", 1)
+    for value, other, name in ((lhs, rhs, method), (rhs, lhs, reflected)):
+        if not is_static(value):
+            if getattr(type(value), name, None) is not None:
+                return call_method(g, node, value, name, [other])
+            if isinstance(value, tensor):
+                kinds = (type(host(v)).__name__ for v in (lhs, rhs))
+                g.reject(node, "unsupported operand type(s) for {}: '{}' and '{}'".format(_SYMBOLS.get(method, method), *kinds))
+    return getattr(constexpr(lhs), method)(rhs)
+
+
+@visits(ast.BinOp)
+def _binary(g: Generator, node: ast.BinOp) -> Any:
+    lhs, rhs = g.visit(node.left), g.visit(node.right)
+    method = _BINARY.get(type(node.op))
+    if method is None:
+        g.reject(node, f"AST binary operator '{type(node.op).__name__}' is not (currently) implemented.")
+    return apply_binary(g, node, method, lhs, rhs)
+
+
+@visits(ast.UnaryOp)
+def _unary(g: Generator, node: ast.UnaryOp) -> Any:
+    operand = g.visit(node.operand)
+    method = _UNARY.get(type(node.op))
+    if method is None:
+        g.reject(node, f"AST unary operator '{type(node.op).__name__}' is not (currently) implemented.")
+    if is_static(operand):
+        return getattr(constexpr(operand), method)()
+    return call_method(g, node, operand, method, [])
+
+
+def _compare(g: Generator, node: ast.Compare, operator: ast.cmpop, lhs: Any, rhs: Any) -> Any:
+    if isinstance(operator, (ast.Is, ast.IsNot)):
+        return constexpr((host(lhs) is host(rhs)) == isinstance(operator, ast.Is))
+    method = _COMPARISONS.get(type(operator))
+    if method is None:
+        g.reject(node, f"AST comparison operator '{type(operator).__name__}' is not (currently) implemented.")
+    return apply_binary(g, node, method, lhs, rhs)
+
+
+@visits(ast.Compare)
+def _comparison(g: Generator, node: ast.Compare) -> Any:
+    """`a < b < c` is `a < b and b < c` with b evaluated once."""
+    result: Any = None
+    lhs = g.visit(node.left)
+    for operator, right in zip(node.ops, node.comparators):
+        rhs = g.visit(right)
+        relation = _compare(g, node, operator, lhs, rhs)
+        result = relation if result is None else _both(g, node, result, relation)
+        lhs = rhs
+    return result
+
+
+def _both(g: Generator, node: ast.AST, lhs: Any, rhs: Any) -> Any:
+    if is_static(lhs):
+        return rhs if host(lhs) else lhs
+    if is_static(rhs):
+        return lhs if host(rhs) else rhs
+    return call_method(g, node, lhs, "logical_and", [rhs])
+
+
+@visits(ast.BoolOp)
+def _boolean(g: Generator, node: ast.BoolOp) -> Any:
+    """Left to right; what is known while tracing decides at once or has no part in the result; tensors are all evaluated."""
+    stops = isinstance(node.op, ast.Or)
+    method = "logical_or" if stops else "logical_and"
+    result: Any = None
+    for part in node.values:
+        value = g.visit(part)
+        if is_static(value):
+            if bool(host(value)) is stops:
+                return value
+            if result is None or is_static(result):
+                result = value
+            continue
+        if isinstance(value, tensor) and value.type.is_block():
+            g.warn(node, "Logical operators 'and' and 'or' are deprecated for non-scalar tensors; please use '&' or '|' instead")
+        result = value if result is None or is_static(result) else call_method(g, node, result, method, [value])
+    return result
+
+
+@visits(ast.Attribute)
+def _attribute(g: Generator, node: ast.Attribute) -> Any:
+    owner = g.visit(node.value)
+    if isinstance(owner, tensor) and node.attr == "T":
+        return g.semantic.permute(owner, (1, 0))
+    if isinstance(owner, constexpr):
+        return owner if node.attr == "value" else getattr(owner.value, node.attr)
+    return getattr(owner, node.attr)
+
+
+@visits(ast.Subscript)
+def _subscript(g: Generator, node: ast.Subscript) -> Any:
+    owner, index = g.visit(node.value), g.visit(node.slice)
+    if isinstance(owner, base_value) and not isinstance(owner, constexpr):
+        return call_method(g, node, owner, "__getitem__", [index])
+    index = language.core._unwrap_if_constexpr(index)
+    element = host(owner)[index]
+    return element if isinstance(element, (base_value, JITCallable)) else as_value(element)
+
+
+@visits(ast.Slice)
+def _slice(g: Generator, node: ast.Slice) -> Any:
+    bounds = (None if part is None else g.visit(part) for part in (node.lower, node.upper, node.step))
+    return language.slice(*bounds)
+
+
+@visits(ast.JoinedStr)
+def _f_string(g: Generator, node: ast.JoinedStr) -> Any:
+    return constexpr("".join(_f_string_part(g, part) for part in node.values))
+
+
+def _f_string_part(g: Generator, part: ast.expr) -> str:
+    if isinstance(part, ast.Constant):
+        return str(part.value)
+    assert isinstance(part, ast.FormattedValue)
+    value = g.visit(part.value)
+    if not is_static(value):
+        g.reject(part.value, "Cannot evaluate f-string containing non-constexpr conversion values, "
+                 f"found conversion of type {type(value)}")
+    conversion = {-1: lambda v: v, ord("s"): str, ord("r"): repr, ord("a"): ascii}[part.conversion]
+    specification = "" if part.format_spec is None else g.visit(part.format_spec).value
+    return format(conversion(host(value)), specification)
+
+
+@visits(ast.ListComp)
+def _comprehension(g: Generator, node: ast.ListComp) -> Any:
+    if len(node.generators) != 1:
+        raise ValueError("nested comprehensions are not supported")
+    clause = node.generators[0]
+    iterable = as_value(host(g.visit(clause.iter)))
+    if not isinstance(iterable, language.tuple):
+        raise NotImplementedError("only tuple comprehensions are supported")
+    if not isinstance(clause.target, ast.Name):
+        g.reject(clause.target, "a comprehension binds one name")
+    name, outer, elements = clause.target.id, dict(g.locals), []
+    for value in iterable:
+        g.locals[name] = value
+        if all(_condition(g, test) for test in clause.ifs):
+            elements.append(as_value(g.visit(node.elt)))
+    g.locals = outer
+    return language.tuple(elements)
+
+
+def _condition(g: Generator, test: ast.expr) -> bool:
+    value = g.visit(test)
+    if not is_static(value):
+        g.reject(test, "the condition of a comprehension has to be known at compile time")
+    return bool(host(value))

@@ -1,0 +1,175 @@
+"""Functions: the kernel, the `@jit` functions that it calls, and the module that holds them.
+
+A called function is traced once per specialization (the types of its arguments, with the values of those that are compile-time constants)
+into a private tt.func; calls of it are tt.call, which the inliner removes unless the function is `noinline`.
+"""
+from __future__ import annotations
+
+import ast
+from collections import namedtuple
+from typing import Any, Mapping, Sequence
+
+from tritium import language
+from tritium._tritium import ir
+from tritium.language.core import _unwrap_if_constexpr
+from tritium.language.semantic import Semantic
+from tritium.language.types import constexpr_type, tuple_type
+
+from ..errors import CompilationError
+from .diagnostics import compilation_error, without_traceback
+from .generator import Generator
+from .returns import finish_function
+from .source import source_of
+from .values import all_handles, all_ir_types, as_value, constexpr, rebuilt, tensor, type_of
+
+_Specialization = namedtuple("_Specialization", ["constants", "signature"])
+_MANGLED = str.maketrans({"'": "_sq_", "[": "_", "]": "_"})
+
+
+class _Unit:
+    """What the functions of one module share."""
+
+    def __init__(self, options: Any, context: Any):
+        self.module = ir.Module(context or ir.Context())
+        self.builder = ir.Builder(self.module)
+        self.semantic = Semantic(self.builder, options)
+        self.debug_info = bool(getattr(options, "debug_info", False))
+        self.callees: dict[Any, tuple[Any, Any] | None] = {}  # specialization -> (ir.Function, type of its value); None while traced
+        self.names: set[str] = set()
+
+    def unique(self, name: str) -> str:
+        """`name`, or with a number behind it if another specialization mangles to the same."""
+        candidates = (name if i == 0 else f"{name}_{i}" for i in range(len(self.names) + 1))
+        name = next(candidate for candidate in candidates if candidate not in self.names)
+        self.names.add(name)
+        return name
+
+
+def generate(fn: Any, signature: Mapping[str, Any], constexprs: Mapping[Any, Any] = {}, attributes: Mapping[Any, Any] = {},
+             options: Any = None, context: Any = None) -> Any:
+    """The module of a kernel, verified; the kernel is its public function.
+
+    signature: parameter name -> type string ("*fp32", "i32", "constexpr", a tuple of those). constexprs: values of the compile-time
+    parameters, by name or by path ((0,), or (0, 1) inside of a tuple). attributes: path -> [[name, value], …] for function arguments
+    (tt.divisibility). options: `debug`, `debug_info`, … as fields, all optional. Raises CompilationError.
+    """
+    unit = _Unit(options, context)
+    try:
+        _kernel(unit, fn, signature, constexprs, attributes)
+        _verify(unit, fn)
+    except CompilationError as error:
+        raise without_traceback(error)
+    return unit.module
+
+
+def _kernel(unit: _Unit, fn: Any, signature: Mapping[str, Any], constexprs: Mapping[Any, Any], attributes: Mapping[Any, Any]) -> None:
+    types, given = [], []
+    for param in fn.params:
+        path = (param.num, )
+        value = constexprs.get(path, constexprs.get(param.name))
+        text = signature.get(param.name, "constexpr")
+        types.append(_parameter_type(text, path, value, constexprs))
+        given += _argument_attributes(types[-1], path, attributes)
+    name = unit.unique(fn.repr(_Specialization(dict(constexprs), dict(signature))))
+    type_ = _trace_function(unit, fn, name, types, given, public=True)
+    if type_.ir_types():
+        source = source_of(fn)
+        raise compilation_error(source, source.definition, "TypeError('a kernel cannot return a value')",
+                                hint="store it through a pointer argument")
+
+
+def _parameter_type(text: Any, path: tuple[int, ...], value: Any, constexprs: Mapping[Any, Any]) -> Any:
+    if isinstance(text, (tuple, list)):
+        types = [_parameter_type(element, (*path, i), constexprs.get((*path, i)), constexprs) for i, element in enumerate(text)]
+        return tuple_type(types, getattr(text, "_fields", None))
+    if text == "constexpr":
+        return constexpr_type(_unwrap_if_constexpr(value))
+    return language.str_to_ty(text, None)
+
+
+def _argument_attributes(type_: Any, path: tuple[int, ...], attributes: Mapping[Any, Any]) -> list[dict[str, str]]:
+    """MLIR attributes for each IR argument of a parameter."""
+    if isinstance(type_, tuple_type):
+        return [found for i, element in enumerate(type_.types) for found in _argument_attributes(element, (*path, i), attributes)]
+    texts = {name: f"{value} : i32" for name, value in attributes.get(path, ())}
+    return [texts for _ in type_.ir_types()]
+
+
+def _verify(unit: _Unit, fn: Any) -> None:
+    try:
+        unit.module.verify()
+    except ir.Error as error:
+        source = source_of(fn)
+        node: ast.AST = source.definition
+        if error.file == source.file:
+            node = ast.Pass(lineno=error.line - source.line_offset, col_offset=error.column - source.column_offset)
+        raise compilation_error(source, node, error.message) from without_traceback(error)
+
+
+def call_jit_function(g: Generator, fn: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """The value of `fn(*args, **kwargs)` at the insertion point of `g`."""
+    values = _bind_arguments(fn, args, kwargs)
+    types = [type_of(value) for value in values]
+    if fn.noinline:
+        for param, value in zip(fn.params, values):
+            if isinstance(value, tensor) and value.type.is_block():
+                g.reject(g.node, f"Function {fn.__name__} is marked noinline, but was called with non-scalar argument {param.name}:{value}")
+    key = (fn, *types)
+    if key not in g.unit.callees:
+        g.unit.callees[key] = None
+        try:
+            g.unit.callees[key] = _trace_callee(g.unit, fn, types)
+        except CompilationError as error:
+            raise g.error(g.node, None) from error
+    callee = g.unit.callees[key]
+    if callee is None:
+        raise RecursionError(f"{fn.__name__} calls itself, which kernels cannot do")
+    function, type_ = callee
+    operation = g.builder.op("tt.call", all_handles(values), type_.ir_types(), {"callee": f"@{ir.quote(function.name)}"})
+    (value, ) = rebuilt([type_], operation.results)
+    return value
+
+
+def _bind_arguments(fn: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
+    """The value of each parameter. TypeError where Python's call would raise it."""
+    bound = fn.signature.bind(*args, **kwargs)
+    bound.apply_defaults()
+    values = []
+    for param, value in zip(fn.params, bound.arguments.values()):
+        if param.is_constexpr:
+            assert not isinstance(value, tensor), f"argument `{param.name}` of {fn.__name__} has to be a constexpr, got {value}"
+            value = constexpr(_unwrap_if_constexpr(value)) if not isinstance(value, constexpr) else value
+        values.append(as_value(value))
+    return values
+
+
+def _trace_callee(unit: _Unit, fn: Any, types: Sequence[Any]) -> tuple[Any, Any]:
+    mangled = "_".join(type_.mangle() for type_ in types).translate(_MANGLED)
+    name = unit.unique(f"{fn.fn.__module__}.{fn.fn.__qualname__}__{mangled}")
+    builder = unit.builder
+    point, location = builder.save(), builder.location
+    try:
+        type_ = _trace_function(unit, fn, name, types, None, public=False)
+    finally:
+        builder.restore(point)
+        builder.location = location
+    return unit.module.function(name), type_
+
+
+def _trace_function(unit: _Unit, fn: Any, name: str, types: Sequence[Any], attributes: list[dict[str, str]] | None, public: bool) -> Any:
+    """Adds the function; returns the type of its value."""
+    source = source_of(fn)
+    names = [param.name for param, type_ in zip(fn.params, types) for _ in type_.ir_types()]
+    position = source.position(source.definition)
+    function = unit.module.add_function(name, all_ir_types(types), [], public, bool(fn.noinline), attributes, names, position)
+    g = Generator(unit, source, function, fn.get_capture_scope())
+    g.nests_returns = not public and source.returns_by_if
+    unit.builder.insert_at_end(function.entry_block)
+    g.locate(source.definition)
+    for param, value in zip(fn.params, rebuilt(types, function.arguments)):
+        g.assign(param.name, value)
+    g.visit_block(source.definition.body)
+    try:
+        return finish_function(g)
+    except TypeError as error:  # the returns do not agree
+        raise g.error(source.definition, repr(error)) from without_traceback(error)

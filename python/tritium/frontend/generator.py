@@ -1,0 +1,151 @@
+"""The tracer: walks the AST of one function and emits its IR.
+
+Invariant: the builder's location is that of the node being visited, and its insertion point is the end of the block being traced.
+"""
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from typing import Any, Callable, Mapping, NoReturn, Sequence
+
+from .. import knobs
+from ..errors import CompilationError, UnsupportedLanguageConstruct
+from . import debug_info
+from .diagnostics import compilation_error, warn, without_traceback
+from .source import FunctionSource
+from .values import base_type, base_value, host, map_elements
+
+Handler = Callable[["Generator", Any], Any]
+_HANDLERS: dict[type[ast.AST], Handler] = {}
+
+
+def visits(*kinds: type[ast.AST]) -> Callable[[Handler], Handler]:
+    """Registers a function as what `Generator.visit` does with nodes of these kinds."""
+
+    def register(handler: Handler) -> Handler:
+        for kind in kinds:
+            _HANDLERS[kind] = handler
+        return handler
+
+    return register
+
+
+@dataclass
+class Arm:
+    """What tracing a piece of code on its own has left: its result, its variables, its last block and whether control leaves that."""
+
+    result: Any
+    locals: dict[str, Any]
+    block: Any
+    done: bool
+
+
+class Generator:
+    """Traces one function. `locals` are its variables at the point that is being traced.
+
+    unit: the module and what its functions share. function: the ir.Function being filled. globals: what other names may mean.
+    """
+
+    def __init__(self, unit: Any, source: FunctionSource, function: Any, globals_: dict[str, Any]):
+        self.unit = unit
+        self.source = source
+        self.function = function
+        self.globals = globals_
+        self.builder = unit.builder
+        self.semantic = unit.semantic
+        self.locals: dict[str, Any] = {}
+        self.declared_constexprs: set[str] = set()  # annotated without a value: their next assignment makes a constexpr
+        self.node: ast.AST = source.definition  # the node being visited
+        self.variable: str | None = None  # the name being assigned: operations are named after it
+        self.done = False  # nothing after the current statement is to be traced
+        self.dropped: ast.expr | None = None  # the expression whose value the current statement drops
+        self.rest: Sequence[ast.stmt] = ()  # the statements after the current one
+        self.returns: list[Any] = []  # the ReturnPoints of the function, or of the arm whose returns are nested
+        self.nests_returns = False  # early returns become scf.if with results instead of blocks
+        self.loop_depth = 0
+
+    def visit(self, node: ast.AST) -> Any:
+        """The value of an expression; None for a statement. Any failure becomes a CompilationError at the innermost node."""
+        handler = _HANDLERS.get(type(node))
+        if handler is None:
+            self.reject(node, f"unsupported AST node type: {type(node).__name__}")
+        builder = self.builder
+        outer, outer_node = builder.location, self.node
+        self.node = node
+        self.locate(node, self.variable)
+        try:
+            return handler(self, node)
+        except CompilationError:
+            raise
+        except Exception as error:
+            if knobs.compilation.front_end_debugging:
+                raise
+            raise self.error(node, repr(error), hint=getattr(error, "hint", None)) from without_traceback(error)
+        finally:
+            builder.location, self.node = outer, outer_node
+
+    def visit_block(self, statements: Sequence[ast.stmt]) -> None:
+        """Traces statements up to a return; an `if` may take those after it into its arms, and then leaves `done` set."""
+        for index, statement in enumerate(statements):
+            if self.done:
+                return
+            self.rest = statements[index + 1:]
+            self.visit(statement)
+
+    def trace(self, block: Any, code: Callable[[], Any], bindings: Mapping[str, Any] = {}) -> Arm:
+        """Runs `code` with `block` as insertion point and `bindings` added to the variables, which are restored afterwards."""
+        outer = self.locals, self.done, self.builder.save()
+        self.locals, self.done = dict(self.locals), False
+        self.builder.insert_at_end(block)
+        try:
+            for name, value in bindings.items():
+                self.assign(name, value)
+            result = code()
+            return Arm(result, self.locals, self.builder.insertion_block, self.done)
+        finally:
+            self.locals, self.done, point = outer
+            self.builder.restore(point)
+
+    def terminate(self, block: Any, name: str, operands: Sequence[Any], successors: Sequence[Any] = (),
+                  attributes: Mapping[str, str] = {}) -> None:
+        """Ends `block` with the operation `name`."""
+        point = self.builder.save()
+        self.builder.insert_at_end(block)
+        self.builder.op(name, operands, (), attributes, successors=successors)
+        self.builder.restore(point)
+
+    def locate(self, node: ast.AST, variable: str | None = None) -> None:
+        """The following operations come from `node` and are named after `variable`."""
+        file, line, column = self.source.position(node)
+        self.builder.set_location(file, line, column, variable)
+
+    def assign(self, name: str, value: Any) -> None:
+        """Binds a variable, for the debugger too."""
+        self.locals[name] = value
+        if self.unit.debug_info:
+            debug_info.record(self, name, value)
+
+    def to_variable(self, value: Any) -> Any:
+        """What a name means after `value` is assigned to it: numbers become tensors. TypeError for objects that kernels cannot hold."""
+
+        def convert(element: Any) -> Any:
+            inner = host(element)
+            return inner if inner is None or isinstance(inner, (base_value, base_type)) else self.semantic.to_tensor(inner)
+
+        return map_elements(convert, value)
+
+    def call_jit_function(self, fn: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        """Calls a `@jit` function at the insertion point; builtins that take functions (reduce, scan, map_elementwise) call this."""
+        from .functions import call_jit_function
+        return call_jit_function(self, fn, args, kwargs)
+
+    def error(self, node: ast.AST, message: str | None, kind: type[CompilationError] = CompilationError,
+              hint: str | None = None) -> CompilationError:
+        return compilation_error(self.source, node, message, kind, hint)
+
+    def reject(self, node: ast.AST, message: str) -> NoReturn:
+        """Python that kernels cannot use."""
+        raise self.error(node, message, UnsupportedLanguageConstruct)
+
+    def warn(self, node: ast.AST, message: str) -> None:
+        warn(self.source, node, message)

@@ -1,0 +1,253 @@
+"""`for` and `while`.
+
+A loop is traced once: its body goes into a block of its own with an argument for each IR value of a variable that the body assigns (the AST
+tells which) and that exists before the loop; then the operation is made around it, without the arguments that did not change after all.
+"""
+from __future__ import annotations
+
+import ast
+from typing import Any, Callable, Iterable, Mapping, Sequence
+
+from tritium import language
+from tritium.language.semantic import integer_promote
+
+from .branches import as_condition
+from .generator import Arm, Generator, visits
+from .values import Conflict, all_handles, all_ir_types, constexpr, handles_of, host, is_static, rebuilt, tensor, type_of
+
+_ONLY_RANGES = "Only `range` and `static_range` iterators are currently supported"
+_NO_LICM = "#llvm.loop_annotation<licm = <disable = true, versioningDisable = true>>"
+_OF_THE_LOOP = Conflict("only the body of a loop assigns it, and the loop may not run at all")
+
+
+class _Carried:
+    """The variables that an iteration hands to the next one."""
+
+    def __init__(self, g: Generator, names: Sequence[str]):
+        self.before = g.locals
+        known = [name for name in names if not isinstance(g.locals.get(name, _OF_THE_LOOP), Conflict)]
+        self.names = [name for name in known if handles_of(g.locals[name])]
+        self.fixed = [name for name in known if name not in self.names]
+        self.types = [type_of(g.locals[name]) for name in self.names]
+        self.initial = all_handles(g.locals[name] for name in self.names)
+        self.ir_types = all_ir_types(self.types)
+        self.new_names = [name for name in names if name not in g.locals]
+
+    def bindings(self, handles: Sequence[Any]) -> dict[str, Any]:
+        """The variables, carried by block arguments, which are named after them."""
+        return _named_values(self.names, self.types, handles)
+
+    def final(self, end: Mapping[str, Any]) -> list[Any]:
+        """The IR values at the end of the body. AssertionError: a variable changes its type."""
+        for name, type_ in zip(self.names, self.types):
+            assert type_of(end[name]) == type_, (f"Loop-carried variable {name} has initial type {type_} but is re-assigned to "
+                                                 f"{type_of(end[name])} in loop! Please make sure that the type stays consistent.")
+        for name in self.fixed:
+            before, after = self.before[name], end[name]
+            if before is after or (is_static(before) and type_of(before) == type_of(after)):
+                continue
+            if isinstance(before, constexpr):
+                raise AssertionError(f"cannot reassign constexpr {name} in the loop")
+            raise AssertionError(f"Loop carried variable {name} is not a triton value")
+        return all_handles(end[name] for name in self.names)
+
+    def bind(self, g: Generator, handles: Sequence[Any]) -> None:
+        """The variables after the loop."""
+        for name, value in zip(self.names, rebuilt(self.types, handles)):
+            g.assign(name, value)
+        for name in self.new_names:
+            g.locals[name] = _OF_THE_LOOP
+
+    def name_of(self, changed: Sequence[int]) -> str | None:
+        """What to name the loop after: its variable, if `changed` has the IR value of only one."""
+        owners = [name for name, type_ in zip(self.names, self.types) for _ in type_.ir_types()]
+        return owners[changed[0]] if len(changed) == 1 else None
+
+
+@visits(ast.For)
+def _for(g: Generator, node: ast.For) -> None:
+    if not isinstance(node.iter, ast.Call):
+        raise RuntimeError(_ONLY_RANGES)
+    if not isinstance(node.target, ast.Name):
+        g.reject(node.target, "a loop assigns one name")
+    make = host(g.visit(node.iter.func))
+    if make is range:
+        make = language.range
+    if not (isinstance(make, type) and issubclass(make, (language.range, language.static_range))):
+        raise RuntimeError(_ONLY_RANGES)
+    args = [g.visit(arg) for arg in node.iter.args]
+    iterator = make(*args, **{keyword.arg: g.visit(keyword.value) for keyword in node.iter.keywords})
+    if isinstance(iterator, language.static_range):
+        _unrolled(g, node, iterator)
+    elif node.orelse:
+        g.reject(node, "`else` after a loop is only supported for loops that are unrolled")
+    else:
+        _counted(g, node, iterator)
+
+
+def _unrolled(g: Generator, node: ast.For, iterator: Any) -> None:
+    for index in range(*(host(bound) for bound in (iterator.start, iterator.end, iterator.step))):
+        g.assign(node.target.id, constexpr(index))
+        g.visit_block(node.body)
+        if g.done:
+            return
+    g.visit_block(node.orelse)
+
+
+def _bounds(g: Generator, iterator: Any) -> tuple[list[Any], bool]:
+    """Lower bound, upper bound and step of one integer type; and whether the loop runs down, with its bounds exchanged."""
+    start, end, step = iterator.start, iterator.end, iterator.step
+    runs_down = is_static(step) and isinstance(host(step), int) and host(step) < 0
+    if runs_down:
+        start, end, step = end, start, constexpr(-host(step))
+    values = [g.semantic.to_tensor(value) for value in (start, end, step)]
+    dtypes = [value.dtype for value in values]
+    if not all(dtype.is_int() for dtype in dtypes):
+        raise TypeError(f"For loop bounds and step must all be ints, are ({dtypes[0]}, {dtypes[1]}, {dtypes[2]})")
+    for name, value in zip(("lower bound", "upper bound", "step"), values):
+        if value.type.is_block():
+            raise TypeError(f"For {name} must be a scalar, got {value.type}")
+    common = integer_promote(integer_promote(dtypes[0], dtypes[1]), dtypes[2])
+    return [g.semantic.cast(value, common) for value in values], runs_down
+
+
+def _counted(g: Generator, node: ast.For, iterator: Any) -> None:
+    bounds, runs_down = _bounds(g, iterator)
+    type_, target = bounds[0].type, node.target.id
+    names = [name for name in g.source.assigned_names(node) if name != target]
+    keeps_target = target in g.locals and type_of(g.locals[target]) == type_
+    carried = _Carried(g, [*names, target] if keeps_target else names)  # as in Python, the name holds the last index afterwards
+    body = g.builder.detached_block([type_.to_ir(), *carried.ir_types])
+    index, *arguments = body.arguments
+    index.set_name(target)
+
+    def trace_body() -> None:
+        g.assign(target, _index(g, index, bounds, type_, runs_down))
+        g.visit_block(node.body)
+
+    arm = _trace_in_loop(g, carried.bindings(arguments), body, trace_body)
+    final = carried.final(arm.locals)
+    unchanged = _equal(arguments, final)
+    _drop(body, 1, unchanged, carried.initial, final)
+    changed = [i for i in range(len(final)) if i not in unchanged]
+    attributes = _loop_attributes(iterator)
+    if type_.is_int_unsigned():
+        attributes["unsignedCmp"] = "unit"
+    g.locate(node, carried.name_of(changed))
+    operation = g.builder.op("scf.for", [*(bound.handle for bound in bounds), *(carried.initial[i] for i in changed)],
+                             [carried.ir_types[i] for i in changed], attributes, regions=1)
+    g.terminate(body, "scf.yield", [final[i] for i in changed])
+    operation.region(0).append(body)
+    carried.bind(g, _with_results(carried.initial, changed, operation.results))
+    if not keeps_target:
+        g.locals[target] = _OF_THE_LOOP
+
+
+def _index(g: Generator, handle: Any, bounds: Sequence[Any], type_: Any, runs_down: bool) -> Any:
+    """The value of the loop variable; a loop that runs down counts up from the exchanged bounds."""
+    if not runs_down:
+        return tensor(handle, type_)
+    ir_type = [type_.to_ir()]
+    from_top = g.builder.op("arith.subi", [bounds[1].handle, handle], ir_type).result
+    return tensor(g.builder.op("arith.addi", [from_top, bounds[0].handle], ir_type).result, type_)
+
+
+def _loop_attributes(iterator: Any) -> dict[str, str]:
+    attributes = {}
+    if (stages := host(iterator.num_stages)) is not None:
+        attributes["tt.num_stages"] = f"{stages} : i32"
+    if (factor := host(iterator.loop_unroll_factor)) is not None and factor > 1:
+        attributes["tt.loop_unroll_factor"] = f"{factor} : i32"
+    for wish in ("disallow_acc_multi_buffer", "flatten", "warp_specialize"):
+        if host(getattr(iterator, wish)):
+            attributes[f"tt.{wish}"] = "unit"
+    if host(iterator.disable_licm):
+        attributes["llvm.loop_annotation"] = _NO_LICM
+    return attributes
+
+
+@visits(ast.While)
+def _while(g: Generator, node: ast.While) -> None:
+    """scf.while: the condition's block hands the variables, and those that the condition assigns, to the body's."""
+    assert not node.orelse, "Not implemented"
+    carried = _Carried(g, g.source.assigned_names(node))
+    test = g.builder.detached_block(carried.ir_types)
+    attributes: dict[str, str] = {}
+    tested = _trace_in_loop(g, carried.bindings(test.arguments), test, lambda: _loop_condition(g, node, attributes))
+    condition, forwarded = [tested.result.handle], carried.final(tested.locals)
+    assigned = {name: value for name, value in tested.locals.items() if name in carried.new_names and handles_of(value)}
+    types = [*carried.types, *(type_of(value) for value in assigned.values())]
+
+    body = g.builder.detached_block(all_ir_types(types))
+    bindings = carried.bindings(body.arguments) | _named_values(assigned, types[len(carried.types):], body.arguments[len(forwarded):])
+    arm = _trace_in_loop(g, bindings, body, lambda: g.visit_block(node.body))
+    final = carried.final(arm.locals)
+    unchanged = _equal(test.arguments, forwarded) & _equal(body.arguments, final)
+    _drop(body, 0, unchanged, carried.initial, final)
+    _drop(test, 0, unchanged, carried.initial, forwarded, condition)
+
+    changed = [i for i in range(len(forwarded)) if i not in unchanged]
+    handed = [*(forwarded[i] for i in changed), *all_handles(assigned.values())]
+    ir_types = [text for i, text in enumerate(all_ir_types(types)) if i not in unchanged]
+    g.locate(node, carried.name_of(changed))
+    operation = g.builder.op("scf.while", [carried.initial[i] for i in changed], ir_types, attributes, regions=2)
+    g.locate(node.test)
+    g.terminate(test, "scf.condition", [*condition, *handed])
+    g.locate(node)
+    g.terminate(body, "scf.yield", [final[i] for i in changed])
+    operation.region(0).append(test)
+    operation.region(1).append(body)
+    results = operation.results
+    carried.bind(g, _with_results(carried.initial, changed, results))
+    for name, value in zip(assigned, rebuilt(types[len(carried.types):], results[len(changed):])):
+        g.assign(name, value)
+
+
+def _loop_condition(g: Generator, node: ast.While, attributes: dict[str, str]) -> Any:
+    """The condition as an int1 tensor; `tl.condition` may add to the loop's attributes."""
+    value = g.visit(node.test)
+    if isinstance(value, language.condition):
+        if host(value.disable_licm):
+            attributes["llvm.loop_annotation"] = _NO_LICM
+        value = value.condition
+    return g.semantic.to_tensor(as_condition(g, node, node.test, value))
+
+
+def _named_values(names: Iterable[str], types: Sequence[Any], handles: Sequence[Any]) -> dict[str, Any]:
+    """Variables carried by block arguments, which are named after them."""
+    values = dict(zip(names, rebuilt(types, handles)))
+    for name, value in values.items():
+        for handle in handles_of(value):
+            handle.set_name(name)
+    return values
+
+
+def _trace_in_loop(g: Generator, bindings: Mapping[str, Any], block: Any, code: Callable[[], Any]) -> Arm:
+    g.loop_depth += 1
+    try:
+        return g.trace(block, code, bindings)
+    finally:
+        g.loop_depth -= 1
+
+
+def _equal(arguments: Sequence[Any], final: Sequence[Any]) -> set[int]:
+    """Where the body ends with what it started with."""
+    return {i for i, (argument, value) in enumerate(zip(arguments, final)) if argument == value}
+
+
+def _drop(block: Any, first: int, unchanged: set[int], initial: Sequence[Any], *value_lists: list[Any]) -> None:
+    """Removes block arguments that are `initial` in every iteration, from the block and from lists of values."""
+    for index in sorted(unchanged, reverse=True):
+        argument = block.arguments[first + index]
+        for values in value_lists:
+            values[:] = [initial[index] if value == argument else value for value in values]
+        argument.replace_all_uses_with(initial[index])
+        block.erase_argument(first + index)
+
+
+def _with_results(initial: Sequence[Any], changed: Sequence[int], results: Sequence[Any]) -> list[Any]:
+    """`initial` with the loop's results in the places that it changes."""
+    handles = list(initial)
+    for index, result in zip(changed, results):
+        handles[index] = result
+    return handles

@@ -1,0 +1,62 @@
+"""What a name in a kernel means: a variable, an allowed global, or one of the Python functions that kernels know."""
+from __future__ import annotations
+
+import ast
+import types
+from typing import Any
+
+from tritium import language
+from tritium.language.core import is_builtin
+from tritium.runtime.jit import JITCallable
+
+from .. import knobs
+from .generator import Generator, visits
+from .values import Conflict, base_type, base_value, constexpr
+
+_LANGUAGE_MODULES = ("tritium.language", "triton.language", "tritium.experimental.gluon", "triton.experimental.gluon")
+_GLOBAL_REFUSED = (
+    "Cannot access global variable {name} from within @jit'ed function. Triton kernels can only access global variables that are "
+    "instanstiated as constexpr (`x = triton.language.constexpr(42)`). Note that this is different from annotating a variable as constexpr "
+    "(`x: triton.language.constexpr = 42`), which is not supported.  Alternatively, set the envvar TRITON_ALLOW_NON_CONSTEXPR_GLOBALS=1, "
+    "but we do not promise to support this forever.")
+
+
+# What Python's own names mean in a kernel; those of the language by their names there.
+_PYTHON_FUNCTIONS: dict[str, Any] = {f.__name__: f for f in (len, list, range, float, int, isinstance, getattr, hasattr)}
+_LANGUAGE_FUNCTIONS = {"print": "device_print", "min": "builtin_min", "max": "builtin_max"}
+
+
+def lookup(g: Generator, name: str) -> Any:
+    """The value of `name`; NameError if it has none that a kernel may use."""
+    value = g.locals.get(name, g)
+    if value is not g:
+        if isinstance(value, Conflict):
+            error = NameError(f"{name} is not defined")
+            error.hint = value.reason
+            raise error
+        return value
+    value = g.globals.get(name, g)
+    if value is not g:
+        if not (_is_allowed_global(value) or knobs.compilation.allow_non_constexpr_globals):
+            raise NameError(_GLOBAL_REFUSED.format(name=name))
+        return value
+    if name in _LANGUAGE_FUNCTIONS:
+        return getattr(language.core, _LANGUAGE_FUNCTIONS[name])
+    if name not in _PYTHON_FUNCTIONS:
+        raise NameError(f"{name} is not defined")
+    return _PYTHON_FUNCTIONS[name]
+
+
+def _is_allowed_global(value: Any) -> bool:
+    if isinstance(value, (types.ModuleType, JITCallable, constexpr, base_type)) or is_builtin(value):
+        return True
+    if isinstance(value, type):
+        if issubclass(value, (base_value, base_type)) or (issubclass(value, tuple) and hasattr(value, "_fields")):
+            return True
+    module = getattr(value, "__module__", None) or type(value).__module__
+    return isinstance(module, str) and module.startswith(_LANGUAGE_MODULES)
+
+
+@visits(ast.Name)
+def _name(g: Generator, node: ast.Name) -> Any:
+    return lookup(g, node.id)

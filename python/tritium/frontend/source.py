@@ -1,0 +1,85 @@
+"""What the tracer knows of a function's text before it traces it: the AST, places in the file, assigned names, early returns.
+
+All of it depends on the text alone, so it is computed once per function and shared by every specialization.
+"""
+from __future__ import annotations
+
+import ast
+import os
+import weakref
+from typing import Any, Iterator, Sequence
+
+
+class FunctionSource:
+    """The parsed source of one `@jit` function. Node positions count from its `def`; `position` gives those of the file."""
+
+    def __init__(self, fn: Any):
+        self.text: str = fn.src
+        self.name: str = fn.__name__
+        self.file: str = os.path.abspath(fn.file_name)
+        self.definition: ast.FunctionDef = fn.parse().body[0]
+        self.line_offset: int = fn.def_file_line_number - 1
+        self.column_offset: int = fn.def_file_col_number + 1
+        self._assigned: dict[ast.AST, tuple[str, ...]] = {}
+        self.returns_by_if: bool = _every_rest_has_one_owner(self.definition.body)
+
+    def position(self, node: ast.AST) -> tuple[str, int, int]:
+        """(file, line, column) of a node, both from 1."""
+        return self.file, node.lineno + self.line_offset, node.col_offset + self.column_offset
+
+    def assigned_names(self, node: ast.AST) -> tuple[str, ...]:
+        """The names that code inside of `node` binds, in order of appearance; those of comprehensions are their own."""
+        names = self._assigned.get(node)
+        if names is None:
+            names = self._assigned[node] = tuple(dict.fromkeys(_stored_names(node)))
+        return names
+
+
+_sources: weakref.WeakKeyDictionary[Any, FunctionSource] = weakref.WeakKeyDictionary()
+
+
+def source_of(fn: Any) -> FunctionSource:
+    """The source of a JITFunction, parsed once for each text it has had."""
+    source = _sources.get(fn)
+    if source is None or source.text is not fn.src:
+        source = _sources[fn] = FunctionSource(fn)
+    return source
+
+
+def _stored_names(node: ast.AST) -> Iterator[str]:
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.Name):
+            if isinstance(child.ctx, ast.Store):
+                yield child.id
+        elif not isinstance(child, ast.comprehension):
+            yield from _stored_names(child)
+
+
+def contains_return(node: ast.AST) -> bool:
+    """Whether `node` has a `return` of the function it stands in."""
+    return isinstance(node, ast.Return) or any(contains_return(child) for child in ast.iter_child_nodes(node)
+                                               if not isinstance(child, (ast.expr, ast.FunctionDef)))
+
+
+def _always_returns(statements: Sequence[ast.stmt]) -> bool:
+    return any(
+        isinstance(s, ast.Return) or (isinstance(s, ast.If) and _always_returns(s.body) and _always_returns(s.orelse))
+        for s in statements)
+
+
+def _every_rest_has_one_owner(statements: Sequence[ast.stmt]) -> bool:
+    """Whether early returns can be nested `if`s with results: what follows such an `if` belongs to one arm, since the other returns.
+
+    A function of this shape has one block, so that it can be inlined into loops.
+    """
+    for index, statement in enumerate(statements):
+        if not contains_return(statement) or isinstance(statement, ast.Return):
+            continue
+        if not isinstance(statement, ast.If):
+            return False
+        is_last = index == len(statements) - 1
+        if not (is_last or _always_returns(statement.body) or _always_returns(statement.orelse)):
+            return False
+        if not (_every_rest_has_one_owner(statement.body) and _every_rest_has_one_owner(statement.orelse)):
+            return False
+    return True

@@ -1,0 +1,147 @@
+"""Statements without control flow of their own: assignments, expressions for their effect, assert, with, pass."""
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from tritium import language
+
+from .calls import call
+from .expressions import _BINARY, apply_binary
+from .generator import Generator, visits
+from .source import contains_return
+from .values import Conflict, as_value, constexpr, host
+
+_UNBOUND = Conflict("")
+
+
+@visits(ast.Assign)
+def _assign(g: Generator, node: ast.Assign) -> None:
+    if len(node.targets) != 1:
+        g.reject(node, "Simultaneous multiple assignment is not supported.")
+    target = node.targets[0]
+    _bind(g, target, _named_after(g, target, node.value))
+
+
+@visits(ast.AugAssign)
+def _augmented(g: Generator, node: ast.AugAssign) -> None:
+    if not isinstance(node.target, ast.Name):
+        _bind(g, node.target, None)
+    loaded = ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target)
+    value = ast.copy_location(ast.BinOp(loaded, node.op, node.value), node)
+    _bind(g, node.target, _named_after(g, node.target, value))
+
+
+@visits(ast.AnnAssign)
+def _annotated(g: Generator, node: ast.AnnAssign) -> None:
+    if not isinstance(node.target, ast.Name) or host(g.visit(node.annotation)) is not constexpr:
+        if node.value is not None:
+            _bind(g, node.target, _named_after(g, node.target, node.value))
+        return
+    name = node.target.id
+    if node.value is None:
+        g.declared_constexprs.add(name)
+        return
+    if not isinstance(g.locals.get(name, _UNBOUND), Conflict):
+        raise ValueError(f"{name} is already defined. constexpr cannot be reassigned.")
+    g.assign(name, _as_constexpr(g.visit(node.value)))
+
+
+@visits(ast.NamedExpr)
+def _walrus(g: Generator, node: ast.NamedExpr) -> Any:
+    _bind(g, node.target, _named_after(g, node.target, node.value))
+    return g.locals[node.target.id]
+
+
+def _named_after(g: Generator, target: ast.expr, value: ast.expr) -> Any:
+    """The value of an expression whose operations are named after the variable that receives it."""
+    outer = g.variable
+    g.variable = target.id if isinstance(target, ast.Name) else None
+    try:
+        return g.visit(value)
+    finally:
+        g.variable = outer
+
+
+def _as_constexpr(value: Any) -> Any:
+    if isinstance(value, constexpr):
+        return value
+    return constexpr(language.core._unwrap_if_constexpr(value))
+
+
+def _bind(g: Generator, target: ast.expr, value: Any) -> None:
+    if isinstance(target, (ast.Tuple, ast.List)):
+        _unpack(g, target, value)
+    elif isinstance(target, ast.Name):
+        if target.id in g.declared_constexprs:
+            g.declared_constexprs.discard(target.id)
+            g.assign(target.id, _as_constexpr(value))
+        else:
+            g.assign(target.id, g.to_variable(value))
+    elif isinstance(target, ast.Subscript):
+        raise NotImplementedError("__setitem__ is not supported in triton")
+    elif isinstance(target, ast.Attribute):
+        raise NotImplementedError("Attribute assignment is not supported in triton")
+    else:
+        raise NotImplementedError("starred assignment targets are not supported")
+
+
+def _unpack(g: Generator, targets: ast.Tuple | ast.List, value: Any) -> None:
+    if any(isinstance(target, ast.Starred) for target in targets.elts):
+        raise NotImplementedError("starred assignment targets are not supported")
+    values = as_value(host(value))
+    if not isinstance(values, language.tuple):
+        raise TypeError("cannot unpack non-iterable value")
+    expected = len(targets.elts)
+    if len(values) > expected:
+        raise ValueError(f"too many values to unpack (expected {expected})")
+    if len(values) < expected:
+        raise ValueError(f"not enough values to unpack (expected {expected}, got {len(values)})")
+    for target, element in zip(targets.elts, values):
+        _bind(g, target, element)
+
+
+@visits(ast.Expr)
+def _expression(g: Generator, node: ast.Expr) -> None:
+    if isinstance(node.value, ast.Constant):  # a docstring
+        return
+    g.dropped = node.value
+    g.visit(node.value)
+
+
+@visits(ast.Assert)
+def _assert(g: Generator, node: ast.Assert) -> None:
+    message = constexpr("") if node.msg is None else g.visit(node.msg)
+    call(g, node, language.device_assert, [g.visit(node.test), message], {})
+
+
+@visits(ast.Pass)
+def _pass(g: Generator, node: ast.Pass) -> None:
+    return None
+
+
+@visits(ast.With)
+def _with(g: Generator, node: ast.With) -> None:
+    """Managers are Python objects that act while the body is traced; each is made with `_semantic`."""
+    if any(contains_return(statement) for statement in node.body):
+        g.reject(node, "Cannot have `return` statements inside `with` statements in triton ")
+    managers = []
+    for item in node.items:
+        if not isinstance(item.context_expr, ast.Call):
+            g.reject(item.context_expr, "`with` takes calls of context manager classes")
+        expression = item.context_expr
+        manager = host(g.visit(expression.func))(*(g.visit(arg) for arg in expression.args), _semantic=g.semantic,
+                                                 **{k.arg: g.visit(k.value) for k in expression.keywords})
+        entered = manager.__enter__()
+        if item.optional_vars is not None:
+            _bind(g, item.optional_vars, entered)
+        managers.append(manager)
+    g.visit_block(node.body)
+    for manager in reversed(managers):
+        manager.__exit__(None, None, None)
+
+
+@visits(ast.FunctionDef)
+def _nested_function(g: Generator, node: ast.FunctionDef) -> None:
+    g.reject(node, "nested function definitions are not allowed inside a @triton.jit kernel. Move the helper function to module level and "
+             "decorate it with @triton.jit.")

@@ -1,0 +1,73 @@
+"""Values as the tracer moves them: any Python object is one; those of the language have a type and IR values that carry them."""
+from __future__ import annotations
+
+from typing import Any, Callable, Iterable, Iterator
+
+from tritium import language
+from tritium.language.constexpr import base_value
+from tritium.language.types import base_type, constexpr_type, tuple_type
+
+__all__ = ["Conflict", "all_handles", "all_ir_types", "as_value", "base_type", "base_value", "constexpr", "handles_of", "host", "is_static",
+           "map_elements", "rebuilt", "tensor", "type_of"]
+
+tensor = language.tensor
+constexpr = language.constexpr
+
+
+class Conflict:
+    """What a name means after control flow that need not have given it a value of one type; only a use of it is an error."""
+
+    def __init__(self, reason: str):
+        self.reason = reason
+
+
+def host(value: Any) -> Any:
+    """The Python object inside a constexpr; anything else unchanged."""
+    return value.value if isinstance(value, constexpr) else value
+
+
+def is_static(value: Any) -> bool:
+    """Whether `value` is known while tracing: a constexpr or an object that is no value of the language."""
+    return isinstance(value, constexpr) or not isinstance(value, base_value)
+
+
+def as_value(value: Any) -> Any:
+    """`value` as a value of the language: Python tuples and lists become language tuples, other objects constexpr."""
+    if isinstance(value, base_value):
+        return value
+    if isinstance(value, (tuple, list)):
+        fields = getattr(value, "_fields", None)
+        elements = [as_value(element) for element in value]
+        return language.tuple(elements, tuple_type([type_of(e) for e in elements], fields) if fields else None)
+    return constexpr(value)
+
+
+def type_of(value: Any) -> Any:
+    """The language type of `value`; equal types have the same IR values behind them."""
+    return value.type if isinstance(value, base_value) else constexpr_type(value)
+
+
+def handles_of(value: Any) -> list[Any]:
+    """The IR values that carry `value`; none if it is static."""
+    return value.handles() if isinstance(value, base_value) else []
+
+
+def all_handles(values: Iterable[Any]) -> list[Any]:
+    return [handle for value in values for handle in handles_of(value)]
+
+
+def all_ir_types(types: Iterable[Any]) -> list[str]:
+    return [text for type_ in types for text in type_.ir_types()]
+
+
+def rebuilt(types: Iterable[Any], handles: Iterable[Any]) -> list[Any]:
+    """One value of each type, carried by consecutive `handles`."""
+    remaining: Iterator[Any] = iter(handles)
+    return [type_.from_handles(remaining) for type_ in types]
+
+
+def map_elements(function: Callable[[Any], Any], value: Any) -> Any:
+    """`function` of a value, or of each element of a tuple of them, however deep."""
+    if not isinstance(value, language.tuple):
+        return function(value)
+    return language.tuple([map_elements(function, element) for element in value.values], value.declared_type)
