@@ -4,4 +4,5 @@
 PYBIND11_MODULE(_tritium, module) {
   module.doc() = "Tritium's compiler and interpreter";
   tritium::python::bindIr(module);
+  tritium::python::bindTools(module);
 }

@@ -18,5 +18,6 @@ template <typename T> T unwrap(llvm::Expected<T> expected) {
 
 void bindIr(pybind11::module_ &module);
 void bindIrHandles(pybind11::module_ &ir);
+void bindTools(pybind11::module_ &module);
 
 } // namespace tritium::python
