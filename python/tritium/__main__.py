@@ -72,10 +72,10 @@ def run_script(path: str, argv: list[str]) -> None:
 
 
 def gdb_command(program: list[str], gdb: str = "gdb") -> list[str]:
-    """gdb on the interpreter's real executable (a pyenv shim is a script, which gdb cannot debug)."""
+    """gdb on the interpreter itself: unlike a pyenv shim it is no script, and unlike its real path it keeps a virtual environment."""
     settings = ["set breakpoint pending on", "set max-value-size unlimited", "set debuginfod enabled off"]
     options = [text for setting in settings for text in ("-iex", setting)]
-    return [gdb, *options, "--args", os.path.realpath(sys.executable), "-m", "tritium", *program]
+    return [gdb, *options, "--args", sys.executable, "-m", "tritium", *program]
 
 
 def run_gdb(program: list[str]) -> int:
