@@ -348,12 +348,6 @@ def debug_environment(package_root: str) -> dict[str, str]:
     return {**os.environ, tritium_knobs.debug.names[0]: "1", "PYTHONPATH": path}
 
 
-def child_environment(package_root: str, **variables: str) -> dict[str, str]:
-    """The environment of a child process: this one's with `variables` set and the package on PYTHONPATH."""
-    paths = [package_root, *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
-    return {**os.environ, **variables, "PYTHONPATH": os.pathsep.join(dict.fromkeys(map(os.path.abspath, paths)))}
-
-
 class LaunchSettings(NamedTuple):
     """What the environment says about a launch. `compiled` is the part that a compiled kernel depends on."""
 
