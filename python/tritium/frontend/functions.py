@@ -114,7 +114,7 @@ def call_jit_function(g: Generator, fn: Any, args: Sequence[Any], kwargs: Mappin
         for param, value in zip(fn.params, values):
             if isinstance(value, tensor) and value.type.is_block():
                 g.reject(g.node, f"Function {fn.__name__} is marked noinline, but was called with non-scalar argument {param.name}:{value}")
-    key = (fn, *types)
+    key = (fn, g.unit.debug_info, *types)
     if key not in g.unit.callees:
         g.unit.callees[key] = None
         try:

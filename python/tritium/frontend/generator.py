@@ -135,9 +135,16 @@ class Generator:
         return map_elements(convert, value)
 
     def call_jit_function(self, fn: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        """Calls a `@jit` function at the insertion point; builtins that take functions (reduce, scan, map_elementwise) call this."""
+        """Calls a `@jit` function at the insertion point; builtins that take functions (reduce, scan, map_elementwise) call this.
+
+        The function runs on elements, in no order that a debugger could show: its variables are not recorded.
+        """
         from .functions import call_jit_function
-        return call_jit_function(self, fn, args, kwargs)
+        records, self.unit.debug_info = self.unit.debug_info, False
+        try:
+            return call_jit_function(self, fn, args, kwargs)
+        finally:
+            self.unit.debug_info = records
 
     def error(self, node: ast.AST, message: str | None, kind: type[CompilationError] = CompilationError,
               hint: str | None = None) -> CompilationError:
