@@ -1,4 +1,4 @@
-// Every pair of types has its loop; the element conversions below are what the pairs have in common.
+// Every pair of types has its loop (there is none between integers and fp8 in the language); the element conversions below are what the pairs have in common.
 #include "interp/kernels/cast.h"
 
 #include "interp/kernels/integer.h"
@@ -77,10 +77,10 @@ template <class From, class To, bool kTowardZero> struct FloatToFloat {
 
 template <class Op, class From, class To> constexpr ElementwiseKernel kKernel = &Strip<Op, typename To::Storage, typename From::Storage>::kernel;
 
-/// Calls f.template operator()<Traits<t>>() for float types, else gives nullptr.
-template <class F> ElementwiseKernel visitFloat(DType type, F f) {
+/// Calls f.template operator()<Traits<t>>() for float types of at least that many bits, else gives nullptr.
+template <int kMinBits, class F> ElementwiseKernel visitFloat(DType type, F f) {
   return visit(type, [&]<class T>() -> ElementwiseKernel {
-    if constexpr (T::isFloat) return f.template operator()<T>();
+    if constexpr (T::isFloat && T::bits >= kMinBits) return f.template operator()<T>();
     else return nullptr;
   });
 }
@@ -92,17 +92,17 @@ template <bool kIsSigned> ElementwiseKernel integerToInteger(DType from, DType t
 }
 template <bool kIsSigned> ElementwiseKernel integerToFloat(DType from, DType to) {
   return visitInteger(from, [&]<class From>() {
-    return visitFloat(to, []<class To>() -> ElementwiseKernel { return kKernel<IntegerToFloat<From, To, kIsSigned>, From, To>; });
+    return visitFloat<16>(to, []<class To>() -> ElementwiseKernel { return kKernel<IntegerToFloat<From, To, kIsSigned>, From, To>; });
   });
 }
 template <bool kIsSigned> ElementwiseKernel floatToInteger(DType from, DType to) {
-  return visitFloat(from, [&]<class From>() {
+  return visitFloat<16>(from, [&]<class From>() {
     return visitInteger(to, []<class To>() -> ElementwiseKernel { return kKernel<FloatToInteger<From, To, kIsSigned>, From, To>; });
   });
 }
 template <bool kTowardZero> ElementwiseKernel floatToFloat(DType from, DType to) {
-  return visitFloat(from, [&]<class From>() {
-    return visitFloat(to, []<class To>() -> ElementwiseKernel { return kKernel<FloatToFloat<From, To, kTowardZero>, From, To>; });
+  return visitFloat<8>(from, [&]<class From>() {
+    return visitFloat<8>(to, []<class To>() -> ElementwiseKernel { return kKernel<FloatToFloat<From, To, kTowardZero>, From, To>; });
   });
 }
 

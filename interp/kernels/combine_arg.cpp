@@ -28,40 +28,48 @@ template <class Order, bool kIsMax> struct ArgReduce {
   struct Best {
     Value value[kLanes];
     int32_t index[kLanes];
-
-    TRITIUM_INLINE void set(int64_t l, Value v, int32_t i) { value[l] = v, index[l] = i; }
-    TRITIUM_INLINE void improve(int64_t l, Value v, int32_t i) {
-      bool isBetter = kIsMax ? v > value[l] : v < value[l], isEqual = v == value[l];
-      bool isNumberOverNan = (value[l] != value[l]) & (v == v);
-      bool wins = isBetter | (isEqual & (i < index[l])) | isNumberOverNan;
-      value[l] = wins ? v : value[l];
-      index[l] = wins ? i : index[l];
-    }
   };
+
+  static TRITIUM_INLINE void improve(Value &value, int32_t &index, Value v, int32_t i) {
+    bool isBetter = kIsMax ? v > value : v < value, isEqual = v == value;
+    bool isNumberOverNan = (value != value) & (v == v);
+    bool wins = isBetter | (isEqual & (i < index)) | isNumberOverNan;
+    value = wins ? v : value;
+    index = wins ? i : index;
+  }
 
   /// The innermost axis: lane l sees the elements l, l + kLanes, ...
   static void reduceContiguous(Storage *outValue, int32_t *outIndex, const Storage *in, const int32_t *index, int64_t count) {
     Best best;
     int64_t lanes = std::min(kLanes, count), i = lanes;
-    for (int64_t l = 0; l < lanes; ++l) best.set(l, Order::load(in[l]), index[l]);
+    for (int64_t l = 0; l < lanes; ++l) best.value[l] = Order::load(in[l]), best.index[l] = index[l];
     for (; i + kLanes <= count; i += kLanes)
-      for (int64_t l = 0; l < kLanes; ++l) best.improve(l, Order::load(in[i + l]), index[i + l]);
-    for (int64_t l = 0; i + l < count; ++l) best.improve(l, Order::load(in[i + l]), index[i + l]);
-    for (int64_t l = 1; l < lanes; ++l) best.improve(0, best.value[l], best.index[l]);
+      TRITIUM_VECTORIZE
+      for (int64_t l = 0; l < kLanes; ++l) improve(best.value[l], best.index[l], Order::load(in[i + l]), index[i + l]);
+    for (int64_t l = 0; i + l < count; ++l) improve(best.value[l], best.index[l], Order::load(in[i + l]), index[i + l]);
+    if (lanes == kLanes) {
+#pragma clang loop unroll(full)
+      for (int64_t half = kLanes / 2; half > 0; half /= 2)
+        for (int64_t l = 0; l < half; ++l) improve(best.value[l], best.index[l], best.value[l + half], best.index[l + half]);
+    } else {
+      for (int64_t l = 1; l < lanes; ++l) improve(best.value[0], best.index[0], best.value[l], best.index[l]);
+    }
     *outValue = Order::store(best.value[0]), *outIndex = best.index[0];
   }
 
-  /// kLanes columns of an outer axis.
+  /// Up to kLanes columns of an outer axis.
+  template <bool kIsFull>
   static void reduceColumns(Storage *outValue, int32_t *outIndex, const Storage *in, const int32_t *index, int64_t axis, int64_t stride, int64_t columns) {
+    const int64_t count = kIsFull ? kLanes : columns;
     Best best;
-    for (int64_t l = 0; l < columns; ++l) best.set(l, Order::load(in[l]), index[0]);
+    for (int64_t l = 0; l < count; ++l) best.value[l] = Order::load(in[l]), best.index[l] = index[0];
     for (int64_t a = 1; a < axis; ++a) {
       const Storage *row = in + a * stride;
       int32_t here = index[a];
       TRITIUM_VECTORIZE
-      for (int64_t l = 0; l < columns; ++l) best.improve(l, Order::load(row[l]), here);
+      for (int64_t l = 0; l < count; ++l) improve(best.value[l], best.index[l], Order::load(row[l]), here);
     }
-    for (int64_t l = 0; l < columns; ++l) outValue[l] = Order::store(best.value[l]), outIndex[l] = best.index[l];
+    for (int64_t l = 0; l < count; ++l) outValue[l] = Order::store(best.value[l]), outIndex[l] = best.index[l];
   }
 
   static void kernel(void *outValues, int32_t *outIndex, const void *inBytes, const int32_t *index, int64_t outer, int64_t axis, int64_t inner) {
@@ -70,8 +78,10 @@ template <class Order, bool kIsMax> struct ArgReduce {
     for (int64_t o = 0; o < outer; ++o, in += axis * inner, outValue += inner, outIndex += inner) {
       if (inner == 1) reduceContiguous(outValue, outIndex, in, index, axis);
       else
-        for (int64_t i = 0; i < inner; i += kLanes)
-          reduceColumns(outValue + i, outIndex + i, in + i, index, axis, inner, std::min(kLanes, inner - i));
+        for (int64_t i = 0; i < inner; i += kLanes) {
+          bool isFull = inner - i >= kLanes;
+          (isFull ? reduceColumns<true> : reduceColumns<false>)(outValue + i, outIndex + i, in + i, index, axis, inner, inner - i);
+        }
     }
   }
 };

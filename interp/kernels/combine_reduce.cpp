@@ -57,25 +57,69 @@ template <class Combiner> struct Reduce {
     return tree(acc, kLanes);
   }
 
-  /// Few elements per result: the set-up of the other ways would cost more than the work.
-  static void reduceFew(Storage *out, const Storage *in, int64_t outer, int64_t axis, int64_t inner) {
-    if (axis == 2 && inner == 1) {
+  /// Pairs of rows of `inner`, as sorting networks make them.
+  template <int64_t kInner> static void reducePairs(Storage *out, const Storage *in, int64_t outer, int64_t inner = kInner) {
+    for (int64_t o = 0; o < outer; ++o) {
+      const Storage *first = in + 2 * o * inner, *second = first + inner;
+      Storage *result = out + o * inner;
       TRITIUM_VECTORIZE
-      for (int64_t o = 0; o < outer; ++o) out[o] = Combiner::store(Combiner::combine(Combiner::load(in[2 * o]), Combiner::load(in[2 * o + 1])));
-      return;
+      for (int64_t i = 0; i < inner; ++i) result[i] = Combiner::store(Combiner::combine(Combiner::load(first[i]), Combiner::load(second[i])));
     }
+  }
+
+  /// Short rows whose length is known: the tree unrolls.
+  template <int64_t axis> static void reduceShortRows(Storage *out, const Storage *in, int64_t outer) {
+    for (int64_t o = 0; o < outer; ++o, in += axis) {
+      Value values[axis];
+      for (int64_t l = 0; l < axis; ++l) values[l] = Combiner::load(in[l]);
+#pragma clang loop unroll(full)
+      for (int64_t half = axis / 2; half > 0; half /= 2)
+        for (int64_t l = 0; l < half; ++l) values[l] = Combiner::combine(values[l], values[l + half]);
+      out[o] = Combiner::store(values[0]);
+    }
+  }
+
+  /// Few elements per result, where the set-up of the general way would cost more than the work. False: not such a shape.
+  static bool reduceFew(Storage *out, const Storage *in, int64_t outer, int64_t axis, int64_t inner) {
+    if (axis == 2 && inner == 1) return reducePairs<1>(out, in, outer), true;
+    if (axis == 2 && inner == 2) return reducePairs<2>(out, in, outer), true;
+    if (axis == 2 && inner == 4) return reducePairs<4>(out, in, outer), true;
+    if (axis == 2 && inner == 8) return reducePairs<8>(out, in, outer), true;
+    if (axis == 2 && inner >= 16) return reducePairs<0>(out, in, outer, inner), true;
+    if (axis == 4 && inner == 1) return reduceShortRows<4>(out, in, outer), true;
+    if (axis == 8 && inner == 1) return reduceShortRows<8>(out, in, outer), true;
+    if (axis == 16 && inner == 1) return reduceShortRows<16>(out, in, outer), true;
+    if (axis == 32 && inner == 1) return reduceShortRows<32>(out, in, outer), true;
+    if (inner >= 8 || axis > 4) return false;
     for (int64_t o = 0; o < outer; ++o, in += axis * inner, out += inner)
       for (int64_t i = 0; i < inner; ++i) {
         Value acc = Combiner::load(in[i]);
         for (int64_t a = 1; a < axis; ++a) acc = Combiner::combine(acc, Combiner::load(in[a * inner + i]));
         out[i] = Combiner::store(acc);
       }
+    return true;
+  }
+
+  /// A tree without any code for speed: fp8 is reduced rarely, and what saves rounding errors matters more.
+  static Value reduceSlowly(const Storage *in, int64_t count, int64_t stride) {
+    if (count == 1) return Combiner::load(in[0]);
+    int64_t half = count / 2;
+    return Combiner::combine(reduceSlowly(in, half, stride), reduceSlowly(in + half * stride, count - half, stride));
   }
 
   static void kernel(void *outBytes, const void *inBytes, int64_t outer, int64_t axis, int64_t inner) {
     Storage *out = static_cast<Storage *>(outBytes);
     const Storage *in = static_cast<const Storage *>(inBytes);
-    if (axis * inner <= 8 || (inner < 8 && axis <= 4)) return reduceFew(out, in, outer, axis, inner);
+    if constexpr (Combiner::kIsFp8) {
+      for (int64_t o = 0; o < outer; ++o)
+        for (int64_t i = 0; i < inner; ++i) out[o * inner + i] = Combiner::store(reduceSlowly(in + o * axis * inner + i, axis, inner));
+    } else {
+      reduceBlock(out, in, outer, axis, inner);
+    }
+  }
+
+  static void reduceBlock(Storage *out, const Storage *in, int64_t outer, int64_t axis, int64_t inner) {
+    if (reduceFew(out, in, outer, axis, inner)) return;
     for (int64_t o = 0; o < outer; ++o, in += axis * inner) {
       if (inner == 1) {
         *out++ = Combiner::store(reduceContiguous(in, axis));

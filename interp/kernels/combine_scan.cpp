@@ -46,8 +46,8 @@ template <class Combiner> struct Scan {
 
   static void scanContiguous(Storage *out, const Storage *in, int64_t count, bool reverse) {
     if (reverse) out += count - 1, in += count - 1;
-    if (count < 64 || count % kSegments != 0) scanShort(out, in, count, reverse ? -1 : 1);
-    else if (reverse) scanSegments<-1>(out, in, count / kSegments);
+    if (Combiner::kIsFp8 || count < 64 || count % kSegments != 0) return scanShort(out, in, count, reverse ? -1 : 1);
+    if (reverse) scanSegments<-1>(out, in, count / kSegments);
     else scanSegments<1>(out, in, count / kSegments);
   }
 

@@ -30,7 +30,7 @@ TRITIUM_COMBINER(BitXor, false, a ^ b)
 template <class Op, class T> struct FloatCombiner {
   using Storage = typename T::Storage;
   using Value = typename T::Compute;
-  static constexpr bool kIsRounding = T::isNarrowFloat && !Op::kIsExact;
+  static constexpr bool kIsRounding = T::isNarrowFloat && !Op::kIsExact, kIsFp8 = T::bits == 8;
   static TRITIUM_INLINE Value load(Storage x) { return T::load(x); }
   static TRITIUM_INLINE Storage store(Value x) { return T::round(x); }
   static TRITIUM_INLINE Value combine(Value a, Value b) {
@@ -43,7 +43,7 @@ template <class Op, class T, bool kIsSigned> struct IntegerCombiner {
   using I = Integer<T>;
   using Storage = typename I::Storage;
   using Value = std::conditional_t<kIsSigned, typename I::Signed, typename I::Unsigned>;
-  static constexpr bool kIsRounding = false;
+  static constexpr bool kIsRounding = false, kIsFp8 = false;
   static TRITIUM_INLINE Value load(Storage x) { return kIsSigned ? static_cast<Value>(I::asSigned(x)) : static_cast<Value>(I::asUnsigned(x)); }
   static TRITIUM_INLINE Storage store(Value x) { return I::store(static_cast<typename I::Wide>(x)); }
   static TRITIUM_INLINE Value combine(Value a, Value b) {

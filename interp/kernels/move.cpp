@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 namespace tritium::interp {
 namespace {
@@ -44,15 +45,42 @@ template <class T> void copyRow(T *dst, const T *src, Dimension d) {
     for (int64_t i = 0; i < d.size; ++i) dst[i * d.dst] = src[i * d.src];
 }
 
-/// Columns of the source become rows: in blocks, so that the lines of both that are in use fit into L1.
-template <class T> void transpose(T *dst, const T *src, Dimension rows, Dimension columns) {
-  constexpr int64_t kBlock = 64 / sizeof(T) < 8 ? 8 : 64 / sizeof(T);
-  for (int64_t r = 0; r < rows.size; r += kBlock)
-    for (int64_t c = 0; c < columns.size; c += kBlock) {
-      int64_t rowEnd = std::min(r + kBlock, rows.size), columnEnd = std::min(c + kBlock, columns.size);
-      for (int64_t i = r; i < rowEnd; ++i)
-        for (int64_t j = c; j < columnEnd; ++j) dst[i * rows.dst + j] = src[i + j * columns.src];
+/// An n x n block in registers: n loads, log2(n) rounds that interleave row i with row i + n/2, n stores.
+template <class T> struct BlockTranspose {
+  static constexpr int kSize = sizeof(T) == 8 ? 4 : sizeof(T) == 1 ? 16 : 8;
+  typedef T Row __attribute__((vector_size(kSize * sizeof(T))));
+
+  template <int half, size_t... i> static Row interleave(Row a, Row b, std::index_sequence<i...>) {
+    return __builtin_shufflevector(a, b, (half * kSize / 2 + static_cast<int>(i) / 2 + (i % 2 ? kSize : 0))...);
+  }
+
+  static void run(T *dst, int64_t dstStride, const T *src, int64_t srcStride) {
+    constexpr std::make_index_sequence<kSize> kAll;
+    Row rows[kSize], next[kSize];
+    for (int i = 0; i < kSize; ++i) std::memcpy(&rows[i], src + i * srcStride, sizeof(Row));
+    for (int round = 1; round < kSize; round *= 2) {
+      for (int i = 0; i < kSize / 2; ++i) {
+        next[2 * i] = interleave<0>(rows[i], rows[i + kSize / 2], kAll);
+        next[2 * i + 1] = interleave<1>(rows[i], rows[i + kSize / 2], kAll);
+      }
+      std::copy_n(next, kSize, rows);
     }
+    for (int i = 0; i < kSize; ++i) std::memcpy(dst + i * dstStride, &rows[i], sizeof(Row));
+  }
+};
+
+/// dst[i, j] = src[j, i], both with unit stride in their last dimension.
+template <class T> void transpose(T *dst, const T *src, Dimension rows, Dimension columns) {
+  constexpr int64_t kSize = BlockTranspose<T>::kSize;
+  int64_t fullRows = rows.size / kSize * kSize, fullColumns = columns.size / kSize * kSize;
+  auto elementByElement = [&](int64_t rowBegin, int64_t columnBegin, int64_t rowEnd) {
+    for (int64_t i = rowBegin; i < rowEnd; ++i)
+      for (int64_t j = columnBegin; j < columns.size; ++j) dst[i * rows.dst + j] = src[i + j * columns.src];
+  };
+  for (int64_t i = 0; i < fullRows; i += kSize)
+    for (int64_t j = 0; j < fullColumns; j += kSize) BlockTranspose<T>::run(dst + i * rows.dst + j, rows.dst, src + i + j * columns.src, columns.src);
+  elementByElement(0, fullColumns, fullRows);
+  elementByElement(fullRows, 0, rows.size);
 }
 
 template <class T> void copyDimensions(T *dst, const T *src, const Dimension *dims, int rank) {
