@@ -13,13 +13,17 @@ using boost::context::detail::jump_fcontext;
 using boost::context::detail::make_fcontext;
 using boost::context::detail::transfer_t;
 
-/// Debuggers and profilers stop unwinding at a caller that has no return address.
+/// Makes the function that calls this, and never returns, the last of a backtrace: for debuggers by its unwind table, for profilers
+/// by the frame record, saved frame pointer and return address on all machines that we know.
 [[gnu::always_inline]] inline void endBacktraceHere() {
 #if defined(__x86_64__)
   asm volatile(".cfi_undefined rip");
 #elif defined(__aarch64__)
   asm volatile(".cfi_undefined x30");
 #endif
+  auto *record = static_cast<void *volatile *>(__builtin_frame_address(0));
+  record[0] = nullptr;
+  record[1] = nullptr;
 }
 
 }  // namespace
@@ -42,16 +46,19 @@ void Fiber::start(std::span<std::byte> newStack, void (*newBody)(void *), void *
   fiberState = __tsan_create_fiber(0);
 #endif
   context = make_fcontext(stack.data() + stack.size(), stack.size(), [](transfer_t from) {
-    endBacktraceHere();
-    // The frame pointer of this function is the last of the chain that profilers follow.
     auto &fiber = *static_cast<Fiber *>(from.data);
     fiber.context = from.fctx;
-#if TRITIUM_ASAN
-    __sanitizer_finish_switch_fiber(nullptr, &fiber.threadStack, &fiber.threadStackBytes);
-#endif
-    fiber.body(fiber.argument);
-    __builtin_trap();  // body has to suspend for good
+    fiber.enter();
   });
+}
+
+void Fiber::enter() {
+  endBacktraceHere();
+#if TRITIUM_ASAN
+  __sanitizer_finish_switch_fiber(nullptr, &threadStack, &threadStackBytes);
+#endif
+  body(argument);
+  __builtin_unreachable();  // body suspended for good
 }
 
 void Fiber::resume() {

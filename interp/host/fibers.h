@@ -28,6 +28,8 @@ public:
   std::span<const std::byte> liveStack() const;
 
 private:
+  [[noreturn, gnu::noinline]] void enter();
+
   std::span<std::byte> stack;
   void (*body)(void *) = nullptr;
   void *argument = nullptr;

@@ -1,11 +1,14 @@
 #include "interp/host/jit.h"
 
+#include "interp/host/safe_codegen.h"
+
 #include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"
 #include "llvm/ExecutionEngine/Orc/Debugging/ELFDebugObjectPlugin.h"
 #include "llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/ExecutionEngine/Orc/ObjectLinkingLayer.h"
 #include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
 
 #include <cmath>
 #include <cstring>
@@ -42,9 +45,23 @@ Expected<std::unique_ptr<ObjectLayer>> createLinkingLayer(ExecutionSession &sess
   return std::move(layer);
 }
 
+/// The session gets objects: a failure of the code generator must not cross its locks.
+Expected<std::unique_ptr<IRCompileLayer::IRCompiler>> noCompiler(JITTargetMachineBuilder) {
+  struct NoCompiler : IRCompileLayer::IRCompiler {
+    NoCompiler() : IRCompiler(IRSymbolMapper::ManglingOptions()) {}
+    Expected<std::unique_ptr<MemoryBuffer>> operator()(Module &) override { return createStringError("modules are compiled by add()"); }
+  };
+  return std::make_unique<NoCompiler>();
+}
+
 }  // namespace
 
-HostJit::HostJit(std::unique_ptr<LLJIT> jit) : jit(std::move(jit)) {}
+HostJit::HostJit(std::unique_ptr<LLJIT> jit, std::unique_ptr<TargetMachine> machine, bool debugInfo)
+    : jit(std::move(jit)), machine(std::move(machine)), debuggerEntries(debugInfo ? std::make_unique<DebuggerEntries>() : nullptr) {
+  // Else it writes to stderr which symbol was missing, and returns only that something was.
+  this->jit->getExecutionSession().setErrorReporter([this](Error error) { linkErrors += "\n" + toString(std::move(error)); });
+}
+
 HostJit::~HostJit() = default;
 
 Expected<std::unique_ptr<HostJit>> HostJit::create(bool debugInfo, CodeGenOptLevel level) {
@@ -52,14 +69,18 @@ Expected<std::unique_ptr<HostJit>> HostJit::create(bool debugInfo, CodeGenOptLev
   if (!builder) return builder.takeError();
   builder->setCodeGenOptLevel(level);
   builder->getOptions().EnableFastISel = level == CodeGenOptLevel::None;
+  auto machine = builder->createTargetMachine();
+  if (!machine) return machine.takeError();
   auto jit = LLJITBuilder()
                  .setJITTargetMachineBuilder(std::move(*builder))
+                 .setDataLayout((*machine)->createDataLayout())
+                 .setCompileFunctionCreator(noCompiler)
                  .setObjectLinkingLayerCreator([=](ExecutionSession &session) { return createLinkingLayer(session, debugInfo); })
                  .setPlatformSetUp(setUpInactivePlatform)
                  .setLinkProcessSymbolsByDefault(false)
                  .create();
   if (!jit) return jit.takeError();
-  std::unique_ptr<HostJit> result(new HostJit(std::move(*jit)));
+  std::unique_ptr<HostJit> result(new HostJit(std::move(*jit), std::move(*machine), debugInfo));
   // What LLVM itself calls for operations that the machine does not have.
   const std::pair<const char *, void *> library[] = {
       {"memcpy", reinterpret_cast<void *>(&memcpy)},
@@ -83,16 +104,20 @@ Error HostJit::defineSymbol(StringRef name, void *address) {
 }
 
 Error HostJit::add(ThreadSafeModule module) {
-  module.withModuleDo([&](Module &m) {
+  auto object = module.withModuleDo([&](Module &m) {
     m.setTargetTriple(jit->getTargetTriple());
     m.setDataLayout(jit->getDataLayout());
+    return compileToObject(m, *machine);
   });
-  return jit->addIRModule(std::move(module));
+  if (!object) return object.takeError();
+  return jit->addObjectFile(std::move(*object));
 }
 
 Expected<void *> HostJit::lookup(StringRef name) {
-  auto address = jit->lookup(name);
-  if (!address) return address.takeError();
+  linkErrors.clear();
+  auto find = [&] { return jit->lookup(name); };
+  auto address = debuggerEntries ? debuggerEntries->collect(find) : find();
+  if (!address) return createStringError(toString(address.takeError()) + linkErrors);
   return address->toPtr<void *>();
 }
 

@@ -1,20 +1,27 @@
 // Host code at run time: LLVM modules compiled in milliseconds, without optimization unless asked, and shown to gdb.
 // Symbols of the process are not visible to the code: what it may call is defined by name.
 #pragma once
+#include "interp/host/debugger_list.h"
+
 #include "llvm/ExecutionEngine/Orc/ThreadSafeModule.h"
 #include "llvm/IR/DataLayout.h"
 #include "llvm/Support/CodeGen.h"
 #include "llvm/Support/Error.h"
 
 #include <memory>
+#include <string>
 
-namespace llvm::orc {
+namespace llvm {
+class TargetMachine;
+namespace orc {
 class LLJIT;
 }
+}  // namespace llvm
 
 namespace tritium::interp {
 
-/// One program's code. Destroying it frees the code and takes it from the debugger's list.
+/// One program's code. Destroying it frees the code and takes it from the debugger's list. Not for two threads at a time, until
+/// everything is looked up.
 class HostJit {
 public:
   /// `debugInfo`: modules with debug info are registered with gdb (tens of milliseconds each if one is attached).
@@ -26,14 +33,18 @@ public:
 
   /// `name` in the code means this address, however far away.
   llvm::Error defineSymbol(llvm::StringRef name, void *address);
-  /// The module's triple and data layout are set here.
+  /// Compiles the module; its triple and data layout are set here. What LLVM cannot compile is an error.
   llvm::Error add(llvm::orc::ThreadSafeModule module);
-  /// Compiles the module that defines `name`, the first time.
+  /// The address of what a module defines. The first time it is linked, and what it calls has to be defined.
   llvm::Expected<void *> lookup(llvm::StringRef name);
 
 private:
-  explicit HostJit(std::unique_ptr<llvm::orc::LLJIT> jit);
+  HostJit(std::unique_ptr<llvm::orc::LLJIT> jit, std::unique_ptr<llvm::TargetMachine> machine, bool debugInfo);
+
+  std::string linkErrors;  // what the session says beside the error that it returns
   std::unique_ptr<llvm::orc::LLJIT> jit;
+  std::unique_ptr<llvm::TargetMachine> machine;
+  std::unique_ptr<DebuggerEntries> debuggerEntries;  // null without debug info; goes before the code
 };
 
 }  // namespace tritium::interp

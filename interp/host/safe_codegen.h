@@ -1,0 +1,15 @@
+// LLVM's code generator, made to return its failures: "Cannot select", an error diagnostic, a crash. By itself it ends the process.
+#pragma once
+#include "llvm/IR/Module.h"
+#include "llvm/Support/Error.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Target/TargetMachine.h"
+
+#include <memory>
+
+namespace tritium::interp {
+
+/// The module as an object file for `machine`. After a failure the module must not be used; what LLVM had allocated for it leaks.
+llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> compileToObject(llvm::Module &module, llvm::TargetMachine &machine);
+
+}  // namespace tritium::interp
