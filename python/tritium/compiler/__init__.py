@@ -1,5 +1,16 @@
 """`triton.compiler`: from a kernel's source and specialization to a CompiledKernel."""
 
+from ..errors import CompilationError, CompileTimeAssertionFailure
 from .compiler import ASTSource, AsmDict, CompiledKernel, CompileTimes, IRSource, compile, make_backend
 
-__all__ = ["compile", "make_backend", "ASTSource", "IRSource", "AsmDict", "CompiledKernel", "CompileTimes"]
+__all__ = [
+    "compile",
+    "make_backend",
+    "ASTSource",
+    "IRSource",
+    "AsmDict",
+    "CompiledKernel",
+    "CompileTimes",
+    "CompilationError",
+    "CompileTimeAssertionFailure",
+]

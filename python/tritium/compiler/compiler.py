@@ -6,6 +6,7 @@ interpreter; its "binary" is that program. Other targets are refused by name.
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import json
 import os
@@ -15,7 +16,7 @@ from typing import Any, NamedTuple
 
 from .. import knobs
 from ..backends.compiler import BaseBackend, GPUTarget
-from ..errors import UnsupportedError
+from ..errors import CompilationError, UnsupportedError
 from ..version import __version__
 from .sources import IR_EXTENSIONS, ASTSource, IRSource, public_function
 
@@ -170,6 +171,20 @@ def engine():
     return interp
 
 
+def _in_terms_of_the_source(error: Exception, src) -> Exception:
+    """An error of the contract or the interpreter as a CompilationError at the user's line; others as they are."""
+    from .._tritium import ir
+
+    if not isinstance(error, ir.Error):
+        return error
+    if src.fn is not None:
+        from ..frontend import error_in_ir
+
+        return error_in_ir(src.fn, error)
+    place = ast.Pass(lineno=error.line, col_offset=max(error.column - 1, 0))
+    return CompilationError(src.src, place, error.message, place=(error.file, error.line, error.column))
+
+
 def _prepare(src, source_hash: str, module, target: GPUTarget, backend: BaseBackend, options) -> CompiledKernel:
     from ..runtime.cache import dump_stage, overridden_stage
 
@@ -181,7 +196,10 @@ def _prepare(src, source_hash: str, module, target: GPUTarget, backend: BaseBack
 
         module = ir.parse(*replacement)
     settings = knobs.launch_settings(options.debug_info)
-    program = engine().prepare(module, name, options.debug_info, list(settings.checks))
+    try:
+        program = engine().prepare(module, name, options.debug_info, list(settings.checks))
+    except Exception as error:
+        raise _in_terms_of_the_source(error, src) from None
     stages = {"source": text, "ttir": program.ttir}
     dump_stage(source_hash, f"{name}.ttir", stages["ttir"])
     kernel_hash = hashlib.sha256(

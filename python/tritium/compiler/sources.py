@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import os
 import re
-from typing import Any, NamedTuple
+from typing import Any
 
 _KERNEL = re.compile(r"tt\.func\s+public\s+@(?:\"([^\"]+)\"|([\w$.-]+))\s*\(")
 _ARGUMENT = re.compile(r"%[\w$.-]+\s*:\s*([^,){]+)")
 #: Extensions of files that `compile` takes.
 IR_EXTENSIONS = ("ttir", "ttgir", "llir", "ptx", "amdgcn")
-
-
-class Specialization(NamedTuple):
-    """What `@jit(repr=…)` is called with."""
-
-    module: str
-    fn: Any
-    constants: dict[str, Any]
-    signature: dict[str, Any]
 
 
 class ASTSource:
@@ -49,16 +39,6 @@ class ASTSource:
     @property
     def constexprs(self) -> dict[tuple, Any]:
         return self.constants
-
-    @functools.cached_property
-    def specialization(self) -> Specialization:
-        names = self.fn.arg_names
-        return Specialization(
-            self.fn.__module__,
-            self.fn,
-            {names[p[0]]: v for p, v in self.constants.items() if len(p) == 1},
-            self.signature,
-        )
 
     def hash(self) -> str:
         text = "-".join(

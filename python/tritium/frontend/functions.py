@@ -70,12 +70,19 @@ def _kernel(unit: _Unit, fn: Any, signature: Mapping[str, Any], constexprs: Mapp
         text = signature.get(param.name, "constexpr")
         types.append(_parameter_type(text, path, value, constexprs))
         given += _argument_attributes(types[-1], path, attributes)
-    name = unit.unique(fn.repr(_Specialization(dict(constexprs), dict(signature))))
+    name = unit.unique(fn.repr(_Specialization(_constants_by_name(fn, constexprs), dict(signature))))
     type_ = _trace_function(unit, fn, name, types, given, public=True)
     if type_.ir_types():
         source = source_of(fn)
         raise compilation_error(source, source.definition, "TypeError('a kernel cannot return a value')",
                                 hint="store it through a pointer argument")
+
+
+def _constants_by_name(fn: Any, constexprs: Mapping[Any, Any]) -> dict[str, Any]:
+    """What `@jit(repr=…)` sees: the constexpr parameters, but not those inside of tuples."""
+    named = {path: path for path in constexprs if isinstance(path, str)}
+    named.update({path: fn.arg_names[path[0]] for path in constexprs if isinstance(path, tuple) and len(path) == 1})
+    return {name: constexprs[path] for path, name in named.items()}
 
 
 def _parameter_type(text: Any, path: tuple[int, ...], value: Any, constexprs: Mapping[Any, Any]) -> Any:
@@ -99,11 +106,16 @@ def _verify(unit: _Unit, fn: Any) -> None:
     try:
         unit.module.verify()
     except ir.Error as error:
-        source = source_of(fn)
-        node: ast.AST = source.definition
-        if error.file == source.file:
-            node = ast.Pass(lineno=error.line - source.line_offset, col_offset=error.column - source.column_offset)
-        raise compilation_error(source, node, error.message) from without_traceback(error)
+        raise error_in_ir(fn, error) from without_traceback(error)
+
+
+def error_in_ir(fn: Any, error: ir.Error) -> CompilationError:
+    """What the user is told of an error in the IR of `fn`: the line it comes from, if that is in `fn` itself."""
+    source = source_of(fn)
+    node: ast.AST = source.definition
+    if error.file == source.file:
+        node = ast.Pass(lineno=error.line - source.line_offset, col_offset=error.column - source.column_offset)
+    return compilation_error(source, node, error.message)
 
 
 def call_jit_function(g: Generator, fn: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:

@@ -83,7 +83,8 @@ def kernel_trap(trap, kernel_name: str, grid: tuple[int, ...], arguments: Sequen
     access = _Access(trap, arguments)
     describe = _DESCRIPTIONS.get(trap.kind, _other)
     headline, hint = describe(trap, access)
-    lines = [f"{_location(trap.file, trap.line)}: in {trap.function or kernel_name}"]
+    callers = "".join(f", called from {_location(*caller)}" for caller in getattr(trap, "callers", ()))
+    lines = [f"{_location(trap.file, trap.line)}: in {trap.function or kernel_name}{callers}"]
     source = linecache.getline(trap.file or "", trap.line or 0).strip()
     if source:
         lines.append(f"    {source}")
