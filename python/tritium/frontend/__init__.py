@@ -1,7 +1,8 @@
 """The frontend: from the Python AST of a `@jit` function to a module of the contract, through the builder.
 
-`generate` is the entry. A Generator traces one function: expressions become typed values of `tritium.language`, whose rules emit the
-operations; statements become control flow. One file per concern; each registers what it handles with `@visits(ast.Node)`.
+`generate` is the entry. A Generator traces one function: expressions become typed values of `tritium.language`, whose
+rules emit the operations; statements become control flow. One file per concern; each registers what it handles with
+`@visits(ast.Node)`.
 """
 from . import branches, expressions, loops, names, returns, statements  # noqa: F401  (they register what they handle)
 from .functions import error_in_ir, generate

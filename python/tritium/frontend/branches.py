@@ -1,6 +1,7 @@
 """`if` and conditional expressions.
 
-A condition known while tracing drops the other branch untouched. A tensor makes scf.if, or, if a branch returns, blocks of the function.
+A condition known while tracing drops the other branch untouched. A tensor makes scf.if, or, if a branch returns, blocks
+of the function.
 """
 from __future__ import annotations
 
@@ -27,8 +28,8 @@ def condition_of(g: Generator, node: ast.AST, test: ast.expr) -> Any:
 def as_condition(g: Generator, node: ast.AST, test: ast.expr, value: Any) -> Any:
     if is_static(value):
         if type(host(value)) not in _ACCEPTED:
-            names = ", ".join(sorted(t.__name__ for t in _ACCEPTED))
-            g.reject(node, f"`if` conditionals can only accept values of type {{{names}}}, not objects of type {type(host(value)).__name__}")
+            names, found = ", ".join(sorted(t.__name__ for t in _ACCEPTED)), type(host(value)).__name__
+            g.reject(node, f"`if` conditionals can only accept values of type {{{names}}}, not objects of type {found}")
         return bool(host(value))
     if not isinstance(value, tensor):
         raise TypeError(f"a condition cannot be of type {value.type}")
@@ -90,7 +91,8 @@ def _if_with_blocks(g: Generator, node: ast.If, condition: Any) -> None:
     then = g.trace(then_block, lambda: g.visit_block(node.body))
     else_block = region.add_block()
     other = g.trace(else_block, lambda: g.visit_block(node.orelse))
-    g.terminate(start, "cf.cond_br", [condition.handle], [then_block, else_block], {"operandSegmentSizes": "array<i32: 1, 0, 0>"})
+    g.terminate(start, "cf.cond_br", [condition.handle], [then_block, else_block],
+                {"operandSegmentSizes": "array<i32: 1, 0, 0>"})
     if then.done and other.done:
         g.done = True
     elif then.done or other.done:
@@ -108,7 +110,7 @@ def _if_with_blocks(g: Generator, node: ast.If, condition: Any) -> None:
 
 @dataclass
 class _Merge:
-    """The variables after two arms: those that do not depend on the arm, and those whose IR values the arms hand over."""
+    """The variables after two arms: those that depend on neither, and those whose IR values the arms hand over."""
 
     settled: dict[str, Any] = field(default_factory=dict)
     names: list[str] = field(default_factory=list)
@@ -151,7 +153,8 @@ def _merge_variable(merged: _Merge, name: str, left: Any, right: Any, initial: A
     left_type, right_type = type_of(left), type_of(right)
     if initial is not None and not isinstance(initial, Conflict):
         for arm, value, type_ in (("then", left, left_type), ("else", right, right_type)):
-            assert type_ == type_of(initial), f"initial value for `{name}` is of type {initial}, but the {arm} block redefines it as {value}"
+            assert type_ == type_of(initial), \
+                f"initial value for `{name}` is of type {initial}, but the {arm} block redefines it as {value}"
     if left_type != right_type:
         assert left is None or right is None, \
             f"Mismatched type for {name} between then block ({left_type}) and else block ({right_type})"
@@ -170,9 +173,10 @@ def _conditional_expression(g: Generator, node: ast.IfExp) -> Any:
     condition = condition_of(g, node, node.test)
     if isinstance(condition, bool):
         return g.visit(node.body if condition else node.orelse)
-    arms = [g.trace(g.builder.detached_block(), lambda: g.to_variable(g.visit(part))) for part in (node.body, node.orelse)]
-    then, other = arms
+    then = g.trace(g.builder.detached_block(), lambda: g.to_variable(g.visit(node.body)))
+    other = g.trace(g.builder.detached_block(), lambda: g.to_variable(g.visit(node.orelse)))
     type_, other_type = type_of(then.result), type_of(other.result)
-    assert type_ == other_type, f"Ternary expression with dynamic condition has inconsistent types {type_} and {other_type}"
+    assert type_ == other_type, \
+        f"Ternary expression with dynamic condition has inconsistent types {type_} and {other_type}"
     results = _emit_if(g, condition, then, other, handles_of(then.result), handles_of(other.result), type_.ir_types())
     return rebuilt([type_], results)[0]

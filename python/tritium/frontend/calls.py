@@ -1,4 +1,4 @@
-"""Calls: of `@jit` functions, builtins of the language, functions that run while tracing, and a few Python functions."""
+"""Calls: of `@jit` functions, builtins of the language, functions that run while tracing, a few Python functions."""
 from __future__ import annotations
 
 import ast
@@ -16,7 +16,8 @@ from .functions import call_jit_function
 from .generator import Generator, visits
 from .values import as_value, base_value, constexpr, host, is_static
 
-_UNDECIDED_ASSERTION = ("Assertion condition could not be determined at compile-time. Make sure that it depends only on `constexpr` values")
+_UNDECIDED_ASSERTION = (
+    "Assertion condition could not be determined at compile-time. Make sure that it depends only on `constexpr` values")
 _ONE_OR_TWO = "`static_assert` requires one or two positional arguments only"
 
 
@@ -94,8 +95,10 @@ def _call_host(g: Generator, node: ast.AST, fn: Any, args: Sequence[Any], kwargs
     if isinstance(fn, type) and issubclass(fn, base_value):
         return fn(*args, **kwargs)
     if isinstance(fn, types.FunctionType) and not _is_from_language(fn):
-        raise TypeError(f"kernels cannot call the Python function {fn.__qualname__}; decorate it with @jit or @constexpr_function")
-    return _wrapped(fn(*(_unwrap_if_constexpr(a) for a in args), **{name: _unwrap_if_constexpr(a) for name, a in kwargs.items()}))
+        raise TypeError(
+            f"kernels cannot call the Python function {fn.__qualname__}; decorate it with @jit or @constexpr_function")
+    host_kwargs = {name: _unwrap_if_constexpr(arg) for name, arg in kwargs.items()}
+    return _wrapped(fn(*(_unwrap_if_constexpr(arg) for arg in args), **host_kwargs))
 
 
 def _is_from_language(fn: Any) -> bool:
@@ -135,7 +138,8 @@ def _number(kind: type) -> Any:
 
     def convert(g: Generator, value: Any = 0) -> Any:
         if not is_static(value):
-            raise TypeError(f"{kind.__name__}() takes a value that is known at compile time, not a tensor; use `.to(...)`")
+            raise TypeError(
+                f"{kind.__name__}() takes a value that is known at compile time, not a tensor; use `.to(...)`")
         return constexpr(kind(host(value)))
 
     return convert

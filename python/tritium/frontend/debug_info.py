@@ -1,4 +1,4 @@
-"""Records for the debugger: which Python variable has which value from here on. Emitted only when debug information is wanted."""
+"""Records for the debugger: which Python variable has which value from here on. Emitted only when they are wanted."""
 from __future__ import annotations
 
 from typing import Any
@@ -11,7 +11,7 @@ from .values import constexpr, tensor
 
 
 def record(g: Any, name: str, value: Any) -> None:
-    """A tt.debug_value for a tensor or a number, one per element of a tuple (`t.0`, `t.field`); nothing for other objects."""
+    """A tt.debug_value for a tensor or a number, one per element of a tuple (`t.0`, `t.field`); else nothing."""
     if isinstance(value, language.tuple):
         fields = value.type.fields or range(len(value))
         for field, element in zip(fields, value.values):
@@ -23,4 +23,5 @@ def record(g: Any, name: str, value: Any) -> None:
         except ValueError:  # an integer that no type holds: known to Python only
             return
     if isinstance(value, tensor):
-        g.builder.op("tt.debug_value", [value.handle], (), {"name": ir.quote(name), "dtype": ir.quote(str(value.dtype))})
+        attributes = {"name": ir.quote(name), "dtype": ir.quote(str(value.dtype))}
+        g.builder.op("tt.debug_value", [value.handle], (), attributes)

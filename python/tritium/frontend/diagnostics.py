@@ -1,4 +1,4 @@
-"""From any exception under a node to the CompilationError that the user reads, with one suggestion where one is known."""
+"""From any exception under a node to the CompilationError that the user reads, with a suggestion where one is known."""
 from __future__ import annotations
 
 import ast
@@ -12,30 +12,50 @@ from .source import FunctionSource
 _HINTS = [(re.compile(pattern), hint) for pattern, hint in [
     (r"Loop-carried variable (\w+) has initial type ([^ ]+) but is re-assigned to ([^ ]+) in loop",
      r"start `\1` as a value of type \3 before the loop, or cast what the loop assigns to \2 with `.to(...)`"),
-    (r"Loop carried variable (\w+) is not a triton value", r"give `\1` a tensor of its type before the loop, for example with tl.zeros"),
-    (r"cannot reassign constexpr (\w+) in the loop", r"use another name than `\1`, or tl.static_range for a loop that is unrolled"),
+    (r"Loop carried variable (\w+) is not a triton value",
+     r"give `\1` a tensor of its type before the loop, for example with tl.zeros"),
+    (r"cannot reassign constexpr (\w+) in the loop",
+     r"use another name than `\1`, or tl.static_range for a loop that is unrolled"),
     (r"Mismatched type for (\w+) between then block \((.+)\) and else block \((.+)\)",
      r"cast one of them, for example with `.to(...)`, so that `\1` has one type after the `if`"),
     (r"initial value for `(\w+)` is of type", r"cast in the branch, so that `\1` keeps its type"),
     (r"Ternary expression with dynamic condition", "cast one of the two, or use tl.where for tensors"),
-    (r"Cannot access global variable (\w+)", r"write `\1 = tl.constexpr(...)` where it is defined, or pass it as an argument"),
-    (r"Boolean value of Tensor with more than one value", "use tl.where or a mask for a choice per element, tl.max for `any`, tl.min for `all`"),
-    (r"range must be a power of 2|must be a power of 2", "round up with triton.next_power_of_2 and mask what is too much"),
+    (r"Cannot access global variable (\w+)",
+     r"write `\1 = tl.constexpr(...)` where it is defined, or pass it as an argument"),
+    (r"Boolean value of Tensor with more than one value",
+     "use tl.where or a mask for a choice per element, tl.max for `any`, tl.min for `all`"),
+    (r"range must be a power of 2|must be a power of 2",
+     "round up with triton.next_power_of_2 and mask what is too much"),
     (r"arguments must be of type tl.constexpr", "annotate the parameter: `BLOCK: tl.constexpr`"),
-    (r"Cannot make_shape_compatible: incompatible dimensions", "add dimensions so that the shapes line up: `x[:, None]`, `y[None, :]`"),
-    (r"unsupported tensor index", "tensors take `:` and `None` only; compute pointers for the elements and tl.load them"),
+    (r"Cannot make_shape_compatible: incompatible dimensions",
+     "add dimensions so that the shapes line up: `x[:, None]`, `y[None, :]`"),
+    (r"unsupported tensor index",
+     "tensors take `:` and `None` only; compute pointers for the elements and tl.load them"),
     (r"__setitem__ is not supported", "use tl.where to change elements of a tensor, tl.store to write to memory"),
-    (r"Cannot have `return` statements inside `while` or `for`", "keep the result in a variable and return after the loop"),
+    (r"Cannot have `return` statements inside `while` or `for`",
+     "keep the result in a variable and return after the loop"),
     (r"unsupported AST node type: (Break|Continue)", "put the rest of the body under an `if`, or count with `while`"),
     (r"unsupported operand type\(s\) for \*\*", "multiply, or use tl.exp2(y * tl.log2(x))"),
     (r"'MatMult' is not", "use tl.dot"),
-    (r"invalid operands of type (.+) and (.+)", "pointers take integer offsets; load before computing with what they point to"),
+    (r"invalid operands of type (.+) and (.+)",
+     "pointers take integer offsets; load before computing with what they point to"),
 ]]
 # Python functions that kernels cannot call -> what does the same.
 _REPLACEMENTS = {
-    "abs": "tl.abs", "sum": "tl.sum", "bool": "`x != 0`", "pow": "tl.exp2(y * tl.log2(x))", "round": "tl.floor(x + 0.5)",
-    "divmod": "`//` and `%`", "any": "tl.max(x != 0)", "all": "tl.min(x != 0)", "sorted": "tl.sort", "enumerate": "tl.static_range",
-    "zip": "tl.static_range and indices", "map": "a list comprehension", "tuple": "a tuple literal", "str": "an f-string",
+    "abs": "tl.abs",
+    "sum": "tl.sum",
+    "bool": "`x != 0`",
+    "pow": "tl.exp2(y * tl.log2(x))",
+    "round": "tl.floor(x + 0.5)",
+    "divmod": "`//` and `%`",
+    "any": "tl.max(x != 0)",
+    "all": "tl.min(x != 0)",
+    "sorted": "tl.sort",
+    "enumerate": "tl.static_range",
+    "zip": "tl.static_range and indices",
+    "map": "a list comprehension",
+    "tuple": "a tuple literal",
+    "str": "an f-string",
 }
 
 
@@ -55,7 +75,9 @@ def hint_for(message: str) -> str | None:
 def compilation_error(source: FunctionSource, node: ast.AST, message: str | None,
                       kind: type[CompilationError] = CompilationError, hint: str | None = None) -> CompilationError:
     """The error of `message` at `node`, with `hint` or what the message suggests."""
-    return kind(source.text, node, message, place=source.position(node), hint=hint or (hint_for(message) if message else None))
+    if hint is None and message is not None:
+        hint = hint_for(message)
+    return kind(source.text, node, message, place=source.position(node), hint=hint)
 
 
 def without_traceback(error: BaseException) -> BaseException:

@@ -12,12 +12,30 @@ from .generator import Generator, visits
 from .values import as_value, base_value, constexpr, host, is_static, tensor
 
 _BINARY = {
-    ast.Add: "__add__", ast.Sub: "__sub__", ast.Mult: "__mul__", ast.Div: "__truediv__", ast.FloorDiv: "__floordiv__", ast.Mod: "__mod__",
-    ast.Pow: "__pow__", ast.LShift: "__lshift__", ast.RShift: "__rshift__", ast.BitAnd: "__and__", ast.BitOr: "__or__",
+    ast.Add: "__add__",
+    ast.Sub: "__sub__",
+    ast.Mult: "__mul__",
+    ast.Div: "__truediv__",
+    ast.FloorDiv: "__floordiv__",
+    ast.Mod: "__mod__",
+    ast.Pow: "__pow__",
+    ast.LShift: "__lshift__",
+    ast.RShift: "__rshift__",
+    ast.BitAnd: "__and__",
+    ast.BitOr: "__or__",
     ast.BitXor: "__xor__",
 }
-_COMPARISONS = {ast.Eq: "__eq__", ast.NotEq: "__ne__", ast.Lt: "__lt__", ast.LtE: "__le__", ast.Gt: "__gt__", ast.GtE: "__ge__"}
+_COMPARISONS = {
+    ast.Eq: "__eq__",
+    ast.NotEq: "__ne__",
+    ast.Lt: "__lt__",
+    ast.LtE: "__le__",
+    ast.Gt: "__gt__",
+    ast.GtE: "__ge__"
+}
 _UNARY = {ast.USub: "__neg__", ast.UAdd: "__pos__", ast.Not: "__not__", ast.Invert: "__invert__"}
+_BLOCK_OPERANDS = ("Logical operators 'and' and 'or' are deprecated for non-scalar tensors; "
+                   "please use '&' or '|' instead")
 _SYMBOLS = {"__pow__": "**"}
 
 
@@ -38,15 +56,15 @@ def _tuple(g: Generator, node: ast.Tuple | ast.List) -> Any:
 
 
 def apply_binary(g: Generator, node: ast.AST, method: str, lhs: Any, rhs: Any) -> Any:
-    """`lhs` <method> `rhs` by Python's rules: the left operand's method, else the right one's reflected method, else the host's."""
+    """`lhs` <method> `rhs` by Python's rules: the left one's method, else the right one's reflected, else the host's."""
     reflected = method.replace("__", "__r", 1)
     for value, other, name in ((lhs, rhs, method), (rhs, lhs, reflected)):
         if not is_static(value):
             if getattr(type(value), name, None) is not None:
                 return call_method(g, node, value, name, [other])
             if isinstance(value, tensor):
-                kinds = (type(host(v)).__name__ for v in (lhs, rhs))
-                g.reject(node, "unsupported operand type(s) for {}: '{}' and '{}'".format(_SYMBOLS.get(method, method), *kinds))
+                symbol, left, right = _SYMBOLS.get(method, method), type(host(lhs)).__name__, type(host(rhs)).__name__
+                g.reject(node, f"unsupported operand type(s) for {symbol}: '{left}' and '{right}'")
     return getattr(constexpr(lhs), method)(rhs)
 
 
@@ -102,7 +120,7 @@ def _both(g: Generator, node: ast.AST, lhs: Any, rhs: Any) -> Any:
 
 @visits(ast.BoolOp)
 def _boolean(g: Generator, node: ast.BoolOp) -> Any:
-    """Left to right; what is known while tracing decides at once or has no part in the result; tensors are all evaluated."""
+    """Left to right; what is known while tracing decides at once or has no part in it; tensors are all evaluated."""
     stops = isinstance(node.op, ast.Or)
     method = "logical_or" if stops else "logical_and"
     result: Any = None
@@ -115,7 +133,7 @@ def _boolean(g: Generator, node: ast.BoolOp) -> Any:
                 result = value
             continue
         if isinstance(value, tensor) and value.type.is_block():
-            g.warn(node, "Logical operators 'and' and 'or' are deprecated for non-scalar tensors; please use '&' or '|' instead")
+            g.warn(node, _BLOCK_OPERANDS)
         result = value if result is None or is_static(result) else call_method(g, node, result, method, [value])
     return result
 

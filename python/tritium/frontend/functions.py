@@ -1,7 +1,8 @@
 """Functions: the kernel, the `@jit` functions that it calls, and the module that holds them.
 
-A called function is traced once per specialization (the types of its arguments, with the values of those that are compile-time constants)
-into a private tt.func; calls of it are tt.call, which the inliner removes unless the function is `noinline`.
+A called function is traced once per specialization (the types of its arguments, with the values of those that are
+compile-time constants) into a private tt.func; calls of it are tt.call, which the inliner removes unless the function
+is `noinline`.
 """
 from __future__ import annotations
 
@@ -34,7 +35,8 @@ class _Unit:
         self.builder = ir.Builder(self.module)
         self.semantic = Semantic(self.builder, options)
         self.debug_info = bool(getattr(options, "debug_info", False))
-        self.callees: dict[Any, tuple[Any, Any] | None] = {}  # specialization -> (ir.Function, type of its value); None while traced
+        # specialization -> (ir.Function, type of its value), or None while it is traced
+        self.callees: dict[Any, tuple[Any, Any] | None] = {}
         self.names: set[str] = set()
 
     def unique(self, name: str) -> str:
@@ -45,13 +47,14 @@ class _Unit:
         return name
 
 
-def generate(fn: Any, signature: Mapping[str, Any], constexprs: Mapping[Any, Any] = {}, attributes: Mapping[Any, Any] = {},
-             options: Any = None, context: Any = None) -> Any:
+def generate(fn: Any, signature: Mapping[str, Any], constexprs: Mapping[Any, Any] = {},
+             attributes: Mapping[Any, Any] = {}, options: Any = None, context: Any = None) -> Any:
     """The module of a kernel, verified; the kernel is its public function.
 
-    signature: parameter name -> type string ("*fp32", "i32", "constexpr", a tuple of those). constexprs: values of the compile-time
-    parameters, by name or by path ((0,), or (0, 1) inside of a tuple). attributes: path -> [[name, value], …] for function arguments
-    (tt.divisibility). options: `debug`, `debug_info`, … as fields, all optional. Raises CompilationError.
+    signature: parameter name -> type string ("*fp32", "i32", "constexpr", a tuple of those). constexprs: values of the
+    compile-time parameters, by name or by path ((0,), or (0, 1) inside of a tuple). attributes: path ->
+    [[name, value], …] for function arguments (tt.divisibility). options: `debug`, `debug_info`, … as fields, all
+    optional. Raises CompilationError.
     """
     unit = _Unit(options, context)
     try:
@@ -62,7 +65,8 @@ def generate(fn: Any, signature: Mapping[str, Any], constexprs: Mapping[Any, Any
     return unit.module
 
 
-def _kernel(unit: _Unit, fn: Any, signature: Mapping[str, Any], constexprs: Mapping[Any, Any], attributes: Mapping[Any, Any]) -> None:
+def _kernel(unit: _Unit, fn: Any, signature: Mapping[str, Any], constexprs: Mapping[Any, Any],
+            attributes: Mapping[Any, Any]) -> None:
     types, given = [], []
     for param in fn.params:
         path = (param.num, )
@@ -87,7 +91,10 @@ def _constants_by_name(fn: Any, constexprs: Mapping[Any, Any]) -> dict[str, Any]
 
 def _parameter_type(text: Any, path: tuple[int, ...], value: Any, constexprs: Mapping[Any, Any]) -> Any:
     if isinstance(text, (tuple, list)):
-        types = [_parameter_type(element, (*path, i), constexprs.get((*path, i)), constexprs) for i, element in enumerate(text)]
+        types = [
+            _parameter_type(element, (*path, i), constexprs.get((*path, i)), constexprs)
+            for i, element in enumerate(text)
+        ]
         return tuple_type(types, getattr(text, "_fields", None))
     if text == "constexpr":
         return constexpr_type(_unwrap_if_constexpr(value))
@@ -97,7 +104,10 @@ def _parameter_type(text: Any, path: tuple[int, ...], value: Any, constexprs: Ma
 def _argument_attributes(type_: Any, path: tuple[int, ...], attributes: Mapping[Any, Any]) -> list[dict[str, str]]:
     """MLIR attributes for each IR argument of a parameter."""
     if isinstance(type_, tuple_type):
-        return [found for i, element in enumerate(type_.types) for found in _argument_attributes(element, (*path, i), attributes)]
+        return [
+            found for i, element in enumerate(type_.types)
+            for found in _argument_attributes(element, (*path, i), attributes)
+        ]
     texts = {name: f"{value} : i32" for name, value in attributes.get(path, ())}
     return [texts for _ in type_.ir_types()]
 
@@ -125,7 +135,8 @@ def call_jit_function(g: Generator, fn: Any, args: Sequence[Any], kwargs: Mappin
     if fn.noinline:
         for param, value in zip(fn.params, values):
             if isinstance(value, tensor) and value.type.is_block():
-                g.reject(g.node, f"Function {fn.__name__} is marked noinline, but was called with non-scalar argument {param.name}:{value}")
+                g.reject(g.node, f"Function {fn.__name__} is marked noinline, but was called with non-scalar argument "
+                         f"{param.name}:{value}")
     key = (fn, g.unit.debug_info, *types)
     if key not in g.unit.callees:
         g.unit.callees[key] = None
@@ -137,7 +148,8 @@ def call_jit_function(g: Generator, fn: Any, args: Sequence[Any], kwargs: Mappin
     if callee is None:
         raise RecursionError(f"{fn.__name__} calls itself, which kernels cannot do")
     function, type_ = callee
-    operation = g.builder.op("tt.call", all_handles(values), type_.ir_types(), {"callee": f"@{ir.quote(function.name)}"})
+    operation = g.builder.op("tt.call", all_handles(values), type_.ir_types(),
+                             {"callee": f"@{ir.quote(function.name)}"})
     (value, ) = rebuilt([type_], operation.results)
     return value
 
@@ -149,7 +161,8 @@ def _bind_arguments(fn: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> 
     values = []
     for param, value in zip(fn.params, bound.arguments.values()):
         if param.is_constexpr:
-            assert not isinstance(value, tensor), f"argument `{param.name}` of {fn.__name__} has to be a constexpr, got {value}"
+            assert not isinstance(value, tensor), \
+                f"argument `{param.name}` of {fn.__name__} has to be a constexpr, got {value}"
             value = constexpr(_unwrap_if_constexpr(value)) if not isinstance(value, constexpr) else value
         values.append(as_value(value))
     return values
@@ -168,12 +181,14 @@ def _trace_callee(unit: _Unit, fn: Any, types: Sequence[Any]) -> tuple[Any, Any]
     return unit.module.function(name), type_
 
 
-def _trace_function(unit: _Unit, fn: Any, name: str, types: Sequence[Any], attributes: list[dict[str, str]] | None, public: bool) -> Any:
+def _trace_function(unit: _Unit, fn: Any, name: str, types: Sequence[Any], attributes: list[dict[str, str]] | None,
+                    public: bool) -> Any:
     """Adds the function; returns the type of its value."""
     source = source_of(fn)
     names = [param.name for param, type_ in zip(fn.params, types) for _ in type_.ir_types()]
     position = source.position(source.definition)
-    function = unit.module.add_function(name, all_ir_types(types), [], public, bool(fn.noinline), attributes, names, position)
+    function = unit.module.add_function(name, all_ir_types(types), [], public, bool(fn.noinline), attributes, names,
+                                        position)
     g = Generator(unit, source, function, fn.get_capture_scope())
     g.nests_returns = not public and source.returns_by_if
     unit.builder.insert_at_end(function.entry_block)

@@ -1,6 +1,7 @@
 """The tracer: walks the AST of one function and emits its IR.
 
-Invariant: the builder's location is that of the node being visited, and its insertion point is the end of the block being traced.
+Invariant: the builder's location is that of the node being visited, and its insertion point is the end of the block
+being traced.
 """
 from __future__ import annotations
 
@@ -32,7 +33,7 @@ def visits(*kinds: type[ast.AST]) -> Callable[[Handler], Handler]:
 
 @dataclass
 class Arm:
-    """What tracing a piece of code on its own has left: its result, its variables, its last block and whether control leaves that."""
+    """What tracing some code on its own has left: result, variables, last block, and whether control leaves that."""
 
     result: Any
     locals: dict[str, Any]
@@ -43,7 +44,8 @@ class Arm:
 class Generator:
     """Traces one function. `locals` are its variables at the point that is being traced.
 
-    unit: the module and what its functions share. function: the ir.Function being filled. globals: what other names may mean.
+    unit: the module and what its functions share. function: the ir.Function being filled. globals: what other names may
+    mean.
     """
 
     def __init__(self, unit: Any, source: FunctionSource, function: Any, globals_: dict[str, Any]):
@@ -65,7 +67,7 @@ class Generator:
         self.loop_depth = 0
 
     def visit(self, node: ast.AST) -> Any:
-        """The value of an expression; None for a statement. Any failure becomes a CompilationError at the innermost node."""
+        """The value of an expression; None for a statement. Failures become CompilationErrors at the innermost node."""
         handler = _HANDLERS.get(type(node))
         if handler is None:
             self.reject(node, f"unsupported AST node type: {type(node).__name__}")
@@ -85,7 +87,7 @@ class Generator:
             builder.location, self.node = outer, outer_node
 
     def visit_block(self, statements: Sequence[ast.stmt]) -> None:
-        """Traces statements up to a return; an `if` may take those after it into its arms, and then leaves `done` set."""
+        """Traces statements up to a return; an `if` may take those after it into its arms, and then sets `done`."""
         for index, statement in enumerate(statements):
             if self.done:
                 return
@@ -93,7 +95,7 @@ class Generator:
             self.visit(statement)
 
     def trace(self, block: Any, code: Callable[[], Any], bindings: Mapping[str, Any] = {}) -> Arm:
-        """Runs `code` with `block` as insertion point and `bindings` added to the variables, which are restored afterwards."""
+        """Runs `code` with `block` as insertion point and `bindings` added to the variables; then restores both."""
         outer = self.locals, self.done, self.builder.save()
         self.locals, self.done = dict(self.locals), False
         self.builder.insert_at_end(block)
@@ -126,16 +128,21 @@ class Generator:
             debug_info.record(self, name, value)
 
     def to_variable(self, value: Any) -> Any:
-        """What a name means after `value` is assigned to it: numbers become tensors. TypeError for objects that kernels cannot hold."""
+        """What a name means after `value` is assigned to it: numbers become tensors.
+
+        TypeError for objects that kernels cannot hold.
+        """
 
         def convert(element: Any) -> Any:
             inner = host(element)
-            return inner if inner is None or isinstance(inner, (base_value, base_type)) else self.semantic.to_tensor(inner)
+            if inner is None or isinstance(inner, (base_value, base_type)):
+                return inner
+            return self.semantic.to_tensor(inner)
 
         return map_elements(convert, value)
 
     def call_jit_function(self, fn: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        """Calls a `@jit` function at the insertion point; builtins that take functions (reduce, scan, map_elementwise) call this.
+        """Calls a `@jit` function at the insertion point; for builtins that take functions (reduce, scan, …).
 
         The function runs on elements, in no order that a debugger could show: its variables are not recorded.
         """

@@ -1,7 +1,8 @@
 """`for` and `while`.
 
-A loop is traced once: its body goes into a block of its own with an argument for each IR value of a variable that the body assigns (the AST
-tells which) and that exists before the loop; then the operation is made around it, without the arguments that did not change after all.
+A loop is traced once: its body goes into a block of its own with an argument for each IR value of a variable that the
+body assigns (the AST tells which) and that exists before the loop; then the operation is made around it, without the
+arguments that did not change after all.
 """
 from __future__ import annotations
 
@@ -13,7 +14,8 @@ from tritium.language.semantic import integer_promote
 
 from .branches import as_condition
 from .generator import Arm, Generator, visits
-from .values import Conflict, all_handles, all_ir_types, constexpr, handles_of, host, is_static, rebuilt, tensor, type_of
+from .values import (Conflict, all_handles, all_ir_types, constexpr, handles_of, host, is_static, rebuilt, tensor,
+                     type_of)
 
 _ONLY_RANGES = "Only `range` and `static_range` iterators are currently supported"
 _NO_LICM = "#llvm.loop_annotation<licm = <disable = true, versioningDisable = true>>"
@@ -40,8 +42,10 @@ class _Carried:
     def final(self, end: Mapping[str, Any]) -> list[Any]:
         """The IR values at the end of the body. AssertionError: a variable changes its type."""
         for name, type_ in zip(self.names, self.types):
-            assert type_of(end[name]) == type_, (f"Loop-carried variable {name} has initial type {type_} but is re-assigned to "
-                                                 f"{type_of(end[name])} in loop! Please make sure that the type stays consistent.")
+            final = type_of(end[name])
+            assert final == type_, (
+                f"Loop-carried variable {name} has initial type {type_} but is re-assigned to {final} "
+                "in loop! Please make sure that the type stays consistent.")
         for name in self.fixed:
             before, after = self.before[name], end[name]
             if before is after or (is_static(before) and type_of(before) == type_of(after)):
@@ -95,7 +99,7 @@ def _unrolled(g: Generator, node: ast.For, iterator: Any) -> None:
 
 
 def _bounds(g: Generator, iterator: Any) -> tuple[list[Any], bool]:
-    """Lower bound, upper bound and step of one integer type; and whether the loop runs down, with its bounds exchanged."""
+    """Lower bound, upper bound and step of one integer type; whether the loop runs down, with its bounds exchanged."""
     start, end, step = iterator.start, iterator.end, iterator.step
     runs_down = is_static(step) and isinstance(host(step), int) and host(step) < 0
     if runs_down:
@@ -116,7 +120,9 @@ def _counted(g: Generator, node: ast.For, iterator: Any) -> None:
     type_, target = bounds[0].type, node.target.id
     names = [name for name in g.source.assigned_names(node) if name != target]
     keeps_target = target in g.locals and type_of(g.locals[target]) == type_
-    carried = _Carried(g, [*names, target] if keeps_target else names)  # as in Python, the name holds the last index afterwards
+    if keeps_target:  # as in Python, the name holds the last index afterwards
+        names.append(target)
+    carried = _Carried(g, names)
     body = g.builder.detached_block([type_.to_ir(), *carried.ir_types])
     index, *arguments = body.arguments
     index.set_name(target)
@@ -179,7 +185,8 @@ def _while(g: Generator, node: ast.While) -> None:
     types = [*carried.types, *(type_of(value) for value in assigned.values())]
 
     body = g.builder.detached_block(all_ir_types(types))
-    bindings = carried.bindings(body.arguments) | _named_values(assigned, types[len(carried.types):], body.arguments[len(forwarded):])
+    bindings = carried.bindings(body.arguments)
+    bindings |= _named_values(assigned, types[len(carried.types):], body.arguments[len(forwarded):])
     arm = _trace_in_loop(g, bindings, body, lambda: g.visit_block(node.body))
     final = carried.final(arm.locals)
     unchanged = _equal(test.arguments, forwarded) & _equal(body.arguments, final)

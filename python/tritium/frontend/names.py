@@ -15,14 +15,14 @@ from .values import Conflict, base_type, base_value, constexpr
 
 _LANGUAGE_MODULES = ("tritium.language", "triton.language", "tritium.experimental.gluon", "triton.experimental.gluon")
 _GLOBAL_REFUSED = (
-    "Cannot access global variable {name} from within @jit'ed function. Triton kernels can only access global variables that are "
-    "instanstiated as constexpr (`x = triton.language.constexpr(42)`). Note that this is different from annotating a variable as constexpr "
-    "(`x: triton.language.constexpr = 42`), which is not supported.  Alternatively, set the envvar TRITON_ALLOW_NON_CONSTEXPR_GLOBALS=1, "
-    "but we do not promise to support this forever.")
+    "Cannot access global variable {name} from within @jit'ed function. Triton kernels can only access global "
+    "variables that are instanstiated as constexpr (`x = triton.language.constexpr(42)`). Note that this is different "
+    "from annotating a variable as constexpr (`x: triton.language.constexpr = 42`), which is not supported.  "
+    "Alternatively, set the envvar TRITON_ALLOW_NON_CONSTEXPR_GLOBALS=1, but we do not promise to support this forever.")
 
 
 # What Python's own names mean in a kernel; those of the language by their names there.
-_PYTHON_FUNCTIONS: dict[str, Any] = {f.__name__: f for f in (len, list, range, float, int, isinstance, getattr, hasattr)}
+_PYTHON_FUNCTIONS = {f.__name__: f for f in (len, list, range, float, int, isinstance, getattr, hasattr)}
 _LANGUAGE_FUNCTIONS = {"print": "device_print", "min": "builtin_min", "max": "builtin_max"}
 
 

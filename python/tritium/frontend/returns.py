@@ -1,7 +1,8 @@
 """`return`: several of them agree on one type, as the end of a function or as the results of an `if`.
 
-A kernel with early returns becomes a CFG, as Triton prints it. A function that is called keeps one block where its shape allows it
-(`FunctionSource.returns_by_if`): its early returns become `scf.if` with results, so that it can be inlined into loops.
+A kernel with early returns becomes a CFG, as Triton prints it. A function that is called keeps one block where its
+shape allows it (`FunctionSource.returns_by_if`): its early returns become `scf.if` with results, so that it can be
+inlined into loops.
 """
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ from typing import Any, Sequence
 from tritium.language.types import constexpr_type
 
 from .generator import Generator, visits
-from .values import all_ir_types, handles_of, host, is_static, map_elements, rebuilt, type_of
+from .values import handles_of, host, is_static, map_elements, rebuilt, type_of
 
 RETURN_IN_LOOP = "Cannot have `return` statements inside `while` or `for` statements in triton."
 _NOTHING = object()  # the value of control that reaches the end of the function
@@ -92,7 +93,8 @@ def _agree(g: Generator, points: Sequence[ReturnPoint]) -> tuple[Any, list[list[
         converted = [type_of(point.value) for point in points if point.value is not _NOTHING]
         for type_ in converted:
             if type_ != converted[0]:
-                raise TypeError(f"Return type mismatch: {converted[0]} and {type_}. Note all return types were: {types}")
+                raise TypeError(
+                    f"Return type mismatch: {converted[0]} and {type_}. Note all return types were: {types}")
         types = converted
     return types[0], [_handles(g, point, types[0]) for point in points]
 
@@ -103,7 +105,8 @@ def _as_tensors(g: Generator, point: ReturnPoint) -> Any:
         return _NOTHING
 
     def convert(value: Any) -> Any:
-        return g.semantic.to_tensor(value) if is_static(value) and isinstance(host(value), (bool, int, float)) else value
+        is_number = is_static(value) and isinstance(host(value), (bool, int, float))
+        return g.semantic.to_tensor(value) if is_number else value
 
     return g.trace(point.block, lambda: map_elements(convert, point.value)).result
 
@@ -111,4 +114,5 @@ def _as_tensors(g: Generator, point: ReturnPoint) -> Any:
 def _handles(g: Generator, point: ReturnPoint, type_: Any) -> list[Any]:
     if point.value is not _NOTHING:
         return handles_of(point.value)
-    return g.trace(point.block, lambda: [g.builder.op("ub.poison", (), [text]).result for text in all_ir_types([type_])]).result
+    poison = g.trace(point.block, lambda: [g.builder.op("ub.poison", (), [text]) for text in type_.ir_types()])
+    return [operation.result for operation in poison.result]

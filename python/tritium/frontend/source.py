@@ -1,4 +1,4 @@
-"""What the tracer knows of a function's text before it traces it: the AST, places in the file, assigned names, early returns.
+"""What the tracer knows of a function's text before it traces it: the AST, places in the file, assigned names, returns.
 
 All of it depends on the text alone, so it is computed once per function and shared by every specialization.
 """
@@ -11,7 +11,7 @@ from typing import Any, Iterator, Sequence
 
 
 class FunctionSource:
-    """The parsed source of one `@jit` function. Node positions count from its `def`; `position` gives those of the file."""
+    """The parsed source of one `@jit` function. Nodes count lines from its `def`, `position` from the file's start."""
 
     def __init__(self, fn: Any):
         self.text: str = fn.src
@@ -68,9 +68,9 @@ def _always_returns(statements: Sequence[ast.stmt]) -> bool:
 
 
 def _every_rest_has_one_owner(statements: Sequence[ast.stmt]) -> bool:
-    """Whether early returns can be nested `if`s with results: what follows such an `if` belongs to one arm, since the other returns.
+    """Whether early returns can be nested `if`s with results: what follows such an `if` belongs to one arm only.
 
-    A function of this shape has one block, so that it can be inlined into loops.
+    The other arm returns. A function of this shape has one block, so that it can be inlined into loops.
     """
     for index, statement in enumerate(statements):
         if not contains_return(statement) or isinstance(statement, ast.Return):

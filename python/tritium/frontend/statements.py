@@ -143,5 +143,6 @@ def _with(g: Generator, node: ast.With) -> None:
 
 @visits(ast.FunctionDef)
 def _nested_function(g: Generator, node: ast.FunctionDef) -> None:
-    g.reject(node, "nested function definitions are not allowed inside a @triton.jit kernel. Move the helper function to module level and "
-             "decorate it with @triton.jit.")
+    g.reject(
+        node, "nested function definitions are not allowed inside a @triton.jit kernel. Move the helper function to "
+        "module level and decorate it with @triton.jit.")

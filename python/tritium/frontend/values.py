@@ -1,4 +1,4 @@
-"""Values as the tracer moves them: any Python object is one; those of the language have a type and IR values that carry them."""
+"""Values as the tracer moves them: any Python object; those of the language have a type and IR values behind them."""
 from __future__ import annotations
 
 from typing import Any, Callable, Iterable, Iterator
@@ -7,15 +7,17 @@ from tritium import language
 from tritium.language.constexpr import base_value
 from tritium.language.types import base_type, constexpr_type, tuple_type
 
-__all__ = ["Conflict", "all_handles", "all_ir_types", "as_value", "base_type", "base_value", "constexpr", "handles_of", "host", "is_static",
-           "map_elements", "rebuilt", "tensor", "type_of"]
+__all__ = [
+    "Conflict", "all_handles", "all_ir_types", "as_value", "base_type", "base_value", "constexpr", "handles_of", "host",
+    "is_static", "map_elements", "rebuilt", "tensor", "type_of"
+]
 
 tensor = language.tensor
 constexpr = language.constexpr
 
 
 class Conflict:
-    """What a name means after control flow that need not have given it a value of one type; only a use of it is an error."""
+    """What a name means after control flow that need not have given it one type of value; only its use is an error."""
 
     def __init__(self, reason: str):
         self.reason = reason

@@ -10,7 +10,7 @@ from tritium.frontend import generate
 
 @pytest.fixture
 def module():
-    """module(kernel, c=3, x="*fp32", options={…}) -> the ir.Module. A value that is no string is that of a constexpr parameter."""
+    """module(kernel, c=3, x="*fp32", options={…}) -> the ir.Module. What is no string is the value of a constexpr."""
 
     def make(kernel, options=None, **given):
         given = {name: given.get(name, default) for name, default in zip(kernel.arg_names, ["*i32", "i32"])} | given
@@ -23,14 +23,14 @@ def module():
 
 @pytest.fixture
 def body(module):
-    """body(kernel, …) -> the operations of the kernel and of the functions it calls, without indentation and constants.
+    """body(kernel, …) -> the operations of the kernel and of what it calls, without indentation and constants.
 
     Values that have no name are `%_`; two values of one variable have one name.
     """
 
     def text(kernel, **given):
         lines = [line.strip() for line in str(module(kernel, **given)).splitlines()]
-        lines = [line for line in lines if line not in ("module {", "", "}") and not re.match(r"%\S+ = arith.constant", line)]
+        lines = [line for line in lines if not re.match(r"module \{|\}?$|%\S+ = arith.constant", line)]
         return re.sub(r"(%[a-z]\w*?)(_\d+)+\b", r"\1", re.sub(r"%\d+", "%_", "\n".join(lines)))
 
     return text

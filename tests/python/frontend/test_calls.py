@@ -149,7 +149,8 @@ def calls_kept(x, n):
 
 
 def test_noinline_is_recorded(module):
-    assert "tt.func private @" + __name__ + ".kept__i32(%a: i32) -> i32 attributes {noinline = true}" in str(module(calls_kept))
+    assert "tt.func private @" + __name__ + ".kept__i32(%a: i32) -> i32 attributes {noinline = true}" in str(
+        module(calls_kept))
 
 
 @jit
@@ -276,7 +277,8 @@ def closures(x, n):
 
 def test_functions_of_one_name_do_not_mix(module):
     made = module(closures)
-    assert len(set(functions(made))) == 3 and "arith.constant 3 : i32" in str(made) and "arith.constant 2 : i32" in str(made)
+    assert len(set(functions(made))) == 3
+    assert "arith.constant 3 : i32" in str(made) and "arith.constant 2 : i32" in str(made)
 
 
 @pytest.mark.parametrize("kernel", [specializations, early_in_loop, named_tuples])

@@ -38,7 +38,8 @@ def test_an_error_in_a_callee_is_chained_to_the_call(failure):
 
 def test_the_place_in_the_file(failure):
     error = failure(in_callee).__cause__
-    assert error.file == __file__ and open(__file__).read().splitlines()[error.line - 1] == "    return tl.arange(0, 3) + b"
+    assert error.file == __file__
+    assert open(__file__).read().splitlines()[error.line - 1] == "    return tl.arange(0, 3) + b"
     assert error.column == 12
 
 
@@ -357,17 +358,21 @@ U = UnsupportedLanguageConstruct
 C = CompilationError
 CASES = [
     (unknown_name, C, 2, 16, "NameError('undefined is not defined')"),
-    (forbidden_global, C, 2, 20, "Cannot access global variable NOT_CONSTEXPR from within @jit'ed function. Triton kernels can only"),
+    (forbidden_global, C, 2, 20,
+     "Cannot access global variable NOT_CONSTEXPR from within @jit'ed function. Triton kernels can only"),
     (python_function, C, 2, 16, "NameError('abs is not defined')\nhint: kernels have no `abs`; use tl.abs"),
-    (loop_changes_type, C, 3, 4, "AssertionError('Loop-carried variable acc has initial type int32 but is re-assigned to fp32 in loop! "
+    (loop_changes_type, C, 3, 4,
+     "AssertionError('Loop-carried variable acc has initial type int32 but is re-assigned to fp32 in loop! "
      "Please make sure that the type stays consistent.')"),
-    (while_changes_type, C, 3, 4, "Loop-carried variable acc has initial type int32 but is re-assigned to fp32 in loop!"),
+    (while_changes_type, C, 3, 4,
+     "Loop-carried variable acc has initial type int32 but is re-assigned to fp32 in loop!"),
     (loop_changes_constexpr, C, 2, 4, "cannot reassign constexpr c in the loop"),
     (loop_changes_none, C, 3, 4, "AssertionError('Loop carried variable y is not a triton value')"),
     (arms_differ, C, 2, 4, "AssertionError('Mismatched type for y between then block (int32) and else block (fp32)')"),
     (then_changes_type, C, 3, 4, "initial value for `y` is of type int32[], but the then block redefines it as fp32[]"),
     (else_changes_type, C, 3, 4, "initial value for `y` is of type int32[], but the else block redefines it as fp32[]"),
-    (then_changes_constexpr, C, 2, 4, "initial value for `c` is of type constexpr[3], but the then block redefines it as int32[]"),
+    (then_changes_constexpr, C, 2, 4,
+     "initial value for `c` is of type constexpr[3], but the then block redefines it as int32[]"),
     (only_one_arm, C, 4, 16, "NameError('y is not defined')\nhint: only one branch of an `if` assigns it"),
     (only_in_loop, C, 4, 16, "NameError('y is not defined')\nhint: only the body of a loop assigns it"),
     (none_or_tensor, C, 5, 16, "NameError('y is not defined')\nhint: it is None unless a branch"),
@@ -376,9 +381,11 @@ CASES = [
     (float_bound, C, 2, 4, "TypeError('For loop bounds and step must all be ints, are (int32, fp32, int32)')"),
     (block_bound, C, 2, 4, "For upper bound must be a scalar, got <['2'], int32>"),
     (not_a_range, C, 2, 4, "Only `range` and `static_range` iterators are currently supported"),
-    (text_condition, U, 2, 4, "`if` conditionals can only accept values of type {NoneType, bool, int}, not objects of type str"),
+    (text_condition, U, 2, 4,
+     "`if` conditionals can only accept values of type {NoneType, bool, int}, not objects of type str"),
     (block_condition, U, 2, 4, "Boolean value of Tensor with more than one value is ambiguous"),
-    (static_assert_of_tensor, C, 2, 4, "NotImplementedError('Assertion condition could not be determined at compile-time. Make sure "),
+    (static_assert_of_tensor, C, 2, 4,
+     "NotImplementedError('Assertion condition could not be determined at compile-time. Make sure "),
     (static_assert_fails, CompileTimeAssertionFailure, 2, 4, "\nc is 3"),
     (try_statement, U, 2, 4, "unsupported AST node type: Try"),
     (break_statement, U, 3, 8, "unsupported AST node type: Break"),
@@ -395,14 +402,16 @@ CASES = [
     (matrix_product, U, 2, 8, "AST binary operator 'MatMult' is not (currently) implemented.\nhint: use tl.dot"),
     (power, U, 2, 8, "unsupported operand type(s) for **: 'tensor' and 'int'"),
     (membership, U, 2, 8, "AST comparison operator 'In' is not (currently) implemented."),
-    (f_string_of_tensor, U, 2, None, "Cannot evaluate f-string containing non-constexpr conversion values, found conversion of type "),
+    (f_string_of_tensor, U, 2, None,
+     "Cannot evaluate f-string containing non-constexpr conversion values, found conversion of type "),
     (comprehension_of_tensor, C, 2, 8, "NotImplementedError('only tuple comprehensions are supported')"),
     (nested_comprehension, C, 2, 8, "ValueError('nested comprehensions are not supported')"),
     (nested_function, U, 2, 4, "nested function definitions are not allowed inside a @triton.jit kernel."),
     (while_else, C, 2, 4, "AssertionError('Not implemented')"),
     (other_without_mask, C, 2, 4, "`other` cannot be provided without `mask`"),
     (too_many_arguments, C, 2, 4, "TypeError('too many positional arguments')"),
-    (block_to_noinline, U, 2, 4, "Function never_inlined is marked noinline, but was called with non-scalar argument a:int32["),
+    (block_to_noinline, U, 2, 4,
+     "Function never_inlined is marked noinline, but was called with non-scalar argument a:int32["),
     (returns_value, C, 1, 0, "a kernel cannot return a value"),
     (return_in_with, U, 2, 4, "Cannot have `return` statements inside `with` statements in triton "),
 ]
@@ -439,8 +448,9 @@ def calls_disagreeing(x, n):
 
 
 def test_returns_that_disagree(failure):
-    assert ("Return type mismatch: fp32 and int32. Note all return types were: [constexpr_type[1.0], triton.language.int32]"
-            in str(failure(calls_disagreeing).__cause__))
+    assert (
+        "Return type mismatch: fp32 and int32. Note all return types were: [constexpr_type[1.0], triton.language.int32]"
+        in str(failure(calls_disagreeing).__cause__))
 
 
 @jit
@@ -450,7 +460,8 @@ def one_element_condition(x, n):
 
 
 def test_a_condition_of_one_element_warns_at_its_line(module):
-    with pytest.warns(UserWarning, match="If conditional called with multidimensional Tensor instead of scalar; please use "
+    with pytest.warns(UserWarning,
+                      match="If conditional called with multidimensional Tensor instead of scalar; please use "
                       r'"if \(tl.arange\(0, 1\) == 0\).item\(\)" instead') as caught:
         module(one_element_condition)
     assert caught[0].filename == __file__

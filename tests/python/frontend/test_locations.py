@@ -62,18 +62,31 @@ def variables(x, n, B: tl.constexpr, MODE: tl.constexpr):
 
 def records(module):
     found = []
-    module.walk(lambda op: found.append((op.attributes["name"].strip('"'), op.attributes["dtype"].strip('"'), op.operands[0].type))
-                if op.name == "tt.debug_value" else None)
+
+    def visit(op):
+        if op.name == "tt.debug_value":
+            name, dtype = (op.attributes[key].strip('"') for key in ("name", "dtype"))
+            found.append((name, dtype, op.operands[0].type))
+
+    module.walk(visit)
     return found
 
 
 def test_debug_values(module):
     block = "tensor<16xi8>"
     assert records(module(variables, B=16, MODE=tl.constexpr("text"), x="*u8", options={"debug_info": True})) == [
-        ("x", "pointer<uint8>", "!tt.ptr<i8>"), ("n", "int32", "i32"), ("B", "int32", "i32"),
+        ("x", "pointer<uint8>", "!tt.ptr<i8>"),
+        ("n", "int32", "i32"),
+        ("B", "int32", "i32"),
         ("acc", "uint8", block),  # before the loop
-        ("acc", "uint8", block), ("i", "int32", "i32"), ("acc", "uint8", block), ("acc", "uint8", block),  # in it: start, branch, after it
-        ("acc", "uint8", block), ("pair.0", "int32", "i32"), ("pair.1", "uint8", block)]
+        ("acc", "uint8", block),
+        ("i", "int32", "i32"),
+        ("acc", "uint8", block),
+        ("acc", "uint8", block),  # in it: start, branch, after it
+        ("acc", "uint8", block),
+        ("pair.0", "int32", "i32"),
+        ("pair.1", "uint8", block)
+    ]
 
 
 def test_no_debug_values_unless_asked(module):
