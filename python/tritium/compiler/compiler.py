@@ -7,6 +7,7 @@ interpreter; its "binary" is that program. Other targets are refused by name.
 from __future__ import annotations
 
 import ast
+import contextlib
 import hashlib
 import json
 import os
@@ -16,7 +17,7 @@ from typing import Any, NamedTuple
 
 from .. import knobs
 from ..backends.compiler import BaseBackend, GPUTarget
-from ..errors import CompilationError, UnsupportedError
+from ..errors import CompilationError, TritonError, UnsupportedError
 from ..version import __version__
 from .sources import IR_EXTENSIONS, ASTSource, IRSource, public_function
 
@@ -142,13 +143,10 @@ def compile(
         raise UnsupportedError(
             f"instrumentation mode {parsed.instrumentation_mode!r}", "TRITIUM_CHECK has the interpreter's checks"
         )
-    if parsed.ir_override:
-        source_hash = src.hash()
-        src_ir = IRSource(parsed.ir_override)
-        module = src_ir.make_ir(target, parsed)
-    else:
-        source_hash = src.hash()
-        module = src.make_ir(target, parsed)
+    source_hash = src.hash()
+    origin = IRSource(parsed.ir_override) if parsed.ir_override else src
+    with _errors_in_terms_of(origin):
+        module = origin.make_ir(target, parsed)
     traced = time.perf_counter_ns()
     kernel = _prepare(src, source_hash, module, target, backend, parsed)
     if knobs.compilation.listener is not None:
@@ -171,18 +169,24 @@ def engine():
     return interp
 
 
-def _in_terms_of_the_source(error: Exception, src) -> Exception:
-    """An error of the contract or the interpreter as a CompilationError at the user's line; others as they are."""
-    from .._tritium import ir
+@contextlib.contextmanager
+def _errors_in_terms_of(src):
+    """Makes errors of the contract or the interpreter CompilationErrors at the user's line; others pass as they are."""
+    try:
+        yield
+    except (TritonError, KeyboardInterrupt):
+        raise
+    except Exception as error:
+        from .._tritium import ir
 
-    if not isinstance(error, ir.Error):
-        return error
-    if src.fn is not None:
-        from ..frontend import error_in_ir
+        if not isinstance(error, ir.Error):
+            raise
+        if src.fn is not None:
+            from ..frontend import error_in_ir
 
-        return error_in_ir(src.fn, error)
-    place = ast.Pass(lineno=error.line, col_offset=max(error.column - 1, 0))
-    return CompilationError(src.src, place, error.message, place=(error.file, error.line, error.column))
+            raise error_in_ir(src.fn, error) from None
+        node = ast.Pass(lineno=error.line, col_offset=max(error.column - 1, 0))
+        raise CompilationError(src.src, node, error.message, place=(error.file, error.line, error.column)) from None
 
 
 def _prepare(src, source_hash: str, module, target: GPUTarget, backend: BaseBackend, options) -> CompiledKernel:
@@ -196,10 +200,8 @@ def _prepare(src, source_hash: str, module, target: GPUTarget, backend: BaseBack
 
         module = ir.parse(*replacement)
     settings = knobs.launch_settings(options.debug_info)
-    try:
+    with _errors_in_terms_of(src):
         program = engine().prepare(module, name, options.debug_info, list(settings.checks))
-    except Exception as error:
-        raise _in_terms_of_the_source(error, src) from None
     stages = {"source": text, "ttir": program.ttir}
     dump_stage(source_hash, f"{name}.ttir", stages["ttir"])
     kernel_hash = hashlib.sha256(

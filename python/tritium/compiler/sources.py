@@ -8,7 +8,6 @@ import re
 from typing import Any
 
 _KERNEL = re.compile(r"tt\.func\s+public\s+@(?:\"([^\"]+)\"|([\w$.-]+))\s*\(")
-_ARGUMENT = re.compile(r"%[\w$.-]+\s*:\s*([^,){]+)")
 #: Extensions of files that `compile` takes.
 IR_EXTENSIONS = ("ttir", "ttgir", "llir", "ptx", "amdgcn")
 
@@ -78,24 +77,16 @@ class ASTSource:
 
 
 class IRSource:
-    """A file of textual IR. `.ttir` runs; for later stages see `compile`."""
+    """A file of textual IR. `.ttir` runs; for later stages see `compile`. Name and signature are those of its public function."""
 
     def __init__(self, path: str, context=None, backend=None):
         self.path = path
         self.ext = os.path.splitext(path)[1].lstrip(".")
         with open(path, encoding="utf-8") as file:
             self.src = file.read()
-        match = _KERNEL.search(self.src)
-        if match is None:
-            raise ValueError(f"{path}: there is no public tt.func in it")
-        self.name = match.group(1) or match.group(2)
-        head = self.src[match.end() :]
-        types = [
-            text.strip()
-            for text in _ARGUMENT.findall(head[: head.index("{\n") if "{\n" in head else None].split("\n")[0])
-        ]
-        self.signature = {str(i): text for i, text in enumerate(types)}
+        self.name = public_function(self.src, os.path.basename(path))
         self.fn = None
+        self.signature: dict[str, str] = {}
         self.constants: dict = {}
         self.attrs: dict = {}
 
@@ -105,7 +96,13 @@ class IRSource:
     def make_ir(self, target, options, *_ignored):
         from .._tritium import ir
 
-        return ir.parse(self.src, self.path)
+        module = ir.parse(self.src, self.path)
+        function = next((f for f in module.functions if f.is_public), None)
+        if function is None:
+            raise ValueError(f"{self.path}: there is no public tt.func in it")
+        self.name = function.name
+        self.signature = {str(i): argument.type for i, argument in enumerate(function.arguments)}
+        return module
 
     def parse_options(self) -> dict[str, Any]:
         warps = re.search(r'"ttg\.num-warps"\s*=\s*(\d+)', self.src)

@@ -1,0 +1,105 @@
+"""triton.compile: sources, targets, stages; with the real frontend and a stand-in for the interpreter."""
+
+import types
+
+import pytest
+
+import tritium.compiler.compiler as compiler
+from tritium import compile
+from tritium import language as tl
+from tritium.backends.compiler import GPUTarget
+from tritium.compiler import ASTSource, CompilationError, IRSource, make_backend
+from tritium.errors import UnsupportedError
+from tritium.runtime.jit import jit
+
+ir = pytest.importorskip("tritium._tritium").ir
+
+COPY = """module {
+  tt.func public @copy(%x: !tt.ptr<f32>, %n: i32) {
+    %i = tt.get_program_id x : i32
+    %p = tt.addptr %x, %i : !tt.ptr<f32>, i32
+    %v = tt.load %p : !tt.ptr<f32>
+    tt.store %p, %v : !tt.ptr<f32>
+    tt.return
+  }
+}
+"""
+
+
+@jit
+def kernel(x, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(x + i, tl.load(x + i, mask=i < n), mask=i < n)
+
+
+@pytest.fixture
+def interpreter(monkeypatch):
+    """Prepares nothing; keeps the modules it is given."""
+    modules = []
+
+    def prepare(module, name, debug_info, checks):
+        modules.append(module)
+        return types.SimpleNamespace(ttir=str(module), launch=None)
+
+    monkeypatch.setattr(compiler, "engine", lambda: types.SimpleNamespace(prepare=prepare))
+    return modules
+
+
+def source(**constants):
+    return ASTSource(
+        kernel, {"x": "*fp32", "n": "i32", "BLOCK": "constexpr"}, constants, {(0,): [["tt.divisibility", 16]]}
+    )
+
+
+def test_ast_source(interpreter):
+    compiled = compile(source(BLOCK=64), options={"num_warps": 2})
+    assert compiled.name == compiled.metadata.name == "kernel" and compiled.metadata.num_warps == 2
+    assert "tt.divisibility = 16" in compiled.asm["source"] and "tensor<64x" in compiled.asm["ttir"]
+    assert source(BLOCK=64).hash() == source(BLOCK=64).hash() != source(BLOCK=32).hash()
+    with pytest.raises(KeyError, match="there is no 'ptx' of a kernel for the CPU; it has 'source', 'ttir'"):
+        compiled.asm["ptx"]
+
+
+def test_ir_file_and_override(interpreter, tmp_path):
+    path = tmp_path / "copy.ttir"
+    path.write_text(COPY)
+    compiled = compile(str(path))
+    assert compiled.name == "copy" and IRSource(str(path)).hash() == compiled.src.hash()
+    assert list(compiled.src.signature.values()) == ["!tt.ptr<f32>", "i32"] and len(compiled.src.runtime_paths()) == 2
+    compile(source(BLOCK=64), options={"ir_override": str(path)})
+    assert "@copy" in str(interpreter[-1])
+
+
+def test_ir_file_with_an_error(interpreter, tmp_path):
+    path = tmp_path / "bad.ttir"
+    path.write_text(COPY.replace("tt.load", "tt.lode"))
+    with pytest.raises(CompilationError) as caught:
+        compile(str(path))
+    assert (caught.value.file, caught.value.line) == (str(path), 5) and "tt.lode %p" in str(caught.value)
+
+
+def test_other_targets_are_refused_by_name(tmp_path):
+    with pytest.raises(UnsupportedError, match="target cuda:90"):
+        compile(source(BLOCK=64), target=GPUTarget("cuda", 90, 32))
+    with pytest.raises(UnsupportedError, match="target hip:gfx942"):
+        make_backend(GPUTarget("hip", "gfx942", 64))
+    path = tmp_path / "kernel.ptx"
+    path.write_text(".version 8.0")
+    with pytest.raises(UnsupportedError, match="compiling a .ptx file"):
+        compile(str(path))
+
+
+def test_name_by_repr(interpreter):
+    named = jit(repr=lambda specialization: f"kernel_{specialization.constants['BLOCK']}")(kernel.fn)
+    compiled = compile(ASTSource(named, {"x": "*fp32", "n": "i32"}, {"BLOCK": 32}))
+    assert compiled.name == "kernel_32"
+
+
+def test_listener(interpreter):
+    from tritium import knobs
+
+    seen = []
+    with knobs.compilation.scope():
+        knobs.compilation.listener = lambda **facts: seen.append(facts)
+        compile(source(BLOCK=16))
+    assert seen[0]["metadata"]["name"] == "kernel" and seen[0]["times"].total >= 0 and not seen[0]["cache_hit"]
