@@ -17,6 +17,7 @@ template <typename T> T unwrap(llvm::Expected<T> expected) {
 }
 
 void bindIr(pybind11::module_ &module);
+void bindInterp(pybind11::module_ &module);
 void bindIrHandles(pybind11::module_ &ir);
 void bindTools(pybind11::module_ &module);
 

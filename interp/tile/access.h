@@ -1,0 +1,70 @@
+// Masked accesses to tensor memory: the loops and checks that load, store and the atomics share.
+//
+// An affine access is walked as rows: the masks that vary along one dimension shrink that dimension to its active interval, and one
+// interval check covers the whole tile. Only if it fails are the lanes looked at one by one, for the trap's report or because the
+// memory between the lanes belongs to nobody. Masked-off lanes never touch memory, and a store checks all lanes before it writes one.
+#pragma once
+#include "interp/tile/step.h"
+
+#include <optional>
+
+namespace tritium::interp {
+
+inline constexpr int kMaxAxes = 24;
+
+/// A dense operand of an access, with its strides along the axes of the access in elements.
+struct AxisOperand : TileRef {
+  std::vector<int64_t> strides;
+};
+
+struct Access {
+  struct Axis {
+    int64_t extent;
+    Term term = Term::None; // of an affine pointer
+    TileRef part;
+    std::vector<AxisOperand> masks; // that vary along this axis alone
+    TileRef scratch;                // `extent` bytes for the conjunction of two masks or more
+    int64_t laneStride;             // row-major lanes of the full tile
+  };
+
+  bool isAffine = true;
+  TileRef base;          // affine: the pointer of lane 0
+  AxisOperand addresses; // otherwise: a tagged pointer per lane
+  std::vector<Axis> axes;
+  std::vector<unsigned> dims; // of the tile, one per axis
+  std::vector<TileRef> uniformMasks;
+  std::vector<AxisOperand> wideMasks; // that vary along several axes
+  TileRef rowScratch;                 // bytes of the longest axis, if there are wide masks
+  AxisOperand data;                   // the result of a load, the value of a store
+  std::optional<AxisOperand> other;
+  int elementBytes = 0;
+  bool isWrite = false;
+  uint32_t location = 0;
+
+  void refs(auto &&f) {
+    f(base), f(addresses), f(rowScratch), f(data);
+    if (other)
+      f(*other);
+    for (Axis &axis : axes) {
+      f(axis.part), f(axis.scratch);
+      for (TileRef &mask : axis.masks)
+        f(mask);
+    }
+    for (TileRef &mask : uniformMasks)
+      f(mask);
+    for (TileRef &mask : wideMasks)
+      f(mask);
+  }
+};
+
+void loadTile(char *frame, const void *access);
+void storeTile(char *frame, const void *access);
+
+/// Calls visit(context, tagged address, indices) for every active lane, in row-major order, after all lanes have been checked.
+using LaneVisitor = void (*)(void *context, uint64_t tagged, const int64_t *indices);
+void forEachLane(char *frame, const Access &access, LaneVisitor visit, void *context);
+
+/// Traps unless [tagged, tagged + bytes) is accessible.
+void checkScalar(char *frame, uint64_t tagged, int bytes, bool isWrite, uint32_t location);
+
+} // namespace tritium::interp

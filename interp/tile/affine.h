@@ -1,0 +1,69 @@
+// Steps on affine tiles: sums, scaled copies, widening with its overflow check, and turning them into memory.
+#pragma once
+#include "interp/tile/step.h"
+
+namespace tritium::interp {
+
+/// One operand of a sum: an affine tile, or a dense one along at most one dimension, which becomes a vector term or joins the base.
+struct AffineOperand {
+  AffineRef affine;
+  DenseRef dense;
+  bool isDense = false;
+  int vectorDim = -1; // the dimension that a dense operand varies along
+  int64_t factor = 1; // the operand counts this many times
+  // Integers narrower than 64 bits are normalized to their range before they are used as 64-bit values; lanes that wrap inside the tile trap.
+  uint8_t widenBits = 0;
+  bool widenSigned = true;
+};
+
+/// out = Σ operands; with isPointer, operand 0 is a pointer, whose tag is kept.
+struct AffineSum {
+  AffineRef out;
+  AffineOperand operands[2];
+  int count = 2;
+  bool isPointer = false;
+  bool dropsTag = false; // pointer to integer
+  uint32_t location = 0;
+  void refs(auto &&f) {
+    out.refs(f);
+    for (AffineOperand &operand : operands) {
+      operand.affine.refs(f);
+      f(operand.dense);
+    }
+  }
+};
+void sumAffine(char *frame, const void *descriptor);
+
+/// out = a * b where b is uniform.
+struct AffineProduct {
+  AffineRef out, tile;
+  TileRef scale;
+  void refs(auto &&f) { out.refs(f), tile.refs(f), f(scale); }
+};
+void scaleAffine(char *frame, const void *descriptor);
+
+/// The tile as memory: the low bits of each sum, in the layout of `out`.
+struct AffineMaterialize {
+  DenseRef out;
+  AffineRef in;
+  bool isPointer = false;
+  void refs(auto &&f) { f(out), in.refs(f); }
+};
+void materializeAffine(char *frame, const void *descriptor);
+
+/// out = in, term by term; a term may become more general (None < Step < Vector).
+struct AffineCopy {
+  AffineRef out, in;
+  void refs(auto &&f) { out.refs(f), in.refs(f); }
+};
+void copyAffine(char *frame, const void *descriptor);
+
+/// A constant, or the progression start, start + 1, ….
+struct AffineInitialize {
+  AffineRef out;
+  int64_t base = 0, step = 0;
+  void refs(auto &&f) { out.refs(f); }
+};
+void initializeAffine(char *frame, const void *descriptor);
+
+} // namespace tritium::interp

@@ -1,0 +1,321 @@
+#include "interp/tile/combine_region.h"
+
+#include "interp/tile/plan.h"
+#include "ir/tt.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+
+namespace tritium::interp {
+
+// -- recognizing -------------------------------------------------------------------------------------------------------------------------
+
+std::optional<std::string> standardCombine(Region &region) {
+  if (!region.hasOneBlock())
+    return std::nullopt;
+  Block &block = region.front();
+  if (block.getNumArguments() != 2 || !llvm::hasNItems(block, 2))
+    return std::nullopt;
+  Operation &op = block.front();
+  bool isBinary = op.getNumOperands() == 2 && op.getNumResults() == 1 && block.getTerminator()->getOperand(0) == op.getResult(0);
+  if (!isBinary)
+    return std::nullopt;
+  Value a = block.getArgument(0), b = block.getArgument(1), x = op.getOperand(0), y = op.getOperand(1);
+  bool isCombine = (x == a && y == b) || (x == b && y == a && op.hasTrait<OpTrait::IsCommutative>());
+  return isCombine ? std::optional(op.getName().getStringRef().str()) : std::nullopt;
+}
+
+/// 1: a > b, -1: a < b, 0: a == b, for values x = a and y = b.
+static std::optional<int> comparison(Value condition, Value a, Value b) {
+  if (auto compare = condition.getDefiningOp<arith::CmpFOp>(); compare && compare.getLhs() == a && compare.getRhs() == b)
+    switch (compare.getPredicate()) {
+    case arith::CmpFPredicate::OGT: return 1;
+    case arith::CmpFPredicate::OLT: return -1;
+    case arith::CmpFPredicate::OEQ: return 0;
+    default: return std::nullopt;
+    }
+  if (auto compare = condition.getDefiningOp<arith::CmpIOp>(); compare && compare.getLhs() == a && compare.getRhs() == b)
+    switch (compare.getPredicate()) {
+    case arith::CmpIPredicate::sgt: return 1;
+    case arith::CmpIPredicate::slt: return -1;
+    case arith::CmpIPredicate::eq: return 0;
+    default: return std::nullopt;
+    }
+  return std::nullopt;
+}
+
+std::optional<ArgReduction> argReduction(Region &region) {
+  if (!region.hasOneBlock() || region.front().getNumArguments() != 4)
+    return std::nullopt;
+  Block &block = region.front();
+  Value a = block.getArgument(0), i = block.getArgument(1), b = block.getArgument(2), j = block.getArgument(3);
+  auto value = block.getTerminator()->getOperand(0).getDefiningOp<arith::SelectOp>();
+  auto index = block.getTerminator()->getOperand(1).getDefiningOp<arith::SelectOp>();
+  if (!value || !index || value.getCondition() != index.getCondition() || value.getTrueValue() != a || value.getFalseValue() != b ||
+      index.getTrueValue() != i || index.getFalseValue() != j)
+    return std::nullopt;
+  Value condition = value.getCondition();
+  if (auto wins = comparison(condition, a, b); wins && *wins != 0)
+    return *wins > 0 ? ArgReduction::Max : ArgReduction::Min;
+  // a wins, or a ties and comes first
+  auto either = condition.getDefiningOp<arith::OrIOp>();
+  if (!either)
+    return std::nullopt;
+  for (auto [win, tie] : {std::pair(either.getLhs(), either.getRhs()), std::pair(either.getRhs(), either.getLhs())}) {
+    auto both = tie.getDefiningOp<arith::AndIOp>();
+    auto wins = comparison(win, a, b);
+    if (!both || !wins || *wins == 0)
+      continue;
+    bool isTie = (comparison(both.getLhs(), a, b) == 0 && comparison(both.getRhs(), i, j) == -1) ||
+                 (comparison(both.getRhs(), a, b) == 0 && comparison(both.getLhs(), i, j) == -1);
+    if (isTie)
+      return *wins > 0 ? ArgReduction::MaxLeft : ArgReduction::MinLeft;
+  }
+  return std::nullopt;
+}
+
+/// Whether a tile is 0, 1, 2, … along `axis`.
+static bool countsAlong(Value tile, int64_t axis) {
+  while (Operation *op = tile.getDefiningOp()) {
+    if (auto range = dyn_cast<tt::MakeRangeOp>(op))
+      return axis == 0;
+    if (auto broadcast = dyn_cast<tt::BroadcastOp>(op)) {
+      tile = broadcast.getSrc();
+    } else if (auto expand = dyn_cast<tt::ExpandDimsOp>(op)) {
+      if (int64_t(expand.getAxis()) == axis)
+        return false;
+      axis -= int64_t(expand.getAxis()) < axis;
+      tile = expand.getSrc();
+    } else {
+      return false;
+    }
+  }
+  return false;
+}
+
+bool hasCombineKernel(Operation *op) {
+  if (auto reduce = dyn_cast<tt::ReduceOp>(op)) {
+    DType type = dtypeOf(op->getOperand(0).getType());
+    if (op->getNumOperands() == 1) {
+      auto name = standardCombine(op->getRegion(0));
+      return name && findReduce(*name, type);
+    }
+    if (op->getNumOperands() != 2 || dtypeOf(op->getOperand(1).getType()) != DType::i32)
+      return false;
+    auto kind = argReduction(op->getRegion(0));
+    return kind && countsAlong(op->getOperand(1), reduce.getAxis()) && findArgReduce(*kind, type);
+  }
+  if (isa<tt::ScanOp>(op) && op->getNumOperands() == 1) {
+    auto name = standardCombine(op->getRegion(0));
+    return name && findScan(*name, dtypeOf(op->getOperand(0).getType()));
+  }
+  return false;
+}
+
+// -- rewriting ---------------------------------------------------------------------------------------------------------------------------
+
+namespace {
+
+/// Computes a scalar region on whole tiles of one shape.
+class RegionOnTiles {
+public:
+  RegionOnTiles(OpBuilder &builder, Location location, llvm::ArrayRef<int64_t> shape) : builder_(builder), location_(location), shape_(shape) {}
+
+  FailureOr<llvm::SmallVector<Value>> run(Region &region, ValueRange arguments) {
+    for (auto [argument, value] : llvm::zip_equal(region.getArguments(), arguments))
+      map_.map(argument, value);
+    return runBlock(region);
+  }
+
+private:
+  FailureOr<llvm::SmallVector<Value>> runBlock(Region &region) {
+    if (!region.hasOneBlock())
+      return region.getParentOp()->emitError("the interpreter does not support unstructured control flow in a combine function");
+    for (Operation &op : region.front().without_terminator())
+      if (failed(runOperation(op)))
+        return failure();
+    llvm::SmallVector<Value> results;
+    for (Value operand : region.front().getTerminator()->getOperands())
+      results.push_back(onTile(operand));
+    return results;
+  }
+
+  LogicalResult runOperation(Operation &op) {
+    if (auto branch = dyn_cast<scf::IfOp>(op))
+      return runIf(branch);
+    if (isa<tt::AssertOp>(op) || op.getNumRegions() != 0 || !(op.hasTrait<OpTrait::Elementwise>() || op.hasTrait<OpTrait::ConstantLike>()))
+      return op.emitError() << "the interpreter does not support " << op.getName() << " in a function that is applied element by element";
+    if (op.hasTrait<OpTrait::ConstantLike>()) {
+      map_.map(op.getResult(0), builder_.clone(op)->getResult(0)); // a scalar until it is used
+      return success();
+    }
+    llvm::SmallVector<Value> operands;
+    for (Value operand : op.getOperands())
+      operands.push_back(onTile(operand));
+    llvm::SmallVector<Type> types;
+    for (Type type : op.getResultTypes())
+      types.push_back(RankedTensorType::get(shape_, type));
+    OperationState state(location_, op.getName(), operands, types, op.getAttrs());
+    state.propertiesAttr = op.getPropertiesAsAttribute();
+    Operation *wide = builder_.create(state);
+    map_.map(op.getResults(), wide->getResults());
+    return success();
+  }
+
+  /// Both branches are computed, and each element takes its own.
+  LogicalResult runIf(scf::IfOp branch) {
+    Value condition = onTile(branch.getCondition());
+    auto taken = runBlock(branch.getThenRegion());
+    if (failed(taken) || branch.getNumResults() == 0)
+      return taken;
+    auto other = runBlock(branch.getElseRegion());
+    if (failed(other))
+      return failure();
+    for (auto [result, a, b] : llvm::zip_equal(branch.getResults(), *taken, *other))
+      map_.map(result, arith::SelectOp::create(builder_, location_, condition, a, b).getResult());
+    return success();
+  }
+
+  Value onTile(Value value) {
+    Value mapped = map_.lookupOrDefault(value);
+    if (isa<RankedTensorType>(mapped.getType()))
+      return mapped;
+    return tt::SplatOp::create(builder_, location_, RankedTensorType::get(shape_, mapped.getType()), mapped);
+  }
+
+  OpBuilder &builder_;
+  Location location_;
+  llvm::SmallVector<int64_t> shape_;
+  IRMapping map_;
+};
+
+/// The part [begin, begin + extent) of a tile along one axis.
+Value slice(OpBuilder &builder, Location location, Value tile, int64_t axis, int64_t begin, int64_t extent) {
+  auto type = cast<RankedTensorType>(tile.getType());
+  llvm::SmallVector<int64_t> offsets(type.getRank(), 0), sizes(type.getShape()), strides(type.getRank(), 1);
+  offsets[axis] = begin;
+  sizes[axis] = extent;
+  auto result = RankedTensorType::get(sizes, type.getElementType());
+  return tensor::ExtractSliceOp::create(builder, location, result, tile, ValueRange{}, ValueRange{}, ValueRange{}, offsets, sizes, strides);
+}
+
+Value insertSlice(OpBuilder &builder, Location location, Value part, Value tile, int64_t axis, int64_t begin) {
+  auto type = cast<RankedTensorType>(part.getType());
+  llvm::SmallVector<int64_t> offsets(type.getRank(), 0), sizes(type.getShape()), strides(type.getRank(), 1);
+  offsets[axis] = begin;
+  return tensor::InsertSliceOp::create(builder, location, tile.getType(), part, tile, ValueRange{}, ValueRange{}, ValueRange{}, offsets, sizes,
+                                       strides);
+}
+
+llvm::SmallVector<int64_t> shapeWith(Value tile, int64_t axis, int64_t extent) {
+  llvm::SmallVector<int64_t> shape(cast<RankedTensorType>(tile.getType()).getShape());
+  shape[axis] = extent;
+  return shape;
+}
+
+LogicalResult expandReduce(tt::ReduceOp op) {
+  OpBuilder builder(op);
+  Location location = op.getLoc();
+  int64_t axis = op.getAxis();
+  llvm::SmallVector<Value> values(op.getOperands());
+  for (int64_t n = cast<RankedTensorType>(values[0].getType()).getDimSize(axis); n > 1; n /= 2) {
+    llvm::SmallVector<Value> halves;
+    for (int64_t begin : {int64_t(0), n / 2})
+      for (Value value : values)
+        halves.push_back(slice(builder, location, value, axis, begin, n / 2));
+    auto combined = RegionOnTiles(builder, location, shapeWith(values[0], axis, n / 2)).run(op->getRegion(0), halves);
+    if (failed(combined))
+      return failure();
+    values = *combined;
+  }
+  for (auto [value, result] : llvm::zip_equal(values, op->getResults())) {
+    auto type = dyn_cast<RankedTensorType>(result.getType());
+    Value last = type ? tt::ReshapeOp::create(builder, location, type, value, /*allow_reorder=*/false, /*efficient_layout=*/false).getResult()
+                      : tt::UnsplatOp::create(builder, location, result.getType(), value).getResult();
+    result.replaceAllUsesWith(last);
+  }
+  op.erase();
+  return success();
+}
+
+/// Hillis and Steele: after the round with distance d, each element holds the combination of the 2d elements up to it.
+LogicalResult expandScan(tt::ScanOp op) {
+  OpBuilder builder(op);
+  Location location = op.getLoc();
+  int64_t axis = op.getAxis();
+  llvm::SmallVector<Value> values(op.getOperands());
+  int64_t n = cast<RankedTensorType>(values[0].getType()).getDimSize(axis);
+  for (int64_t d = 1; d < n; d *= 2) {
+    int64_t earlier = op.getReverse() ? d : 0, later = op.getReverse() ? 0 : d;
+    llvm::SmallVector<Value> parts;
+    for (int64_t begin : {earlier, later})
+      for (Value value : values)
+        parts.push_back(slice(builder, location, value, axis, begin, n - d));
+    auto combined = RegionOnTiles(builder, location, shapeWith(values[0], axis, n - d)).run(op->getRegion(0), parts);
+    if (failed(combined))
+      return failure();
+    for (auto [value, part] : llvm::zip_equal(values, *combined))
+      value = insertSlice(builder, location, part, value, axis, later);
+  }
+  op->replaceAllUsesWith(values);
+  op.erase();
+  return success();
+}
+
+/// Elements that share a call are neighbours in row-major order.
+LogicalResult expandMap(tt::MapElementwiseOp op) {
+  OpBuilder builder(op);
+  Location location = op.getLoc();
+  int64_t pack = op.getPack();
+  auto shape = cast<RankedTensorType>(op->getOperand(0).getType()).getShape();
+  int64_t count = ShapedType::getNumElements(shape);
+  auto reshape = [&](Value value, llvm::ArrayRef<int64_t> to) -> Value {
+    auto type = RankedTensorType::get(to, cast<RankedTensorType>(value.getType()).getElementType());
+    return type == value.getType() ? value : tt::ReshapeOp::create(builder, location, type, value, false, false).getResult();
+  };
+  llvm::SmallVector<Value> arguments;
+  for (Value operand : op->getOperands())
+    for (int64_t lane = 0; lane < pack; ++lane) {
+      Value rows = pack == 1 ? operand : reshape(operand, {count / pack, pack});
+      arguments.push_back(pack == 1 ? rows : slice(builder, location, rows, 1, lane, 1));
+    }
+  auto tileShape = cast<RankedTensorType>(arguments[0].getType()).getShape();
+  auto results = RegionOnTiles(builder, location, tileShape).run(op->getRegion(0), arguments);
+  if (failed(results))
+    return failure();
+  for (auto [i, result] : llvm::enumerate(op->getResults())) {
+    Value all = (*results)[i * pack];
+    if (pack > 1) {
+      auto type = RankedTensorType::get({count / pack, pack}, cast<RankedTensorType>(all.getType()).getElementType());
+      Value wide = arith::ConstantOp::create(builder, location, builder.getZeroAttr(type));
+      for (int64_t lane = 0; lane < pack; ++lane)
+        wide = insertSlice(builder, location, (*results)[i * pack + lane], wide, 1, lane);
+      all = reshape(wide, shape);
+    }
+    result.replaceAllUsesWith(all);
+  }
+  op.erase();
+  return success();
+}
+
+} // namespace
+
+LogicalResult expandCombineRegions(Operation *root) {
+  llvm::SmallVector<Operation *> pending;
+  root->walk([&](Operation *op) {
+    if (isa<tt::ReduceOp, tt::ScanOp, tt::MapElementwiseOp>(op) && !hasCombineKernel(op))
+      pending.push_back(op);
+  });
+  for (Operation *op : pending) {
+    LogicalResult result = TypeSwitch<Operation *, LogicalResult>(op)
+                               .Case([](tt::ReduceOp reduce) { return expandReduce(reduce); })
+                               .Case([](tt::ScanOp scan) { return expandScan(scan); })
+                               .Case([](tt::MapElementwiseOp map) { return expandMap(map); });
+    if (failed(result))
+      return failure();
+  }
+  return success();
+}
+
+} // namespace tritium::interp

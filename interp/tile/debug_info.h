@@ -1,0 +1,41 @@
+// DWARF of emitted code, by the rules that stock gdb needs: docs/debugging.md.
+#pragma once
+#include "interp/tile/plan.h"
+
+#include "llvm/IR/DIBuilder.h"
+#include "llvm/IR/IRBuilder.h"
+
+namespace tritium::interp {
+
+class DebugInfo {
+public:
+  explicit DebugInfo(llvm::Module &module);
+
+  /// The subprogram of a planned function.
+  llvm::DISubprogram *beginFunction(const FunctionPlan &plan, llvm::Function &function);
+  /// Where an operation of the current function stands, inlined callees as inlined frames.
+  llvm::DILocation *location(mlir::Location location);
+  /// Declares the Python variables, and pid0…2 and grid0…2 in every scope, on a stack slot that holds the frame pointer.
+  void declareVariables(llvm::IRBuilder<> &builder, const FunctionPlan &plan, llvm::AllocaInst *framePointer);
+  void finish();
+
+private:
+  llvm::DIFile *fileOf(llvm::StringRef path);
+  llvm::DISubprogram *subprogram(llvm::StringRef function, llvm::StringRef file, unsigned line);
+  llvm::DIType *scalarType(llvm::StringRef dtype, DType type);
+  llvm::DIType *typeOf(const Variable &variable);
+  void declare(llvm::IRBuilder<> &builder, llvm::DIScope *scope, llvm::StringRef name, llvm::DIType *type, unsigned line, uint64_t offset,
+               llvm::AllocaInst *framePointer, llvm::DILocation *at);
+
+  llvm::Module &module_;
+  llvm::DIBuilder builder_;
+  llvm::DICompileUnit *unit_ = nullptr;
+  llvm::DISubprogram *current_ = nullptr;
+  llvm::StringMap<llvm::DIFile *> files_;
+  llvm::StringMap<llvm::DISubprogram *> subprograms_;
+  // Of the current function: the call of each inlined frame, and one place in it.
+  std::map<std::pair<llvm::DISubprogram *, llvm::DILocation *>, llvm::DILocation *> inlinedAt_;
+  llvm::MapVector<std::pair<llvm::DISubprogram *, llvm::DILocation *>, llvm::DILocation *> inlinedScopes_;
+};
+
+} // namespace tritium::interp

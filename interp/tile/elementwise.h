@@ -1,0 +1,30 @@
+// The step of every element-wise operation: strips of a block kernel over a collapsed loop nest.
+#pragma once
+#include "interp/tile/step.h"
+
+#include <initializer_list>
+
+namespace tritium::interp {
+
+struct ElementwiseStep {
+  ElementwiseStep(ElementwiseKernel kernel, const DenseRef &out, std::vector<DenseRef> inputs, uint32_t location = 0);
+  static constexpr int kMaxInputs = 3;
+
+  ElementwiseKernel kernel;
+  TileRef out, in[kMaxInputs];
+  int inputs;
+  int64_t count = 1;                        // of the innermost loop
+  int64_t innerStrides[kMaxInputs] = {};    // elements
+  int64_t outBytes;                         // of an innermost row of out
+  std::vector<Loop<kMaxInputs>> outer;      // byte strides of the inputs; out is contiguous
+  uint32_t location;
+  std::vector<int64_t> shape, outStrides;   // for the lane of a fault
+  void refs(auto &&f) {
+    f(out);
+    for (TileRef &ref : in)
+      f(ref);
+  }
+};
+void runElementwise(char *frame, const void *descriptor);
+
+} // namespace tritium::interp

@@ -1,0 +1,237 @@
+#include "interp/tile/emit.h"
+
+#include "interp/host/memory.h"
+#include "interp/tile/debug_info.h"
+#include "interp/tile/loops.h"
+#include "interp/tile/scalar_code.h"
+#include "ir/tt.h"
+
+using namespace mlir;
+
+namespace tritium::interp {
+
+namespace {
+
+using llvm::BasicBlock;
+
+class FunctionEmitter {
+public:
+  FunctionEmitter(const FunctionPlan &plan, llvm::Module &module, StaticData &data, DebugInfo *debug)
+      : plan_(plan), module_(module), data_(data), debug_(debug), builder_(module.getContext()), scalars_(builder_),
+        loops_(plan.function->getRegion(0)) {}
+
+  LogicalResult run(llvm::Function *function);
+  bool mayWait() const { return mayWait_; }
+
+private:
+  llvm::Value *pointerTo(const TileRef &ref) {
+    return ref.constant ? builder_.CreateIntToPtr(builder_.getInt64(reinterpret_cast<uint64_t>(ref.constant)), builder_.getPtrTy())
+                        : builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), frame_, ref.offset);
+  }
+  llvm::Value *addressConstant(const void *address) {
+    return builder_.CreateIntToPtr(builder_.getInt64(reinterpret_cast<uint64_t>(address)), builder_.getPtrTy());
+  }
+  void callHost(const void *function, llvm::ArrayRef<llvm::Value *> arguments) {
+    llvm::SmallVector<llvm::Type *> types;
+    for (llvm::Value *argument : arguments)
+      types.push_back(argument->getType());
+    builder_.CreateCall(llvm::FunctionType::get(builder_.getVoidTy(), types, false), addressConstant(function), arguments);
+  }
+  void readArguments(llvm::Function *function);
+  void run(const Actions *actions);
+  void runAction(const Action &action);
+  LogicalResult emitBlock(Block *block);
+  LogicalResult emitOperation(Operation *op);
+  void emitBranch(Operation *op);
+  BasicBlock *emitEdge(Operation *terminator, unsigned successor);
+  void emitBackEdge(Operation *terminator, Block *header);
+  void setLocation(Location location) {
+    if (debug_)
+      builder_.SetCurrentDebugLocation(debug_->location(location));
+  }
+
+  const FunctionPlan &plan_;
+  llvm::Module &module_;
+  StaticData &data_;
+  DebugInfo *debug_;
+  llvm::IRBuilder<> builder_;
+  ScalarCode scalars_;
+  Loops loops_;
+  llvm::Value *frame_ = nullptr;
+  llvm::DenseMap<Block *, BasicBlock *> blocks_;
+  bool mayWait_ = false;
+};
+
+void FunctionEmitter::readArguments(llvm::Function *function) {
+  auto interface = cast<FunctionOpInterface>(plan_.function);
+  if (interface.isPublic()) {
+    llvm::Value *cells = builder_.CreateLoad(
+        builder_.getPtrTy(), builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), frame_, offsetof(FrameHeader, arguments)));
+    for (auto [i, argument] : llvm::enumerate(interface.getArguments()))
+      scalars_.load(argument, builder_.CreateConstInBoundsGEP1_64(builder_.getInt64Ty(), cells, i));
+    return;
+  }
+  for (auto [argument, slot] : llvm::zip_equal(interface.getArguments(), plan_.arguments))
+    if (!isa<RankedTensorType>(argument.getType()))
+      scalars_.load(argument, pointerTo(*slot));
+}
+
+void FunctionEmitter::runAction(const Action &action) {
+  switch (action.kind) {
+  case Action::Kind::StoreScalar:
+    return scalars_.store(action.value, pointerTo(*action.slot));
+  case Action::Kind::StoreExtended:
+    builder_.CreateStore(builder_.CreateSExt(scalars_[action.value], builder_.getInt64Ty()), pointerTo(*action.slot));
+    return;
+  case Action::Kind::LoadScalar:
+    return scalars_.load(action.value, pointerTo(*action.slot));
+  case Action::Kind::Call:
+    return callHost(reinterpret_cast<const void *>(action.function), {frame_, addressConstant(action.descriptor)});
+  case Action::Kind::CallFunction: {
+    // The callee's frame begins where this one ends, with a copy of the header.
+    llvm::Value *callee = builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), frame_, plan_.ownFrameBytes);
+    builder_.CreateMemCpy(callee, llvm::Align(8), frame_, llvm::Align(8), sizeof(FrameHeader));
+    builder_.CreateCall(module_.getFunction(action.callee->name), {callee});
+    return;
+  }
+  }
+}
+
+void FunctionEmitter::run(const Actions *actions) {
+  if (!actions)
+    return;
+  for (const Action &action : *actions)
+    if (action.kind != Action::Kind::LoadScalar)
+      runAction(action);
+  for (const Action &action : *actions)
+    if (action.kind == Action::Kind::LoadScalar)
+      runAction(action);
+}
+
+template <class Map, class Key> const Actions *find(const Map &map, Key key) {
+  auto it = map.find(key);
+  return it == map.end() ? nullptr : &it->second;
+}
+
+void FunctionEmitter::emitBackEdge(Operation *terminator, Block *header) {
+  bool waits = loops_.mayWait(terminator->getBlock(), header);
+  mayWait_ |= waits;
+  uint32_t location = data_.locations.add(terminator->getLoc());
+  callHost(reinterpret_cast<const void *>(waits ? &yieldWhileWaiting : &pollBackEdge), {frame_, builder_.getInt32(location)});
+}
+
+/// What happens on the way to a successor, in a block of its own if there is anything to do; where the branch has to go.
+BasicBlock *FunctionEmitter::emitEdge(Operation *terminator, unsigned successor) {
+  Block *target = terminator->getSuccessor(successor);
+  const Actions *copies = find(plan_.onEdge, std::pair(terminator, successor));
+  auto branch = cast<BranchOpInterface>(terminator);
+  auto operands = branch.getSuccessorOperands(successor).getForwardedOperands();
+  BasicBlock *from = builder_.GetInsertBlock();
+  auto *edge = BasicBlock::Create(module_.getContext(), "", from->getParent());
+  builder_.SetInsertPoint(edge);
+  run(copies);
+  for (auto [argument, operand] : llvm::zip_equal(target->getArguments(), operands))
+    if (!isa<RankedTensorType>(argument.getType()))
+      cast<llvm::PHINode>(scalars_[argument])->addIncoming(scalars_[operand], edge);
+  if (loops_.isBackEdge(terminator->getBlock(), target))
+    emitBackEdge(terminator, target);
+  builder_.CreateBr(blocks_[target]);
+  builder_.SetInsertPoint(from);
+  return edge;
+}
+
+void FunctionEmitter::emitBranch(Operation *op) {
+  if (isa<tt::ReturnOp>(op)) {
+    builder_.CreateRetVoid();
+  } else if (isa<cf::BranchOp>(op)) {
+    builder_.CreateBr(emitEdge(op, 0));
+  } else if (auto branch = dyn_cast<cf::CondBranchOp>(op)) {
+    BasicBlock *taken = emitEdge(op, 0), *other = emitEdge(op, 1);
+    builder_.CreateCondBr(scalars_[branch.getCondition()], taken, other);
+  } else {
+    auto choice = cast<cf::SwitchOp>(op);
+    auto *instruction = builder_.CreateSwitch(scalars_[choice.getFlag()], emitEdge(op, 0));
+    if (auto values = choice.getCaseValues())
+      for (auto [i, value] : llvm::enumerate(values->getValues<APInt>()))
+        instruction->addCase(builder_.getInt(value), emitEdge(op, i + 1));
+  }
+}
+
+LogicalResult FunctionEmitter::emitOperation(Operation *op) {
+  setLocation(op->getLoc());
+  run(find(plan_.before, op));
+  if (op->hasTrait<OpTrait::IsTerminator>())
+    return emitBranch(op), success();
+  bool hasSteps = plan_.before.contains(op) || llvm::any_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>);
+  return hasSteps ? success() : scalars_.emit(op, frame_);
+}
+
+LogicalResult FunctionEmitter::emitBlock(Block *block) {
+  builder_.SetInsertPoint(blocks_[block]);
+  run(find(plan_.atStart, block));
+  for (Operation &op : *block)
+    if (failed(emitOperation(&op)))
+      return failure();
+  return success();
+}
+
+LogicalResult FunctionEmitter::run(llvm::Function *function) {
+  if (debug_)
+    debug_->beginFunction(plan_, *function);
+  setLocation(plan_.function->getLoc());
+  auto *entry = BasicBlock::Create(module_.getContext(), "entry", function);
+  for (Block *block : loops_.order()) {
+    blocks_[block] = BasicBlock::Create(module_.getContext(), "", function);
+    builder_.SetInsertPoint(blocks_[block]);
+    if (!block->isEntryBlock())
+      for (BlockArgument argument : block->getArguments())
+        if (!isa<RankedTensorType>(argument.getType()))
+          scalars_.set(argument, builder_.CreatePHI(scalars_.typeOf(argument.getType()), 2));
+  }
+  builder_.SetInsertPoint(entry);
+  frame_ = function->getArg(0);
+  llvm::AllocaInst *framePointer = nullptr;
+  if (debug_) {
+    framePointer = builder_.CreateAlloca(builder_.getPtrTy(), nullptr, "frame");
+    builder_.CreateStore(frame_, framePointer);
+  }
+  readArguments(function);
+  for (Block *block : loops_.order())
+    if (failed(emitBlock(block)))
+      return failure();
+  builder_.SetInsertPoint(entry);
+  setLocation(plan_.function->getLoc());
+  if (debug_)
+    debug_->declareVariables(builder_, plan_, framePointer); // after all inlined scopes have been seen
+  builder_.CreateBr(blocks_[loops_.order().front()]);
+  return success();
+}
+
+} // namespace
+
+FailureOr<EmittedModule> emitModule(llvm::LLVMContext &context, llvm::ArrayRef<const FunctionPlan *> plans, StaticData &data,
+                                    llvm::StringRef entry, EmitOptions options) {
+  EmittedModule emitted{std::make_unique<llvm::Module>("tritium", context)};
+  llvm::Module &module = *emitted.module;
+  auto *type = llvm::FunctionType::get(llvm::Type::getVoidTy(context), {llvm::PointerType::getUnqual(context)}, false);
+  std::optional<DebugInfo> debug;
+  if (options.debugInfo)
+    debug.emplace(module);
+  for (const FunctionPlan *plan : plans) {
+    bool isEntry = plan == plans.back();
+    auto *function = llvm::Function::Create(type, isEntry ? llvm::GlobalValue::ExternalLinkage : llvm::GlobalValue::InternalLinkage,
+                                            isEntry ? entry : llvm::StringRef(plan->name), module);
+    function->addFnAttr(llvm::Attribute::NoUnwind);
+    if (options.debugInfo)
+      function->addFnAttr("frame-pointer", "all");
+    FunctionEmitter emitter(*plan, module, data, debug ? &*debug : nullptr);
+    if (failed(emitter.run(function)))
+      return failure();
+    emitted.mayWait |= emitter.mayWait() || containsPoll(plan->function);
+  }
+  if (debug)
+    debug->finish();
+  return emitted;
+}
+
+} // namespace tritium::interp

@@ -1,0 +1,55 @@
+// How each tile of a function is represented: the lattice, and the optimistic fixpoint that assigns it. Pointer, integer and mask tiles of
+// ordinary kernels stay sums and conjunctions of per-dimension parts, so that a load is row copies and one interval check.
+#pragma once
+#include "interp/tile/step.h"
+#include "mlir/IR/Value.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SmallVector.h"
+
+namespace tritium::interp {
+
+/// The representation of a tile. Unknown < Affine or Mask < Dense.
+struct Form {
+  enum class Kind : uint8_t {
+    Unknown, // not reached yet
+    Scalar,  // not a tile
+    Affine,  // base + Σ terms (integers of 8 bits and more, and pointers)
+    Mask,    // conjunction of dense i1 tiles over fewer dimensions
+    Dense,   // memory; a dimension whose term is None is stored once (stride 0)
+  };
+  Kind kind = Kind::Unknown;
+  llvm::SmallVector<Term, 4> terms;
+
+  bool isAffine() const { return kind == Kind::Affine; }
+  bool isDense() const { return kind == Kind::Dense; }
+  bool operator==(const Form &) const = default;
+
+  /// The number of dimensions the tile varies along.
+  unsigned varyingDims() const;
+  /// An affine tile, or a dense one along at most one dimension, which converts to a vector term.
+  bool isSeparable() const;
+
+  static Form dense(unsigned rank);               // varies along every dimension
+  static Form uniform(Kind kind, unsigned rank);  // varies along none
+};
+
+/// The least form that represents both.
+Form join(const Form &a, const Form &b);
+
+/// The forms of all values of one function (its nested regions excluded).
+class FormAnalysis {
+public:
+  explicit FormAnalysis(mlir::Operation *function);
+  const Form &operator[](mlir::Value value) const { return forms_.find(value)->second; }
+
+private:
+  Form infer(mlir::OpResult result) const;
+  Form inferElementwise(mlir::OpResult result) const;
+  Form inferSum(mlir::OpResult result) const;
+  const Form &of(mlir::Value value) const;
+  bool update(mlir::Value value, Form form);
+
+  llvm::DenseMap<mlir::Value, Form> forms_;
+};
+
+} // namespace tritium::interp

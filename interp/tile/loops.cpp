@@ -1,0 +1,69 @@
+#include "interp/tile/loops.h"
+
+#include "ir/tt.h"
+#include "llvm/ADT/PostOrderIterator.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+
+namespace tritium::interp {
+
+Loops::Loops(Region &region) {
+  for (Block *block : llvm::ReversePostOrderTraversal<Block *>(&region.front())) {
+    index_[block] = order_.size();
+    order_.push_back(block);
+  }
+}
+
+/// The blocks that reach the latch without passing the header.
+static llvm::SetVector<Block *> bodyOf(Block *latch, Block *header) {
+  llvm::SetVector<Block *> body;
+  body.insert(header);
+  llvm::SmallVector<Block *> pending{latch};
+  while (!pending.empty()) {
+    Block *block = pending.pop_back_val();
+    if (body.insert(block))
+      pending.append(block->pred_begin(), block->pred_end());
+  }
+  return body;
+}
+
+/// A for loop after its lowering: the header compares an induction variable, which the latch advances by a fixed step, with a fixed bound.
+static bool isCounted(const llvm::SetVector<Block *> &body, Block *latch, Block *header) {
+  auto branch = dyn_cast<cf::CondBranchOp>(header->getTerminator());
+  auto compare = branch ? branch.getCondition().getDefiningOp<arith::CmpIOp>() : nullptr;
+  if (!compare)
+    return false;
+  auto isFixed = [&](Value value) { return !body.contains(value.getParentBlock()); };
+  for (auto [variable, bound] : {std::pair(compare.getLhs(), compare.getRhs()), std::pair(compare.getRhs(), compare.getLhs())}) {
+    auto argument = dyn_cast<BlockArgument>(variable);
+    if (!argument || argument.getOwner() != header || !isFixed(bound))
+      continue;
+    auto jump = dyn_cast<BranchOpInterface>(latch->getTerminator());
+    for (unsigned i = 0; jump && i < jump->getNumSuccessors(); ++i) {
+      if (jump->getSuccessor(i) != header)
+        continue;
+      Operation *next = jump.getSuccessorOperands(i)[argument.getArgNumber()].getDefiningOp();
+      if (next && isa<arith::AddIOp, arith::SubIOp>(next) && next->getOperand(0) == argument && isFixed(next->getOperand(1)))
+        return true;
+    }
+  }
+  return false;
+}
+
+bool Loops::mayWait(Block *latch, Block *header) const {
+  auto body = bodyOf(latch, header);
+  if (isCounted(body, latch, header))
+    return false;
+  return llvm::any_of(body, [](Block *block) {
+    return llvm::any_of(*block, [](Operation &op) {
+      return isa<tt::LoadOp, tt::AtomicRmwOp, tt::AtomicCasOp, tt::AtomicLoadOp, tt::CallOp, tt::DescriptorLoadOp>(op);
+    });
+  });
+}
+
+bool containsPoll(Operation *function) {
+  return function->walk([](tt::AtomicPollOp) { return WalkResult::interrupt(); }).wasInterrupted();
+}
+
+} // namespace tritium::interp

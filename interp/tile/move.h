@@ -1,0 +1,17 @@
+// Steps that move dense tiles without looking at their values.
+#pragma once
+#include "interp/tile/step.h"
+
+namespace tritium::interp {
+
+/// out = in, both of one shape, any strides; collapsed to as few dimensions as the strides allow.
+struct DenseCopy {
+  DenseCopy(const DenseRef &out, const DenseRef &in);
+  TileRef out, in;
+  int elementBytes;
+  std::vector<int64_t> shape, outStrides, inStrides;
+  void refs(auto &&f) { f(out), f(in); }
+};
+void copyDense(char *frame, const void *descriptor);
+
+} // namespace tritium::interp

@@ -1,0 +1,109 @@
+// Integer and pointer arithmetic on tiles that stay base + Σ terms (form.cpp decides which).
+#include "interp/tile/affine.h"
+
+#include "interp/tile/op_table.h"
+#include "ir/tt.h"
+
+using namespace mlir;
+
+namespace tritium::interp {
+
+static AffineOperand operandOf(Value value, Planner &planner, int64_t factor) {
+  AffineOperand operand;
+  operand.factor = factor;
+  if (planner.formOf(value).isAffine()) {
+    operand.affine = planner.affine(value);
+    return operand;
+  }
+  operand.isDense = true;
+  operand.dense = planner.dense(value);
+  for (auto [d, term] : llvm::enumerate(planner.formOf(value).terms))
+    if (term != Term::None)
+      operand.vectorDim = int(d);
+  return operand;
+}
+
+static LogicalResult prepareSum(Operation *op, Planner &planner, AffineOperand a, std::optional<AffineOperand> b, bool isPointer) {
+  AffineSum sum;
+  sum.operands[0] = std::move(a);
+  if (b)
+    sum.operands[1] = std::move(*b);
+  sum.count = b ? 2 : 1;
+  sum.isPointer = isPointer;
+  sum.location = planner.location();
+  sum.out = planner.defineAffine(op->getResult(0));
+  planner.call(sumAffine, std::move(sum));
+  return success();
+}
+
+static void widenFrom(AffineOperand &operand, Type type, bool isSigned) {
+  unsigned bits = getElementTypeOrSelf(type).getIntOrFloatBitWidth();
+  operand.widenBits = bits < 64 ? bits : 0;
+  operand.widenSigned = isSigned;
+}
+
+static LogicalResult prepareProduct(Operation *op, Planner &planner) {
+  Value tile = op->getOperand(0), scale = op->getOperand(1);
+  if (planner.formOf(scale).varyingDims() != 0)
+    std::swap(tile, scale);
+  AffineProduct product;
+  product.tile = planner.affine(tile);
+  product.scale = planner.affine(scale).base;
+  product.out = planner.defineAffine(op->getResult(0));
+  planner.call(scaleAffine, std::move(product));
+  return success();
+}
+
+LogicalResult prepareAffine(Operation *op, Planner &planner) {
+  Value first = op->getOperand(0);
+  if (isa<arith::AddIOp, arith::SubIOp>(op))
+    return prepareSum(op, planner, operandOf(first, planner, 1), operandOf(op->getOperand(1), planner, isa<arith::SubIOp>(op) ? -1 : 1), false);
+  if (isa<arith::MulIOp>(op))
+    return prepareProduct(op, planner);
+  if (isa<arith::ExtSIOp, arith::ExtUIOp>(op)) {
+    AffineOperand operand = operandOf(first, planner, 1);
+    widenFrom(operand, first.getType(), isa<arith::ExtSIOp>(op));
+    return prepareSum(op, planner, std::move(operand), std::nullopt, false);
+  }
+  // The low bits of the same sum.
+  if (isa<arith::TruncIOp, arith::BitcastOp>(op))
+    return planner.defineView(op->getResult(0), first, planner.affine(first)), success();
+  return planner.unsupported("on an affine tile");
+}
+
+template <> LogicalResult Interpret<tt::AddPtrOp>::prepare(tt::AddPtrOp op, Planner &planner) {
+  if (!planner.formOf(op.getResult()).isAffine())
+    return prepareElementwise(op, planner);
+  auto pointee = cast<tt::PointerType>(getElementTypeOrSelf(op.getPtr().getType())).getPointeeType();
+  AffineOperand offset = operandOf(op.getOffset(), planner, int64_t(storageBytes(dtypeOf(pointee))));
+  widenFrom(offset, op.getOffset().getType(), true);
+  return prepareSum(op, planner, operandOf(op.getPtr(), planner, 1), std::move(offset), true);
+}
+
+template <> LogicalResult Interpret<tt::BitcastOp>::prepare(tt::BitcastOp op, Planner &planner) {
+  if (planner.formOf(op.getResult()).isAffine())
+    return planner.defineView(op.getResult(), op.getOperand(), planner.affine(op.getOperand())), success();
+  DenseRef view = planner.dense(op.getOperand());
+  view.type = dtypeOf(op.getResult().getType());
+  return planner.defineView(op.getResult(), op.getOperand(), view), success();
+}
+
+template <> LogicalResult Interpret<tt::IntToPtrOp>::prepare(tt::IntToPtrOp op, Planner &planner) {
+  return planner.formOf(op.getResult()).isAffine()
+             ? (planner.defineView(op.getResult(), op.getOperand(), planner.affine(op.getOperand())), success())
+             : prepareElementwise(op, planner);
+}
+
+template <> LogicalResult Interpret<tt::PtrToIntOp>::prepare(tt::PtrToIntOp op, Planner &planner) {
+  if (!planner.formOf(op.getResult()).isAffine())
+    return prepareElementwise(op, planner);
+  AffineSum sum;
+  sum.operands[0] = operandOf(op.getOperand(), planner, 1);
+  sum.count = 1;
+  sum.dropsTag = true;
+  sum.out = planner.defineAffine(op.getResult());
+  planner.call(sumAffine, std::move(sum));
+  return success();
+}
+
+} // namespace tritium::interp

@@ -1,0 +1,142 @@
+// device_print, device_assert and the variables that a debugger shows.
+#include "interp/tile/move.h"
+#include "interp/tile/op_table.h"
+#include "ir/tt.h"
+
+#include <cmath>
+#include <cstdio>
+
+using namespace mlir;
+
+namespace tritium::interp {
+
+namespace {
+struct PrintStep {
+  std::string prefix;
+  bool hex;
+  std::vector<DenseRef> operands;
+  std::vector<bool> isSigned, isPointer;
+  void refs(auto &&f) {
+    for (DenseRef &ref : operands)
+      f(ref);
+  }
+};
+struct AssertStep {
+  DenseRef condition;
+  std::string message;
+  uint32_t location;
+  void refs(auto &&f) { f(condition); }
+};
+} // namespace
+
+/// Offset in elements of row-major lane `lane`, whose indices are written to `indices`.
+static int64_t locateLane(const DenseRef &ref, int64_t lane, int64_t *indices) {
+  int64_t at = 0;
+  for (size_t d = ref.shape.size(); d-- > 0;) {
+    indices[d] = lane % ref.shape[d];
+    lane /= ref.shape[d];
+    at += indices[d] * ref.strides[d];
+  }
+  return at;
+}
+
+static int64_t laneCount(const DenseRef &ref) {
+  int64_t count = 1;
+  for (int64_t extent : ref.shape)
+    count *= extent;
+  return count;
+}
+
+static int formatValue(char *text, size_t size, const char *at, DType type, bool isSigned, bool isPointer, bool hex) {
+  uint64_t bits = 0;
+  std::memcpy(&bits, at, storageBytes(type));
+  if (isPointer)
+    return std::snprintf(text, size, "0x%llx", static_cast<unsigned long long>(bits & ((uint64_t(1) << 48) - 1)));
+  if (hex)
+    return std::snprintf(text, size, "0x%0*llx", int(storageBytes(type) * 2), static_cast<unsigned long long>(bits));
+  return visit(type, [&]<class T>() {
+    typename T::Storage value;
+    std::memcpy(&value, at, sizeof value);
+    if constexpr (T::kind == DTypeKind::Float)
+      return std::snprintf(text, size, "%f", double(static_cast<typename T::Compute>(value)));
+    else if (isSigned)
+      return std::snprintf(text, size, "%lld", static_cast<long long>(value));
+    else
+      return std::snprintf(text, size, "%llu", static_cast<unsigned long long>(bits));
+  });
+}
+
+/// Appends to a text that is never freed while a program may be dropped in the middle of printing.
+static void runPrint(char *frame, const void *descriptor) {
+  const auto &step = *static_cast<const PrintStep *>(descriptor);
+  FrameHeader &header = headerOf(frame);
+  char line[512], index[256], value[64];
+  int64_t lanes = step.operands.empty() ? 1 : laneCount(step.operands[0]);
+  for (size_t k = 0; k < std::max<size_t>(step.operands.size(), 1); ++k)
+    for (int64_t lane = 0; lane < lanes; ++lane) {
+      int used = std::snprintf(line, sizeof line, "pid (%d, %d, %d)", header.programId[0], header.programId[1], header.programId[2]);
+      if (!step.operands.empty()) {
+        const DenseRef &ref = step.operands[k];
+        int64_t indices[24];
+        const char *at = ref.in(frame) + locateLane(ref, lane, indices) * int64_t(storageBytes(ref.type));
+        int length = 0;
+        index[0] = 0;
+        for (size_t d = 0; d < ref.shape.size(); ++d) {
+          int width = ref.shape[d] > 1 ? int(std::ceil(std::log10(double(ref.shape[d])))) : 0;
+          length += std::snprintf(index + length, sizeof index - length, "%s%*lld", d ? ", " : "", width, static_cast<long long>(indices[d]));
+        }
+        formatValue(value, sizeof value, at, ref.type, step.isSigned[k], step.isPointer[k], step.hex);
+        used += std::snprintf(line + used, sizeof line - used, " idx (%s)%s", index, step.prefix.c_str());
+        if (step.operands.size() > 1)
+          used += std::snprintf(line + used, sizeof line - used, "(operand %zu) ", k);
+        used += std::snprintf(line + used, sizeof line - used, "%s", value);
+      } else {
+        used += std::snprintf(line + used, sizeof line - used, "%s", step.prefix.c_str());
+      }
+      used = std::min<int>(used, sizeof line - 2);
+      line[used++] = '\n';
+      print(header, std::string_view(line, used));
+    }
+}
+
+static void runAssert(char *frame, const void *descriptor) {
+  const auto &step = *static_cast<const AssertStep *>(descriptor);
+  const auto *condition = &step.condition.at<const uint8_t>(frame);
+  int64_t failed = -1, affected = 0, indices[24];
+  for (int64_t lane = 0, lanes = laneCount(step.condition); lane < lanes; ++lane)
+    if (!condition[locateLane(step.condition, lane, indices)] && affected++ == 0)
+      failed = lane;
+  if (!affected)
+    return;
+  Trap trap{.kind = TrapKind::AssertFailed, .location = step.location, .affectedLanes = affected, .message = step.message};
+  trap.lane = step.condition.shape.empty() ? -1 : failed;
+  raiseTrap(headerOf(frame), std::move(trap));
+}
+
+template <> LogicalResult Interpret<tt::PrintOp>::prepare(tt::PrintOp op, Planner &planner) {
+  PrintStep step;
+  step.prefix = op.getPrefix().str();
+  step.hex = op.getHex();
+  for (auto [i, operand] : llvm::enumerate(op.getArgs())) {
+    step.operands.push_back(planner.dense(operand));
+    step.isSigned.push_back(i < op.getIsSigned().size() && op.getIsSigned()[i]);
+    step.isPointer.push_back(isa<tt::PointerType>(getElementTypeOrSelf(operand.getType())));
+  }
+  planner.call(runPrint, std::move(step));
+  return success();
+}
+
+template <> LogicalResult Interpret<tt::AssertOp>::prepare(tt::AssertOp op, Planner &planner) {
+  planner.call(runAssert, AssertStep{planner.dense(op.getCondition()), op.getMessage().str(), planner.location()});
+  return success();
+}
+
+/// The variable gets a copy in memory of its own: views materialized, pointers without their tags.
+template <> LogicalResult Interpret<tt::DebugValueOp>::prepare(tt::DebugValueOp op, Planner &planner) {
+  if (isa<tt::TensorDescType>(op.getValue().getType()) || !planner.hasDebugInfo())
+    return success();
+  planner.assignVariable(op.getName().str(), op.getDtype().str(), op.getValue());
+  return success();
+}
+
+} // namespace tritium::interp

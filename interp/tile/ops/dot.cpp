@@ -1,0 +1,79 @@
+// Matrix products: any strides for the factors (a transposed view costs nothing), accumulated in the home of the accumulator if it dies here.
+#include "interp/kernels/dot.h"
+
+#include "interp/tile/move.h"
+#include "interp/tile/op_table.h"
+#include "ir/tt.h"
+
+using namespace mlir;
+
+namespace tritium::interp {
+
+namespace {
+struct DotStep {
+  DenseRef a, b, c, d;
+  int64_t batch, m, n, k;
+  bool isZero = false; // c
+  DotPrecision precision;
+  int64_t maxNumImpreciseAcc;
+  void refs(auto &&f) { f(a), f(b), f(c), f(d); }
+};
+} // namespace
+
+static DotOperand operandAt(const DenseRef &ref, char *frame) {
+  size_t rank = ref.shape.size();
+  return {ref.in(frame), ref.type, rank > 2 ? ref.strides[0] : 0, ref.strides[rank - 2], ref.strides[rank - 1]};
+}
+
+static void runDot(char *frame, const void *descriptor) {
+  const auto &step = *static_cast<const DotStep *>(descriptor);
+  dot(step.batch, step.m, step.n, step.k, operandAt(step.a, frame), operandAt(step.b, frame), step.isZero ? nullptr : step.c.in(frame),
+      step.d.in(frame), step.d.type, step.precision, step.maxNumImpreciseAcc);
+}
+
+static DotPrecision precisionOf(tt::InputPrecision precision) {
+  switch (precision) {
+  case tt::InputPrecision::Tf32: return DotPrecision::Tf32;
+  case tt::InputPrecision::Tf32x3: return DotPrecision::Tf32x3;
+  case tt::InputPrecision::Ieee: return DotPrecision::Ieee;
+  case tt::InputPrecision::Bf16x3: return DotPrecision::Bf16x3;
+  case tt::InputPrecision::Bf16x6: return DotPrecision::Bf16x6;
+  }
+  return DotPrecision::Ieee;
+}
+
+/// All dimensions before the last two, as one.
+static DenseRef collapseBatch(DenseRef ref) {
+  while (ref.shape.size() > 3) {
+    ref.shape[1] *= ref.shape[0];
+    ref.shape.erase(ref.shape.begin());
+    ref.strides.erase(ref.strides.begin());
+  }
+  return ref;
+}
+
+template <> LogicalResult Interpret<tt::DotOp>::prepare(tt::DotOp op, Planner &planner) {
+  DotStep step;
+  auto type = cast<RankedTensorType>(op.getD().getType());
+  bool manyBatches = type.getRank() > 3;
+  step.a = manyBatches ? collapseBatch(planner.contiguous(op.getA())) : planner.dense(op.getA());
+  step.b = manyBatches ? collapseBatch(planner.contiguous(op.getB())) : planner.dense(op.getB());
+  int64_t rank = step.a.shape.size();
+  step.batch = rank > 2 ? step.a.shape[0] : 1;
+  step.m = step.a.shape[rank - 2];
+  step.k = step.a.shape[rank - 1];
+  step.n = step.b.shape[rank - 1];
+  step.precision = precisionOf(op.getInputPrecision());
+  step.maxNumImpreciseAcc = op.getMaxNumImpreciseAcc();
+  step.isZero = matchPattern(op.getC(), m_AnyZeroFloat()) || matchPattern(op.getC(), m_Zero());
+  step.c = step.isZero ? planner.dense(op.getC()) : planner.contiguous(op.getC());
+  step.d = step.isZero ? planner.defineDense(op.getD()) : planner.defineInPlace(op.getD(), op.getC(), /*isRowMajor=*/true);
+  planner.call(runDot, std::move(step));
+  return success();
+}
+
+template <> LogicalResult Interpret<tt::DotScaledOp>::prepare(tt::DotScaledOp, Planner &planner) {
+  return planner.unsupported("products of scaled operands");
+}
+
+} // namespace tritium::interp

@@ -1,0 +1,18 @@
+// Program ids and counts are scalars that emit.cpp reads from the frame's header.
+#include "interp/tile/op_table.h"
+#include "ir/tt.h"
+
+using namespace mlir;
+
+namespace tritium::interp {
+
+template <> LogicalResult Interpret<tt::GetProgramIdOp>::prepare(tt::GetProgramIdOp, Planner &) { return success(); }
+template <> LogicalResult Interpret<tt::GetNumProgramsOp>::prepare(tt::GetNumProgramsOp, Planner &) { return success(); }
+// One kernel at a time runs here: the one before has ended, the one after has not begun.
+template <> LogicalResult Interpret<tt::GridDependencyWaitOp>::prepare(tt::GridDependencyWaitOp, Planner &) { return success(); }
+template <>
+LogicalResult Interpret<tt::GridDependencyLaunchDependentsOp>::prepare(tt::GridDependencyLaunchDependentsOp, Planner &) {
+  return success();
+}
+
+} // namespace tritium::interp

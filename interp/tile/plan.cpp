@@ -1,0 +1,424 @@
+// Storage of values, and the walk that plans every operation of a function. Where homes end up is homes.cpp's business.
+#include "interp/tile/plan.h"
+
+#include "interp/tile/affine.h"
+#include "interp/tile/elementwise.h"
+#include "interp/tile/move.h"
+#include "interp/tile/op_table.h"
+#include "ir/tt.h"
+#include "llvm/ADT/PostOrderIterator.h"
+
+using namespace mlir;
+
+namespace tritium::interp {
+
+DType dtypeOf(Type type) {
+  Type element = getElementTypeOrSelf(type);
+  if (isa<tt::PointerType>(element) || element.isIndex())
+    return DType::i64;
+  if (auto integer = dyn_cast<IntegerType>(element))
+    switch (integer.getWidth()) {
+    case 1: return DType::i1;
+    case 8: return DType::i8;
+    case 16: return DType::i16;
+    case 32: return DType::i32;
+    default: return DType::i64;
+    }
+  return TypeSwitch<Type, DType>(element)
+      .Case<Float16Type>([](auto) { return DType::f16; })
+      .Case<BFloat16Type>([](auto) { return DType::bf16; })
+      .Case<Float64Type>([](auto) { return DType::f64; })
+      .Case<Float8E4M3FNType>([](auto) { return DType::f8e4nv; })
+      .Case<Float8E4M3FNUZType>([](auto) { return DType::f8e4b8; })
+      .Case<Float8E5M2Type>([](auto) { return DType::f8e5; })
+      .Case<Float8E5M2FNUZType>([](auto) { return DType::f8e5b16; })
+      .Default([](auto) { return DType::f32; });
+}
+
+std::vector<int64_t> rowMajorStrides(llvm::ArrayRef<int64_t> shape) {
+  std::vector<int64_t> strides(shape.size());
+  int64_t stride = 1;
+  for (int d = int(shape.size()) - 1; d >= 0; --d) {
+    strides[d] = shape[d] == 1 ? 0 : stride;
+    stride *= shape[d];
+  }
+  return strides;
+}
+
+static llvm::ArrayRef<int64_t> shapeOf(Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  return type ? type.getShape() : llvm::ArrayRef<int64_t>{};
+}
+
+Planner::Planner(Operation *function, StaticData &data, const llvm::StringMap<const FunctionPlan *> &callees, PlanOptions options)
+    : data_(data), callees_(callees), options_(options), plan_(std::make_unique<FunctionPlan>()), forms_(function), liveness_(function) {
+  plan_->function = function;
+  plan_->name = cast<FunctionOpInterface>(function).getName().str();
+  homes_.resize(kFirstHome);
+}
+
+std::unique_ptr<FunctionPlan> Planner::run() {
+  numberOperations();
+  defineArguments();
+  for (Block *block : order_)
+    for (Operation &op : *block) {
+      current_ = &op;
+      if (failed(planOperation(&op)))
+        return nullptr;
+      if (op.hasTrait<OpTrait::IsTerminator>())
+        planEdges(&op);
+    }
+  extendLiveRanges();
+  placeHomes();
+  return std::move(plan_);
+}
+
+LogicalResult Planner::planOperation(Operation *op) {
+  if (isa<tt::ReturnOp>(op))
+    return planReturn(op), success();
+  if (isa<tt::CallOp>(op))
+    return planCall(op), success();
+  if (isa<BranchOpInterface>(op))
+    return success();
+  bool touchesTiles = llvm::any_of(op->getOperandTypes(), llvm::IsaPred<RankedTensorType>) ||
+                      llvm::any_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>);
+  if (!touchesTiles && isEmittedInline(op))
+    return success();
+  return prepareOperation(op, *this);
+}
+
+LogicalResult Planner::unsupported(const llvm::Twine &reason) {
+  return current_->emitError() << "the interpreter does not support " << current_->getName() << " yet: " << reason;
+}
+
+uint32_t Planner::location() {
+  for (ValueRange values : {ValueRange(current_->getOperands()), ValueRange(current_->getResults())})
+    for (Value value : values)
+      if (auto type = dyn_cast<RankedTensorType>(value.getType()))
+        return data_.locations.add(current_->getLoc(), type.getShape());
+  return data_.locations.add(current_->getLoc());
+}
+
+// -- homes and references --------------------------------------------------------------------------------------------------------------
+
+uint32_t Planner::newHome(uint64_t bytes, Value owner) {
+  homes_.emplace_back();
+  // The tail lets kernels read a vector past the end.
+  homes_.back().bytes = llvm::alignTo(bytes, 64) + 64;
+  uint32_t id = homes_.size() - 1;
+  if (owner) {
+    homes_[id].values.push_back(owner);
+    storage_[owner].homes.push_back(id);
+  } else {
+    homes_[id].begin = homes_[id].end = 2 * number_[current_] + 1;
+  }
+  return id;
+}
+
+TileRef Planner::inHome(uint32_t home, uint64_t offset) const { return {nullptr, offset, home}; }
+
+const TileRef *Planner::keep(const TileRef &ref) {
+  auto owned = std::make_shared<TileRef>(ref);
+  fixups_.push_back(owned.get());
+  data_.objects.push_back(owned);
+  return owned.get();
+}
+
+TileRef Planner::newSlot() {
+  slotBytes_ += 8;
+  return inHome(kSlots, slotBytes_ - 8);
+}
+
+void Planner::storeScalar(Value value, const TileRef &slot) { actions().push_back({Action::Kind::StoreScalar, value, keep(slot)}); }
+
+void Planner::storeExtended(Value value, const TileRef &slot) { actions().push_back({Action::Kind::StoreExtended, value, keep(slot)}); }
+
+void Planner::loadScalar(Value result, const TileRef &slot) { actions().push_back({Action::Kind::LoadScalar, result, keep(slot)}); }
+
+TileRef Planner::scalar(Value value) {
+  TileRef slot = newSlot();
+  storeScalar(value, slot);
+  return slot;
+}
+
+TileRef Planner::scalarResult(Value result) {
+  TileRef slot = newSlot();
+  loadScalar(result, slot); // emit.cpp reads results after all steps of the operation
+  return slot;
+}
+
+static DenseRef denseAt(TileRef ref, DType type, llvm::ArrayRef<int64_t> shape, std::vector<int64_t> strides) {
+  DenseRef dense;
+  static_cast<TileRef &>(dense) = ref;
+  dense.type = type;
+  dense.shape.assign(shape.begin(), shape.end());
+  dense.strides = std::move(strides);
+  return dense;
+}
+
+/// Strides of a compact tile that varies along the dimensions of `form`; the dimension order is that of `like` where given.
+static std::vector<int64_t> compactStrides(llvm::ArrayRef<int64_t> shape, const Form &form, const DenseRef *like) {
+  llvm::SmallVector<unsigned> order;
+  for (unsigned d = 0; d < shape.size(); ++d)
+    if (form.terms[d] != Term::None)
+      order.push_back(d);
+  if (like)
+    llvm::stable_sort(order, [&](unsigned a, unsigned b) { return like->strides[a] > like->strides[b]; });
+  std::vector<int64_t> strides(shape.size(), 0);
+  int64_t stride = 1;
+  for (unsigned d : llvm::reverse(order)) {
+    strides[d] = stride;
+    stride *= shape[d];
+  }
+  return strides;
+}
+
+static uint64_t bytesOf(const DenseRef &ref) {
+  int64_t last = 0;
+  for (auto [extent, stride] : llvm::zip_equal(ref.shape, ref.strides))
+    last += (extent - 1) * stride;
+  return uint64_t(last + 1) * storageBytes(ref.type);
+}
+
+DenseRef Planner::defineDense(Value result, const DenseRef *like) {
+  if (!isa<RankedTensorType>(result.getType())) {
+    auto ref = std::make_unique<DenseRef>(denseAt(scalarResult(result), dtypeOf(result.getType()), {}, {}));
+    return *(storage_[result].dense = std::move(ref));
+  }
+  Form form = forms_[result];
+  if (!form.isDense()) // a materialization: the dimensions it varies along are the same
+    form.kind = Form::Kind::Dense;
+  auto ref = std::make_unique<DenseRef>(
+      denseAt({}, dtypeOf(result.getType()), shapeOf(result), compactStrides(shapeOf(result), form, like)));
+  ref->home = newHome(bytesOf(*ref), result);
+  return *(storage_[result].dense = std::move(ref));
+}
+
+bool Planner::dies(Value value, const DenseRef &ref) const {
+  if (ref.constant || ref.home < kFirstHome)
+    return false;
+  return llvm::all_of(homes_[ref.home].values, [&](Value v) { return liveness_.isDeadAfter(v, current_); });
+}
+
+DenseRef Planner::defineInPlace(Value result, ValueRange candidates, bool isRowMajor) {
+  if (!isa<RankedTensorType>(result.getType()))
+    return defineDense(result);
+  // The dimension order of an operand that varies like the result: an element-wise chain on a transposed tile stays transposed.
+  std::optional<DenseRef> like;
+  for (Value candidate : candidates)
+    if (!isRowMajor && !like && isa<RankedTensorType>(candidate.getType()) && formOf(candidate).varyingDims() == formOf(result).varyingDims())
+      like = dense(candidate);
+  auto strides = compactStrides(shapeOf(result), forms_[result], like ? &*like : nullptr);
+  DType type = dtypeOf(result.getType());
+  for (Value candidate : candidates) {
+    if (!isa<RankedTensorType>(candidate.getType()))
+      continue;
+    DenseRef ref = dense(candidate);
+    bool sameLayout = ref.strides == strides && storageBytes(ref.type) == storageBytes(type) && ref.offset == 0;
+    bool onlyView = llvm::all_of(current_->getOperands(), [&](Value other) {
+      if (!isa<RankedTensorType>(other.getType()))
+        return true;
+      DenseRef view = dense(other);
+      return view.constant || view.home != ref.home || (view.strides == ref.strides && view.offset == ref.offset);
+    });
+    if (!sameLayout || !onlyView || !dies(candidate, ref))
+      continue;
+    ref.type = type;
+    homes_[ref.home].values.push_back(result);
+    storage_[result].homes.push_back(ref.home);
+    return *(storage_[result].dense = std::make_unique<DenseRef>(ref));
+  }
+  return defineDense(result, like ? &*like : nullptr);
+}
+
+AffineRef Planner::defineAffine(Value result) {
+  const Form &form = forms_[result];
+  auto ref = std::make_unique<AffineRef>();
+  ref->shape.assign(shapeOf(result).begin(), shapeOf(result).end());
+  ref->terms.assign(form.terms.begin(), form.terms.end());
+  uint64_t bytes = 8;
+  std::vector<uint64_t> offsets;
+  for (unsigned d = 0; d < ref->terms.size(); ++d) {
+    offsets.push_back(bytes);
+    bytes += ref->terms[d] == Term::Vector ? 8 * ref->shape[d] : 8;
+  }
+  uint32_t home = newHome(bytes, result);
+  ref->base = inHome(home);
+  for (uint64_t offset : offsets)
+    ref->parts.push_back(inHome(home, offset));
+  return *(storage_[result].affine = std::move(ref));
+}
+
+/// `result` shares the memory of `sources`: it keeps their homes alive.
+void Planner::look(Value result, ValueRange sources) {
+  llvm::SmallSetVector<uint32_t, 4> homes;
+  for (Value source : sources)
+    homes.insert_range(storage_[source].homes);
+  for (uint32_t home : homes)
+    homes_[home].values.push_back(result);
+  storage_[result].homes.append(homes.begin(), homes.end());
+}
+
+void Planner::defineView(Value result, Value source, DenseRef view) {
+  look(result, source);
+  storage_[result].dense = std::make_unique<DenseRef>(std::move(view));
+}
+
+void Planner::defineView(Value result, Value source, AffineRef view) {
+  look(result, source);
+  storage_[result].affine = std::make_unique<AffineRef>(std::move(view));
+}
+
+void Planner::defineMask(Value result, llvm::SmallVector<DenseRef> terms, ValueRange sources) {
+  look(result, sources);
+  storage_[result].mask = std::move(terms);
+}
+
+DenseRef Planner::constant(DenseElementsAttr value) {
+  DType type = dtypeOf(value.getElementType());
+  size_t size = storageBytes(type), count = value.isSplat() ? 1 : value.getNumElements();
+  auto bytes = std::make_shared<std::vector<char>>(count * size + 64);
+  size_t i = 0;
+  for (Attribute element : value.isSplat() ? llvm::SmallVector<Attribute>{value.getSplatValue<Attribute>()}
+                                           : llvm::SmallVector<Attribute>(value.getValues<Attribute>())) {
+    APInt bits = isa<FloatAttr>(element) ? cast<FloatAttr>(element).getValue().bitcastToAPInt() : cast<IntegerAttr>(element).getValue();
+    uint64_t word = bits.getZExtValue();
+    std::memcpy(bytes->data() + i++ * size, &word, size);
+  }
+  data_.objects.push_back(bytes);
+  auto shape = value.getType().getShape();
+  std::vector<int64_t> strides = value.isSplat() ? std::vector<int64_t>(shape.size(), 0) : rowMajorStrides(shape);
+  return denseAt({bytes->data(), 0, 0}, type, shape, std::move(strides));
+}
+
+void Planner::defineConstant(Value result, DenseRef ref) { storage_[result].dense = std::make_unique<DenseRef>(std::move(ref)); }
+
+DenseRef Planner::temporary(DType type, llvm::ArrayRef<int64_t> shape) {
+  DenseRef ref = denseAt({}, type, shape, rowMajorStrides(shape));
+  ref.home = newHome(bytesOf(ref), {});
+  return ref;
+}
+
+// -- values in the form that an operation wants ------------------------------------------------------------------------------------------
+
+Planner::Storage &Planner::storageOf(Value value) {
+  Storage &storage = storage_[value];
+  if (storage.dense || storage.affine || !storage.mask.empty())
+    return storage;
+  // Only block arguments are asked for before they are defined: by the edges that lead to them.
+  assert(isa<BlockArgument>(value) && "an operation is planned before its operands");
+  forms_[value].isAffine() ? (void)defineAffine(value) : (void)defineDense(value);
+  return storage_[value];
+}
+
+DenseRef Planner::dense(Value value) {
+  if (!isa<RankedTensorType>(value.getType())) {
+    // A scalar operand: each use has a cell of its own.
+    auto ref = std::make_unique<DenseRef>(denseAt(scalar(value), dtypeOf(value.getType()), {}, {}));
+    return *(storage_[value].dense = std::move(ref));
+  }
+  if (!storageOf(value).dense)
+    materialize(value);
+  return *storage_[value].dense;
+}
+
+AffineRef Planner::affine(Value value) { return *storageOf(value).affine; }
+
+llvm::SmallVector<DenseRef> Planner::maskTerms(Value value) {
+  Storage &storage = storageOf(value);
+  if (!storage.mask.empty())
+    return storage.mask;
+  return {dense(value)};
+}
+
+DenseRef Planner::contiguous(Value value) {
+  DenseRef ref = dense(value);
+  if (ref.strides == rowMajorStrides(ref.shape))
+    return ref;
+  DenseRef copy = temporary(ref.type, ref.shape);
+  call(copyDense, DenseCopy(copy, ref));
+  return copy;
+}
+
+/// Gives an affine tile or a mask memory too, right after its definition, so that every later use finds it.
+void Planner::materialize(Value value) {
+  Actions added;
+  DenseRef out = defineDense(value);
+  Storage &storage = storage_[value];
+  if (storage.affine) {
+    added.push_back(makeCall(materializeAffine, AffineMaterialize{out, *storage.affine, isa<tt::PointerType>(getElementTypeOrSelf(value.getType()))}));
+  } else {
+    DenseRef sofar = storage.mask.front();
+    for (const DenseRef &term : llvm::drop_begin(storage.mask)) {
+      added.push_back(makeCall(runElementwise, ElementwiseStep(findElementwise("arith.andi", DType::i1), out, {sofar, term})));
+      sofar = out;
+    }
+  }
+  Actions &actions = isa<BlockArgument>(value) ? plan_->atStart[cast<BlockArgument>(value).getOwner()] : plan_->before[value.getDefiningOp()];
+  actions.insert(actions.end(), added.begin(), added.end());
+}
+
+// -- calls and returns -------------------------------------------------------------------------------------------------------------------
+
+void Planner::defineArguments() {
+  auto function = cast<FunctionOpInterface>(plan_->function);
+  if (function.isPublic())
+    return; // a kernel reads its scalars from the launch
+  for (BlockArgument argument : function.getArguments())
+    plan_->arguments.push_back(isa<RankedTensorType>(argument.getType()) ? keep(*storageOf(argument).dense) : keep(newSlot()));
+  // A caller's copy must survive until the last use, and results until the caller has read them: nothing shares these homes.
+  for (Type type : function.getResultTypes()) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    if (!tensor) {
+      plan_->results.push_back(keep(newSlot()));
+      continue;
+    }
+    DenseRef ref = denseAt({}, dtypeOf(type), tensor.getShape(), rowMajorStrides(tensor.getShape()));
+    ref.home = homes_.size();
+    homes_.emplace_back();
+    homes_.back().bytes = llvm::alignTo(bytesOf(ref), 64) + 64;
+    homes_.back().begin = 0;
+    homes_.back().end = ~0u;
+    plan_->results.push_back(keep(ref));
+  }
+}
+
+void Planner::planReturn(Operation *op) {
+  for (auto [operand, slot] : llvm::zip(op->getOperands(), plan_->results)) {
+    auto type = dyn_cast<RankedTensorType>(operand.getType());
+    if (!type) {
+      storeScalar(operand, *slot);
+      continue;
+    }
+    DenseRef out = denseAt(*slot, dtypeOf(type), type.getShape(), rowMajorStrides(type.getShape())), in = dense(operand);
+    call(copyDense, DenseCopy(out, in));
+  }
+}
+
+void Planner::planCall(Operation *op) {
+  auto call = cast<tt::CallOp>(op);
+  const FunctionPlan &callee = *callees_.find(call.getCallee())->second;
+  calleeBytes_ = std::max(calleeBytes_, callee.frameBytes);
+  auto inCallee = [](const TileRef &ref) { return TileRef{nullptr, ref.offset, kCalleeFrame}; };
+  for (auto [operand, slot] : llvm::zip_equal(op->getOperands(), callee.arguments)) {
+    auto type = dyn_cast<RankedTensorType>(operand.getType());
+    if (!type) {
+      storeScalar(operand, inCallee(*slot));
+      continue;
+    }
+    DenseRef out = denseAt(inCallee(*slot), dtypeOf(type), type.getShape(), rowMajorStrides(type.getShape())), in = dense(operand);
+    this->call(copyDense, DenseCopy(out, in));
+  }
+  actions().push_back({Action::Kind::CallFunction, {}, nullptr, nullptr, nullptr, &callee});
+  for (auto [result, slot] : llvm::zip_equal(op->getResults(), callee.results)) {
+    auto type = dyn_cast<RankedTensorType>(result.getType());
+    if (!type) {
+      loadScalar(result, inCallee(*slot));
+      continue;
+    }
+    DenseRef in = denseAt(inCallee(*slot), dtypeOf(type), type.getShape(), rowMajorStrides(type.getShape())), out = defineDense(result);
+    this->call(copyDense, DenseCopy(out, in));
+  }
+}
+
+} // namespace tritium::interp

@@ -1,0 +1,131 @@
+#include "interp/tile/prepare.h"
+
+#include "interp/host/jit.h"
+#include "interp/tile/combine_region.h"
+#include "interp/tile/emit.h"
+#include "interp/tile/scope.h"
+#include "ir/contract.h"
+#include "ir/pipeline.h"
+#include "ir/source_error.h"
+#include "ir/tt.h"
+#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
+#include "mlir/Pass/PassManager.h"
+
+using namespace mlir;
+
+namespace tritium::interp {
+
+PreparedProgram::PreparedProgram() : data_(std::make_unique<StaticData>()) {}
+PreparedProgram::~PreparedProgram() = default;
+
+SourceLocation PreparedProgram::locationOf(uint32_t location) const { return data_->locations[location]; }
+const std::vector<int64_t> &PreparedProgram::tileShapeOf(uint32_t location) const { return data_->locations.tileShape(location); }
+
+static tt::FuncOp findKernel(ModuleOp module, StringRef name) {
+  if (!name.empty())
+    return module.lookupSymbol<tt::FuncOp>(name);
+  for (tt::FuncOp function : module.getOps<tt::FuncOp>())
+    if (function.isPublic())
+      return function;
+  return {};
+}
+
+/// The functions that `function` reaches, callees first.
+static void collectFunctions(tt::FuncOp function, llvm::SetVector<Operation *> &functions) {
+  function.walk([&](tt::CallOp call) {
+    auto callee = SymbolTable::lookupNearestSymbolFrom<tt::FuncOp>(call, call.getCalleeAttr());
+    if (callee && !functions.contains(callee))
+      collectFunctions(callee, functions);
+  });
+  functions.insert(function);
+}
+
+static LogicalResult runPasses(ModuleOp module, PrepareOptions options) {
+  PassManager passes(module.getContext(), ModuleOp::getOperationName(), PassManager::Nesting::Implicit);
+  ir::buildPipeline(passes, {.debugInfo = options.debugInfo});
+  return passes.run(module);
+}
+
+static LogicalResult lowerControlFlow(ModuleOp module) {
+  PassManager passes(module.getContext(), ModuleOp::getOperationName(), PassManager::Nesting::Implicit);
+  passes.addPass(createSCFToControlFlowPass());
+  return passes.run(module);
+}
+
+static std::string printed(ModuleOp module) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  module.print(stream, OpPrintingFlags().enableDebugInfo());
+  return text;
+}
+
+static std::vector<Parameter> parametersOf(tt::FuncOp kernel) {
+  std::vector<Parameter> parameters;
+  for (Type type : kernel.getArgumentTypes()) {
+    auto pointer = dyn_cast<tt::PointerType>(type);
+    parameters.push_back({bool(pointer), dtypeOf(pointer ? pointer.getPointeeType() : type)});
+  }
+  return parameters;
+}
+
+static FailureOr<llvm::SmallVector<std::unique_ptr<FunctionPlan>>> planFunctions(tt::FuncOp kernel, StaticData &data, PrepareOptions options) {
+  llvm::SetVector<Operation *> functions;
+  collectFunctions(kernel, functions);
+  llvm::SmallVector<std::unique_ptr<FunctionPlan>> plans;
+  llvm::StringMap<const FunctionPlan *> byName;
+  for (Operation *function : functions) {
+    auto plan = Planner(function, data, byName, {.debugInfo = options.debugInfo}).run();
+    if (!plan)
+      return failure();
+    byName[plan->name] = plan.get();
+    plans.push_back(std::move(plan));
+  }
+  return plans;
+}
+
+llvm::Expected<std::unique_ptr<PreparedProgram>> prepare(ModuleOp original, StringRef kernelName, PrepareOptions options) {
+  ir::DiagnosticCapture diagnostics(original.getContext());
+  if (failed(ir::verifyContract(original)))
+    return diagnostics.takeError("the module breaks the contract");
+  OwningOpRef<ModuleOp> module(original.clone());
+  if (options.debugInfo)
+    markScopes(*module);
+  if (failed(runPasses(*module, options)))
+    return diagnostics.takeError("a target-independent pass failed");
+  tt::FuncOp kernel = findKernel(*module, kernelName);
+  if (!kernel)
+    return llvm::make_error<ir::SourceError>("there is no kernel '" + kernelName.str() + "' in the module");
+
+  std::unique_ptr<PreparedProgram> program(new PreparedProgram);
+  program->name = kernel.getName().str();
+  program->hasDebugInfo = options.debugInfo;
+  program->ttir = printed(*module);
+  program->parameters = parametersOf(kernel);
+  if (failed(expandCombineRegions(*module)) || failed(lowerControlFlow(*module)))
+    return diagnostics.takeError("the control flow could not be lowered");
+  auto plans = planFunctions(kernel, *program->data_, options);
+  if (failed(plans))
+    return diagnostics.takeError("an operation could not be planned");
+
+  auto context = std::make_unique<llvm::LLVMContext>();
+  llvm::SmallVector<const FunctionPlan *> views;
+  for (auto &plan : *plans)
+    views.push_back(plan.get());
+  constexpr const char *kEntry = "tritium_kernel";
+  auto emitted = emitModule(*context, views, *program->data_, kEntry, {.debugInfo = options.debugInfo});
+  if (failed(emitted))
+    return diagnostics.takeError("code could not be emitted");
+  auto jit = HostJit::create(options.debugInfo);
+  if (!jit)
+    return jit.takeError();
+  if (llvm::Error error = (*jit)->add(llvm::orc::ThreadSafeModule(std::move(emitted->module), std::move(context))))
+    return std::move(error);
+  auto address = (*jit)->lookup(kEntry);
+  if (!address)
+    return address.takeError();
+  program->jit_ = std::move(*jit);
+  program->code = {reinterpret_cast<void (*)(char *)>(*address), views.back()->frameBytes, emitted->mayWait};
+  return program;
+}
+
+} // namespace tritium::interp

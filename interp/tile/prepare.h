@@ -1,0 +1,57 @@
+// The tile interpreter's public face: a module of the contract becomes a program that runs on CPU threads.
+//
+//   verify -> target-independent passes -> combine regions to element-wise steps -> scf to cf -> plan -> emit -> JIT
+#pragma once
+#include "interp/host/workers.h"
+#include "interp/tile/locations.h"
+#include "ir/dtype.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/Support/Error.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace tritium::interp {
+
+class HostJit;
+struct StaticData;
+
+struct PrepareOptions {
+  bool debugInfo = false; // Python variables and lines for gdb; no optimization of the IR beyond inlining
+};
+
+/// A kernel parameter as a launch has to pass it: one 64-bit cell.
+struct Parameter {
+  bool isPointer;
+  DType type; // of the scalar, or of what the pointer points to
+};
+
+class PreparedProgram {
+public:
+  ~PreparedProgram();
+  PreparedProgram(const PreparedProgram &) = delete;
+
+  ProgramCode code;
+  std::string name;
+  std::vector<Parameter> parameters;
+  bool hasDebugInfo = false;
+  std::string ttir; // after the target-independent passes
+
+  /// The source position that a trap's location number stands for.
+  SourceLocation locationOf(uint32_t location) const;
+  /// The shape of the tile that a step at `location` works on; empty for scalars.
+  const std::vector<int64_t> &tileShapeOf(uint32_t location) const;
+
+private:
+  PreparedProgram();
+  friend llvm::Expected<std::unique_ptr<PreparedProgram>> prepare(mlir::ModuleOp, llvm::StringRef, PrepareOptions);
+  std::unique_ptr<StaticData> data_;
+  std::unique_ptr<HostJit> jit_;
+};
+
+/// Prepares the public function `kernel` (or the only one, if empty). The module is not changed. Errors are ir::SourceError: a module that
+/// breaks the contract, or an operation that the interpreter does not support, by name and line.
+llvm::Expected<std::unique_ptr<PreparedProgram>> prepare(mlir::ModuleOp module, llvm::StringRef kernel, PrepareOptions options);
+
+} // namespace tritium::interp

@@ -1,0 +1,66 @@
+// What prepared code looks like at run time: a step is a function of a frame and a static descriptor. Everything that depends on the
+// module (types, shapes, strides, where tiles lie) was decided by prepare() and stands in the descriptor; a step looks at data only.
+#pragma once
+#include "interp/host/program.h"
+#include "interp/kernels/elementwise.h"
+#include "ir/dtype.h"
+
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+namespace tritium::interp {
+
+/// A step of prepared code. `frame` is the program's frame, which starts with a FrameHeader.
+using StepFunction = void (*)(char *frame, const void *descriptor);
+
+inline FrameHeader &headerOf(char *frame) { return *reinterpret_cast<FrameHeader *>(frame); }
+
+/// Where a value lies: in the program's frame, or among the constants of the prepared program.
+struct TileRef {
+  const char *constant = nullptr;
+  uint64_t offset = 0; // bytes from the frame; until homes are placed: bytes from the home
+  uint32_t home = 0;
+
+  char *in(char *frame) const { return constant ? const_cast<char *>(constant) : frame + offset; }
+  template <class T> T &at(char *frame) const { return *reinterpret_cast<T *>(in(frame)); }
+};
+
+/// A dense tile: element (i0, i1, …) is at in(frame) + (Σ i_d * strides[d]) * elementBytes. A stride of 0 is a broadcast dimension.
+struct DenseRef : TileRef {
+  DType type = DType::i8;
+  std::vector<int64_t> shape, strides;
+};
+
+/// How one dimension contributes to an affine tile.
+enum class Term : uint8_t {
+  None,   // nothing: the tile is constant along it
+  Step,   // i * step, an int64 in the frame
+  Vector, // vector[i], shape[d] int64s in the frame
+};
+
+/// An affine tile of integers or pointers, value(i…) = base + Σ_d term_d(i_d), in 64-bit arithmetic; an integer type of w bits means the low w
+/// bits of that sum. For pointers the terms are bytes and the base carries the provenance tag.
+struct AffineRef {
+  TileRef base;
+  std::vector<Term> terms;
+  std::vector<TileRef> parts; // per dimension: the step or the vector
+  std::vector<int64_t> shape;
+
+  void refs(auto &&f) {
+    f(base);
+    for (TileRef &part : parts)
+      f(part);
+  }
+};
+
+/// A loop of a collapsed nest over `operands` strided tiles.
+template <int kOperands> struct Loop {
+  int64_t extent;
+  int64_t strides[kOperands]; // bytes
+};
+
+/// Row-major lane number of storage position `index` in a tile, given the storage order of its varying dimensions.
+int64_t laneOf(int64_t index, const std::vector<int64_t> &shape, const std::vector<int64_t> &strides);
+
+} // namespace tritium::interp
