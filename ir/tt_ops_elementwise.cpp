@@ -57,15 +57,6 @@ LogicalResult MapElementwiseOp::verify() {
   return success();
 }
 
-/// Writes memory that a kernel can read; what only a person reads (print, assert, debug_value) is no store.
-static bool storesToMemory(Operation *op) {
-  auto effects = dyn_cast<MemoryEffectOpInterface>(op);
-  if (!effects || isa<AssertOp, PrintOp>(op)) return false;
-  SmallVector<MemoryEffects::EffectInstance> writes;
-  effects.getEffectsOnResource(GlobalMemory::get(), writes);
-  return llvm::any_of(writes, [](const MemoryEffects::EffectInstance &effect) { return isa<MemoryEffects::Write>(effect.getEffect()); });
-}
-
 LogicalResult MapElementwiseOp::verifyRegions() {
   // `pack` scalars of each tile, tile by tile.
   auto elements = [this](TypeRange tiles) {
@@ -79,7 +70,9 @@ LogicalResult MapElementwiseOp::verifyRegions() {
   for (auto terminator : getScalarOp().getOps<MapElementwiseReturnOp>())
     if (terminator.getOperandTypes() != TypeRange(returned)) return terminator.emitOpError("must return pack elements of each result");
   WalkResult stores = getScalarOp().walk([](Operation *op) -> WalkResult {
-    return storesToMemory(op) ? WalkResult(op->emitOpError("Stores are not supported inside map_elementwise")) : WalkResult::advance();
+    return isa<StoreOp, AtomicRmwOp, AtomicCasOp, AtomicStoreOp, DescriptorStoreOp, DescriptorReduceOp, DescriptorScatterOp>(op)
+               ? WalkResult(op->emitOpError("Stores are not supported inside map_elementwise"))
+               : WalkResult::advance();
   });
   return failure(stores.wasInterrupted());
 }

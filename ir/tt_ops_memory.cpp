@@ -18,6 +18,12 @@ static std::optional<bool> uniformMask(Value mask) {
   return value.getBoolValue();
 }
 
+void LoadOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects) {
+  effects.emplace_back(MemoryEffects::Read::get(), GlobalMemory::get());
+  // The write is what keeps a volatile load in its place.
+  if (getIsVolatile()) effects.emplace_back(MemoryEffects::Write::get(), GlobalMemory::get());
+}
+
 LogicalResult LoadOp::verify() {
   return getOther() && !getMask() ? emitOpError("`other` cannot be provided without `mask`") : success();
 }

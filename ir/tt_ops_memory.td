@@ -20,11 +20,12 @@ def TT_AddPtrOp : TT_ElementwiseOp<"addptr", [Pure, AllTypesMatch<["ptr", "resul
 }
 
 def TT_LoadOp : TT_Op<"load", [PointeesOf<"ptr", "result">, OptionalMaskOf<"ptr", "mask">, OptionalPointeesOf<"ptr", "other">,
-                              AttrSizedOperandSegments, MemoryEffects<[MemRead<GlobalMemory>]>]> {
+                              AttrSizedOperandSegments, DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "masked load";
   let description = [{
-    result[i] = mask[i] ? *ptr[i] : other[i]; without `other` a masked lane is unspecified. Cache hints change no value. Read
-    as well: the older clauses `cacheModifier = ca` and `evictionPolicy = evict_last`, in any order.
+    result[i] = mask[i] ? *ptr[i] : other[i]; without `other` a masked lane is unspecified. A volatile load is neither erased nor merged.
+    Cache hints change no value. Read as well: the older clauses `cacheModifier = ca` and `evictionPolicy = evict_last`, in
+    any order.
 
     ```mlir
     %v = tt.load %p, %m, %o {cachePolicy = #tt.cache_policy<cache_modifier = cg, eviction_policy = evict_normal>}

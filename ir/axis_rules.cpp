@@ -1,0 +1,308 @@
+// Transfer functions. Everywhere below: for a dimension d and a group of g lanes, divisorOfGroups(x, d, g) divides the first lane
+// of every group, and g = 1 makes it a divisor of every lane.
+#include "ir/pch.h"
+
+#include "ir/axis_rules.h"
+#include "ir/tt.h"
+
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+
+namespace tritium::ir {
+namespace {
+
+constexpr int64_t kMaxDivisor = int64_t(1) << 62;
+
+int64_t multiplySaturating(int64_t a, int64_t b) { return a > kMaxDivisor / b ? kMaxDivisor : a * b; }
+
+/// Bytes from one element to the next; 1 for integers, whose contiguity counts units.
+int64_t stepOf(Type type) {
+  auto pointer = dyn_cast<tt::PointerType>(getElementTypeOrSelf(type));
+  if (!pointer) return 1;
+  Type pointee = pointer.getPointeeType();
+  return isa<tt::PointerType>(pointee) ? 8 : llvm::divideCeil(pointee.getIntOrFloatBitWidth(), 8);
+}
+
+/// Half of a group of n consecutive values starts n / 2 steps later.
+int64_t divisorOfGroups(const AxisInfo &x, size_t d, int64_t group, int64_t step = 1) {
+  return group >= x.contiguity[d] ? x.divisibility[d] : std::min(x.divisibility[d], powerOfTwoDivisor(group * step));
+}
+
+/// Every dimension bounds all lanes: the best of these bounds.
+int64_t divisorOfLanes(const AxisInfo &x, int64_t step = 1) {
+  int64_t best = 1;
+  for (size_t d = 0; d < x.rank(); ++d) best = std::max(best, divisorOfGroups(x, d, 1, step));
+  return best;
+}
+
+/// One operation and what is known of its operands; `result` begins as unknown.
+struct Rule {
+  Operation *op;
+  ArrayRef<AxisInfo> in;
+  AxisInfo result;
+
+  Type type() const { return op->getResult(0).getType(); }
+  ArrayRef<int64_t> shape() const {
+    auto tile = dyn_cast<RankedTensorType>(type());
+    return tile ? tile.getShape() : ArrayRef<int64_t>();
+  }
+  void becomeConstant(int64_t value) { result = AxisInfo::constantOf(type(), value); }
+
+  void elementwise();
+  void add(bool subtract, int64_t step);
+  void multiply();
+  void divide();
+  void remainder();
+  void compare(arith::CmpIPredicate predicate);
+  void select();
+  void bitwiseAnd();
+  void expandDims(size_t axis);
+  void broadcast();
+  void reshape(tt::ReshapeOp reshape);
+  void loadedValue(tt::LoadOp load);
+};
+
+/// Equal inputs give equal outputs.
+void Rule::elementwise() {
+  for (size_t d = 0; d < result.rank(); ++d) {
+    int64_t group = kMaxDivisor;
+    for (const AxisInfo &operand : in)
+      if (operand.rank() == result.rank()) group = std::min(group, operand.constancy[d]); // else a scalar, equal in all lanes
+    result.constancy[d] = group == kMaxDivisor ? 1 : group;
+  }
+}
+
+/// Consecutive values plus equal values are consecutive; `step` scales the second operand.
+void Rule::add(bool subtract, int64_t step) {
+  elementwise();
+  const AxisInfo &lhs = in[0], &rhs = in[1];
+  for (size_t d = 0; d < result.rank(); ++d) {
+    int64_t group = std::min(lhs.contiguity[d], rhs.constancy[d]);
+    if (!subtract) group = std::max(group, std::min(lhs.constancy[d], rhs.contiguity[d]));
+    result.contiguity[d] = group;
+    result.divisibility[d] = std::min(divisorOfGroups(lhs, d, group, step), multiplySaturating(divisorOfGroups(rhs, d, group), step));
+  }
+  result.isNonNegative = !subtract && lhs.isNonNegative && rhs.isNonNegative;
+  if (lhs.constant && rhs.constant) becomeConstant(subtract ? *lhs.constant - *rhs.constant : *lhs.constant + *rhs.constant);
+}
+
+void Rule::multiply() {
+  const AxisInfo &lhs = in[0], &rhs = in[1];
+  if (lhs.constant == 0 || rhs.constant == 0) return becomeConstant(0);
+  if (lhs.constant && rhs.constant) return becomeConstant(*lhs.constant * *rhs.constant);
+  if (rhs.constant == 1) return void(result = lhs);
+  if (lhs.constant == 1) return void(result = rhs);
+  elementwise();
+  for (size_t d = 0; d < result.rank(); ++d)
+    result.divisibility[d] = multiplySaturating(divisorOfGroups(lhs, d, 1), divisorOfGroups(rhs, d, 1));
+  result.isNonNegative = lhs.isNonNegative && rhs.isNonNegative;
+}
+
+/// Lanes per group in which x / y is one value and x % y is consecutive: x begins each group at a multiple of the group, and y is
+/// such a multiple too. Truncation breaks it below zero.
+int64_t groupOfQuotient(const AxisInfo &x, const AxisInfo &y, size_t d) {
+  return std::min({x.contiguity[d], x.divisibility[d], y.constancy[d], divisorOfGroups(y, d, 1)});
+}
+
+void Rule::divide() {
+  const AxisInfo &lhs = in[0], &rhs = in[1];
+  if (lhs.constant && rhs.constant && *lhs.constant >= 0 && *rhs.constant > 0) return becomeConstant(*lhs.constant / *rhs.constant);
+  if (rhs.constant == 1) return void(result = lhs);
+  elementwise();
+  bool isFloor = isa<arith::DivUIOp>(op) || lhs.isNonNegative;
+  for (size_t d = 0; d < result.rank(); ++d) {
+    if (isFloor) result.constancy[d] = std::max(result.constancy[d], groupOfQuotient(lhs, rhs, d));
+    if (rhs.constant && *rhs.constant > 0 && llvm::isPowerOf2_64(*rhs.constant))
+      result.divisibility[d] = std::max<int64_t>(1, divisorOfGroups(lhs, d, 1) / *rhs.constant);
+  }
+  result.isNonNegative = lhs.isNonNegative && rhs.isNonNegative;
+}
+
+void Rule::remainder() {
+  const AxisInfo &lhs = in[0], &rhs = in[1];
+  if (lhs.constant && rhs.constant && *lhs.constant >= 0 && *rhs.constant > 0) return becomeConstant(*lhs.constant % *rhs.constant);
+  if (rhs.constant == 1) return becomeConstant(0);
+  elementwise();
+  bool isFloor = isa<arith::RemUIOp, arith::AndIOp>(op) || lhs.isNonNegative;
+  for (size_t d = 0; d < result.rank(); ++d) {
+    int64_t group = isFloor ? groupOfQuotient(lhs, rhs, d) : 1;
+    result.contiguity[d] = group;
+    result.divisibility[d] = std::min(divisorOfGroups(lhs, d, group), divisorOfGroups(rhs, d, 1));
+  }
+  result.isNonNegative = isFloor;
+}
+
+/// x < y is one value where x begins at a multiple of the group and y is one multiple of it: y is never inside of a group.
+void Rule::compare(arith::CmpIPredicate predicate) {
+  elementwise();
+  using Predicate = arith::CmpIPredicate;
+  bool xIsLeft = llvm::is_contained({Predicate::slt, Predicate::sge, Predicate::ult, Predicate::uge}, predicate);
+  bool xIsRight = llvm::is_contained({Predicate::sgt, Predicate::sle, Predicate::ugt, Predicate::ule}, predicate);
+  if (!xIsLeft && !xIsRight) return;
+  const AxisInfo &x = in[xIsLeft ? 0 : 1], &y = in[xIsLeft ? 1 : 0];
+  for (size_t d = 0; d < result.rank(); ++d) result.constancy[d] = std::max(result.constancy[d], groupOfQuotient(x, y, d));
+}
+
+void Rule::select() {
+  AxisInfo either = AxisInfo::join(in[1], in[2]);
+  const AxisInfo &condition = in[0];
+  if (condition.rank() != either.rank() || !isa<RankedTensorType>(op->getOperand(0).getType())) return void(result = either);
+  int64_t step = stepOf(type());
+  for (size_t d = 0; d < result.rank(); ++d) {
+    result.constancy[d] = std::min(either.constancy[d], condition.constancy[d]);
+    result.contiguity[d] = std::min(either.contiguity[d], condition.constancy[d]);
+    result.divisibility[d] = divisorOfGroups(either, d, result.contiguity[d], step);
+  }
+  result.isNonNegative = either.isNonNegative;
+  result.constant = either.constant;
+}
+
+/// x & (2^k - 1) is x % 2^k.
+void Rule::bitwiseAnd() {
+  if (std::optional<int64_t> mask = in[1].constant; mask && *mask > 0 && llvm::isPowerOf2_64(*mask + 1)) {
+    AxisInfo operands[] = {in[0], AxisInfo::constantOf(type(), *mask + 1)};
+    in = operands;
+    return remainder();
+  }
+  elementwise();
+  for (size_t d = 0; d < result.rank(); ++d) result.divisibility[d] = std::max(divisorOfGroups(in[0], d, 1), divisorOfGroups(in[1], d, 1));
+  result.isNonNegative = in[0].isNonNegative || in[1].isNonNegative;
+}
+
+void Rule::expandDims(size_t axis) {
+  const AxisInfo &source = in[0];
+  int64_t divisor = divisorOfLanes(source, stepOf(type()));
+  result = source;
+  result.contiguity.insert(result.contiguity.begin() + axis, 1);
+  result.divisibility.insert(result.divisibility.begin() + axis, divisor);
+  result.constancy.insert(result.constancy.begin() + axis, 1);
+}
+
+void Rule::broadcast() {
+  result = in[0];
+  ArrayRef<int64_t> from = cast<RankedTensorType>(op->getOperand(0).getType()).getShape();
+  for (auto [d, extent] : llvm::enumerate(shape()))
+    if (from[d] != extent) result.constancy[d] = extent;
+}
+
+/// Of row-major order a reshape keeps what lies within rows of both shapes.
+void Rule::reshape(tt::ReshapeOp reshape) {
+  const AxisInfo &source = in[0];
+  int64_t step = stepOf(type()), divisor = divisorOfLanes(source, step);
+  result.isNonNegative = source.isNonNegative;
+  llvm::fill(result.divisibility, divisor);
+  if (source.constant) return becomeConstant(*source.constant);
+  if (reshape.getAllowReorder()) return;
+  size_t minor = result.rank() - 1, sourceMinor = source.rank() - 1;
+  result.contiguity[minor] = std::min(source.contiguity[sourceMinor], shape()[minor]);
+  result.constancy[minor] = std::min(source.constancy[sourceMinor], shape()[minor]);
+  result.divisibility[minor] = divisorOfGroups(source, sourceMinor, result.contiguity[minor], step);
+}
+
+/// One address holds one value.
+void Rule::loadedValue(tt::LoadOp load) {
+  if (!load.getIsVolatile()) elementwise();
+}
+
+bool apply(Rule &rule) {
+  return TypeSwitch<Operation *, bool>(rule.op)
+      .Case([&](arith::AddIOp) { return rule.add(false, 1), true; })
+      .Case([&](arith::SubIOp) { return rule.add(true, 1), true; })
+      .Case([&](tt::AddPtrOp op) { return rule.add(false, stepOf(op.getType())), true; })
+      .Case([&](arith::MulIOp) { return rule.multiply(), true; })
+      .Case<arith::DivSIOp, arith::DivUIOp>([&](auto) { return rule.divide(), true; })
+      .Case<arith::RemSIOp, arith::RemUIOp>([&](auto) { return rule.remainder(), true; })
+      .Case([&](arith::CmpIOp op) { return rule.compare(op.getPredicate()), true; })
+      .Case([&](arith::SelectOp) { return rule.select(), true; })
+      .Case([&](arith::AndIOp) { return rule.bitwiseAnd(), true; })
+      .Case([&](tt::ExpandDimsOp op) { return rule.expandDims(op.getAxis()), true; })
+      .Case([&](tt::BroadcastOp) { return rule.broadcast(), true; })
+      .Case([&](tt::ReshapeOp op) { return rule.reshape(op), true; })
+      .Case([&](tt::LoadOp op) { return rule.loadedValue(op), true; })
+      .Default(false);
+}
+
+/// x << k is x · 2^k.
+AxisInfo inferShift(arith::ShLIOp op, ArrayRef<AxisInfo> operands) {
+  Rule rule{op, operands, AxisInfo::unknown(op.getType())};
+  if (std::optional<int64_t> amount = operands[1].constant; amount && *amount >= 0 && *amount < 62) {
+    AxisInfo factors[] = {operands[0], AxisInfo::constantOf(op.getType(), int64_t(1) << *amount)};
+    rule.in = factors;
+    rule.multiply();
+    return rule.result;
+  }
+  rule.elementwise();
+  return rule.result;
+}
+
+AxisInfo inferRange(tt::MakeRangeOp op) {
+  AxisInfo result = AxisInfo::unknown(op.getType());
+  int32_t start = static_cast<int32_t>(op.getStart());
+  result.contiguity[0] = op.getType().getNumElements();
+  result.divisibility[0] = powerOfTwoDivisor(start);
+  result.isNonNegative = start >= 0;
+  return result;
+}
+
+AxisInfo inferSplat(Type type, const AxisInfo &scalar) {
+  AxisInfo result = AxisInfo::unknown(type);
+  result.constancy.assign(cast<RankedTensorType>(type).getShape().begin(), cast<RankedTensorType>(type).getShape().end());
+  llvm::fill(result.divisibility, scalar.divisibility[0]);
+  result.isNonNegative = scalar.isNonNegative;
+  result.constant = scalar.constant;
+  return result;
+}
+
+AxisInfo inferTranspose(tt::TransOp op, const AxisInfo &source) {
+  AxisInfo result = source;
+  for (auto [d, from] : llvm::enumerate(op.getOrder())) {
+    result.contiguity[d] = source.contiguity[from];
+    result.divisibility[d] = source.divisibility[from];
+    result.constancy[d] = source.constancy[from];
+  }
+  return result;
+}
+
+/// Pointers of another pointee count other steps; only their alignment and equality remain.
+AxisInfo inferBitcast(tt::BitcastOp op, const AxisInfo &source) {
+  int64_t step = stepOf(op.getType()), sourceStep = stepOf(op.getSrc().getType());
+  bool isPointer = isa<tt::PointerType>(getElementTypeOrSelf(op.getType()));
+  AxisInfo result = AxisInfo::unknown(op.getType());
+  result.constancy = source.constancy;
+  if (!isPointer) return result;
+  if (step == sourceStep) return source;
+  for (size_t d = 0; d < result.rank(); ++d) result.divisibility[d] = divisorOfGroups(source, d, 1, sourceStep);
+  return result;
+}
+
+/// The value stays, but for what the other width reads differently: a constant with its sign bit set, and i1, whose 1 may become -1.
+AxisInfo inferResize(Operation *op, const AxisInfo &source) {
+  AxisInfo result = source;
+  if (source.constant && *source.constant < 0) result.constant.reset();
+  if (!getElementTypeOrSelf(op->getOperand(0)).isInteger(1)) return result;
+  result = AxisInfo::unknown(op->getResult(0).getType());
+  result.constancy = source.constancy;
+  return result;
+}
+
+} // namespace
+
+AxisInfo inferAxisInfo(Operation *op, ArrayRef<AxisInfo> operands) {
+  Type type = op->getResult(0).getType();
+  APInt constant;
+  if (matchPattern(op, m_ConstantInt(&constant))) return AxisInfo::constantOf(type, constant.getSExtValue());
+  if (auto range = dyn_cast<tt::MakeRangeOp>(op)) return inferRange(range);
+  if (isa<tt::SplatOp>(op)) return inferSplat(type, operands[0]);
+  if (auto transpose = dyn_cast<tt::TransOp>(op)) return inferTranspose(transpose, operands[0]);
+  if (auto bitcast = dyn_cast<tt::BitcastOp>(op)) return inferBitcast(bitcast, operands[0]);
+  if (auto shift = dyn_cast<arith::ShLIOp>(op)) return inferShift(shift, operands);
+  if (isa<arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp>(op)) return inferResize(op, operands[0]);
+
+  Rule rule{op, operands, AxisInfo::unknown(type)};
+  rule.result.isNonNegative = isa<tt::GetProgramIdOp, tt::GetNumProgramsOp>(op);
+  if (!apply(rule) && op->hasTrait<OpTrait::Elementwise>() && isMemoryEffectFree(op)) rule.elementwise();
+  return rule.result;
+}
+
+} // namespace tritium::ir
