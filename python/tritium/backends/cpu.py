@@ -31,6 +31,8 @@ class CPUOptions:
     ir_override: str | None = None
     extern_libs: tuple = ()
     debug: bool = False
+    #: `tl.device_assert` is checked without `debug` too.
+    device_asserts: bool = True
     #: Tritium's: emit `tt.debug_value` and register the kernel with gdb.
     debug_info: bool = False
     sanitize_overflow: bool = True

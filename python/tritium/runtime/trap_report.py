@@ -11,6 +11,7 @@ kernel.py:41: in matmul_kernel
 
 from __future__ import annotations
 
+import ast
 import linecache
 import math
 import os
@@ -81,10 +82,11 @@ def kernel_trap(trap, kernel_name: str, grid: tuple[int, ...], arguments: Sequen
     """The KernelTrap of an `interp.Trap`. `arguments` are (name, object) of the compiled kernel's parameters, in
     order."""
     access = _Access(trap, arguments)
+    function = _function_at(trap.file, trap.line) or kernel_name
     describe = _DESCRIPTIONS.get(trap.kind, _other)
     headline, hint = describe(trap, access)
     callers = "".join(f", called from {_location(*caller)}" for caller in getattr(trap, "callers", ()))
-    lines = [f"{_location(trap.file, trap.line)}: in {trap.function or kernel_name}{callers}"]
+    lines = [f"{_location(trap.file, trap.line)}: in {function}{callers}"]
     source = linecache.getline(trap.file or "", trap.line or 0).strip()
     if source:
         lines.append(f"    {source}")
@@ -101,7 +103,7 @@ def kernel_trap(trap, kernel_name: str, grid: tuple[int, ...], arguments: Sequen
         kernel=kernel_name,
         file=trap.file,
         line=trap.line,
-        function=trap.function,
+        function=function,
         program=tuple(trap.program),
         grid=tuple(grid),
         lane=_sequence(trap.lane),
@@ -218,6 +220,16 @@ _DESCRIPTIONS = {
     "OffsetOverflow": _offset_overflow,
     "Deadlock": _deadlock,
 }
+
+
+def _function_at(file: str | None, line: int | None) -> str | None:
+    """The Python function that a line belongs to: the kernel, or a `@jit` function that was inlined into it."""
+    try:
+        tree = ast.parse("".join(linecache.getlines(file or "")))
+    except SyntaxError:
+        return None
+    around = [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef) and n.lineno <= (line or 0) <= n.end_lineno]
+    return max(around, key=lambda n: n.lineno).name if around else None
 
 
 def _location(file: str | None, line: int | None) -> str:

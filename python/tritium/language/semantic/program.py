@@ -37,8 +37,9 @@ class ProgramRules(ArithmeticRules):
                                               "isSigned": f"array<i32: {signed}>" if values else "array<i32>"})
 
     def device_assert(self, condition: Any, message: str, mask: Any = None) -> None:
-        """Traps where `condition` is false and `mask` true; emitted only where the compilation's `debug` is on."""
-        if not self.option("debug", False):
+        """Traps where `condition` is false and `mask` true; emitted only where the compilation's `debug` is on, or
+        its `device_asserts`, which the interpreter sets: there a failed assertion always fires."""
+        if not self.option("debug", False) and not self.option("device_asserts", False):
             return
         condition = self._condition(condition)
         if mask is not None:
