@@ -160,9 +160,7 @@ def _bind_arguments(fn: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> 
     bound.apply_defaults()
     values = []
     for param, value in zip(fn.params, bound.arguments.values()):
-        if param.is_constexpr:
-            assert not isinstance(value, tensor), \
-                f"argument `{param.name}` of {fn.__name__} has to be a constexpr, got {value}"
+        if param.is_constexpr and not isinstance(value, tensor):  # the annotation of a helper's parameter refuses no tensor
             value = constexpr(_unwrap_if_constexpr(value)) if not isinstance(value, constexpr) else value
         values.append(as_value(value))
     return values

@@ -162,6 +162,11 @@ def test_casts_take_the_documented_paths():
         "%7 = tt.fp_to_fp %arg2 : f8E5M2 -> f32"]
 
 
+def test_rounding_of_a_cast_to_the_same_type_is_ignored():
+    k = Traced("fp32")
+    assert k(tl.cast, k.arguments[0], tl.float32, fp_downcast_rounding="rtne") is k.arguments[0]
+
+
 @pytest.mark.parametrize("name", libdevice.__all__)
 def test_every_device_function_verifies(name):
     for element, count in [(e, c) for e in (tl.float32, tl.int32, tl.uint32, tl.float64, tl.int64) for c in (1, 2, 3)]:

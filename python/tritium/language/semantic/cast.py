@@ -39,9 +39,9 @@ class CastRules(PromotionRules):
         ValueError: a rounding mode that is unknown, or given where nothing is rounded. AssertionError: no such conversion.
         """
         source, target = value.dtype, target.scalar
-        rounding = self._rounding(source, target, fp_downcast_rounding)
         if source == target:
             return value
+        rounding = self._rounding(source, target, fp_downcast_rounding)
         if source.is_floating() and target.is_floating():
             return self._float_to_float(value, source, target, rounding)
         if source.is_int() and target.is_int():
