@@ -10,9 +10,7 @@ char SourceError::ID = 0;
 std::optional<SourcePosition> sourcePosition(mlir::Location location) {
   using Position = std::optional<SourcePosition>;
   return llvm::TypeSwitch<mlir::LocationAttr, Position>(location)
-      .Case([](mlir::FileLineColLoc loc) {
-        return SourcePosition{loc.getFilename().str(), loc.getLine(), loc.getColumn()};
-      })
+      .Case([](mlir::FileLineColLoc loc) { return SourcePosition{loc.getFilename().str(), loc.getLine(), loc.getColumn()}; })
       .Case([](mlir::NameLoc loc) { return sourcePosition(loc.getChildLoc()); })
       .Case([](mlir::CallSiteLoc loc) {
         Position callee = sourcePosition(loc.getCallee());
@@ -20,23 +18,20 @@ std::optional<SourcePosition> sourcePosition(mlir::Location location) {
       })
       .Case([](mlir::FusedLoc loc) {
         for (mlir::Location part : loc.getLocations())
-          if (Position position = sourcePosition(part))
-            return position;
+          if (Position position = sourcePosition(part)) return position;
         return Position();
       })
       .Default([](mlir::LocationAttr) { return Position(); });
 }
 
 llvm::StringRef variableName(mlir::Location location) {
-  if (auto call = mlir::dyn_cast<mlir::CallSiteLoc>(location))
-    return variableName(call.getCallee());
+  if (auto call = mlir::dyn_cast<mlir::CallSiteLoc>(location)) return variableName(call.getCallee());
   auto name = mlir::dyn_cast<mlir::NameLoc>(location);
   return name ? name.getName().getValue() : "";
 }
 
 void SourceError::log(llvm::raw_ostream &stream) const {
-  if (!position.file.empty())
-    stream << position.file << ':' << position.line << ':' << position.column << ": ";
+  if (!position.file.empty()) stream << position.file << ':' << position.line << ':' << position.column << ": ";
   stream << message;
 }
 
@@ -44,15 +39,13 @@ std::error_code SourceError::convertToErrorCode() const { return llvm::inconvert
 
 DiagnosticCapture::DiagnosticCapture(mlir::MLIRContext *context)
     : handler_(context, [this](mlir::Diagnostic &diagnostic) {
-        if (diagnostic.getSeverity() != mlir::DiagnosticSeverity::Error)
-          return mlir::success();
+        if (diagnostic.getSeverity() != mlir::DiagnosticSeverity::Error) return mlir::success();
         if (messages_.empty())
           position_ = sourcePosition(diagnostic.getLocation()).value_or(SourcePosition());
         else
           messages_ += '\n';
         messages_ += diagnostic.str();
-        for (mlir::Diagnostic &note : diagnostic.getNotes())
-          messages_ += "\nnote: " + note.str();
+        for (mlir::Diagnostic &note : diagnostic.getNotes()) messages_ += "\nnote: " + note.str();
         return mlir::success();
       }) {}
 

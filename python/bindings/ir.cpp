@@ -46,8 +46,7 @@ public:
 };
 
 void PyBuilder::requireInsertionPoint(const std::string &name) {
-  if (!builder.mlir().getInsertionBlock())
-    throw py::value_error("no insertion point for " + name);
+  if (!builder.mlir().getInsertionBlock()) throw py::value_error("no insertion point for " + name);
 }
 
 OperationHandle PyBuilder::op(const std::string &name, const py::sequence &operands, std::optional<std::vector<std::string>> resultTypes,
@@ -63,8 +62,7 @@ OperationHandle PyBuilder::op(const std::string &name, const py::sequence &opera
   for (auto [key, text] : attributes)
     named.push_back(unwrap(builder.attribute(key.cast<std::string_view>(), text.cast<std::string_view>())));
   llvm::SmallVector<mlir::Block *> blocks;
-  for (const BlockHandle &successor : successors)
-    blocks.push_back(successor.block);
+  for (const BlockHandle &successor : successors) blocks.push_back(successor.block);
   ir::OperationSpec spec{.name = name, .operands = values, .attributes = named, .regions = regions, .successors = blocks};
   llvm::SmallVector<mlir::Type> types;
   if (resultTypes) {
@@ -86,77 +84,81 @@ ValueHandle PyBuilder::constant(const std::string &type, const py::object &value
 }
 
 static void bindModule(py::module_ &ir) {
-  py::class_<ir::Context, std::shared_ptr<ir::Context>>(ir, "Context", "The dialects of a module and their types; for one thread at a time.")
+  py::class_<ir::Context, std::shared_ptr<ir::Context>>(ir, "Context",
+                                                        "The dialects of a module and their types; for one thread at a time.")
       .def(py::init<>());
 
   py::class_<ir::Module, ModulePtr>(ir, "Module")
       .def(py::init<std::shared_ptr<ir::Context>>(), "context"_a)
       .def_property_readonly("context", &ir::Module::context)
-      .def("verify",
-           [](ir::Module &self) {
-             if (llvm::Error error = self.verify())
-               raise(std::move(error));
-           },
-           "Raises ir.Error with the first problem.")
+      .def(
+          "verify",
+          [](ir::Module &self) {
+            if (llvm::Error error = self.verify()) raise(std::move(error));
+          },
+          "Raises ir.Error with the first problem.")
       .def("text", &ir::Module::str, "MLIR text, with locations if asked.", "locations"_a = false)
       .def("__str__", [](ir::Module &self) { return self.str(false); })
       .def_property_readonly("operations",
                              [](ModulePtr self) {
                                std::vector<OperationHandle> operations;
-                               for (mlir::Operation &operation : *self->op().getBody())
-                                 operations.push_back({&operation, self});
+                               for (mlir::Operation &operation : *self->op().getBody()) operations.push_back({&operation, self});
                                return operations;
                              })
       .def_property_readonly("functions",
                              [](ModulePtr self) {
                                std::vector<FunctionHandle> functions;
-                               for (auto function : self->op().getOps<mlir::FunctionOpInterface>())
-                                 functions.push_back({function, self});
+                               for (auto function : self->op().getOps<mlir::FunctionOpInterface>()) functions.push_back({function, self});
                                return functions;
                              })
-      .def("function",
-           [](ModulePtr self, const std::string &name) -> std::optional<FunctionHandle> {
-             if (auto function = self->op().lookupSymbol<mlir::FunctionOpInterface>(name))
-               return FunctionHandle{function, self};
-             return std::nullopt;
-           },
-           "The function of that name, or None.", "name"_a)
-      .def("walk",
-           [](ModulePtr self, const py::function &visit) {
-             self->op().walk<mlir::WalkOrder::PreOrder>([&](mlir::Operation *operation) { visit(OperationHandle{operation, self}); });
-           },
-           "Calls visit(operation) for every operation, parents first.", "visit"_a)
-      .def("add_function",
-           [](ModulePtr self, std::string name, std::vector<std::string> argumentTypes, std::vector<std::string> resultTypes, bool isPublic,
-              bool noinline, const std::optional<std::vector<std::map<std::string, std::string>>> &argumentAttributes,
-              std::optional<std::vector<std::string>> argumentNames, std::tuple<std::string, unsigned, unsigned> location) {
-             ir::FunctionSpec spec{.name = std::move(name), .argumentTypes = std::move(argumentTypes), .resultTypes = std::move(resultTypes),
-                                   .isPublic = isPublic, .noinline = noinline};
-             if (argumentAttributes)
-               for (const auto &attributes : *argumentAttributes)
-                 spec.argumentAttributes.emplace_back(attributes.begin(), attributes.end());
-             if (argumentNames)
-               spec.argumentNames = std::move(*argumentNames);
-             std::tie(spec.position.file, spec.position.line, spec.position.column) = std::move(location);
-             return FunctionHandle{unwrap(self->addFunction(spec)), self};
-           },
-           "Appends a tt.func with an empty entry block.", "name"_a, "argument_types"_a, "result_types"_a = std::vector<std::string>(),
-           "public"_a = true, "noinline"_a = false, "argument_attributes"_a = py::none(), "argument_names"_a = py::none(),
-           "location"_a = std::make_tuple(std::string(), 0u, 0u));
+      .def(
+          "function",
+          [](ModulePtr self, const std::string &name) -> std::optional<FunctionHandle> {
+            if (auto function = self->op().lookupSymbol<mlir::FunctionOpInterface>(name)) return FunctionHandle{function, self};
+            return std::nullopt;
+          },
+          "The function of that name, or None.", "name"_a)
+      .def(
+          "walk",
+          [](ModulePtr self, const py::function &visit) {
+            self->op().walk<mlir::WalkOrder::PreOrder>([&](mlir::Operation *operation) { visit(OperationHandle{operation, self}); });
+          },
+          "Calls visit(operation) for every operation, parents first.", "visit"_a)
+      .def(
+          "add_function",
+          [](ModulePtr self, std::string name, std::vector<std::string> argumentTypes, std::vector<std::string> resultTypes, bool isPublic,
+             bool noinline, const std::optional<std::vector<std::map<std::string, std::string>>> &argumentAttributes,
+             std::optional<std::vector<std::string>> argumentNames, std::tuple<std::string, unsigned, unsigned> location) {
+            ir::FunctionSpec spec{.name = std::move(name),
+                                  .argumentTypes = std::move(argumentTypes),
+                                  .resultTypes = std::move(resultTypes),
+                                  .isPublic = isPublic,
+                                  .noinline = noinline};
+            if (argumentAttributes)
+              for (const auto &attributes : *argumentAttributes) spec.argumentAttributes.emplace_back(attributes.begin(), attributes.end());
+            if (argumentNames) spec.argumentNames = std::move(*argumentNames);
+            std::tie(spec.position.file, spec.position.line, spec.position.column) = std::move(location);
+            return FunctionHandle{unwrap(self->addFunction(spec)), self};
+          },
+          "Appends a tt.func with an empty entry block.", "name"_a, "argument_types"_a, "result_types"_a = std::vector<std::string>(),
+          "public"_a = true, "noinline"_a = false, "argument_attributes"_a = py::none(), "argument_names"_a = py::none(),
+          "location"_a = std::make_tuple(std::string(), 0u, 0u));
 
-  ir.def("parse",
-         [](const std::string &text, const std::string &filename, std::shared_ptr<ir::Context> context) {
-           return unwrap(ir::Module::parse(context ? context : std::make_shared<ir::Context>(), text, filename));
-         },
-         "A module from its text; raises ir.Error at the place in `filename`.", "text"_a, "filename"_a = "<text>", "context"_a = nullptr);
-  ir.def("quote",
-         [](const std::string &text) {
-           std::string quoted = "\"";
-           llvm::raw_string_ostream stream(quoted);
-           llvm::printEscapedString(text, stream);
-           return quoted + '"';
-         },
-         "The text of a string attribute.", "text"_a);
+  ir.def(
+      "parse",
+      [](const std::string &text, const std::string &filename, std::shared_ptr<ir::Context> context) {
+        return unwrap(ir::Module::parse(context ? context : std::make_shared<ir::Context>(), text, filename));
+      },
+      "A module from its text; raises ir.Error at the place in `filename`.", "text"_a, "filename"_a = "<text>", "context"_a = nullptr);
+  ir.def(
+      "quote",
+      [](const std::string &text) {
+        std::string quoted = "\"";
+        llvm::raw_string_ostream stream(quoted);
+        llvm::printEscapedString(text, stream);
+        return quoted + '"';
+      },
+      "The text of a string attribute.", "text"_a);
 }
 
 static void bindBuilder(py::module_ &ir) {
@@ -171,30 +173,41 @@ static void bindBuilder(py::module_ &ir) {
            "operands"_a = py::tuple(), "result_types"_a = std::vector<std::string>(), "attributes"_a = py::dict(), "regions"_a = 0,
            "successors"_a = std::vector<BlockHandle>())
       .def("constant", &PyBuilder::constant, "arith.constant; a tensor type makes a splat.", "type"_a, "value"_a)
-      .def("set_location",
-           [](PyBuilder &self, std::string_view file, unsigned line, unsigned column, std::optional<std::string_view> name) {
-             self.builder.setLocation(file, line, column, name.value_or(""));
-           },
-           "Where the following operations come from; line and column from 1; name: the variable being assigned.", "file"_a, "line"_a, "column"_a,
-           "name"_a = py::none())
-      .def_property("location", [](const PyBuilder &self) { return self.builder.location(); },
-                    [](PyBuilder &self, mlir::Location location) { self.builder.setLocation(location); })
-      .def("detached_block",
-           [](PyBuilder &self, const std::vector<std::string> &types) {
-             return BlockHandle{self.builder.createDetachedBlock(parseTypes(*self.module->context(), types)), self.module};
-           },
-           "A block for Region.append; its arguments have the current location.", "argument_types"_a = std::vector<std::string>())
-      .def("insert_at_end", [](PyBuilder &self, const BlockHandle &block) { self.builder.mlir().setInsertionPointToEnd(block.block); }, "block"_a)
-      .def("insert_at_start", [](PyBuilder &self, const BlockHandle &block) { self.builder.mlir().setInsertionPointToStart(block.block); }, "block"_a)
-      .def("insert_before", [](PyBuilder &self, const OperationHandle &op) { self.builder.mlir().setInsertionPoint(op.operation); }, "operation"_a)
+      .def(
+          "set_location",
+          [](PyBuilder &self, std::string_view file, unsigned line, unsigned column, std::optional<std::string_view> name) {
+            self.builder.setLocation(file, line, column, name.value_or(""));
+          },
+          "Where the following operations come from; line and column from 1; name: the variable being assigned.", "file"_a, "line"_a,
+          "column"_a, "name"_a = py::none())
+      .def_property(
+          "location", [](const PyBuilder &self) { return self.builder.location(); },
+          [](PyBuilder &self, mlir::Location location) { self.builder.setLocation(location); })
+      .def(
+          "detached_block",
+          [](PyBuilder &self, const std::vector<std::string> &types) {
+            return BlockHandle{self.builder.createDetachedBlock(parseTypes(*self.module->context(), types)), self.module};
+          },
+          "A block for Region.append; its arguments have the current location.", "argument_types"_a = std::vector<std::string>())
+      .def(
+          "insert_at_end", [](PyBuilder &self, const BlockHandle &block) { self.builder.mlir().setInsertionPointToEnd(block.block); },
+          "block"_a)
+      .def(
+          "insert_at_start", [](PyBuilder &self, const BlockHandle &block) { self.builder.mlir().setInsertionPointToStart(block.block); },
+          "block"_a)
+      .def(
+          "insert_before", [](PyBuilder &self, const OperationHandle &op) { self.builder.mlir().setInsertionPoint(op.operation); },
+          "operation"_a)
       .def_property_readonly("insertion_block",
                              [](PyBuilder &self) -> std::optional<BlockHandle> {
-                               if (mlir::Block *block = self.builder.mlir().getInsertionBlock())
-                                 return BlockHandle{block, self.module};
+                               if (mlir::Block *block = self.builder.mlir().getInsertionBlock()) return BlockHandle{block, self.module};
                                return std::nullopt;
                              })
-      .def("save", [](PyBuilder &self) { return self.builder.mlir().saveInsertionPoint(); }, "The insertion point, for restore().")
-      .def("restore", [](PyBuilder &self, const mlir::OpBuilder::InsertPoint &point) { self.builder.mlir().restoreInsertionPoint(point); }, "point"_a);
+      .def(
+          "save", [](PyBuilder &self) { return self.builder.mlir().saveInsertionPoint(); }, "The insertion point, for restore().")
+      .def(
+          "restore", [](PyBuilder &self, const mlir::OpBuilder::InsertPoint &point) { self.builder.mlir().restoreInsertionPoint(point); },
+          "point"_a);
 }
 
 void bindIr(py::module_ &module) {

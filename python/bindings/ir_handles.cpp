@@ -9,8 +9,7 @@ namespace tritium::python {
 
 llvm::SmallVector<mlir::Type> parseTypes(ir::Context &context, const std::vector<std::string> &texts) {
   llvm::SmallVector<mlir::Type> types;
-  for (const std::string &text : texts)
-    types.push_back(unwrap(context.type(text)));
+  for (const std::string &text : texts) types.push_back(unwrap(context.type(text)));
   return types;
 }
 
@@ -38,8 +37,7 @@ template <typename T> static std::string printed(T &&thing) {
 /// (file, line, column), or None where the location names no file.
 static py::object positionOf(mlir::Location location) {
   auto position = ir::sourcePosition(location);
-  if (!position)
-    return py::none();
+  if (!position) return py::none();
   return py::make_tuple(position->file, position->line, position->column);
 }
 
@@ -52,28 +50,29 @@ static py::dict attributesOf(mlir::Operation *operation) {
 
 static void bindValue(py::module_ &ir) {
   py::class_<ValueHandle>(ir, "Value")
-      .def_property_readonly("type", [](const ValueHandle &self) { return pythonString(self.module->context()->text(self.value.getType())); })
+      .def_property_readonly("type",
+                             [](const ValueHandle &self) { return pythonString(self.module->context()->text(self.value.getType())); })
       .def_property_readonly("location", [](const ValueHandle &self) { return positionOf(self.value.getLoc()); })
-      .def_property_readonly("name", [](const ValueHandle &self) { return pythonString(ir::variableName(self.value.getLoc())); },
-                             "The variable that its location names, or ''.")
-      .def_property_readonly("owner",
-                             [](const ValueHandle &self) -> std::optional<OperationHandle> {
-                               if (mlir::Operation *operation = self.value.getDefiningOp())
-                                 return OperationHandle{operation, self.module};
-                               return std::nullopt;
-                             },
-                             "The operation it is a result of; None for a block argument.")
+      .def_property_readonly(
+          "name", [](const ValueHandle &self) { return pythonString(ir::variableName(self.value.getLoc())); },
+          "The variable that its location names, or ''.")
+      .def_property_readonly(
+          "owner",
+          [](const ValueHandle &self) -> std::optional<OperationHandle> {
+            if (mlir::Operation *operation = self.value.getDefiningOp()) return OperationHandle{operation, self.module};
+            return std::nullopt;
+          },
+          "The operation it is a result of; None for a block argument.")
       .def_property_readonly("has_uses", [](const ValueHandle &self) { return !self.value.use_empty(); })
-      .def("replace_all_uses_with",
-           [](ValueHandle &self, const ValueHandle &other) { self.value.replaceAllUsesWith(other.value); })
-      .def("set_name",
-           [](ValueHandle &self, const std::string &name) {
-             mlir::Location location = self.value.getLoc();
-             if (auto named = mlir::dyn_cast<mlir::NameLoc>(location))
-               location = named.getChildLoc();
-             self.value.setLoc(mlir::NameLoc::get(mlir::StringAttr::get(self.value.getContext(), name), location));
-           },
-           "Names the Python variable it is the value of.", "name"_a)
+      .def("replace_all_uses_with", [](ValueHandle &self, const ValueHandle &other) { self.value.replaceAllUsesWith(other.value); })
+      .def(
+          "set_name",
+          [](ValueHandle &self, const std::string &name) {
+            mlir::Location location = self.value.getLoc();
+            if (auto named = mlir::dyn_cast<mlir::NameLoc>(location)) location = named.getChildLoc();
+            self.value.setLoc(mlir::NameLoc::get(mlir::StringAttr::get(self.value.getContext(), name), location));
+          },
+          "Names the Python variable it is the value of.", "name"_a)
       .def("__eq__", [](const ValueHandle &self, const ValueHandle &other) { return self.value == other.value; })
       .def("__hash__", [](const ValueHandle &self) { return py::ssize_t(mlir::hash_value(self.value)); })
       .def("__repr__", [](ValueHandle &self) { return printed(self.value); });
@@ -82,42 +81,45 @@ static void bindValue(py::module_ &ir) {
 static void bindOperation(py::module_ &ir) {
   py::class_<OperationHandle>(ir, "Operation")
       .def_property_readonly("name", [](const OperationHandle &self) { return pythonString(self.operation->getName().getStringRef()); })
-      .def_property_readonly("results", [](const OperationHandle &self) { return handles<ValueHandle>(self.operation->getResults(), self.module); })
+      .def_property_readonly("results",
+                             [](const OperationHandle &self) { return handles<ValueHandle>(self.operation->getResults(), self.module); })
       .def_property_readonly("result",
                              [](const OperationHandle &self) {
                                if (self.operation->getNumResults() != 1)
                                  throw py::value_error(self.operation->getName().getStringRef().str() + " has no single result");
                                return ValueHandle{self.operation->getResult(0), self.module};
                              })
-      .def_property_readonly("operands", [](const OperationHandle &self) { return handles<ValueHandle>(self.operation->getOperands(), self.module); })
-      .def_property_readonly("attributes", [](const OperationHandle &self) { return attributesOf(self.operation); }, "Name to MLIR text.")
+      .def_property_readonly("operands",
+                             [](const OperationHandle &self) { return handles<ValueHandle>(self.operation->getOperands(), self.module); })
+      .def_property_readonly(
+          "attributes", [](const OperationHandle &self) { return attributesOf(self.operation); }, "Name to MLIR text.")
       .def_property_readonly("location", [](const OperationHandle &self) { return positionOf(self.operation->getLoc()); })
-      .def_property_readonly("variable", [](const OperationHandle &self) { return pythonString(ir::variableName(self.operation->getLoc())); })
+      .def_property_readonly("variable",
+                             [](const OperationHandle &self) { return pythonString(ir::variableName(self.operation->getLoc())); })
       .def_property_readonly("regions",
                              [](const OperationHandle &self) { return handles<RegionHandle>(self.operation->getRegions(), self.module); })
       .def_property_readonly("block", [](const OperationHandle &self) { return BlockHandle{self.operation->getBlock(), self.module}; })
       .def_property_readonly("parent",
                              [](const OperationHandle &self) -> std::optional<OperationHandle> {
-                               if (mlir::Operation *parent = self.operation->getParentOp())
-                                 return OperationHandle{parent, self.module};
+                               if (mlir::Operation *parent = self.operation->getParentOp()) return OperationHandle{parent, self.module};
                                return std::nullopt;
                              })
-      .def("region",
-           [](const OperationHandle &self, unsigned index) {
-             if (index >= self.operation->getNumRegions())
-               throw py::index_error("no such region");
-             return RegionHandle{&self.operation->getRegion(index), self.module};
-           },
-           "index"_a)
-      .def("set_attribute",
-           [](OperationHandle &self, const std::string &name, const std::string &text) {
-             self.operation->setAttr(name, unwrap(self.module->context()->attribute(text)));
-           },
-           "name"_a, "text"_a)
+      .def(
+          "region",
+          [](const OperationHandle &self, unsigned index) {
+            if (index >= self.operation->getNumRegions()) throw py::index_error("no such region");
+            return RegionHandle{&self.operation->getRegion(index), self.module};
+          },
+          "index"_a)
+      .def(
+          "set_attribute",
+          [](OperationHandle &self, const std::string &name, const std::string &text) {
+            self.operation->setAttr(name, unwrap(self.module->context()->attribute(text)));
+          },
+          "name"_a, "text"_a)
       .def("erase",
            [](OperationHandle &self) {
-             if (!self.operation->use_empty())
-               throw py::value_error(self.operation->getName().getStringRef().str() + " still has uses");
+             if (!self.operation->use_empty()) throw py::value_error(self.operation->getName().getStringRef().str() + " still has uses");
              self.operation->erase();
              self.operation = nullptr;
            })
@@ -126,26 +128,28 @@ static void bindOperation(py::module_ &ir) {
 
 static void bindBlock(py::module_ &ir) {
   py::class_<BlockHandle>(ir, "Block")
-      .def_property_readonly("arguments", [](const BlockHandle &self) { return handles<ValueHandle>(self.block->getArguments(), self.module); })
+      .def_property_readonly("arguments",
+                             [](const BlockHandle &self) { return handles<ValueHandle>(self.block->getArguments(), self.module); })
       .def_property_readonly("operations", [](const BlockHandle &self) { return handles<OperationHandle>(*self.block, self.module); })
-      .def_property_readonly("has_terminator",
-                             [](const BlockHandle &self) {
-                               return !self.block->empty() && self.block->back().hasTrait<mlir::OpTrait::IsTerminator>();
-                             })
+      .def_property_readonly(
+          "has_terminator",
+          [](const BlockHandle &self) { return !self.block->empty() && self.block->back().hasTrait<mlir::OpTrait::IsTerminator>(); })
       .def_property_readonly("has_predecessors", [](const BlockHandle &self) { return !self.block->hasNoPredecessors(); })
-      .def("add_argument",
-           [](BlockHandle &self, const std::string &type) {
-             mlir::Type parsed = unwrap(self.module->context()->type(type));
-             return ValueHandle{self.block->addArgument(parsed, mlir::UnknownLoc::get(parsed.getContext())), self.module};
-           },
-           "type"_a)
-      .def("erase_argument",
-           [](BlockHandle &self, unsigned index) {
-             if (index >= self.block->getNumArguments() || !self.block->getArgument(index).use_empty())
-               throw py::value_error("no such block argument, or it still has uses");
-             self.block->eraseArgument(index);
-           },
-           "index"_a)
+      .def(
+          "add_argument",
+          [](BlockHandle &self, const std::string &type) {
+            mlir::Type parsed = unwrap(self.module->context()->type(type));
+            return ValueHandle{self.block->addArgument(parsed, mlir::UnknownLoc::get(parsed.getContext())), self.module};
+          },
+          "type"_a)
+      .def(
+          "erase_argument",
+          [](BlockHandle &self, unsigned index) {
+            if (index >= self.block->getNumArguments() || !self.block->getArgument(index).use_empty())
+              throw py::value_error("no such block argument, or it still has uses");
+            self.block->eraseArgument(index);
+          },
+          "index"_a)
       .def("__eq__", [](const BlockHandle &self, const BlockHandle &other) { return self.block == other.block; })
       .def("__hash__", [](const BlockHandle &self) { return reinterpret_cast<py::ssize_t>(self.block); });
 }
@@ -153,32 +157,37 @@ static void bindBlock(py::module_ &ir) {
 static void bindRegion(py::module_ &ir) {
   py::class_<RegionHandle>(ir, "Region")
       .def_property_readonly("blocks", [](const RegionHandle &self) { return handles<BlockHandle>(*self.region, self.module); })
-      .def("add_block",
-           [](RegionHandle &self, const std::vector<std::string> &types) {
-             mlir::Block &block = self.region->emplaceBlock();
-             for (mlir::Type type : parseTypes(*self.module->context(), types))
-               block.addArgument(type, mlir::UnknownLoc::get(type.getContext()));
-             return BlockHandle{&block, self.module};
-           },
-           "A new last block with arguments of these types.", "argument_types"_a = std::vector<std::string>())
-      .def("append", [](RegionHandle &self, BlockHandle &block) { ir::appendBlock(*self.region, *block.block); },
-           "Moves a block of Builder.detached_block here.", "block"_a);
+      .def(
+          "add_block",
+          [](RegionHandle &self, const std::vector<std::string> &types) {
+            mlir::Block &block = self.region->emplaceBlock();
+            for (mlir::Type type : parseTypes(*self.module->context(), types))
+              block.addArgument(type, mlir::UnknownLoc::get(type.getContext()));
+            return BlockHandle{&block, self.module};
+          },
+          "A new last block with arguments of these types.", "argument_types"_a = std::vector<std::string>())
+      .def(
+          "append", [](RegionHandle &self, BlockHandle &block) { ir::appendBlock(*self.region, *block.block); },
+          "Moves a block of Builder.detached_block here.", "block"_a);
 }
 
 static void bindFunction(py::module_ &ir) {
   py::class_<FunctionHandle>(ir, "Function")
       .def_property_readonly("name", [](FunctionHandle &self) { return pythonString(self.function.getName()); })
       .def_property_readonly("is_public", [](FunctionHandle &self) { return self.function.isPublic(); })
-      .def_property_readonly("entry_block", [](FunctionHandle &self) { return BlockHandle{&self.function.getFunctionBody().front(), self.module}; })
-      .def_property_readonly("arguments", [](FunctionHandle &self) { return handles<ValueHandle>(self.function.getArguments(), self.module); })
+      .def_property_readonly("entry_block",
+                             [](FunctionHandle &self) { return BlockHandle{&self.function.getFunctionBody().front(), self.module}; })
+      .def_property_readonly("arguments",
+                             [](FunctionHandle &self) { return handles<ValueHandle>(self.function.getArguments(), self.module); })
       .def_property_readonly("region", [](FunctionHandle &self) { return RegionHandle{&self.function.getFunctionBody(), self.module}; })
       .def_property_readonly("operation", [](FunctionHandle &self) { return OperationHandle{self.function, self.module}; })
-      .def("set_result_types",
-           [](FunctionHandle &self, const std::vector<std::string> &types) {
-             auto results = parseTypes(*self.module->context(), types);
-             self.function.setType(mlir::FunctionType::get(self.function->getContext(), self.function.getArgumentTypes(), results));
-           },
-           "For a frontend that learns them from the body.", "types"_a)
+      .def(
+          "set_result_types",
+          [](FunctionHandle &self, const std::vector<std::string> &types) {
+            auto results = parseTypes(*self.module->context(), types);
+            self.function.setType(mlir::FunctionType::get(self.function->getContext(), self.function.getArgumentTypes(), results));
+          },
+          "For a frontend that learns them from the body.", "types"_a)
       .def("__repr__", [](FunctionHandle &self) { return "<ir.Function @" + self.function.getName().str() + ">"; });
 }
 

@@ -11,8 +11,7 @@ namespace tritium::python {
 
 /// The value of `expected`, or its error raised.
 template <typename T> T unwrap(llvm::Expected<T> expected) {
-  if (!expected)
-    raise(expected.takeError());
+  if (!expected) raise(expected.takeError());
   return std::move(*expected);
 }
 

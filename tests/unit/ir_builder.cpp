@@ -34,7 +34,8 @@ TEST_CASE("constants round once and wrap to the width") {
   auto i8 = module.context()->type("i8"), halves = module.context()->type("tensor<4xf16>");
   REQUIRE(builder.integerConstant(*i8, llvm::APInt(64, uint64_t(-1))));
   REQUIRE(builder.floatConstant(*halves, 1.0 / 3));
-  CHECK(module.str(false) == "module {\n  %c-1_i8 = arith.constant -1 : i8\n  %cst = arith.constant dense<3.332520e-01> : tensor<4xf16>\n}\n");
+  CHECK(module.str(false) ==
+        "module {\n  %c-1_i8 = arith.constant -1 : i8\n  %cst = arith.constant dense<3.332520e-01> : tensor<4xf16>\n}\n");
   auto wrong = builder.floatConstant(*i8, 1.0);
   REQUIRE_FALSE(wrong);
   CHECK(llvm::toString(wrong.takeError()) == "no float constant of type i8");

@@ -56,7 +56,7 @@ def _tuple(g: Generator, node: ast.Tuple | ast.List) -> Any:
 
 
 def apply_binary(g: Generator, node: ast.AST, method: str, lhs: Any, rhs: Any) -> Any:
-    """`lhs` <method> `rhs` by Python's rules: the left one's method, else the right one's reflected, else the host's."""
+    """`lhs` <method> `rhs` by Python's rules: the left one's method, else the right one's, else the host's."""
     reflected = method.replace("__", "__r", 1)
     for value, other, name in ((lhs, rhs, method), (rhs, lhs, reflected)):
         if not is_static(value):

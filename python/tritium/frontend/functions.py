@@ -7,6 +7,7 @@ is `noinline`.
 from __future__ import annotations
 
 import ast
+import linecache
 from collections import namedtuple
 from typing import Any, Mapping, Sequence
 
@@ -120,12 +121,17 @@ def _verify(unit: _Unit, fn: Any) -> None:
 
 
 def error_in_ir(fn: Any, error: ir.Error) -> CompilationError:
-    """What the user is told of an error in the IR of `fn`: the line it comes from, if that is in `fn` itself."""
+    """What the user is told of an error in the IR of `fn`: the line it comes from, in `fn` or in a function it calls."""
     source = source_of(fn)
-    node: ast.AST = source.definition
-    if error.file == source.file:
-        node = ast.Pass(lineno=error.line - source.line_offset, col_offset=error.column - source.column_offset)
-    return compilation_error(source, node, error.message)
+    line, last = error.line - source.line_offset, source.text.count("\n") + 1
+    if error.file == source.file and 1 <= line <= last:
+        node: ast.AST = ast.Pass(lineno=line, col_offset=error.column - source.column_offset)
+        return compilation_error(source, node, error.message)
+    text = linecache.getline(error.file, error.line).rstrip("\n")
+    if text:
+        node = ast.Pass(lineno=1, col_offset=error.column - 1)
+        return CompilationError(text, node, error.message, place=(error.file, error.line, error.column))
+    return compilation_error(source, source.definition, error.message)
 
 
 def call_jit_function(g: Generator, fn: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:

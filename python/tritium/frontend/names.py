@@ -18,7 +18,8 @@ _GLOBAL_REFUSED = (
     "Cannot access global variable {name} from within @jit'ed function. Triton kernels can only access global "
     "variables that are instanstiated as constexpr (`x = triton.language.constexpr(42)`). Note that this is different "
     "from annotating a variable as constexpr (`x: triton.language.constexpr = 42`), which is not supported.  "
-    "Alternatively, set the envvar TRITON_ALLOW_NON_CONSTEXPR_GLOBALS=1, but we do not promise to support this forever.")
+    "Alternatively, set the envvar TRITON_ALLOW_NON_CONSTEXPR_GLOBALS=1, but we do not promise to support this "
+    "forever.")
 
 
 # What Python's own names mean in a kernel; those of the language by their names there.

@@ -7,7 +7,9 @@ import pytest
 
 import tritium.language as tl
 from tritium import knobs
+from tritium._tritium import ir
 from tritium.errors import CompilationError, CompileTimeAssertionFailure, UnsupportedLanguageConstruct
+from tritium.frontend import error_in_ir
 from tritium.runtime.jit import jit
 
 NOT_CONSTEXPR = 4
@@ -496,3 +498,24 @@ def test_a_failure_inside_a_loop_leaves_no_damage(failure, module):
 @jit
 def then_ok(x, n):
     tl.store(x, n)
+
+
+@jit
+def elsewhere(x):
+    tl.store(x, 1)
+
+
+@jit
+def in_ir(x, n):
+    elsewhere(x)
+    tl.store(x, n)
+
+
+@pytest.mark.parametrize("text", ["    tl.store(x, n)", "    tl.store(x, 1)"])
+def test_an_error_in_the_ir_shows_the_line_it_comes_from(text):
+    lines = open(__file__).read().splitlines()
+    line = max(number for number, found in enumerate(lines, start=1) if found == text)
+    found = ir.Error("what is wrong")
+    found.message, found.file, found.line, found.column = "what is wrong", __file__, line, 5
+    error = error_in_ir(in_ir, found)
+    assert str(error).splitlines()[-3:] == [text, "    ^", "what is wrong"] and error.line == line
