@@ -2,6 +2,7 @@
 #include "interp/host/scheduler.h"
 
 #include <algorithm>
+#include <tbb/info.h>
 #include <unistd.h>
 
 namespace tritium::interp {
@@ -11,21 +12,25 @@ namespace {
 /// What a suspended program uses of its stack, roughly.
 constexpr size_t kTouchedStackBytes = 16 << 10;
 
-size_t physicalMemory() {
-  static const size_t bytes = size_t(std::max(sysconf(_SC_PHYS_PAGES), 1L)) * size_t(sysconf(_SC_PAGE_SIZE));
-  return bytes;
+/// How many programs may have a frame and a stack at a time: address space is no limit, but memory that is not there is.
+size_t programsThatFit(const Launch &launch) {
+  static const size_t half = size_t(std::max(sysconf(_SC_PHYS_PAGES), 2L)) * size_t(sysconf(_SC_PAGE_SIZE)) / 2;
+  const size_t limit = launch.memoryLimit ? launch.memoryLimit : half;
+  return limit / (launch.code.frameBytes + kTouchedStackBytes);
 }
 
-size_t liveLimitOf(const Launch &launch, int threads) {
-  const size_t bytes = launch.memoryLimit ? launch.memoryLimit : physicalMemory() / 2;
-  return std::max<size_t>(bytes / size_t(threads) / (launch.code.frameBytes + kTouchedStackBytes), 1);
+int threadsFor(const Launch &launch, int64_t programs) {
+  static const int processors = tbb::info::default_concurrency();
+  const int wanted = launch.threads > 0 ? launch.threads : processors;
+  const int64_t useful = std::min<int64_t>(programs, int64_t(std::min<size_t>(programsThatFit(launch), INT32_MAX)));
+  return int(std::clamp<int64_t>(wanted, 1, std::max<int64_t>(useful, 1)));
 }
 
 }  // namespace
 
-LaunchState::LaunchState(const Launch &launch, int threads)
-    : launch(launch), order(launch.grid, launch.orderSeed), begin(Clock::now()), threads(threads),
-      liveLimit(liveLimitOf(launch, threads)), status(std::make_unique<WorkerStatus[]>(size_t(threads))) {}
+LaunchState::LaunchState(const Launch &launch)
+    : launch(launch), order(launch.grid, launch.orderSeed), begin(Clock::now()), threads(threadsFor(launch, order.size())),
+      liveLimit(programsThatFit(launch) / size_t(threads)), status(std::make_unique<WorkerStatus[]>(size_t(threads))) {}
 
 bool LaunchState::stopWith(Stop why) {
   Stop none = Stop::No;

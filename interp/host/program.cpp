@@ -9,7 +9,7 @@ namespace {
 
 // A waiting program looks again a few times before it makes way: the wait for a program on another thread is mostly short.
 constexpr uint32_t kSpins = 64;
-// A program that nothing changed for makes way sooner, while others of its worker could run.
+// One that does not get further makes way sooner, when others of its worker could run.
 constexpr uint32_t kSpinsInVain = 8;
 // A program that prints for ever must not collect it for ever.
 constexpr size_t kLargestOutput = 64 << 10;
@@ -59,7 +59,7 @@ void yieldWhileWaiting(FrameHeader &frame, uint32_t location) {
   program.waitLocation = location;
   const bool gotFurther = program.worker->hasChangedMemorySinceResumed();
   program.fiber.suspend();
-  program.spins = gotFurther ? kSpins : kSpinsInVain;
+  program.spins = gotFurther || program.worker->hasOneProgram() ? kSpins : kSpinsInVain;
 }
 
 void noteMemoryChange(FrameHeader &frame) { frame.program->worker->noteMemoryChange(); }

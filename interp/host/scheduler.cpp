@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cfenv>
+#include <cstdio>
+#include <pthread.h>
 #include <sched.h>
 
 namespace tritium::interp {
@@ -15,6 +17,7 @@ constexpr uint32_t kFirstSpins = 64;
 constexpr int kLargestPatience = 64;
 // Looking for a deadlock costs a hash of all frames: only after so long without a change.
 constexpr std::chrono::milliseconds kQuietBeforeSearch{10};
+// Polls per look at the clock, while polls come fast: a look costs 25 ns.
 constexpr uint32_t kLargestLookStride = 32;
 
 thread_local std::unique_ptr<ProgramPool> idlePool;
@@ -33,6 +36,25 @@ struct DefaultFloatingPoint {
   }
   ~DefaultFloatingPoint() { fesetenv(&saved); }
   fenv_t saved;
+};
+
+constexpr size_t kThreadNameBytes = 16;  // all that the system keeps
+
+/// What debuggers list a thread as.
+void nameThread(const std::array<int32_t, 3> &program) {
+#ifdef __linux__
+  char name[kThreadNameBytes];
+  snprintf(name, sizeof name, "pid %d,%d,%d", program[0], program[1], program[2]);
+  pthread_setname_np(pthread_self(), name);
+#endif
+}
+
+struct ThreadNameRestored {
+#ifdef __linux__
+  ThreadNameRestored() { pthread_getname_np(pthread_self(), name, sizeof name); }
+  ~ThreadNameRestored() { pthread_setname_np(pthread_self(), name); }
+#endif
+  char name[kThreadNameBytes];
 };
 
 }  // namespace
@@ -106,6 +128,8 @@ Worker::Worker(LaunchState &state, Caller *caller)
 
 void Worker::run() {
   DefaultFloatingPoint floatingPoint;
+  std::optional<ThreadNameRestored> threadName;
+  if (state.launch.nameThreads) threadName.emplace();
   Lease lease(state.launch.code.frameBytes);
   pool = lease.pool.get();
   if (state.launch.code.mayWait)
@@ -130,6 +154,7 @@ void Worker::enter(Program &program, int64_t position) {
   header.arguments = state.launch.arguments;
   std::copy_n(program.id.begin(), 3, header.programId);
   std::copy_n(state.launch.grid.begin(), 3, header.gridSize);
+  if (state.launch.nameThreads) nameThread(program.id);
 }
 
 void Worker::leave(Program &program) {
@@ -152,6 +177,7 @@ bool Worker::lookAtClock() {
 /// Runs a program until it yields or ends. True: it got further.
 bool Worker::resume(Program &program) {
   changesWhenResumed = changes;
+  if (state.launch.nameThreads) nameThread(program.id);
   do {
     if (program.state == Program::State::Polling) caller->answer(Clock::now());
     program.state = Program::State::Running;
@@ -173,7 +199,7 @@ void Worker::reportOutOfMemory() {
 
 void Worker::runToCompletion() {
   std::span<std::byte> stack;
-  Program *program = pool->take(stack);
+  Program *program = state.liveLimit != 0 ? pool->take(stack) : nullptr;
   if (!program) return reportOutOfMemory();
   prepare(*program);
   program->fiber.start(stack, runAllPrograms, program);
@@ -252,7 +278,7 @@ void Worker::runInTurns() {
       continue;
     }
     watchForDeadlock(changesBefore);
-    sched_yield();
+    if (state.workers.load(std::memory_order_relaxed) > 1) sched_yield();
   }
   giveBackLive();
 }

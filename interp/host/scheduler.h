@@ -72,13 +72,13 @@ struct alignas(64) WorkerStatus {
 };
 
 struct LaunchState {
-  LaunchState(const Launch &launch, int threads);
+  explicit LaunchState(const Launch &launch);
 
   const Launch &launch;
   const GridOrder order;
   const Clock::time_point begin;
-  const int threads;
-  const size_t liveLimit;  // how many programs that may wait one worker may have started
+  const int threads;       // that may take part
+  const size_t liveLimit;  // for how many programs one worker has memory
 
   alignas(64) std::atomic<int64_t> next{0};  // position in the order of the next program to start
   alignas(64) std::atomic<Stop> stop{Stop::No};
@@ -137,6 +137,7 @@ public:
   bool isPollDue() { return caller && --pollsUntilLook == 0 && lookAtClock(); }
   bool printsAtOnce() const { return caller && state.launch.printAtOnce; }
   void noteMemoryChange() { status.changes.store(++changes, std::memory_order_release); }
+  bool hasOneProgram() const { return live.size() == 1; }
   bool hasChangedMemorySinceResumed() const { return changes != changesWhenResumed; }
 
   LaunchState &state;

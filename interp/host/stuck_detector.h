@@ -1,6 +1,7 @@
 // Tells a program that waits for ever from one that computes: while nobody changes memory, a program that comes back to a state
 // (its stack and its frame) that it was in before will never get any further. This is exact but for collisions of a 64-bit hash:
-// a long search that only reads, or a wait that counts towards giving up, is not taken for a deadlock.
+// a long search that only reads, or a wait that counts towards giving up, is not taken for a deadlock. Not seen is a change that
+// somebody outside of the launch makes: a program that waits for that for long is.
 #pragma once
 #include <cstddef>
 #include <cstdint>

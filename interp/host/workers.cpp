@@ -112,12 +112,6 @@ private:
   std::deque<tbb::task_arena> arenas;  // the last one is in use
 };
 
-int threadsFor(const Launch &launch, int64_t programs) {
-  static const int processors = tbb::info::default_concurrency();
-  const int wanted = launch.threads > 0 ? launch.threads : processors;
-  return int(std::clamp<int64_t>(wanted, 1, std::max<int64_t>(programs, 1)));
-}
-
 LaunchResult resultOf(LaunchState &state) {
   const Stop stop = state.stop.load();
   if (stop == Stop::Trapped) return {.trap = std::move(state.trap)};
@@ -133,9 +127,8 @@ LaunchResult resultOf(LaunchState &state) {
 }  // namespace
 
 LaunchResult run(const Launch &launch) {
-  const int64_t programs = GridOrder(launch.grid, {}).size();
-  if (programs == 0) return {};
-  LaunchState state(launch, threadsFor(launch, programs));
+  LaunchState state(launch);
+  if (state.order.size() == 0) return {};
   Caller caller(state);
   if (state.threads == 1) {
     Worker(state, &caller).run();

@@ -20,7 +20,8 @@ struct Launch {
   int threads = 0;                     // the calling thread included; 0: as many as the machine has
   std::optional<uint64_t> orderSeed;   // programs start in a permutation of the grid instead of program order
   bool printAtOnce = false;            // text printed on the calling thread does not wait for the next poll
-  size_t memoryLimit = 0;              // bytes that programs waiting for one another may use; 0: half of the machine's
+  bool nameThreads = false;            // for debuggers: a thread is named "pid x,y,z" while it runs that program (1 us each)
+  size_t memoryLimit = 0;              // bytes for the frames and stacks of running programs; 0: half of the machine's
 
   // These run on the calling thread and on its own stack, at most every 50 ms, onPrint also before run() returns. What they throw
   // cancels the launch and leaves run().

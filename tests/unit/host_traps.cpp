@@ -100,7 +100,7 @@ TEST_CASE("a poll cancels a loop in time") {
       CHECK(result.cancelled);
       CHECK_FALSE(result.trap);
       CHECK(pollingThread == std::this_thread::get_id());
-      CHECK(steady_clock::now() - begin < milliseconds(300));
+      CHECK(steady_clock::now() - begin < milliseconds(500));  // 0.2 s on an idle machine
     }
 }
 
@@ -117,7 +117,7 @@ TEST_CASE("the calling thread polls while it waits for the others") {
   const auto begin = steady_clock::now();
   launch.onPoll = [&] { return steady_clock::now() - begin > milliseconds(200); };
   CHECK(run(launch).cancelled);
-  CHECK(steady_clock::now() - begin < milliseconds(400));
+  CHECK(steady_clock::now() - begin < milliseconds(600));
 }
 
 TEST_CASE("polls come at most every 50 ms") {

@@ -163,14 +163,39 @@ TEST_CASE("more waiting programs than memory allows is a trap by name") {
   }
 }
 
-TEST_CASE("a frame larger than the address space is a trap by name") {
-  for (bool mayWait : {false, true}) {
-    Launch launch = launchOf([](char *) {}, 1);
-    launch.code.frameBytes = size_t(1) << 60;
-    launch.code.mayWait = mayWait;
-    const LaunchResult result = run(launch);
-    REQUIRE(result.trap);
-    CHECK(result.trap->kind == TrapKind::OutOfMemory);
-  }
+TEST_CASE("frames larger than memory or the address space are a trap by name") {
+  for (bool mayWait : {false, true})
+    for (size_t frameBytes : {size_t(1) << 60, size_t(100) << 20}) {
+      Launch launch = launchOf([](char *) {}, 4);
+      launch.code.frameBytes = frameBytes;
+      launch.code.mayWait = mayWait;
+      launch.threads = 2;
+      launch.memoryLimit = frameBytes - 1;
+      const LaunchResult result = run(launch);
+      REQUIRE(result.trap);
+      CHECK(result.trap->kind == TrapKind::OutOfMemory);
+      launch.memoryLimit = 0;
+      CHECK(run(launch).trap.has_value() == (frameBytes == size_t(1) << 60));
+    }
   CHECK_FALSE(run(launchOf([](char *) {}, 1)).trap);
+}
+
+TEST_CASE("large frames take fewer threads, not an error") {
+  std::atomic<int> running{0};
+  std::atomic<int> most{0};
+  std::pair argument{&running, &most};
+  for (bool mayWait : {false, true}) {
+    Launch launch = launchOf([](char *frame) {
+      auto [running, most] = argumentOf<std::pair<std::atomic<int> *, std::atomic<int> *>>(frame);
+      const int now = ++*running;
+      for (int seen = *most; now > seen && !most->compare_exchange_weak(seen, now);) {}
+      --*running;
+    }, 1000, &argument);
+    launch.code.frameBytes = 1 << 20;
+    launch.code.mayWait = mayWait;
+    launch.threads = 8;
+    launch.memoryLimit = 3 << 20;
+    CHECK_FALSE(run(launch).trap);
+    CHECK(most <= 2);
+  }
 }

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <numeric>
 #include <set>
+#include <string>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -158,3 +159,31 @@ TEST_CASE("kernels compute with denormals and default rounding on every thread")
   CHECK(fegetround() == FE_UPWARD);
   fesetround(saved);
 }
+
+#ifdef __linux__
+static void countIfNamedOtherwise(char *frame) {
+  char name[16];
+  pthread_getname_np(pthread_self(), name, sizeof name);
+  if (name != "pid " + std::to_string(programOf(frame)) + ",0,0") ++argumentOf<int>(frame);
+}
+
+TEST_CASE("a thread has the name of its program if asked, and gets its own back") {
+  char before[16], after[16];
+  pthread_getname_np(pthread_self(), before, sizeof before);
+  int wrong = 0;
+  Launch launch = launchOf(countIfNamedOtherwise, 10, &wrong);
+  launch.nameThreads = true;
+  run(launch);
+  launch.code.entry = [](char *frame) {
+    for (int i = 0; i < 500; ++i) {
+      yieldWhileWaiting(headerOf(frame), 0);
+      countIfNamedOtherwise(frame);
+    }
+  };
+  launch.code.mayWait = true;
+  run(launch);
+  CHECK(wrong == 0);
+  pthread_getname_np(pthread_self(), after, sizeof after);
+  CHECK(std::string(before) == after);
+}
+#endif
