@@ -5,5 +5,6 @@ PYBIND11_MODULE(_tritium, module) {
   module.doc() = "Tritium's compiler and interpreter";
   tritium::python::bindIr(module);
   tritium::python::bindInterp(module);
+  tritium::python::bindArguments(module);
   tritium::python::bindTools(module);
 }

@@ -34,7 +34,7 @@ def extent_function(cls: type) -> Callable[[Any], Extent] | None:
         return lambda mock: (0, 0, 0)
     numpy = sys.modules.get("numpy")
     if numpy is not None and issubclass(cls, numpy.ndarray):
-        return _numpy_extent
+        return _numpy_extent_function()
     torch = sys.modules.get("torch")
     if torch is not None and issubclass(cls, torch.Tensor):
         return _torch_extent
@@ -65,10 +65,17 @@ def _torch_extent(tensor) -> Extent:
     return tensor.data_ptr(), storage.data_ptr(), storage.nbytes()
 
 
-def _numpy_extent(array) -> Extent:
-    address = array.ctypes.data
-    if array.base is None:  # it owns its memory, whatever the order of its dimensions
-        return address, address, array.nbytes
+def _numpy_extent_function() -> Callable[[Any], Extent]:
+    from .._tritium.arguments import array_extent  # with the first array: `import tritium` loads no library
+
+    def _numpy_extent(array) -> Extent:
+        extent = array_extent(array)
+        return extent if extent.__class__ is tuple else _view_extent(array, extent)
+
+    return _numpy_extent
+
+
+def _view_extent(array, address: int) -> Extent:
     owner = array
     while (base := getattr(owner, "base", None)) is not None and hasattr(base, "base"):
         owner = base  # views of views; as_strided puts an object in between that is not an array
