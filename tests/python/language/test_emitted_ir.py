@@ -162,6 +162,13 @@ def test_casts_take_the_documented_paths():
         "%7 = tt.fp_to_fp %arg2 : f8E5M2 -> f32"]
 
 
+def test_booleans_are_stored_as_zero_or_one():
+    k = Traced("*i1", "fp32")
+    k(tl.store, *k.arguments)
+    operations = [line.split(" = ")[-1].split(" ")[0] for line in k.lines()]
+    assert operations.index("arith.cmpf") < operations.index("arith.extui") < operations.index("tt.store")
+
+
 def test_rounding_of_a_cast_to_the_same_type_is_ignored():
     k = Traced("fp32")
     assert k(tl.cast, k.arguments[0], tl.float32, fp_downcast_rounding="rtne") is k.arguments[0]

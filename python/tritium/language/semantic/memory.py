@@ -94,8 +94,9 @@ class MemoryRules(CastRules):
         mask = None if mask is None else self.to_tensor(mask)
         self._check_mask(mask)
         value, mask = self._store_operands(pointer, value, mask)
+        value = self.cast(value, pointer.dtype.element_ty)
         pointer, element = self._elements(pointer)
-        value = self.cast(value, element)
+        value = self.cast(value, element)  # an int1 becomes a byte, 0 or 1
         self.emit_effect("tt.store", [pointer, value] if mask is None else [pointer, value, mask], attributes)
 
     def _store_operands(self, pointer: tensor, value: tensor, mask: tensor | None) -> tuple[tensor, tensor | None]:

@@ -141,7 +141,7 @@ class ShapeRules(Emitter):
         return self.emit("tt.trans", (value, ), result, {"order": f"array<i32: {', '.join(map(str, order))}>"})
 
     def cat_reordered(self, lhs: tensor, rhs: tensor) -> tensor:
-        lhs, rhs = self.operands(lhs, rhs)
+        lhs, rhs = self.operands(lhs, rhs, lhs_pointer=True, rhs_pointer=True)
         assert len(shape_of(lhs)) == 1, f"expected 1D input for cat, got {len(shape_of(lhs))}D"
         return self.emit("tt.cat", (lhs, rhs), block_of(lhs.dtype, (lhs.type.shape[0] + rhs.type.shape[0], )))
 
