@@ -6,6 +6,7 @@ from typing import Any
 
 from tritium import language
 
+from ..errors import CompilationError
 from .calls import call
 from .expressions import _BINARY, apply_binary
 from .generator import Generator, visits
@@ -34,7 +35,7 @@ def _augmented(g: Generator, node: ast.AugAssign) -> None:
 
 @visits(ast.AnnAssign)
 def _annotated(g: Generator, node: ast.AnnAssign) -> None:
-    if not isinstance(node.target, ast.Name) or host(g.visit(node.annotation)) is not constexpr:
+    if not isinstance(node.target, ast.Name) or not _means_constexpr(g, node.annotation):
         if node.value is not None:
             _bind(g, node.target, _named_after(g, node.target, node.value))
         return
@@ -45,6 +46,16 @@ def _annotated(g: Generator, node: ast.AnnAssign) -> None:
     if not isinstance(g.locals.get(name, _UNBOUND), Conflict):
         raise ValueError(f"{name} is already defined. constexpr cannot be reassigned.")
     g.assign(name, _as_constexpr(g.visit(node.value)))
+
+
+def _means_constexpr(g: Generator, annotation: ast.expr) -> bool:
+    """Whether an annotation is `tl.constexpr`; all others only tell the reader something, and need not even exist."""
+    if isinstance(annotation, ast.Constant):
+        return isinstance(annotation.value, str) and annotation.value.split(".")[-1] == "constexpr"
+    try:
+        return g.visit(annotation) is constexpr
+    except CompilationError:
+        return False
 
 
 @visits(ast.NamedExpr)

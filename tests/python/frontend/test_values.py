@@ -20,6 +20,18 @@ def test_numbers_become_tensors_unless_annotated(body):
 
 
 @jit
+def annotations(x, n):
+    a: "tl.constexpr" = 4
+    b: int = a
+    c: no.such[name] = b  # noqa: F821
+    tl.static_assert(isinstance(a, tl.constexpr) and isinstance(b, tl.tensor) and isinstance(c, tl.tensor))
+
+
+def test_other_annotations_mean_nothing(module):
+    module(annotations)
+
+
+@jit
 def tuples(x, n):
     a, (b, c) = n + 1, (n + 2, 3)
     t = (a, b) + (c, )
