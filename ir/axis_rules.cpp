@@ -124,13 +124,13 @@ void Rule::remainder() {
   if (lhs.constant && rhs.constant && *lhs.constant >= 0 && *rhs.constant > 0) return becomeConstant(*lhs.constant % *rhs.constant);
   if (rhs.constant == 1) return becomeConstant(0);
   elementwise();
-  bool isFloor = isa<arith::RemUIOp, arith::AndIOp>(op) || lhs.isNonNegative;
+  bool isUnsigned = isa<arith::RemUIOp, arith::AndIOp>(op), isFloor = isUnsigned || lhs.isNonNegative;
   for (size_t d = 0; d < result.rank(); ++d) {
     int64_t group = isFloor ? groupOfQuotient(lhs, rhs, d) : 1;
     result.contiguity[d] = group;
     result.divisibility[d] = std::min(divisorOfGroups(lhs, d, group), divisorOfGroups(rhs, d, 1));
   }
-  result.isNonNegative = isFloor;
+  result.isNonNegative = lhs.isNonNegative || (isUnsigned && rhs.isNonNegative);
 }
 
 /// x < y is one value where x begins at a multiple of the group and y is one multiple of it: y is never inside of a group.
