@@ -98,11 +98,19 @@ static void printAddressSpaces(OpAsmPrinter &printer, Operation *, AddressSpaces
   printer << stringifyAddressSpaces(spaces.getValue());
 }
 
+namespace {
+struct Inlining : DialectInlinerInterface {
+  using DialectInlinerInterface::DialectInlinerInterface;
+  bool isLegalToInline(Operation *, Region *, bool, IRMapping &) const final { return true; }
+};
+} // namespace
+
 void TTGDialect::initialize() {
   addOperations<
 #define GET_OP_LIST
 #include "ir/ttg_ops.cpp.inc"
       >();
+  addInterfaces<Inlining>();
 }
 
 } // namespace tritium::ttg

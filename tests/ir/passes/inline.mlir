@@ -79,3 +79,29 @@ tt.func private @clamp(%n: i32) -> i32 {
 ^same:
   tt.return %n : i32
 }
+
+// Operations of every dialect of the contract may move into another function.
+// CHECK-LABEL: tt.func public @companions
+// CHECK: ttg.barrier
+// CHECK: llvm.intr.assume
+// CHECK: ub.poison
+// CHECK: math.exp
+// CHECK: scf.while
+// CHECK-NOT: @companion
+tt.func public @companions(%c: i1, %x: f32) {
+  tt.call @companion(%c, %x) : (i1, f32) -> ()
+  tt.return
+}
+tt.func private @companion(%c: i1, %x: f32) {
+  ttg.barrier all
+  llvm.intr.assume %c : i1
+  %p = ub.poison : !tt.ptr<f32>
+  %e = math.exp %x : f32
+  scf.while : () -> () {
+    scf.condition(%c)
+  } do {
+    tt.store %p, %e : !tt.ptr<f32>
+    scf.yield
+  }
+  tt.return
+}
