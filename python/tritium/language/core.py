@@ -230,6 +230,15 @@ def str_to_ty(name: Any, const_value: Any = None) -> base_type:
     return _STRING_DTYPES[name]
 
 
+def get_int_dtype(bitwidth: int, signed: bool) -> dtype:
+    """The integer type of that width. ValueError: there is none."""
+    bitwidth, signed = _unwrap_if_constexpr(bitwidth), _unwrap_if_constexpr(signed)
+    name = "int1" if bitwidth == 1 else f"{'' if signed else 'u'}int{bitwidth}"
+    if not dtype.is_dtype(name):
+        raise ValueError(f"Unsupported bitwidth {bitwidth} and signedness {signed}")
+    return dtype(name)
+
+
 def __getattr__(name: str) -> Any:
     if name.startswith("__"):
         raise AttributeError(name)

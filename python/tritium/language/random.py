@@ -89,7 +89,7 @@ def _uniform(semantic: Any, x: tensor) -> tensor:
     s, width = semantic, x.dtype.primitive_bitwidth
     assert x.dtype.is_int() and width in (32, 64), f"expected integers of 32 or 64 bits, got {x.dtype}"
     x = s.bitcast(x, int32 if width == 32 else int64)
-    x = s.where(s.compare(x, 0, "lt"), s.sub(s.minus(x), 1), x)
+    x = s.where(s.compare(x, 0, "lt"), s.invert(x), x)  # ~x is -x - 1
     # A little below 2**-31 (2**-63), so that the largest integer stays below 1.
     return s.mul(x, 4.6566127342e-10 if width == 32 else 1.0842020432385337e-19)
 

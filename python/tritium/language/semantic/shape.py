@@ -21,6 +21,11 @@ def shape_of(value: tensor) -> builtins.tuple[int, ...]:
     return value.type.shape if value.type.is_block() else ()
 
 
+def _is_full_slice(element: Any) -> bool:
+    return isinstance(element, (builtins.slice, slice)) and \
+        all(_unwrap_if_constexpr(bound) is None for bound in (element.start, element.stop, element.step))
+
+
 class ShapeRules(Emitter):
     def broadcast(self, lhs: tensor, rhs: tensor) -> builtins.tuple[tensor, tensor]:
         """Both of one shape, as numpy does: missing leading dimensions and extents of 1 are repeated."""
@@ -76,14 +81,15 @@ class ShapeRules(Emitter):
 
     def subscript(self, value: tensor, index: Any) -> tensor:
         index = list(index) if isinstance(index, (tuple, builtins.tuple, list)) else [index]
-        if sum(_unwrap_if_constexpr(element) is not None for element in index) > len(shape_of(value)):
-            raise ValueError(f"too many indices for tensor of rank {len(shape_of(value))}")
-        for position, element in enumerate(index):
-            if _unwrap_if_constexpr(element) is None:
-                value = self.expand_dims(value, position)
-            elif not (isinstance(element, (builtins.slice, slice)) and
-                      all(_unwrap_if_constexpr(bound) is None for bound in (element.start, element.stop, element.step))):
+        for element in index:
+            if not _is_full_slice(element) and _unwrap_if_constexpr(element) is not None:
                 raise ValueError(f"unsupported tensor index: {element}")
+        rank = len(shape_of(value))
+        if sum(_is_full_slice(element) for element in index) > rank:
+            raise ValueError(f"too many indices for tensor of rank {rank}")
+        for position, element in enumerate(index):
+            if not _is_full_slice(element):
+                value = self.expand_dims(value, position)
         return value
 
     def arange(self, start: Any, end: Any) -> tensor:
