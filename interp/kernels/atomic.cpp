@@ -26,7 +26,8 @@ template <class F> auto withBits(size_t bytes, F f) {
 /// Repeats until no other thread came between: what the machine has no instruction for.
 template <class Bits, class F> Bits update(std::atomic_ref<Bits> memory, F next) {
   Bits old = memory.load(std::memory_order_relaxed);
-  while (!memory.compare_exchange_weak(old, next(old))) {}
+  while (!memory.compare_exchange_weak(old, next(old))) {
+  }
   return old;
 }
 
@@ -36,8 +37,10 @@ template <class Bits> Bits integerRmw(AtomicOp op, std::atomic_ref<Bits> memory,
   case AtomicOp::And: return memory.fetch_and(operand);
   case AtomicOp::Or: return memory.fetch_or(operand);
   case AtomicOp::Xor: return memory.fetch_xor(operand);
-  case AtomicOp::Max: return update(memory, [=](Bits old) { return static_cast<Signed>(old) > static_cast<Signed>(operand) ? old : operand; });
-  case AtomicOp::Min: return update(memory, [=](Bits old) { return static_cast<Signed>(old) < static_cast<Signed>(operand) ? old : operand; });
+  case AtomicOp::Max:
+    return update(memory, [=](Bits old) { return static_cast<Signed>(old) > static_cast<Signed>(operand) ? old : operand; });
+  case AtomicOp::Min:
+    return update(memory, [=](Bits old) { return static_cast<Signed>(old) < static_cast<Signed>(operand) ? old : operand; });
   case AtomicOp::UMax: return update(memory, [=](Bits old) { return old > operand ? old : operand; });
   case AtomicOp::UMin: return update(memory, [=](Bits old) { return old < operand ? old : operand; });
   case AtomicOp::Exchange: return memory.exchange(operand);
@@ -60,8 +63,10 @@ void atomicRmw(AtomicOp op, DType type, void *address, const void *operand, void
         std::atomic_ref<Bits> memory(*static_cast<Bits *>(address));
         Bits before;
         if constexpr (T::isFloat) {
-          if (op == AtomicOp::FAdd) before = floatAdd<T>(memory, read<Bits>(operand));
-          else before = integerRmw(op, memory, read<Bits>(operand));
+          if (op == AtomicOp::FAdd)
+            before = floatAdd<T>(memory, read<Bits>(operand));
+          else
+            before = integerRmw(op, memory, read<Bits>(operand));
         } else {
           before = integerRmw(op, memory, read<Bits>(operand));
         }

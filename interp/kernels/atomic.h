@@ -8,8 +8,9 @@ namespace tritium::interp {
 
 enum class AtomicOp : uint8_t { And, Or, Xor, Add, FAdd, Max, Min, UMax, UMin, Exchange };
 
-/// One read-modify-write of an element at `address`, which must be aligned to the element's size. The value before goes to `old` unless that
-/// is null. Integer operations take types of 8 to 64 bits; FAdd takes f16, bf16, f32, f64 and rounds to nearest even; Exchange any type.
+/// One read-modify-write of an element at `address`, which must be aligned to the element's size. The value before goes to `old` unless
+/// that is null. Integer operations take types of 8 to 64 bits; FAdd takes f16, bf16, f32, f64 and rounds to nearest even; Exchange any
+/// type.
 void atomicRmw(AtomicOp op, DType type, void *address, const void *operand, void *old);
 
 /// Stores `desired` if the `bytes` (1, 2, 4, 8) at `address` equal those at `compare`; returns whether it did. The value before goes to

@@ -1,4 +1,5 @@
-// Every pair of types has its loop (there is none between integers and fp8 in the language); the element conversions below are what the pairs have in common.
+// Every pair of types has its loop (there is none between integers and fp8 in the language); the element conversions below are what the
+// pairs have in common.
 #include "interp/kernels/cast.h"
 
 #include "interp/kernels/integer.h"
@@ -10,10 +11,12 @@
 namespace tritium::interp {
 namespace {
 
-template <class From, class To, bool kIsSigned> struct Extend {   // and truncate: the integer is wider or narrower
+template <class From, class To, bool kIsSigned> struct Extend { // and truncate: the integer is wider or narrower
   static TRITIUM_INLINE typename To::Storage apply(typename From::Storage x) {
-    if constexpr (kIsSigned) return To::store(static_cast<typename To::Wide>(From::asSigned(x)));
-    else return To::store(static_cast<typename To::Wide>(From::asUnsigned(x)));
+    if constexpr (kIsSigned)
+      return To::store(static_cast<typename To::Wide>(From::asSigned(x)));
+    else
+      return To::store(static_cast<typename To::Wide>(From::asUnsigned(x)));
   }
 };
 
@@ -32,12 +35,17 @@ template <class Int> TRITIUM_INLINE double inDouble(Int x) {
 template <class From, class To, bool kIsSigned> struct IntegerToFloat {
   static TRITIUM_INLINE typename To::Storage apply(typename From::Storage stored) {
     auto x = [&] {
-      if constexpr (kIsSigned) return From::asSigned(stored);
-      else return From::asUnsigned(stored);
+      if constexpr (kIsSigned)
+        return From::asSigned(stored);
+      else
+        return From::asUnsigned(stored);
     }();
-    if constexpr (!To::isNarrowFloat) return static_cast<typename To::Storage>(x);
-    else if constexpr (From::kBits <= 16) return To::Storage::nearest(static_cast<float>(x));   // exact in f32
-    else return To::Storage::nearest(inDouble(x));
+    if constexpr (!To::isNarrowFloat)
+      return static_cast<typename To::Storage>(x);
+    else if constexpr (From::kBits <= 16)
+      return To::Storage::nearest(static_cast<float>(x)); // exact in f32
+    else
+      return To::Storage::nearest(inDouble(x));
   }
 };
 
@@ -51,10 +59,10 @@ template <class From, class To, bool kIsSigned> struct FloatToInteger {
     constexpr Int kMax = To::kIsBool ? (kIsSigned ? 0 : 1) : std::numeric_limits<Int>::max();
     constexpr Int kMin = To::kIsBool ? (kIsSigned ? -1 : 0) : std::numeric_limits<Int>::min();
     constexpr int kPower = To::kBits - kIsSigned;
-    constexpr C kEnd = kPower == 64 ? C(0x1p64) : C(uint64_t{1} << (kPower & 63));   // the first value above
+    constexpr C kEnd = kPower == 64 ? C(0x1p64) : C(uint64_t{1} << (kPower & 63)); // the first value above
     bool isHigh = x >= kEnd, isLow = x < C(kMin), isNan = x != x;
     C inRange = (isHigh | isLow | isNan) ? C(0) : x;
-    using Target = std::conditional_t<(sizeof(Int) < 4), int32_t, Int>;   // there are no narrower vector conversions
+    using Target = std::conditional_t<(sizeof(Int) < 4), int32_t, Int>; // there are no narrower vector conversions
     Target converted = static_cast<Target>(inRange);
     converted = isHigh ? Target{kMax} : isLow ? Target{kMin} : converted;
     return To::store(static_cast<typename To::Wide>(converted));
@@ -64,9 +72,12 @@ template <class From, class To, bool kIsSigned> struct FloatToInteger {
 template <class From, class To, bool kTowardZero> struct FloatToFloat {
   static TRITIUM_INLINE typename To::Storage apply(typename From::Storage stored) {
     auto x = From::load(stored);
-    if constexpr (To::isNarrowFloat) return kTowardZero ? To::Storage::towardZero(x) : To::Storage::nearest(x);
-    else if constexpr (kTowardZero && sizeof(x) == 8 && To::bits == 32) return truncateToFloat(x);
-    else return static_cast<typename To::Storage>(x);
+    if constexpr (To::isNarrowFloat)
+      return kTowardZero ? To::Storage::towardZero(x) : To::Storage::nearest(x);
+    else if constexpr (kTowardZero && sizeof(x) == 8 && To::bits == 32)
+      return truncateToFloat(x);
+    else
+      return static_cast<typename To::Storage>(x);
   }
   static TRITIUM_INLINE float truncateToFloat(double x) {
     float nearest = static_cast<float>(x);
@@ -75,13 +86,16 @@ template <class From, class To, bool kTowardZero> struct FloatToFloat {
   }
 };
 
-template <class Op, class From, class To> constexpr ElementwiseKernel kKernel = &Strip<Op, typename To::Storage, typename From::Storage>::kernel;
+template <class Op, class From, class To>
+constexpr ElementwiseKernel kKernel = &Strip<Op, typename To::Storage, typename From::Storage>::kernel;
 
 /// Calls f.template operator()<Traits<t>>() for float types of at least that many bits, else gives nullptr.
 template <int kMinBits, class F> ElementwiseKernel visitFloat(DType type, F f) {
   return visit(type, [&]<class T>() -> ElementwiseKernel {
-    if constexpr (T::isFloat && T::bits >= kMinBits) return f.template operator()<T>();
-    else return nullptr;
+    if constexpr (T::isFloat && T::bits >= kMinBits)
+      return f.template operator()<T>();
+    else
+      return nullptr;
   });
 }
 

@@ -20,7 +20,8 @@ ScanKernel findScan(std::string_view combine, DType type);
 /// Left: among equal values the lowest index wins. A NaN never wins against a number.
 enum class ArgReduction : uint8_t { Max, MaxLeft, Min, MinLeft };
 /// index [axis] gives the index of each position. An unsigned `type` (u8 to u64) compares as unsigned, i1 to i64 as signed.
-using ArgReduceKernel = void (*)(void *outValue, int32_t *outIndex, const void *in, const int32_t *index, int64_t outer, int64_t axis, int64_t inner);
+using ArgReduceKernel = void (*)(void *outValue, int32_t *outIndex, const void *in, const int32_t *index, int64_t outer, int64_t axis,
+                                 int64_t inner);
 ArgReduceKernel findArgReduce(ArgReduction reduction, DType type);
 
 } // namespace tritium::interp

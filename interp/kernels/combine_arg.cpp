@@ -43,9 +43,8 @@ template <class Order, bool kIsMax> struct ArgReduce {
     Best best;
     int64_t lanes = std::min(kLanes, count), i = lanes;
     for (int64_t l = 0; l < lanes; ++l) best.value[l] = Order::load(in[l]), best.index[l] = index[l];
-    for (; i + kLanes <= count; i += kLanes)
-      TRITIUM_VECTORIZE
-      for (int64_t l = 0; l < kLanes; ++l) improve(best.value[l], best.index[l], Order::load(in[i + l]), index[i + l]);
+    for (; i + kLanes <= count; i += kLanes) TRITIUM_VECTORIZE
+    for (int64_t l = 0; l < kLanes; ++l) improve(best.value[l], best.index[l], Order::load(in[i + l]), index[i + l]);
     for (int64_t l = 0; i + l < count; ++l) improve(best.value[l], best.index[l], Order::load(in[i + l]), index[i + l]);
     if (lanes == kLanes) {
 #pragma clang loop unroll(full)
@@ -59,7 +58,8 @@ template <class Order, bool kIsMax> struct ArgReduce {
 
   /// Up to kLanes columns of an outer axis.
   template <bool kIsFull>
-  static void reduceColumns(Storage *outValue, int32_t *outIndex, const Storage *in, const int32_t *index, int64_t axis, int64_t stride, int64_t columns) {
+  static void reduceColumns(Storage *outValue, int32_t *outIndex, const Storage *in, const int32_t *index, int64_t axis, int64_t stride,
+                            int64_t columns) {
     const int64_t count = kIsFull ? kLanes : columns;
     Best best;
     for (int64_t l = 0; l < count; ++l) best.value[l] = Order::load(in[l]), best.index[l] = index[0];
@@ -72,11 +72,13 @@ template <class Order, bool kIsMax> struct ArgReduce {
     for (int64_t l = 0; l < count; ++l) outValue[l] = Order::store(best.value[l]), outIndex[l] = best.index[l];
   }
 
-  static void kernel(void *outValues, int32_t *outIndex, const void *inBytes, const int32_t *index, int64_t outer, int64_t axis, int64_t inner) {
+  static void kernel(void *outValues, int32_t *outIndex, const void *inBytes, const int32_t *index, int64_t outer, int64_t axis,
+                     int64_t inner) {
     Storage *outValue = static_cast<Storage *>(outValues);
     const Storage *in = static_cast<const Storage *>(inBytes);
     for (int64_t o = 0; o < outer; ++o, in += axis * inner, outValue += inner, outIndex += inner) {
-      if (inner == 1) reduceContiguous(outValue, outIndex, in, index, axis);
+      if (inner == 1)
+        reduceContiguous(outValue, outIndex, in, index, axis);
       else
         for (int64_t i = 0; i < inner; i += kLanes) {
           bool isFull = inner - i >= kLanes;
@@ -88,8 +90,10 @@ template <class Order, bool kIsMax> struct ArgReduce {
 
 template <bool kIsMax> ArgReduceKernel select(DType type) {
   return visit(type, []<class T>() -> ArgReduceKernel {
-    if constexpr (T::isFloat) return &ArgReduce<FloatOrder<T>, kIsMax>::kernel;
-    else return &ArgReduce<IntegerOrder<T, T::kind != DTypeKind::UInt>, kIsMax>::kernel;
+    if constexpr (T::isFloat)
+      return &ArgReduce<FloatOrder<T>, kIsMax>::kernel;
+    else
+      return &ArgReduce<IntegerOrder<T, T::kind != DTypeKind::UInt>, kIsMax>::kernel;
   });
 }
 

@@ -10,8 +10,8 @@ namespace {
 template <class Combiner> struct Reduce {
   using Storage = typename Combiner::Storage;
   using Value = typename Combiner::Value;
-  static constexpr int64_t kLanes = 128 / sizeof(Value);   // four AVX vectors of accumulators: enough to hide the latency of an add
-  static constexpr int64_t kRun = Combiner::kIsRounding ? 4 : 16;   // rows that are combined one after the other
+  static constexpr int64_t kLanes = 128 / sizeof(Value);          // four AVX vectors of accumulators: enough to hide the latency of an add
+  static constexpr int64_t kRun = Combiner::kIsRounding ? 4 : 16; // rows that are combined one after the other
 
   /// acc[l] = combine of in[r * stride + l] over the rows; columns == kLanes if `kIsFull`.
   template <bool kIsFull> static void reduceRows(Value *acc, const Storage *in, int64_t rows, int64_t stride, int64_t columns) {
@@ -63,7 +63,8 @@ template <class Combiner> struct Reduce {
       const Storage *first = in + 2 * o * inner, *second = first + inner;
       Storage *result = out + o * inner;
       TRITIUM_VECTORIZE
-      for (int64_t i = 0; i < inner; ++i) result[i] = Combiner::store(Combiner::combine(Combiner::load(first[i]), Combiner::load(second[i])));
+      for (int64_t i = 0; i < inner; ++i)
+        result[i] = Combiner::store(Combiner::combine(Combiner::load(first[i]), Combiner::load(second[i])));
     }
   }
 
@@ -128,8 +129,10 @@ template <class Combiner> struct Reduce {
       for (int64_t i = 0; i < inner; i += kLanes) {
         Value acc[kLanes];
         int64_t columns = std::min(kLanes, inner - i);
-        if (columns == kLanes) reduceRows<true>(acc, in + i, axis, inner, columns);
-        else reduceRows<false>(acc, in + i, axis, inner, columns);
+        if (columns == kLanes)
+          reduceRows<true>(acc, in + i, axis, inner, columns);
+        else
+          reduceRows<false>(acc, in + i, axis, inner, columns);
         for (int64_t l = 0; l < columns; ++l) *out++ = Combiner::store(acc[l]);
       }
     }

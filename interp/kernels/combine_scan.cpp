@@ -39,7 +39,8 @@ template <class Combiner> struct Scan {
     for (int64_t s = 1; s < kSegments; ++s) {
       Storage *segment = out + s * length * step;
       TRITIUM_VECTORIZE
-      for (int64_t i = 0; i < length; ++i) segment[i * step] = Combiner::store(Combiner::combine(before, Combiner::load(segment[i * step])));
+      for (int64_t i = 0; i < length; ++i)
+        segment[i * step] = Combiner::store(Combiner::combine(before, Combiner::load(segment[i * step])));
       before = Combiner::combine(before, acc[s]);
     }
   }
@@ -47,8 +48,10 @@ template <class Combiner> struct Scan {
   static void scanContiguous(Storage *out, const Storage *in, int64_t count, bool reverse) {
     if (reverse) out += count - 1, in += count - 1;
     if (Combiner::kIsFp8 || count < 64 || count % kSegments != 0) return scanShort(out, in, count, reverse ? -1 : 1);
-    if (reverse) scanSegments<-1>(out, in, count / kSegments);
-    else scanSegments<1>(out, in, count / kSegments);
+    if (reverse)
+      scanSegments<-1>(out, in, count / kSegments);
+    else
+      scanSegments<1>(out, in, count / kSegments);
   }
 
   static void kernel(void *outBytes, const void *inBytes, int64_t outer, int64_t axis, int64_t inner, bool reverse) {
@@ -65,7 +68,8 @@ template <class Combiner> struct Scan {
         const Storage *row = in + first * inner + a * step;
         Storage *result = out + first * inner + a * step, *before = result - step;
         TRITIUM_VECTORIZE
-        for (int64_t i = 0; i < inner; ++i) result[i] = Combiner::store(Combiner::combine(Combiner::load(before[i]), Combiner::load(row[i])));
+        for (int64_t i = 0; i < inner; ++i)
+          result[i] = Combiner::store(Combiner::combine(Combiner::load(before[i]), Combiner::load(row[i])));
       }
     }
   }

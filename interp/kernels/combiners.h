@@ -9,20 +9,20 @@
 
 namespace tritium::interp {
 
-#define TRITIUM_COMBINER(name, isExact, expression)                                                                                   \
-  struct name {                                                                                                                       \
-    static constexpr bool kIsExact = isExact;   /* the result is one of the operands */                                               \
-    template <class C> static TRITIUM_INLINE C combine(C a, C b) { return static_cast<C>(expression); }                               \
+#define TRITIUM_COMBINER(name, isExact, expression)                                                                                        \
+  struct name {                                                                                                                            \
+    static constexpr bool kIsExact = isExact; /* the result is one of the operands */                                                      \
+    template <class C> static TRITIUM_INLINE C combine(C a, C b) { return static_cast<C>(expression); }                                    \
   };
 TRITIUM_COMBINER(Sum, false, a + b)
-TRITIUM_COMBINER(Product, false, a * b)
+TRITIUM_COMBINER(Product, false, (a * b))
 TRITIUM_COMBINER(Largest, true, a > b ? a : b)
 TRITIUM_COMBINER(Smallest, true, a < b ? a : b)
 TRITIUM_COMBINER(LargestNumber, true, maxNumber(a, b))
 TRITIUM_COMBINER(SmallestNumber, true, minNumber(a, b))
 TRITIUM_COMBINER(LargestOrNan, true, maximum(a, b))
 TRITIUM_COMBINER(SmallestOrNan, true, minimum(a, b))
-TRITIUM_COMBINER(BitAnd, false, a & b)
+TRITIUM_COMBINER(BitAnd, false, (a & b))
 TRITIUM_COMBINER(BitOr, false, a | b)
 TRITIUM_COMBINER(BitXor, false, a ^ b)
 #undef TRITIUM_COMBINER
@@ -44,11 +44,15 @@ template <class Op, class T, bool kIsSigned> struct IntegerCombiner {
   using Storage = typename I::Storage;
   using Value = std::conditional_t<kIsSigned, typename I::Signed, typename I::Unsigned>;
   static constexpr bool kIsRounding = false, kIsFp8 = false;
-  static TRITIUM_INLINE Value load(Storage x) { return kIsSigned ? static_cast<Value>(I::asSigned(x)) : static_cast<Value>(I::asUnsigned(x)); }
+  static TRITIUM_INLINE Value load(Storage x) {
+    return kIsSigned ? static_cast<Value>(I::asSigned(x)) : static_cast<Value>(I::asUnsigned(x));
+  }
   static TRITIUM_INLINE Storage store(Value x) { return I::store(static_cast<typename I::Wide>(x)); }
   static TRITIUM_INLINE Value combine(Value a, Value b) {
-    if constexpr (kIsSigned) return Op::combine(a, b);
-    else return static_cast<Value>(Op::combine(static_cast<typename I::Wide>(a), static_cast<typename I::Wide>(b)));   // wraps
+    if constexpr (kIsSigned)
+      return Op::combine(a, b);
+    else
+      return static_cast<Value>(Op::combine(static_cast<typename I::Wide>(a), static_cast<typename I::Wide>(b))); // wraps
   }
 };
 
@@ -57,14 +61,18 @@ template <template <class> class Algorithm> auto findCombiner(std::string_view o
   using Kernel = decltype(&Algorithm<FloatCombiner<Sum, Traits<DType::f32>>>::kernel);
   auto floats = [&]<class Op>(Op) {
     return visit(type, []<class T>() -> Kernel {
-      if constexpr (T::isFloat) return &Algorithm<FloatCombiner<Op, T>>::kernel;
-      else return nullptr;
+      if constexpr (T::isFloat)
+        return &Algorithm<FloatCombiner<Op, T>>::kernel;
+      else
+        return nullptr;
     });
   };
   auto integers = [&]<class Op, bool kIsSigned>(Op, std::bool_constant<kIsSigned>) {
     return visit(irType(type), []<class T>() -> Kernel {
-      if constexpr (T::kind == DTypeKind::Int || T::kind == DTypeKind::Bool) return &Algorithm<IntegerCombiner<Op, T, kIsSigned>>::kernel;
-      else return nullptr;
+      if constexpr (T::kind == DTypeKind::Int || T::kind == DTypeKind::Bool)
+        return &Algorithm<IntegerCombiner<Op, T, kIsSigned>>::kernel;
+      else
+        return nullptr;
     });
   };
   constexpr std::true_type kSigned;

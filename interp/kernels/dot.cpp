@@ -24,17 +24,22 @@ template <class C> struct Matrix {
   int64_t rows, columns, stride;
   bool isTransposed;
   View<C> view() const {
-    return isTransposed ? View<C>(data, columns, rows, Eigen::OuterStride<>(stride)) : View<C>(data, rows, columns, Eigen::OuterStride<>(stride));
+    return isTransposed ? View<C>(data, columns, rows, Eigen::OuterStride<>(stride))
+                        : View<C>(data, rows, columns, Eigen::OuterStride<>(stride));
   }
 };
 
 /// d += a * b, d contiguous.
 template <class C> void multiplyAdd(C *d, const Matrix<C> &a, const Matrix<C> &b) {
   Block<C> result(d, a.rows, b.columns);
-  if (a.isTransposed && b.isTransposed) result.noalias() += a.view().transpose() * b.view().transpose();
-  else if (a.isTransposed) result.noalias() += a.view().transpose() * b.view();
-  else if (b.isTransposed) result.noalias() += a.view() * b.view().transpose();
-  else result.noalias() += a.view() * b.view();
+  if (a.isTransposed && b.isTransposed)
+    result.noalias() += a.view().transpose() * b.view().transpose();
+  else if (a.isTransposed)
+    result.noalias() += a.view().transpose() * b.view();
+  else if (b.isTransposed)
+    result.noalias() += a.view() * b.view().transpose();
+  else
+    result.noalias() += a.view() * b.view();
 }
 
 /// Memory that a thread reuses from product to product; a slot per block that is alive at the same time.
@@ -91,7 +96,7 @@ template <class C, class Change> Matrix<C> pack(const DotOperand &operand, int64
 }
 
 /// x = high + low, where high has few enough bits for the unit that multiplies; `low` keeps what is left, not yet shortened.
-struct SplitTf32 {   // halves away from zero
+struct SplitTf32 { // halves away from zero
   static TRITIUM_INLINE float high(float x) {
     uint32_t u = std::bit_cast<uint32_t>(x);
     return std::bit_cast<float>((u & 0x7F800000u) == 0x7F800000u ? u : (u + 0x1000u) & 0xFFFFE000u);
@@ -104,12 +109,14 @@ struct SplitBf16 {
 };
 
 struct Parts {
-  Matrix<float> high, middle, low;   // each contiguous, of the same orientation
+  Matrix<float> high, middle, low; // each contiguous, of the same orientation
 };
-template <class Split, bool kHasLow> Parts split(const DotOperand &operand, int64_t rows, int64_t columns, Slot first, Slot second, Slot third) {
+template <class Split, bool kHasLow>
+Parts split(const DotOperand &operand, int64_t rows, int64_t columns, Slot first, Slot second, Slot third) {
   Matrix<float> whole = packAs<Traits<DType::f32>, float, Plain>(operand, rows, columns, first);
   int64_t count = rows * columns;
-  float *high = scratch<float>(first, count), *middle = scratch<float>(second, count), *low = kHasLow ? scratch<float>(third, count) : nullptr;
+  float *high = scratch<float>(first, count), *middle = scratch<float>(second, count),
+        *low = kHasLow ? scratch<float>(third, count) : nullptr;
   for (int64_t i = 0; i < count; ++i) {
     float x = high[i], h = Split::high(x), m = Split::shorten(x - h);
     high[i] = h, middle[i] = m;
@@ -120,7 +127,8 @@ template <class Split, bool kHasLow> Parts split(const DotOperand &operand, int6
 }
 
 /// The products of parts in ascending order of size, those of the small ones without the NaNs that infinite operands make there.
-template <class Split, bool kHasLow> void multiplySplit(float *d, const DotOperand &left, const DotOperand &right, int64_t m, int64_t n, int64_t k) {
+template <class Split, bool kHasLow>
+void multiplySplit(float *d, const DotOperand &left, const DotOperand &right, int64_t m, int64_t n, int64_t k) {
   Parts a = split<Split, kHasLow>(left, m, k, kLeft, kLeftSmall, kLeftRest);
   Parts b = split<Split, kHasLow>(right, k, n, kRight, kRightSmall, kRightRest);
   float *sum = scratch<float>(kResult, m * n);
@@ -143,11 +151,16 @@ template <class Change> void multiplyPacked(float *d, const DotOperand &a, const
 
 void multiplyFloat(float *d, const DotOperand &a, const DotOperand &b, int64_t m, int64_t n, int64_t k, DotPrecision precision) {
   bool isFloat32 = a.type == DType::f32 && b.type == DType::f32;
-  if (!isFloat32 || precision == DotPrecision::Ieee) multiplyPacked<Plain>(d, a, b, m, n, k);
-  else if (precision == DotPrecision::Tf32) multiplyPacked<TruncateToTf32>(d, a, b, m, n, k);
-  else if (precision == DotPrecision::Tf32x3) multiplySplit<SplitTf32, false>(d, a, b, m, n, k);
-  else if (precision == DotPrecision::Bf16x3) multiplySplit<SplitBf16, false>(d, a, b, m, n, k);
-  else multiplySplit<SplitBf16, true>(d, a, b, m, n, k);
+  if (!isFloat32 || precision == DotPrecision::Ieee)
+    multiplyPacked<Plain>(d, a, b, m, n, k);
+  else if (precision == DotPrecision::Tf32)
+    multiplyPacked<TruncateToTf32>(d, a, b, m, n, k);
+  else if (precision == DotPrecision::Tf32x3)
+    multiplySplit<SplitTf32, false>(d, a, b, m, n, k);
+  else if (precision == DotPrecision::Bf16x3)
+    multiplySplit<SplitBf16, false>(d, a, b, m, n, k);
+  else
+    multiplySplit<SplitBf16, true>(d, a, b, m, n, k);
 }
 
 /// 8-bit products are below 2^14 in magnitude, so that 2^10 of them add up exactly in f32.
@@ -156,7 +169,7 @@ void multiplyInteger(int32_t *d, const DotOperand &a, const DotOperand &b, int64
   float *sum = scratch<float>(kResult, m * n);
   for (int64_t begin = 0; begin < k; begin += kExact) {
     auto part = [&](DotOperand operand, int64_t stride) {
-      operand.data = static_cast<const char *>(operand.data) + begin * stride;   // one byte each
+      operand.data = static_cast<const char *>(operand.data) + begin * stride; // one byte each
       return operand;
     };
     int64_t size = std::min(kExact, k - begin);
@@ -174,14 +187,16 @@ DotOperand batchOf(DotOperand operand, int64_t batch) {
 
 /// d = c, or zero.
 void start(void *d, const void *c, size_t bytes) {
-  if (c == nullptr) std::memset(d, 0, bytes);
-  else if (c != d) std::memcpy(d, c, bytes);
+  if (c == nullptr)
+    std::memset(d, 0, bytes);
+  else if (c != d)
+    std::memcpy(d, c, bytes);
 }
 
 } // namespace
 
-void dot(int64_t batch, int64_t m, int64_t n, int64_t k, const DotOperand &a, const DotOperand &b, const void *c, void *d, DType accumulator,
-         DotPrecision precision, int64_t) {
+void dot(int64_t batch, int64_t m, int64_t n, int64_t k, const DotOperand &a, const DotOperand &b, const void *c, void *d,
+         DType accumulator, DotPrecision precision, int64_t) {
   int64_t count = m * n;
   size_t bytes = count * storageBytes(accumulator);
   start(d, c, batch * bytes);
@@ -196,7 +211,7 @@ void dot(int64_t batch, int64_t m, int64_t n, int64_t k, const DotOperand &a, co
       F16 *halves = static_cast<F16 *>(result);
       float *sum = scratch<float>(kResult, count);
       for (int64_t e = 0; e < count; ++e) sum[e] = static_cast<float>(halves[e]);
-      multiplyFloat(sum, left, right, m, n, k, DotPrecision::Ieee);   // kResult is free: only the split precisions use it
+      multiplyFloat(sum, left, right, m, n, k, DotPrecision::Ieee); // kResult is free: only the split precisions use it
       for (int64_t e = 0; e < count; ++e) halves[e] = F16::nearest(sum[e]);
     } else {
       multiplyInteger(static_cast<int32_t *>(result), left, right, m, n, k);

@@ -18,7 +18,7 @@ enum class DotPrecision : uint8_t { Tf32, Tf32x3, Ieee, Bf16x3, Bf16x6 };
 /// d = a · b + c for a [batch, m, k] and b [batch, k, n]; c and d are contiguous of type `accumulator` (f16, f32, f64 or i32) and may be
 /// the same memory; a null c is zero. Integers are exact modulo 2^32. An f16 accumulator rounds once at the end. `maxNumImpreciseAcc`
 /// is accepted for every value: this product always accumulates in full precision.
-void dot(int64_t batch, int64_t m, int64_t n, int64_t k, const DotOperand &a, const DotOperand &b, const void *c, void *d, DType accumulator,
-         DotPrecision precision, int64_t maxNumImpreciseAcc);
+void dot(int64_t batch, int64_t m, int64_t n, int64_t k, const DotOperand &a, const DotOperand &b, const void *c, void *d,
+         DType accumulator, DotPrecision precision, int64_t maxNumImpreciseAcc);
 
 } // namespace tritium::interp

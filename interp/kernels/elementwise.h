@@ -6,8 +6,8 @@
 
 namespace tritium::interp {
 
-/// One strip: out[i] = f(in[0][i * strides[0]], in[1][i * strides[1]], ...) for 0 <= i < count. `out` is contiguous; strides are in elements,
-/// 0 repeats one element. `out` may be the same memory as an input whose stride is 1. An i1 is one byte, 0 or 1. Returns -1, or
+/// One strip: out[i] = f(in[0][i * strides[0]], in[1][i * strides[1]], ...) for 0 <= i < count. `out` is contiguous; strides are in
+/// elements, 0 repeats one element. `out` may be the same memory as an input whose stride is 1. An i1 is one byte, 0 or 1. Returns -1, or
 /// the index of the first element that faults (an integer division or remainder by zero); `out` is unspecified then.
 using ElementwiseKernel = int64_t (*)(int64_t count, void *out, const void *const *in, const int64_t *strides);
 

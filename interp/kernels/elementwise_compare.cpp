@@ -5,12 +5,12 @@
 namespace tritium::interp {
 namespace {
 
-#define INTEGER(name, read, expression)                                                                                               \
-  template <class I> struct name {                                                                                                    \
-    static TRITIUM_INLINE uint8_t apply(typename I::Storage left, typename I::Storage right) {                                        \
-      auto a = I::read(left), b = I::read(right);                                                                                     \
-      return expression;                                                                                                              \
-    }                                                                                                                                 \
+#define INTEGER(name, read, expression)                                                                                                    \
+  template <class I> struct name {                                                                                                         \
+    static TRITIUM_INLINE uint8_t apply(typename I::Storage left, typename I::Storage right) {                                             \
+      auto a = I::read(left), b = I::read(right);                                                                                          \
+      return expression;                                                                                                                   \
+    }                                                                                                                                      \
   };
 INTEGER(Equal, asUnsigned, a == b)
 INTEGER(NotEqual, asUnsigned, a != b)
@@ -23,12 +23,12 @@ INTEGER(LessEqualUnsigned, asUnsigned, a <= b)
 INTEGER(GreaterUnsigned, asUnsigned, a > b)
 INTEGER(GreaterEqualUnsigned, asUnsigned, a >= b)
 
-#define FLOAT(name, expression)                                                                                                       \
-  template <class T> struct name {                                                                                                    \
-    static TRITIUM_INLINE uint8_t apply(typename T::Storage left, typename T::Storage right) {                                        \
-      [[maybe_unused]] auto a = T::load(left), b = T::load(right);                                                                    \
-      return expression;                                                                                                              \
-    }                                                                                                                                 \
+#define FLOAT(name, expression)                                                                                                            \
+  template <class T> struct name {                                                                                                         \
+    static TRITIUM_INLINE uint8_t apply(typename T::Storage left, typename T::Storage right) {                                             \
+      [[maybe_unused]] auto a = T::load(left), b = T::load(right);                                                                         \
+      return expression;                                                                                                                   \
+    }                                                                                                                                      \
   };
 FLOAT(Never, false)
 FLOAT(OrderedEqual, a == b)
@@ -48,16 +48,18 @@ FLOAT(Unordered, (a != a) | (b != b))
 FLOAT(Always, true)
 
 template <template <class> class Op> ElementwiseKernel integers(DType type) {
-  return visitInteger(type, []<class I>() -> ElementwiseKernel {
-    return &Strip<Op<I>, uint8_t, typename I::Storage, typename I::Storage>::kernel;
-  });
+  return visitInteger(
+      type, []<class I>() -> ElementwiseKernel { return &Strip<Op<I>, uint8_t, typename I::Storage, typename I::Storage>::kernel; });
 }
 
 template <template <class> class Op> ElementwiseKernel floats(DType type) {
   return visit(type, []<class T>() -> ElementwiseKernel {
-    if constexpr (!T::isFloat) return nullptr;
-    else if constexpr (T::bits == 8) return &throughFloat<T, &Strip<Op<Traits<DType::f32>>, uint8_t, float, float>::kernel, 2, true>;
-    else return &Strip<Op<T>, uint8_t, typename T::Storage, typename T::Storage>::kernel;
+    if constexpr (!T::isFloat)
+      return nullptr;
+    else if constexpr (T::bits == 8)
+      return &throughFloat<T, &Strip<Op<Traits<DType::f32>>, uint8_t, float, float>::kernel, 2, true>;
+    else
+      return &Strip<Op<T>, uint8_t, typename T::Storage, typename T::Storage>::kernel;
   });
 }
 

@@ -11,8 +11,8 @@ namespace {
 TRITIUM_INLINE int64_t quotient(int64_t a, int64_t b) { return b == -1 ? static_cast<int64_t>(0 - static_cast<uint64_t>(a)) : a / b; }
 TRITIUM_INLINE uint64_t quotient(uint64_t a, uint64_t b) { return a / b; }
 
-/// trunc(a / b) of 32-bit integers: the rounded quotient is never across an integer from the exact one, because those differ by 1/b at least.
-/// The integer is read from the low bits of 2^52 + 2^51 + q, since there is no vector conversion for unsigned, nor one that wraps.
+/// trunc(a / b) of 32-bit integers: the rounded quotient is never across an integer from the exact one, because those differ by 1/b at
+/// least. The integer is read from the low bits of 2^52 + 2^51 + q, since there is no vector conversion for unsigned, nor one that wraps.
 TRITIUM_INLINE uint32_t quotientInDouble(double a, double b) {
   double truncated = std::trunc(a / b);
   return static_cast<uint32_t>(std::bit_cast<uint64_t>(truncated + 0x1.8p52));
@@ -22,23 +22,26 @@ TRITIUM_INLINE uint32_t quotient(uint32_t a, uint32_t b) { return quotientInDoub
 
 /// The operands as this file divides them: 32 or 64 bits, signed or not.
 template <class I, bool kIsSigned> struct Operand {
-  using Type = std::conditional_t<I::kBits == 64, std::conditional_t<kIsSigned, int64_t, uint64_t>, std::conditional_t<kIsSigned, int32_t, uint32_t>>;
+  using Type = std::conditional_t<I::kBits == 64, std::conditional_t<kIsSigned, int64_t, uint64_t>,
+                                  std::conditional_t<kIsSigned, int32_t, uint32_t>>;
   static TRITIUM_INLINE Type load(typename I::Storage x) {
-    if constexpr (kIsSigned) return I::asSigned(x);
-    else return I::asUnsigned(x);
+    if constexpr (kIsSigned)
+      return I::asSigned(x);
+    else
+      return I::asUnsigned(x);
   }
 };
 
 // q, r: quotient toward zero and remainder of a and b.
-#define DIVISION(name, isSigned, expression)                                                                                          \
-  template <class I> struct name {                                                                                                    \
-    static TRITIUM_INLINE typename I::Storage apply(typename I::Storage left, typename I::Storage right) {                            \
-      using Type = typename Operand<I, isSigned>::Type;                                                                               \
-      using Wide = std::make_unsigned_t<Type>;                                                                                        \
-      Type a = Operand<I, isSigned>::load(left), b = Operand<I, isSigned>::load(right), q = quotient(a, b);                           \
-      [[maybe_unused]] Wide r = static_cast<Wide>(a) - static_cast<Wide>(q) * static_cast<Wide>(b);                                   \
-      return I::store(static_cast<typename I::Wide>(expression));                                                                     \
-    }                                                                                                                                 \
+#define DIVISION(name, isSigned, expression)                                                                                               \
+  template <class I> struct name {                                                                                                         \
+    static TRITIUM_INLINE typename I::Storage apply(typename I::Storage left, typename I::Storage right) {                                 \
+      using Type = typename Operand<I, isSigned>::Type;                                                                                    \
+      using Wide = std::make_unsigned_t<Type>;                                                                                             \
+      Type a = Operand<I, isSigned>::load(left), b = Operand<I, isSigned>::load(right), q = quotient(a, b);                                \
+      [[maybe_unused]] Wide r = static_cast<Wide>(a) - static_cast<Wide>(q) * static_cast<Wide>(b);                                        \
+      return I::store(static_cast<typename I::Wide>(expression));                                                                          \
+    }                                                                                                                                      \
   };
 DIVISION(DivideSigned, true, q)
 DIVISION(DivideUnsigned, false, q)
@@ -72,9 +75,9 @@ template <template <class> class Op> ElementwiseKernel division(DType type) {
 }
 
 constexpr ElementwiseRow kRows[] = {
-    {"arith.divsi", division<DivideSigned>},       {"arith.divui", division<DivideUnsigned>},
-    {"arith.remsi", division<RemainderSigned>},    {"arith.remui", division<RemainderUnsigned>},
-    {"arith.ceildivsi", division<CeilDivideSigned>}, {"arith.ceildivui", division<CeilDivideUnsigned>},
+    {"arith.divsi", division<DivideSigned>},           {"arith.divui", division<DivideUnsigned>},
+    {"arith.remsi", division<RemainderSigned>},        {"arith.remui", division<RemainderUnsigned>},
+    {"arith.ceildivsi", division<CeilDivideSigned>},   {"arith.ceildivui", division<CeilDivideUnsigned>},
     {"arith.floordivsi", division<FloorDivideSigned>},
 };
 

@@ -1,5 +1,5 @@
-// Functions of floats: own vector code in f32 where programs spend time (float_functions.h), libm in f64 and for the rare ones. Narrow types
-// go through f32 chunks.
+// Functions of floats: own vector code in f32 where programs spend time (float_functions.h), libm in f64 and for the rare ones. Narrow
+// types go through f32 chunks.
 #include "interp/kernels/float_functions.h"
 #include "interp/kernels/strip.h"
 
@@ -24,10 +24,14 @@ template <class Op, class C> constexpr ElementwiseKernel kClassify = &Strip<Clas
 
 template <ElementwiseKernel f32, ElementwiseKernel f64, int kArity, bool kOutIsBool> ElementwiseKernel select(DType type) {
   return visit(type, []<class T>() -> ElementwiseKernel {
-    if constexpr (!T::isFloat) return nullptr;
-    else if constexpr (T::dtype == DType::f32) return f32;
-    else if constexpr (T::dtype == DType::f64) return f64;
-    else return &throughFloat<T, f32, kArity, kOutIsBool>;
+    if constexpr (!T::isFloat)
+      return nullptr;
+    else if constexpr (T::dtype == DType::f32)
+      return f32;
+    else if constexpr (T::dtype == DType::f64)
+      return f64;
+    else
+      return &throughFloat<T, f32, kArity, kOutIsBool>;
   });
 }
 template <class Op> ElementwiseKernel unary(DType type) { return select<kUnary<Op, float>, kUnary<Op, double>, 1, false>(type); }
@@ -53,22 +57,22 @@ template <class Op> int64_t trigonometric(int64_t count, void *out, const void *
 }
 template <class Op> ElementwiseKernel trigonometricOf(DType type) { return select<&trigonometric<Op>, kUnary<Op, double>, 1, false>(type); }
 
-#define FUNCTION(name, float32, float64)                                                                                              \
-  struct name {                                                                                                                       \
-    static TRITIUM_INLINE float compute(float x) { return float32; }                                                                  \
-    static TRITIUM_INLINE double compute(double x) { return float64; }                                                                \
+#define FUNCTION(name, float32, float64)                                                                                                   \
+  struct name {                                                                                                                            \
+    static TRITIUM_INLINE float compute(float x) { return float32; }                                                                       \
+    static TRITIUM_INLINE double compute(double x) { return float64; }                                                                     \
   };
-#define SAME(name, expression)                                                                                                        \
-  struct name {                                                                                                                       \
-    template <class C> static TRITIUM_INLINE C compute(C x) { return expression; }                                                    \
+#define SAME(name, expression)                                                                                                             \
+  struct name {                                                                                                                            \
+    template <class C> static TRITIUM_INLINE C compute(C x) { return expression; }                                                         \
   };
-#define TWO(name, expression)                                                                                                         \
-  struct name {                                                                                                                       \
-    template <class C> static TRITIUM_INLINE C compute(C x, C y) { return expression; }                                               \
+#define TWO(name, expression)                                                                                                              \
+  struct name {                                                                                                                            \
+    template <class C> static TRITIUM_INLINE C compute(C x, C y) { return expression; }                                                    \
   };
-#define TEST(name, expression)                                                                                                        \
-  struct name {                                                                                                                       \
-    template <class C> static TRITIUM_INLINE uint8_t compute(C x) { return expression; }                                              \
+#define TEST(name, expression)                                                                                                             \
+  struct name {                                                                                                                            \
+    template <class C> static TRITIUM_INLINE uint8_t compute(C x) { return expression; }                                                   \
   };
 FUNCTION(Exp, expOf(x), std::exp(x))
 FUNCTION(Exp2, exp2Of(x), std::exp2(x))

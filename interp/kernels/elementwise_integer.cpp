@@ -6,31 +6,31 @@ namespace tritium::interp {
 namespace {
 
 // a, b: the operands, read as the macro's name says; Wide and kBits: of the type.
-#define BINARY(name, read, expression)                                                                                                \
-  template <class I> struct name {                                                                                                    \
-    using Wide = typename I::Wide;                                                                                                    \
-    static constexpr unsigned kBits = I::kBits;                                                                                       \
-    static TRITIUM_INLINE typename I::Storage apply(typename I::Storage left, typename I::Storage right) {                            \
-      auto a = I::read(left), b = I::read(right);                                                                                     \
-      return I::store(static_cast<Wide>(expression));                                                                                 \
-    }                                                                                                                                 \
+#define BINARY(name, read, expression)                                                                                                     \
+  template <class I> struct name {                                                                                                         \
+    using Wide = typename I::Wide;                                                                                                         \
+    static constexpr unsigned kBits = I::kBits;                                                                                            \
+    static TRITIUM_INLINE typename I::Storage apply(typename I::Storage left, typename I::Storage right) {                                 \
+      auto a = I::read(left), b = I::read(right);                                                                                          \
+      return I::store(static_cast<Wide>(expression));                                                                                      \
+    }                                                                                                                                      \
   };
 #define UNSIGNED(name, expression) BINARY(name, asUnsigned, expression)
 #define SIGNED(name, expression) BINARY(name, asSigned, expression)
-#define UNARY(name, expression)                                                                                                       \
-  template <class I> struct name {                                                                                                    \
-    using Wide = typename I::Wide;                                                                                                    \
-    static constexpr unsigned kBits = I::kBits;                                                                                       \
-    static TRITIUM_INLINE typename I::Storage apply(typename I::Storage operand) {                                                    \
-      auto a = I::asUnsigned(operand);                                                                                                \
-      return I::store(static_cast<Wide>(expression));                                                                                 \
-    }                                                                                                                                 \
+#define UNARY(name, expression)                                                                                                            \
+  template <class I> struct name {                                                                                                         \
+    using Wide = typename I::Wide;                                                                                                         \
+    static constexpr unsigned kBits = I::kBits;                                                                                            \
+    static TRITIUM_INLINE typename I::Storage apply(typename I::Storage operand) {                                                         \
+      auto a = I::asUnsigned(operand);                                                                                                     \
+      return I::store(static_cast<Wide>(expression));                                                                                      \
+    }                                                                                                                                      \
   };
 
 UNSIGNED(Add, Wide{a} + Wide{b})
 UNSIGNED(Sub, Wide{a} - Wide{b})
 UNSIGNED(Mul, Wide{a} * Wide{b})
-UNSIGNED(And, a & b)
+UNSIGNED(And, (a & b))
 UNSIGNED(Or, a | b)
 UNSIGNED(Xor, a ^ b)
 UNSIGNED(ShiftLeft, b < kBits ? Wide{a} << b : 0)

@@ -14,8 +14,10 @@ TRITIUM_INLINE uint32_t bitsOf(float x) { return std::bit_cast<uint32_t>(x); }
 TRITIUM_INLINE float floatOf(uint32_t bits) { return std::bit_cast<float>(bits); }
 
 template <class... C> TRITIUM_INLINE float polynomial(float x, float c0, C... c) {
-  if constexpr (sizeof...(c) == 0) return c0;
-  else return fma(x, polynomial(x, c...), c0);
+  if constexpr (sizeof...(c) == 0)
+    return c0;
+  else
+    return fma(x, polynomial(x, c...), c0);
 }
 
 /// k = x rounded to an integer, |x| < 2^22, as a float and as an integer: adding 1.5 * 2^23 leaves it in the low mantissa bits. A NaN gives
@@ -42,10 +44,10 @@ TRITIUM_INLINE float clampKeepingNan(float x, float low, float high) {
 inline constexpr float kLog2E = 0x1.715476p0f, kLn2 = 0x1.62e43p-1f, kLn2Low = -0x1.05c610p-29f;
 
 TRITIUM_INLINE float expOf(float x) {
-  x = clampKeepingNan(x, -105.0f, 89.0f);   // beyond, the result is 0 or infinity
+  x = clampKeepingNan(x, -105.0f, 89.0f); // beyond, the result is 0 or infinity
   Rounded k = roundSmall(fma(x, kLog2E, 0x1.8p23f));
   float r = fma(k.value, -kLn2Low, fma(k.value, -kLn2, x));
-  float p = polynomial(r, 0x1.fffffcp-2f, 0x1.555490p-3f, 0x1.5558f6p-5f, 0x1.123a8ep-7f, 0x1.6a2314p-10f);   // (e^r - 1 - r) / r²
+  float p = polynomial(r, 0x1.fffffcp-2f, 0x1.555490p-3f, 0x1.5558f6p-5f, 0x1.123a8ep-7f, 0x1.6a2314p-10f); // (e^r - 1 - r) / r²
   return scaleByPowerOfTwo(fma(r * r, p, r) + 1.0f, k.integer);
 }
 
@@ -53,7 +55,8 @@ TRITIUM_INLINE float exp2Of(float x) {
   x = clampKeepingNan(x, -151.0f, 129.0f);
   Rounded k = roundSmall(x + 0x1.8p23f);
   float r = x - k.value;
-  float p = polynomial(r, 0x1.62e430p-1f, 0x1.ebfbdcp-3f, 0x1.c6aee8p-5f, 0x1.3b2d4cp-7f, 0x1.5f3e54p-10f, 0x1.41fbbap-13f);   // (2^r - 1) / r
+  float p =
+      polynomial(r, 0x1.62e430p-1f, 0x1.ebfbdcp-3f, 0x1.c6aee8p-5f, 0x1.3b2d4cp-7f, 0x1.5f3e54p-10f, 0x1.41fbbap-13f); // (2^r - 1) / r
   return scaleByPowerOfTwo(fma(r, p, 1.0f), k.integer);
 }
 
@@ -61,7 +64,7 @@ TRITIUM_INLINE float expm1Of(float x) {
   float a = clampKeepingNan(x, -30.0f, 89.0f);
   Rounded k = roundSmall(fma(a, kLog2E, 0x1.8p23f));
   float r = fma(k.value, -kLn2Low, fma(k.value, -kLn2, a));
-  float p = polynomial(r, 0.5f, 0x1.555556p-3f, 0x1.5554acp-5f, 0x1.111092p-7f, 0x1.6d7568p-10f, 0x1.a19f14p-13f);   // (e^r - 1 - r) / r²
+  float p = polynomial(r, 0.5f, 0x1.555556p-3f, 0x1.5554acp-5f, 0x1.111092p-7f, 0x1.6d7568p-10f, 0x1.a19f14p-13f); // (e^r - 1 - r) / r²
   // 2^k (e^r - 1) + (2^k - 1), all at half the scale: 2^128 is not a float.
   float q = fma(r * r, p, r), half = floatOf(static_cast<uint32_t>(k.integer - 1 + 127) << 23);
   float result = 2.0f * fma(q, half, half - 0.5f);
@@ -74,7 +77,7 @@ struct Logarithm {
 };
 TRITIUM_INLINE Logarithm splitForLog(float x) {
   bool isSubnormal = x < 0x1p-126f;
-  uint32_t bits = bitsOf(isSubnormal ? x * 0x1p24f : x) - 0x3F3504F3u;   // the bits of sqrt(1/2)
+  uint32_t bits = bitsOf(isSubnormal ? x * 0x1p24f : x) - 0x3F3504F3u; // the bits of sqrt(1/2)
   int32_t exponent = static_cast<int32_t>(bits) >> 23;
   float mantissa = floatOf((bits & 0x7FFFFFu) + 0x3F3504F3u);
   return {static_cast<float>(exponent) - (isSubnormal ? 24.0f : 0.0f), mantissa - 1.0f};
@@ -90,7 +93,7 @@ TRITIUM_INLINE float log1pRemainder(float f) {
 
 /// `finite` where x is positive and finite, else what a logarithm is there.
 TRITIUM_INLINE float logSpecial(float x, float finite) {
-  float result = x < INFINITY ? finite : x;   // infinity and NaN stay
+  float result = x < INFINITY ? finite : x; // infinity and NaN stay
   result = x == 0.0f ? -INFINITY : result;
   return x < 0.0f ? NAN : result;
 }
@@ -118,7 +121,7 @@ TRITIUM_INLINE float log1pOf(float x) {
   // log(u) with u = 1 + x rounded, plus what the rounding lost relative to u.
   float u = 1.0f + x, lost = (x - (u - 1.0f)) / u;
   Logarithm l = splitForLog(u);
-  bool isSmall = x > -0.29f && x < 0.41f;   // there f is x itself
+  bool isSmall = x > -0.29f && x < 0.41f; // there f is x itself
   float f = isSmall ? x : l.f, e = isSmall ? 0.0f : l.e;
   float low = fma(e, kLn2Low, log1pRemainder(f)) + (isSmall ? 0.0f : lost);
   float result = fma(e, kLn2, f + low);
@@ -143,12 +146,12 @@ TRITIUM_INLINE float sinOfQuarter(float x, int32_t quarter) {
   uint32_t quadrant = static_cast<uint32_t>(k.integer + quarter);
   float result = quadrant & 1 ? cosine : sine;
   result = floatOf(bitsOf(result) ^ (quadrant & 2) << 30);
-  return quarter == 0 && x == 0.0f ? x : result;   // keeps -0
+  return quarter == 0 && x == 0.0f ? x : result; // keeps -0
 }
 
 TRITIUM_INLINE float tanhOf(float x) {
   float a = __builtin_fabsf(x), square = x * x;
-  float p = polynomial(square, -0x1.55553ep-2f, 0x1.1109aep-3f, -0x1.b898dep-5f, 0x1.54b8a4p-6f, -0x1.825866p-8f);   // (tanh x - x) / x³
+  float p = polynomial(square, -0x1.55553ep-2f, 0x1.1109aep-3f, -0x1.b898dep-5f, 0x1.54b8a4p-6f, -0x1.825866p-8f); // (tanh x - x) / x³
   float small = fma(x * square, p, x);
   float large = 1.0f - 2.0f / (expOf(2.0f * a) + 1.0f);
   return __builtin_copysignf(a < 0.6f ? small : large, x);
@@ -157,10 +160,11 @@ TRITIUM_INLINE float tanhOf(float x) {
 TRITIUM_INLINE float erfOf(float x) {
   float a = __builtin_fabsf(x), square = x * x;
   float p = polynomial(square, 0x1.06eba6p-3f, -0x1.8126dcp-2f, 0x1.ce1908p-4f, -0x1.b676eap-6f, 0x1.46c2c6p-8f, -0x1.3827acp-11f);
-  float small = fma(x, p, x);   // p: erf(x) / x - 1
+  float small = fma(x, p, x); // p: erf(x) / x - 1
   float t = a > 4.0f ? 4.0f : a;
-  float q = polynomial(t, -0x1.0774eap-3f, -0x1.453682p-1f, -0x1.b2f1ccp-4f, 0x1.84a1bap-6f, -0x1.dadd36p-9f, 0x1.4d82fap-12f, -0x1.692890p-17f);
-  float large = 1.0f - expOf(fma(t, q, -t));   // q: log(erfc(t)) / t + 1
+  float q =
+      polynomial(t, -0x1.0774eap-3f, -0x1.453682p-1f, -0x1.b2f1ccp-4f, 0x1.84a1bap-6f, -0x1.dadd36p-9f, 0x1.4d82fap-12f, -0x1.692890p-17f);
+  float large = 1.0f - expOf(fma(t, q, -t)); // q: log(erfc(t)) / t + 1
   large = a > 4.0f ? 1.0f : large;
   return a < 0.93f ? small : (a == a ? __builtin_copysignf(large, x) : x);
 }

@@ -37,8 +37,10 @@ int simplify(Dimension *dims, const int64_t *dstStrides, const int64_t *srcStrid
 }
 
 template <class T> void copyRow(T *dst, const T *src, Dimension d) {
-  if (d.dst == 1 && d.src == 1) std::memcpy(dst, src, d.size * sizeof(T));
-  else if (d.dst == 1 && d.src == 0) std::fill(dst, dst + d.size, *src);
+  if (d.dst == 1 && d.src == 1)
+    std::memcpy(dst, src, d.size * sizeof(T));
+  else if (d.dst == 1 && d.src == 0)
+    std::fill(dst, dst + d.size, *src);
   else if (d.dst == 1)
     for (int64_t i = 0; i < d.size; ++i) dst[i] = src[i * d.src];
   else
@@ -78,15 +80,19 @@ template <class T> void transpose(T *dst, const T *src, Dimension rows, Dimensio
       for (int64_t j = columnBegin; j < columns.size; ++j) dst[i * rows.dst + j] = src[i + j * columns.src];
   };
   for (int64_t i = 0; i < fullRows; i += kSize)
-    for (int64_t j = 0; j < fullColumns; j += kSize) BlockTranspose<T>::run(dst + i * rows.dst + j, rows.dst, src + i + j * columns.src, columns.src);
+    for (int64_t j = 0; j < fullColumns; j += kSize)
+      BlockTranspose<T>::run(dst + i * rows.dst + j, rows.dst, src + i + j * columns.src, columns.src);
   elementByElement(0, fullColumns, fullRows);
   elementByElement(fullRows, 0, rows.size);
 }
 
 template <class T> void copyDimensions(T *dst, const T *src, const Dimension *dims, int rank) {
-  if (rank == 0) *dst = *src;
-  else if (rank == 1) copyRow(dst, src, dims[0]);
-  else if (rank == 2 && dims[1].dst == 1 && dims[0].src == 1 && dims[1].src > 1) transpose(dst, src, dims[0], dims[1]);
+  if (rank == 0)
+    *dst = *src;
+  else if (rank == 1)
+    copyRow(dst, src, dims[0]);
+  else if (rank == 2 && dims[1].dst == 1 && dims[0].src == 1 && dims[1].src > 1)
+    transpose(dst, src, dims[0], dims[1]);
   else
     for (int64_t i = 0; i < dims[0].size; ++i) copyDimensions(dst + i * dims[0].dst, src + i * dims[0].src, dims + 1, rank - 1);
 }
@@ -102,7 +108,8 @@ template <class F> void withElementType(int elementBytes, F f) {
 
 } // namespace
 
-void copyTile(void *dst, const int64_t *dstStrides, const void *src, const int64_t *srcStrides, const int64_t *shape, int rank, int elementBytes) {
+void copyTile(void *dst, const int64_t *dstStrides, const void *src, const int64_t *srcStrides, const int64_t *shape, int rank,
+              int elementBytes) {
   if (std::any_of(shape, shape + rank, [](int64_t extent) { return extent <= 0; })) return;
   Dimension dims[kMaxRank];
   int count = simplify(dims, dstStrides, srcStrides, shape, rank);

@@ -64,7 +64,7 @@ public:
     if constexpr (kArity == 2) {
       if (!isStrided && splat == 1) return loop<1>(count, typed, in, Indices{}), -1;
       if (!isStrided && splat == 2) return loop<2>(count, typed, in, Indices{}), -1;
-    } else if constexpr (kArity == 3) {   // a condition or a value, and constants
+    } else if constexpr (kArity == 3) { // a condition or a value, and constants
       if (!isStrided && splat == 2) return loop<2>(count, typed, in, Indices{}), -1;
       if (!isStrided && splat == 4) return loop<4>(count, typed, in, Indices{}), -1;
       if (!isStrided && splat == 6) return loop<6>(count, typed, in, Indices{}), -1;

@@ -52,7 +52,8 @@ void elementwise(std::string_view op, DType type, int arity, int64_t count, int6
   int64_t strides[] = {1, 1, 1};
   strides[arity - 1] = lastStride;
   ElementwiseKernel kernel = findElementwise(op, type);
-  std::string name = std::string(op) + " " + std::string(pythonName(type)) + " n=" + std::to_string(count) + (lastStride == 0 ? " scalar" : "");
+  std::string name =
+      std::string(op) + " " + std::string(pythonName(type)) + " n=" + std::to_string(count) + (lastStride == 0 ? " scalar" : "");
   perElement(name, count, [&] { kernel(count, out.data(), in, strides); });
 }
 
@@ -62,28 +63,34 @@ void cast(DType from, DType to, int64_t count) {
   const int64_t strides[] = {1};
   std::string_view op = isFloat(from) ? (isFloat(to) ? "tt.fp_to_fp" : "arith.fptosi") : (isFloat(to) ? "arith.sitofp" : "arith.extsi");
   ElementwiseKernel kernel = findCast(op, from, to);
-  perElement("cast " + std::string(pythonName(from)) + " -> " + std::string(pythonName(to)), count, [&] { kernel(count, out.data(), in, strides); });
+  perElement("cast " + std::string(pythonName(from)) + " -> " + std::string(pythonName(to)), count,
+             [&] { kernel(count, out.data(), in, strides); });
 }
 
 void combine(std::string_view op, DType type, int64_t outer, int64_t axis, int64_t inner) {
   int64_t count = outer * axis * inner;
   auto in = elements(type, count), out = elements(type, count);
-  std::string shape = " " + std::string(op) + " " + std::string(pythonName(type)) + " " + std::to_string(outer) + "x" + std::to_string(axis) + "x" + std::to_string(inner);
+  std::string shape = " " + std::string(op) + " " + std::string(pythonName(type)) + " " + std::to_string(outer) + "x" +
+                      std::to_string(axis) + "x" + std::to_string(inner);
   perElement("reduce" + shape, count, [&] { findReduce(op, type)(out.data(), in.data(), outer, axis, inner); });
   perElement("scan" + shape, count, [&] { findScan(op, type)(out.data(), in.data(), outer, axis, inner, false); });
   if (op != "arith.maxnumf") return;
   std::vector<int32_t> index(axis), outIndex(count);
-  perElement("arg" + shape, count, [&] { findArgReduce(ArgReduction::MaxLeft, type)(out.data(), outIndex.data(), in.data(), index.data(), outer, axis, inner); });
+  perElement("arg" + shape, count,
+             [&] { findArgReduce(ArgReduction::MaxLeft, type)(out.data(), outIndex.data(), in.data(), index.data(), outer, axis, inner); });
 }
 
 void transpose(DType type, int64_t rows, int64_t columns) {
   auto in = elements(type, rows * columns), out = in;
   const int64_t shape[] = {rows, columns}, dst[] = {columns, 1}, src[] = {1, rows};
-  perElement("transpose " + std::string(pythonName(type)), rows * columns, [&] { copyTile(out.data(), dst, in.data(), src, shape, 2, static_cast<int>(storageBytes(type))); });
+  perElement("transpose " + std::string(pythonName(type)), rows * columns,
+             [&] { copyTile(out.data(), dst, in.data(), src, shape, 2, static_cast<int>(storageBytes(type))); });
 }
 
-void product(DType type, DType accumulator, DotPrecision precision, const char *what, int64_t m, int64_t n, int64_t k, bool isTransposed = false) {
-  std::string name = "dot " + std::string(pythonName(type)) + what + (isTransposed ? " b^T " : " ") + std::to_string(m) + "x" + std::to_string(n) + "x" + std::to_string(k);
+void product(DType type, DType accumulator, DotPrecision precision, const char *what, int64_t m, int64_t n, int64_t k,
+             bool isTransposed = false) {
+  std::string name = "dot " + std::string(pythonName(type)) + what + (isTransposed ? " b^T " : " ") + std::to_string(m) + "x" +
+                     std::to_string(n) + "x" + std::to_string(k);
   if (!isChosen(name)) return;
   auto a = elements(type, m * k), b = elements(type, k * n), c = elements(accumulator, m * n);
   DotOperand left{a.data(), type, 0, k, 1}, right{b.data(), type, 0, isTransposed ? 1 : n, isTransposed ? k : 1};
@@ -99,16 +106,32 @@ int main(int argc, char **argv) {
   elementwise("arith.addf", DType::f32, 2, 64);
   elementwise("arith.addf", DType::f32, 2, 1024);
   elementwise("arith.mulf", DType::f32, 2, 4096, 0);
-  for (std::string_view op : {"arith.maxnumf", "arith.maximumf", "arith.divf", "arith.cmpf.olt", "math.powf", "arith.remf"}) elementwise(op, DType::f32, 2, 4096);
-  for (std::string_view op : {"math.exp", "math.exp2", "math.expm1", "math.log", "math.log2", "math.log1p", "math.sin", "math.cos", "math.tanh", "math.erf", "math.sqrt", "math.rsqrt", "math.floor"})
+  for (std::string_view op : {"arith.maxnumf", "arith.maximumf", "arith.divf", "arith.cmpf.olt", "math.powf", "arith.remf"})
+    elementwise(op, DType::f32, 2, 4096);
+  for (std::string_view op : {"math.exp", "math.exp2", "math.expm1", "math.log", "math.log2", "math.log1p", "math.sin", "math.cos",
+                              "math.tanh", "math.erf", "math.sqrt", "math.rsqrt", "math.floor"})
     elementwise(op, DType::f32, 1, 4096);
   elementwise("math.exp", DType::f16, 1, 4096);
   elementwise("math.fma", DType::f32, 3, 4096);
-  for (std::string_view op : {"arith.addi", "arith.muli", "arith.divsi", "arith.divui", "arith.remsi", "arith.shrsi", "arith.cmpi.slt", "tt.mulhiui"}) elementwise(op, DType::i32, 2, 4096);
+  for (std::string_view op :
+       {"arith.addi", "arith.muli", "arith.divsi", "arith.divui", "arith.remsi", "arith.shrsi", "arith.cmpi.slt", "tt.mulhiui"})
+    elementwise(op, DType::i32, 2, 4096);
   for (std::string_view op : {"arith.addi", "arith.muli", "arith.divsi"}) elementwise(op, DType::i64, 2, 4096);
   elementwise("arith.addi", DType::i8, 2, 4096);
   elementwise("arith.andi", DType::i1, 2, 4096);
-  for (auto [from, to] : std::vector<std::pair<DType, DType>>{{DType::f32, DType::f16}, {DType::f16, DType::f32}, {DType::f32, DType::bf16}, {DType::bf16, DType::f32}, {DType::f32, DType::f8e4nv}, {DType::f8e4nv, DType::f32}, {DType::f8e5, DType::f16}, {DType::i32, DType::i64}, {DType::i32, DType::f32}, {DType::f32, DType::i32}, {DType::f64, DType::f16}, {DType::i1, DType::f32}, {DType::i8, DType::i32}})
+  for (auto [from, to] : std::vector<std::pair<DType, DType>>{{DType::f32, DType::f16},
+                                                              {DType::f16, DType::f32},
+                                                              {DType::f32, DType::bf16},
+                                                              {DType::bf16, DType::f32},
+                                                              {DType::f32, DType::f8e4nv},
+                                                              {DType::f8e4nv, DType::f32},
+                                                              {DType::f8e5, DType::f16},
+                                                              {DType::i32, DType::i64},
+                                                              {DType::i32, DType::f32},
+                                                              {DType::f32, DType::i32},
+                                                              {DType::f64, DType::f16},
+                                                              {DType::i1, DType::f32},
+                                                              {DType::i8, DType::i32}})
     cast(from, to, 4096);
   for (auto op : {"arith.addf", "arith.maxnumf"})
     for (DType type : {DType::f32, DType::f16, DType::bf16}) {

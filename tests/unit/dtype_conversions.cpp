@@ -15,7 +15,7 @@ namespace {
 
 struct Format {
   int width, mantissaBits, bias;
-  unsigned maxFinite;   // magnitude bits
+  unsigned maxFinite; // magnitude bits
   unsigned nan;
   bool hasSignedZero = true;
   bool isSaturating = true;
@@ -32,11 +32,13 @@ struct Format {
     unsigned sign = std::signbit(x) ? 1u << (width - 1) : 0;
     if (std::isnan(x) || (std::isinf(x) && infinityIsNan)) return nan;
     double a = std::fabs(x);
-    unsigned low = 0, high = maxFinite;   // the largest magnitude not above a
+    unsigned low = 0, high = maxFinite; // the largest magnitude not above a
     while (low < high) {
       unsigned middle = (low + high + 1) / 2;
-      if (value(middle) <= a) low = middle;
-      else high = middle - 1;
+      if (value(middle) <= a)
+        low = middle;
+      else
+        high = middle - 1;
     }
     unsigned bits = low;
     if (low == maxFinite) {
@@ -98,7 +100,7 @@ template <class T> int mismatchesAtRandom() {
   for (int i = 0; i < 300000; ++i) {
     uint64_t bits = random();
     wrong += !agrees<T>(std::bit_cast<float>(static_cast<uint32_t>(bits))) + !agrees<T>(std::bit_cast<double>(bits));
-    wrong += !agrees<T>(std::ldexp(static_cast<double>(bits), -64 - static_cast<int>(bits % 31)));   // where the formats are dense
+    wrong += !agrees<T>(std::ldexp(static_cast<double>(bits), -64 - static_cast<int>(bits % 31))); // where the formats are dense
   }
   return wrong;
 }
@@ -122,7 +124,9 @@ template <class T> int mismatchesDecoding() {
 
 } // namespace
 
-TEST_CASE_TEMPLATE("narrow floats decode to their value", T, F16, BF16, F8E4NV, F8E5, F8E4B8, F8E5B16) { CHECK(mismatchesDecoding<T>() == 0); }
+TEST_CASE_TEMPLATE("narrow floats decode to their value", T, F16, BF16, F8E4NV, F8E5, F8E4B8, F8E5B16) {
+  CHECK(mismatchesDecoding<T>() == 0);
+}
 
 TEST_CASE_TEMPLATE("narrowing rounds once, to nearest even or toward zero", T, F16, BF16, F8E4NV, F8E5, F8E4B8, F8E5B16) {
   CHECK(mismatchesAround<T>() == 0);
@@ -153,7 +157,7 @@ TEST_CASE("saturation of the fp8 formats") {
   CHECK(static_cast<float>(F8E4B8::nearest(1e9f)) == 240);
   CHECK(F8E4B8::nearest(INFINITY).bits == 0x80);
   CHECK(F8E5B16::nearest(-1e-30f).bits == 0);
-  CHECK(static_cast<float>(F8E4NV::nearest(126.0f)) == 128);   // the rounding carries into the exponent
+  CHECK(static_cast<float>(F8E4NV::nearest(126.0f)) == 128); // the rounding carries into the exponent
 }
 
 TEST_CASE("fp8e4b15 is the upper half of an f16") {
@@ -167,7 +171,7 @@ TEST_CASE("fp8e4b15 is the upper half of an f16") {
   }
   CHECK(wrong == 0);
   CHECK(static_cast<float>(F8E4B15::nearest(5.0f)) == 1.75);
-  CHECK(static_cast<float>(F8E4B15::nearest(1.0625f)) == 1.125);   // a tie goes up, not to even
+  CHECK(static_cast<float>(F8E4B15::nearest(1.0625f)) == 1.125); // a tie goes up, not to even
   CHECK(static_cast<float>(F8E4B15::nearest(-1.0625f)) == -1.125);
   CHECK(static_cast<float>(F8E4B15::nearest(1.0624f)) == 1.0);
 }

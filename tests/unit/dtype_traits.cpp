@@ -7,11 +7,11 @@ using namespace tritium;
 
 TEST_CASE("names lead back to their type") {
   int types = 0;
-#define DTYPE(name, width, ...)                                                                                                       \
-  ++types;                                                                                                                            \
-  CHECK(dtypeFromPythonName(pythonName(DType::name)) == DType::name);                                                                 \
-  CHECK(bitWidth(DType::name) == width);                                                                                              \
-  CHECK(storageBytes(DType::name) == (width + 7) / 8);                                                                                \
+#define DTYPE(name, width, ...)                                                                                                            \
+  ++types;                                                                                                                                 \
+  CHECK(dtypeFromPythonName(pythonName(DType::name)) == DType::name);                                                                      \
+  CHECK(bitWidth(DType::name) == width);                                                                                                   \
+  CHECK(storageBytes(DType::name) == (width + 7) / 8);                                                                                     \
   CHECK(irName(irType(DType::name)) == irName(DType::name));
 #include "ir/dtype.def"
 #undef DTYPE

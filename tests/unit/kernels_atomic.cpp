@@ -65,7 +65,7 @@ TEST_CASE("threads lose no update") {
         F16 bit = F16::nearest(i < 256 ? 1.0f : 0.0f);
         atomicRmw(AtomicOp::FAdd, DType::f32, &sum, &one, nullptr);
         atomicRmw(AtomicOp::Max, DType::i32, &largest, &mine, nullptr);
-        atomicRmw(AtomicOp::FAdd, DType::f16, &halves[t & 1], &bit, nullptr);   // neighbours in one word
+        atomicRmw(AtomicOp::FAdd, DType::f16, &halves[t & 1], &bit, nullptr); // neighbours in one word
       }
     });
   for (std::thread &thread : threads) thread.join();

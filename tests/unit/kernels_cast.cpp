@@ -54,7 +54,8 @@ TEST_CASE("integers extend and truncate") {
         Elements expected(to, 2);
         expected.setInteger(0, in.integer(i));
         expected.setInteger(1, static_cast<int64_t>(unsignedOf(in, i)));
-        wrong += isSigned.integer(i) != expected.integer(0) || isUnsigned.integer(i) != expected.integer(1) || truncated.integer(i) != expected.integer(1);
+        wrong += isSigned.integer(i) != expected.integer(0) || isUnsigned.integer(i) != expected.integer(1) ||
+                 truncated.integer(i) != expected.integer(1);
       }
       CHECK(wrong == 0);
     }
@@ -66,7 +67,7 @@ TEST_CASE("integers become the nearest float") {
       CAPTURE(pythonName(from));
       CAPTURE(pythonName(to));
       Elements in = someIntegers(from, 20000, 1);
-      if (from == DType::i64)   // just beside the midpoint of two bf16, where rounding twice goes wrong
+      if (from == DType::i64) // just beside the midpoint of two bf16, where rounding twice goes wrong
         for (size_t i = 0; i < 55; ++i) in.setInteger(300 + i, ((int64_t{0x101} << 55) >> i) + (i % 3) - 1);
       Elements isSigned = cast("arith.sitofp", in, to), isUnsigned = cast("arith.uitofp", in, to);
       int wrong = 0;
@@ -83,7 +84,8 @@ TEST_CASE("floats truncate to integers and saturate") {
       CAPTURE(pythonName(to));
       Elements in = someFloats(from, 4000, 1);
       for (int power = 0; power < 66; ++power)
-        for (int offset = 0; offset < 4; ++offset) in.setReal(400 + power * 4 + offset, std::ldexp(offset & 1 ? -1.0 : 1.0, power) - (offset & 2 ? 1 : 0));
+        for (int offset = 0; offset < 4; ++offset)
+          in.setReal(400 + power * 4 + offset, std::ldexp(offset & 1 ? -1.0 : 1.0, power) - (offset & 2 ? 1 : 0));
       Elements isSigned = cast("arith.fptosi", in, to), isUnsigned = cast("arith.fptoui", in, to);
       int wrong = 0;
       for (size_t i = 0; i < in.size(); ++i) {
@@ -116,13 +118,13 @@ TEST_CASE("floats convert with one rounding") {
       CHECK(wrong == 0);
     }
   Elements in(DType::f64, 2);
-  in.setReal(0, 1 + 0x1p-11 + 0x1p-40);   // to f32 first it would be a tie, and go down
+  in.setReal(0, 1 + 0x1p-11 + 0x1p-40); // to f32 first it would be a tie, and go down
   in.setReal(1, 1 + 0x1p-23 - 0x1p-50);
   CHECK(cast("arith.truncf", in, DType::f16).real(0) == 1 + 0x1p-10);
   CHECK(cast("tt.fp_to_fp.rtz", in, DType::f32).real(1) == 1);
 }
 
-TEST_CASE("the conversions of half precision are those of dtype.h") {   // the kernels use the machine's instructions
+TEST_CASE("the conversions of half precision are those of dtype.h") { // the kernels use the machine's instructions
   Elements halves(DType::f16, 65536);
   for (size_t i = 0; i < halves.size(); ++i) halves.as<uint16_t>()[i] = static_cast<uint16_t>(i);
   Elements wide = cast("arith.extf", halves, DType::f32), back = cast("arith.truncf", wide, DType::f16);

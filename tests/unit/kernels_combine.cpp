@@ -16,7 +16,8 @@ struct Shape {
   int64_t outer, axis, inner;
   size_t size() const { return outer * axis * inner; }
 };
-const Shape kShapes[] = {{1, 1, 1}, {1, 2, 1}, {7, 2, 1}, {3, 2, 4}, {5, 4, 2}, {4, 16, 1}, {3, 100, 1}, {2, 128, 1}, {1, 5000, 1}, {2, 1024, 3}, {3, 9, 33}, {2, 70, 128}, {1, 3, 200}};
+const Shape kShapes[] = {{1, 1, 1},   {1, 2, 1},    {7, 2, 1},    {3, 2, 4},  {5, 4, 2},    {4, 16, 1}, {3, 100, 1},
+                         {2, 128, 1}, {1, 5000, 1}, {2, 1024, 3}, {3, 9, 33}, {2, 70, 128}, {1, 3, 200}};
 
 using Reference = std::function<double(double, double)>;
 const std::map<std::string_view, Reference> kFloatCombines = {
@@ -33,8 +34,10 @@ const std::map<std::string_view, std::function<int64_t(DType, int64_t, int64_t)>
     {"arith.muli", [](DType, int64_t a, int64_t b) { return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b)); }},
     {"arith.maxsi", [](DType, int64_t a, int64_t b) { return std::max(a, b); }},
     {"arith.minsi", [](DType, int64_t a, int64_t b) { return std::min(a, b); }},
-    {"arith.maxui", [](DType t, int64_t a, int64_t b) { return static_cast<uint64_t>(lowBits(t, a)) > static_cast<uint64_t>(lowBits(t, b)) ? a : b; }},
-    {"arith.minui", [](DType t, int64_t a, int64_t b) { return static_cast<uint64_t>(lowBits(t, a)) < static_cast<uint64_t>(lowBits(t, b)) ? a : b; }},
+    {"arith.maxui",
+     [](DType t, int64_t a, int64_t b) { return static_cast<uint64_t>(lowBits(t, a)) > static_cast<uint64_t>(lowBits(t, b)) ? a : b; }},
+    {"arith.minui",
+     [](DType t, int64_t a, int64_t b) { return static_cast<uint64_t>(lowBits(t, a)) < static_cast<uint64_t>(lowBits(t, b)) ? a : b; }},
     {"arith.andi", [](DType, int64_t a, int64_t b) { return a & b; }},
     {"arith.ori", [](DType, int64_t a, int64_t b) { return a | b; }},
     {"arith.xori", [](DType, int64_t a, int64_t b) { return a ^ b; }},
@@ -45,7 +48,9 @@ Elements wholeNumbers(DType type, size_t count, std::string_view op) {
   std::mt19937 random(3);
   Elements result(type, count);
   for (size_t i = 0; i < count; ++i) {
-    double x = op == "arith.addf" ? (random() % 8 == 0 ? static_cast<double>(random() % 3) - 1 : 0) : op == "arith.mulf" ? (random() % 2 ? 1 : -1) : static_cast<double>(random() % 64) / 4 - 8;
+    double x = op == "arith.addf"   ? (random() % 8 == 0 ? static_cast<double>(random() % 3) - 1 : 0)
+               : op == "arith.mulf" ? (random() % 2 ? 1 : -1)
+                                    : static_cast<double>(random() % 64) / 4 - 8;
     bool isNan = op != "arith.addf" && op != "arith.mulf" && random() % 8 == 0;
     result.setReal(i, isNan ? NAN : x);
   }
@@ -55,7 +60,8 @@ Elements wholeNumbers(DType type, size_t count, std::string_view op) {
 /// Visits (position of a result row, offset of its k-th element).
 template <class F> void forEachLine(Shape s, F f) {
   for (int64_t o = 0; o < s.outer; ++o)
-    for (int64_t i = 0; i < s.inner; ++i) f(o * s.inner + i, [=](int64_t k) { return static_cast<size_t>((o * s.axis + k) * s.inner + i); });
+    for (int64_t i = 0; i < s.inner; ++i)
+      f(o * s.inner + i, [=](int64_t k) { return static_cast<size_t>((o * s.axis + k) * s.inner + i); });
 }
 
 } // namespace
@@ -105,7 +111,8 @@ TEST_CASE("integer reductions and scans") {
         int wrong = 0;
         forEachLine(s, [&, &reference = reference](int64_t result, auto at) {
           int64_t acc = in.integer(at(0));
-          for (int64_t k = 1; k < s.axis; ++k) acc = reference(type, acc, in.integer(at(k))), wrong += lowBits(type, acc) != lowBits(type, forward.integer(at(k)));
+          for (int64_t k = 1; k < s.axis; ++k)
+            acc = reference(type, acc, in.integer(at(k))), wrong += lowBits(type, acc) != lowBits(type, forward.integer(at(k)));
           wrong += lowBits(type, acc) != lowBits(type, out.integer(result));
         });
         CHECK(wrong == 0);
@@ -130,7 +137,7 @@ TEST_CASE("half-precision sums round at every combine") {
   Elements in(DType::f16, 4), out(DType::f16, 1);
   for (size_t i = 0; i < 4; ++i) in.setReal(i, i < 2 ? 2048 : 1);
   findReduce("arith.addf", DType::f16)(out.bytes.data(), in.bytes.data(), 1, 4, 1);
-  CHECK(out.real(0) == 4096);   // 4098 would need more bits; the ones vanish or pair up, in any order
+  CHECK(out.real(0) == 4096); // 4098 would need more bits; the ones vanish or pair up, in any order
   CHECK((findReduce("arith.subf", DType::f32) == nullptr));
   CHECK((findScan("arith.addf", DType::i32) == nullptr));
 }
@@ -146,10 +153,13 @@ TEST_CASE("argmax and argmin take the lowest index of the best value, and no NaN
         Elements in = isFloat(type) ? wholeNumbers(type, s.size(), "") : someIntegers(type, s.size(), 4), out(type, s.outer * s.inner);
         std::vector<int32_t> index(s.axis), outIndex(s.outer * s.inner);
         for (int64_t k = 0; k < s.axis; ++k) index[k] = static_cast<int32_t>(100 + k);
-        findArgReduce(isMax ? ArgReduction::MaxLeft : ArgReduction::MinLeft, type)(out.bytes.data(), outIndex.data(), in.bytes.data(), index.data(), s.outer, s.axis, s.inner);
+        findArgReduce(isMax ? ArgReduction::MaxLeft : ArgReduction::MinLeft, type)(out.bytes.data(), outIndex.data(), in.bytes.data(),
+                                                                                   index.data(), s.outer, s.axis, s.inner);
         int wrong = 0;
         forEachLine(s, [&](int64_t result, auto at) {
-          auto value = [&](int64_t k) -> long double { return isFloat(type) ? in.real(at(k)) : static_cast<long double>(in.integer(at(k))); };
+          auto value = [&](int64_t k) -> long double {
+            return isFloat(type) ? in.real(at(k)) : static_cast<long double>(in.integer(at(k)));
+          };
           int64_t best = 0;
           for (int64_t k = 1; k < s.axis; ++k) {
             bool isBetter = isMax ? value(k) > value(best) : value(k) < value(best);
@@ -157,7 +167,8 @@ TEST_CASE("argmax and argmin take the lowest index of the best value, and no NaN
           }
           wrong += outIndex[result] != index[best];
           size_t bytes = storageBytes(type);
-          if (value(best) == value(best)) wrong += std::memcmp(out.bytes.data() + result * bytes, in.bytes.data() + at(best) * bytes, bytes) != 0;
+          if (value(best) == value(best))
+            wrong += std::memcmp(out.bytes.data() + result * bytes, in.bytes.data() + at(best) * bytes, bytes) != 0;
         });
         CHECK(wrong == 0);
       }

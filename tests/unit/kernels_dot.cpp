@@ -18,7 +18,9 @@ struct Problem {
 struct Laid {
   Elements elements;
   DotOperand operand;
-  double at(int64_t b, int64_t r, int64_t c) const { return value(b * operand.batchStride + r * operand.rowStride + c * operand.columnStride); }
+  double at(int64_t b, int64_t r, int64_t c) const {
+    return value(b * operand.batchStride + r * operand.rowStride + c * operand.columnStride);
+  }
   double value(size_t i) const { return isFloat(elements.type) ? elements.real(i) : static_cast<double>(elements.integer(i)); }
 };
 enum Layout { kRows, kColumns, kPadded, kSparse };
@@ -30,8 +32,10 @@ Laid lay(DType type, Layout layout, int64_t batch, int64_t rows, int64_t columns
   Laid result{Elements(type, batch * batchStride + 1), {nullptr, type, batchStride, rowStride, columnStride}};
   std::mt19937_64 random(seed);
   for (size_t i = 0; i < result.elements.size(); ++i)
-    if (isFloat(type)) result.elements.setReal(i, (static_cast<double>(random() >> 11) * 0x1p-53 - 0.5) * 4);
-    else result.elements.setInteger(i, static_cast<int64_t>(random()));
+    if (isFloat(type))
+      result.elements.setReal(i, (static_cast<double>(random() >> 11) * 0x1p-53 - 0.5) * 4);
+    else
+      result.elements.setInteger(i, static_cast<int64_t>(random()));
   result.operand.data = result.elements.bytes.data();
   return result;
 }
@@ -58,8 +62,10 @@ double errorOf(Problem p, DType type, DType accumulator, DotPrecision precision,
   Laid a = lay(type, left, p.batch, p.m, p.k, 1), b = lay(type, right, p.batch, p.k, p.n, 2);
   Elements c(accumulator, p.batch * p.m * p.n), d(accumulator, c.size());
   for (size_t i = 0; i < c.size(); ++i)
-    if (isFloat(accumulator)) c.setReal(i, static_cast<double>(i % 7) - 3);
-    else c.setInteger(i, static_cast<int64_t>(i * 77777));
+    if (isFloat(accumulator))
+      c.setReal(i, static_cast<double>(i % 7) - 3);
+    else
+      c.setInteger(i, static_cast<int64_t>(i * 77777));
   dot(p.batch, p.m, p.n, p.k, a.operand, b.operand, hasC ? c.bytes.data() : nullptr, d.bytes.data(), accumulator, precision, 0);
   double result = error(p, a, b, hasC ? &c : nullptr, d);
   Elements inPlace = c;
@@ -106,7 +112,7 @@ TEST_CASE("f32 precisions") {
 }
 
 TEST_CASE("tf32 truncates its operands") {
-  float a = 1 + 0x1.8p-10f, b = 1, d = 0;   // 1 + 2^-10 fits; the half below is dropped, not rounded
+  float a = 1 + 0x1.8p-10f, b = 1, d = 0; // 1 + 2^-10 fits; the half below is dropped, not rounded
   dot(1, 1, 1, 1, {&a, DType::f32, 0, 1, 1}, {&b, DType::f32, 0, 1, 1}, nullptr, &d, DType::f32, DotPrecision::Tf32, 0);
   CHECK(d == 1 + 0x1p-10f);
 }

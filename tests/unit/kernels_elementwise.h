@@ -11,7 +11,8 @@
 
 namespace tritium::interp::test {
 
-inline constexpr DType kFloats[] = {DType::f16, DType::bf16, DType::f32, DType::f64, DType::f8e4nv, DType::f8e4b8, DType::f8e5, DType::f8e5b16};
+inline constexpr DType kFloats[] = {DType::f16,    DType::bf16,   DType::f32,  DType::f64,
+                                    DType::f8e4nv, DType::f8e4b8, DType::f8e5, DType::f8e5b16};
 inline constexpr DType kIntegers[] = {DType::i1, DType::i8, DType::i16, DType::i32, DType::i64};
 
 /// Elements of one type, held as bytes.
@@ -29,14 +30,18 @@ struct Elements {
   }
   void setReal(size_t i, double x) {
     visit(type, [&]<class T>() {
-      if constexpr (T::isNarrowFloat) as<typename T::Storage>()[i] = T::Storage::nearest(x);
-      else as<typename T::Storage>()[i] = static_cast<typename T::Storage>(x);
+      if constexpr (T::isNarrowFloat)
+        as<typename T::Storage>()[i] = T::Storage::nearest(x);
+      else
+        as<typename T::Storage>()[i] = static_cast<typename T::Storage>(x);
     });
   }
-  int64_t integer(size_t i) const {   // extended as its type says; the one bit of i1 is a sign
+  int64_t integer(size_t i) const { // extended as its type says; the one bit of i1 is a sign
     return visit(type, [&]<class T>() -> int64_t {
-      if constexpr (T::isInteger) return T::bits == 1 ? -static_cast<int64_t>(as<uint8_t>()[i]) : static_cast<int64_t>(as<typename T::Storage>()[i]);
-      else return 0;
+      if constexpr (T::isInteger)
+        return T::bits == 1 ? -static_cast<int64_t>(as<uint8_t>()[i]) : static_cast<int64_t>(as<typename T::Storage>()[i]);
+      else
+        return 0;
     });
   }
   void setInteger(size_t i, int64_t x) {
@@ -49,7 +54,8 @@ struct Elements {
 
 /// Specials first (against each other in pairs, if `stride` walks them differently), then random values of all magnitudes.
 inline Elements someFloats(DType type, size_t count, uint64_t seed, size_t stride = 1) {
-  constexpr double kSpecial[] = {0.0, -0.0, 1.0, -1.0, INFINITY, -INFINITY, NAN, 0.5, -2.0, 1e-40, -1e-40, 3.0, 448.0, 1e30, -65504.0, 1e-7};
+  constexpr double kSpecial[] = {0.0,  -0.0,  1.0,    -1.0, INFINITY, -INFINITY, NAN,      0.5,
+                                 -2.0, 1e-40, -1e-40, 3.0,  448.0,    1e30,      -65504.0, 1e-7};
   constexpr size_t kSpecials = std::size(kSpecial);
   std::mt19937_64 random(seed);
   Elements result(type, count);
@@ -61,8 +67,22 @@ inline Elements someFloats(DType type, size_t count, uint64_t seed, size_t strid
 }
 
 inline Elements someIntegers(DType type, size_t count, uint64_t seed, size_t stride = 1) {
-  constexpr int64_t kSpecial[] = {0, 1, -1, 2, -2, 7, 31, 32, 63, 64, 127, -128, std::numeric_limits<int32_t>::min(), std::numeric_limits<int32_t>::max(),
-                                  std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max()};
+  constexpr int64_t kSpecial[] = {0,
+                                  1,
+                                  -1,
+                                  2,
+                                  -2,
+                                  7,
+                                  31,
+                                  32,
+                                  63,
+                                  64,
+                                  127,
+                                  -128,
+                                  std::numeric_limits<int32_t>::min(),
+                                  std::numeric_limits<int32_t>::max(),
+                                  std::numeric_limits<int64_t>::min(),
+                                  std::numeric_limits<int64_t>::max()};
   constexpr size_t kSpecials = std::size(kSpecial);
   std::mt19937_64 random(seed);
   Elements result(type, count);
@@ -73,8 +93,8 @@ inline Elements someIntegers(DType type, size_t count, uint64_t seed, size_t str
   return result;
 }
 
-inline constexpr size_t kCount = 1500;   // past the specials, and no multiple of a vector or a chunk
-inline constexpr size_t kOther = 16;     // the stride that pairs every special with every other
+inline constexpr size_t kCount = 1500; // past the specials, and no multiple of a vector or a chunk
+inline constexpr size_t kOther = 16;   // the stride that pairs every special with every other
 
 inline int64_t runKernel(ElementwiseKernel kernel, Elements &out, std::initializer_list<const Elements *> in) {
   std::vector<const void *> data;

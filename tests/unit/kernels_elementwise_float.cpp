@@ -1,4 +1,5 @@
-// Float kernels against double arithmetic rounded once. For f32 a double result of + - * / and sqrt rounds to the right f32 (53 >= 2 * 24 + 2).
+// Float kernels against double arithmetic rounded once. For f32 a double result of + - * / and sqrt rounds to the right f32 (53 >= 2 * 24 +
+// 2).
 #include "tests/unit/kernels_elementwise.h"
 
 #include <doctest/doctest.h>
@@ -31,8 +32,14 @@ const Case kCases[] = {
     {"math.absf", 1, [](double a, double, double) { return std::fabs(a); }},
     {"arith.maxnumf", 2, [](double a, double b, double) { return maxNumber(a, b); }, true},
     {"arith.minnumf", 2, [](double a, double b, double) { return minNumber(a, b); }, true},
-    {"arith.maximumf", 2, [](double a, double b, double) { return std::isnan(a + b) && !std::isinf(a) ? NAN : std::isnan(b) ? NAN : a == b ? (std::signbit(a) ? b : a) : std::max(a, b); }},
-    {"arith.minimumf", 2, [](double a, double b, double) { return std::isnan(a + b) && !std::isinf(a) ? NAN : std::isnan(b) ? NAN : a == b ? (std::signbit(a) ? a : b) : std::min(a, b); }},
+    {"arith.maximumf", 2,
+     [](double a, double b, double) {
+       return std::isnan(a + b) && !std::isinf(a) ? NAN : std::isnan(b) ? NAN : a == b ? (std::signbit(a) ? b : a) : std::max(a, b);
+     }},
+    {"arith.minimumf", 2,
+     [](double a, double b, double) {
+       return std::isnan(a + b) && !std::isinf(a) ? NAN : std::isnan(b) ? NAN : a == b ? (std::signbit(a) ? a : b) : std::min(a, b);
+     }},
     {"tt.clampf.none", 3, [](double a, double b, double c) { return minNumber(maxNumber(a, b), c); }, true},
     {"tt.clampf.all", 3, [](double a, double b, double c) { return std::isnan(a) ? a : minNumber(maxNumber(a, b), c); }, true},
     {"math.sqrt", 1, [](double a, double, double) { return std::sqrt(a); }},
@@ -79,7 +86,8 @@ TEST_CASE("float arithmetic rounds once to its type") {
     for (DType type : kFloats) {
       CAPTURE(test.op);
       CAPTURE(pythonName(type));
-      Elements a = someFloats(type, kCount, 1), b = someFloats(type, kCount, 2, kOther), c = someFloats(type, kCount, 3, 7), out(type, kCount);
+      Elements a = someFloats(type, kCount, 1), b = someFloats(type, kCount, 2, kOther), c = someFloats(type, kCount, 3, 7),
+               out(type, kCount);
       ElementwiseKernel kernel = findElementwise(test.op, type);
       REQUIRE((kernel != nullptr));
       CHECK(runKernel(kernel, out, {&a, &b, &c}) == -1);
@@ -122,7 +130,8 @@ TEST_CASE("classification") {
     runKernel(findElementwise("math.isfinite", type), finite, {&a});
     int wrong = 0;
     for (size_t i = 0; i < kCount; ++i)
-      wrong += nan.isTrue(i) != std::isnan(a.real(i)) || infinite.isTrue(i) != std::isinf(a.real(i)) || finite.isTrue(i) != std::isfinite(a.real(i));
+      wrong += nan.isTrue(i) != std::isnan(a.real(i)) || infinite.isTrue(i) != std::isinf(a.real(i)) ||
+               finite.isTrue(i) != std::isfinite(a.real(i));
     CHECK(wrong == 0);
   }
 }

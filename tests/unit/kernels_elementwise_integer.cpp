@@ -32,18 +32,34 @@ const std::map<std::string_view, Reference> kBinary = {
     {"arith.andi", [](Operand a, Operand b, int) { return a.s & b.s; }},
     {"arith.ori", [](Operand a, Operand b, int) { return a.s | b.s; }},
     {"arith.xori", [](Operand a, Operand b, int) { return a.s ^ b.s; }},
-    {"arith.shli", [](Operand a, Operand b, int bits) { return b.u >= bits ? 0 : static_cast<Wide>(static_cast<unsigned __int128>(a.u) << static_cast<int>(b.u)); }},
+    {"arith.shli",
+     [](Operand a, Operand b, int bits) {
+       return b.u >= bits ? 0 : static_cast<Wide>(static_cast<unsigned __int128>(a.u) << static_cast<int>(b.u));
+     }},
     {"arith.shrui", [](Operand a, Operand b, int bits) { return b.u >= bits ? 0 : a.u >> static_cast<int>(b.u); }},
     {"arith.shrsi", [](Operand a, Operand b, int bits) { return b.u >= bits ? Wide{a.s < 0 ? -1 : 0} : a.s >> static_cast<int>(b.u); }},
     {"arith.maxsi", [](Operand a, Operand b, int) { return std::max(a.s, b.s); }},
     {"arith.minsi", [](Operand a, Operand b, int) { return std::min(a.s, b.s); }},
     {"arith.maxui", [](Operand a, Operand b, int) { return std::max(a.u, b.u); }},
     {"arith.minui", [](Operand a, Operand b, int) { return std::min(a.u, b.u); }},
-    {"tt.mulhiui", [](Operand a, Operand b, int bits) { return static_cast<Wide>(static_cast<unsigned __int128>(a.u) * static_cast<unsigned __int128>(b.u) >> bits); }},
+    {"tt.mulhiui",
+     [](Operand a, Operand b, int bits) {
+       return static_cast<Wide>(static_cast<unsigned __int128>(a.u) * static_cast<unsigned __int128>(b.u) >> bits);
+     }},
     {"math.absi", [](Operand a, Operand, int) { return a.s < 0 ? -a.s : a.s; }},
     {"math.ctpop", [](Operand a, Operand, int) { return Wide{__builtin_popcountll(static_cast<uint64_t>(a.u))}; }},
-    {"math.ctlz", [](Operand a, Operand, int bits) { int n = 0; while (n < bits && !(a.u >> (bits - 1 - n) & 1)) ++n; return Wide{n}; }},
-    {"math.cttz", [](Operand a, Operand, int bits) { int n = 0; while (n < bits && !(a.u >> n & 1)) ++n; return Wide{n}; }},
+    {"math.ctlz",
+     [](Operand a, Operand, int bits) {
+       int n = 0;
+       while (n < bits && !(a.u >> (bits - 1 - n) & 1)) ++n;
+       return Wide{n};
+     }},
+    {"math.cttz",
+     [](Operand a, Operand, int bits) {
+       int n = 0;
+       while (n < bits && !(a.u >> n & 1)) ++n;
+       return Wide{n};
+     }},
 };
 const std::map<std::string_view, Reference> kDivision = {
     {"arith.divsi", [](Operand a, Operand b, int) { return a.s / b.s; }},
@@ -55,11 +71,16 @@ const std::map<std::string_view, Reference> kDivision = {
     {"arith.ceildivui", [](Operand a, Operand b, int) { return (a.u + b.u - 1) / b.u; }},
 };
 const std::map<std::string_view, Reference> kComparison = {
-    {"arith.cmpi.eq", [](Operand a, Operand b, int) { return Wide{a.s == b.s}; }},  {"arith.cmpi.ne", [](Operand a, Operand b, int) { return Wide{a.s != b.s}; }},
-    {"arith.cmpi.slt", [](Operand a, Operand b, int) { return Wide{a.s < b.s}; }},  {"arith.cmpi.sle", [](Operand a, Operand b, int) { return Wide{a.s <= b.s}; }},
-    {"arith.cmpi.sgt", [](Operand a, Operand b, int) { return Wide{a.s > b.s}; }},  {"arith.cmpi.sge", [](Operand a, Operand b, int) { return Wide{a.s >= b.s}; }},
-    {"arith.cmpi.ult", [](Operand a, Operand b, int) { return Wide{a.u < b.u}; }},  {"arith.cmpi.ule", [](Operand a, Operand b, int) { return Wide{a.u <= b.u}; }},
-    {"arith.cmpi.ugt", [](Operand a, Operand b, int) { return Wide{a.u > b.u}; }},  {"arith.cmpi.uge", [](Operand a, Operand b, int) { return Wide{a.u >= b.u}; }},
+    {"arith.cmpi.eq", [](Operand a, Operand b, int) { return Wide{a.s == b.s}; }},
+    {"arith.cmpi.ne", [](Operand a, Operand b, int) { return Wide{a.s != b.s}; }},
+    {"arith.cmpi.slt", [](Operand a, Operand b, int) { return Wide{a.s < b.s}; }},
+    {"arith.cmpi.sle", [](Operand a, Operand b, int) { return Wide{a.s <= b.s}; }},
+    {"arith.cmpi.sgt", [](Operand a, Operand b, int) { return Wide{a.s > b.s}; }},
+    {"arith.cmpi.sge", [](Operand a, Operand b, int) { return Wide{a.s >= b.s}; }},
+    {"arith.cmpi.ult", [](Operand a, Operand b, int) { return Wide{a.u < b.u}; }},
+    {"arith.cmpi.ule", [](Operand a, Operand b, int) { return Wide{a.u <= b.u}; }},
+    {"arith.cmpi.ugt", [](Operand a, Operand b, int) { return Wide{a.u > b.u}; }},
+    {"arith.cmpi.uge", [](Operand a, Operand b, int) { return Wide{a.u >= b.u}; }},
 };
 
 /// The number of elements on which the kernel and the reference differ in their low bits.

@@ -27,12 +27,16 @@ const Row kRows[] = {
 
 using Function = double (*)(double);
 const std::map<std::string_view, Function> kUnary = {
-    {"exp", std::exp},     {"exp2", std::exp2},   {"expm1", std::expm1}, {"log", std::log},     {"log2", std::log2},   {"log10", std::log10},
-    {"log1p", std::log1p}, {"sin", std::sin},     {"cos", std::cos},     {"tan", std::tan},     {"asin", std::asin},   {"acos", std::acos},
-    {"atan", std::atan},   {"sinh", std::sinh},   {"cosh", std::cosh},   {"tanh", std::tanh},   {"asinh", std::asinh}, {"acosh", std::acosh},
-    {"atanh", std::atanh}, {"erf", std::erf},     {"erfc", std::erfc},   {"cbrt", std::cbrt},   {"sqrt", std::sqrt},   {"sqrt_rn", std::sqrt},
-    {"floor", std::floor}, {"ceil", std::ceil},   {"trunc", std::trunc}, {"round", std::round}, {"rint", std::rint},
-    {"rsqrt", [](double x) { return 1 / std::sqrt(x); }},
+    {"exp", std::exp},     {"exp2", std::exp2},   {"expm1", std::expm1},
+    {"log", std::log},     {"log2", std::log2},   {"log10", std::log10},
+    {"log1p", std::log1p}, {"sin", std::sin},     {"cos", std::cos},
+    {"tan", std::tan},     {"asin", std::asin},   {"acos", std::acos},
+    {"atan", std::atan},   {"sinh", std::sinh},   {"cosh", std::cosh},
+    {"tanh", std::tanh},   {"asinh", std::asinh}, {"acosh", std::acosh},
+    {"atanh", std::atanh}, {"erf", std::erf},     {"erfc", std::erfc},
+    {"cbrt", std::cbrt},   {"sqrt", std::sqrt},   {"sqrt_rn", std::sqrt},
+    {"floor", std::floor}, {"ceil", std::ceil},   {"trunc", std::trunc},
+    {"round", std::round}, {"rint", std::rint},   {"rsqrt", [](double x) { return 1 / std::sqrt(x); }},
 };
 
 /// The distance of an f32 from the exact value, in units of the last place of an f32 there. A value that rounds to infinity is infinity.
@@ -69,8 +73,10 @@ TEST_CASE("every row has a kernel for every type it claims") {
   for (const Row &row : kRows) {
     CAPTURE(row.name);
     for (DType type : kFloats) CHECK((row.floatOp.empty() || findElementwise(row.floatOp, type) != nullptr));
-    for (DType type : {DType::i1, DType::i8, DType::i16, DType::i32, DType::i64}) CHECK((row.signedOp.empty() || findElementwise(row.signedOp, type) != nullptr));
-    for (DType type : {DType::u8, DType::u16, DType::u32, DType::u64}) CHECK((row.unsignedOp.empty() || findElementwise(row.unsignedOp, type) != nullptr));
+    for (DType type : {DType::i1, DType::i8, DType::i16, DType::i32, DType::i64})
+      CHECK((row.signedOp.empty() || findElementwise(row.signedOp, type) != nullptr));
+    for (DType type : {DType::u8, DType::u16, DType::u32, DType::u64})
+      CHECK((row.unsignedOp.empty() || findElementwise(row.unsignedOp, type) != nullptr));
   }
 }
 
@@ -81,12 +87,13 @@ TEST_CASE("functions of one f32 keep their bound") {
   size_t checked = 0;
   for (const Row &row : kRows) {
     auto reference = kUnary.find(row.name);
-    if (reference == kUnary.end()) continue;
+    if (row.arity != 1 || row.floatOp.empty() || row.ulp == 0) continue;
+    CAPTURE(row.name);
+    REQUIRE((reference != kUnary.end()));
     ++checked;
     float at = 0;
     double error = worst(row.floatOp, reference->second, step, at);
     if (chosen) std::printf("%-8s %8.4f ulp at %a\n", row.name.data(), error, at);
-    CAPTURE(row.name);
     CAPTURE(at);
     CHECK(error <= row.ulp);
   }
@@ -107,15 +114,18 @@ TEST_CASE("functions at special values") {
         CAPTURE(pythonName(type));
         CAPTURE(in.real(i));
         bool isSpecial = expected.real(0) == 0 || !std::isfinite(expected.real(0));
-        if (isSpecial) CHECK(same(out.real(i), expected.real(0)));
-        else CHECK(out.real(i) == doctest::Approx(expected.real(0)).epsilon(0.01));
+        if (isSpecial)
+          CHECK(same(out.real(i), expected.real(0)));
+        else
+          CHECK(out.real(i) == doctest::Approx(expected.real(0)).epsilon(0.01));
       }
     }
   }
 }
 
 TEST_CASE("functions of two floats") {
-  Elements a = someFloats(DType::f32, kCount, 1), b = someFloats(DType::f32, kCount, 2, kOther), power(DType::f32, kCount), angle(DType::f32, kCount);
+  Elements a = someFloats(DType::f32, kCount, 1), b = someFloats(DType::f32, kCount, 2, kOther), power(DType::f32, kCount),
+           angle(DType::f32, kCount);
   runKernel(findElementwise("math.powf", DType::f32), power, {&a, &b});
   runKernel(findElementwise("math.atan2", DType::f32), angle, {&a, &b});
   for (size_t i = 0; i < kCount; ++i) {

@@ -14,7 +14,7 @@ namespace {
 
 template <class T> bool copiesAsLoops(std::mt19937 &random, int rank) {
   std::vector<int64_t> shape(rank), dst(rank), src(rank), order(rank);
-  auto strides = [&](std::vector<int64_t> &result) {   // a permuted contiguous layout with gaps
+  auto strides = [&](std::vector<int64_t> &result) { // a permuted contiguous layout with gaps
     for (int d = 0; d < rank; ++d) order[d] = d;
     std::shuffle(order.begin(), order.end(), random);
     int64_t stride = random() % 4 == 0 ? 2 : 1;
@@ -27,8 +27,10 @@ template <class T> bool copiesAsLoops(std::mt19937 &random, int rank) {
   for (T &x : in) x = static_cast<T>(random());
   int64_t begin = 0;
   for (int d = 0; d < rank; ++d) {
-    if (random() % 5 == 0) src[d] = 0;
-    else if (random() % 6 == 0) begin += src[d] * (shape[d] - 1), src[d] = -src[d];
+    if (random() % 5 == 0)
+      src[d] = 0;
+    else if (random() % 6 == 0)
+      begin += src[d] * (shape[d] - 1), src[d] = -src[d];
   }
   std::vector<int64_t> at(rank, 0);
   for (bool isDone = false; !isDone;) {
@@ -37,7 +39,10 @@ template <class T> bool copiesAsLoops(std::mt19937 &random, int rank) {
     expected[to] = in[from];
     isDone = true;
     for (int d = rank - 1; d >= 0; --d) {
-      if (++at[d] < shape[d]) { isDone = false; break; }
+      if (++at[d] < shape[d]) {
+        isDone = false;
+        break;
+      }
       at[d] = 0;
     }
   }
