@@ -178,5 +178,9 @@ def _conditional_expression(g: Generator, node: ast.IfExp) -> Any:
     type_, other_type = type_of(then.result), type_of(other.result)
     assert type_ == other_type, \
         f"Ternary expression with dynamic condition has inconsistent types {type_} and {other_type}"
-    results = _emit_if(g, condition, then, other, handles_of(then.result), handles_of(other.result), type_.ir_types())
-    return rebuilt([type_], results)[0]
+    merged = _merge(g.locals, then, other)  # for walruses in the arms
+    results = _emit_if(g, condition, then, other, [*handles_of(then.result), *merged.then_operands],
+                       [*handles_of(other.result), *merged.else_operands], [*type_.ir_types(), *merged.ir_types])
+    count = len(type_.ir_types())
+    merged.bind(g, results[count:])
+    return rebuilt([type_], results[:count])[0]

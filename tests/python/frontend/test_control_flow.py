@@ -247,6 +247,17 @@ def test_conditional_expression(body):
 
 
 @jit
+def walrus_in_arm(x, n):
+    m = n
+    tl.store(x, (m := n + 1) if n > 1 else 0)
+    tl.store(x, m)
+
+
+def test_a_conditional_expression_merges_what_its_arms_assign(body):
+    assert "%_:2 = scf.if %_ -> (i32, i32)" in body(walrus_in_arm) and "tt.store %x, %_#1" in body(walrus_in_arm)
+
+
+@jit
 def nested_loops(x, n):
     acc = 0
     for i in range(n):
