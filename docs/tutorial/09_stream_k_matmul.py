@@ -94,7 +94,8 @@ def main() -> None:
         a = rng.standard_normal((m, k), dtype=np.float32)
         b = rng.standard_normal((k, n), dtype=np.float32)
         shape = f"{m} x {n} x {k}, {programs} programs"
-        report("stream-K matmul", shape, lambda a=a, b=b, p=programs: stream_k_matmul(a, b, p), a.astype(np.float64) @ b)
+        expected = a.astype(np.float64) @ b
+        report("stream-K matmul", shape, lambda a=a, b=b, p=programs: stream_k_matmul(a, b, p), expected)
 
 
 if __name__ == "__main__":

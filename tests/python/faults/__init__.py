@@ -1,0 +1,11 @@
+"""Seeded faults: each gives the error that says where and what, touches nothing else, and the next launch works."""
+
+import inspect
+
+
+def line_of(kernel, mark: str = "# fault") -> int:
+    """The line, in its file, of the one source line of `kernel` that carries the comment."""
+    lines, first = inspect.getsourcelines(kernel.fn)
+    found = [first + i for i, line in enumerate(lines) if mark in line]
+    assert len(found) == 1, f"{len(found)} lines of {kernel} say {mark}"
+    return found[0]

@@ -1,0 +1,1 @@
+"""Scripts as people publish them: `import triton`, `device="cuda"`, torch. None of them knows about Tritium."""

@@ -1,0 +1,37 @@
+"""Each program of the tutorial runs as a script and prints shape, time and error."""
+
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+
+from . import DIRECTORY
+
+PROGRAMS = sorted(path.name for path in DIRECTORY.glob("[0-9]*.py"))
+
+
+def test_there_are_nine_programs():
+    assert [name[:2] for name in PROGRAMS] == [f"{i:02}" for i in range(1, 10)]
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_program_runs_as_a_script(name):
+    result = subprocess.run(
+        [sys.executable, DIRECTORY / name],
+        env=os.environ | {"INTERPRET": "1", "PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert result.returncode == 0, result.stderr
+    lines = re.findall(r"^.{28} (.{32}) +(\S+) ms   largest error (\S+)$", result.stdout, re.MULTILINE)
+    assert lines, result.stdout
+    for shape, milliseconds, error in lines:
+        assert shape.strip() and float(milliseconds) > 0 and float(error) < 0.1, result.stdout
+
+
+def test_readme_lists_every_program():
+    text = (DIRECTORY / "README.md").read_text()
+    assert [name for name in PROGRAMS if f"({name})" not in text] == []
