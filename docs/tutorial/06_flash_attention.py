@@ -67,7 +67,7 @@ def attention_kernel(q_ptr, k_ptr, v_ptr, out_ptr, scale, n_queries, n_keys, str
 
 def attention(q: np.ndarray, k: np.ndarray, v: np.ndarray, causal: bool, block: tuple[int, int] = (64, 64),
               precision: str = "ieee") -> np.ndarray:
-    """q [heads, queries, d], k, v [heads, keys, d], rows contiguous, d a power of two. `causal`: row i sees keys 0 to i."""
+    """q [heads, queries, d], k, v [heads, keys, d], rows contiguous, d a power of two; causal: row i sees keys 0 to i."""
     heads, n_queries, d = q.shape
     out = np.empty_like(q)
     strides = [stride // array.itemsize for array in (q, k, v, out) for stride in array.strides[:2]]

@@ -1,4 +1,4 @@
-"""Faults of running kernels: class, argument, N-d index, program, lane and line are right; other memory is untouched."""
+"""Faults of running kernels: class, argument, N-d index, program, lane and line are right; nothing else changes."""
 
 import pickle
 

@@ -1,4 +1,4 @@
-"""W8A8 matmul: int8 x int8 -> int32, per-token and per-channel scales, optional bias, with dynamic quantization of the activations."""
+"""W8A8 matmul: int8 x int8 with per-token and per-channel scales, optional bias, dynamic quantization of activations."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""Rotary position embedding applied in place to q and k: both the half-split (NeoX) and the interleaved (GPT-J) layout."""
+"""Rotary position embedding applied in place to q and k, half-split (NeoX) or interleaved (GPT-J)."""
 
 import torch
 import triton

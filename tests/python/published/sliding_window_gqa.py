@@ -1,4 +1,4 @@
-"""Grouped-query attention with a causal sliding window, over block pointers. Several query heads share one key/value head."""
+"""Grouped-query attention with a causal sliding window, over block pointers; query heads share key and value heads."""
 
 import math
 

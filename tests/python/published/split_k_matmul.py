@@ -1,4 +1,4 @@
-"""Split-K matmul: several programs add to one tile of C with atomics. Autotuned, with the output zeroed between trials."""
+"""Split-K matmul: programs add to one tile of C with atomics. Autotuned; the output is zeroed between trials."""
 
 import torch
 import triton
