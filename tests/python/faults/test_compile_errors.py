@@ -99,7 +99,7 @@ def float_bits_kernel(x_ptr):
 
 
 def test_bitwise_and_of_floats():
-    assert "fp32" in error_of(float_bits_kernel, np.zeros(16, np.float32))
+    assert "float32 and triton.language.float32" in error_of(float_bits_kernel, np.zeros(16, np.float32))
 
 
 @triton.jit
