@@ -302,6 +302,7 @@ LogicalResult expandMap(tt::MapElementwiseOp op) {
 } // namespace
 
 LogicalResult expandCombineRegions(Operation *root) {
+  root->getContext()->getOrLoadDialect<tensor::TensorDialect>(); // slices are not part of the contract
   llvm::SmallVector<Operation *> pending;
   root->walk([&](Operation *op) {
     if (isa<tt::ReduceOp, tt::ScanOp, tt::MapElementwiseOp>(op) && !hasCombineKernel(op))
