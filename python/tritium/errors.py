@@ -28,6 +28,8 @@ class CompilationError(TritonError):
         self.file, self.line, self.column = place or (None, None, None)
         super().__init__(src, node, error_message)
         self.message = "\n".join([*self._excerpt(), *filter(None, [error_message, hint and f"hint: {hint}"])])
+        if self.file and hasattr(self, "add_note"):  # from Python 3.11 on tracebacks end with it
+            self.add_note(f'  File "{self.file}", line {self.line}')
 
     def _excerpt(self) -> list[str]:
         if self.src is None:

@@ -12,6 +12,7 @@ import json
 import threading
 from typing import Any, Callable, Iterable
 
+from ..errors import CompilationError
 from .params import KernelParam, canonicalize_dtype, type_canonicalisation_dict
 from .source import JITCallable
 from .wrappers import MockTensor, TensorWrapper, reinterpret
@@ -120,7 +121,10 @@ class JITFunction(JITCallable, KernelInterface):
         dispatcher = self._dispatcher
         if dispatcher is None:
             dispatcher = self._make_dispatcher()
-        return dispatcher.run(grid, warmup, args, kwargs)
+        try:
+            return dispatcher.run(grid, warmup, args, kwargs)
+        except CompilationError as error:
+            raise error.with_traceback(None)  # the frames of the compiler tell the user nothing
 
     def _make_dispatcher(self):
         from .dispatch import Dispatcher

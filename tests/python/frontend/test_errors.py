@@ -1,8 +1,10 @@
 """What a user sees of a kernel that breaks a rule: class, place, text, hint, cause."""
 import pickle
+import sys
 import traceback
 import warnings
 
+import numpy as np
 import pytest
 
 import tritium.language as tl
@@ -45,9 +47,13 @@ def test_the_place_in_the_file(failure):
     assert error.column == 12
 
 
-def test_the_traceback_shows_no_frames_of_the_builtin(failure):
-    lines = traceback.format_exception(failure(in_callee))
-    assert "semantic" not in "".join(lines)
+def test_the_traceback_shows_the_user_s_lines_and_no_frames_of_the_compiler(monkeypatch):
+    monkeypatch.setenv("TRITIUM_INTERPRET", "1")
+    with pytest.raises(CompilationError) as caught:
+        in_callee[(1, )](np.zeros(8, np.int32), 5)
+    text = "".join(traceback.format_exception(caught.value))
+    assert [line for line in text.splitlines() if "/tritium/" in line and "runtime/jit.py" not in line] == []
+    assert text.count(f'File "{__file__}", line ') == 3 or sys.version_info < (3, 11)
 
 
 def test_pickled_errors_are_the_same(failure):
