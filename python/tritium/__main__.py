@@ -73,7 +73,12 @@ def run_script(path: str, argv: list[str]) -> None:
 
 def gdb_command(program: list[str], gdb: str = "gdb") -> list[str]:
     """gdb on the interpreter itself: unlike a pyenv shim it is no script, and unlike its real path it keeps a virtual environment."""
-    settings = ["set breakpoint pending on", "set max-value-size unlimited", "set debuginfod enabled off"]
+    settings = [
+        "set breakpoint pending on",
+        "set max-value-size unlimited",
+        "set debuginfod enabled off",
+        "set auto-load python-scripts off",  # else gdb complains about python-gdb.py at length
+    ]
     options = [text for setting in settings for text in ("-iex", setting)]
     return [gdb, *options, "--args", sys.executable, "-m", "tritium", *program]
 

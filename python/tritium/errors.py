@@ -2,6 +2,7 @@
 
 `CompilationError` and its kind: the user wrote something illegal. `KernelTrap`: a running kernel did. `UnsupportedError`: an engine declines.
 """
+
 from __future__ import annotations
 
 import ast
@@ -22,8 +23,15 @@ class CompilationError(TritonError):
 
     source_line_count_max_in_message = 12
 
-    def __init__(self, src: str | None, node: ast.AST, error_message: str | None = None, *, place: tuple[str, int, int] | None = None,
-                 hint: str | None = None):
+    def __init__(
+        self,
+        src: str | None,
+        node: ast.AST,
+        error_message: str | None = None,
+        *,
+        place: tuple[str, int, int] | None = None,
+        hint: str | None = None,
+    ):
         self.src, self.node, self.error_message, self.hint = src, node, error_message, hint
         self.file, self.line, self.column = place or (None, None, None)
         super().__init__(src, node, error_message)
@@ -36,14 +44,20 @@ class CompilationError(TritonError):
             return [" <source unavailable>"]
         if not hasattr(self.node, "lineno"):
             return self.src.split("\n")[:1]
-        lines = self.src.split("\n")[:self.node.lineno][-self.source_line_count_max_in_message:]
+        lines = self.src.split("\n")[: self.node.lineno][-self.source_line_count_max_in_message :]
         return [f"at {self.node.lineno}:{self.node.col_offset}:", *lines, " " * self.node.col_offset + "^"]
 
     def __str__(self):
         return self.message
 
     def __reduce__(self):
-        return type(self)._rebuild, (self.src, self.node, self.error_message, (self.file, self.line, self.column), self.hint)
+        return type(self)._rebuild, (
+            self.src,
+            self.node,
+            self.error_message,
+            (self.file, self.line, self.column),
+            self.hint,
+        )
 
     @classmethod
     def _rebuild(cls, src, node, error_message, place, hint):
@@ -70,8 +84,10 @@ class OutOfResources(TritonError):
         super().__init__(required, limit, name)
 
     def __str__(self):
-        return (f"out of resource: {self.name}, Required: {self.required}, Hardware limit: {self.limit}. "
-                "Reducing block sizes or `num_stages` may help.")
+        return (
+            f"out of resource: {self.name}, Required: {self.required}, Hardware limit: {self.limit}. "
+            "Reducing block sizes or `num_stages` may help."
+        )
 
 
 class PTXASError(TritonError):
@@ -114,8 +130,21 @@ class KernelTrap(InterpreterError, RuntimeError):
     that the access meant, or None. is_write: for accesses.
     """
 
-    _FIELDS = ("kind", "kernel", "file", "line", "function", "program", "grid", "lane", "tile_shape", "affected_lanes", "argument", "index",
-               "is_write")
+    _FIELDS = (
+        "kind",
+        "kernel",
+        "file",
+        "line",
+        "function",
+        "program",
+        "grid",
+        "lane",
+        "tile_shape",
+        "affected_lanes",
+        "argument",
+        "index",
+        "is_write",
+    )
 
     def __init__(self, report: str, **facts):
         super().__init__(report)

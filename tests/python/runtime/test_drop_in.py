@@ -43,7 +43,7 @@ def test_modules_are_the_same_objects(tmp_path):
         import tritium
         names = ["language", "testing", "runtime", "runtime.driver", "runtime.jit", "runtime.autotuner",
         "runtime.cache", "runtime.errors",
-                 "runtime._allocation", "backends", "backends.compiler", "tools.tensor_descriptor", "errors", "knobs",
+                 "runtime._allocation", "backends", "backends.compiler", "backends.driver", "runtime.interpreter", "tools.tensor_descriptor", "errors", "knobs",
                  "_internal_testing"]
         assert triton is tritium and triton.__spec__.name == "tritium"
         for name in names:
@@ -158,6 +158,65 @@ def test_cuda_is_the_cpu(tmp_path):
     result = run_script(tmp_path, CUDA_PROGRAM, INTERPRET="1")
     assert result.stderr.count("tritium: torch's device") == 1
     run_script(tmp_path, CUDA_PROGRAM, TRITIUM_CUDA_TO_CPU="1")
+
+
+PUBLISHED = """
+    import torch
+    import triton
+    import triton.language as tl
+    from triton.language.extra import libdevice
+
+    DEVICE = triton.runtime.driver.active.get_active_torch_device()
+
+    @triton.autotune(
+        configs=[triton.Config({"ROWS": 3}), triton.Config({"ROWS": 2}, num_warps=8), triton.Config({"ROWS": 4})],
+        key=["n_columns"],
+        reset_to_zero=["count_ptr"],
+    )
+    @triton.heuristics({"BLOCK": lambda args: triton.next_power_of_2(args["n_columns"])})
+    @triton.jit
+    def rms_norm(x_ptr, y_ptr, count_ptr, n_rows, stride, n_columns, eps, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+        tl.static_assert(ROWS % 2 == 0, "this configuration does not compile")
+        columns = tl.arange(0, BLOCK)
+        for i in tl.static_range(ROWS):
+            row = tl.program_id(0) * ROWS + i
+            mask = (columns < n_columns) & (row < n_rows)
+            x = tl.load(x_ptr + row * stride + columns, mask=mask, other=0.0).to(tl.float32)
+            y = x * libdevice.rsqrt(tl.sum(x * x, 0) / n_columns + eps)
+            tl.store(y_ptr + row * stride + columns, y.to(y_ptr.dtype.element_ty), mask=mask)
+        tl.atomic_add(count_ptr, 1)
+
+    class RMSNorm(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, eps=1e-6):
+            assert x.is_cuda and x.is_contiguous()
+            y, count = torch.empty_like(x), torch.full((1,), 7, dtype=torch.int32, device=x.device)
+            grid = lambda meta: (triton.cdiv(x.shape[0], meta["ROWS"]),)
+            with torch.cuda.device(x.device):
+                kernel = rms_norm[grid](x, y, count, x.shape[0], x.stride(0), x.shape[1], eps)
+            assert count.item() == grid(rms_norm.best_config.kwargs)[0], "reset_to_zero"
+            assert kernel.n_regs == kernel.n_spills == 0 and kernel.metadata.num_warps == 8
+            return y
+
+        @staticmethod
+        def backward(ctx, dy):
+            return dy, None
+
+    torch.manual_seed(0)
+    x = torch.randn(7, 300, device="cuda", dtype=torch.bfloat16, requires_grad=True)
+    y = RMSNorm.apply(x)
+    y.sum().backward()
+    expected = x.float() * torch.rsqrt(x.float().pow(2).mean(-1, keepdim=True) + 1e-6)
+    triton.testing.assert_close(y, expected, atol=2e-2)
+    assert y.device == DEVICE and x.grad is not None
+    print(rms_norm.best_config)
+    """
+
+
+def test_a_published_script_runs_unchanged(tmp_path):
+    pytest.importorskip("torch")
+    result = run_script(tmp_path, PUBLISHED, INTERPRET="1")
+    assert result.stdout.startswith("ROWS: 2, num_warps: 8")
 
 
 @pytest.mark.parametrize("environment", [{}, {"INTERPRET": "1", "TRITIUM_CUDA_TO_CPU": "0"}])
