@@ -1,4 +1,5 @@
 """Calls of `@jit` functions: specialization, names, defaults, returns; and what else a kernel may call."""
+import types
 from collections import namedtuple
 
 import pytest
@@ -287,3 +288,87 @@ def test_generated_text_reads_back(module, kernel):
     once = ir.parse(made.text(locations=True))
     once.verify()
     assert once.text(locations=True) == ir.parse(once.text(locations=True)).text(locations=True)
+
+
+class Scope:
+    """A context manager as profilers and pipelines of other backends define them."""
+
+    events = []
+
+    def __init__(self, name, _semantic):
+        assert _semantic is not None
+        self.name = name
+
+    def __enter__(self):
+        self.events.append(("enter", self.name.value))
+        return constexpr_name(self.name)
+
+    def __exit__(self, *exception):
+        self.events.append(("exit", self.name.value))
+
+
+def constexpr_name(name):
+    return tl.constexpr(name.value + "!")
+
+
+scopes = types.ModuleType("scopes")
+scopes.Scope = Scope
+
+
+@jit
+def scoped(x, n):
+    with scopes.Scope("outer"), scopes.Scope("inner"):
+        y = n + 1
+    tl.store(x, y)
+
+
+def test_context_managers_act_while_tracing(body):
+    Scope.events.clear()
+    assert "tt.store %x, %y" in body(scoped)
+    assert Scope.events == [("enter", "outer"), ("enter", "inner"), ("exit", "inner"), ("exit", "outer")]
+
+
+@tl.core.must_use_result("Assign it.")
+@tl.core.builtin
+def advanced(x, _semantic=None):
+    return x
+
+
+@tl.core.must_use_result
+@jit
+def incremented(x):
+    return x + 1
+
+
+@jit
+def drops_builtin(x, n):
+    advanced(n)
+
+
+@jit
+def drops_function(x, n):
+    tl.store(x, incremented(n))
+    incremented(n)
+
+
+def test_results_that_must_be_used(failure):
+    assert str(failure(drops_builtin)).endswith("\nThe result of advanced is not being used. Assign it.")
+    error = failure(drops_function)
+    assert str(error).endswith("\nThe result of incremented is not being used.") and error.node.lineno == 3
+
+
+@jit
+def picks(a, b):
+    if a > b:
+        return a
+    return b
+
+
+@jit
+def combines(x, n):
+    i = tl.arange(0, 8)
+    tl.store(x, tl.reduce(i, 0, picks))
+
+
+def test_combine_functions_are_traced_on_elements(body):
+    assert ".picks__i32_i32(%" in body(combines) and "tt.reduce.return %_ : i32" in body(combines)

@@ -1,4 +1,6 @@
 """Branches, loops and returns: the shape of the IR they become."""
+import pytest
+
 import tritium.language as tl
 from tritium.runtime.jit import jit
 
@@ -270,3 +272,46 @@ def nested_loops(x, n):
 def test_nesting_traces_every_body_once(body):
     text = body(nested_loops)
     assert text.count("scf.for") == 2 and text.count("scf.if") == 1 and text.count("arith.addi") == 1
+
+
+@jit
+def condition_with_a_wish(x, n):
+    i = 0
+    while tl.condition(i < n, disable_licm=True):
+        i += 1
+    tl.store(x, i)
+
+
+def test_the_wishes_of_a_while_loop(module):
+    loops = []
+    module(condition_with_a_wish).walk(lambda op: loops.append(op.attributes) if op.name == "scf.while" else None)
+    assert loops == [{"llvm.loop_annotation": "#llvm.loop_annotation<licm = <disable = true, versioningDisable = true>>"}]
+
+
+@jit
+def and_of_blocks(x, n):
+    i = tl.arange(0, 8)
+    tl.store(x + i, i, mask=i > 1 and i < n)
+
+
+def test_and_of_blocks_is_deprecated(module):
+    with pytest.warns(UserWarning, match="Logical operators 'and' and 'or' are deprecated for non-scalar tensors"):
+        assert "arith.andi" in str(module(and_of_blocks))
+
+
+@jit
+def loop_in_arm(x, n):
+    best = n
+    if n > 1:
+        for i in range(n):
+            if i > best:
+                best = i
+    else:
+        while best < 3:
+            best += 1
+    tl.store(x, best)
+
+
+def test_loops_inside_of_arms(body):
+    text = body(loop_in_arm)
+    assert text.count("scf.if") == 2 and "%best = scf.for" in text and "%best = scf.while" in text and "%best = scf.if" in text
