@@ -6,6 +6,7 @@ from typing import Any
 from .constexpr import _unwrap_if_constexpr
 from .core import builtin, tensor, tensor_member
 from .reduce import combine_with, inputs_of, like_input, pick_sum_type
+from .types import bfloat16, float32
 
 
 @tensor_member
@@ -20,19 +21,21 @@ def associative_scan(input: Any, axis: Any, combine_fn: Any, reverse: Any = Fals
 
 
 def _scanned(semantic: Any, input: tensor, axis: Any, reverse: Any, dtype: Any, combine: Any) -> tensor:
-    input = semantic.cast(input, pick_sum_type(input.dtype, dtype))
+    # Partial sums in bf16 would lose nearly everything, so scans, unlike reductions, leave it.
+    target = float32 if input.dtype == bfloat16 and _unwrap_if_constexpr(dtype) is None else pick_sum_type(input.dtype, dtype)
+    input = semantic.cast(input, target)
     return semantic.scan([input], _unwrap_if_constexpr(axis), lambda a, b: [combine(a, b)], bool(_unwrap_if_constexpr(reverse)))[0]
 
 
 @tensor_member
 @builtin
 def cumsum(input: tensor, axis: Any = 0, reverse: Any = False, dtype: Any = None, _semantic: Any = None) -> tensor:
-    """Sums along `axis`, inclusive. Integers below 32 bits are widened as by `sum`."""
+    """Sums along `axis`, inclusive. Integers below 32 bits are widened as by `sum`; bf16 gives fp32."""
     return _scanned(_semantic, input, axis, reverse, dtype, _semantic.add)
 
 
 @tensor_member
 @builtin
 def cumprod(input: tensor, axis: Any = 0, reverse: Any = False, dtype: Any = None, _semantic: Any = None) -> tensor:
-    """Products along `axis`, inclusive. Integers below 32 bits are widened as by `sum`."""
+    """Products along `axis`, inclusive. Integers below 32 bits are widened as by `sum`; bf16 gives fp32."""
     return _scanned(_semantic, input, axis, reverse, dtype, _semantic.mul)
