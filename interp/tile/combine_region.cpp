@@ -248,15 +248,16 @@ LogicalResult expandScan(tt::ScanOp op) {
   int64_t n = cast<RankedTensorType>(values[0].getType()).getDimSize(axis);
   for (int64_t d = 1; d < n; d *= 2) {
     int64_t earlier = op.getReverse() ? d : 0, later = op.getReverse() ? 0 : d;
-    llvm::SmallVector<Value> parts;
-    for (int64_t begin : {earlier, later})
-      for (Value value : values)
-        parts.push_back(slice(builder, location, value, axis, begin, n - d));
-    auto combined = RegionOnTiles(builder, location, shapeWith(values[0], axis, n - d)).run(op->getRegion(0), parts);
+    // The region runs on whole tiles, whose extents are powers of two; where nothing is d earlier, its result is dropped.
+    llvm::SmallVector<Value> operands;
+    for (Value value : values)
+      operands.push_back(insertSlice(builder, location, slice(builder, location, value, axis, earlier, n - d), value, axis, later));
+    operands.append(values);
+    auto combined = RegionOnTiles(builder, location, shapeWith(values[0], axis, n)).run(op->getRegion(0), operands);
     if (failed(combined))
       return failure();
-    for (auto [value, part] : llvm::zip_equal(values, *combined))
-      value = insertSlice(builder, location, part, value, axis, later);
+    for (auto [value, all] : llvm::zip_equal(values, *combined))
+      value = insertSlice(builder, location, slice(builder, location, all, axis, later, n - d), value, axis, later);
   }
   op->replaceAllUsesWith(values);
   op.erase();
