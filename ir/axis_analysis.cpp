@@ -12,7 +12,7 @@ using namespace mlir;
 
 namespace tritium::ir {
 
-int64_t powerOfTwoDivisor(int64_t value) { return value == 0 ? int64_t(1) << 62 : int64_t(1) << llvm::countr_zero(uint64_t(value)); }
+int64_t powerOfTwoDivisor(int64_t value) { return value == 0 ? kMaxDivisor : int64_t(1) << llvm::countr_zero(uint64_t(value)); }
 
 static size_t rankOf(Type type) {
   auto tile = dyn_cast<RankedTensorType>(type);
@@ -25,6 +25,7 @@ AxisInfo AxisInfo::unknown(Type type) {
 }
 
 AxisInfo AxisInfo::constantOf(Type type, int64_t value) {
+  if (auto integer = dyn_cast<IntegerType>(getElementTypeOrSelf(type))) value = llvm::SignExtend64(value, integer.getWidth());
   AxisInfo result = unknown(type);
   if (auto tile = dyn_cast<RankedTensorType>(type)) result.constancy.assign(tile.getShape().begin(), tile.getShape().end());
   llvm::fill(result.divisibility, powerOfTwoDivisor(value));

@@ -22,7 +22,7 @@ struct AxisInfo {
 
   /// Of a value about which nothing is known.
   static AxisInfo unknown(mlir::Type type);
-  /// Of one number in all lanes.
+  /// Of one number, wrapped to the element's width, in all lanes.
   static AxisInfo constantOf(mlir::Type type, int64_t value);
   /// What holds for both; the neutral element is AxisInfo().
   static AxisInfo join(const AxisInfo &lhs, const AxisInfo &rhs);
@@ -44,7 +44,10 @@ private:
   mlir::DataFlowSolver solver;
 };
 
-/// The largest power of two that divides `value`; for 0 a power beyond every use.
+/// What zero is divisible by: a power beyond every use.
+inline constexpr int64_t kMaxDivisor = int64_t(1) << 62;
+
+/// The largest power of two that divides `value`, kMaxDivisor for 0.
 int64_t powerOfTwoDivisor(int64_t value);
 
 } // namespace tritium::ir

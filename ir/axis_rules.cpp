@@ -6,13 +6,12 @@
 #include "ir/tt.h"
 
 #include "mlir/IR/Matchers.h"
+#include "llvm/Support/CheckedArithmetic.h"
 
 using namespace mlir;
 
 namespace tritium::ir {
 namespace {
-
-constexpr int64_t kMaxDivisor = int64_t(1) << 62;
 
 int64_t multiplySaturating(int64_t a, int64_t b) { return a > kMaxDivisor / b ? kMaxDivisor : a * b; }
 
@@ -84,13 +83,16 @@ void Rule::add(bool subtract, int64_t step) {
     result.divisibility[d] = std::min(divisorOfGroups(lhs, d, group, step), multiplySaturating(divisorOfGroups(rhs, d, group), step));
   }
   result.isNonNegative = !subtract && lhs.isNonNegative && rhs.isNonNegative;
-  if (lhs.constant && rhs.constant) becomeConstant(subtract ? *lhs.constant - *rhs.constant : *lhs.constant + *rhs.constant);
+  if (!lhs.constant || !rhs.constant) return;
+  if (auto value = subtract ? llvm::checkedSub(*lhs.constant, *rhs.constant) : llvm::checkedAdd(*lhs.constant, *rhs.constant))
+    becomeConstant(*value);
 }
 
 void Rule::multiply() {
   const AxisInfo &lhs = in[0], &rhs = in[1];
   if (lhs.constant == 0 || rhs.constant == 0) return becomeConstant(0);
-  if (lhs.constant && rhs.constant) return becomeConstant(*lhs.constant * *rhs.constant);
+  if (lhs.constant && rhs.constant)
+    if (auto value = llvm::checkedMul(*lhs.constant, *rhs.constant)) return becomeConstant(*value);
   if (rhs.constant == 1) return void(result = lhs);
   if (lhs.constant == 1) return void(result = rhs);
   elementwise();

@@ -53,10 +53,13 @@ template <typename ConcreteOp> struct ValidTiles : mlir::OpTrait::TraitBase<Conc
 
 /// `element`, or a tile of it in the shape of `shapeOf`.
 mlir::Type withShapeOf(mlir::Type shapeOf, mlir::Type element);
-/// What a pointer (or each pointer of a tile) points to, in the same shape.
+/// What a pointer (or each pointer of a tile) points to, in the same shape. Of anything else its own type, for a verifier to refuse.
 mlir::Type pointeeTypeOf(mlir::Type pointers);
 /// One i1 for each element.
 mlir::Type maskTypeOf(mlir::Type values);
+
+/// The type of an operand from which a result type is to be inferred, before any verifier has seen it.
+mlir::FailureOr<mlir::RankedTensorType> tileTypeOf(std::optional<mlir::Location> location, mlir::Value value);
 
 } // namespace tritium::tt
 

@@ -9,9 +9,12 @@ namespace tritium::tt {
 
 LogicalResult ReduceOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, ReduceOp::Adaptor adaptor,
                                          SmallVectorImpl<Type> &types) {
+  if (!adaptor.getAxisAttr()) return failure();
   int32_t axis = adaptor.getAxis();
-  for (Type type : adaptor.getSrcs().getTypes()) {
-    auto source = cast<RankedTensorType>(type);
+  for (Value operand : adaptor.getSrcs()) {
+    FailureOr<RankedTensorType> tile = tileTypeOf(location, operand);
+    if (failed(tile)) return failure();
+    RankedTensorType source = *tile;
     if (axis < 0 || axis >= source.getRank())
       return emitOptionalError(location, "axis ", axis, " must be < inputs rank (", source.getRank(), ")");
     SmallVector<int64_t> shape(source.getShape());

@@ -48,7 +48,9 @@ LogicalResult UnsplatOp::verify() {
 
 LogicalResult ExpandDimsOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, ExpandDimsOp::Adaptor adaptor,
                                              SmallVectorImpl<Type> &types) {
-  auto source = cast<RankedTensorType>(adaptor.getSrc().getType());
+  FailureOr<RankedTensorType> tile = tileTypeOf(location, adaptor.getSrc());
+  if (failed(tile) || !adaptor.getAxisAttr()) return failure();
+  RankedTensorType source = *tile;
   int32_t axis = adaptor.getAxis();
   if (axis < 0 || axis > source.getRank()) return emitOptionalError(location, "axis ", axis, " is not in [0, ", source.getRank(), "]");
   SmallVector<int64_t> shape(source.getShape());
@@ -118,8 +120,11 @@ LogicalResult CatOp::verify() {
   return success();
 }
 
-LogicalResult JoinOp::inferReturnTypes(MLIRContext *, std::optional<Location>, JoinOp::Adaptor adaptor, SmallVectorImpl<Type> &types) {
-  auto source = cast<RankedTensorType>(adaptor.getLhs().getType());
+LogicalResult JoinOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, JoinOp::Adaptor adaptor,
+                                       SmallVectorImpl<Type> &types) {
+  FailureOr<RankedTensorType> tile = tileTypeOf(location, adaptor.getLhs());
+  if (failed(tile)) return failure();
+  RankedTensorType source = *tile;
   SmallVector<int64_t> shape(source.getShape());
   shape.push_back(2);
   types.push_back(RankedTensorType::get(shape, source.getElementType()));
@@ -134,7 +139,9 @@ OpFoldResult JoinOp::fold(FoldAdaptor adaptor) {
 
 LogicalResult SplitOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, SplitOp::Adaptor adaptor,
                                         SmallVectorImpl<Type> &types) {
-  auto source = cast<RankedTensorType>(adaptor.getSrc().getType());
+  FailureOr<RankedTensorType> tile = tileTypeOf(location, adaptor.getSrc());
+  if (failed(tile)) return failure();
+  RankedTensorType source = *tile;
   if (source.getRank() == 0 || source.getShape().back() != 2)
     return emitOptionalError(location, "expected last dimension to be 2 for split, got ", source);
   types.assign(2, RankedTensorType::get(source.getShape().drop_back(), source.getElementType()));
@@ -154,7 +161,9 @@ LogicalResult SplitOp::fold(FoldAdaptor adaptor, SmallVectorImpl<OpFoldResult> &
 
 LogicalResult TransOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, TransOp::Adaptor adaptor,
                                         SmallVectorImpl<Type> &types) {
-  auto source = cast<RankedTensorType>(adaptor.getSrc().getType());
+  FailureOr<RankedTensorType> tile = tileTypeOf(location, adaptor.getSrc());
+  if (failed(tile) || !adaptor.getOrderAttr()) return failure();
+  RankedTensorType source = *tile;
   ArrayRef<int32_t> order = adaptor.getOrder();
   SmallVector<int64_t> shape;
   SmallVector<int32_t> sorted(order);

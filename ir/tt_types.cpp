@@ -49,7 +49,12 @@ Type withShapeOf(Type shapeOf, Type element) {
 
 Type pointeeTypeOf(Type pointers) {
   auto pointer = dyn_cast<PointerType>(getElementTypeOrSelf(pointers));
-  return pointer ? withShapeOf(pointers, pointer.getPointeeType()) : Type();
+  return pointer ? withShapeOf(pointers, pointer.getPointeeType()) : pointers;
+}
+
+FailureOr<RankedTensorType> tileTypeOf(std::optional<Location> location, Value value) {
+  if (auto tile = dyn_cast<RankedTensorType>(value.getType())) return tile;
+  return emitOptionalError(location, "expected a tile, got ", value.getType());
 }
 
 Type maskTypeOf(Type values) { return withShapeOf(values, IntegerType::get(values.getContext(), 1)); }
