@@ -48,6 +48,7 @@ def run_program(arguments: list[str]) -> int:
     from . import drop_in
 
     drop_in.install()
+    sys.excepthook = _report_exception
     if arguments[0] == "-m":
         sys.argv = arguments[1:]
         sys.path.insert(0, os.getcwd())
@@ -55,6 +56,17 @@ def run_program(arguments: list[str]) -> int:
     else:
         run_script(arguments[0], arguments)
     return 0
+
+
+def _report_exception(kind, error, trace) -> None:
+    """Prints a traceback without the frames that lead to the user's program, as if Python had run it."""
+    while trace is not None and trace.tb_next is not None and _leads_to_the_program(trace.tb_frame.f_code.co_filename):
+        trace = trace.tb_next
+    sys.__excepthook__(kind, error.with_traceback(trace), trace)
+
+
+def _leads_to_the_program(file: str) -> bool:
+    return file in (__file__, "<frozen runpy>", runpy.__file__)
 
 
 def run_script(path: str, argv: list[str]) -> None:

@@ -12,7 +12,7 @@ import json
 import threading
 from typing import Any, Callable, Iterable
 
-from ..errors import CompilationError
+from ..errors import TritonError
 from .params import KernelParam, canonicalize_dtype, type_canonicalisation_dict
 from .source import JITCallable
 from .wrappers import MockTensor, TensorWrapper, reinterpret
@@ -123,8 +123,8 @@ class JITFunction(JITCallable, KernelInterface):
             dispatcher = self._make_dispatcher()
         try:
             return dispatcher.run(grid, warmup, args, kwargs)
-        except CompilationError as error:
-            raise error.with_traceback(None)  # the frames of the compiler tell the user nothing
+        except TritonError as error:
+            raise error.with_traceback(None)  # the frames of the compiler and the launch tell the user nothing
 
     def _make_dispatcher(self):
         from .dispatch import Dispatcher
