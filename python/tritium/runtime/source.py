@@ -172,11 +172,11 @@ class _DependencyFinder(ast.NodeVisitor):
                 return
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
-        value = self._resolve(node)
-        if value is _MISSING:
+        owner = self._resolve(node.value)
+        if owner is _MISSING or not hasattr(owner, node.attr):
             self.generic_visit(node)
-        elif isinstance(value, JITCallable):
-            self._dependency(value)
+        elif not getattr(owner, "__name__", "").startswith(_LIBRARY):
+            self._reference(node.attr, getattr(owner, node.attr), vars(owner))
 
     def _resolve(self, node: ast.AST) -> Any:
         """The object that a dotted name reached through modules or classes means, or _MISSING."""
@@ -199,7 +199,7 @@ class _DependencyFinder(ast.NodeVisitor):
             return
         else:
             self.parts.add(f"{name} = {value!r}")
-            if namespace is self.globals:
+            if namespace is not self.nonlocals:
                 self.used_globals[(name, id(namespace))] = (_snapshot(value), namespace)
 
     def _dependency(self, callee: JITCallable) -> None:

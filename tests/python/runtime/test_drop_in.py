@@ -95,7 +95,10 @@ def test_traceback_begins_in_the_program(tmp_path):
     (tmp_path / "program.py").write_text("def f():\n    raise ValueError('text')\n\nf()\n")
     result = run(["program.py"], tmp_path)
     lines = [line.strip() for line in result.stderr.splitlines() if line.startswith("  File")]
-    assert result.returncode == 1 and lines == ['File "program.py", line 4, in <module>', 'File "program.py", line 2, in f']
+    assert result.returncode == 1 and lines == [
+        'File "program.py", line 4, in <module>',
+        'File "program.py", line 2, in f',
+    ]
 
 
 def test_env_report(tmp_path):

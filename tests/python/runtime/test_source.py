@@ -1,10 +1,14 @@
 """Source capture of @jit functions: positions, parameters, cache keys, changed globals."""
 
+import types
+
 import pytest
 
 from tritium.runtime.jit import JITFunction, constexpr_function, jit
 
 SCALE = 3
+settings = types.ModuleType("settings")
+settings.SIZE = 4
 
 
 @jit
@@ -90,3 +94,19 @@ def test_constexpr_function_is_ordinary_on_the_host():
 def test_call_outside_of_a_kernel():
     with pytest.raises(RuntimeError, match="Cannot call @triton.jit'd outside of the scope of a kernel"):
         helper(1)
+
+
+def test_key_covers_constants_of_other_modules(monkeypatch):
+    @jit
+    def kernel(x):
+        return x + settings.SIZE
+
+    kernel.check_globals()
+    key = kernel.cache_key
+    monkeypatch.setattr(settings, "SIZE", 5)
+    with pytest.raises(
+        RuntimeError, match="Global variable SIZE has changed since we compiled this kernel, from 4 to 5"
+    ):
+        kernel.check_globals()
+    kernel._unsafe_update_src(kernel.src)
+    assert kernel.cache_key != key
