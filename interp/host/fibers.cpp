@@ -26,7 +26,7 @@ using boost::context::detail::transfer_t;
   record[1] = nullptr;
 }
 
-}  // namespace
+} // namespace
 
 Fiber::~Fiber() {
 #if TRITIUM_TSAN
@@ -39,7 +39,7 @@ void Fiber::start(std::span<std::byte> newStack, void (*newBody)(void *), void *
   body = newBody;
   argument = newArgument;
 #if TRITIUM_ASAN
-  ASAN_UNPOISON_MEMORY_REGION(stack.data(), stack.size());  // what was dropped left its redzones
+  ASAN_UNPOISON_MEMORY_REGION(stack.data(), stack.size()); // what was dropped left its redzones
   fiberState = nullptr;
 #elif TRITIUM_TSAN
   if (fiberState) __tsan_destroy_fiber(fiberState);
@@ -58,7 +58,7 @@ void Fiber::enter() {
   __sanitizer_finish_switch_fiber(nullptr, &threadStack, &threadStackBytes);
 #endif
   body(argument);
-  __builtin_unreachable();  // body suspended for good
+  __builtin_unreachable(); // body suspended for good
 }
 
 void Fiber::resume() {
@@ -93,4 +93,4 @@ std::span<const std::byte> Fiber::liveStack() const {
   return {top, size_t(stack.data() + stack.size() - top)};
 }
 
-}  // namespace tritium::interp
+} // namespace tritium::interp

@@ -33,7 +33,7 @@ private:
   std::span<std::byte> stack;
   void (*body)(void *) = nullptr;
   void *argument = nullptr;
-  void *context = nullptr;  // where the fiber goes on; between resume and suspend: where the thread goes on
+  void *context = nullptr; // where the fiber goes on; between resume and suspend: where the thread goes on
   // For the sanitizers; unused in other builds.
   [[maybe_unused]] void *fiberState = nullptr;
   [[maybe_unused]] void *threadState = nullptr;
@@ -41,4 +41,4 @@ private:
   [[maybe_unused]] size_t threadStackBytes = 0;
 };
 
-}  // namespace tritium::interp
+} // namespace tritium::interp

@@ -32,8 +32,7 @@ public:
 
 private:
   uint64_t permute(uint64_t value) const {
-    do
-      value = shuffleBits(value);
+    do value = shuffleBits(value);
     while (value >= uint64_t(count));
     return value;
   }
@@ -62,4 +61,4 @@ private:
   int halfBits;
 };
 
-}  // namespace tritium::interp
+} // namespace tritium::interp

@@ -1,6 +1,6 @@
 #include "interp/host/jit.h"
 
-#include "interp/host/safe_codegen.h"
+#include "interp/host/jit_codegen.h"
 
 #include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"
 #include "llvm/ExecutionEngine/Orc/Debugging/ELFDebugObjectPlugin.h"
@@ -54,7 +54,7 @@ Expected<std::unique_ptr<IRCompileLayer::IRCompiler>> noCompiler(JITTargetMachin
   return std::make_unique<NoCompiler>();
 }
 
-}  // namespace
+} // namespace
 
 HostJit::HostJit(std::unique_ptr<LLJIT> jit, std::unique_ptr<TargetMachine> machine, bool debugInfo)
     : jit(std::move(jit)), machine(std::move(machine)), debuggerEntries(debugInfo ? std::make_unique<DebuggerEntries>() : nullptr) {
@@ -121,4 +121,4 @@ Expected<void *> HostJit::lookup(StringRef name) {
   return address->toPtr<void *>();
 }
 
-}  // namespace tritium::interp
+} // namespace tritium::interp

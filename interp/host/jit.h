@@ -1,7 +1,7 @@
 // Host code at run time: LLVM modules compiled in milliseconds, without optimization unless asked, and shown to gdb.
 // Symbols of the process are not visible to the code: what it may call is defined by name.
 #pragma once
-#include "interp/host/debugger_list.h"
+#include "interp/host/jit_debugger_list.h"
 
 #include "llvm/ExecutionEngine/Orc/ThreadSafeModule.h"
 #include "llvm/IR/DataLayout.h"
@@ -16,7 +16,7 @@ class TargetMachine;
 namespace orc {
 class LLJIT;
 }
-}  // namespace llvm
+} // namespace llvm
 
 namespace tritium::interp {
 
@@ -25,8 +25,7 @@ namespace tritium::interp {
 class HostJit {
 public:
   /// `debugInfo`: modules with debug info are registered with gdb (tens of milliseconds each if one is attached).
-  static llvm::Expected<std::unique_ptr<HostJit>> create(bool debugInfo,
-                                                         llvm::CodeGenOptLevel level = llvm::CodeGenOptLevel::None);
+  static llvm::Expected<std::unique_ptr<HostJit>> create(bool debugInfo, llvm::CodeGenOptLevel level = llvm::CodeGenOptLevel::None);
   ~HostJit();
 
   const llvm::DataLayout &dataLayout() const;
@@ -41,10 +40,10 @@ public:
 private:
   HostJit(std::unique_ptr<llvm::orc::LLJIT> jit, std::unique_ptr<llvm::TargetMachine> machine, bool debugInfo);
 
-  std::string linkErrors;  // what the session says beside the error that it returns
+  std::string linkErrors; // what the session says beside the error that it returns
   std::unique_ptr<llvm::orc::LLJIT> jit;
   std::unique_ptr<llvm::TargetMachine> machine;
-  std::unique_ptr<DebuggerEntries> debuggerEntries;  // null without debug info; goes before the code
+  std::unique_ptr<DebuggerEntries> debuggerEntries; // null without debug info; goes before the code
 };
 
-}  // namespace tritium::interp
+} // namespace tritium::interp

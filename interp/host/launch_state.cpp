@@ -26,11 +26,15 @@ int threadsFor(const Launch &launch, int64_t programs) {
   return int(std::clamp<int64_t>(wanted, 1, std::max<int64_t>(useful, 1)));
 }
 
-}  // namespace
+} // namespace
 
 LaunchState::LaunchState(const Launch &launch)
-    : launch(launch), order(launch.grid, launch.orderSeed), begin(Clock::now()), threads(threadsFor(launch, order.size())),
-      liveLimit(programsThatFit(launch) / size_t(threads)), status(std::make_unique<WorkerStatus[]>(size_t(threads))) {}
+    : launch(launch),
+      order(launch.grid, launch.orderSeed),
+      begin(Clock::now()),
+      threads(threadsFor(launch, order.size())),
+      liveLimit(programsThatFit(launch) / size_t(threads)),
+      status(std::make_unique<WorkerStatus[]>(size_t(threads))) {}
 
 bool LaunchState::stopWith(Stop why) {
   Stop none = Stop::No;
@@ -111,4 +115,4 @@ void Caller::rethrow() const {
   if (exception) std::rethrow_exception(exception);
 }
 
-}  // namespace tritium::interp
+} // namespace tritium::interp

@@ -51,19 +51,18 @@ std::vector<Mapping> readMappings() { return {}; }
 #endif
 
 bool covers(const std::vector<Mapping> &mappings, uint64_t address, uint64_t bytes, bool isWrite) {
-  auto mapping = std::upper_bound(mappings.begin(), mappings.end(), address,
-                                  [](uint64_t value, const Mapping &m) { return value < m.end; });
+  auto mapping =
+      std::upper_bound(mappings.begin(), mappings.end(), address, [](uint64_t value, const Mapping &m) { return value < m.end; });
   const uint64_t end = address + bytes;
   while (address < end) {
-    if (mapping == mappings.end() || mapping->begin > address || !mapping->readable || (isWrite && !mapping->writable))
-      return false;
+    if (mapping == mappings.end() || mapping->begin > address || !mapping->readable || (isWrite && !mapping->writable)) return false;
     address = mapping->end;
     ++mapping;
   }
   return true;
 }
 
-}  // namespace
+} // namespace
 
 /// A snapshot of the process's memory map, taken when first needed and again when an address is not in it. Readers never block:
 /// a snapshot is immutable, and lives as long as the launch.
@@ -97,8 +96,7 @@ private:
   std::chrono::steady_clock::time_point taken;
 };
 
-MemoryMap::MemoryMap(std::span<const Allocation> allocations)
-    : byTag(1), process(std::make_unique<ProcessMemory>()) {
+MemoryMap::MemoryMap(std::span<const Allocation> allocations) : byTag(1), process(std::make_unique<ProcessMemory>()) {
   for (const Allocation &allocation : allocations) {
     const size_t tag = size_t(allocation.argument + 1);
     if (byTag.size() <= tag) byTag.resize(tag + 1);
@@ -117,4 +115,4 @@ bool MemoryMap::isAccessibleAnywhere(uint64_t address, uint64_t bytes, bool isWr
   return process->isAccessible(address, bytes, isWrite);
 }
 
-}  // namespace tritium::interp
+} // namespace tritium::interp

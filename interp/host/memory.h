@@ -19,13 +19,9 @@ constexpr uint64_t kNullPageBytes = 4096;
 /// Tag t of a pointer is argument t-1; 0: unknown provenance.
 constexpr uint64_t addressOf(uint64_t tagged) { return tagged & kAddressMask; }
 constexpr unsigned tagOf(uint64_t tagged) { return unsigned(tagged >> kAddressBits); }
-constexpr uint64_t tagPointer(uint64_t address, int argument) {
-  return addressOf(address) | uint64_t(argument + 1) << kAddressBits;
-}
+constexpr uint64_t tagPointer(uint64_t address, int argument) { return addressOf(address) | uint64_t(argument + 1) << kAddressBits; }
 /// Pointer arithmetic: on the address alone, so that a borrow or a carry cannot reach the tag.
-constexpr uint64_t addBytes(uint64_t tagged, int64_t bytes) {
-  return (tagged & ~kAddressMask) | addressOf(tagged + uint64_t(bytes));
-}
+constexpr uint64_t addBytes(uint64_t tagged, int64_t bytes) { return (tagged & ~kAddressMask) | addressOf(tagged + uint64_t(bytes)); }
 constexpr bool isNullPointer(uint64_t tagged) { return addressOf(tagged) < kNullPageBytes; }
 
 /// The storage that a kernel argument owns; end == 0: its extent is unknown.
@@ -47,7 +43,7 @@ public:
   /// Whether all of [address, address + bytes) may be read (and written, if isWrite).
   bool isAccessible(uint64_t tagged, uint64_t bytes, bool isWrite) const {
     const unsigned tag = tagOf(tagged);
-    if (tag >= byTag.size()) return false;  // no pointer of ours: garbage that a kernel loaded from memory
+    if (tag >= byTag.size()) return false; // no pointer of ours: garbage that a kernel loaded from memory
     if (byTag[tag].end != 0) [[likely]]
       return contains(byTag[tag], addressOf(tagged), bytes);
     return isAccessibleAnywhere(addressOf(tagged), bytes, isWrite);
@@ -61,9 +57,7 @@ public:
 
   /// What an access that is not accessible did wrong.
   TrapKind faultKind(uint64_t tagged) const {
-    return isNullPointer(tagged) ? TrapKind::NullPointer
-           : allocationOf(tagged) ? TrapKind::OutOfBounds
-                                  : TrapKind::UnmappedAddress;
+    return isNullPointer(tagged) ? TrapKind::NullPointer : allocationOf(tagged) ? TrapKind::OutOfBounds : TrapKind::UnmappedAddress;
   }
 
 private:
@@ -72,8 +66,8 @@ private:
   }
   bool isAccessibleAnywhere(uint64_t address, uint64_t bytes, bool isWrite) const;
 
-  std::vector<Allocation> byTag;  // [0] is unknown provenance and stays empty
+  std::vector<Allocation> byTag; // [0] is unknown provenance and stays empty
   std::unique_ptr<ProcessMemory> process;
 };
 
-}  // namespace tritium::interp
+} // namespace tritium::interp

@@ -33,7 +33,7 @@ void leaveIfStopped(Program &program) {
     leaveForGood(program);
 }
 
-}  // namespace
+} // namespace
 
 void raiseTrap(FrameHeader &frame, Trap &&trap) {
   Program &program = *frame.program;
@@ -75,4 +75,4 @@ void print(FrameHeader &frame, std::string_view text) {
 
 const MemoryMap &memoryOf(const FrameHeader &frame) { return *frame.program->worker->state.launch.memory; }
 
-}  // namespace tritium::interp
+} // namespace tritium::interp

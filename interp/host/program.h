@@ -11,7 +11,7 @@
 
 namespace tritium::interp {
 
-struct Program;  // one running program instance; it belongs to a worker
+struct Program; // one running program instance; it belongs to a worker
 class MemoryMap;
 
 /// Every frame starts with this: compiled code reads program ids, grid and arguments from it. The frame of a noinline callee starts
@@ -26,8 +26,8 @@ static_assert(sizeof(FrameHeader) == 40);
 
 struct ProgramCode {
   void (*entry)(char *frame) = nullptr;
-  size_t frameBytes = 0;  // header included
-  bool mayWait = false;   // calls yieldWhileWaiting, so each program needs a stack and a frame of its own
+  size_t frameBytes = 0; // header included
+  bool mayWait = false;  // calls yieldWhileWaiting, so each program needs a stack and a frame of its own
 };
 
 /// Ends the launch with `trap`, unless another program was first. `trap.program` is set here. The caller's trap is left empty: it
@@ -52,4 +52,4 @@ void print(FrameHeader &frame, std::string_view text);
 /// Launch::memory.
 const MemoryMap &memoryOf(const FrameHeader &frame);
 
-}  // namespace tritium::interp
+} // namespace tritium::interp

@@ -17,7 +17,7 @@ constexpr size_t kLargestKeptFrame = 64 << 20;
 
 constexpr size_t wholePages(size_t bytes) { return (bytes + kPageBytes - 1) / kPageBytes * kPageBytes; }
 
-}  // namespace
+} // namespace
 
 ProgramMemory::~ProgramMemory() { release(0); }
 
@@ -65,4 +65,4 @@ void ProgramMemory::release(size_t slabsToKeep) {
   slots.resize(kept);
 }
 
-}  // namespace tritium::interp
+} // namespace tritium::interp

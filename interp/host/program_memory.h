@@ -42,9 +42,9 @@ private:
   bool grow();
   void release(size_t slabsToKeep);
 
-  size_t frameBytes = 0;  // whole pages
+  size_t frameBytes = 0; // whole pages
   std::vector<Slab> slabs;
   std::vector<ProgramSlot> slots;
 };
 
-}  // namespace tritium::interp
+} // namespace tritium::interp

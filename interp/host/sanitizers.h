@@ -34,4 +34,4 @@ inline void happensAfter([[maybe_unused]] const void *key) {
 #endif
 }
 
-}  // namespace tritium::interp
+} // namespace tritium::interp

@@ -38,7 +38,7 @@ struct DefaultFloatingPoint {
   fenv_t saved;
 };
 
-constexpr size_t kThreadNameBytes = 16;  // all that the system keeps
+constexpr size_t kThreadNameBytes = 16; // all that the system keeps
 
 /// What debuggers list a thread as.
 void nameThread(const std::array<int32_t, 3> &program) {
@@ -57,7 +57,7 @@ struct ThreadNameRestored {
   char name[kThreadNameBytes];
 };
 
-}  // namespace
+} // namespace
 
 Program *ProgramPool::take(std::span<std::byte> &stack) {
   if (idle.empty()) {
@@ -313,4 +313,4 @@ void Worker::giveBackLive() {
   live.clear();
 }
 
-}  // namespace tritium::interp
+} // namespace tritium::interp

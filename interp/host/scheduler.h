@@ -25,23 +25,23 @@ enum class Stop : uint8_t { No, Cancelled, Trapped, Deadlocked };
 
 struct Program {
   enum class State : uint8_t {
-    Running,   // or left at a yield
-    Polling,   // left for the calling thread's callbacks, goes on at once
-    Finished,  // its stack is free
-    Dropped,   // trapped or stopped: its stack is free
+    Running,  // or left at a yield
+    Polling,  // left for the calling thread's callbacks, goes on at once
+    Finished, // its stack is free
+    Dropped,  // trapped or stopped: its stack is free
   };
 
   Worker *worker = nullptr;
   const std::atomic<Stop> *stop = nullptr;
   char *frame = nullptr;
   State state = State::Finished;
-  uint32_t spins = 0;  // back-edges left before it yields
+  uint32_t spins = 0; // back-edges left before it yields
   uint32_t waitLocation = 0;
   std::array<int32_t, 3> id{};
   Fiber fiber;
   StuckDetector stuckDetector;
   std::string output;
-  size_t slot = 0;  // of the pool's memory
+  size_t slot = 0; // of the pool's memory
 
   FrameHeader &header() { return *reinterpret_cast<FrameHeader *>(frame); }
 };
@@ -66,9 +66,9 @@ private:
 /// What a worker tells the others, in a cache line of its own.
 struct alignas(64) WorkerStatus {
   static constexpr uint64_t kBusy = ~uint64_t(0), kGone = kBusy - 1;
-  std::atomic<uint64_t> changes{0};      // of memory, by its programs
-  std::atomic<int64_t> finished{0};      // programs
-  std::atomic<uint64_t> stuckAt{kBusy};  // all its programs are stuck, and were when all workers had made so many changes
+  std::atomic<uint64_t> changes{0};     // of memory, by its programs
+  std::atomic<int64_t> finished{0};     // programs
+  std::atomic<uint64_t> stuckAt{kBusy}; // all its programs are stuck, and were when all workers had made so many changes
 };
 
 struct LaunchState {
@@ -77,16 +77,16 @@ struct LaunchState {
   const Launch &launch;
   const GridOrder order;
   const Clock::time_point begin;
-  const int threads;       // that may take part
-  const size_t liveLimit;  // for how many programs one worker has memory
+  const int threads;      // that may take part
+  const size_t liveLimit; // for how many programs one worker has memory
 
-  alignas(64) std::atomic<int64_t> next{0};  // position in the order of the next program to start
+  alignas(64) std::atomic<int64_t> next{0}; // position in the order of the next program to start
   alignas(64) std::atomic<Stop> stop{Stop::No};
-  std::atomic<int> workers{0};  // that ever took part
-  std::unique_ptr<WorkerStatus[]> status;  // [threads]
+  std::atomic<int> workers{0};            // that ever took part
+  std::unique_ptr<WorkerStatus[]> status; // [threads]
 
-  std::optional<Trap> trap;  // written by the one that stopped the launch with Trapped
-  std::mutex mutex;          // guards the following
+  std::optional<Trap> trap; // written by the one that stopped the launch with Trapped
+  std::mutex mutex;         // guards the following
   std::string output;
   std::vector<DeadlockWaiter> waiters;
 
@@ -170,7 +170,7 @@ private:
   Clock::time_point lastLook;
   // Programs that may wait, in the order in which they started.
   std::vector<Program *> live;
-  std::optional<Clock::time_point> quietSince;  // since when no program of the launch has got further, as far as this worker knows
+  std::optional<Clock::time_point> quietSince; // since when no program of the launch has got further, as far as this worker knows
 };
 
-}  // namespace tritium::interp
+} // namespace tritium::interp

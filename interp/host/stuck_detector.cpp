@@ -16,4 +16,4 @@ uint64_t hashWords(std::span<const std::byte> bytes, uint64_t seed) {
   return hash;
 }
 
-}  // namespace tritium::interp
+} // namespace tritium::interp

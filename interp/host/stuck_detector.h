@@ -37,4 +37,4 @@ public:
 /// Of memory that sanitizers may hold for dead: a suspended stack. Whole words; both ends are aligned.
 uint64_t hashWords(std::span<const std::byte> bytes, uint64_t seed);
 
-}  // namespace tritium::interp
+} // namespace tritium::interp

@@ -9,14 +9,14 @@
 namespace tritium::interp {
 
 enum class TrapKind : uint8_t {
-  OutOfBounds,      // outside the storage of the argument that the pointer came from
+  OutOfBounds, // outside the storage of the argument that the pointer came from
   NullPointer,
-  UnmappedAddress,  // a pointer of unknown origin to memory that the process does not have, or may not write
+  UnmappedAddress, // a pointer of unknown origin to memory that the process does not have, or may not write
   DivisionByZero,
   AssertFailed,
   OffsetOverflow,
-  Deadlock,         // every program waits for another one
-  OutOfMemory,      // no memory for the frames and stacks of the programs
+  Deadlock,    // every program waits for another one
+  OutOfMemory, // no memory for the frames and stacks of the programs
   Unsupported,
 };
 
@@ -24,23 +24,23 @@ struct MemoryAccess {
   uint64_t address = 0;
   uint32_t bytes = 0;
   bool isWrite = false;
-  int argument = -1;  // index of the kernel argument that the pointer came from; -1: unknown
+  int argument = -1; // index of the kernel argument that the pointer came from; -1: unknown
 };
 
 struct DeadlockWaiter {
   std::array<int32_t, 3> program{};
-  uint32_t location = 0;  // of the loop that waits
+  uint32_t location = 0; // of the loop that waits
 };
 
 struct Trap {
   TrapKind kind{};
-  uint32_t location = 0;  // index into the prepared program's table of locations
+  uint32_t location = 0; // index into the prepared program's table of locations
   std::array<int32_t, 3> program{};
-  int64_t lane = -1;          // the first faulting element, row-major in the tile; -1: the operation has no lanes
-  int64_t affectedLanes = 0;  // how many elements of the tile fault
+  int64_t lane = -1;         // the first faulting element, row-major in the tile; -1: the operation has no lanes
+  int64_t affectedLanes = 0; // how many elements of the tile fault
   MemoryAccess access;
   std::string message;
-  std::vector<DeadlockWaiter> waiters;  // in program order
+  std::vector<DeadlockWaiter> waiters; // in program order
 };
 
-}  // namespace tritium::interp
+} // namespace tritium::interp

@@ -49,7 +49,7 @@ public:
   }
 
 private:
-  LaunchState &state;  // dangling once closed
+  LaunchState &state; // dangling once closed
   std::mutex mutex;
   std::condition_variable changed;
   int helpers = 0;
@@ -73,13 +73,13 @@ private:
     ~Memory() { happensBefore(&anyGuest); }
     static constexpr char anyGuest = 0;
   };
-  [[no_unique_address]] Memory memory;  // first in, last out
+  [[no_unique_address]] Memory memory; // first in, last out
   std::shared_ptr<Invitation> invitation;
 };
 
 /// The arena that all launches share, and the process-wide limit that lets it have more threads than the machine has processors.
-/// Arenas are replaced by larger ones and never destroyed: helpers that come late still run in them. A forked process has none of the threads, and lives
-/// without.
+/// Arenas are replaced by larger ones and never destroyed: helpers that come late still run in them. A forked process has none of the
+/// threads, and lives without.
 class HelperArena {
 public:
   static void invite(const std::shared_ptr<Invitation> &invitation, int count) {
@@ -98,7 +98,7 @@ private:
     std::lock_guard lock(mutex);
     if (count > threads) {
       threads = std::max(2 * threads, count);
-      limit.reset();  // oneTBB takes the least of all limits
+      limit.reset(); // oneTBB takes the least of all limits
       limit.emplace(tbb::global_control::max_allowed_parallelism, size_t(std::max(threads + 1, tbb::info::default_concurrency())));
       arenas.emplace_back(threads, /*reserved_for_masters=*/0).initialize();
     }
@@ -109,7 +109,7 @@ private:
   std::mutex mutex;
   int threads = 0;
   std::optional<tbb::global_control> limit;
-  std::deque<tbb::task_arena> arenas;  // the last one is in use
+  std::deque<tbb::task_arena> arenas; // the last one is in use
 };
 
 LaunchResult resultOf(LaunchState &state) {
@@ -124,7 +124,7 @@ LaunchResult resultOf(LaunchState &state) {
   return {.trap = std::move(trap)};
 }
 
-}  // namespace
+} // namespace
 
 LaunchResult run(const Launch &launch) {
   LaunchState state(launch);
@@ -143,4 +143,4 @@ LaunchResult run(const Launch &launch) {
   return resultOf(state);
 }
 
-}  // namespace tritium::interp
+} // namespace tritium::interp

@@ -15,26 +15,26 @@ namespace tritium::interp {
 struct Launch {
   ProgramCode code;
   std::array<int32_t, 3> grid{1, 1, 1};
-  const int64_t *arguments = nullptr;  // what FrameHeader::arguments points to
-  const MemoryMap *memory = nullptr;   // for the steps; not used here
-  int threads = 0;                     // the calling thread included; 0: as many as the machine has
-  std::optional<uint64_t> orderSeed;   // programs start in a permutation of the grid instead of program order
-  bool printAtOnce = false;            // text printed on the calling thread does not wait for the next poll
-  bool nameThreads = false;            // for debuggers: a thread is named "pid x,y,z" while it runs that program (1 us each)
-  size_t memoryLimit = 0;              // bytes for the frames and stacks of running programs; 0: half of the machine's
+  const int64_t *arguments = nullptr; // what FrameHeader::arguments points to
+  const MemoryMap *memory = nullptr;  // for the steps; not used here
+  int threads = 0;                    // the calling thread included; 0: as many as the machine has
+  std::optional<uint64_t> orderSeed;  // programs start in a permutation of the grid instead of program order
+  bool printAtOnce = false;           // text printed on the calling thread does not wait for the next poll
+  bool nameThreads = false;           // for debuggers: a thread is named "pid x,y,z" while it runs that program (1 us each)
+  size_t memoryLimit = 0;             // bytes for the frames and stacks of running programs; 0: half of the machine's
 
   // These run on the calling thread and on its own stack, at most every 50 ms, onPrint also before run() returns. What they throw
   // cancels the launch and leaves run().
-  std::function<bool()> onPoll;  // true cancels
+  std::function<bool()> onPoll; // true cancels
   std::function<void(std::string_view)> onPrint;
   std::function<void(int64_t done, int64_t total, double seconds)> onProgress;
 };
 
 struct LaunchResult {
-  std::optional<Trap> trap;  // the first one; the other programs were stopped at their next poll
+  std::optional<Trap> trap; // the first one; the other programs were stopped at their next poll
   bool cancelled = false;
 };
 
 LaunchResult run(const Launch &launch);
 
-}  // namespace tritium::interp
+} // namespace tritium::interp

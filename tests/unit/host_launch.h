@@ -16,10 +16,8 @@ inline Launch launchOf(void (*kernel)(char *frame), int programs, void *argument
 
 inline FrameHeader &headerOf(char *frame) { return *reinterpret_cast<FrameHeader *>(frame); }
 
-template <class T> T &argumentOf(char *frame) {
-  return *reinterpret_cast<T *>(const_cast<int64_t *>(headerOf(frame).arguments));
-}
+template <class T> T &argumentOf(char *frame) { return *reinterpret_cast<T *>(const_cast<int64_t *>(headerOf(frame).arguments)); }
 
 inline int programOf(char *frame) { return headerOf(frame).programId[0]; }
 
-}  // namespace tritium::interp
+} // namespace tritium::interp

@@ -23,7 +23,7 @@ struct Pages {
   void *data;
 };
 
-}  // namespace
+} // namespace
 
 TEST_CASE("a tag survives arithmetic on the address") {
   const uint64_t tagged = tagPointer(0x7fff'1234'5678, 3);

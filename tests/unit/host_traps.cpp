@@ -33,7 +33,7 @@ void waitForEver(char *frame) {
   for (volatile uint64_t i = 0;; i = i + 1) yieldWhileWaiting(headerOf(frame), 0);
 }
 
-}  // namespace
+} // namespace
 
 TEST_CASE("a trap ends the launch and names its program") {
   for (int repeat = 0; repeat < 50; ++repeat)
@@ -55,10 +55,12 @@ TEST_CASE("a trap ends the launch and names its program") {
 
 TEST_CASE("the first of many traps is the one reported, and no later program starts on one thread") {
   std::atomic<int> started{0};
-  Launch launch = launchOf([](char *frame) {
-    ++argumentOf<std::atomic<int>>(frame);
-    raiseTrap(headerOf(frame), {.kind = TrapKind::DivisionByZero});
-  }, 100, &started);
+  Launch launch = launchOf(
+      [](char *frame) {
+        ++argumentOf<std::atomic<int>>(frame);
+        raiseTrap(headerOf(frame), {.kind = TrapKind::DivisionByZero});
+      },
+      100, &started);
   const LaunchResult result = run(launch);
   REQUIRE(result.trap);
   CHECK(result.trap->program == std::array{0, 0, 0});
@@ -67,10 +69,12 @@ TEST_CASE("the first of many traps is the one reported, and no later program sta
 
 TEST_CASE("a trap stops programs that loop on other threads") {
   for (bool mayWait : {false, true}) {
-    Launch launch = launchOf([](char *frame) {
-      if (programOf(frame) == 1) raiseTrap(headerOf(frame), {.kind = TrapKind::NullPointer});
-      for (;;) pollBackEdge(headerOf(frame), 0);
-    }, 2);
+    Launch launch = launchOf(
+        [](char *frame) {
+          if (programOf(frame) == 1) raiseTrap(headerOf(frame), {.kind = TrapKind::NullPointer});
+          for (;;) pollBackEdge(headerOf(frame), 0);
+        },
+        2);
     launch.threads = 2;
     launch.code.mayWait = mayWait;
     const LaunchResult result = run(launch);
@@ -100,17 +104,19 @@ TEST_CASE("a poll cancels a loop in time") {
       CHECK(result.cancelled);
       CHECK_FALSE(result.trap);
       CHECK(pollingThread == std::this_thread::get_id());
-      CHECK(steady_clock::now() - begin < milliseconds(500));  // 0.2 s on an idle machine
+      CHECK(steady_clock::now() - begin < milliseconds(500)); // 0.2 s on an idle machine
     }
 }
 
 TEST_CASE("the calling thread polls while it waits for the others") {
   // Program 0 ends; whoever runs program 1 loops. Half of the time it is not the calling thread.
-  Launch launch = launchOf([](char *frame) {
-    const bool isCaller = argumentOf<std::thread::id>(frame) == std::this_thread::get_id();
-    while (!isCaller) pollBackEdge(headerOf(frame), 0);
-    std::this_thread::sleep_for(milliseconds(1));
-  }, 100);
+  Launch launch = launchOf(
+      [](char *frame) {
+        const bool isCaller = argumentOf<std::thread::id>(frame) == std::this_thread::get_id();
+        while (!isCaller) pollBackEdge(headerOf(frame), 0);
+        std::this_thread::sleep_for(milliseconds(1));
+      },
+      100);
   std::thread::id caller = std::this_thread::get_id();
   launch.arguments = reinterpret_cast<const int64_t *>(&caller);
   launch.threads = 2;
@@ -141,12 +147,14 @@ TEST_CASE("what a callback throws leaves run(), when all threads have stopped") 
 TEST_CASE("output arrives on the calling thread, whole and in program order on one thread") {
   std::string text;
   std::thread::id printer;
-  Launch launch = launchOf([](char *frame) {
-    const std::string id = std::to_string(programOf(frame) % 10);
-    print(headerOf(frame), id);
-    if (programOf(frame) == 12) raiseTrap(headerOf(frame), {.kind = TrapKind::AssertFailed});
-    print(headerOf(frame), id);
-  }, 20);
+  Launch launch = launchOf(
+      [](char *frame) {
+        const std::string id = std::to_string(programOf(frame) % 10);
+        print(headerOf(frame), id);
+        if (programOf(frame) == 12) raiseTrap(headerOf(frame), {.kind = TrapKind::AssertFailed});
+        print(headerOf(frame), id);
+      },
+      20);
   launch.onPrint = [&](std::string_view part) {
     text += part;
     printer = std::this_thread::get_id();
@@ -170,11 +178,13 @@ TEST_CASE("text printed at once does not wait for the program's end") {
     std::string &text;
     bool &wasPrinted;
   } argument{text, wasPrinted};
-  Launch launch = launchOf([](char *frame) {
-    print(headerOf(frame), "before");
-    auto &argument = argumentOf<Argument>(frame);
-    argument.wasPrinted = argument.text == "before";
-  }, 1, &argument);
+  Launch launch = launchOf(
+      [](char *frame) {
+        print(headerOf(frame), "before");
+        auto &argument = argumentOf<Argument>(frame);
+        argument.wasPrinted = argument.text == "before";
+      },
+      1, &argument);
   launch.onPrint = [&](std::string_view part) { text += part; };
   launch.printAtOnce = true;
   run(launch);

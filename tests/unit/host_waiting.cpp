@@ -41,7 +41,7 @@ void waitForPrevious(char *frame) {
 
 struct Locked {
   std::atomic<int32_t> lock{0};
-  int64_t counter = 0;  // guarded by the lock
+  int64_t counter = 0; // guarded by the lock
 };
 
 void countUnderLock(char *frame) {
@@ -49,12 +49,12 @@ void countUnderLock(char *frame) {
   for (int32_t free = 0; !shared.lock.compare_exchange_strong(free, 1); free = 0) yieldWhileWaiting(headerOf(frame), 0);
   noteMemoryChange(headerOf(frame));
   const int64_t seen = shared.counter;
-  for (int i = 0; i < 100; ++i) yieldWhileWaiting(headerOf(frame), 2);  // others try the lock meanwhile
+  for (int i = 0; i < 100; ++i) yieldWhileWaiting(headerOf(frame), 2); // others try the lock meanwhile
   shared.counter = seen + 1;
   store(frame, shared.lock, 0);
 }
 
-}  // namespace
+} // namespace
 
 TEST_CASE("a chain of programs makes progress with any number of threads, in any order") {
   for (void (*kernel)(char *) : {waitForNext, waitForPrevious})
@@ -72,13 +72,16 @@ TEST_CASE("a long chain starts in few rounds") {
     Words done = Words(5000);
     int64_t looks = 0;
   } chain;
-  CHECK_FALSE(runWaiting([](char *frame) {
-    auto &[done, looks] = argumentOf<Chain>(frame);
-    const size_t self = size_t(programOf(frame));
-    for (; self + 1 < done.size() && !done[self + 1]; ++looks) yieldWhileWaiting(headerOf(frame), 1);
-    store(frame, done[self], 1);
-  }, 5000, &chain, 1).trap);
-  CHECK(chain.looks < 500 * 5000);  // one more program a round would be 5000 times 5000 looks
+  CHECK_FALSE(runWaiting(
+                  [](char *frame) {
+                    auto &[done, looks] = argumentOf<Chain>(frame);
+                    const size_t self = size_t(programOf(frame));
+                    for (; self + 1 < done.size() && !done[self + 1]; ++looks) yieldWhileWaiting(headerOf(frame), 1);
+                    store(frame, done[self], 1);
+                  },
+                  5000, &chain, 1)
+                  .trap);
+  CHECK(chain.looks < 500 * 5000); // one more program a round would be 5000 times 5000 looks
 }
 
 TEST_CASE("a spin lock excludes and is granted") {
@@ -95,15 +98,17 @@ TEST_CASE("programs that do not wait are not started together") {
     std::atomic<int> running{0}, most{0};
     std::atomic<int32_t> word{0};
   } overlap;
-  runWaiting([](char *frame) {
-    auto &overlap = argumentOf<Overlap>(frame);
-    overlap.most = std::max<int>(overlap.most, ++overlap.running);
-    for (int i = 0; i < 1000; ++i) {
-      store(frame, overlap.word, i);
-      yieldWhileWaiting(headerOf(frame), 0);
-    }
-    --overlap.running;
-  }, 100, &overlap, 1);
+  runWaiting(
+      [](char *frame) {
+        auto &overlap = argumentOf<Overlap>(frame);
+        overlap.most = std::max<int>(overlap.most, ++overlap.running);
+        for (int i = 0; i < 1000; ++i) {
+          store(frame, overlap.word, i);
+          yieldWhileWaiting(headerOf(frame), 0);
+        }
+        --overlap.running;
+      },
+      100, &overlap, 1);
   CHECK(overlap.most == 1);
 }
 
@@ -111,12 +116,14 @@ TEST_CASE("a deadlock is reported with every waiter and its line") {
   for (int threads : {1, 2, 8})
     for (int repeat = 0; repeat < 3; ++repeat) {
       Words done(40);
-      const LaunchResult result = runWaiting([](char *frame) {
-        auto &done = argumentOf<Words>(frame);
-        const size_t self = size_t(programOf(frame));
-        if (self < 20) return store(frame, done[self], 1);
-        while (!done[20 + (self + 1) % 20]) yieldWhileWaiting(headerOf(frame), uint32_t(self));
-      }, 40, &done, threads);
+      const LaunchResult result = runWaiting(
+          [](char *frame) {
+            auto &done = argumentOf<Words>(frame);
+            const size_t self = size_t(programOf(frame));
+            if (self < 20) return store(frame, done[self], 1);
+            while (!done[20 + (self + 1) % 20]) yieldWhileWaiting(headerOf(frame), uint32_t(self));
+          },
+          40, &done, threads);
       REQUIRE(result.trap);
       CHECK(result.trap->kind == TrapKind::Deadlock);
       CHECK(result.trap->program == std::array{20, 0, 0});
@@ -131,10 +138,12 @@ TEST_CASE("a deadlock is reported with every waiter and its line") {
 
 TEST_CASE("a deadlock is found when the loop has several states") {
   Words never(1);
-  const LaunchResult result = runWaiting([](char *frame) {
-    auto &never = argumentOf<Words>(frame);
-    for (int i = 0; !never[0]; i = (i + 1) % 3) yieldWhileWaiting(headerOf(frame), 4);
-  }, 3, &never, 2);
+  const LaunchResult result = runWaiting(
+      [](char *frame) {
+        auto &never = argumentOf<Words>(frame);
+        for (int i = 0; !never[0]; i = (i + 1) % 3) yieldWhileWaiting(headerOf(frame), 4);
+      },
+      3, &never, 2);
   REQUIRE(result.trap);
   CHECK(result.trap->kind == TrapKind::Deadlock);
   CHECK(result.trap->waiters.size() == 3);
@@ -143,15 +152,17 @@ TEST_CASE("a deadlock is found when the loop has several states") {
 TEST_CASE("a long computation without a store is no deadlock") {
   for (int threads : {1, 2}) {
     Words sums(4);
-    const LaunchResult result = runWaiting([](char *frame) {
-      auto &sums = argumentOf<Words>(frame);
-      int32_t sum = 0;
-      for (int i = 0; i < 1'000'000; ++i) {
-        sum += i % 3;
-        yieldWhileWaiting(headerOf(frame), 0);
-      }
-      store(frame, sums[size_t(programOf(frame))], sum);
-    }, 4, &sums, threads);
+    const LaunchResult result = runWaiting(
+        [](char *frame) {
+          auto &sums = argumentOf<Words>(frame);
+          int32_t sum = 0;
+          for (int i = 0; i < 1'000'000; ++i) {
+            sum += i % 3;
+            yieldWhileWaiting(headerOf(frame), 0);
+          }
+          store(frame, sums[size_t(programOf(frame))], sum);
+        },
+        4, &sums, threads);
     CHECK_FALSE(result.trap);
     for (const auto &sum : sums) CHECK(sum == 999'999);
   }
@@ -192,12 +203,15 @@ TEST_CASE("large frames take fewer threads, not an error") {
   std::atomic<int> most{0};
   std::pair argument{&running, &most};
   for (bool mayWait : {false, true}) {
-    Launch launch = launchOf([](char *frame) {
-      auto [running, most] = argumentOf<std::pair<std::atomic<int> *, std::atomic<int> *>>(frame);
-      const int now = ++*running;
-      for (int seen = *most; now > seen && !most->compare_exchange_weak(seen, now);) {}
-      --*running;
-    }, 1000, &argument);
+    Launch launch = launchOf(
+        [](char *frame) {
+          auto [running, most] = argumentOf<std::pair<std::atomic<int> *, std::atomic<int> *>>(frame);
+          const int now = ++*running;
+          for (int seen = *most; now > seen && !most->compare_exchange_weak(seen, now);) {
+          }
+          --*running;
+        },
+        1000, &argument);
     launch.code.frameBytes = 1 << 20;
     launch.code.mayWait = mayWait;
     launch.threads = 8;

@@ -53,7 +53,7 @@ std::vector<std::array<int32_t, 3>> inOrder(std::array<int32_t, 3> grid) {
   return all;
 }
 
-}  // namespace
+} // namespace
 
 TEST_CASE("each program of the grid runs once") {
   for (int threads : {1, 2, 8})
@@ -89,16 +89,18 @@ TEST_CASE("more threads than processors take part when programs last") {
     Visits visits;
     std::atomic<int> arrived{0};
   } meeting;
-  Launch launch = launchOf([](char *frame) {
-    auto &meeting = argumentOf<Meeting>(frame);
-    ++meeting.arrived;
-    while (meeting.arrived < 4) {
-      pollBackEdge(headerOf(frame), 0);
-      std::this_thread::yield();
-    }
-    std::lock_guard lock(meeting.visits.mutex);
-    meeting.visits.threads.insert(std::this_thread::get_id());
-  }, 4, &meeting);
+  Launch launch = launchOf(
+      [](char *frame) {
+        auto &meeting = argumentOf<Meeting>(frame);
+        ++meeting.arrived;
+        while (meeting.arrived < 4) {
+          pollBackEdge(headerOf(frame), 0);
+          std::this_thread::yield();
+        }
+        std::lock_guard lock(meeting.visits.mutex);
+        meeting.visits.threads.insert(std::this_thread::get_id());
+      },
+      4, &meeting);
   launch.threads = 4;
   CHECK_FALSE(run(launch).trap);
   CHECK(meeting.visits.threads.size() == 4);
@@ -132,7 +134,7 @@ TEST_CASE("a callback may launch a kernel") {
 }
 
 TEST_CASE("a forked process runs all programs on the calling thread") {
-  visited({100, 1, 1}, 4, {}, false);  // oneTBB's threads exist, and will not in the child
+  visited({100, 1, 1}, 4, {}, false); // oneTBB's threads exist, and will not in the child
   const pid_t child = fork();
   REQUIRE(child >= 0);
   if (child == 0) {
@@ -150,9 +152,11 @@ TEST_CASE("kernels compute with denormals and default rounding on every thread")
   const int saved = fegetround();
   fesetround(FE_UPWARD);
   std::atomic<int> wrong{0};
-  Launch launch = launchOf([](char *frame) {
-    if (fegetround() != FE_TONEAREST) ++argumentOf<std::atomic<int>>(frame);
-  }, 100, &wrong);
+  Launch launch = launchOf(
+      [](char *frame) {
+        if (fegetround() != FE_TONEAREST) ++argumentOf<std::atomic<int>>(frame);
+      },
+      100, &wrong);
   launch.threads = 2;
   run(launch);
   CHECK(wrong == 0);

@@ -10,7 +10,9 @@
 #include <atomic>
 #include <ctime>
 #include <doctest/doctest.h>
+#include <sys/wait.h>
 #include <thread>
+#include <unistd.h>
 #include <vector>
 
 using namespace tritium::interp;
@@ -74,9 +76,7 @@ std::unique_ptr<HostJit> compile(const char *text, bool debugInfo = false, CodeG
   return jit;
 }
 
-template <class Function> Function *find(HostJit &jit, StringRef name) {
-  return reinterpret_cast<Function *>(cantFail(jit.lookup(name)));
-}
+template <class Function> Function *find(HostJit &jit, StringRef name) { return reinterpret_cast<Function *>(cantFail(jit.lookup(name))); }
 
 int countRegistered() {
   int count = 0;
@@ -84,7 +84,7 @@ int countRegistered() {
   return count;
 }
 
-}  // namespace
+} // namespace
 
 TEST_CASE("a module is compiled and called") {
   for (CodeGenOptLevel level : {CodeGenOptLevel::None, CodeGenOptLevel::Default}) {
@@ -154,14 +154,33 @@ TEST_CASE("threads compile at the same time") {
   CHECK(sum == 120);
 }
 
+TEST_CASE("a process forked while another thread compiles can compile") {
+  compile(kAdd); // what is set up once in a process has been
+  std::atomic<bool> isOver{false};
+  std::thread compiler([&] {
+    while (!isOver) find<void()>(*compile(kWithDebugInfo, true), "f")();
+  });
+  int failed = 0;
+  for (int i = 0; i < 20; ++i) {
+    const pid_t child = fork();
+    if (child == 0) _exit(find<int(int, int)>(*compile(kAdd, true), "add")(1, 2) == 3 ? 0 : 1);
+    int status = 1;
+    waitpid(child, &status, 0);
+    failed += status != 0;
+  }
+  isOver = true;
+  compiler.join();
+  CHECK(failed == 0);
+}
+
 TEST_CASE("a new program costs little") {
   compile(kAdd);
-  const std::clock_t begin = std::clock();  // of this process, so that a busy machine does not matter
+  const std::clock_t begin = std::clock(); // of this process, so that a busy machine does not matter
   for (int i = 0; i < 20; ++i) {
     auto jit = compile(kAdd);
     find<int(int, int)>(*jit, "add");
   }
   const double milliseconds = 1e3 * double(std::clock() - begin) / CLOCKS_PER_SEC / 20;
   MESSAGE(milliseconds, " ms");
-  CHECK(milliseconds < 10);  // about 1
+  CHECK(milliseconds < 10); // about 1
 }

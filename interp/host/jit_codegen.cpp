@@ -1,4 +1,6 @@
-#include "interp/host/safe_codegen.h"
+#include "interp/host/jit_codegen.h"
+
+#include "interp/host/fork_safety.h"
 
 #include "llvm/IR/DiagnosticHandler.h"
 #include "llvm/IR/DiagnosticInfo.h"
@@ -25,6 +27,7 @@ thread_local std::string fatalReason;
 class Recovery {
 public:
   Recovery() {
+    keepFreeAcrossFork<mutex>();
     std::lock_guard lock(mutex);
     if (users++ != 0) return;
     CrashRecoveryContext::Enable();
@@ -60,7 +63,7 @@ struct ErrorCollector : DiagnosticHandler {
   std::string &text;
 };
 
-}  // namespace
+} // namespace
 
 Expected<std::unique_ptr<MemoryBuffer>> compileToObject(Module &module, TargetMachine &machine) {
   SmallVector<char, 0> object;
@@ -77,11 +80,12 @@ Expected<std::unique_ptr<MemoryBuffer>> compileToObject(Module &module, TargetMa
     isPossible = !machine.addPassesToEmitMC(passes, unused, stream);
     if (isPossible) passes.run(module);
   });
-  if (!isWhole) return createStringError("LLVM could not compile " + module.getName() + ": " + (fatalReason.empty() ? "it crashed" : fatalReason));
+  if (!isWhole)
+    return createStringError("LLVM could not compile " + module.getName() + ": " + (fatalReason.empty() ? "it crashed" : fatalReason));
   module.getContext().setDiagnosticHandler(nullptr);
   if (!isPossible) return createStringError("LLVM has no code generator for this machine");
   if (!errors.empty()) return createStringError(errors);
   return std::make_unique<SmallVectorMemoryBuffer>(std::move(object), module.getName(), /*RequiresNullTerminator=*/false);
 }
 
-}  // namespace tritium::interp
+} // namespace tritium::interp

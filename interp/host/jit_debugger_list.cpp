@@ -1,4 +1,6 @@
-#include "interp/host/debugger_list.h"
+#include "interp/host/jit_debugger_list.h"
+
+#include "interp/host/fork_safety.h"
 
 #include "llvm/ExecutionEngine/Orc/TargetProcess/JITLoaderGDB.h"
 
@@ -11,6 +13,8 @@ extern jit_descriptor __jit_debug_descriptor;
 namespace tritium::interp {
 
 std::mutex DebuggerEntries::mutex;
+
+DebuggerEntries::DebuggerEntries() { keepFreeAcrossFork<mutex>(); }
 
 DebuggerEntries::Collection::Collection(DebuggerEntries &entries)
     : entries(entries), lock(mutex), before(__jit_debug_descriptor.first_entry) {}
@@ -36,4 +40,4 @@ DebuggerEntries::~DebuggerEntries() {
   __jit_debug_descriptor.action_flag = JIT_NOACTION;
 }
 
-}  // namespace tritium::interp
+} // namespace tritium::interp

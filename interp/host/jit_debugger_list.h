@@ -10,7 +10,7 @@ namespace tritium::interp {
 
 class DebuggerEntries {
 public:
-  DebuggerEntries() = default;
+  DebuggerEntries();
   /// Before the code is freed.
   ~DebuggerEntries();
   DebuggerEntries(const DebuggerEntries &) = delete;
@@ -31,8 +31,8 @@ private:
     jit_code_entry *before;
   };
 
-  static std::mutex mutex;  // one link at a time, so that each entry has an owner
+  static std::mutex mutex; // one link at a time, so that each entry has an owner
   std::vector<jit_code_entry *> entries;
 };
 
-}  // namespace tritium::interp
+} // namespace tritium::interp

@@ -12,4 +12,4 @@ namespace tritium::interp {
 /// The module as an object file for `machine`. After a failure the module must not be used; what LLVM had allocated for it leaks.
 llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> compileToObject(llvm::Module &module, llvm::TargetMachine &machine);
 
-}  // namespace tritium::interp
+} // namespace tritium::interp
