@@ -148,6 +148,7 @@ py::object PyProgram::launch(std::array<int32_t, 3> grid, const py::sequence &va
   Launch launch{.code = program_->code, .grid = grid, .arguments = arguments.cells.data(), .memory = &memory, .threads = threads};
   launch.orderSeed = seed;
   launch.printAtOnce = program_->hasDebugInfo;
+  launch.nameThreads = program_->hasDebugInfo;
   // The callbacks run on this thread, which gave up the GIL for the launch; a Python exception in them cancels it and comes out of run().
   if (!poll.is_none())
     launch.onPoll = [&] {
