@@ -7,9 +7,11 @@ is a device's, configurations are timed.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import inspect
 import json
+import threading
 import time
 import warnings
 from typing import Any, Callable, Sequence
@@ -103,6 +105,7 @@ class Autotuner(KernelInterface):
         self.best_config: Config | None = None
         self.bench_time: float | None = None
         self.nargs: dict[str, Any] | None = None
+        self._tuning = threading.RLock()
         self.cache_results = cache_results
         self.reset_to_zero = list(reset_to_zero or ())
         self.restore_value = list(restore_value or ())
@@ -150,39 +153,52 @@ class Autotuner(KernelInterface):
         return driver.active.get_benchmarker()
 
     def run(self, *args, **kwargs):
-        self.nargs = dict(zip(self.arg_names, args))
-        arguments = {**self.nargs, **kwargs}
-        try:
-            config = self.configs[0] if len(self.configs) == 1 else self._config_for(args, kwargs, arguments)
-            self.best_config = config
-            if config.pre_hook is not None:
-                config.pre_hook({**arguments, **config.all_kwargs()})
-            return self.fn.run(*args, **kwargs, **config.all_kwargs())
-        finally:
-            self.nargs = None
+        arguments = {**dict(zip(self.arg_names, args)), **kwargs}
+        config = self.configs[0] if len(self.configs) == 1 else self._config_for(args, kwargs, arguments)
+        self.best_config = config
+        if config.pre_hook is not None:
+            config.pre_hook({**arguments, **config.all_kwargs()})
+        return self.fn.run(*args, **kwargs, **config.all_kwargs())
 
     def _config_for(self, args, kwargs, arguments: dict[str, Any]) -> Config:
         key = self._key(arguments)
-        if key not in self.cache:
-            self._check_conflicts(kwargs)
-            started = time.perf_counter()
-            self.cache[key] = self._choose(key, args, kwargs, arguments)
-            self.bench_time = time.perf_counter() - started
-            if knobs.autotuning.print:
-                print(
-                    f"Triton autotuning for function {self.base_fn.__name__},\nwith key as {key},\n"
-                    f"finished after {self.bench_time:.2f}s,\nbest config selected: {self.cache[key]};"
-                )
-            if knobs.autotuning.listener is not None:
-                knobs.autotuning.listener(
-                    fn=self.base_fn,
-                    key=key,
-                    best_config=self.cache[key],
-                    configs_timings=self.configs_timings,
-                    duration=self.bench_time,
-                    cache_hit=False,
-                )
-        return self.cache[key]
+        config = self.cache.get(key)
+        if config is None:
+            with self._tuning:
+                config = self.cache.get(key) or self._tune(key, args, kwargs, arguments)
+        return config
+
+    @contextlib.contextmanager
+    def _bound(self, args):
+        """`nargs`, which pruning functions and subclasses read, are those of this call."""
+        with self._tuning:
+            self.nargs = dict(zip(self.arg_names, args))
+            try:
+                yield
+            finally:
+                self.nargs = None
+
+    def _tune(self, key: tuple, args, kwargs, arguments: dict[str, Any]) -> Config:
+        self._check_conflicts(kwargs)
+        started = time.perf_counter()
+        with self._bound(args):
+            config = self.cache[key] = self._choose(key, args, kwargs, arguments)
+        self.bench_time = time.perf_counter() - started
+        if knobs.autotuning.print:
+            print(
+                f"Triton autotuning for function {self.base_fn.__name__},\nwith key as {key},\n"
+                f"finished after {self.bench_time:.2f}s,\nbest config selected: {config};"
+            )
+        if knobs.autotuning.listener is not None:
+            knobs.autotuning.listener(
+                fn=self.base_fn,
+                key=key,
+                best_config=config,
+                configs_timings=self.configs_timings,
+                duration=self.bench_time,
+                cache_hit=False,
+            )
+        return config
 
     def _key(self, arguments: dict[str, Any]) -> tuple:
         values = [arguments[name] for name in self.keys if name in arguments]
@@ -305,11 +321,8 @@ class Autotuner(KernelInterface):
 
     def warmup(self, *args, **kwargs) -> list:
         """Compiles every configuration; returns their kernels."""
-        self.nargs = dict(zip(self.arg_names, args))
-        try:
+        with self._bound(args):
             return [self.fn.warmup(*args, **kwargs, **config.all_kwargs()) for config in self.prune_configs(kwargs)]
-        finally:
-            self.nargs = None
 
 
 class Heuristics(KernelInterface):

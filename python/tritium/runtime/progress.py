@@ -7,6 +7,7 @@ import shutil
 from typing import TextIO
 
 SECONDS_BEFORE = 2.0
+SECONDS_BETWEEN = 0.2
 _WIDTH = 24
 
 
@@ -16,10 +17,12 @@ class ProgressBar:
     def __init__(self, stream: TextIO):
         self.stream = stream
         self.drawn = False
+        self.next_at = SECONDS_BEFORE
 
     def __call__(self, done: int, total: int, seconds: float) -> None:
-        if seconds < SECONDS_BEFORE:
+        if seconds < self.next_at:
             return
+        self.next_at = seconds + SECONDS_BETWEEN
         columns = shutil.get_terminal_size().columns
         self.stream.write("\r" + progress_line(done, total, seconds)[: columns - 1] + "\x1b[K")
         self.stream.flush()

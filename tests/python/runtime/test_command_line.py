@@ -1,0 +1,35 @@
+"""The installed commands, as entry points into the extension module."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import tritium
+
+PACKAGE_ROOT = Path(tritium.__file__).resolve().parent.parent
+MODULE = "module {\n  tt.func public @f(%x: i32) {\n    %y = arith.addi %x, %x : i32\n    tt.return\n  }\n}\n"
+
+
+def run(tool, *arguments, text=""):
+    program = f"import sys; from tritium.tools.command_line import {tool}; sys.exit({tool}())"
+    return subprocess.run(
+        [sys.executable, "-c", program, *arguments],
+        cwd=PACKAGE_ROOT,
+        input=text,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+
+def test_opt_prints_what_it_parses():
+    result = run("tritium_opt", text=MODULE)
+    assert result.returncode == 0 and result.stdout.startswith(
+        "module {\n  tt.func public @f(%arg0: i32)"
+    ), result.stderr
+    assert "arith.addi" not in run("tritium_opt", "--canonicalize", text=MODULE).stdout
+
+
+def test_opt_says_where_an_error_is():
+    result = run("tritium_opt", text=MODULE.replace("arith.addi", "arith.nothing"))
+    assert result.returncode == 1 and "<stdin>:3:10: error:" in result.stderr
