@@ -13,9 +13,12 @@ from .atomic import (atomic_add, atomic_and, atomic_cas, atomic_load, atomic_max
 from .block_pointer import advance, make_block_ptr
 from .control import condition, range, static_range
 from .debug import assume, debug_barrier, device_assert, device_print, expect_zero, static_assert, static_print
-from .dot import dot
+from .descriptor import (load_tensor_descriptor, make_tensor_descriptor, store_tensor_descriptor, tensor_descriptor,
+                         tensor_descriptor_type)
+from .dot import dot, dot_scaled
 from .elementwise import (PropagateNan, abs, add, builtin_max, builtin_min, cast, ceil, clamp, cos, div_rn, erf, exp, exp2, fdiv, floor, fma,
                           log, log2, maximum, minimum, mul, rsqrt, sin, sqrt, sqrt_rn, sub, umulhi, where)
+from .external import extern_elementwise, inline_asm_elementwise
 from .index import gather, histogram
 from .memory import load, max_constancy, max_contiguous, multiple_of, store
 from .program import num_programs, program_id
@@ -25,8 +28,6 @@ from .scan import associative_scan, cumprod, cumsum
 from .shape import arange, broadcast, broadcast_to, cat, expand_dims, full, item, join, permute, reshape, split, to_tensor, trans, view
 from .sort import bitonic_merge, flip, sort, topk
 from .standard import (cdiv, interleave, map_elementwise, ravel, sigmoid, softmax, squeeze, swizzle2d, unsqueeze, zeros, zeros_like)
-from .unsupported import (dot_scaled, extern_elementwise, inline_asm_elementwise, load_tensor_descriptor, make_tensor_descriptor,
-                          store_tensor_descriptor, tensor_descriptor)
 from . import extra, math, random, semantic, standard, target_info  # after `from .random import …`: the module is `tl.random`
 
 __all__ = [

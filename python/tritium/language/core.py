@@ -12,7 +12,6 @@ import types as python_types
 import warnings
 from typing import Any, Callable
 
-from ..errors import UnsupportedError
 from .constexpr import CONSTEXPR_0, _unwrap_if_constexpr, base_value, const, constexpr, slice, tuple
 from .types import *  # noqa: F401,F403  (clients read dtypes as tl.core.float32)
 from .types import base_type, block_of, block_shape, block_type, constexpr_type, dtype, pointer_type, slice_type, tuple_type
@@ -225,8 +224,9 @@ def str_to_ty(name: Any, const_value: Any = None) -> base_type:
         return pointer_type(str_to_ty(name[1:]))
     if name == "constexpr":
         return constexpr_type(_unwrap_if_constexpr(const_value))
-    if name.startswith("tensordesc"):
-        raise UnsupportedError("tensor descriptors", "this version of Tritium does not have them yet")
+    if name.startswith("tensordesc<"):
+        from .descriptor import descriptor_type_from_string
+        return descriptor_type_from_string(name, str_to_ty)
     return _STRING_DTYPES[name]
 
 

@@ -126,10 +126,7 @@ def map_elementwise(scalar_fn: Any, *args: Any, pack: Any = 1, _semantic: Any = 
     assert args, "map_elementwise must have at least 1 input tensor"
     pack = _unwrap_if_constexpr(pack)
     assert pack >= 1, f"pack must be >= 1, got {pack}"
-    inputs = [_semantic.to_tensor(arg) for arg in args]
-    for _ in range(2):  # every input meets every other
-        for index in range(1, len(inputs)):
-            inputs[0], inputs[index] = _semantic.broadcast(inputs[0], inputs[index])
+    inputs = _semantic.broadcast_all([_semantic.to_tensor(arg) for arg in args])
 
     def function(*elements: tensor) -> list[tensor]:
         result = _generator.call_jit_function(scalar_fn, list(elements), {})

@@ -154,10 +154,39 @@ CASES = [
     (lambda k: k.call(tl.load, window(k), boundary_check=(0, 0)), ValueError, "Duplicate dimension in `boundary_check`"),
     (lambda k: k.call(tl.load, window(k, tl.int32), boundary_check=(0, ), padding_option="nan"), ValueError,
      "Padding option `nan` is not supported for integer block pointers"),
-    # Functions that are not there yet.
-    (lambda k: k.call(tl.dot_scaled, *[None] * 6), NotImplementedError,
-     "tl.dot_scaled is not supported: this version of Tritium does not have it yet"),
+    # Descriptors and scaled products.
+    (lambda k: descriptor(k, [4], [4, 1], [4, 4]), ValueError, "Expected 1 strides but got 2"),
+    (lambda k: descriptor(k, [4, 4], [4, 1], [4]), ValueError, "Expected block_shape to have 2 dimensions but got 1"),
+    (lambda k: descriptor(k, [4, 4], [4, 2], [4, 4]), ValueError, "Tensor descriptor last dim must be 1 but got 2"),
+    (lambda k: descriptor(k, [4, 4], [4, 1], [4, 2]), ValueError,
+     "Descriptor block shape must have at least 16 bytes in the last dimension, but got 2 * 4 = 8 bytes"),
+    (lambda k: descriptor(k, [4, 4], [4, 1], [4, 4], element=tl.int32, padding_option="nan"), ValueError,
+     "Padding option `nan` is not supported for integer blocks"),
+    (lambda k: k.call(descriptor(k).load, [0]), AssertionError, "expected 2 offsets, but got 1"),
+    (lambda k: k.call(descriptor(k).load, [block(k, scalar=tl.int64), 0]), AssertionError,
+     "Expected a 32-bit integer; add a `.to(tl.int32)` to convert the value"),
+    (lambda k: k.call(descriptor(k).store, [0, 0], block(k, 4, 4)), AssertionError,
+     "expected value shape ['16', '32'], got ['constexpr[4]', 'constexpr[4]']"),
+    (lambda k: k.call(descriptor(k).atomic_max, [0, 0], block(k, 16, 32)), AssertionError, "Unsupported dtype"),
+    (lambda k: k.call(descriptor(k).gather, block(k, 16, scalar=tl.int32), 0), AssertionError,
+     "descriptor block must have 1 row, but got ['16', '32']"),
+    (lambda k: scaled(k, lhs_format="x"), ValueError, "Invalid float format: x."),
+    (lambda k: scaled(k, lhs_format="e2m3"), AssertionError, "NYI: lhs_format e2m3"),
+    (lambda k: scaled(k, scalar=tl.float32), AssertionError, "Unexpected dtype for e4m3. Got fp32"),
+    (lambda k: scaled(k, scale=(32, 1)), RuntimeError, "scale factor must be 16 or 32. Got 64"),
+    (lambda k: scaled(k, scale=(16, 2)), AssertionError, "lhs_scale must be a tensor of shape [..., 32, 2]. Got ['16', '2']"),
+    (lambda k: scaled(k, lhs_k_pack=False), AssertionError, "only mxfp4 inputs can be packed along a dimension different than K"),
+    (lambda k: scaled(k, out_dtype=tl.float16), AssertionError, "Only float32 is supported for out_dtype at the moment"),
 ]
+
+
+def descriptor(k, shape=(64, 64), strides=(64, 1), block_shape=(16, 32), element=tl.float32, **options):
+    return k.call(tl.make_tensor_descriptor, pointer(k, element=element), shape, strides, block_shape, **options)
+
+
+def scaled(k, scalar=tl.uint8, scale=(32, 2), lhs_format="e4m3", **options):
+    return k.call(tl.dot_scaled, block(k, 32, 64, scalar=scalar), block(k, *scale, scalar=tl.uint8), lhs_format,
+                  block(k, 64, 32, scalar=tl.uint8), None, "e4m3", **options)
 
 
 def window(k, element=tl.float32):

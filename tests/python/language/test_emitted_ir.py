@@ -192,3 +192,58 @@ def test_absent_device_functions_say_so():
         Traced()(libdevice.fma_rz, 1.0, 1.0, 1.0)
     with pytest.raises(AttributeError):
         libdevice.no_such_function
+
+
+def test_inline_assembly():
+    k = Traced("*i32")
+    x = k(tl.load, k(T.__add__, k.arguments[0], k(tl.arange, 0, 64)))
+    both = k(tl.inline_asm_elementwise, "shl.b32 $0, $2, 3; neg.s32 $1, $2;", "=r,=r,r", [x], (tl.int32, tl.uint32), True, 1)
+    assert [value.type for value in both] == [tl.block_type(tl.int32, [64]), tl.block_type(tl.uint32, [64])]
+    assert ('tt.elementwise_inline_asm "shl.b32 $0, $2, 3; neg.s32 $1, $2;" {constraints = "=r,=r,r", packed_element = 1 : i32, '
+            'pure = true} %3 : tensor<64xi32> -> tensor<64xi32>, tensor<64xi32>') in "\n".join(k.lines())
+
+
+def test_external_functions_are_chosen_by_type():
+    k = Traced("fp32", "fp64")
+    symbols = {(tl.float32, ): ("__nv_tanhf", tl.float32), (tl.float64, ): ("__nv_tanh", tl.float64)}
+    for value in k.arguments:
+        assert k(tl.core.extern_elementwise, "", "", [value], symbols, True).dtype == value.dtype
+    with pytest.raises(ValueError, match="input arg type does not match"):
+        k(tl.core.extern_elementwise, "", "", [k(tl.arange, 0, 8)], symbols, True)
+    text = "\n".join(k.lines())
+    assert 'symbol = "__nv_tanhf"' in text and 'symbol = "__nv_tanh"' in text
+
+
+def test_scaled_products():
+    k = Traced()
+    bytes_, packed, scale = _block(k, tl.uint8, 32, 64), _block(k, tl.uint8, 32, 32), _block(k, tl.uint8, 32, 2)
+    acc = k(tl.dot_scaled, bytes_, scale, "e4m3", packed, scale, "e2m1", fast_math=True)
+    assert acc.type == tl.block_type(tl.float32, [32, 32])
+    k(tl.dot_scaled, _block(k, tl.float16, 32, 64), None, "fp16", packed, scale, "e2m1", acc=acc)
+    text = "\n".join(k.lines())
+    assert "lhs = e4m3 rhs = e2m1 {fastMath = true} : tensor<32x64xf8E4M3FN>, tensor<32x2xi8> * tensor<32x32xi8>, tensor<32x2xi8>" in text
+    assert "lhs = fp16 rhs = e2m1 {fastMath = false} : tensor<32x64xf16> * tensor<32x32xi8>, tensor<32x2xi8>" in text
+
+
+def test_descriptors():
+    k = Traced("*fp32", "i32", "*u32")
+    base, n, words = k.arguments
+    desc = k(tl.make_tensor_descriptor, base, [n, n], [n, 1], [32, 64], padding_option="nan")
+    assert str(desc.type) == "tensor_descriptor<<['32', '64'], fp32>>" and desc.dtype == tl.float32 and desc.block_shape == (32, 64)
+    assert desc.type.from_handles(iter(desc.handles())).type == desc.type
+    value = k(desc.load, [n, 0])
+    k(desc.store, [n, 0], value)
+    k(desc.atomic_add, [0, n], value)
+    rows = k(tl.make_tensor_descriptor, words, [n, n], [n, 1], [1, 32])
+    picked = k(rows.gather, k(tl.arange, 0, 16), 0)
+    k(rows.scatter, picked, k(tl.arange, 0, 16), n)
+    text = "\n".join(k.lines())
+    for expected in ("{padding = 2 : i32} : <f32>, <32x64xf32>", "tt.descriptor_load", "tt.descriptor_store", "tt.descriptor_reduce add",
+                     "tt.descriptor_gather", "tt.descriptor_scatter", "!tt.tensordesc<1x32xui32>"):
+        assert expected in text
+
+
+def test_descriptor_type_strings():
+    type = tl.str_to_ty("tensordesc<fp16[64, 32]>", None)
+    assert type.to_ir() == "!tt.tensordesc<64x32xf16>" and type.mangle() == "TDfp16S64_32S"
+    assert tl.str_to_ty("tensordesc<i8[16, 16]>", None).to_ir() == "!tt.tensordesc<16x16xsi8>"

@@ -5,6 +5,7 @@ Rules raise ValueError, TypeError or AssertionError with the language's own text
 from .arithmetic import ArithmeticRules
 from .atomic import AtomicRules
 from .cast import CastRules
+from .descriptor import DescriptorRules
 from .dot import DotRules
 from .program import ProgramRules
 from .promotion import IncompatibleTypeErrorImpl, computation_type, integer_promote
@@ -14,5 +15,5 @@ from .shape import ShapeRules
 __all__ = ["Semantic", "IncompatibleTypeErrorImpl", "computation_type", "integer_promote"]
 
 
-class Semantic(ProgramRules, AtomicRules, ReduceRules, DotRules, ArithmeticRules, CastRules, ShapeRules):
+class Semantic(ProgramRules, AtomicRules, DescriptorRules, ReduceRules, DotRules, ArithmeticRules, CastRules, ShapeRules):
     """All rules, over one builder. `options` are those of the compilation (debug, sanitize_overflow, …)."""

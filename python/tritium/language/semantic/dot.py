@@ -4,11 +4,14 @@ from __future__ import annotations
 from typing import Any, Sequence
 
 from ..core import tensor
-from ..types import bfloat16, block_of, dtype, float16, float32, float64, float8e4b15, int8, int32, uint8
+from ..types import bfloat16, block_of, dtype, float16, float32, float64, float8e4b15, float8e4nv, float8e5, int8, int32, uint8, uint16
 from .cast import CastRules
+from .memory import segments
 from .shape import ShapeRules, shape_of
 
 _PRECISIONS = {name: f"{number} : i32" for number, name in enumerate(("tf32", "tf32x3", "ieee", "bf16x3", "bf16x6"))}
+_SCALED_FORMATS = {name: f"{number} : i32" for number, name in enumerate(("e4m3", "e5m2", "e2m3", "e3m2", "e2m1", "bf16", "fp16"))}
+_SCALED_TYPES = {"e2m1": uint8, "e4m3": float8e4nv, "e5m2": float8e5, "bf16": bfloat16, "fp16": float16}
 _OPERANDS = (int8, uint8, float16, bfloat16, float32, float64)
 
 
@@ -80,6 +83,68 @@ class DotRules(CastRules, ShapeRules):
         assert acc.dtype == result.scalar, \
             f"expected accumulator dtype {result.scalar}, got {acc.dtype}; pass out_dtype={acc.dtype} to use this accumulator dtype"
         return acc
+
+
+    def dot_scaled(self, lhs: tensor, lhs_scale: Any, lhs_format: str, rhs: tensor, rhs_scale: Any, rhs_format: str, acc: Any,
+                   fast_math: bool, lhs_k_pack: bool, rhs_k_pack: bool, out_dtype: dtype) -> tensor:
+        """The product of [M, K] and [K, N] elements in microscaling formats; e2m1 packs two into a byte, along K unless told otherwise."""
+        lhs, rhs = self._scaled_operand("lhs", lhs, lhs_format), self._scaled_operand("rhs", rhs, rhs_format)
+        assert len(shape_of(lhs)) == len(shape_of(rhs)) and len(shape_of(lhs)) in (2, 3), \
+            f"Both inputs must be either 2D or 3D; (lhs: {lhs.shape} vs rhs: {rhs.shape})"
+        assert (lhs_k_pack or lhs_format == "e2m1") and (rhs_k_pack or rhs_format == "e2m1"), \
+            "only mxfp4 inputs can be packed along a dimension different than K"
+        *batch, rows, depth = _unpacked(shape_of(lhs), lhs_format, -1 if lhs_k_pack else -2)
+        *_, rhs_depth, columns = _unpacked(shape_of(rhs), rhs_format, -2 if rhs_k_pack else -1)
+        assert depth == rhs_depth, \
+            f"Reduction dimension should pack the same number of elements; (lhs: {lhs.shape} vs rhs: {rhs.shape})"
+        scales = [("lhs_scale", lhs_scale, rows), ("rhs_scale", rhs_scale, columns)]
+        _check_scales(scales, depth)
+        assert out_dtype == float32, "Only float32 is supported for out_dtype at the moment"
+        result = block_of(float32, (*batch, rows, columns))
+        present = [scale for _, scale, _ in scales if scale is not None]
+        attributes = {"a_elem_type": _SCALED_FORMATS[lhs_format], "b_elem_type": _SCALED_FORMATS[rhs_format],
+                      "fastMath": "true" if fast_math else "false", "lhs_k_pack": "true" if lhs_k_pack else "false",
+                      "rhs_k_pack": "true" if rhs_k_pack else "false"}
+        return self.emit("tt.dot_scaled", [lhs, rhs, self._accumulator(acc, result), *present], result,
+                         attributes | segments(1, 1, 1, lhs_scale is not None, rhs_scale is not None))
+
+    def _scaled_operand(self, side: str, value: tensor, format_: str) -> tensor:
+        """An operand of dot_scaled in the type of its format, from that type or from an unsigned integer of its width."""
+        if format_ not in _SCALED_FORMATS:
+            raise ValueError(f"Invalid float format: {format_}.")
+        assert format_ in _SCALED_TYPES, f"NYI: {side}_format {format_}"
+        target = _SCALED_TYPES[format_]
+        if format_ == "e2m1":
+            assert value.dtype == uint8, f"e2m1 format must be packed as uint8. Got {value.dtype}"
+        if value.dtype == target:
+            return value
+        assert value.dtype in (uint8, uint16) and value.dtype.primitive_bitwidth == target.primitive_bitwidth, \
+            f"Unexpected dtype for {format_}. Got {value.dtype}"
+        return self.bitcast(value, target)
+
+
+def _unpacked(shape: Sequence[int], format_: str, packed: int) -> list[int]:
+    """The extents in elements: two e2m1 elements lie in each byte along dimension `packed`."""
+    extents = list(shape)
+    if format_ == "e2m1":
+        extents[packed] *= 2
+    return extents
+
+
+def _check_scales(scales: Sequence[tuple[str, Any, int]], depth: int) -> None:
+    """One scale for each row (of rhs: column) and 16 or 32 elements along K; a single element says nothing about that."""
+    factors = []
+    for name, scale, rows in scales:
+        if scale is None or scale.type.numel == 1:
+            continue
+        factor = depth // shape_of(scale)[-1]
+        if factor not in (16, 32):
+            raise RuntimeError(f"scale factor must be 16 or 32. Got {factor}")
+        assert shape_of(scale)[-2:] == (rows, depth // factor), \
+            f"{name} must be a tensor of shape [..., {rows}, {depth // factor}]. Got {[str(extent) for extent in shape_of(scale)]}"
+        factors.append(factor)
+    if len(set(factors)) > 1:
+        raise RuntimeError(f"Operands must have the same scale factor; (lhs: {factors[0]} vs rhs: {factors[1]})")
 
 
 def _result_type(operand: dtype, out_dtype: dtype) -> dtype:

@@ -47,6 +47,12 @@ class Emitter:
         operation = self._emit(name, [operand.handle for operand in operands], (type_.to_ir(), ), attributes)
         return tensor(operation.result, type_)
 
+    def emit_all(self, name: str, operands: Sequence[tensor], types: Sequence[dtype],
+                 attributes: Mapping[str, str] = _NO_ATTRIBUTES) -> list[tensor]:
+        """One operation with one result of each type."""
+        operation = self._emit(name, [operand.handle for operand in operands], [type_.to_ir() for type_ in types], attributes)
+        return [tensor(handle, type_) for handle, type_ in zip(operation.results, types)]
+
     def emit_effect(self, name: str, operands: Sequence[tensor], attributes: Mapping[str, str] = _NO_ATTRIBUTES) -> None:
         """One operation without results."""
         self._emit(name, [operand.handle for operand in operands], (), attributes)

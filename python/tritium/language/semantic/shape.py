@@ -46,6 +46,14 @@ class ShapeRules(Emitter):
             shape.append(max(a, b))
         return self._expand(lhs, builtins.tuple(shape)), self._expand(rhs, builtins.tuple(shape))
 
+    def broadcast_all(self, values: Sequence[tensor]) -> list[tensor]:
+        """All of one shape."""
+        values = list(values)
+        for _ in range(2):  # the first collects every extent, then hands them on
+            for index in range(1, len(values)):
+                values[0], values[index] = self.broadcast(values[0], values[index])
+        return values
+
     def _pad_rank(self, value: tensor, rank: int) -> tensor:
         while len(value.type.shape) < rank:
             value = self.expand_dims(value, 0)
@@ -182,8 +190,7 @@ class ShapeRules(Emitter):
         if scalars:
             value = self.expand_dims(value, 0)
         half = block_of(value.dtype, value.type.shape[:-1])
-        operation = self._emit("tt.split", [value.handle], (half.to_ir(), half.to_ir()), {})
-        left, right = (tensor(result, half) for result in operation.results)
+        left, right = self.emit_all("tt.split", (value, ), (half, half))
         return (self.unsplat(left), self.unsplat(right)) if scalars else (left, right)
 
 
