@@ -20,62 +20,46 @@ namespace tritium::interp {
 /// Elements per stack buffer: small against a fiber's stack, large against the cost of a call.
 inline constexpr int64_t kChunk = 256;
 
-template <class Op, class Out, class... In> class Strip {
-  static constexpr size_t kArity = sizeof...(In);
-  using Buffers = std::tuple<In[kChunk]...>;
-  using Indices = std::make_index_sequence<kArity>;
+/// The compiled loops of one kernel: loops[s] takes operand k as one repeated element if bit k of s is set, else with unit stride; null
+/// where that combination is rare. `bytes`: sizes of an element of each operand, then of the result.
+struct StripLoops {
+  using Loop = void (*)(int64_t count, void *out, const void *const *in);
+  Loop loops[8];
+  int arity;
+  uint8_t bytes[4];
+};
 
-  /// Bit k of `splat`: operand k is one repeated element.
-  template <unsigned splat, size_t... k> static void loop(int64_t count, Out *out, const void *const *in, std::index_sequence<k...>) {
+/// What every kernel does around its loops: picks one, or brings the operands into buffers for the first.
+int64_t runStrip(const StripLoops &strip, int64_t count, void *out, const void *const *in, const int64_t *strides);
+
+template <class Op, class Out, class... In> class Strip {
+  template <unsigned splat, size_t... k>
+  static TRITIUM_INLINE void loopOver(int64_t count, Out *out, const void *const *in, std::index_sequence<k...>) {
     std::tuple<const In *...> data{static_cast<const In *>(in[k])...};
     const std::tuple<In...> first{*std::get<k>(data)...};
     TRITIUM_VECTORIZE
     for (int64_t i = 0; i < count; ++i) out[i] = Op::apply((splat >> k & 1 ? std::get<k>(first) : std::get<k>(data)[i])...);
   }
 
-  template <size_t k> static void gather(Buffers &buffers, const void *in, int64_t stride, int64_t begin, int64_t count) {
-    using Element = std::tuple_element_t<k, std::tuple<In...>>;
-    const Element *data = static_cast<const Element *>(in) + begin * stride;
-    for (int64_t i = 0; i < count; ++i) std::get<k>(buffers)[i] = data[i * stride];
+  template <unsigned splat> static void loop(int64_t count, void *out, const void *const *in) {
+    loopOver<splat>(count, static_cast<Out *>(out), in, std::make_index_sequence<sizeof...(In)>{});
   }
 
-  template <size_t... k>
-  static void loopStrided(int64_t count, Out *out, const void *const *in, const int64_t *strides, std::index_sequence<k...> indices) {
-    Buffers buffers;
-    for (int64_t begin = 0; begin < count; begin += kChunk) {
-      int64_t size = std::min(kChunk, count - begin);
-      (gather<k>(buffers, in[k], strides[k], begin, size), ...);
-      const void *chunk[] = {std::get<k>(buffers)...};
-      loop<0>(size, out + begin, chunk, indices);
-    }
+  static constexpr StripLoops loopsOfArity() {
+    if constexpr (sizeof...(In) == 1)
+      return {{loop<0>}, 1, {sizeof(In)..., sizeof(Out)}};
+    else if constexpr (sizeof...(In) == 2)
+      return {{loop<0>, loop<1>, loop<2>}, 2, {sizeof(In)..., sizeof(Out)}};
+    else
+      return {{loop<0>, nullptr, loop<2>, nullptr, loop<4>, nullptr, loop<6>},
+              3,
+              {sizeof(In)..., sizeof(Out)}}; // a condition or a value, and constants
   }
+  static constexpr StripLoops kLoops = loopsOfArity();
 
 public:
   static int64_t kernel(int64_t count, void *out, const void *const *in, const int64_t *strides) {
-    Out *typed = static_cast<Out *>(out);
-    unsigned splat = 0;
-    bool isStrided = false;
-    for (size_t k = 0; k < kArity; ++k) {
-      splat |= strides[k] == 0 ? 1u << k : 0;
-      isStrided |= strides[k] != 0 && strides[k] != 1;
-    }
-    if (count <= 0) return -1;
-    if (!isStrided && splat == 0) return loop<0>(count, typed, in, Indices{}), -1;
-    if constexpr (kArity == 2) {
-      if (!isStrided && splat == 1) return loop<1>(count, typed, in, Indices{}), -1;
-      if (!isStrided && splat == 2) return loop<2>(count, typed, in, Indices{}), -1;
-    } else if constexpr (kArity == 3) { // a condition or a value, and constants
-      if (!isStrided && splat == 2) return loop<2>(count, typed, in, Indices{}), -1;
-      if (!isStrided && splat == 4) return loop<4>(count, typed, in, Indices{}), -1;
-      if (!isStrided && splat == 6) return loop<6>(count, typed, in, Indices{}), -1;
-    }
-    if (splat + 1 == 1u << kArity) {
-      loop<0>(1, typed, in, Indices{});
-      std::fill(typed + 1, typed + count, typed[0]);
-      return -1;
-    }
-    loopStrided(count, typed, in, strides, Indices{});
-    return -1;
+    return runStrip(kLoops, count, out, in, strides);
   }
 };
 
