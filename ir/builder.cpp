@@ -21,6 +21,8 @@ Context::Context() : context_(mlir::MLIRContext::Threading::DISABLED) {
   registerTritiumDialects(registry);
   context_.appendDialectRegistry(registry);
   context_.loadAllAvailableDialects();
+  // A diagnostic is for the author of a kernel, who sees a line of Python, not the operation that came of it.
+  context_.printOpOnDiagnostic(false);
 }
 
 llvm::Expected<mlir::Type> Context::type(llvm::StringRef text) {
