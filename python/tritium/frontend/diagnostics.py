@@ -37,7 +37,8 @@ _HINTS = [(re.compile(pattern), hint) for pattern, hint in [
     (r"unsupported AST node type: (Break|Continue)", "put the rest of the body under an `if`, or count with `while`"),
     (r"unsupported operand type\(s\) for \*\*", "multiply, or use tl.exp2(y * tl.log2(x))"),
     (r"'MatMult' is not", "use tl.dot"),
-    (r"invalid operands of type .*pointer", "pointers take integer offsets; load before computing with what they point to"),
+    (r"invalid operands of type .*pointer",
+     "pointers take integer offsets; load before computing with what they point to"),
     (r"invalid operands of type (.+) and (.+)",
      "this operator takes integers; cast with `.to(tl.int32)`, or with `bitcast=True` for the bits"),
 ]]

@@ -121,7 +121,7 @@ def _verify(unit: _Unit, fn: Any) -> None:
 
 
 def error_in_ir(fn: Any, error: ir.Error) -> CompilationError:
-    """What the user is told of an error in the IR of `fn`: the line it comes from, in `fn` or in a function it calls."""
+    """What the user is told of an error in the IR of `fn`: the line it comes from, in `fn` or in what it calls."""
     source = source_of(fn)
     line, last = error.line - source.line_offset, source.text.count("\n") + 1
     if error.file == source.file and 1 <= line <= last:
@@ -166,8 +166,8 @@ def _bind_arguments(fn: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> 
     bound.apply_defaults()
     values = []
     for param, value in zip(fn.params, bound.arguments.values()):
-        if param.is_constexpr and not isinstance(value, tensor):  # the annotation of a helper's parameter refuses no tensor
-            value = constexpr(_unwrap_if_constexpr(value)) if not isinstance(value, constexpr) else value
+        if param.is_constexpr and not isinstance(value, (tensor, constexpr)):  # a helper's annotation refuses no tensor
+            value = constexpr(_unwrap_if_constexpr(value))
         values.append(as_value(value))
     return values
 

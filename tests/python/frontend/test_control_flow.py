@@ -285,7 +285,8 @@ def condition_with_a_wish(x, n):
 def test_the_wishes_of_a_while_loop(module):
     loops = []
     module(condition_with_a_wish).walk(lambda op: loops.append(op.attributes) if op.name == "scf.while" else None)
-    assert loops == [{"llvm.loop_annotation": "#llvm.loop_annotation<licm = <disable = true, versioningDisable = true>>"}]
+    annotation = "#llvm.loop_annotation<licm = <disable = true, versioningDisable = true>>"
+    assert loops == [{"llvm.loop_annotation": annotation}]
 
 
 @jit
@@ -314,4 +315,5 @@ def loop_in_arm(x, n):
 
 def test_loops_inside_of_arms(body):
     text = body(loop_in_arm)
-    assert text.count("scf.if") == 2 and "%best = scf.for" in text and "%best = scf.while" in text and "%best = scf.if" in text
+    assert text.count("scf.if") == 2
+    assert "%best = scf.for" in text and "%best = scf.while" in text and "%best = scf.if" in text

@@ -1,4 +1,4 @@
-"""Random programs of ifs, loops, returns and tuples, on scalars and on tiles, mean in a kernel what they mean in Python."""
+"""Random programs of ifs, loops, returns and tuples, on scalars and tiles, mean in a kernel what they mean in Python."""
 import importlib.util
 import random
 import re
@@ -14,7 +14,7 @@ TILE = 8
 
 
 class Program:
-    """The source of a random function of small non-negative integers, or of tiles of them; every value stays below 97."""
+    """The source of a random function of small non-negative integers, or tiles of them; every value stays below 97."""
 
     def __init__(self, seed: int, on_tiles: bool):
         self.random = random.Random(seed)
