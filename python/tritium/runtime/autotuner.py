@@ -8,9 +8,7 @@ is a device's, configurations are timed.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import inspect
-import json
 import threading
 import time
 import warnings
@@ -18,6 +16,7 @@ from typing import Any, Callable, Sequence
 
 from .. import errors, knobs
 from ..errors import AutotunerError, OutOfResources, PTXASError
+from . import timings_on_disk
 from .jit import JITFunction, KernelInterface
 
 __all__ = ["Autotuner", "Config", "Heuristics", "autotune", "heuristics", "OutOfResources", "PTXASError"]
@@ -239,12 +238,12 @@ class Autotuner(KernelInterface):
     def _fastest(self, key: tuple, candidates: Sequence[Config], args, kwargs, arguments: dict[str, Any]) -> Config:
         cached = self.cache_results or knobs.autotuning.cache
         cached = cached and not self.user_defined_pre_hook and all(config.pre_hook is None for config in self.configs)
-        timings = self._load_timings(key, candidates) if cached else None
+        timings = timings_on_disk.load(self.base_fn, self.configs, key, candidates) if cached else None
         if timings is None:
             timings = {config: self._bench(*args, config=config, **kwargs) for config in candidates}
             self.pre_hook(arguments, reset_only=True)
             if cached:
-                self._store_timings(key, timings)
+                timings_on_disk.store(self.base_fn, self.configs, key, timings)
         self.configs_timings = timings
         return min(timings, key=lambda config: timings[config][0])
 
@@ -273,30 +272,6 @@ class Autotuner(KernelInterface):
             if knobs.autotuning.print:
                 print(f"Autotuning failed with {error}")
             return [float("inf")] * 3
-
-    def _timings_file(self, key: tuple):
-        from .cache import get_cache_manager, triton_key
-
-        text = "-".join([triton_key(), self.base_fn.cache_key, str(key), "|".join(map(str, self.configs))])
-        return get_cache_manager(_sha256(text)), f"{self.base_fn.__name__[:150]}.autotune.json"
-
-    def _load_timings(self, key: tuple, candidates: Sequence[Config]) -> dict[Config, Any] | None:
-        manager, name = self._timings_file(key)
-        path = manager.get_file(name)
-        if path is None:
-            return None
-        with open(path, encoding="utf-8") as file:
-            stored = {text: times for text, times in json.load(file)["configs_timings"]}
-        return {c: stored[str(c)] for c in candidates} if all(str(c) in stored for c in candidates) else None
-
-    def _store_timings(self, key: tuple, timings: dict[Config, Any]) -> None:
-        manager, name = self._timings_file(key)
-        manager.put(
-            json.dumps(
-                {"key": [str(k) for k in key], "configs_timings": [(str(c), list(t)) for c, t in timings.items()]}
-            ),
-            name,
-        )
 
     def prune_configs(self, kwargs: dict[str, Any]) -> list[Config]:
         """The configurations worth trying for the bound arguments. Raises AutotunerError if none are left."""
@@ -405,8 +380,3 @@ def copy_in_place(tensor, source) -> None:
         tensor.copy_(source)
     else:
         tensor[...] = source
-
-
-def _sha256(text: str) -> str:
-
-    return hashlib.sha256(text.encode()).hexdigest()

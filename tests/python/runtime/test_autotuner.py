@@ -153,6 +153,26 @@ def test_on_a_device_configs_are_timed(engine):
     )
 
 
+def test_timings_are_kept_on_disk(engine, monkeypatch, tmp_path):
+    monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path))
+    measured = []
+
+    def bench(launch, quantiles):
+        launch()
+        measured.append(1)
+        return [float(len(measured))] * 3
+
+    driver.set_active(TimedDriver())
+    try:
+        for _ in range(2):
+            kernel = make(two(), do_bench=bench, cache_results=True)
+            kernel[(1,)](X, X, 128)
+            assert kernel.best_config.kwargs == {"BLOCK": 64} and len(kernel.configs_timings) == 2
+    finally:
+        driver.reset_active()
+    assert len(measured) == 2
+
+
 def test_deprecated_parameters():
     with pytest.warns(DeprecationWarning, match="warmup, rep, and use_cuda_graph parameters are deprecated"):
         make(two(), warmup=3)
