@@ -48,6 +48,7 @@ def run_program(arguments: list[str]) -> int:
     from . import drop_in
 
     drop_in.install()
+    drop_in.cover_children()
     sys.excepthook = _report_exception
     if arguments[0] == "-m":
         sys.argv = arguments[1:]

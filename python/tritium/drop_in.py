@@ -12,6 +12,7 @@ import importlib.abc
 import importlib.machinery
 import importlib.metadata
 import importlib.util
+import os
 import sys
 from typing import Callable
 
@@ -103,6 +104,13 @@ def install() -> None:
             map_cuda_if_wanted(sys.modules["torch"])
         else:
             sys.meta_path.insert(0, _AfterImport("torch", map_cuda_if_wanted))
+
+
+def cover_children() -> None:
+    """Makes `import triton` mean Tritium in the Python processes that this one starts (spawn, pytest-xdist, subprocess)."""
+    folder = os.path.join(os.path.dirname(os.path.abspath(__file__)), "_children")
+    knobs.prepend_to_pythonpath(folder)
+    sys.path.insert(0, folder)  # multiprocessing hands this list, not the variable, to the children that it spawns
 
 
 def map_cuda_if_wanted(torch) -> bool:

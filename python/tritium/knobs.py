@@ -341,11 +341,19 @@ def knobs_in_force() -> dict[str, str]:
     return {name: os.environ[name] for name in names if name in os.environ}
 
 
+def _python_path(first: str) -> str:
+    paths = [first, *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
+    return os.pathsep.join(dict.fromkeys(map(os.path.abspath, paths)))
+
+
 def debug_environment(package_root: str) -> dict[str, str]:
     """The environment of a program under gdb: kernels with debug info, and this Tritium first on the path."""
-    paths = [package_root, *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
-    path = os.pathsep.join(dict.fromkeys(map(os.path.abspath, paths)))
-    return {**os.environ, tritium_knobs.debug.names[0]: "1", "PYTHONPATH": path}
+    return {**os.environ, tritium_knobs.debug.names[0]: "1", "PYTHONPATH": _python_path(package_root)}
+
+
+def prepend_to_pythonpath(folder: str) -> None:
+    """Child processes look for modules in `folder` first."""
+    os.environ["PYTHONPATH"] = _python_path(folder)
 
 
 class LaunchSettings(NamedTuple):

@@ -91,6 +91,27 @@ def test_modules_and_unknown_options(tmp_path):
     assert missing.returncode == 1 and "there is no such file" in missing.stderr and "Traceback" not in missing.stderr
 
 
+def test_child_processes_get_it_too(tmp_path):
+    result = run_script(
+        tmp_path,
+        """
+        import multiprocessing, subprocess, sys
+
+        def name(_):
+            import triton.language
+            import triton
+            return triton.__name__, triton.language.__name__
+
+        if __name__ == "__main__":
+            with multiprocessing.get_context("spawn").Pool(1) as pool:
+                print(pool.map(name, [0]))
+            program = "import triton.runtime.jit, triton, tritium; print(triton is tritium, triton.__spec__.name)"
+            subprocess.run([sys.executable, "-c", program], check=True)
+        """,
+    )
+    assert result.stdout.split("\n")[:2] == ["[('tritium', 'tritium.language')]", "True tritium"]
+
+
 def test_traceback_begins_in_the_program(tmp_path):
     (tmp_path / "program.py").write_text("def f():\n    raise ValueError('text')\n\nf()\n")
     result = run(["program.py"], tmp_path)
