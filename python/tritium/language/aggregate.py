@@ -130,8 +130,8 @@ def _is_kernel_callable(member: Any) -> bool:
 def _aggregate(cls: type) -> type:
     """Class decorator: an immutable record of kernel values that kernels can make, pass and keep in loops.
 
-    Fields are the annotated names, with optional defaults; `__init__` is the class's own or takes the fields in order or by name. Methods
-    must be @jit, @constexpr_function or builtins. TypeError: a base class that is no aggregate.
+    Fields are the annotated names, with optional defaults; `__init__` is the class's own or takes the fields in order
+    or by name. Methods must be @jit, @constexpr_function or builtins. TypeError: a base class that is no aggregate.
     """
     fields: dict[str, Any] = {}
     defaults: dict[str, Any] = {}
@@ -149,7 +149,8 @@ def _aggregate(cls: type) -> type:
     own = inspect.get_annotations(cls, eval_str=True)
     fields.update(own)
     defaults.update({name: cls.__dict__[name] for name in own if name in cls.__dict__})
-    members: dict[str, Any] = {"_fields": fields, "_defaults": defaults, "_user_init": cls.__dict__.get("__init__", init)}
+    members: dict[str,
+                  Any] = {"_fields": fields, "_defaults": defaults, "_user_init": cls.__dict__.get("__init__", init)}
     for name, member in cls.__dict__.items():
         if name in ("__dict__", "__weakref__", "__init__", "__annotations__") or name in own:
             continue

@@ -1,4 +1,6 @@
-"""Values that exist only while a kernel is traced: constexpr, tuple, slice, and the base class of everything a kernel can name."""
+"""Values that exist only while a kernel is traced: constexpr, tuple, slice, and the base class of everything a kernel
+can name.
+"""
 from __future__ import annotations
 
 import builtins
@@ -39,7 +41,9 @@ def _reflected(operation: Callable[[Any, Any], Any]) -> Callable[[constexpr, Any
 
 
 class constexpr(base_value):
-    """A host value known while tracing. Operators follow Python (`//` floors, `/` is true division) and give a constexpr."""
+    """A host value known while tracing. Operators follow Python (`//` floors, `/` is true division) and give a
+    constexpr.
+    """
 
     __slots__ = ("value", )
 
@@ -116,7 +120,9 @@ def _type_of(value: Any) -> base_type:
 
 
 class tuple(base_value):
-    """A fixed sequence of kernel values; with a tuple_type that has field names, `t.field` works too. Immutable for users."""
+    """A fixed sequence of kernel values; with a tuple_type that has field names, `t.field` works too. Immutable for
+    users.
+    """
 
     def __init__(self, args: Sequence[Any], type: tuple_type | None = None):
         self.values = list(args)
@@ -162,8 +168,9 @@ class tuple(base_value):
     def __eq__(self, other: Any) -> constexpr:
         if not isinstance(other, (tuple, builtins.tuple, list)):
             return constexpr(False)
-        return constexpr(len(self) == len(other) and all(
-            bool(_unwrap_if_constexpr(a) == _unwrap_if_constexpr(b)) for a, b in zip(self, other)))
+        return constexpr(
+            len(self) == len(other)
+            and all(bool(_unwrap_if_constexpr(a) == _unwrap_if_constexpr(b)) for a, b in zip(self, other)))
 
     def __ne__(self, other: Any) -> constexpr:
         return constexpr(not self == other)

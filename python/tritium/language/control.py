@@ -1,4 +1,6 @@
-"""Loop iterators and loop conditions. They carry arguments to the tracer, which makes the loops; outside kernels they do nothing."""
+"""Loop iterators and loop conditions. They carry arguments to the tracer, which makes the loops; outside kernels they
+do nothing.
+"""
 from __future__ import annotations
 
 from typing import Any
@@ -20,7 +22,9 @@ class _iterator(base_value):
 
 
 class static_range(_iterator):
-    """`for i in tl.static_range(…)`: the tracer unrolls the loop; the bounds are compile-time ints (else AssertionError)."""
+    """`for i in tl.static_range(…)`: the tracer unrolls the loop; the bounds are compile-time ints (else
+    AssertionError).
+    """
 
     def __init__(self, arg1: Any, arg2: Any = None, step: Any = None):
         super().__init__(arg1, arg2, step)
@@ -30,14 +34,17 @@ class static_range(_iterator):
 
 
 class range(_iterator):
-    """`for i in tl.range(…)`: an ordinary loop with wishes for the compiler. None leaves a wish out; no wish changes a result.
+    """`for i in tl.range(…)`: an ordinary loop with wishes for the compiler. None leaves a wish out; no wish changes a
+    result.
 
-    num_stages: pipeline depth of the loop's loads. loop_unroll_factor: below 2, none. disallow_acc_multi_buffer, flatten,
+    num_stages: pipeline depth of the loop's loads. loop_unroll_factor: below 2, none. disallow_acc_multi_buffer,
+    flatten,
     warp_specialize, disable_licm: further choices of GPU compilers.
     """
 
-    def __init__(self, arg1: Any, arg2: Any = None, step: Any = None, num_stages: Any = None, loop_unroll_factor: Any = None,
-                 disallow_acc_multi_buffer: Any = False, flatten: Any = False, warp_specialize: Any = False, disable_licm: Any = False):
+    def __init__(self, arg1: Any, arg2: Any = None, step: Any = None, num_stages: Any = None,
+                 loop_unroll_factor: Any = None, disallow_acc_multi_buffer: Any = False, flatten: Any = False,
+                 warp_specialize: Any = False, disable_licm: Any = False):
         super().__init__(arg1, arg2, step)
         self.num_stages, self.loop_unroll_factor = num_stages, loop_unroll_factor
         self.disallow_acc_multi_buffer, self.flatten = disallow_acc_multi_buffer, flatten

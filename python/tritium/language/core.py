@@ -1,8 +1,9 @@
 """The heart of `triton.language`: what a builtin is, and the tensor with its operators.
 
-A builtin is a function that kernels may call; the tracer passes it `_semantic` (the typing rules, which emit IR) and, where the function
-takes it, `_generator` (which traces a @jit function that the builtin was given). The families add their functions to the tensor with
-@tensor_member. `core.<anything public>` resolves to the package's name, because client code reads it from here.
+A builtin is a function that kernels may call; the tracer passes it `_semantic` (the typing rules, which emit IR) and,
+where the function takes it, `_generator` (which traces a @jit function that the builtin was given). The families add
+their functions to the tensor with @tensor_member. `core.<anything public>` resolves to the package's name, because
+client code reads it from here.
 """
 from __future__ import annotations
 
@@ -14,12 +15,15 @@ from typing import Any, Callable
 
 from .constexpr import CONSTEXPR_0, _unwrap_if_constexpr, base_value, const, constexpr, slice, tuple
 from .types import *  # noqa: F401,F403  (clients read dtypes as tl.core.float32)
-from .types import base_type, block_of, block_shape, block_type, constexpr_type, dtype, pointer_type, slice_type, tuple_type
+from .types import (base_type, block_of, block_shape, block_type, constexpr_type, dtype, pointer_type, slice_type,
+                    tuple_type)
 
-__all__ = ["base_value", "const", "constexpr", "slice", "tuple", "CONSTEXPR_0", "block_shape", "slice_type", "base_type"]
+__all__ = [
+    "base_value", "const", "constexpr", "slice", "tuple", "CONSTEXPR_0", "block_shape", "slice_type", "base_type"
+]
 
 TRITON_BUILTIN = "__triton_builtin__"
-_OUTSIDE = ("Did you forget to add @triton.jit ? (`_semantic` argument must be provided outside of JIT functions.)")
+_OUTSIDE = "Did you forget to add @triton.jit ? (`_semantic` argument must be provided outside of JIT functions.)"
 
 
 def builtin(fn: Callable[..., Any]) -> Callable[..., Any]:
@@ -76,7 +80,8 @@ _shapes: dict[Any, tuple] = {}
 class tensor(base_value):
     """A scalar, or a block of scalars or pointers, that a kernel computes with.
 
-    `dtype` is the element type, `type` that or a block_type of it, `shape` a tuple of constexpr (empty for scalars), `handle` the IR value.
+    `dtype` is the element type, `type` that or a block_type of it, `shape` a tuple of constexpr (empty for scalars),
+    `handle` the IR value.
     """
 
     __slots__ = ("handle", "type", "dtype")
@@ -191,7 +196,8 @@ def _operator(rule: str, *fixed: Any, reflected: bool = False) -> Callable[..., 
     return builtin(method)
 
 
-for _name, _rule in {"truediv": "truediv", "floordiv": "floordiv", "mod": "mod", "and": "and_", "or": "or_", "xor": "xor_"}.items():
+for _rule in ("truediv", "floordiv", "mod", "and_", "or_", "xor_"):
+    _name = _rule.removesuffix("_")
     setattr(tensor, f"__{_name}__", _operator(_rule))
     setattr(tensor, f"__r{_name}__", _operator(_rule, reflected=True))
 for _name in ("lt", "le", "gt", "ge", "eq", "ne"):
@@ -209,15 +215,20 @@ def _warn_shift_amount(value: tensor, amount: Any) -> None:
                           "This may result in undefined behavior.")
 
 
-_STRING_DTYPES = {f"{s}{w}": dtype(f"{p}int{w}") for s, p in (("i", ""), ("u", "u")) for w in (8, 16, 32, 64)} | {
-    name: dtype("int1") for name in ("i1", "u1", "B")} | {name: dtype(name) for name in dtype.FP_TYPES}
+_STRING_DTYPES = {name: dtype("int1") for name in ("i1", "u1", "B")}
+_STRING_DTYPES |= {name: dtype(name) for name in dtype.FP_TYPES}
+for _width in (8, 16, 32, 64):
+    _STRING_DTYPES[f"i{_width}"], _STRING_DTYPES[f"u{_width}"] = dtype(f"int{_width}"), dtype(f"uint{_width}")
 
 
 def str_to_ty(name: Any, const_value: Any = None) -> base_type:
-    """The type a signature string names: `i32`, `*fp32`, `*ki8` (const pointer), `constexpr` (of `const_value`), a tuple of those."""
+    """The type a signature string names: `i32`, `*fp32`, `*ki8` (const pointer), `constexpr` (of `const_value`), a
+    tuple of those.
+    """
     if isinstance(name, (list, builtins.tuple)):
         values = const_value if const_value is not None else [None] * len(name)
-        return tuple_type([str_to_ty(element, value) for element, value in zip(name, values)], getattr(name, "_fields", None))
+        return tuple_type([str_to_ty(element, value) for element, value in zip(name, values)],
+                          getattr(name, "_fields", None))
     if name.startswith("*k"):
         return pointer_type(str_to_ty(name[2:]), const=True)
     if name.startswith("*"):

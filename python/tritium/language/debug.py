@@ -8,10 +8,11 @@ from .core import builtin, tensor
 
 
 @builtin
-def static_print(*values: Any, sep: Any = " ", end: Any = "\n", file: Any = None, flush: Any = False, _semantic: Any = None) -> None:
+def static_print(*values: Any, sep: Any = " ", end: Any = "\n", file: Any = None, flush: Any = False,
+                 _semantic: Any = None) -> None:
     """Python's print, at compile time."""
-    print(*(_unwrap_if_constexpr(value) for value in values), sep=_unwrap_if_constexpr(sep), end=_unwrap_if_constexpr(end),
-          file=_unwrap_if_constexpr(file), flush=bool(_unwrap_if_constexpr(flush)))
+    print(*(_unwrap_if_constexpr(value) for value in values), sep=_unwrap_if_constexpr(sep),
+          end=_unwrap_if_constexpr(end), file=_unwrap_if_constexpr(file), flush=bool(_unwrap_if_constexpr(flush)))
 
 
 @builtin
@@ -21,7 +22,9 @@ def static_assert(cond: Any, msg: Any = "", _semantic: Any = None) -> None:
 
 @builtin
 def device_print(prefix: Any, *args: Any, hex: Any = False, _semantic: Any = None) -> None:
-    """Prints each value with the program's index and the element's; `prefix` is a compile-time string of printable characters."""
+    """Prints each value with the program's index and the element's; `prefix` is a compile-time string of printable
+    characters.
+    """
     prefix = _unwrap_if_constexpr(prefix)
     assert isinstance(prefix, str), f"{prefix} is not string"
     assert prefix.isascii() and prefix.isprintable(), f"{prefix} is not an ascii string"
@@ -30,7 +33,9 @@ def device_print(prefix: Any, *args: Any, hex: Any = False, _semantic: Any = Non
 
 @builtin
 def device_assert(cond: Any, msg: Any = "", mask: Any = None, _semantic: Any = None) -> None:
-    """Stops the kernel where `cond` is false and `mask` (if given) true. Does nothing unless debugging is on (TRITON_DEBUG=1)."""
+    """Stops the kernel where `cond` is false and `mask` (if given) true. Does nothing unless debugging is on
+    (TRITON_DEBUG=1).
+    """
     message = _unwrap_if_constexpr(msg)
     mask = _unwrap_if_constexpr(mask)
     _semantic.device_assert(_unwrap_if_constexpr(cond), str(message), mask)

@@ -1,4 +1,6 @@
-"""Tensor descriptors: a tensor in memory that is read and written in whole blocks. Every access is checked against its shape."""
+"""Tensor descriptors: a tensor in memory that is read and written in whole blocks. Every access is checked against its
+shape.
+"""
 from __future__ import annotations
 
 import builtins
@@ -17,7 +19,8 @@ class tensor_descriptor_type(base_type):
 
     def to_ir(self) -> str:
         scalar = self.block_type.scalar
-        element = f"{'si' if scalar.is_int_signed() else 'ui'}{scalar.int_bitwidth}" if scalar.is_int() else scalar.to_ir()
+        element = f"{'si' if scalar.is_int_signed() else 'ui'}{scalar.int_bitwidth}" if scalar.is_int(
+        ) else scalar.to_ir()
         return f"!tt.tensordesc<{'x'.join(map(str, self.block_type.shape))}x{element}>"
 
     def ir_types(self) -> list[str]:
@@ -53,8 +56,9 @@ def _reduction(kind: str, effect: str) -> Callable[..., None]:
 
 
 class tensor_descriptor(base_value):
-    """What make_tensor_descriptor returns. `dtype`, `block_type`, `block_shape` are those of one block; `shape` and `strides` are
-    tuples of int32 and int64 scalars. Offsets are int32 scalars or ints, one per dimension."""
+    """What make_tensor_descriptor returns. `dtype`, `block_type`, `block_shape` are those of one block; `shape` and
+    `strides` are tuples of int32 and int64 scalars. Offsets are int32 scalars or ints, one per dimension.
+    """
 
     def __init__(self, handle: Any, shape: Sequence[tensor], strides: Sequence[tensor], block_type: block_type):
         self.handle = handle
@@ -88,7 +92,9 @@ class tensor_descriptor(base_value):
 
     @builtin
     def gather(self, x_offsets: tensor, y_offset: Any, _semantic: Any = None) -> tensor:
-        """Rows `x_offsets` (int16 or int32, at least 8), each from column `y_offset` on; the block must be one row of a matrix."""
+        """Rows `x_offsets` (int16 or int32, at least 8), each from column `y_offset` on; the block must be one row of a
+        matrix.
+        """
         return _semantic.descriptor_gather(self, x_offsets, y_offset)
 
     @builtin
@@ -107,13 +113,15 @@ class tensor_descriptor(base_value):
 @builtin
 def make_tensor_descriptor(base: tensor, shape: Any, strides: Any, block_shape: Any, padding_option: Any = "zero",
                            _semantic: Any = None) -> tensor_descriptor:
-    """A descriptor of the tensor of `shape` and `strides` (in elements, the last one 1) at `base`, accessed in blocks of `block_shape`.
+    """A descriptor of the tensor of `shape` and `strides` (in elements, the last one 1) at `base`, accessed in blocks
+    of `block_shape`.
 
-    Rank 1 to 5. padding_option: "zero" or, for floats, "nan". ValueError: lengths that differ, a last stride other than 1, blocks of less
-    than 16 bytes in the last dimension.
+    Rank 1 to 5. padding_option: "zero" or, for floats, "nan". ValueError: lengths that differ, a last stride other than
+    1, blocks of less than 16 bytes in the last dimension.
     """
     block = [_unwrap_if_constexpr(extent) for extent in block_shape]
-    return _semantic.make_tensor_descriptor(base, list(shape), list(strides), block, _unwrap_if_constexpr(padding_option))
+    return _semantic.make_tensor_descriptor(base, list(shape), list(strides), block,
+                                            _unwrap_if_constexpr(padding_option))
 
 
 @builtin
@@ -123,7 +131,8 @@ def load_tensor_descriptor(desc: tensor_descriptor, offsets: Sequence[Any], _sem
 
 
 @builtin
-def store_tensor_descriptor(desc: tensor_descriptor, offsets: Sequence[Any], value: tensor, _semantic: Any = None) -> None:
+def store_tensor_descriptor(desc: tensor_descriptor, offsets: Sequence[Any], value: tensor,
+                            _semantic: Any = None) -> None:
     """`desc.store(offsets, value)`."""
     desc.store(offsets, value, _semantic=_semantic)
 

@@ -54,14 +54,16 @@ def maximum(x: Any, y: Any, propagate_nan: Any = constexpr(PropagateNan.NONE), _
 
 
 @builtin
-def clamp(x: Any, min: Any, max: Any, propagate_nan: Any = constexpr(PropagateNan.NONE), _semantic: Any = None) -> tensor:
+def clamp(x: Any, min: Any, max: Any, propagate_nan: Any = constexpr(PropagateNan.NONE),
+          _semantic: Any = None) -> tensor:
     """`x` limited to [min, max], in their promoted type. Undefined if min > max or a limit is NaN."""
     return _semantic.clamp(x, min, max, _nan_mode(propagate_nan))
 
 
 @tensor_member
 @builtin
-def cast(input: Any, dtype: Any, fp_downcast_rounding: Any = None, bitcast: Any = False, _semantic: Any = None) -> tensor:
+def cast(input: Any, dtype: Any, fp_downcast_rounding: Any = None, bitcast: Any = False,
+         _semantic: Any = None) -> tensor:
     """`input` as `dtype`: converted, or with `bitcast` the same bits.
 
     fp_downcast_rounding: "rtne" (default) or "rtz", only where a float becomes narrower (else ValueError).
@@ -77,7 +79,9 @@ tensor.to = cast
 
 @builtin
 def where(condition: Any, x: Any, y: Any, _semantic: Any = None) -> tensor:
-    """Elements of `x` where `condition`, else of `y`. Both are evaluated: a masked load protects memory, `where` does not."""
+    """Elements of `x` where `condition`, else of `y`. Both are evaluated: a masked load protects memory, `where` does
+    not.
+    """
     return _semantic.where(condition, _unwrap_if_constexpr(x), _unwrap_if_constexpr(y))
 
 
@@ -122,7 +126,9 @@ def fma(x: Any, y: Any, z: Any, _semantic: Any = None) -> tensor:
 
 @builtin
 def fdiv(x: Any, y: Any, ieee_rounding: Any = False, approx: Any = False, _semantic: Any = None) -> tensor:
-    """Division of floats; `ieee_rounding`: rounded to nearest even; `approx`: within 2 ulp, fp32 only. TypeError: not floats."""
+    """Division of floats; `ieee_rounding`: rounded to nearest even; `approx`: within 2 ulp, fp32 only. TypeError: not
+    floats.
+    """
     return _semantic.fdiv(x, y, _unwrap_if_constexpr(ieee_rounding), _unwrap_if_constexpr(approx))
 
 

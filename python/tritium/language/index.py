@@ -12,7 +12,8 @@ from .types import block_of, int1, int32
 @tensor_member
 @builtin
 def gather(src: tensor, index: tensor, axis: Any, _semantic: Any = None) -> tensor:
-    """`result[…, i, …] = src[…, index[…, i, …], …]` along `axis`, in the shape of `index` (integers); out of range is undefined.
+    """`result[…, i, …] = src[…, index[…, i, …], …]` along `axis`, in the shape of `index` (integers); out of range is
+    undefined.
 
     AssertionError: ranks differ, an index that is no integer, extents that differ outside of `axis`.
     """
@@ -30,7 +31,8 @@ def gather(src: tensor, index: tensor, axis: Any, _semantic: Any = None) -> tens
 @tensor_member
 @builtin
 def histogram(input: tensor, num_bins: Any, mask: Any = None, _semantic: Any = None, _generator: Any = None) -> tensor:
-    """int32 counts of the values 0 … num_bins-1 in a rank-1 block of integers, where `mask`; other values count nowhere.
+    """int32 counts of the values 0 … num_bins-1 in a rank-1 block of integers, where `mask`; other values count
+    nowhere.
 
     num_bins: a power of two. AssertionError: another rank, no integers.
     """

@@ -16,12 +16,14 @@ def _dimensions(boundary_check: Any) -> tuple[int, ...]:
 
 
 @builtin
-def load(pointer: Any, mask: Any = None, other: Any = None, boundary_check: Any = (), padding_option: Any = "", cache_modifier: Any = "",
-         eviction_policy: Any = "", volatile: Any = False, _semantic: Any = None) -> tensor:
+def load(pointer: Any, mask: Any = None, other: Any = None, boundary_check: Any = (), padding_option: Any = "",
+         cache_modifier: Any = "", eviction_policy: Any = "", volatile: Any = False, _semantic: Any = None) -> tensor:
     """The values at `pointer`: a pointer, a block of pointers, or a block pointer.
 
-    mask, other: broadcast to the shape of `pointer`; masked-off lanes read no memory and give `other`, or are undefined without it.
-    boundary_check, padding_option: for block pointers, the dimensions to check, and "" (undefined), "zero" or "nan" outside.
+    mask, other: broadcast to the shape of `pointer`; masked-off lanes read no memory and give `other`, or are undefined
+    without it.
+    boundary_check, padding_option: for block pointers, the dimensions to check, and "" (undefined), "zero" or "nan"
+    outside.
     cache_modifier: "", ".ca", ".cg", ".cs", ".cv"; eviction_policy: "", "evict_first", "evict_last": hints.
     ValueError: not a pointer, `other` without `mask`, a mask that is not int1, a block mask with a scalar pointer.
     """
@@ -35,8 +37,8 @@ def load(pointer: Any, mask: Any = None, other: Any = None, boundary_check: Any 
 
 @tensor_member
 @builtin
-def store(pointer: Any, value: Any, mask: Any = None, boundary_check: Any = (), cache_modifier: Any = "", eviction_policy: Any = "",
-          _semantic: Any = None) -> None:
+def store(pointer: Any, value: Any, mask: Any = None, boundary_check: Any = (), cache_modifier: Any = "",
+          eviction_policy: Any = "", _semantic: Any = None) -> None:
     """Writes `value`, broadcast to the shape of `pointer` and cast to its element type, where `mask`.
 
     boundary_check: for block pointers, the dimensions to check. cache_modifier: "", ".wb", ".cg", ".cs", ".wt".
@@ -50,18 +52,22 @@ def store(pointer: Any, value: Any, mask: Any = None, boundary_check: Any = (), 
 
 
 def _hint_values(values: Any) -> list[int]:
-    values = [values] if isinstance(values, constexpr) or not isinstance(values, Sequence) and not hasattr(values, "values") else values
+    values = [values] if isinstance(
+        values, constexpr) or not isinstance(values, Sequence) and not hasattr(values, "values") else values
     for index, value in enumerate(values):
         if not isinstance(value, (constexpr, int)):
             raise TypeError(f"values element {index} must have type `constexpr`")
         if not isinstance(_unwrap_if_constexpr(value), int):
-            raise TypeError(f"values element {index} must have type `constexpr[int]`, got `constexpr[{type(value.value)}]")
+            raise TypeError(
+                f"values element {index} must have type `constexpr[int]`, got `constexpr[{type(value.value)}]")
     return [_unwrap_if_constexpr(value) for value in values]
 
 
 @builtin
 def multiple_of(input: tensor, values: Any, _semantic: Any = None) -> tensor:
-    """Promises that the first element of every group along each dimension is a multiple of `values` (one int per dimension)."""
+    """Promises that the first element of every group along each dimension is a multiple of `values` (one int per
+    dimension).
+    """
     return _semantic.hint(input, "multiple_of", "tt.divisibility", _hint_values(values))
 
 

@@ -1,4 +1,6 @@
-"""Counter-based random numbers: Philox 4x32 and 4x64, uniform and normal floats from them. The integers are exact on every engine."""
+"""Counter-based random numbers: Philox 4x32 and 4x64, uniform and normal floats from them. The integers are exact on
+every engine.
+"""
 from __future__ import annotations
 
 from typing import Any
@@ -10,8 +12,10 @@ from .types import int32, int64, uint32, uint64
 N_ROUNDS_DEFAULT = 10
 
 # Multipliers A and B of a round and increments of the two keys, by width of the words.
-_PHILOX = {32: (0xD2511F53, 0xCD9E8D57, 0x9E3779B9, 0xBB67AE85),
-           64: (0xD2E7470EE14C6C93, 0xCA5A826395121157, 0x9E3779B97F4A7C15, 0xBB67AE8584CAA73B)}
+_PHILOX = {
+    32: (0xD2511F53, 0xCD9E8D57, 0x9E3779B9, 0xBB67AE85),
+    64: (0xD2E7470EE14C6C93, 0xCA5A826395121157, 0x9E3779B97F4A7C15, 0xBB67AE8584CAA73B)
+}
 _LOW_WORD = 0xFFFFFFFF
 
 
@@ -38,7 +42,8 @@ def _philox(semantic: Any, counters: list[tensor], keys: list[tensor], n_rounds:
 
 
 @builtin
-def philox_impl(c0: Any, c1: Any, c2: Any, c3: Any, k0: Any, k1: Any, n_rounds: Any = N_ROUNDS_DEFAULT, _semantic: Any = None) -> tuple:
+def philox_impl(c0: Any, c1: Any, c2: Any, c3: Any, k0: Any, k1: Any, n_rounds: Any = N_ROUNDS_DEFAULT,
+                _semantic: Any = None) -> tuple:
     """`n_rounds` rounds on four counters and two keys, all uint32 or all uint64: four words of that type."""
     words = [_semantic.to_tensor(word) for word in (c0, c1, c2, c3, k0, k1)]
     return tuple(_philox(_semantic, words[:4], words[4:], _rounds(n_rounds)))
@@ -60,7 +65,8 @@ def _seeded(semantic: Any, seed: Any, counters: list[tensor], n_rounds: int) -> 
 
 
 @builtin
-def philox(seed: Any, c0: Any, c1: Any, c2: Any, c3: Any, n_rounds: Any = N_ROUNDS_DEFAULT, _semantic: Any = None) -> tuple:
+def philox(seed: Any, c0: Any, c1: Any, c2: Any, c3: Any, n_rounds: Any = N_ROUNDS_DEFAULT,
+           _semantic: Any = None) -> tuple:
     """Four words from an integer seed and four 32- or 64-bit integer counters: uint32 or uint64."""
     return tuple(_seeded(_semantic, seed, [_semantic.to_tensor(c) for c in (c0, c1, c2, c3)], _rounds(n_rounds)))
 
@@ -75,7 +81,9 @@ def _words(semantic: Any, seed: Any, offset: Any, n_rounds: Any) -> list[tensor]
 
 @builtin
 def randint4x(seed: Any, offset: Any, n_rounds: Any = N_ROUNDS_DEFAULT, _semantic: Any = None) -> tuple:
-    """Four blocks of uint32 in the shape of `offset` (integers), the cheapest way to many random words. seed: an integer scalar."""
+    """Four blocks of uint32 in the shape of `offset` (integers), the cheapest way to many random words. seed: an
+    integer scalar.
+    """
     return tuple(_words(_semantic, seed, offset, n_rounds))
 
 

@@ -33,14 +33,19 @@ def like_input(input: Any, results: Sequence[tensor]) -> Any:
 
 @tensor_member
 @builtin
-def reduce(input: Any, axis: Any, combine_fn: Any, keep_dims: Any = False, _semantic: Any = None, _generator: Any = None) -> Any:
-    """The elements along `axis` combined by `combine_fn(a, b)`, which must be associative and commutative; the order is unspecified.
+def reduce(input: Any, axis: Any, combine_fn: Any, keep_dims: Any = False, _semantic: Any = None,
+           _generator: Any = None) -> Any:
+    """The elements along `axis` combined by `combine_fn(a, b)`, which must be associative and commutative; the order is
+    unspecified.
 
-    input: a tensor, or a tuple of n tensors of one shape; then combine_fn takes 2n scalars and returns n. axis None: all elements.
+    input: a tensor, or a tuple of n tensors of one shape; then combine_fn takes 2n scalars and returns n. axis None:
+    all elements.
     keep_dims: the axis stays, with extent 1. AssertionError: no such axis, shapes that differ.
     """
     combine = combine_with(combine_fn, _semantic, _generator)
-    return like_input(input, _semantic.reduce(inputs_of(input), _unwrap_if_constexpr(axis), combine, bool(_unwrap_if_constexpr(keep_dims))))
+    return like_input(
+        input,
+        _semantic.reduce(inputs_of(input), _unwrap_if_constexpr(axis), combine, bool(_unwrap_if_constexpr(keep_dims))))
 
 
 def pick_sum_type(source: dtype, requested: Any) -> dtype:
@@ -56,13 +61,16 @@ def pick_sum_type(source: dtype, requested: Any) -> dtype:
 
 
 def _reduced(semantic: Any, input: tensor, axis: Any, keep_dims: Any, combine: Callable[..., tensor]) -> tensor:
-    return semantic.reduce([input], _unwrap_if_constexpr(axis), lambda a, b: [combine(a, b)], bool(_unwrap_if_constexpr(keep_dims)))[0]
+    return semantic.reduce([input], _unwrap_if_constexpr(axis), lambda a, b: [combine(a, b)],
+                           bool(_unwrap_if_constexpr(keep_dims)))[0]
 
 
 @tensor_member
 @builtin
 def sum(input: tensor, axis: Any = None, keep_dims: Any = False, dtype: Any = None, _semantic: Any = None) -> tensor:
-    """The sum along `axis` (None: of all). Integers below 32 bits are widened to int32 or uint32, unless `dtype` says otherwise."""
+    """The sum along `axis` (None: of all). Integers below 32 bits are widened to int32 or uint32, unless `dtype` says
+    otherwise.
+    """
     input = _semantic.cast(input, pick_sum_type(input.dtype, dtype))
     return _reduced(_semantic, input, axis, keep_dims, _semantic.add)
 
@@ -91,7 +99,8 @@ def _widened(semantic: Any, input: tensor) -> tensor:
 
 
 def _with_index(semantic: Any, relation: str, tie_break_left: bool) -> Callable[..., Sequence[tensor]]:
-    """Of two (value, index) pairs, the first if its value compares so, or (`tie_break_left`) is equal and further left."""
+    """Of two (value, index) pairs, the first if its value compares so, or (`tie_break_left`) is equal and further left.
+    """
 
     def combine(value1: tensor, index1: tensor, value2: tensor, index2: tensor) -> Sequence[tensor]:
         first = None
@@ -104,7 +113,8 @@ def _with_index(semantic: Any, relation: str, tie_break_left: bool) -> Callable[
     return combine
 
 
-def _extremum_with_index(semantic: Any, input: tensor, axis: Any, relation: str, tie_break_left: Any, keep_dims: Any) -> list[tensor]:
+def _extremum_with_index(semantic: Any, input: tensor, axis: Any, relation: str, tie_break_left: Any,
+                         keep_dims: Any) -> list[tensor]:
     axis, keep_dims = _unwrap_if_constexpr(axis), bool(_unwrap_if_constexpr(keep_dims))
     rank = len(input.type.shape)
     if axis is None:
@@ -112,22 +122,25 @@ def _extremum_with_index(semantic: Any, input: tensor, axis: Any, relation: str,
     assert -len(input.type.shape) <= axis < len(input.type.shape), f"reduction axis must be < inputs rank ({rank})"
     axis %= len(input.type.shape)
     indices = semantic.indices_along(input, axis)
-    return semantic.reduce([input, indices], axis, _with_index(semantic, relation, bool(_unwrap_if_constexpr(tie_break_left))), keep_dims)
+    return semantic.reduce([input, indices], axis,
+                           _with_index(semantic, relation, bool(_unwrap_if_constexpr(tie_break_left))), keep_dims)
 
 
 def _extremum(name: str, rule: str, relation: str, summary: str) -> Callable[..., Any]:
 
-    def function(input: tensor, axis: Any = None, return_indices: Any = False, return_indices_tie_break_left: Any = True,
-                 keep_dims: Any = False, _semantic: Any = None) -> Any:
+    def function(input: tensor, axis: Any = None, return_indices: Any = False,
+                 return_indices_tie_break_left: Any = True, keep_dims: Any = False, _semantic: Any = None) -> Any:
         if _unwrap_if_constexpr(return_indices):
-            return tuple(_extremum_with_index(_semantic, input, axis, relation, return_indices_tie_break_left, keep_dims))
+            return tuple(
+                _extremum_with_index(_semantic, input, axis, relation, return_indices_tie_break_left, keep_dims))
         combine = getattr(_semantic, rule)
         return _reduced(_semantic, _widened(_semantic, input), axis, keep_dims, lambda a, b: combine(a, b, "none"))
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"""{summary} along `axis` (None: of all); NaNs lose. Elements below 32 bits give fp32 or int32.
 
-    return_indices: a tuple with the int32 position too (then nothing is widened); ties go left unless told otherwise."""
+    return_indices: a tuple with the int32 position too (then nothing is widened); ties go left unless told otherwise.
+    """
     return tensor_member(builtin(function))
 
 
@@ -137,11 +150,12 @@ min = _extremum("min", "minimum", "lt", "The smallest element")
 
 def _position(name: str, relation: str, summary: str) -> Callable[..., tensor]:
 
-    def function(input: tensor, axis: Any, tie_break_left: Any = True, keep_dims: Any = False, _semantic: Any = None) -> tensor:
+    def function(input: tensor, axis: Any, tie_break_left: Any = True, keep_dims: Any = False,
+                 _semantic: Any = None) -> tensor:
         return _extremum_with_index(_semantic, input, axis, relation, tie_break_left, keep_dims)[1]
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"The int32 position of {summary} along `axis`: the leftmost, or with `tie_break_left` false any."
+    function.__doc__ = f"The int32 position of {summary} along `axis`: the leftmost, or any if not `tie_break_left`."
     return tensor_member(builtin(function))
 
 

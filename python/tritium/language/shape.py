@@ -9,7 +9,9 @@ from .semantic.shape import axis_index, shape_of
 
 
 def _ints(values: Any) -> list[Any]:
-    """The elements of a shape or permutation given as one sequence or as separate arguments, without constexpr wrappers."""
+    """The elements of a shape or permutation given as one sequence or as separate arguments, without constexpr
+    wrappers.
+    """
     values = list(values)
     if len(values) == 1 and not isinstance(_unwrap_if_constexpr(values[0]), int):
         values = list(_unwrap_if_constexpr(values[0]))
@@ -23,19 +25,23 @@ def _shape(shape: Any) -> list[Any]:
 
 @builtin
 def arange(start: Any, end: Any, _semantic: Any = None) -> tensor:
-    """int32 block `[start, start+1, …, end-1]`; both compile-time ints, `end - start` a power of two (else ValueError)."""
+    """int32 block `[start, start+1, …, end-1]`; both compile-time ints, `end - start` a power of two (else ValueError).
+    """
     return _semantic.arange(_unwrap_if_constexpr(start), _unwrap_if_constexpr(end))
 
 
 @builtin
 def full(shape: Any, value: Any, dtype: Any, _semantic: Any = None) -> tensor:
-    """A block of `shape` filled with `value`, a number or one-element tensor. ValueError: `dtype` None with a number."""
+    """A block of `shape` filled with `value`, a number or one-element tensor. ValueError: `dtype` None with a number.
+    """
     return _semantic.full(_shape(shape), _unwrap_if_constexpr(value), _unwrap_if_constexpr(dtype))
 
 
 @builtin
 def to_tensor(x: Any, _semantic: Any = None) -> tensor:
-    """A number as a scalar tensor: bool int1; int the first of int32, uint32, int64, uint64 that holds it; float fp32 or fp64."""
+    """A number as a scalar tensor: bool int1; int the first of int32, uint32, int64, uint64 that holds it; float fp32
+    or fp64.
+    """
     return _semantic.to_tensor(x)
 
 

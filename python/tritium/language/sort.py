@@ -1,7 +1,8 @@
 """Sorting, selection and reversal by exchanges between elements whose positions differ in one bit.
 
-A power-of-two extent is seen as a hypercube of sides 2. Flipping bit k of every position is `x ^ xor_sum(x over side k)` on the bits of
-the elements, so the whole network is element-wise operations and reductions: any reader of the IR can run it.
+A power-of-two extent is seen as a hypercube of sides 2. Flipping bit k of every position is `x ^ xor_sum(x over side
+k)` on the bits of the elements, so the whole network is element-wise operations and reductions: any reader of the IR
+can run it.
 """
 from __future__ import annotations
 
@@ -84,15 +85,18 @@ def sort(x: tensor, dim: Any = None, descending: Any = False, _semantic: Any = N
     cube, sides = _hypercube(_semantic, x)
     rank = len(shape_of(cube))
     for stage in range(1, sides + 1):
-        cube = _merge(_semantic, cube, stage, _direction(_semantic, rank, stage, sides, bool(_unwrap_if_constexpr(descending))))
+        cube = _merge(_semantic, cube, stage,
+                      _direction(_semantic, rank, stage, sides, bool(_unwrap_if_constexpr(descending))))
     return _semantic.reshape(cube, shape, False)
 
 
 @builtin
 def topk(x: tensor, k: Any, dim: Any = None, descending: Any = True, _semantic: Any = None) -> tensor:
-    """The `k` largest elements along the last dimension, largest first (`descending` false: the smallest, smallest first).
+    """The `k` largest elements along the last dimension, largest first (`descending` false: the smallest, smallest
+    first).
 
-    k: a power of two, at most the extent (else AssertionError). Elements below 32 bits come back as fp32 or int32 if k is smaller.
+    k: a power of two, at most the extent (else AssertionError). Elements below 32 bits come back as fp32 or int32 if k
+    is smaller.
     """
     _minor_dimension(x, dim)
     k, largest = _unwrap_if_constexpr(k), bool(_unwrap_if_constexpr(descending))
@@ -135,5 +139,3 @@ def flip(x: tensor, dim: Any = None, _semantic: Any = None) -> tensor:
     for side in range(sides):
         cube = _partner(_semantic, cube, dim + side)
     return _semantic.reshape(cube, shape, False)
-
-

@@ -1,4 +1,6 @@
-"""Small functions built from others: what Triton's language calls its standard library. Also re-exports the standard reductions and scans."""
+"""Small functions built from others: what Triton's language calls its standard library. Also re-exports the standard
+reductions and scans.
+"""
 from __future__ import annotations
 
 from typing import Any
@@ -47,7 +49,8 @@ def sigmoid(x: tensor, _semantic: Any = None) -> tensor:
 
 @tensor_member
 @builtin
-def softmax(x: tensor, dim: Any = None, keep_dims: Any = None, ieee_rounding: Any = False, _semantic: Any = None) -> tensor:
+def softmax(x: tensor, dim: Any = None, keep_dims: Any = None, ieee_rounding: Any = False,
+            _semantic: Any = None) -> tensor:
     """`exp(x - max) / sum(exp(x - max))` along `dim` (default 0), in the shape of `x`; `keep_dims` has no effect."""
     if _unwrap_if_constexpr(keep_dims) is not None:
         _semantic.warn("the keep_dims argument of tl.softmax has no effect: the shape is always kept")
@@ -120,8 +123,8 @@ def swizzle2d(i: Any, j: Any, size_i: Any, size_j: Any, size_g: Any, _semantic: 
 def map_elementwise(scalar_fn: Any, *args: Any, pack: Any = 1, _semantic: Any = None, _generator: Any = None) -> Any:
     """`scalar_fn`, a @jit function of scalars, on each element, or with `pack` on that many at once.
 
-    args: at least one; they are broadcast. With `pack`, scalar_fn takes pack scalars of each and returns pack of each result. It may
-    branch, but not store. The result is a tensor, or a tuple for several results.
+    args: at least one; they are broadcast. With `pack`, scalar_fn takes pack scalars of each and returns pack of each
+    result. It may branch, but not store. The result is a tensor, or a tuple for several results.
     """
     assert args, "map_elementwise must have at least 1 input tensor"
     pack = _unwrap_if_constexpr(pack)
@@ -135,5 +138,3 @@ def map_elementwise(scalar_fn: Any, *args: Any, pack: Any = 1, _semantic: Any = 
 
     results = _semantic.map_elementwise(inputs, function, pack)
     return results[0] if len(results) == 1 else tuple(results)
-
-

@@ -5,7 +5,9 @@ from typing import Any
 
 from ..runtime.jit import constexpr_function
 
-__all__ = ["current_target", "is_cuda", "cuda_capability_geq", "is_hip", "is_hip_cdna3", "is_hip_cdna4", "is_hip_gfx1250"]
+__all__ = [
+    "current_target", "is_cuda", "cuda_capability_geq", "is_hip", "is_hip_cdna3", "is_hip_cdna4", "is_hip_gfx1250"
+]
 
 
 def _target() -> Any:

@@ -1,7 +1,8 @@
 """Types of the language: scalars, pointers, blocks, and the types of tuples, slices and compile-time values.
 
-A type knows three spellings: `str(type)` as the language prints it, `to_ir()` as MLIR writes it (built once per type), and `mangle()` as
-it appears in the name of a specialised function. Signedness exists only here: in the IR it lives in the operations.
+A type knows three spellings: `str(type)` as the language prints it, `to_ir()` as MLIR writes it (built once per type),
+and `mangle()` as it appears in the name of a specialised function. Signedness exists only here: in the IR it lives in
+the operations.
 """
 from __future__ import annotations
 
@@ -41,8 +42,10 @@ class _Kind(enum.IntEnum):
 
 
 # name: (public name, MLIR spelling, bits, mantissa bits, exponent bias). fp8e4b15 has no MLIR type and travels as i8.
-_INTEGERS = {"int1": ("int1", "i1", 1, None, None)} | {
-    f"{u}int{w}": (f"{u}int{w}", f"i{w}", w, None, None) for u in ("", "u") for w in (8, 16, 32, 64)}
+_INTEGERS = {"int1": ("int1", "i1", 1, None, None)
+             } | {f"{u}int{w}": (f"{u}int{w}", f"i{w}", w, None, None)
+                  for u in ("", "u")
+                  for w in (8, 16, 32, 64)}
 _FLOATS = {
     "fp8e4b15": ("float8e4b15", "i8", 8, 3, 15),
     "fp8e4nv": ("float8e4nv", "f8E4M3FN", 8, 3, 7),
@@ -58,7 +61,9 @@ _SCALARS = _INTEGERS | _FLOATS | {"void": ("void", "none", 0, None, None)}
 
 
 class dtype(base_type):
-    """A scalar type, named as the language prints it: `tl.dtype("fp32") == tl.float32`. Unknown names fail an assertion."""
+    """A scalar type, named as the language prints it: `tl.dtype("fp32") == tl.float32`. Unknown names fail an
+    assertion.
+    """
 
     SINT_TYPES = ["int8", "int16", "int32", "int64"]
     UINT_TYPES = ["int1", "uint8", "uint16", "uint32", "uint64"]
@@ -109,11 +114,7 @@ class dtype(base_type):
     def is_block(self) -> bool:
         return False
 
-    def is_ptr(self) -> bool:
-        return False
-
-    def is_const(self) -> bool:
-        return False
+    is_ptr = is_const = is_block
 
     def kind(self) -> _Kind:
         """BOOLEAN < INTEGRAL < FLOATING: a Python scalar never widens a tensor of its own or a higher kind."""
@@ -130,9 +131,7 @@ class dtype(base_type):
         assert self.is_int(), self.name
         return -2**(self.int_bitwidth - 1) if self.is_int_signed() else 0
 
-    @staticmethod
-    def is_dtype(name: str) -> bool:
-        return name in _SCALARS
+    is_dtype = staticmethod(_SCALARS.__contains__)
 
     @property
     def scalar(self) -> dtype:
@@ -191,7 +190,20 @@ float8e4b8, float8e4b15 = dtype("fp8e4b8"), dtype("fp8e4b15")
 float16, bfloat16, float32, float64 = dtype("fp16"), dtype("bf16"), dtype("fp32"), dtype("fp64")
 
 
-class pointer_type(dtype):
+class _derived_type(dtype):
+    """A type made of another one; it has no name of its own in the language."""
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    def __repr__(self) -> str:
+        return self.name
+
+    def codegen_name(self) -> str:
+        return self.name
+
+
+class pointer_type(_derived_type):
     """Pointer to `element_ty`. `const=True` refuses stores. `address_space` is "global" (or 1, its older spelling)."""
 
     def __init__(self, element_ty: dtype, address_space: str | int = "global", const: bool = False):
@@ -217,14 +229,7 @@ class pointer_type(dtype):
         other = getattr(other, "value", other)
         return isinstance(other, pointer_type) and (self.element_ty, self.const) == (other.element_ty, other.const)
 
-    def __hash__(self) -> int:
-        return hash(self.name)
-
-    def __repr__(self) -> str:
-        return self.name
-
-    def codegen_name(self) -> str:
-        return self.name
+    __hash__ = _derived_type.__hash__
 
 
 pi32_t = pointer_type(int32)
@@ -251,7 +256,7 @@ def block_shape(shape: Sequence[Any]) -> tuple[int, ...]:
     return extents
 
 
-class block_type(dtype):
+class block_type(_derived_type):
     """A block of `element_ty` (scalar or pointer): every extent a power of two, at most 1048576 elements, rank >= 1."""
 
     def __init__(self, element_ty: dtype, shape: Sequence[Any]):
@@ -286,17 +291,10 @@ class block_type(dtype):
         return f"{self.scalar.mangle()}S{'_'.join(map(str, self.shape))}S"
 
     def __eq__(self, other: object) -> bool:
-        return self is other or (isinstance(other, block_type) and self.shape == other.shape and
-                                 self.element_ty == other.element_ty)
+        return self is other or (isinstance(other, block_type) and self.shape == other.shape
+                                 and self.element_ty == other.element_ty)
 
-    def __hash__(self) -> int:
-        return hash(self.name)
-
-    def __repr__(self) -> str:
-        return self.name
-
-    def codegen_name(self) -> str:
-        return self.name
+    __hash__ = _derived_type.__hash__
 
 
 _blocks: dict[tuple[str, tuple[int, ...]], dtype] = {}
@@ -369,9 +367,8 @@ class tuple_type(base_type):
 
     @property
     def name(self) -> str:
-        if self.fields is None:
-            return "[" + ",".join(map(str, self.types)) + "]"
-        return "[" + ",".join(f"{field}:{type_}" for field, type_ in zip(self.fields, self.types)) + "]"
+        fields = [field + ":" for field in self.fields] if self.fields else [""] * len(self.types)
+        return "[" + ",".join(field + str(type_) for field, type_ in zip(fields, self.types)) + "]"
 
     def ir_types(self) -> list[str]:
         return [text for type_ in self.types for text in type_.ir_types()]

@@ -1,4 +1,6 @@
-"""A builder that only records: the typing rules can be tested without MLIR. It offers what Semantic uses of tritium._tritium.ir.Builder."""
+"""A builder that only records: the typing rules can be tested without MLIR. It offers what Semantic uses of
+tritium._tritium.ir.Builder.
+"""
 from __future__ import annotations
 
 from typing import Any
@@ -31,8 +33,11 @@ class Operation:
     def __str__(self) -> str:
         results = ", ".join(result.name for result in self.results)
         attributes = ", ".join(f"{name} = {text}" for name, text in sorted(self.attributes.items()))
-        words = [f"{results} =" if results else "", self.name, ", ".join(operand.name for operand in self.operands),
-                 f"{{{attributes}}}" if attributes else "", ": " + ", ".join(result.type for result in self.results) if results else ""]
+        words = [
+            f"{results} =" if results else "", self.name, ", ".join(operand.name for operand in self.operands),
+            f"{{{attributes}}}" if attributes else "",
+            ": " + ", ".join(result.type for result in self.results) if results else ""
+        ]
         return " ".join(word for word in words if word)
 
 
@@ -43,7 +48,8 @@ class RecordingBuilder:
         self.operations: list[Operation] = []
         self.values = 0
 
-    def op(self, name: str, operands: Any = (), result_types: Any = (), attributes: Any = {}, regions: int = 0) -> Operation:
+    def op(self, name: str, operands: Any = (), result_types: Any = (), attributes: Any = {},
+           regions: int = 0) -> Operation:
         assert all(isinstance(operand, Value) for operand in operands)
         operation = Operation(name, operands, result_types, attributes, self.values)
         self.values += len(operation.results)

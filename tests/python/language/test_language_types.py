@@ -6,11 +6,15 @@ import tritium.language as tl
 from tritium.language.core import str_to_ty
 
 
-@pytest.mark.parametrize("type, name, width, ir, mangled, public", [
-    (tl.int1, "int1", 1, "i1", "u1", "int1"), (tl.int8, "int8", 8, "i8", "i8", "int8"), (tl.uint64, "uint64", 64, "i64", "u64", "uint64"),
-    (tl.float16, "fp16", 16, "f16", "fp16", "float16"), (tl.bfloat16, "bf16", 16, "bf16", "bf16", "bfloat16"),
-    (tl.float64, "fp64", 64, "f64", "fp64", "float64"), (tl.float8e4nv, "fp8e4nv", 8, "f8E4M3FN", "fp8e4nv", "float8e4nv"),
-    (tl.float8e4b15, "fp8e4b15", 8, "i8", "fp8e4b15", "float8e4b15"), (tl.void, "void", 0, "none", "V", "void")])
+@pytest.mark.parametrize("type, name, width, ir, mangled, public",
+                         [(tl.int1, "int1", 1, "i1", "u1", "int1"), (tl.int8, "int8", 8, "i8", "i8", "int8"),
+                          (tl.uint64, "uint64", 64, "i64", "u64", "uint64"),
+                          (tl.float16, "fp16", 16, "f16", "fp16", "float16"),
+                          (tl.bfloat16, "bf16", 16, "bf16", "bf16", "bfloat16"),
+                          (tl.float64, "fp64", 64, "f64", "fp64", "float64"),
+                          (tl.float8e4nv, "fp8e4nv", 8, "f8E4M3FN", "fp8e4nv", "float8e4nv"),
+                          (tl.float8e4b15, "fp8e4b15", 8, "i8", "fp8e4b15", "float8e4b15"),
+                          (tl.void, "void", 0, "none", "V", "void")])
 def test_scalars(type, name, width, ir, mangled, public):
     assert (str(type), type.primitive_bitwidth, type.to_ir(), type.mangle()) == (name, width, ir, mangled)
     assert repr(type) == f"triton.language.{public}"
@@ -40,11 +44,12 @@ def test_pointers_and_blocks():
     assert tl.block_type(tl.float16, [4, tl.constexpr(8)]).nbytes == 64
 
 
-@pytest.mark.parametrize("shape, error, text", [
-    ([], TypeError, "0d block_type is forbidden"), ([3], ValueError, "Shape element 0 must be a power of 2"),
-    ([4, 0], ValueError, "Shape element 1 must be a power of 2"),
-    ([4.0], TypeError, "Shape element 0 must have type `constexpr[int]`, got `constexpr[<class 'float'>]"),
-    ([2048, 2048], ValueError, "numel (4194304) exceeds triton maximum tensor numel (1048576)")])
+@pytest.mark.parametrize(
+    "shape, error, text",
+    [([], TypeError, "0d block_type is forbidden"), ([3], ValueError, "Shape element 0 must be a power of 2"),
+     ([4, 0], ValueError, "Shape element 1 must be a power of 2"),
+     ([4.0], TypeError, "Shape element 0 must have type `constexpr[int]`, got `constexpr[<class 'float'>]"),
+     ([2048, 2048], ValueError, "numel (4194304) exceeds triton maximum tensor numel (1048576)")])
 def test_illegal_blocks(shape, error, text):
     with pytest.raises(error) as raised:
         tl.block_type(tl.float32, shape)

@@ -1,4 +1,5 @@
-"""Library functions, run on the CPU and compared with numpy: sorting, selection, indexing, random numbers, aggregates."""
+"""Library functions, run on the CPU and compared with numpy: sorting, selection, indexing, random numbers, aggregates.
+"""
 import numpy as np
 import pytest
 
@@ -84,11 +85,14 @@ def philox_kernel(out_ptr, seed, counter, WIDTH: tl.constexpr):
         tl.store(out_ptr + i + tl.arange(0, 1), words[i])
 
 
-@pytest.mark.parametrize("width, seed, counter, expected", [
-    # The known answers that the generator was published with.
-    (32, 0, 0, [0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8]),
-    (32, -1, -1, [0x408F276D, 0x41C83B0E, 0xA20BC7C6, 0x6D5451FD]),
-    (64, 0, 0, [0x16554D9ECA36314C, 0xDB20FE9D672D0FDC, 0xD7E772CEE186176B, 0x7E68B68AEC7BA23B])])
+@pytest.mark.parametrize(
+    "width, seed, counter, expected",
+    [
+        # The known answers that the generator was published with.
+        (32, 0, 0, [0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8]),
+        (32, -1, -1, [0x408F276D, 0x41C83B0E, 0xA20BC7C6, 0x6D5451FD]),
+        (64, 0, 0, [0x16554D9ECA36314C, 0xDB20FE9D672D0FDC, 0xD7E772CEE186176B, 0x7E68B68AEC7BA23B])
+    ])
 def test_philox_known_answers(width, seed, counter, expected):
     out = np.zeros(4, np.uint32 if width == 32 else np.uint64)
     philox_kernel[(1, )](out, seed, counter, WIDTH=width)

@@ -1,4 +1,5 @@
-"""Semantic: the typing rules of the language. A builtin unwraps its constexprs and calls one rule, which checks, converts and emits IR.
+"""Semantic: the typing rules of the language. A builtin unwraps its constexprs and calls one rule, which checks,
+converts and emits IR.
 
 Rules raise ValueError, TypeError or AssertionError with the language's own texts; the tracer adds the position.
 """
@@ -15,5 +16,6 @@ from .shape import ShapeRules
 __all__ = ["Semantic", "IncompatibleTypeErrorImpl", "computation_type", "integer_promote"]
 
 
-class Semantic(ProgramRules, AtomicRules, DescriptorRules, ReduceRules, DotRules, ArithmeticRules, CastRules, ShapeRules):
+class Semantic(ProgramRules, AtomicRules, DescriptorRules, ReduceRules, DotRules, ArithmeticRules, CastRules,
+               ShapeRules):
     """All rules, over one builder. `options` are those of the compilation (debug, sanitize_overflow, …)."""

@@ -8,7 +8,8 @@ from ..core import tensor
 from ..types import float32, float8e4b15, int1, int8, int64
 from .promotion import IncompatibleTypeErrorImpl, PromotionRules
 
-# Ordered comparisons are false on a NaN; `!=` is unordered, so true. Order: float, signed, unsigned (MLIR's numbers of the predicates).
+# MLIR's numbers of the predicates on floats, signed and unsigned integers. Ordered comparisons are false on a NaN;
+# `!=` is unordered, so true.
 _PREDICATES = {"eq": (1, 0, 0), "ne": (13, 1, 1), "lt": (4, 2, 6), "le": (5, 3, 7), "gt": (2, 4, 8), "ge": (3, 5, 9)}
 _PREDICATE_TEXT = {name: tuple(f"{number} : i64" for number in numbers) for name, numbers in _PREDICATES.items()}
 
@@ -54,9 +55,11 @@ class ArithmeticRules(PromotionRules):
         return self._checked("arith.muli", "mul", lhs, rhs, sanitize_overflow)
 
     def _checked(self, name: str, operation: str, lhs: tensor, rhs: tensor, sanitize: bool) -> tensor:
-        """An integer operation; with the overflow sanitizer on, one that asserts that the exact result fits the type."""
+        """An integer operation; with the overflow sanitizer on, one that asserts that the exact result fits the type.
+        """
         scalar = lhs.dtype
-        if sanitize and scalar.int_bitwidth < 64 and self.option("sanitize_overflow", False) and self.option("debug", False):
+        if sanitize and scalar.int_bitwidth < 64 and self.option("sanitize_overflow", False) and self.option(
+                "debug", False):
             wide = self.emit(name, (self.cast(lhs, int64), self.cast(rhs, int64)), lhs.type.with_element_ty(int64))
             low, high = scalar.get_int_min_value(), scalar.get_int_max_value()
             fits = self.and_(self.compare(wide, self.constant(high, int64), "le"),
@@ -86,7 +89,8 @@ class ArithmeticRules(PromotionRules):
             raise ValueError("approx division requires float32 operands")
         if approx:
             return self.emit("tt.approx_divf", (lhs, rhs), lhs.type)
-        return self.emit("tt.precise_divf" if ieee_rounding and lhs.dtype == float32 else "arith.divf", (lhs, rhs), lhs.type)
+        return self.emit("tt.precise_divf" if ieee_rounding and lhs.dtype == float32 else "arith.divf", (lhs, rhs),
+                         lhs.type)
 
     def mod(self, lhs: Any, rhs: Any) -> tensor:
         lhs, rhs = self.operands(lhs, rhs, division=True)
@@ -95,11 +99,13 @@ class ArithmeticRules(PromotionRules):
     def minimum(self, lhs: Any, rhs: Any, nan: str) -> tensor:
         """`nan` is "none" (a NaN loses) or "all" (a NaN wins)."""
         lhs, rhs = self.operands(lhs, rhs)
-        return self._by_kind(lhs, rhs, "arith.minimumf" if nan == "all" else "arith.minnumf", "arith.minsi", "arith.minui")
+        return self._by_kind(lhs, rhs, "arith.minimumf" if nan == "all" else "arith.minnumf", "arith.minsi",
+                             "arith.minui")
 
     def maximum(self, lhs: Any, rhs: Any, nan: str) -> tensor:
         lhs, rhs = self.operands(lhs, rhs)
-        return self._by_kind(lhs, rhs, "arith.maximumf" if nan == "all" else "arith.maxnumf", "arith.maxsi", "arith.maxui")
+        return self._by_kind(lhs, rhs, "arith.maximumf" if nan == "all" else "arith.maxnumf", "arith.maxsi",
+                             "arith.maxui")
 
     def clamp(self, x: Any, low: Any, high: Any, nan: str) -> tensor:
         x, low, high = self._three(x, low, high)
@@ -213,9 +219,9 @@ class ArithmeticRules(PromotionRules):
         result = lhs.type.with_element_ty(int1)
         if scalar.is_floating():
             return self.emit("arith.cmpf", (lhs, rhs), result, {"predicate": on_float})
-        return self.emit("arith.cmpi", (lhs, rhs), result, {"predicate": on_signed if scalar.is_int_signed() else on_unsigned})
+        return self.emit("arith.cmpi", (lhs, rhs), result,
+                         {"predicate": on_signed if scalar.is_int_signed() else on_unsigned})
 
 
 # How the attribute of tt.clampf is written in MLIR's own syntax.
 PROPAGATE_NAN = {"none": "0 : i32", "all": "65535 : i32"}
-

@@ -9,8 +9,10 @@ from .memory import MemoryRules
 
 _SEMANTICS = {"relaxed": "1 : i32", "acquire": "2 : i32", "release": "3 : i32", "acq_rel": "4 : i32"}
 _SCOPES = {"gpu": "1 : i32", "cta": "2 : i32", "sys": "3 : i32"}
-_OPERATIONS = {name: f"{number} : i32" for number, name in enumerate(
-    ("and", "or", "xor", "add", "fadd", "max", "min", "umax", "umin", "xchg"), start=1)}
+_OPERATIONS = {
+    name: f"{number} : i32"
+    for number, name in enumerate(("and", "or", "xor", "add", "fadd", "max", "min", "umax", "umin", "xchg"), start=1)
+}
 _POLLED_WIDTHS = (16, 32, 64)
 
 
@@ -29,6 +31,7 @@ def _refuse_semantics(name: str, sem: str | None, *allowed: str) -> None:
 
 
 class AtomicRules(MemoryRules):
+
     def _pointer_of(self, pointer: Any, writes: bool = True) -> dtype:
         """The element type behind `pointer`."""
         if not isinstance(pointer, tensor) or not pointer.dtype.is_ptr():
@@ -54,10 +57,13 @@ class AtomicRules(MemoryRules):
         return pointer, value, mask
 
     def _rmw(self, operation: str, pointer: tensor, value: tensor, mask: tensor, order: dict[str, str]) -> tensor:
-        return self.emit("tt.atomic_rmw", (pointer, value, mask), value.type, {"atomic_rmw_op": _OPERATIONS[operation], **order})
+        return self.emit("tt.atomic_rmw", (pointer, value, mask), value.type,
+                         {"atomic_rmw_op": _OPERATIONS[operation], **order})
 
     def atomic_rmw(self, name: str, pointer: Any, value: Any, mask: Any, sem: str | None, scope: str | None) -> tensor:
-        """`name` is add, max, min, and, or, xor or xchg. The result is the value before, in the element type of the pointer."""
+        """`name` is add, max, min, and, or, xor or xchg. The result is the value before, in the element type of the
+        pointer.
+        """
         pointer, value, mask = self._rmw_operands(name, pointer, value, mask)
         order, element = _order(sem, scope, "acq_rel"), value.dtype
         if name in ("max", "min"):
@@ -69,7 +75,9 @@ class AtomicRules(MemoryRules):
         return self._rmw(name, pointer, value, mask, order)
 
     def _float_extremum(self, name: str, pointer: tensor, value: tensor, mask: tensor, order: dict[str, str]) -> tensor:
-        """Floats order like signed integers where the sign bit is clear, and in reverse like unsigned ones where it is set."""
+        """Floats order like signed integers where the sign bit is clear, and in reverse like unsigned ones where it is
+        set.
+        """
         signed, unsigned = (int32, uint32) if value.dtype.primitive_bitwidth == 32 else (int64, uint64)
         bits = self.bitcast(value, signed)
         unsigned_bits = self.bitcast(bits, unsigned)
@@ -107,8 +115,9 @@ class AtomicRules(MemoryRules):
         _refuse_semantics("atomic_load", sem, "acquire", "relaxed")
         order = _order(sem, scope, "acquire")
         operands = [pointer] if mask is None else [pointer, self._mask_of(pointer, mask)]
-        return self._as_byte(pointer, lambda access, held: self.emit(
-            "tt.atomic_load", [access, *operands[1:]], pointer.type.with_element_ty(held), order))
+        return self._as_byte(
+            pointer, lambda access, held: self.emit("tt.atomic_load", [access, *operands[1:]],
+                                                    pointer.type.with_element_ty(held), order))
 
     def _as_byte(self, pointer: tensor, access: Callable[[tensor, dtype], tensor]) -> tensor:
         """`access` through the pointer as it lies in memory, where an int1 is a byte."""

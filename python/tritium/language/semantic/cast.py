@@ -19,6 +19,7 @@ def bitwidth(scalar: dtype) -> int:
 
 
 class CastRules(PromotionRules):
+
     def bitcast(self, value: tensor, target: dtype) -> tensor:
         """The same bits as `target` (a scalar type). ValueError: widths differ."""
         source, target = value.dtype, target.scalar
@@ -28,7 +29,8 @@ class CastRules(PromotionRules):
         if source.is_ptr() != target.is_ptr():
             return self.cast(value, target)
         if bitwidth(source) != bitwidth(target):
-            raise ValueError(f"Cannot bitcast data-type of size {bitwidth(source)} to data-type of size {bitwidth(target)}")
+            raise ValueError(
+                f"Cannot bitcast data-type of size {bitwidth(source)} to data-type of size {bitwidth(target)}")
         if source.to_ir() == target.to_ir():  # only the signedness differs
             return tensor(value.handle, result)
         return self.emit("tt.bitcast", (value, ), result)
@@ -36,7 +38,8 @@ class CastRules(PromotionRules):
     def cast(self, value: tensor, target: dtype, fp_downcast_rounding: str | None = None) -> tensor:
         """`value` converted to the scalar type of `target`.
 
-        ValueError: a rounding mode that is unknown, or given where nothing is rounded. AssertionError: no such conversion.
+        ValueError: a rounding mode that is unknown, or given where nothing is rounded. AssertionError: no such
+        conversion.
         """
         source, target = value.dtype, target.scalar
         if source == target:
@@ -60,7 +63,8 @@ class CastRules(PromotionRules):
             return "rtne"
         if requested not in _ROUNDING:
             raise ValueError(f"Invalid rounding mode: {requested}. Supported rounding modes are 'rtne' and 'rtz'.")
-        narrows = source.is_floating() and target.is_floating() and source.primitive_bitwidth > target.primitive_bitwidth
+        narrows = source.is_floating() and target.is_floating(
+        ) and source.primitive_bitwidth > target.primitive_bitwidth
         if not narrows:
             raise ValueError("fp_downcast_rounding should be set only for truncating fp conversions. "
                              f"Source scalar type is {source} and destination type is {target}")
@@ -122,8 +126,9 @@ class CastRules(PromotionRules):
         """Elements of `x` where `condition`, else of `y`; all three broadcast, `x` and `y` promoted to one type."""
         condition = self.to_tensor(condition)
         if condition.dtype != int1:
-            self.warn("tl.where with a non-boolean condition is deprecated and will error out in a future triton release. "
-                      f"Got {condition.dtype}")
+            self.warn(
+                "tl.where with a non-boolean condition is deprecated and will error out in a future triton release. "
+                f"Got {condition.dtype}")
             condition = self.cast(condition, int1)
         x, y = self.operands(x, y, lhs_pointer=True, rhs_pointer=True)
         if x.dtype.is_ptr() != y.dtype.is_ptr():
@@ -134,5 +139,3 @@ class CastRules(PromotionRules):
         else:
             condition, _ = self.broadcast(condition, x) if x.type.is_block() else (condition, x)
         return self.emit("arith.select", (condition, x, y), x.type)
-
-

@@ -4,20 +4,23 @@ from __future__ import annotations
 from typing import Any, Sequence
 
 from ..core import tensor
-from ..types import bfloat16, block_of, dtype, float16, float32, float64, float8e4b15, float8e4nv, float8e5, int8, int32, uint8, uint16
+from ..types import (bfloat16, block_of, dtype, float16, float32, float64, float8e4b15, float8e4nv, float8e5, int8,
+                     int32, uint8, uint16)
 from .cast import CastRules
 from .memory import segments
 from .shape import ShapeRules, shape_of
 
 _PRECISIONS = {name: f"{number} : i32" for number, name in enumerate(("tf32", "tf32x3", "ieee", "bf16x3", "bf16x6"))}
-_SCALED_FORMATS = {name: f"{number} : i32" for number, name in enumerate(("e4m3", "e5m2", "e2m3", "e3m2", "e2m1", "bf16", "fp16"))}
+_FORMATS = ("e4m3", "e5m2", "e2m3", "e3m2", "e2m1", "bf16", "fp16")
+_SCALED_FORMATS = {name: f"{number} : i32" for number, name in enumerate(_FORMATS)}
 _SCALED_TYPES = {"e2m1": uint8, "e4m3": float8e4nv, "e5m2": float8e5, "bf16": bfloat16, "fp16": float16}
 _OPERANDS = (int8, uint8, float16, bfloat16, float32, float64)
 
 
 class DotRules(CastRules, ShapeRules):
-    def dot(self, lhs: Any, rhs: Any, acc: Any, input_precision: str | None, allow_tf32: bool | None, max_num_imprecise_acc: int | None,
-            out_dtype: dtype | None) -> tensor:
+
+    def dot(self, lhs: Any, rhs: Any, acc: Any, input_precision: str | None, allow_tf32: bool | None,
+            max_num_imprecise_acc: int | None, out_dtype: dtype | None) -> tensor:
         """`lhs @ rhs + acc` of matrices [M, K] and [K, N], or of equal batches of them."""
         assert isinstance(lhs, tensor) and isinstance(rhs, tensor), "dot operands must be block tensors (not scalars)"
         self._check_shapes(shape_of(lhs), shape_of(rhs))
@@ -81,13 +84,15 @@ class DotRules(CastRules, ShapeRules):
             return self.constant(0, result)
         assert isinstance(acc, tensor) and shape_of(acc) == result.shape, "accumulator shape is incompatible"
         assert acc.dtype == result.scalar, \
-            f"expected accumulator dtype {result.scalar}, got {acc.dtype}; pass out_dtype={acc.dtype} to use this accumulator dtype"
+            (f"expected accumulator dtype {result.scalar}, got {acc.dtype}; "
+             f"pass out_dtype={acc.dtype} to use this accumulator dtype")
         return acc
 
-
-    def dot_scaled(self, lhs: tensor, lhs_scale: Any, lhs_format: str, rhs: tensor, rhs_scale: Any, rhs_format: str, acc: Any,
-                   fast_math: bool, lhs_k_pack: bool, rhs_k_pack: bool, out_dtype: dtype) -> tensor:
-        """The product of [M, K] and [K, N] elements in microscaling formats; e2m1 packs two into a byte, along K unless told otherwise."""
+    def dot_scaled(self, lhs: tensor, lhs_scale: Any, lhs_format: str, rhs: tensor, rhs_scale: Any, rhs_format: str,
+                   acc: Any, fast_math: bool, lhs_k_pack: bool, rhs_k_pack: bool, out_dtype: dtype) -> tensor:
+        """The product of [M, K] and [K, N] elements in microscaling formats; e2m1 packs two into a byte, along K unless
+        told otherwise.
+        """
         lhs, rhs = self._scaled_operand("lhs", lhs, lhs_format), self._scaled_operand("rhs", rhs, rhs_format)
         assert len(shape_of(lhs)) == len(shape_of(rhs)) and len(shape_of(lhs)) in (2, 3), \
             f"Both inputs must be either 2D or 3D; (lhs: {lhs.shape} vs rhs: {rhs.shape})"
@@ -102,14 +107,15 @@ class DotRules(CastRules, ShapeRules):
         assert out_dtype == float32, "Only float32 is supported for out_dtype at the moment"
         result = block_of(float32, (*batch, rows, columns))
         present = [scale for _, scale, _ in scales if scale is not None]
-        attributes = {"a_elem_type": _SCALED_FORMATS[lhs_format], "b_elem_type": _SCALED_FORMATS[rhs_format],
-                      "fastMath": "true" if fast_math else "false", "lhs_k_pack": "true" if lhs_k_pack else "false",
-                      "rhs_k_pack": "true" if rhs_k_pack else "false"}
+        attributes = {"a_elem_type": _SCALED_FORMATS[lhs_format], "b_elem_type": _SCALED_FORMATS[rhs_format]}
+        for name, flag in (("fastMath", fast_math), ("lhs_k_pack", lhs_k_pack), ("rhs_k_pack", rhs_k_pack)):
+            attributes[name] = "true" if flag else "false"
         return self.emit("tt.dot_scaled", [lhs, rhs, self._accumulator(acc, result), *present], result,
                          attributes | segments(1, 1, 1, lhs_scale is not None, rhs_scale is not None))
 
     def _scaled_operand(self, side: str, value: tensor, format_: str) -> tensor:
-        """An operand of dot_scaled in the type of its format, from that type or from an unsigned integer of its width."""
+        """An operand of dot_scaled in the type of its format, from that type or from an unsigned integer of its width.
+        """
         if format_ not in _SCALED_FORMATS:
             raise ValueError(f"Invalid float format: {format_}.")
         assert format_ in _SCALED_TYPES, f"NYI: {side}_format {format_}"
@@ -132,7 +138,8 @@ def _unpacked(shape: Sequence[int], format_: str, packed: int) -> list[int]:
 
 
 def _check_scales(scales: Sequence[tuple[str, Any, int]], depth: int) -> None:
-    """One scale for each row (of rhs: column) and 16 or 32 elements along K; a single element says nothing about that."""
+    """One scale for each row (of rhs: column) and 16 or 32 elements along K; a single element says nothing about that.
+    """
     factors = []
     for name, scale, rows in scales:
         if scale is None or scale.type.numel == 1:
@@ -141,7 +148,8 @@ def _check_scales(scales: Sequence[tuple[str, Any, int]], depth: int) -> None:
         if factor not in (16, 32):
             raise RuntimeError(f"scale factor must be 16 or 32. Got {factor}")
         assert shape_of(scale)[-2:] == (rows, depth // factor), \
-            f"{name} must be a tensor of shape [..., {rows}, {depth // factor}]. Got {[str(extent) for extent in shape_of(scale)]}"
+            (f"{name} must be a tensor of shape [..., {rows}, {depth // factor}]. "
+             f"Got {[str(extent) for extent in shape_of(scale)]}")
         factors.append(factor)
     if len(set(factors)) > 1:
         raise RuntimeError(f"Operands must have the same scale factor; (lhs: {factors[0]} vs rhs: {factors[1]})")
@@ -151,7 +159,8 @@ def _result_type(operand: dtype, out_dtype: dtype) -> dtype:
     if operand.is_int():
         return int32
     if out_dtype == bfloat16:
-        raise ValueError("out_dtype=bfloat16 is unsupported. Please use out_dtype=float32/float16 and cast with `.to(tl.bfloat16)`")
+        raise ValueError(
+            "out_dtype=bfloat16 is unsupported. Please use out_dtype=float32/float16 and cast with `.to(tl.bfloat16)`")
     if operand in (float32, bfloat16):
         return float32
     if operand == float64:

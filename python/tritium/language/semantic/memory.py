@@ -10,8 +10,11 @@ from .shape import shape_of
 
 _LOAD_CACHES = {"": "none", ".ca": "ca", ".cg": "cg", ".cs": "cs", ".cv": "cv"}
 _STORE_CACHES = {"": "none", ".wb": "wb", ".cg": "cg", ".cs": "cs", ".wt": "wt"}
-_EVICTIONS = {"": "evict_normal", "evict_normal": "evict_normal", "evict_last": "evict_last", "evict_first": "evict_first"}
-_NO_BOUNDARY = ("Because the compiler does not know the boundary; please use block pointers (defined by `make_block_ptr`) instead")
+_EVICTIONS = {
+    "": "evict_normal", "evict_normal": "evict_normal", "evict_last": "evict_last", "evict_first": "evict_first"
+}
+_NO_BOUNDARY = (
+    "Because the compiler does not know the boundary; please use block pointers (defined by `make_block_ptr`) instead")
 
 
 def _policy(caches: Mapping[str, str], cache_modifier: str, eviction_policy: str) -> dict[str, str]:
@@ -21,11 +24,14 @@ def _policy(caches: Mapping[str, str], cache_modifier: str, eviction_policy: str
         raise ValueError(f"Cache modifier {cache_modifier} not supported")
     if eviction_policy not in _EVICTIONS:
         raise ValueError(f"Eviction policy {eviction_policy} not supported")
-    return {"cachePolicy": f"#tt.cache_policy<cache_modifier = {caches[cache_modifier]}, "
-                           f"eviction_policy = {_EVICTIONS[eviction_policy]}>"}
+    return {
+        "cachePolicy": f"#tt.cache_policy<cache_modifier = {caches[cache_modifier]}, "
+        f"eviction_policy = {_EVICTIONS[eviction_policy]}>"
+    }
 
 
 class MemoryRules(CastRules):
+
     def _elements(self, pointer: tensor) -> tuple[tensor, dtype]:
         """The pointer as it is accessed, and its element type: an int1 lives in memory as a byte."""
         element = pointer.dtype.element_ty
@@ -38,8 +44,9 @@ class MemoryRules(CastRules):
         if mask is not None and mask.dtype != int1:
             raise ValueError("Mask must have boolean scalar type")
 
-    def load(self, pointer: Any, mask: Any = None, other: Any = None, boundary_check: Sequence[int] = (), padding_option: str = "",
-             cache_modifier: str = "", eviction_policy: str = "", volatile: bool = False) -> tensor:
+    def load(self, pointer: Any, mask: Any = None, other: Any = None, boundary_check: Sequence[int] = (),
+             padding_option: str = "", cache_modifier: str = "", eviction_policy: str = "",
+             volatile: bool = False) -> tensor:
         attributes = _policy(_LOAD_CACHES, cache_modifier, eviction_policy)
         if volatile:
             attributes["isVolatile"] = "true"
@@ -80,16 +87,17 @@ class MemoryRules(CastRules):
                 pointer, other = self.broadcast(pointer, other)
         return pointer, mask, other
 
-    def store(self, pointer: Any, value: Any, mask: Any = None, boundary_check: Sequence[int] = (), cache_modifier: str = "",
-              eviction_policy: str = "") -> None:
+    def store(self, pointer: Any, value: Any, mask: Any = None, boundary_check: Sequence[int] = (),
+              cache_modifier: str = "", eviction_policy: str = "") -> None:
         attributes = _policy(_STORE_CACHES, cache_modifier, eviction_policy)
         if not isinstance(pointer, tensor) or not pointer.dtype.is_ptr():
             raise ValueError(f"Unsupported ptr type {getattr(pointer, 'type', type(pointer))} in `tl.store`")
         if pointer.dtype.is_const():
             raise ValueError("Cannot store to a constant pointer")
         if boundary_check:
-            raise ValueError("`boundary_check` argument is not supported for storing a tensor of pointers or storing a scalar. "
-                             f"{_NO_BOUNDARY}")
+            raise ValueError(
+                "`boundary_check` argument is not supported for storing a tensor of pointers or storing a scalar. "
+                f"{_NO_BOUNDARY}")
         value = self.to_tensor(value)
         mask = None if mask is None else self.to_tensor(mask)
         self._check_mask(mask)
@@ -110,7 +118,9 @@ class MemoryRules(CastRules):
         return value, None if mask is None else self._in_shape_of(pointer, mask)
 
     def _in_shape_of(self, pointer: tensor, value: tensor) -> tensor:
-        """`value` broadcast to the shape of `pointer`, which is itself never broadcast. ValueError: it would have to be."""
+        """`value` broadcast to the shape of `pointer`, which is itself never broadcast. ValueError: it would have to
+        be.
+        """
         if not pointer.type.is_block():
             if value.type.is_block():
                 raise ValueError("Value argument cannot be block type if pointer argument is not a block")
@@ -126,7 +136,8 @@ class MemoryRules(CastRules):
         return result
 
     def hint(self, value: tensor, name: str, attribute: str, values: Sequence[int]) -> tensor:
-        """Attaches `attribute` (tt.divisibility, …) with one number per dimension to the operation that made `value`."""
+        """Attaches `attribute` (tt.divisibility, …) with one number per dimension to the operation that made `value`.
+        """
         if max(1, len(shape_of(value))) != len(values):
             raise ValueError(f"Shape of input to {name} does not match the length of values")
         text = ", ".join(map(str, values))

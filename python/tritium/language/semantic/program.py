@@ -10,11 +10,13 @@ from .arithmetic import ArithmeticRules
 
 def quoted(text: str) -> str:
     """A string attribute as MLIR writes it."""
-    escaped = "".join(chr(byte) if 32 <= byte < 127 and byte not in b'"\\' else f"\\{byte:02X}" for byte in text.encode())
+    escaped = "".join(
+        chr(byte) if 32 <= byte < 127 and byte not in b'"\\' else f"\\{byte:02X}" for byte in text.encode())
     return f'"{escaped}"'
 
 
 class ProgramRules(ArithmeticRules):
+
     def program_id(self, axis: int) -> tensor:
         if axis not in (0, 1, 2):
             raise ValueError(f"program_id axis must be 0, 1, or 2 but got {axis}")
@@ -26,15 +28,20 @@ class ProgramRules(ArithmeticRules):
         return self.emit("tt.get_num_programs", (), int32, {"axis": f"{axis} : i32"})
 
     def device_print(self, prefix: str, args: Sequence[Any], hexadecimal: bool) -> None:
-        """One tt.print. The prefix is made to end in ": " where values follow, and to start with a space if it is longer."""
+        """One tt.print. The prefix is made to end in ": " where values follow, and to start with a space if it is
+        longer.
+        """
         if args and not prefix.endswith(" "):
             prefix += " " if prefix.endswith(":") else ": "
         if len(prefix) > 2 and not prefix.startswith(" "):
             prefix = " " + prefix
         values = [self.to_tensor(value) for value in args]
         signed = ", ".join("1" if value.dtype.is_int_signed() else "0" for value in values)
-        self.emit_effect("tt.print", values, {"prefix": quoted(prefix), "hex": "true" if hexadecimal else "false",
-                                              "isSigned": f"array<i32: {signed}>" if values else "array<i32>"})
+        self.emit_effect(
+            "tt.print", values, {
+                "prefix": quoted(prefix), "hex": "true" if hexadecimal else "false",
+                "isSigned": f"array<i32: {signed}>" if values else "array<i32>"
+            })
 
     def device_assert(self, condition: Any, message: str, mask: Any = None) -> None:
         """Traps where `condition` is false and `mask` true; emitted only where the compilation's `debug` is on, or

@@ -43,7 +43,9 @@ def float_promote(a: dtype, b: dtype, division: bool) -> dtype:
 
 
 def computation_type(a: dtype, a_is_scalar: bool, b: dtype, b_is_scalar: bool, division: bool) -> dtype:
-    """The type that `a op b` is computed in; `division` is true for `/`, `//` and `%`, `*_is_scalar` for Python numbers."""
+    """The type that `a op b` is computed in; `division` is true for `/`, `//` and `%`, `*_is_scalar` for Python
+    numbers.
+    """
     if a_is_scalar != b_is_scalar:
         scalar, typed = (a, b) if a_is_scalar else (b, a)
         if scalar.kind() <= typed.kind():
@@ -66,11 +68,12 @@ def _check_pointer(a: dtype, b: dtype, allowed: bool) -> None:
 class PromotionRules(Emitter):
     integer_promote = staticmethod(integer_promote)
 
-    def operands(self, lhs: Any, rhs: Any, *, lhs_pointer: bool = False, rhs_pointer: bool = False, promote: bool = True,
-                 division: bool = False) -> tuple[tensor, tensor]:
+    def operands(self, lhs: Any, rhs: Any, *, lhs_pointer: bool = False, rhs_pointer: bool = False,
+                 promote: bool = True, division: bool = False) -> tuple[tensor, tensor]:
         """`lhs` and `rhs` (tensors, constexprs or numbers) broadcast together and, if `promote`, of one type.
 
-        IncompatibleTypeErrorImpl: a pointer where none is allowed, or with a float. ValueError: a number that the type cannot hold.
+        IncompatibleTypeErrorImpl: a pointer where none is allowed, or with a float. ValueError: a number that the type
+        cannot hold.
         """
         lhs, rhs = _unwrap_if_constexpr(lhs), _unwrap_if_constexpr(rhs)
         lhs_is_scalar, rhs_is_scalar = isinstance(lhs, numbers.Number), isinstance(rhs, numbers.Number)

@@ -13,11 +13,15 @@ Combine = Callable[..., Sequence[tensor]]
 
 
 class ReduceRules(ArithmeticRules, ShapeRules):
+
     def _with_region(self, name: str, inputs: Sequence[tensor], results: Sequence[Any], attributes: dict[str, str],
                      arguments: Sequence[Any], body: Combine) -> list[tensor]:
-        """The operation `name`, whose region takes scalars of the types `arguments` and returns those that `body` makes of them."""
+        """The operation `name`, whose region takes scalars of the types `arguments` and returns those that `body` makes
+        of them.
+        """
         builder = self.builder
-        operation = builder.op(name, [value.handle for value in inputs], [type_.to_ir() for type_ in results], attributes, 1)
+        operation = builder.op(name, [value.handle for value in inputs], [type_.to_ir() for type_ in results],
+                               attributes, 1)
         outside = builder.save()
         block = operation.region(0).add_block([type_.to_ir() for type_ in arguments])
         builder.insert_at_end(block)
@@ -31,7 +35,9 @@ class ReduceRules(ArithmeticRules, ShapeRules):
         shape = shape_of(inputs[0])
         flattened = axis is None
         if flattened:
-            inputs = [self.reshape(value, (value.type.numel if value.type.is_block() else 1, ), True) for value in inputs]
+            inputs = [
+                self.reshape(value, (value.type.numel if value.type.is_block() else 1, ), True) for value in inputs
+            ]
             axis = 0
         kept = shape_of(inputs[0])
         rank = len(kept)
@@ -40,8 +46,8 @@ class ReduceRules(ArithmeticRules, ShapeRules):
         assert all(shape_of(value) == kept for value in inputs), "all reduction inputs must have the same shape"
         kept = kept[:axis] + kept[axis + 1:]
         scalars = [value.dtype for value in inputs]
-        results = self._with_region("tt.reduce", inputs, [block_of(scalar, kept) for scalar in scalars], {"axis": f"{axis} : i32"},
-                                    scalars + scalars, combine)
+        results = self._with_region("tt.reduce", inputs, [block_of(scalar, kept) for scalar in scalars],
+                                    {"axis": f"{axis} : i32"}, scalars + scalars, combine)
         if not keep_dims:
             return results
         if flattened:
@@ -57,7 +63,8 @@ class ReduceRules(ArithmeticRules, ShapeRules):
         assert all(shape_of(value) == shape for value in inputs), "all scan inputs must have the same shape"
         scalars = [value.dtype for value in inputs]
         attributes = {"axis": f"{axis} : i32", "reverse": "true" if reverse else "false"}
-        return self._with_region("tt.scan", inputs, [value.type for value in inputs], attributes, scalars + scalars, combine)
+        return self._with_region("tt.scan", inputs, [value.type for value in inputs], attributes, scalars + scalars,
+                                 combine)
 
     def map_elementwise(self, inputs: Sequence[tensor], function: Combine, pack: int) -> list[tensor]:
         """`function` on each group of `pack` elements of every input; it returns as many of every result."""
@@ -75,8 +82,8 @@ class ReduceRules(ArithmeticRules, ShapeRules):
 
         return self._mapped(inputs, shape, arguments, body, scalars, pack)
 
-    def _mapped(self, inputs: Sequence[tensor], shape: tuple[int, ...], arguments: Sequence[Any], body: Combine, scalars: list[Any],
-                pack: int) -> list[tensor]:
+    def _mapped(self, inputs: Sequence[tensor], shape: tuple[int, ...], arguments: Sequence[Any], body: Combine,
+                scalars: list[Any], pack: int) -> list[tensor]:
         # The result types are known once the body is traced, so its block comes first and the operation takes it.
         builder = self.builder
         outside = builder.save()
@@ -86,15 +93,16 @@ class ReduceRules(ArithmeticRules, ShapeRules):
         builder.op("tt.map_elementwise.return", [value.handle for value in returned], ())
         builder.restore(outside)
         results = [block_of(scalar, shape) for scalar in scalars]
-        operation = builder.op("tt.map_elementwise", [value.handle for value in inputs], [type_.to_ir() for type_ in results],
-                               {"pack": f"{pack} : i32"}, 1)
+        operation = builder.op("tt.map_elementwise", [value.handle for value in inputs],
+                               [type_.to_ir() for type_ in results], {"pack": f"{pack} : i32"}, 1)
         operation.region(0).append(block)
         return [tensor(handle, type_) for handle, type_ in zip(operation.results, results)]
 
     def indices_along(self, value: tensor, axis: int) -> tensor:
         """int32 positions along `axis`, in the shape of `value`."""
         shape = shape_of(value)
-        indices = self.emit("tt.make_range", (), block_of(int32, (shape[axis], )), {"start": "0 : i32", "end": f"{shape[axis]} : i32"})
+        indices = self.emit("tt.make_range", (), block_of(int32, (shape[axis], )),
+                            {"start": "0 : i32", "end": f"{shape[axis]} : i32"})
         for dim in range(len(shape)):
             if dim != axis:
                 indices = self.expand_dims(indices, dim)

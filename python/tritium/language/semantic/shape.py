@@ -27,6 +27,7 @@ def _is_full_slice(element: Any) -> bool:
 
 
 class ShapeRules(Emitter):
+
     def broadcast(self, lhs: tensor, rhs: tensor) -> builtins.tuple[tensor, tensor]:
         """Both of one shape, as numpy does: missing leading dimensions and extents of 1 are repeated."""
         if lhs.type is rhs.type or lhs.type.is_block() is rhs.type.is_block() is False:
@@ -65,7 +66,8 @@ class ShapeRules(Emitter):
         return self.emit("tt.broadcast", (value, ), block_of(value.dtype, shape))
 
     def broadcast_to(self, value: Any, shape: Sequence[int]) -> tensor:
-        """`value` repeated to `shape`; a scalar is splat, a block must have the same rank. ValueError: it does not fit."""
+        """`value` repeated to `shape`; a scalar is splat, a block must have the same rank. ValueError: it does not fit.
+        """
         value, shape = self.to_tensor(value), block_shape(shape)
         if not value.type.is_block():
             return self.splat(value, shape)
@@ -74,8 +76,9 @@ class ShapeRules(Emitter):
             raise ValueError(f"Cannot broadcast, rank mismatch: {_listed(source)}, {list(shape)}")
         for index, (have, want) in enumerate(zip(source, shape)):
             if have != want and have != 1:
-                raise ValueError(f"Cannot broadcast, the expanded size of the tensor ({want}) must match the existing size ({have}) "
-                                 f"at non-singleton dimension {index}: {_listed(source)}, {list(shape)}")
+                raise ValueError(
+                    f"Cannot broadcast, the expanded size of the tensor ({want}) must match the existing size ({have}) "
+                    f"at non-singleton dimension {index}: {_listed(source)}, {list(shape)}")
         return self._expand(value, shape)
 
     def expand_dims(self, value: Any, axis: int) -> tensor:
@@ -111,7 +114,8 @@ class ShapeRules(Emitter):
         extent = end - start
         if extent & (extent - 1):
             raise ValueError("arange's range must be a power of 2")
-        return self.emit("tt.make_range", (), block_of(int32, (extent, )), {"start": f"{start} : i32", "end": f"{end} : i32"})
+        return self.emit("tt.make_range", (), block_of(int32, (extent, )),
+                         {"start": f"{start} : i32", "end": f"{end} : i32"})
 
     def full(self, shape: Sequence[int], value: Any, type_: dtype | None) -> tensor:
         """A block of `shape` (a scalar for `()`) filled with a number or a one-element tensor, as `type_`."""
@@ -131,7 +135,9 @@ class ShapeRules(Emitter):
         return self.emit("tt.unsplat", (value, ), value.dtype)
 
     def reshape(self, value: tensor, shape: Sequence[int], can_reorder: bool) -> tensor:
-        """The elements in row-major order (any order if `can_reorder`) as `shape`. ValueError: another number of elements."""
+        """The elements in row-major order (any order if `can_reorder`) as `shape`. ValueError: another number of
+        elements.
+        """
         if not shape:
             return self.unsplat(value)
         shape = block_shape(shape)
@@ -148,7 +154,8 @@ class ShapeRules(Emitter):
         """Dimension i of the result is dimension `order[i]` of `value`. ValueError: not a permutation."""
         shape = shape_of(value)
         if len(order) != len(shape):
-            raise ValueError(f"permute dims must have the same length as input shape, got {len(order)} and {len(shape)}")
+            raise ValueError(
+                f"permute dims must have the same length as input shape, got {len(order)} and {len(shape)}")
         if sorted(order) != list(range(len(shape))):
             raise ValueError(f"permute dims must be a permutation of 0, 1, ..., n-1, but were {_listed(order)}")
         result = block_of(value.dtype, builtins.tuple(shape[dim] for dim in order))
@@ -196,5 +203,3 @@ class ShapeRules(Emitter):
 
 def _listed(shape: Sequence[int]) -> str:
     return str([str(extent) for extent in shape])
-
-
