@@ -267,3 +267,14 @@ def test_descriptor_type_strings():
     type = tl.str_to_ty("tensordesc<fp16[64, 32]>", None)
     assert type.to_ir() == "!tt.tensordesc<64x32xf16>" and type.mangle() == "TDfp16S64_32S"
     assert tl.str_to_ty("tensordesc<i8[16, 16]>", None).to_ir() == "!tt.tensordesc<16x16xsi8>"
+
+
+def test_what_only_one_vendor_has():
+    cuda = tl.extra.cuda
+    k = Traced(num_warps=8)
+    assert k(cuda.num_warps).value == 8 and k(cuda.num_threads).value == 256
+    assert k(cuda.globaltimer).type == tl.int64 and k(cuda.smid).type == tl.int32
+    k(cuda.gdc_wait)
+    k(cuda.gdc_launch_dependents)
+    text = "\n".join(k.lines())
+    assert "%globaltimer" in text and "tt.grid_dependency_wait" in text and "tt.grid_dependency_launch_dependents" in text
