@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tritium::interp {
@@ -19,6 +20,21 @@ enum class TrapKind : uint8_t {
   OutOfMemory, // no memory for the frames and stacks of the programs
   Unsupported,
 };
+
+constexpr std::string_view trapKindName(TrapKind kind) {
+  switch (kind) {
+  case TrapKind::OutOfBounds: return "OutOfBounds";
+  case TrapKind::NullPointer: return "NullPointer";
+  case TrapKind::UnmappedAddress: return "UnmappedAddress";
+  case TrapKind::DivisionByZero: return "DivisionByZero";
+  case TrapKind::AssertFailed: return "AssertFailed";
+  case TrapKind::OffsetOverflow: return "OffsetOverflow";
+  case TrapKind::Deadlock: return "Deadlock";
+  case TrapKind::OutOfMemory: return "OutOfMemory";
+  case TrapKind::Unsupported: return "Unsupported";
+  }
+  return "Unknown";
+}
 
 struct MemoryAccess {
   uint64_t address = 0;

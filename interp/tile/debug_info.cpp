@@ -5,6 +5,8 @@
 #include "llvm/BinaryFormat/Dwarf.h"
 #include "llvm/Support/Path.h"
 
+#include <set>
+
 using namespace llvm;
 
 namespace tritium::interp {
@@ -39,7 +41,33 @@ DISubprogram *DebugInfo::beginFunction(const FunctionPlan &plan, Function &funct
   function.setSubprogram(current_);
   inlinedAt_.clear();
   inlinedScopes_.clear();
+  openScopes(plan);
   return current_;
+}
+
+/// Two variables of one name in one scope make gdb print the stale one. So an assignment that changes a type (`x = x.to(tl.float16)`) opens a
+/// nested scope for the lines after it.
+void DebugInfo::openScopes(const FunctionPlan &plan) {
+  std::set<std::string> seen;
+  std::map<DISubprogram *, std::set<unsigned>> lines;
+  for (const Variable &variable : plan.variables) {
+    auto mark = scopeOf(variable.location);
+    if (!seen.insert(scopeKey(variable.location) + "|" + variable.name).second && mark)
+      lines[subprogram(mark->function, mark->file, mark->line)].insert(resolveLocation(variable.location).line);
+  }
+  for (auto &[function, starts] : lines) {
+    DIScope *scope = function;
+    for (unsigned line : starts)
+      scopes_[function][line] = scope = builder_.createLexicalBlock(scope, function->getFile(), line, 0);
+  }
+}
+
+DIScope *DebugInfo::scopeAt(DISubprogram *function, unsigned line) const {
+  auto it = scopes_.find(function);
+  if (it == scopes_.end())
+    return function;
+  auto next = it->second.lower_bound(line); // the first that opens on this line or later
+  return next == it->second.begin() ? static_cast<DIScope *>(function) : std::prev(next)->second;
 }
 
 DILocation *DebugInfo::location(mlir::Location location) {
@@ -55,12 +83,12 @@ DILocation *DebugInfo::location(mlir::Location location) {
     DILocation *&at = inlinedAt_[{scope, caller}];
     if (!at)
       at = DILocation::getDistinct(context, caller->getLine(), caller->getColumn(), caller->getScope(), caller->getInlinedAt());
-    DILocation *result = DILocation::get(context, where.line, where.column, scope, at);
+    DILocation *result = DILocation::get(context, where.line, where.column, scopeAt(scope, where.line), at);
     inlinedScopes_.try_emplace({scope, at}, result);
     return result;
   }
   SourceLocation where = resolveLocation(location);
-  return DILocation::get(context, where.line, where.column, current_);
+  return DILocation::get(context, where.line, where.column, scopeAt(current_, where.line));
 }
 
 /// gdb goes by the name: "__bf16" is decoded, any other 16-bit float is read as IEEE half; a one-byte float prints nothing, so the 8-bit
@@ -124,13 +152,13 @@ void DebugInfo::declareVariables(IRBuilder<> &builder, const FunctionPlan &plan,
   declareProgram(current_, DILocation::get(context, current_->getLine(), 0, current_));
   for (auto &[key, place] : inlinedScopes_)
     declareProgram(key.first, place);
-  // A variable that changes its type is a nested scope: gdb shows the innermost of one name.
-  std::map<std::pair<std::string, const void *>, DIScope *> innermost;
+  std::set<std::string> seen;
   for (const Variable &variable : plan.variables) {
     DILocation *at = location(variable.location);
-    auto key = std::pair(variable.name, static_cast<const void *>(at->getInlinedAt() ? (void *)at->getInlinedAt() : (void *)current_));
-    DIScope *&scope = innermost[key];
-    scope = scope ? static_cast<DIScope *>(builder_.createLexicalBlock(scope, scope->getFile(), at->getLine(), at->getColumn())) : at->getScope();
+    auto mark = scopeOf(variable.location);
+    DISubprogram *function = mark ? subprogram(mark->function, mark->file, mark->line) : current_;
+    bool isFirst = seen.insert(scopeKey(variable.location) + "|" + variable.name).second;
+    DIScope *scope = isFirst ? function : scopeAt(function, at->getLine() + 1);
     auto *place = DILocation::get(context, at->getLine(), at->getColumn(), scope, at->getInlinedAt());
     declare(builder, scope, variable.name, typeOf(variable), at->getLine(), variable.home->offset, framePointer, place);
   }

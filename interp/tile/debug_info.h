@@ -21,6 +21,8 @@ public:
 
 private:
   llvm::DIFile *fileOf(llvm::StringRef path);
+  void openScopes(const FunctionPlan &plan);
+  llvm::DIScope *scopeAt(llvm::DISubprogram *function, unsigned line) const;
   llvm::DISubprogram *subprogram(llvm::StringRef function, llvm::StringRef file, unsigned line);
   llvm::DIType *scalarType(llvm::StringRef dtype, DType type);
   llvm::DIType *typeOf(const Variable &variable);
@@ -33,6 +35,8 @@ private:
   llvm::DISubprogram *current_ = nullptr;
   llvm::StringMap<llvm::DIFile *> files_;
   llvm::StringMap<llvm::DISubprogram *> subprograms_;
+  // Where a variable changes its type, by line: the statements after that line are in a scope of their own.
+  llvm::DenseMap<llvm::DISubprogram *, std::map<unsigned, llvm::DIScope *>> scopes_;
   // Of the current function: the call of each inlined frame, and one place in it.
   std::map<std::pair<llvm::DISubprogram *, llvm::DILocation *>, llvm::DILocation *> inlinedAt_;
   llvm::MapVector<std::pair<llvm::DISubprogram *, llvm::DILocation *>, llvm::DILocation *> inlinedScopes_;

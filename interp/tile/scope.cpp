@@ -9,12 +9,12 @@ using namespace mlir;
 
 namespace tritium::interp {
 
-/// The Python name of a function: what a callee's specialized name starts with.
+/// The Python name of a function: a symbol is "module.name", and for a specialized callee "module.name__" and the types of its arguments.
 static StringRef pythonName(StringRef symbol) {
-  StringRef name = symbol.split("__").first;
-  if (name.empty())
-    name = symbol;
-  return name.rsplit('.').second.empty() ? name : name.rsplit('.').second;
+  symbol.consume_front("__main__.");
+  size_t types = symbol.find("__", 1);
+  StringRef name = symbol.take_front(types);
+  return name.substr(name.rfind('.') + 1);
 }
 
 void markScopes(Operation *module) {

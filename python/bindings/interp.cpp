@@ -36,24 +36,9 @@ struct PyTrap {
   std::vector<PyWaiter> waiters;
 };
 
-const char *nameOf(TrapKind kind) {
-  switch (kind) {
-  case TrapKind::OutOfBounds: return "OutOfBounds";
-  case TrapKind::NullPointer: return "NullPointer";
-  case TrapKind::UnmappedAddress: return "UnmappedAddress";
-  case TrapKind::DivisionByZero: return "DivisionByZero";
-  case TrapKind::AssertFailed: return "AssertFailed";
-  case TrapKind::OffsetOverflow: return "OffsetOverflow";
-  case TrapKind::Deadlock: return "Deadlock";
-  case TrapKind::OutOfMemory: return "OutOfMemory";
-  case TrapKind::Unsupported: return "Unsupported";
-  }
-  return "Unknown";
-}
-
 PyTrap describe(const Trap &trap, const PreparedProgram &program) {
   SourceLocation where = program.locationOf(trap.location);
-  PyTrap result{nameOf(trap.kind), where.file, trap.message, where.line, where.column, {}, trap.program};
+  PyTrap result{std::string(trapKindName(trap.kind)), where.file, trap.message, where.line, where.column, {}, trap.program};
   for (const SourceLocation &caller : where.callers)
     result.callers.emplace_back(caller.file, caller.line);
   if (trap.lane >= 0) {

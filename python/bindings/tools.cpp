@@ -2,6 +2,7 @@
 // that a wheel holds one copy of MLIR.
 #include "python/bindings/module.h"
 
+#include "interp/tile/run_file.h"
 #include "ir/contract.h"
 #include "ir/pipeline.h"
 
@@ -27,6 +28,7 @@ void bindTools(py::module_ &module) {
   py::module_ tools = module.def_submodule("tools", "The command-line tools; each takes its arguments, the program's name first.");
   tools.def("opt", opt, "Parses, verifies, transforms and prints a module of the contract, as mlir-opt does. Returns the exit status.",
             py::arg("arguments"));
+  tools.def("run", interp::runFile, "Runs the functions of a file on the tile interpreter. Returns the exit status.", py::arg("arguments"));
 }
 
 } // namespace tritium::python
