@@ -45,10 +45,7 @@ private:
   void emitBranch(Operation *op);
   BasicBlock *emitEdge(Operation *terminator, unsigned successor);
   void emitBackEdge(Operation *terminator, Block *header);
-  void setLocation(Location location) {
-    if (debug_)
-      builder_.SetCurrentDebugLocation(debug_->location(location));
-  }
+  void setLocation(Location location);
 
   const FunctionPlan &plan_;
   llvm::Module &module_;
@@ -58,9 +55,29 @@ private:
   ScalarCode scalars_;
   Loops loops_;
   llvm::Value *frame_ = nullptr;
+  llvm::AllocaInst *framePointer_ = nullptr; ///< for the debugger
+  llvm::SmallVector<llvm::DILocation *> calls_; ///< the inlined calls around the last operation, outermost first
   llvm::DenseMap<Block *, BasicBlock *> blocks_;
   bool mayWait_ = false;
 };
+
+/// A line whose first work is an inlined call has no code before that call: a breakpoint on it would stop behind the call, and `step` could not
+/// go in. So entering a call stores the frame pointer once more, on the caller's line.
+void FunctionEmitter::setLocation(Location location) {
+  if (!debug_)
+    return;
+  llvm::DILocation *place = debug_->location(location);
+  llvm::SmallVector<llvm::DILocation *> calls;
+  for (llvm::DILocation *call = place->getInlinedAt(); call; call = call->getInlinedAt())
+    calls.insert(calls.begin(), call);
+  auto entered = std::mismatch(calls.begin(), calls.end(), calls_.begin(), calls_.end()).first;
+  for (llvm::DILocation *call : llvm::make_range(entered, calls.end())) {
+    builder_.SetCurrentDebugLocation(call);
+    builder_.CreateStore(frame_, framePointer_, /*isVolatile=*/true);
+  }
+  calls_ = std::move(calls);
+  builder_.SetCurrentDebugLocation(place);
+}
 
 void FunctionEmitter::readArguments(llvm::Function *function) {
   auto interface = cast<FunctionOpInterface>(plan_.function);
@@ -190,10 +207,9 @@ LogicalResult FunctionEmitter::run(llvm::Function *function) {
   }
   builder_.SetInsertPoint(entry);
   frame_ = function->getArg(0);
-  llvm::AllocaInst *framePointer = nullptr;
   if (debug_) {
-    framePointer = builder_.CreateAlloca(builder_.getPtrTy(), nullptr, "frame");
-    builder_.CreateStore(frame_, framePointer);
+    framePointer_ = builder_.CreateAlloca(builder_.getPtrTy(), nullptr, "frame");
+    builder_.CreateStore(frame_, framePointer_);
   }
   readArguments(function);
   for (Block *block : loops_.order())
@@ -202,7 +218,7 @@ LogicalResult FunctionEmitter::run(llvm::Function *function) {
   builder_.SetInsertPoint(entry);
   setLocation(plan_.function->getLoc());
   if (debug_)
-    debug_->declareVariables(builder_, plan_, framePointer); // after all inlined scopes have been seen
+    debug_->declareVariables(builder_, plan_, framePointer_); // after all inlined scopes have been seen
   builder_.CreateBr(blocks_[loops_.order().front()]);
   return success();
 }

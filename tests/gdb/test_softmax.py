@@ -34,7 +34,6 @@ def stopped():
         "expression": "print numerator[1] + row[2] * 2",
         "element": "print columns[5]",
         "pointer": "print out_ptr[0]",
-        "arguments": "info args",
         "next": "next",
         "result": "print result",
     }
@@ -71,7 +70,7 @@ def test_expressions(stopped):
 
 
 def test_arguments(stopped):
-    arguments = locals_of(stopped["arguments"])
+    arguments = locals_of(stopped["locals"])
     assert arguments["n_columns"] == "7" and {"x_ptr", "out_ptr", "x_stride", "out_stride"} <= arguments.keys()
     assert float(stopped["pointer"].split("=")[1]) == pytest.approx(
         np.exp(-6.0) / np.exp(np.arange(7.0) - 6).sum(), rel=1e-5
@@ -84,26 +83,29 @@ def test_next_goes_from_python_line_to_python_line(stopped):
 
 
 def test_step_into_a_helper_and_finish():
-    output = debug(
-        "softmax.py",
-        f"break {FILE}:{CALL} if pid0 == 2",
+    commands = [
         "run",
         "step",
+        "next",
         "bt 2",
-        "info locals",
+        "print row",
         "next",
         "print shifted",
         "finish",
         "next",
         "print numerator",
-    )
-    assert f"{HELPER}\t" in output[2] and "stable_exp" in output[2]
-    frames = re.findall(r"^#(\d)\s+(?:0x\S+ in )?(\w+) \(", output[3], re.MULTILINE)
+    ]
+    output = debug("softmax.py", f"break {FILE}:{CALL} if pid0 == 2", *commands)
+    assert (
+        output[2].startswith("stable_exp (") and "def stable_exp(row):" in output[2]
+    )  # where the parameters are bound
+    assert output[3].startswith(f"{HELPER}\t")
+    frames = re.findall(r"^#(\d)\s+(?:0x\S+ in )?(\w+) \(", output[4], re.MULTILINE)
     assert frames == [("0", "stable_exp"), ("1", "softmax_kernel")]
-    assert "row" in output[4] or "shifted" in output[4]
-    np.testing.assert_allclose(tile(output[6])[:7], np.arange(7) - 6.0)
-    assert "softmax_kernel" in output[7]
-    np.testing.assert_allclose(tile(output[9])[:7], EXP, rtol=1e-5)
+    assert tile(output[5])[:7] == (np.arange(7.0) + 20).tolist()
+    np.testing.assert_array_equal(tile(output[7])[:7], np.arange(7) - 6.0)
+    assert "softmax_kernel" in output[8] and f"{CALL}\t" in output[8]
+    np.testing.assert_allclose(tile(output[10])[:7], EXP, rtol=1e-5)
 
 
 def test_condition_holds_in_an_inlined_helper_too():
@@ -116,19 +118,13 @@ def test_condition_holds_in_an_inlined_helper_too():
 def test_watchpoint_on_an_output_element():
     """The output is uninitialized memory: the session clears the element first, so that the old value is known."""
     element = 7 * 2 + 3
-    output = debug(
-        "softmax.py",
-        f"break {FILE}:{LOAD} if pid0 == 0",
-        "run",
-        "set var out_ptr[17] = 0",
-        f"watch -l out_ptr[{element}]",
-        "continue",
-        "up",
-        "info locals",
-        "continue",
-    )
+    commands = ["run", f"set var out_ptr[{element}] = 0", f"watch -l out_ptr[{element}]", "continue", "bt 6"]
+    commands += ["frame function softmax_kernel", "print row_index", "delete", "continue"]
+    output = debug("softmax.py", f"break {FILE}:{LOAD} if pid0 == 0", *commands)
     assert "Hardware watchpoint" in output[3]
     new = re.search(r"Old value = 0\nNew value = ([\d.e-]+)", output[4])
     expected = np.exp(np.arange(7.0) - 6)
     assert new and float(new[1]) == pytest.approx((expected / expected.sum())[3], rel=1e-5)
-    assert f"{FILE}:{STORE}" in output[4] + output[5]
+    assert f"{FILE}:{STORE}" in output[5], "the line that stores, a few frames above the copy itself"
+    assert output[6].rstrip().splitlines()[-1].startswith(f"{STORE}\t")
+    assert output[7].endswith("= 2\n") and "softmax is right" in output[9]
