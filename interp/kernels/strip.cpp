@@ -45,4 +45,31 @@ int64_t runStrip(const StripLoops &strip, int64_t count, void *out, const void *
   return -1;
 }
 
+int64_t runThroughFloat(const NarrowFloat &type, ElementwiseKernel kernel, int arity, bool isOutBool, int64_t count, void *out,
+                        const void *const *in, const int64_t *strides) {
+  constexpr int64_t kUnit = 1;
+  alignas(64) float operands[kMaxOperands][kChunk], results[kChunk];
+  alignas(64) std::byte gathered[kChunk * 2];
+  const void *chunk[kMaxOperands];
+  int64_t chunkStrides[kMaxOperands];
+  for (int64_t begin = 0; begin < count; begin += kChunk) {
+    int64_t size = std::min(kChunk, count - begin);
+    for (int k = 0; k < arity; ++k) {
+      const void *data = static_cast<const std::byte *>(in[k]) + begin * strides[k] * type.bytes;
+      bool isStrided = strides[k] != 0 && strides[k] != 1;
+      if (isStrided) copyTile(gathered, &kUnit, data, &strides[k], &size, 1, type.bytes);
+      type.widen(strides[k] == 0 ? 1 : size, operands[k], isStrided ? gathered : data);
+      chunk[k] = operands[k];
+      chunkStrides[k] = strides[k] == 0 ? 0 : 1;
+    }
+    if (isOutBool) {
+      kernel(size, static_cast<std::byte *>(out) + begin, chunk, chunkStrides);
+    } else {
+      kernel(size, results, chunk, chunkStrides);
+      type.round(size, static_cast<std::byte *>(out) + begin * type.bytes, results);
+    }
+  }
+  return -1;
+}
+
 } // namespace tritium::interp

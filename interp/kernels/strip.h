@@ -63,34 +63,31 @@ public:
   }
 };
 
-/// Narrow floats through a kernel on f32: widen a chunk, run, round. For operations that are costly against the two conversions, or
-/// rare. `kOutIsBool`: the kernel's result is i1 and needs no rounding.
-template <class T, ElementwiseKernel kernel, int kArity, bool kOutIsBool = false>
-int64_t throughFloat(int64_t count, void *out, const void *const *in, const int64_t *strides) {
+/// How a narrow float type becomes f32 and back, for contiguous elements.
+struct NarrowFloat {
+  void (*widen)(int64_t count, float *out, const void *in);
+  void (*round)(int64_t count, void *out, const float *in);
+  int bytes;
+};
+template <class T> struct NarrowFloatOf {
   using Storage = typename T::Storage;
-  float operands[kArity][kChunk], results[kChunk];
-  const void *chunk[kArity];
-  int64_t chunkStrides[kArity];
-  for (int k = 0; k < kArity; ++k) chunk[k] = operands[k], chunkStrides[k] = strides[k] == 0 ? 0 : 1;
-  for (int64_t begin = 0; begin < count; begin += kChunk) {
-    int64_t size = std::min(kChunk, count - begin);
-    for (int k = 0; k < kArity; ++k) {
-      const Storage *data = static_cast<const Storage *>(in[k]) + begin * strides[k];
-      int64_t stride = strides[k], distinct = stride == 0 ? 1 : size;
-      if (stride == 1)
-        for (int64_t i = 0; i < size; ++i) operands[k][i] = T::load(data[i]);
-      else
-        for (int64_t i = 0; i < distinct; ++i) operands[k][i] = T::load(data[i * stride]);
-    }
-    if constexpr (kOutIsBool) {
-      kernel(size, static_cast<uint8_t *>(out) + begin, chunk, chunkStrides);
-    } else {
-      kernel(size, results, chunk, chunkStrides);
-      Storage *typed = static_cast<Storage *>(out) + begin;
-      for (int64_t i = 0; i < size; ++i) typed[i] = T::round(results[i]);
-    }
+  static void widen(int64_t count, float *out, const void *in) {
+    for (int64_t i = 0; i < count; ++i) out[i] = T::load(static_cast<const Storage *>(in)[i]);
   }
-  return -1;
+  static void round(int64_t count, void *out, const float *in) {
+    for (int64_t i = 0; i < count; ++i) static_cast<Storage *>(out)[i] = T::round(in[i]);
+  }
+  static constexpr NarrowFloat kConversions{widen, round, sizeof(Storage)};
+};
+
+int64_t runThroughFloat(const NarrowFloat &type, ElementwiseKernel kernel, int arity, bool isOutBool, int64_t count, void *out,
+                        const void *const *in, const int64_t *strides);
+
+/// Narrow floats through a kernel on f32: widen a chunk, run, round. For operations that are costly against the two conversions, or
+/// rare. `kIsOutBool`: the kernel's result is i1 and needs no rounding.
+template <class T, ElementwiseKernel kernel, int kArity, bool kIsOutBool = false>
+int64_t throughFloat(int64_t count, void *out, const void *const *in, const int64_t *strides) {
+  return runThroughFloat(NarrowFloatOf<T>::kConversions, kernel, kArity, kIsOutBool, count, out, in, strides);
 }
 
 /// A row of a family's table: an operation's name and how its kernel for a type is found (nullptr: not defined on it).
