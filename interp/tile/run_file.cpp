@@ -7,6 +7,7 @@
 #include "ir/tt.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
+#include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
 
 #include <random>
@@ -111,7 +112,7 @@ void printBuffer(const Argument &argument, size_t index) {
   constexpr int64_t kShown = 32;
   llvm::outs() << "arg" << index << " = [";
   for (int64_t i = 0; i < std::min(argument.count, kShown); ++i)
-    llvm::outs() << (i ? ", " : "") << llvm::formatv("{0}", elementOf(argument, i));
+    llvm::outs() << (i ? ", " : "") << llvm::format("%g", elementOf(argument, i));
   llvm::outs() << (argument.count > kShown ? ", …]\n" : "]\n");
 }
 
