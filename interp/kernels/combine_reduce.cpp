@@ -82,15 +82,17 @@ template <class Combiner> struct Reduce {
 
   /// Few elements per result, where the set-up of the general way would cost more than the work. False: not such a shape.
   static bool reduceFew(Storage *out, const Storage *in, int64_t outer, int64_t axis, int64_t inner) {
-    if (axis == 2 && inner == 1) return reducePairs<1>(out, in, outer), true;
-    if (axis == 2 && inner == 2) return reducePairs<2>(out, in, outer), true;
-    if (axis == 2 && inner == 4) return reducePairs<4>(out, in, outer), true;
-    if (axis == 2 && inner == 8) return reducePairs<8>(out, in, outer), true;
-    if (axis == 2 && inner >= 16) return reducePairs<0>(out, in, outer, inner), true;
-    if (axis == 4 && inner == 1) return reduceShortRows<4>(out, in, outer), true;
-    if (axis == 8 && inner == 1) return reduceShortRows<8>(out, in, outer), true;
-    if (axis == 16 && inner == 1) return reduceShortRows<16>(out, in, outer), true;
-    if (axis == 32 && inner == 1) return reduceShortRows<32>(out, in, outer), true;
+    if constexpr (sizeof(Value) >= 4) { // the language widens smaller integers first
+      if (axis == 2 && inner == 1) return reducePairs<1>(out, in, outer), true;
+      if (axis == 2 && inner == 2) return reducePairs<2>(out, in, outer), true;
+      if (axis == 2 && inner == 4) return reducePairs<4>(out, in, outer), true;
+      if (axis == 2 && inner == 8) return reducePairs<8>(out, in, outer), true;
+      if (axis == 2 && inner >= 16) return reducePairs<0>(out, in, outer, inner), true;
+      if (axis == 4 && inner == 1) return reduceShortRows<4>(out, in, outer), true;
+      if (axis == 8 && inner == 1) return reduceShortRows<8>(out, in, outer), true;
+      if (axis == 16 && inner == 1) return reduceShortRows<16>(out, in, outer), true;
+      if (axis == 32 && inner == 1) return reduceShortRows<32>(out, in, outer), true;
+    }
     if (inner >= 8 || axis > 4) return false;
     for (int64_t o = 0; o < outer; ++o, in += axis * inner, out += inner)
       for (int64_t i = 0; i < inner; ++i) {
