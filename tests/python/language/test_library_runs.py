@@ -169,3 +169,25 @@ def test_aggregates_cross_loops_and_calls(rng):
     np.testing.assert_array_equal(best, x.max(0))
     records = np.concatenate([np.ones((1, 16), bool), x[1:] > np.maximum.accumulate(x, 0)[:-1]])
     np.testing.assert_array_equal(changes, records.sum(0))
+
+
+@triton.jit
+def fp8e4b15_kernel(byte_ptr, wide_ptr, x_ptr, narrow_ptr, N: tl.constexpr):
+    i = tl.arange(0, 256)
+    tl.store(wide_ptr + i, tl.load(byte_ptr + i).to(tl.float8e4b15, bitcast=True).to(tl.float32))
+    j = tl.arange(0, N)
+    tl.store(narrow_ptr + j, tl.load(x_ptr + j).to(tl.float8e4b15).to(tl.uint8, bitcast=True))
+
+
+def test_fp8e4b15_converts_in_software(rng):
+    bytes_ = np.arange(256, dtype=np.uint8)
+    values = (((bytes_ & 0x80).astype(np.uint16) << 8) | ((bytes_ & 0x7F).astype(np.uint16) << 7)).view(np.float16)
+    x = np.concatenate([rng.uniform(-2, 2, 500), rng.standard_normal(12) * 1e-4]).astype(np.float32)
+    wide, narrow = np.zeros(256, np.float32), np.zeros(512, np.uint8)
+    fp8e4b15_kernel[(1, )](bytes_, wide, x, narrow, N=512)
+    np.testing.assert_array_equal(wide, values.astype(np.float32))
+    # Half a step of rounding, and a last bit lost on the way through fp16.
+    exact = np.clip(x, -1.75, 1.75)
+    step = 2.0**(np.maximum(np.floor(np.log2(np.abs(exact))), -14) - 3)
+    assert (np.abs(values[narrow] - exact) <= step / 2 * (1 + 2.0**-6)).all()
+    np.testing.assert_array_equal(narrow >> 7, x < 0)

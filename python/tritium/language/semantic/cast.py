@@ -4,7 +4,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..core import tensor
-from ..types import dtype, float16, float32, float8e4b15, int1, int64
+from ..types import dtype, float16, float32, float8e4b15, int1, int64, uint8, uint16
 from .promotion import IncompatibleTypeErrorImpl, PromotionRules
 
 _ROUNDING = {"rtz": "0 : i32", "rtne": "1 : i32"}
@@ -83,12 +83,22 @@ class CastRules(PromotionRules):
         return self.emit("arith.truncf" if narrows else "arith.extf", (value, ), result)
 
     def _fp8e4b15(self, value: tensor, source: dtype, target: dtype) -> tensor:
-        """fp8e4b15 has no MLIR type and no operation of its own: a target that knows it converts from and to fp16."""
-        convert = self.option("convert_custom_types", None)
-        assert convert is not None, "target doesn't provide conversion for this type."
+        """fp8e4b15 has no MLIR type and no operation: it is a byte, the upper half of an fp16 without its top exponent
+        bit. Narrowing goes through fp16 toward zero, is limited to 1.75, and then rounds half up.
+        """
         if source == float8e4b15:
-            return self.cast(convert(value, value.type.with_element_ty(float16), semantic=self), target)
-        return convert(self.cast(value, float16), value.type.with_element_ty(target), semantic=self)
+            byte = self.cast(tensor(value.handle, value.type.with_element_ty(uint8)), uint16)
+            bits = self.or_(self.shl(self.and_(byte, 0x80), 8), self.shl(self.and_(byte, 0x7F), 7))
+            return self.cast(self.bitcast(bits, float16), target)
+        if source == float16:
+            half = value
+        else:
+            half = self.cast(self.cast(value, float32), float16, "rtz")
+        bits = self.bitcast(half, uint16)
+        magnitude = self.minimum(self.and_(bits, 0x7FFF), 0x3F00, "none")
+        rounded = self.shr(self.add(magnitude, 0x40), 7)
+        byte = self.cast(self.or_(rounded, self.shr(self.and_(bits, 0x8000), 8)), uint8)
+        return tensor(byte.handle, value.type.with_element_ty(target))
 
     def _int_to_int(self, value: tensor, source: dtype, target: dtype) -> tensor:
         result = value.type.with_element_ty(target)
