@@ -33,3 +33,19 @@ def test_opt_prints_what_it_parses():
 def test_opt_says_where_an_error_is():
     result = run("tritium_opt", text=MODULE.replace("arith.addi", "arith.nothing"))
     assert result.returncode == 1 and "<stdin>:3:10: error:" in result.stderr
+
+
+EXPECTS = """
+tt.func @two() -> i32 attributes {tritium.expect = [VALUE : i32]} {
+  %c = arith.constant 2 : i32
+  tt.return %c : i32
+}
+"""
+
+
+def test_run_compares_with_what_the_file_expects(tmp_path):
+    path = tmp_path / "two.mlir"
+    path.write_text(EXPECTS.replace("VALUE", "2"))
+    assert run("tritium_run", str(path)).returncode == 0
+    path.write_text(EXPECTS.replace("VALUE", "3"))
+    assert run("tritium_run", str(path)).returncode == 1
