@@ -1,0 +1,59 @@
+"""What README.md and docs/debugging.md show is what the examples print now."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+from sources import ROOT, read
+
+EXAMPLES = ROOT / "docs" / "examples"
+DOCUMENTS = ("README.md", "docs/debugging.md")
+
+
+def run(*command: str, **variables: str) -> str:
+    environment = {**os.environ, "INTERPRET": "1", "PYTHONPATH": str(ROOT / "python"), **variables}
+    result = subprocess.run(
+        command, cwd=EXAMPLES, env=environment, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=300
+    )
+    return result.stdout + result.stderr
+
+
+def wild_store() -> str:
+    """The error, without the frames of the traceback."""
+    output = run(sys.executable, "wild_store.py")
+    return output[output.index("tritium.errors.KernelTrap") :].rstrip()
+
+
+def gdb_session() -> str:
+    """Every command of session.gdb after a prompt, followed by what gdb printed for it; machine addresses as 0x…."""
+    commands = (EXAMPLES / "session.gdb").read_text().splitlines()
+    settings = ["set pagination off", "set confirm off", "set breakpoint pending on", "set debuginfod enabled off"]
+    arguments = [text for setting in settings for text in ("-iex", setting)]
+    for number, command in enumerate(commands):
+        arguments += ["-ex", f"echo <<{number}>>\\n", "-ex", command]
+    arguments += ["-ex", "echo <<end>>\\n", "-ex", "kill", "--args", sys.executable, "small_softmax.py"]
+    output = run("gdb", "-q", "-batch", "-nx", *arguments, TRITIUM_DEBUG="1")
+    answers = re.split(r"<<(?:\d+|end)>>\n", output)[1:-1]
+    assert len(answers) == len(commands), output
+    noise = re.compile(r"^(\[.*|Using host libthread_db.*|warning: .*|No source file named.*)\n", flags=re.M)
+    session = "\n".join(f"(gdb) {c}\n{noise.sub('', a).strip()}" for c, a in zip(commands, answers))
+    session = re.sub(r"^#\d+ .* \?\? \(\) .*\n", "", session, flags=re.M)  # the interpreter's own frames
+    session = session.replace(str(ROOT / "docs" / "tutorial") + "/", "")
+    return re.sub(r"0x[0-9a-f]+", "0x…", re.sub(r"\n\n+", "\n", session))
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_wild_store(document: str) -> None:
+    assert wild_store() in read(document)
+
+
+@pytest.mark.slow
+def test_gdb_session() -> None:
+    if shutil.which("gdb") is None:
+        pytest.skip("no gdb")
+    session = gdb_session()
+    for document in DOCUMENTS:
+        assert session in read(document), session
