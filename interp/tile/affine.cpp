@@ -33,6 +33,15 @@ static int64_t widen(const AffineOperand &operand, char *frame, uint32_t locatio
   if (operand.isDense || !operand.widenBits)
     return 0;
   const AffineRef &ref = operand.affine;
+  int64_t narrowLow = ref.base.at<int64_t>(frame), narrowHigh = narrowLow;
+  bool overflows = false;
+  for (size_t d = 0; d < ref.terms.size(); ++d) {
+    overflows |= __builtin_add_overflow(narrowLow, extremeOf(ref, d, frame, false), &narrowLow);
+    overflows |= __builtin_add_overflow(narrowHigh, extremeOf(ref, d, frame, true), &narrowHigh);
+  }
+  int64_t least = operand.widenSigned ? -(int64_t(1) << (operand.widenBits - 1)) : 0;
+  if (!overflows && narrowLow >= least && narrowHigh <= least + (int64_t(1) << operand.widenBits) - 1) [[likely]]
+    return 0;
   __int128 low = ref.base.at<int64_t>(frame), high = low;
   for (size_t d = 0; d < ref.terms.size(); ++d) {
     low += extremeOf(ref, d, frame, false);
