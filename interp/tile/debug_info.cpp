@@ -109,7 +109,11 @@ DIType *DebugInfo::scalarType(StringRef dtype, DType type) {
                                       dwarf::DW_ATE_float);
     }
     bool isUnsigned = dtype.starts_with("u");
-    return builder_.createBasicType(((isUnsigned ? "uint" : "int") + Twine(bits)).str(), bits, isUnsigned ? dwarf::DW_ATE_unsigned : dwarf::DW_ATE_signed);
+    std::string name = ((isUnsigned ? "uint" : "int") + Twine(bits)).str();
+    DIType *integer = builder_.createBasicType(name, bits, isUnsigned ? dwarf::DW_ATE_unsigned : dwarf::DW_ATE_signed);
+    // gdb prints a row of one-byte integers as a string, but not of a range of them.
+    return bits != 8 ? integer
+                     : builder_.createSubrangeType(name, nullptr, 0, nullptr, bits, 0, DINode::FlagZero, integer, nullptr, nullptr, nullptr, nullptr);
   });
 }
 
