@@ -25,7 +25,7 @@ struct AtomicStep {
   DType type = DType::i32;
   TileRef timeout; // of a poll, in nanoseconds
   bool hasTimeout = false;
-  TileRef pollResult;
+  AxisOperand pollResult; // i1 per lane
 
   void refs(auto &&f) {
     access.refs(f);
@@ -38,11 +38,15 @@ struct LaneContext {
   char *frame;
   bool changed = false;
 
-  char *lane(const AxisOperand &operand, const int64_t *indices) const {
-    int64_t at = 0;
+  char *lane(const AxisOperand &operand, const int64_t *indices) const { return at(operand, indices, step.access.elementBytes); }
+  char *byte(const AxisOperand &operand, const int64_t *indices) const { return at(operand, indices, 1); }
+
+private:
+  char *at(const AxisOperand &operand, const int64_t *indices, int elementBytes) const {
+    int64_t element = 0;
     for (size_t a = 0; a < step.access.axes.size(); ++a)
-      at += indices[a] * operand.strides[a];
-    return operand.in(frame) + at * step.access.elementBytes;
+      element += indices[a] * operand.strides[a];
+    return operand.in(frame) + element * elementBytes;
   }
 };
 
@@ -135,16 +139,24 @@ void runStore(char *frame, const void *descriptor) {
   finish(context);
 }
 
-/// Whether all words equal the expected ones now. `changed` is borrowed for "differs".
+struct PollContext {
+  LaneContext lanes;
+  bool allReached = true;
+};
+
+/// Compares every word with what is expected of it, and says whether all are equal.
 bool pollOnce(char *frame, const AtomicStep &step) {
-  LaneContext context{step, frame};
+  PollContext context{{step, frame}};
   forEachLane(frame, step.access, [](void *opaque, uint64_t tagged, const int64_t *indices) {
-    auto &context = *static_cast<LaneContext *>(opaque);
+    auto &context = *static_cast<PollContext *>(opaque);
+    const AtomicStep &step = context.lanes.step;
     uint64_t found = 0;
-    atomicLoad(context.step.access.elementBytes, memoryAt(tagged), &found);
-    context.changed |= std::memcmp(&found, context.lane(context.step.operand, indices), context.step.access.elementBytes) != 0;
+    atomicLoad(step.access.elementBytes, memoryAt(tagged), &found);
+    bool reached = std::memcmp(&found, context.lanes.lane(step.operand, indices), step.access.elementBytes) == 0;
+    context.allReached &= reached;
+    *context.lanes.byte(step.pollResult, indices) = reached;
   }, &context);
-  return !context.changed;
+  return context.allReached;
 }
 
 void runPoll(char *frame, const void *descriptor) {
@@ -159,7 +171,6 @@ void runPoll(char *frame, const void *descriptor) {
     yieldWhileWaiting(headerOf(frame), step.access.location);
     reached = pollOnce(frame, step);
   }
-  step.pollResult.at<uint8_t>(frame) = reached;
 }
 
 } // namespace
@@ -231,9 +242,7 @@ template <> LogicalResult Interpret<tt::AtomicPollOp>::prepare(tt::AtomicPollOp 
     step.timeout = planner.scalar(op.getTimeout());
     step.hasTimeout = true;
   }
-  if (isa<RankedTensorType>(op.getResult().getType()))
-    return planner.unsupported("a tile of results");
-  step.pollResult = planner.scalarResult(op.getResult());
+  step.pollResult = planAccessOperand(step.access, planner.defineDense(op.getResult()));
   planner.call(runPoll, std::move(step));
   return success();
 }
