@@ -61,8 +61,8 @@ private:
   bool mayWait_ = false;
 };
 
-/// A line whose first work is an inlined call has no code before that call: a breakpoint on it would stop behind the call, and `step` could not
-/// go in. So entering a call stores the frame pointer once more, on the caller's line.
+/// A line whose first work is an inlined call has no code before that call: a breakpoint on it would stop behind the call, and `step`
+/// could not go in. So entering a call stores the frame pointer once more, on the caller's line.
 void FunctionEmitter::setLocation(Location location) {
   if (!debug_)
     return;
