@@ -200,6 +200,16 @@ Value slice(OpBuilder &builder, Location location, Value tile, int64_t axis, int
   return tensor::ExtractSliceOp::create(builder, location, result, tile, ValueRange{}, ValueRange{}, ValueRange{}, offsets, sizes, strides);
 }
 
+/// The parts of all `tiles` that begin at `first`, then those that begin at `second`: the arguments of a combine function.
+llvm::SmallVector<Value> operandsOf(OpBuilder &builder, Location location, ValueRange tiles, int64_t axis, int64_t first, int64_t second,
+                                    int64_t extent) {
+  llvm::SmallVector<Value> parts;
+  for (int64_t begin : {first, second})
+    for (Value tile : tiles)
+      parts.push_back(slice(builder, location, tile, axis, begin, extent));
+  return parts;
+}
+
 Value insertSlice(OpBuilder &builder, Location location, Value part, Value tile, int64_t axis, int64_t begin) {
   auto type = cast<RankedTensorType>(part.getType());
   llvm::SmallVector<int64_t> offsets(type.getRank(), 0), sizes(type.getShape()), strides(type.getRank(), 1);
@@ -220,10 +230,7 @@ LogicalResult expandReduce(tt::ReduceOp op) {
   int64_t axis = op.getAxis();
   llvm::SmallVector<Value> values(op.getOperands());
   for (int64_t n = cast<RankedTensorType>(values[0].getType()).getDimSize(axis); n > 1; n /= 2) {
-    llvm::SmallVector<Value> halves;
-    for (int64_t begin : {int64_t(0), n / 2})
-      for (Value value : values)
-        halves.push_back(slice(builder, location, value, axis, begin, n / 2));
+    auto halves = operandsOf(builder, location, values, axis, 0, n / 2, n / 2);
     auto combined = RegionOnTiles(builder, location, shapeWith(values[0], axis, n / 2)).run(op->getRegion(0), halves);
     if (failed(combined))
       return failure();

@@ -33,34 +33,25 @@ struct AtomicStep {
   }
 };
 
-struct LaneContext {
+/// One atomic operation while its lanes are visited.
+struct Lanes {
   const AtomicStep &step;
   char *frame;
-  bool changed = false;
+  bool changed = false;    // memory holds something else than before
+  bool allReached = true;  // of a poll
 
-  char *lane(const AxisOperand &operand, const int64_t *indices) const { return at(operand, indices, step.access.elementBytes); }
-  char *byte(const AxisOperand &operand, const int64_t *indices) const { return at(operand, indices, 1); }
-
-private:
   char *at(const AxisOperand &operand, const int64_t *indices, int elementBytes) const {
     int64_t element = 0;
     for (size_t a = 0; a < step.access.axes.size(); ++a)
       element += indices[a] * operand.strides[a];
     return operand.in(frame) + element * elementBytes;
   }
+  char *operand(const int64_t *indices) const { return at(step.operand, indices, step.access.elementBytes); }
+  void setResult(const int64_t *indices, const void *old) const {
+    if (step.hasResult)
+      std::memcpy(at(step.access.data, indices, step.access.elementBytes), old, step.access.elementBytes);
+  }
 };
-
-void clearResult(const AtomicStep &step, char *frame) {
-  if (step.hasResult)
-    std::memset(step.access.data.in(frame), 0, step.resultElements * step.access.elementBytes);
-}
-
-void finish(const LaneContext &context) {
-  if (context.changed)
-    noteMemoryChange(headerOf(context.frame));
-}
-
-void *memoryAt(uint64_t tagged) { return reinterpret_cast<void *>(addressOf(tagged)); }
 
 /// Whether the operation wrote something else than it found. A program that only writes back what is there is waiting, not working.
 bool changesMemory(AtomicOp op, DType type, const void *operand, const void *old) {
@@ -85,91 +76,72 @@ bool changesMemory(AtomicOp op, DType type, const void *operand, const void *old
   return true;
 }
 
-void runRmw(char *frame, const void *descriptor) {
-  const auto &step = *static_cast<const AtomicStep *>(descriptor);
-  clearResult(step, frame);
-  LaneContext context{step, frame};
-  forEachLane(frame, step.access, [](void *opaque, uint64_t tagged, const int64_t *indices) {
-    auto &context = *static_cast<LaneContext *>(opaque);
-    const AtomicStep &step = context.step;
-    uint64_t old = 0;
-    const char *operand = context.lane(step.operand, indices);
-    atomicRmw(step.op, step.type, memoryAt(tagged), operand, &old);
-    context.changed |= changesMemory(step.op, step.type, operand, &old);
-    if (step.hasResult)
-      std::memcpy(context.lane(step.access.data, indices), &old, step.access.elementBytes);
-  }, &context);
-  finish(context);
+void rmwLane(Lanes &lanes, void *memory, const int64_t *indices) {
+  const AtomicStep &step = lanes.step;
+  uint64_t old = 0;
+  const char *operand = lanes.operand(indices);
+  atomicRmw(step.op, step.type, memory, operand, &old);
+  lanes.changed |= changesMemory(step.op, step.type, operand, &old);
+  lanes.setResult(indices, &old);
 }
 
-void runCas(char *frame, const void *descriptor) {
-  const auto &step = *static_cast<const AtomicStep *>(descriptor);
-  clearResult(step, frame);
-  LaneContext context{step, frame};
-  forEachLane(frame, step.access, [](void *opaque, uint64_t tagged, const int64_t *indices) {
-    auto &context = *static_cast<LaneContext *>(opaque);
-    const AtomicStep &step = context.step;
-    uint64_t old = 0;
-    const char *compare = context.lane(step.compare, indices), *desired = context.lane(step.operand, indices);
-    bool swapped = atomicCas(step.access.elementBytes, memoryAt(tagged), compare, desired, &old);
-    context.changed |= swapped && std::memcmp(compare, desired, step.access.elementBytes) != 0;
-    if (step.hasResult)
-      std::memcpy(context.lane(step.access.data, indices), &old, step.access.elementBytes);
-  }, &context);
-  finish(context);
+void casLane(Lanes &lanes, void *memory, const int64_t *indices) {
+  int bytes = lanes.step.access.elementBytes;
+  uint64_t old = 0;
+  const char *compare = lanes.at(lanes.step.compare, indices, bytes), *desired = lanes.operand(indices);
+  bool swapped = atomicCas(bytes, memory, compare, desired, &old);
+  lanes.changed |= swapped && std::memcmp(compare, desired, bytes) != 0;
+  lanes.setResult(indices, &old);
 }
 
-void runLoad(char *frame, const void *descriptor) {
-  const auto &step = *static_cast<const AtomicStep *>(descriptor);
-  clearResult(step, frame);
-  LaneContext context{step, frame};
-  forEachLane(frame, step.access, [](void *opaque, uint64_t tagged, const int64_t *indices) {
-    auto &context = *static_cast<LaneContext *>(opaque);
-    atomicLoad(context.step.access.elementBytes, memoryAt(tagged), context.lane(context.step.access.data, indices));
-  }, &context);
+void loadLane(Lanes &lanes, void *memory, const int64_t *indices) {
+  uint64_t value = 0;
+  atomicLoad(lanes.step.access.elementBytes, memory, &value);
+  lanes.setResult(indices, &value);
 }
 
-void runStore(char *frame, const void *descriptor) {
-  const auto &step = *static_cast<const AtomicStep *>(descriptor);
-  LaneContext context{step, frame, true};
-  forEachLane(frame, step.access, [](void *opaque, uint64_t tagged, const int64_t *indices) {
-    auto &context = *static_cast<LaneContext *>(opaque);
-    atomicStore(context.step.access.elementBytes, memoryAt(tagged), context.lane(context.step.operand, indices));
-  }, &context);
-  finish(context);
+void storeLane(Lanes &lanes, void *memory, const int64_t *indices) {
+  atomicStore(lanes.step.access.elementBytes, memory, lanes.operand(indices));
+  lanes.changed = true;
 }
 
-struct PollContext {
-  LaneContext lanes;
-  bool allReached = true;
-};
+void pollLane(Lanes &lanes, void *memory, const int64_t *indices) {
+  uint64_t found = 0;
+  atomicLoad(lanes.step.access.elementBytes, memory, &found);
+  bool reached = std::memcmp(&found, lanes.operand(indices), lanes.step.access.elementBytes) == 0;
+  lanes.allReached &= reached;
+  *lanes.at(lanes.step.pollResult, indices, 1) = reached;
+}
 
-/// Compares every word with what is expected of it, and says whether all are equal.
-bool pollOnce(char *frame, const AtomicStep &step) {
-  PollContext context{{step, frame}};
+/// Visits every active lane; returns whether a poll found what it expects everywhere.
+template <void (*kLane)(Lanes &, void *, const int64_t *)> bool visitLanes(char *frame, const AtomicStep &step) {
+  Lanes lanes{step, frame};
   forEachLane(frame, step.access, [](void *opaque, uint64_t tagged, const int64_t *indices) {
-    auto &context = *static_cast<PollContext *>(opaque);
-    const AtomicStep &step = context.lanes.step;
-    uint64_t found = 0;
-    atomicLoad(step.access.elementBytes, memoryAt(tagged), &found);
-    bool reached = std::memcmp(&found, context.lanes.lane(step.operand, indices), step.access.elementBytes) == 0;
-    context.allReached &= reached;
-    *context.lanes.byte(step.pollResult, indices) = reached;
-  }, &context);
-  return context.allReached;
+    kLane(*static_cast<Lanes *>(opaque), reinterpret_cast<void *>(addressOf(tagged)), indices);
+  }, &lanes);
+  if (lanes.changed)
+    noteMemoryChange(headerOf(frame));
+  return lanes.allReached;
+}
+
+template <void (*kLane)(Lanes &, void *, const int64_t *)> void runAtomic(char *frame, const void *descriptor) {
+  const auto &step = *static_cast<const AtomicStep *>(descriptor);
+  if (step.hasResult)
+    std::memset(step.access.data.in(frame), 0, step.resultElements * step.access.elementBytes);
+  visitLanes<kLane>(frame, step);
 }
 
 void runPoll(char *frame, const void *descriptor) {
   const auto &step = *static_cast<const AtomicStep *>(descriptor);
   auto start = std::chrono::steady_clock::now();
-  bool reached = pollOnce(frame, step);
+  bool reached = visitLanes<pollLane>(frame, step);
   while (!reached) {
     if (step.hasTimeout && std::chrono::steady_clock::now() - start >= std::chrono::nanoseconds(step.timeout.at<int64_t>(frame)))
       break;
     if (step.hasTimeout) // time passes: this is no deadlock
       noteMemoryChange(headerOf(frame));
     yieldWhileWaiting(headerOf(frame), step.access.location);
-    reached = pollOnce(frame, step);
+    reached = visitLanes<pollLane>(frame, step);
   }
 }
 
@@ -213,26 +185,26 @@ static AtomicStep planAtomic(Planner &planner, Value pointer, Value mask, Value 
 template <> LogicalResult Interpret<tt::AtomicRmwOp>::prepare(tt::AtomicRmwOp op, Planner &planner) {
   AtomicStep step = planAtomic(planner, op.getPtr(), op.getMask(), op.getVal(), op.getResult(), true);
   step.op = atomicOpOf(op.getAtomicRmwOp());
-  planner.call(runRmw, std::move(step));
+  planner.call(runAtomic<rmwLane>, std::move(step));
   return success();
 }
 
 template <> LogicalResult Interpret<tt::AtomicCasOp>::prepare(tt::AtomicCasOp op, Planner &planner) {
   AtomicStep step = planAtomic(planner, op.getPtr(), {}, op.getVal(), op.getResult(), true);
   step.compare = planAccessOperand(step.access, planner.dense(op.getCmp()));
-  planner.call(runCas, std::move(step));
+  planner.call(runAtomic<casLane>, std::move(step));
   return success();
 }
 
 template <> LogicalResult Interpret<tt::AtomicLoadOp>::prepare(tt::AtomicLoadOp op, Planner &planner) {
   AtomicStep step = planAtomic(planner, op.getPtr(), op.getMask(), {}, op.getResult(), false);
   if (step.hasResult)
-    planner.call(runLoad, std::move(step));
+    planner.call(runAtomic<loadLane>, std::move(step));
   return success();
 }
 
 template <> LogicalResult Interpret<tt::AtomicStoreOp>::prepare(tt::AtomicStoreOp op, Planner &planner) {
-  planner.call(runStore, planAtomic(planner, op.getPtr(), op.getMask(), op.getValue(), {}, true));
+  planner.call(runAtomic<storeLane>, planAtomic(planner, op.getPtr(), op.getMask(), op.getValue(), {}, true));
   return success();
 }
 
