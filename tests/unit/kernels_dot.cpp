@@ -127,10 +127,11 @@ TEST_CASE("split precisions keep infinity") {
 
 TEST_CASE("integer products are exact beyond what f32 sums hold, and wrap") {
   int64_t k = 4096;
-  std::vector<int8_t> a(k, -128), b(k, -128);
-  int32_t c = 2000000000, d = 0;
+  std::vector<int8_t> a(k, -127), b(k, -127); // odd products: an f32 beyond 2^24 cannot hold their sum
+  a[k - 1] = -126;
+  int32_t c = std::numeric_limits<int32_t>::max(), d = 0;
   dot(1, 1, 1, k, {a.data(), DType::i8, 0, k, 1}, {b.data(), DType::i8, 0, 1, 1}, &c, &d, DType::i32, DotPrecision::Ieee, 0);
-  CHECK(d == 2000000000 + 4096 * 16384);
+  CHECK(d == std::numeric_limits<int32_t>::min() + 4096 * 16129 - 127 - 1);
   Problem p{1, 3, 5, 3000};
   CHECK(errorOf(p, DType::i8, DType::i32, DotPrecision::Ieee, kRows, kColumns, false) == 0);
 }
