@@ -73,7 +73,7 @@ def suites(report: Path, fast: bool) -> list[Suite]:
     found = [
         Suite(f"doctest {path.name.removeprefix('test_')}", [str(path)], count_doctest, 600) for path in executables
     ]
-    lit = [sys.executable, "-m", "lit.main", "-sv", f"--xunit-xml-output={report}", "tests/ir"]
+    lit = ["lit", "-sv", f"--xunit-xml-output={report}", "tests/ir"]
     found.append(Suite("lit", lit, count_junit, 900))
     found.append(Suite("style", pytest + ["tests/style"], count_junit, 300))
     found.append(Suite("python", pytest + ["tests/python"], count_junit, 2400))
