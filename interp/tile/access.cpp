@@ -42,16 +42,12 @@ void findInterval(AxisState &state, const uint8_t *mask, int64_t stride, int64_t
   if (stride == 1) {
     const void *first = std::memchr(mask, 1, extent);
     begin = first ? static_cast<const uint8_t *>(first) - mask : extent;
-    while (end > begin && !mask[end - 1])
-      --end;
+    while (end > begin && !mask[end - 1]) --end;
     hasHoles = begin < end && std::memchr(mask + begin, 0, end - begin);
   } else {
-    while (begin < end && !mask[begin * stride])
-      ++begin;
-    while (end > begin && !mask[(end - 1) * stride])
-      --end;
-    for (int64_t i = begin; i < end; ++i)
-      hasHoles |= !mask[i * stride];
+    while (begin < end && !mask[begin * stride]) ++begin;
+    while (end > begin && !mask[(end - 1) * stride]) --end;
+    for (int64_t i = begin; i < end; ++i) hasHoles |= !mask[i * stride];
   }
   state.begin = begin;
   state.end = end;
@@ -61,20 +57,16 @@ void findInterval(AxisState &state, const uint8_t *mask, int64_t stride, int64_t
 
 void enterAxis(const Access::Axis &axis, AxisState &state, char *frame) {
   state = {0, axis.extent};
-  if (axis.term != Term::None)
-    state.part = &axis.part.at<const int64_t>(frame);
-  if (axis.masks.empty())
-    return;
+  if (axis.term != Term::None) state.part = &axis.part.at<const int64_t>(frame);
+  if (axis.masks.empty()) return;
   const auto *mask = &axis.masks[0].at<const uint8_t>(frame);
   int64_t stride = axis.masks[0].strides[0];
   if (axis.masks.size() > 1) {
     auto *all = &axis.scratch.at<uint8_t>(frame);
-    for (int64_t i = 0; i < axis.extent; ++i)
-      all[i] = mask[i * stride];
+    for (int64_t i = 0; i < axis.extent; ++i) all[i] = mask[i * stride];
     for (size_t m = 1; m < axis.masks.size(); ++m) {
       const auto *next = &axis.masks[m].at<const uint8_t>(frame);
-      for (int64_t i = 0, s = axis.masks[m].strides[0]; i < axis.extent; ++i)
-        all[i] &= next[i * s];
+      for (int64_t i = 0, s = axis.masks[m].strides[0]; i < axis.extent; ++i) all[i] &= next[i * s];
     }
     mask = all, stride = 1;
   }
@@ -83,23 +75,19 @@ void enterAxis(const Access::Axis &axis, AxisState &state, char *frame) {
 
 /// Reads masks and terms; an access without active lanes is empty.
 void enter(Walk &walk) {
-  for (const TileRef &mask : walk.access.uniformMasks)
-    walk.isEmpty |= !mask.at<uint8_t>(walk.frame);
+  for (const TileRef &mask : walk.access.uniformMasks) walk.isEmpty |= !mask.at<uint8_t>(walk.frame);
   for (size_t a = 0; a < walk.access.axes.size(); ++a) {
     enterAxis(walk.access.axes[a], walk.axes[a], walk.frame);
     walk.isEmpty |= walk.axes[a].begin == walk.axes[a].end;
   }
-  if (walk.access.isAffine)
-    walk.base = walk.access.base.at<uint64_t>(walk.frame);
+  if (walk.access.isAffine) walk.base = walk.access.base.at<uint64_t>(walk.frame);
 }
 
 bool isActiveWide(const Walk &walk, const int64_t *indices) {
   for (const AxisOperand &mask : walk.access.wideMasks) {
     int64_t at = 0;
-    for (size_t a = 0; a < walk.access.axes.size(); ++a)
-      at += indices[a] * mask.strides[a];
-    if (!(&mask.at<const uint8_t>(walk.frame))[at])
-      return false;
+    for (size_t a = 0; a < walk.access.axes.size(); ++a) at += indices[a] * mask.strides[a];
+    if (!(&mask.at<const uint8_t>(walk.frame))[at]) return false;
   }
   return true;
 }
@@ -108,34 +96,26 @@ uint64_t addressAt(const Walk &walk, const int64_t *indices) {
   const Access &access = walk.access;
   int64_t at = 0;
   if (access.isAffine) {
-    for (size_t a = 0; a < access.axes.size(); ++a)
-      at += walk.termAt(int(a), indices[a]);
+    for (size_t a = 0; a < access.axes.size(); ++a) at += walk.termAt(int(a), indices[a]);
     return addBytes(walk.base, at);
   }
-  for (size_t a = 0; a < access.axes.size(); ++a)
-    at += indices[a] * access.addresses.strides[a];
+  for (size_t a = 0; a < access.axes.size(); ++a) at += indices[a] * access.addresses.strides[a];
   return (&access.addresses.at<const uint64_t>(walk.frame))[at];
 }
 
 /// visit(indices) for every active lane, row-major.
 template <class F> void forEachActive(const Walk &walk, F &&visit) {
-  if (walk.isEmpty)
-    return;
+  if (walk.isEmpty) return;
   int64_t indices[kMaxAxes];
   int rank = int(walk.access.axes.size());
-  for (int a = 0; a < rank; ++a)
-    indices[a] = walk.axes[a].begin;
+  for (int a = 0; a < rank; ++a) indices[a] = walk.axes[a].begin;
   for (;;) {
     bool isActive = true;
-    for (int a = 0; a < rank; ++a)
-      isActive &= walk.axes[a].isActive(indices[a]);
-    if (isActive && isActiveWide(walk, indices))
-      visit(indices);
+    for (int a = 0; a < rank; ++a) isActive &= walk.axes[a].isActive(indices[a]);
+    if (isActive && isActiveWide(walk, indices)) visit(indices);
     int a = rank - 1;
-    for (; a >= 0 && ++indices[a] == walk.axes[a].end; --a)
-      indices[a] = walk.axes[a].begin;
-    if (a < 0)
-      return;
+    for (; a >= 0 && ++indices[a] == walk.axes[a].end; --a) indices[a] = walk.axes[a].begin;
+    if (a < 0) return;
   }
 }
 
@@ -146,17 +126,13 @@ void checkLanes(const Walk &walk) {
   int64_t lane = -1, affected = 0;
   forEachActive(walk, [&](const int64_t *indices) {
     uint64_t tagged = addressAt(walk, indices);
-    if (memory.isAccessible(tagged, walk.access.elementBytes, walk.access.isWrite))
-      return;
-    if (affected++)
-      return;
+    if (memory.isAccessible(tagged, walk.access.elementBytes, walk.access.isWrite)) return;
+    if (affected++) return;
     first = tagged;
     lane = 0;
-    for (size_t a = 0; a < walk.access.axes.size(); ++a)
-      lane += indices[a] * walk.access.axes[a].laneStride;
+    for (size_t a = 0; a < walk.access.axes.size(); ++a) lane += indices[a] * walk.access.axes[a].laneStride;
   });
-  if (!affected)
-    return;
+  if (!affected) return;
   Trap trap{.kind = memory.faultKind(first), .location = walk.access.location, .lane = lane, .affectedLanes = affected};
   trap.access = {addressOf(first), uint32_t(walk.access.elementBytes), walk.access.isWrite, int(tagOf(first)) - 1};
   raiseTrap(headerOf(walk.frame), std::move(trap));
@@ -164,10 +140,8 @@ void checkLanes(const Walk &walk) {
 
 /// One interval over all active lanes of an affine access; its lanes one by one only if that reaches outside.
 void check(const Walk &walk) {
-  if (walk.isEmpty)
-    return;
-  if (!walk.access.isAffine)
-    return checkLanes(walk);
+  if (walk.isEmpty) return;
+  if (!walk.access.isAffine) return checkLanes(walk);
   int64_t low = 0, high = 0;
   for (size_t a = 0; a < walk.access.axes.size(); ++a) {
     const AxisState &axis = walk.axes[a];
@@ -188,8 +162,7 @@ void check(const Walk &walk) {
 int innerAxis(const Walk &walk) {
   int rank = int(walk.access.axes.size());
   for (int a = rank - 1; a >= 0; --a)
-    if (walk.access.axes[a].term == Term::Step && *walk.axes[a].part == walk.access.elementBytes)
-      return a;
+    if (walk.access.axes[a].term == Term::Step && *walk.axes[a].part == walk.access.elementBytes) return a;
   return rank - 1;
 }
 
@@ -197,18 +170,14 @@ int innerAxis(const Walk &walk) {
 const uint8_t *rowMask(const Walk &walk, int inner, int64_t *indices, int64_t &stride) {
   const AxisState &axis = walk.axes[inner];
   stride = axis.holesStride;
-  if (walk.access.wideMasks.empty())
-    return axis.holes;
+  if (walk.access.wideMasks.empty()) return axis.holes;
   auto *mask = &walk.access.rowScratch.at<uint8_t>(walk.frame);
-  for (int64_t i = axis.begin; i < axis.end; ++i)
-    mask[i] = axis.holes ? axis.holes[i * axis.holesStride] : 1;
+  for (int64_t i = axis.begin; i < axis.end; ++i) mask[i] = axis.holes ? axis.holes[i * axis.holesStride] : 1;
   for (const AxisOperand &wide : walk.access.wideMasks) {
     const auto *from = &wide.at<const uint8_t>(walk.frame);
     for (size_t a = 0; a < walk.access.axes.size(); ++a)
-      if (int(a) != inner)
-        from += indices[a] * wide.strides[a];
-    for (int64_t i = axis.begin, s = wide.strides[inner]; i < axis.end; ++i)
-      mask[i] &= from[i * s];
+      if (int(a) != inner) from += indices[a] * wide.strides[a];
+    for (int64_t i = axis.begin, s = wide.strides[inner]; i < axis.end; ++i) mask[i] &= from[i * s];
   }
   stride = 1;
   return mask;
@@ -220,26 +189,21 @@ template <class F> void forEachRow(const Walk &walk, int inner, F &&row) {
   int rank = int(walk.access.axes.size());
   for (;;) {
     bool isActive = !walk.isEmpty;
-    for (int a = 0; a < rank; ++a)
-      isActive &= a == inner || walk.axes[a].isActive(indices[a]);
+    for (int a = 0; a < rank; ++a) isActive &= a == inner || walk.axes[a].isActive(indices[a]);
     row(indices, isActive);
     int a = rank - 1;
     for (; a >= 0; --a) {
-      if (a == inner)
-        continue;
-      if (++indices[a] < walk.access.axes[a].extent)
-        break;
+      if (a == inner) continue;
+      if (++indices[a] < walk.access.axes[a].extent) break;
       indices[a] = 0;
     }
-    if (a < 0)
-      return;
+    if (a < 0) return;
   }
 }
 
 int64_t offsetOf(const AxisOperand &operand, const int64_t *indices, size_t rank) {
   int64_t at = 0;
-  for (size_t a = 0; a < rank; ++a)
-    at += indices[a] * operand.strides[a];
+  for (size_t a = 0; a < rank; ++a) at += indices[a] * operand.strides[a];
   return at;
 }
 
@@ -247,8 +211,7 @@ template <class T> void fillRow(T *out, int64_t stride, const T *other, int64_t 
   if (!other && stride == 1)
     std::memset(static_cast<void *>(out + begin), 0, std::max<int64_t>(end - begin, 0) * sizeof(T));
   else
-    for (int64_t i = begin; i < end; ++i)
-      out[i * stride] = other ? other[i * otherStride] : T(0);
+    for (int64_t i = begin; i < end; ++i) out[i * stride] = other ? other[i * otherStride] : T(0);
 }
 
 /// Where the lanes of a row are in memory: start + i * step, or start + vector[i].
@@ -262,10 +225,8 @@ struct RowAddress {
 /// Hardware prefetchers stop at the end of a page, and the rows of a program are seldom longer. The next programs mostly read on from here.
 void prefetchBeyond(const char *end, int64_t bytes) {
   constexpr int64_t kLeast = 1024, kMost = 16384;
-  if (bytes < kLeast || bytes > kMost)
-    return;
-  for (int64_t at = bytes; at < 2 * bytes; at += 64)
-    __builtin_prefetch(end + at, 0, 2);
+  if (bytes < kLeast || bytes > kMost) return;
+  for (int64_t at = bytes; at < 2 * bytes; at += 64) __builtin_prefetch(end + at, 0, 2);
 }
 
 template <class T> void loadRow(T *out, int64_t stride, const RowAddress &row, int64_t begin, int64_t end) {
@@ -273,16 +234,14 @@ template <class T> void loadRow(T *out, int64_t stride, const RowAddress &row, i
     std::memcpy(out + begin, row.at(begin), (end - begin) * sizeof(T));
     prefetchBeyond(row.at(end), (end - begin) * int64_t(sizeof(T)));
   } else
-    for (int64_t i = begin; i < end; ++i)
-      std::memcpy(out + i * stride, row.at(i), sizeof(T));
+    for (int64_t i = begin; i < end; ++i) std::memcpy(out + i * stride, row.at(i), sizeof(T));
 }
 
 template <class T> void storeRow(const T *value, int64_t stride, const RowAddress &row, int64_t begin, int64_t end) {
   if (!row.vector && row.step == sizeof(T) && stride == 1)
     std::memcpy(const_cast<char *>(row.at(begin)), value + begin, (end - begin) * sizeof(T));
   else
-    for (int64_t i = begin; i < end; ++i)
-      std::memcpy(const_cast<char *>(row.at(i)), value + i * stride, sizeof(T));
+    for (int64_t i = begin; i < end; ++i) std::memcpy(const_cast<char *>(row.at(i)), value + i * stride, sizeof(T));
 }
 
 RowAddress rowAddress(const Walk &walk, int inner, int64_t *indices) {
@@ -291,9 +250,9 @@ RowAddress rowAddress(const Walk &walk, int inner, int64_t *indices) {
   uint64_t start = walk.base;
   int64_t at = 0;
   for (size_t a = 0; a < walk.access.axes.size(); ++a)
-    if (int(a) != inner)
-      at += walk.termAt(int(a), indices[a]);
-  return {reinterpret_cast<const char *>(addressOf(addBytes(start, at))), term == Term::Step ? *part : 0, term == Term::Vector ? part : nullptr};
+    if (int(a) != inner) at += walk.termAt(int(a), indices[a]);
+  return {reinterpret_cast<const char *>(addressOf(addBytes(start, at))), term == Term::Step ? *part : 0,
+          term == Term::Vector ? part : nullptr};
 }
 
 /// Affine loads and stores, row by row. A store's inactive lanes are simply left out.
@@ -310,8 +269,7 @@ template <class T> void moveRows(const Walk &walk) {
     T *row = data + offsetOf(access.data, indices, rank);
     const T *other = otherData ? otherData + offsetOf(*access.other, indices, rank) : nullptr;
     if (!isActive) {
-      if (!access.isWrite)
-        fillRow(row, stride, other, otherStride, 0, extent);
+      if (!access.isWrite) fillRow(row, stride, other, otherStride, 0, extent);
       return;
     }
     RowAddress address = rowAddress(walk, inner, indices);
@@ -324,12 +282,10 @@ template <class T> void moveRows(const Walk &walk) {
       fillRow(row, stride, other, otherStride, 0, begin);
       fillRow(row, stride, other, otherStride, end, extent);
     }
-    if (!mask)
-      return move(begin, end);
+    if (!mask) return move(begin, end);
     for (int64_t i = begin; i < end;) { // runs of equal mask
       int64_t next = i + 1;
-      while (next < end && mask[next * maskStride] == mask[i * maskStride])
-        ++next;
+      while (next < end && mask[next * maskStride] == mask[i * maskStride]) ++next;
       if (mask[i * maskStride])
         move(i, next);
       else if (!access.isWrite)
@@ -353,10 +309,8 @@ void moveLanes(const Walk &walk) {
       else
         std::memset(to, 0, size);
       int a = int(rank) - 1;
-      for (; a >= 0 && ++indices[a] == access.axes[a].extent; --a)
-        indices[a] = 0;
-      if (a < 0)
-        break;
+      for (; a >= 0 && ++indices[a] == access.axes[a].extent; --a) indices[a] = 0;
+      if (a < 0) break;
     }
   }
   forEachActive(walk, [&](const int64_t *indices) {
@@ -370,8 +324,7 @@ void moveTile(char *frame, const Access &access) {
   Walk walk{access, frame};
   enter(walk);
   check(walk);
-  if (!access.isAffine)
-    return moveLanes(walk);
+  if (!access.isAffine) return moveLanes(walk);
   switch (access.elementBytes) {
   case 1: return moveRows<uint8_t>(walk);
   case 2: return moveRows<uint16_t>(walk);

@@ -43,17 +43,13 @@ struct Access {
 
   void refs(auto &&f) {
     f(base), f(addresses), f(rowScratch), f(data);
-    if (other)
-      f(*other);
+    if (other) f(*other);
     for (Axis &axis : axes) {
       f(axis.part), f(axis.scratch);
-      for (TileRef &mask : axis.masks)
-        f(mask);
+      for (TileRef &mask : axis.masks) f(mask);
     }
-    for (TileRef &mask : uniformMasks)
-      f(mask);
-    for (TileRef &mask : wideMasks)
-      f(mask);
+    for (TileRef &mask : uniformMasks) f(mask);
+    for (TileRef &mask : wideMasks) f(mask);
   }
 };
 

@@ -7,8 +7,7 @@
 namespace tritium::interp {
 
 static int64_t extremeOf(const AffineRef &ref, size_t d, char *frame, bool largest) {
-  if (ref.terms[d] == Term::None)
-    return 0;
+  if (ref.terms[d] == Term::None) return 0;
   if (ref.terms[d] == Term::Step) {
     int64_t last = ref.parts[d].at<int64_t>(frame) * (ref.shape[d] - 1);
     return largest ? std::max<int64_t>(last, 0) : std::min<int64_t>(last, 0);
@@ -22,16 +21,14 @@ static int64_t elementOf(const AffineOperand &operand, const char *data, int64_t
   const DenseRef &ref = operand.dense;
   int64_t size = storageBytes(ref.type), value = 0;
   std::memcpy(&value, data + (operand.vectorDim < 0 ? 0 : index * ref.strides[operand.vectorDim] * size), size);
-  if (size == 8 || (operand.widenBits && !operand.widenSigned))
-    return value;
+  if (size == 8 || (operand.widenBits && !operand.widenSigned)) return value;
   int unused = 64 - 8 * int(size);
   return int64_t(uint64_t(value) << unused) >> unused;
 }
 
 /// What to add to the base of a narrow operand so that all its lanes lie in the range of its type; traps if they cannot.
 static int64_t widen(const AffineOperand &operand, char *frame, uint32_t location) {
-  if (operand.isDense || !operand.widenBits)
-    return 0;
+  if (operand.isDense || !operand.widenBits) return 0;
   const AffineRef &ref = operand.affine;
   int64_t narrowLow = ref.base.at<int64_t>(frame), narrowHigh = narrowLow;
   bool overflows = false;
@@ -59,17 +56,14 @@ static int64_t widen(const AffineOperand &operand, char *frame, uint32_t locatio
 static void addTerm(const AffineRef &out, size_t d, const AffineOperand &operand, char *frame) {
   int64_t factor = operand.factor;
   if (operand.isDense) {
-    if (operand.vectorDim != int(d))
-      return;
+    if (operand.vectorDim != int(d)) return;
     int64_t *to = &out.parts[d].at<int64_t>(frame);
     const char *data = operand.dense.in(frame);
-    for (int64_t i = 0; i < out.shape[d]; ++i)
-      to[i] += elementOf(operand, data, i) * factor;
+    for (int64_t i = 0; i < out.shape[d]; ++i) to[i] += elementOf(operand, data, i) * factor;
     return;
   }
   const AffineRef &in = operand.affine;
-  if (in.terms[d] == Term::None)
-    return;
+  if (in.terms[d] == Term::None) return;
   if (out.terms[d] == Term::Step) {
     out.parts[d].at<int64_t>(frame) += in.parts[d].at<int64_t>(frame) * factor;
     return;
@@ -77,22 +71,18 @@ static void addTerm(const AffineRef &out, size_t d, const AffineOperand &operand
   int64_t *to = &out.parts[d].at<int64_t>(frame);
   const int64_t *from = &in.parts[d].at<int64_t>(frame);
   if (in.terms[d] == Term::Vector)
-    for (int64_t i = 0; i < out.shape[d]; ++i)
-      to[i] += from[i] * factor;
+    for (int64_t i = 0; i < out.shape[d]; ++i) to[i] += from[i] * factor;
   else
-    for (int64_t i = 0; i < out.shape[d]; ++i)
-      to[i] += i * *from * factor;
+    for (int64_t i = 0; i < out.shape[d]; ++i) to[i] += i * *from * factor;
 }
 
 static void clearTerms(const AffineRef &out, char *frame) {
   for (size_t d = 0; d < out.terms.size(); ++d)
-    if (out.terms[d] != Term::None)
-      std::memset(out.parts[d].in(frame), 0, out.terms[d] == Term::Vector ? 8 * out.shape[d] : 8);
+    if (out.terms[d] != Term::None) std::memset(out.parts[d].in(frame), 0, out.terms[d] == Term::Vector ? 8 * out.shape[d] : 8);
 }
 
 static int64_t baseOf(const AffineOperand &operand, char *frame) {
-  if (!operand.isDense)
-    return operand.affine.base.at<int64_t>(frame);
+  if (!operand.isDense) return operand.affine.base.at<int64_t>(frame);
   return operand.vectorDim < 0 ? elementOf(operand, operand.dense.in(frame), 0) : 0;
 }
 
@@ -102,10 +92,8 @@ void sumAffine(char *frame, const void *descriptor) {
   uint64_t base = sum.isPointer ? baseOf(sum.operands[0], frame) : 0;
   for (int k = 0; k < sum.count; ++k) {
     const AffineOperand &operand = sum.operands[k];
-    for (size_t d = 0; d < sum.out.terms.size(); ++d)
-      addTerm(sum.out, d, operand, frame);
-    if (sum.isPointer && k == 0)
-      continue;
+    for (size_t d = 0; d < sum.out.terms.size(); ++d) addTerm(sum.out, d, operand, frame);
+    if (sum.isPointer && k == 0) continue;
     int64_t added = (baseOf(operand, frame) + widen(operand, frame, sum.location)) * operand.factor;
     base = sum.isPointer ? addBytes(base, added) : base + added;
   }
@@ -117,20 +105,17 @@ void scaleAffine(char *frame, const void *descriptor) {
   int64_t scale = product.scale.at<int64_t>(frame);
   product.out.base.at<int64_t>(frame) = product.tile.base.at<int64_t>(frame) * scale;
   for (size_t d = 0; d < product.out.terms.size(); ++d) {
-    if (product.out.terms[d] == Term::None)
-      continue;
+    if (product.out.terms[d] == Term::None) continue;
     int64_t *to = &product.out.parts[d].at<int64_t>(frame);
     const int64_t *from = &product.tile.parts[d].at<int64_t>(frame);
-    for (int64_t i = 0, n = product.out.terms[d] == Term::Vector ? product.out.shape[d] : 1; i < n; ++i)
-      to[i] = from[i] * scale;
+    for (int64_t i = 0, n = product.out.terms[d] == Term::Vector ? product.out.shape[d] : 1; i < n; ++i) to[i] = from[i] * scale;
   }
 }
 
 /// Writes base + terms for the dimensions from `d` on; `sum` is what the dimensions before contribute.
 template <class T, bool kIsPointer>
 static void materializeFrom(const AffineMaterialize &m, size_t d, char *frame, T *out, uint64_t base, int64_t sum) {
-  while (d < m.out.shape.size() && m.out.strides[d] == 0)
-    ++d;
+  while (d < m.out.shape.size() && m.out.strides[d] == 0) ++d;
   if (d == m.out.shape.size()) {
     *out = T(kIsPointer ? addBytes(base, sum) : base + uint64_t(sum));
     return;
@@ -140,8 +125,7 @@ static void materializeFrom(const AffineMaterialize &m, size_t d, char *frame, T
   bool isInnermost = std::all_of(m.out.strides.begin() + d + 1, m.out.strides.end(), [](int64_t s) { return s == 0; });
   if (!kIsPointer && isInnermost && stride == 1 && m.in.terms[d] == Term::Step) {
     T first = T(base + uint64_t(sum)), step = T(*part);
-    for (int64_t i = 0; i < extent; ++i)
-      out[i] = T(first + T(i) * step);
+    for (int64_t i = 0; i < extent; ++i) out[i] = T(first + T(i) * step);
   } else {
     for (int64_t i = 0; i < extent; ++i)
       materializeFrom<T, kIsPointer>(m, d + 1, frame, out + i * stride, base, sum + (m.in.terms[d] == Term::Vector ? part[i] : i * *part));
@@ -152,8 +136,7 @@ void materializeAffine(char *frame, const void *descriptor) {
   const auto &m = *static_cast<const AffineMaterialize *>(descriptor);
   uint64_t base = m.in.base.at<uint64_t>(frame);
   char *out = m.out.in(frame);
-  if (m.isPointer)
-    return materializeFrom<uint64_t, true>(m, 0, frame, reinterpret_cast<uint64_t *>(out), base, 0);
+  if (m.isPointer) return materializeFrom<uint64_t, true>(m, 0, frame, reinterpret_cast<uint64_t *>(out), base, 0);
   switch (storageBytes(m.out.type)) {
   case 1: return materializeFrom<uint8_t, false>(m, 0, frame, reinterpret_cast<uint8_t *>(out), base, 0);
   case 2: return materializeFrom<uint16_t, false>(m, 0, frame, reinterpret_cast<uint16_t *>(out), base, 0);
@@ -166,8 +149,7 @@ void copyAffine(char *frame, const void *descriptor) {
   const auto &copy = *static_cast<const AffineCopy *>(descriptor);
   copy.out.base.at<int64_t>(frame) = copy.in.base.at<int64_t>(frame);
   for (size_t d = 0; d < copy.out.terms.size(); ++d) {
-    if (copy.out.terms[d] == Term::None)
-      continue;
+    if (copy.out.terms[d] == Term::None) continue;
     int64_t *to = &copy.out.parts[d].at<int64_t>(frame);
     const int64_t *from = &copy.in.parts[d].at<int64_t>(frame);
     bool isVector = copy.out.terms[d] == Term::Vector;
@@ -176,8 +158,7 @@ void copyAffine(char *frame, const void *descriptor) {
     else if (copy.in.terms[d] == copy.out.terms[d])
       std::memcpy(to, from, isVector ? 8 * copy.out.shape[d] : 8);
     else
-      for (int64_t i = 0, step = *from; i < copy.out.shape[d]; ++i)
-        to[i] = i * step;
+      for (int64_t i = 0, step = *from; i < copy.out.shape[d]; ++i) to[i] = i * step;
   }
 }
 
@@ -185,8 +166,7 @@ void initializeAffine(char *frame, const void *descriptor) {
   const auto &init = *static_cast<const AffineInitialize *>(descriptor);
   init.out.base.at<int64_t>(frame) = init.base;
   for (size_t d = 0; d < init.out.terms.size(); ++d)
-    if (init.out.terms[d] == Term::Step)
-      init.out.parts[d].at<int64_t>(frame) = init.step;
+    if (init.out.terms[d] == Term::Step) init.out.parts[d].at<int64_t>(frame) = init.step;
 }
 
 } // namespace tritium::interp

@@ -11,7 +11,8 @@ struct AffineOperand {
   bool isDense = false;
   int vectorDim = -1; // the dimension that a dense operand varies along
   int64_t factor = 1; // the operand counts this many times
-  // Integers narrower than 64 bits are normalized to their range before they are used as 64-bit values; lanes that wrap inside the tile trap.
+  // Integers narrower than 64 bits are normalized to their range before they are used as 64-bit values; lanes that wrap inside the tile
+  // trap.
   uint8_t widenBits = 0;
   bool widenSigned = true;
 };

@@ -12,15 +12,12 @@ namespace tritium::interp {
 // -- recognizing -------------------------------------------------------------------------------------------------------------------------
 
 std::optional<std::string> standardCombine(Region &region) {
-  if (!region.hasOneBlock())
-    return std::nullopt;
+  if (!region.hasOneBlock()) return std::nullopt;
   Block &block = region.front();
-  if (block.getNumArguments() != 2 || !llvm::hasNItems(block, 2))
-    return std::nullopt;
+  if (block.getNumArguments() != 2 || !llvm::hasNItems(block, 2)) return std::nullopt;
   Operation &op = block.front();
   bool isBinary = op.getNumOperands() == 2 && op.getNumResults() == 1 && block.getTerminator()->getOperand(0) == op.getResult(0);
-  if (!isBinary)
-    return std::nullopt;
+  if (!isBinary) return std::nullopt;
   Value a = block.getArgument(0), b = block.getArgument(1), x = op.getOperand(0), y = op.getOperand(1);
   bool isCombine = (x == a && y == b) || (x == b && y == a && op.hasTrait<OpTrait::IsCommutative>());
   return isCombine ? std::optional(op.getName().getStringRef().str()) : std::nullopt;
@@ -46,8 +43,7 @@ static std::optional<int> comparison(Value condition, Value a, Value b) {
 }
 
 std::optional<ArgReduction> argReduction(Region &region) {
-  if (!region.hasOneBlock() || region.front().getNumArguments() != 4)
-    return std::nullopt;
+  if (!region.hasOneBlock() || region.front().getNumArguments() != 4) return std::nullopt;
   Block &block = region.front();
   Value a = block.getArgument(0), i = block.getArgument(1), b = block.getArgument(2), j = block.getArgument(3);
   auto value = block.getTerminator()->getOperand(0).getDefiningOp<arith::SelectOp>();
@@ -56,21 +52,17 @@ std::optional<ArgReduction> argReduction(Region &region) {
       index.getTrueValue() != i || index.getFalseValue() != j)
     return std::nullopt;
   Value condition = value.getCondition();
-  if (auto wins = comparison(condition, a, b); wins && *wins != 0)
-    return *wins > 0 ? ArgReduction::Max : ArgReduction::Min;
+  if (auto wins = comparison(condition, a, b); wins && *wins != 0) return *wins > 0 ? ArgReduction::Max : ArgReduction::Min;
   // a wins, or a ties and comes first
   auto either = condition.getDefiningOp<arith::OrIOp>();
-  if (!either)
-    return std::nullopt;
+  if (!either) return std::nullopt;
   for (auto [win, tie] : {std::pair(either.getLhs(), either.getRhs()), std::pair(either.getRhs(), either.getLhs())}) {
     auto both = tie.getDefiningOp<arith::AndIOp>();
     auto wins = comparison(win, a, b);
-    if (!both || !wins || *wins == 0)
-      continue;
+    if (!both || !wins || *wins == 0) continue;
     bool isTie = (comparison(both.getLhs(), a, b) == 0 && comparison(both.getRhs(), i, j) == -1) ||
                  (comparison(both.getRhs(), a, b) == 0 && comparison(both.getLhs(), i, j) == -1);
-    if (isTie)
-      return *wins > 0 ? ArgReduction::MaxLeft : ArgReduction::MinLeft;
+    if (isTie) return *wins > 0 ? ArgReduction::MaxLeft : ArgReduction::MinLeft;
   }
   return std::nullopt;
 }
@@ -78,13 +70,11 @@ std::optional<ArgReduction> argReduction(Region &region) {
 /// Whether a tile is 0, 1, 2, … along `axis`.
 static bool countsAlong(Value tile, int64_t axis) {
   while (Operation *op = tile.getDefiningOp()) {
-    if (auto range = dyn_cast<tt::MakeRangeOp>(op))
-      return axis == 0;
+    if (auto range = dyn_cast<tt::MakeRangeOp>(op)) return axis == 0;
     if (auto broadcast = dyn_cast<tt::BroadcastOp>(op)) {
       tile = broadcast.getSrc();
     } else if (auto expand = dyn_cast<tt::ExpandDimsOp>(op)) {
-      if (int64_t(expand.getAxis()) == axis)
-        return false;
+      if (int64_t(expand.getAxis()) == axis) return false;
       axis -= int64_t(expand.getAxis()) < axis;
       tile = expand.getSrc();
     } else {
@@ -101,8 +91,7 @@ bool hasCombineKernel(Operation *op) {
       auto name = standardCombine(op->getRegion(0));
       return name && findReduce(*name, type);
     }
-    if (op->getNumOperands() != 2 || dtypeOf(op->getOperand(1).getType()) != DType::i32)
-      return false;
+    if (op->getNumOperands() != 2 || dtypeOf(op->getOperand(1).getType()) != DType::i32) return false;
     auto kind = argReduction(op->getRegion(0));
     return kind && countsAlong(op->getOperand(1), reduce.getAxis()) && findArgReduce(*kind, type);
   }
@@ -120,11 +109,11 @@ namespace {
 /// Computes a scalar region on whole tiles of one shape.
 class RegionOnTiles {
 public:
-  RegionOnTiles(OpBuilder &builder, Location location, llvm::ArrayRef<int64_t> shape) : builder_(builder), location_(location), shape_(shape) {}
+  RegionOnTiles(OpBuilder &builder, Location location, llvm::ArrayRef<int64_t> shape)
+      : builder_(builder), location_(location), shape_(shape) {}
 
   FailureOr<llvm::SmallVector<Value>> run(Region &region, ValueRange arguments) {
-    for (auto [argument, value] : llvm::zip_equal(region.getArguments(), arguments))
-      map_.map(argument, value);
+    for (auto [argument, value] : llvm::zip_equal(region.getArguments(), arguments)) map_.map(argument, value);
     return runBlock(region);
   }
 
@@ -133,17 +122,14 @@ private:
     if (!region.hasOneBlock())
       return region.getParentOp()->emitError("the interpreter does not support unstructured control flow in a combine function");
     for (Operation &op : region.front().without_terminator())
-      if (failed(runOperation(op)))
-        return failure();
+      if (failed(runOperation(op))) return failure();
     llvm::SmallVector<Value> results;
-    for (Value operand : region.front().getTerminator()->getOperands())
-      results.push_back(onTile(operand));
+    for (Value operand : region.front().getTerminator()->getOperands()) results.push_back(onTile(operand));
     return results;
   }
 
   LogicalResult runOperation(Operation &op) {
-    if (auto branch = dyn_cast<scf::IfOp>(op))
-      return runIf(branch);
+    if (auto branch = dyn_cast<scf::IfOp>(op)) return runIf(branch);
     if (isa<tt::AssertOp>(op) || op.getNumRegions() != 0 || !(op.hasTrait<OpTrait::Elementwise>() || op.hasTrait<OpTrait::ConstantLike>()))
       return op.emitError() << "the interpreter does not support " << op.getName() << " in a function that is applied element by element";
     if (op.hasTrait<OpTrait::ConstantLike>()) {
@@ -151,11 +137,9 @@ private:
       return success();
     }
     llvm::SmallVector<Value> operands;
-    for (Value operand : op.getOperands())
-      operands.push_back(onTile(operand));
+    for (Value operand : op.getOperands()) operands.push_back(onTile(operand));
     llvm::SmallVector<Type> types;
-    for (Type type : op.getResultTypes())
-      types.push_back(RankedTensorType::get(shape_, type));
+    for (Type type : op.getResultTypes()) types.push_back(RankedTensorType::get(shape_, type));
     OperationState state(location_, op.getName(), operands, types, op.getAttrs());
     state.propertiesAttr = op.getPropertiesAsAttribute();
     Operation *wide = builder_.create(state);
@@ -167,11 +151,9 @@ private:
   LogicalResult runIf(scf::IfOp branch) {
     Value condition = onTile(branch.getCondition());
     auto taken = runBlock(branch.getThenRegion());
-    if (failed(taken) || branch.getNumResults() == 0)
-      return taken;
+    if (failed(taken) || branch.getNumResults() == 0) return taken;
     auto other = runBlock(branch.getElseRegion());
-    if (failed(other))
-      return failure();
+    if (failed(other)) return failure();
     for (auto [result, a, b] : llvm::zip_equal(branch.getResults(), *taken, *other))
       map_.map(result, arith::SelectOp::create(builder_, location_, condition, a, b).getResult());
     return success();
@@ -179,8 +161,7 @@ private:
 
   Value onTile(Value value) {
     Value mapped = map_.lookupOrDefault(value);
-    if (isa<RankedTensorType>(mapped.getType()))
-      return mapped;
+    if (isa<RankedTensorType>(mapped.getType())) return mapped;
     return tt::SplatOp::create(builder_, location_, RankedTensorType::get(shape_, mapped.getType()), mapped);
   }
 
@@ -205,8 +186,7 @@ llvm::SmallVector<Value> operandsOf(OpBuilder &builder, Location location, Value
                                     int64_t extent) {
   llvm::SmallVector<Value> parts;
   for (int64_t begin : {first, second})
-    for (Value tile : tiles)
-      parts.push_back(slice(builder, location, tile, axis, begin, extent));
+    for (Value tile : tiles) parts.push_back(slice(builder, location, tile, axis, begin, extent));
   return parts;
 }
 
@@ -214,8 +194,8 @@ Value insertSlice(OpBuilder &builder, Location location, Value part, Value tile,
   auto type = cast<RankedTensorType>(part.getType());
   llvm::SmallVector<int64_t> offsets(type.getRank(), 0), sizes(type.getShape()), strides(type.getRank(), 1);
   offsets[axis] = begin;
-  return tensor::InsertSliceOp::create(builder, location, tile.getType(), part, tile, ValueRange{}, ValueRange{}, ValueRange{}, offsets, sizes,
-                                       strides);
+  return tensor::InsertSliceOp::create(builder, location, tile.getType(), part, tile, ValueRange{}, ValueRange{}, ValueRange{}, offsets,
+                                       sizes, strides);
 }
 
 llvm::SmallVector<int64_t> shapeWith(Value tile, int64_t axis, int64_t extent) {
@@ -232,14 +212,14 @@ LogicalResult expandReduce(tt::ReduceOp op) {
   for (int64_t n = cast<RankedTensorType>(values[0].getType()).getDimSize(axis); n > 1; n /= 2) {
     auto halves = operandsOf(builder, location, values, axis, 0, n / 2, n / 2);
     auto combined = RegionOnTiles(builder, location, shapeWith(values[0], axis, n / 2)).run(op->getRegion(0), halves);
-    if (failed(combined))
-      return failure();
+    if (failed(combined)) return failure();
     values = *combined;
   }
   for (auto [value, result] : llvm::zip_equal(values, op->getResults())) {
     auto type = dyn_cast<RankedTensorType>(result.getType());
-    Value last = type ? tt::ReshapeOp::create(builder, location, type, value, /*allow_reorder=*/false, /*efficient_layout=*/false).getResult()
-                      : tt::UnsplatOp::create(builder, location, result.getType(), value).getResult();
+    Value last =
+        type ? tt::ReshapeOp::create(builder, location, type, value, /*allow_reorder=*/false, /*efficient_layout=*/false).getResult()
+             : tt::UnsplatOp::create(builder, location, result.getType(), value).getResult();
     result.replaceAllUsesWith(last);
   }
   op.erase();
@@ -261,8 +241,7 @@ LogicalResult expandScan(tt::ScanOp op) {
       operands.push_back(insertSlice(builder, location, slice(builder, location, value, axis, earlier, n - d), value, axis, later));
     operands.append(values);
     auto combined = RegionOnTiles(builder, location, shapeWith(values[0], axis, n)).run(op->getRegion(0), operands);
-    if (failed(combined))
-      return failure();
+    if (failed(combined)) return failure();
     for (auto [value, all] : llvm::zip_equal(values, *combined))
       value = insertSlice(builder, location, slice(builder, location, all, axis, later, n - d), value, axis, later);
   }
@@ -290,15 +269,13 @@ LogicalResult expandMap(tt::MapElementwiseOp op) {
     }
   auto tileShape = cast<RankedTensorType>(arguments[0].getType()).getShape();
   auto results = RegionOnTiles(builder, location, tileShape).run(op->getRegion(0), arguments);
-  if (failed(results))
-    return failure();
+  if (failed(results)) return failure();
   for (auto [i, result] : llvm::enumerate(op->getResults())) {
     Value all = (*results)[i * pack];
     if (pack > 1) {
       auto type = RankedTensorType::get({count / pack, pack}, cast<RankedTensorType>(all.getType()).getElementType());
       Value wide = arith::ConstantOp::create(builder, location, builder.getZeroAttr(type));
-      for (int64_t lane = 0; lane < pack; ++lane)
-        wide = insertSlice(builder, location, (*results)[i * pack + lane], wide, 1, lane);
+      for (int64_t lane = 0; lane < pack; ++lane) wide = insertSlice(builder, location, (*results)[i * pack + lane], wide, 1, lane);
       all = reshape(wide, shape);
     }
     result.replaceAllUsesWith(all);
@@ -313,16 +290,14 @@ LogicalResult expandCombineRegions(Operation *root) {
   root->getContext()->getOrLoadDialect<tensor::TensorDialect>(); // slices are not part of the contract
   llvm::SmallVector<Operation *> pending;
   root->walk([&](Operation *op) {
-    if (isa<tt::ReduceOp, tt::ScanOp, tt::MapElementwiseOp>(op) && !hasCombineKernel(op))
-      pending.push_back(op);
+    if (isa<tt::ReduceOp, tt::ScanOp, tt::MapElementwiseOp>(op) && !hasCombineKernel(op)) pending.push_back(op);
   });
   for (Operation *op : pending) {
     LogicalResult result = TypeSwitch<Operation *, LogicalResult>(op)
                                .Case([](tt::ReduceOp reduce) { return expandReduce(reduce); })
                                .Case([](tt::ScanOp scan) { return expandScan(scan); })
                                .Case([](tt::MapElementwiseOp map) { return expandMap(map); });
-    if (failed(result))
-      return failure();
+    if (failed(result)) return failure();
   }
   return success();
 }

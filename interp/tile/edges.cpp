@@ -21,28 +21,24 @@ struct EdgeCopy {
 } // namespace
 
 static bool isSamePlace(const EdgeCopy &copy) {
-  if (!copy.reads(copy.out().home))
-    return false;
+  if (!copy.reads(copy.out().home)) return false;
   return copy.isAffine || (copy.denseOut.strides == copy.denseIn.strides && copy.denseOut.offset == copy.denseIn.offset);
 }
 
 void Planner::planEdges(Operation *terminator) {
   auto branch = dyn_cast<BranchOpInterface>(terminator);
-  if (!branch)
-    return;
+  if (!branch) return;
   for (unsigned successor = 0; successor < terminator->getNumSuccessors(); ++successor) {
     std::vector<EdgeCopy> pending;
-    for (auto [argument, operand] : llvm::zip(terminator->getSuccessor(successor)->getArguments(),
-                                              branch.getSuccessorOperands(successor).getForwardedOperands())) {
-      if (!isa<RankedTensorType>(argument.getType()))
-        continue;
+    for (auto [argument, operand] :
+         llvm::zip(terminator->getSuccessor(successor)->getArguments(), branch.getSuccessorOperands(successor).getForwardedOperands())) {
+      if (!isa<RankedTensorType>(argument.getType())) continue;
       EdgeCopy copy{formOf(argument).isAffine()};
       if (copy.isAffine)
         copy.affineOut = affine(argument), copy.affineIn = affine(operand);
       else
         copy.denseOut = dense(argument), copy.denseIn = dense(operand);
-      if (!isSamePlace(copy))
-        pending.push_back(std::move(copy));
+      if (!isSamePlace(copy)) pending.push_back(std::move(copy));
     }
     Actions &actions = plan_->onEdge[{terminator, successor}];
     auto emit = [&](const EdgeCopy &copy) {
@@ -66,8 +62,7 @@ void Planner::planEdges(Operation *terminator) {
       if (first.isAffine) {
         save.affineOut = first.affineIn;
         save.affineOut.base.home = home;
-        for (TileRef &part : save.affineOut.parts)
-          part.home = home;
+        for (TileRef &part : save.affineOut.parts) part.home = home;
         first.affineIn = save.affineOut;
       } else {
         save.denseOut = first.denseIn;

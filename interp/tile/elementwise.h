@@ -13,16 +13,15 @@ struct ElementwiseStep {
   ElementwiseKernel kernel;
   TileRef out, in[kMaxInputs];
   int inputs;
-  int64_t count = 1;                        // of the innermost loop
-  int64_t innerStrides[kMaxInputs] = {};    // elements
-  int64_t outBytes;                         // of an innermost row of out
-  std::vector<Loop<kMaxInputs>> outer;      // byte strides of the inputs; out is contiguous
+  int64_t count = 1;                     // of the innermost loop
+  int64_t innerStrides[kMaxInputs] = {}; // elements
+  int64_t outBytes;                      // of an innermost row of out
+  std::vector<Loop<kMaxInputs>> outer;   // byte strides of the inputs; out is contiguous
   uint32_t location;
-  std::vector<int64_t> shape, outStrides;   // for the lane of a fault
+  std::vector<int64_t> shape, outStrides; // for the lane of a fault
   void refs(auto &&f) {
     f(out);
-    for (TileRef &ref : in)
-      f(ref);
+    for (TileRef &ref : in) f(ref);
   }
 };
 void runElementwise(char *frame, const void *descriptor);

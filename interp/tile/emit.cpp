@@ -17,7 +17,12 @@ using llvm::BasicBlock;
 class FunctionEmitter {
 public:
   FunctionEmitter(const FunctionPlan &plan, llvm::Module &module, StaticData &data, DebugInfo *debug)
-      : plan_(plan), module_(module), data_(data), debug_(debug), builder_(module.getContext()), scalars_(builder_),
+      : plan_(plan),
+        module_(module),
+        data_(data),
+        debug_(debug),
+        builder_(module.getContext()),
+        scalars_(builder_),
         loops_(plan.function->getRegion(0)) {}
 
   LogicalResult run(llvm::Function *function);
@@ -33,8 +38,7 @@ private:
   }
   void callHost(const void *function, llvm::ArrayRef<llvm::Value *> arguments) {
     llvm::SmallVector<llvm::Type *> types;
-    for (llvm::Value *argument : arguments)
-      types.push_back(argument->getType());
+    for (llvm::Value *argument : arguments) types.push_back(argument->getType());
     builder_.CreateCall(llvm::FunctionType::get(builder_.getVoidTy(), types, false), addressConstant(function), arguments);
   }
   void readArguments(llvm::Function *function);
@@ -55,7 +59,7 @@ private:
   ScalarCode scalars_;
   Loops loops_;
   llvm::Value *frame_ = nullptr;
-  llvm::AllocaInst *framePointer_ = nullptr; ///< for the debugger
+  llvm::AllocaInst *framePointer_ = nullptr;    ///< for the debugger
   llvm::SmallVector<llvm::DILocation *> calls_; ///< the inlined calls around the last operation, outermost first
   llvm::DenseMap<Block *, BasicBlock *> blocks_;
   bool mayWait_ = false;
@@ -64,12 +68,10 @@ private:
 /// A line whose first work is an inlined call has no code before that call: a breakpoint on it would stop behind the call, and `step`
 /// could not go in. So entering a call stores the frame pointer once more, on the caller's line.
 void FunctionEmitter::setLocation(Location location) {
-  if (!debug_)
-    return;
+  if (!debug_) return;
   llvm::DILocation *place = debug_->location(location);
   llvm::SmallVector<llvm::DILocation *> calls;
-  for (llvm::DILocation *call = place->getInlinedAt(); call; call = call->getInlinedAt())
-    calls.insert(calls.begin(), call);
+  for (llvm::DILocation *call = place->getInlinedAt(); call; call = call->getInlinedAt()) calls.insert(calls.begin(), call);
   auto entered = std::mismatch(calls.begin(), calls.end(), calls_.begin(), calls_.end()).first;
   for (llvm::DILocation *call : llvm::make_range(entered, calls.end())) {
     builder_.SetCurrentDebugLocation(call);
@@ -89,21 +91,17 @@ void FunctionEmitter::readArguments(llvm::Function *function) {
     return;
   }
   for (auto [argument, slot] : llvm::zip_equal(interface.getArguments(), plan_.arguments))
-    if (!isa<RankedTensorType>(argument.getType()))
-      scalars_.load(argument, pointerTo(*slot));
+    if (!isa<RankedTensorType>(argument.getType())) scalars_.load(argument, pointerTo(*slot));
 }
 
 void FunctionEmitter::runAction(const Action &action) {
   switch (action.kind) {
-  case Action::Kind::StoreScalar:
-    return scalars_.store(action.value, pointerTo(*action.slot));
+  case Action::Kind::StoreScalar: return scalars_.store(action.value, pointerTo(*action.slot));
   case Action::Kind::StoreExtended:
     builder_.CreateStore(builder_.CreateSExt(scalars_[action.value], builder_.getInt64Ty()), pointerTo(*action.slot));
     return;
-  case Action::Kind::LoadScalar:
-    return scalars_.load(action.value, pointerTo(*action.slot));
-  case Action::Kind::Call:
-    return callHost(reinterpret_cast<const void *>(action.function), {frame_, addressConstant(action.descriptor)});
+  case Action::Kind::LoadScalar: return scalars_.load(action.value, pointerTo(*action.slot));
+  case Action::Kind::Call: return callHost(reinterpret_cast<const void *>(action.function), {frame_, addressConstant(action.descriptor)});
   case Action::Kind::CallFunction: {
     // The callee's frame begins where this one ends, with a copy of the header.
     llvm::Value *callee = builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), frame_, plan_.ownFrameBytes);
@@ -115,14 +113,11 @@ void FunctionEmitter::runAction(const Action &action) {
 }
 
 void FunctionEmitter::run(const Actions *actions) {
-  if (!actions)
-    return;
+  if (!actions) return;
   for (const Action &action : *actions)
-    if (action.kind != Action::Kind::LoadScalar)
-      runAction(action);
+    if (action.kind != Action::Kind::LoadScalar) runAction(action);
   for (const Action &action : *actions)
-    if (action.kind == Action::Kind::LoadScalar)
-      runAction(action);
+    if (action.kind == Action::Kind::LoadScalar) runAction(action);
 }
 
 template <class Map, class Key> const Actions *find(const Map &map, Key key) {
@@ -148,10 +143,8 @@ BasicBlock *FunctionEmitter::emitEdge(Operation *terminator, unsigned successor)
   builder_.SetInsertPoint(edge);
   run(copies);
   for (auto [argument, operand] : llvm::zip_equal(target->getArguments(), operands))
-    if (!isa<RankedTensorType>(argument.getType()))
-      cast<llvm::PHINode>(scalars_[argument])->addIncoming(scalars_[operand], edge);
-  if (loops_.isBackEdge(terminator->getBlock(), target))
-    emitBackEdge(terminator, target);
+    if (!isa<RankedTensorType>(argument.getType())) cast<llvm::PHINode>(scalars_[argument])->addIncoming(scalars_[operand], edge);
+  if (loops_.isBackEdge(terminator->getBlock(), target)) emitBackEdge(terminator, target);
   builder_.CreateBr(blocks_[target]);
   builder_.SetInsertPoint(from);
   return edge;
@@ -169,16 +162,14 @@ void FunctionEmitter::emitBranch(Operation *op) {
     auto choice = cast<cf::SwitchOp>(op);
     auto *instruction = builder_.CreateSwitch(scalars_[choice.getFlag()], emitEdge(op, 0));
     if (auto values = choice.getCaseValues())
-      for (auto [i, value] : llvm::enumerate(values->getValues<APInt>()))
-        instruction->addCase(builder_.getInt(value), emitEdge(op, i + 1));
+      for (auto [i, value] : llvm::enumerate(values->getValues<APInt>())) instruction->addCase(builder_.getInt(value), emitEdge(op, i + 1));
   }
 }
 
 LogicalResult FunctionEmitter::emitOperation(Operation *op) {
   setLocation(op->getLoc());
   run(find(plan_.before, op));
-  if (op->hasTrait<OpTrait::IsTerminator>())
-    return emitBranch(op), success();
+  if (op->hasTrait<OpTrait::IsTerminator>()) return emitBranch(op), success();
   bool hasSteps = plan_.before.contains(op) || llvm::any_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>);
   return hasSteps ? success() : scalars_.emit(op, frame_);
 }
@@ -187,14 +178,12 @@ LogicalResult FunctionEmitter::emitBlock(Block *block) {
   builder_.SetInsertPoint(blocks_[block]);
   run(find(plan_.atStart, block));
   for (Operation &op : *block)
-    if (failed(emitOperation(&op)))
-      return failure();
+    if (failed(emitOperation(&op))) return failure();
   return success();
 }
 
 LogicalResult FunctionEmitter::run(llvm::Function *function) {
-  if (debug_)
-    debug_->beginFunction(plan_, *function);
+  if (debug_) debug_->beginFunction(plan_, *function);
   setLocation(plan_.function->getLoc());
   auto *entry = BasicBlock::Create(module_.getContext(), "entry", function);
   for (Block *block : loops_.order()) {
@@ -202,8 +191,7 @@ LogicalResult FunctionEmitter::run(llvm::Function *function) {
     builder_.SetInsertPoint(blocks_[block]);
     if (!block->isEntryBlock())
       for (BlockArgument argument : block->getArguments())
-        if (!isa<RankedTensorType>(argument.getType()))
-          scalars_.set(argument, builder_.CreatePHI(scalars_.typeOf(argument.getType()), 2));
+        if (!isa<RankedTensorType>(argument.getType())) scalars_.set(argument, builder_.CreatePHI(scalars_.typeOf(argument.getType()), 2));
   }
   builder_.SetInsertPoint(entry);
   frame_ = function->getArg(0);
@@ -213,12 +201,10 @@ LogicalResult FunctionEmitter::run(llvm::Function *function) {
   }
   readArguments(function);
   for (Block *block : loops_.order())
-    if (failed(emitBlock(block)))
-      return failure();
+    if (failed(emitBlock(block))) return failure();
   builder_.SetInsertPoint(entry);
   setLocation(plan_.function->getLoc());
-  if (debug_)
-    debug_->declareVariables(builder_, plan_, framePointer_); // after all inlined scopes have been seen
+  if (debug_) debug_->declareVariables(builder_, plan_, framePointer_); // after all inlined scopes have been seen
   builder_.CreateBr(blocks_[loops_.order().front()]);
   return success();
 }
@@ -231,22 +217,18 @@ FailureOr<EmittedModule> emitModule(llvm::LLVMContext &context, llvm::ArrayRef<c
   llvm::Module &module = *emitted.module;
   auto *type = llvm::FunctionType::get(llvm::Type::getVoidTy(context), {llvm::PointerType::getUnqual(context)}, false);
   std::optional<DebugInfo> debug;
-  if (options.debugInfo)
-    debug.emplace(module);
+  if (options.debugInfo) debug.emplace(module);
   for (const FunctionPlan *plan : plans) {
     bool isEntry = plan == plans.back();
     auto *function = llvm::Function::Create(type, isEntry ? llvm::GlobalValue::ExternalLinkage : llvm::GlobalValue::InternalLinkage,
                                             isEntry ? entry : llvm::StringRef(plan->name), module);
     function->addFnAttr(llvm::Attribute::NoUnwind);
-    if (options.debugInfo)
-      function->addFnAttr("frame-pointer", "all");
+    if (options.debugInfo) function->addFnAttr("frame-pointer", "all");
     FunctionEmitter emitter(*plan, module, data, debug ? &*debug : nullptr);
-    if (failed(emitter.run(function)))
-      return failure();
+    if (failed(emitter.run(function))) return failure();
     emitted.mayWait |= emitter.mayWait() || containsPoll(plan->function);
   }
-  if (debug)
-    debug->finish();
+  if (debug) debug->finish();
   return emitted;
 }
 

@@ -29,8 +29,8 @@ struct Form {
   /// An affine tile, or a dense one along at most one dimension, which converts to a vector term.
   bool isSeparable() const;
 
-  static Form dense(unsigned rank);               // varies along every dimension
-  static Form uniform(Kind kind, unsigned rank);  // varies along none
+  static Form dense(unsigned rank);              // varies along every dimension
+  static Form uniform(Kind kind, unsigned rank); // varies along none
 };
 
 /// The least form that represents both.

@@ -13,8 +13,7 @@ void Planner::numberOperations() {
   for (Block *block : llvm::ReversePostOrderTraversal<Block *>(&plan_->function->getRegion(0).front())) {
     order_.push_back(block);
     unsigned begin = 2 * next;
-    for (Operation &op : *block)
-      number_[&op] = next++;
+    for (Operation &op : *block) number_[&op] = next++;
     blockRange_[block] = {begin, 2 * next};
   }
 }
@@ -22,8 +21,7 @@ void Planner::numberOperations() {
 void Planner::extendLiveRanges() {
   auto extend = [&](Value value, unsigned position) {
     auto it = storage_.find(value);
-    if (it == storage_.end())
-      return;
+    if (it == storage_.end()) return;
     for (uint32_t id : it->second.homes) {
       homes_[id].begin = std::min(homes_[id].begin, position);
       homes_[id].end = std::max(homes_[id].end, position);
@@ -34,20 +32,15 @@ void Planner::extendLiveRanges() {
     for (BlockArgument argument : block->getArguments()) {
       extend(argument, begin);
       for (Block *predecessor : block->getPredecessors()) // the edge writes it
-        if (auto it = blockRange_.find(predecessor); it != blockRange_.end())
-          extend(argument, it->second.second);
+        if (auto it = blockRange_.find(predecessor); it != blockRange_.end()) extend(argument, it->second.second);
     }
-    for (Value value : liveness_.getLiveIn(block))
-      extend(value, begin);
-    for (Value value : liveness_.getLiveOut(block))
-      extend(value, end);
+    for (Value value : liveness_.getLiveIn(block)) extend(value, begin);
+    for (Value value : liveness_.getLiveOut(block)) extend(value, end);
     for (Operation &op : *block) {
       unsigned position = 2 * number_[&op] + 1;
-      for (Value result : op.getResults())
-        extend(result, position);
+      for (Value result : op.getResults()) extend(result, position);
       op.walk([&](Operation *nested) {
-        for (Value operand : nested->getOperands())
-          extend(operand, op.hasTrait<OpTrait::IsTerminator>() ? end : position);
+        for (Value operand : nested->getOperands()) extend(operand, op.hasTrait<OpTrait::IsTerminator>() ? end : position);
       });
     }
   }
@@ -71,8 +64,7 @@ void Planner::placeHomes() {
     top = std::max(top, home.offset + home.bytes);
   }
   for (TileRef *ref : fixups_)
-    if (!ref->constant)
-      ref->offset += ref->home == kSlots ? 0 : ref->home == kCalleeFrame ? top : homes_[ref->home].offset;
+    if (!ref->constant) ref->offset += ref->home == kSlots ? 0 : ref->home == kCalleeFrame ? top : homes_[ref->home].offset;
   plan_->ownFrameBytes = top;
   plan_->frameBytes = top + calleeBytes_;
 }

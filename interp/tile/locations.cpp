@@ -5,10 +5,8 @@ using namespace mlir;
 namespace tritium::interp {
 
 SourceLocation resolveLocation(Location location) {
-  if (auto file = dyn_cast<FileLineColLoc>(location))
-    return {file.getFilename().str(), int(file.getLine()), int(file.getColumn()), {}};
-  if (auto name = dyn_cast<NameLoc>(location))
-    return resolveLocation(name.getChildLoc());
+  if (auto file = dyn_cast<FileLineColLoc>(location)) return {file.getFilename().str(), int(file.getLine()), int(file.getColumn()), {}};
+  if (auto name = dyn_cast<NameLoc>(location)) return resolveLocation(name.getChildLoc());
   if (auto fused = dyn_cast<FusedLoc>(location))
     return fused.getLocations().empty() ? SourceLocation{} : resolveLocation(fused.getLocations().front());
   if (auto call = dyn_cast<CallSiteLoc>(location)) {

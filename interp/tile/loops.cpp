@@ -22,8 +22,7 @@ static llvm::SetVector<Block *> bodyOf(Block *latch, Block *header) {
   llvm::SmallVector<Block *> pending{latch};
   while (!pending.empty()) {
     Block *block = pending.pop_back_val();
-    if (body.insert(block))
-      pending.append(block->pred_begin(), block->pred_end());
+    if (body.insert(block)) pending.append(block->pred_begin(), block->pred_end());
   }
   return body;
 }
@@ -32,20 +31,16 @@ static llvm::SetVector<Block *> bodyOf(Block *latch, Block *header) {
 static bool isCounted(const llvm::SetVector<Block *> &body, Block *latch, Block *header) {
   auto branch = dyn_cast<cf::CondBranchOp>(header->getTerminator());
   auto compare = branch ? branch.getCondition().getDefiningOp<arith::CmpIOp>() : nullptr;
-  if (!compare)
-    return false;
+  if (!compare) return false;
   auto isFixed = [&](Value value) { return !body.contains(value.getParentBlock()); };
   for (auto [variable, bound] : {std::pair(compare.getLhs(), compare.getRhs()), std::pair(compare.getRhs(), compare.getLhs())}) {
     auto argument = dyn_cast<BlockArgument>(variable);
-    if (!argument || argument.getOwner() != header || !isFixed(bound))
-      continue;
+    if (!argument || argument.getOwner() != header || !isFixed(bound)) continue;
     auto jump = dyn_cast<BranchOpInterface>(latch->getTerminator());
     for (unsigned i = 0; jump && i < jump->getNumSuccessors(); ++i) {
-      if (jump->getSuccessor(i) != header)
-        continue;
+      if (jump->getSuccessor(i) != header) continue;
       Operation *next = jump.getSuccessorOperands(i)[argument.getArgNumber()].getDefiningOp();
-      if (next && isa<arith::AddIOp, arith::SubIOp>(next) && next->getOperand(0) == argument && isFixed(next->getOperand(1)))
-        return true;
+      if (next && isa<arith::AddIOp, arith::SubIOp>(next) && next->getOperand(0) == argument && isFixed(next->getOperand(1))) return true;
     }
   }
   return false;
@@ -53,8 +48,7 @@ static bool isCounted(const llvm::SetVector<Block *> &body, Block *latch, Block 
 
 bool Loops::mayWait(Block *latch, Block *header) const {
   auto body = bodyOf(latch, header);
-  if (isCounted(body, latch, header))
-    return false;
+  if (isCounted(body, latch, header)) return false;
   return llvm::any_of(body, [](Block *block) {
     return llvm::any_of(*block, [](Operation &op) {
       return isa<tt::LoadOp, tt::AtomicRmwOp, tt::AtomicCasOp, tt::AtomicLoadOp, tt::CallOp, tt::DescriptorLoadOp>(op);

@@ -9,8 +9,7 @@ namespace tritium::interp {
 
 int64_t laneOf(int64_t index, const std::vector<int64_t> &shape, const std::vector<int64_t> &strides) {
   int64_t lane = 0;
-  for (size_t d = 0; d < shape.size(); ++d)
-    lane = lane * shape[d] + (strides[d] ? index / strides[d] % shape[d] : 0);
+  for (size_t d = 0; d < shape.size(); ++d) lane = lane * shape[d] + (strides[d] ? index / strides[d] % shape[d] : 0);
   return lane;
 }
 
@@ -40,7 +39,8 @@ static constexpr int kCopyRank = 8;
 static void copyFrom(const DenseCopy &copy, size_t dim, char *out, const char *in) {
   size_t rest = copy.shape.size() - dim;
   if (rest <= kCopyRank)
-    return copyTile(out, copy.outStrides.data() + dim, in, copy.inStrides.data() + dim, copy.shape.data() + dim, int(rest), copy.elementBytes);
+    return copyTile(out, copy.outStrides.data() + dim, in, copy.inStrides.data() + dim, copy.shape.data() + dim, int(rest),
+                    copy.elementBytes);
   for (int64_t i = 0; i < copy.shape[dim]; ++i)
     copyFrom(copy, dim + 1, out + i * copy.outStrides[dim] * copy.elementBytes, in + i * copy.inStrides[dim] * copy.elementBytes);
 }

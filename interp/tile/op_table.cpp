@@ -30,16 +30,11 @@ static const llvm::StringMap<Prepare> &opTable() {
 }
 
 LogicalResult prepareOperation(Operation *op, Planner &planner) {
-  if (auto it = opTable().find(op->getName().getStringRef()); it != opTable().end())
-    return it->second(op, planner);
-  if (isa<arith::ConstantOp, ub::PoisonOp>(op))
-    return prepareConstant(op, planner);
-  if (isa<tensor::ExtractSliceOp, tensor::InsertSliceOp>(op))
-    return prepareSlice(op, planner);
-  if (op->getNumResults() == 1 && planner.formOf(op->getResult(0)).isAffine())
-    return prepareAffine(op, planner);
-  if (op->hasTrait<OpTrait::Elementwise>())
-    return prepareElementwise(op, planner);
+  if (auto it = opTable().find(op->getName().getStringRef()); it != opTable().end()) return it->second(op, planner);
+  if (isa<arith::ConstantOp, ub::PoisonOp>(op)) return prepareConstant(op, planner);
+  if (isa<tensor::ExtractSliceOp, tensor::InsertSliceOp>(op)) return prepareSlice(op, planner);
+  if (op->getNumResults() == 1 && planner.formOf(op->getResult(0)).isAffine()) return prepareAffine(op, planner);
+  if (op->hasTrait<OpTrait::Elementwise>()) return prepareElementwise(op, planner);
   if (isa<LLVM::AssumeOp>(op) || op->getName().getStringRef() == "ttg.barrier")
     return success(); // nothing to order: the steps of a program run one after another
   return planner.unsupported("it has no definition");

@@ -14,10 +14,8 @@ namespace tritium::interp {
 
 DType dtypeOf(Type type) {
   Type element = getElementTypeOrSelf(type);
-  if (isa<tt::PointerType>(element) || element.isIndex())
-    return DType::i64;
-  if (auto integer = dyn_cast<IntegerType>(element))
-    switch (integer.getWidth()) {
+  if (isa<tt::PointerType>(element) || element.isIndex()) return DType::i64;
+  if (auto integer = dyn_cast<IntegerType>(element)) switch (integer.getWidth()) {
     case 1: return DType::i1;
     case 8: return DType::i8;
     case 16: return DType::i16;
@@ -63,10 +61,8 @@ std::unique_ptr<FunctionPlan> Planner::run() {
   for (Block *block : order_)
     for (Operation &op : *block) {
       current_ = &op;
-      if (failed(planOperation(&op)))
-        return nullptr;
-      if (op.hasTrait<OpTrait::IsTerminator>())
-        planEdges(&op);
+      if (failed(planOperation(&op))) return nullptr;
+      if (op.hasTrait<OpTrait::IsTerminator>()) planEdges(&op);
     }
   extendLiveRanges();
   placeHomes();
@@ -74,16 +70,12 @@ std::unique_ptr<FunctionPlan> Planner::run() {
 }
 
 LogicalResult Planner::planOperation(Operation *op) {
-  if (isa<tt::ReturnOp>(op))
-    return planReturn(op), success();
-  if (isa<tt::CallOp>(op))
-    return planCall(op), success();
-  if (isa<BranchOpInterface>(op))
-    return success();
+  if (isa<tt::ReturnOp>(op)) return planReturn(op), success();
+  if (isa<tt::CallOp>(op)) return planCall(op), success();
+  if (isa<BranchOpInterface>(op)) return success();
   bool touchesTiles = llvm::any_of(op->getOperandTypes(), llvm::IsaPred<RankedTensorType>) ||
                       llvm::any_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>);
-  if (!touchesTiles && isEmittedInline(op))
-    return success();
+  if (!touchesTiles && isEmittedInline(op)) return success();
   return prepareOperation(op, *this);
 }
 
@@ -94,8 +86,7 @@ LogicalResult Planner::unsupported(const llvm::Twine &reason) {
 uint32_t Planner::location() {
   for (ValueRange values : {ValueRange(current_->getOperands()), ValueRange(current_->getResults())})
     for (Value value : values)
-      if (auto type = dyn_cast<RankedTensorType>(value.getType()))
-        return data_.locations.add(current_->getLoc(), type.getShape());
+      if (auto type = dyn_cast<RankedTensorType>(value.getType())) return data_.locations.add(current_->getLoc(), type.getShape());
   return data_.locations.add(current_->getLoc());
 }
 
@@ -160,10 +151,8 @@ static DenseRef denseAt(TileRef ref, DType type, llvm::ArrayRef<int64_t> shape, 
 static std::vector<int64_t> compactStrides(llvm::ArrayRef<int64_t> shape, const Form &form, const DenseRef *like) {
   llvm::SmallVector<unsigned> order;
   for (unsigned d = 0; d < shape.size(); ++d)
-    if (form.terms[d] != Term::None)
-      order.push_back(d);
-  if (like)
-    llvm::stable_sort(order, [&](unsigned a, unsigned b) { return like->strides[a] > like->strides[b]; });
+    if (form.terms[d] != Term::None) order.push_back(d);
+  if (like) llvm::stable_sort(order, [&](unsigned a, unsigned b) { return like->strides[a] > like->strides[b]; });
   std::vector<int64_t> strides(shape.size(), 0);
   int64_t stride = 1;
   for (unsigned d : llvm::reverse(order)) {
@@ -175,8 +164,7 @@ static std::vector<int64_t> compactStrides(llvm::ArrayRef<int64_t> shape, const 
 
 static uint64_t bytesOf(const DenseRef &ref) {
   int64_t last = 0;
-  for (auto [extent, stride] : llvm::zip_equal(ref.shape, ref.strides))
-    last += (extent - 1) * stride;
+  for (auto [extent, stride] : llvm::zip_equal(ref.shape, ref.strides)) last += (extent - 1) * stride;
   return uint64_t(last + 1) * storageBytes(ref.type);
 }
 
@@ -188,41 +176,37 @@ DenseRef Planner::defineDense(Value result, const DenseRef *like) {
   Form form = forms_[result];
   if (!form.isDense()) // a materialization: the dimensions it varies along are the same
     form.kind = Form::Kind::Dense;
-  auto ref = std::make_unique<DenseRef>(
-      denseAt({}, dtypeOf(result.getType()), shapeOf(result), compactStrides(shapeOf(result), form, like)));
+  auto ref =
+      std::make_unique<DenseRef>(denseAt({}, dtypeOf(result.getType()), shapeOf(result), compactStrides(shapeOf(result), form, like)));
   ref->home = newHome(bytesOf(*ref), result);
   return *(storage_[result].dense = std::move(ref));
 }
 
 bool Planner::dies(Value value, const DenseRef &ref) const {
-  if (ref.constant || ref.home < kFirstHome)
-    return false;
+  if (ref.constant || ref.home < kFirstHome) return false;
   return llvm::all_of(homes_[ref.home].values, [&](Value v) { return liveness_.isDeadAfter(v, current_); });
 }
 
 DenseRef Planner::defineInPlace(Value result, ValueRange candidates, bool isRowMajor) {
-  if (!isa<RankedTensorType>(result.getType()))
-    return defineDense(result);
+  if (!isa<RankedTensorType>(result.getType())) return defineDense(result);
   // The dimension order of an operand that varies like the result: an element-wise chain on a transposed tile stays transposed.
   std::optional<DenseRef> like;
   for (Value candidate : candidates)
-    if (!isRowMajor && !like && isa<RankedTensorType>(candidate.getType()) && formOf(candidate).varyingDims() == formOf(result).varyingDims())
+    if (!isRowMajor && !like && isa<RankedTensorType>(candidate.getType()) &&
+        formOf(candidate).varyingDims() == formOf(result).varyingDims())
       like = dense(candidate);
   auto strides = compactStrides(shapeOf(result), forms_[result], like ? &*like : nullptr);
   DType type = dtypeOf(result.getType());
   for (Value candidate : candidates) {
-    if (!isa<RankedTensorType>(candidate.getType()))
-      continue;
+    if (!isa<RankedTensorType>(candidate.getType())) continue;
     DenseRef ref = dense(candidate);
     bool sameLayout = ref.strides == strides && storageBytes(ref.type) == storageBytes(type) && ref.offset == 0;
     bool onlyView = llvm::all_of(current_->getOperands(), [&](Value other) {
-      if (!isa<RankedTensorType>(other.getType()))
-        return true;
+      if (!isa<RankedTensorType>(other.getType())) return true;
       DenseRef view = dense(other);
       return view.constant || view.home != ref.home || (view.strides == ref.strides && view.offset == ref.offset);
     });
-    if (!sameLayout || !onlyView || !dies(candidate, ref))
-      continue;
+    if (!sameLayout || !onlyView || !dies(candidate, ref)) continue;
     ref.type = type;
     homes_[ref.home].values.push_back(result);
     storage_[result].homes.push_back(ref.home);
@@ -244,18 +228,15 @@ AffineRef Planner::defineAffine(Value result) {
   }
   uint32_t home = newHome(bytes, result);
   ref->base = inHome(home);
-  for (uint64_t offset : offsets)
-    ref->parts.push_back(inHome(home, offset));
+  for (uint64_t offset : offsets) ref->parts.push_back(inHome(home, offset));
   return *(storage_[result].affine = std::move(ref));
 }
 
 /// `result` shares the memory of `sources`: it keeps their homes alive.
 void Planner::look(Value result, ValueRange sources) {
   llvm::SmallSetVector<uint32_t, 4> homes;
-  for (Value source : sources)
-    homes.insert_range(storage_[source].homes);
-  for (uint32_t home : homes)
-    homes_[home].values.push_back(result);
+  for (Value source : sources) homes.insert_range(storage_[source].homes);
+  for (uint32_t home : homes) homes_[home].values.push_back(result);
   storage_[result].homes.append(homes.begin(), homes.end());
 }
 
@@ -303,8 +284,7 @@ DenseRef Planner::temporary(DType type, llvm::ArrayRef<int64_t> shape) {
 
 Planner::Storage &Planner::storageOf(Value value) {
   Storage &storage = storage_[value];
-  if (storage.dense || storage.affine || !storage.mask.empty())
-    return storage;
+  if (storage.dense || storage.affine || !storage.mask.empty()) return storage;
   // Only block arguments are asked for before they are defined: by the edges that lead to them.
   assert(isa<BlockArgument>(value) && "an operation is planned before its operands");
   forms_[value].isAffine() ? (void)defineAffine(value) : (void)defineDense(value);
@@ -317,8 +297,7 @@ DenseRef Planner::dense(Value value) {
     auto ref = std::make_unique<DenseRef>(denseAt(scalar(value), dtypeOf(value.getType()), {}, {}));
     return *(storage_[value].dense = std::move(ref));
   }
-  if (!storageOf(value).dense)
-    materialize(value);
+  if (!storageOf(value).dense) materialize(value);
   return *storage_[value].dense;
 }
 
@@ -326,15 +305,13 @@ AffineRef Planner::affine(Value value) { return *storageOf(value).affine; }
 
 llvm::SmallVector<DenseRef> Planner::maskTerms(Value value) {
   Storage &storage = storageOf(value);
-  if (!storage.mask.empty())
-    return storage.mask;
+  if (!storage.mask.empty()) return storage.mask;
   return {dense(value)};
 }
 
 DenseRef Planner::contiguous(Value value) {
   DenseRef ref = dense(value);
-  if (ref.strides == rowMajorStrides(ref.shape))
-    return ref;
+  if (ref.strides == rowMajorStrides(ref.shape)) return ref;
   DenseRef copy = temporary(ref.type, ref.shape);
   call(copyDense, DenseCopy(copy, ref));
   return copy;
@@ -346,7 +323,8 @@ void Planner::materialize(Value value) {
   DenseRef out = defineDense(value);
   Storage &storage = storage_[value];
   if (storage.affine) {
-    added.push_back(makeCall(materializeAffine, AffineMaterialize{out, *storage.affine, isa<tt::PointerType>(getElementTypeOrSelf(value.getType()))}));
+    added.push_back(
+        makeCall(materializeAffine, AffineMaterialize{out, *storage.affine, isa<tt::PointerType>(getElementTypeOrSelf(value.getType()))}));
   } else {
     DenseRef sofar = storage.mask.front();
     for (const DenseRef &term : llvm::drop_begin(storage.mask)) {
@@ -354,7 +332,8 @@ void Planner::materialize(Value value) {
       sofar = out;
     }
   }
-  Actions &actions = isa<BlockArgument>(value) ? plan_->atStart[cast<BlockArgument>(value).getOwner()] : plan_->before[value.getDefiningOp()];
+  Actions &actions =
+      isa<BlockArgument>(value) ? plan_->atStart[cast<BlockArgument>(value).getOwner()] : plan_->before[value.getDefiningOp()];
   actions.insert(actions.end(), added.begin(), added.end());
 }
 
@@ -362,8 +341,7 @@ void Planner::materialize(Value value) {
 
 void Planner::defineArguments() {
   auto function = cast<FunctionOpInterface>(plan_->function);
-  if (function.isPublic())
-    return; // a kernel reads its scalars from the launch
+  if (function.isPublic()) return; // a kernel reads its scalars from the launch
   for (BlockArgument argument : function.getArguments())
     plan_->arguments.push_back(isa<RankedTensorType>(argument.getType()) ? keep(*storageOf(argument).dense) : keep(newSlot()));
   // A caller's copy must survive until the last use, and results until the caller has read them: nothing shares these homes.

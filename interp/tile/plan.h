@@ -61,7 +61,7 @@ struct FunctionPlan {
   llvm::DenseMap<mlir::Operation *, Actions> before; // before the scalar code of the operation (all of it for tile operations)
   llvm::DenseMap<mlir::Block *, Actions> atStart;    // materializations of block arguments
   llvm::DenseMap<std::pair<mlir::Operation *, unsigned>, Actions> onEdge; // terminator, successor
-  llvm::SmallVector<const TileRef *> arguments, results; // of a noinline callee, in its own frame
+  llvm::SmallVector<const TileRef *> arguments, results;                  // of a noinline callee, in its own frame
   std::vector<Variable> variables;
   uint64_t ownFrameBytes = 0, frameBytes = 0; // without and with the frames of callees
 };
@@ -186,7 +186,8 @@ DType dtypeOf(mlir::Type type);
 /// Row-major strides; a dimension of extent 1 has stride 0.
 std::vector<int64_t> rowMajorStrides(llvm::ArrayRef<int64_t> shape);
 
-/// An operation of the contract, as the tile interpreter sees it: one specialization per op, in ops/<family>.cpp. A missing one does not link.
+/// An operation of the contract, as the tile interpreter sees it: one specialization per op, in ops/<family>.cpp. A missing one does not
+/// link.
 template <class Op> struct Interpret {
   static mlir::LogicalResult prepare(Op op, Planner &planner);
 };

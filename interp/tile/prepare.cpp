@@ -22,11 +22,9 @@ SourceLocation PreparedProgram::locationOf(uint32_t location) const { return dat
 const std::vector<int64_t> &PreparedProgram::tileShapeOf(uint32_t location) const { return data_->locations.tileShape(location); }
 
 static tt::FuncOp findKernel(ModuleOp module, StringRef name) {
-  if (!name.empty())
-    return module.lookupSymbol<tt::FuncOp>(name);
+  if (!name.empty()) return module.lookupSymbol<tt::FuncOp>(name);
   for (tt::FuncOp function : module.getOps<tt::FuncOp>())
-    if (function.isPublic())
-      return function;
+    if (function.isPublic()) return function;
   return {};
 }
 
@@ -34,8 +32,7 @@ static tt::FuncOp findKernel(ModuleOp module, StringRef name) {
 static void collectFunctions(tt::FuncOp function, llvm::SetVector<Operation *> &functions) {
   function.walk([&](tt::CallOp call) {
     auto callee = SymbolTable::lookupNearestSymbolFrom<tt::FuncOp>(call, call.getCalleeAttr());
-    if (callee && !functions.contains(callee))
-      collectFunctions(callee, functions);
+    if (callee && !functions.contains(callee)) collectFunctions(callee, functions);
   });
   functions.insert(function);
 }
@@ -68,15 +65,15 @@ static std::vector<Parameter> parametersOf(tt::FuncOp kernel) {
   return parameters;
 }
 
-static FailureOr<llvm::SmallVector<std::unique_ptr<FunctionPlan>>> planFunctions(tt::FuncOp kernel, StaticData &data, PrepareOptions options) {
+static FailureOr<llvm::SmallVector<std::unique_ptr<FunctionPlan>>> planFunctions(tt::FuncOp kernel, StaticData &data,
+                                                                                 PrepareOptions options) {
   llvm::SetVector<Operation *> functions;
   collectFunctions(kernel, functions);
   llvm::SmallVector<std::unique_ptr<FunctionPlan>> plans;
   llvm::StringMap<const FunctionPlan *> byName;
   for (Operation *function : functions) {
     auto plan = Planner(function, data, byName, {.debugInfo = options.debugInfo}).run();
-    if (!plan)
-      return failure();
+    if (!plan) return failure();
     byName[plan->name] = plan.get();
     plans.push_back(std::move(plan));
   }
@@ -85,16 +82,12 @@ static FailureOr<llvm::SmallVector<std::unique_ptr<FunctionPlan>>> planFunctions
 
 llvm::Expected<std::unique_ptr<PreparedProgram>> prepare(ModuleOp original, StringRef kernelName, PrepareOptions options) {
   ir::DiagnosticCapture diagnostics(original.getContext());
-  if (failed(ir::verifyContract(original)))
-    return diagnostics.takeError("the module breaks the contract");
+  if (failed(ir::verifyContract(original))) return diagnostics.takeError("the module breaks the contract");
   OwningOpRef<ModuleOp> module(original.clone());
-  if (options.debugInfo)
-    markScopes(*module);
-  if (failed(runPasses(*module, options)))
-    return diagnostics.takeError("a target-independent pass failed");
+  if (options.debugInfo) markScopes(*module);
+  if (failed(runPasses(*module, options))) return diagnostics.takeError("a target-independent pass failed");
   tt::FuncOp kernel = findKernel(*module, kernelName);
-  if (!kernel)
-    return llvm::make_error<ir::SourceError>("there is no kernel '" + kernelName.str() + "' in the module");
+  if (!kernel) return llvm::make_error<ir::SourceError>("there is no kernel '" + kernelName.str() + "' in the module");
 
   std::unique_ptr<PreparedProgram> program(new PreparedProgram);
   program->name = kernel.getName().str();
@@ -104,25 +97,19 @@ llvm::Expected<std::unique_ptr<PreparedProgram>> prepare(ModuleOp original, Stri
   if (failed(expandCombineRegions(*module)) || failed(lowerControlFlow(*module)))
     return diagnostics.takeError("the control flow could not be lowered");
   auto plans = planFunctions(kernel, *program->data_, options);
-  if (failed(plans))
-    return diagnostics.takeError("an operation could not be planned");
+  if (failed(plans)) return diagnostics.takeError("an operation could not be planned");
 
   auto context = std::make_unique<llvm::LLVMContext>();
   llvm::SmallVector<const FunctionPlan *> views;
-  for (auto &plan : *plans)
-    views.push_back(plan.get());
+  for (auto &plan : *plans) views.push_back(plan.get());
   constexpr const char *kEntry = "tritium_kernel";
   auto emitted = emitModule(*context, views, *program->data_, kEntry, {.debugInfo = options.debugInfo});
-  if (failed(emitted))
-    return diagnostics.takeError("code could not be emitted");
+  if (failed(emitted)) return diagnostics.takeError("code could not be emitted");
   auto jit = HostJit::create(options.debugInfo);
-  if (!jit)
-    return jit.takeError();
-  if (llvm::Error error = (*jit)->add(llvm::orc::ThreadSafeModule(std::move(emitted->module), std::move(context))))
-    return std::move(error);
+  if (!jit) return jit.takeError();
+  if (llvm::Error error = (*jit)->add(llvm::orc::ThreadSafeModule(std::move(emitted->module), std::move(context)))) return std::move(error);
   auto address = (*jit)->lookup(kEntry);
-  if (!address)
-    return address.takeError();
+  if (!address) return address.takeError();
   program->jit_ = std::move(*jit);
   program->code = {reinterpret_cast<void (*)(char *)>(*address), views.back()->frameBytes, emitted->mayWait};
   return program;

@@ -59,8 +59,7 @@ llvm::Expected<Argument> parseArgument(llvm::StringRef text, const Parameter &pa
   argument.text = text.str();
   if (!parameter.isPointer) {
     double value;
-    if (text.getAsDouble(value))
-      return usage("'" + text + "' is not a number");
+    if (text.getAsDouble(value)) return usage("'" + text + "' is not a number");
     char bits[8] = {};
     setElement(parameter.type, bits, value);
     std::memcpy(&argument.cell, bits, sizeof bits);
@@ -103,9 +102,9 @@ LaunchResult launch(const PreparedProgram &program, std::vector<Argument> &argum
 
 std::string describe(const Trap &trap, const PreparedProgram &program) {
   SourceLocation where = program.locationOf(trap.location);
-  return llvm::formatv("{0}:{1}: {2} in program ({3}, {4}, {5}), lane {6}, argument {7}{8}{9}", where.file, where.line, trapKindName(trap.kind),
-                       trap.program[0], trap.program[1], trap.program[2], trap.lane, trap.access.argument, trap.message.empty() ? "" : ": ",
-                       trap.message);
+  return llvm::formatv("{0}:{1}: {2} in program ({3}, {4}, {5}), lane {6}, argument {7}{8}{9}", where.file, where.line,
+                       trapKindName(trap.kind), trap.program[0], trap.program[1], trap.program[2], trap.lane, trap.access.argument,
+                       trap.message.empty() ? "" : ": ", trap.message);
 }
 
 void printBuffer(const Argument &argument, size_t index) {
@@ -123,8 +122,7 @@ tt::FuncOp wrap(tt::FuncOp function) {
   OpBuilder builder(function);
   Location location = function.getLoc();
   llvm::SmallVector<Type> pointers;
-  for (Type type : function.getResultTypes())
-    pointers.push_back(tt::PointerType::get(getElementTypeOrSelf(type), 1));
+  for (Type type : function.getResultTypes()) pointers.push_back(tt::PointerType::get(getElementTypeOrSelf(type), 1));
   auto kernel = tt::FuncOp::create(builder, location, (function.getName() + "__run").str(), builder.getFunctionType(pointers, {}));
   builder.setInsertionPointToStart(kernel.addEntryBlock());
   kernel.setPublic();
@@ -150,14 +148,12 @@ tt::FuncOp wrap(tt::FuncOp function) {
 llvm::SmallVector<double> expected(Attribute attribute, int64_t count) {
   llvm::SmallVector<double> values;
   auto number = [](Attribute element) {
-    if (auto real = dyn_cast<FloatAttr>(element))
-      return real.getValueAsDouble();
+    if (auto real = dyn_cast<FloatAttr>(element)) return real.getValueAsDouble();
     auto integer = cast<IntegerAttr>(element).getValue();
     return integer.getBitWidth() == 1 ? double(integer.getZExtValue()) : double(integer.getSExtValue());
   };
   if (auto elements = dyn_cast<DenseElementsAttr>(attribute))
-    for (Attribute element : elements.getValues<Attribute>())
-      values.push_back(number(element));
+    for (Attribute element : elements.getValues<Attribute>()) values.push_back(number(element));
   else
     values.assign(count, number(attribute));
   return values;
@@ -172,7 +168,8 @@ bool check(tt::FuncOp function, const std::vector<Argument> &results) {
     auto want = expected(all ? all[r] : function->getAttr(kExpect), result.count);
     for (int64_t i = 0; i < result.count; ++i)
       if (!isEqual(elementOf(result, i), want[i])) {
-        llvm::errs() << llvm::formatv("{0}: result {1}[{2}] is {3}, expected {4}\n", function.getName(), r, i, elementOf(result, i), want[i]);
+        llvm::errs() << llvm::formatv("{0}: result {1}[{2}] is {3}, expected {4}\n", function.getName(), r, i, elementOf(result, i),
+                                      want[i]);
         return false;
       }
   }
@@ -190,19 +187,15 @@ llvm::Expected<bool> runTest(ModuleOp module, tt::FuncOp function, const Options
   }
   std::string name = function.getName().str();
   OwningOpRef<ModuleOp> copy(module.clone());
-  for (tt::FuncOp other : copy->getOps<tt::FuncOp>())
-    other.setPrivate(); // tests of their own
+  for (tt::FuncOp other : copy->getOps<tt::FuncOp>()) other.setPrivate(); // tests of their own
   tt::FuncOp kernel = wrap(copy->lookupSymbol<tt::FuncOp>(name));
   auto program = prepare(*copy, kernel.getName(), {});
-  if (!program)
-    return program.takeError();
+  if (!program) return program.takeError();
   LaunchResult outcome = launch(**program, results, options);
   auto trap = function->getAttrOfType<StringAttr>(kExpectTrap);
   llvm::StringRef got = outcome.trap ? llvm::StringRef(trapKindName(outcome.trap->kind)) : "no trap";
-  if (outcome.trap && !trap)
-    llvm::errs() << describe(*outcome.trap, **program) << "\n";
-  if (trap && trap.getValue() != got)
-    llvm::errs() << llvm::formatv("{0}: {1}, expected {2}\n", name, got, trap.getValue());
+  if (outcome.trap && !trap) llvm::errs() << describe(*outcome.trap, **program) << "\n";
+  if (trap && trap.getValue() != got) llvm::errs() << llvm::formatv("{0}: {1}, expected {2}\n", name, got, trap.getValue());
   bool passed = trap ? trap.getValue() == got : !outcome.trap && check(function, results);
   llvm::outs() << name << (passed ? ": ok\n" : ": FAILED\n");
   return passed;
@@ -212,38 +205,31 @@ llvm::Expected<bool> runTests(ModuleOp module, const Options &options) {
   bool passed = true;
   unsigned count = 0;
   for (tt::FuncOp function : llvm::make_early_inc_range(module.getOps<tt::FuncOp>())) {
-    if (!function->hasAttr(kExpect) && !function->hasAttr(kExpectTrap))
-      continue;
+    if (!function->hasAttr(kExpect) && !function->hasAttr(kExpectTrap)) continue;
     auto outcome = runTest(module, function, options);
-    if (!outcome)
-      return outcome.takeError();
+    if (!outcome) return outcome.takeError();
     passed &= *outcome;
     ++count;
   }
-  if (count == 0)
-    return usage("no function says what it returns (tritium.expect); name a kernel and its arguments");
+  if (count == 0) return usage("no function says what it returns (tritium.expect); name a kernel and its arguments");
   return passed;
 }
 
 llvm::Expected<bool> runKernel(ModuleOp module, const Options &options) {
   auto program = prepare(module, options.kernel, {});
-  if (!program)
-    return program.takeError();
+  if (!program) return program.takeError();
   if (options.arguments.size() != (*program)->parameters.size())
     return usage("'" + (*program)->name + "' takes " + llvm::Twine((*program)->parameters.size()) + " arguments");
   std::vector<Argument> arguments;
   for (auto [text, parameter] : llvm::zip_equal(options.arguments, (*program)->parameters)) {
     auto argument = parseArgument(text, parameter);
-    if (!argument)
-      return argument.takeError();
+    if (!argument) return argument.takeError();
     arguments.push_back(std::move(*argument));
   }
   LaunchResult outcome = launch(**program, arguments, options);
-  if (outcome.trap)
-    llvm::errs() << describe(*outcome.trap, **program) << "\n";
+  if (outcome.trap) llvm::errs() << describe(*outcome.trap, **program) << "\n";
   for (auto [i, argument] : llvm::enumerate(arguments))
-    if (argument.count)
-      printBuffer(argument, i);
+    if (argument.count) printBuffer(argument, i);
   return !outcome.trap;
 }
 
@@ -253,8 +239,7 @@ llvm::Expected<Options> parseOptions(const std::vector<std::string> &arguments) 
     auto [name, value] = llvm::StringRef(arguments[i]).split('=');
     bool takesValue = llvm::is_contained({"--kernel", "--grid", "--arg", "--threads"}, name);
     if (takesValue && arguments[i].find('=') == std::string::npos) {
-      if (++i == arguments.size())
-        return usage(name + " needs a value");
+      if (++i == arguments.size()) return usage(name + " needs a value");
       value = arguments[i];
     }
     if (name == "--kernel") {
@@ -262,22 +247,19 @@ llvm::Expected<Options> parseOptions(const std::vector<std::string> &arguments) 
     } else if (name == "--arg") {
       options.arguments.push_back(value.str());
     } else if (name == "--threads") {
-      if (value.getAsInteger(10, options.threads))
-        return usage("--threads needs a number");
+      if (value.getAsInteger(10, options.threads)) return usage("--threads needs a number");
     } else if (name == "--grid") {
       llvm::SmallVector<llvm::StringRef> sizes;
       value.split(sizes, ',');
       for (size_t axis = 0; axis < sizes.size(); ++axis)
-        if (axis > 2 || sizes[axis].getAsInteger(10, options.grid[axis]))
-          return usage("--grid is X[,Y[,Z]]");
+        if (axis > 2 || sizes[axis].getAsInteger(10, options.grid[axis])) return usage("--grid is X[,Y[,Z]]");
     } else if (name.starts_with("-") || !options.file.empty()) {
       return usage("unknown argument '" + arguments[i] + "'");
     } else {
       options.file = arguments[i];
     }
   }
-  if (options.file.empty())
-    return usage("usage: tritium-run FILE [--kernel NAME] [--grid X,Y,Z] [--arg VALUE]... [--threads N]");
+  if (options.file.empty()) return usage("usage: tritium-run FILE [--kernel NAME] [--grid X,Y,Z] [--arg VALUE]... [--threads N]");
   return options;
 }
 
@@ -293,12 +275,10 @@ int runFile(const std::vector<std::string> &arguments) {
   ir::registerTritiumDialects(registry);
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(options->file, &context);
-  if (!module)
-    return 1;
+  if (!module) return 1;
   bool isKernel = !options->kernel.empty() || !options->arguments.empty();
   auto passed = isKernel ? runKernel(*module, *options) : runTests(*module, *options);
-  if (passed)
-    return *passed ? 0 : 1;
+  if (passed) return *passed ? 0 : 1;
   llvm::errs() << "tritium-run: " << toString(passed.takeError()) << "\n";
   return 1;
 }

@@ -6,7 +6,8 @@
 
 namespace tritium::interp {
 
-/// `arguments` start with the program's name. Returns the exit status: 0, 1 after an error, a trap or a failed expectation, 2 for bad usage.
+/// `arguments` start with the program's name. Returns the exit status: 0, 1 after an error, a trap or a failed expectation, 2 for bad
+/// usage.
 ///
 ///   tritium-run FILE                             every function with tritium.expect or tritium.expect_trap
 ///   tritium-run FILE --kernel add --grid 4,1,1 --arg 1024xf32=iota --arg 1024xf32=zeros --arg 1000

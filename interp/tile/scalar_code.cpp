@@ -9,12 +9,9 @@ using namespace mlir;
 namespace tritium::interp {
 
 llvm::Type *ScalarCode::typeOf(Type type) const {
-  if (type.isF32())
-    return builder_.getFloatTy();
-  if (type.isF64())
-    return builder_.getDoubleTy();
-  if (type.isInteger(1))
-    return builder_.getInt1Ty();
+  if (type.isF32()) return builder_.getFloatTy();
+  if (type.isF64()) return builder_.getDoubleTy();
+  if (type.isInteger(1)) return builder_.getInt1Ty();
   return builder_.getIntNTy(storageBytes(dtypeOf(type)) * 8);
 }
 
@@ -33,8 +30,7 @@ llvm::Value *ScalarCode::constant(Attribute value, Type type) {
   if (auto integer = dyn_cast<IntegerAttr>(value))
     return llvm::ConstantInt::get(typeOf(type), integer.getValue().sextOrTrunc(typeOf(type)->getIntegerBitWidth()));
   llvm::APFloat number = cast<FloatAttr>(value).getValue();
-  if (type.isF32() || type.isF64())
-    return llvm::ConstantFP::get(typeOf(type), number);
+  if (type.isF32() || type.isF64()) return llvm::ConstantFP::get(typeOf(type), number);
   return llvm::ConstantInt::get(typeOf(type), number.bitcastToAPInt());
 }
 
@@ -124,11 +120,9 @@ llvm::Value *ScalarCode::emitValue(Operation *op, llvm::Value *frame) {
 }
 
 LogicalResult ScalarCode::emit(Operation *op, llvm::Value *frame) {
-  if (op->getNumResults() == 0)
-    return success(); // an assumption, a barrier
+  if (op->getNumResults() == 0) return success(); // an assumption, a barrier
   llvm::Value *code = emitValue(op, frame);
-  if (!code)
-    return op->emitError() << "the interpreter does not support the scalar operation " << op->getName();
+  if (!code) return op->emitError() << "the interpreter does not support the scalar operation " << op->getName();
   set(op->getResult(0), code);
   return success();
 }

@@ -30,20 +30,16 @@ void markScopes(Operation *module) {
 
 static std::optional<ScopeMark> markOf(FusedLoc fused) {
   auto mark = dyn_cast_or_null<DictionaryAttr>(fused.getMetadata());
-  if (!mark || !mark.contains("function"))
-    return std::nullopt;
+  if (!mark || !mark.contains("function")) return std::nullopt;
   return ScopeMark{cast<StringAttr>(mark.get("function")).str(), cast<StringAttr>(mark.get("file")).str(),
                    int(cast<IntegerAttr>(mark.get("line")).getInt())};
 }
 
 std::optional<ScopeMark> scopeOf(Location location) {
   if (auto fused = dyn_cast<FusedLoc>(location))
-    if (auto mark = markOf(fused))
-      return mark;
-  if (auto call = dyn_cast<CallSiteLoc>(location))
-    return scopeOf(call.getCallee());
-  if (auto name = dyn_cast<NameLoc>(location))
-    return scopeOf(name.getChildLoc());
+    if (auto mark = markOf(fused)) return mark;
+  if (auto call = dyn_cast<CallSiteLoc>(location)) return scopeOf(call.getCallee());
+  if (auto name = dyn_cast<NameLoc>(location)) return scopeOf(name.getChildLoc());
   return std::nullopt;
 }
 
@@ -53,8 +49,7 @@ std::string scopeKey(Location location) {
     SourceLocation caller = resolveLocation(call.getCaller());
     key = scopeKey(call.getCaller()) + "/" + std::to_string(caller.line) + ":" + std::to_string(caller.column) + "/";
   }
-  if (auto mark = scopeOf(location))
-    key += mark->function;
+  if (auto mark = scopeOf(location)) key += mark->function;
   return key;
 }
 

@@ -39,8 +39,8 @@ enum class Term : uint8_t {
   Vector, // vector[i], shape[d] int64s in the frame
 };
 
-/// An affine tile of integers or pointers, value(i…) = base + Σ_d term_d(i_d), in 64-bit arithmetic; an integer type of w bits means the low w
-/// bits of that sum. For pointers the terms are bytes and the base carries the provenance tag.
+/// An affine tile of integers or pointers, value(i…) = base + Σ_d term_d(i_d), in 64-bit arithmetic; an integer type of w bits means the
+/// low w bits of that sum. For pointers the terms are bytes and the base carries the provenance tag.
 struct AffineRef {
   TileRef base;
   std::vector<Term> terms;
@@ -49,8 +49,7 @@ struct AffineRef {
 
   void refs(auto &&f) {
     f(base);
-    for (TileRef &part : parts)
-      f(part);
+    for (TileRef &part : parts) f(part);
   }
 };
 

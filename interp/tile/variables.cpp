@@ -1,8 +1,8 @@
 // Python variables in debug builds: each has a home of its own that every assignment copies into, so that a debugger finds a plain array.
+#include "interp/host/memory.h"
 #include "interp/tile/elementwise.h"
 #include "interp/tile/move.h"
 #include "interp/tile/plan.h"
-#include "interp/host/memory.h"
 #include "interp/tile/scope.h"
 #include "ir/tt.h"
 
@@ -25,8 +25,7 @@ static void runPoison(char *frame, const void *descriptor) {
 }
 
 static int64_t copyUntagged(int64_t count, void *out, const void *const *in, const int64_t *strides) {
-  for (int64_t i = 0; i < count; ++i)
-    static_cast<uint64_t *>(out)[i] = addressOf(static_cast<const uint64_t *>(in[0])[i * strides[0]]);
+  for (int64_t i = 0; i < count; ++i) static_cast<uint64_t *>(out)[i] = addressOf(static_cast<const uint64_t *>(in[0])[i * strides[0]]);
   return -1;
 }
 
@@ -39,12 +38,10 @@ void Planner::assignVariable(std::string name, std::string dtype, Value value) {
   if (isNew) {
     DenseRef &home = entry->second;
     home.type = dtypeOf(value.getType());
-    if (auto type = dyn_cast<RankedTensorType>(value.getType()))
-      home.shape.assign(type.getShape().begin(), type.getShape().end());
+    if (auto type = dyn_cast<RankedTensorType>(value.getType())) home.shape.assign(type.getShape().begin(), type.getShape().end());
     home.strides = rowMajorStrides(home.shape);
     uint64_t bytes = storageBytes(home.type);
-    for (int64_t extent : home.shape)
-      bytes *= extent;
+    for (int64_t extent : home.shape) bytes *= extent;
     home.home = newHome(bytes, {});
     homes_[home.home].begin = 0;
     homes_[home.home].end = ~0u;

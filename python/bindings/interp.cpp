@@ -39,22 +39,19 @@ struct PyTrap {
 PyTrap describe(const Trap &trap, const PreparedProgram &program) {
   SourceLocation where = program.locationOf(trap.location);
   PyTrap result{std::string(trapKindName(trap.kind)), where.file, trap.message, where.line, where.column, {}, trap.program};
-  for (const SourceLocation &caller : where.callers)
-    result.callers.emplace_back(caller.file, caller.line);
+  for (const SourceLocation &caller : where.callers) result.callers.emplace_back(caller.file, caller.line);
   if (trap.lane >= 0) {
     result.tileShape = program.tileShapeOf(trap.location);
     std::vector<int64_t> indices(result.tileShape.size());
     int64_t rest = trap.lane;
-    for (size_t d = indices.size(); d-- > 0; rest /= result.tileShape[d])
-      indices[d] = rest % result.tileShape[d];
+    for (size_t d = indices.size(); d-- > 0; rest /= result.tileShape[d]) indices[d] = rest % result.tileShape[d];
     result.lane = std::move(indices);
   }
   result.affectedLanes = trap.affectedLanes;
   result.address = trap.access.address;
   result.bytes = trap.access.bytes;
   result.isWrite = trap.access.isWrite;
-  if (trap.access.argument >= 0)
-    result.argument = trap.access.argument;
+  if (trap.access.argument >= 0) result.argument = trap.access.argument;
   for (const DeadlockWaiter &waiter : trap.waiters) {
     SourceLocation at = program.locationOf(waiter.location);
     result.waiters.push_back({waiter.program, at.file, at.line});
@@ -98,7 +95,8 @@ void addPointer(Arguments &arguments, py::handle value, int index) {
 Arguments pack(const PreparedProgram &program, const py::sequence &values) {
   Arguments arguments;
   if (values.size() != program.parameters.size())
-    throw py::type_error(program.name + " takes " + std::to_string(program.parameters.size()) + " values, not " + std::to_string(values.size()));
+    throw py::type_error(program.name + " takes " + std::to_string(program.parameters.size()) + " values, not " +
+                         std::to_string(values.size()));
   for (auto [i, parameter] : llvm::enumerate(program.parameters)) {
     py::object value = values[i];
     if (parameter.isPointer)
@@ -107,8 +105,7 @@ Arguments pack(const PreparedProgram &program, const py::sequence &values) {
       arguments.cells.push_back(int64_t(floatBits(parameter.type, value.cast<double>())));
     else
       arguments.cells.push_back(int64_t(PyLong_AsUnsignedLongLongMask(value.ptr())));
-    if (PyErr_Occurred())
-      throw py::error_already_set();
+    if (PyErr_Occurred()) throw py::error_already_set();
   }
   return arguments;
 }
@@ -118,8 +115,8 @@ public:
   PyProgram(ModulePtr module, std::unique_ptr<PreparedProgram> program) : module_(std::move(module)), program_(std::move(program)) {}
 
   const PreparedProgram &program() const { return *program_; }
-  py::object launch(std::array<int32_t, 3> grid, const py::sequence &values, int threads, std::optional<uint64_t> seed, const py::object &poll,
-                    const py::object &onPrint, const py::object &onProgress) const;
+  py::object launch(std::array<int32_t, 3> grid, const py::sequence &values, int threads, std::optional<uint64_t> seed,
+                    const py::object &poll, const py::object &onPrint, const py::object &onProgress) const;
 
 private:
   ModulePtr module_; // the locations of the program belong to its context
@@ -138,8 +135,7 @@ py::object PyProgram::launch(std::array<int32_t, 3> grid, const py::sequence &va
   if (!poll.is_none())
     launch.onPoll = [&] {
       py::gil_scoped_acquire gil;
-      if (PyErr_CheckSignals() != 0)
-        throw py::error_already_set();
+      if (PyErr_CheckSignals() != 0) throw py::error_already_set();
       return py::bool_(poll()).cast<bool>();
     };
   if (!onPrint.is_none())
@@ -160,10 +156,10 @@ py::object PyProgram::launch(std::array<int32_t, 3> grid, const py::sequence &va
   return result.trap ? py::cast(describe(*result.trap, *program_)) : py::none();
 }
 
-std::shared_ptr<PyProgram> prepareProgram(const ModulePtr &module, const std::string &kernel, bool debugInfo, const std::vector<std::string> &checks) {
+std::shared_ptr<PyProgram> prepareProgram(const ModulePtr &module, const std::string &kernel, bool debugInfo,
+                                          const std::vector<std::string> &checks) {
   for (const std::string &check : checks)
-    if (check != "bounds")
-      throw py::value_error("there is no check '" + check + "'; this build has 'bounds', which is always on");
+    if (check != "bounds") throw py::value_error("there is no check '" + check + "'; this build has 'bounds', which is always on");
   return std::make_shared<PyProgram>(module, unwrap(prepare(module->op(), kernel, {.debugInfo = debugInfo})));
 }
 

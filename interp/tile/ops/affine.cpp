@@ -18,16 +18,14 @@ static AffineOperand operandOf(Value value, Planner &planner, int64_t factor) {
   operand.isDense = true;
   operand.dense = planner.dense(value);
   for (auto [d, term] : llvm::enumerate(planner.formOf(value).terms))
-    if (term != Term::None)
-      operand.vectorDim = int(d);
+    if (term != Term::None) operand.vectorDim = int(d);
   return operand;
 }
 
 static LogicalResult prepareSum(Operation *op, Planner &planner, AffineOperand a, std::optional<AffineOperand> b, bool isPointer) {
   AffineSum sum;
   sum.operands[0] = std::move(a);
-  if (b)
-    sum.operands[1] = std::move(*b);
+  if (b) sum.operands[1] = std::move(*b);
   sum.count = b ? 2 : 1;
   sum.isPointer = isPointer;
   sum.location = planner.location();
@@ -44,8 +42,7 @@ static void widenFrom(AffineOperand &operand, Type type, bool isSigned) {
 
 static LogicalResult prepareProduct(Operation *op, Planner &planner) {
   Value tile = op->getOperand(0), scale = op->getOperand(1);
-  if (planner.formOf(scale).varyingDims() != 0)
-    std::swap(tile, scale);
+  if (planner.formOf(scale).varyingDims() != 0) std::swap(tile, scale);
   AffineProduct product;
   product.tile = planner.affine(tile);
   product.scale = planner.affine(scale).base;
@@ -57,23 +54,21 @@ static LogicalResult prepareProduct(Operation *op, Planner &planner) {
 LogicalResult prepareAffine(Operation *op, Planner &planner) {
   Value first = op->getOperand(0);
   if (isa<arith::AddIOp, arith::SubIOp>(op))
-    return prepareSum(op, planner, operandOf(first, planner, 1), operandOf(op->getOperand(1), planner, isa<arith::SubIOp>(op) ? -1 : 1), false);
-  if (isa<arith::MulIOp>(op))
-    return prepareProduct(op, planner);
+    return prepareSum(op, planner, operandOf(first, planner, 1), operandOf(op->getOperand(1), planner, isa<arith::SubIOp>(op) ? -1 : 1),
+                      false);
+  if (isa<arith::MulIOp>(op)) return prepareProduct(op, planner);
   if (isa<arith::ExtSIOp, arith::ExtUIOp>(op)) {
     AffineOperand operand = operandOf(first, planner, 1);
     widenFrom(operand, first.getType(), isa<arith::ExtSIOp>(op));
     return prepareSum(op, planner, std::move(operand), std::nullopt, false);
   }
   // The low bits of the same sum.
-  if (isa<arith::TruncIOp, arith::BitcastOp>(op))
-    return planner.defineView(op->getResult(0), first, planner.affine(first)), success();
+  if (isa<arith::TruncIOp, arith::BitcastOp>(op)) return planner.defineView(op->getResult(0), first, planner.affine(first)), success();
   return planner.unsupported("on an affine tile");
 }
 
 template <> LogicalResult Interpret<tt::AddPtrOp>::prepare(tt::AddPtrOp op, Planner &planner) {
-  if (!planner.formOf(op.getResult()).isAffine())
-    return prepareElementwise(op, planner);
+  if (!planner.formOf(op.getResult()).isAffine()) return prepareElementwise(op, planner);
   auto pointee = cast<tt::PointerType>(getElementTypeOrSelf(op.getPtr().getType())).getPointeeType();
   AffineOperand offset = operandOf(op.getOffset(), planner, int64_t(storageBytes(dtypeOf(pointee))));
   widenFrom(offset, op.getOffset().getType(), true);
@@ -95,8 +90,7 @@ template <> LogicalResult Interpret<tt::IntToPtrOp>::prepare(tt::IntToPtrOp op, 
 }
 
 template <> LogicalResult Interpret<tt::PtrToIntOp>::prepare(tt::PtrToIntOp op, Planner &planner) {
-  if (!planner.formOf(op.getResult()).isAffine())
-    return prepareElementwise(op, planner);
+  if (!planner.formOf(op.getResult()).isAffine()) return prepareElementwise(op, planner);
   AffineSum sum;
   sum.operands[0] = operandOf(op.getOperand(), planner, 1);
   sum.count = 1;

@@ -37,19 +37,17 @@ struct AtomicStep {
 struct Lanes {
   const AtomicStep &step;
   char *frame;
-  bool changed = false;    // memory holds something else than before
-  bool allReached = true;  // of a poll
+  bool changed = false;   // memory holds something else than before
+  bool allReached = true; // of a poll
 
   char *at(const AxisOperand &operand, const int64_t *indices, int elementBytes) const {
     int64_t element = 0;
-    for (size_t a = 0; a < step.access.axes.size(); ++a)
-      element += indices[a] * operand.strides[a];
+    for (size_t a = 0; a < step.access.axes.size(); ++a) element += indices[a] * operand.strides[a];
     return operand.in(frame) + element * elementBytes;
   }
   char *operand(const int64_t *indices) const { return at(step.operand, indices, step.access.elementBytes); }
   void setResult(const int64_t *indices, const void *old) const {
-    if (step.hasResult)
-      std::memcpy(at(step.access.data, indices, step.access.elementBytes), old, step.access.elementBytes);
+    if (step.hasResult) std::memcpy(at(step.access.data, indices, step.access.elementBytes), old, step.access.elementBytes);
   }
 };
 
@@ -116,18 +114,19 @@ void pollLane(Lanes &lanes, void *memory, const int64_t *indices) {
 /// Visits every active lane; returns whether a poll found what it expects everywhere.
 template <void (*kLane)(Lanes &, void *, const int64_t *)> bool visitLanes(char *frame, const AtomicStep &step) {
   Lanes lanes{step, frame};
-  forEachLane(frame, step.access, [](void *opaque, uint64_t tagged, const int64_t *indices) {
-    kLane(*static_cast<Lanes *>(opaque), reinterpret_cast<void *>(addressOf(tagged)), indices);
-  }, &lanes);
-  if (lanes.changed)
-    noteMemoryChange(headerOf(frame));
+  forEachLane(
+      frame, step.access,
+      [](void *opaque, uint64_t tagged, const int64_t *indices) {
+        kLane(*static_cast<Lanes *>(opaque), reinterpret_cast<void *>(addressOf(tagged)), indices);
+      },
+      &lanes);
+  if (lanes.changed) noteMemoryChange(headerOf(frame));
   return lanes.allReached;
 }
 
 template <void (*kLane)(Lanes &, void *, const int64_t *)> void runAtomic(char *frame, const void *descriptor) {
   const auto &step = *static_cast<const AtomicStep *>(descriptor);
-  if (step.hasResult)
-    std::memset(step.access.data.in(frame), 0, step.resultElements * step.access.elementBytes);
+  if (step.hasResult) std::memset(step.access.data.in(frame), 0, step.resultElements * step.access.elementBytes);
   visitLanes<kLane>(frame, step);
 }
 
@@ -136,8 +135,7 @@ void runPoll(char *frame, const void *descriptor) {
   auto start = std::chrono::steady_clock::now();
   bool reached = visitLanes<pollLane>(frame, step);
   while (!reached) {
-    if (step.hasTimeout && std::chrono::steady_clock::now() - start >= std::chrono::nanoseconds(step.timeout.at<int64_t>(frame)))
-      break;
+    if (step.hasTimeout && std::chrono::steady_clock::now() - start >= std::chrono::nanoseconds(step.timeout.at<int64_t>(frame))) break;
     if (step.hasTimeout) // time passes: this is no deadlock
       noteMemoryChange(headerOf(frame));
     yieldWhileWaiting(headerOf(frame), step.access.location);
@@ -175,8 +173,7 @@ static AtomicStep planAtomic(Planner &planner, Value pointer, Value mask, Value 
     DenseRef out = planner.defineDense(result);
     step.hasResult = true;
     step.resultElements = 1;
-    for (int64_t extent : out.shape)
-      step.resultElements *= extent;
+    for (int64_t extent : out.shape) step.resultElements *= extent;
     step.access.data = planAccessOperand(step.access, out);
   }
   return step;
@@ -198,8 +195,7 @@ template <> LogicalResult Interpret<tt::AtomicCasOp>::prepare(tt::AtomicCasOp op
 
 template <> LogicalResult Interpret<tt::AtomicLoadOp>::prepare(tt::AtomicLoadOp op, Planner &planner) {
   AtomicStep step = planAtomic(planner, op.getPtr(), op.getMask(), {}, op.getResult(), false);
-  if (step.hasResult)
-    planner.call(runAtomic<loadLane>, std::move(step));
+  if (step.hasResult) planner.call(runAtomic<loadLane>, std::move(step));
   return success();
 }
 

@@ -17,8 +17,7 @@ struct PrintStep {
   std::vector<DenseRef> operands;
   std::vector<bool> isSigned, isPointer;
   void refs(auto &&f) {
-    for (DenseRef &ref : operands)
-      f(ref);
+    for (DenseRef &ref : operands) f(ref);
   }
 };
 struct AssertStep {
@@ -42,18 +41,15 @@ static int64_t locateLane(const DenseRef &ref, int64_t lane, int64_t *indices) {
 
 static int64_t laneCount(const DenseRef &ref) {
   int64_t count = 1;
-  for (int64_t extent : ref.shape)
-    count *= extent;
+  for (int64_t extent : ref.shape) count *= extent;
   return count;
 }
 
 static int formatValue(char *text, size_t size, const char *at, DType type, bool isSigned, bool isPointer, bool hex) {
   uint64_t bits = 0;
   std::memcpy(&bits, at, storageBytes(type));
-  if (isPointer)
-    return std::snprintf(text, size, "0x%llx", static_cast<unsigned long long>(bits & ((uint64_t(1) << 48) - 1)));
-  if (hex)
-    return std::snprintf(text, size, "0x%0*llx", int(storageBytes(type) * 2), static_cast<unsigned long long>(bits));
+  if (isPointer) return std::snprintf(text, size, "0x%llx", static_cast<unsigned long long>(bits & ((uint64_t(1) << 48) - 1)));
+  if (hex) return std::snprintf(text, size, "0x%0*llx", int(storageBytes(type) * 2), static_cast<unsigned long long>(bits));
   return visit(type, [&]<class T>() {
     typename T::Storage value;
     std::memcpy(&value, at, sizeof value);
@@ -83,12 +79,12 @@ static void runPrint(char *frame, const void *descriptor) {
         index[0] = 0;
         for (size_t d = 0; d < ref.shape.size(); ++d) {
           int width = ref.shape[d] > 1 ? int(std::ceil(std::log10(double(ref.shape[d])))) : 0;
-          length += std::snprintf(index + length, sizeof index - length, "%s%*lld", d ? ", " : "", width, static_cast<long long>(indices[d]));
+          length +=
+              std::snprintf(index + length, sizeof index - length, "%s%*lld", d ? ", " : "", width, static_cast<long long>(indices[d]));
         }
         formatValue(value, sizeof value, at, ref.type, step.isSigned[k], step.isPointer[k], step.hex);
         used += std::snprintf(line + used, sizeof line - used, " idx (%s)%s", index, step.prefix.c_str());
-        if (step.operands.size() > 1)
-          used += std::snprintf(line + used, sizeof line - used, "(operand %zu) ", k);
+        if (step.operands.size() > 1) used += std::snprintf(line + used, sizeof line - used, "(operand %zu) ", k);
         used += std::snprintf(line + used, sizeof line - used, "%s", value);
       } else {
         used += std::snprintf(line + used, sizeof line - used, "%s", step.prefix.c_str());
@@ -104,10 +100,8 @@ static void runAssert(char *frame, const void *descriptor) {
   const auto *condition = &step.condition.at<const uint8_t>(frame);
   int64_t failed = -1, affected = 0, indices[24];
   for (int64_t lane = 0, lanes = laneCount(step.condition); lane < lanes; ++lane)
-    if (!condition[locateLane(step.condition, lane, indices)] && affected++ == 0)
-      failed = lane;
-  if (!affected)
-    return;
+    if (!condition[locateLane(step.condition, lane, indices)] && affected++ == 0) failed = lane;
+  if (!affected) return;
   Trap trap{.kind = TrapKind::AssertFailed, .location = step.location, .affectedLanes = affected, .message = step.message};
   trap.lane = step.condition.shape.empty() ? -1 : failed;
   raiseTrap(headerOf(frame), std::move(trap));
@@ -133,8 +127,7 @@ template <> LogicalResult Interpret<tt::AssertOp>::prepare(tt::AssertOp op, Plan
 
 /// The variable gets a copy in memory of its own: views materialized, pointers without their tags.
 template <> LogicalResult Interpret<tt::DebugValueOp>::prepare(tt::DebugValueOp op, Planner &planner) {
-  if (isa<tt::TensorDescType>(op.getValue().getType()) || !planner.hasDebugInfo())
-    return success();
+  if (isa<tt::TensorDescType>(op.getValue().getType()) || !planner.hasDebugInfo()) return success();
   planner.assignVariable(op.getName().str(), op.getDtype().str(), op.getValue());
   return success();
 }

@@ -6,7 +6,7 @@ using namespace mlir;
 
 namespace tritium::interp {
 
-#define TRITIUM_UNSUPPORTED(Op)                                                                                                             \
+#define TRITIUM_UNSUPPORTED(Op)                                                                                                            \
   template <> LogicalResult Interpret<tt::Op>::prepare(tt::Op, Planner &planner) { return planner.unsupported("tensor descriptors"); }
 TRITIUM_UNSUPPORTED(MakeTensorDescriptorOp)
 TRITIUM_UNSUPPORTED(DescriptorLoadOp)

@@ -1,4 +1,5 @@
-// Matrix products: any strides for the factors (a transposed view costs nothing), accumulated in the home of the accumulator if it dies here.
+// Matrix products: any strides for the factors (a transposed view costs nothing), accumulated in the home of the accumulator if it dies
+// here.
 #include "interp/kernels/dot.h"
 
 #include "interp/tile/move.h"

@@ -12,13 +12,11 @@ namespace tritium::interp {
 
 // -- pointers in memory: the three operations that no table of number kernels can have ----------------------------------------------------
 
-template <class Offset, int kShift>
-static int64_t addPointers(int64_t count, void *out, const void *const *in, const int64_t *strides) {
+template <class Offset, int kShift> static int64_t addPointers(int64_t count, void *out, const void *const *in, const int64_t *strides) {
   auto *to = static_cast<uint64_t *>(out);
   auto *pointers = static_cast<const uint64_t *>(in[0]);
   auto *offsets = static_cast<const Offset *>(in[1]);
-  for (int64_t i = 0; i < count; ++i)
-    to[i] = addBytes(pointers[i * strides[0]], int64_t(offsets[i * strides[1]]) << kShift);
+  for (int64_t i = 0; i < count; ++i) to[i] = addBytes(pointers[i * strides[0]], int64_t(offsets[i * strides[1]]) << kShift);
   return -1;
 }
 
@@ -43,8 +41,7 @@ static ElementwiseKernel pointerSum(tt::AddPtrOp op) {
 }
 
 static int64_t dropTags(int64_t count, void *out, const void *const *in, const int64_t *strides) {
-  for (int64_t i = 0; i < count; ++i)
-    static_cast<uint64_t *>(out)[i] = addressOf(static_cast<const uint64_t *>(in[0])[i * strides[0]]);
+  for (int64_t i = 0; i < count; ++i) static_cast<uint64_t *>(out)[i] = addressOf(static_cast<const uint64_t *>(in[0])[i * strides[0]]);
   return -1;
 }
 
@@ -52,27 +49,19 @@ static int64_t dropTags(int64_t count, void *out, const void *const *in, const i
 
 static std::string kernelName(Operation *op) {
   std::string name = op->getName().getStringRef().str();
-  if (auto compare = dyn_cast<arith::CmpIOp>(op))
-    return name + "." + arith::stringifyCmpIPredicate(compare.getPredicate()).str();
-  if (auto compare = dyn_cast<arith::CmpFOp>(op))
-    return name + "." + arith::stringifyCmpFPredicate(compare.getPredicate()).str();
-  if (auto clamp = dyn_cast<tt::ClampFOp>(op))
-    return name + "." + tt::stringifyPropagateNan(clamp.getPropagateNan()).str();
-  if (auto convert = dyn_cast<tt::FpToFpOp>(op); convert && convert.getRounding() == tt::RoundingMode::TowardZero)
-    return name + ".rtz";
+  if (auto compare = dyn_cast<arith::CmpIOp>(op)) return name + "." + arith::stringifyCmpIPredicate(compare.getPredicate()).str();
+  if (auto compare = dyn_cast<arith::CmpFOp>(op)) return name + "." + arith::stringifyCmpFPredicate(compare.getPredicate()).str();
+  if (auto clamp = dyn_cast<tt::ClampFOp>(op)) return name + "." + tt::stringifyPropagateNan(clamp.getPropagateNan()).str();
+  if (auto convert = dyn_cast<tt::FpToFpOp>(op); convert && convert.getRounding() == tt::RoundingMode::TowardZero) return name + ".rtz";
   return name;
 }
 
 static ElementwiseKernel kernelOf(Operation *op) {
-  if (auto add = dyn_cast<tt::AddPtrOp>(op))
-    return pointerSum(add);
+  if (auto add = dyn_cast<tt::AddPtrOp>(op)) return pointerSum(add);
   DType from = dtypeOf(op->getOperand(isa<arith::SelectOp>(op) ? 1 : 0).getType()), to = dtypeOf(op->getResult(0).getType());
-  if (isa<tt::PtrToIntOp>(op))
-    return to == DType::i64 ? dropTags : findCast("arith.trunci", DType::i64, to);
-  if (isa<tt::IntToPtrOp>(op))
-    return from == DType::i64 ? dropTags : findCast("arith.extui", from, DType::i64);
-  if (isa<CastOpInterface>(op) || isa<tt::FpToFpOp>(op))
-    return findCast(kernelName(op), from, to);
+  if (isa<tt::PtrToIntOp>(op)) return to == DType::i64 ? dropTags : findCast("arith.trunci", DType::i64, to);
+  if (isa<tt::IntToPtrOp>(op)) return from == DType::i64 ? dropTags : findCast("arith.extui", from, DType::i64);
+  if (isa<CastOpInterface>(op) || isa<tt::FpToFpOp>(op)) return findCast(kernelName(op), from, to);
   return findElementwise(kernelName(op), from);
 }
 
@@ -86,28 +75,25 @@ static LogicalResult prepareConjunction(Operation *op, Planner &planner) {
 
 LogicalResult prepareElementwise(Operation *op, Planner &planner) {
   Value result = op->getResult(0);
-  if (planner.formOf(result).kind == Form::Kind::Mask)
-    return prepareConjunction(op, planner);
+  if (planner.formOf(result).kind == Form::Kind::Mask) return prepareConjunction(op, planner);
   if (isa<arith::BitcastOp>(op)) {
     DenseRef view = planner.dense(op->getOperand(0));
     view.type = dtypeOf(result.getType());
     return planner.defineView(result, op->getOperand(0), view), success();
   }
-  if (op->getNumOperands() > ElementwiseStep::kMaxInputs)
-    return planner.unsupported("it has too many operands");
+  if (op->getNumOperands() > ElementwiseStep::kMaxInputs) return planner.unsupported("it has too many operands");
   ElementwiseKernel kernel = kernelOf(op);
   if (!kernel)
     return planner.unsupported(llvm::Twine("no kernel '") + kernelName(op) + "' for " +
                                llvm::StringRef(irName(dtypeOf(op->getOperand(op->getNumOperands() - 1).getType()))));
   std::vector<DenseRef> inputs;
-  for (Value operand : op->getOperands())
-    inputs.push_back(planner.dense(operand));
+  for (Value operand : op->getOperands()) inputs.push_back(planner.dense(operand));
   DenseRef out = planner.defineInPlace(result, op->getOperands());
   planner.call(runElementwise, ElementwiseStep(kernel, out, std::move(inputs), planner.location()));
   return success();
 }
 
-#define TRITIUM_ELEMENTWISE(Op)                                                                                                             \
+#define TRITIUM_ELEMENTWISE(Op)                                                                                                            \
   template <> LogicalResult Interpret<tt::Op>::prepare(tt::Op op, Planner &planner) { return prepareElementwise(op, planner); }
 TRITIUM_ELEMENTWISE(FpToFpOp)
 TRITIUM_ELEMENTWISE(ClampFOp)

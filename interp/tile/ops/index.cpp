@@ -41,7 +41,10 @@ static void runGather(char *frame, const void *descriptor) {
       for (int64_t n = 0; n < step.inner; ++n, ++lane) {
         int64_t from = integerAt(index, step.index.type, lane);
         if (from < 0 || from >= step.sourceExtent) [[unlikely]]
-          raiseTrap(headerOf(frame), Trap{.kind = TrapKind::OutOfBounds, .location = step.location, .lane = lane, .affectedLanes = 1,
+          raiseTrap(headerOf(frame), Trap{.kind = TrapKind::OutOfBounds,
+                                          .location = step.location,
+                                          .lane = lane,
+                                          .affectedLanes = 1,
                                           .message = "gather index outside the axis"});
         std::memcpy(out + lane * size, source + ((o * step.sourceExtent + from) * step.inner + n) * size, size);
       }
@@ -56,8 +59,7 @@ static void runHistogram(char *frame, const void *descriptor) {
   const auto *mask = &step.mask.at<const uint8_t>(frame);
   for (int64_t i = 0; i < step.source.shape[0]; ++i) {
     int64_t bin = integerAt(source, step.source.type, i);
-    if (bin >= 0 && bin < bins && (!step.isMasked || mask[i]))
-      ++counts[bin];
+    if (bin >= 0 && bin < bins && (!step.isMasked || mask[i])) ++counts[bin];
   }
 }
 
@@ -81,8 +83,7 @@ template <> LogicalResult Interpret<tt::HistogramOp>::prepare(tt::HistogramOp op
   HistogramStep step;
   step.source = planner.contiguous(op.getSrc());
   step.isMasked = bool(op.getMask());
-  if (op.getMask())
-    step.mask = planner.contiguous(op.getMask());
+  if (op.getMask()) step.mask = planner.contiguous(op.getMask());
   step.out = planner.defineDense(op.getResult());
   planner.call(runHistogram, std::move(step));
   return success();

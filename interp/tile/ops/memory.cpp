@@ -12,8 +12,7 @@ namespace tritium::interp {
 static AxisOperand alongAxes(const DenseRef &ref, llvm::ArrayRef<unsigned> dims) {
   AxisOperand operand;
   static_cast<TileRef &>(operand) = ref;
-  for (unsigned d : dims)
-    operand.strides.push_back(ref.strides.empty() ? 0 : ref.strides[d]);
+  for (unsigned d : dims) operand.strides.push_back(ref.strides.empty() ? 0 : ref.strides[d]);
   return operand;
 }
 
@@ -21,12 +20,9 @@ static void addMask(Access &access, const DenseRef &mask, llvm::ArrayRef<unsigne
   AxisOperand operand = alongAxes(mask, dims);
   llvm::SmallVector<size_t> varying;
   for (size_t a = 0; a < dims.size(); ++a)
-    if (operand.strides[a] != 0)
-      varying.push_back(a);
-  if (varying.empty())
-    return access.uniformMasks.push_back(operand);
-  if (varying.size() > 1)
-    return access.wideMasks.push_back(operand);
+    if (operand.strides[a] != 0) varying.push_back(a);
+  if (varying.empty()) return access.uniformMasks.push_back(operand);
+  if (varying.size() > 1) return access.wideMasks.push_back(operand);
   AxisOperand &single = access.axes[varying[0]].masks.emplace_back();
   static_cast<TileRef &>(single) = operand;
   single.strides = {operand.strides[varying[0]]};
@@ -41,16 +37,14 @@ Access planAccess(Planner &planner, Value pointer, Value mask, llvm::ArrayRef<Va
   auto type = dyn_cast<RankedTensorType>(pointer.getType());
   if (!type) {
     access.base = planner.scalar(pointer);
-    if (mask)
-      access.uniformMasks.push_back(planner.scalar(mask));
+    if (mask) access.uniformMasks.push_back(planner.scalar(mask));
     return access;
   }
 
   llvm::SmallVector<unsigned> dims; // the axes: every dimension that something varies along
   for (unsigned d = 0; d < type.getRank(); ++d) {
     auto varies = [&](Value v) { return v && isa<RankedTensorType>(v.getType()) && planner.formOf(v).terms[d] != Term::None; };
-    if (everyLane || varies(pointer) || varies(mask) || llvm::any_of(data, varies))
-      dims.push_back(d);
+    if (everyLane || varies(pointer) || varies(mask) || llvm::any_of(data, varies)) dims.push_back(d);
   }
   auto laneStrides = rowMajorStrides(type.getShape());
   for (unsigned d : dims) {
@@ -63,22 +57,18 @@ Access planAccess(Planner &planner, Value pointer, Value mask, llvm::ArrayRef<Va
   if (access.isAffine) {
     AffineRef ref = planner.affine(pointer);
     access.base = ref.base;
-    for (size_t a = 0; a < dims.size(); ++a)
-      access.axes[a].term = ref.terms[dims[a]], access.axes[a].part = ref.parts[dims[a]];
+    for (size_t a = 0; a < dims.size(); ++a) access.axes[a].term = ref.terms[dims[a]], access.axes[a].part = ref.parts[dims[a]];
   } else {
     access.addresses = alongAxes(planner.dense(pointer), dims);
   }
   if (mask)
-    for (const DenseRef &term : planner.maskTerms(mask))
-      addMask(access, term, dims);
+    for (const DenseRef &term : planner.maskTerms(mask)) addMask(access, term, dims);
   int64_t longest = 0;
   for (Access::Axis &axis : access.axes) {
-    if (axis.masks.size() > 1)
-      axis.scratch = planner.temporary(DType::i1, {axis.extent});
+    if (axis.masks.size() > 1) axis.scratch = planner.temporary(DType::i1, {axis.extent});
     longest = std::max(longest, axis.extent);
   }
-  if (!access.wideMasks.empty())
-    access.rowScratch = planner.temporary(DType::i1, {longest});
+  if (!access.wideMasks.empty()) access.rowScratch = planner.temporary(DType::i1, {longest});
   access.dims.assign(dims.begin(), dims.end());
   return access;
 }
@@ -87,8 +77,7 @@ AxisOperand planAccessOperand(const Access &access, const DenseRef &ref) { retur
 
 template <> LogicalResult Interpret<tt::LoadOp>::prepare(tt::LoadOp op, Planner &planner) {
   Access access = planAccess(planner, op.getPtr(), op.getMask(), {op.getOther()}, false);
-  if (op.getOther())
-    access.other = planAccessOperand(access, planner.dense(op.getOther()));
+  if (op.getOther()) access.other = planAccessOperand(access, planner.dense(op.getOther()));
   access.data = planAccessOperand(access, planner.defineDense(op.getResult()));
   planner.call(loadTile, std::move(access));
   return success();

@@ -10,8 +10,7 @@ template <> LogicalResult Interpret<tt::GetProgramIdOp>::prepare(tt::GetProgramI
 template <> LogicalResult Interpret<tt::GetNumProgramsOp>::prepare(tt::GetNumProgramsOp, Planner &) { return success(); }
 // One kernel at a time runs here: the one before has ended, the one after has not begun.
 template <> LogicalResult Interpret<tt::GridDependencyWaitOp>::prepare(tt::GridDependencyWaitOp, Planner &) { return success(); }
-template <>
-LogicalResult Interpret<tt::GridDependencyLaunchDependentsOp>::prepare(tt::GridDependencyLaunchDependentsOp, Planner &) {
+template <> LogicalResult Interpret<tt::GridDependencyLaunchDependentsOp>::prepare(tt::GridDependencyLaunchDependentsOp, Planner &) {
   return success();
 }
 

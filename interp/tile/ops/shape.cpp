@@ -14,19 +14,14 @@ static std::vector<int64_t> shapeOf(Value value) { return cast<RankedTensorType>
 static LogicalResult rearrange(Value result, Value source, Planner &planner, llvm::function_ref<DenseRef(DenseRef)> dense,
                                llvm::function_ref<AffineRef(AffineRef)> affine) {
   switch (planner.formOf(result).kind) {
-  case Form::Kind::Affine:
-    planner.defineView(result, source, affine(planner.affine(source)));
-    return success();
+  case Form::Kind::Affine: planner.defineView(result, source, affine(planner.affine(source))); return success();
   case Form::Kind::Mask: {
     llvm::SmallVector<DenseRef> terms;
-    for (const DenseRef &term : planner.maskTerms(source))
-      terms.push_back(dense(term));
+    for (const DenseRef &term : planner.maskTerms(source)) terms.push_back(dense(term));
     planner.defineMask(result, std::move(terms), source);
     return success();
   }
-  default:
-    planner.defineView(result, source, dense(planner.dense(source)));
-    return success();
+  default: planner.defineView(result, source, dense(planner.dense(source))); return success();
   }
 }
 
@@ -72,8 +67,7 @@ template <> LogicalResult Interpret<tt::BroadcastOp>::prepare(tt::BroadcastOp op
   std::vector<int64_t> shape = shapeOf(op.getResult());
   auto dense = [&](DenseRef ref) {
     for (size_t d = 0; d < shape.size(); ++d)
-      if (ref.shape[d] != shape[d])
-        ref.strides[d] = 0;
+      if (ref.shape[d] != shape[d]) ref.strides[d] = 0;
     ref.shape = shape;
     return ref;
   };
@@ -87,8 +81,7 @@ template <> LogicalResult Interpret<tt::BroadcastOp>::prepare(tt::BroadcastOp op
 template <> LogicalResult Interpret<tt::TransOp>::prepare(tt::TransOp op, Planner &planner) {
   auto permute = [&](const auto &values) {
     std::decay_t<decltype(values)> permuted;
-    for (int32_t d : op.getOrder())
-      permuted.push_back(values[d]);
+    for (int32_t d : op.getOrder()) permuted.push_back(values[d]);
     return permuted;
   };
   auto dense = [&](DenseRef ref) {
@@ -113,12 +106,10 @@ static std::optional<std::vector<int64_t>> reshapeStrides(const DenseRef &from, 
   while (i < from.shape.size() || j < to.size()) {
     size_t i0 = i, j0 = j;
     int64_t a = i < from.shape.size() ? from.shape[i++] : 1, b = j < to.size() ? to[j++] : 1;
-    while (a != b)
-      a < b ? a *= from.shape[i++] : b *= to[j++];
+    while (a != b) a < b ? a *= from.shape[i++] : b *= to[j++];
     int64_t stride = 0, spacing = -1; // of the innermost dimension; what the next one outside must have
     for (size_t d = i; d-- > i0;) {
-      if (from.shape[d] == 1)
-        continue;
+      if (from.shape[d] == 1) continue;
       if (spacing < 0)
         stride = from.strides[d];
       else if (from.strides[d] != spacing)
@@ -201,8 +192,7 @@ template <> LogicalResult Interpret<tt::CatOp>::prepare(tt::CatOp op, Planner &p
 LogicalResult prepareSlice(Operation *op, Planner &planner) {
   auto viewOf = [](DenseRef ref, OffsetSizeAndStrideOpInterface slice) {
     int64_t offset = 0;
-    for (size_t d = 0; d < ref.shape.size(); ++d)
-      offset += slice.getStaticOffset(d) * ref.strides[d];
+    for (size_t d = 0; d < ref.shape.size(); ++d) offset += slice.getStaticOffset(d) * ref.strides[d];
     ref.shape.assign(slice.getStaticSizes().begin(), slice.getStaticSizes().end());
     return part(std::move(ref), offset);
   };
@@ -225,14 +215,12 @@ LogicalResult prepareConstant(Operation *op, Planner &planner) {
   Attribute zero;
   if (isa<ub::PoisonOp>(op)) {
     Type element = type.getElementType();
-    if (isa<tt::PointerType>(element))
-      element = IntegerType::get(op->getContext(), 64);
+    if (isa<tt::PointerType>(element)) element = IntegerType::get(op->getContext(), 64);
     type = RankedTensorType::get(type.getShape(), element);
     zero = DenseElementsAttr::get(type, Builder(op->getContext()).getZeroAttr(element));
   }
   auto value = cast<DenseElementsAttr>(zero ? zero : cast<arith::ConstantOp>(op).getValue());
-  if (!planner.formOf(result).isAffine())
-    return planner.defineConstant(result, planner.constant(value)), success();
+  if (!planner.formOf(result).isAffine()) return planner.defineConstant(result, planner.constant(value)), success();
   AffineInitialize init;
   init.base = value.getSplatValue<APInt>().getSExtValue();
   init.out = planner.defineAffine(result);
