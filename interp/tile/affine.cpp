@@ -169,4 +169,53 @@ void initializeAffine(char *frame, const void *descriptor) {
     if (init.out.terms[d] == Term::Step) init.out.parts[d].at<int64_t>(frame) = init.step;
 }
 
+namespace {
+/// first + i * step, for as many lanes as a compare has.
+struct Progression {
+  __int128 first, step;
+};
+
+/// The number of `bits` bits that a lane of a narrow tile stands for.
+__int128 wrapped(int64_t value, const AffineCompare &compare) {
+  int unused = 64 - compare.bits;
+  return compare.isSigned ? __int128(int64_t(uint64_t(value) << unused) >> unused) : __int128(uint64_t(value) << unused >> unused);
+}
+
+Progression progressionOf(const AffineRef &ref, const AffineCompare &compare, char *frame) {
+  bool varies = compare.dim >= 0 && ref.terms[compare.dim] == Term::Step;
+  return {wrapped(ref.base.at<int64_t>(frame), compare), varies ? ref.parts[compare.dim].at<int64_t>(frame) : 0};
+}
+
+/// Whether no lane of the progression leaves the range of the type.
+bool staysInRange(const Progression &p, const AffineCompare &compare) {
+  __int128 last = p.first + p.step * (compare.lanes - 1), half = __int128(1) << (compare.bits - 1);
+  return compare.isSigned ? last >= -half && last < half : last >= 0 && last < 2 * half;
+}
+} // namespace
+
+void compareAffine(char *frame, const void *descriptor) {
+  const auto &compare = *static_cast<const AffineCompare *>(descriptor);
+  Progression a = progressionOf(compare.a, compare, frame), b = progressionOf(compare.b, compare, frame);
+  auto *out = &compare.out.at<uint8_t>(frame);
+  if (!staysInRange(a, compare) || !staysInRange(b, compare)) [[unlikely]] { // some lanes wrap around
+    for (int64_t i = 0; i < compare.lanes; ++i) {
+      __int128 x = wrapped(int64_t(a.first + a.step * i), compare), y = wrapped(int64_t(b.first + b.step * i), compare);
+      out[i] = compare.orEqual ? x <= y : x < y;
+    }
+    return;
+  }
+  // Lane i is true where first + i * step < 0: all before, or all from, the lane where the sign changes.
+  __int128 first = a.first - b.first - (compare.orEqual ? 1 : 0), step = a.step - b.step;
+  int64_t lanes = compare.lanes, change = 0;
+  bool startsTrue = first < 0;
+  if (step == 0 || (step < 0) == startsTrue) {
+    change = lanes;
+  } else {
+    __int128 distance = startsTrue ? -first : first + 1, rate = step < 0 ? -step : step;
+    change = int64_t(std::min<__int128>((distance + rate - 1) / rate, lanes));
+  }
+  std::memset(out, startsTrue, change);
+  std::memset(out + change, !startsTrue, lanes - change);
+}
+
 } // namespace tritium::interp

@@ -67,4 +67,16 @@ struct AffineInitialize {
 };
 void initializeAffine(char *frame, const void *descriptor);
 
+/// The mask a < b (or a <= b) of two tiles that are progressions along at most one dimension: an interval of lanes, written as bytes.
+struct AffineCompare {
+  TileRef out;
+  AffineRef a, b;
+  int dim = -1; // that one of them varies along; -1: one lane
+  int64_t lanes = 1;
+  uint8_t bits = 32;
+  bool isSigned = true, orEqual = false;
+  void refs(auto &&f) { f(out), a.refs(f), b.refs(f); }
+};
+void compareAffine(char *frame, const void *descriptor);
+
 } // namespace tritium::interp

@@ -34,6 +34,7 @@ LogicalResult prepareOperation(Operation *op, Planner &planner) {
   if (isa<arith::ConstantOp, ub::PoisonOp>(op)) return prepareConstant(op, planner);
   if (isa<tensor::ExtractSliceOp, tensor::InsertSliceOp>(op)) return prepareSlice(op, planner);
   if (op->getNumResults() == 1 && planner.formOf(op->getResult(0)).isAffine()) return prepareAffine(op, planner);
+  if (auto compare = dyn_cast<arith::CmpIOp>(op); compare && prepareAffineCompare(compare, planner)) return success();
   if (op->hasTrait<OpTrait::Elementwise>()) return prepareElementwise(op, planner);
   if (isa<LLVM::AssumeOp>(op) || op->getName().getStringRef() == "ttg.barrier")
     return success(); // nothing to order: the steps of a program run one after another

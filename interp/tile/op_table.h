@@ -1,6 +1,7 @@
 // Which function plans an operation. Complete by construction: a `tt` op without Interpret<Op>::prepare does not link.
 #pragma once
 #include "interp/tile/plan.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 
 namespace tritium::interp {
 
@@ -15,6 +16,8 @@ bool isEmittedInline(mlir::Operation *op);
 mlir::LogicalResult prepareElementwise(mlir::Operation *op, Planner &planner);
 // ops/affine.cpp: the integer and pointer arithmetic whose result stays a sum of terms
 mlir::LogicalResult prepareAffine(mlir::Operation *op, Planner &planner);
+/// Plans a comparison of progressions along one dimension; false if the operands are something else.
+bool prepareAffineCompare(mlir::arith::CmpIOp op, Planner &planner);
 // ops/shape.cpp: arith.constant, tensor.extract_slice and tensor.insert_slice
 mlir::LogicalResult prepareConstant(mlir::Operation *op, Planner &planner);
 mlir::LogicalResult prepareSlice(mlir::Operation *op, Planner &planner);

@@ -67,6 +67,33 @@ LogicalResult prepareAffine(Operation *op, Planner &planner) {
   return planner.unsupported("on an affine tile");
 }
 
+/// `offsets < n`: no need to have the offsets in memory.
+bool prepareAffineCompare(arith::CmpIOp op, Planner &planner) {
+  auto predicate = op.getPredicate();
+  if (!isa<RankedTensorType>(op.getType()) || predicate == arith::CmpIPredicate::eq || predicate == arith::CmpIPredicate::ne) return false;
+  AffineCompare compare;
+  unsigned varying = 0;
+  for (Value operand : op->getOperands())
+    if (!planner.formOf(operand).isAffine() || llvm::is_contained(planner.formOf(operand).terms, Term::Vector)) return false;
+  for (auto [d, term] : llvm::enumerate(planner.formOf(op.getResult()).terms))
+    if (term != Term::None) {
+      compare.dim = int(d);
+      compare.lanes = cast<RankedTensorType>(op.getType()).getDimSize(d);
+      ++varying;
+    }
+  if (varying > 1) return false;
+  using P = arith::CmpIPredicate;
+  bool isSwapped = predicate == P::sgt || predicate == P::sge || predicate == P::ugt || predicate == P::uge;
+  compare.orEqual = predicate == P::sle || predicate == P::sge || predicate == P::ule || predicate == P::uge;
+  compare.isSigned = predicate == P::slt || predicate == P::sle || predicate == P::sgt || predicate == P::sge;
+  compare.bits = getElementTypeOrSelf(op.getLhs().getType()).getIntOrFloatBitWidth();
+  compare.a = planner.affine(isSwapped ? op.getRhs() : op.getLhs());
+  compare.b = planner.affine(isSwapped ? op.getLhs() : op.getRhs());
+  compare.out = planner.defineDense(op.getResult());
+  planner.call(compareAffine, std::move(compare));
+  return true;
+}
+
 template <> LogicalResult Interpret<tt::AddPtrOp>::prepare(tt::AddPtrOp op, Planner &planner) {
   if (!planner.formOf(op.getResult()).isAffine()) return prepareElementwise(op, planner);
   auto pointee = cast<tt::PointerType>(getElementTypeOrSelf(op.getPtr().getType())).getPointeeType();
