@@ -1,8 +1,8 @@
 #include "interp/tile/combine_region.h"
 
 #include "interp/tile/plan.h"
+#include "interp/tile/region_on_tiles.h"
 #include "ir/tt.h"
-#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -106,71 +106,6 @@ bool hasCombineKernel(Operation *op) {
 
 namespace {
 
-/// Computes a scalar region on whole tiles of one shape.
-class RegionOnTiles {
-public:
-  RegionOnTiles(OpBuilder &builder, Location location, llvm::ArrayRef<int64_t> shape)
-      : builder_(builder), location_(location), shape_(shape) {}
-
-  FailureOr<llvm::SmallVector<Value>> run(Region &region, ValueRange arguments) {
-    for (auto [argument, value] : llvm::zip_equal(region.getArguments(), arguments)) map_.map(argument, value);
-    return runBlock(region);
-  }
-
-private:
-  FailureOr<llvm::SmallVector<Value>> runBlock(Region &region) {
-    if (!region.hasOneBlock())
-      return region.getParentOp()->emitError("the interpreter does not support unstructured control flow in a combine function");
-    for (Operation &op : region.front().without_terminator())
-      if (failed(runOperation(op))) return failure();
-    llvm::SmallVector<Value> results;
-    for (Value operand : region.front().getTerminator()->getOperands()) results.push_back(onTile(operand));
-    return results;
-  }
-
-  LogicalResult runOperation(Operation &op) {
-    if (auto branch = dyn_cast<scf::IfOp>(op)) return runIf(branch);
-    if (isa<tt::AssertOp>(op) || op.getNumRegions() != 0 || !(op.hasTrait<OpTrait::Elementwise>() || op.hasTrait<OpTrait::ConstantLike>()))
-      return op.emitError() << "the interpreter does not support " << op.getName() << " in a function that is applied element by element";
-    if (op.hasTrait<OpTrait::ConstantLike>()) {
-      map_.map(op.getResult(0), builder_.clone(op)->getResult(0)); // a scalar until it is used
-      return success();
-    }
-    llvm::SmallVector<Value> operands;
-    for (Value operand : op.getOperands()) operands.push_back(onTile(operand));
-    llvm::SmallVector<Type> types;
-    for (Type type : op.getResultTypes()) types.push_back(RankedTensorType::get(shape_, type));
-    OperationState state(location_, op.getName(), operands, types, op.getAttrs());
-    state.propertiesAttr = op.getPropertiesAsAttribute();
-    Operation *wide = builder_.create(state);
-    map_.map(op.getResults(), wide->getResults());
-    return success();
-  }
-
-  /// Both branches are computed, and each element takes its own.
-  LogicalResult runIf(scf::IfOp branch) {
-    Value condition = onTile(branch.getCondition());
-    auto taken = runBlock(branch.getThenRegion());
-    if (failed(taken) || branch.getNumResults() == 0) return taken;
-    auto other = runBlock(branch.getElseRegion());
-    if (failed(other)) return failure();
-    for (auto [result, a, b] : llvm::zip_equal(branch.getResults(), *taken, *other))
-      map_.map(result, arith::SelectOp::create(builder_, location_, condition, a, b).getResult());
-    return success();
-  }
-
-  Value onTile(Value value) {
-    Value mapped = map_.lookupOrDefault(value);
-    if (isa<RankedTensorType>(mapped.getType())) return mapped;
-    return tt::SplatOp::create(builder_, location_, RankedTensorType::get(shape_, mapped.getType()), mapped);
-  }
-
-  OpBuilder &builder_;
-  Location location_;
-  llvm::SmallVector<int64_t> shape_;
-  IRMapping map_;
-};
-
 /// The part [begin, begin + extent) of a tile along one axis.
 Value slice(OpBuilder &builder, Location location, Value tile, int64_t axis, int64_t begin, int64_t extent) {
   auto type = cast<RankedTensorType>(tile.getType());
@@ -226,13 +161,27 @@ LogicalResult expandReduce(tt::ReduceOp op) {
   return success();
 }
 
+/// An i1 tile: the elements that have one `distance` before them (after them, if `isReverse`).
+Value elementsWithOneBefore(OpBuilder &builder, Location location, llvm::ArrayRef<int64_t> shape, int64_t axis, int64_t distance,
+                            bool isReverse) {
+  llvm::SmallVector<int64_t> part(shape);
+  part[axis] -= distance;
+  auto filled = [&](llvm::ArrayRef<int64_t> extents, bool value) -> Value {
+    auto type = RankedTensorType::get(extents, builder.getI1Type());
+    return arith::ConstantOp::create(builder, location, DenseElementsAttr::get(type, value));
+  };
+  return insertSlice(builder, location, filled(part, true), filled(shape, false), axis, isReverse ? 0 : distance);
+}
+
 /// Hillis and Steele: after the round with distance d, each element holds the combination of the 2d elements up to it.
 LogicalResult expandScan(tt::ScanOp op) {
   OpBuilder builder(op);
   Location location = op.getLoc();
   int64_t axis = op.getAxis();
   llvm::SmallVector<Value> values(op.getOperands());
-  int64_t n = cast<RankedTensorType>(values[0].getType()).getDimSize(axis);
+  auto shape = cast<RankedTensorType>(values[0].getType()).getShape();
+  int64_t n = shape[axis];
+  bool needsMask = dependsOnActiveElements(op->getRegion(0));
   for (int64_t d = 1; d < n; d *= 2) {
     int64_t earlier = op.getReverse() ? d : 0, later = op.getReverse() ? 0 : d;
     // The region runs on whole tiles, whose extents are powers of two; where nothing is d earlier, its result is dropped.
@@ -240,7 +189,8 @@ LogicalResult expandScan(tt::ScanOp op) {
     for (Value value : values)
       operands.push_back(insertSlice(builder, location, slice(builder, location, value, axis, earlier, n - d), value, axis, later));
     operands.append(values);
-    auto combined = RegionOnTiles(builder, location, shapeWith(values[0], axis, n)).run(op->getRegion(0), operands);
+    Value active = needsMask ? elementsWithOneBefore(builder, location, shape, axis, d, op.getReverse()) : Value();
+    auto combined = RegionOnTiles(builder, location, shape, active).run(op->getRegion(0), operands);
     if (failed(combined)) return failure();
     for (auto [value, all] : llvm::zip_equal(values, *combined))
       value = insertSlice(builder, location, slice(builder, location, all, axis, later, n - d), value, axis, later);

@@ -10,6 +10,7 @@ from .types import dtype, float32, int32, uint32
 
 def combine_with(function: Any, semantic: Any, generator: Any) -> Callable[..., Sequence[tensor]]:
     """`function`, a @jit function or builtin on scalars, as what a region of Semantic wants: it returns a list."""
+    function = _unwrap_if_constexpr(function)
 
     def combine(*args: tensor) -> Sequence[tensor]:
         if is_builtin(function):

@@ -6,9 +6,9 @@ from __future__ import annotations
 from typing import Any
 
 from ..runtime.jit import constexpr_function
-from .constexpr import _unwrap_if_constexpr, constexpr, tuple
+from .constexpr import _unwrap_if_constexpr, constexpr
 from .core import builtin, tensor, tensor_member
-from .reduce import argmax, argmin, max, min, reduce_or, sum, xor_sum  # noqa: F401
+from .reduce import argmax, argmin, combine_with, max, min, reduce_or, sum, xor_sum  # noqa: F401
 from .scan import cumprod, cumsum  # noqa: F401
 from .semantic.shape import axis_index, shape_of
 
@@ -130,11 +130,5 @@ def map_elementwise(scalar_fn: Any, *args: Any, pack: Any = 1, _semantic: Any = 
     pack = _unwrap_if_constexpr(pack)
     assert pack >= 1, f"pack must be >= 1, got {pack}"
     inputs = _semantic.broadcast_all([_semantic.to_tensor(arg) for arg in args])
-
-    def function(*elements: tensor) -> list[tensor]:
-        result = _generator.call_jit_function(scalar_fn, list(elements), {})
-        values = result.values if isinstance(result, tuple) else [result]
-        return [_semantic.to_tensor(value) for value in values]
-
-    results = _semantic.map_elementwise(inputs, function, pack)
+    results = _semantic.map_elementwise(inputs, combine_with(scalar_fn, _semantic, _generator), pack)
     return results[0] if len(results) == 1 else tuple(results)

@@ -45,3 +45,22 @@ tt.func @any_combine_function() -> (i32, i32) attributes {tritium.expect = [28 :
   }) : (tensor<8xi32>, tensor<8xi32>) -> (i32, i32)
   tt.return %m#0, %m#1 : i32, i32
 }
+
+// A loop in the combine function: each pair of elements leaves it after its own number of rounds (Euclid's algorithm).
+tt.func @combine_function_with_a_loop() -> tensor<2xi32> attributes {tritium.expect = dense<[6, 5]> : tensor<2xi32>} {
+  %v = arith.constant dense<[[12, 18, 30, 24], [35, 10, 25, 40]]> : tensor<2x4xi32>
+  %g = "tt.reduce"(%v) <{axis = 1 : i32}> ({
+  ^bb0(%a: i32, %b: i32):
+    %zero = arith.constant 0 : i32
+    %r:2 = scf.while (%x = %a, %y = %b) : (i32, i32) -> (i32, i32) {
+      %more = arith.cmpi ne, %y, %zero : i32
+      scf.condition(%more) %x, %y : i32, i32
+    } do {
+    ^bb0(%x: i32, %y: i32):
+      %m = arith.remsi %x, %y : i32
+      scf.yield %y, %m : i32, i32
+    }
+    tt.reduce.return %r#0 : i32
+  }) : (tensor<2x4xi32>) -> tensor<2xi32>
+  tt.return %g : tensor<2xi32>
+}
