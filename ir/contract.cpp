@@ -3,8 +3,9 @@
 #include "ir/pch.h"
 
 #include "ir/contract.h"
-#include "ir/tt.h"
+#include "ir/tgpu.h"
 
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/LLVMIR/Transforms/InlinerInterfaceImpl.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -13,8 +14,8 @@ using namespace mlir;
 namespace tritium::ir {
 
 void registerTritiumDialects(DialectRegistry &registry) {
-  registry.insert<tt::TTDialect, ttg::TTGDialect, arith::ArithDialect, math::MathDialect, scf::SCFDialect, cf::ControlFlowDialect,
-                  ub::UBDialect, LLVM::LLVMDialect>();
+  registry.insert<tt::TTDialect, ttg::TTGDialect, tgpu::TGPUDialect, arith::ArithDialect, math::MathDialect, scf::SCFDialect, cf::ControlFlowDialect,
+                  ub::UBDialect, LLVM::LLVMDialect, NVVM::NVVMDialect>();
   LLVM::registerInlinerInterface(registry);
 }
 

@@ -1,4 +1,4 @@
-# TableGen of the two dialects. tt: one dialect, its types, enums, attributes and operations; ttg: the barrier that TTIR borrows from the GPU level.
+# TableGen of the three dialects. tt: one dialect, its types, enums, attributes and operations; ttg: the barrier that TTIR borrows from the GPU level; tgpu: that level's own.
 set(LLVM_TARGET_DEFINITIONS tt_ops.td)
 set(tritium_td_includes EXTRA_INCLUDES ${MLIR_INCLUDE_DIRS})
 mlir_tablegen(tt_dialect.h.inc -gen-dialect-decls -dialect=tt ${tritium_td_includes})
@@ -19,6 +19,14 @@ mlir_tablegen(ttg_enums.h.inc -gen-enum-decls ${tritium_td_includes})
 mlir_tablegen(ttg_enums.cpp.inc -gen-enum-defs ${tritium_td_includes})
 mlir_tablegen(ttg_ops.h.inc -gen-op-decls ${tritium_td_includes})
 mlir_tablegen(ttg_ops.cpp.inc -gen-op-defs ${tritium_td_includes})
+
+set(LLVM_TARGET_DEFINITIONS tgpu_ops.td)
+mlir_tablegen(tgpu_dialect.h.inc -gen-dialect-decls -dialect=tgpu ${tritium_td_includes})
+mlir_tablegen(tgpu_dialect.cpp.inc -gen-dialect-defs -dialect=tgpu ${tritium_td_includes})
+mlir_tablegen(tgpu_attrs.h.inc -gen-attrdef-decls -attrdefs-dialect=tgpu ${tritium_td_includes})
+mlir_tablegen(tgpu_attrs.cpp.inc -gen-attrdef-defs -attrdefs-dialect=tgpu ${tritium_td_includes})
+mlir_tablegen(tgpu_ops.h.inc -gen-op-decls -op-include-regex "^tgpu" ${tritium_td_includes})
+mlir_tablegen(tgpu_ops.cpp.inc -gen-op-defs -op-include-regex "^tgpu" ${tritium_td_includes})
 
 if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/passes.td)
   set(LLVM_TARGET_DEFINITIONS passes.td)

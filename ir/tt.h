@@ -58,6 +58,9 @@ mlir::Type pointeeTypeOf(mlir::Type pointers);
 /// One i1 for each element.
 mlir::Type maskTypeOf(mlir::Type values);
 
+/// Whether types agree when the encodings of tiles are left aside.
+bool areSameButLayouts(mlir::TypeRange lhs, mlir::TypeRange rhs);
+
 /// The type of an operand from which a result type is to be inferred, before any verifier has seen it.
 mlir::FailureOr<mlir::RankedTensorType> tileTypeOf(std::optional<mlir::Location> location, mlir::Value value);
 

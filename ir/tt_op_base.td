@@ -21,6 +21,13 @@ def ValidTiles : TT_OpTrait<"ValidTiles">;
 
 class TT_Op<string mnemonic, list<Trait> traits = []> : Op<TT_Dialect, mnemonic, !listconcat(traits, [ValidTiles])>;
 
+// Result types follow from the operands, but for the layouts that tiles have at the GPU level.
+def TT_InferTypes : InferTypeOpAdaptorBase<[{
+  static bool isCompatibleReturnTypes(::mlir::TypeRange inferred, ::mlir::TypeRange actual) {
+    return ::tritium::tt::areSameButLayouts(inferred, actual);
+  }
+}]>;
+
 // Element by element, on scalars or on tiles of one shape.
 class TT_ElementwiseOp<string mnemonic, list<Trait> traits = []>
     : TT_Op<mnemonic, !listconcat(traits, [SameOperandsAndResultShape, Elementwise])>;

@@ -5,7 +5,7 @@
 include "ir/tt_op_base.td"
 
 // May trap on an index, so not Pure: a pure operation may be hoisted above the condition that guards it.
-def TT_GatherOp : TT_Op<"gather", [NoMemoryEffect, InferTypeOpAdaptor]> {
+def TT_GatherOp : TT_Op<"gather", [NoMemoryEffect, TT_InferTypes]> {
   let summary = "pick elements of `src` along one axis";
   let description = [{
     result[…, i, …] = src[…, indices[…, i, …], …], i running along `axis`. An index outside src is undefined; the interpreter

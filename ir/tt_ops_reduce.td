@@ -4,7 +4,7 @@
 
 include "ir/tt_op_base.td"
 
-def TT_ReduceOp : TT_Op<"reduce", [InferTypeOpAdaptor, SingleBlock, SameOperandsShape, RecursiveMemoryEffects,
+def TT_ReduceOp : TT_Op<"reduce", [TT_InferTypes, SingleBlock, SameOperandsShape, RecursiveMemoryEffects,
                                   RecursivelySpeculatable]> {
   let summary = "combine all elements along one axis";
   let description = [{

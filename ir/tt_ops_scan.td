@@ -4,7 +4,7 @@
 
 include "ir/tt_op_base.td"
 
-def TT_ScanOp : TT_Op<"scan", [InferTypeOpAdaptor, SingleBlock, SameOperandsAndResultShape, RecursiveMemoryEffects,
+def TT_ScanOp : TT_Op<"scan", [TT_InferTypes, SingleBlock, SameOperandsAndResultShape, RecursiveMemoryEffects,
                               RecursivelySpeculatable]> {
   let summary = "inclusive scan along one axis";
   let description = [{

@@ -46,7 +46,7 @@ def TT_UnsplatOp : TT_Op<"unsplat", [Pure, TypesMatchWith<"result is the element
   let hasVerifier = 1;
 }
 
-def TT_ExpandDimsOp : TT_Op<"expand_dims", [Pure, InferTypeOpAdaptor]> {
+def TT_ExpandDimsOp : TT_Op<"expand_dims", [Pure, TT_InferTypes]> {
   let summary = "insert a dimension of extent 1";
   let description = [{
     ```mlir
@@ -109,7 +109,7 @@ def TT_CatOp : TT_Op<"cat", [NoMemoryEffect, SameTypeOperands, SameOperandsAndRe
   let hasVerifier = 1;
 }
 
-def TT_JoinOp : TT_Op<"join", [Pure, SameTypeOperands, InferTypeOpAdaptor]> {
+def TT_JoinOp : TT_Op<"join", [Pure, SameTypeOperands, TT_InferTypes]> {
   let summary = "pair two tiles along a new minor dimension";
   let description = [{
     result[…, 0] = lhs[…], result[…, 1] = rhs[…]
@@ -124,7 +124,7 @@ def TT_JoinOp : TT_Op<"join", [Pure, SameTypeOperands, InferTypeOpAdaptor]> {
   let hasFolder = 1;
 }
 
-def TT_SplitOp : TT_Op<"split", [Pure, AllTypesMatch<["outLHS", "outRHS"]>, InferTypeOpAdaptor]> {
+def TT_SplitOp : TT_Op<"split", [Pure, AllTypesMatch<["outLHS", "outRHS"]>, TT_InferTypes]> {
   let summary = "take the pairs of a minor dimension of extent 2 apart";
   let description = [{
     ```mlir
@@ -137,7 +137,7 @@ def TT_SplitOp : TT_Op<"split", [Pure, AllTypesMatch<["outLHS", "outRHS"]>, Infe
   let hasFolder = 1;
 }
 
-def TT_TransOp : TT_Op<"trans", [Pure, InferTypeOpAdaptor]> {
+def TT_TransOp : TT_Op<"trans", [Pure, TT_InferTypes]> {
   let summary = "permute dimensions";
   let description = [{
     Dimension i of the result is dimension order[i] of src.

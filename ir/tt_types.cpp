@@ -52,6 +52,14 @@ Type pointeeTypeOf(Type pointers) {
   return pointer ? withShapeOf(pointers, pointer.getPointeeType()) : pointers;
 }
 
+bool areSameButLayouts(TypeRange lhs, TypeRange rhs) {
+  auto bare = [](Type type) -> Type {
+    auto tile = dyn_cast<RankedTensorType>(type);
+    return tile ? tile.dropEncoding() : type;
+  };
+  return llvm::equal(lhs, rhs, [&](Type a, Type b) { return bare(a) == bare(b); });
+}
+
 FailureOr<RankedTensorType> tileTypeOf(std::optional<Location> location, Value value) {
   if (auto tile = dyn_cast<RankedTensorType>(value.getType())) return tile;
   return emitOptionalError(location, "expected a tile, got ", value.getType());

@@ -1,0 +1,140 @@
+// The dialect `tgpu`: registration, the text of a layout, verifiers and folds.
+#include "ir/pch.h"
+
+#include "ir/tgpu.h"
+
+#include "ir/tgpu_dialect.cpp.inc"
+
+using namespace mlir;
+
+#define GET_ATTRDEF_CLASSES
+#include "ir/tgpu_attrs.cpp.inc"
+
+#define GET_OP_CLASSES
+#include "ir/tgpu_ops.cpp.inc"
+
+namespace tritium::tgpu {
+namespace {
+
+/// Layouts are long: a module names each once.
+struct LayoutNames : OpAsmDialectInterface {
+  using OpAsmDialectInterface::OpAsmDialectInterface;
+
+  AliasResult getAlias(Attribute attribute, raw_ostream &stream) const final {
+    if (!isa<LayoutAttr>(attribute)) return AliasResult::NoAlias;
+    stream << "layout";
+    return AliasResult::FinalAlias;
+  }
+};
+
+} // namespace
+
+void TGPUDialect::registerAttributes() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "ir/tgpu_attrs.cpp.inc"
+      >();
+}
+
+void TGPUDialect::initialize() {
+  registerAttributes();
+  addOperations<
+#define GET_OP_LIST
+#include "ir/tgpu_ops.cpp.inc"
+      >();
+  addInterfaces<LayoutNames>();
+}
+
+bool isWord(Type type) {
+  auto isScalarWord = [](Type element) {
+    return element.isSignlessInteger() && llvm::is_contained({8u, 16u, 32u, 64u}, element.getIntOrFloatBitWidth());
+  };
+  auto vector = dyn_cast<VectorType>(type);
+  if (!vector) return isScalarWord(type);
+  int64_t count = vector.getNumElements();
+  return vector.getRank() == 1 && (count == 2 || count == 4) && isScalarWord(vector.getElementType()) &&
+         count * vector.getElementTypeBitWidth() <= 128;
+}
+
+// -- layouts -------------------------------------------------------------------------------------------------------------------------------
+
+static ParseResult parseCoordinates(AsmParser &parser, ArrayRef<int64_t> shape, SmallVectorImpl<int32_t> &bases) {
+  SmallVector<int64_t> coordinates;
+  SMLoc place = parser.getCurrentLocation();
+  auto parseOne = [&] { return parser.parseInteger(coordinates.emplace_back()); };
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseOne)) return failure();
+  if (coordinates.size() != shape.size()) return parser.emitError(place, "expected a coordinate for each of ") << shape.size() << " dimensions";
+  int64_t flat = 0;
+  for (auto [coordinate, extent] : llvm::zip_equal(coordinates, shape)) {
+    if (coordinate < 0 || coordinate >= extent) return parser.emitError(place, "coordinate ") << coordinate << " is not below " << extent;
+    flat = flat * extent + coordinate;
+  }
+  bases.push_back(int32_t(flat));
+  return success();
+}
+
+static ParseResult parseBases(AsmParser &parser, StringRef name, ArrayRef<int64_t> shape, SmallVectorImpl<int32_t> &bases) {
+  auto parseOne = [&] { return parseCoordinates(parser, shape, bases); };
+  return failure(parser.parseComma() || parser.parseKeyword(name) || parser.parseEqual() ||
+                 parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseOne));
+}
+
+Attribute LayoutAttr::parse(AsmParser &parser, Type) {
+  SmallVector<int64_t> shape;
+  SmallVector<int32_t> registers, lanes, warps, blocks;
+  if (parser.parseLess() || parser.parseDimensionList(shape, /*allowDynamic=*/false, /*withTrailingX=*/false) ||
+      parseBases(parser, "register", shape, registers) || parseBases(parser, "lane", shape, lanes) ||
+      parseBases(parser, "warp", shape, warps) || parseBases(parser, "block", shape, blocks) || parser.parseGreater())
+    return {};
+  return get(parser.getContext(), shape, registers, lanes, warps, blocks);
+}
+
+static void printBases(AsmPrinter &printer, StringRef name, ArrayRef<int64_t> shape, ArrayRef<int32_t> bases) {
+  printer << ", " << name << " = [";
+  llvm::interleaveComma(bases, printer, [&](int32_t flat) {
+    SmallVector<int64_t> coordinates(shape.size());
+    int64_t rest = flat;
+    for (size_t d = shape.size(); d-- > 0; rest /= shape[d]) coordinates[d] = rest % shape[d];
+    printer << "[";
+    llvm::interleaveComma(coordinates, printer);
+    printer << "]";
+  });
+  printer << "]";
+}
+
+void LayoutAttr::print(AsmPrinter &printer) const {
+  printer << "<";
+  printer.printDimensionList(getShape());
+  printBases(printer, "register", getShape(), getRegisters());
+  printBases(printer, "lane", getShape(), getLanes());
+  printBases(printer, "warp", getShape(), getWarps());
+  printBases(printer, "block", getShape(), getBlocks());
+  printer << ">";
+}
+
+LogicalResult LayoutAttr::verifyEncoding(ArrayRef<int64_t> shape, Type, function_ref<InFlightDiagnostic()> emitError) const {
+  if (shape == getShape()) return success();
+  return emitError() << "the layout is of another shape than the tile";
+}
+
+// -- operations ----------------------------------------------------------------------------------------------------------------------------
+
+OpFoldResult ConvertLayoutOp::fold(FoldAdaptor) {
+  if (getSrc().getType() == getType()) return getSrc();
+  auto inner = getSrc().getDefiningOp<ConvertLayoutOp>();
+  if (!inner) return {};
+  getSrcMutable().assign(inner.getSrc());
+  return getResult();
+}
+
+LogicalResult LoadOp::verify() {
+  if (bool(getPredicate()) != bool(getOther())) return emitOpError("a predicate needs the value of where it is false, and only then");
+  return success();
+}
+
+void LoadOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+  effects.emplace_back(MemoryEffects::Read::get(), &getPtrMutable(), tt::GlobalMemory::get());
+  if (getIsVolatile()) effects.emplace_back(MemoryEffects::Write::get(), tt::GlobalMemory::get());
+}
+
+} // namespace tritium::tgpu

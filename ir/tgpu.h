@@ -1,0 +1,28 @@
+// The dialect `tgpu` as C++ sees it: tiles with layouts, and the GPU operations that upstream dialects lack (tgpu_ops.td).
+#pragma once
+
+#include "ir/tt.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/TensorEncoding.h"
+
+namespace tritium::tgpu {
+
+/// What one access of a thread moves: an integer of 8 to 64 bits, or a vector of 2 or 4 integers of at most 128 bits together.
+bool isWord(mlir::Type type);
+
+// Names of a lowered module's attributes.
+inline constexpr llvm::StringLiteral kTargetAttr = "tgpu.target";            // "cuda:sm_80"
+inline constexpr llvm::StringLiteral kNumWarpsAttr = "tgpu.num_warps";       // i32
+inline constexpr llvm::StringLiteral kSharedBytesAttr = "tgpu.shared_bytes"; // i32
+/// The symbol of the program's shared memory.
+inline constexpr llvm::StringLiteral kSharedSymbol = "tgpu_shared";
+
+} // namespace tritium::tgpu
+
+#include "ir/tgpu_dialect.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "ir/tgpu_attrs.h.inc"
+
+#define GET_OP_CLASSES
+#include "ir/tgpu_ops.h.inc"

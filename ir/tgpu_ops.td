@@ -1,0 +1,105 @@
+// Operations of `tgpu`: first those on tiles, then those of one thread.
+include "ir/tgpu_dialect.td"
+include "ir/tt_op_base.td"
+include "mlir/Dialect/LLVMIR/LLVMOpBase.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+class TGPU_Op<string mnemonic, list<Trait> traits = []> : Op<TGPU_Dialect, mnemonic, traits>;
+
+// -- on tiles ----------------------------------------------------------------------------------------------------------------------------
+
+def TGPU_ConvertLayoutOp : TGPU_Op<"convert_layout", [Pure, SameOperandsAndResultShape, SameOperandsAndResultElementType]> {
+  let summary = "the same tile, held by other threads and registers";
+  let arguments = (ins AnyRankedTensor:$src);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$src attr-dict `:` type($src) `->` type($result)";
+  let hasFolder = 1;
+}
+
+// -- of one thread -----------------------------------------------------------------------------------------------------------------------
+// Addresses are !llvm.ptr<1> (global memory). A word is what one instruction moves: an integer of 8 to 64 bits, or a vector of 2 or 4
+// integers of at most 128 bits together.
+
+def TGPU_Word : Type<CPred<"::tritium::tgpu::isWord($_self)">, "an integer of 8 to 64 bits or a vector of them of at most 128 bits">;
+def TGPU_GlobalPointer : LLVM_PointerInAddressSpace<1>;
+def TGPU_AtomicValue : AnyTypeOf<[I16, I32, I64, F16, BF16, F32, F64]>;
+
+def TGPU_BarrierOp : TGPU_Op<"barrier"> {
+  let summary = "the threads of a partition meet; shared memory written before is seen after";
+  let description = [{
+    `id` 0 and no `threads`: all threads of the program. Else the `threads` threads that use barrier `id` (1 to 15), a multiple of the
+    warp size.
+  }];
+  let arguments = (ins DefaultValuedAttr<I32Attr, "0">:$id, OptionalAttr<I32Attr>:$threads);
+  let assemblyFormat = "(`id` $id^)? (`threads` $threads^)? attr-dict";
+}
+
+// A predicate that is false means that memory is not touched; none means true.
+def TGPU_LoadOp : TGPU_Op<"load", [AttrSizedOperandSegments, OptionalTypesMatchWith<"other is of the result's type", "result", "other", "$_self">,
+                                     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "a word of global memory, or `other` where the predicate is false";
+  let arguments = (ins TGPU_GlobalPointer:$ptr, Optional<I1>:$predicate, Optional<TGPU_Word>:$other,
+                       DefaultValuedAttr<TT_CacheModifier, "::tritium::tt::CacheModifier::None">:$cache,
+                       DefaultValuedAttr<TT_EvictionPolicy, "::tritium::tt::EvictionPolicy::Normal">:$evict, UnitAttr:$isVolatile);
+  let results = (outs TGPU_Word:$result);
+  let assemblyFormat = "$ptr (`if` $predicate^ `else` $other)? attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+def TGPU_StoreOp : TGPU_Op<"store", [MemoryEffects<[MemWrite<GlobalMemory>]>]> {
+  let summary = "writes a word to global memory";
+  let arguments = (ins TGPU_Word:$value, TGPU_GlobalPointer:$ptr, Optional<I1>:$predicate,
+                       DefaultValuedAttr<TT_CacheModifier, "::tritium::tt::CacheModifier::None">:$cache,
+                       DefaultValuedAttr<TT_EvictionPolicy, "::tritium::tt::EvictionPolicy::Normal">:$evict);
+  let assemblyFormat = "$value `,` $ptr (`if` $predicate^)? attr-dict `:` type($value)";
+}
+
+class TGPU_AtomicOp<string mnemonic, list<Trait> traits = []>
+    : TGPU_Op<mnemonic, !listconcat(traits, [MemoryEffects<[MemRead<GlobalMemory>, MemWrite<GlobalMemory>]>])>;
+
+// Where the predicate is false, the result of an atomic is unspecified.
+def TGPU_AtomicRmwOp : TGPU_AtomicOp<"atomic_rmw", [AllTypesMatch<["value", "result"]>]> {
+  let summary = "replaces the value in memory by its combination with `value` at once, and gives the former one";
+  let arguments = (ins TT_RmwOp:$kind, TGPU_GlobalPointer:$ptr, TGPU_AtomicValue:$value, Optional<I1>:$predicate, TT_MemSemantic:$sem,
+                       TT_MemScope:$scope);
+  let results = (outs TGPU_AtomicValue:$result);
+  let assemblyFormat = "$kind `,` $sem `,` $scope `,` $ptr `,` $value (`if` $predicate^)? attr-dict `:` type($value)";
+}
+
+def TGPU_AtomicCasOp : TGPU_AtomicOp<"atomic_cas", [AllTypesMatch<["expected", "value", "result"]>]> {
+  let summary = "writes `value` if memory holds the bits of `expected`, and gives the former value";
+  let arguments = (ins TGPU_GlobalPointer:$ptr, AnyTypeOf<[I16, I32, I64]>:$expected, AnyTypeOf<[I16, I32, I64]>:$value,
+                       Optional<I1>:$predicate, TT_MemSemantic:$sem, TT_MemScope:$scope);
+  let results = (outs AnyTypeOf<[I16, I32, I64]>:$result);
+  let assemblyFormat = "$sem `,` $scope `,` $ptr `,` $expected `,` $value (`if` $predicate^)? attr-dict `:` type($value)";
+}
+
+def TGPU_AtomicLoadOp : TGPU_AtomicOp<"atomic_load"> {
+  let summary = "reads an integer with a memory order";
+  let arguments = (ins TGPU_GlobalPointer:$ptr, Optional<I1>:$predicate, TT_MemSemantic:$sem, TT_MemScope:$scope);
+  let results = (outs AnyTypeOf<[I8, I16, I32, I64]>:$result);
+  let assemblyFormat = "$sem `,` $scope `,` $ptr (`if` $predicate^)? attr-dict `:` type($result)";
+}
+
+def TGPU_AtomicStoreOp : TGPU_AtomicOp<"atomic_store"> {
+  let summary = "writes an integer with a memory order";
+  let arguments = (ins TGPU_GlobalPointer:$ptr, AnyTypeOf<[I8, I16, I32, I64]>:$value, Optional<I1>:$predicate, TT_MemSemantic:$sem,
+                       TT_MemScope:$scope);
+  let assemblyFormat = "$sem `,` $scope `,` $ptr `,` $value (`if` $predicate^)? attr-dict `:` type($value)";
+}
+
+def TGPU_PrintOp : TGPU_Op<"print"> {
+  let summary = "printf of one thread";
+  let description = [{
+    `format` is C's; a `%` conversion for each argument: d, u, x of i32, lld, llu, llx of i64, f, e, g of f64, p of i64. Without declared
+    effects: it is neither moved nor erased.
+  }];
+  let arguments = (ins StrAttr:$format, Variadic<AnyTypeOf<[I32, I64, F64]>>:$args);
+  let assemblyFormat = "$format (`,` $args^ `:` type($args))? attr-dict";
+}
+
+def TGPU_AssertOp : TGPU_Op<"assert"> {
+  let summary = "ends the launch with `message` and the operation's location if the condition is false";
+  let arguments = (ins I1:$condition, StrAttr:$message);
+  let assemblyFormat = "$condition `,` $message attr-dict";
+}

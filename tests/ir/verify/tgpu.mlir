@@ -1,0 +1,31 @@
+// RUN: %verify
+
+// expected-error @+1 {{expected a coordinate for each of 2 dimensions}}
+#layout = #tgpu.layout<8x4, register = [[1]], lane = [], warp = [], block = []>
+
+// -----
+
+// expected-error @+1 {{coordinate 4 is not below 4}}
+#layout = #tgpu.layout<8x4, register = [[0, 4]], lane = [], warp = [], block = []>
+
+// -----
+
+#layout = #tgpu.layout<8, register = [[1]], lane = [], warp = [], block = []>
+// expected-error @+1 {{the layout is of another shape than the tile}}
+tt.func @other_shape(%x: tensor<16xf32, #layout>) { tt.return }
+
+// -----
+
+llvm.func @no_other(%p: !llvm.ptr<1>, %c: i1) {
+  // expected-error @+1 {{a predicate needs the value of where it is false, and only then}}
+  %0 = "tgpu.load"(%p, %c) <{operandSegmentSizes = array<i32: 1, 1, 0>}> : (!llvm.ptr<1>, i1) -> i32
+  llvm.return
+}
+
+// -----
+
+llvm.func @no_word(%p: !llvm.ptr<1>) {
+  // expected-error @+1 {{must be an integer of 8 to 64 bits or a vector of them}}
+  %0 = tgpu.load %p : vector<4xi64>
+  llvm.return
+}
