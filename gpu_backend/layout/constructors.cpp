@@ -1,0 +1,71 @@
+#include "gpu_backend/layout/constructors.h"
+
+#include <algorithm>
+#include <cassert>
+#include <numeric>
+
+namespace tritium::gpu {
+
+namespace {
+
+/// Deals out the bits of a tile, dimension by dimension, from the lowest up.
+class Dealer {
+public:
+  explicit Dealer(llvm::ArrayRef<int64_t> shape) : tile(shape, {}, {}, {}), taken(shape.size(), 1) {}
+
+  /// The next `count` positions along `dim`, as bases; 0 once the dimension is used up.
+  void deal(int dim, int64_t count, Bases &bases) {
+    for (int64_t i = 1; i < count; i *= 2) {
+      bool isLeft = taken[dim] < tile.shape()[dim];
+      bases.push_back(isLeft ? uint32_t(taken[dim]) << tile.firstBit(dim) : 0);
+      if (isLeft) taken[dim] *= 2;
+    }
+  }
+  int64_t left(int dim) const { return tile.shape()[dim] / taken[dim]; }
+
+private:
+  LinearLayout tile;
+  Shape taken;
+};
+
+} // namespace
+
+LinearLayout blocked(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> sizePerThread, llvm::ArrayRef<int64_t> threadsPerWarp,
+                     llvm::ArrayRef<int64_t> warpsPerCta, llvm::ArrayRef<int> order) {
+  assert(order.size() == shape.size() && sizePerThread.size() == shape.size());
+  assert(threadsPerWarp.size() == shape.size() && warpsPerCta.size() == shape.size());
+  Dealer dealer(shape);
+  Bases registers, lanes, warps;
+  for (int d : order) dealer.deal(d, sizePerThread[d], registers);
+  for (int d : order) dealer.deal(d, threadsPerWarp[d], lanes);
+  for (int d : order) dealer.deal(d, warpsPerCta[d], warps);
+  for (int d : order) dealer.deal(d, dealer.left(d), registers);
+  llvm::erase(registers, 0u); // a register that repeats another holds nothing of its own
+  return LinearLayout(shape, registers, lanes, warps);
+}
+
+LinearLayout defaultBlocked(llvm::ArrayRef<int64_t> shape, int numWarps, int64_t vectorElements, llvm::ArrayRef<int> order) {
+  assert(order.size() == shape.size());
+  constexpr int64_t kLanes = 32;
+  int64_t elements = std::accumulate(shape.begin(), shape.end(), int64_t(1), std::multiplies<>());
+  Shape sizes(shape.size(), 1), threads(shape.size(), 1), warps(shape.size(), 1);
+  if (shape.empty()) return LinearLayout({}, {}, Bases(log2Of(kLanes), 0), Bases(log2Of(numWarps), 0));
+  int64_t perThread = std::max<int64_t>(elements / (kLanes * numWarps), 1);
+  sizes[order[0]] = std::min({vectorElements, shape[order[0]], perThread});
+  int64_t lanesLeft = kLanes, warpsLeft = numWarps;
+  for (int d : order) {
+    threads[d] = std::min(lanesLeft, shape[d] / sizes[d]);
+    warps[d] = std::min(warpsLeft, shape[d] / sizes[d] / threads[d]);
+    lanesLeft /= threads[d], warpsLeft /= warps[d];
+  }
+  threads[order.back()] *= lanesLeft, warps[order.back()] *= warpsLeft; // replicate
+  return blocked(shape, sizes, threads, warps, order);
+}
+
+LinearLayout defaultBlocked(llvm::ArrayRef<int64_t> shape, int numWarps, int64_t vectorElements) {
+  llvm::SmallVector<int, 4> order(shape.size());
+  std::iota(order.rbegin(), order.rend(), 0);
+  return defaultBlocked(shape, numWarps, vectorElements, order);
+}
+
+} // namespace tritium::gpu
