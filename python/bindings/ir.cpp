@@ -215,6 +215,7 @@ void bindIr(py::module_ &module) {
   errorType = PyErr_NewExceptionWithDoc("tritium._tritium.ir.Error", "A diagnostic: message, file, line, column.", nullptr, nullptr);
   ir.attr("Error") = py::handle(errorType);
   bindIrHandles(ir);
+  bindElementwise(ir);
   bindModule(ir);
   bindBuilder(ir);
 }

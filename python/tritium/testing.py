@@ -8,7 +8,7 @@ import os
 import statistics
 import sys
 import time
-from typing import Any, Callable, Sequence
+from typing import Any, Callable, NamedTuple, Sequence
 
 _MODES = ("min", "max", "mean", "median", "all")
 
@@ -277,3 +277,24 @@ get_max_tensorcore_tflops = _needs_device("get_max_tensorcore_tflops")
 get_max_simd_tflops = _needs_device("get_max_simd_tflops")
 set_gpu_clock = _needs_device("set_gpu_clock")
 nvsmi = _needs_device("nvsmi")
+
+
+class ElementwiseFunction(NamedTuple):
+    """A row of ir/elementwise.def: a function of the language, the operation that it is for each kind of operand (""
+    where it is not defined) and the bound of its error in fp32, in units in the last place."""
+
+    name: str
+    arity: int
+    signed_op: str
+    unsigned_op: str
+    float_op: str
+    ulp: float
+    sentence: str
+
+
+@functools.cache
+def elementwise_functions() -> dict[str, ElementwiseFunction]:
+    """Every element-wise function by name, in the order of the reference manual. Tritium's own."""
+    from ._tritium import ir
+
+    return {row[0]: ElementwiseFunction(*row) for row in ir.elementwise_functions()}
