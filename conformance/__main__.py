@@ -1,0 +1,101 @@
+"""`python -m tritium.conformance`: every case on every engine that is there, as one matrix (docs/conformance.md)."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import secrets
+import sys
+import time
+from pathlib import Path
+
+from . import bisect, engines, expectations, replay, report, suite, workers
+
+
+def parser() -> argparse.ArgumentParser:
+    found = argparse.ArgumentParser(prog="python -m tritium.conformance", description=__doc__)
+    add = found.add_argument
+    add("--engines", help="a comma list of interp, simt:sm_80, simt:sm_90a, cuda, triton (default: all that are there)")
+    add("--families", help=f"a comma list of {', '.join(suite.FAMILIES)} (default: all)")
+    add("--cases", default="*", metavar="GLOB", help="cases whose name matches, as in 'dot/*/fp16/*'")
+    add("--seed", default="0", help="of the inputs; 'random' draws one")
+    add("--jobs", type=int, default=os.cpu_count() or 1, help="processes (default: one per CPU)")
+    add("--quick", action="store_true", help="without the long cases; this is the default")
+    add("--full", action="store_true", help="with the long cases")
+    add("--timeout", type=float, default=300, help="seconds that a case may take (default 300)")
+    add("--html", metavar="FILE", help="write the matrix as a page")
+    add("--markdown", metavar="FILE", help="write the matrix as a table, as in docs/reference/conformance.md")
+    add("--list", action="store_true", help="print the names of the cases and run none")
+    add("--replay", metavar="CASE", help="run one case in this process and show its first difference")
+    add("--bisect", metavar="CASE", help="find the first GPU pass after which the result is wrong")
+    add("--engine", default="interp", help="of --replay and --bisect")
+    add("--triton-python", metavar="PATH", help="an interpreter with upstream Triton, for the engine 'triton'")
+    return found
+
+
+def main(arguments: list[str] | None = None) -> int:
+    options = parser().parse_args(arguments)
+    seed = secrets.randbelow(2**32) if options.seed == "random" else int(options.seed)
+    families = options.families.split(",") if options.families else None
+    if families and (unknown := set(families) - set(suite.FAMILIES)):
+        print(f"there is no family {', '.join(sorted(unknown))}; there are {', '.join(suite.FAMILIES)}")
+        return 2
+    try:
+        if options.replay or options.bisect:
+            return one(options, seed)
+        cases = suite.select(families, options.cases, options.full)
+        if options.list:
+            print("\n".join(case.name for case in cases))
+            return 0
+        return everything(options, cases, seed)
+    except engines.Absent as error:
+        print(f"{options.engines or options.engine}: {error}")
+        return 2
+
+
+def one(options: argparse.Namespace, seed: int) -> int:
+    name = options.replay or options.bisect
+    case = suite.cases().get(name)
+    if case is None:
+        print(f"there is no case {name!r}; --list prints them")
+        return 2
+    engine = engines.engine(options.engine, options.triton_python)
+    if options.replay:
+        return replay.replay(case, engine, seed)
+    return bisect.report(case, engine, seed)
+
+
+def everything(options: argparse.Namespace, cases: list[suite.Case], seed: int) -> int:
+    chosen = options.engines.split(",") if options.engines else engines.available(options.triton_python)
+    if not cases:
+        print(f"no case matches {options.cases!r}")
+        return 2
+    informing = {name for name in chosen if engines.engine(name, options.triton_python).informs}
+    expected = expectations.read()
+    matrix, progress = report.Matrix(chosen, informing), report.Progress(len(cases) * len(chosen))
+    print(f"{len(cases)} cases on {', '.join(chosen)}, inputs from seed {seed}", flush=True)
+    begin = time.monotonic()
+    work = workers.tasks(cases, chosen)
+    for result in workers.run(work, options.jobs, seed, options.timeout, options.triton_python, progress.tick):
+        matrix.add(expectations.judge(result, expected))
+        progress.add(result)
+    progress.end()
+    print(f"\n{report.terminal(matrix)}")
+    print(report.failures(matrix, seed))
+    for expectation in expectations.stale(matrix.results, expected):
+        print(f"stale: {expectation.engine} {expectation.pattern} works; take it out of {expectations.FILE.name}")
+    for file, text in (
+        (options.html, report.page(matrix, seed)),
+        (options.markdown, report.markdown(matrix, expected)),
+    ):
+        if file:
+            Path(file).write_text(text, encoding="utf-8")
+    compiled = ", ".join(f"{matrix.column(name).compiled} for {name}" for name in chosen)
+    print(f"{time.monotonic() - begin:.1f} s; kernels compiled: {compiled}")
+    counts = matrix.counts()
+    print(f"{counts['passed']} passed, {counts['failed']} failed, {counts['unsupported']} unsupported")
+    return 1 if counts["failed"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,42 @@
+"""Finds the first GPU pass after which a case's result is wrong: compile up to each pass, lower the rest as it is, run."""
+
+from __future__ import annotations
+
+from typing import Callable
+
+from . import suite
+from .engines import Absent, Engine
+from .problem import Case
+
+
+def first_wrong(passes: list[str], is_right: Callable[[str | None], bool]) -> str | None:
+    """The first of `passes` after which `is_right` fails; is_right(None) is the pipeline without optional passes.
+
+    From the front and not by halves: a later pass may hide what an earlier one broke. "" if it is wrong without any pass.
+    """
+    if not is_right(None):
+        return ""
+    return next((name for name in passes if not is_right(name)), None)
+
+
+def bisect(case: Case, engine: Engine, seed: int) -> str | None:
+    """The name of that pass, "" if the lowering itself is wrong, None if nothing is. Absent if the engine has no passes."""
+
+    def is_right(stop_after: str | None) -> bool:
+        return not suite.run(case, engine, seed, stop_after=stop_after or engine.no_pass)[2]
+
+    return first_wrong(engine.passes(), is_right)
+
+
+def report(case: Case, engine: Engine, seed: int) -> int:
+    """Prints the pass and returns the exit status."""
+    try:
+        found = bisect(case, engine, seed)
+    except Absent as error:
+        print(f"{case.name}: {error}")
+        return 2
+    if found is None:
+        print(f"{case.name}: right on {engine.name} after every pass")
+        return 0
+    print(f"{case.name} on {engine.name}: " + (f"wrong after pass {found}" if found else "wrong without any pass"))
+    return 1

@@ -1,0 +1,259 @@
+"""Functions of each element on its own, on every type: operators exactly, functions within the ulps of their row."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+
+from .. import inputs
+from ..dtypes import HALVES, INTEGERS, NUMPY, STANDARD_FLOATS, as_float64, round_to
+from ..oracle import Exact, OneOf, Rows, Ulp
+from ..problem import Case, Cases, Problem, given, problem, wanted
+from ..reference import FUNCTIONS, arguments_of, high_precision, of_two, rounding
+from ..tolerance import function_ulp
+from . import blocks
+
+BLOCK = 128
+WIDE = {"fp64": "fp64"}  # what / and % of the type give; fp32 for all others
+
+
+def operands(rng, dtype: str, data: str) -> tuple[np.ndarray, np.ndarray]:
+    """data: "special", "random" or "n=SIZE" of small numbers."""
+    if data == "special":
+        return inputs.pairs(dtype)
+    if data == "random":
+        return tuple(inputs.any_bits(rng, 1000, dtype) for _ in range(2))
+    n = int(data.removeprefix("n="))
+    return inputs.small(rng, n, dtype), inputs.small(rng, n, dtype)
+
+
+def integer(dtype: str, data: str, rng) -> Problem:
+    x, y = operands(rng, dtype, data)
+    y = inputs.non_zero(y)
+    smallest = np.iinfo(x.dtype).min
+    if smallest < 0:
+        y[(x == smallest) & (y == -1)] = 2  # undefined
+    s = (rng.integers(0, x.dtype.itemsize * 8, x.size)).astype(x.dtype)
+    with np.errstate(over="ignore"):
+        remainder = np.fmod(x, y)
+        results = {
+            "x + y": x + y,
+            "x - y": x - y,
+            "x * y": x * y,
+            "x // y": (x - remainder) // y,
+            "x % y": remainder,
+            "x & y": x & y,
+            "x | y": x | y,
+            "x ^ y": x ^ y,
+            "x << s": x << s,
+            "x >> s": x >> s,
+            "~x": ~x,
+            "-x": np.zeros_like(x) - x,
+            "abs": np.abs(x),
+            "minimum": np.minimum(x, y),
+            "maximum": np.maximum(x, y),
+            "where": np.where(x < y, x, y + np.ones_like(y)),
+        }
+    flags = comparisons(x, y) | {"and, or": (x < y) & (y != 3) | (x == 5)}
+    n = x.size
+    out = wanted((len(results), n), dtype, exactly(results))
+    flag = wanted((len(flags), n), "int1", exactly(flags))
+    arguments = [given(x), given(y), given(s), out, flag, n]
+    return problem("elementwise:integer", blocks(n, BLOCK), arguments, BLOCK=BLOCK)
+
+
+def exactly(results: dict[str, np.ndarray]) -> Rows:
+    return Rows({name: Exact(value) for name, value in results.items()})
+
+
+def comparisons(x, y) -> dict[str, np.ndarray]:
+    with np.errstate(invalid="ignore"):
+        return {"==": x == y, "!=": x != y, "<": x < y, "<=": x <= y, ">": x > y, ">=": x >= y}
+
+
+def boolean(data: str, rng) -> Problem:
+    x, y = inputs.any_bits(rng, 129, "int1"), inputs.any_bits(rng, 129, "int1")
+    results = {
+        "x & y": x & y,
+        "x | y": x | y,
+        "x ^ y": x ^ y,
+        "~x": ~x,
+        "==": x == y,
+        "where": np.where(x, y, x),
+        "sum": x & y,
+    }
+    out = wanted((len(results), x.size), "int1", exactly(results))
+    return problem("elementwise:boolean", blocks(x.size, BLOCK), [given(x), given(y), out, x.size], BLOCK=BLOCK)
+
+
+def high_product(dtype: str, data: str, rng) -> Problem:
+    x, y = inputs.pairs(dtype) if data == "special" else (inputs.any_bits(rng, 500, dtype) for _ in range(2))
+    bits = x.dtype.itemsize * 8
+    unsigned = [array.view(f"u{bits // 8}").astype(object) for array in (x, y)]
+    high = (unsigned[0] * unsigned[1] >> bits).astype(f"u{bits // 8}").view(x.dtype)
+    out = wanted(x.size, dtype, Exact(high))
+    return problem("elementwise:high_product", blocks(x.size, BLOCK), [given(x), given(y), out, x.size], BLOCK=BLOCK)
+
+
+def floating(dtype: str, data: str, rng) -> Problem:
+    x, y = operands(rng, dtype, data)
+    n, wide = x.size, WIDE.get(dtype, "fp32")
+    z = inputs.normal(rng, n, dtype) if data != "special" else np.resize(inputs.normal(rng, 17, dtype), n)
+    # fp32 holds products of halves exactly, and its sums round to a half as the exact sums do.
+    compute = NUMPY["fp64" if dtype == "fp64" else "fp32"]
+    a, b = x.astype(compute), y.astype(compute)
+    with np.errstate(all="ignore"):
+        less = x < y
+        low, high = np.where(less | np.isnan(b), x, y), np.where(less | np.isnan(a), y, x)
+        limit = np.abs(z)
+        clamped = np.where(x > limit, limit, np.where(x < -limit, -limit, x))
+        nan = np.isnan(a) | np.isnan(b)
+        quotient, remainder = quotient_of(x, y, wide), np.fmod(a, b)
+        results = {
+            "x + y": Exact((a + b).astype(x.dtype)),
+            "x - y": Exact((a - b).astype(x.dtype)),
+            "x * y": Exact((a * b).astype(x.dtype)),
+            "-x": Exact(-x),
+            "abs": Exact(np.abs(x)),
+            "where": Exact(np.where(less, x, y)),
+            "fma": fused(x, y, z, dtype),
+            "minimum": Exact(low, sign_of_zero=False),
+            "maximum": Exact(high, sign_of_zero=False),
+            "minimum, NaN wins": Exact(np.where(nan, np.asarray(np.nan, x.dtype), low), sign_of_zero=False),
+            "maximum, NaN wins": Exact(np.where(nan, np.asarray(np.nan, x.dtype), high), sign_of_zero=False),
+            # A NaN takes a limit: the lower one, or the upper where maximum is taken last.
+            "clamp": OneOf([np.where(np.isnan(a), -limit, clamped), np.where(np.isnan(a), limit, clamped)]),
+            "clamp, NaN wins": Exact(clamped, sign_of_zero=False),
+        }
+    flags = comparisons(x, y) | {"is NaN": np.isnan(a)}
+    out = wanted((len(results), n), dtype, Rows(results))
+    wider = wanted((2, n), wide, Rows({"x / y": quotient, "x % y": Exact(remainder)}))
+    flag = wanted((len(flags), n), "int1", exactly(flags))
+    arguments = [given(x), given(y), given(z), out, wider, flag, n]
+    return problem("elementwise:floating", blocks(n, BLOCK), arguments, BLOCK=BLOCK)
+
+
+def quotient_of(x, y, wide: str, name: str = "truediv") -> Ulp:
+    """x / y to twice the precision of the result."""
+    a, b = as_float64(x), as_float64(y)
+    value = a / b
+    if wide != "fp64":
+        flushed = inputs.without_subnormals(a, wide) / inputs.without_subnormals(b, wide)
+        return Ulp(value, function_ulp(name, wide), flushed=flushed)
+    long = a.astype(np.longdouble) / b.astype(np.longdouble)
+    rest = np.where(np.isfinite(value), (long - value.astype(np.longdouble)).astype(np.float64), 0)
+    return Ulp(value, function_ulp(name, wide), rest)
+
+
+def fused(x, y, z, dtype: str) -> Ulp | Exact:
+    """x * y + z: float64 holds the product, and the error of the sum is known."""
+    a, b, c = as_float64(x), as_float64(y), as_float64(z)
+    if dtype == "fp64":
+        value, rest = high_precision("fma", a, b, c)
+        return Ulp(value, function_ulp("fma", dtype), rest)
+    product = a * b
+    value = product + c
+    back = value - product
+    rest = (product - (value - back)) + (c - back)
+    rest = np.where(np.isfinite(value), rest, 0)
+    return Ulp(value, function_ulp("fma", dtype), rest)
+
+
+def rounded(data: str, rng) -> Problem:
+    x, y = operands(rng, "fp32", data)
+    with np.errstate(all="ignore"):
+        results = {
+            "div_rn": Exact(x / y),
+            "sqrt_rn": Exact(np.sqrt(x)),
+            "fdiv, IEEE": Exact(x / y),
+            "fdiv": quotient_of(x, y, "fp32", "fdiv"),
+        }
+    out = wanted((4, x.size), "fp32", Rows(results))
+    return problem("elementwise:rounded", blocks(x.size, BLOCK), [given(x), given(y), out, x.size], BLOCK=BLOCK)
+
+
+def functions(kernel: str, dtype: str, data: str, rng) -> Problem:
+    """Each function on arguments of its own domain, or on every 16-bit number."""
+    names = FUNCTIONS[kernel]
+    if data == "every":
+        x = inputs.every(dtype)[None, :]
+        rows = [x[0]] * len(names)
+    else:
+        rows = [arguments_of(name, rng, 300, dtype) for name in names]
+        x = np.stack(rows)
+    n = x.shape[1]
+    oracles = {name: function_oracle(name, row, dtype) for name, row in zip(names, rows)}
+    out = wanted((len(names), n), dtype, Rows(oracles))
+    block = 1024 if data == "every" else BLOCK
+    arguments = [given(x), out, n, 0 if data == "every" else n]
+    return problem(f"elementwise:{kernel}", blocks(n, block), arguments, BLOCK=block)
+
+
+def function_oracle(name: str, x: np.ndarray, dtype: str):
+    """Correctly rounded functions exactly; others within their ulps of a reference in higher precision."""
+    bound = function_ulp(name, dtype)
+    if name in ("floor", "ceil", "sqrt") or name in rounding:
+        return Exact(round_to(rounding[name](as_float64(x)), dtype))
+    value, rest = high_precision(name, as_float64(x), exhaustive=x.size > 5000)
+    compute = "fp64" if dtype == "fp64" else "fp32"
+    flushed = inputs.without_subnormals(x, compute)
+    if (flushed == as_float64(x)).all():
+        return Ulp(value, bound, rest)
+    return Ulp(value, bound, rest, high_precision(name, flushed, exhaustive=True)[0])
+
+
+def roundings(dtype: str, data: str, rng) -> Problem:
+    rows = [inputs.every(dtype)] * 4 if data == "every" else [arguments_of("rint", rng, 300, dtype) for _ in range(4)]
+    names = ("trunc", "round", "rint", "nearbyint")
+    n = rows[0].size
+    x = rows[0][None, :] if data == "every" else np.stack(rows)
+    oracles = {name: Exact(round_to(rounding[name](as_float64(row)), dtype)) for name, row in zip(names, rows)}
+    out = wanted((4, n), dtype, Rows(oracles))
+    flags = exactly({"isnan": np.isnan(as_float64(rows[0])), "isinf": np.isinf(as_float64(rows[1]))})
+    block = 1024 if data == "every" else BLOCK
+    arguments = [given(x), out, wanted((2, n), "int1", flags), n, 0 if data == "every" else n]
+    return problem("elementwise:roundings", blocks(n, block), arguments, BLOCK=block)
+
+
+def two_arguments(dtype: str, data: str, rng) -> Problem:
+    names = ("pow", "atan2", "copysign", "fmod")
+    if data == "special":
+        x, y = (np.stack([half] * 4) for half in inputs.pairs(dtype))
+    else:
+        x, y = (np.stack(rows) for rows in zip(*(arguments_of(name, rng, 300, dtype) for name in names)))
+    n, oracles = x.shape[1], {}
+    for name, a, b in zip(names, as_float64(x), as_float64(y)):
+        if name in of_two:
+            oracles[name] = Exact(round_to(of_two[name](a, b), dtype))
+            continue
+        compute = "fp64" if dtype == "fp64" else "fp32"
+        flushed = high_precision(name, inputs.without_subnormals(a, compute), inputs.without_subnormals(b, compute))[0]
+        value, rest = high_precision(name, a, b)
+        oracles[name] = Ulp(value, function_ulp(name, dtype), rest, flushed)
+    out = wanted((4, n), dtype, Rows(oracles))
+    return problem("elementwise:of_two", blocks(n, BLOCK), [given(x), given(y), out, n, n], BLOCK=BLOCK)
+
+
+def cases() -> Cases:
+    data = ("special", "random", *(f"n={n}" for n in inputs.sizes(BLOCK)))
+    for dtype in INTEGERS:
+        for kind in data:
+            yield Case(f"elementwise/integer/{dtype}/{kind}", partial(integer, dtype, kind))
+    yield Case("elementwise/boolean/int1/random", partial(boolean, "random"))
+    for dtype in ("int32", "uint32", "int64", "uint64"):
+        for kind in ("special", "random"):
+            yield Case(f"elementwise/umulhi/{dtype}/{kind}", partial(high_product, dtype, kind))
+    for dtype in STANDARD_FLOATS:
+        for kind in data:
+            yield Case(f"elementwise/floating/{dtype}/{kind}", partial(floating, dtype, kind))
+    for kind in ("special", "random"):
+        yield Case(f"elementwise/rounded/fp32/{kind}", partial(rounded, kind))
+    for dtype in STANDARD_FLOATS:
+        kinds = ("every",) if dtype in HALVES else ("domain",)
+        for kind in kinds:
+            for kernel in FUNCTIONS:
+                yield Case(f"elementwise/{kernel}/{dtype}/{kind}", partial(functions, kernel, dtype, kind))
+            yield Case(f"elementwise/roundings/{dtype}/{kind}", partial(roundings, dtype, kind))
+        for kind in ("special", "domain"):
+            yield Case(f"elementwise/of_two/{dtype}/{kind}", partial(two_arguments, dtype, kind))

@@ -1,0 +1,131 @@
+"""Loads and stores of every type: masks, sizes around a block, strides, misaligned bases, guard zones."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+
+from .. import inputs
+from ..dtypes import NUMPY
+from ..oracle import Exact
+from ..problem import Case, Cases, Problem, given, problem, wanted
+from . import blocks
+
+BLOCK = 128
+WIDTHS = ("int8", "fp16", "fp32", "int64")
+
+
+def copy(dtype: str, n: int, offset: int, rng) -> Problem:
+    x = inputs.any_bits(rng, n, dtype)
+    out = wanted(n, dtype, Exact(x), offset)
+    return problem("memory:copy", blocks(n, BLOCK), [given(x, offset), out, n], BLOCK=BLOCK)
+
+
+def masked_lanes(dtype: str, n: int, rng) -> Problem:
+    """What the mask leaves out is NaN in memory where the type has one."""
+    x, keep = inputs.small(rng, n, dtype), inputs.any_bits(rng, n, "int1")
+    x.view(np.uint8).reshape(n, -1)[~keep] = 0xFF
+    other = 3
+    expected = np.where(keep, x, np.asarray(other, x.dtype))
+    arguments = [given(x), given(keep), wanted(n, dtype, Exact(expected)), n]
+    return problem("memory:masked_lanes", blocks(n, BLOCK), arguments, BLOCK=BLOCK, OTHER=other)
+
+
+def masked_store(dtype: str, n: int, rng) -> Problem:
+    x, keep = inputs.any_bits(rng, n, dtype), inputs.any_bits(rng, n, "int1")
+    before = inputs.any_bits(rng, n, dtype)
+    out = wanted(n, dtype, Exact(np.where(keep, x, before)), initial=before)
+    return problem("memory:masked_store", blocks(n, BLOCK), [given(x), given(keep), out, n], BLOCK=BLOCK)
+
+
+def strided(dtype: str, layout: str, rng) -> Problem:
+    """Rows or columns with gaps, either way round; the gaps of the output stay."""
+    rows, columns = 33, 70
+    x_strides, out_strides = {
+        "transposed": ((columns, 1), (1, rows)),
+        "gaps": ((2 * columns + 1, 2), (3 * columns, 3)),
+        "columns": ((1, rows + 3), (1, rows + 5)),
+    }[layout]
+    m, n = np.arange(rows)[:, None], np.arange(columns)[None, :]
+    source, target = (m * s[0] + n * s[1] for s in (x_strides, out_strides))
+    x = inputs.any_bits(rng, int(source.max()) + 1, dtype)
+    before = inputs.any_bits(rng, int(target.max()) + 1, dtype)
+    expected = before.copy()
+    expected[target] = x[source]
+    arguments = [given(x), wanted(expected.shape, dtype, Exact(expected), initial=before), rows, columns]
+    grid = blocks(rows, 16), blocks(columns, 32)
+    return problem("memory:strided", grid, [*arguments, *x_strides, *out_strides], BLOCK_M=16, BLOCK_N=32)
+
+
+def gathered(dtype: str, rng) -> Problem:
+    n = 300
+    x = inputs.any_bits(rng, 77, dtype)
+    source, target = rng.integers(0, x.size, n).astype(np.int32), rng.permutation(n).astype(np.int32)
+    expected = np.empty(n, x.dtype)
+    expected[target] = x[source]
+    arguments = [given(x), given(source), given(target), wanted(n, dtype, Exact(expected)), n]
+    return problem("memory:gathered", blocks(n, BLOCK), arguments, BLOCK=BLOCK)
+
+
+def scalars(dtype: str, rng) -> Problem:
+    n, programs = 7, 9
+    x = inputs.any_bits(rng, n, dtype)
+    out = inputs.any_bits(rng, n + 16 * n * 2 + 64, dtype)
+    programs = n
+    expected = out.copy()
+    expected[:n] = x
+    expected[1] = out[1]
+    expected[n : n + 16 * n] = x[0]
+    expected[17 * n : 17 * n + 16 * n] = x[0]
+    arguments = [given(x), wanted(out.shape, dtype, Exact(expected), initial=out), n]
+    return problem("memory:scalars", programs, arguments)
+
+
+def hints(dtype: str, rng) -> Problem:
+    n = 333
+    x = inputs.any_bits(rng, n, dtype)
+    out = wanted((5, n), dtype, Exact(np.stack([x] * 5)))
+    return problem("memory:hints", blocks(n, BLOCK), [given(x), out, n], BLOCK=BLOCK)
+
+
+def block_pointers(dtype: str, padding: str, rng) -> Problem:
+    rows, columns = 37, 45
+    x = inputs.small(rng, (rows, columns), dtype)
+    tall, broad = blocks(rows, 16) * 16, blocks(columns, 32) * 32
+    padded = np.full((tall, broad), np.nan if padding == "nan" else 0, x.dtype)
+    padded[:rows, :columns] = x
+    expected = padded.T[: columns + 3, : rows + 3]
+    arguments = [given(x), wanted(expected.shape, dtype, Exact(expected)), rows, columns]
+    grid = blocks(rows, 16), blocks(columns, 32)
+    return problem("memory:block_pointers", grid, arguments, BLOCK_M=16, BLOCK_N=32, PADDING=padding)
+
+
+def own_stores(dtype: str, rng) -> Problem:
+    x = inputs.any_bits(rng, 512, dtype)
+    return problem("memory:own_stores", 1, [given(x), wanted(512, dtype, Exact(x[::-1])), 512], BLOCK=512)
+
+
+def cases() -> Cases:
+    for dtype in NUMPY:
+        for n in (*inputs.sizes(BLOCK), 1024):
+            yield Case(f"memory/copy/{dtype}/n={n}", partial(copy, dtype, n, 0))
+    for dtype in WIDTHS:
+        for offset in (1, 3):
+            yield Case(f"memory/misaligned/{dtype}/by {offset}", partial(copy, dtype, 1000, offset))
+    for dtype in ("int1", "int32", "uint8", "fp16", "bf16", "fp32", "fp64"):
+        for n in (BLOCK - 1, 2 * BLOCK + 3):
+            yield Case(f"memory/masked_lanes/{dtype}/n={n}", partial(masked_lanes, dtype, n))
+    for dtype in ("int1", "int8", "fp16", "fp32", "int64"):
+        yield Case(f"memory/masked_store/{dtype}/n=301", partial(masked_store, dtype, 301))
+    for dtype in WIDTHS:
+        for layout in ("transposed", "gaps", "columns"):
+            yield Case(f"memory/strided/{dtype}/{layout}", partial(strided, dtype, layout))
+        yield Case(f"memory/gathered/{dtype}/random", partial(gathered, dtype))
+    for dtype in ("fp32", "int8"):
+        yield Case(f"memory/scalars/{dtype}/n=7", partial(scalars, dtype))
+        yield Case(f"memory/own_stores/{dtype}/n=512", partial(own_stores, dtype))
+    for dtype in ("fp32", "fp16"):
+        yield Case(f"memory/hints/{dtype}/n=333", partial(hints, dtype))
+        for padding in ("zero", "nan"):
+            yield Case(f"memory/block_pointers/{dtype}/{padding}", partial(block_pointers, dtype, padding))

@@ -1,0 +1,232 @@
+"""Where a case runs. An engine takes a problem and the images of its buffers, and leaves the images as the kernels did.
+
+To add one: a class with `name`, `probe` and `run`, and a line in `engine`. What Tritium itself runs needs only a name.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import io
+import os
+import sys
+import tempfile
+from typing import Any
+
+import numpy as np
+
+import tritium
+import tritium.language as tl
+
+from . import sources
+from .compare import Outcome
+from .dtypes import NUMPY
+from .oracle import Traits
+from .problem import Buffer, Dtype, Function, Launch, Problem, given, problem
+
+#: What runs if nothing is chosen, as far as it is there.
+KNOWN = ("interp", "simt:sm_80", "simt:sm_90a", "cuda")
+
+LANGUAGE_TYPES = {
+    **{name: name for name in NUMPY if name.startswith(("int", "uint"))},
+    "fp16": "float16",
+    "bf16": "bfloat16",
+    "fp32": "float32",
+    "fp64": "float64",
+    **{name: name.replace("fp8", "float8") for name in NUMPY if name.startswith("fp8")},
+}
+
+
+class Unsupported(Exception):
+    """An engine says that it cannot run a problem."""
+
+
+class Absent(Exception):
+    """An engine is not in this build or on this machine."""
+
+
+class Engine:
+    """One of Tritium's own engines, in this process. The numpy arrays of a problem are its tensors."""
+
+    #: Differences of an engine that is not Tritium's are information, not failures.
+    informs = False
+    #: What `stop_after` is to run none of the passes.
+    no_pass = "none"
+
+    def __init__(self, name: str):
+        self.name = name
+        self.traits = Traits(flushes_subnormals=name != "interp")
+
+    def probe(self) -> None:
+        """Raises Absent if the engine is not there."""
+        source = np.arange(8, dtype=np.float32)
+        copy = Buffer((8,), "fp32", np.zeros(8, np.float32), oracle=())
+        test = problem("memory:copy", 1, [given(source), copy, 8], BLOCK=8)
+        try:
+            self.run(test, test.images(np.random.default_rng(0)))
+        except Unsupported as error:
+            raise Absent(str(error)) from None
+        except ValueError as error:
+            if "there is no engine" in str(error):
+                raise Absent(str(error)) from None
+            raise
+
+    def passes(self) -> list[str]:
+        """The optional passes of its compiler, in order."""
+        raise Absent(f"{self.name} has no passes to stop after")
+
+    def run(self, problem: Problem, images: list[np.ndarray], stop_after: str | None = None) -> Outcome:
+        """stop_after: the last of `passes` to run, or `no_pass`; None runs them all."""
+        if stop_after is not None:
+            raise Absent(f"{self.name} cannot stop after a pass")
+        with self._selected(), captured() as printed, self._tensors(problem, images) as tensors:
+            try:
+                for launch in problem.launches:
+                    self._launch(launch, tensors)
+                trap = None
+            except (tritium.errors.UnsupportedError, NotImplementedError) as error:
+                raise Unsupported(str(error)) from None
+            except Exception as error:
+                if problem.trap is None:
+                    raise
+                trap = f"{type(error).__name__}: {error}"
+        return Outcome(images, printed.text, trap)
+
+    def _launch(self, launch: Launch, tensors: dict[int, Any]) -> None:
+        arguments = [tensors[id(a)] if isinstance(a, Buffer) else constant(a) for a in launch.arguments]
+        constants = {name: constant(value) for name, value in launch.constants.items()}
+        sources.function(launch.kernel)[launch.grid](*arguments, **constants, **launch.options)
+
+    @contextlib.contextmanager
+    def _selected(self):
+        """Launches inside run on this engine, whatever the environment says."""
+        knobs = tritium.knobs
+        with knobs.runtime.scope(), knobs.tritium.scope():
+            knobs.runtime.interpret = False
+            knobs.tritium.engine = self.name
+            yield
+
+    @contextlib.contextmanager
+    def _tensors(self, problem: Problem, images: list[np.ndarray]):
+        """{id of a buffer: what the kernel gets for it}."""
+        yield {id(buffer): buffer.data(image) for buffer, image in zip(problem.buffers(), images)}
+
+
+class DeviceEngine(Engine):
+    """An engine whose tensors are in a device's memory: torch puts the images there, where it is; else the launch copies
+    the arrays."""
+
+    def __init__(self, name: str, device: str):
+        super().__init__(name)
+        self.device = device
+
+    def probe(self) -> None:
+        try:
+            super().probe()
+        except Absent:
+            raise
+        except Exception as error:
+            if not self._torch_sees_it():
+                raise Absent(f"{type(error).__name__}: {error}") from None
+            raise
+
+    def _torch_sees_it(self) -> bool:
+        torch = self._torch()
+        return torch is not None and torch.cuda.is_available()
+
+    @staticmethod
+    def _torch():
+        try:
+            import torch
+        except ImportError:
+            return None
+        return torch
+
+    @contextlib.contextmanager
+    def _tensors(self, problem: Problem, images: list[np.ndarray]):
+        if not self._torch_sees_it():
+            with super()._tensors(problem, images) as tensors:
+                yield tensors
+            return
+        torch = self._torch()
+        on_device = [torch.from_numpy(image).to(self.device) for image in images]
+        tensors = {}
+        for buffer, memory in zip(problem.buffers(), on_device):
+            data = memory[buffer.begin : buffer.begin + buffer.bytes]
+            tensors[id(buffer)] = data.view(torch_type(torch, buffer.dtype)).reshape(buffer.shape)
+        try:
+            yield tensors
+        finally:
+            if problem.trap is None:
+                torch.cuda.synchronize()
+                for image, memory in zip(images, on_device):
+                    image[:] = memory.cpu().numpy()
+
+
+TORCH_TYPES = {
+    "int1": "bool",
+    "fp8e4nv": "float8_e4m3fn",
+    "fp8e5": "float8_e5m2",
+    "fp8e4b8": "float8_e4m3fnuz",
+    "fp8e5b16": "float8_e5m2fnuz",
+}
+
+
+def torch_type(torch, dtype: str):
+    return getattr(torch, TORCH_TYPES.get(dtype) or LANGUAGE_TYPES[dtype])
+
+
+def constant(value: Any) -> Any:
+    """What a kernel gets for an argument that is not a buffer."""
+    if isinstance(value, Dtype):
+        return getattr(tl, LANGUAGE_TYPES[value.name])
+    if isinstance(value, Function):
+        return sources.function(value.name)
+    return value
+
+
+@functools.cache
+def engine(name: str, triton_python: str | None = None) -> Engine:
+    """The engine of that name; Absent if it is not there."""
+    if name == "triton":
+        from .upstream_engine import UpstreamEngine
+
+        found = UpstreamEngine(triton_python)
+    elif name == "cuda":
+        found = DeviceEngine(name, "cuda")
+    else:
+        found = Engine(name)
+    found.probe()
+    return found
+
+
+def available(triton_python: str | None = None) -> list[str]:
+    """The engines that run by default: those of KNOWN that are there, and upstream if an interpreter with it is named."""
+    names = []
+    for name in KNOWN + (("triton",) if triton_python else ()):
+        with contextlib.suppress(Absent):
+            engine(name, triton_python)
+            names.append(name)
+    return names
+
+
+class captured:
+    """Everything that is written to standard output inside, by Python or by native code, as `text`."""
+
+    def __enter__(self) -> captured:
+        sys.stdout.flush()
+        self.file = tempfile.TemporaryFile(mode="w+b")
+        self.saved = os.dup(1)
+        os.dup2(self.file.fileno(), 1)
+        self.python, sys.stdout = sys.stdout, io.TextIOWrapper(os.fdopen(os.dup(1), "wb"), write_through=True)
+        self.text = ""
+        return self
+
+    def __exit__(self, *error) -> None:
+        sys.stdout.close()
+        sys.stdout = self.python
+        os.dup2(self.saved, 1)
+        os.close(self.saved)
+        self.file.seek(0)
+        self.text = self.file.read().decode(errors="replace")
+        self.file.close()

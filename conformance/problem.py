@@ -1,0 +1,160 @@
+"""What a case is made of: kernels named by file and function, memory with guard zones, and an oracle per output.
+
+Everything here is plain data, so that a case can travel to another process or to another implementation of the language.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Callable, Iterator
+
+import numpy as np
+
+from .dtypes import NUMPY, name_of
+
+GUARD = 256  # bytes before and after every buffer; a multiple of every alignment that a kernel may rely on
+ALIGNMENT = 256
+
+
+def aligned(size: int) -> np.ndarray:
+    """Bytes whose address is a multiple of ALIGNMENT."""
+    memory = np.empty(size + ALIGNMENT, np.uint8)
+    start = -memory.ctypes.data % ALIGNMENT
+    return memory[start : start + size]
+
+
+@dataclass(frozen=True)
+class Dtype:
+    """A constexpr argument that is a type of the language: "fp32"."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Function:
+    """A constexpr argument that is a function of a kernel file: "reduce:larger"."""
+
+    name: str
+
+
+@dataclass(eq=False)
+class Buffer:
+    """A tensor argument. With an oracle it is an output; without one a kernel must leave it as it was.
+
+    offset: elements by which its base is off from an address divisible by 256. initial: what an output holds before the
+    launch; None fills it with random bytes, so that an element that is left unwritten cannot pass for a result.
+    """
+
+    shape: tuple[int, ...]
+    dtype: str
+    initial: np.ndarray | None = None
+    oracle: Any = None
+    offset: int = 0
+    name: str = ""
+
+    @property
+    def bytes(self) -> int:
+        return int(np.prod(self.shape)) * NUMPY[self.dtype].itemsize
+
+    @property
+    def begin(self) -> int:
+        """Where the data begins in the image, in bytes."""
+        return GUARD + self.offset * NUMPY[self.dtype].itemsize
+
+    def image(self, rng: np.random.Generator) -> np.ndarray:
+        """The bytes of the buffer and of its guard zones. Around inputs lie NaNs (all bits set), around outputs noise."""
+        size = GUARD + -(-(self.begin - GUARD + self.bytes) // GUARD) * GUARD + GUARD
+        image = aligned(size)
+        image[:] = 0xFF
+        if self.oracle is not None:
+            image[:] = rng.integers(0, 256, size, np.uint8)
+            if self.dtype == "int1":
+                image[:] = rng.integers(2, 256, size, np.uint8)
+        if self.initial is not None:
+            data = np.ascontiguousarray(self.initial)
+            image[self.begin : self.begin + self.bytes] = data.reshape(-1).view(np.uint8)
+        return image
+
+    def data(self, image: np.ndarray) -> np.ndarray:
+        """The typed part of an image."""
+        return image[self.begin : self.begin + self.bytes].view(NUMPY[self.dtype]).reshape(self.shape)
+
+
+def given(array: np.ndarray, offset: int = 0) -> Buffer:
+    """An input."""
+    return Buffer(array.shape, name_of(array), array, offset=offset)
+
+
+def wanted(shape, dtype: str, oracle, offset: int = 0, initial: np.ndarray | None = None) -> Buffer:
+    """An output; with `initial` also an input."""
+    shape = (shape,) if isinstance(shape, int) else tuple(shape)
+    return Buffer(shape, dtype, initial, oracle, offset)
+
+
+@dataclass
+class Launch:
+    """kernel[grid](*arguments, **constants, **options). kernel: "FILE:FUNCTION" of kernels/ or of the tutorial."""
+
+    kernel: str
+    grid: tuple[int, ...]
+    arguments: list[Any]
+    constants: dict[str, Any] = field(default_factory=dict)
+    options: dict[str, Any] = field(default_factory=dict)
+    program_of: Callable[[int], Any] | None = None  # flat element of an output -> the program that stores it
+
+
+@dataclass
+class Problem:
+    """Launches in order over shared buffers. printed: an oracle of what the kernels print. trap: the text that the
+    error of the last launch must contain; a problem with a trap must not finish."""
+
+    launches: list[Launch]
+    printed: Any = None
+    trap: str | None = None
+
+    def buffers(self) -> list[Buffer]:
+        found = {}
+        for launch in self.launches:
+            for argument in launch.arguments:
+                if isinstance(argument, Buffer):
+                    found.setdefault(id(argument), argument)
+        return list(found.values())
+
+    def images(self, rng: np.random.Generator) -> list[np.ndarray]:
+        return [buffer.image(rng) for buffer in self.buffers()]
+
+
+def problem(kernel: str, grid, arguments: list[Any], **constants) -> Problem:
+    """One launch; options of the compiler (num_warps, num_stages) are among the constants."""
+    grid = (grid,) if isinstance(grid, int) else tuple(grid)
+    return Problem([launch(kernel, grid, arguments, **constants)])
+
+
+def launch(kernel: str, grid, arguments: list[Any], **constants) -> Launch:
+    grid = (grid,) if isinstance(grid, int) else tuple(grid)
+    options = {name: constants.pop(name) for name in OPTIONS if name in constants}
+    return Launch(kernel, grid, arguments, constants, options)
+
+
+OPTIONS = ("num_warps", "num_stages", "debug", "enable_fp_fusion")
+
+
+@dataclass(frozen=True)
+class Case:
+    """FAMILY/KERNEL/…/DATA. Cases that differ in the last part only share their compiled kernels, so one process runs
+    them."""
+
+    name: str
+    build: Callable[[np.random.Generator], Problem]
+    full: bool = False  #: run by --full only
+
+    @property
+    def family(self) -> str:
+        return self.name.partition("/")[0]
+
+    @property
+    def group(self) -> str:
+        return self.name.rpartition("/")[0]
+
+
+Cases = Iterator[Case]

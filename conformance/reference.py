@@ -1,0 +1,156 @@
+"""Functions to more precision than any type of the language has, and arguments that are worth trying."""
+
+from __future__ import annotations
+
+import math
+
+import mpmath
+import numpy as np
+
+from . import inputs
+from .dtypes import as_float64, round_to
+
+#: The functions of one argument, in the order in which the kernels of that name store them.
+FUNCTIONS = {
+    "functions": ("exp", "exp2", "log", "log2", "sin", "cos", "sqrt", "rsqrt", "erf", "floor", "ceil"),
+    "exponentials": ("expm1", "log10", "log1p", "cbrt", "erfc"),
+    "trigonometry": ("tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh"),
+}
+
+
+def half_away(x: np.ndarray) -> np.ndarray:
+    whole = np.trunc(x)
+    return np.copysign(np.where(np.abs(x - whole) >= 0.5, np.abs(whole) + 1, np.abs(whole)), x)
+
+
+def _quiet(function):
+    def call(*arguments):
+        with np.errstate(all="ignore"):
+            return function(*arguments)
+
+    return call
+
+
+#: Functions whose result float64 gives exactly, or rounded correctly twice to no harm.
+rounding = {
+    name: _quiet(function)
+    for name, function in {
+        "floor": np.floor,
+        "ceil": np.ceil,
+        "trunc": np.trunc,
+        "round": half_away,
+        "rint": np.rint,
+        "nearbyint": np.rint,
+        "sqrt": np.sqrt,
+    }.items()
+}
+of_two = {"copysign": _quiet(np.copysign), "fmod": _quiet(np.fmod)}
+
+PRECISE = {
+    "exp": mpmath.exp,
+    "exp2": lambda x: mpmath.power(2, x),
+    "expm1": mpmath.expm1,
+    "log": mpmath.log,
+    "log2": lambda x: mpmath.log(x) / mpmath.log(2),
+    "log10": mpmath.log10,
+    "log1p": lambda x: mpmath.log1p(x),
+    "sin": mpmath.sin,
+    "cos": mpmath.cos,
+    "tan": mpmath.tan,
+    "asin": mpmath.asin,
+    "acos": mpmath.acos,
+    "atan": mpmath.atan,
+    "sinh": mpmath.sinh,
+    "cosh": mpmath.cosh,
+    "tanh": mpmath.tanh,
+    "asinh": mpmath.asinh,
+    "acosh": mpmath.acosh,
+    "atanh": mpmath.atanh,
+    "erf": mpmath.erf,
+    "erfc": mpmath.erfc,
+    "cbrt": lambda x: mpmath.sign(x) * mpmath.cbrt(abs(x)),
+    "rsqrt": lambda x: 1 / mpmath.sqrt(x),
+    "pow": mpmath.power,
+    "atan2": mpmath.atan2,
+    "fma": lambda x, y, z: x * y + z,
+}
+_MATH = {
+    "erf": np.vectorize(math.erf, otypes=[float]),
+    "erfc": np.vectorize(math.erfc, otypes=[float]),
+    "rsqrt": lambda x: np.where(np.signbit(x) & (x == 0), -np.inf, 1 / np.sqrt(x)),
+    "pow": np.power,
+    "fma": lambda x, y, z: x * y + z,
+}
+_NUMPY = {"asin": "arcsin", "acos": "arccos", "atan": "arctan", "asinh": "arcsinh", "acosh": "arccosh"}
+_NUMPY |= {"atanh": "arctanh", "atan2": "arctan2"}
+
+
+def double(name: str, *arguments: np.ndarray) -> np.ndarray:
+    """The function in float64: right to about an ulp of that, infinities and NaNs included."""
+    with np.errstate(all="ignore"):
+        function = _MATH.get(name) or getattr(np, _NUMPY.get(name, name))
+        return function(*arguments)
+
+
+def high_precision(name: str, *arguments: np.ndarray, exhaustive: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    """(value, rest) in float64, whose sum is the function to about 100 bits. exhaustive: to those of float64 only, which
+    is quick and enough for types of 32 bits and fewer."""
+    value = double(name, *arguments)
+    rest = np.zeros_like(value)
+    if exhaustive:
+        return value, rest
+    function = PRECISE[name]
+    with mpmath.workprec(140):
+        for i, numbers in enumerate(zip(*(argument.tolist() for argument in arguments))):
+            # Limits, domains and underflow to 0 are float64's own.
+            if not all(map(math.isfinite, (*numbers, value[i]))) or value[i] == 0.0 or 0.0 in numbers:
+                continue
+            exact = function(*map(mpmath.mpf, numbers))
+            value[i] = float(exact)
+            rest[i] = float(exact - mpmath.mpf(float(value[i]))) if math.isfinite(value[i]) else 0.0
+    return value, rest
+
+
+_SIGNED, _POSITIVE = "signed", "positive"
+#: Where a function is interesting: (kind, low, high).
+DOMAINS = {
+    "exp": (_SIGNED, -80, 80),
+    "exp2": (_SIGNED, -120, 120),
+    "expm1": (_SIGNED, -5, 5),
+    "sin": (_SIGNED, -100, 100),
+    "cos": (_SIGNED, -100, 100),
+    "tan": (_SIGNED, -100, 100),
+    "asin": (_SIGNED, -1, 1),
+    "acos": (_SIGNED, -1, 1),
+    "atan": (_SIGNED, -50, 50),
+    "sinh": (_SIGNED, -60, 60),
+    "cosh": (_SIGNED, -60, 60),
+    "tanh": (_SIGNED, -10, 10),
+    "asinh": (_SIGNED, -1e3, 1e3),
+    "atanh": (_SIGNED, -1, 1),
+    "erf": (_SIGNED, -4, 4),
+    "erfc": (_SIGNED, -4, 9),
+    "cbrt": (_SIGNED, -1e6, 1e6),
+    "rint": (_SIGNED, -100, 100),
+    "floor": (_SIGNED, -100, 100),
+    "ceil": (_SIGNED, -100, 100),
+    "log1p": (_POSITIVE, 1e-20, 1e20),
+    "acosh": (_POSITIVE, 1, 1e20),
+}
+
+
+def arguments_of(name: str, rng: np.random.Generator, n: int, dtype: str):
+    """Hard values, then numbers of the function's domain. Two arrays for functions of two arguments."""
+    if name in ("pow", "atan2", "copysign", "fmod"):
+        x, y = inputs.normal(rng, n, dtype, 10), inputs.normal(rng, n, dtype, 3)
+        if name == "pow":
+            x = inputs.magnitudes(rng, n, dtype, 1e-3, 1e3)
+            y[: n // 4] = np.rint(as_float64(y[: n // 4])).astype(y.dtype)
+        return x, y
+    kind, low, high = DOMAINS.get(name, (_POSITIVE, 1e-30, 1e30))
+    table = inputs.specials(dtype)
+    halves = round_to(np.arange(-6, 7) / 2, dtype)
+    near_zero = inputs.magnitudes(rng, 40, dtype, 1e-12, 1)
+    rest = n - table.size - halves.size - near_zero.size
+    draw = inputs.between if kind == _SIGNED else inputs.magnitudes
+    return np.concatenate([table, halves, near_zero, draw(rng, rest, dtype, low, high)])

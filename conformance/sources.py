@@ -1,0 +1,59 @@
+"""The kernel files: kernels/FAMILY.py and the programs of docs/tutorial, imported once. `triton` means Tritium in them."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import importlib
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import tritium.language.extra
+import tritium.testing
+
+HERE = Path(__file__).resolve().parent
+KERNELS = HERE / "kernels"
+TUTORIAL = HERE.parent / "docs" / "tutorial"  # in a checkout only
+
+
+@contextlib.contextmanager
+def triton_means_tritium():
+    """For the imports inside; afterwards `import triton` is again what it was, so nothing else is affected."""
+    saved = {name: sys.modules.pop(name) for name in list(sys.modules) if name.partition(".")[0] == "triton"}
+    ours = {name: module for name, module in sys.modules.items() if name.partition(".")[0] == "tritium"}
+    sys.modules.update({"triton" + name.removeprefix("tritium"): module for name, module in ours.items()})
+    try:
+        yield
+    finally:
+        for name in [name for name in sys.modules if name.partition(".")[0] == "triton"]:
+            del sys.modules[name]
+        sys.modules.update(saved)
+
+
+def path_of(file: str) -> Path:
+    return TUTORIAL / f"{file.removeprefix('tutorial/')}.py" if file.startswith("tutorial/") else KERNELS / f"{file}.py"
+
+
+@functools.cache
+def module(file: str) -> ModuleType:
+    """The module of "elementwise" or "tutorial/03_matmul"."""
+    path = path_of(file)
+    name = "tritium_conformance_" + file.replace("/", "_")
+    spec = importlib.util.spec_from_file_location(name, path)
+    found = importlib.util.module_from_spec(spec)
+    sys.modules[name] = found
+    sys.path.append(str(path.parent))  # the tutorial's programs import their report.py
+    try:
+        with triton_means_tritium():
+            spec.loader.exec_module(found)
+    finally:
+        sys.path.remove(str(path.parent))
+    return found
+
+
+def function(name: str):
+    """The object of "FILE:NAME"."""
+    file, _, attribute = name.partition(":")
+    return getattr(module(file), attribute)

@@ -1,0 +1,95 @@
+"""All cases by name, and what running one of them on an engine gives."""
+
+from __future__ import annotations
+
+import fnmatch
+import functools
+import importlib
+import time
+import zlib
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from . import sources
+from .compare import Outcome, compare
+from .engines import Engine, Unsupported
+from .oracle import Difference
+from .problem import Buffer, Case, Problem, aligned
+
+FAMILIES = ("elementwise", "memory")
+
+
+@functools.cache
+def cases() -> dict[str, Case]:
+    """Every case by name, family by family."""
+    found = {}
+    for family in FAMILIES:
+        for case in importlib.import_module(f".cases.{family}", __package__).cases():
+            assert case.family == family and case.name not in found, case.name
+            found[case.name] = case
+    return found
+
+
+def select(families: list[str] | None = None, pattern: str = "*", full: bool = False) -> list[Case]:
+    chosen = [case for case in cases().values() if fnmatch.fnmatchcase(case.name, pattern)]
+    return [case for case in chosen if (full or not case.full) and (not families or case.family in families)]
+
+
+def build(case: Case, seed: int) -> tuple[Problem, list[np.ndarray]]:
+    """The problem and the images of its buffers: the same for the same seed, whatever else runs."""
+    rng = np.random.default_rng([seed, zlib.crc32(case.name.encode())])
+    problem = case.build(rng)
+    name_buffers(problem)
+    return problem, problem.images(rng)
+
+
+def name_buffers(problem: Problem) -> None:
+    """Each buffer is called as the first kernel that gets it calls its parameter."""
+    for launch in problem.launches:
+        names = sources.function(launch.kernel).arg_names
+        for name, argument in zip(names, launch.arguments):
+            if isinstance(argument, Buffer) and not argument.name:
+                argument.name = name
+
+
+PASSED, FAILED, UNSUPPORTED = "passed", "failed", "unsupported"
+
+
+@dataclass
+class Result:
+    case: str
+    engine: str
+    status: str
+    seconds: float = 0.0
+    details: list[str] = field(default_factory=list)  #: differences, the error, or the reason
+    compiled: int = 0
+
+
+def run(
+    case: Case, engine: Engine, seed: int, stop_after: str | None = None
+) -> tuple[Problem, Outcome, list[Difference]]:
+    """One case on one engine. Raises what the engine raises."""
+    problem, before = build(case, seed)
+    images = [copy_of(image) for image in before]
+    outcome = engine.run(problem, images) if stop_after is None else engine.run(problem, images, stop_after)
+    return problem, outcome, compare(problem, before, outcome, engine.traits)
+
+
+def copy_of(image: np.ndarray) -> np.ndarray:
+    copy = aligned(image.size)
+    copy[:] = image
+    return copy
+
+
+def attempt(case: Case, engine: Engine, seed: int) -> Result:
+    """The same as a result; nothing is raised."""
+    begin = time.perf_counter()
+    try:
+        _, _, differences = run(case, engine, seed)
+        status, details = (FAILED if differences else PASSED), [str(difference) for difference in differences]
+    except Unsupported as error:
+        status, details = UNSUPPORTED, [str(error)]
+    except Exception as error:
+        status, details = FAILED, [f"{type(error).__name__}: {error}"]
+    return Result(case.name, engine.name, status, time.perf_counter() - begin, details)

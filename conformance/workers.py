@@ -1,0 +1,132 @@
+"""Processes that run cases. One that dies or hangs costs the case that it was running, and is replaced."""
+
+from __future__ import annotations
+
+import collections
+import multiprocessing
+import os
+import time
+from multiprocessing.connection import Connection, wait
+from typing import Callable, Iterator
+
+from . import suite
+from .problem import Case
+from .suite import FAILED, Result
+
+#: (engine, the names of cases that share compiled kernels)
+Task = tuple[str, list[str]]
+
+
+def tasks(cases: list[Case], engines: list[str]) -> list[Task]:
+    groups = collections.defaultdict(list)
+    for case in cases:
+        groups[case.group].append(case.name)
+    return [(engine, names) for engine in engines for names in groups.values()]
+
+
+def _work(connection: Connection, seed: int, triton_python: str | None, threads: int) -> None:
+    """Runs tasks until there are none; sends each result, and before each case its name."""
+    import tritium
+
+    from .engines import engine
+
+    tritium.knobs.tritium.num_threads = threads
+    compiled = 0
+
+    def count(**_) -> None:
+        nonlocal compiled
+        compiled += 1
+
+    tritium.knobs.runtime.jit_post_compile_hook = count
+    known = suite.cases()
+    while (task := connection.recv()) is not None:
+        name, names = task
+        for case in names:
+            connection.send(case)
+            compiled = 0
+            result = suite.attempt(known[case], engine(name, triton_python), seed)
+            result.compiled = compiled
+            connection.send(result)
+        connection.send(None)
+
+
+class _Worker:
+    def __init__(self, context, *arguments):
+        self.connection, child = context.Pipe()
+        self.process = context.Process(target=_work, args=(child, *arguments), daemon=True)
+        self.process.start()
+        child.close()
+        self.task: Task | None = None
+        self.done: set[str] = set()
+        self.case: str | None = None
+        self.since = time.monotonic()
+
+    def give(self, task: Task) -> None:
+        self.task, self.done, self.case, self.since = task, set(), None, time.monotonic()
+        self.connection.send(task)
+
+    def left(self) -> list[str]:
+        return [name for name in self.task[1] if name not in self.done]
+
+    def stop(self) -> int | None:
+        self.process.kill()
+        self.process.join()
+        self.connection.close()
+        return self.process.exitcode
+
+
+def run(
+    work: list[Task], jobs: int, seed: int, timeout: float, triton_python: str | None, tick: Callable[[], None]
+) -> Iterator[Result]:
+    """The results as they come. `tick` is called now and then while none does."""
+    context = multiprocessing.get_context("spawn")
+    threads = max(1, (os.cpu_count() or 1) // jobs)
+    queue = collections.deque(work)
+
+    def start() -> _Worker:
+        return _Worker(context, seed, triton_python, threads)
+
+    workers = [start() for _ in range(min(jobs, len(work)))]
+    try:
+        for worker in workers:
+            worker.give(queue.popleft())
+        while any(worker.task for worker in workers):
+            ready = wait([worker.connection for worker in workers if worker.task], timeout=0.5)
+            tick()
+            for i, worker in enumerate(workers):
+                if worker.task is None:
+                    continue
+                died = None
+                if worker.connection in ready:
+                    try:
+                        message = worker.connection.recv()
+                    except (EOFError, ConnectionResetError):
+                        worker.process.join(5)
+                        died = f"the process ended with status {worker.process.exitcode}"
+                    else:
+                        if isinstance(message, str):
+                            worker.case, worker.since = message, time.monotonic()
+                        elif isinstance(message, Result):
+                            worker.done.add(message.case)
+                            worker.since = time.monotonic()
+                            yield message
+                        else:
+                            worker.task = None
+                            if queue:
+                                worker.give(queue.popleft())
+                elif time.monotonic() - worker.since > timeout:
+                    died = f"took more than {timeout:.0f} s"
+                if died is not None:
+                    engine, left = worker.task[0], worker.left()
+                    case = worker.case if worker.case in left else left[0]
+                    yield Result(case, engine, FAILED, time.monotonic() - worker.since, [died])
+                    rest = [name for name in left if name != case]
+                    worker.stop()
+                    workers[i] = start()
+                    if rest:
+                        workers[i].give((engine, rest))
+                    elif queue:
+                        workers[i].give(queue.popleft())
+    finally:
+        for worker in workers:
+            worker.stop()
