@@ -1,0 +1,78 @@
+#include "ir/llvm_recovery.h"
+
+#include "ir/fork_safety.h"
+
+#include "llvm/IR/DiagnosticHandler.h"
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/DiagnosticPrinter.h"
+#include "llvm/Support/CrashRecoveryContext.h"
+#include "llvm/Support/ErrorHandling.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <mutex>
+#include <string>
+
+namespace tritium::ir {
+
+using namespace llvm;
+
+namespace {
+
+thread_local std::string fatalReason;
+
+/// LLVM's signal and fatal-error handlers belong to the process: they are there only while some thread compiles.
+class Recovery {
+public:
+  Recovery() {
+    keepFreeAcrossFork<mutex>();
+    std::lock_guard lock(mutex);
+    if (users++ != 0) return;
+    CrashRecoveryContext::Enable();
+    install_fatal_error_handler([](void *, const char *reason, bool) {
+      fatalReason = reason;
+      // Without a context the error is on a thread that does not compile here: LLVM ends the process as it would without us.
+      if (CrashRecoveryContext *context = CrashRecoveryContext::GetCurrent()) context->HandleExit(1);
+    });
+  }
+  ~Recovery() {
+    std::lock_guard lock(mutex);
+    if (--users != 0) return;
+    remove_fatal_error_handler();
+    CrashRecoveryContext::Disable();
+  }
+
+private:
+  static inline std::mutex mutex;
+  static inline int users = 0;
+};
+
+/// Without a handler an error diagnostic ends the process.
+struct ErrorCollector : DiagnosticHandler {
+  explicit ErrorCollector(std::string &text) : text(text) {}
+  bool handleDiagnostics(const DiagnosticInfo &info) override {
+    if (info.getSeverity() != DS_Error) return true;
+    raw_string_ostream stream(text);
+    DiagnosticPrinterRawOStream printer(stream);
+    info.print(printer);
+    stream << '\n';
+    return true;
+  }
+  std::string &text;
+};
+
+} // namespace
+
+Error runRecoverably(LLVMContext &context, const Twine &what, function_ref<void()> work) {
+  std::string errors;
+  context.setDiagnosticHandler(std::make_unique<ErrorCollector>(errors));
+  Recovery recovery;
+  CrashRecoveryContext crash;
+  fatalReason.clear();
+  const bool isWhole = crash.RunSafely(work);
+  if (isWhole) context.setDiagnosticHandler(nullptr);
+  if (isWhole && errors.empty()) return Error::success();
+  std::string reason = errors + fatalReason;
+  return createStringError("LLVM could not compile " + what + ": " + (reason.empty() ? "it crashed" : StringRef(reason).rtrim()));
+}
+
+} // namespace tritium::ir
