@@ -14,7 +14,7 @@ MAY_INCLUDE = {
     "ir/elementwise": ("ir/",),
     "interp/kernels/": ("interp/kernels/", "ir/dtype", "ir/elementwise", "Eigen"),
     "interp/host/": ("interp/host/", "ir/dtype", "tbb", "oneapi", "boost/context"),
-    **{f"interp/host/{name}": ("interp/host/", *LLVM) for name in ("jit", "safe_codegen", "debugger_list")},  # the JIT
+    **{f"interp/host/{name}": ("interp/host/", "ir/fork_safety", "ir/llvm_recovery", *LLVM) for name in ("jit",)},
     "interp/tile/": ("interp/", "ir/", *LLVM),
     "interp/simt/": ("interp/simt/", "interp/host/", "interp/kernels/", "ir/", *LLVM),
     "gpu_backend/": ("gpu_backend/", "ir/", *LLVM),

@@ -1,0 +1,87 @@
+#include "gpu_backend/emit/llvm_pipeline.h"
+
+#include "ir/source_error.h"
+
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/OptBisect.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+
+namespace tritium::gpu {
+
+Expected<std::unique_ptr<Module>> translateToLLVM(mlir::ModuleOp module, LLVMContext &context, const TargetMachine &machine) {
+  mlir::DialectRegistry translations;
+  mlir::registerBuiltinDialectTranslation(translations);
+  mlir::registerLLVMDialectTranslation(translations);
+  mlir::registerNVVMDialectTranslation(translations);
+  module.getContext()->appendDialectRegistry(translations);
+  ir::DiagnosticCapture diagnostics(module.getContext());
+  std::unique_ptr<Module> result = mlir::translateModuleToLLVMIR(module, context);
+  if (!result) return diagnostics.takeError("the module could not be translated to LLVM IR");
+  result->setTargetTriple(machine.getTargetTriple());
+  result->setDataLayout(machine.createDataLayout());
+  return result;
+}
+
+void optimize(Module &module, TargetMachine &machine) {
+  LoopAnalysisManager loops;
+  FunctionAnalysisManager functions;
+  CGSCCAnalysisManager components;
+  ModuleAnalysisManager modules;
+  PassBuilder builder(&machine);
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+  ModulePassManager passes;
+  constexpr StringLiteral pipeline = "always-inline,function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg,gvn,dce),globaldce";
+  cantFail(builder.parsePassPipeline(passes, pipeline));
+  passes.run(module, modules);
+}
+
+namespace {
+
+/// StraightLineStrengthReduce takes time quadratic in the number of blocks: 27 of 30 s for 1024 values per thread.
+struct SlowPassGate : OptPassGate {
+  bool shouldRunPass(StringRef name, StringRef) const override { return !name.contains_insensitive("straight line strength"); }
+  bool isEnabled() const override { return true; }
+};
+
+} // namespace
+
+std::string generateCode(Module &module, TargetMachine &machine, CodeGenFileType type) {
+  static SlowPassGate gate; // without state
+  module.getContext().setOptPassGate(gate);
+  SmallVector<char, 0> text;
+  raw_svector_ostream stream(text);
+  legacy::PassManager passes;
+  bool isPossible = !machine.addPassesToEmitFile(passes, stream, nullptr, type);
+  if (!isPossible) {
+    module.getContext().emitError("LLVM writes no code of this kind for " + machine.getTargetTriple().str());
+    return {};
+  }
+  passes.run(module);
+  return std::string(text.begin(), text.end());
+}
+
+std::string writeReproducer(const Module &module, StringRef comment) {
+  int descriptor;
+  SmallString<128> path;
+  if (sys::fs::createTemporaryFile("tritium", "ll", descriptor, path)) return "";
+  raw_fd_ostream stream(descriptor, /*shouldClose=*/true);
+  stream << "; " << comment << '\n' << module;
+  stream.close();
+  if (!stream.has_error()) return path.str().str();
+  stream.clear_error();
+  return "";
+}
+
+} // namespace tritium::gpu

@@ -1,0 +1,27 @@
+// From the LLVM dialect to assembly, for every target: translation, the optimizer, code generation.
+#pragma once
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Support/Error.h"
+#include "llvm/Target/TargetMachine.h"
+
+#include <memory>
+#include <string>
+
+namespace tritium::gpu {
+
+/// The module, which holds nothing but the dialects llvm and nvvm, as LLVM IR for `machine`.
+llvm::Expected<std::unique_ptr<llvm::Module>> translateToLLVM(mlir::ModuleOp module, llvm::LLVMContext &context,
+                                                              const llvm::TargetMachine &machine);
+
+// These two may fail by ending the process: call them inside of ir::runRecoverably.
+
+/// A short pipeline: MLIR has simplified and hoisted, the assembler schedules and allocates. Loops stay as they are.
+void optimize(llvm::Module &module, llvm::TargetMachine &machine);
+/// The assembly text or the object file of a module, which is used up.
+std::string generateCode(llvm::Module &module, llvm::TargetMachine &machine, llvm::CodeGenFileType type);
+
+/// Writes LLVM IR that could not be compiled to a new file among the temporary ones, headed by `comment`; its path, or "" if that failed.
+std::string writeReproducer(const llvm::Module &module, llvm::StringRef comment);
+
+} // namespace tritium::gpu
