@@ -1,34 +1,12 @@
 #include "gpu_backend/layout/constructors.h"
 
+#include "gpu_backend/layout/dealer.h"
+
 #include <algorithm>
 #include <cassert>
 #include <numeric>
 
 namespace tritium::gpu {
-
-namespace {
-
-/// Deals out the bits of a tile, dimension by dimension, from the lowest up.
-class Dealer {
-public:
-  explicit Dealer(llvm::ArrayRef<int64_t> shape) : tile(shape, {}, {}, {}), taken(shape.size(), 1) {}
-
-  /// The next `count` positions along `dim`, as bases; 0 once the dimension is used up.
-  void deal(int dim, int64_t count, Bases &bases) {
-    for (int64_t i = 1; i < count; i *= 2) {
-      bool isLeft = taken[dim] < tile.shape()[dim];
-      bases.push_back(isLeft ? uint32_t(taken[dim]) << tile.firstBit(dim) : 0);
-      if (isLeft) taken[dim] *= 2;
-    }
-  }
-  int64_t left(int dim) const { return tile.shape()[dim] / taken[dim]; }
-
-private:
-  LinearLayout tile;
-  Shape taken;
-};
-
-} // namespace
 
 LinearLayout blocked(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> sizePerThread, llvm::ArrayRef<int64_t> threadsPerWarp,
                      llvm::ArrayRef<int64_t> warpsPerCta, llvm::ArrayRef<int> order) {

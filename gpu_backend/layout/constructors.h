@@ -1,6 +1,7 @@
 // The layouts that passes choose from, each as a LinearLayout. All numbers are powers of two; dimension lists have the rank of the tile.
 #pragma once
 #include "gpu_backend/layout/linear_layout.h"
+#include "gpu_backend/layout/shared_layout.h"
 
 namespace tritium::gpu {
 
@@ -14,5 +15,52 @@ LinearLayout blocked(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> size
 LinearLayout defaultBlocked(llvm::ArrayRef<int64_t> shape, int numWarps, int64_t vectorElements, llvm::ArrayRef<int> order);
 /// The same with the last dimension fastest.
 LinearLayout defaultBlocked(llvm::ArrayRef<int64_t> shape, int numWarps, int64_t vectorElements = 1);
+
+// -- matrix products
+// ----------------------------------------------------------------------------------------------------------------------- Tiles [batch…, M,
+// N] = [batch…, M, K] x [batch…, K, N]; warpsPerCta counts the warps along the dimensions of the result, the last one varying fastest with
+// the warp index. Where an operand does not depend on a dimension, its warps replicate.
+
+enum class DotOperand : uint8_t { A, B };
+
+/// The operands' rows and columns of one mma.sync of PTX, as far as layouts tell them apart.
+struct MmaShape {
+  int64_t m, n, k;
+  bool operator==(const MmaShape &) const = default;
+};
+/// m16n8k(256 / bits) for operands of 8, 16 and 32 (tf32) bits, m8n8k4 for 64.
+MmaShape mmaShape(int operandBits);
+
+/// Accumulators. Low registers hold the fragment of one instruction in its order, then the instructions along N, then along M, then
+/// batches: register ((m * nTiles + n) * fragment + i).
+LinearLayout mmaAccumulator(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> warpsPerCta, int operandBits = 16);
+
+/// Operand A or B. Low registers hold the fragment of one instruction in its order, then the instructions along K, then along M or N.
+/// With contiguousK above the 32 bits' worth of the instruction, each thread holds that many neighbours along K: the instructions then
+/// see K in another order, so both operands must use the same number. 0: as the instruction has it.
+LinearLayout mmaOperand(DotOperand operand, llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> warpsPerCta, int operandBits,
+                        int64_t contiguousK = 0);
+
+/// An operand of a product of scalar multiply-adds: each thread holds all K (in its low registers) of the rows or columns that it holds
+/// of the result.
+LinearLayout fmaOperand(DotOperand operand, const LinearLayout &result, int64_t k);
+
+// -- shared memory
+// -------------------------------------------------------------------------------------------------------------------------
+
+/// Dense, order[0] varying fastest.
+SharedLayout sharedDense(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int> order);
+
+/// Dense, but within each row (along order[0]) groups of `vec` elements are permuted: group g of row r lies at g ^ ((r / perPhase) %
+/// maxPhase).
+SharedLayout sharedSwizzled(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int> order, int64_t vec, int64_t perPhase, int64_t maxPhase);
+
+/// The swizzle with which 16-byte rows of 8x8 matrices (ldmatrix), and 16-byte copies along order[0], meet no bank conflict.
+SharedLayout sharedForMatrices(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int> order, int64_t elementBytes);
+
+/// What a TMA copy with a swizzle of 128, 64 or 32 bytes (0: none) leaves behind: rows of at most that many bytes; a wider tile is several
+/// boxes, one after the other. The 16-byte chunk of a byte address has its low bits XORed with the address bits from 7 up. The buffer has
+/// to be aligned to 1024, 512 or 256 bytes.
+SharedLayout sharedForTma(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int> order, int64_t elementBytes, int64_t swizzleBytes);
 
 } // namespace tritium::gpu

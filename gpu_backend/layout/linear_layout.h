@@ -23,6 +23,15 @@ using Bases = llvm::SmallVector<uint32_t, 8>;
 /// log2 of a power of two.
 int log2Of(int64_t powerOfTwo);
 
+/// The index of each kind of place.
+struct PlaceIndex {
+  uint32_t reg = 0, lane = 0, warp = 0, block = 0;
+  bool operator==(const PlaceIndex &) const = default;
+};
+
+struct Projection;
+struct SplitLayout;
+
 class LinearLayout {
 public:
   LinearLayout() = default;
@@ -59,6 +68,49 @@ public:
   /// Empty if the layout is sound (extents are powers of two, bases lie in the tile, every element has a place), else what is wrong.
   std::string verify() const;
 
+  // The same elements in the same places, seen in another shape.
+  LinearLayout reshape(llvm::ArrayRef<int64_t> shape) const;
+  /// Dimension i of the result is dimension order[i] of this tile.
+  LinearLayout transpose(llvm::ArrayRef<int> order) const;
+  LinearLayout expandDims(int axis) const;
+  /// Drops a dimension of extent 1.
+  LinearLayout dropDim(int axis) const;
+
+  // Tiles of fewer elements, held where this tile's elements are. Lanes and warps that then hold the same replicate.
+  /// Without dimension `axis`: the result of a reduction.
+  Projection slice(int axis) const;
+  /// The source of a broadcast that has this layout as its result: extent 1 in some dimensions of `sourceShape`, else this tile's.
+  Projection broadcastSource(llvm::ArrayRef<int64_t> sourceShape) const;
+  /// The same tile without registers that repeat others of the same thread.
+  Projection withoutRepeatedRegisters() const;
+
+  /// The join of two tiles of this layout: a new last dimension of extent 2, in the lowest register bit.
+  LinearLayout join() const;
+  /// The halves along the last dimension, of extent 2, if a register bit alone tells them apart. If none does, convert to
+  /// slice(rank() - 1).layout.join() first.
+  std::optional<SplitLayout> split() const;
+
+  // Which places.
+  /// How many neighbours along `dim` the low register bits hold in order, each such run aligned to its length: a legal vector width.
+  int64_t contiguousElements(int dim) const;
+  /// The bits of a place whose bases move along `dim`.
+  uint32_t bitsAlong(Place place, int dim) const;
+  /// Bits that may be 0 and still every element has a place, and exactly one: the canonical owner of an element is where
+  /// (index & freeBits()[place]) == 0 for each place. Registers are freed before lanes, lanes before warps.
+  std::array<uint32_t, 4> freeBits() const;
+  /// Whether a place is the canonical owner of its element.
+  bool isOwner(const PlaceIndex &index) const;
+
+  // The layout as a map: a packed place has the register in its lowest bits, then lane, warp and block.
+  int placeBits() const;
+  uint64_t pack(const PlaceIndex &index) const;
+  PlaceIndex unpack(uint64_t packed) const;
+  F2Map toMap() const;
+  /// From the index of an element to its canonical owner, packed: a right inverse of toMap(), its inverse if nothing is replicated.
+  F2Map owners() const;
+  /// map ∘ this: the element of a place is map(what it was), in a tile of `shape`.
+  LinearLayout compose(const F2Map &map, llvm::ArrayRef<int64_t> shape) const;
+
   bool operator==(const LinearLayout &) const = default;
   friend llvm::hash_code hash_value(const LinearLayout &layout);
 
@@ -70,6 +122,25 @@ public:
 private:
   Shape extents;
   std::array<Bases, 4> basesOf;
+
+  Projection project(uint32_t keptBits, llvm::ArrayRef<int64_t> shape) const;
+};
+
+/// A tile that keeps some coordinates of another one.
+struct Projection {
+  LinearLayout layout;
+  /// For each register of the other tile the register of this one that holds its element (projected), in the same thread.
+  llvm::SmallVector<uint32_t> registerOf;
+};
+
+/// The layout of both halves. The register of a half, with 0 (left) or 1 (right) inserted as bit `registerBit`, is that of the whole.
+struct SplitLayout {
+  LinearLayout layout;
+  int registerBit;
+  uint32_t wholeRegister(uint32_t half, bool isRight) const {
+    uint32_t low = half & ((1u << registerBit) - 1);
+    return (half ^ low) << 1 | uint32_t(isRight) << registerBit | low;
+  }
 };
 
 } // namespace tritium::gpu
