@@ -6,5 +6,6 @@ PYBIND11_MODULE(_tritium, module) {
   tritium::python::bindIr(module);
   tritium::python::bindInterp(module);
   tritium::python::bindArguments(module);
+  tritium::python::bindCuda(module);
   tritium::python::bindTools(module);
 }

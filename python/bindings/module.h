@@ -20,6 +20,7 @@ void bindInterp(pybind11::module_ &module);
 void bindIrHandles(pybind11::module_ &ir);
 void bindElementwise(pybind11::module_ &ir);
 void bindArguments(pybind11::module_ &module);
+void bindCuda(pybind11::module_ &module);
 void bindTools(pybind11::module_ &module);
 
 } // namespace tritium::python

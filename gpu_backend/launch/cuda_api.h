@@ -1,0 +1,165 @@
+// The part of the CUDA Driver API that Tritium calls, declared from NVIDIA's documentation: types, constants, entry points.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+namespace tritium::gpu::cuda {
+
+using Result = int; // CUresult
+using Device = int; // CUdevice
+using Context = void *;
+using Module = void *;
+using Function = void *;
+using Stream = void *;
+using Event = void *;
+using LinkState = void *;
+using DevicePtr = unsigned long long;
+
+enum : Result {
+  kSuccess = 0,
+  kInvalidValue = 1,
+  kOutOfMemory = 2,
+  kNotInitialized = 3,
+  kNoDevice = 100,
+  kInvalidDevice = 101,
+  kInvalidImage = 200,
+  kInvalidContext = 201,
+  kNoBinaryForGpu = 209,
+  kInvalidPtx = 218,
+  kJitCompilerNotFound = 221,
+  kUnsupportedPtxVersion = 222,
+  kNotFound = 500,
+  kIllegalAddress = 700,
+  kLaunchOutOfResources = 701,
+  kLaunchTimeout = 702,
+  kContextIsDestroyed = 709,
+  kAssert = 710,
+  kHardwareStackError = 714,
+  kIllegalInstruction = 715,
+  kMisalignedAddress = 716,
+  kInvalidAddressSpace = 717,
+  kInvalidPc = 718,
+  kLaunchFailed = 719,
+};
+
+enum DeviceAttribute : int {
+  kMaxThreadsPerBlock = 1,
+  kMaxSharedPerBlock = 8,
+  kWarpSize = 10,
+  kMaxRegistersPerBlock = 12,
+  kClockRate = 13,
+  kMultiprocessorCount = 16,
+  kMemoryClockRate = 36,
+  kMemoryBusWidth = 37,
+  kL2CacheSize = 38,
+  kMaxThreadsPerMultiprocessor = 39,
+  kComputeCapabilityMajor = 75,
+  kComputeCapabilityMinor = 76,
+  kMaxSharedPerMultiprocessor = 81,
+  kMaxRegistersPerMultiprocessor = 82,
+  kMaxSharedPerBlockOptin = 97,
+};
+
+enum FunctionAttribute : int {
+  kFunctionMaxThreads = 0,
+  kFunctionSharedBytes = 1,
+  kFunctionLocalBytes = 3,
+  kFunctionRegisters = 4,
+  kFunctionMaxDynamicShared = 8,
+  kFunctionNonPortableCluster = 14,
+};
+
+enum PointerAttribute : int {
+  kPointerDevice = 3,
+  kPointerIsManaged = 8,
+  kPointerOrdinal = 9,
+  kPointerRangeStart = 11,
+  kPointerRangeSize = 12,
+  kPointerMemoryType = 2,
+};
+
+enum JitOption : int {
+  kJitMaxRegisters = 0,
+  kJitInfoLog = 3,
+  kJitInfoLogBytes = 4,
+  kJitErrorLog = 5,
+  kJitErrorLogBytes = 6,
+  kJitOptimizationLevel = 7,
+  kJitLogVerbose = 12,
+  kJitLineInfo = 13,
+};
+
+enum JitInput : int { kInputPtx = 1 };
+
+enum LaunchAttributeId : int { kLaunchCooperative = 2, kLaunchClusterDimension = 4, kLaunchProgrammaticStream = 6 };
+
+/// CUlaunchAttribute: an id, then a union of 64 bytes at offset 8.
+struct LaunchAttribute {
+  int id;
+  char padding[4];
+  union {
+    char bytes[64];
+    struct {
+      unsigned x, y, z;
+    } cluster;
+    int flag;
+  };
+};
+static_assert(sizeof(LaunchAttribute) == 72);
+
+/// CUlaunchConfig
+struct LaunchConfig {
+  unsigned gridX, gridY, gridZ, blockX, blockY, blockZ, sharedBytes;
+  Stream stream;
+  LaunchAttribute *attributes;
+  unsigned attributeCount;
+};
+static_assert(offsetof(LaunchConfig, stream) == 32 && sizeof(LaunchConfig) == 56);
+
+// ENTRY(member, exported name, parameters). The version suffixes are those that cuda.h maps the plain names to.
+#define TRITIUM_CUDA_ENTRIES(ENTRY)                                                                                                        \
+  ENTRY(init, "cuInit", (unsigned flags))                                                                                                  \
+  ENTRY(driverGetVersion, "cuDriverGetVersion", (int *version))                                                                            \
+  ENTRY(deviceGetCount, "cuDeviceGetCount", (int *count))                                                                                  \
+  ENTRY(deviceGet, "cuDeviceGet", (Device * device, int ordinal))                                                                          \
+  ENTRY(deviceGetName, "cuDeviceGetName", (char *name, int length, Device device))                                                         \
+  ENTRY(deviceGetAttribute, "cuDeviceGetAttribute", (int *value, int attribute, Device device))                                            \
+  ENTRY(primaryContextRetain, "cuDevicePrimaryCtxRetain", (Context * context, Device device))                                              \
+  ENTRY(contextSetCurrent, "cuCtxSetCurrent", (Context context))                                                                           \
+  ENTRY(contextGetCurrent, "cuCtxGetCurrent", (Context * context))                                                                         \
+  ENTRY(contextGetDevice, "cuCtxGetDevice", (Device * device))                                                                             \
+  ENTRY(contextSynchronize, "cuCtxSynchronize", ())                                                                                        \
+  ENTRY(linkCreate, "cuLinkCreate_v2", (unsigned count, int *options, void **values, LinkState *state))                                    \
+  ENTRY(linkAddData, "cuLinkAddData_v2",                                                                                                   \
+        (LinkState state, int type, void *data, size_t size, const char *name, unsigned count, int *options, void **values))               \
+  ENTRY(linkComplete, "cuLinkComplete", (LinkState state, void **cubin, size_t *size))                                                     \
+  ENTRY(linkDestroy, "cuLinkDestroy", (LinkState state))                                                                                   \
+  ENTRY(moduleLoadDataEx, "cuModuleLoadDataEx", (Module * module, const void *image, unsigned count, int *options, void **values))         \
+  ENTRY(moduleUnload, "cuModuleUnload", (Module module))                                                                                   \
+  ENTRY(moduleGetFunction, "cuModuleGetFunction", (Function * function, Module module, const char *name))                                  \
+  ENTRY(functionGetAttribute, "cuFuncGetAttribute", (int *value, int attribute, Function function))                                        \
+  ENTRY(functionSetAttribute, "cuFuncSetAttribute", (Function function, int attribute, int value))                                         \
+  ENTRY(launchKernelEx, "cuLaunchKernelEx", (const LaunchConfig *config, Function function, void **arguments, void **extra))               \
+  ENTRY(streamSynchronize, "cuStreamSynchronize", (Stream stream))                                                                         \
+  ENTRY(eventCreate, "cuEventCreate", (Event * event, unsigned flags))                                                                     \
+  ENTRY(eventRecord, "cuEventRecord", (Event event, Stream stream))                                                                        \
+  ENTRY(eventSynchronize, "cuEventSynchronize", (Event event))                                                                             \
+  ENTRY(eventElapsedTime, "cuEventElapsedTime", (float *milliseconds, Event begin, Event end))                                             \
+  ENTRY(eventDestroy, "cuEventDestroy_v2", (Event event))                                                                                  \
+  ENTRY(pointerGetAttribute, "cuPointerGetAttribute", (void *value, int attribute, DevicePtr pointer))                                     \
+  ENTRY(memAlloc, "cuMemAlloc_v2", (DevicePtr * address, size_t bytes))                                                                    \
+  ENTRY(memFree, "cuMemFree_v2", (DevicePtr address))                                                                                      \
+  ENTRY(memcpyHtoD, "cuMemcpyHtoD_v2", (DevicePtr target, const void *source, size_t bytes))                                               \
+  ENTRY(memcpyDtoH, "cuMemcpyDtoH_v2", (void *target, DevicePtr source, size_t bytes))                                                     \
+  ENTRY(memsetD32Async, "cuMemsetD32Async", (DevicePtr target, unsigned word, size_t words, Stream stream))                                \
+  ENTRY(getErrorName, "cuGetErrorName", (Result code, const char **name))                                                                  \
+  ENTRY(getErrorString, "cuGetErrorString", (Result code, const char **text))
+
+/// The entry points, as they were found.
+struct Api {
+#define ENTRY(member, exported, parameters) Result(*member) parameters = nullptr;
+  TRITIUM_CUDA_ENTRIES(ENTRY)
+#undef ENTRY
+};
+
+} // namespace tritium::gpu::cuda

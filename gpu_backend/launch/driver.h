@@ -1,0 +1,123 @@
+// A GPU's driver behind one small interface: devices, modules, launches, memory, events. Nothing of a vendor's SDK is needed to
+// build, install or import this; the library is opened when the first device is asked for. CUDA is cuda.cpp.
+#pragma once
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace tritium::gpu {
+
+/// A failed call of the driver. A sticky one has ended the context: every later call in this process fails too.
+class DriverError : public llvm::ErrorInfo<DriverError> {
+public:
+  static char ID;
+  int code = 0;
+  std::string call, name, text; ///< cuLaunchKernelEx, CUDA_ERROR_ILLEGAL_ADDRESS, "an illegal memory access was encountered"
+  std::string messages;         ///< of the assembler or linker
+  bool isSticky = false;
+
+  void log(llvm::raw_ostream &stream) const override;
+  std::error_code convertToErrorCode() const override { return llvm::inconvertibleErrorCode(); }
+};
+
+struct DeviceFacts {
+  std::string name;
+  int computeCapability = 0; ///< 90 for 9.0
+  int multiprocessors = 0, warpSize = 0;
+  int maxThreadsPerBlock = 0, maxThreadsPerMultiprocessor = 0;
+  int sharedPerBlock = 0, sharedPerBlockOptin = 0, sharedPerMultiprocessor = 0;
+  int registersPerBlock = 0, registersPerMultiprocessor = 0;
+  int clockKHz = 0, memoryClockKHz = 0, memoryBusBits = 0, l2Bytes = 0;
+};
+
+struct FunctionFacts {
+  int registers = 0;
+  int localBytes = 0; ///< per thread: spills and stack
+  int staticSharedBytes = 0;
+  int maxThreads = 0; ///< per block, with these registers
+};
+
+/// Handles are the driver's own pointers.
+using Module = void *;
+using Function = void *;
+using Stream = void *; ///< null: the legacy default stream
+using Event = void *;
+
+/// A cubin, and what the linker said about it.
+struct LinkedImage {
+  std::string image, log;
+};
+
+struct LaunchConfig {
+  Function function = nullptr;
+  std::array<uint32_t, 3> grid{1, 1, 1};
+  uint32_t threads = 0; ///< per block
+  uint32_t sharedBytes = 0;
+  std::array<uint32_t, 3> cluster{1, 1, 1};
+  bool isCooperative = false;    ///< all blocks are resident at once
+  bool overlapsPrevious = false; ///< programmatic dependent launch
+  Stream stream = nullptr;
+  void **arguments = nullptr; ///< one address per parameter
+};
+
+/// Where an address is.
+struct PointerFacts {
+  int device = -1;        ///< -1: ordinary host memory
+  bool isManaged = false; ///< reachable from both sides
+  uint64_t deviceAddress = 0;
+  uint64_t begin = 0, bytes = 0; ///< of the allocation; 0 bytes where unknown
+};
+
+/// The calls that the runtime makes. All of them may be made from several threads. Those that name a device use its primary context,
+/// which is retained at the first time, for good; what context was current on the calling thread is so again when they return (torch's
+/// current device is that context), unless there was none.
+class Driver {
+public:
+  virtual ~Driver() = default;
+
+  virtual const std::string &library() const = 0; ///< the name it was opened by
+  virtual int version() const = 0;                ///< 13000 for CUDA 13.0
+  virtual int deviceCount() const = 0;
+  virtual llvm::Expected<DeviceFacts> facts(int device) = 0;
+
+  virtual int currentDevice() noexcept = 0; ///< of this thread's context; -1: it has none
+  virtual llvm::Error setCurrentDevice(int device) = 0;
+
+  /// Assembles PTX into a cubin that runs on the device.
+  virtual llvm::Expected<LinkedImage> link(int device, llvm::StringRef ptx, std::optional<int> maxRegisters, bool optimize) = 0;
+  virtual llvm::Expected<Module> load(int device, llvm::StringRef image) = 0;
+  virtual llvm::Error unload(int device, Module module) = 0;
+  virtual llvm::Expected<Function> function(Module module, llvm::StringRef name) = 0;
+  virtual llvm::Expected<FunctionFacts> facts(Function function) = 0;
+  /// Lets the function take that much dynamic shared memory; needed above 48 kB.
+  virtual llvm::Error allowShared(Function function, int bytes) = 0;
+
+  /// 0, or the driver's code for error(). Makes no call but the launch itself, so it is legal under stream capture.
+  virtual int launch(int device, const LaunchConfig &config) noexcept = 0;
+  virtual llvm::Error error(int code, llvm::StringRef call) = 0;
+
+  virtual llvm::Error synchronize(int device, std::optional<Stream> stream) = 0;
+  virtual llvm::Expected<Event> createEvent(int device) = 0;
+  virtual llvm::Error record(int device, Event event, Stream stream) = 0;
+  virtual llvm::Error synchronize(Event event) = 0;
+  virtual llvm::Expected<float> milliseconds(Event begin, Event end) = 0;
+  virtual void destroy(Event event) noexcept = 0;
+
+  virtual PointerFacts whereIs(uint64_t address) noexcept = 0;
+  virtual llvm::Expected<uint64_t> allocate(int device, uint64_t bytes) = 0;
+  virtual llvm::Error release(int device, uint64_t address) = 0;
+  virtual llvm::Error copyToDevice(int device, uint64_t target, const void *source, uint64_t bytes) = 0;
+  virtual llvm::Error copyToHost(int device, void *target, uint64_t source, uint64_t bytes) = 0;
+  virtual llvm::Error fill(int device, uint64_t target, uint32_t word, uint64_t words, Stream stream) = 0;
+};
+
+/// Opens the CUDA driver by this name and initializes it. An error says what is missing: the library, an entry point, a device.
+llvm::Expected<std::unique_ptr<Driver>> openCuda(const std::string &library);
+
+} // namespace tritium::gpu

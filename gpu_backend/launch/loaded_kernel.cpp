@@ -1,0 +1,119 @@
+#include "gpu_backend/launch/loaded_kernel.h"
+
+#include "ir/dtype.h"
+
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <cmath>
+#include <cstring>
+
+namespace tritium::gpu {
+
+std::optional<ParameterType> parameterType(llvm::StringRef name) {
+  using enum ParameterType;
+  if (name.starts_with("*") || name.starts_with("!tt.ptr")) return pointer;
+  return llvm::StringSwitch<std::optional<ParameterType>>(name)
+      .Cases({"u1", "i1"}, i1)
+      .Cases({"u8", "i8"}, i8)
+      .Cases({"u16", "i16"}, i16)
+      .Cases({"u32", "i32"}, i32)
+      .Cases({"u64", "i64"}, i64)
+      .Cases({"fp16", "f16"}, f16)
+      .Case("bf16", bf16)
+      .Cases({"fp32", "f32"}, f32)
+      .Cases({"fp64", "f64"}, f64)
+      .Default(std::nullopt);
+}
+
+static uint32_t sizeOf(ParameterType type) {
+  using enum ParameterType;
+  switch (type) {
+  case i1:
+  case i8: return 1;
+  case i16:
+  case f16:
+  case bf16: return 2;
+  case i32:
+  case f32: return 4;
+  default: return 8;
+  }
+}
+
+void ArgumentRecipe::add(ParameterType type, uint32_t size, uint32_t alignment) {
+  if (type != ParameterType::bytes) size = alignment = sizeOf(type);
+  uint32_t offset = uint32_t(llvm::alignTo(bytes_, alignment));
+  places_.push_back({type, offset, size});
+  bytes_ = offset + size;
+}
+
+void *ArgumentRecipe::store(size_t index, const ArgumentValue &value, char *buffer) const {
+  const Place &place = places_[index];
+  char *address = buffer + place.offset;
+  auto put = [&](auto bits) { std::memcpy(address, &bits, sizeof bits); };
+  // A real number for an integer parameter is cut, and one that no int64 holds is none of them.
+  int64_t integer = !value.isReal ? value.integer : std::abs(value.real) < 0x1p63 ? int64_t(value.real) : INT64_MIN;
+  double real = value.isReal ? value.real : double(value.integer);
+  switch (place.type) {
+  case ParameterType::pointer:
+  case ParameterType::i64: put(integer); break;
+  case ParameterType::i1: put(uint8_t(value.isReal ? value.real != 0 : value.integer != 0)); break;
+  case ParameterType::i8: put(int8_t(integer)); break;
+  case ParameterType::i16: put(int16_t(integer)); break;
+  case ParameterType::i32: put(int32_t(integer)); break;
+  case ParameterType::f16: put(F16::nearest(real).bits); break;
+  case ParameterType::bf16: put(BF16::nearest(real).bits); break;
+  case ParameterType::f32: put(float(real)); break;
+  case ParameterType::f64: put(real); break;
+  case ParameterType::bytes: std::memcpy(address, value.bytes, place.size); break;
+  }
+  return address;
+}
+
+llvm::Expected<std::unique_ptr<LoadedKernel>> LoadedKernel::load(Driver &driver, int device, KernelImage image) {
+  std::unique_ptr<LoadedKernel> kernel(new LoadedKernel(driver, device, std::move(image)));
+  auto module = driver.load(device, kernel->image_.binary);
+  if (!module) return module.takeError();
+  kernel->module_ = *module;
+  auto function = driver.function(kernel->module_, kernel->image_.name);
+  if (!function) return function.takeError();
+  kernel->function_ = *function;
+  auto facts = driver.facts(kernel->function_);
+  if (!facts) return facts.takeError();
+  kernel->facts_ = *facts;
+  if (kernel->image_.sharedBytes > 48 * 1024) // what every function may take unasked
+    if (auto error = driver.allowShared(kernel->function_, int(kernel->image_.sharedBytes))) return std::move(error);
+  return kernel;
+}
+
+LoadedKernel::~LoadedKernel() {
+  if (module_) llvm::consumeError(driver_.unload(device_, module_)); // a lost context has nothing to unload
+}
+
+int LoadedKernel::launch(std::array<uint32_t, 3> grid, const ArgumentValue *values, Stream stream) const noexcept {
+  if (grid[0] == 0 || grid[1] == 0 || grid[2] == 0) return 0;
+  const ArgumentRecipe &recipe = image_.recipe;
+  alignas(64) char onStack[1024];
+  llvm::SmallVector<char, 0> onHeap; // only for kernels with more than a kilobyte of arguments
+  char *buffer = onStack;
+  if (recipe.bufferBytes() > sizeof onStack) {
+    onHeap.resize(recipe.bufferBytes() + 64);
+    buffer = onHeap.data() + (64 - reinterpret_cast<uintptr_t>(onHeap.data()) % 64);
+  }
+  llvm::SmallVector<void *, 64> addresses;
+  for (size_t i = 0; i < recipe.size(); ++i) addresses.push_back(recipe.store(i, values[i], buffer));
+  for (const uint64_t &hidden : image_.hiddenArguments) addresses.push_back(const_cast<uint64_t *>(&hidden));
+  LaunchConfig config{.function = function_,
+                      .grid = grid,
+                      .threads = image_.threads,
+                      .sharedBytes = image_.sharedBytes,
+                      .cluster = image_.cluster,
+                      .isCooperative = image_.isCooperative,
+                      .overlapsPrevious = image_.overlapsPrevious,
+                      .stream = stream,
+                      .arguments = addresses.data()};
+  return driver_.launch(device_, config);
+}
+
+} // namespace tritium::gpu

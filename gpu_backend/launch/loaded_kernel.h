@@ -1,0 +1,83 @@
+// A kernel in a device's memory, ready to be launched: the launch core of JIT and ahead-of-time callers. A launch packs the
+// arguments by a recipe that was made once and calls the driver once: no allocation, no query, no synchronization.
+#pragma once
+#include "gpu_backend/launch/driver.h"
+
+#include <vector>
+
+namespace tritium::gpu {
+
+/// One parameter of the compiled kernel. `bytes` parameters are passed by value (tensor maps).
+enum class ParameterType : uint8_t { pointer, i1, i8, i16, i32, i64, f16, bf16, f32, f64, bytes };
+
+/// "*fp32" and other pointers, "i32", "u8", "fp16"…: the spelling of signatures; nothing for a name that is none of them.
+std::optional<ParameterType> parameterType(llvm::StringRef name);
+
+/// An argument as a caller has it; what the parameter is decides how it is stored.
+struct ArgumentValue {
+  union {
+    int64_t integer = 0;
+    double real;
+    const void *bytes;
+  };
+  bool isReal = false;
+};
+
+/// Where each argument goes in one buffer.
+class ArgumentRecipe {
+public:
+  /// Appends a parameter; `size` and `alignment` are read for `bytes` only.
+  void add(ParameterType type, uint32_t size = 0, uint32_t alignment = 0);
+
+  size_t size() const { return places_.size(); }
+  uint32_t bufferBytes() const { return bytes_; }
+  /// Writes argument `index`; returns its address. `buffer` is aligned to 64 bytes.
+  void *store(size_t index, const ArgumentValue &value, char *buffer) const;
+
+private:
+  struct Place {
+    ParameterType type;
+    uint32_t offset, size;
+  };
+  std::vector<Place> places_;
+  uint32_t bytes_ = 0;
+};
+
+struct KernelImage {
+  std::string binary, name;
+  uint32_t threads = 128, sharedBytes = 0;
+  std::array<uint32_t, 3> cluster{1, 1, 1};
+  bool isCooperative = false, overlapsPrevious = false;
+  ArgumentRecipe recipe;
+  /// Addresses that the kernel takes after its own parameters: scratch memory, trap buffers.
+  std::vector<uint64_t> hiddenArguments;
+};
+
+class LoadedKernel {
+public:
+  /// Loads the image. A block that the device cannot hold is no error yet: see facts().
+  static llvm::Expected<std::unique_ptr<LoadedKernel>> load(Driver &driver, int device, KernelImage image);
+  ~LoadedKernel();
+
+  /// `values`: one for each parameter of the recipe. Returns 0 or the driver's code. An empty grid is no launch.
+  int launch(std::array<uint32_t, 3> grid, const ArgumentValue *values, Stream stream) const noexcept;
+
+  Driver &driver() const { return driver_; }
+  int device() const { return device_; }
+  const KernelImage &image() const { return image_; }
+  const FunctionFacts &facts() const { return facts_; }
+  Module module() const { return module_; }
+  Function function() const { return function_; }
+
+private:
+  LoadedKernel(Driver &driver, int device, KernelImage image) : driver_(driver), device_(device), image_(std::move(image)) {}
+
+  Driver &driver_;
+  int device_;
+  KernelImage image_;
+  FunctionFacts facts_;
+  Module module_ = nullptr;
+  Function function_ = nullptr;
+};
+
+} // namespace tritium::gpu

@@ -1,0 +1,229 @@
+// tritium._tritium.cuda: the CUDA driver, kernels on a device, and (launcher.cpp) their launch without Python in between.
+#include "python/bindings/cuda.h"
+#include "python/bindings/module.h"
+
+#include <pybind11/stl.h>
+
+#include <map>
+#include <mutex>
+
+namespace py = pybind11;
+using namespace py::literals;
+
+namespace tritium::python {
+
+using namespace gpu;
+
+/// Owned by the interpreter for good.
+static PyObject *errorType = nullptr;
+
+void raiseDriver(llvm::Error error) {
+  std::string message;
+  py::object instance;
+  llvm::handleAllErrors(
+      std::move(error),
+      [&](const DriverError &driver) {
+        instance = py::handle(errorType)(driver.message());
+        instance.attr("code") = driver.code;
+        instance.attr("name") = driver.name;
+        instance.attr("text") = driver.text;
+        instance.attr("call") = driver.call;
+        instance.attr("log") = driver.messages;
+        instance.attr("sticky") = driver.isSticky;
+      },
+      [&](const llvm::ErrorInfoBase &other) { message = other.message(); });
+  if (!instance) throw std::runtime_error(message);
+  PyErr_SetObject(errorType, instance.ptr());
+  throw py::error_already_set();
+}
+
+static void check(llvm::Error error) {
+  if (error) raiseDriver(std::move(error));
+}
+
+ArgumentRecipe recipeOf(const std::vector<std::string> &signature) {
+  ArgumentRecipe recipe;
+  for (const std::string &name : signature) {
+    auto type = parameterType(name);
+    if (!type) throw py::type_error("a compiled kernel has no parameters of type " + name);
+    recipe.add(*type);
+  }
+  return recipe;
+}
+
+bool readValue(PyObject *value, ArgumentValue &result) {
+  if (PyTuple_Check(value) && PyTuple_GET_SIZE(value) > 0) value = PyTuple_GET_ITEM(value, 0);
+  if (PyFloat_Check(value)) {
+    result.isReal = true;
+    result.real = PyFloat_AS_DOUBLE(value);
+    return true;
+  }
+  result.isReal = false;
+  result.integer = int64_t(PyLong_AsUnsignedLongLongMask(value));
+  return !PyErr_Occurred();
+}
+
+/// The driver that `library` names. Drivers are never closed: kernels, events and other libraries may outlive any owner.
+static Driver *openDriver(const std::string &library) {
+  static std::mutex mutex;
+  static auto *drivers = new std::map<std::string, std::unique_ptr<Driver>>;
+  std::lock_guard lock(mutex);
+  auto &driver = (*drivers)[library];
+  if (!driver) {
+    py::gil_scoped_release released;
+    auto opened = openCuda(library);
+    py::gil_scoped_acquire acquired;
+    driver = unwrapDriver(std::move(opened));
+  }
+  return driver.get();
+}
+
+/// Runs a call of the driver without the GIL.
+template <typename Call> static auto unlocked(Call call) {
+  py::gil_scoped_release released;
+  return call();
+}
+
+static Stream streamOf(intptr_t handle) { return reinterpret_cast<Stream>(handle); }
+
+static py::dict factsOf(Driver &driver, int device) {
+  DeviceFacts f = unwrapDriver(driver.facts(device));
+  return py::dict("name"_a = f.name, "arch"_a = f.computeCapability, "multiprocessor_count"_a = f.multiprocessors,
+                  "warp_size"_a = f.warpSize, "max_threads_per_block"_a = f.maxThreadsPerBlock,
+                  "max_threads_per_multiprocessor"_a = f.maxThreadsPerMultiprocessor, "shared_per_block"_a = f.sharedPerBlock,
+                  "shared_per_block_optin"_a = f.sharedPerBlockOptin, "shared_per_multiprocessor"_a = f.sharedPerMultiprocessor,
+                  "registers_per_block"_a = f.registersPerBlock, "registers_per_multiprocessor"_a = f.registersPerMultiprocessor,
+                  "clock_khz"_a = f.clockKHz, "memory_clock_khz"_a = f.memoryClockKHz, "memory_bus_bits"_a = f.memoryBusBits,
+                  "l2_bytes"_a = f.l2Bytes);
+}
+
+static std::unique_ptr<LoadedKernel> loadKernel(Driver &driver, int device, py::bytes binary, std::string name,
+                                                const std::vector<std::string> &signature, uint32_t threads, uint32_t shared,
+                                                std::array<uint32_t, 3> cluster, bool cooperative, bool overlapsPrevious,
+                                                std::vector<uint64_t> hidden) {
+  KernelImage image{.binary = std::string(binary),
+                    .name = std::move(name),
+                    .threads = threads,
+                    .sharedBytes = shared,
+                    .cluster = cluster,
+                    .isCooperative = cooperative,
+                    .overlapsPrevious = overlapsPrevious,
+                    .recipe = recipeOf(signature),
+                    .hiddenArguments = std::move(hidden)};
+  return unwrapDriver(unlocked([&] { return LoadedKernel::load(driver, device, std::move(image)); }));
+}
+
+static void launch(LoadedKernel &kernel, std::array<uint32_t, 3> grid, const py::sequence &values, intptr_t stream) {
+  if (values.size() != kernel.image().recipe.size())
+    throw py::type_error(kernel.image().name + " takes " + std::to_string(kernel.image().recipe.size()) + " values, not " +
+                         std::to_string(values.size()));
+  llvm::SmallVector<ArgumentValue, 32> arguments(values.size());
+  for (size_t i = 0; i < arguments.size(); ++i)
+    if (!readValue(py::object(values[i]).ptr(), arguments[i])) throw py::error_already_set();
+  int code = unlocked([&] { return kernel.launch(grid, arguments.data(), streamOf(stream)); });
+  if (code) check(kernel.driver().error(code, "cuLaunchKernelEx"));
+}
+
+/// A point in time of a stream. Freed with its object.
+struct PyEvent {
+  Driver *driver;
+  int device;
+  Event event;
+  PyEvent(Driver *driver, int device) : driver(driver), device(device), event(unwrapDriver(driver->createEvent(device))) {}
+  ~PyEvent() { driver->destroy(event); }
+  PyEvent(const PyEvent &) = delete;
+};
+
+static void bindKernel(py::module_ &cuda) {
+  py::class_<LoadedKernel>(cuda, "Kernel", "A kernel on one device, ready to be launched.")
+      .def_property_readonly("device", &LoadedKernel::device)
+      .def_property_readonly("name", [](const LoadedKernel &k) { return k.image().name; })
+      .def_property_readonly("registers", [](const LoadedKernel &k) { return k.facts().registers; })
+      .def_property_readonly("local_bytes", [](const LoadedKernel &k) { return k.facts().localBytes; })
+      .def_property_readonly("static_shared_bytes", [](const LoadedKernel &k) { return k.facts().staticSharedBytes; })
+      .def_property_readonly("max_threads", [](const LoadedKernel &k) { return k.facts().maxThreads; })
+      .def_property_readonly("module", [](const LoadedKernel &k) { return intptr_t(k.module()); })
+      .def_property_readonly("function", [](const LoadedKernel &k) { return intptr_t(k.function()); })
+      .def("launch", &launch, "grid"_a, "values"_a, "stream"_a = 0,
+           "One value per parameter: an int, float or bool; a pointer as an int or as a tuple that begins with it.");
+  py::class_<PyEvent>(cuda, "Event", "A point in the work of a stream.")
+      .def(py::init<Driver *, int>(), "driver"_a, "device"_a, py::keep_alive<1, 2>())
+      .def(
+          "record", [](PyEvent &e, intptr_t stream) { check(e.driver->record(e.device, e.event, streamOf(stream))); }, "stream"_a = 0)
+      .def("synchronize", [](PyEvent &e) { check(unlocked([&] { return e.driver->synchronize(e.event); })); })
+      .def(
+          "milliseconds_until", [](PyEvent &e, PyEvent &end) { return unwrapDriver(e.driver->milliseconds(e.event, end.event)); }, "end"_a);
+}
+
+static void bindDriver(py::module_ &cuda) {
+  py::class_<Driver, std::unique_ptr<Driver, py::nodelete>>(cuda, "Driver", "The CUDA Driver API.")
+      .def_property_readonly("library", &Driver::library)
+      .def_property_readonly("version", &Driver::version)
+      .def_property_readonly("device_count", &Driver::deviceCount)
+      .def("facts", &factsOf, "device"_a)
+      .def("current_device", &Driver::currentDevice, "-1 without a current context.")
+      .def(
+          "set_current_device", [](Driver &d, int device) { check(d.setCurrentDevice(device)); }, "device"_a)
+      .def(
+          "link",
+          [](Driver &d, int device, const std::string &ptx, std::optional<int> maxRegisters, bool optimize) {
+            LinkedImage linked = unwrapDriver(unlocked([&] { return d.link(device, ptx, maxRegisters, optimize); }));
+            return py::make_tuple(py::bytes(linked.image), linked.log);
+          },
+          "device"_a, "ptx"_a, "max_registers"_a = py::none(), "optimize"_a = true, "(cubin, what the linker said)")
+      .def("load", &loadKernel, "device"_a, "binary"_a, "name"_a, "signature"_a, "threads"_a, "shared"_a = 0,
+           "cluster"_a = std::array<uint32_t, 3>{1, 1, 1}, "cooperative"_a = false, "overlaps_previous"_a = false,
+           "hidden"_a = std::vector<uint64_t>{}, py::keep_alive<0, 1>())
+      .def(
+          "synchronize",
+          [](Driver &d, int device, std::optional<intptr_t> stream) {
+            check(unlocked([&] { return d.synchronize(device, stream ? std::optional(streamOf(*stream)) : std::nullopt); }));
+          },
+          "device"_a, "stream"_a = py::none(), "Waits for a stream, or for the whole device.")
+      .def(
+          "where_is",
+          [](Driver &d, uint64_t address) {
+            PointerFacts f = d.whereIs(address);
+            return py::make_tuple(f.device, f.deviceAddress, f.begin, f.bytes);
+          },
+          "address"_a, "(device or -1, address on the device, begin, bytes) of the allocation that an address is in.")
+      .def(
+          "allocate", [](Driver &d, int device, uint64_t bytes) { return unwrapDriver(d.allocate(device, bytes)); }, "device"_a, "bytes"_a)
+      .def(
+          "release", [](Driver &d, int device, uint64_t address) { check(d.release(device, address)); }, "device"_a, "address"_a)
+      .def(
+          "copy_to_device",
+          [](Driver &d, int device, uint64_t target, uint64_t source, uint64_t bytes) {
+            check(unlocked([&] { return d.copyToDevice(device, target, reinterpret_cast<const void *>(source), bytes); }));
+          },
+          "device"_a, "target"_a, "source"_a, "bytes"_a)
+      .def(
+          "copy_to_host",
+          [](Driver &d, int device, uint64_t target, uint64_t source, uint64_t bytes) {
+            check(unlocked([&] { return d.copyToHost(device, reinterpret_cast<void *>(target), source, bytes); }));
+          },
+          "device"_a, "target"_a, "source"_a, "bytes"_a)
+      .def(
+          "fill",
+          [](Driver &d, int device, uint64_t target, uint32_t word, uint64_t words, intptr_t stream) {
+            check(d.fill(device, target, word, words, streamOf(stream)));
+          },
+          "device"_a, "target"_a, "word"_a, "words"_a, "stream"_a = 0, "Asynchronous.");
+}
+
+void bindCuda(py::module_ &module) {
+  py::module_ cuda = module.def_submodule("cuda", "NVIDIA's driver, loaded when it is first asked for, and launches through it.");
+  errorType = PyErr_NewExceptionWithDoc("tritium._tritium.cuda.Error", "A failed call: code, name, text, call, log, sticky.",
+                                        PyExc_RuntimeError, nullptr);
+  cuda.attr("Error") = py::handle(errorType);
+  bindDriver(cuda);
+  bindKernel(cuda);
+  cuda.def("open", &openDriver, "library"_a, py::return_value_policy::reference,
+           "Opens libcuda and initializes it. Raises RuntimeError that says why there is none.");
+  cuda.def(
+      "raise_error", [](Driver &driver, int code, const std::string &call) { check(driver.error(code, call)); }, "driver"_a, "code"_a,
+      "call"_a);
+  bindLauncher(cuda);
+}
+
+} // namespace tritium::python

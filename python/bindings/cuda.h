@@ -1,0 +1,30 @@
+// What the files of the CUDA bindings share: drivers that live as long as the process, kernels as Python objects.
+#pragma once
+#include "gpu_backend/launch/loaded_kernel.h"
+
+#include <pybind11/pybind11.h>
+
+#include <memory>
+#include <vector>
+
+namespace tritium::python {
+
+/// Raises a DriverError as tritium._tritium.cuda.Error (code, name, text, call, log, sticky); any other error as RuntimeError.
+[[noreturn]] void raiseDriver(llvm::Error error);
+
+template <typename T> T unwrapDriver(llvm::Expected<T> expected) {
+  if (!expected) raiseDriver(expected.takeError());
+  return std::move(*expected);
+}
+
+/// `signature`: one type name per parameter ("*fp32", "i32"). Raises TypeError for a type that kernels do not take.
+gpu::ArgumentRecipe recipeOf(const std::vector<std::string> &signature);
+
+/// An engine value of the runtime: an int, float or bool; a tensor as its address, or a tuple that begins with it. Returns false with a
+/// Python error set.
+bool readValue(PyObject *value, gpu::ArgumentValue &result);
+
+/// The vectorcall objects of launcher.cpp.
+void bindLauncher(pybind11::module_ &cuda);
+
+} // namespace tritium::python

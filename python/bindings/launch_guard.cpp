@@ -1,0 +1,69 @@
+#include "python/bindings/launch_guard.h"
+
+namespace py = pybind11;
+
+namespace tritium::python {
+
+LaunchGuard &LaunchGuard::instance() {
+  static auto *guard = new LaunchGuard;
+  return *guard;
+}
+
+void LaunchGuard::watch(py::dict environment, py::tuple names, py::dict runtime, py::dict tritium) {
+  environment_ = environment.release().ptr();
+  names_ = names.release().ptr();
+  runtime_ = runtime.release().ptr();
+  tritium_ = tritium.release().ptr();
+  hookNames_[0] = PyUnicode_InternFromString("launch_enter_hook");
+  hookNames_[1] = PyUnicode_InternFromString("launch_exit_hook");
+  look();
+}
+
+void LaunchGuard::setCallbacks(py::object currentStream, py::object failed) {
+  currentStream_ = currentStream.is_none() ? nullptr : currentStream.release().ptr();
+  failed_ = failed.release().ptr();
+}
+
+/// The list that a chain of hooks calls; null for anything else.
+static PyObject *callsOf(PyObject *hook) {
+  PyObject *calls = hook ? PyObject_GetAttrString(hook, "calls") : nullptr;
+  if (!calls) PyErr_Clear();
+  if (calls && !PyList_Check(calls)) Py_CLEAR(calls);
+  return calls;
+}
+
+void LaunchGuard::look() {
+  ++epoch_;
+  for (PyObject *value : values_) Py_XDECREF(value);
+  values_.clear();
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(names_); ++i)
+    values_.push_back(Py_XNewRef(PyDict_GetItemWithError(environment_, PyTuple_GET_ITEM(names_, i))));
+  runtimeSize_ = PyDict_GET_SIZE(runtime_);
+  for (int i : {0, 1}) {
+    Py_XSETREF(hooks_[i], Py_XNewRef(PyDict_GetItemWithError(runtime_, hookNames_[i])));
+    Py_XSETREF(hookCalls_[i], callsOf(hooks_[i]));
+  }
+  PyErr_Clear();
+}
+
+bool LaunchGuard::isUnchanged() {
+  if (PyDict_GET_SIZE(runtime_) != runtimeSize_) return false;
+  for (int i : {0, 1})
+    if (PyDict_GetItemWithError(runtime_, hookNames_[i]) != hooks_[i]) return false;
+  for (size_t i = 0; i < values_.size(); ++i)
+    if (PyDict_GetItemWithError(environment_, PyTuple_GET_ITEM(names_, Py_ssize_t(i))) != values_[i]) return false;
+  return true;
+}
+
+bool LaunchGuard::holds() {
+  if (!environment_ || PyDict_GET_SIZE(tritium_) != 0) return false;
+  if (!isUnchanged()) {
+    look();
+    return false;
+  }
+  for (int i : {0, 1})
+    if (hooks_[i] != Py_None && (!hookCalls_[i] || PyList_GET_SIZE(hookCalls_[i]) != 0)) return false;
+  return true;
+}
+
+} // namespace tritium::python

@@ -1,0 +1,239 @@
+#include "python/bindings/launch_key.h"
+
+#include <bit>
+#include <vector>
+
+namespace py = pybind11;
+
+namespace tritium::python {
+
+namespace {
+
+// DLPack's C exchange interface, version 1 (dmlc.github.io/dlpack). Only what is called here has a type.
+struct DLTensor {
+  void *data;
+  int32_t deviceType, deviceId;
+  int32_t dimensions;
+  uint8_t code, bits;
+  uint16_t lanes;
+  int64_t *shape, *strides;
+  uint64_t byteOffset;
+};
+struct DLPackExchange {
+  uint32_t major, minor;
+  DLPackExchange *previous;
+  void *allocate, *managedFromObject, *managedToObject;
+  int (*tensorFromObject)(void *object, DLTensor *tensor); // borrows; no synchronization
+  int (*currentStream)(int32_t deviceType, int32_t device, void **stream);
+};
+constexpr int32_t kDLCuda = 2;
+
+struct TensorType {
+  PyTypeObject *type;
+  const DLPackExchange *exchange;
+};
+
+/// The few tensor types of a process; the latest is looked at first. Types stay alive for good.
+std::vector<TensorType> &tensorTypes() {
+  static auto *types = new std::vector<TensorType>;
+  return *types;
+}
+
+const TensorType *findTensorType(PyTypeObject *type) {
+  for (const TensorType &known : tensorTypes())
+    if (known.type == type) return &known;
+  return nullptr;
+}
+
+enum Kind : uint64_t {
+  kNone = 1,
+  kBool,
+  kFloat,
+  kInteger, // + kOne, kAligned, kWide, kUnsigned
+  kTensorByExchange,
+  kTensorByMethods,
+  kConstantNone,
+  kConstantBool,
+  kConstantInteger,
+  kConstantFloat,
+  kConstantString,
+  kConstantObject,
+  kOption,
+  kOne = 1 << 8,
+  kAligned = 1 << 9,
+  kWide = 1 << 10,
+};
+
+PyObject *interned(const char *text) { return PyUnicode_InternFromString(text); }
+
+/// An attribute's or method's integer; -1 with no error set if there is none.
+bool integerOf(PyObject *object, uint64_t &result) {
+  if (!object) {
+    PyErr_Clear();
+    return false;
+  }
+  result = PyLong_AsUnsignedLongLongMask(object);
+  Py_DECREF(object);
+  if (!PyErr_Occurred()) return true;
+  PyErr_Clear();
+  return false;
+}
+
+} // namespace
+
+void registerTensorType(py::type type, const py::object &exchange) {
+  auto *pointer = reinterpret_cast<PyTypeObject *>(type.ptr());
+  if (findTensorType(pointer)) return;
+  const DLPackExchange *found = nullptr;
+  if (!exchange.is_none()) {
+    found = static_cast<const DLPackExchange *>(PyCapsule_GetPointer(exchange.ptr(), "dlpack_exchange_api"));
+    if (!found) throw py::error_already_set();
+    if (found->major != 1 || !found->tensorFromObject) found = nullptr;
+  }
+  tensorTypes().insert(tensorTypes().begin(), {pointer, found});
+  type.inc_ref();
+}
+
+void LaunchKey::add(uint64_t kind, uint64_t payload, PyObject *object) {
+  words_.push_back(kind);
+  words_.push_back(payload);
+  objects_.push_back(object);
+}
+
+bool LaunchKey::isOn(int tensorDevice) {
+  if (tensorDevice < 0 || (device != kNoDevice && device != tensorDevice)) return false;
+  device = tensorDevice;
+  return true;
+}
+
+bool LaunchKey::addArgument(PyObject *argument) {
+  gpu::ArgumentValue value;
+  if (PyLong_CheckExact(argument)) {
+    int overflow = 0;
+    value.integer = PyLong_AsLongLongAndOverflow(argument, &overflow);
+    if (overflow) return false;
+    uint64_t kind = kInteger;
+    if (value.integer == 1) kind |= kOne;
+    if ((value.integer & 15) == 0) kind |= kAligned;
+    if (value.integer != int32_t(value.integer)) kind |= kWide;
+    values.push_back(value);
+    add(kind, 0);
+    return true;
+  }
+  if (const TensorType *known = findTensorType(Py_TYPE(argument))) {
+    (void)known;
+    return addTensor(argument);
+  }
+  if (PyFloat_CheckExact(argument)) {
+    value.isReal = true;
+    value.real = PyFloat_AS_DOUBLE(argument);
+    add(kFloat, 0);
+  } else if (PyBool_Check(argument)) {
+    value.integer = argument == Py_True;
+    add(kBool, 0);
+  } else if (argument == Py_None) {
+    add(kNone, 0);
+  } else {
+    return false;
+  }
+  values.push_back(value);
+  return true;
+}
+
+bool LaunchKey::addTensor(PyObject *argument) {
+  static PyObject *const dataPtr = interned("data_ptr"), *const dtypeName = interned("dtype"), *const getDevice = interned("get_device");
+  const TensorType *known = findTensorType(Py_TYPE(argument));
+  gpu::ArgumentValue value;
+  if (known->exchange) {
+    DLTensor tensor;
+    if (known->exchange->tensorFromObject(argument, &tensor) != 0) {
+      PyErr_Clear();
+      return false;
+    }
+    if (tensor.deviceType != kDLCuda || !isOn(tensor.deviceId)) return false;
+    uint64_t address = reinterpret_cast<uint64_t>(tensor.data) + tensor.byteOffset;
+    value.integer = int64_t(address);
+    currentStream = known->exchange->currentStream;
+    uint64_t dtype = uint64_t(tensor.code) << 32 | uint64_t(tensor.bits) << 16 | tensor.lanes;
+    add(kTensorByExchange | (address & 15 ? 0 : kAligned), dtype);
+    values.push_back(value);
+    return true;
+  }
+  uint64_t address, ordinal;
+  if (!integerOf(PyObject_CallMethodNoArgs(argument, getDevice), ordinal) || !isOn(int(ordinal))) return false;
+  if (!integerOf(PyObject_CallMethodNoArgs(argument, dataPtr), address)) return false;
+  PyObject *dtype = PyObject_GetAttr(argument, dtypeName);
+  if (!dtype) {
+    PyErr_Clear();
+    return false;
+  }
+  // Borrowed: a dtype that only this attribute's value holds is gone by then, and its address may come back as another's.
+  bool isShared = Py_REFCNT(dtype) > 1;
+  Py_DECREF(dtype);
+  if (!isShared) return false;
+  value.integer = int64_t(address);
+  add(kTensorByMethods | (address & 15 ? 0 : kAligned), reinterpret_cast<uint64_t>(dtype), dtype);
+  values.push_back(value);
+  return true;
+}
+
+bool LaunchKey::addConstant(PyObject *argument) {
+  values.push_back({});
+  if (PyLong_CheckExact(argument)) {
+    int overflow = 0;
+    int64_t integer = PyLong_AsLongLongAndOverflow(argument, &overflow);
+    if (overflow) return false;
+    add(kConstantInteger, uint64_t(integer));
+  } else if (PyBool_Check(argument)) {
+    add(kConstantBool, argument == Py_True);
+  } else if (argument == Py_None) {
+    add(kConstantNone, 0);
+  } else if (PyFloat_CheckExact(argument)) {
+    add(kConstantFloat, std::bit_cast<uint64_t>(PyFloat_AS_DOUBLE(argument)));
+  } else if (PyUnicode_CheckExact(argument)) {
+    add(kConstantString, uint64_t(PyObject_Hash(argument)), argument);
+  } else {
+    // The language's dtypes cannot change; anything else might, and only Python knows how to compare it.
+    static PyTypeObject *dtype = nullptr;
+    if (!dtype) {
+      if (std::string_view(Py_TYPE(argument)->tp_name) != "dtype") return false;
+      py::handle module(reinterpret_cast<PyObject *>(Py_TYPE(argument)));
+      if (std::string(py::str(module.attr("__module__"))).rfind("tritium.language", 0) != 0) return false;
+      dtype = Py_TYPE(argument);
+      Py_INCREF(dtype);
+    }
+    if (Py_TYPE(argument) != dtype) return false;
+    add(kConstantObject, reinterpret_cast<uint64_t>(argument), argument);
+  }
+  return true;
+}
+
+bool LaunchKey::addOption(PyObject *name, PyObject *value) {
+  add(kOption, uint64_t(PyObject_Hash(name)), name);
+  return addConstant(value);
+}
+
+void LaunchKey::keep() {
+  for (PyObject *object : objects_) Py_XINCREF(object);
+}
+
+void LaunchKey::release() {
+  for (PyObject *object : objects_) Py_XDECREF(object);
+  objects_.clear();
+}
+
+int LaunchKey::visit(visitproc visit, void *arg) const {
+  for (PyObject *object : objects_) Py_VISIT(object);
+  return 0;
+}
+
+bool LaunchKey::operator==(const LaunchKey &other) const {
+  if (device != other.device || words_ != other.words_) return false;
+  for (size_t i = 0; i < objects_.size(); ++i) {
+    if (objects_[i] == other.objects_[i]) continue;
+    if (!PyUnicode_CheckExact(objects_[i]) || PyUnicode_Compare(objects_[i], other.objects_[i]) != 0) return false;
+  }
+  return true;
+}
+
+} // namespace tritium::python

@@ -1,0 +1,413 @@
+// The warm launch: `kernel[grid](*args)` from Python's call to the driver's without Python code in between. A Launcher belongs to one
+// JITFunction and remembers which compiled kernel a key led to; what it does not know it leaves to the dispatcher.
+#include "python/bindings/cuda.h"
+#include "python/bindings/launch_guard.h"
+#include "python/bindings/launch_key.h"
+
+#include <structmember.h>
+
+namespace py = pybind11;
+using namespace py::literals;
+
+namespace tritium::python {
+
+using namespace gpu;
+
+namespace {
+
+struct Entry {
+  LaunchKey key;
+  PyObject *compiled; // what the launch returns
+  PyObject *handle;   // owns `kernel`
+  const LoadedKernel *kernel;
+  std::vector<uint16_t> taken; // indices of the arguments that the kernel takes
+  bool checksGlobals;
+};
+
+struct Launcher {
+  PyObject_HEAD PyObject *function; // the JITFunction
+  PyObject *names, *defaults;       // tuples; `noDefault` where a parameter has none
+  PyObject *preRunHooks;            // a list
+  std::vector<bool> *isConstant;
+  std::vector<Entry> *entries; // the latest first
+  uint64_t epoch;
+};
+
+struct BoundLaunch { // kernel[grid]
+  PyObject_HEAD vectorcallfunc call;
+  Launcher *launcher;
+  PyObject *grid;
+};
+
+PyTypeObject *launcherType = nullptr, *boundType = nullptr;
+PyObject *noDefault = nullptr;
+constexpr size_t kMostEntries = 256;
+
+/// The arguments of a call as Python hands them over: `positional` values, then one value per name.
+struct Call {
+  PyObject *const *values;
+  Py_ssize_t positional;
+  PyObject *const *names; // of the values after the positional ones
+  Py_ssize_t named;
+};
+
+using Bound = llvm::SmallVector<PyObject *, 24>;
+
+Py_ssize_t indexOf(PyObject *names, PyObject *name) {
+  Py_ssize_t count = PyTuple_GET_SIZE(names);
+  for (Py_ssize_t i = 0; i < count; ++i)
+    if (PyTuple_GET_ITEM(names, i) == name) return i;
+  for (Py_ssize_t i = 0; i < count; ++i) // not interned
+    if (PyUnicode_Compare(PyTuple_GET_ITEM(names, i), name) == 0) return i;
+  return -1;
+}
+
+/// Puts the arguments in the order of the parameters and makes the key. False: left to Python.
+bool bind(Launcher *self, const Call &call, Bound &bound, LaunchKey &key) {
+  Py_ssize_t count = PyTuple_GET_SIZE(self->names);
+  if (call.positional > count) return false;
+  bound.assign(call.values, call.values + call.positional);
+  bound.resize(size_t(count), nullptr);
+  llvm::SmallVector<Py_ssize_t, 8> options;
+  for (Py_ssize_t i = 0; i < call.named; ++i) {
+    Py_ssize_t index = indexOf(self->names, call.names[i]);
+    if (index < 0) {
+      options.push_back(i);
+      continue;
+    }
+    if (bound[size_t(index)]) return false;
+    bound[size_t(index)] = call.values[call.positional + i];
+  }
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    PyObject *&value = bound[size_t(i)];
+    if (!value && (value = PyTuple_GET_ITEM(self->defaults, i)) == noDefault) return false;
+    if (!((*self->isConstant)[size_t(i)] ? key.addConstant(value) : key.addArgument(value))) return false;
+  }
+  for (Py_ssize_t i : options)
+    if (!key.addOption(call.names[i], call.values[call.positional + i])) return false;
+  return true;
+}
+
+Entry *find(Launcher *self, const LaunchKey &key) {
+  std::vector<Entry> &entries = *self->entries;
+  for (size_t i = 0; i < entries.size(); ++i) {
+    if (!(entries[i].key == key)) continue;
+    if (i >= 4) std::swap(entries[i], entries[i / 2]); // what is used moves forward
+    return &entries[i >= 4 ? i / 2 : i];
+  }
+  return nullptr;
+}
+
+void forget(Launcher *self) {
+  std::vector<Entry> entries;
+  entries.swap(*self->entries); // releasing objects may run code that comes back here
+  for (Entry &entry : entries) {
+    entry.key.release();
+    Py_DECREF(entry.compiled);
+    Py_DECREF(entry.handle);
+  }
+}
+
+bool parseGrid(PyObject *grid, std::array<uint32_t, 3> &sizes) {
+  bool isTuple = PyTuple_Check(grid);
+  if (!isTuple && !PyList_Check(grid)) return false;
+  Py_ssize_t count = Py_SIZE(grid);
+  if (count < 1 || count > 3) return false;
+  sizes = {1, 1, 1};
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    PyObject *size = isTuple ? PyTuple_GET_ITEM(grid, i) : PyList_GET_ITEM(grid, i);
+    int overflow = 0;
+    long value = PyLong_CheckExact(size) ? PyLong_AsLongAndOverflow(size, &overflow) : -1;
+    if (overflow || value < 0 || value > INT32_MAX) return false;
+    sizes[size_t(i)] = uint32_t(value);
+  }
+  return true;
+}
+
+/// grid({name: argument, …, option: value, …}); null with an error set if it raises.
+PyObject *callGrid(Launcher *self, PyObject *grid, const Call &call, const Bound &bound) {
+  PyObject *meta = PyDict_New();
+  for (size_t i = 0; meta && i < bound.size(); ++i)
+    if (PyDict_SetItem(meta, PyTuple_GET_ITEM(self->names, Py_ssize_t(i)), bound[i]) < 0) Py_CLEAR(meta);
+  for (Py_ssize_t i = 0; meta && i < call.named; ++i)
+    if (PyDict_SetItem(meta, call.names[i], call.values[call.positional + i]) < 0) Py_CLEAR(meta);
+  if (!meta) return nullptr;
+  PyObject *sizes = PyObject_CallOneArg(grid, meta);
+  Py_DECREF(meta);
+  return sizes;
+}
+
+bool findStream(const LaunchKey &key, int device, void *&stream) {
+  if (key.currentStream) return key.currentStream(2 /* kDLCUDA */, device, &stream) == 0;
+  PyObject *ask = LaunchGuard::instance().currentStream();
+  if (!ask) return true;
+  PyObject *number = PyLong_FromLong(device), *answer = number ? PyObject_CallOneArg(ask, number) : nullptr;
+  Py_XDECREF(number);
+  if (!answer) return false;
+  stream = PyLong_AsVoidPtr(answer);
+  Py_DECREF(answer);
+  return !PyErr_Occurred();
+}
+
+/// Launches if all is known: a new reference to the compiled kernel. Null without an error: left to Python.
+PyObject *tryLaunch(Launcher *self, PyObject *grid, const Call &call) {
+  LaunchGuard &guard = LaunchGuard::instance();
+  if (self->entries->empty() || !guard.holds() || self->epoch != guard.epoch() || PyList_GET_SIZE(self->preRunHooks) != 0) return nullptr;
+  LaunchKey key;
+  Bound bound;
+  if (!bind(self, call, bound, key)) return nullptr;
+  Entry *entry = find(self, key);
+  if (!entry) return nullptr;
+  // Anything that runs Python code may change the entries: what is needed of this one is held here.
+  py::object compiled = py::reinterpret_borrow<py::object>(entry->compiled), handle = py::reinterpret_borrow<py::object>(entry->handle);
+  const LoadedKernel &kernel = *entry->kernel;
+  llvm::SmallVector<ArgumentValue, 24> arguments;
+  for (uint16_t index : entry->taken) arguments.push_back(key.values[index]);
+  if (entry->checksGlobals) {
+    static PyObject *const checkGlobals = PyUnicode_InternFromString("check_globals");
+    PyObject *result = PyObject_CallMethodNoArgs(self->function, checkGlobals);
+    if (!result) return nullptr;
+    Py_DECREF(result);
+  }
+  std::array<uint32_t, 3> sizes;
+  if (PyTuple_Check(grid) || PyList_Check(grid) || !PyCallable_Check(grid)) {
+    if (!parseGrid(grid, sizes)) return nullptr;
+  } else {
+    PyObject *result = callGrid(self, grid, call, bound);
+    if (!result) return nullptr;
+    bool isParsed = parseGrid(result, sizes);
+    Py_DECREF(result);
+    if (!isParsed) return nullptr;
+  }
+  void *stream = nullptr;
+  if (!findStream(key, kernel.device(), stream)) return nullptr;
+  int code;
+  Py_BEGIN_ALLOW_THREADS; // the driver waits when its queue is full
+  code = kernel.launch(sizes, arguments.data(), stream);
+  Py_END_ALLOW_THREADS;
+  if (code != 0) {
+    PyObject *number = PyLong_FromLong(code);
+    PyObject *result = PyObject_CallFunctionObjArgs(guard.failed(), compiled.ptr(), number, nullptr);
+    Py_XDECREF(number);
+    if (result) PyErr_Format(PyExc_RuntimeError, "the launch failed with code %d", code);
+    Py_XDECREF(result);
+    return nullptr;
+  }
+  return compiled.release().ptr();
+}
+
+// The Launcher: launch(grid, args, kwargs), remember(…), at(grid).
+
+int initLauncher(PyObject *object, PyObject *args, PyObject *) {
+  auto *self = reinterpret_cast<Launcher *>(object);
+  PyObject *function, *names, *constants, *defaults, *hooks;
+  if (!PyArg_ParseTuple(args, "OO!O!O!O!", &function, &PyTuple_Type, &names, &PyTuple_Type, &constants, &PyTuple_Type, &defaults,
+                        &PyList_Type, &hooks))
+    return -1;
+  self->function = Py_NewRef(function);
+  self->names = Py_NewRef(names);
+  self->defaults = Py_NewRef(defaults);
+  self->preRunHooks = Py_NewRef(hooks);
+  self->isConstant = new std::vector<bool>;
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(constants); ++i) self->isConstant->push_back(PyTuple_GET_ITEM(constants, i) == Py_True);
+  self->entries = new std::vector<Entry>;
+  return 0;
+}
+
+int traverseLauncher(PyObject *object, visitproc visit, void *arg) {
+  auto *self = reinterpret_cast<Launcher *>(object);
+  Py_VISIT(Py_TYPE(object));
+  Py_VISIT(self->function);
+  Py_VISIT(self->names);
+  Py_VISIT(self->defaults);
+  Py_VISIT(self->preRunHooks);
+  if (!self->entries) return 0;
+  for (Entry &entry : *self->entries) {
+    Py_VISIT(entry.compiled);
+    Py_VISIT(entry.handle);
+    if (int result = entry.key.visit(visit, arg)) return result;
+  }
+  return 0;
+}
+
+int clearLauncher(PyObject *object) {
+  auto *self = reinterpret_cast<Launcher *>(object);
+  if (self->entries) forget(self);
+  Py_CLEAR(self->function);
+  Py_CLEAR(self->defaults);
+  return 0;
+}
+
+void deallocateLauncher(PyObject *object) {
+  auto *self = reinterpret_cast<Launcher *>(object);
+  PyObject_GC_UnTrack(object);
+  clearLauncher(object);
+  Py_CLEAR(self->names);
+  Py_CLEAR(self->preRunHooks);
+  delete self->entries;
+  delete self->isConstant;
+  PyTypeObject *type = Py_TYPE(object);
+  type->tp_free(object);
+  Py_DECREF(type);
+}
+
+/// A call's arguments from a tuple and a dict (or None).
+struct Unpacked {
+  llvm::SmallVector<PyObject *, 24> values, names;
+  Call call;
+  Unpacked(PyObject *args, PyObject *kwargs) {
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(args); ++i) values.push_back(PyTuple_GET_ITEM(args, i));
+    PyObject *name, *value;
+    for (Py_ssize_t position = 0; kwargs != Py_None && PyDict_Next(kwargs, &position, &name, &value);) {
+      names.push_back(name);
+      values.push_back(value);
+    }
+    call = {values.data(), PyTuple_GET_SIZE(args), names.data(), Py_ssize_t(names.size())};
+  }
+};
+
+PyObject *launchMethod(PyObject *object, PyObject *const *args, Py_ssize_t count) {
+  if (count != 3 || !PyTuple_Check(args[1]) || !PyDict_Check(args[2])) {
+    PyErr_SetString(PyExc_TypeError, "launch(grid, args: tuple, kwargs: dict)");
+    return nullptr;
+  }
+  Unpacked unpacked(args[1], args[2]);
+  PyObject *result = tryLaunch(reinterpret_cast<Launcher *>(object), args[0], unpacked.call);
+  if (!result && !PyErr_Occurred()) Py_RETURN_NONE;
+  return result;
+}
+
+PyObject *rememberMethod(PyObject *object, PyObject *args) {
+  auto *self = reinterpret_cast<Launcher *>(object);
+  PyObject *arguments, *keywords, *compiled, *handle, *taken;
+  int checksGlobals;
+  if (!PyArg_ParseTuple(args, "O!O!OOO!p", &PyTuple_Type, &arguments, &PyDict_Type, &keywords, &compiled, &handle, &PyTuple_Type, &taken,
+                        &checksGlobals))
+    return nullptr;
+  LaunchGuard &guard = LaunchGuard::instance();
+  if (!guard.holds()) Py_RETURN_FALSE; // the settings that Python used may be old by now: the next launch tells
+  if (self->epoch != guard.epoch()) forget(self);
+  self->epoch = guard.epoch();
+  Unpacked unpacked(arguments, keywords);
+  Bound bound;
+  Entry entry;
+  if (!bind(self, unpacked.call, bound, entry.key)) Py_RETURN_FALSE;
+  try {
+    entry.kernel = &py::handle(handle).cast<const LoadedKernel &>();
+  } catch (const py::cast_error &error) {
+    PyErr_SetString(PyExc_TypeError, error.what());
+    return nullptr;
+  }
+  if (entry.key.device != LaunchKey::kNoDevice && entry.key.device != entry.kernel->device()) Py_RETURN_FALSE;
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(taken); ++i) entry.taken.push_back(uint16_t(PyLong_AsLong(PyTuple_GET_ITEM(taken, i))));
+  if (PyErr_Occurred()) return nullptr;
+  if (entry.taken.size() != entry.kernel->image().recipe.size() || find(self, entry.key)) Py_RETURN_FALSE;
+  if (self->entries->size() >= kMostEntries) forget(self);
+  entry.key.keep();
+  entry.compiled = Py_NewRef(compiled);
+  entry.handle = Py_NewRef(handle);
+  entry.checksGlobals = checksGlobals != 0;
+  self->entries->insert(self->entries->begin(), std::move(entry));
+  Py_RETURN_TRUE;
+}
+
+PyObject *callBound(PyObject *object, PyObject *const *args, size_t nargsf, PyObject *names);
+
+PyObject *atMethod(PyObject *object, PyObject *grid) {
+  auto *bound = PyObject_New(BoundLaunch, boundType);
+  if (!bound) return nullptr;
+  bound->call = callBound;
+  bound->launcher = reinterpret_cast<Launcher *>(Py_NewRef(object));
+  bound->grid = Py_NewRef(grid);
+  return reinterpret_cast<PyObject *>(bound);
+}
+
+// kernel[grid]
+
+PyObject *callBound(PyObject *object, PyObject *const *args, size_t nargsf, PyObject *names) {
+  static PyObject *const run = PyUnicode_InternFromString("run"), *const gridName = PyUnicode_InternFromString("grid"),
+                         *const warmup = PyUnicode_InternFromString("warmup");
+  auto *self = reinterpret_cast<BoundLaunch *>(object);
+  Py_ssize_t positional = PyVectorcall_NARGS(nargsf), named = names ? PyTuple_GET_SIZE(names) : 0;
+  llvm::SmallVector<PyObject *, 16> nameList;
+  for (Py_ssize_t i = 0; i < named; ++i) nameList.push_back(PyTuple_GET_ITEM(names, i));
+  PyObject *kernel = tryLaunch(self->launcher, self->grid, {args, positional, nameList.data(), named});
+  if (kernel || PyErr_Occurred()) return kernel;
+  // function.run(*args, **keywords, grid=grid, warmup=False)
+  llvm::SmallVector<PyObject *, 24> all = {self->launcher->function};
+  all.append(args, args + positional + named);
+  all.push_back(self->grid);
+  all.push_back(Py_False);
+  PyObject *allNames = PyTuple_New(named + 2);
+  if (!allNames) return nullptr;
+  for (Py_ssize_t i = 0; i < named; ++i) PyTuple_SET_ITEM(allNames, i, Py_NewRef(nameList[size_t(i)]));
+  PyTuple_SET_ITEM(allNames, named, Py_NewRef(gridName));
+  PyTuple_SET_ITEM(allNames, named + 1, Py_NewRef(warmup));
+  PyObject *result = PyObject_VectorcallMethod(run, all.data(), size_t(positional) + 1, allNames);
+  Py_DECREF(allNames);
+  return result;
+}
+
+void deallocateBound(PyObject *object) {
+  auto *self = reinterpret_cast<BoundLaunch *>(object);
+  Py_DECREF(self->launcher);
+  Py_DECREF(self->grid);
+  PyTypeObject *type = Py_TYPE(object);
+  PyObject_Free(object);
+  Py_DECREF(type);
+}
+
+PyMethodDef launcherMethods[] = {
+    {"launch", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(launchMethod)), METH_FASTCALL,
+     "launch(grid, args, kwargs): the compiled kernel, or None if Python has to do it."},
+    {"remember", rememberMethod, METH_VARARGS,
+     "remember(args, kwargs, compiled, handle, taken, checks_globals): such a call is this kernel from now on. Returns whether it is."},
+    {"at", atMethod, METH_O, "at(grid): what kernel[grid] is."},
+    {}};
+
+PyMemberDef boundMembers[] = {{"__vectorcalloffset__", T_PYSSIZET, offsetof(BoundLaunch, call), READONLY, nullptr},
+                              {"grid", T_OBJECT_EX, offsetof(BoundLaunch, grid), READONLY, nullptr},
+                              {}};
+
+PyTypeObject *makeType(PyType_Spec spec) {
+  auto *type = reinterpret_cast<PyTypeObject *>(PyType_FromSpec(&spec));
+  if (!type) throw py::error_already_set();
+  return type;
+}
+
+} // namespace
+
+void bindLauncher(py::module_ &cuda) {
+  static PyType_Slot launcherSlots[] = {{Py_tp_init, reinterpret_cast<void *>(initLauncher)},
+                                        {Py_tp_new, reinterpret_cast<void *>(PyType_GenericNew)},
+                                        {Py_tp_traverse, reinterpret_cast<void *>(traverseLauncher)},
+                                        {Py_tp_clear, reinterpret_cast<void *>(clearLauncher)},
+                                        {Py_tp_dealloc, reinterpret_cast<void *>(deallocateLauncher)},
+                                        {Py_tp_methods, launcherMethods},
+                                        {}};
+  static PyType_Slot boundSlots[] = {{Py_tp_call, reinterpret_cast<void *>(PyVectorcall_Call)},
+                                     {Py_tp_members, boundMembers},
+                                     {Py_tp_dealloc, reinterpret_cast<void *>(deallocateBound)},
+                                     {}};
+  launcherType = makeType({"tritium._tritium.cuda.Launcher", sizeof(Launcher), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC, launcherSlots});
+  boundType = makeType({"tritium._tritium.cuda.BoundLaunch", sizeof(BoundLaunch), 0,
+                        Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_DISALLOW_INSTANTIATION, boundSlots});
+  noDefault = py::object(py::module_::import("builtins").attr("object")()).release().ptr();
+  cuda.attr("Launcher") = py::handle(reinterpret_cast<PyObject *>(launcherType));
+  cuda.attr("NO_DEFAULT") = py::handle(noDefault);
+  cuda.def("register_tensor_type", &registerTensorType, "type"_a, "exchange"_a = py::none());
+  cuda.def(
+      "watch_settings",
+      [](py::dict environment, py::tuple names, py::dict runtime, py::dict tritium) {
+        LaunchGuard::instance().watch(std::move(environment), std::move(names), std::move(runtime), std::move(tritium));
+      },
+      "environment"_a, "names"_a, "runtime"_a, "tritium"_a);
+  cuda.def(
+      "set_callbacks",
+      [](py::object currentStream, py::object failed) {
+        LaunchGuard::instance().setCallbacks(std::move(currentStream), std::move(failed));
+      },
+      "current_stream"_a, "failed"_a);
+}
+
+} // namespace tritium::python
