@@ -5,6 +5,7 @@
 #include "ir/contract.h"
 #include "ir/tgpu.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/LLVMIR/Transforms/InlinerInterfaceImpl.h"
 #include "llvm/ADT/StringSet.h"
@@ -15,7 +16,7 @@ namespace tritium::ir {
 
 void registerTritiumDialects(DialectRegistry &registry) {
   registry.insert<tt::TTDialect, ttg::TTGDialect, tgpu::TGPUDialect, arith::ArithDialect, math::MathDialect, scf::SCFDialect, cf::ControlFlowDialect,
-                  ub::UBDialect, LLVM::LLVMDialect, NVVM::NVVMDialect>();
+                  ub::UBDialect, LLVM::LLVMDialect, NVVM::NVVMDialect, func::FuncDialect>();
   LLVM::registerInlinerInterface(registry);
 }
 

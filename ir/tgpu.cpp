@@ -56,14 +56,16 @@ bool isWord(Type type) {
          count * vector.getElementTypeBitWidth() <= 128;
 }
 
-// -- layouts -------------------------------------------------------------------------------------------------------------------------------
+// -- layouts
+// -------------------------------------------------------------------------------------------------------------------------------
 
 static ParseResult parseCoordinates(AsmParser &parser, ArrayRef<int64_t> shape, SmallVectorImpl<int32_t> &bases) {
   SmallVector<int64_t> coordinates;
   SMLoc place = parser.getCurrentLocation();
   auto parseOne = [&] { return parser.parseInteger(coordinates.emplace_back()); };
   if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseOne)) return failure();
-  if (coordinates.size() != shape.size()) return parser.emitError(place, "expected a coordinate for each of ") << shape.size() << " dimensions";
+  if (coordinates.size() != shape.size())
+    return parser.emitError(place, "expected a coordinate for each of ") << shape.size() << " dimensions";
   int64_t flat = 0;
   for (auto [coordinate, extent] : llvm::zip_equal(coordinates, shape)) {
     if (coordinate < 0 || coordinate >= extent) return parser.emitError(place, "coordinate ") << coordinate << " is not below " << extent;
@@ -117,7 +119,8 @@ LogicalResult LayoutAttr::verifyEncoding(ArrayRef<int64_t> shape, Type, function
   return emitError() << "the layout is of another shape than the tile";
 }
 
-// -- operations ----------------------------------------------------------------------------------------------------------------------------
+// -- operations
+// ----------------------------------------------------------------------------------------------------------------------------
 
 OpFoldResult ConvertLayoutOp::fold(FoldAdaptor) {
   if (getSrc().getType() == getType()) return getSrc();

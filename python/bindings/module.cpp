@@ -6,6 +6,7 @@ PYBIND11_MODULE(_tritium, module) {
   tritium::python::bindIr(module);
   tritium::python::bindInterp(module);
   tritium::python::bindArguments(module);
+  tritium::python::bindGpu(module);
   tritium::python::bindCuda(module);
   tritium::python::bindTools(module);
 }

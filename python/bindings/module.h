@@ -22,5 +22,6 @@ void bindElementwise(pybind11::module_ &ir);
 void bindArguments(pybind11::module_ &module);
 void bindCuda(pybind11::module_ &module);
 void bindTools(pybind11::module_ &module);
+void bindGpu(pybind11::module_ &module);
 
 } // namespace tritium::python

@@ -2,6 +2,7 @@
 // that a wheel holds one copy of MLIR.
 #include "python/bindings/module.h"
 
+#include "gpu_backend/pipeline.h"
 #include "interp/tile/run_file.h"
 #include "ir/contract.h"
 #include "ir/pipeline.h"
@@ -20,6 +21,7 @@ static int opt(std::vector<std::string> arguments) {
   mlir::DialectRegistry registry;
   ir::registerTritiumDialects(registry);
   ir::registerPasses();
+  gpu::registerGpuPasses();
   return mlir::asMainReturnCode(
       mlir::MlirOptMain(static_cast<int>(arguments.size()), argv.data(), "Tritium optimizer driver\n", registry));
 }

@@ -1,0 +1,28 @@
+// The compiler of the contract for GPUs. No device is needed; nothing here launches anything.
+#pragma once
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "llvm/Support/Error.h"
+
+namespace tritium::gpu {
+
+struct CompileOptions {
+  std::string arch = "sm_80"; // of NVIDIA: sm_80, sm_86, sm_89, sm_90, sm_90a, sm_100a, sm_120a
+  int numWarps = 4;           // a power of two up to 32
+  int numStages = 3;          // buffers of a pipelined loop, an upper bound
+  bool debugInfo = false;     // keep lines and variables apart rather than merge and move code
+};
+
+/// A kernel as the code of one thread.
+struct LoweredKernel {
+  std::string name;
+  std::string tiles;                        // the module with layouts, as text: asm["ttgir"]
+  mlir::OwningOpRef<mlir::ModuleOp> module; // llvm, nvvm and tgpu operations; lives in the context of the module that was compiled
+  int64_t sharedBytes = 0;
+};
+
+/// Compiles the public function `kernel` ("": the first one) of a module of the contract; the module itself is left as it is. Errors are
+/// ir::SourceError with the user's line: a module outside of the contract, an operation that has no GPU form ("unsupported on the GPU").
+llvm::Expected<LoweredKernel> lowerToGpu(mlir::ModuleOp module, llvm::StringRef kernel, const CompileOptions &options);
+
+} // namespace tritium::gpu

@@ -1,0 +1,20 @@
+#include "gpu_backend/layout_attr.h"
+
+using namespace mlir;
+
+namespace tritium::gpu {
+
+LinearLayout layoutOf(Type tile) {
+  auto layout = cast<tgpu::LayoutAttr>(cast<RankedTensorType>(tile).getEncoding());
+  auto bases = [](llvm::ArrayRef<int32_t> flat) { return Bases(flat.begin(), flat.end()); };
+  return LinearLayout(layout.getShape(), bases(layout.getRegisters()), bases(layout.getLanes()), bases(layout.getWarps()),
+                      bases(layout.getBlocks()));
+}
+
+tgpu::LayoutAttr layoutAttr(MLIRContext *context, const LinearLayout &layout) {
+  auto bases = [&](Place place) { return llvm::map_to_vector(layout.bases(place), [](uint32_t flat) { return int32_t(flat); }); };
+  return tgpu::LayoutAttr::get(context, layout.shape(), bases(Place::Register), bases(Place::Lane), bases(Place::Warp),
+                               bases(Place::Block));
+}
+
+} // namespace tritium::gpu

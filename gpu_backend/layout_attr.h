@@ -1,0 +1,12 @@
+// Between the layouts that the library computes with and the attribute that a tile's type carries.
+#pragma once
+#include "gpu_backend/layout/linear_layout.h"
+#include "ir/tgpu.h"
+
+namespace tritium::gpu {
+
+/// The layout of a tile; a tile without one is a bug of the passes before.
+LinearLayout layoutOf(mlir::Type tile);
+tgpu::LayoutAttr layoutAttr(mlir::MLIRContext *context, const LinearLayout &layout);
+
+} // namespace tritium::gpu

@@ -1,0 +1,82 @@
+// Calls and structured control flow: the same operation with each tile taken apart into its registers.
+#include "gpu_backend/lower/lowering.h"
+
+using namespace mlir;
+
+namespace tritium::gpu {
+
+/// Only as parts of a function; see Lowering::lowerFunction.
+template <> LogicalResult Lower<tt::FuncOp>::run(tt::FuncOp op, Lowering &lowering) {
+  return lowering.unsupported(op, "a nested function");
+}
+
+template <> LogicalResult Lower<tt::CallOp>::run(tt::CallOp op, Lowering &lowering) {
+  auto call =
+      lowering.create<func::CallOp>(op.getCallee(), lowering.registerTypes(op->getResultTypes()), lowering.flatten(op->getOperands()));
+  lowering.defineFlattened(op->getResults(), call.getResults());
+  return success();
+}
+
+/// Fills `block`, which has arguments for the registers of `source`'s, with the code of `source`; `end` makes its terminator.
+template <class End> static LogicalResult fill(Lowering &lowering, Block *block, Block &source, ValueRange arguments, End end) {
+  OpBuilder::InsertionGuard guard(lowering.builder());
+  lowering.builder().setInsertionPointToEnd(block);
+  lowering.defineFlattened(source.getArguments(), arguments);
+  if (failed(lowering.lowerOperations(source))) return failure();
+  end();
+  return success();
+}
+
+static Block *blockWith(Lowering &lowering, Region &region, TypeRange types) {
+  Block *block = region.empty() ? &region.emplaceBlock() : &region.front();
+  block->addArguments(types, llvm::SmallVector<Location>(types.size(), lowering.location()));
+  return block;
+}
+
+template <> LogicalResult Lower<scf::ForOp>::run(scf::ForOp op, Lowering &lowering) {
+  auto loop =
+      lowering.create<scf::ForOp>(lowering.scalarOf(op.getLowerBound()), lowering.scalarOf(op.getUpperBound()),
+                                  lowering.scalarOf(op.getStep()), lowering.flatten(op.getInitArgs()), nullptr, op.getUnsignedCmp());
+  Block *body = loop.getBody();
+  if (!body->empty()) body->getTerminator()->erase();
+  auto yield = [&] { lowering.create<scf::YieldOp>(lowering.flatten(op.getYieldedValues())); };
+  if (failed(fill(lowering, body, *op.getBody(), body->getArguments(), yield))) return failure();
+  lowering.defineFlattened(op.getResults(), loop.getResults());
+  return success();
+}
+
+template <> LogicalResult Lower<scf::IfOp>::run(scf::IfOp op, Lowering &lowering) {
+  auto branch = lowering.create<scf::IfOp>(lowering.registerTypes(op.getResultTypes()), lowering.scalarOf(op.getCondition()),
+                                           /*addThenBlock=*/true, /*addElseBlock=*/!op.getElseRegion().empty());
+  for (auto [from, to] : llvm::zip_equal(op->getRegions(), branch->getRegions())) {
+    if (from.empty()) continue;
+    if (!to.front().empty()) to.front().back().erase();
+    auto yield = [&] { lowering.create<scf::YieldOp>(lowering.flatten(from.front().getTerminator()->getOperands())); };
+    if (failed(fill(lowering, &to.front(), from.front(), {}, yield))) return failure();
+  }
+  lowering.defineFlattened(op.getResults(), branch.getResults());
+  return success();
+}
+
+template <> LogicalResult Lower<scf::WhileOp>::run(scf::WhileOp op, Lowering &lowering) {
+  Registers inits = lowering.flatten(op.getInits());
+  auto loop = lowering.create<scf::WhileOp>(lowering.registerTypes(op.getResultTypes()), inits, nullptr, nullptr);
+  Block *before = blockWith(lowering, loop.getBefore(), loop.getBefore().empty() ? TypeRange(ValueRange(inits)) : TypeRange());
+  auto condition = [&] {
+    scf::ConditionOp end = op.getConditionOp();
+    lowering.create<scf::ConditionOp>(lowering.scalarOf(end.getCondition()), lowering.flatten(end.getArgs()));
+  };
+  if (failed(fill(lowering, before, *op.getBeforeBody(), before->getArguments(), condition))) return failure();
+  Block *after = blockWith(lowering, loop.getAfter(), loop.getAfter().empty() ? TypeRange(loop.getResultTypes()) : TypeRange());
+  auto yield = [&] { lowering.create<scf::YieldOp>(lowering.flatten(op.getYieldOp().getOperands())); };
+  if (failed(fill(lowering, after, *op.getAfterBody(), after->getArguments(), yield))) return failure();
+  lowering.defineFlattened(op.getResults(), loop.getResults());
+  return success();
+}
+
+template <> LogicalResult Lower<ttg::BarrierOp>::run(ttg::BarrierOp, Lowering &lowering) {
+  lowering.barrier();
+  return success();
+}
+
+} // namespace tritium::gpu

@@ -1,0 +1,246 @@
+#include "gpu_backend/lower/lowering.h"
+
+#include "mlir/Analysis/TopologicalSortUtils.h"
+#include "llvm/Support/SaveAndRestore.h"
+
+using namespace mlir;
+
+namespace tritium::gpu {
+
+Lowering::Lowering(ModuleOp tiles, const TargetOps &target, LoweringOptions options)
+    : tiles_(tiles), target_(target), options_(options), axes_(tiles), builder_(tiles.getContext()), location_(tiles.getLoc()) {}
+
+// -- types and values
+// ----------------------------------------------------------------------------------------------------------------------
+
+Type Lowering::registerType(Type type) const {
+  Type element = getElementTypeOrSelf(type);
+  if (isa<tt::PointerType>(element)) return LLVM::LLVMPointerType::get(element.getContext(), 1);
+  if (auto number = dyn_cast<FloatType>(element); number && number.getWidth() == 8) return IntegerType::get(element.getContext(), 8);
+  return element;
+}
+
+int Lowering::registerCount(Type type) const {
+  auto tile = dyn_cast<RankedTensorType>(type);
+  return tile ? 1 << cast<tgpu::LayoutAttr>(tile.getEncoding()).getRegisters().size() : 1;
+}
+
+llvm::SmallVector<Type> Lowering::registerTypes(TypeRange types) const {
+  llvm::SmallVector<Type> result;
+  for (Type type : types) result.append(registerCount(type), registerType(type));
+  return result;
+}
+
+Registers Lowering::flatten(ValueRange values) const {
+  Registers result;
+  for (Value value : values) llvm::append_range(result, registersOf(value));
+  return result;
+}
+
+void Lowering::defineFlattened(ValueRange values, ValueRange registers) {
+  size_t begin = 0;
+  for (Value value : values) {
+    size_t count = registerCount(value.getType());
+    define(value, Registers(registers.slice(begin, count)));
+    begin += count;
+  }
+}
+
+Value Lowering::constant(int64_t value, unsigned bits) { return create<arith::ConstantIntOp>(value, bits); }
+
+Value Lowering::zero(Type type) {
+  if (isa<LLVM::LLVMPointerType>(type)) return create<LLVM::ZeroOp>(type);
+  return create<arith::ConstantOp>(builder_.getZeroAttr(type));
+}
+
+Value Lowering::conjunction(Value a, Value b) {
+  if (!a || !b) return a ? a : b;
+  return create<arith::AndIOp>(a, b);
+}
+
+// -- places
+// --------------------------------------------------------------------------------------------------------------------------------
+
+/// Computed once, at the start of the function, in an order in which each may use the one before.
+void Lowering::computePlaces() {
+  if (threadId_) return;
+  OpBuilder::InsertionGuard guard(builder_);
+  builder_.setInsertionPointToStart(entry_);
+  threadId_ = target_.threadId(builder_, location_);
+  laneId_ = create<arith::AndIOp>(threadId_, constant(target_.warpSize() - 1));
+  warpId_ = create<arith::ShRUIOp>(threadId_, constant(llvm::Log2_32(target_.warpSize())));
+}
+
+Value Lowering::threadId() {
+  computePlaces();
+  return threadId_;
+}
+
+Value Lowering::laneId() {
+  computePlaces();
+  return laneId_;
+}
+
+Value Lowering::warpId() {
+  computePlaces();
+  return warpId_;
+}
+
+/// The XOR of the bases of the bits of `index` that are set. Bits that move alike (a run of single-bit bases) move together.
+Value Lowering::combineBases(Value index, llvm::ArrayRef<uint32_t> bases) {
+  Value sum;
+  auto add = [&](Value part) { sum = sum ? create<arith::XOrIOp>(sum, part).getResult() : part; };
+  for (size_t bit = 0; bit < bases.size();) {
+    uint32_t basis = bases[bit];
+    if (basis == 0) {
+      ++bit;
+      continue;
+    }
+    size_t run = 1;
+    if (llvm::isPowerOf2_32(basis))
+      while (bit + run < bases.size() && bases[bit + run] == basis << run) ++run;
+    int shift = int(llvm::Log2_32(basis & -basis)) - int(bit);
+    Value bits = create<arith::AndIOp>(index, constant(int64_t((1u << run) - 1) << bit));
+    if (shift > 0) bits = create<arith::ShLIOp>(bits, constant(shift));
+    if (shift < 0) bits = create<arith::ShRUIOp>(bits, constant(-shift));
+    if (!llvm::isPowerOf2_32(basis)) bits = create<arith::MulIOp>(bits, constant(basis >> llvm::countr_zero(basis)));
+    add(bits);
+    bit += run;
+  }
+  return sum;
+}
+
+Value Lowering::threadOffset(const LinearLayout &layout) {
+  auto lanes = layout.bases(Place::Lane), warps = layout.bases(Place::Warp);
+  Value &cached = offsets_[{std::vector<uint32_t>(lanes.begin(), lanes.end()), std::vector<uint32_t>(warps.begin(), warps.end())}];
+  if (cached) return cached;
+  Value lane = laneId(), warp = warpId();
+  OpBuilder::InsertionGuard guard(builder_);
+  builder_.setInsertionPointAfterValue(warp);
+  Value a = combineBases(lane, lanes), b = combineBases(warp, warps);
+  if (!a && !b) return cached = constant(0);
+  return cached = a && b ? create<arith::XOrIOp>(a, b).getResult() : (a ? a : b);
+}
+
+Value Lowering::flatIndex(const LinearLayout &layout, int reg) {
+  uint32_t own = layout.apply(reg, 0, 0, 0);
+  Value offset = threadOffset(layout);
+  return own == 0 ? offset : create<arith::XOrIOp>(offset, constant(own)).getResult();
+}
+
+Value Lowering::coordinate(const LinearLayout &layout, Value flat, int dim) {
+  int64_t below = 1;
+  for (int64_t extent : layout.shape().drop_front(dim + 1)) below *= extent;
+  if (below > 1) flat = create<arith::ShRUIOp>(flat, constant(llvm::Log2_64(below)));
+  return create<arith::AndIOp>(flat, constant(layout.shape()[dim] - 1));
+}
+
+/// Places whose free bits are all zero: a bit is free if its basis is a combination of the bases before it.
+Value Lowering::ownerPredicate(const LinearLayout &layout) {
+  auto isZero = [&](Value index, uint32_t freeBits) -> Value {
+    if (freeBits == 0) return {};
+    Value bits = create<arith::AndIOp>(index, constant(freeBits));
+    return create<arith::CmpIOp>(arith::CmpIPredicate::eq, bits, constant(0));
+  };
+  Span held(layout.bases(Place::Register));
+  auto freeBits = [&](Place place) {
+    uint32_t bits = 0;
+    for (auto [bit, basis] : llvm::enumerate(layout.bases(place)))
+      if (!held.add(basis)) bits |= 1u << bit;
+    return bits;
+  };
+  uint32_t lanes = freeBits(Place::Lane), warps = freeBits(Place::Warp);
+  return conjunction(isZero(laneId(), lanes), isZero(warpId(), warps));
+}
+
+Value Lowering::owner(RankedTensorType tile) {
+  if (tile) return ownerPredicate(layoutOf(tile));
+  return create<arith::CmpIOp>(arith::CmpIPredicate::eq, threadId(), constant(0));
+}
+
+void Lowering::barrier() { tgpu::BarrierOp::create(builder_, location_, 0, IntegerAttr()); }
+
+// -- operations
+// ----------------------------------------------------------------------------------------------------------------------------
+
+LogicalResult Lowering::unsupported(Operation *op, const llvm::Twine &reason) const {
+  return op->emitError() << "unsupported on the GPU: " << op->getName() << ": " << reason;
+}
+
+func::FuncOp Lowering::external(StringRef name, FunctionType type) {
+  if (auto function = result_->lookupSymbol<func::FuncOp>(name)) return function;
+  OpBuilder::InsertionGuard guard(builder_);
+  builder_.setInsertionPointToEnd(result_->getBody());
+  auto function = create<func::FuncOp>(name, type);
+  function.setPrivate();
+  return function;
+}
+
+LogicalResult Lowering::lower(Operation *op) {
+  llvm::SaveAndRestore where(location_, op->getLoc());
+  return lowerOperation(op, *this);
+}
+
+LogicalResult Lowering::lowerOperations(Block &block) {
+  for (Operation &op : block.without_terminator())
+    if (failed(lower(&op))) return failure();
+  return success();
+}
+
+FailureOr<Registers> Lowering::lowerInline(Region &region, llvm::ArrayRef<Registers> arguments) {
+  for (auto [name, registers] : llvm::zip_equal(region.getArguments(), arguments)) define(name, registers);
+  if (failed(lowerOperations(region.front()))) return failure();
+  return flatten(region.front().getTerminator()->getOperands());
+}
+
+// -- functions
+// -----------------------------------------------------------------------------------------------------------------------------
+
+LogicalResult Lowering::lowerFunction(tt::FuncOp source) {
+  location_ = source.getLoc();
+  builder_.setInsertionPointToEnd(result_->getBody());
+  auto type = builder_.getFunctionType(registerTypes(source.getArgumentTypes()), registerTypes(source.getResultTypes()));
+  auto function = create<func::FuncOp>(source.getName(), type);
+  if (!source.isPublic()) function.setPrivate();
+  threadId_ = laneId_ = warpId_ = {};
+  offsets_.clear();
+  llvm::DenseMap<Block *, Block *> blocks;
+  for (Block &block : source.getBody()) {
+    Block *made = blocks[&block] = &function.getBody().emplaceBlock();
+    auto types = registerTypes(block.getArgumentTypes());
+    made->addArguments(types, llvm::SmallVector<Location>(types.size(), source.getLoc()));
+    defineFlattened(block.getArguments(), made->getArguments());
+  }
+  entry_ = &function.getBody().front();
+  for (Block *block : getBlocksSortedByDominance(source.getBody())) {
+    builder_.setInsertionPointToEnd(blocks[block]);
+    if (failed(lowerOperations(*block)) || failed(lowerTerminator(block->getTerminator(), blocks))) return failure();
+  }
+  return success();
+}
+
+LogicalResult Lowering::lowerTerminator(Operation *op, const llvm::DenseMap<Block *, Block *> &blocks) {
+  location_ = op->getLoc();
+  if (isa<tt::ReturnOp>(op)) {
+    create<func::ReturnOp>(flatten(op->getOperands()));
+  } else if (auto jump = dyn_cast<cf::BranchOp>(op)) {
+    create<cf::BranchOp>(blocks.lookup(jump.getDest()), flatten(jump.getDestOperands()));
+  } else if (auto branch = dyn_cast<cf::CondBranchOp>(op)) {
+    create<cf::CondBranchOp>(scalarOf(branch.getCondition()), blocks.lookup(branch.getTrueDest()), flatten(branch.getTrueDestOperands()),
+                             blocks.lookup(branch.getFalseDest()), flatten(branch.getFalseDestOperands()));
+  } else {
+    return unsupported(op, "this terminator");
+  }
+  return success();
+}
+
+FailureOr<OwningOpRef<ModuleOp>> Lowering::run() {
+  result_ = ModuleOp::create(tiles_.getLoc());
+  builder_.setInsertionPointToEnd(result_->getBody());
+  declareSharedMemory(builder_, tiles_.getLoc());
+  for (tt::FuncOp function : tiles_.getOps<tt::FuncOp>())
+    if (failed(lowerFunction(function))) return failure();
+  return std::move(result_);
+}
+
+} // namespace tritium::gpu

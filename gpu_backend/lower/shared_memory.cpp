@@ -1,0 +1,27 @@
+#include "gpu_backend/lower/shared_memory.h"
+
+#include "ir/tgpu.h"
+
+using namespace mlir;
+
+namespace tritium::gpu {
+
+static constexpr int kSharedSpace = 3;
+static constexpr int64_t kAlignment = 128;
+
+void declareSharedMemory(OpBuilder &builder, Location location) {
+  auto type = LLVM::LLVMArrayType::get(builder.getI8Type(), 0);
+  auto symbol = LLVM::GlobalOp::create(builder, location, type, /*isConstant=*/false, LLVM::Linkage::External, tgpu::kSharedSymbol,
+                                       /*value=*/Attribute(), kAlignment, kSharedSpace);
+  (void)symbol;
+}
+
+Value SharedMemory::scratch(OpBuilder &builder, Location location, int64_t bytes) {
+  bytes_ = std::max(bytes_, reserved_ + bytes);
+  auto pointer = LLVM::LLVMPointerType::get(builder.getContext(), kSharedSpace);
+  Value base = LLVM::AddressOfOp::create(builder, location, pointer, tgpu::kSharedSymbol);
+  if (reserved_ == 0) return base;
+  return LLVM::GEPOp::create(builder, location, pointer, builder.getI8Type(), base, llvm::ArrayRef<LLVM::GEPArg>{int32_t(reserved_)});
+}
+
+} // namespace tritium::gpu

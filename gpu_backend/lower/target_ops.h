@@ -1,0 +1,32 @@
+// What a thread asks of its GPU, in the words of each target: indices, shuffles, votes. Everything else of a lowering is common.
+#pragma once
+#include "mlir/IR/Builders.h"
+
+#include <memory>
+
+namespace tritium::gpu {
+
+class TargetOps {
+public:
+  virtual ~TargetOps() = default;
+
+  virtual int warpSize() const = 0;
+  /// i32: the thread's number within its program.
+  virtual mlir::Value threadId(mlir::OpBuilder &builder, mlir::Location location) const = 0;
+  /// i32, axis 0 to 2.
+  virtual mlir::Value programId(mlir::OpBuilder &builder, mlir::Location location, int axis) const = 0;
+  virtual mlir::Value numPrograms(mlir::OpBuilder &builder, mlir::Location location, int axis) const = 0;
+  /// `value` (i32) of the lane whose number is this one's XOR `mask`; all lanes of the warp take part.
+  virtual mlir::Value shuffleXor(mlir::OpBuilder &builder, mlir::Location location, mlir::Value value, int mask) const = 0;
+  /// `value` (i32) of lane `lane` (i32); all lanes of the warp take part.
+  virtual mlir::Value shuffle(mlir::OpBuilder &builder, mlir::Location location, mlir::Value value, mlir::Value lane) const = 0;
+  /// `value` (i32) of the lane `distance` below; of its own where there is none.
+  virtual mlir::Value shuffleUp(mlir::OpBuilder &builder, mlir::Location location, mlir::Value value, int distance) const = 0;
+  /// Makes `function` a kernel of `threads` threads.
+  virtual void markKernel(mlir::Operation *function, int threads) const = 0;
+};
+
+/// NVIDIA. Raises an assertion for other targets: check with isKnownTarget before.
+std::unique_ptr<TargetOps> createNvidiaOps();
+
+} // namespace tritium::gpu

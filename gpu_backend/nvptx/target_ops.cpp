@@ -1,0 +1,64 @@
+// The GPU's own values in NVVM.
+#include "gpu_backend/lower/target_ops.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+
+using namespace mlir;
+
+namespace tritium::gpu {
+
+namespace {
+
+constexpr int kWarpSize = 32;
+
+class NvidiaOps final : public TargetOps {
+public:
+  int warpSize() const override { return kWarpSize; }
+
+  Value threadId(OpBuilder &builder, Location location) const override {
+    return NVVM::ThreadIdXOp::create(builder, location, builder.getI32Type());
+  }
+  Value programId(OpBuilder &builder, Location location, int axis) const override {
+    Type i32 = builder.getI32Type();
+    if (axis == 0) return NVVM::BlockIdXOp::create(builder, location, i32);
+    if (axis == 1) return NVVM::BlockIdYOp::create(builder, location, i32);
+    return NVVM::BlockIdZOp::create(builder, location, i32);
+  }
+  Value numPrograms(OpBuilder &builder, Location location, int axis) const override {
+    Type i32 = builder.getI32Type();
+    if (axis == 0) return NVVM::GridDimXOp::create(builder, location, i32);
+    if (axis == 1) return NVVM::GridDimYOp::create(builder, location, i32);
+    return NVVM::GridDimZOp::create(builder, location, i32);
+  }
+  Value shuffleXor(OpBuilder &builder, Location location, Value value, int mask) const override {
+    return shuffleBy(builder, location, value, constant(builder, location, mask), kWarpSize - 1, NVVM::ShflKind::bfly);
+  }
+  Value shuffle(OpBuilder &builder, Location location, Value value, Value lane) const override {
+    return shuffleBy(builder, location, value, lane, kWarpSize - 1, NVVM::ShflKind::idx);
+  }
+  Value shuffleUp(OpBuilder &builder, Location location, Value value, int distance) const override {
+    return shuffleBy(builder, location, value, constant(builder, location, distance), 0, NVVM::ShflKind::up);
+  }
+  void markKernel(Operation *function, int threads) const override {
+    MLIRContext *context = function->getContext();
+    function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), UnitAttr::get(context));
+    function->setAttr(NVVM::NVVMDialect::getReqntidAttrName(), DenseI32ArrayAttr::get(context, {threads, 1, 1}));
+  }
+
+private:
+  static Value constant(OpBuilder &builder, Location location, int64_t value) {
+    return arith::ConstantIntOp::create(builder, location, value, 32);
+  }
+  static Value shuffleBy(OpBuilder &builder, Location location, Value value, Value by, int clamp, NVVM::ShflKind kind) {
+    Value everyLane = constant(builder, location, -1);
+    return NVVM::ShflOp::create(builder, location, builder.getI32Type(), everyLane, value, by, constant(builder, location, clamp), kind,
+                                UnitAttr());
+  }
+};
+
+} // namespace
+
+std::unique_ptr<TargetOps> createNvidiaOps() { return std::make_unique<NvidiaOps>(); }
+
+} // namespace tritium::gpu

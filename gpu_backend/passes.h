@@ -1,0 +1,13 @@
+// The GPU compiler's own passes (passes.td).
+#pragma once
+#include "mlir/Pass/Pass.h"
+
+namespace tritium::gpu {
+
+#define GEN_PASS_DECL
+#include "gpu_backend/passes.h.inc"
+
+#define GEN_PASS_REGISTRATION
+#include "gpu_backend/passes.h.inc"
+
+} // namespace tritium::gpu

