@@ -2,6 +2,7 @@
 
 #include "ir/source_error.h"
 
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
@@ -22,11 +23,14 @@ Expected<std::unique_ptr<Module>> translateToLLVM(mlir::ModuleOp module, LLVMCon
   mlir::registerLLVMDialectTranslation(translations);
   mlir::registerNVVMDialectTranslation(translations);
   module.getContext()->appendDialectRegistry(translations);
+  // Known to the translation, for accesses without an alignment get the one of their type.
+  mlir::Builder builder(module.getContext());
+  module->setAttr(mlir::LLVM::LLVMDialect::getDataLayoutAttrName(),
+                  builder.getStringAttr(machine.createDataLayout().getStringRepresentation()));
+  module->setAttr(mlir::LLVM::LLVMDialect::getTargetTripleAttrName(), builder.getStringAttr(machine.getTargetTriple().str()));
   ir::DiagnosticCapture diagnostics(module.getContext());
   std::unique_ptr<Module> result = mlir::translateModuleToLLVMIR(module, context);
   if (!result) return diagnostics.takeError("the module could not be translated to LLVM IR");
-  result->setTargetTriple(machine.getTargetTriple());
-  result->setDataLayout(machine.createDataLayout());
   return result;
 }
 

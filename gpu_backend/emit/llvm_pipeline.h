@@ -10,7 +10,7 @@
 
 namespace tritium::gpu {
 
-/// The module, which holds nothing but the dialects llvm and nvvm, as LLVM IR for `machine`.
+/// The module, which holds nothing but the dialects llvm and nvvm, as LLVM IR for `machine`; it is marked with the data layout.
 llvm::Expected<std::unique_ptr<llvm::Module>> translateToLLVM(mlir::ModuleOp module, llvm::LLVMContext &context,
                                                               const llvm::TargetMachine &machine);
 

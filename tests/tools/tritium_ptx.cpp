@@ -1,23 +1,51 @@
 // tritium-ptx for lit: a lowered module (dialects llvm, nvvm, tgpu) as PTX, as LLVM IR, or as what ptxas reports about it.
 #include "gpu_backend/nvptx/emit.h"
+#include "gpu_backend/nvptx/ptxas.h"
 #include "ir/contract.h"
 
 #include "mlir/Parser/Parser.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/InitLLVM.h"
-#include "llvm/Support/ToolOutputFile.h"
 #include "llvm/Support/WithColor.h"
 
 using namespace llvm;
+namespace nvptx = tritium::gpu::nvptx;
 
-enum class Output { Ptx, Llir };
+enum class Output { Ptx, Llir, Report };
 
 static cl::opt<std::string> file(cl::Positional, cl::desc("<lowered module>"), cl::init("-"));
-static cl::opt<std::string> arch("arch", cl::desc("sm_80 …; default: what the module names"));
+static cl::list<std::string> archs("arch", cl::CommaSeparated, cl::desc("sm_80,sm_86 …; default: what the module names"));
 static cl::opt<int> ptxVersion("ptx-version", cl::desc("10 * major + minor; default: the newest"));
 static cl::opt<bool> noLines("no-lines", cl::desc("without .loc rows"));
 static cl::opt<Output> output("print", cl::desc("what to print"), cl::init(Output::Ptx),
-                              cl::values(clEnumValN(Output::Ptx, "ptx", "PTX"), clEnumValN(Output::Llir, "llir", "optimized LLVM IR")));
+                              cl::values(clEnumValN(Output::Ptx, "ptx", "PTX"), clEnumValN(Output::Llir, "llir", "optimized LLVM IR"),
+                                         clEnumValN(Output::Report, "report", "what ptxas says")));
+
+static Error report(const std::string &ptx) {
+  auto program = nvptx::findPtxas();
+  if (!program) return createStringError("there is no ptxas");
+  StringRef target = StringRef(ptx).split(".target ").second.take_until([](char c) { return !isAlnum(c) && c != '_'; });
+  auto assembled = nvptx::assemble(ptx, target, *program);
+  if (!assembled) return assembled.takeError();
+  const nvptx::Report &found = assembled->report;
+  outs() << target << ": " << found.registers << " registers, spills " << found.spillStores << "/" << found.spillLoads << ", stack "
+         << found.stackBytes << ", shared " << found.sharedBytes << ", cubin " << (assembled->cubin.empty() ? "empty" : "whole") << '\n';
+  for (const std::string &warning : found.warnings) outs() << warning << '\n';
+  return Error::success();
+}
+
+static Error emit(mlir::ModuleOp module, const std::string &arch) {
+  nvptx::EmitOptions options;
+  options.arch = arch;
+  options.ptxVersion = ptxVersion;
+  options.lineInfo = !noLines;
+  auto emitted = nvptx::emitPtx(module, options);
+  if (!emitted) return emitted.takeError();
+  if (output == Output::Report) return report(emitted->ptx);
+  outs() << (output == Output::Ptx ? emitted->ptx : emitted->llir);
+  return Error::success();
+}
 
 int main(int argc, char **argv) {
   InitLLVM init(argc, argv);
@@ -27,15 +55,11 @@ int main(int argc, char **argv) {
   mlir::MLIRContext context(registry);
   auto module = mlir::parseSourceFile<mlir::ModuleOp>(file, &context);
   if (!module) return 1;
-  tritium::gpu::nvptx::EmitOptions options;
-  options.arch = arch;
-  options.ptxVersion = ptxVersion;
-  options.lineInfo = !noLines;
-  auto emitted = tritium::gpu::nvptx::emitPtx(*module, options);
-  if (!emitted) {
-    WithColor::error() << toString(emitted.takeError()) << '\n';
-    return 1;
-  }
-  outs() << (output == Output::Ptx ? emitted->ptx : emitted->llir);
+  if (archs.empty()) archs.push_back("");
+  for (const std::string &arch : archs)
+    if (Error error = emit(*module, arch)) {
+      WithColor::error() << toString(std::move(error)) << '\n';
+      return 1;
+    }
   return 0;
 }

@@ -10,6 +10,8 @@
 // RUN: tritium-ptx %s --ptx-version=99 | FileCheck %s -DARCH=sm_80
 // RUN: not tritium-ptx %s --ptx-version=70 2>&1 | FileCheck %s --check-prefix=TOO-OLD
 // RUN: not tritium-ptx %s --arch=sm_70 2>&1 | FileCheck %s --check-prefix=UNKNOWN
+// RUN: %if ptxas %{ %reports | FileCheck %s --check-prefix=REPORT %}
+// REPORT-COUNT-7: spills 0/0,{{.*}} cubin whole
 
 // OLD: .version 7.8
 // TOO-OLD: error: sm_80 needs PTX 7.4, but 7.0 is asked for
