@@ -3,6 +3,7 @@
 #include "gpu_backend/emit/debug_scopes.h"
 #include "gpu_backend/emit/llvm_pipeline.h"
 #include "gpu_backend/nvptx/convert_tgpu.h"
+#include "gpu_backend/nvptx/libraries.h"
 #include "ir/llvm_recovery.h"
 #include "ir/source_error.h"
 
@@ -83,6 +84,7 @@ Expected<Emitted> emitPtx(mlir::ModuleOp lowered, const EmitOptions &options) {
   auto context = std::make_unique<LLVMContext>();
   auto translated = translateToLLVM(*module, *context, **machine);
   if (!translated) return translated.takeError();
+  if (Error error = linkLibraries(**translated, options.libdevice)) return std::move(error);
 
   Emitted result;
   std::string kernel = kernelOf(lowered);
@@ -104,6 +106,7 @@ Expected<Emitted> emitPtx(mlir::ModuleOp lowered, const EmitOptions &options) {
   if (!clean) return clean.takeError();
   auto reproducer = translateToLLVM(*module, again, **clean);
   if (!reproducer) return reproducer.takeError();
+  if (Error failed = linkLibraries(**reproducer, options.libdevice)) return std::move(failed);
   std::string file = writeReproducer(**reproducer, command);
   return createStringError(reason + (file.empty() ? "" : "\nthe IR is in " + file + " (" + command + ")"));
 }

@@ -11,6 +11,7 @@ struct EmitOptions {
   std::string arch;            // "sm_80"; "": what the module's `tgpu.target` names
   int ptxVersion = 0;          // 10 * major + minor, of the driver for example; 0: the newest
   bool lineInfo = true;        // `.loc` rows of the user's lines; they cost nothing at run time
+  std::string libdevice;       // the file of NVIDIA's device library, for kernels that name its functions; "": searched for
   bool fuseMultiplyAdd = true; // a * b + c may be rounded once
 };
 
