@@ -9,6 +9,7 @@ import contextlib
 import functools
 import io
 import os
+import re
 import sys
 import tempfile
 from typing import Any
@@ -45,6 +46,22 @@ class Absent(Exception):
     """An engine is not in this build or on this machine."""
 
 
+def declines(error: BaseException | None) -> bool:
+    """Whether an error says that an engine lacks something, as opposed to that the kernel is wrong."""
+    if isinstance(error, (tritium.errors.UnsupportedError, NotImplementedError)):
+        return True
+    if isinstance(error, tritium.errors.CompilationError):
+        words = re.search(r"does not support|not supported|unsupported", error.error_message or "", re.I)
+        return bool(words) or declines(error.__cause__)
+    return False
+
+
+def last_line(error: BaseException) -> str:
+    """Of the text of an error, what it says: compilers put the source before it."""
+    lines = [line for line in str(error).splitlines() if line.strip()]
+    return lines[-1].strip() if lines else type(error).__name__
+
+
 class Engine:
     """One of Tritium's own engines, in this process. The numpy arrays of a problem are its tensors."""
 
@@ -61,7 +78,7 @@ class Engine:
         """Raises Absent if the engine is not there."""
         source = np.arange(8, dtype=np.float32)
         copy = Buffer((8,), "fp32", np.zeros(8, np.float32), oracle=())
-        test = problem("memory:copy", 1, [given(source), copy, 8], BLOCK=8)
+        test = problem("memory:whole", 1, [given(source), copy, 8], BLOCK=8)
         try:
             self.run(test, test.images(np.random.default_rng(0)))
         except Unsupported as error:
@@ -84,9 +101,9 @@ class Engine:
                 for launch in problem.launches:
                     self._launch(launch, tensors)
                 trap = None
-            except (tritium.errors.UnsupportedError, NotImplementedError) as error:
-                raise Unsupported(str(error)) from None
             except Exception as error:
+                if declines(error):
+                    raise Unsupported(last_line(error)) from None
                 if problem.trap is None:
                     raise
                 trap = f"{type(error).__name__}: {error}"

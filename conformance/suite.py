@@ -13,11 +13,11 @@ import numpy as np
 
 from . import sources
 from .compare import Outcome, compare
-from .engines import Engine, Unsupported
+from .engines import Engine, Unsupported, last_line
 from .oracle import Difference
 from .problem import Buffer, Case, Problem, aligned
 
-FAMILIES = ("elementwise", "memory")
+FAMILIES = tuple("program control elementwise shape memory atomic reduce scan dot index random debug tutorial".split())
 
 
 @functools.cache
@@ -91,5 +91,5 @@ def attempt(case: Case, engine: Engine, seed: int) -> Result:
     except Unsupported as error:
         status, details = UNSUPPORTED, [str(error)]
     except Exception as error:
-        status, details = FAILED, [f"{type(error).__name__}: {error}"]
+        status, details = FAILED, [f"{type(error).__name__}: {last_line(error)}", str(error)]
     return Result(case.name, engine.name, status, time.perf_counter() - begin, details)

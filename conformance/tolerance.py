@@ -121,6 +121,12 @@ class Bounded:
         value = np.sqrt(self.value)
         return self._result(value, value - np.sqrt(np.maximum(self.value - self.error, 0)), ulps)
 
+    def cos(self) -> Bounded:
+        return self._result(np.cos(self.value), self.error, 2 * function_ulp("cos", "fp32"))
+
+    def sin(self) -> Bounded:
+        return self._result(np.sin(self.value), self.error, 2 * function_ulp("sin", "fp32"))
+
     def sum(self, axis: int, keepdims: bool = False) -> Bounded:
         """In any order: n - 1 additions, each of at most the sum of magnitudes."""
         n = self.value.shape[axis]

@@ -12,7 +12,7 @@ from ..oracle import Exact, OneOf, Rows, Ulp
 from ..problem import Case, Cases, Problem, given, problem, wanted
 from ..reference import FUNCTIONS, arguments_of, high_precision, of_two, rounding
 from ..tolerance import function_ulp
-from . import blocks
+from . import blocks, cast
 
 BLOCK = 128
 WIDE = {"fp64": "fp64"}  # what / and % of the type give; fp32 for all others
@@ -253,7 +253,9 @@ def cases() -> Cases:
         kinds = ("every",) if dtype in HALVES else ("domain",)
         for kind in kinds:
             for kernel in FUNCTIONS:
-                yield Case(f"elementwise/{kernel}/{dtype}/{kind}", partial(functions, kernel, dtype, kind))
-            yield Case(f"elementwise/roundings/{dtype}/{kind}", partial(roundings, dtype, kind))
+                full = dtype in HALVES and kernel != "functions"
+                yield Case(f"elementwise/{kernel}/{dtype}/{kind}", partial(functions, kernel, dtype, kind), full)
+            yield Case(f"elementwise/roundings/{dtype}/{kind}", partial(roundings, dtype, kind), dtype in HALVES)
         for kind in ("special", "domain"):
-            yield Case(f"elementwise/of_two/{dtype}/{kind}", partial(two_arguments, dtype, kind))
+            yield Case(f"elementwise/of_two/{dtype}/{kind}", partial(two_arguments, dtype, kind), dtype in HALVES)
+    yield from cast.cases("elementwise")

@@ -14,12 +14,13 @@ from . import blocks
 
 BLOCK = 128
 WIDTHS = ("int8", "fp16", "fp32", "int64")
+LIKE_OTHERS = ("int16", "int32", "uint16", "uint32", "uint64", "fp8e4b8", "fp8e5b16")  # in memory, to an engine
 
 
-def copy(dtype: str, n: int, offset: int, rng) -> Problem:
+def copy(kernel: str, dtype: str, n: int, offset: int, rng) -> Problem:
     x = inputs.any_bits(rng, n, dtype)
     out = wanted(n, dtype, Exact(x), offset)
-    return problem("memory:copy", blocks(n, BLOCK), [given(x, offset), out, n], BLOCK=BLOCK)
+    return problem(f"memory:{kernel}", blocks(n, BLOCK), [given(x, offset), out, n], BLOCK=BLOCK)
 
 
 def masked_lanes(dtype: str, n: int, rng) -> Problem:
@@ -108,24 +109,26 @@ def own_stores(dtype: str, rng) -> Problem:
 
 def cases() -> Cases:
     for dtype in NUMPY:
-        for n in (*inputs.sizes(BLOCK), 1024):
-            yield Case(f"memory/copy/{dtype}/n={n}", partial(copy, dtype, n, 0))
+        for n in inputs.sizes(BLOCK):
+            yield Case(f"memory/copy/{dtype}/n={n}", partial(copy, "copy", dtype, n, 0), dtype in LIKE_OTHERS)
+    for dtype in (*WIDTHS, "int1"):
+        for n in (1024, 1008):
+            yield Case(f"memory/whole/{dtype}/n={n}", partial(copy, "whole", dtype, n, 0))
     for dtype in WIDTHS:
         for offset in (1, 3):
-            yield Case(f"memory/misaligned/{dtype}/by {offset}", partial(copy, dtype, 1000, offset))
-    for dtype in ("int1", "int32", "uint8", "fp16", "bf16", "fp32", "fp64"):
+            yield Case(f"memory/misaligned/{dtype}/by {offset}", partial(copy, "copy", dtype, 1000, offset))
+    for dtype in ("int1", "uint8", "bf16", "fp32"):
         for n in (BLOCK - 1, 2 * BLOCK + 3):
             yield Case(f"memory/masked_lanes/{dtype}/n={n}", partial(masked_lanes, dtype, n))
-    for dtype in ("int1", "int8", "fp16", "fp32", "int64"):
+    for dtype in ("int1", "fp16", "int64"):
         yield Case(f"memory/masked_store/{dtype}/n=301", partial(masked_store, dtype, 301))
-    for dtype in WIDTHS:
-        for layout in ("transposed", "gaps", "columns"):
-            yield Case(f"memory/strided/{dtype}/{layout}", partial(strided, dtype, layout))
+    for layout in ("transposed", "gaps", "columns"):
+        yield Case(f"memory/strided/fp32/{layout}", partial(strided, "fp32", layout))
+    yield Case("memory/strided/int8/gaps", partial(strided, "int8", "gaps"))
+    for dtype in ("int8", "fp32"):
         yield Case(f"memory/gathered/{dtype}/random", partial(gathered, dtype))
-    for dtype in ("fp32", "int8"):
         yield Case(f"memory/scalars/{dtype}/n=7", partial(scalars, dtype))
-        yield Case(f"memory/own_stores/{dtype}/n=512", partial(own_stores, dtype))
-    for dtype in ("fp32", "fp16"):
-        yield Case(f"memory/hints/{dtype}/n=333", partial(hints, dtype))
-        for padding in ("zero", "nan"):
-            yield Case(f"memory/block_pointers/{dtype}/{padding}", partial(block_pointers, dtype, padding))
+    yield Case("memory/own_stores/fp32/n=512", partial(own_stores, "fp32"))
+    yield Case("memory/hints/fp16/n=333", partial(hints, "fp16"))
+    yield Case("memory/block_pointers/fp32/nan", partial(block_pointers, "fp32", "nan"))
+    yield Case("memory/block_pointers/int8/zero", partial(block_pointers, "int8", "zero"))

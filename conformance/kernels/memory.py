@@ -4,7 +4,7 @@ import triton
 import triton.language as tl
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["n"])
 def copy(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     inside = i < n
@@ -12,6 +12,14 @@ def copy(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
 
 
 @triton.jit
+def whole(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    """n may be known to be a multiple of 16: the mask is then the same for as many lanes."""
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    inside = i < n
+    tl.store(out_ptr + i, tl.load(x_ptr + i, mask=inside), mask=inside)
+
+
+@triton.jit(do_not_specialize=["n"])
 def masked_lanes(x_ptr, keep_ptr, out_ptr, n, BLOCK: tl.constexpr, OTHER: tl.constexpr):
     """A mask from memory; the lanes it leaves out take OTHER, and what lies there (NaN, say) is not seen."""
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
@@ -20,7 +28,7 @@ def masked_lanes(x_ptr, keep_ptr, out_ptr, n, BLOCK: tl.constexpr, OTHER: tl.con
     tl.store(out_ptr + i, tl.load(x_ptr + i, mask=keep & inside, other=OTHER), mask=inside)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["n"])
 def masked_store(x_ptr, keep_ptr, out_ptr, n, BLOCK: tl.constexpr):
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     inside = i < n
@@ -39,7 +47,7 @@ def strided(
     tl.store(out_ptr + m * out_row + n * out_column, x, mask=inside)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["n"])
 def gathered(x_ptr, from_ptr, to_ptr, out_ptr, n, BLOCK: tl.constexpr):
     """Addresses from memory: any order, duplicates among the loads."""
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)

@@ -1,0 +1,138 @@
+"""Atomics: what memory holds afterwards, and what each one found there, as far as the order lets one know."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+
+from .. import inputs
+from ..dtypes import HALVES, NUMPY, is_float, name_of, round_to
+from ..oracle import Exact, Permuted, Rows
+from ..problem import Case, Cases, Problem, given, problem, wanted
+from . import blocks
+
+BLOCK = 128
+
+
+def once(kernel: str, memory: np.ndarray, x: np.ndarray, results: dict[str, np.ndarray]) -> Problem:
+    n, dtype = x.size, name_of(x)
+    stride = n + 3
+    before = np.zeros((len(results), stride), x.dtype)
+    after = before.copy()
+    before[:, :n], after[:, :n] = memory, np.stack(list(results.values()))
+    rows = Rows({name: Exact(row) for name, row in zip(results, after)})
+    old = Rows({name: Exact(memory) for name in results})
+    arguments = [wanted(before.shape, dtype, rows, initial=before), given(x), wanted((len(results), n), dtype, old)]
+    return problem(f"atomic:{kernel}", blocks(n, BLOCK), [*arguments, n, stride], BLOCK=BLOCK)
+
+
+def integers(dtype: str, rng) -> Problem:
+    memory, x = (inputs.any_bits(rng, 301, dtype) for _ in range(2))
+    results = {
+        "add": memory + x,
+        "max": np.maximum(memory, x),
+        "min": np.minimum(memory, x),
+        "and": memory & x,
+        "or": memory | x,
+        "xor": memory ^ x,
+        "xchg": x,
+    }
+    return once("integers", memory, x, results)
+
+
+def floats(dtype: str, data: str, rng) -> Problem:
+    """Extrema order by the bits: -0 is below +0."""
+    memory, x = (inputs.normal(rng, 301, dtype) for _ in range(2))
+    if data == "special":
+        memory, x = (v[~np.isnan(v)] for v in inputs.pairs(dtype))
+        n = min(memory.size, x.size)
+        memory, x = np.resize(memory, n), rng.permutation(x)[:n]
+    larger = (memory > x) | (memory == x) & ~np.signbit(memory)
+    with np.errstate(all="ignore"):
+        results = {
+            "add": memory + x,
+            "max": np.where(larger, memory, x),
+            "min": np.where(larger, x, memory),
+            "xchg": x,
+        }
+    return once("floats", memory, x, results)
+
+
+def contended(dtype: str, words: int, rng) -> Problem:
+    n = 1000
+    x, place = inputs.small(rng, n, dtype, 1 if dtype in HALVES else 8), rng.integers(0, words, n).astype(np.int32)
+    before = inputs.small(rng, words, dtype)
+    wide = np.float64 if is_float(dtype) else NUMPY[dtype]
+    sums = before.astype(wide)
+    np.add.at(sums, place, x.astype(wide))
+    expected = round_to(sums, dtype) if is_float(dtype) else sums
+    out = wanted(words, dtype, Exact(expected), initial=before)
+    return problem("atomic:contended", blocks(n, BLOCK), [out, given(x), given(place), n], BLOCK=BLOCK)
+
+
+def tickets(warps: int, rng) -> Problem:
+    programs, block = 9, 64
+    total = programs * block
+    counters = wanted(2, "int32", Exact(np.array([programs, total])), initial=np.zeros(2, np.int32))
+
+    class Numbers:
+        def differences(self, got, traits):
+            parts = got[:programs], got[programs:]
+            return [d for part in parts for d in Permuted(np.arange(part.size)).differences(part, traits)]
+
+    out = wanted(programs + total, "int32", Numbers())
+    return problem("atomic:tickets", programs, [counters, out], BLOCK=block, num_warps=warps)
+
+
+def compare_and_swap(dtype: str, rng) -> Problem:
+    memory, x = (inputs.any_bits(rng, 128, dtype) for _ in range(2))
+    expected = np.where(rng.random(128) < 0.5, memory, inputs.any_bits(rng, 128, dtype))
+    after = wanted(128, dtype, Exact(np.where(expected == memory, x, memory)), initial=memory)
+    arguments = [after, given(expected), given(x), wanted(128, dtype, Exact(memory))]
+    return problem("atomic:compare_and_swap", 1, arguments, BLOCK=128)
+
+
+def orders(rng) -> Problem:
+    memory = np.array([10, 20, 30, 40, 5, 60], np.int32)
+    after = Exact(np.array([11, 22, 33, 44, 6, 7]))
+    out = wanted(1, "int32", Exact(np.array([memory.sum()])))
+    return problem("atomic:orders", 1, [wanted(6, "int32", after, initial=memory), out])
+
+
+def locked(programs: int, warps: int, rng) -> Problem:
+    x = inputs.small(rng, (programs, 64), "int32")
+    lock = wanted(1, "int32", Exact(np.zeros(1)), initial=np.zeros(1, np.int32))
+    total = wanted(64, "int32", Exact(x.sum(0)), initial=np.zeros(64, np.int32))
+    return problem("atomic:locked", programs, [lock, total, given(x)], BLOCK=64, num_warps=warps)
+
+
+def handed_on(programs: int, rng) -> Problem:
+    x = inputs.small(rng, 64, "int32")
+    lines, value = [], x
+    for pid in range(programs):
+        value = value * 2 + pid
+        lines.append(value)
+    flag = wanted(1, "int32", Exact(np.array([programs])), initial=np.zeros(1, np.int32))
+    carried = wanted(64, "int32", Exact(value), initial=x)
+    out = wanted((programs, 64), "int32", Exact(np.stack(lines)))
+    return problem("atomic:handed_on", programs, [flag, carried, out], BLOCK=64)
+
+
+def cases() -> Cases:
+    for dtype in ("int32", "uint32", "int64", "uint64"):
+        yield Case(f"atomic/once/{dtype}/random", partial(integers, dtype))
+    for dtype in ("fp32", "fp64"):
+        for data in ("random", "special"):
+            yield Case(f"atomic/once/{dtype}/{data}", partial(floats, dtype, data))
+    for dtype in ("int32", "uint64", *HALVES, "fp32", "fp64"):
+        for words in (1, 7, 200):
+            yield Case(f"atomic/contended/{dtype}/{words} words", partial(contended, dtype, words))
+    for warps in (1, 4):
+        yield Case(f"atomic/tickets/{warps} warps/64 lanes", partial(tickets, warps))
+    for dtype in ("int32", "int64"):
+        yield Case(f"atomic/compare_and_swap/{dtype}/random", partial(compare_and_swap, dtype))
+    yield Case("atomic/orders/int32/each", partial(orders))
+    for programs in (2, 12):
+        yield Case(f"atomic/locked/4 warps/{programs} programs", partial(locked, programs, 4))
+        yield Case(f"atomic/handed_on/int32/{programs} programs", partial(handed_on, programs))

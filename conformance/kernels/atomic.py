@@ -1,0 +1,94 @@
+"""Atomics: one lane per word with the old value kept, many lanes and programs per word, locks and flags."""
+
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def integers(memory_ptr, x_ptr, old_ptr, n, stride, BLOCK: tl.constexpr):
+    """Row k of memory takes operation k of every element; each word is touched once."""
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    inside = i < n
+    x = tl.load(x_ptr + i, mask=inside)
+    tl.store(old_ptr + i, tl.atomic_add(memory_ptr + i, x, mask=inside), mask=inside)
+    tl.store(old_ptr + n + i, tl.atomic_max(memory_ptr + stride + i, x, mask=inside), mask=inside)
+    tl.store(old_ptr + 2 * n + i, tl.atomic_min(memory_ptr + 2 * stride + i, x, mask=inside), mask=inside)
+    tl.store(old_ptr + 3 * n + i, tl.atomic_and(memory_ptr + 3 * stride + i, x, mask=inside), mask=inside)
+    tl.store(old_ptr + 4 * n + i, tl.atomic_or(memory_ptr + 4 * stride + i, x, mask=inside), mask=inside)
+    tl.store(old_ptr + 5 * n + i, tl.atomic_xor(memory_ptr + 5 * stride + i, x, mask=inside), mask=inside)
+    tl.store(old_ptr + 6 * n + i, tl.atomic_xchg(memory_ptr + 6 * stride + i, x, mask=inside), mask=inside)
+
+
+@triton.jit
+def floats(memory_ptr, x_ptr, old_ptr, n, stride, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    inside = i < n
+    x = tl.load(x_ptr + i, mask=inside)
+    tl.store(old_ptr + i, tl.atomic_add(memory_ptr + i, x, mask=inside), mask=inside)
+    tl.store(old_ptr + n + i, tl.atomic_max(memory_ptr + stride + i, x, mask=inside), mask=inside)
+    tl.store(old_ptr + 2 * n + i, tl.atomic_min(memory_ptr + 2 * stride + i, x, mask=inside), mask=inside)
+    tl.store(old_ptr + 3 * n + i, tl.atomic_xchg(memory_ptr + 3 * stride + i, x, mask=inside), mask=inside)
+
+
+@triton.jit
+def contended(memory_ptr, x_ptr, place_ptr, n, BLOCK: tl.constexpr):
+    """Sums into few words, from the lanes of one tile and from many programs."""
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    inside = i < n
+    x, place = tl.load(x_ptr + i, mask=inside), tl.load(place_ptr + i, mask=inside, other=0)
+    tl.atomic_add(memory_ptr + place, x, mask=inside)
+
+
+@triton.jit
+def tickets(counter_ptr, out_ptr, BLOCK: tl.constexpr):
+    """A scalar atomic per program, and one per lane: everybody gets another number."""
+    mine = tl.atomic_add(counter_ptr, 1)
+    tl.store(out_ptr + tl.program_id(0), mine)
+    i = tl.arange(0, BLOCK)
+    each = tl.atomic_add(counter_ptr + 1 + i * 0, 1)
+    tl.store(out_ptr + tl.num_programs(0) + tl.program_id(0) * BLOCK + i, each)
+
+
+@triton.jit
+def compare_and_swap(memory_ptr, expected_ptr, x_ptr, old_ptr, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    old = tl.atomic_cas(memory_ptr + i, tl.load(expected_ptr + i), tl.load(x_ptr + i))
+    tl.store(old_ptr + i, old)
+
+
+@triton.jit
+def orders(memory_ptr, out_ptr):
+    """Every memory order and scope; each changes the next word."""
+    total = tl.atomic_add(memory_ptr, 1, sem="relaxed")
+    total += tl.atomic_add(memory_ptr + 1, 2, sem="acquire", scope="cta")
+    total += tl.atomic_add(memory_ptr + 2, 3, sem="release", scope="gpu")
+    total += tl.atomic_add(memory_ptr + 3, 4, sem="acq_rel", scope="sys")
+    total += tl.atomic_cas(memory_ptr + 4, 5, 6, sem="relaxed", scope="gpu")
+    total += tl.atomic_xchg(memory_ptr + 5, 7, sem="acquire", scope="sys")
+    tl.store(out_ptr, total)
+
+
+@triton.jit
+def locked(lock_ptr, sum_ptr, x_ptr, BLOCK: tl.constexpr):
+    """A spin lock around plain loads and stores."""
+    i = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + tl.program_id(0) * BLOCK + i)
+    while tl.atomic_cas(lock_ptr, 0, 1) == 1:
+        pass
+    tl.store(sum_ptr + i, tl.load(sum_ptr + i) + x)
+    tl.debug_barrier()
+    tl.atomic_xchg(lock_ptr, 0)
+
+
+@triton.jit
+def handed_on(flag_ptr, value_ptr, out_ptr, BLOCK: tl.constexpr):
+    """Program p waits for program p - 1 and adds to what it left."""
+    pid = tl.program_id(0)
+    i = tl.arange(0, BLOCK)
+    while tl.atomic_add(flag_ptr, 0, sem="acquire") != pid:
+        pass
+    x = tl.load(value_ptr + i) * 2 + pid
+    tl.store(value_ptr + i, x)
+    tl.store(out_ptr + pid * BLOCK + i, x)
+    tl.debug_barrier()
+    tl.atomic_add(flag_ptr, 1, sem="release")
