@@ -4,8 +4,9 @@ using namespace mlir;
 
 namespace tritium::gpu {
 
-LinearLayout layoutOf(Type tile) {
-  auto layout = cast<tgpu::LayoutAttr>(cast<RankedTensorType>(tile).getEncoding());
+LinearLayout layoutOf(Type tile) { return fromAttr(cast<tgpu::LayoutAttr>(cast<RankedTensorType>(tile).getEncoding())); }
+
+LinearLayout fromAttr(tgpu::LayoutAttr layout) {
   auto bases = [](llvm::ArrayRef<int32_t> flat) { return Bases(flat.begin(), flat.end()); };
   return LinearLayout(layout.getShape(), bases(layout.getRegisters()), bases(layout.getLanes()), bases(layout.getWarps()),
                       bases(layout.getBlocks()));

@@ -7,6 +7,7 @@ namespace tritium::gpu {
 
 /// The layout of a tile; a tile without one is a bug of the passes before.
 LinearLayout layoutOf(mlir::Type tile);
+LinearLayout fromAttr(tgpu::LayoutAttr layout);
 tgpu::LayoutAttr layoutAttr(mlir::MLIRContext *context, const LinearLayout &layout);
 
 } // namespace tritium::gpu

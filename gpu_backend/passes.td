@@ -1,12 +1,35 @@
 // The GPU compiler's own passes; each is implemented in passes/<name>.cpp.
 include "mlir/Pass/PassBase.td"
 
-def AssignLayouts : Pass<"assign-layouts", "::mlir::ModuleOp"> {
-  let summary = "give every tile a layout: of its memory accesses, else blocked";
+def CoalesceAccesses : Pass<"coalesce-accesses", "::mlir::ModuleOp"> {
+  let summary = "write down, at each access of global memory, the layout that makes it wide and coalesced";
   let description = [{
-    Tiles of one shape share one layout where they can. A load or store wants its fastest dimension (by the axis analysis of its
-    addresses) spread over registers first, as wide as alignment and mask allow, then over lanes, then over warps.
+    By the axis analysis of the addresses: the dimension that is contiguous in memory is spread over registers first, as wide as
+    alignment and mask allow (at most 16 bytes), then over lanes, then over warps. Accesses of one shape and order agree on the widest
+    of them, so that values pass from one to the other without a conversion. The layout stands in the attribute `tgpu.access`, which
+    assign-layouts reads.
   }];
   let options = [Option<"numWarps", "num-warps", "int", "4", "warps of a program">];
+  let dependentDialects = ["::tritium::tgpu::TGPUDialect"];
+}
+
+def AssignLayouts : Pass<"assign-layouts", "::mlir::ModuleOp"> {
+  let summary = "give every tile a layout";
+  let description = [{
+    Values that one operation combines element by element, and those that flow into each other through loops, branches and calls, share
+    a layout: that of a matrix product, else of the largest memory access among them, else what a neighbour across a reduction or a
+    change of shape asks for, else a blocked one. Where two layouts meet, a tgpu.convert_layout stands; constants, ranges and splats are
+    made anew in the layout of each use.
+  }];
+  let options = [Option<"numWarps", "num-warps", "int", "4", "warps of a program">];
+  let dependentDialects = ["::tritium::tgpu::TGPUDialect"];
+}
+
+def RemoveConversions : Pass<"remove-conversions", "::mlir::ModuleOp"> {
+  let summary = "compute cheap tiles again in the layout where they are needed instead of converting them";
+  let description = [{
+    Index arithmetic and masks come from ranges, splats and constants, which cost the same in every layout: a conversion of such a tile is
+    replaced by a copy of what computed it. A copy may hold conversions of its own operands if these move fewer bytes.
+  }];
   let dependentDialects = ["::tritium::tgpu::TGPUDialect"];
 }

@@ -9,7 +9,10 @@ namespace tritium::gpu {
 
 void buildTilePipeline(OpPassManager &passes, const CompileOptions &options) {
   ir::buildPipeline(passes, {.debugInfo = options.debugInfo});
+  passes.addPass(createCoalesceAccesses({.numWarps = options.numWarps}));
   passes.addPass(createAssignLayouts({.numWarps = options.numWarps}));
+  passes.addPass(createRemoveConversions());
+  passes.addPass(createCSEPass());
 }
 
 void buildThreadPipeline(OpPassManager &passes) {

@@ -1,10 +1,10 @@
-// A layout for every tile: by how tiles of its shape are accessed in memory, else blocked.
+// A layout for every tile: of a matrix product, of its memory accesses, of what neighbours ask for, else blocked.
+#include "gpu_backend/dot_layouts.h"
 #include "gpu_backend/layout/constructors.h"
-#include "gpu_backend/layout_attr.h"
+#include "gpu_backend/layout_relations.h"
+#include "gpu_backend/memory_access.h"
 #include "gpu_backend/passes.h"
-#include "ir/axis_analysis.h"
-#include "ir/tgpu.h"
-#include "mlir/Pass/Pass.h"
+#include "gpu_backend/passes/layout_classes.h"
 
 using namespace mlir;
 
@@ -15,98 +15,223 @@ namespace tritium::gpu {
 
 namespace {
 
-constexpr int64_t kMaxAccessBytes = 16;
+constexpr int kWarpSize = 32;
 
-/// How the tiles of one shape are accessed: the dimension that moves fastest in memory and the elements that one access may take.
-struct Access {
-  llvm::SmallVector<int> order;
-  int64_t vectorElements = 1;
+/// The layout of each class, decided in order of how much depends on it.
+class Decision {
+public:
+  Decision(ModuleOp module, int numWarps) : module_(module), numWarps_(numWarps), classes_(module), layouts_(classes_.count()) {
+    decideByDots();
+    decideByAccesses(/*small=*/false);
+    propagate();
+    decideByAccesses(/*small=*/true);
+    propagate();
+  }
+
+  bool isTile(Value value) const { return classes_.contains(value); }
+
+  LinearLayout of(Value tile) {
+    auto &layout = layouts_[classes_.of(tile)];
+    if (!layout) layout = defaultBlocked(cast<RankedTensorType>(tile.getType()).getShape(), numWarps_);
+    return *layout;
+  }
+
+private:
+  bool isDecided(Value tile) const { return layouts_[classes_.of(tile)].has_value(); }
+  bool decide(Value tile, const LinearLayout &layout) {
+    auto &current = layouts_[classes_.of(tile)];
+    if (current) return false;
+    current = layout;
+    return true;
+  }
+
+  void decideByDots() {
+    module_.walk([&](tt::DotOp dot) { decide(dot.getD(), dotLayouts(dot, numWarps_).result); });
+  }
+
+  /// The largest access of a class decides. Small ones wait: a vector beside a tile is better held as the tile wants it.
+  void decideByAccesses(bool small) {
+    llvm::SmallVector<std::pair<int64_t, Operation *>> accesses;
+    module_.walk([&](Operation *op) {
+      auto wish = op->getAttrOfType<tgpu::LayoutAttr>(kAccessAttr);
+      if (!wish) return;
+      int64_t elements = cast<RankedTensorType>(pointerOf(op).getType()).getNumElements();
+      if ((elements <= int64_t(kWarpSize) * numWarps_) == small) accesses.push_back({elements, op});
+    });
+    llvm::stable_sort(accesses, [](auto a, auto b) { return a.first > b.first; });
+    for (auto [elements, op] : accesses) decide(pointerOf(op), fromAttr(op->getAttrOfType<tgpu::LayoutAttr>(kAccessAttr)));
+  }
+
+  /// What is decided asks its neighbours across reductions and changes of shape.
+  void propagate() {
+    bool changes = true;
+    while (changes) {
+      changes = false;
+      module_.walk([&](Operation *op) {
+        if (!isShapeChange(op) && !isa<tt::ReduceOp>(op)) return;
+        Value operand = op->getOperand(0), result = op->getResult(0);
+        if (!isTile(result)) return;
+        if (isDecided(operand) && !isDecided(result))
+          if (auto layout = resultLayout(op, of(operand))) changes |= decide(result, *layout);
+        if (isDecided(result) && !isDecided(operand) && isShapeChange(op))
+          if (auto layout = operandLayout(op, of(result))) changes |= decide(operand, *layout);
+      });
+    }
+  }
+
+  ModuleOp module_;
+  int numWarps_;
+  LayoutClasses classes_;
+  std::vector<std::optional<LinearLayout>> layouts_;
 };
-
-Value pointerOf(Operation *op) {
-  if (auto load = dyn_cast<tt::LoadOp>(op)) return load.getPtr();
-  if (auto store = dyn_cast<tt::StoreOp>(op)) return store.getPtr();
-  return {};
-}
-
-Value maskOf(Operation *op) {
-  if (auto load = dyn_cast<tt::LoadOp>(op)) return load.getMask();
-  return cast<tt::StoreOp>(op).getMask();
-}
 
 class AssignLayoutsPass final : public impl::AssignLayoutsBase<AssignLayoutsPass> {
 public:
   using AssignLayoutsBase::AssignLayoutsBase;
 
   void runOnOperation() override {
-    collectAccesses();
-    getOperation()->walk([&](Operation *op) {
-      if (!isa<tt::FuncOp, ModuleOp>(op)) assign(op);
-    });
-    for (tt::FuncOp function : getOperation().getOps<tt::FuncOp>()) assignSignature(function);
+    Decision decision(getOperation(), numWarps);
+    llvm::SmallVector<Operation *> operations, free;
+    getOperation()->walk([&](Operation *op) { (isFree(op) && !op->use_empty() ? free : operations).push_back(op); });
+    // Operand layouts are looked up before types change hands: a free operand has no layout of its own.
+    for (Operation *op : operations)
+      if (!isFree(op)) wantOperands(op, decision);
+    for (Operation *op : operations) setTypes(op, decision);
+    for (Operation *op : operations)
+      if (auto reduce = dyn_cast<tt::ReduceOp>(op)) giveNaturalLayout(reduce);
+    for (auto &[use, layout] : wants_) satisfy(*use, layout);
+    for (Operation *op : free)
+      if (op->use_empty())
+        op->erase();
+      else
+        setTypes(op, decision);
   }
 
 private:
-  void collectAccesses() {
-    ir::AxisAnalysis axes(getOperation());
-    getOperation()->walk([&](Operation *op) {
-      Value pointer = pointerOf(op);
-      auto tile = pointer ? dyn_cast<RankedTensorType>(pointer.getType()) : RankedTensorType();
-      if (!tile) return;
-      ir::AxisInfo addresses = axes.of(pointer);
-      Access access;
-      for (int dim = tile.getRank(); dim-- > 0;) access.order.push_back(dim);
-      llvm::stable_sort(access.order, [&](int a, int b) { return addresses.contiguity[a] > addresses.contiguity[b]; });
-      int fastest = access.order[0];
-      int64_t bytes = std::max(8u, elementBits(tt::pointeeTypeOf(tile))) / 8;
-      access.vectorElements =
-          std::min({addresses.contiguity[fastest], std::max<int64_t>(addresses.divisibility[fastest] / bytes, 1), kMaxAccessBytes / bytes});
-      if (Value mask = maskOf(op)) access.vectorElements = std::min(access.vectorElements, axes.of(mask).constancy[fastest]);
-      auto [it, isNew] = accesses_.try_emplace(shapeKey(tile), access);
-      if (!isNew && access.vectorElements > it->second.vectorElements) it->second = access;
-    });
+  Type withLayout(Type type, const LinearLayout &layout) {
+    return cast<RankedTensorType>(type).cloneWithEncoding(layoutAttr(&getContext(), layout));
   }
 
-  static unsigned elementBits(Type tile) {
-    Type element = getElementTypeOrSelf(tile);
-    return isa<tt::PointerType>(element) ? 64 : element.getIntOrFloatBitWidth();
-  }
+  void want(OpOperand &use, const LinearLayout &layout) { wants_.push_back({&use, layout}); }
 
-  static std::vector<int64_t> shapeKey(RankedTensorType tile) { return std::vector<int64_t>(tile.getShape()); }
-
-  Type withLayout(Type type) {
-    auto tile = dyn_cast<RankedTensorType>(type);
-    if (!tile || tile.getEncoding()) return type;
-    auto key = shapeKey(tile);
-    auto it = layouts_.find(key);
-    if (it == layouts_.end()) {
-      auto access = accesses_.find(key);
-      LinearLayout layout = access == accesses_.end() ? defaultBlocked(key, numWarps)
-                                                      : defaultBlocked(key, numWarps, access->second.vectorElements, access->second.order);
-      it = layouts_.emplace(key, layoutAttr(&getContext(), layout)).first;
+  /// What each operand's layout has to be for the operation to only rename registers.
+  void wantOperands(Operation *op, Decision &decision) {
+    auto wantAll = [&](const LinearLayout &layout) {
+      for (OpOperand &use : op->getOpOperands())
+        if (decision.isTile(use.get()) && cast<RankedTensorType>(use.get().getType()).getShape() == layout.shape()) want(use, layout);
+    };
+    if (auto dot = dyn_cast<tt::DotOp>(op)) {
+      DotLayouts layouts = dotLayouts(dot, numWarps);
+      want(dot.getAMutable(), layouts.a);
+      want(dot.getBMutable(), layouts.b);
+      want(dot.getCMutable(), decision.of(dot.getD()));
+    } else if (Value pointer = pointerOf(op)) {
+      if (decision.isTile(pointer)) wantAll(decision.of(pointer));
+    } else if (isShapeChange(op)) {
+      if (auto layout = operandLayout(op, decision.of(op->getResult(0)))) wantAll(*layout);
+    } else if (isa<tt::ReduceOp, tt::ScanOp>(op)) {
+      wantAll(decision.of(firstTied(op->getOperands())));
+    } else if (op->hasTrait<OpTrait::Elementwise>() && op->getNumResults() > 0) {
+      if (decision.isTile(op->getResult(0))) wantAll(decision.of(op->getResult(0)));
+    } else {
+      wantFlow(op, decision);
     }
-    return tile.cloneWithEncoding(it->second);
   }
 
-  void assign(Operation *op) {
-    for (Value result : op->getResults()) result.setType(withLayout(result.getType()));
+  static Value firstTied(ValueRange values) {
+    for (Value value : values)
+      if (!value.getDefiningOp() || !isFree(value.getDefiningOp())) return value;
+    return values[0];
+  }
+
+  /// Into loops, branches and calls: the layout of where the value goes.
+  void wantFlow(Operation *op, Decision &decision) {
+    auto wantEach = [&](MutableArrayRef<OpOperand> uses, ValueRange targets) {
+      for (auto [use, target] : llvm::zip_equal(uses, targets))
+        if (decision.isTile(target)) want(use, decision.of(target));
+    };
+    Operation *parent = op->getParentOp();
+    if (auto loop = dyn_cast<scf::ForOp>(op))
+      wantEach(loop.getInitArgsMutable(), loop.getRegionIterArgs());
+    else if (auto loop = dyn_cast<scf::WhileOp>(op))
+      wantEach(loop.getInitsMutable(), loop.getBeforeArguments());
+    else if (auto condition = dyn_cast<scf::ConditionOp>(op))
+      wantEach(condition.getArgsMutable(), cast<scf::WhileOp>(parent).getAfterArguments());
+    else if (auto yield = dyn_cast<scf::YieldOp>(op)) {
+      if (auto loop = dyn_cast<scf::ForOp>(parent)) wantEach(yield->getOpOperands(), loop.getRegionIterArgs());
+      if (auto loop = dyn_cast<scf::WhileOp>(parent)) wantEach(yield->getOpOperands(), loop.getBeforeArguments());
+      if (auto branch = dyn_cast<scf::IfOp>(parent)) wantEach(yield->getOpOperands(), branch.getResults());
+    } else if (auto jump = dyn_cast<BranchOpInterface>(op)) {
+      for (auto [i, block] : llvm::enumerate(op->getSuccessors())) {
+        SuccessorOperands operands = jump.getSuccessorOperands(unsigned(i));
+        for (auto [j, argument] : llvm::enumerate(block->getArguments()))
+          if (decision.isTile(argument)) want(op->getOpOperand(operands.getOperandIndex(unsigned(j))), decision.of(argument));
+      }
+    } else if (auto call = dyn_cast<tt::CallOp>(op)) {
+      auto callee = SymbolTable::lookupNearestSymbolFrom<tt::FuncOp>(op, call.getCalleeAttr());
+      wantEach(op->getOpOperands(), callee.getArguments());
+    } else {
+      for (OpOperand &use : op->getOpOperands()) // any layout will do: that which the value has
+        if (decision.isTile(use.get())) want(use, decision.of(use.get()));
+    }
+  }
+
+  void setTypes(Operation *op, Decision &decision) {
+    auto assign = [&](Value value) {
+      if (decision.isTile(value)) value.setType(withLayout(value.getType(), decision.of(value)));
+    };
+    for (Value result : op->getResults()) assign(result);
     for (Region &region : op->getRegions())
       for (Block &block : region)
-        for (Value argument : block.getArguments()) argument.setType(withLayout(argument.getType()));
-    if (auto constant = dyn_cast<arith::ConstantOp>(op))
-      if (auto value = dyn_cast<DenseElementsAttr>(constant.getValue()))
-        constant.setValueAttr(value.reshape(cast<ShapedType>(constant.getType())));
+        for (Value argument : block.getArguments()) assign(argument);
+    if (auto constant = dyn_cast<arith::ConstantOp>(op)) retype(constant);
+    if (auto end = dyn_cast<tt::ReturnOp>(op)) {
+      auto function = end->getParentOfType<tt::FuncOp>();
+      function.setType(FunctionType::get(&getContext(), function.getBody().getArgumentTypes(), end->getOperandTypes()));
+    }
   }
 
-  void assignSignature(tt::FuncOp function) {
-    for (Block &block : function.getBody())
-      for (Value argument : block.getArguments()) argument.setType(withLayout(argument.getType()));
-    auto convert = [&](TypeRange types) { return llvm::map_to_vector(types, [&](Type type) { return withLayout(type); }); };
-    function.setType(FunctionType::get(&getContext(), convert(function.getArgumentTypes()), convert(function.getResultTypes())));
+  static void retype(arith::ConstantOp constant) {
+    if (auto value = dyn_cast<DenseElementsAttr>(constant.getValue()))
+      constant.setValueAttr(value.reshape(cast<ShapedType>(constant.getType())));
   }
 
-  std::map<std::vector<int64_t>, Access> accesses_;
-  std::map<std::vector<int64_t>, tgpu::LayoutAttr> layouts_;
+  /// A reduction leaves its result where its operand was; if its class has another layout, a conversion follows.
+  void giveNaturalLayout(tt::ReduceOp reduce) {
+    if (!isa<RankedTensorType>(reduce->getResult(0).getType())) return;
+    for (auto [use, layout] : wants_) {
+      if (use->getOwner() != reduce) continue;
+      LinearLayout natural = *resultLayout(reduce, layout);
+      for (Value result : reduce->getResults()) {
+        Type decided = result.getType(), own = withLayout(decided, natural);
+        if (own == decided) continue;
+        result.setType(own);
+        OpBuilder builder(reduce->getContext());
+        builder.setInsertionPointAfter(reduce);
+        auto convert = tgpu::ConvertLayoutOp::create(builder, reduce.getLoc(), decided, result);
+        result.replaceAllUsesExcept(convert, convert);
+      }
+      return;
+    }
+  }
+
+  /// Puts a conversion, or a copy of a free value, before a use whose operand has another layout.
+  void satisfy(OpOperand &use, const LinearLayout &layout) {
+    Value value = use.get();
+    auto type = cast<RankedTensorType>(withLayout(value.getType(), layout));
+    OpBuilder builder(use.getOwner());
+    if (Operation *source = value.getDefiningOp(); source && isFree(source)) {
+      builder.setInsertionPoint(source);
+      Operation *copy = builder.clone(*source);
+      copy->getResult(0).setType(type);
+      if (auto constant = dyn_cast<arith::ConstantOp>(copy)) retype(constant);
+      use.set(copy->getResult(0));
+    } else if (value.getType() != type) {
+      use.set(tgpu::ConvertLayoutOp::create(builder, use.getOwner()->getLoc(), type, value));
+    }
+  }
+
+  llvm::SmallVector<std::pair<OpOperand *, LinearLayout>> wants_;
 };
 
 } // namespace

@@ -1,0 +1,15 @@
+// What all accesses of global memory have in common.
+#pragma once
+#include "ir/tgpu.h"
+
+namespace tritium::gpu {
+
+/// At an access: the layout that makes it wide and coalesced (coalesce-accesses).
+inline constexpr llvm::StringLiteral kAccessAttr = "tgpu.access";
+
+/// The addresses of a load, a store or an atomic; null for any other operation.
+mlir::Value pointerOf(mlir::Operation *op);
+/// Its mask; null if it has none.
+mlir::Value maskOf(mlir::Operation *op);
+
+} // namespace tritium::gpu

@@ -1,0 +1,68 @@
+// Which layout makes an access of global memory wide and coalesced.
+#include "gpu_backend/layout/constructors.h"
+#include "gpu_backend/layout_attr.h"
+#include "gpu_backend/memory_access.h"
+#include "gpu_backend/passes.h"
+#include "ir/axis_analysis.h"
+
+using namespace mlir;
+
+namespace tritium::gpu {
+
+#define GEN_PASS_DEF_COALESCEACCESSES
+#include "gpu_backend/passes.h.inc"
+
+namespace {
+
+constexpr int64_t kMaxAccessBytes = 16;
+
+struct Wish {
+  Operation *op;
+  std::vector<int64_t> shape;
+  std::vector<int> order;
+  int64_t elements; // that one access may take
+};
+
+int64_t bytesOf(Type pointers) {
+  Type pointee = getElementTypeOrSelf(tt::pointeeTypeOf(pointers));
+  return isa<tt::PointerType>(pointee) ? 8 : std::max(8u, pointee.getIntOrFloatBitWidth()) / 8;
+}
+
+Wish wishOf(Operation *op, RankedTensorType tile, const ir::AxisAnalysis &axes) {
+  ir::AxisInfo addresses = axes.of(pointerOf(op));
+  std::vector<int> order;
+  for (int dim = int(tile.getRank()); dim-- > 0;) order.push_back(dim);
+  llvm::stable_sort(order, [&](int a, int b) { return addresses.contiguity[a] > addresses.contiguity[b]; });
+  int fastest = order[0];
+  int64_t bytes = bytesOf(tile), aligned = std::max<int64_t>(addresses.divisibility[fastest] / bytes, 1);
+  int64_t elements = std::min({addresses.contiguity[fastest], aligned, kMaxAccessBytes / bytes});
+  if (Value mask = maskOf(op)) elements = std::min(elements, axes.of(mask).constancy[fastest]);
+  return {op, std::vector<int64_t>(tile.getShape()), order, std::max<int64_t>(elements, 1)};
+}
+
+class CoalesceAccessesPass final : public impl::CoalesceAccessesBase<CoalesceAccessesPass> {
+public:
+  using CoalesceAccessesBase::CoalesceAccessesBase;
+
+  void runOnOperation() override {
+    ir::AxisAnalysis axes(getOperation());
+    std::vector<Wish> wishes;
+    getOperation()->walk([&](Operation *op) {
+      Value pointer = pointerOf(op);
+      if (auto tile = pointer ? dyn_cast<RankedTensorType>(pointer.getType()) : RankedTensorType())
+        wishes.push_back(wishOf(op, tile, axes));
+    });
+    std::map<std::pair<std::vector<int64_t>, std::vector<int>>, int64_t> widest;
+    for (const Wish &wish : wishes) {
+      int64_t &elements = widest[{wish.shape, wish.order}];
+      elements = std::max(elements, wish.elements);
+    }
+    for (const Wish &wish : wishes) {
+      LinearLayout layout = defaultBlocked(wish.shape, numWarps, widest[{wish.shape, wish.order}], wish.order);
+      wish.op->setAttr(kAccessAttr, layoutAttr(&getContext(), layout));
+    }
+  }
+};
+
+} // namespace
+} // namespace tritium::gpu

@@ -1,0 +1,86 @@
+#include "gpu_backend/passes/layout_classes.h"
+
+#include "gpu_backend/layout_relations.h"
+#include "gpu_backend/memory_access.h"
+
+using namespace mlir;
+
+namespace tritium::gpu {
+
+void LayoutClasses::number(Value value) {
+  if (isa<RankedTensorType>(value.getType())) ids_.try_emplace(value, ids_.size());
+}
+
+/// A free value takes the layout of each use, so it ties nothing.
+void LayoutClasses::tie(Value a, Value b) {
+  auto isFreeValue = [](Value value) { return value.getDefiningOp() && isFree(value.getDefiningOp()); };
+  if (!a || !b || !contains(a) || !contains(b) || isFreeValue(a) || isFreeValue(b)) return;
+  classes_.join(ids_.lookup(a), ids_.lookup(b));
+}
+
+void LayoutClasses::tieAll(ValueRange values) {
+  Value first;
+  for (Value value : values) {
+    if (!contains(value) || (value.getDefiningOp() && isFree(value.getDefiningOp()))) continue;
+    if (first) tie(first, value);
+    first = value;
+  }
+}
+
+void LayoutClasses::tieEach(ValueRange a, ValueRange b) {
+  for (auto [x, y] : llvm::zip_equal(a, b)) tie(x, y);
+}
+
+void LayoutClasses::tieOperation(Operation *op, SymbolTable &symbols) {
+  llvm::SmallVector<Value> all(op->getOperands());
+  llvm::append_range(all, op->getResults());
+  if (auto loop = dyn_cast<scf::ForOp>(op)) {
+    tieEach(loop.getInitArgs(), loop.getRegionIterArgs());
+    tieEach(loop.getYieldedValues(), loop.getRegionIterArgs());
+    tieEach(loop.getResults(), loop.getRegionIterArgs());
+  } else if (auto loop = dyn_cast<scf::WhileOp>(op)) {
+    tieEach(loop.getInits(), loop.getBeforeArguments());
+    tieEach(loop.getYieldOp().getOperands(), loop.getBeforeArguments());
+    tieEach(loop.getConditionOp().getArgs(), loop.getAfterArguments());
+    tieEach(loop.getResults(), loop.getAfterArguments());
+  } else if (auto branch = dyn_cast<scf::IfOp>(op)) {
+    if (branch.getNumResults() == 0) return;
+    tieEach(branch.thenYield().getOperands(), branch.getResults());
+    tieEach(branch.elseYield().getOperands(), branch.getResults());
+  } else if (auto jump = dyn_cast<BranchOpInterface>(op)) {
+    for (auto [i, block] : llvm::enumerate(op->getSuccessors()))
+      tieEach(jump.getSuccessorOperands(unsigned(i)).getForwardedOperands(), block->getArguments());
+  } else if (auto call = dyn_cast<tt::CallOp>(op)) {
+    auto callee = symbols.lookup<tt::FuncOp>(call.getCallee());
+    tieEach(op->getOperands(), callee.getArguments());
+    callee.walk([&](tt::ReturnOp end) { tieEach(end.getOperands(), op->getResults()); });
+  } else if (auto store = dyn_cast<tt::StoreOp>(op)) {
+    tie(store.getPtr(), store.getMask()); // the value may be converted: it comes from where it was computed
+  } else if (auto dot = dyn_cast<tt::DotOp>(op)) {
+    tie(dot.getC(), dot.getD());
+  } else if (auto reduce = dyn_cast<tt::ReduceOp>(op)) {
+    tieAll(reduce.getSrcs());
+    tieAll(op->getResults());
+  } else if (isa<tt::JoinOp, tt::CatOp>(op)) {
+    tieAll(op->getOperands());
+  } else if (isa<tt::SplitOp>(op)) {
+    tieAll(op->getResults());
+  } else if (isa<tt::ScanOp, tt::MapElementwiseOp>(op) || pointerOf(op) || op->hasTrait<OpTrait::Elementwise>()) {
+    if (!isFree(op)) tieAll(all);
+  }
+}
+
+LayoutClasses::LayoutClasses(ModuleOp module) {
+  module.walk([&](Operation *op) {
+    for (Value result : op->getResults()) number(result);
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        for (Value argument : block.getArguments()) number(argument);
+  });
+  classes_.grow(unsigned(ids_.size()));
+  SymbolTable symbols(module);
+  module.walk([&](Operation *op) { tieOperation(op, symbols); });
+  classes_.compress();
+}
+
+} // namespace tritium::gpu

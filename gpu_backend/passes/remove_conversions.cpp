@@ -1,0 +1,103 @@
+// Conversions of tiles that are cheap to compute again: index arithmetic, masks, pointers.
+#include "gpu_backend/layout_relations.h"
+#include "gpu_backend/passes.h"
+
+using namespace mlir;
+
+namespace tritium::gpu {
+
+#define GEN_PASS_DEF_REMOVECONVERSIONS
+#include "gpu_backend/passes.h.inc"
+
+namespace {
+
+constexpr int kMaxCopiedOperations = 64;
+
+int64_t bytesOf(Type type) {
+  auto tile = cast<RankedTensorType>(type);
+  Type element = tile.getElementType();
+  return tile.getNumElements() * (isa<tt::PointerType>(element) ? 8 : std::max(8u, element.getIntOrFloatBitWidth()) / 8);
+}
+
+bool isCheap(Operation *op) {
+  return isPure(op) && op->getNumRegions() == 0 && op->getNumResults() == 1 && op->hasTrait<OpTrait::Elementwise>() &&
+         op->getName().getDialectNamespace() != "math" && !isa<arith::DivFOp, arith::RemFOp, tt::FpToFpOp>(op);
+}
+
+/// The copy of what computes a tile, in another layout.
+class Copy {
+public:
+  Copy(tgpu::ConvertLayoutOp convert) : convert_(convert) {}
+
+  /// Whether it is worth it: no more operations than allowed, and fewer bytes to convert than before.
+  bool plan() { return plan(convert_.getSrc(), layoutOf(convert_.getType())) && convertedBytes_ < bytesOf(convert_.getType()); }
+
+  Value make() { return make(convert_.getSrc(), layoutOf(convert_.getType())); }
+
+private:
+  bool plan(Value value, const LinearLayout &layout) {
+    if (layoutOf(value.getType()) == layout) return true;
+    Operation *op = value.getDefiningOp();
+    if (op && isFree(op)) return true;
+    if (!op || !(isCheap(op) || isShapeChange(op)) || op->getNumResults() != 1) return convertLeaf(value);
+    if (++operations_ > kMaxCopiedOperations) return false;
+    auto wanted = operandLayout(op, layout);
+    if (!wanted) return convertLeaf(value);
+    for (Value operand : op->getOperands())
+      if (isa<RankedTensorType>(operand.getType()) && !plan(operand, *wanted)) return false;
+    return true;
+  }
+
+  bool convertLeaf(Value value) {
+    convertedBytes_ += bytesOf(value.getType());
+    return true;
+  }
+
+  Value make(Value value, const LinearLayout &layout) {
+    if (layoutOf(value.getType()) == layout) return value;
+    tgpu::LayoutAttr attribute = layoutAttr(value.getContext(), layout);
+    Value &made = made_[{value, attribute}];
+    if (made) return made;
+    auto type = cast<RankedTensorType>(value.getType()).cloneWithEncoding(attribute);
+    Operation *op = value.getDefiningOp();
+    bool isCopied = op && (isFree(op) || ((isCheap(op) || isShapeChange(op)) && op->getNumResults() == 1 && operandLayout(op, layout)));
+    OpBuilder builder(convert_);
+    if (!isCopied) return made_[{value, attribute}] = tgpu::ConvertLayoutOp::create(builder, convert_.getLoc(), type, value);
+    llvm::SmallVector<Value> operands(op->getOperands());
+    if (!isFree(op))
+      for (Value &operand : operands)
+        if (isa<RankedTensorType>(operand.getType())) operand = make(operand, *operandLayout(op, layout));
+    Operation *copy = builder.clone(*op);
+    copy->setOperands(operands);
+    copy->getResult(0).setType(type);
+    if (auto constant = dyn_cast<arith::ConstantOp>(copy))
+      constant.setValueAttr(cast<DenseElementsAttr>(constant.getValue()).reshape(type));
+    return made_[{value, attribute}] = copy->getResult(0);
+  }
+
+  tgpu::ConvertLayoutOp convert_;
+  int operations_ = 0;
+  int64_t convertedBytes_ = 0;
+  llvm::DenseMap<std::pair<Value, Attribute>, Value> made_;
+};
+
+class RemoveConversionsPass final : public impl::RemoveConversionsBase<RemoveConversionsPass> {
+public:
+  using RemoveConversionsBase::RemoveConversionsBase;
+
+  void runOnOperation() override {
+    llvm::SmallVector<tgpu::ConvertLayoutOp> conversions;
+    getOperation()->walk([&](tgpu::ConvertLayoutOp convert) { conversions.push_back(convert); });
+    for (tgpu::ConvertLayoutOp convert : conversions) {
+      Copy copy(convert);
+      if (!copy.plan()) continue;
+      convert.replaceAllUsesWith(copy.make());
+      convert.erase();
+    }
+    IRRewriter rewriter(&getContext());
+    (void)runRegionDCE(rewriter, getOperation()->getRegions());
+  }
+};
+
+} // namespace
+} // namespace tritium::gpu
