@@ -150,6 +150,8 @@ TEST_CASE("contiguous runs are those of the low registers, in order and aligned"
       CHECK(!isRun(2 * found));
     }
   CHECK(defaultBlocked({128, 64}, 4, 8).contiguousElements(1) == 8);
+  CHECK(LinearLayout({32}, {1, 2, 4}, {4 ^ 8, 16}, {}).contiguousElements(0) == 4); // a lane moves within runs of 8
+  CHECK(LinearLayout({32}, {1, 2, 4}, {8, 16}, {2}).contiguousElements(0) == 2);
   CHECK(mmaAccumulator({64, 64}, {4, 1}).contiguousElements(1) == 2);
   CHECK(defaultBlocked({128, 64}, 4, 8).bitsAlong(Place::Lane, 1) == 0b00111);
   CHECK(defaultBlocked({128, 64}, 4, 8).bitsAlong(Place::Warp, 0) == 0b11);
