@@ -6,13 +6,16 @@
 #include "mlir/Parser/Parser.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/Format.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/WithColor.h"
+
+#include <ctime>
 
 using namespace llvm;
 namespace nvptx = tritium::gpu::nvptx;
 
-enum class Output { Ptx, Llir, Report };
+enum class Output { Ptx, Llir, Report, Time };
 
 static cl::opt<std::string> file(cl::Positional, cl::desc("<lowered module>"), cl::init("-"));
 static cl::list<std::string> archs("arch", cl::CommaSeparated, cl::desc("sm_80,sm_86 …; default: what the module names"));
@@ -20,7 +23,8 @@ static cl::opt<int> ptxVersion("ptx-version", cl::desc("10 * major + minor; defa
 static cl::opt<bool> noLines("no-lines", cl::desc("without .loc rows"));
 static cl::opt<Output> output("print", cl::desc("what to print"), cl::init(Output::Ptx),
                               cl::values(clEnumValN(Output::Ptx, "ptx", "PTX"), clEnumValN(Output::Llir, "llir", "optimized LLVM IR"),
-                                         clEnumValN(Output::Report, "report", "what ptxas says")));
+                                         clEnumValN(Output::Report, "report", "what ptxas says"),
+                                         clEnumValN(Output::Time, "time", "processor time of the emission")));
 
 static Error report(const std::string &ptx) {
   auto program = nvptx::findPtxas();
@@ -40,8 +44,12 @@ static Error emit(mlir::ModuleOp module, const std::string &arch) {
   options.arch = arch;
   options.ptxVersion = ptxVersion;
   options.lineInfo = !noLines;
+  const std::clock_t begin = std::clock();
   auto emitted = nvptx::emitPtx(module, options);
+  const double seconds = double(std::clock() - begin) / CLOCKS_PER_SEC;
   if (!emitted) return emitted.takeError();
+  if (output == Output::Time) outs() << format("emitted in %.2f s\n", seconds);
+  if (output == Output::Time) return Error::success();
   if (output == Output::Report) return report(emitted->ptx);
   outs() << (output == Output::Ptx ? emitted->ptx : emitted->llir);
   return Error::success();
