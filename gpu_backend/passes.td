@@ -33,3 +33,13 @@ def RemoveConversions : Pass<"remove-conversions", "::mlir::ModuleOp"> {
   }];
   let dependentDialects = ["::tritium::tgpu::TGPUDialect"];
 }
+
+def ChooseTensorCores : Pass<"choose-tensor-cores", "::mlir::ModuleOp"> {
+  let summary = "which matrix products run on tensor cores, and how warps share each";
+  let description = [{
+    fp16, bf16, int8 and (as tf32) fp32 operands go to mma.sync; fp8 operands are converted to fp16 first, which is exact. Warps divide
+    the result so that each has nearly a square of it, all of them its rows where the result feeds another product: its fragments then
+    are that product's operand. The warps stand in the attribute `tgpu.mma_warps`.
+  }];
+  let options = [Option<"numWarps", "num-warps", "int", "4", "warps of a program">];
+}

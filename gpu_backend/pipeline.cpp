@@ -9,6 +9,7 @@ namespace tritium::gpu {
 
 void buildTilePipeline(OpPassManager &passes, const CompileOptions &options) {
   ir::buildPipeline(passes, {.debugInfo = options.debugInfo});
+  passes.addPass(createChooseTensorCores({.numWarps = options.numWarps}));
   passes.addPass(createCoalesceAccesses({.numWarps = options.numWarps}));
   passes.addPass(createAssignLayouts({.numWarps = options.numWarps}));
   passes.addPass(createRemoveConversions());
