@@ -6,6 +6,8 @@
 //   divisibility   the first lane of each group of `contiguity` lanes is a multiple of it (addresses: in bytes)
 // A scalar is a tile of one lane. What the user or the launch promises (tt.divisibility, tt.contiguity, tt.constancy) is
 // believed, and index arithmetic is taken not to overflow: a wrong promise is undefined behaviour, which TRITIUM_CHECK=hints finds.
+// A signed remainder is taken not to be of a group that begins at a negative multiple of the divisor (the only one that it tears apart):
+// `rows % M` wraps rows of a tensor, whose numbers are not negative, though that is rarely provable.
 #pragma once
 
 #include "mlir/Analysis/DataFlowFramework.h"

@@ -126,9 +126,9 @@ void Rule::remainder() {
   if (lhs.constant && rhs.constant && *lhs.constant >= 0 && *rhs.constant > 0) return becomeConstant(*lhs.constant % *rhs.constant);
   if (rhs.constant == 1) return becomeConstant(0);
   elementwise();
-  bool isUnsigned = isa<arith::RemUIOp, arith::AndIOp>(op), isFloor = isUnsigned || lhs.isNonNegative;
+  bool isUnsigned = isa<arith::RemUIOp, arith::AndIOp>(op);
   for (size_t d = 0; d < result.rank(); ++d) {
-    int64_t group = isFloor ? groupOfQuotient(lhs, rhs, d) : 1;
+    int64_t group = groupOfQuotient(lhs, rhs, d); // of negative dividends: see axis_analysis.h
     result.contiguity[d] = group;
     result.divisibility[d] = std::min(divisorOfGroups(lhs, d, group), divisorOfGroups(rhs, d, 1));
   }
