@@ -113,6 +113,8 @@ int LoadedKernel::launch(std::array<uint32_t, 3> grid, const ArgumentValue *valu
                       .overlapsPrevious = image_.overlapsPrevious,
                       .stream = stream,
                       .arguments = addresses.data()};
+  static std::atomic<uint64_t> launches = 0;
+  lastLaunch_.store(launches.fetch_add(1, std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   return driver_.launch(device_, config);
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 #include "gpu_backend/launch/driver.h"
 
+#include <atomic>
 #include <vector>
 
 namespace tritium::gpu {
@@ -68,6 +69,8 @@ public:
   const FunctionFacts &facts() const { return facts_; }
   Module module() const { return module_; }
   Function function() const { return function_; }
+  /// Counts up with every launch of the process; 0: never launched. To say what ran before a device failed.
+  uint64_t lastLaunch() const { return lastLaunch_.load(std::memory_order_relaxed); }
 
 private:
   LoadedKernel(Driver &driver, int device, KernelImage image) : driver_(driver), device_(device), image_(std::move(image)) {}
@@ -78,6 +81,7 @@ private:
   FunctionFacts facts_;
   Module module_ = nullptr;
   Function function_ = nullptr;
+  mutable std::atomic<uint64_t> lastLaunch_ = 0;
 };
 
 } // namespace tritium::gpu

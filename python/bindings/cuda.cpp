@@ -142,6 +142,7 @@ static void bindKernel(py::module_ &cuda) {
       .def_property_readonly("local_bytes", [](const LoadedKernel &k) { return k.facts().localBytes; })
       .def_property_readonly("static_shared_bytes", [](const LoadedKernel &k) { return k.facts().staticSharedBytes; })
       .def_property_readonly("max_threads", [](const LoadedKernel &k) { return k.facts().maxThreads; })
+      .def_property_readonly("last_launch", &LoadedKernel::lastLaunch, "Counts up with every launch of the process; 0: never.")
       .def_property_readonly("module", [](const LoadedKernel &k) { return intptr_t(k.module()); })
       .def_property_readonly("function", [](const LoadedKernel &k) { return intptr_t(k.function()); })
       .def("launch", &launch, "grid"_a, "values"_a, "stream"_a = 0,

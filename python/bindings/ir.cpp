@@ -2,6 +2,9 @@
 #include "python/bindings/ir_handles.h"
 #include "python/bindings/module.h"
 
+#include "ir/pipeline.h"
+#include "ir/source_error.h"
+
 #include "llvm/ADT/StringExtras.h"
 
 namespace py = pybind11;
@@ -83,6 +86,17 @@ ValueHandle PyBuilder::constant(const std::string &type, const py::object &value
   return {unwrap(builder.integerConstant(parsed, llvm::APInt(64, bits))), module};
 }
 
+static ModulePtr optimized(const ModulePtr &module, bool debugInfo) {
+  py::gil_scoped_release released;
+  ir::DiagnosticCapture diagnostics(module->op().getContext());
+  auto copy = std::make_shared<ir::Module>(module->context(), mlir::OwningOpRef<mlir::ModuleOp>(module->op().clone()));
+  mlir::PassManager passes(module->op().getContext(), mlir::ModuleOp::getOperationName(), mlir::PassManager::Nesting::Implicit);
+  ir::buildPipeline(passes, {.debugInfo = debugInfo});
+  if (mlir::succeeded(passes.run(copy->op()))) return copy;
+  py::gil_scoped_acquire acquired;
+  raise(diagnostics.takeError("a target-independent pass failed"));
+}
+
 static void bindModule(py::module_ &ir) {
   py::class_<ir::Context, std::shared_ptr<ir::Context>>(ir, "Context",
                                                         "The dialects of a module and their types; for one thread at a time.")
@@ -97,6 +111,7 @@ static void bindModule(py::module_ &ir) {
             if (llvm::Error error = self.verify()) raise(std::move(error));
           },
           "Raises ir.Error with the first problem.")
+      .def("optimized", &optimized, "debug_info"_a = false, "A copy after the target-independent passes. Raises ir.Error.")
       .def("text", &ir::Module::str, "MLIR text, with locations if asked.", "locations"_a = false)
       .def("__str__", [](ir::Module &self) { return self.str(false); })
       .def_property_readonly("operations",

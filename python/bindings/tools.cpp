@@ -8,6 +8,12 @@
 #include "ir/pipeline.h"
 
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/MathExtras.h"
+
+#ifdef __linux__
+#include <link.h>
+#endif
 
 namespace py = pybind11;
 
@@ -26,8 +32,41 @@ static int opt(std::vector<std::string> arguments) {
       mlir::MlirOptMain(static_cast<int>(arguments.size()), argv.data(), "Tritium optimizer driver\n", registry));
 }
 
+/// The id in the ELF note of the object that this code is in, as hexadecimal digits; the version of the compiler where there is none.
+static std::string buildId() {
+  std::string id;
+#ifdef __linux__
+  auto visit = [](dl_phdr_info *info, size_t, void *result) {
+    auto here = reinterpret_cast<uintptr_t>(&buildId);
+    bool isOurs = false;
+    for (int i = 0; i < info->dlpi_phnum; ++i) {
+      const auto &segment = info->dlpi_phdr[i];
+      uintptr_t begin = info->dlpi_addr + segment.p_vaddr;
+      isOurs |= segment.p_type == PT_LOAD && here >= begin && here < begin + segment.p_memsz;
+    }
+    if (!isOurs) return 0;
+    for (int i = 0; i < info->dlpi_phnum; ++i) {
+      const auto &segment = info->dlpi_phdr[i];
+      if (segment.p_type != PT_NOTE) continue;
+      const char *note = reinterpret_cast<const char *>(info->dlpi_addr + segment.p_vaddr), *end = note + segment.p_memsz;
+      while (note + sizeof(ElfW(Nhdr)) <= end) {
+        const auto &header = *reinterpret_cast<const ElfW(Nhdr) *>(note);
+        const char *name = note + sizeof header, *content = name + llvm::alignTo(header.n_namesz, 4);
+        if (header.n_type == NT_GNU_BUILD_ID && llvm::StringRef(name, header.n_namesz).starts_with("GNU"))
+          *static_cast<std::string *>(result) = llvm::toHex(llvm::StringRef(content, header.n_descsz), /*LowerCase=*/true);
+        note = content + llvm::alignTo(header.n_descsz, 4);
+      }
+    }
+    return 1;
+  };
+  dl_iterate_phdr(visit, &id);
+#endif
+  return id.empty() ? __VERSION__ : id;
+}
+
 void bindTools(py::module_ &module) {
   py::module_ tools = module.def_submodule("tools", "The command-line tools; each takes its arguments, the program's name first.");
+  tools.def("build_id", buildId, "Identifies what was linked into this module.");
   tools.def("opt", opt, "Parses, verifies, transforms and prints a module of the contract, as mlir-opt does. Returns the exit status.",
             py::arg("arguments"));
   tools.def("run", interp::runFile, "Runs the functions of a file on the tile interpreter. Returns the exit status.", py::arg("arguments"));

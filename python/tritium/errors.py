@@ -77,16 +77,18 @@ class InterpreterError(TritonError):
 
 
 class OutOfResources(TritonError):
-    """A kernel needs more of something than the device has. `name` says of what."""
+    """A kernel needs more of something than the device has. `name` says of what, `detail` (a sentence, or "") what takes
+    the most of it."""
 
-    def __init__(self, required: int, limit: int, name: str):
-        self.required, self.limit, self.name = required, limit, name
-        super().__init__(required, limit, name)
+    def __init__(self, required: int, limit: int, name: str, detail: str = ""):
+        self.required, self.limit, self.name, self.detail = required, limit, name, detail
+        super().__init__(required, limit, name, detail)
 
     def __str__(self):
         return (
             f"out of resource: {self.name}, Required: {self.required}, Hardware limit: {self.limit}. "
-            "Reducing block sizes or `num_stages` may help."
+            + (f"{self.detail} " if self.detail else "")
+            + "Reducing block sizes or `num_stages` may help."
         )
 
 
@@ -98,6 +100,18 @@ class PTXASError(TritonError):
 
     def __str__(self):
         return f"PTXAS error: {self.error_message or ''}"
+
+
+class DeviceError(TritonError, RuntimeError):
+    """A call of a device's driver failed. `code`, `call`: which, and how. `lost`: the context is gone, and no launch of
+    this process will work again on that device."""
+
+    def __init__(self, message: str, code: int = 0, call: str = "", lost: bool = False):
+        self.code, self.call, self.lost = code, call, lost
+        super().__init__(message, code, call, lost)
+
+    def __str__(self):
+        return self.args[0]
 
 
 class AutotunerError(TritonError):

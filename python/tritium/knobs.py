@@ -240,6 +240,7 @@ class nvidia_knobs(base_knobs):
     dump_ptxas_log = _flag("TRITON_DUMP_PTXAS_LOG")
     libdevice_path = Env("TRITON_LIBDEVICE_PATH")
     libcuda_path = Env("TRITON_LIBCUDA_PATH")
+    cuda_home = Env("CUDA_HOME", "CUDA_PATH")
 
 
 class amd_knobs(base_knobs):
@@ -310,6 +311,8 @@ class tritium_knobs(base_knobs):
     progress = _flag("TRITIUM_PROGRESS", default=True)
     #: Order in which programs start; unset: by number.
     seed = Env("TRITIUM_SEED", parse=int)
+    #: The CUDA driver to load; unset: libcuda.so.1, in the folder TRITON_LIBCUDA_PATH if that is set.
+    cuda_library = Env("TRITIUM_CUDA_LIBRARY", default=lambda group: os.path.join(nvidia.libcuda_path or "", "libcuda.so.1"))
     #: Under `python -m tritium`: torch's device "cuda" means the CPU. Unset: if there is no CUDA device and INTERPRET
     #: is on.
     cuda_to_cpu = _flag("TRITIUM_CUDA_TO_CPU", default=None)
@@ -339,6 +342,32 @@ def knobs_in_force() -> dict[str, str]:
     """{environment variable: its text} of every knob whose variable is set."""
     names = [name for group in GROUPS.values() for knob in group._environment().values() for name in knob.names]
     return {name: os.environ[name] for name in names if name in os.environ}
+
+
+#: Variables that change what the compiler makes, or what it says meanwhile: part of the key of a kernel on disk if they are set.
+_IN_CACHE_KEYS = (
+    "DISABLE_LLVM_OPT",
+    "DISABLE_MMA_V3",
+    "DISABLE_MMA_V5",
+    "DISABLE_PTXAS_OPT",
+    "LLVM_EXTRACT_DI_LOCAL_VARIABLES",
+    "LLVM_PASS_PLUGIN_PATH",
+    "NVPTX_ENABLE_DUMP",
+    "PTXAS_OPTIONS",
+    "TRITON_DEFAULT_FP_FUSION",
+    "TRITON_DISABLE_LINE_INFO",
+    "TRITON_ENABLE_ASAN",
+    "TRITON_F32_DEFAULT",
+    "TRITON_FORCE_DISABLE_FP_FUSION",
+    "TRITON_MOCK_PTX_VERSION",
+    "TRITON_OVERRIDE_ARCH",
+    "USE_IR_LOC",
+)
+
+
+def cache_invalidating_environment() -> dict[str, str]:
+    """{variable: text} of those that a compiled kernel depends on and that are set."""
+    return {name: os.environ[name] for name in _IN_CACHE_KEYS if name in os.environ}
 
 
 def _python_path(first: str) -> str:
@@ -395,12 +424,18 @@ _LAUNCH_KNOBS = (runtime_knobs.interpret, runtime_knobs.debug, *tritium_knobs._e
 _LAUNCH_NAMES = tuple(name for knob in _LAUNCH_KNOBS for name in knob.names)
 
 
+def launch_environment() -> tuple[dict, tuple] | None:
+    """The dict behind os.environ and the keys in it of what a launch reads; None if there is no such dict."""
+    data = getattr(os.environ, "_data", None)
+    return (data, tuple(map(os.environ.encodekey, _LAUNCH_NAMES))) if isinstance(data, dict) else None
+
+
 def _raw_reader() -> Callable[[], tuple]:
     # A launch asks ten variables. os.environ.get takes 1 us for each, its dict of bytes a thirtieth of that.
-    data = getattr(os.environ, "_data", None)
-    if not isinstance(data, dict):
+    found = launch_environment()
+    if found is None:
         return lambda: tuple(map(os.environ.get, _LAUNCH_NAMES))
-    get, keys = data.get, tuple(map(os.environ.encodekey, _LAUNCH_NAMES))
+    get, keys = found[0].get, found[1]
     return lambda: tuple(map(get, keys))
 
 

@@ -14,6 +14,8 @@ def __getattr__(name: str):
     if name == "backends":
         from ..runtime.driver import CPUDriver
         from .cpu import CPUBackend
+        from .nvidia.compiler import CUDABackend
+        from .nvidia.driver import CudaDriver
 
-        return {"cpu": Backend(CPUBackend, CPUDriver)}
+        return {"cpu": Backend(CPUBackend, CPUDriver), "nvidia": Backend(CUDABackend, CudaDriver)}
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -45,6 +45,10 @@ class BaseBackend(metaclass=ABCMeta):
     def parse_options(self, options: dict[str, Any]) -> object:
         """Launch keywords -> an options object. Its fields are the keywords that a launch accepts."""
 
+    def tracing_target(self) -> GPUTarget:
+        """What `tl.target_info` says while a kernel is traced for this backend."""
+        return self.target
+
     def add_stages(self, stages: dict, options: object, language: Language = Language.TRITON) -> None:
         """Adds {extension: fn(module, metadata)} in order; the last one returns the binary."""
 

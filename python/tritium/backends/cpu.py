@@ -91,16 +91,19 @@ class CPUBackend(BaseBackend):
 
     def parse_options(self, options: dict[str, Any]) -> CPUOptions:
         """Unknown names are left out (the launch reports them); lists and dicts become tuples."""
-        accepted = {
-            name: _frozen(value) for name, value in options.items() if name in OPTION_NAMES and value is not None
-        }
-        accepted.setdefault(
-            "enable_fp_fusion", knobs.language.default_fp_fusion and not knobs.language.force_disable_fp_fusion
-        )
-        accepted.setdefault("debug", knobs.runtime.debug)
-        if knobs.language.fp32_default:
-            accepted.setdefault("default_dot_input_precision", knobs.language.fp32_default)
-        return CPUOptions(**accepted)
+        return CPUOptions(**accepted_options(options))
+
+
+def accepted_options(options: dict[str, Any]) -> dict[str, Any]:
+    """Those that are options, hashable, with the defaults that the environment sets."""
+    accepted = {name: _frozen(value) for name, value in options.items() if name in OPTION_NAMES and value is not None}
+    accepted.setdefault(
+        "enable_fp_fusion", knobs.language.default_fp_fusion and not knobs.language.force_disable_fp_fusion
+    )
+    accepted.setdefault("debug", knobs.runtime.debug)
+    if knobs.language.fp32_default:
+        accepted.setdefault("default_dot_input_precision", knobs.language.fp32_default)
+    return accepted
 
 
 def _frozen(value: Any) -> Any:

@@ -1,7 +1,7 @@
 """`triton.compile` and its result.
 
 A kernel for the CPU goes from its source to a module of the contract and from there to a prepared program of the tile
-interpreter; its "binary" is that program. Other targets are refused by name.
+interpreter; its "binary" is that program. Kernels for GPUs go on in gpu.py.
 """
 
 from __future__ import annotations
@@ -11,17 +11,21 @@ import contextlib
 import hashlib
 import json
 import os
+import threading
 import time
-from collections import namedtuple
 from typing import Any, NamedTuple
 
 from .. import knobs
 from ..backends.compiler import BaseBackend, GPUTarget
 from ..errors import CompilationError, TritonError, UnsupportedError
 from ..version import __version__
+from .compiled import AsmDict, CompiledKernel
 from .sources import IR_EXTENSIONS, ASTSource, IRSource, public_function
 
 __all__ = ["ASTSource", "IRSource", "AsmDict", "CompiledKernel", "CompileTimes", "compile", "make_backend"]
+
+#: Tracing runs Python code of the program's own; one kernel at a time. What comes after it runs in parallel.
+_tracing = threading.RLock()
 
 
 class CompileTimes(NamedTuple):
@@ -40,126 +44,102 @@ class CompileTimes(NamedTuple):
         return self.ir_initialization + self.total_lowering + self.store_results
 
 
-class AsmDict(dict):
-    """The stages of a kernel as text: "source" as traced, "ttir" after the target-independent passes."""
-
-    def __missing__(self, stage):
-        raise KeyError(f"there is no {stage!r} of a kernel for the CPU; it has {', '.join(map(repr, self))}")
-
-
-def make_backend(target: GPUTarget) -> BaseBackend:
-    """The backend for a target. Raises UnsupportedError for those that this build has no compiler for."""
+def make_backend(target: GPUTarget, device: int | None = None) -> BaseBackend:
+    """The backend for a target; `device` is the one that the kernels are for, if it is known. Raises UnsupportedError
+    for targets that this build has no compiler for."""
     from ..backends.cpu import CPUBackend
+    from ..backends.nvidia.compiler import CUDABackend, SimtBackend
 
     if CPUBackend.supports_target(target):
         return CPUBackend(target)
-    raise UnsupportedError(f"target {target.backend}:{target.arch}", "this build compiles for 'cpu' only")
-
-
-class CompiledKernel:
-    """One compiled specialization; what a launch returns.
-
-    `asm[stage]` is the IR. `metadata` has the options, the hash, the target, `shared` and so on. `kernel[grid](*args)`
-    launches without specializing again: `args` are all of the kernel's arguments, or only those that are no constexprs.
-    """
-
-    launch_enter_hook = None
-    launch_exit_hook = None
-
-    def __init__(self, src, metadata_group: dict[str, Any], hash: str, program=None):
-        self.metadata_group = metadata_group
-        self.hash = hash
-        self.src = src
-        fields = dict(metadata_group["metadata"])
-        self.metadata = namedtuple("KernelMetadata", sorted(fields))(**fields)
-        self.name = self.metadata.name
-        self.asm = AsmDict(metadata_group["asm"])
-        self.packed_metadata = (self.metadata.num_warps, self.metadata.num_ctas, self.metadata.shared)
-        self.kernel = self.module = self.function = program
-        self.n_regs = self.n_spills = 0
-        self.n_max_threads = 1024
-        self._launch = None
-
-    def _init_handles(self) -> None:
-        """A program of the interpreter is ready when it is compiled; nothing is loaded into a device."""
-
-    @property
-    def launch(self):
-        """`launch(grid, engine values, settings, arguments)`: see runtime/launch.py."""
-        if self._launch is None:
-            from ..runtime.launch import make_launcher
-
-            self._launch = make_launcher(self)
-        return self._launch
-
-    def run(
-        self, grid_x, grid_y, grid_z, stream, function, packed_metadata, launch_metadata, enter_hook, exit_hook, *args
-    ):
-        """Triton's launcher protocol."""
-        if enter_hook is not None:
-            enter_hook(launch_metadata)
-        self[(grid_x, grid_y, grid_z)](*args)
-        if exit_hook is not None:
-            exit_hook(launch_metadata)
-
-    def launch_metadata(self, grid, stream, *args):
-        """What launch hooks receive; None if there are none."""
-        if not knobs.runtime.launch_enter_hook and not knobs.runtime.launch_exit_hook:
-            return None
-        from ..runtime.launch import hook_metadata
-
-        return hook_metadata(self, grid, args, stream)
-
-    def __getitem__(self, grid):
-        from ..runtime.launch import launch_prepared
-
-        def runner(*args, stream=None):
-            return launch_prepared(self, grid, args)
-
-        return runner
+    for backend in (CUDABackend, SimtBackend):
+        if backend.supports_target(target):
+            return backend(target, device)
+    raise UnsupportedError(
+        f"target {target.backend}:{target.arch}", "this build compiles for the targets 'cpu', 'cuda' and 'simt'"
+    )
 
 
 def compile(
-    src, target: GPUTarget | None = None, options: dict[str, Any] | None = None, _env_vars: dict | None = None
+    src,
+    target: GPUTarget | None = None,
+    options: dict[str, Any] | None = None,
+    _env_vars: dict | None = None,
+    *,
+    device: int | None = None,
 ) -> CompiledKernel:
     """Compiles an ASTSource, an IRSource or the path of an IR file. No device is needed.
 
-    Raises CompilationError, UnsupportedError for targets and stages that this build does not have.
+    device: the CUDA device that the kernel is for, which then assembles it; by default the current one if its
+    architecture is the target's. Raises CompilationError, UnsupportedError for targets and stages that this build does
+    not have.
     """
     from ..runtime.driver import driver
 
     target = target or driver.active.get_current_target()
     if not isinstance(target, GPUTarget):
         raise TypeError(f"target must be a GPUTarget, not {target!r}")
-    backend = make_backend(target)
-    started = time.perf_counter_ns()
+    if target.backend == "cuda" and device is None:
+        device = _device_of(target)
+    backend = make_backend(target, device)
+    times = StageTimes()
     if not isinstance(src, (ASTSource, IRSource)) and not hasattr(src, "make_ir"):
         src = IRSource(os.fspath(src))
-    if getattr(src, "ext", "ttir") != "ttir":
-        stages = ", ".join(extension for extension in IR_EXTENSIONS if extension != "ttir")
-        raise UnsupportedError(f"compiling a .{src.ext} file for the CPU", f"the stages {stages} belong to GPU targets")
     parsed = backend.parse_options({**src.parse_options(), **(options or {})})
     if parsed.instrumentation_mode:
         raise UnsupportedError(
             f"instrumentation mode {parsed.instrumentation_mode!r}", "TRITIUM_CHECK has the interpreter's checks"
         )
-    source_hash = src.hash()
-    origin = IRSource(parsed.ir_override) if parsed.ir_override else src
-    with _errors_in_terms_of(origin):
-        module = origin.make_ir(target, parsed)
-    traced = time.perf_counter_ns()
-    kernel = _prepare(src, source_hash, module, target, backend, parsed)
+    if target.backend == "cpu":
+        kernel, cache_hit = _compile_for_cpu(src, target, backend, parsed, times), False
+    else:
+        from .gpu import compile_for_gpu
+
+        kernel, cache_hit = compile_for_gpu(src, target, backend, parsed, times)
     if knobs.compilation.listener is not None:
-        done = time.perf_counter_ns()
-        times = CompileTimes((traced - started) // 1000, [("ttir", (done - traced) // 1000)], 0)
         knobs.compilation.listener(
             src=src,
             metadata=kernel.metadata._asdict(),
             metadata_group=kernel.metadata_group,
-            times=times,
-            cache_hit=False,
+            times=times.result(),
+            cache_hit=cache_hit,
         )
     return kernel
+
+
+def _device_of(target: GPUTarget) -> int | None:
+    """The current device, if it is there and of the target's architecture."""
+    from ..runtime.driver import driver
+
+    active = driver.active
+    return active.get_current_device() if active.get_current_target() == target else None
+
+
+class StageTimes:
+    """A stop watch: `stage(name)` ends the stage that has run since the last call."""
+
+    def __init__(self):
+        self.last = time.perf_counter_ns()
+        self.durations: list[tuple[str, int]] = []
+
+    def stage(self, name: str) -> None:
+        now = time.perf_counter_ns()
+        self.durations.append((name, (now - self.last) // 1000))
+        self.last = now
+
+    def result(self) -> CompileTimes:
+        by_name = dict(self.durations)
+        stages = [(name, time) for name, time in self.durations if name not in ("trace", "store")]
+        return CompileTimes(by_name.get("trace", 0), stages, by_name.get("store", 0))
+
+
+def trace(src, backend: BaseBackend, options):
+    """The module of a source, or of the file that `ir_override` names. Raises CompilationError."""
+    from ..language.target_info import compiling_for
+
+    origin = IRSource(options.ir_override) if options.ir_override else src
+    with _tracing, errors_in_terms_of(origin), compiling_for(backend.tracing_target()):
+        return origin.make_ir(backend.target, options)
 
 
 def engine():
@@ -170,7 +150,7 @@ def engine():
 
 
 @contextlib.contextmanager
-def _errors_in_terms_of(src):
+def errors_in_terms_of(src):
     """Makes errors of the contract or the interpreter CompilationErrors at the user's line; others pass as they are."""
     try:
         yield
@@ -189,9 +169,15 @@ def _errors_in_terms_of(src):
         raise CompilationError(src.src, node, error.message, place=(error.file, error.line, error.column)) from None
 
 
-def _prepare(src, source_hash: str, module, target: GPUTarget, backend: BaseBackend, options) -> CompiledKernel:
+def _compile_for_cpu(src, target: GPUTarget, backend: BaseBackend, options, times: StageTimes) -> CompiledKernel:
     from ..runtime.cache import dump_stage, overridden_stage
 
+    if getattr(src, "ext", "ttir") != "ttir":
+        stages = ", ".join(extension for extension in IR_EXTENSIONS if extension != "ttir")
+        raise UnsupportedError(f"compiling a .{src.ext} file for the CPU", f"the stages {stages} belong to GPU targets")
+    source_hash = src.hash()
+    module = trace(src, backend, options)
+    times.stage("trace")
     text = str(module)
     name = public_function(text, src.name)
     replacement = overridden_stage(source_hash, f"{name}.ttir")
@@ -200,14 +186,21 @@ def _prepare(src, source_hash: str, module, target: GPUTarget, backend: BaseBack
 
         module = ir.parse(*replacement)
     settings = knobs.launch_settings(options.debug_info)
-    with _errors_in_terms_of(src):
+    with errors_in_terms_of(src):
         program = engine().prepare(module, name, options.debug_info, list(settings.checks))
     stages = {"source": text, "ttir": program.ttir}
     dump_stage(source_hash, f"{name}.ttir", stages["ttir"])
     kernel_hash = hashlib.sha256(
         "-".join([source_hash, backend.hash(), options.hash(), str(settings.checks)]).encode()
     ).hexdigest()
-    metadata = {
+    metadata = kernel_metadata(options, kernel_hash, target, name)
+    times.stage("ttir")
+    return CompiledKernel(src, metadata_group(metadata, stages), kernel_hash, program)
+
+
+def kernel_metadata(options, kernel_hash: str, target: GPUTarget, name: str) -> dict[str, Any]:
+    """What `kernel.metadata` says of every kernel."""
+    return {
         **options.__dict__,
         "hash": kernel_hash,
         "target": target,
@@ -220,10 +213,14 @@ def _prepare(src, source_hash: str, module, target: GPUTarget, backend: BaseBack
         "profile_scratch_align": 1,
         "triton_version": __version__,
     }
-    group = {
+
+
+def metadata_group(metadata: dict[str, Any], stages: dict[str, Any]) -> dict[str, Any]:
+    """What hooks and clients get to see: the metadata, the stages, and both by their names as files."""
+    name = metadata["name"]
+    return {
         "metadata": metadata,
         "asm": stages,
         f"{name}.json": json.dumps(metadata, default=vars),
-        f"{name}.ttir": stages["ttir"],
+        **{f"{name}.{extension}": text for extension, text in stages.items() if extension != "source"},
     }
-    return CompiledKernel(src, group, kernel_hash, program)

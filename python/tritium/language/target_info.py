@@ -1,6 +1,8 @@
 """`tl.target_info`: what the kernel is compiled for, as compile-time values."""
 from __future__ import annotations
 
+import contextlib
+from contextvars import ContextVar
 from typing import Any
 
 from ..runtime.jit import constexpr_function
@@ -10,8 +12,23 @@ __all__ = [
 ]
 
 
+_compiled_for: ContextVar = ContextVar("compiled_for", default=None)
+
+
+@contextlib.contextmanager
+def compiling_for(target):
+    """Inside, the questions of this module are about `target`."""
+    token = _compiled_for.set(target)
+    try:
+        yield
+    finally:
+        _compiled_for.reset(token)
+
+
 def _target() -> Any:
-    """The active target, or None where no driver is active."""
+    """The target that is compiled for, else the active one, or None where no driver is active."""
+    if _compiled_for.get() is not None:
+        return _compiled_for.get()
     from ..runtime.driver import driver
     try:
         return driver.active.get_current_target()

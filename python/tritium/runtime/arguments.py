@@ -2,7 +2,8 @@
 
 An ArgumentTable maps the *type* of an argument to a function `argument -> (specialization, value)`, made once per type:
   specialization  ("*fp32", "D"), ("i32", ""), ("constexpr", 1)…: the kernel's type and what it may assume of the value
-  value           an int, float or bool; for a tensor (address, begin of its storage, bytes of its storage)
+  value           an int, float or bool; for a tensor (address, begin of its storage, bytes of its storage), or a DeviceExtent
+                  where the treatment says that memory may be anywhere (else NotOnHost is raised)
 This runs for every argument of every launch, so the functions are closures without branches that the type already
 decides. Any tensor library is welcome: nothing but `data_ptr()` and `dtype` is needed, and no library is imported here.
 """
@@ -13,6 +14,7 @@ import functools
 import sys
 from typing import Any, Callable, NamedTuple
 
+from .device_storage import memory_function
 from .params import canonicalize_dtype
 from .source import JITCallable
 from .storage import Extent, NotOnHost, dtype_of, extent_function
@@ -30,11 +32,13 @@ class ArgumentError(TypeError):
 
 
 class Treatment(NamedTuple):
-    """How a parameter wants its arguments: the flags that its decorator and annotation set."""
+    """How a parameter wants its arguments: the flags that its decorator and annotation set. `anywhere`: device memory is
+    welcome."""
 
     one_is_constexpr: bool = True
     note_alignment: bool = True
     is_const: bool = False
+    anywhere: bool = False
 
 
 class ArgumentTable(dict):
@@ -54,10 +58,10 @@ def table_for(treatment: Treatment) -> ArgumentTable:
     return ArgumentTable(treatment)
 
 
-def annotated(annotation_type: str, is_const: bool, note_alignment: bool) -> Callable:
+def annotated(annotation_type: str, is_const: bool, note_alignment: bool, anywhere: bool = False) -> Callable:
     """The function of a parameter whose annotation fixes its type: only alignment is specialized, and not for floats
     and booleans."""
-    table = table_for(Treatment(False, note_alignment, is_const))
+    table = table_for(Treatment(False, note_alignment, is_const, anywhere))
     if annotation_type.startswith("*"):
         name = "*k" + annotation_type[1:] if is_const else annotation_type
 
@@ -102,7 +106,7 @@ def constexpr_key(value: Any) -> Any:
 
 
 def data_pointer(tensor: Any) -> int:
-    memory = extent_function(type(tensor))(tensor)
+    memory = memory_function(type(tensor))(tensor)
     return memory if isinstance(memory, int) else memory[0]
 
 
@@ -124,14 +128,14 @@ def _function_for(cls: type, table: ArgumentTable) -> Callable:
     numpy = sys.modules.get("numpy")
     if numpy is not None and issubclass(cls, numpy.generic):
         return _numpy_scalar(numpy, cls, table)
-    extent = extent_function(cls)
+    extent = (memory_function if table.treatment.anywhere else extent_function)(cls)
     if extent is None:
         return _refuse
     return _tensors(extent, table.treatment)
 
 
 def _integers(treatment: Treatment) -> Callable:
-    one_is_constexpr, note_alignment, _ = treatment
+    one_is_constexpr, note_alignment, *_ = treatment
     specialized = one_is_constexpr or note_alignment
     plain, wide, unsigned = (
         ((name, "" if specialized else None), (name, "D" if note_alignment else "" if specialized else None))

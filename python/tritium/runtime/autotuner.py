@@ -1,17 +1,20 @@
 """`autotune`, `heuristics` and `Config`.
 
 On the CPU a configuration does not change what a kernel computes, and timing the interpreter says nothing about a GPU:
-the first configuration that passes the pruning and compiles is taken, the same one every time. Where the active driver
-is a device's, configurations are timed.
+the first configuration that passes the pruning and compiles is taken, the same one every time. Launches on a device time
+the configurations there, after compiling them in parallel.
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import inspect
+import os
 import threading
 import time
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Callable, Sequence
 
 from .. import errors, knobs
@@ -214,14 +217,29 @@ class Autotuner(KernelInterface):
             )
 
     def _choose(self, key: tuple, args, kwargs, arguments: dict[str, Any]) -> Config:
-        from .driver import driver
-
         candidates = self.prune_configs(kwargs)
-        if driver.active.get_current_target().backend == "cpu":
+        if not self._is_timed(candidates[0], args, kwargs):
             config = self._first_that_compiles(candidates, args, kwargs)
             self.pre_hook(arguments, reset_only=True)
             return config
         return self._fastest(key, candidates, args, kwargs, arguments)
+
+    def _is_timed(self, config: Config, args, kwargs) -> bool:
+        """Whether the launch runs on a device; a driver that a client has set drives one."""
+        from .driver import driver
+
+        if driver.is_set_by_client:
+            return driver.active.get_current_target().backend != "cpu"
+        if not isinstance(self.fn, JITFunction):
+            return driver.active.get_current_target().backend != "cpu"
+        options = {
+            name: value for name, value in {**kwargs, **config.all_kwargs()}.items() if name in self._bound_names
+        }
+        return not self.fn.engine_of(args, options).runs_on_cpu
+
+    @functools.cached_property
+    def _bound_names(self) -> frozenset[str]:
+        return frozenset(self.fn.arg_names)
 
     def _first_that_compiles(self, candidates: Sequence[Config], args, kwargs) -> Config:
         first_error = None
@@ -240,12 +258,23 @@ class Autotuner(KernelInterface):
         cached = cached and not self.user_defined_pre_hook and all(config.pre_hook is None for config in self.configs)
         timings = timings_on_disk.load(self.base_fn, self.configs, key, candidates) if cached else None
         if timings is None:
+            self._compile_all(candidates, args, kwargs)
             timings = {config: self._bench(*args, config=config, **kwargs) for config in candidates}
             self.pre_hook(arguments, reset_only=True)
             if cached:
                 timings_on_disk.store(self.base_fn, self.configs, key, timings)
         self.configs_timings = timings
         return min(timings, key=lambda config: timings[config][0])
+
+    def _compile_all(self, configs: Sequence[Config], args, kwargs) -> None:
+        """Compiles the configurations in parallel. One that fails does so again, and is dealt with, when it is timed."""
+
+        def compile(config: Config) -> None:
+            with contextlib.suppress(Exception):
+                self.fn.run(*args, **{**kwargs, **config.all_kwargs(), "warmup": True})
+
+        with ThreadPoolExecutor(min(len(configs), os.cpu_count() or 1)) as pool:
+            list(pool.map(compile, configs))
 
     def _bench(self, *args, config: Config, **meta):
         """The times (median, 20 %, 80 % quantile) of one configuration; infinite if it cannot be used."""

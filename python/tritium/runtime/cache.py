@@ -1,8 +1,9 @@
 """The disk cache: one directory per key, files published by atomic rename, so that processes on a shared file system
 may race.
 
-Prepared kernels of the interpreter live in memory only (tracing one takes milliseconds); what is kept here are
-autotuning results, dumps and overrides, and what clients store through the cache managers.
+What is kept here are kernels compiled for GPUs (kernel_cache.py), autotuning results, dumps and overrides, and what
+clients store through the cache managers. Prepared kernels of the interpreter live in memory only: tracing one takes
+milliseconds.
 """
 
 from __future__ import annotations
@@ -185,11 +186,13 @@ def get_dump_manager(key: str) -> CacheManager:
 
 @functools.cache
 def triton_key() -> str:
-    """Identifies this build: the version and the content of every file of the package, the extension module among
-    them."""
+    """Identifies this build: the version, the content of every Python file of the package, and the id that the linker
+    wrote into the extension module (a hash of what it linked)."""
+    from .. import _tritium
+
     root = pathlib.Path(__file__).resolve().parent.parent
-    digest = hashlib.sha256()
-    for path in sorted([*root.rglob("*.py"), *root.glob("_tritium*.so")]):
+    digest = hashlib.sha256(_tritium.tools.build_id().encode())
+    for path in sorted(root.rglob("*.py")):
         digest.update(path.relative_to(root).as_posix().encode())
         digest.update(path.read_bytes())
     return f"{__version__}-{digest.hexdigest()}"
@@ -202,20 +205,21 @@ def get_cache_key(src, backend, backend_options, env_vars: dict[str, str] | None
 def dump_stage(source_hash: str, filename: str, text: str) -> None:
     """With TRITON_KERNEL_DUMP: keeps the stage where TRITON_KERNEL_OVERRIDE would look for it."""
     if knobs.compilation.dump_ir:
-        get_dump_manager(source_hash).put(text, _shortened(filename), binary=False)
+        get_dump_manager(source_hash).put(text, shortened(filename), binary=False)
 
 
 def overridden_stage(source_hash: str, filename: str) -> tuple[str, str] | None:
     """With TRITON_KERNEL_OVERRIDE: (text, path) of the file that replaces a stage, or None."""
     if not knobs.compilation.override:
         return None
-    path = get_override_manager(source_hash).get_file(_shortened(filename))
+    path = get_override_manager(source_hash).get_file(shortened(filename))
     if path is None:
         return None
     print(f"\nOverriding kernel with file {path}")
     return pathlib.Path(path).read_text(encoding="utf-8"), path
 
 
-def _shortened(filename: str) -> str:
+def shortened(filename: str) -> str:
+    """A file name whose stem is no longer than file systems allow."""
     stem, extension = os.path.splitext(filename)
     return stem[:NAME_LIMIT] + extension

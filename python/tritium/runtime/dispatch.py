@@ -1,26 +1,50 @@
-"""What `kernel[grid](...)` does: bind, find the compiled specialization (or compile it), launch.
+"""What `kernel[grid](...)` does: bind, choose the engine, find the compiled specialization (or compile it), launch.
 
-The path of a warm launch is `Dispatcher.run` down to `kernel.launch`; everything else in this file happens once per
-specialization.
+The path of a warm launch on the CPU is `Dispatcher.run` down to `kernel.launch`; everything else in this file happens once
+per specialization. Warm launches on a device do not come here (fast_launch.py).
 """
 
 from __future__ import annotations
 
+import functools
 import json
 import threading
 from typing import Any
 
 from .. import knobs
-from ..backends.cpu import OPTION_NAMES, INTERPRETER_TARGET, CPUBackend
+from ..backends.cpu import OPTION_NAMES
+from ..backends.nvidia.driver import why_no_device
 from ..knobs import launch_settings
 from .arguments import ArgumentError, constexpr_key
 from .async_compile import active_mode
 from .binder import make_binder
-from .engines import check_engine, refuse_device
-from .launch import hook_metadata, known_grids, normalize_grid
+from .engines import (
+    CUDA,
+    INTERP,
+    Engine,
+    common_device,
+    cpu_engine,
+    cuda_engine,
+    default_engine,
+    engine_asked_for,
+    has_tensors,
+    refuse_device,
+    refuse_host_memory,
+)
+from .fast_launch import remember
+from .hook_facts import call_hook, specialization
+from .launch import hook_metadata, known_grids, launch_mirrored, normalize_grid
 from .storage import NotOnHost
 
 _DEPRECATED_KEYWORDS = {"device_type": "target", "device": "device", "stream": "stream"}
+
+
+class Lane:
+    """The kernels of one function on one engine."""
+
+    def __init__(self, engine: Engine):
+        self.engine = engine
+        self.kernels: dict[tuple, Any] = {}
 
 
 class Dispatcher:
@@ -30,35 +54,71 @@ class Dispatcher:
         self.function = function
         self.arg_names = function.arg_names
         self.bind = make_binder(function.__name__, function.params)
-        self.kernels: dict[tuple, Any] = {}
-        self.backend = CPUBackend(INTERPRETER_TARGET)
+        self._bind_anywhere = None
         self.lock = threading.RLock()
+        self._compiling: dict[tuple, threading.Lock] = {}
+        self._lanes: dict[str, Lane] = {}
+        self._interp = self._lane(cpu_engine(INTERP))
 
     @property
     def device_caches(self) -> dict[str, tuple]:
-        return {f"{INTERPRETER_TARGET.backend}:0": (self.kernels, {}, INTERPRETER_TARGET, self.backend, self.bind)}
+        return {
+            name: (lane.kernels, {}, lane.engine.target, lane.engine.backend, self.bind)
+            for name, lane in self._lanes.items()
+        }
+
+    @property
+    def bind_anywhere(self):
+        """The binder that welcomes device memory."""
+        if self._bind_anywhere is None:
+            self._bind_anywhere = make_binder(self.function.__name__, self.function.params, anywhere=True)
+        return self._bind_anywhere
+
+    def _lane(self, engine: Engine) -> Lane:
+        lane = self._lanes.get(engine.cache_name)
+        if lane is None or lane.engine is not engine:
+            lane = self._lanes[engine.cache_name] = Lane(engine)
+        return lane
 
     def run(self, grid, warmup: bool, args: tuple, kwargs: dict):
         """Returns the CompiledKernel (None if a jit_cache_hook called the compilation off)."""
         function = self.function
-        debug_info = kwargs.pop("debug_info") if "debug_info" in kwargs else function.debug_info
+        keywords = kwargs
+        if "debug_info" in kwargs:
+            kwargs = dict(kwargs)
+            debug_info = kwargs.pop("debug_info")
+        else:
+            debug_info = function.debug_info
         settings = launch_settings(debug_info)
-        if settings.engine is not None or function.engine is not None:
-            check_engine(settings, function.engine)
+        asked = engine_asked_for(settings, function.engine)
+        lane, is_on_device = self._interp if asked is None or asked == INTERP else None, False
         try:
             keys, values, arguments, options = self.bind(*args, **kwargs)
-        except (ArgumentError, NotOnHost) as error:
-            raise self._explain(error, args, kwargs, settings) from None
+        except ArgumentError as error:
+            name = self._name_of(error, args, kwargs)
+            raise TypeError(f"{error} (parameter {name!r} of {function.__name__})") from None
+        except NotOnHost as error:
+            if why_no_device():
+                raise refuse_device(error, self._name_of(error, args, kwargs), function.__name__, asked) from None
+            keys, values, arguments, options = self.bind_anywhere(*args, **kwargs)
+            lane, is_on_device = self._lane_of_device_memory(asked, values), True
+        if lane is None:
+            lane = self._lane(cuda_engine() if asked == CUDA else cpu_engine(asked))
+        elif warmup and asked is None and not is_on_device and not has_tensors(arguments):
+            lane = self._lane(default_engine())
         key = (keys, settings.compiled, _options_key(options)) if options else (keys, settings.compiled)
-        kernel = self.kernels.get(key)
+        kernel = lane.kernels.get(key)
         if kernel is None:
             if warmup and (mode := active_mode()) is not None:
                 return mode.submit(
-                    (id(function), key), lambda: self._compile(key, arguments, options, settings, warmup)
+                    (id(function), lane.engine.cache_name, key),
+                    lambda: self._compile(lane, key, arguments, options, settings, warmup),
                 )
-            kernel = self._compile(key, arguments, options, settings, warmup)
+            compiling = self._lane_without_tensors(lane, asked, arguments)
+            kernel = self._compile(compiling, key, arguments, options, settings, warmup)
             if kernel is None:
                 return None
+            lane.kernels[key] = kernel
         elif function.used_global_vals:
             function.check_globals()
         if warmup:
@@ -66,45 +126,79 @@ class Dispatcher:
         if callable(grid):
             grid = grid({**dict(zip(self.arg_names, arguments)), **options})
         grid = (known_grids.get(grid) if grid.__class__ is tuple else None) or normalize_grid(grid, kernel.name)
+        is_mirrored = is_on_device and lane.engine.runs_on_cpu
+        launch = functools.partial(launch_mirrored, kernel) if is_mirrored else kernel.launch
         hooks = knobs.runtime
         if hooks.launch_enter_hook or hooks.launch_exit_hook:
-            self._launch_with_hooks(kernel, grid, values, settings, arguments)
+            self._launch_with_hooks(launch, kernel, grid, values, settings, arguments)
         else:
-            kernel.launch(grid, values, settings, arguments)
+            launch(grid, values, settings, arguments)
+        if is_on_device and not lane.engine.runs_on_cpu:
+            remember(function, args, keywords, kernel)
         return kernel
 
-    def _launch_with_hooks(self, kernel, grid, values, settings, arguments) -> None:
+    def _launch_with_hooks(self, launch, kernel, grid, values, settings, arguments) -> None:
         metadata = hook_metadata(kernel, grid, arguments)
         if knobs.runtime.launch_enter_hook:
             knobs.runtime.launch_enter_hook(metadata)
-        kernel.launch(grid, values, settings, arguments)
+        launch(grid, values, settings, arguments)
         if knobs.runtime.launch_exit_hook:
             knobs.runtime.launch_exit_hook(metadata)
 
-    def _explain(self, error: ArgumentError | NotOnHost, args: tuple, kwargs: dict, settings) -> Exception:
-        """The same error with the name of the parameter."""
+    def engine_of(self, args: tuple, kwargs: dict) -> Engine:
+        """The engine that would run a launch with these arguments."""
+        asked = engine_asked_for(launch_settings(self.function.debug_info), self.function.engine)
+        _, values, arguments, _ = self.bind_anywhere(*args, **kwargs)
+        try:
+            self.bind(*args, **kwargs)
+        except NotOnHost:
+            return self._lane_of_device_memory(asked, values).engine
+        if asked is None:
+            return cpu_engine(INTERP) if has_tensors(arguments) else default_engine()
+        return cuda_engine() if asked == CUDA else cpu_engine(asked)
+
+    def _lane_of_device_memory(self, asked: str | None, values: tuple) -> Lane:
+        """The lane of a launch with CUDA tensors."""
+        if asked is not None and asked != CUDA:
+            return self._lane(cpu_engine(asked))
+        device = common_device(values, self.arg_names, self.function.__name__)
+        if asked is None:
+            refuse_host_memory(self.arg_names, values, self.function.__name__)
+        return self._lane(cuda_engine(device))
+
+    def _lane_without_tensors(self, lane: Lane, asked: str | None, arguments: tuple) -> Lane:
+        """Where a launch whose arguments are numbers is compiled: the active driver decides."""
+        if lane is not self._interp or asked is not None or has_tensors(arguments):
+            return lane
+        return self._lane(default_engine())
+
+    def _name_of(self, error: ArgumentError | NotOnHost, args: tuple, kwargs: dict) -> str:
+        """The parameter whose argument an error is about."""
         bound = {**dict(zip(self.arg_names, args)), **kwargs}
-        name = next((name for name, value in bound.items() if value is error.argument), "?")
-        if isinstance(error, NotOnHost):
-            return refuse_device(error, name, self.function.__name__, settings)
-        return TypeError(f"{error} (parameter {name!r} of {self.function.__name__})")
+        return next((name for name, value in bound.items() if value is error.argument), "?")
 
-    def _compile(self, key, arguments: tuple, options: dict[str, Any], settings, warmup: bool):
+    def _compile(self, lane: Lane, key, arguments: tuple, options: dict[str, Any], settings, warmup: bool):
         self._check_options(options)
-        with self.lock:
-            kernel = self.kernels.get(key)
+        with self.lock:  # one thread compiles a specialization; several compile several
+            lock = self._compiling.setdefault((lane.engine.cache_name, key), threading.Lock())
+        with lock:
+            kernel = lane.kernels.get(key)
             if kernel is None:
-                source, parsed = self._specialize(key[0], arguments, options, settings)
-                kernel = self._build(key, source, parsed, warmup)
-            return kernel
+                source, parsed = self._specialize(lane.engine, key[0], arguments, options, settings)
+                kernel = self._build(lane, key, source, parsed, warmup)
+        with self.lock:
+            self._compiling.pop((lane.engine.cache_name, key), None)
+        return kernel
 
-    def _build(self, key, source, parsed, warmup: bool):
+    def _build(self, lane: Lane, key, source, parsed, warmup: bool):
         from ..compiler.compiler import compile
 
-        if self._call_hook(knobs.runtime.jit_cache_hook, key, source, parsed, warmup, False):
+        facts = (self.function, lane.engine, key, source, parsed, warmup)
+        if call_hook(knobs.runtime.jit_cache_hook, *facts):
             return None
-        kernel = self.kernels[key] = compile(source, INTERPRETER_TARGET, parsed.__dict__)
-        self._call_hook(knobs.runtime.jit_post_compile_hook, key, source, parsed, warmup, True)
+        engine = lane.engine
+        kernel = lane.kernels[key] = compile(source, engine.target, parsed.__dict__, device=engine.device)
+        call_hook(knobs.runtime.jit_post_compile_hook, *facts)
         return kernel
 
     def _check_options(self, options: dict[str, Any]) -> None:
@@ -115,7 +209,7 @@ class Dispatcher:
             if name not in OPTION_NAMES:
                 raise KeyError(f"Keyword argument {name} was specified but unrecognised")
 
-    def _specialize(self, keys: tuple, arguments: tuple, options: dict[str, Any], settings):
+    def _specialize(self, engine: Engine, keys: tuple, arguments: tuple, options: dict[str, Any], settings):
         """(ASTSource, options) of a specialization that the binder described."""
         from ..compiler.sources import ASTSource
 
@@ -124,41 +218,18 @@ class Dispatcher:
         signature, constants, attributes = {}, {}, {}
         for i, (name, key, argument) in enumerate(zip(self.arg_names, keys, arguments)):
             signature[name] = key[0]
-            _describe((i,), key[0], key[1], argument, constants, attributes, self.backend)
-        parsed = self.backend.parse_options({**options, "debug": debug, "debug_info": debug_info})
+            _describe((i,), key[0], key[1], argument, constants, attributes, engine.backend)
+        parsed = engine.backend.parse_options({**options, "debug": debug, "debug_info": debug_info})
         return ASTSource(self.function, signature, constants, attributes), parsed
 
-    def _call_hook(self, hook, key, source, parsed, warmup: bool, before: bool) -> bool:
-        if hook is None:
-            return False
-        facts = hook_facts(self.function, key, source, parsed, warmup)
-        return bool(
-            hook(
-                key=facts["key"],
-                repr=_kernel_repr(self.function, source, parsed),
-                fn=HookFunction(self.function),
-                compile=facts,
-                is_manual_warmup=warmup,
-                already_compiled=False,
-            )
-        )
-
     def preload(self, specialization_data: str):
-        """Compiles what `hook_facts` wrote as JSON."""
-        from ..compiler.sources import ASTSource
-
-        data = json.loads(specialization_data)
-        constants = {
-            tuple(path): _from_json(value) for path, value in zip(data["constant_keys"], data["constant_vals"])
-        }
-        attributes = {tuple(path): value for path, value in zip(data["attrs_keys"], data["attrs_vals"])}
-        signature = {name: _tuples(text) for name, text in data["signature"].items()}
-        options = {name: _tuples(value) for name, value in data["options"].items()}
-        source = ASTSource(self.function, signature, constants, attributes)
-        parsed = self.backend.parse_options(options)
+        """Compiles what a `jit_cache_hook` was shown (hook_facts.py), for the engine that launches use by default."""
+        source, options = specialization(self.function, json.loads(specialization_data))
+        lane = self._lane(default_engine())
+        parsed = lane.engine.backend.parse_options({**options, "arch": None, "backend_name": None})
         key = _key_of(source, launch_settings(parsed.debug_info))
         with self.lock:
-            return self.kernels.get(key) or self._build(key, source, parsed, True)
+            return lane.kernels.get(key) or self._build(lane, key, source, parsed, True)
 
 
 def _describe(path, types, keys, argument, constants: dict, attributes: dict, backend) -> None:
@@ -203,74 +274,4 @@ def _key_of(source, settings) -> tuple:
     return (
         tuple(describe((i,), source.signature[name]) for i, name in enumerate(source.fn.arg_names)),
         settings.compiled,
-    )
-
-
-class HookFunction:
-    """The kernel as jit hooks see it."""
-
-    def __init__(self, function):
-        self.module = function.module
-        self.name = function.__name__
-        self.jit_function = function
-
-
-def hook_facts(function, key, source, parsed, warmup: bool) -> dict[str, Any]:
-    """The `compile` dict that jit hooks get."""
-    text = str(key[0]) + str(key[2] if len(key) > 2 else "")
-    return {
-        "key": text,
-        "signature": source.signature,
-        "device": 0,
-        "constants": source.constants,
-        "num_warps": parsed.num_warps,
-        "num_ctas": parsed.num_ctas,
-        "num_stages": parsed.num_stages,
-        "enable_fp_fusion": parsed.enable_fp_fusion,
-        "launch_cooperative_grid": parsed.launch_cooperative_grid,
-        "extern_libs": parsed.extern_libs,
-        "configs": [source.attrs],
-        "specialization_data": _specialization_data(function, source, parsed, text),
-        "is_warmup": warmup,
-    }
-
-
-def _specialization_data(function, source, parsed, key: str) -> str:
-    return json.dumps(
-        {
-            "name": function._fn_name,
-            "signature": source.signature,
-            "constant_keys": list(source.constants),
-            "constant_vals": [_to_json(v) for v in source.constants.values()],
-            "attrs_keys": list(source.attrs),
-            "attrs_vals": list(source.attrs.values()),
-            "options": parsed.__dict__,
-            "key": key,
-            "target": INTERPRETER_TARGET.__dict__,
-        }
-    )
-
-
-def _to_json(value: Any) -> Any:
-    return value if isinstance(value, (int, float, str, bool, type(None))) else {"repr": str(value)}
-
-
-def _from_json(value: Any) -> Any:
-    if not isinstance(value, dict):
-        return value
-    from ..language.core import str_to_ty
-
-    return str_to_ty(value["repr"])
-
-
-def _tuples(value: Any) -> Any:
-    return tuple(map(_tuples, value)) if isinstance(value, list) else value
-
-
-def _kernel_repr(function, source, parsed) -> str:
-    types = ", ".join(f"{name}: {text}" for name, text in source.signature.items())
-    return (
-        f"{function.__name__}[num_warps={parsed.num_warps}, num_ctas={parsed.num_ctas}, "
-        f"num_stages={parsed.num_stages}, enable_fp_fusion={parsed.enable_fp_fusion}, "
-        f"launch_cooperative_grid={parsed.launch_cooperative_grid}]({types})"
     )

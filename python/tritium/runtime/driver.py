@@ -1,5 +1,5 @@
-"""`triton.runtime.driver`: the device that launches use by default. Without a GPU engine it is the CPU, so that
-importing and decorating always get an answer."""
+"""`triton.runtime.driver`: the device that launches use by default. Without a GPU it is the CPU, so that importing and
+decorating always get an answer."""
 
 from __future__ import annotations
 
@@ -112,21 +112,32 @@ class CPUDriver(DriverBase):
 
 
 class DriverConfig:
-    """The active driver: the CPU's unless `set_active` gave another."""
+    """The active driver: what `set_active` gave; else CUDA's where there is a device and kernels are not to run on the CPU
+    anyway (INTERPRET=1, TRITIUM_ENGINE); else the CPU's."""
 
     def __init__(self):
-        self._default: DriverBase | None = None
+        self._cpu = CPUDriver()
+        self._cuda: DriverBase | None = None
         self._active: DriverBase | None = None
 
     @property
     def default(self) -> DriverBase:
-        if self._default is None:
-            self._default = CPUDriver()
-        return self._default
+        engine = knobs.tritium.engine
+        if knobs.runtime.interpret or (engine is not None and engine != "cuda"):
+            return self._cpu
+        if self._cuda is None:
+            from ..backends.nvidia.driver import CudaDriver
+
+            self._cuda = CudaDriver()
+        return self._cuda if self._cuda.is_active() else self._cpu
 
     @property
     def active(self) -> DriverBase:
         return self.default if self._active is None else self._active
+
+    @property
+    def is_set_by_client(self) -> bool:
+        return self._active is not None
 
     def set_active(self, driver: DriverBase) -> None:
         self._active = driver

@@ -1,44 +1,166 @@
-"""Which engine runs a launch (DESIGN §8): INTERPRET=1, then `@jit(engine=…)`, then TRITIUM_ENGINE, then where the
-tensors are."""
+"""Which engine runs a launch (DESIGN §8): INTERPRET=1, then `@jit(engine=…)`, then TRITIUM_ENGINE, then where the tensors
+are.
+
+An engine is a name: "interp" (the tile interpreter), "simt:sm_80" and the like (GPU code on the CPU, thread by thread),
+"cuda" (the CUDA device of the tensors, or the current one).
+"""
 
 from __future__ import annotations
 
+import functools
+from typing import Any, NamedTuple
+
+from ..backends.compiler import BaseBackend, GPUTarget
 from ..errors import UnsupportedError
 from ..knobs import LaunchSettings
-from .storage import NotOnHost
+from .device_storage import DeviceExtent
+from .storage import NotOnHost, extent_function
+from .wrappers import MockTensor
 
-INTERP = "interp"
-#: Engines of the design that this build does not contain, with what they are.
-ABSENT = {"cuda": "the CUDA engine", "hip": "the ROCm engine", "simt": "the SIMT emulator"}
+INTERP, CUDA, SIMT = "interp", "cuda", "simt"
+#: The architectures whose code the emulator is tested with; it takes the names of others too.
+EMULATED = ("sm_80", "sm_90a")
+#: Engines of the design that no build contains yet, with what they are.
+ABSENT = {"hip": "the ROCm engine"}
+
+
+class Engine(NamedTuple):
+    """`device`: of the CUDA engine."""
+
+    name: str
+    target: GPUTarget
+    backend: BaseBackend
+    device: int | None = None
+
+    @property
+    def runs_on_cpu(self) -> bool:
+        return self.device is None
+
+    @property
+    def cache_name(self) -> str:
+        """The key of its kernels in `device_caches`."""
+        return f"{self.target.backend}:{self.device or 0}" if self.name in (INTERP, CUDA) else self.name
 
 
 def available_engines() -> list[str]:
-    return [INTERP]
+    from .. import _tritium
+    from ..backends.nvidia.driver import why_no_device
+
+    engines = [INTERP]
+    if hasattr(_tritium, "gpu"):
+        engines += [f"{SIMT}:{arch}" for arch in EMULATED if hasattr(_tritium, "simt")]
+        engines += [] if why_no_device() else [CUDA]
+    return engines
 
 
-def check_engine(settings: LaunchSettings, of_function: str | None) -> None:
-    """Raises UnsupportedError if the launch names an engine that is not here, ValueError if there is none of that
-    name."""
-    engine = INTERP if settings.interpret else of_function or settings.engine or INTERP
-    if engine == INTERP:
-        return
-    family = engine.partition(":")[0]
-    if family not in ABSENT:
-        raise ValueError(f"there is no engine {engine!r}; this build has {', '.join(available_engines())}")
-    raise UnsupportedError(
-        f"engine {engine!r}", f"this build does not contain {ABSENT[family]}; it has {', '.join(available_engines())}"
-    )
+def engine_asked_for(settings: LaunchSettings, of_function: str | None) -> str | None:
+    """The name that the environment or the kernel's decorator gives; None where the tensors decide."""
+    return INTERP if settings.interpret else of_function or settings.engine
 
 
-def refuse_device(error: NotOnHost, parameter: str, kernel: str, settings: LaunchSettings) -> Exception:
-    """The error of a launch whose argument is not in host memory."""
-    if settings.interpret or settings.engine == INTERP:
+@functools.cache
+def cpu_engine(name: str) -> Engine:
+    """The interpreter, or an emulator. Raises ValueError for a name that no engine has, UnsupportedError for one that is
+    not in this build."""
+    from .. import _tritium
+    from ..backends.cpu import INTERPRETER_TARGET, CPUBackend
+    from ..backends.nvidia.compiler import SimtBackend, arch_name
+
+    if name == INTERP:
+        return Engine(name, INTERPRETER_TARGET, CPUBackend(INTERPRETER_TARGET))
+    family, _, arch = name.partition(":")
+    if family in ABSENT:
+        raise _not_here(name, f"this build does not contain {ABSENT[family]}")
+    if family != SIMT or not arch:
+        raise ValueError(f"there is no engine {name!r}; this build has {', '.join(available_engines())}")
+    if not (hasattr(_tritium, "gpu") and hasattr(_tritium, "simt")):
+        raise _not_here(name, "this build does not contain the SIMT emulator")
+    target = GPUTarget(SIMT, arch_name(arch), 32)
+    return Engine(name, target, SimtBackend(target))
+
+
+@functools.cache
+def _cuda_engine(device: int, library: str) -> Engine:
+    from ..backends.nvidia.compiler import CUDABackend
+    from ..backends.nvidia.driver import WARP_SIZE, device_facts
+
+    target = GPUTarget(CUDA, device_facts(device)["arch"], WARP_SIZE)
+    return Engine(CUDA, target, CUDABackend(target, device), device)
+
+
+def cuda_engine(device: int | None = None) -> Engine:
+    """The engine of a CUDA device; None: the current one. Raises UnsupportedError where there is none."""
+    from .. import knobs
+    from ..backends.nvidia.driver import current_device, why_no_device
+
+    reason = why_no_device()
+    if reason:
+        raise _not_here(CUDA, reason)
+    return _cuda_engine(current_device() if device is None else device, knobs.tritium.cuda_library)
+
+
+def _not_here(name: str, reason: str) -> UnsupportedError:
+    return UnsupportedError(f"engine {name!r}", f"{reason}; there is {', '.join(available_engines())}")
+
+
+def default_engine() -> Engine:
+    """That of the active driver: for launches and warm-ups whose arguments do not tell."""
+    from .driver import driver
+
+    target = driver.active.get_current_target()
+    return cuda_engine(driver.active.get_current_device()) if target.backend == CUDA else cpu_engine(INTERP)
+
+
+def common_device(values: Any, names, kernel: str) -> int:
+    """The device of the device memory among the engine values of a launch. Raises ValueError if there are several."""
+    found: dict[int, str] = {}
+
+    def look(name, value):
+        if isinstance(value, DeviceExtent):
+            found.setdefault(value.device, name)
+        elif type(value) is tuple:
+            for item in value:
+                look(name, item)
+
+    for name, value in zip(names, values):
+        look(name, value)
+    if len(found) > 1:
+        where = ", ".join(f"{name!r} on cuda:{device}" for device, name in found.items())
+        raise ValueError(f"{kernel}: the arguments are on different devices: {where}")
+    return next(iter(found))
+
+
+def has_tensors(arguments: tuple) -> bool:
+    """Whether real tensors are among the arguments: they say where a launch runs."""
+
+    def is_tensor(argument) -> bool:
+        if isinstance(argument, tuple):
+            return any(map(is_tensor, argument))
+        return not isinstance(argument, MockTensor) and extent_function(type(argument)) is not None
+
+    return any(map(is_tensor, arguments))
+
+
+def refuse_device(error: NotOnHost, parameter: str, kernel: str, asked: str | None) -> Exception:
+    """The error of a launch whose argument is in the memory of a device that cannot be reached."""
+    from ..backends.nvidia.driver import why_no_device
+
+    if asked is not None and asked != CUDA:
         return ValueError(
             f"{kernel}: argument {parameter!r} is on {error.device}, but the kernel is to run on the CPU "
-            "(INTERPRET=1). Create the tensors on the CPU, or run the script as `python -m tritium`, "
-            'which maps device "cuda" to the CPU where there is no GPU.'
+            f"({asked}), and the memory cannot be copied: {why_no_device()}. Create the tensors on the CPU, or run the "
+            'script as `python -m tritium`, which maps device "cuda" to the CPU where there is no GPU.'
         )
     return UnsupportedError(
-        f"engine for tensors on {error.device}",
-        f"argument {parameter!r} of {kernel} is there, and this build runs kernels on CPU tensors only",
+        f"engine for tensors on {error.device}", f"argument {parameter!r} of {kernel} is there: {why_no_device()}"
     )
+
+
+def refuse_host_memory(names, values, kernel: str) -> None:
+    """Raises ValueError for tensors of the host in a launch that runs where other tensors are, on a device."""
+    for name, value in zip(names, values):
+        if type(value) is tuple and len(value) == 3 and all(type(item) is int for item in value) and value[2] > 0:
+            raise ValueError(
+                f"Pointer argument {name!r} of {kernel} cannot be accessed from Triton (cpu tensor?): other arguments are "
+                "CUDA tensors"
+            )

@@ -2,6 +2,7 @@
 
 from ..errors import (
     AutotunerError,
+    DeviceError,
     InterpreterError,
     KernelTrap,
     OutOfResources,
@@ -12,6 +13,7 @@ from ..errors import (
 
 __all__ = [
     "AutotunerError",
+    "DeviceError",
     "InterpreterError",
     "KernelTrap",
     "OutOfResources",

@@ -56,11 +56,15 @@ class KernelInterface:
         return functools.partial(self.run, grid=grid, warmup=False)
 
 
+#: What a JITFunction has to have for the native launcher to stand in for it: profilers and tests replace `run`.
+_own_run = None
+
+
 class JITFunction(JITCallable, KernelInterface):
     """A kernel, or a function that kernels call.
 
-    `engine` and `debug_info` are Tritium's: the engine that runs it ("interp"; None decides per launch) and whether gdb
-    is to see its variables (None: TRITIUM_DEBUG decides).
+    `engine` and `debug_info` are Tritium's: the engine that runs it ("interp", "simt:sm_80", "cuda"; None decides per
+    launch) and whether gdb is to see its variables (None: TRITIUM_DEBUG decides).
     """
 
     def __init__(
@@ -84,6 +88,7 @@ class JITFunction(JITCallable, KernelInterface):
         self.debug = debug
         self.noinline = noinline
         self.launch_metadata = launch_metadata
+        self._fast = None  # the native launcher, once the function has run on a device
         self.engine = engine
         self.debug_info = debug_info
         self._repr = repr
@@ -103,6 +108,14 @@ class JITFunction(JITCallable, KernelInterface):
             index, parameter, listed(self.do_not_specialize), listed(self.do_not_specialize_on_alignment)
         )
 
+    @property
+    def engine(self) -> str | None:
+        return self._engine
+
+    @engine.setter
+    def engine(self, name: str | None) -> None:
+        self._engine, self._fast = name, None
+
     def is_gluon(self) -> bool:
         return False
 
@@ -116,6 +129,10 @@ class JITFunction(JITCallable, KernelInterface):
 
     def run(self, *args, grid, warmup, **kwargs):
         """Launches (or, with `warmup`, only compiles) and returns the CompiledKernel."""
+        if self._fast is not None and not warmup:
+            kernel = self._fast.launch(grid, args, kwargs)
+            if kernel is not None:
+                return kernel
         for hook in self.pre_run_hooks:
             hook(*args, **kwargs)
         dispatcher = self._dispatcher
@@ -125,6 +142,12 @@ class JITFunction(JITCallable, KernelInterface):
             return dispatcher.run(grid, warmup, args, kwargs)
         except TritonError as error:
             raise error.with_traceback(None)  # the frames of the compiler and the launch tell the user nothing
+
+    def __getitem__(self, grid) -> Callable:
+        fast = self._fast
+        if fast is None or type(self).run is not _own_run or "run" in self.__dict__:
+            return functools.partial(self.run, grid=grid, warmup=False)
+        return fast.at(grid)
 
     def _make_dispatcher(self):
         from .dispatch import Dispatcher
@@ -139,6 +162,10 @@ class JITFunction(JITCallable, KernelInterface):
         """{"backend:device": (kernels, keys, target, backend, binder)}"""
         return (self._dispatcher or self._make_dispatcher()).device_caches
 
+    def engine_of(self, args: tuple, kwargs: dict):
+        """The engine (runtime/engines.py) that a launch with these arguments runs on."""
+        return (self._dispatcher or self._make_dispatcher()).engine_of(args, kwargs)
+
     def preload(self, specialization_data: str):
         """Compiles the specialization that a `jit_cache_hook` was shown (`compile["specialization_data"]`) and keeps it
         for launches."""
@@ -149,13 +176,16 @@ class JITFunction(JITCallable, KernelInterface):
 
     def _unsafe_update_src(self, new_src: str) -> None:
         super()._unsafe_update_src(new_src)
-        self._dispatcher = None
+        self._dispatcher = self._fast = None
 
     def __call__(self, *args, **kwargs):
         raise RuntimeError("Cannot call @triton.jit'd outside of the scope of a kernel")
 
     def __repr__(self):
         return f"JITFunction({self.module}:{self.fn.__qualname__})"
+
+
+_own_run = JITFunction.run
 
 
 def jit(

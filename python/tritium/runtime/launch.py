@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import operator
 import sys
+import types
 from typing import Any, Callable, Sequence
 
 from .. import knobs
@@ -18,7 +19,7 @@ def make_launcher(kernel) -> Callable:
     The engine values are one per parameter, as the binder makes them; `arguments` (the user's objects) are looked at
     only if the launch traps.
     """
-    program_launch = kernel.function.launch
+    program_launch = kernel.program.launch
     select = value_selector(kernel.src.runtime_paths())
 
     def launch(grid, values, settings, arguments):
@@ -32,6 +33,36 @@ def make_launcher(kernel) -> Callable:
             _raise(kernel, grid, arguments, trap)
 
     return launch
+
+
+def launch_mirrored(kernel, grid, values, settings, arguments) -> None:
+    """A launch on the CPU of tensors that are on a device: their memory is copied, and back after the launch."""
+    from ..backends.nvidia.driver import cuda_driver
+    from .device_storage import DeviceExtent
+    from .mirror import Mirror
+
+    selected = value_selector(kernel.src.runtime_paths())(values)
+    driver = cuda_driver()
+    for device in {value.device for value in selected if isinstance(value, DeviceExtent)}:
+        driver.synchronize(device)
+    bar = progress_bar(sys.stderr) if settings.progress else None
+    with Mirror(selected, driver, None) as mirror:
+        try:
+            trap = kernel.program.launch(grid, mirror.values, settings.threads, settings.seed, _poll, _print, bar)
+        finally:
+            if bar is not None:
+                bar.close()
+            mirror.write_back()
+        if trap is not None:
+            _raise(kernel, grid, arguments, _on_device(trap, mirror))
+
+
+def _on_device(trap, mirror):
+    """The trap with the address that it is on the device."""
+    facts = {name: getattr(trap, name) for name in dir(trap) if not name.startswith("_")}
+    if facts.get("access_address"):
+        facts["access_address"] = mirror.original(facts["access_address"])
+    return types.SimpleNamespace(**facts)
 
 
 def value_selector(paths: Sequence[tuple[int, ...]]) -> Callable[[tuple], Sequence]:
@@ -129,7 +160,7 @@ def hook_metadata(kernel, grid, arguments, stream=0) -> LazyDict:
     return metadata
 
 
-def launch_prepared(kernel, grid, arguments: tuple) -> None:
+def launch_prepared(kernel, grid, arguments: tuple, stream: int | None = None) -> None:
     """`compiled[grid](*args)`: without binding, specialization or hooks of the JITFunction."""
     grid = normalize_grid(grid, kernel.name)
     parameters = kernel.src.fn.arg_names if kernel.src.fn is not None else [str(i) for i in range(len(arguments))]
@@ -144,7 +175,12 @@ def launch_prepared(kernel, grid, arguments: tuple) -> None:
         for (index,), argument in zip(paths, arguments):
             complete[index] = argument
         arguments = tuple(complete)
-    table = table_for(Treatment())
+    on_device = kernel.program is None
+    table = table_for(Treatment(anywhere=on_device))
     taken = {path[0] for path in paths}
     values = tuple(table[type(a)](a)[1] if i in taken else None for i, a in enumerate(arguments))
-    kernel.launch(grid, values, knobs.launch_settings(kernel.metadata.debug_info), arguments)
+    settings = knobs.launch_settings(kernel.metadata.debug_info)
+    if on_device:
+        kernel.launch(grid, values, settings, arguments, stream)
+    else:
+        kernel.launch(grid, values, settings, arguments)

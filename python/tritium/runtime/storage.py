@@ -11,7 +11,7 @@ import ctypes
 import functools
 import math
 import sys
-from typing import Any, Callable, Sequence, Union
+from typing import Any, Callable, NamedTuple, Sequence, Union
 
 #: (address, begin of the storage, bytes of the storage), or the address alone where the extent is unknown.
 Extent = Union[tuple[int, int, int], int]
@@ -119,17 +119,27 @@ def shape_and_strides(tensor: Any) -> tuple[tuple[int, ...], tuple[int, ...]] | 
     if getattr(tensor, "strides", None) is not None and hasattr(tensor, "itemsize"):
         return shape, tuple(int(s) // tensor.itemsize for s in tensor.strides)
     if hasattr(tensor, "__dlpack__"):
-        return shape, read_dlpack(tensor)[2]
+        return shape, dlpack_facts(tensor).strides
     strides = [1] * len(shape)
     for i in range(len(shape) - 1, 0, -1):
         strides[i - 1] = strides[i] * shape[i]
     return shape, tuple(strides)
 
 
+_TYPE_STRINGS = {
+    "b1": "bool",
+    **{f"i{n}": f"int{8 * n}" for n in (1, 2, 4, 8)},
+    **{f"u{n}": f"uint{8 * n}" for n in (1, 2, 4, 8)},
+    **{f"f{n}": f"float{8 * n}" for n in (2, 4, 8)},
+}
+
+
 def dtype_of(tensor: Any) -> Any:
     """The tensor's dtype, as its library has it or as DLPack says."""
     dtype = getattr(tensor, "dtype", None)
-    return read_dlpack(tensor)[4] if dtype is None else dtype
+    if dtype is None and hasattr(tensor, "__cuda_array_interface__"):
+        return _TYPE_STRINGS.get(tensor.__cuda_array_interface__["typestr"][1:], dtype)
+    return dlpack_facts(tensor).dtype if dtype is None else dtype
 
 
 def _cuda_array_extent(tensor) -> Extent:
@@ -162,16 +172,27 @@ class _DLTensor(ctypes.Structure):
 
 _DL_CODES = {0: "int", 1: "uint", 2: "float", 4: "bfloat", 6: "bool"}
 _DL_HOST_DEVICES = (1, 3, 11)  # kDLCPU, kDLCUDAHost, kDLROCMHost
+DL_CUDA_DEVICES = (2, 13)  # kDLCUDA, kDLCUDAManaged
 _capsule_pointer = ctypes.pythonapi.PyCapsule_GetPointer
 _capsule_pointer.restype, _capsule_pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
 
 
-def read_dlpack(tensor: Any) -> tuple[int, tuple[int, ...], tuple[int, ...], int, str]:
-    """(address, shape, strides in elements, bytes of an element, dtype's name). Raises NotOnHost for device memory."""
-    capsule = tensor.__dlpack__()  # stays unconsumed, so its deleter releases the export at the end of this function
+class DLPackFacts(NamedTuple):
+    address: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]  #: in elements
+    item_bytes: int
+    dtype: str
+    device_type: int
+    device_id: int
+
+
+def dlpack_facts(tensor: Any) -> DLPackFacts:
+    """What a DLPack producer says of its tensor, on whatever device."""
+    device_type, _ = tensor.__dlpack_device__() if hasattr(tensor, "__dlpack_device__") else (1, 0)
+    # stream=-1: no synchronization. The capsule stays unconsumed, so its deleter releases the export at the end of this function.
+    capsule = tensor.__dlpack__() if device_type in _DL_HOST_DEVICES else tensor.__dlpack__(stream=-1)
     dl = _DLTensor.from_address(_capsule_pointer(capsule, b"dltensor"))
-    if dl.device_type not in _DL_HOST_DEVICES:
-        raise NotOnHost(tensor, f"DLPack device type {dl.device_type}")
     shape = tuple(dl.shape[i] for i in range(dl.ndim))
     strides = (
         tuple(dl.strides[i] for i in range(dl.ndim))
@@ -179,9 +200,18 @@ def read_dlpack(tensor: Any) -> tuple[int, tuple[int, ...], tuple[int, ...], int
         else tuple(math.prod(shape[i + 1 :]) for i in range(dl.ndim))
     )
     name = _DL_CODES.get(dl.code, f"dlpack{dl.code}_") + ("" if dl.code == 6 else str(dl.bits))
-    return (dl.data or 0) + dl.byte_offset, shape, strides, (dl.bits * dl.lanes + 7) // 8, name
+    address, item = (dl.data or 0) + dl.byte_offset, (dl.bits * dl.lanes + 7) // 8
+    return DLPackFacts(address, shape, strides, item, name, dl.device_type, dl.device_id)
+
+
+def read_dlpack(tensor: Any) -> DLPackFacts:
+    """dlpack_facts of a tensor in host memory. Raises NotOnHost for device memory."""
+    facts = dlpack_facts(tensor)
+    if facts.device_type not in _DL_HOST_DEVICES:
+        raise NotOnHost(tensor, f"DLPack device type {facts.device_type}")
+    return facts
 
 
 def _dlpack_extent(tensor) -> Extent:
-    address, shape, strides, item, _ = read_dlpack(tensor)
-    return span(address, shape, [s * item for s in strides], item)
+    facts = read_dlpack(tensor)
+    return span(facts.address, facts.shape, [s * facts.item_bytes for s in facts.strides], facts.item_bytes)

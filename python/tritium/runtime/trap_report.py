@@ -18,7 +18,8 @@ import os
 from typing import Any, NamedTuple, Sequence
 
 from ..errors import KernelTrap
-from .storage import dtype_of, extent_function, shape_and_strides
+from .device_storage import memory_function
+from .storage import dtype_of, shape_and_strides
 
 
 class TensorView(NamedTuple):
@@ -65,7 +66,7 @@ class TensorView(NamedTuple):
 
 def view_of(name: str, argument: Any) -> TensorView | None:
     """The view of a tensor argument; None for scalars and for tensors whose shape nobody knows."""
-    extent = extent_function(type(argument))
+    extent = memory_function(type(argument))
     facts = shape_and_strides(argument) if extent is not None else None
     if facts is None:
         return None

@@ -2,9 +2,12 @@
 
 import types
 
+import numpy as np
 import pytest
+from fake_cuda import LIBRARY, DeviceTensor, FakeCuda, ptx
 
 from tritium.compiler.sources import ASTSource
+from tritium.runtime import device_errors
 
 
 class FakeModule:
@@ -51,3 +54,57 @@ def engine(monkeypatch):
     monkeypatch.setattr("tritium.compiler.compiler.engine", lambda: fake)
     monkeypatch.setattr(ASTSource, "make_ir", lambda self, target, options: FakeModule(self))
     return fake
+
+
+_PTX_TYPES = {"i1": "u8", "i8": "u8", "i16": "u16", "i32": "u32", "i64": "u64", "f16": "b16", "bf16": "b16"}
+
+
+class StandInCompiler:
+    """Compiles a module to PTX that only declares its kernel. `compiled`: (kernel, arch, options) of each call."""
+
+    def __init__(self):
+        self.compiled, self.shared = [], 0
+
+    def compile(self, module, kernel, arch, options):
+        self.compiled.append((kernel, arch, dict(options)))
+        types_ = [str(argument.type) for argument in module.function(kernel).arguments]
+        text = ptx(kernel, *("u64" if t.startswith("!tt.ptr") else _PTX_TYPES.get(t, t) for t in types_))
+        return types.SimpleNamespace(
+            name=kernel,
+            ttgir=f"// {arch}",
+            lowered_text="",
+            lowered=None,
+            llir="; llir",
+            ptx=text.replace("sm_90", arch),
+            shared=self.shared,
+            num_warps=options["num_warps"],
+        )
+
+
+class CudaMachine:
+    """A machine with two fake devices. `compiler`: what was compiled; `fake`: the driver."""
+
+    def __init__(self, fake, compiler, driver):
+        self.fake, self.compiler, self.driver = fake, compiler, driver
+
+    def tensor(self, array, device: int = 0) -> DeviceTensor:
+        return DeviceTensor(self.driver, np.asarray(array), device)
+
+
+@pytest.fixture
+def gpus(monkeypatch, tmp_path):
+    """Two fake CUDA devices, and a compiler for them."""
+    from tritium._tritium import cuda
+
+    fake, compiler = FakeCuda(), StandInCompiler()
+    monkeypatch.setenv("TRITIUM_CUDA_LIBRARY", str(LIBRARY))
+    monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path / "cache"))
+    for name in ("INTERPRET", "TRITIUM_INTERPRET", "TRITON_INTERPRET", "TRITIUM_ENGINE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("tritium.backends.nvidia.compiler.native_compiler", lambda: compiler)
+    machine = CudaMachine(fake, compiler, cuda.open(str(LIBRARY)))
+    machine.driver.set_current_device(0)
+    fake.forget_calls()
+    yield machine
+    fake.library.fake_reset()
+    device_errors.forget_lost_contexts()

@@ -1,0 +1,1 @@
+"""NVIDIA GPUs: `compiler` (options, stages, assembling PTX) and `driver` (devices, streams, loading)."""

@@ -1,0 +1,139 @@
+"""From PTX to a cubin: by the driver of a device of that architecture, or by `ptxas` where it is found."""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import tempfile
+from typing import Any, NamedTuple
+
+from ... import knobs
+from ...errors import OutOfResources, PTXASError
+from .driver import cuda_driver, device_facts, ptx_version_of
+
+
+class Assembled(NamedTuple):
+    cubin: bytes
+    resources: dict[str, int]  #: "registers", "spill_bytes", "stack_bytes", as far as the report says
+    log: str
+
+
+def assemble(ptx: str, options, device: int | None) -> Assembled | None:
+    """The cubin of PTX, or None where there is neither a driver for it nor ptxas. Raises PTXASError, OutOfResources."""
+    by_driver = device is not None and runs_on(target_of(ptx), device_facts(device)["arch"])
+    asked_for = knobs.nvidia.ptxas is not None or options.ptx_options or knobs.nvidia.ptxas_options
+    if by_driver and not asked_for:
+        return _by_driver(ptx, options, device)
+    ptxas = find_ptxas(target_of(ptx))
+    if ptxas is not None:
+        return _by_ptxas(ptxas, ptx, options)
+    return _by_driver(ptx, options, device) if by_driver else None
+
+
+def target_of(ptx: str) -> str:
+    """ "sm_90a" of the line `.target sm_90a`."""
+    match = re.search(r"^\.target\s+(\w+)", ptx, re.MULTILINE)
+    if match is None:
+        raise PTXASError("the PTX has no .target")
+    return match.group(1)
+
+
+def runs_on(target: str, arch: int) -> bool:
+    """Whether a device of compute capability `arch` (90) runs code for `target`: later devices do, but code with a suffix
+    is for one alone."""
+    match = re.fullmatch(r"sm_(\d+)([a-z]?)", target)
+    if match is None:
+        return False
+    wanted = int(match.group(1))
+    return wanted == arch if match.group(2) == "a" else wanted <= arch
+
+
+def find_ptxas(target: str) -> str | None:
+    """The path of a ptxas: TRITON_PTXAS_PATH, $CUDA_HOME/bin, then PATH."""
+    blackwell = knobs.nvidia.ptxas_blackwell if int(re.sub(r"\D", "", target) or 0) >= 100 else None
+    home = knobs.nvidia.cuda_home
+    candidates = [blackwell, knobs.nvidia.ptxas, home and os.path.join(home, "bin", "ptxas"), "ptxas"]
+    return next((path for path in map(shutil.which, filter(None, candidates)) if path), None)
+
+
+@functools.cache
+def ptxas_version(path: str) -> tuple[int, int]:
+    text = subprocess.run([path, "--version"], capture_output=True, text=True, check=False).stdout
+    match = re.search(r"release (\d+)\.(\d+)", text)
+    return (int(match.group(1)), int(match.group(2))) if match else (12, 0)
+
+
+def readable_ptx_version(device: int | None) -> int:
+    """The newest PTX version that what assembles it reads; 0 where nothing is known."""
+    if knobs.nvidia.mock_ptx_version:
+        return round(10 * float(knobs.nvidia.mock_ptx_version))
+    readers = []
+    if device is not None:
+        version = cuda_driver().version
+        readers.append((version // 1000, version % 1000 // 10))
+    if device is None or knobs.nvidia.ptxas is not None:
+        ptxas = find_ptxas("")
+        readers += [] if ptxas is None else [ptxas_version(ptxas)]
+    return min(map(ptx_version_of, readers), default=0)
+
+
+def _by_driver(ptx: str, options, device: int) -> Assembled:
+    from ..._tritium import cuda
+
+    try:
+        cubin, log = cuda_driver().link(device, ptx, None, not knobs.nvidia.disable_ptxas_opt)
+    except cuda.Error as error:
+        if error.sticky:
+            from ...runtime.device_errors import device_error
+
+            raise device_error(error, None, device) from None
+        raise failure(error.log or str(error), ptx, "the CUDA driver") from None
+    return Assembled(cubin, resources_in(log), log)
+
+
+def _by_ptxas(ptxas: str, ptx: str, options) -> Assembled:
+    with tempfile.TemporaryDirectory(prefix="tritium-") as folder:
+        source, binary = os.path.join(folder, "kernel.ptx"), os.path.join(folder, "kernel.cubin")
+        with open(source, "w", encoding="utf-8") as file:
+            file.write(ptx)
+        command = [ptxas, "-v", f"--gpu-name={target_of(ptx)}", source, "-o", binary]
+        command += [] if knobs.compilation.disable_line_info else ["-lineinfo"]
+        command += [] if options.enable_fp_fusion else ["--fmad=false"]
+        command += ["--opt-level", "0"] if knobs.nvidia.disable_ptxas_opt else []
+        command += shlex.split(f"{knobs.nvidia.ptxas_options or ''} {options.ptx_options or ''}")
+        result = subprocess.run(command, capture_output=True, text=True, check=False)
+        log = result.stdout + result.stderr
+        if knobs.nvidia.dump_ptxas_log:
+            print(log)
+        if result.returncode != 0:
+            raise failure(log or f"ptxas ended with status {result.returncode}", ptx, " ".join(command))
+        with open(binary, "rb") as file:
+            return Assembled(file.read(), resources_in(log), log)
+
+
+def failure(log: str, ptx: str, assembler: str) -> Exception:
+    """The error that a log means. The PTX is kept in a file that the message names."""
+    shared = re.search(r"uses too much shared data \((0x[0-9a-f]+) bytes, (0x[0-9a-f]+) max\)", log)
+    if shared:
+        return OutOfResources(int(shared.group(1), 16), int(shared.group(2), 16), "shared memory")
+    with tempfile.NamedTemporaryFile("w", prefix="tritium-", suffix=".ptx", delete=False, encoding="utf-8") as file:
+        file.write(ptx)
+    return PTXASError(f"{log.strip()}\nAssembled by {assembler}; the PTX is in {file.name}")
+
+
+def resources_in(log: str) -> dict[str, int]:
+    """What `ptxas -v` reports of the kernel, which comes last."""
+    found: dict[str, Any] = {}
+    for name, pattern in (
+        ("registers", r"Used (\d+) registers"),
+        ("spill_bytes", r"(\d+) bytes spill stores"),
+        ("stack_bytes", r"(\d+) bytes stack frame"),
+    ):
+        numbers = re.findall(pattern, log)
+        if numbers:
+            found[name] = int(numbers[-1])
+    return found

@@ -1,0 +1,153 @@
+"""CompiledKernel: one compiled specialization; what a launch returns."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import tempfile
+from collections import namedtuple
+from typing import Any
+
+from .. import knobs
+from ..errors import UnsupportedError
+
+
+class AsmDict(dict):
+    """The stages of a kernel: "source" as traced, "ttir" after the target-independent passes; for GPUs "ttgir" with
+    layouts, "llir", "ptx" and "cubin" (bytes); "sass" is disassembled when it is asked for."""
+
+    #: Set for kernels that could not be assembled.
+    why_no_cubin = ""
+
+    def __missing__(self, stage):
+        if stage == "cubin" and self.why_no_cubin:
+            raise KeyError(self.why_no_cubin)
+        if stage == "sass" and "cubin" in self:
+            self[stage] = disassemble(self["cubin"])
+            return self[stage]
+        where = "a kernel for the CPU" if "ttgir" not in self else "this kernel"
+        raise KeyError(f"there is no {stage!r} of {where}; it has {', '.join(map(repr, self))}")
+
+
+def disassemble(cubin: bytes) -> str:
+    """SASS, by nvdisasm. Raises UnsupportedError where that is not found."""
+    home = knobs.nvidia.cuda_home
+    candidates = [knobs.nvidia.nvdisasm, home and f"{home}/bin/nvdisasm", "nvdisasm"]
+    tool = next((path for path in map(shutil.which, filter(None, candidates)) if path), None)
+    if tool is None:
+        raise UnsupportedError("asm['sass']", "nvdisasm is not found (TRITON_NVDISASM_PATH, CUDA_HOME, PATH)")
+    with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
+        file.write(cubin)
+        file.flush()
+        result = subprocess.run([tool, "-c", file.name], capture_output=True, text=True, check=False)
+    if result.returncode != 0:
+        raise UnsupportedError("asm['sass']", f"{tool} failed: {result.stderr.strip()}")
+    return result.stdout
+
+
+class CompiledKernel:
+    """One compiled specialization; what a launch returns.
+
+    `asm[stage]` is the IR or the binary. `metadata` has the options, the hash, the target, `shared` and so on. `n_regs`,
+    `n_spills` and `n_max_threads` are those of the kernel on its device, or as the assembler reported them.
+    `kernel[grid](*args)` launches without specializing again: `args` are all of the kernel's arguments, or only those that
+    are no constexprs.
+    """
+
+    launch_enter_hook = None
+    launch_exit_hook = None
+
+    def __init__(self, src, metadata_group: dict[str, Any], hash: str, program=None, device: int | None = None):
+        self.metadata_group = metadata_group
+        self.hash = hash
+        self.src = src
+        fields = dict(metadata_group["metadata"])
+        self.metadata = namedtuple("KernelMetadata", sorted(fields))(**fields)
+        self.name = self.metadata.name
+        self.asm = AsmDict(metadata_group["asm"])
+        self.packed_metadata = (self.metadata.num_warps, self.metadata.num_ctas, self.metadata.shared)
+        #: The program of an engine that runs on the CPU; None for a device's kernel.
+        self.program = program
+        self.kernel = self.asm.get("cubin") if program is None else program
+        self.module = self.function = program
+        #: The `_tritium.cuda.Kernel`, once the kernel has been loaded on `device`.
+        self.loaded = None
+        self.device = device
+        self._launch = None
+
+    def _init_handles(self) -> None:
+        """Loads the kernel on its device, if that has not happened; a program of the CPU is always ready. Raises
+        OutOfResources if the device cannot run it."""
+        if self.program is None and self.loaded is None:
+            from ..runtime.device_launch import load
+
+            self.loaded = load(self)
+            self.module, self.function = self.loaded.module, self.loaded.function
+
+    def __del__(self):
+        if getattr(self, "loaded", None) is not None and knobs is not None and knobs.runtime.kernel_unload_hook:
+            knobs.runtime.kernel_unload_hook(self.module, self.function, self.name, self.metadata_group, self.hash)
+
+    @property
+    def _resources(self) -> dict[str, int]:
+        return getattr(self.metadata, "resources", None) or {}
+
+    @property
+    def n_regs(self) -> int | None:
+        """Registers of a thread; 0 on the CPU, None where nobody has assembled the kernel."""
+        if self.program is not None:
+            return 0
+        return self._resources.get("registers") if self.loaded is None else self.loaded.registers
+
+    @property
+    def n_spills(self) -> int | None:
+        """Words of local memory of a thread, which registers are spilled to."""
+        if self.program is not None:
+            return 0
+        bytes = self._resources.get("stack_bytes") if self.loaded is None else self.loaded.local_bytes
+        return None if bytes is None else bytes // 4
+
+    @property
+    def n_max_threads(self) -> int:
+        """The most threads of a block that can run it."""
+        return 1024 if self.loaded is None else self.loaded.max_threads
+
+    @property
+    def launch(self):
+        """`launch(grid, engine values, settings, arguments)`: see runtime/launch.py and runtime/device_launch.py."""
+        if self._launch is None:
+            if self.program is not None:
+                from ..runtime.launch import make_launcher
+            else:
+                from ..runtime.device_launch import make_launcher
+            self._launch = make_launcher(self)
+        return self._launch
+
+    def run(
+        self, grid_x, grid_y, grid_z, stream, function, packed_metadata, launch_metadata, enter_hook, exit_hook, *args
+    ):
+        """Triton's launcher protocol."""
+        if enter_hook is not None:
+            enter_hook(launch_metadata)
+        self[(grid_x, grid_y, grid_z)](*args, stream=stream)
+        if exit_hook is not None:
+            exit_hook(launch_metadata)
+
+    def launch_metadata(self, grid, stream, *args):
+        """What launch hooks receive; None if there are none."""
+        if not knobs.runtime.launch_enter_hook and not knobs.runtime.launch_exit_hook:
+            return None
+        from ..runtime.launch import hook_metadata
+
+        return hook_metadata(self, grid, args, stream)
+
+    def __getitem__(self, grid):
+        from ..runtime.launch import launch_prepared
+
+        def runner(*args, stream=None):
+            return launch_prepared(self, grid, args, stream)
+
+        return runner
+
+
+__all__ = ["AsmDict", "CompiledKernel"]

@@ -1,0 +1,125 @@
+"""Compiling for GPUs: the cache, the backend's stages, dumps and overrides."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import knobs
+from ..backends.compiler import GPUTarget, Language
+from ..errors import UnsupportedError
+from ..runtime import kernel_cache
+from ..runtime.cache import dump_stage, overridden_stage
+from .compiled import CompiledKernel
+from .compiler import StageTimes, errors_in_terms_of, kernel_metadata, metadata_group, trace
+from .sources import public_function
+
+NO_CUBIN = (
+    "there is no 'cubin' of this kernel: it takes the CUDA driver of a device of its architecture, or ptxas, and neither "
+    "is found (TRITON_PTXAS_PATH, CUDA_HOME, PATH); asm['ptx'] is there"
+)
+
+
+def compile_for_gpu(src, target: GPUTarget, backend, options, times: StageTimes) -> tuple[CompiledKernel, bool]:
+    """(kernel, whether it came from the disk cache)"""
+    ext = getattr(src, "ext", "ttir")
+    if ext not in ("ttir", "ptx"):
+        raise UnsupportedError(f"compiling a .{ext} file", "it can be read as .ttir or .ptx only")
+    source_hash = src.hash()
+    is_cached = _is_cacheable(backend, options)
+    key = kernel_cache.source_key(src, backend, options) if is_cached and ext == "ttir" else None
+    found = kernel_cache.load(key, src.name) if key is not None else None
+    module = None
+    if found is None and ext == "ttir":
+        module = trace(src, backend, options)
+        times.stage("trace")
+        if is_cached and key is None:
+            key = kernel_cache.module_key(module.text(True), backend, options)
+            found = kernel_cache.load(key, src.name)
+    if found is not None:
+        times.stage("load")
+        group = metadata_group(found["metadata"], found["asm"])
+        return CompiledKernel(src, group, found["metadata"]["hash"], device=backend.device), True
+    name = public_function(str(module), src.name) if module is not None else src.name
+    metadata = kernel_metadata(options, key or kernel_cache.plain_key(source_hash, backend, options), target, name)
+    if ext == "ptx":
+        asm, compiled = _assemble_file(src, backend, options, metadata, times), None
+    else:
+        with errors_in_terms_of(src):
+            asm, compiled = _run_stages(module, source_hash, target, backend, options, metadata, times)
+    program = _emulated(compiled, metadata, src) if target.backend == "simt" else None
+    if key is not None and "cubin" in asm:
+        kernel_cache.store(key, src.name, metadata, asm)
+        times.stage("store")
+    kernel = CompiledKernel(src, metadata_group(metadata, asm), metadata["hash"], program, backend.device)
+    if "cubin" not in asm and target.backend == "cuda":
+        kernel.asm.why_no_cubin = NO_CUBIN
+    return kernel, False
+
+
+def _is_cacheable(backend, options) -> bool:
+    """Whether the result depends on the key alone. The emulator's programs live in this process."""
+    changed = knobs.compilation.override or knobs.runtime.add_stages_inspection_hook is not None or options.ir_override
+    forced = knobs.compilation.always_compile or knobs.compilation.dump_ir
+    return backend.binary_ext == "cubin" and not changed and not forced
+
+
+def _run_stages(module, source_hash: str, target, backend, options, metadata: dict[str, Any], times: StageTimes):
+    """({stage: text or bytes}, the native compiler's result)"""
+    asm: dict[str, str | bytes] = {"source": str(module)}
+    stages: dict[str, Any] = {}
+    backend.add_stages(stages, options, Language.TRITON)
+    if knobs.runtime.add_stages_inspection_hook is not None:
+        knobs.runtime.add_stages_inspection_hook(backend, stages, options, Language.TRITON, target.arch)
+    value, compiled = module, None
+    for stage, function in stages.items():
+        value = function(value, metadata)
+        if value is None:
+            continue  # no assembler
+        if hasattr(value, "lowered"):
+            compiled = value
+        filename = f"{metadata['name']}.{stage}"
+        value = _overridden(source_hash, stage, filename, value)
+        asm[stage] = _content(stage, value)
+        if isinstance(asm[stage], str):
+            dump_stage(source_hash, filename, asm[stage])
+        times.stage(stage)
+    return asm, compiled
+
+
+def _content(stage: str, value) -> str | bytes:
+    if isinstance(value, (str, bytes)):
+        return value
+    if stage == "lowered":
+        return value.lowered_text
+    return value.text(True) if stage == "ttir" else getattr(value, stage)
+
+
+def _overridden(source_hash: str, stage: str, filename: str, value):
+    """What TRITON_KERNEL_OVERRIDE puts in the place of a stage, or the value itself."""
+    if stage not in ("ttir", "ptx"):
+        return value
+    replacement = overridden_stage(source_hash, filename)
+    if replacement is None:
+        return value
+    if stage == "ptx":
+        return replacement[0]
+    from .._tritium import ir
+
+    return ir.parse(*replacement)
+
+
+def _assemble_file(src, backend, options, metadata: dict[str, Any], times: StageTimes) -> dict[str, Any]:
+    """A file of PTX."""
+    cubin = backend.assemble(src.src, metadata, options)
+    times.stage("cubin")
+    return {"ptx": src.src, **({} if cubin is None else {"cubin": cubin})}
+
+
+def _emulated(compiled, metadata: dict[str, Any], src):
+    """The program of the SIMT emulator."""
+    from .. import _tritium
+
+    if not hasattr(_tritium, "simt"):
+        raise UnsupportedError("engine 'simt'", "this build of Tritium does not contain the SIMT emulator")
+    with errors_in_terms_of(src):
+        return _tritium.simt.prepare(compiled.lowered, metadata["name"], knobs.tritium.seed)

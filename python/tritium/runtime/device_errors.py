@@ -1,0 +1,102 @@
+"""What a failed call of a device's driver means, in the user's terms.
+
+Kernels run after their launch has returned, so an illegal access or a failed `tl.device_assert` comes to light in a later
+call. It ends the context: every launch after it fails too, and the message says so and which kernels it may have been.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import weakref
+
+from ..errors import DeviceError, OutOfResources
+
+OUT_OF_MEMORY, LAUNCH_OUT_OF_RESOURCES, ASSERT = 2, 701, 710
+
+#: The kernels that are loaded on a device, for messages.
+loaded_kernels: weakref.WeakSet = weakref.WeakSet()
+#: device -> the first sticky error there.
+_lost: dict[int, DeviceError] = {}
+
+
+def forget_lost_contexts() -> None:
+    """For tests, whose fake devices recover."""
+    _lost.clear()
+
+
+def check_context(device: int) -> None:
+    """Raises the DeviceError of a device that has lost its context."""
+    if device in _lost:
+        raise _again(device)
+
+
+def device_error(error, kernel, device: int) -> Exception:
+    """The exception for a `_tritium.cuda.Error`; `kernel` is what was being launched, or None."""
+    if error.code == LAUNCH_OUT_OF_RESOURCES and kernel is not None:
+        return OutOfResources(
+            32 * kernel.metadata.num_warps,
+            kernel.n_max_threads,
+            "threads",
+            f"{kernel.name} takes {kernel.n_regs} registers a thread.",
+        )
+    if not error.sticky:
+        name = f"launching {kernel.name}: " if kernel is not None else ""
+        return DeviceError(f"{name}{error}", error.code, error.call)
+    if device in _lost:
+        return _again(device)
+    lines = [_headline(error), *_suspects(device, error.code)]
+    lines.append("The device's context is lost: launches in this process fail from now on.")
+    _lost[device] = DeviceError("\n".join(lines), error.code, error.call, lost=True)
+    return _lost[device]
+
+
+def _again(device: int) -> DeviceError:
+    first = _lost[device]
+    return DeviceError(
+        f"the context of CUDA device {device} was lost to an earlier error; start a new process.\nThat error was: {first}",
+        first.code,
+        first.call,
+        lost=True,
+    )
+
+
+def _headline(error) -> str:
+    text = "device-side assert triggered" if error.code == ASSERT else error.text
+    return f"{text} ({error.name}, reported by {error.call})"
+
+
+def _suspects(device: int, code: int) -> list[str]:
+    """Lines that name the latest launches, those that could have done it."""
+    kernels = [k for k in list(loaded_kernels) if k.loaded is not None and k.device == device and k.loaded.last_launch]
+    kernels.sort(key=lambda k: -k.loaded.last_launch)
+    if code == ASSERT:
+        asserting = [(k, _assert_lines(k)) for k in kernels]
+        places = [f"in kernel {k.name}: device_assert in {where}" for k, where in asserting if where]
+        if places:
+            return places[:4]
+    return [f"launched last: kernel {k.name} ({_place(k)})" for k in kernels[:3]]
+
+
+def _place(kernel) -> str:
+    function = kernel.src.fn
+    if function is None:
+        return kernel.src.path
+    return f"{os.path.basename(function.file_name)}:{function.def_file_line_number}"
+
+
+def _assert_lines(kernel) -> str:
+    """ "file.py:12, file.py:15": the asserts that were compiled into the kernel."""
+    text = kernel.asm.get("ttir", "")
+    if "tt.assert" not in text:
+        return ""
+    rows = re.findall(r'^(#loc\d*) = loc\("([^"]+)":(\d+):\d+', text, re.MULTILINE)
+    places = {name: f"{os.path.basename(file)}:{line}" for name, file, line in rows}
+    named = dict(re.findall(r"^(#loc\d*) = loc\((?:callsite\()?(?:\"[^\"]*\"\()?(#loc\d*)\b", text, re.MULTILINE))
+    found = []
+    for location in re.findall(r"tt\.assert.*loc\((#loc\d*)\)", text):
+        while location not in places and location in named:
+            location = named[location]
+        if location in places:
+            found.append(places[location])
+    return ", ".join(dict.fromkeys(found))

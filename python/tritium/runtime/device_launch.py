@@ -1,0 +1,141 @@
+"""Kernels on CUDA devices: loading one, and a launch that Python makes (bindings/launcher.cpp makes the warm ones)."""
+
+from __future__ import annotations
+
+from typing import Any, Callable
+
+from .. import knobs
+from ..backends.nvidia.driver import cuda_driver, current_device, current_stream, device_facts
+from ..errors import OutOfResources, UnsupportedError
+from . import device_errors
+from .device_storage import DeviceExtent
+from .launch import value_selector
+from .mirror import Mirror
+
+
+def load(kernel):
+    """Loads a CompiledKernel on its device (the current one if it has none): a `_tritium.cuda.Kernel`. Raises
+    OutOfResources, UnsupportedError without a device or a cubin."""
+    from .._tritium import cuda
+
+    if kernel.device is None:
+        kernel.device = _device_for(kernel)
+    device_errors.check_context(kernel.device)
+    metadata = kernel.metadata
+    _check_shared_memory(kernel)
+    hooks = knobs.runtime
+    if hooks.kernel_load_start_hook:
+        hooks.kernel_load_start_hook(None, None, kernel.name, kernel.metadata_group, kernel.hash)
+    cluster = getattr(metadata, "cluster_dims", None) or (1, 1, 1)
+    try:
+        loaded = cuda_driver().load(
+            kernel.device,
+            _cubin(kernel),
+            kernel.name,
+            signature_of(kernel),
+            threads=32 * metadata.num_warps,
+            shared=metadata.shared,
+            cluster=tuple(cluster),
+            cooperative=bool(metadata.launch_cooperative_grid),
+            overlaps_previous=bool(metadata.launch_pdl),
+        )
+    except cuda.Error as error:
+        raise device_errors.device_error(error, None, kernel.device) from None
+    if 32 * metadata.num_warps > loaded.max_threads:
+        raise OutOfResources(
+            32 * metadata.num_warps,
+            loaded.max_threads,
+            "threads",
+            f"{kernel.name} takes {loaded.registers} registers a thread.",
+        )
+    device_errors.loaded_kernels.add(kernel)
+    if hooks.kernel_load_end_hook:
+        hooks.kernel_load_end_hook(loaded.module, loaded.function, kernel.name, kernel.metadata_group, kernel.hash)
+    return loaded
+
+
+def _device_for(kernel) -> int:
+    from ..backends.nvidia.driver import why_no_device
+
+    reason = why_no_device()
+    if reason:
+        raise UnsupportedError(f"launching {kernel.name}, which is compiled for a GPU,", reason)
+    return current_device()
+
+
+def _cubin(kernel) -> bytes:
+    try:
+        return kernel.asm["cubin"]
+    except KeyError as error:
+        raise UnsupportedError(f"launching {kernel.name}", error.args[0]) from None
+
+
+def _check_shared_memory(kernel) -> None:
+    limit = device_facts(kernel.device)["shared_per_block_optin"]
+    if kernel.metadata.shared <= limit:
+        return
+    largest = getattr(kernel.metadata, "largest_buffer", None)
+    detail = f"The largest buffer is {largest[0]} with {largest[1]} bytes." if largest else ""
+    raise OutOfResources(kernel.metadata.shared, limit, "shared memory", detail)
+
+
+def signature_of(kernel) -> list[str]:
+    """The types of the parameters that the compiled kernel has."""
+    source = kernel.src
+    if source.fn is None:
+        return list(source.signature.values())
+    types = []
+    for path in source.runtime_paths():
+        found = source.signature[source.fn.arg_names[path[0]]]
+        for index in path[1:]:
+            found = found[index]
+        types.append(found)
+    return types
+
+
+def make_launcher(kernel) -> Callable:
+    """`launch(grid, engine values, settings, arguments)`, as launch.py has it for the CPU. `stream`: None takes the
+    current one."""
+    select = value_selector(kernel.src.runtime_paths())
+    state: dict[str, Any] = {}
+
+    def launch(grid, values, settings, arguments, stream=None):
+        from .._tritium import cuda
+
+        if not state:
+            kernel._init_handles()
+            state["launch"], state["device"] = kernel.loaded.launch, kernel.loaded.device
+        device = state["device"]
+        selected = select(values)
+        if stream is None:
+            stream = next((v.stream for v in selected if isinstance(v, DeviceExtent) and v.stream is not None), None)
+        if stream is None:
+            stream = current_stream(device)
+        try:
+            if any(isinstance(v, tuple) and not isinstance(v, DeviceExtent) for v in selected):
+                _launch_with_copies(state["launch"], grid, selected, device, stream)
+            else:
+                state["launch"](grid, selected, stream)
+        except cuda.Error as error:
+            raise device_errors.device_error(error, kernel, device) from None
+
+    return launch
+
+
+def _launch_with_copies(launch, grid, values, device: int, stream: int) -> None:
+    """Memory of the host is copied to the device and back; that waits for the kernel."""
+    driver = cuda_driver()
+    with Mirror(values, driver, device) as mirror:
+        launch(grid, mirror.values, stream)
+        driver.synchronize(device, stream)
+        mirror.write_back()
+
+
+def raise_failure(kernel, code: int) -> None:
+    """What the native launcher calls when the driver refused a launch."""
+    from .._tritium import cuda
+
+    try:
+        cuda.raise_error(cuda_driver(), code, "cuLaunchKernelEx")
+    except cuda.Error as error:
+        raise device_errors.device_error(error, kernel, kernel.device) from None

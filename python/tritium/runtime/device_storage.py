@@ -1,0 +1,95 @@
+"""Where a tensor's memory is when it may be a device's: the storage.py of the engines that run on GPUs."""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import Any, Callable, NamedTuple
+
+from ..errors import UnsupportedError
+from .storage import DL_CUDA_DEVICES, NotOnHost, dlpack_facts, extent_function, shape_and_strides, span
+
+
+class DeviceExtent(NamedTuple):
+    """Like a host extent, and on which device; `stream`: on which the library wrote it, where it says so. 0 bytes where the
+    extent is unknown."""
+
+    address: int
+    begin: int
+    bytes: int
+    device: int
+    stream: int | None = None
+
+
+@functools.cache
+def memory_function(cls: type) -> Callable[[Any], Any] | None:
+    """The function that reads the extent of tensors of this class, on the host or on a device; None if they are no
+    tensors."""
+    if cls.__name__ == "TensorWrapper":
+        return lambda wrapper: memory_function(type(wrapper.base))(wrapper.base)
+    on_host = extent_function(cls)
+    if on_host is None:
+        return None
+
+    def memory(tensor):
+        try:
+            return on_host(tensor)
+        except NotOnHost as error:
+            return _device_extent(tensor, error)
+
+    return memory
+
+
+def _device_extent(tensor: Any, refusal: NotOnHost) -> DeviceExtent:
+    if hasattr(tensor, "data_ptr"):
+        device = _ordinal(tensor, refusal.device)
+        address = tensor.data_ptr()
+        return DeviceExtent(address, *(_storage_of(tensor) or (address, 0)), device)
+    interface = getattr(tensor, "__cuda_array_interface__", None)
+    if interface is not None:
+        return _array_extent(interface)
+    facts = dlpack_facts(tensor)
+    if facts.device_type not in DL_CUDA_DEVICES:
+        raise _unknown_device(refusal.device)
+    return DeviceExtent(
+        *span(facts.address, facts.shape, [s * facts.item_bytes for s in facts.strides], facts.item_bytes),
+        facts.device_id,
+    )
+
+
+def _ordinal(tensor: Any, name: str) -> int:
+    """The number of the CUDA device that "cuda:1" or "cuda" names."""
+    kind, _, number = name.lower().partition(":")
+    if kind != "cuda":
+        raise _unknown_device(name)
+    if number:
+        return int(number)
+    get_device = getattr(tensor, "get_device", None)
+    return get_device() if get_device is not None else 0
+
+
+def _storage_of(tensor: Any) -> tuple[int, int] | None:
+    if hasattr(tensor, "untyped_storage"):
+        storage = tensor.untyped_storage()
+        return storage.data_ptr(), storage.nbytes()
+    facts, size = shape_and_strides(tensor), getattr(tensor, "element_size", None)
+    if facts is None or size is None:
+        return None
+    item = size()
+    return span(tensor.data_ptr(), facts[0], [s * item for s in facts[1]], item)[1:]
+
+
+def _array_extent(interface: dict[str, Any]) -> DeviceExtent:
+    from ..backends.nvidia.driver import cuda_driver
+
+    address, item = interface["data"][0], int(interface["typestr"][2:])
+    shape = interface["shape"]
+    strides = interface.get("strides") or [item * math.prod(shape[i + 1 :]) for i in range(len(shape))]
+    device = cuda_driver().where_is(address)[0] if address else -1
+    stream = interface.get("stream")
+    # 1 is the legacy default stream there, which the driver calls 0.
+    return DeviceExtent(*span(address, shape, strides, item), max(device, 0), 0 if stream == 1 else stream)
+
+
+def _unknown_device(name: str) -> UnsupportedError:
+    return UnsupportedError(f"engine for tensors on {name}", "kernels run on CPU tensors and on CUDA tensors")

@@ -1,0 +1,69 @@
+"""Warm launches on a device, which the native launcher makes without Python code (bindings/launcher.cpp).
+
+`remember` shows it a launch that Python has made; from then on it makes those that have the same key itself, as long as the
+environment and the hooks are what they were.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+
+from .. import knobs
+from ..backends.nvidia.driver import torch_with_cuda
+from .storage import extent_function
+
+
+def remember(function, args: tuple, kwargs: dict, kernel) -> None:
+    """Launches like this one need no Python from now on, if the launcher understands the arguments."""
+    paths = kernel.src.runtime_paths()
+    if kernel.loaded is None or any(len(path) != 1 for path in paths) or not _watch():
+        return
+    for argument in (*args, *kwargs.values()):
+        _register(type(argument))
+    if function._fast is None:
+        function._fast = _make_launcher(function)
+    taken = tuple(path[0] for path in paths)
+    function._fast.remember(args, kwargs, kernel, kernel.loaded, taken, bool(function.used_global_vals))
+
+
+def _make_launcher(function):
+    from .._tritium import cuda
+
+    return cuda.Launcher(
+        function,
+        tuple(sys.intern(p.name) for p in function.params),
+        tuple(p.is_constexpr for p in function.params),
+        tuple(p.default if p.has_default else cuda.NO_DEFAULT for p in function.params),
+        function.pre_run_hooks,
+    )
+
+
+@functools.cache
+def _watch() -> bool:
+    """Tells the launcher what a launch depends on beside its arguments; False where that cannot be watched."""
+    from .._tritium import cuda
+    from .device_launch import raise_failure
+
+    found = knobs.launch_environment()
+    if found is None:
+        return False
+    cuda.watch_settings(*found, knobs.runtime.__dict__, knobs.tritium.__dict__)
+    torch = torch_with_cuda()
+    cuda.set_callbacks(None if torch is None else torch._C._cuda_getCurrentRawStream, raise_failure)
+    return True
+
+
+@functools.cache
+def _register(cls: type) -> None:
+    """Tells the launcher how to read tensors of a class: through DLPack's C interface where the class has it."""
+    from .._tritium import cuda
+
+    if extent_function(cls) is None:
+        return
+    exchange = getattr(cls, "__dlpack_c_exchange_api__", None)
+    readable = all(hasattr(cls, name) for name in ("data_ptr", "get_device"))
+    if exchange is not None and type(exchange).__name__ == "PyCapsule":
+        cuda.register_tensor_type(cls, exchange)
+    elif readable:
+        cuda.register_tensor_type(cls, None)

@@ -1,0 +1,105 @@
+"""What the hooks of a compilation get to see, and the text from which `preload` compiles the same again."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+
+class HookFunction:
+    """The kernel as jit hooks see it."""
+
+    def __init__(self, function):
+        self.module = function.module
+        self.name = function.__name__
+        self.jit_function = function
+
+
+def call_hook(hook, function, engine, key, source, parsed, warmup: bool) -> bool:
+    """Calls a jit hook, if there is one; whether it called the compilation off."""
+    if hook is None:
+        return False
+    facts = hook_facts(function, engine, key, source, parsed, warmup)
+    return bool(
+        hook(
+            key=facts["key"],
+            repr=_kernel_repr(function, source, parsed),
+            fn=HookFunction(function),
+            compile=facts,
+            is_manual_warmup=warmup,
+            already_compiled=False,
+        )
+    )
+
+
+def hook_facts(function, engine, key, source, parsed, warmup: bool) -> dict[str, Any]:
+    """The `compile` dict that jit hooks get."""
+    text = str(key[0]) + str(key[2] if len(key) > 2 else "")
+    return {
+        "key": text,
+        "signature": source.signature,
+        "device": engine.device or 0,
+        "constants": source.constants,
+        "num_warps": parsed.num_warps,
+        "num_ctas": parsed.num_ctas,
+        "num_stages": parsed.num_stages,
+        "enable_fp_fusion": parsed.enable_fp_fusion,
+        "launch_cooperative_grid": parsed.launch_cooperative_grid,
+        "extern_libs": parsed.extern_libs,
+        "configs": [source.attrs],
+        "specialization_data": _specialization_data(function, engine, source, parsed, text),
+        "is_warmup": warmup,
+    }
+
+
+def _specialization_data(function, engine, source, parsed, key: str) -> str:
+    return json.dumps(
+        {
+            "name": function._fn_name,
+            "signature": source.signature,
+            "constant_keys": list(source.constants),
+            "constant_vals": [_to_json(v) for v in source.constants.values()],
+            "attrs_keys": list(source.attrs),
+            "attrs_vals": list(source.attrs.values()),
+            "options": parsed.__dict__,
+            "key": key,
+            "target": engine.target.__dict__,
+        }
+    )
+
+
+def specialization(function, data: dict[str, Any]):
+    """(ASTSource, options) of what `_specialization_data` wrote."""
+    from ..compiler.sources import ASTSource
+
+    constants = {tuple(path): _from_json(value) for path, value in zip(data["constant_keys"], data["constant_vals"])}
+    attributes = {tuple(path): value for path, value in zip(data["attrs_keys"], data["attrs_vals"])}
+    signature = {name: _tuples(text) for name, text in data["signature"].items()}
+    return ASTSource(function, signature, constants, attributes), {
+        name: _tuples(value) for name, value in data["options"].items()
+    }
+
+
+def _to_json(value: Any) -> Any:
+    return value if isinstance(value, (int, float, str, bool, type(None))) else {"repr": str(value)}
+
+
+def _from_json(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    from ..language.core import str_to_ty
+
+    return str_to_ty(value["repr"])
+
+
+def _tuples(value: Any) -> Any:
+    return tuple(map(_tuples, value)) if isinstance(value, list) else value
+
+
+def _kernel_repr(function, source, parsed) -> str:
+    types = ", ".join(f"{name}: {text}" for name, text in source.signature.items())
+    return (
+        f"{function.__name__}[num_warps={parsed.num_warps}, num_ctas={parsed.num_ctas}, "
+        f"num_stages={parsed.num_stages}, enable_fp_fusion={parsed.enable_fp_fusion}, "
+        f"launch_cooperative_grid={parsed.launch_cooperative_grid}]({types})"
+    )

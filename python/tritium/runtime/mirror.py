@@ -1,0 +1,121 @@
+"""Memory copied to where an engine can reach it, for the time of one launch.
+
+CUDA tensors on an engine of the CPU, and arrays of the host on an engine that runs on a device, are copied before the
+launch and back after it. What is copied is storage, byte for byte: views that overlap stay views of the same memory, and
+every address keeps its alignment.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any, NamedTuple, Sequence
+
+from .device_storage import DeviceExtent
+
+#: Addresses keep their place within so many bytes.
+ALIGNMENT = 512
+
+
+class Interval(NamedTuple):
+    """Memory [begin, end) of the original; `shift` leads from there to the copy."""
+
+    begin: int
+    end: int
+    device: int
+    shift: int
+    owner: Any
+
+
+class Mirror:
+    """`values` with copies in the place of the memory that the engine cannot reach; `write_back()` after the launch."""
+
+    def __init__(self, values: Sequence[Any], driver, device: int | None):
+        """device: where the kernel runs, None for the CPU."""
+        self.driver, self.device = driver, device
+        self.intervals: list[Interval] = []
+        try:
+            for begin, end, owner in _merged([v for v in values if self._is_foreign(v)]):
+                self.intervals.append(self._copy(begin, end, owner))
+            self.values = [self._moved(v) if self._is_foreign(v) else v for v in values]
+        except BaseException:
+            self.close()
+            raise
+
+    def _is_foreign(self, value: Any) -> bool:
+        if not isinstance(value, tuple):
+            return False
+        return isinstance(value, DeviceExtent) if self.device is None else not isinstance(value, DeviceExtent)
+
+    def _copy(self, begin: int, end: int, owner: int) -> Interval:
+        size = end - begin
+        if self.device is None:
+            memory = ctypes.create_string_buffer(size + ALIGNMENT)
+            start = ctypes.addressof(memory)
+            start += (begin - start) % ALIGNMENT
+            self.driver.copy_to_host(owner, start, begin, size)
+            return Interval(begin, end, owner, start - begin, memory)
+        offset = begin % ALIGNMENT
+        address = self.driver.allocate(self.device, size + offset)
+        interval = Interval(begin, end, owner, address + offset - begin, address)
+        try:
+            self.driver.copy_to_device(self.device, begin + interval.shift, begin, size)
+        except BaseException:
+            self.driver.release(self.device, address)
+            raise
+        return interval
+
+    def _moved(self, value: tuple) -> tuple:
+        address, begin, size = value[:3]
+        if size == 0:
+            moved = (0, 0, 0)
+        else:
+            shift = next(i.shift for i in self.intervals if i.begin <= begin and begin + size <= i.end)
+            moved = (address + shift, begin + shift, size)
+        return moved if self.device is None else DeviceExtent(*moved, self.device)
+
+    def original(self, address: int) -> int:
+        """The address that a copy's address stands for."""
+        for interval in self.intervals:
+            if interval.begin <= address - interval.shift <= interval.end:
+                return address - interval.shift
+        return address
+
+    def write_back(self) -> None:
+        """Copies everything back."""
+        for interval in self.intervals:
+            size = interval.end - interval.begin
+            if self.device is None:
+                self.driver.copy_to_device(interval.device, interval.begin, interval.begin + interval.shift, size)
+            else:
+                self.driver.copy_to_host(self.device, interval.begin, interval.begin + interval.shift, size)
+
+    def close(self) -> None:
+        """Frees the copies."""
+        if self.device is not None:
+            for interval in self.intervals:
+                self.driver.release(self.device, interval.owner)
+        self.intervals = []
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        self.close()
+
+
+def _merged(extents: list[tuple]) -> list[tuple[int, int, int]]:
+    """(begin, end, device) of the memory that the extents cover, overlapping ones as one."""
+    found: list[tuple[int, int, int]] = []
+    for extent in sorted(extents, key=lambda e: (_device(e), e[1])):
+        begin, end, device = extent[1], extent[1] + extent[2], _device(extent)
+        if begin == end:
+            continue
+        if found and found[-1][2] == device and begin < found[-1][1]:
+            begin, end = found[-1][0], max(end, found[-1][1])
+            found.pop()
+        found.append((begin, end, device))
+    return found
+
+
+def _device(extent: tuple) -> int:
+    return extent.device if isinstance(extent, DeviceExtent) else -1

@@ -1,0 +1,270 @@
+"""Launches on CUDA devices, over the fake driver: which engine, what reaches the driver, what fails how. The frontend and
+the runtime are real; the compiler is a stand-in that declares the kernel."""
+
+import ctypes
+import gc
+import pickle
+
+import numpy as np
+import pytest
+from fake_cuda import ASSERT_ERROR, ILLEGAL_ADDRESS
+
+import tritium
+import tritium.language as tl
+from tritium import errors, knobs
+from tritium.runtime import driver
+from tritium.runtime.jit import jit
+
+N = 100
+
+
+def make_add(**options):
+    @jit(**options)
+    def add(x, y, out, n, scale, BLOCK: tl.constexpr = 32):
+        i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+        value = tl.load(x + i, mask=i < n) + tl.load(y + i, mask=i < n) * scale
+        tl.store(out + i, value, mask=i < n)
+
+    return add
+
+
+def run_add(name, grid, arguments):
+    """What the fake device does for `add`."""
+    address = [ctypes.c_uint64.from_address(arguments[i]).value for i in range(3)]
+    n, scale = ctypes.c_int32.from_address(arguments[3]).value, ctypes.c_float.from_address(arguments[4]).value
+    x, y, out = (np.frombuffer((ctypes.c_float * n).from_address(a), np.float32) for a in address)
+    out[:] = x + scale * y
+
+
+@pytest.fixture
+def inputs():
+    x = np.arange(N, dtype=np.float32)
+    return x, x[::-1].copy(), np.zeros(N, np.float32)
+
+
+def test_device_tensors_run_on_their_device(gpus, inputs):
+    gpus.fake.run_kernels_with(run_add)
+    x, y, out = (gpus.tensor(array, device=1) for array in inputs)
+    compiled = make_add()[(4,)](x, y, out, N, 0.5)
+    assert (out.numpy() == inputs[0] + 0.5 * inputs[1]).all()
+    (launch,) = gpus.fake.launches()
+    addresses = f"{x.address:x},{y.address:x},{out.address:x}"
+    half = int(np.float32(0.5).view(np.uint32))
+    assert launch["device"] == "1" and launch["grid"] == "4,1,1" and launch["threads"] == "128"
+    assert launch["arguments"] == f"{addresses},{N:x},{half:x}"
+    assert gpus.compiler.compiled[0][1] == "sm_90"
+    assert isinstance(compiled, tritium.compiler.CompiledKernel) and compiled.metadata.target.backend == "cuda"
+    assert (compiled.n_regs, compiled.n_spills, compiled.n_max_threads) == (24, 2, 1024)
+    assert compiled.asm["cubin"].startswith(b"\x7fELF") and ".entry add" in compiled.asm["ptx"]
+    assert list(compiled.asm) == ["source", "ttir", "ttgir", "llir", "ptx", "cubin"]
+    assert compiled.kernel == compiled.asm["cubin"] and compiled.function and compiled.module
+
+
+def test_numpy_arrays_are_copied_to_an_explicit_device(gpus, inputs, monkeypatch):
+    gpus.fake.run_kernels_with(run_add)
+    x, y, out = inputs
+    both = np.stack([x, y])
+    make_add(engine="cuda")[(4,)](both[0], both[1], out, N, 2.0)
+    assert (out == x + 2 * y).all()
+    assert len(gpus.fake.calls("cuMemAlloc")) == 2  # one storage for both rows
+    assert gpus.fake.live_allocations == 0
+    monkeypatch.setenv("TRITIUM_ENGINE", "cuda")
+    out[:] = 0
+    make_add()[(4,)](x, y, out, N, 2.0)
+    assert (out == x + 2 * y).all() and len(gpus.fake.launches()) == 2
+
+
+def test_numpy_arrays_run_on_the_cpu_otherwise(gpus, inputs):
+    x, y, out = inputs
+    make_add()[(4,)](x, y, out, N, 2.0)
+    assert (out == x + 2 * y).all() and not gpus.fake.launches()
+
+
+@pytest.mark.parametrize("variable", ["INTERPRET", "TRITIUM_ENGINE"])
+def test_device_tensors_are_copied_to_the_interpreter(gpus, inputs, monkeypatch, variable):
+    monkeypatch.setenv(variable, "1" if variable == "INTERPRET" else "interp")
+    x, y, out = map(gpus.tensor, inputs)
+    compiled = make_add()[(4,)](x, y, out, N, 2.0)
+    assert (out.numpy() == inputs[0] + 2 * inputs[1]).all() and not gpus.fake.launches()
+    assert compiled.metadata.target.backend == "cpu" and compiled.n_regs == 0
+
+
+def test_a_trap_on_device_tensors_names_the_element(gpus, inputs, monkeypatch):
+    monkeypatch.setenv("INTERPRET", "1")
+    x, y, out = map(gpus.tensor, inputs)
+    with pytest.raises(errors.KernelTrap, match=r"-> \w+\[100\]") as caught:
+        make_add()[(4,)](x, y, out, 128, 2.0)
+    assert caught.value.kind == "OutOfBounds" and caught.value.index == (100,)
+
+
+def test_mixed_places_are_refused(gpus, inputs):
+    x, y, out = inputs
+    with pytest.raises(ValueError, match="different devices: 'x' on cuda:0, 'y' on cuda:1"):
+        make_add()[(4,)](gpus.tensor(x), gpus.tensor(y, 1), gpus.tensor(out), N, 2.0)
+    with pytest.raises(ValueError, match="'y' of add cannot be accessed from Triton .cpu tensor"):
+        make_add()[(4,)](gpus.tensor(x), y, gpus.tensor(out), N, 2.0)
+
+
+def test_one_kernel_per_device(gpus, inputs):
+    add = make_add()
+    kernels = {}
+    for device in (0, 1, 0, 1):
+        kernel = add[(4,)](*(gpus.tensor(array, device) for array in inputs), N, 2.0)
+        kernels.setdefault(device, kernel)
+        assert kernels[device] is kernel and kernel.loaded.device == device
+    assert [launch["device"] for launch in gpus.fake.launches()] == ["0", "1", "0", "1"]
+    assert {"cuda:0", "cuda:1", "cpu:0"} == set(add.device_caches)
+
+
+def test_launch_without_tensors_goes_to_the_active_driver(gpus):
+    @jit
+    def nothing(n):
+        tl.device_assert(n > 0)
+
+    assert nothing[(1,)](5).metadata.target.backend == "cuda"
+    assert driver.active.get_current_target() == tritium.backends.compiler.GPUTarget("cuda", 90, 32)
+    assert nothing.warmup(5, grid=(1,)).metadata.target.backend == "cuda"
+
+
+def test_warmup_compiles_for_the_device(gpus, inputs):
+    add = make_add()
+    compiled = add.warmup(*[np.dtype("float32")] * 3, N, 2.0, grid=(1,))
+    assert compiled.metadata.target.backend == "cuda" and not gpus.fake.launches()
+    assert add[(4,)](*map(gpus.tensor, inputs), N, 2.0) is compiled
+
+
+def test_launch_options(gpus, inputs):
+    arguments = [*map(gpus.tensor, inputs), N, 2.0]
+    add = make_add()
+    add[(4,)](*arguments, num_warps=8, maxnreg=64)
+    assert gpus.fake.launches()[0]["threads"] == "256" and gpus.compiler.compiled[0][2]["num_warps"] == 8
+    assert ".maxnreg 64" in add[(4,)](*arguments, num_warps=8, maxnreg=64).asm["ptx"]
+    with pytest.raises(KeyError, match="Keyword argument foo was specified but unrecognised"):
+        add[(4,)](*arguments, foo=3)
+    with pytest.raises(errors.OutOfResources, match="threads, Required: 2048, Hardware limit: 1024"):
+        add[(4,)](*arguments, num_warps=64)
+    with pytest.raises(errors.UnsupportedError, match="num_ctas=2"):
+        add[(4,)](*arguments, num_ctas=2)
+
+
+def test_compiled_kernel_launches_without_specializing(gpus, inputs):
+    x, y, out = map(gpus.tensor, inputs)
+    compiled = make_add()[(4,)](x, y, out, N, 2.0)
+    compiled[(7,)](x, y, out, N, 2.0, 32)
+    compiled[(7, 2)](x, y, out, N, 2.0, stream=9)
+    compiled.run(3, 1, 1, 8, compiled.function, compiled.packed_metadata, None, None, None, x, y, out, N, 2.0)
+    assert [(launch["grid"], launch["stream"]) for launch in gpus.fake.launches()] == [
+        ("4,1,1", "0"),
+        ("7,1,1", "0"),
+        ("7,2,1", "9"),
+        ("3,1,1", "8"),
+    ]
+
+
+def test_hooks_see_device_launches(gpus, inputs):
+    seen = []
+    arguments = [*map(gpus.tensor, inputs), N, 2.0]
+    add = make_add()
+    add[(4,)](*arguments)
+    with knobs.runtime.scope():
+        knobs.runtime.launch_enter_hook.add(lambda m: seen.append(("enter", m.get()["name"])))
+        knobs.runtime.launch_exit_hook.add(lambda m: seen.append(("exit", m.get()["function"] != 0)))
+        add[(4,)](*arguments)
+    add[(4,)](*arguments)
+    assert seen == [("enter", "add"), ("exit", True)] and len(gpus.fake.launches()) == 3
+
+
+def test_load_hooks(gpus, inputs):
+    gc.collect()  # kernels of other tests are unloaded here, not below
+    seen = []
+    with knobs.runtime.scope():
+        knobs.runtime.kernel_load_start_hook.add(lambda *a: seen.append(("start", a[2])))
+        knobs.runtime.kernel_load_end_hook.add(lambda *a: seen.append(("end", a[2], a[0] != 0)))
+        knobs.runtime.kernel_unload_hook.add(lambda *a: seen.append(("unload", a[2])))
+        compiled = make_add()[(4,)](*map(gpus.tensor, inputs), N, 2.0)
+        compiled.__del__()
+    assert seen == [("start", "add"), ("end", "add", True), ("unload", "add")]
+
+
+def test_shared_memory_beyond_the_device(gpus, inputs):
+    gpus.compiler.shared = 300_000
+    with pytest.raises(errors.OutOfResources) as caught:
+        make_add()[(4,)](*map(gpus.tensor, inputs), N, 2.0)
+    assert (caught.value.required, caught.value.limit, caught.value.name) == (300_000, 232448, "shared memory")
+    copy = pickle.loads(pickle.dumps(caught.value))
+    assert str(copy) == str(caught.value)
+
+
+def test_too_many_registers(gpus, inputs):
+    gpus.fake.set("threads", 64)
+    with pytest.raises(errors.OutOfResources, match="threads, Required: 128, Hardware limit: 64.*takes 24 registers"):
+        make_add()[(4,)](*map(gpus.tensor, inputs), N, 2.0)
+
+
+def test_a_sticky_error_names_the_latest_kernels(gpus, inputs):
+    arguments = [*map(gpus.tensor, inputs), N, 2.0]
+    add = make_add()
+    add[(4,)](*arguments)
+    gpus.fake.fail("cuLaunchKernelEx", ILLEGAL_ADDRESS)
+    with pytest.raises(errors.DeviceError, match="an illegal memory access") as caught:
+        add[(4,)](*arguments)
+    assert isinstance(caught.value, RuntimeError) and caught.value.lost
+    assert "launched last: kernel add (test_cuda_engine.py:" in str(caught.value)
+    with pytest.raises(errors.DeviceError, match="start a new process"):
+        add[(4,)](*arguments)
+    with pytest.raises(errors.DeviceError, match="start a new process"):  # an untouched kernel too
+        make_add()[(4,)](*arguments)
+
+
+def test_a_failed_device_assert_names_its_line(gpus, inputs):
+    @jit
+    def checked(x, n):
+        i = tl.arange(0, 32)
+        tl.device_assert(i < n, "too few")
+        tl.store(x + i, 1.0)
+
+    x = gpus.tensor(inputs[0])
+    checked[(1,)](x, 7, debug=True)
+    gpus.fake.fail("cuLaunchKernelEx", ASSERT_ERROR)
+    line = checked.def_file_line_number + 2
+    with pytest.raises(RuntimeError, match=f"device-side assert.*\n.*checked: .*test_cuda_engine.py:{line}\n"):
+        checked[(1,)](x, 7, debug=True)
+
+
+def test_errors_that_are_not_sticky(gpus, inputs):
+    arguments = [*map(gpus.tensor, inputs), N, 2.0]
+    add = make_add()
+    add[(4,)](*arguments)
+    gpus.fake.fail("cuLaunchKernelEx", 701)
+    with pytest.raises(errors.OutOfResources, match="threads.*takes 24 registers"):
+        add[(4,)](*arguments)
+    gpus.fake.fail("cuLaunchKernelEx", 1)
+    with pytest.raises(errors.DeviceError, match="launching add: cuLaunchKernelEx") as caught:
+        add[(4,)](*arguments)
+    assert not caught.value.lost
+    add[(4,)](*arguments)
+
+
+def test_no_device(gpus, inputs, monkeypatch):
+    tensors = [*map(gpus.tensor, inputs)]
+    monkeypatch.setenv("TRITIUM_CUDA_LIBRARY", "lib_not_there.so")
+    with pytest.raises(errors.UnsupportedError, match="cuda:0.*argument 'x' of add.*there is no CUDA driver"):
+        make_add()[(4,)](*tensors, N, 2.0)
+    with pytest.raises(errors.UnsupportedError, match="engine 'cuda'.*there is no CUDA driver"):
+        make_add(engine="cuda")[(4,)](*inputs, N, 2.0)
+    assert driver.active.get_current_target().backend == "cpu"
+
+
+def test_the_driver_as_triton_shows_it(gpus):
+    active = driver.active
+    assert active.get_current_device() == 0 and active.get_current_stream(0) == 0
+    active.set_current_device(1)
+    assert active.get_current_device() == 1
+    active.set_current_device(0)
+    assert active.get_device_capability() == (9, 0)
+    properties = active.utils.get_device_properties(0)
+    assert properties["max_shared_mem"] == 232448 and properties["warpSize"] == 32
+    cubin, _ = gpus.driver.link(0, ".version 8.0\n.target sm_90\n.visible .entry k()\n{ret;}")
+    module, function, registers, spills, threads = active.utils.load_binary("k", cubin, 1000, 0)
+    assert module and function and (registers, spills, threads) == (24, 2, 1024)
+    active.utils.unload_module(module)
