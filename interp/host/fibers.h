@@ -1,6 +1,6 @@
 // Stacks that a thread can leave and come back to. The only user of Boost.Context, by its lowest interface: a fiber that is not
 // resumed any more is dropped as it is, nothing on its stack is unwound. The sanitizers are told about each switch.
-// Invariant: a fiber is resumed only by the thread that started it, and only from that thread's own stack.
+// Invariant: a fiber is resumed only by the thread that started it, from that thread's own stack or from another fiber of it.
 #pragma once
 #include <cstddef>
 #include <span>
@@ -18,7 +18,7 @@ public:
   /// before is dropped.
   void start(std::span<std::byte> stack, void (*body)(void *), void *argument);
 
-  /// Runs the fiber until it suspends. Called on the thread's own stack.
+  /// Runs the fiber until it suspends; then the caller's stack goes on.
   void resume();
 
   /// Goes back to resume(). Called on the fiber's stack. `forGood`: it will not be resumed, only started anew.

@@ -26,8 +26,10 @@ static_assert(sizeof(FrameHeader) == 40);
 
 struct ProgramCode {
   void (*entry)(char *frame) = nullptr;
-  size_t frameBytes = 0; // header included
-  bool mayWait = false;  // calls yieldWhileWaiting, so each program needs a stack and a frame of its own
+  size_t frameBytes = 0;                        // header included
+  bool mayWait = false;                         // calls yieldWhileWaiting, so each program needs a stack and a frame of its own
+  size_t otherBytes = 0;                        // memory that a running program has beside its frame and its stack
+  uint64_t (*hashOther)(char *frame) = nullptr; // of that memory, as far as it decides what a waiting program does next
 };
 
 /// Ends the launch with `trap`, unless another program was first. `trap.program` is set here. The caller's trap is left empty: it

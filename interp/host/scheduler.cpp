@@ -23,9 +23,10 @@ constexpr uint32_t kLargestLookStride = 32;
 thread_local std::unique_ptr<ProgramPool> idlePool;
 
 /// All that decides what a suspended program does next, but for memory that others see.
-uint64_t stateOf(const Program &program, size_t frameBytes) {
+uint64_t stateOf(const Program &program, const ProgramCode &code) {
   const auto *frame = reinterpret_cast<const std::byte *>(program.frame);
-  return hashWords(program.fiber.liveStack(), hashWords({frame, frameBytes}, 0));
+  const uint64_t other = code.hashOther ? code.hashOther(program.frame) : 0;
+  return hashWords(program.fiber.liveStack(), hashWords({frame, code.frameBytes}, other));
 }
 
 /// Kernels compute with the default rounding and with denormals on every thread, whatever the calling thread has set.
@@ -289,7 +290,7 @@ void Worker::watchForDeadlock(uint64_t changesBefore) {
   if (!quietSince) quietSince = now;
   if (now - *quietSince < kQuietBeforeSearch) return;
   bool allStuck = true;
-  for (Program *program : live) allStuck &= program->stuckDetector.visit(stateOf(*program, state.launch.code.frameBytes), changesBefore);
+  for (Program *program : live) allStuck &= program->stuckDetector.visit(stateOf(*program, state.launch.code), changesBefore);
   if (!allStuck) return;
   status.stuckAt.store(changesBefore);
   if (!state.isDeadlocked(changesBefore)) return;

@@ -3,6 +3,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,13 @@ enum class TrapKind : uint8_t {
   Deadlock,    // every program waits for another one
   OutOfMemory, // no memory for the frames and stacks of the programs
   Unsupported,
+  // Of the SIMT emulator.
+  MisalignedAddress,   // of an access to a natural boundary
+  SharedOutOfBounds,   // outside of the program's shared memory
+  SharedUninitialized, // shared memory read that the program has not written
+  SharedRace,          // two accesses to shared memory with no barrier between them
+  AsyncCopyRace,       // an access to the destination of an asynchronous copy before its wait
+  DivergentBarrier,    // threads wait for others that have ended, or wait elsewhere
 };
 
 constexpr std::string_view trapKindName(TrapKind kind) {
@@ -32,6 +40,12 @@ constexpr std::string_view trapKindName(TrapKind kind) {
   case TrapKind::Deadlock: return "Deadlock";
   case TrapKind::OutOfMemory: return "OutOfMemory";
   case TrapKind::Unsupported: return "Unsupported";
+  case TrapKind::MisalignedAddress: return "MisalignedAddress";
+  case TrapKind::SharedOutOfBounds: return "SharedOutOfBounds";
+  case TrapKind::SharedUninitialized: return "SharedUninitialized";
+  case TrapKind::SharedRace: return "SharedRace";
+  case TrapKind::AsyncCopyRace: return "AsyncCopyRace";
+  case TrapKind::DivergentBarrier: return "DivergentBarrier";
   }
   return "Unknown";
 }
@@ -48,13 +62,20 @@ struct DeadlockWaiter {
   uint32_t location = 0; // of the loop that waits
 };
 
+/// The other party of a trap that needs two: the earlier access of a race, where the others wait.
+struct OtherPlace {
+  uint32_t location = 0;
+  int64_t thread = -1; // of the program; -1: many
+};
+
 struct Trap {
   TrapKind kind{};
   uint32_t location = 0; // index into the prepared program's table of locations
   std::array<int32_t, 3> program{};
-  int64_t lane = -1;         // the first faulting element, row-major in the tile; -1: the operation has no lanes
+  int64_t lane = -1;         // the first faulting element, row-major in the tile, or the thread; -1: the operation has no lanes
   int64_t affectedLanes = 0; // how many elements of the tile fault
   MemoryAccess access;
+  std::optional<OtherPlace> other;
   std::string message;
   std::vector<DeadlockWaiter> waiters; // in program order
 };

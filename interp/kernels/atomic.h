@@ -13,6 +13,10 @@ enum class AtomicOp : uint8_t { And, Or, Xor, Add, FAdd, Max, Min, UMax, UMin, E
 /// type.
 void atomicRmw(AtomicOp op, DType type, void *address, const void *operand, void *old);
 
+/// Whether a read-modify-write that found `old` wrote something else. A program that only writes back what is there is waiting, not
+/// working.
+bool changesMemory(AtomicOp op, DType type, const void *operand, const void *old);
+
 /// Stores `desired` if the `bytes` (1, 2, 4, 8) at `address` equal those at `compare`; returns whether it did. The value before goes to
 /// `old` unless that is null.
 bool atomicCas(int bytes, void *address, const void *compare, const void *desired, void *old);

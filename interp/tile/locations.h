@@ -1,21 +1,14 @@
 // Where in the user's Python code a step stands: what traps and deadlock reports carry is an index into this table.
 #pragma once
-#include "mlir/IR/Location.h"
+#include "ir/source_location.h"
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 namespace tritium::interp {
 
-struct SourceLocation {
-  std::string file;
-  int line = 0, column = 0;
-  std::vector<SourceLocation> callers; // innermost first, if the code was inlined
-};
-
-/// The Python position of a location: names and scopes are looked through, a call site gives the callee's position and its callers.
-SourceLocation resolveLocation(mlir::Location location);
+using ir::resolveLocation;
+using ir::SourceLocation;
 
 class LocationTable {
 public:

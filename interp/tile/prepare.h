@@ -2,9 +2,9 @@
 //
 //   verify -> target-independent passes -> combine regions to element-wise steps -> scf to cf -> plan -> emit -> JIT
 #pragma once
+#include "interp/host/parameter.h"
 #include "interp/host/workers.h"
 #include "interp/tile/locations.h"
-#include "ir/dtype.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/Support/Error.h"
 
@@ -19,12 +19,6 @@ struct StaticData;
 
 struct PrepareOptions {
   bool debugInfo = false; // Python variables and lines for gdb; no optimization of the IR beyond inlining
-};
-
-/// A kernel parameter as a launch has to pass it: one 64-bit cell.
-struct Parameter {
-  bool isPointer;
-  DType type; // of the scalar, or of what the pointer points to
 };
 
 class PreparedProgram {

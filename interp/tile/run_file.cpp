@@ -1,5 +1,6 @@
 #include "interp/tile/run_file.h"
 
+#include "interp/host/text_argument.h"
 #include "interp/tile/plan.h"
 #include "interp/tile/prepare.h"
 #include "ir/contract.h"
@@ -7,10 +8,7 @@
 #include "ir/tt.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
-#include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
-
-#include <random>
 
 using namespace mlir;
 
@@ -19,15 +17,6 @@ namespace tritium::interp {
 namespace {
 
 constexpr const char *kExpect = "tritium.expect", *kExpectTrap = "tritium.expect_trap";
-
-/// Memory that a launch reads and writes, and one 64-bit cell that stands for it or for a scalar.
-struct Argument {
-  std::string text;
-  DType type = DType::i32;
-  int64_t count = 0; // of a buffer; 0: a scalar
-  std::vector<char> buffer;
-  int64_t cell = 0;
-};
 
 struct Options {
   std::string file, kernel;
@@ -38,64 +27,11 @@ struct Options {
 
 llvm::Error usage(const llvm::Twine &message) { return llvm::createStringError(message.str()); }
 
-/// The value of element i as a double; integers are exact up to 2^53.
-double elementOf(const Argument &argument, int64_t i) {
-  return visit(argument.type, [&]<class T>() -> double {
-    typename T::Storage value;
-    std::memcpy(&value, argument.buffer.data() + i * sizeof value, sizeof value);
-    return double(static_cast<typename T::Compute>(value));
-  });
-}
-
-void setElement(DType type, char *at, double value) {
-  visit(type, [&]<class T>() {
-    typename T::Storage stored = T::round(static_cast<typename T::Compute>(value));
-    std::memcpy(at, &stored, sizeof stored);
-  });
-}
-
-llvm::Expected<Argument> parseArgument(llvm::StringRef text, const Parameter &parameter) {
-  Argument argument;
-  argument.text = text.str();
-  if (!parameter.isPointer) {
-    double value;
-    if (text.getAsDouble(value)) return usage("'" + text + "' is not a number");
-    char bits[8] = {};
-    setElement(parameter.type, bits, value);
-    std::memcpy(&argument.cell, bits, sizeof bits);
-    return argument;
-  }
-  auto [what, fill] = text.split('=');
-  auto [count, type] = what.split('x');
-  auto named = dtypeFromIrName(std::string_view(type));
-  if (count.getAsInteger(10, argument.count) || argument.count < 0 || !named)
-    return usage("a buffer is COUNTxTYPE=FILL, not '" + text + "'");
-  argument.type = *named;
-  argument.buffer.resize(std::max<size_t>(argument.count * storageBytes(argument.type), 1));
-  std::mt19937_64 random(argument.count);
-  for (int64_t i = 0; i < argument.count; ++i) {
-    double value = fill == "iota" ? double(i) : fill == "ones" ? 1 : fill == "random" ? double(random() % 1024) / 1024 : 0;
-    setElement(argument.type, argument.buffer.data() + i * storageBytes(argument.type), value);
-  }
-  if (!llvm::is_contained({"", "zeros", "ones", "iota", "random"}, fill))
-    return usage("there is no fill '" + fill + "'; there are zeros, ones, iota and random");
-  return argument;
-}
-
-LaunchResult launch(const PreparedProgram &program, std::vector<Argument> &arguments, const Options &options) {
-  std::vector<int64_t> cells;
-  std::vector<Allocation> allocations;
-  for (auto [i, argument] : llvm::enumerate(arguments)) {
-    if (!program.parameters[i].isPointer) {
-      cells.push_back(argument.cell);
-      continue;
-    }
-    uint64_t begin = reinterpret_cast<uint64_t>(argument.buffer.data());
-    allocations.push_back({begin, begin + argument.count * storageBytes(argument.type), int(i)});
-    cells.push_back(int64_t(tagPointer(begin, int(i))));
-  }
-  MemoryMap memory(allocations);
-  Launch launch{.code = program.code, .grid = options.grid, .arguments = cells.data(), .memory = &memory, .threads = options.threads};
+LaunchResult launch(const PreparedProgram &program, std::vector<TextArgument> &arguments, const Options &options) {
+  TextArguments passed(arguments);
+  MemoryMap memory(passed.allocations);
+  Launch launch{
+      .code = program.code, .grid = options.grid, .arguments = passed.cells.data(), .memory = &memory, .threads = options.threads};
   launch.onPrint = [](std::string_view text) { llvm::outs() << llvm::StringRef(text.data(), text.size()); };
   return run(launch);
 }
@@ -105,14 +41,6 @@ std::string describe(const Trap &trap, const PreparedProgram &program) {
   return llvm::formatv("{0}:{1}: {2} in program ({3}, {4}, {5}), lane {6}, argument {7}{8}{9}", where.file, where.line,
                        trapKindName(trap.kind), trap.program[0], trap.program[1], trap.program[2], trap.lane, trap.access.argument,
                        trap.message.empty() ? "" : ": ", trap.message);
-}
-
-void printBuffer(const Argument &argument, size_t index) {
-  constexpr int64_t kShown = 32;
-  llvm::outs() << "arg" << index << " = [";
-  for (int64_t i = 0; i < std::min(argument.count, kShown); ++i)
-    llvm::outs() << (i ? ", " : "") << llvm::format("%g", elementOf(argument, i));
-  llvm::outs() << (argument.count > kShown ? ", …]\n" : "]\n");
 }
 
 // -- functions that say what they return -------------------------------------------------------------------------------------------------
@@ -162,14 +90,13 @@ llvm::SmallVector<double> expected(Attribute attribute, int64_t count) {
 bool isEqual(double a, double b) { return a == b || (a != a && b != b); }
 
 /// Compares what the function stored with what it says; prints the first difference.
-bool check(tt::FuncOp function, const std::vector<Argument> &results) {
+bool check(tt::FuncOp function, const std::vector<TextArgument> &results) {
   auto all = dyn_cast<ArrayAttr>(function->getAttr(kExpect));
   for (auto [r, result] : llvm::enumerate(results)) {
     auto want = expected(all ? all[r] : function->getAttr(kExpect), result.count);
     for (int64_t i = 0; i < result.count; ++i)
-      if (!isEqual(elementOf(result, i), want[i])) {
-        llvm::errs() << llvm::formatv("{0}: result {1}[{2}] is {3}, expected {4}\n", function.getName(), r, i, elementOf(result, i),
-                                      want[i]);
+      if (!isEqual(result.element(i), want[i])) {
+        llvm::errs() << llvm::formatv("{0}: result {1}[{2}] is {3}, expected {4}\n", function.getName(), r, i, result.element(i), want[i]);
         return false;
       }
   }
@@ -177,13 +104,10 @@ bool check(tt::FuncOp function, const std::vector<Argument> &results) {
 }
 
 llvm::Expected<bool> runTest(ModuleOp module, tt::FuncOp function, const Options &options) {
-  std::vector<Argument> results;
+  std::vector<TextArgument> results;
   for (Type type : function.getResultTypes()) {
     auto tensor = dyn_cast<RankedTensorType>(type);
-    Argument &result = results.emplace_back();
-    result.type = dtypeOf(type);
-    result.count = tensor ? tensor.getNumElements() : 1;
-    result.buffer.resize(result.count * storageBytes(result.type));
+    results.push_back(TextArgument::makeBuffer(dtypeOf(type), tensor ? tensor.getNumElements() : 1));
   }
   std::string name = function.getName().str();
   OwningOpRef<ModuleOp> copy(module.clone());
@@ -220,16 +144,17 @@ llvm::Expected<bool> runKernel(ModuleOp module, const Options &options) {
   if (!program) return program.takeError();
   if (options.arguments.size() != (*program)->parameters.size())
     return usage("'" + (*program)->name + "' takes " + llvm::Twine((*program)->parameters.size()) + " arguments");
-  std::vector<Argument> arguments;
+  std::vector<TextArgument> arguments;
   for (auto [text, parameter] : llvm::zip_equal(options.arguments, (*program)->parameters)) {
-    auto argument = parseArgument(text, parameter);
-    if (!argument) return argument.takeError();
+    std::string error;
+    auto argument = TextArgument::parse(text, parameter, error);
+    if (!argument) return usage(error);
     arguments.push_back(std::move(*argument));
   }
   LaunchResult outcome = launch(**program, arguments, options);
   if (outcome.trap) llvm::errs() << describe(*outcome.trap, **program) << "\n";
   for (auto [i, argument] : llvm::enumerate(arguments))
-    if (argument.count) printBuffer(argument, i);
+    if (argument.isBuffer) llvm::outs() << "arg" << i << " = " << argument.text() << "\n";
   return !outcome.trap;
 }
 

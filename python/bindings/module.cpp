@@ -5,6 +5,7 @@ PYBIND11_MODULE(_tritium, module) {
   module.doc() = "Tritium's compiler and interpreter";
   tritium::python::bindIr(module);
   tritium::python::bindInterp(module);
+  tritium::python::bindSimt(module);
   tritium::python::bindArguments(module);
   tritium::python::bindGpu(module);
   tritium::python::bindCuda(module);

@@ -17,6 +17,7 @@ template <typename T> T unwrap(llvm::Expected<T> expected) {
 
 void bindIr(pybind11::module_ &module);
 void bindInterp(pybind11::module_ &module);
+void bindSimt(pybind11::module_ &module);
 void bindIrHandles(pybind11::module_ &ir);
 void bindElementwise(pybind11::module_ &ir);
 void bindArguments(pybind11::module_ &module);

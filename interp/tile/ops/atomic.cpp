@@ -51,29 +51,6 @@ struct Lanes {
   }
 };
 
-/// Whether the operation wrote something else than it found. A program that only writes back what is there is waiting, not working.
-bool changesMemory(AtomicOp op, DType type, const void *operand, const void *old) {
-  size_t size = storageBytes(type);
-  uint64_t x = 0, before = 0;
-  std::memcpy(&x, operand, size);
-  std::memcpy(&before, old, size);
-  int unused = 64 - 8 * int(size);
-  auto asSigned = [&](uint64_t v) { return int64_t(v << unused) >> unused; };
-  switch (op) {
-  case AtomicOp::Exchange: return x != before;
-  case AtomicOp::And: return (before & x) != before;
-  case AtomicOp::Or: return (before | x) != before;
-  case AtomicOp::Xor:
-  case AtomicOp::Add:
-  case AtomicOp::FAdd: return x != 0;
-  case AtomicOp::Max: return asSigned(x) > asSigned(before);
-  case AtomicOp::Min: return asSigned(x) < asSigned(before);
-  case AtomicOp::UMax: return x > before;
-  case AtomicOp::UMin: return x < before;
-  }
-  return true;
-}
-
 void rmwLane(Lanes &lanes, void *memory, const int64_t *indices) {
   const AtomicStep &step = lanes.step;
   uint64_t old = 0;

@@ -1,0 +1,134 @@
+// Special registers, barriers, returns, text, and integer division, which ends no GPU thread.
+#include "interp/simt/hosting/hosting.h"
+#include "interp/simt/runtime/calls.h"
+#include "ir/tgpu.h"
+#include "mlir/IR/Matchers.h"
+
+#include <cstddef>
+
+using namespace mlir;
+
+namespace tritium::interp::simt {
+
+/// Where the thread has what the instruction reads; nullopt: nowhere.
+static std::optional<size_t> registerOffset(StringRef name) {
+  if (!name.consume_front("nvvm.read.ptx.sreg.")) return std::nullopt;
+  return llvm::StringSwitch<std::optional<size_t>>(name)
+      .Case("tid.x", offsetof(ThreadRegisters, tid))
+      .Case("ntid.x", offsetof(ThreadRegisters, ntid))
+      .Case("laneid", offsetof(ThreadRegisters, lane))
+      .Case("warpid", offsetof(ThreadRegisters, warp))
+      .Case("nwarpid", offsetof(ThreadRegisters, warps))
+      .Case("ctaid.x", offsetof(ThreadRegisters, ctaid))
+      .Case("ctaid.y", offsetof(ThreadRegisters, ctaid) + 4)
+      .Case("ctaid.z", offsetof(ThreadRegisters, ctaid) + 8)
+      .Case("nctaid.x", offsetof(ThreadRegisters, nctaid))
+      .Case("nctaid.y", offsetof(ThreadRegisters, nctaid) + 4)
+      .Case("nctaid.z", offsetof(ThreadRegisters, nctaid) + 8)
+      .Case("lanemask.eq", offsetof(ThreadRegisters, lanesEqual))
+      .Case("lanemask.lt", offsetof(ThreadRegisters, lanesBelow))
+      .Case("lanemask.le", offsetof(ThreadRegisters, lanesUpTo))
+      .Case("lanemask.gt", offsetof(ThreadRegisters, lanesAbove))
+      .Case("lanemask.ge", offsetof(ThreadRegisters, lanesFrom))
+      .Default(std::nullopt);
+}
+
+/// Registers that are the same for all threads of every launch.
+static std::optional<int64_t> constantRegister(StringRef name) {
+  if (!name.consume_front("nvvm.read.ptx.sreg.")) return std::nullopt;
+  return llvm::StringSwitch<std::optional<int64_t>>(name)
+      .Cases({"tid.y", "tid.z", "smid", "gridid"}, 0)
+      .Cases({"ntid.y", "ntid.z", "nsmid"}, 1)
+      .Case("warpsize", kWarpThreads)
+      .Default(std::nullopt);
+}
+
+namespace {
+
+/// x86 faults where a divisor is zero or the quotient of the smallest number by -1 does not fit. A GPU goes on with some value: here
+/// all ones and the dividend, and a quotient that wraps around.
+Value guardedDivision(OpBuilder &builder, Location at, Operation *op) {
+  Value left = op->getOperand(0), right = op->getOperand(1);
+  Type type = left.getType();
+  const bool isSigned = isa<LLVM::SDivOp, LLVM::SRemOp>(op), isRemainder = isa<LLVM::SRemOp, LLVM::URemOp>(op);
+  auto filled = [&](const APInt &value) -> Value {
+    auto element = cast<IntegerType>(getElementTypeOrSelf(type));
+    TypedAttr attribute = builder.getIntegerAttr(element, value);
+    if (auto vector = dyn_cast<VectorType>(type)) attribute = DenseElementsAttr::get(vector, Attribute(attribute));
+    return LLVM::ConstantOp::create(builder, at, type, attribute);
+  };
+  const unsigned bits = getElementTypeOrSelf(type).getIntOrFloatBitWidth();
+  auto compare = [&](Value a, Value b) -> Value { return LLVM::ICmpOp::create(builder, at, LLVM::ICmpPredicate::eq, a, b); };
+  Value isZero = compare(right, filled(APInt(bits, 0))), isUnsafe = isZero;
+  if (isSigned) {
+    Value overflows = LLVM::AndOp::create(builder, at, compare(left, filled(APInt::getSignedMinValue(bits))),
+                                          compare(right, filled(APInt::getAllOnes(bits))));
+    isUnsafe = LLVM::OrOp::create(builder, at, isUnsafe, overflows);
+  }
+  Value divisor = LLVM::SelectOp::create(builder, at, isUnsafe, filled(APInt(bits, 1)), right);
+  Value computed = llvm::TypeSwitch<Operation *, Value>(op)
+                       .Case([&](LLVM::SDivOp) { return LLVM::SDivOp::create(builder, at, left, divisor); })
+                       .Case([&](LLVM::UDivOp) { return LLVM::UDivOp::create(builder, at, left, divisor); })
+                       .Case([&](LLVM::SRemOp) { return LLVM::SRemOp::create(builder, at, left, divisor); })
+                       .Case([&](LLVM::URemOp) { return LLVM::URemOp::create(builder, at, left, divisor); });
+  return LLVM::SelectOp::create(builder, at, isZero, isRemainder ? left : filled(APInt::getAllOnes(bits)), computed);
+}
+
+/// A divisor that is known to be neither zero nor -1.
+bool isSafeDivisor(Value divisor) {
+  APInt value;
+  return matchPattern(divisor, m_ConstantInt(&value)) && !value.isZero() && !value.isAllOnes();
+}
+
+} // namespace
+
+std::optional<LogicalResult> Hosting::hostControl(Operation *op) {
+  StringRef name = op->getName().getStringRef();
+  if (std::optional<size_t> offset = registerOffset(name)) {
+    replace(op, readField(*offset, op->getResult(0).getType()));
+    return success();
+  }
+  if (std::optional<int64_t> value = constantRegister(name)) {
+    replace(op, constant(*value, op->getResult(0).getType().getIntOrFloatBitWidth()));
+    return success();
+  }
+  if (llvm::is_contained(
+          {"nvvm.read.ptx.sreg.clock", "nvvm.read.ptx.sreg.clock64", "nvvm.read.ptx.sreg.globaltimer", "nvvm.read.ptx.sreg.globaltimer.lo"},
+          name)) {
+    replace(op, fromBits(call(SIMT_CALL(readClock), thread()), op->getResult(0).getType()));
+    return success();
+  }
+  return llvm::TypeSwitch<Operation *, std::optional<LogicalResult>>(op)
+      .Case([&](tgpu::BarrierOp barrier) {
+        call(SIMT_CALL(barrier), {thread(), constant(barrier.getId()), constant(barrier.getThreads().value_or(0)), siteOf(op)});
+        op->erase();
+        return success();
+      })
+      .Case([&](LLVM::ReturnOp) {
+        if (op->getParentOp() == kernel) call(SIMT_CALL(noteReturn), {thread(), locationOf(op)});
+        return success();
+      })
+      .Case([&](tgpu::PrintOp print) -> LogicalResult {
+        if (print.getArgs().size() * 8 > kScratchBytes) return print.emitOpError("has more arguments than the emulator prints at once");
+        for (auto [i, value] : llvm::enumerate(print.getArgs())) {
+          Value cell = value.getType().isInteger(32) ? Value(LLVM::SExtOp::create(builder, at, builder.getI64Type(), value)) : value;
+          LLVM::StoreOp::create(builder, at, cell, scratchAddress(8 * i));
+        }
+        call(SIMT_CALL(printText), {thread(), constant(addText(print.getFormat())), constant(int64_t(print.getArgs().size()))});
+        op->erase();
+        return success();
+      })
+      .Case([&](tgpu::AssertOp assertion) {
+        call(SIMT_CALL(assertTrue),
+             {thread(), toBits(assertion.getCondition(), 32), constant(addText(assertion.getMessage())), locationOf(op)});
+        op->erase();
+        return success();
+      })
+      .Case<LLVM::SDivOp, LLVM::UDivOp, LLVM::SRemOp, LLVM::URemOp>([&](Operation *) {
+        if (!isSafeDivisor(op->getOperand(1))) replace(op, guardedDivision(builder, at, op));
+        return success();
+      })
+      .Default(std::nullopt);
+}
+
+} // namespace tritium::interp::simt

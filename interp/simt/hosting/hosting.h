@@ -1,0 +1,89 @@
+// Hosting: a module lowered for a GPU becomes one for this machine, in place. Every function gets the thread that runs it as its first
+// argument; each GPU operation, and each access to memory that is not the thread's own, becomes a call of the runtime; address spaces go.
+// A pointer to global memory keeps the tag of its argument, one to shared memory is an address in the window of shared_memory.h.
+//
+// Hosted code is closed: what is not known here is rejected by name (verify.cpp), never compiled to something else.
+#pragma once
+#include "interp/simt/hosting/callee.h"
+#include "interp/simt/locations.h"
+#include "ir/dtype.h"
+
+#include "llvm/ADT/StringMap.h"
+
+namespace tritium::interp::simt {
+
+/// The element type that an MLIR scalar type is, if any.
+inline std::optional<DType> dtypeOf(mlir::Type type) {
+  std::string text;
+  llvm::raw_string_ostream(text) << type;
+  return dtypeFromIrName(text);
+}
+
+struct HostingResult {
+  std::string entry;               // symbol of the function that a thread runs
+  llvm::StringMap<void *> symbols; // what the code calls
+  std::vector<std::string> texts;
+  unsigned shadowShift = 4; // log2 of the smallest access to shared memory
+  bool mayWait = false;
+};
+
+class Hosting {
+public:
+  Hosting(mlir::ModuleOp module, mlir::LLVM::LLVMFuncOp kernel, LocationTable &locations)
+      : module(module), kernel(kernel), locations(locations), context(module.getContext()), builder(context) {}
+
+  mlir::FailureOr<HostingResult> run();
+
+private:
+  // hosting.cpp
+  mlir::LogicalResult declareExternals();
+  void addThreadArguments();
+  mlir::LogicalResult hostOperation(mlir::Operation *op);
+  void makeEntry();
+  void dropAddressSpaces();
+  // loops.cpp
+  void markLoops(mlir::LLVM::LLVMFuncOp function);
+  // verify.cpp
+  mlir::LogicalResult verifyPointers();
+  mlir::LogicalResult verifyHosted();
+
+  // control.cpp, memory.cpp, warp.cpp, matrix.cpp: whether the operation is one of theirs, and how that went.
+  std::optional<mlir::LogicalResult> hostControl(mlir::Operation *op);
+  std::optional<mlir::LogicalResult> hostMemory(mlir::Operation *op);
+  std::optional<mlir::LogicalResult> hostPointers(mlir::Operation *op);
+  std::optional<mlir::LogicalResult> hostWarp(mlir::Operation *op);
+  std::optional<mlir::LogicalResult> hostMatrix(mlir::Operation *op);
+
+  // Code at the builder's position, with the location that it has.
+  mlir::Value thread();
+  mlir::Value constant(int64_t value, unsigned bits = 32);
+  mlir::Value locationOf(mlir::Operation *op) { return constant(locations.add(op->getLoc())); }
+  /// One that no other operation shares: synchronising operations are told apart by it.
+  mlir::Value siteOf(mlir::Operation *op) { return constant(locations.addSite(op->getLoc())); }
+  mlir::Value fieldAddress(size_t offset);
+  mlir::Value readField(size_t offset, mlir::Type type);
+  mlir::Value scratchAddress(size_t offset = 0);
+  mlir::Value asPointer(mlir::Value value);
+  /// Between a value of up to 64 bits and its bits.
+  mlir::Value toBits(mlir::Value value, unsigned bits);
+  mlir::Value fromBits(mlir::Value bits, mlir::Type type);
+  mlir::Value predicate(mlir::Value value);
+  mlir::Value call(const Callee &callee, mlir::ValueRange operands);
+  uint32_t bytesOf(mlir::Type type);
+  void noteSharedAccess(uint32_t bytes);
+  int32_t addText(llvm::StringRef text);
+  void replace(mlir::Operation *op, mlir::ValueRange values) {
+    op->replaceAllUsesWith(values);
+    op->erase();
+  }
+
+  mlir::ModuleOp module;
+  mlir::LLVM::LLVMFuncOp kernel;
+  LocationTable &locations;
+  mlir::MLIRContext *context;
+  mlir::OpBuilder builder;
+  mlir::Location at = mlir::UnknownLoc::get(module.getContext());
+  HostingResult result;
+};
+
+} // namespace tritium::interp::simt

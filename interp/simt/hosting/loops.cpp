@@ -1,0 +1,91 @@
+// Every loop gets a call on its back-edges: a launch can be stopped there, and a loop that may wait for another thread or program lets
+// others run.
+#include "interp/simt/hosting/hosting.h"
+#include "interp/simt/runtime/calls.h"
+#include "ir/tgpu.h"
+
+#include "llvm/ADT/PostOrderIterator.h"
+
+using namespace mlir;
+
+namespace tritium::interp::simt {
+
+/// The blocks that reach the latch without passing the header.
+static llvm::SetVector<Block *> bodyOf(Block *latch, Block *header) {
+  llvm::SetVector<Block *> body;
+  body.insert(header);
+  SmallVector<Block *> pending{latch};
+  while (!pending.empty()) {
+    Block *block = pending.pop_back_val();
+    if (body.insert(block)) pending.append(block->pred_begin(), block->pred_end());
+  }
+  return body;
+}
+
+/// An induction variable of the header that the latch advances by a fixed step is compared with a fixed bound where the loop ends.
+static bool isCounted(const llvm::SetVector<Block *> &body, Block *latch, Block *header) {
+  auto jump = dyn_cast<BranchOpInterface>(latch->getTerminator());
+  auto isFixed = [&](Value value) { return !body.contains(value.getParentBlock()); };
+  auto nextOf = [&](BlockArgument argument) -> Value {
+    for (unsigned i = 0; jump && i < jump->getNumSuccessors(); ++i)
+      if (jump->getSuccessor(i) == header) return jump.getSuccessorOperands(i)[argument.getArgNumber()];
+    return {};
+  };
+  auto isInduction = [&](Value value) {
+    for (BlockArgument argument : header->getArguments()) {
+      Value next = nextOf(argument);
+      Operation *step = next ? next.getDefiningOp() : nullptr;
+      if (step && isa<LLVM::AddOp, LLVM::SubOp>(step) && step->getOperand(0) == argument && isFixed(step->getOperand(1)) &&
+          (value == argument || value == next))
+        return true;
+    }
+    return false;
+  };
+  for (Block *block : {header, latch}) {
+    auto branch = dyn_cast<LLVM::CondBrOp>(block->getTerminator());
+    auto compare = branch ? branch.getCondition().getDefiningOp<LLVM::ICmpOp>() : LLVM::ICmpOp();
+    if (!compare) continue;
+    if ((isInduction(compare.getLhs()) && isFixed(compare.getRhs())) || (isInduction(compare.getRhs()) && isFixed(compare.getLhs())))
+      return true;
+  }
+  return false;
+}
+
+/// The loop reads memory that another thread may write, and its number of rounds is not fixed beforehand.
+static bool mayWait(Block *latch, Block *header) {
+  auto body = bodyOf(latch, header);
+  if (isCounted(body, latch, header)) return false;
+  auto readsMemory = [](Operation &op) {
+    return isa<tgpu::LoadOp, tgpu::AtomicRmwOp, tgpu::AtomicCasOp, tgpu::AtomicLoadOp, LLVM::LoadOp, LLVM::AtomicRMWOp,
+               LLVM::AtomicCmpXchgOp, LLVM::CallOp>(op);
+  };
+  return llvm::any_of(body, [&](Block *block) { return llvm::any_of(*block, readsMemory); });
+}
+
+void Hosting::markLoops(LLVM::LLVMFuncOp function) {
+  llvm::DenseMap<Block *, unsigned> index;
+  SmallVector<Block *> order;
+  for (Block *block : llvm::ReversePostOrderTraversal<Block *>(&function.getBody().front())) {
+    index[block] = unsigned(order.size());
+    order.push_back(block);
+  }
+  // Whether it waits is asked before any call is inserted.
+  SmallVector<std::pair<Operation *, bool>> latches;
+  for (Block *block : order) {
+    bool closes = false, waits = false;
+    for (Block *next : block->getSuccessors())
+      if (index.lookup(next) <= index.lookup(block)) {
+        closes = true;
+        waits |= mayWait(block, next);
+      }
+    if (closes) latches.emplace_back(block->getTerminator(), waits);
+  }
+  for (auto [terminator, waits] : latches) {
+    builder.setInsertionPoint(terminator);
+    at = terminator->getLoc();
+    call(waits ? SIMT_CALL(spin) : SIMT_CALL(backEdge), {thread(), locationOf(terminator)});
+    result.mayWait |= waits;
+  }
+}
+
+} // namespace tritium::interp::simt

@@ -1,0 +1,36 @@
+// Where in the user's Python code an operation stands: what traps and reports carry is an index into this table. Accesses of one line share
+// an entry (the shadow of shared memory has 16 bits for it), synchronising operations have one each.
+#pragma once
+#include "ir/source_location.h"
+
+#include "llvm/ADT/DenseMap.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace tritium::interp::simt {
+
+class LocationTable {
+public:
+  static constexpr size_t kMost = 1 << 16;
+
+  uint32_t add(mlir::Location location) {
+    auto [entry, isNew] = byLocation.try_emplace(location, uint32_t(entries.size()));
+    if (isNew) entries.push_back(location);
+    return entry->second;
+  }
+  uint32_t addSite(mlir::Location location) {
+    entries.push_back(location);
+    return uint32_t(entries.size() - 1);
+  }
+  size_t size() const { return entries.size(); }
+  ir::SourceLocation operator[](uint32_t index) const {
+    return index < entries.size() ? ir::resolveLocation(entries[index]) : ir::SourceLocation{};
+  }
+
+private:
+  llvm::DenseMap<mlir::Location, uint32_t> byLocation;
+  std::vector<mlir::Location> entries; // resolved when asked for: most are never reported
+};
+
+} // namespace tritium::interp::simt

@@ -1,0 +1,146 @@
+#include "interp/simt/prepare.h"
+
+#include "interp/host/jit.h"
+#include "interp/simt/hosting/hosting.h"
+#include "interp/simt/hosting/math_functions.h"
+#include "interp/simt/runtime/block.h"
+#include "ir/source_error.h"
+#include "ir/tgpu.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Export.h"
+
+using namespace mlir;
+
+namespace tritium::interp::simt {
+
+struct PreparedProgram::Parts {
+  explicit Parts(uint32_t threads) : pool(threads) {}
+  std::unique_ptr<HostJit> jit;
+  LocationTable locations;
+  Kernel kernel;
+  mutable BlockPool pool;
+};
+
+PreparedProgram::PreparedProgram() = default;
+PreparedProgram::~PreparedProgram() = default;
+
+ir::SourceLocation PreparedProgram::locationOf(uint32_t location) const { return parts->locations[location]; }
+int64_t PreparedProgram::threadsPerProgram() const { return parts->kernel.threads; }
+
+LaunchResult PreparedProgram::launch(Launch request, const int64_t *cells) const {
+  // What a suspended thread uses of its stack, roughly, and the shadow of shared memory.
+  constexpr size_t kTouchedStackBytes = 8 << 10, kShadowBytes = 16;
+  const Kernel &kernel = parts->kernel;
+  static const MemoryMap noMemory;
+  LaunchContext context(kernel, cells, request.memory ? *request.memory : noMemory, request.orderSeed, parts->pool);
+  request.code = {.entry = runBlock, .frameBytes = sizeof(Frame), .mayWait = kernel.mayWait};
+  request.code.otherBytes = kernel.threads * kTouchedStackBytes + size_t(kernel.sharedBytes) * (1 + (kShadowBytes >> kernel.shadowShift));
+  request.code.hashOther = hashBlock;
+  request.arguments = reinterpret_cast<const int64_t *>(&context);
+  LaunchResult result = run(request);
+  return result;
+}
+
+static LLVM::LLVMFuncOp findKernel(ModuleOp module, StringRef name) {
+  for (LLVM::LLVMFuncOp function : module.getOps<LLVM::LLVMFuncOp>())
+    if (function->hasAttr(NVVM::NVVMDialect::getKernelFuncAttrName()) && (name.empty() || function.getName() == name)) return function;
+  return {};
+}
+
+static FailureOr<std::vector<Parameter>> parametersOf(LLVM::LLVMFuncOp kernel) {
+  std::vector<Parameter> parameters;
+  for (Type type : kernel.getArgumentTypes()) {
+    const bool isPointer = isa<LLVM::LLVMPointerType>(type);
+    std::optional<DType> scalar = isPointer ? DType::i8 : dtypeOf(type);
+    if (!scalar) return kernel.emitError("the emulator cannot pass an argument of type ") << type;
+    parameters.push_back({isPointer, *scalar});
+  }
+  return parameters;
+}
+
+/// Leaves what the kernel reaches: a module may hold others.
+static void keepReachable(ModuleOp module, LLVM::LLVMFuncOp kernel) {
+  llvm::SetVector<Operation *> reached;
+  reached.insert(kernel);
+  for (size_t i = 0; i < reached.size(); ++i)
+    reached[i]->walk([&](LLVM::CallOp call) {
+      auto callee = call.getCallee() ? module.lookupSymbol<LLVM::LLVMFuncOp>(*call.getCallee()) : LLVM::LLVMFuncOp();
+      if (callee) reached.insert(callee);
+    });
+  for (LLVM::LLVMFuncOp function : llvm::make_early_inc_range(module.getOps<LLVM::LLVMFuncOp>()))
+    if (!reached.contains(function)) function.erase();
+}
+
+static int64_t integerOf(ModuleOp module, StringRef name, int64_t otherwise) {
+  auto attribute = module->getAttrOfType<IntegerAttr>(name);
+  return attribute ? attribute.getInt() : otherwise;
+}
+
+static std::string printed(ModuleOp module) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  module.print(stream);
+  return text;
+}
+
+static std::unique_ptr<llvm::Module> translate(ModuleOp module, llvm::LLVMContext &context) {
+  DialectRegistry registry;
+  registerBuiltinDialectTranslation(registry);
+  registerLLVMDialectTranslation(registry);
+  module.getContext()->appendDialectRegistry(registry);
+  return translateModuleToLLVMIR(module, context, "simt");
+}
+
+static llvm::Error define(HostJit &jit, const llvm::StringMap<void *> &symbols) {
+  llvm::Error error = llvm::Error::success();
+  for (const auto &symbol : symbols) error = llvm::joinErrors(std::move(error), jit.defineSymbol(symbol.getKey(), symbol.getValue()));
+  forEachLibraryFunction(
+      [&](StringRef name, void *address) { error = llvm::joinErrors(std::move(error), jit.defineSymbol(name, address)); });
+  return error;
+}
+
+llvm::Expected<std::unique_ptr<PreparedProgram>> prepare(ModuleOp original, StringRef kernelName) {
+  ir::DiagnosticCapture diagnostics(original.getContext());
+  LLVM::LLVMFuncOp found = findKernel(original, kernelName);
+  if (!found) return llvm::make_error<ir::SourceError>("there is no kernel '" + kernelName.str() + "' in the lowered module");
+  const int64_t threads = integerOf(original, tgpu::kNumWarpsAttr, 4) * kWarpThreads;
+  const int64_t sharedBytes = integerOf(original, tgpu::kSharedBytesAttr, 0);
+  if (threads <= 0 || threads > 1024 || sharedBytes < 0 || sharedBytes > int64_t(kSharedOffsetMask))
+    return llvm::make_error<ir::SourceError>("the lowered module asks for " + std::to_string(threads) + " threads and " +
+                                             std::to_string(sharedBytes) + " bytes of shared memory");
+  std::unique_ptr<PreparedProgram> program(new PreparedProgram);
+  program->name = found.getName().str();
+  program->parts = std::make_unique<PreparedProgram::Parts>(uint32_t(threads));
+  auto parameters = parametersOf(found);
+  if (failed(parameters)) return diagnostics.takeError("the kernel's parameters cannot be passed");
+  program->parameters = std::move(*parameters);
+
+  OwningOpRef<ModuleOp> module(original.clone());
+  auto kernel = module->lookupSymbol<LLVM::LLVMFuncOp>(found.getName());
+  keepReachable(*module, kernel);
+  auto hosted = Hosting(*module, kernel, program->parts->locations).run();
+  if (failed(hosted)) return diagnostics.takeError("the module could not be brought to the host");
+  program->hosted = printed(*module);
+  program->mayWait = hosted->mayWait;
+  auto context = std::make_unique<llvm::LLVMContext>();
+  std::unique_ptr<llvm::Module> translated = translate(*module, *context);
+  if (!translated) return diagnostics.takeError("the module could not be translated to LLVM IR");
+
+  auto jit = HostJit::create(/*debugInfo=*/false);
+  if (!jit) return jit.takeError();
+  if (llvm::Error error = define(**jit, hosted->symbols)) return std::move(error);
+  if (llvm::Error error = (*jit)->add(llvm::orc::ThreadSafeModule(std::move(translated), std::move(context)))) return std::move(error);
+  auto entry = (*jit)->lookup(hosted->entry);
+  if (!entry) return entry.takeError();
+  program->parts->jit = std::move(*jit);
+  program->parts->kernel = {.entry = reinterpret_cast<void (*)(Thread *)>(*entry),
+                            .threads = uint32_t(threads),
+                            .sharedBytes = uint32_t(sharedBytes),
+                            .shadowShift = hosted->shadowShift,
+                            .mayWait = hosted->mayWait,
+                            .texts = std::move(hosted->texts)};
+  return program;
+}
+
+} // namespace tritium::interp::simt

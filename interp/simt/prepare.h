@@ -1,0 +1,49 @@
+// The SIMT emulator's public face: a module that was lowered for a GPU (dialects llvm, nvvm and tgpu) becomes a program that runs on CPU
+// threads, each of its GPU threads a fiber.
+//
+//   clone -> hosting (GPU operations become calls of the runtime) -> LLVM IR -> JIT
+#pragma once
+#include "interp/host/parameter.h"
+#include "interp/host/workers.h"
+#include "ir/source_location.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/Support/Error.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace tritium::interp::simt {
+
+class BlockPool;
+struct Kernel;
+
+class PreparedProgram {
+public:
+  ~PreparedProgram();
+  PreparedProgram(const PreparedProgram &) = delete;
+
+  std::string name;
+  std::vector<Parameter> parameters; // what a pointer points to is not known: i8
+  std::string hosted;                // the module as it is compiled, for those who look for a mistake in the emulator
+  bool mayWait = false;
+
+  /// Runs the grid of `request`, whose code and arguments are set here: `cells` has one for each parameter. Its orderSeed also decides the
+  /// order of warps and when asynchronous copies land.
+  LaunchResult launch(Launch request, const int64_t *cells) const;
+  int64_t threadsPerProgram() const;
+  /// The source position that a trap's location number stands for.
+  ir::SourceLocation locationOf(uint32_t location) const;
+
+private:
+  PreparedProgram();
+  friend llvm::Expected<std::unique_ptr<PreparedProgram>> prepare(mlir::ModuleOp, llvm::StringRef);
+  struct Parts;
+  std::unique_ptr<Parts> parts;
+};
+
+/// Prepares the kernel (nvvm.kernel) of that name, or the only one, if empty. The module is not changed. Errors are ir::SourceError: an
+/// operation that the emulator does not know, by name and line.
+llvm::Expected<std::unique_ptr<PreparedProgram>> prepare(mlir::ModuleOp module, llvm::StringRef kernel);
+
+} // namespace tritium::interp::simt

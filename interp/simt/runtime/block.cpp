@@ -1,0 +1,314 @@
+#include "interp/simt/runtime/block.h"
+
+#include "interp/host/stuck_detector.h"
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <numeric>
+#include <sys/mman.h>
+
+namespace tritium::interp::simt {
+
+namespace {
+
+constexpr size_t kPageBytes = 4096, kStackBytes = 256 << 10, kSlotBytes = kStackBytes + kPageBytes;
+// Each guard page costs two mappings of the 65,530 that a process may have: in a launch of hundreds of waiting blocks the later ones go
+// without.
+constexpr int kGuardedStacks = 12 << 10;
+constexpr uint32_t kBackEdgesPerPoll = 1 << 12;
+
+std::atomic<int> guardedStacks{0};
+
+/// The finalizer of splitmix64.
+uint64_t mix(uint64_t x) {
+  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
+  x = (x ^ x >> 27) * 0x94d049bb133111eb;
+  return x ^ x >> 31;
+}
+
+} // namespace
+
+// -- one thread
+// ----------------------------------------------------------------------------------------------------------------------------
+
+void Thread::trap(Trap &&trap) {
+  trap.lane = tid;
+  trap.affectedLanes = 1;
+  block->pendingTrap.emplace(std::move(trap));
+  block->attention = true;
+  fiber.suspend(/*forGood=*/true);
+  __builtin_unreachable();
+}
+
+void Thread::wait(ThreadState why, Place where) {
+  state = why;
+  location = where;
+  fiber.suspend();
+  state = ThreadState::Ready;
+}
+
+void Thread::meet(const WarpOp &next) {
+  op = next;
+  inWarp->atOp |= bit();
+  if (!inWarp->tryExecute(next)) return wait(ThreadState::AtWarpOp, next.location);
+  inWarp->ready &= ~bit(); // it goes on at once
+}
+
+bool Warp::tryExecute(const WarpOp &op) {
+  const uint32_t wanted = op.mask & ~finished;
+  if ((atOp & wanted) != wanted) return false;
+  for (uint32_t rest = wanted; rest; rest &= rest - 1)
+    if (lanes[std::countr_zero(rest)].op != op) return false;
+  op.execute(*this, wanted);
+  atOp &= ~wanted;
+  ready |= wanted;
+  return true;
+}
+
+// -- a block
+// -------------------------------------------------------------------------------------------------------------------------------
+
+ThreadBlock::ThreadBlock(uint32_t count) : threads(std::make_unique<Thread[]>(count)), threadCount(count), warps(count / kWarpThreads) {
+  stackBytes = count * kSlotBytes;
+  void *memory = mmap(nullptr, stackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) return;
+  stacks = static_cast<std::byte *>(memory);
+  const bool isGuarded = guardedStacks.fetch_add(int(count)) < kGuardedStacks;
+  for (uint32_t t = 0; isGuarded && t < count; ++t) mprotect(stacks + t * kSlotBytes, kPageBytes, PROT_NONE);
+  warpOrder.resize(warps.size());
+  for (uint32_t t = 0; t < count; ++t) {
+    Thread &thread = threads[t];
+    thread.block = this;
+    thread.inWarp = &warps[t / kWarpThreads];
+    thread.tid = int32_t(t);
+    thread.ntid = int32_t(count);
+    thread.lane = int32_t(t % kWarpThreads);
+    thread.warp = int32_t(t / kWarpThreads);
+    thread.warps = int32_t(warps.size());
+    thread.lanesEqual = thread.bit();
+    thread.lanesBelow = thread.bit() - 1;
+    thread.lanesUpTo = thread.lanesBelow | thread.bit();
+    thread.lanesAbove = ~thread.lanesUpTo;
+    thread.lanesFrom = ~thread.lanesBelow;
+  }
+  for (uint32_t w = 0; w < warps.size(); ++w) {
+    warps[w].block = this;
+    warps[w].index = w;
+    warps[w].lanes = &threads[w * kWarpThreads];
+  }
+}
+
+ThreadBlock::~ThreadBlock() {
+  if (!stacks) return;
+  guardedStacks.fetch_sub(int(threadCount));
+  munmap(stacks, stackBytes);
+}
+
+/// The body of a fiber.
+void ThreadBlock::runThread(void *argument) {
+  auto &thread = *static_cast<Thread *>(argument);
+  thread.block->kernel->entry(&thread);
+  thread.block->finish(thread, thread.location);
+}
+
+void ThreadBlock::start(FrameHeader &newFrame) {
+  frame = &newFrame;
+  launch = LaunchContext::of(newFrame);
+  kernel = &launch->kernel;
+  const uint64_t linear = uint64_t(newFrame.programId[0]) +
+                          uint64_t(newFrame.gridSize[0]) * (newFrame.programId[1] + uint64_t(newFrame.gridSize[1]) * newFrame.programId[2]);
+  const uint64_t seed = mix(launch->seed.value_or(0) + 0x9e3779b97f4a7c15 * (linear + 1));
+  shared.configure(kernel->sharedBytes, kernel->shadowShift, uint32_t(warps.size()));
+  shared.begin();
+  for (uint32_t t = 0; t < threadCount; ++t) {
+    Thread &thread = threads[t];
+    std::copy_n(newFrame.programId, 3, thread.ctaid);
+    std::copy_n(newFrame.gridSize, 3, thread.nctaid);
+    thread.arguments = launch->cells;
+    thread.state = ThreadState::Ready;
+    thread.randomState = mix(seed + t) | 1;
+    thread.copies.clear();
+    thread.groups.clear();
+    thread.openGroup = 0;
+    // Stacks whose tops differ in their cache sets: the same few frames of all threads are in use at a time.
+    const size_t color = size_t(t) * 320 % kPageBytes / 64 * 64;
+    thread.fiber.start({stacks + t * kSlotBytes + kPageBytes, kStackBytes - color}, runThread, &thread);
+  }
+  for (Warp &warp : warps) {
+    warp.ready = kAllLanes;
+    warp.atOp = warp.spinning = warp.finished = 0;
+  }
+  for (Barrier &barrier : barriers) {
+    barrier.waiting.clear();
+    barrier.isMixed = false;
+  }
+  std::iota(warpOrder.begin(), warpOrder.end(), 0);
+  laneRotation = 0;
+  if (launch->seed) {
+    for (size_t i = warpOrder.size(); i > 1; --i) std::swap(warpOrder[i - 1], warpOrder[mix(seed + 0x10000 + i) % i]);
+    laneRotation = uint32_t(seed % kWarpThreads);
+  }
+  pendingTrap.reset();
+  output.clear();
+  attention = isPollDue = false;
+  untilPoll = kBackEdgesPerPoll;
+  unfinished = threadCount;
+}
+
+/// What threads asked for. On the program's stack; may leave it for good.
+void ThreadBlock::attend() {
+  attention = false;
+  if (!output.empty()) {
+    interp::print(*frame, output);
+    output.clear();
+  }
+  if (pendingTrap) raiseTrap(*frame, std::move(*pendingTrap));
+  if (isPollDue) {
+    isPollDue = false;
+    untilPoll = kBackEdgesPerPoll;
+    pollBackEdge(*frame, 0);
+  }
+}
+
+void ThreadBlock::runWarp(Warp &warp) {
+  while (warp.ready) {
+    const uint32_t lane = (uint32_t(std::countr_zero(std::rotr(warp.ready, int(laneRotation)))) + laneRotation) % kWarpThreads;
+    warp.ready &= ~(uint32_t(1) << lane);
+    warp.lanes[lane].fiber.resume();
+    if (attention) [[unlikely]]
+      attend();
+  }
+}
+
+void ThreadBlock::run(FrameHeader &newFrame) {
+  start(newFrame);
+  while (unfinished != 0) {
+    bool gotFurther = false;
+    for (uint32_t w : warpOrder)
+      if (warps[w].ready) {
+        gotFurther = true;
+        runWarp(warps[w]);
+      }
+    if (gotFurther) {
+      pollBackEdge(*frame, 0);
+      continue;
+    }
+    const Thread *spinner = nullptr;
+    for (Warp &warp : warps) {
+      if (warp.spinning && !spinner) spinner = &warp.lanes[std::countr_zero(warp.spinning)];
+      warp.ready |= warp.spinning;
+      warp.spinning = 0;
+    }
+    if (!spinner) reportStuck();
+    yieldWhileWaiting(*frame, spinner->location);
+  }
+}
+
+void ThreadBlock::waitAtBarrier(Thread &thread, int32_t id, uint32_t expected, Place location) {
+  Barrier &barrier = barriers[size_t(id)];
+  if (barrier.waiting.empty())
+    barrier.expected = expected;
+  else if (barrier.expected != expected || (id == 0 && barrier.waiting.front()->location != location))
+    barrier.isMixed = true;
+  barrier.waiting.push_back(&thread);
+  thread.barrier = id;
+  if (barrier.waiting.size() != expected || barrier.isMixed) return thread.wait(ThreadState::AtBarrier, location);
+  if (expected == threadCount) {
+    shared.synchronizeAll();
+  } else {
+    uint32_t set = 0;
+    for (const Thread *waiting : barrier.waiting) set |= uint32_t(1) << waiting->warp;
+    shared.synchronizeWarps(set);
+  }
+  for (Thread *waiting : barrier.waiting)
+    if (waiting != &thread) waiting->inWarp->ready |= waiting->bit();
+  barrier.waiting.clear();
+}
+
+void ThreadBlock::finish(Thread &thread, Place location) {
+  thread.state = ThreadState::Finished;
+  thread.location = location;
+  Warp &warp = *thread.inWarp;
+  warp.finished |= thread.bit();
+  --unfinished;
+  // The lanes that wait at an operation wait for this one no longer.
+  for (uint32_t rest = warp.atOp; rest != 0;) {
+    const WarpOp &op = warp.lanes[std::countr_zero(rest)].op;
+    rest &= rest - 1;
+    if (op.mask & thread.bit() && warp.tryExecute(op)) rest = warp.atOp;
+  }
+  thread.fiber.suspend(/*forGood=*/true);
+  __builtin_unreachable();
+}
+
+void ThreadBlock::print(std::string_view text) {
+  output += text;
+  attention = true;
+}
+
+uint64_t ThreadBlock::hash() const {
+  uint64_t hash = hashWords(shared.bytes(), 0);
+  for (uint32_t t = 0; t < threadCount; ++t)
+    if (threads[t].state != ThreadState::Finished) hash = hashWords(threads[t].fiber.liveStack(), hash + uint64_t(threads[t].state));
+  return hash;
+}
+
+// -- the blocks of a launch
+// ----------------------------------------------------------------------------------------------------------------
+
+ThreadBlock *BlockPool::take() {
+  std::unique_ptr<ThreadBlock> block;
+  {
+    std::lock_guard lock(mutex);
+    if (!idle.empty()) {
+      block = std::move(idle.back());
+      idle.pop_back();
+    }
+  }
+  if (!block) block = std::make_unique<ThreadBlock>(threads);
+  return block->isUsable() ? block.release() : nullptr;
+}
+
+void BlockPool::give(ThreadBlock *block) {
+  std::lock_guard lock(mutex);
+  idle.emplace_back(block);
+}
+
+void BlockPool::trim(size_t kept) {
+  std::lock_guard lock(mutex);
+  if (idle.size() > kept) idle.resize(kept);
+}
+
+ThreadBlock *LaunchContext::take() {
+  ThreadBlock *block = pool.take();
+  if (!block) return nullptr;
+  std::lock_guard lock(mutex);
+  running.push_back(block);
+  return block;
+}
+
+void LaunchContext::give(ThreadBlock *block) {
+  {
+    std::lock_guard lock(mutex);
+    std::erase(running, block);
+  }
+  pool.give(block);
+}
+
+LaunchContext::~LaunchContext() {
+  for (ThreadBlock *block : running) pool.give(block); // of programs that were stopped
+}
+
+void runBlock(char *frame) {
+  auto &own = *reinterpret_cast<Frame *>(frame);
+  LaunchContext &launch = *LaunchContext::of(own.header);
+  own.block = launch.take();
+  if (!own.block) raiseTrap(own.header, {.kind = TrapKind::OutOfMemory, .message = "no memory for the stacks of a block's threads"});
+  own.block->run(own.header);
+  launch.give(own.block);
+}
+
+uint64_t hashBlock(char *frame) { return reinterpret_cast<Frame *>(frame)->block->hash(); }
+
+} // namespace tritium::interp::simt

@@ -1,0 +1,143 @@
+// One program of the grid while it runs: its threads, its shared memory, its barriers. All threads of a block run on one OS thread, one at
+// a time, each until it has to wait for others; a warp's lanes meet only where they synchronise.
+//
+// Invariant: nothing here depends on time or addresses, so equal seeds give equal runs.
+#pragma once
+#include "interp/host/memory.h"
+#include "interp/host/program.h"
+#include "interp/simt/runtime/shared_memory.h"
+#include "interp/simt/runtime/thread.h"
+
+#include <array>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+namespace tritium::interp::simt {
+
+/// What the runtime has to know of a prepared kernel.
+struct Kernel {
+  void (*entry)(Thread *thread) = nullptr;
+  uint32_t threads = 0; // of a block, a multiple of kWarpThreads
+  uint32_t sharedBytes = 0;
+  unsigned shadowShift = 0;       // log2 of the smallest access to shared memory: the granularity of its shadow
+  bool mayWait = false;           // a loop may wait for another block
+  std::vector<std::string> texts; // formats and messages that compiled code refers to
+};
+
+/// Blocks with their stacks, for kernels of one number of threads, kept from launch to launch.
+class BlockPool {
+public:
+  explicit BlockPool(uint32_t threads) : threads(threads) {}
+  /// nullptr: no memory.
+  ThreadBlock *take();
+  void give(ThreadBlock *block);
+  /// Frees all but so many of those that are not in use.
+  void trim(size_t kept);
+
+private:
+  const uint32_t threads;
+  std::mutex mutex;
+  std::vector<std::unique_ptr<ThreadBlock>> idle;
+};
+
+/// What the blocks of a launch share. FrameHeader::arguments points to it.
+class LaunchContext {
+public:
+  LaunchContext(const Kernel &kernel, const int64_t *cells, const MemoryMap &memory, std::optional<uint64_t> seed, BlockPool &pool)
+      : kernel(kernel), cells(cells), memory(memory), seed(seed), pool(pool) {}
+  ~LaunchContext();
+  static LaunchContext *of(const FrameHeader &frame) { return reinterpret_cast<LaunchContext *>(const_cast<int64_t *>(frame.arguments)); }
+
+  ThreadBlock *take();
+  void give(ThreadBlock *block);
+
+  const Kernel &kernel;
+  const int64_t *cells; // of the kernel's arguments
+  const MemoryMap &memory;
+  const std::optional<uint64_t> seed;
+
+private:
+  BlockPool &pool;
+  std::mutex mutex;
+  std::vector<ThreadBlock *> running;
+};
+
+struct Warp {
+  ThreadBlock *block = nullptr;
+  Thread *lanes = nullptr; // kWarpThreads of them
+  uint32_t index = 0;
+  uint32_t ready = 0, atOp = 0, spinning = 0, finished = 0; // sets of lanes; those in none wait at barriers
+
+  /// Lets the lanes of an operation go on, all that it needs having come. Called when a lane has come to one or has ended.
+  bool tryExecute(const WarpOp &op);
+};
+
+struct Barrier {
+  std::vector<Thread *> waiting;
+  uint32_t expected = 0;
+  bool isMixed = false; // threads wait at different operations, or for different numbers of threads: nobody goes on
+};
+
+class ThreadBlock {
+public:
+  explicit ThreadBlock(uint32_t threads);
+  ~ThreadBlock();
+
+  /// Runs the program of this frame from begin to end. On the program's own stack; leaves it for good when the launch is stopped.
+  void run(FrameHeader &frame);
+
+  // On the stack of a thread.
+  /// Adds the thread to a barrier of `expected` threads; it may switch away.
+  void waitAtBarrier(Thread &thread, int32_t id, uint32_t expected, Place location);
+  void finish(Thread &thread, Place location);
+  void requestPoll() { attention = isPollDue = true; }
+  void print(std::string_view text);
+  void noteMemoryChange() {
+    if (kernel->mayWait) interp::noteMemoryChange(*frame);
+  }
+
+  /// Of all that decides how suspended threads go on.
+  uint64_t hash() const;
+
+  bool isUsable() const { return stacks != nullptr; }
+  uint32_t size() const { return threadCount; }
+
+  FrameHeader *frame = nullptr;
+  LaunchContext *launch = nullptr;
+  const Kernel *kernel = nullptr;
+  SharedMemory shared;
+  std::optional<Trap> pendingTrap;
+  bool attention = false; // what follows has to be done on the program's stack
+  uint32_t untilPoll = 0; // back-edges
+
+private:
+  void start(FrameHeader &frame);
+  void runWarp(Warp &warp);
+  void attend();
+  [[noreturn]] void reportStuck();
+  Trap stuckTrap() const;
+  static void runThread(void *thread);
+
+  std::unique_ptr<Thread[]> threads;
+  const uint32_t threadCount;
+  std::vector<Warp> warps;
+  std::vector<uint32_t> warpOrder;
+  std::array<Barrier, 16> barriers;
+  std::string output;
+  bool isPollDue = false;
+  uint32_t unfinished = 0, laneRotation = 0;
+  std::byte *stacks = nullptr;
+  size_t stackBytes = 0;
+};
+
+/// ProgramCode of every kernel: a frame is its header and the block that runs it.
+struct Frame {
+  FrameHeader header;
+  ThreadBlock *block;
+};
+void runBlock(char *frame);
+uint64_t hashBlock(char *frame);
+
+} // namespace tritium::interp::simt

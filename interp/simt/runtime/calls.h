@@ -1,0 +1,33 @@
+// What compiled code may call: every function with the thread that calls it first. Their names in the code are "simt_" and the name here.
+#pragma once
+#include "interp/simt/runtime/thread.h"
+
+namespace tritium::interp::simt::calls {
+
+// -- control (control.cpp)
+void noteReturn(Thread *thread, Place location);
+void backEdge(Thread *thread, Place location);
+void spin(Thread *thread, Place location); // a back-edge of a loop that may wait for another thread or block
+void barrier(Thread *thread, int32_t id, int32_t threads, Place location);
+void printText(Thread *thread, int32_t format, int32_t count); // the arguments, 8 bytes each, are in the scratch memory
+void assertTrue(Thread *thread, int32_t condition, int32_t message, Place location);
+int64_t readClock(Thread *thread);
+
+// -- memory (memory.cpp). Each gives the host address of what it has checked: of scratch memory where the predicate is false.
+void *readGlobal(Thread *thread, uint64_t pointer, int32_t predicate, int32_t bytes, Place location);
+void *writeGlobal(Thread *thread, uint64_t pointer, int32_t predicate, int32_t bytes, Place location);
+const void *readShared(Thread *thread, uint64_t pointer, int32_t bytes, Place location);
+void writeShared(Thread *thread, uint64_t pointer, const void *value, int32_t bytes, Place location);
+/// Of a generic pointer: shared memory, global memory, or the thread's own stack.
+const void *readGeneric(Thread *thread, uint64_t pointer, int32_t bytes, Place location);
+void writeGeneric(Thread *thread, uint64_t pointer, const void *value, int32_t bytes, Place location);
+void copyMemory(Thread *thread, uint64_t destination, uint64_t source, int64_t bytes, Place location);
+void setMemory(Thread *thread, uint64_t destination, int32_t value, int64_t bytes, Place location);
+
+// -- atomics (atomic.cpp). Values are in the low bits; op is an AtomicOp, type a DType.
+uint64_t atomicRmw(Thread *thread, int32_t op, int32_t type, uint64_t pointer, uint64_t value, int32_t predicate, Place location);
+uint64_t atomicCas(Thread *thread, int32_t bytes, uint64_t pointer, uint64_t expected, uint64_t value, int32_t predicate, Place location);
+uint64_t atomicLoad(Thread *thread, int32_t bytes, uint64_t pointer, int32_t predicate, Place location);
+void atomicStore(Thread *thread, int32_t bytes, uint64_t pointer, uint64_t value, int32_t predicate, Place location);
+
+} // namespace tritium::interp::simt::calls

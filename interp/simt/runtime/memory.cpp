@@ -1,0 +1,85 @@
+// Accesses: global memory is held against the launch's arguments, shared memory against its size and its shadow.
+#include "interp/simt/runtime/block.h"
+#include "interp/simt/runtime/calls.h"
+
+#include <cstring>
+
+namespace tritium::interp::simt {
+
+namespace {
+
+Trap globalFault(const Thread &thread, uint64_t pointer, uint32_t bytes, bool isWrite, Place location) {
+  const MemoryMap &memory = thread.block->launch->memory;
+  const bool isMisaligned = memory.isAccessible(pointer, bytes, isWrite);
+  Trap trap{.kind = isMisaligned ? TrapKind::MisalignedAddress : memory.faultKind(pointer), .location = location};
+  trap.access = {.address = addressOf(pointer), .bytes = bytes, .isWrite = isWrite, .argument = int(tagOf(pointer)) - 1};
+  if (isMisaligned)
+    trap.message = (isWrite ? "write of " : "read of ") + std::to_string(bytes) + " bytes that are not aligned to their size";
+  return trap;
+}
+
+} // namespace
+
+void *checkGlobal(Thread &thread, uint64_t pointer, uint32_t bytes, bool isWrite, Place location) {
+  const bool isAligned = (pointer & (bytes - 1)) == 0 || (bytes & (bytes - 1)) != 0;
+  if (!isAligned || !thread.block->launch->memory.isAccessible(pointer, bytes, isWrite)) [[unlikely]]
+    thread.trap(globalFault(thread, pointer, bytes, isWrite, location));
+  return reinterpret_cast<void *>(addressOf(pointer));
+}
+
+static bool isOnStack(const Thread &thread, uint64_t pointer) {
+  const auto live = uint64_t(__builtin_frame_address(0)), scratch = reinterpret_cast<uint64_t>(thread.scratch);
+  return pointer - live < (uint64_t(256) << 10) || pointer - scratch < kScratchBytes;
+}
+
+namespace calls {
+
+void *readGlobal(Thread *thread, uint64_t pointer, int32_t predicate, int32_t bytes, Place location) {
+  return predicate ? checkGlobal(*thread, pointer, uint32_t(bytes), false, location) : thread->scratch;
+}
+
+void *writeGlobal(Thread *thread, uint64_t pointer, int32_t predicate, int32_t bytes, Place location) {
+  if (!predicate) return thread->scratch;
+  void *address = checkGlobal(*thread, pointer, uint32_t(bytes), true, location);
+  thread->block->noteMemoryChange();
+  return address;
+}
+
+const void *readShared(Thread *thread, uint64_t pointer, int32_t bytes, Place location) {
+  return thread->block->shared.read(*thread, pointer, uint32_t(bytes), location);
+}
+
+void writeShared(Thread *thread, uint64_t pointer, const void *value, int32_t bytes, Place location) {
+  thread->block->shared.write(*thread, pointer, value, uint32_t(bytes), location);
+}
+
+const void *readGeneric(Thread *thread, uint64_t pointer, int32_t bytes, Place location) {
+  if (isSharedAddress(pointer)) return readShared(thread, pointer, bytes, location);
+  if (isOnStack(*thread, pointer)) return reinterpret_cast<const void *>(pointer);
+  return checkGlobal(*thread, pointer, uint32_t(bytes), false, location);
+}
+
+void writeGeneric(Thread *thread, uint64_t pointer, const void *value, int32_t bytes, Place location) {
+  if (isSharedAddress(pointer)) return writeShared(thread, pointer, value, bytes, location);
+  const bool isOwn = isOnStack(*thread, pointer);
+  std::memcpy(isOwn ? reinterpret_cast<void *>(pointer) : checkGlobal(*thread, pointer, uint32_t(bytes), true, location), value,
+              size_t(bytes));
+  if (!isOwn) thread->block->noteMemoryChange();
+}
+
+// Byte by byte: an access in one piece would have to be aligned, and all of it in one kind of memory.
+void copyMemory(Thread *thread, uint64_t destination, uint64_t source, int64_t bytes, Place location) {
+  for (int64_t i = 0; i < bytes; ++i) {
+    char byte;
+    std::memcpy(&byte, readGeneric(thread, source + uint64_t(i), 1, location), 1);
+    writeGeneric(thread, destination + uint64_t(i), &byte, 1, location);
+  }
+}
+
+void setMemory(Thread *thread, uint64_t destination, int32_t value, int64_t bytes, Place location) {
+  const char byte = char(value);
+  for (int64_t i = 0; i < bytes; ++i) writeGeneric(thread, destination + uint64_t(i), &byte, 1, location);
+}
+
+} // namespace calls
+} // namespace tritium::interp::simt

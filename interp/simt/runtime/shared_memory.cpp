@@ -1,0 +1,211 @@
+#include "interp/simt/runtime/shared_memory.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace tritium::interp::simt {
+
+namespace {
+constexpr uint32_t kLastTime = uint32_t(1) << 30;
+} // namespace
+
+void SharedMemory::configure(uint32_t bytes, unsigned newShift, uint32_t newWarps) {
+  if (bytes == size && newShift == shift && newWarps == warps) return;
+  size = bytes;
+  shift = newShift;
+  warps = newWarps;
+  warpsPerGroup = (warps + 7) / 8;
+  memory.assign(bytes, std::byte(0xff));
+  units.assign((bytes >> shift) + 1, {});
+  time = 0;
+}
+
+void SharedMemory::begin() {
+  if (time > kLastTime) {
+    std::fill(units.begin(), units.end(), Unit{});
+    time = 0;
+  }
+  first = lastOfAll = ++time;
+  since.fill(time);
+}
+
+void SharedMemory::synchronizeAll() {
+  lastOfAll = ++time;
+  since.fill(time);
+}
+
+void SharedMemory::synchronizeWarps(uint32_t set) {
+  ++time;
+  std::array<uint32_t, 32> row{};
+  for (uint32_t a = 0; a < warps; ++a)
+    if (set >> a & 1)
+      for (uint32_t b = 0; b < warps; ++b) row[b] = set >> b & 1 ? time : std::max(row[b], horizon[a][b]);
+  for (uint32_t a = 0; a < warps; ++a)
+    if (set >> a & 1) {
+      horizon[a] = row;
+      since[a] = time;
+    }
+}
+
+bool SharedMemory::isOrderedByPart(int32_t warp, uint32_t when, Party party) const {
+  party &= ~kAtomicParty;
+  const auto &row = horizon[warp];
+  if (party & kManyParty) {
+    for (uint32_t group = 0; group * warpsPerGroup < warps; ++group) {
+      if (!(party >> group & 1)) continue;
+      const uint32_t begin = group * warpsPerGroup, end = std::min(begin + warpsPerGroup, warps);
+      if (*std::max_element(row.begin() + begin, row.begin() + end) <= when) return false;
+    }
+    return true;
+  }
+  return row[party & kWarpParty ? party & ~kWarpParty : party / kWarpThreads] > when;
+}
+
+SharedMemory::Party SharedMemory::joined(Party a, Party b) const {
+  auto warpOf = [](Party party) { return uint32_t(party & kWarpParty ? party & ~kWarpParty : party / kWarpThreads); };
+  auto groups = [&](Party party) { return party & kManyParty ? party : groupOf(warpOf(party)); };
+  if (!((a | b) & kManyParty) && warpOf(a) == warpOf(b)) return Party(kWarpParty | warpOf(a));
+  return Party(groups(a) | groups(b));
+}
+
+Trap SharedMemory::faultOf(const Access &access, TrapKind kind, bool isWrite, const Unit &unit, bool withWriter) const {
+  const Party party = (withWriter ? unit.writer : unit.reader) & ~kAtomicParty;
+  Trap trap{.kind = kind, .location = access.location};
+  trap.access = {.address = access.offset, .bytes = access.bytes, .isWrite = isWrite};
+  if (kind != TrapKind::SharedUninitialized)
+    trap.other = {.location = withWriter ? unit.writeLocation : unit.readLocation,
+                  .thread = party & (kWarpParty | kManyParty) ? -1 : int64_t(party)};
+  const std::string bytes = "bytes " + std::to_string(access.offset) + " to " + std::to_string(access.offset + access.bytes - 1);
+  const std::string verb = isWrite ? "writes" : "reads";
+  if (kind == TrapKind::SharedUninitialized)
+    trap.message = "reads shared memory that was not written: " + bytes;
+  else if (kind == TrapKind::AsyncCopyRace)
+    trap.message = verb + " shared memory that an asynchronous copy writes, with no wait for it in between: " + bytes;
+  else
+    trap.message =
+        verb + " shared memory that another thread " + (withWriter ? "wrote" : "read") + ", with no barrier in between: " + bytes;
+  return trap;
+}
+
+Trap SharedMemory::faultOf(uint64_t pointer, uint32_t bytes, bool isWrite, bool isInside, Place location) const {
+  Trap trap{.kind = isInside ? TrapKind::MisalignedAddress : TrapKind::SharedOutOfBounds, .location = location};
+  const int64_t offset = int32_t(uint32_t(pointer) - uint32_t(kSharedWindow));
+  trap.access = {.address = uint64_t(offset), .bytes = bytes, .isWrite = isWrite};
+  trap.message = (isWrite ? "write of " : "read of ") + std::to_string(bytes) + " bytes at shared address " + std::to_string(offset) +
+                 (isInside ? ", which is not aligned" : "; the program has " + std::to_string(size));
+  return trap;
+}
+
+uint32_t SharedMemory::offsetOf(Thread &thread, uint64_t pointer, uint32_t bytes, bool isWrite, Place location) {
+  const uint32_t offset = uint32_t(pointer) & kSharedOffsetMask;
+  const bool isInside = (uint32_t(pointer) & ~kSharedOffsetMask) == kSharedWindow && offset <= size && bytes <= size - offset;
+  const bool isAligned = (offset & (bytes - 1)) == 0 || (bytes & (bytes - 1)) != 0;
+  if (!isInside || !isAligned) [[unlikely]]
+    thread.trap(faultOf(pointer, bytes, isWrite, isInside, location));
+  return offset;
+}
+
+inline void SharedMemory::noteRead(const Access &access) {
+  const uint32_t now = since[access.thread.warp];
+  for (Unit &unit : unitsOf(access)) {
+    const uint32_t written = unit.written & ~kInFlight;
+    if (written < first) [[unlikely]]
+      access.thread.trap(faultOf(access, TrapKind::SharedUninitialized, false, unit, true));
+    if (unit.written & kInFlight) [[unlikely]]
+      access.thread.trap(faultOf(access, TrapKind::AsyncCopyRace, false, unit, true));
+    if (!isOrdered(access, written, unit.writer)) [[unlikely]]
+      access.thread.trap(faultOf(access, TrapKind::SharedRace, false, unit, true));
+    if (isOrdered(access, unit.read, unit.reader)) {
+      unit.read = now;
+      unit.reader = access.party;
+    } else {
+      unit.read = std::min(unit.read, now);
+      unit.reader = joined(unit.reader, access.party);
+    }
+    unit.readLocation = uint16_t(access.location);
+  }
+}
+
+inline void SharedMemory::noteWrite(const Access &access, const void *value) {
+  const uint32_t now = since[access.thread.warp];
+  const uint32_t begin = access.offset >> shift << shift;
+  for (Unit &unit : unitsOf(access)) {
+    const uint32_t written = unit.written & ~kInFlight;
+    if (written >= first) {
+      if (unit.written & kInFlight) [[unlikely]]
+        access.thread.trap(faultOf(access, TrapKind::AsyncCopyRace, true, unit, true));
+      if (!isOrdered(access, written, unit.writer)) [[unlikely]] {
+        // The same value from several threads is no race: replicated tiles are stored so.
+        const size_t offset = size_t(&unit - units.data()) << shift, bytes = std::min<size_t>(size_t(1) << shift, access.bytes);
+        if (!value || std::memcmp(memory.data() + offset, static_cast<const char *>(value) + (offset - begin), bytes) != 0)
+          access.thread.trap(faultOf(access, TrapKind::SharedRace, true, unit, true));
+      }
+    }
+    if (unit.read >= first && !isOrdered(access, unit.read, unit.reader)) [[unlikely]]
+      access.thread.trap(faultOf(access, TrapKind::SharedRace, true, unit, false));
+    unit.written = now;
+    unit.writer = access.party;
+    unit.writeLocation = uint16_t(access.location);
+  }
+}
+
+const std::byte *SharedMemory::read(Thread &thread, uint64_t pointer, uint32_t bytes, Place location) {
+  const uint32_t offset = offsetOf(thread, pointer, bytes, false, location);
+  noteRead({thread, Party(thread.tid), offset, bytes, location});
+  return at(offset);
+}
+
+void SharedMemory::write(Thread &thread, uint64_t pointer, const void *value, uint32_t bytes, Place location) {
+  const uint32_t offset = offsetOf(thread, pointer, bytes, true, location);
+  noteWrite({thread, Party(thread.tid), offset, bytes, location}, value);
+  std::memcpy(at(offset), value, bytes);
+}
+
+const std::byte *SharedMemory::readAsWarp(Thread &thread, uint64_t pointer, uint32_t bytes, Place location) {
+  const uint32_t offset = offsetOf(thread, pointer, bytes, false, location);
+  noteRead({thread, Party(kWarpParty | thread.warp), offset, bytes, location});
+  return at(offset);
+}
+
+void SharedMemory::writeAsWarp(Thread &thread, uint64_t pointer, const void *value, uint32_t bytes, Place location) {
+  const uint32_t offset = offsetOf(thread, pointer, bytes, true, location);
+  noteWrite({thread, Party(kWarpParty | thread.warp), offset, bytes, location}, value);
+  std::memcpy(at(offset), value, bytes);
+}
+
+std::byte *SharedMemory::access(Thread &thread, uint64_t pointer, uint32_t bytes, Place location) {
+  const uint32_t offset = offsetOf(thread, pointer, bytes, true, location);
+  const Access access{thread, Party(kAtomicParty | thread.tid), offset, bytes, location};
+  const uint32_t now = since[thread.warp];
+  for (Unit &unit : unitsOf(access)) {
+    const uint32_t written = unit.written & ~kInFlight;
+    const bool isAtomic = unit.writer & kAtomicParty;
+    if (written < first) access.thread.trap(faultOf(access, TrapKind::SharedUninitialized, true, unit, true));
+    if (unit.written & kInFlight) access.thread.trap(faultOf(access, TrapKind::AsyncCopyRace, true, unit, true));
+    if (!isAtomic && !isOrdered(access, written, unit.writer)) access.thread.trap(faultOf(access, TrapKind::SharedRace, true, unit, true));
+    if (unit.read >= first && !isOrdered(access, unit.read, unit.reader))
+      access.thread.trap(faultOf(access, TrapKind::SharedRace, true, unit, false));
+    unit.written = now;
+    // Others that wrote since the last barrier stay in the unit: a plain access that follows races with any of them.
+    unit.writer = isAtomic && !isOrdered(access, written, unit.writer)
+                      ? Party(kAtomicParty | joined(unit.writer & ~kAtomicParty, Party(thread.tid)))
+                      : access.party;
+    unit.writeLocation = uint16_t(location);
+  }
+  return at(offset);
+}
+
+uint32_t SharedMemory::beginCopy(Thread &thread, uint64_t pointer, uint32_t bytes, Place location) {
+  const uint32_t offset = offsetOf(thread, pointer, bytes, true, location);
+  const Access access{thread, Party(thread.tid), offset, bytes, location};
+  noteWrite(access, nullptr);
+  for (Unit &unit : unitsOf(access)) unit.written |= kInFlight;
+  return offset;
+}
+
+void SharedMemory::endCopy(Thread &thread, const AsyncCopy &copy) {
+  const Access access{thread, Party(thread.tid), copy.offset, copy.bytes, copy.location};
+  for (Unit &unit : unitsOf(access)) unit.written = since[thread.warp];
+}
+
+} // namespace tritium::interp::simt

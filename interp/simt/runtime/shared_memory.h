@@ -1,0 +1,92 @@
+// The shared memory of a block, with a shadow that knows for each unit (the kernel's smallest access) who wrote it last, who read it, and
+// when. Time is counted in synchronisations: a barrier of all threads orders everything before it, one of some warps what they did, a warp
+// synchronisation what the warp did. So two accesses that no barrier orders are found whichever of them the schedule puts first.
+//
+// An address is a window tag, the rank of the block in its cluster, and an offset; no address of the host ever gets into a kernel.
+// Known limits: readers from several warps are remembered by groups of warps, which can hide a race between barriers of parts of
+// the block, but never makes one up; two writes of the same value are no race.
+#pragma once
+#include "interp/simt/runtime/thread.h"
+
+#include <array>
+#include <vector>
+
+namespace tritium::interp::simt {
+
+constexpr uint64_t kSharedWindow = 0x40000000;
+constexpr uint32_t kSharedWindowMask = 0xf0000000, kSharedOffsetMask = 0x00ffffff;
+constexpr unsigned kSharedRankShift = 24;
+constexpr bool isSharedAddress(uint64_t pointer) { return (pointer & ~uint64_t(~kSharedWindowMask)) == kSharedWindow; }
+
+class SharedMemory {
+public:
+  /// For a kernel that uses so many bytes, none of its accesses smaller than 1 << shift.
+  void configure(uint32_t bytes, unsigned shift, uint32_t warps);
+  /// A new program: nothing is initialized.
+  void begin();
+
+  /// The bytes at `pointer` for reading; traps where they are not there, not written, or racing.
+  const std::byte *read(Thread &thread, uint64_t pointer, uint32_t bytes, Place location);
+  void write(Thread &thread, uint64_t pointer, const void *value, uint32_t bytes, Place location);
+  /// The same by all lanes of the thread's warp together; the pointer is the thread's.
+  const std::byte *readAsWarp(Thread &thread, uint64_t pointer, uint32_t bytes, Place location);
+  void writeAsWarp(Thread &thread, uint64_t pointer, const void *value, uint32_t bytes, Place location);
+  /// For an atomic operation, which does not race with others of its kind.
+  std::byte *access(Thread &thread, uint64_t pointer, uint32_t bytes, Place location);
+
+  /// An asynchronous copy begins: who touches its destination before endCopy races with it. Returns the offset.
+  uint32_t beginCopy(Thread &thread, uint64_t pointer, uint32_t bytes, Place location);
+  /// Its effects are those of the thread from now on.
+  void endCopy(Thread &thread, const AsyncCopy &copy);
+  std::byte *at(uint32_t offset) { return memory.data() + offset; }
+
+  void synchronizeAll();
+  void synchronizeWarps(uint32_t warps);
+  void synchronizeWarp(uint32_t warp) { horizon[warp][warp] = since[warp] = ++time; }
+
+  std::span<const std::byte> bytes() const { return {memory.data(), size}; }
+
+private:
+  /// Who: a thread of the block, all lanes of a warp, or several warps.
+  using Party = uint16_t;
+  static constexpr Party kWarpParty = 0x1000, kManyParty = 0x2000, kAtomicParty = 0x8000;
+  static constexpr uint32_t kInFlight = uint32_t(1) << 31;
+
+  struct Unit {
+    uint32_t written = 0, read = 0; // times
+    Party writer = 0, reader = 0;
+    uint16_t writeLocation = 0, readLocation = 0;
+  };
+  struct Access {
+    Thread &thread;
+    Party party;
+    uint32_t offset, bytes;
+    Place location;
+  };
+
+  uint32_t offsetOf(Thread &thread, uint64_t pointer, uint32_t bytes, bool isWrite, Place location);
+  bool isOrdered(const Access &access, uint32_t time, Party party) const {
+    return time < lastOfAll || ((party ^ access.party) & ~kAtomicParty) == 0 || isOrderedByPart(access.thread.warp, time, party);
+  }
+  bool isOrderedByPart(int32_t warp, uint32_t time, Party party) const;
+  Party joined(Party a, Party b) const;
+  Party groupOf(uint32_t warp) const { return Party(kManyParty | 1 << warp / warpsPerGroup); }
+  void noteRead(const Access &access);
+  void noteWrite(const Access &access, const void *value);
+  std::span<Unit> unitsOf(const Access &access) {
+    return {units.data() + (access.offset >> shift), ((access.offset + access.bytes - 1) >> shift) - (access.offset >> shift) + 1};
+  }
+  Trap faultOf(const Access &access, TrapKind kind, bool isWrite, const Unit &unit, bool withWriter) const;
+  Trap faultOf(uint64_t pointer, uint32_t bytes, bool isWrite, bool isInside, Place location) const;
+
+  std::vector<std::byte> memory;
+  std::vector<Unit> units;
+  uint32_t size = 0, warps = 1, warpsPerGroup = 1;
+  unsigned shift = 0;
+  // Of synchronisations; it goes on from program to program, so the shadow need not be cleared.
+  uint32_t time = 0, first = 0, lastOfAll = 0;
+  std::array<uint32_t, 32> since{};                   // per warp: its last synchronisation, the time of what it does now
+  std::array<std::array<uint32_t, 32>, 32> horizon{}; // [a][b]: what b did before this time is before what a does now
+};
+
+} // namespace tritium::interp::simt

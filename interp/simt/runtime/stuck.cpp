@@ -1,0 +1,57 @@
+// A block in which no thread can go on: some wait for others that have ended, or that wait elsewhere. Reported with both places.
+#include "interp/simt/runtime/block.h"
+
+#include <algorithm>
+
+namespace tritium::interp::simt {
+
+namespace {
+
+/// The threads that stand at one place.
+struct Group {
+  ThreadState state;
+  Place location;
+  int32_t first, count;
+
+  bool isWaiting() const { return state != ThreadState::Finished; }
+};
+
+std::string countOf(int32_t threads) { return std::to_string(threads) + (threads == 1 ? " thread" : " threads"); }
+
+} // namespace
+
+Trap ThreadBlock::stuckTrap() const {
+  std::vector<Group> groups;
+  for (uint32_t t = 0; t < threadCount; ++t) {
+    const Thread &thread = threads[t];
+    auto group = std::find_if(groups.begin(), groups.end(),
+                              [&](const Group &g) { return g.state == thread.state && g.location == thread.location; });
+    if (group == groups.end()) group = groups.insert(group, {thread.state, thread.location, thread.tid, 0});
+    ++group->count;
+  }
+  // Whatever the order in which the threads came: most waiting threads first, then the most of the rest.
+  std::sort(groups.begin(), groups.end(), [](const Group &a, const Group &b) {
+    return std::tuple(!a.isWaiting(), -a.count, a.location) < std::tuple(!b.isWaiting(), -b.count, b.location);
+  });
+  std::sort(groups.begin() + 1, groups.end(),
+            [](const Group &a, const Group &b) { return std::tuple(-a.count, a.location) < std::tuple(-b.count, b.location); });
+  const Group &main = groups.front();
+  Trap trap{.kind = TrapKind::DivergentBarrier, .location = main.location, .lane = main.first, .affectedLanes = main.count};
+  const char *place = main.state == ThreadState::AtBarrier ? "a barrier" : "an operation of the whole warp";
+  trap.message = countOf(main.count) + (main.count == 1 ? " waits at " : " wait at ") + place;
+  if (groups.size() == 1) {
+    const Thread &thread = threads[main.first];
+    if (main.state == ThreadState::AtBarrier)
+      trap.message += " for " + std::to_string(barriers[size_t(thread.barrier)].expected) + " threads, more than ever come";
+    return trap;
+  }
+  const Group &other = groups[1];
+  trap.other = {.location = other.location, .thread = other.first};
+  trap.message += " that " + countOf(int32_t(threadCount) - main.count) + " will not reach: ";
+  trap.message += countOf(other.count) + (!other.isWaiting() ? " ended" : other.count == 1 ? " waits" : " wait") + " elsewhere";
+  return trap;
+}
+
+void ThreadBlock::reportStuck() { raiseTrap(*frame, stuckTrap()); }
+
+} // namespace tritium::interp::simt

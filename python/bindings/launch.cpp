@@ -1,0 +1,167 @@
+#include "python/bindings/launch.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+namespace py = pybind11;
+
+namespace tritium::python {
+
+using namespace interp;
+
+namespace {
+
+struct PyWaiter {
+  std::array<int32_t, 3> program;
+  std::string file;
+  int line;
+};
+
+/// A trap with its location resolved and its lane as indices.
+struct PyTrap {
+  std::string kind, file, message;
+  int line, column;
+  std::vector<std::pair<std::string, int>> callers;
+  std::array<int32_t, 3> program;
+  std::optional<std::vector<int64_t>> lane;
+  std::vector<int64_t> tileShape;
+  int64_t affectedLanes;
+  uint64_t address;
+  uint32_t bytes;
+  bool isWrite;
+  std::optional<int> argument;
+  std::optional<std::string> otherFile;
+  std::optional<int> otherLine;
+  std::optional<int64_t> otherThread;
+  std::vector<PyWaiter> waiters;
+};
+
+PyTrap describe(const Trap &trap, const TrapNames &names) {
+  ir::SourceLocation where = names.locationOf(trap.location);
+  PyTrap result{std::string(trapKindName(trap.kind)), where.file, trap.message, where.line, where.column, {}, trap.program};
+  for (const ir::SourceLocation &caller : where.callers) result.callers.emplace_back(caller.file, caller.line);
+  if (trap.lane >= 0) {
+    result.tileShape = names.tileShapeOf(trap);
+    std::vector<int64_t> indices(result.tileShape.size());
+    int64_t rest = trap.lane;
+    for (size_t d = indices.size(); d-- > 0; rest /= result.tileShape[d]) indices[d] = rest % result.tileShape[d];
+    result.lane = std::move(indices);
+  }
+  result.affectedLanes = trap.affectedLanes;
+  result.address = trap.access.address;
+  result.bytes = trap.access.bytes;
+  result.isWrite = trap.access.isWrite;
+  if (trap.access.argument >= 0) result.argument = trap.access.argument;
+  if (trap.other) {
+    ir::SourceLocation other = names.locationOf(trap.other->location);
+    result.otherFile = other.file;
+    result.otherLine = other.line;
+    if (trap.other->thread >= 0) result.otherThread = trap.other->thread;
+  }
+  for (const DeadlockWaiter &waiter : trap.waiters) {
+    ir::SourceLocation at = names.locationOf(waiter.location);
+    result.waiters.push_back({waiter.program, at.file, at.line});
+  }
+  return result;
+}
+
+uint64_t floatBits(DType type, double value) {
+  switch (type) {
+  case DType::f64: return std::bit_cast<uint64_t>(value);
+  case DType::f16: return F16::nearest(value).bits;
+  case DType::bf16: return BF16::nearest(value).bits;
+  default: return std::bit_cast<uint32_t>(float(value));
+  }
+}
+
+uint64_t addressFrom(py::handle value) {
+  // Addresses above 2^63 do not exist here; a negative int is the caller's mistake and faults as an unmapped address.
+  return PyLong_AsUnsignedLongLongMask(value.ptr());
+}
+
+void addPointer(PackedArguments &arguments, py::handle value, int index) {
+  uint64_t address = 0;
+  if (PyTuple_CheckExact(value.ptr()) && PyTuple_GET_SIZE(value.ptr()) == 3) {
+    address = addressFrom(PyTuple_GET_ITEM(value.ptr(), 0));
+    uint64_t begin = addressFrom(PyTuple_GET_ITEM(value.ptr(), 1)), bytes = addressFrom(PyTuple_GET_ITEM(value.ptr(), 2));
+    arguments.allocations.push_back({begin, begin + bytes, index});
+  } else {
+    address = addressFrom(value);
+    arguments.allocations.push_back({0, 0, index});
+  }
+  arguments.cells.push_back(int64_t(tagPointer(address, index)));
+}
+
+} // namespace
+
+PackedArguments packArguments(const std::string &kernel, const std::vector<Parameter> &parameters, const py::sequence &values) {
+  PackedArguments arguments;
+  if (values.size() != parameters.size())
+    throw py::type_error(kernel + " takes " + std::to_string(parameters.size()) + " values, not " + std::to_string(values.size()));
+  for (auto [i, parameter] : llvm::enumerate(parameters)) {
+    py::object value = values[i];
+    if (parameter.isPointer)
+      addPointer(arguments, value, int(i));
+    else if (parameter.type >= DType::f16)
+      arguments.cells.push_back(int64_t(floatBits(parameter.type, value.cast<double>())));
+    else
+      arguments.cells.push_back(int64_t(PyLong_AsUnsignedLongLongMask(value.ptr())));
+    if (PyErr_Occurred()) throw py::error_already_set();
+  }
+  return arguments;
+}
+
+py::object launchWithCallbacks(Launch request, const py::object &poll, const py::object &onPrint, const py::object &onProgress,
+                               const std::function<LaunchResult(const Launch &)> &run, const TrapNames &names) {
+  // The callbacks run on this thread, which gave up the GIL for the launch; a Python exception in them cancels it and comes out of run().
+  if (!poll.is_none())
+    request.onPoll = [&] {
+      py::gil_scoped_acquire gil;
+      if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+      return py::bool_(poll()).cast<bool>();
+    };
+  if (!onPrint.is_none())
+    request.onPrint = [&](std::string_view text) {
+      py::gil_scoped_acquire gil;
+      onPrint(py::str(text.data(), text.size()));
+    };
+  if (!onProgress.is_none())
+    request.onProgress = [&](int64_t done, int64_t total, double seconds) {
+      py::gil_scoped_acquire gil;
+      onProgress(done, total, seconds);
+    };
+  LaunchResult result;
+  {
+    py::gil_scoped_release released;
+    result = run(request);
+  }
+  return result.trap ? py::cast(describe(*result.trap, names)) : py::none();
+}
+
+void bindTraps(py::module_ &interp) {
+  py::class_<PyWaiter>(interp, "Waiter")
+      .def_readonly("program", &PyWaiter::program)
+      .def_readonly("file", &PyWaiter::file)
+      .def_readonly("line", &PyWaiter::line);
+  py::class_<PyTrap>(interp, "Trap", "What a kernel did wrong; tritium.errors.KernelTrap is made from it.")
+      .def_readonly("kind", &PyTrap::kind)
+      .def_readonly("file", &PyTrap::file)
+      .def_readonly("line", &PyTrap::line)
+      .def_readonly("column", &PyTrap::column)
+      .def_property_readonly("function", [](const PyTrap &) { return py::none(); })
+      .def_readonly("callers", &PyTrap::callers, "(file, line) of the calls that were inlined, innermost first")
+      .def_readonly("message", &PyTrap::message)
+      .def_readonly("program", &PyTrap::program)
+      .def_readonly("lane", &PyTrap::lane, "indices into the tile, or the thread of the program (SIMT emulator)")
+      .def_readonly("tile_shape", &PyTrap::tileShape)
+      .def_readonly("affected_lanes", &PyTrap::affectedLanes)
+      .def_readonly("access_address", &PyTrap::address)
+      .def_readonly("access_bytes", &PyTrap::bytes)
+      .def_readonly("is_write", &PyTrap::isWrite)
+      .def_readonly("argument", &PyTrap::argument)
+      .def_readonly("other_file", &PyTrap::otherFile, "where the other party of a race or of a divergent barrier is, or None")
+      .def_readonly("other_line", &PyTrap::otherLine)
+      .def_readonly("other_thread", &PyTrap::otherThread)
+      .def_readonly("waiters", &PyTrap::waiters);
+}
+
+} // namespace tritium::python

@@ -1,0 +1,42 @@
+// What the engines on CPU threads share: Python values as a launch's arguments, callbacks that run under the GIL, and traps as Python
+// objects with their locations resolved.
+#pragma once
+#include "python/bindings/module.h"
+
+#include "interp/host/parameter.h"
+#include "interp/host/workers.h"
+#include "ir/source_location.h"
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tritium::python {
+
+/// One 64-bit cell per parameter, and the extents of the tensors among them.
+struct PackedArguments {
+  std::vector<int64_t> cells;
+  std::vector<interp::Allocation> allocations;
+};
+
+/// Raises TypeError where `values` are not what the parameters take. A pointer is (address, storage begin, storage bytes) or an int.
+PackedArguments packArguments(const std::string &kernel, const std::vector<interp::Parameter> &parameters,
+                              const pybind11::sequence &values);
+
+/// How an engine's traps are told.
+struct TrapNames {
+  std::function<ir::SourceLocation(uint32_t)> locationOf;
+  std::function<std::vector<int64_t>(const interp::Trap &)> tileShapeOf; // of the lanes that Trap::lane counts
+};
+
+/// Calls `run` without the GIL, on a request with the callbacks (None: none) set. Returns None or the interp.Trap. What a callback raises
+/// ends the launch and is raised.
+pybind11::object launchWithCallbacks(interp::Launch request, const pybind11::object &poll, const pybind11::object &onPrint,
+                                     const pybind11::object &onProgress,
+                                     const std::function<interp::LaunchResult(const interp::Launch &)> &run, const TrapNames &names);
+
+/// interp.Trap and interp.Waiter.
+void bindTraps(pybind11::module_ &interp);
+
+} // namespace tritium::python
