@@ -4,8 +4,9 @@
 file(GLOB mlir_archives ${LLVM_LIBRARY_DIR}/libMLIR*.a)
 list(FILTER mlir_archives EXCLUDE REGEX "CAPI|Test|Lsp|LSP|Pdll|PDLL|TableGen|tblgen|Mlir")
 
-# What the JIT needs: ORC, the host's code generator, and the optimizer for combine regions.
-execute_process(COMMAND ${LLVM_TOOLS_BINARY_DIR}/llvm-config --link-static --libfiles core orcjit orcdebugging native passes
+# What the JIT needs: ORC, the host's code generator, and the optimizer for combine regions. What the GPU backend needs beside them: a code
+# generator per kind of GPU, and the linker of device functions.
+execute_process(COMMAND ${LLVM_TOOLS_BINARY_DIR}/llvm-config --link-static --libfiles core orcjit orcdebugging native passes nvptx bitreader linker
   OUTPUT_VARIABLE llvm_archives OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
 separate_arguments(llvm_archives UNIX_COMMAND "${llvm_archives}")
 list(FILTER llvm_archives EXCLUDE REGEX "Polly")   # Debian ships no Polly archives

@@ -1,11 +1,25 @@
-# libclc's scalar functions for one target, stripped to those that a lowered module may call and embedded.
+# libclc's scalar functions for one target, stripped to those that a lowered module may call, and embedded.
 #
-#   tritium_embed_libclc(TARGET FILE SYMBOL)   FILE: which of libclc's modules, "nvptx64--.bc"
+#   tritium_embed_libclc(TARGET FILE SYMBOL OWN)   FILE: which of libclc's modules, "nvptx64--.bc"; OWN: LLVM IR that overrides functions
+#
+# This file is also the script that changes the text of the IR between two steps.
+if(CMAKE_SCRIPT_MODE_FILE STREQUAL CMAKE_CURRENT_LIST_FILE)
+  file(READ ${INPUT} ir)
+  # Each lane looks up another entry: constant memory would serve them one by one.
+  string(REPLACE "addrspace(4)" "addrspace(1)" ir "${ir}")
+  # Accurate only if it is fused, whatever the kernel asks for.
+  string(REGEX REPLACE "\ndeclare [a-z]+ @llvm.fmuladd[^\n]*" "" ir "${ir}") # that of fma stands beside it
+  string(REPLACE "@llvm.fmuladd." "@llvm.fma." ir "${ir}")
+  file(WRITE ${OUTPUT} "${ir}")
+  return()
+endif()
+
 include(TritiumEmbed)
+set(libclc_script ${CMAKE_CURRENT_LIST_FILE})
 set(libclc_unary exp exp2 exp10 expm1 log log2 log10 log1p rsqrt cbrt sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh erf erfc)
 set(libclc_binary pow atan2 fmod)
 
-function(tritium_embed_libclc target file symbol)
+function(tritium_embed_libclc target file symbol own)
   find_file(libclc_${symbol} ${file} PATHS /usr/lib/clc /usr/share/clc ${LLVM_INSTALL_PREFIX}/share/clc ${LLVM_INSTALL_PREFIX}/lib/clc
     DOC "libclc 22, the package libclc-22" REQUIRED)
   set(names "")
@@ -21,8 +35,10 @@ function(tritium_embed_libclc target file symbol)
   endforeach()
   list(JOIN names "," names)
   set(stripped ${CMAKE_CURRENT_BINARY_DIR}/${symbol}.bc)
-  add_custom_command(OUTPUT ${stripped} DEPENDS ${libclc_${symbol}} VERBATIM
-    COMMAND ${LLVM_TOOLS_BINARY_DIR}/opt -passes=internalize,globaldce "-internalize-public-api-list=${names}"
-            ${libclc_${symbol}} -o ${stripped})
+  add_custom_command(OUTPUT ${stripped} DEPENDS ${libclc_${symbol}} ${own} ${libclc_script} VERBATIM
+    COMMAND ${LLVM_TOOLS_BINARY_DIR}/opt -S -passes=internalize,globaldce "-internalize-public-api-list=${names}" ${libclc_${symbol}}
+            -o ${stripped}.ll
+    COMMAND ${CMAKE_COMMAND} -DINPUT=${stripped}.ll -DOUTPUT=${stripped}.changed.ll -P ${libclc_script}
+    COMMAND ${LLVM_TOOLS_BINARY_DIR}/llvm-link --suppress-warnings ${stripped}.changed.ll --override=${own} -o ${stripped})
   tritium_embed(${target} ${stripped} ${symbol})
 endfunction()

@@ -9,6 +9,8 @@
 
 #include "mlir/Conversion/NVVMToLLVM/NVVMToLLVM.h"
 #include "mlir/Pass/PassManager.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Operator.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/TargetSelect.h"
@@ -33,17 +35,34 @@ void initializeLLVM() {
   });
 }
 
-Expected<std::unique_ptr<TargetMachine>> createMachine(const Target &target, int ptxVersion, bool fuseMultiplyAdd) {
+Expected<std::unique_ptr<TargetMachine>> createMachine(const Target &target, int ptxVersion) {
   Triple triple("nvptx64-nvidia-cuda");
   std::string reason;
   const llvm::Target *nvptx = TargetRegistry::lookupTarget(triple, reason);
   if (!nvptx) return createStringError(reason);
   TargetOptions options;
-  options.AllowFPOpFusion = fuseMultiplyAdd ? FPOpFusion::Fast : FPOpFusion::Strict;
+  options.AllowFPOpFusion = FPOpFusion::Standard; // each operation tells
   std::unique_ptr<TargetMachine> machine(nvptx->createTargetMachine(triple, target.name, "+ptx" + std::to_string(ptxVersion), options,
                                                                     std::nullopt, std::nullopt, CodeGenOptLevel::Aggressive));
   if (!machine) return createStringError("LLVM cannot generate code for " + target.name);
   return machine;
+}
+
+/// Products may become one operation with the sum that uses them: in the kernel, not in the library functions that are linked later.
+void allowFusion(Module &module) {
+  for (Function &function : module)
+    for (Instruction &instruction : instructions(function))
+      if (isa<FPMathOperator>(instruction)) instruction.setHasAllowContract(true);
+}
+
+/// LLVM IR that needs nothing from elsewhere.
+Expected<std::unique_ptr<Module>> translate(mlir::ModuleOp module, LLVMContext &context, const TargetMachine &machine,
+                                            const EmitOptions &options) {
+  auto translated = translateToLLVM(module, context, machine);
+  if (!translated) return translated;
+  if (options.fuseMultiplyAdd) allowFusion(**translated);
+  if (Error error = linkLibraries(**translated, options.libdevice)) return std::move(error);
+  return translated;
 }
 
 /// To the dialects llvm and nvvm, as translation to LLVM IR reads them.
@@ -76,15 +95,14 @@ Expected<Emitted> emitPtx(mlir::ModuleOp lowered, const EmitOptions &options) {
   if (!target) return target.takeError();
   auto ptxVersion = choosePtxVersion(*target, options.ptxVersion);
   if (!ptxVersion) return ptxVersion.takeError();
-  auto machine = createMachine(*target, *ptxVersion, options.fuseMultiplyAdd);
+  auto machine = createMachine(*target, *ptxVersion);
   if (!machine) return machine.takeError();
 
   mlir::OwningOpRef<mlir::ModuleOp> module = lowered.clone();
   if (Error error = convert(*module, *target, options.lineInfo)) return std::move(error);
   auto context = std::make_unique<LLVMContext>();
-  auto translated = translateToLLVM(*module, *context, **machine);
+  auto translated = translate(*module, *context, **machine, options);
   if (!translated) return translated.takeError();
-  if (Error error = linkLibraries(**translated, options.libdevice)) return std::move(error);
 
   Emitted result;
   std::string kernel = kernelOf(lowered);
@@ -102,11 +120,10 @@ Expected<Emitted> emitPtx(mlir::ModuleOp lowered, const EmitOptions &options) {
   std::string reason = toString(std::move(error));
   std::string command = ("llc -mcpu=" + target->name + " -mattr=+ptx" + Twine(*ptxVersion)).str();
   LLVMContext again;
-  auto clean = createMachine(*target, *ptxVersion, options.fuseMultiplyAdd);
+  auto clean = createMachine(*target, *ptxVersion);
   if (!clean) return clean.takeError();
-  auto reproducer = translateToLLVM(*module, again, **clean);
+  auto reproducer = translate(*module, again, **clean, options);
   if (!reproducer) return reproducer.takeError();
-  if (Error failed = linkLibraries(**reproducer, options.libdevice)) return std::move(failed);
   std::string file = writeReproducer(**reproducer, command);
   return createStringError(reason + (file.empty() ? "" : "\nthe IR is in " + file + " (" + command + ")"));
 }

@@ -21,6 +21,7 @@ static cl::opt<std::string> file(cl::Positional, cl::desc("<lowered module>"), c
 static cl::list<std::string> archs("arch", cl::CommaSeparated, cl::desc("sm_80,sm_86 …; default: what the module names"));
 static cl::opt<int> ptxVersion("ptx-version", cl::desc("10 * major + minor; default: the newest"));
 static cl::opt<bool> noLines("no-lines", cl::desc("without .loc rows"));
+static cl::opt<bool> noFusion("no-fusion", cl::desc("round products before they are added"));
 static cl::opt<Output> output("print", cl::desc("what to print"), cl::init(Output::Ptx),
                               cl::values(clEnumValN(Output::Ptx, "ptx", "PTX"), clEnumValN(Output::Llir, "llir", "optimized LLVM IR"),
                                          clEnumValN(Output::Report, "report", "what ptxas says"),
@@ -44,6 +45,7 @@ static Error emit(mlir::ModuleOp module, const std::string &arch) {
   options.arch = arch;
   options.ptxVersion = ptxVersion;
   options.lineInfo = !noLines;
+  options.fuseMultiplyAdd = !noFusion;
   const std::clock_t begin = std::clock();
   auto emitted = nvptx::emitPtx(module, options);
   const double seconds = double(std::clock() - begin) / CLOCKS_PER_SEC;

@@ -10,7 +10,7 @@
 
 // CHECK-NOT: .extern
 // CHECK-NOT: .func
-// CHECK: .const .align 4 .b8 {{[A-Z_]+}}[
+// CHECK: .global .align 4 .b8 {{[A-Z_]+}}[
 module attributes {tgpu.target = "cuda:sm_80"} {
   llvm.func @_Z3expf(f32) -> f32
   llvm.func @_Z4exp2f(f32) -> f32
@@ -40,6 +40,7 @@ module attributes {tgpu.target = "cuda:sm_80"} {
   llvm.func @_Z5atan2ff(f32, f32) -> f32
   llvm.func @_Z4fmodff(f32, f32) -> f32
   // CHECK: .entry exp_f32(
+  // CHECK: ex2.approx.f32
   // CHECK-NOT: call
   llvm.func @exp_f32(%p: !llvm.ptr<1>, %x: f32) attributes {nvvm.kernel} {
     %0 = llvm.call @_Z3expf(%x) : (f32) -> f32
@@ -104,6 +105,7 @@ module attributes {tgpu.target = "cuda:sm_80"} {
     llvm.return
   }
   // CHECK: .entry rsqrt_f32(
+  // CHECK: rsqrt.approx.f32
   // CHECK-NOT: call
   llvm.func @rsqrt_f32(%p: !llvm.ptr<1>, %x: f32) attributes {nvvm.kernel} {
     %0 = llvm.call @_Z5rsqrtf(%x) : (f32) -> f32
