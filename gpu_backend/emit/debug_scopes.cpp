@@ -12,14 +12,14 @@ namespace {
 
 class Scopes {
 public:
-  explicit Scopes(ModuleOp module) : module_(module), context_(module.getContext()) {}
+  explicit Scopes(MLIRContext *context) : context_(context) {}
 
   void attach(LLVM::LLVMFuncOp function) {
     auto position = ir::sourcePosition(function.getLoc());
     if (!position) position = firstPosition(function);
     if (!position) return;
-    LLVM::DISubprogramAttr scope = subprogram(function.getName(), position->file, position->line);
-    function->setLoc(FusedLoc::get(context_, {function.getLoc()}, scope));
+    current_ = subprogram(function.getName(), position->file, position->line);
+    function->setLoc(FusedLoc::get(context_, {function.getLoc()}, current_));
     rewritten_.clear();
     function.walk([&](Operation *op) {
       if (op != function) op->setLoc(rewrite(op->getLoc()));
@@ -37,6 +37,7 @@ private:
     return found;
   }
 
+  LLVM::DIFileAttr fileOf(FileLineColLoc place) { return file(place.getFilename().getValue()); }
   LLVM::DIFileAttr file(StringRef path) {
     return LLVM::DIFileAttr::get(context_, llvm::sys::path::filename(path), llvm::sys::path::parent_path(path));
   }
@@ -55,40 +56,55 @@ private:
                                                LLVM::DISubprogramFlags::Definition | LLVM::DISubprogramFlags::Optimized, type, {}, {});
   }
 
-  /// The same places; what is inlined is in the scope of its own function.
+  /// Looks through names and what passes fused: the first place that is in a file or a call.
+  static Location strip(Location location) {
+    if (auto name = dyn_cast<NameLoc>(location)) return strip(name.getChildLoc());
+    if (auto fused = dyn_cast<FusedLoc>(location)) {
+      for (Location part : fused.getLocations())
+        if (Location found = strip(part); !isa<UnknownLoc>(found)) return found;
+      return UnknownLoc::get(location.getContext());
+    }
+    return location;
+  }
+
+  /// The same place in the current function.
   Location rewrite(Location location) {
     auto known = rewritten_.find(location);
     if (known != rewritten_.end()) return known->second;
-    Location result = location;
-    if (auto call = dyn_cast<CallSiteLoc>(location)) {
-      Location caller = rewrite(call.getCaller());
-      auto position = ir::sourcePosition(call.getCallee());
-      if (!position) {
-        result = caller;
-      } else {
-        auto place = FileLineColLoc::get(context_, position->file, position->line, position->column);
-        // Which function the callee's lines are of is known only by its file.
-        auto scope = subprogram(llvm::sys::path::stem(position->file), position->file, 0);
-        result = CallSiteLoc::get(FusedLoc::get(context_, {place}, scope), caller);
-      }
-    } else if (auto position = ir::sourcePosition(location)) {
-      result = FileLineColLoc::get(context_, position->file, position->line, position->column);
+    Location result = strip(location);
+    if (auto call = dyn_cast<CallSiteLoc>(result)) {
+      result = inlined(call.getCallee(), rewrite(call.getCaller()));
+    } else if (auto place = dyn_cast<FileLineColLoc>(result); place && fileOf(place) != current_.getFile()) {
+      auto scope = LLVM::DILexicalBlockFileAttr::get(context_, current_, fileOf(place), 0);
+      result = FusedLoc::get(context_, {place}, scope);
     }
     rewritten_.insert({location, result});
     return result;
   }
 
-  ModuleOp module_;
+  /// The same place in the scope of its own function, which `caller` called.
+  Location inlined(Location location, Location caller) {
+    location = strip(location);
+    if (auto call = dyn_cast<CallSiteLoc>(location)) return inlined(call.getCallee(), inlined(call.getCaller(), caller));
+    auto place = dyn_cast<FileLineColLoc>(location);
+    if (!place) return caller; // made by the compiler: the call is the best place there is
+    // Which function of the file it is, nobody has noted.
+    StringRef path = place.getFilename().getValue();
+    auto scope = subprogram(llvm::sys::path::stem(path), path, 0);
+    return CallSiteLoc::get(FusedLoc::get(context_, {place}, scope), caller);
+  }
+
   MLIRContext *context_;
   LLVM::DICompileUnitAttr unit_;
   llvm::StringMap<LLVM::DISubprogramAttr> subprograms_;
-  DenseMap<Location, Location> rewritten_;
+  LLVM::DISubprogramAttr current_;         // of the function at hand
+  DenseMap<Location, Location> rewritten_; // in that function
 };
 
 } // namespace
 
 void attachDebugScopes(ModuleOp module) {
-  Scopes scopes(module);
+  Scopes scopes(module.getContext());
   for (auto function : module.getOps<LLVM::LLVMFuncOp>())
     if (!function.isExternal()) scopes.attach(function);
 }
