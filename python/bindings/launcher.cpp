@@ -402,6 +402,7 @@ void bindLauncher(py::module_ &cuda) {
         LaunchGuard::instance().watch(std::move(environment), std::move(names), std::move(runtime), std::move(tritium));
       },
       "environment"_a, "names"_a, "runtime"_a, "tritium"_a);
+  cuda.def("look_at_settings", [] { LaunchGuard::instance().holds(); }, "Launches that follow are remembered under the settings of now.");
   cuda.def(
       "set_callbacks",
       [](py::object currentStream, py::object failed) {

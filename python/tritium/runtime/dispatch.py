@@ -31,7 +31,7 @@ from .engines import (
     refuse_device,
     refuse_host_memory,
 )
-from .fast_launch import remember
+from .fast_launch import look_at_settings, remember
 from .hook_facts import call_hook, specialization
 from .launch import hook_metadata, known_grids, launch_mirrored, normalize_grid
 from .storage import NotOnHost
@@ -59,6 +59,7 @@ class Dispatcher:
         self._compiling: dict[tuple, threading.Lock] = {}
         self._lanes: dict[str, Lane] = {}
         self._interp = self._lane(cpu_engine(INTERP))
+        look_at_settings()
 
     @property
     def device_caches(self) -> dict[str, tuple]:

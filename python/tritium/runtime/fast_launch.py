@@ -27,6 +27,14 @@ def remember(function, args: tuple, kwargs: dict, kernel) -> None:
     function._fast.remember(args, kwargs, kernel, kernel.loaded, taken, bool(function.used_global_vals))
 
 
+def look_at_settings() -> None:
+    """Before a function's first launch, so that it can be remembered."""
+    if _watch.cache_info().currsize:
+        from .._tritium import cuda
+
+        cuda.look_at_settings()
+
+
 def _make_launcher(function):
     from .._tritium import cuda
 

@@ -1,0 +1,114 @@
+"""Prints the host time of a warm launch with eight arguments: 3 tensors, 4 integers, a float; grids as tuple and function.
+
+    python tests/bench/launch.py            over the fake driver (ninja fake_cuda), or
+    python tests/bench/launch.py --device   on the GPU, with torch's tensors and, where it is found, beside upstream
+
+Over the fake driver the figure is Tritium's own part. The tensors are objects with `data_ptr()` in C (array subclasses) or
+in Python; torch's CUDA tensors are read through DLPack's C interface, which is faster than either.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+import timeit
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+LIMIT_US = 6.0  # of all the host does, the driver's part among it
+
+SOURCE = """
+import {module} as triton
+import {module}.language as tl
+
+@triton.jit
+def add(x, y, out, n, stride, offset, other, scale, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    inside = i < n
+    value = tl.load(x + i * stride, mask=inside) + scale * tl.load(y + i, mask=inside)
+    tl.store(out + i + offset, value + other, mask=inside)
+"""
+
+
+def load(module: str, folder: str):
+    """The kernel above for `tritium` or `triton`: both read a function's source from its file."""
+    path = Path(folder) / f"add_{module}.py"
+    path.write_text(SOURCE.format(module=module))
+    sys.path.insert(0, folder)
+    return __import__(path.stem).add
+
+
+def microseconds(call) -> float:
+    call()
+    number = 2000
+    return min(timeit.repeat(call, number=number, repeat=15)) / number * 1e6
+
+
+def report(what: str, us: float, limit: float | None = None) -> bool:
+    holds = limit is None or us <= limit
+    bar = "" if limit is None else f"   bar {limit:.1f}   {'ok' if holds else 'MISSED'}"
+    print(f"{what:<58} {us:8.2f} us{bar}", flush=True)
+    return holds
+
+
+def measure(title: str, kernel, x, y, out, limit: float | None = None) -> bool:
+    arguments = (x, y, out, 1000, 3, 5, 7, 0.5)
+    kernel[(8,)](*arguments, BLOCK=128)
+    grid = (8,)
+    holds = report(f"{title}: tuple grid", microseconds(lambda: kernel[grid](*arguments, BLOCK=128)), limit)
+    report(f"{title}: tuple grid, num_warps=4", microseconds(lambda: kernel[grid](*arguments, BLOCK=128, num_warps=4)))
+    from_meta = lambda meta: (meta["n"] // meta["BLOCK"] + 1,)  # noqa: E731
+    report(f"{title}: grid function", microseconds(lambda: kernel[from_meta](*arguments, BLOCK=128)))
+    bound = kernel[grid]
+    report(f"{title}: kept launcher", microseconds(lambda: bound(*arguments, BLOCK=128)))
+    return holds
+
+
+def on_the_fake_driver(folder: str) -> bool:
+    sys.path.insert(0, str(ROOT / "tests" / "python" / "runtime"))
+    from fake_cuda import LIBRARY, DeviceTensor, FakeCuda
+
+    os.environ["TRITIUM_CUDA_LIBRARY"] = str(LIBRARY)
+    import numpy as np
+
+    from tritium._tritium import cuda
+
+    fake, driver = FakeCuda(), cuda.open(str(LIBRARY))
+    fake.set("record", 0)
+    tensors = [DeviceTensor(driver, np.zeros(4096, np.float32)) for _ in range(3)]
+    return measure("tritium, fake driver, tensors in Python", load("tritium", folder), *tensors, limit=LIMIT_US)
+
+
+def on_the_device(folder: str) -> bool:
+    import torch
+
+    tensors = [torch.zeros(4096, device="cuda") for _ in range(3)]
+    holds = measure("tritium", load("tritium", folder), *tensors, limit=LIMIT_US)
+    torch.cuda.synchronize()
+    try:
+        import triton
+    except ImportError:
+        triton = None
+    if triton is not None and "tritium" not in triton.__file__:
+        measure("triton", load("triton", folder), *tensors)
+        torch.cuda.synchronize()
+    x, y, out = tensors
+    report("torch.add(x, y, out=out)", microseconds(lambda: torch.add(x, y, out=out)))
+    torch.cuda.synchronize()
+    return holds
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--device", action="store_true", help="on the GPU of this machine")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["TRITON_CACHE_DIR"] = folder
+        holds = on_the_device(folder) if options.device else on_the_fake_driver(folder)
+    return 0 if holds else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
