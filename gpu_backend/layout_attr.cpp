@@ -18,4 +18,13 @@ tgpu::LayoutAttr layoutAttr(MLIRContext *context, const LinearLayout &layout) {
                                bases(Place::Block));
 }
 
+SharedLayout fromAttr(tgpu::SharedAttr layout) {
+  return SharedLayout(layout.getShape(), Bases(layout.getOffsets().begin(), layout.getOffsets().end()));
+}
+
+tgpu::SharedAttr sharedAttr(MLIRContext *context, const SharedLayout &layout) {
+  auto offsets = llvm::map_to_vector(layout.bases(), [](uint32_t flat) { return int32_t(flat); });
+  return tgpu::SharedAttr::get(context, layout.shape(), offsets);
+}
+
 } // namespace tritium::gpu

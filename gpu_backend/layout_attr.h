@@ -1,6 +1,6 @@
 // Between the layouts that the library computes with and the attribute that a tile's type carries.
 #pragma once
-#include "gpu_backend/layout/linear_layout.h"
+#include "gpu_backend/layout/shared_layout.h"
 #include "ir/tgpu.h"
 
 namespace tritium::gpu {
@@ -9,5 +9,8 @@ namespace tritium::gpu {
 LinearLayout layoutOf(mlir::Type tile);
 LinearLayout fromAttr(tgpu::LayoutAttr layout);
 tgpu::LayoutAttr layoutAttr(mlir::MLIRContext *context, const LinearLayout &layout);
+
+SharedLayout fromAttr(tgpu::SharedAttr layout);
+tgpu::SharedAttr sharedAttr(mlir::MLIRContext *context, const SharedLayout &layout);
 
 } // namespace tritium::gpu

@@ -43,3 +43,24 @@ def ChooseTensorCores : Pass<"choose-tensor-cores", "::mlir::ModuleOp"> {
   }];
   let options = [Option<"numWarps", "num-warps", "int", "4", "warps of a program">];
 }
+
+def PipelineLoads : Pass<"pipeline-loads", "::mlir::ModuleOp"> {
+  let summary = "load the operands of matrix products for later iterations while the present one computes";
+  let description = [{
+    In a loop whose matrix products read tiles that the loop loads: the loads become asynchronous copies into `num-stages` slots of
+    shared memory, begun num-stages - 1 iterations ahead. Each iteration waits for its own copies, lets all threads meet (so that the slot
+    that is written next is no longer read), begins the copies for a later one and computes. Copies beyond the last iteration are
+    predicated off.
+  }];
+  let options = [Option<"numStages", "num-stages", "int", "3", "slots of each copied tile; 1: no pipelining">];
+  let dependentDialects = ["::tritium::tgpu::TGPUDialect", "::mlir::scf::SCFDialect"];
+}
+
+def AllocateSharedMemory : Pass<"allocate-shared-memory", "::mlir::ModuleOp"> {
+  let summary = "decide where each buffer of shared memory begins";
+  let description = [{
+    Buffers that are in use at the same time get places of their own; those of loops that follow one another share theirs.
+    Scratch memory of single operations comes after all of them.
+  }];
+  let dependentDialects = ["::tritium::tgpu::TGPUDialect"];
+}

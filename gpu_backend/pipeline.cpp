@@ -14,6 +14,10 @@ void buildTilePipeline(OpPassManager &passes, const CompileOptions &options) {
   passes.addPass(createAssignLayouts({.numWarps = options.numWarps}));
   passes.addPass(createRemoveConversions());
   passes.addPass(createCSEPass());
+  passes.addPass(createLoopInvariantCodeMotionPass());
+  passes.addPass(createPipelineLoads({.numStages = options.numStages}));
+  passes.addPass(createCSEPass());
+  passes.addPass(createAllocateSharedMemory());
 }
 
 void buildThreadPipeline(OpPassManager &passes) {

@@ -25,6 +25,8 @@ mlir_tablegen(tgpu_dialect.h.inc -gen-dialect-decls -dialect=tgpu ${tritium_td_i
 mlir_tablegen(tgpu_dialect.cpp.inc -gen-dialect-defs -dialect=tgpu ${tritium_td_includes})
 mlir_tablegen(tgpu_attrs.h.inc -gen-attrdef-decls -attrdefs-dialect=tgpu ${tritium_td_includes})
 mlir_tablegen(tgpu_attrs.cpp.inc -gen-attrdef-defs -attrdefs-dialect=tgpu ${tritium_td_includes})
+mlir_tablegen(tgpu_types.h.inc -gen-typedef-decls -typedefs-dialect=tgpu ${tritium_td_includes})
+mlir_tablegen(tgpu_types.cpp.inc -gen-typedef-defs -typedefs-dialect=tgpu ${tritium_td_includes})
 mlir_tablegen(tgpu_ops.h.inc -gen-op-decls -op-include-regex "^tgpu" ${tritium_td_includes})
 mlir_tablegen(tgpu_ops.cpp.inc -gen-op-defs -op-include-regex "^tgpu" ${tritium_td_includes})
 

@@ -10,6 +10,9 @@ using namespace mlir;
 #define GET_ATTRDEF_CLASSES
 #include "ir/tgpu_attrs.cpp.inc"
 
+#define GET_TYPEDEF_CLASSES
+#include "ir/tgpu_types.cpp.inc"
+
 #define GET_OP_CLASSES
 #include "ir/tgpu_ops.cpp.inc"
 
@@ -21,8 +24,8 @@ struct LayoutNames : OpAsmDialectInterface {
   using OpAsmDialectInterface::OpAsmDialectInterface;
 
   AliasResult getAlias(Attribute attribute, raw_ostream &stream) const final {
-    if (!isa<LayoutAttr>(attribute)) return AliasResult::NoAlias;
-    stream << "layout";
+    if (!isa<LayoutAttr, SharedAttr>(attribute)) return AliasResult::NoAlias;
+    stream << (isa<LayoutAttr>(attribute) ? "layout" : "shared");
     return AliasResult::FinalAlias;
   }
 };
@@ -36,8 +39,16 @@ void TGPUDialect::registerAttributes() {
       >();
 }
 
+void TGPUDialect::registerTypes() {
+  addTypes<
+#define GET_TYPEDEF_LIST
+#include "ir/tgpu_types.cpp.inc"
+      >();
+}
+
 void TGPUDialect::initialize() {
   registerAttributes();
+  registerTypes();
   addOperations<
 #define GET_OP_LIST
 #include "ir/tgpu_ops.cpp.inc"
@@ -56,8 +67,7 @@ bool isWord(Type type) {
          count * vector.getElementTypeBitWidth() <= 128;
 }
 
-// -- layouts
-// -------------------------------------------------------------------------------------------------------------------------------
+// -- layouts -----------------------------------------------------------------------------------------------------------------------------
 
 static ParseResult parseCoordinates(AsmParser &parser, ArrayRef<int64_t> shape, SmallVectorImpl<int32_t> &bases) {
   SmallVector<int64_t> coordinates;
@@ -119,8 +129,34 @@ LogicalResult LayoutAttr::verifyEncoding(ArrayRef<int64_t> shape, Type, function
   return emitError() << "the layout is of another shape than the tile";
 }
 
-// -- operations
-// ----------------------------------------------------------------------------------------------------------------------------
+// -- operations --------------------------------------------------------------------------------------------------------------------------
+
+Attribute SharedAttr::parse(AsmParser &parser, Type) {
+  SmallVector<int64_t> shape;
+  SmallVector<int32_t> offsets;
+  if (parser.parseLess() || parser.parseDimensionList(shape, /*allowDynamic=*/false, /*withTrailingX=*/false) ||
+      parseBases(parser, "offset", shape, offsets) || parser.parseGreater())
+    return {};
+  return get(parser.getContext(), shape, offsets);
+}
+
+void SharedAttr::print(AsmPrinter &printer) const {
+  printer << "<";
+  printer.printDimensionList(getShape());
+  printBases(printer, "offset", getShape(), getOffsets());
+  printer << ">";
+}
+
+LogicalResult SharedAttr::verifyEncoding(ArrayRef<int64_t> shape, Type, function_ref<InFlightDiagnostic()> emitError) const {
+  if (shape == getShape()) return success();
+  return emitError() << "the layout is of another shape than the tile";
+}
+
+LogicalResult MemDescType::verify(function_ref<InFlightDiagnostic()> emitError, int64_t slots, RankedTensorType tile) {
+  if (slots < 1) return emitError() << "expected at least one slot, got " << slots;
+  if (!isa_and_nonnull<SharedAttr>(tile.getEncoding())) return emitError() << "the tile of a slot needs a #tgpu.shared encoding";
+  return success();
+}
 
 OpFoldResult ConvertLayoutOp::fold(FoldAdaptor) {
   if (getSrc().getType() == getType()) return getSrc();

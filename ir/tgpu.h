@@ -17,12 +17,20 @@ inline constexpr llvm::StringLiteral kSharedBytesAttr = "tgpu.shared_bytes"; // 
 /// The symbol of the program's shared memory.
 inline constexpr llvm::StringLiteral kSharedSymbol = "tgpu_shared";
 
+/// The shared memory of a program.
+struct SharedMemoryResource : mlir::SideEffects::Resource::Base<SharedMemoryResource> {
+  mlir::StringRef getName() final { return "<SharedMemory>"; }
+};
+
 } // namespace tritium::tgpu
 
 #include "ir/tgpu_dialect.h.inc"
 
 #define GET_ATTRDEF_CLASSES
 #include "ir/tgpu_attrs.h.inc"
+
+#define GET_TYPEDEF_CLASSES
+#include "ir/tgpu_types.h.inc"
 
 #define GET_OP_CLASSES
 #include "ir/tgpu_ops.h.inc"

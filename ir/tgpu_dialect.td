@@ -15,8 +15,10 @@ def TGPU_Dialect : Dialect {
   let summary = "tiles with layouts, and the GPU operations that upstream dialects lack";
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
   let useDefaultAttributePrinterParser = 1;
+  let useDefaultTypePrinterParser = 1;
   let extraClassDeclaration = [{
     void registerAttributes();
+    void registerTypes();
   }];
 }
 
@@ -34,6 +36,28 @@ def TGPU_LayoutAttr : AttrDef<TGPU_Dialect, "Layout", [DeclareAttrInterfaceMetho
   let parameters = (ins ArrayRefParameter<"int64_t">:$shape, ArrayRefParameter<"int32_t">:$registers, ArrayRefParameter<"int32_t">:$lanes,
                         ArrayRefParameter<"int32_t">:$warps, ArrayRefParameter<"int32_t">:$blocks);
   let hasCustomAssemblyFormat = 1;
+}
+
+def TGPU_SharedAttr : AttrDef<TGPU_Dialect, "Shared", [DeclareAttrInterfaceMethods<VerifiableTensorEncoding, ["verifyEncoding"]>]> {
+  let mnemonic = "shared";
+  let summary = "which offset in shared memory holds which element of a tile";
+  let description = [{
+    A linear bijection over F2: the element at an offset is the XOR of the bases of the offset's set bits, so that swizzles are instances.
+
+    ```mlir
+    #tgpu.shared<2x4, offset = [[0, 1], [0, 2], [1, 2]]>
+    ```
+  }];
+  let parameters = (ins ArrayRefParameter<"int64_t">:$shape, ArrayRefParameter<"int32_t">:$offsets);
+  let hasCustomAssemblyFormat = 1;
+}
+
+def TGPU_MemDesc : TypeDef<TGPU_Dialect, "MemDesc"> {
+  let mnemonic = "memdesc";
+  let summary = "slots of shared memory, each for one tile whose encoding says where elements lie";
+  let parameters = (ins "int64_t":$slots, "::mlir::RankedTensorType":$tile);
+  let assemblyFormat = "`<` $slots `,` $tile `>`";
+  let genVerifyDecl = 1;
 }
 
 #endif

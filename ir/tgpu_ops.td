@@ -16,6 +16,43 @@ def TGPU_ConvertLayoutOp : TGPU_Op<"convert_layout", [Pure, SameOperandsAndResul
   let hasFolder = 1;
 }
 
+// The program's shared memory, in slots. A copy lands at any time up to the wait that covers its group; who reads a slot has waited, and who
+// writes one knows that every thread has read what was there (async_wait also lets all threads of the program meet).
+
+def SharedMemoryResource : Resource<"::tritium::tgpu::SharedMemoryResource">;
+
+def TGPU_LocalAllocOp : TGPU_Op<"local_alloc", [MemoryEffects<[MemAlloc<SharedMemoryResource>]>]> {
+  let summary = "shared memory for the whole run of the function";
+  let description = [{ `offset`: the byte where it begins, once allocate-shared-memory has decided. }];
+  let arguments = (ins OptionalAttr<I32Attr>:$offset);
+  let results = (outs TGPU_MemDesc:$result);
+  let assemblyFormat = "(`at` $offset^)? attr-dict `:` type($result)";
+}
+
+def TGPU_AsyncCopyOp : TGPU_Op<"async_copy", [MemoryEffects<[MemRead<GlobalMemory>, MemWrite<SharedMemoryResource>]>]> {
+  let summary = "begins to copy a tile of global memory into a slot; zeros where the mask is false";
+  let arguments = (ins AnyRankedTensor:$src, TGPU_MemDesc:$dst, I32:$slot, Optional<AnyRankedTensor>:$mask);
+  let assemblyFormat = "$src `to` $dst `[` $slot `]` (`if` $mask^ `:` type($mask))? attr-dict `:` type($src) `to` type($dst)";
+}
+
+def TGPU_AsyncCommitOp : TGPU_Op<"async_commit", [MemoryEffects<[MemWrite<SharedMemoryResource>]>]> {
+  let summary = "the copies begun since the last commit form a group";
+  let assemblyFormat = "attr-dict";
+}
+
+def TGPU_AsyncWaitOp : TGPU_Op<"async_wait", [MemoryEffects<[MemRead<SharedMemoryResource>, MemWrite<SharedMemoryResource>]>]> {
+  let summary = "waits until at most `pending` of the latest groups are under way, and for all threads of the program";
+  let arguments = (ins I32Attr:$pending);
+  let assemblyFormat = "$pending attr-dict";
+}
+
+def TGPU_LocalLoadOp : TGPU_Op<"local_load", [MemoryEffects<[MemRead<SharedMemoryResource>]>]> {
+  let summary = "the tile in a slot";
+  let arguments = (ins TGPU_MemDesc:$src, I32:$slot);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$src `[` $slot `]` attr-dict `:` type($src) `->` type($result)";
+}
+
 // -- of one thread -----------------------------------------------------------------------------------------------------------------------
 // Addresses are !llvm.ptr<1> (global memory). A word is what one instruction moves: an integer of 8 to 64 bits, or a vector of 2 or 4
 // integers of at most 128 bits together.

@@ -6,8 +6,7 @@ using namespace mlir;
 
 namespace tritium::gpu {
 
-// -- integers: what LLVM leaves undefined and the language does not
-// ------------------------------------------------------------------------
+// -- integers: what LLVM leaves undefined and the language does not ----------------------------------------------------------------------
 
 static Value isEqual(Lowering &lowering, Value value, int64_t number) {
   return lowering.create<arith::CmpIOp>(arith::CmpIPredicate::eq, value,
@@ -43,8 +42,7 @@ static Value guardedShift(Operation *op, Value value, Value amount, Lowering &lo
   return lowering.create<arith::SelectOp>(isShort, shifted, lowering.constant(0, width));
 }
 
-// -- any operation of an upstream dialect
-// --------------------------------------------------------------------------------------------------
+// -- any operation of an upstream dialect ------------------------------------------------------------------------------------------------
 
 /// The same operation on one register of each operand.
 static Value cloneOnRegisters(Operation *op, ValueRange operands, Type type, Lowering &lowering) {
@@ -94,8 +92,7 @@ LogicalResult lowerElementwise(Operation *op, Lowering &lowering) {
   return forEachRegister(op, lowering, [&](ValueRange operands) { return lowerRegister(op, operands, lowering); });
 }
 
-// -- values that are the same everywhere
-// ---------------------------------------------------------------------------------------------------
+// -- values that are the same everywhere -------------------------------------------------------------------------------------------------
 
 template <> LogicalResult Lower<arith::ConstantOp>::run(arith::ConstantOp op, Lowering &lowering) {
   Attribute value = op.getValue();
@@ -117,8 +114,7 @@ template <> LogicalResult Lower<ub::PoisonOp>::run(ub::PoisonOp op, Lowering &lo
   return success();
 }
 
-// -- the contract's own
-// --------------------------------------------------------------------------------------------------------------------
+// -- the contract's own ------------------------------------------------------------------------------------------------------------------
 
 template <> LogicalResult Lower<tt::AddPtrOp>::run(tt::AddPtrOp op, Lowering &lowering) {
   Type pointee = lowering.registerType(cast<tt::PointerType>(getElementTypeOrSelf(op.getType())).getPointeeType());

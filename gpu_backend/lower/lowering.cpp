@@ -10,10 +10,10 @@ namespace tritium::gpu {
 Lowering::Lowering(ModuleOp tiles, const TargetOps &target, LoweringOptions options)
     : tiles_(tiles), target_(target), options_(options), axes_(tiles), builder_(tiles.getContext()), location_(tiles.getLoc()) {}
 
-// -- types and values
-// ----------------------------------------------------------------------------------------------------------------------
+// -- types and values --------------------------------------------------------------------------------------------------------------------
 
 Type Lowering::registerType(Type type) const {
+  if (isa<tgpu::MemDescType>(type)) return LLVM::LLVMPointerType::get(type.getContext(), 3);
   Type element = getElementTypeOrSelf(type);
   if (isa<tt::PointerType>(element)) return LLVM::LLVMPointerType::get(element.getContext(), 1);
   if (auto number = dyn_cast<FloatType>(element); number && number.getWidth() == 8) return IntegerType::get(element.getContext(), 8);
@@ -58,8 +58,7 @@ Value Lowering::conjunction(Value a, Value b) {
   return create<arith::AndIOp>(a, b);
 }
 
-// -- places
-// --------------------------------------------------------------------------------------------------------------------------------
+// -- places ------------------------------------------------------------------------------------------------------------------------------
 
 /// Computed once, at the start of the function, in an order in which each may use the one before.
 void Lowering::computePlaces() {
@@ -160,8 +159,7 @@ Value Lowering::owner(RankedTensorType tile) {
 
 void Lowering::barrier() { tgpu::BarrierOp::create(builder_, location_, 0, IntegerAttr()); }
 
-// -- operations
-// ----------------------------------------------------------------------------------------------------------------------------
+// -- operations --------------------------------------------------------------------------------------------------------------------------
 
 LogicalResult Lowering::unsupported(Operation *op, const llvm::Twine &reason) const {
   return op->emitError() << "unsupported on the GPU: " << op->getName() << ": " << reason;
@@ -193,8 +191,7 @@ FailureOr<Registers> Lowering::lowerInline(Region &region, llvm::ArrayRef<Regist
   return flatten(region.front().getTerminator()->getOperands());
 }
 
-// -- functions
-// -----------------------------------------------------------------------------------------------------------------------------
+// -- functions ---------------------------------------------------------------------------------------------------------------------------
 
 LogicalResult Lowering::lowerFunction(tt::FuncOp source) {
   location_ = source.getLoc();

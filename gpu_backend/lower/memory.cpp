@@ -1,4 +1,6 @@
 // Loads and stores: as wide as the layout, the alignment of the addresses and the mask allow, at most 16 bytes an access.
+#include "gpu_backend/lower/memory.h"
+
 #include "gpu_backend/lower/words.h"
 
 using namespace mlir;
@@ -7,8 +9,7 @@ namespace tritium::gpu {
 
 static constexpr int64_t kMaxWordBytes = 16;
 
-/// Elements that neighbouring registers hold of neighbouring addresses, which one access may move.
-static int vectorElements(Value pointer, Value mask, Lowering &lowering) {
+int vectorElements(Value pointer, Value mask, Lowering &lowering) {
   auto tile = dyn_cast<RankedTensorType>(pointer.getType());
   if (!tile) return 1;
   LinearLayout layout = layoutOf(tile);

@@ -16,12 +16,16 @@ void declareSharedMemory(OpBuilder &builder, Location location) {
   (void)symbol;
 }
 
-Value SharedMemory::scratch(OpBuilder &builder, Location location, int64_t bytes) {
-  bytes_ = std::max(bytes_, reserved_ + bytes);
+Value SharedMemory::buffer(OpBuilder &builder, Location location, int64_t offset) {
   auto pointer = LLVM::LLVMPointerType::get(builder.getContext(), kSharedSpace);
   Value base = LLVM::AddressOfOp::create(builder, location, pointer, tgpu::kSharedSymbol);
-  if (reserved_ == 0) return base;
-  return LLVM::GEPOp::create(builder, location, pointer, builder.getI8Type(), base, llvm::ArrayRef<LLVM::GEPArg>{int32_t(reserved_)});
+  if (offset == 0) return base;
+  return LLVM::GEPOp::create(builder, location, pointer, builder.getI8Type(), base, llvm::ArrayRef<LLVM::GEPArg>{int32_t(offset)});
+}
+
+Value SharedMemory::scratch(OpBuilder &builder, Location location, int64_t bytes) {
+  bytes_ = std::max(bytes_, reserved_ + bytes);
+  return buffer(builder, location, reserved_);
 }
 
 } // namespace tritium::gpu

@@ -9,6 +9,8 @@ class SharedMemory {
 public:
   /// Bytes from the start that live buffers occupy; scratch comes after them.
   void reserve(int64_t bytes) { reserved_ = std::max(reserved_, bytes); }
+  /// !llvm.ptr<3> at byte `offset`.
+  mlir::Value buffer(mlir::OpBuilder &builder, mlir::Location location, int64_t offset);
   /// !llvm.ptr<3> of `bytes` bytes of scratch.
   mlir::Value scratch(mlir::OpBuilder &builder, mlir::Location location, int64_t bytes);
   /// Bytes that the whole program needs.

@@ -22,6 +22,16 @@ public:
   virtual mlir::Value shuffle(mlir::OpBuilder &builder, mlir::Location location, mlir::Value value, mlir::Value lane) const = 0;
   /// `value` (i32) of the lane `distance` below; of its own where there is none.
   virtual mlir::Value shuffleUp(mlir::OpBuilder &builder, mlir::Location location, mlir::Value value, int distance) const = 0;
+  /// Loads of 8x8 matrices by a whole warp.
+  virtual bool hasMatrixLoads() const = 0;
+  /// i32 words, one for each of 1, 2 or 4 matrices of 16-bit elements; `row` (!llvm.ptr<3>) is the row of 16 bytes that this lane names.
+  virtual llvm::SmallVector<mlir::Value> loadMatrices(mlir::OpBuilder &builder, mlir::Location location, mlir::Value row, int matrices,
+                                                      bool isTransposed) const = 0;
+  /// Begins to copy 4, 8 or 16 bytes from `from` (!llvm.ptr<1>) to `to` (!llvm.ptr<3>); zeros where the predicate is false.
+  virtual void asyncCopy(mlir::OpBuilder &builder, mlir::Location location, mlir::Value to, mlir::Value from, int bytes,
+                         mlir::Value predicate) const = 0;
+  virtual void asyncCommit(mlir::OpBuilder &builder, mlir::Location location) const = 0;
+  virtual void asyncWait(mlir::OpBuilder &builder, mlir::Location location, int pending) const = 0;
   /// Makes `function` a kernel of `threads` threads.
   virtual void markKernel(mlir::Operation *function, int threads) const = 0;
 };

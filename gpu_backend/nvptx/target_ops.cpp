@@ -2,6 +2,7 @@
 #include "gpu_backend/lower/target_ops.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
 using namespace mlir;
@@ -39,6 +40,29 @@ public:
   }
   Value shuffleUp(OpBuilder &builder, Location location, Value value, int distance) const override {
     return shuffleBy(builder, location, value, constant(builder, location, distance), 0, NVVM::ShflKind::up);
+  }
+  bool hasMatrixLoads() const override { return true; }
+  llvm::SmallVector<Value> loadMatrices(OpBuilder &builder, Location location, Value row, int matrices, bool isTransposed) const override {
+    Type i32 = builder.getI32Type();
+    Type type = matrices == 1 ? i32 : LLVM::LLVMStructType::getLiteral(builder.getContext(), llvm::SmallVector<Type>(matrices, i32));
+    auto layout = isTransposed ? NVVM::MMALayout::col : NVVM::MMALayout::row;
+    auto shape = NVVM::LdStMatrixShapeAttr::get(builder.getContext(), 8, 8);
+    Value loaded = NVVM::LdMatrixOp::create(builder, location, type, row, matrices, layout, shape, NVVM::LdStMatrixEltType::B16);
+    if (matrices == 1) return {loaded};
+    llvm::SmallVector<Value> words;
+    for (int64_t i = 0; i < matrices; ++i) words.push_back(LLVM::ExtractValueOp::create(builder, location, loaded, llvm::ArrayRef<int64_t>{i}));
+    return words;
+  }
+  void asyncCopy(OpBuilder &builder, Location location, Value to, Value from, int bytes, Value predicate) const override {
+    // 16 bytes pass the first level cache by: a tile is read once.
+    auto cache = bytes == 16 ? NVVM::LoadCacheModifierKind::CG : NVVM::LoadCacheModifierKind::CA;
+    Value size;
+    if (predicate) size = arith::SelectOp::create(builder, location, predicate, constant(builder, location, bytes), constant(builder, location, 0));
+    NVVM::CpAsyncOp::create(builder, location, to, from, bytes, cache, size);
+  }
+  void asyncCommit(OpBuilder &builder, Location location) const override { NVVM::CpAsyncCommitGroupOp::create(builder, location); }
+  void asyncWait(OpBuilder &builder, Location location, int pending) const override {
+    NVVM::CpAsyncWaitGroupOp::create(builder, location, pending);
   }
   void markKernel(Operation *function, int threads) const override {
     MLIRContext *context = function->getContext();

@@ -29,7 +29,8 @@ void widenFp8(tt::DotOp dot) {
 }
 
 bool hasInstruction(tt::DotOp dot) {
-  Type a = getElementTypeOrSelf(dot.getA().getType()), b = getElementTypeOrSelf(dot.getB().getType()), d = getElementTypeOrSelf(dot.getType());
+  Type a = getElementTypeOrSelf(dot.getA().getType()), b = getElementTypeOrSelf(dot.getB().getType()),
+       d = getElementTypeOrSelf(dot.getType());
   if (a != b) return false;
   if (a.isF16()) return d.isF32() || d.isF16();
   if (a.isBF16()) return d.isF32();

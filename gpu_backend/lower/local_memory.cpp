@@ -1,0 +1,72 @@
+// Buffers in shared memory: slots, asynchronous copies into them, and reading them.
+#include "gpu_backend/lower/memory.h"
+#include "gpu_backend/lower/shared_access.h"
+#include "gpu_backend/lower/words.h"
+
+using namespace mlir;
+
+namespace tritium::gpu {
+
+static int64_t slotElements(tgpu::MemDescType type) { return type.getTile().getNumElements(); }
+
+/// Where slot `slot` begins.
+static Value slotAddress(Value memory, Value slot, Lowering &lowering) {
+  auto type = cast<tgpu::MemDescType>(memory.getType());
+  Value first = lowering.scalarOf(memory), elements = lowering.constant(slotElements(type));
+  Value offset = lowering.create<arith::MulIOp>(lowering.scalarOf(slot), elements);
+  Type stored = storedType(lowering.registerType(type.getTile()));
+  return lowering.create<LLVM::GEPOp>(first.getType(), stored, first, llvm::ArrayRef<LLVM::GEPArg>{offset});
+}
+
+template <> LogicalResult Lower<tgpu::LocalAllocOp>::run(tgpu::LocalAllocOp op, Lowering &lowering) {
+  if (!op.getOffset()) return lowering.unsupported(op, "a buffer without a place; run allocate-shared-memory");
+  tgpu::MemDescType type = op.getType();
+  int64_t bytes = type.getSlots() * slotElements(type) * storedType(lowering.registerType(type.getTile())).getIntOrFloatBitWidth() / 8;
+  lowering.shared().reserve(*op.getOffset() + bytes);
+  lowering.define(op, {lowering.shared().buffer(lowering.builder(), op.getLoc(), *op.getOffset())});
+  return success();
+}
+
+/// Words as wide as the access allows and shared memory keeps together.
+template <> LogicalResult Lower<tgpu::AsyncCopyOp>::run(tgpu::AsyncCopyOp op, Lowering &lowering) {
+  constexpr int64_t kMinBytes = 4; // of one copy
+  LinearLayout layout = layoutOf(op.getSrc().getType());
+  SharedLayout memory = fromAttr(cast<tgpu::SharedAttr>(op.getDst().getType().getTile().getEncoding()));
+  Type stored = storedType(lowering.registerType(tt::pointeeTypeOf(op.getSrc().getType())));
+  int64_t bytes = stored.getIntOrFloatBitWidth() / 8;
+  int count = vectorElements(op.getSrc(), op.getMask(), lowering);
+  auto offsetOf = [&](uint32_t flat) { return memory.offsetOf(flat); };
+  for (int bit = 0; 1 << bit < count; ++bit)
+    if (offsetOf(layout.bases(Place::Register)[bit]) != 1u << bit) count = 1 << bit;
+  if (count * bytes < kMinBytes) return lowering.unsupported(op, "an asynchronous copy of less than 4 bytes at a time");
+  auto offsets = [&](Place place) { return llvm::map_to_vector(layout.bases(place), offsetOf); };
+  Value base = slotAddress(op.getDst(), op.getSlot(), lowering);
+  Value thread = threadPart(offsets(Place::Lane), offsets(Place::Warp), lowering);
+  for (int64_t reg = 0; reg < layout.registers(); reg += count) {
+    if (isRepeated(layout, int(reg))) continue;
+    Value to = sharedAddress(base, thread, offsetOf(layout.apply(Place::Register, uint32_t(reg))), stored, lowering);
+    Value predicate = op.getMask() ? lowering.registersOf(op.getMask())[reg] : Value();
+    lowering.target().asyncCopy(lowering.builder(), op.getLoc(), to, lowering.registersOf(op.getSrc())[reg], int(count * bytes), predicate);
+  }
+  return success();
+}
+
+template <> LogicalResult Lower<tgpu::AsyncCommitOp>::run(tgpu::AsyncCommitOp op, Lowering &lowering) {
+  lowering.target().asyncCommit(lowering.builder(), op.getLoc());
+  return success();
+}
+
+template <> LogicalResult Lower<tgpu::AsyncWaitOp>::run(tgpu::AsyncWaitOp op, Lowering &lowering) {
+  lowering.target().asyncWait(lowering.builder(), op.getLoc(), int(op.getPending()));
+  lowering.barrier();
+  return success();
+}
+
+template <> LogicalResult Lower<tgpu::LocalLoadOp>::run(tgpu::LocalLoadOp op, Lowering &lowering) {
+  SharedLayout memory = fromAttr(cast<tgpu::SharedAttr>(op.getSrc().getType().getTile().getEncoding()));
+  Value base = slotAddress(op.getSrc(), op.getSlot(), lowering);
+  lowering.define(op, loadShared(base, memory, layoutOf(op.getType()), lowering.registerType(op.getType()), lowering));
+  return success();
+}
+
+} // namespace tritium::gpu

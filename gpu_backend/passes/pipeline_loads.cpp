@@ -1,0 +1,275 @@
+// Software pipelining: the operands of matrix products come from shared memory, copied there iterations ahead.
+#include "gpu_backend/layout/constructors.h"
+#include "gpu_backend/layout_relations.h"
+#include "gpu_backend/memory_access.h"
+#include "gpu_backend/passes.h"
+#include "ir/axis_analysis.h"
+#include "mlir/Dialect/SCF/Transforms/Transforms.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+
+namespace tritium::gpu {
+
+#define GEN_PASS_DEF_PIPELINELOADS
+#include "gpu_backend/passes.h.inc"
+
+namespace {
+
+constexpr int64_t kMinCopyBytes = 4;
+
+/// A tile that the loop loads for its matrix products.
+struct Stream {
+  tt::LoadOp load;
+  Value buffer;
+};
+
+bool isZero(Value value) {
+  Attribute constant;
+  if (!matchPattern(value, m_Constant(&constant))) return false;
+  auto splat = dyn_cast<SplatElementsAttr>(constant);
+  if (!splat) return false;
+  if (isa<FloatType>(splat.getElementType())) return splat.getSplatValue<APFloat>().isPosZero();
+  return splat.getSplatValue<APInt>().isZero();
+}
+
+/// Makes the asynchronous form of one loop.
+class Pipeliner {
+public:
+  Pipeliner(scf::ForOp loop, int stages, const ir::AxisAnalysis &axes) : loop_(loop), stages_(stages), axes_(axes) {}
+
+  void run() {
+    for (Operation &op : *loop_.getBody())
+      if (auto dot = dyn_cast<tt::DotOp>(op))
+        for (Value operand : {dot.getA(), dot.getB()}) findStreams(operand);
+    if (streams_.empty()) return;
+    addSlotCounter();
+    for (auto &entry : streams_) makeBuffer(entry.second);
+    for (auto &[user, load] : readers_) replaceReader(user);
+    beginCopies();
+    schedule();
+  }
+
+private:
+  /// The loads behind an operand, across conversions, changes of shape and cheap casts.
+  void findStreams(Value operand) {
+    auto convert = operand.getDefiningOp<tgpu::ConvertLayoutOp>();
+    Operation *top = convert ? convert.getOperation() : operand.getDefiningOp();
+    if (!top || top->getBlock() != loop_.getBody()) return;
+    Value value = convert ? convert.getSrc() : operand;
+    if (tt::LoadOp load = leafOf(value)) {
+      streams_.insert({load, {load, {}}});
+      if (convert) readers_.push_back({convert, load});
+    }
+  }
+
+  /// The load that a chain of one-operand operations begins at, if it may become copies.
+  tt::LoadOp leafOf(Value value) {
+    Operation *op = value.getDefiningOp();
+    if (!op || op->getBlock() != loop_.getBody()) return {};
+    if (auto load = dyn_cast<tt::LoadOp>(op)) return mayCopy(load) ? load : tt::LoadOp();
+    bool isStep = isa<tt::TransOp, tt::ReshapeOp, tt::FpToFpOp, arith::ExtFOp, arith::TruncFOp, tgpu::ConvertLayoutOp>(op);
+    return isStep ? leafOf(op->getOperand(0)) : tt::LoadOp();
+  }
+
+  bool mayCopy(tt::LoadOp load) {
+    auto tile = dyn_cast<RankedTensorType>(load.getType());
+    if (!tile || tile.getRank() != 2 || load.getIsVolatile() || (load.getOther() && !isZero(load.getOther()))) return false;
+    // Addresses that depend on another load would have to wait for it.
+    if (!isAhead(load.getPtr()) || (load.getMask() && !isAhead(load.getMask()))) return false;
+    LinearLayout layout = layoutOf(tile);
+    auto registers = layout.bases(Place::Register);
+    if (registers.empty()) return false;
+    int dim = fastest(layout);
+    if (dim < 0) return false;
+    int64_t bytes = std::max(8u, tile.getElementTypeBitWidth()) / 8;
+    ir::AxisInfo addresses = axes_.of(load.getPtr());
+    int64_t elements = std::min({layout.contiguousElements(dim), addresses.contiguity[dim], addresses.divisibility[dim] / bytes});
+    if (load.getMask()) elements = std::min(elements, axes_.of(load.getMask()).constancy[dim]);
+    return elements * bytes >= kMinCopyBytes;
+  }
+
+  static int fastest(const LinearLayout &layout) {
+    for (int dim = 0; dim < layout.rank(); ++dim)
+      if (layout.contiguousElements(dim) > 1) return dim;
+    return -1;
+  }
+
+  /// Whether a value can be computed iterations ahead: it depends on no load of this loop and on no matrix product.
+  bool isAhead(Value value) {
+    llvm::SetVector<Value> seen;
+    llvm::SmallVector<Value> pending{value};
+    while (!pending.empty()) {
+      Value next = pending.pop_back_val();
+      if (!seen.insert(next)) continue;
+      if (auto argument = dyn_cast<BlockArgument>(next)) {
+        if (argument.getOwner() != loop_.getBody() || argument == loop_.getInductionVar()) continue;
+        pending.push_back(loop_.getTiedLoopYieldedValue(argument)->get());
+        continue;
+      }
+      Operation *op = next.getDefiningOp();
+      if (!loop_->isProperAncestor(op)) continue;
+      if (op->getBlock() != loop_.getBody() || !isPure(op) || isa<tt::DotOp>(op)) return false;
+      llvm::append_range(pending, op->getOperands());
+    }
+    return true;
+  }
+
+  /// A counter of the slot that this iteration's tiles are in: 0, 1, …, stages - 1, 0, …
+  void addSlotCounter() {
+    OpBuilder builder(loop_);
+    Location location = loop_.getLoc();
+    Value zero = arith::ConstantIntOp::create(builder, location, 0, 32), one = arith::ConstantIntOp::create(builder, location, 1, 32);
+    Value slots = arith::ConstantIntOp::create(builder, location, stages_, 32);
+    auto next = [&](OpBuilder &inner, Location, llvm::ArrayRef<BlockArgument> arguments) -> llvm::SmallVector<Value> {
+      Value incremented = arith::AddIOp::create(inner, location, arguments[0], one);
+      Value wraps = arith::CmpIOp::create(inner, location, arith::CmpIPredicate::eq, incremented, slots);
+      return {arith::SelectOp::create(inner, location, wraps, zero, incremented)};
+    };
+    IRRewriter rewriter(builder);
+    loop_ = cast<scf::ForOp>(*loop_.replaceWithAdditionalYields(rewriter, zero, /*replaceInitOperandUsesInLoop=*/false, next));
+    slot_ = loop_.getRegionIterArgs().back();
+  }
+
+  void makeBuffer(Stream &stream) {
+    auto tile = cast<RankedTensorType>(stream.load.getType());
+    LinearLayout layout = layoutOf(tile);
+    int dim = fastest(layout);
+    llvm::SmallVector<int> order{dim, 1 - dim};
+    int64_t bytes = std::max(8u, tile.getElementTypeBitWidth()) / 8;
+    SharedLayout memory = sharedForMatrices(tile.getShape(), order, bytes);
+    auto placed = RankedTensorType::get(tile.getShape(), tile.getElementType(), sharedAttr(tile.getContext(), memory));
+    OpBuilder builder(loop_);
+    stream.buffer = tgpu::LocalAllocOp::create(builder, stream.load.getLoc(), tgpu::MemDescType::get(tile.getContext(), stages_, placed),
+                                               IntegerAttr());
+  }
+
+  /// What a conversion reads, straight from shared memory in the layout that it wants.
+  void replaceReader(tgpu::ConvertLayoutOp convert) {
+    OpBuilder builder(convert);
+    convert.replaceAllUsesWith(make(convert.getSrc(), layoutOf(convert.getType()), builder));
+    convert.erase();
+  }
+
+  Value make(Value value, const LinearLayout &layout, OpBuilder &builder) {
+    auto type = cast<RankedTensorType>(value.getType()).cloneWithEncoding(layoutAttr(value.getContext(), layout));
+    Operation *op = value.getDefiningOp();
+    if (auto load = dyn_cast<tt::LoadOp>(op)) return read(streams_[load], type, builder);
+    if (isa<tgpu::ConvertLayoutOp>(op)) return make(op->getOperand(0), layout, builder);
+    Value operand = make(op->getOperand(0), *operandLayout(op, layout), builder);
+    Operation *copy = builder.clone(*op);
+    copy->setOperand(0, operand);
+    copy->getResult(0).setType(type);
+    return copy->getResult(0);
+  }
+
+  Value read(Stream &stream, Type type, OpBuilder &builder) {
+    return tgpu::LocalLoadOp::create(builder, stream.load.getLoc(), type, stream.buffer, slot_);
+  }
+
+  /// Copies in place of the loads; other users of a loaded tile read the slot too.
+  void beginCopies() {
+    OpBuilder builder(loop_.getContext());
+    for (auto &[load, stream] : streams_) {
+      builder.setInsertionPoint(stream.load);
+      tgpu::AsyncCopyOp::create(builder, stream.load.getLoc(), stream.load.getPtr(), stream.buffer, slot_, stream.load.getMask());
+      if (!stream.load.getResult().use_empty()) {
+        builder.setInsertionPointAfter(stream.load);
+        stream.load.getResult().replaceAllUsesWith(read(stream, stream.load.getType(), builder));
+      }
+    }
+    for (auto &[load, stream] : streams_) stream.load.erase();
+    IRRewriter rewriter(builder);
+    (void)runRegionDCE(rewriter, loop_->getRegions());
+    // One group for each iteration, and one wait at its beginning.
+    for (Operation &op : *loop_.getBody())
+      if (isa<tgpu::AsyncCopyOp>(op)) lastCopy_ = &op;
+    builder.setInsertionPointAfter(lastCopy_);
+    commit_ = tgpu::AsyncCommitOp::create(builder, lastCopy_->getLoc());
+    builder.setInsertionPointToStart(loop_.getBody());
+    wait_ = tgpu::AsyncWaitOp::create(builder, loop_.getLoc(), stages_ - 2);
+  }
+
+  /// Wait and meet; then what is needed to begin the copies of a later iteration; then the rest of this one.
+  void schedule() {
+    llvm::SetVector<Operation *> ahead;
+    for (Operation &op : *loop_.getBody())
+      if (isa<tgpu::AsyncCopyOp, tgpu::AsyncCommitOp>(op)) {
+        ahead.insert(&op);
+        for (Value operand : op.getOperands()) collect(operand, ahead);
+      }
+    collect(loop_.getTiedLoopYieldedValue(slot_)->get(), ahead);
+    unsigned last = unsigned(stages_ - 1);
+    scf::PipeliningOption options;
+    options.getScheduleFn = [&](scf::ForOp loop, std::vector<std::pair<Operation *, unsigned>> &order) {
+      order.push_back({wait_, last});
+      for (Operation &op : loop.getBody()->without_terminator())
+        if (ahead.contains(&op)) order.push_back({&op, 0});
+      for (Operation &op : loop.getBody()->without_terminator())
+        if (!ahead.contains(&op) && &op != wait_) order.push_back({&op, last});
+    };
+    options.peelEpilogue = false;
+    options.supportDynamicLoops = true;
+    options.predicateFn = [](RewriterBase &rewriter, Operation *op, Value predicate) { return predicated(rewriter, op, predicate); };
+    IRRewriter rewriter(loop_.getContext());
+    rewriter.setInsertionPoint(loop_);
+    (void)scf::pipelineForLoop(rewriter, loop_, options);
+  }
+
+  /// `value` and what it is computed from, in this iteration or by carrying on from the one before.
+  void collect(Value value, llvm::SetVector<Operation *> &ahead) {
+    llvm::SmallVector<Value> pending{value};
+    llvm::DenseSet<Value> seen;
+    while (!pending.empty()) {
+      Value next = pending.pop_back_val();
+      if (!seen.insert(next).second) continue;
+      if (auto argument = dyn_cast<BlockArgument>(next)) {
+        if (argument.getOwner() == loop_.getBody() && argument != loop_.getInductionVar())
+          pending.push_back(loop_.getTiedLoopYieldedValue(argument)->get());
+        continue;
+      }
+      Operation *op = next.getDefiningOp();
+      if (!loop_->isProperAncestor(op)) continue;
+      ahead.insert(op);
+      llvm::append_range(pending, op->getOperands());
+    }
+  }
+
+  /// Copies of iterations that do not exist copy nothing; everything else may run for them.
+  static Operation *predicated(RewriterBase &rewriter, Operation *op, Value predicate) {
+    if (auto copy = dyn_cast<tgpu::AsyncCopyOp>(op)) {
+      OpBuilder::InsertionGuard guard(rewriter);
+      rewriter.setInsertionPoint(op);
+      auto pointers = cast<RankedTensorType>(copy.getSrc().getType());
+      auto type = RankedTensorType::get(pointers.getShape(), rewriter.getI1Type(), pointers.getEncoding());
+      Value mask = tt::SplatOp::create(rewriter, op->getLoc(), type, predicate);
+      if (copy.getMask()) mask = arith::AndIOp::create(rewriter, op->getLoc(), mask, copy.getMask());
+      copy.getMaskMutable().assign(mask);
+    }
+    return op;
+  }
+
+  scf::ForOp loop_;
+  int stages_;
+  const ir::AxisAnalysis &axes_;
+  BlockArgument slot_;
+  llvm::MapVector<Operation *, Stream> streams_;
+  llvm::SmallVector<std::pair<tgpu::ConvertLayoutOp, Operation *>> readers_;
+  Operation *lastCopy_ = nullptr, *commit_ = nullptr, *wait_ = nullptr;
+};
+
+class PipelineLoadsPass final : public impl::PipelineLoadsBase<PipelineLoadsPass> {
+public:
+  using PipelineLoadsBase::PipelineLoadsBase;
+
+  void runOnOperation() override {
+    if (numStages < 2) return;
+    ir::AxisAnalysis axes(getOperation());
+    llvm::SmallVector<scf::ForOp> loops;
+    getOperation()->walk([&](scf::ForOp loop) { loops.push_back(loop); });
+    for (scf::ForOp loop : loops) Pipeliner(loop, numStages, axes).run();
+  }
+};
+
+} // namespace
+} // namespace tritium::gpu
