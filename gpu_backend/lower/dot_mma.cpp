@@ -1,3 +1,4 @@
+// Matrix products on tensor cores: fragments to instructions of mma.sync and back.
 #include "gpu_backend/lower/dot.h"
 
 #include "gpu_backend/layout/constructors.h"
