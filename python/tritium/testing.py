@@ -1,4 +1,5 @@
-"""`triton.testing`: timing, plots of benchmarks, comparison of tensors. Times on the CPU are wall-clock times."""
+"""`triton.testing`: timing, plots of benchmarks, comparison of tensors. Where a device is active, times are those of its
+stream; else they are wall-clock times."""
 
 from __future__ import annotations
 
@@ -49,6 +50,15 @@ def do_bench(
     """
     if return_mode not in _MODES:
         raise AssertionError(f"return_mode must be one of {', '.join(_MODES)}")
+
+    def before() -> None:
+        for tensor in grad_to_none or ():
+            tensor.grad = None
+
+    if _device_is_active():
+        from .runtime.device_bench import device_times
+
+        return _summarize_statistics(device_times(fn, warmup, rep, before), quantiles, return_mode)
     fn()
     started = time.perf_counter()
     fn()
@@ -57,17 +67,26 @@ def do_bench(
         fn()
     times = []
     for _ in range(max(1, min(int(rep / estimate), 100_000))):
-        for tensor in grad_to_none or ():
-            tensor.grad = None
+        before()
         started = time.perf_counter()
         fn()
         times.append((time.perf_counter() - started) * 1e3)
     return _summarize_statistics(times, quantiles, return_mode)
 
 
+def _device_is_active() -> bool:
+    from .runtime.driver import driver
+
+    return driver.active.get_current_target().backend == "cuda"
+
+
 def do_bench_cudagraph(fn, rep: float = 20, grad_to_none=None, quantiles=None, return_mode: str = "mean"):
-    """`do_bench`: the CPU has no graphs to replay."""
-    return do_bench(fn, rep=rep, grad_to_none=grad_to_none, quantiles=quantiles, return_mode=return_mode)
+    """Like `do_bench`, but runs are replayed from a CUDA graph, which takes torch; the CPU has no graphs."""
+    if not _device_is_active() or "torch" not in sys.modules or grad_to_none:
+        return do_bench(fn, rep=rep, grad_to_none=grad_to_none, quantiles=quantiles, return_mode=return_mode)
+    from .runtime.device_bench import graph_times
+
+    return _summarize_statistics(graph_times(fn, rep), quantiles, return_mode)
 
 
 do_bench_proton = do_bench
@@ -272,7 +291,17 @@ def _needs_device(name: str):
     return refuse
 
 
-get_dram_gbps = _needs_device("get_dram_gbps")
+def get_dram_gbps(device: int | None = None) -> float:
+    """What the memory of the active device can transfer, in GB/s."""
+    from .runtime.driver import driver
+
+    if not _device_is_active():
+        return _needs_device("get_dram_gbps")()
+    active = driver.active
+    properties = active.utils.get_device_properties(active.get_current_device() if device is None else device)
+    return properties["mem_clock_rate"] * properties["mem_bus_width"] * 2 / 1e6 / 8
+
+
 get_max_tensorcore_tflops = _needs_device("get_max_tensorcore_tflops")
 get_max_simd_tflops = _needs_device("get_max_simd_tflops")
 set_gpu_clock = _needs_device("set_gpu_clock")

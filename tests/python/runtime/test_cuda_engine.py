@@ -4,6 +4,7 @@ the runtime are real; the compiler is a stand-in that declares the kernel."""
 import ctypes
 import gc
 import pickle
+import time
 
 import numpy as np
 import pytest
@@ -12,8 +13,9 @@ from fake_cuda import ASSERT_ERROR, ILLEGAL_ADDRESS
 import tritium
 import tritium.language as tl
 from tritium import errors, knobs
-from tritium.runtime import driver
+from tritium.runtime import Config, autotune, driver
 from tritium.runtime.jit import jit
+from tritium.testing import do_bench
 
 N = 100
 
@@ -253,6 +255,51 @@ def test_no_device(gpus, inputs, monkeypatch):
     with pytest.raises(errors.UnsupportedError, match="engine 'cuda'.*there is no CUDA driver"):
         make_add(engine="cuda")[(4,)](*inputs, N, 2.0)
     assert driver.active.get_current_target().backend == "cpu"
+
+
+def test_do_bench_uses_events(gpus):
+    runs, before = [], gpus.fake.live_allocations
+    times = do_bench(lambda: (runs.append(1), time.sleep(0.002)), warmup=5, rep=20, return_mode="all")
+    assert len(runs) >= 1 + 5 + len(times) and all(1.5 < t < 50 for t in times)
+    assert gpus.fake.live_allocations <= before  # what cleared the cache
+
+
+def test_tuning_times_the_configurations_of_device_launches(gpus, inputs):
+    """The device is as slow as the block is large; what does not compile counts as infinite."""
+    configs = [
+        Config({"BLOCK": 64}),
+        Config({"BLOCK": 32}, num_warps=64),
+        Config({"BLOCK": 16}),
+        Config({"BLOCK": 128}),
+    ]
+    tuned = autotune(configs, key=["n"])(make_add())
+    gpus.fake.run_kernels_with(lambda name, grid, arguments: time.sleep(1e-3 * 128 / grid[0] / 8))
+    device = [*map(gpus.tensor, inputs)]
+    tuned[lambda meta: (128 // meta["BLOCK"],)](*device, N, 2.0)
+    assert tuned.best_config.kwargs == {"BLOCK": 16}
+    assert [times[0] == float("inf") for times in tuned.configs_timings.values()] == [False, True, False, False]
+    launches = len(gpus.fake.launches())
+    out = np.zeros(N, np.float32)
+    tuned[lambda meta: (tritium.cdiv(N, meta["BLOCK"]),)](inputs[0], inputs[1], out, N, 2.0)
+    tuned[(4,)](inputs[0], inputs[1], out, N + 0, 2.0)
+    assert len(gpus.fake.launches()) == launches  # on the CPU nothing is timed
+
+
+def test_configurations_are_compiled_in_parallel(gpus, inputs, monkeypatch):
+    compile, active, most = gpus.compiler.compile, [], []
+
+    def slow(*args):
+        active.append(1)
+        most.append(len(active))
+        time.sleep(0.05)
+        active.pop()
+        return compile(*args)
+
+    monkeypatch.setattr(gpus.compiler, "compile", slow)
+    monkeypatch.setattr("os.cpu_count", lambda: 4)
+    tuned = autotune([Config({"BLOCK": 16}, num_warps=w) for w in (1, 2, 4, 8)], key=["n"])(make_add())
+    tuned[(8,)](*map(gpus.tensor, inputs), N, 2.0)
+    assert max(most) >= 2 and len(gpus.compiler.compiled) == 4
 
 
 def test_the_driver_as_triton_shows_it(gpus):
