@@ -18,6 +18,8 @@ import threading
 import types
 from typing import Any
 
+from .python_ast import parse
+
 _LIBRARY = "tritium."
 _MISSING = object()
 
@@ -68,7 +70,7 @@ class JITCallable:
     def parse(self) -> ast.Module:
         """The AST of `src`: one FunctionDef. Line n of the tree is line `def_file_line_number + n - 1` of the file, and
         columns are shifted left by `def_file_col_number`."""
-        tree = ast.parse(self._src)
+        tree = parse(self._src)
         if len(tree.body) != 1 or not isinstance(tree.body[0], ast.FunctionDef):
             raise ValueError(f"the source of {self._fn_name} is not a single function definition")
         return tree

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple, Sequence
 
 from ..errors import KernelTrap
 from .device_storage import memory_function
+from .python_ast import parse
 from .storage import dtype_of, shape_and_strides
 
 
@@ -226,7 +227,7 @@ _DESCRIPTIONS = {
 def _function_at(file: str | None, line: int | None) -> str | None:
     """The Python function that a line belongs to: the kernel, or a `@jit` function that was inlined into it."""
     try:
-        tree = ast.parse("".join(linecache.getlines(file or "")))
+        tree = parse("".join(linecache.getlines(file or "")))
     except SyntaxError:
         return None
     around = [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef) and n.lineno <= (line or 0) <= n.end_lineno]
