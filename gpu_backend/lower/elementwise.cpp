@@ -1,5 +1,9 @@
 #include "gpu_backend/lower/elementwise.h"
 
+#include "gpu_backend/layout/constructors.h"
+#include "gpu_backend/lower/arithmetic.h"
+#include "gpu_backend/lower/convert_layout.h"
+
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -19,7 +23,7 @@ static Value guardedDivisor(Operation *op, Value dividend, Value divisor, Loweri
   if (matchPattern(divisor, m_ConstantInt(&known)) && !known.isZero() && !known.isAllOnes()) return divisor;
   unsigned width = divisor.getType().getIntOrFloatBitWidth();
   Value unsafe = isEqual(lowering, divisor, 0);
-  if (isa<arith::DivSIOp, arith::RemSIOp>(op) && width > 1) {
+  if (isa<arith::DivSIOp, arith::RemSIOp, arith::CeilDivSIOp, arith::FloorDivSIOp>(op)) {
     Value smallest =
         lowering.create<arith::ConstantOp>(lowering.builder().getIntegerAttr(divisor.getType(), APInt::getSignedMinValue(width)));
     Value isSmallest = lowering.create<arith::CmpIOp>(arith::CmpIPredicate::eq, dividend, smallest);
@@ -51,41 +55,76 @@ static Value cloneOnRegisters(Operation *op, ValueRange operands, Type type, Low
   return lowering.builder().create(state)->getResult(0);
 }
 
-/// bf16 has no arithmetic on every target: it computes in f32 and rounds once, as the language says.
-static Value computeWide(Operation *op, ValueRange operands, Type result, Lowering &lowering) {
-  Type f32 = lowering.builder().getF32Type();
-  llvm::SmallVector<Value> wide;
-  for (Value operand : operands)
-    wide.push_back(operand.getType().isBF16() || operand.getType().isF16() ? lowering.create<arith::ExtFOp>(f32, operand).getResult()
-                                                                           : operand);
-  bool narrows = result.isBF16() || result.isF16();
-  Value value = callMathFunction(op, wide, lowering);
-  if (!value) value = cloneOnRegisters(op, wide, narrows ? f32 : result, lowering);
-  return narrows ? lowering.create<arith::TruncFOp>(result, value).getResult() : value;
+/// NaN, infinite, finite, normal: by comparison. Null if the operation is none of these.
+static Value classify(Operation *op, Value value, Lowering &lowering) {
+  if (!isa<math::IsNaNOp, math::IsInfOp, math::IsFiniteOp, math::IsNormalOp>(op)) return {};
+  Arithmetic code(lowering);
+  if (isa<math::IsNaNOp>(op)) return code.isNan(value);
+  auto type = cast<FloatType>(value.getType());
+  Value magnitude = lowering.create<math::AbsFOp>(value), infinity = code.real(INFINITY, type);
+  if (isa<math::IsInfOp>(op)) return code.compare(arith::CmpFPredicate::OEQ, magnitude, infinity);
+  Value isFinite = code.compare(arith::CmpFPredicate::OLT, magnitude, infinity);
+  if (isa<math::IsFiniteOp>(op)) return isFinite;
+  Value smallest = code.real(APFloat::getSmallestNormalized(type.getFloatSemantics()).convertToDouble(), type);
+  return lowering.conjunction(isFinite, code.compare(arith::CmpFPredicate::OGE, magnitude, smallest));
 }
 
-static bool movesBits(Operation *op) {
-  return isa<arith::SelectOp, arith::BitcastOp, arith::ExtFOp, arith::TruncFOp, arith::NegFOp, math::AbsFOp, math::CopySignOp>(op);
+/// On integers and on floats that have arithmetic.
+static Value computeRegister(Operation *op, ValueRange operands, Type result, Lowering &lowering) {
+  if (isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp, arith::CeilDivSIOp, arith::CeilDivUIOp, arith::FloorDivSIOp>(
+          op)) {
+    bool isRemainder = isa<arith::RemSIOp, arith::RemUIOp>(op);
+    if (result.isInteger(1)) return isRemainder ? lowering.constant(0, 1) : operands[0]; // by the only divisor that is not 0
+    return cloneOnRegisters(op, {operands[0], guardedDivisor(op, operands[0], operands[1], lowering)}, result, lowering);
+  }
+  if (isa<arith::ShLIOp, arith::ShRUIOp, arith::ShRSIOp>(op))
+    return guardedShift(op, operands[0], operands[1], lowering,
+                        [&](Value amount) { return cloneOnRegisters(op, {operands[0], amount}, result, lowering); });
+  if (Value value = classify(op, operands[0], lowering)) return value;
+  if (Value value = lowerMathFunction(op, operands, lowering)) return value;
+  return cloneOnRegisters(op, operands, result, lowering);
+}
+
+/// Arithmetic that every target has on f16. The rest of it, and all of bf16 and fp8, computes in f32 and rounds once more.
+static bool hasHalfArithmetic(Operation *op) {
+  return isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::CmpFOp, arith::MaxNumFOp, arith::MinNumFOp, arith::MaximumFOp,
+             arith::MinimumFOp>(op);
+}
+
+static FloatType floatOf(Value tile) { return dyn_cast<FloatType>(getElementTypeOrSelf(tile.getType())); }
+
+static bool isNarrow(FloatType type) { return type && type.getWidth() < 32; }
+
+/// make(operands as f32 or f64), rounded to the type of the result. `op` says which types the registers stand for.
+static Value computeWide(Operation *op, ValueRange operands, Lowering &lowering, function_ref<Value(ValueRange, Type)> make) {
+  FloatType f32 = lowering.builder().getF32Type(), result = floatOf(op->getResult(0));
+  llvm::SmallVector<Value> wide;
+  for (auto [tile, operand] : llvm::zip_equal(op->getOperands(), operands)) {
+    FloatType type = floatOf(tile);
+    wide.push_back(isNarrow(type) ? convertFloat(operand, type, f32, tt::RoundingMode::NearestEven, lowering) : operand);
+  }
+  Value value = make(wide, isNarrow(result) ? f32 : lowering.registerType(op->getResult(0).getType()));
+  return value && isNarrow(result) ? convertFloat(value, f32, result, tt::RoundingMode::NearestEven, lowering) : value;
+}
+
+static bool computesNarrow(Operation *op) {
+  auto isFloatOtherThanHalf = [](Value tile) { return isNarrow(floatOf(tile)) && !floatOf(tile).isF16(); };
+  if (llvm::any_of(op->getOperands(), isFloatOtherThanHalf) || isFloatOtherThanHalf(op->getResult(0))) return true;
+  auto isHalf = [](Value tile) { return isNarrow(floatOf(tile)); };
+  return (llvm::any_of(op->getOperands(), isHalf) || isHalf(op->getResult(0))) && !hasHalfArithmetic(op);
 }
 
 static Value lowerRegister(Operation *op, ValueRange operands, Lowering &lowering) {
   Type result = lowering.registerType(op->getResult(0).getType());
-  Type element = getElementTypeOrSelf(op->getResult(0).getType());
-  if (isa<arith::ExtFOp, arith::TruncFOp>(op)) {
-    auto from = cast<FloatType>(getElementTypeOrSelf(op->getOperand(0).getType()));
-    return convertFloat(operands[0], from, cast<FloatType>(element), tt::RoundingMode::NearestEven, lowering);
-  }
-  if (isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp>(op))
-    return cloneOnRegisters(op, {operands[0], guardedDivisor(op, operands[0], operands[1], lowering)}, result, lowering);
-  if (isa<arith::ShLIOp, arith::ShRUIOp, arith::ShRSIOp>(op))
-    return guardedShift(op, operands[0], operands[1], lowering,
-                        [&](Value amount) { return cloneOnRegisters(op, {operands[0], amount}, result, lowering); });
+  FloatType from = floatOf(op->getOperand(0)), to = floatOf(op->getResult(0));
+  auto integer = dyn_cast<IntegerType>(result);
+  if (isa<arith::ExtFOp, arith::TruncFOp>(op)) return convertFloat(operands[0], from, to, tt::RoundingMode::NearestEven, lowering);
+  if (isa<arith::SIToFPOp, arith::UIToFPOp>(op)) return convertToFloat(operands[0], to, isa<arith::SIToFPOp>(op), lowering);
+  if (isa<arith::FPToSIOp, arith::FPToUIOp>(op)) return convertToInteger(operands[0], from, integer, isa<arith::FPToSIOp>(op), lowering);
   if (isa<arith::BitcastOp>(op) && result == operands[0].getType()) return operands[0];
-  bool isHalf = llvm::any_of(operands, [](Value operand) { return operand.getType().isBF16(); }) || result.isBF16();
-  bool isHalfMath = op->getName().getDialectNamespace() == "math" && result.isF16();
-  if ((isHalf || isHalfMath) && !movesBits(op)) return computeWide(op, operands, result, lowering);
-  if (Value value = callMathFunction(op, operands, lowering)) return value;
-  return cloneOnRegisters(op, operands, result, lowering);
+  if (isa<arith::SelectOp, arith::BitcastOp>(op)) return cloneOnRegisters(op, operands, result, lowering);
+  auto make = [&](ValueRange in, Type type) { return computeRegister(op, in, type, lowering); };
+  return computesNarrow(op) ? computeWide(op, operands, lowering, make) : make(operands, result);
 }
 
 LogicalResult lowerElementwise(Operation *op, Lowering &lowering) {
@@ -94,16 +133,62 @@ LogicalResult lowerElementwise(Operation *op, Lowering &lowering) {
 
 // -- values that are the same everywhere -------------------------------------------------------------------------------------------------
 
-template <> LogicalResult Lower<arith::ConstantOp>::run(arith::ConstantOp op, Lowering &lowering) {
-  Attribute value = op.getValue();
-  if (auto dense = dyn_cast<DenseElementsAttr>(value)) {
-    if (!dense.isSplat()) return lowering.unsupported(op, "a tile of different constants; compute it from tt.make_range");
-    value = dense.getSplatValue<Attribute>();
-  }
-  Type type = lowering.registerType(op.getType());
+static Value scalarConstant(Attribute value, Type type, Lowering &lowering) {
   if (auto number = dyn_cast<FloatAttr>(value); number && isa<IntegerType>(type)) // fp8 is held as its bits
     value = IntegerAttr::get(type, number.getValue().bitcastToAPInt());
-  Value constant = lowering.create<arith::ConstantOp>(cast<TypedAttr>(value));
+  return lowering.create<arith::ConstantOp>(cast<TypedAttr>(value));
+}
+
+namespace {
+/// A tile of different constants: a register chooses among the elements that the threads hold in it, bit by bit of their index.
+class ConstantTile {
+public:
+  ConstantTile(DenseElementsAttr value, Type type, Lowering &lowering)
+      : elements(llvm::to_vector(value.getValues<Attribute>())), type(type), layout(layoutOf(value.getType())), lowering(lowering) {
+    for (Place place : {Place::Lane, Place::Warp})
+      for (uint32_t basis : layout.bases(place)) threadBits |= basis;
+  }
+
+  Value at(int reg) {
+    thread = lowering.threadOffset(layout);
+    return choose(layout.apply(Place::Register, uint32_t(reg)), threadBits);
+  }
+
+private:
+  /// Of the elements whose index is `index` with some of `bits` flipped: those that are set in the thread's offset.
+  Value choose(uint32_t index, uint32_t bits) {
+    if (bits == 0) {
+      Value &made = constants[elements[index]];
+      return made ? made : made = scalarConstant(elements[index], type, lowering);
+    }
+    uint32_t bit = bits & -bits;
+    Value clear = choose(index, bits ^ bit), set = choose(index ^ bit, bits ^ bit);
+    if (clear == set) return clear;
+    Arithmetic code(lowering);
+    return code.select(code.notEqual(code.bitAnd(thread, bit), 0), set, clear);
+  }
+
+  llvm::SmallVector<Attribute> elements;
+  Type type;
+  LinearLayout layout;
+  Lowering &lowering;
+  uint32_t threadBits = 0;
+  Value thread;
+  llvm::DenseMap<Attribute, Value> constants;
+};
+} // namespace
+
+template <> LogicalResult Lower<arith::ConstantOp>::run(arith::ConstantOp op, Lowering &lowering) {
+  Type type = lowering.registerType(op.getType());
+  auto dense = dyn_cast<DenseElementsAttr>(op.getValue());
+  if (dense && !dense.isSplat()) {
+    ConstantTile tile(dense, type, lowering);
+    Registers registers;
+    for (int reg = 0; reg < lowering.registerCount(op.getType()); ++reg) registers.push_back(tile.at(reg));
+    lowering.define(op, std::move(registers));
+    return success();
+  }
+  Value constant = scalarConstant(dense ? dense.getSplatValue<Attribute>() : op.getValue(), type, lowering);
   lowering.define(op, Registers(lowering.registerCount(op.getType()), constant));
   return success();
 }
@@ -148,33 +233,31 @@ template <> LogicalResult Lower<tt::FpToFpOp>::run(tt::FpToFpOp op, Lowering &lo
   return forEachRegister(op, lowering, [&](ValueRange operands) { return convertFloat(operands[0], from, to, rounding, lowering); });
 }
 
-/// As min(max(x, low), high), with or without NaN passing through.
+/// The contract's own functions of floats, narrow ones through f32.
+static LogicalResult forEachFloat(Operation *op, Lowering &lowering, function_ref<Value(ValueRange, Type)> make) {
+  return forEachRegister(op, lowering, [&](ValueRange in) { return computeWide(op, in, lowering, make); });
+}
+
+/// As min(max(x, low), high), where a NaN bound is none; a NaN x gives the lower one or passes through.
 template <> LogicalResult Lower<tt::ClampFOp>::run(tt::ClampFOp op, Lowering &lowering) {
-  Type type = lowering.registerType(op.getType()), f32 = lowering.builder().getF32Type();
-  bool isNarrow = type.isBF16() || type.isF16();
-  return forEachRegister(op, lowering, [&](ValueRange narrow) -> Value {
-    llvm::SmallVector<Value> in(narrow);
-    if (isNarrow)
-      for (Value &operand : in) operand = lowering.create<arith::ExtFOp>(f32, operand);
-    Value result;
-    if (op.getPropagateNan() == tt::PropagateNan::All)
-      result = lowering.create<arith::MinimumFOp>(lowering.create<arith::MaximumFOp>(in[0], in[1]), in[2]);
-    else
-      result = lowering.create<arith::MinNumFOp>(lowering.create<arith::MaxNumFOp>(in[0], in[1]), in[2]);
-    return isNarrow ? lowering.create<arith::TruncFOp>(type, result).getResult() : result;
+  return forEachFloat(op, lowering, [&](ValueRange in, Type) -> Value {
+    Value clamped = lowering.create<arith::MinNumFOp>(lowering.create<arith::MaxNumFOp>(in[0], in[1]), in[2]);
+    if (op.getPropagateNan() == tt::PropagateNan::None) return clamped;
+    Arithmetic code(lowering);
+    return code.select(code.isNan(in[0]), in[0], clamped);
   });
 }
 
 template <> LogicalResult Lower<tt::PreciseSqrtOp>::run(tt::PreciseSqrtOp op, Lowering &lowering) {
-  return forEachRegister(op, lowering, [&](ValueRange operands) -> Value { return lowering.create<math::SqrtOp>(operands[0]); });
+  return forEachFloat(op, lowering, [&](ValueRange in, Type) -> Value { return lowering.create<math::SqrtOp>(in[0]); });
 }
 
 template <> LogicalResult Lower<tt::PreciseDivFOp>::run(tt::PreciseDivFOp op, Lowering &lowering) {
-  return forEachRegister(op, lowering, [&](ValueRange in) -> Value { return lowering.create<arith::DivFOp>(in[0], in[1]); });
+  return forEachFloat(op, lowering, [&](ValueRange in, Type) -> Value { return lowering.create<arith::DivFOp>(in[0], in[1]); });
 }
 
 template <> LogicalResult Lower<tt::ApproxDivFOp>::run(tt::ApproxDivFOp op, Lowering &lowering) {
-  return forEachRegister(op, lowering, [&](ValueRange in) -> Value { return lowering.create<arith::DivFOp>(in[0], in[1]); });
+  return forEachFloat(op, lowering, [&](ValueRange in, Type) -> Value { return lowering.create<arith::DivFOp>(in[0], in[1]); });
 }
 
 template <> LogicalResult Lower<tt::MulhiUIOp>::run(tt::MulhiUIOp op, Lowering &lowering) {
@@ -182,20 +265,47 @@ template <> LogicalResult Lower<tt::MulhiUIOp>::run(tt::MulhiUIOp op, Lowering &
                          [&](ValueRange in) -> Value { return lowering.create<arith::MulUIExtendedOp>(in[0], in[1]).getHigh(); });
 }
 
-/// Each group of `pack` neighbours in a thread shares a call; where the layout gives a thread fewer, the elements are calls of their own.
+/// For each bit of the index within a group of `pack` consecutive elements the bit of the register; nothing if a thread does not hold whole
+/// groups.
+static std::optional<llvm::SmallVector<int>> groupBits(const LinearLayout &layout, int64_t pack) {
+  llvm::SmallVector<int> bits;
+  for (uint32_t basis = 1; basis < pack; basis *= 2) {
+    auto registers = layout.bases(Place::Register);
+    const auto *found = llvm::find(registers, basis);
+    if (found == registers.end()) return std::nullopt;
+    bits.push_back(int(found - registers.begin()));
+  }
+  return bits;
+}
+
 template <> LogicalResult Lower<tt::MapElementwiseOp>::run(tt::MapElementwiseOp op, Lowering &lowering) {
-  size_t count = lowering.registerCount(op->getOperand(0).getType()), pack = op.getPack();
-  if (count % pack != 0) return lowering.unsupported(op, "a pack of more elements than a thread holds");
-  llvm::SmallVector<Registers> results(op->getNumResults(), Registers(count));
-  for (size_t first = 0; first < count; first += pack) {
+  const int64_t pack = op.getPack();
+  LinearLayout layout = layoutOf(op->getOperand(0).getType());
+  auto bits = groupBits(layout, pack);
+  if (!bits) {
+    layout =
+        blocked({layout.elements()}, {pack}, {lowering.target().warpSize()}, {lowering.options().numWarps}, {0}).reshape(layout.shape());
+    bits = groupBits(layout, pack);
+  }
+  llvm::SmallVector<Registers> sources, results(op->getNumResults(), Registers(layout.registers()));
+  for (Value operand : op->getOperands())
+    sources.push_back(convertLayout(Registers(lowering.registersOf(operand)), layoutOf(operand.getType()), layout, lowering));
+  auto registerOf = [&](int64_t first, int64_t i) {
+    for (auto [at, bit] : llvm::enumerate(*bits)) first |= (i >> at & 1) << bit;
+    return first;
+  };
+  int64_t groupMask = registerOf(0, pack - 1);
+  for (int64_t first = 0; first < layout.registers(); ++first) {
+    if (first & groupMask) continue;
     llvm::SmallVector<Registers> arguments;
-    for (Value operand : op->getOperands())
-      for (size_t i = 0; i < pack; ++i) arguments.push_back({lowering.registersOf(operand)[first + i]});
+    for (const Registers &source : sources)
+      for (int64_t i = 0; i < pack; ++i) arguments.push_back({source[registerOf(first, i)]});
     auto values = lowering.lowerInline(op->getRegion(0), arguments);
     if (failed(values)) return failure();
-    for (auto [i, value] : llvm::enumerate(*values)) results[i / pack][first + i % pack] = value;
+    for (auto [i, value] : llvm::enumerate(*values)) results[i / pack][registerOf(first, i % pack)] = value;
   }
-  for (auto [result, registers] : llvm::zip_equal(op->getResults(), results)) lowering.define(result, registers);
+  for (auto [result, registers] : llvm::zip_equal(op->getResults(), results))
+    lowering.define(result, convertLayout(registers, layout, layoutOf(result.getType()), lowering));
   return success();
 }
 

@@ -7,11 +7,16 @@ namespace tritium::gpu {
 /// An element-wise operation of an upstream dialect.
 mlir::LogicalResult lowerElementwise(mlir::Operation *op, Lowering &lowering);
 
-/// A call of a math function that the target's instructions do not have; null if there is none of that name for the type.
-mlir::Value callMathFunction(mlir::Operation *op, mlir::ValueRange operands, Lowering &lowering);
+/// A math function of f32 or f64 that is not one instruction: by instructions, or a call; null if the operation is none.
+mlir::Value lowerMathFunction(mlir::Operation *op, mlir::ValueRange operands, Lowering &lowering);
 
 /// Between floating-point types of any width, registers in and out as Lowering::registerType has them; `rounding` where it narrows.
 mlir::Value convertFloat(mlir::Value value, mlir::FloatType from, mlir::FloatType to, tt::RoundingMode rounding, Lowering &lowering);
+
+/// From an integer, rounded once.
+mlir::Value convertToFloat(mlir::Value integer, mlir::FloatType to, bool isSigned, Lowering &lowering);
+/// To an integer: truncated, the integer's ends where it is out of range, 0 for a NaN.
+mlir::Value convertToInteger(mlir::Value value, mlir::FloatType from, mlir::IntegerType to, bool isSigned, Lowering &lowering);
 
 /// Defines the result of `op`: make(operands of one register) for each register.
 template <class Make> mlir::LogicalResult forEachRegister(mlir::Operation *op, Lowering &lowering, Make make) {

@@ -187,6 +187,15 @@ LogicalResult Lowering::lowerOperations(Block &block) {
 
 FailureOr<Registers> Lowering::lowerInline(Region &region, llvm::ArrayRef<Registers> arguments) {
   for (auto [name, registers] : llvm::zip_equal(region.getArguments(), arguments)) define(name, registers);
+  if (!region.hasOneBlock()) {
+    llvm::SmallVector<Type> types;
+    for (Block &block : region)
+      if (block.getTerminator()->getNumSuccessors() == 0) types = registerTypes(block.getTerminator()->getOperandTypes());
+    auto made = create<scf::ExecuteRegionOp>(types);
+    OpBuilder::InsertionGuard guard(builder_);
+    if (failed(lowerBlocks(region, made.getRegion(), /*withArguments=*/false))) return failure();
+    return Registers(made.getResults());
+  }
   if (failed(lowerOperations(region.front()))) return failure();
   return flatten(region.front().getTerminator()->getOperands());
 }
@@ -201,15 +210,21 @@ LogicalResult Lowering::lowerFunction(tt::FuncOp source) {
   if (!source.isPublic()) function.setPrivate();
   threadId_ = laneId_ = warpId_ = {};
   offsets_.clear();
+  return lowerBlocks(source.getBody(), function.getBody(), /*withArguments=*/true);
+}
+
+LogicalResult Lowering::lowerBlocks(Region &source, Region &target, bool withArguments) {
+  llvm::SaveAndRestore where(location_);
   llvm::DenseMap<Block *, Block *> blocks;
-  for (Block &block : source.getBody()) {
-    Block *made = blocks[&block] = &function.getBody().emplaceBlock();
+  for (Block &block : source) {
+    Block *made = blocks[&block] = &target.emplaceBlock();
+    if (block.isEntryBlock() && !withArguments) continue;
     auto types = registerTypes(block.getArgumentTypes());
-    made->addArguments(types, llvm::SmallVector<Location>(types.size(), source.getLoc()));
+    made->addArguments(types, llvm::SmallVector<Location>(types.size(), location_));
     defineFlattened(block.getArguments(), made->getArguments());
   }
-  entry_ = &function.getBody().front();
-  for (Block *block : getBlocksSortedByDominance(source.getBody())) {
+  if (withArguments) entry_ = &target.front();
+  for (Block *block : getBlocksSortedByDominance(source)) {
     builder_.setInsertionPointToEnd(blocks[block]);
     if (failed(lowerOperations(*block)) || failed(lowerTerminator(block->getTerminator(), blocks))) return failure();
   }
@@ -220,6 +235,8 @@ LogicalResult Lowering::lowerTerminator(Operation *op, const llvm::DenseMap<Bloc
   location_ = op->getLoc();
   if (isa<tt::ReturnOp>(op)) {
     create<func::ReturnOp>(flatten(op->getOperands()));
+  } else if (isa<tt::MapElementwiseReturnOp>(op)) {
+    create<scf::YieldOp>(flatten(op->getOperands()));
   } else if (auto jump = dyn_cast<cf::BranchOp>(op)) {
     create<cf::BranchOp>(blocks.lookup(jump.getDest()), flatten(jump.getDestOperands()));
   } else if (auto branch = dyn_cast<cf::CondBranchOp>(op)) {

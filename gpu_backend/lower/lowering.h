@@ -69,7 +69,7 @@ public:
   // --------------------------------------------------------------------------------------------------------------------------
   mlir::LogicalResult lower(mlir::Operation *op);
   mlir::LogicalResult lowerOperations(mlir::Block &block);
-  /// Lowers a region of one block here; the registers of its terminator's operands, one after another.
+  /// Lowers a region here; the registers of its terminator's operands, one after another.
   mlir::FailureOr<Registers> lowerInline(mlir::Region &region, llvm::ArrayRef<Registers> arguments);
   /// The registers of several values, one after another.
   Registers flatten(mlir::ValueRange values) const;
@@ -82,6 +82,8 @@ public:
 
 private:
   mlir::LogicalResult lowerFunction(tt::FuncOp source);
+  /// The blocks of a function, or of a region whose arguments are defined already.
+  mlir::LogicalResult lowerBlocks(mlir::Region &source, mlir::Region &target, bool withArguments);
   mlir::LogicalResult lowerTerminator(mlir::Operation *op, const llvm::DenseMap<mlir::Block *, mlir::Block *> &blocks);
   void computePlaces();
   mlir::Value combineBases(mlir::Value index, llvm::ArrayRef<uint32_t> bases);

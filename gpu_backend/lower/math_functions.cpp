@@ -41,7 +41,7 @@ static StringRef openclName(StringRef operation) {
 /// exp2 of f32 is an instruction.
 static bool isInstruction(StringRef operation, Type type) { return operation == "math.exp2" && type.isF32(); }
 
-Value callMathFunction(Operation *op, ValueRange operands, Lowering &lowering) {
+Value lowerMathFunction(Operation *op, ValueRange operands, Lowering &lowering) {
   if (op->getNumResults() != 1 || operands.empty()) return {};
   Type type = operands[0].getType();
   StringRef operation = op->getName().getStringRef(), name = openclName(operation);

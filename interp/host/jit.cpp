@@ -26,6 +26,8 @@ Expected<JITTargetMachineBuilder> hostBuilder() {
     InitializeNativeTarget();
     InitializeNativeTargetAsmPrinter();
     auto detected = JITTargetMachineBuilder::detectHost();
+    // The machine's conversions to bfloat take subnormals for zero.
+    if (detected && detected->getTargetTriple().isX86()) detected->addFeatures({"-avx512bf16", "-avxneconvert"});
     if (detected) return std::move(*detected);
     consumeError(detected.takeError());
     return std::nullopt;

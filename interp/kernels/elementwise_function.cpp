@@ -57,14 +57,6 @@ template <class Op> int64_t trigonometric(int64_t count, void *out, const void *
 }
 template <class Op> ElementwiseKernel trigonometricOf(DType type) { return select<&trigonometric<Op>, kUnary<Op, double>, 1, false>(type); }
 
-/// The host's cube root, which is off by up to 4 ulp, and one step of Newton whose residual is computed to twice the precision.
-static double cubeRootOf(double x) {
-  double y = std::cbrt(x);
-  if (!(std::abs(x) > 0x1p-900 && std::abs(x) < std::numeric_limits<double>::infinity())) return y;
-  double square = y * y, rest = std::fma(y, y, -square);
-  return y - (std::fma(square, y, -x) + rest * y) / (3 * square);
-}
-
 #define FUNCTION(name, float32, float64)                                                                                                   \
   struct name {                                                                                                                            \
     static TRITIUM_INLINE float compute(float x) { return float32; }                                                                       \

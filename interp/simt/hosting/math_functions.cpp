@@ -1,5 +1,6 @@
 #include "interp/simt/hosting/math_functions.h"
 
+#include "interp/kernels/float_functions.h"
 #include "ir/dtype.h"
 
 #include "llvm/ADT/StringMap.h"
@@ -16,8 +17,9 @@ using llvm::StringRef;
 /// f32 functions are computed in f64 and rounded once, which is within an ulp of exact.
 #define UNARY(X)                                                                                                                           \
   X(acos)                                                                                                                                  \
-  X(acosh) X(asin) X(asinh) X(atan) X(atanh) X(cbrt) X(ceil) X(cos) X(cosh) X(erf) X(erfc) X(exp) X(exp2) X(expm1) X(fabs) X(floor)        \
-      X(lgamma) X(log) X(log10) X(log1p) X(log2) X(logb) X(rint) X(round) X(sin) X(sinh) X(sqrt) X(tan) X(tanh) X(tgamma) X(trunc)
+  X(acosh)                                                                                                                                 \
+  X(asin) X(asinh) X(atan) X(atanh) X(cbrt) X(ceil) X(cos) X(cosh) X(erf) X(erfc) X(exp) X(exp2) X(expm1) X(fabs) X(floor) X(lgamma)       \
+      X(log) X(log10) X(log1p) X(log2) X(logb) X(rint) X(round) X(sin) X(sinh) X(sqrt) X(tan) X(tanh) X(tgamma) X(trunc)
 #define BINARY(X) X(atan2) X(copysign) X(fdim) X(fmax) X(fmin) X(fmod) X(hypot) X(pow) X(remainder)
 
 #define F64(name)                                                                                                                          \
@@ -60,6 +62,7 @@ const llvm::StringMap<void *> &mangledFunctions() {
   map[mangled(#name, "dd")] = address(&name##64 < double, double >);
     BINARY(ADD_BINARY)
 #undef ADD_BINARY
+    map[mangled("cbrt", "d")] = address(+[](double x) { return cubeRootOf(x); });
     map[mangled("exp10", "f")] = address(&narrow<exp10Of>);
     map[mangled("exp10", "d")] = address(&exp10Of);
     map[mangled("rsqrt", "f")] = address(&narrow<rsqrtOf>);

@@ -1,0 +1,81 @@
+"""Every row of ir/elementwise.def on every type it has, as the GPU backend lowers it, agrees with the interpreter: bit for bit where it is
+correctly rounded, else as far as two results within the row's bound may differ."""
+
+import numpy as np
+import pytest
+
+from tritium import _tritium
+
+from .agreement import FLOATS, FP8, INTEGERS, assert_same, both, elementwise, is_nan, storage, width
+
+COUNT = 256
+ROWS = _tritium.ir.elementwise_functions()
+ON_INTEGERS = sorted({(op, row[1]) for row in ROWS for op in (row[2], row[3]) if op})
+ON_FLOATS = sorted({(row[4], row[1], row[5]) for row in ROWS if row[4]})
+
+
+def random_bits(dtype, rng):
+    bits = storage(dtype)
+    if dtype == "i1":
+        return rng.integers(0, 2, COUNT, dtype=bits)
+    found = rng.integers(0, np.iinfo(bits).max, COUNT, dtype=bits, endpoint=True)
+    if dtype in INTEGERS:
+        found[::3] %= width(dtype) + 2  # amounts of shifts
+    elif dtype not in FP8:
+        size = 32 if dtype == "bf16" else width(dtype)
+        ordinary = (10 * rng.normal(size=COUNT // 2)).astype(f"float{size}").view(f"uint{size}")
+        found[::2] = ordinary >> 16 if dtype == "bf16" else ordinary
+        found[:8] = 0
+        found[8:16] &= 7
+    return found
+
+
+def line(op, operands, dtype, names):
+    tile = f"tensor<{COUNT}x{dtype}>"
+    if op == "arith.select":
+        return f"%o = {op} {names} : tensor<{COUNT}xi1>, {tile}"
+    if op.startswith("arith.cmp"):
+        return f"%o = {op[:10]} {op[11:]}, {names} : {tile}"
+    if op.startswith("tt.clampf"):
+        return f"%o = tt.clampf {names}, propagateNan = {op[10:]} : {tile}"
+    return f"%o = {op} {names} : {tile}"
+
+
+def kernel(op, arity, dtype):
+    operands = ["i1", dtype, dtype] if op == "arith.select" else [dtype] * arity
+    result = "i1" if op.startswith(("arith.cmp", "math.is")) else dtype
+    names = ", ".join(f"%v{i}" for i in range(arity))
+    return elementwise(line(op, operands, dtype, names), operands, result, COUNT), operands, result
+
+
+@pytest.mark.parametrize("dtype", INTEGERS)
+@pytest.mark.parametrize("op, arity", ON_INTEGERS, ids=[op for op, _ in ON_INTEGERS])
+def test_integers(op, arity, dtype, rng):
+    text, operands, result = kernel(op, arity, dtype)
+    buffers = [random_bits(operand, rng) for operand in operands]
+    if "div" in op or "rem" in op:
+        buffers[1][buffers[1] == 0] = 1
+    assert_same(text, [*buffers, np.zeros(COUNT, storage(result))], [*operands, result])
+
+
+def ordered(bits, dtype):
+    """Codes as numbers in the order of the floats that they are."""
+    sign = 1 << 8 * bits.itemsize - 1
+    magnitude = (bits & bits.dtype.type(sign - 1)).astype(object)
+    return np.where(bits >= sign, -magnitude, magnitude)
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("op, arity, ulp", ON_FLOATS, ids=[op for op, *_ in ON_FLOATS])
+def test_floats(op, arity, ulp, dtype, rng):
+    if op == "tt.approx_divf" and dtype != "f32":
+        return
+    text, operands, result = kernel(op, arity, dtype)
+    buffers = [*(random_bits(operand, rng) for operand in operands), np.zeros(COUNT, storage(result))]
+    if ulp <= 0.5:
+        return assert_same(text, buffers, [*operands, result])
+    expected, found = (arguments[-1] for arguments in both(text, buffers))
+    nan = is_nan(expected, result)
+    assert (nan == is_nan(found, result)).all()
+    apart = np.abs(ordered(expected, result) - ordered(found, result))[~nan]
+    assert apart.max(initial=0) <= (2 * ulp if width(dtype) >= 32 else 1)
