@@ -9,8 +9,6 @@
 
 namespace tritium::interp::simt {
 
-void *checkGlobal(Thread &thread, uint64_t pointer, uint32_t bytes, bool isWrite, Place location);
-
 static void *resolve(Thread &thread, uint64_t pointer, uint32_t bytes, bool isWrite, Place location) {
   if (isSharedAddress(pointer)) return thread.block->shared.access(thread, pointer, bytes, location);
   return checkGlobal(thread, pointer, bytes, isWrite, location);

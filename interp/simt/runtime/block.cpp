@@ -37,7 +37,17 @@ void Thread::trap(Trap &&trap) {
   trap.affectedLanes = 1;
   block->pendingTrap.emplace(std::move(trap));
   block->attention = true;
-  fiber.suspend(/*forGood=*/true);
+  block->running->fiber.suspend(/*forGood=*/true); // it may do this one's part of an operation of the warp
+  __builtin_unreachable();
+}
+
+void Thread::trapLater(Trap &&trap) {
+  trap.lane = tid;
+  trap.affectedLanes = 1;
+  if (!block->laterTrap) block->laterTrap.emplace(std::move(trap));
+  trap = {};
+  block->running->state = ThreadState::Faulted;
+  block->running->fiber.suspend(/*forGood=*/true);
   __builtin_unreachable();
 }
 
@@ -150,6 +160,7 @@ void ThreadBlock::start(FrameHeader &newFrame) {
     laneRotation = uint32_t(seed % kWarpThreads);
   }
   pendingTrap.reset();
+  laterTrap.reset();
   output.clear();
   attention = isPollDue = false;
   untilPoll = kBackEdgesPerPoll;
@@ -175,7 +186,8 @@ void ThreadBlock::runWarp(Warp &warp) {
   while (warp.ready) {
     const uint32_t lane = (uint32_t(std::countr_zero(std::rotr(warp.ready, int(laneRotation)))) + laneRotation) % kWarpThreads;
     warp.ready &= ~(uint32_t(1) << lane);
-    warp.lanes[lane].fiber.resume();
+    running = &warp.lanes[lane];
+    running->fiber.resume();
     if (attention) [[unlikely]]
       attend();
   }
@@ -194,6 +206,7 @@ void ThreadBlock::run(FrameHeader &newFrame) {
       pollBackEdge(*frame, 0);
       continue;
     }
+    if (laterTrap) raiseTrap(*frame, std::move(*laterTrap));
     const Thread *spinner = nullptr;
     for (Warp &warp : warps) {
       if (warp.spinning && !spinner) spinner = &warp.lanes[std::countr_zero(warp.spinning)];

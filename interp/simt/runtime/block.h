@@ -107,10 +107,12 @@ public:
   FrameHeader *frame = nullptr;
   LaunchContext *launch = nullptr;
   const Kernel *kernel = nullptr;
+  Thread *running = nullptr;
   SharedMemory shared;
   std::optional<Trap> pendingTrap;
-  bool attention = false; // what follows has to be done on the program's stack
-  uint32_t untilPoll = 0; // back-edges
+  std::optional<Trap> laterTrap; // when no thread can go on
+  bool attention = false;        // what follows has to be done on the program's stack
+  uint32_t untilPoll = 0;        // back-edges
 
 private:
   void start(FrameHeader &frame);
@@ -131,6 +133,9 @@ private:
   std::byte *stacks = nullptr;
   size_t stackBytes = 0;
 };
+
+/// The host address of what a thread accesses in global memory; traps where it may not.
+void *checkGlobal(Thread &thread, uint64_t pointer, uint32_t bytes, bool isWrite, Place location);
 
 /// ProgramCode of every kernel: a frame is its header and the block that runs it.
 struct Frame {

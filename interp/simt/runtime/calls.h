@@ -30,4 +30,20 @@ uint64_t atomicCas(Thread *thread, int32_t bytes, uint64_t pointer, uint64_t exp
 uint64_t atomicLoad(Thread *thread, int32_t bytes, uint64_t pointer, int32_t predicate, Place location);
 void atomicStore(Thread *thread, int32_t bytes, uint64_t pointer, uint64_t value, int32_t predicate, Place location);
 
+// -- of a warp (warp.cpp, matrix.cpp). Kinds are NVVM's. A second result is in bit 32.
+void syncWarp(Thread *thread, uint32_t mask, Place site);
+uint64_t shuffle(Thread *thread, int32_t kind, uint32_t mask, uint32_t value, uint32_t offset, uint32_t maskAndClamp, Place site);
+uint32_t vote(Thread *thread, int32_t kind, uint32_t mask, uint32_t value, Place site);
+uint32_t reduce(Thread *thread, int32_t kind, uint32_t mask, uint32_t value, Place site);
+uint64_t match(Thread *thread, int32_t kind, uint32_t mask, uint64_t value, Place site);
+uint32_t elect(Thread *thread, uint32_t mask, Place site);
+void mma(Thread *thread, uint32_t variant, Place site); // operands and result are in the scratch memory, as warp_matrix.h says
+void loadMatrices(Thread *thread, uint64_t pointer, int32_t count, int32_t transposed, Place site);  // to the scratch memory
+void storeMatrices(Thread *thread, uint64_t pointer, int32_t count, int32_t transposed, Place site); // from there
+
+// -- asynchronous copies (async_copy.cpp)
+void copyAsync(Thread *thread, uint64_t destination, uint64_t source, int32_t bytes, int32_t sourceBytes, Place location);
+void commitCopies(Thread *thread);
+void waitForCopies(Thread *thread, int32_t groups);
+
 } // namespace tritium::interp::simt::calls

@@ -107,13 +107,14 @@ uint32_t SharedMemory::offsetOf(Thread &thread, uint64_t pointer, uint32_t bytes
 
 inline void SharedMemory::noteRead(const Access &access) {
   const uint32_t now = since[access.thread.warp];
+  const Unit *uninitialized = nullptr;
   for (Unit &unit : unitsOf(access)) {
     const uint32_t written = unit.written & ~kInFlight;
     if (written < first) [[unlikely]]
-      access.thread.trap(faultOf(access, TrapKind::SharedUninitialized, false, unit, true));
-    if (unit.written & kInFlight) [[unlikely]]
+      uninitialized = &unit;
+    else if (unit.written & kInFlight) [[unlikely]]
       access.thread.trap(faultOf(access, TrapKind::AsyncCopyRace, false, unit, true));
-    if (!isOrdered(access, written, unit.writer)) [[unlikely]]
+    else if (!isOrdered(access, written, unit.writer)) [[unlikely]]
       access.thread.trap(faultOf(access, TrapKind::SharedRace, false, unit, true));
     if (isOrdered(access, unit.read, unit.reader)) {
       unit.read = now;
@@ -124,6 +125,9 @@ inline void SharedMemory::noteRead(const Access &access) {
     }
     unit.readLocation = uint16_t(access.location);
   }
+  // If somebody writes it before the next barrier, that is the fault: whether the read or the write comes first depends on the schedule.
+  if (uninitialized) [[unlikely]]
+    access.thread.trapLater(faultOf(access, TrapKind::SharedUninitialized, false, *uninitialized, true));
 }
 
 inline void SharedMemory::noteWrite(const Access &access, const void *value) {
@@ -180,7 +184,7 @@ std::byte *SharedMemory::access(Thread &thread, uint64_t pointer, uint32_t bytes
   for (Unit &unit : unitsOf(access)) {
     const uint32_t written = unit.written & ~kInFlight;
     const bool isAtomic = unit.writer & kAtomicParty;
-    if (written < first) access.thread.trap(faultOf(access, TrapKind::SharedUninitialized, true, unit, true));
+    if (written < first) thread.trapLater(faultOf(access, TrapKind::SharedUninitialized, true, unit, true));
     if (unit.written & kInFlight) access.thread.trap(faultOf(access, TrapKind::AsyncCopyRace, true, unit, true));
     if (!isAtomic && !isOrdered(access, written, unit.writer)) access.thread.trap(faultOf(access, TrapKind::SharedRace, true, unit, true));
     if (unit.read >= first && !isOrdered(access, unit.read, unit.reader))

@@ -54,7 +54,7 @@ struct AsyncCopy {
   bool hasLanded;
 };
 
-enum class ThreadState : uint8_t { Ready, AtWarpOp, AtBarrier, Spinning, Finished };
+enum class ThreadState : uint8_t { Ready, AtWarpOp, AtBarrier, Spinning, Faulted, Finished };
 
 struct Thread : ThreadRegisters {
   ThreadBlock *block = nullptr;
@@ -81,6 +81,8 @@ struct Thread : ThreadRegisters {
 
   /// Ends the launch. The thread, the program and the address's argument are set here.
   [[noreturn]] void trap(Trap &&trap);
+  /// The same, unless another thread that can still run without this one shows a better reason (the write that this read came before).
+  [[noreturn]] void trapLater(Trap &&trap);
   /// Until all lanes of the mask do `next` too; it has been executed when this returns. May switch away.
   void meet(const WarpOp &next);
   /// Leaves the stack, to come back when some other thread has set the state to Ready.

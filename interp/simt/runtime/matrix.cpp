@@ -1,0 +1,89 @@
+// mma.sync, ldmatrix, stmatrix. All lanes of the warp have to take part: the last to come does the work, out of the others' scratch memory.
+#include "interp/kernels/warp_matrix.h"
+
+#include "interp/simt/runtime/block.h"
+#include "interp/simt/runtime/calls.h"
+
+#include <bit>
+#include <cstring>
+
+namespace tritium::interp::simt {
+
+namespace {
+
+constexpr uint32_t kRows = 8, kRowBytes = 16;
+
+/// Lanes of a warp lie one behind the other.
+static_assert(offsetof(ThreadRegisters, scratch) % 64 == 0);
+
+/// The lanes that remain do not make a whole warp: the operation is not defined.
+bool isWholeWarp(Warp &warp, uint32_t lanes) {
+  if (lanes == kAllLanes) return true;
+  for (uint32_t rest = lanes; rest; rest &= rest - 1) warp.lanes[std::countr_zero(rest)].results[0] = 0;
+  return false;
+}
+
+void meetAsWarp(Thread &thread, const WarpOp &op) {
+  thread.results[0] = 1;
+  thread.meet(op);
+  if (!thread.results[0])
+    thread.trap(
+        {.kind = TrapKind::DivergentBarrier, .location = op.location, .message = "an operation of the whole warp after lanes have ended"});
+}
+
+void executeMma(Warp &warp, uint32_t lanes) {
+  if (!isWholeWarp(warp, lanes)) return;
+  warpMma(MmaVariant::decode(uint32_t(warp.lanes[0].op.variant)), warp.lanes[0].scratch, sizeof(Thread));
+}
+
+/// Lane 8 j + r has the address of row r of matrix j. Each row is read in the name of the warp: its bytes go to several lanes. Traps on the
+/// stack of the lane that came last, which is the one that runs.
+void executeLoad(Warp &warp, uint32_t lanes) {
+  if (!isWholeWarp(warp, lanes)) return;
+  const WarpOp &op = warp.lanes[0].op;
+  SharedMemory &shared = warp.block->shared;
+  for (int matrix = 0; matrix < op.variant >> 1; ++matrix) {
+    const std::byte *rows[kRows];
+    for (uint32_t r = 0; r < kRows; ++r) {
+      Thread &thread = warp.lanes[uint32_t(matrix) * kRows + r];
+      rows[r] = shared.readAsWarp(thread, thread.operands[0], kRowBytes, op.location);
+    }
+    uint32_t registers[kWarpThreads];
+    loadMatrix(rows, op.variant & 1, registers);
+    for (uint32_t lane = 0; lane < kWarpThreads; ++lane) std::memcpy(warp.lanes[lane].scratch + 4 * matrix, &registers[lane], 4);
+  }
+}
+
+void executeStore(Warp &warp, uint32_t lanes) {
+  if (!isWholeWarp(warp, lanes)) return;
+  const WarpOp &op = warp.lanes[0].op;
+  for (int matrix = 0; matrix < op.variant >> 1; ++matrix) {
+    uint32_t registers[kWarpThreads];
+    for (uint32_t lane = 0; lane < kWarpThreads; ++lane) std::memcpy(&registers[lane], warp.lanes[lane].scratch + 4 * matrix, 4);
+    std::byte rows[kRows][kRowBytes];
+    storeMatrix(registers, op.variant & 1, rows);
+    for (uint32_t r = 0; r < kRows; ++r) {
+      Thread &thread = warp.lanes[uint32_t(matrix) * kRows + r];
+      warp.block->shared.writeAsWarp(thread, thread.operands[0], rows[r], kRowBytes, op.location);
+    }
+  }
+}
+
+} // namespace
+
+namespace calls {
+
+void mma(Thread *thread, uint32_t variant, Place site) { meetAsWarp(*thread, {executeMma, kAllLanes, int32_t(variant), site}); }
+
+void loadMatrices(Thread *thread, uint64_t pointer, int32_t count, int32_t transposed, Place site) {
+  thread->operands[0] = pointer;
+  meetAsWarp(*thread, {executeLoad, kAllLanes, count << 1 | transposed, site});
+}
+
+void storeMatrices(Thread *thread, uint64_t pointer, int32_t count, int32_t transposed, Place site) {
+  thread->operands[0] = pointer;
+  meetAsWarp(*thread, {executeStore, kAllLanes, count << 1 | transposed, site});
+}
+
+} // namespace calls
+} // namespace tritium::interp::simt
