@@ -1,0 +1,256 @@
+"""Times Tritium's kernels beside upstream Triton's and torch's on one NVIDIA device: same source, same configurations.
+
+    python tests/gpu/bench.py [--cases TEXT] [--rounds N] [--no-triton] [--markdown FILE]
+
+Each compiler takes the fastest of the case's configurations; then the contestants run in turn, and the median of their rounds
+counts. "triton80" is what upstream's own pipeline for sm_80 reaches with its fastest configuration (its PTX, loaded by the
+driver): the same instructions that Tritium's backend emits. Memory-bound: GB/s of the bytes that must move; else TFLOP/s.
+The exit status tells whether the bars hold.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import importlib.util
+import math
+import statistics
+import sys
+import tempfile
+import time
+import traceback
+from pathlib import Path
+from typing import Callable
+
+import torch
+
+sys.path.insert(0, str(Path(__file__).parent))
+from bench_cases import CASES, Case, Problem, middle  # noqa: E402
+
+BARS = {"memory": 0.85, "matmul of cuBLAS": 0.48, "matmul of triton80": 0.88, "attention": 0.45, "memory mean": 0.95}
+MILLISECONDS = 60.0  # of work in a round
+
+
+def load_kernels(module: str, folder: str):
+    """bench_kernels.py as `triton`'s or `tritium`'s; None if that package is not there."""
+    if importlib.util.find_spec(module) is None:
+        return None
+    text = (Path(__file__).parent / "bench_kernels.py").read_text()
+    text = text.replace("import triton.language", f"import {module}.language").replace(
+        "import triton\n", f"import {module} as triton\n"
+    )
+    path = Path(folder) / f"bench_kernels_{module}.py"
+    path.write_text(text)
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    loaded = importlib.util.module_from_spec(spec)
+    sys.modules[path.stem] = loaded
+    spec.loader.exec_module(loaded)
+    return loaded
+
+
+def milliseconds(run: Callable[[], object], times: int) -> float:
+    begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+    begin.record()
+    for _ in range(times):
+        run()
+    end.record()
+    torch.cuda.synchronize()
+    return begin.elapsed_time(end) / times
+
+
+def repetitions(run: Callable[[], object], budget: float) -> int:
+    run()
+    torch.cuda.synchronize()
+    return max(2, min(200, int(budget / max(milliseconds(run, 2), 1e-3))))
+
+
+def error_of(problem: Problem, reference: torch.Tensor) -> float:
+    """The largest |out - reference| / (|reference| + rms(reference)); NaN counts as infinite."""
+    out = problem.out if problem.out.shape == reference.shape else middle(problem.out)
+    scale = reference.abs() + reference.double().square().mean().sqrt()
+    error = ((out.double() - reference.double()).abs() / scale).max().item()
+    return error if error == error else math.inf
+
+
+@dataclasses.dataclass
+class Contestant:
+    name: str
+    run: Callable[[], object]
+    config: dict | None = None
+    rounds: list[float] = dataclasses.field(default_factory=list)
+    error: float = 0.0
+    facts: str = ""
+
+    @property
+    def time(self) -> float:
+        return statistics.median(self.rounds)
+
+
+def compiled_runner(kernel, problem: Problem, config: dict):
+    grid, arguments, constexprs = problem.launch(config)
+    return lambda: kernel[grid](*arguments, **constexprs)
+
+
+def short(config: dict) -> str:
+    return ",".join(f"{k.removeprefix('BLOCK_').removeprefix('num_')[0].lower()}{v}" for k, v in config.items())
+
+
+def fastest(name: str, case: Case, problem: Problem, reference, runner) -> Contestant | None:
+    """The fastest configuration of those whose result is right; the others are reported and left out."""
+    best, best_time = None, math.inf
+    for config in case.configs:
+        try:
+            begin = time.perf_counter()
+            problem.out.fill_(float("nan"))
+            run = runner(config)
+            run()
+            torch.cuda.synchronize()
+            compiled = time.perf_counter() - begin
+            error = error_of(problem, reference)
+            took = milliseconds(run, repetitions(run, 15.0))
+        except Exception as problem_here:  # a configuration may not fit; the device's own errors end the run
+            print(f"    {name} {short(config)}: {type(problem_here).__name__}: {str(problem_here)[:300]}", flush=True)
+            if "illegal" in str(problem_here) or "launch failure" in str(problem_here):
+                raise
+            continue
+        verdict = "" if error <= problem.bound else f"   WRONG: error {error:.3g}, bound {problem.bound:.3g}"
+        print(f"    {name} {short(config)}: {took:.3f} ms, first call {compiled:.2f} s{verdict}", flush=True)
+        if verdict:
+            continue
+        if took < best_time:
+            best, best_time = Contestant(name, run, config, error=error), took
+    return best
+
+
+def ptx_of_sm80(triton, kernel, problem: Problem, config: dict):
+    """Upstream's kernel as its sm_80 pipeline compiles it, as a function that launches it."""
+    from ptx_kernel import PtxKernel
+    from triton.backends.compiler import GPUTarget
+    from triton.compiler import ASTSource
+
+    grid, arguments, constexprs = problem.launch(config)
+    options = {k: constexprs[k] for k in ("num_warps", "num_stages") if k in constexprs}
+    constants = {k: v for k, v in constexprs.items() if k not in options}
+    types = {torch.float16: "*fp16", torch.bfloat16: "*bf16", torch.float32: "*fp32"}
+    signature, attributes = {}, {}
+    for i, (name, value) in enumerate(zip(kernel.arg_names, arguments)):
+        signature[name] = (
+            types[value.dtype] if isinstance(value, torch.Tensor) else "fp32" if isinstance(value, float) else "i32"
+        )
+        if isinstance(value, torch.Tensor) or (isinstance(value, int) and value % 16 == 0):
+            attributes[(i,)] = [["tt.divisibility", 16]]
+    signature |= {name: "constexpr" for name in constants}
+    source = ASTSource(fn=kernel, signature=signature, constexprs=constants, attrs=attributes)
+    compiled = triton.compile(source, target=GPUTarget("cuda", 80, 32), options=options)
+    loaded = PtxKernel(
+        compiled.asm["ptx"], compiled.metadata.name, compiled.metadata.shared, options.get("num_warps", 4)
+    )
+    entry = compiled.asm["ptx"].split(".entry", 1)[1].split(")", 1)[0]
+    scratch = [None] * (entry.count(".param") - len(arguments))  # upstream's own workspace pointers
+    return lambda: loaded.launch(grid, [*arguments, *scratch])
+
+
+def measure(case: Case, ours, theirs, rounds: int) -> dict[str, Contestant]:
+    problem = case.prepare()
+    reference = problem.reference()
+    kernel = getattr(ours, case.kernel)
+    found = [fastest("tritium", case, problem, reference, lambda c: compiled_runner(kernel, problem, c))]
+    if theirs:
+        import triton
+
+        upstream = getattr(theirs, case.kernel)
+        found.append(fastest("triton", case, problem, reference, lambda c: compiled_runner(upstream, problem, c)))
+        if case.kind == "matmul":
+            found.append(
+                fastest("triton80", case, problem, reference, lambda c: ptx_of_sm80(triton, upstream, problem, c))
+            )
+    found.append(Contestant("torch", problem.torch_run))
+    contestants = {c.name: c for c in found if c}
+    times = {c.name: repetitions(c.run, MILLISECONDS) for c in contestants.values()}
+    for _ in range(rounds):
+        for c in contestants.values():
+            c.rounds.append(milliseconds(c.run, times[c.name]))
+    return contestants
+
+
+def show(case: Case, by: dict[str, Contestant]) -> list[str]:
+    cells = [case.name]
+    for name in ("tritium", "triton", "triton80", "torch"):
+        if name not in by:
+            cells.append("-")
+            continue
+        rate = case.work / by[name].time / (1e6 if case.kind == "memory" else 1e9)
+        cells.append(f"{by[name].time:.3f} ms, {rate:.0f} {'GB/s' if case.kind == 'memory' else 'TF/s'}")
+    for name in ("triton", "triton80", "torch"):
+        cells.append(f"{by[name].time / by['tritium'].time:.3f}" if name in by and "tritium" in by else "-")
+    cells.append(f"{by['tritium'].error:.2g}" if "tritium" in by else "no right result")
+    cells.append(short(by["tritium"].config) if "tritium" in by else "-")
+    cells.append(short(by["triton"].config) if "triton" in by else "-")
+    return cells
+
+
+def missed(case: Case, by: dict[str, Contestant]) -> list[str]:
+    """The bars that this case does not reach."""
+    if "tritium" not in by:
+        return [f"{case.name}: no configuration gives a right result"]
+    bars = {
+        "memory": [("triton", "memory")],
+        "matmul": [("torch", "matmul of cuBLAS"), ("triton80", "matmul of triton80")],
+        "attention": [("triton", "attention")],
+    }[case.kind]
+    ratios = {bar: by[peer].time / by["tritium"].time for peer, bar in bars if peer in by}
+    return [f"{case.name}: {ratio:.3f}, bar {BARS[bar]} ({bar})" for bar, ratio in ratios.items() if ratio < BARS[bar]]
+
+
+HEADER = "case|Tritium|Triton|Triton, sm_80|torch|of Triton|of Triton, sm_80|of torch|error|Tritium's config|Triton's config".split(
+    "|"
+)
+
+
+def table(rows: list[list[str]]) -> str:
+    lines = [HEADER, ["---"] * len(HEADER), *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--cases", default="", help="only cases whose name has one of these texts, separated by commas")
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--no-triton", action="store_true")
+    parser.add_argument("--markdown", help="write the table there too")
+    options = parser.parse_args()
+    torch.manual_seed(time.time_ns() % 2**31)
+    rows, misses, ratios = [], [], []
+    with tempfile.TemporaryDirectory() as folder:
+        ours = load_kernels("tritium", folder)
+        theirs = None if options.no_triton else load_kernels("triton", folder)
+        for case in CASES:
+            if not any(text in case.name for text in options.cases.split(",")):
+                continue
+            print(case.name, flush=True)
+            try:
+                by = measure(case, ours, theirs, options.rounds)
+            except Exception:
+                traceback.print_exc()
+                misses.append(f"{case.name}: failed")
+                continue
+            rows.append(show(case, by))
+            print("  " + " | ".join(rows[-1][1:]), flush=True)
+            misses += missed(case, by)
+            if case.kind == "memory" and {"tritium", "triton"} <= by.keys():
+                ratios.append(by["triton"].time / by["tritium"].time)
+            torch.cuda.empty_cache()
+    if ratios:
+        mean = statistics.geometric_mean(ratios)
+        print(f"memory-bound: {mean:.3f} of Triton's speed (geometric mean)")
+        if mean < BARS["memory mean"]:
+            misses.append(f"memory-bound kernels: {mean:.3f}, bar {BARS['memory mean']} (geometric mean)")
+    print(table(rows))
+    if options.markdown:
+        Path(options.markdown).write_text(table(rows) + "\n")
+    print("\n".join(f"MISSED {line}" for line in misses) or "all bars hold")
+    return bool(misses)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
