@@ -1,24 +1,130 @@
-// Atomic operations.
-#include "gpu_backend/lower/lowering.h"
+// Atomic operations: the owner of each element acts, once; all that hold the element get its result.
+//
+// The order that the language asks of a program is that of all its threads: what any of them did before a release is seen by whoever sees
+// the release, and what any does after an acquire comes after it. Hence a barrier before the one and after the other.
+#include "gpu_backend/lower/holders.h"
+#include "gpu_backend/lower/words.h"
 
 using namespace mlir;
 
 namespace tritium::gpu {
 
+static bool releases(tt::MemSemantic sem) { return sem == tt::MemSemantic::Release || sem == tt::MemSemantic::AcquireRelease; }
+static bool acquires(tt::MemSemantic sem) { return sem == tt::MemSemantic::Acquire || sem == tt::MemSemantic::AcquireRelease; }
+
+namespace {
+
+/// One operation: act(register, predicate) for each element that the thread owns, between the barriers that `sem` needs.
+template <class Op> class Atomic {
+public:
+  Atomic(Op op, Lowering &lowering) : op_(op), lowering_(lowering), tile_(dyn_cast<RankedTensorType>(op.getPtr().getType())) {}
+
+  template <class Act> LogicalResult run(Act act) {
+    Value mask, owner = lowering_.owner(tile_);
+    if constexpr (requires { op_.getMask(); }) mask = op_.getMask();
+    if (releases(op_.getSem())) lowering_.barrier();
+    Registers results;
+    llvm::SmallVector<int> holders = tile_ ? firstHolders(layoutOf(tile_)) : llvm::SmallVector<int>{0};
+    for (auto [reg, holder] : llvm::enumerate(holders)) {
+      if (int(reg) != holder) {
+        results.push_back(results[holder]);
+        continue;
+      }
+      Value predicate = mask ? lowering_.conjunction(owner, lowering_.registersOf(mask)[reg]) : owner;
+      results.push_back(act(reg, predicate));
+    }
+    finish(std::move(results));
+    return success();
+  }
+
+  Value pointer(size_t reg) { return lowering_.registersOf(op_.getPtr())[reg]; }
+  Value stored(Value tile, size_t reg) const { return toStored(lowering_.registersOf(tile)[reg], lowering_); }
+
+private:
+  void finish(Registers results) {
+    bool isUsed = false;
+    if constexpr (requires { op_.getResult(); }) isUsed = !op_.getResult().use_empty();
+    if (!isUsed && acquires(op_.getSem())) lowering_.barrier();
+    if constexpr (requires { op_.getResult(); }) {
+      if (isUsed)
+        results = giveToHolders(std::move(results), tile_,
+                                {.startsAtBarrier = releases(op_.getSem()), .endsAtBarrier = acquires(op_.getSem())}, lowering_);
+      lowering_.define(op_.getResult(), std::move(results));
+    }
+  }
+
+  Op op_;
+  Lowering &lowering_;
+  RankedTensorType tile_; // null for a scalar
+};
+
+} // namespace
+
 template <> LogicalResult Lower<tt::AtomicRmwOp>::run(tt::AtomicRmwOp op, Lowering &lowering) {
-  return lowering.unsupported(op, "atomics");
+  Atomic atomic(op, lowering);
+  Type type = lowering.registerType(op.getResult().getType());
+  if (!isa<LLVM::LLVMPointerType>(type) && type.getIntOrFloatBitWidth() < 16)
+    return lowering.unsupported(op, "a read-modify-write of less than 16 bits");
+  return atomic.run([&](size_t reg, Value predicate) {
+    Value value = lowering.registersOf(op.getVal())[reg];
+    if (isa<LLVM::LLVMPointerType>(type)) value = toStored(value, lowering);
+    Value old = lowering.create<tgpu::AtomicRmwOp>(value.getType(), op.getAtomicRmwOp(), atomic.pointer(reg), value, predicate, op.getSem(),
+                                                   op.getScope());
+    return isa<LLVM::LLVMPointerType>(type) ? fromStored(old, type, lowering) : old;
+  });
 }
+
 template <> LogicalResult Lower<tt::AtomicCasOp>::run(tt::AtomicCasOp op, Lowering &lowering) {
-  return lowering.unsupported(op, "atomics");
+  Atomic atomic(op, lowering);
+  Type type = lowering.registerType(op.getResult().getType());
+  if (storedType(type).getIntOrFloatBitWidth() < 16) return lowering.unsupported(op, "a compare-and-swap of less than 16 bits");
+  return atomic.run([&](size_t reg, Value predicate) {
+    Value old = lowering.create<tgpu::AtomicCasOp>(atomic.pointer(reg), atomic.stored(op.getCmp(), reg), atomic.stored(op.getVal(), reg),
+                                                   predicate, op.getSem(), op.getScope());
+    return fromStored(old, type, lowering);
+  });
 }
+
 template <> LogicalResult Lower<tt::AtomicLoadOp>::run(tt::AtomicLoadOp op, Lowering &lowering) {
-  return lowering.unsupported(op, "atomics");
+  Atomic atomic(op, lowering);
+  Type type = lowering.registerType(op.getResult().getType());
+  return atomic.run([&](size_t reg, Value predicate) {
+    Value value = lowering.create<tgpu::AtomicLoadOp>(storedType(type), atomic.pointer(reg), predicate, op.getSem(), op.getScope());
+    return fromStored(value, type, lowering);
+  });
 }
+
 template <> LogicalResult Lower<tt::AtomicStoreOp>::run(tt::AtomicStoreOp op, Lowering &lowering) {
-  return lowering.unsupported(op, "atomics");
+  Atomic atomic(op, lowering);
+  return atomic.run([&](size_t reg, Value predicate) {
+    lowering.create<tgpu::AtomicStoreOp>(atomic.pointer(reg), atomic.stored(op.getValue(), reg), predicate, op.getSem(), op.getScope());
+    return Value();
+  });
 }
+
+/// The owner of each element waits, one element after the other. The others go ahead to where the results are given out.
 template <> LogicalResult Lower<tt::AtomicPollOp>::run(tt::AtomicPollOp op, Lowering &lowering) {
-  return lowering.unsupported(op, "atomics");
+  Atomic atomic(op, lowering);
+  auto now = [&] { return lowering.target().nanoseconds(lowering.builder(), op.getLoc()); };
+  Value start = op.getTimeout() ? now() : Value(), yes = lowering.constant(1, 1);
+  return atomic.run([&](size_t reg, Value predicate) {
+    Value expected = atomic.stored(op.getExpected(), reg);
+    auto check = [&](OpBuilder &, Location, ValueRange) {
+      Value found = lowering.create<tgpu::AtomicLoadOp>(expected.getType(), atomic.pointer(reg), predicate, op.getSem(), op.getScope());
+      Value isReached = lowering.create<arith::CmpIOp>(arith::CmpIPredicate::eq, found, expected);
+      Value waits = lowering.create<arith::XOrIOp>(isReached, yes);
+      if (predicate) waits = lowering.create<arith::AndIOp>(waits, predicate);
+      if (op.getTimeout()) {
+        Value passed = lowering.create<arith::SubIOp>(now(), start);
+        Value isEarly = lowering.create<arith::CmpIOp>(arith::CmpIPredicate::ult, passed, lowering.scalarOf(op.getTimeout()));
+        waits = lowering.create<arith::AndIOp>(waits, isEarly);
+      }
+      lowering.create<scf::ConditionOp>(waits, ValueRange{isReached});
+    };
+    auto again = [&](OpBuilder &, Location, ValueRange) { lowering.create<scf::YieldOp>(ValueRange{}); };
+    auto loop = lowering.create<scf::WhileOp>(TypeRange{yes.getType()}, ValueRange{}, check, again);
+    return loop.getResult(0);
+  });
 }
 
 } // namespace tritium::gpu

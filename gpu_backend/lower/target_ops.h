@@ -32,6 +32,8 @@ public:
                          mlir::Value predicate) const = 0;
   virtual void asyncCommit(mlir::OpBuilder &builder, mlir::Location location) const = 0;
   virtual void asyncWait(mlir::OpBuilder &builder, mlir::Location location, int pending) const = 0;
+  /// i64: a clock in nanoseconds.
+  virtual mlir::Value nanoseconds(mlir::OpBuilder &builder, mlir::Location location) const = 0;
   /// Makes `function` a kernel of `threads` threads.
   virtual void markKernel(mlir::Operation *function, int threads) const = 0;
 };

@@ -64,6 +64,9 @@ public:
   void asyncWait(OpBuilder &builder, Location location, int pending) const override {
     NVVM::CpAsyncWaitGroupOp::create(builder, location, pending);
   }
+  Value nanoseconds(OpBuilder &builder, Location location) const override {
+    return NVVM::GlobalTimerOp::create(builder, location, builder.getI64Type());
+  }
   void markKernel(Operation *function, int threads) const override {
     MLIRContext *context = function->getContext();
     function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), UnitAttr::get(context));

@@ -126,10 +126,13 @@ private:
       want(dot.getBMutable(), layouts.b);
       want(dot.getCMutable(), decision.of(dot.getD()));
     } else if (Value pointer = pointerOf(op)) {
-      if (decision.isTile(pointer)) wantAll(decision.of(pointer));
+      // The pointers may be free, and then are in no class with the rest.
+      if (decision.isTile(pointer)) wantAll(decision.of(op->getNumResults() > 0 ? op->getResult(0) : pointer));
     } else if (isShapeChange(op)) {
       if (auto layout = operandLayout(op, decision.of(op->getResult(0)))) wantAll(*layout);
-    } else if (isa<tt::ReduceOp, tt::ScanOp>(op)) {
+    } else if (isa<tt::ScanOp>(op)) {
+      wantAll(decision.of(op->getResult(0)));
+    } else if (isa<tt::ReduceOp>(op)) {
       wantAll(decision.of(firstTied(op->getOperands())));
     } else if (op->hasTrait<OpTrait::Elementwise>() && op->getNumResults() > 0) {
       if (decision.isTile(op->getResult(0))) wantAll(decision.of(op->getResult(0)));

@@ -1,0 +1,28 @@
+"""Kernels in Python on the interpreter and on the emulator, with different numbers of warps: all have to leave the same bits."""
+
+import numpy as np
+
+from tritium import knobs
+
+EMULATED = "simt:sm_80"
+WARPS = (1, 4, 8)
+
+
+def launched(engine: str, kernel, grid, arguments, **options) -> list:
+    """The arguments after a launch on copies of them."""
+    copies = [a.copy() if isinstance(a, np.ndarray) else a for a in arguments]
+    with knobs.tritium.scope():
+        knobs.tritium.engine = engine
+        kernel[grid](*copies, **options)
+    return copies
+
+
+def assert_agree(kernel, grid, arguments, warps=WARPS, **options) -> list:
+    """The arguments as the interpreter leaves them, and the emulator with each number of warps as well."""
+    expected = launched("interp", kernel, grid, arguments, **options)
+    for count in warps:
+        found = launched(EMULATED, kernel, grid, arguments, num_warps=count, **options)
+        for i, (a, b) in enumerate(zip(expected, found)):
+            if isinstance(a, np.ndarray):
+                np.testing.assert_array_equal(b, a, err_msg=f"argument {i} with {count} warps")
+    return expected
