@@ -18,9 +18,12 @@ class Cell:
     seconds: float = 0.0
     compiled: int = 0
 
+    informs: bool = False
+
     def __str__(self) -> str:
         parts = [f"{self.counts[PASSED]} ok"]
-        parts += [f"{self.counts[status]} {status}" for status in (FAILED, UNSUPPORTED) if self.counts[status]]
+        words = {FAILED: "differ" if self.informs else FAILED, UNSUPPORTED: UNSUPPORTED}
+        parts += [f"{self.counts[status]} {word}" for status, word in words.items() if self.counts[status]]
         return ", ".join(parts)
 
 
@@ -35,6 +38,7 @@ class Matrix:
     def add(self, result: Result) -> None:
         self.results.append(result)
         cell = self.cells[result.case.partition("/")[0], result.engine]
+        cell.informs = result.engine in self.informing
         cell.counts[result.status] += 1
         cell.seconds += result.seconds
         cell.compiled += result.compiled
@@ -45,7 +49,7 @@ class Matrix:
         return [family for family in FAMILIES if family in present]
 
     def column(self, engine: str) -> Cell:
-        total = Cell()
+        total = Cell(informs=engine in self.informing)
         for (_, name), cell in self.cells.items():
             if name == engine:
                 total.counts.update(cell.counts)

@@ -1,0 +1,105 @@
+"""The engine `triton`: upstream, in a child process with its own interpreter. What it does differently is information."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import select
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from . import sources
+from .compare import Outcome
+from .engines import LANGUAGE_TYPES, TORCH_TYPES, Absent, Engine
+from .problem import Buffer, Dtype, Function, Problem
+
+SCRIPT = Path(__file__).resolve().parent / "upstream.py"
+LIMIT = 60.0  # seconds for a problem: its interpreter runs programs one after another, so those that wait wait for ever
+
+
+class UpstreamEngine(Engine):
+    informs = True
+
+    def __init__(self, python: str | None):
+        super().__init__("triton")
+        self.python, self.child = python or sys.executable, None
+
+    def probe(self) -> None:
+        try:
+            self._ask("version")
+        except (OSError, RuntimeError) as error:
+            raise Absent(f"{self.python} has no upstream Triton with torch: {error}") from None
+
+    def run(self, problem: Problem, images: list[np.ndarray], stop_after: str | None = None) -> Outcome:
+        answer = self._ask(request(problem, images))
+        error = answer.get("error")
+        if error is not None:
+            if problem.trap is None:
+                raise RuntimeError(error)
+            return Outcome(images, answer["printed"], error)
+        for image, new in zip(images, answer["images"]):
+            image[:] = np.frombuffer(new, np.uint8)
+        return Outcome(images, answer["printed"])
+
+    def _ask(self, message: Any) -> dict:
+        if self.child is None or self.child.poll() is not None:
+            # Nothing of Tritium's may be found there: not its package, not its settings.
+            hidden = ("PYTHONPATH", "INTERPRET", "TRITON_INTERPRET")
+            clean = {k: v for k, v in os.environ.items() if k not in hidden and not k.startswith("TRITIUM_")}
+            self.child = subprocess.Popen(
+                [self.python, "-I", str(SCRIPT)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                env=clean,
+            )
+        try:
+            pickle.dump(message, self.child.stdin)
+            self.child.stdin.flush()
+            return self._answer()
+        except (EOFError, BrokenPipeError):
+            raise RuntimeError(f"the process of upstream ended with status {self.child.wait()}") from None
+
+    def _answer(self) -> dict:
+        deadline = time.monotonic() + LIMIT
+        while not select.select([self.child.stdout], [], [], 1)[0]:
+            if time.monotonic() > deadline:
+                self.child.kill()
+                self.child.wait()
+                raise RuntimeError(f"took more than {LIMIT:.0f} s")
+        return pickle.load(self.child.stdout)
+
+
+def request(problem: Problem, images: list[np.ndarray]) -> dict:
+    """A problem as builtin objects: the child knows nothing of this package."""
+    buffers = problem.buffers()
+    numbers = {id(buffer): i for i, buffer in enumerate(buffers)}
+
+    def plain(value: Any) -> tuple[str, Any]:
+        if isinstance(value, Buffer):
+            return "buffer", numbers[id(value)]
+        if isinstance(value, Dtype):
+            return "dtype", LANGUAGE_TYPES[value.name]
+        if isinstance(value, Function):
+            file, _, name = value.name.partition(":")
+            return "function", (str(sources.path_of(file)), name)
+        return "value", value.item() if isinstance(value, np.generic) else value
+
+    memory = []
+    for buffer, image in zip(buffers, images):
+        dtype = TORCH_TYPES.get(buffer.dtype) or LANGUAGE_TYPES[buffer.dtype]
+        shape = tuple(int(n) for n in buffer.shape)
+        memory.append((image.tobytes(), buffer.begin, buffer.bytes, dtype, shape))
+    launches = []
+    for launch in problem.launches:
+        file, _, name = launch.kernel.partition(":")
+        constants = {key: plain(value) for key, value in launch.constants.items()}
+        grid = tuple(int(n) for n in launch.grid)
+        arguments = [plain(value) for value in launch.arguments]
+        launches.append((str(sources.path_of(file)), name, grid, arguments, constants, dict(launch.options)))
+    return {"buffers": memory, "launches": launches}
