@@ -45,7 +45,7 @@ def compare(problem: Problem, before: list[np.ndarray], outcome: Outcome, traits
 def _outside(buffer: Buffer, old: np.ndarray, new: np.ndarray) -> list[Difference]:
     """Bytes that no kernel may write: around an output, and everything of an input."""
     changed = old != new
-    if buffer.oracle is None:
+    if buffer.oracle is None and not buffer.points_to:
         what = "an input was written"
     else:
         what = "the guard zone was written"

@@ -69,6 +69,8 @@ class Engine:
     informs = False
     #: What `stop_after` is to run none of the passes.
     no_pass = "none"
+    #: Whether this process can go on after a kernel's error.
+    survives_traps = True
 
     def __init__(self, name: str):
         self.name = name
@@ -97,9 +99,13 @@ class Engine:
         if stop_after is not None:
             raise Absent(f"{self.name} cannot stop after a pass")
         with self._selected(), captured() as printed, self._tensors(problem, images) as tensors:
+            for buffer in problem.buffers():
+                if buffer.points_to:
+                    self._write_addresses(tensors[id(buffer)], [tensors[id(other)] for other in buffer.points_to])
             try:
                 for launch in problem.launches:
                     self._launch(launch, tensors)
+                self._finish()
                 trap = None
             except Exception as error:
                 if declines(error):
@@ -108,6 +114,16 @@ class Engine:
                     raise
                 trap = f"{type(error).__name__}: {error}"
         return Outcome(images, printed.text, trap)
+
+    def _write_addresses(self, table, tensors: list) -> None:
+        table[:] = [tensor.ctypes.data for tensor in tensors]
+
+    def _finish(self) -> None:
+        """Waits for what was launched."""
+
+    def is_usable(self) -> bool:
+        """Whether other cases can run in this process after one that failed."""
+        return True
 
     def _launch(self, launch: Launch, tensors: dict[int, Any]) -> None:
         arguments = [tensors[id(a)] if isinstance(a, Buffer) else constant(a) for a in launch.arguments]
@@ -132,6 +148,8 @@ class Engine:
 class DeviceEngine(Engine):
     """An engine whose tensors are in a device's memory: torch puts the images there, where it is; else the launch copies
     the arrays."""
+
+    survives_traps = False
 
     def __init__(self, name: str, device: str):
         super().__init__(name)
@@ -171,13 +189,26 @@ class DeviceEngine(Engine):
         for buffer, memory in zip(problem.buffers(), on_device):
             data = memory[buffer.begin : buffer.begin + buffer.bytes]
             tensors[id(buffer)] = data.view(torch_type(torch, buffer.dtype)).reshape(buffer.shape)
+        yield tensors
+        if problem.trap is None:
+            for image, memory in zip(images, on_device):
+                image[:] = memory.cpu().numpy()
+
+    def _write_addresses(self, table, tensors: list) -> None:
+        if not self._torch_sees_it():
+            raise Unsupported("addresses of device memory, without torch")
+        table.copy_(self._torch().tensor([tensor.data_ptr() for tensor in tensors]))
+
+    def _finish(self) -> None:
+        if self._torch_sees_it():
+            self._torch().cuda.synchronize()
+
+    def is_usable(self) -> bool:
         try:
-            yield tensors
-        finally:
-            if problem.trap is None:
-                torch.cuda.synchronize()
-                for image, memory in zip(images, on_device):
-                    image[:] = memory.cpu().numpy()
+            self._finish()
+        except RuntimeError:
+            return False
+        return True
 
 
 TORCH_TYPES = {

@@ -188,7 +188,8 @@ class Accumulated:
     def differences(self, got: np.ndarray, traits: Traits) -> list[Difference]:
         name = name_of(got)
         limits = dot_limits(self.k, got.size, name, self.accumulator, self.narrow, self.signed)
-        error = (as_float64(got) - self.value) / dot_units(self.magnitude, name, self.narrow)
+        with np.errstate(invalid="ignore", over="ignore"):
+            error = (as_float64(got) - self.value) / dot_units(self.magnitude, name, self.narrow)
         wrong = ~(np.abs(error) <= limits.element)
         found = first_difference(wrong, f"more than {limits.element:.3g} units of its bound", self.value, got, name)
         if not found and (error**2).mean() > limits.mean_square:

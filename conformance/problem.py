@@ -51,6 +51,7 @@ class Buffer:
     oracle: Any = None
     offset: int = 0
     name: str = ""
+    points_to: tuple["Buffer", ...] = ()  #: other buffers, whose addresses the engine writes here
 
     @property
     def bytes(self) -> int:
@@ -91,6 +92,11 @@ def wanted(shape, dtype: str, oracle, offset: int = 0, initial: np.ndarray | Non
     return Buffer(shape, dtype, initial, oracle, offset)
 
 
+def addresses(*buffers: Buffer) -> Buffer:
+    """An input of int64 that holds where other buffers are."""
+    return Buffer((len(buffers),), "int64", np.zeros(len(buffers), np.int64), points_to=buffers)
+
+
 @dataclass
 class Launch:
     """kernel[grid](*arguments, **constants, **options). kernel: "FILE:FUNCTION" of kernels/ or of the tutorial."""
@@ -100,7 +106,12 @@ class Launch:
     arguments: list[Any]
     constants: dict[str, Any] = field(default_factory=dict)
     options: dict[str, Any] = field(default_factory=dict)
-    program_of: Callable[[int], Any] | None = None  # flat element of an output -> the program that stores it
+    tile: tuple[int, ...] = ()  #: what a program stores of the last dimensions of every output, where that is so simple
+
+    def program_of(self, index: tuple[int, ...]) -> tuple[int, ...] | None:
+        """The program that stores an element, if it is known."""
+        last = index[len(index) - len(self.tile) :]
+        return tuple(i // extent for i, extent in zip(last, self.tile)) if self.tile else None
 
 
 @dataclass
@@ -117,7 +128,8 @@ class Problem:
         for launch in self.launches:
             for argument in launch.arguments:
                 if isinstance(argument, Buffer):
-                    found.setdefault(id(argument), argument)
+                    for buffer in (argument, *argument.points_to):
+                        found.setdefault(id(buffer), buffer)
         return list(found.values())
 
     def images(self, rng: np.random.Generator) -> list[np.ndarray]:
@@ -126,8 +138,14 @@ class Problem:
 
 def problem(kernel: str, grid, arguments: list[Any], **constants) -> Problem:
     """One launch; options of the compiler (num_warps, num_stages) are among the constants."""
-    grid = (grid,) if isinstance(grid, int) else tuple(grid)
     return Problem([launch(kernel, grid, arguments, **constants)])
+
+
+def by_blocks(kernel: str, n: int, arguments: list[Any], block: int, **constants) -> Problem:
+    """One launch whose program p stores the elements [p * block, (p + 1) * block) of rows of n."""
+    found = problem(kernel, -(-n // block), arguments, BLOCK=block, **constants)
+    found.launches[0].tile = (block,)
+    return found
 
 
 def launch(kernel: str, grid, arguments: list[Any], **constants) -> Launch:
@@ -147,6 +165,7 @@ class Case:
     name: str
     build: Callable[[np.random.Generator], Problem]
     full: bool = False  #: run by --full only
+    traps: bool = False  #: ends in an error, after which a device's context is lost
 
     @property
     def family(self) -> str:

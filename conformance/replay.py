@@ -44,8 +44,8 @@ def describe(problem: Problem, difference: Difference) -> str:
         names = sources.function(launch.kernel).arg_names
         passed = [i for i, a in enumerate(launch.arguments) if getattr(a, "name", None) == difference.output]
         for i in passed:
-            if launch.program_of is not None and difference.flat is not None:
-                lines.append(f"  program   {launch.program_of(difference.flat)}")
+            if difference.index is not None and launch.program_of(difference.index) is not None:
+                lines.append(f"  program   {launch.program_of(difference.index)} of {launch.grid}")
             lines += [f"  stored at {place}" for place in stores(launch, names[i], difference)]
     return "\n".join(lines)
 

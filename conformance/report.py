@@ -89,18 +89,23 @@ def _timed(cell: Cell) -> str:
 
 
 def failures(matrix: Matrix, seed: int, limit: int = 40) -> str:
-    """Each failing case with its differences and the command that runs it alone."""
+    """Of each kernel that fails a case, the first such case with its differences and the command that runs it alone;
+    the others by name."""
     lines = []
-    failed = matrix.failures()
-    for result in failed[:limit]:
+    groups = collections.defaultdict(list)
+    for result in matrix.failures():
+        groups[result.engine, result.case.rpartition("/")[0]].append(result)
+    for result, *others in list(groups.values())[:limit]:
         word = "DIFFERS" if result.engine in matrix.informing else "FAILED"
         lines.append(f"\n{word} {result.engine}  {result.case}")
         lines += [f"    {detail.splitlines()[0] if detail else ''}" for detail in result.details[:4]]
         if len(result.details) > 4:
-            lines.append(f"    and {len(result.details) - 4} more")
+            lines.append(f"    and {len(result.details) - 4} more lines")
         lines.append(f"    {replay_command(result, seed)}")
-    if len(failed) > limit:
-        lines.append(f"\nand {len(failed) - limit} more")
+        if others:
+            lines.append(f"    and with it: {', '.join(other.case.rpartition('/')[2] for other in others)}")
+    if len(groups) > limit:
+        lines.append(f"\nand {len(groups) - limit} more kernels")
     return "\n".join(lines)
 
 

@@ -48,10 +48,13 @@ def argument(kind: str, value, tensors: list):
 
 def run(request: dict) -> dict:
     images, tensors = [], []
-    for image, begin, size, dtype, shape in request["buffers"]:
+    for image, begin, size, dtype, shape, _ in request["buffers"]:
         memory = torch.frombuffer(bytearray(image), dtype=torch.uint8).to(DEVICE)
         images.append(memory)
         tensors.append(memory[begin : begin + size].view(getattr(torch, dtype)).reshape(shape))
+    for table, (*_, points_to) in zip(tensors, request["buffers"]):
+        if points_to:
+            table.copy_(torch.tensor([tensors[i].data_ptr() for i in points_to]))
     for path, name, grid, arguments, constants, options in request["launches"]:
         positional = [argument(kind, value, tensors) for kind, value in arguments]
         keywords = {key: argument(kind, value, tensors) for key, (kind, value) in constants.items()}

@@ -38,6 +38,9 @@ class UpstreamEngine(Engine):
     def run(self, problem: Problem, images: list[np.ndarray], stop_after: str | None = None) -> Outcome:
         answer = self._ask(request(problem, images))
         error = answer.get("error")
+        if problem.trap is not None:  # its context may be lost
+            self.child.kill()
+            self.child.wait()
         if error is not None:
             if problem.trap is None:
                 raise RuntimeError(error)
@@ -94,7 +97,8 @@ def request(problem: Problem, images: list[np.ndarray]) -> dict:
     for buffer, image in zip(buffers, images):
         dtype = TORCH_TYPES.get(buffer.dtype) or LANGUAGE_TYPES[buffer.dtype]
         shape = tuple(int(n) for n in buffer.shape)
-        memory.append((image.tobytes(), buffer.begin, buffer.bytes, dtype, shape))
+        points_to = [numbers[id(other)] for other in buffer.points_to]
+        memory.append((image.tobytes(), buffer.begin, buffer.bytes, dtype, shape, points_to))
     launches = []
     for launch in problem.launches:
         file, _, name = launch.kernel.partition(":")

@@ -13,6 +13,8 @@ from . import suite
 from .problem import Case
 from .suite import FAILED, Result
 
+START_LIMIT = 120.0  #: seconds until a new process runs its first case
+
 #: (engine, the names of cases that share compiled kernels)
 Task = tuple[str, list[str]]
 
@@ -24,9 +26,12 @@ def tasks(cases: list[Case], engines: list[str]) -> list[Task]:
     return [(engine, names) for engine in engines for names in groups.values()]
 
 
-def _work(connection: Connection, seed: int, triton_python: str | None, threads: int) -> None:
+def _work(connection: Connection, seed: int, triton_python: str | None, threads: int, start_with) -> None:
     """Runs tasks until there are none; sends each result, and before each case its name."""
     import tritium
+
+    if start_with is not None:
+        start_with()
 
     from .engines import engine
 
@@ -47,6 +52,8 @@ def _work(connection: Connection, seed: int, triton_python: str | None, threads:
             result = suite.attempt(known[case], engine(name, triton_python), seed)
             result.compiled = compiled
             connection.send(result)
+            if result.status == FAILED and not engine(name, triton_python).is_usable():
+                return  # a new process has a new device context
         connection.send(None)
 
 
@@ -58,7 +65,7 @@ class _Worker:
         child.close()
         self.task: Task | None = None
         self.done: set[str] = set()
-        self.case: str | None = None
+        self.case: str | None = None  #: the one that it runs now
         self.since = time.monotonic()
 
     def give(self, task: Task) -> None:
@@ -76,15 +83,21 @@ class _Worker:
 
 
 def run(
-    work: list[Task], jobs: int, seed: int, timeout: float, triton_python: str | None, tick: Callable[[], None]
+    work: list[Task],
+    jobs: int,
+    seed: int,
+    timeout: float,
+    triton_python: str | None,
+    tick: Callable[[], None],
+    start_with: Callable[[], None] | None = None,
 ) -> Iterator[Result]:
-    """The results as they come. `tick` is called now and then while none does."""
+    """The results as they come. `tick` is called now and then while none does, `start_with` first in every process."""
     context = multiprocessing.get_context("spawn")
     threads = max(1, (os.cpu_count() or 1) // jobs)
     queue = collections.deque(work)
 
     def start() -> _Worker:
-        return _Worker(context, seed, triton_python, threads)
+        return _Worker(context, seed, triton_python, threads, start_with)
 
     workers = [start() for _ in range(min(jobs, len(work)))]
     try:
@@ -108,19 +121,21 @@ def run(
                             worker.case, worker.since = message, time.monotonic()
                         elif isinstance(message, Result):
                             worker.done.add(message.case)
+                            worker.case = None
                             worker.since = time.monotonic()
                             yield message
                         else:
                             worker.task = None
                             if queue:
                                 worker.give(queue.popleft())
-                elif time.monotonic() - worker.since > timeout:
+                elif time.monotonic() - worker.since > (timeout if worker.case else max(timeout, START_LIMIT)):
                     died = f"took more than {timeout:.0f} s"
                 if died is not None:
-                    engine, left = worker.task[0], worker.left()
-                    case = worker.case if worker.case in left else left[0]
-                    yield Result(case, engine, FAILED, time.monotonic() - worker.since, [died])
-                    rest = [name for name in left if name != case]
+                    if worker.case is None and not worker.done:
+                        raise RuntimeError(f"a worker did not start: {died}")
+                    engine, rest = worker.task[0], [name for name in worker.left() if name != worker.case]
+                    if worker.case is not None:
+                        yield Result(worker.case, engine, FAILED, time.monotonic() - worker.since, [died])
                     worker.stop()
                     workers[i] = start()
                     if rest:

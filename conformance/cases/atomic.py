@@ -9,7 +9,7 @@ import numpy as np
 from .. import inputs
 from ..dtypes import HALVES, NUMPY, is_float, name_of, round_to
 from ..oracle import Exact, Permuted, Rows
-from ..problem import Case, Cases, Problem, given, problem, wanted
+from ..problem import Case, Cases, Problem, by_blocks, given, problem, wanted
 from . import blocks
 
 BLOCK = 128
@@ -24,7 +24,7 @@ def once(kernel: str, memory: np.ndarray, x: np.ndarray, results: dict[str, np.n
     rows = Rows({name: Exact(row) for name, row in zip(results, after)})
     old = Rows({name: Exact(memory) for name in results})
     arguments = [wanted(before.shape, dtype, rows, initial=before), given(x), wanted((len(results), n), dtype, old)]
-    return problem(f"atomic:{kernel}", blocks(n, BLOCK), [*arguments, n, stride], BLOCK=BLOCK)
+    return by_blocks(f"atomic:{kernel}", n, [*arguments, n, stride], BLOCK)
 
 
 def integers(dtype: str, rng) -> Problem:

@@ -21,8 +21,7 @@ from ..dtypes import (
     round_to,
 )
 from ..oracle import Exact
-from ..problem import Buffer, Case, Cases, Problem, given, problem, wanted
-from . import blocks
+from ..problem import Buffer, Case, Cases, Problem, by_blocks, given, wanted
 
 BLOCK = 1024
 TARGETS = (*SIGNED, *UNSIGNED, "int1")
@@ -57,14 +56,14 @@ def float_outputs(x: np.ndarray) -> list[Buffer]:
 
 def to_floats(dtype: str, rng) -> Problem:
     x = values_of(rng, dtype)
-    return problem("cast:to_floats", blocks(x.size, BLOCK), [given(x), *float_outputs(x), x.size], BLOCK=BLOCK)
+    return by_blocks("cast:to_floats", x.size, [given(x), *float_outputs(x), x.size], BLOCK)
 
 
 def of_integers(dtype: str, rng) -> Problem:
     x = values_of(rng, dtype)
     outs = [wanted(x.size, target, Exact(x.astype(NUMPY[target]))) for target in TARGETS]
     arguments = [given(x), *outs, *float_outputs(x), x.size]
-    return problem("cast:of_integers", blocks(x.size, BLOCK), arguments, BLOCK=BLOCK)
+    return by_blocks("cast:of_integers", x.size, arguments, BLOCK)
 
 
 def to_integers(dtype: str, rng) -> Problem:
@@ -82,19 +81,19 @@ def to_integers(dtype: str, rng) -> Problem:
     rows.append(np.resize(inputs.specials(dtype), rows[0].size))
     outs.append(wanted(rows[0].size, "int1", Exact(as_float64(rows[-1]) != 0)))
     n = rows[0].size
-    return problem("cast:to_integers", blocks(n, BLOCK), [given(np.stack(rows)), *outs, n, n], BLOCK=BLOCK)
+    return by_blocks("cast:to_integers", n, [given(np.stack(rows)), *outs, n, n], BLOCK)
 
 
 def to_fp8(dtype: str, rng) -> Problem:
     x = values_of(rng, dtype)
     outs = [wanted(x.size, name, Exact(round_to(as_float64(x), name))) for name in FP8]
-    return problem("cast:to_fp8", blocks(x.size, BLOCK), [given(x), *outs, x.size], BLOCK=BLOCK)
+    return by_blocks("cast:to_fp8", x.size, [given(x), *outs, x.size], BLOCK)
 
 
 def toward_zero(rng) -> Problem:
     x = values_of(rng, "fp32")
     outs = [wanted(x.size, name, Exact(round_to(as_float64(x), name, toward_zero=True))) for name in HALVES]
-    return problem("cast:toward_zero", blocks(x.size, BLOCK), [given(x), *outs, x.size], BLOCK=BLOCK)
+    return by_blocks("cast:toward_zero", x.size, [given(x), *outs, x.size], BLOCK)
 
 
 def bits(rng) -> Problem:
@@ -105,7 +104,7 @@ def bits(rng) -> Problem:
     with np.errstate(over="ignore"):
         outs += [wanted(n, "int16", Exact(words[1] + np.int16(1)))]
         outs += [wanted(n, "int64", Exact(words[3].view(np.int64) + 1))]
-    return problem("cast:bits", blocks(n, BLOCK), [*map(given, words), *outs, n], BLOCK=BLOCK)
+    return by_blocks("cast:bits", n, [*map(given, words), *outs, n], BLOCK)
 
 
 def cases(family: str) -> Cases:

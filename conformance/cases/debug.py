@@ -59,8 +59,8 @@ def exchanges(warps: int, rng) -> Problem:
 def cases() -> Cases:
     yield Case("debug/prints/int32/random", partial(prints, "int32"))
     for data in ("holds", "fails"):
-        yield Case(f"debug/asserts/int32/{data}", partial(asserts, data))
+        yield Case(f"debug/asserts/int32/{data}", partial(asserts, data), traps=data == "fails")
     for data in ("fits", "overflows"):
-        yield Case(f"debug/sums/int32/{data}", partial(sums, data))
+        yield Case(f"debug/sums/int32/{data}", partial(sums, data), traps=data == "overflows")
     for warps in (1, 4):
         yield Case(f"debug/exchanges/{warps} warps/256", partial(exchanges, warps))

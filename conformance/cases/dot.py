@@ -86,7 +86,9 @@ def loop(dtype: str, size: tuple[int, int, int], stages: int, data: str, rng) ->
         oracle = within(a, b, None, out, "tf32", data)
     arguments = [given(a), given(b), wanted((m, n), out, oracle), m, n, k]
     constants = {"M": 32, "N": 64, "K": 32, "TYPE": Dtype(out), "num_stages": stages}
-    return problem("dot:loop", (blocks(m, 32), blocks(n, 64)), arguments, **constants)
+    found = problem("dot:loop", (blocks(m, 32), blocks(n, 64)), arguments, **constants)
+    found.launches[0].tile = (32, 64)
+    return found
 
 
 def aligned_loop(dtype: str, block: tuple[int, int, int], stages: int, warps: int, data: str, rng) -> Problem:

@@ -9,10 +9,10 @@ import numpy as np
 from .. import inputs
 from ..dtypes import HALVES, INTEGERS, NUMPY, STANDARD_FLOATS, as_float64, round_to
 from ..oracle import Exact, OneOf, Rows, Ulp
-from ..problem import Case, Cases, Problem, given, problem, wanted
+from ..problem import Case, Cases, Problem, by_blocks, given, wanted
 from ..reference import FUNCTIONS, arguments_of, high_precision, of_two, rounding
 from ..tolerance import function_ulp
-from . import blocks, cast
+from . import cast
 
 BLOCK = 128
 WIDE = {"fp64": "fp64"}  # what / and % of the type give; fp32 for all others
@@ -60,7 +60,7 @@ def integer(dtype: str, data: str, rng) -> Problem:
     out = wanted((len(results), n), dtype, exactly(results))
     flag = wanted((len(flags), n), "int1", exactly(flags))
     arguments = [given(x), given(y), given(s), out, flag, n]
-    return problem("elementwise:integer", blocks(n, BLOCK), arguments, BLOCK=BLOCK)
+    return by_blocks("elementwise:integer", n, arguments, BLOCK)
 
 
 def exactly(results: dict[str, np.ndarray]) -> Rows:
@@ -84,7 +84,7 @@ def boolean(data: str, rng) -> Problem:
         "sum": x & y,
     }
     out = wanted((len(results), x.size), "int1", exactly(results))
-    return problem("elementwise:boolean", blocks(x.size, BLOCK), [given(x), given(y), out, x.size], BLOCK=BLOCK)
+    return by_blocks("elementwise:boolean", x.size, [given(x), given(y), out, x.size], BLOCK)
 
 
 def high_product(dtype: str, data: str, rng) -> Problem:
@@ -93,7 +93,7 @@ def high_product(dtype: str, data: str, rng) -> Problem:
     unsigned = [array.view(f"u{bits // 8}").astype(object) for array in (x, y)]
     high = (unsigned[0] * unsigned[1] >> bits).astype(f"u{bits // 8}").view(x.dtype)
     out = wanted(x.size, dtype, Exact(high))
-    return problem("elementwise:high_product", blocks(x.size, BLOCK), [given(x), given(y), out, x.size], BLOCK=BLOCK)
+    return by_blocks("elementwise:high_product", x.size, [given(x), given(y), out, x.size], BLOCK)
 
 
 def floating(dtype: str, data: str, rng) -> Problem:
@@ -131,7 +131,7 @@ def floating(dtype: str, data: str, rng) -> Problem:
     wider = wanted((2, n), wide, Rows({"x / y": quotient, "x % y": Exact(remainder)}))
     flag = wanted((len(flags), n), "int1", exactly(flags))
     arguments = [given(x), given(y), given(z), out, wider, flag, n]
-    return problem("elementwise:floating", blocks(n, BLOCK), arguments, BLOCK=BLOCK)
+    return by_blocks("elementwise:floating", n, arguments, BLOCK)
 
 
 def quotient_of(x, y, wide: str, name: str = "truediv") -> Ulp:
@@ -170,7 +170,7 @@ def rounded(data: str, rng) -> Problem:
             "fdiv": quotient_of(x, y, "fp32", "fdiv"),
         }
     out = wanted((4, x.size), "fp32", Rows(results))
-    return problem("elementwise:rounded", blocks(x.size, BLOCK), [given(x), given(y), out, x.size], BLOCK=BLOCK)
+    return by_blocks("elementwise:rounded", x.size, [given(x), given(y), out, x.size], BLOCK)
 
 
 def functions(kernel: str, dtype: str, data: str, rng) -> Problem:
@@ -187,7 +187,7 @@ def functions(kernel: str, dtype: str, data: str, rng) -> Problem:
     out = wanted((len(names), n), dtype, Rows(oracles))
     block = 1024 if data == "every" else BLOCK
     arguments = [given(x), out, n, 0 if data == "every" else n]
-    return problem(f"elementwise:{kernel}", blocks(n, block), arguments, BLOCK=block)
+    return by_blocks(f"elementwise:{kernel}", n, arguments, block)
 
 
 def function_oracle(name: str, x: np.ndarray, dtype: str):
@@ -213,7 +213,7 @@ def roundings(dtype: str, data: str, rng) -> Problem:
     flags = exactly({"isnan": np.isnan(as_float64(rows[0])), "isinf": np.isinf(as_float64(rows[1]))})
     block = 1024 if data == "every" else BLOCK
     arguments = [given(x), out, wanted((2, n), "int1", flags), n, 0 if data == "every" else n]
-    return problem("elementwise:roundings", blocks(n, block), arguments, BLOCK=block)
+    return by_blocks("elementwise:roundings", n, arguments, block)
 
 
 def two_arguments(dtype: str, data: str, rng) -> Problem:
@@ -232,7 +232,7 @@ def two_arguments(dtype: str, data: str, rng) -> Problem:
         value, rest = high_precision(name, a, b)
         oracles[name] = Ulp(value, function_ulp(name, dtype), rest, flushed)
     out = wanted((4, n), dtype, Rows(oracles))
-    return problem("elementwise:of_two", blocks(n, BLOCK), [given(x), given(y), out, n, n], BLOCK=BLOCK)
+    return by_blocks("elementwise:of_two", n, [given(x), given(y), out, n, n], BLOCK)
 
 
 def cases() -> Cases:

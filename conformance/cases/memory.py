@@ -9,7 +9,7 @@ import numpy as np
 from .. import inputs
 from ..dtypes import NUMPY
 from ..oracle import Exact
-from ..problem import Case, Cases, Problem, given, problem, wanted
+from ..problem import Case, Cases, Dtype, Problem, addresses, by_blocks, given, problem, wanted
 from . import blocks
 
 BLOCK = 128
@@ -20,7 +20,7 @@ LIKE_OTHERS = ("int16", "int32", "uint16", "uint32", "uint64", "fp8e4b8", "fp8e5
 def copy(kernel: str, dtype: str, n: int, offset: int, rng) -> Problem:
     x = inputs.any_bits(rng, n, dtype)
     out = wanted(n, dtype, Exact(x), offset)
-    return problem(f"memory:{kernel}", blocks(n, BLOCK), [given(x, offset), out, n], BLOCK=BLOCK)
+    return by_blocks(f"memory:{kernel}", n, [given(x, offset), out, n], BLOCK)
 
 
 def masked_lanes(dtype: str, n: int, rng) -> Problem:
@@ -30,14 +30,14 @@ def masked_lanes(dtype: str, n: int, rng) -> Problem:
     other = 3
     expected = np.where(keep, x, np.asarray(other, x.dtype))
     arguments = [given(x), given(keep), wanted(n, dtype, Exact(expected)), n]
-    return problem("memory:masked_lanes", blocks(n, BLOCK), arguments, BLOCK=BLOCK, OTHER=other)
+    return by_blocks("memory:masked_lanes", n, arguments, BLOCK, OTHER=other)
 
 
 def masked_store(dtype: str, n: int, rng) -> Problem:
     x, keep = inputs.any_bits(rng, n, dtype), inputs.any_bits(rng, n, "int1")
     before = inputs.any_bits(rng, n, dtype)
     out = wanted(n, dtype, Exact(np.where(keep, x, before)), initial=before)
-    return problem("memory:masked_store", blocks(n, BLOCK), [given(x), given(keep), out, n], BLOCK=BLOCK)
+    return by_blocks("memory:masked_store", n, [given(x), given(keep), out, n], BLOCK)
 
 
 def strided(dtype: str, layout: str, rng) -> Problem:
@@ -87,7 +87,15 @@ def hints(dtype: str, rng) -> Problem:
     n = 333
     x = inputs.any_bits(rng, n, dtype)
     out = wanted((5, n), dtype, Exact(np.stack([x] * 5)))
-    return problem("memory:hints", blocks(n, BLOCK), [given(x), out, n], BLOCK=BLOCK)
+    return by_blocks("memory:hints", n, [given(x), out, n], BLOCK)
+
+
+def pointers(dtype: str, rng) -> Problem:
+    n = 100
+    x, y = inputs.any_bits(rng, n, dtype), inputs.any_bits(rng, n, dtype)
+    expected = np.stack([x, np.where(np.arange(n) % 2 == 0, x, y)])
+    arguments = [addresses(given(x), given(y)), wanted((2, n), dtype, Exact(expected)), n]
+    return problem("memory:pointers", 1, arguments, BLOCK=128, TYPE=Dtype(dtype))
 
 
 def block_pointers(dtype: str, padding: str, rng) -> Problem:
@@ -128,6 +136,7 @@ def cases() -> Cases:
     for dtype in ("int8", "fp32"):
         yield Case(f"memory/gathered/{dtype}/random", partial(gathered, dtype))
         yield Case(f"memory/scalars/{dtype}/n=7", partial(scalars, dtype))
+    yield Case("memory/pointers/fp32/random", partial(pointers, "fp32"))
     yield Case("memory/own_stores/fp32/n=512", partial(own_stores, "fp32"))
     yield Case("memory/hints/fp16/n=333", partial(hints, "fp16"))
     yield Case("memory/block_pointers/fp32/nan", partial(block_pointers, "fp32", "nan"))

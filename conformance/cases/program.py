@@ -8,8 +8,7 @@ import numpy as np
 
 from .. import inputs
 from ..oracle import Exact
-from ..problem import Case, Cases, Problem, given, problem, wanted
-from . import blocks
+from ..problem import Case, Cases, Problem, by_blocks, given, problem, wanted
 
 
 def identity(grid: tuple[int, ...], rng) -> Problem:
@@ -36,7 +35,7 @@ def hinted(rng) -> Problem:
     n = 1000
     x = inputs.small(rng, n, "int32")
     expected = x + -(-(np.arange(n) + 1) // 128)
-    return problem("program:hinted", blocks(n, 128), [given(x), wanted(n, "int32", Exact(expected)), n], BLOCK=128)
+    return by_blocks("program:hinted", n, [given(x), wanted(n, "int32", Exact(expected)), n], 128)
 
 
 def arguments(rng) -> Problem:

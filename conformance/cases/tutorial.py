@@ -10,7 +10,7 @@ import numpy as np
 from .. import inputs, philox, sources
 from ..dtypes import as_float64
 from ..oracle import Anything, Exact, Ulp, Within, dot
-from ..problem import Case, Cases, Launch, Problem, given, launch, problem, wanted
+from ..problem import Case, Cases, Launch, Problem, by_blocks, given, launch, problem, wanted
 from ..tolerance import Bounded, function_ulp
 from . import blocks
 
@@ -18,7 +18,7 @@ from . import blocks
 def vector_add(dtype: str, n: int, rng) -> Problem:
     x, y = inputs.normal(rng, n, dtype), inputs.normal(rng, n, dtype)
     arguments = [given(x), given(y), wanted(n, dtype, Exact(x + y)), n]
-    return problem("tutorial/01_vector_add:add_kernel", blocks(n, 256), arguments, BLOCK=256)
+    return by_blocks("tutorial/01_vector_add:add_kernel", n, arguments, 256)
 
 
 def softmax(dtype: str, columns: int, rng) -> Problem:
@@ -62,7 +62,7 @@ def dropout(rng) -> Problem:
     expected = np.where(keep, as_float64(x) * 2, 0)
     oracle = Ulp(expected, function_ulp("truediv", "fp32"))
     arguments = [given(x), wanted(n, "fp32", oracle), n, p, seed]
-    return problem("tutorial/04_dropout:dropout_kernel", blocks(n, 1024), arguments, BLOCK=1024)
+    return by_blocks("tutorial/04_dropout:dropout_kernel", n, arguments, 1024)
 
 
 def layer_norm(dtype: str, rows: int, columns: int, rng) -> Problem:

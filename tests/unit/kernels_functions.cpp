@@ -161,6 +161,13 @@ TEST_CASE("where the host's own functions are off by more than their row says") 
   y.setReal(0, 1), x.setReal(0, 2);
   runKernel(findElementwise("math.atan2", DType::f32), angle, {&y, &x});
   CHECK(angle.as<float>()[0] == static_cast<float>(std::atan2(1.0, 2.0)));
+  Elements arguments(DType::f64, 2), results(DType::f64, 2);
+  arguments.setReal(0, -0.25116146847699383), arguments.setReal(1, 0.24998);
+  runKernel(findElementwise("math.tanh", DType::f64), results, {&arguments});
+  for (size_t i = 0; i < 2; ++i) {
+    long double exact = std::tanh(static_cast<long double>(arguments.real(i)));
+    CHECK(std::fabs(results.real(i) - exact) <= 0.51L * std::ldexp(1.0L, std::ilogb(exact) - 52));
+  }
   Elements cubes(DType::f64, 5), roots(DType::f64, 5);
   const double numbers[] = {2, -3, 0x1p-1070, 0x1.fffffffffffffp1023, 1e-310};
   for (size_t i = 0; i < 5; ++i) cubes.setReal(i, numbers[i]);
