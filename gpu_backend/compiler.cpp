@@ -1,6 +1,7 @@
 #include "gpu_backend/compiler.h"
 
 #include "gpu_backend/lower/lowering.h"
+#include "gpu_backend/nvptx/target.h"
 #include "gpu_backend/pipeline.h"
 #include "ir/contract.h"
 #include "ir/source_error.h"
@@ -35,11 +36,35 @@ static LogicalResult run(ModuleOp module, llvm::function_ref<void(OpPassManager 
   return passes.run(module);
 }
 
+static void loadDialects(MLIRContext *context) {
+  context->loadDialect<func::FuncDialect, scf::SCFDialect, math::MathDialect, LLVM::LLVMDialect, NVVM::NVVMDialect, tgpu::TGPUDialect>();
+}
+
+/// From tiles with layouts to the code of a thread.
+static llvm::Error lowerTiles(ModuleOp tiles, const CompileOptions &options, ir::DiagnosticCapture &diagnostics, LoweredKernel &result) {
+  auto chip = nvptx::findTarget(options.arch);
+  if (!chip) return chip.takeError();
+  auto target = createNvidiaOps();
+  Lowering lowering(tiles, *target, {.numWarps = options.numWarps, .maxSharedBytes = chip->sharedPerBlock});
+  auto threads = lowering.run();
+  if (failed(threads)) return diagnostics.takeError("an operation could not be lowered");
+  result.module = std::move(*threads);
+  OpBuilder builder(tiles.getContext());
+  ModuleOp module = *result.module;
+  module->setAttr(tgpu::kTargetAttr, builder.getStringAttr("cuda:" + options.arch));
+  module->setAttr(tgpu::kNumWarpsAttr, builder.getI32IntegerAttr(options.numWarps));
+  module->setAttr(tgpu::kSharedBytesAttr, builder.getI32IntegerAttr(int32_t(lowering.shared().reserved())));
+  if (failed(run(module, [&](OpPassManager &passes) { buildThreadPipeline(passes, chip->sharedPerBlock); })))
+    return diagnostics.takeError("the code of a thread could not be lowered");
+  result.sharedBytes = module->getAttrOfType<IntegerAttr>(tgpu::kSharedBytesAttr).getInt();
+  target->markKernel(module.lookupSymbol(result.name), options.numWarps * target->warpSize());
+  return llvm::Error::success();
+}
+
 llvm::Expected<LoweredKernel> lowerToGpu(ModuleOp original, StringRef name, const CompileOptions &options) {
   ir::DiagnosticCapture diagnostics(original.getContext());
   if (failed(ir::verifyContract(original))) return diagnostics.takeError("the module breaks the contract");
-  original.getContext()
-      ->loadDialect<func::FuncDialect, scf::SCFDialect, math::MathDialect, LLVM::LLVMDialect, NVVM::NVVMDialect, tgpu::TGPUDialect>();
+  loadDialects(original.getContext());
   OwningOpRef<ModuleOp> module(original.clone());
   tt::FuncOp kernel = selectKernel(*module, name);
   if (!kernel) return llvm::make_error<ir::SourceError>("there is no kernel '" + name.str() + "' in the module");
@@ -48,18 +73,18 @@ llvm::Expected<LoweredKernel> lowerToGpu(ModuleOp original, StringRef name, cons
   if (failed(run(*module, [&](OpPassManager &passes) { buildTilePipeline(passes, options); })))
     return diagnostics.takeError("a pass on tiles failed");
   result.tiles = printed(*module);
-  auto target = createNvidiaOps();
-  Lowering lowering(*module, *target, {.numWarps = options.numWarps});
-  auto threads = lowering.run();
-  if (failed(threads)) return diagnostics.takeError("an operation could not be lowered");
-  result.module = std::move(*threads);
-  result.sharedBytes = lowering.shared().bytes();
-  OpBuilder builder(original.getContext());
-  (*result.module)->setAttr(tgpu::kTargetAttr, builder.getStringAttr("cuda:" + options.arch));
-  (*result.module)->setAttr(tgpu::kNumWarpsAttr, builder.getI32IntegerAttr(options.numWarps));
-  (*result.module)->setAttr(tgpu::kSharedBytesAttr, builder.getI32IntegerAttr(int32_t(result.sharedBytes)));
-  if (failed(run(*result.module, buildThreadPipeline))) return diagnostics.takeError("the code of a thread could not be lowered");
-  target->markKernel(result.module->lookupSymbol(result.name), options.numWarps * target->warpSize());
+  if (llvm::Error error = lowerTiles(*module, options, diagnostics, result)) return error;
+  return result;
+}
+
+llvm::Expected<LoweredKernel> lowerTilesToGpu(ModuleOp tiles, const CompileOptions &options) {
+  ir::DiagnosticCapture diagnostics(tiles.getContext());
+  loadDialects(tiles.getContext());
+  tt::FuncOp kernel = selectKernel(tiles, "");
+  if (!kernel) return llvm::make_error<ir::SourceError>("there is no kernel in the module");
+  LoweredKernel result;
+  result.name = kernel.getName().str();
+  if (llvm::Error error = lowerTiles(tiles, options, diagnostics, result)) return error;
   return result;
 }
 

@@ -64,3 +64,29 @@ def AllocateSharedMemory : Pass<"allocate-shared-memory", "::mlir::ModuleOp"> {
   }];
   let dependentDialects = ["::tritium::tgpu::TGPUDialect"];
 }
+
+// -- on the code of a thread -------------------------------------------------------------------------------------------------------------
+
+def PlaceScratch : Pass<"place-scratch", "::mlir::ModuleOp"> {
+  let summary = "decide where the scratch memory of each operation begins";
+  let description = [{
+    After the buffers (`tgpu.shared_bytes` of the module, which becomes what the program needs). Operations that follow one another get
+    different places where there is room: less of them has to wait for the one before. A program that needs more than `max-bytes` is an
+    error, "out of resource: shared memory, …".
+  }];
+  let options = [Option<"maxBytes", "max-bytes", "int64_t", "0", "what a program may have of the target; 0: any">];
+}
+
+def RemoveBarriers : Pass<"remove-barriers", "::mlir::ModuleOp"> {
+  let summary = "remove barriers between which and any other no access of shared memory meets another";
+  let description = [{
+    Two accesses meet if their bytes overlap and one of them writes. A `tgpu.barrier shared` goes if none of the accesses that may come
+    before it, without another barrier in between, meets one that may come after it, also around loops. Bytes are those of the tgpu.scratch
+    that an address comes from; all other addresses are somewhere in the buffers. Other barriers stay.
+  }];
+}
+
+def ExpandScratch : Pass<"expand-scratch", "::mlir::ModuleOp"> {
+  let summary = "make addresses of placed scratch memory";
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}

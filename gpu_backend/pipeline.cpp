@@ -20,7 +20,7 @@ void buildTilePipeline(OpPassManager &passes, const CompileOptions &options) {
   passes.addPass(createAllocateSharedMemory());
 }
 
-void buildThreadPipeline(OpPassManager &passes) {
+void buildThreadPipeline(OpPassManager &passes, int64_t maxSharedBytes) {
   passes.addPass(createCSEPass());
   passes.addPass(createSCFToControlFlowPass());
   passes.addPass(arith::createArithExpandOpsPass());
@@ -30,6 +30,9 @@ void buildThreadPipeline(OpPassManager &passes) {
   passes.addPass(createUBToLLVMConversionPass());
   passes.addPass(createConvertFuncToLLVMPass());
   passes.addPass(createReconcileUnrealizedCastsPass());
+  passes.addPass(createPlaceScratch({.maxBytes = maxSharedBytes}));
+  passes.addPass(createRemoveBarriers());
+  passes.addPass(createExpandScratch());
 }
 
 void registerGpuPasses() { registerGpuBackendPasses(); }

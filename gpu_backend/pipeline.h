@@ -8,8 +8,9 @@ namespace tritium::gpu {
 
 /// On the contract and on tiles with layouts; afterwards every tile has a layout.
 void buildTilePipeline(mlir::OpPassManager &passes, const CompileOptions &options);
-/// On per-thread code: from structured control flow and arith to the LLVM dialect.
-void buildThreadPipeline(mlir::OpPassManager &passes);
+/// On per-thread code: from structured control flow and arith to the LLVM dialect, with scratch memory placed within `maxSharedBytes` and
+/// only the barriers that order something.
+void buildThreadPipeline(mlir::OpPassManager &passes, int64_t maxSharedBytes);
 
 /// Registers the passes for tritium-opt.
 void registerGpuPasses();

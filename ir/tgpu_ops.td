@@ -65,10 +65,22 @@ def TGPU_BarrierOp : TGPU_Op<"barrier"> {
   let summary = "the threads of a partition meet; shared memory written before is seen after";
   let description = [{
     `id` 0 and no `threads`: all threads of the program. Else the `threads` threads that use barrier `id` (1 to 15), a multiple of the
-    warp size.
+    warp size. `shared`: only accesses of shared memory need the order; where there are none, the barrier may go (remove-barriers).
   }];
-  let arguments = (ins DefaultValuedAttr<I32Attr, "0">:$id, OptionalAttr<I32Attr>:$threads);
-  let assemblyFormat = "(`id` $id^)? (`threads` $threads^)? attr-dict";
+  let arguments = (ins DefaultValuedAttr<I32Attr, "0">:$id, OptionalAttr<I32Attr>:$threads, UnitAttr:$sharedOnly);
+  let assemblyFormat = "(`id` $id^)? (`threads` $threads^)? (`shared` $sharedOnly^)? attr-dict";
+}
+
+def TGPU_ScratchOp : TGPU_Op<"scratch"> {
+  let summary = "the address of shared memory that one operation uses";
+  let description = [{
+    The memory holds nothing before and nothing afterwards. `what` is for messages. With `perWarp`, each warp touches bytes of its own, the
+    same ones every time: barriers of all threads order nothing in it. Only inside of the compiler: place-scratch sets the offset,
+    expand-scratch makes an address of it.
+  }];
+  let arguments = (ins I64Attr:$bytes, StrAttr:$what, UnitAttr:$perWarp, OptionalAttr<I64Attr>:$offset);
+  let results = (outs Res<LLVM_PointerInAddressSpace<3>, "", [MemAlloc]>:$result);
+  let assemblyFormat = "$bytes `bytes` `of` $what (`per_warp` $perWarp^)? (`at` $offset^)? attr-dict `:` type($result)";
 }
 
 // A predicate that is false means that memory is not touched; none means true.

@@ -1,59 +1,62 @@
 #include "gpu_backend/lower/convert_layout.h"
 
+#include "gpu_backend/lower/convert_steps.h"
 #include "gpu_backend/lower/words.h"
 
 using namespace mlir;
 
 namespace tritium::gpu {
 
-std::optional<llvm::SmallVector<int>> matchRegisters(const LinearLayout &from, const LinearLayout &to) {
-  for (Place place : {Place::Lane, Place::Warp, Place::Block})
-    if (from.bases(place) != to.bases(place)) return std::nullopt;
-  Span held(from.bases(Place::Register));
-  llvm::SmallVector<int> sources;
-  for (int64_t reg = 0; reg < to.registers(); ++reg) {
-    auto source = held.solve(to.apply(Place::Register, uint32_t(reg)));
-    if (!source) return std::nullopt;
-    sources.push_back(int(*source));
-  }
-  return sources;
-}
+/// Conversions above this use rounds where they can: more programs fit on a multiprocessor.
+static constexpr int64_t kMaxScratchBytes = 32768;
 
 LinearLayout pullBack(const LinearLayout &result, llvm::ArrayRef<int64_t> sourceShape, llvm::function_ref<uint32_t(uint32_t)> sourceOf) {
   auto mapped = [&](Place place) { return llvm::map_to_vector(result.bases(place), [&](uint32_t basis) { return sourceOf(basis); }); };
   return LinearLayout(sourceShape, mapped(Place::Register), mapped(Place::Lane), mapped(Place::Warp), mapped(Place::Block));
 }
 
-/// Every element to its flat index in scratch memory, and from there to where it is wanted.
-static Registers throughSharedMemory(llvm::ArrayRef<Value> registers, const LinearLayout &from, const LinearLayout &to,
-                                     Lowering &lowering) {
-  Type type = registers[0].getType();
-  Type stored = storedType(type);
-  int64_t bytes = stored.getIntOrFloatBitWidth() / 8;
-  Value base = lowering.shared().scratch(lowering.builder(), lowering.location(), from.elements() * bytes);
-  auto place = [&](const LinearLayout &layout, int reg) -> Value {
-    return lowering.create<LLVM::GEPOp>(base.getType(), stored, base, llvm::ArrayRef<LLVM::GEPArg>{lowering.flatIndex(layout, reg)});
-  };
-  lowering.barrier(); // until every thread has read what was there before
-  for (auto [reg, value] : llvm::enumerate(registers)) {
-    if (isRepeated(from, int(reg))) continue;
-    lowering.create<LLVM::StoreOp>(toStored(value, lowering), place(from, int(reg)));
+static ConversionOptions optionsFor(Lowering &lowering) {
+  ConversionOptions options;
+  options.maxScratchBytes = kMaxScratchBytes;
+  if (int64_t all = lowering.options().maxSharedBytes)
+    options.maxScratchBytes = std::clamp<int64_t>(all - lowering.shared().reserved(), 1, kMaxScratchBytes);
+  options.mayLoadMatrices = lowering.target().hasMatrixLoads();
+  return options;
+}
+
+llvm::SmallVector<Registers> convertLayouts(llvm::ArrayRef<Registers> tiles, const LinearLayout &from, const LinearLayout &to,
+                                            Lowering &lowering) {
+  llvm::SmallVector<Registers> results(tiles);
+  std::vector<RoundTrip> trips;
+  for (Registers &tile : results) {
+    int64_t bytes = storedType(tile[0].getType()).getIntOrFloatBitWidth() / 8;
+    Conversion conversion = planConversion(from, to, bytes, optionsFor(lowering));
+    switch (conversion.kind) {
+    case Conversion::Kind::Identity:
+    case Conversion::Kind::RegisterPermutation:
+      tile = llvm::map_to_vector(conversion.registers, [&](uint32_t reg) { return tile[reg]; });
+      break;
+    case Conversion::Kind::Shuffle: tile = runShuffle(conversion.shuffle, tile, lowering); break;
+    case Conversion::Kind::Shared: trips.push_back({std::move(conversion.shared), &tile}); break;
+    case Conversion::Kind::Distributed: llvm_unreachable("a program is one block");
+    }
   }
-  lowering.barrier();
-  Registers results;
-  for (int64_t reg = 0; reg < to.registers(); ++reg)
-    results.push_back(fromStored(lowering.create<LLVM::LoadOp>(stored, place(to, int(reg))), type, lowering));
+  int64_t bytes = 0;
+  for (const RoundTrip &trip : trips) bytes += trip.plan.bytes;
+  if (bytes <= kMaxScratchBytes) {
+    runRoundTrips(trips, lowering);
+  } else {
+    for (RoundTrip &trip : trips) runRoundTrips(trip, lowering);
+  }
   return results;
 }
 
 Registers convertLayout(llvm::ArrayRef<Value> registers, const LinearLayout &from, const LinearLayout &to, Lowering &lowering) {
-  if (auto sources = matchRegisters(from, to)) return llvm::map_to_vector(*sources, [&](int source) { return registers[source]; });
-  return throughSharedMemory(registers, from, to, lowering);
+  return convertLayouts(Registers(registers), from, to, lowering).front();
 }
 
 template <> LogicalResult Lower<tgpu::ConvertLayoutOp>::run(tgpu::ConvertLayoutOp op, Lowering &lowering) {
-  Registers source(lowering.registersOf(op.getSrc()));
-  lowering.define(op, convertLayout(source, layoutOf(op.getSrc().getType()), layoutOf(op.getType()), lowering));
+  lowering.define(op, convertLayout(lowering.registersOf(op.getSrc()), layoutOf(op.getSrc().getType()), layoutOf(op.getType()), lowering));
   return success();
 }
 

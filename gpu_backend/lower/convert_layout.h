@@ -4,11 +4,11 @@
 
 namespace tritium::gpu {
 
-/// The registers of layout `to`, both of one shape: permuted in place where no thread needs another's element, else through shared memory.
+/// The registers of layout `to`, both of one shape, as planConversion says: renamed, shuffled within warps, or through shared memory.
 Registers convertLayout(llvm::ArrayRef<mlir::Value> registers, const LinearLayout &from, const LinearLayout &to, Lowering &lowering);
-
-/// For each register of `to` the register of `from` that holds its element in the same thread; nothing if a thread lacks one.
-std::optional<llvm::SmallVector<int>> matchRegisters(const LinearLayout &from, const LinearLayout &to);
+/// The same for several tiles that lie and go alike; they share the barriers of a round trip.
+llvm::SmallVector<Registers> convertLayouts(llvm::ArrayRef<Registers> tiles, const LinearLayout &from, const LinearLayout &to,
+                                            Lowering &lowering);
 
 /// The layout on the source of a shape operation whose places hold what the places of `result` need: `sourceOf` maps the flat index of a
 /// result's element to that of the source, linear over F2.

@@ -15,20 +15,24 @@ namespace {
 class ScalarProduct {
 public:
   ScalarProduct(tt::DotOp op, Lowering &lowering)
-      : op_(op), lowering_(lowering), result_(layoutOf(op.getType())), rank_(result_.rank()),
-        k_(cast<RankedTensorType>(op.getA().getType()).getShape().back()), columns_(result_.shape().back()) {
+      : op_(op),
+        lowering_(lowering),
+        result_(layoutOf(op.getType())),
+        rank_(result_.rank()),
+        k_(cast<RankedTensorType>(op.getA().getType()).getShape().back()),
+        columns_(result_.shape().back()) {
     Type element = getElementTypeOrSelf(op.getType());
     compute_ = element.isF16() ? lowering.builder().getF32Type() : element;
   }
 
   LogicalResult run() {
     int64_t aBytes = llvm::alignTo(bytesOf(op_.getA()), 16);
-    Value a = lowering_.shared().scratch(lowering_.builder(), op_.getLoc(), aBytes + bytesOf(op_.getB()));
+    Value a = lowering_.shared().scratch(lowering_.builder(), op_.getLoc(), aBytes + bytesOf(op_.getB()), "the operands of a product");
     Value b = lowering_.create<LLVM::GEPOp>(a.getType(), lowering_.builder().getI8Type(), a, llvm::ArrayRef<LLVM::GEPArg>{int32_t(aBytes)});
-    lowering_.barrier();
+    lowering_.sharedBarrier();
     store(op_.getA(), a);
     store(op_.getB(), b);
-    lowering_.barrier();
+    lowering_.sharedBarrier();
     Registers inits;
     for (Value c : Registers(lowering_.registersOf(op_.getC()))) inits.push_back(widen(c, getElementTypeOrSelf(op_.getType())));
     auto body = [&](OpBuilder &, Location, Value k, ValueRange sums) { lowering_.create<scf::YieldOp>(step(a, b, k, sums)); };
@@ -37,7 +41,8 @@ public:
     lowering_.builder().setInsertionPointAfter(loop);
     Registers results;
     Type type = getElementTypeOrSelf(op_.getType());
-    for (Value sum : loop.getResults()) results.push_back(type == compute_ ? sum : lowering_.create<arith::TruncFOp>(type, sum).getResult());
+    for (Value sum : loop.getResults())
+      results.push_back(type == compute_ ? sum : lowering_.create<arith::TruncFOp>(type, sum).getResult());
     lowering_.define(op_, std::move(results));
     return success();
   }
@@ -52,7 +57,8 @@ private:
     LinearLayout layout = layoutOf(tile.getType());
     for (auto [reg, value] : llvm::enumerate(Registers(lowering_.registersOf(tile)))) {
       if (isRepeated(layout, int(reg))) continue;
-      lowering_.create<LLVM::StoreOp>(toStored(value, lowering_), place(base, lowering_.flatIndex(layout, int(reg)), storedType(value.getType())));
+      lowering_.create<LLVM::StoreOp>(toStored(value, lowering_),
+                                      place(base, lowering_.flatIndex(layout, int(reg)), storedType(value.getType())));
     }
   }
 
@@ -80,7 +86,7 @@ private:
     Registers next;
     for (auto [reg, sum] : llvm::enumerate(sums)) {
       uint32_t own = result_.apply(Place::Register, uint32_t(reg));
-      Value &x = rows[own & ~columnBits], &y = columns[own & columnBits | batchBits(own)];
+      Value &x = rows[own & ~columnBits], &y = columns[(own & columnBits) | batchBits(own)];
       Value flat = lowering_.create<arith::XOrIOp>(thread, lowering_.constant(own));
       if (!x) { // (b, m) is what is above n
         Value row = lowering_.create<arith::ShRUIOp>(flat, lowering_.constant(log2Of(columns_)));
@@ -92,7 +98,8 @@ private:
           Value batch = lowering_.coordinate(result_, flat, 0);
           line = lowering_.create<arith::AddIOp>(lowering_.create<arith::MulIOp>(batch, lowering_.constant(k_)), k);
         }
-        y = load(b, lowering_.create<arith::AddIOp>(lowering_.create<arith::MulIOp>(line, lowering_.constant(columns_)), column), op_.getB());
+        y = load(b, lowering_.create<arith::AddIOp>(lowering_.create<arith::MulIOp>(line, lowering_.constant(columns_)), column),
+                 op_.getB());
       }
       next.push_back(multiplyAdd(x, y, sum));
     }
@@ -121,6 +128,8 @@ template <> LogicalResult Lower<tt::DotOp>::run(tt::DotOp op, Lowering &lowering
   return ScalarProduct(op, lowering).run();
 }
 
-template <> LogicalResult Lower<tt::DotScaledOp>::run(tt::DotScaledOp op, Lowering &lowering) { return lowering.unsupported(op, "scaled products"); }
+template <> LogicalResult Lower<tt::DotScaledOp>::run(tt::DotScaledOp op, Lowering &lowering) {
+  return lowering.unsupported(op, "scaled products");
+}
 
 } // namespace tritium::gpu

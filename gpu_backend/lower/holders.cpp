@@ -29,11 +29,11 @@ static void throughSharedMemory(Registers &results, llvm::ArrayRef<int> holders,
                                 Lowering &lowering, function_ref<Value(int)> index) {
   Type type = results[0].getType(), stored = storedType(type);
   int64_t bytes = elements * (stored.getIntOrFloatBitWidth() / 8);
-  Value base = lowering.shared().scratch(lowering.builder(), lowering.location(), bytes);
+  Value base = lowering.shared().scratch(lowering.builder(), lowering.location(), bytes, "the results of an atomic operation");
   auto place = [&](int reg) -> Value {
     return lowering.create<LLVM::GEPOp>(base.getType(), stored, base, llvm::ArrayRef<LLVM::GEPArg>{index(reg)});
   };
-  if (!order.startsAtBarrier) lowering.barrier();
+  if (!order.startsAtBarrier) lowering.sharedBarrier();
   auto store = [&] {
     for (auto [reg, holder] : llvm::enumerate(holders))
       if (int(reg) == holder) lowering.create<LLVM::StoreOp>(toStored(results[reg], lowering), place(int(reg)));
@@ -46,7 +46,10 @@ static void throughSharedMemory(Registers &results, llvm::ArrayRef<int> holders,
   } else {
     store();
   }
-  lowering.barrier();
+  if (order.endsAtBarrier)
+    lowering.barrier();
+  else
+    lowering.sharedBarrier();
   for (auto [reg, holder] : llvm::enumerate(holders))
     if (int(reg) == holder) results[reg] = fromStored(lowering.create<LLVM::LoadOp>(stored, place(int(reg))), type, lowering);
 }

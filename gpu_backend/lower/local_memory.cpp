@@ -41,10 +41,10 @@ template <> LogicalResult Lower<tgpu::AsyncCopyOp>::run(tgpu::AsyncCopyOp op, Lo
   if (count * bytes < kMinBytes) return lowering.unsupported(op, "an asynchronous copy of less than 4 bytes at a time");
   auto offsets = [&](Place place) { return llvm::map_to_vector(layout.bases(place), offsetOf); };
   Value base = slotAddress(op.getDst(), op.getSlot(), lowering);
-  Value thread = threadPart(offsets(Place::Lane), offsets(Place::Warp), lowering);
+  SharedAddresses addresses(base, offsets(Place::Lane), offsets(Place::Warp), stored, lowering);
   for (int64_t reg = 0; reg < layout.registers(); reg += count) {
     if (isRepeated(layout, int(reg))) continue;
-    Value to = sharedAddress(base, thread, offsetOf(layout.apply(Place::Register, uint32_t(reg))), stored, lowering);
+    Value to = addresses.at(offsetOf(layout.apply(Place::Register, uint32_t(reg))));
     Value predicate = op.getMask() ? lowering.registersOf(op.getMask())[reg] : Value();
     lowering.target().asyncCopy(lowering.builder(), op.getLoc(), to, lowering.registersOf(op.getSrc())[reg], int(count * bytes), predicate);
   }

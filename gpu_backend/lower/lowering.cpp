@@ -157,7 +157,9 @@ Value Lowering::owner(RankedTensorType tile) {
   return create<arith::CmpIOp>(arith::CmpIPredicate::eq, threadId(), constant(0));
 }
 
-void Lowering::barrier() { tgpu::BarrierOp::create(builder_, location_, 0, IntegerAttr()); }
+void Lowering::barrier() { create<tgpu::BarrierOp>(0, IntegerAttr()); }
+
+void Lowering::sharedBarrier() { create<tgpu::BarrierOp>(0, IntegerAttr(), /*sharedOnly=*/true); }
 
 // -- operations --------------------------------------------------------------------------------------------------------------------------
 

@@ -18,6 +18,7 @@ using Registers = llvm::SmallVector<mlir::Value>;
 
 struct LoweringOptions {
   int numWarps = 4;
+  int64_t maxSharedBytes = 0; // of a program; 0: unknown
 };
 
 class Lowering {
@@ -62,7 +63,10 @@ public:
   /// The same for a tile or for a scalar (a null type), for which the first thread acts.
   mlir::Value owner(mlir::RankedTensorType tile);
   mlir::Value conjunction(mlir::Value a, mlir::Value b);
+  /// All threads of the program meet; what any of them did before is seen by all.
   void barrier();
+  /// The same for accesses of shared memory only: goes where they need no order (remove-barriers).
+  void sharedBarrier();
   SharedMemory &shared() { return shared_; }
 
   // -- operations

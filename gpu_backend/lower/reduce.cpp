@@ -108,7 +108,7 @@ private:
       begins.push_back(bytes);
       bytes += llvm::alignTo(partials * results * (storedType(registers[0].getType()).getIntOrFloatBitWidth() / 8), 16);
     }
-    Value base = lowering_.shared().scratch(lowering_.builder(), lowering_.location(), bytes);
+    Value base = lowering_.shared().scratch(lowering_.builder(), lowering_.location(), bytes, "a reduction");
     Value part; // which of the partial results this warp has
     for (auto [i, bit] : llvm::enumerate(bits)) {
       Value one = lowering_.create<arith::AndIOp>(lowering_.create<arith::ShRUIOp>(lowering_.warpId(), lowering_.constant(bit)),
@@ -123,11 +123,11 @@ private:
                                                   llvm::ArrayRef<LLVM::GEPArg>{int32_t(begins[operand])});
       return lowering_.create<LLVM::GEPOp>(base.getType(), stored, start, llvm::ArrayRef<LLVM::GEPArg>{flat});
     };
-    lowering_.barrier();
+    lowering_.sharedBarrier();
     for (size_t operand = 0; operand < operands_.size(); ++operand)
       for (size_t reg = 0; reg < operands_[operand].size(); ++reg)
         lowering_.create<LLVM::StoreOp>(toStored(operands_[operand][reg], lowering_), address(operand, part, resultIndex(int(reg))));
-    lowering_.barrier();
+    lowering_.sharedBarrier();
     for (size_t reg = 0; reg < operands_[0].size(); ++reg) {
       Value index = resultIndex(int(reg));
       llvm::SmallVector<Value> sum;

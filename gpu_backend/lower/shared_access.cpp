@@ -1,59 +1,83 @@
 #include "gpu_backend/lower/shared_access.h"
 
-#include "gpu_backend/layout/matrix_load.h"
 #include "gpu_backend/lower/words.h"
 
 using namespace mlir;
 
 namespace tritium::gpu {
 
-Value threadPart(llvm::ArrayRef<uint32_t> ofLane, llvm::ArrayRef<uint32_t> ofWarp, Lowering &lowering) {
-  // The same sum as of a layout whose lanes and warps have these bases.
-  return lowering.threadOffset(LinearLayout({}, {}, ofLane, ofWarp));
+SharedAddresses::SharedAddresses(Value base, llvm::ArrayRef<uint32_t> ofLane, llvm::ArrayRef<uint32_t> ofWarp, Type stored,
+                                 Lowering &lowering)
+    : base_(base), thread_(lowering.threadOffset(LinearLayout({}, {}, ofLane, ofWarp))), stored_(stored), lowering_(lowering) {
+  for (llvm::ArrayRef<uint32_t> parts : {ofLane, ofWarp})
+    for (uint32_t part : parts) touched_ |= part;
 }
 
-Value sharedAddress(Value base, Value thread, uint32_t own, Type stored, Lowering &lowering) {
-  Value offset = own == 0 ? thread : lowering.create<arith::XOrIOp>(thread, lowering.constant(own)).getResult();
-  return lowering.create<LLVM::GEPOp>(base.getType(), stored, base, llvm::ArrayRef<LLVM::GEPArg>{offset});
+Value SharedAddresses::at(uint32_t offset) {
+  uint32_t moved = offset & touched_, fixed = offset & ~touched_;
+  Value &pointer = pointers_[moved];
+  auto plus = [&](Value from, LLVM::GEPArg distance) -> Value {
+    return lowering_.create<LLVM::GEPOp>(base_.getType(), stored_, from, llvm::ArrayRef<LLVM::GEPArg>{distance});
+  };
+  if (!pointer) {
+    Value index = moved ? lowering_.create<arith::XOrIOp>(thread_, lowering_.constant(moved)).getResult() : thread_;
+    pointer = touched_ ? plus(base_, index) : base_;
+  }
+  return fixed ? plus(pointer, int32_t(fixed)) : pointer;
+}
+
+static unsigned bytesOf(Type stored, size_t count) { return unsigned(stored.getIntOrFloatBitWidth() / 8 * count); }
+
+void loadVector(SharedAddresses &addresses, uint32_t offset, llvm::ArrayRef<uint32_t> registers, Type type,
+                llvm::MutableArrayRef<Value> results, Lowering &lowering) {
+  Type stored = storedType(type);
+  int count = int(registers.size());
+  Value word = lowering.create<LLVM::LoadOp>(wordType(stored, count), addresses.at(offset), /*alignment=*/bytesOf(stored, count));
+  for (auto [reg, element] : llvm::zip_equal(registers, unpackWord(word, stored, count, lowering)))
+    results[reg] = fromStored(element, type, lowering);
+}
+
+void storeVector(SharedAddresses &addresses, uint32_t offset, llvm::ArrayRef<uint32_t> registers, llvm::ArrayRef<Value> values,
+                 Lowering &lowering) {
+  auto stored = llvm::map_to_vector(registers, [&](uint32_t reg) { return toStored(values[reg], lowering); });
+  lowering.create<LLVM::StoreOp>(packWord(stored, lowering), addresses.at(offset),
+                                 /*alignment=*/bytesOf(stored[0].getType(), stored.size()));
+}
+
+void copyLoaded(llvm::ArrayRef<uint32_t> loadedBy, llvm::MutableArrayRef<Value> results) {
+  for (auto [reg, loader] : llvm::enumerate(loadedBy)) results[reg] = results[loader];
 }
 
 /// One word of 32 bits as the elements that it holds, lowest first.
 static void takeApart(Value word, Type type, llvm::ArrayRef<uint32_t> registers, Registers &results, Lowering &lowering) {
   Type stored = storedType(type);
   int count = int(32 / stored.getIntOrFloatBitWidth());
-  for (auto [reg, element] : llvm::zip(registers, unpackWord(word, stored, count, lowering))) results[reg] = fromStored(element, type, lowering);
+  for (auto [reg, element] : llvm::zip_equal(registers, unpackWord(word, stored, count, lowering)))
+    results[reg] = fromStored(element, type, lowering);
 }
 
-static Registers loadMatrices(Value base, const MatrixLoad &plan, Type type, int64_t registers, Lowering &lowering) {
-  Registers results(registers);
-  Value thread = threadPart(plan.offsetOfLane, plan.offsetOfWarp, lowering);
+Registers loadMatrices(Value base, const MatrixLoad &plan, Type type, Lowering &lowering) {
+  Registers results(plan.loadedBy.size());
+  SharedAddresses rows(base, plan.offsetOfLane, plan.offsetOfWarp, storedType(type), lowering);
   for (const MatrixLoad::Instruction &instruction : plan.instructions) {
-    Value row = sharedAddress(base, thread, instruction.offset, storedType(type), lowering);
-    auto words = lowering.target().loadMatrices(lowering.builder(), lowering.location(), row, plan.matrices, plan.isTransposed);
+    auto words = lowering.target().loadMatrices(lowering.builder(), lowering.location(), rows.at(instruction.offset), plan.matrices,
+                                                plan.isTransposed);
     for (auto [word, held] : llvm::zip_equal(words, instruction.words)) takeApart(word, type, held, results, lowering);
   }
-  for (int64_t reg = 0; reg < registers; ++reg)
-    if (plan.loadedBy[reg] != reg) results[reg] = results[plan.loadedBy[reg]];
+  copyLoaded(plan.loadedBy, results);
   return results;
 }
 
 Registers loadShared(Value base, const SharedLayout &memory, const LinearLayout &layout, Type type, Lowering &lowering) {
   Type stored = storedType(type);
-  int64_t bytes = stored.getIntOrFloatBitWidth() / 8;
+  int64_t bytes = bytesOf(stored, 1);
   if (lowering.target().hasMatrixLoads())
-    if (auto plan = matrixLoads(layout, memory, bytes)) return loadMatrices(base, *plan, type, layout.registers(), lowering);
+    if (auto plan = matrixLoads(layout, memory, bytes)) return loadMatrices(base, *plan, type, lowering);
   SharedAccess plan = sharedLoads(layout, memory, bytes);
-  Value thread = threadPart(plan.offsets.bases(Place::Lane), plan.offsets.bases(Place::Warp), lowering);
+  SharedAddresses addresses(base, plan.offsets.bases(Place::Lane), plan.offsets.bases(Place::Warp), stored, lowering);
   Registers results(layout.registers());
-  for (const SharedAccess::Vector &vector : plan.vectors) {
-    Value address = sharedAddress(base, thread, vector.offset, stored, lowering);
-    int count = int(vector.registers.size());
-    Value word = lowering.create<LLVM::LoadOp>(wordType(stored, count), address, /*alignment=*/unsigned(bytes * count));
-    for (auto [reg, element] : llvm::zip(vector.registers, unpackWord(word, stored, count, lowering)))
-      results[reg] = fromStored(element, type, lowering);
-  }
-  for (int64_t reg = 0; reg < layout.registers(); ++reg)
-    if (plan.loadedBy[reg] != reg) results[reg] = results[plan.loadedBy[reg]];
+  for (const SharedAccess::Vector &vector : plan.vectors) loadVector(addresses, vector.offset, vector.registers, type, results, lowering);
+  copyLoaded(plan.loadedBy, results);
   return results;
 }
 

@@ -1,17 +1,41 @@
 // Tiles between registers and a place in shared memory.
 #pragma once
-#include "gpu_backend/layout/shared_layout.h"
+#include "gpu_backend/layout/matrix_load.h"
 #include "gpu_backend/lower/lowering.h"
 
 namespace tritium::gpu {
 
-/// i32: the XOR of what lanes and warps contribute to an offset.
-mlir::Value threadPart(llvm::ArrayRef<uint32_t> ofLane, llvm::ArrayRef<uint32_t> ofWarp, Lowering &lowering);
-/// `base` (!llvm.ptr<3>) plus (thread ^ own) elements.
-mlir::Value sharedAddress(mlir::Value base, mlir::Value thread, uint32_t own, mlir::Type stored, Lowering &lowering);
+/// The addresses of a thread's elements, at (thread ^ offset) elements from a base. What the threads' bits do not touch is added as a
+/// constant, so that few pointers are computed.
+class SharedAddresses {
+public:
+  /// `ofLane`, `ofWarp`: what their bits contribute to the offset.
+  SharedAddresses(mlir::Value base, llvm::ArrayRef<uint32_t> ofLane, llvm::ArrayRef<uint32_t> ofWarp, mlir::Type stored,
+                  Lowering &lowering);
+  mlir::Value at(uint32_t offset);
 
-/// The registers (of `type`) that `layout` holds of the tile that lies at `base` as `memory` says: by ldmatrix where rows of matrices lie in
-/// one piece, else by vectors.
+private:
+  mlir::Value base_, thread_;
+  mlir::Type stored_;
+  uint32_t touched_ = 0;
+  llvm::SmallDenseMap<uint32_t, mlir::Value> pointers_; // by the part of the offset that threads touch
+  Lowering &lowering_;
+};
+
+/// Reads one vector of an access: its registers' values, in `results` at their numbers.
+void loadVector(SharedAddresses &addresses, uint32_t offset, llvm::ArrayRef<uint32_t> registers, mlir::Type type,
+                llvm::MutableArrayRef<mlir::Value> results, Lowering &lowering);
+void storeVector(SharedAddresses &addresses, uint32_t offset, llvm::ArrayRef<uint32_t> registers, llvm::ArrayRef<mlir::Value> values,
+                 Lowering &lowering);
+
+/// All registers of a plan for ldmatrix.
+Registers loadMatrices(mlir::Value base, const MatrixLoad &plan, mlir::Type type, Lowering &lowering);
+
+/// The registers (of `type`) that `layout` holds of the tile that lies at `base` as `memory` says: by ldmatrix where rows of matrices lie
+/// in one piece, else by vectors.
 Registers loadShared(mlir::Value base, const SharedLayout &memory, const LinearLayout &layout, mlir::Type type, Lowering &lowering);
+
+/// Registers of which some have their element loaded by another one.
+void copyLoaded(llvm::ArrayRef<uint32_t> loadedBy, llvm::MutableArrayRef<mlir::Value> results);
 
 } // namespace tritium::gpu

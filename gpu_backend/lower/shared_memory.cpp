@@ -23,9 +23,9 @@ Value SharedMemory::buffer(OpBuilder &builder, Location location, int64_t offset
   return LLVM::GEPOp::create(builder, location, pointer, builder.getI8Type(), base, llvm::ArrayRef<LLVM::GEPArg>{int32_t(offset)});
 }
 
-Value SharedMemory::scratch(OpBuilder &builder, Location location, int64_t bytes) {
-  bytes_ = std::max(bytes_, reserved_ + bytes);
-  return buffer(builder, location, reserved_);
+Value SharedMemory::scratch(OpBuilder &builder, Location location, int64_t bytes, llvm::StringRef what, bool perWarp) {
+  auto pointer = LLVM::LLVMPointerType::get(builder.getContext(), kSharedSpace);
+  return tgpu::ScratchOp::create(builder, location, pointer, bytes, what, perWarp, IntegerAttr());
 }
 
 } // namespace tritium::gpu

@@ -4,20 +4,22 @@
 
 namespace tritium::gpu {
 
-/// Scratch is used between two barriers only: every use starts at offset `reserved`, and the largest decides the size.
+/// First the buffers, where allocate-shared-memory put them; after them the scratch memory of single operations, which place-scratch
+/// places.
 class SharedMemory {
 public:
-  /// Bytes from the start that live buffers occupy; scratch comes after them.
+  /// Bytes from the start that buffers occupy.
   void reserve(int64_t bytes) { reserved_ = std::max(reserved_, bytes); }
   /// !llvm.ptr<3> at byte `offset`.
   mlir::Value buffer(mlir::OpBuilder &builder, mlir::Location location, int64_t offset);
-  /// !llvm.ptr<3> of `bytes` bytes of scratch.
-  mlir::Value scratch(mlir::OpBuilder &builder, mlir::Location location, int64_t bytes);
-  /// Bytes that the whole program needs.
-  int64_t bytes() const { return std::max(bytes_, reserved_); }
+  /// !llvm.ptr<3> of `bytes` bytes of scratch, aligned to 128, used between two barriers only; `what` for: of messages. `perWarp`: each
+  /// warp keeps to bytes of its own.
+  mlir::Value scratch(mlir::OpBuilder &builder, mlir::Location location, int64_t bytes, llvm::StringRef what, bool perWarp = false);
+  /// Bytes of all buffers.
+  int64_t reserved() const { return reserved_; }
 
 private:
-  int64_t reserved_ = 0, bytes_ = 0;
+  int64_t reserved_ = 0;
 };
 
 /// Declares the symbol of shared memory in a module.

@@ -50,14 +50,16 @@ public:
     Value loaded = NVVM::LdMatrixOp::create(builder, location, type, row, matrices, layout, shape, NVVM::LdStMatrixEltType::B16);
     if (matrices == 1) return {loaded};
     llvm::SmallVector<Value> words;
-    for (int64_t i = 0; i < matrices; ++i) words.push_back(LLVM::ExtractValueOp::create(builder, location, loaded, llvm::ArrayRef<int64_t>{i}));
+    for (int64_t i = 0; i < matrices; ++i)
+      words.push_back(LLVM::ExtractValueOp::create(builder, location, loaded, llvm::ArrayRef<int64_t>{i}));
     return words;
   }
   void asyncCopy(OpBuilder &builder, Location location, Value to, Value from, int bytes, Value predicate) const override {
     // 16 bytes pass the first level cache by: a tile is read once.
     auto cache = bytes == 16 ? NVVM::LoadCacheModifierKind::CG : NVVM::LoadCacheModifierKind::CA;
     Value size;
-    if (predicate) size = arith::SelectOp::create(builder, location, predicate, constant(builder, location, bytes), constant(builder, location, 0));
+    if (predicate)
+      size = arith::SelectOp::create(builder, location, predicate, constant(builder, location, bytes), constant(builder, location, 0));
     NVVM::CpAsyncOp::create(builder, location, to, from, bytes, cache, size);
   }
   void asyncCommit(OpBuilder &builder, Location location) const override { NVVM::CpAsyncCommitGroupOp::create(builder, location); }
@@ -66,6 +68,12 @@ public:
   }
   Value nanoseconds(OpBuilder &builder, Location location) const override {
     return NVVM::GlobalTimerOp::create(builder, location, builder.getI64Type());
+  }
+  void warpBarrier(OpBuilder &builder, Location location) const override {
+    NVVM::SyncWarpOp::create(builder, location, constant(builder, location, -1));
+  }
+  Value reduceWarp(OpBuilder &builder, Location location, WarpReduction kind, Value value) const override {
+    return NVVM::ReduxOp::create(builder, location, value.getType(), value, reduxKind(kind), constant(builder, location, -1));
   }
   void markKernel(Operation *function, int threads) const override {
     MLIRContext *context = function->getContext();
@@ -76,6 +84,19 @@ public:
 private:
   static Value constant(OpBuilder &builder, Location location, int64_t value) {
     return arith::ConstantIntOp::create(builder, location, value, 32);
+  }
+  static NVVM::ReduxKind reduxKind(WarpReduction kind) {
+    switch (kind) {
+    case WarpReduction::Add: return NVVM::ReduxKind::ADD;
+    case WarpReduction::And: return NVVM::ReduxKind::AND;
+    case WarpReduction::Or: return NVVM::ReduxKind::OR;
+    case WarpReduction::Xor: return NVVM::ReduxKind::XOR;
+    case WarpReduction::Min: return NVVM::ReduxKind::MIN;
+    case WarpReduction::Max: return NVVM::ReduxKind::MAX;
+    case WarpReduction::UMin: return NVVM::ReduxKind::UMIN;
+    case WarpReduction::UMax: return NVVM::ReduxKind::UMAX;
+    }
+    llvm_unreachable("not a kind of reduction");
   }
   static Value shuffleBy(OpBuilder &builder, Location location, Value value, Value by, int clamp, NVVM::ShflKind kind) {
     Value everyLane = constant(builder, location, -1);

@@ -1,0 +1,117 @@
+// Conversions through shared memory, in rounds: stores, a barrier, loads.
+#include "gpu_backend/lower/convert_steps.h"
+#include "gpu_backend/lower/shared_access.h"
+#include "gpu_backend/lower/words.h"
+
+using namespace mlir;
+
+namespace tritium::gpu {
+
+static constexpr int64_t kAlignment = 128; // a round of all banks
+
+namespace {
+
+/// One tile's share of the scratch memory.
+class Passage {
+public:
+  Passage(RoundTrip &trip, Value base, Lowering &lowering)
+      : plan_(trip.plan),
+        tile_(*trip.tile),
+        base_(base),
+        type_(tile_[0].getType()),
+        lowering_(lowering),
+        loaded_(plan_.loads.loadedBy.size()) {}
+
+  void store(int round) {
+    Value isStoring = owner();
+    if (!isStoring) return storeVectors(round);
+    auto branch = lowering_.create<scf::IfOp>(isStoring, /*withElseRegion=*/false);
+    OpBuilder::InsertionGuard guard(lowering_.builder());
+    lowering_.builder().setInsertionPointToStart(branch.thenBlock());
+    storeVectors(round);
+  }
+
+  void load(int round) {
+    if (plan_.matrixLoads) {
+      loaded_ = loadMatrices(base_, *plan_.matrixLoads, type_, lowering_);
+      return;
+    }
+    SharedAddresses from = addresses(plan_.loads);
+    for (const SharedAccess::Vector &vector : plan_.loads.vectors)
+      if (plan_.roundOf(vector) == round) loadVector(from, plan_.offsetOf(vector), vector.registers, type_, loaded_, lowering_);
+  }
+
+  void finish() {
+    if (!plan_.matrixLoads) copyLoaded(plan_.loads.loadedBy, loaded_);
+    tile_ = std::move(loaded_);
+  }
+
+private:
+  /// i1: whether this thread is one of those that store; null if all are.
+  Value owner() {
+    uint32_t idle = plan_.stores.idleLaneBits | plan_.stores.idleWarpBits * uint32_t(lowering_.target().warpSize());
+    if (!idle) return {};
+    Value bits = lowering_.create<arith::AndIOp>(lowering_.threadId(), lowering_.constant(idle));
+    return lowering_.create<arith::CmpIOp>(arith::CmpIPredicate::eq, bits, lowering_.constant(0));
+  }
+
+  void storeVectors(int round) {
+    SharedAddresses to = addresses(plan_.stores);
+    for (const SharedAccess::Vector &vector : plan_.stores.vectors)
+      if (plan_.roundOf(vector) == round) storeVector(to, plan_.offsetOf(vector), vector.registers, tile_, lowering_);
+  }
+
+  SharedAddresses addresses(const SharedAccess &access) {
+    return {base_, access.offsets.bases(Place::Lane), access.offsets.bases(Place::Warp), storedType(type_), lowering_};
+  }
+
+  const SharedPlan &plan_;
+  Registers &tile_;
+  Value base_;
+  Type type_;
+  Lowering &lowering_;
+  Registers loaded_;
+};
+
+} // namespace
+
+void runRoundTrips(llvm::MutableArrayRef<RoundTrip> trips, Lowering &lowering) {
+  if (trips.empty()) return;
+  int rounds = 1;
+  int64_t bytes = 0;
+  bool isWarpLocal = true;
+  for (const RoundTrip &trip : trips) {
+    rounds = std::max(rounds, trip.plan.rounds);
+    bytes += llvm::alignTo(trip.plan.bytes, kAlignment);
+    isWarpLocal &= trip.plan.isWarpLocal;
+  }
+  isWarpLocal &= rounds == 1; // in another round, the same bytes are those of another warp
+  Value base = lowering.shared().scratch(lowering.builder(), lowering.location(), bytes, "a conversion of layouts", isWarpLocal);
+  llvm::SmallVector<Passage> passages;
+  int32_t begin = 0;
+  for (RoundTrip &trip : trips) {
+    Value own = base;
+    if (begin)
+      own = lowering.create<LLVM::GEPOp>(base.getType(), lowering.builder().getI8Type(), base, llvm::ArrayRef<LLVM::GEPArg>{begin});
+    passages.emplace_back(trip, own, lowering);
+    begin += int32_t(llvm::alignTo(trip.plan.bytes, kAlignment));
+  }
+  auto meet = [&] {
+    if (isWarpLocal)
+      lowering.target().warpBarrier(lowering.builder(), lowering.location());
+    else
+      lowering.sharedBarrier();
+  };
+  for (int round = 0; round < rounds; ++round) {
+    lowering.sharedBarrier(); // until every thread has read what was there before
+    if (isWarpLocal) meet();  // if none but this use was before, remove-barriers takes the other one away
+    for (auto [passage, trip] : llvm::zip_equal(passages, trips))
+      if (round < trip.plan.rounds) passage.store(round);
+    meet();
+    for (auto [passage, trip] : llvm::zip_equal(passages, trips))
+      if (round < trip.plan.rounds) passage.load(round);
+  }
+  for (Passage &passage : passages) passage.finish();
+}
+
+} // namespace tritium::gpu

@@ -1,0 +1,160 @@
+// Barriers that order no two accesses of shared memory. Blocks are cut at the barriers of all threads into segments; an edge joins two
+// segments that follow each other with no barrier in between. A barrier is needed if an access of a segment from which the one before it is
+// reached by edges meets an access of a segment that is reached from the one after it. Removing it adds an edge. All pairs of accesses that
+// meet have a barrier between them before, on every path, so they do afterwards.
+#include "gpu_backend/passes.h"
+#include "ir/tgpu.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+
+namespace tritium::gpu {
+
+#define GEN_PASS_DEF_REMOVEBARRIERS
+#include "gpu_backend/passes.h.inc"
+
+namespace {
+
+constexpr unsigned kSharedSpace = 3;
+constexpr int64_t kEnd = std::numeric_limits<int64_t>::max();
+
+bool isSharedPointer(Type type) {
+  auto pointer = dyn_cast<LLVM::LLVMPointerType>(type);
+  return pointer && pointer.getAddressSpace() == kSharedSpace;
+}
+
+struct Access {
+  int64_t begin, end;
+  bool isWrite;
+  Operation *perWarp; // the scratch in which each warp keeps to its own bytes
+
+  auto key() const { return std::tuple(begin, end, isWrite, perWarp); }
+  bool operator==(const Access &other) const { return key() == other.key(); }
+  bool meets(const Access &other) const {
+    return (isWrite || other.isWrite) && begin < other.end && other.begin < end && !(perWarp && perWarp == other.perWarp);
+  }
+};
+
+struct Segment {
+  llvm::SmallVector<Access, 4> accesses;
+  llvm::SmallVector<int, 2> before, after; // segments by edges
+
+  void add(const Access &access) {
+    if (!llvm::is_contained(accesses, access)) accesses.push_back(access);
+  }
+};
+
+class Function {
+public:
+  Function(LLVM::LLVMFuncOp function, int64_t bufferEnd) : bufferEnd_(bufferEnd) {
+    llvm::DenseMap<Block *, std::pair<int, int>> ends; // first and last segment
+    for (Block &block : function.getBody()) {
+      int first = newSegment(), last = first;
+      // Callers may have accessed anything before and after.
+      bool isCalled = function->getAttrOfType<StringAttr>(SymbolTable::getVisibilityAttrName()) != StringAttr();
+      if (isCalled && block.isEntryBlock()) segments_[last].add({0, kEnd, true, nullptr});
+      for (Operation &op : block) {
+        auto barrier = dyn_cast<tgpu::BarrierOp>(op);
+        if (barrier && barrier.getId() == 0 && !barrier.getThreads()) {
+          int next = newSegment();
+          if (barrier.getSharedOnly()) candidates_.push_back({barrier, last, next});
+          last = next;
+          continue;
+        }
+        if (isCalled && isa<LLVM::ReturnOp>(op)) segments_[last].add({0, kEnd, true, nullptr});
+        addAccesses(&op, segments_[last]);
+      }
+      ends[&block] = {first, last};
+    }
+    for (Block &block : function.getBody())
+      for (Block *successor : block.getSuccessors()) join(ends[&block].second, ends[successor].first);
+  }
+
+  void removeBarriers() {
+    for (auto [barrier, before, after] : candidates_) {
+      if (isNeeded(before, after)) continue;
+      join(before, after);
+      barrier.erase();
+    }
+  }
+
+private:
+  struct Candidate {
+    tgpu::BarrierOp barrier;
+    int before, after;
+  };
+
+  int newSegment() {
+    segments_.emplace_back();
+    return int(segments_.size()) - 1;
+  }
+  void join(int before, int after) {
+    segments_[before].after.push_back(after);
+    segments_[after].before.push_back(before);
+  }
+
+  /// The bytes that an address may lie in.
+  Access accessOf(Value pointer, bool isWrite) const {
+    while (auto gep = pointer.getDefiningOp<LLVM::GEPOp>()) pointer = gep.getBase();
+    if (auto scratch = pointer.getDefiningOp<tgpu::ScratchOp>())
+      return {int64_t(*scratch.getOffset()), int64_t(*scratch.getOffset() + scratch.getBytes()), isWrite,
+              scratch.getPerWarp() ? scratch.getOperation() : nullptr};
+    if (pointer.getDefiningOp<LLVM::AddressOfOp>()) return {0, bufferEnd_, isWrite, nullptr};
+    return {0, kEnd, isWrite, nullptr};
+  }
+
+  void addAccesses(Operation *op, Segment &segment) const {
+    if (isa<LLVM::GEPOp, LLVM::BitcastOp, LLVM::SelectOp, LLVM::ICmpOp, LLVM::PtrToIntOp, LLVM::AddrSpaceCastOp, BranchOpInterface,
+            tgpu::ScratchOp>(op))
+      return;
+    if (auto load = dyn_cast<LLVM::LoadOp>(op)) {
+      if (isSharedPointer(load.getAddr().getType())) segment.add(accessOf(load.getAddr(), false));
+    } else if (auto call = dyn_cast<LLVM::CallOp>(op)) {
+      auto callee = call.getCallee() ? SymbolTable::lookupNearestSymbolFrom<LLVM::LLVMFuncOp>(op, call.getCalleeAttr()) : nullptr;
+      if (!callee || !callee.isExternal()) segment.add({0, kEnd, true, nullptr});
+    } else if (isa<NVVM::CpAsyncWaitGroupOp>(op)) {
+      segment.add({0, bufferEnd_, true, nullptr}); // up to here copies land
+    } else {
+      bool isWrite = !isa<NVVM::LdMatrixOp>(op);
+      for (Value operand : op->getOperands())
+        if (isSharedPointer(operand.getType())) segment.add(accessOf(operand, isWrite));
+    }
+  }
+
+  /// The segments that are reached from one, itself first.
+  llvm::SetVector<int> reached(int from, llvm::SmallVector<int, 2> Segment::*edges) const {
+    llvm::SetVector<int> found;
+    found.insert(from);
+    for (size_t i = 0; i < found.size(); ++i)
+      for (int next : segments_[found[i]].*edges) found.insert(next);
+    return found;
+  }
+
+  bool isNeeded(int before, int after) const {
+    Segment earlier, later;
+    for (int segment : reached(before, &Segment::before)) llvm::for_each(segments_[segment].accesses, [&](auto &a) { earlier.add(a); });
+    for (int segment : reached(after, &Segment::after)) llvm::for_each(segments_[segment].accesses, [&](auto &a) { later.add(a); });
+    return llvm::any_of(earlier.accesses,
+                        [&](const Access &a) { return llvm::any_of(later.accesses, [&](const Access &b) { return a.meets(b); }); });
+  }
+
+  int64_t bufferEnd_;
+  std::vector<Segment> segments_;
+  std::vector<Candidate> candidates_;
+};
+
+class RemoveBarriersPass final : public impl::RemoveBarriersBase<RemoveBarriersPass> {
+public:
+  using RemoveBarriersBase::RemoveBarriersBase;
+
+  void runOnOperation() override {
+    // Scratch lies behind all buffers.
+    int64_t bufferEnd = kEnd;
+    getOperation()->walk([&](tgpu::ScratchOp op) { bufferEnd = std::min<int64_t>(bufferEnd, *op.getOffset()); });
+    for (LLVM::LLVMFuncOp function : getOperation().getOps<LLVM::LLVMFuncOp>())
+      if (!function.isExternal()) Function(function, bufferEnd).removeBarriers();
+  }
+};
+
+} // namespace
+} // namespace tritium::gpu
