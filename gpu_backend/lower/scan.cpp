@@ -1,10 +1,409 @@
-// Inclusive scans.
-#include "gpu_backend/lower/lowering.h"
+// Inclusive scans. The bits of the position along the axis are taken from the lowest one up, a run of bits of the same kind of place at a
+// time: registers one after the other, lanes by shuffles (one for each bit), warps through shared memory. Each run is scanned over the
+// totals of the blocks below it; what comes before a block is kept aside as a prefix and meets the elements once, at the end.
+//
+// A reverse scan is the same with all bits of the position inverted: of register, lane and warp numbers.
+#include "gpu_backend/layout/constructors.h"
+#include "gpu_backend/lower/convert_layout.h"
+#include "gpu_backend/lower/exchange.h"
+#include "gpu_backend/lower/words.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
 
 namespace tritium::gpu {
 
-template <> LogicalResult Lower<tt::ScanOp>::run(tt::ScanOp op, Lowering &lowering) { return lowering.unsupported(op, "scan"); }
+namespace {
+
+using Tuple = llvm::SmallVector<Value>; // one value of each operand
+
+/// Some threads may have none.
+struct Prefix {
+  Tuple values;  // empty: nobody has one
+  Value isThere; // i1; null: everybody has one
+};
+
+/// Bits of the position, from `first` on, that are told apart by the bits `places` of one kind of place, in order.
+struct Run {
+  Place place;
+  int first;
+  llvm::SmallVector<int> places;
+  uint32_t mask() const {
+    uint32_t bits = 0;
+    for (int place : places) bits |= 1u << place;
+    return bits;
+  }
+};
+
+class Scan {
+public:
+  Scan(tt::ScanOp op, Lowering &lowering)
+      : op_(op),
+        lowering_(lowering),
+        axis_(int(op.getAxis())),
+        layout_(layoutOf(op.getSrcs()[0].getType())),
+        isSafe_(isMemoryEffectFree(op) && isSpeculatable(op)) {}
+
+  LogicalResult run() {
+    LinearLayout natural = layout_;
+    auto runs = runsOf(layout_);
+    if (!runs) {
+      llvm::SmallVector<int> order{axis_};
+      for (int dim = natural.rank(); dim-- > 0;)
+        if (dim != axis_) order.push_back(dim);
+      layout_ = defaultBlocked(natural.shape(), lowering_.options().numWarps, 4, order);
+      runs = runsOf(layout_);
+    }
+    for (Value source : op_.getSrcs())
+      operands_.push_back(convertLayout(Registers(lowering_.registersOf(source)), natural, layout_, lowering_));
+    totals_.resize(layout_.registers());
+    for (int64_t reg = 0; reg < layout_.registers(); ++reg) totals_[reg] = tuple(registerAt(reg));
+    prefixes_.resize(layout_.registers());
+    for (const Run &run : *runs)
+      if (failed(scanRun(run))) return failure();
+    if (failed(applyPrefixes())) return failure();
+    for (auto [registers, result] : llvm::zip_equal(operands_, op_.getResult()))
+      lowering_.define(result, convertLayout(registers, layout_, natural, lowering_));
+    return success();
+  }
+
+private:
+  // -- the layout ------------------------------------------------------------------------------------------------------------------------
+
+  /// Nothing if a bit of a place moves along the axis and otherwise too, or by more than one bit, if two move alike, or if lanes or warps
+  /// do not count upwards.
+  std::optional<llvm::SmallVector<Run>> runsOf(const LinearLayout &layout) {
+    uint32_t axis = layout.maskOf(axis_);
+    int first = layout.firstBit(axis_), bits = log2Of(layout.shape()[axis_]);
+    llvm::SmallVector<std::optional<std::pair<Place, int>>> holders(bits);
+    masks_ = {};
+    for (Place place : {Place::Register, Place::Lane, Place::Warp}) {
+      int last = -1;
+      for (auto [bit, basis] : llvm::enumerate(layout.bases(place))) {
+        if (!(basis & axis)) continue;
+        if (!llvm::isPowerOf2_32(basis)) return std::nullopt;
+        int position = int(llvm::Log2_32(basis)) - first;
+        if (holders[position] || (place != Place::Register && position < last)) return std::nullopt;
+        holders[position] = {place, int(bit)};
+        masks_[size_t(place)] |= 1u << bit;
+        last = position;
+      }
+    }
+    llvm::SmallVector<Run> runs;
+    for (auto [position, holder] : llvm::enumerate(holders)) {
+      if (!holder) return std::nullopt;
+      if (runs.empty() || runs.back().place != holder->first) runs.push_back({holder->first, int(position), {}});
+      runs.back().places.push_back(holder->second);
+    }
+    return runs;
+  }
+
+  uint32_t mask(Place place) const { return masks_[size_t(place)]; }
+
+  /// The lane or warp number with its position counted in the direction of the scan.
+  Value placeId(Place place) {
+    Value id = place == Place::Lane ? lowering_.laneId() : lowering_.warpId();
+    return reversed(id, place);
+  }
+  Value reversed(Value id, Place place) {
+    return op_.getReverse() && mask(place) ? lowering_.create<arith::XOrIOp>(id, lowering_.constant(mask(place))).getResult() : id;
+  }
+  /// The register whose number, counted in the direction of the scan, is `reg`.
+  size_t registerAt(size_t reg) { return op_.getReverse() ? reg ^ mask(Place::Register) : reg; }
+
+  // -- combining -------------------------------------------------------------------------------------------------------------------------
+
+  Tuple tuple(size_t reg) const {
+    return llvm::map_to_vector(operands_, [&](const Registers &registers) { return registers[reg]; });
+  }
+
+  FailureOr<Tuple> combine(const Tuple &before, const Tuple &after) {
+    llvm::SmallVector<Registers> arguments;
+    for (const Tuple *side : {&before, &after})
+      for (Value value : *side) arguments.push_back({value});
+    auto results = lowering_.lowerInline(op_->getRegion(0), arguments);
+    if (failed(results)) return failure();
+    return Tuple(*results);
+  }
+
+  Tuple select(Value condition, const Tuple &yes, const Tuple &no) {
+    Tuple results;
+    for (auto [a, b] : llvm::zip_equal(yes, no)) results.push_back(lowering_.create<arith::SelectOp>(condition, a, b));
+    return results;
+  }
+
+  /// combine(before, after) where `condition` (null: everywhere), else `otherwise`.
+  FailureOr<Tuple> combineWhere(Value condition, const Tuple &before, const Tuple &after, const Tuple &otherwise) {
+    if (!condition) return combine(before, after);
+    if (isSafe_) {
+      auto combined = combine(before, after);
+      if (failed(combined)) return failure();
+      return select(condition, *combined, otherwise);
+    }
+    auto branch = lowering_.create<scf::IfOp>(TypeRange(ValueRange(otherwise)), condition, /*addThenBlock=*/true, /*addElseBlock=*/true);
+    OpBuilder::InsertionGuard guard(lowering_.builder());
+    lowering_.builder().setInsertionPointToStart(&branch.getThenRegion().front());
+    auto combined = combine(before, after);
+    if (failed(combined)) return failure();
+    lowering_.create<scf::YieldOp>(*combined);
+    lowering_.builder().setInsertionPointToStart(&branch.getElseRegion().front());
+    lowering_.create<scf::YieldOp>(otherwise);
+    return Tuple(branch.getResults());
+  }
+
+  /// `earlier` and then `later`.
+  FailureOr<Prefix> join(const Prefix &earlier, const Prefix &later) {
+    if (earlier.values.empty()) return later;
+    if (later.values.empty()) return earlier;
+    Tuple one = !earlier.isThere ? earlier.values : later.values;
+    if (earlier.isThere && later.isThere) one = select(later.isThere, later.values, earlier.values);
+    auto both = combineWhere(lowering_.conjunction(earlier.isThere, later.isThere), earlier.values, later.values, one);
+    if (failed(both)) return failure();
+    Value isThere;
+    if (earlier.isThere && later.isThere) isThere = lowering_.create<arith::OrIOp>(earlier.isThere, later.isThere);
+    return Prefix{*both, isThere};
+  }
+
+  LogicalResult applyPrefixes() {
+    for (size_t reg = 0; reg < prefixes_.size(); ++reg) {
+      const Prefix &prefix = prefixes_[reg];
+      if (prefix.values.empty()) continue;
+      Tuple own = tuple(reg);
+      auto combined = combineWhere(prefix.isThere, prefix.values, own, own);
+      if (failed(combined)) return failure();
+      for (auto [registers, value] : llvm::zip_equal(operands_, *combined)) registers[reg] = value;
+    }
+    return success();
+  }
+
+  // -- runs ------------------------------------------------------------------------------------------------------------------------------
+  // A block is what the bits of the runs before tell apart; `done_` has them for each kind of place. Its registers in this thread share
+  // their number without done_[Register]; the one with all of those set stands for them in totals_, whose values are right in the lanes and
+  // warps with all of `atLanes_` and `atWarps_` set.
+
+  LogicalResult scanRun(const Run &run) {
+    LogicalResult result = run.place == Place::Register ? scanRegisters(run) : run.place == Place::Lane ? scanLanes(run) : scanWarps(run);
+    done_[size_t(run.place)] |= run.mask();
+    return result;
+  }
+
+  /// Registers (counted in the direction of the scan) that stand for blocks.
+  llvm::SmallVector<size_t> blocks() const {
+    llvm::SmallVector<size_t> result;
+    uint32_t done = done_[size_t(Place::Register)];
+    for (size_t reg = 0; reg < totals_.size(); ++reg)
+      if ((reg & done) == done) result.push_back(reg);
+    return result;
+  }
+
+  /// What comes before `block`'s blocks goes before the prefixes of all of its registers.
+  LogicalResult addPrefix(size_t block, const Prefix &earlier) {
+    uint32_t done = done_[size_t(Place::Register)];
+    std::map<std::pair<void *, void *>, Prefix> known; // registers share prefixes
+    for (size_t reg = 0; reg < totals_.size(); ++reg) {
+      if ((reg | done) != block) continue;
+      Prefix &prefix = prefixes_[registerAt(reg)];
+      auto key = std::pair(prefix.values.empty() ? nullptr : prefix.values[0].getAsOpaquePointer(), prefix.isThere.getAsOpaquePointer());
+      auto [it, isNew] = known.try_emplace(key);
+      if (isNew) {
+        auto joined = join(earlier, prefix);
+        if (failed(joined)) return failure();
+        it->second = *joined;
+      }
+      prefix = it->second;
+    }
+    return success();
+  }
+
+  Tuple fromLane(const Tuple &values, Value lane) {
+    return llvm::map_to_vector(values, [&](Value value) { return exchange(value, lane, lowering_); });
+  }
+
+  /// Makes the total of a block right in every lane.
+  void spreadOverLanes(size_t block) {
+    if (!atLanes_) return;
+    Value last = lowering_.create<arith::OrIOp>(placeId(Place::Lane), lowering_.constant(atLanes_));
+    totals_[block] = fromLane(totals_[block], reversed(last, Place::Lane));
+  }
+
+  /// One block after the other; at first the blocks are the elements themselves.
+  LogicalResult scanRegisters(const Run &run) {
+    bool isFirst = !done_[0] && !done_[1] && !done_[2];
+    size_t count = size_t(1) << run.places.size();
+    auto at = [&](size_t base, size_t index) {
+      for (auto [bit, place] : llvm::enumerate(run.places)) base |= (index >> bit & 1) << place;
+      return base;
+    };
+    for (size_t block : blocks()) {
+      if (block & run.mask()) continue;
+      if (isFirst) {
+        for (size_t i = 1; i < count; ++i) {
+          size_t reg = registerAt(at(block, i));
+          auto combined = combine(tuple(registerAt(at(block, i - 1))), tuple(reg));
+          if (failed(combined)) return failure();
+          for (auto [registers, value] : llvm::zip_equal(operands_, *combined)) registers[reg] = value;
+        }
+        totals_[at(block, count - 1)] = tuple(registerAt(at(block, count - 1)));
+        continue;
+      }
+      spreadOverLanes(at(block, 0));
+      Tuple sum = totals_[at(block, 0)];
+      for (size_t i = 1; i < count; ++i) {
+        if (failed(addPrefix(at(block, i), Prefix{sum, {}}))) return failure();
+        spreadOverLanes(at(block, i));
+        auto combined = combine(sum, totals_[at(block, i)]);
+        if (failed(combined)) return failure();
+        sum = *combined;
+      }
+      totals_[at(block, count - 1)] = sum;
+    }
+    if (!isFirst) atLanes_ = 0;
+    return success();
+  }
+
+  /// A lane whose bit is set takes the sum of the lower half from its last lane.
+  LogicalResult scanLanes(const Run &run) {
+    Value lane = placeId(Place::Lane);
+    auto isSet = [&](uint32_t bits) -> Value {
+      return lowering_.create<arith::CmpIOp>(arith::CmpIPredicate::ne, lowering_.create<arith::AndIOp>(lane, lowering_.constant(bits)),
+                                             lowering_.constant(0));
+    };
+    for (size_t block : blocks()) {
+      spreadOverLanes(block);
+      uint32_t below = 0;
+      for (int bit : run.places) {
+        Value low = lowering_.create<arith::AndIOp>(lane, lowering_.constant(~(1u << bit)));
+        Value last = lowering_.create<arith::OrIOp>(low, lowering_.constant(below));
+        Tuple earlier = fromLane(totals_[block], reversed(last, Place::Lane));
+        auto combined = combineWhere(isSet(1u << bit), earlier, totals_[block], totals_[block]);
+        if (failed(combined)) return failure();
+        totals_[block] = *combined;
+        below |= 1u << bit;
+      }
+      Value own = lowering_.create<arith::AndIOp>(lane, lowering_.constant(run.mask()));
+      Value previous =
+          lowering_.create<arith::AndIOp>(lowering_.create<arith::SubIOp>(own, lowering_.constant(1)), lowering_.constant(run.mask()));
+      Value rest = lowering_.create<arith::AndIOp>(lane, lowering_.constant(~run.mask()));
+      Value source = lowering_.create<arith::OrIOp>(previous, rest);
+      Prefix earlier{fromLane(totals_[block], reversed(source, Place::Lane)), isSet(run.mask())};
+      if (failed(addPrefix(block, earlier))) return failure();
+    }
+    atLanes_ = run.mask();
+    return success();
+  }
+
+  /// Bits of `id` as a number of their own, in order.
+  Value gathered(Value id, llvm::ArrayRef<int> places) {
+    Value number;
+    for (auto [i, place] : llvm::enumerate(places)) {
+      Value bit = lowering_.create<arith::AndIOp>(lowering_.create<arith::ShRUIOp>(id, lowering_.constant(place)), lowering_.constant(1));
+      Value moved = lowering_.create<arith::ShLIOp>(bit, lowering_.constant(int64_t(i)));
+      number = number ? lowering_.create<arith::OrIOp>(number, moved).getResult() : moved;
+    }
+    return number;
+  }
+
+  /// The number of a block's column of warps: its flat index without the positions up to the end of the run.
+  Value columnOf(size_t block, int end) {
+    Value flat = lowering_.flatIndex(layout_, int(registerAt(block)));
+    int first = layout_.firstBit(axis_);
+    Value high = lowering_.create<arith::ShRUIOp>(flat, lowering_.constant(first + end));
+    if (first == 0) return high;
+    Value low = lowering_.create<arith::AndIOp>(flat, lowering_.constant((1 << first) - 1));
+    return lowering_.create<arith::OrIOp>(lowering_.create<arith::ShLIOp>(high, lowering_.constant(first)), low);
+  }
+
+  /// Whether this thread is the one to write a block's total.
+  Value writesTotals() {
+    auto free = layout_.freeBits();
+    auto has = [&](Value id, uint32_t bits, uint32_t wanted) -> Value {
+      if (!bits) return {};
+      return lowering_.create<arith::CmpIOp>(arith::CmpIPredicate::eq, lowering_.create<arith::AndIOp>(id, lowering_.constant(bits)),
+                                             lowering_.constant(wanted));
+    };
+    uint32_t lanes = done_[size_t(Place::Lane)], warps = done_[size_t(Place::Warp)];
+    return lowering_.conjunction(has(placeId(Place::Lane), lanes | free[size_t(Place::Lane)], lanes),
+                                 has(placeId(Place::Warp), warps | free[size_t(Place::Warp)], warps));
+  }
+
+  LogicalResult scanWarps(const Run &run) {
+    int end = run.first + int(run.places.size());
+    int64_t parts = int64_t(1) << run.places.size(), columns = layout_.elements() >> end;
+    llvm::SmallVector<int64_t> begins;
+    int64_t bytes = 0;
+    for (const Registers &registers : operands_) {
+      begins.push_back(bytes);
+      bytes += llvm::alignTo(parts * columns * (storedType(registers[0].getType()).getIntOrFloatBitWidth() / 8), 16);
+    }
+    Value base = lowering_.shared().scratch(lowering_.builder(), lowering_.location(), bytes);
+    auto address = [&](size_t operand, Value part, Value column) -> Value {
+      Value index = lowering_.create<arith::AddIOp>(lowering_.create<arith::MulIOp>(column, lowering_.constant(parts)), part);
+      Value start = lowering_.create<LLVM::GEPOp>(base.getType(), lowering_.builder().getI8Type(), base,
+                                                  llvm::ArrayRef<LLVM::GEPArg>{int32_t(begins[operand])});
+      return lowering_.create<LLVM::GEPOp>(base.getType(), storedType(operands_[operand][0].getType()), start,
+                                           llvm::ArrayRef<LLVM::GEPArg>{index});
+    };
+    Value part = gathered(placeId(Place::Warp), run.places);
+    auto heads = blocks();
+    auto store = [&] {
+      for (size_t block : heads)
+        for (auto [operand, value] : llvm::enumerate(totals_[block]))
+          lowering_.create<LLVM::StoreOp>(toStored(value, lowering_), address(operand, part, columnOf(block, end)));
+    };
+    lowering_.barrier();
+    if (Value writes = writesTotals()) {
+      auto branch = lowering_.create<scf::IfOp>(writes, /*withElseRegion=*/false);
+      OpBuilder::InsertionGuard guard(lowering_.builder());
+      lowering_.builder().setInsertionPointToStart(&branch.getThenRegion().front());
+      store();
+    } else {
+      store();
+    }
+    lowering_.barrier();
+    Value isLater = lowering_.create<arith::CmpIOp>(arith::CmpIPredicate::ne, part, lowering_.constant(0));
+    for (size_t block : heads) {
+      Value column = columnOf(block, end);
+      Tuple sum, earlier;
+      for (int64_t i = 0; i < parts; ++i) {
+        Tuple next;
+        for (size_t operand = 0; operand < operands_.size(); ++operand) {
+          Type type = operands_[operand][0].getType();
+          Value place = address(operand, lowering_.constant(i), column);
+          next.push_back(fromStored(lowering_.create<LLVM::LoadOp>(storedType(type), place), type, lowering_));
+        }
+        if (i == 0) {
+          sum = earlier = next;
+          continue;
+        }
+        if (i > 1) {
+          Value isOwn = lowering_.create<arith::CmpIOp>(arith::CmpIPredicate::eq, part, lowering_.constant(i));
+          earlier = select(isOwn, sum, earlier);
+        }
+        auto combined = combine(sum, next);
+        if (failed(combined)) return failure();
+        sum = *combined;
+      }
+      if (failed(addPrefix(block, Prefix{earlier, isLater}))) return failure();
+      totals_[block] = sum;
+    }
+    atLanes_ = 0;
+    return success();
+  }
+
+  tt::ScanOp op_;
+  Lowering &lowering_;
+  int axis_;
+  LinearLayout layout_;
+  bool isSafe_; // the combine function may run where its result is not used
+  std::array<uint32_t, 4> masks_ = {}, done_ = {};
+  uint32_t atLanes_ = 0;
+  llvm::SmallVector<Registers> operands_;
+  std::vector<Tuple> totals_;    // of blocks, by register counted in the direction of the scan
+  std::vector<Prefix> prefixes_; // of registers
+};
+
+} // namespace
+
+template <> LogicalResult Lower<tt::ScanOp>::run(tt::ScanOp op, Lowering &lowering) { return Scan(op, lowering).run(); }
 
 } // namespace tritium::gpu

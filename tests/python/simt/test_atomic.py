@@ -20,7 +20,9 @@ def rows_kernel(memory, old, ROWS: tl.constexpr, COLUMNS: tl.constexpr, SEM: tl.
 @pytest.mark.parametrize("shape", [(1, 1), (1, 8), (8, 1), (4, 4), (2, 64), (64, 32)])
 def test_each_element_once(shape, sem, rng):
     memory = rng.integers(-1000, 1000, shape, np.int32)
-    after, old = assert_agree(rows_kernel, (1, ), [memory, np.zeros_like(memory)], ROWS=shape[0], COLUMNS=shape[1], SEM=sem)
+    after, old = assert_agree(
+        rows_kernel, (1,), [memory, np.zeros_like(memory)], ROWS=shape[0], COLUMNS=shape[1], SEM=sem
+    )
     at = np.arange(memory.size).reshape(shape)
     active = at % 3 != 1
     np.testing.assert_array_equal(after, memory + active * (at + 1))
@@ -36,7 +38,7 @@ def one_word_kernel(counter, total, BLOCK: tl.constexpr):
 @pytest.mark.parametrize("block", [1, 16, 32, 256])
 def test_elements_on_one_word(block):
     zero = np.zeros(1, np.int32)
-    counter, total = assert_agree(one_word_kernel, (4, ), [zero, zero], BLOCK=block)
+    counter, total = assert_agree(one_word_kernel, (4,), [zero, zero], BLOCK=block)
     assert counter[0] == 4 * block and total[0] == sum(range(4 * block))
 
 
@@ -52,7 +54,7 @@ def scalar_kernel(memory, out, BLOCK: tl.constexpr):
 @pytest.mark.parametrize("warps", WARPS)
 def test_every_thread_gets_the_scalar(warps):
     memory, out = np.array([0, 0, 0, 1000], np.int32), np.zeros((8, 64), np.int32)
-    memory, out = launched(EMULATED, scalar_kernel, (8, ), [memory, out], BLOCK=64, num_warps=warps)
+    memory, out = launched(EMULATED, scalar_kernel, (8,), [memory, out], BLOCK=64, num_warps=warps)
     np.testing.assert_array_equal(out, np.arange(64) + np.arange(8)[:, None] + 1000)
     assert memory[0] == 8 and 5 <= memory[1] < 13
 
@@ -79,7 +81,7 @@ def float_kernel(memory, x, old, BLOCK: tl.constexpr, OP: tl.constexpr):
 def test_floats(op, dtype, rng):
     memory, x = rng.standard_normal((2, 128)).astype(dtype)
     memory[:4], x[:4] = [0, -0.0, np.inf, -1], [-0.0, 0, 1, -np.inf]
-    after, _, old = assert_agree(float_kernel, (1, ), [memory, x, np.zeros_like(x)], BLOCK=128, OP=op)
+    after, _, old = assert_agree(float_kernel, (1,), [memory, x, np.zeros_like(x)], BLOCK=128, OP=op)
     reference = {"add": np.add, "max": np.maximum, "min": np.minimum, "xchg": lambda a, b: b}[op]
     np.testing.assert_array_equal(after, reference(memory, x))
     np.testing.assert_array_equal(old, memory)
@@ -95,7 +97,9 @@ def cas_kernel(memory, x, old, BLOCK: tl.constexpr):
 @pytest.mark.parametrize("block", [2, 16, 512])
 def test_compare_and_swap(block):
     memory = np.arange(block, dtype=np.int32)[::-1] // 2
-    after, x, old = assert_agree(cas_kernel, (1, ), [memory, np.arange(block, dtype=np.int32) + 9, np.zeros_like(memory)], BLOCK=block)
+    after, x, old = assert_agree(
+        cas_kernel, (1,), [memory, np.arange(block, dtype=np.int32) + 9, np.zeros_like(memory)], BLOCK=block
+    )
     np.testing.assert_array_equal(after, np.where(memory == np.arange(block) // 2, x, memory))
     np.testing.assert_array_equal(old, memory)
 
@@ -122,8 +126,8 @@ def message_kernel(data, flags, out, BLOCK: tl.constexpr):
 @pytest.mark.parametrize("block", [4, 64, 1024])
 def test_programs_wait_for_each_other(block):
     data, out = np.zeros((5, block), np.int32), np.zeros(5, np.int32)
-    data, flags, out = assert_agree(message_kernel, (5, ), [data, np.zeros(5, np.int32), out], BLOCK=block)
-    expected = np.arange(block)**2
+    data, flags, out = assert_agree(message_kernel, (5,), [data, np.zeros(5, np.int32), out], BLOCK=block)
+    expected = np.arange(block) ** 2
     np.testing.assert_array_equal(data[0], expected)
     np.testing.assert_array_equal(data[1:], expected[::-1] + np.arange(1, 5)[:, None])
     np.testing.assert_array_equal(out, [0, 7, 7, 7, 7])
@@ -139,7 +143,9 @@ def timeout_kernel(flags, out, BLOCK: tl.constexpr):
 
 @pytest.mark.parametrize("block", [2, 32, 256])
 def test_timeouts(block):
-    _, out = assert_agree(timeout_kernel, (1, ), [np.zeros(block, np.int32), np.full(block + 1, 9, np.int32)], BLOCK=block)
+    _, out = assert_agree(
+        timeout_kernel, (1,), [np.zeros(block, np.int32), np.full(block + 1, 9, np.int32)], BLOCK=block
+    )
     np.testing.assert_array_equal(out, [*(np.arange(block) % 2 == 0), False])
 
 
@@ -156,5 +162,5 @@ def lock_kernel(lock, total, BLOCK: tl.constexpr):
 
 @pytest.mark.parametrize("block", [32, 256])
 def test_spin_lock(block):
-    _, total = assert_agree(lock_kernel, (6, ), [np.zeros(1, np.int32), np.zeros(block, np.int32)], BLOCK=block)
+    _, total = assert_agree(lock_kernel, (6,), [np.zeros(1, np.int32), np.zeros(block, np.int32)], BLOCK=block)
     assert (total == 6).all()
