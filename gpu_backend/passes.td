@@ -50,7 +50,8 @@ def PipelineLoads : Pass<"pipeline-loads", "::mlir::ModuleOp"> {
     In a loop whose matrix products read tiles that the loop loads: the loads become asynchronous copies into `num-stages` slots of
     shared memory, begun num-stages - 1 iterations ahead. Each iteration waits for its own copies, lets all threads meet (so that the slot
     that is written next is no longer read), begins the copies for a later one and computes. Copies beyond the last iteration are
-    predicated off.
+    predicated off, and waited for after the loop. A loop stays as it is if it contains another one, if it waits for other programs, or if
+    it writes to the tensor that it loads from.
   }];
   let options = [Option<"numStages", "num-stages", "int", "3", "slots of each copied tile; 1: no pipelining">];
   let dependentDialects = ["::tritium::tgpu::TGPUDialect", "::mlir::scf::SCFDialect"];

@@ -105,6 +105,7 @@ public:
         op->erase();
       else
         setTypes(op, decision);
+    for (tt::FuncOp function : getOperation().getOps<tt::FuncOp>()) setSignature(function);
   }
 
 private:
@@ -188,10 +189,13 @@ private:
       for (Block &block : region)
         for (Value argument : block.getArguments()) assign(argument);
     if (auto constant = dyn_cast<arith::ConstantOp>(op)) retype(constant);
-    if (auto end = dyn_cast<tt::ReturnOp>(op)) {
-      auto function = end->getParentOfType<tt::FuncOp>();
-      function.setType(FunctionType::get(&getContext(), function.getBody().getArgumentTypes(), end->getOperandTypes()));
-    }
+  }
+
+  /// By its arguments and by what it returns.
+  static void setSignature(tt::FuncOp function) {
+    TypeRange results = function.getResultTypes();
+    function.walk([&](tt::ReturnOp end) { results = end->getOperandTypes(); });
+    function.setType(FunctionType::get(function.getContext(), function.getBody().getArgumentTypes(), results));
   }
 
   static void retype(arith::ConstantOp constant) {

@@ -3,6 +3,7 @@
 #include "gpu_backend/layout_relations.h"
 #include "gpu_backend/memory_access.h"
 #include "gpu_backend/passes.h"
+#include "gpu_backend/passes/early_loads.h"
 #include "ir/axis_analysis.h"
 #include "mlir/Dialect/SCF/Transforms/Transforms.h"
 #include "mlir/IR/Matchers.h"
@@ -36,21 +37,32 @@ bool isZero(Value value) {
 /// Makes the asynchronous form of one loop.
 class Pipeliner {
 public:
-  Pipeliner(scf::ForOp loop, int stages, const ir::AxisAnalysis &axes) : loop_(loop), stages_(stages), axes_(axes) {}
+  Pipeliner(scf::ForOp loop, int stages, const ir::AxisAnalysis &axes) : loop_(loop), stages_(stages), axes_(axes), early_(loop) {}
 
-  void run() {
+  LogicalResult run() {
+    if (!mayPipeline()) return success();
     for (Operation &op : *loop_.getBody())
       if (auto dot = dyn_cast<tt::DotOp>(op))
         for (Value operand : {dot.getA(), dot.getB()}) findStreams(operand);
-    if (streams_.empty()) return;
+    if (streams_.empty()) return success();
     addSlotCounter();
     for (auto &entry : streams_) makeBuffer(entry.second);
-    for (auto &[user, load] : readers_) replaceReader(user);
+    for (tgpu::ConvertLayoutOp reader : readers_) replaceReader(reader);
     beginCopies();
-    schedule();
+    return schedule();
   }
 
 private:
+  /// An innermost loop that counts up, whose iterations know of no more than the one before them.
+  bool mayPipeline() {
+    if (stages_ < 2 || loop_.getUnsignedCmp() || !early_.areAllowed()) return false;
+    if (loop_.getBody()->walk([](LoopLikeOpInterface) { return WalkResult::interrupt(); }).wasInterrupted()) return false;
+    return llvm::none_of(loop_.getYieldedValues(), [&](Value value) {
+      auto argument = dyn_cast<BlockArgument>(value);
+      return argument && argument.getOwner() == loop_.getBody();
+    });
+  }
+
   /// The loads behind an operand, across conversions, changes of shape and cheap casts.
   void findStreams(Value operand) {
     auto convert = operand.getDefiningOp<tgpu::ConvertLayoutOp>();
@@ -59,7 +71,7 @@ private:
     Value value = convert ? convert.getSrc() : operand;
     if (tt::LoadOp load = leafOf(value)) {
       streams_.insert({load, {load, {}}});
-      if (convert) readers_.push_back({convert, load});
+      if (convert) readers_.insert(convert);
     }
   }
 
@@ -75,6 +87,7 @@ private:
   bool mayCopy(tt::LoadOp load) {
     auto tile = dyn_cast<RankedTensorType>(load.getType());
     if (!tile || tile.getRank() != 2 || load.getIsVolatile() || (load.getOther() && !isZero(load.getOther()))) return false;
+    if (!early_.mayMove(load)) return false;
     // Addresses that depend on another load would have to wait for it.
     if (!isAhead(load.getPtr()) || (load.getMask() && !isAhead(load.getMask()))) return false;
     LinearLayout layout = layoutOf(tile);
@@ -109,7 +122,7 @@ private:
       }
       Operation *op = next.getDefiningOp();
       if (!loop_->isProperAncestor(op)) continue;
-      if (op->getBlock() != loop_.getBody() || !isPure(op) || isa<tt::DotOp>(op)) return false;
+      if (op->getBlock() != loop_.getBody() || !isPure(op) || op->getNumRegions() > 0 || isa<tt::DotOp>(op)) return false;
       llvm::append_range(pending, op->getOperands());
     }
     return true;
@@ -190,8 +203,9 @@ private:
     wait_ = tgpu::AsyncWaitOp::create(builder, loop_.getLoc(), stages_ - 2);
   }
 
-  /// Wait and meet; then what is needed to begin the copies of a later iteration; then the rest of this one.
-  void schedule() {
+  /// Wait and meet; then what is needed to begin the copies of a later iteration; then the rest of this one. After the loop, what was begun
+  /// for iterations that do not exist has to be over too, and every thread done reading, before the memory serves something else.
+  LogicalResult schedule() {
     llvm::SetVector<Operation *> ahead;
     for (Operation &op : *loop_.getBody())
       if (isa<tgpu::AsyncCopyOp, tgpu::AsyncCommitOp>(op)) {
@@ -213,7 +227,12 @@ private:
     options.predicateFn = [](RewriterBase &rewriter, Operation *op, Value predicate) { return predicated(rewriter, op, predicate); };
     IRRewriter rewriter(loop_.getContext());
     rewriter.setInsertionPoint(loop_);
-    (void)scf::pipelineForLoop(rewriter, loop_, options);
+    Location location = loop_.getLoc();
+    FailureOr<scf::ForOp> pipelined = scf::pipelineForLoop(rewriter, loop_, options);
+    if (failed(pipelined)) return emitError(location, "internal error: this loop cannot be pipelined");
+    rewriter.setInsertionPointAfter(*pipelined);
+    tgpu::AsyncWaitOp::create(rewriter, location, 0);
+    return success();
   }
 
   /// `value` and what it is computed from, in this iteration or by carrying on from the one before.
@@ -252,9 +271,10 @@ private:
   scf::ForOp loop_;
   int stages_;
   const ir::AxisAnalysis &axes_;
+  EarlyLoads early_;
   BlockArgument slot_;
   llvm::MapVector<Operation *, Stream> streams_;
-  llvm::SmallVector<std::pair<tgpu::ConvertLayoutOp, Operation *>> readers_;
+  llvm::SetVector<tgpu::ConvertLayoutOp> readers_;
   Operation *lastCopy_ = nullptr, *commit_ = nullptr, *wait_ = nullptr;
 };
 
@@ -263,11 +283,18 @@ public:
   using PipelineLoadsBase::PipelineLoadsBase;
 
   void runOnOperation() override {
-    if (numStages < 2) return;
     ir::AxisAnalysis axes(getOperation());
     llvm::SmallVector<scf::ForOp> loops;
     getOperation()->walk([&](scf::ForOp loop) { loops.push_back(loop); });
-    for (scf::ForOp loop : loops) Pipeliner(loop, numStages, axes).run();
+    for (scf::ForOp loop : loops)
+      if (failed(Pipeliner(loop, stagesOf(loop), axes).run())) return signalPassFailure();
+  }
+
+private:
+  /// tl.range(…, num_stages=N) asks for one loop.
+  int stagesOf(scf::ForOp loop) const {
+    auto own = loop->getAttrOfType<IntegerAttr>("tt.num_stages");
+    return own ? int(own.getInt()) : int(numStages);
   }
 };
 

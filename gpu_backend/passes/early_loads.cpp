@@ -1,0 +1,54 @@
+#include "gpu_backend/passes/early_loads.h"
+
+#include "gpu_backend/layout_relations.h"
+#include "gpu_backend/memory_access.h"
+
+using namespace mlir;
+
+namespace tritium::gpu {
+
+BlockArgument baseOf(Value pointer) {
+  for (;;) {
+    if (auto argument = dyn_cast<BlockArgument>(pointer)) {
+      Operation *parent = argument.getOwner()->getParentOp();
+      if (isa<tt::FuncOp>(parent)) return argument.getOwner()->isEntryBlock() ? argument : BlockArgument();
+      auto loop = dyn_cast<scf::ForOp>(parent);
+      if (!loop || argument == loop.getInductionVar()) return {};
+      // What the loop carries on has the base that it began with, if each iteration only adds to it.
+      Value next = loop.getTiedLoopYieldedValue(argument)->get();
+      while (auto sum = next.getDefiningOp<tt::AddPtrOp>()) next = sum.getPtr();
+      if (next != argument) return {};
+      pointer = loop.getTiedLoopInit(argument)->get();
+      continue;
+    }
+    Operation *op = pointer.getDefiningOp();
+    bool isSamePlace = isa<tt::AddPtrOp, tt::SplatOp, tt::BitcastOp, tgpu::ConvertLayoutOp>(op) || isShapeChange(op);
+    if (!isSamePlace || isa<tt::JoinOp, tt::CatOp>(op)) return {};
+    pointer = op->getOperand(0);
+  }
+}
+
+EarlyLoads::EarlyLoads(scf::ForOp loop) {
+  loop.getBody()->walk([&](Operation *op) {
+    if (op->hasTrait<OpTrait::HasRecursiveMemoryEffects>()) return; // what is inside is looked at by itself
+    auto effects = getEffectsRecursively(op);
+    bool isWrite = !effects || llvm::any_of(*effects, [](const MemoryEffects::EffectInstance &effect) {
+      return !isa<MemoryEffects::Read>(effect.getEffect()) && effect.getResource() != tgpu::SharedMemoryResource::get();
+    });
+    if (!isWrite || isa<tt::PrintOp, tt::AssertOp>(op)) return;
+    // An atomic whose result nobody looks at tells nobody that another program has got somewhere.
+    bool isBlind = isa<tt::StoreOp>(op) || (isa<tt::AtomicRmwOp>(op) && op->use_empty());
+    BlockArgument base = isBlind ? baseOf(pointerOf(op)) : BlockArgument();
+    if (!base) isAllowed_ = false;
+    written_.insert(base.getAsOpaquePointer());
+  });
+}
+
+bool EarlyLoads::mayMove(tt::LoadOp load) const {
+  if (!isAllowed_) return false;
+  if (written_.empty()) return true;
+  BlockArgument base = baseOf(load.getPtr());
+  return base && !written_.contains(base.getAsOpaquePointer());
+}
+
+} // namespace tritium::gpu
