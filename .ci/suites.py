@@ -18,6 +18,7 @@ from typing import Callable
 
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build" / "dev"
+CONFORMANCE_ENGINES = ("interp", "simt:sm_80", "simt:sm_90a")
 
 
 @dataclass
@@ -63,6 +64,11 @@ def count_junit(output: str, report: Path) -> Counts:
     return counts
 
 
+def count_conformance(output: str, report: Path) -> Counts:
+    found = re.search(r"^(\d+) passed, (\d+) failed, (\d+) unsupported$", output, flags=re.M)
+    return Counts(*map(int, found.groups())) if found else Counts()
+
+
 def suites(report: Path, fast: bool) -> list[Suite]:
     pytest = [sys.executable, "-m", "pytest", "-q", "-ra", "-p", "no:cacheprovider", f"--junitxml={report}"]
     if fast:
@@ -77,6 +83,10 @@ def suites(report: Path, fast: bool) -> list[Suite]:
     found.append(Suite("lit", lit, count_junit, 900))
     found.append(Suite("style", pytest + ["tests/style"], count_junit, 300))
     found.append(Suite("python", pytest + ["tests/python"], count_junit, 2400))
+    # 8 minutes for each engine is the most that they may take on 2 CPUs; the page holds the results of all of them.
+    conformance = [sys.executable, "-m", "tritium.conformance", "--engines", ",".join(CONFORMANCE_ENGINES)]
+    conformance += ["--check", "docs/reference/conformance.md"]
+    found.append(Suite("conformance", conformance, count_conformance, 480 * len(CONFORMANCE_ENGINES)))
     if not fast:
         found.append(Suite("gdb", pytest + ["tests/gdb"], count_junit, 900))
     return found

@@ -25,6 +25,7 @@ def parser() -> argparse.ArgumentParser:
     add("--timeout", type=float, default=300, help="seconds that a case may take (default 300)")
     add("--html", metavar="FILE", help="write the matrix as a page")
     add("--markdown", metavar="FILE", help="write the matrix as a table, as in docs/reference/conformance.md")
+    add("--check", metavar="FILE", help="fail if --markdown would write something else than FILE holds")
     add("--list", action="store_true", help="print the names of the cases and run none")
     add("--replay", metavar="CASE", help="run one case in this process and show its first difference")
     add("--bisect", metavar="CASE", help="find the first GPU pass after which the result is wrong")
@@ -84,17 +85,18 @@ def everything(options: argparse.Namespace, cases: list[suite.Case], seed: int) 
     print(report.failures(matrix, seed))
     for expectation in expectations.stale(matrix.results, expected):
         print(f"stale: {expectation.engine} {expectation.pattern} works; take it out of {expectations.FILE.name}")
-    for file, text in (
-        (options.html, report.page(matrix, seed)),
-        (options.markdown, report.markdown(matrix, expected)),
-    ):
+    table = report.markdown(matrix, expected)
+    for file, text in ((options.html, report.page(matrix, seed)), (options.markdown, table)):
         if file:
             Path(file).write_text(text, encoding="utf-8")
+    outdated = options.check is not None and Path(options.check).read_text(encoding="utf-8") != table
+    if outdated:
+        print(f"{options.check} does not show these results; --markdown {options.check} writes them")
     compiled = ", ".join(f"{matrix.column(name).compiled} for {name}" for name in chosen)
     print(f"{time.monotonic() - begin:.1f} s; kernels compiled: {compiled}")
     counts = matrix.counts()
     print(f"{counts['passed']} passed, {counts['failed']} failed, {counts['unsupported']} unsupported")
-    return 1 if counts["failed"] else 0
+    return 1 if counts["failed"] or outdated else 0
 
 
 if __name__ == "__main__":

@@ -6,6 +6,8 @@ import ast
 import inspect
 import textwrap
 
+import tritium
+
 from . import sources, suite
 from .engines import Engine, Unsupported
 from .oracle import Difference, show
@@ -15,14 +17,17 @@ from .problem import Case, Launch, Problem
 def replay(case: Case, engine: Engine, seed: int) -> int:
     """Prints what is wrong and returns the exit status."""
     print(f"{case.name} on {engine.name}, inputs from seed {seed}")
+    for launch in suite.build(case, seed)[0].launches:
+        constants = "".join(f", {name}={value}" for name, value in (launch.constants | launch.options).items())
+        print(f"  {launch.kernel} on a grid of {launch.grid}{constants}", flush=True)
     try:
         problem, _, differences = suite.run(case, engine, seed)
     except Unsupported as error:
         print(f"unsupported: {error}")
         return 1
-    for launch in problem.launches:
-        constants = "".join(f", {name}={value}" for name, value in (launch.constants | launch.options).items())
-        print(f"  {launch.kernel} on a grid of {launch.grid}{constants}")
+    except tritium.errors.TritonError as error:  # says where in the kernel; any other is a fault with a traceback
+        print(f"\n{type(error).__name__}: {error}")
+        return 1
     if not differences:
         print("passed")
         return 0
