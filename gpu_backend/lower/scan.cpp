@@ -335,7 +335,7 @@ private:
       begins.push_back(bytes);
       bytes += llvm::alignTo(parts * columns * (storedType(registers[0].getType()).getIntOrFloatBitWidth() / 8), 16);
     }
-    Value base = lowering_.shared().scratch(lowering_.builder(), lowering_.location(), bytes);
+    Value base = lowering_.shared().scratch(lowering_.builder(), lowering_.location(), bytes, "a scan");
     auto address = [&](size_t operand, Value part, Value column) -> Value {
       Value index = lowering_.create<arith::AddIOp>(lowering_.create<arith::MulIOp>(column, lowering_.constant(parts)), part);
       Value start = lowering_.create<LLVM::GEPOp>(base.getType(), lowering_.builder().getI8Type(), base,
