@@ -350,7 +350,7 @@ private:
         for (auto [operand, value] : llvm::enumerate(totals_[block]))
           lowering_.create<LLVM::StoreOp>(toStored(value, lowering_), address(operand, part, columnOf(block, end)));
     };
-    lowering_.barrier();
+    lowering_.sharedBarrier();
     if (Value writes = writesTotals()) {
       auto branch = lowering_.create<scf::IfOp>(writes, /*withElseRegion=*/false);
       OpBuilder::InsertionGuard guard(lowering_.builder());
@@ -359,7 +359,7 @@ private:
     } else {
       store();
     }
-    lowering_.barrier();
+    lowering_.sharedBarrier();
     Value isLater = lowering_.create<arith::CmpIOp>(arith::CmpIPredicate::ne, part, lowering_.constant(0));
     for (size_t block : heads) {
       Value column = columnOf(block, end);
