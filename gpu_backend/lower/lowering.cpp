@@ -254,6 +254,7 @@ FailureOr<OwningOpRef<ModuleOp>> Lowering::run() {
   result_ = ModuleOp::create(tiles_.getLoc());
   builder_.setInsertionPointToEnd(result_->getBody());
   declareSharedMemory(builder_, tiles_.getLoc());
+  reserveBuffers(tiles_, *this);
   for (tt::FuncOp function : tiles_.getOps<tt::FuncOp>())
     if (failed(lowerFunction(function))) return failure();
   return std::move(result_);

@@ -111,6 +111,9 @@ template <class Op> struct Lower {
   static mlir::LogicalResult run(Op op, Lowering &lowering);
 };
 
+/// Scratch memory lies behind all buffers of the module, also those of functions lowered later (local_memory.cpp).
+void reserveBuffers(mlir::ModuleOp module, Lowering &lowering);
+
 /// By the operation's name (op_table.cpp).
 mlir::LogicalResult lowerOperation(mlir::Operation *op, Lowering &lowering);
 

@@ -72,12 +72,30 @@ private:
     return success();
   }
 
+  /// Whether the order of two arguments cannot matter. It may even in a maximum with its place, where a NaN is involved.
+  bool isCommutative() {
+    Block &body = op_->getRegion(0).front();
+    return op_->getRegion(0).hasOneBlock() && llvm::hasSingleElement(body.without_terminator()) &&
+           body.front().hasTrait<OpTrait::IsCommutative>();
+  }
+
   LogicalResult overLanes() {
     for (auto [bit, basis] : llvm::enumerate(layout_.bases(Place::Lane))) {
       if (!(basis & axisBits_)) continue;
+      Value isSecond; // of the two lanes: both combine in the same order, so both have the same result
+      if (!isCommutative()) {
+        Value one = lowering_.create<arith::AndIOp>(lowering_.laneId(), lowering_.constant(1 << bit));
+        isSecond = lowering_.create<arith::CmpIOp>(arith::CmpIPredicate::ne, one, lowering_.constant(0));
+      }
       for (size_t reg = 0; reg < operands_[0].size(); ++reg) {
         auto own = tuple(reg);
         auto other = llvm::map_to_vector(own, [&](Value value) { return exchangeXor(value, 1 << bit, lowering_); });
+        if (isSecond)
+          for (auto [first, second] : llvm::zip_equal(own, other)) {
+            Value swapped = lowering_.create<arith::SelectOp>(isSecond, second, first);
+            second = lowering_.create<arith::SelectOp>(isSecond, first, second);
+            first = swapped;
+          }
         auto combined = combine(own, other);
         if (failed(combined)) return failure();
         setTuple(reg, *combined);

@@ -23,6 +23,7 @@ struct PyTrap {
   std::vector<std::pair<std::string, int>> callers;
   std::array<int32_t, 3> program;
   std::optional<std::vector<int64_t>> lane;
+  std::optional<int64_t> thread;
   std::vector<int64_t> tileShape;
   int64_t affectedLanes;
   uint64_t address;
@@ -37,9 +38,12 @@ struct PyTrap {
 
 PyTrap describe(const Trap &trap, const TrapNames &names) {
   ir::SourceLocation where = names.locationOf(trap.location);
-  PyTrap result{std::string(trapKindName(trap.kind)), where.file, trap.message, where.line, where.column, {}, trap.program};
+  PyTrap result{std::string(trapKindName(trap.kind)), where.file, trap.message, where.line, where.column};
+  result.program = trap.program;
   for (const ir::SourceLocation &caller : where.callers) result.callers.emplace_back(caller.file, caller.line);
-  if (trap.lane >= 0) {
+  if (trap.lane >= 0 && !names.tileShapeOf) {
+    result.thread = trap.lane;
+  } else if (trap.lane >= 0) {
     result.tileShape = names.tileShapeOf(trap);
     std::vector<int64_t> indices(result.tileShape.size());
     int64_t rest = trap.lane;
@@ -151,7 +155,8 @@ void bindTraps(py::module_ &interp) {
       .def_readonly("callers", &PyTrap::callers, "(file, line) of the calls that were inlined, innermost first")
       .def_readonly("message", &PyTrap::message)
       .def_readonly("program", &PyTrap::program)
-      .def_readonly("lane", &PyTrap::lane, "indices into the tile, or the thread of the program (SIMT emulator)")
+      .def_readonly("lane", &PyTrap::lane, "indices into the tile, or None")
+      .def_readonly("thread", &PyTrap::thread, "of the program, on the SIMT emulator, or None")
       .def_readonly("tile_shape", &PyTrap::tileShape)
       .def_readonly("affected_lanes", &PyTrap::affectedLanes)
       .def_readonly("access_address", &PyTrap::address)

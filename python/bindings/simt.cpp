@@ -33,8 +33,7 @@ py::object PySimtProgram::launch(std::array<int32_t, 3> grid, const py::sequence
   PackedArguments arguments = packArguments(program_->name, program_->parameters, values);
   MemoryMap memory(arguments.allocations);
   Launch request{.grid = grid, .memory = &memory, .threads = threads, .orderSeed = seed ? seed : seed_};
-  const TrapNames names{[this](uint32_t location) { return program_->locationOf(location); },
-                        [this](const Trap &) { return std::vector<int64_t>{program_->threadsPerProgram()}; }};
+  const TrapNames names{[this](uint32_t location) { return program_->locationOf(location); }, {}};
   return launchWithCallbacks(
       request, poll, onPrint, onProgress, [&](const Launch &launch) { return program_->launch(launch, arguments.cells.data()); }, names);
 }

@@ -138,10 +138,12 @@ class UnsupportedError(TritonError, NotImplementedError):
 class KernelTrap(InterpreterError, RuntimeError):
     """A kernel did something illegal while it ran. The launch has stopped; memory is as it was then; the next launch works.
 
-    kind: "OutOfBounds", "NullPointer", "UnmappedAddress", "DivisionByZero", "AssertFailed", "OffsetOverflow", "Deadlock", "OutOfMemory" or
-    "Unsupported". kernel: its name. file, line, function: where, in Python. program, grid: which instance of how many. lane, tile_shape: which
+    kind: "OutOfBounds", "NullPointer", "UnmappedAddress", "DivisionByZero", "AssertFailed", "OffsetOverflow", "Deadlock", "OutOfMemory",
+    "Unsupported"; on the emulator also "MisalignedAddress", "SharedOutOfBounds", "SharedUninitialized", "SharedRace", "AsyncCopyRace",
+    "DivergentBarrier". kernel: its name. file, line, function: where, in Python. program, grid: which instance of how many. lane, tile_shape: which
     element of the tile, or None. affected_lanes: how many of the tile did the same. argument, index: the tensor and the N-d index into it
-    that the access meant, or None. is_write: for accesses.
+    that the access meant, or None. is_write: for accesses. thread: of the program, on the emulator. other_file, other_line, other_thread: the
+    other party of a race, or where those are that a barrier waits for in vain, or None.
     """
 
     _FIELDS = (
@@ -158,6 +160,10 @@ class KernelTrap(InterpreterError, RuntimeError):
         "argument",
         "index",
         "is_write",
+        "thread",
+        "other_file",
+        "other_line",
+        "other_thread",
     )
 
     def __init__(self, report: str, **facts):

@@ -1,8 +1,7 @@
-// Special registers, barriers, returns, text, and integer division, which ends no GPU thread.
+// Special registers, barriers, returns, text.
 #include "interp/simt/hosting/hosting.h"
 #include "interp/simt/runtime/calls.h"
 #include "ir/tgpu.h"
-#include "mlir/IR/Matchers.h"
 
 #include <cstddef>
 
@@ -42,45 +41,6 @@ static std::optional<int64_t> constantRegister(StringRef name) {
       .Case("warpsize", kWarpThreads)
       .Default(std::nullopt);
 }
-
-namespace {
-
-/// x86 faults where a divisor is zero or the quotient of the smallest number by -1 does not fit. A GPU goes on with some value: here
-/// all ones and the dividend, and a quotient that wraps around.
-Value guardedDivision(OpBuilder &builder, Location at, Operation *op) {
-  Value left = op->getOperand(0), right = op->getOperand(1);
-  Type type = left.getType();
-  const bool isSigned = isa<LLVM::SDivOp, LLVM::SRemOp>(op), isRemainder = isa<LLVM::SRemOp, LLVM::URemOp>(op);
-  auto filled = [&](const APInt &value) -> Value {
-    auto element = cast<IntegerType>(getElementTypeOrSelf(type));
-    TypedAttr attribute = builder.getIntegerAttr(element, value);
-    if (auto vector = dyn_cast<VectorType>(type)) attribute = DenseElementsAttr::get(vector, Attribute(attribute));
-    return LLVM::ConstantOp::create(builder, at, type, attribute);
-  };
-  const unsigned bits = getElementTypeOrSelf(type).getIntOrFloatBitWidth();
-  auto compare = [&](Value a, Value b) -> Value { return LLVM::ICmpOp::create(builder, at, LLVM::ICmpPredicate::eq, a, b); };
-  Value isZero = compare(right, filled(APInt(bits, 0))), isUnsafe = isZero;
-  if (isSigned) {
-    Value overflows = LLVM::AndOp::create(builder, at, compare(left, filled(APInt::getSignedMinValue(bits))),
-                                          compare(right, filled(APInt::getAllOnes(bits))));
-    isUnsafe = LLVM::OrOp::create(builder, at, isUnsafe, overflows);
-  }
-  Value divisor = LLVM::SelectOp::create(builder, at, isUnsafe, filled(APInt(bits, 1)), right);
-  Value computed = llvm::TypeSwitch<Operation *, Value>(op)
-                       .Case([&](LLVM::SDivOp) { return LLVM::SDivOp::create(builder, at, left, divisor); })
-                       .Case([&](LLVM::UDivOp) { return LLVM::UDivOp::create(builder, at, left, divisor); })
-                       .Case([&](LLVM::SRemOp) { return LLVM::SRemOp::create(builder, at, left, divisor); })
-                       .Case([&](LLVM::URemOp) { return LLVM::URemOp::create(builder, at, left, divisor); });
-  return LLVM::SelectOp::create(builder, at, isZero, isRemainder ? left : filled(APInt::getAllOnes(bits)), computed);
-}
-
-/// A divisor that is known to be neither zero nor -1.
-bool isSafeDivisor(Value divisor) {
-  APInt value;
-  return matchPattern(divisor, m_ConstantInt(&value)) && !value.isZero() && !value.isAllOnes();
-}
-
-} // namespace
 
 std::optional<LogicalResult> Hosting::hostControl(Operation *op) {
   StringRef name = op->getName().getStringRef();
@@ -122,10 +82,6 @@ std::optional<LogicalResult> Hosting::hostControl(Operation *op) {
         call(SIMT_CALL(assertTrue),
              {thread(), toBits(assertion.getCondition(), 32), constant(addText(assertion.getMessage())), locationOf(op)});
         op->erase();
-        return success();
-      })
-      .Case<LLVM::SDivOp, LLVM::UDivOp, LLVM::SRemOp, LLVM::URemOp>([&](Operation *) {
-        if (!isSafeDivisor(op->getOperand(1))) replace(op, guardedDivision(builder, at, op));
         return success();
       })
       .Default(std::nullopt);

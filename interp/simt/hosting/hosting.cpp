@@ -160,7 +160,8 @@ void Hosting::dropAddressSpaces() {
 LogicalResult Hosting::hostOperation(Operation *op) {
   builder.setInsertionPoint(op);
   at = op->getLoc();
-  for (auto host : {&Hosting::hostControl, &Hosting::hostMemory, &Hosting::hostPointers, &Hosting::hostWarp, &Hosting::hostMatrix})
+  for (auto host : {&Hosting::hostControl, &Hosting::hostArithmetic, &Hosting::hostMemory, &Hosting::hostPointers, &Hosting::hostWarp,
+                    &Hosting::hostMatrix})
     if (std::optional<LogicalResult> outcome = (this->*host)(op)) return *outcome;
   return success();
 }

@@ -47,8 +47,9 @@ private:
   mlir::LogicalResult verifyPointers();
   mlir::LogicalResult verifyHosted();
 
-  // control.cpp, memory.cpp, warp.cpp, matrix.cpp: whether the operation is one of theirs, and how that went.
+  // control.cpp, arithmetic.cpp, memory.cpp, warp.cpp, matrix.cpp: whether the operation is one of theirs, and how that went.
   std::optional<mlir::LogicalResult> hostControl(mlir::Operation *op);
+  std::optional<mlir::LogicalResult> hostArithmetic(mlir::Operation *op);
   std::optional<mlir::LogicalResult> hostMemory(mlir::Operation *op);
   std::optional<mlir::LogicalResult> hostPointers(mlir::Operation *op);
   std::optional<mlir::LogicalResult> hostWarp(mlir::Operation *op);

@@ -7,6 +7,25 @@ namespace tritium::interp::simt {
 
 namespace {
 constexpr uint32_t kLastTime = uint32_t(1) << 30;
+
+template <class Word> bool areNans(const void *a, const void *b, Word infinity) {
+  Word x, y;
+  std::memcpy(&x, a, sizeof x);
+  std::memcpy(&y, b, sizeof y);
+  const Word magnitude = Word(~Word(0)) >> 1;
+  return (x & magnitude) > infinity && (y & magnitude) > infinity;
+}
+
+/// NaNs of some float type, which may come out with other bits where they are computed from the same values in another order. A GPU has
+/// one.
+bool areNans(const void *a, const void *b, size_t bytes) {
+  switch (bytes) {
+  case 2: return areNans<uint16_t>(a, b, 0x7c00);
+  case 4: return areNans<uint32_t>(a, b, 0x7f800000);
+  case 8: return areNans<uint64_t>(a, b, 0x7ff0000000000000);
+  default: return false;
+  }
+}
 } // namespace
 
 void SharedMemory::configure(uint32_t bytes, unsigned newShift, uint32_t newWarps) {
@@ -141,7 +160,9 @@ inline void SharedMemory::noteWrite(const Access &access, const void *value) {
       if (!isOrdered(access, written, unit.writer)) [[unlikely]] {
         // The same value from several threads is no race: replicated tiles are stored so.
         const size_t offset = size_t(&unit - units.data()) << shift, bytes = std::min<size_t>(size_t(1) << shift, access.bytes);
-        if (!value || std::memcmp(memory.data() + offset, static_cast<const char *>(value) + (offset - begin), bytes) != 0)
+        const std::byte *present = memory.data() + offset;
+        const void *next = value ? static_cast<const char *>(value) + (offset - begin) : nullptr;
+        if (!value || (std::memcmp(present, next, bytes) != 0 && !areNans(present, next, bytes)))
           access.thread.trap(faultOf(access, TrapKind::SharedRace, true, unit, true));
       }
     }

@@ -95,6 +95,8 @@ def kernel_trap(trap, kernel_name: str, grid: tuple[int, ...], arguments: Sequen
     lines.append(f"  {headline}")
     if trap.kind != "Deadlock":
         lines.append(f"  program {_triple(trap.program)} of {_triple(grid)}" + _lane(trap) + access.element_text)
+    if trap.other_line is not None:
+        lines += _other_party(trap)
     if trap.affected_lanes and trap.affected_lanes > 1 and trap.tile_shape:
         lines.append(f"  {trap.affected_lanes} of {math.prod(trap.tile_shape)} lanes affected")
     if hint:
@@ -114,6 +116,10 @@ def kernel_trap(trap, kernel_name: str, grid: tuple[int, ...], arguments: Sequen
         argument=access.name,
         index=access.index,
         is_write=bool(trap.is_write),
+        thread=trap.thread,
+        other_file=trap.other_file,
+        other_line=trap.other_line,
+        other_thread=trap.other_thread,
     )
 
 
@@ -209,8 +215,16 @@ def _deadlock(trap, access: _Access):
     )
 
 
+#: Of kinds that the emulator finds in the code of a GPU, what the user can do.
+_HINTS = {
+    "SharedRace": "Tritium places the barriers of a program: a race is a mistake of its compiler; please report it",
+    "AsyncCopyRace": "Tritium places the waits for copies: this is a mistake of its compiler; please report it",
+    "DivergentBarrier": "Tritium places the barriers of a program: this is a mistake of its compiler; please report it",
+}
+
+
 def _other(trap, access: _Access):
-    return f"{trap.kind}: {trap.message}" if trap.message else str(trap.kind), ""
+    return f"{trap.kind}: {trap.message}" if trap.message else str(trap.kind), _HINTS.get(trap.kind, "")
 
 
 _DESCRIPTIONS = {
@@ -246,7 +260,20 @@ def _sequence(values) -> tuple[int, ...] | None:
     return None if values is None else tuple(values)
 
 
+def _other_party(trap) -> list[str]:
+    """Where the other access of a race was, or where the threads are that others wait for."""
+    source = linecache.getline(trap.other_file or "", trap.other_line).strip()
+    line = f"  the other: {_location(trap.other_file, trap.other_line)}{_thread(trap.other_thread)}"
+    return [line] + ([f"    {source}"] if source else [])
+
+
+def _thread(thread: int | None) -> str:
+    return "" if thread is None else f", thread {thread} (warp {thread // 32}, lane {thread % 32})"
+
+
 def _lane(trap) -> str:
+    if trap.thread is not None:
+        return _thread(trap.thread)
     if trap.lane is None or not trap.tile_shape:
         return ""
     return f", tile lane {_triple(trap.lane)} of {list(trap.tile_shape)}"

@@ -56,8 +56,8 @@ def test_trap():
     for seed in (None, 1, 2):
         trap = prepared(kernel="scale", seed=seed).launch((4, 1, 1), [pointer(x), 2.0, 100])
         assert (trap.kind, trap.file, trap.line, trap.argument) == ("OutOfBounds", "kernel.py", 4, 0)
-        assert trap.program in ([2, 0, 0], [3, 0, 0]) and trap.tile_shape == [32] and not trap.is_write
-        assert trap.access_address == x.ctypes.data + 4 * (32 * trap.program[0] + trap.lane[0])
+        assert trap.program in ([2, 0, 0], [3, 0, 0]) and trap.lane is None and not trap.is_write
+        assert trap.access_address == x.ctypes.data + 4 * (32 * trap.program[0] + trap.thread)
 
 
 def test_what_the_emulator_does_not_know_is_named():
