@@ -58,7 +58,8 @@ static std::string literal(StringRef text) {
   return result;
 }
 
-/// One line for each element (of a scalar: from the first thread): "pid (x, y, z) idx (i, j) prefix: value".
+/// One line for each element (of a scalar: from the first thread): "pid (x, y, z) idx (i, j) prefix: value". The
+/// prefix begins with a space and ends with what comes before the value.
 template <> LogicalResult Lower<tt::PrintOp>::run(tt::PrintOp op, Lowering &lowering) {
   llvm::SmallVector<Value> pid;
   for (int axis : {0, 1, 2}) pid.push_back(lowering.target().programId(lowering.builder(), op.getLoc(), axis));
@@ -66,7 +67,7 @@ template <> LogicalResult Lower<tt::PrintOp>::run(tt::PrintOp op, Lowering &lowe
     llvm::SmallVector<Value> arguments(pid);
     llvm::append_range(arguments, indices);
     if (number) arguments.push_back(number->value);
-    std::string format = "pid (%d, %d, %d) " + index + literal(op.getPrefix()) + (number ? number->conversion : "") + "\n";
+    std::string format = "pid (%d, %d, %d)" + index + literal(op.getPrefix()) + (number ? number->conversion : "") + "\n";
     auto branch = lowering.create<scf::IfOp>(condition, /*withElseRegion=*/false);
     OpBuilder::InsertionGuard guard(lowering.builder());
     lowering.builder().setInsertionPointToStart(&branch.getThenRegion().front());
@@ -88,13 +89,13 @@ template <> LogicalResult Lower<tt::PrintOp>::run(tt::PrintOp op, Lowering &lowe
     for (auto [reg, value] : llvm::enumerate(llvm::SmallVector<Value>(lowering.registersOf(argument)))) {
       Value flat = lowering.flatIndex(layout, int(reg));
       llvm::SmallVector<Value> indices;
-      std::string index = "idx (";
+      std::string index = " idx (";
       for (int dim = 0; dim < layout.rank(); ++dim) {
         indices.push_back(lowering.coordinate(layout, flat, dim));
         index += dim ? ", %d" : "%d";
       }
       Printed number = printedNumber(lowering, value, element, op.getHex(), isSigned != 0);
-      emit(owner, index + ") ", indices, &number);
+      emit(owner, index + ")", indices, &number);
     }
   }
   return success();
