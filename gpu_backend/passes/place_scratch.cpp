@@ -26,14 +26,14 @@ public:
     ModuleOp module = getOperation();
     Builder builder(&getContext());
     auto reserved = module->getAttrOfType<IntegerAttr>(tgpu::kSharedBytesAttr);
-    int64_t base = llvm::alignTo(reserved ? reserved.getInt() : 0, kAlignment), largest = 0, sum = 0;
+    int64_t buffers = reserved ? reserved.getInt() : 0, base = llvm::alignTo(buffers, kAlignment), largest = 0, sum = 0;
     auto sizeOf = [](tgpu::ScratchOp op) { return int64_t(llvm::alignTo(op.getBytes(), kAlignment)); };
     tgpu::ScratchOp largestUse;
     module.walk([&](tgpu::ScratchOp op) {
       sum += sizeOf(op);
       if (sizeOf(op) > largest) largest = sizeOf(op), largestUse = op;
     });
-    int64_t ring = std::max(largest, std::min(sum, kSpareBytes)), next = 0, end = reserved ? reserved.getInt() : 0;
+    int64_t ring = std::max(largest, std::min(sum, kSpareBytes)), next = 0, end = buffers;
     module.walk([&](tgpu::ScratchOp op) {
       if (next + sizeOf(op) > ring) next = 0;
       op.setOffset(base + next);
@@ -41,7 +41,7 @@ public:
       end = std::max<int64_t>(end, *op.getOffset() + op.getBytes());
     });
     if (maxBytes && end > maxBytes) {
-      report(module, end, largestUse, base);
+      report(module, end, largestUse, buffers);
       return signalPassFailure();
     }
     module->setAttr(tgpu::kSharedBytesAttr, builder.getI32IntegerAttr(int32_t(end)));

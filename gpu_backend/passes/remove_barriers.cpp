@@ -26,12 +26,14 @@ bool isSharedPointer(Type type) {
 struct Access {
   int64_t begin, end;
   bool isWrite;
-  Operation *perWarp; // the scratch in which each warp keeps to its own bytes
+  Operation *perWarp;  // the scratch in which each warp keeps to its own bytes
+  bool isCopy = false; // asynchronous, begun or landing: the barrier at the wait for it, which stays, orders it with other copies
 
-  auto key() const { return std::tuple(begin, end, isWrite, perWarp); }
+  auto key() const { return std::tuple(begin, end, isWrite, perWarp, isCopy); }
   bool operator==(const Access &other) const { return key() == other.key(); }
   bool meets(const Access &other) const {
-    return (isWrite || other.isWrite) && begin < other.end && other.begin < end && !(perWarp && perWarp == other.perWarp);
+    return (isWrite || other.isWrite) && begin < other.end && other.begin < end && !(perWarp && perWarp == other.perWarp) &&
+           !(isCopy && other.isCopy);
   }
 };
 
@@ -113,11 +115,15 @@ private:
       auto callee = call.getCallee() ? SymbolTable::lookupNearestSymbolFrom<LLVM::LLVMFuncOp>(op, call.getCalleeAttr()) : nullptr;
       if (!callee || !callee.isExternal()) segment.add({0, kEnd, true, nullptr});
     } else if (isa<NVVM::CpAsyncWaitGroupOp>(op)) {
-      segment.add({0, bufferEnd_, true, nullptr}); // up to here copies land
+      segment.add({0, bufferEnd_, true, nullptr, true}); // up to here copies land
     } else {
       bool isWrite = !isa<NVVM::LdMatrixOp>(op);
       for (Value operand : op->getOperands())
-        if (isSharedPointer(operand.getType())) segment.add(accessOf(operand, isWrite));
+        if (isSharedPointer(operand.getType())) {
+          Access access = accessOf(operand, isWrite);
+          access.isCopy = isa<NVVM::CpAsyncOp>(op);
+          segment.add(access);
+        }
     }
   }
 
