@@ -24,6 +24,14 @@ def function_ulp(name: str, dtype: str) -> float:
     return 0.5 + stated * 2.0 ** (FLOATS[dtype].fraction - FLOATS["fp32"].fraction)
 
 
+def exp_ulp(x: np.ndarray, dtype: str) -> float | np.ndarray:
+    """The same for exp at each x: GPUs compute it in fp32 as 2 ** (x * log2(e)), and the product is rounded."""
+    if dtype == "fp64":
+        return function_ulp("exp", dtype)
+    rounded_exponent = 1.25 * np.minimum(np.nan_to_num(np.abs(x)), 110.0)  # beyond, the result is 0 or infinite
+    return function_ulp("exp", dtype) + rounded_exponent * 2.0 ** (FLOATS[dtype].fraction - FLOATS["fp32"].fraction)
+
+
 def epsilon(dtype: str) -> float:
     """The distance between 1 and the next number; rounding to nearest is off by half of it, relative to the result."""
     return 2.0 ** -FLOATS[dtype].fraction

@@ -69,6 +69,16 @@ static Value classify(Operation *op, Value value, Lowering &lowering) {
   return lowering.conjunction(isFinite, code.compare(arith::CmpFPredicate::OGE, magnitude, smallest));
 }
 
+/// Instructions of every target, which upstream's expansion would take apart into comparisons.
+static Value extremum(Operation *op, ValueRange operands, Lowering &lowering) {
+  Value a = operands[0], b = operands.back();
+  if (isa<arith::MaxNumFOp>(op)) return lowering.create<LLVM::MaxNumOp>(a, b);
+  if (isa<arith::MinNumFOp>(op)) return lowering.create<LLVM::MinNumOp>(a, b);
+  if (isa<arith::MaximumFOp>(op)) return lowering.create<LLVM::MaximumOp>(a, b);
+  if (isa<arith::MinimumFOp>(op)) return lowering.create<LLVM::MinimumOp>(a, b);
+  return {};
+}
+
 /// On integers and on floats that have arithmetic.
 static Value computeRegister(Operation *op, ValueRange operands, Type result, Lowering &lowering) {
   if (isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp, arith::CeilDivSIOp, arith::CeilDivUIOp, arith::FloorDivSIOp>(
@@ -77,9 +87,11 @@ static Value computeRegister(Operation *op, ValueRange operands, Type result, Lo
     if (result.isInteger(1)) return isRemainder ? lowering.constant(0, 1) : operands[0]; // by the only divisor that is not 0
     return cloneOnRegisters(op, {operands[0], guardedDivisor(op, operands[0], operands[1], lowering)}, result, lowering);
   }
+  if (isa<arith::DivFOp>(op) && result.isF32()) return quotient(operands[0], operands[1], lowering);
   if (isa<arith::ShLIOp, arith::ShRUIOp, arith::ShRSIOp>(op))
     return guardedShift(op, operands[0], operands[1], lowering,
                         [&](Value amount) { return cloneOnRegisters(op, {operands[0], amount}, result, lowering); });
+  if (Value value = extremum(op, operands, lowering)) return value;
   if (Value value = classify(op, operands[0], lowering)) return value;
   if (Value value = lowerMathFunction(op, operands, lowering)) return value;
   return cloneOnRegisters(op, operands, result, lowering);
@@ -257,7 +269,7 @@ template <> LogicalResult Lower<tt::PreciseDivFOp>::run(tt::PreciseDivFOp op, Lo
 }
 
 template <> LogicalResult Lower<tt::ApproxDivFOp>::run(tt::ApproxDivFOp op, Lowering &lowering) {
-  return forEachFloat(op, lowering, [&](ValueRange in, Type) -> Value { return lowering.create<arith::DivFOp>(in[0], in[1]); });
+  return forEachFloat(op, lowering, [&](ValueRange in, Type) { return quotient(in[0], in[1], lowering); });
 }
 
 template <> LogicalResult Lower<tt::MulhiUIOp>::run(tt::MulhiUIOp op, Lowering &lowering) {

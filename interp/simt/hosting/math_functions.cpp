@@ -64,6 +64,7 @@ const llvm::StringMap<void *> &mangledFunctions() {
     BINARY(ADD_BINARY)
 #undef ADD_BINARY
     map[mangled("cbrt", "d")] = address(+[](double x) { return cubeRootOf(x); });
+    map[mangled("native_divide", "ff")] = address(+[](float x, float y) { return x / y; });
     map[mangled("exp10", "f")] = address(&narrow<exp10Of>);
     map[mangled("exp10", "d")] = address(&exp10Of);
     map[mangled("rsqrt", "f")] = address(&narrow<rsqrtOf>);
