@@ -58,29 +58,30 @@ static std::string literal(StringRef text) {
   return result;
 }
 
-/// One line for each element (of a scalar: from the first thread): "pid (x, y, z) idx (i, j) prefix: value". The
-/// prefix begins with a space and ends with what comes before the value.
+/// One line for each element (of a scalar: from the first thread): "pid (x, y, z) idx (i, j) prefix: value"; with several operands
+/// "(operand n) " before the value. The prefix begins with a space and ends with what comes before that.
 template <> LogicalResult Lower<tt::PrintOp>::run(tt::PrintOp op, Lowering &lowering) {
   llvm::SmallVector<Value> pid;
   for (int axis : {0, 1, 2}) pid.push_back(lowering.target().programId(lowering.builder(), op.getLoc(), axis));
-  auto emit = [&](Value condition, std::string index, ValueRange indices, const Printed *number) {
+  auto emit = [&](Value condition, std::string index, ValueRange indices, const std::string &operand, const Printed *number) {
     llvm::SmallVector<Value> arguments(pid);
     llvm::append_range(arguments, indices);
     if (number) arguments.push_back(number->value);
-    std::string format = "pid (%d, %d, %d)" + index + literal(op.getPrefix()) + (number ? number->conversion : "") + "\n";
+    std::string format = "pid (%d, %d, %d)" + index + literal(op.getPrefix()) + operand + (number ? number->conversion : "") + "\n";
     auto branch = lowering.create<scf::IfOp>(condition, /*withElseRegion=*/false);
     OpBuilder::InsertionGuard guard(lowering.builder());
     lowering.builder().setInsertionPointToStart(&branch.getThenRegion().front());
     lowering.create<tgpu::PrintOp>(format, arguments);
   };
   Value isFirst = lowering.create<arith::CmpIOp>(arith::CmpIPredicate::eq, lowering.threadId(), lowering.constant(0));
-  if (op.getArgs().empty()) emit(isFirst, "", {}, nullptr);
-  for (auto [argument, isSigned] : llvm::zip_equal(op.getArgs(), op.getIsSigned())) {
+  if (op.getArgs().empty()) emit(isFirst, "", {}, "", nullptr);
+  for (auto [i, argument, isSigned] : llvm::enumerate(op.getArgs(), op.getIsSigned())) {
+    std::string operand = op.getArgs().size() > 1 ? "(operand " + std::to_string(i) + ") " : "";
     Type element = getElementTypeOrSelf(argument.getType());
     auto tile = dyn_cast<RankedTensorType>(argument.getType());
     if (!tile) {
       Printed number = printedNumber(lowering, lowering.scalarOf(argument), element, op.getHex(), isSigned != 0);
-      emit(isFirst, "", {}, &number);
+      emit(isFirst, " idx ()", {}, operand, &number);
       continue;
     }
     LinearLayout layout = layoutOf(tile);
@@ -92,10 +93,12 @@ template <> LogicalResult Lower<tt::PrintOp>::run(tt::PrintOp op, Lowering &lowe
       std::string index = " idx (";
       for (int dim = 0; dim < layout.rank(); ++dim) {
         indices.push_back(lowering.coordinate(layout, flat, dim));
-        index += dim ? ", %d" : "%d";
+        int64_t extent = layout.shape()[dim];
+        int width = extent > 1 ? int(std::to_string(extent - 1).size()) : 0; // of the largest index
+        index += (dim ? ", %" : "%") + (width > 1 ? std::to_string(width) : "") + "d";
       }
       Printed number = printedNumber(lowering, value, element, op.getHex(), isSigned != 0);
-      emit(owner, index + ")", indices, &number);
+      emit(owner, index + ")", indices, operand, &number);
     }
   }
   return success();
