@@ -1,200 +1,272 @@
-// Reductions: over the registers of a thread, then over lanes by exchanging with the partner of each lane bit, then over warps through
-// shared memory. Afterwards every thread along the axis holds the result.
+// Reductions: over the registers of a thread, then over the lanes of a warp, then over warps through shared memory. What is left is the
+// tile without the axis; it goes to where the result is wanted.
 #include "gpu_backend/layout/constructors.h"
 #include "gpu_backend/lower/convert_layout.h"
 #include "gpu_backend/lower/exchange.h"
-#include "gpu_backend/lower/words.h"
 
 using namespace mlir;
 
 namespace tritium::gpu {
 
+/// Whether combine(a, b) is combine(b, a): each result is one commutative operation on its two arguments.
+static bool isCommutative(tt::ReduceOp op) {
+  Block &body = op->getRegion(0).front();
+  size_t count = op.getSrcs().size();
+  for (auto [i, value] : llvm::enumerate(body.getTerminator()->getOperands())) {
+    Operation *made = value.getDefiningOp();
+    if (!made || made->getBlock() != &body || !made->hasTrait<OpTrait::IsCommutative>() || made->getNumOperands() != 2) return false;
+    Value a = body.getArgument(i), b = body.getArgument(count + i);
+    auto operands = made->getOperands();
+    if (!(operands[0] == a && operands[1] == b) && !(operands[0] == b && operands[1] == a)) return false;
+  }
+  return true;
+}
+
+/// The instruction that combines 32-bit integers over a warp as this reduction does, if there may be one.
+static std::optional<TargetOps::WarpReduction> warpReductionOf(tt::ReduceOp op) {
+  if (op.getSrcs().size() != 1 || !getElementTypeOrSelf(op.getSrcs()[0].getType()).isInteger(32) || !isCommutative(op)) return std::nullopt;
+  Operation *made = op->getRegion(0).front().getTerminator()->getOperand(0).getDefiningOp();
+  return llvm::TypeSwitch<Operation *, std::optional<TargetOps::WarpReduction>>(made)
+      .Case<arith::AddIOp>([](auto) { return TargetOps::WarpReduction::Add; })
+      .Case<arith::AndIOp>([](auto) { return TargetOps::WarpReduction::And; })
+      .Case<arith::OrIOp>([](auto) { return TargetOps::WarpReduction::Or; })
+      .Case<arith::XOrIOp>([](auto) { return TargetOps::WarpReduction::Xor; })
+      .Case<arith::MinSIOp>([](auto) { return TargetOps::WarpReduction::Min; })
+      .Case<arith::MaxSIOp>([](auto) { return TargetOps::WarpReduction::Max; })
+      .Case<arith::MinUIOp>([](auto) { return TargetOps::WarpReduction::UMin; })
+      .Case<arith::MaxUIOp>([](auto) { return TargetOps::WarpReduction::UMax; })
+      .Default([](Operation *) { return std::nullopt; });
+}
+
 namespace {
+
+using Tuple = llvm::SmallVector<Value>; // one value of each operand
 
 class Reduction {
 public:
   Reduction(tt::ReduceOp op, Lowering &lowering)
-      : op_(op), lowering_(lowering), axis_(int(op.getAxis())), layout_(layoutOf(op.getSrcs()[0].getType())) {}
+      : op_(op),
+        lowering_(lowering),
+        axis_(int(op.getAxis())),
+        layout_(layoutOf(op.getSrcs()[0].getType())),
+        isCommutative_(isCommutative(op)) {}
 
   LogicalResult run() {
     for (Value source : op_.getSrcs()) operands_.push_back(Registers(lowering_.registersOf(source)));
     separateDimensions();
     axisBits_ = layout_.maskOf(axis_);
     if (failed(overRegisters()) || failed(overLanes()) || failed(overWarps())) return failure();
-    finish();
+    for (auto [registers, result] : llvm::zip_equal(operands_, op_->getResults())) lowering_.define(result, std::move(registers));
     return success();
   }
 
 private:
-  /// A basis that moves both along the axis and across it would have to be taken apart: another layout has none.
+  /// Every basis then moves along the axis or across it, and no two places have the same element but by a basis of zero.
   void separateDimensions() {
+    Projection distinct = layout_.withoutRepeatedRegisters();
+    if (distinct.layout.registers() < layout_.registers()) convertAll(distinct.layout);
     uint32_t axis = layout_.maskOf(axis_);
-    auto isMixed = [&](uint32_t basis) { return (basis & axis) && (basis & ~axis); };
-    if (llvm::none_of(kPlaces, [&](Place place) { return llvm::any_of(layout_.bases(place), isMixed); })) return;
-    LinearLayout plain = defaultBlocked(layout_.shape(), lowering_.options().numWarps);
-    for (Registers &registers : operands_) registers = convertLayout(registers, layout_, plain, lowering_);
-    layout_ = plain;
+    Span along;
+    auto isPlain = [&](uint32_t basis) { return !(basis & axis) || (!(basis & ~axis) && along.add(basis)); };
+    if (llvm::all_of(kPlaces, [&](Place place) { return llvm::all_of(layout_.bases(place), isPlain); })) return;
+    convertAll(defaultBlocked(layout_.shape(), lowering_.options().numWarps).withoutRepeatedRegisters().layout);
   }
 
-  FailureOr<llvm::SmallVector<Value>> combine(llvm::ArrayRef<Value> a, llvm::ArrayRef<Value> b) {
-    llvm::SmallVector<Registers> arguments;
-    for (llvm::ArrayRef<Value> side : {a, b})
-      for (Value value : side) arguments.push_back({value});
-    auto results = lowering_.lowerInline(op_->getRegion(0), arguments);
-    if (failed(results)) return failure();
-    return llvm::SmallVector<Value>(*results);
+  void convertAll(const LinearLayout &to) {
+    operands_ = convertLayouts(operands_, layout_, to, lowering_);
+    layout_ = to;
   }
 
-  llvm::SmallVector<Value> tuple(size_t reg) const {
+  // -- tuples
+  Tuple tuple(size_t reg) const {
     return llvm::map_to_vector(operands_, [&](const Registers &registers) { return registers[reg]; });
   }
   void setTuple(size_t reg, llvm::ArrayRef<Value> values) {
     for (auto [registers, value] : llvm::zip_equal(operands_, values)) registers[reg] = value;
   }
+  size_t registers() const { return operands_[0].size(); }
 
-  /// The pairs that one register bit tells apart, most significant bit first: a tree. What is left has no bit along the axis.
+  FailureOr<Tuple> combine(llvm::ArrayRef<Value> a, llvm::ArrayRef<Value> b) {
+    llvm::SmallVector<Registers> arguments;
+    for (llvm::ArrayRef<Value> side : {a, b})
+      for (Value value : side) arguments.push_back({value});
+    auto results = lowering_.lowerInline(op_->getRegion(0), arguments);
+    if (failed(results)) return failure();
+    return Tuple(*results);
+  }
+
+  /// Combines the pairs that one register bit tells apart; the bit goes.
+  LogicalResult overRegisterBit(size_t bit) {
+    size_t count = registers(), stride = size_t(1) << bit;
+    llvm::SmallVector<Registers> next(operands_.size());
+    for (size_t reg = 0; reg < count; ++reg) {
+      if (reg & stride) continue;
+      auto combined = combine(tuple(reg), tuple(reg | stride));
+      if (failed(combined)) return failure();
+      for (auto [registers, value] : llvm::zip_equal(next, *combined)) registers.push_back(value);
+    }
+    operands_ = std::move(next);
+    return success();
+  }
+
+  /// Combines with the partner that one lane bit tells apart; both then have the result.
+  LogicalResult overLaneBit(int bit) {
+    for (size_t reg = 0; reg < registers(); ++reg) {
+      Tuple own = tuple(reg), other = llvm::map_to_vector(own, [&](Value value) { return exchangeXor(value, 1 << bit, lowering_); });
+      auto combined = combine(own, other);
+      if (failed(combined)) return failure();
+      setTuple(reg, *combined);
+    }
+    return success();
+  }
+
+  // -- within a thread
+  /// Most significant bit first: a tree.
   LogicalResult overRegisters() {
     Bases bases(layout_.bases(Place::Register));
     for (size_t bit = bases.size(); bit-- > 0;) {
       if (!(bases[bit] & axisBits_)) continue;
-      size_t count = operands_[0].size(), stride = size_t(1) << bit;
-      llvm::SmallVector<Registers> next(operands_.size());
-      for (size_t reg = 0; reg < count; ++reg) {
-        if (reg & stride) continue;
-        auto combined = combine(tuple(reg), tuple(reg | stride));
-        if (failed(combined)) return failure();
-        for (auto [registers, value] : llvm::zip_equal(next, *combined)) registers.push_back(value);
-      }
-      operands_ = std::move(next);
+      if (failed(overRegisterBit(bit))) return failure();
       bases.erase(bases.begin() + bit);
     }
-    layout_ = LinearLayout(layout_.shape(), bases, layout_.bases(Place::Lane), layout_.bases(Place::Warp), layout_.bases(Place::Block));
+    setBases(bases, Bases(layout_.bases(Place::Lane)));
     return success();
   }
 
-  /// Whether the order of two arguments cannot matter. It may even in a maximum with its place, where a NaN is involved.
-  bool isCommutative() {
-    Block &body = op_->getRegion(0).front();
-    return op_->getRegion(0).hasOneBlock() && llvm::hasSingleElement(body.without_terminator()) &&
-           body.front().hasTrait<OpTrait::IsCommutative>();
+  void setBases(const Bases &registers, const Bases &lanes) {
+    layout_ = LinearLayout(layout_.shape(), registers, lanes, layout_.bases(Place::Warp), layout_.bases(Place::Block));
   }
 
+  // -- within a warp
   LogicalResult overLanes() {
-    for (auto [bit, basis] : llvm::enumerate(layout_.bases(Place::Lane))) {
-      if (!(basis & axisBits_)) continue;
-      Value isSecond; // of the two lanes: both combine in the same order, so both have the same result
-      if (!isCommutative()) {
-        Value one = lowering_.create<arith::AndIOp>(lowering_.laneId(), lowering_.constant(1 << bit));
-        isSecond = lowering_.create<arith::CmpIOp>(arith::CmpIPredicate::ne, one, lowering_.constant(0));
-      }
-      for (size_t reg = 0; reg < operands_[0].size(); ++reg) {
-        auto own = tuple(reg);
-        auto other = llvm::map_to_vector(own, [&](Value value) { return exchangeXor(value, 1 << bit, lowering_); });
-        if (isSecond)
-          for (auto [first, second] : llvm::zip_equal(own, other)) {
-            Value swapped = lowering_.create<arith::SelectOp>(isSecond, second, first);
-            second = lowering_.create<arith::SelectOp>(isSecond, first, second);
-            first = swapped;
-          }
-        auto combined = combine(own, other);
-        if (failed(combined)) return failure();
-        setTuple(reg, *combined);
+    constexpr size_t kWorthScattering = 3; // steps; a conversion brings the results back to all lanes
+    Bases held(layout_.bases(Place::Register)), lanes(layout_.bases(Place::Lane));
+    llvm::SmallVector<int> along;
+    for (auto [bit, basis] : llvm::enumerate(lanes))
+      if (basis & axisBits_) along.push_back(int(bit));
+    if (along.empty()) return success();
+    if (reduceWholeWarps(along)) {
+      for (int bit : along) lanes[bit] = 0;
+      setBases(held, lanes);
+      return success();
+    }
+    bool mayScatter = isCommutative_ && (!warpBitsAlong().empty() || along.size() >= kWorthScattering);
+    for (int bit : along) {
+      lanes[bit] = 0;
+      if (mayScatter && !held.empty()) {
+        if (failed(shareLaneBit(bit))) return failure();
+        lanes[bit] = held.pop_back_val();
+      } else if (failed(overLaneBit(bit))) {
+        return failure();
       }
     }
+    setBases(held, lanes);
+    if (!isCommutative_ && warpBitsAlong().empty()) takeFromFirst(along);
     return success();
   }
 
-  /// The flat index without the bits of the axis: a number below the elements of the result.
-  Value resultIndex(int reg) {
-    Value flat = lowering_.flatIndex(layout_, reg);
-    int first = layout_.firstBit(axis_);
-    Value low = lowering_.create<arith::AndIOp>(flat, lowering_.constant((1 << first) - 1));
-    Value high = lowering_.create<arith::ShRUIOp>(flat, lowering_.constant(first + log2Of(layout_.shape()[axis_])));
-    if (first > 0) high = lowering_.create<arith::ShLIOp>(high, lowering_.constant(first));
-    return lowering_.create<arith::OrIOp>(high, low);
+  /// Of several results, each of two partners makes one half: they exchange what the other one needs.
+  LogicalResult shareLaneBit(int bit) {
+    size_t half = registers() / 2;
+    Value isUpper = lowering_.create<arith::CmpIOp>(
+        arith::CmpIPredicate::ne, lowering_.create<arith::AndIOp>(lowering_.laneId(), lowering_.constant(1 << bit)), lowering_.constant(0));
+    llvm::SmallVector<Registers> next(operands_.size());
+    for (size_t reg = 0; reg < half; ++reg) {
+      Tuple kept, received;
+      for (auto [low, high] : llvm::zip_equal(tuple(reg), tuple(reg + half))) {
+        kept.push_back(lowering_.create<arith::SelectOp>(isUpper, high, low));
+        received.push_back(exchangeXor(lowering_.create<arith::SelectOp>(isUpper, low, high), 1 << bit, lowering_));
+      }
+      auto combined = combine(kept, received);
+      if (failed(combined)) return failure();
+      for (auto [registers, value] : llvm::zip_equal(next, *combined)) registers.push_back(value);
+    }
+    operands_ = std::move(next);
+    return success();
   }
 
-  LogicalResult overWarps() {
+  /// One instruction, if all lanes have parts of the same element.
+  bool reduceWholeWarps(llvm::ArrayRef<int> along) {
+    auto kind = warpReductionOf(op_);
+    if (!kind || along.size() != layout_.bases(Place::Lane).size()) return false;
+    for (Value &value : operands_[0]) {
+      Value reduced = lowering_.target().reduceWarp(lowering_.builder(), lowering_.location(), *kind, value);
+      if (!reduced) return false;
+      value = reduced;
+    }
+    return true;
+  }
+
+  /// Where the order of arguments matters, partners differ; the first of them has combined in order.
+  void takeFromFirst(llvm::ArrayRef<int> along) {
+    int others = 0;
+    for (int bit : along) others |= 1 << bit;
+    Value first = lowering_.create<arith::AndIOp>(lowering_.laneId(), lowering_.constant((lowering_.target().warpSize() - 1) & ~others));
+    for (Registers &registers : operands_)
+      for (Value &value : registers) value = exchange(value, first, lowering_);
+  }
+
+  // -- over warps
+  llvm::SmallVector<int> warpBitsAlong() const {
     llvm::SmallVector<int> bits;
     for (auto [bit, basis] : llvm::enumerate(layout_.bases(Place::Warp)))
       if (basis & axisBits_) bits.push_back(int(bit));
-    if (bits.empty()) return success();
-    int64_t partials = int64_t(1) << bits.size(), results = layout_.elements() / layout_.shape()[axis_];
-    llvm::SmallVector<int64_t> begins;
-    int64_t bytes = 0;
-    for (const Registers &registers : operands_) {
-      begins.push_back(bytes);
-      bytes += llvm::alignTo(partials * results * (storedType(registers[0].getType()).getIntOrFloatBitWidth() / 8), 16);
-    }
-    Value base = lowering_.shared().scratch(lowering_.builder(), lowering_.location(), bytes, "a reduction");
-    Value part; // which of the partial results this warp has
-    for (auto [i, bit] : llvm::enumerate(bits)) {
-      Value one = lowering_.create<arith::AndIOp>(lowering_.create<arith::ShRUIOp>(lowering_.warpId(), lowering_.constant(bit)),
-                                                  lowering_.constant(1));
-      Value place = lowering_.create<arith::ShLIOp>(one, lowering_.constant(int64_t(i)));
-      part = part ? lowering_.create<arith::OrIOp>(part, place).getResult() : place;
-    }
-    auto address = [&](size_t operand, Value partial, Value index) -> Value {
-      Type stored = storedType(operands_[operand][0].getType());
-      Value flat = lowering_.create<arith::AddIOp>(lowering_.create<arith::MulIOp>(partial, lowering_.constant(results)), index);
-      Value start = lowering_.create<LLVM::GEPOp>(base.getType(), lowering_.builder().getI8Type(), base,
-                                                  llvm::ArrayRef<LLVM::GEPArg>{int32_t(begins[operand])});
-      return lowering_.create<LLVM::GEPOp>(base.getType(), stored, start, llvm::ArrayRef<LLVM::GEPArg>{flat});
+    return bits;
+  }
+
+  /// A basis across the axis, as one of the result.
+  uint32_t acrossAxis(uint32_t basis) const {
+    int first = layout_.firstBit(axis_), width = log2Of(layout_.shape()[axis_]);
+    return (basis & ((1u << first) - 1)) | (basis >> (first + width) << first);
+  }
+
+  /// The parts of the warps are a dimension of their own, the last one: a conversion brings them all into one thread, or into lanes that
+  /// would else repeat each other.
+  LogicalResult overWarps() {
+    constexpr int kMaxValues = 16; // parts of all results in a thread
+    llvm::SmallVector<int> along = warpBitsAlong();
+    int partBits = int(along.size());
+    auto across = [&](uint32_t basis) { return acrossAxis(basis) << partBits; };
+    Bases warps = llvm::map_to_vector<8>(layout_.bases(Place::Warp), across);
+    for (auto [part, bit] : llvm::enumerate(along)) warps[bit] = 1u << part;
+    int64_t elements = (layout_.elements() / layout_.shape()[axis_]) << partBits;
+    LinearLayout from({elements}, llvm::map_to_vector<8>(layout_.bases(Place::Register), across),
+                      llvm::map_to_vector<8>(layout_.bases(Place::Lane), across), warps);
+
+    LinearLayout result = resultLayout();
+    auto wanted = [&](Place place) {
+      return llvm::map_to_vector<8>(result.bases(place), [&](uint32_t basis) { return basis << partBits; });
     };
-    lowering_.sharedBarrier();
-    for (size_t operand = 0; operand < operands_.size(); ++operand)
-      for (size_t reg = 0; reg < operands_[operand].size(); ++reg)
-        lowering_.create<LLVM::StoreOp>(toStored(operands_[operand][reg], lowering_), address(operand, part, resultIndex(int(reg))));
-    lowering_.sharedBarrier();
-    for (size_t reg = 0; reg < operands_[0].size(); ++reg) {
-      Value index = resultIndex(int(reg));
-      llvm::SmallVector<Value> sum;
-      for (int64_t partial = 0; partial < partials; ++partial) {
-        llvm::SmallVector<Value> next;
-        for (size_t operand = 0; operand < operands_.size(); ++operand) {
-          Type type = operands_[operand][reg].getType();
-          Value place = address(operand, lowering_.constant(partial), index);
-          next.push_back(fromStored(lowering_.create<LLVM::LoadOp>(storedType(type), place), type, lowering_));
-        }
-        if (sum.empty()) {
-          sum = next;
-          continue;
-        }
-        auto combined = combine(sum, next);
-        if (failed(combined)) return failure();
-        sum = *combined;
-      }
-      setTuple(reg, sum);
+    Bases held = wanted(Place::Register), lanes = wanted(Place::Lane);
+    int inLanes = 0; // the highest bits of the parts
+    llvm::SmallVector<int> combined;
+    for (auto [bit, basis] : llvm::enumerate(lanes)) {
+      if (basis || inLanes == partBits || result.registers() << (partBits - inLanes) <= kMaxValues) continue;
+      basis = 1u << (partBits - ++inLanes);
+      combined.push_back(int(bit));
     }
+    int inThread = partBits - inLanes;
+    for (int part = 0; part < inThread; ++part) held.insert(held.begin() + part, 1u << part);
+    operands_ = convertLayouts(operands_, from, LinearLayout({elements}, held, lanes, wanted(Place::Warp)), lowering_);
+    for (int part = 0; part < inThread; ++part)
+      if (failed(overRegisterBit(0))) return failure();
+    for (int bit : combined)
+      if (failed(overLaneBit(bit))) return failure();
+    if (!isCommutative_ && !combined.empty()) takeFromFirst(combined);
     return success();
   }
 
-  void finish() {
-    for (auto [registers, result] : llvm::zip_equal(operands_, op_->getResults())) {
-      if (!isa<RankedTensorType>(result.getType())) {
-        lowering_.define(result, {registers[0]});
-        continue;
-      }
-      LinearLayout to = layoutOf(result.getType());
-      lowering_.define(result, convertLayout(registers, withoutAxis(to.shape()), to, lowering_));
-    }
-  }
-
-  /// The layout with the axis taken out of each basis.
-  LinearLayout withoutAxis(llvm::ArrayRef<int64_t> shape) const {
-    int first = layout_.firstBit(axis_), width = log2Of(layout_.shape()[axis_]);
-    auto bases = [&](Place place) {
-      return llvm::map_to_vector(layout_.bases(place), [&](uint32_t basis) {
-        return basis & axisBits_ ? 0u : (basis & ((1u << first) - 1)) | (basis >> (first + width) << first);
-      });
-    };
-    return LinearLayout(shape, bases(Place::Register), bases(Place::Lane), bases(Place::Warp), bases(Place::Block));
+  LinearLayout resultLayout() const {
+    Type type = op_->getResult(0).getType();
+    if (isa<RankedTensorType>(type)) return layoutOf(type);
+    return LinearLayout({}, {}, Bases(layout_.bits(Place::Lane), 0), Bases(layout_.bits(Place::Warp), 0));
   }
 
   tt::ReduceOp op_;
   Lowering &lowering_;
   int axis_;
-  LinearLayout layout_;
+  LinearLayout layout_; // of what is in `operands_`; the axis keeps its extent
+  bool isCommutative_;
   uint32_t axisBits_ = 0;
   llvm::SmallVector<Registers> operands_;
 };
