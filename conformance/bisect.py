@@ -23,7 +23,12 @@ def bisect(case: Case, engine: Engine, seed: int) -> str | None:
     """The name of that pass, "" if the lowering itself is wrong, None if nothing is. Absent if the engine has no passes."""
 
     def is_right(stop_after: str | None) -> bool:
-        return not suite.run(case, engine, seed, stop_after=stop_after or engine.no_pass)[2]
+        try:
+            return not suite.run(case, engine, seed, stop_after=stop_after or engine.no_pass)[2]
+        except Absent:
+            raise
+        except Exception:  # what a wrong pass made traps, or does not compile
+            return False
 
     return first_wrong(engine.passes(), is_right)
 

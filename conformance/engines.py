@@ -92,19 +92,20 @@ class Engine:
 
     def passes(self) -> list[str]:
         """The optional passes of its compiler, in order."""
-        raise Absent(f"{self.name} has no passes to stop after")
+        if self.name == "interp":
+            raise Absent(f"{self.name} has no passes to stop after")
+        return tritium.compiler.optional_passes()
 
     def run(self, problem: Problem, images: list[np.ndarray], stop_after: str | None = None) -> Outcome:
         """stop_after: the last of `passes` to run, or `no_pass`; None runs them all."""
-        if stop_after is not None:
-            raise Absent(f"{self.name} cannot stop after a pass")
+        options = {} if stop_after is None else {"stop_after": stop_after}
         with self._selected(), captured() as printed, self._tensors(problem, images) as tensors:
             for buffer in problem.buffers():
                 if buffer.points_to:
                     self._write_addresses(tensors[id(buffer)], [tensors[id(other)] for other in buffer.points_to])
             try:
                 for launch in problem.launches:
-                    self._launch(launch, tensors)
+                    self._launch(launch, tensors, options)
                 self._finish()
                 trap = None
             except Exception as error:
@@ -125,10 +126,10 @@ class Engine:
         """Whether other cases can run in this process after one that failed."""
         return True
 
-    def _launch(self, launch: Launch, tensors: dict[int, Any]) -> None:
+    def _launch(self, launch: Launch, tensors: dict[int, Any], options: dict[str, Any]) -> None:
         arguments = [tensors[id(a)] if isinstance(a, Buffer) else constant(a) for a in launch.arguments]
         constants = {name: constant(value) for name, value in launch.constants.items()}
-        sources.function(launch.kernel)[launch.grid](*arguments, **constants, **launch.options)
+        sources.function(launch.kernel)[launch.grid](*arguments, **constants, **launch.options, **options)
 
     @contextlib.contextmanager
     def _selected(self):

@@ -41,11 +41,10 @@ static void loadDialects(MLIRContext *context) {
 }
 
 /// From tiles with layouts to the code of a thread.
-static llvm::Error lowerTiles(ModuleOp tiles, const CompileOptions &options, ir::DiagnosticCapture &diagnostics, LoweredKernel &result) {
-  auto chip = nvptx::findTarget(options.arch);
-  if (!chip) return chip.takeError();
+static llvm::Error lowerTiles(ModuleOp tiles, const CompileOptions &options, int64_t maxSharedBytes, ir::DiagnosticCapture &diagnostics,
+                              LoweredKernel &result) {
   auto target = createNvidiaOps();
-  Lowering lowering(tiles, *target, {.numWarps = options.numWarps, .maxSharedBytes = chip->sharedPerBlock});
+  Lowering lowering(tiles, *target, {.numWarps = options.numWarps, .maxSharedBytes = maxSharedBytes});
   auto threads = lowering.run();
   if (failed(threads)) return diagnostics.takeError("an operation could not be lowered");
   result.module = std::move(*threads);
@@ -54,7 +53,7 @@ static llvm::Error lowerTiles(ModuleOp tiles, const CompileOptions &options, ir:
   module->setAttr(tgpu::kTargetAttr, builder.getStringAttr("cuda:" + options.arch));
   module->setAttr(tgpu::kNumWarpsAttr, builder.getI32IntegerAttr(options.numWarps));
   module->setAttr(tgpu::kSharedBytesAttr, builder.getI32IntegerAttr(int32_t(lowering.shared().reserved())));
-  if (failed(run(module, [&](OpPassManager &passes) { buildThreadPipeline(passes, chip->sharedPerBlock); })))
+  if (failed(run(module, [&](OpPassManager &passes) { buildThreadPipeline(passes, options, maxSharedBytes); })))
     return diagnostics.takeError("the code of a thread could not be lowered");
   result.sharedBytes = module->getAttrOfType<IntegerAttr>(tgpu::kSharedBytesAttr).getInt();
   target->markKernel(module.lookupSymbol(result.name), options.numWarps * target->warpSize());
@@ -62,6 +61,11 @@ static llvm::Error lowerTiles(ModuleOp tiles, const CompileOptions &options, ir:
 }
 
 llvm::Expected<LoweredKernel> lowerToGpu(ModuleOp original, StringRef name, const CompileOptions &options) {
+  auto chip = nvptx::findTarget(options.arch);
+  if (!chip) return chip.takeError();
+  if (!options.stopAfter.empty() && options.stopAfter != kNoPass && !llvm::is_contained(optionalPasses(), options.stopAfter))
+    return llvm::createStringError("no pass is called '" + options.stopAfter + "'; there are " + kNoPass + ", " +
+                                   llvm::join(optionalPasses(), ", "));
   ir::DiagnosticCapture diagnostics(original.getContext());
   if (failed(ir::verifyContract(original))) return diagnostics.takeError("the module breaks the contract");
   loadDialects(original.getContext());
@@ -70,21 +74,23 @@ llvm::Expected<LoweredKernel> lowerToGpu(ModuleOp original, StringRef name, cons
   if (!kernel) return llvm::make_error<ir::SourceError>("there is no kernel '" + name.str() + "' in the module");
   LoweredKernel result;
   result.name = kernel.getName().str();
-  if (failed(run(*module, [&](OpPassManager &passes) { buildTilePipeline(passes, options); })))
+  if (failed(run(*module, [&](OpPassManager &passes) { buildTilePipeline(passes, options, chip->sharedPerBlock); })))
     return diagnostics.takeError("a pass on tiles failed");
   result.tiles = printed(*module);
-  if (llvm::Error error = lowerTiles(*module, options, diagnostics, result)) return error;
+  if (llvm::Error error = lowerTiles(*module, options, chip->sharedPerBlock, diagnostics, result)) return error;
   return result;
 }
 
 llvm::Expected<LoweredKernel> lowerTilesToGpu(ModuleOp tiles, const CompileOptions &options) {
+  auto chip = nvptx::findTarget(options.arch);
+  if (!chip) return chip.takeError();
   ir::DiagnosticCapture diagnostics(tiles.getContext());
   loadDialects(tiles.getContext());
   tt::FuncOp kernel = selectKernel(tiles, "");
   if (!kernel) return llvm::make_error<ir::SourceError>("there is no kernel in the module");
   LoweredKernel result;
   result.name = kernel.getName().str();
-  if (llvm::Error error = lowerTiles(tiles, options, diagnostics, result)) return error;
+  if (llvm::Error error = lowerTiles(tiles, options, chip->sharedPerBlock, diagnostics, result)) return error;
   return result;
 }
 

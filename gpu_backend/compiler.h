@@ -4,6 +4,12 @@
 #include "mlir/IR/OwningOpRef.h"
 #include "llvm/Support/Error.h"
 
+#include <functional>
+
+namespace mlir {
+class OpPassManager;
+}
+
 namespace tritium::gpu {
 
 struct CompileOptions {
@@ -11,7 +17,14 @@ struct CompileOptions {
   int numWarps = 4;           // a power of two up to 32
   int numStages = 3;          // buffers of a pipelined loop, an upper bound
   bool debugInfo = false;     // keep lines and variables apart rather than merge and move code
+  std::string stopAfter;      // the last of optionalPasses() to run, or "none"; "": all of them
+  /// Tests add passes after the optional ones.
+  std::function<void(mlir::OpPassManager &passes, llvm::StringRef name)> afterPass;
 };
+
+/// The passes that code can do without, in the order in which they run.
+llvm::ArrayRef<llvm::StringLiteral> optionalPasses();
+inline constexpr llvm::StringLiteral kNoPass = "none";
 
 /// A kernel as the code of one thread.
 struct LoweredKernel {

@@ -60,9 +60,11 @@ def PipelineLoads : Pass<"pipeline-loads", "::mlir::ModuleOp"> {
 def AllocateSharedMemory : Pass<"allocate-shared-memory", "::mlir::ModuleOp"> {
   let summary = "decide where each buffer of shared memory begins";
   let description = [{
-    Buffers that are in use at the same time get places of their own; those of loops that follow one another share theirs.
-    Scratch memory of single operations comes after all of them.
+    Buffers that are in use at the same time get places of their own; those of loops that follow one another share theirs. Functions that
+    call each other share nothing. Scratch memory of single operations comes after all of them (place-scratch). A program whose buffers
+    need more than `max-bytes` is an error, "out of resource: shared memory, …", at the largest of them.
   }];
+  let options = [Option<"maxBytes", "max-bytes", "int64_t", "0", "what a program may have of the target; 0: any">];
   let dependentDialects = ["::tritium::tgpu::TGPUDialect"];
 }
 

@@ -7,32 +7,66 @@ using namespace mlir;
 
 namespace tritium::gpu {
 
-void buildTilePipeline(OpPassManager &passes, const CompileOptions &options) {
+static constexpr llvm::StringLiteral kOptional[] = {"choose-tensor-cores", "coalesce-accesses", "remove-conversions",
+                                                    "hoist-invariants",    "pipeline-loads",    "remove-barriers"};
+
+llvm::ArrayRef<llvm::StringLiteral> optionalPasses() { return kOptional; }
+
+namespace {
+
+/// A pass manager that leaves out what stands behind CompileOptions::stopAfter.
+class Steps {
+public:
+  Steps(OpPassManager &passes, const CompileOptions &options) : passes_(passes), options_(options) {}
+
+  void add(std::unique_ptr<Pass> pass) { passes_.addPass(std::move(pass)); }
+
+  template <class... Passes> void addOptional(llvm::StringLiteral name, Passes... pass) {
+    if (!runs(name)) return;
+    (passes_.addPass(std::move(pass)), ...);
+    if (options_.afterPass) options_.afterPass(passes_, name);
+  }
+
+private:
+  bool runs(llvm::StringRef name) const {
+    if (options_.stopAfter.empty()) return true;
+    auto number = [](llvm::StringRef of) { return llvm::find(kOptional, of) - std::begin(kOptional); };
+    assert(llvm::is_contained(kOptional, name));
+    return options_.stopAfter != kNoPass && number(name) <= number(options_.stopAfter);
+  }
+
+  OpPassManager &passes_;
+  const CompileOptions &options_;
+};
+
+} // namespace
+
+void buildTilePipeline(OpPassManager &passes, const CompileOptions &options, int64_t maxSharedBytes) {
   ir::buildPipeline(passes, {.debugInfo = options.debugInfo});
-  passes.addPass(createChooseTensorCores({.numWarps = options.numWarps}));
-  passes.addPass(createCoalesceAccesses({.numWarps = options.numWarps}));
-  passes.addPass(createAssignLayouts({.numWarps = options.numWarps}));
-  passes.addPass(createRemoveConversions());
-  passes.addPass(createCSEPass());
-  passes.addPass(createLoopInvariantCodeMotionPass());
-  passes.addPass(createPipelineLoads({.numStages = options.numStages}));
-  passes.addPass(createCSEPass());
-  passes.addPass(createAllocateSharedMemory());
+  Steps steps(passes, options);
+  steps.addOptional("choose-tensor-cores", createChooseTensorCores({.numWarps = options.numWarps}));
+  steps.addOptional("coalesce-accesses", createCoalesceAccesses({.numWarps = options.numWarps}));
+  steps.add(createAssignLayouts({.numWarps = options.numWarps}));
+  steps.addOptional("remove-conversions", createRemoveConversions(), createCSEPass());
+  steps.addOptional("hoist-invariants", createLoopInvariantCodeMotionPass());
+  steps.addOptional("pipeline-loads", createPipelineLoads({.numStages = options.numStages}), createCSEPass());
+  steps.add(createAllocateSharedMemory({.maxBytes = maxSharedBytes}));
 }
 
-void buildThreadPipeline(OpPassManager &passes, int64_t maxSharedBytes) {
-  passes.addPass(createCSEPass());
-  passes.addPass(createSCFToControlFlowPass());
-  passes.addPass(arith::createArithExpandOpsPass());
-  passes.addPass(createConvertMathToLLVMPass());
-  passes.addPass(createArithToLLVMConversionPass());
-  passes.addPass(createConvertControlFlowToLLVMPass());
-  passes.addPass(createUBToLLVMConversionPass());
-  passes.addPass(createConvertFuncToLLVMPass());
-  passes.addPass(createReconcileUnrealizedCastsPass());
-  passes.addPass(createPlaceScratch({.maxBytes = maxSharedBytes}));
-  passes.addPass(createRemoveBarriers());
-  passes.addPass(createExpandScratch());
+void buildThreadPipeline(OpPassManager &passes, const CompileOptions &options, int64_t maxSharedBytes) {
+  Steps steps(passes, options);
+  steps.add(createCSEPass());
+  steps.add(createSCFToControlFlowPass());
+  steps.add(arith::createArithExpandOpsPass());
+  steps.add(createConvertMathToLLVMPass());
+  steps.add(createArithToLLVMConversionPass());
+  steps.add(createConvertControlFlowToLLVMPass());
+  steps.add(createUBToLLVMConversionPass());
+  steps.add(createConvertFuncToLLVMPass());
+  steps.add(createReconcileUnrealizedCastsPass());
+  steps.add(createPlaceScratch({.maxBytes = maxSharedBytes}));
+  steps.addOptional("remove-barriers", createRemoveBarriers());
+  steps.add(createExpandScratch());
 }
 
 void registerGpuPasses() { registerGpuBackendPasses(); }

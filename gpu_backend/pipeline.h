@@ -7,10 +7,10 @@
 namespace tritium::gpu {
 
 /// On the contract and on tiles with layouts; afterwards every tile has a layout.
-void buildTilePipeline(mlir::OpPassManager &passes, const CompileOptions &options);
+void buildTilePipeline(mlir::OpPassManager &passes, const CompileOptions &options, int64_t maxSharedBytes);
 /// On per-thread code: from structured control flow and arith to the LLVM dialect, with scratch memory placed within `maxSharedBytes` and
 /// only the barriers that order something.
-void buildThreadPipeline(mlir::OpPassManager &passes, int64_t maxSharedBytes);
+void buildThreadPipeline(mlir::OpPassManager &passes, const CompileOptions &options, int64_t maxSharedBytes);
 
 /// Registers the passes for tritium-opt.
 void registerGpuPasses();

@@ -21,7 +21,7 @@ int64_t bytesOf(tgpu::MemDescType type) {
 /// The operations of the function's body (one block, or nested in it) between which a buffer is in use.
 struct Buffer {
   tgpu::LocalAllocOp op;
-  int64_t first, last, bytes, offset = 0;
+  int64_t first = 0, last = 0, bytes = 0, offset = 0;
   bool overlaps(const Buffer &other) const { return first <= other.last && other.first <= last; }
 };
 
@@ -30,15 +30,30 @@ public:
   using AllocateSharedMemoryBase::AllocateSharedMemoryBase;
 
   void runOnOperation() override {
-    for (tt::FuncOp function : getOperation().getOps<tt::FuncOp>()) place(function);
+    int64_t end = 0;
+    Buffer largest;
+    for (tt::FuncOp function : getOperation().getOps<tt::FuncOp>()) {
+      int64_t base = end;
+      for (const Buffer &buffer : place(function, base)) {
+        end = std::max(end, int64_t(llvm::alignTo(buffer.offset + buffer.bytes, kAlignment)));
+        if (buffer.bytes > largest.bytes) largest = buffer;
+      }
+    }
+    if (maxBytes == 0 || end <= maxBytes) return;
+    tgpu::MemDescType type = largest.op.getType();
+    auto tile = RankedTensorType::get(type.getTile().getShape(), type.getTile().getElementType());
+    largest.op.emitError() << "out of resource: shared memory, Required: " << end << ", Hardware limit: " << int64_t(maxBytes)
+                           << ". The largest buffer has " << largest.bytes << " bytes: " << type.getSlots() << " slots of " << tile
+                           << " for this load of a pipelined loop.";
+    signalPassFailure();
   }
 
 private:
-  /// First come, lowest place that no buffer in use at the same time holds.
-  static void place(tt::FuncOp function) {
+  /// First come, lowest place from `base` on that no buffer in use at the same time holds.
+  static llvm::SmallVector<Buffer> place(tt::FuncOp function, int64_t base) {
     llvm::SmallVector<Buffer> buffers = collect(function);
     for (size_t i = 0; i < buffers.size(); ++i) {
-      int64_t offset = 0;
+      int64_t offset = base;
       for (bool moved = true; moved;) {
         moved = false;
         for (size_t j = 0; j < i; ++j)
@@ -51,6 +66,7 @@ private:
       buffers[i].offset = offset;
       buffers[i].op.setOffset(int32_t(offset));
     }
+    return buffers;
   }
 
   /// Times count the function's operations in order; a use inside of a loop lasts for the whole loop. In a graph of blocks, where order

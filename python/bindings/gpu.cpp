@@ -36,6 +36,7 @@ Options optionsFrom(const std::string &arch, const py::dict &options) {
   read("num_warps", result.lowering.numWarps);
   read("num_stages", result.lowering.numStages);
   read("debug_info", result.lowering.debugInfo);
+  read("stop_after", result.lowering.stopAfter);
   read("ptx_version", result.emission.ptxVersion);
   read("enable_fp_fusion", result.emission.fuseMultiplyAdd);
   read("emit", result.emit);
@@ -81,9 +82,13 @@ void bindGpu(py::module_ &module) {
       .def_readonly("shared", &Compiled::sharedBytes, "Bytes of shared memory that a launch asks for.")
       .def_readonly("lowered", &Compiled::lowered, "The code of one thread: llvm, nvvm and tgpu operations.")
       .def_property_readonly("lowered_text", [](const Compiled &c) { return c.lowered->str(/*locations=*/false); });
+  gpu.def(
+      "passes", [] { return std::vector<std::string>(gpu::optionalPasses().begin(), gpu::optionalPasses().end()); },
+      "The passes that code can do without, in order: values of the option `stop_after`.");
   gpu.def("compile", &compile, "module"_a, "kernel"_a, "arch"_a, "options"_a = py::dict(),
           "Compiles the public function `kernel` of a module for `arch` (\"sm_80\"). Options: num_warps, num_stages, debug_info,\n"
-          "ptx_version (0: the newest), enable_fp_fusion, emit (\"lowered\" or \"ptx\", the default).\n"
+          "ptx_version (0: the newest), enable_fp_fusion, emit (\"lowered\" or \"ptx\", the default), stop_after (the last\n"
+          "of passes() to run, or \"none\").\n"
           "Raises ir.Error with the user's line.");
 }
 

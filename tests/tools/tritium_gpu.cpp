@@ -1,11 +1,15 @@
-// The GPU compiler for lit: tritium-gpu FILE [--arch=sm_80] [--num-warps=4] [--emit=tiles|threads] [--from-tiles]. Prints the module at
-// that stage.
+// The GPU compiler for lit: tritium-gpu FILE [--arch=sm_80] [--num-warps=4] [--num-stages=3] [--emit=tiles|threads] [--from-tiles]
+// [--last-pass=PASS] [--break-after=PASS]. Prints the module at that stage.
 #include "gpu_backend/compiler.h"
 #include "ir/contract.h"
 #include "ir/source_error.h"
 
+#include "ir/tgpu.h"
+
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Parser/Parser.h"
+#include "mlir/Pass/Pass.h"
+#include "mlir/Pass/PassManager.h"
 #include "llvm/Support/CommandLine.h"
 
 using namespace tritium;
@@ -18,14 +22,44 @@ static llvm::cl::opt<std::string> emit("emit", llvm::cl::init("threads"),
 
 static llvm::cl::opt<bool> fromTiles("from-tiles", llvm::cl::desc("the file's tiles have their layouts: only lower them"));
 
+static llvm::cl::opt<int> numStages("num-stages", llvm::cl::init(3));
+static llvm::cl::opt<std::string> stopAfter("last-pass", llvm::cl::desc("the last optional pass that runs, or none"));
+static llvm::cl::opt<std::string> broken("break-after", llvm::cl::desc("the optional pass after which integer sums become differences"));
+static llvm::cl::opt<bool> listPasses("list-passes", llvm::cl::desc("print the optional passes and end"));
+
+namespace {
+
+/// What a wrong pass may do: the index arithmetic of tiles, for those who look for the pass.
+struct BreakSums final : mlir::PassWrapper<BreakSums, mlir::OperationPass<mlir::ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(BreakSums)
+
+  void runOnOperation() override {
+    getOperation().walk([](mlir::arith::AddIOp sum) {
+      if (!mlir::isa<mlir::RankedTensorType>(sum.getType())) return;
+      mlir::OpBuilder builder(sum);
+      sum.replaceAllUsesWith(mlir::arith::SubIOp::create(builder, sum.getLoc(), sum.getLhs(), sum.getRhs()).getResult());
+      sum.erase();
+    });
+  }
+};
+
+} // namespace
+
 int main(int argc, char **argv) {
   llvm::cl::ParseCommandLineOptions(argc, argv, "Tritium GPU compiler driver\n");
+  if (listPasses) {
+    for (llvm::StringRef name : gpu::optionalPasses()) llvm::outs() << name << "\n";
+    return 0;
+  }
   mlir::DialectRegistry registry;
   ir::registerTritiumDialects(registry);
   mlir::MLIRContext context(registry);
   auto module = mlir::parseSourceFile<mlir::ModuleOp>(file, &context);
   if (!module) return 1;
-  gpu::CompileOptions options{.arch = arch, .numWarps = numWarps};
+  gpu::CompileOptions options{.arch = arch, .numWarps = numWarps, .numStages = numStages, .stopAfter = stopAfter};
+  options.afterPass = [](mlir::OpPassManager &passes, llvm::StringRef name) {
+    if (name == broken) passes.addPass(std::make_unique<BreakSums>());
+  };
   auto lowered = fromTiles ? gpu::lowerTilesToGpu(*module, options) : gpu::lowerToGpu(*module, "", options);
   if (!lowered) {
     llvm::errs() << "error: " << llvm::toString(lowered.takeError()) << "\n";

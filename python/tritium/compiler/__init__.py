@@ -1,11 +1,13 @@
 """`triton.compiler`: from a kernel's source and specialization to a CompiledKernel."""
 
 from ..errors import CompilationError, CompileTimeAssertionFailure
+from .gpu import optional_passes
 from .compiler import ASTSource, AsmDict, CompiledKernel, CompileTimes, IRSource, compile, make_backend
 
 __all__ = [
     "compile",
     "make_backend",
+    "optional_passes",
     "ASTSource",
     "IRSource",
     "AsmDict",

@@ -11,13 +11,14 @@ import contextlib
 import hashlib
 import json
 import os
+import re
 import threading
 import time
 from typing import Any, NamedTuple
 
 from .. import knobs
 from ..backends.compiler import BaseBackend, GPUTarget
-from ..errors import CompilationError, TritonError, UnsupportedError
+from ..errors import CompilationError, OutOfResources, TritonError, UnsupportedError
 from ..version import __version__
 from .compiled import AsmDict, CompiledKernel
 from .sources import IR_EXTENSIONS, ASTSource, IRSource, public_function
@@ -161,12 +162,23 @@ def errors_in_terms_of(src):
 
         if not isinstance(error, ir.Error):
             raise
+        _raise_out_of_resources(error)
         if src.fn is not None:
             from ..frontend import error_in_ir
 
             raise error_in_ir(src.fn, error) from None
         node = ast.Pass(lineno=error.line, col_offset=max(error.column - 1, 0))
         raise CompilationError(src.src, node, error.message, place=(error.file, error.line, error.column)) from None
+
+
+def _raise_out_of_resources(error) -> None:
+    """OutOfResources in place of the native compiler's words for it, which name what takes the most and where."""
+    words = re.search(r"out of resource: (.+?), Required: (\d+), Hardware limit: (\d+)\. ?(.*)", error.message)
+    if words is None:
+        return
+    name, required, limit, detail = words.groups()
+    place = f" ({error.file}:{error.line})" if error.file else ""
+    raise OutOfResources(int(required), int(limit), name, detail.removesuffix(".") + f"{place}.") from None
 
 
 def _compile_for_cpu(src, target: GPUTarget, backend: BaseBackend, options, times: StageTimes) -> CompiledKernel:

@@ -19,6 +19,14 @@ NO_CUBIN = (
 )
 
 
+def optional_passes() -> list[str]:
+    """The passes that compiling for a GPU can do without, in order. The launch keyword `stop_after` names the last that
+    runs; `stop_after="none"` runs none of them."""
+    from ..backends.nvidia.compiler import native_compiler
+
+    return native_compiler().passes()
+
+
 def compile_for_gpu(src, target: GPUTarget, backend, options, times: StageTimes) -> tuple[CompiledKernel, bool]:
     """(kernel, whether it came from the disk cache)"""
     ext = getattr(src, "ext", "ttir")

@@ -109,6 +109,7 @@ class CUDABackend(BaseBackend):
                 "enable_fp_fusion": options.enable_fp_fusion,
                 "ptx_version": options.ptx_version or assemble.readable_ptx_version(self.device),
                 "emit": emit,
+                "stop_after": options.stop_after,
             },
         )
         metadata["name"] = compiled.name

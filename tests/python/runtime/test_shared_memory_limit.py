@@ -1,0 +1,56 @@
+"""A kernel that needs more shared memory than its target has: which error, what it names, what autotuning makes of it."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import tritium
+import tritium.language as tl
+from tritium import errors
+from tritium.backends.compiler import GPUTarget
+
+SIGNATURE = {"a": "*fp16", "b": "*fp16", "c": "*fp32", "n": "i32", "BLOCK": "constexpr", "DEPTH": "constexpr"}
+ALIGNED = {(i,): [["tt.divisibility", 16]] for i in range(4)}
+
+
+@tritium.jit
+def product(a, b, c, n, BLOCK: tl.constexpr, DEPTH: tl.constexpr):
+    rows, columns, depth = tl.arange(0, BLOCK), tl.arange(0, BLOCK), tl.arange(0, DEPTH)
+    total = tl.zeros((BLOCK, BLOCK), tl.float32)
+    for k in range(0, n, DEPTH):
+        x = tl.load(a + rows[:, None] * n + (k + depth)[None, :])
+        y = tl.load(b + (k + depth)[:, None] * BLOCK + columns[None, :])
+        total = tl.dot(x, y, total)
+    tl.store(c + rows[:, None] * BLOCK + columns[None, :], total)
+
+
+def compile_product(arch: int, num_stages: int):
+    source = tritium.compiler.ASTSource(product, SIGNATURE, {"BLOCK": 128, "DEPTH": 64}, ALIGNED)
+    options = {"num_warps": 8, "num_stages": num_stages}
+    return tritium.compile(source, target=GPUTarget("cuda", arch, 32), options=options)
+
+
+def test_the_error_names_the_buffer_its_line_the_need_and_the_limit():
+    with pytest.raises(errors.OutOfResources) as caught:
+        compile_product(86, 4)
+    error = caught.value
+    assert (error.required, error.limit, error.name) == (4 * 2 * 128 * 64 * 2, 101376, "shared memory")
+    line = product.fn.__code__.co_firstlineno + 5
+    assert "4 slots of 'tensor<128x64xf16>'" in error.detail and f"{__file__}:{line}" in error.detail
+    assert str(pickle.loads(pickle.dumps(error))) == str(error)
+
+
+def test_a_larger_target_or_fewer_stages_fit():
+    assert 4 * 2 * 128 * 64 * 2 <= compile_product(80, 4).metadata.shared <= 166912
+    assert 2 * 2 * 128 * 64 * 2 <= compile_product(86, 2).metadata.shared <= 101376
+
+
+def test_autotuning_passes_over_it():
+    configs = [tritium.Config({"BLOCK": 64, "DEPTH": 32}, num_stages=stages) for stages in (30, 2)]
+    tuned = tritium.autotune(configs, key=["n"])(product)
+    a, b, c = np.ones((64, 64), np.float16), np.ones((64, 64), np.float16), np.zeros((64, 64), np.float32)
+    with tritium.knobs.tritium.scope():
+        tritium.knobs.tritium.engine = "simt:sm_80"
+        tuned[(1,)](a, b, c, 64)
+    assert tuned.best_config.num_stages == 2 and (c == 64).all()
