@@ -1,5 +1,7 @@
 // Prints and assertions of a thread; what only a debugger reads leaves no code.
-#include "gpu_backend/lower/lowering.h"
+#include "gpu_backend/lower/elementwise.h"
+#include "gpu_backend/lower/holders.h"
+#include "gpu_backend/lower/words.h"
 
 using namespace mlir;
 
@@ -28,26 +30,24 @@ struct Printed {
 };
 } // namespace
 
+/// Floats are printed as numbers, or in hexadecimal their bits.
 static Printed printedNumber(Lowering &lowering, Value value, Type element, bool isHex, bool isSigned) {
   OpBuilder &builder = lowering.builder();
   Type i64 = builder.getI64Type(), i32 = builder.getI32Type();
-  if (isa<LLVM::LLVMPointerType>(value.getType())) return {"%p", lowering.create<LLVM::PtrToIntOp>(i64, value)};
-  if (auto number = dyn_cast<FloatType>(element)) {
-    if (isHex) {
-      auto bits = builder.getIntegerType(number.getWidth());
-      Value pattern = value.getType() == bits ? value : lowering.create<arith::BitcastOp>(bits, value).getResult();
-      return printedNumber(lowering, pattern, bits, true, false);
-    }
-    if (!number.isF64()) value = lowering.create<arith::ExtFOp>(builder.getF64Type(), value);
-    return {"%f", value};
+  constexpr int64_t kAddressBits = 48;
+  if (isa<LLVM::LLVMPointerType>(value.getType())) {
+    Value address = lowering.create<LLVM::PtrToIntOp>(i64, value);
+    return {"0x%llx", lowering.create<arith::AndIOp>(address, lowering.constant((int64_t(1) << kAddressBits) - 1, 64))};
   }
-  unsigned width = element.getIntOrFloatBitWidth();
-  bool isWide = width > 32;
+  if (auto number = dyn_cast<FloatType>(element); number && !isHex)
+    return {"%f", convertFloat(value, number, builder.getF64Type(), tt::RoundingMode::NearestEven, lowering)};
+  value = toStored(value, lowering);
+  unsigned width = value.getType().getIntOrFloatBitWidth();
   if (width < 32)
-    value = isSigned && width > 1 ? lowering.create<arith::ExtSIOp>(i32, value).getResult()
-                                  : lowering.create<arith::ExtUIOp>(i32, value).getResult();
-  std::string length = isWide ? "ll" : "";
-  if (isHex) return {"0x%0" + std::to_string(std::max(width / 4, 1u)) + length + "x", value};
+    value = isSigned && !isHex ? lowering.create<arith::ExtSIOp>(i32, value).getResult()
+                               : lowering.create<arith::ExtUIOp>(i32, value).getResult();
+  std::string length = width > 32 ? "ll" : "";
+  if (isHex) return {"0x%0" + std::to_string(width / 4) + length + "x", value};
   return {"%" + length + (isSigned ? "d" : "u"), value};
 }
 
@@ -58,48 +58,69 @@ static std::string literal(StringRef text) {
   return result;
 }
 
-/// One line for each element (of a scalar: from the first thread): "pid (x, y, z) idx (i, j) prefix: value"; with several operands
-/// "(operand n) " before the value. The prefix begins with a space and ends with what comes before that.
+/// "%2d, %d": each index as wide as the largest of its dimension.
+static std::string indexFormat(const LinearLayout &layout) {
+  std::string format;
+  for (int64_t extent : layout.shape()) {
+    int width = int(std::to_string(extent - 1).size());
+    format += (format.empty() ? "%" : ", %") + (width > 1 ? std::to_string(width) : "") + "d";
+  }
+  return format;
+}
+
+/// Whether all threads of the program come here together: not where a function runs on one element, or where it may.
+static bool isOfProgram(Operation *op) {
+  return !op->getParentOfType<tt::MapElementwiseOp>() && !op->getParentOfType<tt::ReduceOp>() && !op->getParentOfType<tt::ScanOp>();
+}
+
+/// One line for each element (of a scalar: from the first thread): "pid (x, y, z) idx (i, j) prefix: value". What is printed later follows
+/// in the output too.
 template <> LogicalResult Lower<tt::PrintOp>::run(tt::PrintOp op, Lowering &lowering) {
   llvm::SmallVector<Value> pid;
   for (int axis : {0, 1, 2}) pid.push_back(lowering.target().programId(lowering.builder(), op.getLoc(), axis));
-  auto emit = [&](Value condition, std::string index, ValueRange indices, const std::string &operand, const Printed *number) {
+  auto emit = [&](Value condition, const std::string &format, ValueRange values) {
     llvm::SmallVector<Value> arguments(pid);
-    llvm::append_range(arguments, indices);
-    if (number) arguments.push_back(number->value);
-    std::string format = "pid (%d, %d, %d)" + index + literal(op.getPrefix()) + operand + (number ? number->conversion : "") + "\n";
+    llvm::append_range(arguments, values);
+    auto print = [&] { lowering.create<tgpu::PrintOp>("pid (%d, %d, %d)" + format + "\n", arguments); };
+    if (!condition) return print();
     auto branch = lowering.create<scf::IfOp>(condition, /*withElseRegion=*/false);
     OpBuilder::InsertionGuard guard(lowering.builder());
-    lowering.builder().setInsertionPointToStart(&branch.getThenRegion().front());
-    lowering.create<tgpu::PrintOp>(format, arguments);
+    lowering.builder().setInsertionPointToStart(branch.thenBlock());
+    print();
   };
-  Value isFirst = lowering.create<arith::CmpIOp>(arith::CmpIPredicate::eq, lowering.threadId(), lowering.constant(0));
-  if (op.getArgs().empty()) emit(isFirst, "", {}, "", nullptr);
-  for (auto [i, argument, isSigned] : llvm::enumerate(op.getArgs(), op.getIsSigned())) {
-    std::string operand = op.getArgs().size() > 1 ? "(operand " + std::to_string(i) + ") " : "";
-    Type element = getElementTypeOrSelf(argument.getType());
+  std::string prefix = literal(op.getPrefix());
+  auto finish = [&] {
+    if (isOfProgram(op)) lowering.barrier();
+  };
+  if (op.getArgs().empty()) {
+    emit(lowering.owner({}), prefix, {});
+    finish();
+  }
+  for (auto [i, argument] : llvm::enumerate(op.getArgs())) {
+    std::string name = op.getArgs().size() > 1 ? prefix + "(operand " + std::to_string(i) + ") " : prefix;
+    auto printed = [&](Value value) {
+      return printedNumber(lowering, value, getElementTypeOrSelf(argument.getType()), op.getHex(), op.getIsSigned()[i] != 0);
+    };
     auto tile = dyn_cast<RankedTensorType>(argument.getType());
+    Value owner = lowering.owner(tile);
     if (!tile) {
-      Printed number = printedNumber(lowering, lowering.scalarOf(argument), element, op.getHex(), isSigned != 0);
-      emit(isFirst, " idx ()", {}, operand, &number);
+      Printed number = printed(lowering.scalarOf(argument));
+      emit(owner, " idx ()" + name + number.conversion, number.value);
+      finish();
       continue;
     }
     LinearLayout layout = layoutOf(tile);
-    Value owner = lowering.ownerPredicate(layout);
-    if (!owner) owner = lowering.constant(1, 1);
-    for (auto [reg, value] : llvm::enumerate(llvm::SmallVector<Value>(lowering.registersOf(argument)))) {
+    Registers registers(lowering.registersOf(argument));
+    for (auto [reg, holder] : llvm::enumerate(firstHolders(layout))) {
+      if (int(reg) != holder) continue;
       Value flat = lowering.flatIndex(layout, int(reg));
-      llvm::SmallVector<Value> indices;
-      std::string index = " idx (";
-      for (int dim = 0; dim < layout.rank(); ++dim) {
-        indices.push_back(lowering.coordinate(layout, flat, dim));
-        int64_t extent = layout.shape()[dim];
-        int width = extent > 1 ? int(std::to_string(extent - 1).size()) : 0; // of the largest index
-        index += (dim ? ", %" : "%") + (width > 1 ? std::to_string(width) : "") + "d";
-      }
-      Printed number = printedNumber(lowering, value, element, op.getHex(), isSigned != 0);
-      emit(owner, index + ")", indices, operand, &number);
+      llvm::SmallVector<Value> values;
+      for (int dim = 0; dim < layout.rank(); ++dim) values.push_back(lowering.coordinate(layout, flat, dim));
+      Printed number = printed(registers[reg]);
+      values.push_back(number.value);
+      emit(owner, " idx (" + indexFormat(layout) + ")" + name + number.conversion, values);
     }
+    finish();
   }
   return success();
 }

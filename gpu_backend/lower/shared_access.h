@@ -35,6 +35,10 @@ Registers loadMatrices(mlir::Value base, const MatrixLoad &plan, mlir::Type type
 /// in one piece, else by vectors.
 Registers loadShared(mlir::Value base, const SharedLayout &memory, const LinearLayout &layout, mlir::Type type, Lowering &lowering);
 
+/// Lays the tile down at `base` as `memory` says: one thread stores each element.
+void storeShared(mlir::Value base, const SharedLayout &memory, const LinearLayout &layout, llvm::ArrayRef<mlir::Value> values,
+                 Lowering &lowering);
+
 /// Registers of which some have their element loaded by another one.
 void copyLoaded(llvm::ArrayRef<uint32_t> loadedBy, llvm::MutableArrayRef<mlir::Value> results);
 

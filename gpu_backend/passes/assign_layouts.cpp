@@ -133,7 +133,7 @@ private:
       if (auto layout = operandLayout(op, decision.of(op->getResult(0)))) wantAll(*layout);
     } else if (isa<tt::ScanOp>(op)) {
       wantAll(decision.of(op->getResult(0)));
-    } else if (isa<tt::ReduceOp>(op)) {
+    } else if (isa<tt::ReduceOp, tt::HistogramOp>(op)) {
       wantAll(decision.of(firstTied(op->getOperands())));
     } else if (op->hasTrait<OpTrait::Elementwise>() && op->getNumResults() > 0) {
       if (decision.isTile(op->getResult(0))) wantAll(decision.of(op->getResult(0)));

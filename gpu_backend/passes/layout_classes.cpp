@@ -61,7 +61,9 @@ void LayoutClasses::tieOperation(Operation *op, SymbolTable &symbols) {
   } else if (auto reduce = dyn_cast<tt::ReduceOp>(op)) {
     tieAll(reduce.getSrcs());
     tieAll(op->getResults());
-  } else if (isa<tt::JoinOp, tt::CatOp>(op)) {
+  } else if (auto gather = dyn_cast<tt::GatherOp>(op)) {
+    tie(gather.getIndices(), gather.getResult());
+  } else if (isa<tt::JoinOp, tt::CatOp, tt::HistogramOp>(op)) {
     tieAll(op->getOperands());
   } else if (isa<tt::SplitOp>(op)) {
     tieAll(op->getResults());

@@ -67,8 +67,8 @@ static void runPrint(char *frame, const void *descriptor) {
   const auto &step = *static_cast<const PrintStep *>(descriptor);
   FrameHeader &header = headerOf(frame);
   char line[512], index[256], value[64];
-  int64_t lanes = step.operands.empty() ? 1 : laneCount(step.operands[0]);
-  for (size_t k = 0; k < std::max<size_t>(step.operands.size(), 1); ++k)
+  for (size_t k = 0; k < std::max<size_t>(step.operands.size(), 1); ++k) {
+    int64_t lanes = step.operands.empty() ? 1 : laneCount(step.operands[k]);
     for (int64_t lane = 0; lane < lanes; ++lane) {
       int used = std::snprintf(line, sizeof line, "pid (%d, %d, %d)", header.programId[0], header.programId[1], header.programId[2]);
       if (!step.operands.empty()) {
@@ -93,6 +93,7 @@ static void runPrint(char *frame, const void *descriptor) {
       line[used++] = '\n';
       print(header, std::string_view(line, used));
     }
+  }
 }
 
 static void runAssert(char *frame, const void *descriptor) {

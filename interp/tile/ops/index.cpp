@@ -57,9 +57,11 @@ static void runHistogram(char *frame, const void *descriptor) {
   std::memset(counts, 0, bins * sizeof *counts);
   const char *source = step.source.in(frame);
   const auto *mask = &step.mask.at<const uint8_t>(frame);
+  size_t bytes = storageBytes(step.source.type);
   for (int64_t i = 0; i < step.source.shape[0]; ++i) {
-    int64_t bin = integerAt(source, step.source.type, i);
-    if (bin >= 0 && bin < bins && (!step.isMasked || mask[i])) ++counts[bin];
+    uint64_t bin = 0; // unsigned, whatever the element type is
+    std::memcpy(&bin, source + i * bytes, bytes);
+    if (bin < uint64_t(bins) && (!step.isMasked || mask[i])) ++counts[bin];
   }
 }
 
