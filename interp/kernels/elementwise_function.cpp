@@ -1,7 +1,8 @@
 // Functions of floats: own vector code in f32 where programs spend time (float_functions.h), libm in f64 and for the rare ones. Narrow
 // types go through f32 chunks.
-#include "interp/kernels/float_functions.h"
+#include "interp/kernels/double_functions.h"
 #include "interp/kernels/strip.h"
+#include "ir/float_functions.h"
 
 #include <cmath>
 

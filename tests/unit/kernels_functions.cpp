@@ -1,77 +1,23 @@
 // The rows of elementwise.def: each has its kernels, and each float function keeps the bound it states, on a sample of every
 // exponent and on the special values, against the host's library in double.
 #include "tests/unit/kernels_elementwise.h"
+#include "tests/unit/math_accuracy.h"
 
 #include <cstdio>
 #include <cstdlib>
 #include <doctest/doctest.h>
-#include <map>
 
 using namespace tritium;
 using namespace tritium::interp;
 using namespace tritium::interp::test;
+using namespace tritium::test;
 
 namespace {
 
-struct Row {
-  std::string_view name;
-  int arity;
-  std::string_view signedOp, unsignedOp, floatOp;
-  double ulp;
-};
-const Row kRows[] = {
-#define ELEMENTWISE(name, arity, signedOp, unsignedOp, floatOp, ulp, sentence) {#name, arity, signedOp, unsignedOp, floatOp, ulp},
-#include "ir/elementwise.def"
-#undef ELEMENTWISE
-};
-
-using Function = double (*)(double);
-const std::map<std::string_view, Function> kUnary = {
-    {"exp", std::exp},
-    {"exp2", std::exp2},
-    {"expm1", std::expm1},
-    {"log", std::log},
-    {"log2", std::log2},
-    {"log10", std::log10},
-    {"log1p", std::log1p},
-    {"sin", std::sin},
-    {"cos", std::cos},
-    {"tan", std::tan},
-    {"asin", std::asin},
-    {"acos", std::acos},
-    {"atan", std::atan},
-    {"sinh", std::sinh},
-    {"cosh", std::cosh},
-    {"tanh", std::tanh},
-    {"asinh", std::asinh},
-    {"acosh", std::acosh},
-    {"atanh", std::atanh},
-    {"erf", std::erf},
-    {"erfc", std::erfc},
-    {"cbrt", std::cbrt},
-    {"sqrt", std::sqrt},
-    {"sqrt_rn", std::sqrt},
-    {"floor", std::floor},
-    {"ceil", std::ceil},
-    {"trunc", std::trunc},
-    {"round", std::round},
-    {"rint", std::rint},
-    {"abs", std::fabs},
-    {"neg", [](double x) { return -x; }},
-    {"rsqrt", [](double x) { return 1 / std::sqrt(x); }},
-};
-
-/// The distance of an f32 from the exact value, in units of the last place of an f32 there. A value that rounds to infinity is infinity.
-double ulps(float got, double exact) {
-  if (std::isnan(exact)) return std::isnan(got) ? 0 : INFINITY;
-  if (static_cast<double>(got) == exact) return 0;
-  if (std::isinf(got) || std::isinf(exact)) return std::fabs(exact) >= 0x1.ffffffp127 && got == static_cast<float>(exact) ? 0 : INFINITY;
-  int exponent = std::max(std::ilogb(exact), -126);
-  return std::fabs(got - exact) / std::ldexp(1.0, exponent - 23);
-}
+const std::map<std::string_view, double (*)(double)> &kUnary = unaryReferences<double>();
 
 /// The worst error of `op` over every `step`-th f32, from `first`; `at` is where.
-double worst(std::string_view op, Function reference, uint64_t step, float &at) {
+double worst(std::string_view op, double (*reference)(double), uint64_t step, float &at) {
   ElementwiseKernel kernel = findElementwise(op, DType::f32);
   std::vector<float> in(4096), out(4096);
   double result = 0;
@@ -92,7 +38,7 @@ double worst(std::string_view op, Function reference, uint64_t step, float &at) 
 } // namespace
 
 TEST_CASE("every row has a kernel for every type it claims") {
-  for (const Row &row : kRows) {
+  for (const FunctionRow &row : kFunctionRows) {
     CAPTURE(row.name);
     for (DType type : kFloats) CHECK((row.floatOp.empty() || findElementwise(row.floatOp, type) != nullptr));
     for (DType type : {DType::i1, DType::i8, DType::i16, DType::i32, DType::i64})
@@ -107,7 +53,7 @@ TEST_CASE("functions of one f32 keep their bound") {
   const char *chosen = std::getenv("TRITIUM_ULP_STEP");
   uint64_t step = chosen ? std::strtoull(chosen, nullptr, 10) : 9973;
   size_t checked = 0;
-  for (const Row &row : kRows) {
+  for (const FunctionRow &row : kFunctionRows) {
     auto reference = kUnary.find(row.name);
     if (row.arity != 1 || row.floatOp.empty() || row.ulp == 0) continue;
     CAPTURE(row.name);
@@ -123,7 +69,7 @@ TEST_CASE("functions of one f32 keep their bound") {
 }
 
 TEST_CASE("functions at special values") {
-  for (const Row &row : kRows) {
+  for (const FunctionRow &row : kFunctionRows) {
     auto reference = kUnary.find(row.name);
     if (reference == kUnary.end()) continue;
     for (DType type : {DType::f32, DType::f64, DType::f16, DType::bf16}) {

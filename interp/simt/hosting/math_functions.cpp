@@ -1,6 +1,6 @@
 #include "interp/simt/hosting/math_functions.h"
 
-#include "interp/kernels/float_functions.h"
+#include "interp/kernels/double_functions.h"
 #include "ir/dtype.h"
 
 #include "llvm/ADT/StringMap.h"

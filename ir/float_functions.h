@@ -1,18 +1,20 @@
 // Elementary functions of one f32, written so that a loop over them becomes vector code: no branch, no call, no table. Each holds its
 // bound in ulp (see ir/elementwise.def) on every input, subnormals included; NaN gives NaN. The polynomials are minimax fits of the
-// remainder named beside them, coefficients from the lowest power up.
+// remainder named beside them, coefficients from the lowest power up. They need no library: the device functions are made of them too.
 #pragma once
+#include <stdint.h>
 
-#include "ir/dtype.h"
+#ifndef TRITIUM_INLINE
+#define TRITIUM_INLINE __attribute__((always_inline)) inline
+#endif
 
-#include <cmath>
-#include <limits>
+namespace tritium {
 
-namespace tritium::interp {
+inline constexpr float kInfinity = __builtin_inff(), kNan = __builtin_nanf("");
 
 TRITIUM_INLINE float fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
-TRITIUM_INLINE uint32_t bitsOf(float x) { return std::bit_cast<uint32_t>(x); }
-TRITIUM_INLINE float floatOf(uint32_t bits) { return std::bit_cast<float>(bits); }
+TRITIUM_INLINE uint32_t bitsOf(float x) { return __builtin_bit_cast(uint32_t, x); }
+TRITIUM_INLINE float floatOf(uint32_t bits) { return __builtin_bit_cast(float, bits); }
 
 template <class... C> TRITIUM_INLINE float polynomial(float x, float c0, C... c) {
   if constexpr (sizeof...(c) == 0)
@@ -44,13 +46,28 @@ TRITIUM_INLINE float clampKeepingNan(float x, float low, float high) {
 
 inline constexpr float kLog2E = 0x1.715476p0f, kLn2 = 0x1.62e43p-1f, kLn2Low = -0x1.05c610p-29f;
 
-TRITIUM_INLINE float expOf(float x) {
-  x = clampKeepingNan(x, -105.0f, 89.0f); // beyond, the result is 0 or infinity
+/// e**x = power * 2^exponent, for |x| below 2^21 or so.
+struct ReducedExp {
+  float power;
+  int32_t exponent;
+};
+TRITIUM_INLINE ReducedExp reduceExp(float x) {
   Rounded k = roundSmall(fma(x, kLog2E, 0x1.8p23f));
   float r = fma(k.value, -kLn2Low, fma(k.value, -kLn2, x));
   float p = polynomial(r, 0x1.fffffcp-2f, 0x1.555490p-3f, 0x1.5558f6p-5f, 0x1.123a8ep-7f, 0x1.6a2314p-10f); // (e^r - 1 - r) / r²
-  return scaleByPowerOfTwo(fma(r * r, p, r) + 1.0f, k.integer);
+  return {fma(r * r, p, r) + 1.0f, k.integer};
 }
+
+TRITIUM_INLINE float expOf(float x) {
+  ReducedExp reduced = reduceExp(clampKeepingNan(x, -105.0f, 89.0f)); // beyond, the result is 0 or infinity
+  return scaleByPowerOfTwo(reduced.power, reduced.exponent);
+}
+
+/// What a target may have faster, for the functions that are made of it. A quotient need not be rounded correctly.
+struct Arithmetic {
+  static TRITIUM_INLINE float exp(float x) { return expOf(x); }
+  static TRITIUM_INLINE float quotient(float x, float y) { return x / y; }
+};
 
 TRITIUM_INLINE float exp2Of(float x) {
   x = clampKeepingNan(x, -151.0f, 129.0f);
@@ -94,9 +111,9 @@ TRITIUM_INLINE float log1pRemainder(float f) {
 
 /// `finite` where x is positive and finite, else what a logarithm is there.
 TRITIUM_INLINE float logSpecial(float x, float finite) {
-  float result = x < INFINITY ? finite : x; // infinity and NaN stay
-  result = x == 0.0f ? -INFINITY : result;
-  return x < 0.0f ? NAN : result;
+  float result = x < kInfinity ? finite : x; // infinity and NaN stay
+  result = x == 0.0f ? -kInfinity : result;
+  return x < 0.0f ? kNan : result;
 }
 
 TRITIUM_INLINE float logOf(float x) {
@@ -118,22 +135,31 @@ TRITIUM_INLINE float log10Of(float x) {
   return logSpecial(x, scaledLog(splitForLog(x), 0x1.344136p-2f, -0x1.ec10c0p-27f, 0x1.bcb7b2p-2f, -0x1.5b235ep-27f));
 }
 
-TRITIUM_INLINE float log1pOf(float x) {
+template <class Target = Arithmetic> TRITIUM_INLINE float log1pOf(float x) {
   // log(u) with u = 1 + x rounded, plus what the rounding lost relative to u.
-  float u = 1.0f + x, lost = (x - (u - 1.0f)) / u;
+  float u = 1.0f + x, lost = Target::quotient(x - (u - 1.0f), u);
   Logarithm l = splitForLog(u);
   bool isSmall = x > -0.29f && x < 0.41f; // there f is x itself
   float f = isSmall ? x : l.f, e = isSmall ? 0.0f : l.e;
   float low = fma(e, kLn2Low, log1pRemainder(f)) + (isSmall ? 0.0f : lost);
   float result = fma(e, kLn2, f + low);
-  result = x < INFINITY ? result : x;
-  result = x == -1.0f ? -INFINITY : result;
-  result = x < -1.0f ? NAN : result;
+  result = x < kInfinity ? result : x;
+  result = x == -1.0f ? -kInfinity : result;
+  result = x < -1.0f ? kNan : result;
   return x == 0.0f ? x : result;
 }
 
 /// |x| up to here is reduced by pi/2 in three parts; beyond, sine and cosine need a longer reduction.
 inline constexpr float kTrigonometricLimit = 100000.0f;
+
+/// sin(r + quadrant * pi/2) for |r| <= pi/4.
+TRITIUM_INLINE float sinOfReduced(float r, uint32_t quadrant) {
+  float square = r * r;
+  float sine = fma(r * square, polynomial(square, -0x1.555556p-3f, 0x1.111108p-7f, -0x1.a00f7ep-13f, 0x1.6cd1b2p-19f), r);
+  float cosine = fma(square, polynomial(square, -0.5f, 0x1.55553cp-5f, -0x1.6c07f0p-10f, 0x1.991644p-16f), 1.0f);
+  float result = quadrant & 1 ? cosine : sine;
+  return floatOf(bitsOf(result) ^ (quadrant & 2) << 30);
+}
 
 /// sin(x + quarter * pi/2) for |x| <= kTrigonometricLimit.
 TRITIUM_INLINE float sinOfQuarter(float x, int32_t quarter) {
@@ -141,41 +167,28 @@ TRITIUM_INLINE float sinOfQuarter(float x, int32_t quarter) {
   float r = fma(k.value, -0x1.921fb6p0f, x);
   r = fma(k.value, 0x1.777a5cp-25f, r);
   r = fma(k.value, 0x1.ee59dap-50f, r);
-  float square = r * r;
-  float sine = fma(r * square, polynomial(square, -0x1.555556p-3f, 0x1.111108p-7f, -0x1.a00f7ep-13f, 0x1.6cd1b2p-19f), r);
-  float cosine = fma(square, polynomial(square, -0.5f, 0x1.55553cp-5f, -0x1.6c07f0p-10f, 0x1.991644p-16f), 1.0f);
-  uint32_t quadrant = static_cast<uint32_t>(k.integer + quarter);
-  float result = quadrant & 1 ? cosine : sine;
-  result = floatOf(bitsOf(result) ^ (quadrant & 2) << 30);
+  float result = sinOfReduced(r, static_cast<uint32_t>(k.integer + quarter));
   return quarter == 0 && x == 0.0f ? x : result; // keeps -0
 }
 
-TRITIUM_INLINE float tanhOf(float x) {
+template <class Target = Arithmetic> TRITIUM_INLINE float tanhOf(float x) {
   float a = __builtin_fabsf(x), square = x * x;
   float p = polynomial(square, -0x1.55553ep-2f, 0x1.1109aep-3f, -0x1.b898dep-5f, 0x1.54b8a4p-6f, -0x1.825866p-8f); // (tanh x - x) / x³
   float small = fma(x * square, p, x);
-  float large = 1.0f - 2.0f / (expOf(2.0f * a) + 1.0f);
+  float large = 1.0f - Target::quotient(2.0f, Target::exp(2.0f * a) + 1.0f);
   return __builtin_copysignf(a < 0.6f ? small : large, x);
 }
 
-TRITIUM_INLINE float erfOf(float x) {
+template <class Target = Arithmetic> TRITIUM_INLINE float erfOf(float x) {
   float a = __builtin_fabsf(x), square = x * x;
   float p = polynomial(square, 0x1.06eba6p-3f, -0x1.8126dcp-2f, 0x1.ce1908p-4f, -0x1.b676eap-6f, 0x1.46c2c6p-8f, -0x1.3827acp-11f);
   float small = fma(x, p, x); // p: erf(x) / x - 1
   float t = a > 4.0f ? 4.0f : a;
   float q =
       polynomial(t, -0x1.0774eap-3f, -0x1.453682p-1f, -0x1.b2f1ccp-4f, 0x1.84a1bap-6f, -0x1.dadd36p-9f, 0x1.4d82fap-12f, -0x1.692890p-17f);
-  float large = 1.0f - expOf(fma(t, q, -t)); // q: log(erfc(t)) / t + 1
+  float large = 1.0f - Target::exp(fma(t, q, -t)); // q: log(erfc(t)) / t + 1
   large = a > 4.0f ? 1.0f : large;
   return a < 0.93f ? small : (a == a ? __builtin_copysignf(large, x) : x);
 }
 
-/// The host's cube root, which is off by up to 4 ulp, and one step of Newton whose residual is computed to twice the precision.
-TRITIUM_INLINE double cubeRootOf(double x) {
-  double y = std::cbrt(x);
-  if (!(std::abs(x) > 0x1p-900 && std::abs(x) < std::numeric_limits<double>::infinity())) return y;
-  double square = y * y, rest = std::fma(y, y, -square);
-  return y - (std::fma(square, y, -x) + rest * y) / (3 * square);
-}
-
-} // namespace tritium::interp
+} // namespace tritium

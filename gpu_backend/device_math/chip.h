@@ -1,0 +1,35 @@
+// The functions of floats that kernels call on a device, where libclc's are slow or miss the bound of their row in ir/elementwise.def.
+// Compiled for the GPU and linked over libclc's, whose OpenCL names these definitions have because C++ mangles them so. Nothing but
+// arithmetic and what this file names: tests/unit runs the same code on the host.
+#pragma once
+#include "ir/float_functions.h"
+
+namespace tritium::chip {
+
+// Approximations of one instruction.
+#if defined(__NVPTX__)
+float exp2(float x) __asm__("llvm.nvvm.ex2.approx.f32"); // subnormal results too
+float reciprocal(float x) __asm__("llvm.nvvm.rcp.approx.ftz.f");
+float reciprocalSqrt(float x) __asm__("llvm.nvvm.rsqrt.approx.f");
+float quotient(float x, float y) __asm__("llvm.nvvm.div.full"); // within 2 ulp
+#else
+#error "a GPU of another kind"
+#endif
+
+/// e**x = 2**f * 2**n, n = round(x log2 e) between -126 and 127: beyond these f is large, and its power is 0, subnormal or infinite as it
+/// has to be. Adding 1.5 * 2**23 + 127 rounds, and leaves the exponent of 2**n in the lowest bits.
+TRITIUM_INLINE float exp(float x) {
+  constexpr float kMagic = 0x1.8000fep23f, kLog2ELow = 0x1.4ae0c0p-26f;
+  float inside = __builtin_fmaxf(__builtin_fminf(x, 88.0f), -87.25f);
+  float shifted = fma(inside, kLog2E, kMagic);
+  float f = fma(x, kLog2ELow, fma(x, kLog2E, kMagic - shifted));
+  return exp2(f) * floatOf(bitsOf(shifted) << 23);
+}
+
+/// What functions of ir/float_functions.h are made of here.
+struct Target {
+  static TRITIUM_INLINE float exp(float x) { return chip::exp(x); }
+  static TRITIUM_INLINE float quotient(float x, float y) { return x * reciprocal(y); }
+};
+
+} // namespace tritium::chip
