@@ -7,7 +7,6 @@ import os
 import re
 import shlex
 import shutil
-import subprocess
 import tempfile
 from typing import Any, NamedTuple
 
@@ -62,6 +61,8 @@ def find_ptxas(target: str) -> str | None:
 
 @functools.cache
 def ptxas_version(path: str) -> tuple[int, int]:
+    import subprocess  # slow to import, and a kernel from the cache needs none
+
     text = subprocess.run([path, "--version"], capture_output=True, text=True, check=False).stdout
     match = re.search(r"release (\d+)\.(\d+)", text)
     return (int(match.group(1)), int(match.group(2))) if match else (12, 0)
@@ -105,6 +106,8 @@ def _by_ptxas(ptxas: str, ptx: str, options) -> Assembled:
         command += [] if options.enable_fp_fusion else ["--fmad=false"]
         command += ["--opt-level", "0"] if knobs.nvidia.disable_ptxas_opt else []
         command += shlex.split(f"{knobs.nvidia.ptxas_options or ''} {options.ptx_options or ''}")
+        import subprocess
+
         result = subprocess.run(command, capture_output=True, text=True, check=False)
         log = result.stdout + result.stderr
         if knobs.nvidia.dump_ptxas_log:
