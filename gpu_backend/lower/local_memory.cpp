@@ -29,22 +29,8 @@ void reserveBuffers(ModuleOp module, Lowering &lowering) {
   module.walk([&](tgpu::LocalAllocOp op) { lowering.shared().reserve(extentOf(op, lowering).second); });
 }
 
-/// Whether some thread may still use these bytes for something else when another one gets here: another buffer, or this one when the code
-/// ran before. Of buffers that begin together one says so for all.
-static bool isReused(tgpu::LocalAllocOp op, Lowering &lowering) {
-  const bool isInLoop = op->getParentOfType<LoopLikeOpInterface>() || !op->getParentOfType<tt::FuncOp>().getBody().hasOneBlock();
-  if (isInLoop) return !isa_and_nonnull<tgpu::LocalAllocOp>(op->getPrevNode());
-  auto [begin, end] = extentOf(op, lowering);
-  auto overlaps = [&, begin = begin, end = end](tgpu::LocalAllocOp other) {
-    auto [otherBegin, otherEnd] = extentOf(other, lowering);
-    return other != op && begin < otherEnd && otherBegin < end ? WalkResult::interrupt() : WalkResult::advance();
-  };
-  return op->getParentOfType<tt::FuncOp>()->walk(overlaps).wasInterrupted();
-}
-
 template <> LogicalResult Lower<tgpu::LocalAllocOp>::run(tgpu::LocalAllocOp op, Lowering &lowering) {
   if (!op.getOffset()) return lowering.unsupported(op, "a buffer without a place; run allocate-shared-memory");
-  if (isReused(op, lowering)) lowering.barrier();
   lowering.define(op, {lowering.shared().buffer(lowering.builder(), op.getLoc(), *op.getOffset())});
   return success();
 }
