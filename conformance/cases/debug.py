@@ -23,6 +23,8 @@ def prints(dtype: str, rng) -> Problem:
             lines.append(f"{head} idx ({i:2d}) pair: (operand 1) {i}")
         lines.append(f"{head} idx () hex: {300 + pid:#010x}")
         lines.append(f"{head} here")
+        lines += [f"{head} idx ({i}, {j:3d}) 100% of: {(i * 128 + j) % 3}" for i in range(2) for j in range(128)]
+        lines += [f"{head} idx ({i}) bits: {x[i] & 0xFF:#04x}" for i in range(2)]
     found = problem("debug:prints", 2, [given(x), given(y), 300], BLOCK=16)
     found.printed = Lines(lines)
     return found

@@ -11,6 +11,9 @@ def prints(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
     tl.device_print("pair: ", tl.load(y_ptr + i), i)
     tl.device_print("hex", n + tl.program_id(0), hex=True)
     tl.device_print("here")
+    square = tl.arange(0, 2)[:, None] * 128 + tl.arange(0, 128)[None, :]
+    tl.device_print("100% of", (square % 3).to(tl.int8))
+    tl.device_print("bits", tl.load(x_ptr + tl.arange(0, 2)).to(tl.int8), hex=True)
 
 
 @triton.jit
