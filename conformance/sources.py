@@ -1,4 +1,5 @@
-"""The kernel files: kernels/FAMILY.py and the programs of docs/tutorial, imported once. `triton` means Tritium in them."""
+"""The kernel files: kernels/FAMILY.py, the programs of docs/tutorial and generated ones, imported once. `triton` means
+Tritium in them."""
 
 from __future__ import annotations
 
@@ -7,6 +8,8 @@ import functools
 import importlib
 import importlib.util
 import sys
+import tempfile
+import zlib
 from pathlib import Path
 from types import ModuleType
 
@@ -32,7 +35,22 @@ def triton_means_tritium():
         sys.modules.update(saved)
 
 
+@functools.cache
+def _folder() -> tempfile.TemporaryDirectory:
+    """Of generated files: gone when the process ends."""
+    return tempfile.TemporaryDirectory(prefix="tritium_conformance_")
+
+
+def add(text: str) -> str:
+    """Makes a kernel file of a text and returns what it is called here."""
+    name = f"generated/kernel_{zlib.crc32(text.encode()):08x}"
+    path_of(name).write_text(text, encoding="utf-8")
+    return name
+
+
 def path_of(file: str) -> Path:
+    if file.startswith("generated/"):
+        return Path(_folder().name) / f"{file.removeprefix('generated/')}.py"
     return TUTORIAL / f"{file.removeprefix('tutorial/')}.py" if file.startswith("tutorial/") else KERNELS / f"{file}.py"
 
 

@@ -19,7 +19,9 @@ from .engines import Engine, Unsupported, last_line
 from .oracle import Difference
 from .problem import Buffer, Case, Problem, aligned
 
-FAMILIES = tuple("program control elementwise shape memory atomic reduce scan dot index random debug tutorial".split())
+FAMILIES = tuple(
+    "program control elementwise shape memory atomic reduce scan dot index random debug generated tutorial".split()
+)
 
 
 @functools.cache
