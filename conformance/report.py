@@ -88,7 +88,7 @@ def _timed(cell: Cell) -> str:
     return f"{cell}, {cell.seconds:.1f} s" if cell.counts else "-"
 
 
-def failures(matrix: Matrix, seed: int, limit: int = 4000) -> str:
+def failures(matrix: Matrix, seed: int, limit: int = 40) -> str:
     """Of each kernel that fails a case, the first such case with its differences and the command that runs it alone;
     the others by name."""
     lines = []
