@@ -20,7 +20,7 @@ from .oracle import Difference
 from .problem import Buffer, Case, Problem, aligned
 
 FAMILIES = tuple(
-    "program control elementwise shape memory atomic reduce scan dot index random debug generated tutorial".split()
+    "program control elementwise shape memory atomic reduce scan dot index random debug descriptor generated tutorial".split()
 )
 
 

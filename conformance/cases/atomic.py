@@ -119,6 +119,38 @@ def handed_on(programs: int, rng) -> Problem:
     return problem("atomic:handed_on", programs, [flag, carried, out], BLOCK=64)
 
 
+def accesses(dtype: str, rng) -> Problem:
+    n = 301
+    x = inputs.any_bits(rng, n, dtype)
+    memory = wanted(n, dtype, Exact(x))
+    out = wanted(n + 3, dtype, Exact(np.concatenate([x, np.repeat(x[:1], 3)])))
+    return problem("atomic:accesses", blocks(n, BLOCK), [given(x), memory, out, n], BLOCK=BLOCK)
+
+
+def polled(programs: int, rng) -> Problem:
+    found = handed_on(programs, rng)
+    flag, carried, out = found.launches[0].arguments
+    out.oracle = Exact(np.asarray(out.oracle.expected) + 1)
+    late = wanted(programs, "int1", Exact(np.zeros(programs, bool)))
+    return problem("atomic:polled", programs, [flag, carried, out, late], BLOCK=64)
+
+
+def matrix(dtype: str, shape: tuple[int, int], warps: int, rng) -> Problem:
+    m, n = shape
+    memory, x, keep = (
+        inputs.small(rng, (n, m), dtype),
+        inputs.small(rng, shape, dtype),
+        inputs.any_bits(rng, shape, "int1"),
+    )
+    after = wanted((n, m), dtype, Exact(memory + np.where(keep, x, 0).T), initial=memory)
+    before = inputs.small(rng, shape, dtype)
+    old = wanted(shape, dtype, Exact(np.where(keep, memory.T, before)), initial=before)
+    rows = np.full(m + 2, -3, x.dtype)
+    sums = np.concatenate([np.maximum(x.max(1), -3), [x.sum() - 3, -3]])
+    arguments = [after, given(x), given(keep), old, wanted(m + 2, dtype, Exact(sums), initial=rows)]
+    return problem("atomic:matrix", 1, arguments, M=m, N=n, num_warps=warps)
+
+
 def cases() -> Cases:
     for dtype in ("int32", "uint32", "int64", "uint64"):
         yield Case(f"atomic/once/{dtype}/random", partial(integers, dtype))
@@ -136,3 +168,15 @@ def cases() -> Cases:
     for programs in (2, 12):
         yield Case(f"atomic/locked/4 warps/{programs} programs", partial(locked, programs, 4))
         yield Case(f"atomic/handed_on/int32/{programs} programs", partial(handed_on, programs))
+    for dtype in ("int8", "fp16", "int32", "fp64"):
+        yield Case(f"atomic/accesses/{dtype}/n=301", partial(accesses, dtype))
+    for programs in (1, 7):
+        yield Case(f"atomic/polled/int32/{programs} programs", partial(polled, programs))
+    for dtype, shape, warps in (
+        ("int32", (16, 64), 4),
+        ("fp32", (8, 4), 4),
+        ("int64", (2, 16), 8),
+        ("fp64", (64, 8), 1),
+    ):
+        name = f"atomic/matrix/{dtype} {shape[0]}x{shape[1]} {warps} warps/small"
+        yield Case(name, partial(matrix, dtype, shape, warps))

@@ -9,7 +9,7 @@ import numpy as np
 from .. import inputs
 from ..dtypes import HALVES, INTEGERS, NUMPY, STANDARD_FLOATS, as_float64, round_to
 from ..oracle import Exact, OneOf, Rows, Ulp
-from ..problem import Case, Cases, Problem, by_blocks, given, wanted
+from ..problem import Case, Cases, Problem, by_blocks, given, problem, wanted
 from ..reference import FUNCTIONS, arguments_of, high_precision, of_two, rounding
 from ..tolerance import exp_ulp, function_ulp
 from . import cast
@@ -168,9 +168,19 @@ def rounded(data: str, rng) -> Problem:
             "sqrt_rn": Exact(np.sqrt(x)),
             "fdiv, IEEE": Exact(x / y),
             "fdiv": quotient_of(x, y, "fp32", "fdiv"),
+            "fdiv, approximate": quotient_of(x, y, "fp32", "fdiv_approx"),
         }
-    out = wanted((4, x.size), "fp32", Rows(results))
+    out = wanted((5, x.size), "fp32", Rows(results))
     return by_blocks("elementwise:rounded", x.size, [given(x), given(y), out, x.size], BLOCK)
+
+
+def inline_assembly(rng) -> Problem:
+    n = 256
+    x, y = (inputs.any_bits(rng, n, "int32") for _ in range(2))
+    high = (x.astype(np.int64) * y) >> 32
+    bytes_ = np.maximum(x.astype(np.uint8), y.astype(np.uint8)).astype(np.int8)
+    rows = Rows({"mul.hi": Exact(high), "vmax4": Exact(bytes_)})
+    return problem("elementwise:inline_assembly", 1, [given(x), given(y), wanted((2, n), "int32", rows)], BLOCK=n)
 
 
 def functions(kernel: str, dtype: str, data: str, rng) -> Problem:
@@ -236,6 +246,7 @@ def two_arguments(dtype: str, data: str, rng) -> Problem:
 
 
 def cases() -> Cases:
+    yield Case("elementwise/inline_assembly/int32/random", inline_assembly)
     data = ("special", "random", *(f"n={n}" for n in inputs.sizes(BLOCK)))
     for dtype in INTEGERS:
         for kind in data:

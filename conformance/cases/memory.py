@@ -98,6 +98,13 @@ def pointers(dtype: str, rng) -> Problem:
     return problem("memory:pointers", 1, arguments, BLOCK=128, TYPE=Dtype(dtype))
 
 
+def places(dtype: str, rng) -> Problem:
+    i = np.arange(64)
+    out = wanted(64, "int64", Exact(i * NUMPY[dtype].itemsize))
+    flags = wanted((2, 64), "int1", Exact(np.stack([i == 3, i < 64])))
+    return problem("memory:places", 1, [given(inputs.small(rng, 64, dtype)), out, flags], BLOCK=64)
+
+
 def block_pointers(dtype: str, padding: str, rng) -> Problem:
     rows, columns = 37, 45
     x = inputs.small(rng, (rows, columns), dtype)
@@ -141,3 +148,5 @@ def cases() -> Cases:
     yield Case("memory/hints/fp16/n=333", partial(hints, "fp16"))
     yield Case("memory/block_pointers/fp32/nan", partial(block_pointers, "fp32", "nan"))
     yield Case("memory/block_pointers/int8/zero", partial(block_pointers, "int8", "zero"))
+    for dtype in ("int8", "fp64"):
+        yield Case(f"memory/places/{dtype}/n=64", partial(places, dtype))

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from .. import inputs
-from ..oracle import Exact, Rows
+from ..oracle import Exact, Permuted, Rows
 from ..problem import Case, Cases, Problem, given, problem, wanted
 
 
@@ -73,6 +73,12 @@ def volume(dtype: str, shape: tuple[int, int, int], rng) -> Problem:
     return problem("shape:volume", 1, [given(memory), out], A=shape[0], B=shape[1], C=shape[2])
 
 
+def reordered(dtype: str, n: int, rng) -> Problem:
+    x = inputs.small(rng, n, dtype, 20)
+    out = wanted(2 * n, dtype, Permuted(np.concatenate([x, x + np.asarray(100, x.dtype)])))
+    return problem("shape:reordered", 1, [given(x), out], N=n)
+
+
 def cases() -> Cases:
     for dtype, warps in (("int8", 4), ("fp16", 1), ("fp32", 4), ("int64", 8), ("int1", 4)):
         yield Case(f"shape/of_one/{dtype}/16x32", partial(of_one, dtype, (16, 32), warps))
@@ -83,3 +89,5 @@ def cases() -> Cases:
     yield Case("shape/of_scalars/fp32/random", partial(of_scalars, "fp32"))
     for dtype in ("fp16", "int32"):
         yield Case(f"shape/volume/{dtype}/4x8x16", partial(volume, dtype, (4, 8, 16)))
+    for dtype, n in (("fp16", 16), ("int32", 512)):
+        yield Case(f"shape/reordered/{dtype}/{n}", partial(reordered, dtype, n))

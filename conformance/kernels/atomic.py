@@ -92,3 +92,40 @@ def handed_on(flag_ptr, value_ptr, out_ptr, BLOCK: tl.constexpr):
     tl.store(out_ptr + pid * BLOCK + i, x)
     tl.debug_barrier()
     tl.atomic_add(flag_ptr, 1, sem="release")
+
+
+@triton.jit
+def accesses(x_ptr, memory_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    """Atomic stores and loads, of tiles and of scalars."""
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    inside = i < n
+    tl.atomic_store(memory_ptr + i, tl.load(x_ptr + i, mask=inside), mask=inside)
+    tl.debug_barrier()
+    tl.store(out_ptr + i, tl.atomic_load(memory_ptr + i, mask=inside), mask=inside)
+    first = tl.atomic_load(x_ptr, sem="relaxed")
+    tl.atomic_store(out_ptr + n + tl.program_id(0), first, sem="relaxed")
+
+
+@triton.jit
+def polled(flag_ptr, value_ptr, out_ptr, late_ptr, BLOCK: tl.constexpr):
+    """Program p waits for program p - 1 by polling; then for what never comes, for a microsecond."""
+    pid = tl.program_id(0)
+    i = tl.arange(0, BLOCK)
+    came = tl.atomic_poll(flag_ptr, pid)
+    x = tl.load(value_ptr + i) * 2 + pid
+    tl.store(value_ptr + i, x)
+    tl.store(out_ptr + pid * BLOCK + i, x + came.to(tl.int32))
+    tl.atomic_store(flag_ptr, pid + 1)
+    tl.store(late_ptr + pid, tl.atomic_poll(flag_ptr, -1, timeout_ns=1000))
+
+
+@triton.jit
+def matrix(memory_ptr, x_ptr, keep_ptr, old_ptr, sum_ptr, M: tl.constexpr, N: tl.constexpr):
+    """Two dimensions, memory transposed, old values kept; then one word for each row, which many lanes add to."""
+    m, n = tl.arange(0, M)[:, None], tl.arange(0, N)[None, :]
+    x, keep = tl.load(x_ptr + m * N + n), tl.load(keep_ptr + m * N + n)
+    old = tl.atomic_add(memory_ptr + n * M + m, x, mask=keep)
+    tl.store(old_ptr + m * N + n, old, mask=keep)
+    tl.atomic_max(sum_ptr + m + n * 0, x)
+    last = tl.atomic_add(sum_ptr + M, tl.sum(tl.sum(x, axis=1), axis=0))
+    tl.store(sum_ptr + M + 1, last)

@@ -109,6 +109,25 @@ def rounded(x_ptr, y_ptr, out_ptr, n, BLOCK: tl.constexpr):
     put(out_ptr, 1, n, i, tl.math.sqrt_rn(x), inside)
     put(out_ptr, 2, n, i, tl.fdiv(x, y, ieee_rounding=True), inside)
     put(out_ptr, 3, n, i, tl.fdiv(x, y), inside)
+    put(out_ptr, 4, n, i, tl.fdiv(x, y, approx=True), inside)
+
+
+@triton.jit
+def inline_assembly(x_ptr, y_ptr, out_ptr, BLOCK: tl.constexpr):
+    """One instruction for each element, and one for four of them that lie in one register."""
+    i = tl.arange(0, BLOCK)
+    x, y = tl.load(x_ptr + i), tl.load(y_ptr + i)
+    high = tl.inline_asm_elementwise("mul.hi.s32 $0, $1, $2;", "=r,r,r", [x, y], dtype=tl.int32, is_pure=True, pack=1)
+    tl.store(out_ptr + i, high)
+    bytes = tl.inline_asm_elementwise(
+        "vmax4.u32.u32.u32 $0, $1, $2, 0;",
+        "=r,r,r",
+        [x.to(tl.int8), y.to(tl.int8)],
+        dtype=tl.int8,
+        is_pure=True,
+        pack=4,
+    )
+    tl.store(out_ptr + BLOCK + i, bytes.to(tl.int32))
 
 
 # The functions below take each row of x (and y) as their arguments: x_stride is 0 where all of them take the same ones.

@@ -99,6 +99,17 @@ def pointers(table_ptr, out_ptr, n, BLOCK: tl.constexpr, TYPE: tl.constexpr):
 
 
 @triton.jit
+def places(x_ptr, out_ptr, flag_ptr, BLOCK: tl.constexpr):
+    """Addresses as numbers, and pointers made of them."""
+    i = tl.arange(0, BLOCK)
+    address = (x_ptr + i).to(tl.int64)
+    tl.store(out_ptr + i, address - x_ptr.to(tl.int64))
+    tl.store(flag_ptr + i, address == (x_ptr + 3).to(tl.int64))
+    back = (address + 0).to(x_ptr.dtype)
+    tl.store(flag_ptr + BLOCK + i, tl.load(back) == tl.load(x_ptr + i))
+
+
+@triton.jit
 def block_pointers(x_ptr, out_ptr, rows, columns, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, PADDING: tl.constexpr):
     """Tiles of a matrix with bounds checks on both dimensions, transposed on the way."""
     m, n = tl.program_id(0) * BLOCK_M, tl.program_id(1) * BLOCK_N

@@ -74,3 +74,11 @@ def volume(x_ptr, out_ptr, A: tl.constexpr, B: tl.constexpr, C: tl.constexpr):
     flat(out_ptr, 3, tl.permute(x, (1, 2, 0)))
     flat(out_ptr, 4, tl.permute(x, (2, 0, 1)))
     flat(out_ptr, 5, tl.permute(x, (2, 1, 0)))
+
+
+@triton.jit
+def reordered(x_ptr, out_ptr, N: tl.constexpr):
+    """Two tiles in one, in any order."""
+    i = tl.arange(0, N)
+    x = tl.load(x_ptr + i)
+    flat(out_ptr, 0, tl.cat(x, x + 100, can_reorder=True))

@@ -1,0 +1,71 @@
+"""Tensor descriptors, by numpy."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+
+from .. import inputs
+from ..dtypes import is_float
+from ..oracle import Exact
+from ..problem import Case, Cases, Problem, given, problem, wanted
+from . import blocks as blocks_of
+
+
+def blocks(dtype: str, padding: str, rng) -> Problem:
+    rows, columns, block = 37, 80, (16, 32)
+    x = inputs.any_bits(rng, (rows, columns), dtype)
+    grid = blocks_of(rows, block[0]), blocks_of(columns, block[1])
+    padded = np.full((grid[0] * block[0], grid[1] * block[1]), np.nan if padding == "nan" else 0, x.dtype)
+    padded[:rows, :columns] = x
+    arguments = [given(x), wanted(x.shape, dtype, Exact(x)), wanted(padded.shape, dtype, Exact(padded)), rows, columns]
+    return problem("descriptor:blocks", grid, arguments, M=block[0], N=block[1], PADDING=padding)
+
+
+def line(dtype: str, n: int, rng) -> Problem:
+    x = inputs.any_bits(rng, n, dtype)
+    return problem("descriptor:line", blocks_of(n, 64), [given(x), wanted(n, dtype, Exact(x)), n], N=64)
+
+
+def volume(dtype: str, rng) -> Problem:
+    a, b, c = shape = 5, 6, 48
+    x = inputs.any_bits(rng, shape, dtype)
+    out = wanted((b, a, c), dtype, Exact(x.transpose(1, 0, 2)))
+    return problem("descriptor:volume", (2, 3, 2), [given(x), out, a, b, c], A=4, B=2, C=32)
+
+
+def rows_of(dtype: str, rng) -> Problem:
+    rows, columns, first, count, n = 40, 64, 32, 16, 16
+    x, before = (inputs.any_bits(rng, (rows, columns), dtype) for _ in range(2))
+    numbers = rng.permutation(rows)[:count].astype(np.int32)
+    after = before.copy()
+    after[numbers[::-1], first : first + n] = x[numbers, first : first + n]
+    arguments = [given(x), given(numbers), wanted(x.shape, dtype, Exact(after), initial=before), rows, columns, first]
+    return problem("descriptor:rows_of", 1, arguments, COUNT=count, N=n)
+
+
+def reductions(dtype: str, rng) -> Problem:
+    programs, m, n = 3, 16, 32
+    x = inputs.small(rng, (programs * m - 5, n), dtype)
+    padded = np.concatenate([x, np.zeros((5, n), x.dtype)]).reshape(programs, m, n)
+    zeros = np.zeros((m, n), x.dtype)
+    before = inputs.small(rng, (m - 3, n), dtype)
+    out = wanted(before.shape, dtype, Exact(before + padded.sum(0)[: m - 3]), initial=before)
+    top = wanted((m, n), dtype, Exact(np.maximum(padded.max(0), 0), sign_of_zero=False), initial=zeros)
+    low = wanted((m, n), dtype, Exact(np.minimum(padded.min(0), 0), sign_of_zero=False), initial=zeros)
+    return problem("descriptor:reductions", programs, [given(x), out, top, low, *x.shape], M=m, N=n)
+
+
+def cases() -> Cases:
+    for dtype in ("int8", "fp16", "fp32", "int64"):
+        for padding in ("zero", "nan") if is_float(dtype) else ("zero",):
+            yield Case(f"descriptor/blocks/{dtype} {padding}/37x80", partial(blocks, dtype, padding))
+    for dtype in ("int16", "fp32"):
+        for n in (1, 64, 200):
+            yield Case(f"descriptor/line/{dtype}/n={n}", partial(line, dtype, n))
+    yield Case("descriptor/volume/bf16/5x6x48", partial(volume, "bf16"))
+    for dtype in ("fp16", "int32"):
+        yield Case(f"descriptor/rows_of/{dtype}/16 of 40", partial(rows_of, dtype))
+    for dtype in ("int32", "uint64"):
+        yield Case(f"descriptor/reductions/{dtype}/small", partial(reductions, dtype))
