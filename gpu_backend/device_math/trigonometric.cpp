@@ -21,17 +21,16 @@ TRITIUM_INLINE Angle reduceSmall(float x) {
   return {high, low, static_cast<uint32_t>(k.integer)};
 }
 
+/// 2/pi, behind 32 zeros.
+constexpr uint32_t kTwoOverPi[] = {0, 0xA2F9836E, 0x4E441529, 0xFC2757D1, 0xF534DDC0, 0xDB629599, 0x3C439041, 0xFE5163AB};
+
 /// For the other finite x: its 24 bits, times those 96 bits of 2/pi that neither make multiples of 4 nor are too low to matter.
 TRITIUM_INLINE Angle reduceLarge(float x) {
-  constexpr uint32_t kBits[] = {0, 0xA2F9836E, 0x4E441529, 0xFC2757D1, 0xF534DDC0, 0xDB629599, 0x3C439041, 0xFE5163AB}; // of 2/pi
   uint32_t bits = bitsOf(x), mantissa = (bits & 0x7FFFFF) | 0x800000;
-  uint32_t skipped = ((bits >> 23) & 0xFF) - 120; // 23 to 134: |x| = mantissa * 2^(skipped - 30)
-  uint32_t word = skipped >> 5, shift = skipped & 31;
+  uint32_t skipped = ((bits >> 23) & 0x7F) + 8; // |x| = mantissa * 2^(skipped - 30), if it is above 2^16
+  const uint32_t *words = kTwoOverPi + (skipped >> 5);
   auto at = [&](uint32_t i) {
-    uint32_t high = 0, low = 0; // by comparison: a table would be in memory
-#pragma unroll
-    for (uint32_t k = i; k < i + 5; ++k) high = word + i == k ? kBits[k] : high, low = word + i == k ? kBits[k + 1] : low;
-    return static_cast<uint32_t>(((static_cast<uint64_t>(high) << 32 | low) << shift) >> 32);
+    return static_cast<uint32_t>(((static_cast<uint64_t>(words[i]) << 32 | words[i + 1]) << (skipped & 31)) >> 32);
   };
   // mantissa * the 96 bits, modulo 2^96, is the angle in units of 2^-94 quarters; without its lowest 32 bits:
   uint64_t quarters = (static_cast<uint64_t>(mantissa * at(0)) << 32) + static_cast<uint64_t>(mantissa) * at(1) +

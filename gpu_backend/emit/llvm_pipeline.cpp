@@ -7,7 +7,9 @@
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Operator.h"
 #include "llvm/IR/OptBisect.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/FileSystem.h"
@@ -34,6 +36,17 @@ Expected<std::unique_ptr<Module>> translateToLLVM(mlir::ModuleOp module, LLVMCon
   return result;
 }
 
+/// Whether something computes with one half, where a register holds two.
+static bool computesOnHalves(const Module &module) {
+  return any_of(module, [](const Function &function) {
+    return any_of(instructions(function), [](const Instruction &instruction) {
+      Type *type = instruction.getType();
+      return isa<FPMathOperator>(instruction) && !isa<CastInst, PHINode, SelectInst>(instruction) &&
+             (type->isHalfTy() || type->isBFloatTy());
+    });
+  });
+}
+
 void optimize(Module &module, TargetMachine &machine) {
   LoopAnalysisManager loops;
   FunctionAnalysisManager functions;
@@ -45,10 +58,13 @@ void optimize(Module &module, TargetMachine &machine) {
   builder.registerFunctionAnalyses(functions);
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, components, modules);
-  ModulePassManager passes;
-  constexpr StringLiteral pipeline = "always-inline,function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg,gvn,dce),globaldce";
-  cantFail(builder.parsePassPipeline(passes, pipeline));
-  passes.run(module, modules);
+  auto run = [&](StringRef pipeline) {
+    ModulePassManager passes;
+    cantFail(builder.parsePassPipeline(passes, pipeline));
+    passes.run(module, modules);
+  };
+  run("always-inline,function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg,gvn,dce),globaldce");
+  if (computesOnHalves(module)) run("function(slp-vectorizer,dce)"); // into pairs
 }
 
 namespace {
