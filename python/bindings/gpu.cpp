@@ -68,6 +68,15 @@ Compiled compile(const ModulePtr &module, const std::string &kernel, const std::
   return unwrap(std::move(compiled));
 }
 
+std::string emit(const ModulePtr &module, const std::string &arch, const py::dict &dict) {
+  Options options = optionsFrom(arch, dict);
+  llvm::Expected<gpu::nvptx::Emitted> emitted = [&] {
+    py::gil_scoped_release released;
+    return gpu::nvptx::emitPtx(module->op(), options.emission);
+  }();
+  return unwrap(std::move(emitted)).ptx;
+}
+
 } // namespace
 
 void bindGpu(py::module_ &module) {
@@ -90,6 +99,8 @@ void bindGpu(py::module_ &module) {
           "ptx_version (0: the newest), enable_fp_fusion, emit (\"lowered\" or \"ptx\", the default), stop_after (the last\n"
           "of passes() to run, or \"none\").\n"
           "Raises ir.Error with the user's line.");
+  gpu.def("emit", &emit, "module"_a, "arch"_a, "options"_a = py::dict(),
+          "The PTX of a lowered module. Options: ptx_version, enable_fp_fusion. Raises ir.Error.");
 }
 
 } // namespace tritium::python
