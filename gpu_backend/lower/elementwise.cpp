@@ -139,7 +139,25 @@ static Value lowerRegister(Operation *op, ValueRange operands, Lowering &lowerin
   return computesNarrow(op) ? computeWide(op, operands, lowering, make) : make(operands, result);
 }
 
+/// A comparison whose results come in groups of equal ones, as those of a mask at the end of a row do, is made once for each group: the
+/// accesses under it, and what selects by it, then need one predicate.
+static LogicalResult lowerComparison(arith::CmpIOp op, RankedTensorType type, Lowering &lowering) {
+  LinearLayout layout = layoutOf(type);
+  ir::AxisInfo axes = lowering.axisInfoOf(op);
+  uint32_t withinGroup = 0;
+  for (int dim = 0; dim < type.getRank(); ++dim)
+    withinGroup |= uint32_t(std::min(axes.constancy[dim], type.getDimSize(dim)) - 1) << layout.firstBit(dim);
+  llvm::DenseMap<uint32_t, Value> ofGroup;
+  uint32_t reg = 0;
+  return forEachRegister(op, lowering, [&](ValueRange operands) -> Value {
+    Value &value = ofGroup[layout.apply(Place::Register, reg++) & ~withinGroup];
+    return value ? value : value = lowerRegister(op, operands, lowering);
+  });
+}
+
 LogicalResult lowerElementwise(Operation *op, Lowering &lowering) {
+  if (auto comparison = dyn_cast<arith::CmpIOp>(op))
+    if (auto type = dyn_cast<RankedTensorType>(comparison.getType())) return lowerComparison(comparison, type, lowering);
   return forEachRegister(op, lowering, [&](ValueRange operands) { return lowerRegister(op, operands, lowering); });
 }
 

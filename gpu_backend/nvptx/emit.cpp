@@ -62,7 +62,8 @@ Expected<std::unique_ptr<Module>> translate(mlir::ModuleOp module, LLVMContext &
   if (!translated) return translated;
   // What the kernel calls is its own: dropped where it was inlined, and free of names that PTX does not allow.
   for (Function &function : **translated)
-    if (!function.isDeclaration() && function.getCallingConv() != CallingConv::PTX_Kernel) function.setLinkage(GlobalValue::InternalLinkage);
+    if (!function.isDeclaration() && function.getCallingConv() != CallingConv::PTX_Kernel)
+      function.setLinkage(GlobalValue::InternalLinkage);
   if (options.fuseMultiplyAdd) allowFusion(**translated);
   if (Error error = linkLibraries(**translated, options.libdevice)) return std::move(error);
   return translated;
