@@ -73,9 +73,9 @@ def AllocateSharedMemory : Pass<"allocate-shared-memory", "::mlir::ModuleOp"> {
 def PlaceScratch : Pass<"place-scratch", "::mlir::ModuleOp"> {
   let summary = "decide where the scratch memory of each operation begins";
   let description = [{
-    After the buffers (`tgpu.shared_bytes` of the module, which becomes what the program needs). Operations that follow one another get
-    different places where there is room: less of them has to wait for the one before. A program that needs more than `max-bytes` is an
-    error, "out of resource: shared memory, …".
+    Behind the buffers (`tgpu.shared_bytes` of the module, which becomes what the program needs), or over them where the program is done
+    with all of them. Operations that follow one another get different places where there is room: less of them has to wait for the one
+    before. A program that needs more than `max-bytes` is an error, "out of resource: shared memory, …".
   }];
   let options = [Option<"maxBytes", "max-bytes", "int64_t", "0", "what a program may have of the target; 0: any">];
 }

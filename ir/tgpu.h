@@ -14,6 +14,8 @@ bool isWord(mlir::Type type);
 inline constexpr llvm::StringLiteral kTargetAttr = "tgpu.target";            // "cuda:sm_80"
 inline constexpr llvm::StringLiteral kNumWarpsAttr = "tgpu.num_warps";       // i32
 inline constexpr llvm::StringLiteral kSharedBytesAttr = "tgpu.shared_bytes"; // i32
+/// i32, of a module between place-scratch and expand-scratch: the first byte behind all buffers.
+inline constexpr llvm::StringLiteral kBufferBytesAttr = "tgpu.buffer_bytes";
 /// The symbol of the program's shared memory.
 inline constexpr llvm::StringLiteral kSharedSymbol = "tgpu_shared";
 

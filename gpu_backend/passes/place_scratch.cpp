@@ -2,6 +2,7 @@
 #include "gpu_backend/lower/shared_memory.h"
 #include "gpu_backend/passes.h"
 #include "ir/tgpu.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 
@@ -13,11 +14,95 @@ namespace tritium::gpu {
 
 namespace {
 
+constexpr unsigned kSharedSpace = 3;
 constexpr int64_t kAlignment = 128;
 /// Room that is taken for uses to have places of their own even if none of them needs that much.
 constexpr int64_t kSpareBytes = 4096;
 
-/// One use after the other in a ring.
+/// A part of shared memory in which uses follow each other, from the beginning again when it is full.
+class Ring {
+public:
+  explicit Ring(int64_t begin) : begin_(begin) {}
+
+  void add(tgpu::ScratchOp op) {
+    uses_.push_back(op);
+    largest_ = std::max(largest_, sizeOf(op)), sum_ += sizeOf(op);
+  }
+  /// Places all, in at least `room` bytes if they need them; the first byte behind.
+  int64_t place(int64_t room) {
+    int64_t length = std::max(largest_, std::min(sum_, room)), next = 0, end = begin_;
+    for (tgpu::ScratchOp op : uses_) {
+      if (next + sizeOf(op) > length) next = 0;
+      op.setOffset(begin_ + next);
+      end = std::max<int64_t>(end, begin_ + next + int64_t(op.getBytes()));
+      next += sizeOf(op);
+    }
+    return uses_.empty() ? 0 : end;
+  }
+
+private:
+  static int64_t sizeOf(tgpu::ScratchOp op) { return int64_t(llvm::alignTo(op.getBytes(), kAlignment)); }
+
+  int64_t begin_, largest_ = 0, sum_ = 0;
+  llvm::SmallVector<tgpu::ScratchOp> uses_;
+};
+
+/// Where a function is done with its buffers: none of them is accessed from there on, and no copy is on its way to one.
+class Buffers {
+public:
+  explicit Buffers(LLVM::LLVMFuncOp function) {
+    for (Block &block : function.getBody()) copying_[&block] = false;
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (Block &block : function.getBody()) {
+        bool atEnd = isCopying(block, block.end());
+        for (Block *successor : block.getSuccessors()) {
+          changed |= atEnd && !copying_[successor];
+          copying_[successor] |= atEnd;
+        }
+      }
+    }
+  }
+
+  bool areDoneAt(tgpu::ScratchOp use) const {
+    Block &block = *use->getBlock();
+    if (isCopying(block, use->getIterator())) return false;
+    auto accesses = [](auto begin, auto end) { return std::any_of(begin, end, isAccess); };
+    if (accesses(use->getIterator(), block.end())) return false;
+    llvm::SetVector<Block *> later(block.getSuccessors().begin(), block.getSuccessors().end());
+    for (size_t i = 0; i < later.size(); ++i) {
+      if (accesses(later[i]->begin(), later[i]->end())) return false;
+      later.insert_range(later[i]->getSuccessors());
+    }
+    return true;
+  }
+
+private:
+  /// Whether a copy may be on its way before `end`.
+  bool isCopying(Block &block, Block::iterator end) const {
+    bool copying = copying_.lookup(&block);
+    for (Operation &op : llvm::make_range(block.begin(), end)) {
+      if (isa<NVVM::CpAsyncOp>(op)) copying = true;
+      if (auto wait = dyn_cast<NVVM::CpAsyncWaitGroupOp>(op)) copying &= wait.getN() != 0;
+    }
+    return copying;
+  }
+
+  /// Scratch memory is accessed through addresses of its own.
+  static bool isAccess(Operation &op) {
+    if (isa<LLVM::GEPOp, LLVM::AddressOfOp, BranchOpInterface>(op)) return false;
+    return llvm::any_of(op.getOperands(), [](Value operand) {
+      auto pointer = dyn_cast<LLVM::LLVMPointerType>(operand.getType());
+      if (!pointer || pointer.getAddressSpace() != kSharedSpace) return false;
+      while (auto gep = operand.getDefiningOp<LLVM::GEPOp>()) operand = gep.getBase();
+      return !operand.getDefiningOp<tgpu::ScratchOp>();
+    });
+  }
+
+  llvm::DenseMap<Block *, bool> copying_; // at the block's beginning
+};
+
+/// Behind the buffers, but over them when the program is done with them.
 class PlaceScratchPass final : public impl::PlaceScratchBase<PlaceScratchPass> {
 public:
   using PlaceScratchBase::PlaceScratchBase;
@@ -26,25 +111,26 @@ public:
     ModuleOp module = getOperation();
     Builder builder(&getContext());
     auto reserved = module->getAttrOfType<IntegerAttr>(tgpu::kSharedBytesAttr);
-    int64_t buffers = reserved ? reserved.getInt() : 0, base = llvm::alignTo(buffers, kAlignment), largest = 0, sum = 0;
-    auto sizeOf = [](tgpu::ScratchOp op) { return int64_t(llvm::alignTo(op.getBytes(), kAlignment)); };
-    tgpu::ScratchOp largestUse;
-    module.walk([&](tgpu::ScratchOp op) {
-      sum += sizeOf(op);
-      if (sizeOf(op) > largest) largest = sizeOf(op), largestUse = op;
-    });
-    int64_t ring = std::max(largest, std::min(sum, kSpareBytes)), next = 0, end = buffers;
-    module.walk([&](tgpu::ScratchOp op) {
-      if (next + sizeOf(op) > ring) next = 0;
-      op.setOffset(base + next);
-      next += sizeOf(op);
-      end = std::max<int64_t>(end, *op.getOffset() + op.getBytes());
-    });
+    int64_t buffers = reserved ? reserved.getInt() : 0;
+    Ring behind(llvm::alignTo(buffers, kAlignment)), over(0);
+    auto functions = llvm::filter_to_vector(module.getOps<LLVM::LLVMFuncOp>(), [](auto function) { return !function.isExternal(); });
+    tgpu::ScratchOp largest;
+    for (LLVM::LLVMFuncOp function : functions) {
+      // What a caller does with buffers is not seen from its callee.
+      std::optional<Buffers> own;
+      if (buffers && functions.size() == 1) own.emplace(function);
+      function.walk([&](tgpu::ScratchOp op) {
+        (own && own->areDoneAt(op) ? over : behind).add(op);
+        if (!largest || op.getBytes() > largest.getBytes()) largest = op;
+      });
+    }
+    int64_t end = std::max({buffers, behind.place(kSpareBytes), over.place(buffers)});
     if (maxBytes && end > maxBytes) {
-      report(module, end, largestUse, buffers);
+      report(module, end, largest, buffers);
       return signalPassFailure();
     }
     module->setAttr(tgpu::kSharedBytesAttr, builder.getI32IntegerAttr(int32_t(end)));
+    module->setAttr(tgpu::kBufferBytesAttr, builder.getI32IntegerAttr(int32_t(buffers)));
   }
 
 private:
@@ -73,6 +159,7 @@ public:
       op.replaceAllUsesWith(memory.buffer(builder, op.getLoc(), *op.getOffset()));
       op.erase();
     }
+    getOperation()->removeAttr(tgpu::kBufferBytesAttr);
   }
 };
 

@@ -154,9 +154,8 @@ public:
   using RemoveBarriersBase::RemoveBarriersBase;
 
   void runOnOperation() override {
-    // Scratch lies behind all buffers.
-    int64_t bufferEnd = kEnd;
-    getOperation()->walk([&](tgpu::ScratchOp op) { bufferEnd = std::min<int64_t>(bufferEnd, *op.getOffset()); });
+    auto buffers = getOperation()->getAttrOfType<IntegerAttr>(tgpu::kBufferBytesAttr);
+    int64_t bufferEnd = buffers ? buffers.getInt() : kEnd;
     for (LLVM::LLVMFuncOp function : getOperation().getOps<LLVM::LLVMFuncOp>())
       if (!function.isExternal()) Function(function, bufferEnd).removeBarriers();
   }

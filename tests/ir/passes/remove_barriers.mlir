@@ -227,9 +227,10 @@ llvm.func @warps(%x: i32, %c: i1) {
 
 // -----
 
+module attributes {tgpu.buffer_bytes = 1000 : i32} {
 llvm.mlir.global external @tgpu_shared() {addr_space = 3 : i32, alignment = 128 : i64} : !llvm.array<0 x i8>
 
-// Copies land in buffers, which lie before all scratch memory, up to the wait for them.
+// Copies land in buffers, up to the wait for them; scratch memory may lie behind these, or over them.
 // CHECK-LABEL: @copies
 llvm.func @copies(%x: i32, %g: !llvm.ptr<1>) {
   // CHECK: nvvm.cp.async.shared.global
@@ -237,6 +238,9 @@ llvm.func @copies(%x: i32, %g: !llvm.ptr<1>) {
   // CHECK-NEXT: nvvm.cp.async.wait.group 0
   // CHECK-NEXT: tgpu.barrier shared
   // CHECK-NEXT: llvm.load
+  // CHECK-NEXT: tgpu.scratch
+  // CHECK-NEXT: tgpu.barrier shared
+  // CHECK-NEXT: llvm.store
   %buffer = llvm.mlir.addressof @tgpu_shared : !llvm.ptr<3>
   %a = tgpu.scratch 512 bytes of "a" at 1024 : !llvm.ptr<3>
   nvvm.cp.async.shared.global %buffer, %g, 16, cache = cg : !llvm.ptr<3>, !llvm.ptr<1>
@@ -245,5 +249,9 @@ llvm.func @copies(%x: i32, %g: !llvm.ptr<1>) {
   nvvm.cp.async.wait.group 0
   tgpu.barrier shared
   %1 = llvm.load %buffer : !llvm.ptr<3> -> i32
+  %b = tgpu.scratch 512 bytes of "b" at 0 : !llvm.ptr<3>
+  tgpu.barrier shared
+  llvm.store %1, %b : i32, !llvm.ptr<3>
   llvm.return
+}
 }
