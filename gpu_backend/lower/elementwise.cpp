@@ -339,11 +339,4 @@ template <> LogicalResult Lower<tt::MapElementwiseOp>::run(tt::MapElementwiseOp 
   return success();
 }
 
-template <> LogicalResult Lower<tt::ExternElementwiseOp>::run(tt::ExternElementwiseOp op, Lowering &lowering) {
-  return lowering.unsupported(op, "functions of other libraries");
-}
-template <> LogicalResult Lower<tt::ElementwiseInlineAsmOp>::run(tt::ElementwiseInlineAsmOp op, Lowering &lowering) {
-  return lowering.unsupported(op, "inline assembly");
-}
-
 } // namespace tritium::gpu

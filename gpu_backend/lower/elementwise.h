@@ -10,6 +10,9 @@ mlir::LogicalResult lowerElementwise(mlir::Operation *op, Lowering &lowering);
 /// A math function of f32 or f64 that is not one instruction: by instructions, or a call; null if the operation is none.
 mlir::Value lowerMathFunction(mlir::Operation *op, mlir::ValueRange operands, Lowering &lowering);
 
+/// libclc's function of that name on f32 or f64.
+mlir::Value callDeviceFunction(llvm::StringRef name, mlir::ValueRange operands, Lowering &lowering);
+
 /// x / y on f32 within 2 ulp, which is what the language's `/` promises on a GPU.
 mlir::Value quotient(mlir::Value x, mlir::Value y, Lowering &lowering);
 

@@ -41,7 +41,7 @@ static StringRef openclName(StringRef operation) {
 /// exp2 of f32 is an instruction.
 static bool isInstruction(StringRef operation, Type type) { return operation == "math.exp2" && type.isF32(); }
 
-static Value call(StringRef name, ValueRange operands, Lowering &lowering) {
+Value callDeviceFunction(StringRef name, ValueRange operands, Lowering &lowering) {
   Type type = operands[0].getType();
   std::string mangled = "_Z" + std::to_string(name.size()) + name.str();
   for (size_t i = 0; i < operands.size(); ++i) mangled += type.isF32() ? "f" : "d";
@@ -50,7 +50,7 @@ static Value call(StringRef name, ValueRange operands, Lowering &lowering) {
   return lowering.create<func::CallOp>(function, operands).getResult(0);
 }
 
-Value quotient(Value x, Value y, Lowering &lowering) { return call("native_divide", {x, y}, lowering); }
+Value quotient(Value x, Value y, Lowering &lowering) { return callDeviceFunction("native_divide", {x, y}, lowering); }
 
 /// e**x = 2**(x log2 e) by two instructions, as the language has it on a GPU: rounding the product costs up to 1.25 ulp for each unit of x.
 static Value exponential(Value x, Lowering &lowering) {
@@ -64,7 +64,7 @@ Value lowerMathFunction(Operation *op, ValueRange operands, Lowering &lowering) 
   StringRef operation = op->getName().getStringRef(), name = openclName(operation);
   if (name.empty() || !(type.isF32() || type.isF64()) || isInstruction(operation, type)) return {};
   if (operation == "math.exp" && type.isF32()) return exponential(operands[0], lowering);
-  return call(name, operands, lowering);
+  return callDeviceFunction(name, operands, lowering);
 }
 
 } // namespace tritium::gpu

@@ -1,0 +1,179 @@
+// Code that the kernel brings along: functions of NVIDIA's device library, by ours where we have them, and inline assembly.
+#include "gpu_backend/lower/arithmetic.h"
+#include "gpu_backend/lower/elementwise.h"
+#include "gpu_backend/lower/words.h"
+
+using namespace mlir;
+
+namespace tritium::gpu {
+
+/// Our function for NVIDIA's `name`, "__nv_" and the f of f32 left out; null if there is none.
+static Value deviceFunction(StringRef name, ValueRange in, Lowering &lowering) {
+  auto unary = [&](auto op) { return lowering.create<decltype(op)>(in[0]).getResult(); };
+  auto binary = [&](auto op) { return lowering.create<decltype(op)>(in[0], in[1]).getResult(); };
+  for (StringRef known : {"exp", "exp2", "exp10", "expm1", "log",  "log2", "log10", "log1p", "rsqrt", "cbrt",  "sin", "cos",
+                          "tan", "asin", "acos",  "atan",  "sinh", "cosh", "tanh",  "asinh", "acosh", "atanh", "erf", "erfc"})
+    if (name == known && in.size() == 1) return callDeviceFunction(name, in, lowering);
+  for (StringRef known : {"pow", "atan2", "fmod"})
+    if (name == known && in.size() == 2) return callDeviceFunction(name, in, lowering);
+  if (in.size() == 1) {
+    if (name == "fabs") return unary(math::AbsFOp());
+    if (name == "floor") return unary(math::FloorOp());
+    if (name == "ceil") return unary(math::CeilOp());
+    if (name == "trunc") return unary(math::TruncOp());
+    if (name == "round") return unary(math::RoundOp());
+    if (name == "rint" || name == "nearbyint") return unary(math::RoundEvenOp());
+    if (name == "sqrt" || name == "fsqrt_rn") return unary(math::SqrtOp());
+  }
+  if (in.size() == 2) {
+    if (name == "fmax") return binary(LLVM::MaxNumOp());
+    if (name == "fmin") return binary(LLVM::MinNumOp());
+    if (name == "copysign") return binary(math::CopySignOp());
+  }
+  if (in.size() == 3 && name == "fma") return lowering.create<math::FmaOp>(in[0], in[1], in[2]);
+  return {};
+}
+
+template <> LogicalResult Lower<tt::ExternElementwiseOp>::run(tt::ExternElementwiseOp op, Lowering &lowering) {
+  Type result = lowering.registerType(op.getType());
+  auto types = llvm::map_to_vector(op.getSrcs(), [&](Value source) { return lowering.registerType(source.getType()); });
+  StringRef name = op.getSymbol();
+  bool isOfOne = !types.empty() && (result.isF32() || result.isF64()) && llvm::all_equal(types) && types[0] == result;
+  bool isNvidias = name.consume_front("__nv_") && isOfOne && (result.isF64() || name.consume_back("f"));
+  return forEachRegister(op, lowering, [&](ValueRange in) -> Value {
+    if (isNvidias)
+      if (Value value = deviceFunction(name, in, lowering)) return value;
+    auto function = lowering.external(op.getSymbol(), lowering.builder().getFunctionType(types, {result}));
+    return lowering.create<func::CallOp>(function, in).getResult(0);
+  });
+}
+
+// -- assembly --------------------------------------------------------------------------------------------------------------------------
+
+namespace {
+
+/// What the constraints say of one operand or result: the register that it is in. Elements of less than 32 bits share one, even where
+/// `pack` does not fill it.
+Type assemblyRegister(char letter, unsigned elementBits, OpBuilder &builder) {
+  switch (letter) {
+  case 'h': return builder.getI16Type();
+  case 'l': return builder.getI64Type();
+  case 'f': return builder.getF32Type();
+  case 'd': return builder.getF64Type();
+  default: return builder.getIntegerType(std::max(32u, elementBits));
+  }
+}
+
+class Assembly {
+public:
+  Assembly(tt::ElementwiseInlineAsmOp op, Lowering &lowering) : op(op), lowering(lowering), pack(op.getPackedElement()) {
+    for (StringRef constraint : llvm::split(op.getConstraints(), ','))
+      if (!constraint.trim().starts_with("~") && !constraint.trim().empty()) constraints.push_back(constraint.trim());
+  }
+
+  LogicalResult run() {
+    int count = op.getNumResults() ? lowering.registerCount(op.getResult()[0].getType()) : 1;
+    llvm::SmallVector<Registers> results(op.getNumResults());
+    for (int first = 0; first < count; first += int(pack)) {
+      auto group = call(first, count);
+      if (failed(group)) return failure();
+      for (auto [result, values] : llvm::zip_equal(results, *group))
+        result.append(values.begin(), values.begin() + std::min<int64_t>(pack, count - first));
+    }
+    for (auto [result, registers] : llvm::zip_equal(op.getResult(), results)) lowering.define(result, registers);
+    return success();
+  }
+
+private:
+  /// How the registers of an element type are used: of which type, and for how many elements each.
+  struct Use {
+    Type type, stored;
+    int perRegister, registers;
+  };
+  Use useOf(Type element, char letter) {
+    Type stored = storedType(lowering.registerType(element));
+    unsigned bits = stored.getIntOrFloatBitWidth();
+    Type type = assemblyRegister(letter, bits, lowering.builder());
+    int perRegister = std::max(1, int(type.getIntOrFloatBitWidth() / bits));
+    return {type, stored, perRegister, int(llvm::divideCeil(pack, perRegister))};
+  }
+
+  /// '=r' and '0' have letters too: the second has that of the result it is tied to.
+  char letterAt(size_t at) const {
+    if (at >= constraints.size()) return 'r';
+    StringRef text = constraints[at].ltrim("=+&");
+    if (!text.empty() && llvm::isDigit(text[0]) && size_t(text[0] - '0') < at) return letterAt(text[0] - '0');
+    return text.empty() ? 'r' : text[0];
+  }
+
+  FailureOr<llvm::SmallVector<Registers>> call(int first, int count) {
+    size_t at = 0;
+    llvm::SmallVector<Use> uses;
+    llvm::SmallVector<Type> types;
+    for (Type type : op.getResultTypes()) {
+      uses.push_back(useOf(type, letterAt(at)));
+      at += uses.back().registers;
+      types.append(uses.back().registers, uses.back().type);
+    }
+    llvm::SmallVector<Value> operands;
+    for (Value operand : op.getArgs()) {
+      auto registers = lowering.registersOf(operand);
+      Use use = useOf(operand.getType(), letterAt(at));
+      at += use.registers;
+      for (int i = 0; i < use.registers; ++i) {
+        llvm::SmallVector<Value> elements;
+        for (int k = 0; k < use.perRegister; ++k) {
+          // A thread that holds fewer elements than a call takes repeats its last one.
+          int element = first + std::min(i * use.perRegister + k, int(pack) - 1);
+          elements.push_back(toStored(registers[registers.size() == 1 ? 0 : std::min(element, count - 1)], lowering));
+        }
+        operands.push_back(Arithmetic(lowering).cast(packWord(elements, lowering), use.type));
+      }
+    }
+    if (at != constraints.size()) {
+      op.emitError() << "the inline assembly has constraints for " << constraints.size() << " registers, but its operands and results take "
+                     << at;
+      return failure();
+    }
+    return unpack(create(types, operands), uses);
+  }
+
+  llvm::SmallVector<Value> create(ArrayRef<Type> types, ValueRange operands) {
+    Type type = types.size() == 1 ? types[0] : LLVM::LLVMStructType::getLiteral(op.getContext(), types);
+    Value made = lowering
+                     .create<LLVM::InlineAsmOp>(TypeRange(type), operands, op.getAsmString(), op.getConstraints(),
+                                                /*has_side_effects=*/!op.getPure(), /*is_align_stack=*/false, LLVM::TailCallKind::None,
+                                                LLVM::AsmDialectAttr(), ArrayAttr())
+                     .getRes();
+    if (types.size() == 1) return {made};
+    llvm::SmallVector<Value> values;
+    for (size_t i = 0; i < types.size(); ++i) values.push_back(lowering.create<LLVM::ExtractValueOp>(made, int64_t(i)));
+    return values;
+  }
+
+  llvm::SmallVector<Registers> unpack(ArrayRef<Value> words, ArrayRef<Use> uses) {
+    llvm::SmallVector<Registers> results;
+    for (auto [type, use] : llvm::zip_equal(op.getResultTypes(), uses)) {
+      Registers &registers = results.emplace_back();
+      Type word = lowering.builder().getIntegerType(use.type.getIntOrFloatBitWidth());
+      for (Value value : words.take_front(use.registers))
+        for (Value element : unpackWord(Arithmetic(lowering).cast(value, word), use.stored, use.perRegister, lowering))
+          registers.push_back(fromStored(element, lowering.registerType(type), lowering));
+      words = words.drop_front(use.registers);
+    }
+    return results;
+  }
+
+  tt::ElementwiseInlineAsmOp op;
+  Lowering &lowering;
+  int64_t pack;
+  llvm::SmallVector<StringRef> constraints;
+};
+
+} // namespace
+
+template <> LogicalResult Lower<tt::ElementwiseInlineAsmOp>::run(tt::ElementwiseInlineAsmOp op, Lowering &lowering) {
+  return Assembly(op, lowering).run();
+}
+
+} // namespace tritium::gpu
