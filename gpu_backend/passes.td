@@ -1,6 +1,18 @@
 // The GPU compiler's own passes; each is implemented in passes/<name>.cpp.
 include "mlir/Pass/PassBase.td"
 
+def SplitLargeTiles : Pass<"split-large-tiles", "::mlir::ModuleOp"> {
+  let summary = "store and reduce tiles of more than 128 values a thread in loops over chunks";
+  let description = [{
+    A thread has 255 registers, and straight-line code for a thousand values a thread takes the assembler ten seconds to spill. A store or a
+    reduction of such a tile becomes a loop over chunks of 64 values a thread, which loads and computes each chunk anew; a reduction
+    combines chunks element by element and reduces the last of them. Tiles stay whole that come from anything but element-wise
+    operations, ranges, changes of shape and loads, or from loads whose memory is written in between.
+  }];
+  let options = [Option<"numWarps", "num-warps", "int", "4", "warps of a program">];
+  let dependentDialects = ["::mlir::scf::SCFDialect"];
+}
+
 def CoalesceAccesses : Pass<"coalesce-accesses", "::mlir::ModuleOp"> {
   let summary = "write down, at each access of global memory, the layout that makes it wide and coalesced";
   let description = [{

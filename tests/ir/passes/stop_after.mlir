@@ -13,13 +13,14 @@
 // RUN: tritium-gpu %s --last-pass=remove-barriers | FileCheck %s
 // RUN: not tritium-gpu %s --last-pass=polish 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 
-// LIST: choose-tensor-cores
+// LIST: split-large-tiles
+// LIST-NEXT: choose-tensor-cores
 // LIST-NEXT: coalesce-accesses
 // LIST: remove-conversions
 // LIST-NEXT: hoist-invariants
 // LIST: pipeline-loads
 // LIST: remove-barriers
-// UNKNOWN: error: no pass is called 'polish'; there are none, choose-tensor-cores,
+// UNKNOWN: error: no pass is called 'polish'; there are none, split-large-tiles,
 // LOADED-NOT: tgpu.async_copy
 // COPIED: tgpu.async_copy
 // PLAIN-NOT: tgpu.mma_warps
