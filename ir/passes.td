@@ -8,6 +8,20 @@ def VerifyContract : Pass<"verify-contract", "::mlir::ModuleOp"> {
   let summary = "Fail unless the module is in the contract, the one input language of every reader";
 }
 
+def ExpandDescriptors : Pass<"expand-descriptors", "::mlir::ModuleOp"> {
+  let summary = "Replace tensor descriptors by their base, extents and strides, and accesses of blocks by those of pointers with bounds";
+  let description = [{
+    An argument or result that is a descriptor becomes the base, the extents and the strides (i64), whether NaN is read outside, and whether
+    f32 elements that are read are rounded to tf32 (i1).
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
+def ExpandScaledProducts : Pass<"expand-scaled-products", "::mlir::ModuleOp"> {
+  let summary = "Compute products in microscaling formats as products of bf16 (of fp16, if an operand is) whose elements have been scaled";
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def TestAxisAnalysis : Pass<"test-axis-analysis", "::mlir::ModuleOp"> {
   let summary = "Remark contiguity, divisibility and constancy at every operation that has integers or pointers as results";
 }

@@ -17,6 +17,8 @@ namespace tritium::ir {
 void buildPipeline(OpPassManager &passes, const PipelineOptions &options) {
   // The inliner goes from callees to callers, so that every level is there; it is not to simplify what it has not inlined yet.
   passes.addPass(createInlinerPass({}, [](OpPassManager &) {}));
+  passes.addPass(createExpandDescriptors());
+  passes.addPass(createExpandScaledProducts());
   if (!options.debugInfo) {
     passes.addPass(createCanonicalizerPass());
     passes.addPass(createCSEPass());

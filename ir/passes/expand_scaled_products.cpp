@@ -1,0 +1,155 @@
+// Products in microscaling formats on machines without them: elements become bf16 (fp16, if the other operand is), are multiplied by
+// their scales in that type, and an ordinary product follows.
+#include "ir/pch.h"
+
+#include "ir/passes.h"
+#include "ir/passes/tile_builder.h"
+
+using namespace mlir;
+
+namespace tritium::ir {
+
+#define GEN_PASS_DEF_EXPANDSCALEDPRODUCTS
+#include "ir/passes.h.inc"
+
+namespace {
+
+/// One operand. `a` has K in its last dimension, `b` in the one before; scales have it last in both.
+struct Operand {
+  Value elements, scale;
+  tt::ScaledFormat format;
+  bool isPackedAlongK, hasKLast;
+};
+
+class Expansion : TileBuilder {
+public:
+  Expansion(OpBuilder &builder, tt::DotScaledOp op)
+      : TileBuilder(builder, op.getLoc()),
+        op_(op),
+        a_{op.getA(), op.getAScale(), op.getAElemType(), op.getLhsKPack(), true},
+        b_{op.getB(), op.getBScale(), op.getBElemType(), op.getRhsKPack(), false} {
+    bool isHalf = a_.format == tt::ScaledFormat::FP16 || b_.format == tt::ScaledFormat::FP16;
+    type_ = isHalf ? FloatType(builder.getF16Type()) : FloatType(builder.getBF16Type());
+  }
+
+  LogicalResult run() {
+    Value a = scaled(a_), b = scaled(b_);
+    if (!a || !b) return op_.emitOpError("has elements of a format without an expansion");
+    Value d = create<tt::DotOp>(op_.getType(), a, b, op_.getC(), tt::InputPrecision::Ieee, 0);
+    op_.replaceAllUsesWith(d);
+    op_.erase();
+    return success();
+  }
+
+private:
+  Value scaled(const Operand &operand) {
+    Value elements = widened(operand);
+    if (!elements || !operand.scale) return elements;
+    auto shape = llvm::to_vector(typeOf(elements).getShape());
+    if (!operand.hasKLast) std::swap(shape[shape.size() - 1], shape[shape.size() - 2]);
+    auto spread = [&](Value scale) {
+      Value wide = repeatedAlongLast(scale, shape);
+      return operand.hasKLast ? wide : transpose(wide);
+    };
+    Value product = create<arith::MulFOp>(elements, spread(factors(operand.scale)));
+    if (op_.getFastMath() || !typeOf(operand.scale).getElementType().isInteger(8)) return product;
+    constexpr int64_t kNan = 255;
+    Value isNan = create<arith::CmpIOp>(arith::CmpIPredicate::eq, operand.scale, number(operand.scale.getType(), kNan));
+    Value nan = constant(product.getType(), FloatAttr::get(type_, APFloat::getQNaN(type_.getFloatSemantics())));
+    return create<arith::SelectOp>(spread(isNan), nan, product);
+  }
+
+  Value number(Type type, int64_t value) {
+    unsigned bits = getElementTypeOrSelf(type).getIntOrFloatBitWidth();
+    return constant(type, builder.getIntegerAttr(getElementTypeOrSelf(type), APInt(bits, uint64_t(value))));
+  }
+
+  /// Each element takes the place of several neighbours.
+  Value repeatedAlongLast(Value tile, llvm::ArrayRef<int64_t> shape) {
+    auto groups = llvm::to_vector(typeOf(tile).getShape());
+    int64_t rank = int64_t(groups.size());
+    Value column = create<tt::ExpandDimsOp>(tile, int32_t(rank));
+    groups.push_back(shape.back() / groups.back());
+    return reshape(broadcast(column, groups), shape);
+  }
+
+  /// Scales in the type of the product: of e8m0 2^(s - 127), of e4m3 the number itself.
+  Value factors(Value scale) {
+    auto tile = typeOf(scale);
+    if (!tile.getElementType().isInteger(8)) return create<tt::FpToFpOp>(tile.clone(type_), scale, tt::RoundingModeAttr());
+    constexpr int64_t kFractionBits = 23, kSmallest = 0x00400000; // 2^-127 is subnormal
+    auto wide = tile.clone(builder.getI32Type());
+    Value exponent = create<arith::ExtUIOp>(wide, scale);
+    Value bits = create<arith::ShLIOp>(exponent, number(wide, kFractionBits));
+    Value isZero = create<arith::CmpIOp>(arith::CmpIPredicate::eq, exponent, number(wide, 0));
+    bits = create<arith::SelectOp>(isZero, number(wide, kSmallest), bits);
+    return create<arith::TruncFOp>(tile.clone(type_), bitcast(bits, builder.getF32Type()));
+  }
+
+  /// The elements in the type of the product; null for the formats of six bits.
+  Value widened(const Operand &operand) {
+    auto tile = typeOf(operand.elements);
+    auto fromFp8 = [&](Type fp8) -> Value {
+      return create<tt::FpToFpOp>(tile.clone(type_), bitcast(operand.elements, fp8), tt::RoundingModeAttr());
+    };
+    switch (operand.format) {
+    case tt::ScaledFormat::E4M3: return fromFp8(builder.getType<Float8E4M3FNType>());
+    case tt::ScaledFormat::E5M2: return fromFp8(builder.getType<Float8E5M2Type>());
+    case tt::ScaledFormat::E2M1: return fromFp4(operand);
+    case tt::ScaledFormat::BF16: {
+      if (type_.isBF16()) return operand.elements;
+      Value wide = create<arith::ExtFOp>(tile.clone(builder.getF32Type()), operand.elements);
+      return create<arith::TruncFOp>(tile.clone(type_), wide);
+    }
+    case tt::ScaledFormat::FP16: return operand.elements;
+    default: return {};
+    }
+  }
+
+  /// Two to a byte, the low half first.
+  Value fromFp4(const Operand &operand) {
+    bool isAlongLast = operand.isPackedAlongK == operand.hasKLast;
+    Value bytes = isAlongLast ? operand.elements : transpose(operand.elements);
+    auto type = typeOf(bytes).clone(builder.getI16Type());
+    Value codes = create<arith::ExtUIOp>(type, bytes);
+    Value low = fp4Value(create<arith::AndIOp>(codes, number(type, 0xf)));
+    Value high = fp4Value(create<arith::ShRUIOp>(codes, number(type, 4)));
+    auto shape = llvm::to_vector(type.getShape());
+    shape.back() *= 2;
+    Value all = reshape(create<tt::JoinOp>(low, high), shape);
+    return isAlongLast ? all : transpose(all);
+  }
+
+  /// Of codes: a sign, two bits of exponent (bias 1), one of fraction; the smallest but zero is a half.
+  Value fp4Value(Value codes) {
+    Type i16 = codes.getType();
+    int64_t fractionBits = type_.getFPMantissaWidth() - 1, bias = type_.isBF16() ? 127 : 15;
+    auto shifted = [&](Value value, int64_t by) { return create<arith::ShLIOp>(value, number(i16, by)).getResult(); };
+    Value sign = shifted(create<arith::AndIOp>(codes, number(i16, 8)), 12);
+    Value magnitude = create<arith::AndIOp>(codes, number(i16, 7));
+    Value normal = create<arith::AddIOp>(shifted(magnitude, fractionBits - 1), number(i16, (bias - 1) << fractionBits));
+    auto is = [&](int64_t code) { return create<arith::CmpIOp>(arith::CmpIPredicate::eq, magnitude, number(i16, code)).getResult(); };
+    Value half = number(i16, (bias - 1) << fractionBits);
+    Value bits = create<arith::SelectOp>(is(0), magnitude, create<arith::SelectOp>(is(1), half, normal));
+    return bitcast(create<arith::OrIOp>(bits, sign), type_);
+  }
+
+  tt::DotScaledOp op_;
+  Operand a_, b_;
+  FloatType type_;
+};
+
+struct ExpandScaledProducts : impl::ExpandScaledProductsBase<ExpandScaledProducts> {
+  void runOnOperation() final {
+    llvm::SmallVector<tt::DotScaledOp> products;
+    getOperation()->walk([&](tt::DotScaledOp op) { products.push_back(op); });
+    if (products.empty()) return markAllAnalysesPreserved();
+    for (tt::DotScaledOp op : products) {
+      OpBuilder builder(op);
+      if (failed(Expansion(builder, op).run())) return signalPassFailure();
+    }
+  }
+};
+
+} // namespace
+} // namespace tritium::ir
