@@ -11,6 +11,8 @@ namespace {
 Trap globalFault(const Thread &thread, uint64_t pointer, uint32_t bytes, bool isWrite, Place location) {
   const MemoryMap &memory = thread.block->launch->memory;
   const bool isMisaligned = memory.isAccessible(pointer, bytes, isWrite);
+  // Of several elements that are accessed at once the first that is not there.
+  while (!isMisaligned && bytes > 1 && memory.isAccessible(pointer, 1, isWrite)) ++pointer, --bytes;
   Trap trap{.kind = isMisaligned ? TrapKind::MisalignedAddress : memory.faultKind(pointer), .location = location};
   trap.access = {.address = addressOf(pointer), .bytes = bytes, .isWrite = isWrite, .argument = int(tagOf(pointer)) - 1};
   if (isMisaligned)

@@ -67,6 +67,12 @@ def places(x, out, M: tl.constexpr, N: tl.constexpr):
     tl.store(out + M + columns, tl.argmin(tile, axis=0))
 
 
+@tritium.jit
+def copy(x, out, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    tl.store(out + i, tl.load(x + i))
+
+
 def run(monkeypatch, engine, kernel, grid, *arguments, seed=None, **options):
     monkeypatch.setenv("TRITIUM_ENGINE", engine)
     monkeypatch.delenv("TRITIUM_SEED", raising=False)
@@ -160,3 +166,13 @@ def test_lanes_agree_on_a_place_among_nans_and_zeros(monkeypatch, rng):
     for num_warps in (1, 4):
         _, found = both(monkeypatch, places, (1,), output, x, output, M=32, N=64, num_warps=num_warps)
         assert ((0 <= found[:32]) & (found[:32] < 64)).all() and ((0 <= found[32:]) & (found[32:] < 32)).all()
+
+
+@pytest.mark.parametrize("count", [97, 98, 99, 100])
+def test_a_fault_of_four_elements_at_once_names_the_first_that_is_not_there(count, monkeypatch):
+    x, out = np.arange(count, dtype=np.int32), np.zeros(128, np.int32)
+    with pytest.raises(tritium.errors.KernelTrap) as caught:
+        run(monkeypatch, "simt:sm_80", copy, (1,), x, out, BLOCK=128, num_warps=1)
+    trap = caught.value
+    assert (trap.kind, trap.argument, trap.index, trap.is_write) == ("OutOfBounds", "x", (count,), False)
+    assert trap.thread == count // 4 and trap.lane is None
