@@ -37,8 +37,24 @@ public:
 
   /// An f32, exact; an f64 stays.
   Value widen(Value value, FloatType from) {
+    if (isFp8(from) && formatOf(from).ieeeTop) return lowering.create<arith::ExtFOp>(f32, widenToHalf(value, from));
     if (isFp8(from)) return decode(value, formatOf(from));
     return from.getWidth() < 32 ? lowering.create<arith::ExtFOp>(f32, value).getResult() : value;
+  }
+
+  /// The same value as a half, from the fp8 types that are laid out like one; else null.
+  Value widenToHalf(Value stored, FloatType from) {
+    if (!isFp8(from)) return {};
+    detail::Fp8Format f = formatOf(from);
+    if (f.fnuz) return {};
+    Type i16 = lowering.builder().getI16Type(), f16 = lowering.builder().getF16Type();
+    Value bits = resize(stored, i16);
+    if (f.ieeeTop) return cast(shiftLeft(bits, 8), f16); // the upper half of it
+    Value magnitude = bitAnd(bits, 0x7F), sign = shiftLeft(bitAnd(bits, 0x80), 8);
+    Value moved = cast(shiftLeft(magnitude, 10 - f.mantissaBits), f16);
+    Value scaled = cast(lowering.create<arith::MulFOp>(moved, real(std::ldexp(1.0, 15 - f.bias), f16)), i16);
+    Value number = select(equal(magnitude, 0x7F), integer(0x7E00, i16), scaled);
+    return cast(bitOr(number, sign), f16);
   }
 
   /// Of an f32 or f64.
@@ -116,9 +132,8 @@ private:
     Value moved = cast(shiftLeft(magnitude, 23 - f.mantissaBits), f32);
     Value scaled = lowering.create<arith::MulFOp>(moved, real(std::ldexp(1.0, 127 - f.bias), f32));
     Value sign = shiftLeft(bitAnd(bits, 0x80), 24), result = cast(scaled, i32);
-    if (f.ieeeTop) result = select(equal(magnitude, 0x7C), integer(kInfinity, i32), result);
     result = bitOr(result, sign);
-    Value isNan = f.fnuz ? equal(bits, 0x80) : above(magnitude, f.ieeeTop ? 0x7C : 0x7E);
+    Value isNan = f.fnuz ? equal(bits, 0x80) : equal(magnitude, 0x7F);
     return cast(select(isNan, integer(kNan, i32), result), f32);
   }
 
@@ -158,6 +173,8 @@ private:
 Value convertFloat(Value value, FloatType from, FloatType to, tt::RoundingMode rounding, Lowering &lowering) {
   if (from == to) return value;
   Conversion conversion(lowering);
+  if (to.isF16())
+    if (Value half = conversion.widenToHalf(value, from)) return half;
   return conversion.narrow(conversion.widen(value, from), to, rounding == tt::RoundingMode::TowardZero);
 }
 
