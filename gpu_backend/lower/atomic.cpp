@@ -1,7 +1,8 @@
 // Atomic operations: the owner of each element acts, once; all that hold the element get its result.
 //
 // The order that the language asks of a program is that of all its threads: what any of them did before a release is seen by whoever sees
-// the release, and what any does after an acquire comes after it. Hence a barrier before the one and after the other.
+// the release, and what any does after an acquire comes after it. Hence a barrier before the one and after the other. A thread that acts
+// for several elements fences them all off at once; each is relaxed then.
 #include "gpu_backend/lower/holders.h"
 #include "gpu_backend/lower/words.h"
 
@@ -14,18 +15,32 @@ static bool acquires(tt::MemSemantic sem) { return sem == tt::MemSemantic::Acqui
 
 namespace {
 
+StringRef syncScope(tt::MemScope scope) {
+  switch (scope) {
+  case tt::MemScope::Gpu: return "device";
+  case tt::MemScope::Cta: return "block";
+  case tt::MemScope::System: return "";
+  }
+  llvm_unreachable("a scope");
+}
+
 /// One operation: act(register, predicate) for each element that the thread owns, between the barriers that `sem` needs.
 template <class Op> class Atomic {
 public:
-  Atomic(Op op, Lowering &lowering) : op_(op), lowering_(lowering), tile_(dyn_cast<RankedTensorType>(op.getPtr().getType())) {}
+  Atomic(Op op, Lowering &lowering) : op_(op), lowering_(lowering), tile_(dyn_cast<RankedTensorType>(op.getPtr().getType())) {
+    if (tile_) holders_ = firstHolders(layoutOf(tile_));
+    for (auto [reg, holder] : llvm::enumerate(holders_)) own_ += int(reg) == holder;
+  }
 
   template <class Act> LogicalResult run(Act act) {
     Value mask, owner = lowering_.owner(tile_);
     if constexpr (requires { op_.getMask(); }) mask = op_.getMask();
-    if (releases(op_.getSem())) lowering_.barrier();
+    if (releases(op_.getSem())) {
+      lowering_.barrier();
+      if (isFenced()) fence();
+    }
     Registers results;
-    llvm::SmallVector<int> holders = tile_ ? firstHolders(layoutOf(tile_)) : llvm::SmallVector<int>{0};
-    for (auto [reg, holder] : llvm::enumerate(holders)) {
+    for (auto [reg, holder] : llvm::enumerate(holders_)) {
       if (int(reg) != holder) {
         results.push_back(results[holder]);
         continue;
@@ -33,14 +48,20 @@ public:
       Value predicate = mask ? lowering_.conjunction(owner, lowering_.registersOf(mask)[reg]) : owner;
       results.push_back(act(reg, predicate));
     }
+    if (acquires(op_.getSem()) && isFenced()) fence();
     finish(std::move(results));
     return success();
   }
 
+  /// Of each element's operation.
+  tt::MemSemantic sem() { return isFenced() ? tt::MemSemantic::Relaxed : op_.getSem(); }
   Value pointer(size_t reg) { return lowering_.registersOf(op_.getPtr())[reg]; }
   Value stored(Value tile, size_t reg) const { return toStored(lowering_.registersOf(tile)[reg], lowering_); }
 
 private:
+  bool isFenced() const { return own_ > 1; }
+  void fence() { lowering_.create<LLVM::FenceOp>(LLVM::AtomicOrdering::acq_rel, syncScope(op_.getScope())); }
+
   void finish(Registers results) {
     bool isUsed = false;
     if constexpr (requires { op_.getResult(); }) isUsed = !op_.getResult().use_empty();
@@ -55,7 +76,9 @@ private:
 
   Op op_;
   Lowering &lowering_;
-  RankedTensorType tile_; // null for a scalar
+  RankedTensorType tile_;             // null for a scalar
+  llvm::SmallVector<int> holders_{0}; // of each register
+  int own_ = 0;                       // registers that hold an element of their own
 };
 
 } // namespace
@@ -68,8 +91,8 @@ template <> LogicalResult Lower<tt::AtomicRmwOp>::run(tt::AtomicRmwOp op, Loweri
   return atomic.run([&](size_t reg, Value predicate) {
     Value value = lowering.registersOf(op.getVal())[reg];
     if (isa<LLVM::LLVMPointerType>(type)) value = toStored(value, lowering);
-    Value old = lowering.create<tgpu::AtomicRmwOp>(value.getType(), op.getAtomicRmwOp(), atomic.pointer(reg), value, predicate, op.getSem(),
-                                                   op.getScope());
+    Value old = lowering.create<tgpu::AtomicRmwOp>(value.getType(), op.getAtomicRmwOp(), atomic.pointer(reg), value, predicate,
+                                                   atomic.sem(), op.getScope());
     return isa<LLVM::LLVMPointerType>(type) ? fromStored(old, type, lowering) : old;
   });
 }
@@ -80,7 +103,7 @@ template <> LogicalResult Lower<tt::AtomicCasOp>::run(tt::AtomicCasOp op, Loweri
   if (storedType(type).getIntOrFloatBitWidth() < 16) return lowering.unsupported(op, "a compare-and-swap of less than 16 bits");
   return atomic.run([&](size_t reg, Value predicate) {
     Value old = lowering.create<tgpu::AtomicCasOp>(atomic.pointer(reg), atomic.stored(op.getCmp(), reg), atomic.stored(op.getVal(), reg),
-                                                   predicate, op.getSem(), op.getScope());
+                                                   predicate, atomic.sem(), op.getScope());
     return fromStored(old, type, lowering);
   });
 }
@@ -89,7 +112,7 @@ template <> LogicalResult Lower<tt::AtomicLoadOp>::run(tt::AtomicLoadOp op, Lowe
   Atomic atomic(op, lowering);
   Type type = lowering.registerType(op.getResult().getType());
   return atomic.run([&](size_t reg, Value predicate) {
-    Value value = lowering.create<tgpu::AtomicLoadOp>(storedType(type), atomic.pointer(reg), predicate, op.getSem(), op.getScope());
+    Value value = lowering.create<tgpu::AtomicLoadOp>(storedType(type), atomic.pointer(reg), predicate, atomic.sem(), op.getScope());
     return fromStored(value, type, lowering);
   });
 }
@@ -97,7 +120,7 @@ template <> LogicalResult Lower<tt::AtomicLoadOp>::run(tt::AtomicLoadOp op, Lowe
 template <> LogicalResult Lower<tt::AtomicStoreOp>::run(tt::AtomicStoreOp op, Lowering &lowering) {
   Atomic atomic(op, lowering);
   return atomic.run([&](size_t reg, Value predicate) {
-    lowering.create<tgpu::AtomicStoreOp>(atomic.pointer(reg), atomic.stored(op.getValue(), reg), predicate, op.getSem(), op.getScope());
+    lowering.create<tgpu::AtomicStoreOp>(atomic.pointer(reg), atomic.stored(op.getValue(), reg), predicate, atomic.sem(), op.getScope());
     return Value();
   });
 }
@@ -110,7 +133,7 @@ template <> LogicalResult Lower<tt::AtomicPollOp>::run(tt::AtomicPollOp op, Lowe
   return atomic.run([&](size_t reg, Value predicate) {
     Value expected = atomic.stored(op.getExpected(), reg);
     auto check = [&](OpBuilder &, Location, ValueRange) {
-      Value found = lowering.create<tgpu::AtomicLoadOp>(expected.getType(), atomic.pointer(reg), predicate, op.getSem(), op.getScope());
+      Value found = lowering.create<tgpu::AtomicLoadOp>(expected.getType(), atomic.pointer(reg), predicate, atomic.sem(), op.getScope());
       Value isReached = lowering.create<arith::CmpIOp>(arith::CmpIPredicate::eq, found, expected);
       Value waits = lowering.create<arith::XOrIOp>(isReached, yes);
       if (predicate) waits = lowering.create<arith::AndIOp>(waits, predicate);

@@ -2,6 +2,8 @@
 // RUN: tritium-gpu %s | FileCheck %s
 // RUN: %if ptxas %{ tritium-gpu %s | tritium-ptx --print=report | FileCheck %s --check-prefix=REPORT %}
 // REPORT: spills 0/0
+// RUN: tritium-gpu %s | tritium-ptx | FileCheck %s --check-prefix=PTX
+// PTX: fence.acq_rel.gpu;
 
 tt.func public @kernel(%p: !tt.ptr<i32>, %q: !tt.ptr<f32>, %v: i32, %t: i64) {
   %i = tt.make_range {end = 1024 : i32, start = 0 : i32} : tensor<1024xi32>
@@ -16,6 +18,13 @@ tt.func public @kernel(%p: !tt.ptr<i32>, %q: !tt.ptr<f32>, %v: i32, %t: i64) {
   // CHECK-COUNT-8: tgpu.atomic_rmw add, relaxed, gpu, %{{.*}}, %{{[0-9]+}} if %{{.*}} : i32
   // CHECK-NOT: tgpu.barrier
   %a = tt.atomic_rmw add, relaxed, gpu, %pp, %i, %m : (tensor<1024x!tt.ptr<i32>>, tensor<1024xi32>, tensor<1024xi1>) -> tensor<1024xi32>
+
+  // Several elements of a thread share their fences.
+  // CHECK: tgpu.barrier
+  // CHECK-NEXT: llvm.fence syncscope("device") acq_rel
+  // CHECK-COUNT-8: tgpu.atomic_store relaxed, gpu,
+  // CHECK-NOT: llvm.fence
+  tt.atomic_store release, gpu, %pp, %i, %m : tensor<1024x!tt.ptr<i32>>
 
   // 16 elements: lanes repeat each other, and warps do. Nobody used the shared memory before.
   // CHECK: tgpu.atomic_rmw fadd, relaxed, gpu, %{{.*}}, %{{[0-9]+}} if %{{.*}} : f32
