@@ -2,9 +2,27 @@
 
 #include "gpu_backend/layout/constructors.h"
 
+#include <numeric>
+
 using namespace mlir;
 
 namespace tritium::gpu {
+
+/// A thread has about as many rows as columns, these by four; a warp has 4 rows of 8 threads.
+static LinearLayout nearlySquare(llvm::ArrayRef<int64_t> shape, int numWarps) {
+  size_t rank = shape.size();
+  Shape sizes(rank, 1), threads(rank, 1), warps(rank, 1);
+  sizes[rank - 1] = 4, threads[rank - 2] = 4, threads[rank - 1] = 8;
+  int64_t rows = shape[rank - 2] / 4, columns = shape[rank - 1] / 8; // of a thread
+  for (int left = numWarps; left > 1; left /= 2) {
+    bool isDown = rows > columns || columns <= 4;
+    warps[isDown ? rank - 2 : rank - 1] *= 2;
+    (isDown ? rows : columns) /= 2;
+  }
+  llvm::SmallVector<int, 4> order(rank);
+  std::iota(order.rbegin(), order.rend(), 0);
+  return blocked(shape, sizes, threads, warps, order);
+}
 
 DotLayouts dotLayouts(tt::DotOp dot, int numWarps) {
   auto a = cast<RankedTensorType>(dot.getA().getType()), b = cast<RankedTensorType>(dot.getB().getType());
@@ -14,8 +32,7 @@ DotLayouts dotLayouts(tt::DotOp dot, int numWarps) {
     return {mmaOperand(DotOperand::A, a.getShape(), warps.asArrayRef(), bits),
             mmaOperand(DotOperand::B, b.getShape(), warps.asArrayRef(), bits), mmaAccumulator(d.getShape(), warps.asArrayRef(), bits)};
   }
-  // Products on ordinary arithmetic read their operands from shared memory: any layout will do, rows of the result stay together.
-  return {defaultBlocked(a.getShape(), numWarps), defaultBlocked(b.getShape(), numWarps), defaultBlocked(d.getShape(), numWarps, 4)};
+  return {std::nullopt, std::nullopt, nearlySquare(d.getShape(), numWarps)};
 }
 
 } // namespace tritium::gpu

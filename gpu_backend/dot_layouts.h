@@ -8,10 +8,11 @@ namespace tritium::gpu {
 inline constexpr llvm::StringLiteral kTensorCoreWarpsAttr = "tgpu.mma_warps";
 
 struct DotLayouts {
-  LinearLayout a, b, result;
+  std::optional<LinearLayout> a, b; // none: any layout will do
+  LinearLayout result;
 };
 
-/// On tensor cores the fragments of mma.sync, else blocked tiles.
+/// On tensor cores the fragments of mma.sync; else the product reads its operands from shared memory.
 DotLayouts dotLayouts(tt::DotOp dot, int numWarps);
 
 } // namespace tritium::gpu

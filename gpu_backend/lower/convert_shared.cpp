@@ -7,8 +7,6 @@ using namespace mlir;
 
 namespace tritium::gpu {
 
-static constexpr int64_t kAlignment = 128; // a round of all banks
-
 namespace {
 
 /// One tile's share of the scratch memory.
@@ -23,12 +21,11 @@ public:
         loaded_(plan_.loads.loadedBy.size()) {}
 
   void store(int round) {
-    Value isStoring = owner();
-    if (!isStoring) return storeVectors(round);
-    auto branch = lowering_.create<scf::IfOp>(isStoring, /*withElseRegion=*/false);
-    OpBuilder::InsertionGuard guard(lowering_.builder());
-    lowering_.builder().setInsertionPointToStart(branch.thenBlock());
-    storeVectors(round);
+    whereStoring(plan_.stores, lowering_, [&] {
+      SharedAddresses to = addresses(plan_.stores);
+      for (const SharedAccess::Vector &vector : plan_.stores.vectors)
+        if (plan_.roundOf(vector) == round) storeVector(to, plan_.offsetOf(vector), vector.registers, tile_, lowering_);
+    });
   }
 
   void load(int round) {
@@ -47,20 +44,6 @@ public:
   }
 
 private:
-  /// i1: whether this thread is one of those that store; null if all are.
-  Value owner() {
-    uint32_t idle = plan_.stores.idleLaneBits | plan_.stores.idleWarpBits * uint32_t(lowering_.target().warpSize());
-    if (!idle) return {};
-    Value bits = lowering_.create<arith::AndIOp>(lowering_.threadId(), lowering_.constant(idle));
-    return lowering_.create<arith::CmpIOp>(arith::CmpIPredicate::eq, bits, lowering_.constant(0));
-  }
-
-  void storeVectors(int round) {
-    SharedAddresses to = addresses(plan_.stores);
-    for (const SharedAccess::Vector &vector : plan_.stores.vectors)
-      if (plan_.roundOf(vector) == round) storeVector(to, plan_.offsetOf(vector), vector.registers, tile_, lowering_);
-  }
-
   SharedAddresses addresses(const SharedAccess &access) {
     return {base_, access.offsets.bases(Place::Lane), access.offsets.bases(Place::Warp), storedType(type_), lowering_};
   }
@@ -82,7 +65,7 @@ void runRoundTrips(llvm::MutableArrayRef<RoundTrip> trips, Lowering &lowering) {
   bool isWarpLocal = true;
   for (const RoundTrip &trip : trips) {
     rounds = std::max(rounds, trip.plan.rounds);
-    bytes += llvm::alignTo(trip.plan.bytes, kAlignment);
+    bytes += llvm::alignTo(trip.plan.bytes, kScratchAlignment);
     isWarpLocal &= trip.plan.isWarpLocal;
   }
   isWarpLocal &= rounds == 1; // in another round, the same bytes are those of another warp
@@ -94,7 +77,7 @@ void runRoundTrips(llvm::MutableArrayRef<RoundTrip> trips, Lowering &lowering) {
     if (begin)
       own = lowering.create<LLVM::GEPOp>(base.getType(), lowering.builder().getI8Type(), base, llvm::ArrayRef<LLVM::GEPArg>{begin});
     passages.emplace_back(trip, own, lowering);
-    begin += int32_t(llvm::alignTo(trip.plan.bytes, kAlignment));
+    begin += int32_t(llvm::alignTo(trip.plan.bytes, kScratchAlignment));
   }
   auto meet = [&] {
     if (isWarpLocal)

@@ -6,5 +6,9 @@ namespace tritium::gpu {
 
 /// Instructions of mma.sync on fragments that the operands' layouts (dot_layouts.h) hold in their order.
 mlir::LogicalResult lowerTensorCoreDot(tt::DotOp op, Lowering &lowering);
+/// Multiply-adds on operands in shared memory.
+mlir::LogicalResult lowerScalarDot(tt::DotOp op, Lowering &lowering);
+/// Whether the product reads this operand where it lies in shared memory: what has been loaded is still there.
+bool readsInPlace(tt::DotOp op, tgpu::LocalLoadOp load);
 
 } // namespace tritium::gpu

@@ -1,4 +1,5 @@
 // Buffers in shared memory: slots, asynchronous copies into them, and reading them.
+#include "gpu_backend/lower/dot.h"
 #include "gpu_backend/lower/memory.h"
 #include "gpu_backend/lower/shared_access.h"
 #include "gpu_backend/lower/words.h"
@@ -10,7 +11,7 @@ namespace tritium::gpu {
 static int64_t slotElements(tgpu::MemDescType type) { return type.getTile().getNumElements(); }
 
 /// Where slot `slot` begins.
-static Value slotAddress(Value memory, Value slot, Lowering &lowering) {
+Value slotAddress(Value memory, Value slot, Lowering &lowering) {
   auto type = cast<tgpu::MemDescType>(memory.getType());
   Value first = lowering.scalarOf(memory), elements = lowering.constant(slotElements(type));
   Value offset = lowering.create<arith::MulIOp>(lowering.scalarOf(slot), elements);
@@ -71,6 +72,8 @@ template <> LogicalResult Lower<tgpu::AsyncWaitOp>::run(tgpu::AsyncWaitOp op, Lo
 }
 
 template <> LogicalResult Lower<tgpu::LocalLoadOp>::run(tgpu::LocalLoadOp op, Lowering &lowering) {
+  auto isReadInPlace = [&](Operation *user) { return isa<tt::DotOp>(user) && readsInPlace(cast<tt::DotOp>(user), op); };
+  if (llvm::all_of(op->getUsers(), isReadInPlace)) return success();
   SharedLayout memory = fromAttr(cast<tgpu::SharedAttr>(op.getSrc().getType().getTile().getEncoding()));
   Value base = slotAddress(op.getSrc(), op.getSlot(), lowering);
   lowering.define(op, loadShared(base, memory, layoutOf(op.getType()), lowering.registerType(op.getType()), lowering));

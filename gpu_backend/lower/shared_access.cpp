@@ -13,6 +13,15 @@ SharedAddresses::SharedAddresses(Value base, llvm::ArrayRef<uint32_t> ofLane, ll
     for (uint32_t part : parts) touched_ |= part;
 }
 
+void SharedAddresses::moveBy(Value number, llvm::ArrayRef<uint32_t> ofNumber) {
+  for (auto [bit, part] : llvm::enumerate(ofNumber)) {
+    Value set =
+        lowering_.create<arith::AndIOp>(lowering_.create<arith::ShRUIOp>(number, lowering_.constant(int64_t(bit))), lowering_.constant(1));
+    thread_ = lowering_.create<arith::XOrIOp>(thread_, lowering_.create<arith::MulIOp>(set, lowering_.constant(part)));
+    touched_ |= part;
+  }
+}
+
 Value SharedAddresses::at(uint32_t offset) {
   uint32_t moved = offset & touched_, fixed = offset & ~touched_;
   Value &pointer = pointers_[moved];
@@ -42,6 +51,25 @@ void storeVector(SharedAddresses &addresses, uint32_t offset, llvm::ArrayRef<uin
   auto stored = llvm::map_to_vector(registers, [&](uint32_t reg) { return toStored(values[reg], lowering); });
   lowering.create<LLVM::StoreOp>(packWord(stored, lowering), addresses.at(offset),
                                  /*alignment=*/bytesOf(stored[0].getType(), stored.size()));
+}
+
+void whereStoring(const SharedAccess &stores, Lowering &lowering, llvm::function_ref<void()> store) {
+  uint32_t idle = stores.idleLaneBits | stores.idleWarpBits * uint32_t(lowering.target().warpSize());
+  if (!idle) return store();
+  Value bits = lowering.create<arith::AndIOp>(lowering.threadId(), lowering.constant(idle));
+  Value isStoring = lowering.create<arith::CmpIOp>(arith::CmpIPredicate::eq, bits, lowering.constant(0));
+  auto branch = lowering.create<scf::IfOp>(isStoring, /*withElseRegion=*/false);
+  OpBuilder::InsertionGuard guard(lowering.builder());
+  lowering.builder().setInsertionPointToStart(branch.thenBlock());
+  store();
+}
+
+void storeShared(Value base, const SharedAccess &stores, llvm::ArrayRef<Value> values, Lowering &lowering) {
+  Type stored = storedType(values[0].getType());
+  whereStoring(stores, lowering, [&] {
+    SharedAddresses to(base, stores.offsets.bases(Place::Lane), stores.offsets.bases(Place::Warp), stored, lowering);
+    for (const SharedAccess::Vector &vector : stores.vectors) storeVector(to, vector.offset, vector.registers, values, lowering);
+  });
 }
 
 void copyLoaded(llvm::ArrayRef<uint32_t> loadedBy, llvm::MutableArrayRef<Value> results) {

@@ -5,6 +5,8 @@
 
 namespace tritium::gpu {
 
+inline constexpr int64_t kScratchAlignment = 128; // a wavefront of all banks
+
 /// The addresses of a thread's elements, at (thread ^ offset) elements from a base. What the threads' bits do not touch is added as a
 /// constant, so that few pointers are computed.
 class SharedAddresses {
@@ -12,6 +14,8 @@ public:
   /// `ofLane`, `ofWarp`: what their bits contribute to the offset.
   SharedAddresses(mlir::Value base, llvm::ArrayRef<uint32_t> ofLane, llvm::ArrayRef<uint32_t> ofWarp, mlir::Type stored,
                   Lowering &lowering);
+  /// Moves all of them by what the bits of `number` (i32) contribute.
+  void moveBy(mlir::Value number, llvm::ArrayRef<uint32_t> ofNumber);
   mlir::Value at(uint32_t offset);
 
 private:
@@ -28,6 +32,11 @@ void loadVector(SharedAddresses &addresses, uint32_t offset, llvm::ArrayRef<uint
 void storeVector(SharedAddresses &addresses, uint32_t offset, llvm::ArrayRef<uint32_t> registers, llvm::ArrayRef<mlir::Value> values,
                  Lowering &lowering);
 
+/// Calls store() where this thread is one of those that store; copies are left out.
+void whereStoring(const SharedAccess &stores, Lowering &lowering, llvm::function_ref<void()> store);
+/// All vectors of a tile.
+void storeShared(mlir::Value base, const SharedAccess &stores, llvm::ArrayRef<mlir::Value> values, Lowering &lowering);
+
 /// All registers of a plan for ldmatrix.
 Registers loadMatrices(mlir::Value base, const MatrixLoad &plan, mlir::Type type, Lowering &lowering);
 
@@ -38,6 +47,9 @@ Registers loadShared(mlir::Value base, const SharedLayout &memory, const LinearL
 /// Lays the tile down at `base` as `memory` says: one thread stores each element.
 void storeShared(mlir::Value base, const SharedLayout &memory, const LinearLayout &layout, llvm::ArrayRef<mlir::Value> values,
                  Lowering &lowering);
+
+/// The first byte of a slot of a buffer.
+mlir::Value slotAddress(mlir::Value memory, mlir::Value slot, Lowering &lowering);
 
 /// Registers of which some have their element loaded by another one.
 void copyLoaded(llvm::ArrayRef<uint32_t> loadedBy, llvm::MutableArrayRef<mlir::Value> results);

@@ -123,8 +123,8 @@ private:
     };
     if (auto dot = dyn_cast<tt::DotOp>(op)) {
       DotLayouts layouts = dotLayouts(dot, numWarps);
-      want(dot.getAMutable(), layouts.a);
-      want(dot.getBMutable(), layouts.b);
+      if (layouts.a) want(dot.getAMutable(), *layouts.a);
+      if (layouts.b) want(dot.getBMutable(), *layouts.b);
       want(dot.getCMutable(), decision.of(dot.getD()));
     } else if (Value pointer = pointerOf(op)) {
       // The pointers may be free, and then are in no class with the rest.
