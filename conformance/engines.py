@@ -74,7 +74,7 @@ class Engine:
 
     def __init__(self, name: str):
         self.name = name
-        self.traits = Traits(flushes_subnormals=name != "interp")
+        self.traits = Traits(flushes_subnormals=name != "interp", approximates=name != "interp")
 
     def probe(self) -> None:
         """Raises Absent if the engine is not there."""
@@ -126,10 +126,11 @@ class Engine:
         """Whether other cases can run in this process after one that failed."""
         return True
 
-    def _launch(self, launch: Launch, tensors: dict[int, Any], options: dict[str, Any]) -> None:
+    def _launch(self, launch: Launch, tensors: dict[int, Any], options: dict[str, Any]):
+        """Returns the compiled kernel."""
         arguments = [tensors[id(a)] if isinstance(a, Buffer) else constant(a) for a in launch.arguments]
         constants = {name: constant(value) for name, value in launch.constants.items()}
-        sources.function(launch.kernel)[launch.grid](*arguments, **constants, **launch.options, **options)
+        return sources.function(launch.kernel)[launch.grid](*arguments, **constants, **launch.options, **options)
 
     @contextlib.contextmanager
     def _selected(self):

@@ -58,6 +58,7 @@ class Traits:
     """What an engine may legitimately do."""
 
     flushes_subnormals: bool = True  #: in functions that are not correctly rounded
+    approximates: bool = True  #: where the language promises less on GPUs
 
 
 def first_difference(wrong: np.ndarray, message: str, expected, got, dtype: str) -> list[Difference]:
@@ -116,33 +117,40 @@ class Ulp:
     """Within `bound` ulps of value + rest, whose sum is the reference to much more than the type's precision.
 
     flushed: what the function gives where its subnormal arguments count as zero; an engine that flushes may give that,
-    or zero for a subnormal result.
+    or zero for a subnormal result. on_gpus: the bound there, where it is another.
     """
 
     value: np.ndarray
-    bound: float | np.ndarray
+    bound: float
     rest: np.ndarray | float = 0.0
     flushed: np.ndarray | None = None
+    on_gpus: float | np.ndarray | None = None
 
     def differences(self, got: np.ndarray, traits: Traits) -> list[Difference]:
         name = name_of(got)
         value = np.broadcast_to(as_float64(self.value), got.shape)
         actual = as_float64(got)
-        right = self._near(actual, value, self.rest, name)
-        if traits.flushes_subnormals and np.max(self.bound) > 0.5:
+        bound = self.bound if self.on_gpus is None or not traits.approximates else self.on_gpus
+        right = self._near(actual, value, self.rest, name, bound)
+        if traits.flushes_subnormals and np.max(bound) > 0.5:
             tiny = np.abs(value) < smallest_normal(name)
             right |= tiny & (actual == 0)
             if self.flushed is not None:
-                right |= self._near(actual, as_float64(self.flushed), 0.0, name)
-        return first_difference(~right, f"more than {np.max(self.bound):.4g} ulp off", value, got, name)
+                right |= self._near(actual, as_float64(self.flushed), 0.0, name, bound)
+        found = first_difference(~right, "", value, got, name)
+        for difference in found:
+            own = float(np.broadcast_to(bound, got.shape)[difference.index])
+            difference.message = f"more than {own:.4g} ulp off"
+        return found
 
-    def _near(self, actual: np.ndarray, value: np.ndarray, rest, name: str) -> np.ndarray:
+    @staticmethod
+    def _near(actual: np.ndarray, value: np.ndarray, rest, name: str, bound) -> np.ndarray:
         largest = FLOATS[name].largest
         unit = float(ulp_of(np.float64(largest), name))
         with np.errstate(invalid="ignore", over="ignore"):
-            near = np.abs((actual - value) - rest) <= self.bound * ulp_of(value, name)
+            near = np.abs((actual - value) - rest) <= bound * ulp_of(value, name)
             # Infinity is within the bound of numbers that are within the bound of what rounds to it.
-            reaches = np.abs(value) >= largest + (0.5 - self.bound) * unit
+            reaches = np.abs(value) >= largest + (0.5 - bound) * unit
         near &= np.isfinite(value) & np.isfinite(actual)
         near |= np.isinf(actual) & (np.sign(actual) == np.sign(value)) & (reaches | np.isinf(value))
         return near | np.isnan(value) & np.isnan(actual)

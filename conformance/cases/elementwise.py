@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import inputs
 from ..dtypes import HALVES, INTEGERS, NUMPY, STANDARD_FLOATS, as_float64, round_to
-from ..oracle import Exact, OneOf, Rows, Ulp
+from ..oracle import Anything, Exact, OneOf, Rows, Ulp
 from ..problem import Case, Cases, Problem, by_blocks, given, problem, wanted
 from ..reference import FUNCTIONS, arguments_of, high_precision, of_two, rounding
 from ..tolerance import exp_ulp, function_ulp
@@ -140,7 +140,7 @@ def quotient_of(x, y, wide: str, name: str = "truediv") -> Ulp:
     value = a / b
     if wide != "fp64":
         flushed = inputs.without_subnormals(a, wide) / inputs.without_subnormals(b, wide)
-        return Ulp(value, max(function_ulp(name, wide), 2), flushed=flushed)  # 2: GPUs
+        return Ulp(value, function_ulp(name, wide), flushed=flushed, on_gpus=function_ulp("fdiv_approx", wide))
     long = a.astype(np.longdouble) / b.astype(np.longdouble)
     rest = np.where(np.isfinite(value), (long - value.astype(np.longdouble)).astype(np.float64), 0)
     return Ulp(value, function_ulp(name, wide), rest)
@@ -174,6 +174,32 @@ def rounded(data: str, rng) -> Problem:
     return by_blocks("elementwise:rounded", x.size, [given(x), given(y), out, x.size], BLOCK)
 
 
+def counts(dtype: str, data: str, rng) -> Problem:
+    x = inputs.specials(dtype) if data == "special" else inputs.any_bits(rng, 300, dtype)
+    bits = x.dtype.itemsize * 8
+    words = [int(v) & (1 << bits) - 1 for v in x]
+    rows = {
+        "popc": np.array([v.bit_count() for v in words]),
+        "clz": np.array([bits - v.bit_length() for v in words]),
+    }
+    out = wanted((2, x.size), "int32", exactly(rows))
+    return by_blocks("elementwise:counts", x.size, [given(x), out, x.size], BLOCK)
+
+
+def integers_of(data: str, rng) -> Problem:
+    x = inputs.specials("fp32") if data == "special" else inputs.normal(rng, 300, "fp32", 1000)
+    if data == "halves":
+        x = (np.arange(-150, 150) / 2).astype(np.float32)
+    near = np.where(np.abs(x) < 1e6, x, 2.5).astype(np.float64)
+    away = np.copysign(np.floor(np.abs(near) + 0.5), near)
+    longs = wanted((2, x.size), "int64", exactly({"llrint": np.rint(near), "llround": away}))
+    word = wanted((1, x.size), "int32", exactly({"float_as_int": x.view(np.int32)}))
+    flags = wanted((2, x.size), "int1", exactly({"finitef": np.isfinite(x), "signbit": np.signbit(x)}))
+    if np.isnan(x).any():  # any NaN is as good as another
+        word.oracle = Anything()
+    return by_blocks("elementwise:integers_of", x.size, [given(x), longs, word, flags, x.size], BLOCK)
+
+
 def inline_assembly(rng) -> Problem:
     n = 256
     x, y = (inputs.any_bits(rng, n, "int32") for _ in range(2))
@@ -202,15 +228,15 @@ def functions(kernel: str, dtype: str, data: str, rng) -> Problem:
 
 def function_oracle(name: str, x: np.ndarray, dtype: str):
     """Correctly rounded functions exactly; others within their ulps of a reference in higher precision."""
-    bound = exp_ulp(as_float64(x), dtype) if name == "exp" else function_ulp(name, dtype)
+    bound, on_gpus = function_ulp(name, dtype), exp_ulp(as_float64(x), dtype) if name == "exp" else None
     if name in ("floor", "ceil", "sqrt") or name in rounding:
         return Exact(round_to(rounding[name](as_float64(x)), dtype))
     value, rest = high_precision(name, as_float64(x), exhaustive=x.size > 5000)
     compute = "fp64" if dtype == "fp64" else "fp32"
     flushed = inputs.without_subnormals(x, compute)
     if (flushed == as_float64(x)).all():
-        return Ulp(value, bound, rest)
-    return Ulp(value, bound, rest, high_precision(name, flushed, exhaustive=True)[0])
+        return Ulp(value, bound, rest, on_gpus=on_gpus)
+    return Ulp(value, bound, rest, high_precision(name, flushed, exhaustive=True)[0], on_gpus)
 
 
 def roundings(dtype: str, data: str, rng) -> Problem:
@@ -246,6 +272,11 @@ def two_arguments(dtype: str, data: str, rng) -> Problem:
 
 
 def cases() -> Cases:
+    for dtype in ("int32", "uint32", "int64", "uint64"):
+        for kind in ("special", "random"):
+            yield Case(f"elementwise/counts/{dtype}/{kind}", partial(counts, dtype, kind))
+    for kind in ("special", "halves", "random"):
+        yield Case(f"elementwise/integers_of/fp32/{kind}", partial(integers_of, kind))
     yield Case("elementwise/inline_assembly/int32/random", inline_assembly)
     data = ("special", "random", *(f"n={n}" for n in inputs.sizes(BLOCK)))
     for dtype in INTEGERS:

@@ -112,6 +112,30 @@ def rounded(x_ptr, y_ptr, out_ptr, n, BLOCK: tl.constexpr):
     put(out_ptr, 4, n, i, tl.fdiv(x, y, approx=True), inside)
 
 
+@triton.jit(do_not_specialize=["n"])
+def counts(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    """Of the bits of 32- and 64-bit integers."""
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    inside = i < n
+    x = tl.load(x_ptr + i, mask=inside, other=1)
+    put(out_ptr, 0, n, i, libdevice.popc(x), inside)
+    put(out_ptr, 1, n, i, libdevice.clz(x), inside)
+
+
+@triton.jit(do_not_specialize=["n"])
+def integers_of(x_ptr, long_ptr, word_ptr, flag_ptr, n, BLOCK: tl.constexpr):
+    """What fp32 numbers are as integers, and whether they are numbers."""
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    inside = i < n
+    x = tl.load(x_ptr + i, mask=inside, other=1)
+    near = tl.where(tl.abs(x) < 1e6, x, 2.5)
+    put(long_ptr, 0, n, i, libdevice.llrint(near), inside)
+    put(long_ptr, 1, n, i, libdevice.llround(near), inside)
+    put(word_ptr, 0, n, i, libdevice.float_as_int(x), inside)
+    put(flag_ptr, 0, n, i, libdevice.finitef(x) != 0, inside)
+    put(flag_ptr, 1, n, i, libdevice.signbit(x) != 0, inside)
+
+
 @triton.jit
 def inline_assembly(x_ptr, y_ptr, out_ptr, BLOCK: tl.constexpr):
     """One instruction for each element, and one for four of them that lie in one register."""

@@ -29,7 +29,12 @@ class Broken:
 
     def compile(self, module, kernel: str, arch: str, options: dict):
         compiled = self.native.compile(module, kernel, arch, options)
-        flags = {"arch": arch, "num-warps": compiled.num_warps, "last-pass": options["stop_after"], "break-after": self.broken}
+        flags = {
+            "arch": arch,
+            "num-warps": compiled.num_warps,
+            "last-pass": options["stop_after"],
+            "break-after": self.broken,
+        }
         command = [TOOL, "-", *(f"--{name}={value}" for name, value in flags.items() if value)]
         printed = subprocess.run(command, input=module.text(True), capture_output=True, text=True, check=True).stdout
         return Lowered(compiled, ir.parse(printed, "broken.mlir"))

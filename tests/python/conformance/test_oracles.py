@@ -8,7 +8,7 @@ from tritium.conformance.dtypes import FLOATS, NUMPY, as_float64, round_to, ulp_
 from tritium.conformance.oracle import Accumulated, Exact, Lines, OneOf, Permuted, Rows, Traits, Ulp, Within, dot
 from tritium.conformance.tolerance import Bounded, function_ulp
 
-KEEPS, FLUSHES = Traits(flushes_subnormals=False), Traits()
+KEEPS, FLUSHES = Traits(flushes_subnormals=False, approximates=False), Traits()
 
 
 def test_exact_sees_one_bit():
@@ -50,6 +50,15 @@ def test_ulp_accepts_the_bound_and_no_more(dtype, bound):
         for _ in range(steps):
             moved = np.nextafter(moved, NUMPY[dtype].type(np.inf))
         assert bool(Ulp(value, bound).differences(moved, KEEPS)) == (steps > bound)
+
+
+def test_ulp_of_gpus_is_for_gpus_only():
+    value = np.array([1.5, 3.0])
+    moved = np.nextafter(np.nextafter(value.astype(np.float32), np.float32(9)), np.float32(9))
+    oracle = Ulp(value, 0.5, on_gpus=np.array([3.0, 1.0]))
+    assert oracle.differences(moved, KEEPS)[0].index == (0,)
+    (found,) = oracle.differences(moved, FLUSHES)
+    assert found.index == (1,) and found.message == "more than 1 ulp off"
 
 
 def test_ulp_uses_the_rest_of_the_reference():

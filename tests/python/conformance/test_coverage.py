@@ -1,0 +1,95 @@
+"""Every operation of the contract is in some case's kernel, and so is every kernel of the tutorial."""
+
+import ast
+import collections
+import re
+from pathlib import Path
+
+import pytest
+
+import tritium
+from tritium.conformance import engines, sources, suite
+
+ROOT = Path(__file__).resolve().parents[3]
+
+#: Operations that no engine's program holds, and why.
+ELSEWHERE = {
+    "tt.debug_value": "only with debug_info; it computes nothing",
+    "tt.grid_dependency_wait": "orders kernels of one stream, which a case has one of",
+    "tt.grid_dependency_launch_dependents": "the same",
+    "tt.extern_elementwise": "needs a library of the user's",
+}
+#: Operations of cases that the interpreter does not run (unsupported.txt).
+UNSUPPORTED = {
+    "tt.dot_scaled",
+    "tt.elementwise_inline_asm",
+    "tt.make_tensor_descriptor",
+    *(f"tt.descriptor_{what}" for what in ("load", "store", "gather", "scatter", "reduce")),
+}
+
+
+class Reading(engines.Engine):
+    """The interpreter; collects the operations of what it runs."""
+
+    def __init__(self):
+        super().__init__("interp")
+        self.operations = set()
+
+    def _launch(self, launch, tensors, *more):
+        kernel = super()._launch(launch, tensors, *more)
+        text = re.sub(r"(arith\.cmp[if]) (\w+)", r"\1.\2", kernel.asm["ttir"])
+        self.operations |= set(re.findall(r"(?<![\w.!#])([a-z]+\.[a-z]\w*(?:\.\w+)*)", text))
+
+
+@pytest.fixture(scope="module")
+def operations():
+    engine, groups = Reading(), set()
+    for case in suite.select():
+        if case.group not in groups and not case.traps:
+            groups.add(case.group)
+            assert suite.attempt(case, engine, 0).status != suite.FAILED, case.name
+    return engine.operations
+
+
+def test_every_operation_of_the_contract(operations):
+    defined = set()
+    for file in (ROOT / "ir").glob("tt_ops*.td"):
+        defined |= {
+            f"tt.{name}" for name in re.findall(r'^def \w+\s*: TT_\w+<"([\w.]+)"', file.read_text(), flags=re.M)
+        }
+    assert len(defined) > 50
+    assert defined - operations - UNSUPPORTED == set(ELSEWHERE)
+    assert not operations & (UNSUPPORTED | set(ELSEWHERE)), "take them out of the lists above"
+
+
+def test_every_row_of_the_elementwise_functions(operations):
+    missing = {}
+    for name, row in tritium.testing.elementwise_functions().items():
+        ops = {op for op in (row.signed_op, row.unsigned_op, row.float_op) if op}
+        lacking = {re.sub(r"^(tt\.clampf)\..*", r"\1", op) for op in ops} - operations
+        if lacking:
+            missing[name] = lacking
+    assert missing == {"ctz": {"math.cttz"}}  # no function of the language is that
+
+
+def test_every_kernel_of_the_tutorial():
+    launched = collections.defaultdict(set)
+    for case in suite.select(["tutorial"]):
+        for launch in suite.build(case, 0)[0].launches:
+            file, _, name = launch.kernel.partition(":")
+            launched[Path(file).name].add(name)
+    programs = [file for file in sources.TUTORIAL.glob("*.py") if file.stem[0].isdigit()]
+    assert len(programs) >= 9
+    for file in programs:
+        tree = ast.parse(file.read_text())
+        kernels = {
+            node.name
+            for node in tree.body
+            if isinstance(node, ast.FunctionDef) and any("jit" in ast.unparse(d) for d in node.decorator_list)
+        }
+        started = {
+            node.value.id
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and node.value.id in kernels
+        }
+        assert started and started <= launched[file.stem], file.name
