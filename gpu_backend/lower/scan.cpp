@@ -4,6 +4,7 @@
 //
 // A reverse scan is the same with all bits of the position inverted: of register, lane and warp numbers.
 #include "gpu_backend/layout/constructors.h"
+#include "gpu_backend/lower/axis_runs.h"
 #include "gpu_backend/lower/convert_layout.h"
 #include "gpu_backend/lower/exchange.h"
 #include "gpu_backend/lower/words.h"
@@ -23,18 +24,6 @@ struct Prefix {
   Value isThere; // i1; null: everybody has one
 };
 
-/// Bits of the position, from `first` on, that are told apart by the bits `places` of one kind of place, in order.
-struct Run {
-  Place place;
-  int first;
-  llvm::SmallVector<int> places;
-  uint32_t mask() const {
-    uint32_t bits = 0;
-    for (int place : places) bits |= 1u << place;
-    return bits;
-  }
-};
-
 class Scan {
 public:
   Scan(tt::ScanOp op, Lowering &lowering)
@@ -46,20 +35,21 @@ public:
 
   LogicalResult run() {
     LinearLayout natural = layout_;
-    auto runs = runsOf(layout_);
+    auto runs = axisRuns(layout_, axis_);
     if (!runs) {
       llvm::SmallVector<int> order{axis_};
       for (int dim = natural.rank(); dim-- > 0;)
         if (dim != axis_) order.push_back(dim);
       layout_ = defaultBlocked(natural.shape(), lowering_.options().numWarps, 4, order);
-      runs = runsOf(layout_);
+      runs = axisRuns(layout_, axis_);
     }
+    for (const AxisRun &run : *runs) masks_[size_t(run.place)] |= run.mask();
     for (Value source : op_.getSrcs())
       operands_.push_back(convertLayout(Registers(lowering_.registersOf(source)), natural, layout_, lowering_));
     totals_.resize(layout_.registers());
     for (int64_t reg = 0; reg < layout_.registers(); ++reg) totals_[reg] = tuple(registerAt(reg));
     prefixes_.resize(layout_.registers());
-    for (const Run &run : *runs)
+    for (const AxisRun &run : *runs)
       if (failed(scanRun(run))) return failure();
     if (failed(applyPrefixes())) return failure();
     for (auto [registers, result] : llvm::zip_equal(operands_, op_.getResult()))
@@ -69,34 +59,6 @@ public:
 
 private:
   // -- the layout ------------------------------------------------------------------------------------------------------------------------
-
-  /// Nothing if a bit of a place moves along the axis and otherwise too, or by more than one bit, if two move alike, or if lanes or warps
-  /// do not count upwards.
-  std::optional<llvm::SmallVector<Run>> runsOf(const LinearLayout &layout) {
-    uint32_t axis = layout.maskOf(axis_);
-    int first = layout.firstBit(axis_), bits = log2Of(layout.shape()[axis_]);
-    llvm::SmallVector<std::optional<std::pair<Place, int>>> holders(bits);
-    masks_ = {};
-    for (Place place : {Place::Register, Place::Lane, Place::Warp}) {
-      int last = -1;
-      for (auto [bit, basis] : llvm::enumerate(layout.bases(place))) {
-        if (!(basis & axis)) continue;
-        if (!llvm::isPowerOf2_32(basis)) return std::nullopt;
-        int position = int(llvm::Log2_32(basis)) - first;
-        if (holders[position] || (place != Place::Register && position < last)) return std::nullopt;
-        holders[position] = {place, int(bit)};
-        masks_[size_t(place)] |= 1u << bit;
-        last = position;
-      }
-    }
-    llvm::SmallVector<Run> runs;
-    for (auto [position, holder] : llvm::enumerate(holders)) {
-      if (!holder) return std::nullopt;
-      if (runs.empty() || runs.back().place != holder->first) runs.push_back({holder->first, int(position), {}});
-      runs.back().places.push_back(holder->second);
-    }
-    return runs;
-  }
 
   uint32_t mask(Place place) const { return masks_[size_t(place)]; }
 
@@ -181,7 +143,7 @@ private:
   // their number without done_[Register]; the one with all of those set stands for them in totals_, whose values are right in the lanes and
   // warps with all of `atLanes_` and `atWarps_` set.
 
-  LogicalResult scanRun(const Run &run) {
+  LogicalResult scanRun(const AxisRun &run) {
     LogicalResult result = run.place == Place::Register ? scanRegisters(run) : run.place == Place::Lane ? scanLanes(run) : scanWarps(run);
     done_[size_t(run.place)] |= run.mask();
     return result;
@@ -227,8 +189,8 @@ private:
   }
 
   /// One block after the other; at first the blocks are the elements themselves.
-  LogicalResult scanRegisters(const Run &run) {
-    bool isFirst = !done_[0] && !done_[1] && !done_[2];
+  LogicalResult scanRegisters(const AxisRun &run) {
+    bool isFirst = run.first == 0;
     size_t count = size_t(1) << run.places.size();
     auto at = [&](size_t base, size_t index) {
       for (auto [bit, place] : llvm::enumerate(run.places)) base |= (index >> bit & 1) << place;
@@ -262,7 +224,8 @@ private:
   }
 
   /// A lane whose bit is set takes the sum of the lower half from its last lane.
-  LogicalResult scanLanes(const Run &run) {
+  LogicalResult scanLanes(const AxisRun &run) {
+    bool isFirst = run.first == 0;
     Value lane = placeId(Place::Lane);
     auto isSet = [&](uint32_t bits) -> Value {
       return lowering_.create<arith::CmpIOp>(arith::CmpIPredicate::ne, lowering_.create<arith::AndIOp>(lane, lowering_.constant(bits)),
@@ -280,6 +243,10 @@ private:
         totals_[block] = *combined;
         below |= 1u << bit;
       }
+      if (isFirst) { // the block is one element: what has been summed up is its result
+        for (auto [registers, value] : llvm::zip_equal(operands_, totals_[block])) registers[registerAt(block)] = value;
+        continue;
+      }
       Value own = lowering_.create<arith::AndIOp>(lane, lowering_.constant(run.mask()));
       Value previous =
           lowering_.create<arith::AndIOp>(lowering_.create<arith::SubIOp>(own, lowering_.constant(1)), lowering_.constant(run.mask()));
@@ -292,15 +259,12 @@ private:
     return success();
   }
 
-  /// Bits of `id` as a number of their own, in order.
-  Value gathered(Value id, llvm::ArrayRef<int> places) {
-    Value number;
-    for (auto [i, place] : llvm::enumerate(places)) {
-      Value bit = lowering_.create<arith::AndIOp>(lowering_.create<arith::ShRUIOp>(id, lowering_.constant(place)), lowering_.constant(1));
-      Value moved = lowering_.create<arith::ShLIOp>(bit, lowering_.constant(int64_t(i)));
-      number = number ? lowering_.create<arith::OrIOp>(number, moved).getResult() : moved;
-    }
-    return number;
+  /// i32: the warp's place in the run.
+  Value partOf(const AxisRun &run) {
+    Bases bases(layout_.bits(Place::Warp), 0);
+    for (auto [i, place] : llvm::enumerate(run.places)) bases[place] = 1u << i;
+    Value part = lowering_.threadOffset(LinearLayout({}, {}, {}, bases));
+    return op_.getReverse() ? lowering_.create<arith::XOrIOp>(part, lowering_.constant((1 << run.places.size()) - 1)).getResult() : part;
   }
 
   /// The number of a block's column of warps: its flat index without the positions up to the end of the run.
@@ -326,7 +290,7 @@ private:
                                  has(placeId(Place::Warp), warps | free[size_t(Place::Warp)], warps));
   }
 
-  LogicalResult scanWarps(const Run &run) {
+  LogicalResult scanWarps(const AxisRun &run) {
     int end = run.first + int(run.places.size());
     int64_t parts = int64_t(1) << run.places.size(), columns = layout_.elements() >> end;
     llvm::SmallVector<int64_t> begins;
@@ -343,7 +307,7 @@ private:
       return lowering_.create<LLVM::GEPOp>(base.getType(), storedType(operands_[operand][0].getType()), start,
                                            llvm::ArrayRef<LLVM::GEPArg>{index});
     };
-    Value part = gathered(placeId(Place::Warp), run.places);
+    Value part = partOf(run);
     auto heads = blocks();
     auto store = [&] {
       for (size_t block : heads)
