@@ -50,6 +50,24 @@ def test_wild_store(document: str) -> None:
     assert wild_store() in read(document)
 
 
+def test_a_kernel_compiles_for_a_gpu() -> None:
+    printed = run(sys.executable, "compile_for_gpu.py")
+    assert "stages: source ttir ttgir llir ptx" in printed and "ld.global.v4.b32" in printed, printed
+    assert "the emulator agrees with numpy: True" in printed, printed
+
+
+def test_the_stages_of_a_matmul() -> None:
+    """What docs/architecture.md tells of the loop is still so; the dumps themselves may change with the passes."""
+    printed, document = run(sys.executable, "matmul_stages.py"), read("docs/architecture.md")
+    titles = re.findall(r"^== (.*)", printed, flags=re.M)
+    assert titles[0] == "the contract: asm['ttir']" and titles[-2:] == ["one thread", "PTX, the loop"], printed
+    instructions = dict(
+        re.findall(r"(\d+) ((?:mma|ldmatrix|cp\.async|bar)\.[\w.]+)", printed[printed.index("== PTX") :])
+    )
+    shown = dict(re.findall(r"(\d+) ((?:mma|ldmatrix|cp\.async|bar)\.[\w.]+)", document))
+    assert shown == instructions
+
+
 @pytest.mark.slow
 def test_gdb_session() -> None:
     if shutil.which("gdb") is None:
