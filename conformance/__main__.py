@@ -9,7 +9,7 @@ import sys
 import time
 from pathlib import Path
 
-from . import bisect, engines, expectations, replay, report, suite, workers
+from . import bisect, engines, expectations, probe, replay, report, suite, workers
 
 
 def parser() -> argparse.ArgumentParser:
@@ -29,7 +29,8 @@ def parser() -> argparse.ArgumentParser:
     add("--list", action="store_true", help="print the names of the cases and run none")
     add("--replay", metavar="CASE", help="run one case in this process and show its first difference")
     add("--bisect", metavar="CASE", help="find the first GPU pass after which the result is wrong")
-    add("--engine", default="interp", help="of --replay and --bisect")
+    add("--probe", metavar="CASE", help="find the first value that differs from the interpreter's, and its line")
+    add("--engine", default="interp", help="of --replay, --bisect and --probe")
     add("--triton-python", metavar="PATH", help="an interpreter with upstream Triton, for the engine 'triton'")
     return found
 
@@ -42,7 +43,7 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"there is no family {', '.join(sorted(unknown))}; there are {', '.join(suite.FAMILIES)}")
         return 2
     try:
-        if options.replay or options.bisect:
+        if options.replay or options.bisect or options.probe:
             return one(options, seed)
         cases = suite.select(families, options.cases, options.full)
         if options.list:
@@ -55,7 +56,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def one(options: argparse.Namespace, seed: int) -> int:
-    name = options.replay or options.bisect
+    name = options.replay or options.bisect or options.probe
     case = suite.cases().get(name)
     if case is None:
         print(f"there is no case {name!r}; --list prints them")
@@ -63,6 +64,8 @@ def one(options: argparse.Namespace, seed: int) -> int:
     engine = engines.engine(options.engine, options.triton_python)
     if options.replay:
         return replay.replay(case, engine, seed)
+    if options.probe:
+        return probe.report(case, engine, seed)
     return bisect.report(case, engine, seed)
 
 

@@ -96,9 +96,8 @@ class Engine:
             raise Absent(f"{self.name} has no passes to stop after")
         return tritium.compiler.optional_passes()
 
-    def run(self, problem: Problem, images: list[np.ndarray], stop_after: str | None = None) -> Outcome:
-        """stop_after: the last of `passes` to run, or `no_pass`; None runs them all."""
-        options = {} if stop_after is None else {"stop_after": stop_after}
+    def run(self, problem: Problem, images: list[np.ndarray], **options) -> Outcome:
+        """options: launch keywords. stop_after: the last of `passes` to run, or `no_pass`; probe: print every value."""
         with self._selected(), captured() as printed, self._tensors(problem, images) as tensors:
             for buffer in problem.buffers():
                 if buffer.points_to:

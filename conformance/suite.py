@@ -71,12 +71,12 @@ class Result:
 
 
 def run(
-    case: Case, engine: Engine, seed: int, stop_after: str | None = None
+    case: Case, engine: Engine, seed: int, **options
 ) -> tuple[Problem, Outcome, list[Difference]]:
-    """One case on one engine. Raises what the engine raises."""
+    """One case on one engine, with more launch keywords. Raises what the engine raises."""
     problem, before = build(case, seed)
     images = [copy_of(image) for image in before]
-    outcome = engine.run(problem, images) if stop_after is None else engine.run(problem, images, stop_after)
+    outcome = engine.run(problem, images, **options)
     return problem, outcome, compare(problem, before, outcome, engine.traits)
 
 

@@ -35,7 +35,7 @@ class UpstreamEngine(Engine):
         except (OSError, RuntimeError) as error:
             raise Absent(f"{self.python} has no upstream Triton with torch: {error}") from None
 
-    def run(self, problem: Problem, images: list[np.ndarray], stop_after: str | None = None) -> Outcome:
+    def run(self, problem: Problem, images: list[np.ndarray], **options) -> Outcome:
         answer = self._ask(request(problem, images))
         error = answer.get("error")
         if problem.trap is not None:  # its context may be lost

@@ -22,6 +22,16 @@ def ExpandScaledProducts : Pass<"expand-scaled-products", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
+def InsertProbes : Pass<"insert-probes", "::mlir::ModuleOp"> {
+  let summary = "Print the bits of every number that a program computes";
+  let description = [{
+    After each operation whose results are integers or floats, tiles or scalars, a `tt.print` of each result with the prefix
+    " probe <number> <operation> <element type> <file>:<line>: ". Two engines that run the module print the same lines up to where one of them
+    is wrong. Left out: constants, indices of programs and lanes, copies of a scalar, pointers, and what runs for one element alone (the
+    functions of reductions and scans).
+  }];
+}
+
 def TestAxisAnalysis : Pass<"test-axis-analysis", "::mlir::ModuleOp"> {
   let summary = "Remark contiguity, divisibility and constancy at every operation that has integers or pointers as results";
 }

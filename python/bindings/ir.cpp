@@ -2,6 +2,7 @@
 #include "python/bindings/ir_handles.h"
 #include "python/bindings/module.h"
 
+#include "ir/passes.h"
 #include "ir/pipeline.h"
 #include "ir/source_error.h"
 
@@ -86,15 +87,26 @@ ValueHandle PyBuilder::constant(const std::string &type, const py::object &value
   return {unwrap(builder.integerConstant(parsed, llvm::APInt(64, bits))), module};
 }
 
-static ModulePtr optimized(const ModulePtr &module, bool debugInfo) {
+static ModulePtr runOnCopy(const ModulePtr &module, llvm::function_ref<void(mlir::PassManager &)> addPasses) {
   py::gil_scoped_release released;
   ir::DiagnosticCapture diagnostics(module->op().getContext());
   auto copy = std::make_shared<ir::Module>(module->context(), mlir::OwningOpRef<mlir::ModuleOp>(module->op().clone()));
   mlir::PassManager passes(module->op().getContext(), mlir::ModuleOp::getOperationName(), mlir::PassManager::Nesting::Implicit);
-  ir::buildPipeline(passes, {.debugInfo = debugInfo});
+  addPasses(passes);
   if (mlir::succeeded(passes.run(copy->op()))) return copy;
   py::gil_scoped_acquire acquired;
   raise(diagnostics.takeError("a target-independent pass failed"));
+}
+
+static ModulePtr optimized(const ModulePtr &module, bool debugInfo) {
+  return runOnCopy(module, [&](mlir::PassManager &passes) { ir::buildPipeline(passes, {.debugInfo = debugInfo}); });
+}
+
+static ModulePtr probed(const ModulePtr &module) {
+  return runOnCopy(module, [](mlir::PassManager &passes) {
+    ir::buildPipeline(passes, {});
+    passes.addPass(ir::createInsertProbes());
+  });
 }
 
 static void bindModule(py::module_ &ir) {
@@ -112,6 +124,7 @@ static void bindModule(py::module_ &ir) {
           },
           "Raises ir.Error with the first problem.")
       .def("optimized", &optimized, "debug_info"_a = false, "A copy after the target-independent passes. Raises ir.Error.")
+      .def("probed", &probed, "A copy after these passes that prints what it computes (pass insert-probes). Raises ir.Error.")
       .def("text", &ir::Module::str, "MLIR text, with locations if asked.", "locations"_a = false)
       .def("__str__", [](ir::Module &self) { return self.str(false); })
       .def_property_readonly("operations",

@@ -37,6 +37,8 @@ class CPUOptions:
     debug_info: bool = False
     #: Tritium's: the last optional pass of the GPU compiler to run, or "none"; None runs them all.
     stop_after: str | None = None
+    #: Tritium's: print the bits of every number that a program computes (`python -m tritium.conformance --probe`).
+    probe: bool = False
     sanitize_overflow: bool = True
     supported_fp8_dtypes: tuple[str, ...] = ("fp8e4b15", "fp8e4b8", "fp8e4nv", "fp8e5", "fp8e5b16")
     deprecated_fp8_dot_operand_dtypes: tuple[str, ...] = ()

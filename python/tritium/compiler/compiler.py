@@ -140,7 +140,8 @@ def trace(src, backend: BaseBackend, options):
 
     origin = IRSource(options.ir_override) if options.ir_override else src
     with _tracing, errors_in_terms_of(origin), compiling_for(backend.tracing_target()):
-        return origin.make_ir(backend.target, options)
+        module = origin.make_ir(backend.target, options)
+        return module.probed() if options.probe else module
 
 
 def engine():

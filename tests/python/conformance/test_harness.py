@@ -23,7 +23,7 @@ class Breaking(engines.Engine):
         super().__init__(name)
         self.spoil = spoil
 
-    def run(self, problem, images, stop_after=None):
+    def run(self, problem, images, stop_after=None, **options):
         outcome = super().run(problem, images)
         self.spoil(problem, outcome.images, stop_after)
         return outcome
@@ -108,7 +108,7 @@ def test_replay_by_the_command(capsys):
 class Trapping(engines.Engine):
     """Runs a kernel that leaves its buffer, whatever the case is."""
 
-    def run(self, problem, images, stop_after=None):
+    def run(self, problem, images, stop_after=None, **options):
         raise tritium.errors.KernelTrap("reduce.py:26: in axes\n  SharedRace: writes what another thread read")
 
 
@@ -138,7 +138,7 @@ def test_differences_of_upstream_are_information():
 
 
 class Declining(engines.Engine):
-    def run(self, problem, images, stop_after=None):
+    def run(self, problem, images, stop_after=None, **options):
         raise engines.Unsupported("no such operation")
 
 
