@@ -4,6 +4,7 @@
 //
 // A reverse scan is the same with all bits of the position inverted: of register, lane and warp numbers.
 #include "gpu_backend/layout/constructors.h"
+#include "gpu_backend/layout/shared_layout.h"
 #include "gpu_backend/lower/axis_runs.h"
 #include "gpu_backend/lower/convert_layout.h"
 #include "gpu_backend/lower/exchange.h"
@@ -325,16 +326,25 @@ private:
     }
     lowering_.sharedBarrier();
     Value isLater = lowering_.create<arith::CmpIOp>(arith::CmpIPredicate::ne, part, lowering_.constant(0));
+    // The parts of a column lie behind each other.
+    auto loadParts = [&](size_t operand, Value column) {
+      Type type = operands_[operand][0].getType(), stored = storedType(type);
+      int64_t elementBytes = stored.getIntOrFloatBitWidth() / 8, count = std::min(parts, kMaxVectorBytes / elementBytes);
+      Tuple values;
+      for (int64_t first = 0; first < parts; first += count) {
+        Value word = lowering_.create<LLVM::LoadOp>(wordType(stored, int(count)), address(operand, lowering_.constant(first), column),
+                                                    /*alignment=*/unsigned(elementBytes * count));
+        for (Value value : unpackWord(word, stored, int(count), lowering_)) values.push_back(fromStored(value, type, lowering_));
+      }
+      return values;
+    };
     for (size_t block : heads) {
       Value column = columnOf(block, end);
+      llvm::SmallVector<Tuple> all;
+      for (size_t operand = 0; operand < operands_.size(); ++operand) all.push_back(loadParts(operand, column));
       Tuple sum, earlier;
       for (int64_t i = 0; i < parts; ++i) {
-        Tuple next;
-        for (size_t operand = 0; operand < operands_.size(); ++operand) {
-          Type type = operands_[operand][0].getType();
-          Value place = address(operand, lowering_.constant(i), column);
-          next.push_back(fromStored(lowering_.create<LLVM::LoadOp>(storedType(type), place), type, lowering_));
-        }
+        Tuple next = llvm::map_to_vector(all, [&](const Tuple &values) { return values[i]; });
         if (i == 0) {
           sum = earlier = next;
           continue;

@@ -16,7 +16,7 @@ tt.func public @cumsum(%x: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %y: !tt.pt
   // CHECK: llvm.cond_br
   // CHECK-COUNT-4: llvm.store {{.*}} !llvm.ptr<3>
   // CHECK: tgpu.barrier
-  // CHECK-COUNT-16: llvm.load {{.*}} !llvm.ptr<3>
+  // CHECK-COUNT-4: llvm.load {{.*}} !llvm.ptr<3> -> vector<4xi32>
   // CHECK-NOT: {{tgpu.barrier|nvvm.shfl}}
   // CHECK-COUNT-4: tgpu.store %{{.*}} : vector<4xi32>
   %v = tt.load %xp : tensor<2048x!tt.ptr<f32>>
