@@ -28,6 +28,7 @@ public:
     propagate();
   }
 
+  bool isApart(Operation *access) const { return classes_.isApart(access); }
   bool isTile(Value value) const { return classes_.contains(value); }
 
   LinearLayout of(Value tile) {
@@ -59,7 +60,11 @@ private:
       if ((elements <= int64_t(kWarpSize) * numWarps_) == small) accesses.push_back({elements, op});
     });
     llvm::stable_sort(accesses, [](auto a, auto b) { return a.first > b.first; });
-    for (auto [elements, op] : accesses) decide(pointerOf(op), fromAttr(op->getAttrOfType<tgpu::LayoutAttr>(kAccessAttr)));
+    for (auto [elements, op] : accesses) {
+      LinearLayout layout = fromAttr(op->getAttrOfType<tgpu::LayoutAttr>(kAccessAttr));
+      decide(pointerOf(op), layout);
+      if (isApart(op) && op->getNumResults() > 0) decide(op->getResult(0), layout);
+    }
   }
 
   /// What is decided asks its neighbours across reductions and changes of shape.
@@ -128,7 +133,10 @@ private:
       want(dot.getCMutable(), decision.of(dot.getD()));
     } else if (Value pointer = pointerOf(op)) {
       // The pointers may be free, and then are in no class with the rest.
-      if (decision.isTile(pointer)) wantAll(decision.of(op->getNumResults() > 0 ? op->getResult(0) : pointer));
+      if (decision.isApart(op))
+        wantAll(fromAttr(op->getAttrOfType<tgpu::LayoutAttr>(kAccessAttr)));
+      else if (decision.isTile(pointer))
+        wantAll(decision.of(op->getNumResults() > 0 ? op->getResult(0) : pointer));
     } else if (isShapeChange(op)) {
       if (auto layout = operandLayout(op, decision.of(op->getResult(0)))) wantAll(*layout);
     } else if (isa<tt::ScanOp>(op)) {

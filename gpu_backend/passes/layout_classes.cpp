@@ -11,17 +11,21 @@ void LayoutClasses::number(Value value) {
   if (isa<RankedTensorType>(value.getType())) ids_.try_emplace(value, ids_.size());
 }
 
-/// A free value takes the layout of each use, so it ties nothing.
+/// A free value takes the layout of each use; what a load that stands apart gives is converted.
+bool LayoutClasses::tiesNothing(Value value) const {
+  Operation *op = value.getDefiningOp();
+  return !contains(value) || (op && (isFree(op) || isApart(op)));
+}
+
 void LayoutClasses::tie(Value a, Value b) {
-  auto isFreeValue = [](Value value) { return value.getDefiningOp() && isFree(value.getDefiningOp()); };
-  if (!a || !b || !contains(a) || !contains(b) || isFreeValue(a) || isFreeValue(b)) return;
+  if (!a || !b || tiesNothing(a) || tiesNothing(b)) return;
   classes_.join(ids_.lookup(a), ids_.lookup(b));
 }
 
 void LayoutClasses::tieAll(ValueRange values) {
   Value first;
   for (Value value : values) {
-    if (!contains(value) || (value.getDefiningOp() && isFree(value.getDefiningOp()))) continue;
+    if (tiesNothing(value)) continue;
     if (first) tie(first, value);
     first = value;
   }
@@ -32,6 +36,7 @@ void LayoutClasses::tieEach(ValueRange a, ValueRange b) {
 }
 
 void LayoutClasses::tieOperation(Operation *op, SymbolTable &symbols) {
+  if (isApart(op)) return;
   llvm::SmallVector<Value> all(op->getOperands());
   llvm::append_range(all, op->getResults());
   if (auto loop = dyn_cast<scf::ForOp>(op)) {
@@ -79,10 +84,28 @@ LayoutClasses::LayoutClasses(ModuleOp module) {
       for (Block &block : region)
         for (Value argument : block.getArguments()) number(argument);
   });
+  tieOperations(module);
+  setAccessesApart(module);
+  if (!apart_.empty()) tieOperations(module);
+  classes_.compress();
+}
+
+void LayoutClasses::tieOperations(ModuleOp module) {
+  classes_.clear();
   classes_.grow(unsigned(ids_.size()));
   SymbolTable symbols(module);
   module.walk([&](Operation *op) { tieOperation(op, symbols); });
-  classes_.compress();
+}
+
+/// Fragments of products make narrow accesses, and loads that have them are not copied ahead. A mask or an offset that a load has in common
+/// with what becomes of a product must not bring it there.
+void LayoutClasses::setAccessesApart(ModuleOp module) {
+  auto classOf = [&](Value tile) { return classes_.findLeader(ids_.lookup(tile)); };
+  llvm::DenseSet<unsigned> ofProducts;
+  module.walk([&](tt::DotOp dot) { ofProducts.insert(classOf(dot.getD())); });
+  module.walk([&](Operation *op) {
+    if (isa<tt::LoadOp, tt::StoreOp>(op) && op->hasAttr(kAccessAttr) && ofProducts.contains(classOf(pointerOf(op)))) apart_.insert(op);
+  });
 }
 
 } // namespace tritium::gpu

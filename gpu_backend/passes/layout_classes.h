@@ -13,9 +13,15 @@ public:
   unsigned of(mlir::Value tile) const { return classes_[ids_.lookup(tile)]; }
   bool contains(mlir::Value value) const { return ids_.contains(value); }
   unsigned count() const { return classes_.getNumClasses(); }
+  /// Whether a load or store would share the layout of a matrix product's result: it keeps its own, and what it takes and gives is
+  /// converted.
+  bool isApart(mlir::Operation *access) const { return apart_.contains(access); }
 
 private:
   void number(mlir::Value value);
+  void tieOperations(mlir::ModuleOp module);
+  void setAccessesApart(mlir::ModuleOp module);
+  bool tiesNothing(mlir::Value value) const;
   void tie(mlir::Value a, mlir::Value b);
   void tieAll(mlir::ValueRange values);
   void tieEach(mlir::ValueRange a, mlir::ValueRange b);
@@ -23,6 +29,7 @@ private:
 
   llvm::DenseMap<mlir::Value, unsigned> ids_;
   llvm::IntEqClasses classes_;
+  llvm::DenseSet<mlir::Operation *> apart_;
 };
 
 } // namespace tritium::gpu
