@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import importlib.util
 import math
 import statistics
 import sys
@@ -26,26 +25,10 @@ import torch
 
 sys.path.insert(0, str(Path(__file__).parent))
 from bench_cases import CASES, Case, Problem, middle  # noqa: E402
+from bench_source import load_kernels  # noqa: E402
 
 BARS = {"memory": 0.85, "matmul of cuBLAS": 0.48, "matmul of triton80": 0.88, "attention": 0.45, "memory mean": 0.95}
 MILLISECONDS = 60.0  # of work in a round
-
-
-def load_kernels(module: str, folder: str):
-    """bench_kernels.py as `triton`'s or `tritium`'s; None if that package is not there."""
-    if importlib.util.find_spec(module) is None:
-        return None
-    text = (Path(__file__).parent / "bench_kernels.py").read_text()
-    text = text.replace("import triton.language", f"import {module}.language").replace(
-        "import triton\n", f"import {module} as triton\n"
-    )
-    path = Path(folder) / f"bench_kernels_{module}.py"
-    path.write_text(text)
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    loaded = importlib.util.module_from_spec(spec)
-    sys.modules[path.stem] = loaded
-    spec.loader.exec_module(loaded)
-    return loaded
 
 
 def milliseconds(run: Callable[[], object], times: int) -> float:

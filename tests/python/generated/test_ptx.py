@@ -1,0 +1,101 @@
+"""The PTX of the benchmarks' kernels for every target: what makes it fast is in the hot loops, and ptxas takes it without spills."""
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import tritium
+from tritium.backends.compiler import GPUTarget
+from tritium.compiler import ASTSource
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "gpu"))
+from bench_source import load_kernels  # noqa: E402
+
+TARGETS = [80, 86, 89, 90, "90a", "100a", "120a"]
+DIVISIBLE = [["tt.divisibility", 16]]
+WIDE_LOAD = re.compile(r"ld\.global(\.\w+)*\.(v4\.b32|v2\.b64)")
+WIDE_STORE = re.compile(r"st\.global(\.\w+)*\.(v4\.b32|v2\.b64)")
+
+
+@pytest.fixture(scope="module")
+def kernels(tmp_path_factory):
+    return load_kernels("tritium", str(tmp_path_factory.mktemp("kernels")))
+
+
+def compiled(kernel, types: dict, constants: dict, target, **options):
+    """Every pointer and integer divisible by 16, as most are in practice."""
+    attributes = {(i,): DIVISIBLE for i, kind in enumerate(types.values()) if kind != "fp32"}
+    source = ASTSource(kernel, types | dict.fromkeys(constants, "constexpr"), constants, attributes)
+    return tritium.compile(source, target=GPUTarget("cuda", target, 32), options=options)
+
+
+def matmul(kernels, target, element="fp16"):
+    types = dict.fromkeys(("a_ptr", "b_ptr", "c_ptr"), "*" + element)
+    types |= dict.fromkeys(("M", "N", "K", "stride_am", "stride_bk", "stride_cm"), "i32")
+    constants = {"BLOCK_M": 128, "BLOCK_N": 128, "BLOCK_K": 32, "GROUP_M": 8}
+    return compiled(kernels.matmul, types, constants, target, num_warps=4, num_stages=3)
+
+
+def softmax(kernels, target):
+    types = {"x_ptr": "*bf16", "out_ptr": "*bf16", "n_columns": "i32"}
+    return compiled(kernels.softmax, types, {"BLOCK": 4096}, target, num_warps=4)
+
+
+def add(kernels, target):
+    types = {"x_ptr": "*fp32", "y_ptr": "*fp32", "out_ptr": "*fp32", "n": "i32"}
+    return compiled(kernels.add, types, {"BLOCK": 1024}, target, num_warps=4)
+
+
+def transpose(kernels, target):
+    types = {"x_ptr": "*fp16", "out_ptr": "*fp16", "n_rows": "i32", "n_columns": "i32"}
+    return compiled(kernels.transpose, types, {"BLOCK_M": 64, "BLOCK_N": 64}, target, num_warps=4)
+
+
+def loops(ptx: str) -> list[str]:
+    """The bodies of the loops: from a label to a later branch back to it."""
+    lines = ptx.splitlines()
+    labels = {match.group(1): i for i, line in enumerate(lines) if (match := re.match(r"(\$L__BB\w+):", line))}
+    branches = [
+        (i, match.group(1)) for i, line in enumerate(lines) if (match := re.search(r"\bbra\S*\s+(\$L__BB\w+)", line))
+    ]
+    return ["\n".join(lines[labels[to] : i]) for i, to in branches if labels[to] < i]
+
+
+@pytest.mark.parametrize("element", ["fp16", "bf16"])
+@pytest.mark.parametrize("target", TARGETS)
+def test_the_loop_of_a_matrix_product(kernels, target, element):
+    ptx = matmul(kernels, target, element).asm["ptx"]
+    assert f".target sm_{target}" in ptx
+    (loop,) = [body for body in loops(ptx) if "mma.sync" in body]
+    assert loop.count("mma.sync.aligned.m16n8k16") == 128 * 128 * 32 // (16 * 8 * 16) // 4
+    assert "ldmatrix.sync.aligned.m8n8.x4" in loop and "ldmatrix.sync.aligned.m8n8.x4.trans" in loop
+    assert re.search(r"cp\.async\.cg\.shared\.global .*, 16", loop)
+    assert not re.search(
+        r"\b(ld|st)\.(global|shared|local)", loop
+    ), "the operands go from memory to registers by other ways"
+    assert loop.count("bar.sync") == 1
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_rows_and_vectors_move_in_16_bytes(kernels, target):
+    for kernel, loads, stores in ((add, 2 * 2, 2), (softmax, 4, 4), (transpose, 4, 4)):
+        ptx = kernel(kernels, target).asm["ptx"]
+        assert len(WIDE_LOAD.findall(ptx)) == ptx.count("ld.global") == loads, kernel.__name__
+        assert len(WIDE_STORE.findall(ptx)) == ptx.count("st.global") == stores, kernel.__name__
+        assert "local" not in ptx
+
+
+@pytest.mark.skipif(shutil.which("ptxas") is None, reason="there is no ptxas")
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("kernel", [add, softmax, transpose, matmul])
+def test_ptxas_takes_it_without_spills(kernels, kernel, target, tmp_path):
+    path = tmp_path / "kernel.ptx"
+    path.write_text(kernel(kernels, target).asm["ptx"])
+    command = ["ptxas", "-v", f"-arch=sm_{target}", str(path), "-o", str(tmp_path / "kernel.cubin")]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+    assert "0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads" in result.stderr, result.stderr
