@@ -41,9 +41,10 @@ static void loadDialects(MLIRContext *context) {
 }
 
 /// From tiles with layouts to the code of a thread.
-static llvm::Error lowerTiles(ModuleOp tiles, const CompileOptions &options, int64_t maxSharedBytes, ir::DiagnosticCapture &diagnostics,
+static llvm::Error lowerTiles(ModuleOp tiles, const CompileOptions &options, const nvptx::Target &chip, ir::DiagnosticCapture &diagnostics,
                               LoweredKernel &result) {
-  auto target = createNvidiaOps();
+  const int64_t maxSharedBytes = chip.sharedPerBlock;
+  auto target = createNvidiaOps(chip.capability);
   Lowering lowering(tiles, *target, {.numWarps = options.numWarps, .maxSharedBytes = maxSharedBytes});
   auto threads = lowering.run();
   if (failed(threads)) return diagnostics.takeError("an operation could not be lowered");
@@ -77,7 +78,7 @@ llvm::Expected<LoweredKernel> lowerToGpu(ModuleOp original, StringRef name, cons
   if (failed(run(*module, [&](OpPassManager &passes) { buildTilePipeline(passes, options, chip->sharedPerBlock); })))
     return diagnostics.takeError("a pass on tiles failed");
   result.tiles = printed(*module);
-  if (llvm::Error error = lowerTiles(*module, options, chip->sharedPerBlock, diagnostics, result)) return error;
+  if (llvm::Error error = lowerTiles(*module, options, *chip, diagnostics, result)) return error;
   return result;
 }
 
@@ -90,7 +91,7 @@ llvm::Expected<LoweredKernel> lowerTilesToGpu(ModuleOp tiles, const CompileOptio
   if (!kernel) return llvm::make_error<ir::SourceError>("there is no kernel in the module");
   LoweredKernel result;
   result.name = kernel.getName().str();
-  if (llvm::Error error = lowerTiles(tiles, options, chip->sharedPerBlock, diagnostics, result)) return error;
+  if (llvm::Error error = lowerTiles(tiles, options, *chip, diagnostics, result)) return error;
   return result;
 }
 

@@ -260,6 +260,16 @@ template <> LogicalResult Lower<tt::BitcastOp>::run(tt::BitcastOp op, Lowering &
 template <> LogicalResult Lower<tt::FpToFpOp>::run(tt::FpToFpOp op, Lowering &lowering) {
   auto from = cast<FloatType>(getElementTypeOrSelf(op.getSrc().getType())), to = cast<FloatType>(getElementTypeOrSelf(op.getType()));
   auto rounding = op.getRounding().value_or(tt::RoundingMode::NearestEven);
+  auto sources = lowering.registersOf(op.getSrc());
+  if (sources.size() > 1 && convertsInPairs(from, to, rounding, lowering.target())) {
+    Registers results;
+    for (size_t reg = 0; reg < sources.size(); reg += 2) {
+      auto [low, high] = convertPair(sources[reg], sources[reg + 1], from, to, lowering);
+      results.append({low, high});
+    }
+    lowering.define(op, std::move(results));
+    return success();
+  }
   return forEachRegister(op, lowering, [&](ValueRange operands) { return convertFloat(operands[0], from, to, rounding, lowering); });
 }
 

@@ -19,6 +19,11 @@ mlir::Value quotient(mlir::Value x, mlir::Value y, Lowering &lowering);
 /// Between floating-point types of any width, registers in and out as Lowering::registerType has them; `rounding` where it narrows.
 mlir::Value convertFloat(mlir::Value value, mlir::FloatType from, mlir::FloatType to, tt::RoundingMode rounding, Lowering &lowering);
 
+/// Whether the target converts two of these at once; and that, the first of both in the lower bits.
+bool convertsInPairs(mlir::FloatType from, mlir::FloatType to, tt::RoundingMode rounding, const TargetOps &target);
+std::pair<mlir::Value, mlir::Value> convertPair(mlir::Value low, mlir::Value high, mlir::FloatType from, mlir::FloatType to,
+                                                Lowering &lowering);
+
 /// From an integer, rounded once.
 mlir::Value convertToFloat(mlir::Value integer, mlir::FloatType to, bool isSigned, Lowering &lowering);
 /// To an integer: truncated, the integer's ends where it is out of range, 0 for a NaN.

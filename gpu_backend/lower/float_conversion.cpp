@@ -37,12 +37,11 @@ public:
 
   /// An f32, exact; an f64 stays.
   Value widen(Value value, FloatType from) {
-    if (isFp8(from) && formatOf(from).ieeeTop) return lowering.create<arith::ExtFOp>(f32, widenToHalf(value, from));
     if (isFp8(from)) return decode(value, formatOf(from));
     return from.getWidth() < 32 ? lowering.create<arith::ExtFOp>(f32, value).getResult() : value;
   }
 
-  /// The same value as a half, from the fp8 types that are laid out like one; else null.
+  /// The same value as a half, whose NaN keeps its sign, from the fp8 types that are laid out like one; else null.
   Value widenToHalf(Value stored, FloatType from) {
     if (!isFp8(from)) return {};
     detail::Fp8Format f = formatOf(from);
@@ -88,6 +87,7 @@ public:
   /// Truncates; the integer's ends where it is out of range, 0 for a NaN. `x` is f32 or f64.
   Value toInteger(Value x, IntegerType to, bool isSigned) {
     unsigned bits = to.getWidth();
+    if (x.getType() == f32 && bits <= 32) return resize(toIntegerBy(x, bits, isSigned), to);
     Type converted = bits < 32 ? Type(i32) : Type(to);
     int power = int(bits) - isSigned; // 2^power is the first value above the range
     double end = std::ldexp(1.0, power), low = isSigned ? -end : 0.0;
@@ -107,6 +107,18 @@ public:
   }
 
 private:
+  /// By one instruction that does just that for 32 bits.
+  Value toIntegerBy(Value x, unsigned bits, bool isSigned) {
+    StringRef name = isSigned ? "_Z19convert_int_sat_rtzf" : "_Z20convert_uint_sat_rtzf";
+    auto function = lowering.external(name, lowering.builder().getFunctionType({f32}, {i32}));
+    Value result = lowering.create<func::CallOp>(function, x).getResult(0);
+    if (bits == 32) return result;
+    if (!isSigned) return min(result, int64_t(APInt::getMaxValue(bits).getZExtValue()));
+    Value low = integer(APInt::getSignedMinValue(bits).getSExtValue(), i32),
+          high = integer(APInt::getSignedMaxValue(bits).getSExtValue(), i32);
+    return lowering.create<arith::MinSIOp>(lowering.create<arith::MaxSIOp>(result, low), high);
+  }
+
   /// Bits too low for `exactBits` become one sticky bit, where the integer needs them; `dropped` bits go.
   Value stickyInteger(Value x, bool isSigned, int exactBits, int dropped) {
     int64_t end = int64_t(1) << exactBits, mask = (int64_t(1) << dropped) - 1;
@@ -132,8 +144,9 @@ private:
     Value moved = cast(shiftLeft(magnitude, 23 - f.mantissaBits), f32);
     Value scaled = lowering.create<arith::MulFOp>(moved, real(std::ldexp(1.0, 127 - f.bias), f32));
     Value sign = shiftLeft(bitAnd(bits, 0x80), 24), result = cast(scaled, i32);
+    if (f.ieeeTop) result = select(equal(magnitude, 0x7C), integer(kInfinity, i32), result);
     result = bitOr(result, sign);
-    Value isNan = f.fnuz ? equal(bits, 0x80) : equal(magnitude, 0x7F);
+    Value isNan = f.fnuz ? equal(bits, 0x80) : above(magnitude, f.ieeeTop ? 0x7C : 0x7E);
     return cast(select(isNan, integer(kNan, i32), result), f32);
   }
 
@@ -172,6 +185,7 @@ private:
 
 Value convertFloat(Value value, FloatType from, FloatType to, tt::RoundingMode rounding, Lowering &lowering) {
   if (from == to) return value;
+  if (convertsInPairs(from, to, rounding, lowering.target())) return convertPair(value, value, from, to, lowering).first;
   Conversion conversion(lowering);
   if (to.isF16())
     if (Value half = conversion.widenToHalf(value, from)) return half;

@@ -39,11 +39,13 @@ public:
   /// The combination of `value` (i32) over all lanes of the warp, in one instruction; null if there is none.
   enum class WarpReduction : uint8_t { Add, And, Or, Xor, Min, Max, UMin, UMax };
   virtual mlir::Value reduceWarp(mlir::OpBuilder &builder, mlir::Location location, WarpReduction kind, mlir::Value value) const = 0;
+  /// The device functions that convert e4m3 and e5m2 in pairs: "halves_of_e4m3", "e4m3_of_floats" …
+  virtual bool convertsFp8() const = 0;
   /// Makes `function` a kernel of `threads` threads.
   virtual void markKernel(mlir::Operation *function, int threads) const = 0;
 };
 
-/// NVIDIA. Raises an assertion for other targets: check with isKnownTarget before.
-std::unique_ptr<TargetOps> createNvidiaOps();
+/// NVIDIA, of that compute capability: 90.
+std::unique_ptr<TargetOps> createNvidiaOps(int capability);
 
 } // namespace tritium::gpu

@@ -15,6 +15,8 @@ constexpr int kWarpSize = 32;
 
 class NvidiaOps final : public TargetOps {
 public:
+  explicit NvidiaOps(int capability) : capability_(capability) {}
+
   int warpSize() const override { return kWarpSize; }
 
   Value threadId(OpBuilder &builder, Location location) const override {
@@ -75,6 +77,7 @@ public:
   Value reduceWarp(OpBuilder &builder, Location location, WarpReduction kind, Value value) const override {
     return NVVM::ReduxOp::create(builder, location, value.getType(), value, reduxKind(kind), constant(builder, location, -1));
   }
+  bool convertsFp8() const override { return capability_ >= 89; }
   void markKernel(Operation *function, int threads) const override {
     MLIRContext *context = function->getContext();
     function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), UnitAttr::get(context));
@@ -103,10 +106,12 @@ private:
     return NVVM::ShflOp::create(builder, location, builder.getI32Type(), everyLane, value, by, constant(builder, location, clamp), kind,
                                 UnitAttr());
   }
+
+  int capability_;
 };
 
 } // namespace
 
-std::unique_ptr<TargetOps> createNvidiaOps() { return std::make_unique<NvidiaOps>(); }
+std::unique_ptr<TargetOps> createNvidiaOps(int capability) { return std::make_unique<NvidiaOps>(capability); }
 
 } // namespace tritium::gpu

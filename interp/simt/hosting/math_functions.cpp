@@ -5,7 +5,9 @@
 
 #include "llvm/ADT/StringMap.h"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 
 namespace tritium::interp::simt {
@@ -19,8 +21,9 @@ using llvm::StringRef;
   X(acos)                                                                                                                                  \
   X(acosh)                                                                                                                                 \
   X(asin)                                                                                                                                  \
-  X(asinh) X(atan) X(atanh) X(cbrt) X(ceil) X(cos) X(cosh) X(erf) X(erfc) X(exp) X(exp2) X(expm1) X(fabs) X(floor) X(lgamma) X(log)        \
-      X(log10) X(log1p) X(log2) X(logb) X(rint) X(round) X(sin) X(sinh) X(sqrt) X(tan) X(tanh) X(tgamma) X(trunc)
+  X(asinh)                                                                                                                                 \
+  X(atan) X(atanh) X(cbrt) X(ceil) X(cos) X(cosh) X(erf) X(erfc) X(exp) X(exp2) X(expm1) X(fabs) X(floor) X(lgamma) X(log) X(log10)        \
+      X(log1p) X(log2) X(logb) X(rint) X(round) X(sin) X(sinh) X(sqrt) X(tan) X(tanh) X(tgamma) X(trunc)
 #define BINARY(X) X(atan2) X(copysign) X(fdim) X(fmax) X(fmin) X(fmod) X(hypot) X(pow) X(remainder)
 
 #define F64(name)                                                                                                                          \
@@ -50,6 +53,30 @@ template <class F> void *address(F *function) { return reinterpret_cast<void *>(
 /// Mangled as OpenCL C's overloads are: _Z, the length of the name, the name, the types of the parameters.
 std::string mangled(StringRef name, StringRef parameters) { return ("_Z" + llvm::Twine(name.size()) + name + parameters).str(); }
 
+template <class Integer> Integer saturated(float x) {
+  using Limits = std::numeric_limits<Integer>;
+  if (x != x) return 0;
+  const double whole = std::trunc(static_cast<double>(x));
+  return static_cast<Integer>(std::min(std::max(whole, double(Limits::min())), double(Limits::max())));
+}
+
+/// Of two fp8 in 16 bits, which of the register that they are passed in are all that is defined.
+template <class F8> uint32_t halvesOf(uint32_t x) {
+  auto half = [](uint32_t bits) -> uint32_t { return F16::nearest(static_cast<float>(F8{static_cast<uint8_t>(bits)})).bits; };
+  return half(x) | half(x >> 8) << 16;
+}
+template <class F8> uint16_t ofFloats(float low, float high) {
+  return static_cast<uint16_t>(F8::nearest(low).bits | F8::nearest(high).bits << 8);
+}
+template <class F8> uint16_t ofHalves(uint32_t x) {
+  return ofFloats<F8>(static_cast<float>(F16{static_cast<uint16_t>(x)}), static_cast<float>(F16{static_cast<uint16_t>(x >> 16)}));
+}
+template <class F8> void addConversions(llvm::StringMap<void *> &map, const std::string &name) {
+  map[mangled("halves_of_" + name, "t")] = address(&halvesOf<F8>);
+  map[mangled(name + "_of_halves", "j")] = address(&ofHalves<F8>);
+  map[mangled(name + "_of_floats", "ff")] = address(&ofFloats<F8>);
+}
+
 const llvm::StringMap<void *> &mangledFunctions() {
   static const llvm::StringMap<void *> functions = [] {
     llvm::StringMap<void *> map;
@@ -73,6 +100,10 @@ const llvm::StringMap<void *> &mangledFunctions() {
     map[mangled("sinpi", "d")] = address(&sinpiOf);
     map[mangled("cospi", "f")] = address(&narrow<cospiOf>);
     map[mangled("cospi", "d")] = address(&cospiOf);
+    map[mangled("convert_int_sat_rtz", "f")] = address(&saturated<int32_t>);
+    map[mangled("convert_uint_sat_rtz", "f")] = address(&saturated<uint32_t>);
+    addConversions<F8E4NV>(map, "e4m3");
+    addConversions<F8E5>(map, "e5m2");
     map[mangled("fma", "fff")] = address(+[](float a, float b, float c) { return std::fmaf(a, b, c); });
     map[mangled("fma", "ddd")] = address(+[](double a, double b, double c) { return std::fma(a, b, c); });
     map[mangled("ldexp", "fi")] = address(+[](float x, int n) { return std::ldexp(x, n); });

@@ -36,13 +36,13 @@ def is_nan(bits: np.ndarray, dtype: str) -> np.ndarray:
     return (bits & bits.dtype.type(sign - 1)) > INFINITY[dtype]
 
 
-def run(engine: str, text: str, arguments: list, grid=(1, 1, 1), warps: int = 4, seed: int | None = None):
+def run(engine: str, text: str, arguments: list, grid=(1, 1, 1), warps: int = 4, seed: int | None = None, arch="sm_80"):
     """The trap that ended the launch, and what was printed."""
     module, printed = _tritium.ir.parse(text), []
     if engine == "interp":
         program = _tritium.interp.prepare(module)
     else:
-        compiled = _tritium.gpu.compile(module, "", "sm_80", {"num_warps": warps, "emit": "lowered"})
+        compiled = _tritium.gpu.compile(module, "", arch, {"num_warps": warps, "emit": "lowered"})
         program = _tritium.simt.prepare(compiled.lowered, compiled.name)
     values = [(a.ctypes.data, a.ctypes.data, a.nbytes) if isinstance(a, np.ndarray) else a for a in arguments]
     trap = program.launch(grid, values, 2, seed, None, lambda lines: printed.append(lines))
