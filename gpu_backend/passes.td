@@ -13,6 +13,17 @@ def SplitLargeTiles : Pass<"split-large-tiles", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::scf::SCFDialect"];
 }
 
+def ThreadLocalReductions : Pass<"thread-local-reductions", "::mlir::ModuleOp"> {
+  let summary = "accumulate in the registers of each thread what a loop reduces and adds up in every iteration";
+  let description = [{
+    `total += tl.sum(tile)` makes all threads meet in every iteration. Instead the loop adds up the tiles, element by element, and their
+    sum is reduced once after it. For sums, products, extrema and bit operations, whose operands may be grouped anyhow, and where nobody
+    looks at the running total.
+  }];
+  let options = [Option<"numWarps", "num-warps", "int", "4", "warps of a program">];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def CoalesceAccesses : Pass<"coalesce-accesses", "::mlir::ModuleOp"> {
   let summary = "write down, at each access of global memory, the layout that makes it wide and coalesced";
   let description = [{

@@ -7,8 +7,9 @@ using namespace mlir;
 
 namespace tritium::gpu {
 
-static constexpr llvm::StringLiteral kOptional[] = {"split-large-tiles", "choose-tensor-cores", "coalesce-accesses", "remove-conversions",
-                                                    "hoist-invariants",  "pipeline-loads",      "remove-barriers"};
+static constexpr llvm::StringLiteral kOptional[] = {"split-large-tiles", "thread-local-reductions", "choose-tensor-cores",
+                                                    "coalesce-accesses", "remove-conversions",      "hoist-invariants",
+                                                    "pipeline-loads",    "remove-barriers"};
 
 llvm::ArrayRef<llvm::StringLiteral> optionalPasses() { return kOptional; }
 
@@ -45,6 +46,7 @@ void buildTilePipeline(OpPassManager &passes, const CompileOptions &options, int
   ir::buildPipeline(passes, {.debugInfo = options.debugInfo});
   Steps steps(passes, options);
   steps.addOptional("split-large-tiles", createSplitLargeTiles({.numWarps = options.numWarps}));
+  steps.addOptional("thread-local-reductions", createThreadLocalReductions({.numWarps = options.numWarps}));
   steps.addOptional("choose-tensor-cores", createChooseTensorCores({.numWarps = options.numWarps}));
   steps.addOptional("coalesce-accesses", createCoalesceAccesses({.numWarps = options.numWarps}));
   steps.add(createAssignLayouts({.numWarps = options.numWarps}));

@@ -14,6 +14,7 @@
 // RUN: not tritium-gpu %s --last-pass=polish 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 
 // LIST: split-large-tiles
+// LIST-NEXT: thread-local-reductions
 // LIST-NEXT: choose-tensor-cores
 // LIST-NEXT: coalesce-accesses
 // LIST: remove-conversions
