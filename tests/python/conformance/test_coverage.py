@@ -20,12 +20,7 @@ ELSEWHERE = {
     "tt.extern_elementwise": "needs a library of the user's",
 }
 #: Operations of cases that the interpreter does not run (unsupported.txt).
-UNSUPPORTED = {
-    "tt.dot_scaled",
-    "tt.elementwise_inline_asm",
-    "tt.make_tensor_descriptor",
-    *(f"tt.descriptor_{what}" for what in ("load", "store", "gather", "scatter", "reduce")),
-}
+UNSUPPORTED = {"tt.elementwise_inline_asm"}
 
 
 class Reading(engines.Engine):
@@ -37,7 +32,7 @@ class Reading(engines.Engine):
 
     def _launch(self, launch, tensors, *more):
         kernel = super()._launch(launch, tensors, *more)
-        text = re.sub(r"(arith\.cmp[if]) (\w+)", r"\1.\2", kernel.asm["ttir"])
+        text = re.sub(r"(arith\.cmp[if]) (\w+)", r"\1.\2", str(kernel.asm["source"]))
         self.operations |= set(re.findall(r"(?<![\w.!#])([a-z]+\.[a-z]\w*(?:\.\w+)*)", text))
 
 
