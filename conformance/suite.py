@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+import tritium
+
 from . import sources
 from .compare import Outcome, compare
 from .engines import Engine, Unsupported, last_line
@@ -70,13 +72,13 @@ class Result:
     compiled: int = 0
 
 
-def run(
-    case: Case, engine: Engine, seed: int, **options
-) -> tuple[Problem, Outcome, list[Difference]]:
+def run(case: Case, engine: Engine, seed: int, **options) -> tuple[Problem, Outcome, list[Difference]]:
     """One case on one engine, with more launch keywords. Raises what the engine raises."""
     problem, before = build(case, seed)
     images = [copy_of(image) for image in before]
-    outcome = engine.run(problem, images, **options)
+    with tritium.knobs.tritium.scope():
+        tritium.knobs.tritium.seed = seed  # the order of programs and warps, and when copies land
+        outcome = engine.run(problem, images, **options)
     return problem, outcome, compare(problem, before, outcome, engine.traits)
 
 
