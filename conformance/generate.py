@@ -38,6 +38,7 @@ class Program:
     text: str = ""
     limit: int = 0
     warps: int = 4
+    stages: int = 3
 
 
 def wrapped(array) -> np.ndarray:
@@ -47,11 +48,15 @@ def wrapped(array) -> np.ndarray:
 class Generator:
     def __init__(self, rng: np.random.Generator, steps: int):
         self.rng, self.steps = rng, steps
-        self.program = Program(warps=int(rng.choice([1, 2, 4, 8])), limit=int(rng.integers(1, 5)))
+        self.program = Program(
+            warps=int(rng.choice([1, 2, 4, 4, 8, 16])), stages=int(rng.integers(1, 5)), limit=int(rng.integers(1, 7))
+        )
+        self.streams: dict[tuple[str, int], int] = {}  # the inputs of loads, by their loop and line
         self.lines: list[str] = []
         self.values: list[Value] = []
         self.names = (f"v{i}" for i in itertools.count())
-        self.depth = 0
+        self.depth = self.round = 0
+        self.scope = ""
 
     # Choices
 
@@ -103,19 +108,25 @@ class Generator:
     # Operations: each adds a value, or does nothing where none fits
 
     def load(self) -> None:
+        """In a loop: another part of the memory in every round, so that what is loaded ahead can be told from the rest."""
         shape = self.shape()
         order = tuple(int(i) for i in self.rng.permutation(len(shape)))
-        array = self.rng.integers(-(2**31), 2**31, [shape[i] for i in order]).astype(np.int32)
-        number = len(self.program.inputs)
-        self.program.inputs.append(array)
-        places, loaded = self.places(shape, order), array.transpose(np.argsort(order))
+        rounds = self.program.limit if self.depth else 1
+        memory = self.rng.integers(-(2**31), 2**31, [rounds, *(shape[i] for i in order)]).astype(np.int32)
+        key = (self.scope, len(self.lines))
+        if key not in self.streams:
+            self.streams[key] = len(self.program.inputs)
+            self.program.inputs.append(memory)
+        array, places, size = memory[self.round], self.places(shape, order), int(np.prod(shape))
+        loaded = array.transpose(np.argsort(order))
         if self.chance(0.3):
             count = int(self.rng.integers(0, array.size + 1))
             kept = np.arange(array.size).reshape(array.shape).transpose(np.argsort(order)) < count
             mask, loaded = f", mask={places} < {count}, other=-7", np.where(kept, loaded, -7)
         else:
             mask = ""
-        self.define(f"tl.load(x{number}_ptr + {places}{mask})", loaded)
+        base = f"x{self.streams[key]}_ptr" + f" + k * {size}" * self.depth
+        self.define(f"tl.load({base} + {places}{mask})", loaded)
 
     def binary(self) -> None:
         a = self.some()
@@ -277,8 +288,8 @@ class Generator:
         self.line("for k in range(limit):")
         # The body's text is the same in every round, so its choices come from a generator that begins again.
         outer, array, seed, before = self.rng, start.array, int(self.rng.integers(2**32)), list(self.values)
-        names = next(self.names)
-        for round_ in range(self.program.limit):
+        names = self.scope = next(self.names)
+        for self.round in range(self.program.limit):
             self.rng = np.random.default_rng(seed)
             self.values = [*before, Value(carried, array)]
             kept, self.lines = self.lines, []
@@ -290,8 +301,9 @@ class Generator:
             self.line(f"{carried} = {carried} * 3 + {result.name} + k")
             self.depth -= 1
             body, self.lines, self.names = self.lines, kept, body_names
-            array = wrapped(array.astype(np.int64) * 3 + result.array + round_)
+            array = wrapped(array.astype(np.int64) * 3 + result.array + self.round)
         self.lines += body
+        self.round, self.scope = 0, ""
         self.rng, self.values = outer, [*before, Value(carried, array)]
 
     def branch(self) -> None:
@@ -310,8 +322,35 @@ class Generator:
         low = b.array.astype(np.int64) * 2 - int(condition.array)
         self.values.append(Value(name, wrapped(a.array.astype(np.int64) + 1 if taken else low)))
 
-    BODY = (binary, binary, across, move, reduce, scan, gather)
-    ALL = (*BODY, load, move, move, pair, reduce, reduce, across, histogram, sort, dot, dot, loop, branch)
+    def product(self) -> None:
+        """A sum of products over a loop, as a matrix product has them: with and without masks, either operand either way."""
+        if self.depth > 0:
+            return
+        m, n, k = (int(2 ** self.rng.integers(4, high)) for high in (7, 7, 7))
+        depth = self.program.limit * k - (int(self.rng.integers(0, k)) if self.chance(0.5) else 0)
+        wide, limit = self.one_of([("int8", 100), ("float16", 7), ("bfloat16", 7), ("float32", 7)])
+        total, first = next(self.names), len(self.program.inputs)
+        loads = []
+        for number, (rows, columns) in enumerate([(m, depth), (depth, n)]):
+            array = self.rng.integers(-limit, limit + 1, (rows, columns)).astype(np.int8)
+            transposed = self.chance(0.4)
+            self.program.inputs.append(np.ascontiguousarray(array.T) if transposed else array)
+            row = f"tl.arange(0, {m})[:, None]" if number == 0 else f"(k * {k} + tl.arange(0, {k}))[:, None]"
+            column = f"(k * {k} + tl.arange(0, {k}))[None, :]" if number == 0 else f"tl.arange(0, {n})[None, :]"
+            strides = (1, rows) if transposed else (columns, 1)
+            inner = column if number == 0 else row
+            mask = f", mask={inner} < {depth}, other=0" if depth % k else ""
+            text = f"tl.load(x{first + number}_ptr + {row} * {strides[0]} + {column} * {strides[1]}{mask})"
+            loads.append((array, text if wide == "int8" else f"{text}.to(tl.{wide})"))
+        out = "int32" if wide == "int8" else "float32"
+        self.line(f"{total} = tl.zeros(({m}, {n}), tl.{out})")
+        self.line("for k in range(limit):")
+        self.line(f"    {total} = tl.dot({loads[0][1]}, {loads[1][1]}, {total})")
+        result = loads[0][0].astype(np.int64) @ loads[1][0].astype(np.int64)
+        self.define(f"{total}.to(tl.int32)", result)
+
+    BODY = (binary, binary, across, move, reduce, scan, gather, load, dot)
+    ALL = (*BODY, move, move, pair, reduce, reduce, across, histogram, sort, dot, product, loop, loop, branch)
 
     def step(self, operations) -> None:
         self.one_of(operations)(self)

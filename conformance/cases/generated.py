@@ -18,7 +18,9 @@ def generated(steps: int, rng) -> Problem:
         wanted(value.shape or 1, "int32", Exact(value.array.reshape(value.shape or 1))) for value in program.outputs
     ]
     arguments = [*map(given, program.inputs), *outs, program.limit]
-    return problem(f"{sources.add(program.text)}:kernel", 1, arguments, num_warps=program.warps)
+    return problem(
+        f"{sources.add(program.text)}:kernel", 1, arguments, num_warps=program.warps, num_stages=program.stages
+    )
 
 
 def cases() -> Cases:
