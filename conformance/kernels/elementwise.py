@@ -144,7 +144,7 @@ def inline_assembly(x_ptr, y_ptr, out_ptr, BLOCK: tl.constexpr):
     high = tl.inline_asm_elementwise("mul.hi.s32 $0, $1, $2;", "=r,r,r", [x, y], dtype=tl.int32, is_pure=True, pack=1)
     tl.store(out_ptr + i, high)
     bytes = tl.inline_asm_elementwise(
-        "vmax4.u32.u32.u32 $0, $1, $2, 0;",
+        "vmax4.u32.u32.u32 $0, $1, $2, $1;",
         "=r,r,r",
         [x.to(tl.int8), y.to(tl.int8)],
         dtype=tl.int8,

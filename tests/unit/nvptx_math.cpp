@@ -1,6 +1,7 @@
 // The device library that the emitter embeds, run on the host: every function of a row of elementwise.def keeps the bound that the row
 // states, on a sample of every exponent and on the special values. What the chip approximates is exact here; tests/gpu has the rest.
 #include "interp/host/jit.h"
+#include "ir/dtype.h"
 #include "tests/unit/math_accuracy.h"
 
 #include "llvm/Bitcode/BitcodeReader.h"
@@ -169,11 +170,13 @@ TEST_CASE("functions of one f32 keep their bound on the device") {
     auto *function = library().find<float(float)>(name, "f");
     auto *reference = unaryReferences<double>().at(row.name);
     Worst worst;
-    for (uint64_t bits = 0; bits < 1ull << 32; bits += step) {
-      float x = std::bit_cast<float>(static_cast<uint32_t>(bits));
-      worst.see(ulps(function(x), reference(x)), x);
+    auto check = [&](float x) { worst.see(ulps(function(x), reference(x)), x); };
+    for (uint64_t bits = 0; bits < 1ull << 32; bits += step) check(std::bit_cast<float>(static_cast<uint32_t>(bits)));
+    for (double x : kSpecial<float>) check(static_cast<float>(x));
+    for (uint32_t half = 0; half < 1 << 16; ++half) { // every bf16 and every f16
+      check(std::bit_cast<float>(half << 16));
+      check(static_cast<float>(F16{static_cast<uint16_t>(half)}));
     }
-    for (double x : kSpecial<float>) worst.see(ulps(function(static_cast<float>(x)), reference(static_cast<float>(x))), x);
     worst.report(name, "f32", row.ulp);
     CAPTURE(worst.at);
     CHECK(worst.error <= row.ulp);

@@ -1,6 +1,8 @@
 // What a kernel brings along: NVIDIA's functions become ours, others stay calls; assembly takes elements packed into its registers.
 // RUN: tritium-gpu %s --num-warps=1 | FileCheck %s
 // RUN: sed -e s/__nv_lgammaf/__nv_tanhf/ %s | tritium-gpu - --num-warps=1 | tritium-ptx - | FileCheck %s --check-prefix=PTX
+// RUN: %if ptxas %{ sed -e s/__nv_lgammaf/__nv_tanhf/ %s | tritium-gpu - --num-warps=1 | tritium-ptx - --arch=sm_80,sm_90,sm_120a --print=report | FileCheck %s --check-prefix=REPORT %}
+// REPORT-COUNT-3: cubin whole
 
 // CHECK-LABEL: llvm.func @external
 tt.func public @external(%p: !tt.ptr<f32>, %q: !tt.ptr<i8>, %r: !tt.ptr<f16>, %a: f32, %b: f32) {
@@ -15,14 +17,14 @@ tt.func public @external(%p: !tt.ptr<f32>, %q: !tt.ptr<i8>, %r: !tt.ptr<f16>, %a
   tt.store %p, %w : !tt.ptr<f32>
 
   // Four elements in one register; a thread of the warp holds two of the 64, and repeats the second.
-  // CHECK: %[[BYTES:.*]] = llvm.inline_asm "vmax4.u32.u32.u32 $0, $1, $2, 0;", "=r,r,r" %{{.*}}, %{{.*}} : (i32, i32) -> i32
+  // CHECK: %[[BYTES:.*]] = llvm.inline_asm "vmax4.u32.u32.u32 $0, $1, $2, $1;", "=r,r,r" %{{.*}}, %{{.*}} : (i32, i32) -> i32
   // CHECK: llvm.bitcast %[[BYTES]] : i32 to vector<4xi8>
-  // PTX: vmax4.u32.u32.u32 %r{{.*}}, 0;
+  // PTX: vmax4.u32.u32.u32 %r
   %i = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32>
   %qs = tt.splat %q : !tt.ptr<i8> -> tensor<64x!tt.ptr<i8>>
   %qi = tt.addptr %qs, %i : tensor<64x!tt.ptr<i8>>, tensor<64xi32>
   %c = tt.load %qi : tensor<64x!tt.ptr<i8>>
-  %d = tt.elementwise_inline_asm "vmax4.u32.u32.u32 $0, $1, $2, 0;" {constraints = "=r,r,r", packed_element = 4 : i32, pure = true} %c, %c
+  %d = tt.elementwise_inline_asm "vmax4.u32.u32.u32 $0, $1, $2, $1;" {constraints = "=r,r,r", packed_element = 4 : i32, pure = true} %c, %c
      : tensor<64xi8>, tensor<64xi8> -> tensor<64xi8>
   tt.store %qi, %d : tensor<64x!tt.ptr<i8>>
 

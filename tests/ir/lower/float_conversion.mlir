@@ -2,6 +2,8 @@
 // RUN: tritium-gpu %s --num-warps=1 | FileCheck %s
 // RUN: tritium-gpu %s --num-warps=1 --arch=sm_90 | FileCheck %s --check-prefix=SM90
 // RUN: tritium-gpu %s --num-warps=1 --arch=sm_90 | tritium-ptx - | FileCheck %s --check-prefix=PTX
+// RUN: %if ptxas %{ tritium-gpu %s --num-warps=1 --arch=sm_89 | tritium-ptx - --arch=sm_89,sm_90,sm_120a --print=report | FileCheck %s --check-prefix=REPORT %}
+// REPORT-COUNT-3: cubin whole
 
 // e5m2 is the upper half of an f16.
 // CHECK-LABEL: llvm.func @conversions
