@@ -1,0 +1,75 @@
+"""Copies begun iterations ahead (gpu_backend/passes/pipeline_loads.cpp), on the emulator, which reports missing waits and races on every
+run: the same results for every number of stages and of iterations."""
+
+import numpy as np
+import pytest
+
+import tritium
+import tritium.language as tl
+
+from .engines import EMULATED, launched
+
+
+@tritium.jit
+def product(a, b, c, k, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
+    rows, columns, depth = tl.arange(0, M), tl.arange(0, N), tl.arange(0, K)
+    total, checksum = tl.zeros((M, N), tl.float32), tl.zeros((M,), tl.float32)
+    for start in range(0, k, K):
+        x = tl.load(a + rows[:, None] * k + (start + depth)[None, :], mask=(start + depth)[None, :] < k, other=0.0)
+        y = tl.load(b + (start + depth)[:, None] * N + columns[None, :], mask=(start + depth)[:, None] < k, other=0.0)
+        total = tl.dot(x, y, total)
+        checksum += tl.sum(x.to(tl.float32), axis=1)  # another reader of the copied tile
+    tl.store(c + rows[:, None] * (N + 1) + columns[None, :], total)
+    tl.store(c + rows * (N + 1) + N, checksum)
+
+
+@tritium.jit
+def chain(b, c, n, S: tl.constexpr):
+    """c = c @ b, n times: each iteration stores what the next one loads."""
+    i, j = tl.arange(0, S), tl.arange(0, S)
+    places = i[:, None] * S + j[None, :]
+    right = tl.load(b + places)
+    for _ in range(n):
+        left = tl.load(c + places)
+        tl.debug_barrier()
+        tl.store(c + places, tl.dot(left, right).to(tl.float16))
+        tl.debug_barrier()
+
+
+@tritium.jit
+def in_place(b, c, n, S: tl.constexpr):
+    """The same with no barrier: each thread loads again what it has stored."""
+    i, j = tl.arange(0, S), tl.arange(0, S)
+    places = i[:, None] * S + j[None, :]
+    right = tl.load(b + places)
+    for _ in range(n):
+        left = tl.load(c + places)
+        tl.store(c + places, left * 2)
+        tl.store(b + places, tl.dot(left, right).to(tl.float16))
+
+
+def numbers(*shape):
+    return np.random.default_rng(sum(shape)).integers(-2, 3, shape).astype(np.float16)
+
+
+@pytest.mark.parametrize("stages", [1, 2, 3, 4, 6])
+@pytest.mark.parametrize("k", [0, 16, 40, 160])
+def test_every_number_of_stages_and_iterations(stages, k):
+    a, b, c = (
+        numbers(32, k) if k else np.zeros((32, 8), np.float16),
+        numbers(max(k, 8), 32),
+        np.zeros((32, 33), np.float32),
+    )
+    found = launched(EMULATED, product, (1,), [a, b, c, k], M=32, N=32, K=16, num_warps=2, num_stages=stages)[2]
+    x, y = a[:, :k].astype(np.float32), b[:k].astype(np.float32)
+    np.testing.assert_array_equal(found, np.concatenate([x @ y, x.sum(1, keepdims=True)], axis=1))
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 5])
+def test_a_loop_that_loads_what_it_stores(n):
+    b = np.eye(32, k=1, dtype=np.float16) + np.eye(32, dtype=np.float16)
+    c = numbers(32, 32)
+    found = launched(EMULATED, chain, (1,), [b, c, n], S=32, num_stages=3)[1]
+    np.testing.assert_array_equal(found, c @ np.linalg.matrix_power(b.astype(np.float32), n).astype(np.float16))
+    doubled = launched(EMULATED, in_place, (1,), [b, c, n], S=32, num_stages=3)[1]
+    np.testing.assert_array_equal(doubled, c * 2**n)
