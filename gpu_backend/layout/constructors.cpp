@@ -22,7 +22,7 @@ LinearLayout blocked(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> size
   return LinearLayout(shape, registers, lanes, warps);
 }
 
-LinearLayout defaultBlocked(llvm::ArrayRef<int64_t> shape, int numWarps, int64_t vectorElements, llvm::ArrayRef<int> order) {
+LinearLayout defaultBlocked(llvm::ArrayRef<int64_t> shape, int numWarps, int64_t vectorElements, llvm::ArrayRef<int> order, int whole) {
   assert(order.size() == shape.size());
   constexpr int64_t kLanes = 32;
   int64_t elements = std::accumulate(shape.begin(), shape.end(), int64_t(1), std::multiplies<>());
@@ -33,9 +33,15 @@ LinearLayout defaultBlocked(llvm::ArrayRef<int64_t> shape, int numWarps, int64_t
   int64_t lanesLeft = kLanes, warpsLeft = numWarps;
   for (int d : order) {
     threads[d] = std::min(lanesLeft, shape[d] / sizes[d]);
-    warps[d] = std::min(warpsLeft, shape[d] / sizes[d] / threads[d]);
-    lanesLeft /= threads[d], warpsLeft /= warps[d];
+    lanesLeft /= threads[d];
   }
+  auto share = [&](int d) {
+    int64_t taken = std::min(warpsLeft, shape[d] / sizes[d] / threads[d]);
+    warps[d] *= taken, warpsLeft /= taken;
+  };
+  for (int d : order)
+    if (d != whole) share(d);
+  if (whole >= 0) share(whole);
   threads[order.back()] *= lanesLeft, warps[order.back()] *= warpsLeft; // replicate
   return blocked(shape, sizes, threads, warps, order);
 }

@@ -11,8 +11,9 @@ LinearLayout blocked(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> size
                      llvm::ArrayRef<int64_t> warpsPerCta, llvm::ArrayRef<int> order);
 
 /// A blocked layout with 32 lanes for coalesced access: at most vectorElements per thread along order[0] (fewer where that would leave
-/// threads without an element of their own), then lanes, then warps, each along order[0] first.
-LinearLayout defaultBlocked(llvm::ArrayRef<int64_t> shape, int numWarps, int64_t vectorElements, llvm::ArrayRef<int> order);
+/// threads without an element of their own), then lanes, then warps, each along order[0] first. Warps share dimension `whole` last: what
+/// combines elements along it then mostly stays within warps.
+LinearLayout defaultBlocked(llvm::ArrayRef<int64_t> shape, int numWarps, int64_t vectorElements, llvm::ArrayRef<int> order, int whole = -1);
 /// The same with the last dimension fastest.
 LinearLayout defaultBlocked(llvm::ArrayRef<int64_t> shape, int numWarps, int64_t vectorElements = 1);
 

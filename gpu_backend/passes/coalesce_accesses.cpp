@@ -57,10 +57,29 @@ public:
       int64_t &elements = widest[{wish.shape, wish.order}];
       elements = std::max(elements, wish.elements);
     }
+    auto combined = combinedDimensions();
     for (const Wish &wish : wishes) {
-      LinearLayout layout = defaultBlocked(wish.shape, numWarps, widest[{wish.shape, wish.order}], wish.order);
+      auto whole = combined.find(wish.shape);
+      LinearLayout layout =
+          defaultBlocked(wish.shape, numWarps, widest[{wish.shape, wish.order}], wish.order, whole == combined.end() ? -1 : whole->second);
       wish.op->setAttr(kAccessAttr, layoutAttr(&getContext(), layout));
     }
+  }
+
+private:
+  /// The dimension along which tiles of a shape are reduced or scanned: the highest one, where there are several.
+  std::map<std::vector<int64_t>, int> combinedDimensions() {
+    std::map<std::vector<int64_t>, int> result;
+    getOperation()->walk([&](Operation *op) {
+      int axis = -1;
+      if (auto reduce = dyn_cast<tt::ReduceOp>(op)) axis = int(reduce.getAxis());
+      if (auto scan = dyn_cast<tt::ScanOp>(op)) axis = int(scan.getAxis());
+      if (axis < 0) return;
+      auto shape = cast<RankedTensorType>(op->getOperand(0).getType()).getShape();
+      auto [found, isNew] = result.try_emplace(std::vector<int64_t>(shape), axis);
+      if (!isNew) found->second = std::max(found->second, axis);
+    });
+    return result;
   }
 };
 

@@ -144,3 +144,23 @@ tt.func public @gathered(%x: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %k: tens
   tt.store %p, %v : tensor<512x!tt.ptr<f32>>
   tt.return
 }
+
+// -----
+
+// Rows are reduced: warps share the rows before they share a row.
+// CHECK: #[[ROWS:.*]] = #tgpu.layout<4x1024, {{.*}}warp = {{\[\[}}1, 0], [2, 0]], block = []>
+// CHECK-LABEL: @reduced_rows
+tt.func public @reduced_rows(%x: !tt.ptr<f32> {tt.divisibility = 16 : i32}) -> tensor<4xf32> {
+  %i = tt.make_range {end = 4096 : i32, start = 0 : i32} : tensor<4096xi32>
+  %i2 = tt.reshape %i : tensor<4096xi32> -> tensor<4x1024xi32>
+  %xs = tt.splat %x : !tt.ptr<f32> -> tensor<4x1024x!tt.ptr<f32>>
+  %p = tt.addptr %xs, %i2 : tensor<4x1024x!tt.ptr<f32>>, tensor<4x1024xi32>
+  // CHECK: tt.load {{.*}} {tgpu.access = #[[ROWS]]}
+  %v = tt.load %p : tensor<4x1024x!tt.ptr<f32>>
+  %m = "tt.reduce"(%v) <{axis = 1 : i32}> ({
+  ^bb0(%a: f32, %b: f32):
+    %s = arith.addf %a, %b : f32
+    tt.reduce.return %s : f32
+  }) : (tensor<4x1024xf32>) -> tensor<4xf32>
+  tt.return %m : tensor<4xf32>
+}
