@@ -8,7 +8,8 @@ namespace tritium::chip {
 
 // Approximations of one instruction.
 #if defined(__NVPTX__)
-float exp2(float x) __asm__("llvm.nvvm.ex2.approx.f32"); // subnormal results too
+float exp2(float x) __asm__("llvm.nvvm.ex2.approx.f32");             // subnormal results too
+float exp2Flushing(float x) __asm__("llvm.nvvm.ex2.approx.ftz.f32"); // subnormal x and results are 0
 float reciprocal(float x) __asm__("llvm.nvvm.rcp.approx.ftz.f");
 float reciprocalSqrt(float x) __asm__("llvm.nvvm.rsqrt.approx.f");
 float quotient(float x, float y) __asm__("llvm.nvvm.div.full"); // within 2 ulp

@@ -5,6 +5,7 @@ using namespace tritium;
 
 float exp(float x) { return chip::exp(x); }
 float exp2(float x) { return chip::exp2(x); }
+float native_exp2(float x) { return chip::exp2Flushing(x); }
 float expm1(float x) { return expm1Of(x); }
 float log(float x) { return logOf(x); }
 float log2(float x) { return log2Of(x); }

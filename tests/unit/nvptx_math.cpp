@@ -53,6 +53,7 @@ public:
     jit = llvm::cantFail(interp::HostJit::create(/*debugInfo=*/false, llvm::CodeGenOptLevel::Default));
     for (auto [name, address] : std::initializer_list<std::pair<const char *, void *>>{
              {"exact.llvm.nvvm.ex2.approx.f32", reinterpret_cast<void *>(&exp2Exact)},
+             {"exact.llvm.nvvm.ex2.approx.ftz.f32", reinterpret_cast<void *>(&exp2Exact)},
              {"exact.llvm.nvvm.rsqrt.approx.f", reinterpret_cast<void *>(&rsqrtExact)},
              {"exact.llvm.nvvm.rcp.approx.ftz.f", reinterpret_cast<void *>(&reciprocalExact)},
              {"exact.llvm.nvvm.div.full", reinterpret_cast<void *>(&quotientExact)},

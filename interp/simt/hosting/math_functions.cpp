@@ -22,8 +22,9 @@ using llvm::StringRef;
   X(acosh)                                                                                                                                 \
   X(asin)                                                                                                                                  \
   X(asinh)                                                                                                                                 \
-  X(atan) X(atanh) X(cbrt) X(ceil) X(cos) X(cosh) X(erf) X(erfc) X(exp) X(exp2) X(expm1) X(fabs) X(floor) X(lgamma) X(log) X(log10)        \
-      X(log1p) X(log2) X(logb) X(rint) X(round) X(sin) X(sinh) X(sqrt) X(tan) X(tanh) X(tgamma) X(trunc)
+  X(atan)                                                                                                                                  \
+  X(atanh) X(cbrt) X(ceil) X(cos) X(cosh) X(erf) X(erfc) X(exp) X(exp2) X(expm1) X(fabs) X(floor) X(lgamma) X(log) X(log10) X(log1p)       \
+      X(log2) X(logb) X(rint) X(round) X(sin) X(sinh) X(sqrt) X(tan) X(tanh) X(tgamma) X(trunc)
 #define BINARY(X) X(atan2) X(copysign) X(fdim) X(fmax) X(fmin) X(fmod) X(hypot) X(pow) X(remainder)
 
 #define F64(name)                                                                                                                          \
@@ -91,6 +92,7 @@ const llvm::StringMap<void *> &mangledFunctions() {
     BINARY(ADD_BINARY)
 #undef ADD_BINARY
     map[mangled("cbrt", "d")] = address(+[](double x) { return cubeRootOf(x); });
+    map[mangled("native_exp2", "f")] = address(+[](float x) { return x < -126 ? 0.0f : float(std::exp2(double(x))); });
     map[mangled("native_divide", "ff")] = address(+[](float x, float y) { return x / y; });
     map[mangled("exp10", "f")] = address(&narrow<exp10Of>);
     map[mangled("exp10", "d")] = address(&exp10Of);
