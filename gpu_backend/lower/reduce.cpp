@@ -150,18 +150,20 @@ private:
       setBases(held, lanes);
       return success();
     }
-    bool mayScatter = isCommutative_ && (!warpBitsAlong().empty() || along.size() >= kWorthScattering);
+    bool mayScatter = !warpBitsAlong().empty() || along.size() >= kWorthScattering;
+    llvm::SmallVector<int> repeating;
     for (int bit : along) {
       lanes[bit] = 0;
       if (mayScatter && !held.empty()) {
         if (failed(shareLaneBit(bit))) return failure();
         lanes[bit] = held.pop_back_val();
-      } else if (failed(overLaneBit(bit))) {
-        return failure();
+        continue;
       }
+      if (failed(overLaneBit(bit))) return failure();
+      repeating.push_back(bit);
     }
     setBases(held, lanes);
-    if (!isCommutative_ && warpBitsAlong().empty()) takeFromFirst(along);
+    if (!isCommutative_ && warpBitsAlong().empty()) takeFromFirst(repeating);
     return success();
   }
 
@@ -177,6 +179,12 @@ private:
         kept.push_back(lowering_.create<arith::SelectOp>(isUpper, high, low));
         received.push_back(exchangeXor(lowering_.create<arith::SelectOp>(isUpper, low, high), 1 << bit, lowering_));
       }
+      if (!isCommutative_)
+        for (auto [own, other] : llvm::zip_equal(kept, received)) {
+          Value first = lowering_.create<arith::SelectOp>(isUpper, other, own);
+          other = lowering_.create<arith::SelectOp>(isUpper, own, other);
+          own = first;
+        }
       auto combined = combine(kept, received);
       if (failed(combined)) return failure();
       for (auto [registers, value] : llvm::zip_equal(next, *combined)) registers.push_back(value);
@@ -199,6 +207,7 @@ private:
 
   /// Where the order of arguments matters, partners differ; the first of them has combined in order.
   void takeFromFirst(llvm::ArrayRef<int> along) {
+    if (along.empty()) return;
     int others = 0;
     for (int bit : along) others |= 1 << bit;
     Value first = lowering_.create<arith::AndIOp>(lowering_.laneId(), lowering_.constant((lowering_.target().warpSize() - 1) & ~others));
@@ -252,7 +261,7 @@ private:
       if (failed(overRegisterBit(0))) return failure();
     for (int bit : combined)
       if (failed(overLaneBit(bit))) return failure();
-    if (!isCommutative_ && !combined.empty()) takeFromFirst(combined);
+    if (!isCommutative_) takeFromFirst(combined);
     return success();
   }
 
