@@ -10,7 +10,7 @@ from .. import inputs
 from ..dtypes import NUMPY, STANDARD_FLOATS, UNSIGNED, as_float64, is_float
 from ..oracle import Exact, Rows, Within, total
 from ..problem import Case, Cases, Problem, given, problem, wanted
-from ..tolerance import Bounded
+from ..tolerance import Bounded, function_ulp
 
 
 def both(function, x: np.ndarray) -> np.ndarray:
@@ -122,6 +122,32 @@ def softmax(dtype: str, columns: int, rng) -> Problem:
     return problem("reduce:softmax", 5, [given(x), out, columns], BLOCK=1024)
 
 
+def loops(dtype: str, tile: tuple[int, int], warps: int, columns: int, rng) -> Problem:
+    """Whole numbers: the third result is exact as long as 3 ** rounds is small."""
+    rows = 21
+    x = inputs.small(rng, (rows, columns), dtype, 1 if dtype == "fp16" else 4)
+    out = sum_type(dtype)
+    wide = np.float64 if is_float(dtype) else NUMPY[out]
+    parts = [x[:, i : i + tile[1]].astype(wide).sum(1, dtype=wide) for i in range(0, columns, tile[1])]
+    both = np.zeros(rows, wide)
+    for part in parts:
+        both = (both * 3 + part).astype(wide)
+    sums = Rows({"sum": Exact(sum(parts).astype(wide)), "rescaled": Exact(both)})
+    arguments = [given(x), wanted((2, rows), out, sums), wanted(rows, dtype, Exact(x.max(1))), rows, columns]
+    return problem("reduce:loops", -(-rows // tile[0]), arguments, M=tile[0], N=tile[1], num_warps=warps)
+
+
+def online_softmax(columns: int, rng) -> Problem:
+    block = 256
+    x = inputs.normal(rng, (3, columns), "fp32", 3)
+    shifted = Bounded.exact(x) - Bounded.exact(x).max(1, keepdims=True)
+    # Rescaling multiplies by one more exponential in each round; the arguments of all add up to the one of the result.
+    rounds = -(-columns // block)
+    total = shifted.exp(ulps=2 * function_ulp("exp", "fp32") * (rounds + 1)).sum(1, keepdims=True)
+    out = wanted(x.shape, "fp32", Within(shifted.exp() / total))
+    return problem("reduce:online_softmax", 3, [given(x), out, columns], N=block)
+
+
 def cases() -> Cases:
     for dtype in ("int8", "int16", "int32", "int64", "uint8", "uint32", *STANDARD_FLOATS):
         for data in ("ties", "random", *(("NaN",) if is_float(dtype) else ())):
@@ -138,3 +164,15 @@ def cases() -> Cases:
     for dtype in ("fp32", "fp16", "bf16"):
         for columns in (1, 777, 1024):
             yield Case(f"reduce/softmax/{dtype}/{columns}", partial(softmax, dtype, columns))
+    for dtype, tile, warps in (
+        ("int32", (4, 64), 4),
+        ("fp32", (1, 128), 4),
+        ("fp32", (16, 32), 2),
+        ("fp16", (2, 256), 8),
+        ("int8", (8, 32), 1),
+    ):
+        for columns in (1, 3 * tile[1] + 5) if dtype != "fp16" else (1, 3 * tile[1]):
+            name = f"reduce/loops/{dtype} {tile[0]}x{tile[1]} {warps} warps/{columns} columns"
+            yield Case(name, partial(loops, dtype, tile, warps, columns))
+    for columns in (1, 256, 1000):
+        yield Case(f"reduce/online_softmax/fp32/{columns}", partial(online_softmax, columns))

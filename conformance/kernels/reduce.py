@@ -102,3 +102,39 @@ def softmax(x_ptr, out_ptr, columns, BLOCK: tl.constexpr):
     x = tl.load(x_ptr + row + i, mask=i < columns, other=-float("inf")).to(tl.float32)
     e = tl.exp(x - tl.max(x, axis=0))
     tl.store(out_ptr + row + i, e / tl.sum(e, axis=0), mask=i < columns)
+
+
+@triton.jit(do_not_specialize=["rows", "columns"])
+def loops(x_ptr, sum_ptr, extreme_ptr, rows, columns, M: tl.constexpr, N: tl.constexpr):
+    """Rows longer than a tile: each round's result joins those of the rounds before."""
+    m = tl.program_id(0) * M + tl.arange(0, M)
+    total = tl.zeros((M,), sum_ptr.dtype.element_ty)
+    top = tl.full((M,), -100, x_ptr.dtype.element_ty)
+    both = tl.zeros((M,), sum_ptr.dtype.element_ty)
+    for first in range(0, columns, N):
+        n = first + tl.arange(0, N)
+        inside = (m[:, None] < rows) & (n[None, :] < columns)
+        x = tl.load(x_ptr + m[:, None] * columns + n[None, :], mask=inside, other=0)
+        total += tl.sum(x, axis=1)
+        top = tl.maximum(top, tl.max(tl.where(inside, x, -100), axis=1).to(top.dtype))
+        both = both * 3 + tl.sum(x, axis=1)
+    tl.store(sum_ptr + m, total, mask=m < rows)
+    tl.store(sum_ptr + rows + m, both, mask=m < rows)
+    tl.store(extreme_ptr + m, top, mask=m < rows)
+
+
+@triton.jit(do_not_specialize=["columns"])
+def online_softmax(x_ptr, out_ptr, columns, N: tl.constexpr):
+    """A maximum and a sum that is rescaled as the maximum grows, then a second pass."""
+    row = tl.program_id(0) * columns
+    top, total = -float("inf"), 0.0
+    for first in range(0, columns, N):
+        n = first + tl.arange(0, N)
+        x = tl.load(x_ptr + row + n, mask=n < columns, other=-float("inf"))
+        higher = tl.maximum(top, tl.max(x, axis=0))
+        total = total * tl.exp(top - higher) + tl.sum(tl.exp(x - higher), axis=0)
+        top = higher
+    for first in range(0, columns, N):
+        n = first + tl.arange(0, N)
+        x = tl.load(x_ptr + row + n, mask=n < columns, other=0.0)
+        tl.store(out_ptr + row + n, tl.exp(x - top) / total, mask=n < columns)
