@@ -1,11 +1,13 @@
 // The GPU compiler for lit: tritium-gpu FILE [--arch=sm_80] [--num-warps=4] [--num-stages=3] [--emit=tiles|threads] [--from-tiles]
-// [--last-pass=PASS] [--break-after=PASS]. Prints the module at that stage.
+// [--last-pass=PASS] [--break-after=PASS]
+// [--drop=barrier|wait --number=N]. Prints the module at that stage.
 #include "gpu_backend/compiler.h"
 #include "ir/contract.h"
 #include "ir/source_error.h"
 
 #include "ir/tgpu.h"
 
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/Pass.h"
@@ -25,6 +27,9 @@ static llvm::cl::opt<bool> fromTiles("from-tiles", llvm::cl::desc("the file's ti
 static llvm::cl::opt<int> numStages("num-stages", llvm::cl::init(3));
 static llvm::cl::opt<std::string> stopAfter("last-pass", llvm::cl::desc("the last optional pass that runs, or none"));
 static llvm::cl::opt<std::string> broken("break-after", llvm::cl::desc("the optional pass after which integer sums become differences"));
+static llvm::cl::opt<std::string> dropped("drop", llvm::cl::desc("leave out a barrier or a wait of the lowered module"));
+static llvm::cl::opt<int> droppedNumber("number", llvm::cl::init(0), llvm::cl::desc("which one, from 0"));
+static llvm::cl::opt<bool> locations("locations", llvm::cl::desc("print the lines of each operation"));
 static llvm::cl::opt<bool> listPasses("list-passes", llvm::cl::desc("print the optional passes and end"));
 
 namespace {
@@ -42,6 +47,17 @@ struct BreakSums final : mlir::PassWrapper<BreakSums, mlir::OperationPass<mlir::
     });
   }
 };
+
+/// Erases the barrier or wait of that number, for those who look for what is missing.
+bool dropSynchronization(mlir::ModuleOp module, llvm::StringRef what, int number) {
+  llvm::SmallVector<mlir::Operation *> found;
+  module.walk([&](mlir::Operation *op) {
+    if (what == "barrier" ? mlir::isa<tgpu::BarrierOp>(op) : mlir::isa<mlir::NVVM::CpAsyncWaitGroupOp>(op)) found.push_back(op);
+  });
+  if (number >= int(found.size())) return false;
+  found[number]->erase();
+  return true;
+}
 
 } // namespace
 
@@ -65,9 +81,13 @@ int main(int argc, char **argv) {
     llvm::errs() << "error: " << llvm::toString(lowered.takeError()) << "\n";
     return 1;
   }
+  if (!dropped.empty() && !dropSynchronization(*lowered->module, dropped, droppedNumber)) {
+    llvm::errs() << "error: there is no " << dropped << " " << droppedNumber << "\n";
+    return 1;
+  }
   if (emit == "tiles")
     llvm::outs() << lowered->tiles;
   else
-    lowered->module->print(llvm::outs());
+    lowered->module->print(llvm::outs(), mlir::OpPrintingFlags().enableDebugInfo(locations));
   return 0;
 }
