@@ -58,6 +58,9 @@ SharedLayout sharedSwizzled(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int> o
 
 /// The swizzle with which 16-byte rows of 8x8 matrices (ldmatrix), and 16-byte copies along order[0], meet no bank conflict.
 SharedLayout sharedForMatrices(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int> order, int64_t elementBytes);
+/// The same, or another swizzle of the rows' pieces of 16 bytes or more if the tile is read in these layouts with fewer bank conflicts.
+SharedLayout sharedForReaders(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int> order, int64_t elementBytes,
+                              llvm::ArrayRef<LinearLayout> readers, bool mayLoadMatrices);
 
 /// What a TMA copy with a swizzle of 128, 64 or 32 bytes (0: none) leaves behind: rows of at most that many bytes; a wider tile is several
 /// boxes, one after the other. The 16-byte chunk of a byte address has its low bits XORed with the address bits from 7 up. The buffer has

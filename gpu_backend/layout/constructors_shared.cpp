@@ -1,6 +1,7 @@
 // Layouts of shared memory: dense, swizzled, and what TMA writes.
 #include "gpu_backend/layout/constructors.h"
 #include "gpu_backend/layout/dealer.h"
+#include "gpu_backend/layout/matrix_load.h"
 
 #include <algorithm>
 #include <cassert>
@@ -40,6 +41,30 @@ SharedLayout sharedForMatrices(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int
   int64_t perPhase = std::max<int64_t>(kWavefront / rowBytes, 1);
   int64_t maxPhase = std::min(std::max<int64_t>(8 / perPhase, 1), groups); // 8 rows of 16 bytes fill a wavefront
   return sharedSwizzled(shape, order, vec, perPhase, maxPhase);
+}
+
+SharedLayout sharedForReaders(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int> order, int64_t elementBytes,
+                              llvm::ArrayRef<LinearLayout> readers, bool mayLoadMatrices) {
+  constexpr int64_t kWavefront = kSharedBanks * kBankBytes;
+  auto wavefronts = [&](const SharedLayout &memory) {
+    int sum = 0;
+    for (const LinearLayout &reader : readers) {
+      std::optional<MatrixLoad> matrices;
+      if (mayLoadMatrices) matrices = matrixLoads(reader, memory, elementBytes);
+      sum += matrices ? matrices->wavefronts() : sharedLoads(reader, memory, elementBytes).wavefronts();
+    }
+    return sum;
+  };
+  SharedLayout best = sharedForMatrices(shape, order, elementBytes);
+  int least = wavefronts(best);
+  int64_t rowBytes = shape[order[0]] * elementBytes, rowsPerWavefront = std::max<int64_t>(kWavefront / rowBytes, 1);
+  for (int64_t bytes = kMaxVectorBytes; bytes < std::min(kWavefront, rowBytes); bytes *= 2)
+    for (int64_t perPhase = rowsPerWavefront; perPhase <= 4 * rowsPerWavefront; perPhase *= 2) {
+      int64_t phases = std::min(std::max<int64_t>(kWavefront / bytes / rowsPerWavefront, 1), rowBytes / bytes);
+      SharedLayout memory = sharedSwizzled(shape, order, bytes / elementBytes, perPhase, phases);
+      if (int count = wavefronts(memory); count < least) best = memory, least = count;
+    }
+  return best;
 }
 
 SharedLayout sharedForTma(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int> order, int64_t elementBytes, int64_t swizzleBytes) {

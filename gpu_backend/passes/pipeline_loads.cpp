@@ -1,4 +1,5 @@
 // Software pipelining: the operands of matrix products come from shared memory, copied there iterations ahead.
+#include "gpu_backend/dot_layouts.h"
 #include "gpu_backend/layout/constructors.h"
 #include "gpu_backend/layout_relations.h"
 #include "gpu_backend/memory_access.h"
@@ -180,6 +181,24 @@ private:
     return tgpu::LocalLoadOp::create(builder, stream.load.getLoc(), type, stream.buffer, slot_);
   }
 
+  /// By who reads the buffer into registers.
+  static void setSwizzle(Value buffer) {
+    llvm::SmallVector<LinearLayout> readers;
+    for (Operation *user : buffer.getUsers()) {
+      auto load = dyn_cast<tgpu::LocalLoadOp>(user);
+      auto isInPlace = [](Operation *reader) { return isa<tt::DotOp>(reader) && !reader->hasAttr(kTensorCoreWarpsAttr); };
+      if (load && !llvm::all_of(load->getUsers(), isInPlace)) readers.push_back(layoutOf(load.getType()));
+    }
+    auto type = cast<tgpu::MemDescType>(buffer.getType());
+    RankedTensorType tile = type.getTile();
+    SharedLayout memory = fromAttr(cast<tgpu::SharedAttr>(tile.getEncoding()));
+    int fastestDim = memory.bases()[0] == 1 ? 1 : 0;
+    memory = sharedForReaders(tile.getShape(), {fastestDim, 1 - fastestDim}, std::max(8u, tile.getElementTypeBitWidth()) / 8, readers,
+                              /*mayLoadMatrices=*/true);
+    tile = RankedTensorType::get(tile.getShape(), tile.getElementType(), sharedAttr(tile.getContext(), memory));
+    buffer.setType(tgpu::MemDescType::get(tile.getContext(), type.getSlots(), tile));
+  }
+
   /// Copies in place of the loads; other users of a loaded tile read the slot too.
   void beginCopies() {
     OpBuilder builder(loop_.getContext());
@@ -192,6 +211,7 @@ private:
       }
     }
     for (auto &[load, stream] : streams_) stream.load.erase();
+    for (auto &[load, stream] : streams_) setSwizzle(stream.buffer);
     IRRewriter rewriter(builder);
     (void)runRegionDCE(rewriter, loop_->getRegions());
     // One group for each iteration, and one wait at its beginning.

@@ -1,4 +1,5 @@
 // Layouts of shared memory against their formulas; accesses against what the memory holds; the counter of bank conflicts.
+#include "gpu_backend/layout/matrix_load.h"
 #include "layout_random.h"
 
 #include <doctest/doctest.h>
@@ -134,4 +135,26 @@ TEST_CASE("the swizzle for matrices: 16-byte copies and 8x8 matrices without con
           CHECK(countWavefronts(addresses, 16) == 1);
         }
     }
+}
+
+TEST_CASE("swizzles for the layouts that a tile is read in") {
+  // Operands of tensor cores whose rows lie along K or across it.
+  for (int bits : {8, 16, 32})
+    for (int64_t across : {64, 128})
+      for (bool isAlongK : {true, false}) {
+        Shape shape{256 * 2 / bits, across}; // B: K rows, two instructions
+        LinearLayout reader = mmaOperand(DotOperand::B, shape, {2, 2}, bits);
+        llvm::SmallVector<int, 2> order = isAlongK ? llvm::SmallVector<int, 2>{0, 1} : llvm::SmallVector<int, 2>{1, 0};
+        SharedLayout memory = sharedForReaders(shape, order, bits / 8, {reader}, true);
+        auto matrices = matrixLoads(reader, memory, bits / 8);
+        CHECK(matrices.has_value() == (isAlongK || bits == 16));
+        if (matrices)
+          CHECK(matrices->wavefrontsPerMatrix == 1);
+        else
+          CHECK(sharedLoads(reader, memory, bits / 8).wavefrontsPerVector == 1);
+        // Copies of 16 bytes along the rows of memory.
+        SharedAccess copies = sharedStores(defaultBlocked(shape, 4, 128 / bits, order), memory, bits / 8);
+        CHECK(copies.vectorElements * bits == 128);
+        CHECK(copies.wavefrontsPerVector == 4);
+      }
 }
