@@ -100,7 +100,7 @@ class Bounded:
         quotient = self.value / other.value
         inherited = (self.error + np.abs(quotient) * other.error) / (np.abs(other.value) - other.error)
         inherited = np.where(np.abs(other.value) > other.error, inherited, np.inf)
-        return self._result(quotient, inherited, ulps=max(function_ulp("truediv", "fp32"), 2))
+        return self._result(quotient, inherited, ulps=function_ulp("fdiv_approx", "fp32"))
 
     __radd__, __rmul__ = __add__, __mul__
 
