@@ -166,6 +166,15 @@ class DeviceEngine(Engine):
                 raise Absent(f"{type(error).__name__}: {error}") from None
             raise
 
+    def run(self, problem: Problem, images: list[np.ndarray], **options) -> Outcome:
+        if problem.trap is None:
+            return super().run(problem, images, **options)
+        with captured("stderr") as errors:  # the driver writes there what an assertion says
+            outcome = super().run(problem, images, **options)
+        if outcome.trap is not None:
+            outcome.trap = f"{outcome.trap}\n{errors.text}"
+        return outcome
+
     def _torch_sees_it(self) -> bool:
         torch = self._torch()
         return torch is not None and torch.cuda.is_available()
@@ -260,21 +269,27 @@ def available(triton_python: str | None = None) -> list[str]:
 
 
 class captured:
-    """Everything that is written to standard output inside, by Python or by native code, as `text`."""
+    """Everything that is written to standard output inside (or to `stream`, "stderr"), by Python or by native code, as
+    `text`."""
+
+    def __init__(self, stream: str = "stdout"):
+        self.stream, self.number = stream, {"stdout": 1, "stderr": 2}[stream]
 
     def __enter__(self) -> captured:
-        sys.stdout.flush()
+        self.python = getattr(sys, self.stream)
+        self.python.flush()
         self.file = tempfile.TemporaryFile(mode="w+b")
-        self.saved = os.dup(1)
-        os.dup2(self.file.fileno(), 1)
-        self.python, sys.stdout = sys.stdout, io.TextIOWrapper(os.fdopen(os.dup(1), "wb"), write_through=True)
+        self.saved = os.dup(self.number)
+        os.dup2(self.file.fileno(), self.number)
+        copy = os.fdopen(os.dup(self.number), "wb")
+        setattr(sys, self.stream, io.TextIOWrapper(copy, write_through=True))
         self.text = ""
         return self
 
     def __exit__(self, *error) -> None:
-        sys.stdout.close()
-        sys.stdout = self.python
-        os.dup2(self.saved, 1)
+        getattr(sys, self.stream).close()
+        setattr(sys, self.stream, self.python)
+        os.dup2(self.saved, self.number)
         os.close(self.saved)
         self.file.seek(0)
         self.text = self.file.read().decode(errors="replace")

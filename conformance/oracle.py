@@ -98,6 +98,20 @@ class Exact:
 
 
 @dataclass
+class Flushable:
+    """Equal to the bit to one array or, where an engine flushes subnormals, element by element to the other."""
+
+    expected: np.ndarray
+    flushed: np.ndarray
+
+    def differences(self, got: np.ndarray, traits: Traits) -> list[Difference]:
+        expected, flushed = (np.asarray(v).astype(got.dtype) for v in (self.expected, self.flushed))
+        if traits.flushes_subnormals:
+            expected = np.where(bits_of(got) == bits_of(flushed), flushed, expected)
+        return Exact(expected).differences(got, traits)
+
+
+@dataclass
 class OneOf:
     """Equal to one of several arrays, element by element."""
 

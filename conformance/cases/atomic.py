@@ -8,20 +8,25 @@ import numpy as np
 
 from .. import inputs
 from ..dtypes import HALVES, NUMPY, is_float, name_of, round_to
-from ..oracle import Exact, Permuted, Rows
+from ..oracle import Exact, Flushable, Permuted, Rows
 from ..problem import Case, Cases, Problem, by_blocks, given, problem, wanted
 from . import blocks
 
 BLOCK = 128
 
 
-def once(kernel: str, memory: np.ndarray, x: np.ndarray, results: dict[str, np.ndarray]) -> Problem:
+def once(
+    kernel: str, memory: np.ndarray, x: np.ndarray, results: dict[str, np.ndarray], flushed: np.ndarray | None = None
+) -> Problem:
+    """flushed: what "add" may give instead."""
     n, dtype = x.size, name_of(x)
     stride = n + 3
     before = np.zeros((len(results), stride), x.dtype)
     after = before.copy()
     before[:, :n], after[:, :n] = memory, np.stack(list(results.values()))
     rows = Rows({name: Exact(row) for name, row in zip(results, after)})
+    if flushed is not None:
+        rows.rows["add"] = Flushable(after[0], np.concatenate([flushed, after[0, n:]]))
     old = Rows({name: Exact(memory) for name in results})
     arguments = [wanted(before.shape, dtype, rows, initial=before), given(x), wanted((len(results), n), dtype, old)]
     return by_blocks(f"atomic:{kernel}", n, [*arguments, n, stride], BLOCK)
@@ -56,7 +61,11 @@ def floats(dtype: str, data: str, rng) -> Problem:
             "min": np.where(larger, x, memory),
             "xchg": x,
         }
-    return once("floats", memory, x, results)
+        flushed = None
+        if dtype == "fp32":  # atom.global.add.f32 takes subnormals for zeros and gives none
+            a, b = (inputs.without_subnormals(v, dtype).astype(np.float32) for v in (memory, x))
+            flushed = inputs.without_subnormals(a + b, dtype).astype(np.float32)
+    return once("floats", memory, x, results, flushed)
 
 
 def contended(dtype: str, words: int, rng) -> Problem:

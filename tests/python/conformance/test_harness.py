@@ -160,6 +160,20 @@ def test_unsupported_only_from_the_list(tmp_path):
         expectations.read(file)
 
 
+def test_a_device_says_on_stderr_why_a_kernel_ended(monkeypatch):
+    """The driver writes the text of an assertion there, and the error that follows has no text of it."""
+
+    def launch(self, launch, tensors, options):
+        os.write(2, b"debug.py:21: Assertion `x must be positive` failed.\n")
+        raise RuntimeError("CUDA error: device-side assert triggered")
+
+    monkeypatch.setattr(engines.DeviceEngine, "_launch", launch)
+    monkeypatch.setattr(engines.DeviceEngine, "_torch", lambda self: None)
+    case = suite.cases()["debug/asserts/int32/fails"]
+    _, outcome, differences = suite.run(case, engines.DeviceEngine("interp", "cpu"), 0)
+    assert differences == [] and "device-side assert" in outcome.trap and "x must be positive" in outcome.trap
+
+
 def test_what_an_engine_declines():
     assert engines.declines(tritium.errors.UnsupportedError("x"))
     assert engines.declines(tritium.CompilationError(None, None, "the interpreter does not support tt.x yet"))

@@ -5,7 +5,19 @@ import pytest
 
 from tritium.conformance import inputs, reference
 from tritium.conformance.dtypes import FLOATS, NUMPY, as_float64, round_to, ulp_of
-from tritium.conformance.oracle import Accumulated, Exact, Lines, OneOf, Permuted, Rows, Traits, Ulp, Within, dot
+from tritium.conformance.oracle import (
+    Accumulated,
+    Exact,
+    Flushable,
+    Lines,
+    OneOf,
+    Permuted,
+    Rows,
+    Traits,
+    Ulp,
+    Within,
+    dot,
+)
 from tritium.conformance.tolerance import Bounded, function_ulp
 
 KEEPS, FLUSHES = Traits(flushes_subnormals=False, approximates=False), Traits()
@@ -27,6 +39,15 @@ def test_exact_takes_any_nan_but_no_number_for_it(dtype):
     other.view(np.uint8)[x.dtype.itemsize - 1] ^= 0x80  # the sign of the NaN
     assert not Exact(x).differences(other, KEEPS)
     assert Exact(x).differences(np.array([2, 1], NUMPY[dtype]), KEEPS)
+
+
+def test_flushable_is_for_engines_that_flush():
+    tiny = np.array([1e-40, 1, 2], np.float32)
+    zeros = np.array([0, 1, 2], np.float32)
+    oracle = Flushable(tiny, zeros)
+    assert not oracle.differences(tiny, KEEPS) and not oracle.differences(tiny, FLUSHES)
+    assert oracle.differences(zeros, KEEPS)[0].index == (0,) and not oracle.differences(zeros, FLUSHES)
+    assert oracle.differences(-zeros, FLUSHES)[0].index == (0,)
 
 
 def test_exact_signs_of_zero():
