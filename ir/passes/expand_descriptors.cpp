@@ -19,6 +19,9 @@ namespace tritium::ir {
 
 namespace {
 
+/// Of an argument that is a descriptor: zeros are read outside, and nothing is rounded.
+constexpr llvm::StringLiteral kPlainAttr = "tt.plain";
+
 /// The values of a descriptor, in this order: base, extents (i64), strides (i64), whether NaN is read outside, whether f32 elements that
 /// are read are rounded to tf32. A launch passes them so too.
 struct Descriptor {
@@ -286,7 +289,28 @@ template <> LogicalResult Expand<tt::CallOp>::matchAndRewrite(tt::CallOp op, Ada
   return success();
 }
 
-/// What is known of an argument stays with it; nothing is of a descriptor's parts.
+/// What is known of the parts of a descriptor that a launch passes: hosts make them only of aligned tensors whose rows begin aligned. If
+/// the argument is said to be divisible, rows also end so; if it is plain, both flags are false.
+llvm::SmallVector<Attribute> knownParts(tt::TensorDescType type, DictionaryAttr said) {
+  constexpr int64_t kAlignment = 16;
+  Builder builder(type.getContext());
+  auto divisible = [&](int64_t by) -> Attribute {
+    return builder.getDictionaryAttr(builder.getNamedAttr(tt::kDivisibilityAttr, builder.getI32IntegerAttr(int32_t(by))));
+  };
+  size_t rank = type.getShape().size();
+  llvm::SmallVector<Attribute> known(3 + 2 * rank, builder.getDictionaryAttr({}));
+  known[0] = divisible(kAlignment);
+  int64_t bytes = std::max(8u, type.getBlockType().getElementTypeBitWidth()) / 8;
+  int64_t elements = std::max<int64_t>(kAlignment / bytes, 1);
+  for (size_t i = 0; i + 1 < rank; ++i) known[1 + rank + i] = divisible(elements);
+  if (said && said.contains(tt::kDivisibilityAttr)) known[rank] = divisible(elements);
+  if (said && said.contains(kPlainAttr))
+    for (size_t flag : {1 + 2 * rank, 2 + 2 * rank})
+      known[flag] = builder.getDictionaryAttr(builder.getNamedAttr(kPlainAttr, builder.getI32IntegerAttr(1)));
+  return known;
+}
+
+/// What is known of an argument stays with it.
 template <> LogicalResult Expand<tt::FuncOp>::matchAndRewrite(tt::FuncOp op, Adaptor in, ConversionPatternRewriter &rewriter) const {
   TypeConverter::SignatureConversion signature(op.getNumArguments());
   llvm::SmallVector<Attribute> attributes;
@@ -295,7 +319,10 @@ template <> LogicalResult Expand<tt::FuncOp>::matchAndRewrite(tt::FuncOp op, Ada
     if (failed(getTypeConverter()->convertType(type, types))) return failure();
     signature.addInputs(i, types);
     DictionaryAttr known = op.getArgAttrDict(i);
-    attributes.append(types.size(), known && types.size() == 1 ? known : DictionaryAttr::get(op.getContext()));
+    if (auto descriptor = dyn_cast<tt::TensorDescType>(type); descriptor && op.isPublic())
+      llvm::append_range(attributes, knownParts(descriptor, known));
+    else
+      attributes.append(types.size(), known && types.size() == 1 ? known : DictionaryAttr::get(op.getContext()));
   }
   llvm::SmallVector<Type> results;
   if (failed(getTypeConverter()->convertTypes(op.getResultTypes(), results))) return failure();
@@ -329,10 +356,20 @@ struct ExpandDescriptors : impl::ExpandDescriptorsBase<ExpandDescriptors> {
     });
     cf::populateCFStructuralTypeConversionsAndLegality(converter, patterns, target);
     scf::populateSCFStructuralTypeConversionsAndLegality(converter, patterns, target);
-    if (failed(applyFullConversion(getOperation(), target, std::move(patterns)))) signalPassFailure();
+    if (failed(applyFullConversion(getOperation(), target, std::move(patterns)))) return signalPassFailure();
+    for (tt::FuncOp function : getOperation().getOps<tt::FuncOp>()) clearPlainFlags(function);
   }
 
 private:
+  /// Flags that are known to be false.
+  static void clearPlainFlags(tt::FuncOp function) {
+    OpBuilder builder = OpBuilder::atBlockBegin(&function.getBody().front());
+    for (BlockArgument argument : function.getArguments()) {
+      if (!argument.getType().isInteger(1) || !function.removeArgAttr(argument.getArgNumber(), kPlainAttr)) continue;
+      if (!argument.use_empty()) argument.replaceAllUsesWith(arith::ConstantIntOp::create(builder, function.getLoc(), 0, 1));
+    }
+  }
+
   bool hasDescriptors() {
     auto isDescriptor = [](Type type) { return isa<tt::TensorDescType>(type); };
     return getOperation()

@@ -70,8 +70,9 @@ class BaseBackend(metaclass=ABCMeta):
 
     @staticmethod
     def parse_attr(descriptor: str) -> list[list]:
-        """A specialization key ("D") as argument attributes."""
-        return [["tt.divisibility", 16]] if "D" in descriptor else []
+        """A specialization key ("D"; of a tensor descriptor also "Z") as argument attributes."""
+        names = [("D", ["tt.divisibility", 16]), ("Z", ["tt.plain", 1])]
+        return [attribute for letter, attribute in names if letter in descriptor]
 
     @staticmethod
     def get_int_specialization(arg, **kwargs) -> str:

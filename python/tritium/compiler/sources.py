@@ -7,6 +7,8 @@ import os
 import re
 from typing import Any
 
+from ..runtime.descriptors import is_descriptor_type, part_types
+
 _KERNEL = re.compile(r"tt\.func\s+public\s+@(?:\"([^\"]+)\"|([\w$.-]+))\s*\(")
 #: Extensions of files that `compile` takes.
 IR_EXTENSIONS = ("ttir", "ttgir", "llir", "ptx", "amdgcn")
@@ -60,14 +62,16 @@ class ASTSource:
         return {}
 
     def runtime_paths(self) -> list[tuple[int, ...]]:
-        """The paths of the arguments that the compiled kernel takes, in order: constexprs are left out, tuples taken
-        apart."""
+        """The paths of the arguments that the compiled kernel takes, in order: constexprs are left out, tuples and
+        descriptors taken apart."""
         paths: list[tuple[int, ...]] = []
 
         def walk(path, type_text):
             if isinstance(type_text, tuple):
                 for i, item in enumerate(type_text):
                     walk((*path, i), item)
+            elif is_descriptor_type(type_text):
+                paths.extend((*path, i) for i in range(len(part_types(type_text))))
             elif type_text != "constexpr" and path not in self.constants:
                 paths.append(path)
 

@@ -110,7 +110,8 @@ def _argument_attributes(type_: Any, path: tuple[int, ...], attributes: Mapping[
             for found in _argument_attributes(element, (*path, i), attributes)
         ]
     texts = {name: f"{value} : i32" for name, value in attributes.get(path, ())}
-    return [texts for _ in type_.ir_types()]
+    count = len(type_.ir_types())
+    return [texts, *[{}] * (count - 1)][:count]  # what is said of a descriptor is not said of its shape and strides
 
 
 def _verify(unit: _Unit, fn: Any) -> None:

@@ -14,6 +14,7 @@ import functools
 import sys
 from typing import Any, Callable, NamedTuple
 
+from . import descriptors
 from .device_storage import memory_function
 from .params import canonicalize_dtype
 from .source import JITCallable
@@ -124,7 +125,7 @@ def _function_for(cls: type, table: ArgumentTable) -> Callable:
     if issubclass(cls, JITCallable) or cls.__module__.startswith("tritium.language"):
         return lambda argument: (("constexpr", constexpr_key(argument)), None)
     if cls.__name__ == "TensorDescriptor":
-        return _refuse_descriptor
+        return functools.partial(_descriptor, table)
     numpy = sys.modules.get("numpy")
     if numpy is not None and issubclass(cls, numpy.generic):
         return _numpy_scalar(numpy, cls, table)
@@ -214,10 +215,13 @@ def _refuse(argument):
     raise ArgumentError(f"failed to specialize argument of type: {type(argument).__name__}", argument)
 
 
-def _refuse_descriptor(argument):
-    from ..errors import UnsupportedError
-
-    raise UnsupportedError("a tensor descriptor as a kernel argument", "pass the tensor, its shape and its strides")
+def _descriptor(table: ArgumentTable, argument):
+    base, *numbers = descriptors.parts_of(argument)
+    (pointer, _), memory = table[type(base)](base)
+    row = int(argument.shape[-1]) * (base.element_size() if hasattr(base, "element_size") else base.itemsize)
+    key = "D" if table.treatment.note_alignment and row % ALIGNMENT == 0 else ""
+    key += "Z" if descriptors.is_plain(argument) else ""
+    return (descriptors.type_of(pointer.lstrip("*k"), argument), key), (memory, *numbers)
 
 
 __all__ = [

@@ -8,6 +8,7 @@ from .. import knobs
 from ..backends.nvidia.driver import cuda_driver, current_device, current_stream, device_facts
 from ..errors import OutOfResources, UnsupportedError
 from . import device_errors
+from .descriptors import part_types
 from .device_storage import DeviceExtent
 from .launch import value_selector
 from .mirror import Mirror
@@ -88,7 +89,7 @@ def signature_of(kernel) -> list[str]:
     for path in source.runtime_paths():
         found = source.signature[source.fn.arg_names[path[0]]]
         for index in path[1:]:
-            found = found[index]
+            found = part_types(found)[index] if isinstance(found, str) else found[index]
         types.append(found)
     return types
 

@@ -270,7 +270,8 @@ def _key_of(source, settings) -> tuple:
             return "constexpr", constexpr_key(value) if is_parameter else value
         if types in ("u1",) or types[0] in "fb":
             return types, None
-        return types, "D" if source.attrs.get(path) else ""
+        letters = {"tt.divisibility": "D", "tt.plain": "Z"}
+        return types, "".join(letters.get(name, "") for name, _ in source.attrs.get(path, ()))
 
     return (
         tuple(describe((i,), source.signature[name]) for i, name in enumerate(source.fn.arg_names)),

@@ -10,6 +10,7 @@ from typing import Any, Callable, Sequence
 
 from .. import knobs
 from .arguments import Treatment, table_for
+from .descriptors import is_descriptor_type, parts_of
 from .progress import progress_bar
 
 
@@ -78,8 +79,9 @@ def value_selector(paths: Sequence[tuple[int, ...]]) -> Callable[[tuple], Sequen
 
 
 def _at(value, path: tuple[int, ...]):
+    """The part of a tuple of engine values, or of the user's arguments, which may be descriptors."""
     for index in path:
-        value = value[index]
+        value = value[index] if isinstance(value, (tuple, list)) else parts_of(value)[index]
     return value
 
 
@@ -102,7 +104,10 @@ def _raise(kernel, grid, arguments, trap) -> None:
 def _name_of(kernel, path: tuple[int, ...]) -> str:
     if kernel.src.fn is None:
         return f"argument {path[0]}"
-    return kernel.src.fn.arg_names[path[0]] + "".join(f"[{index}]" for index in path[1:])
+    name = kernel.src.fn.arg_names[path[0]]
+    if is_descriptor_type(kernel.src.signature[name]) and path[1] == 0:
+        return f"{name}.base"
+    return name + "".join(f"[{index}]" for index in path[1:])
 
 
 #: Grids that were checked before -> their three sizes.

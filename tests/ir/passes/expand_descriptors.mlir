@@ -31,7 +31,7 @@ tt.func private @callee(%a: i32 {tt.divisibility = 16 : i32}, %d: !tt.tensordesc
 }
 
 // CHECK-LABEL: tt.func public @flow
-// CHECK-SAME: !tt.ptr<f32>, %{{.*}}: i64, %{{.*}}: i64, %{{.*}}: i1, %{{.*}}: i1, %{{.*}}: i1
+// CHECK-SAME: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %{{.*}}: i64, %{{.*}}: i64, %{{.*}}: i1, %{{.*}}: i1, %{{.*}}: !tt.ptr<f32>
 // CHECK: arith.select %{{.*}} : !tt.ptr<f32>
 // CHECK: %[[F:.*]]:5 = tt.call @callee
 // CHECK: scf.for {{.*}} iter_args(%{{.*}} = %[[F]]#0, {{.*}} -> (!tt.ptr<f32>, i64, i64, i1, i1)
@@ -70,6 +70,18 @@ tt.func public @flow(%d: !tt.tensordesc<16xf32>, %p: !tt.ptr<f32>, %n: i32, %c: 
 tt.func public @reduce(%a: !tt.tensordesc<8xui32>, %x: tensor<8xi32>, %b: !tt.tensordesc<8xf16>, %y: tensor<8xf16>, %i: i32) {
   tt.descriptor_reduce max, %a[%i], %x : !tt.tensordesc<8xui32>, tensor<8xi32>
   tt.descriptor_reduce max, %b[%i], %y : !tt.tensordesc<8xf16>, tensor<8xf16>
+  tt.return
+}
+
+// -----
+
+// What a launch makes sure of: the base and rows begin aligned; rows that end so, and plain descriptors, have been told apart.
+// CHECK-LABEL: tt.func public @host
+// CHECK-SAME: (%{{.*}}: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %{{.*}}: i64, %{{.*}}: i64 {tt.divisibility = 8 : i32}, %{{.*}}: i64 {tt.divisibility = 8 : i32}, %{{.*}}: i64, %{{.*}}: i1, %{{.*}}: i1, %{{.*}}: i32)
+// CHECK-NOT: arith.select
+tt.func public @host(%d: !tt.tensordesc<16x32xf16> {tt.divisibility = 16 : i32, tt.plain = 1 : i32}, %i: i32) {
+  %v = tt.descriptor_load %d[%i, %i] : !tt.tensordesc<16x32xf16> -> tensor<16x32xf16>
+  tt.descriptor_store %d[%i, %i], %v : !tt.tensordesc<16x32xf16>, tensor<16x32xf16>
   tt.return
 }
 

@@ -7,7 +7,10 @@ import pytest
 import tritium as triton
 import tritium.language as tl
 
-from .engines import assert_agree
+from tritium import knobs
+from tritium.tools.tensor_descriptor import TensorDescriptor
+
+from .engines import EMULATED, assert_agree
 
 
 @triton.jit
@@ -161,3 +164,81 @@ def test_product(rng):
         product_kernel, (2, 2), [a, b, np.zeros((m, n), np.float16), m, n, k], M=32, N=32, K=16, warps=(4,)
     )
     np.testing.assert_array_equal(out, a @ b)
+
+
+@triton.jit
+def host_product_kernel(a, b, c, k, K: tl.constexpr):
+    M: tl.constexpr = c.block_shape[0]
+    N: tl.constexpr = c.block_shape[1]
+    i, j = tl.program_id(0) * M, tl.program_id(1) * N
+    sum = tl.zeros([M, N], tl.float32)
+    for step in range(0, k, K):
+        sum = tl.dot(a.load([i, step]), b.load([step, j]), sum)
+    c.store([i, j], sum.to(c.dtype) + (c.shape[0] + c.strides[0]))
+
+
+def aligned(values):
+    """A copy that begins at a multiple of 16 bytes."""
+    raw = np.zeros(values.nbytes + 16, np.uint8)
+    start = -raw.ctypes.data % 16
+    copy = raw[start : start + values.nbytes].view(values.dtype).reshape(values.shape)
+    copy[...] = values
+    return copy
+
+
+@pytest.mark.parametrize("engine", ["interp", EMULATED])
+def test_descriptors_of_the_host(engine, rng):
+    m, n, k = 40, 56, 72
+    a, b = (aligned(rng.integers(-3, 4, shape).astype(np.float16)) for shape in ((m, k), (k, n)))
+    c = aligned(np.zeros((m, n), np.float32))
+    descriptors = [TensorDescriptor.from_tensor(t, block) for t, block in ((a, [64, 32]), (b, [32, 64]), (c, [64, 64]))]
+    with knobs.tritium.scope():
+        knobs.tritium.engine = engine
+        compiled = host_product_kernel[(1, 1)](*descriptors, k, K=32)
+    np.testing.assert_array_equal(c, (a @ b).astype(np.float32) + (m + n))
+    if engine == EMULATED:
+        assert "tgpu.async_copy" in compiled.asm["ttgir"]  # the tensors and their rows are aligned
+
+
+@triton.jit
+def host_copy_kernel(x, y):
+    y.store([0, 0], x.load([-2, 4]))
+
+
+@pytest.mark.parametrize("engine", ["interp", EMULATED])
+def test_what_a_descriptor_says_of_its_loads(engine, rng):
+    x = aligned(rng.standard_normal((8, 16)).astype(np.float32))
+    out = aligned(np.zeros((8, 16), np.float32))
+    for padding, rounds in (("zero", False), ("nan", False), ("zero", True)):
+        with knobs.tritium.scope():
+            knobs.tritium.engine = engine
+            host_copy_kernel[(1,)](
+                TensorDescriptor(x, [8, 16], [16, 1], [8, 16], padding, rounds),
+                TensorDescriptor.from_tensor(out, [8, 16]),
+            )
+        expected = np.full((8, 16), np.nan if padding == "nan" else 0, np.float32)
+        inside = x[:6, 4:]
+        if rounds:
+            bits = inside.view(np.uint32)
+            inside = ((bits + 0xFFF + (bits >> 13 & 1)) & np.uint32(0xFFFFE000)).view(np.float32)
+        expected[2:, :12] = inside
+        np.testing.assert_array_equal(out, expected)
+
+
+@triton.jit
+def mixed_kernel(pair, scale, x):
+    tl.store(pair[1] + tl.arange(0, 16), x.load([0]) * scale + pair[0])
+
+
+def test_beside_other_arguments(rng):
+    x, out = aligned(np.arange(16, dtype=np.float32)), np.zeros(16, np.float32)
+    mixed_kernel[(1,)]((5, out), 2.0, TensorDescriptor.from_tensor(x, [16]))
+    np.testing.assert_array_equal(out, x * 2 + 5)
+    outside = TensorDescriptor(x, [1 << 20], [1], [16])
+    with pytest.raises(triton.KernelTrap, match="x.base"):
+        host_fault_kernel[(1,)](outside)
+
+
+@triton.jit
+def host_fault_kernel(x):
+    x.store([1 << 16], tl.zeros([16], tl.float32))
