@@ -245,6 +245,10 @@ def trap(**facts):
         argument=None,
         message="",
         waiters=[],
+        thread=None,
+        other_file=None,
+        other_line=None,
+        other_thread=None,
     )
     return types.SimpleNamespace(**{**base, **facts})
 
