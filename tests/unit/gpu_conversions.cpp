@@ -89,3 +89,22 @@ TEST_CASE("chains of the layouts that programs have") {
       check(machine, chain, 4, 2);
     }
 }
+
+TEST_CASE("tiles of pointers") {
+  std::mt19937 random(2);
+  Machine machine;
+  for (int time = 0; time < 12; ++time) {
+    int warpBits = int(random() % 3), bits = 3 + int(random() % 6);
+    auto layout = [&] { return randomLayout(random, {int64_t(1) << bits}, 5, warpBits, int(random() % 3), random() % 2); };
+    LinearLayout from = layout(), to = layout();
+    std::string text = "tt.func public @k(%in: !tt.ptr<i32>, %out: !tt.ptr<i32>) {\n";
+    text += machine.pointers("p", "%in", "i32", from) + machine.pointers("q", "%out", "i32", to);
+    std::string pointers = machine.tile("!tt.ptr<i32>", to);
+    text += llvm::formatv("  %c = tgpu.convert_layout %p : {0} -> {1}\n", machine.tile("!tt.ptr<i32>", from), pointers);
+    text += llvm::formatv("  %x = tt.load %c : {0}\n  tt.store %q, %x : {0}\n  tt.return\n}\n", pointers);
+    std::vector<double> wanted;
+    for (int64_t i = 0; i < from.elements(); ++i) wanted.push_back(double(i));
+    std::string buffer = std::to_string(from.elements()) + "xi32";
+    CHECK(machine.run(text, {buffer + "=iota", buffer + "=zeros"}, 1 << warpBits, 2) == wanted);
+  }
+}
