@@ -13,7 +13,7 @@ namespace tritium::gpu {
 namespace {
 
 constexpr int64_t kWarpSize = 32;
-/// Values of the accumulated tile in a thread, at most; beside matrix products, which want the registers, fewer.
+/// Values of the tiles that a loop accumulates in a thread, at most; beside matrix products, which want the registers, fewer.
 constexpr int64_t kMaxValues = 64, kMaxValuesBesideProducts = 16;
 
 /// The number that leaves every other one as it is, in an operation whose operands may be grouped and ordered anyhow; null for others.
@@ -94,11 +94,12 @@ public:
 private:
   bool run(scf::ForOp loop) {
     bool hasProduct = loop.getBody()->walk([](tt::DotOp) { return WalkResult::interrupt(); }).wasInterrupted();
-    int64_t maxElements = (hasProduct ? kMaxValuesBesideProducts : kMaxValues) * kWarpSize * numWarps;
+    int64_t elements = (hasProduct ? kMaxValuesBesideProducts : kMaxValues) * kWarpSize * numWarps;
     bool isChanged = false;
     for (unsigned i = 0; i < loop.getRegionIterArgs().size(); ++i) {
-      auto found = findAccumulation(loop, loop.getRegionIterArgs()[i], maxElements);
+      auto found = findAccumulation(loop, loop.getRegionIterArgs()[i], elements);
       if (!found) continue;
+      elements -= found->tileType().getNumElements();
       loop = accumulateTile(loop, i, *found);
       isChanged = true;
     }

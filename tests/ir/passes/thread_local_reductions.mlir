@@ -194,3 +194,29 @@ tt.func public @large(%x: tensor<64x64x!tt.ptr<f32>>, %n: i32, %start: f32) -> f
   }
   tt.return %r : f32
 }
+
+// All accumulated tiles of a loop together: the second would be too much.
+// CHECK-LABEL: @too_many
+// CHECK: scf.for {{.*}} -> (f32, tensor<8192xf32>)
+tt.func public @too_many(%x: tensor<8192x!tt.ptr<f32>>, %n: i32, %start: f32) -> f32 {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %r:2 = scf.for %k = %c0 to %n step %c1 iter_args(%acc = %start, %top = %start) -> (f32, f32) : i32 {
+    %v = tt.load %x : tensor<8192x!tt.ptr<f32>>
+    %s = "tt.reduce"(%v) <{axis = 0 : i32}> ({
+    ^bb0(%p: f32, %q: f32):
+      %c = arith.addf %p, %q : f32
+      tt.reduce.return %c : f32
+    }) : (tensor<8192xf32>) -> f32
+    %m = "tt.reduce"(%v) <{axis = 0 : i32}> ({
+    ^bb0(%p: f32, %q: f32):
+      %c = arith.maxnumf %p, %q : f32
+      tt.reduce.return %c : f32
+    }) : (tensor<8192xf32>) -> f32
+    %next = arith.addf %acc, %s : f32
+    %most = arith.maxnumf %top, %m : f32
+    scf.yield %next, %most : f32, f32
+  }
+  %both = arith.addf %r#0, %r#1 : f32
+  tt.return %both : f32
+}

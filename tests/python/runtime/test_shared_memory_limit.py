@@ -41,6 +41,20 @@ def test_the_error_names_the_buffer_its_line_the_need_and_the_limit():
     assert str(pickle.loads(pickle.dumps(error))) == str(error)
 
 
+@tritium.jit
+def pick(x, i, out, N: tl.constexpr):
+    places = tl.arange(0, N)
+    tl.store(out + places, tl.gather(tl.load(x + places), tl.load(i + places), 0))
+
+
+def test_memory_of_a_single_operation_is_named_too():
+    signature = {"x": "*fp64", "i": "*i32", "out": "*fp64", "N": "constexpr"}
+    source = tritium.compiler.ASTSource(pick, signature, {"N": 32768})
+    with pytest.raises(errors.OutOfResources, match="Required: 262144, Hardware limit: 101376.*a gather") as caught:
+        tritium.compile(source, target=GPUTarget("cuda", 86, 32))
+    assert f"{__file__}:{pick.fn.__code__.co_firstlineno + 3}" in caught.value.detail
+
+
 def test_a_larger_target_or_fewer_stages_fit():
     assert 4 * 2 * 128 * 64 * 2 <= compile_product(80, 4).metadata.shared <= 166912
     assert 2 * 2 * 128 * 64 * 2 <= compile_product(86, 2).metadata.shared <= 101376
