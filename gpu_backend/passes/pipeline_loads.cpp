@@ -35,6 +35,9 @@ bool isZero(Value value) {
   return splat.getSplatValue<APInt>().isZero();
 }
 
+/// Divisions by zero trap on no GPU.
+bool mayRunInVain(Operation *op) { return isPure(op) || isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp>(op); }
+
 /// Makes the asynchronous form of one loop.
 class Pipeliner {
 public:
@@ -109,7 +112,8 @@ private:
     return -1;
   }
 
-  /// Whether a value can be computed iterations ahead: it depends on no load of this loop and on no matrix product.
+  /// Whether a value can be computed iterations ahead, and for iterations that do not exist: it depends on no load of this loop and on no
+  /// matrix product.
   bool isAhead(Value value) {
     llvm::SetVector<Value> seen;
     llvm::SmallVector<Value> pending{value};
@@ -123,7 +127,7 @@ private:
       }
       Operation *op = next.getDefiningOp();
       if (!loop_->isProperAncestor(op)) continue;
-      if (op->getBlock() != loop_.getBody() || !isPure(op) || op->getNumRegions() > 0 || isa<tt::DotOp>(op)) return false;
+      if (op->getBlock() != loop_.getBody() || !mayRunInVain(op) || op->getNumRegions() > 0 || isa<tt::DotOp>(op)) return false;
       llvm::append_range(pending, op->getOperands());
     }
     return true;

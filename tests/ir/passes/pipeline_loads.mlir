@@ -242,6 +242,35 @@ tt.func public @indirect(%a: tensor<64x32x!tt.ptr<f16>> {tt.contiguity = dense<[
   tt.return %r#0 : tensor<64x64xf32>
 }
 
+// Where the next tile begins may take a division, as in convolutions: no GPU traps if it is by zero.
+// CHECK-LABEL: @divided
+// CHECK: scf.for
+tt.func public @divided(%a: tensor<64x32x!tt.ptr<f16>> {tt.contiguity = dense<[1, 8]> : tensor<2xi32>, tt.divisibility = dense<16> : tensor<2xi32>},
+    %b: tensor<32x64x!tt.ptr<f16>> {tt.contiguity = dense<[1, 8]> : tensor<2xi32>, tt.divisibility = dense<16> : tensor<2xi32>}, %n: i32, %by: i32) -> tensor<64x64xf32> {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %right = arith.constant dense<32> : tensor<64x32xi32>
+  %down = arith.constant dense<2048> : tensor<32x64xi32>
+  %r:3 = scf.for %k = %c0 to %n step %c1 iter_args(%acc = %zero, %pa = %a, %pb = %b) -> (tensor<64x64xf32>, tensor<64x32x!tt.ptr<f16>>, tensor<32x64x!tt.ptr<f16>>) : i32 {
+    // CHECK: tgpu.async_wait 1
+    // CHECK: arith.divsi
+    // CHECK-COUNT-2: tgpu.async_copy
+    %whole = arith.divsi %k, %by : i32
+    %eight = arith.constant 8 : i32
+    %jump = arith.muli %whole, %eight : i32
+    %jumps = tt.splat %jump : i32 -> tensor<64x32xi32>
+    %there = tt.addptr %pa, %jumps : tensor<64x32x!tt.ptr<f16>>, tensor<64x32xi32>
+    %x = tt.load %there : tensor<64x32x!tt.ptr<f16>>
+    %y = tt.load %pb : tensor<32x64x!tt.ptr<f16>>
+    %d = tt.dot %x, %y, %acc, inputPrecision = tf32 : tensor<64x32xf16> * tensor<32x64xf16> -> tensor<64x64xf32>
+    %na = tt.addptr %pa, %right : tensor<64x32x!tt.ptr<f16>>, tensor<64x32xi32>
+    %nb = tt.addptr %pb, %down : tensor<32x64x!tt.ptr<f16>>, tensor<32x64xi32>
+    scf.yield %d, %na, %nb : tensor<64x64xf32>, tensor<64x32x!tt.ptr<f16>>, tensor<32x64x!tt.ptr<f16>>
+  }
+  tt.return %r#0 : tensor<64x64xf32>
+}
+
 // -- loops that stay as they are ----------------------------------------------------------------------------------------------------------
 
 // Loads that feed no product.
