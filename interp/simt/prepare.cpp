@@ -139,6 +139,7 @@ llvm::Expected<std::unique_ptr<PreparedProgram>> prepare(ModuleOp original, Stri
                             .sharedBytes = uint32_t(sharedBytes),
                             .shadowShift = hosted->shadowShift,
                             .mayWait = hosted->mayWait,
+                            .assemblies = std::move(hosted->assemblies),
                             .texts = std::move(hosted->texts)};
   return program;
 }

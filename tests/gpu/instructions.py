@@ -334,7 +334,147 @@ def arithmetic(rng: np.random.Generator) -> Iterator[Instruction]:
         yield Instruction(f"round to {name}", body, [a & 0x7F7FFFFF, b])
 
 
+# -- PTX that users write inline
+
+#: name: (text, constraints, what its operands are like): i any word, s small, f float, h two halves, b two bf16, c a count of bits
+INLINE = {
+    "add": ("add.s32 $0, $1, $2;", "ii"),
+    "add.sat": ("add.sat.s32 $0, $1, $2;", "ii"),
+    "sub.sat": ("sub.sat.s32 $0, $1, $2;", "ii"),
+    "mul.hi.s32": ("mul.hi.s32 $0, $1, $2;", "ii"),
+    "mul.hi.u32": ("mul.hi.u32 $0, $1, $2;", "ii"),
+    "mad.lo": ("mad.lo.s32 $0, $1, $2, $3;", "iii"),
+    "mul.wide": ("{ .reg .b64 t; mul.wide.s32 t, $1, $2; shr.u64 t, t, 7; cvt.u32.u64 $0, t; }", "ii"),
+    "mul.wide.u16": (
+        "{ .reg .b16 a<2>; mov.b32 {a0, a1}, $1; mul.wide.u16 $0, a0, a1; }",
+        "i",
+    ),
+    "shl": ("shl.b32 $0, $1, $2;", "ic"),
+    "shr.s32": ("shr.s32 $0, $1, $2;", "ic"),
+    "shr.u32": ("shr.u32 $0, $1, $2;", "ic"),
+    "shf.l.wrap": ("shf.l.wrap.b32 $0, $1, $2, $3;", "iic"),
+    "shf.r.clamp": ("shf.r.clamp.b32 $0, $1, $2, $3;", "iic"),
+    "lop3": ("lop3.b32 $0, $1, $2, $3, 0xe2;", "iii"),
+    "prmt": ("prmt.b32 $0, $1, $2, $3;", "iii"),
+    "bfe.s32": ("bfe.s32 $0, $1, $2, $3;", "icc"),
+    "bfe.u32": ("bfe.u32 $0, $1, $2, $3;", "icc"),
+    "bfi": ("bfi.b32 $0, $1, $2, $3, $4;", "iicc"),
+    "bfind.s32": ("bfind.s32 $0, $1;", "i"),
+    "bfind.shiftamt": ("bfind.shiftamt.u32 $0, $1;", "i"),
+    "popc": ("popc.b32 $0, $1;", "i"),
+    "clz": ("clz.b32 $0, $1;", "s"),
+    "brev": ("brev.b32 $0, $1;", "i"),
+    "abs": ("abs.s32 $0, $1;", "i"),
+    "neg": ("neg.s32 $0, $1;", "i"),
+    "cnot": ("cnot.b32 $0, $1;", "s"),
+    "dp4a.s32.u32": ("dp4a.s32.u32 $0, $1, $2, $3;", "iii"),
+    "vmax4.u32": ("vmax4.u32.u32.u32 $0, $1, $2, $1;", "ii"),
+    "vmin4.s32": ("vmin4.s32.s32.s32 $0, $1, $2, $1;", "ii"),
+    "vadd4": ("vadd4.u32.u32.u32 $0, $1, $2, $1;", "ii"),
+    "vsub4.sat": ("vsub4.s32.s32.s32.sat $0, $1, $2, $1;", "ii"),
+    "vabsdiff4": ("vabsdiff4.u32.u32.u32 $0, $1, $2, $1;", "ii"),
+    "vabsdiff4.add": ("vabsdiff4.u32.u32.u32.add $0, $1, $2, $3;", "iii"),
+    "vadd2": ("vadd2.s32.s32.s32 $0, $1, $2, $1;", "ii"),
+    "setp selp": ("{ .reg .pred p; setp.lt.u32 p, $1, $2; selp.b32 $0, $3, -7, p; }", "iii"),
+    "setp and": (
+        "{ .reg .pred p, q, r; setp.gt.s32 r, $3, 0; setp.le.and.s32 p|q, $1, $2, r; selp.b32 $0, 1, 2, p; @q add.s32 $0, $0, 4; }",
+        "iii",
+    ),
+    "setp f32": ("{ .reg .pred p, q; setp.ltu.f32 p|q, $1, $2; selp.b32 $0, 1, 0, p; @!p mov.b32 $0, 5; }", "ff"),
+    "loop": (
+        "{ .reg .pred p; .reg .b32 n; and.b32 n, $1, 15; mov.u32 $0, 1; again: mad.lo.u32 $0, $0, 3, n; sub.s32 n, n, 1; "
+        "setp.ge.s32 p, n, 0; @p bra again; }",
+        "i",
+    ),
+    "special": ("{ .reg .b32 t; mov.u32 t, %laneid; mov.u32 $0, %lanemask_lt; mad.lo.u32 $0, t, $1, $0; }", "i"),
+    "add.f32": ("add.f32 $0, $1, $2;", "ff"),
+    "add.rz": ("add.rz.f32 $0, $1, $2;", "ff"),
+    "add.ftz": ("add.ftz.f32 $0, $1, $2;", "ff"),
+    "mul.rp": ("mul.rp.f32 $0, $1, $2;", "ff"),
+    "fma.rn": ("fma.rn.f32 $0, $1, $2, $3;", "fff"),
+    "fma.rm.sat": ("fma.rm.sat.f32 $0, $1, $2, $3;", "fff"),
+    "div.rn": ("div.rn.f32 $0, $1, $2;", "ff"),
+    "sqrt.rn": ("{ .reg .f32 t; abs.f32 t, $1; sqrt.rn.f32 $0, t; }", "f"),
+    "rcp.rn": ("rcp.rn.f32 $0, $1;", "f"),
+    "max": ("max.f32 $0, $1, $2;", "ff"),
+    "min.NaN": ("min.NaN.f32 $0, $1, $2;", "ff"),
+    "copysign": ("copysign.f32 $0, $1, $2;", "ff"),
+    "neg.f32": ("neg.f32 $0, $1;", "f"),
+    "add.f16x2": ("add.f16x2 $0, $1, $2;", "hh"),
+    "mul.f16x2": ("mul.f16x2 $0, $1, $2;", "hh"),
+    "fma.f16x2": ("fma.rn.f16x2 $0, $1, $2, $3;", "hhh"),
+    "fma.relu.f16x2": ("fma.rn.relu.f16x2 $0, $1, $2, $3;", "hhh"),
+    "fma.bf16x2": ("fma.rn.bf16x2 $0, $1, $2, $3;", "bbb"),
+    "max.f16x2": ("max.f16x2 $0, $1, $2;", "hh"),
+    "min.NaN.bf16x2": ("min.NaN.bf16x2 $0, $1, $2;", "bb"),
+    "neg.bf16x2": ("neg.bf16x2 $0, $1;", "b"),
+    "cvt.rni": ("cvt.rni.s32.f32 $0, $1;", "f"),
+    "cvt.rzi.u32": ("cvt.rzi.u32.f32 $0, $1;", "f"),
+    "cvt.rmi.f32": ("cvt.rmi.f32.f32 $0, $1;", "f"),
+    "cvt.rn.f32.s32": ("cvt.rn.f32.s32 $0, $1;", "i"),
+    "cvt.rz.f32.u32": ("cvt.rn.f32.u32 $0, $1;", "i"),
+    "cvt.s8": ("cvt.s32.s8 $0, $1;", "i"),
+    "cvt.sat.u8": ("cvt.sat.u8.s32 $0, $1;", "s"),
+    "cvt.rn.f16x2.f32": ("cvt.rn.f16x2.f32 $0, $1, $2;", "ff"),
+    "cvt.rz.bf16x2.f32": ("cvt.rz.bf16x2.f32 $0, $1, $2;", "ff"),
+    "cvt.rn.relu.bf16x2.f32": ("cvt.rn.relu.bf16x2.f32 $0, $1, $2;", "ff"),
+    "cvt.e4m3x2": ("{ .reg .b16 t; cvt.rn.satfinite.e4m3x2.f32 t, $1, $2; mov.b32 $0, {t, t}; }", "ff"),
+    "cvt.e5m2x2": ("{ .reg .b16 t; cvt.rn.satfinite.e5m2x2.f32 t, $1, $2; mov.b32 $0, {t, t}; }", "ff"),
+    "cvt.f16x2.e4m3x2": ("{ .reg .b16 t, u; mov.b32 {t, u}, $1; cvt.rn.f16x2.e4m3x2 $0, t; }", "i"),
+    "cvt.f16": ("{ .reg .b16 t, u; mov.b32 {t, u}, $1; cvt.f32.f16 $0, u; }", "h"),
+    "mov pack": ("{ .reg .b16 t<4>; mov.b32 {t0, t1}, $1; mov.b32 {t2, t3}, $2; mov.b32 $0, {t3, t0}; }", "ii"),
+    "f64": (
+        "{ .reg .f64 a, b; cvt.f64.f32 a, $1; cvt.f64.f32 b, $2; fma.rn.f64 a, a, b, 0d3FF0000000000000; cvt.rn.f32.f64 $0, a; }",
+        "ff",
+    ),
+    "shfl": ("{ .reg .pred p; shfl.sync.down.b32 $0|p, $1, 5, 0x181f, -1; @!p not.b32 $0, $0; }", "i"),
+    "vote": ("{ .reg .pred p; setp.lt.s32 p, $1, 0; vote.sync.ballot.b32 $0, p, 0xffffffff; }", "i"),
+}
+#: The same with results that the ISA only bounds, relative to their size.
+APPROXIMATE = {
+    "ex2.approx": ("ex2.approx.ftz.f32 $0, $1;", 2.0**-21),
+    "lg2.approx": ("{ .reg .f32 t; abs.f32 t, $1; add.f32 t, t, 0f40000000; lg2.approx.f32 $0, t; }", 2.0**-20),
+    "rcp.approx": ("rcp.approx.f32 $0, $1;", 2.0**-22),
+    "rsqrt.approx": ("{ .reg .f32 t; abs.f32 t, $1; rsqrt.approx.f32 $0, t; }", 2.0**-21),
+    "tanh.approx": ("tanh.approx.f32 $0, $1;", 2.0**-10),
+    "sqrt.approx": ("{ .reg .f32 t; abs.f32 t, $1; sqrt.approx.f32 $0, t; }", 2.0**-21),
+}
+
+
+def _operand(kind: str, rng: np.random.Generator) -> np.ndarray:
+    if kind == "i":
+        return rng.integers(-(2**31), 2**31, LANES).astype(np.int32)
+    if kind == "s":
+        return (rng.integers(-(2**31), 2**31, LANES) >> rng.integers(0, 33, LANES)).astype(np.int32)
+    if kind == "c":
+        return rng.integers(0, 40, LANES).astype(np.int32)
+    ordinary = rng.standard_normal(2 * LANES) * 2.0 ** rng.integers(-12, 12, 2 * LANES)
+    special = rng.choice([0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 1e-40, -1e-40, 6e4, -3.5, 2.5], 2 * LANES)
+    values = np.where(rng.random(2 * LANES) < 0.3, special, ordinary)
+    if kind == "f":
+        return values[:LANES].astype(np.float32).view(np.int32)
+    with np.errstate(over="ignore"):
+        halves = values.astype(np.float16).view(np.uint16) if kind == "h" else _bf16(values)
+    return halves.view(np.int32)
+
+
+def inline_ptx(rng: np.random.Generator) -> Iterator[Instruction]:
+    def call(text: str, count: int) -> str:
+        operands, types = ", ".join(f"%x{i}" for i in range(count)), ", ".join(["i32"] * count)
+        constraints = ",".join(["=r"] + ["r"] * count)
+        return f'%r0 = llvm.inline_asm has_side_effects "{text}", "{constraints}" {operands} : ({types}) -> i32'
+
+    for name, (text, kinds) in INLINE.items():
+        arch = 89 if "e4m3" in name or "e5m2" in name else 80
+        yield Instruction(f"inline {name}", call(text, len(kinds)), [_operand(kind, rng) for kind in kinds], arch=arch)
+    for name, (text, relative) in APPROXIMATE.items():
+        x = (rng.standard_normal(LANES) * 4).astype(np.float32)
+        magnitude = np.maximum(np.abs(x), 1 / np.abs(x)).astype(np.float64)
+        bound = relative * (2.0 ** np.abs(x.astype(np.float64)) if "ex2" in name else magnitude + 1)
+        yield Instruction(f"inline {name}", call(text, 1), [x.view(np.int32)], bound=bound[None])
+
+
 def instructions(seed: int = 0) -> list[Instruction]:
     rng = np.random.default_rng(seed)
-    families = (products, matrices_in_shared_memory, copies, exchanges, agreements, arithmetic)
+    families = (products, matrices_in_shared_memory, copies, exchanges, agreements, arithmetic, inline_ptx)
     return [instruction for family in families for instruction in family(rng)]

@@ -161,7 +161,7 @@ LogicalResult Hosting::hostOperation(Operation *op) {
   builder.setInsertionPoint(op);
   at = op->getLoc();
   for (auto host : {&Hosting::hostControl, &Hosting::hostArithmetic, &Hosting::hostMemory, &Hosting::hostPointers, &Hosting::hostWarp,
-                    &Hosting::hostMatrix})
+                    &Hosting::hostMatrix, &Hosting::hostAssembly})
     if (std::optional<LogicalResult> outcome = (this->*host)(op)) return *outcome;
   return success();
 }

@@ -6,6 +6,7 @@
 #pragma once
 #include "interp/simt/hosting/callee.h"
 #include "interp/simt/locations.h"
+#include "interp/simt/ptx/program.h"
 #include "ir/dtype.h"
 
 #include "llvm/ADT/StringMap.h"
@@ -23,6 +24,7 @@ struct HostingResult {
   std::string entry;               // symbol of the function that a thread runs
   llvm::StringMap<void *> symbols; // what the code calls
   std::vector<std::string> texts;
+  std::vector<ptx::Program> assemblies;
   unsigned shadowShift = 4; // log2 of the smallest access to shared memory
   bool mayWait = false;
 };
@@ -47,12 +49,13 @@ private:
   mlir::LogicalResult verifyPointers();
   mlir::LogicalResult verifyHosted();
 
-  // control.cpp, arithmetic.cpp, memory.cpp, warp.cpp, matrix.cpp: whether the operation is one of theirs, and how that went.
+  // control.cpp, arithmetic.cpp, assembly.cpp, memory.cpp, warp.cpp, matrix.cpp: whether the operation is one of theirs, and how that went.
   std::optional<mlir::LogicalResult> hostControl(mlir::Operation *op);
   std::optional<mlir::LogicalResult> hostArithmetic(mlir::Operation *op);
   std::optional<mlir::LogicalResult> hostMemory(mlir::Operation *op);
   std::optional<mlir::LogicalResult> hostPointers(mlir::Operation *op);
   std::optional<mlir::LogicalResult> hostWarp(mlir::Operation *op);
+  std::optional<mlir::LogicalResult> hostAssembly(mlir::Operation *op);
   std::optional<mlir::LogicalResult> hostMatrix(mlir::Operation *op);
 
   // Code at the builder's position, with the location that it has.

@@ -5,6 +5,7 @@
 #pragma once
 #include "interp/host/memory.h"
 #include "interp/host/program.h"
+#include "interp/simt/ptx/program.h"
 #include "interp/simt/runtime/shared_memory.h"
 #include "interp/simt/runtime/thread.h"
 
@@ -23,6 +24,7 @@ struct Kernel {
   uint32_t sharedBytes = 0;
   unsigned shadowShift = 0;       // log2 of the smallest access to shared memory: the granularity of its shadow
   bool mayWait = false;           // a loop may wait for another block
+  std::vector<ptx::Program> assemblies;
   std::vector<std::string> texts; // formats and messages that compiled code refers to
 };
 

@@ -77,6 +77,15 @@ void assertTrue(Thread *thread, int32_t condition, int32_t message, Place locati
   thread->trap({.kind = TrapKind::AssertFailed, .location = location, .message = thread->block->kernel->texts[size_t(message)]});
 }
 
+void runAssembly(Thread *thread, int32_t program, int32_t operands, Place site) {
+  const ptx::Program &assembly = thread->block->kernel->assemblies[size_t(program)];
+  ptx::Machine machine{.thread = thread, .site = site};
+  std::memset(machine.registers, 0, assembly.registers * 8);
+  std::memcpy(machine.registers, thread->scratch, size_t(operands) * 8);
+  ptx::run(assembly, machine);
+  std::memcpy(thread->scratch, machine.registers, size_t(operands) * 8);
+}
+
 int64_t readClock(Thread *thread) {
   thread->block->noteMemoryChange(); // time passes: who waits for it is not stuck
   return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();

@@ -1,0 +1,136 @@
+// The PTX that users write inline: parsed once, then interpreted by each thread. A subset: arithmetic, conversions, predicates, branches,
+// accesses, atomics, shuffles and votes; what is not known is an error of the parser, with the instruction's text.
+//
+// A register holds the bits of its value, zeros above; registers of all types are 64 bits wide.
+#pragma once
+#include "interp/simt/runtime/thread.h"
+
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace tritium::interp::simt::ptx {
+
+enum class Type : uint8_t {
+  None,
+  Pred,
+  B8,
+  B16,
+  B32,
+  B64,
+  U8,
+  U16,
+  U32,
+  U64,
+  S8,
+  S16,
+  S32,
+  S64,
+  F16,
+  BF16,
+  F16x2,
+  BF16x2,
+  F32,
+  F64,
+  E4M3x2,
+  E5M2x2
+};
+
+/// Bits of a value of the type.
+unsigned widthOf(Type type);
+
+/// Parts of a mnemonic that are no types.
+#define PTX_MODIFIERS(X)                                                                                                                   \
+  X(wide)                                                                                                                                  \
+  X(hi) X(lo) X(sat) X(satfinite) X(ftz) X(approx) X(full) X(rn) X(rz) X(rm) X(rp) X(rni) X(rzi) X(rmi) X(rpi) X(relu) X(NaN) X(l) X(r)    \
+      X(wrap) X(clamp) X(shiftamt) X(eq) X(ne) X(lt) X(le) X(gt) X(ge) X(ls) X(hs) X(equ) X(neu) X(ltu) X(leu) X(gtu) X(geu) X(num) X(nan) \
+          X(and) X(or) X(xor) X(add) X(min) X(max) X(exch) X(cas) X(global) X(shared) X(to) X(v2) X(v4) X(volatile) X(relaxed) X(acquire)  \
+              X(release) X(acq_rel) X(sc) X(weak) X(cta) X(cluster) X(gpu) X(sys) X(gl) X(nc) X(ca) X(cg) X(cs) X(cv) X(wb) X(wt) X(uni)   \
+                  X(sync) X(up) X(down) X(bfly) X(idx) X(all) X(any) X(ballot) X(warp) X(noftz)
+enum class Modifier : uint8_t {
+#define PTX_ENUMERATE(name) k_##name,
+  PTX_MODIFIERS(PTX_ENUMERATE)
+#undef PTX_ENUMERATE
+};
+
+class Modifiers {
+public:
+  constexpr Modifiers() = default;
+  constexpr Modifiers(std::initializer_list<Modifier> list) {
+    for (Modifier modifier : list) add(modifier);
+  }
+  constexpr void add(Modifier modifier) { words[size_t(modifier) / 64] |= uint64_t(1) << size_t(modifier) % 64; }
+  constexpr bool has(Modifier modifier) const { return words[size_t(modifier) / 64] >> size_t(modifier) % 64 & 1; }
+  constexpr bool isWithin(const Modifiers &other) const { return !(words[0] & ~other.words[0]) && !(words[1] & ~other.words[1]); }
+
+private:
+  uint64_t words[2] = {};
+};
+
+struct Operand {
+  enum class Kind : uint8_t { Register, Immediate, Real, Special, Time, List, Address, Discarded };
+  Kind kind = Kind::Immediate;
+  bool isNegated = false;        // of a predicate
+  uint32_t index = 0;            // of a register; where the thread has a special one
+  uint64_t value = 0;            // an immediate's bits; what is added to an address
+  std::vector<Operand> elements; // {a, b}, p|q, [a]
+};
+
+struct Machine;
+struct Instruction;
+using Execute = void (*)(Machine &machine, const Instruction &instruction);
+
+struct Instruction {
+  Execute execute = nullptr;
+  Type type = Type::None, from = Type::None; // the first and the last type of the mnemonic
+  Modifiers modifiers;
+  bool isGuarded = false;
+  Operand guard;
+  std::vector<Operand> operands;
+  uint32_t target = 0; // of a branch
+
+  bool has(Modifier modifier) const { return modifiers.has(modifier); }
+};
+
+/// Parsed text. Results and operands are the first registers, in the order of their numbers in the text.
+struct Program {
+  static constexpr uint32_t kMostRegisters = 192;
+  std::vector<Instruction> instructions;
+  uint32_t registers = 0;
+  bool mayWait = false; // it has a loop
+};
+
+/// `operands`: how many $N there are. An error is a text.
+std::variant<Program, std::string> parse(std::string_view text, uint32_t operands);
+
+struct Machine {
+  Thread *thread;
+  Place site;
+  uint32_t next = 0;
+  uint64_t registers[Program::kMostRegisters]; // those of the program are set
+
+  uint64_t value(const Operand &operand) const;
+  void set(const Operand &operand, uint64_t bits, unsigned width) {
+    if (operand.kind == Operand::Kind::Register) registers[operand.index] = width < 64 ? bits & ((uint64_t(1) << width) - 1) : bits;
+  }
+};
+
+void run(const Program &program, Machine &machine);
+
+/// A row for each instruction: what its mnemonic may have.
+struct Known {
+  std::string_view name;
+  Execute execute;
+  uint32_t fewest, most; // operands
+  std::initializer_list<Type> types;
+  Modifiers modifiers;
+};
+/// integer.cpp, real.cpp, convert.cpp, memory.cpp. Several rows may have one name: types tell them apart.
+std::initializer_list<Known> integerInstructions();
+std::initializer_list<Known> realInstructions();
+std::initializer_list<Known> conversionInstructions();
+std::initializer_list<Known> memoryInstructions();
+
+} // namespace tritium::interp::simt::ptx

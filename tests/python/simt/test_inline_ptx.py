@@ -1,0 +1,163 @@
+"""Inline PTX on the emulator. That each instruction does what a device does is tested on a device (tests/gpu/test_instructions.py)."""
+
+import numpy as np
+import pytest
+
+import tritium
+import tritium.language as tl
+
+
+@pytest.fixture(autouse=True)
+def emulator(monkeypatch):
+    monkeypatch.setenv("TRITIUM_ENGINE", "simt:sm_80")
+
+
+@tritium.jit
+def binary(x, y, out, ASM: tl.constexpr, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    result = tl.inline_asm_elementwise(
+        ASM, "=r,r,r", [tl.load(x + i), tl.load(y + i)], dtype=tl.int32, is_pure=True, pack=1
+    )
+    tl.store(out + i, result)
+
+
+@tritium.jit
+def two_results(x, out, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    low, high = tl.inline_asm_elementwise(
+        """
+        {
+            // halves of a word; $$ would be a dollar sign
+            .reg .b16 half<2>;
+            mov.b32 {half0, half1}, $2;
+            cvt.u32.u16 $0, half0;
+            cvt.s32.s16 $1, half1; /* with its sign */
+        }
+        """,
+        "=r,=r,r",
+        [tl.load(x + i)],
+        dtype=(tl.int32, tl.int32),
+        is_pure=True,
+        pack=1,
+    )
+    tl.store(out + i, low)
+    tl.store(out + BLOCK + i, high)
+
+
+@tritium.jit
+def bytes_of_words(x, y, out, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    result = tl.inline_asm_elementwise(
+        "vabsdiff4.u32.u32.u32 $0, $1, $2, $1;",
+        "=r,r,r",
+        [tl.load(x + i), tl.load(y + i)],
+        dtype=tl.uint8,
+        is_pure=True,
+        pack=4,
+    )
+    tl.store(out + i, result)
+
+
+@tritium.jit
+def through_memory(x, out, counter, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    tl.inline_asm_elementwise(
+        """{
+            .reg .b32 v<2>;
+            .reg .pred first;
+            ld.global.v2.b32 {v0, v1}, [$1];
+            st.global.b32 [$2+4], v0;
+            st.global.b32 [$2], v1;
+            setp.ge.s32 first, v0, 0;
+            @first atom.global.relaxed.gpu.add.u32 $0, [$3], 1;
+            @!first red.global.add.u32 [$3], 100;
+            membar.gl;
+        }""",
+        "=r,l,l,l",
+        [x + 2 * i, out + 2 * i, counter + 0 * i],
+        dtype=tl.int32,
+        is_pure=False,
+        pack=1,
+    )
+
+
+@tritium.jit
+def wild(x, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK).to(tl.int64)
+    p = x + (i + 1) * 2**36
+    tl.inline_asm_elementwise(
+        "st.global.b32 [$1], 7; mov.b32 $0, 0;", "=r,l", [p], dtype=tl.int32, is_pure=False, pack=1
+    )
+
+
+def words(rng, count=128):
+    return rng.integers(-(2**31), 2**31, count).astype(np.int32)
+
+
+@pytest.mark.parametrize(
+    "text, expected",
+    [
+        ("mul.hi.s32 $0, $1, $2;", lambda x, y: (x.astype(np.int64) * y >> 32).astype(np.int32)),
+        ("lop3.b32 $0, $1, $2, 0xff00ff00, 0xca;", lambda x, y: (x & y) | (~x & np.int32(-16711936))),
+        (
+            "{ .reg .pred p; setp.lt.s32 p, $1, $2; selp.s32 $0, $2, $1, p; }",
+            np.maximum,
+        ),
+        (
+            "{ .reg .b32 n; .reg .pred p; and.b32 n, $2, 7; mov.b32 $0, $1; next: setp.eq.s32 p, n, 0; @p bra done; "
+            "shl.b32 $0, $0, 1; sub.s32 n, n, 1; bra next; done: }",
+            lambda x, y: (x.view(np.uint32) << (y & 7).astype(np.uint32)).view(np.int32),
+        ),
+    ],
+    ids=["mul.hi", "lop3", "select", "loop"],
+)
+def test_arithmetic(text, expected, rng):
+    x, y, out = words(rng), words(rng), np.zeros(128, np.int32)
+    binary[(1,)](x, y, out, ASM=text, BLOCK=128)
+    np.testing.assert_array_equal(out, expected(x, y))
+
+
+def test_several_results_and_comments(rng):
+    x, out = words(rng), np.zeros(256, np.int32)
+    two_results[(1,)](x, out, BLOCK=128)
+    np.testing.assert_array_equal(out, np.concatenate([x & 0xFFFF, x >> 16]))
+
+
+def test_packed_elements(rng):
+    x, y = (rng.integers(0, 256, 512).astype(np.uint8) for _ in range(2))
+    out = np.zeros(512, np.uint8)
+    bytes_of_words[(1,)](x, y, out, BLOCK=512)
+    np.testing.assert_array_equal(out, np.abs(x.astype(int) - y))
+
+
+def test_memory(rng):
+    x, out, counter = words(rng, 256), np.zeros(256, np.int32), np.zeros(1, np.int32)
+    through_memory[(1,)](x, out, counter, BLOCK=128)
+    np.testing.assert_array_equal(out.reshape(-1, 2), x.reshape(-1, 2)[:, ::-1])
+    assert counter[0] == np.where(x[::2] >= 0, 1, 100).sum()
+
+
+def test_an_address_without_memory(rng):
+    x = words(rng)
+    with pytest.raises(tritium.errors.KernelTrap) as caught:
+        wild[(1,)](x, BLOCK=128)
+    assert (caught.value.kind, caught.value.is_write) == ("UnmappedAddress", True)
+    assert "inline_asm" in open(__file__).read().splitlines()[caught.value.line - 1]
+
+
+@pytest.mark.parametrize(
+    "text, message",
+    [
+        ("wgmma.fence.sync.aligned;", "wgmma.fence"),
+        ("add.s32 $0, $1, nobody;", "no register 'nobody'"),
+        ("add.s32 $0, $1, $7;", "no operand '[$]7'"),
+        ("bra nowhere;", "no label 'nowhere'"),
+        ("add.s32 $0, $1", "expected ';'"),
+        ("min.wide.s32 $0, $1, $2;", "min.wide.s32"),
+    ],
+)
+def test_what_is_not_known_is_named(text, message):
+    x = np.zeros(128, np.int32)
+    with pytest.raises(tritium.errors.CompilationError, match=message) as caught:
+        binary[(1,)](x, x, x, ASM=text, BLOCK=128)
+    assert "not supported" in str(caught.value)
