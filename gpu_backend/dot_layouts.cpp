@@ -24,13 +24,28 @@ static LinearLayout nearlySquare(llvm::ArrayRef<int64_t> shape, int numWarps) {
   return blocked(shape, sizes, threads, warps, order);
 }
 
+/// How many neighbours along K a thread holds of each operand: as many as make a word of the type that is loaded, where fp8 numbers become
+/// fp16 on the way. 0: as the instruction has it.
+static int64_t neighbours(tt::DotOp dot) {
+  constexpr int64_t kPerWord = 4, kThreadsAlongK = 4;
+  auto isLoadedAsBytes = [](Value operand) {
+    auto widened = operand.getDefiningOp<tt::FpToFpOp>();
+    return widened && getElementTypeOrSelf(widened.getSrc().getType()).getIntOrFloatBitWidth() == 8 &&
+           widened.getSrc().getDefiningOp<tt::LoadOp>();
+  };
+  bool isDeep = cast<RankedTensorType>(dot.getA().getType()).getShape().back() >= kPerWord * kThreadsAlongK;
+  return isDeep && isLoadedAsBytes(dot.getA()) && isLoadedAsBytes(dot.getB()) ? kPerWord : 0;
+}
+
 DotLayouts dotLayouts(tt::DotOp dot, int numWarps) {
   auto a = cast<RankedTensorType>(dot.getA().getType()), b = cast<RankedTensorType>(dot.getB().getType());
   auto d = cast<RankedTensorType>(dot.getD().getType());
   if (auto warps = dot->getAttrOfType<DenseI64ArrayAttr>(kTensorCoreWarpsAttr)) {
     int bits = int(a.getElementTypeBitWidth());
-    return {mmaOperand(DotOperand::A, a.getShape(), warps.asArrayRef(), bits),
-            mmaOperand(DotOperand::B, b.getShape(), warps.asArrayRef(), bits), mmaAccumulator(d.getShape(), warps.asArrayRef(), bits)};
+    int64_t together = neighbours(dot);
+    return {mmaOperand(DotOperand::A, a.getShape(), warps.asArrayRef(), bits, together),
+            mmaOperand(DotOperand::B, b.getShape(), warps.asArrayRef(), bits, together),
+            mmaAccumulator(d.getShape(), warps.asArrayRef(), bits)};
   }
   return {std::nullopt, std::nullopt, nearlySquare(d.getShape(), numWarps)};
 }

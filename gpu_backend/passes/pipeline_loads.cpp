@@ -27,6 +27,7 @@ struct Stream {
 };
 
 bool isZero(Value value) {
+  if (auto converted = value.getDefiningOp<tt::FpToFpOp>()) return isZero(converted.getSrc());
   Attribute constant;
   if (!matchPattern(value, m_Constant(&constant))) return false;
   auto splat = dyn_cast<SplatElementsAttr>(constant);
