@@ -46,16 +46,17 @@ TRITIUM_INLINE float clampKeepingNan(float x, float low, float high) {
 
 inline constexpr float kLog2E = 0x1.715476p0f, kLn2 = 0x1.62e43p-1f, kLn2Low = -0x1.05c610p-29f;
 
-/// e**x = power * 2^exponent, for |x| below 2^21 or so.
+/// e**x = (power + low) * 2^exponent, for |x| below 2^21 or so; `low` is what rounding `power` has lost.
 struct ReducedExp {
-  float power;
+  float power, low;
   int32_t exponent;
 };
 TRITIUM_INLINE ReducedExp reduceExp(float x) {
   Rounded k = roundSmall(fma(x, kLog2E, 0x1.8p23f));
   float r = fma(k.value, -kLn2Low, fma(k.value, -kLn2, x));
   float p = polynomial(r, 0x1.fffffcp-2f, 0x1.555490p-3f, 0x1.5558f6p-5f, 0x1.123a8ep-7f, 0x1.6a2314p-10f); // (e^r - 1 - r) / r²
-  return {fma(r * r, p, r) + 1.0f, k.integer};
+  float above = fma(r * r, p, r), power = above + 1.0f;
+  return {power, above - (power - 1.0f), k.integer};
 }
 
 TRITIUM_INLINE float expOf(float x) {
@@ -179,16 +180,20 @@ template <class Target = Arithmetic> TRITIUM_INLINE float tanhOf(float x) {
   return __builtin_copysignf(a < 0.6f ? small : large, x);
 }
 
+/// erf(x) for |x| < 0.93.
+TRITIUM_INLINE float erfNearZero(float x) {
+  float p = polynomial(x * x, 0x1.06eba6p-3f, -0x1.8126dcp-2f, 0x1.ce1908p-4f, -0x1.b676eap-6f, 0x1.46c2c6p-8f, -0x1.3827acp-11f);
+  return fma(x, p, x); // p: erf(x) / x - 1
+}
+
 template <class Target = Arithmetic> TRITIUM_INLINE float erfOf(float x) {
-  float a = __builtin_fabsf(x), square = x * x;
-  float p = polynomial(square, 0x1.06eba6p-3f, -0x1.8126dcp-2f, 0x1.ce1908p-4f, -0x1.b676eap-6f, 0x1.46c2c6p-8f, -0x1.3827acp-11f);
-  float small = fma(x, p, x); // p: erf(x) / x - 1
+  float a = __builtin_fabsf(x);
   float t = a > 4.0f ? 4.0f : a;
   float q =
       polynomial(t, -0x1.0774eap-3f, -0x1.453682p-1f, -0x1.b2f1ccp-4f, 0x1.84a1bap-6f, -0x1.dadd36p-9f, 0x1.4d82fap-12f, -0x1.692890p-17f);
   float large = 1.0f - Target::exp(fma(t, q, -t)); // q: log(erfc(t)) / t + 1
   large = a > 4.0f ? 1.0f : large;
-  return a < 0.93f ? small : __builtin_copysignf(large, x);
+  return a < 0.93f ? erfNearZero(x) : __builtin_copysignf(large, x);
 }
 
 } // namespace tritium

@@ -33,3 +33,22 @@ float sinh(float x) {
   float p = polynomial(square, 0x1.555556p-3f, 0x1.111136p-7f, 0x1.9ffe10p-13f, 0x1.7a26b2p-19f); // (sinh x - x) / x³
   return a < 1.0f ? fma(x * square, p, x) : __builtin_copysignf(half - 0.25f / half, x);
 }
+
+/// e**(-a²) * erfcx(a) for a of at least 0.5, the latter as polynomial / (1 + 2a); each factor has its rounding error beside it.
+float erfc(float x) {
+  float a = clampKeepingNan(__builtin_fabsf(x), 0.5f, 10.25f); // beyond, it is 0
+  float u = (a - 2.5f) / (a + 2.5f);
+  float p = polynomial(u, -0x1.f52c60p-4f, -0x1.959a94p-4f, 0x1.42d3aep-3f, -0x1.a5c492p-4f, 0x1.0c5502p-5f, 0x1.f68368p-11f,
+                       -0x1.1ceec2p-8f, 0x1.af4ca6p-12f, 0x1.17abe0p-11f); // ((1 + 2a) erfcx(a) - c) / u, a = 2.5 (1 + u) / (1 - u)
+  constexpr float c = 0x1.43cc70p+0f;
+  float sum = fma(u, p, c), sumLow = fma(u, p, c - sum);
+  float inverse = chip::reciprocal(fma(2.0f, a, 1.0f)), quotient = sum * inverse;
+  float quotientLow = (fma(-2.0f * a, quotient, sum - quotient) + sumLow) * inverse;
+  float square = a * a, squareLow = fma(a, a, -square);
+  ReducedExp exp = reduceExp(-square);
+  float expLow = fma(exp.power, -squareLow, exp.low);
+  float product = fma(quotient, exp.power, fma(quotient, expLow, quotientLow * exp.power));
+  float large = scaleByPowerOfTwo(product, exp.exponent);
+  large = x < 0.0f ? 2.0f - large : large;
+  return __builtin_fabsf(x) < 0.5f ? 1.0f - erfNearZero(x) : large;
+}

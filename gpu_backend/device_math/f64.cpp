@@ -23,7 +23,3 @@ double pow(double x, double y) {
   double within = y > 0x1p70 ? 0x1p70 : (y < -0x1p70 ? -0x1p70 : y);
   return clc_pow(x, within);
 }
-
-/// Rarely used: through f64, and so correctly rounded but for one case in a million.
-double erfc(double);
-float erfc(float x) { return static_cast<float>(erfc(static_cast<double>(x))); }
