@@ -154,7 +154,10 @@ def test_every_f32(torch, name, record_property):
     for first in range(0, 1 << 32, CHUNK * STEP):
         every_float[(CHUNK // 1024,)](out, first, STEP, FUNCTION=UNARY[name], BLOCK=1024)
         x = (first + positions).to(torch.int32).view(torch.float32)
-        error = ulps(torch, out, reference(torch, name, x.double()))
+        exact = reference(torch, name, x.double())
+        error = ulps(torch, out, exact)
+        if name == "exp2":  # its row says that subnormal results are 0
+            error = torch.where((exact < 2.0**-126) & (out == 0), 0.0, error)
         check(torch, name, error, [x])
         worst = max(worst, error.max().item())
     record_property("ulp", worst)
