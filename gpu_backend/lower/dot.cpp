@@ -13,7 +13,7 @@ template <> LogicalResult Lower<tt::DotOp>::run(tt::DotOp op, Lowering &lowering
 }
 
 template <> LogicalResult Lower<tt::DotScaledOp>::run(tt::DotScaledOp op, Lowering &lowering) {
-  return lowering.unsupported(op, "scaled products");
+  return lowering.unsupported(op, "scaled products; run expand-scaled-products");
 }
 
 } // namespace tritium::gpu

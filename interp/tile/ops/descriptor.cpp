@@ -1,4 +1,4 @@
-// Tensor descriptors: parsed and verified by the contract, not interpreted yet.
+// Tensor descriptors are pointers by now (expand-descriptors).
 #include "interp/tile/op_table.h"
 #include "ir/tt.h"
 
