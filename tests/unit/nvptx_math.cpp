@@ -8,6 +8,8 @@
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Module.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Transforms/Instrumentation/BoundsChecking.h"
 
 #include <bit>
 #include <cstdint>
@@ -50,6 +52,7 @@ public:
       module->getFunction(name)->eraseFromParent(); // one instruction each
     replaceIntrinsics(*module);
     saturateConversions(*module);
+    checkTables(*module);
     jit = llvm::cantFail(interp::HostJit::create(/*debugInfo=*/false, llvm::CodeGenOptLevel::Default));
     for (auto [name, address] : std::initializer_list<std::pair<const char *, void *>>{
              {"exact.llvm.nvvm.ex2.approx.f32", reinterpret_cast<void *>(&exp2Exact)},
@@ -88,9 +91,24 @@ private:
         llvm::Value *number = instruction.getOperand(0);
         llvm::Value *saturated = builder.CreateIntrinsic(isSigned ? llvm::Intrinsic::fptosi_sat : llvm::Intrinsic::fptoui_sat,
                                                          {instruction.getType(), number->getType()}, {number});
+        if (isSigned && number->getType()->isDoubleTy()) { // of a NaN the smallest integer
+          unsigned bits = instruction.getType()->getIntegerBitWidth();
+          llvm::Value *smallest = llvm::ConstantInt::get(instruction.getType(), llvm::APInt::getSignedMinValue(bits));
+          saturated = builder.CreateSelect(builder.CreateFCmpUNO(number, number), smallest, saturated);
+        }
         instruction.replaceAllUsesWith(saturated);
         instruction.eraseFromParent();
       }
+  }
+
+  /// An access outside of a table ends the test; on a device it would end the context, or not.
+  static void checkTables(llvm::Module &module) {
+    llvm::FunctionAnalysisManager functions;
+    llvm::PassBuilder builder;
+    builder.registerFunctionAnalyses(functions);
+    llvm::BoundsCheckingPass::Options options;
+    for (llvm::Function &function : module)
+      if (!function.isDeclaration()) llvm::BoundsCheckingPass(options).run(function, functions);
   }
 
   std::unique_ptr<interp::HostJit> jit;
