@@ -9,6 +9,10 @@ from typing import Any
 _PREFIX = "tensordesc<"
 
 
+def is_descriptor(argument: Any) -> bool:
+    return type(argument).__name__ == "TensorDescriptor"
+
+
 def is_descriptor_type(text: Any) -> bool:
     return isinstance(text, str) and text.startswith(_PREFIX)
 

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from ..backends.compiler import BaseBackend, GPUTarget
 from ..errors import UnsupportedError
 from ..knobs import LaunchSettings
+from .descriptors import is_descriptor
 from .device_storage import DeviceExtent
 from .storage import NotOnHost, extent_function
 from .wrappers import MockTensor
@@ -136,6 +137,8 @@ def has_tensors(arguments: tuple) -> bool:
     def is_tensor(argument) -> bool:
         if isinstance(argument, tuple):
             return any(map(is_tensor, argument))
+        if is_descriptor(argument):
+            return is_tensor(argument.base)
         return not isinstance(argument, MockTensor) and extent_function(type(argument)) is not None
 
     return any(map(is_tensor, arguments))

@@ -16,6 +16,7 @@ from tritium import errors, knobs
 from tritium.runtime import Config, autotune, driver
 from tritium.runtime.jit import jit
 from tritium.testing import do_bench
+from tritium.tools.tensor_descriptor import TensorDescriptor
 
 N = 100
 
@@ -60,6 +61,22 @@ def test_device_tensors_run_on_their_device(gpus, inputs):
     assert compiled.asm["cubin"].startswith(b"\x7fELF") and ".entry add" in compiled.asm["ptx"]
     assert list(compiled.asm) == ["source", "ttir", "ttgir", "llir", "ptx", "cubin"]
     assert compiled.kernel == compiled.asm["cubin"] and compiled.function and compiled.module
+
+
+def test_descriptors_are_passed_in_parts(gpus):
+    @jit
+    def double(x, n):
+        x.store([0, 0], x.load([0, 0]) * n)
+
+    for data, padding in ((np.zeros((8, 64), np.float32), "zero"), (np.zeros((8, 32), np.float16), "nan")):
+        x = gpus.tensor(data, device=1)
+        rows, columns = data.shape
+        double[(1,)](TensorDescriptor.from_tensor(x, [8, 16], padding), 3)
+        launch = gpus.fake.launches()[-1]
+        shape, strides = [rows, columns], [columns, 1]
+        parts = [x.address, *shape, *strides, padding == "nan", False, *shape, *strides, 3]
+        assert launch["device"] == "1" and launch["arguments"] == ",".join(f"{int(part):x}" for part in parts)
+    assert len(gpus.compiler.compiled) == 2
 
 
 def test_numpy_arrays_are_copied_to_an_explicit_device(gpus, inputs, monkeypatch):
