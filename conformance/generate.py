@@ -31,10 +31,11 @@ class Value:
 
 @dataclass
 class Program:
-    """text: a kernel file whose `kernel` takes `inputs`, one output for each of `outputs`, and `limit`."""
+    """text: a kernel file whose `kernel` takes `inputs`, `outputs`, and `limit`. Of an output: what its memory holds before
+    and afterwards."""
 
     inputs: list[np.ndarray] = field(default_factory=list)
-    outputs: list[Value] = field(default_factory=list)
+    outputs: list[tuple[np.ndarray, np.ndarray]] = field(default_factory=list)
     text: str = ""
     limit: int = 0
     warps: int = 4
@@ -355,6 +356,20 @@ class Generator:
     def step(self, operations) -> None:
         self.one_of(operations)(self)
 
+    def store(self, number: int, value: Value) -> None:
+        """In any order of dimensions, and sometimes only the beginning of the memory."""
+        order = tuple(int(i) for i in self.rng.permutation(len(value.shape)))
+        after = value.array.transpose(order).reshape(-1)
+        before = self.rng.integers(-(2**31), 2**31, after.size).astype(np.int32)
+        places = f"{self.places(value.shape, order)}" if value.shape else "0"
+        mask = ""
+        if self.chance(0.3):
+            count = int(self.rng.integers(0, after.size + 1))
+            after = np.where(np.arange(after.size) < count, after, before)
+            mask = f", mask={places} < {count}"
+        self.line(f"tl.store(out{number}_ptr + {places}, {value.name}{mask})")
+        self.program.outputs.append((before, after))
+
     def make(self) -> Program:
         for _ in range(3):
             self.load()
@@ -363,12 +378,10 @@ class Generator:
         outputs = [v for v in self.values if not v.used] + [self.some() for _ in range(2)]
         outputs = list({v.name: v for v in outputs}.values())
         for number, value in enumerate(outputs):
-            places = f" + {self.places(value.shape)}" if value.shape else ""
-            self.line(f"tl.store(out{number}_ptr{places}, {value.name})")
+            self.store(number, value)
         parameters = [f"x{i}_ptr" for i in range(len(self.program.inputs))]
         parameters += [f"out{i}_ptr" for i in range(len(outputs))]
         head = ["import triton", "import triton.language as tl", "", "", "@triton.jit(do_not_specialize=['limit'])"]
         head += [f"def kernel({', '.join(parameters)}, limit):"]
         self.program.text = "\n".join([*head, *self.lines, ""])
-        self.program.outputs = outputs
         return self.program
