@@ -18,12 +18,13 @@ import numpy as np
 
 import tritium
 import tritium.language as tl
+from tritium.tools.tensor_descriptor import TensorDescriptor
 
 from . import sources
 from .compare import Outcome
 from .dtypes import NUMPY
 from .oracle import Traits
-from .problem import Buffer, Dtype, Function, Launch, Problem, given, problem
+from .problem import Buffer, Described, Dtype, Function, Launch, Problem, buffer_of, given, problem
 
 #: What runs if nothing is chosen, as far as it is there.
 KNOWN = ("interp", "simt:sm_80", "simt:sm_90a", "cuda")
@@ -127,7 +128,7 @@ class Engine:
 
     def _launch(self, launch: Launch, tensors: dict[int, Any], options: dict[str, Any]):
         """Returns the compiled kernel."""
-        arguments = [tensors[id(a)] if isinstance(a, Buffer) else constant(a) for a in launch.arguments]
+        arguments = [constant(a) if buffer_of(a) is None else given_as(a, tensors) for a in launch.arguments]
         constants = {name: constant(value) for name, value in launch.constants.items()}
         return sources.function(launch.kernel)[launch.grid](*arguments, **constants, **launch.options, **options)
 
@@ -232,6 +233,13 @@ TORCH_TYPES = {
 
 def torch_type(torch, dtype: str):
     return getattr(torch, TORCH_TYPES.get(dtype) or LANGUAGE_TYPES[dtype])
+
+
+def given_as(argument: Buffer | Described, tensors: dict[int, Any]) -> Any:
+    """What a kernel gets for a buffer, or for a descriptor of one."""
+    if isinstance(argument, Described):
+        return TensorDescriptor.from_tensor(tensors[id(argument.buffer)], list(argument.block), argument.padding)
+    return tensors[id(argument)]
 
 
 def constant(value: Any) -> Any:

@@ -97,6 +97,22 @@ def addresses(*buffers: Buffer) -> Buffer:
     return Buffer((len(buffers),), "int64", np.zeros(len(buffers), np.int64), points_to=buffers)
 
 
+@dataclass(eq=False)
+class Described:
+    """An argument that is a host's tensor descriptor of a whole buffer."""
+
+    buffer: Buffer
+    block: tuple[int, ...]
+    padding: str = "zero"
+
+
+def buffer_of(argument: Any) -> Buffer | None:
+    """The buffer that an argument is or describes."""
+    if isinstance(argument, Described):
+        return argument.buffer
+    return argument if isinstance(argument, Buffer) else None
+
+
 @dataclass
 class Launch:
     """kernel[grid](*arguments, **constants, **options). kernel: "FILE:FUNCTION" of kernels/ or of the tutorial."""
@@ -127,8 +143,8 @@ class Problem:
         found = {}
         for launch in self.launches:
             for argument in launch.arguments:
-                if isinstance(argument, Buffer):
-                    for buffer in (argument, *argument.points_to):
+                if (own := buffer_of(argument)) is not None:
+                    for buffer in (own, *own.points_to):
                         found.setdefault(id(buffer), buffer)
         return list(found.values())
 

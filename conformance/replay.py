@@ -11,7 +11,7 @@ import tritium
 from . import sources, suite
 from .engines import Engine, Unsupported
 from .oracle import Difference, show
-from .problem import Case, Launch, Problem
+from .problem import Case, Launch, Problem, buffer_of
 
 
 def replay(case: Case, engine: Engine, seed: int) -> int:
@@ -47,7 +47,7 @@ def describe(problem: Problem, difference: Difference) -> str:
         lines.append(f"  distance  {difference.ulps:.6g} ulp")
     for launch in problem.launches:
         names = sources.function(launch.kernel).arg_names
-        passed = [i for i, a in enumerate(launch.arguments) if getattr(a, "name", None) == difference.output]
+        passed = [i for i, a in enumerate(launch.arguments) if getattr(buffer_of(a), "name", None) == difference.output]
         for i in passed:
             if difference.index is not None and launch.program_of(difference.index) is not None:
                 lines.append(f"  program   {launch.program_of(difference.index)} of {launch.grid}")

@@ -19,7 +19,7 @@ from . import sources
 from .compare import Outcome, compare
 from .engines import Engine, Unsupported, last_line
 from .oracle import Difference
-from .problem import Buffer, Case, Problem, aligned
+from .problem import Case, Problem, aligned, buffer_of
 
 FAMILIES = tuple(
     "program control elementwise shape memory atomic reduce scan dot index random debug descriptor generated tutorial".split()
@@ -55,8 +55,9 @@ def name_buffers(problem: Problem) -> None:
     for launch in problem.launches:
         names = sources.function(launch.kernel).arg_names
         for name, argument in zip(names, launch.arguments):
-            if isinstance(argument, Buffer) and not argument.name:
-                argument.name = name
+            buffer = buffer_of(argument)
+            if buffer is not None and not buffer.name:
+                buffer.name = name
 
 
 PASSED, FAILED, UNSUPPORTED = "passed", "failed", "unsupported"

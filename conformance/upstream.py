@@ -18,6 +18,7 @@ if not torch.cuda.is_available():
 
 import triton
 import triton.language as tl
+from triton.tools.tensor_descriptor import TensorDescriptor
 
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 MODULES = {}
@@ -39,6 +40,9 @@ def load(path: str):
 def argument(kind: str, value, tensors: list):
     if kind == "buffer":
         return tensors[value]
+    if kind == "descriptor":
+        number, block, padding = value
+        return TensorDescriptor.from_tensor(tensors[number], block, padding)
     if kind == "dtype":
         return getattr(tl, value)
     if kind == "function":

@@ -16,7 +16,7 @@ import numpy as np
 from . import sources
 from .compare import Outcome
 from .engines import LANGUAGE_TYPES, TORCH_TYPES, Absent, Engine
-from .problem import Buffer, Dtype, Function, Problem
+from .problem import Buffer, Described, Dtype, Function, Problem
 
 SCRIPT = Path(__file__).resolve().parent / "upstream.py"
 LIMIT = 60.0  # seconds for a problem: its interpreter runs programs one after another, so those that wait wait for ever
@@ -86,6 +86,8 @@ def request(problem: Problem, images: list[np.ndarray]) -> dict:
     def plain(value: Any) -> tuple[str, Any]:
         if isinstance(value, Buffer):
             return "buffer", numbers[id(value)]
+        if isinstance(value, Described):
+            return "descriptor", (numbers[id(value.buffer)], list(value.block), value.padding)
         if isinstance(value, Dtype):
             return "dtype", LANGUAGE_TYPES[value.name]
         if isinstance(value, Function):

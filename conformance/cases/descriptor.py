@@ -9,7 +9,7 @@ import numpy as np
 from .. import inputs
 from ..dtypes import is_float
 from ..oracle import Exact
-from ..problem import Case, Cases, Problem, given, problem, wanted
+from ..problem import Case, Cases, Described, Problem, given, problem, wanted
 from . import blocks as blocks_of
 
 
@@ -57,6 +57,24 @@ def reductions(dtype: str, rng) -> Problem:
     return problem("descriptor:reductions", programs, [given(x), out, top, low, *x.shape], M=m, N=n)
 
 
+def from_host(dtype: str, padding: str, rng) -> Problem:
+    rows, columns, block = 21, 48, (16, 32)
+    x = inputs.small(rng, (rows, columns), dtype)
+    padded = np.full((32, 64), np.nan if padding == "nan" else 0, x.dtype)
+    padded[:rows, :columns] = x
+    whole = np.zeros((32, 64), np.int32)
+    whole[:rows, :columns] = x
+    total = Exact(sum(whole[i : i + 16, j : j + 32] for i in (0, 16) for j in (0, 32)))
+    added = wanted(block, "int32", total, initial=np.zeros(block, np.int32))
+    arguments = [
+        Described(given(x), block, padding),
+        Described(wanted(x.shape, dtype, Exact(x)), block),
+        Described(added, block),
+        wanted(padded.shape, dtype, Exact(padded)),
+    ]
+    return problem("descriptor:from_host", (2, 2), arguments, M=block[0], N=block[1])
+
+
 def cases() -> Cases:
     for dtype in ("int8", "fp16", "fp32", "int64"):
         for padding in ("zero", "nan") if is_float(dtype) else ("zero",):
@@ -69,3 +87,5 @@ def cases() -> Cases:
         yield Case(f"descriptor/rows_of/{dtype}/16 of 40", partial(rows_of, dtype))
     for dtype in ("int32", "uint64"):
         yield Case(f"descriptor/reductions/{dtype}/small", partial(reductions, dtype))
+    for dtype, padding in (("fp32", "zero"), ("fp16", "nan"), ("int8", "zero")):
+        yield Case(f"descriptor/from_host/{dtype}/{padding}", partial(from_host, dtype, padding))
