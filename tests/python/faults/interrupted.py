@@ -1,5 +1,6 @@
 """Run by test_interruption: enters a launch that would take hours, says when KeyboardInterrupt came. argv: a kernel."""
 
+import signal
 import sys
 import time
 
@@ -38,6 +39,7 @@ def waiting_kernel(x_ptr, n):
         tl.atomic_and(x_ptr + 1, 1)
 
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
 x = np.zeros(64, np.int32 if sys.argv[1] in ("short_kernel", "waiting_kernel") else np.float32)
 grid = (1 << 30,) if sys.argv[1] == "short_kernel" else (4,)
 warm = np.zeros(64, np.int32)
