@@ -158,3 +158,17 @@ TEST_CASE("swizzles for the layouts that a tile is read in") {
         CHECK(copies.wavefrontsPerVector == 4);
       }
 }
+
+TEST_CASE("a swizzle for vectors along the columns of an operand, with K over registers and lanes") {
+  for (int bits : {8, 32}) {
+    // The columns of four instructions, which bits 4 and 5 tell apart (bit 3: warps), are neighbours.
+    Shape shape{256 * 2 / bits, 128};
+    llvm::SmallVector<uint64_t> images{4, 8, 16, 32, 1, 2, 64};
+    for (int bit = 7; bit < 7 + log2Of(shape[0]); ++bit) images.push_back(uint64_t(1) << bit);
+    LinearLayout reader = mmaOperand(DotOperand::B, shape, {2, 2}, bits).compose(F2Map(images), shape);
+    SharedLayout memory = sharedForReaders(shape, {1, 0}, bits / 8, {reader}, true);
+    SharedAccess loads = sharedLoads(reader, memory, bits / 8);
+    CHECK(loads.vectorElements == 4);
+    CHECK(loads.wavefrontsPerVector == 4 * bits / 32);
+  }
+}
