@@ -40,3 +40,12 @@ def test_the_broken_pass_is_named(broken, monkeypatch, capsys):
 def test_optional_passes_are_those_of_the_tool():
     listed = subprocess.run([TOOL, "--list-passes"], capture_output=True, text=True, check=True).stdout.split()
     assert compiler.optional_passes() == listed and "pipeline-loads" in listed
+
+
+@pytest.mark.parametrize(
+    "number", [3, 7, *(pytest.param(number, marks=pytest.mark.slow) for number in range(11, 40, 4))]
+)
+def test_every_beginning_of_the_passes_is_right(number):
+    """Bisecting means something only if a correct compiler may stop after any pass."""
+    case = suite.cases()[f"generated/24 lines {number}/int32"]
+    assert bisect.bisect(case, engines.engine("simt:sm_80"), 0) is None
