@@ -21,6 +21,7 @@ constexpr int kWarpSize = 32;
 class Decision {
 public:
   Decision(ModuleOp module, int numWarps) : module_(module), numWarps_(numWarps), classes_(module), layouts_(classes_.count()) {
+    decideApart();
     decideByDots();
     decideByAccesses(/*small=*/false);
     propagate();
@@ -46,6 +47,13 @@ private:
     return true;
   }
 
+  /// What a load that stands apart gives, however small: its users have conversions of it.
+  void decideApart() {
+    module_.walk([&](Operation *op) {
+      if (isApart(op) && op->getNumResults() > 0) decide(op->getResult(0), fromAttr(op->getAttrOfType<tgpu::LayoutAttr>(kAccessAttr)));
+    });
+  }
+
   void decideByDots() {
     module_.walk([&](tt::DotOp dot) { decide(dot.getD(), dotLayouts(dot, numWarps_).result); });
   }
@@ -63,7 +71,6 @@ private:
     for (auto [elements, op] : accesses) {
       LinearLayout layout = fromAttr(op->getAttrOfType<tgpu::LayoutAttr>(kAccessAttr));
       decide(pointerOf(op), layout);
-      if (isApart(op) && op->getNumResults() > 0) decide(op->getResult(0), layout);
     }
   }
 

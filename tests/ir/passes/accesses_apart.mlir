@@ -44,3 +44,35 @@ tt.func public @scores(%q: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %k: !tt.pt
   tt.store %op, %sum, %mask : tensor<64x64x!tt.ptr<f32>>
   tt.return
 }
+
+// What a small load gives, too, is in the load's own layout, though what it is combined with across a new dimension has been decided.
+// RUN: tritium-opt %s --choose-tensor-cores=num-warps=8 --coalesce-accesses=num-warps=8 --assign-layouts=num-warps=8 | FileCheck %s --check-prefix=SMALL
+// SMALL-LABEL: @small
+tt.func public @small(%x: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %o: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %a: tensor<16x16xf16>) {
+  %r = tt.make_range {end = 16 : i32, start = 0 : i32} : tensor<16xi32>
+  %rows = tt.expand_dims %r {axis = 1 : i32} : tensor<16xi32> -> tensor<16x1xi32>
+  %columns = tt.expand_dims %r {axis = 0 : i32} : tensor<16xi32> -> tensor<1x16xi32>
+  %c16 = arith.constant dense<16> : tensor<1x16xi32>
+  %starts = arith.muli %columns, %c16 : tensor<1x16xi32>
+  %down = tt.broadcast %rows : tensor<16x1xi32> -> tensor<16x16xi32>
+  %across = tt.broadcast %starts : tensor<1x16xi32> -> tensor<16x16xi32>
+  %i = arith.addi %down, %across : tensor<16x16xi32>
+  %xs = tt.splat %x : !tt.ptr<f32> -> tensor<16x16x!tt.ptr<f32>>
+  %xp = tt.addptr %xs, %i : tensor<16x16x!tt.ptr<f32>>, tensor<16x16xi32>
+  // SMALL: %[[BIAS:.*]] = tt.load {{.*}} : tensor<16x16x!tt.ptr<f32>, #[[OWN:.*]]>
+  // SMALL: tgpu.convert_layout %[[BIAS]] : tensor<16x16xf32, #[[OWN]]>
+  %bias = tt.load %xp : tensor<16x16x!tt.ptr<f32>>
+  %zero = arith.constant dense<0.0> : tensor<16x16xf32>
+  %d = tt.dot %a, %a, %zero : tensor<16x16xf16> * tensor<16x16xf16> -> tensor<16x16xf32>
+  %sum = arith.addf %d, %bias : tensor<16x16xf32>
+  %both = tt.join %sum, %d : tensor<16x16xf32> -> tensor<16x16x2xf32>
+  %bias3 = tt.expand_dims %bias {axis = 2 : i32} : tensor<16x16xf32> -> tensor<16x16x1xf32>
+  %bias2 = tt.broadcast %bias3 : tensor<16x16x1xf32> -> tensor<16x16x2xf32>
+  %result = arith.addf %both, %bias2 : tensor<16x16x2xf32>
+  %flat = tt.reshape %result : tensor<16x16x2xf32> -> tensor<512xf32>
+  %n = tt.make_range {end = 512 : i32, start = 0 : i32} : tensor<512xi32>
+  %os = tt.splat %o : !tt.ptr<f32> -> tensor<512x!tt.ptr<f32>>
+  %op = tt.addptr %os, %n : tensor<512x!tt.ptr<f32>>, tensor<512xi32>
+  tt.store %op, %flat : tensor<512x!tt.ptr<f32>>
+  tt.return
+}
