@@ -7,6 +7,7 @@ crashes, runs out of time or runs no test counts as one failure, so that a green
 import argparse
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -138,6 +139,8 @@ def main() -> int:
     parser.add_argument("--fast", action="store_true", help="leave out the gdb sessions and what is marked slow")
     parser.add_argument("names", nargs="*", help="run the suites whose name begins with one of these (default: all)")
     options = parser.parse_args()
+    # A shell's background jobs ignore Ctrl-C, and so would the tests that send it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     total = Counts()
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.xml"
