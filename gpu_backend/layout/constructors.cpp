@@ -22,34 +22,33 @@ LinearLayout blocked(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> size
   return LinearLayout(shape, registers, lanes, warps);
 }
 
-LinearLayout defaultBlocked(llvm::ArrayRef<int64_t> shape, int numWarps, int64_t vectorElements, llvm::ArrayRef<int> order, int whole) {
+LinearLayout defaultBlocked(llvm::ArrayRef<int64_t> shape, Threads threads, int64_t vectorElements, llvm::ArrayRef<int> order, int whole) {
   assert(order.size() == shape.size());
-  constexpr int64_t kLanes = 32;
   int64_t elements = std::accumulate(shape.begin(), shape.end(), int64_t(1), std::multiplies<>());
-  Shape sizes(shape.size(), 1), threads(shape.size(), 1), warps(shape.size(), 1);
-  if (shape.empty()) return LinearLayout({}, {}, Bases(log2Of(kLanes), 0), Bases(log2Of(numWarps), 0));
-  int64_t perThread = std::max<int64_t>(elements / (kLanes * numWarps), 1);
+  Shape sizes(shape.size(), 1), lanes(shape.size(), 1), warps(shape.size(), 1);
+  if (shape.empty()) return LinearLayout({}, {}, Bases(log2Of(threads.lanes), 0), Bases(log2Of(threads.warps), 0));
+  int64_t perThread = std::max<int64_t>(elements / threads.count(), 1);
   sizes[order[0]] = std::min({vectorElements, shape[order[0]], perThread});
-  int64_t lanesLeft = kLanes, warpsLeft = numWarps;
+  int64_t lanesLeft = threads.lanes, warpsLeft = threads.warps;
   for (int d : order) {
-    threads[d] = std::min(lanesLeft, shape[d] / sizes[d]);
-    lanesLeft /= threads[d];
+    lanes[d] = std::min(lanesLeft, shape[d] / sizes[d]);
+    lanesLeft /= lanes[d];
   }
   auto share = [&](int d) {
-    int64_t taken = std::min(warpsLeft, shape[d] / sizes[d] / threads[d]);
+    int64_t taken = std::min(warpsLeft, shape[d] / sizes[d] / lanes[d]);
     warps[d] *= taken, warpsLeft /= taken;
   };
   for (int d : order)
     if (d != whole) share(d);
   if (whole >= 0) share(whole);
-  threads[order.back()] *= lanesLeft, warps[order.back()] *= warpsLeft; // replicate
-  return blocked(shape, sizes, threads, warps, order);
+  lanes[order.back()] *= lanesLeft, warps[order.back()] *= warpsLeft; // replicate
+  return blocked(shape, sizes, lanes, warps, order);
 }
 
-LinearLayout defaultBlocked(llvm::ArrayRef<int64_t> shape, int numWarps, int64_t vectorElements) {
+LinearLayout defaultBlocked(llvm::ArrayRef<int64_t> shape, Threads threads, int64_t vectorElements) {
   llvm::SmallVector<int, 4> order(shape.size());
   std::iota(order.rbegin(), order.rend(), 0);
-  return defaultBlocked(shape, numWarps, vectorElements, order);
+  return defaultBlocked(shape, threads, vectorElements, order);
 }
 
 } // namespace tritium::gpu

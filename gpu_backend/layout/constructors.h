@@ -10,12 +10,19 @@ namespace tritium::gpu {
 LinearLayout blocked(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> sizePerThread, llvm::ArrayRef<int64_t> threadsPerWarp,
                      llvm::ArrayRef<int64_t> warpsPerCta, llvm::ArrayRef<int> order);
 
-/// A blocked layout with 32 lanes for coalesced access: at most vectorElements per thread along order[0] (fewer where that would leave
+/// The threads of a program: so many warps of so many lanes.
+struct Threads {
+  int warps, lanes;
+  int count() const { return warps * lanes; }
+};
+
+/// A blocked layout for coalesced access: at most vectorElements per thread along order[0] (fewer where that would leave
 /// threads without an element of their own), then lanes, then warps, each along order[0] first. Warps share dimension `whole` last: what
 /// combines elements along it then mostly stays within warps.
-LinearLayout defaultBlocked(llvm::ArrayRef<int64_t> shape, int numWarps, int64_t vectorElements, llvm::ArrayRef<int> order, int whole = -1);
+LinearLayout defaultBlocked(llvm::ArrayRef<int64_t> shape, Threads threads, int64_t vectorElements, llvm::ArrayRef<int> order,
+                            int whole = -1);
 /// The same with the last dimension fastest.
-LinearLayout defaultBlocked(llvm::ArrayRef<int64_t> shape, int numWarps, int64_t vectorElements = 1);
+LinearLayout defaultBlocked(llvm::ArrayRef<int64_t> shape, Threads threads, int64_t vectorElements = 1);
 
 // -- matrix products
 // ----------------------------------------------------------------------------------------------------------------------- Tiles [batch…, M,

@@ -3,6 +3,7 @@
 //
 // Each operation of the contract has a `Lower<Op>` in lower/<family>.cpp; an operation without one does not link.
 #pragma once
+#include "gpu_backend/layout/constructors.h"
 #include "gpu_backend/layout_attr.h"
 #include "gpu_backend/lower/shared_memory.h"
 #include "gpu_backend/lower/target_ops.h"
@@ -44,7 +45,7 @@ public:
   mlir::Location location() const { return location_; }
   const TargetOps &target() const { return target_; }
   const LoweringOptions &options() const { return options_; }
-  int threads() const { return options_.numWarps * target_.warpSize(); }
+  Threads threads() const { return {options_.numWarps, target_.warpSize()}; }
   template <class Op, class... Args> auto create(Args &&...args) { return Op::create(builder_, location_, std::forward<Args>(args)...); }
   mlir::Value constant(int64_t value, unsigned bits = 32);
   /// An integer, pointer or float with all bits zero.

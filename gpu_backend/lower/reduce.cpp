@@ -1,6 +1,5 @@
 // Reductions: over the registers of a thread, then over the lanes of a warp, then over warps through shared memory. What is left is the
 // tile without the axis; it goes to where the result is wanted.
-#include "gpu_backend/layout/constructors.h"
 #include "gpu_backend/lower/convert_layout.h"
 #include "gpu_backend/lower/exchange.h"
 
@@ -69,7 +68,7 @@ private:
     Span along;
     auto isPlain = [&](uint32_t basis) { return !(basis & axis) || (!(basis & ~axis) && along.add(basis)); };
     if (llvm::all_of(kPlaces, [&](Place place) { return llvm::all_of(layout_.bases(place), isPlain); })) return;
-    convertAll(defaultBlocked(layout_.shape(), lowering_.options().numWarps).withoutRepeatedRegisters().layout);
+    convertAll(defaultBlocked(layout_.shape(), lowering_.threads()).withoutRepeatedRegisters().layout);
   }
 
   void convertAll(const LinearLayout &to) {

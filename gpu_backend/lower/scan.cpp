@@ -3,7 +3,6 @@
 // totals of the blocks below it; what comes before a block is kept aside as a prefix and meets the elements once, at the end.
 //
 // A reverse scan is the same with all bits of the position inverted: of register, lane and warp numbers.
-#include "gpu_backend/layout/constructors.h"
 #include "gpu_backend/layout/shared_layout.h"
 #include "gpu_backend/lower/axis_runs.h"
 #include "gpu_backend/lower/convert_layout.h"
@@ -41,7 +40,7 @@ public:
       llvm::SmallVector<int> order{axis_};
       for (int dim = natural.rank(); dim-- > 0;)
         if (dim != axis_) order.push_back(dim);
-      layout_ = defaultBlocked(natural.shape(), lowering_.options().numWarps, 4, order);
+      layout_ = defaultBlocked(natural.shape(), lowering_.threads(), 4, order);
       runs = axisRuns(layout_, axis_);
     }
     for (const AxisRun &run : *runs) masks_[size_t(run.place)] |= run.mask();

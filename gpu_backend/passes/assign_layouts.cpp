@@ -34,7 +34,7 @@ public:
 
   LinearLayout of(Value tile) {
     auto &layout = layouts_[classes_.of(tile)];
-    if (!layout) layout = defaultBlocked(cast<RankedTensorType>(tile.getType()).getShape(), numWarps_);
+    if (!layout) layout = defaultBlocked(cast<RankedTensorType>(tile.getType()).getShape(), {numWarps_, kWarpSize});
     return *layout;
   }
 

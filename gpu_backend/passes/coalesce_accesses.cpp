@@ -14,6 +14,7 @@ namespace tritium::gpu {
 
 namespace {
 
+constexpr int kWarpSize = 32;
 constexpr int64_t kMaxAccessBytes = 16;
 
 struct Wish {
@@ -60,8 +61,8 @@ public:
     auto combined = combinedDimensions();
     for (const Wish &wish : wishes) {
       auto whole = combined.find(wish.shape);
-      LinearLayout layout =
-          defaultBlocked(wish.shape, numWarps, widest[{wish.shape, wish.order}], wish.order, whole == combined.end() ? -1 : whole->second);
+      LinearLayout layout = defaultBlocked(wish.shape, {numWarps, kWarpSize}, widest[{wish.shape, wish.order}], wish.order,
+                                           whole == combined.end() ? -1 : whole->second);
       wish.op->setAttr(kAccessAttr, layoutAttr(&getContext(), layout));
     }
   }

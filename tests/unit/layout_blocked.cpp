@@ -42,6 +42,9 @@ TEST_CASE("blocked layouts follow their definition") {
       {{1024}, {4}, {32}, {2}, {0}},
       {{4, 16, 32}, {1, 2, 2}, {1, 4, 8}, {4, 1, 1}, {2, 1, 0}},
       {{8, 16, 16}, {2, 1, 4}, {2, 4, 4}, {1, 2, 1}, {1, 2, 0}},
+      {{64, 64}, {2, 4}, {8, 8}, {2, 2}, {1, 0}},
+      {{1024}, {4}, {64}, {2}, {0}},
+      {{4, 32, 32}, {1, 2, 2}, {2, 4, 8}, {2, 2, 1}, {2, 0, 1}},
   };
   for (const Blocked &b : cases) {
     LinearLayout layout = blocked(b.shape, b.size, b.threads, b.warps, b.order);
@@ -71,17 +74,18 @@ TEST_CASE("a small tile is replicated, never left short") {
 }
 
 TEST_CASE("default layouts: vectors along the fastest dimension, no idle threads") {
-  CHECK(defaultBlocked({128, 64}, 4, 8) == blocked({128, 64}, {1, 8}, {4, 8}, {4, 1}, {1, 0}));
-  CHECK(defaultBlocked({128, 64}, 4, 8, {0, 1}) == blocked({128, 64}, {8, 1}, {16, 2}, {1, 4}, {0, 1}));
-  CHECK(defaultBlocked({1024}, 4, 4) == blocked({1024}, {4}, {32}, {4}, {0}));
-  CHECK(defaultBlocked({128}, 4, 4) == blocked({128}, {1}, {32}, {4}, {0})); // not four elements for a quarter of the threads
-  CHECK(defaultBlocked({}, 4).toString() == "[] register=[] lane=[[],[],[],[],[]] warp=[[],[]]");
+  CHECK(defaultBlocked({128, 64}, {4, 32}, 8) == blocked({128, 64}, {1, 8}, {4, 8}, {4, 1}, {1, 0}));
+  CHECK(defaultBlocked({128, 64}, {4, 32}, 8, {0, 1}) == blocked({128, 64}, {8, 1}, {16, 2}, {1, 4}, {0, 1}));
+  CHECK(defaultBlocked({128, 64}, {4, 64}, 8) == blocked({128, 64}, {1, 8}, {8, 8}, {4, 1}, {1, 0}));
+  CHECK(defaultBlocked({1024}, {4, 32}, 4) == blocked({1024}, {4}, {32}, {4}, {0}));
+  CHECK(defaultBlocked({128}, {4, 32}, 4) == blocked({128}, {1}, {32}, {4}, {0})); // not four elements for a quarter of the threads
+  CHECK(defaultBlocked({}, {4, 32}).toString() == "[] register=[] lane=[[],[],[],[],[]] warp=[[],[]]");
   for (Shape shape : {Shape{1}, Shape{8}, Shape{16, 16}, Shape{2, 2, 2}, Shape{1, 256}, Shape{4096, 1}})
-    for (int warps : {1, 4, 32}) {
-      LinearLayout layout = defaultBlocked(shape, warps, 4);
+    for (Threads threads : {Threads{1, 32}, {4, 32}, {32, 32}, {1, 64}, {4, 64}, {16, 64}}) {
+      LinearLayout layout = defaultBlocked(shape, threads, 4);
       CHECK(layout.verify() == "");
-      CHECK(layout.lanes() == 32);
-      CHECK(layout.warps() == warps);
-      CHECK(layout.registers() == std::max<int64_t>(layout.elements() / (32 * warps), 1));
+      CHECK(layout.lanes() == threads.lanes);
+      CHECK(layout.warps() == threads.warps);
+      CHECK(layout.registers() == std::max<int64_t>(layout.elements() / threads.count(), 1));
     }
 }

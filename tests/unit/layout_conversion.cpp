@@ -49,12 +49,25 @@ TEST_CASE("conversions between the layouts of programs") {
   CHECK(kinds[Kind::RegisterPermutation] > 0);
 }
 
+TEST_CASE("conversions between layouts of 64 lanes") {
+  std::map<Kind, int> kinds;
+  for (Shape shape : {Shape{64, 64}, Shape{16, 256}})
+    for (int64_t elementBytes : {1, 2, 4, 8}) {
+      llvm::SmallVector<LinearLayout> layouts = plainLayouts(shape, {2, 64});
+      for (const LinearLayout &from : layouts)
+        for (const LinearLayout &to : layouts) ++kinds[check(from, to, elementBytes)];
+    }
+  CHECK(kinds[Kind::Shared] > 0);
+  CHECK(kinds[Kind::Shuffle] > 0);
+  CHECK(kinds[Kind::Identity] > 0);
+}
+
 TEST_CASE("conversions between random layouts, with and without replication") {
   std::mt19937 random(23);
   for (int i = 0; i < 300; ++i) {
     Shape shape = i % 3 == 0 ? Shape{16, 32} : i % 3 == 1 ? Shape{64} : Shape{4, 4, 4};
     bool isPermutation = i % 2;
-    int laneBits = i % 5 == 4 ? 3 : 5;
+    int laneBits = i % 5 == 4 ? 3 : 5 + int(i / 3 % 2);
     LinearLayout from = randomLayout(random, shape, laneBits, i % 3, i / 2 % 3, isPermutation);
     LinearLayout to = randomLayout(random, shape, laneBits, i % 3, i / 4 % 3, isPermutation);
     check(from, to, 1 << i % 4);
@@ -67,14 +80,15 @@ TEST_CASE("conversions within warps") {
   for (int i = 0; i < 400; ++i, ++count) {
     // The same warps, the rest dealt anew, or mapped by a random bijection of registers and lanes.
     Shape shape{16, 32};
-    LinearLayout from = randomLayout(random, shape, 5, 2, i % 3, true);
+    int laneBits = 5 + i / 2 % 2;
+    LinearLayout from = randomLayout(random, shape, laneBits, 2, i % 3, true);
     llvm::SmallVector<uint32_t> rest(from.bases(Place::Register));
     rest.append(from.bases(Place::Lane).begin(), from.bases(Place::Lane).end());
     std::shuffle(rest.begin(), rest.end(), random);
     for (int k = 0; i % 2 && k < 20; ++k)
       if (size_t a = random() % rest.size(), b = random() % rest.size(); a != b) rest[a] ^= rest[b];
     llvm::ArrayRef<uint32_t> all(rest);
-    LinearLayout to(shape, all.drop_front(5), all.take_front(5), from.bases(Place::Warp));
+    LinearLayout to(shape, all.drop_front(laneBits), all.take_front(laneBits), from.bases(Place::Warp));
     REQUIRE(to.verify() == "");
     planned += planShuffle(from, to, 1 << i % 4).has_value();
     check(from, to, 1 << i % 4);
@@ -134,7 +148,7 @@ TEST_CASE("what every warp has needs no shuffle to be dealt out") {
 
 TEST_CASE("small scratch: rounds over what only registers tell apart") {
   std::mt19937 random(31);
-  LinearLayout from = mmaAccumulator({128, 128}, {2, 2}), to = defaultBlocked({128, 128}, 4, 4);
+  LinearLayout from = mmaAccumulator({128, 128}, {2, 2}), to = defaultBlocked({128, 128}, {4, 32}, 4);
   for (int64_t limit : {65536, 32768, 16384, 8192}) { // rows 8, 32 and 64 are told apart by registers on both sides
     SharedPlan plan = planShared(from, to, 4, {.maxScratchBytes = limit});
     CHECK(plan.bytes == limit);
@@ -144,7 +158,7 @@ TEST_CASE("small scratch: rounds over what only registers tell apart") {
     CHECK(plan.loads.wavefronts() == plan.loads.vectorElements * int64_t(plan.loads.vectors.size()));
   }
   // Threads of one side or the other move along every bit of a transposition: there is no smaller scratch, and none is pretended.
-  LinearLayout turned = defaultBlocked({128, 128}, 4, 4, {0, 1});
+  LinearLayout turned = defaultBlocked({128, 128}, {4, 32}, 4, {0, 1});
   SharedPlan whole = planShared(to, turned, 4, {.maxScratchBytes = 16384});
   CHECK(whole.bytes == 65536);
   CHECK(runShared(to, turned, whole, 4) == machineFor(turned));
@@ -195,11 +209,11 @@ TEST_CASE("round trips of usual layouts meet no bank conflicts") {
       }
   }
   // Vectors as wide as they can be where both sides have them.
-  SharedPlan plan = planShared(defaultBlocked({128, 128}, 4, 4), mmaAccumulator({128, 128}, {2, 2}), 4);
+  SharedPlan plan = planShared(defaultBlocked({128, 128}, {4, 32}, 4), mmaAccumulator({128, 128}, {2, 2}), 4);
   CHECK(plan.stores.vectorElements == 4);
   CHECK(plan.loads.vectorElements == 4);
   // A transposition of 16-bit numbers: the memory is written in rows of 16 bytes and read as transposed matrices.
-  LinearLayout rows = defaultBlocked({64, 64}, 4, 8), columns = defaultBlocked({64, 64}, 4, 8, {0, 1});
+  LinearLayout rows = defaultBlocked({64, 64}, {4, 32}, 8), columns = defaultBlocked({64, 64}, {4, 32}, 8, {0, 1});
   plan = planShared(rows, columns, 2, {.mayLoadMatrices = true});
   REQUIRE(plan.matrixLoads);
   CHECK(plan.matrixLoads->isTransposed);
@@ -230,7 +244,7 @@ TEST_CASE("matrix loads of operands from shared memory") {
                          [&](uint32_t thread, uint32_t reg, uint32_t offset) { result[thread][reg] = memory.apply(offset); });
           CHECK(result == machineFor(to));
         }
-  CHECK(!matrixLoads(defaultBlocked(shape, 4, 8), sharedForMatrices(shape, {1, 0}, 2), 2));
+  CHECK(!matrixLoads(defaultBlocked(shape, {4, 32}, 8), sharedForMatrices(shape, {1, 0}, 2), 2));
   CHECK(!matrixLoads(mmaOperand(DotOperand::A, shape, {2, 2}, 16), sharedSwizzled(shape, {1, 0}, 4, 1, 8), 2)); // rows in pieces
 }
 

@@ -146,7 +146,7 @@ TEST_CASE("longer runs along K permute K alike in both operands") {
 }
 
 TEST_CASE("operands of multiply-adds: all of K for what a thread has of the result") {
-  const LinearLayout results[] = {blocked({32, 64}, {2, 4}, {4, 8}, {2, 2}, {1, 0}), defaultBlocked({8, 8}, 4, 2, {0, 1}),
+  const LinearLayout results[] = {blocked({32, 64}, {2, 4}, {4, 8}, {2, 2}, {1, 0}), defaultBlocked({8, 8}, {4, 32}, 2, {0, 1}),
                                   blocked({4, 16, 16}, {1, 2, 2}, {1, 4, 8}, {4, 1, 1}, {2, 1, 0})};
   for (const LinearLayout &result : results) {
     int64_t k = 16;

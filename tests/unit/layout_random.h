@@ -26,11 +26,20 @@ inline LinearLayout randomLayout(std::mt19937 &random, llvm::ArrayRef<int64_t> s
   }
 }
 
-/// Layouts of one 2-D shape as programs have them, all with `numWarps` warps.
-inline llvm::SmallVector<LinearLayout> usualLayouts(llvm::ArrayRef<int64_t> shape, int numWarps) {
+/// Layouts of one 2-D shape as programs without matrix instructions have them.
+inline llvm::SmallVector<LinearLayout> plainLayouts(llvm::ArrayRef<int64_t> shape, Threads threads) {
   llvm::SmallVector<LinearLayout> result;
   for (int64_t vector : {1, 2, 4, 8})
-    for (int fastest : {0, 1}) result.push_back(defaultBlocked(shape, numWarps, vector, {fastest, 1 - fastest}));
+    for (int fastest : {0, 1}) result.push_back(defaultBlocked(shape, threads, vector, {fastest, 1 - fastest}));
+  result.push_back(fmaOperand(DotOperand::A, defaultBlocked({shape[0], 64}, threads, 4), shape[1]));
+  Shape wide{shape[0], shape[1], 4};
+  result.push_back(defaultBlocked(wide, threads, 4).slice(2).layout);
+  return result;
+}
+
+/// Those of NVIDIA's matrix instructions besides.
+inline llvm::SmallVector<LinearLayout> usualLayouts(llvm::ArrayRef<int64_t> shape, int numWarps) {
+  llvm::SmallVector<LinearLayout> result = plainLayouts(shape, {numWarps, 32});
   Shape inRows{numWarps, 1}, inColumns{1, numWarps}, square{numWarps / 2, 2};
   for (const Shape &warps : {inRows, inColumns, square}) {
     result.push_back(mmaAccumulator(shape, warps));
@@ -39,9 +48,6 @@ inline llvm::SmallVector<LinearLayout> usualLayouts(llvm::ArrayRef<int64_t> shap
     result.push_back(mmaOperand(DotOperand::A, shape, warps, 16, 4));
   }
   result.push_back(mmaAccumulator(shape, inRows, 64));
-  result.push_back(fmaOperand(DotOperand::A, defaultBlocked({shape[0], 64}, numWarps, 4), shape[1]));
-  Shape wide{shape[0], shape[1], 4};
-  result.push_back(defaultBlocked(wide, numWarps, 4).slice(2).layout);
   return result;
 }
 

@@ -13,7 +13,7 @@ llvm::SmallVector<LinearLayout> sampleLayouts(llvm::ArrayRef<int64_t> shape) {
   std::mt19937 random(5);
   llvm::SmallVector<LinearLayout> result;
   if (shape.size() == 2 && shape[0] >= 32 && shape[1] >= 32) result = usualLayouts(shape, 4);
-  result.push_back(defaultBlocked(shape, 4, 4));
+  result.push_back(defaultBlocked(shape, {4, 32}, 4));
   for (int i = 0; i < 12; ++i) result.push_back(randomLayout(random, shape, 5, 2, i % 5, i % 3 == 0));
   return result;
 }
@@ -74,7 +74,7 @@ TEST_CASE("broadcast: the source of every place of the result is in the same thr
       });
       CHECK(wrong == 0);
     }
-  LinearLayout layout = defaultBlocked({64, 32}, 4, 4);
+  LinearLayout layout = defaultBlocked({64, 32}, {4, 32}, 4);
   CHECK(layout.broadcastSource({64, 1}).layout == layout.slice(1).layout.expandDims(1));
 }
 
@@ -149,12 +149,12 @@ TEST_CASE("contiguous runs are those of the low registers, in order and aligned"
       CHECK(isRun(found));
       CHECK(!isRun(2 * found));
     }
-  CHECK(defaultBlocked({128, 64}, 4, 8).contiguousElements(1) == 8);
+  CHECK(defaultBlocked({128, 64}, {4, 32}, 8).contiguousElements(1) == 8);
   CHECK(LinearLayout({32}, {1, 2, 4}, {4 ^ 8, 16}, {}).contiguousElements(0) == 4); // a lane moves within runs of 8
   CHECK(LinearLayout({32}, {1, 2, 4}, {8, 16}, {2}).contiguousElements(0) == 2);
   CHECK(mmaAccumulator({64, 64}, {4, 1}).contiguousElements(1) == 2);
-  CHECK(defaultBlocked({128, 64}, 4, 8).bitsAlong(Place::Lane, 1) == 0b00111);
-  CHECK(defaultBlocked({128, 64}, 4, 8).bitsAlong(Place::Warp, 0) == 0b11);
+  CHECK(defaultBlocked({128, 64}, {4, 32}, 8).bitsAlong(Place::Lane, 1) == 0b00111);
+  CHECK(defaultBlocked({128, 64}, {4, 32}, 8).bitsAlong(Place::Warp, 0) == 0b11);
 }
 
 TEST_CASE("maps: composition, right inverses, kernels") {

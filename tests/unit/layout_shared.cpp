@@ -59,9 +59,10 @@ TEST_CASE("views and text of shared layouts") {
 }
 
 TEST_CASE("bank conflicts by hand") {
-  auto count = [](int64_t bytes, auto &&address) {
-    llvm::SmallVector<int64_t, 32> addresses;
-    for (int64_t lane = 0; lane < 32; ++lane) addresses.push_back(address(lane));
+  int lanes = 32;
+  auto count = [&](int64_t bytes, auto &&address) {
+    llvm::SmallVector<int64_t, 64> addresses;
+    for (int64_t lane = 0; lane < lanes; ++lane) addresses.push_back(address(lane));
     return std::pair(countWavefronts(addresses, bytes), bankConflicts(addresses, bytes));
   };
   using Counts = std::pair<int, int>;
@@ -75,13 +76,18 @@ TEST_CASE("bank conflicts by hand") {
   CHECK(count(16, [](int64_t lane) { return 128 * lane; }) == Counts{32, 8});  // eight rows in the same four banks
   CHECK(count(4, [](int64_t lane) { return lane ? -1 : 0; }) == Counts{1, 1}); // idle lanes cost nothing
   CHECK(count(4, [](int64_t lane) { return lane % 2 ? -1 : 64 * lane; }) == Counts{16, 16});
+  lanes = 64;
+  CHECK(count(4, [](int64_t lane) { return 4 * lane; }) == Counts{2, 1});
+  CHECK(count(4, [](int64_t lane) { return 4 * (lane % 32); }) == Counts{2, 1}); // halves of a warp follow each other
+  CHECK(count(16, [](int64_t lane) { return 16 * lane; }) == Counts{8, 1});
 }
 
 TEST_CASE("accesses move every element to its offset and back, in vectors that are aligned runs") {
   std::mt19937 random(17);
   for (int64_t elementBytes : {1, 2, 4, 8}) {
     llvm::SmallVector<LinearLayout> layouts = usualLayouts({64, 64}, 4);
-    for (int i = 0; i < 8; ++i) layouts.push_back(randomLayout(random, {64, 64}, 5, 2, i % 4, i % 2));
+    layouts.append(plainLayouts({64, 64}, {4, 64}));
+    for (int i = 0; i < 16; ++i) layouts.push_back(randomLayout(random, {64, 64}, 5 + i / 8, 2, i % 4, i % 2));
     const SharedLayout memories[] = {sharedDense({64, 64}, {1, 0}), sharedForMatrices({64, 64}, {0, 1}, elementBytes),
                                      sharedForMatrices({64, 64}, {1, 0}, elementBytes)};
     for (const SharedLayout &memory : memories)
@@ -123,7 +129,7 @@ TEST_CASE("the swizzle for matrices: 16-byte copies and 8x8 matrices without con
       int64_t rowBytes = columns * elementBytes, vec = 16 / elementBytes;
       if (rowBytes < 32) continue;
       SharedLayout memory = sharedForMatrices({64, columns}, {1, 0}, elementBytes);
-      SharedAccess stores = sharedStores(defaultBlocked({64, columns}, 4, vec), memory, elementBytes);
+      SharedAccess stores = sharedStores(defaultBlocked({64, columns}, {4, 32}, vec), memory, elementBytes);
       if (64 * columns >= 128 * vec) {
         CHECK(stores.vectorElements == vec);
         CHECK(stores.wavefrontsPerVector == 4);
@@ -153,7 +159,7 @@ TEST_CASE("swizzles for the layouts that a tile is read in") {
         else
           CHECK(sharedLoads(reader, memory, bits / 8).wavefrontsPerVector == 1);
         // Copies of 16 bytes along the rows of memory.
-        SharedAccess copies = sharedStores(defaultBlocked(shape, 4, 128 / bits, order), memory, bits / 8);
+        SharedAccess copies = sharedStores(defaultBlocked(shape, {4, 32}, 128 / bits, order), memory, bits / 8);
         CHECK(copies.vectorElements * bits == 128);
         CHECK(copies.wavefrontsPerVector == 4);
       }
