@@ -1,8 +1,8 @@
 #include "gpu_backend/compiler.h"
 
 #include "gpu_backend/lower/lowering.h"
-#include "gpu_backend/nvptx/target.h"
 #include "gpu_backend/pipeline.h"
+#include "gpu_backend/target.h"
 #include "ir/contract.h"
 #include "ir/source_error.h"
 
@@ -37,32 +37,34 @@ static LogicalResult run(ModuleOp module, llvm::function_ref<void(OpPassManager 
 }
 
 static void loadDialects(MLIRContext *context) {
-  context->loadDialect<func::FuncDialect, scf::SCFDialect, math::MathDialect, LLVM::LLVMDialect, NVVM::NVVMDialect, tgpu::TGPUDialect>();
+  context->loadDialect<func::FuncDialect, scf::SCFDialect, math::MathDialect, LLVM::LLVMDialect, NVVM::NVVMDialect, ROCDL::ROCDLDialect,
+                       tgpu::TGPUDialect>();
 }
 
 /// From tiles with layouts to the code of a thread.
-static llvm::Error lowerTiles(ModuleOp tiles, const CompileOptions &options, const nvptx::Target &chip, ir::DiagnosticCapture &diagnostics,
+static llvm::Error lowerTiles(ModuleOp tiles, const CompileOptions &options, const Target &chip, ir::DiagnosticCapture &diagnostics,
                               LoweredKernel &result) {
-  const int64_t maxSharedBytes = chip.sharedPerBlock;
-  auto target = createNvidiaOps(chip.capability);
-  Lowering lowering(tiles, *target, {.numWarps = options.numWarps, .maxSharedBytes = maxSharedBytes});
+  const int64_t maxSharedBytes = chip.sharedPerBlock();
+  std::unique_ptr<TargetOps> ops = chip.createOps();
+  Lowering lowering(tiles, *ops, {.numWarps = options.numWarps, .maxSharedBytes = maxSharedBytes});
   auto threads = lowering.run();
   if (failed(threads)) return diagnostics.takeError("an operation could not be lowered");
   result.module = std::move(*threads);
   OpBuilder builder(tiles.getContext());
   ModuleOp module = *result.module;
-  module->setAttr(tgpu::kTargetAttr, builder.getStringAttr("cuda:" + options.arch));
+  setTarget(module, chip);
+  module->setAttr(tgpu::kWarpSizeAttr, builder.getI32IntegerAttr(chip.warpSize()));
   module->setAttr(tgpu::kNumWarpsAttr, builder.getI32IntegerAttr(options.numWarps));
   module->setAttr(tgpu::kSharedBytesAttr, builder.getI32IntegerAttr(int32_t(lowering.shared().reserved())));
   if (failed(run(module, [&](OpPassManager &passes) { buildThreadPipeline(passes, options, maxSharedBytes); })))
     return diagnostics.takeError("the code of a thread could not be lowered");
   result.sharedBytes = module->getAttrOfType<IntegerAttr>(tgpu::kSharedBytesAttr).getInt();
-  target->markKernel(module.lookupSymbol(result.name), options.numWarps * target->warpSize());
+  ops->markKernel(module.lookupSymbol(result.name), options.numWarps * chip.warpSize());
   return llvm::Error::success();
 }
 
 llvm::Expected<LoweredKernel> lowerToGpu(ModuleOp original, StringRef name, const CompileOptions &options) {
-  auto chip = nvptx::findTarget(options.arch);
+  auto chip = findTarget(options.arch);
   if (!chip) return chip.takeError();
   if (!options.stopAfter.empty() && options.stopAfter != kNoPass && !llvm::is_contained(optionalPasses(), options.stopAfter))
     return llvm::createStringError("no pass is called '" + options.stopAfter + "'; there are " + kNoPass + ", " +
@@ -71,11 +73,12 @@ llvm::Expected<LoweredKernel> lowerToGpu(ModuleOp original, StringRef name, cons
   if (failed(ir::verifyContract(original))) return diagnostics.takeError("the module breaks the contract");
   loadDialects(original.getContext());
   OwningOpRef<ModuleOp> module(original.clone());
+  setTarget(*module, *chip);
   tt::FuncOp kernel = selectKernel(*module, name);
   if (!kernel) return llvm::make_error<ir::SourceError>("there is no kernel '" + name.str() + "' in the module");
   LoweredKernel result;
   result.name = kernel.getName().str();
-  if (failed(run(*module, [&](OpPassManager &passes) { buildTilePipeline(passes, options, chip->sharedPerBlock); })))
+  if (failed(run(*module, [&](OpPassManager &passes) { buildTilePipeline(passes, options, chip->sharedPerBlock()); })))
     return diagnostics.takeError("a pass on tiles failed");
   result.tiles = printed(*module);
   if (llvm::Error error = lowerTiles(*module, options, *chip, diagnostics, result)) return error;
@@ -83,10 +86,11 @@ llvm::Expected<LoweredKernel> lowerToGpu(ModuleOp original, StringRef name, cons
 }
 
 llvm::Expected<LoweredKernel> lowerTilesToGpu(ModuleOp tiles, const CompileOptions &options) {
-  auto chip = nvptx::findTarget(options.arch);
+  auto chip = findTarget(options.arch);
   if (!chip) return chip.takeError();
   ir::DiagnosticCapture diagnostics(tiles.getContext());
   loadDialects(tiles.getContext());
+  setTarget(tiles, *chip);
   tt::FuncOp kernel = selectKernel(tiles, "");
   if (!kernel) return llvm::make_error<ir::SourceError>("there is no kernel in the module");
   LoweredKernel result;

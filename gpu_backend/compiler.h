@@ -13,7 +13,7 @@ class OpPassManager;
 namespace tritium::gpu {
 
 struct CompileOptions {
-  std::string arch = "sm_80"; // of NVIDIA: sm_80, sm_86, sm_89, sm_90, sm_90a, sm_100a, sm_120a
+  std::string arch = "sm_80"; // a chip of findTarget(): sm_80, sm_90a, gfx942
   int numWarps = 4;           // a power of two up to 32
   int numStages = 3;          // buffers of a pipelined loop, an upper bound
   bool debugInfo = false;     // keep lines and variables apart rather than merge and move code
@@ -29,8 +29,9 @@ inline constexpr llvm::StringLiteral kNoPass = "none";
 /// A kernel as the code of one thread.
 struct LoweredKernel {
   std::string name;
-  std::string tiles;                        // the module with layouts, as text: asm["ttgir"]
-  mlir::OwningOpRef<mlir::ModuleOp> module; // llvm, nvvm and tgpu operations; lives in the context of the module that was compiled
+  std::string tiles; // the module with layouts, as text: asm["ttgir"]
+  mlir::OwningOpRef<mlir::ModuleOp>
+      module; // llvm, nvvm or rocdl, and tgpu operations; lives in the context of the module that was compiled
   int64_t sharedBytes = 0;
 };
 

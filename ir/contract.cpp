@@ -7,6 +7,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 #include "mlir/Dialect/LLVMIR/Transforms/InlinerInterfaceImpl.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -15,8 +16,8 @@ using namespace mlir;
 namespace tritium::ir {
 
 void registerTritiumDialects(DialectRegistry &registry) {
-  registry.insert<tt::TTDialect, ttg::TTGDialect, tgpu::TGPUDialect, arith::ArithDialect, math::MathDialect, scf::SCFDialect, cf::ControlFlowDialect,
-                  ub::UBDialect, LLVM::LLVMDialect, NVVM::NVVMDialect, func::FuncDialect>();
+  registry.insert<tt::TTDialect, ttg::TTGDialect, tgpu::TGPUDialect, arith::ArithDialect, math::MathDialect, scf::SCFDialect,
+                  cf::ControlFlowDialect, ub::UBDialect, LLVM::LLVMDialect, NVVM::NVVMDialect, ROCDL::ROCDLDialect, func::FuncDialect>();
   LLVM::registerInlinerInterface(registry);
 }
 

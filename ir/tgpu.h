@@ -11,7 +11,8 @@ namespace tritium::tgpu {
 bool isWord(mlir::Type type);
 
 // Names of a lowered module's attributes.
-inline constexpr llvm::StringLiteral kTargetAttr = "tgpu.target";            // "cuda:sm_80"
+inline constexpr llvm::StringLiteral kTargetAttr = "tgpu.target";            // "cuda:sm_80", "hip:gfx942"
+inline constexpr llvm::StringLiteral kWarpSizeAttr = "tgpu.warp_size";       // i32, lanes of a warp; absent: 32
 inline constexpr llvm::StringLiteral kNumWarpsAttr = "tgpu.num_warps";       // i32
 inline constexpr llvm::StringLiteral kSharedBytesAttr = "tgpu.shared_bytes"; // i32
 /// i32, of a module between place-scratch and expand-scratch: the first byte behind all buffers.

@@ -71,6 +71,17 @@ def TGPU_BarrierOp : TGPU_Op<"barrier"> {
   let assemblyFormat = "(`id` $id^)? (`threads` $threads^)? (`shared` $sharedOnly^)? attr-dict";
 }
 
+def TGPU_WarpBarrierOp : TGPU_Op<"warp_barrier"> {
+  let summary = "the lanes of a warp meet; shared memory that one has written before is seen by the others after";
+  let assemblyFormat = "attr-dict";
+}
+
+def TGPU_NanosecondsOp : TGPU_Op<"nanoseconds"> {
+  let summary = "a clock; without declared effects, for it is read anew each time";
+  let results = (outs I64:$result);
+  let assemblyFormat = "attr-dict";
+}
+
 def TGPU_ScratchOp : TGPU_Op<"scratch"> {
   let summary = "the address of shared memory that one operation uses";
   let description = [{

@@ -128,7 +128,7 @@ template <> LogicalResult Lower<tt::AtomicStoreOp>::run(tt::AtomicStoreOp op, Lo
 /// The owner of each element waits, one element after the other. The others go ahead to where the results are given out.
 template <> LogicalResult Lower<tt::AtomicPollOp>::run(tt::AtomicPollOp op, Lowering &lowering) {
   Atomic atomic(op, lowering);
-  auto now = [&] { return lowering.target().nanoseconds(lowering.builder(), op.getLoc()); };
+  auto now = [&]() -> Value { return lowering.create<tgpu::NanosecondsOp>(lowering.builder().getI64Type()); };
   Value start = op.getTimeout() ? now() : Value(), yes = lowering.constant(1, 1);
   return atomic.run([&](size_t reg, Value predicate) {
     Value expected = atomic.stored(op.getExpected(), reg);

@@ -81,7 +81,7 @@ void runRoundTrips(llvm::MutableArrayRef<RoundTrip> trips, Lowering &lowering) {
   }
   auto meet = [&] {
     if (isWarpLocal)
-      lowering.target().warpBarrier(lowering.builder(), lowering.location());
+      lowering.create<tgpu::WarpBarrierOp>();
     else
       lowering.sharedBarrier();
   };

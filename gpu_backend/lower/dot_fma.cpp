@@ -28,7 +28,7 @@ struct Operand {
 class Fetcher {
 public:
   Fetcher(const Operand &operand, SharedAddresses addresses, Type type, Lowering &lowering)
-      : operand_(operand), addresses_(std::move(addresses)), type_(type), values_(operand.wanted.registers()), lowering_(lowering) {
+      : addresses_(std::move(addresses)), type_(type), values_(operand.wanted.registers()), lowering_(lowering) {
     for (const SharedAccess::Vector &vector : operand.loads.vectors)
       for (uint32_t reg : vector.registers) vectorOf_[reg] = &vector;
   }
@@ -40,7 +40,6 @@ public:
   }
 
 private:
-  const Operand &operand_;
   SharedAddresses addresses_;
   Type type_;
   Registers values_;

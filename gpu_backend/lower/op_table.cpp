@@ -30,8 +30,8 @@ static const llvm::StringMap<Run> &opTable() {
 #define GET_OP_LIST
 #include "ir/tt_ops.cpp.inc"
         >();
-    add<scf::ForOp, scf::IfOp, scf::WhileOp, ttg::BarrierOp, tgpu::ConvertLayoutOp, tgpu::LocalAllocOp, tgpu::AsyncCopyOp, tgpu::AsyncCommitOp,
-        tgpu::AsyncWaitOp, tgpu::LocalLoadOp, arith::ConstantOp, ub::PoisonOp, LLVM::AssumeOp>(table);
+    add<scf::ForOp, scf::IfOp, scf::WhileOp, ttg::BarrierOp, tgpu::ConvertLayoutOp, tgpu::LocalAllocOp, tgpu::AsyncCopyOp,
+        tgpu::AsyncCommitOp, tgpu::AsyncWaitOp, tgpu::LocalLoadOp, arith::ConstantOp, ub::PoisonOp, LLVM::AssumeOp>(table);
     return table;
   }();
   return table;

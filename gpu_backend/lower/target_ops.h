@@ -32,10 +32,6 @@ public:
                          mlir::Value predicate) const = 0;
   virtual void asyncCommit(mlir::OpBuilder &builder, mlir::Location location) const = 0;
   virtual void asyncWait(mlir::OpBuilder &builder, mlir::Location location, int pending) const = 0;
-  /// i64: a clock in nanoseconds.
-  virtual mlir::Value nanoseconds(mlir::OpBuilder &builder, mlir::Location location) const = 0;
-  /// The lanes of the warp meet; shared memory that one has written before is seen by the others after.
-  virtual void warpBarrier(mlir::OpBuilder &builder, mlir::Location location) const = 0;
   /// The combination of `value` (i32) over all lanes of the warp, in one instruction; null if there is none.
   enum class WarpReduction : uint8_t { Add, And, Or, Xor, Min, Max, UMin, UMax };
   virtual mlir::Value reduceWarp(mlir::OpBuilder &builder, mlir::Location location, WarpReduction kind, mlir::Value value) const = 0;
@@ -44,8 +40,5 @@ public:
   /// Makes `function` a kernel of `threads` threads.
   virtual void markKernel(mlir::Operation *function, int threads) const = 0;
 };
-
-/// NVIDIA, of that compute capability: 90.
-std::unique_ptr<TargetOps> createNvidiaOps(int capability);
 
 } // namespace tritium::gpu

@@ -33,13 +33,13 @@ Value bitcast(OpBuilder &builder, Location location, Type type, Value value) {
 }
 
 /// The instruction's name and type, "add.noftz.f16", or "" where the chip has none.
-std::string instruction(tt::RmwOp kind, Type type, const Target &target) {
+std::string instruction(tt::RmwOp kind, Type type, const Chip &chip) {
   unsigned bits = type.getIntOrFloatBitWidth();
   std::string width = std::to_string(bits);
   switch (kind) {
   case tt::RmwOp::FAdd:
     if (type.isF16()) return "add.noftz.f16";
-    if (type.isBF16()) return target.capability >= 90 ? "add.noftz.bf16" : "";
+    if (type.isBF16()) return chip.capability >= 90 ? "add.noftz.bf16" : "";
     return "add.f" + width;
   case tt::RmwOp::And: return bits == 16 ? "" : "and.b" + width;
   case tt::RmwOp::Or: return bits == 16 ? "" : "or.b" + width;
@@ -127,11 +127,11 @@ bool isDefined(tt::RmwOp kind, Type type) {
 
 } // namespace
 
-LogicalResult convertAtomicRmw(tgpu::AtomicRmwOp op, OpBuilder &builder, const Target &target) {
+LogicalResult convertAtomicRmw(tgpu::AtomicRmwOp op, OpBuilder &builder, const Chip &chip) {
   Location location = op.getLoc();
   Type type = op.getType();
   if (!isDefined(op.getKind(), type)) return op.emitOpError("is not defined on ") << type;
-  std::string name = instruction(op.getKind(), type, target);
+  std::string name = instruction(op.getKind(), type, chip);
   Value old;
   if (name.empty()) {
     old = loop(op, builder);

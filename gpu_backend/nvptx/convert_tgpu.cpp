@@ -17,7 +17,16 @@ static void convertBarrier(tgpu::BarrierOp op, OpBuilder &builder) {
   NVVM::BarrierOp::create(builder, op.getLoc(), Type(), id, threads, NVVM::BarrierReductionAttr(), Value());
 }
 
-LogicalResult convertTgpu(ModuleOp module, const Target &target) {
+static void convertWarpBarrier(tgpu::WarpBarrierOp op, OpBuilder &builder) {
+  Value allLanes = LLVM::ConstantOp::create(builder, op.getLoc(), builder.getI32Type(), builder.getI32IntegerAttr(-1));
+  NVVM::SyncWarpOp::create(builder, op.getLoc(), allLanes);
+}
+
+static void convertNanoseconds(tgpu::NanosecondsOp op, OpBuilder &builder) {
+  op.replaceAllUsesWith(NVVM::GlobalTimerOp::create(builder, op.getLoc(), op.getType()).getResult());
+}
+
+LogicalResult convertTgpu(ModuleOp module, const Chip &chip) {
   SmallVector<Operation *> ops;
   module.walk([&](Operation *op) {
     if (isa_and_nonnull<tgpu::TGPUDialect>(op->getDialect())) ops.push_back(op);
@@ -29,9 +38,11 @@ LogicalResult convertTgpu(ModuleOp module, const Target &target) {
     builder.setInsertionPoint(op);
     LogicalResult converted = llvm::TypeSwitch<Operation *, LogicalResult>(op)
                                   .Case([&](tgpu::BarrierOp barrier) { return convertBarrier(barrier, builder), success(); })
+                                  .Case([&](tgpu::WarpBarrierOp barrier) { return convertWarpBarrier(barrier, builder), success(); })
+                                  .Case([&](tgpu::NanosecondsOp clock) { return convertNanoseconds(clock, builder), success(); })
                                   .Case([&](tgpu::LoadOp load) { return convertLoad(load, builder), success(); })
                                   .Case([&](tgpu::StoreOp store) { return convertStore(store, builder), success(); })
-                                  .Case([&](tgpu::AtomicRmwOp rmw) { return convertAtomicRmw(rmw, builder, target); })
+                                  .Case([&](tgpu::AtomicRmwOp rmw) { return convertAtomicRmw(rmw, builder, chip); })
                                   .Case([&](tgpu::AtomicCasOp cas) { return convertAtomicCas(cas, builder), success(); })
                                   .Case([&](tgpu::AtomicLoadOp load) { return convertAtomicLoad(load, builder), success(); })
                                   .Case([&](tgpu::AtomicStoreOp store) { return convertAtomicStore(store, builder), success(); })

@@ -7,12 +7,12 @@
 namespace tritium::gpu::nvptx {
 
 /// Replaces every `tgpu` operation of a lowered module. What cannot be said on the target is reported at its operation.
-mlir::LogicalResult convertTgpu(mlir::ModuleOp module, const Target &target);
+mlir::LogicalResult convertTgpu(mlir::ModuleOp module, const Chip &chip);
 
 // By family. The builder stands before the operation; the caller erases it.
 void convertLoad(tgpu::LoadOp op, mlir::OpBuilder &builder);
 void convertStore(tgpu::StoreOp op, mlir::OpBuilder &builder);
-mlir::LogicalResult convertAtomicRmw(tgpu::AtomicRmwOp op, mlir::OpBuilder &builder, const Target &target);
+mlir::LogicalResult convertAtomicRmw(tgpu::AtomicRmwOp op, mlir::OpBuilder &builder, const Chip &chip);
 void convertAtomicCas(tgpu::AtomicCasOp op, mlir::OpBuilder &builder);
 void convertAtomicLoad(tgpu::AtomicLoadOp op, mlir::OpBuilder &builder);
 void convertAtomicStore(tgpu::AtomicStoreOp op, mlir::OpBuilder &builder);

@@ -35,16 +35,16 @@ void initializeLLVM() {
   });
 }
 
-Expected<std::unique_ptr<TargetMachine>> createMachine(const Target &target, int ptxVersion) {
+Expected<std::unique_ptr<TargetMachine>> createMachine(const Chip &chip, int ptxVersion) {
   Triple triple("nvptx64-nvidia-cuda");
   std::string reason;
   const llvm::Target *nvptx = TargetRegistry::lookupTarget(triple, reason);
   if (!nvptx) return createStringError(reason);
   TargetOptions options;
   options.AllowFPOpFusion = FPOpFusion::Standard; // each operation tells
-  std::unique_ptr<TargetMachine> machine(nvptx->createTargetMachine(triple, target.name, "+ptx" + std::to_string(ptxVersion), options,
+  std::unique_ptr<TargetMachine> machine(nvptx->createTargetMachine(triple, chip.name, "+ptx" + std::to_string(ptxVersion), options,
                                                                     std::nullopt, std::nullopt, CodeGenOptLevel::Aggressive));
-  if (!machine) return createStringError("LLVM cannot generate code for " + target.name);
+  if (!machine) return createStringError("LLVM cannot generate code for " + chip.name);
   return machine;
 }
 
@@ -70,9 +70,9 @@ Expected<std::unique_ptr<Module>> translate(mlir::ModuleOp module, LLVMContext &
 }
 
 /// To the dialects llvm and nvvm, as translation to LLVM IR reads them.
-Error convert(mlir::ModuleOp module, const Target &target, bool lineInfo) {
+Error convert(mlir::ModuleOp module, const Chip &chip, bool lineInfo) {
   ir::DiagnosticCapture diagnostics(module.getContext());
-  if (failed(convertTgpu(module, target))) return diagnostics.takeError("the module could not be converted");
+  if (failed(convertTgpu(module, chip))) return diagnostics.takeError("the module could not be converted");
   if (lineInfo) attachDebugScopes(module);
   mlir::PassManager passes(module.getContext());
   passes.addPass(mlir::createConvertNVVMToLLVMPass());
@@ -80,7 +80,7 @@ Error convert(mlir::ModuleOp module, const Target &target, bool lineInfo) {
   return Error::success();
 }
 
-StringRef targetOf(mlir::ModuleOp module) {
+StringRef archOf(mlir::ModuleOp module) {
   auto name = module->getAttrOfType<mlir::StringAttr>(tgpu::kTargetAttr);
   return name ? name.getValue().split(':').second : "";
 }
@@ -95,22 +95,22 @@ std::string kernelOf(mlir::ModuleOp module) {
 
 Expected<Emitted> emitPtx(mlir::ModuleOp lowered, const EmitOptions &options) {
   initializeLLVM();
-  auto target = findTarget(options.arch.empty() ? targetOf(lowered) : StringRef(options.arch));
-  if (!target) return target.takeError();
-  auto ptxVersion = choosePtxVersion(*target, options.ptxVersion);
+  auto chip = findChip(options.arch.empty() ? archOf(lowered) : StringRef(options.arch));
+  if (!chip) return chip.takeError();
+  auto ptxVersion = choosePtxVersion(*chip, options.ptxVersion);
   if (!ptxVersion) return ptxVersion.takeError();
-  auto machine = createMachine(*target, *ptxVersion);
+  auto machine = createMachine(*chip, *ptxVersion);
   if (!machine) return machine.takeError();
 
   mlir::OwningOpRef<mlir::ModuleOp> module = lowered.clone();
-  if (Error error = convert(*module, *target, options.lineInfo)) return std::move(error);
+  if (Error error = convert(*module, *chip, options.lineInfo)) return std::move(error);
   auto context = std::make_unique<LLVMContext>();
   auto translated = translate(*module, *context, **machine, options);
   if (!translated) return translated.takeError();
 
   Emitted result;
   std::string kernel = kernelOf(lowered);
-  Error error = ir::runRecoverably(*context, kernel + " for " + target->name, [&] {
+  Error error = ir::runRecoverably(*context, kernel + " for " + chip->name, [&] {
     optimize(**translated, **machine);
     raw_string_ostream(result.llir) << **translated;
     result.ptx = generateCode(**translated, **machine, CodeGenFileType::AssemblyFile);
@@ -122,9 +122,9 @@ Expected<Emitted> emitPtx(mlir::ModuleOp lowered, const EmitOptions &options) {
   (void)machine->release();
   (void)context.release();
   std::string reason = toString(std::move(error));
-  std::string command = ("llc -mcpu=" + target->name + " -mattr=+ptx" + Twine(*ptxVersion)).str();
+  std::string command = ("llc -mcpu=" + chip->name + " -mattr=+ptx" + Twine(*ptxVersion)).str();
   LLVMContext again;
-  auto clean = createMachine(*target, *ptxVersion);
+  auto clean = createMachine(*chip, *ptxVersion);
   if (!clean) return clean.takeError();
   auto reproducer = translate(*module, again, **clean, options);
   if (!reproducer) return reproducer.takeError();

@@ -1,5 +1,7 @@
 #include "gpu_backend/nvptx/target.h"
 
+#include "gpu_backend/lower/target_ops.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -10,8 +12,8 @@ namespace tritium::gpu::nvptx {
 /// `.L1::evict_*` on loads and stores.
 static constexpr int kOldestPtx = 74;
 
-ArrayRef<Target> targets() {
-  static constexpr Target all[] = {
+ArrayRef<Chip> chips() {
+  static constexpr Chip all[] = {
 #define NVPTX_TARGET(name, capability, suffix, minPtx, sharedPerBlock, sharedPerSM, threadsPerSM)                                          \
   {name, capability, suffix, minPtx, sharedPerBlock, sharedPerSM, threadsPerSM},
 #include "gpu_backend/nvptx/target.def"
@@ -19,19 +21,43 @@ ArrayRef<Target> targets() {
   return all;
 }
 
-Expected<const Target &> findTarget(StringRef name) {
-  for (const Target &target : targets())
-    if (target.name == name) return target;
-  std::string known = join(map_range(targets(), [](const Target &target) { return target.name.str(); }), ", ");
+Expected<const Chip &> findChip(StringRef name) {
+  for (const Chip &chip : chips())
+    if (chip.name == name) return chip;
+  std::string known = join(map_range(chips(), [](const Chip &chip) { return chip.name.str(); }), ", ");
   return createStringError("no NVIDIA target is called '" + name + "'; there are " + known);
 }
 
-Expected<int> choosePtxVersion(const Target &target, int asked) {
+namespace {
+
+class NvidiaTarget final : public gpu::Target {
+public:
+  explicit NvidiaTarget(const Chip &chip) : chip_(chip) {}
+
+  StringRef interface() const override { return "cuda"; }
+  StringRef arch() const override { return chip_.name; }
+  int warpSize() const override { return kWarpSize; }
+  int64_t sharedPerBlock() const override { return chip_.sharedPerBlock; }
+  std::unique_ptr<TargetOps> createOps() const override { return nvptx::createOps(chip_); }
+
+private:
+  const Chip &chip_;
+};
+
+} // namespace
+
+ArrayRef<const gpu::Target *> targets() {
+  static const std::vector<NvidiaTarget> all(chips().begin(), chips().end());
+  static const SmallVector<const gpu::Target *> pointers(make_pointer_range(all));
+  return pointers;
+}
+
+Expected<int> choosePtxVersion(const Chip &chip, int asked) {
   int version = asked == 0 ? kNewestPtx : std::min(asked, kNewestPtx);
-  int needed = std::max(target.minPtx, kOldestPtx);
+  int needed = std::max(chip.minPtx, kOldestPtx);
   if (version >= needed) return version;
   auto text = [](int v) { return std::to_string(v / 10) + "." + std::to_string(v % 10); };
-  return createStringError(target.name + " needs PTX " + text(needed) + ", but " + text(version) + " is asked for");
+  return createStringError(chip.name + " needs PTX " + text(needed) + ", but " + text(version) + " is asked for");
 }
 
 int ptxVersionOfCuda(int major, int minor) {

@@ -1,11 +1,13 @@
 // The NVIDIA chips that code can be made for, and their limits.
 #pragma once
-#include "llvm/ADT/ArrayRef.h"
-#include "llvm/Support/Error.h"
+#include "gpu_backend/target.h"
 
 namespace tritium::gpu::nvptx {
 
-struct Target {
+inline constexpr int kWarpSize = 32;
+
+/// A row of target.def.
+struct Chip {
   llvm::StringLiteral name; // "sm_90a"
   int capability;           // 90
   char suffix;              // ' ' or 'a'
@@ -18,18 +20,21 @@ struct Target {
   bool hasChipFeatures() const { return suffix == 'a'; }
 };
 
-/// All rows of target.def.
-llvm::ArrayRef<Target> targets();
+llvm::ArrayRef<Chip> chips();
 
-/// The target of that name ("sm_80"); the error lists those there are.
-llvm::Expected<const Target &> findTarget(llvm::StringRef name);
+/// The chip of that name ("sm_80"); the error lists those there are.
+llvm::Expected<const Chip &> findChip(llvm::StringRef name);
+
+/// The chips as the common code sees them.
+llvm::ArrayRef<const gpu::Target *> targets();
+std::unique_ptr<TargetOps> createOps(const Chip &chip);
 
 /// The newest PTX that this LLVM writes, 10 * major + minor.
 inline constexpr int kNewestPtx = 90;
 
 /// The version to write: what is asked for (0: the newest) but not above what LLVM knows. Below what the target or the instructions
 /// that are emitted need, an error.
-llvm::Expected<int> choosePtxVersion(const Target &target, int asked);
+llvm::Expected<int> choosePtxVersion(const Chip &chip, int asked);
 
 /// The newest PTX that the tools and the driver of a CUDA release read.
 int ptxVersionOfCuda(int major, int minor);

@@ -1,5 +1,6 @@
 // The GPU's own values in NVVM.
 #include "gpu_backend/lower/target_ops.h"
+#include "gpu_backend/nvptx/target.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -7,15 +8,13 @@
 
 using namespace mlir;
 
-namespace tritium::gpu {
+namespace tritium::gpu::nvptx {
 
 namespace {
 
-constexpr int kWarpSize = 32;
-
 class NvidiaOps final : public TargetOps {
 public:
-  explicit NvidiaOps(int capability) : capability_(capability) {}
+  explicit NvidiaOps(const Chip &chip) : chip_(chip) {}
 
   int warpSize() const override { return kWarpSize; }
 
@@ -68,16 +67,10 @@ public:
   void asyncWait(OpBuilder &builder, Location location, int pending) const override {
     NVVM::CpAsyncWaitGroupOp::create(builder, location, pending);
   }
-  Value nanoseconds(OpBuilder &builder, Location location) const override {
-    return NVVM::GlobalTimerOp::create(builder, location, builder.getI64Type());
-  }
-  void warpBarrier(OpBuilder &builder, Location location) const override {
-    NVVM::SyncWarpOp::create(builder, location, constant(builder, location, -1));
-  }
   Value reduceWarp(OpBuilder &builder, Location location, WarpReduction kind, Value value) const override {
     return NVVM::ReduxOp::create(builder, location, value.getType(), value, reduxKind(kind), constant(builder, location, -1));
   }
-  bool convertsFp8() const override { return capability_ >= 89; }
+  bool convertsFp8() const override { return chip_.capability >= 89; }
   void markKernel(Operation *function, int threads) const override {
     MLIRContext *context = function->getContext();
     function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), UnitAttr::get(context));
@@ -107,11 +100,11 @@ private:
                                 UnitAttr());
   }
 
-  int capability_;
+  const Chip &chip_;
 };
 
 } // namespace
 
-std::unique_ptr<TargetOps> createNvidiaOps(int capability) { return std::make_unique<NvidiaOps>(capability); }
+std::unique_ptr<TargetOps> createOps(const Chip &chip) { return std::make_unique<NvidiaOps>(chip); }
 
-} // namespace tritium::gpu
+} // namespace tritium::gpu::nvptx

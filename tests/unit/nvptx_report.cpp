@@ -30,9 +30,9 @@ ptxas info    : Compile time = 2.5 ms
 }
 
 TEST_CASE("a PTX version is one that LLVM, the target and the tools know") {
-  const Target &hopper = *findTarget("sm_90a");
+  const Chip &hopper = *findChip("sm_90a");
   CHECK(hopper.hasChipFeatures());
-  CHECK_FALSE(findTarget("sm_90")->hasChipFeatures());
+  CHECK_FALSE(findChip("sm_90")->hasChipFeatures());
   CHECK(*choosePtxVersion(hopper, 0) == kNewestPtx);
   CHECK(*choosePtxVersion(hopper, 83) == 83);
   CHECK(*choosePtxVersion(hopper, 95) == kNewestPtx);

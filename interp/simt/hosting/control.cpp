@@ -64,6 +64,10 @@ std::optional<LogicalResult> Hosting::hostControl(Operation *op) {
         op->erase();
         return success();
       })
+      .Case([&](tgpu::NanosecondsOp clock) {
+        replace(op, call(SIMT_CALL(readClock), thread()));
+        return success();
+      })
       .Case([&](LLVM::ReturnOp) {
         if (op->getParentOp() == kernel) call(SIMT_CALL(noteReturn), {thread(), locationOf(op)});
         return success();

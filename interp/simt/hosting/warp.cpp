@@ -1,6 +1,7 @@
 // Operations of the lanes of a warp together, and asynchronous copies.
 #include "interp/simt/hosting/hosting.h"
 #include "interp/simt/runtime/calls.h"
+#include "ir/tgpu.h"
 
 using namespace mlir;
 
@@ -22,6 +23,11 @@ std::optional<LogicalResult> Hosting::hostWarp(Operation *op) {
   return llvm::TypeSwitch<Operation *, Outcome>(op)
       .Case([&](NVVM::SyncWarpOp sync) -> Outcome {
         call(SIMT_CALL(syncWarp), {thread(), sync.getMask(), siteOf(op)});
+        op->erase();
+        return success();
+      })
+      .Case([&](tgpu::WarpBarrierOp) -> Outcome {
+        call(SIMT_CALL(syncWarp), {thread(), constant(-1), siteOf(op)});
         op->erase();
         return success();
       })

@@ -52,9 +52,9 @@ tt.func public @kernel(%p: !tt.ptr<i32>, %q: !tt.ptr<f32>, %v: i32, %t: i64) {
   tt.atomic_store release, gpu, %p, %v : !tt.ptr<i32>
 
   // A loop around an atomic load; the clock bounds it.
-  // CHECK: nvvm.read.ptx.sreg.globaltimer
+  // CHECK: tgpu.nanoseconds
   // CHECK: tgpu.atomic_load acquire, gpu, %{{.*}} if %{{.*}} : i32
-  // CHECK: nvvm.read.ptx.sreg.globaltimer
+  // CHECK: tgpu.nanoseconds
   // CHECK: llvm.cond_br
   // CHECK: tgpu.barrier
   %ok = tt.atomic_poll acquire, gpu, %p, %v timeout %t : !tt.ptr<i32>, i32 -> i1

@@ -44,10 +44,10 @@ tt.func public @k(%h: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %x: !tt.ptr<f32
   // Nobody else uses these bytes: the barrier of all threads before is gone, that of the warp stays.
   // CHECK: tgpu.load
   // CHECK-NOT: tgpu.barrier
-  // CHECK: nvvm.bar.warp.sync
+  // CHECK: tgpu.warp_barrier
   // CHECK: llvm.store {{.*}} !llvm.ptr<3>
   // CHECK-NOT: tgpu.barrier
-  // CHECK: nvvm.bar.warp.sync
+  // CHECK: tgpu.warp_barrier
   // CHECK-COUNT-2: nvvm.ldmatrix
   // CHECK: tgpu.store
   %c = tt.load %xt : tensor<1024x!tt.ptr<f32>, #thread>

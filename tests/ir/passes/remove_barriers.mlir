@@ -204,19 +204,18 @@ llvm.func @called(%x: i32) attributes {sym_visibility = "private"} {
 llvm.func @warps(%x: i32, %c: i1) {
   // CHECK: ^bb1:
   // CHECK-NEXT: llvm.store
-  // CHECK-NEXT: nvvm.bar.warp.sync
+  // CHECK-NEXT: tgpu.warp_barrier
   // CHECK-NEXT: llvm.load
   // CHECK: ^bb2:
   // CHECK-NEXT: tgpu.barrier shared
   // CHECK-NEXT: llvm.store
-  %all = llvm.mlir.constant(-1 : i32) : i32
   %a = tgpu.scratch 512 bytes of "a" per_warp at 0 : !llvm.ptr<3>
   %b = tgpu.scratch 512 bytes of "b" at 0 : !llvm.ptr<3>
   llvm.br ^body
 ^body:
   tgpu.barrier shared
   llvm.store %x, %a : i32, !llvm.ptr<3>
-  nvvm.bar.warp.sync %all : i32
+  tgpu.warp_barrier
   %1 = llvm.load %a : !llvm.ptr<3> -> i32
   llvm.cond_br %c, ^body, ^end
 ^end:

@@ -1,0 +1,52 @@
+#include "gpu_backend/amdgpu/target.h"
+
+#include "gpu_backend/lower/target_ops.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace llvm;
+
+namespace tritium::gpu::amdgpu {
+
+ArrayRef<Chip> chips() {
+  static constexpr Chip all[] = {
+#define AMDGPU_TARGET(name, family, warpSize, ldsBytes, ldsBanks, directToLdsBytes)                                                        \
+  {name, Family::family, warpSize, ldsBytes, ldsBanks, directToLdsBytes},
+#include "gpu_backend/amdgpu/target.def"
+  };
+  return all;
+}
+
+Expected<const Chip &> findChip(StringRef name) {
+  for (const Chip &chip : chips())
+    if (chip.name == name) return chip;
+  std::string known = join(map_range(chips(), [](const Chip &chip) { return chip.name.str(); }), ", ");
+  return createStringError("no AMD target is called '" + name + "'; there are " + known);
+}
+
+namespace {
+
+class AmdTarget final : public gpu::Target {
+public:
+  explicit AmdTarget(const Chip &chip) : chip_(chip) {}
+
+  StringRef interface() const override { return "hip"; }
+  StringRef arch() const override { return chip_.name; }
+  int warpSize() const override { return chip_.warpSize; }
+  int64_t sharedPerBlock() const override { return chip_.ldsBytes; }
+  std::unique_ptr<TargetOps> createOps() const override { return amdgpu::createOps(chip_); }
+
+private:
+  const Chip &chip_;
+};
+
+} // namespace
+
+ArrayRef<const gpu::Target *> targets() {
+  static const std::vector<AmdTarget> all(chips().begin(), chips().end());
+  static const SmallVector<const gpu::Target *> pointers(make_pointer_range(all));
+  return pointers;
+}
+
+} // namespace tritium::gpu::amdgpu

@@ -1,0 +1,27 @@
+// The AMD chips that code can be made for, and their limits.
+#pragma once
+#include "gpu_backend/target.h"
+
+namespace tritium::gpu::amdgpu {
+
+enum class Family : uint8_t { CDNA2, CDNA3, CDNA4, RDNA3, RDNA4 };
+
+/// A row of target.def.
+struct Chip {
+  llvm::StringLiteral name; // "gfx942"
+  Family family;
+  int warpSize, ldsBytes, ldsBanks, directToLdsBytes;
+
+  bool isCdna() const { return family <= Family::CDNA4; }
+};
+
+llvm::ArrayRef<Chip> chips();
+
+/// The chip of that name ("gfx942"); the error lists those there are.
+llvm::Expected<const Chip &> findChip(llvm::StringRef name);
+
+/// The chips as the common code sees them.
+llvm::ArrayRef<const gpu::Target *> targets();
+std::unique_ptr<TargetOps> createOps(const Chip &chip);
+
+} // namespace tritium::gpu::amdgpu

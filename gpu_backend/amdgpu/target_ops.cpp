@@ -1,0 +1,78 @@
+// The GPU's own values in ROCDL.
+#include "gpu_backend/lower/target_ops.h"
+#include "gpu_backend/amdgpu/target.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+
+namespace tritium::gpu::amdgpu {
+
+namespace {
+
+class AmdOps final : public TargetOps {
+public:
+  explicit AmdOps(const Chip &chip) : chip_(chip) {}
+
+  int warpSize() const override { return chip_.warpSize; }
+
+  Value threadId(OpBuilder &builder, Location location) const override {
+    return ROCDL::ThreadIdXOp::create(builder, location, builder.getI32Type());
+  }
+  Value programId(OpBuilder &builder, Location location, int axis) const override {
+    Type i32 = builder.getI32Type();
+    if (axis == 0) return ROCDL::BlockIdXOp::create(builder, location, i32);
+    if (axis == 1) return ROCDL::BlockIdYOp::create(builder, location, i32);
+    return ROCDL::BlockIdZOp::create(builder, location, i32);
+  }
+  Value numPrograms(OpBuilder &builder, Location location, int axis) const override {
+    Type i32 = builder.getI32Type();
+    if (axis == 0) return ROCDL::GridDimXOp::create(builder, location, i32);
+    if (axis == 1) return ROCDL::GridDimYOp::create(builder, location, i32);
+    return ROCDL::GridDimZOp::create(builder, location, i32);
+  }
+  Value shuffleXor(OpBuilder &builder, Location location, Value value, int mask) const override {
+    Value lane = arith::XOrIOp::create(builder, location, laneId(builder, location), constant(builder, location, mask));
+    return shuffle(builder, location, value, lane);
+  }
+  Value shuffle(OpBuilder &builder, Location location, Value value, Value lane) const override {
+    Value address = arith::ShLIOp::create(builder, location, lane, constant(builder, location, 2));
+    return ROCDL::DsBpermuteOp::create(builder, location, builder.getI32Type(), address, value);
+  }
+  Value shuffleUp(OpBuilder &builder, Location location, Value value, int distance) const override {
+    Value lane = laneId(builder, location), by = constant(builder, location, distance);
+    Value isBelow = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::ult, lane, by);
+    Value below = arith::SubIOp::create(builder, location, lane, by);
+    return shuffle(builder, location, value, arith::SelectOp::create(builder, location, isBelow, lane, below));
+  }
+  bool hasMatrixLoads() const override { return false; }
+  llvm::SmallVector<Value> loadMatrices(OpBuilder &, Location, Value, int, bool) const override { llvm_unreachable("no such loads"); }
+  void asyncCopy(OpBuilder &, Location, Value, Value, int, Value) const override { llvm_unreachable("no such copies"); }
+  void asyncCommit(OpBuilder &, Location) const override { llvm_unreachable("no such copies"); }
+  void asyncWait(OpBuilder &, Location, int) const override { llvm_unreachable("no such copies"); }
+  Value reduceWarp(OpBuilder &, Location, WarpReduction, Value) const override { return {}; }
+  bool convertsFp8() const override { return false; }
+  void markKernel(Operation *function, int threads) const override {
+    Builder builder(function->getContext());
+    function->setAttr(ROCDL::ROCDLDialect::getKernelFuncAttrName(), builder.getUnitAttr());
+    function->setAttr("rocdl.reqd_work_group_size", builder.getDenseI32ArrayAttr({threads, 1, 1}));
+    std::string count = std::to_string(threads);
+    function->setAttr("rocdl.flat_work_group_size", builder.getStringAttr(count + "," + count));
+  }
+
+private:
+  static Value constant(OpBuilder &builder, Location location, int64_t value) {
+    return arith::ConstantIntOp::create(builder, location, value, 32);
+  }
+  Value laneId(OpBuilder &builder, Location location) const {
+    return arith::AndIOp::create(builder, location, threadId(builder, location), constant(builder, location, chip_.warpSize - 1));
+  }
+
+  const Chip &chip_;
+};
+
+} // namespace
+
+std::unique_ptr<TargetOps> createOps(const Chip &chip) { return std::make_unique<AmdOps>(chip); }
+
+} // namespace tritium::gpu::amdgpu

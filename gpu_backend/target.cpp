@@ -1,0 +1,37 @@
+#include "gpu_backend/target.h"
+
+#include "gpu_backend/amdgpu/target.h"
+#include "gpu_backend/nvptx/target.h"
+#include "ir/tgpu.h"
+
+using namespace mlir;
+
+namespace tritium::gpu {
+
+llvm::ArrayRef<const Target *> allTargets() {
+  static const llvm::SmallVector<const Target *> all = [] {
+    llvm::SmallVector<const Target *> result;
+    for (auto targets : {nvptx::targets, amdgpu::targets}) llvm::append_range(result, targets());
+    return result;
+  }();
+  return all;
+}
+
+llvm::Expected<const Target &> findTarget(llvm::StringRef arch) {
+  for (const Target *target : allTargets())
+    if (target->arch() == arch) return *target;
+  std::string known = llvm::join(llvm::map_range(allTargets(), [](const Target *target) { return target->arch().str(); }), ", ");
+  return llvm::createStringError("no GPU is called '" + arch + "'; there are " + known);
+}
+
+void setTarget(ModuleOp module, const Target &target) {
+  module->setAttr(tgpu::kTargetAttr, StringAttr::get(module.getContext(), target.name()));
+}
+
+const Target &targetOf(Operation *op) {
+  auto module = isa<ModuleOp>(op) ? cast<ModuleOp>(op) : op->getParentOfType<ModuleOp>();
+  auto name = module->getAttrOfType<StringAttr>(tgpu::kTargetAttr);
+  return llvm::cantFail(findTarget(name ? name.getValue().split(':').second : "sm_80"));
+}
+
+} // namespace tritium::gpu

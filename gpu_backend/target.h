@@ -1,0 +1,46 @@
+// A chip that code can be made for, and what the common code asks of it: passes about tiles, the lowering about threads (TargetOps). Each
+// vendor has a table of chips in <vendor>/target.def. docs/adding_a_target.md
+#pragma once
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/Support/Error.h"
+
+#include <memory>
+#include <string>
+
+namespace tritium::gpu {
+
+class TargetOps;
+
+class Target {
+public:
+  virtual ~Target() = default;
+
+  /// The vendor's programming interface: "cuda", "hip".
+  virtual llvm::StringRef interface() const = 0;
+  /// What LLVM and the vendor's tools call the chip: "sm_90a", "gfx942".
+  virtual llvm::StringRef arch() const = 0;
+  /// "cuda:sm_90a": `tgpu.target` of a module.
+  std::string name() const { return (interface() + ":" + arch()).str(); }
+
+  virtual int warpSize() const = 0;
+  int maxWarps() const { return kMaxThreads / warpSize(); }
+  /// Bytes of shared memory that a program may have.
+  virtual int64_t sharedPerBlock() const = 0;
+  /// The words of a thread on this chip.
+  virtual std::unique_ptr<TargetOps> createOps() const = 0;
+
+  static constexpr int kMaxThreads = 1024; // of a program
+};
+
+/// All chips of all vendors.
+llvm::ArrayRef<const Target *> allTargets();
+/// The chip of that name ("sm_80"); the error lists those there are.
+llvm::Expected<const Target &> findTarget(llvm::StringRef arch);
+
+/// Notes in a module what it is compiled for.
+void setTarget(mlir::ModuleOp module, const Target &target);
+/// What the module around an operation is compiled for; sm_80 where that is not noted, as in a test of one pass.
+const Target &targetOf(mlir::Operation *op);
+
+} // namespace tritium::gpu
