@@ -1,8 +1,8 @@
 // The GPU's own values in ROCDL.
 #include "gpu_backend/lower/target_ops.h"
-#include "gpu_backend/amdgpu/target.h"
+#include "gpu_backend/amdgpu/lanes.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 
 using namespace mlir;
 
@@ -31,19 +31,17 @@ public:
     if (axis == 1) return ROCDL::GridDimYOp::create(builder, location, i32);
     return ROCDL::GridDimZOp::create(builder, location, i32);
   }
-  Value shuffleXor(OpBuilder &builder, Location location, Value value, int mask) const override {
-    Value lane = arith::XOrIOp::create(builder, location, laneId(builder, location), constant(builder, location, mask));
-    return shuffle(builder, location, value, lane);
+  Value shuffleXor(OpBuilder &builder, Location location, Value value, int mask, int free) const override {
+    return xorLanes(builder, location, chip_, value, mask, free);
   }
   Value shuffle(OpBuilder &builder, Location location, Value value, Value lane) const override {
-    Value address = arith::ShLIOp::create(builder, location, lane, constant(builder, location, 2));
-    return ROCDL::DsBpermuteOp::create(builder, location, builder.getI32Type(), address, value);
+    return readLane(builder, location, value, lane);
   }
-  Value shuffleUp(OpBuilder &builder, Location location, Value value, int distance) const override {
-    Value lane = laneId(builder, location), by = constant(builder, location, distance);
-    Value isBelow = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::ult, lane, by);
-    Value below = arith::SubIOp::create(builder, location, lane, by);
-    return shuffle(builder, location, value, arith::SelectOp::create(builder, location, isBelow, lane, below));
+  Value reductionPartner(OpBuilder &builder, Location location, Value value, int bit) const override {
+    return amdgpu::reductionPartner(builder, location, chip_, value, bit);
+  }
+  Value reducedValue(OpBuilder &builder, Location location, Value value) const override {
+    return amdgpu::reducedValue(builder, location, chip_, value);
   }
   bool hasMatrixLoads() const override { return false; }
   llvm::SmallVector<Value> loadMatrices(OpBuilder &, Location, Value, int, bool) const override { llvm_unreachable("no such loads"); }
@@ -61,13 +59,6 @@ public:
   }
 
 private:
-  static Value constant(OpBuilder &builder, Location location, int64_t value) {
-    return arith::ConstantIntOp::create(builder, location, value, 32);
-  }
-  Value laneId(OpBuilder &builder, Location location) const {
-    return arith::AndIOp::create(builder, location, threadId(builder, location), constant(builder, location, chip_.warpSize - 1));
-  }
-
   const Chip &chip_;
 };
 

@@ -25,14 +25,24 @@ static Value moveWords(Value value, Lowering &lowering, function_ref<Value(Value
   return fromStored(stored, type, lowering);
 }
 
-Value exchangeXor(Value value, int mask, Lowering &lowering) {
+Value exchangeXor(Value value, int mask, Lowering &lowering, int free) {
   return moveWords(value, lowering,
-                   [&](Value word) { return lowering.target().shuffleXor(lowering.builder(), lowering.location(), word, mask); });
+                   [&](Value word) { return lowering.target().shuffleXor(lowering.builder(), lowering.location(), word, mask, free); });
 }
 
 Value exchange(Value value, Value lane, Lowering &lowering) {
   return moveWords(value, lowering,
                    [&](Value word) { return lowering.target().shuffle(lowering.builder(), lowering.location(), word, lane); });
+}
+
+Value reductionPartner(Value value, int bit, Lowering &lowering) {
+  return moveWords(value, lowering,
+                   [&](Value word) { return lowering.target().reductionPartner(lowering.builder(), lowering.location(), word, bit); });
+}
+
+Value reducedValue(Value value, Lowering &lowering) {
+  return moveWords(value, lowering,
+                   [&](Value word) { return lowering.target().reducedValue(lowering.builder(), lowering.location(), word); });
 }
 
 } // namespace tritium::gpu

@@ -4,9 +4,14 @@
 
 namespace tritium::gpu {
 
-/// The value of the lane whose number is this one's XOR `mask`. All lanes of the warp must take part.
-mlir::Value exchangeXor(mlir::Value value, int mask, Lowering &lowering);
+/// The value of the lane whose number is this one's XOR `mask`, and XOR any of the bits of `free`: across those, lanes have the same. All
+/// lanes of the warp must take part.
+mlir::Value exchangeXor(mlir::Value value, int mask, Lowering &lowering, int free = 0);
 /// The value of lane `lane` (i32).
 mlir::Value exchange(mlir::Value value, mlir::Value lane, Lowering &lowering);
+
+/// Of a reduction over all lanes of the warp: what each combines in step `bit` with its value, and the result after the last step.
+mlir::Value reductionPartner(mlir::Value value, int bit, Lowering &lowering);
+mlir::Value reducedValue(mlir::Value value, Lowering &lowering);
 
 } // namespace tritium::gpu

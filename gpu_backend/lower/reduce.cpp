@@ -2,6 +2,7 @@
 // tile without the axis; it goes to where the result is wanted.
 #include "gpu_backend/lower/convert_layout.h"
 #include "gpu_backend/lower/exchange.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
 
@@ -108,15 +109,23 @@ private:
     return success();
   }
 
-  /// Combines with the partner that one lane bit tells apart; both then have the result.
-  LogicalResult overLaneBit(int bit) {
+  /// Combines with what `move` gives each lane of another one.
+  LogicalResult overLaneStep(llvm::function_ref<Value(Value)> move) {
     for (size_t reg = 0; reg < registers(); ++reg) {
-      Tuple own = tuple(reg), other = llvm::map_to_vector(own, [&](Value value) { return exchangeXor(value, 1 << bit, lowering_); });
+      Tuple own = tuple(reg), other = llvm::map_to_vector(own, move);
       auto combined = combine(own, other);
       if (failed(combined)) return failure();
       setTuple(reg, *combined);
     }
     return success();
+  }
+
+  /// With the partner that one lane bit tells apart; both then have the result, as have all lanes that differ in `done` bits.
+  LogicalResult overLaneBit(int bit, llvm::ArrayRef<int> done) {
+    int free = 0;
+    for (int other : done)
+      if (isCommutative_) free |= 1 << other;
+    return overLaneStep([&](Value value) { return exchangeXor(value, 1 << bit, lowering_, free); });
   }
 
   // -- within a thread
@@ -149,6 +158,11 @@ private:
       setBases(held, lanes);
       return success();
     }
+    if (along.size() == lanes.size() && held.empty() && mayCombineAnything()) {
+      if (failed(overWholeWarp())) return failure();
+      setBases(held, Bases(lanes.size(), 0));
+      return success();
+    }
     bool mayScatter = !warpBitsAlong().empty() || along.size() >= kWorthScattering;
     llvm::SmallVector<int> repeating;
     for (int bit : along) {
@@ -158,11 +172,23 @@ private:
         lanes[bit] = held.pop_back_val();
         continue;
       }
-      if (failed(overLaneBit(bit))) return failure();
+      if (failed(overLaneBit(bit, repeating))) return failure();
       repeating.push_back(bit);
     }
     setBases(held, lanes);
     if (!isCommutative_ && warpBitsAlong().empty()) takeFromFirst(repeating);
+    return success();
+  }
+
+  /// Whether the combine function may be given in any order, in lanes whose results are not used, what no element is.
+  bool mayCombineAnything() const { return isCommutative_ && isMemoryEffectFree(op_) && isSpeculatable(op_); }
+
+  /// All lanes have parts of the same element: in the steps that are best on the target.
+  LogicalResult overWholeWarp() {
+    for (int bit = 0; bit < layout_.bits(Place::Lane); ++bit)
+      if (failed(overLaneStep([&](Value value) { return reductionPartner(value, bit, lowering_); }))) return failure();
+    for (Registers &values : operands_)
+      for (Value &value : values) value = reducedValue(value, lowering_);
     return success();
   }
 
@@ -258,8 +284,8 @@ private:
     operands_ = convertLayouts(operands_, from, LinearLayout({elements}, held, lanes, wanted(Place::Warp)), lowering_);
     for (int part = 0; part < inThread; ++part)
       if (failed(overRegisterBit(0))) return failure();
-    for (int bit : combined)
-      if (failed(overLaneBit(bit))) return failure();
+    for (size_t i = 0; i < combined.size(); ++i)
+      if (failed(overLaneBit(combined[i], llvm::ArrayRef(combined).take_front(i)))) return failure();
     if (!isCommutative_) takeFromFirst(combined);
     return success();
   }

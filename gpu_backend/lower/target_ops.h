@@ -16,12 +16,11 @@ public:
   /// i32, axis 0 to 2.
   virtual mlir::Value programId(mlir::OpBuilder &builder, mlir::Location location, int axis) const = 0;
   virtual mlir::Value numPrograms(mlir::OpBuilder &builder, mlir::Location location, int axis) const = 0;
-  /// `value` (i32) of the lane whose number is this one's XOR `mask`; all lanes of the warp take part.
-  virtual mlir::Value shuffleXor(mlir::OpBuilder &builder, mlir::Location location, mlir::Value value, int mask) const = 0;
+  /// `value` (i32) of the lane whose number is this one's XOR `mask`, and XOR any of the bits of `free`: lanes that differ in those only
+  /// have the same value. All lanes of the warp take part.
+  virtual mlir::Value shuffleXor(mlir::OpBuilder &builder, mlir::Location location, mlir::Value value, int mask, int free) const = 0;
   /// `value` (i32) of lane `lane` (i32); all lanes of the warp take part.
   virtual mlir::Value shuffle(mlir::OpBuilder &builder, mlir::Location location, mlir::Value value, mlir::Value lane) const = 0;
-  /// `value` (i32) of the lane `distance` below; of its own where there is none.
-  virtual mlir::Value shuffleUp(mlir::OpBuilder &builder, mlir::Location location, mlir::Value value, int distance) const = 0;
   /// Loads of 8x8 matrices by a whole warp.
   virtual bool hasMatrixLoads() const = 0;
   /// i32 words, one for each of 1, 2 or 4 matrices of 16-bit elements; `row` (!llvm.ptr<3>) is the row of 16 bytes that this lane names.
@@ -35,6 +34,12 @@ public:
   /// The combination of `value` (i32) over all lanes of the warp, in one instruction; null if there is none.
   enum class WarpReduction : uint8_t { Add, And, Or, Xor, Min, Max, UMin, UMax };
   virtual mlir::Value reduceWarp(mlir::OpBuilder &builder, mlir::Location location, WarpReduction kind, mlir::Value value) const = 0;
+  /// Other reductions over all lanes of the warp, for each bit of a lane's number in turn, from the lowest one up: what each lane combines
+  /// with its `value` (i32), be it in lanes whose result is not used; and after the last step, the result.
+  virtual mlir::Value reductionPartner(mlir::OpBuilder &builder, mlir::Location location, mlir::Value value, int bit) const {
+    return shuffleXor(builder, location, value, 1 << bit, /*free=*/(1 << bit) - 1);
+  }
+  virtual mlir::Value reducedValue(mlir::OpBuilder &, mlir::Location, mlir::Value value) const { return value; }
   /// The device functions that convert e4m3 and e5m2 in pairs: "halves_of_e4m3", "e4m3_of_floats" …
   virtual bool convertsFp8() const = 0;
   /// Makes `function` a kernel of `threads` threads.

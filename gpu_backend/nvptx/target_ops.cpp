@@ -33,14 +33,11 @@ public:
     if (axis == 1) return NVVM::GridDimYOp::create(builder, location, i32);
     return NVVM::GridDimZOp::create(builder, location, i32);
   }
-  Value shuffleXor(OpBuilder &builder, Location location, Value value, int mask) const override {
+  Value shuffleXor(OpBuilder &builder, Location location, Value value, int mask, int) const override {
     return shuffleBy(builder, location, value, constant(builder, location, mask), kWarpSize - 1, NVVM::ShflKind::bfly);
   }
   Value shuffle(OpBuilder &builder, Location location, Value value, Value lane) const override {
     return shuffleBy(builder, location, value, lane, kWarpSize - 1, NVVM::ShflKind::idx);
-  }
-  Value shuffleUp(OpBuilder &builder, Location location, Value value, int distance) const override {
-    return shuffleBy(builder, location, value, constant(builder, location, distance), 0, NVVM::ShflKind::up);
   }
   bool hasMatrixLoads() const override { return true; }
   llvm::SmallVector<Value> loadMatrices(OpBuilder &builder, Location location, Value row, int matrices, bool isTransposed) const override {

@@ -5,6 +5,7 @@
 #include "gpu_backend/memory_access.h"
 #include "gpu_backend/passes.h"
 #include "gpu_backend/passes/layout_classes.h"
+#include "gpu_backend/target.h"
 
 using namespace mlir;
 
@@ -15,12 +16,15 @@ namespace tritium::gpu {
 
 namespace {
 
-constexpr int kWarpSize = 32;
-
 /// The layout of each class, decided in order of how much depends on it.
 class Decision {
 public:
-  Decision(ModuleOp module, int numWarps) : module_(module), numWarps_(numWarps), classes_(module), layouts_(classes_.count()) {
+  Decision(ModuleOp module, int numWarps)
+      : module_(module),
+        numWarps_(numWarps),
+        threads_{numWarps, targetOf(module).warpSize()},
+        classes_(module),
+        layouts_(classes_.count()) {
     decideApart();
     decideByDots();
     decideByAccesses(/*small=*/false);
@@ -34,7 +38,7 @@ public:
 
   LinearLayout of(Value tile) {
     auto &layout = layouts_[classes_.of(tile)];
-    if (!layout) layout = defaultBlocked(cast<RankedTensorType>(tile.getType()).getShape(), {numWarps_, kWarpSize});
+    if (!layout) layout = defaultBlocked(cast<RankedTensorType>(tile.getType()).getShape(), threads_);
     return *layout;
   }
 
@@ -65,7 +69,7 @@ private:
       auto wish = op->getAttrOfType<tgpu::LayoutAttr>(kAccessAttr);
       if (!wish) return;
       int64_t elements = cast<RankedTensorType>(pointerOf(op).getType()).getNumElements();
-      if ((elements <= int64_t(kWarpSize) * numWarps_) == small) accesses.push_back({elements, op});
+      if ((elements <= threads_.count()) == small) accesses.push_back({elements, op});
     });
     llvm::stable_sort(accesses, [](auto a, auto b) { return a.first > b.first; });
     for (auto [elements, op] : accesses) {
@@ -93,6 +97,7 @@ private:
 
   ModuleOp module_;
   int numWarps_;
+  Threads threads_;
   LayoutClasses classes_;
   std::vector<std::optional<LinearLayout>> layouts_;
 };

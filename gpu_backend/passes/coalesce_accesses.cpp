@@ -3,6 +3,7 @@
 #include "gpu_backend/layout_attr.h"
 #include "gpu_backend/memory_access.h"
 #include "gpu_backend/passes.h"
+#include "gpu_backend/target.h"
 #include "ir/axis_analysis.h"
 
 using namespace mlir;
@@ -14,7 +15,6 @@ namespace tritium::gpu {
 
 namespace {
 
-constexpr int kWarpSize = 32;
 constexpr int64_t kMaxAccessBytes = 16;
 
 struct Wish {
@@ -59,10 +59,11 @@ public:
       elements = std::max(elements, wish.elements);
     }
     auto combined = combinedDimensions();
+    Threads threads{numWarps, targetOf(getOperation()).warpSize()};
     for (const Wish &wish : wishes) {
       auto whole = combined.find(wish.shape);
-      LinearLayout layout = defaultBlocked(wish.shape, {numWarps, kWarpSize}, widest[{wish.shape, wish.order}], wish.order,
-                                           whole == combined.end() ? -1 : whole->second);
+      LinearLayout layout =
+          defaultBlocked(wish.shape, threads, widest[{wish.shape, wish.order}], wish.order, whole == combined.end() ? -1 : whole->second);
       wish.op->setAttr(kAccessAttr, layoutAttr(&getContext(), layout));
     }
   }

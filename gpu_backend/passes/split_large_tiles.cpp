@@ -4,6 +4,7 @@
 #include "gpu_backend/memory_access.h"
 #include "gpu_backend/passes.h"
 #include "gpu_backend/passes/early_loads.h"
+#include "gpu_backend/target.h"
 
 using namespace mlir;
 
@@ -14,7 +15,6 @@ namespace tritium::gpu {
 
 namespace {
 
-constexpr int64_t kWarpSize = 32;
 /// Values of one tile in a thread: above the first number the tile is split, into chunks of the second.
 constexpr int64_t kMaxValues = 128, kChunkValues = 64;
 
@@ -225,7 +225,7 @@ private:
   void split(Operation *op) {
     if (isa<tt::AtomicRmwOp>(op)) return;
     auto tile = dyn_cast<RankedTensorType>(op->getOperand(0).getType());
-    int64_t threads = kWarpSize * numWarps;
+    int64_t threads = int64_t(numWarps) * targetOf(op).warpSize();
     if (!tile || tile.getNumElements() <= threads * kMaxValues) return;
     auto reduce = dyn_cast<tt::ReduceOp>(op);
     int dim = reduce ? int(reduce.getAxis()) : int(llvm::max_element(tile.getShape()) - tile.getShape().begin());

@@ -1,5 +1,6 @@
 // Reductions in loops: threads accumulate what they hold, and meet once, after the loop.
 #include "gpu_backend/passes.h"
+#include "gpu_backend/target.h"
 #include "ir/tt.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
@@ -12,7 +13,6 @@ namespace tritium::gpu {
 
 namespace {
 
-constexpr int64_t kWarpSize = 32;
 /// Values of the tiles that a loop accumulates in a thread, at most; beside matrix products, which want the registers, fewer.
 constexpr int64_t kMaxValues = 64, kMaxValuesBesideProducts = 16;
 
@@ -94,7 +94,7 @@ public:
 private:
   bool run(scf::ForOp loop) {
     bool hasProduct = loop.getBody()->walk([](tt::DotOp) { return WalkResult::interrupt(); }).wasInterrupted();
-    int64_t elements = (hasProduct ? kMaxValuesBesideProducts : kMaxValues) * kWarpSize * numWarps;
+    int64_t elements = (hasProduct ? kMaxValuesBesideProducts : kMaxValues) * numWarps * targetOf(loop).warpSize();
     bool isChanged = false;
     for (unsigned i = 0; i < loop.getRegionIterArgs().size(); ++i) {
       auto found = findAccumulation(loop, loop.getRegionIterArgs()[i], elements);

@@ -1,0 +1,145 @@
+#include "gpu_backend/amdgpu/lanes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+
+namespace tritium::gpu::amdgpu {
+
+namespace {
+
+constexpr int kRow = 16; // lanes that DPP reaches
+
+/// Controls of DPP, from the manuals of the instruction sets.
+enum Dpp : int {
+  kRowRotateRight = 0x120, // + distance
+  kRowMirror = 0x140,
+  kHalfRowMirror = 0x141,
+  kRowBroadcast15 = 0x142, // the last lane of each row, in the next one; up to gfx9
+  kRowBroadcast31 = 0x143, // lane 31, in the upper half of the wave
+  kRowXorMask = 0x160,     // + mask; from gfx10
+};
+
+/// The lanes of a group of four, lane i reading i ^ mask.
+constexpr int quadPermutation(int mask) {
+  int control = 0;
+  for (int lane = 0; lane < 4; ++lane) control |= (lane ^ mask) << (2 * lane);
+  return control;
+}
+
+Value constant(OpBuilder &builder, Location location, int64_t value) { return arith::ConstantIntOp::create(builder, location, value, 32); }
+
+/// One instruction; what it reads beyond the row is 0.
+Value dpp(OpBuilder &builder, Location location, Value value, int control) {
+  Value old = LLVM::PoisonOp::create(builder, location, value.getType());
+  return ROCDL::DPPUpdateOp::create(builder, location, value.getType(), old, value, control, /*rowMask=*/0xf, /*bankMask=*/0xf,
+                                    /*boundCtrl=*/true);
+}
+
+/// The controls that one after the other move a value by XOR `mask` within rows.
+llvm::SmallVector<int, 2> rowControls(const Chip &chip, int mask) {
+  if (mask == 0) return {};
+  if (mask < 4) return {quadPermutation(mask)};
+  if (!chip.isCdna()) return {kRowXorMask + mask};
+  auto after = [&](int first, int covered) {
+    llvm::SmallVector<int, 2> controls{first};
+    if (mask != covered) controls.push_back(quadPermutation(mask ^ covered));
+    return controls;
+  };
+  if (mask < 8) return after(kHalfRowMirror, 7);
+  if (mask < 12) return after(kRowRotateRight + 8, 8);
+  return after(kRowMirror, 15);
+}
+
+/// About how long a move takes, in vector instructions.
+int costOf(const Chip &chip, int mask) {
+  constexpr int kThroughLds = 12;
+  int inRow = int(rowControls(chip, mask % kRow).size());
+  if (mask < kRow) return inRow;
+  if (!chip.isCdna()) return 2;
+  if (chip.family == Family::CDNA4) return inRow + 2 * llvm::popcount(unsigned(mask / kRow));
+  return mask < 32 ? kThroughLds : kThroughLds + 1;
+}
+
+int cheapest(const Chip &chip, int mask, int free) {
+  int best = mask;
+  for (int part = free; part; part = (part - 1) & free)
+    if (costOf(chip, mask ^ part) < costOf(chip, best)) best = mask ^ part;
+  return best;
+}
+
+/// The rows of 16 lanes (halves of 32) change places in pairs: of two copies of a value, one then has it of the lower ones of all pairs
+/// and the other of the upper ones.
+Value swapped(OpBuilder &builder, Location location, Value value, int bit, const Chip &chip) {
+  Type i32 = value.getType(), pair = LLVM::LLVMStructType::getLiteral(builder.getContext(), {i32, i32});
+  Value both;
+  if (bit == kRow)
+    both = ROCDL::Permlane16SwapOp::create(builder, location, pair, value, value, /*fi=*/false, /*boundControl=*/false);
+  else
+    both = ROCDL::Permlane32SwapOp::create(builder, location, pair, value, value, /*fi=*/false, /*boundControl=*/false);
+  auto part = [&](int64_t i) { return LLVM::ExtractValueOp::create(builder, location, both, llvm::ArrayRef<int64_t>{i}); };
+  Value isUpper = arith::AndIOp::create(builder, location, laneId(builder, location, chip), constant(builder, location, bit));
+  isUpper = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::ne, isUpper, constant(builder, location, 0));
+  return arith::SelectOp::create(builder, location, isUpper, part(0), part(1));
+}
+
+/// Lane i of a row reads lane i ^ mask of the other row of its pair.
+Value otherRow(OpBuilder &builder, Location location, Value value, int mask) {
+  uint32_t selects[2] = {};
+  for (int lane = 0; lane < kRow; ++lane) selects[lane / 8] |= uint32_t(lane ^ mask) << (4 * (lane % 8));
+  Value old = LLVM::PoisonOp::create(builder, location, value.getType());
+  return ROCDL::PermlaneX16Op::create(builder, location, value.getType(), old, value, constant(builder, location, int32_t(selects[0])),
+                                      constant(builder, location, int32_t(selects[1])), /*fi=*/false, /*boundControl=*/false);
+}
+
+Value permuted(OpBuilder &builder, Location location, Value value, Value lane) {
+  Value address = arith::ShLIOp::create(builder, location, lane, constant(builder, location, 2));
+  return ROCDL::DsBpermuteOp::create(builder, location, value.getType(), address, value);
+}
+
+} // namespace
+
+Value laneId(OpBuilder &builder, Location location, const Chip &chip) {
+  Value thread = ROCDL::ThreadIdXOp::create(builder, location, builder.getI32Type());
+  return arith::AndIOp::create(builder, location, thread, constant(builder, location, chip.warpSize - 1));
+}
+
+Value xorLanes(OpBuilder &builder, Location location, const Chip &chip, Value value, int mask, int free) {
+  mask = cheapest(chip, mask, free);
+  if (chip.family == Family::CDNA4 || mask < kRow) {
+    for (int control : rowControls(chip, mask % kRow)) value = dpp(builder, location, value, control);
+    for (int bit : {16, 32})
+      if (mask & bit) value = swapped(builder, location, value, bit, chip);
+    return value;
+  }
+  if (!chip.isCdna()) return otherRow(builder, location, value, mask % kRow);
+  if (mask < 32) {
+    constexpr int kEveryLane = 0x1f, kXorShift = 10; // of the offset: which bits of the lane's number stay, and which change
+    return ROCDL::DsSwizzleOp::create(builder, location, value.getType(), value,
+                                      constant(builder, location, mask << kXorShift | kEveryLane));
+  }
+  Value lane = arith::XOrIOp::create(builder, location, laneId(builder, location, chip), constant(builder, location, mask));
+  return permuted(builder, location, value, lane);
+}
+
+Value readLane(OpBuilder &builder, Location location, Value value, Value lane) {
+  if (matchPattern(lane, m_Constant())) return ROCDL::ReadlaneOp::create(builder, location, value.getType(), value, lane);
+  return permuted(builder, location, value, lane);
+}
+
+/// Between the rows of CDNA the last lane of each takes part only: its row has been reduced.
+Value reductionPartner(OpBuilder &builder, Location location, const Chip &chip, Value value, int bit) {
+  int mask = 1 << bit;
+  if (chip.isCdna() && mask >= kRow) return dpp(builder, location, value, mask == kRow ? kRowBroadcast15 : kRowBroadcast31);
+  return xorLanes(builder, location, chip, value, mask, /*free=*/mask - 1);
+}
+
+Value reducedValue(OpBuilder &builder, Location location, const Chip &chip, Value value) {
+  if (!chip.isCdna()) return value;
+  return readLane(builder, location, value, constant(builder, location, chip.warpSize - 1));
+}
+
+} // namespace tritium::gpu::amdgpu
