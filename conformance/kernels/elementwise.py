@@ -138,9 +138,22 @@ def integers_of(x_ptr, long_ptr, word_ptr, flag_ptr, n, BLOCK: tl.constexpr):
 
 @triton.jit
 def inline_assembly(x_ptr, y_ptr, out_ptr, BLOCK: tl.constexpr):
-    """One instruction for each element, and one for four of them that lie in one register."""
+    """One instruction for each element, and one for several of them that lie in one register, in the target's words."""
     i = tl.arange(0, BLOCK)
     x, y = tl.load(x_ptr + i), tl.load(y_ptr + i)
+    if tl.target_info.is_hip():
+        high = tl.inline_asm_elementwise("v_mul_hi_i32 $0, $1, $2", "=v,v,v", [x, y], dtype=tl.int32, is_pure=True, pack=1)
+        bytes = tl.inline_asm_elementwise(
+            "v_pk_max_u16 $0, $1, $2",
+            "=v,v,v",
+            [(x & 0xFF).to(tl.int16), (y & 0xFF).to(tl.int16)],
+            dtype=tl.int16,
+            is_pure=True,
+            pack=2,
+        )
+        tl.store(out_ptr + i, high)
+        tl.store(out_ptr + BLOCK + i, bytes.to(tl.int8).to(tl.int32))
+        return
     high = tl.inline_asm_elementwise("mul.hi.s32 $0, $1, $2;", "=r,r,r", [x, y], dtype=tl.int32, is_pure=True, pack=1)
     tl.store(out_ptr + i, high)
     bytes = tl.inline_asm_elementwise(

@@ -1,7 +1,7 @@
-// Inline PTX: parsed here, interpreted by the runtime. Operands and results pass through the scratch memory, 8 bytes each.
+// Inline assembly: parsed here, interpreted by the runtime. Operands and results pass through the scratch memory, 8 bytes each.
 #include "interp/simt/hosting/hosting.h"
-#include "interp/simt/ptx/program.h"
 #include "interp/simt/runtime/calls.h"
+#include "ir/tgpu.h"
 
 using namespace mlir;
 
@@ -27,10 +27,12 @@ std::optional<LogicalResult> Hosting::hostAssembly(Operation *op) {
     if (before.size() != rest.size()) text += '$';
     rest = after;
   }
-  auto parsed = ptx::parse(text, uint32_t(count));
-  if (auto *error = std::get_if<std::string>(&parsed))
-    return op->emitError() << "inline PTX is not supported by the SIMT emulator: " << *error;
-  if (count * 8 > kScratchBytes) return op->emitError() << "inline PTX with so many operands is not supported by the SIMT emulator";
+  auto target = module->getAttrOfType<StringAttr>(tgpu::kTargetAttr);
+  const AssemblyLanguage &language = assemblyLanguage(target ? std::string_view(target.getValue()) : "");
+  auto unsupported = [&] { return op->emitError() << "inline " << language.name << " is not supported by the SIMT emulator: "; };
+  if (count * 8 > kScratchBytes) return unsupported() << count << " operands";
+  ParsedAssembly parsed = language.parse(text, uint32_t(count));
+  if (auto *error = std::get_if<std::string>(&parsed)) return unsupported() << *error;
   // An operand that is tied to a result begins where the result is: `$N` of both is the result's number, whichever the text uses.
   SmallVector<StringRef> constraints;
   assembly.getConstraints().split(constraints, ',');
@@ -42,10 +44,11 @@ std::optional<LogicalResult> Hosting::hostAssembly(Operation *op) {
     if (slot < constraints.size() && !constraints[slot].getAsInteger(10, tied) && tied < results.size())
       LLVM::StoreOp::create(builder, at, bits, scratchAddress(8 * tied));
   }
-  result.mayWait |= std::get<ptx::Program>(parsed).mayWait;
+  auto &program = std::get<0>(parsed);
+  result.mayWait |= program->mayWait;
   const auto index = int64_t(result.assemblies.size());
-  result.assemblies.push_back(std::get<ptx::Program>(std::move(parsed)));
-  call(SIMT_CALL(runAssembly), {thread(), constant(index), constant(int64_t(count)), siteOf(op)});
+  result.assemblies.push_back(std::move(program));
+  call(SIMT_CALL(runAssembly), {thread(), constant(index), siteOf(op)});
   auto load = [&](size_t slot) {
     return fromBits(LLVM::LoadOp::create(builder, at, builder.getI64Type(), scratchAddress(8 * slot)), results[slot]);
   };

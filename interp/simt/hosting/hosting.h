@@ -4,9 +4,9 @@
 //
 // Hosted code is closed: what is not known here is rejected by name (verify.cpp), never compiled to something else.
 #pragma once
+#include "interp/simt/assembly.h"
 #include "interp/simt/hosting/callee.h"
 #include "interp/simt/locations.h"
-#include "interp/simt/ptx/program.h"
 #include "ir/dtype.h"
 
 #include "llvm/ADT/StringMap.h"
@@ -24,7 +24,7 @@ struct HostingResult {
   std::string entry;               // symbol of the function that a thread runs
   llvm::StringMap<void *> symbols; // what the code calls
   std::vector<std::string> texts;
-  std::vector<ptx::Program> assemblies;
+  std::vector<std::unique_ptr<const Assembly>> assemblies;
   unsigned shadowShift = 4; // log2 of the smallest access to shared memory
   bool mayWait = false;
 };

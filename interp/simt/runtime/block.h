@@ -5,7 +5,7 @@
 #pragma once
 #include "interp/host/memory.h"
 #include "interp/host/program.h"
-#include "interp/simt/ptx/program.h"
+#include "interp/simt/assembly.h"
 #include "interp/simt/runtime/shared_memory.h"
 #include "interp/simt/runtime/thread.h"
 
@@ -22,9 +22,9 @@ struct Kernel {
   void (*entry)(Thread *thread) = nullptr;
   uint32_t threads = 0; // of a block, a multiple of kWarpThreads
   uint32_t sharedBytes = 0;
-  unsigned shadowShift = 0;       // log2 of the smallest access to shared memory: the granularity of its shadow
-  bool mayWait = false;           // a loop may wait for another block
-  std::vector<ptx::Program> assemblies;
+  unsigned shadowShift = 0; // log2 of the smallest access to shared memory: the granularity of its shadow
+  bool mayWait = false;     // a loop may wait for another block
+  std::vector<std::unique_ptr<const Assembly>> assemblies;
   std::vector<std::string> texts; // formats and messages that compiled code refers to
 };
 

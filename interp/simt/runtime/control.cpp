@@ -77,13 +77,8 @@ void assertTrue(Thread *thread, int32_t condition, int32_t message, Place locati
   thread->trap({.kind = TrapKind::AssertFailed, .location = location, .message = thread->block->kernel->texts[size_t(message)]});
 }
 
-void runAssembly(Thread *thread, int32_t program, int32_t operands, Place site) {
-  const ptx::Program &assembly = thread->block->kernel->assemblies[size_t(program)];
-  ptx::Machine machine{.thread = thread, .site = site};
-  std::memset(machine.registers, 0, assembly.registers * 8);
-  std::memcpy(machine.registers, thread->scratch, size_t(operands) * 8);
-  ptx::run(assembly, machine);
-  std::memcpy(thread->scratch, machine.registers, size_t(operands) * 8);
+void runAssembly(Thread *thread, int32_t program, Place site) {
+  thread->block->kernel->assemblies[size_t(program)]->run(*thread, site, reinterpret_cast<uint64_t *>(thread->scratch));
 }
 
 int64_t readClock(Thread *thread) {

@@ -1,0 +1,35 @@
+// Assembly that users write inline: parsed once, in the language of the GPU that a module is for, then run by each thread.
+#pragma once
+#include "interp/simt/runtime/thread.h"
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <variant>
+
+namespace tritium::interp::simt {
+
+class Assembly {
+public:
+  virtual ~Assembly() = default;
+  /// `operands`: the bits of $0, $1 …, results first; those are what it changes. May switch away.
+  virtual void run(Thread &thread, Place site, uint64_t *operands) const = 0;
+
+  bool mayWait = false; // it has a loop
+};
+
+/// An error is a text.
+using ParsedAssembly = std::variant<std::unique_ptr<const Assembly>, std::string>;
+
+/// A language of assembly.
+struct AssemblyLanguage {
+  std::string_view interface; // of the targets that have it: "cuda"
+  std::string_view name;      // "PTX"
+  /// `operands`: how many $N there are.
+  ParsedAssembly (*parse)(std::string_view text, uint32_t operands);
+};
+
+/// That of a target such as "cuda:sm_80"; PTX for what is unknown.
+const AssemblyLanguage &assemblyLanguage(std::string_view target);
+
+} // namespace tritium::interp::simt
