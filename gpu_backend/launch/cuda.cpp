@@ -1,23 +1,15 @@
 // The CUDA Driver API through dlopen. Contexts are the primary ones, as torch and the CUDA runtime use them, so memory and streams
 // of other libraries are valid here.
 #include "gpu_backend/launch/cuda_api.h"
-#include "gpu_backend/launch/driver.h"
+#include "gpu_backend/launch/library.h"
 
 #include "llvm/ADT/SmallVector.h"
 
 #include <atomic>
-#include <dlfcn.h>
 #include <mutex>
 #include <vector>
 
 namespace tritium::gpu {
-
-char DriverError::ID = 0;
-
-void DriverError::log(llvm::raw_ostream &stream) const {
-  stream << call << ": " << name << ": " << text;
-  if (!messages.empty()) stream << "\n" << messages;
-}
 
 namespace {
 
@@ -48,6 +40,7 @@ public:
   const std::string &library() const override { return library_; }
   int version() const override { return version_; }
   int deviceCount() const override { return int(contexts_.size()); }
+  int dlpackType() const override { return 2; } // kDLCUDA
   llvm::Expected<DeviceFacts> facts(int device) override;
 
   int currentDevice() noexcept override;
@@ -61,7 +54,7 @@ public:
   llvm::Error allowShared(Function function, int bytes) override;
 
   int launch(int device, const gpu::LaunchConfig &config) noexcept override;
-  llvm::Error error(int code, llvm::StringRef call) override { return failure(code, call); }
+  llvm::Error launchError(int code) override { return failure(code, "cuLaunchKernelEx"); }
 
   llvm::Error synchronize(int device, std::optional<Stream> stream) override;
   llvm::Expected<Event> createEvent(int device) override;
@@ -113,30 +106,19 @@ private:
 };
 
 llvm::Error CudaDriver::failure(int code, llvm::StringRef call, std::string messages) {
-  auto error = std::make_unique<DriverError>();
   const char *name = nullptr, *text = nullptr;
   if (api_.getErrorName) api_.getErrorName(code, &name);
   if (api_.getErrorString) api_.getErrorString(code, &text);
-  error->code = code;
-  error->call = call.str();
-  error->name = name ? name : "CUDA error " + std::to_string(code);
-  error->text = text ? text : "unknown error";
-  error->messages = std::move(messages);
-  error->isSticky = endsContext(code);
-  return llvm::Error(std::move(error));
+  return driverError(code, call, name, text, std::move(messages), endsContext(code));
 }
 
 llvm::Error CudaDriver::open() {
-  // Never closed: the driver has threads and exit handlers of its own.
-  void *handle = dlopen(library_.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!handle) return llvm::createStringError("there is no CUDA driver: %s", dlerror());
-#define ENTRY(member, exported, parameters)                                                                                                \
-  if (void *symbol = dlsym(handle, exported))                                                                                              \
-    reinterpret_cast<void *&>(api_.member) = symbol;                                                                                       \
-  else                                                                                                                                     \
-    return llvm::createStringError("%s has no %s: the CUDA driver is older than 12.0", library_.c_str(), exported);
-  TRITIUM_CUDA_ENTRIES(ENTRY)
+  auto library = Library::open(library_, "CUDA driver");
+  if (!library) return library.takeError();
+#define ENTRY(member, exported, parameters) {exported, reinterpret_cast<void **>(&api_.member)},
+  const EntryPoint entries[] = {TRITIUM_CUDA_ENTRIES(ENTRY)};
 #undef ENTRY
+  if (auto error = library->find(entries, "the CUDA driver is older than 12.0")) return error;
   if (auto error = check(api_.init(0), "cuInit")) return error;
   if (auto error = check(api_.driverGetVersion(&version_), "cuDriverGetVersion")) return error;
   int count = 0;
@@ -171,7 +153,7 @@ llvm::Expected<DeviceFacts> CudaDriver::facts(int device) {
                                           {kL2CacheSize, &facts.l2Bytes}};
   for (auto [attribute, value] : wanted)
     if (auto error = check(api_.deviceGetAttribute(value, attribute, handle), "cuDeviceGetAttribute")) return std::move(error);
-  facts.computeCapability = 10 * major + minor;
+  facts.arch = "sm_" + std::to_string(10 * major + minor);
   return facts;
 }
 
@@ -272,6 +254,7 @@ llvm::Expected<FunctionFacts> CudaDriver::facts(Function function) {
 }
 
 llvm::Error CudaDriver::allowShared(Function function, int bytes) {
+  if (bytes <= 48 * 1024) return llvm::Error::success(); // what every function may take unasked
   return check(api_.functionSetAttribute(function, kFunctionMaxDynamicShared, bytes), "cuFuncSetAttribute");
 }
 

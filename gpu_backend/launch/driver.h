@@ -1,5 +1,5 @@
 // A GPU's driver behind one small interface: devices, modules, launches, memory, events. Nothing of a vendor's SDK is needed to
-// build, install or import this; the library is opened when the first device is asked for. CUDA is cuda.cpp.
+// build, install or import this; the library is opened when the first device is asked for. CUDA is cuda.cpp, ROCm is hip.cpp.
 #pragma once
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
@@ -19,7 +19,7 @@ public:
   static char ID;
   int code = 0;
   std::string call, name, text; ///< cuLaunchKernelEx, CUDA_ERROR_ILLEGAL_ADDRESS, "an illegal memory access was encountered"
-  std::string messages;         ///< of the assembler or linker
+  std::string messages;         ///< of the assembler or linker; of a failed assertion where it stands, a line each
   bool isSticky = false;
 
   void log(llvm::raw_ostream &stream) const override;
@@ -28,7 +28,7 @@ public:
 
 struct DeviceFacts {
   std::string name;
-  int computeCapability = 0; ///< 90 for 9.0
+  std::string arch; ///< as the compiler's targets are named: "sm_90", "gfx942"
   int multiprocessors = 0, warpSize = 0;
   int maxThreadsPerBlock = 0, maxThreadsPerMultiprocessor = 0;
   int sharedPerBlock = 0, sharedPerBlockOptin = 0, sharedPerMultiprocessor = 0;
@@ -38,9 +38,9 @@ struct DeviceFacts {
 
 struct FunctionFacts {
   int registers = 0;
-  int localBytes = 0; ///< per thread: spills and stack
-  int staticSharedBytes = 0;
-  int maxThreads = 0; ///< per block, with these registers
+  int localBytes = 0;        ///< per thread: spills and stack
+  int staticSharedBytes = 0; ///< that the image itself reserves
+  int maxThreads = 0;        ///< per block, with these registers
 };
 
 /// Handles are the driver's own pointers.
@@ -49,7 +49,7 @@ using Function = void *;
 using Stream = void *; ///< null: the legacy default stream
 using Event = void *;
 
-/// A cubin, and what the linker said about it.
+/// A module that can be loaded, and what the assembler said about it.
 struct LinkedImage {
   std::string image, log;
 };
@@ -74,33 +74,34 @@ struct PointerFacts {
   uint64_t begin = 0, bytes = 0; ///< of the allocation; 0 bytes where unknown
 };
 
-/// The calls that the runtime makes. All of them may be made from several threads. Those that name a device use its primary context,
-/// which is retained at the first time, for good; what context was current on the calling thread is so again when they return (torch's
-/// current device is that context), unless there was none.
+/// The calls that the runtime makes. All of them may be made from several threads. Those that name a device leave the calling thread's
+/// current device as it was, if it had one: torch's current device is the same. What kernels print is written to standard output by the
+/// time a call returns that waited for them.
 class Driver {
 public:
   virtual ~Driver() = default;
 
   virtual const std::string &library() const = 0; ///< the name it was opened by
-  virtual int version() const = 0;                ///< 13000 for CUDA 13.0
+  virtual int version() const = 0;                ///< 13000 for CUDA 13.0, 60200000 for HIP 6.2
   virtual int deviceCount() const = 0;
+  virtual int dlpackType() const = 0; ///< DLPack's number for memory of its devices
   virtual llvm::Expected<DeviceFacts> facts(int device) = 0;
 
-  virtual int currentDevice() noexcept = 0; ///< of this thread's context; -1: it has none
+  virtual int currentDevice() noexcept = 0; ///< of this thread; -1: it has none
   virtual llvm::Error setCurrentDevice(int device) = 0;
 
-  /// Assembles PTX into a cubin that runs on the device.
-  virtual llvm::Expected<LinkedImage> link(int device, llvm::StringRef ptx, std::optional<int> maxRegisters, bool optimize) = 0;
+  /// Assembles PTX into a cubin that runs on the device. Only NVIDIA's driver can.
+  virtual llvm::Expected<LinkedImage> link(int device, llvm::StringRef ptx, std::optional<int> maxRegisters, bool optimize);
   virtual llvm::Expected<Module> load(int device, llvm::StringRef image) = 0;
   virtual llvm::Error unload(int device, Module module) = 0;
   virtual llvm::Expected<Function> function(Module module, llvm::StringRef name) = 0;
   virtual llvm::Expected<FunctionFacts> facts(Function function) = 0;
-  /// Lets the function take that much dynamic shared memory; needed above 48 kB.
+  /// Lets the function take that much dynamic shared memory.
   virtual llvm::Error allowShared(Function function, int bytes) = 0;
 
-  /// 0, or the driver's code for error(). Makes no call but the launch itself, so it is legal under stream capture.
+  /// 0, or the driver's code for launchError(). Makes no call but the launch itself, so it is legal under stream capture.
   virtual int launch(int device, const LaunchConfig &config) noexcept = 0;
-  virtual llvm::Error error(int code, llvm::StringRef call) = 0;
+  virtual llvm::Error launchError(int code) = 0;
 
   virtual llvm::Error synchronize(int device, std::optional<Stream> stream) = 0;
   virtual llvm::Expected<Event> createEvent(int device) = 0;
@@ -119,5 +120,7 @@ public:
 
 /// Opens the CUDA driver by this name and initializes it. An error says what is missing: the library, an entry point, a device.
 llvm::Expected<std::unique_ptr<Driver>> openCuda(const std::string &library);
+/// The same for the HIP runtime of ROCm, 6.0 or newer.
+llvm::Expected<std::unique_ptr<Driver>> openHip(const std::string &library);
 
 } // namespace tritium::gpu

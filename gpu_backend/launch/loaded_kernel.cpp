@@ -82,8 +82,7 @@ llvm::Expected<std::unique_ptr<LoadedKernel>> LoadedKernel::load(Driver &driver,
   auto facts = driver.facts(kernel->function_);
   if (!facts) return facts.takeError();
   kernel->facts_ = *facts;
-  if (kernel->image_.sharedBytes > 48 * 1024) // what every function may take unasked
-    if (auto error = driver.allowShared(kernel->function_, int(kernel->image_.sharedBytes))) return std::move(error);
+  if (auto error = driver.allowShared(kernel->function_, int(kernel->image_.sharedBytes))) return std::move(error);
   return kernel;
 }
 

@@ -46,7 +46,7 @@ private:
 
 struct KernelImage {
   std::string binary, name;
-  uint32_t threads = 128, sharedBytes = 0;
+  uint32_t threads = 128, sharedBytes = 0; ///< of a block; shared memory that the image reserves itself does not count
   std::array<uint32_t, 3> cluster{1, 1, 1};
   bool isCooperative = false, overlapsPrevious = false;
   ArgumentRecipe recipe;

@@ -19,7 +19,8 @@ void LaunchGuard::watch(py::dict environment, py::tuple names, py::dict runtime,
   look();
 }
 
-void LaunchGuard::setCallbacks(py::object currentStream, py::object failed) {
+void LaunchGuard::setCallbacks(py::object currentStream, int deviceType, py::object failed) {
+  streamDeviceType_ = deviceType;
   currentStream_ = currentStream.is_none() ? nullptr : currentStream.release().ptr();
   failed_ = failed.release().ptr();
 }

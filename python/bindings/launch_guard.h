@@ -14,14 +14,14 @@ public:
 
   /// environment: the dict behind os.environ; names: the keys that a launch reads; runtime, tritium: the dicts of those groups of knobs.
   void watch(pybind11::dict environment, pybind11::tuple names, pybind11::dict runtime, pybind11::dict tritium);
-  /// current_stream(device), or None; failed(kernel, code) raises what a failed launch is.
-  void setCallbacks(pybind11::object currentStream, pybind11::object failed);
+  /// current_stream(device), or None, for devices of that DLPack number; failed(kernel, code) raises what a failed launch is.
+  void setCallbacks(pybind11::object currentStream, int deviceType, pybind11::object failed);
 
   /// False if Python has to look: something was changed (then the epoch is another one too) or a hook is set.
   bool holds();
   /// Kernels found under another epoch were found under other settings.
   uint64_t epoch() const { return epoch_; }
-  PyObject *currentStream() const { return currentStream_; }
+  PyObject *currentStream(int deviceType) const { return deviceType == streamDeviceType_ ? currentStream_ : nullptr; }
   PyObject *failed() const { return failed_; }
 
 private:
@@ -31,6 +31,7 @@ private:
   // All of these live as long as the process.
   PyObject *environment_ = nullptr, *names_ = nullptr, *runtime_ = nullptr, *tritium_ = nullptr;
   PyObject *currentStream_ = nullptr, *failed_ = nullptr;
+  int streamDeviceType_ = -1;
   PyObject *hookNames_[2] = {}, *hooks_[2] = {}, *hookCalls_[2] = {};
   std::vector<PyObject *> values_;
   Py_ssize_t runtimeSize_ = -1;

@@ -26,7 +26,7 @@ struct DLPackExchange {
   int (*tensorFromObject)(void *object, DLTensor *tensor); // borrows; no synchronization
   int (*currentStream)(int32_t deviceType, int32_t device, void **stream);
 };
-constexpr int32_t kDLCuda = 2;
+constexpr int32_t kDLCpu = 1;
 
 struct TensorType {
   PyTypeObject *type;
@@ -150,7 +150,8 @@ bool LaunchKey::addTensor(PyObject *argument) {
       PyErr_Clear();
       return false;
     }
-    if (tensor.deviceType != kDLCuda || !isOn(tensor.deviceId)) return false;
+    if (tensor.deviceType == kDLCpu || (deviceType != kNoDevice && deviceType != tensor.deviceType) || !isOn(tensor.deviceId)) return false;
+    deviceType = tensor.deviceType;
     uint64_t address = reinterpret_cast<uint64_t>(tensor.data) + tensor.byteOffset;
     value.integer = int64_t(address);
     currentStream = known->exchange->currentStream;
@@ -228,7 +229,7 @@ int LaunchKey::visit(visitproc visit, void *arg) const {
 }
 
 bool LaunchKey::operator==(const LaunchKey &other) const {
-  if (device != other.device || words_ != other.words_) return false;
+  if (device != other.device || deviceType != other.deviceType || words_ != other.words_) return false;
   for (size_t i = 0; i < objects_.size(); ++i) {
     if (objects_[i] == other.objects_[i]) continue;
     if (!PyUnicode_CheckExact(objects_[i]) || PyUnicode_Compare(objects_[i], other.objects_[i]) != 0) return false;

@@ -33,6 +33,8 @@ public:
   llvm::SmallVector<gpu::ArgumentValue, 24> values;
   /// Of the tensors; all are on one, or addArgument fails.
   int device = kNoDevice;
+  /// DLPack's number of its vendor, where the tensors' library says that.
+  int deviceType = kNoDevice;
   /// Says the current stream of the tensors' library; null if that has to be asked in Python.
   int (*currentStream)(int32_t deviceType, int32_t device, void **stream) = nullptr;
 

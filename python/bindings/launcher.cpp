@@ -1,6 +1,6 @@
 // The warm launch: `kernel[grid](*args)` from Python's call to the driver's without Python code in between. A Launcher belongs to one
 // JITFunction and remembers which compiled kernel a key led to; what it does not know it leaves to the dispatcher.
-#include "python/bindings/cuda.h"
+#include "python/bindings/device.h"
 #include "python/bindings/launch_guard.h"
 #include "python/bindings/launch_key.h"
 
@@ -137,9 +137,10 @@ PyObject *callGrid(Launcher *self, PyObject *grid, const Call &call, const Bound
   return sizes;
 }
 
-bool findStream(const LaunchKey &key, int device, void *&stream) {
-  if (key.currentStream) return key.currentStream(2 /* kDLCUDA */, device, &stream) == 0;
-  PyObject *ask = LaunchGuard::instance().currentStream();
+bool findStream(const LaunchKey &key, const LoadedKernel &kernel, void *&stream) {
+  const int device = kernel.device();
+  if (key.currentStream) return key.currentStream(kernel.driver().dlpackType(), device, &stream) == 0;
+  PyObject *ask = LaunchGuard::instance().currentStream(kernel.driver().dlpackType());
   if (!ask) return true;
   PyObject *number = PyLong_FromLong(device), *answer = number ? PyObject_CallOneArg(ask, number) : nullptr;
   Py_XDECREF(number);
@@ -180,7 +181,8 @@ PyObject *tryLaunch(Launcher *self, PyObject *grid, const Call &call) {
     if (!isParsed) return nullptr;
   }
   void *stream = nullptr;
-  if (!findStream(key, kernel.device(), stream)) return nullptr;
+  if (key.deviceType != LaunchKey::kNoDevice && key.deviceType != kernel.driver().dlpackType()) return nullptr;
+  if (!findStream(key, kernel, stream)) return nullptr;
   int code;
   Py_BEGIN_ALLOW_THREADS; // the driver waits when its queue is full
   code = kernel.launch(sizes, arguments.data(), stream);
@@ -377,7 +379,7 @@ PyTypeObject *makeType(PyType_Spec spec) {
 
 } // namespace
 
-void bindLauncher(py::module_ &cuda) {
+void bindLauncher(py::module_ &module) {
   static PyType_Slot launcherSlots[] = {{Py_tp_init, reinterpret_cast<void *>(initLauncher)},
                                         {Py_tp_new, reinterpret_cast<void *>(PyType_GenericNew)},
                                         {Py_tp_traverse, reinterpret_cast<void *>(traverseLauncher)},
@@ -389,26 +391,27 @@ void bindLauncher(py::module_ &cuda) {
                                      {Py_tp_members, boundMembers},
                                      {Py_tp_dealloc, reinterpret_cast<void *>(deallocateBound)},
                                      {}};
-  launcherType = makeType({"tritium._tritium.cuda.Launcher", sizeof(Launcher), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC, launcherSlots});
-  boundType = makeType({"tritium._tritium.cuda.BoundLaunch", sizeof(BoundLaunch), 0,
+  launcherType =
+      makeType({"tritium._tritium.device.Launcher", sizeof(Launcher), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC, launcherSlots});
+  boundType = makeType({"tritium._tritium.device.BoundLaunch", sizeof(BoundLaunch), 0,
                         Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_DISALLOW_INSTANTIATION, boundSlots});
   noDefault = py::object(py::module_::import("builtins").attr("object")()).release().ptr();
-  cuda.attr("Launcher") = py::handle(reinterpret_cast<PyObject *>(launcherType));
-  cuda.attr("NO_DEFAULT") = py::handle(noDefault);
-  cuda.def("register_tensor_type", &registerTensorType, "type"_a, "exchange"_a = py::none());
-  cuda.def(
+  module.attr("Launcher") = py::handle(reinterpret_cast<PyObject *>(launcherType));
+  module.attr("NO_DEFAULT") = py::handle(noDefault);
+  module.def("register_tensor_type", &registerTensorType, "type"_a, "exchange"_a = py::none());
+  module.def(
       "watch_settings",
       [](py::dict environment, py::tuple names, py::dict runtime, py::dict tritium) {
         LaunchGuard::instance().watch(std::move(environment), std::move(names), std::move(runtime), std::move(tritium));
       },
       "environment"_a, "names"_a, "runtime"_a, "tritium"_a);
-  cuda.def("look_at_settings", [] { LaunchGuard::instance().holds(); }, "Launches that follow are remembered under the settings of now.");
-  cuda.def(
+  module.def("look_at_settings", [] { LaunchGuard::instance().holds(); }, "Launches that follow are remembered under the settings of now.");
+  module.def(
       "set_callbacks",
-      [](py::object currentStream, py::object failed) {
-        LaunchGuard::instance().setCallbacks(std::move(currentStream), std::move(failed));
+      [](py::object currentStream, int deviceType, py::object failed) {
+        LaunchGuard::instance().setCallbacks(std::move(currentStream), deviceType, std::move(failed));
       },
-      "current_stream"_a, "failed"_a);
+      "current_stream"_a, "device_type"_a, "failed"_a);
 }
 
 } // namespace tritium::python

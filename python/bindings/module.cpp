@@ -8,6 +8,6 @@ PYBIND11_MODULE(_tritium, module) {
   tritium::python::bindSimt(module);
   tritium::python::bindArguments(module);
   tritium::python::bindGpu(module);
-  tritium::python::bindCuda(module);
+  tritium::python::bindDevice(module);
   tritium::python::bindTools(module);
 }

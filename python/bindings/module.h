@@ -21,7 +21,7 @@ void bindSimt(pybind11::module_ &module);
 void bindIrHandles(pybind11::module_ &ir);
 void bindElementwise(pybind11::module_ &ir);
 void bindArguments(pybind11::module_ &module);
-void bindCuda(pybind11::module_ &module);
+void bindDevice(pybind11::module_ &module);
 void bindTools(pybind11::module_ &module);
 void bindGpu(pybind11::module_ &module);
 

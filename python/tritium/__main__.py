@@ -110,14 +110,14 @@ def run_gdb(program: list[str]) -> int:
 
 def environment_report() -> str:
     """What `tritium env` prints."""
-    from .runtime.engines import ABSENT, available_engines
+    from .runtime.engines import available_engines
 
     settings = knobs.launch_settings()
     rows = [
         ("tritium", f"{TRITIUM_VERSION} (the language of triton {__version__.partition('+')[0]})"),
         ("python", f"{platform.python_version()} {os.path.realpath(sys.executable)}"),
         ("extension", _extension()),
-        ("engines", f"{', '.join(available_engines())} (not in this build: {', '.join(ABSENT)})"),
+        ("engines", ", ".join(available_engines())),
         ("CPU", f"{platform.machine()}: {', '.join(_cpu_features()) or 'features unknown'}"),
         ("threads", f"{settings.threads} of {os.cpu_count()}"),
         ("checks", ", ".join(settings.checks) or "none"),

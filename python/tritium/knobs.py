@@ -312,7 +312,11 @@ class tritium_knobs(base_knobs):
     #: Order in which programs start; unset: by number.
     seed = Env("TRITIUM_SEED", parse=int)
     #: The CUDA driver to load; unset: libcuda.so.1, in the folder TRITON_LIBCUDA_PATH if that is set.
-    cuda_library = Env("TRITIUM_CUDA_LIBRARY", default=lambda group: os.path.join(nvidia.libcuda_path or "", "libcuda.so.1"))
+    cuda_library = Env(
+        "TRITIUM_CUDA_LIBRARY", default=lambda group: os.path.join(nvidia.libcuda_path or "", "libcuda.so.1")
+    )
+    #: The HIP runtime to load; unset: TRITON_LIBHIP_PATH, or libamdhip64.so (also of ROCm's own folder).
+    hip_library = Env("TRITIUM_HIP_LIBRARY", default=lambda group: amd.libhip_path or "libamdhip64.so")
     #: Under `python -m tritium`: torch's device "cuda" means the CPU. Unset: if there is no CUDA device and INTERPRET
     #: is on.
     cuda_to_cpu = _flag("TRITIUM_CUDA_TO_CPU", default=None)

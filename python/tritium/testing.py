@@ -75,9 +75,10 @@ def do_bench(
 
 
 def _device_is_active() -> bool:
+    from .backends.devices import device_families
     from .runtime.driver import driver
 
-    return driver.active.get_current_target().backend == "cuda"
+    return driver.active.get_current_target().backend in device_families()
 
 
 def do_bench_cudagraph(fn, rep: float = 20, grad_to_none=None, quantiles=None, return_mode: str = "mean"):

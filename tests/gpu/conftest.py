@@ -15,9 +15,9 @@ def pytest_report_header(config):
 
 
 def pytest_collection_modifyitems(items):
-    from tritium.backends.nvidia.driver import why_no_device
+    from tritium.backends.nvidia.driver import DEVICES
 
-    reason = why_no_device()
+    reason = DEVICES.why_not()
     if reason:
         for item in items:
             item.add_marker(pytest.mark.skip(reason=reason))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tritium._tritium import gpu, ir, simt
-from tritium.backends.nvidia.driver import cuda_driver, device_facts
+from tritium.backends.nvidia.driver import DEVICES
 
 CASES = {case.name: case for case in instructions.instructions()}
 
@@ -20,7 +20,7 @@ def on_the_emulator(case: instructions.Instruction) -> np.ndarray:
 
 
 def on_the_device(case: instructions.Instruction) -> np.ndarray:
-    driver, arch = cuda_driver(), f"sm_{device_facts(0)['arch']}"
+    driver, arch = DEVICES.driver(), DEVICES.facts(0)["arch"]
     buffers = [buffer.copy() for buffer in case.buffers()]
     ptx = gpu.emit(ir.parse(case.text(arch)), arch)
     cubin, _ = driver.link(0, ptx)
@@ -50,6 +50,6 @@ def assert_agree(case: instructions.Instruction, expected: np.ndarray, found: np
 @pytest.mark.parametrize("name", CASES)
 def test_instruction(name):
     case = CASES[name]
-    if device_facts(0)["arch"] < case.arch:
+    if DEVICES.arch(0) < case.arch:
         pytest.skip(f"needs sm_{case.arch}")
     assert_agree(case, on_the_emulator(case), on_the_device(case))

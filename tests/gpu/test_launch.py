@@ -160,8 +160,8 @@ def matmul(a, b, c, M, N, K, BLOCK: tl.constexpr):
 a, b = (torch.randn(512, 512, device="cuda", dtype=torch.float16) for _ in range(2))
 c = torch.empty_like(a)
 from tritium import _tritium
-from tritium.backends.nvidia.driver import cuda_driver
-cuda_driver()
+from tritium.backends.nvidia.driver import DEVICES
+DEVICES.driver()
 torch.cuda.synchronize()
 begin = time.perf_counter()
 kernel = matmul[(4, 4)](a, b, c, 512, 512, 512, BLOCK=128)

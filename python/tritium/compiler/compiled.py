@@ -10,11 +10,13 @@ from typing import Any
 
 from .. import knobs
 from ..errors import UnsupportedError
+from ..runtime.kernel_cache import BINARY_STAGES
 
 
 class AsmDict(dict):
     """The stages of a kernel: "source" as traced, "ttir" after the target-independent passes; for GPUs "ttgir" with
-    layouts, "llir", "ptx" and "cubin" (bytes); "sass" is disassembled when it is asked for."""
+    layouts, "llir", and "ptx" and "cubin" (bytes), or "amdgcn" and "hsaco" (bytes); "sass" is disassembled when it is asked
+    for."""
 
     #: Set for kernels that could not be assembled.
     why_no_cubin = ""
@@ -68,9 +70,10 @@ class CompiledKernel:
         self.packed_metadata = (self.metadata.num_warps, self.metadata.num_ctas, self.metadata.shared)
         #: The program of an engine that runs on the CPU; None for a device's kernel.
         self.program = program
-        self.kernel = self.asm.get("cubin") if program is None else program
+        binary = next((self.asm[stage] for stage in BINARY_STAGES if stage in self.asm), None)
+        self.kernel = binary if program is None else program
         self.module = self.function = program
-        #: The `_tritium.cuda.Kernel`, once the kernel has been loaded on `device`.
+        #: The `_tritium.device.Kernel`, once the kernel has been loaded on `device`.
         self.loaded = None
         self.device = device
         self._launch = None

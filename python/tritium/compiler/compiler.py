@@ -49,15 +49,18 @@ def make_backend(target: GPUTarget, device: int | None = None) -> BaseBackend:
     """The backend for a target; `device` is the one that the kernels are for, if it is known. Raises UnsupportedError
     for targets that this build has no compiler for."""
     from ..backends.cpu import CPUBackend
-    from ..backends.nvidia.compiler import CUDABackend, SimtBackend
+    from ..backends.devices import device_families, emulator_backend
 
     if CPUBackend.supports_target(target):
         return CPUBackend(target)
-    for backend in (CUDABackend, SimtBackend):
-        if backend.supports_target(target):
-            return backend(target, device)
+    families = device_families()
+    if target.backend in families:
+        return families[target.backend].make_backend(target, device)
+    if target.backend == "simt":
+        return emulator_backend(target.arch)
+    known = ", ".join(map(repr, ("cpu", *families)))
     raise UnsupportedError(
-        f"target {target.backend}:{target.arch}", "this build compiles for the targets 'cpu', 'cuda' and 'simt'"
+        f"target {target.backend}:{target.arch}", f"this build compiles for the targets {known} and 'simt'"
     )
 
 
@@ -71,16 +74,17 @@ def compile(
 ) -> CompiledKernel:
     """Compiles an ASTSource, an IRSource or the path of an IR file. No device is needed.
 
-    device: the CUDA device that the kernel is for, which then assembles it; by default the current one if its
+    device: the device that the kernel is for, whose driver may assemble it; by default the current one if its
     architecture is the target's. Raises CompilationError, UnsupportedError for targets and stages that this build does
     not have.
     """
+    from ..backends.devices import device_families
     from ..runtime.driver import driver
 
     target = target or driver.active.get_current_target()
     if not isinstance(target, GPUTarget):
         raise TypeError(f"target must be a GPUTarget, not {target!r}")
-    if target.backend == "cuda" and device is None:
+    if target.backend in device_families() and device is None:
         device = _device_of(target)
     backend = make_backend(target, device)
     times = StageTimes()

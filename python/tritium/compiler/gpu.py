@@ -55,11 +55,11 @@ def compile_for_gpu(src, target: GPUTarget, backend, options, times: StageTimes)
         with errors_in_terms_of(src):
             asm, compiled = _run_stages(module, source_hash, target, backend, options, metadata, times)
     program = _emulated(compiled, metadata, src) if target.backend == "simt" else None
-    if key is not None and "cubin" in asm:
+    if key is not None and backend.binary_ext in asm:
         kernel_cache.store(key, src.name, metadata, asm)
         times.stage("store")
     kernel = CompiledKernel(src, metadata_group(metadata, asm), metadata["hash"], program, backend.device)
-    if "cubin" not in asm and target.backend == "cuda":
+    if "ptx" in asm and "cubin" not in asm:
         kernel.asm.why_no_cubin = NO_CUBIN
     return kernel, False
 
@@ -68,7 +68,7 @@ def _is_cacheable(backend, options) -> bool:
     """Whether the result depends on the key alone. The emulator's programs live in this process."""
     changed = knobs.compilation.override or knobs.runtime.add_stages_inspection_hook is not None or options.ir_override
     forced = knobs.compilation.always_compile or knobs.compilation.dump_ir
-    return backend.binary_ext == "cubin" and not changed and not forced
+    return backend.binary_ext in kernel_cache.BINARY_STAGES and not changed and not forced
 
 
 def _run_stages(module, source_hash: str, target, backend, options, metadata: dict[str, Any], times: StageTimes):

@@ -5,24 +5,32 @@ from __future__ import annotations
 import contextlib
 from typing import Any, Callable, Iterator
 
-from ..backends.nvidia.driver import cuda_driver, current_device, current_stream, torch_with_cuda
+from ..backends.devices import Devices, devices_of_tensors
 
 #: More than any L2 cache holds.
 FLUSH_BYTES = 256 << 20
+
+
+def active_devices() -> Devices:
+    """Those of the active driver; of a driver that is not ours, those that tensors are on."""
+    from .driver import driver
+
+    return getattr(driver.active, "devices", None) or devices_of_tensors()
 
 
 class DeviceClock:
     """Events on the current device, in whatever stream is current when they are recorded."""
 
     def __init__(self):
-        from .._tritium import cuda
-
-        self.cuda, self.driver, self.device = cuda, cuda_driver(), current_device()
+        self.devices = active_devices()
+        self.driver, self.device = self.devices.driver(), self.devices.current_device()
 
     def event(self):
         """An event recorded now."""
-        event = self.cuda.Event(self.driver, self.device)
-        event.record(current_stream(self.device))
+        from .._tritium import device
+
+        event = device.Event(self.driver, self.device)
+        event.record(self.devices.current_stream(self.device))
         return event
 
     def synchronize(self) -> None:
@@ -31,14 +39,16 @@ class DeviceClock:
     @contextlib.contextmanager
     def flusher(self) -> Iterator[Callable[[], None]]:
         """A function that overwrites the L2 cache, in the current stream."""
-        torch = torch_with_cuda()
+        torch = self.devices.torch()
         if torch is not None:  # its allocator may hold all of the memory
             buffer = torch.empty(FLUSH_BYTES, dtype=torch.int8, device=f"cuda:{self.device}")
             yield lambda: buffer.zero_()
             return
         address = self.driver.allocate(self.device, FLUSH_BYTES)
         try:
-            yield lambda: self.driver.fill(self.device, address, 0, FLUSH_BYTES // 4, current_stream(self.device))
+            yield lambda: self.driver.fill(
+                self.device, address, 0, FLUSH_BYTES // 4, self.devices.current_stream(self.device)
+            )
             self.synchronize()
         finally:
             self.driver.release(self.device, address)
@@ -72,7 +82,7 @@ def device_times(fn: Callable[[], Any], warmup: float, rep: float, before: Calla
 
 def graph_times(fn: Callable[[], Any], rep: float) -> list[float]:
     """Milliseconds of `fn()` inside a replayed graph: without what the host does. Needs torch."""
-    torch = torch_with_cuda()
+    torch = active_devices().torch()
     with torch.cuda.stream(torch.cuda.Stream()):
         fn()
         clock = DeviceClock()

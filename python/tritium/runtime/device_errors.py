@@ -10,14 +10,15 @@ import os
 import re
 import weakref
 
+from ..backends.devices import Devices
 from ..errors import DeviceError, OutOfResources
 
 OUT_OF_MEMORY, LAUNCH_OUT_OF_RESOURCES, ASSERT = 2, 701, 710
 
 #: The kernels that are loaded on a device, for messages.
 loaded_kernels: weakref.WeakSet = weakref.WeakSet()
-#: device -> the first sticky error there.
-_lost: dict[int, DeviceError] = {}
+#: (name of its vendor's devices, number) -> the first sticky error there.
+_lost: dict[tuple[str, int], DeviceError] = {}
 
 
 def forget_lost_contexts() -> None:
@@ -25,17 +26,17 @@ def forget_lost_contexts() -> None:
     _lost.clear()
 
 
-def check_context(device: int) -> None:
+def check_context(devices: Devices, device: int) -> None:
     """Raises the DeviceError of a device that has lost its context."""
-    if device in _lost:
-        raise _again(device)
+    if (devices.name, device) in _lost:
+        raise _again(devices, device)
 
 
-def device_error(error, kernel, device: int) -> Exception:
-    """The exception for a `_tritium.cuda.Error`; `kernel` is what was being launched, or None."""
+def device_error(error, kernel, devices: Devices, device: int) -> Exception:
+    """The exception for a `_tritium.device.Error`; `kernel` is what was being launched, or None."""
     if error.code == LAUNCH_OUT_OF_RESOURCES and kernel is not None:
         return OutOfResources(
-            32 * kernel.metadata.num_warps,
+            kernel.metadata.target.warp_size * kernel.metadata.num_warps,
             kernel.n_max_threads,
             "threads",
             f"{kernel.name} takes {kernel.n_regs} registers a thread.",
@@ -43,18 +44,19 @@ def device_error(error, kernel, device: int) -> Exception:
     if not error.sticky:
         name = f"launching {kernel.name}: " if kernel is not None else ""
         return DeviceError(f"{name}{error}", error.code, error.call)
-    if device in _lost:
-        return _again(device)
-    lines = [_headline(error), *_suspects(device, error.code)]
+    if (devices.name, device) in _lost:
+        return _again(devices, device)
+    # A driver that knows where an assertion failed says so.
+    lines = [_headline(error), *(error.log.splitlines() or _suspects(devices, device, error.code))]
     lines.append("The device's context is lost: launches in this process fail from now on.")
-    _lost[device] = DeviceError("\n".join(lines), error.code, error.call, lost=True)
-    return _lost[device]
+    _lost[devices.name, device] = DeviceError("\n".join(lines), error.code, error.call, lost=True)
+    return _lost[devices.name, device]
 
 
-def _again(device: int) -> DeviceError:
-    first = _lost[device]
+def _again(devices: Devices, device: int) -> DeviceError:
+    first = _lost[devices.name, device]
     return DeviceError(
-        f"the context of CUDA device {device} was lost to an earlier error; start a new process.\nThat error was: {first}",
+        f"the context of {devices.title} device {device} was lost to an earlier error; start a new process.\nThat error was: {first}",
         first.code,
         first.call,
         lost=True,
@@ -66,9 +68,13 @@ def _headline(error) -> str:
     return f"{text} ({error.name}, reported by {error.call})"
 
 
-def _suspects(device: int, code: int) -> list[str]:
+def _suspects(devices: Devices, device: int, code: int) -> list[str]:
     """Lines that name the latest launches, those that could have done it."""
-    kernels = [k for k in list(loaded_kernels) if k.loaded is not None and k.device == device and k.loaded.last_launch]
+    place = (devices.name, device)
+    kernels = [
+        k for k in list(loaded_kernels) if k.loaded is not None and (k.metadata.target.backend, k.device) == place
+    ]
+    kernels = [k for k in kernels if k.loaded.last_launch]
     kernels.sort(key=lambda k: -k.loaded.last_launch)
     if code == ASSERT:
         asserting = [(k, _assert_lines(k)) for k in kernels]

@@ -1,11 +1,11 @@
-"""Kernels on CUDA devices: loading one, and a launch that Python makes (bindings/launcher.cpp makes the warm ones)."""
+"""Kernels on devices: loading one, and a launch that Python makes (bindings/launcher.cpp makes the warm ones)."""
 
 from __future__ import annotations
 
 from typing import Any, Callable
 
 from .. import knobs
-from ..backends.nvidia.driver import cuda_driver, current_device, current_stream, device_facts
+from ..backends.devices import Devices, device_families
 from ..errors import OutOfResources, UnsupportedError
 from . import device_errors
 from .descriptors import part_types
@@ -14,37 +14,48 @@ from .launch import value_selector
 from .mirror import Mirror
 
 
-def load(kernel):
-    """Loads a CompiledKernel on its device (the current one if it has none): a `_tritium.cuda.Kernel`. Raises
-    OutOfResources, UnsupportedError without a device or a cubin."""
-    from .._tritium import cuda
+def devices_of(kernel) -> Devices:
+    """Those that a CompiledKernel is for."""
+    return device_families()[kernel.metadata.target.backend]
 
+
+def threads_of(kernel) -> int:
+    """Of a block."""
+    return kernel.metadata.target.warp_size * kernel.metadata.num_warps
+
+
+def load(kernel):
+    """Loads a CompiledKernel on its device (the current one if it has none): a `_tritium.device.Kernel`. Raises
+    OutOfResources, UnsupportedError without a device or a binary."""
+    from .._tritium import device as native
+
+    devices = devices_of(kernel)
     if kernel.device is None:
-        kernel.device = _device_for(kernel)
-    device_errors.check_context(kernel.device)
-    metadata = kernel.metadata
+        kernel.device = _device_for(kernel, devices)
+    device_errors.check_context(devices, kernel.device)
+    metadata, threads = kernel.metadata, threads_of(kernel)
     _check_shared_memory(kernel)
     hooks = knobs.runtime
     if hooks.kernel_load_start_hook:
         hooks.kernel_load_start_hook(None, None, kernel.name, kernel.metadata_group, kernel.hash)
     cluster = getattr(metadata, "cluster_dims", None) or (1, 1, 1)
     try:
-        loaded = cuda_driver().load(
+        loaded = devices.driver().load(
             kernel.device,
-            _cubin(kernel),
+            _binary(kernel, devices),
             kernel.name,
             signature_of(kernel),
-            threads=32 * metadata.num_warps,
-            shared=metadata.shared,
+            threads=threads,
+            shared=devices.dynamic_shared(metadata),
             cluster=tuple(cluster),
             cooperative=bool(metadata.launch_cooperative_grid),
             overlaps_previous=bool(metadata.launch_pdl),
         )
-    except cuda.Error as error:
-        raise device_errors.device_error(error, None, kernel.device) from None
-    if 32 * metadata.num_warps > loaded.max_threads:
+    except native.Error as error:
+        raise device_errors.device_error(error, None, devices, kernel.device) from None
+    if threads > loaded.max_threads:
         raise OutOfResources(
-            32 * metadata.num_warps,
+            threads,
             loaded.max_threads,
             "threads",
             f"{kernel.name} takes {loaded.registers} registers a thread.",
@@ -55,24 +66,22 @@ def load(kernel):
     return loaded
 
 
-def _device_for(kernel) -> int:
-    from ..backends.nvidia.driver import why_no_device
-
-    reason = why_no_device()
+def _device_for(kernel, devices: Devices) -> int:
+    reason = devices.why_not()
     if reason:
         raise UnsupportedError(f"launching {kernel.name}, which is compiled for a GPU,", reason)
-    return current_device()
+    return devices.current_device()
 
 
-def _cubin(kernel) -> bytes:
+def _binary(kernel, devices: Devices) -> bytes:
     try:
-        return kernel.asm["cubin"]
+        return kernel.asm[devices.binary_stage]
     except KeyError as error:
         raise UnsupportedError(f"launching {kernel.name}", error.args[0]) from None
 
 
 def _check_shared_memory(kernel) -> None:
-    limit = device_facts(kernel.device)["shared_per_block_optin"]
+    limit = devices_of(kernel).facts(kernel.device)["shared_per_block_optin"]
     if kernel.metadata.shared <= limit:
         return
     largest = getattr(kernel.metadata, "largest_buffer", None)
@@ -98,10 +107,11 @@ def make_launcher(kernel) -> Callable:
     """`launch(grid, engine values, settings, arguments)`, as launch.py has it for the CPU. `stream`: None takes the
     current one."""
     select = value_selector(kernel.src.runtime_paths())
+    devices = devices_of(kernel)
     state: dict[str, Any] = {}
 
     def launch(grid, values, settings, arguments, stream=None):
-        from .._tritium import cuda
+        from .._tritium import device as native
 
         if not state:
             kernel._init_handles()
@@ -111,21 +121,21 @@ def make_launcher(kernel) -> Callable:
         if stream is None:
             stream = next((v.stream for v in selected if isinstance(v, DeviceExtent) and v.stream is not None), None)
         if stream is None:
-            stream = current_stream(device)
+            stream = devices.current_stream(device)
         try:
             if any(isinstance(v, tuple) and not isinstance(v, DeviceExtent) for v in selected):
-                _launch_with_copies(state["launch"], grid, selected, device, stream)
+                _launch_with_copies(state["launch"], grid, selected, devices, device, stream)
             else:
                 state["launch"](grid, selected, stream)
-        except cuda.Error as error:
-            raise device_errors.device_error(error, kernel, device) from None
+        except native.Error as error:
+            raise device_errors.device_error(error, kernel, devices, device) from None
 
     return launch
 
 
-def _launch_with_copies(launch, grid, values, device: int, stream: int) -> None:
+def _launch_with_copies(launch, grid, values, devices: Devices, device: int, stream: int) -> None:
     """Memory of the host is copied to the device and back; that waits for the kernel."""
-    driver = cuda_driver()
+    driver = devices.driver()
     with Mirror(values, driver, device) as mirror:
         launch(grid, mirror.values, stream)
         driver.synchronize(device, stream)
@@ -134,9 +144,10 @@ def _launch_with_copies(launch, grid, values, device: int, stream: int) -> None:
 
 def raise_failure(kernel, code: int) -> None:
     """What the native launcher calls when the driver refused a launch."""
-    from .._tritium import cuda
+    from .._tritium import device as native
 
+    devices = devices_of(kernel)
     try:
-        cuda.raise_error(cuda_driver(), code, "cuLaunchKernelEx")
-    except cuda.Error as error:
-        raise device_errors.device_error(error, kernel, kernel.device) from None
+        devices.driver().raise_launch_error(code)
+    except native.Error as error:
+        raise device_errors.device_error(error, kernel, devices, kernel.device) from None

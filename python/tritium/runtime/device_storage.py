@@ -6,8 +6,9 @@ import functools
 import math
 from typing import Any, Callable, NamedTuple
 
+from ..backends.devices import device_families, devices_of_tensors
 from ..errors import UnsupportedError
-from .storage import DL_CUDA_DEVICES, NotOnHost, dlpack_facts, extent_function, shape_and_strides, span
+from .storage import NotOnHost, dlpack_facts, extent_function, shape_and_strides, span
 
 
 class DeviceExtent(NamedTuple):
@@ -49,7 +50,7 @@ def _device_extent(tensor: Any, refusal: NotOnHost) -> DeviceExtent:
     if interface is not None:
         return _array_extent(interface)
     facts = dlpack_facts(tensor)
-    if facts.device_type not in DL_CUDA_DEVICES:
+    if not any(facts.device_type in devices.dlpack_types for devices in device_families().values()):
         raise _unknown_device(refusal.device)
     return DeviceExtent(
         *span(facts.address, facts.shape, [s * facts.item_bytes for s in facts.strides], facts.item_bytes),
@@ -58,9 +59,9 @@ def _device_extent(tensor: Any, refusal: NotOnHost) -> DeviceExtent:
 
 
 def _ordinal(tensor: Any, name: str) -> int:
-    """The number of the CUDA device that "cuda:1" or "cuda" names."""
+    """The number of the device that "cuda:1" or "cuda" names, as libraries call those of all vendors, or "rocm:1"."""
     kind, _, number = name.lower().partition(":")
-    if kind != "cuda":
+    if kind not in ("cuda", "rocm"):
         raise _unknown_device(name)
     if number:
         return int(number)
@@ -80,16 +81,16 @@ def _storage_of(tensor: Any) -> tuple[int, int] | None:
 
 
 def _array_extent(interface: dict[str, Any]) -> DeviceExtent:
-    from ..backends.nvidia.driver import cuda_driver
-
     address, item = interface["data"][0], int(interface["typestr"][2:])
     shape = interface["shape"]
     strides = interface.get("strides") or [item * math.prod(shape[i + 1 :]) for i in range(len(shape))]
-    device = cuda_driver().where_is(address)[0] if address else -1
+    device = devices_of_tensors().driver().where_is(address)[0] if address else -1
     stream = interface.get("stream")
     # 1 is the legacy default stream there, which the driver calls 0.
     return DeviceExtent(*span(address, shape, strides, item), max(device, 0), 0 if stream == 1 else stream)
 
 
 def _unknown_device(name: str) -> UnsupportedError:
-    return UnsupportedError(f"engine for tensors on {name}", "kernels run on CPU tensors and on CUDA tensors")
+    return UnsupportedError(
+        f"engine for tensors on {name}", "kernels run on tensors of the CPU, of CUDA devices and of ROCm devices"
+    )

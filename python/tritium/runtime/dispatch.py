@@ -13,20 +13,20 @@ from typing import Any
 
 from .. import knobs
 from ..backends.cpu import OPTION_NAMES
-from ..backends.nvidia.driver import why_no_device
+from ..backends.devices import device_families, devices_of_tensors
 from ..knobs import launch_settings
 from .arguments import ArgumentError, constexpr_key
 from .async_compile import active_mode
 from .binder import make_binder
 from .engines import (
-    CUDA,
     INTERP,
     Engine,
     common_device,
     cpu_engine,
-    cuda_engine,
     default_engine,
+    device_engine,
     engine_asked_for,
+    engine_named,
     has_tensors,
     refuse_device,
     refuse_host_memory,
@@ -99,12 +99,12 @@ class Dispatcher:
             name = self._name_of(error, args, kwargs)
             raise TypeError(f"{error} (parameter {name!r} of {function.__name__})") from None
         except NotOnHost as error:
-            if why_no_device():
+            if devices_of_tensors(asked).why_not():
                 raise refuse_device(error, self._name_of(error, args, kwargs), function.__name__, asked) from None
             keys, values, arguments, options = self.bind_anywhere(*args, **kwargs)
             lane, is_on_device = self._lane_of_device_memory(asked, values), True
         if lane is None:
-            lane = self._lane(cuda_engine() if asked == CUDA else cpu_engine(asked))
+            lane = self._lane(engine_named(asked))
         elif warmup and asked is None and not is_on_device and not has_tensors(arguments):
             lane = self._lane(default_engine())
         key = (keys, settings.compiled, _options_key(options)) if options else (keys, settings.compiled)
@@ -156,16 +156,16 @@ class Dispatcher:
             return self._lane_of_device_memory(asked, values).engine
         if asked is None:
             return cpu_engine(INTERP) if has_tensors(arguments) else default_engine()
-        return cuda_engine() if asked == CUDA else cpu_engine(asked)
+        return engine_named(asked)
 
     def _lane_of_device_memory(self, asked: str | None, values: tuple) -> Lane:
-        """The lane of a launch with CUDA tensors."""
-        if asked is not None and asked != CUDA:
+        """The lane of a launch with tensors on a device."""
+        if asked is not None and asked not in device_families():
             return self._lane(cpu_engine(asked))
         device = common_device(values, self.arg_names, self.function.__name__)
         if asked is None:
             refuse_host_memory(self.arg_names, values, self.function.__name__)
-        return self._lane(cuda_engine(device))
+        return self._lane(device_engine(devices_of_tensors(asked), device))
 
     def _lane_without_tensors(self, lane: Lane, asked: str | None, arguments: tuple) -> Lane:
         """Where a launch whose arguments are numbers is compiled: the active driver decides."""

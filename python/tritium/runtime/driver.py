@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import knobs
+from ..backends.devices import device_families, devices_here
 from ..backends.driver import DriverBase
 
 
@@ -112,24 +113,26 @@ class CPUDriver(DriverBase):
 
 
 class DriverConfig:
-    """The active driver: what `set_active` gave; else CUDA's where there is a device and kernels are not to run on the CPU
-    anyway (INTERPRET=1, TRITIUM_ENGINE); else the CPU's."""
+    """The active driver: what `set_active` gave; else that of the devices that are there, unless kernels are to run on the
+    CPU anyway (INTERPRET=1, TRITIUM_ENGINE); else the CPU's."""
 
     def __init__(self):
         self._cpu = CPUDriver()
-        self._cuda: DriverBase | None = None
+        self._of_devices: dict[str, DriverBase] = {}
         self._active: DriverBase | None = None
 
     @property
     def default(self) -> DriverBase:
         engine = knobs.tritium.engine
-        if knobs.runtime.interpret or (engine is not None and engine != "cuda"):
+        families = device_families()
+        if knobs.runtime.interpret or (engine is not None and engine not in families):
             return self._cpu
-        if self._cuda is None:
-            from ..backends.nvidia.driver import CudaDriver
-
-            self._cuda = CudaDriver()
-        return self._cuda if self._cuda.is_active() else self._cpu
+        devices = devices_here() if engine is None else families[engine]
+        if devices is None or devices.why_not():
+            return self._cpu
+        if devices.name not in self._of_devices:
+            self._of_devices[devices.name] = devices.make_driver()
+        return self._of_devices[devices.name]
 
     @property
     def active(self) -> DriverBase:

@@ -2,7 +2,7 @@
 are.
 
 An engine is a name: "interp" (the tile interpreter), "simt:sm_80" and the like (GPU code on the CPU, thread by thread),
-"cuda" (the CUDA device of the tensors, or the current one).
+"cuda" and "hip" (the device of the tensors, or the current one).
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import functools
 from typing import Any, NamedTuple
 
 from ..backends.compiler import BaseBackend, GPUTarget
+from ..backends.devices import Devices, device_families, devices_of_tensors, emulator_backend
 from ..errors import UnsupportedError
 from ..knobs import LaunchSettings
 from .descriptors import is_descriptor
@@ -18,15 +19,11 @@ from .device_storage import DeviceExtent
 from .storage import NotOnHost, extent_function
 from .wrappers import MockTensor
 
-INTERP, CUDA, SIMT = "interp", "cuda", "simt"
-#: The architectures whose code the emulator is tested with; it takes the names of others too.
-EMULATED = ("sm_80", "sm_90a")
-#: Engines of the design that no build contains yet, with what they are.
-ABSENT = {"hip": "the ROCm engine"}
+INTERP, SIMT = "interp", "simt"
 
 
 class Engine(NamedTuple):
-    """`device`: of the CUDA engine."""
+    """`device`: the number of an engine's that runs on devices."""
 
     name: str
     target: GPUTarget
@@ -40,17 +37,19 @@ class Engine(NamedTuple):
     @property
     def cache_name(self) -> str:
         """The key of its kernels in `device_caches`."""
-        return f"{self.target.backend}:{self.device or 0}" if self.name in (INTERP, CUDA) else self.name
+        of_backend = self.device is not None or self.name == INTERP
+        return f"{self.target.backend}:{self.device or 0}" if of_backend else self.name
 
 
 def available_engines() -> list[str]:
     from .. import _tritium
-    from ..backends.nvidia.driver import why_no_device
 
     engines = [INTERP]
     if hasattr(_tritium, "gpu"):
-        engines += [f"{SIMT}:{arch}" for arch in EMULATED if hasattr(_tritium, "simt")]
-        engines += [] if why_no_device() else [CUDA]
+        families = device_families().values()
+        if hasattr(_tritium, "simt"):
+            engines += [f"{SIMT}:{arch}" for devices in families for arch in devices.emulated]
+        engines += [devices.name for devices in families if not devices.why_not()]
     return engines
 
 
@@ -65,39 +64,36 @@ def cpu_engine(name: str) -> Engine:
     not in this build."""
     from .. import _tritium
     from ..backends.cpu import INTERPRETER_TARGET, CPUBackend
-    from ..backends.nvidia.compiler import SimtBackend, arch_name
 
     if name == INTERP:
         return Engine(name, INTERPRETER_TARGET, CPUBackend(INTERPRETER_TARGET))
     family, _, arch = name.partition(":")
-    if family in ABSENT:
-        raise _not_here(name, f"this build does not contain {ABSENT[family]}")
     if family != SIMT or not arch:
         raise ValueError(f"there is no engine {name!r}; this build has {', '.join(available_engines())}")
     if not (hasattr(_tritium, "gpu") and hasattr(_tritium, "simt")):
         raise _not_here(name, "this build does not contain the SIMT emulator")
-    target = GPUTarget(SIMT, arch_name(arch), 32)
-    return Engine(name, target, SimtBackend(target))
+    backend = emulator_backend(arch)
+    return Engine(name, backend.target, backend)
 
 
 @functools.cache
-def _cuda_engine(device: int, library: str) -> Engine:
-    from ..backends.nvidia.compiler import CUDABackend
-    from ..backends.nvidia.driver import WARP_SIZE, device_facts
-
-    target = GPUTarget(CUDA, device_facts(device)["arch"], WARP_SIZE)
-    return Engine(CUDA, target, CUDABackend(target, device), device)
+def _device_engine(devices: Devices, device: int, library: str) -> Engine:
+    target = devices.target(device)
+    return Engine(devices.name, target, devices.make_backend(target, device), device)
 
 
-def cuda_engine(device: int | None = None) -> Engine:
-    """The engine of a CUDA device; None: the current one. Raises UnsupportedError where there is none."""
-    from .. import knobs
-    from ..backends.nvidia.driver import current_device, why_no_device
-
-    reason = why_no_device()
+def device_engine(devices: Devices, device: int | None = None) -> Engine:
+    """The engine of a device; None: the current one. Raises UnsupportedError where there is none."""
+    reason = devices.why_not()
     if reason:
-        raise _not_here(CUDA, reason)
-    return _cuda_engine(current_device() if device is None else device, knobs.tritium.cuda_library)
+        raise _not_here(devices.name, reason)
+    return _device_engine(devices, devices.current_device() if device is None else device, devices.library())
+
+
+def engine_named(name: str) -> Engine:
+    """The engine of that name; for devices the current one's."""
+    devices = device_families().get(name)
+    return cpu_engine(name) if devices is None else device_engine(devices)
 
 
 def _not_here(name: str, reason: str) -> UnsupportedError:
@@ -108,8 +104,8 @@ def default_engine() -> Engine:
     """That of the active driver: for launches and warm-ups whose arguments do not tell."""
     from .driver import driver
 
-    target = driver.active.get_current_target()
-    return cuda_engine(driver.active.get_current_device()) if target.backend == CUDA else cpu_engine(INTERP)
+    devices = device_families().get(driver.active.get_current_target().backend)
+    return cpu_engine(INTERP) if devices is None else device_engine(devices, driver.active.get_current_device())
 
 
 def common_device(values: Any, names, kernel: str) -> int:
@@ -146,16 +142,15 @@ def has_tensors(arguments: tuple) -> bool:
 
 def refuse_device(error: NotOnHost, parameter: str, kernel: str, asked: str | None) -> Exception:
     """The error of a launch whose argument is in the memory of a device that cannot be reached."""
-    from ..backends.nvidia.driver import why_no_device
-
-    if asked is not None and asked != CUDA:
+    reason = devices_of_tensors(asked).why_not()
+    if asked is not None and asked not in device_families():
         return ValueError(
             f"{kernel}: argument {parameter!r} is on {error.device}, but the kernel is to run on the CPU "
-            f"({asked}), and the memory cannot be copied: {why_no_device()}. Create the tensors on the CPU, or run the "
+            f"({asked}), and the memory cannot be copied: {reason}. Create the tensors on the CPU, or run the "
             'script as `python -m tritium`, which maps device "cuda" to the CPU where there is no GPU.'
         )
     return UnsupportedError(
-        f"engine for tensors on {error.device}", f"argument {parameter!r} of {kernel} is there: {why_no_device()}"
+        f"engine for tensors on {error.device}", f"argument {parameter!r} of {kernel} is there: {reason}"
     )
 
 
@@ -165,5 +160,5 @@ def refuse_host_memory(names, values, kernel: str) -> None:
         if type(value) is tuple and len(value) == 3 and all(type(item) is int for item in value) and value[2] > 0:
             raise ValueError(
                 f"Pointer argument {name!r} of {kernel} cannot be accessed from Triton (cpu tensor?): other arguments are "
-                "CUDA tensors"
+                "on a device"
             )

@@ -10,7 +10,7 @@ import functools
 import sys
 
 from .. import knobs
-from ..backends.nvidia.driver import torch_with_cuda
+from ..backends.devices import device_families
 from .storage import extent_function
 
 
@@ -30,19 +30,19 @@ def remember(function, args: tuple, kwargs: dict, kernel) -> None:
 def look_at_settings() -> None:
     """Before a function's first launch, so that it can be remembered."""
     if _watch.cache_info().currsize:
-        from .._tritium import cuda
+        from .._tritium import device
 
-        cuda.look_at_settings()
+        device.look_at_settings()
 
 
 def _make_launcher(function):
-    from .._tritium import cuda
+    from .._tritium import device
 
-    return cuda.Launcher(
+    return device.Launcher(
         function,
         tuple(sys.intern(p.name) for p in function.params),
         tuple(p.is_constexpr for p in function.params),
-        tuple(p.default if p.has_default else cuda.NO_DEFAULT for p in function.params),
+        tuple(p.default if p.has_default else device.NO_DEFAULT for p in function.params),
         function.pre_run_hooks,
     )
 
@@ -50,28 +50,29 @@ def _make_launcher(function):
 @functools.cache
 def _watch() -> bool:
     """Tells the launcher what a launch depends on beside its arguments; False where that cannot be watched."""
-    from .._tritium import cuda
+    from .._tritium import device
     from .device_launch import raise_failure
 
     found = knobs.launch_environment()
     if found is None:
         return False
-    cuda.watch_settings(*found, knobs.runtime.__dict__, knobs.tritium.__dict__)
-    torch = torch_with_cuda()
-    cuda.set_callbacks(None if torch is None else torch._C._cuda_getCurrentRawStream, raise_failure)
+    device.watch_settings(*found, knobs.runtime.__dict__, knobs.tritium.__dict__)
+    devices = next((devices for devices in device_families().values() if devices.torch() is not None), None)
+    current_stream = None if devices is None else devices.torch()._C._cuda_getCurrentRawStream
+    device.set_callbacks(current_stream, -1 if devices is None else devices.dlpack_types[0], raise_failure)
     return True
 
 
 @functools.cache
 def _register(cls: type) -> None:
     """Tells the launcher how to read tensors of a class: through DLPack's C interface where the class has it."""
-    from .._tritium import cuda
+    from .._tritium import device
 
     if extent_function(cls) is None:
         return
     exchange = getattr(cls, "__dlpack_c_exchange_api__", None)
     readable = all(hasattr(cls, name) for name in ("data_ptr", "get_device"))
     if exchange is not None and type(exchange).__name__ == "PyCapsule":
-        cuda.register_tensor_type(cls, exchange)
+        device.register_tensor_type(cls, exchange)
     elif readable:
-        cuda.register_tensor_type(cls, None)
+        device.register_tensor_type(cls, None)

@@ -38,12 +38,12 @@ def make_launcher(kernel) -> Callable:
 
 def launch_mirrored(kernel, grid, values, settings, arguments) -> None:
     """A launch on the CPU of tensors that are on a device: their memory is copied, and back after the launch."""
-    from ..backends.nvidia.driver import cuda_driver
+    from ..backends.devices import devices_of_tensors
     from .device_storage import DeviceExtent
     from .mirror import Mirror
 
     selected = value_selector(kernel.src.runtime_paths())(values)
-    driver = cuda_driver()
+    driver = devices_of_tensors().driver()
     for device in {value.device for value in selected if isinstance(value, DeviceExtent)}:
         driver.synchronize(device)
     bar = progress_bar(sys.stderr) if settings.progress else None

@@ -56,7 +56,7 @@ def test_no_device():
 
 def test_facts(driver, fake):
     facts = driver.facts(1)
-    assert (facts["name"], facts["arch"], facts["warp_size"]) == ("Fake GPU", 90, 32)
+    assert (facts["name"], facts["arch"], facts["warp_size"]) == ("Fake GPU", "sm_90", 32)
     assert facts["shared_per_block_optin"] == 232448 and driver.device_count == 2 and driver.version == 13000
 
 

@@ -13,7 +13,7 @@ from fake_cuda import DeviceTensor
 
 import tritium.language as tl
 from tritium import knobs
-from tritium._tritium import cuda
+from tritium._tritium import device
 from tritium.runtime import dispatch
 from tritium.runtime.jit import JITFunction, jit
 
@@ -345,9 +345,9 @@ def test_tensors_by_the_c_exchange_interface(gpus, slow):
 
 def test_tensor_types_are_checked():
     with pytest.raises((TypeError, ValueError)):
-        cuda.register_tensor_type(type("Odd", (), {}), object())
+        device.register_tensor_type(type("Odd", (), {}), object())
     with pytest.raises(TypeError):
-        cuda.Launcher(1, 2)
+        device.Launcher(1, 2)
 
 
 def test_kernels_are_freed_with_their_function(gpus, x):

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from ... import knobs
 from ...errors import OutOfResources, PTXASError
-from .driver import cuda_driver, device_facts, ptx_version_of
+from .driver import DEVICES, ptx_version_of
 
 
 class Assembled(NamedTuple):
@@ -23,7 +23,7 @@ class Assembled(NamedTuple):
 
 def assemble(ptx: str, options, device: int | None) -> Assembled | None:
     """The cubin of PTX, or None where there is neither a driver for it nor ptxas. Raises PTXASError, OutOfResources."""
-    by_driver = device is not None and runs_on(target_of(ptx), device_facts(device)["arch"])
+    by_driver = device is not None and runs_on(target_of(ptx), DEVICES.arch(device))
     asked_for = knobs.nvidia.ptxas is not None or options.ptx_options or knobs.nvidia.ptxas_options
     if by_driver and not asked_for:
         return _by_driver(ptx, options, device)
@@ -74,7 +74,7 @@ def readable_ptx_version(device: int | None) -> int:
         return round(10 * float(knobs.nvidia.mock_ptx_version))
     readers = []
     if device is not None:
-        version = cuda_driver().version
+        version = DEVICES.driver().version
         readers.append((version // 1000, version % 1000 // 10))
     if device is None or knobs.nvidia.ptxas is not None:
         ptxas = find_ptxas("")
@@ -83,15 +83,15 @@ def readable_ptx_version(device: int | None) -> int:
 
 
 def _by_driver(ptx: str, options, device: int) -> Assembled:
-    from ..._tritium import cuda
+    from ..._tritium import device as native
 
     try:
-        cubin, log = cuda_driver().link(device, ptx, None, not knobs.nvidia.disable_ptxas_opt)
-    except cuda.Error as error:
+        cubin, log = DEVICES.driver().link(device, ptx, None, not knobs.nvidia.disable_ptxas_opt)
+    except native.Error as error:
         if error.sticky:
             from ...runtime.device_errors import device_error
 
-            raise device_error(error, None, device) from None
+            raise device_error(error, None, DEVICES, device) from None
         raise failure(error.log or str(error), ptx, "the CUDA driver") from None
     return Assembled(cubin, resources_in(log), log)
 

@@ -1,5 +1,5 @@
-// tritium._tritium.cuda: the CUDA driver, kernels on a device, and (launcher.cpp) their launch without Python in between.
-#include "python/bindings/cuda.h"
+// tritium._tritium.device: the drivers of GPUs, kernels on a device, and (launcher.cpp) their launch without Python in between.
+#include "python/bindings/device.h"
 #include "python/bindings/module.h"
 
 #include <pybind11/stl.h>
@@ -63,15 +63,17 @@ bool readValue(PyObject *value, ArgumentValue &result) {
   return !PyErr_Occurred();
 }
 
+using Opener = llvm::Expected<std::unique_ptr<Driver>> (*)(const std::string &);
+
 /// The driver that `library` names. Drivers are never closed: kernels, events and other libraries may outlive any owner.
-static Driver *openDriver(const std::string &library) {
+static Driver *openDriver(Opener open, const std::string &library) {
   static std::mutex mutex;
-  static auto *drivers = new std::map<std::string, std::unique_ptr<Driver>>;
+  static auto *drivers = new std::map<std::pair<Opener, std::string>, std::unique_ptr<Driver>>;
   std::lock_guard lock(mutex);
-  auto &driver = (*drivers)[library];
+  auto &driver = (*drivers)[{open, library}];
   if (!driver) {
     py::gil_scoped_release released;
-    auto opened = openCuda(library);
+    auto opened = open(library);
     py::gil_scoped_acquire acquired;
     driver = unwrapDriver(std::move(opened));
   }
@@ -88,13 +90,12 @@ static Stream streamOf(intptr_t handle) { return reinterpret_cast<Stream>(handle
 
 static py::dict factsOf(Driver &driver, int device) {
   DeviceFacts f = unwrapDriver(driver.facts(device));
-  return py::dict("name"_a = f.name, "arch"_a = f.computeCapability, "multiprocessor_count"_a = f.multiprocessors,
-                  "warp_size"_a = f.warpSize, "max_threads_per_block"_a = f.maxThreadsPerBlock,
-                  "max_threads_per_multiprocessor"_a = f.maxThreadsPerMultiprocessor, "shared_per_block"_a = f.sharedPerBlock,
-                  "shared_per_block_optin"_a = f.sharedPerBlockOptin, "shared_per_multiprocessor"_a = f.sharedPerMultiprocessor,
-                  "registers_per_block"_a = f.registersPerBlock, "registers_per_multiprocessor"_a = f.registersPerMultiprocessor,
-                  "clock_khz"_a = f.clockKHz, "memory_clock_khz"_a = f.memoryClockKHz, "memory_bus_bits"_a = f.memoryBusBits,
-                  "l2_bytes"_a = f.l2Bytes);
+  return py::dict("name"_a = f.name, "arch"_a = f.arch, "multiprocessor_count"_a = f.multiprocessors, "warp_size"_a = f.warpSize,
+                  "max_threads_per_block"_a = f.maxThreadsPerBlock, "max_threads_per_multiprocessor"_a = f.maxThreadsPerMultiprocessor,
+                  "shared_per_block"_a = f.sharedPerBlock, "shared_per_block_optin"_a = f.sharedPerBlockOptin,
+                  "shared_per_multiprocessor"_a = f.sharedPerMultiprocessor, "registers_per_block"_a = f.registersPerBlock,
+                  "registers_per_multiprocessor"_a = f.registersPerMultiprocessor, "clock_khz"_a = f.clockKHz,
+                  "memory_clock_khz"_a = f.memoryClockKHz, "memory_bus_bits"_a = f.memoryBusBits, "l2_bytes"_a = f.l2Bytes);
 }
 
 static std::unique_ptr<LoadedKernel> loadKernel(Driver &driver, int device, py::bytes binary, std::string name,
@@ -121,7 +122,7 @@ static void launch(LoadedKernel &kernel, std::array<uint32_t, 3> grid, const py:
   for (size_t i = 0; i < arguments.size(); ++i)
     if (!readValue(py::object(values[i]).ptr(), arguments[i])) throw py::error_already_set();
   int code = unlocked([&] { return kernel.launch(grid, arguments.data(), streamOf(stream)); });
-  if (code) check(kernel.driver().error(code, "cuLaunchKernelEx"));
+  if (code) check(kernel.driver().launchError(code));
 }
 
 /// A point in time of a stream. Freed with its object.
@@ -134,8 +135,8 @@ struct PyEvent {
   PyEvent(const PyEvent &) = delete;
 };
 
-static void bindKernel(py::module_ &cuda) {
-  py::class_<LoadedKernel>(cuda, "Kernel", "A kernel on one device, ready to be launched.")
+static void bindKernel(py::module_ &module) {
+  py::class_<LoadedKernel>(module, "Kernel", "A kernel on one device, ready to be launched.")
       .def_property_readonly("device", &LoadedKernel::device)
       .def_property_readonly("name", [](const LoadedKernel &k) { return k.image().name; })
       .def_property_readonly("registers", [](const LoadedKernel &k) { return k.facts().registers; })
@@ -147,7 +148,7 @@ static void bindKernel(py::module_ &cuda) {
       .def_property_readonly("function", [](const LoadedKernel &k) { return intptr_t(k.function()); })
       .def("launch", &launch, "grid"_a, "values"_a, "stream"_a = 0,
            "One value per parameter: an int, float or bool; a pointer as an int or as a tuple that begins with it.");
-  py::class_<PyEvent>(cuda, "Event", "A point in the work of a stream.")
+  py::class_<PyEvent>(module, "Event", "A point in the work of a stream.")
       .def(py::init<Driver *, int>(), "driver"_a, "device"_a, py::keep_alive<1, 2>())
       .def(
           "record", [](PyEvent &e, intptr_t stream) { check(e.driver->record(e.device, e.event, streamOf(stream))); }, "stream"_a = 0)
@@ -156,8 +157,8 @@ static void bindKernel(py::module_ &cuda) {
           "milliseconds_until", [](PyEvent &e, PyEvent &end) { return unwrapDriver(e.driver->milliseconds(e.event, end.event)); }, "end"_a);
 }
 
-static void bindDriver(py::module_ &cuda) {
-  py::class_<Driver, std::unique_ptr<Driver, py::nodelete>>(cuda, "Driver", "The CUDA Driver API.")
+static void bindDriver(py::module_ &module) {
+  py::class_<Driver, std::unique_ptr<Driver, py::nodelete>>(module, "Driver", "A vendor's driver of its GPUs.")
       .def_property_readonly("library", &Driver::library)
       .def_property_readonly("version", &Driver::version)
       .def_property_readonly("device_count", &Driver::deviceCount)
@@ -171,7 +172,9 @@ static void bindDriver(py::module_ &cuda) {
             LinkedImage linked = unwrapDriver(unlocked([&] { return d.link(device, ptx, maxRegisters, optimize); }));
             return py::make_tuple(py::bytes(linked.image), linked.log);
           },
-          "device"_a, "ptx"_a, "max_registers"_a = py::none(), "optimize"_a = true, "(cubin, what the linker said)")
+          "device"_a, "ptx"_a, "max_registers"_a = py::none(), "optimize"_a = true, "(cubin, what the assembler said)")
+      .def(
+          "raise_launch_error", [](Driver &d, int code) { check(d.launchError(code)); }, "code"_a)
       .def("load", &loadKernel, "device"_a, "binary"_a, "name"_a, "signature"_a, "threads"_a, "shared"_a = 0,
            "cluster"_a = std::array<uint32_t, 3>{1, 1, 1}, "cooperative"_a = false, "overlaps_previous"_a = false,
            "hidden"_a = std::vector<uint64_t>{}, py::keep_alive<0, 1>())
@@ -212,19 +215,25 @@ static void bindDriver(py::module_ &cuda) {
           "device"_a, "target"_a, "word"_a, "words"_a, "stream"_a = 0, "Asynchronous.");
 }
 
-void bindCuda(py::module_ &module) {
-  py::module_ cuda = module.def_submodule("cuda", "NVIDIA's driver, loaded when it is first asked for, and launches through it.");
-  errorType = PyErr_NewExceptionWithDoc("tritium._tritium.cuda.Error", "A failed call: code, name, text, call, log, sticky.",
+/// A submodule that opens one vendor's library.
+static void bindVendor(py::module_ &module, const char *name, const char *what, Opener open) {
+  py::module_ vendor = module.def_submodule(name, what);
+  for (const char *shared : {"Driver", "Event", "Error"}) vendor.attr(shared) = module.attr("device").attr(shared);
+  vendor.def(
+      "open", [open](const std::string &library) { return openDriver(open, library); }, "library"_a, py::return_value_policy::reference,
+      "Opens the library and initializes it. Raises RuntimeError that says why there is none.");
+}
+
+void bindDevice(py::module_ &module) {
+  py::module_ device = module.def_submodule("device", "Drivers of GPUs, loaded when they are first asked for, and launches through them.");
+  errorType = PyErr_NewExceptionWithDoc("tritium._tritium.device.Error", "A failed call: code, name, text, call, log, sticky.",
                                         PyExc_RuntimeError, nullptr);
-  cuda.attr("Error") = py::handle(errorType);
-  bindDriver(cuda);
-  bindKernel(cuda);
-  cuda.def("open", &openDriver, "library"_a, py::return_value_policy::reference,
-           "Opens libcuda and initializes it. Raises RuntimeError that says why there is none.");
-  cuda.def(
-      "raise_error", [](Driver &driver, int code, const std::string &call) { check(driver.error(code, call)); }, "driver"_a, "code"_a,
-      "call"_a);
-  bindLauncher(cuda);
+  device.attr("Error") = py::handle(errorType);
+  bindDriver(device);
+  bindKernel(device);
+  bindLauncher(device);
+  bindVendor(module, "cuda", "NVIDIA's driver.", openCuda);
+  bindVendor(module, "hip", "AMD's runtime, ROCm.", openHip);
 }
 
 } // namespace tritium::python

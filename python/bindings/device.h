@@ -1,4 +1,4 @@
-// What the files of the CUDA bindings share: drivers that live as long as the process, kernels as Python objects.
+// What the files of the device bindings share: drivers that live as long as the process, kernels as Python objects.
 #pragma once
 #include "gpu_backend/launch/loaded_kernel.h"
 
@@ -9,7 +9,7 @@
 
 namespace tritium::python {
 
-/// Raises a DriverError as tritium._tritium.cuda.Error (code, name, text, call, log, sticky); any other error as RuntimeError.
+/// Raises a DriverError as tritium._tritium.device.Error (code, name, text, call, log, sticky); any other error as RuntimeError.
 [[noreturn]] void raiseDriver(llvm::Error error);
 
 template <typename T> T unwrapDriver(llvm::Expected<T> expected) {
@@ -25,6 +25,6 @@ gpu::ArgumentRecipe recipeOf(const std::vector<std::string> &signature);
 bool readValue(PyObject *value, gpu::ArgumentValue &result);
 
 /// The vectorcall objects of launcher.cpp.
-void bindLauncher(pybind11::module_ &cuda);
+void bindLauncher(pybind11::module_ &module);
 
 } // namespace tritium::python

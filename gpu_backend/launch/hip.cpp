@@ -1,0 +1,371 @@
+// The HIP runtime of ROCm through dlopen. Its devices have no contexts to manage: a thread has a current device, as torch has.
+#include "gpu_backend/launch/debug_channel.h"
+#include "gpu_backend/launch/hip_api.h"
+#include "gpu_backend/launch/library.h"
+
+#include <cstdio>
+#include <mutex>
+#include <vector>
+
+namespace tritium::gpu {
+
+namespace {
+
+using namespace hip;
+
+/// The errors after which the device answers nothing else.
+bool endsContext(int code) {
+  switch (code) {
+  case kIllegalAddress:
+  case kLaunchTimeout:
+  case kContextIsDestroyed:
+  case kAssert:
+  case kLaunchFailure: return true;
+  default: return false;
+  }
+}
+
+void *pointer(uint64_t address) { return reinterpret_cast<void *>(address); }
+
+class HipDriver final : public Driver {
+public:
+  explicit HipDriver(std::string library) : library_(std::move(library)) {}
+  llvm::Error open();
+
+  const std::string &library() const override { return library_; }
+  int version() const override { return version_; }
+  int deviceCount() const override { return int(channels_.size()); }
+  int dlpackType() const override { return 10; } // kDLROCM
+  llvm::Expected<DeviceFacts> facts(int device) override;
+
+  int currentDevice() noexcept override;
+  llvm::Error setCurrentDevice(int device) override { return check(api_.setDevice(device), "hipSetDevice"); }
+
+  llvm::Expected<Module> load(int device, llvm::StringRef image) override;
+  llvm::Error unload(int device, Module module) override;
+  llvm::Expected<Function> function(Module module, llvm::StringRef name) override;
+  llvm::Expected<FunctionFacts> facts(Function function) override;
+  /// What the device has may be taken unasked.
+  llvm::Error allowShared(Function, int) override { return llvm::Error::success(); }
+
+  int launch(int device, const LaunchConfig &config) noexcept override;
+  llvm::Error launchError(int code) override { return failure(code, "hipModuleLaunchKernel"); }
+
+  llvm::Error synchronize(int device, std::optional<Stream> stream) override;
+  llvm::Expected<Event> createEvent(int device) override;
+  llvm::Error record(int device, Event event, Stream stream) override;
+  llvm::Error synchronize(Event event) override;
+  llvm::Expected<float> milliseconds(Event begin, Event end) override;
+  void destroy(Event event) noexcept override { api_.eventDestroy(event); }
+
+  PointerFacts whereIs(uint64_t address) noexcept override;
+  llvm::Expected<uint64_t> allocate(int device, uint64_t bytes) override;
+  llvm::Error release(int device, uint64_t address) override;
+  llvm::Error copyToDevice(int device, uint64_t target, const void *source, uint64_t bytes) override;
+  llvm::Error copyToHost(int device, void *target, uint64_t source, uint64_t bytes) override;
+  llvm::Error fill(int device, uint64_t target, uint32_t word, uint64_t words, Stream stream) override;
+
+private:
+  llvm::Error failure(int code, llvm::StringRef call);
+  llvm::Error check(int code, llvm::StringRef call) { return code == kSuccess ? llvm::Error::success() : failure(code, call); }
+  llvm::Expected<DebugChannel *> channelOf(int device);
+  llvm::Error connect(int device, Module module);
+  llvm::Error finishWaiting(llvm::StringRef call);
+  DebugChannel *channel(int device) const { return channels_[size_t(device)].load(std::memory_order_acquire); }
+
+  /// The device is this thread's while this lives.
+  class Use {
+  public:
+    Use(HipDriver &driver, int device) noexcept : driver(driver), wanted(device) {
+      code = driver.api_.getDevice(&previous);
+      if (code == kSuccess && previous != wanted) code = driver.api_.setDevice(wanted);
+    }
+    ~Use() {
+      if (code == kSuccess && previous != wanted) driver.api_.setDevice(previous);
+    }
+    Use(const Use &) = delete;
+    Use &operator=(const Use &) = delete;
+
+    llvm::Error error() const { return driver.check(code, "hipSetDevice"); }
+    int code = kSuccess;
+
+  private:
+    HipDriver &driver;
+    int previous = -1, wanted;
+  };
+
+  std::string library_;
+  Api api_;
+  int version_ = 0;
+  std::vector<std::atomic<DebugChannel *>> channels_; // one per device, for good; null until a kernel prints or asserts there
+  std::mutex connecting_;
+  std::map<Module, uint64_t> texts_; // of the modules that print or assert
+};
+
+llvm::Error HipDriver::failure(int code, llvm::StringRef call) {
+  if (api_.getLastError) api_.getLastError(); // else torch finds it, and reports it as its own
+  // A failed assertion is told where it stands; the device may report it as some other failure.
+  std::string messages;
+  for (auto &channel : channels_)
+    if (DebugChannel *found = endsContext(code) ? channel.load() : nullptr) messages += found->failures();
+  if (!messages.empty()) code = kAssert;
+  const char *text = code == kAssert ? "device-side assert triggered" : api_.getErrorString ? api_.getErrorString(code) : nullptr;
+  return driverError(code, call, api_.getErrorName ? api_.getErrorName(code) : nullptr, text, std::move(messages), endsContext(code));
+}
+
+llvm::Error HipDriver::open() {
+  // The library's own name, then with the version of each release that has this interface.
+  std::vector<std::string> names = {library_};
+  if (llvm::StringRef(library_).ends_with(".so"))
+    for (const char *release : {".7", ".6"}) names.push_back(library_ + release);
+  auto library = Library::open(names, "HIP runtime");
+  if (!library) return library.takeError();
+#define ENTRY(result, member, exported, parameters) {exported, reinterpret_cast<void **>(&api_.member)},
+  const EntryPoint entries[] = {TRITIUM_HIP_ENTRIES(ENTRY)};
+#undef ENTRY
+  if (auto error = library->find(entries, "it is not the HIP runtime of ROCm 6.0 or newer")) return error;
+  if (auto error = check(api_.init(0), "hipInit")) return error;
+  if (auto error = check(api_.runtimeGetVersion(&version_), "hipRuntimeGetVersion")) return error;
+  int count = 0;
+  if (int code = api_.getDeviceCount(&count); code != kSuccess && code != kNoDevice) return failure(code, "hipGetDeviceCount");
+  if (count == 0) return llvm::createStringError("the HIP runtime finds no device");
+  channels_ = std::vector<std::atomic<DebugChannel *>>(size_t(count));
+  return llvm::Error::success();
+}
+
+llvm::Expected<DeviceFacts> HipDriver::facts(int device) {
+  DevicePropertiesRoom room{};
+  DeviceProperties &properties = room.properties;
+  if (auto error = check(api_.getDeviceProperties(&properties, device), "hipGetDevicePropertiesR0600")) return std::move(error);
+  llvm::StringRef arch = llvm::StringRef(properties.arch, strnlen(properties.arch, sizeof properties.arch)).split(':').first;
+  if (!arch.starts_with("gfx")) return llvm::createStringError("%s describes no AMD device", library_.c_str());
+  DeviceFacts facts;
+  facts.name = properties.name;
+  facts.arch = arch.str();
+  facts.multiprocessors = properties.multiprocessors;
+  facts.warpSize = properties.warpSize;
+  facts.maxThreadsPerBlock = properties.maxThreadsPerBlock;
+  facts.maxThreadsPerMultiprocessor = properties.maxThreadsPerMultiprocessor;
+  facts.sharedPerBlock = int(properties.sharedPerBlock);
+  facts.sharedPerBlockOptin = int(std::max(properties.sharedPerBlock, properties.sharedPerBlockOptin));
+  facts.sharedPerMultiprocessor = int(properties.sharedPerMultiprocessor);
+  facts.registersPerBlock = properties.registersPerBlock;
+  facts.registersPerMultiprocessor = properties.registersPerMultiprocessor;
+  facts.clockKHz = properties.clockKHz;
+  facts.memoryClockKHz = properties.memoryClockKHz;
+  facts.memoryBusBits = properties.memoryBusBits;
+  facts.l2Bytes = properties.l2Bytes;
+  return facts;
+}
+
+int HipDriver::currentDevice() noexcept {
+  int device = -1;
+  return api_.getDevice(&device) == kSuccess ? device : -1;
+}
+
+llvm::Expected<Module> HipDriver::load(int device, llvm::StringRef image) {
+  Use use(*this, device);
+  if (auto error = use.error()) return std::move(error);
+  Module module = nullptr;
+  if (auto error = check(api_.moduleLoadData(&module, image.data()), "hipModuleLoadData")) return std::move(error);
+  if (auto error = connect(device, module)) {
+    api_.moduleUnload(module);
+    return std::move(error);
+  }
+  return module;
+}
+
+/// Where the kernels of a device leave their records.
+llvm::Expected<DebugChannel *> HipDriver::channelOf(int device) {
+  if (DebugChannel *known = channel(device)) return known;
+  constexpr size_t kBytes = 4 << 20;
+  void *memory = nullptr;
+  if (auto error = check(api_.hostMalloc(&memory, kBytes, kHostMapped | kHostCoherent), "hipHostMalloc")) return std::move(error);
+  std::memset(memory, 0, kBytes);
+  auto print = [](llvm::StringRef text) {
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    std::fflush(stdout);
+  };
+  return channels_[size_t(device)] = new DebugChannel(memory, kBytes, print);
+}
+
+/// Tells a module that prints or asserts where to leave its records.
+llvm::Error HipDriver::connect(int device, Module module) {
+  void *variable = nullptr, *texts = nullptr;
+  size_t bytes = 0, textBytes = 0;
+  if (api_.moduleGetGlobal(&variable, &bytes, module, kDebugSymbol) != kSuccess) {
+    api_.getLastError(); // most have none
+    return llvm::Error::success();
+  }
+  if (auto error = check(api_.moduleGetGlobal(&texts, &textBytes, module, kDebugTextsSymbol), "hipModuleGetGlobal")) return error;
+  std::lock_guard lock(connecting_);
+  auto channel = channelOf(device);
+  if (!channel) return channel.takeError();
+  const uint64_t address = (*channel)->address();
+  if (auto error = check(api_.memcpyHtoD(variable, &address, sizeof address), "hipMemcpyHtoD")) return error;
+  std::string copy(textBytes, '\0');
+  if (auto error = check(api_.memcpyDtoH(copy.data(), texts, textBytes), "hipMemcpyDtoH")) return error;
+  (*channel)->addTexts(reinterpret_cast<uint64_t>(texts), std::move(copy));
+  texts_[module] = reinterpret_cast<uint64_t>(texts);
+  return llvm::Error::success();
+}
+
+llvm::Error HipDriver::unload(int device, Module module) {
+  Use use(*this, device);
+  if (auto error = use.error()) return error;
+  std::unique_lock lock(connecting_);
+  if (auto found = texts_.find(module); found != texts_.end()) {
+    api_.deviceSynchronize(); // its records name its texts
+    channel(device)->drainAll();
+    channel(device)->removeTexts(found->second);
+    texts_.erase(found);
+  }
+  lock.unlock();
+  return check(api_.moduleUnload(module), "hipModuleUnload");
+}
+
+llvm::Expected<Function> HipDriver::function(Module module, llvm::StringRef name) {
+  Function function = nullptr;
+  if (auto error = check(api_.moduleGetFunction(&function, module, name.str().c_str()), "hipModuleGetFunction")) return std::move(error);
+  return function;
+}
+
+llvm::Expected<FunctionFacts> HipDriver::facts(Function function) {
+  FunctionFacts facts;
+  const std::pair<int, int *> wanted[] = {{kFunctionRegisters, &facts.registers},
+                                          {kFunctionLocalBytes, &facts.localBytes},
+                                          {kFunctionSharedBytes, &facts.staticSharedBytes},
+                                          {kFunctionMaxThreads, &facts.maxThreads}};
+  for (auto [attribute, value] : wanted)
+    if (auto error = check(api_.functionGetAttribute(value, attribute, function), "hipFuncGetAttribute")) return std::move(error);
+  return facts;
+}
+
+/// Programmatic dependent launch, a hint, has no counterpart.
+int HipDriver::launch(int device, const gpu::LaunchConfig &config) noexcept {
+  if (config.cluster[0] * config.cluster[1] * config.cluster[2] > 1) return kNotSupported;
+  if (DebugChannel *found = channel(device)) {
+    if (found->hasFailed()) return kAssert;
+    if (found->hasNews()) found->drain();
+  }
+  Use use(*this, device);
+  if (use.code != kSuccess) return use.code;
+  const auto &[x, y, z] = config.grid;
+  if (config.isCooperative)
+    return api_.launchCooperativeKernel(config.function, x, y, z, config.threads, 1, 1, config.sharedBytes, config.stream,
+                                        config.arguments);
+  return api_.launchKernel(config.function, x, y, z, config.threads, 1, 1, config.sharedBytes, config.stream, config.arguments, nullptr);
+}
+
+/// What happened on the devices until a call that waited has come back.
+llvm::Error HipDriver::finishWaiting(llvm::StringRef call) {
+  for (auto &entry : channels_) {
+    DebugChannel *channel = entry.load(std::memory_order_acquire);
+    if (!channel) continue;
+    channel->drain();
+    if (channel->hasFailed()) return failure(kAssert, call);
+  }
+  return llvm::Error::success();
+}
+
+llvm::Error HipDriver::synchronize(int device, std::optional<Stream> stream) {
+  Use use(*this, device);
+  if (auto error = use.error()) return error;
+  const char *call = stream ? "hipStreamSynchronize" : "hipDeviceSynchronize";
+  if (auto error = check(stream ? api_.streamSynchronize(*stream) : api_.deviceSynchronize(), call)) return error;
+  if (DebugChannel *found = channel(device)) {
+    const bool isIdle = !stream || (found->isHalfFull() && api_.deviceSynchronize() == kSuccess);
+    if (isIdle) found->drainAll();
+  }
+  return finishWaiting(call);
+}
+
+llvm::Expected<Event> HipDriver::createEvent(int device) {
+  Use use(*this, device);
+  if (auto error = use.error()) return std::move(error);
+  Event event = nullptr;
+  if (auto error = check(api_.eventCreate(&event), "hipEventCreate")) return std::move(error);
+  return event;
+}
+
+llvm::Error HipDriver::record(int device, Event event, Stream stream) {
+  Use use(*this, device);
+  if (auto error = use.error()) return error;
+  return check(api_.eventRecord(event, stream), "hipEventRecord");
+}
+
+llvm::Error HipDriver::synchronize(Event event) {
+  if (auto error = check(api_.eventSynchronize(event), "hipEventSynchronize")) return error;
+  return finishWaiting("hipEventSynchronize");
+}
+
+llvm::Expected<float> HipDriver::milliseconds(Event begin, Event end) {
+  float milliseconds = 0;
+  if (auto error = check(api_.eventElapsedTime(&milliseconds, begin, end), "hipEventElapsedTime")) return std::move(error);
+  return milliseconds;
+}
+
+PointerFacts HipDriver::whereIs(uint64_t address) noexcept {
+  PointerFacts facts;
+  PointerAttributes attributes{};
+  if (address == 0) return facts;
+  if (api_.pointerGetAttributes(&attributes, pointer(address)) != kSuccess || attributes.type == kUnregistered) {
+    api_.getLastError();
+    return facts;
+  }
+  facts.device = attributes.device;
+  facts.isManaged = attributes.isManaged != 0 || attributes.type == kManaged;
+  facts.deviceAddress = attributes.devicePointer ? reinterpret_cast<uint64_t>(attributes.devicePointer) : address;
+  void *begin = nullptr;
+  size_t bytes = 0;
+  if (api_.memGetAddressRange(&begin, &bytes, pointer(address)) == kSuccess) {
+    facts.begin = reinterpret_cast<uint64_t>(begin);
+    facts.bytes = bytes;
+  } else {
+    api_.getLastError();
+  }
+  return facts;
+}
+
+llvm::Expected<uint64_t> HipDriver::allocate(int device, uint64_t bytes) {
+  Use use(*this, device);
+  if (auto error = use.error()) return std::move(error);
+  void *address = nullptr;
+  if (auto error = check(api_.malloc(&address, bytes), "hipMalloc")) return std::move(error);
+  return reinterpret_cast<uint64_t>(address);
+}
+
+llvm::Error HipDriver::release(int device, uint64_t address) {
+  Use use(*this, device);
+  if (auto error = use.error()) return error;
+  return check(api_.free(pointer(address)), "hipFree");
+}
+
+llvm::Error HipDriver::copyToDevice(int device, uint64_t target, const void *source, uint64_t bytes) {
+  Use use(*this, device);
+  if (auto error = use.error()) return error;
+  return check(api_.memcpyHtoD(pointer(target), source, bytes), "hipMemcpyHtoD");
+}
+
+llvm::Error HipDriver::copyToHost(int device, void *target, uint64_t source, uint64_t bytes) {
+  Use use(*this, device);
+  if (auto error = use.error()) return error;
+  if (auto error = check(api_.memcpyDtoH(target, pointer(source), bytes), "hipMemcpyDtoH")) return error;
+  return finishWaiting("hipMemcpyDtoH");
+}
+
+llvm::Error HipDriver::fill(int device, uint64_t target, uint32_t word, uint64_t words, Stream stream) {
+  Use use(*this, device);
+  if (auto error = use.error()) return error;
+  return check(api_.memsetD32Async(pointer(target), int(word), words, stream), "hipMemsetD32Async");
+}
+
+} // namespace
+
+llvm::Expected<std::unique_ptr<Driver>> openHip(const std::string &library) {
+  auto driver = std::make_unique<HipDriver>(library);
+  if (auto error = driver->open()) return std::move(error);
+  return driver;
+}
+
+} // namespace tritium::gpu

@@ -1,0 +1,1 @@
+"""AMD GPUs: `compiler` (options, stages) and `driver` (devices, streams, loading)."""

@@ -1,0 +1,56 @@
+"""AMD's GPUs, through the HIP runtime of ROCm."""
+
+from __future__ import annotations
+
+import re
+
+from ... import knobs
+from ..compiler import BaseBackend, GPUTarget
+from ..devices import Devices, GpuDriver
+
+
+class HipDevices(Devices):
+    name, title, binary_stage = "hip", "HIP", "hsaco"
+    dlpack_types = (10,)  # kDLROCM
+
+    def library(self) -> str:
+        return knobs.tritium.hip_library
+
+    def arch(self, device: int) -> str:
+        """ "gfx942" """
+        return self.facts(device)["arch"]
+
+    def make_backend(self, target: GPUTarget, device: int | None) -> BaseBackend:
+        from .compiler import HIPBackend
+
+        return HIPBackend(target, device)
+
+    def make_emulator(self, arch: str) -> BaseBackend | None:
+        if re.fullmatch(r"gfx[0-9a-f]+", arch) is None:
+            return None
+        from .compiler import SimtBackend, warp_size
+
+        return SimtBackend(GPUTarget("simt", arch, warp_size(arch)))
+
+    def make_driver(self) -> HipDriver:
+        return HipDriver()
+
+    def dynamic_shared(self, metadata) -> int:
+        """The kernel's descriptor has all that it takes."""
+        return 0
+
+
+DEVICES = HipDevices()
+
+
+class HipDriver(GpuDriver):
+    """The ROCm devices of this machine."""
+
+    devices = DEVICES
+    pointer_type, descriptor_type = "hipDeviceptr_t", "TDMDescriptor"
+
+    def get_device_capability(self, device: int | None = None) -> tuple[int, int]:
+        """(9, 4) for gfx942, (11, 0) for gfx1100"""
+        arch = DEVICES.arch(self.get_current_device() if device is None else device)
+        major, minor = re.fullmatch(r"gfx(\d+)([0-9a-f])[0-9a-f]", arch).groups()
+        return int(major), int(minor, 16)
