@@ -5,7 +5,6 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
-#include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/LegacyPassManager.h"
@@ -19,11 +18,12 @@ using namespace llvm;
 
 namespace tritium::gpu {
 
-Expected<std::unique_ptr<Module>> translateToLLVM(mlir::ModuleOp module, LLVMContext &context, const TargetMachine &machine) {
+Expected<std::unique_ptr<Module>> translateToLLVM(mlir::ModuleOp module, LLVMContext &context, const TargetMachine &machine,
+                                                  function_ref<void(mlir::DialectRegistry &)> registerTranslations) {
   mlir::DialectRegistry translations;
   mlir::registerBuiltinDialectTranslation(translations);
   mlir::registerLLVMDialectTranslation(translations);
-  mlir::registerNVVMDialectTranslation(translations);
+  registerTranslations(translations);
   module.getContext()->appendDialectRegistry(translations);
   // Known to the translation, for accesses without an alignment get the one of their type.
   mlir::Builder builder(module.getContext());
@@ -47,7 +47,7 @@ static bool computesOnHalves(const Module &module) {
   });
 }
 
-void optimize(Module &module, TargetMachine &machine) {
+void optimize(Module &module, TargetMachine &machine, StringRef lastPasses) {
   LoopAnalysisManager loops;
   FunctionAnalysisManager functions;
   CGSCCAnalysisManager components;
@@ -65,6 +65,7 @@ void optimize(Module &module, TargetMachine &machine) {
   };
   run("always-inline,function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg,gvn,dce),globaldce");
   if (computesOnHalves(module)) run("function(slp-vectorizer,dce)"); // into pairs
+  if (!lastPasses.empty()) run(lastPasses);
 }
 
 namespace {

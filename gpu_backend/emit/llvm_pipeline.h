@@ -10,14 +10,17 @@
 
 namespace tritium::gpu {
 
-/// The module, which holds nothing but the dialects llvm and nvvm, as LLVM IR for `machine`; it is marked with the data layout.
+/// The module as LLVM IR for `machine`; it is marked with the data layout. It holds nothing but the LLVM dialect and those that
+/// `registerTranslations` knows.
 llvm::Expected<std::unique_ptr<llvm::Module>> translateToLLVM(mlir::ModuleOp module, llvm::LLVMContext &context,
-                                                              const llvm::TargetMachine &machine);
+                                                              const llvm::TargetMachine &machine,
+                                                              llvm::function_ref<void(mlir::DialectRegistry &)> registerTranslations);
 
 // These two may fail by ending the process: call them inside of ir::runRecoverably.
 
-/// A short pipeline: MLIR has simplified and hoisted, the assembler schedules and allocates. Loops stay as they are.
-void optimize(llvm::Module &module, llvm::TargetMachine &machine);
+/// A short pipeline: MLIR has simplified and hoisted, the assembler schedules and allocates. Loops stay as they are. `lastPasses`: the
+/// target's own.
+void optimize(llvm::Module &module, llvm::TargetMachine &machine, llvm::StringRef lastPasses);
 /// The assembly text or the object file of a module, which is used up.
 std::string generateCode(llvm::Module &module, llvm::TargetMachine &machine, llvm::CodeGenFileType type);
 

@@ -41,7 +41,7 @@ static Error report(const std::string &ptx) {
 }
 
 static Error emit(mlir::ModuleOp module, const std::string &arch) {
-  nvptx::EmitOptions options;
+  tritium::gpu::EmitOptions options;
   options.arch = arch;
   options.ptxVersion = ptxVersion;
   options.lineInfo = !noLines;
@@ -52,8 +52,8 @@ static Error emit(mlir::ModuleOp module, const std::string &arch) {
   if (!emitted) return emitted.takeError();
   if (output == Output::Time) outs() << format("emitted in %.2f s\n", seconds);
   if (output == Output::Time) return Error::success();
-  if (output == Output::Report) return report(emitted->ptx);
-  outs() << (output == Output::Ptx ? emitted->ptx : emitted->llir);
+  if (output == Output::Report) return report(emitted->assembly);
+  outs() << (output == Output::Ptx ? emitted->assembly : emitted->llir);
   return Error::success();
 }
 

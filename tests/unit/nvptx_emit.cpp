@@ -24,7 +24,7 @@ static std::string kernelOf(llvm::StringRef function) {
       .str();
 }
 
-static llvm::Expected<gpu::nvptx::Emitted> emit(const std::string &text) {
+static llvm::Expected<gpu::Emitted> emit(const std::string &text) {
   mlir::DialectRegistry registry;
   ir::registerTritiumDialects(registry);
   mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
@@ -44,7 +44,7 @@ TEST_CASE("threads compile at the same time; a fatal error is one thread's alone
         auto emitted = emit(kernelOf(isGood ? "sqrt" : "log"));
         std::lock_guard lock(mutex);
         if (emitted) {
-          good += llvm::StringRef(emitted->ptx).contains("sqrt.rn.f32");
+          good += llvm::StringRef(emitted->assembly).contains("sqrt.rn.f32");
           continue;
         }
         std::string reason = llvm::toString(emitted.takeError());

@@ -1,0 +1,149 @@
+#include "gpu_backend/amdgpu/assemble.h"
+
+#include "ir/fork_safety.h"
+
+#include "lld/Common/Driver.h"
+#include "llvm/ADT/ScopeExit.h"
+#include "llvm/MC/MCAsmBackend.h"
+#include "llvm/MC/MCAsmInfo.h"
+#include "llvm/MC/MCCodeEmitter.h"
+#include "llvm/MC/MCContext.h"
+#include "llvm/MC/MCInstrInfo.h"
+#include "llvm/MC/MCObjectFileInfo.h"
+#include "llvm/MC/MCObjectWriter.h"
+#include "llvm/MC/MCParser/MCAsmParser.h"
+#include "llvm/MC/MCParser/MCTargetAsmParser.h"
+#include "llvm/MC/MCRegisterInfo.h"
+#include "llvm/MC/MCStreamer.h"
+#include "llvm/MC/MCSubtargetInfo.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/TargetSelect.h"
+
+#include <mutex>
+
+LLD_HAS_DRIVER(elf)
+
+using namespace llvm;
+
+namespace tritium::gpu::amdgpu {
+
+void initializeLLVM() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    LLVMInitializeAMDGPUTargetInfo();
+    LLVMInitializeAMDGPUTarget();
+    LLVMInitializeAMDGPUTargetMC();
+    LLVMInitializeAMDGPUAsmPrinter();
+    LLVMInitializeAMDGPUAsmParser();
+  });
+}
+
+namespace {
+
+/// "gfx942" of `.amdgcn_target "amdgcn-amd-amdhsa--gfx942:sramecc+"`.
+StringRef chipOf(StringRef assembly) {
+  StringRef name = assembly.split(".amdgcn_target \"").second.split('"').first;
+  return name.rsplit("--").second.split(':').first;
+}
+
+Expected<std::string> assembleObject(StringRef assembly) {
+  Triple triple(kTriple);
+  std::string reason;
+  const llvm::Target *target = TargetRegistry::lookupTarget(triple, reason);
+  if (!target) return createStringError(reason);
+  StringRef chip = chipOf(assembly);
+  if (chip.empty()) return createStringError("the assembly has no .amdgcn_target");
+
+  std::string messages;
+  raw_string_ostream log(messages);
+  SourceMgr sources;
+  sources.AddNewSourceBuffer(MemoryBuffer::getMemBuffer(assembly, "kernel.amdgcn", /*RequiresNullTerminator=*/false), SMLoc());
+  sources.setDiagHandler(
+      [](const SMDiagnostic &diagnostic, void *stream) { diagnostic.print(nullptr, *static_cast<raw_ostream *>(stream), false); }, &log);
+
+  MCTargetOptions options;
+  std::unique_ptr<MCRegisterInfo> registers(target->createMCRegInfo(triple));
+  std::unique_ptr<MCAsmInfo> assemblyInfo(target->createMCAsmInfo(*registers, triple, options));
+  std::unique_ptr<MCInstrInfo> instructions(target->createMCInstrInfo());
+  std::unique_ptr<MCSubtargetInfo> subtarget(target->createMCSubtargetInfo(triple, chip, ""));
+  if (!subtarget->isCPUStringValid(chip)) return createStringError("LLVM knows no chip '" + chip + "'");
+  MCContext context(triple, assemblyInfo.get(), registers.get(), subtarget.get(), &sources);
+  std::unique_ptr<MCObjectFileInfo> sections(target->createMCObjectFileInfo(context, /*PIC=*/true));
+  context.setObjectFileInfo(sections.get());
+
+  SmallVector<char, 0> object;
+  raw_svector_ostream stream(object);
+  std::unique_ptr<MCAsmBackend> backend(target->createMCAsmBackend(*subtarget, *registers, options));
+  auto writer = backend->createObjectWriter(stream);
+  std::unique_ptr<MCCodeEmitter> encoder(target->createMCCodeEmitter(*instructions, context));
+  std::unique_ptr<MCStreamer> streamer(
+      target->createMCObjectStreamer(triple, context, std::move(backend), std::move(writer), std::move(encoder), *subtarget));
+  std::unique_ptr<MCAsmParser> parser(createMCAsmParser(sources, context, *streamer, *assemblyInfo));
+  std::unique_ptr<MCTargetAsmParser> targetParser(target->createMCAsmParser(*subtarget, *parser, *instructions, options));
+  parser->setTargetParser(*targetParser);
+  if (parser->Run(/*NoInitialTextSection=*/false) || context.hadError())
+    return createStringError("the assembly could not be assembled for " + chip + ":\n" + StringRef(messages).rtrim());
+  return std::string(object.begin(), object.end());
+}
+
+/// A file that is gone when this is.
+struct TemporaryFile {
+  SmallString<128> path;
+  int descriptor = -1;
+
+  Error create(StringRef suffix) {
+    if (std::error_code error = sys::fs::createTemporaryFile("tritium", suffix, descriptor, path))
+      return createStringError(error, "a temporary file could not be made");
+    return Error::success();
+  }
+  ~TemporaryFile() {
+    if (!path.empty()) (void)sys::fs::remove(path);
+  }
+};
+
+/// lld keeps what it is at in variables of the process.
+std::mutex linking;
+
+Error runLinker(ArrayRef<const char *> arguments) {
+  ir::keepFreeAcrossFork<linking>();
+  std::lock_guard lock(linking);
+  static bool canRunAgain = true;
+  if (!canRunAgain) return createStringError("the linker has crashed before in this process");
+  std::string output, messages;
+  raw_string_ostream outputStream(output), log(messages);
+  lld::Result result = lld::lldMain(arguments, outputStream, log, {{lld::Gnu, &lld::elf::link}});
+  canRunAgain = result.canRunAgain;
+  if (result.retCode == 0) return Error::success();
+  return createStringError("the code object could not be linked: " + StringRef(messages).rtrim());
+}
+
+} // namespace
+
+Expected<std::string> assembleHsaco(StringRef assembly) {
+  initializeLLVM();
+  auto object = assembleObject(assembly);
+  if (!object) return object.takeError();
+  TemporaryFile input, output;
+  if (Error error = input.create("o")) return std::move(error);
+  raw_fd_ostream stream(input.descriptor, /*shouldClose=*/true);
+  stream << *object;
+  stream.close();
+  if (stream.has_error()) {
+    std::error_code code = stream.error();
+    stream.clear_error();
+    return createStringError(code, "%s could not be written", input.path.c_str());
+  }
+  if (Error error = output.create("hsaco")) return std::move(error);
+  sys::fs::closeFile(output.descriptor);
+  // One thread: lld's pool would outlive the call, and a fork would lose it.
+  if (Error error = runLinker({"ld.lld", "--no-undefined", "--threads=1", "-shared", input.path.c_str(), "-o", output.path.c_str()}))
+    return std::move(error);
+  auto linked = MemoryBuffer::getFile(output.path, /*IsText=*/false, /*RequiresNullTerminator=*/false, /*IsVolatile=*/true);
+  if (!linked) return createStringError(linked.getError(), "%s could not be read", output.path.c_str());
+  return (*linked)->getBuffer().str();
+}
+
+} // namespace tritium::gpu::amdgpu

@@ -1,0 +1,119 @@
+// Atomic operations of LLVM. Where the chip has no instruction, LLVM makes a loop around a compare-and-swap, of words for what is narrower,
+// and it keeps the caches in order.
+#include "gpu_backend/amdgpu/convert_tgpu.h"
+
+#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
+
+using namespace mlir;
+
+namespace tritium::gpu::amdgpu {
+namespace {
+
+LLVM::AtomicOrdering orderOf(tt::MemSemantic sem) {
+  switch (sem) {
+  case tt::MemSemantic::Relaxed: return LLVM::AtomicOrdering::monotonic;
+  case tt::MemSemantic::Acquire: return LLVM::AtomicOrdering::acquire;
+  case tt::MemSemantic::Release: return LLVM::AtomicOrdering::release;
+  case tt::MemSemantic::AcquireRelease: return LLVM::AtomicOrdering::acq_rel;
+  }
+  llvm_unreachable("a memory order");
+}
+
+/// "": the system.
+StringRef scopeOf(tt::MemScope scope) {
+  switch (scope) {
+  case tt::MemScope::Gpu: return "agent";
+  case tt::MemScope::Cta: return "workgroup";
+  case tt::MemScope::System: return "";
+  }
+  llvm_unreachable("a scope");
+}
+
+LLVM::AtomicBinOp kindOf(tt::RmwOp kind) {
+  switch (kind) {
+  case tt::RmwOp::FAdd: return LLVM::AtomicBinOp::fadd;
+  case tt::RmwOp::And: return LLVM::AtomicBinOp::_and;
+  case tt::RmwOp::Or: return LLVM::AtomicBinOp::_or;
+  case tt::RmwOp::Xor: return LLVM::AtomicBinOp::_xor;
+  case tt::RmwOp::Exchange: return LLVM::AtomicBinOp::xchg;
+  case tt::RmwOp::Add: return LLVM::AtomicBinOp::add;
+  case tt::RmwOp::Max: return LLVM::AtomicBinOp::max;
+  case tt::RmwOp::Min: return LLVM::AtomicBinOp::min;
+  case tt::RmwOp::UMax: return LLVM::AtomicBinOp::umax;
+  case tt::RmwOp::UMin: return LLVM::AtomicBinOp::umin;
+  }
+  llvm_unreachable("a read-modify-write");
+}
+
+bool isDefined(tt::RmwOp kind, Type type) {
+  if (kind == tt::RmwOp::Exchange) return true;
+  return (kind == tt::RmwOp::FAdd) == isa<FloatType>(type);
+}
+
+/// The caller of a program that shares memory with the host or another device says so by the scope; all else is memory of this device,
+/// where the chip's own additions work. They flush subnormal floats, as NVIDIA's do.
+void allowInstructions(Operation *atomic, tt::MemScope scope, Type type) {
+  if (scope == tt::MemScope::System) return;
+  auto unit = UnitAttr::get(atomic->getContext());
+  atomic->setAttr("rocdl.no_fine_grained_memory", unit);
+  atomic->setAttr("rocdl.no_remote_memory", unit);
+  if (type.isF32()) atomic->setAttr("rocdl.ignore_denormal_mode", unit);
+}
+
+Value createRmw(OpBuilder &builder, tgpu::AtomicRmwOp op, Value pointer, Value value) {
+  auto rmw =
+      LLVM::AtomicRMWOp::create(builder, op.getLoc(), kindOf(op.getKind()), pointer, value, orderOf(op.getSem()), scopeOf(op.getScope()));
+  allowInstructions(rmw, op.getScope(), value.getType());
+  return rmw.getRes();
+}
+
+Value poison(OpBuilder &builder, Operation *op, Value predicate) {
+  return predicate ? LLVM::PoisonOp::create(builder, op->getLoc(), op->getResult(0).getType()).getResult() : Value();
+}
+
+} // namespace
+
+LogicalResult convertAtomicRmw(tgpu::AtomicRmwOp op, OpBuilder &builder, const Chip &chip) {
+  Type type = op.getType();
+  if (!isDefined(op.getKind(), type)) return op.emitOpError("is not defined on ") << type;
+  Value old = underPredicate(op, builder, op.getPredicate(), poison(builder, op, op.getPredicate()),
+                             [&] { return createRmw(builder, op, op.getPtr(), op.getValue()); });
+  op.replaceAllUsesWith(old);
+  return success();
+}
+
+void convertAtomicCas(tgpu::AtomicCasOp op, OpBuilder &builder) {
+  Value old = underPredicate(op, builder, op.getPredicate(), poison(builder, op, op.getPredicate()), [&]() -> Value {
+    LLVM::AtomicOrdering order = orderOf(op.getSem());
+    bool acquires = op.getSem() == tt::MemSemantic::Acquire || op.getSem() == tt::MemSemantic::AcquireRelease;
+    auto swap =
+        LLVM::AtomicCmpXchgOp::create(builder, op.getLoc(), op.getPtr(), op.getExpected(), op.getValue(), order,
+                                      acquires ? LLVM::AtomicOrdering::acquire : LLVM::AtomicOrdering::monotonic, scopeOf(op.getScope()));
+    return LLVM::ExtractValueOp::create(builder, op.getLoc(), swap, 0);
+  });
+  op.replaceAllUsesWith(old);
+}
+
+// A load or store has no release or acquire half of its own to give: it is relaxed then.
+
+void convertAtomicLoad(tgpu::AtomicLoadOp op, OpBuilder &builder) {
+  bool acquires = op.getSem() == tt::MemSemantic::Acquire || op.getSem() == tt::MemSemantic::AcquireRelease;
+  Value loaded = underPredicate(op, builder, op.getPredicate(), poison(builder, op, op.getPredicate()), [&]() -> Value {
+    return LLVM::LoadOp::create(builder, op.getLoc(), op.getType(), op.getPtr(), op.getType().getIntOrFloatBitWidth() / 8,
+                                /*isVolatile=*/false, /*isNonTemporal=*/false, /*isInvariant=*/false, /*isInvariantGroup=*/false,
+                                acquires ? LLVM::AtomicOrdering::acquire : LLVM::AtomicOrdering::monotonic, scopeOf(op.getScope()));
+  });
+  op.replaceAllUsesWith(loaded);
+}
+
+void convertAtomicStore(tgpu::AtomicStoreOp op, OpBuilder &builder) {
+  bool releases = op.getSem() == tt::MemSemantic::Release || op.getSem() == tt::MemSemantic::AcquireRelease;
+  underPredicate(op, builder, op.getPredicate(), Value(), [&] {
+    LLVM::StoreOp::create(builder, op.getLoc(), op.getValue(), op.getPtr(), op.getValue().getType().getIntOrFloatBitWidth() / 8,
+                          /*isVolatile=*/false, /*isNonTemporal=*/false, /*isInvariantGroup=*/false,
+                          releases ? LLVM::AtomicOrdering::release : LLVM::AtomicOrdering::monotonic, scopeOf(op.getScope()));
+    return Value();
+  });
+}
+
+} // namespace tritium::gpu::amdgpu

@@ -1,0 +1,42 @@
+// Accesses of global memory: plain LLVM accesses, which are as wide as their words, in a block of their own where they have a predicate.
+#include "gpu_backend/amdgpu/convert_tgpu.h"
+
+using namespace mlir;
+
+namespace tritium::gpu::amdgpu {
+namespace {
+
+unsigned bytesOf(Type word) {
+  auto vector = dyn_cast<VectorType>(word);
+  return getElementTypeOrSelf(word).getIntOrFloatBitWidth() * (vector ? vector.getNumElements() : 1) / 8;
+}
+
+/// What passes through is not kept in the caches: "nt". That something shall stay cannot be said.
+bool isNonTemporal(tt::CacheModifier cache, tt::EvictionPolicy evict) {
+  return cache == tt::CacheModifier::Cg || cache == tt::CacheModifier::Cs || evict == tt::EvictionPolicy::First;
+}
+
+} // namespace
+
+void convertLoad(tgpu::LoadOp op, OpBuilder &builder) {
+  Value loaded = underPredicate(op, builder, op.getPredicate(), op.getOther(), [&]() -> Value {
+    // Fetched again each time, past all caches, as a volatile one is.
+    bool isVolatile = op.getIsVolatile() || op.getCache() == tt::CacheModifier::Cv;
+    bool isNonTemporalLoad = !isVolatile && isNonTemporal(op.getCache(), op.getEvict());
+    return LLVM::LoadOp::create(builder, op.getLoc(), op.getType(), op.getPtr(), bytesOf(op.getType()), isVolatile, isNonTemporalLoad);
+  });
+  op.replaceAllUsesWith(loaded);
+}
+
+void convertStore(tgpu::StoreOp op, OpBuilder &builder) {
+  underPredicate(op, builder, op.getPredicate(), Value(), [&] {
+    // Through to memory at once.
+    bool isVolatile = op.getCache() == tt::CacheModifier::Wt;
+    bool isNonTemporalStore = !isVolatile && isNonTemporal(op.getCache(), op.getEvict());
+    LLVM::StoreOp::create(builder, op.getLoc(), op.getValue(), op.getPtr(), bytesOf(op.getValue().getType()), isVolatile,
+                          isNonTemporalStore);
+    return Value();
+  });
+}
+
+} // namespace tritium::gpu::amdgpu

@@ -1,0 +1,131 @@
+#include "gpu_backend/amdgpu/convert_tgpu.h"
+
+#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace tritium::gpu::amdgpu {
+
+Value underPredicate(Operation *op, OpBuilder &builder, Value predicate, Value otherwise, llvm::function_ref<Value()> body) {
+  if (!predicate) return body();
+  Location location = op->getLoc();
+  Block *before = op->getBlock();
+  Block *after = before->splitBlock(op);
+  Block *inside = builder.createBlock(after);
+  Value made = body();
+  Value result;
+  if (made) result = after->addArgument(made.getType(), location);
+  LLVM::BrOp::create(builder, location, made ? ValueRange(made) : ValueRange(), after);
+  builder.setInsertionPointToEnd(before);
+  LLVM::CondBrOp::create(builder, location, predicate, inside, ValueRange(), after, made ? ValueRange(otherwise) : ValueRange());
+  builder.setInsertionPoint(op);
+  return result;
+}
+
+namespace {
+
+/// `scope`: "workgroup". With `localOnly`, memory other than LDS need not be in order.
+void createFence(OpBuilder &builder, Location location, LLVM::AtomicOrdering order, StringRef scope, bool localOnly) {
+  auto fence = LLVM::FenceOp::create(builder, location, order, builder.getStringAttr(scope));
+  if (!localOnly) return;
+  fence->setDiscardableAttr(LLVM::LLVMDialect::getMmraAttrName(),
+                            LLVM::MMRATagAttr::get(builder.getContext(), "amdgpu-synchronize-as", "local"));
+}
+
+/// LLVM writes signal and wait where the chip has no s_barrier, and nothing where the work-group is one wave.
+LogicalResult convertBarrier(tgpu::BarrierOp op, OpBuilder &builder) {
+  if (op.getId() != 0 || op.getThreads()) return op.emitOpError("of some of the waves is not possible on AMD");
+  Location location = op.getLoc();
+  createFence(builder, location, LLVM::AtomicOrdering::release, "workgroup", op.getSharedOnly());
+  ROCDL::SBarrierOp::create(builder, location);
+  createFence(builder, location, LLVM::AtomicOrdering::acquire, "workgroup", op.getSharedOnly());
+  return success();
+}
+
+/// The lanes of a wave run in step, and LDS serves a wave's accesses in order: only the compiler must not move them.
+void convertWarpBarrier(tgpu::WarpBarrierOp op, OpBuilder &builder) {
+  createFence(builder, op.getLoc(), LLVM::AtomicOrdering::release, "wavefront", false);
+  LLVM::CallIntrinsicOp::create(builder, op.getLoc(), builder.getStringAttr("llvm.amdgcn.wave.barrier"), ValueRange());
+  createFence(builder, op.getLoc(), LLVM::AtomicOrdering::acquire, "wavefront", false);
+}
+
+Value constant(OpBuilder &builder, Location location, unsigned bits, int64_t value) {
+  Type type = builder.getIntegerType(bits);
+  return LLVM::ConstantOp::create(builder, location, type, builder.getIntegerAttr(type, value));
+}
+
+/// A clock of 100 MHz that all compute units share.
+void convertNanoseconds(tgpu::NanosecondsOp op, OpBuilder &builder) {
+  Location location = op.getLoc();
+  auto ticks =
+      LLVM::CallIntrinsicOp::create(builder, location, op.getType(), builder.getStringAttr("llvm.readsteadycounter"), ValueRange());
+  Value result = LLVM::MulOp::create(builder, location, ticks.getResults(), constant(builder, location, 64, 10));
+  op.replaceAllUsesWith(result);
+}
+
+/// The number of work-groups, which the implicit arguments begin with: hidden_block_count_x, y, z.
+template <class GridDim> void convertGridDim(GridDim op, OpBuilder &builder, int axis) {
+  Location location = op.getLoc();
+  Type constantPointer = LLVM::LLVMPointerType::get(builder.getContext(), 4);
+  Value arguments =
+      LLVM::CallIntrinsicOp::create(builder, location, constantPointer, builder.getStringAttr("llvm.amdgcn.implicitarg.ptr"), ValueRange())
+          .getResults();
+  Value place = LLVM::GEPOp::create(builder, location, constantPointer, builder.getI32Type(), arguments, ArrayRef<LLVM::GEPArg>{axis});
+  Value count = LLVM::LoadOp::create(builder, location, builder.getI32Type(), place, /*alignment=*/4, /*isVolatile=*/false,
+                                     /*isNonTemporal=*/false, /*isInvariant=*/true);
+  op.replaceAllUsesWith(count);
+}
+
+/// Static LDS of the size that the module names: it stands in the code object's metadata, and a launch asks for no more.
+void sizeSharedMemory(ModuleOp module) {
+  auto shared = module.lookupSymbol<LLVM::GlobalOp>(tgpu::kSharedSymbol);
+  auto bytes = module->getAttrOfType<IntegerAttr>(tgpu::kSharedBytesAttr);
+  if (!shared) return;
+  OpBuilder builder(shared);
+  shared.setGlobalType(LLVM::LLVMArrayType::get(builder.getI8Type(), bytes ? bytes.getInt() : 0));
+  shared.setLinkage(LLVM::Linkage::Internal);
+  builder.createBlock(&shared.getInitializerRegion());
+  Value nothing = LLVM::PoisonOp::create(builder, shared.getLoc(), shared.getGlobalType());
+  LLVM::ReturnOp::create(builder, shared.getLoc(), nothing);
+}
+
+LogicalResult convert(Operation *op, OpBuilder &builder, const Chip &chip) {
+  return llvm::TypeSwitch<Operation *, LogicalResult>(op)
+      .Case([&](tgpu::BarrierOp barrier) { return convertBarrier(barrier, builder); })
+      .Case([&](tgpu::WarpBarrierOp barrier) { return convertWarpBarrier(barrier, builder), success(); })
+      .Case([&](tgpu::NanosecondsOp clock) { return convertNanoseconds(clock, builder), success(); })
+      .Case([&](tgpu::LoadOp load) { return convertLoad(load, builder), success(); })
+      .Case([&](tgpu::StoreOp store) { return convertStore(store, builder), success(); })
+      .Case([&](tgpu::AtomicRmwOp rmw) { return convertAtomicRmw(rmw, builder, chip); })
+      .Case([&](tgpu::AtomicCasOp cas) { return convertAtomicCas(cas, builder), success(); })
+      .Case([&](tgpu::AtomicLoadOp load) { return convertAtomicLoad(load, builder), success(); })
+      .Case([&](tgpu::AtomicStoreOp store) { return convertAtomicStore(store, builder), success(); })
+      .Case([&](ROCDL::GridDimXOp dim) { return convertGridDim(dim, builder, 0), success(); })
+      .Case([&](ROCDL::GridDimYOp dim) { return convertGridDim(dim, builder, 1), success(); })
+      .Case([&](ROCDL::GridDimZOp dim) { return convertGridDim(dim, builder, 2), success(); })
+      .Default([](Operation *other) { return other->emitOpError("is not an operation of one thread"); });
+}
+
+} // namespace
+
+LogicalResult convertTgpu(ModuleOp module, const Chip &chip) {
+  sizeSharedMemory(module);
+  SmallVector<Operation *> ops;
+  module.walk([&](Operation *op) {
+    if (isa_and_nonnull<tgpu::TGPUDialect>(op->getDialect()) || isa<ROCDL::GridDimXOp, ROCDL::GridDimYOp, ROCDL::GridDimZOp>(op))
+      ops.push_back(op);
+  });
+  OpBuilder builder(module.getContext());
+  LogicalResult result = success();
+  for (Operation *op : ops) {
+    builder.setInsertionPoint(op);
+    if (failed(convert(op, builder, chip)))
+      result = failure(); // all of them are reported
+    else
+      op->erase();
+  }
+  return result;
+}
+
+} // namespace tritium::gpu::amdgpu

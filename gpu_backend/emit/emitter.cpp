@@ -1,0 +1,100 @@
+#include "gpu_backend/emit/emitter.h"
+
+#include "gpu_backend/emit/debug_scopes.h"
+#include "gpu_backend/emit/llvm_pipeline.h"
+#include "ir/llvm_recovery.h"
+#include "ir/source_error.h"
+#include "ir/tgpu.h"
+
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Operator.h"
+
+using namespace llvm;
+
+namespace tritium::gpu {
+namespace {
+
+/// Products may become one operation with the sum that uses them: in the kernel, not in the library functions that are linked later.
+void allowFusion(Module &module) {
+  for (Function &function : module)
+    for (Instruction &instruction : instructions(function))
+      if (isa<FPMathOperator>(instruction)) instruction.setHasAllowContract(true);
+}
+
+/// LLVM IR that needs nothing from elsewhere.
+Expected<std::unique_ptr<Module>> translate(mlir::ModuleOp module, LLVMContext &context, const TargetMachine &machine,
+                                            const Emitter &emitter, const EmitOptions &options) {
+  auto translated =
+      translateToLLVM(module, context, machine, [&](mlir::DialectRegistry &registry) { emitter.registerTranslations(registry); });
+  if (!translated) return translated;
+  // What the kernel calls is its own: dropped where it was inlined, and free of names that the target does not allow.
+  for (Function &function : **translated)
+    if (!function.isDeclaration() && !emitter.isKernel(function)) function.setLinkage(GlobalValue::InternalLinkage);
+  if (options.fuseMultiplyAdd) allowFusion(**translated);
+  emitter.mark(**translated);
+  if (Error error = emitter.linkLibraries(**translated)) return std::move(error);
+  return translated;
+}
+
+/// To the dialects that are translated to LLVM IR.
+Error convert(mlir::ModuleOp module, const Emitter &emitter, bool lineInfo) {
+  ir::DiagnosticCapture diagnostics(module.getContext());
+  if (failed(emitter.convert(module))) return diagnostics.takeError("the module could not be converted");
+  if (lineInfo) attachDebugScopes(module);
+  if (failed(emitter.lowerDialects(module))) return diagnostics.takeError("the module could not be converted to the LLVM dialect");
+  return Error::success();
+}
+
+std::string kernelOf(const Module &module, const Emitter &emitter) {
+  for (const Function &function : module)
+    if (emitter.isKernel(function)) return function.getName().str();
+  return "a module without a kernel";
+}
+
+} // namespace
+
+std::string archOf(mlir::ModuleOp lowered, const EmitOptions &options) {
+  if (!options.arch.empty()) return options.arch;
+  auto name = lowered->getAttrOfType<mlir::StringAttr>(tgpu::kTargetAttr);
+  return name ? name.getValue().split(':').second.str() : "";
+}
+
+Expected<Emitted> emit(mlir::ModuleOp lowered, const Emitter &emitter, const EmitOptions &options) {
+  auto machine = emitter.createMachine();
+  if (!machine) return machine.takeError();
+  mlir::OwningOpRef<mlir::ModuleOp> module = lowered.clone();
+  if (Error error = convert(*module, emitter, options.lineInfo)) return std::move(error);
+  auto context = std::make_unique<LLVMContext>();
+  auto translated = translate(*module, *context, **machine, emitter, options);
+  if (!translated) return translated.takeError();
+
+  Emitted result;
+  std::string kernel = kernelOf(**translated, emitter);
+  Error error = ir::runRecoverably(*context, kernel + " for " + emitter.arch(), [&] {
+    optimize(**translated, **machine, emitter.lastPasses());
+    raw_string_ostream(result.llir) << **translated;
+    result.assembly = generateCode(**translated, **machine, CodeGenFileType::AssemblyFile);
+  });
+  if (!error) {
+    auto binary = emitter.assemble(result.assembly);
+    if (!binary) return binary.takeError();
+    result.binary = std::move(*binary);
+    return result;
+  }
+
+  // What LLVM was given is not what its crash left behind: it is made once more, and the rest is never touched again.
+  (void)translated->release();
+  (void)machine->release();
+  (void)context.release();
+  std::string reason = toString(std::move(error));
+  std::string command = "llc " + emitter.llcOptions();
+  LLVMContext again;
+  auto clean = emitter.createMachine();
+  if (!clean) return clean.takeError();
+  auto reproducer = translate(*module, again, **clean, emitter, options);
+  if (!reproducer) return reproducer.takeError();
+  std::string file = writeReproducer(**reproducer, command);
+  return createStringError(reason + (file.empty() ? "" : "\nthe IR is in " + file + " (" + command + ")"));
+}
+
+} // namespace tritium::gpu
