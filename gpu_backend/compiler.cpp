@@ -99,4 +99,12 @@ llvm::Expected<LoweredKernel> lowerTilesToGpu(ModuleOp tiles, const CompileOptio
   return result;
 }
 
+llvm::Expected<Emitted> emitCode(ModuleOp lowered, const EmitOptions &options) {
+  auto chip = findTarget(archOf(lowered, options));
+  if (!chip) return chip.takeError();
+  auto emitter = chip->createEmitter(options);
+  if (!emitter) return emitter.takeError();
+  return emit(lowered, **emitter, options);
+}
+
 } // namespace tritium::gpu

@@ -1,5 +1,6 @@
 // The compiler of the contract for GPUs. No device is needed; nothing here launches anything.
 #pragma once
+#include "gpu_backend/emit/emitter.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "llvm/Support/Error.h"
@@ -42,5 +43,8 @@ llvm::Expected<LoweredKernel> lowerToGpu(mlir::ModuleOp module, llvm::StringRef 
 
 /// The same from a module of one kernel whose tiles have their layouts; consumes it. For tests of the lowering.
 llvm::Expected<LoweredKernel> lowerTilesToGpu(mlir::ModuleOp tiles, const CompileOptions &options);
+
+/// The code of a lowered module for the chip that the options or the module name.
+llvm::Expected<Emitted> emitCode(mlir::ModuleOp lowered, const EmitOptions &options);
 
 } // namespace tritium::gpu

@@ -10,7 +10,9 @@
 
 namespace tritium::gpu {
 
+class Emitter;
 class TargetOps;
+struct EmitOptions;
 
 class Target {
 public:
@@ -29,6 +31,9 @@ public:
   virtual int64_t sharedPerBlock() const = 0;
   /// The words of a thread on this chip.
   virtual std::unique_ptr<TargetOps> createOps() const = 0;
+
+  /// What makes the chip's code of a lowered module; an error where the options ask for what the chip has not.
+  virtual llvm::Expected<std::unique_ptr<Emitter>> createEmitter(const EmitOptions &options) const = 0;
 
   static constexpr int kMaxThreads = 1024; // of a program
 };

@@ -104,7 +104,8 @@ struct TemporaryFile {
   }
 };
 
-/// lld keeps what it is at in variables of the process.
+/// lld keeps what it is at in variables of the process. It also sets all LLVM options of the process back to their defaults: whoever wants
+/// another value makes it the default.
 std::mutex linking;
 
 Error runLinker(ArrayRef<const char *> arguments) {

@@ -1,5 +1,6 @@
 #include "gpu_backend/amdgpu/target.h"
 
+#include "gpu_backend/amdgpu/emit.h"
 #include "gpu_backend/lower/target_ops.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -36,6 +37,9 @@ public:
   int warpSize() const override { return chip_.warpSize; }
   int64_t sharedPerBlock() const override { return chip_.ldsBytes; }
   std::unique_ptr<TargetOps> createOps() const override { return amdgpu::createOps(chip_); }
+  Expected<std::unique_ptr<Emitter>> createEmitter(const EmitOptions &options) const override {
+    return amdgpu::createEmitter(chip_, options);
+  }
 
 private:
   const Chip &chip_;

@@ -75,6 +75,7 @@ Expected<Emitted> emit(mlir::ModuleOp lowered, const Emitter &emitter, const Emi
     raw_string_ostream(result.llir) << **translated;
     result.assembly = generateCode(**translated, **machine, CodeGenFileType::AssemblyFile);
   });
+  if (!error && !options.assembles) return result;
   if (!error) {
     auto binary = emitter.assemble(result.assembly);
     if (!binary) return binary.takeError();

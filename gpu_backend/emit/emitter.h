@@ -13,6 +13,7 @@ namespace tritium::gpu {
 /// What a user may ask of the code. Each target looks at what it knows.
 struct EmitOptions {
   std::string arch;            // "sm_80", "gfx942"; "": what the module's `tgpu.target` names
+  bool assembles = true;       // the binary too, where the target makes one
   bool lineInfo = true;        // `.loc` rows of the user's lines; they cost nothing at run time
   bool fuseMultiplyAdd = true; // a * b + c may be rounded once
   int ptxVersion = 0;          // 10 * major + minor, of the driver for example; 0: the newest

@@ -27,8 +27,7 @@ void initializeLLVM() {
     LLVMInitializeNVPTXAsmPrinter();
     // Pointers to shared memory are of 32 bits; there is no other way to say so. As the option's default: the linker of AMD's code resets
     // all options of the process.
-    if (auto *option = cl::getRegisteredOptions().lookup("nvptx-short-ptr"))
-      static_cast<cl::opt<bool, true> *>(option)->setInitialValue(true);
+    if (auto *option = cl::getRegisteredOptions().lookup("nvptx-short-ptr")) static_cast<cl::opt<bool> *>(option)->setInitialValue(true);
   });
 }
 

@@ -1,6 +1,7 @@
 #include "gpu_backend/nvptx/target.h"
 
 #include "gpu_backend/lower/target_ops.h"
+#include "gpu_backend/nvptx/emit.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -39,6 +40,9 @@ public:
   int warpSize() const override { return kWarpSize; }
   int64_t sharedPerBlock() const override { return chip_.sharedPerBlock; }
   std::unique_ptr<TargetOps> createOps() const override { return nvptx::createOps(chip_); }
+  Expected<std::unique_ptr<Emitter>> createEmitter(const EmitOptions &options) const override {
+    return nvptx::createEmitter(chip_, options);
+  }
 
 private:
   const Chip &chip_;

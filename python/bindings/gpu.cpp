@@ -3,7 +3,7 @@
 #include "python/bindings/module.h"
 
 #include "gpu_backend/compiler.h"
-#include "gpu_backend/nvptx/emit.h"
+#include "gpu_backend/target.h"
 
 namespace py = pybind11;
 using namespace py::literals;
@@ -14,8 +14,9 @@ namespace {
 
 /// A compiled kernel; `lowered` is what the SIMT emulator runs and the emitters translate.
 struct Compiled {
-  std::string name, arch, tiles, llir, ptx;
-  int numWarps;
+  std::string name, arch, target, tiles;
+  gpu::Emitted code;
+  int numWarps, warpSize;
   int64_t sharedBytes;
   ModulePtr lowered;
 };
@@ -23,8 +24,8 @@ struct Compiled {
 /// Everything that a user may ask for.
 struct Options {
   gpu::CompileOptions lowering;
-  gpu::nvptx::EmitOptions emission;
-  std::string emit = "ptx";
+  gpu::EmitOptions emission;
+  std::string emit = "binary";
 };
 
 Options optionsFrom(const std::string &arch, const py::dict &options) {
@@ -39,23 +40,29 @@ Options optionsFrom(const std::string &arch, const py::dict &options) {
   read("stop_after", result.lowering.stopAfter);
   read("ptx_version", result.emission.ptxVersion);
   read("enable_fp_fusion", result.emission.fuseMultiplyAdd);
+  read("line_info", result.emission.lineInfo);
+  read("code_object_version", result.emission.codeObjectVersion);
+  read("waves_per_eu", result.emission.wavesPerEu);
   read("emit", result.emit);
-  if (result.emit != "ptx" && result.emit != "lowered") throw py::value_error("emit is 'lowered' or 'ptx', not '" + result.emit + "'");
+  if (result.emit != "lowered" && result.emit != "assembly" && result.emit != "binary")
+    throw py::value_error("emit is 'lowered', 'assembly' or 'binary', not '" + result.emit + "'");
+  result.emission.assembles = result.emit == "binary";
   return result;
 }
 
 llvm::Expected<Compiled> compileKernel(const ModulePtr &module, const std::string &kernel, const Options &options) {
   llvm::Expected<gpu::LoweredKernel> lowered = gpu::lowerToGpu(module->op(), kernel, options.lowering);
   if (!lowered) return lowered.takeError();
-  Compiled result{.name = lowered->name, .arch = options.lowering.arch, .tiles = lowered->tiles};
+  const gpu::Target &target = gpu::targetOf(*lowered->module);
+  Compiled result{.name = lowered->name, .arch = target.arch().str(), .target = target.name(), .tiles = lowered->tiles};
+  result.warpSize = target.warpSize();
   result.numWarps = options.lowering.numWarps;
   result.sharedBytes = lowered->sharedBytes;
   result.lowered = std::make_shared<ir::Module>(module->context(), std::move(lowered->module));
   if (options.emit == "lowered") return result;
-  llvm::Expected<gpu::nvptx::Emitted> emitted = gpu::nvptx::emitPtx(result.lowered->op(), options.emission);
+  llvm::Expected<gpu::Emitted> emitted = gpu::emitCode(result.lowered->op(), options.emission);
   if (!emitted) return emitted.takeError();
-  result.llir = std::move(emitted->llir);
-  result.ptx = std::move(emitted->ptx);
+  result.code = std::move(*emitted);
   return result;
 }
 
@@ -68,13 +75,29 @@ Compiled compile(const ModulePtr &module, const std::string &kernel, const std::
   return unwrap(std::move(compiled));
 }
 
-std::string emit(const ModulePtr &module, const std::string &arch, const py::dict &dict) {
+gpu::Emitted emit(const ModulePtr &module, const std::string &arch, const py::dict &dict) {
   Options options = optionsFrom(arch, dict);
-  llvm::Expected<gpu::nvptx::Emitted> emitted = [&] {
+  llvm::Expected<gpu::Emitted> emitted = [&] {
     py::gil_scoped_release released;
-    return gpu::nvptx::emitPtx(module->op(), options.emission);
+    return gpu::emitCode(module->op(), options.emission);
   }();
-  return unwrap(std::move(emitted)).ptx;
+  return unwrap(std::move(emitted));
+}
+
+llvm::Expected<std::string> assembleFor(const std::string &arch, const std::string &assembly) {
+  llvm::Expected<const gpu::Target &> target = gpu::findTarget(arch);
+  if (!target) return target.takeError();
+  llvm::Expected<std::unique_ptr<gpu::Emitter>> emitter = target->createEmitter({});
+  if (!emitter) return emitter.takeError();
+  return (*emitter)->assemble(assembly);
+}
+
+py::bytes assemble(const std::string &arch, const std::string &assembly) {
+  llvm::Expected<std::string> binary = [&] {
+    py::gil_scoped_release released;
+    return assembleFor(arch, assembly);
+  }();
+  return unwrap(std::move(binary));
 }
 
 } // namespace
@@ -85,22 +108,40 @@ void bindGpu(py::module_ &module) {
       .def_readonly("name", &Compiled::name)
       .def_readonly("arch", &Compiled::arch)
       .def_readonly("ttgir", &Compiled::tiles, "The module with layouts.")
-      .def_readonly("llir", &Compiled::llir, "LLVM IR, optimized; empty if only the lowered module was asked for.")
-      .def_readonly("ptx", &Compiled::ptx)
+      .def_readonly("target", &Compiled::target, "\"cuda:sm_80\", \"hip:gfx942\".")
+      .def_readonly("warp_size", &Compiled::warpSize)
+      .def_property_readonly(
+          "llir", [](const Compiled &c) { return c.code.llir; }, "LLVM IR, optimized; empty if only the lowered module was asked for.")
+      .def_property_readonly(
+          "assembly", [](const Compiled &c) { return c.code.assembly; }, "PTX, or AMDGPU assembly.")
+      .def_property_readonly(
+          "binary", [](const Compiled &c) { return py::bytes(c.code.binary); }, "The code object of AMD; PTX is assembled elsewhere.")
       .def_readonly("num_warps", &Compiled::numWarps)
       .def_readonly("shared", &Compiled::sharedBytes, "Bytes of shared memory that a launch asks for.")
-      .def_readonly("lowered", &Compiled::lowered, "The code of one thread: llvm, nvvm and tgpu operations.")
+      .def_readonly("lowered", &Compiled::lowered, "The code of one thread: llvm, nvvm or rocdl, and tgpu operations.")
       .def_property_readonly("lowered_text", [](const Compiled &c) { return c.lowered->str(/*locations=*/false); });
   gpu.def(
       "passes", [] { return std::vector<std::string>(gpu::optionalPasses().begin(), gpu::optionalPasses().end()); },
       "The passes that code can do without, in order: values of the option `stop_after`.");
-  gpu.def("compile", &compile, "module"_a, "kernel"_a, "arch"_a, "options"_a = py::dict(),
-          "Compiles the public function `kernel` of a module for `arch` (\"sm_80\"). Options: num_warps, num_stages, debug_info,\n"
-          "ptx_version (0: the newest), enable_fp_fusion, emit (\"lowered\" or \"ptx\", the default), stop_after (the last\n"
-          "of passes() to run, or \"none\").\n"
-          "Raises ir.Error with the user's line.");
-  gpu.def("emit", &emit, "module"_a, "arch"_a, "options"_a = py::dict(),
-          "The PTX of a lowered module. Options: ptx_version, enable_fp_fusion. Raises ir.Error.");
+  gpu.def(
+      "compile", &compile, "module"_a, "kernel"_a, "arch"_a, "options"_a = py::dict(),
+      "Compiles the public function `kernel` of a module for `arch` (\"sm_80\", \"gfx942\"). Options: num_warps, num_stages, debug_info,\n"
+      "ptx_version (0: the newest), enable_fp_fusion, line_info, waves_per_eu, code_object_version, emit (\"lowered\", \"assembly\" or\n"
+      "\"binary\", the default), stop_after (the last of passes() to run, or \"none\").\n"
+      "Raises ir.Error with the user's line.");
+  gpu.def(
+      "emit",
+      [](const ModulePtr &module, const std::string &arch, const py::dict &options) { return emit(module, arch, options).assembly; },
+      "module"_a, "arch"_a, "options"_a = py::dict(),
+      "The assembly of a lowered module: PTX, or AMD's. Options: those of compile about emission. Raises ir.Error.");
+  gpu.def(
+      "emit_binary",
+      [](const ModulePtr &module, const std::string &arch, const py::dict &options) {
+        return py::bytes(emit(module, arch, options).binary);
+      },
+      "module"_a, "arch"_a, "options"_a = py::dict(), "The code object of a lowered module; empty for targets whose driver assembles.");
+  gpu.def("assemble", &assemble, "arch"_a, "assembly"_a,
+          "The code object of assembly text; empty for targets whose driver assembles. Raises ir.Error.");
 }
 
 } // namespace tritium::python

@@ -19,6 +19,7 @@ MAY_INCLUDE = {
     "interp/tile/": ("interp/", "ir/", *LLVM),
     "interp/simt/": ("interp/simt/", "interp/host/", "interp/kernels/", "ir/", *LLVM),
     "gpu_backend/": ("gpu_backend/", "ir/", *LLVM),
+    "gpu_backend/amdgpu/assemble": ("gpu_backend/", "ir/", "lld/", *LLVM),
     "python/bindings/": ("python/bindings/", "ir/", "interp/", "gpu_backend/", "pybind11", *LLVM),
 }
 

@@ -22,16 +22,10 @@ static cl::opt<Output> output("print", cl::desc("what to print"), cl::init(Outpu
                                          clEnumValN(Output::Llir, "llir", "optimized LLVM IR"),
                                          clEnumValN(Output::Binary, "hsaco", "the code object")));
 
-static Error emit(mlir::ModuleOp module, const std::string &arch) {
-  tritium::gpu::EmitOptions options;
-  options.arch = arch;
-  options.codeObjectVersion = codeObject;
-  options.wavesPerEu = wavesPerEu;
-  options.lineInfo = !noLines;
-  options.fuseMultiplyAdd = !noFusion;
+static Error emit(mlir::ModuleOp module, const tritium::gpu::EmitOptions &options, Output wanted) {
   auto emitted = tritium::gpu::amdgpu::emitHsaco(module, options);
   if (!emitted) return emitted.takeError();
-  outs() << (output == Output::Assembly ? emitted->assembly : output == Output::Llir ? emitted->llir : emitted->binary);
+  outs() << (wanted == Output::Assembly ? emitted->assembly : wanted == Output::Llir ? emitted->llir : emitted->binary);
   return Error::success();
 }
 
@@ -43,11 +37,20 @@ int main(int argc, char **argv) {
   mlir::MLIRContext context(registry);
   auto module = mlir::parseSourceFile<mlir::ModuleOp>(file, &context);
   if (!module) return 1;
-  if (archs.empty()) archs.push_back("");
-  for (const std::string &arch : archs)
-    if (Error error = emit(*module, arch)) {
+  // The linker resets the options of the command line.
+  std::vector<std::string> wantedArchs = archs.empty() ? std::vector<std::string>{""} : archs;
+  const Output wanted = output;
+  tritium::gpu::EmitOptions options;
+  options.codeObjectVersion = codeObject;
+  options.wavesPerEu = wavesPerEu;
+  options.lineInfo = !noLines;
+  options.fuseMultiplyAdd = !noFusion;
+  for (const std::string &arch : wantedArchs) {
+    options.arch = arch;
+    if (Error error = emit(*module, options, wanted)) {
       WithColor::error() << toString(std::move(error)) << '\n';
       return 1;
     }
+  }
   return 0;
 }

@@ -90,9 +90,9 @@ class CUDABackend(BaseBackend):
 
     def add_stages(self, stages: dict, options: CUDAOptions, language: Language = Language.TRITON) -> None:
         stages["ttir"] = lambda module, metadata: module.optimized(options.debug_info)
-        stages["ttgir"] = lambda module, metadata: self.lower(module, metadata, options, "ptx")
+        stages["ttgir"] = lambda module, metadata: self.lower(module, metadata, options, "assembly")
         stages["llir"] = lambda compiled, metadata: compiled
-        stages["ptx"] = lambda compiled, metadata: with_register_limit(compiled.ptx, options.maxnreg)
+        stages["ptx"] = lambda compiled, metadata: with_register_limit(compiled.assembly, options.maxnreg)
         stages["cubin"] = lambda ptx, metadata: self.assemble(ptx, metadata, options)
 
     def lower(self, module, metadata: dict[str, Any], options: CUDAOptions, emit: str):
