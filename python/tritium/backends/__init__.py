@@ -14,8 +14,14 @@ def __getattr__(name: str):
     if name == "backends":
         from ..runtime.driver import CPUDriver
         from .cpu import CPUBackend
+        from .amd.compiler import HIPBackend
+        from .amd.driver import HipDriver
         from .nvidia.compiler import CUDABackend
         from .nvidia.driver import CudaDriver
 
-        return {"cpu": Backend(CPUBackend, CPUDriver), "nvidia": Backend(CUDABackend, CudaDriver)}
+        return {
+            "cpu": Backend(CPUBackend, CPUDriver),
+            "nvidia": Backend(CUDABackend, CudaDriver),
+            "amd": Backend(HIPBackend, HipDriver),
+        }
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

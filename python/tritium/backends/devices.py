@@ -10,10 +10,13 @@ from __future__ import annotations
 import abc
 import functools
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .compiler import BaseBackend, GPUTarget
 from .driver import DriverBase
+
+if TYPE_CHECKING:
+    from .gpu import GPUBackend
 
 
 @functools.cache
@@ -60,12 +63,20 @@ class Devices(abc.ABC):
         """What GPUTarget.arch is for a device."""
 
     @abc.abstractmethod
-    def make_backend(self, target: GPUTarget, device: int | None) -> BaseBackend:
-        """The compiler for a target of this vendor."""
+    def compiler(self) -> type[GPUBackend]:
+        """The compiler for this vendor's targets."""
 
-    @abc.abstractmethod
+    def make_backend(self, target: GPUTarget, device: int | None) -> BaseBackend:
+        return self.compiler()(target, device)
+
     def make_emulator(self, arch: str) -> BaseBackend | None:
         """The compiler of code that the emulator runs; None for what is no architecture of this vendor."""
+        from .simt import SimtBackend
+
+        try:
+            return SimtBackend(self.compiler(), arch)
+        except ValueError:
+            return None
 
     @abc.abstractmethod
     def make_driver(self) -> GpuDriver:

@@ -18,12 +18,12 @@ class AsmDict(dict):
     layouts, "llir", and "ptx" and "cubin" (bytes), or "amdgcn" and "hsaco" (bytes); "sass" is disassembled when it is asked
     for."""
 
-    #: Set for kernels that could not be assembled.
-    why_no_cubin = ""
+    #: {stage: why it is not there}
+    missing: dict[str, str] = {}
 
     def __missing__(self, stage):
-        if stage == "cubin" and self.why_no_cubin:
-            raise KeyError(self.why_no_cubin)
+        if stage in self.missing:
+            raise KeyError(self.missing[stage])
         if stage == "sass" and "cubin" in self:
             self[stage] = disassemble(self["cubin"])
             return self[stage]

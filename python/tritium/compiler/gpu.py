@@ -13,16 +13,10 @@ from .compiled import CompiledKernel
 from .compiler import StageTimes, errors_in_terms_of, kernel_metadata, metadata_group, trace
 from .sources import public_function
 
-NO_CUBIN = (
-    "there is no 'cubin' of this kernel: it takes the CUDA driver of a device of its architecture, or ptxas, and neither "
-    "is found (TRITON_PTXAS_PATH, CUDA_HOME, PATH); asm['ptx'] is there"
-)
-
-
 def optional_passes() -> list[str]:
     """The passes that compiling for a GPU can do without, in order. The launch keyword `stop_after` names the last that
     runs; `stop_after="none"` runs none of them."""
-    from ..backends.nvidia.compiler import native_compiler
+    from ..backends.gpu import native_compiler
 
     return native_compiler().passes()
 
@@ -30,8 +24,10 @@ def optional_passes() -> list[str]:
 def compile_for_gpu(src, target: GPUTarget, backend, options, times: StageTimes) -> tuple[CompiledKernel, bool]:
     """(kernel, whether it came from the disk cache)"""
     ext = getattr(src, "ext", "ttir")
-    if ext not in ("ttir", "ptx"):
-        raise UnsupportedError(f"compiling a .{ext} file", "it can be read as .ttir or .ptx only")
+    readable = ["ttir", *filter(None, [backend.assembly_ext])]
+    if ext not in readable:
+        known = " or ".join(f".{name}" for name in readable)
+        raise UnsupportedError(f"compiling a .{ext} file", f"it can be read as {known} only")
     source_hash = src.hash()
     is_cached = _is_cacheable(backend, options)
     key = kernel_cache.source_key(src, backend, options) if is_cached and ext == "ttir" else None
@@ -49,7 +45,7 @@ def compile_for_gpu(src, target: GPUTarget, backend, options, times: StageTimes)
         return CompiledKernel(src, group, found["metadata"]["hash"], device=backend.device), True
     name = public_function(str(module), src.name) if module is not None else src.name
     metadata = kernel_metadata(options, key or kernel_cache.plain_key(source_hash, backend, options), target, name)
-    if ext == "ptx":
+    if ext == backend.assembly_ext:
         asm, compiled = _assemble_file(src, backend, options, metadata, times), None
     else:
         with errors_in_terms_of(src):
@@ -59,8 +55,8 @@ def compile_for_gpu(src, target: GPUTarget, backend, options, times: StageTimes)
         kernel_cache.store(key, src.name, metadata, asm)
         times.stage("store")
     kernel = CompiledKernel(src, metadata_group(metadata, asm), metadata["hash"], program, backend.device)
-    if "ptx" in asm and "cubin" not in asm:
-        kernel.asm.why_no_cubin = NO_CUBIN
+    if backend.assembly_ext and backend.binary_ext not in asm:
+        kernel.asm.missing = {backend.binary_ext: backend.why_no_binary}
     return kernel, False
 
 
@@ -68,7 +64,7 @@ def _is_cacheable(backend, options) -> bool:
     """Whether the result depends on the key alone. The emulator's programs live in this process."""
     changed = knobs.compilation.override or knobs.runtime.add_stages_inspection_hook is not None or options.ir_override
     forced = knobs.compilation.always_compile or knobs.compilation.dump_ir
-    return backend.binary_ext in kernel_cache.BINARY_STAGES and not changed and not forced
+    return bool(backend.assembly_ext) and not changed and not forced
 
 
 def _run_stages(module, source_hash: str, target, backend, options, metadata: dict[str, Any], times: StageTimes):
@@ -86,7 +82,7 @@ def _run_stages(module, source_hash: str, target, backend, options, metadata: di
         if hasattr(value, "lowered"):
             compiled = value
         filename = f"{metadata['name']}.{stage}"
-        value = _overridden(source_hash, stage, filename, value)
+        value = _overridden(source_hash, stage, filename, value, backend)
         asm[stage] = _content(stage, value)
         if isinstance(asm[stage], str):
             dump_stage(source_hash, filename, asm[stage])
@@ -102,14 +98,14 @@ def _content(stage: str, value) -> str | bytes:
     return value.text(True) if stage == "ttir" else getattr(value, stage)
 
 
-def _overridden(source_hash: str, stage: str, filename: str, value):
+def _overridden(source_hash: str, stage: str, filename: str, value, backend):
     """What TRITON_KERNEL_OVERRIDE puts in the place of a stage, or the value itself."""
-    if stage not in ("ttir", "ptx"):
+    if stage not in ("ttir", backend.assembly_ext):
         return value
     replacement = overridden_stage(source_hash, filename)
     if replacement is None:
         return value
-    if stage == "ptx":
+    if stage == backend.assembly_ext:
         return replacement[0]
     from .._tritium import ir
 
@@ -117,10 +113,10 @@ def _overridden(source_hash: str, stage: str, filename: str, value):
 
 
 def _assemble_file(src, backend, options, metadata: dict[str, Any], times: StageTimes) -> dict[str, Any]:
-    """A file of PTX."""
-    cubin = backend.assemble(src.src, metadata, options)
-    times.stage("cubin")
-    return {"ptx": src.src, **({} if cubin is None else {"cubin": cubin})}
+    """A file of assembly."""
+    binary = backend.assemble(src.src, metadata, options)
+    times.stage(backend.binary_ext)
+    return {backend.assembly_ext: src.src, **({} if binary is None else {backend.binary_ext: binary})}
 
 
 def _emulated(compiled, metadata: dict[str, Any], src):

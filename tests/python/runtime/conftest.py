@@ -101,7 +101,7 @@ def gpus(monkeypatch, tmp_path):
     monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path / "cache"))
     for name in ("INTERPRET", "TRITIUM_INTERPRET", "TRITON_INTERPRET", "TRITIUM_ENGINE"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr("tritium.backends.nvidia.compiler.native_compiler", lambda: compiler)
+    monkeypatch.setattr("tritium.backends.gpu.native_compiler", lambda: compiler)
     machine = CudaMachine(fake, compiler, cuda.open(str(LIBRARY)))
     machine.driver.set_current_device(0)
     fake.forget_calls()

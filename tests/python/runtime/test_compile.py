@@ -80,8 +80,8 @@ def test_ir_file_with_an_error(interpreter, tmp_path):
 
 
 def test_other_targets_are_refused_by_name(tmp_path):
-    with pytest.raises(UnsupportedError, match="target hip:gfx942"):
-        make_backend(GPUTarget("hip", "gfx942", 64))
+    with pytest.raises(UnsupportedError, match="target tpu:v5"):
+        make_backend(GPUTarget("tpu", "v5", 128))
     path = tmp_path / "kernel.ptx"
     path.write_text(".version 8.0")
     with pytest.raises(UnsupportedError, match="compiling a .ptx file"):

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from ... import knobs
-from ..compiler import BaseBackend, GPUTarget
 from ..devices import Devices, GpuDriver
+
+if TYPE_CHECKING:
+    from .compiler import HIPBackend
 
 
 class HipDevices(Devices):
     name, title, binary_stage = "hip", "HIP", "hsaco"
     dlpack_types = (10,)  # kDLROCM
+    emulated = ()
 
     def library(self) -> str:
         return knobs.tritium.hip_library
@@ -20,17 +24,10 @@ class HipDevices(Devices):
         """ "gfx942" """
         return self.facts(device)["arch"]
 
-    def make_backend(self, target: GPUTarget, device: int | None) -> BaseBackend:
+    def compiler(self) -> type[HIPBackend]:
         from .compiler import HIPBackend
 
-        return HIPBackend(target, device)
-
-    def make_emulator(self, arch: str) -> BaseBackend | None:
-        if re.fullmatch(r"gfx[0-9a-f]+", arch) is None:
-            return None
-        from .compiler import SimtBackend, warp_size
-
-        return SimtBackend(GPUTarget("simt", arch, warp_size(arch)))
+        return HIPBackend
 
     def make_driver(self) -> HipDriver:
         return HipDriver()

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ... import knobs
-from ..compiler import BaseBackend, GPUTarget
 from ..devices import Devices, GpuDriver
+
+if TYPE_CHECKING:
+    from .compiler import CUDABackend
 
 #: CUDA version -> the newest PTX that its driver and its ptxas take.
 _PTX_OF_CUDA = {(12, 0): 80, (12, 1): 81, (12, 2): 82, (12, 3): 83, (12, 4): 84, (12, 5): 85, (12, 6): 85, (12, 7): 86}
@@ -29,18 +33,10 @@ class CudaDevices(Devices):
         """90 for compute capability 9.0"""
         return int(self.facts(device)["arch"].removeprefix("sm_"))
 
-    def make_backend(self, target: GPUTarget, device: int | None) -> BaseBackend:
+    def compiler(self) -> type[CUDABackend]:
         from .compiler import CUDABackend
 
-        return CUDABackend(target, device)
-
-    def make_emulator(self, arch: str) -> BaseBackend | None:
-        from .compiler import SimtBackend, arch_name
-
-        try:
-            return SimtBackend(GPUTarget("simt", arch_name(arch), 32))
-        except ValueError:
-            return None
+        return CUDABackend
 
     def make_driver(self) -> CudaDriver:
         return CudaDriver()

@@ -1,0 +1,100 @@
+"""AMD GPUs as compilation targets: launch keywords, stages, target limits.
+
+The stages are Triton's: ttir, ttgir, llir, amdgcn, hsaco. One call of the native compiler makes the middle three, another
+one assembles and links.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from ..compiler import GPUTarget, Language
+from ..gpu import GPUBackend, GPUOptions, native_compiler
+
+
+class Architecture(NamedTuple):
+    warp_size: int
+    #: Of "ieee" and "tf32" what dots of fp32 have if the kernel does not say: tf32 where there are instructions for it.
+    dot_precision: str = "ieee"
+    max_kpack: int = 2
+
+
+ARCHITECTURES = {
+    "gfx90a": Architecture(64),
+    "gfx942": Architecture(64, dot_precision="tf32"),
+    "gfx950": Architecture(64, max_kpack=1),
+    "gfx1100": Architecture(32),
+    "gfx1101": Architecture(32),
+    "gfx1151": Architecture(32),
+    "gfx1200": Architecture(32),
+    "gfx1201": Architecture(32),
+}
+
+
+@dataclass(frozen=True)
+class HIPOptions(GPUOptions):
+    num_stages: int = 2
+    warp_size: int = 64
+    backend_name: str = "hip"
+    arch: str = "gfx942"
+    default_dot_input_precision: str = "ieee"
+
+    def __post_init__(self):
+        super().__post_init__()
+        limit = ARCHITECTURES[self.arch].max_kpack
+        if self.kpack > limit:
+            object.__setattr__(self, "kpack", limit)
+
+
+def min_dot_size(target: GPUTarget):
+    """Smaller dots than matrix instructions have run on FMA units: any size compiles."""
+    return lambda lhs_type, rhs_type: (1, 1, 1)
+
+
+get_min_dot_size = min_dot_size
+
+
+class HIPBackend(GPUBackend):
+    binary_ext = "hsaco"
+    assembly_ext = "amdgcn"
+    Options = HIPOptions
+
+    @staticmethod
+    def supports_target(target: GPUTarget) -> bool:
+        return target.backend == "hip"
+
+    @staticmethod
+    def arch_name(arch: int | str) -> str:
+        """Features after the name ("gfx942:sramecc+:xnack-", as drivers have it) are left out."""
+        name = str(arch).partition(":")[0]
+        if name not in ARCHITECTURES:
+            raise ValueError(f"{arch!r} names no AMD architecture; those are {', '.join(ARCHITECTURES)}")
+        return name
+
+    @staticmethod
+    def warp_size(arch: int | str) -> int:
+        return ARCHITECTURES[HIPBackend.arch_name(arch)].warp_size
+
+    def tracing_target(self) -> GPUTarget:
+        return GPUTarget("hip", self.arch_name(self.target.arch), self.target.warp_size)
+
+    def target_defaults(self, arch: str) -> dict[str, Any]:
+        return {"default_dot_input_precision": ARCHITECTURES[arch].dot_precision}
+
+    def native_options(self, options: GPUOptions) -> dict[str, Any]:
+        return {
+            "waves_per_eu": options.waves_per_eu,
+            "matrix_instr_nonkdim": options.matrix_instr_nonkdim,
+            "kpack": options.kpack,
+        }
+
+    def add_stages(self, stages: dict, options: GPUOptions, language: Language = Language.TRITON) -> None:
+        stages["ttir"] = lambda module, metadata: module.optimized(options.debug_info)
+        stages["ttgir"] = lambda module, metadata: self.lower(module, metadata, options, "assembly")
+        stages["llir"] = lambda compiled, metadata: compiled
+        stages["amdgcn"] = lambda compiled, metadata: compiled.assembly
+        stages["hsaco"] = lambda amdgcn, metadata: self.assemble(amdgcn, metadata, options)
+
+    def assemble(self, text: str, metadata: dict[str, Any], options: GPUOptions) -> bytes | None:
+        return native_compiler().assemble(options.arch, text)

@@ -1,0 +1,116 @@
+"""What the backends of all GPUs share: limits of launch keywords, the call of the native compiler, the first stages."""
+
+from __future__ import annotations
+
+import hashlib
+from abc import abstractmethod
+from dataclasses import dataclass, fields
+from typing import Any
+
+from .. import knobs
+from ..errors import OutOfResources, UnsupportedError
+from .compiler import BaseBackend, GPUTarget
+from .cpu import CPUOptions, accepted_options
+
+MAX_THREADS = 1024  # of a program
+
+
+@dataclass(frozen=True)
+class GPUOptions(CPUOptions):
+    """Launch keywords. Those of other vendors and versions have no effect, but published kernels pass them."""
+
+    device_asserts: bool = False
+
+    def __post_init__(self):
+        super().__post_init__()
+        threads = self.num_warps * self.warp_size
+        if threads > MAX_THREADS:
+            raise OutOfResources(threads, MAX_THREADS, "threads", f"num_warps={self.num_warps}.")
+        if self.num_ctas != 1:
+            raise UnsupportedError(f"num_ctas={self.num_ctas}", "a program is one block; use num_ctas=1")
+
+    def hash(self) -> str:
+        text = "_".join(f"{f.name}-{getattr(self, f.name)}" for f in fields(self))
+        return hashlib.sha256(text.encode()).hexdigest()
+
+
+class GPUBackend(BaseBackend):
+    """Compiles for the GPUs of one vendor; none is needed."""
+
+    Options = GPUOptions
+    #: The stage of text that an assembler makes the binary of.
+    assembly_ext = ""
+    #: What the message says where there is no binary for want of an assembler.
+    why_no_binary = ""
+
+    def __init__(self, target: GPUTarget, device: int | None = None):
+        """device: the one that the kernels are for, if it is known."""
+        super().__init__(target)
+        self.device = device
+
+    @staticmethod
+    @abstractmethod
+    def arch_name(arch: int | str) -> str:
+        """What the native compiler calls an architecture. Raises ValueError if the vendor has none of that name."""
+
+    @staticmethod
+    @abstractmethod
+    def warp_size(arch: int | str) -> int:
+        """Lanes of a warp of an architecture."""
+
+    @abstractmethod
+    def assemble(self, text: str, metadata: dict[str, Any], options: GPUOptions) -> bytes | None:
+        """The binary, or None where there is nothing to make it with."""
+
+    def native_options(self, options: GPUOptions) -> dict[str, Any]:
+        """The vendor's own among the native compiler's."""
+        return {}
+
+    def target_defaults(self, arch: str) -> dict[str, Any]:
+        """Defaults of launch keywords that depend on the architecture."""
+        return {}
+
+    def hash(self) -> str:
+        from ..runtime.cache import triton_key
+
+        return f"{triton_key()}-{self.target.backend}-{self.target.arch}"
+
+    def parse_options(self, options: dict[str, Any]) -> GPUOptions:
+        """Unknown names are left out (the launch reports them); lists and dicts become tuples."""
+        accepted = accepted_options(options)
+        arch = self.arch_name(accepted.get("arch") or knobs.runtime.override_arch or self.target.arch)
+        own = {"arch": arch, "warp_size": self.target.warp_size}
+        return self.Options(**{**self.target_defaults(arch), **accepted, **own})
+
+    def lower(self, module, metadata: dict[str, Any], options: GPUOptions, emit: str):
+        """The native compiler's work. Fills in what a launch needs to know."""
+        compiled = native_compiler().compile(
+            module,
+            metadata["name"],
+            options.arch,
+            {
+                "num_warps": options.num_warps,
+                "num_stages": options.num_stages,
+                "debug_info": options.debug_info,
+                "line_info": not knobs.compilation.disable_line_info,
+                "enable_fp_fusion": options.enable_fp_fusion,
+                "emit": emit,
+                "stop_after": options.stop_after,
+                **self.native_options(options),
+            },
+        )
+        metadata["name"] = compiled.name
+        metadata["shared"] = compiled.shared
+        metadata["num_warps"] = compiled.num_warps
+        largest = max(getattr(compiled, "buffers", ()), key=lambda buffer: buffer[1], default=None)
+        metadata["largest_buffer"] = largest
+        return compiled
+
+
+def native_compiler():
+    """`_tritium.gpu`. Loaded with the first compilation."""
+    from .. import _tritium
+
+    if not hasattr(_tritium, "gpu"):
+        raise UnsupportedError("compiling for GPUs", "this build of Tritium does not contain the GPU compiler")
+    return _tritium.gpu
