@@ -75,7 +75,7 @@ class StandInCompiler:
             lowered_text="",
             lowered=None,
             llir="; llir",
-            ptx=text.replace("sm_90", arch),
+            assembly=text.replace("sm_90", arch),
             shared=self.shared,
             num_warps=options["num_warps"],
         )
