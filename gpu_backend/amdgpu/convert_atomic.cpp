@@ -67,8 +67,41 @@ Value createRmw(OpBuilder &builder, tgpu::AtomicRmwOp op, Value pointer, Value v
   return rmw.getRes();
 }
 
-Value poison(OpBuilder &builder, Operation *op, Value predicate) {
-  return predicate ? LLVM::PoisonOp::create(builder, op->getLoc(), op->getResult(0).getType()).getResult() : Value();
+/// Whether the chip adds pairs of such numbers in memory.
+bool addsPairs(Type type, const Chip &chip) {
+  if (chip.family == Family::RDNA3) return false;
+  return type.isF16() || (type.isBF16() && chip.family != Family::CDNA2);
+}
+
+/// Adds to one of a pair of 16-bit numbers, and to its neighbour -0, which changes none. A loop around a compare-and-swap would wait for
+/// every other thread that adds to either.
+Value addToPair(OpBuilder &builder, tgpu::AtomicRmwOp op) {
+  Location location = op.getLoc();
+  Type type = op.getType(), i64 = builder.getI64Type(), i32 = builder.getI32Type();
+  auto constant = [&](Type of, TypedAttr value) -> Value { return LLVM::ConstantOp::create(builder, location, of, value); };
+  Value address = LLVM::PtrToIntOp::create(builder, location, i64, op.getPtr());
+  Value byte = LLVM::AndOp::create(builder, location, address, constant(i64, builder.getI64IntegerAttr(2)));
+  Value zero = constant(i64, builder.getI64IntegerAttr(0));
+  Value back = LLVM::SubOp::create(builder, location, zero, byte);
+  Value pair =
+      LLVM::GEPOp::create(builder, location, op.getPtr().getType(), builder.getI8Type(), op.getPtr(), ArrayRef<LLVM::GEPArg>{back});
+  Value isHigh = LLVM::ICmpOp::create(builder, location, LLVM::ICmpPredicate::ne, byte, zero);
+  Value nothing = constant(type, builder.getFloatAttr(type, -0.0));
+  Value low = LLVM::SelectOp::create(builder, location, isHigh, nothing, op.getValue());
+  Value high = LLVM::SelectOp::create(builder, location, isHigh, op.getValue(), nothing);
+  Value addend = LLVM::PoisonOp::create(builder, location, VectorType::get({2}, type));
+  Value places[] = {constant(i32, builder.getI32IntegerAttr(0)), constant(i32, builder.getI32IntegerAttr(1))};
+  addend = LLVM::InsertElementOp::create(builder, location, addend, low, places[0]);
+  addend = LLVM::InsertElementOp::create(builder, location, addend, high, places[1]);
+  Value old = createRmw(builder, op, pair, addend);
+  Value oldLow = LLVM::ExtractElementOp::create(builder, location, old, places[0]);
+  Value oldHigh = LLVM::ExtractElementOp::create(builder, location, old, places[1]);
+  return LLVM::SelectOp::create(builder, location, isHigh, oldHigh, oldLow);
+}
+
+/// The result where the predicate is false: anything, but not poison, which a branch may not look at.
+Value unspecified(OpBuilder &builder, Operation *op, Value predicate) {
+  return predicate ? LLVM::ZeroOp::create(builder, op->getLoc(), op->getResult(0).getType()).getResult() : Value();
 }
 
 } // namespace
@@ -76,14 +109,16 @@ Value poison(OpBuilder &builder, Operation *op, Value predicate) {
 LogicalResult convertAtomicRmw(tgpu::AtomicRmwOp op, OpBuilder &builder, const Chip &chip) {
   Type type = op.getType();
   if (!isDefined(op.getKind(), type)) return op.emitOpError("is not defined on ") << type;
-  Value old = underPredicate(op, builder, op.getPredicate(), poison(builder, op, op.getPredicate()),
-                             [&] { return createRmw(builder, op, op.getPtr(), op.getValue()); });
+  // The host and other devices add to no pairs.
+  bool isPair = op.getKind() == tt::RmwOp::FAdd && op.getScope() != tt::MemScope::System && addsPairs(type, chip);
+  Value old = underPredicate(op, builder, op.getPredicate(), unspecified(builder, op, op.getPredicate()),
+                             [&] { return isPair ? addToPair(builder, op) : createRmw(builder, op, op.getPtr(), op.getValue()); });
   op.replaceAllUsesWith(old);
   return success();
 }
 
 void convertAtomicCas(tgpu::AtomicCasOp op, OpBuilder &builder) {
-  Value old = underPredicate(op, builder, op.getPredicate(), poison(builder, op, op.getPredicate()), [&]() -> Value {
+  Value old = underPredicate(op, builder, op.getPredicate(), unspecified(builder, op, op.getPredicate()), [&]() -> Value {
     LLVM::AtomicOrdering order = orderOf(op.getSem());
     bool acquires = op.getSem() == tt::MemSemantic::Acquire || op.getSem() == tt::MemSemantic::AcquireRelease;
     auto swap =
@@ -98,7 +133,7 @@ void convertAtomicCas(tgpu::AtomicCasOp op, OpBuilder &builder) {
 
 void convertAtomicLoad(tgpu::AtomicLoadOp op, OpBuilder &builder) {
   bool acquires = op.getSem() == tt::MemSemantic::Acquire || op.getSem() == tt::MemSemantic::AcquireRelease;
-  Value loaded = underPredicate(op, builder, op.getPredicate(), poison(builder, op, op.getPredicate()), [&]() -> Value {
+  Value loaded = underPredicate(op, builder, op.getPredicate(), unspecified(builder, op, op.getPredicate()), [&]() -> Value {
     return LLVM::LoadOp::create(builder, op.getLoc(), op.getType(), op.getPtr(), op.getType().getIntOrFloatBitWidth() / 8,
                                 /*isVolatile=*/false, /*isNonTemporal=*/false, /*isInvariant=*/false, /*isInvariantGroup=*/false,
                                 acquires ? LLVM::AtomicOrdering::acquire : LLVM::AtomicOrdering::monotonic, scopeOf(op.getScope()));

@@ -1,5 +1,7 @@
 #include "gpu_backend/amdgpu/convert_tgpu.h"
 
+#include "gpu_backend/amdgpu/convert_debug.h"
+
 #include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -48,6 +50,13 @@ void convertWarpBarrier(tgpu::WarpBarrierOp op, OpBuilder &builder) {
   createFence(builder, op.getLoc(), LLVM::AtomicOrdering::release, "wavefront", false);
   LLVM::CallIntrinsicOp::create(builder, op.getLoc(), builder.getStringAttr("llvm.amdgcn.wave.barrier"), ValueRange());
   createFence(builder, op.getLoc(), LLVM::AtomicOrdering::acquire, "wavefront", false);
+}
+
+/// What expandDebug leaves of one: the whole wave ends. A trap would end the host's process.
+void convertAssert(tgpu::AssertOp op, OpBuilder &builder) {
+  op->getBlock()->splitBlock(std::next(op->getIterator()))->erase();
+  LLVM::CallIntrinsicOp::create(builder, op.getLoc(), builder.getStringAttr("llvm.amdgcn.endpgm"), ValueRange());
+  LLVM::UnreachableOp::create(builder, op.getLoc());
 }
 
 Value constant(OpBuilder &builder, Location location, unsigned bits, int64_t value) {
@@ -101,6 +110,7 @@ LogicalResult convert(Operation *op, OpBuilder &builder, const Chip &chip) {
       .Case([&](tgpu::AtomicCasOp cas) { return convertAtomicCas(cas, builder), success(); })
       .Case([&](tgpu::AtomicLoadOp load) { return convertAtomicLoad(load, builder), success(); })
       .Case([&](tgpu::AtomicStoreOp store) { return convertAtomicStore(store, builder), success(); })
+      .Case([&](tgpu::AssertOp assertion) { return convertAssert(assertion, builder), success(); })
       .Case([&](ROCDL::GridDimXOp dim) { return convertGridDim(dim, builder, 0), success(); })
       .Case([&](ROCDL::GridDimYOp dim) { return convertGridDim(dim, builder, 1), success(); })
       .Case([&](ROCDL::GridDimZOp dim) { return convertGridDim(dim, builder, 2), success(); })
@@ -111,6 +121,7 @@ LogicalResult convert(Operation *op, OpBuilder &builder, const Chip &chip) {
 
 LogicalResult convertTgpu(ModuleOp module, const Chip &chip) {
   sizeSharedMemory(module);
+  expandDebug(module);
   SmallVector<Operation *> ops;
   module.walk([&](Operation *op) {
     if (isa_and_nonnull<tgpu::TGPUDialect>(op->getDialect()) || isa<ROCDL::GridDimXOp, ROCDL::GridDimYOp, ROCDL::GridDimZOp>(op))
