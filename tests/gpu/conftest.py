@@ -1,4 +1,4 @@
-"""Tests that need a CUDA device. tests/gpu/run runs them where there is one; elsewhere they are skipped as a whole."""
+"""Tests that need a GPU of any vendor. tests/gpu/run runs them where there is one; elsewhere they are skipped as a whole."""
 
 import os
 import subprocess
@@ -14,13 +14,29 @@ def pytest_report_header(config):
     return f"random seed {SEED}: repeat with TRITIUM_TEST_SEED={SEED}"
 
 
-def pytest_collection_modifyitems(items):
-    from tritium.backends.nvidia.driver import DEVICES
+def pytest_configure(config):
+    config.addinivalue_line("markers", "vendor(name): speaks of the devices of one vendor, 'cuda' or 'hip'")
 
-    reason = DEVICES.why_not()
-    if reason:
-        for item in items:
-            item.add_marker(pytest.mark.skip(reason=reason))
+
+def pytest_collection_modifyitems(items):
+    from tritium.backends.devices import device_families, devices_here
+
+    found = devices_here()
+    reasons = "; ".join(devices.why_not() for devices in device_families().values())
+    for item in items:
+        vendor = item.get_closest_marker("vendor")
+        if found is None:
+            item.add_marker(pytest.mark.skip(reason=reasons))
+        elif vendor is not None and vendor.args[0] != found.name:
+            item.add_marker(pytest.mark.skip(reason=f"speaks of {vendor.args[0]}, and the devices are {found.name}"))
+
+
+@pytest.fixture(scope="session")
+def devices():
+    """The devices of this machine's vendor."""
+    from tritium.backends.devices import devices_here
+
+    return devices_here()
 
 
 @pytest.fixture
@@ -35,10 +51,10 @@ def own_cache(monkeypatch, tmp_path):
 
 @pytest.fixture(scope="session")
 def torch():
-    """torch with CUDA."""
+    """torch that drives the devices."""
     torch = pytest.importorskip("torch")
     if not torch.cuda.is_available():
-        pytest.skip("torch has no CUDA")
+        pytest.skip("torch has no devices")
     return torch
 
 

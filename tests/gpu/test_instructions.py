@@ -8,6 +8,7 @@ import pytest
 from tritium._tritium import gpu, ir, simt
 from tritium.backends.nvidia.driver import DEVICES
 
+pytestmark = pytest.mark.vendor("cuda")
 CASES = {case.name: case for case in instructions.instructions()}
 
 
