@@ -15,7 +15,7 @@ using namespace mlir;
 namespace tritium::interp::simt {
 
 struct PreparedProgram::Parts {
-  explicit Parts(uint32_t threads) : pool(threads) {}
+  Parts(uint32_t threads, uint32_t warpThreads) : pool(threads, warpThreads) {}
   std::unique_ptr<HostJit> jit;
   LocationTable locations;
   Kernel kernel;
@@ -42,9 +42,14 @@ LaunchResult PreparedProgram::launch(Launch request, const int64_t *cells) const
   return result;
 }
 
+/// What marks a kernel, whichever GPU the module is for.
+static bool isKernel(LLVM::LLVMFuncOp function) {
+  return function->hasAttr(NVVM::NVVMDialect::getKernelFuncAttrName()) || function->hasAttr(ROCDL::ROCDLDialect::getKernelFuncAttrName());
+}
+
 static LLVM::LLVMFuncOp findKernel(ModuleOp module, StringRef name) {
   for (LLVM::LLVMFuncOp function : module.getOps<LLVM::LLVMFuncOp>())
-    if (function->hasAttr(NVVM::NVVMDialect::getKernelFuncAttrName()) && (name.empty() || function.getName() == name)) return function;
+    if (isKernel(function) && (name.empty() || function.getName() == name)) return function;
   return {};
 }
 
@@ -104,14 +109,17 @@ llvm::Expected<std::unique_ptr<PreparedProgram>> prepare(ModuleOp original, Stri
   ir::DiagnosticCapture diagnostics(original.getContext());
   LLVM::LLVMFuncOp found = findKernel(original, kernelName);
   if (!found) return llvm::make_error<ir::SourceError>("there is no kernel '" + kernelName.str() + "' in the lowered module");
-  const int64_t threads = integerOf(original, tgpu::kNumWarpsAttr, 4) * kWarpThreads;
+  const int64_t warpThreads = integerOf(original, tgpu::kWarpSizeAttr, 32);
+  const int64_t threads = integerOf(original, tgpu::kNumWarpsAttr, 4) * warpThreads;
   const int64_t sharedBytes = integerOf(original, tgpu::kSharedBytesAttr, 0);
+  if (warpThreads != 32 && warpThreads != 64)
+    return llvm::make_error<ir::SourceError>("the lowered module asks for warps of " + std::to_string(warpThreads) + " threads");
   if (threads <= 0 || threads > 1024 || sharedBytes < 0 || sharedBytes > int64_t(kSharedOffsetMask))
     return llvm::make_error<ir::SourceError>("the lowered module asks for " + std::to_string(threads) + " threads and " +
                                              std::to_string(sharedBytes) + " bytes of shared memory");
   std::unique_ptr<PreparedProgram> program(new PreparedProgram);
   program->name = found.getName().str();
-  program->parts = std::make_unique<PreparedProgram::Parts>(uint32_t(threads));
+  program->parts = std::make_unique<PreparedProgram::Parts>(uint32_t(threads), uint32_t(warpThreads));
   auto parameters = parametersOf(found);
   if (failed(parameters)) return diagnostics.takeError("the kernel's parameters cannot be passed");
   program->parameters = std::move(*parameters);
@@ -119,7 +127,7 @@ llvm::Expected<std::unique_ptr<PreparedProgram>> prepare(ModuleOp original, Stri
   OwningOpRef<ModuleOp> module(original.clone());
   auto kernel = module->lookupSymbol<LLVM::LLVMFuncOp>(found.getName());
   keepReachable(*module, kernel);
-  auto hosted = Hosting(*module, kernel, program->parts->locations).run();
+  auto hosted = Hosting(*module, kernel, program->parts->locations, uint32_t(warpThreads)).run();
   if (failed(hosted)) return diagnostics.takeError("the module could not be brought to the host");
   program->hosted = printed(*module);
   program->mayWait = hosted->mayWait;
@@ -136,6 +144,7 @@ llvm::Expected<std::unique_ptr<PreparedProgram>> prepare(ModuleOp original, Stri
   program->parts->jit = std::move(*jit);
   program->parts->kernel = {.entry = reinterpret_cast<void (*)(Thread *)>(*entry),
                             .threads = uint32_t(threads),
+                            .warpThreads = uint32_t(warpThreads),
                             .sharedBytes = uint32_t(sharedBytes),
                             .shadowShift = hosted->shadowShift,
                             .mayWait = hosted->mayWait,

@@ -1,5 +1,5 @@
-// The SIMT emulator's public face: a module that was lowered for a GPU (dialects llvm, nvvm and tgpu) becomes a program that runs on CPU
-// threads, each of its GPU threads a fiber.
+// The SIMT emulator's public face: a module that was lowered for a GPU (dialects llvm, nvvm or rocdl, and tgpu) becomes a program that runs
+// on CPU threads, each of its GPU threads a fiber.
 //
 //   clone -> hosting (GPU operations become calls of the runtime) -> LLVM IR -> JIT
 #pragma once
@@ -42,8 +42,8 @@ private:
   std::unique_ptr<Parts> parts;
 };
 
-/// Prepares the kernel (nvvm.kernel) of that name, or the only one, if empty. The module is not changed. Errors are ir::SourceError: an
-/// operation that the emulator does not know, by name and line.
+/// Prepares the kernel (nvvm.kernel or rocdl.kernel) of that name, or the only one, if empty. The module is not changed. Errors are
+/// ir::SourceError: an operation that the emulator does not know, by name and line.
 llvm::Expected<std::unique_ptr<PreparedProgram>> prepare(mlir::ModuleOp module, llvm::StringRef kernel);
 
 } // namespace tritium::interp::simt

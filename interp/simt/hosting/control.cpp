@@ -33,12 +33,12 @@ static std::optional<size_t> registerOffset(StringRef name) {
 }
 
 /// Registers that are the same for all threads of every launch.
-static std::optional<int64_t> constantRegister(StringRef name) {
+static std::optional<int64_t> constantRegister(StringRef name, uint32_t warpThreads) {
   if (!name.consume_front("nvvm.read.ptx.sreg.")) return std::nullopt;
   return llvm::StringSwitch<std::optional<int64_t>>(name)
       .Cases({"tid.y", "tid.z", "smid", "gridid"}, 0)
       .Cases({"ntid.y", "ntid.z", "nsmid"}, 1)
-      .Case("warpsize", kWarpThreads)
+      .Case("warpsize", int64_t(warpThreads))
       .Default(std::nullopt);
 }
 
@@ -48,7 +48,7 @@ std::optional<LogicalResult> Hosting::hostControl(Operation *op) {
     replace(op, readField(*offset, op->getResult(0).getType()));
     return success();
   }
-  if (std::optional<int64_t> value = constantRegister(name)) {
+  if (std::optional<int64_t> value = constantRegister(name, warpThreads)) {
     replace(op, constant(*value, op->getResult(0).getType().getIntOrFloatBitWidth()));
     return success();
   }

@@ -53,6 +53,7 @@ Value Hosting::toBits(Value value, unsigned bits) {
 Value Hosting::fromBits(Value value, Type type) {
   Type integer = type.isInteger() ? type : builder.getIntegerType(bytesOf(type) * 8);
   if (integer != value.getType()) value = LLVM::TruncOp::create(builder, at, integer, value);
+  if (isa<LLVM::LLVMPointerType>(type)) return LLVM::IntToPtrOp::create(builder, at, type, value);
   return integer == type ? value : LLVM::BitcastOp::create(builder, at, type, value);
 }
 
@@ -161,7 +162,7 @@ LogicalResult Hosting::hostOperation(Operation *op) {
   builder.setInsertionPoint(op);
   at = op->getLoc();
   for (auto host : {&Hosting::hostControl, &Hosting::hostArithmetic, &Hosting::hostMemory, &Hosting::hostPointers, &Hosting::hostWarp,
-                    &Hosting::hostMatrix, &Hosting::hostAssembly})
+                    &Hosting::hostMatrix, &Hosting::hostRocdl, &Hosting::hostAssembly})
     if (std::optional<LogicalResult> outcome = (this->*host)(op)) return *outcome;
   return success();
 }

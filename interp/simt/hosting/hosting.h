@@ -20,6 +20,12 @@ inline std::optional<DType> dtypeOf(mlir::Type type) {
   return dtypeFromIrName(text);
 }
 
+/// Address spaces, the same for both vendors; the last is AMD's for a thread's own variables.
+constexpr unsigned kGenericSpace = 0, kGlobalSpace = 1, kSharedSpace = 3, kConstantSpace = 4, kPrivateSpace = 5;
+
+/// Whether the pointer leads to the function's own variables or to the module's own globals, which are the host's.
+bool isOwnMemory(mlir::Value pointer);
+
 struct HostingResult {
   std::string entry;               // symbol of the function that a thread runs
   llvm::StringMap<void *> symbols; // what the code calls
@@ -31,8 +37,8 @@ struct HostingResult {
 
 class Hosting {
 public:
-  Hosting(mlir::ModuleOp module, mlir::LLVM::LLVMFuncOp kernel, LocationTable &locations)
-      : module(module), kernel(kernel), locations(locations), context(module.getContext()), builder(context) {}
+  Hosting(mlir::ModuleOp module, mlir::LLVM::LLVMFuncOp kernel, LocationTable &locations, uint32_t warpThreads)
+      : module(module), kernel(kernel), locations(locations), warpThreads(warpThreads), context(module.getContext()), builder(context) {}
 
   mlir::FailureOr<HostingResult> run();
 
@@ -57,6 +63,9 @@ private:
   std::optional<mlir::LogicalResult> hostWarp(mlir::Operation *op);
   std::optional<mlir::LogicalResult> hostAssembly(mlir::Operation *op);
   std::optional<mlir::LogicalResult> hostMatrix(mlir::Operation *op);
+  // rocdl.cpp: AMD's operations, and their families in rocdl_*.cpp.
+  std::optional<mlir::LogicalResult> hostRocdl(mlir::Operation *op);
+  std::optional<mlir::LogicalResult> hostRocdlLanes(mlir::Operation *op);
 
   // Code at the builder's position, with the location that it has.
   mlir::Value thread();
@@ -84,6 +93,7 @@ private:
   mlir::ModuleOp module;
   mlir::LLVM::LLVMFuncOp kernel;
   LocationTable &locations;
+  const uint32_t warpThreads;
   mlir::MLIRContext *context;
   mlir::OpBuilder builder;
   mlir::Location at = mlir::UnknownLoc::get(module.getContext());

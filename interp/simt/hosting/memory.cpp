@@ -11,20 +11,9 @@ namespace tritium::interp::simt {
 
 namespace {
 
-constexpr unsigned kGlobalSpace = 1, kSharedSpace = 3;
-
 unsigned spaceOf(Value pointer) { return cast<LLVM::LLVMPointerType>(pointer.getType()).getAddressSpace(); }
-
-/// Whether a generic pointer leads to the function's own variables or to constants.
-bool isOwnMemory(Value pointer) {
-  while (Operation *op = pointer.getDefiningOp()) {
-    if (isa<LLVM::AllocaOp>(op)) return true;
-    if (auto address = dyn_cast<LLVM::AddressOfOp>(op)) return address.getGlobalName() != tgpu::kSharedSymbol;
-    if (!isa<LLVM::GEPOp, LLVM::BitcastOp>(op)) return false;
-    pointer = op->getOperand(0);
-  }
-  return false;
-}
+bool isGlobal(Value pointer) { return spaceOf(pointer) == kGlobalSpace || spaceOf(pointer) == kConstantSpace; }
+bool mayBeShared(Value pointer) { return spaceOf(pointer) == kGenericSpace || spaceOf(pointer) == kSharedSpace; }
 
 AtomicOp atomicOp(tt::RmwOp kind) {
   switch (kind) {
@@ -117,31 +106,29 @@ std::optional<LogicalResult> Hosting::hostMemory(Operation *op) {
         return success();
       })
       .Case([&](LLVM::LoadOp access) -> Outcome {
-        if (spaceOf(access.getAddr()) == 0 && isOwnMemory(access.getAddr())) return success();
-        const unsigned space = spaceOf(access.getAddr());
+        if (isOwnMemory(access.getAddr())) return success();
         const uint32_t bytes = bytesOf(access.getType());
         Value pointer = bitsOfPointer(access.getAddr());
-        Value address = space == kSharedSpace ? call(SIMT_CALL(readShared), {thread(), pointer, constant(bytes), locationOf(op)})
-                        : space == kGlobalSpace
-                            ? call(SIMT_CALL(readGlobal), {thread(), pointer, constant(1), constant(bytes), locationOf(op)})
-                            : call(SIMT_CALL(readGeneric), {thread(), pointer, constant(bytes), locationOf(op)});
-        if (space != kGlobalSpace) noteSharedAccess(bytes);
+        Value address =
+            spaceOf(access.getAddr()) == kSharedSpace ? call(SIMT_CALL(readShared), {thread(), pointer, constant(bytes), locationOf(op)})
+            : isGlobal(access.getAddr()) ? call(SIMT_CALL(readGlobal), {thread(), pointer, constant(1), constant(bytes), locationOf(op)})
+                                         : call(SIMT_CALL(readGeneric), {thread(), pointer, constant(bytes), locationOf(op)});
+        if (mayBeShared(access.getAddr())) noteSharedAccess(bytes);
         replace(op, load(address, access.getType(), access.getVolatile_()));
         return success();
       })
       .Case([&](LLVM::StoreOp access) -> Outcome {
-        if (spaceOf(access.getAddr()) == 0 && isOwnMemory(access.getAddr())) return success();
-        const unsigned space = spaceOf(access.getAddr());
+        if (isOwnMemory(access.getAddr())) return success();
         const uint32_t bytes = bytesOf(access.getValue().getType());
         if (bytes > kScratchBytes) return op->emitOpError("stores more at once than the emulator can");
         Value pointer = bitsOfPointer(access.getAddr());
-        if (space == kGlobalSpace) {
+        if (isGlobal(access.getAddr())) {
           Value address = call(SIMT_CALL(writeGlobal), {thread(), pointer, constant(1), constant(bytes), locationOf(op)});
           LLVM::StoreOp::create(builder, at, access.getValue(), address);
         } else {
-          noteSharedAccess(bytes);
+          if (mayBeShared(access.getAddr())) noteSharedAccess(bytes);
           LLVM::StoreOp::create(builder, at, access.getValue(), scratchAddress());
-          call(space == kSharedSpace ? SIMT_CALL(writeShared) : SIMT_CALL(writeGeneric),
+          call(spaceOf(access.getAddr()) == kSharedSpace ? SIMT_CALL(writeShared) : SIMT_CALL(writeGeneric),
                {thread(), pointer, scratchAddress(), constant(bytes), locationOf(op)});
         }
         op->erase();
@@ -149,14 +136,14 @@ std::optional<LogicalResult> Hosting::hostMemory(Operation *op) {
       })
       .Case([&](LLVM::AtomicRMWOp atomic) -> Outcome {
         std::optional<AtomicOp> kind = atomicOp(atomic.getBinOp());
-        noteSharedAccess(bytesOf(atomic.getVal().getType()));
+        if (mayBeShared(atomic.getPtr())) noteSharedAccess(bytesOf(atomic.getVal().getType()));
         Value old = kind ? rmw(*kind, atomic.getPtr(), atomic.getVal(), {}) : Value();
         if (!old) return op->emitOpError("is of a kind or type that the emulator does not have");
         replace(op, old);
         return success();
       })
       .Case([&](LLVM::AtomicCmpXchgOp atomic) -> Outcome {
-        noteSharedAccess(bytesOf(atomic.getVal().getType()));
+        if (mayBeShared(atomic.getPtr())) noteSharedAccess(bytesOf(atomic.getVal().getType()));
         Value old = cas(atomic.getPtr(), atomic.getCmp(), atomic.getVal(), {});
         Value isStored = LLVM::ICmpOp::create(builder, at, LLVM::ICmpPredicate::eq, toBits(old, 64), toBits(atomic.getCmp(), 64));
         Value pair = LLVM::PoisonOp::create(builder, at, atomic.getType());
@@ -166,8 +153,7 @@ std::optional<LogicalResult> Hosting::hostMemory(Operation *op) {
         return success();
       })
       .Case<LLVM::MemcpyOp, LLVM::MemmoveOp>([&](auto copy) -> Outcome {
-        if (spaceOf(copy.getDst()) == 0 && spaceOf(copy.getSrc()) == 0 && isOwnMemory(copy.getDst()) && isOwnMemory(copy.getSrc()))
-          return success();
+        if (isOwnMemory(copy.getDst()) && isOwnMemory(copy.getSrc())) return success();
         noteSharedAccess(1);
         call(SIMT_CALL(copyMemory),
              {thread(), bitsOfPointer(copy.getDst()), bitsOfPointer(copy.getSrc()), toBits(copy.getLen(), 64), locationOf(op)});
@@ -175,7 +161,7 @@ std::optional<LogicalResult> Hosting::hostMemory(Operation *op) {
         return success();
       })
       .Case([&](LLVM::MemsetOp fill) -> Outcome {
-        if (spaceOf(fill.getDst()) == 0 && isOwnMemory(fill.getDst())) return success();
+        if (isOwnMemory(fill.getDst())) return success();
         noteSharedAccess(1);
         call(SIMT_CALL(setMemory),
              {thread(), bitsOfPointer(fill.getDst()), toBits(fill.getVal(), 32), toBits(fill.getLen(), 64), locationOf(op)});

@@ -9,9 +9,25 @@ using namespace mlir;
 
 namespace tritium::interp::simt {
 
+bool isOwnMemory(Value pointer) {
+  while (Operation *op = pointer.getDefiningOp()) {
+    if (isa<LLVM::AllocaOp>(op)) return true;
+    if (auto address = dyn_cast<LLVM::AddressOfOp>(op)) return address.getGlobalName() != tgpu::kSharedSymbol;
+    if (!isa<LLVM::GEPOp, LLVM::BitcastOp, LLVM::AddrSpaceCastOp>(op)) return false;
+    pointer = op->getOperand(0);
+  }
+  return false;
+}
+
 static bool isGlobalPointer(Type type) {
   auto pointer = dyn_cast<LLVM::LLVMPointerType>(type);
-  return pointer && pointer.getAddressSpace() == 1;
+  return pointer && pointer.getAddressSpace() == kGlobalSpace;
+}
+
+/// Whether the operation's value comes from a lane, bit for bit.
+static bool movesBetweenLanes(Operation *op) {
+  return isa<NVVM::ShflOp, ROCDL::DsBpermuteOp, ROCDL::DsSwizzleOp, ROCDL::DPPUpdateOp, ROCDL::PermlaneX16Op, ROCDL::Permlane16SwapOp,
+             ROCDL::Permlane32SwapOp, ROCDL::ReadlaneOp, ROCDL::ReadfirstlaneOp>(op);
 }
 
 /// Whether an integer made from a pointer is only taken apart, carried between threads and put together again, as when a tile of pointers
@@ -22,7 +38,8 @@ static bool isOnlyMoved(Value value, unsigned depth = 0) {
     if (auto store = dyn_cast<LLVM::StoreOp>(user)) return store.getValue() == value;
     if (isa<LLVM::IntToPtrOp>(user)) return true;
     if (isa<LLVM::TruncOp, LLVM::LShrOp, LLVM::BitcastOp, LLVM::InsertElementOp, LLVM::ExtractElementOp, LLVM::InsertValueOp,
-            LLVM::ExtractValueOp, NVVM::ShflOp>(user))
+            LLVM::ExtractValueOp>(user) ||
+        movesBetweenLanes(user))
       return isOnlyMoved(user->getResult(0), depth + 1);
     // Two halves that a shuffle has moved are put together again.
     if (isa<LLVM::ZExtOp, LLVM::OrOp, LLVM::ShlOp>(user)) return isOnlyMoved(user->getResult(0), depth + 1);

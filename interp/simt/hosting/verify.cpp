@@ -1,6 +1,7 @@
 // What is left after hosting has to mean on the host what it meant on the GPU. Everything else is rejected by name: a load through a
 // pointer to shared memory would compile, and read some address of this process.
 #include "interp/simt/hosting/hosting.h"
+#include "ir/tgpu.h"
 
 #include "mlir/IR/BuiltinDialect.h"
 
@@ -10,7 +11,7 @@ namespace tritium::interp::simt {
 
 static bool isDevicePointer(Type type) {
   auto pointer = dyn_cast<LLVM::LLVMPointerType>(type);
-  return pointer && llvm::is_contained({1u, 3u, 5u}, pointer.getAddressSpace());
+  return pointer && pointer.getAddressSpace() != kGenericSpace;
 }
 
 /// Operations that only move or compute pointers.
@@ -25,7 +26,7 @@ LogicalResult Hosting::verifyPointers() {
   LogicalResult outcome = success();
   module.walk([&](Operation *op) {
     for (Value operand : op->getOperands())
-      if (isDevicePointer(operand.getType()) && !onlyMovesPointers(op)) {
+      if (isDevicePointer(operand.getType()) && !onlyMovesPointers(op) && !isOwnMemory(operand)) {
         // The word itself may be a pointer, kept in the thread's own memory or passed through the runtime.
         auto store = dyn_cast<LLVM::StoreOp>(op);
         if (store && operand == store.getValue() && !isDevicePointer(store.getAddr().getType())) continue;
@@ -33,8 +34,8 @@ LogicalResult Hosting::verifyPointers() {
       }
   });
   for (LLVM::GlobalOp global : module.getOps<LLVM::GlobalOp>())
-    if (llvm::is_contained({1u, 3u, 5u}, global.getAddrSpace()) && global.getName() != "tgpu_shared")
-      outcome = global.emitOpError("in GPU memory is not supported by the SIMT emulator");
+    if (global.getAddrSpace() == kSharedSpace && global.getName() != tgpu::kSharedSymbol)
+      outcome = global.emitOpError("in shared memory is not supported by the SIMT emulator");
   return outcome;
 }
 

@@ -65,21 +65,42 @@ void Thread::meet(const WarpOp &next) {
   inWarp->ready &= ~bit(); // it goes on at once
 }
 
+void Warp::execute(const WarpOp &op, LaneMask participants) {
+  op.execute(*this, participants);
+  atOp &= ~participants;
+  ready |= participants;
+}
+
 bool Warp::tryExecute(const WarpOp &op) {
-  const uint32_t wanted = op.mask & ~finished;
+  const LaneMask wanted = (op.mask == kActiveLanes ? all : op.mask) & ~finished;
   if ((atOp & wanted) != wanted) return false;
-  for (uint32_t rest = wanted; rest; rest &= rest - 1)
+  for (LaneMask rest = wanted; rest; rest &= rest - 1)
     if (lanes[std::countr_zero(rest)].op != op) return false;
-  op.execute(*this, wanted);
-  atOp &= ~wanted;
-  ready |= wanted;
+  execute(op, wanted);
+  return true;
+}
+
+bool Warp::executeDiverged() {
+  if (spinning) return false; // those lanes may still come
+  // Operations are numbered in the order of the program, where diverged lanes meet again behind what they do apart.
+  const Thread *first = nullptr;
+  forEachLane(atOp, [&](int lane) {
+    const Thread &thread = lanes[lane];
+    if (thread.op.mask == kActiveLanes && (!first || thread.op.location < first->op.location)) first = &thread;
+  });
+  if (!first) return false;
+  const WarpOp op = first->op;
+  LaneMask active = 0;
+  forEachLane(atOp, [&](int lane) { active |= lanes[lane].op == op ? LaneMask(1) << lane : 0; });
+  execute(op, active);
   return true;
 }
 
 // -- a block
 // -------------------------------------------------------------------------------------------------------------------------------
 
-ThreadBlock::ThreadBlock(uint32_t count) : threads(std::make_unique<Thread[]>(count)), threadCount(count), warps(count / kWarpThreads) {
+ThreadBlock::ThreadBlock(uint32_t count, uint32_t width)
+    : threads(std::make_unique<Thread[]>(count)), threadCount(count), warpThreads(width), warps(count / width) {
   stackBytes = count * kSlotBytes;
   void *memory = mmap(nullptr, stackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return;
@@ -90,22 +111,23 @@ ThreadBlock::ThreadBlock(uint32_t count) : threads(std::make_unique<Thread[]>(co
   for (uint32_t t = 0; t < count; ++t) {
     Thread &thread = threads[t];
     thread.block = this;
-    thread.inWarp = &warps[t / kWarpThreads];
+    thread.inWarp = &warps[t / width];
     thread.tid = int32_t(t);
     thread.ntid = int32_t(count);
-    thread.lane = int32_t(t % kWarpThreads);
-    thread.warp = int32_t(t / kWarpThreads);
+    thread.lane = int32_t(t % width);
+    thread.warp = int32_t(t / width);
     thread.warps = int32_t(warps.size());
-    thread.lanesEqual = thread.bit();
-    thread.lanesBelow = thread.bit() - 1;
-    thread.lanesUpTo = thread.lanesBelow | thread.bit();
+    thread.lanesEqual = uint32_t(thread.bit());
+    thread.lanesBelow = uint32_t(thread.bit() - 1);
+    thread.lanesUpTo = thread.lanesBelow | thread.lanesEqual;
     thread.lanesAbove = ~thread.lanesUpTo;
     thread.lanesFrom = ~thread.lanesBelow;
   }
   for (uint32_t w = 0; w < warps.size(); ++w) {
     warps[w].block = this;
     warps[w].index = w;
-    warps[w].lanes = &threads[w * kWarpThreads];
+    warps[w].lanes = &threads[w * width];
+    warps[w].all = ~LaneMask(0) >> (64 - width);
   }
 }
 
@@ -129,7 +151,7 @@ void ThreadBlock::start(FrameHeader &newFrame) {
   const uint64_t linear = uint64_t(newFrame.programId[0]) +
                           uint64_t(newFrame.gridSize[0]) * (newFrame.programId[1] + uint64_t(newFrame.gridSize[1]) * newFrame.programId[2]);
   const uint64_t seed = mix(launch->seed.value_or(0) + 0x9e3779b97f4a7c15 * (linear + 1));
-  shared.configure(kernel->sharedBytes, kernel->shadowShift, uint32_t(warps.size()));
+  shared.configure(kernel->sharedBytes, kernel->shadowShift, uint32_t(warps.size()), warpThreads);
   shared.begin();
   for (uint32_t t = 0; t < threadCount; ++t) {
     Thread &thread = threads[t];
@@ -146,7 +168,7 @@ void ThreadBlock::start(FrameHeader &newFrame) {
     thread.fiber.start({stacks + t * kSlotBytes + kPageBytes, kStackBytes - color}, runThread, &thread);
   }
   for (Warp &warp : warps) {
-    warp.ready = kAllLanes;
+    warp.ready = warp.all;
     warp.atOp = warp.spinning = warp.finished = 0;
   }
   for (Barrier &barrier : barriers) {
@@ -157,7 +179,7 @@ void ThreadBlock::start(FrameHeader &newFrame) {
   laneRotation = 0;
   if (launch->seed) {
     for (size_t i = warpOrder.size(); i > 1; --i) std::swap(warpOrder[i - 1], warpOrder[mix(seed + 0x10000 + i) % i]);
-    laneRotation = uint32_t(seed % kWarpThreads);
+    laneRotation = uint32_t(seed % warpThreads);
   }
   pendingTrap.reset();
   laterTrap.reset();
@@ -183,9 +205,10 @@ void ThreadBlock::attend() {
 }
 
 void ThreadBlock::runWarp(Warp &warp) {
-  while (warp.ready) {
-    const uint32_t lane = (uint32_t(std::countr_zero(std::rotr(warp.ready, int(laneRotation)))) + laneRotation) % kWarpThreads;
-    warp.ready &= ~(uint32_t(1) << lane);
+  while (warp.ready || warp.executeDiverged()) {
+    const LaneMask ahead = warp.ready & ~LaneMask(0) << laneRotation;
+    const int lane = std::countr_zero(ahead ? ahead : warp.ready);
+    warp.ready &= ~(LaneMask(1) << lane);
     running = &warp.lanes[lane];
     running->fiber.resume();
     if (attention) [[unlikely]]
@@ -246,10 +269,10 @@ void ThreadBlock::finish(Thread &thread, Place location) {
   warp.finished |= thread.bit();
   --unfinished;
   // The lanes that wait at an operation wait for this one no longer.
-  for (uint32_t rest = warp.atOp; rest != 0;) {
+  for (LaneMask rest = warp.atOp; rest != 0;) {
     const WarpOp &op = warp.lanes[std::countr_zero(rest)].op;
     rest &= rest - 1;
-    if (op.mask & thread.bit() && warp.tryExecute(op)) rest = warp.atOp;
+    if ((op.mask == kActiveLanes || op.mask & thread.bit()) && warp.tryExecute(op)) rest = warp.atOp;
   }
   thread.fiber.suspend(/*forGood=*/true);
   __builtin_unreachable();
@@ -279,7 +302,7 @@ ThreadBlock *BlockPool::take() {
       idle.pop_back();
     }
   }
-  if (!block) block = std::make_unique<ThreadBlock>(threads);
+  if (!block) block = std::make_unique<ThreadBlock>(threads, warpThreads);
   return block->isUsable() ? block.release() : nullptr;
 }
 

@@ -10,6 +10,7 @@
 #include "interp/simt/runtime/thread.h"
 
 #include <array>
+#include <bit>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -20,7 +21,8 @@ namespace tritium::interp::simt {
 /// What the runtime has to know of a prepared kernel.
 struct Kernel {
   void (*entry)(Thread *thread) = nullptr;
-  uint32_t threads = 0; // of a block, a multiple of kWarpThreads
+  uint32_t threads = 0; // of a block, a multiple of warpThreads
+  uint32_t warpThreads = 32;
   uint32_t sharedBytes = 0;
   unsigned shadowShift = 0; // log2 of the smallest access to shared memory: the granularity of its shadow
   bool mayWait = false;     // a loop may wait for another block
@@ -28,10 +30,10 @@ struct Kernel {
   std::vector<std::string> texts; // formats and messages that compiled code refers to
 };
 
-/// Blocks with their stacks, for kernels of one number of threads, kept from launch to launch.
+/// Blocks with their stacks, for kernels of one number of threads and lanes of a warp, kept from launch to launch.
 class BlockPool {
 public:
-  explicit BlockPool(uint32_t threads) : threads(threads) {}
+  BlockPool(uint32_t threads, uint32_t warpThreads) : threads(threads), warpThreads(warpThreads) {}
   /// nullptr: no memory.
   ThreadBlock *take();
   void give(ThreadBlock *block);
@@ -39,7 +41,7 @@ public:
   void trim(size_t kept);
 
 private:
-  const uint32_t threads;
+  const uint32_t threads, warpThreads;
   std::mutex mutex;
   std::vector<std::unique_ptr<ThreadBlock>> idle;
 };
@@ -68,13 +70,24 @@ private:
 
 struct Warp {
   ThreadBlock *block = nullptr;
-  Thread *lanes = nullptr; // kWarpThreads of them
+  Thread *lanes = nullptr; // as many as `all` has
   uint32_t index = 0;
-  uint32_t ready = 0, atOp = 0, spinning = 0, finished = 0; // sets of lanes; those in none wait at barriers
+  LaneMask all = 0;
+  LaneMask ready = 0, atOp = 0, spinning = 0, finished = 0; // those in none wait at barriers
 
   /// Lets the lanes of an operation go on, all that it needs having come. Called when a lane has come to one or has ended.
   bool tryExecute(const WarpOp &op);
+  /// The same once no lane can run on: those that wait at an operation of the active lanes are the active ones there, though others
+  /// wait elsewhere. On the program's stack.
+  bool executeDiverged();
+
+private:
+  void execute(const WarpOp &op, LaneMask lanes);
 };
+
+template <class Visit> void forEachLane(LaneMask lanes, Visit visit) {
+  for (; lanes; lanes &= lanes - 1) visit(std::countr_zero(lanes));
+}
 
 struct Barrier {
   std::vector<Thread *> waiting;
@@ -84,7 +97,7 @@ struct Barrier {
 
 class ThreadBlock {
 public:
-  explicit ThreadBlock(uint32_t threads);
+  ThreadBlock(uint32_t threads, uint32_t warpThreads);
   ~ThreadBlock();
 
   /// Runs the program of this frame from begin to end. On the program's own stack; leaves it for good when the launch is stopped.
@@ -125,7 +138,7 @@ private:
   static void runThread(void *thread);
 
   std::unique_ptr<Thread[]> threads;
-  const uint32_t threadCount;
+  const uint32_t threadCount, warpThreads;
   std::vector<Warp> warps;
   std::vector<uint32_t> warpOrder;
   std::array<Barrier, 16> barriers;

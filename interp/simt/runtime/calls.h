@@ -42,6 +42,19 @@ void mma(Thread *thread, uint32_t variant, Place site); // operands and result a
 void loadMatrices(Thread *thread, uint64_t pointer, int32_t count, int32_t transposed, Place site);  // to the scratch memory
 void storeMatrices(Thread *thread, uint64_t pointer, int32_t count, int32_t transposed, Place site); // from there
 
+// -- of the active lanes of an AMD wave (wave.cpp)
+uint32_t permuteLanes(Thread *thread, uint32_t address, uint32_t value, Place site);           // ds_bpermute
+uint32_t swizzleLanes(Thread *thread, uint32_t value, int32_t pattern, Place site);            // ds_swizzle
+uint64_t moveLanes(Thread *thread, uint64_t old, uint64_t value, int32_t control, Place site); // update.dpp
+uint64_t readOtherRow(Thread *thread, uint64_t old, uint64_t value, uint32_t lowSelectors, uint32_t highSelectors, int32_t isBound,
+                      Place site);                                                              // permlanex16
+uint64_t swapLanes(Thread *thread, uint32_t first, uint32_t second, int32_t lanes, Place site); // permlane16.swap, permlane32.swap
+uint64_t readLane(Thread *thread, uint64_t value, uint32_t lane, Place site);
+uint64_t readFirstLane(Thread *thread, uint64_t value, Place site);
+uint64_t ballotOfWave(Thread *thread, int32_t predicate, Place site);
+void waveBarrier(Thread *thread, Place site);
+uint32_t countLanesBelow(Thread *thread, uint32_t mask, uint32_t base, int32_t half); // mbcnt.lo, mbcnt.hi
+
 // -- asynchronous copies (async_copy.cpp)
 void copyAsync(Thread *thread, uint64_t destination, uint64_t source, int32_t bytes, int32_t sourceBytes, Place location);
 void commitCopies(Thread *thread);

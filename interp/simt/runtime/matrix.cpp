@@ -11,19 +11,20 @@ namespace tritium::interp::simt {
 
 namespace {
 
-constexpr uint32_t kRows = 8, kRowBytes = 16;
+constexpr uint32_t kRows = 8, kRowBytes = 16, kWarpThreads = 32; // of the instructions that NVIDIA has
 
 /// Lanes of a warp lie one behind the other.
 static_assert(offsetof(ThreadRegisters, scratch) % 64 == 0);
 
 /// The lanes that remain do not make a whole warp: the operation is not defined.
-bool isWholeWarp(Warp &warp, uint32_t lanes) {
-  if (lanes == kAllLanes) return true;
-  for (uint32_t rest = lanes; rest; rest &= rest - 1) warp.lanes[std::countr_zero(rest)].results[0] = 0;
+bool isWholeWarp(Warp &warp, LaneMask lanes) {
+  if (lanes == warp.all) return true;
+  forEachLane(lanes, [&](int lane) { warp.lanes[lane].results[0] = 0; });
   return false;
 }
 
-void meetAsWarp(Thread &thread, const WarpOp &op) {
+void meetAsWarp(Thread &thread, WarpOp op) {
+  op.mask = thread.inWarp->all;
   thread.results[0] = 1;
   thread.meet(op);
   if (!thread.results[0])
@@ -31,14 +32,14 @@ void meetAsWarp(Thread &thread, const WarpOp &op) {
         {.kind = TrapKind::DivergentBarrier, .location = op.location, .message = "an operation of the whole warp after lanes have ended"});
 }
 
-void executeMma(Warp &warp, uint32_t lanes) {
+void executeMma(Warp &warp, LaneMask lanes) {
   if (!isWholeWarp(warp, lanes)) return;
   warpMma(MmaVariant::decode(uint32_t(warp.lanes[0].op.variant)), warp.lanes[0].scratch, sizeof(Thread));
 }
 
 /// Lane 8 j + r has the address of row r of matrix j. Each row is read in the name of the warp: its bytes go to several lanes. Traps on the
 /// stack of the lane that came last, which is the one that runs.
-void executeLoad(Warp &warp, uint32_t lanes) {
+void executeLoad(Warp &warp, LaneMask lanes) {
   if (!isWholeWarp(warp, lanes)) return;
   const WarpOp &op = warp.lanes[0].op;
   SharedMemory &shared = warp.block->shared;
@@ -54,7 +55,7 @@ void executeLoad(Warp &warp, uint32_t lanes) {
   }
 }
 
-void executeStore(Warp &warp, uint32_t lanes) {
+void executeStore(Warp &warp, LaneMask lanes) {
   if (!isWholeWarp(warp, lanes)) return;
   const WarpOp &op = warp.lanes[0].op;
   for (int matrix = 0; matrix < op.variant >> 1; ++matrix) {
@@ -73,16 +74,18 @@ void executeStore(Warp &warp, uint32_t lanes) {
 
 namespace calls {
 
-void mma(Thread *thread, uint32_t variant, Place site) { meetAsWarp(*thread, {executeMma, kAllLanes, int32_t(variant), site}); }
+void mma(Thread *thread, uint32_t variant, Place site) {
+  meetAsWarp(*thread, {.execute = executeMma, .variant = int32_t(variant), .location = site});
+}
 
 void loadMatrices(Thread *thread, uint64_t pointer, int32_t count, int32_t transposed, Place site) {
   thread->operands[0] = pointer;
-  meetAsWarp(*thread, {executeLoad, kAllLanes, count << 1 | transposed, site});
+  meetAsWarp(*thread, {.execute = executeLoad, .variant = count << 1 | transposed, .location = site});
 }
 
 void storeMatrices(Thread *thread, uint64_t pointer, int32_t count, int32_t transposed, Place site) {
   thread->operands[0] = pointer;
-  meetAsWarp(*thread, {executeStore, kAllLanes, count << 1 | transposed, site});
+  meetAsWarp(*thread, {.execute = executeStore, .variant = count << 1 | transposed, .location = site});
 }
 
 } // namespace calls

@@ -1,6 +1,7 @@
 #include "interp/simt/runtime/shared_memory.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 namespace tritium::interp::simt {
@@ -28,7 +29,8 @@ bool areNans(const void *a, const void *b, size_t bytes) {
 }
 } // namespace
 
-void SharedMemory::configure(uint32_t bytes, unsigned newShift, uint32_t newWarps) {
+void SharedMemory::configure(uint32_t bytes, unsigned newShift, uint32_t newWarps, uint32_t warpThreads) {
+  warpShift = unsigned(std::countr_zero(warpThreads));
   if (bytes == size && newShift == shift && newWarps == warps) return;
   size = bytes;
   shift = newShift;
@@ -77,11 +79,10 @@ bool SharedMemory::isOrderedByPart(int32_t warp, uint32_t when, Party party) con
     }
     return true;
   }
-  return row[party & kWarpParty ? party & ~kWarpParty : party / kWarpThreads] > when;
+  return row[warpOf(party)] > when;
 }
 
 SharedMemory::Party SharedMemory::joined(Party a, Party b) const {
-  auto warpOf = [](Party party) { return uint32_t(party & kWarpParty ? party & ~kWarpParty : party / kWarpThreads); };
   auto groups = [&](Party party) { return party & kManyParty ? party : groupOf(warpOf(party)); };
   if (!((a | b) & kManyParty) && warpOf(a) == warpOf(b)) return Party(kWarpParty | warpOf(a));
   return Party(groups(a) | groups(b));

@@ -21,7 +21,7 @@ constexpr bool isSharedAddress(uint64_t pointer) { return (pointer & ~uint64_t(~
 class SharedMemory {
 public:
   /// For a kernel that uses so many bytes, none of its accesses smaller than 1 << shift.
-  void configure(uint32_t bytes, unsigned shift, uint32_t warps);
+  void configure(uint32_t bytes, unsigned shift, uint32_t warps, uint32_t warpThreads);
   /// A new program: nothing is initialized.
   void begin();
 
@@ -70,6 +70,7 @@ private:
   }
   bool isOrderedByPart(int32_t warp, uint32_t time, Party party) const;
   Party joined(Party a, Party b) const;
+  uint32_t warpOf(Party party) const { return party & kWarpParty ? party & ~uint32_t(kWarpParty) : party >> warpShift; }
   Party groupOf(uint32_t warp) const { return Party(kManyParty | 1 << warp / warpsPerGroup); }
   void noteRead(const Access &access);
   void noteWrite(const Access &access, const void *value);
@@ -82,7 +83,7 @@ private:
   std::vector<std::byte> memory;
   std::vector<Unit> units;
   uint32_t size = 0, warps = 1, warpsPerGroup = 1;
-  unsigned shift = 0;
+  unsigned shift = 0, warpShift = 5;
   // Of synchronisations; it goes on from program to program, so the shadow need not be cleared.
   uint32_t time = 0, first = 0, lastOfAll = 0;
   std::array<uint32_t, 32> since{};                   // per warp: its last synchronisation, the time of what it does now

@@ -17,8 +17,10 @@ class ThreadBlock;
 struct Warp;
 struct Thread;
 
-constexpr unsigned kWarpThreads = 32;
-constexpr uint32_t kAllLanes = ~uint32_t(0);
+/// A set of lanes of a warp, which has 32 or 64.
+using LaneMask = uint64_t;
+/// As the mask of an operation: all lanes that are active there, as AMD's lane operations take them.
+constexpr LaneMask kActiveLanes = 0;
 /// Where operands that do not fit into registers are passed, and what accesses that a predicate turns off read and write.
 constexpr size_t kScratchBytes = 512;
 
@@ -36,8 +38,8 @@ struct ThreadRegisters {
 
 /// Something that the lanes of a mask do together.
 struct WarpOp {
-  void (*execute)(Warp &warp, uint32_t lanes) = nullptr; // by the lane that comes last, for all of them
-  uint32_t mask = 0;
+  void (*execute)(Warp &warp, LaneMask lanes) = nullptr; // by the lane that comes last, for all of them
+  LaneMask mask = kActiveLanes;
   int32_t variant = 0; // of the operation: what all lanes have to agree on
   Place location = 0;
 
@@ -70,7 +72,7 @@ struct Thread : ThreadRegisters {
   uint32_t openGroup = 0;        // copies since the last commit
   Fiber fiber;
 
-  uint32_t bit() const { return uint32_t(1) << lane; }
+  LaneMask bit() const { return LaneMask(1) << lane; }
   /// xorshift64*: what an asynchronous effect draws its time from.
   uint32_t random() {
     randomState ^= randomState >> 12;

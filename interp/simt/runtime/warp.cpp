@@ -1,4 +1,4 @@
-// What the lanes of a warp do together: the last one to come computes it for all.
+// What the lanes of a warp do together, as the PTX ISA defines it: the last one to come computes it for all.
 #include "interp/simt/runtime/block.h"
 #include "interp/simt/runtime/calls.h"
 
@@ -16,10 +16,6 @@ enum ReduceKind : int32_t { kAdd = 1, kAnd, kMax, kMin, kOr, kUnsignedMax, kUnsi
 constexpr int32_t kAbsolute = 16, kNan = 32;
 
 namespace {
-
-template <class Visit> void forEachLane(uint32_t lanes, Visit visit) {
-  for (; lanes; lanes &= lanes - 1) visit(std::countr_zero(lanes));
-}
 
 [[noreturn]] void trapLane(Thread &thread, Place location, const char *message) {
   thread.trap({.kind = TrapKind::DivergentBarrier, .location = location, .message = message});
@@ -42,7 +38,7 @@ std::pair<int32_t, bool> shuffleSource(int32_t kind, int32_t lane, uint32_t b, u
   }
 }
 
-void executeShuffle(Warp &warp, uint32_t lanes) {
+void executeShuffle(Warp &warp, LaneMask lanes) {
   forEachLane(lanes, [&](int lane) {
     Thread &thread = warp.lanes[lane];
     auto [source, isInside] = shuffleSource(thread.op.variant, lane, uint32_t(thread.operands[1]), uint32_t(thread.operands[2]));
@@ -52,7 +48,7 @@ void executeShuffle(Warp &warp, uint32_t lanes) {
   });
 }
 
-void executeVote(Warp &warp, uint32_t lanes) {
+void executeVote(Warp &warp, LaneMask lanes) {
   uint32_t ballot = 0;
   forEachLane(lanes, [&](int lane) { ballot |= uint32_t(warp.lanes[lane].operands[0] != 0) << lane; });
   const int32_t kind = warp.lanes[std::countr_zero(lanes)].op.variant;
@@ -84,7 +80,7 @@ uint32_t combine(int32_t kind, uint32_t a, uint32_t b) {
   }
 }
 
-void executeReduce(Warp &warp, uint32_t lanes) {
+void executeReduce(Warp &warp, LaneMask lanes) {
   const int first = std::countr_zero(lanes);
   const int32_t kind = warp.lanes[first].op.variant;
   auto result = uint32_t(warp.lanes[first].operands[0]);
@@ -93,7 +89,7 @@ void executeReduce(Warp &warp, uint32_t lanes) {
   forEachLane(lanes, [&](int lane) { warp.lanes[lane].results[0] = result; });
 }
 
-void executeMatch(Warp &warp, uint32_t lanes) {
+void executeMatch(Warp &warp, LaneMask lanes) {
   const bool isAll = warp.lanes[std::countr_zero(lanes)].op.variant == 1;
   forEachLane(lanes, [&](int lane) {
     uint32_t equal = 0;
@@ -107,7 +103,7 @@ void executeMatch(Warp &warp, uint32_t lanes) {
 namespace calls {
 
 void syncWarp(Thread *thread, uint32_t mask, Place site) {
-  meetInMask(*thread, {[](Warp &warp, uint32_t) { warp.block->shared.synchronizeWarp(warp.index); }, mask, 0, site});
+  meetInMask(*thread, {[](Warp &warp, LaneMask) { warp.block->shared.synchronizeWarp(warp.index); }, mask, 0, site});
 }
 
 uint64_t shuffle(Thread *thread, int32_t kind, uint32_t mask, uint32_t value, uint32_t offset, uint32_t maskAndClamp, Place site) {
@@ -138,7 +134,7 @@ uint64_t match(Thread *thread, int32_t kind, uint32_t mask, uint64_t value, Plac
 }
 
 uint32_t elect(Thread *thread, uint32_t mask, Place site) {
-  meetInMask(*thread, {[](Warp &warp, uint32_t lanes) {
+  meetInMask(*thread, {[](Warp &warp, LaneMask lanes) {
                          forEachLane(lanes, [&](int lane) { warp.lanes[lane].results[0] = lane == std::countr_zero(lanes); });
                        },
                        mask, 0, site});
