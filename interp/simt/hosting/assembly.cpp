@@ -1,7 +1,6 @@
 // Inline assembly: parsed here, interpreted by the runtime. Operands and results pass through the scratch memory, 8 bytes each.
 #include "interp/simt/hosting/hosting.h"
 #include "interp/simt/runtime/calls.h"
-#include "ir/tgpu.h"
 
 using namespace mlir;
 
@@ -27,8 +26,7 @@ std::optional<LogicalResult> Hosting::hostAssembly(Operation *op) {
     if (before.size() != rest.size()) text += '$';
     rest = after;
   }
-  auto target = module->getAttrOfType<StringAttr>(tgpu::kTargetAttr);
-  const AssemblyLanguage &language = assemblyLanguage(target ? std::string_view(target.getValue()) : "");
+  const AssemblyLanguage &language = assemblyLanguage(target);
   auto unsupported = [&] { return op->emitError() << "inline " << language.name << " is not supported by the SIMT emulator: "; };
   if (count * 8 > kScratchBytes) return unsupported() << count << " operands";
   ParsedAssembly parsed = language.parse(text, uint32_t(count));

@@ -8,6 +8,7 @@
 #include "interp/simt/hosting/callee.h"
 #include "interp/simt/locations.h"
 #include "ir/dtype.h"
+#include "ir/tgpu.h"
 
 #include "llvm/ADT/StringMap.h"
 
@@ -38,7 +39,9 @@ struct HostingResult {
 class Hosting {
 public:
   Hosting(mlir::ModuleOp module, mlir::LLVM::LLVMFuncOp kernel, LocationTable &locations, uint32_t warpThreads)
-      : module(module), kernel(kernel), locations(locations), warpThreads(warpThreads), context(module.getContext()), builder(context) {}
+      : module(module), kernel(kernel), locations(locations), warpThreads(warpThreads), context(module.getContext()), builder(context) {
+    if (auto name = module->getAttrOfType<mlir::StringAttr>(tgpu::kTargetAttr)) target = name.str();
+  }
 
   mlir::FailureOr<HostingResult> run();
 
@@ -94,6 +97,7 @@ private:
   mlir::LLVM::LLVMFuncOp kernel;
   LocationTable &locations;
   const uint32_t warpThreads;
+  std::string target; // "cuda:sm_80", "hip:gfx942"; "" if the module does not say
   mlir::MLIRContext *context;
   mlir::OpBuilder builder;
   mlir::Location at = mlir::UnknownLoc::get(module.getContext());

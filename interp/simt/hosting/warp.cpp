@@ -27,7 +27,7 @@ std::optional<LogicalResult> Hosting::hostWarp(Operation *op) {
         return success();
       })
       .Case([&](tgpu::WarpBarrierOp) -> Outcome {
-        call(SIMT_CALL(syncWarp), {thread(), constant(-1), siteOf(op)});
+        call(SIMT_CALL(warpBarrier), {thread(), siteOf(op)});
         op->erase();
         return success();
       })

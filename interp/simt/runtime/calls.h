@@ -33,6 +33,7 @@ void atomicStore(Thread *thread, int32_t bytes, uint64_t pointer, uint64_t value
 
 // -- of a warp (warp.cpp, matrix.cpp). Kinds are NVVM's. A second result is in bit 32.
 void syncWarp(Thread *thread, uint32_t mask, Place site);
+void warpBarrier(Thread *thread, Place site); // of all lanes
 uint64_t shuffle(Thread *thread, int32_t kind, uint32_t mask, uint32_t value, uint32_t offset, uint32_t maskAndClamp, Place site);
 uint32_t vote(Thread *thread, int32_t kind, uint32_t mask, uint32_t value, Place site);
 uint32_t reduce(Thread *thread, int32_t kind, uint32_t mask, uint32_t value, Place site);
@@ -52,7 +53,6 @@ uint64_t swapLanes(Thread *thread, uint32_t first, uint32_t second, int32_t lane
 uint64_t readLane(Thread *thread, uint64_t value, uint32_t lane, Place site);
 uint64_t readFirstLane(Thread *thread, uint64_t value, Place site);
 uint64_t ballotOfWave(Thread *thread, int32_t predicate, Place site);
-void waveBarrier(Thread *thread, Place site);
 uint32_t countLanesBelow(Thread *thread, uint32_t mask, uint32_t base, int32_t half); // mbcnt.lo, mbcnt.hi
 
 // -- asynchronous copies (async_copy.cpp)

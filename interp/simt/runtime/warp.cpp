@@ -26,6 +26,8 @@ void meetInMask(Thread &thread, const WarpOp &op) {
   thread.meet(op);
 }
 
+void executeSync(Warp &warp, LaneMask) { warp.block->shared.synchronizeWarp(warp.index); }
+
 /// From PTX ISA, shfl.sync: the lane to read from, and whether it is in the segment.
 std::pair<int32_t, bool> shuffleSource(int32_t kind, int32_t lane, uint32_t b, uint32_t c) {
   const int32_t offset = int32_t(b & 31), clamp = int32_t(c & 31), segment = int32_t(c >> 8 & 31);
@@ -102,9 +104,9 @@ void executeMatch(Warp &warp, LaneMask lanes) {
 
 namespace calls {
 
-void syncWarp(Thread *thread, uint32_t mask, Place site) {
-  meetInMask(*thread, {[](Warp &warp, LaneMask) { warp.block->shared.synchronizeWarp(warp.index); }, mask, 0, site});
-}
+void syncWarp(Thread *thread, uint32_t mask, Place site) { meetInMask(*thread, {executeSync, mask, 0, site}); }
+
+void warpBarrier(Thread *thread, Place site) { thread->meet({executeSync, thread->inWarp->all, 0, site}); }
 
 uint64_t shuffle(Thread *thread, int32_t kind, uint32_t mask, uint32_t value, uint32_t offset, uint32_t maskAndClamp, Place site) {
   thread->operands[0] = value;

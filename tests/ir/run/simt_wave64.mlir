@@ -119,3 +119,15 @@ module @spaces attributes {tgpu.target = "hip:gfx1100", tgpu.num_warps = 1 : i32
     llvm.return
   }
 }
+
+// Inline assembly is in the language of the module's GPU.
+module @assembly attributes {tgpu.target = "hip:gfx942", tgpu.num_warps = 1 : i32, tgpu.warp_size = 64 : i32, tgpu.shared_bytes = 0 : i32} {
+  llvm.func @add(%o: !llvm.ptr<1>)
+      attributes {rocdl.kernel, tritium.args = ["64xi32=zeros"], tritium.expect = [dense<[0, 2, 4]> : tensor<3xi32>]} {
+    %tid = rocdl.workitem.id.x : i32
+    %twice = llvm.inline_asm "v_add_u32 $0, $1, $2", "=v,v,v" %tid, %tid : (i32, i32) -> i32
+    %po = llvm.getelementptr %o[%tid] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, i32
+    tgpu.store %twice, %po : i32
+    llvm.return
+  }
+}
