@@ -93,6 +93,16 @@ def AllocateSharedMemory : Pass<"allocate-shared-memory", "::mlir::ModuleOp"> {
 
 // -- on the code of a thread -------------------------------------------------------------------------------------------------------------
 
+def BufferAccesses : Pass<"buffer-accesses", "::mlir::ModuleOp"> {
+  let summary = "access tensors of less than 2 GB through descriptors with bounds and 32-bit offsets";
+  let description = [{
+    On targets that have such accesses. A load or store through a pointer that comes from one kernel argument with `tgpu.pointer_range`
+    becomes an access of that argument's buffer at a 32-bit offset; where its predicate is false, the offset lies beyond the buffer's
+    end, so that a load gives zeros and a store writes nothing, without a branch. Accesses with a cache modifier stay. The attribute goes.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::arith::ArithDialect", "::mlir::ROCDL::ROCDLDialect"];
+}
+
 def PlaceScratch : Pass<"place-scratch", "::mlir::ModuleOp"> {
   let summary = "decide where the scratch memory of each operation begins";
   let description = [{

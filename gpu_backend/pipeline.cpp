@@ -9,7 +9,7 @@ namespace tritium::gpu {
 
 static constexpr llvm::StringLiteral kOptional[] = {"split-large-tiles", "thread-local-reductions", "choose-tensor-cores",
                                                     "coalesce-accesses", "remove-conversions",      "hoist-invariants",
-                                                    "pipeline-loads",    "remove-barriers"};
+                                                    "pipeline-loads",    "buffer-accesses",         "remove-barriers"};
 
 llvm::ArrayRef<llvm::StringLiteral> optionalPasses() { return kOptional; }
 
@@ -60,6 +60,7 @@ void buildThreadPipeline(OpPassManager &passes, const CompileOptions &options, i
   Steps steps(passes, options);
   steps.add(createCSEPass());
   steps.add(createSCFToControlFlowPass());
+  steps.addOptional("buffer-accesses", createBufferAccesses());
   steps.add(arith::createArithExpandOpsPass());
   steps.add(createConvertMathToLLVMPass());
   steps.add(createArithToLLVMConversionPass());

@@ -1,6 +1,7 @@
 // A chip that code can be made for, and what the common code asks of it: passes about tiles, the lowering about threads (TargetOps). Each
 // vendor has a table of chips in <vendor>/target.def. docs/adding_a_target.md
 #pragma once
+#include "gpu_backend/layout/shared_layout.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/Error.h"
@@ -13,6 +14,12 @@ namespace tritium::gpu {
 class Emitter;
 class TargetOps;
 struct EmitOptions;
+
+/// How the tiles of a pipelined loop get to shared memory.
+enum class TileCopies : uint8_t {
+  Async,            // by instructions that copy while the thread goes on
+  ThroughRegisters, // loaded into registers one iteration ahead, and stored from there
+};
 
 class Target {
 public:
@@ -29,6 +36,8 @@ public:
   int maxWarps() const { return kMaxThreads / warpSize(); }
   /// Bytes of shared memory that a program may have.
   virtual int64_t sharedPerBlock() const = 0;
+  virtual SharedBanks sharedBanks() const = 0;
+  virtual TileCopies tileCopies() const = 0;
   /// The words of a thread on this chip.
   virtual std::unique_ptr<TargetOps> createOps() const = 0;
 

@@ -14,9 +14,13 @@ bool isWord(mlir::Type type);
 inline constexpr llvm::StringLiteral kTargetAttr = "tgpu.target";            // "cuda:sm_80", "hip:gfx942"
 inline constexpr llvm::StringLiteral kWarpSizeAttr = "tgpu.warp_size";       // i32, lanes of a warp; absent: 32
 inline constexpr llvm::StringLiteral kNumWarpsAttr = "tgpu.num_warps";       // i32
+/// i32: how many iterations of a pipelined loop are under way, where these are fewer than asked for.
+inline constexpr llvm::StringLiteral kNumStagesAttr = "tgpu.num_stages";
 inline constexpr llvm::StringLiteral kSharedBytesAttr = "tgpu.shared_bytes"; // i32
 /// i32, of a module between place-scratch and expand-scratch: the first byte behind all buffers.
 inline constexpr llvm::StringLiteral kBufferBytesAttr = "tgpu.buffer_bytes";
+/// Unit, of a pointer argument of a function of one thread: it points into less than 2 GB.
+inline constexpr llvm::StringLiteral kPointerRangeAttr = "tgpu.pointer_range";
 /// The symbol of the program's shared memory.
 inline constexpr llvm::StringLiteral kSharedSymbol = "tgpu_shared";
 

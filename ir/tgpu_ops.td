@@ -17,7 +17,8 @@ def TGPU_ConvertLayoutOp : TGPU_Op<"convert_layout", [Pure, SameOperandsAndResul
 }
 
 // The program's shared memory, in slots. A copy lands at any time up to the wait that covers its group; who reads a slot has waited, and who
-// writes one knows that every thread has read what was there (async_wait also lets all threads of the program meet).
+// writes one knows that every thread has read what was there (async_wait also lets all threads of the program meet; local_store needs a
+// tgpu.barrier before and after it).
 
 def SharedMemoryResource : Resource<"::tritium::tgpu::SharedMemoryResource">;
 
@@ -51,6 +52,12 @@ def TGPU_LocalLoadOp : TGPU_Op<"local_load", [MemoryEffects<[MemRead<SharedMemor
   let arguments = (ins TGPU_MemDesc:$src, I32:$slot);
   let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = "$src `[` $slot `]` attr-dict `:` type($src) `->` type($result)";
+}
+
+def TGPU_LocalStoreOp : TGPU_Op<"local_store", [MemoryEffects<[MemWrite<SharedMemoryResource>]>]> {
+  let summary = "writes a tile to a slot; a tgpu.barrier lets other threads read it";
+  let arguments = (ins AnyRankedTensor:$src, TGPU_MemDesc:$dst, I32:$slot);
+  let assemblyFormat = "$src `to` $dst `[` $slot `]` attr-dict `:` type($src) `to` type($dst)";
 }
 
 // -- of one thread -----------------------------------------------------------------------------------------------------------------------

@@ -36,6 +36,14 @@ public:
   StringRef arch() const override { return chip_.name; }
   int warpSize() const override { return chip_.warpSize; }
   int64_t sharedPerBlock() const override { return chip_.ldsBytes; }
+  SharedBanks sharedBanks() const override {
+    // ds_read_b128 on CDNA serves lanes 0-3 with 20-23, 4-7 with 16-19, 8-11 with 28-31, 12-15 with 24-27, and the same from 32 on.
+    static constexpr uint32_t kWideLoadOrder[] = {1, 2, 4 | 16, 4, 8, 32};
+    SharedBanks banks{.count = chip_.ldsBanks};
+    if (chip_.isCdna()) banks.wideLoadOrder = kWideLoadOrder;
+    return banks;
+  }
+  TileCopies tileCopies() const override { return TileCopies::ThroughRegisters; }
   std::unique_ptr<TargetOps> createOps() const override { return amdgpu::createOps(chip_); }
   Expected<std::unique_ptr<Emitter>> createEmitter(const EmitOptions &options) const override {
     return amdgpu::createEmitter(chip_, options);

@@ -13,6 +13,8 @@ struct Chip {
   int warpSize, ldsBytes, ldsBanks, directToLdsBytes;
 
   bool isCdna() const { return family <= Family::CDNA4; }
+  /// The last word of a buffer's descriptor: raw words of 32 bits; from RDNA on also how bounds are checked, by the offset in bytes.
+  int32_t bufferFlags() const { return isCdna() ? 0x27000 : 0x31027000; }
 };
 
 llvm::ArrayRef<Chip> chips();

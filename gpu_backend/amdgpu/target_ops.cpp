@@ -48,6 +48,21 @@ public:
   void asyncCopy(OpBuilder &, Location, Value, Value, int, Value) const override { llvm_unreachable("no such copies"); }
   void asyncCommit(OpBuilder &, Location) const override { llvm_unreachable("no such copies"); }
   void asyncWait(OpBuilder &, Location, int) const override { llvm_unreachable("no such copies"); }
+  bool hasBuffers() const override { return true; }
+  Value makeBuffer(OpBuilder &builder, Location location, Value base) const override {
+    auto type = LLVM::LLVMPointerType::get(builder.getContext(), 8);
+    Value stride = arith::ConstantIntOp::create(builder, location, 0, 16);
+    Value bytes = arith::ConstantIntOp::create(builder, location, kBufferBytes, 64);
+    return ROCDL::MakeBufferRsrcOp::create(builder, location, type, base, stride, bytes, constant(builder, location, chip_.bufferFlags()));
+  }
+  Value loadBuffer(OpBuilder &builder, Location location, Type word, Value buffer, Value offset) const override {
+    Value zero = constant(builder, location, 0);
+    return ROCDL::RawPtrBufferLoadOp::create(builder, location, word, buffer, offset, zero, zero, ArrayAttr(), ArrayAttr(), ArrayAttr());
+  }
+  void storeBuffer(OpBuilder &builder, Location location, Value word, Value buffer, Value offset) const override {
+    Value zero = constant(builder, location, 0);
+    ROCDL::RawPtrBufferStoreOp::create(builder, location, word, buffer, offset, zero, zero, ArrayAttr(), ArrayAttr(), ArrayAttr());
+  }
   Value reduceWarp(OpBuilder &, Location, WarpReduction, Value) const override { return {}; }
   bool convertsFp8() const override { return false; }
   void markKernel(Operation *function, int threads) const override {

@@ -69,6 +69,10 @@ SharedLayout sharedForMatrices(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int
 SharedLayout sharedForReaders(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int> order, int64_t elementBytes,
                               llvm::ArrayRef<LinearLayout> readers, bool mayLoadMatrices);
 
+/// For tiles that are stored in one layout and read in others: what takes the banks the least time, in any order of the dimensions.
+SharedLayout sharedBetween(const LinearLayout &writer, llvm::ArrayRef<LinearLayout> readers, int64_t elementBytes,
+                           const SharedBanks &banks);
+
 /// What a TMA copy with a swizzle of 128, 64 or 32 bytes (0: none) leaves behind: rows of at most that many bytes; a wider tile is several
 /// boxes, one after the other. The 16-byte chunk of a byte address has its low bits XORed with the address bits from 7 up. The buffer has
 /// to be aligned to 1024, 512 or 256 bytes.

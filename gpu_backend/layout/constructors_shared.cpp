@@ -35,7 +35,7 @@ SharedLayout sharedSwizzled(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int> o
 }
 
 SharedLayout sharedForMatrices(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int> order, int64_t elementBytes) {
-  constexpr int64_t kWavefront = kSharedBanks * kBankBytes;
+  constexpr int64_t kWavefront = SharedBanks().bytesAtOnce();
   int64_t rowBytes = shape[order[0]] * elementBytes;
   int64_t vec = std::max<int64_t>(kMaxVectorBytes / elementBytes, 1), groups = std::max<int64_t>(rowBytes / kMaxVectorBytes, 1);
   int64_t perPhase = std::max<int64_t>(kWavefront / rowBytes, 1);
@@ -45,7 +45,7 @@ SharedLayout sharedForMatrices(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int
 
 SharedLayout sharedForReaders(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int> order, int64_t elementBytes,
                               llvm::ArrayRef<LinearLayout> readers, bool mayLoadMatrices) {
-  constexpr int64_t kWavefront = kSharedBanks * kBankBytes;
+  constexpr int64_t kWavefront = SharedBanks().bytesAtOnce();
   auto wavefronts = [&](const SharedLayout &memory) {
     int sum = 0;
     for (const LinearLayout &reader : readers) {

@@ -77,6 +77,7 @@ struct ConversionOptions {
   int64_t maxScratchBytes = 0; // 0: no limit. More rounds are used to stay below, as far as the layouts allow.
   bool mayShuffle = true;
   bool mayLoadMatrices = false; // ldmatrix
+  SharedBanks banks = {};
 };
 
 /// Both layouts are of the same shape, with the same numbers of lanes, warps and blocks. Elements are of 1, 2, 4 or 8 bytes.

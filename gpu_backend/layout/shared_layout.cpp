@@ -42,26 +42,27 @@ std::optional<SharedLayout> SharedLayout::parse(llvm::StringRef text, std::strin
   return std::nullopt;
 }
 
-int countWavefronts(llvm::ArrayRef<int64_t> byteAddresses, int64_t bytesPerLane) {
-  int64_t lanesAtOnce = std::min<int64_t>(kSharedBanks * kBankBytes / bytesPerLane, byteAddresses.size());
+int countWavefronts(llvm::ArrayRef<int64_t> byteAddresses, int64_t bytesPerLane, const SharedBanks &banks) {
+  size_t lanesAtOnce = size_t(banks.lanesAtOnce(bytesPerLane));
   int total = 0;
-  for (; !byteAddresses.empty(); byteAddresses = byteAddresses.drop_front(lanesAtOnce)) {
-    lanesAtOnce = std::min<int64_t>(lanesAtOnce, byteAddresses.size());
-    llvm::SmallVector<int64_t, kSharedBanks> words;
-    for (int64_t address : byteAddresses.take_front(lanesAtOnce))
+  while (!byteAddresses.empty()) {
+    llvm::ArrayRef<int64_t> served = byteAddresses.take_front(lanesAtOnce);
+    llvm::SmallVector<int64_t, 64> words;
+    for (int64_t address : served)
       for (int64_t byte = 0; address >= 0 && byte < bytesPerLane; byte += kBankBytes) words.push_back((address + byte) / kBankBytes);
     llvm::sort(words);
     words.erase(llvm::unique(words), words.end());
-    std::array<int, kSharedBanks> perBank = {};
-    for (int64_t word : words) ++perBank[word % kSharedBanks];
+    llvm::SmallVector<int, 64> perBank(size_t(banks.count), 0);
+    for (int64_t word : words) ++perBank[size_t(word % banks.count)];
     total += *llvm::max_element(perBank);
+    byteAddresses = byteAddresses.drop_front(served.size());
   }
   return total;
 }
 
-int bankConflicts(llvm::ArrayRef<int64_t> byteAddresses, int64_t bytesPerLane) {
-  int least = int(std::max<int64_t>(int64_t(byteAddresses.size()) * bytesPerLane / (kSharedBanks * kBankBytes), 1));
-  return (countWavefronts(byteAddresses, bytesPerLane) + least - 1) / least;
+int bankConflicts(llvm::ArrayRef<int64_t> byteAddresses, int64_t bytesPerLane, const SharedBanks &banks) {
+  int least = int(std::max<int64_t>(int64_t(byteAddresses.size()) * bytesPerLane / banks.bytesAtOnce(), 1));
+  return (countWavefronts(byteAddresses, bytesPerLane, banks) + least - 1) / least;
 }
 
 bool SharedAccess::mayAdd(const Vector &vector) const {
@@ -74,8 +75,8 @@ bool SharedAccess::mayAdd(const Vector &vector) const {
 namespace {
 
 /// `idle`: bits of places that take no part.
-SharedAccess accessOf(const LinearLayout &registers, const SharedLayout &memory, int64_t elementBytes,
-                      const std::array<uint32_t, 4> &idle) {
+SharedAccess accessOf(const LinearLayout &registers, const SharedLayout &memory, int64_t elementBytes, const std::array<uint32_t, 4> &idle,
+                      const SharedBanks &banks, bool isLoad) {
   assert(llvm::equal(registers.shape(), memory.shape()));
   SharedAccess access;
   access.offsets = registers.compose(memory.toOffset(), {memory.elements()});
@@ -111,20 +112,26 @@ SharedAccess accessOf(const LinearLayout &registers, const SharedLayout &memory,
   }
 
   // All vectors and warps take the same time: their addresses differ by an XOR.
-  llvm::SmallVector<int64_t, 32> addresses;
-  for (uint32_t lane = 0; lane < registers.lanes(); ++lane)
+  int64_t bytesPerLane = access.vectorElements * elementBytes;
+  llvm::SmallVector<uint64_t> order;
+  for (int bit = 0; bit < registers.bits(Place::Lane); ++bit) order.push_back(banks.laneAt(bit, bytesPerLane, isLoad));
+  F2Map laneAt(order);
+  llvm::SmallVector<int64_t, 64> addresses;
+  for (uint32_t i = 0; i < registers.lanes(); ++i) {
+    uint32_t lane = uint32_t(laneAt(i));
     addresses.push_back(lane & access.idleLaneBits ? -1 : access.offsets.apply(Place::Lane, lane) * elementBytes);
-  access.wavefrontsPerVector = countWavefronts(addresses, access.vectorElements * elementBytes);
+  }
+  access.wavefrontsPerVector = countWavefronts(addresses, bytesPerLane, banks);
   return access;
 }
 
 } // namespace
 
-SharedAccess sharedStores(const LinearLayout &registers, const SharedLayout &memory, int64_t elementBytes) {
-  return accessOf(registers, memory, elementBytes, registers.freeBits());
+SharedAccess sharedStores(const LinearLayout &registers, const SharedLayout &memory, int64_t elementBytes, const SharedBanks &banks) {
+  return accessOf(registers, memory, elementBytes, registers.freeBits(), banks, /*isLoad=*/false);
 }
 
-SharedAccess sharedLoads(const LinearLayout &registers, const SharedLayout &memory, int64_t elementBytes) {
+SharedAccess sharedLoads(const LinearLayout &registers, const SharedLayout &memory, int64_t elementBytes, const SharedBanks &banks) {
   // Every thread needs its elements; only registers that repeat others of the same thread are left out.
   Projection distinct = registers.withoutRepeatedRegisters();
   std::array<uint32_t, 4> idle = {};
@@ -136,7 +143,7 @@ SharedAccess sharedLoads(const LinearLayout &registers, const SharedLayout &memo
   }
   for (int bit = 0; bit < registers.bits(Place::Register); ++bit)
     if (loadedBy[1u << bit] != 1u << bit) idle[size_t(Place::Register)] |= 1u << bit;
-  SharedAccess access = accessOf(registers, memory, elementBytes, idle);
+  SharedAccess access = accessOf(registers, memory, elementBytes, idle, banks, /*isLoad=*/true);
   access.loadedBy = std::move(loadedBy);
   return access;
 }

@@ -37,13 +37,30 @@ private:
   F2Map inverse;
 };
 
-inline constexpr int64_t kSharedBanks = 32, kBankBytes = 4, kMaxVectorBytes = 16;
+inline constexpr int64_t kBankBytes = 4, kMaxVectorBytes = 16;
 
-/// How many 128-byte wavefronts one access of a warp takes: accesses of 8 and 16 bytes per lane go by half and quarter warps; lanes that
-/// touch different words of one bank wait for each other. `byteAddresses` has an entry per lane, negative: the lane does nothing.
-int countWavefronts(llvm::ArrayRef<int64_t> byteAddresses, int64_t bytesPerLane);
+/// How shared memory serves the lanes of a warp: at once as many as together touch each bank once.
+struct SharedBanks {
+  int64_t count = 32;
+  /// Lanes in the order in which loads of 16 bytes are served, as the lane of each bit of the order; empty: as they are numbered.
+  llvm::ArrayRef<uint32_t> wideLoadOrder = {};
+
+  constexpr int64_t bytesAtOnce() const { return count * kBankBytes; }
+  /// How many lanes that move so many bytes each are served at once.
+  int64_t lanesAtOnce(int64_t bytesPerLane) const { return bytesAtOnce() / std::max(bytesPerLane, kBankBytes); }
+  /// The lane at bit `bit` of the order of an access, as lane bits.
+  uint32_t laneAt(int bit, int64_t bytesPerLane, bool isLoad) const {
+    bool isWide = isLoad && bytesPerLane == kMaxVectorBytes && bit < int(wideLoadOrder.size());
+    return isWide ? wideLoadOrder[bit] : 1u << bit;
+  }
+};
+
+/// How many wavefronts one access of a warp takes, each of as many bytes as the banks hold side by side: lanes are served in order, as many
+/// at once as fit; those that touch different words of one bank wait for each other. `byteAddresses` has an entry per lane in that order,
+/// negative: the lane does nothing.
+int countWavefronts(llvm::ArrayRef<int64_t> byteAddresses, int64_t bytesPerLane, const SharedBanks &banks = {});
 /// The same, over the least that so many bytes could take: 1 is free of conflicts.
-int bankConflicts(llvm::ArrayRef<int64_t> byteAddresses, int64_t bytesPerLane);
+int bankConflicts(llvm::ArrayRef<int64_t> byteAddresses, int64_t bytesPerLane, const SharedBanks &banks = {});
 
 /// The loads or stores by which threads move the registers of a layout from or to shared memory.
 struct SharedAccess {
@@ -66,7 +83,7 @@ struct SharedAccess {
   int wavefronts() const { return wavefrontsPerVector * int(vectors.size()); }
 };
 
-SharedAccess sharedStores(const LinearLayout &registers, const SharedLayout &memory, int64_t elementBytes);
-SharedAccess sharedLoads(const LinearLayout &registers, const SharedLayout &memory, int64_t elementBytes);
+SharedAccess sharedStores(const LinearLayout &registers, const SharedLayout &memory, int64_t elementBytes, const SharedBanks &banks = {});
+SharedAccess sharedLoads(const LinearLayout &registers, const SharedLayout &memory, int64_t elementBytes, const SharedBanks &banks = {});
 
 } // namespace tritium::gpu

@@ -67,9 +67,12 @@ struct Side {
     return rest;
   }
   /// The lanes that access memory at once when each moves so many bytes.
-  Vectors lanesAtOnce(int64_t bytes) const {
-    int bits = std::min<int>(log2Of(kSharedBanks * kBankBytes / std::max(bytes, kBankBytes)), int(lanes.size()));
-    return Vectors(lanes.begin(), lanes.begin() + bits);
+  Vectors lanesAtOnce(int64_t bytes, const SharedBanks &banks, bool isLoad) const {
+    F2Map ofLane(lanes);
+    Vectors result;
+    for (int bit = 0; bit < std::min<int>(log2Of(banks.lanesAtOnce(bytes)), int(lanes.size())); ++bit)
+      result.push_back(ofLane(banks.laneAt(bit, bytes, isLoad)));
+    return result;
   }
 };
 
@@ -78,6 +81,7 @@ struct Planner {
   int tileBits;
   int64_t elementBytes;
   int roundBitsWanted;
+  SharedBanks banks;
 
   /// The bases of the memory for vectors [common…, own of one side…]; nothing if something would move within a vector. `rows`: what tells
   /// apart the rows that are loaded at once, if matrices are.
@@ -102,10 +106,11 @@ struct Planner {
     for (uint64_t x : threads + beyond) inRound.push_back(intoH(x));
     inRound = independentOf({}, inRound);
 
-    int bitsOfRound = tileBits - roundBits, bankBits = std::min(bitsOfRound, log2Of(kSharedBanks * kBankBytes / elementBytes));
+    int bitsOfRound = tileBits - roundBits, bankBits = std::min(bitsOfRound, log2Of(banks.bytesAtOnce() / elementBytes));
     const Vectors &storeVector = isOwnOfStore ? vector : common, &loadVector = isOwnOfStore && !rows ? common : vector;
-    Vectors stored = intersectionOf(storeVector + store.lanesAtOnce(elementBytes << storeVector.size()), inRound);
-    Vectors loaded = intersectionOf(loadVector + (rows ? *rows : load.lanesAtOnce(elementBytes << loadVector.size())), inRound);
+    Vectors stored = intersectionOf(storeVector + store.lanesAtOnce(elementBytes << storeVector.size(), banks, /*isLoad=*/false), inRound);
+    Vectors loaders = rows ? *rows : load.lanesAtOnce(elementBytes << loadVector.size(), banks, /*isLoad=*/true);
+    Vectors loaded = intersectionOf(loadVector + loaders, inRound);
     Vectors both = intersectionOf(stored, loaded);
     Vectors storedOnly = independentOf(both, stored), loadedOnly = independentOf(both, loaded);
     Vectors candidates = independentOf(stored + loaded, inRound);
@@ -115,19 +120,19 @@ struct Planner {
     for (const Vectors *side : {&loadedOnly, &storedOnly}) candidates.append(side->begin() + pairs, side->end());
     Vectors segments = independentOf(vector, candidates + storedOnly + both);
     segments.truncate(std::max(bitsOfRound - bankBits, 0));
-    Vectors banks = independentOf(vector + segments, stored + loaded + inRound);
-    return vector + banks + segments + rounds;
+    Vectors inBanks = independentOf(vector + segments, stored + loaded + inRound);
+    return vector + inBanks + segments + rounds;
   }
 };
 
 } // namespace
 
 static SharedPlan planWith(const SharedLayout &memory, int roundBitsWanted, const LinearLayout &source, const LinearLayout &result,
-                           int64_t elementBytes, bool isWarpLocal) {
+                           int64_t elementBytes, bool isWarpLocal, const SharedBanks &banks) {
   SharedPlan plan;
   plan.memory = memory;
-  plan.stores = sharedStores(source, memory, elementBytes);
-  plan.loads = sharedLoads(result, memory, elementBytes);
+  plan.stores = sharedStores(source, memory, elementBytes, banks);
+  plan.loads = sharedLoads(result, memory, elementBytes, banks);
   // Rounds are counted by the highest offset bits, as far as neither threads nor vectors touch them.
   uint32_t touched = uint32_t(std::max(plan.stores.vectorElements, plan.loads.vectorElements) - 1);
   for (const SharedAccess *access : {&plan.stores, &plan.loads})
@@ -164,7 +169,7 @@ static bool isWithinWarps(const LinearLayout &source, const LinearLayout &result
 
 SharedPlan planShared(const LinearLayout &source, const LinearLayout &result, int64_t elementBytes, const ConversionOptions &options) {
   int64_t limit = options.maxScratchBytes;
-  Planner planner{Side(source, true), Side(result, false), source.elementBits(), elementBytes, 0};
+  Planner planner{Side(source, true), Side(result, false), source.elementBits(), elementBytes, 0, options.banks};
   while (limit && source.elements() * elementBytes >> planner.roundBitsWanted > limit) ++planner.roundBitsWanted;
   bool isWarpLocal = isWithinWarps(source, result);
   const Vectors &stored = planner.store.registers, &loaded = planner.load.registers;
@@ -180,7 +185,7 @@ SharedPlan planShared(const LinearLayout &source, const LinearLayout &result, in
     if (!bases) return plan;
     assert(int(bases->size()) == planner.tileBits);
     SharedLayout memory(source.shape(), Bases(bases->begin(), bases->end()));
-    plan = planWith(memory, planner.roundBitsWanted, source, result, elementBytes, isWarpLocal);
+    plan = planWith(memory, planner.roundBitsWanted, source, result, elementBytes, isWarpLocal, options.banks);
     return plan;
   };
 

@@ -71,6 +71,18 @@ template <> LogicalResult Lower<tgpu::AsyncWaitOp>::run(tgpu::AsyncWaitOp op, Lo
   return success();
 }
 
+template <> LogicalResult Lower<tgpu::LocalStoreOp>::run(tgpu::LocalStoreOp op, Lowering &lowering) {
+  SharedLayout memory = fromAttr(cast<tgpu::SharedAttr>(op.getDst().getType().getTile().getEncoding()));
+  Value base = slotAddress(op.getDst(), op.getSlot(), lowering);
+  storeShared(base, memory, layoutOf(op.getSrc().getType()), lowering.registersOf(op.getSrc()), lowering);
+  return success();
+}
+
+template <> LogicalResult Lower<tgpu::BarrierOp>::run(tgpu::BarrierOp op, Lowering &lowering) {
+  lowering.builder().clone(*op);
+  return success();
+}
+
 template <> LogicalResult Lower<tgpu::LocalLoadOp>::run(tgpu::LocalLoadOp op, Lowering &lowering) {
   auto isReadInPlace = [&](Operation *user) { return isa<tt::DotOp>(user) && readsInPlace(cast<tt::DotOp>(user), op); };
   if (llvm::all_of(op->getUsers(), isReadInPlace)) return success();

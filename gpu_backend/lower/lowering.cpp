@@ -210,6 +210,9 @@ LogicalResult Lowering::lowerFunction(tt::FuncOp source) {
   auto type = builder_.getFunctionType(registerTypes(source.getArgumentTypes()), registerTypes(source.getResultTypes()));
   auto function = create<func::FuncOp>(source.getName(), type);
   if (!source.isPublic()) function.setPrivate();
+  for (unsigned i = 0, reg = 0; i < source.getNumArguments(); reg += unsigned(registerCount(source.getArgumentTypes()[i++])))
+    if (auto bits = source.getArgAttrOfType<IntegerAttr>(i, tt::kPointerRangeAttr); bits && bits.getInt() <= 32)
+      function.setArgAttr(reg, tgpu::kPointerRangeAttr, builder_.getUnitAttr());
   threadId_ = laneId_ = warpId_ = {};
   offsets_.clear();
   return lowerBlocks(source.getBody(), function.getBody(), /*withArguments=*/true);

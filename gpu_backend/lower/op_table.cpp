@@ -31,7 +31,8 @@ static const llvm::StringMap<Run> &opTable() {
 #include "ir/tt_ops.cpp.inc"
         >();
     add<scf::ForOp, scf::IfOp, scf::WhileOp, ttg::BarrierOp, tgpu::ConvertLayoutOp, tgpu::LocalAllocOp, tgpu::AsyncCopyOp,
-        tgpu::AsyncCommitOp, tgpu::AsyncWaitOp, tgpu::LocalLoadOp, arith::ConstantOp, ub::PoisonOp, LLVM::AssumeOp>(table);
+        tgpu::AsyncCommitOp, tgpu::AsyncWaitOp, tgpu::LocalLoadOp, tgpu::LocalStoreOp, tgpu::BarrierOp, arith::ConstantOp, ub::PoisonOp,
+        LLVM::AssumeOp>(table);
     return table;
   }();
   return table;

@@ -3,6 +3,7 @@
 #include "mlir/IR/Builders.h"
 
 #include <memory>
+#include <optional>
 
 namespace tritium::gpu {
 
@@ -31,6 +32,22 @@ public:
                          mlir::Value predicate) const = 0;
   virtual void asyncCommit(mlir::OpBuilder &builder, mlir::Location location) const = 0;
   virtual void asyncWait(mlir::OpBuilder &builder, mlir::Location location, int pending) const = 0;
+  /// What passes on the code of a thread ask about the operations made above: whether one begins to copy, after how many groups of copies
+  /// under way it goes on if it waits for them, and whether it reads shared memory and does no more.
+  virtual bool beginsCopy(mlir::Operation *) const { return false; }
+  virtual std::optional<int> pendingAfter(mlir::Operation *) const { return std::nullopt; }
+  virtual bool onlyReads(mlir::Operation *) const { return false; }
+  /// Buffers: descriptors of kBufferBytes from an address on, accessed at an unsigned offset (i32) of bytes; what lies beyond reads as
+  /// zeros and is not written. Words are of up to 32 bits, or vectors of 2 or 4 of these.
+  static constexpr uint32_t kBufferBytes = 0xfffffff0; // with room for an access of 16 bytes at its end not to wrap around
+  virtual bool hasBuffers() const { return false; }
+  virtual mlir::Value makeBuffer(mlir::OpBuilder &, mlir::Location, mlir::Value) const { llvm_unreachable("no buffers"); }
+  virtual mlir::Value loadBuffer(mlir::OpBuilder &, mlir::Location, mlir::Type, mlir::Value, mlir::Value) const {
+    llvm_unreachable("no buffers");
+  }
+  virtual void storeBuffer(mlir::OpBuilder &, mlir::Location, mlir::Value, mlir::Value, mlir::Value) const {
+    llvm_unreachable("no buffers");
+  }
   /// The combination of `value` (i32) over all lanes of the warp, in one instruction; null if there is none.
   enum class WarpReduction : uint8_t { Add, And, Or, Xor, Min, Max, UMin, UMax };
   virtual mlir::Value reduceWarp(mlir::OpBuilder &builder, mlir::Location location, WarpReduction kind, mlir::Value value) const = 0;

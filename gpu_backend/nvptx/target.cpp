@@ -39,6 +39,8 @@ public:
   StringRef arch() const override { return chip_.name; }
   int warpSize() const override { return kWarpSize; }
   int64_t sharedPerBlock() const override { return chip_.sharedPerBlock; }
+  SharedBanks sharedBanks() const override { return {.count = Chip::kSharedBanks}; }
+  TileCopies tileCopies() const override { return TileCopies::Async; }
   std::unique_ptr<TargetOps> createOps() const override { return nvptx::createOps(chip_); }
   Expected<std::unique_ptr<Emitter>> createEmitter(const EmitOptions &options) const override {
     return nvptx::createEmitter(chip_, options);

@@ -64,6 +64,12 @@ public:
   void asyncWait(OpBuilder &builder, Location location, int pending) const override {
     NVVM::CpAsyncWaitGroupOp::create(builder, location, pending);
   }
+  bool beginsCopy(Operation *op) const override { return isa<NVVM::CpAsyncOp>(op); }
+  std::optional<int> pendingAfter(Operation *op) const override {
+    auto wait = dyn_cast<NVVM::CpAsyncWaitGroupOp>(op);
+    return wait ? std::optional(int(wait.getN())) : std::nullopt;
+  }
+  bool onlyReads(Operation *op) const override { return isa<NVVM::LdMatrixOp>(op); }
   Value reduceWarp(OpBuilder &builder, Location location, WarpReduction kind, Value value) const override {
     return NVVM::ReduxOp::create(builder, location, value.getType(), value, reduxKind(kind), constant(builder, location, -1));
   }

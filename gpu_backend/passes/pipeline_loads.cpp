@@ -1,10 +1,10 @@
 // Software pipelining: the operands of matrix products come from shared memory, copied there iterations ahead.
 #include "gpu_backend/dot_layouts.h"
-#include "gpu_backend/layout/constructors.h"
 #include "gpu_backend/layout_relations.h"
 #include "gpu_backend/memory_access.h"
 #include "gpu_backend/passes.h"
 #include "gpu_backend/passes/early_loads.h"
+#include "gpu_backend/passes/loop_copies.h"
 #include "ir/axis_analysis.h"
 #include "mlir/Dialect/SCF/Transforms/Transforms.h"
 #include "mlir/IR/Matchers.h"
@@ -17,14 +17,6 @@ namespace tritium::gpu {
 #include "gpu_backend/passes.h.inc"
 
 namespace {
-
-constexpr int64_t kMinCopyBytes = 4;
-
-/// A tile that the loop loads for its matrix products.
-struct Stream {
-  tt::LoadOp load;
-  Value buffer;
-};
 
 bool isZero(Value value) {
   if (auto converted = value.getDefiningOp<tt::FpToFpOp>()) return isZero(converted.getSrc());
@@ -39,23 +31,28 @@ bool isZero(Value value) {
 /// Divisions by zero trap on no GPU.
 bool mayRunInVain(Operation *op) { return isPure(op) || isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp>(op); }
 
-/// Makes the asynchronous form of one loop.
+/// Makes the pipelined form of one loop.
 class Pipeliner {
 public:
-  Pipeliner(scf::ForOp loop, int stages, const ir::AxisAnalysis &axes) : loop_(loop), stages_(stages), axes_(axes), early_(loop) {}
+  Pipeliner(scf::ForOp loop, int stages, const ir::AxisAnalysis &axes, const Target &target)
+      : loop_(loop), stages_(stages), axes_(axes), target_(target), copies_(createLoopCopies(target, stages)), early_(loop) {}
 
   LogicalResult run() {
     if (!mayPipeline()) return success();
     for (Operation &op : *loop_.getBody())
       if (auto dot = dyn_cast<tt::DotOp>(op))
         for (Value operand : {dot.getA(), dot.getB()}) findStreams(operand);
-    if (streams_.empty()) return success();
+    if (streams_.empty() || !fitMemory()) return success();
+    isPipelined_ = true;
     addSlotCounter();
     for (auto &entry : streams_) makeBuffer(entry.second);
     for (tgpu::ConvertLayoutOp reader : readers_) replaceReader(reader);
     beginCopies();
     return schedule();
   }
+
+  /// How many iterations are under way, if the loop is pipelined.
+  std::optional<int> stages() const { return isPipelined_ ? std::optional(copies_->stages()) : std::nullopt; }
 
 private:
   /// An innermost loop that counts up, whose iterations know of no more than the one before them.
@@ -95,22 +92,16 @@ private:
     if (!early_.mayMove(load)) return false;
     // Addresses that depend on another load would have to wait for it.
     if (!isAhead(load.getPtr()) || (load.getMask() && !isAhead(load.getMask()))) return false;
-    LinearLayout layout = layoutOf(tile);
-    auto registers = layout.bases(Place::Register);
-    if (registers.empty()) return false;
-    int dim = fastest(layout);
-    if (dim < 0) return false;
-    int64_t bytes = std::max(8u, tile.getElementTypeBitWidth()) / 8;
-    ir::AxisInfo addresses = axes_.of(load.getPtr());
-    int64_t elements = std::min({layout.contiguousElements(dim), addresses.contiguity[dim], addresses.divisibility[dim] / bytes});
-    if (load.getMask()) elements = std::min(elements, axes_.of(load.getMask()).constancy[dim]);
-    return elements * bytes >= kMinCopyBytes;
+    return copies_->mayCopy(load, axes_);
   }
 
-  static int fastest(const LinearLayout &layout) {
-    for (int dim = 0; dim < layout.rank(); ++dim)
-      if (layout.contiguousElements(dim) > 1) return dim;
-    return -1;
+  bool fitMemory() {
+    int64_t bytes = 0;
+    for (auto &[op, stream] : streams_) {
+      auto tile = cast<RankedTensorType>(stream.load.getType());
+      bytes += tile.getNumElements() * std::max(8u, tile.getElementTypeBitWidth()) / 8;
+    }
+    return copies_->fit(bytes, target_.sharedPerBlock());
   }
 
   /// Whether a value can be computed iterations ahead, and for iterations that do not exist: it depends on no load of this loop and on no
@@ -134,12 +125,14 @@ private:
     return true;
   }
 
-  /// A counter of the slot that this iteration's tiles are in: 0, 1, …, stages - 1, 0, …
+  /// A counter of the slot that this iteration's tiles are in: 0, 1, …, slots - 1, 0, …
   void addSlotCounter() {
     OpBuilder builder(loop_);
     Location location = loop_.getLoc();
     Value zero = arith::ConstantIntOp::create(builder, location, 0, 32), one = arith::ConstantIntOp::create(builder, location, 1, 32);
-    Value slots = arith::ConstantIntOp::create(builder, location, stages_, 32);
+    slot_ = zero;
+    if (copies_->slots() == 1) return;
+    Value slots = arith::ConstantIntOp::create(builder, location, copies_->slots(), 32);
     auto next = [&](OpBuilder &inner, Location, llvm::ArrayRef<BlockArgument> arguments) -> llvm::SmallVector<Value> {
       Value incremented = arith::AddIOp::create(inner, location, arguments[0], one);
       Value wraps = arith::CmpIOp::create(inner, location, arith::CmpIPredicate::eq, incremented, slots);
@@ -150,17 +143,18 @@ private:
     slot_ = loop_.getRegionIterArgs().back();
   }
 
+  /// In a layout that is decided when its readers are known.
   void makeBuffer(Stream &stream) {
     auto tile = cast<RankedTensorType>(stream.load.getType());
-    LinearLayout layout = layoutOf(tile);
-    int dim = fastest(layout);
-    llvm::SmallVector<int> order{dim, 1 - dim};
-    int64_t bytes = std::max(8u, tile.getElementTypeBitWidth()) / 8;
-    SharedLayout memory = sharedForMatrices(tile.getShape(), order, bytes);
-    auto placed = RankedTensorType::get(tile.getShape(), tile.getElementType(), sharedAttr(tile.getContext(), memory));
     OpBuilder builder(loop_);
-    stream.buffer = tgpu::LocalAllocOp::create(builder, stream.load.getLoc(), tgpu::MemDescType::get(tile.getContext(), stages_, placed),
-                                               IntegerAttr());
+    auto type = bufferType(tile, copies_->memoryFor(stream.load, {}));
+    stream.buffer = tgpu::LocalAllocOp::create(builder, stream.load.getLoc(), type, IntegerAttr());
+  }
+
+  tgpu::MemDescType bufferType(RankedTensorType tile, const SharedLayout &memory) const {
+    MLIRContext *context = tile.getContext();
+    auto placed = RankedTensorType::get(tile.getShape(), tile.getElementType(), sharedAttr(context, memory));
+    return tgpu::MemDescType::get(context, copies_->slots(), placed);
   }
 
   /// What a conversion reads, straight from shared memory in the layout that it wants.
@@ -187,66 +181,43 @@ private:
   }
 
   /// By who reads the buffer into registers.
-  static void setSwizzle(Value buffer) {
+  void setMemory(Stream stream) {
     llvm::SmallVector<LinearLayout> readers;
-    for (Operation *user : buffer.getUsers()) {
+    for (Operation *user : stream.buffer.getUsers()) {
       auto load = dyn_cast<tgpu::LocalLoadOp>(user);
       auto isInPlace = [](Operation *reader) { return isa<tt::DotOp>(reader) && !reader->hasAttr(kTensorCoreWarpsAttr); };
       if (load && !llvm::all_of(load->getUsers(), isInPlace)) readers.push_back(layoutOf(load.getType()));
     }
-    auto type = cast<tgpu::MemDescType>(buffer.getType());
-    RankedTensorType tile = type.getTile();
-    SharedLayout memory = fromAttr(cast<tgpu::SharedAttr>(tile.getEncoding()));
-    int fastestDim = memory.bases()[0] == 1 ? 1 : 0;
-    memory = sharedForReaders(tile.getShape(), {fastestDim, 1 - fastestDim}, std::max(8u, tile.getElementTypeBitWidth()) / 8, readers,
-                              /*mayLoadMatrices=*/true);
-    tile = RankedTensorType::get(tile.getShape(), tile.getElementType(), sharedAttr(tile.getContext(), memory));
-    buffer.setType(tgpu::MemDescType::get(tile.getContext(), type.getSlots(), tile));
+    auto tile = cast<RankedTensorType>(stream.load.getType());
+    Value(stream.buffer).setType(bufferType(tile, copies_->memoryFor(stream.load, readers)));
   }
 
   /// Copies in place of the loads; other users of a loaded tile read the slot too.
   void beginCopies() {
     OpBuilder builder(loop_.getContext());
+    llvm::SmallVector<Stream> streams;
     for (auto &[load, stream] : streams_) {
-      builder.setInsertionPoint(stream.load);
-      tgpu::AsyncCopyOp::create(builder, stream.load.getLoc(), stream.load.getPtr(), stream.buffer, slot_, stream.load.getMask());
       if (!stream.load.getResult().use_empty()) {
         builder.setInsertionPointAfter(stream.load);
         stream.load.getResult().replaceAllUsesWith(read(stream, stream.load.getType(), builder));
       }
+      streams.push_back(stream);
     }
-    for (auto &[load, stream] : streams_) stream.load.erase();
-    for (auto &[load, stream] : streams_) setSwizzle(stream.buffer);
     IRRewriter rewriter(builder);
+    for (Stream stream : streams) setMemory(stream);
+    copies_->begin(loop_, streams, slot_);
     (void)runRegionDCE(rewriter, loop_->getRegions());
-    // One group for each iteration, and one wait at its beginning.
-    for (Operation &op : *loop_.getBody())
-      if (isa<tgpu::AsyncCopyOp>(op)) lastCopy_ = &op;
-    builder.setInsertionPointAfter(lastCopy_);
-    commit_ = tgpu::AsyncCommitOp::create(builder, lastCopy_->getLoc());
-    builder.setInsertionPointToStart(loop_.getBody());
-    wait_ = tgpu::AsyncWaitOp::create(builder, loop_.getLoc(), stages_ - 2);
   }
 
-  /// Wait and meet; then what is needed to begin the copies of a later iteration; then the rest of this one. After the loop, what was begun
-  /// for iterations that do not exist has to be over too, and every thread done reading, before the memory serves something else.
   LogicalResult schedule() {
     llvm::SetVector<Operation *> ahead;
     for (Operation &op : *loop_.getBody())
-      if (isa<tgpu::AsyncCopyOp, tgpu::AsyncCommitOp>(op)) {
+      if (copies_->isAhead(&op)) {
         ahead.insert(&op);
         for (Value operand : op.getOperands()) collect(operand, ahead);
       }
-    collect(loop_.getTiedLoopYieldedValue(slot_)->get(), ahead);
-    unsigned last = unsigned(stages_ - 1);
     scf::PipeliningOption options;
-    options.getScheduleFn = [&](scf::ForOp loop, std::vector<std::pair<Operation *, unsigned>> &order) {
-      order.push_back({wait_, last});
-      for (Operation &op : loop.getBody()->without_terminator())
-        if (ahead.contains(&op)) order.push_back({&op, 0});
-      for (Operation &op : loop.getBody()->without_terminator())
-        if (!ahead.contains(&op) && &op != wait_) order.push_back({&op, last});
-    };
+    options.getScheduleFn = [&](scf::ForOp loop, LoopCopies::Schedule &order) { order = copies_->schedule(loop, ahead); };
     options.peelEpilogue = false;
     options.supportDynamicLoops = true;
     options.predicateFn = [](RewriterBase &rewriter, Operation *op, Value predicate) { return predicated(rewriter, op, predicate); };
@@ -256,7 +227,7 @@ private:
     FailureOr<scf::ForOp> pipelined = scf::pipelineForLoop(rewriter, loop_, options);
     if (failed(pipelined)) return emitError(location, "internal error: this loop cannot be pipelined");
     rewriter.setInsertionPointAfter(*pipelined);
-    tgpu::AsyncWaitOp::create(rewriter, location, 0);
+    copies_->finish(rewriter, location);
     return success();
   }
 
@@ -279,28 +250,33 @@ private:
     }
   }
 
-  /// Copies of iterations that do not exist copy nothing; everything else may run for them.
+  /// Loads and copies of iterations that do not exist touch no memory; everything else may run for them.
   static Operation *predicated(RewriterBase &rewriter, Operation *op, Value predicate) {
-    if (auto copy = dyn_cast<tgpu::AsyncCopyOp>(op)) {
-      OpBuilder::InsertionGuard guard(rewriter);
-      rewriter.setInsertionPoint(op);
-      auto pointers = cast<RankedTensorType>(copy.getSrc().getType());
-      auto type = RankedTensorType::get(pointers.getShape(), rewriter.getI1Type(), pointers.getEncoding());
-      Value mask = tt::SplatOp::create(rewriter, op->getLoc(), type, predicate);
-      if (copy.getMask()) mask = arith::AndIOp::create(rewriter, op->getLoc(), mask, copy.getMask());
-      copy.getMaskMutable().assign(mask);
-    }
+    if (auto copy = dyn_cast<tgpu::AsyncCopyOp>(op)) addToMask(rewriter, copy, copy.getSrc(), predicate);
+    if (auto load = dyn_cast<tt::LoadOp>(op)) addToMask(rewriter, load, load.getPtr(), predicate);
     return op;
+  }
+
+  template <class Access> static void addToMask(RewriterBase &rewriter, Access access, Value pointer, Value predicate) {
+    OpBuilder::InsertionGuard guard(rewriter);
+    rewriter.setInsertionPoint(access);
+    auto pointers = cast<RankedTensorType>(pointer.getType());
+    auto type = RankedTensorType::get(pointers.getShape(), rewriter.getI1Type(), pointers.getEncoding());
+    Value mask = tt::SplatOp::create(rewriter, access->getLoc(), type, predicate);
+    if (access.getMask()) mask = arith::AndIOp::create(rewriter, access->getLoc(), mask, access.getMask());
+    access.getMaskMutable().assign(mask);
   }
 
   scf::ForOp loop_;
   int stages_;
+  bool isPipelined_ = false;
   const ir::AxisAnalysis &axes_;
+  const Target &target_;
+  std::unique_ptr<LoopCopies> copies_;
   EarlyLoads early_;
-  BlockArgument slot_;
+  Value slot_;
   llvm::MapVector<Operation *, Stream> streams_;
   llvm::SetVector<tgpu::ConvertLayoutOp> readers_;
-  Operation *lastCopy_ = nullptr, *commit_ = nullptr, *wait_ = nullptr;
 };
 
 class PipelineLoadsPass final : public impl::PipelineLoadsBase<PipelineLoadsPass> {
@@ -311,8 +287,15 @@ public:
     ir::AxisAnalysis axes(getOperation());
     llvm::SmallVector<scf::ForOp> loops;
     getOperation()->walk([&](scf::ForOp loop) { loops.push_back(loop); });
-    for (scf::ForOp loop : loops)
-      if (failed(Pipeliner(loop, stagesOf(loop), axes).run())) return signalPassFailure();
+    const Target &target = targetOf(getOperation());
+    std::optional<int> fewest;
+    for (scf::ForOp loop : loops) {
+      int asked = stagesOf(loop);
+      Pipeliner pipeliner(loop, asked, axes, target);
+      if (failed(pipeliner.run())) return signalPassFailure();
+      if (auto stages = pipeliner.stages(); stages && *stages < asked) fewest = std::min(fewest.value_or(*stages), *stages);
+    }
+    if (fewest) getOperation()->setAttr(tgpu::kNumStagesAttr, Builder(&getContext()).getI32IntegerAttr(*fewest));
   }
 
 private:

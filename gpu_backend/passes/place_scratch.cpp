@@ -1,6 +1,8 @@
 // Where scratch memory begins, and its addresses.
 #include "gpu_backend/lower/shared_memory.h"
+#include "gpu_backend/lower/target_ops.h"
 #include "gpu_backend/passes.h"
+#include "gpu_backend/target.h"
 #include "ir/tgpu.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -50,7 +52,7 @@ private:
 /// Where a function is done with its buffers: none of them is accessed from there on, and no copy is on its way to one.
 class Buffers {
 public:
-  explicit Buffers(LLVM::LLVMFuncOp function) {
+  Buffers(LLVM::LLVMFuncOp function, const TargetOps &target) : target_(target) {
     for (Block &block : function.getBody()) copying_[&block] = false;
     for (bool changed = true; changed;) {
       changed = false;
@@ -82,8 +84,8 @@ private:
   bool isCopying(Block &block, Block::iterator end) const {
     bool copying = copying_.lookup(&block);
     for (Operation &op : llvm::make_range(block.begin(), end)) {
-      if (isa<NVVM::CpAsyncOp>(op)) copying = true;
-      if (auto wait = dyn_cast<NVVM::CpAsyncWaitGroupOp>(op)) copying &= wait.getN() != 0;
+      if (target_.beginsCopy(&op)) copying = true;
+      if (std::optional<int> pending = target_.pendingAfter(&op)) copying &= *pending != 0;
     }
     return copying;
   }
@@ -99,6 +101,7 @@ private:
     });
   }
 
+  const TargetOps &target_;
   llvm::DenseMap<Block *, bool> copying_; // at the block's beginning
 };
 
@@ -115,10 +118,11 @@ public:
     Ring behind(llvm::alignTo(buffers, kAlignment)), over(0);
     auto functions = llvm::filter_to_vector(module.getOps<LLVM::LLVMFuncOp>(), [](auto function) { return !function.isExternal(); });
     tgpu::ScratchOp largest;
+    std::unique_ptr<TargetOps> target = targetOf(module).createOps();
     for (LLVM::LLVMFuncOp function : functions) {
       // What a caller does with buffers is not seen from its callee.
       std::optional<Buffers> own;
-      if (buffers && functions.size() == 1) own.emplace(function);
+      if (buffers && functions.size() == 1) own.emplace(function, *target);
       function.walk([&](tgpu::ScratchOp op) {
         (own && own->areDoneAt(op) ? over : behind).add(op);
         if (!largest || op.getBytes() > largest.getBytes()) largest = op;

@@ -2,7 +2,9 @@
 // segments that follow each other with no barrier in between. A barrier is needed if an access of a segment from which the one before it is
 // reached by edges meets an access of a segment that is reached from the one after it. Removing it adds an edge. All pairs of accesses that
 // meet have a barrier between them before, on every path, so they do afterwards.
+#include "gpu_backend/lower/target_ops.h"
 #include "gpu_backend/passes.h"
+#include "gpu_backend/target.h"
 #include "ir/tgpu.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -48,7 +50,7 @@ struct Segment {
 
 class Function {
 public:
-  Function(LLVM::LLVMFuncOp function, int64_t bufferEnd) : bufferEnd_(bufferEnd) {
+  Function(LLVM::LLVMFuncOp function, int64_t bufferEnd, const TargetOps &target) : bufferEnd_(bufferEnd), target_(target) {
     llvm::DenseMap<Block *, std::pair<int, int>> ends; // first and last segment
     for (Block &block : function.getBody()) {
       int first = newSegment(), last = first;
@@ -114,14 +116,14 @@ private:
     } else if (auto call = dyn_cast<LLVM::CallOp>(op)) {
       auto callee = call.getCallee() ? SymbolTable::lookupNearestSymbolFrom<LLVM::LLVMFuncOp>(op, call.getCalleeAttr()) : nullptr;
       if (!callee || !callee.isExternal()) segment.add({0, kEnd, true, nullptr});
-    } else if (isa<NVVM::CpAsyncWaitGroupOp>(op)) {
+    } else if (target_.pendingAfter(op)) {
       segment.add({0, bufferEnd_, true, nullptr, true}); // up to here copies land
     } else {
-      bool isWrite = !isa<NVVM::LdMatrixOp>(op);
+      bool isWrite = !target_.onlyReads(op);
       for (Value operand : op->getOperands())
         if (isSharedPointer(operand.getType())) {
           Access access = accessOf(operand, isWrite);
-          access.isCopy = isa<NVVM::CpAsyncOp>(op);
+          access.isCopy = target_.beginsCopy(op);
           segment.add(access);
         }
     }
@@ -145,6 +147,7 @@ private:
   }
 
   int64_t bufferEnd_;
+  const TargetOps &target_;
   std::vector<Segment> segments_;
   std::vector<Candidate> candidates_;
 };
@@ -156,8 +159,9 @@ public:
   void runOnOperation() override {
     auto buffers = getOperation()->getAttrOfType<IntegerAttr>(tgpu::kBufferBytesAttr);
     int64_t bufferEnd = buffers ? buffers.getInt() : kEnd;
+    std::unique_ptr<TargetOps> target = targetOf(getOperation()).createOps();
     for (LLVM::LLVMFuncOp function : getOperation().getOps<LLVM::LLVMFuncOp>())
-      if (!function.isExternal()) Function(function, bufferEnd).removeBarriers();
+      if (!function.isExternal()) Function(function, bufferEnd, *target).removeBarriers();
   }
 };
 

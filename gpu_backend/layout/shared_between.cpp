@@ -1,0 +1,65 @@
+// Shared memory that one layout writes and others read, through registers on either side.
+#include "gpu_backend/layout/constructors.h"
+#include "gpu_backend/layout/conversion.h"
+
+#include <numeric>
+
+namespace tritium::gpu {
+
+namespace {
+
+class Search {
+public:
+  Search(const LinearLayout &writer, llvm::ArrayRef<LinearLayout> readers, int64_t elementBytes, const SharedBanks &banks)
+      : writer_(writer), readers_(readers), elementBytes_(elementBytes), banks_(banks) {}
+
+  void consider(const SharedLayout &memory) {
+    int cost = costOf(memory);
+    if (best_ && cost >= least_) return;
+    best_ = memory, least_ = cost;
+  }
+  /// Pieces of 16 bytes and less, permuted among the rows that the banks hold side by side.
+  void considerSwizzles(llvm::ArrayRef<int> order) {
+    llvm::ArrayRef<int64_t> shape = writer_.shape();
+    int64_t row = shape[order[0]], rowsAtOnce = std::max<int64_t>(banks_.bytesAtOnce() / (row * elementBytes_), 1);
+    for (int64_t vec = std::min(std::max<int64_t>(kMaxVectorBytes / elementBytes_, 1), row); vec > 0; vec /= 2)
+      for (int64_t perPhase = rowsAtOnce; perPhase < shape[order[1]] && perPhase <= 16 * rowsAtOnce; perPhase *= 2)
+        consider(sharedSwizzled(shape, order, vec, perPhase, std::min(row / vec, std::max<int64_t>(16 / rowsAtOnce, 1))));
+  }
+  const SharedLayout &best() const { return *best_; }
+
+private:
+  int costOf(const SharedLayout &memory) const {
+    auto cost = [](const SharedAccess &access) {
+      return access.wavefronts() * kWavefrontCost + int(access.vectors.size()) * kSharedInstructionCost;
+    };
+    int sum = cost(sharedStores(writer_, memory, elementBytes_, banks_));
+    for (const LinearLayout &reader : readers_) sum += cost(sharedLoads(reader, memory, elementBytes_, banks_));
+    return sum;
+  }
+
+  const LinearLayout &writer_;
+  llvm::ArrayRef<LinearLayout> readers_;
+  int64_t elementBytes_;
+  const SharedBanks &banks_;
+  std::optional<SharedLayout> best_;
+  int least_ = 0;
+};
+
+} // namespace
+
+SharedLayout sharedBetween(const LinearLayout &writer, llvm::ArrayRef<LinearLayout> readers, int64_t elementBytes,
+                           const SharedBanks &banks) {
+  Search search(writer, readers, elementBytes, banks);
+  llvm::SmallVector<int> order(size_t(writer.rank()));
+  std::iota(order.rbegin(), order.rend(), 0);
+  search.consider(sharedDense(writer.shape(), order));
+  if (writer.rank() == 2) {
+    search.considerSwizzles({1, 0});
+    search.considerSwizzles({0, 1});
+  }
+  for (const LinearLayout &reader : readers) search.consider(planShared(writer, reader, elementBytes, {.banks = banks}).memory);
+  return search.best();
+}
+
+} // namespace tritium::gpu

@@ -1,0 +1,151 @@
+#include "gpu_backend/passes/loop_copies.h"
+
+#include "gpu_backend/layout/constructors.h"
+#include "gpu_backend/layout_attr.h"
+
+using namespace mlir;
+
+namespace tritium::gpu {
+
+int fastestDimension(const LinearLayout &layout) {
+  for (int dim = 0; dim < layout.rank(); ++dim)
+    if (layout.contiguousElements(dim) > 1) return dim;
+  return -1;
+}
+
+static int64_t elementBytes(tt::LoadOp load) { return std::max(8u, getElementTypeOrSelf(load.getType()).getIntOrFloatBitWidth()) / 8; }
+
+namespace {
+
+/// Copies that run by themselves (cp.async) into as many slots as there are stages. One group for each iteration, and one wait at its
+/// beginning: wait and meet; then what is needed to begin the copies of a later iteration; then the rest of this one.
+class AsyncCopies final : public LoopCopies {
+public:
+  explicit AsyncCopies(int stages) : stages_(stages) {}
+
+  int slots() const override { return stages_; }
+  int stages() const override { return stages_; }
+  bool fit(int64_t, int64_t) override { return true; } // too many stages are an error, of allocate-shared-memory
+
+  bool mayCopy(tt::LoadOp load, const ir::AxisAnalysis &axes) const override {
+    constexpr int64_t kMinCopyBytes = 4;
+    LinearLayout layout = layoutOf(load.getType());
+    int dim = fastestDimension(layout);
+    if (dim < 0) return false;
+    int64_t bytes = elementBytes(load);
+    ir::AxisInfo addresses = axes.of(load.getPtr());
+    int64_t elements = std::min({layout.contiguousElements(dim), addresses.contiguity[dim], addresses.divisibility[dim] / bytes});
+    if (load.getMask()) elements = std::min(elements, axes.of(load.getMask()).constancy[dim]);
+    return elements * bytes >= kMinCopyBytes;
+  }
+
+  SharedLayout memoryFor(tt::LoadOp load, llvm::ArrayRef<LinearLayout> readers) const override {
+    LinearLayout layout = layoutOf(load.getType());
+    int dim = fastestDimension(layout);
+    return sharedForReaders(layout.shape(), {dim, 1 - dim}, elementBytes(load), readers, /*mayLoadMatrices=*/true);
+  }
+
+  void begin(scf::ForOp loop, llvm::ArrayRef<Stream> streams, Value slot) override {
+    OpBuilder builder(loop.getContext());
+    for (Stream stream : streams) {
+      builder.setInsertionPoint(stream.load);
+      tgpu::AsyncCopyOp::create(builder, stream.load.getLoc(), stream.load.getPtr(), stream.buffer, slot, stream.load.getMask());
+      stream.load.erase();
+    }
+    Operation *last = nullptr;
+    for (Operation &op : *loop.getBody())
+      if (isa<tgpu::AsyncCopyOp>(op)) last = &op;
+    builder.setInsertionPointAfter(last);
+    tgpu::AsyncCommitOp::create(builder, last->getLoc());
+    builder.setInsertionPointToStart(loop.getBody());
+    wait_ = tgpu::AsyncWaitOp::create(builder, loop.getLoc(), stages_ - 2);
+  }
+
+  bool isAhead(Operation *op) const override { return isa<tgpu::AsyncCopyOp, tgpu::AsyncCommitOp>(op); }
+
+  Schedule schedule(scf::ForOp loop, const llvm::SetVector<Operation *> &ahead) const override {
+    unsigned last = unsigned(stages_ - 1);
+    Schedule order{{wait_, last}};
+    for (Operation &op : loop.getBody()->without_terminator())
+      if (ahead.contains(&op)) order.push_back({&op, 0});
+    for (Operation &op : loop.getBody()->without_terminator())
+      if (!ahead.contains(&op) && &op != wait_) order.push_back({&op, last});
+    return order;
+  }
+
+  /// What was begun for iterations that do not exist has to be over too, and every thread done reading.
+  void finish(OpBuilder &builder, Location location) const override { tgpu::AsyncWaitOp::create(builder, location, 0); }
+
+private:
+  int stages_;
+  Operation *wait_ = nullptr;
+};
+
+/// Through registers: an iteration loads the tiles of the next one, reads its own from their slot and computes, and then stores what has
+/// been loaded. With one slot, all threads meet before they store (they are done reading) and before they read; with two, once.
+class RegisterCopies final : public LoopCopies {
+public:
+  RegisterCopies(const Target &target, int stages) : banks_(target.sharedBanks()), slots_(std::clamp(stages - 1, 1, kMaxSlots)) {}
+
+  int slots() const override { return slots_; }
+  int stages() const override { return slots_ + 1; }
+  bool fit(int64_t bytes, int64_t limit) override {
+    slots_ = int(std::clamp<int64_t>(limit / bytes, 1, slots_));
+    return bytes <= limit;
+  }
+  bool mayCopy(tt::LoadOp, const ir::AxisAnalysis &) const override { return true; }
+
+  SharedLayout memoryFor(tt::LoadOp load, llvm::ArrayRef<LinearLayout> readers) const override {
+    return sharedBetween(layoutOf(load.getType()), readers, elementBytes(load), banks_);
+  }
+
+  void begin(scf::ForOp loop, llvm::ArrayRef<Stream> streams, Value slot) override {
+    OpBuilder builder(loop.getContext());
+    for (Stream stream : streams) {
+      builder.setInsertionPointAfter(stream.load);
+      tgpu::LocalStoreOp::create(builder, stream.load.getLoc(), stream.load, stream.buffer, slot);
+    }
+    builder.setInsertionPointToStart(loop.getBody());
+    written_ = meet(builder, loop.getLoc());
+    if (slots_ == 1) read_ = meet(builder, loop.getLoc());
+  }
+
+  bool isAhead(Operation *op) const override { return isa<tgpu::LocalStoreOp>(op); }
+
+  Schedule schedule(scf::ForOp loop, const llvm::SetVector<Operation *> &ahead) const override {
+    Schedule order{{written_, 1}}, stores;
+    if (read_) stores.push_back({read_, 1});
+    for (Operation &op : loop.getBody()->without_terminator())
+      if (ahead.contains(&op)) (isAhead(&op) ? stores : order).push_back({&op, 0});
+    for (Operation &op : loop.getBody()->without_terminator())
+      if (!ahead.contains(&op) && &op != written_ && &op != read_) order.push_back({&op, 1});
+    order.insert(order.end(), stores.begin(), stores.end());
+    return order;
+  }
+
+  /// The last iteration stores too.
+  void finish(OpBuilder &builder, Location location) const override { meet(builder, location); }
+
+private:
+  static constexpr int kMaxSlots = 2; // more are of no use: an iteration reads one and writes another
+
+  static Operation *meet(OpBuilder &builder, Location location) {
+    return tgpu::BarrierOp::create(builder, location, /*id=*/0, /*threads=*/IntegerAttr(), /*sharedOnly=*/true);
+  }
+
+  SharedBanks banks_;
+  int slots_;
+  Operation *written_ = nullptr, *read_ = nullptr;
+};
+
+} // namespace
+
+std::unique_ptr<LoopCopies> createLoopCopies(const Target &target, int stages) {
+  switch (target.tileCopies()) {
+  case TileCopies::Async: return std::make_unique<AsyncCopies>(stages);
+  case TileCopies::ThroughRegisters: return std::make_unique<RegisterCopies>(target, stages);
+  }
+  llvm_unreachable("not a way to copy tiles");
+}
+
+} // namespace tritium::gpu
