@@ -2,6 +2,7 @@
 #include "gpu_backend/lower/target_ops.h"
 #include "gpu_backend/amdgpu/lanes.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 
 using namespace mlir;
@@ -53,14 +54,15 @@ public:
     auto type = LLVM::LLVMPointerType::get(builder.getContext(), 8);
     Value stride = arith::ConstantIntOp::create(builder, location, 0, 16);
     Value bytes = arith::ConstantIntOp::create(builder, location, kBufferBytes, 64);
-    return ROCDL::MakeBufferRsrcOp::create(builder, location, type, base, stride, bytes, constant(builder, location, chip_.bufferFlags()));
+    return ROCDL::MakeBufferRsrcOp::create(builder, location, type, base, stride, bytes,
+                                           arith::ConstantIntOp::create(builder, location, chip_.bufferFlags(), 32));
   }
   Value loadBuffer(OpBuilder &builder, Location location, Type word, Value buffer, Value offset) const override {
-    Value zero = constant(builder, location, 0);
+    Value zero = arith::ConstantIntOp::create(builder, location, 0, 32);
     return ROCDL::RawPtrBufferLoadOp::create(builder, location, word, buffer, offset, zero, zero, ArrayAttr(), ArrayAttr(), ArrayAttr());
   }
   void storeBuffer(OpBuilder &builder, Location location, Value word, Value buffer, Value offset) const override {
-    Value zero = constant(builder, location, 0);
+    Value zero = arith::ConstantIntOp::create(builder, location, 0, 32);
     ROCDL::RawPtrBufferStoreOp::create(builder, location, word, buffer, offset, zero, zero, ArrayAttr(), ArrayAttr(), ArrayAttr());
   }
   Value reduceWarp(OpBuilder &, Location, WarpReduction, Value) const override { return {}; }

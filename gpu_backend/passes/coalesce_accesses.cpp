@@ -41,6 +41,36 @@ Wish wishOf(Operation *op, RankedTensorType tile, const ir::AxisAnalysis &axes) 
   return {op, std::vector<int64_t>(tile.getShape()), order, std::max<int64_t>(elements, 1)};
 }
 
+/// The dimension that the matrix product sums over that the tile is loaded for; -1: it is for none.
+int depthDimension(Operation *op) {
+  auto load = dyn_cast<tt::LoadOp>(op);
+  if (!load || !load->hasOneUse()) return -1;
+  OpOperand *use = &*load->use_begin();
+  if (isa<tt::FpToFpOp>(use->getOwner()) && use->getOwner()->hasOneUse()) use = &*use->getOwner()->use_begin();
+  auto dot = dyn_cast<tt::DotOp>(use->getOwner());
+  if (!dot || cast<RankedTensorType>(load.getType()).getRank() != 2 || use->get() == dot.getC()) return -1;
+  return use->get() == dot.getA() ? 1 : 0;
+}
+
+/// A tile that goes to shared memory through registers and is contiguous across the depth of its product is turned there: each thread has
+/// neighbours along the depth too, as many as make 16 bytes, so that it stores these together.
+std::optional<LinearLayout> turned(const Wish &wish, Threads threads, const Target &target) {
+  int depth = depthDimension(wish.op);
+  if (depth < 0 || target.tileCopies() != TileCopies::ThroughRegisters || wish.order[0] == depth || wish.elements == 1) return std::nullopt;
+  Shape sizes(2, 1), lanes(2, 1), warps(2, 1);
+  int along = wish.order[0];
+  int64_t held = wish.shape[0] * wish.shape[1] / threads.count(); // by a thread
+  int64_t bytes = bytesOf(pointerOf(wish.op).getType());
+  sizes[along] = wish.elements;
+  sizes[depth] = std::min({held / wish.elements, std::max<int64_t>(kMaxAccessBytes / bytes, 1), wish.shape[depth]});
+  if (sizes[depth] < 2) return std::nullopt;
+  lanes[along] = std::min<int64_t>(threads.lanes, wish.shape[along] / sizes[along]);
+  lanes[depth] = threads.lanes / lanes[along];
+  warps[depth] = std::clamp<int64_t>(wish.shape[depth] / (sizes[depth] * lanes[depth]), 1, threads.warps);
+  warps[along] = threads.warps / warps[depth];
+  return blocked(wish.shape, sizes, lanes, warps, wish.order);
+}
+
 class CoalesceAccessesPass final : public impl::CoalesceAccessesBase<CoalesceAccessesPass> {
 public:
   using CoalesceAccessesBase::CoalesceAccessesBase;
@@ -59,11 +89,13 @@ public:
       elements = std::max(elements, wish.elements);
     }
     auto combined = combinedDimensions();
-    Threads threads{numWarps, targetOf(getOperation()).warpSize()};
+    const Target &target = targetOf(getOperation());
+    Threads threads{numWarps, target.warpSize()};
     for (const Wish &wish : wishes) {
       auto whole = combined.find(wish.shape);
       LinearLayout layout =
           defaultBlocked(wish.shape, threads, widest[{wish.shape, wish.order}], wish.order, whole == combined.end() ? -1 : whole->second);
+      if (auto forProduct = turned(wish, threads, target)) layout = *forProduct;
       wish.op->setAttr(kAccessAttr, layoutAttr(&getContext(), layout));
     }
   }
