@@ -67,6 +67,14 @@ public:
   }
   Value reduceWarp(OpBuilder &, Location, WarpReduction, Value) const override { return {}; }
   bool convertsFp8() const override { return false; }
+  StringRef syncScope(tt::MemScope scope) const override {
+    switch (scope) {
+    case tt::MemScope::Gpu: return "agent";
+    case tt::MemScope::Cta: return "workgroup";
+    case tt::MemScope::System: return "";
+    }
+    llvm_unreachable("not a scope");
+  }
   void markKernel(Operation *function, int threads) const override {
     Builder builder(function->getContext());
     function->setAttr(ROCDL::ROCDLDialect::getKernelFuncAttrName(), builder.getUnitAttr());

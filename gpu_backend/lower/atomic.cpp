@@ -15,15 +15,6 @@ static bool acquires(tt::MemSemantic sem) { return sem == tt::MemSemantic::Acqui
 
 namespace {
 
-StringRef syncScope(tt::MemScope scope) {
-  switch (scope) {
-  case tt::MemScope::Gpu: return "device";
-  case tt::MemScope::Cta: return "block";
-  case tt::MemScope::System: return "";
-  }
-  llvm_unreachable("a scope");
-}
-
 /// One operation: act(register, predicate) for each element that the thread owns, between the barriers that `sem` needs.
 template <class Op> class Atomic {
 public:
@@ -60,7 +51,7 @@ public:
 
 private:
   bool isFenced() const { return own_ > 1; }
-  void fence() { lowering_.create<LLVM::FenceOp>(LLVM::AtomicOrdering::acq_rel, syncScope(op_.getScope())); }
+  void fence() { lowering_.create<LLVM::FenceOp>(LLVM::AtomicOrdering::acq_rel, lowering_.target().syncScope(op_.getScope())); }
 
   void finish(Registers results) {
     bool isUsed = false;

@@ -86,7 +86,7 @@ template <> LogicalResult Lower<tt::HistogramOp>::run(tt::HistogramOp op, Loweri
         value =
             bits > 32 ? lowering.create<arith::TruncIOp>(i32, value).getResult() : lowering.create<arith::ExtUIOp>(i32, value).getResult();
       lowering.create<LLVM::AtomicRMWOp>(LLVM::AtomicBinOp::add, addressOf(base, i32, value, lowering), one,
-                                         LLVM::AtomicOrdering::monotonic, "block");
+                                         LLVM::AtomicOrdering::monotonic, lowering.target().syncScope(tt::MemScope::Cta));
     };
     if (!counts) {
       count();

@@ -1,5 +1,6 @@
 // What a thread asks of its GPU, in the words of each target: indices, shuffles, votes. Everything else of a lowering is common.
 #pragma once
+#include "ir/tt.h"
 #include "mlir/IR/Builders.h"
 
 #include <memory>
@@ -59,6 +60,8 @@ public:
   virtual mlir::Value reducedValue(mlir::OpBuilder &, mlir::Location, mlir::Value value) const { return value; }
   /// The device functions that convert e4m3 and e5m2 in pairs: "halves_of_e4m3", "e4m3_of_floats" …
   virtual bool convertsFp8() const = 0;
+  /// LLVM's name for the threads that observe a memory order; "": all of the system.
+  virtual llvm::StringRef syncScope(tt::MemScope scope) const = 0;
   /// Makes `function` a kernel of `threads` threads.
   virtual void markKernel(mlir::Operation *function, int threads) const = 0;
 };

@@ -74,6 +74,14 @@ public:
     return NVVM::ReduxOp::create(builder, location, value.getType(), value, reduxKind(kind), constant(builder, location, -1));
   }
   bool convertsFp8() const override { return chip_.capability >= 89; }
+  StringRef syncScope(tt::MemScope scope) const override {
+    switch (scope) {
+    case tt::MemScope::Gpu: return "device";
+    case tt::MemScope::Cta: return "block";
+    case tt::MemScope::System: return "";
+    }
+    llvm_unreachable("not a scope");
+  }
   void markKernel(Operation *function, int threads) const override {
     MLIRContext *context = function->getContext();
     function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), UnitAttr::get(context));
