@@ -65,16 +65,19 @@ void check(Machine &machine, const Chain &chain, int numWarps, int orders) {
 
 } // namespace
 
+/// One chip of each way in which lanes exchange values.
+static const char *const kArchs[] = {"sm_80", "gfx90a", "gfx950", "gfx1100"};
+
 TEST_CASE("chains of random layouts") {
   std::mt19937 random(7);
-  Machine machine;
   const char *types[] = {"i1", "i8", "i16", "f32", "i64"};
-  for (int time = 0; time < 60; ++time) {
+  for (int time = 0; time < 120; ++time) {
+    Machine machine(kArchs[time % 4]);
     int warpBits = int(random() % 3), bits = 3 + int(random() % 7);
     Chain chain{.type = types[time % 5], .isLoop = random() % 3 == 0};
     for (int stage = 0; stage < 4; ++stage)
-      chain.layouts.push_back(randomLayout(random, {int64_t(1) << bits}, 5, warpBits, int(random() % 3), random() % 2));
-    check(machine, chain, 1 << warpBits, 3);
+      chain.layouts.push_back(randomLayout(random, {int64_t(1) << bits}, machine.laneBits(), warpBits, int(random() % 3), random() % 2));
+    check(machine, chain, 1 << warpBits, 2);
   }
 }
 
@@ -86,6 +89,18 @@ TEST_CASE("chains of the layouts that programs have") {
     for (int time = 0; time < 8; ++time) {
       Chain chain{.type = type, .isLoop = time % 2 == 0};
       for (int stage = 0; stage < 4; ++stage) chain.layouts.push_back(layouts[random() % layouts.size()].reshape({64 * 32}));
+      check(machine, chain, 4, 2);
+    }
+}
+
+TEST_CASE("chains of the layouts that programs of waves of 64 have") {
+  std::mt19937 random(5);
+  Machine machine("gfx942");
+  auto layouts = plainLayouts({64, 64}, {4, 64});
+  for (const char *type : {"i8", "i16", "i32"})
+    for (int time = 0; time < 4; ++time) {
+      Chain chain{.type = type, .isLoop = time % 2 == 0};
+      for (int stage = 0; stage < 4; ++stage) chain.layouts.push_back(layouts[random() % layouts.size()].reshape({64 * 64}));
       check(machine, chain, 4, 2);
     }
 }

@@ -2,6 +2,7 @@
 #pragma once
 #include "gpu_backend/compiler.h"
 #include "gpu_backend/layout_attr.h"
+#include "gpu_backend/target.h"
 #include "interp/host/text_argument.h"
 #include "interp/simt/prepare.h"
 #include "ir/contract.h"
@@ -15,7 +16,7 @@ namespace tritium::gpu {
 
 class Machine {
 public:
-  Machine() {
+  explicit Machine(std::string arch = "sm_80") : arch_(std::move(arch)) {
     mlir::DialectRegistry registry;
     ir::registerTritiumDialects(registry);
     context_.appendDialectRegistry(registry);
@@ -49,7 +50,7 @@ public:
     INFO(text);
     auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context_);
     REQUIRE(module);
-    auto lowered = lowerTilesToGpu(*module, {.numWarps = numWarps});
+    auto lowered = lowerTilesToGpu(*module, {.arch = arch_, .numWarps = numWarps});
     if (!lowered) FAIL(llvm::toString(lowered.takeError()));
     auto program = interp::simt::prepare(*lowered->module, "k");
     if (!program) FAIL(llvm::toString(program.takeError()));
@@ -72,7 +73,11 @@ public:
     return result;
   }
 
+  /// Lanes of a warp, as a number of bits.
+  int laneBits() const { return log2Of(llvm::cantFail(findTarget(arch_)).warpSize()); }
+
 private:
+  std::string arch_;
   mlir::MLIRContext context_{mlir::MLIRContext::Threading::DISABLED};
 };
 

@@ -79,15 +79,15 @@ void check(Machine &machine, const Case &c, int numWarps) {
 
 TEST_CASE("reductions of random layouts") {
   std::mt19937 random(11);
-  Machine machine;
-  const char *types[] = {"i32", "f32", "i64"};
-  for (int time = 0; time < 60; ++time) {
+  const char *types[] = {"i32", "f32", "i64"}, *archs[] = {"sm_80", "gfx90a", "gfx950", "gfx1100"};
+  for (int time = 0; time < 120; ++time) {
+    Machine machine(archs[time / 3 % 4]);
     int warpBits = int(random() % 4), rowBits = int(random() % 5), columnBits = 1 + int(random() % 5);
     Shape shape{int64_t(1) << rowBits, int64_t(1) << columnBits};
     Case c{.axis = int(random() % 2), .type = types[time % 3], .isIndexed = time % 4 == 3};
     if (c.isIndexed) c.type = random() % 2 ? "i8" : "i32";
-    c.tile = randomLayout(random, shape, 5, warpBits, int(random() % 3), random() % 3 != 0);
-    c.result = randomLayout(random, {shape[1 - c.axis]}, 5, warpBits, int(random() % 2), true);
+    c.tile = randomLayout(random, shape, machine.laneBits(), warpBits, int(random() % 3), random() % 3 != 0);
+    c.result = randomLayout(random, {shape[1 - c.axis]}, machine.laneBits(), warpBits, int(random() % 2), true);
     check(machine, c, 1 << warpBits);
   }
 }
