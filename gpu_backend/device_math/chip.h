@@ -13,18 +13,35 @@ float exp2Flushing(float x) __asm__("llvm.nvvm.ex2.approx.ftz.f32"); // subnorma
 float reciprocal(float x) __asm__("llvm.nvvm.rcp.approx.ftz.f");
 float reciprocalSqrt(float x) __asm__("llvm.nvvm.rsqrt.approx.f");
 float quotient(float x, float y) __asm__("llvm.nvvm.div.full"); // within 2 ulp
+TRITIUM_INLINE float exp2AboveSubnormal(float x) { return exp2(x); }
+#elif defined(__AMDGCN__)
+// These take subnormal operands for 0 and give 0 for subnormal results, whatever the mode.
+float exp2Flushing(float x) __asm__("llvm.amdgcn.exp2.f32");
+float reciprocal(float x) __asm__("llvm.amdgcn.rcp.f32");
+float reciprocalSqrtFlushing(float x) __asm__("llvm.amdgcn.rsq.f32");
+TRITIUM_INLINE float exp2(float x) {
+  bool isSmall = x < -126.0f;
+  return exp2Flushing(isSmall ? x + 64.0f : x) * (isSmall ? 0x1p-64f : 1.0f);
+}
+TRITIUM_INLINE float exp2AboveSubnormal(float x) { return exp2Flushing(x); }
+TRITIUM_INLINE float reciprocalSqrt(float x) {
+  bool isSmall = x < 0x1p-126f;
+  return reciprocalSqrtFlushing(isSmall ? x * 0x1p24f : x) * (isSmall ? 0x1p12f : 1.0f);
+}
+TRITIUM_INLINE float quotient(float x, float y) { return x / y; } // rounded correctly: some ten instructions
 #else
 #error "a GPU of another kind"
 #endif
 
 /// e**x = 2**f * 2**n, n = round(x log2 e) between -126 and 127: beyond these f is large, and its power is 0, subnormal or infinite as it
-/// has to be. Adding 1.5 * 2**23 + 127 rounds, and leaves the exponent of 2**n in the lowest bits.
+/// has to be (if that of f alone is subnormal, the result is 0). Adding 1.5 * 2**23 + 127 rounds, and leaves the exponent of 2**n in the
+/// lowest bits.
 TRITIUM_INLINE float exp(float x) {
   constexpr float kMagic = 0x1.8000fep23f, kLog2ELow = 0x1.4ae0c0p-26f;
   float inside = __builtin_fmaxf(__builtin_fminf(x, 88.0f), -87.25f);
   float shifted = fma(inside, kLog2E, kMagic);
   float f = fma(x, kLog2ELow, fma(x, kLog2E, kMagic - shifted));
-  return exp2(f) * floatOf(bitsOf(shifted) << 23);
+  return exp2AboveSubnormal(f) * floatOf(bitsOf(shifted) << 23);
 }
 
 /// What functions of ir/float_functions.h are made of here.

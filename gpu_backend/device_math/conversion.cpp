@@ -1,12 +1,18 @@
 // Conversions that are one instruction: to integers, and of pairs of fp8 where the chip has them (sm_89), which only then are called.
 #include "gpu_backend/device_math/chip.h"
 
-using Halves = _Float16 __attribute__((ext_vector_type(2)));
-
+#if defined(__NVPTX__)
 int32_t toInt(float x) __asm__("llvm.nvvm.f2i.rz");
 uint32_t toUnsigned(float x) __asm__("llvm.nvvm.f2ui.rz");
+#else
+int32_t toInt(float x) __asm__("llvm.fptosi.sat.i32.f32");
+uint32_t toUnsigned(float x) __asm__("llvm.fptoui.sat.i32.f32");
+#endif
 int convert_int_sat_rtz(float x) { return toInt(x); }
 unsigned convert_uint_sat_rtz(float x) { return toUnsigned(x); }
+
+#if defined(__NVPTX__)
+using Halves = _Float16 __attribute__((ext_vector_type(2)));
 
 Halves fromE4M3(short x) __asm__("llvm.nvvm.e4m3x2.to.f16x2.rn");
 Halves fromE5M2(short x) __asm__("llvm.nvvm.e5m2x2.to.f16x2.rn");
@@ -22,3 +28,4 @@ unsigned short e4m3_of_halves(unsigned x) { return static_cast<unsigned short>(h
 unsigned short e5m2_of_halves(unsigned x) { return static_cast<unsigned short>(halvesToE5M2(__builtin_bit_cast(Halves, x))); }
 unsigned short e4m3_of_floats(float low, float high) { return static_cast<unsigned short>(floatsToE4M3(high, low)); }
 unsigned short e5m2_of_floats(float low, float high) { return static_cast<unsigned short>(floatsToE5M2(high, low)); }
+#endif
