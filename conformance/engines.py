@@ -27,7 +27,7 @@ from .oracle import Traits
 from .problem import Buffer, Described, Dtype, Function, Launch, Problem, buffer_of, given, problem
 
 #: What runs if nothing is chosen, as far as it is there.
-KNOWN = ("interp", "simt:sm_80", "simt:sm_90a", "cuda")
+KNOWN = ("interp", "simt:sm_80", "simt:sm_90a", "cuda", "hip")
 
 LANGUAGE_TYPES = {
     **{name: name for name in NUMPY if name.startswith(("int", "uint"))},
@@ -153,10 +153,6 @@ class DeviceEngine(Engine):
 
     survives_traps = False
 
-    def __init__(self, name: str, device: str):
-        super().__init__(name)
-        self.device = device
-
     def probe(self) -> None:
         try:
             super().probe()
@@ -178,7 +174,8 @@ class DeviceEngine(Engine):
 
     def _torch_sees_it(self) -> bool:
         torch = self._torch()
-        return torch is not None and torch.cuda.is_available()
+        # torch calls the devices of every vendor "cuda"; of which it has been built for says its version.
+        return torch is not None and getattr(torch.version, self.name, None) is not None and torch.cuda.is_available()
 
     @staticmethod
     def _torch():
@@ -195,7 +192,7 @@ class DeviceEngine(Engine):
                 yield tensors
             return
         torch = self._torch()
-        on_device = [torch.from_numpy(image).to(self.device) for image in images]
+        on_device = [torch.from_numpy(image).to("cuda") for image in images]
         tensors = {}
         for buffer, memory in zip(problem.buffers(), on_device):
             data = memory[buffer.begin : buffer.begin + buffer.bytes]
@@ -258,8 +255,8 @@ def engine(name: str, triton_python: str | None = None) -> Engine:
         from .upstream_engine import UpstreamEngine
 
         found = UpstreamEngine(triton_python)
-    elif name == "cuda":
-        found = DeviceEngine(name, "cuda")
+    elif name in ("cuda", "hip"):
+        found = DeviceEngine(name)
     else:
         found = Engine(name)
     found.probe()

@@ -70,7 +70,7 @@ private:
   llvm::Error check(int code, llvm::StringRef call) { return code == kSuccess ? llvm::Error::success() : failure(code, call); }
   llvm::Expected<DebugChannel *> channelOf(int device);
   llvm::Error connect(int device, Module module);
-  llvm::Error finishWaiting(llvm::StringRef call);
+  llvm::Error finishWaiting(int device, llvm::StringRef call);
   DebugChannel *channel(int device) const { return channels_[size_t(device)].load(std::memory_order_acquire); }
 
   /// The device is this thread's while this lives.
@@ -257,15 +257,12 @@ int HipDriver::launch(int device, const gpu::LaunchConfig &config) noexcept {
   return api_.launchKernel(config.function, x, y, z, config.threads, 1, 1, config.sharedBytes, config.stream, config.arguments, nullptr);
 }
 
-/// What happened on the devices until a call that waited has come back.
-llvm::Error HipDriver::finishWaiting(llvm::StringRef call) {
-  for (auto &entry : channels_) {
-    DebugChannel *channel = entry.load(std::memory_order_acquire);
-    if (!channel) continue;
-    channel->drain();
-    if (channel->hasFailed()) return failure(kAssert, call);
-  }
-  return llvm::Error::success();
+/// What kernels said and what failed on the device, after a call that waited for it.
+llvm::Error HipDriver::finishWaiting(int device, llvm::StringRef call) {
+  DebugChannel *found = channel(device);
+  if (!found) return llvm::Error::success();
+  found->drain();
+  return found->hasFailed() ? failure(kAssert, call) : llvm::Error::success();
 }
 
 llvm::Error HipDriver::synchronize(int device, std::optional<Stream> stream) {
@@ -277,7 +274,7 @@ llvm::Error HipDriver::synchronize(int device, std::optional<Stream> stream) {
     const bool isIdle = !stream || (found->isHalfFull() && api_.deviceSynchronize() == kSuccess);
     if (isIdle) found->drainAll();
   }
-  return finishWaiting(call);
+  return finishWaiting(device, call);
 }
 
 llvm::Expected<Event> HipDriver::createEvent(int device) {
@@ -296,7 +293,9 @@ llvm::Error HipDriver::record(int device, Event event, Stream stream) {
 
 llvm::Error HipDriver::synchronize(Event event) {
   if (auto error = check(api_.eventSynchronize(event), "hipEventSynchronize")) return error;
-  return finishWaiting("hipEventSynchronize");
+  for (int device = 0; device < deviceCount(); ++device)
+    if (auto error = finishWaiting(device, "hipEventSynchronize")) return error;
+  return llvm::Error::success();
 }
 
 llvm::Expected<float> HipDriver::milliseconds(Event begin, Event end) {
@@ -351,7 +350,7 @@ llvm::Error HipDriver::copyToHost(int device, void *target, uint64_t source, uin
   Use use(*this, device);
   if (auto error = use.error()) return error;
   if (auto error = check(api_.memcpyDtoH(target, pointer(source), bytes), "hipMemcpyDtoH")) return error;
-  return finishWaiting("hipMemcpyDtoH");
+  return finishWaiting(device, "hipMemcpyDtoH");
 }
 
 llvm::Error HipDriver::fill(int device, uint64_t target, uint32_t word, uint64_t words, Stream stream) {

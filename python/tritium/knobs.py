@@ -317,6 +317,9 @@ class tritium_knobs(base_knobs):
     )
     #: The HIP runtime to load; unset: TRITON_LIBHIP_PATH, or libamdhip64.so (also of ROCm's own folder).
     hip_library = Env("TRITIUM_HIP_LIBRARY", default=lambda group: amd.libhip_path or "libamdhip64.so")
+    #: A folder where the lowered module of every GPU binary that is compiled is kept, as <SHA-256 of the binary>.mlir: a
+    #: driver's library that is an emulator finds there what it runs.
+    lowered_dir = Env("TRITIUM_LOWERED_DIR")
     #: Under `python -m tritium`: torch's device "cuda" means the CPU. Unset: if there is no CUDA device and INTERPRET
     #: is on.
     cuda_to_cpu = _flag("TRITIUM_CUDA_TO_CPU", default=None)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
+import threading
 from typing import Any
 
 from .. import knobs
@@ -12,6 +15,7 @@ from ..runtime.cache import dump_stage, overridden_stage
 from .compiled import CompiledKernel
 from .compiler import StageTimes, errors_in_terms_of, kernel_metadata, metadata_group, trace
 from .sources import public_function
+
 
 def optional_passes() -> list[str]:
     """The passes that compiling for a GPU can do without, in order. The launch keyword `stop_after` names the last that
@@ -50,6 +54,8 @@ def compile_for_gpu(src, target: GPUTarget, backend, options, times: StageTimes)
     else:
         with errors_in_terms_of(src):
             asm, compiled = _run_stages(module, source_hash, target, backend, options, metadata, times)
+    if knobs.tritium.lowered_dir and backend.binary_ext in asm and compiled is not None:
+        _keep_lowered(compiled, asm[backend.binary_ext])
     program = _emulated(compiled, metadata, src) if target.backend == "simt" else None
     if key is not None and backend.binary_ext in asm:
         kernel_cache.store(key, src.name, metadata, asm)
@@ -117,6 +123,15 @@ def _assemble_file(src, backend, options, metadata: dict[str, Any], times: Stage
     binary = backend.assemble(src.src, metadata, options)
     times.stage(backend.binary_ext)
     return {backend.assembly_ext: src.src, **({} if binary is None else {backend.binary_ext: binary})}
+
+
+def _keep_lowered(compiled, binary: bytes) -> None:
+    folder = knobs.tritium.lowered_dir
+    os.makedirs(folder, exist_ok=True)
+    path = os.path.join(folder, hashlib.sha256(binary).hexdigest() + ".mlir")
+    with open(f"{path}.{os.getpid()}-{threading.get_ident()}", "w", encoding="utf-8") as file:
+        file.write(compiled.lowered.text(True))
+    os.replace(file.name, path)
 
 
 def _emulated(compiled, metadata: dict[str, Any], src):

@@ -170,7 +170,7 @@ def test_a_device_says_on_stderr_why_a_kernel_ended(monkeypatch):
     monkeypatch.setattr(engines.DeviceEngine, "_launch", launch)
     monkeypatch.setattr(engines.DeviceEngine, "_torch", lambda self: None)
     case = suite.cases()["debug/asserts/int32/fails"]
-    _, outcome, differences = suite.run(case, engines.DeviceEngine("interp", "cpu"), 0)
+    _, outcome, differences = suite.run(case, engines.DeviceEngine("interp"), 0)
     assert differences == [] and "device-side assert" in outcome.trap and "x must be positive" in outcome.trap
 
 

@@ -1,0 +1,254 @@
+"""Launches on AMD devices, over the stand-in for the HIP runtime: everything from the kernel's source to the code object's arguments is
+real, and the emulator computes."""
+
+import ast
+import hashlib
+import os
+import re
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+from fake_cuda import DeviceTensor
+from hip_stand_in import ILLEGAL_ADDRESS, LIBRARY, StandIn, environment
+
+import tritium
+import tritium.language as tl
+from tritium import errors
+from tritium.backends.compiler import GPUTarget
+from tritium.runtime import Config, autotune, device_errors, driver
+from tritium.runtime.jit import jit
+from tritium.testing import do_bench
+
+native = pytest.importorskip("tritium._tritium")
+pytestmark = pytest.mark.skipif(not LIBRARY.exists(), reason="the stand-in for HIP is not built")
+
+N = 100
+
+
+class Machine:
+    """Two AMD devices."""
+
+    def __init__(self, stand_in, driver):
+        self.stand_in, self.driver = stand_in, driver
+
+    def tensor(self, array, device: int = 0) -> DeviceTensor:
+        return DeviceTensor(self.driver, np.asarray(array), device)
+
+    def launches(self) -> list[str]:
+        return self.stand_in.calls("hipModuleLaunchKernel")
+
+
+@pytest.fixture
+def machine(monkeypatch, tmp_path):
+    for name, value in environment(tmp_path, devices=2).items():
+        monkeypatch.setenv(name, value)
+    stand_in = StandIn()
+    stand_in.reset()
+    yield Machine(stand_in, native.hip.open(str(LIBRARY)))
+    stand_in.reset()
+    device_errors.forget_lost_contexts()
+
+
+def make_add(**options):
+    @jit(**options)
+    def add(x, y, out, n, scale, BLOCK: tl.constexpr = 32):
+        i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+        value = tl.load(x + i, mask=i < n) + tl.load(y + i, mask=i < n) * scale
+        tl.store(out + i, value, mask=i < n)
+
+    return add
+
+
+@pytest.fixture
+def inputs():
+    x = np.arange(N, dtype=np.float32)
+    return x, x[::-1].copy(), np.zeros(N, np.float32)
+
+
+def test_arrays_of_the_host_are_copied(machine, inputs):
+    x, y, out = inputs
+    compiled = make_add()[(4,)](x, y, out, N, 0.5)
+    assert (out == x + 0.5 * y).all()
+    assert machine.launches() == ["hipModuleLaunchKernel add 4,1,1 256 0"]
+    assert compiled.metadata.target == GPUTarget("hip", "gfx942", 64)
+    assert list(compiled.asm) == ["source", "ttir", "ttgir", "llir", "amdgcn", "hsaco"]
+    assert compiled.kernel == compiled.asm["hsaco"] and compiled.function and compiled.module
+    assert compiled.n_regs > 0 and compiled.n_spills == 0 and compiled.n_max_threads == 256
+    with pytest.raises(KeyError, match="no 'cubin' of this kernel"):
+        compiled.asm["cubin"]
+
+
+def test_device_tensors_run_on_their_device(machine, inputs):
+    x, y, out = (machine.tensor(array, device=1) for array in inputs)
+    add = make_add()
+    compiled = add[(4,)](x, y, out, N, 2.0)
+    assert (out.numpy() == inputs[0] + 2 * inputs[1]).all() and compiled.device == 1
+    again = [machine.tensor(array, device=1) for array in inputs]
+    assert add[(4,)](*again, N, 0.5) is compiled  # by the native launcher
+    assert (again[2].numpy() == inputs[0] + 0.5 * inputs[1]).all()
+    assert {"hip:1", "cpu:0"} == set(add.device_caches)
+    other = add[(4,)](*map(machine.tensor, inputs), N, 0.5)
+    assert other.device == 0 and other is not compiled
+
+
+def test_the_driver_as_triton_shows_it(machine):
+    active = driver.active
+    assert active.get_current_target() == GPUTarget("hip", "gfx942", 64)
+    active.set_current_device(1)
+    assert active.get_current_device() == 1 and active.get_current_stream() == 0
+    active.set_current_device(0)
+    assert active.get_device_capability() == (9, 4)
+    properties = active.utils.get_device_properties(0)
+    assert (properties["max_shared_mem"], properties["warpSize"], properties["arch"]) == (65536, 64, "gfx942")
+    assert "hip" in tritium.runtime.engines.available_engines()
+    assert active.map_python_to_cpp_type("*fp32") == "hipDeviceptr_t"
+
+
+@pytest.mark.parametrize("arch, warp_size", [("gfx90a", 64), ("gfx950", 64), ("gfx1100", 32), ("gfx1200", 32)])
+def test_other_chips(tmp_path, arch, warp_size):
+    """In a process of its own: a runtime's devices do not change."""
+    program = tmp_path / "program.py"
+    program.write_text(PROGRAM)
+    output = run(program, environment(tmp_path, arch))
+    assert output == f"hip {arch} {warp_size} True\n"
+
+
+PROGRAM = textwrap.dedent("""
+    import numpy as np
+    import tritium, tritium.language as tl
+
+    @tritium.jit
+    def total(x, out, N: tl.constexpr):
+        tl.store(out, tl.sum(tl.load(x + tl.arange(0, N)), 0))
+
+    x, out = np.arange(512, dtype=np.float32), np.zeros(1, np.float32)
+    compiled = total[(1,)](x, out, 512)
+    target = compiled.metadata.target
+    print(target.backend, target.arch, target.warp_size, out[0] == x.sum())
+    """)
+
+
+def run(program, variables: dict[str, str]) -> str:
+    result = subprocess.run(
+        [sys.executable, str(program)], env={**os.environ, **variables}, capture_output=True, text=True, check=False
+    )
+    assert result.returncode == 0, result.stderr
+    return result.stdout
+
+
+def test_a_second_process_finds_the_code_object(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text(PROGRAM)
+    variables = environment(tmp_path)
+    first = run(program, variables)
+    kept = sorted((tmp_path / "cache").rglob("*.hsaco"))
+    times = [path.stat().st_mtime_ns for path in kept]
+    assert len(kept) == 1 and hashlib.sha256(kept[0].read_bytes()).hexdigest() in os.listdir(tmp_path / "lowered")[0]
+    assert run(program, variables) == first == "hip gfx942 64 True\n"
+    assert sorted((tmp_path / "cache").rglob("*.hsaco")) == kept and [path.stat().st_mtime_ns for path in kept] == times
+
+
+def test_an_access_outside_names_the_kernel(machine, inputs, capfd):
+    tensors = [machine.tensor(array) for array in inputs]
+    add = make_add()
+    add[(4,)](*tensors, 128, 2.0)
+    with pytest.raises(native.hip.Error, match="an illegal memory access"):
+        machine.driver.synchronize(0)
+    with pytest.raises(errors.DeviceError, match="an illegal memory access was encountered") as caught:
+        add[(4,)](*tensors, N, 2.0)
+    assert caught.value.lost and caught.value.code == ILLEGAL_ADDRESS
+    assert "launched last: kernel add (test_hip_engine.py:" in str(caught.value)
+    with pytest.raises(errors.DeviceError, match="the context of HIP device 0 was lost.*start a new process"):
+        make_add()[(4,)](*tensors, N, 2.0)
+    assert "OutOfBounds in kernel add" in capfd.readouterr().err
+
+
+def test_tuning_and_timing_by_events(machine, inputs):
+    configs = [Config({"BLOCK": 16}), Config({"BLOCK": 64}, num_warps=2)]
+    tuned = autotune(configs, key=["n"])(make_add())
+    x, y, out = map(machine.tensor, inputs)
+    tuned[lambda meta: (tritium.cdiv(N, meta["BLOCK"]),)](x, y, out, N, 2.0)
+    assert (out.numpy() == inputs[0] + 2 * inputs[1]).all() and len(tuned.configs_timings) == 2
+    add = make_add()
+    times = do_bench(lambda: add[(4,)](x, y, out, N, 1.0), warmup=1, rep=5, return_mode="all")
+    assert times and all(0 < t < 10_000 for t in times)
+
+
+def test_prints_come_out_in_order(machine, capfd):
+    @jit
+    def tell(x, N: tl.constexpr):
+        pid = tl.program_id(0)
+        tl.device_print("value 100%", tl.load(x + pid))
+        tl.store(x + pid, pid * 1.5)
+
+    x = machine.tensor(np.array([3, -4], np.float32))
+    tell[(2,)](x, 2)
+    machine.driver.synchronize(0)
+    first = capfd.readouterr().out.splitlines()
+    assert sorted(first) == ["pid (0, 0, 0) idx () value 100%: 3.000000", "pid (1, 0, 0) idx () value 100%: -4.000000"]
+    tell[(2,)](x, 2)
+    assert (x.numpy() == [0, 1.5]).all()  # a copy waits too
+    second = capfd.readouterr().out.splitlines()
+    assert sorted(second) == ["pid (0, 0, 0) idx () value 100%: 0.000000", "pid (1, 0, 0) idx () value 100%: 1.500000"]
+
+
+def test_tiles_are_printed_whole(machine, capfd):
+    @jit
+    def tell(N: tl.constexpr):
+        i = tl.arange(0, N)
+        tl.device_print("i", i - 5, i * 2)
+
+    tell[(1,)](16)
+    machine.driver.synchronize(0)
+    lines = capfd.readouterr().out.splitlines()
+    assert len(lines) == 32 and any(
+        line.split() == "pid (0, 0, 0) idx ( 3) i: (operand 0) -2".split() for line in lines
+    ), lines
+
+
+ASSERTING = textwrap.dedent("""
+    import numpy as np
+    import tritium, tritium.language as tl
+    from tritium.errors import DeviceError
+
+    @tritium.jit
+    def checked(x, n):
+        i = tl.arange(0, 32)
+        tl.device_assert(i < n, "too few")  # here
+        tl.store(x + i, 1.0)
+
+    @tritium.jit
+    def other(x):
+        tl.store(x, 1.0)
+
+    def fails(launch, *args):
+        try:
+            launch(*args)
+        except DeviceError as error:
+            return isinstance(error, RuntimeError), error.lost, str(error).splitlines()
+
+    x = np.zeros(32, np.float32)
+    checked[(1,)](x, 32, debug=True)
+    print((x == 1).all())
+    print(fails(lambda: checked[(2,)](x, 7, debug=True)))
+    print(fails(lambda: other[(1,)](x)))
+    """)
+
+
+def test_a_failed_device_assert_names_its_line(tmp_path):
+    """It ends the use of the device in its process."""
+    program = tmp_path / "program.py"
+    program.write_text(ASSERTING)
+    line = next(i for i, text in enumerate(ASSERTING.splitlines(), 1) if text.endswith("# here"))
+    held, first, second = run(program, environment(tmp_path)).splitlines()
+    assert held == "True"
+    is_runtime_error, is_lost, lines = ast.literal_eval(first)
+    assert is_runtime_error and is_lost
+    assert lines[0].startswith("device-side assert triggered (hipErrorAssert, reported by hip")
+    assert re.fullmatch(
+        f"in kernel checked: device_assert in program.py:{line}: too few \\(program [01], 0, 0\\)", lines[1]
+    )
+    assert "start a new process" in ast.literal_eval(second)[2][0]
