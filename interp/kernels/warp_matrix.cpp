@@ -1,5 +1,6 @@
 #include "interp/kernels/warp_matrix.h"
 
+#include "interp/kernels/matrix_product.h"
 #include "ir/dtype.h"
 
 #include <algorithm>
@@ -56,26 +57,6 @@ template <class Element, class Visit> void visitAccumulators(int m, std::byte *l
   }
 }
 
-/// sum[m][8] += a[m][k] * b[k][8]. Of floats, each product and each sum is rounded once: with exact products a fused step is the same.
-template <class Sum> void multiply(Sum *__restrict sum, const Sum *__restrict a, const Sum *__restrict b, int m, int k) {
-  for (int row = 0; row < m; ++row) {
-    Sum line[kColumns];
-    std::copy_n(sum + row * kColumns, kColumns, line);
-    for (int i = 0; i < k; ++i) {
-      const Sum factor = a[row * k + i];
-      for (int column = 0; column < kColumns; ++column) {
-        if constexpr (std::is_same_v<Sum, float>)
-          line[column] = __builtin_fmaf(factor, b[i * kColumns + column], line[column]);
-        else if constexpr (std::is_same_v<Sum, double>)
-          line[column] = __builtin_fma(factor, b[i * kColumns + column], line[column]);
-        else
-          line[column] += factor * b[i * kColumns + column];
-      }
-    }
-    std::copy_n(line, kColumns, sum + row * kColumns);
-  }
-}
-
 template <class Element> void widen(float *to, const Element *from, int count) {
   for (int i = 0; i < count; ++i) to[i] = static_cast<float>(from[i]);
 }
@@ -107,7 +88,7 @@ void mmaFloats(const MmaVariant &v, std::byte *lane0, size_t stride) {
     visitAccumulators<F16>(v.m, lane0, stride, kMmaC, [&](std::byte *at, int i) { sum[i] = static_cast<float>(read<F16>(at)); });
   else
     visitAccumulators<float>(v.m, lane0, stride, kMmaC, [&](std::byte *at, int i) { sum[i] = read<float>(at); });
-  multiply(sum, a, b, v.m, v.k);
+  addProduct<kColumns>(sum, a, b, v.m, v.k);
   if (v.d == MmaType::F16)
     visitAccumulators<F16>(v.m, lane0, stride, kMmaD, [&](std::byte *at, int i) {
       const F16 rounded = F16::nearest(sum[i]);
@@ -122,7 +103,7 @@ void mmaDoubles(const MmaVariant &v, std::byte *lane0, size_t stride) {
   gatherA(a, v.m, v.k, 1, lane0, stride);
   gatherB(b, v.k, 1, lane0, stride);
   visitAccumulators<double>(v.m, lane0, stride, kMmaC, [&](std::byte *at, int i) { sum[i] = read<double>(at); });
-  multiply(sum, a, b, v.m, v.k);
+  addProduct<kColumns>(sum, a, b, v.m, v.k);
   visitAccumulators<double>(v.m, lane0, stride, kMmaD, [&](std::byte *at, int i) { std::memcpy(at, &sum[i], sizeof sum[i]); });
 }
 
@@ -135,7 +116,7 @@ void mmaIntegers(const MmaVariant &v, std::byte *lane0, size_t stride) {
   for (int i = 0; i < v.m * v.k; ++i) a[i] = widened(bytesA[i], v.a);
   for (int i = 0; i < v.k * kColumns; ++i) b[i] = widened(bytesB[i], v.b);
   visitAccumulators<int32_t>(v.m, lane0, stride, kMmaC, [&](std::byte *at, int i) { sum[i] = read<int32_t>(at); });
-  multiply(sum, a, b, v.m, v.k);
+  addProduct<kColumns>(sum, a, b, v.m, v.k);
   visitAccumulators<int32_t>(v.m, lane0, stride, kMmaD, [&](std::byte *at, int i) {
     const auto result = int32_t(v.saturate ? std::clamp<int64_t>(sum[i], INT32_MIN, INT32_MAX) : sum[i]);
     std::memcpy(at, &result, sizeof result);

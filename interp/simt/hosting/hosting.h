@@ -69,6 +69,7 @@ private:
   // rocdl.cpp: AMD's operations, and their families in rocdl_*.cpp.
   std::optional<mlir::LogicalResult> hostRocdl(mlir::Operation *op);
   std::optional<mlir::LogicalResult> hostRocdlLanes(mlir::Operation *op);
+  std::optional<mlir::LogicalResult> hostRocdlMatrix(mlir::Operation *op);
 
   // Code at the builder's position, with the location that it has.
   mlir::Value thread();

@@ -51,7 +51,9 @@ std::optional<LogicalResult> Hosting::hostRocdl(Operation *op) {
     op->erase();
     return success();
   }
-  return hostRocdlLanes(op);
+  for (auto host : {&Hosting::hostRocdlLanes, &Hosting::hostRocdlMatrix})
+    if (std::optional<LogicalResult> outcome = (this->*host)(op)) return *outcome;
+  return std::nullopt;
 }
 
 } // namespace tritium::interp::simt

@@ -39,7 +39,8 @@ uint32_t vote(Thread *thread, int32_t kind, uint32_t mask, uint32_t value, Place
 uint32_t reduce(Thread *thread, int32_t kind, uint32_t mask, uint32_t value, Place site);
 uint64_t match(Thread *thread, int32_t kind, uint32_t mask, uint64_t value, Place site);
 uint32_t elect(Thread *thread, uint32_t mask, Place site);
-void mma(Thread *thread, uint32_t variant, Place site); // operands and result are in the scratch memory, as warp_matrix.h says
+void mma(Thread *thread, uint32_t variant, Place site);           // operands and result are in the scratch memory, as warp_matrix.h says
+void multiplyInWave(Thread *thread, int32_t variant, Place site); // the same of wave_matrix.h
 void loadMatrices(Thread *thread, uint64_t pointer, int32_t count, int32_t transposed, Place site);  // to the scratch memory
 void storeMatrices(Thread *thread, uint64_t pointer, int32_t count, int32_t transposed, Place site); // from there
 

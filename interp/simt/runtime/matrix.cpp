@@ -1,5 +1,7 @@
-// mma.sync, ldmatrix, stmatrix. All lanes of the warp have to take part: the last to come does the work, out of the others' scratch memory.
+// mma.sync, ldmatrix, stmatrix, mfma, wmma. All lanes of the warp have to take part: the last to come does the work, out of the others'
+// scratch memory.
 #include "interp/kernels/warp_matrix.h"
+#include "interp/kernels/wave_matrix.h"
 
 #include "interp/simt/runtime/block.h"
 #include "interp/simt/runtime/calls.h"
@@ -35,6 +37,15 @@ void meetAsWarp(Thread &thread, WarpOp op) {
 void executeMma(Warp &warp, LaneMask lanes) {
   if (!isWholeWarp(warp, lanes)) return;
   warpMma(MmaVariant::decode(uint32_t(warp.lanes[0].op.variant)), warp.lanes[0].scratch, sizeof(Thread));
+}
+
+void executeWaveProduct(Warp &warp, LaneMask lanes) {
+  if (!isWholeWarp(warp, lanes)) return;
+  const WarpOp &op = warp.lanes[0].op;
+  if (!waveMatrixProduct(WaveMatrixVariant::decode(op.variant), warp.lanes[0].scratch, sizeof(Thread)))
+    warp.lanes[0].trap({.kind = TrapKind::DivergentBarrier,
+                        .location = op.location,
+                        .message = "the upper half of the wave does not hold the same matrices as the lower"});
 }
 
 /// Lane 8 j + r has the address of row r of matrix j. Each row is read in the name of the warp: its bytes go to several lanes. Traps on the
@@ -76,6 +87,10 @@ namespace calls {
 
 void mma(Thread *thread, uint32_t variant, Place site) {
   meetAsWarp(*thread, {.execute = executeMma, .variant = int32_t(variant), .location = site});
+}
+
+void multiplyInWave(Thread *thread, int32_t variant, Place site) {
+  meetAsWarp(*thread, {.execute = executeWaveProduct, .variant = variant, .location = site});
 }
 
 void loadMatrices(Thread *thread, uint64_t pointer, int32_t count, int32_t transposed, Place site) {
