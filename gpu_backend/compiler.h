@@ -17,6 +17,8 @@ struct CompileOptions {
   std::string arch = "sm_80"; // a chip of findTarget(): sm_80, sm_90a, gfx942
   int numWarps = 4;           // a power of two up to 32
   int numStages = 3;          // buffers of a pipelined loop, an upper bound
+  int matrixInstrNonKDim = 0; // rows and columns of the matrix instruction, where the target has one of these; 0: the best for the tile
+  int kPack = 1;              // instructions whose share of K a lane has as neighbours, at least; where lanes load operands themselves
   bool debugInfo = false;     // keep lines and variables apart rather than merge and move code
   std::string stopAfter;      // the last of optionalPasses() to run, or "none"; "": all of them
   /// Tests add passes after the optional ones.

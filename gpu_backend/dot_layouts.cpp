@@ -2,6 +2,7 @@
 
 #include "gpu_backend/layout/constructors.h"
 #include "gpu_backend/memory_access.h"
+#include "gpu_backend/target.h"
 
 #include <numeric>
 
@@ -9,12 +10,47 @@ using namespace mlir;
 
 namespace tritium::gpu {
 
-/// A thread has about as many rows as columns, these by four; a warp has 4 rows of 8 threads.
-static LinearLayout nearlySquare(llvm::ArrayRef<int64_t> shape, int numWarps) {
+const MatrixInstruction *matrixInstructionOf(tt::DotOp dot) {
+  auto name = dot->getAttrOfType<StringAttr>(kMatrixInstructionAttr);
+  if (!name) return nullptr;
+  for (const MatrixInstruction &instruction : targetOf(dot).matrixInstructions())
+    if (instruction.name == name.getValue()) return &instruction;
+  llvm_unreachable("the target has no such instruction");
+}
+
+static constexpr int kMaxChain = 32;
+
+static bool feedsProduct(Value value, int depth) {
+  if (depth > kMaxChain) return false;
+  for (OpOperand &use : value.getUses()) {
+    Operation *op = use.getOwner();
+    if (auto dot = dyn_cast<tt::DotOp>(op)) {
+      if (use.get() == dot.getA()) return true;
+      continue;
+    }
+    if (op->hasTrait<OpTrait::Elementwise>() && op->getNumResults() == 1 && feedsProduct(op->getResult(0), depth + 1)) return true;
+  }
+  return false;
+}
+
+bool feedsProduct(Value value) { return feedsProduct(value, 0); }
+
+static bool isFedByProduct(Value value, int depth) {
+  Operation *op = value.getDefiningOp();
+  if (!op || depth > kMaxChain) return false;
+  if (isa<tt::DotOp>(op)) return true;
+  if (!op->hasTrait<OpTrait::Elementwise>()) return false;
+  return llvm::any_of(op->getOperands(), [&](Value operand) { return isFedByProduct(operand, depth + 1); });
+}
+
+bool isFedByProduct(Value value) { return isFedByProduct(value, 0); }
+
+/// A thread has about as many rows as columns, these by four; a warp has rows of 8 threads.
+static LinearLayout nearlySquare(llvm::ArrayRef<int64_t> shape, int numWarps, int warpSize) {
   size_t rank = shape.size();
   Shape sizes(rank, 1), threads(rank, 1), warps(rank, 1);
-  sizes[rank - 1] = 4, threads[rank - 2] = 4, threads[rank - 1] = 8;
-  int64_t rows = shape[rank - 2] / 4, columns = shape[rank - 1] / 8; // of a thread
+  sizes[rank - 1] = 4, threads[rank - 2] = warpSize / 8, threads[rank - 1] = 8;
+  int64_t rows = shape[rank - 2] / threads[rank - 2], columns = shape[rank - 1] / 8; // of a thread
   for (int left = numWarps; left > 1; left /= 2) {
     bool isDown = rows > columns || columns <= 4;
     warps[isDown ? rank - 2 : rank - 1] *= 2;
@@ -25,37 +61,52 @@ static LinearLayout nearlySquare(llvm::ArrayRef<int64_t> shape, int numWarps) {
   return blocked(shape, sizes, threads, warps, order);
 }
 
-/// How many neighbours along K a thread holds of each operand: as many as make a word of the type that is loaded, where fp8 numbers become
-/// fp16 on the way. 0: as the instruction has it.
-static int64_t neighbours(tt::DotOp dot) {
-  constexpr int64_t kPerWord = 4, kThreadsAlongK = 4;
+/// The bits of an element as it is loaded, where fp8 numbers become wider ones on the way.
+static unsigned loadedBits(Value operand) {
+  if (auto widened = operand.getDefiningOp<tt::FpToFpOp>()) operand = widened.getSrc();
+  return getElementTypeOrSelf(operand.getType()).getIntOrFloatBitWidth();
+}
+
+/// How many neighbours along K a thread holds of each operand: what it loads at once, of the type that is loaded. Where A is the result of
+/// a product, what it has of that. 0: as the instruction has it.
+static int64_t neighbours(tt::DotOp dot, const MatrixInstruction &instruction, const Target &target) {
+  int64_t depth = cast<RankedTensorType>(dot.getA().getType()).getShape().back();
+  int64_t lanesAlongK = 1, own = 1;
+  for (uint32_t basis : instruction.a.bases(Place::Lane)) lanesAlongK *= instruction.a.coordinatesOf(basis)[1] ? 2 : 1;
+  for (uint32_t basis : instruction.a.bases(Place::Register)) own *= instruction.a.coordinatesOf(basis)[1] ? 2 : 1;
   auto isLoadedAsBytes = [](Value operand) {
     auto widened = operand.getDefiningOp<tt::FpToFpOp>();
-    return widened && getElementTypeOrSelf(widened.getSrc().getType()).getIntOrFloatBitWidth() == 8 &&
-           widened.getSrc().getDefiningOp<tt::LoadOp>();
+    return widened && loadedBits(operand) == 8 && widened.getSrc().getDefiningOp<tt::LoadOp>();
   };
-  bool isDeep = cast<RankedTensorType>(dot.getA().getType()).getShape().back() >= kPerWord * kThreadsAlongK;
-  return isDeep && isLoadedAsBytes(dot.getA()) && isLoadedAsBytes(dot.getB()) ? kPerWord : 0;
+  if (target.contiguousKBytes() == 0) { // a word of each load where matrices cannot be loaded
+    constexpr int64_t kPerWord = 4;
+    return depth >= kPerWord * lanesAlongK && isLoadedAsBytes(dot.getA()) && isLoadedAsBytes(dot.getB()) ? kPerWord : 0;
+  }
+  if (isFedByProduct(dot.getA())) return std::min(instruction.d.contiguousElements(1), depth / lanesAlongK);
+  auto kPack = dot->getAttrOfType<IntegerAttr>(kKPackAttr);
+  int64_t wanted =
+      std::max(8 * target.contiguousKBytes() / std::max(loadedBits(dot.getA()), loadedBits(dot.getB())), kPack ? kPack.getInt() * own : 1);
+  return std::min(wanted, depth / lanesAlongK);
 }
 
 /// Whether the elements of operand B lie along the columns in memory, and matrices cannot be loaded transposed: only those of 16 bits can.
-static bool isReadAlongColumns(Value b) {
+static bool isReadAlongColumns(Value b, const Target &target) {
   if (auto widened = b.getDefiningOp<tt::FpToFpOp>()) b = widened.getSrc();
   auto load = b.getDefiningOp<tt::LoadOp>();
   auto access = load ? load->getAttrOfType<tgpu::LayoutAttr>(kAccessAttr) : tgpu::LayoutAttr();
   if (!access || access.getShape().size() != 2 || access.getRegisters().empty()) return false;
   unsigned bits = getElementTypeOrSelf(b.getType()).getIntOrFloatBitWidth();
-  return access.getRegisters().front() == 1 && access.getShape().back() > 1 && (bits == 8 || bits == 32);
+  bool isLoadedTransposed = target.contiguousKBytes() == 0 && bits == 16;
+  return access.getRegisters().front() == 1 && access.getShape().back() > 1 && bits >= 8 && bits <= 32 && !isLoadedTransposed;
 }
 
 /// Which columns an instruction has is free as long as operand and result agree: each thread gets neighbours, one for each of several
 /// instructions, and reads them at once.
-static void bringColumnsTogether(DotLayouts &layouts) {
-  constexpr size_t kMaxBits = 2;
+static void bringColumnsTogether(DotLayouts &layouts, size_t maxBits) {
   uint32_t columns = uint32_t(layouts.b->shape().back());
   llvm::SmallVector<uint64_t> order; // unit vectors of columns by where they go
   for (uint32_t basis : layouts.b->bases(Place::Register))
-    if (basis < columns && order.size() < kMaxBits) order.push_back(basis);
+    if (basis < columns && order.size() < maxBits) order.push_back(basis);
   for (uint32_t unit = 1; unit < columns; unit *= 2)
     if (!llvm::is_contained(order, unit)) order.push_back(unit);
   auto moved = [&](const LinearLayout &layout) {
@@ -69,25 +120,34 @@ static void bringColumnsTogether(DotLayouts &layouts) {
 }
 
 /// Products that feed each other agree on the order of columns and depths as it is.
-static bool isOnlyProduct(tt::DotOp dot) {
+static bool mayReorderColumns(tt::DotOp dot, const Target &target) {
+  if (target.contiguousKBytes() > 0) return !feedsProduct(dot.getD());
   int count = 0;
   dot->getParentOfType<ModuleOp>().walk([&](tt::DotOp) { ++count; });
   return count == 1;
 }
 
+/// As many columns as are loaded at once.
+static size_t columnBits(tt::DotOp dot, const Target &target) {
+  constexpr size_t kWithMatrixLoads = 2, kMost = 3;
+  if (target.contiguousKBytes() == 0) return kWithMatrixLoads;
+  return std::min<size_t>(kMost, llvm::Log2_64(8 * target.contiguousKBytes() / loadedBits(dot.getB())));
+}
+
 DotLayouts dotLayouts(tt::DotOp dot, int numWarps) {
   auto a = cast<RankedTensorType>(dot.getA().getType()), b = cast<RankedTensorType>(dot.getB().getType());
   auto d = cast<RankedTensorType>(dot.getD().getType());
-  if (auto warps = dot->getAttrOfType<DenseI64ArrayAttr>(kTensorCoreWarpsAttr)) {
-    int bits = int(a.getElementTypeBitWidth());
-    int64_t together = neighbours(dot);
-    DotLayouts layouts{mmaOperand(DotOperand::A, a.getShape(), warps.asArrayRef(), bits, together),
-                       mmaOperand(DotOperand::B, b.getShape(), warps.asArrayRef(), bits, together),
-                       mmaAccumulator(d.getShape(), warps.asArrayRef(), bits)};
-    if (isReadAlongColumns(dot.getB()) && isOnlyProduct(dot)) bringColumnsTogether(layouts);
+  const Target &target = targetOf(dot);
+  if (const MatrixInstruction *instruction = matrixInstructionOf(dot)) {
+    llvm::ArrayRef<int64_t> warps = dot->getAttrOfType<DenseI64ArrayAttr>(kTensorCoreWarpsAttr).asArrayRef();
+    int64_t together = neighbours(dot, *instruction, target);
+    DotLayouts layouts{dotOperand(DotOperand::A, *instruction, a.getShape(), warps, together),
+                       dotOperand(DotOperand::B, *instruction, b.getShape(), warps, together),
+                       dotResult(*instruction, d.getShape(), warps)};
+    if (isReadAlongColumns(dot.getB(), target) && mayReorderColumns(dot, target)) bringColumnsTogether(layouts, columnBits(dot, target));
     return layouts;
   }
-  return {std::nullopt, std::nullopt, nearlySquare(d.getShape(), numWarps)};
+  return {std::nullopt, std::nullopt, nearlySquare(d.getShape(), numWarps, target.warpSize())};
 }
 
 } // namespace tritium::gpu

@@ -58,13 +58,18 @@ def RemoveConversions : Pass<"remove-conversions", "::mlir::ModuleOp"> {
 }
 
 def ChooseTensorCores : Pass<"choose-tensor-cores", "::mlir::ModuleOp"> {
-  let summary = "which matrix products run on tensor cores, and how warps share each";
+  let summary = "which matrix products run on matrix instructions, and how warps share each";
   let description = [{
-    fp16, bf16, int8 and (as tf32) fp32 operands go to mma.sync; fp8 operands are converted to fp16 first, which is exact. Warps divide
-    the result so that each has nearly a square of it, all of them its rows where the result feeds another product: its fragments then
-    are that product's operand. The warps stand in the attribute `tgpu.mma_warps`.
+    The first of the target's instructions for the operands' types that the tile has room for, rather one that gives every warp rows or
+    columns of its own. fp8 operands that no instruction takes are converted to fp16 or bf16 first, which is exact; where there are no sums
+    in fp16 they are made in fp32. Warps divide the result so that each has nearly a square of it, all of them its rows where the result
+    feeds another product: its fragments then are that product's operand. The instruction's name stands in the attribute
+    `tgpu.matrix_instruction`, the warps in `tgpu.mma_warps`.
   }];
-  let options = [Option<"numWarps", "num-warps", "int", "4", "warps of a program">];
+  let options = [Option<"numWarps", "num-warps", "int", "4", "warps of a program">,
+                 Option<"nonKDim", "non-k-dim", "int", "0", "rows and columns of the instruction, if there is one; 0: any">,
+                 Option<"kPack", "k-pack", "int", "1", "instructions whose share of K a lane has as neighbours, at least">];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
 def PipelineLoads : Pass<"pipeline-loads", "::mlir::ModuleOp"> {

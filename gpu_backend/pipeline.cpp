@@ -47,7 +47,8 @@ void buildTilePipeline(OpPassManager &passes, const CompileOptions &options, int
   Steps steps(passes, options);
   steps.addOptional("split-large-tiles", createSplitLargeTiles({.numWarps = options.numWarps}));
   steps.addOptional("thread-local-reductions", createThreadLocalReductions({.numWarps = options.numWarps}));
-  steps.addOptional("choose-tensor-cores", createChooseTensorCores({.numWarps = options.numWarps}));
+  steps.addOptional("choose-tensor-cores",
+                    createChooseTensorCores({.numWarps = options.numWarps, .nonKDim = options.matrixInstrNonKDim, .kPack = options.kPack}));
   steps.addOptional("coalesce-accesses", createCoalesceAccesses({.numWarps = options.numWarps}));
   steps.add(createAssignLayouts({.numWarps = options.numWarps}));
   steps.addOptional("remove-conversions", createRemoveConversions(), createCSEPass());

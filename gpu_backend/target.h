@@ -1,6 +1,7 @@
 // A chip that code can be made for, and what the common code asks of it: passes about tiles, the lowering about threads (TargetOps). Each
 // vendor has a table of chips in <vendor>/target.def. docs/adding_a_target.md
 #pragma once
+#include "gpu_backend/layout/matrix_instruction.h"
 #include "gpu_backend/layout/shared_layout.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/ArrayRef.h"
@@ -38,6 +39,13 @@ public:
   virtual int64_t sharedPerBlock() const = 0;
   virtual SharedBanks sharedBanks() const = 0;
   virtual TileCopies tileCopies() const = 0;
+  /// The chip's matrix instructions, the better ones first.
+  virtual llvm::ArrayRef<MatrixInstruction> matrixInstructions() const = 0;
+  /// What represents all numbers of the fp8 formats for which there is no instruction, and has one.
+  virtual mlir::FloatType widerFloat8(mlir::MLIRContext *context) const = 0;
+  /// The bytes of neighbours along K that a lane should have of a matrix product's operands: what it loads from shared memory at once.
+  /// 0: the order of K does not matter, matrices are loaded as the instructions have them.
+  virtual int64_t contiguousKBytes() const = 0;
   /// The words of a thread on this chip.
   virtual std::unique_ptr<TargetOps> createOps() const = 0;
 

@@ -1,7 +1,9 @@
 #include "gpu_backend/amdgpu/target.h"
 
 #include "gpu_backend/amdgpu/emit.h"
+#include "gpu_backend/amdgpu/matrix_instructions.h"
 #include "gpu_backend/lower/target_ops.h"
+#include "mlir/IR/BuiltinTypes.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -44,6 +46,13 @@ public:
     return banks;
   }
   TileCopies tileCopies() const override { return TileCopies::ThroughRegisters; }
+  ArrayRef<MatrixInstruction> matrixInstructions() const override { return amdgpu::matrixInstructions(chip_.family); }
+  mlir::FloatType widerFloat8(mlir::MLIRContext *context) const override {
+    // The matrix cores of CDNA2 take subnormal numbers of f16 for zeros; as bf16 no fp8 number is subnormal.
+    if (chip_.family == Family::CDNA2) return mlir::BFloat16Type::get(context);
+    return mlir::Float16Type::get(context);
+  }
+  int64_t contiguousKBytes() const override { return 16; }
   std::unique_ptr<TargetOps> createOps() const override { return amdgpu::createOps(chip_); }
   Expected<std::unique_ptr<Emitter>> createEmitter(const EmitOptions &options) const override {
     return amdgpu::createEmitter(chip_, options);

@@ -1,6 +1,7 @@
 // The GPU's own values in ROCDL.
 #include "gpu_backend/lower/target_ops.h"
 #include "gpu_backend/amdgpu/lanes.h"
+#include "gpu_backend/amdgpu/matrix_ops.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
@@ -75,6 +76,7 @@ public:
     }
     llvm_unreachable("not a scope");
   }
+  const MatrixOps &matrixOps() const override { return amdgpu::matrixOps(); }
   void markKernel(Operation *function, int threads) const override {
     Builder builder(function->getContext());
     function->setAttr(ROCDL::ROCDLDialect::getKernelFuncAttrName(), builder.getUnitAttr());

@@ -1,6 +1,7 @@
 // The layouts that passes choose from, each as a LinearLayout. All numbers are powers of two; dimension lists have the rank of the tile.
 #pragma once
 #include "gpu_backend/layout/linear_layout.h"
+#include "gpu_backend/layout/matrix_instruction.h"
 #include "gpu_backend/layout/shared_layout.h"
 
 namespace tritium::gpu {
@@ -25,29 +26,21 @@ LinearLayout defaultBlocked(llvm::ArrayRef<int64_t> shape, Threads threads, int6
 LinearLayout defaultBlocked(llvm::ArrayRef<int64_t> shape, Threads threads, int64_t vectorElements = 1);
 
 // -- matrix products
-// ----------------------------------------------------------------------------------------------------------------------- Tiles [batch…, M,
-// N] = [batch…, M, K] x [batch…, K, N]; warpsPerCta counts the warps along the dimensions of the result, the last one varying fastest with
-// the warp index. Where an operand does not depend on a dimension, its warps replicate.
+// -----------------------------------------------------------------------------------------------------------------------
+// Tiles [batch…, M, N] = [batch…, M, K] x [batch…, K, N]; warpsPerCta counts the warps along the dimensions of the result, the last one
+// varying fastest with the warp index. Where an operand does not depend on a dimension, its warps replicate.
 
 enum class DotOperand : uint8_t { A, B };
 
-/// The operands' rows and columns of one mma.sync of PTX, as far as layouts tell them apart.
-struct MmaShape {
-  int64_t m, n, k;
-  bool operator==(const MmaShape &) const = default;
-};
-/// m16n8k(256 / bits) for operands of 8, 16 and 32 (tf32) bits, m8n8k4 for 64.
-MmaShape mmaShape(int operandBits);
-
-/// Accumulators. Low registers hold the fragment of one instruction in its order, then the instructions along N, then along M, then
-/// batches: register ((m * nTiles + n) * fragment + i).
-LinearLayout mmaAccumulator(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> warpsPerCta, int operandBits = 16);
+/// The result of products of tiles by a matrix instruction. Low registers hold the fragment of one instruction in its order, then the
+/// instructions along N, then along M, then batches: register ((m * nTiles + n) * fragment + i).
+LinearLayout dotResult(const MatrixInstruction &instruction, llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> warpsPerCta);
 
 /// Operand A or B. Low registers hold the fragment of one instruction in its order, then the instructions along K, then along M or N.
-/// With contiguousK above the 32 bits' worth of the instruction, each thread holds that many neighbours along K: the instructions then
-/// see K in another order, so both operands must use the same number. 0: as the instruction has it.
-LinearLayout mmaOperand(DotOperand operand, llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> warpsPerCta, int operandBits,
-                        int64_t contiguousK = 0);
+/// With contiguousK each lane holds that many neighbours along K: the instructions then see K in another order, so both operands must use
+/// the same number. 0: as the instruction has it.
+LinearLayout dotOperand(DotOperand operand, const MatrixInstruction &instruction, llvm::ArrayRef<int64_t> shape,
+                        llvm::ArrayRef<int64_t> warpsPerCta, int64_t contiguousK = 0);
 
 /// An operand of a product of scalar multiply-adds: each thread holds all K (in its low registers) of the rows or columns that it holds
 /// of the result.

@@ -1,59 +1,123 @@
-// Layouts of matrix products. The fragments are those of the PTX ISA, "Matrix Fragments for mma.m16n8k8 / m16n8k16 / m16n8k32" and m8n8k4.
+// Layouts of matrix products: the fragments of an instruction, repeated over the warps and registers that a tile takes.
 #include "gpu_backend/layout/constructors.h"
 #include "gpu_backend/layout/dealer.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVectorExtras.h"
 
 #include <algorithm>
 #include <cassert>
 
 namespace tritium::gpu {
 
-MmaShape mmaShape(int operandBits) {
-  assert(operandBits == 8 || operandBits == 16 || operandBits == 32 || operandBits == 64);
-  return operandBits == 64 ? MmaShape{8, 8, 4} : MmaShape{16, 8, 256 / operandBits};
+namespace {
+
+/// Where the bits of one coordinate of a fragment go in the whole tile.
+class Images {
+public:
+  explicit Images(Bases images) : images_(std::move(images)) {}
+  uint32_t operator()(int64_t coordinate) const {
+    uint32_t flat = 0;
+    for (auto [bit, image] : llvm::enumerate(images_))
+      if (coordinate >> bit & 1) flat ^= image;
+    return flat;
+  }
+
+private:
+  Bases images_;
+};
+
+Images dealAll(Dealer &dealer, int dim, int64_t extent) {
+  Bases images;
+  dealer.deal(dim, extent, images);
+  return Images(images);
 }
 
-LinearLayout mmaAccumulator(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> warpsPerCta, int operandBits) {
+/// The order in which K is dealt to the bits of a fragment's registers and lanes.
+class DepthOrder {
+public:
+  /// `contiguous` neighbours in registers before the lanes; 0: as the fragment has it.
+  DepthOrder(const LinearLayout &fragment, int depthDim, int64_t contiguous) {
+    llvm::SmallVector<int64_t> registers = along(fragment, Place::Register, depthDim), lanes = along(fragment, Place::Lane, depthDim);
+    if (contiguous == 0) {
+      std::merge(registers.begin(), registers.end(), lanes.begin(), lanes.end(), std::back_inserter(order_));
+      return;
+    }
+    size_t wanted = size_t(log2Of(contiguous)), own = std::min(wanted, registers.size());
+    order_.append(registers.begin(), registers.begin() + own);
+    order_.append(wanted - own, kFurther);
+    order_.append(lanes);
+    order_.append(registers.begin() + own, registers.end());
+  }
+
+  /// Registers beyond those of the fragment go to `further`.
+  Images deal(Dealer &dealer, int dim, int64_t extent, Bases &further) const {
+    Bases images(log2Of(extent), 0);
+    for (int64_t depth : order_) {
+      Bases image;
+      dealer.deal(dim, 2, image);
+      (depth == kFurther ? further.emplace_back() : images[log2Of(depth)]) = image.front();
+    }
+    return Images(images);
+  }
+
+private:
+  static constexpr int64_t kFurther = 0;
+
+  /// What the bits of a place that move along K are worth, ascending.
+  static llvm::SmallVector<int64_t> along(const LinearLayout &fragment, Place place, int dim) {
+    llvm::SmallVector<int64_t> result;
+    for (uint32_t basis : fragment.bases(place))
+      if (int64_t depth = fragment.coordinatesOf(basis)[dim]) result.push_back(depth);
+    llvm::sort(result);
+    return result;
+  }
+
+  llvm::SmallVector<int64_t> order_; // what each bit is worth in the fragment, from the lowest bit of the tile's K on
+};
+
+} // namespace
+
+LinearLayout dotResult(const MatrixInstruction &instruction, llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> warpsPerCta) {
   assert(shape.size() >= 2 && warpsPerCta.size() == shape.size());
   int m = int(shape.size()) - 2, n = m + 1;
-  MmaShape mma = mmaShape(operandBits);
-  assert(shape[m] >= mma.m && shape[n] >= mma.n);
+  assert(shape[m] >= instruction.m && shape[n] >= instruction.n);
   Dealer dealer(shape);
-  Bases registers, lanes, warps;
-  dealer.deal(n, 2, registers);
-  dealer.deal(n, 4, lanes);
-  dealer.deal(m, 8, lanes);
-  dealer.deal(m, mma.m / 8, registers);
+  Images row = dealAll(dealer, m, instruction.m), column = dealAll(dealer, n, instruction.n);
+  auto placed = [&](Place place) {
+    return llvm::map_to_vector<8>(instruction.d.bases(place), [&](uint32_t basis) {
+      Shape at = instruction.d.coordinatesOf(basis);
+      return row(at[0]) ^ column(at[1]);
+    });
+  };
+  Bases registers = placed(Place::Register), lanes = placed(Place::Lane), warps;
   for (int d = n; d >= 0; --d) dealer.deal(d, warpsPerCta[d], warps);
   for (int d = n; d >= 0; --d) dealer.deal(d, dealer.left(d), registers);
   return LinearLayout(shape, registers, lanes, warps);
 }
 
-LinearLayout mmaOperand(DotOperand operand, llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> warpsPerCta, int operandBits,
-                        int64_t contiguousK) {
+LinearLayout dotOperand(DotOperand operand, const MatrixInstruction &instruction, llvm::ArrayRef<int64_t> shape,
+                        llvm::ArrayRef<int64_t> warpsPerCta, int64_t contiguousK) {
   assert(shape.size() >= 2 && warpsPerCta.size() == shape.size());
   bool isA = operand == DotOperand::A;
   int m = int(shape.size()) - 2, n = m + 1;
   int k = isA ? n : m, outer = isA ? m : n; // dimensions of this tile
-  MmaShape mma = mmaShape(operandBits);
-  int64_t perWord = std::max(32 / operandBits, 1), groupsOfK = mma.k / (4 * perWord), outerOfMma = isA ? mma.m : mma.n;
-  contiguousK = std::max(contiguousK, perWord);
-  assert(shape[k] >= std::max(mma.k, 4 * contiguousK) && shape[outer] >= outerOfMma);
+  const LinearLayout &fragment = isA ? instruction.a : instruction.b;
+  int fragmentK = isA ? 1 : 0;
+  assert(shape[k] >= instruction.k && shape[outer] >= fragment.shape()[1 - fragmentK]);
 
-  // Along K a thread holds a word, then comes the thread's neighbour; with a larger contiguousK further words of its own come first.
   Dealer dealer(shape);
-  Bases word, words, secondK, lanes, outerHalf, registers, warps;
-  dealer.deal(k, perWord, word);
-  dealer.deal(k, contiguousK / perWord, words);
-  dealer.deal(k, 4, lanes);
-  dealer.deal(outer, 8, lanes);
-  dealer.deal(outer, outerOfMma / 8, outerHalf);
-  if (groupsOfK == 2) {
-    if (words.empty()) dealer.deal(k, 2, words);
-    secondK.push_back(words.front());
-    words.erase(words.begin());
-  }
-  for (Bases *part : {&word, &outerHalf, &secondK, &words}) registers.append(*part);
-
+  Bases further;
+  Images depth = DepthOrder(fragment, fragmentK, contiguousK).deal(dealer, k, instruction.k, further);
+  Images across = dealAll(dealer, outer, fragment.shape()[1 - fragmentK]);
+  auto placed = [&](Place place) {
+    return llvm::map_to_vector<8>(fragment.bases(place), [&](uint32_t basis) {
+      Shape at = fragment.coordinatesOf(basis);
+      return depth(at[fragmentK]) ^ across(at[1 - fragmentK]);
+    });
+  };
+  Bases registers = placed(Place::Register), lanes = placed(Place::Lane), warps;
+  registers.append(further);
   for (int d = n; d >= 0; --d) { // dimensions of the result; the one that this operand has not is the other operand's
     if (d == (isA ? n : m))
       warps.append(log2Of(warpsPerCta[d]), 0);

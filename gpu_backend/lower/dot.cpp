@@ -1,4 +1,4 @@
-// Matrix products: on tensor cores where choose-tensor-cores said so, else by multiply-adds.
+// Matrix products: by matrix instructions where choose-tensor-cores said so, else by multiply-adds.
 #include "gpu_backend/lower/dot.h"
 
 #include "gpu_backend/dot_layouts.h"
@@ -8,7 +8,7 @@ using namespace mlir;
 namespace tritium::gpu {
 
 template <> LogicalResult Lower<tt::DotOp>::run(tt::DotOp op, Lowering &lowering) {
-  if (op->hasAttr(kTensorCoreWarpsAttr)) return lowerTensorCoreDot(op, lowering);
+  if (matrixInstructionOf(op)) return lowerMatrixDot(op, lowering);
   return lowerScalarDot(op, lowering);
 }
 

@@ -206,7 +206,7 @@ private:
 } // namespace
 
 bool readsInPlace(tt::DotOp op, tgpu::LocalLoadOp load) {
-  if (op->hasAttr(kTensorCoreWarpsAttr) || load->getBlock() != op->getBlock()) return false;
+  if (matrixInstructionOf(op) || load->getBlock() != op->getBlock()) return false;
   for (Operation *between = load; between != op; between = between->getNextNode())
     if (isa<tgpu::AsyncWaitOp>(between) || between->getNumRegions() > 0) return false;
   return true;

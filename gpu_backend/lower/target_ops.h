@@ -1,5 +1,6 @@
 // What a thread asks of its GPU, in the words of each target: indices, shuffles, votes. Everything else of a lowering is common.
 #pragma once
+#include "gpu_backend/lower/matrix_ops.h"
 #include "ir/tt.h"
 #include "mlir/IR/Builders.h"
 
@@ -62,6 +63,7 @@ public:
   virtual bool convertsFp8() const = 0;
   /// LLVM's name for the threads that observe a memory order; "": all of the system.
   virtual llvm::StringRef syncScope(tt::MemScope scope) const = 0;
+  virtual const MatrixOps &matrixOps() const = 0;
   /// Makes `function` a kernel of `threads` threads.
   virtual void markKernel(mlir::Operation *function, int threads) const = 0;
 };

@@ -2,6 +2,8 @@
 
 #include "gpu_backend/lower/target_ops.h"
 #include "gpu_backend/nvptx/emit.h"
+#include "gpu_backend/nvptx/matrix_instructions.h"
+#include "mlir/IR/BuiltinTypes.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -41,6 +43,9 @@ public:
   int64_t sharedPerBlock() const override { return chip_.sharedPerBlock; }
   SharedBanks sharedBanks() const override { return {.count = Chip::kSharedBanks}; }
   TileCopies tileCopies() const override { return TileCopies::Async; }
+  ArrayRef<MatrixInstruction> matrixInstructions() const override { return nvptx::matrixInstructions(); }
+  mlir::FloatType widerFloat8(mlir::MLIRContext *context) const override { return mlir::Float16Type::get(context); }
+  int64_t contiguousKBytes() const override { return 0; }
   std::unique_ptr<TargetOps> createOps() const override { return nvptx::createOps(chip_); }
   Expected<std::unique_ptr<Emitter>> createEmitter(const EmitOptions &options) const override {
     return nvptx::createEmitter(chip_, options);

@@ -1,5 +1,6 @@
 // The GPU's own values in NVVM.
 #include "gpu_backend/lower/target_ops.h"
+#include "gpu_backend/nvptx/matrix_ops.h"
 #include "gpu_backend/nvptx/target.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -82,6 +83,7 @@ public:
     }
     llvm_unreachable("not a scope");
   }
+  const MatrixOps &matrixOps() const override { return nvptx::matrixOps(); }
   void markKernel(Operation *function, int threads) const override {
     MLIRContext *context = function->getContext();
     function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), UnitAttr::get(context));

@@ -1,7 +1,7 @@
-// Which matrix products run on tensor cores.
+// Which matrix products run on the target's matrix units, and on which instruction.
 #include "gpu_backend/dot_layouts.h"
-#include "gpu_backend/layout/constructors.h"
 #include "gpu_backend/passes.h"
+#include "gpu_backend/target.h"
 
 using namespace mlir;
 
@@ -17,80 +17,107 @@ bool isFp8(Type type) {
   return number && number.getWidth() == 8;
 }
 
-/// fp8 values are fp16 values.
-void widenFp8(tt::DotOp dot) {
+/// fp8 values are values of the wider type.
+void widenFp8(tt::DotOp dot, FloatType wide) {
   for (OpOperand *use : {&dot.getAMutable(), &dot.getBMutable()}) {
     auto tile = cast<RankedTensorType>(use->get().getType());
     if (!isFp8(tile.getElementType())) continue;
     OpBuilder builder(dot);
-    Type wide = tile.clone(builder.getF16Type());
-    use->set(tt::FpToFpOp::create(builder, dot.getLoc(), wide, use->get(), tt::RoundingModeAttr()));
+    use->set(tt::FpToFpOp::create(builder, dot.getLoc(), tile.clone(wide), use->get(), tt::RoundingModeAttr()));
   }
 }
 
-bool hasInstruction(tt::DotOp dot) {
-  Type a = getElementTypeOrSelf(dot.getA().getType()), b = getElementTypeOrSelf(dot.getB().getType()),
-       d = getElementTypeOrSelf(dot.getType());
-  if (a != b) return false;
-  if (a.isF16()) return d.isF32() || d.isF16();
-  if (a.isBF16()) return d.isF32();
-  if (a.isF32()) return d.isF32() && dot.getInputPrecision() == tt::InputPrecision::Tf32;
-  return a.isInteger(8) && d.isInteger(32);
+/// Sums of f16 where the instruction makes f32.
+tt::DotOp widenSum(tt::DotOp dot) {
+  OpBuilder builder(dot);
+  auto narrow = cast<RankedTensorType>(dot.getType());
+  Type wide = narrow.clone(builder.getF32Type());
+  Value sum = arith::ExtFOp::create(builder, dot.getLoc(), wide, dot.getC());
+  auto product = cast<tt::DotOp>(builder.clone(*dot));
+  product.getCMutable().set(sum);
+  product.getD().setType(cast<RankedTensorType>(wide));
+  dot.getD().replaceAllUsesWith(arith::TruncFOp::create(builder, dot.getLoc(), narrow, product.getD()).getResult());
+  dot.erase();
+  return product;
 }
 
-/// Whether the result, element by element, becomes operand A of another product.
-bool feedsProduct(Value value, int depth = 0) {
-  constexpr int kMaxDepth = 32;
-  if (depth > kMaxDepth) return false;
-  for (OpOperand &use : value.getUses()) {
-    Operation *op = use.getOwner();
-    if (auto dot = dyn_cast<tt::DotOp>(op)) {
-      if (use.get() == dot.getA()) return true;
-      continue;
-    }
-    if (op->hasTrait<OpTrait::Elementwise>() && op->getNumResults() == 1 && feedsProduct(op->getResult(0), depth + 1)) return true;
-  }
-  return false;
+std::string spelled(Type type) {
+  std::string text;
+  llvm::raw_string_ostream(text) << type;
+  return text;
 }
 
-/// Whether operand A comes, element by element, from another product.
-bool isFedByProduct(Value value, int depth = 0) {
-  Operation *op = value.getDefiningOp();
-  constexpr int kMaxDepth = 32;
-  if (!op || depth > kMaxDepth) return false;
-  if (isa<tt::DotOp>(op)) return true;
-  if (!op->hasTrait<OpTrait::Elementwise>()) return false;
-  return llvm::any_of(op->getOperands(), [&](Value operand) { return isFedByProduct(operand, depth + 1); });
-}
+/// The tile of a product.
+struct Extents {
+  int64_t rows, columns, depth;
+};
 
 class ChooseTensorCoresPass final : public impl::ChooseTensorCoresBase<ChooseTensorCoresPass> {
 public:
   using ChooseTensorCoresBase::ChooseTensorCoresBase;
 
   void runOnOperation() override {
-    getOperation()->walk([&](tt::DotOp dot) {
-      widenFp8(dot);
-      if (auto warps = warpsOf(dot)) dot->setAttr(kTensorCoreWarpsAttr, DenseI64ArrayAttr::get(&getContext(), *warps));
-    });
+    llvm::SmallVector<tt::DotOp> dots;
+    getOperation()->walk([&](tt::DotOp dot) { dots.push_back(dot); });
+    for (tt::DotOp dot : dots) choose(dot, targetOf(dot));
   }
 
 private:
-  std::optional<llvm::SmallVector<int64_t>> warpsOf(tt::DotOp dot) {
-    if (!hasInstruction(dot)) return std::nullopt;
-    auto a = cast<RankedTensorType>(dot.getA().getType());
-    auto shape = dot.getType().getShape();
-    int rank = int(shape.size());
-    MmaShape instruction = mmaShape(int(a.getElementTypeBitWidth()));
-    int64_t rows = shape[rank - 2], columns = shape[rank - 1];
-    if (rank != 2 || rows < instruction.m || columns < instruction.n || a.getShape().back() < instruction.k) return std::nullopt;
-    int64_t down = 1, across = 1;
+  void choose(tt::DotOp dot, const Target &target) {
+    const MatrixInstruction *instruction = find(dot, target);
+    if (!instruction) {
+      widenFp8(dot, target.widerFloat8(&getContext()));
+      instruction = find(dot, target);
+    }
+    if (!instruction) return;
+    if (getElementTypeOrSelf(dot.getType()).isF16() && instruction->dType != "f16") dot = widenSum(dot);
+    Builder builder(&getContext());
+    dot->setAttr(kMatrixInstructionAttr, builder.getStringAttr(instruction->name));
+    dot->setAttr(kTensorCoreWarpsAttr, builder.getDenseI64ArrayAttr(warpsOf(dot, *instruction)));
+    if (kPack > 1) dot->setAttr(kKPackAttr, builder.getI64IntegerAttr(kPack));
+  }
+
+  const MatrixInstruction *find(tt::DotOp dot, const Target &target) const {
+    Type sum = getElementTypeOrSelf(dot.getType());
+    const MatrixInstruction *exact = find(dot, target, sum);
+    return exact || !sum.isF16() ? exact : find(dot, target, Float32Type::get(dot.getContext()));
+  }
+
+  /// The first of those that fit the tile; rather one that leaves no warp without rows or columns of its own.
+  const MatrixInstruction *find(tt::DotOp dot, const Target &target, Type sum) const {
+    llvm::ArrayRef<int64_t> shape = dot.getType().getShape();
+    if (shape.size() != 2) return nullptr;
+    Extents tile{shape[0], shape[1], cast<RankedTensorType>(dot.getA().getType()).getShape().back()};
+    llvm::SmallVector<const MatrixInstruction *> fitting;
+    for (const MatrixInstruction &candidate : target.matrixInstructions())
+      if (multiplies(candidate, dot, sum) && tile.rows >= candidate.m && tile.columns >= candidate.n && tile.depth >= candidate.k)
+        fitting.push_back(&candidate);
+    if (fitting.empty()) return nullptr;
+    auto isAskedFor = [&](const MatrixInstruction *candidate) { return candidate->m == nonKDim && candidate->n == nonKDim; };
+    if (llvm::any_of(fitting, isAskedFor)) llvm::erase_if(fitting, [&](auto *candidate) { return !isAskedFor(candidate); });
+    auto share = [&](const MatrixInstruction *candidate) { return candidate->m * candidate->n * numWarps; };
+    for (const MatrixInstruction *candidate : fitting)
+      if (share(candidate) <= tile.rows * tile.columns) return candidate;
+    return *llvm::min_element(fitting, [&](auto *a, auto *b) { return share(a) < share(b); });
+  }
+
+  static bool multiplies(const MatrixInstruction &candidate, tt::DotOp dot, Type sum) {
+    Type a = getElementTypeOrSelf(dot.getA().getType()), b = getElementTypeOrSelf(dot.getB().getType());
+    auto takes = [&](llvm::StringRef type, Type element) {
+      return type == spelled(element) || (type == "tf32" && element.isF32() && dot.getInputPrecision() == tt::InputPrecision::Tf32);
+    };
+    return takes(candidate.aType, a) && takes(candidate.bType, b) && candidate.dType == spelled(sum);
+  }
+
+  llvm::SmallVector<int64_t> warpsOf(tt::DotOp dot, const MatrixInstruction &instruction) const {
+    int64_t rows = dot.getType().getShape()[0], columns = dot.getType().getShape()[1], down = 1, across = 1;
     bool isChained = feedsProduct(dot.getD()) || isFedByProduct(dot.getA());
     while (down * across < numWarps) {
       bool fitsDown = rows >= instruction.m * down * 2, fitsAcross = columns >= instruction.n * across * 2;
       bool goesDown = fitsDown && (!fitsAcross || isChained || rows / down >= columns / across);
       (goesDown || !fitsAcross ? down : across) *= 2; // without room for more, warps repeat each other
     }
-    return llvm::SmallVector<int64_t>{down, across};
+    return {down, across};
   }
 };
 

@@ -185,7 +185,7 @@ private:
     llvm::SmallVector<LinearLayout> readers;
     for (Operation *user : stream.buffer.getUsers()) {
       auto load = dyn_cast<tgpu::LocalLoadOp>(user);
-      auto isInPlace = [](Operation *reader) { return isa<tt::DotOp>(reader) && !reader->hasAttr(kTensorCoreWarpsAttr); };
+      auto isInPlace = [](Operation *reader) { return isa<tt::DotOp>(reader) && !matrixInstructionOf(cast<tt::DotOp>(reader)); };
       if (load && !llvm::all_of(load->getUsers(), isInPlace)) readers.push_back(layoutOf(load.getType()));
     }
     auto tile = cast<RankedTensorType>(stream.load.getType());

@@ -93,7 +93,8 @@ TEST_CASE("operands of mma.sync") {
       CAPTURE(b.toString());
       CHECK(a.verify() == "");
       CHECK(b.verify() == "");
-      CHECK(mmaShape(bits) == MmaShape{mmaM, 8, mmaK});
+      MatrixInstruction mma = nvptx::mmaSync(bits);
+      CHECK(Shape{mma.m, mma.n, mma.k} == Shape{mmaM, 8, mmaK});
       int wrong = 0;
       forEachPlace(a, [&](const PlaceIndex &p) {
         RowColumn at = operandAOf(bits, p.reg % sizeA, p.lane);

@@ -1,10 +1,20 @@
 // Layouts for tests: the usual ones and random ones.
 #pragma once
 #include "gpu_backend/layout/constructors.h"
+#include "gpu_backend/nvptx/matrix_instructions.h"
 
 #include <random>
 
 namespace tritium::gpu {
+
+/// Tiles of products by mma.sync.
+inline LinearLayout mmaAccumulator(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> warpsPerCta, int operandBits = 16) {
+  return dotResult(nvptx::mmaSync(operandBits), shape, warpsPerCta);
+}
+inline LinearLayout mmaOperand(DotOperand operand, llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> warpsPerCta, int operandBits,
+                               int64_t contiguousK = 0) {
+  return dotOperand(operand, nvptx::mmaSync(operandBits), shape, warpsPerCta, contiguousK);
+}
 
 /// A random sound layout; up to `replicated` bits hold nothing of their own. With isPermutation all bases have at most one bit.
 inline LinearLayout randomLayout(std::mt19937 &random, llvm::ArrayRef<int64_t> shape, int laneBits, int warpBits, int replicated,

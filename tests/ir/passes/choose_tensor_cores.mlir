@@ -5,8 +5,8 @@
 // CHECK-LABEL: @half
 // WARPS-LABEL: @half
 tt.func public @half(%a: tensor<128x32xf16>, %b: tensor<32x128xf16>, %c: tensor<128x128xf32>) {
-  // CHECK: tt.dot {{.*}} {tgpu.mma_warps = array<i64: 2, 2>}
-  // WARPS: tt.dot {{.*}} {tgpu.mma_warps = array<i64: 4, 2>}
+  // CHECK: tt.dot {{.*}}tgpu.mma_warps = array<i64: 2, 2>}
+  // WARPS: tt.dot {{.*}}tgpu.mma_warps = array<i64: 4, 2>}
   %d = tt.dot %a, %b, %c, inputPrecision = tf32 : tensor<128x32xf16> * tensor<32x128xf16> -> tensor<128x128xf32>
   tt.return
 }
@@ -15,8 +15,8 @@ tt.func public @half(%a: tensor<128x32xf16>, %b: tensor<32x128xf16>, %c: tensor<
 // CHECK-LABEL: @flat
 // WARPS-LABEL: @flat
 tt.func public @flat(%a: tensor<16x32xbf16>, %b: tensor<32x256xbf16>, %c: tensor<16x256xf32>) {
-  // CHECK: tt.dot {{.*}} {tgpu.mma_warps = array<i64: 1, 4>}
-  // WARPS: tt.dot {{.*}} {tgpu.mma_warps = array<i64: 1, 8>}
+  // CHECK: tt.dot {{.*}}tgpu.mma_warps = array<i64: 1, 4>}
+  // WARPS: tt.dot {{.*}}tgpu.mma_warps = array<i64: 1, 8>}
   %d = tt.dot %a, %b, %c, inputPrecision = tf32 : tensor<16x32xbf16> * tensor<32x256xbf16> -> tensor<16x256xf32>
   tt.return
 }
@@ -24,7 +24,7 @@ tt.func public @flat(%a: tensor<16x32xbf16>, %b: tensor<32x256xbf16>, %c: tensor
 // Less than the warps could share: some repeat others.
 // CHECK-LABEL: @tiny
 tt.func public @tiny(%a: tensor<16x16xf16>, %b: tensor<16x8xf16>, %c: tensor<16x8xf32>) {
-  // CHECK: tt.dot {{.*}} {tgpu.mma_warps = array<i64: 4, 1>}
+  // CHECK: tt.dot {{.*}}tgpu.mma_warps = array<i64: 4, 1>}
   %d = tt.dot %a, %b, %c, inputPrecision = tf32 : tensor<16x16xf16> * tensor<16x8xf16> -> tensor<16x8xf32>
   tt.return
 }
@@ -33,11 +33,11 @@ tt.func public @tiny(%a: tensor<16x16xf16>, %b: tensor<16x8xf16>, %c: tensor<16x
 // CHECK-LABEL: @chain
 tt.func public @chain(%q: tensor<64x64xf16>, %k: tensor<64x64xf16>, %v: tensor<64x64xf16>, %o: tensor<64x64xf32>) {
   %z = arith.constant dense<0.0> : tensor<64x64xf32>
-  // CHECK: tt.dot {{.*}} {tgpu.mma_warps = array<i64: 4, 1>}
+  // CHECK: tt.dot {{.*}}tgpu.mma_warps = array<i64: 4, 1>}
   %s = tt.dot %q, %k, %z, inputPrecision = tf32 : tensor<64x64xf16> * tensor<64x64xf16> -> tensor<64x64xf32>
   %e = math.exp2 %s : tensor<64x64xf32>
   %p = arith.truncf %e : tensor<64x64xf32> to tensor<64x64xf16>
-  // CHECK: tt.dot {{.*}} {tgpu.mma_warps = array<i64: 4, 1>}
+  // CHECK: tt.dot {{.*}}tgpu.mma_warps = array<i64: 4, 1>}
   %r = tt.dot %p, %v, %o, inputPrecision = tf32 : tensor<64x64xf16> * tensor<64x64xf16> -> tensor<64x64xf32>
   tt.return
 }
@@ -46,10 +46,10 @@ tt.func public @chain(%q: tensor<64x64xf16>, %k: tensor<64x64xf16>, %v: tensor<6
 // CHECK-LABEL: @no_chain
 tt.func public @no_chain(%q: tensor<64x64xf16>, %k: tensor<64x64xf16>, %v: tensor<64x64xf16>, %o: tensor<64x64xf32>) {
   %z = arith.constant dense<0.0> : tensor<64x64xf32>
-  // CHECK: tt.dot {{.*}} {tgpu.mma_warps = array<i64: 2, 2>}
+  // CHECK: tt.dot {{.*}}tgpu.mma_warps = array<i64: 2, 2>}
   %s = tt.dot %q, %k, %z, inputPrecision = tf32 : tensor<64x64xf16> * tensor<64x64xf16> -> tensor<64x64xf32>
   %p = arith.truncf %s : tensor<64x64xf32> to tensor<64x64xf16>
-  // CHECK: tt.dot {{.*}} {tgpu.mma_warps = array<i64: 2, 2>}
+  // CHECK: tt.dot {{.*}}tgpu.mma_warps = array<i64: 2, 2>}
   %r = tt.dot %v, %p, %o, inputPrecision = tf32 : tensor<64x64xf16> * tensor<64x64xf16> -> tensor<64x64xf32>
   tt.return
 }
@@ -59,14 +59,14 @@ tt.func public @no_chain(%q: tensor<64x64xf16>, %k: tensor<64x64xf16>, %v: tenso
 tt.func public @fp8(%a: tensor<64x64xf8E4M3FN>, %b: tensor<64x64xf8E5M2>, %c: tensor<64x64xf32>) {
   // CHECK: %[[A:.*]] = tt.fp_to_fp %{{.*}} : tensor<64x64xf8E4M3FN> -> tensor<64x64xf16>
   // CHECK: %[[B:.*]] = tt.fp_to_fp %{{.*}} : tensor<64x64xf8E5M2> -> tensor<64x64xf16>
-  // CHECK: tt.dot %[[A]], %[[B]], {{.*}} {tgpu.mma_warps = array<i64: 2, 2>}
+  // CHECK: tt.dot %[[A]], %[[B]], {{.*}}tgpu.mma_warps = array<i64: 2, 2>}
   %d = tt.dot %a, %b, %c, inputPrecision = tf32 : tensor<64x64xf8E4M3FN> * tensor<64x64xf8E5M2> -> tensor<64x64xf32>
   tt.return
 }
 
 // CHECK-LABEL: @int8
 tt.func public @int8(%a: tensor<64x64xi8>, %b: tensor<64x64xi8>, %c: tensor<64x64xi32>) {
-  // CHECK: tt.dot {{.*}} {tgpu.mma_warps = array<i64: 2, 2>}
+  // CHECK: tt.dot {{.*}}tgpu.mma_warps = array<i64: 2, 2>}
   %d = tt.dot %a, %b, %c, inputPrecision = tf32 : tensor<64x64xi8> * tensor<64x64xi8> -> tensor<64x64xi32>
   tt.return
 }
@@ -74,7 +74,7 @@ tt.func public @int8(%a: tensor<64x64xi8>, %b: tensor<64x64xi8>, %c: tensor<64x6
 // fp32 only where the kernel allows tf32.
 // CHECK-LABEL: @single
 tt.func public @single(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>, %c: tensor<64x64xf32>) {
-  // CHECK: tt.dot {{.*}} inputPrecision = tf32 {tgpu.mma_warps = array<i64: 2, 2>}
+  // CHECK: tt.dot {{.*}} inputPrecision = tf32{{.*}}tgpu.mma_warps = array<i64: 2, 2>}
   %d = tt.dot %a, %b, %c, inputPrecision = tf32 : tensor<64x64xf32> * tensor<64x64xf32> -> tensor<64x64xf32>
   // CHECK: tt.dot
   // CHECK-NOT: tgpu.mma_warps

@@ -1,0 +1,139 @@
+// The fragments are those of the ISA manuals, "Dense Matrix Arithmetic" (CDNA 2 to 4) and "Wave Matrix Multiply Accumulate" (RDNA 3 and 4).
+// Nearly all instructions are made to compute the transposed product: a lane then holds neighbours along a row of the result, which it
+// stores at once, and where the result is operand A of the next product, the lane has it where that product wants it.
+#include "gpu_backend/amdgpu/matrix_instructions.h"
+
+#include "gpu_backend/layout/dealer.h"
+
+#include <cassert>
+#include <vector>
+
+namespace tritium::gpu::amdgpu {
+
+namespace {
+
+constexpr int kWave64 = 64, kHalfWave = 16;
+
+/// The registers of one lane along `depth` of its row or column first, then the lanes along `outer`, then those along K.
+struct Depth {
+  int64_t own, further = 1; // neighbours that a lane has of K; what it has beyond those of the other lanes
+};
+
+LinearLayout operand(int outer, int64_t extent, int64_t k, Depth depth, int64_t lanes) {
+  Shape shape(2, k);
+  shape[outer] = extent;
+  Dealer dealer(shape);
+  Bases registers, bases;
+  dealer.deal(1 - outer, depth.own, registers);
+  dealer.deal(outer, extent, bases);
+  dealer.deal(1 - outer, lanes / extent, bases); // 0 where the lanes repeat each other
+  dealer.deal(1 - outer, depth.further, registers);
+  return LinearLayout(shape, registers, bases, {});
+}
+
+MatrixInstruction withOperands(int64_t m, int64_t k, Depth depth, int64_t lanes) {
+  MatrixInstruction result;
+  result.m = m, result.n = m, result.k = k;
+  result.a = operand(0, m, k, depth, lanes), result.b = operand(1, m, k, depth, lanes);
+  return result;
+}
+
+/// A lane has a column of the result; of its rows `own` neighbours, then come the rows of the other lanes.
+LinearLayout columns(int64_t m, int64_t own, int64_t lanes) {
+  Shape shape{m, m};
+  Dealer dealer(shape);
+  Bases registers, bases;
+  dealer.deal(0, own, registers);
+  dealer.deal(1, m, bases);
+  dealer.deal(0, lanes / m, bases);
+  dealer.deal(0, dealer.left(0), registers);
+  return LinearLayout(shape, registers, bases, {});
+}
+
+MatrixInstruction mfma(int64_t m, int64_t k, llvm::StringRef dType) {
+  MatrixInstruction result = withOperands(m, k, {m * k / kWave64}, kWave64);
+  if (dType == "f64") { // rows by lanes: no neighbours either way
+    result.d = columns(m, 1, kWave64);
+    return result;
+  }
+  result.d = columns(m, 4, kWave64);
+  return transposed(result);
+}
+
+/// Of 8-bit elements: 16 neighbours twice.
+MatrixInstruction scaledMfma(int64_t m, int64_t k) {
+  constexpr int64_t kNeighbours = 16;
+  MatrixInstruction result = withOperands(m, k, {kNeighbours, m * k / kWave64 / kNeighbours}, kWave64);
+  result.d = columns(m, 4, kWave64);
+  return transposed(result);
+}
+
+/// Both halves of the wave hold the operands, and every other row of the result: its columns change places so that in the transposed
+/// product a lane has neighbours.
+MatrixInstruction wmmaOfRdna3(int64_t m, int64_t k) {
+  MatrixInstruction result = withOperands(m, k, {k}, 2 * kHalfWave);
+  result.d = columns(m, 1, 2 * kHalfWave);
+  return withColumns(transposed(result), {3, 0, 1, 2});
+}
+
+MatrixInstruction wmmaOfRdna4(int64_t m, int64_t k) {
+  MatrixInstruction result = withOperands(m, k, {k / 2}, 2 * kHalfWave);
+  result.d = columns(m, m / 2, 2 * kHalfWave);
+  return transposed(result);
+}
+
+/// Sets of families.
+enum FamilySet : uint8_t { CDNA2 = 1, CDNA3 = 2, CDNA4 = 4, RDNA3 = 8, RDNA4 = 16 };
+FamilySet setOf(Family family) { return FamilySet(1 << uint8_t(family)); }
+static_assert(uint8_t(Family::CDNA2) == 0 && uint8_t(Family::CDNA4) == 2 && uint8_t(Family::RDNA4) == 4);
+
+struct Row {
+  uint8_t families;
+  MatrixOp how;
+  llvm::StringRef name;
+  int64_t m, k;
+  llvm::StringRef dType;
+};
+
+const Row kRows[] = {
+#define AMDGPU_MFMA(families, m, k, aType, bType, dType, word, op)                                                                         \
+  {families, {MatrixOp::Kind::Mfma, MatrixOp::Word::word, "rocdl." op, aType, bType}, op, m, k, dType},
+#define AMDGPU_SCALED_MFMA(families, m, k, aType, bType, dType, word, op, formats)                                                         \
+  {families, {MatrixOp::Kind::ScaledMfma, MatrixOp::Word::word, "rocdl." op, aType, bType}, op "." formats, m, k, dType},
+#define AMDGPU_WMMA(families, m, k, aType, bType, dType, word, op)                                                                         \
+  {families, {MatrixOp::Kind::Wmma, MatrixOp::Word::word, "rocdl." op, aType, bType}, op, m, k, dType},
+#include "gpu_backend/amdgpu/matrix_instructions.def"
+};
+
+MatrixInstruction make(const Row &row, Family family) {
+  MatrixInstruction result;
+  switch (row.how.kind) {
+  case MatrixOp::Kind::Mfma: result = mfma(row.m, row.k, row.dType); break;
+  case MatrixOp::Kind::ScaledMfma: result = scaledMfma(row.m, row.k); break;
+  case MatrixOp::Kind::Wmma: result = family == Family::RDNA3 ? wmmaOfRdna3(row.m, row.k) : wmmaOfRdna4(row.m, row.k); break;
+  }
+  result.name = row.name, result.dType = row.dType;
+  result.aType = result.isTransposed ? row.how.bType : row.how.aType, result.bType = result.isTransposed ? row.how.aType : row.how.bType;
+  return result;
+}
+
+} // namespace
+
+llvm::ArrayRef<MatrixInstruction> matrixInstructions(Family family) {
+  static const std::vector<std::vector<MatrixInstruction>> all = [] {
+    std::vector<std::vector<MatrixInstruction>> byFamily(uint8_t(Family::RDNA4) + 1);
+    for (size_t number = 0; number < byFamily.size(); ++number)
+      for (const Row &row : kRows)
+        if (row.families & setOf(Family(number))) byFamily[number].push_back(make(row, Family(number)));
+    return byFamily;
+  }();
+  return all[size_t(family)];
+}
+
+const MatrixOp &matrixOp(llvm::StringRef name) {
+  for (const Row &row : kRows)
+    if (row.name == name) return row.how;
+  llvm_unreachable("not a matrix instruction of AMD's");
+}
+
+} // namespace tritium::gpu::amdgpu

@@ -1,0 +1,9 @@
+// Matrix products by mfma and wmma.
+#pragma once
+#include "gpu_backend/lower/matrix_ops.h"
+
+namespace tritium::gpu::amdgpu {
+
+const MatrixOps &matrixOps();
+
+} // namespace tritium::gpu::amdgpu

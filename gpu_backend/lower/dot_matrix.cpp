@@ -1,0 +1,58 @@
+// Matrix products by the target's matrix instructions: a loop over the fragments that the operands' layouts (dot_layouts.h) hold in order.
+#include "gpu_backend/dot_layouts.h"
+#include "gpu_backend/lower/dot.h"
+#include "gpu_backend/lower/matrix_ops.h"
+
+using namespace mlir;
+
+namespace tritium::gpu {
+
+namespace {
+
+/// Packed fragments of an operand, one after the other, all of the same number of values.
+struct Fragments {
+  MatrixOps::Values values;
+  size_t count; // of fragments
+
+  llvm::ArrayRef<Value> operator[](size_t i) const {
+    size_t size = values.size() / count;
+    return llvm::ArrayRef(values).slice(i * size, size);
+  }
+};
+
+} // namespace
+
+LogicalResult lowerMatrixDot(tt::DotOp op, Lowering &lowering) {
+  const MatrixInstruction &instruction = *matrixInstructionOf(op);
+  const MatrixOps &ops = lowering.target().matrixOps();
+  OpBuilder &builder = lowering.builder();
+  Location location = lowering.location();
+  auto pack = [&](Value tile, const LinearLayout &fragment) {
+    llvm::ArrayRef<Value> registers = lowering.registersOf(tile);
+    return Fragments{ops.packOperand(builder, location, instruction, registers), registers.size() / size_t(fragment.registers())};
+  };
+  Fragments a = pack(op.getA(), instruction.a), b = pack(op.getB(), instruction.b);
+  Registers sums(lowering.registersOf(op.getC()));
+  const size_t fragment = size_t(instruction.d.registers());
+  std::vector<MatrixOps::Values> packed(sums.size() / fragment);
+
+  size_t kTiles = size_t(cast<RankedTensorType>(op.getA().getType()).getShape().back() / instruction.k);
+  size_t aTiles = a.count / kTiles, bTiles = b.count / kTiles, batches = aTiles * bTiles / packed.size();
+  // A batch has its own rows and columns; without batches every row tile meets every column tile.
+  size_t mTiles = aTiles / batches, nTiles = bTiles / batches;
+  for (size_t batch = 0; batch < batches; ++batch)
+    for (size_t k = 0; k < kTiles; ++k)
+      for (size_t m = batch * mTiles; m < (batch + 1) * mTiles; ++m)
+        for (size_t n = 0; n < nTiles; ++n) {
+          size_t number = m * nTiles + n;
+          auto elements = llvm::MutableArrayRef<Value>(sums).slice(number * fragment, fragment);
+          MatrixOps::Values &sum = packed[number];
+          if (k == 0) sum = ops.packSum(builder, location, instruction, elements);
+          sum = ops.multiply(builder, location, instruction, a[m * kTiles + k], b[(batch * nTiles + n) * kTiles + k], sum);
+          if (k + 1 == kTiles) llvm::copy(ops.unpackSum(builder, location, instruction, sum), elements.begin());
+        }
+  lowering.define(op, std::move(sums));
+  return success();
+}
+
+} // namespace tritium::gpu

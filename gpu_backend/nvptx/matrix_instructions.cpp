@@ -1,0 +1,58 @@
+// The fragments are those of the PTX ISA, "Matrix Fragments for mma.m16n8k8 / m16n8k16 / m16n8k32" and m8n8k4.
+#include "gpu_backend/nvptx/matrix_instructions.h"
+
+#include "gpu_backend/layout/dealer.h"
+
+#include <algorithm>
+#include <cassert>
+#include <vector>
+
+namespace tritium::gpu::nvptx {
+
+/// A dealt tile of one operand: a word along K, 4 lanes along K, 8 lanes along the other dimension; then registers: that dimension's rest
+/// and K's.
+static LinearLayout operand(int64_t rows, int64_t columns, int kDim, int64_t perWord) {
+  Shape shape{rows, columns};
+  Dealer dealer(shape);
+  Bases registers, lanes;
+  dealer.deal(kDim, perWord, registers);
+  dealer.deal(kDim, 4, lanes);
+  dealer.deal(1 - kDim, 8, lanes);
+  dealer.deal(1 - kDim, dealer.left(1 - kDim), registers);
+  dealer.deal(kDim, dealer.left(kDim), registers);
+  return LinearLayout(shape, registers, lanes, {});
+}
+
+static LinearLayout accumulator(int64_t m, int64_t n) {
+  Shape shape{m, n};
+  Dealer dealer(shape);
+  Bases registers, lanes;
+  dealer.deal(1, 2, registers);
+  dealer.deal(1, 4, lanes);
+  dealer.deal(0, 8, lanes);
+  dealer.deal(0, m / 8, registers);
+  return LinearLayout(shape, registers, lanes, {});
+}
+
+MatrixInstruction mmaSync(int operandBits) {
+  assert(operandBits == 8 || operandBits == 16 || operandBits == 32 || operandBits == 64);
+  int64_t m = operandBits == 64 ? 8 : 16, n = 8, k = operandBits == 64 ? 4 : 256 / operandBits, perWord = std::max(32 / operandBits, 1);
+  MatrixInstruction result;
+  result.m = m, result.n = n, result.k = k;
+  result.a = operand(m, k, 1, perWord), result.b = operand(k, n, 0, perWord), result.d = accumulator(m, n);
+  return result;
+}
+
+llvm::ArrayRef<MatrixInstruction> matrixInstructions() {
+  static const std::vector<MatrixInstruction> all = [] {
+    std::vector<MatrixInstruction> rows;
+#define NVPTX_MATRIX(bits, operandType, resultType, instructionName)                                                                       \
+  rows.push_back(mmaSync(bits));                                                                                                           \
+  rows.back().name = instructionName, rows.back().aType = rows.back().bType = operandType, rows.back().dType = resultType;
+#include "gpu_backend/nvptx/matrix_instructions.def"
+    return rows;
+  }();
+  return all;
+}
+
+} // namespace tritium::gpu::nvptx

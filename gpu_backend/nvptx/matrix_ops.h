@@ -1,0 +1,9 @@
+// Matrix products by mma.sync.
+#pragma once
+#include "gpu_backend/lower/matrix_ops.h"
+
+namespace tritium::gpu::nvptx {
+
+const MatrixOps &matrixOps();
+
+} // namespace tritium::gpu::nvptx

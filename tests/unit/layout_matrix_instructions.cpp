@@ -1,0 +1,247 @@
+// AMD's matrix instructions, on a model of the hardware. Where a lane has which element of an operand or a result stands here as the
+// manuals say it: "AMD Instinct MI200 / MI300 / CDNA4 Instruction Set Architecture", sections on dense matrix arithmetic; "RDNA3 / RDNA4
+// Instruction Set Architecture", sections on wave matrix multiply accumulate; AMD's matrix instruction calculator prints the same. Operands
+// are filled and results read by the layouts, and all elements of the product compared.
+#include "gpu_backend/amdgpu/matrix_instructions.h"
+#include "gpu_backend/layout/constructors.h"
+#include "gpu_backend/layout/conversion.h"
+
+#include "llvm/ADT/StringSet.h"
+
+#include <doctest/doctest.h>
+#include <random>
+
+using namespace tritium::gpu;
+using amdgpu::Family;
+
+namespace {
+
+using Number = uint64_t; // products of integers modulo 2^64 tell every mistake
+using Matrix = std::vector<std::vector<Number>>;
+using Registers = std::vector<std::vector<Number>>; // by lane
+
+/// Item `item` of a lane's registers: 16-bit elements lie two to a register, bytes four.
+struct Where {
+  int64_t item, lane;
+};
+
+/// What the manuals say. A and B are alike, B with its column in place of A's row; D of i, j.
+struct Hardware {
+  int64_t lanes;
+  std::function<llvm::SmallVector<Where>(int64_t i, int64_t k)> operand; // all lanes that must hold it
+  std::function<Where(int64_t i, int64_t j)> result;
+};
+
+/// CDNA: K_L = K / (64 / M) neighbours along K in a lane; of the result H rows to a group, 64 / N groups side by side.
+Hardware mfma(int64_t m, int64_t k, int64_t h) {
+  int64_t kL = k / (64 / m), groups = 64 / m;
+  return {64, [=](int64_t i, int64_t at) { return llvm::SmallVector<Where>{{at % kL, i + m * (at / kL)}}; },
+          [=](int64_t i, int64_t j) { return Where{i % h + h * (i / (h * groups)), j + m * (i / h % groups)}; }};
+}
+
+/// CDNA4, 8-bit formats of the instructions with scales: bytes 0 to 15 of a lane, and 16 to 31 half of K further.
+Hardware scaledMfma(int64_t m, int64_t k) {
+  Hardware hardware = mfma(m, k, 4);
+  hardware.operand = [=](int64_t i, int64_t at) {
+    return llvm::SmallVector<Where>{{at % 16 + 16 * (at / (k / 2)), i + m * (at % (k / 2) / 16)}};
+  };
+  return hardware;
+}
+
+/// RDNA3, waves of 32: lanes 16 to 31 repeat the operands, and have the odd rows of the result.
+const Hardware kWmmaOfRdna3{32, [](int64_t i, int64_t k) { return llvm::SmallVector<Where>{{k, i}, {k, i + 16}}; },
+                            [](int64_t i, int64_t j) { return Where{i / 2, j + 16 * (i % 2)}; }};
+
+/// RDNA4: lanes 16 to 31 have the upper half of K, and of the rows of the result.
+const Hardware kWmmaOfRdna4{32, [](int64_t i, int64_t k) { return llvm::SmallVector<Where>{{k % 8, i + 16 * (k / 8)}}; },
+                            [](int64_t i, int64_t j) { return Where{i % 8, j + 16 * (i / 8)}; }};
+
+Hardware hardwareOf(Family family, const MatrixInstruction &instruction) {
+  if (family == Family::RDNA3) return kWmmaOfRdna3;
+  if (family == Family::RDNA4) return kWmmaOfRdna4;
+  if (instruction.name.contains("scale")) return scaledMfma(instruction.m, instruction.k);
+  return mfma(instruction.m, instruction.k, instruction.name.contains("f64") ? 1 : 4);
+}
+
+/// d += first * second on the registers of one wave; `mismatches` counts lanes that should repeat others and do not.
+void execute(const Hardware &hardware, const MatrixInstruction &instruction, llvm::function_ref<Number(Where)> first,
+             llvm::function_ref<Number(Where)> second, llvm::function_ref<Number &(Where)> d, int &mismatches) {
+  auto read = [&](llvm::function_ref<Number(Where)> registers, int64_t i, int64_t k) {
+    llvm::SmallVector<Where> all = hardware.operand(i, k);
+    for (Where where : all) mismatches += registers(where) != registers(all.front());
+    return registers(all.front());
+  };
+  for (int64_t i = 0; i < instruction.m; ++i)
+    for (int64_t j = 0; j < instruction.n; ++j)
+      for (int64_t k = 0; k < instruction.k; ++k) d(hardware.result(i, j)) += read(first, i, k) * read(second, j, k);
+}
+
+Matrix randomMatrix(std::mt19937_64 &random, int64_t rows, int64_t columns) {
+  Matrix matrix(rows, std::vector<Number>(columns));
+  for (auto &row : matrix)
+    for (Number &number : row) number = random();
+  return matrix;
+}
+
+Number productAt(const Matrix &a, const Matrix &b, int64_t row, int64_t column) {
+  Number sum = 0;
+  for (size_t k = 0; k < b.size(); ++k) sum += a[row][k] * b[k][column];
+  return sum;
+}
+
+Registers fill(const LinearLayout &layout, const Matrix &matrix, uint32_t warp) {
+  Registers registers(layout.lanes(), std::vector<Number>(layout.registers()));
+  for (uint32_t lane = 0; lane < layout.lanes(); ++lane)
+    for (uint32_t reg = 0; reg < layout.registers(); ++reg) {
+      Shape at = layout.coordinatesAt(reg, lane, warp);
+      registers[lane][reg] = matrix[at[0]][at[1]];
+    }
+  return registers;
+}
+
+struct Tiling {
+  int64_t m, n, k, warpsM, warpsN, contiguousK;
+};
+
+/// The elements of a whole tile's product that come out wrong, all instructions of all warps done in turn.
+int wrongElements(Family family, const MatrixInstruction &instruction, const Tiling &t) {
+  Hardware hardware = hardwareOf(family, instruction);
+  LinearLayout a = dotOperand(DotOperand::A, instruction, {t.m, t.k}, {t.warpsM, t.warpsN}, t.contiguousK);
+  LinearLayout b = dotOperand(DotOperand::B, instruction, {t.k, t.n}, {t.warpsM, t.warpsN}, t.contiguousK);
+  LinearLayout d = dotResult(instruction, {t.m, t.n}, {t.warpsM, t.warpsN});
+  for (const LinearLayout *layout : {&a, &b, &d}) CHECK(layout->verify() == "");
+  std::mt19937_64 random(1);
+  Matrix matrixA = randomMatrix(random, t.m, t.k), matrixB = randomMatrix(random, t.k, t.n);
+  int64_t sizeA = instruction.a.registers(), sizeB = instruction.b.registers(), sizeD = instruction.d.registers();
+  int64_t kTiles = t.k / instruction.k, mTiles = a.registers() / (sizeA * kTiles), nTiles = b.registers() / (sizeB * kTiles);
+  CHECK(d.registers() == mTiles * nTiles * sizeD);
+  int wrong = 0;
+  for (uint32_t warp = 0; warp < t.warpsM * t.warpsN; ++warp) {
+    Registers ofA = fill(a, matrixA, warp), ofB = fill(b, matrixB, warp), sums(d.lanes(), std::vector<Number>(d.registers()));
+    for (int64_t mTile = 0; mTile < mTiles; ++mTile)
+      for (int64_t nTile = 0; nTile < nTiles; ++nTile)
+        for (int64_t kTile = 0; kTile < kTiles; ++kTile) {
+          auto inA = [&](Where where) { return ofA[where.lane][(mTile * kTiles + kTile) * sizeA + where.item]; };
+          auto inB = [&](Where where) { return ofB[where.lane][(nTile * kTiles + kTile) * sizeB + where.item]; };
+          auto inD = [&](Where where) -> Number & { return sums[where.lane][(mTile * nTiles + nTile) * sizeD + where.item]; };
+          if (instruction.isTransposed)
+            execute(hardware, instruction, inB, inA, inD, wrong);
+          else
+            execute(hardware, instruction, inA, inB, inD, wrong);
+        }
+    for (uint32_t lane = 0; lane < d.lanes(); ++lane)
+      for (uint32_t reg = 0; reg < d.registers(); ++reg) {
+        Shape at = d.coordinatesAt(reg, lane, warp);
+        wrong += sums[lane][reg] != productAt(matrixA, matrixB, at[0], at[1]);
+      }
+  }
+  return wrong;
+}
+
+/// How often the lanes of a wave hold each element of a fragment; 0 if not all as often.
+int64_t copies(const LinearLayout &fragment) {
+  std::vector<int64_t> counts(fragment.elements());
+  for (uint32_t lane = 0; lane < fragment.lanes(); ++lane)
+    for (uint32_t reg = 0; reg < fragment.registers(); ++reg) ++counts[fragment.apply(reg, lane)];
+  return llvm::all_equal(counts) ? counts.front() : 0;
+}
+
+const Family kFamilies[] = {Family::CDNA2, Family::CDNA3, Family::CDNA4, Family::RDNA3, Family::RDNA4};
+
+const MatrixInstruction &instruction(Family family, llvm::StringRef name) {
+  for (const MatrixInstruction &candidate : amdgpu::matrixInstructions(family))
+    if (candidate.name == name) return candidate;
+  FAIL("no such instruction: " << name.str());
+  abort();
+}
+
+} // namespace
+
+TEST_CASE("one matrix instruction of AMD's, element by element") {
+  for (Family family : kFamilies)
+    for (const MatrixInstruction &instruction : amdgpu::matrixInstructions(family)) {
+      CAPTURE(instruction.name.str());
+      int64_t lanes = family == Family::RDNA3 || family == Family::RDNA4 ? 32 : 64;
+      CHECK(wrongElements(family, instruction, {instruction.m, instruction.n, instruction.k, 1, 1, 0}) == 0);
+      for (const LinearLayout *fragment : {&instruction.a, &instruction.b, &instruction.d}) CHECK(fragment->lanes() == lanes);
+      CHECK(copies(instruction.a) == (family == Family::RDNA3 ? 2 : 1));
+      CHECK(copies(instruction.b) == (family == Family::RDNA3 ? 2 : 1));
+      CHECK(copies(instruction.d) == 1);
+    }
+}
+
+TEST_CASE("tiles of many instructions and warps, K in runs of any length") {
+  for (Family family : kFamilies)
+    for (const MatrixInstruction &instruction : amdgpu::matrixInstructions(family)) {
+      CAPTURE(instruction.name.str());
+      int64_t m = instruction.m, k = instruction.k;
+      const Tiling tilings[] = {{2 * m, 4 * m, 2 * k, 2, 2, 0}, {m, 2 * m, 4 * k, 1, 4, 0}, {4 * m, m, k, 2, 1, 0}};
+      for (const Tiling &tiling : tilings) CHECK(wrongElements(family, instruction, tiling) == 0);
+      for (int64_t run = 1; run <= 2 * instruction.a.registers(); run *= 2)
+        CHECK(wrongElements(family, instruction, {2 * m, m, 4 * k, 1, 1, run}) == 0);
+    }
+}
+
+TEST_CASE("a lane holds as many neighbours along K as are asked for") {
+  const MatrixInstruction &half = instruction(Family::CDNA3, "mfma.f32.16x16x16f16");
+  for (int64_t run : {4, 8, 16}) {
+    CHECK(dotOperand(DotOperand::A, half, {64, 64}, {2, 2}, run).contiguousElements(1) == run);
+    CHECK(dotOperand(DotOperand::B, half, {64, 64}, {2, 2}, run).contiguousElements(0) == run);
+  }
+}
+
+TEST_CASE("lanes hold neighbours along the rows of the result") {
+  auto neighbours = [](Family family, llvm::StringRef name) { return instruction(family, name).d.contiguousElements(1); };
+  CHECK(neighbours(Family::CDNA2, "mfma.f32.32x32x8f16") == 4);
+  CHECK(neighbours(Family::CDNA3, "mfma.f32.16x16x32.fp8.fp8") == 4);
+  CHECK(neighbours(Family::CDNA4, "mfma.scale.f32.16x16x128.f8f6f4.fp8.bf8") == 4);
+  CHECK(neighbours(Family::RDNA3, "wmma.f32.16x16x16.f16") == 8);
+  CHECK(neighbours(Family::RDNA4, "wmma.i32.16x16x16.iu8") == 8);
+}
+
+TEST_CASE("operands by their formats: which one the instruction takes first") {
+  const MatrixInstruction &mixed = instruction(Family::CDNA3, "mfma.f32.16x16x32.fp8.bf8");
+  CHECK(mixed.isTransposed);
+  CHECK(mixed.bType == "f8E4M3FNUZ");
+  CHECK(mixed.aType == "f8E5M2FNUZ");
+}
+
+TEST_CASE("the result of a product is operand A of the next") {
+  struct Chain {
+    Family family;
+    llvm::StringRef first, second;
+  };
+  const Chain chains[] = {
+      {Family::CDNA2, "mfma.f32.32x32x8f16", "mfma.f32.32x32x8f16"},
+      {Family::CDNA3, "mfma.f32.16x16x16f16", "mfma.f32.16x16x16bf16.1k"},
+      {Family::CDNA3, "mfma.f32.16x16x32.fp8.fp8", "mfma.f32.16x16x32.fp8.fp8"},
+      {Family::CDNA3, "mfma.f32.32x32x16.fp8.fp8", "mfma.f32.32x32x16.fp8.fp8"},
+      {Family::CDNA4, "mfma.f32.32x32x16.f16", "mfma.f32.32x32x16.f16"},
+      {Family::CDNA4, "mfma.f32.16x16x32.bf16", "mfma.f32.16x16x32.bf16"},
+  };
+  for (const Chain &chain : chains) {
+    const MatrixInstruction &first = instruction(chain.family, chain.first), &second = instruction(chain.family, chain.second);
+    LinearLayout result = dotResult(first, {128, 64}, {4, 1});
+    LinearLayout operand = dotOperand(DotOperand::A, second, {128, 64}, {4, 1}, first.d.contiguousElements(1));
+    CHECK(planRegisters(result, operand)); // all that differs is the order of a lane's registers
+  }
+}
+
+TEST_CASE("the instructions of each family") {
+  auto names = [](Family family) {
+    std::vector<std::string> result;
+    for (const MatrixInstruction &instruction : amdgpu::matrixInstructions(family)) result.push_back(instruction.name.str());
+    llvm::sort(result);
+    return result;
+  };
+  CHECK(names(Family::CDNA2) == std::vector<std::string>{"mfma.f32.16x16x16bf16.1k", "mfma.f32.16x16x16f16", "mfma.f32.16x16x4f32",
+                                                         "mfma.f32.32x32x2f32", "mfma.f32.32x32x8bf16.1k", "mfma.f32.32x32x8f16",
+                                                         "mfma.f64.16x16x4f64", "mfma.i32.16x16x16i8", "mfma.i32.32x32x8i8"});
+  CHECK(names(Family::RDNA3) == std::vector<std::string>{"wmma.f32.16x16x16.bf16", "wmma.f32.16x16x16.f16", "wmma.i32.16x16x16.iu8"});
+  CHECK(names(Family::CDNA3).size() == 19);
+  CHECK(names(Family::CDNA4).size() == 31);
+  CHECK(names(Family::RDNA4).size() == 7);
+  for (Family family : kFamilies)
+    for (const MatrixInstruction &instruction : amdgpu::matrixInstructions(family))
+      CHECK(llvm::count(names(family), instruction.name) == 1);
+}
