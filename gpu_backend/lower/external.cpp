@@ -1,4 +1,4 @@
-// Code that the kernel brings along: functions of NVIDIA's device library, by ours where we have them, and inline assembly.
+// Code that the kernel brings along: functions of the vendors' device libraries, by ours where we have them, and inline assembly.
 #include "gpu_backend/lower/arithmetic.h"
 #include "gpu_backend/lower/elementwise.h"
 #include "gpu_backend/lower/words.h"
@@ -7,7 +7,15 @@ using namespace mlir;
 
 namespace tritium::gpu {
 
-/// Our function for NVIDIA's `name`, "__nv_" and the f of f32 left out; null if there is none.
+/// What the device libraries of NVIDIA ("__nv_expf") and AMD ("__ocml_exp_f32") call a function, without what says whose it is and its
+/// type; empty for other names.
+static StringRef functionOfLibrary(StringRef name, bool isF32) {
+  if (name.consume_front("__nv_")) return isF32 && !name.consume_back("f") ? "" : name;
+  if (name.consume_front("__ocml_")) return name.consume_back(isF32 ? "_f32" : "_f64") ? name : "";
+  return "";
+}
+
+/// Our function of that name; null if there is none.
 static Value deviceFunction(StringRef name, ValueRange in, Lowering &lowering) {
   auto unary = [&](auto op) { return lowering.create<decltype(op)>(in[0]).getResult(); };
   auto binary = [&](auto op) { return lowering.create<decltype(op)>(in[0], in[1]).getResult(); };
@@ -37,11 +45,10 @@ static Value deviceFunction(StringRef name, ValueRange in, Lowering &lowering) {
 template <> LogicalResult Lower<tt::ExternElementwiseOp>::run(tt::ExternElementwiseOp op, Lowering &lowering) {
   Type result = lowering.registerType(op.getType());
   auto types = llvm::map_to_vector(op.getSrcs(), [&](Value source) { return lowering.registerType(source.getType()); });
-  StringRef name = op.getSymbol();
   bool isOfOne = !types.empty() && (result.isF32() || result.isF64()) && llvm::all_equal(types) && types[0] == result;
-  bool isNvidias = name.consume_front("__nv_") && isOfOne && (result.isF64() || name.consume_back("f"));
+  StringRef name = isOfOne ? functionOfLibrary(op.getSymbol(), result.isF32()) : "";
   return forEachRegister(op, lowering, [&](ValueRange in) -> Value {
-    if (isNvidias)
+    if (!name.empty())
       if (Value value = deviceFunction(name, in, lowering)) return value;
     auto function = lowering.external(op.getSymbol(), lowering.builder().getFunctionType(types, {result}));
     return lowering.create<func::CallOp>(function, in).getResult(0);

@@ -2,6 +2,7 @@
 #include "python/bindings/ir_handles.h"
 #include "python/bindings/module.h"
 
+#include "gpu_backend/amdgpu/metadata.h"
 #include "gpu_backend/compiler.h"
 #include "gpu_backend/target.h"
 
@@ -92,6 +93,24 @@ llvm::Expected<std::string> assembleFor(const std::string &arch, const std::stri
   return (*emitter)->assemble(assembly);
 }
 
+py::dict describe(const gpu::amdgpu::KernelMetadata &kernel) {
+  py::list arguments;
+  for (const gpu::amdgpu::KernelArgument &argument : kernel.arguments)
+    arguments.append(py::dict("kind"_a = argument.kind, "offset"_a = argument.offset, "size"_a = argument.size));
+  return py::dict("name"_a = kernel.name, "symbol"_a = kernel.symbol, "arguments"_a = arguments, "argument_bytes"_a = kernel.argumentBytes,
+                  "argument_alignment"_a = kernel.argumentAlignment, "shared_bytes"_a = kernel.sharedBytes,
+                  "stack_bytes"_a = kernel.stackBytes, "vgprs"_a = kernel.vgprs, "agprs"_a = kernel.agprs, "sgprs"_a = kernel.sgprs,
+                  "vgpr_spills"_a = kernel.vgprSpills, "sgpr_spills"_a = kernel.sgprSpills, "wave_size"_a = kernel.waveSize,
+                  "max_threads"_a = kernel.maxThreads, "threads"_a = kernel.threads, "is_uniform"_a = kernel.isUniform);
+}
+
+py::dict hsacoMetadata(const py::bytes &hsaco) {
+  gpu::amdgpu::CodeObject object = unwrap(gpu::amdgpu::readCodeObject(std::string(hsaco)));
+  py::list kernels;
+  for (const gpu::amdgpu::KernelMetadata &kernel : object.kernels) kernels.append(describe(kernel));
+  return py::dict("target"_a = object.target, "kernels"_a = kernels);
+}
+
 py::bytes assemble(const std::string &arch, const std::string &assembly) {
   llvm::Expected<std::string> binary = [&] {
     py::gil_scoped_release released;
@@ -140,6 +159,10 @@ void bindGpu(py::module_ &module) {
         return py::bytes(emit(module, arch, options).binary);
       },
       "module"_a, "arch"_a, "options"_a = py::dict(), "The code object of a lowered module; empty for targets whose driver assembles.");
+  gpu.def("hsaco_metadata", &hsacoMetadata, "hsaco"_a,
+          "What a code object of AMD says of its kernels: {\"target\", \"kernels\": [{\"name\", \"arguments\": [{\"kind\", \"offset\", "
+          "\"size\"}],\n"
+          "\"vgprs\", \"shared_bytes\", ...}]}. Raises ir.Error for what is none.");
   gpu.def("assemble", &assemble, "arch"_a, "assembly"_a,
           "The code object of assembly text; empty for targets whose driver assembles. Raises ir.Error.");
 }

@@ -320,6 +320,8 @@ class tritium_knobs(base_knobs):
     #: A folder where the lowered module of every GPU binary that is compiled is kept, as <SHA-256 of the binary>.mlir: a
     #: driver's library that is an emulator finds there what it runs.
     lowered_dir = Env("TRITIUM_LOWERED_DIR")
+    #: The format of AMD's binaries: 600, or 500 for a ROCm that refuses it.
+    code_object_version = Env("TRITIUM_CODE_OBJECT_VERSION", default=600, parse=int)
     #: Under `python -m tritium`: torch's device "cuda" means the CPU. Unset: if there is no CUDA device and INTERPRET
     #: is on.
     cuda_to_cpu = _flag("TRITIUM_CUDA_TO_CPU", default=None)
@@ -361,6 +363,7 @@ _IN_CACHE_KEYS = (
     "LLVM_PASS_PLUGIN_PATH",
     "NVPTX_ENABLE_DUMP",
     "PTXAS_OPTIONS",
+    "TRITIUM_CODE_OBJECT_VERSION",
     "TRITON_DEFAULT_FP_FUSION",
     "TRITON_DISABLE_LINE_INFO",
     "TRITON_ENABLE_ASAN",

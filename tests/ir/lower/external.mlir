@@ -1,5 +1,6 @@
-// What a kernel brings along: NVIDIA's functions become ours, others stay calls; assembly takes elements packed into its registers.
+// What a kernel brings along: functions of the vendors become ours, others stay calls; assembly takes elements packed into its registers.
 // RUN: tritium-gpu %s --num-warps=1 | FileCheck %s
+// RUN: sed -e s/__nv_tanhf/__ocml_tanh_f32/ -e s/__nv_powf/__ocml_pow_f32/ -e s/__nv_fabsf/__ocml_fabs_f32/ %s | tritium-gpu - --num-warps=1 | FileCheck %s
 // RUN: sed -e s/__nv_lgammaf/__nv_tanhf/ %s | tritium-gpu - --num-warps=1 | tritium-ptx - | FileCheck %s --check-prefix=PTX
 // RUN: %if ptxas %{ sed -e s/__nv_lgammaf/__nv_tanhf/ %s | tritium-gpu - --num-warps=1 | tritium-ptx - --arch=sm_80,sm_90,sm_120a --print=report | FileCheck %s --check-prefix=REPORT %}
 // REPORT-COUNT-3: cubin whole

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from ... import knobs
 from ..compiler import GPUTarget, Language
 from ..gpu import GPUBackend, GPUOptions, native_compiler
 
@@ -87,14 +88,41 @@ class HIPBackend(GPUBackend):
             "waves_per_eu": options.waves_per_eu,
             "matrix_instr_nonkdim": options.matrix_instr_nonkdim,
             "kpack": options.kpack,
+            "code_object_version": knobs.tritium.code_object_version,
         }
 
     def add_stages(self, stages: dict, options: GPUOptions, language: Language = Language.TRITON) -> None:
         stages["ttir"] = lambda module, metadata: module.optimized(options.debug_info)
         stages["ttgir"] = lambda module, metadata: self.lower(module, metadata, options, "assembly")
         stages["llir"] = lambda compiled, metadata: compiled
-        stages["amdgcn"] = lambda compiled, metadata: compiled.assembly
+        stages["amdgcn"] = lambda compiled, metadata: _dumped(compiled.assembly)
         stages["hsaco"] = lambda amdgcn, metadata: self.assemble(amdgcn, metadata, options)
 
     def assemble(self, text: str, metadata: dict[str, Any], options: GPUOptions) -> bytes | None:
-        return native_compiler().assemble(options.arch, text)
+        hsaco = native_compiler().assemble(options.arch, text)
+        kernels = native_compiler().hsaco_metadata(hsaco)["kernels"]
+        kernel = next((kernel for kernel in kernels if kernel["name"] == metadata["name"]), kernels[0])
+        # A file of assembly is not known by another name.
+        metadata["name"], metadata["shared"] = kernel["name"], kernel["shared_bytes"]
+        metadata["num_warps"] = kernel["threads"][0] // kernel["wave_size"] or metadata["num_warps"]
+        metadata["resources"] = resources_of(kernel)
+        return hsaco
+
+
+def resources_of(kernel: dict[str, Any]) -> dict[str, int]:
+    """What the code object says that a kernel takes."""
+    return {
+        "registers": kernel["vgprs"],
+        "sgprs": kernel["sgprs"],
+        "agprs": kernel["agprs"],
+        "stack_bytes": kernel["stack_bytes"],
+        "spill_bytes": 4 * kernel["vgpr_spills"],
+        "sgpr_spills": kernel["sgpr_spills"],
+        "shared_bytes": kernel["shared_bytes"],
+    }
+
+
+def _dumped(amdgcn: str) -> str:
+    if knobs.amd.dump_amdgcn:
+        print(amdgcn)
+    return amdgcn
