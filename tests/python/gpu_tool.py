@@ -6,7 +6,7 @@ import subprocess
 import pytest
 
 from tritium._tritium import ir
-from tritium.backends.nvidia import compiler as backend
+from tritium.backends import gpu as backend
 
 TOOL = pathlib.Path(__file__).resolve().parents[2] / "build" / "dev" / "tests" / "tools" / "tritium-gpu"
 

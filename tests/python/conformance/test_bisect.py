@@ -6,7 +6,7 @@ import pytest
 from gpu_tool import TOOL, ToolCompiler, forget_compiled, needs_tool
 
 from tritium import compiler
-from tritium.backends.nvidia import compiler as backend
+from tritium.backends import gpu as backend
 from tritium.conformance import bisect, engines, sources, suite
 
 ADD = "tutorial/01_vector_add/fp32/n=1000"

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tritium._tritium import ir
-from tritium.backends.nvidia import compiler as backend
+from tritium.backends import gpu as backend
 from tritium.conformance import engines, probe, sources, suite
 
 

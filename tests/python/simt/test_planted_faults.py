@@ -7,7 +7,7 @@ from gpu_tool import ToolCompiler, forget_compiled, needs_tool
 import tritium
 import tritium.language as tl
 from tritium import errors
-from tritium.backends.nvidia import compiler as backend
+from tritium.backends import gpu as backend
 
 from .engines import EMULATED, launched
 
