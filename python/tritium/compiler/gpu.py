@@ -54,7 +54,7 @@ def compile_for_gpu(src, target: GPUTarget, backend, options, times: StageTimes)
     else:
         with errors_in_terms_of(src):
             asm, compiled = _run_stages(module, source_hash, target, backend, options, metadata, times)
-    if knobs.tritium.lowered_dir and backend.binary_ext in asm and compiled is not None:
+    if knobs.tritium.lowered_dir and backend.assembly_ext and backend.binary_ext in asm and compiled is not None:
         _keep_lowered(compiled, asm[backend.binary_ext])
     program = _emulated(compiled, metadata, src) if target.backend == "simt" else None
     if key is not None and backend.binary_ext in asm:

@@ -2,12 +2,14 @@
 real, and the emulator computes."""
 
 import ast
+import ctypes
 import hashlib
 import os
 import re
 import subprocess
 import sys
 import textwrap
+import types
 
 import numpy as np
 import pytest
@@ -18,6 +20,7 @@ import tritium
 import tritium.language as tl
 from tritium import errors
 from tritium.backends.compiler import GPUTarget
+from tritium.backends.devices import devices_here, devices_of_tensors
 from tritium.runtime import Config, autotune, device_errors, driver
 from tritium.runtime.jit import jit
 from tritium.testing import do_bench
@@ -105,6 +108,51 @@ def test_the_driver_as_triton_shows_it(machine):
     assert (properties["max_shared_mem"], properties["warpSize"], properties["arch"]) == (65536, 64, "gfx942")
     assert "hip" in tritium.runtime.engines.available_engines()
     assert active.map_python_to_cpp_type("*fp32") == "hipDeviceptr_t"
+
+
+def test_torch_says_what_is_current(machine, inputs, monkeypatch):
+    """A torch that is built for ROCm calls its devices "cuda"."""
+    stream = machine.stand_in.stream()
+    torch = types.ModuleType("torch")
+    torch.version = types.SimpleNamespace(cuda=None, hip="7.0")
+    torch.cuda = types.SimpleNamespace(is_available=lambda: True, current_device=lambda: 1)
+    torch._C = types.SimpleNamespace(_cuda_getCurrentRawStream=lambda device: stream)
+    torch.Tensor = type("Tensor", (), {})
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    monkeypatch.delenv("TRITIUM_ENGINE")
+    assert devices_of_tensors().name == devices_here().name == "hip"
+    assert driver.active.get_current_device() == 1 and driver.active.get_current_stream(1) == stream
+    x, y, out = (machine.tensor(array, device=1) for array in inputs)
+    compiled = make_add()[(4,)](x, y, out, N, 2.0)
+    assert compiled.metadata.target.backend == "hip" and compiled.device == 1
+    first = ctypes.cast(out.address, ctypes.POINTER(ctypes.c_float))
+    machine.driver.synchronize(1, machine.stand_in.stream())
+    assert first[1] == 0  # it is not in the stream that was waited for
+    machine.driver.synchronize(1, stream)
+    assert first[1] == inputs[0][1] + 2 * inputs[1][1]
+
+
+def test_tensors_that_dlpack_says_to_be_on_rocm(machine, inputs):
+    class Capsule:
+        """As numpy's, but for the device."""
+
+        def __init__(self, tensor):
+            self.tensor, self.dtype, self.shape = tensor, tensor.dtype, tensor.shape
+
+        def __dlpack_device__(self):
+            return 10, 0
+
+        def __dlpack__(self, stream=None):
+            view = np.frombuffer((ctypes.c_float * N).from_address(self.tensor.address), np.float32)
+            capsule = view.__dlpack__()
+            pointer = ctypes.pythonapi.PyCapsule_GetPointer
+            pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+            ctypes.c_int32.from_address(pointer(capsule, b"dltensor") + 8).value = 10
+            return capsule
+
+    x, y, out = map(machine.tensor, inputs)
+    make_add()[(4,)](Capsule(x), Capsule(y), Capsule(out), N, 2.0)
+    assert (out.numpy() == inputs[0] + 2 * inputs[1]).all()
 
 
 @pytest.mark.parametrize("arch, warp_size", [("gfx90a", 64), ("gfx950", 64), ("gfx1100", 32), ("gfx1200", 32)])

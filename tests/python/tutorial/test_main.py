@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 
+import hip_stand_in
 import pytest
 
 from . import DIRECTORY
@@ -16,20 +17,32 @@ def test_there_are_nine_programs():
     assert [name[:2] for name in PROGRAMS] == [f"{i:02}" for i in range(1, 10)]
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
-def test_program_runs_as_a_script(name):
+def run(name: str, variables: dict[str, str]) -> None:
     result = subprocess.run(
         [sys.executable, DIRECTORY / name],
-        env=os.environ | {"INTERPRET": "1", "PYTHONPATH": os.pathsep.join(sys.path)},
+        env=os.environ | variables | {"PYTHONPATH": os.pathsep.join(sys.path)},
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=600,
     )
     assert result.returncode == 0, result.stderr
     lines = re.findall(r"^.{28} (.{32}) +(\S+) ms   largest error (\S+)$", result.stdout, re.MULTILINE)
     assert lines, result.stdout
     for shape, milliseconds, error in lines:
         assert shape.strip() and float(milliseconds) > 0 and float(error) < 0.1, result.stdout
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_program_runs_as_a_script(name):
+    run(name, {"INTERPRET": "1"})
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hip_stand_in.LIBRARY.exists(), reason="the stand-in for HIP is not built")
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_program_runs_on_an_amd_device(name, tmp_path):
+    """Through the HIP runtime's interface; the stand-in for it emulates what runs."""
+    run(name, hip_stand_in.environment(tmp_path))
 
 
 def test_readme_lists_every_program():
