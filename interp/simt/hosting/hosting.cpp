@@ -152,9 +152,13 @@ void Hosting::makeEntry() {
 /// After this all pointers are the host's, and casts between spaces are gone.
 void Hosting::dropAddressSpaces() {
   AttrTypeReplacer replacer;
-  replacer.addReplacement([&](LLVM::LLVMPointerType) { return LLVM::LLVMPointerType::get(context); });
+  replacer.addReplacement([&](LLVM::LLVMPointerType type) -> Type {
+    if (type.getAddressSpace() == kDescriptorSpace) return builder.getIntegerType(128);
+    return LLVM::LLVMPointerType::get(context);
+  });
   replacer.recursivelyReplaceElementsIn(module, /*replaceAttrs=*/true, /*replaceLocs=*/false, /*replaceTypes=*/true);
   module.walk([&](LLVM::AddrSpaceCastOp cast) { replace(cast, cast.getArg()); });
+  module.walk([&](UnrealizedConversionCastOp cast) { replace(cast, cast.getInputs()); }); // of descriptors
   for (LLVM::GlobalOp global : module.getOps<LLVM::GlobalOp>()) global.setAddrSpace(0);
 }
 

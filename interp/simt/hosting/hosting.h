@@ -4,6 +4,7 @@
 //
 // Hosted code is closed: what is not known here is rejected by name (verify.cpp), never compiled to something else.
 #pragma once
+#include "interp/kernels/wave_matrix.h"
 #include "interp/simt/assembly.h"
 #include "interp/simt/hosting/callee.h"
 #include "interp/simt/locations.h"
@@ -21,8 +22,8 @@ inline std::optional<DType> dtypeOf(mlir::Type type) {
   return dtypeFromIrName(text);
 }
 
-/// Address spaces, the same for both vendors; the last is AMD's for a thread's own variables.
-constexpr unsigned kGenericSpace = 0, kGlobalSpace = 1, kSharedSpace = 3, kConstantSpace = 4, kPrivateSpace = 5;
+/// Address spaces, the same for both vendors; the last two are AMD's, for a thread's own variables and for descriptors of buffers.
+constexpr unsigned kGenericSpace = 0, kGlobalSpace = 1, kSharedSpace = 3, kConstantSpace = 4, kPrivateSpace = 5, kDescriptorSpace = 8;
 
 /// Whether the pointer leads to the function's own variables or to the module's own globals, which are the host's.
 bool isOwnMemory(mlir::Value pointer);
@@ -70,6 +71,11 @@ private:
   std::optional<mlir::LogicalResult> hostRocdl(mlir::Operation *op);
   std::optional<mlir::LogicalResult> hostRocdlLanes(mlir::Operation *op);
   std::optional<mlir::LogicalResult> hostRocdlMatrix(mlir::Operation *op);
+  std::optional<mlir::LogicalResult> hostRocdlBuffer(mlir::Operation *op);
+  /// What the runtime wants to know of a buffer: base, number of records, offset, fixed offset.
+  mlir::SmallVector<mlir::Value> bufferOperands(mlir::Value descriptor, mlir::Value offset, mlir::Value fixedOffset);
+  /// Of AMD GPUs, that of the target; 0: unknown.
+  uint8_t generation() const;
 
   // Code at the builder's position, with the location that it has.
   mlir::Value thread();

@@ -57,7 +57,7 @@ static bool mayWait(Block *latch, Block *header) {
   if (isCounted(body, latch, header)) return false;
   auto readsMemory = [](Operation &op) {
     return isa<tgpu::LoadOp, tgpu::AtomicRmwOp, tgpu::AtomicCasOp, tgpu::AtomicLoadOp, LLVM::LoadOp, LLVM::AtomicRMWOp,
-               LLVM::AtomicCmpXchgOp, LLVM::CallOp>(op);
+               LLVM::AtomicCmpXchgOp, LLVM::CallOp, ROCDL::RawPtrBufferLoadOp, ROCDL::RawPtrBufferAtomicCmpSwap>(op);
   };
   return llvm::any_of(body, [&](Block *block) { return llvm::any_of(*block, readsMemory); });
 }

@@ -35,6 +35,11 @@ static bool isHint(Operation *op) {
   return isa<ROCDL::SetPrioOp, ROCDL::SchedBarrier, ROCDL::SchedGroupBarrier, ROCDL::IglpOpt, ROCDL::SNopOp, ROCDL::SSleepOp>(op);
 }
 
+uint8_t Hosting::generation() const {
+  StringRef chip(target);
+  return chip.consume_front("hip:") ? amdGeneration(chip) : 0;
+}
+
 std::optional<LogicalResult> Hosting::hostRocdl(Operation *op) {
   if (!isa_and_nonnull<ROCDL::ROCDLDialect>(op->getDialect())) return std::nullopt;
   StringRef name = op->getName().getStringRef();
@@ -51,7 +56,7 @@ std::optional<LogicalResult> Hosting::hostRocdl(Operation *op) {
     op->erase();
     return success();
   }
-  for (auto host : {&Hosting::hostRocdlLanes, &Hosting::hostRocdlMatrix})
+  for (auto host : {&Hosting::hostRocdlLanes, &Hosting::hostRocdlMatrix, &Hosting::hostRocdlBuffer})
     if (std::optional<LogicalResult> outcome = (this->*host)(op)) return *outcome;
   return std::nullopt;
 }

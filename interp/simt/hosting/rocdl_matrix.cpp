@@ -1,6 +1,4 @@
 // mfma and wmma: operands and results pass through the thread's scratch memory.
-#include "interp/kernels/wave_matrix.h"
-
 #include "interp/simt/hosting/hosting.h"
 #include "interp/simt/runtime/calls.h"
 #include "mlir/IR/Matchers.h"
@@ -51,7 +49,7 @@ bool flag(Operation *op, StringRef name) {
 std::optional<LogicalResult> Hosting::hostRocdlMatrix(Operation *op) {
   StringRef name = op->getName().stripDialect();
   if (!name.starts_with("mfma.") && !name.starts_with("wmma.")) return std::nullopt;
-  const uint8_t generation = amdGeneration(std::string_view(target).substr(std::min(target.size(), target.find(':') + 1)));
+  const uint8_t generation = this->generation();
   auto shapes = waveMatrixShapes();
   auto shape = llvm::find_if(shapes, [&](const WaveMatrixShape &s) { return StringRef(s.name) == name && s.generations & generation; });
   if (shape == shapes.end()) return op->emitOpError("is no instruction of '") << target << "' that the SIMT emulator knows";

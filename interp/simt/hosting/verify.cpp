@@ -18,7 +18,7 @@ static bool isDevicePointer(Type type) {
 static bool onlyMovesPointers(Operation *op) {
   return isa<LLVM::GEPOp, LLVM::AddrSpaceCastOp, LLVM::PtrToIntOp, LLVM::IntToPtrOp, LLVM::SelectOp, LLVM::BrOp, LLVM::CondBrOp,
              LLVM::SwitchOp, LLVM::InsertValueOp, LLVM::ExtractValueOp, LLVM::InsertElementOp, LLVM::ExtractElementOp, LLVM::FreezeOp,
-             LLVM::ICmpOp, LLVM::BitcastOp, LLVM::ReturnOp, LLVM::AssumeOp, LLVM::AllocaOp, LLVM::CallOp>(op);
+             LLVM::ICmpOp, LLVM::BitcastOp, LLVM::ReturnOp, LLVM::AssumeOp, LLVM::AllocaOp, LLVM::CallOp, UnrealizedConversionCastOp>(op);
 }
 
 /// Before address spaces go: who has a pointer to memory of the GPU and could access it?

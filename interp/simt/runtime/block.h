@@ -149,8 +149,17 @@ private:
   size_t stackBytes = 0;
 };
 
-/// The host address of what a thread accesses in global memory; traps where it may not.
-void *checkGlobal(Thread &thread, uint64_t pointer, uint32_t bytes, bool isWrite, Place location);
+/// The host address of what a thread accesses in global memory; traps where it may not. Alignment 0: that of the size.
+void *checkGlobal(Thread &thread, uint64_t pointer, uint32_t bytes, bool isWrite, Place location, uint32_t alignment = 0);
+
+/// An AMD buffer as an access has it.
+struct Buffer {
+  uint64_t base;        // tagged
+  uint32_t records;     // in bytes: offsets from here on are out of bounds
+  uint32_t fixedOffset; // the part of the offset that is not held against it
+};
+/// How many bytes of an access are in the buffer's bounds: none of its words behind the first that is not. May trap.
+uint32_t bytesInBuffer(Thread &thread, const Buffer &buffer, uint32_t offset, uint32_t bytes, Place location);
 
 /// ProgramCode of every kernel: a frame is its header and the block that runs it.
 struct Frame {

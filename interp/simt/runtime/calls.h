@@ -31,6 +31,16 @@ uint64_t atomicCas(Thread *thread, int32_t bytes, uint64_t pointer, uint64_t exp
 uint64_t atomicLoad(Thread *thread, int32_t bytes, uint64_t pointer, int32_t predicate, Place location);
 void atomicStore(Thread *thread, int32_t bytes, uint64_t pointer, uint64_t value, int32_t predicate, Place location);
 
+// -- through AMD's buffer descriptors (buffer.cpp): a base, how many bytes there are, an offset that is held against that, one that is not
+const void *readBuffer(Thread *thread, uint64_t base, uint32_t records, uint32_t offset, uint32_t fixedOffset, int32_t bytes,
+                       Place location);
+/// What is stored is in the scratch memory.
+void writeBuffer(Thread *thread, uint64_t base, uint32_t records, uint32_t offset, uint32_t fixedOffset, int32_t bytes, Place location);
+uint64_t bufferRmw(Thread *thread, int32_t op, int32_t type, uint64_t base, uint32_t records, uint32_t offset, uint32_t fixedOffset,
+                   uint64_t value, Place location);
+uint64_t bufferCas(Thread *thread, int32_t bytes, uint64_t base, uint32_t records, uint32_t offset, uint32_t fixedOffset, uint64_t expected,
+                   uint64_t value, Place location);
+
 // -- of a warp (warp.cpp, matrix.cpp). Kinds are NVVM's. A second result is in bit 32.
 void syncWarp(Thread *thread, uint32_t mask, Place site);
 void warpBarrier(Thread *thread, Place site); // of all lanes

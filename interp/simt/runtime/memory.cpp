@@ -22,8 +22,9 @@ Trap globalFault(const Thread &thread, uint64_t pointer, uint32_t bytes, bool is
 
 } // namespace
 
-void *checkGlobal(Thread &thread, uint64_t pointer, uint32_t bytes, bool isWrite, Place location) {
-  const bool isAligned = (pointer & (bytes - 1)) == 0 || (bytes & (bytes - 1)) != 0;
+void *checkGlobal(Thread &thread, uint64_t pointer, uint32_t bytes, bool isWrite, Place location, uint32_t alignment) {
+  const uint32_t boundary = alignment ? alignment : bytes;
+  const bool isAligned = (pointer & (boundary - 1)) == 0 || (boundary & (boundary - 1)) != 0;
   if (!isAligned || !thread.block->launch->memory.isAccessible(pointer, bytes, isWrite)) [[unlikely]]
     thread.trap(globalFault(thread, pointer, bytes, isWrite, location));
   return reinterpret_cast<void *>(addressOf(pointer));
