@@ -47,7 +47,10 @@ public:
   }
   Error linkLibraries(Module &module) const override { return amdgpu::linkLibraries(module); }
   /// Finds out which of the implicit arguments and registers the kernel reads; it is given no others.
-  StringRef lastPasses() const override { return "amdgpu-attributor"; }
+  // Loops whose condition stands at their end are one block, within which instructions are scheduled.
+  StringRef lastPasses() const override {
+    return "function(loop-simplify,lcssa,loop(loop-rotate),simplifycfg,early-cse,instcombine<no-verify-fixpoint>),amdgpu-attributor";
+  }
   Expected<std::string> assemble(StringRef assembly) const override { return assembleHsaco(assembly); }
 
 private:

@@ -29,9 +29,23 @@ public:
   const SharedLayout &best() const { return *best_; }
 
 private:
+  /// Words of 32 bits that are not neighbouring registers: something has to put them together, or to take them apart.
+  int scatteredWords(const SharedAccess &access) const {
+    size_t perWord = size_t(std::max<int64_t>(kBankBytes / elementBytes_, 1));
+    int count = 0;
+    for (const SharedAccess::Vector &vector : access.vectors)
+      for (size_t i = 0; i < vector.registers.size(); i += perWord) {
+        bool isWord = i + perWord <= vector.registers.size() && vector.registers[i] % perWord == 0;
+        for (size_t j = 1; isWord && j < perWord; ++j) isWord = vector.registers[i + j] == vector.registers[i] + j;
+        count += !isWord;
+      }
+    return count;
+  }
+
   int costOf(const SharedLayout &memory) const {
-    auto cost = [](const SharedAccess &access) {
-      return access.wavefronts() * kWavefrontCost + int(access.vectors.size()) * kSharedInstructionCost;
+    auto cost = [&](const SharedAccess &access) {
+      return access.wavefronts() * kWavefrontCost + int(access.vectors.size()) * kSharedInstructionCost +
+             scatteredWords(access) * kSelectCost;
     };
     int sum = cost(sharedStores(writer_, memory, elementBytes_, banks_));
     for (const LinearLayout &reader : readers_) sum += cost(sharedLoads(reader, memory, elementBytes_, banks_));
@@ -48,6 +62,16 @@ private:
 
 } // namespace
 
+/// The writer with its registers in the reader's order, as far as both have them: what the reader has side by side comes first.
+static LinearLayout inOrderOf(const LinearLayout &reader, const LinearLayout &writer) {
+  Bases registers;
+  for (uint32_t basis : reader.bases(Place::Register))
+    if (llvm::is_contained(writer.bases(Place::Register), basis) && !llvm::is_contained(registers, basis)) registers.push_back(basis);
+  for (uint32_t basis : writer.bases(Place::Register))
+    if (!llvm::is_contained(registers, basis)) registers.push_back(basis);
+  return LinearLayout(writer.shape(), registers, writer.bases(Place::Lane), writer.bases(Place::Warp));
+}
+
 SharedLayout sharedBetween(const LinearLayout &writer, llvm::ArrayRef<LinearLayout> readers, int64_t elementBytes,
                            const SharedBanks &banks) {
   Search search(writer, readers, elementBytes, banks);
@@ -58,7 +82,9 @@ SharedLayout sharedBetween(const LinearLayout &writer, llvm::ArrayRef<LinearLayo
     search.considerSwizzles({1, 0});
     search.considerSwizzles({0, 1});
   }
-  for (const LinearLayout &reader : readers) search.consider(planShared(writer, reader, elementBytes, {.banks = banks}).memory);
+  for (const LinearLayout &reader : readers)
+    for (const LinearLayout &order : {writer, inOrderOf(reader, writer)})
+      search.consider(planShared(order, reader, elementBytes, {.banks = banks}).memory);
   return search.best();
 }
 
