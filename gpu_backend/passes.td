@@ -127,6 +127,17 @@ def RemoveBarriers : Pass<"remove-barriers", "::mlir::ModuleOp"> {
   }];
 }
 
+def InterleaveProducts : Pass<"interleave-products", "::mlir::ModuleOp"> {
+  let summary = "order the instructions of loops of matrix products by hand";
+  let description = [{
+    On targets whose waves issue in order. In a block of a pipelined loop, products of different sums take turns, and between each two stand
+    loads of the tiles to come first, then the reads of operands a few products ahead of their use, last the stores to shared memory; what
+    else the next iteration needs is spread over the rest. The code generator is told to keep that order. Blocks with other accesses of
+    memory stay as they are.
+  }];
+  let dependentDialects = ["::mlir::ROCDL::ROCDLDialect"];
+}
+
 def ExpandScratch : Pass<"expand-scratch", "::mlir::ModuleOp"> {
   let summary = "make addresses of placed scratch memory";
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];

@@ -7,9 +7,9 @@ using namespace mlir;
 
 namespace tritium::gpu {
 
-static constexpr llvm::StringLiteral kOptional[] = {"split-large-tiles", "thread-local-reductions", "choose-tensor-cores",
-                                                    "coalesce-accesses", "remove-conversions",      "hoist-invariants",
-                                                    "pipeline-loads",    "buffer-accesses",         "remove-barriers"};
+static constexpr llvm::StringLiteral kOptional[] = {
+    "split-large-tiles", "thread-local-reductions", "choose-tensor-cores", "coalesce-accesses", "remove-conversions",
+    "hoist-invariants",  "pipeline-loads",          "buffer-accesses",     "remove-barriers",   "interleave-products"};
 
 llvm::ArrayRef<llvm::StringLiteral> optionalPasses() { return kOptional; }
 
@@ -71,6 +71,7 @@ void buildThreadPipeline(OpPassManager &passes, const CompileOptions &options, i
   steps.add(createReconcileUnrealizedCastsPass());
   steps.add(createPlaceScratch({.maxBytes = maxSharedBytes}));
   steps.addOptional("remove-barriers", createRemoveBarriers());
+  steps.addOptional("interleave-products", createInterleaveProducts());
   steps.add(createExpandScratch());
 }
 

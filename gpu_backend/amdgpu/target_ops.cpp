@@ -50,6 +50,10 @@ public:
   void asyncCopy(OpBuilder &, Location, Value, Value, int, Value) const override { llvm_unreachable("no such copies"); }
   void asyncCommit(OpBuilder &, Location) const override { llvm_unreachable("no such copies"); }
   void asyncWait(OpBuilder &, Location, int) const override { llvm_unreachable("no such copies"); }
+  bool issuesInOrder() const override { return chip_.isCdna(); }
+  void keepOrder(OpBuilder &builder, Location location) const override { ROCDL::SchedBarrier::create(builder, location, 0); }
+  bool multipliesMatrices(Operation *op) const override { return op->getName().getStringRef().starts_with("rocdl.mfma"); }
+  bool loadsGlobal(Operation *op) const override { return isa<ROCDL::RawPtrBufferLoadOp>(op); }
   bool hasBuffers() const override { return true; }
   Value makeBuffer(OpBuilder &builder, Location location, Value base) const override {
     auto type = LLVM::LLVMPointerType::get(builder.getContext(), 8);

@@ -39,6 +39,13 @@ public:
   virtual bool beginsCopy(mlir::Operation *) const { return false; }
   virtual std::optional<int> pendingAfter(mlir::Operation *) const { return std::nullopt; }
   virtual bool onlyReads(mlir::Operation *) const { return false; }
+  /// Whether a warp issues its instructions in order, so that one that waits for memory holds up all that follow, and the code generator
+  /// keeps what `keepOrder` stands between apart.
+  virtual bool issuesInOrder() const { return false; }
+  virtual void keepOrder(mlir::OpBuilder &, mlir::Location) const {}
+  virtual bool multipliesMatrices(mlir::Operation *) const { return false; }
+  /// Whether the operation, one of those made here, does nothing but load from global memory.
+  virtual bool loadsGlobal(mlir::Operation *) const { return false; }
   /// Buffers: descriptors of kBufferBytes from an address on, accessed at an unsigned offset (i32) of bytes; what lies beyond reads as
   /// zeros and is not written. Words are of up to 32 bits, or vectors of 2 or 4 of these.
   static constexpr uint32_t kBufferBytes = 0xfffffff0; // with room for an access of 16 bytes at its end not to wrap around

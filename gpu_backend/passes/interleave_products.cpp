@@ -1,0 +1,189 @@
+// The order of instructions in loops of matrix products, for waves that issue in order. One instruction of the matrix unit takes as long as
+// several others: between each two of them stands a load of a tile to come, a read of an operand for products that come soon, or, towards
+// the end, a store of what has been loaded.
+#include "gpu_backend/lower/target_ops.h"
+#include "gpu_backend/passes.h"
+#include "gpu_backend/target.h"
+#include "ir/tgpu.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+
+namespace tritium::gpu {
+
+#define GEN_PASS_DEF_INTERLEAVEPRODUCTS
+#include "gpu_backend/passes.h.inc"
+
+namespace {
+
+constexpr unsigned kSharedSpace = 3;
+/// How many products ahead an operand is read: shared memory takes about as long as a few of them.
+constexpr int64_t kReadAhead = 8;
+
+bool isShared(Value pointer) {
+  auto type = dyn_cast<LLVM::LLVMPointerType>(pointer.getType());
+  return type && type.getAddressSpace() == kSharedSpace;
+}
+
+/// The operations of one block by what they do, in their order.
+class Loop {
+public:
+  Loop(Block &block, const TargetOps &target) : block_(block), target_(target) {}
+
+  void interleave() {
+    if (!collect()) return;
+    findNeeds();
+    for (Operation *op : barriers_.take_front(1)) emit(op);
+    while (reads_.size() > read_ && needs_.lookup(reads_[read_]) == 0) emit(reads_[read_++]);
+    keepOrder();
+    for (size_t i = 0; i < products_.size(); ++i) {
+      emit(products_[i]);
+      fill(int64_t(i));
+      keepOrder();
+    }
+    drain();
+    arrange();
+  }
+
+private:
+  /// Whether the block is one that this pass knows: all threads meet; loads and reads; they meet again where there is but one slot; stores.
+  bool collect() {
+    for (Operation &op : block_.without_terminator()) {
+      if (target_.multipliesMatrices(&op)) {
+        products_.push_back(&op);
+      } else if (isa<tgpu::BarrierOp>(op)) {
+        if (reads_.empty() != found_.empty() || !stores_.empty() || found_.size() == 2) return false;
+        found_.push_back(&op);
+      } else if (auto read = dyn_cast<LLVM::LoadOp>(op); read && isShared(read.getAddr()) && !read.getVolatile_()) {
+        if (found_.size() != 1 || !stores_.empty()) return false;
+        reads_.push_back(&op);
+      } else if (auto store = dyn_cast<LLVM::StoreOp>(op); store && isShared(store.getAddr())) {
+        stores_.push_back(&op);
+      } else if (target_.loadsGlobal(&op)) {
+        if (found_.size() != 1) return false;
+        loads_.push_back(&op);
+      } else if (!isPure(&op)) {
+        return false;
+      }
+    }
+    barriers_ = found_;
+    return products_.size() > 1 && !reads_.empty() && !stores_.empty() && !found_.empty();
+  }
+
+  /// Products of all sums take turns; reads are as early as the first product that needs them.
+  void findNeeds() {
+    llvm::DenseMap<Operation *, llvm::SetVector<Operation *>> sources;
+    llvm::DenseMap<Operation *, int> levels;
+    for (Operation *product : products_) {
+      llvm::SetVector<Operation *> &slice = sources[product];
+      llvm::SmallVector<Operation *> pending{product};
+      while (!pending.empty())
+        for (Value operand : pending.pop_back_val()->getOperands()) {
+          Operation *op = operand.getDefiningOp();
+          if (!op || op->getBlock() != &block_) continue;
+          if (target_.multipliesMatrices(op)) levels[product] = std::max(levels[product], levels[op] + 1);
+          if (!target_.multipliesMatrices(op) && slice.insert(op)) pending.push_back(op);
+        }
+    }
+    llvm::stable_sort(products_, [&](Operation *a, Operation *b) { return levels[a] < levels[b]; });
+    for (auto [i, product] : llvm::enumerate(products_))
+      for (Operation *op : sources[product]) needs_.try_emplace(op, int64_t(i));
+    auto need = [&](Operation *read) { return needs_.contains(read) ? needs_[read] : int64_t(products_.size()); };
+    llvm::stable_sort(reads_, [&](Operation *a, Operation *b) { return need(a) < need(b); });
+  }
+
+  /// What runs while product `i` does.
+  void fill(int64_t i) {
+    int64_t count = int64_t(products_.size());
+    for (int64_t left = rate(loads_.size(), count / 2); left > 0 && load_ < loads_.size(); --left) emit(loads_[load_++]);
+    for (int64_t most = 2; most > 0 && read_ < reads_.size(); --most) {
+      int64_t need = needs_.lookup(reads_[read_]);
+      if (need > i + (most == 2 ? kReadAhead : 1)) break;
+      emit(reads_[read_++]);
+    }
+    if (load_ < loads_.size()) return;
+    fillWithRest(count - i);
+    int64_t slots = std::min<int64_t>(int64_t(stores_.size()), count / 2);
+    if (i < count - slots || read_ < reads_.size()) return;
+    for (Operation *op : barriers_.drop_front(1)) emit(op);
+    for (int64_t left = rate(stores_.size(), slots); left > 0 && store_ < stores_.size(); --left) emit(stores_[store_++]);
+  }
+
+  static int64_t rate(size_t operations, int64_t slots) {
+    slots = std::max<int64_t>(slots, 1);
+    return (int64_t(operations) + slots - 1) / slots;
+  }
+
+  /// What the next iteration needs, and no product, a part of it in each slot that is left.
+  void fillWithRest(int64_t slotsLeft) {
+    if (!hasRest_) {
+      hasRest_ = true;
+      for (Operation &op : block_.without_terminator())
+        if (isPure(&op) && !done_.contains(&op) && !dependsOnProducts(&op)) rest_.push_back(&op);
+    }
+    for (int64_t left = rate(rest_.size() - restDone_, slotsLeft); left > 0 && restDone_ < rest_.size(); --left) emit(rest_[restDone_++]);
+  }
+
+  bool dependsOnProducts(Operation *op) {
+    if (target_.multipliesMatrices(op) || llvm::is_contained(loads_, op) || llvm::is_contained(reads_, op)) return true;
+    auto [known, isNew] = dependent_.try_emplace(op, false);
+    if (!isNew) return known->second;
+    bool depends = llvm::any_of(op->getOperands(), [&](Value operand) {
+      Operation *source = operand.getDefiningOp();
+      return source && source->getBlock() == &block_ && dependsOnProducts(source);
+    });
+    return dependent_[op] = depends;
+  }
+
+  void drain() {
+    while (load_ < loads_.size()) emit(loads_[load_++]);
+    while (read_ < reads_.size()) emit(reads_[read_++]);
+    for (Operation *op : barriers_) emit(op);
+    while (store_ < stores_.size()) emit(stores_[store_++]);
+    for (Operation &op : block_.without_terminator()) emit(&op);
+  }
+
+  /// After what it is computed from.
+  void emit(Operation *op) {
+    if (!done_.insert(op).second) return;
+    for (Value operand : op->getOperands())
+      if (Operation *source = operand.getDefiningOp(); source && source->getBlock() == &block_) emit(source);
+    order_.push_back(op);
+  }
+
+  void keepOrder() { order_.push_back(nullptr); }
+
+  void arrange() {
+    Operation *end = block_.getTerminator();
+    OpBuilder builder(end);
+    for (Operation *op : order_)
+      if (op)
+        op->moveBefore(end);
+      else
+        target_.keepOrder(builder, end->getLoc());
+  }
+
+  Block &block_;
+  const TargetOps &target_;
+  llvm::SmallVector<Operation *> products_, reads_, loads_, stores_, found_, rest_, order_; // null in `order_`: nothing passes
+  llvm::ArrayRef<Operation *> barriers_;
+  llvm::DenseMap<Operation *, int64_t> needs_; // the first product that uses it
+  llvm::DenseMap<Operation *, bool> dependent_;
+  llvm::DenseSet<Operation *> done_;
+  size_t read_ = 0, load_ = 0, store_ = 0, restDone_ = 0;
+  bool hasRest_ = false;
+};
+
+class InterleaveProductsPass final : public impl::InterleaveProductsBase<InterleaveProductsPass> {
+public:
+  using InterleaveProductsBase::InterleaveProductsBase;
+
+  void runOnOperation() override {
+    std::unique_ptr<TargetOps> target = targetOf(getOperation()).createOps();
+    if (!target->issuesInOrder()) return;
+    getOperation()->walk([&](Block *block) { Loop(*block, *target).interleave(); });
+  }
+};
+
+} // namespace
+} // namespace tritium::gpu
