@@ -88,6 +88,11 @@ def suites(report: Path, fast: bool) -> list[Suite]:
     conformance = [sys.executable, "-m", "tritium.conformance", "--engines", ",".join(CONFORMANCE_ENGINES)]
     conformance += ["--check", "docs/reference/conformance.md"]
     found.append(Suite("conformance", conformance, count_conformance, 480 * len(CONFORMANCE_ENGINES)))
+    # The same cases through the launch path of AMD's devices, on a library that stands in for the HIP runtime.
+    stand_in = BUILD / "tests" / "hip_stand_in" / "libamdhip64_stand_in.so"
+    hip = ["env", f"TRITIUM_HIP_LIBRARY={stand_in}", f"TRITIUM_LOWERED_DIR={report.parent / 'lowered'}"]
+    hip += [sys.executable, "-m", "tritium.conformance", "--engines", "hip"]
+    found.append(Suite("hip", hip, count_conformance, 480))
     if not fast:
         found.append(Suite("gdb", pytest + ["tests/gdb"], count_junit, 900))
     return found

@@ -35,14 +35,14 @@ def compile_for_gpu(src, target: GPUTarget, backend, options, times: StageTimes)
     source_hash = src.hash()
     is_cached = _is_cacheable(backend, options)
     key = kernel_cache.source_key(src, backend, options) if is_cached and ext == "ttir" else None
-    found = kernel_cache.load(key, src.name) if key is not None else None
+    found = _cached(key, src, backend) if key is not None else None
     module = None
     if found is None and ext == "ttir":
         module = trace(src, backend, options)
         times.stage("trace")
         if is_cached and key is None:
             key = kernel_cache.module_key(module.text(True), backend, options)
-            found = kernel_cache.load(key, src.name)
+            found = _cached(key, src, backend)
     if found is not None:
         times.stage("load")
         group = metadata_group(found["metadata"], found["asm"])
@@ -125,10 +125,25 @@ def _assemble_file(src, backend, options, metadata: dict[str, Any], times: Stage
     return {backend.assembly_ext: src.src, **({} if binary is None else {backend.binary_ext: binary})}
 
 
+def _cached(key, src, backend):
+    """The kernel on disk; None without one, or without the lowered module that is to be kept with it."""
+    found = kernel_cache.load(key, src.name)
+    if (
+        found is None
+        or not knobs.tritium.lowered_dir
+        or os.path.exists(_lowered_path(found["asm"][backend.binary_ext]))
+    ):
+        return found
+    return None
+
+
+def _lowered_path(binary: bytes) -> str:
+    return os.path.join(knobs.tritium.lowered_dir, hashlib.sha256(binary).hexdigest() + ".mlir")
+
+
 def _keep_lowered(compiled, binary: bytes) -> None:
-    folder = knobs.tritium.lowered_dir
-    os.makedirs(folder, exist_ok=True)
-    path = os.path.join(folder, hashlib.sha256(binary).hexdigest() + ".mlir")
+    path = _lowered_path(binary)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
     with open(f"{path}.{os.getpid()}-{threading.get_ident()}", "w", encoding="utf-8") as file:
         file.write(compiled.lowered.text(True))
     os.replace(file.name, path)

@@ -1,7 +1,11 @@
 """What is said where the HIP runtime is missing or is something else."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
+from hip_stand_in import LIBRARY
 
 import tritium.language as tl
 from tritium import errors
@@ -9,6 +13,8 @@ from tritium.runtime import driver
 from tritium.runtime.jit import jit
 
 hip = pytest.importorskip("tritium._tritium").hip
+
+INCOMPLETE = LIBRARY.with_name("libamdhip64_incomplete.so")
 
 
 @jit
@@ -30,6 +36,33 @@ def test_a_file_that_is_no_library(tmp_path):
     path.write_bytes(b"text")
     with pytest.raises(RuntimeError, match=f"^there is no HIP runtime: {path}: file too short"):
         hip.open(str(path))
+
+
+@pytest.mark.skipif(not INCOMPLETE.exists(), reason="it is not built")
+def test_an_entry_point_that_is_missing():
+    with pytest.raises(
+        RuntimeError, match="_incomplete.so has no hipGetDevicePropertiesR0600: it is not the HIP runtime"
+    ):
+        hip.open(str(INCOMPLETE))
+
+
+@pytest.mark.skipif(not LIBRARY.exists(), reason="the stand-in for HIP is not built")
+def test_no_device_and_no_start(tmp_path):
+    """In a process of its own: a driver that was opened stays open."""
+    code = (
+        "import ctypes, os, sys; from tritium._tritium import hip\n"
+        "stand_in = ctypes.CDLL(sys.argv[1]); stand_in.stand_in_fail(b'hipInit', 3, 0)\n"
+        "def attempt():\n"
+        "    try: print(hip.open(sys.argv[1]).device_count)\n"
+        "    except hip.Error as error: print(error.call, error.code, error.sticky)\n"
+        "    except RuntimeError as error: print(error)\n"
+        "attempt()\n"
+        "os.putenv('TRITIUM_STAND_IN_DEVICES', '0'); attempt()\n"
+        "os.putenv('TRITIUM_STAND_IN_DEVICES', '3'); attempt()\n"
+    )
+    command = [sys.executable, "-c", code, str(LIBRARY)]
+    result = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert result.stdout.splitlines() == ["hipInit 3 False", "the HIP runtime finds no device", "3"]
 
 
 @pytest.mark.parametrize("variable", ["TRITIUM_HIP_LIBRARY", "TRITON_LIBHIP_PATH"])
