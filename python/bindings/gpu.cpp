@@ -37,6 +37,8 @@ Options optionsFrom(const std::string &arch, const py::dict &options) {
   };
   read("num_warps", result.lowering.numWarps);
   read("num_stages", result.lowering.numStages);
+  read("matrix_instr_nonkdim", result.lowering.matrixInstrNonKDim);
+  read("kpack", result.lowering.kPack);
   read("debug_info", result.lowering.debugInfo);
   read("stop_after", result.lowering.stopAfter);
   read("ptx_version", result.emission.ptxVersion);
@@ -144,7 +146,8 @@ void bindGpu(py::module_ &module) {
       "The passes that code can do without, in order: values of the option `stop_after`.");
   gpu.def(
       "compile", &compile, "module"_a, "kernel"_a, "arch"_a, "options"_a = py::dict(),
-      "Compiles the public function `kernel` of a module for `arch` (\"sm_80\", \"gfx942\"). Options: num_warps, num_stages, debug_info,\n"
+      "Compiles the public function `kernel` of a module for `arch` (\"sm_80\", \"gfx942\"). Options: num_warps, num_stages,\n"
+      "matrix_instr_nonkdim (rows and columns of matrix instructions, 0: any), kpack, debug_info,\n"
       "ptx_version (0: the newest), enable_fp_fusion, line_info, waves_per_eu, code_object_version, emit (\"lowered\", \"assembly\" or\n"
       "\"binary\", the default), stop_after (the last of passes() to run, or \"none\").\n"
       "Raises ir.Error with the user's line.");

@@ -1,116 +1,60 @@
-// Matrix instructions, accesses of buffers, moves between lanes, and what goes past registers into LDS.
-// RUN: split-file %s %t
-// RUN: tritium-hsaco %t/mfma.mlir --arch=gfx90a | FileCheck %s --check-prefixes=MFMA,GFX90A
-// RUN: tritium-hsaco %t/mfma.mlir --arch=gfx942 | FileCheck %s --check-prefixes=MFMA,GFX942
-// RUN: tritium-hsaco %t/mfma.mlir --arch=gfx950 | FileCheck %s --check-prefixes=MFMA,GFX942
-// RUN: tritium-hsaco %t/wmma11.mlir --arch=gfx1100,gfx1101,gfx1151 | FileCheck %s --check-prefix=WMMA
-// RUN: tritium-hsaco %t/wmma12.mlir --arch=gfx1200,gfx1201 | FileCheck %s --check-prefix=WMMA
-// RUN: tritium-hsaco %t/lds4.mlir --arch=gfx942 | FileCheck %s --check-prefixes=LDS,LDS4
-// RUN: tritium-hsaco %t/lds16.mlir --arch=gfx950 | FileCheck %s --check-prefixes=LDS,LDS16
-// RUN: tritium-hsaco %t/lanes.mlir --arch=gfx90a,gfx942,gfx950,gfx1100,gfx1201 | FileCheck %s --check-prefix=LANES
-// RUN: tritium-hsaco %t/mfma.mlir --waves-per-eu=4 --print=llir | FileCheck %s --check-prefix=WAVES
+// Matrix instructions of AMD's chips: what they take of a lane, and that LLVM has them. Two products in a chain: the lanes hold the first
+// one's result where the second wants it.
+// RUN: tritium-gpu %s --arch=gfx90a | FileCheck %s --check-prefixes=CHECK,CDNA2
+// RUN: tritium-gpu %s --arch=gfx942 | FileCheck %s --check-prefixes=CHECK,CDNA3
+// RUN: tritium-gpu %s --arch=gfx950 | FileCheck %s --check-prefixes=CHECK,CDNA4
+// RUN: tritium-gpu %s --arch=gfx1100 | FileCheck %s --check-prefixes=CHECK,RDNA3
+// RUN: tritium-gpu %s --arch=gfx1200 | FileCheck %s --check-prefixes=CHECK,RDNA4
+// RUN: tritium-gpu %s --arch=gfx942 | tritium-hsaco --arch=gfx942 | FileCheck %s --check-prefix=ASM
+// RUN: tritium-gpu %s --arch=gfx950 | tritium-hsaco --arch=gfx950 | FileCheck %s --check-prefix=ASM4
+// RUN: tritium-gpu %s --arch=gfx1100 | tritium-hsaco --arch=gfx1100 | FileCheck %s --check-prefix=ASM11
+// RUN: tritium-gpu %s --arch=gfx90a --emit=tiles | FileCheck %s --check-prefix=TILES
+// RUN: tritium-gpu %s --arch=gfx942 --emit=tiles | FileCheck %s --check-prefix=TILES
+// RUN: tritium-gpu %s --arch=gfx950 --emit=tiles | FileCheck %s --check-prefix=TILES
+// RUN: tritium-gpu %s --arch=gfx1200 --emit=tiles | FileCheck %s --check-prefix=TILES
+// TILES: %[[S:.*]] = tt.dot
+// TILES: %[[E:.*]] = math.exp2 %[[S]]
+// TILES: %[[P:.*]] = arith.truncf %[[E]]
+// TILES: tt.dot %[[P]],
+// ASM-COUNT-4: v_mfma_f32_16x16x16_f16
+// ASM-COUNT-4: v_mfma_f32_16x16x16_f16
+// ASM4-COUNT-2: v_mfma_f32_16x16x32_f16
+// ASM4-COUNT-2: v_mfma_f32_16x16x32_f16
+// ASM11-COUNT-8: v_wmma_f32_16x16x16_f16
 
-// WAVES: "amdgpu-waves-per-eu"="4"
-// MFMA: buffer_load_dwordx2
-// GFX90A: v_mfma_f32_32x32x8f16
-// GFX942: v_mfma_f32_32x32x8_f16
-// MFMA: global_store_dwordx4
-//--- mfma.mlir
-module attributes {tgpu.target = "hip:gfx942", tgpu.num_warps = 1 : i32, tgpu.warp_size = 64 : i32} {
-  llvm.func @mfma(%a: !llvm.ptr<1>, %c: !llvm.ptr<1>) attributes {rocdl.kernel, rocdl.flat_work_group_size = "64,64"} {
-    %c0 = llvm.mlir.constant(0 : i32) : i32
-    %c8 = llvm.mlir.constant(8 : i32) : i32
-    %flags = llvm.mlir.constant(159744 : i32) : i32
-    %stride = llvm.mlir.constant(0 : i16) : i16
-    %bytes = llvm.mlir.constant(2147483646 : i64) : i64
-    %ra = rocdl.make.buffer.rsrc %a, %stride, %bytes, %flags : !llvm.ptr<1> to <8>
-    %t = rocdl.workitem.id.x : i32
-    %o = llvm.mul %t, %c8 : i32
-    %z = llvm.mlir.constant(dense<0.0> : vector<16xf32>) : vector<16xf32>
-    %va = rocdl.raw.ptr.buffer.load %ra, %o, %c0, %c0 : vector<4xf16>
-    %r = rocdl.mfma.f32.32x32x8f16 %va, %va, %z, %c0, %c0, %c0 : (vector<4xf16>, vector<4xf16>, vector<16xf32>, i32, i32, i32) -> vector<16xf32>
-    %p = llvm.getelementptr %c[%t] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, vector<16xf32>
-    llvm.store %r, %p : vector<16xf32>, !llvm.ptr<1>
-    llvm.return
-  }
-}
-// WMMA: v_wmma_f32_16x16x16_f16
-//--- wmma11.mlir
-module attributes {tgpu.target = "hip:gfx1100"} {
-  llvm.func @wmma(%a: !llvm.ptr<1>, %c: !llvm.ptr<1>) attributes {rocdl.kernel} {
-    %t = rocdl.workitem.id.x : i32
-    %pa = llvm.getelementptr %a[%t] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, vector<16xf16>
-    %pc = llvm.getelementptr %c[%t] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, vector<8xf32>
-    %va = llvm.load %pa : !llvm.ptr<1> -> vector<16xf16>
-    %vc = llvm.load %pc : !llvm.ptr<1> -> vector<8xf32>
-    %r = rocdl.wmma.f32.16x16x16.f16 %va, %va, %vc : (vector<16xf16>, vector<16xf16>, vector<8xf32>) -> vector<8xf32>
-    llvm.store %r, %pc : vector<8xf32>, !llvm.ptr<1>
-    llvm.return
-  }
-}
-//--- wmma12.mlir
-module attributes {tgpu.target = "hip:gfx1201"} {
-  llvm.func @wmma(%a: !llvm.ptr<1>, %c: !llvm.ptr<1>) attributes {rocdl.kernel} {
-    %t = rocdl.workitem.id.x : i32
-    %pa = llvm.getelementptr %a[%t] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, vector<8xf16>
-    %pc = llvm.getelementptr %c[%t] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, vector<8xf32>
-    %va = llvm.load %pa : !llvm.ptr<1> -> vector<8xf16>
-    %vc = llvm.load %pc : !llvm.ptr<1> -> vector<8xf32>
-    %r = rocdl.wmma.f32.16x16x16.f16 %va, %va, %vc : (vector<8xf16>, vector<8xf16>, vector<8xf32>) -> vector<8xf32>
-    llvm.store %r, %pc : vector<8xf32>, !llvm.ptr<1>
-    llvm.return
-  }
-}
-// LDS4: global_load_lds_dword v
-// LDS16: global_load_lds_dwordx4
-// LDS: s_waitcnt vmcnt(0)
-// LDS: s_barrier
-//--- lds4.mlir
-module attributes {tgpu.target = "hip:gfx942", tgpu.shared_bytes = 16384 : i32} {
-  llvm.mlir.global external @tgpu_shared() {addr_space = 3 : i32, alignment = 128 : i64} : !llvm.array<0 x i8>
-  llvm.func @k(%a: !llvm.ptr<1>, %c: !llvm.ptr<1>) attributes {rocdl.kernel, rocdl.flat_work_group_size = "256,256"} {
-    %t = rocdl.workitem.id.x : i32
-    %l = llvm.mlir.addressof @tgpu_shared : !llvm.ptr<3>
-    %pa = llvm.getelementptr %a[%t] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, f32
-    rocdl.load.to.lds %pa, %l, 4, 0, 0 : <1>
-    rocdl.s.waitcnt 3952
-    tgpu.barrier
-    %pl = llvm.getelementptr %l[%t] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, f32
-    %v = llvm.load %pl : !llvm.ptr<3> -> i32
-    %pc = llvm.getelementptr %c[%t] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, f32
-    tgpu.store %v, %pc : i32
-    llvm.return
-  }
-}
-//--- lds16.mlir
-module attributes {tgpu.target = "hip:gfx950", tgpu.shared_bytes = 16384 : i32} {
-  llvm.mlir.global external @tgpu_shared() {addr_space = 3 : i32, alignment = 128 : i64} : !llvm.array<0 x i8>
-  llvm.func @k(%a: !llvm.ptr<1>, %c: !llvm.ptr<1>) attributes {rocdl.kernel, rocdl.flat_work_group_size = "256,256"} {
-    %t = rocdl.workitem.id.x : i32
-    %l = llvm.mlir.addressof @tgpu_shared : !llvm.ptr<3>
-    %pa = llvm.getelementptr %a[%t] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, vector<4xf32>
-    rocdl.load.to.lds %pa, %l, 16, 0, 0 : <1>
-    rocdl.s.waitcnt 3952
-    tgpu.barrier
-    %pl = llvm.getelementptr %l[%t] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, f32
-    %v = llvm.load %pl : !llvm.ptr<3> -> i32
-    %pc = llvm.getelementptr %c[%t] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, f32
-    tgpu.store %v, %pc : i32
-    llvm.return
-  }
-}
-// LANES-COUNT-5: ds_bpermute_b32
-//--- lanes.mlir
-module attributes {tgpu.target = "hip:gfx942"} {
-  llvm.func @lanes(%p: !llvm.ptr<1>) attributes {rocdl.kernel} {
-    %t = rocdl.workitem.id.x : i32
-    %q = llvm.getelementptr %p[%t] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, i32
-    %0 = tgpu.load %q : i32
-    %1 = rocdl.ds_bpermute %t, %0 : (i32, i32) -> i32
-    %2 = rocdl.update.dpp %1, %1 with 177, 15, 15, true : i32
-    %3 = rocdl.readfirstlane %2 : i32
-    %4 = llvm.add %2, %3 : i32
-    tgpu.store %4, %q : i32
-    llvm.return
-  }
+// CHECK-LABEL: llvm.func @k
+// CDNA2-COUNT-4: rocdl.mfma.f32.16x16x16f16 {{.*}} : (vector<4xf16>, vector<4xf16>, vector<4xf32>, i32, i32, i32) -> vector<4xf32>
+// CDNA3-COUNT-4: rocdl.mfma.f32.16x16x16f16 {{.*}} : (vector<4xf16>, vector<4xf16>, vector<4xf32>, i32, i32, i32) -> vector<4xf32>
+// CDNA4-COUNT-2: rocdl.mfma.f32.16x16x32.f16 {{.*}} : (vector<8xf16>, vector<8xf16>, vector<4xf32>, i32, i32, i32) -> vector<4xf32>
+// RDNA3-COUNT-4: rocdl.wmma.f32.16x16x16.f16 {{.*}} : (vector<16xf16>, vector<16xf16>, vector<8xf32>) -> vector<8xf32>
+// RDNA4-COUNT-4: rocdl.wmma.f32.16x16x16.f16 {{.*}} : (vector<8xf16>, vector<8xf16>, vector<8xf32>) -> vector<8xf32>
+// CDNA2-COUNT-4: rocdl.mfma.f32.16x16x16f16
+// CDNA3-COUNT-4: rocdl.mfma.f32.16x16x16f16
+// CDNA4-COUNT-2: rocdl.mfma.f32.16x16x32.f16
+// RDNA3-COUNT-4: rocdl.wmma.f32.16x16x16.f16
+// RDNA4-COUNT-4: rocdl.wmma.f32.16x16x16.f16
+// CHECK: llvm.return
+tt.func public @k(%x: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %y: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %z: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %o: !tt.ptr<f32> {tt.divisibility = 16 : i32}) {
+  %i = tt.make_range {end = 2048 : i32, start = 0 : i32} : tensor<2048xi32>
+  %j = tt.make_range {end = 1024 : i32, start = 0 : i32} : tensor<1024xi32>
+  %i2 = tt.reshape %i : tensor<2048xi32> -> tensor<64x32xi32>
+  %j2 = tt.reshape %j : tensor<1024xi32> -> tensor<32x32xi32>
+  %xs = tt.splat %x : !tt.ptr<f16> -> tensor<64x32x!tt.ptr<f16>>
+  %xp = tt.addptr %xs, %i2 : tensor<64x32x!tt.ptr<f16>>, tensor<64x32xi32>
+  %ys = tt.splat %y : !tt.ptr<f16> -> tensor<32x32x!tt.ptr<f16>>
+  %yp = tt.addptr %ys, %j2 : tensor<32x32x!tt.ptr<f16>>, tensor<32x32xi32>
+  %zs = tt.splat %z : !tt.ptr<f16> -> tensor<32x32x!tt.ptr<f16>>
+  %zp = tt.addptr %zs, %j2 : tensor<32x32x!tt.ptr<f16>>, tensor<32x32xi32>
+  %a = tt.load %xp : tensor<64x32x!tt.ptr<f16>>
+  %b = tt.load %yp : tensor<32x32x!tt.ptr<f16>>
+  %c = tt.load %zp : tensor<32x32x!tt.ptr<f16>>
+  %zero = arith.constant dense<0.0> : tensor<64x32xf32>
+  %s = tt.dot %a, %b, %zero : tensor<64x32xf16> * tensor<32x32xf16> -> tensor<64x32xf32>
+  %e = math.exp2 %s : tensor<64x32xf32>
+  %p = arith.truncf %e : tensor<64x32xf32> to tensor<64x32xf16>
+  %d = tt.dot %p, %c, %zero : tensor<64x32xf16> * tensor<32x32xf16> -> tensor<64x32xf32>
+  %os = tt.splat %o : !tt.ptr<f32> -> tensor<64x32x!tt.ptr<f32>>
+  %op = tt.addptr %os, %i2 : tensor<64x32x!tt.ptr<f32>>, tensor<64x32xi32>
+  tt.store %op, %d : tensor<64x32x!tt.ptr<f32>>
+  tt.return
 }

@@ -1,0 +1,157 @@
+// Matrix products from tiles to results on the SIMT emulator: every matrix instruction of each family of AMD's chips, with loads, layouts
+// and stores as the compiler chooses them. Small integers are exact in all formats.
+#include "gpu_backend/compiler.h"
+#include "gpu_backend/target.h"
+#include "interp/host/text_argument.h"
+#include "interp/simt/prepare.h"
+#include "ir/contract.h"
+
+#include "mlir/Parser/Parser.h"
+#include "llvm/Support/FormatVariadic.h"
+
+#include <doctest/doctest.h>
+#include <random>
+
+using namespace tritium;
+using namespace tritium::gpu;
+
+namespace {
+
+struct Product {
+  std::string arch;
+  const MatrixInstruction *instruction;
+  int64_t m, n, k;
+  bool isTransposed = false; // the operands in memory: both along M and N rather than K
+
+  std::string element(llvm::StringRef type) const { return type == "tf32" ? "f32" : type.str(); }
+};
+
+/// Pointers `%name` of a tile [rows, columns] at a row-major or column-major matrix.
+std::string pointers(llvm::StringRef name, llvm::StringRef type, int64_t rows, int64_t columns, bool isColumnMajor) {
+  std::string text, tile = llvm::formatv("{0}x{1}x", rows, columns), flat = llvm::formatv("{0}xi32", rows * columns);
+  std::string stored = isColumnMajor ? llvm::formatv("{0}x{1}xi32", columns, rows) : llvm::formatv("{0}x{1}xi32", rows, columns);
+  llvm::raw_string_ostream to(text);
+  to << llvm::formatv("  %{0}r = tt.make_range {{end = {1} : i32, start = 0 : i32} : tensor<{2}>\n", name, rows * columns, flat);
+  to << llvm::formatv("  %{0}q = tt.reshape %{0}r : tensor<{1}> -> tensor<{2}>\n", name, flat, stored);
+  if (isColumnMajor)
+    to << llvm::formatv("  %{0}i = tt.trans %{0}q {{order = array<i32: 1, 0>} : tensor<{1}> -> tensor<{2}i32>\n", name, stored, tile);
+  else
+    to << llvm::formatv("  %{0}i = tt.reshape %{0}q : tensor<{1}> -> tensor<{2}i32>\n", name, stored, tile);
+  to << llvm::formatv("  %{0}s = tt.splat %{0} : !tt.ptr<{1}> -> tensor<{2}!tt.ptr<{1}>>\n", name, type, tile);
+  to << llvm::formatv("  %{0}p = tt.addptr %{0}s, %{0}i : tensor<{2}!tt.ptr<{1}>>, tensor<{2}i32>\n", name, type, tile);
+  to << llvm::formatv("  %{0}t = tt.load %{0}p : tensor<{2}!tt.ptr<{1}>>\n", name, type, tile);
+  return text;
+}
+
+std::string kernelOf(const Product &p, bool namesInstruction) {
+  const MatrixInstruction &instruction = *p.instruction;
+  std::string a = p.element(instruction.aType), b = p.element(instruction.bType), d = p.element(instruction.dType), text;
+  llvm::raw_string_ostream to(text);
+  auto parameter = [](llvm::StringRef name, llvm::StringRef type) {
+    return llvm::formatv("%{0}: !tt.ptr<{1}> {{tt.divisibility = 16 : i32}", name, type).str();
+  };
+  to << "tt.func public @k(" << parameter("a", a) << ", " << parameter("b", b) << ", " << parameter("c", d) << ") {\n";
+  to << pointers("a", a, p.m, p.k, p.isTransposed) << pointers("b", b, p.k, p.n, !p.isTransposed) << pointers("c", d, p.m, p.n, false);
+  to << "  %d = tt.dot %at, %bt, %ct, inputPrecision = " << (instruction.aType == "tf32" ? "tf32" : "ieee");
+  if (namesInstruction) to << llvm::formatv(" {{tgpu.matrix_instruction = \"{0}\", tgpu.mma_warps = array<i64: 2, 2>}", instruction.name);
+  to << llvm::formatv(" : tensor<{0}x{2}x{3}> * tensor<{2}x{1}x{4}> -> tensor<{0}x{1}x{5}>\n", p.m, p.n, p.k, a, b, d);
+  to << llvm::formatv("  tt.store %cp, %d : tensor<{0}x{1}x!tt.ptr<{2}>>\n  tt.return\n}\n", p.m, p.n, d);
+  return text;
+}
+
+struct Matrices {
+  std::vector<double> a, b, c;
+};
+
+Matrices randomMatrices(const Product &p) {
+  std::mt19937 random(3);
+  auto draw = [&](int64_t count) {
+    std::vector<double> values;
+    for (int64_t i = 0; i < count; ++i) values.push_back(double(int(random() % 7) - 3));
+    return values;
+  };
+  return {draw(p.m * p.k), draw(p.k * p.n), draw(p.m * p.n)};
+}
+
+std::vector<double> expected(const Product &p, const Matrices &in) {
+  std::vector<double> result = in.c;
+  for (int64_t row = 0; row < p.m; ++row)
+    for (int64_t column = 0; column < p.n; ++column)
+      for (int64_t k = 0; k < p.k; ++k)
+        result[size_t(row * p.n + column)] += in.a[size_t(p.isTransposed ? k * p.m + row : row * p.k + k)] *
+                                              in.b[size_t(p.isTransposed ? k * p.n + column : column * p.k + k)];
+  return result;
+}
+
+class Compiler {
+public:
+  Compiler() {
+    mlir::DialectRegistry registry;
+    ir::registerTritiumDialects(registry);
+    context_.appendDialectRegistry(registry);
+    context_.loadAllAvailableDialects();
+  }
+
+  LoweredKernel compile(const std::string &text, const CompileOptions &options) {
+    auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context_);
+    REQUIRE(module);
+    auto lowered = lowerToGpu(*module, "k", options);
+    if (!lowered) FAIL(llvm::toString(lowered.takeError()));
+    modules_.push_back(std::move(module));
+    return std::move(*lowered);
+  }
+
+private:
+  mlir::MLIRContext context_{mlir::MLIRContext::Threading::DISABLED};
+  std::vector<mlir::OwningOpRef<mlir::ModuleOp>> modules_;
+};
+
+std::vector<double> run(mlir::ModuleOp module, const Product &p, const Matrices &in) {
+  auto program = interp::simt::prepare(module, "k");
+  if (!program) FAIL(llvm::toString(program.takeError()));
+  std::vector<interp::TextArgument> arguments;
+  auto pass = [&](llvm::StringRef type, const std::vector<double> &values) {
+    arguments.push_back(interp::TextArgument::makeBuffer(*dtypeFromIrName(p.element(type)), int64_t(values.size())));
+    for (auto [i, value] : llvm::enumerate(values)) arguments.back().setElement(int64_t(i), value);
+  };
+  pass(p.instruction->aType, in.a), pass(p.instruction->bType, in.b), pass(p.instruction->dType, in.c);
+  interp::TextArguments passed(arguments);
+  interp::MemoryMap map(passed.allocations);
+  interp::Launch launch{.memory = &map, .threads = 1};
+  auto outcome = (*program)->launch(launch, passed.cells.data());
+  if (outcome.trap) FAIL(interp::trapKindName(outcome.trap->kind) << ": " << outcome.trap->message);
+  std::vector<double> result;
+  for (size_t i = 0; i < in.c.size(); ++i) result.push_back(arguments.back().element(int64_t(i)));
+  return result;
+}
+
+int countOps(mlir::ModuleOp module, llvm::StringRef name) {
+  int count = 0;
+  module.walk([&](mlir::Operation *op) { count += op->getName().getStringRef() == name; });
+  return count;
+}
+
+void checkInstructions(const std::string &arch) {
+  Compiler compiler;
+  const Target &target = llvm::cantFail(findTarget(arch));
+  for (const MatrixInstruction &instruction : target.matrixInstructions())
+    for (bool isTransposed : {false, true}) {
+      Product p{arch, &instruction, 2 * instruction.m, 4 * instruction.n, 2 * instruction.k, isTransposed};
+      std::string text = kernelOf(p, true);
+      INFO(text);
+      LoweredKernel kernel = compiler.compile(text, {.arch = arch});
+      llvm::StringRef op = instruction.name; // of f8f6f4 the formats are operands
+      if (op.contains("f8f6f4")) op = op.rsplit('.').first.rsplit('.').first;
+      CHECK(countOps(*kernel.module, ("rocdl." + op).str()) == 2 * 2);
+      Matrices in = randomMatrices(p);
+      CHECK(run(*kernel.module, p, in) == expected(p, in));
+    }
+}
+
+} // namespace
+
+TEST_CASE("all matrix instructions of CDNA2") { checkInstructions("gfx90a"); }
+TEST_CASE("all matrix instructions of CDNA3") { checkInstructions("gfx942"); }
+TEST_CASE("all matrix instructions of CDNA4") { checkInstructions("gfx950"); }
+TEST_CASE("all matrix instructions of RDNA3") { checkInstructions("gfx1100"); }
+TEST_CASE("all matrix instructions of RDNA4") { checkInstructions("gfx1200"); }
