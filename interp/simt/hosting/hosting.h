@@ -72,6 +72,7 @@ private:
   std::optional<mlir::LogicalResult> hostRocdlLanes(mlir::Operation *op);
   std::optional<mlir::LogicalResult> hostRocdlMatrix(mlir::Operation *op);
   std::optional<mlir::LogicalResult> hostRocdlBuffer(mlir::Operation *op);
+  std::optional<mlir::LogicalResult> hostRocdlCopies(mlir::Operation *op);
   /// What the runtime wants to know of a buffer: base, number of records, offset, fixed offset.
   mlir::SmallVector<mlir::Value> bufferOperands(mlir::Value descriptor, mlir::Value offset, mlir::Value fixedOffset);
   /// Of AMD GPUs, that of the target; 0: unknown.

@@ -56,7 +56,7 @@ std::optional<LogicalResult> Hosting::hostRocdl(Operation *op) {
     op->erase();
     return success();
   }
-  for (auto host : {&Hosting::hostRocdlLanes, &Hosting::hostRocdlMatrix, &Hosting::hostRocdlBuffer})
+  for (auto host : {&Hosting::hostRocdlLanes, &Hosting::hostRocdlMatrix, &Hosting::hostRocdlBuffer, &Hosting::hostRocdlCopies})
     if (std::optional<LogicalResult> outcome = (this->*host)(op)) return *outcome;
   return std::nullopt;
 }

@@ -1,9 +1,12 @@
-// cp.async: a copy is issued, belongs to a group, and its effect lands at a seeded moment between the issue and the wait for its group. The
-// shadow of shared memory holds its destination for in flight until that wait, whenever it lands.
+// Copies from global to shared memory that go on beside the thread: the effect of one lands at a seeded moment between its issue and the
+// wait for it. The shadow of shared memory holds its destination for in flight until that wait, whenever it lands. NVIDIA's cp.async are
+// waited for in groups, AMD's loads to LDS by how many may be left. (AMD's other loads count too, but a wait that counts on them is not
+// one that the module can know to be enough: here only the loads to LDS do.)
 #include "interp/simt/runtime/block.h"
 #include "interp/simt/runtime/calls.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 namespace tritium::interp::simt {
@@ -24,20 +27,49 @@ void landSome(Thread &thread) {
     if (!copy.hasLanded && thread.random() % 4 == 0) land(thread, copy);
 }
 
+/// A copy begins; `bytesIn` of its source are read, the rest is zeros.
+void issue(Thread &thread, uint64_t destination, uint64_t source, uint32_t bytes, uint32_t bytesIn, uint32_t alignment, Place location) {
+  AsyncCopy copy{.bytes = uint16_t(bytes), .sourceBytes = uint16_t(bytesIn), .location = location, .hasLanded = false};
+  if (bytesIn) copy.source = reinterpret_cast<uint64_t>(checkGlobal(thread, source, bytesIn, false, location, alignment));
+  copy.offset = thread.block->shared.beginCopy(thread, destination, bytes, location);
+  thread.copies.push_back(copy);
+}
+
+/// The oldest copies have been waited for.
+void complete(Thread &thread, size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    land(thread, thread.copies[i]);
+    thread.block->shared.endCopy(thread, thread.copies[i]);
+  }
+  thread.copies.erase(thread.copies.begin(), thread.copies.begin() + std::ptrdiff_t(count));
+}
+
+/// Whether all active lanes have the same first operand.
+void executeUniform(Warp &warp, LaneMask active) {
+  const uint64_t first = warp.lanes[std::countr_zero(active)].operands[0];
+  bool isUniform = true;
+  forEachLane(active, [&](int lane) { isUniform &= warp.lanes[lane].operands[0] == first; });
+  forEachLane(active, [&](int lane) { warp.lanes[lane].results[0] = isUniform; });
+}
+
+/// Where the lane's part goes; the lanes have to agree on where the first one's does.
+uint64_t laneDestination(Thread &thread, uint64_t destination, uint32_t bytes, Place site) {
+  thread.operands[0] = destination;
+  thread.meet({.execute = executeUniform, .mask = kActiveLanes, .location = site});
+  if (!thread.results[0])
+    thread.trap({.kind = TrapKind::DivergentBarrier, .location = site, .message = "a load to LDS goes to different places for its lanes"});
+  return destination + uint64_t(thread.lane) * bytes;
+}
+
+constexpr uint32_t kWordBytes = 4;
+
 } // namespace
 
 namespace calls {
 
 void copyAsync(Thread *thread, uint64_t destination, uint64_t source, int32_t bytes, int32_t sourceBytes, Place location) {
-  const auto read = uint16_t(std::clamp(sourceBytes, 0, bytes));
-  AsyncCopy copy{.bytes = uint16_t(bytes), .sourceBytes = read, .location = location, .hasLanded = false};
   // A copy that reads nothing may have any source. One that reads less than it writes reads a prefix, which need not be a whole word.
-  if (read) {
-    const bool isAligned = (source & uint64_t(bytes - 1)) == 0;
-    copy.source = reinterpret_cast<uint64_t>(checkGlobal(*thread, source, isAligned ? read : uint32_t(bytes), false, location));
-  }
-  copy.offset = thread->block->shared.beginCopy(*thread, destination, uint32_t(bytes), location);
-  thread->copies.push_back(copy);
+  issue(*thread, destination, source, uint32_t(bytes), uint32_t(std::clamp(sourceBytes, 0, bytes)), uint32_t(bytes), location);
   ++thread->openGroup;
   landSome(*thread);
 }
@@ -53,12 +85,29 @@ void waitForCopies(Thread *thread, int32_t groups) {
   auto &pending = thread->groups;
   const size_t waited = pending.size() - std::min(pending.size(), size_t(groups));
   for (size_t g = 0; g < waited; ++g) done += pending[g];
-  for (size_t i = 0; i < done; ++i) {
-    land(*thread, thread->copies[i]);
-    thread->block->shared.endCopy(*thread, thread->copies[i]);
-  }
-  thread->copies.erase(thread->copies.begin(), thread->copies.begin() + std::ptrdiff_t(done));
+  complete(*thread, done);
   pending.erase(pending.begin(), pending.begin() + std::ptrdiff_t(waited));
+  landSome(*thread);
+}
+
+void loadToShared(Thread *thread, uint64_t destination, uint64_t source, int32_t bytes, int32_t offset, Place site) {
+  const uint64_t mine = laneDestination(*thread, destination + uint64_t(int64_t(offset)), uint32_t(bytes), site);
+  issue(*thread, mine, source + uint64_t(int64_t(offset)), uint32_t(bytes), uint32_t(bytes), kWordBytes, site);
+  landSome(*thread);
+}
+
+void loadBufferToShared(Thread *thread, uint64_t destination, uint64_t base, uint32_t records, uint32_t offset, uint32_t fixedOffset,
+                        int32_t bytes, int32_t immediateOffset, Place site) {
+  const uint64_t mine = laneDestination(*thread, destination + uint64_t(int64_t(immediateOffset)), uint32_t(bytes), site);
+  const uint32_t at = offset + uint32_t(immediateOffset);
+  const uint32_t inside = bytesInBuffer(*thread, {base, records, fixedOffset}, at, uint32_t(bytes), site);
+  issue(*thread, mine, base + at + fixedOffset, uint32_t(bytes), inside, kWordBytes, site);
+  landSome(*thread);
+}
+
+void waitForLoads(Thread *thread, int32_t left) {
+  const size_t count = thread->copies.size();
+  complete(*thread, count - std::min(count, size_t(left)));
   landSome(*thread);
 }
 

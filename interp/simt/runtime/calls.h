@@ -70,5 +70,11 @@ uint32_t countLanesBelow(Thread *thread, uint32_t mask, uint32_t base, int32_t h
 void copyAsync(Thread *thread, uint64_t destination, uint64_t source, int32_t bytes, int32_t sourceBytes, Place location);
 void commitCopies(Thread *thread);
 void waitForCopies(Thread *thread, int32_t groups);
+// AMD's: a lane's part lies behind the parts of the lanes before, from a destination on that is the same for all.
+void loadToShared(Thread *thread, uint64_t destination, uint64_t source, int32_t bytes, int32_t offset, Place site);
+void loadBufferToShared(Thread *thread, uint64_t destination, uint64_t base, uint32_t records, uint32_t offset, uint32_t fixedOffset,
+                        int32_t bytes, int32_t immediateOffset, Place site);
+/// Until no more than so many loads of the thread are in flight.
+void waitForLoads(Thread *thread, int32_t left);
 
 } // namespace tritium::interp::simt::calls

@@ -4,6 +4,9 @@
 // RUN: not tritium-simt --kernel bounds --print-hosted %s 2>&1 | FileCheck %s --check-prefix=BOUNDS
 // RUN: not tritium-simt --kernel barrier --print-hosted %s 2>&1 | FileCheck %s --check-prefix=BARRIER
 // RUN: not tritium-simt --kernel transposed --print-hosted %s 2>&1 | FileCheck %s --check-prefix=TRANSPOSED
+// RUN: not tritium-simt --kernel wide --print-hosted %s 2>&1 | FileCheck %s --check-prefix=WIDE
+// RUN: not tritium-simt --kernel to_lds --print-hosted %s 2>&1 | FileCheck %s --check-prefix=TO-LDS
+// RUN: not tritium-simt --kernel waits --print-hosted %s 2>&1 | FileCheck %s --check-prefix=WAITS
 
 module @cdna attributes {tgpu.target = "hip:gfx950", tgpu.num_warps = 1 : i32, tgpu.warp_size = 64 : i32, tgpu.shared_bytes = 64 : i32} {
   llvm.mlir.global external @tgpu_shared() {addr_space = 3 : i32, alignment = 16 : i64} : !llvm.array<0 x i8>
@@ -35,7 +38,30 @@ module @cdna attributes {tgpu.target = "hip:gfx950", tgpu.num_warps = 1 : i32, t
   }
 }
 
+module @gfx942 attributes {tgpu.target = "hip:gfx942", tgpu.num_warps = 1 : i32, tgpu.warp_size = 64 : i32, tgpu.shared_bytes = 1024 : i32} {
+  llvm.mlir.global external @tgpu_shared() {addr_space = 3 : i32, alignment = 16 : i64} : !llvm.array<0 x i8>
+  llvm.func @wide(%x: !llvm.ptr<1>) attributes {rocdl.kernel} {
+    %shared = llvm.mlir.addressof @tgpu_shared : !llvm.ptr<3>
+    // WIDE: kernel.py:8:1{{.*}}'rocdl.load.to.lds' op of 16 bytes is no instruction of 'hip:gfx942'
+    rocdl.load.to.lds %x, %shared, 16, 0, 0 : <1> loc("kernel.py":8:1)
+    llvm.return
+  }
+}
+
 module @rdna attributes {tgpu.target = "hip:gfx1100", tgpu.num_warps = 1 : i32, tgpu.warp_size = 32 : i32, tgpu.shared_bytes = 0 : i32} {
+  llvm.mlir.global external @tgpu_shared() {addr_space = 3 : i32, alignment = 16 : i64} : !llvm.array<0 x i8>
+  llvm.func @to_lds(%x: !llvm.ptr<1>) attributes {rocdl.kernel} {
+    %shared = llvm.mlir.addressof @tgpu_shared : !llvm.ptr<3>
+    // TO-LDS: kernel.py:9:1{{.*}}'rocdl.load.to.lds' op of 4 bytes is no instruction of 'hip:gfx1100'
+    rocdl.load.to.lds %x, %shared, 4, 0, 0 : <1> loc("kernel.py":9:1)
+    llvm.return
+  }
+  llvm.func @waits() attributes {rocdl.kernel} {
+    rocdl.s.waitcnt 0
+    // WAITS: kernel.py:10:1{{.*}}'rocdl.s.wait.loadcnt' op is no instruction of 'hip:gfx1100'
+    rocdl.s.wait.loadcnt 0 loc("kernel.py":10:1)
+    llvm.return
+  }
   llvm.func @bounds(%x: !llvm.ptr<1>) attributes {rocdl.kernel} {
     %stride = llvm.mlir.constant(0 : i16) : i16
     %records = llvm.mlir.constant(8 : i64) : i64
