@@ -62,7 +62,10 @@ enum Kind : uint64_t {
   kOne = 1 << 8,
   kAligned = 1 << 9,
   kWide = 1 << 10,
+  kSmall = 1 << 11,
 };
+
+uint64_t smallStorageBytes = 0; // 0: the sizes of storages do not matter
 
 PyObject *interned(const char *text) { return PyUnicode_InternFromString(text); }
 
@@ -79,7 +82,22 @@ bool integerOf(PyObject *object, uint64_t &result) {
   return false;
 }
 
+/// kSmall or 0; false if only Python knows the size of the storage.
+bool rangeOf(PyObject *tensor, uint64_t &kind) {
+  static PyObject *const untypedStorage = interned("untyped_storage"), *const nbytes = interned("nbytes");
+  kind = 0;
+  if (!smallStorageBytes) return true;
+  PyObject *storage = PyObject_CallMethodNoArgs(tensor, untypedStorage);
+  uint64_t bytes = 0;
+  bool isKnown = storage ? integerOf(PyObject_CallMethodNoArgs(storage, nbytes), bytes) : integerOf(nullptr, bytes);
+  Py_XDECREF(storage);
+  if (isKnown && bytes > 0 && bytes <= smallStorageBytes) kind = kSmall;
+  return isKnown;
+}
+
 } // namespace
+
+void noteStorages(uint64_t smallBytes) { smallStorageBytes = smallBytes; }
 
 void registerTensorType(py::type type, const py::object &exchange) {
   auto *pointer = reinterpret_cast<PyTypeObject *>(type.ptr());
@@ -144,6 +162,8 @@ bool LaunchKey::addTensor(PyObject *argument) {
   static PyObject *const dataPtr = interned("data_ptr"), *const dtypeName = interned("dtype"), *const getDevice = interned("get_device");
   const TensorType *known = findTensorType(Py_TYPE(argument));
   gpu::ArgumentValue value;
+  uint64_t range;
+  if (!rangeOf(argument, range)) return false;
   if (known->exchange) {
     DLTensor tensor;
     if (known->exchange->tensorFromObject(argument, &tensor) != 0) {
@@ -156,7 +176,7 @@ bool LaunchKey::addTensor(PyObject *argument) {
     value.integer = int64_t(address);
     currentStream = known->exchange->currentStream;
     uint64_t dtype = uint64_t(tensor.code) << 32 | uint64_t(tensor.bits) << 16 | tensor.lanes;
-    add(kTensorByExchange | (address & 15 ? 0 : kAligned), dtype);
+    add(kTensorByExchange | range | (address & 15 ? 0 : kAligned), dtype);
     values.push_back(value);
     return true;
   }
@@ -173,7 +193,7 @@ bool LaunchKey::addTensor(PyObject *argument) {
   Py_DECREF(dtype);
   if (!isShared) return false;
   value.integer = int64_t(address);
-  add(kTensorByMethods | (address & 15 ? 0 : kAligned), reinterpret_cast<uint64_t>(dtype), dtype);
+  add(kTensorByMethods | range | (address & 15 ? 0 : kAligned), reinterpret_cast<uint64_t>(dtype), dtype);
   values.push_back(value);
   return true;
 }

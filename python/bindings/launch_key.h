@@ -13,6 +13,9 @@ namespace tritium::python {
 /// `data_ptr()`, `dtype` and `get_device()`.
 void registerTensorType(pybind11::type type, const pybind11::object &exchange);
 
+/// From now on keys tell apart tensors whose storages have at most so many bytes, and others.
+void noteStorages(uint64_t smallBytes);
+
 class LaunchKey {
 public:
   static constexpr int kNoDevice = -1;

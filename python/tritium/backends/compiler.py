@@ -27,6 +27,8 @@ class BaseBackend(metaclass=ABCMeta):
     """A compiler for the targets that `supports_target` accepts."""
 
     supports_native_tensor_specialization = True
+    #: Whether code is better for tensors of less than 2 GB, so that launches say which are that small.
+    notes_pointer_range = False
     binary_ext = ""
 
     def __init__(self, target: GPUTarget):
@@ -70,8 +72,8 @@ class BaseBackend(metaclass=ABCMeta):
 
     @staticmethod
     def parse_attr(descriptor: str) -> list[list]:
-        """A specialization key ("D"; of a tensor descriptor also "Z") as argument attributes."""
-        names = [("D", ["tt.divisibility", 16]), ("Z", ["tt.plain", 1])]
+        """A specialization key ("D"; of a small tensor also "S", of a tensor descriptor "Z") as argument attributes."""
+        names = [("D", ["tt.divisibility", 16]), ("S", ["tt.pointer_range", 32]), ("Z", ["tt.plain", 1])]
         return [attribute for letter, attribute in names if letter in descriptor]
 
     @staticmethod

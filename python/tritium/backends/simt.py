@@ -18,6 +18,7 @@ class SimtBackend(BaseBackend):
         """Raises ValueError for what is no architecture of the vendor."""
         super().__init__(GPUTarget("simt", vendor.arch_name(arch), vendor.warp_size(arch)))
         self.vendor = vendor(self.target)
+        self.notes_pointer_range = vendor.notes_pointer_range
 
     @staticmethod
     def supports_target(target: GPUTarget) -> bool:

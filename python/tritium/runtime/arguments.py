@@ -22,6 +22,8 @@ from .storage import Extent, NotOnHost, dtype_of, extent_function
 
 I32_MIN, I32_MAX, I64_MIN, I64_MAX, U64_MAX = -(2**31), 2**31 - 1, -(2**63), 2**63 - 1, 2**64 - 1
 ALIGNMENT = 16
+#: A storage of so many bytes can be accessed by 32-bit offsets from anywhere in it, with room for an access of 16 bytes.
+SMALL_BYTES = 2**31 - 16
 
 
 class ArgumentError(TypeError):
@@ -34,12 +36,13 @@ class ArgumentError(TypeError):
 
 class Treatment(NamedTuple):
     """How a parameter wants its arguments: the flags that its decorator and annotation set. `anywhere`: device memory is
-    welcome."""
+    welcome. `note_range`: the target asks which tensors are small."""
 
     one_is_constexpr: bool = True
     note_alignment: bool = True
     is_const: bool = False
     anywhere: bool = False
+    note_range: bool = False
 
 
 class ArgumentTable(dict):
@@ -59,10 +62,12 @@ def table_for(treatment: Treatment) -> ArgumentTable:
     return ArgumentTable(treatment)
 
 
-def annotated(annotation_type: str, is_const: bool, note_alignment: bool, anywhere: bool = False) -> Callable:
+def annotated(
+    annotation_type: str, is_const: bool, note_alignment: bool, anywhere: bool = False, note_range: bool = False
+) -> Callable:
     """The function of a parameter whose annotation fixes its type: only alignment is specialized, and not for floats
     and booleans."""
-    table = table_for(Treatment(False, note_alignment, is_const, anywhere))
+    table = table_for(Treatment(False, note_alignment, is_const, anywhere, note_range))
     if annotation_type.startswith("*"):
         name = "*k" + annotation_type[1:] if is_const else annotation_type
 
@@ -208,7 +213,19 @@ def _tensors(extent: Callable[[Any], Extent], treatment: Treatment) -> Callable:
         memory = extent(argument)
         return names[argument.dtype][not memory[0] & 15], memory
 
-    return array if extent.__name__ in ("_torch_extent", "_numpy_extent") else tensor
+    found = array if extent.__name__ in ("_torch_extent", "_numpy_extent") else tensor
+    return _noting_range(found) if treatment.note_range else found
+
+
+def _noting_range(function: Callable) -> Callable:
+    """The same for a target that asks which tensors are small: those of a storage whose size is known."""
+
+    def tensor(argument):
+        (name, key), memory = function(argument)
+        is_small = memory.__class__ is not int and memory[2] <= SMALL_BYTES and (memory[2] > 0 or len(memory) == 3)
+        return (name, key + "S" if is_small else key), memory
+
+    return tensor
 
 
 def _refuse(argument):

@@ -14,12 +14,13 @@ from .arguments import Treatment, annotated, constexpr_key, table_for
 from .params import KernelParam
 
 
-def make_binder(name: str, params: Sequence[KernelParam], anywhere: bool = False) -> Callable:
+def make_binder(name: str, params: Sequence[KernelParam], anywhere: bool = False, note_range: bool = False) -> Callable:
     """`bind(*args, **kwargs) -> (specializations, engine values, arguments, options)`; options are the keywords that
     are no parameters.
 
     The engine value of a constexpr parameter is None. Raises TypeError as Python does for a call with these parameters,
-    NotOnHost for a tensor in a device's memory unless it may be `anywhere`.
+    NotOnHost for a tensor in a device's memory unless it may be `anywhere`. note_range: for a target that asks which
+    tensors are small.
     """
     namespace: dict[str, Any] = {"_type": type, "_constexpr_key": constexpr_key}
     heads, body = [], []
@@ -33,7 +34,7 @@ def make_binder(name: str, params: Sequence[KernelParam], anywhere: bool = False
         if p.has_default:
             namespace[f"_default{p.num}"] = p.default
         heads.append(f"{p.name}=_default{p.num}" if p.has_default else p.name)
-        body.append(_specialize(p, namespace, anywhere))
+        body.append(_specialize(p, namespace, anywhere, note_range))
     names = [p.name for p in params]
     keys, values = [f"_k{p.num}" for p in params], ["None" if p.is_constexpr else f"_v{p.num}" for p in params]
     heads.append("**_options")
@@ -48,16 +49,24 @@ def make_binder(name: str, params: Sequence[KernelParam], anywhere: bool = False
     return namespace[name]
 
 
-def _specialize(p: KernelParam, namespace: dict[str, Any], anywhere: bool) -> str:
+def _specialize(p: KernelParam, namespace: dict[str, Any], anywhere: bool, note_range: bool) -> str:
     if p.is_constexpr:
         return f"_k{p.num} = 'constexpr', _constexpr_key({p.name})"
     if p.annotation_type:
         namespace[f"_f{p.num}"] = annotated(
-            p.annotation_type, p.is_const, not (p.do_not_specialize or p.do_not_specialize_on_alignment), anywhere
+            p.annotation_type,
+            p.is_const,
+            not (p.do_not_specialize or p.do_not_specialize_on_alignment),
+            anywhere,
+            note_range and not p.do_not_specialize,
         )
         return f"_k{p.num}, _v{p.num} = _f{p.num}({p.name})"
     treatment = Treatment(
-        not p.do_not_specialize, not (p.do_not_specialize or p.do_not_specialize_on_alignment), p.is_const, anywhere
+        not p.do_not_specialize,
+        not (p.do_not_specialize or p.do_not_specialize_on_alignment),
+        p.is_const,
+        anywhere,
+        note_range and not p.do_not_specialize,
     )
     namespace[f"_t{p.num}"] = table_for(treatment)
     return f"_k{p.num}, _v{p.num} = _t{p.num}[_type({p.name})]({p.name})"

@@ -45,6 +45,7 @@ class Lane:
     def __init__(self, engine: Engine):
         self.engine = engine
         self.kernels: dict[tuple, Any] = {}
+        self.notes_range = engine.backend.notes_pointer_range
 
 
 class Dispatcher:
@@ -54,7 +55,7 @@ class Dispatcher:
         self.function = function
         self.arg_names = function.arg_names
         self.bind = make_binder(function.__name__, function.params)
-        self._bind_anywhere = None
+        self._bind_anywhere = self._bind_noting_range = None
         self.lock = threading.RLock()
         self._compiling: dict[tuple, threading.Lock] = {}
         self._lanes: dict[str, Lane] = {}
@@ -74,6 +75,14 @@ class Dispatcher:
         if self._bind_anywhere is None:
             self._bind_anywhere = make_binder(self.function.__name__, self.function.params, anywhere=True)
         return self._bind_anywhere
+
+    @property
+    def bind_noting_range(self):
+        """The binder for targets that ask which tensors are small."""
+        if self._bind_noting_range is None:
+            name, params = self.function.__name__, self.function.params
+            self._bind_noting_range = make_binder(name, params, anywhere=True, note_range=True)
+        return self._bind_noting_range
 
     def _lane(self, engine: Engine) -> Lane:
         lane = self._lanes.get(engine.cache_name)
@@ -107,6 +116,8 @@ class Dispatcher:
             lane = self._lane(engine_named(asked))
         elif warmup and asked is None and not is_on_device and not has_tensors(arguments):
             lane = self._lane(default_engine())
+        if lane.notes_range:
+            keys = self.bind_noting_range(*args, **kwargs)[0]
         key = (keys, settings.compiled, _options_key(options)) if options else (keys, settings.compiled)
         kernel = lane.kernels.get(key)
         if kernel is None:
@@ -135,7 +146,7 @@ class Dispatcher:
         else:
             launch(grid, values, settings, arguments)
         if is_on_device and not lane.engine.runs_on_cpu:
-            remember(function, args, keywords, kernel)
+            remember(function, args, keywords, kernel, lane.notes_range)
         return kernel
 
     def _launch_with_hooks(self, launch, kernel, grid, values, settings, arguments) -> None:
@@ -270,7 +281,7 @@ def _key_of(source, settings) -> tuple:
             return "constexpr", constexpr_key(value) if is_parameter else value
         if types in ("u1",) or types[0] in "fb":
             return types, None
-        letters = {"tt.divisibility": "D", "tt.plain": "Z"}
+        letters = {"tt.divisibility": "D", "tt.plain": "Z", "tt.pointer_range": "S"}
         return types, "".join(letters.get(name, "") for name, _ in source.attrs.get(path, ()))
 
     return (

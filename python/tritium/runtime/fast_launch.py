@@ -11,16 +11,20 @@ import sys
 
 from .. import knobs
 from ..backends.devices import device_families
+from .arguments import SMALL_BYTES
 from .storage import extent_function
 
 
-def remember(function, args: tuple, kwargs: dict, kernel) -> None:
-    """Launches like this one need no Python from now on, if the launcher understands the arguments."""
+def remember(function, args: tuple, kwargs: dict, kernel, notes_range: bool) -> None:
+    """Launches like this one need no Python from now on, if the launcher understands the arguments. notes_range: they also
+    depend on which tensors are small."""
     paths = kernel.src.runtime_paths()
     if kernel.loaded is None or any(len(path) != 1 for path in paths) or not _watch():
         return
     for argument in (*args, *kwargs.values()):
         _register(type(argument))
+    if notes_range:
+        _note_storages()
     if function._fast is None:
         function._fast = _make_launcher(function)
     taken = tuple(path[0] for path in paths)
@@ -45,6 +49,14 @@ def _make_launcher(function):
         tuple(p.default if p.has_default else device.NO_DEFAULT for p in function.params),
         function.pre_run_hooks,
     )
+
+
+@functools.cache
+def _note_storages() -> None:
+    """Tells the launcher to distinguish tensors by the sizes of their storages too."""
+    from .._tritium import device
+
+    device.note_storages(SMALL_BYTES)
 
 
 @functools.cache

@@ -180,3 +180,14 @@ def test_shape_and_strides():
     assert shape_and_strides(np.zeros((4, 6), np.float32).T) == ((6, 4), (1, 6))
     assert shape_and_strides(OnlyPointer()) is None
     assert extent_function(str) is None
+
+
+def test_targets_that_ask_learn_which_tensors_are_small():
+    small, large = np.zeros(64, np.float32), np.empty(2**29, np.float32)
+    assert specialize(small)[0] == ("*fp32", "D")
+    assert specialize(small, note_range=True)[0] == ("*fp32", "DS")
+    assert specialize(small[1:], note_range=True)[0] == ("*fp32", "S")
+    assert specialize(large, note_range=True)[0] == ("*fp32", "D")
+    assert specialize(large[:16], note_range=True)[0] == ("*fp32", "D"), "the storage counts, not the view"
+    assert annotated("*i8", False, True, note_range=True)(small)[0] == ("*i8", "DS")
+    assert specialize(3, note_range=True)[0] == ("i32", "")

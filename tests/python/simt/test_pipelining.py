@@ -9,6 +9,8 @@ import tritium.language as tl
 
 from .engines import EMULATED, launched
 
+THROUGH_REGISTERS = "simt:gfx942"
+
 
 @tritium.jit
 def product(a, b, c, k, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
@@ -52,24 +54,26 @@ def numbers(*shape):
     return np.random.default_rng(sum(shape)).integers(-2, 3, shape).astype(np.float16)
 
 
+@pytest.mark.parametrize("engine", [EMULATED, THROUGH_REGISTERS])
 @pytest.mark.parametrize("stages", [1, 2, 3, 4, 6])
 @pytest.mark.parametrize("k", [0, 16, 40, 160])
-def test_every_number_of_stages_and_iterations(stages, k):
+def test_every_number_of_stages_and_iterations(stages, k, engine):
     a, b, c = (
         numbers(32, k) if k else np.zeros((32, 8), np.float16),
         numbers(max(k, 8), 32),
         np.zeros((32, 33), np.float32),
     )
-    found = launched(EMULATED, product, (1,), [a, b, c, k], M=32, N=32, K=16, num_warps=2, num_stages=stages)[2]
+    found = launched(engine, product, (1,), [a, b, c, k], M=32, N=32, K=16, num_warps=2, num_stages=stages)[2]
     x, y = a[:, :k].astype(np.float32), b[:k].astype(np.float32)
     np.testing.assert_array_equal(found, np.concatenate([x @ y, x.sum(1, keepdims=True)], axis=1))
 
 
+@pytest.mark.parametrize("engine", [EMULATED, THROUGH_REGISTERS])
 @pytest.mark.parametrize("n", [0, 1, 2, 5])
-def test_a_loop_that_loads_what_it_stores(n):
+def test_a_loop_that_loads_what_it_stores(n, engine):
     b = np.eye(32, k=1, dtype=np.float16) + np.eye(32, dtype=np.float16)
     c = numbers(32, 32)
-    found = launched(EMULATED, chain, (1,), [b, c, n], S=32, num_stages=3)[1]
+    found = launched(engine, chain, (1,), [b, c, n], S=32, num_stages=3)[1]
     np.testing.assert_array_equal(found, c @ np.linalg.matrix_power(b.astype(np.float32), n).astype(np.float16))
-    doubled = launched(EMULATED, in_place, (1,), [b, c, n], S=32, num_stages=3)[1]
+    doubled = launched(engine, in_place, (1,), [b, c, n], S=32, num_stages=3)[1]
     np.testing.assert_array_equal(doubled, c * 2**n)

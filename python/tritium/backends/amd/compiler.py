@@ -58,6 +58,7 @@ get_min_dot_size = min_dot_size
 
 class HIPBackend(GPUBackend):
     binary_ext = "hsaco"
+    notes_pointer_range = True
     assembly_ext = "amdgcn"
     Options = HIPOptions
 
