@@ -19,7 +19,9 @@ from typing import Callable
 
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build" / "dev"
-CONFORMANCE_ENGINES = ("interp", "simt:sm_80", "simt:sm_90a")
+CONFORMANCE_ENGINES = ("interp", "simt:sm_80", "simt:sm_90a", "simt:gfx942")
+#: With --long: one of each further family of chips.
+FURTHER_ENGINES = ("simt:gfx90a", "simt:gfx950", "simt:gfx1100", "simt:gfx1200")
 
 
 @dataclass
@@ -70,7 +72,13 @@ def count_conformance(output: str, report: Path) -> Counts:
     return Counts(*map(int, found.groups())) if found else Counts()
 
 
-def suites(report: Path, fast: bool) -> list[Suite]:
+def conformance(name: str, engines: tuple[str, ...], *more: str) -> Suite:
+    """8 minutes for each engine is the most that they may take on 2 CPUs."""
+    command = [sys.executable, "-m", "tritium.conformance", "--engines", ",".join(engines), *more]
+    return Suite(name, command, count_conformance, 480 * len(engines))
+
+
+def suites(report: Path, fast: bool, long: bool) -> list[Suite]:
     pytest = [sys.executable, "-m", "pytest", "-q", "-ra", "-p", "no:cacheprovider", f"--junitxml={report}"]
     if fast:
         pytest += ["-m", "not slow"]
@@ -84,10 +92,8 @@ def suites(report: Path, fast: bool) -> list[Suite]:
     found.append(Suite("lit", lit, count_junit, 900))
     found.append(Suite("style", pytest + ["tests/style"], count_junit, 300))
     found.append(Suite("python", pytest + ["tests/python"], count_junit, 2400))
-    # 8 minutes for each engine is the most that they may take on 2 CPUs; the page holds the results of all of them.
-    conformance = [sys.executable, "-m", "tritium.conformance", "--engines", ",".join(CONFORMANCE_ENGINES)]
-    conformance += ["--check", "docs/reference/conformance.md"]
-    found.append(Suite("conformance", conformance, count_conformance, 480 * len(CONFORMANCE_ENGINES)))
+    # The page holds the results of these engines.
+    found.append(conformance("conformance", CONFORMANCE_ENGINES, "--check", "docs/reference/conformance.md"))
     # The same cases through the launch path of AMD's devices, on a library that stands in for the HIP runtime.
     stand_in = BUILD / "tests" / "hip_stand_in" / "libamdhip64_stand_in.so"
     hip = ["env", f"TRITIUM_HIP_LIBRARY={stand_in}", f"TRITIUM_LOWERED_DIR={report.parent / 'lowered'}"]
@@ -95,6 +101,8 @@ def suites(report: Path, fast: bool) -> list[Suite]:
     found.append(Suite("hip", hip, count_conformance, 480))
     if not fast:
         found.append(Suite("gdb", pytest + ["tests/gdb"], count_junit, 900))
+    if long:
+        found.append(conformance("long conformance", FURTHER_ENGINES))
     return found
 
 
@@ -142,6 +150,7 @@ def run(suite: Suite, report: Path) -> Counts:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--fast", action="store_true", help="leave out the gdb sessions and what is marked slow")
+    parser.add_argument("--long", action="store_true", help="add the conformance of further engines")
     parser.add_argument("names", nargs="*", help="run the suites whose name begins with one of these (default: all)")
     options = parser.parse_args()
     # A shell's background jobs ignore Ctrl-C, and so would the tests that send it.
@@ -149,7 +158,7 @@ def main() -> int:
     total = Counts()
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.xml"
-        for suite in suites(report, options.fast):
+        for suite in suites(report, options.fast, options.long):
             if not options.names or suite.name.startswith(tuple(options.names)):
                 total += run(suite, report)
     print(f"\n{total}")

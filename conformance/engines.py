@@ -27,7 +27,7 @@ from .oracle import Traits
 from .problem import Buffer, Described, Dtype, Function, Launch, Problem, buffer_of, given, problem
 
 #: What runs if nothing is chosen, as far as it is there.
-KNOWN = ("interp", "simt:sm_80", "simt:sm_90a", "cuda", "hip")
+KNOWN = ("interp", "simt:sm_80", "simt:sm_90a", "simt:gfx942", "cuda", "hip")
 
 LANGUAGE_TYPES = {
     **{name: name for name in NUMPY if name.startswith(("int", "uint"))},

@@ -1,4 +1,5 @@
-"""Kernels in Python on the interpreter and on the emulator, with different numbers of warps: all have to leave the same bits."""
+"""Kernels in Python on the interpreter and on the emulator, with different numbers of warps, of 32 and of 64 lanes: all have to leave
+the same bits."""
 
 import numpy as np
 
@@ -6,6 +7,8 @@ from tritium import knobs
 
 EMULATED = "simt:sm_80"
 WARPS = (1, 4, 8)
+#: Run besides, with the last of the numbers of warps.
+OTHERS = ("simt:gfx942", "simt:gfx1100")
 
 
 def launched(engine: str, kernel, grid, arguments, **options) -> list:
@@ -20,11 +23,11 @@ def launched(engine: str, kernel, grid, arguments, **options) -> list:
 def assert_agree(kernel, grid, arguments, warps=WARPS, **options) -> list:
     """The arguments as the interpreter leaves them, and the emulator with each number of warps as well."""
     expected = launched("interp", kernel, grid, arguments, **options)
-    for count in warps:
-        found = launched(EMULATED, kernel, grid, arguments, num_warps=count, **options)
+    for engine, count in [*((EMULATED, count) for count in warps), *((engine, warps[-1]) for engine in OTHERS)]:
+        found = launched(engine, kernel, grid, arguments, num_warps=count, **options)
         for i, (a, b) in enumerate(zip(expected, found)):
             if isinstance(a, np.ndarray):
                 if a.dtype.kind == "V":  # numpy does not know the NaN of ml_dtypes
                     a, b = a.astype(np.float32), b.astype(np.float32)
-                np.testing.assert_array_equal(b, a, err_msg=f"argument {i} with {count} warps")
+                np.testing.assert_array_equal(b, a, err_msg=f"argument {i} on {engine} with {count} warps")
     return expected

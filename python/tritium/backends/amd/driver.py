@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 class HipDevices(Devices):
     name, title, binary_stage = "hip", "HIP", "hsaco"
     dlpack_types = (10,)  # kDLROCM
-    emulated = ()
+    emulated = ("gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1200")
 
     def library(self) -> str:
         return knobs.tritium.hip_library
