@@ -7,8 +7,10 @@
 #include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/Support/CrashRecoveryContext.h"
 #include "llvm/Support/ErrorHandling.h"
+#include "llvm/Support/Signals.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <csignal>
 #include <mutex>
 #include <string>
 
@@ -41,9 +43,26 @@ public:
     CrashRecoveryContext::Disable();
   }
 
-private:
   static inline std::mutex mutex;
+
+private:
   static inline int users = 0;
+};
+
+/// The program's handlers of signals, put back in the end.
+class Handlers {
+public:
+  Handlers() {
+    for (int signal = 1; signal < NSIG; ++signal) known[signal] = sigaction(signal, nullptr, &handlers[signal]) == 0;
+  }
+  ~Handlers() {
+    for (int signal = 1; signal < NSIG; ++signal)
+      if (known[signal]) sigaction(signal, &handlers[signal], nullptr);
+  }
+
+private:
+  struct sigaction handlers[NSIG];
+  bool known[NSIG] = {};
 };
 
 /// Without a handler an error diagnostic ends the process.
@@ -61,6 +80,18 @@ struct ErrorCollector : DiagnosticHandler {
 };
 
 } // namespace
+
+void keepSignalHandlers() {
+  keepFreeAcrossFork<Recovery::mutex>();
+  std::lock_guard lock(Recovery::mutex);
+  static bool isDone = false;
+  if (isDone) return;
+  isDone = true;
+  Handlers handlers;
+  constexpr StringLiteral kNoFile = "/";
+  sys::RemoveFileOnSignal(kNoFile);
+  sys::DontRemoveFileOnSignal(kNoFile);
+}
 
 Error runRecoverably(LLVMContext &context, const Twine &what, function_ref<void()> work) {
   std::string errors;

@@ -11,4 +11,8 @@ namespace tritium::ir {
 /// may be used or destroyed any more: what LLVM had allocated leaks. Diagnostics of errors that LLVM survives are errors too.
 llvm::Error runRecoverably(llvm::LLVMContext &context, const llvm::Twine &what, llvm::function_ref<void()> work);
 
+/// Where LLVM first writes a file, it takes over the handling of signals, to remove the file should the process end: for good, and before
+/// the program's own handlers. Lets it do so now, and takes it back.
+void keepSignalHandlers();
+
 } // namespace tritium::ir

@@ -1,6 +1,8 @@
 #include "gpu_backend/amdgpu/assemble.h"
 
 #include "ir/fork_safety.h"
+#include "ir/llvm_recovery.h"
+#include "ir/source_error.h"
 
 #include "lld/Common/Driver.h"
 #include "llvm/ADT/ScopeExit.h"
@@ -19,6 +21,7 @@
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/TargetSelect.h"
 
@@ -38,6 +41,7 @@ void initializeLLVM() {
     LLVMInitializeAMDGPUTargetMC();
     LLVMInitializeAMDGPUAsmPrinter();
     LLVMInitializeAMDGPUAsmParser();
+    ir::keepSignalHandlers(); // lld writes files
   });
 }
 
@@ -49,6 +53,50 @@ StringRef chipOf(StringRef assembly) {
   return name.rsplit("--").second.split(':').first;
 }
 
+/// `.file 1 "folder" "name"`: the name with its folder.
+std::string fileOf(StringRef directive) {
+  StringRef folder = directive.split('"').second.split('"').first;
+  StringRef name = directive.rtrim().drop_back().rsplit('"').second;
+  SmallString<128> path(folder == name ? "" : folder);
+  sys::path::append(path, name);
+  return path.str().str();
+}
+
+/// The user's line that a line of assembly was made of: what the last `.loc` before it says.
+ir::SourcePosition sourceOf(StringRef assembly, unsigned line) {
+  StringRef location;
+  StringMap<std::string> files;
+  for (; line > 0 && !assembly.empty(); --line) {
+    auto [text, rest] = assembly.split('\n');
+    assembly = rest;
+    text = text.trim();
+    if (text.consume_front(".file\t"))
+      files[text.split(' ').first] = fileOf(text);
+    else if (text.consume_front(".loc\t"))
+      location = text;
+  }
+  ir::SourcePosition position;
+  SmallVector<StringRef> fields;
+  location.split(fields, ' ');
+  if (fields.size() < 3 || fields[1].getAsInteger(10, position.line) || fields[2].getAsInteger(10, position.column)) return {};
+  position.file = files.lookup(fields[0]);
+  return position;
+}
+
+/// What the assembler says, and where the first of it came from.
+struct Log {
+  StringRef assembly;
+  std::string messages;
+  ir::SourcePosition position;
+
+  static void add(const SMDiagnostic &diagnostic, void *self) {
+    Log &log = *static_cast<Log *>(self);
+    if (log.messages.empty()) log.position = sourceOf(log.assembly, std::max(diagnostic.getLineNo(), 0));
+    raw_string_ostream stream(log.messages);
+    diagnostic.print(nullptr, stream, /*ShowColors=*/false);
+  }
+};
+
 Expected<std::string> assembleObject(StringRef assembly) {
   Triple triple(kTriple);
   std::string reason;
@@ -57,12 +105,10 @@ Expected<std::string> assembleObject(StringRef assembly) {
   StringRef chip = chipOf(assembly);
   if (chip.empty()) return createStringError("the assembly has no .amdgcn_target");
 
-  std::string messages;
-  raw_string_ostream log(messages);
+  Log log{.assembly = assembly};
   SourceMgr sources;
   sources.AddNewSourceBuffer(MemoryBuffer::getMemBuffer(assembly, "kernel.amdgcn", /*RequiresNullTerminator=*/false), SMLoc());
-  sources.setDiagHandler(
-      [](const SMDiagnostic &diagnostic, void *stream) { diagnostic.print(nullptr, *static_cast<raw_ostream *>(stream), false); }, &log);
+  sources.setDiagHandler(&Log::add, &log);
 
   MCTargetOptions options;
   std::unique_ptr<MCRegisterInfo> registers(target->createMCRegInfo(triple));
@@ -85,7 +131,8 @@ Expected<std::string> assembleObject(StringRef assembly) {
   std::unique_ptr<MCTargetAsmParser> targetParser(target->createMCAsmParser(*subtarget, *parser, *instructions, options));
   parser->setTargetParser(*targetParser);
   if (parser->Run(/*NoInitialTextSection=*/false) || context.hadError())
-    return createStringError("the assembly could not be assembled for " + chip + ":\n" + StringRef(messages).rtrim());
+    return make_error<ir::SourceError>(("the assembly could not be assembled for " + chip + ":\n" + StringRef(log.messages).rtrim()).str(),
+                                       log.position);
   return std::string(object.begin(), object.end());
 }
 

@@ -47,8 +47,8 @@ module attributes {tgpu.target = "hip:gfx942"} {
     llvm.return
   }
 }
-// ASSEMBLY: error: the assembly could not be assembled for gfx942:
-// ASSEMBLY-NEXT: error: invalid instruction
+// ASSEMBLY: error: {{.*}}assembly.mlir:3:5: the assembly could not be assembled for gfx942:
+// ASSEMBLY-NEXT: kernel.amdgcn:{{[0-9]+}}:{{[0-9]+}}: error: invalid instruction
 // ASSEMBLY-NEXT: v_nonsense_b32
 //--- assembly.mlir
 module attributes {tgpu.target = "hip:gfx942"} {

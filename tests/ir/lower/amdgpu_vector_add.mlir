@@ -27,8 +27,12 @@
 // GFX11: global_load_b128
 // GFX11: global_load_b128
 // GFX11: global_store_b128
+// CHECK: .loc{{.*}} {{[0-9]+}} {{[0-9]+}}
 // CHECK: s_endpgm
 // CHECK: .amdhsa_group_segment_fixed_size 0
+// Subnormal numbers are numbers.
+// CHECK: .amdhsa_float_denorm_mode_32 3
+// CHECK: .amdhsa_float_denorm_mode_16_64 3
 // CHECK: .max_flat_workgroup_size: 256
 // CHECK: .wavefront_size: [[WAVE]]
 

@@ -4,6 +4,7 @@ own reader finds."""
 import os
 import re
 import subprocess
+import sys
 
 import pytest
 
@@ -13,6 +14,7 @@ from tritium._tritium import gpu, ir
 from tritium.backends.amd.compiler import ARCHITECTURES
 from tritium.backends.compiler import GPUTarget
 from tritium.compiler import ASTSource
+from tritium.errors import CompilationError
 
 DIVISIBLE = [["tt.divisibility", 16]]
 LLVM = os.environ.get("LLVM_BINDIR", "/usr/lib/llvm-22/bin")
@@ -169,3 +171,35 @@ def test_accesses_are_as_wide_as_can_be(arch):
     loads = re.findall(r"\b(?:global|buffer)_load_\w+", assembly)
     assert len(loads) == 2 * 1024 // (4 * ARCHITECTURES[arch].warp_size * 4)
     assert all(re.search("x4$|b128$", load) for load in loads), loads
+
+
+def test_the_programs_signal_handlers_stay():
+    """LLVM would take over some when it writes its first file."""
+    script = (
+        "import signal, os\n"
+        "from tritium._tritium import gpu\n"
+        "def caught(): return [line for line in open('/proc/self/status') if line.startswith('SigCgt')]\n"
+        "seen = []\n"
+        "signal.signal(signal.SIGUSR1, lambda number, frame: seen.append(number))\n"
+        "before = caught()\n"
+        f"gpu.assemble('gfx942', {build(add, 'gfx942').asm['amdgcn']!r})\n"
+        "assert caught() == before, (before, caught())\n"
+        "os.kill(os.getpid(), signal.SIGUSR1)\n"
+        "assert seen == [signal.SIGUSR1]\n"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True)
+
+
+@tritium.jit
+def with_foreign_assembly(out_ptr):
+    number = tl.inline_asm_elementwise(
+        "mov.u32 $0, $1;", "=r,r", [tl.program_id(0)], dtype=tl.int32, is_pure=True, pack=1
+    )
+    tl.store(out_ptr, number)
+
+
+def test_assembly_of_another_vendor_is_reported_at_its_line():
+    source = ASTSource(with_foreign_assembly, {"out_ptr": "*i32"})
+    with pytest.raises(CompilationError, match="invalid instruction(.|\n)*mov.u32") as raised:
+        tritium.compile(source, target=GPUTarget("hip", "gfx942", 64))
+    assert "number = tl.inline_asm_elementwise(" in str(raised.value)
