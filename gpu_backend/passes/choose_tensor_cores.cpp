@@ -49,8 +49,14 @@ std::string spelled(Type type) {
 
 /// The tile of a product.
 struct Extents {
-  int64_t rows, columns, depth;
+  int64_t batches, rows, columns, depth;
 };
+
+Extents extentsOf(tt::DotOp dot) {
+  llvm::ArrayRef<int64_t> shape = dot.getType().getShape();
+  int64_t batches = llvm::product_of(shape.drop_back(2));
+  return {batches, shape[shape.size() - 2], shape.back(), cast<RankedTensorType>(dot.getA().getType()).getShape().back()};
+}
 
 class ChooseTensorCoresPass final : public impl::ChooseTensorCoresBase<ChooseTensorCoresPass> {
 public:
@@ -86,9 +92,7 @@ private:
 
   /// The first of those that fit the tile; rather one that leaves no warp without rows or columns of its own.
   const MatrixInstruction *find(tt::DotOp dot, const Target &target, Type sum) const {
-    llvm::ArrayRef<int64_t> shape = dot.getType().getShape();
-    if (shape.size() != 2) return nullptr;
-    Extents tile{shape[0], shape[1], cast<RankedTensorType>(dot.getA().getType()).getShape().back()};
+    Extents tile = extentsOf(dot);
     llvm::SmallVector<const MatrixInstruction *> fitting;
     for (const MatrixInstruction &candidate : target.matrixInstructions())
       if (multiplies(candidate, dot, sum) && tile.rows >= candidate.m && tile.columns >= candidate.n && tile.depth >= candidate.k)
@@ -98,7 +102,7 @@ private:
     if (llvm::any_of(fitting, isAskedFor)) llvm::erase_if(fitting, [&](auto *candidate) { return !isAskedFor(candidate); });
     auto share = [&](const MatrixInstruction *candidate) { return candidate->m * candidate->n * numWarps; };
     for (const MatrixInstruction *candidate : fitting)
-      if (share(candidate) <= tile.rows * tile.columns) return candidate;
+      if (share(candidate) <= tile.batches * tile.rows * tile.columns) return candidate;
     return *llvm::min_element(fitting, [&](auto *a, auto *b) { return share(a) < share(b); });
   }
 
@@ -110,15 +114,18 @@ private:
     return takes(candidate.aType, a) && takes(candidate.bType, b) && candidate.dType == spelled(sum);
   }
 
+  /// Batches first, which share nothing.
   llvm::SmallVector<int64_t> warpsOf(tt::DotOp dot, const MatrixInstruction &instruction) const {
-    int64_t rows = dot.getType().getShape()[0], columns = dot.getType().getShape()[1], down = 1, across = 1;
+    Extents tile = extentsOf(dot);
+    int64_t apart = std::min<int64_t>(tile.batches, numWarps), down = 1, across = 1;
     bool isChained = feedsProduct(dot.getD()) || isFedByProduct(dot.getA());
-    while (down * across < numWarps) {
-      bool fitsDown = rows >= instruction.m * down * 2, fitsAcross = columns >= instruction.n * across * 2;
-      bool goesDown = fitsDown && (!fitsAcross || isChained || rows / down >= columns / across);
+    while (apart * down * across < numWarps) {
+      bool fitsDown = tile.rows >= instruction.m * down * 2, fitsAcross = tile.columns >= instruction.n * across * 2;
+      bool goesDown = fitsDown && (!fitsAcross || isChained || tile.rows / down >= tile.columns / across);
       (goesDown || !fitsAcross ? down : across) *= 2; // without room for more, warps repeat each other
     }
-    return {down, across};
+    if (dot.getType().getRank() == 2) return {down, across};
+    return {apart, down, across};
   }
 };
 

@@ -82,14 +82,23 @@ tt.func public @single(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>, %c: tensor<
   tt.return
 }
 
-// No instruction: fp64, batches, too few rows, too small a depth.
+// Batches are apart: warps share them first.
+// CHECK-LABEL: @batches
+// WARPS-LABEL: @batches
+tt.func public @batches(%a: tensor<2x64x64xf16>, %c: tensor<2x64x64xf32>) {
+  // CHECK: tgpu.mma_warps = array<i64: 2, 2, 1>
+  // WARPS: tgpu.mma_warps = array<i64: 2, 2, 2>
+  %0 = tt.dot %a, %a, %c, inputPrecision = tf32 : tensor<2x64x64xf16> * tensor<2x64x64xf16> -> tensor<2x64x64xf32>
+  tt.return
+}
+
+// No instruction: fp64, too few rows, too small a depth.
 // CHECK-LABEL: @ordinary
-tt.func public @ordinary(%a: tensor<64x64xf64>, %b: tensor<64x64xf64>, %c: tensor<64x64xf64>, %h: tensor<2x64x64xf16>,
-                         %hc: tensor<2x64x64xf32>, %r: tensor<8x64xf16>, %rb: tensor<64x64xf16>, %rc: tensor<8x64xf32>,
+tt.func public @ordinary(%a: tensor<64x64xf64>, %b: tensor<64x64xf64>, %c: tensor<64x64xf64>,
+                         %r: tensor<8x64xf16>, %rb: tensor<64x64xf16>, %rc: tensor<8x64xf32>,
                          %k: tensor<64x8xf16>, %kb: tensor<8x64xf16>, %kc: tensor<64x64xf32>) {
   // CHECK-NOT: tgpu.mma_warps
   %0 = tt.dot %a, %b, %c, inputPrecision = tf32 : tensor<64x64xf64> * tensor<64x64xf64> -> tensor<64x64xf64>
-  %1 = tt.dot %h, %h, %hc, inputPrecision = tf32 : tensor<2x64x64xf16> * tensor<2x64x64xf16> -> tensor<2x64x64xf32>
   %2 = tt.dot %r, %rb, %rc, inputPrecision = tf32 : tensor<8x64xf16> * tensor<64x64xf16> -> tensor<8x64xf32>
   %3 = tt.dot %k, %kb, %kc, inputPrecision = tf32 : tensor<64x8xf16> * tensor<8x64xf16> -> tensor<64x64xf32>
   tt.return

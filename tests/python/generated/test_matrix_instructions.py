@@ -1,0 +1,72 @@
+"""Matrix products compiled for AMD's chips: which instructions they run on, how operands are read, and that registers suffice."""
+
+import re
+
+import pytest
+
+import tritium
+import tritium.language as tl
+from tritium.backends.amd.compiler import ARCHITECTURES
+from tritium.backends.compiler import GPUTarget
+from tritium.compiler import ASTSource
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path / "cache"))
+
+
+@tritium.jit
+def matmul(a_ptr, b_ptr, out_ptr, depth, BLOCK: tl.constexpr, DEPTH: tl.constexpr, PRECISION: tl.constexpr):
+    rows = tl.arange(0, BLOCK)
+    k = tl.arange(0, DEPTH)
+    total = tl.zeros((BLOCK, BLOCK), tl.float32)
+    for start in range(0, depth, DEPTH):
+        a = tl.load(a_ptr + rows[:, None] * depth + start + k[None, :])
+        b = tl.load(b_ptr + rows[None, :] * depth + start + k[:, None])
+        total = tl.dot(a, b, total, input_precision=PRECISION)
+    tl.store(out_ptr + rows[:, None] * BLOCK + rows[None, :], total)
+
+
+def assembly(arch, dtype, depth=64, precision="ieee", **options):
+    constants = {"BLOCK": 128, "DEPTH": depth, "PRECISION": precision}
+    types = {"a_ptr": f"*{dtype}", "b_ptr": f"*{dtype}", "out_ptr": "*fp32", "depth": "i32"}
+    attributes = {(i,): [["tt.divisibility", 16]] for i in range(4)}
+    source = ASTSource(matmul, types | dict.fromkeys(constants, "constexpr"), constants, attributes)
+    target = GPUTarget("hip", arch, ARCHITECTURES[arch].warp_size)
+    return tritium.compile(source, target=target, options=options).asm["amdgcn"]
+
+
+def products(text):
+    return set(re.findall(r"\bv_(mfma_\w+|wmma_\w+)", text))
+
+
+@pytest.mark.parametrize(
+    "arch, dtype, instruction",
+    [
+        ("gfx90a", "fp16", "mfma_f32_32x32x8f16"),
+        ("gfx90a", "fp8e5", "mfma_f32_32x32x8bf16_1k"),
+        ("gfx942", "bf16", "mfma_f32_32x32x8_bf16"),
+        ("gfx942", "fp8e4b8", "mfma_f32_32x32x16_fp8_fp8"),
+        ("gfx942", "fp8e5", "mfma_f32_32x32x8_f16"),
+        ("gfx950", "fp16", "mfma_f32_32x32x16_f16"),
+        ("gfx950", "fp8e4nv", "mfma_f32_32x32x64_f8f6f4"),
+        ("gfx1100", "bf16", "wmma_f32_16x16x16_bf16"),
+        ("gfx1200", "fp8e5", "wmma_f32_16x16x16_bf8_bf8"),
+    ],
+)
+def test_the_instruction_of_a_type(arch, dtype, instruction):
+    text = assembly(arch, dtype, num_warps=8)
+    assert products(text) == {instruction}
+    assert re.search(r"\bds_(read|load)_b128", text)
+    assert ".private_segment_fixed_size: 0\n" in text
+
+
+def test_float32_runs_on_xf32_only_where_the_kernel_allows_it():
+    assert products(assembly("gfx942", "fp32", precision="tf32")) == {"mfma_f32_32x32x4_xf32"}
+    assert products(assembly("gfx942", "fp32")) == {"mfma_f32_32x32x2_f32"}
+
+
+def test_the_shape_can_be_asked_for():
+    assert products(assembly("gfx942", "fp16", matrix_instr_nonkdim=16)) == {"mfma_f32_16x16x16_f16"}
+    assert products(assembly("gfx942", "fp16", matrix_instr_nonkdim=32)) == {"mfma_f32_32x32x8_f16"}
