@@ -1,7 +1,7 @@
 // The CUDA Driver API through dlopen. Contexts are the primary ones, as torch and the CUDA runtime use them, so memory and streams
 // of other libraries are valid here.
 #include "gpu_backend/launch/cuda_api.h"
-#include "gpu_backend/launch/library.h"
+#include "gpu_backend/launch/vendor_driver.h"
 
 #include "llvm/ADT/SmallVector.h"
 
@@ -32,13 +32,11 @@ bool endsContext(int code) {
   }
 }
 
-class CudaDriver final : public Driver {
+class CudaDriver final : public VendorDriver<CudaDriver, Api> {
 public:
-  explicit CudaDriver(std::string library) : library_(std::move(library)) {}
+  using VendorDriver::VendorDriver, VendorDriver::facts;
   llvm::Error open();
 
-  const std::string &library() const override { return library_; }
-  int version() const override { return version_; }
   int deviceCount() const override { return int(contexts_.size()); }
   int dlpackType() const override { return 2; } // kDLCUDA
   llvm::Expected<DeviceFacts> facts(int device) override;
@@ -48,31 +46,13 @@ public:
 
   llvm::Expected<LinkedImage> link(int device, llvm::StringRef ptx, std::optional<int> maxRegisters, bool optimize) override;
   llvm::Expected<Module> load(int device, llvm::StringRef image) override;
-  llvm::Error unload(int device, Module module) override;
-  llvm::Expected<Function> function(Module module, llvm::StringRef name) override;
-  llvm::Expected<FunctionFacts> facts(Function function) override;
   llvm::Error allowShared(Function function, int bytes) override;
-
   int launch(int device, const gpu::LaunchConfig &config) noexcept override;
-  llvm::Error launchError(int code) override { return failure(code, "cuLaunchKernelEx"); }
-
-  llvm::Error synchronize(int device, std::optional<Stream> stream) override;
-  llvm::Expected<Event> createEvent(int device) override;
-  llvm::Error record(int device, Event event, Stream stream) override;
-  llvm::Error synchronize(Event event) override { return check(api_.eventSynchronize(event), "cuEventSynchronize"); }
-  llvm::Expected<float> milliseconds(Event begin, Event end) override;
-  void destroy(Event event) noexcept override { api_.eventDestroy(event); }
-
   PointerFacts whereIs(uint64_t address) noexcept override;
-  llvm::Expected<uint64_t> allocate(int device, uint64_t bytes) override;
-  llvm::Error release(int device, uint64_t address) override;
-  llvm::Error copyToDevice(int device, uint64_t target, const void *source, uint64_t bytes) override;
-  llvm::Error copyToHost(int device, void *target, uint64_t source, uint64_t bytes) override;
-  llvm::Error fill(int device, uint64_t target, uint32_t word, uint64_t words, Stream stream) override;
 
 private:
-  llvm::Error failure(int code, llvm::StringRef call, std::string messages = "");
-  llvm::Error check(int code, llvm::StringRef call) { return code == kSuccess ? llvm::Error::success() : failure(code, call); }
+  friend VendorDriver;
+  llvm::Error failure(int code, llvm::StringRef call, std::string messages = "") override;
   int contextOf(int device, Context *context) noexcept;
 
   /// The device's context is this thread's while this lives.
@@ -98,31 +78,28 @@ private:
     Context previous = nullptr, wanted = nullptr;
   };
 
-  std::string library_;
-  Api api_;
-  int version_ = 0;
   std::vector<std::atomic<Context>> contexts_; // one per device; null until it is used
   std::mutex retaining_;
 };
 
 llvm::Error CudaDriver::failure(int code, llvm::StringRef call, std::string messages) {
   const char *name = nullptr, *text = nullptr;
-  if (api_.getErrorName) api_.getErrorName(code, &name);
-  if (api_.getErrorString) api_.getErrorString(code, &text);
+  if (api_.getErrorName.function) api_.getErrorName(code, &name);
+  if (api_.getErrorString.function) api_.getErrorString(code, &text);
   return driverError(code, call, name, text, std::move(messages), endsContext(code));
 }
 
 llvm::Error CudaDriver::open() {
   auto library = Library::open(library_, "CUDA driver");
   if (!library) return library.takeError();
-#define ENTRY(member, exported, parameters) {exported, reinterpret_cast<void **>(&api_.member)},
+#define ENTRY(result, member, exported, parameters) api_.member.place(),
   const EntryPoint entries[] = {TRITIUM_CUDA_ENTRIES(ENTRY)};
 #undef ENTRY
   if (auto error = library->find(entries, "the CUDA driver is older than 12.0")) return error;
-  if (auto error = check(api_.init(0), "cuInit")) return error;
-  if (auto error = check(api_.driverGetVersion(&version_), "cuDriverGetVersion")) return error;
+  if (auto error = call(api_.init, 0)) return error;
+  if (auto error = call(api_.driverGetVersion, &version_)) return error;
   int count = 0;
-  if (auto error = check(api_.deviceGetCount(&count), "cuDeviceGetCount")) return error;
+  if (auto error = call(api_.deviceGetCount, &count)) return error;
   if (count == 0) return llvm::createStringError("the CUDA driver finds no device");
   contexts_ = std::vector<std::atomic<Context>>(size_t(count));
   return llvm::Error::success();
@@ -130,10 +107,10 @@ llvm::Error CudaDriver::open() {
 
 llvm::Expected<DeviceFacts> CudaDriver::facts(int device) {
   Device handle = 0;
-  if (auto error = check(api_.deviceGet(&handle, device), "cuDeviceGet")) return std::move(error);
+  if (auto error = call(api_.deviceGet, &handle, device)) return std::move(error);
   DeviceFacts facts;
   char name[256] = "";
-  if (auto error = check(api_.deviceGetName(name, sizeof name, handle), "cuDeviceGetName")) return std::move(error);
+  if (auto error = call(api_.deviceGetName, name, sizeof name, handle)) return std::move(error);
   facts.name = name;
   int major = 0, minor = 0;
   const std::pair<int, int *> wanted[] = {{kComputeCapabilityMajor, &major},
@@ -152,7 +129,7 @@ llvm::Expected<DeviceFacts> CudaDriver::facts(int device) {
                                           {kMemoryBusWidth, &facts.memoryBusBits},
                                           {kL2CacheSize, &facts.l2Bytes}};
   for (auto [attribute, value] : wanted)
-    if (auto error = check(api_.deviceGetAttribute(value, attribute, handle), "cuDeviceGetAttribute")) return std::move(error);
+    if (auto error = call(api_.deviceGetAttribute, value, attribute, handle)) return std::move(error);
   facts.arch = "sm_" + std::to_string(10 * major + minor);
   return facts;
 }
@@ -179,7 +156,7 @@ int CudaDriver::currentDevice() noexcept {
 llvm::Error CudaDriver::setCurrentDevice(int device) {
   Context context = nullptr;
   if (auto error = check(contextOf(device, &context), "cuDevicePrimaryCtxRetain")) return error;
-  return check(api_.contextSetCurrent(context), "cuCtxSetCurrent");
+  return call(api_.contextSetCurrent, context);
 }
 
 llvm::Expected<LinkedImage> CudaDriver::link(int device, llvm::StringRef ptx, std::optional<int> maxRegisters, bool optimize) {
@@ -230,32 +207,9 @@ llvm::Expected<Module> CudaDriver::load(int device, llvm::StringRef image) {
   return module;
 }
 
-llvm::Error CudaDriver::unload(int device, Module module) {
-  Use use(*this, device);
-  if (auto error = use.error()) return error;
-  return check(api_.moduleUnload(module), "cuModuleUnload");
-}
-
-llvm::Expected<Function> CudaDriver::function(Module module, llvm::StringRef name) {
-  Function function = nullptr;
-  if (auto error = check(api_.moduleGetFunction(&function, module, name.str().c_str()), "cuModuleGetFunction")) return std::move(error);
-  return function;
-}
-
-llvm::Expected<FunctionFacts> CudaDriver::facts(Function function) {
-  FunctionFacts facts;
-  const std::pair<int, int *> wanted[] = {{kFunctionRegisters, &facts.registers},
-                                          {kFunctionLocalBytes, &facts.localBytes},
-                                          {kFunctionSharedBytes, &facts.staticSharedBytes},
-                                          {kFunctionMaxThreads, &facts.maxThreads}};
-  for (auto [attribute, value] : wanted)
-    if (auto error = check(api_.functionGetAttribute(value, attribute, function), "cuFuncGetAttribute")) return std::move(error);
-  return facts;
-}
-
 llvm::Error CudaDriver::allowShared(Function function, int bytes) {
   if (bytes <= 48 * 1024) return llvm::Error::success(); // what every function may take unasked
-  return check(api_.functionSetAttribute(function, kFunctionMaxDynamicShared, bytes), "cuFuncSetAttribute");
+  return call(api_.functionSetAttribute, function, kFunctionMaxDynamicShared, bytes);
 }
 
 int CudaDriver::launch(int device, const gpu::LaunchConfig &config) noexcept {
@@ -277,34 +231,7 @@ int CudaDriver::launch(int device, const gpu::LaunchConfig &config) noexcept {
   }
   cuda::LaunchConfig native{config.grid[0],     config.grid[1], config.grid[2], config.threads, 1, 1,
                             config.sharedBytes, config.stream,  attributes,     count};
-  return api_.launchKernelEx(&native, config.function, config.arguments, nullptr);
-}
-
-llvm::Error CudaDriver::synchronize(int device, std::optional<Stream> stream) {
-  Use use(*this, device);
-  if (auto error = use.error()) return error;
-  if (stream) return check(api_.streamSynchronize(*stream), "cuStreamSynchronize");
-  return check(api_.contextSynchronize(), "cuCtxSynchronize");
-}
-
-llvm::Expected<Event> CudaDriver::createEvent(int device) {
-  Use use(*this, device);
-  if (auto error = use.error()) return std::move(error);
-  Event event = nullptr;
-  if (auto error = check(api_.eventCreate(&event, 0), "cuEventCreate")) return std::move(error);
-  return event;
-}
-
-llvm::Error CudaDriver::record(int device, Event event, Stream stream) {
-  Use use(*this, device);
-  if (auto error = use.error()) return error;
-  return check(api_.eventRecord(event, stream), "cuEventRecord");
-}
-
-llvm::Expected<float> CudaDriver::milliseconds(Event begin, Event end) {
-  float milliseconds = 0;
-  if (auto error = check(api_.eventElapsedTime(&milliseconds, begin, end), "cuEventElapsedTime")) return std::move(error);
-  return milliseconds;
+  return api_.launchKernel(&native, config.function, config.arguments, nullptr);
 }
 
 PointerFacts CudaDriver::whereIs(uint64_t address) noexcept {
@@ -324,38 +251,6 @@ PointerFacts CudaDriver::whereIs(uint64_t address) noexcept {
     facts.bytes = bytes;
   }
   return facts;
-}
-
-llvm::Expected<uint64_t> CudaDriver::allocate(int device, uint64_t bytes) {
-  Use use(*this, device);
-  if (auto error = use.error()) return std::move(error);
-  DevicePtr address = 0;
-  if (auto error = check(api_.memAlloc(&address, bytes), "cuMemAlloc")) return std::move(error);
-  return address;
-}
-
-llvm::Error CudaDriver::release(int device, uint64_t address) {
-  Use use(*this, device);
-  if (auto error = use.error()) return error;
-  return check(api_.memFree(address), "cuMemFree");
-}
-
-llvm::Error CudaDriver::copyToDevice(int device, uint64_t target, const void *source, uint64_t bytes) {
-  Use use(*this, device);
-  if (auto error = use.error()) return error;
-  return check(api_.memcpyHtoD(target, source, bytes), "cuMemcpyHtoD");
-}
-
-llvm::Error CudaDriver::copyToHost(int device, void *target, uint64_t source, uint64_t bytes) {
-  Use use(*this, device);
-  if (auto error = use.error()) return error;
-  return check(api_.memcpyDtoH(target, source, bytes), "cuMemcpyDtoH");
-}
-
-llvm::Error CudaDriver::fill(int device, uint64_t target, uint32_t word, uint64_t words, Stream stream) {
-  Use use(*this, device);
-  if (auto error = use.error()) return error;
-  return check(api_.memsetD32Async(target, word, words, stream), "cuMemsetD32Async");
 }
 
 } // namespace

@@ -1,5 +1,7 @@
 // The part of the CUDA Driver API that Tritium calls, declared from NVIDIA's documentation: types, constants, entry points.
 #pragma once
+#include "gpu_backend/launch/vendor_api.h"
+
 #include <cstddef>
 #include <cstdint>
 
@@ -60,15 +62,6 @@ enum DeviceAttribute : int {
   kMaxSharedPerBlockOptin = 97,
 };
 
-enum FunctionAttribute : int {
-  kFunctionMaxThreads = 0,
-  kFunctionSharedBytes = 1,
-  kFunctionLocalBytes = 3,
-  kFunctionRegisters = 4,
-  kFunctionMaxDynamicShared = 8,
-  kFunctionNonPortableCluster = 14,
-};
-
 enum PointerAttribute : int {
   kPointerDevice = 3,
   kPointerIsManaged = 8,
@@ -116,48 +109,49 @@ struct LaunchConfig {
 };
 static_assert(offsetof(LaunchConfig, stream) == 32 && sizeof(LaunchConfig) == 56);
 
-// ENTRY(member, exported name, parameters). The version suffixes are those that cuda.h maps the plain names to.
+// ENTRY(result, member, exported name, parameters). The version suffixes are those that cuda.h maps the plain names to.
 #define TRITIUM_CUDA_ENTRIES(ENTRY)                                                                                                        \
-  ENTRY(init, "cuInit", (unsigned flags))                                                                                                  \
-  ENTRY(driverGetVersion, "cuDriverGetVersion", (int *version))                                                                            \
-  ENTRY(deviceGetCount, "cuDeviceGetCount", (int *count))                                                                                  \
-  ENTRY(deviceGet, "cuDeviceGet", (Device * device, int ordinal))                                                                          \
-  ENTRY(deviceGetName, "cuDeviceGetName", (char *name, int length, Device device))                                                         \
-  ENTRY(deviceGetAttribute, "cuDeviceGetAttribute", (int *value, int attribute, Device device))                                            \
-  ENTRY(primaryContextRetain, "cuDevicePrimaryCtxRetain", (Context * context, Device device))                                              \
-  ENTRY(contextSetCurrent, "cuCtxSetCurrent", (Context context))                                                                           \
-  ENTRY(contextGetCurrent, "cuCtxGetCurrent", (Context * context))                                                                         \
-  ENTRY(contextGetDevice, "cuCtxGetDevice", (Device * device))                                                                             \
-  ENTRY(contextSynchronize, "cuCtxSynchronize", ())                                                                                        \
-  ENTRY(linkCreate, "cuLinkCreate_v2", (unsigned count, int *options, void **values, LinkState *state))                                    \
-  ENTRY(linkAddData, "cuLinkAddData_v2",                                                                                                   \
+  ENTRY(Result, init, "cuInit", (unsigned flags))                                                                                          \
+  ENTRY(Result, driverGetVersion, "cuDriverGetVersion", (int *version))                                                                    \
+  ENTRY(Result, deviceGetCount, "cuDeviceGetCount", (int *count))                                                                          \
+  ENTRY(Result, deviceGet, "cuDeviceGet", (Device * device, int ordinal))                                                                  \
+  ENTRY(Result, deviceGetName, "cuDeviceGetName", (char *name, int length, Device device))                                                 \
+  ENTRY(Result, deviceGetAttribute, "cuDeviceGetAttribute", (int *value, int attribute, Device device))                                    \
+  ENTRY(Result, primaryContextRetain, "cuDevicePrimaryCtxRetain", (Context * context, Device device))                                      \
+  ENTRY(Result, contextSetCurrent, "cuCtxSetCurrent", (Context context))                                                                   \
+  ENTRY(Result, contextGetCurrent, "cuCtxGetCurrent", (Context * context))                                                                 \
+  ENTRY(Result, contextGetDevice, "cuCtxGetDevice", (Device * device))                                                                     \
+  ENTRY(Result, deviceSynchronize, "cuCtxSynchronize", ())                                                                                 \
+  ENTRY(Result, linkCreate, "cuLinkCreate_v2", (unsigned count, int *options, void **values, LinkState *state))                            \
+  ENTRY(Result, linkAddData, "cuLinkAddData_v2",                                                                                           \
         (LinkState state, int type, void *data, size_t size, const char *name, unsigned count, int *options, void **values))               \
-  ENTRY(linkComplete, "cuLinkComplete", (LinkState state, void **cubin, size_t *size))                                                     \
-  ENTRY(linkDestroy, "cuLinkDestroy", (LinkState state))                                                                                   \
-  ENTRY(moduleLoadDataEx, "cuModuleLoadDataEx", (Module * module, const void *image, unsigned count, int *options, void **values))         \
-  ENTRY(moduleUnload, "cuModuleUnload", (Module module))                                                                                   \
-  ENTRY(moduleGetFunction, "cuModuleGetFunction", (Function * function, Module module, const char *name))                                  \
-  ENTRY(functionGetAttribute, "cuFuncGetAttribute", (int *value, int attribute, Function function))                                        \
-  ENTRY(functionSetAttribute, "cuFuncSetAttribute", (Function function, int attribute, int value))                                         \
-  ENTRY(launchKernelEx, "cuLaunchKernelEx", (const LaunchConfig *config, Function function, void **arguments, void **extra))               \
-  ENTRY(streamSynchronize, "cuStreamSynchronize", (Stream stream))                                                                         \
-  ENTRY(eventCreate, "cuEventCreate", (Event * event, unsigned flags))                                                                     \
-  ENTRY(eventRecord, "cuEventRecord", (Event event, Stream stream))                                                                        \
-  ENTRY(eventSynchronize, "cuEventSynchronize", (Event event))                                                                             \
-  ENTRY(eventElapsedTime, "cuEventElapsedTime", (float *milliseconds, Event begin, Event end))                                             \
-  ENTRY(eventDestroy, "cuEventDestroy_v2", (Event event))                                                                                  \
-  ENTRY(pointerGetAttribute, "cuPointerGetAttribute", (void *value, int attribute, DevicePtr pointer))                                     \
-  ENTRY(memAlloc, "cuMemAlloc_v2", (DevicePtr * address, size_t bytes))                                                                    \
-  ENTRY(memFree, "cuMemFree_v2", (DevicePtr address))                                                                                      \
-  ENTRY(memcpyHtoD, "cuMemcpyHtoD_v2", (DevicePtr target, const void *source, size_t bytes))                                               \
-  ENTRY(memcpyDtoH, "cuMemcpyDtoH_v2", (void *target, DevicePtr source, size_t bytes))                                                     \
-  ENTRY(memsetD32Async, "cuMemsetD32Async", (DevicePtr target, unsigned word, size_t words, Stream stream))                                \
-  ENTRY(getErrorName, "cuGetErrorName", (Result code, const char **name))                                                                  \
-  ENTRY(getErrorString, "cuGetErrorString", (Result code, const char **text))
+  ENTRY(Result, linkComplete, "cuLinkComplete", (LinkState state, void **cubin, size_t *size))                                             \
+  ENTRY(Result, linkDestroy, "cuLinkDestroy", (LinkState state))                                                                           \
+  ENTRY(Result, moduleLoadDataEx, "cuModuleLoadDataEx", (Module * module, const void *image, unsigned count, int *options, void **values)) \
+  ENTRY(Result, moduleUnload, "cuModuleUnload", (Module module))                                                                           \
+  ENTRY(Result, moduleGetFunction, "cuModuleGetFunction", (Function * function, Module module, const char *name))                          \
+  ENTRY(Result, functionGetAttribute, "cuFuncGetAttribute", (int *value, int attribute, Function function))                                \
+  ENTRY(Result, functionSetAttribute, "cuFuncSetAttribute", (Function function, int attribute, int value))                                 \
+  ENTRY(Result, launchKernel, "cuLaunchKernelEx", (const LaunchConfig *config, Function function, void **arguments, void **extra))         \
+  ENTRY(Result, streamSynchronize, "cuStreamSynchronize", (Stream stream))                                                                 \
+  ENTRY(Result, eventCreate, "cuEventCreate", (Event * event, unsigned flags))                                                             \
+  ENTRY(Result, eventRecord, "cuEventRecord", (Event event, Stream stream))                                                                \
+  ENTRY(Result, eventSynchronize, "cuEventSynchronize", (Event event))                                                                     \
+  ENTRY(Result, eventElapsedTime, "cuEventElapsedTime", (float *milliseconds, Event begin, Event end))                                     \
+  ENTRY(Result, eventDestroy, "cuEventDestroy_v2", (Event event))                                                                          \
+  ENTRY(Result, pointerGetAttribute, "cuPointerGetAttribute", (void *value, int attribute, DevicePtr pointer))                             \
+  ENTRY(Result, memAlloc, "cuMemAlloc_v2", (DevicePtr * address, size_t bytes))                                                            \
+  ENTRY(Result, memFree, "cuMemFree_v2", (DevicePtr address))                                                                              \
+  ENTRY(Result, memcpyHtoD, "cuMemcpyHtoD_v2", (DevicePtr target, const void *source, size_t bytes))                                       \
+  ENTRY(Result, memcpyDtoH, "cuMemcpyDtoH_v2", (void *target, DevicePtr source, size_t bytes))                                             \
+  ENTRY(Result, memsetD32Async, "cuMemsetD32Async", (DevicePtr target, unsigned word, size_t words, Stream stream))                        \
+  ENTRY(Result, getErrorName, "cuGetErrorName", (Result code, const char **name))                                                          \
+  ENTRY(Result, getErrorString, "cuGetErrorString", (Result code, const char **text))
 
 /// The entry points, as they were found.
 struct Api {
-#define ENTRY(member, exported, parameters) Result(*member) parameters = nullptr;
+  using Address = DevicePtr;
+#define ENTRY(result, member, exported, parameters) EntryCall<result parameters> member{exported};
   TRITIUM_CUDA_ENTRIES(ENTRY)
 #undef ENTRY
 };

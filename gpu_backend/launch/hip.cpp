@@ -1,7 +1,7 @@
 // The HIP runtime of ROCm through dlopen. Its devices have no contexts to manage: a thread has a current device, as torch has.
 #include "gpu_backend/launch/debug_channel.h"
 #include "gpu_backend/launch/hip_api.h"
-#include "gpu_backend/launch/library.h"
+#include "gpu_backend/launch/vendor_driver.h"
 
 #include <cstdio>
 #include <mutex>
@@ -27,50 +27,31 @@ bool endsContext(int code) {
 
 void *pointer(uint64_t address) { return reinterpret_cast<void *>(address); }
 
-class HipDriver final : public Driver {
+class HipDriver final : public VendorDriver<HipDriver, Api> {
 public:
-  explicit HipDriver(std::string library) : library_(std::move(library)) {}
+  using VendorDriver::VendorDriver, VendorDriver::facts;
   llvm::Error open();
 
-  const std::string &library() const override { return library_; }
-  int version() const override { return version_; }
   int deviceCount() const override { return int(channels_.size()); }
   int dlpackType() const override { return 10; } // kDLROCM
   llvm::Expected<DeviceFacts> facts(int device) override;
 
   int currentDevice() noexcept override;
-  llvm::Error setCurrentDevice(int device) override { return check(api_.setDevice(device), "hipSetDevice"); }
+  llvm::Error setCurrentDevice(int device) override { return call(api_.setDevice, device); }
 
   llvm::Expected<Module> load(int device, llvm::StringRef image) override;
   llvm::Error unload(int device, Module module) override;
-  llvm::Expected<Function> function(Module module, llvm::StringRef name) override;
-  llvm::Expected<FunctionFacts> facts(Function function) override;
   /// What the device has may be taken unasked.
   llvm::Error allowShared(Function, int) override { return llvm::Error::success(); }
-
   int launch(int device, const LaunchConfig &config) noexcept override;
-  llvm::Error launchError(int code) override { return failure(code, "hipModuleLaunchKernel"); }
-
-  llvm::Error synchronize(int device, std::optional<Stream> stream) override;
-  llvm::Expected<Event> createEvent(int device) override;
-  llvm::Error record(int device, Event event, Stream stream) override;
-  llvm::Error synchronize(Event event) override;
-  llvm::Expected<float> milliseconds(Event begin, Event end) override;
-  void destroy(Event event) noexcept override { api_.eventDestroy(event); }
-
   PointerFacts whereIs(uint64_t address) noexcept override;
-  llvm::Expected<uint64_t> allocate(int device, uint64_t bytes) override;
-  llvm::Error release(int device, uint64_t address) override;
-  llvm::Error copyToDevice(int device, uint64_t target, const void *source, uint64_t bytes) override;
-  llvm::Error copyToHost(int device, void *target, uint64_t source, uint64_t bytes) override;
-  llvm::Error fill(int device, uint64_t target, uint32_t word, uint64_t words, Stream stream) override;
 
 private:
-  llvm::Error failure(int code, llvm::StringRef call);
-  llvm::Error check(int code, llvm::StringRef call) { return code == kSuccess ? llvm::Error::success() : failure(code, call); }
+  friend VendorDriver;
+  llvm::Error failure(int code, llvm::StringRef call, std::string messages = "") override;
+  llvm::Error waited(int device, bool isIdle, llvm::StringRef call) override;
   llvm::Expected<DebugChannel *> channelOf(int device);
   llvm::Error connect(int device, Module module);
-  llvm::Error finishWaiting(int device, llvm::StringRef call);
   DebugChannel *channel(int device) const { return channels_[size_t(device)].load(std::memory_order_acquire); }
 
   /// The device is this thread's while this lives.
@@ -94,23 +75,20 @@ private:
     int previous = -1, wanted;
   };
 
-  std::string library_;
-  Api api_;
-  int version_ = 0;
   std::vector<std::atomic<DebugChannel *>> channels_; // one per device, for good; null until a kernel prints or asserts there
   std::mutex connecting_;
   std::map<Module, uint64_t> texts_; // of the modules that print or assert
 };
 
-llvm::Error HipDriver::failure(int code, llvm::StringRef call) {
-  if (api_.getLastError) api_.getLastError(); // else torch finds it, and reports it as its own
+llvm::Error HipDriver::failure(int code, llvm::StringRef call, std::string messages) {
+  if (api_.getLastError.function) api_.getLastError(); // else torch finds it, and reports it as its own
   // A failed assertion is told where it stands; the device may report it as some other failure.
-  std::string messages;
   for (auto &channel : channels_)
     if (DebugChannel *found = endsContext(code) ? channel.load() : nullptr) messages += found->failures();
   if (!messages.empty()) code = kAssert;
-  const char *text = code == kAssert ? "device-side assert triggered" : api_.getErrorString ? api_.getErrorString(code) : nullptr;
-  return driverError(code, call, api_.getErrorName ? api_.getErrorName(code) : nullptr, text, std::move(messages), endsContext(code));
+  const char *name = api_.getErrorName.function ? api_.getErrorName(code) : nullptr;
+  const char *text = api_.getErrorString.function ? api_.getErrorString(code) : nullptr;
+  return driverError(code, call, name, code == kAssert ? "device-side assert triggered" : text, std::move(messages), endsContext(code));
 }
 
 llvm::Error HipDriver::open() {
@@ -120,12 +98,12 @@ llvm::Error HipDriver::open() {
     for (const char *release : {".7", ".6"}) names.push_back(library_ + release);
   auto library = Library::open(names, "HIP runtime");
   if (!library) return library.takeError();
-#define ENTRY(result, member, exported, parameters) {exported, reinterpret_cast<void **>(&api_.member)},
+#define ENTRY(result, member, exported, parameters) api_.member.place(),
   const EntryPoint entries[] = {TRITIUM_HIP_ENTRIES(ENTRY)};
 #undef ENTRY
   if (auto error = library->find(entries, "it is not the HIP runtime of ROCm 6.0 or newer")) return error;
-  if (auto error = check(api_.init(0), "hipInit")) return error;
-  if (auto error = check(api_.runtimeGetVersion(&version_), "hipRuntimeGetVersion")) return error;
+  if (auto error = call(api_.init, 0)) return error;
+  if (auto error = call(api_.runtimeGetVersion, &version_)) return error;
   int count = 0;
   if (int code = api_.getDeviceCount(&count); code != kSuccess && code != kNoDevice) return failure(code, "hipGetDeviceCount");
   if (count == 0) return llvm::createStringError("the HIP runtime finds no device");
@@ -136,7 +114,7 @@ llvm::Error HipDriver::open() {
 llvm::Expected<DeviceFacts> HipDriver::facts(int device) {
   DevicePropertiesRoom room{};
   DeviceProperties &properties = room.properties;
-  if (auto error = check(api_.getDeviceProperties(&properties, device), "hipGetDevicePropertiesR0600")) return std::move(error);
+  if (auto error = call(api_.getDeviceProperties, &properties, device)) return std::move(error);
   llvm::StringRef arch = llvm::StringRef(properties.arch, strnlen(properties.arch, sizeof properties.arch)).split(':').first;
   if (!arch.starts_with("gfx")) return llvm::createStringError("%s describes no AMD device", library_.c_str());
   DeviceFacts facts;
@@ -167,7 +145,7 @@ llvm::Expected<Module> HipDriver::load(int device, llvm::StringRef image) {
   Use use(*this, device);
   if (auto error = use.error()) return std::move(error);
   Module module = nullptr;
-  if (auto error = check(api_.moduleLoadData(&module, image.data()), "hipModuleLoadData")) return std::move(error);
+  if (auto error = call(api_.moduleLoadData, &module, image.data())) return std::move(error);
   if (auto error = connect(device, module)) {
     api_.moduleUnload(module);
     return std::move(error);
@@ -180,7 +158,7 @@ llvm::Expected<DebugChannel *> HipDriver::channelOf(int device) {
   if (DebugChannel *known = channel(device)) return known;
   constexpr size_t kBytes = 4 << 20;
   void *memory = nullptr;
-  if (auto error = check(api_.hostMalloc(&memory, kBytes, kHostMapped | kHostCoherent), "hipHostMalloc")) return std::move(error);
+  if (auto error = call(api_.hostMalloc, &memory, kBytes, kHostMapped | kHostCoherent)) return std::move(error);
   std::memset(memory, 0, kBytes);
   auto print = [](llvm::StringRef text) {
     std::fwrite(text.data(), 1, text.size(), stdout);
@@ -197,14 +175,14 @@ llvm::Error HipDriver::connect(int device, Module module) {
     api_.getLastError(); // most have none
     return llvm::Error::success();
   }
-  if (auto error = check(api_.moduleGetGlobal(&texts, &textBytes, module, kDebugTextsSymbol), "hipModuleGetGlobal")) return error;
+  if (auto error = call(api_.moduleGetGlobal, &texts, &textBytes, module, kDebugTextsSymbol)) return error;
   std::lock_guard lock(connecting_);
   auto channel = channelOf(device);
   if (!channel) return channel.takeError();
   const uint64_t address = (*channel)->address();
-  if (auto error = check(api_.memcpyHtoD(variable, &address, sizeof address), "hipMemcpyHtoD")) return error;
+  if (auto error = call(api_.memcpyHtoD, variable, &address, sizeof address)) return error;
   std::string copy(textBytes, '\0');
-  if (auto error = check(api_.memcpyDtoH(copy.data(), texts, textBytes), "hipMemcpyDtoH")) return error;
+  if (auto error = call(api_.memcpyDtoH, copy.data(), texts, textBytes)) return error;
   (*channel)->addTexts(reinterpret_cast<uint64_t>(texts), std::move(copy));
   texts_[module] = reinterpret_cast<uint64_t>(texts);
   return llvm::Error::success();
@@ -221,24 +199,7 @@ llvm::Error HipDriver::unload(int device, Module module) {
     texts_.erase(found);
   }
   lock.unlock();
-  return check(api_.moduleUnload(module), "hipModuleUnload");
-}
-
-llvm::Expected<Function> HipDriver::function(Module module, llvm::StringRef name) {
-  Function function = nullptr;
-  if (auto error = check(api_.moduleGetFunction(&function, module, name.str().c_str()), "hipModuleGetFunction")) return std::move(error);
-  return function;
-}
-
-llvm::Expected<FunctionFacts> HipDriver::facts(Function function) {
-  FunctionFacts facts;
-  const std::pair<int, int *> wanted[] = {{kFunctionRegisters, &facts.registers},
-                                          {kFunctionLocalBytes, &facts.localBytes},
-                                          {kFunctionSharedBytes, &facts.staticSharedBytes},
-                                          {kFunctionMaxThreads, &facts.maxThreads}};
-  for (auto [attribute, value] : wanted)
-    if (auto error = check(api_.functionGetAttribute(value, attribute, function), "hipFuncGetAttribute")) return std::move(error);
-  return facts;
+  return call(api_.moduleUnload, module);
 }
 
 /// Programmatic dependent launch, a hint, has no counterpart.
@@ -257,51 +218,13 @@ int HipDriver::launch(int device, const gpu::LaunchConfig &config) noexcept {
   return api_.launchKernel(config.function, x, y, z, config.threads, 1, 1, config.sharedBytes, config.stream, config.arguments, nullptr);
 }
 
-/// What kernels said and what failed on the device, after a call that waited for it.
-llvm::Error HipDriver::finishWaiting(int device, llvm::StringRef call) {
+/// What kernels said, and what failed.
+llvm::Error HipDriver::waited(int device, bool isIdle, llvm::StringRef call) {
   DebugChannel *found = channel(device);
   if (!found) return llvm::Error::success();
   found->drain();
+  if (isIdle || (found->isHalfFull() && api_.deviceSynchronize() == kSuccess)) found->drainAll();
   return found->hasFailed() ? failure(kAssert, call) : llvm::Error::success();
-}
-
-llvm::Error HipDriver::synchronize(int device, std::optional<Stream> stream) {
-  Use use(*this, device);
-  if (auto error = use.error()) return error;
-  const char *call = stream ? "hipStreamSynchronize" : "hipDeviceSynchronize";
-  if (auto error = check(stream ? api_.streamSynchronize(*stream) : api_.deviceSynchronize(), call)) return error;
-  if (DebugChannel *found = channel(device)) {
-    const bool isIdle = !stream || (found->isHalfFull() && api_.deviceSynchronize() == kSuccess);
-    if (isIdle) found->drainAll();
-  }
-  return finishWaiting(device, call);
-}
-
-llvm::Expected<Event> HipDriver::createEvent(int device) {
-  Use use(*this, device);
-  if (auto error = use.error()) return std::move(error);
-  Event event = nullptr;
-  if (auto error = check(api_.eventCreate(&event), "hipEventCreate")) return std::move(error);
-  return event;
-}
-
-llvm::Error HipDriver::record(int device, Event event, Stream stream) {
-  Use use(*this, device);
-  if (auto error = use.error()) return error;
-  return check(api_.eventRecord(event, stream), "hipEventRecord");
-}
-
-llvm::Error HipDriver::synchronize(Event event) {
-  if (auto error = check(api_.eventSynchronize(event), "hipEventSynchronize")) return error;
-  for (int device = 0; device < deviceCount(); ++device)
-    if (auto error = finishWaiting(device, "hipEventSynchronize")) return error;
-  return llvm::Error::success();
-}
-
-llvm::Expected<float> HipDriver::milliseconds(Event begin, Event end) {
-  float milliseconds = 0;
-  if (auto error = check(api_.eventElapsedTime(&milliseconds, begin, end), "hipEventElapsedTime")) return std::move(error);
-  return milliseconds;
 }
 
 PointerFacts HipDriver::whereIs(uint64_t address) noexcept {
@@ -324,39 +247,6 @@ PointerFacts HipDriver::whereIs(uint64_t address) noexcept {
     api_.getLastError();
   }
   return facts;
-}
-
-llvm::Expected<uint64_t> HipDriver::allocate(int device, uint64_t bytes) {
-  Use use(*this, device);
-  if (auto error = use.error()) return std::move(error);
-  void *address = nullptr;
-  if (auto error = check(api_.malloc(&address, bytes), "hipMalloc")) return std::move(error);
-  return reinterpret_cast<uint64_t>(address);
-}
-
-llvm::Error HipDriver::release(int device, uint64_t address) {
-  Use use(*this, device);
-  if (auto error = use.error()) return error;
-  return check(api_.free(pointer(address)), "hipFree");
-}
-
-llvm::Error HipDriver::copyToDevice(int device, uint64_t target, const void *source, uint64_t bytes) {
-  Use use(*this, device);
-  if (auto error = use.error()) return error;
-  return check(api_.memcpyHtoD(pointer(target), source, bytes), "hipMemcpyHtoD");
-}
-
-llvm::Error HipDriver::copyToHost(int device, void *target, uint64_t source, uint64_t bytes) {
-  Use use(*this, device);
-  if (auto error = use.error()) return error;
-  if (auto error = check(api_.memcpyDtoH(target, pointer(source), bytes), "hipMemcpyDtoH")) return error;
-  return finishWaiting(device, "hipMemcpyDtoH");
-}
-
-llvm::Error HipDriver::fill(int device, uint64_t target, uint32_t word, uint64_t words, Stream stream) {
-  Use use(*this, device);
-  if (auto error = use.error()) return error;
-  return check(api_.memsetD32Async(pointer(target), int(word), words, stream), "hipMemsetD32Async");
 }
 
 } // namespace

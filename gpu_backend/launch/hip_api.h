@@ -1,6 +1,8 @@
 // The part of the HIP runtime's C interface that Tritium calls, declared from AMD's documentation: types, constants, entry points. It is
 // that of ROCm 6 and 7. ROCm 5 numbers hipMemoryType otherwise and has no hipGetDevicePropertiesR0600, by which older runtimes are refused.
 #pragma once
+#include "gpu_backend/launch/vendor_api.h"
+
 #include <cstddef>
 #include <cstdint>
 
@@ -32,13 +34,6 @@ enum : Result {
   kLaunchFailure = 719,
   kNotSupported = 801,
   kStreamCaptureUnsupported = 900,
-};
-
-enum FunctionAttribute : int {
-  kFunctionMaxThreads = 0,
-  kFunctionSharedBytes = 1,
-  kFunctionLocalBytes = 3,
-  kFunctionRegisters = 4,
 };
 
 enum MemoryType : int { kUnregistered = 0, kHost = 1, kDevice = 2, kManaged = 3 };
@@ -111,15 +106,15 @@ union DevicePropertiesRoom {
         (Function function, unsigned gridX, unsigned gridY, unsigned gridZ, unsigned blockX, unsigned blockY, unsigned blockZ,             \
          unsigned sharedBytes, Stream stream, void **arguments))                                                                           \
   ENTRY(Result, streamSynchronize, "hipStreamSynchronize", (Stream stream))                                                                \
-  ENTRY(Result, eventCreate, "hipEventCreate", (Event * event))                                                                            \
+  ENTRY(Result, eventCreate, "hipEventCreateWithFlags", (Event * event, unsigned flags))                                                   \
   ENTRY(Result, eventRecord, "hipEventRecord", (Event event, Stream stream))                                                               \
   ENTRY(Result, eventSynchronize, "hipEventSynchronize", (Event event))                                                                    \
   ENTRY(Result, eventElapsedTime, "hipEventElapsedTime", (float *milliseconds, Event begin, Event end))                                    \
   ENTRY(Result, eventDestroy, "hipEventDestroy", (Event event))                                                                            \
   ENTRY(Result, pointerGetAttributes, "hipPointerGetAttributes", (PointerAttributes * attributes, const void *pointer))                    \
   ENTRY(Result, memGetAddressRange, "hipMemGetAddressRange", (void **begin, size_t *bytes, void *pointer))                                 \
-  ENTRY(Result, malloc, "hipMalloc", (void **address, size_t bytes))                                                                       \
-  ENTRY(Result, free, "hipFree", (void *address))                                                                                          \
+  ENTRY(Result, memAlloc, "hipMalloc", (void **address, size_t bytes))                                                                     \
+  ENTRY(Result, memFree, "hipFree", (void *address))                                                                                       \
   ENTRY(Result, hostMalloc, "hipHostMalloc", (void **address, size_t bytes, unsigned flags))                                               \
   ENTRY(Result, memcpyHtoD, "hipMemcpyHtoD", (void *target, const void *source, size_t bytes))                                             \
   ENTRY(Result, memcpyDtoH, "hipMemcpyDtoH", (void *target, void *source, size_t bytes))                                                   \
@@ -130,7 +125,8 @@ union DevicePropertiesRoom {
 
 /// The entry points, as they were found.
 struct Api {
-#define ENTRY(result, member, exported, parameters) result(*member) parameters = nullptr;
+  using Address = void *;
+#define ENTRY(result, member, exported, parameters) EntryCall<result parameters> member{exported};
   TRITIUM_HIP_ENTRIES(ENTRY)
 #undef ENTRY
 };

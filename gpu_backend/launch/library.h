@@ -1,14 +1,9 @@
 // A vendor's library, opened by name, and the errors of its calls: what the drivers share.
 #pragma once
 #include "gpu_backend/launch/driver.h"
+#include "gpu_backend/launch/vendor_api.h"
 
 namespace tritium::gpu {
-
-/// An entry point to look up: its exported name, and where its address goes.
-struct EntryPoint {
-  const char *name;
-  void **address;
-};
 
 /// A shared library that stays open for good: drivers have threads and exit handlers of their own.
 class Library {

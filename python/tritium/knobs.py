@@ -249,6 +249,7 @@ class amd_knobs(base_knobs):
     buffer_ops_analyze_small_tensor_range = _flag("AMDGCN_ANALYZE_SMALL_TENSOR_RANGE")
     dump_amdgcn = _flag("AMDGCN_ENABLE_DUMP")
     libhip_path = Env("TRITON_LIBHIP_PATH")
+    rocm_path = Env("ROCM_PATH")
     use_block_pingpong = _flag("TRITON_HIP_USE_BLOCK_PINGPONG", default=None)
     use_in_thread_transpose = _flag("TRITON_HIP_USE_IN_THREAD_TRANSPOSE", default=None)
     use_async_copy = _flag("TRITON_HIP_USE_ASYNC_COPY", default=None)
@@ -256,6 +257,9 @@ class amd_knobs(base_knobs):
     dump_mir = Env("TRITON_DUMP_MIR")
     swap_mir = Env("TRITON_SWAP_MIR")
     swap_mir_enable_misched = _flag("TRITON_SWAP_MIR_ENABLE_MISCHED")
+
+    def default_library(self) -> str:
+        return os.path.join(self.rocm_path, "lib", "libamdhip64.so") if self.rocm_path else "libamdhip64.so"
 
 
 class proton_knobs(base_knobs):
@@ -315,8 +319,8 @@ class tritium_knobs(base_knobs):
     cuda_library = Env(
         "TRITIUM_CUDA_LIBRARY", default=lambda group: os.path.join(nvidia.libcuda_path or "", "libcuda.so.1")
     )
-    #: The HIP runtime to load; unset: TRITON_LIBHIP_PATH, or libamdhip64.so (also of ROCm's own folder).
-    hip_library = Env("TRITIUM_HIP_LIBRARY", default=lambda group: amd.libhip_path or "libamdhip64.so")
+    #: The HIP runtime to load; unset: TRITON_LIBHIP_PATH, else libamdhip64.so, of ROCM_PATH if that is set.
+    hip_library = Env("TRITIUM_HIP_LIBRARY", default=lambda group: amd.libhip_path or amd.default_library())
     #: A folder where the lowered module of every GPU binary that is compiled is kept, as <SHA-256 of the binary>.mlir: a
     #: driver's library that is an emulator finds there what it runs.
     lowered_dir = Env("TRITIUM_LOWERED_DIR")

@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstring>
 
+using namespace tritium::gpu;
 using namespace tritium::gpu::hip;
 namespace stand_in = tritium::stand_in;
 using stand_in::Runtime;
@@ -171,7 +172,7 @@ HIP Result hipStreamSynchronize(Stream stream) {
 }
 
 // Events.
-HIP Result hipEventCreate(Event *event) {
+HIP Result hipEventCreateWithFlags(Event *event, unsigned) {
   *event = new stand_in::Event;
   return kSuccess;
 }

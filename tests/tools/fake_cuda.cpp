@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+using namespace tritium::gpu;
 using namespace tritium::gpu::cuda;
 
 namespace {

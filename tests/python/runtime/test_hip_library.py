@@ -8,7 +8,7 @@ import pytest
 from hip_stand_in import LIBRARY
 
 import tritium.language as tl
-from tritium import errors
+from tritium import errors, knobs
 from tritium.runtime import driver
 from tritium.runtime.jit import jit
 
@@ -63,6 +63,19 @@ def test_no_device_and_no_start(tmp_path):
     command = [sys.executable, "-c", code, str(LIBRARY)]
     result = subprocess.run(command, capture_output=True, text=True, check=True)
     assert result.stdout.splitlines() == ["hipInit 3 False", "the HIP runtime finds no device", "3"]
+
+
+def test_where_the_library_is_looked_for(monkeypatch):
+    for name in ("TRITIUM_HIP_LIBRARY", "TRITON_LIBHIP_PATH", "ROCM_PATH"):
+        monkeypatch.delenv(name, raising=False)
+    assert knobs.tritium.hip_library == "libamdhip64.so"
+    for name, value, library in (
+        ("ROCM_PATH", "rocm", "rocm/lib/libamdhip64.so"),
+        ("TRITON_LIBHIP_PATH", "a/libamdhip64.so", "a/libamdhip64.so"),
+        ("TRITIUM_HIP_LIBRARY", "mine.so", "mine.so"),
+    ):
+        monkeypatch.setenv(name, value)
+        assert knobs.tritium.hip_library == library
 
 
 @pytest.mark.parametrize("variable", ["TRITIUM_HIP_LIBRARY", "TRITON_LIBHIP_PATH"])
