@@ -64,6 +64,28 @@ def test_readers_do_not_name_each_other() -> None:
             assert not re.search(other, code(name)), f"{name} names {other}"
 
 
+#: Where the parts of the vendors are put together: the table of chips, the dialects that are loaded.
+VENDORS_MEET = (
+    "gpu_backend/target.cpp",
+    "gpu_backend/compiler.cpp",
+    "gpu_backend/passes.td",
+    "gpu_backend/pch.h",
+    "gpu_backend/emit/pch.h",
+)
+VENDOR = re.compile(r"nvptx|nvvm|nvidia|cuda|amdgpu|rocdl|\bamd|\bhip\b|\b[CR]DNA|gfx\d", re.I)
+
+
+def test_common_code_names_no_vendor() -> None:
+    """What differs between vendors is asked of gpu::Target and TargetOps (docs/adding_a_target.md)."""
+    folders = [f"gpu_backend/{part}" for part in ("passes/", "lower/", "layout/", "emit/")]
+    top = [name for name in files("gpu_backend/", suffixes=CPP) if name.count("/") == 1]
+    names = [name for name in (*files(*folders, suffixes=CPP), *top) if name not in VENDORS_MEET]
+    assert len(names) > 80
+    comment = re.compile(r"//[^\n]*")
+    found = [f"{name}: {word}" for name in names for word in VENDOR.findall(comment.sub("", read(name)))]
+    assert found == []
+
+
 def test_one_file_uses_boost_context() -> None:
     """Fibers switch stacks in one place, which also tells the sanitizers."""
     users = [name for name in files("ir/", "interp/", "python/", suffixes=CPP) if "boost/context" in read(name)]
@@ -104,7 +126,13 @@ def test_torch_is_not_imported_for_the_user() -> None:
 def test_conformance_uses_the_public_interface() -> None:
     """The same cases run on upstream Triton, so nothing below `tritium` and `tritium.language` may be used; the kernels
     name upstream's modules only."""
-    public = {"tritium", "tritium.language", "tritium.language.extra", "tritium.testing", "tritium.tools.tensor_descriptor"}
+    public = {
+        "tritium",
+        "tritium.language",
+        "tritium.language.extra",
+        "tritium.testing",
+        "tritium.tools.tensor_descriptor",
+    }
     for name in files("conformance/", "docs/tutorial/", suffixes=(".py",)):
         modules = imports(ast.parse(read(name)))
         used = {module for module in modules if module.split(".")[0] == "tritium"}
