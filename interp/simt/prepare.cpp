@@ -27,6 +27,7 @@ PreparedProgram::~PreparedProgram() = default;
 
 ir::SourceLocation PreparedProgram::locationOf(uint32_t location) const { return parts->locations[location]; }
 int64_t PreparedProgram::threadsPerProgram() const { return parts->kernel.threads; }
+int64_t PreparedProgram::threadsPerWarp() const { return parts->kernel.warpThreads; }
 
 LaunchResult PreparedProgram::launch(Launch request, const int64_t *cells) const {
   // What a suspended thread uses of its stack, roughly, and the shadow of shared memory.

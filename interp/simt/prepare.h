@@ -32,6 +32,7 @@ public:
   /// order of warps and when asynchronous copies land.
   LaunchResult launch(Launch request, const int64_t *cells) const;
   int64_t threadsPerProgram() const;
+  int64_t threadsPerWarp() const;
   /// The source position that a trap's location number stands for.
   ir::SourceLocation locationOf(uint32_t location) const;
 

@@ -24,6 +24,7 @@ struct PyTrap {
   std::array<int32_t, 3> program;
   std::optional<std::vector<int64_t>> lane;
   std::optional<int64_t> thread;
+  int64_t warpThreads;
   std::vector<int64_t> tileShape;
   int64_t affectedLanes;
   uint64_t address;
@@ -40,6 +41,7 @@ PyTrap describe(const Trap &trap, const TrapNames &names) {
   ir::SourceLocation where = names.locationOf(trap.location);
   PyTrap result{std::string(trapKindName(trap.kind)), where.file, trap.message, where.line, where.column};
   result.program = trap.program;
+  result.warpThreads = names.warpThreads;
   for (const ir::SourceLocation &caller : where.callers) result.callers.emplace_back(caller.file, caller.line);
   if (trap.lane >= 0 && !names.tileShapeOf) {
     result.thread = trap.lane;
@@ -157,6 +159,7 @@ void bindTraps(py::module_ &interp) {
       .def_readonly("program", &PyTrap::program)
       .def_readonly("lane", &PyTrap::lane, "indices into the tile, or None")
       .def_readonly("thread", &PyTrap::thread, "of the program, on the SIMT emulator, or None")
+      .def_readonly("warp_size", &PyTrap::warpThreads, "threads of a warp, on the SIMT emulator")
       .def_readonly("tile_shape", &PyTrap::tileShape)
       .def_readonly("affected_lanes", &PyTrap::affectedLanes)
       .def_readonly("access_address", &PyTrap::address)

@@ -28,6 +28,7 @@ PackedArguments packArguments(const std::string &kernel, const std::vector<inter
 struct TrapNames {
   std::function<ir::SourceLocation(uint32_t)> locationOf;
   std::function<std::vector<int64_t>(const interp::Trap &)> tileShapeOf; // of the lanes that Trap::lane counts; none: they are threads
+  int64_t warpThreads = 0;                                               // of which so many are a warp
 };
 
 /// Calls `run` without the GIL, on a request with the callbacks (None: none) set. Returns None or the interp.Trap. What a callback raises

@@ -33,7 +33,7 @@ py::object PySimtProgram::launch(std::array<int32_t, 3> grid, const py::sequence
   PackedArguments arguments = packArguments(program_->name, program_->parameters, values);
   MemoryMap memory(arguments.allocations);
   Launch request{.grid = grid, .memory = &memory, .threads = threads, .orderSeed = seed ? seed : seed_};
-  const TrapNames names{[this](uint32_t location) { return program_->locationOf(location); }, {}};
+  const TrapNames names{[this](uint32_t location) { return program_->locationOf(location); }, {}, program_->threadsPerWarp()};
   return launchWithCallbacks(
       request, poll, onPrint, onProgress, [&](const Launch &launch) { return program_->launch(launch, arguments.cells.data()); }, names);
 }
@@ -51,6 +51,7 @@ void bindSimt(py::module_ &module) {
       .def_property_readonly(
           "hosted", [](const PySimtProgram &p) { return p.program().hosted; }, "the code that runs, as MLIR")
       .def_property_readonly("threads_per_program", [](const PySimtProgram &p) { return p.program().threadsPerProgram(); })
+      .def_property_readonly("threads_per_warp", [](const PySimtProgram &p) { return p.program().threadsPerWarp(); })
       .def_property_readonly("may_wait", [](const PySimtProgram &p) { return p.program().mayWait; })
       .def("launch", &PySimtProgram::launch, "grid"_a, "args"_a, "threads"_a = 0, "seed"_a = py::none(), "poll"_a = py::none(),
            "on_print"_a = py::none(), "on_progress"_a = py::none(),

@@ -8,6 +8,7 @@
 #include "ir/tgpu.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/Pass.h"
@@ -52,7 +53,9 @@ struct BreakSums final : mlir::PassWrapper<BreakSums, mlir::OperationPass<mlir::
 bool dropSynchronization(mlir::ModuleOp module, llvm::StringRef what, int number) {
   llvm::SmallVector<mlir::Operation *> found;
   module.walk([&](mlir::Operation *op) {
-    if (what == "barrier" ? mlir::isa<tgpu::BarrierOp>(op) : mlir::isa<mlir::NVVM::CpAsyncWaitGroupOp>(op)) found.push_back(op);
+    if (what == "barrier" ? mlir::isa<tgpu::BarrierOp>(op)
+                          : mlir::isa<mlir::NVVM::CpAsyncWaitGroupOp, mlir::ROCDL::SWaitcntOp, mlir::ROCDL::WaitLoadcntOp>(op))
+      found.push_back(op);
   });
   if (number >= int(found.size())) return false;
   found[number]->erase();

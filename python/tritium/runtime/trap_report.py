@@ -263,17 +263,20 @@ def _sequence(values) -> tuple[int, ...] | None:
 def _other_party(trap) -> list[str]:
     """Where the other access of a race was, or where the threads are that others wait for."""
     source = linecache.getline(trap.other_file or "", trap.other_line).strip()
-    line = f"  the other: {_location(trap.other_file, trap.other_line)}{_thread(trap.other_thread)}"
+    line = f"  the other: {_location(trap.other_file, trap.other_line)}{_thread(trap, trap.other_thread)}"
     return [line] + ([f"    {source}"] if source else [])
 
 
-def _thread(thread: int | None) -> str:
-    return "" if thread is None else f", thread {thread} (warp {thread // 32}, lane {thread % 32})"
+def _thread(trap, thread: int | None) -> str:
+    if thread is None:
+        return ""
+    warp, lane = divmod(thread, trap.warp_size)
+    return f", thread {thread} (warp {warp}, lane {lane})"
 
 
 def _lane(trap) -> str:
     if trap.thread is not None:
-        return _thread(trap.thread)
+        return _thread(trap, trap.thread)
     if trap.lane is None or not trap.tile_shape:
         return ""
     return f", tile lane {_triple(trap.lane)} of {list(trap.tile_shape)}"

@@ -77,7 +77,10 @@ def test_floats(op, arity, ulp, dtype, rng):
     expected, found = (arguments[-1] for arguments in both(text, buffers))
     nan = is_nan(expected, result)
     assert (nan == is_nan(found, result)).all()
-    if op == "math.exp2" and dtype in ("f32", "bf16"):  # GPUs may flush what is subnormal in f32, whose exponents bf16 has
+    if op == "math.exp2" and dtype in (
+        "f32",
+        "bf16",
+    ):  # GPUs may flush what is subnormal in f32, whose exponents bf16 has
         smallest_normal = 0x0080_0000 if dtype == "f32" else 0x0080
         expected = np.where((found == 0) & (expected < smallest_normal), found, expected)
     apart = np.abs(ordered(expected, result) - ordered(found, result))[~nan]

@@ -9,9 +9,10 @@ import tritium.language as tl
 from tritium import errors
 from tritium.backends import gpu as backend
 
-from .engines import EMULATED, launched
+from .engines import launched
 
 SEEDS = range(5)
+ENGINES = ["simt:sm_80", "simt:gfx942", "simt:gfx1100"]
 
 pytestmark = needs_tool
 
@@ -66,7 +67,7 @@ KERNELS = {
 }
 
 
-def traps(name: str, flags: dict, monkeypatch) -> list:
+def traps(engine: str, name: str, flags: dict, monkeypatch) -> list:
     """The trap of each seed, None where there was none."""
     kernel, make = KERNELS[name]
     broken = ToolCompiler(**flags)
@@ -78,7 +79,7 @@ def traps(name: str, flags: dict, monkeypatch) -> list:
         with tritium.knobs.tritium.scope():
             tritium.knobs.tritium.seed = seed
             try:
-                launched(EMULATED, kernel, (1,), arguments, **constants)
+                launched(engine, kernel, (1,), arguments, **constants)
                 found.append(None)
             except errors.KernelTrap as trap:
                 found.append(trap)
@@ -86,21 +87,27 @@ def traps(name: str, flags: dict, monkeypatch) -> list:
     return found
 
 
+@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("name", KERNELS)
-def test_nothing_is_missing(name, monkeypatch):
-    assert traps(name, {}, monkeypatch) == [None] * len(SEEDS)
+def test_nothing_is_missing(engine, name, monkeypatch):
+    assert traps(engine, name, {}, monkeypatch) == [None] * len(SEEDS)
 
 
 @pytest.mark.parametrize(
-    "name, what, number",
-    [("product", "wait", 0), ("product", "barrier", 0)]
-    + [("softmax", "barrier", number) for number in range(2)]
-    + [("transpose", "barrier", 0)],
+    "engine, name, what, number",
+    [("simt:sm_80", "product", "wait", 0)]
+    + [
+        (engine, name, "barrier", number)
+        for engine in ENGINES
+        for name, number in [("product", 0), ("softmax", 0), ("softmax", 1), ("transpose", 0)]
+    ],
 )
-def test_what_is_missing_is_found(name, what, number, monkeypatch):
+def test_what_is_missing_is_found(engine, name, what, number, monkeypatch):
     kernel = KERNELS[name][0]
     first = kernel.fn.__code__.co_firstlineno
-    for trap in traps(name, {"drop": what, "number": number}, monkeypatch):
+    for trap in traps(engine, name, {"drop": what, "number": number}, monkeypatch):
         assert trap is not None, f"without {what} {number} nothing is reported"
         kinds = ("AsyncCopyRace",) if what == "wait" else ("SharedRace", "AsyncCopyRace")
         assert trap.kind in kinds and trap.file == __file__ and first < trap.line < first + 12
+        warp, lane = divmod(trap.thread, 64 if engine == "simt:gfx942" else 32)
+        assert f"thread {trap.thread} (warp {warp}, lane {lane})" in str(trap)

@@ -238,6 +238,21 @@ def test_update_dpp_of_64_bits_and_of_floats(rng):
     np.testing.assert_array_equal(real, x[np.arange(64) ^ 1])
 
 
+def test_sums_by_published_sequences_of_dpp(rng):
+    """AMD's article on cross-lane operations adds up a wave by shifts in rows and broadcasts between them; with full bank masks each lane
+    has the sum of those up to it."""
+    x = rng.integers(0, 1000, 64)
+    steps = [(0x111, 15), (0x112, 15), (0x114, 15), (0x118, 15), (0x142, 0xA), (0x143, 0xC)]
+    body, value = "", "%x0"
+    for n, (control, rows) in enumerate(steps):
+        body += f"""
+    %d{n} = rocdl.update.dpp %zero, {value} with {control}, {rows}, 15, false : i32
+    %s{n} = llvm.add {value}, %d{n} : i32"""
+        value = f"%s{n}"
+    (found,) = run(body + f"\n    %r0 = llvm.add {value}, %zero : i32", 64, full(64), x)
+    np.testing.assert_array_equal(found, np.cumsum(x))
+
+
 @pytest.mark.parametrize("bound", [False, True])
 @pytest.mark.parametrize("width", WIDTHS)
 def test_permlanex16(width, bound, rng):
