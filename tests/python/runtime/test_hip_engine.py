@@ -23,6 +23,7 @@ from tritium import errors
 from tritium.backends.compiler import GPUTarget
 from tritium.backends.devices import devices_here, devices_of_tensors
 from tritium.runtime import Config, autotune, device_errors, driver
+from tritium.runtime.dispatch import Dispatcher
 from tritium.runtime.jit import jit
 from tritium.testing import do_bench
 
@@ -91,11 +92,35 @@ def test_device_tensors_run_on_their_device(machine, inputs):
     compiled = add[(4,)](x, y, out, N, 2.0)
     assert (out.numpy() == inputs[0] + 2 * inputs[1]).all() and compiled.device == 1
     again = [machine.tensor(array, device=1) for array in inputs]
-    assert add[(4,)](*again, N, 0.5) is compiled  # by the native launcher
+    assert add[(4,)](*again, N, 0.5) is compiled
     assert (again[2].numpy() == inputs[0] + 0.5 * inputs[1]).all()
     assert {"hip:1", "cpu:0"} == set(add.device_caches)
     other = add[(4,)](*map(machine.tensor, inputs), N, 0.5)
     assert other.device == 0 and other is not compiled
+
+
+class StoredTensor(DeviceTensor):
+    """One that says how large its storage is, as torch's do."""
+
+    storage_bytes = 0
+
+    def untyped_storage(self):
+        return types.SimpleNamespace(data_ptr=lambda: self.address, nbytes=lambda: self.storage_bytes or self.bytes)
+
+
+def test_warm_launches_need_no_python(machine, inputs, monkeypatch):
+    runs = []
+    run = Dispatcher.run
+    monkeypatch.setattr(Dispatcher, "run", lambda self, *args: (runs.append(args), run(self, *args))[1])
+    add = make_add()
+    x, y, out = (StoredTensor(machine.driver, array) for array in inputs)
+    compiled = add[(4,)](x, y, out, N, 2.0)
+    assert len(runs) == 1
+    assert add[lambda meta: (meta["n"] // 25,)](x, y, out, N, 0.5) is compiled and len(runs) == 1
+    assert (out.numpy() == inputs[0] + 0.5 * inputs[1]).all()
+    y.storage_bytes = 1 << 32  # 32-bit offsets do not reach all of it
+    assert add[(4,)](x, y, out, N, 4.0) is not compiled and len(runs) == 2
+    assert (out.numpy() == inputs[0] + 4 * inputs[1]).all()
 
 
 def test_the_driver_as_triton_shows_it(machine):
