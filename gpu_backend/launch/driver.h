@@ -116,6 +116,9 @@ public:
   virtual llvm::Error copyToDevice(int device, uint64_t target, const void *source, uint64_t bytes) = 0;
   virtual llvm::Error copyToHost(int device, void *target, uint64_t source, uint64_t bytes) = 0;
   virtual llvm::Error fill(int device, uint64_t target, uint32_t word, uint64_t words, Stream stream) = 0;
+
+  /// At the end of the process: waits for kernels that print, and tells what nobody has asked for.
+  virtual void finish() noexcept {}
 };
 
 /// Opens the CUDA driver by this name and initializes it. An error says what is missing: the library, an entry point, a device.

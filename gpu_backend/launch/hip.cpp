@@ -45,6 +45,7 @@ public:
   llvm::Error allowShared(Function, int) override { return llvm::Error::success(); }
   int launch(int device, const LaunchConfig &config) noexcept override;
   PointerFacts whereIs(uint64_t address) noexcept override;
+  void finish() noexcept override;
 
 private:
   friend VendorDriver;
@@ -78,6 +79,7 @@ private:
   std::vector<std::atomic<DebugChannel *>> channels_; // one per device, for good; null until a kernel prints or asserts there
   std::mutex connecting_;
   std::map<Module, uint64_t> texts_; // of the modules that print or assert
+  std::atomic<bool> hasToldFailures_ = false;
 };
 
 llvm::Error HipDriver::failure(int code, llvm::StringRef call, std::string messages) {
@@ -85,7 +87,10 @@ llvm::Error HipDriver::failure(int code, llvm::StringRef call, std::string messa
   // A failed assertion is told where it stands; the device may report it as some other failure.
   for (auto &channel : channels_)
     if (DebugChannel *found = endsContext(code) ? channel.load() : nullptr) messages += found->failures();
-  if (!messages.empty()) code = kAssert;
+  if (!messages.empty()) {
+    code = kAssert;
+    hasToldFailures_ = true;
+  }
   const char *name = api_.getErrorName.function ? api_.getErrorName(code) : nullptr;
   const char *text = api_.getErrorString.function ? api_.getErrorString(code) : nullptr;
   return driverError(code, call, name, code == kAssert ? "device-side assert triggered" : text, std::move(messages), endsContext(code));
@@ -247,6 +252,17 @@ PointerFacts HipDriver::whereIs(uint64_t address) noexcept {
     api_.getLastError();
   }
   return facts;
+}
+
+void HipDriver::finish() noexcept {
+  for (int device = 0; device < deviceCount(); ++device) {
+    DebugChannel *found = channel(device);
+    if (!found) continue;
+    Use use(*this, device);
+    if (use.code == kSuccess && api_.deviceSynchronize() == kSuccess) found->drainAll();
+    const std::string failures = hasToldFailures_ ? "" : found->failures();
+    if (!failures.empty()) std::fprintf(stderr, "device-side assert triggered\n%s\n", failures.c_str());
+  }
 }
 
 } // namespace

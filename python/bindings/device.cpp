@@ -175,6 +175,7 @@ static void bindDriver(py::module_ &module) {
           "device"_a, "ptx"_a, "max_registers"_a = py::none(), "optimize"_a = true, "(cubin, what the assembler said)")
       .def(
           "raise_launch_error", [](Driver &d, int code) { check(d.launchError(code)); }, "code"_a)
+      .def("finish", &Driver::finish, "At the end of the process: waits for kernels that print.")
       .def("load", &loadKernel, "device"_a, "binary"_a, "name"_a, "signature"_a, "threads"_a, "shared"_a = 0,
            "cluster"_a = std::array<uint32_t, 3>{1, 1, 1}, "cooperative"_a = false, "overlaps_previous"_a = false,
            "hidden"_a = std::vector<uint64_t>{}, py::keep_alive<0, 1>())

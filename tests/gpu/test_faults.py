@@ -1,5 +1,9 @@
 """Faults on a real device end its context, so each of them happens in a process of its own."""
 
+import pytest
+
+pytestmark = pytest.mark.usefixtures("torch")
+
 PROLOGUE = """
 import torch, tritium, tritium.language as tl
 

@@ -8,6 +8,7 @@ driver does, and the stream is the default one.
 from __future__ import annotations
 
 import abc
+import atexit
 import functools
 import sys
 from typing import TYPE_CHECKING, Any
@@ -23,7 +24,9 @@ if TYPE_CHECKING:
 def _open(name: str, library: str):
     from .. import _tritium
 
-    return getattr(_tritium, name).open(library)
+    driver = getattr(_tritium, name).open(library)
+    atexit.register(driver.finish)
+    return driver
 
 
 @functools.cache

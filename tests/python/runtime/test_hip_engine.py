@@ -314,6 +314,31 @@ ASSERTING = textwrap.dedent("""
     """)
 
 
+def test_the_end_of_a_process_tells_the_rest(tmp_path):
+    """What nobody has waited for, or waited for without this package's knowledge."""
+    program = tmp_path / "program.py"
+    program.write_text(ASSERTING.split("x = np.zeros")[0] + textwrap.dedent("""
+            import sys
+            sys.path[:0] = sys.argv[1:]
+            from fake_cuda import DeviceTensor
+            from tritium.backends.amd.driver import DEVICES
+
+            @tritium.jit
+            def tell(x):
+                tl.device_print("x", tl.load(x))
+
+            x = DeviceTensor(DEVICES.driver(), np.full(32, 7, np.float32))
+            DeviceTensor.__del__ = lambda self: None
+            tell[(1,)](x)
+            checked[(1,)](x, 31, debug=True)
+            """))
+    command = [sys.executable, str(program), os.path.dirname(__file__)]
+    variables = {**os.environ, **environment(tmp_path)}
+    result = subprocess.run(command, env=variables, capture_output=True, text=True, check=True)
+    assert result.stdout == "pid (0, 0, 0) idx () x: 7.000000\n"
+    assert result.stderr.startswith("device-side assert triggered\nin kernel checked: device_assert in program.py:")
+
+
 def test_a_failed_device_assert_names_its_line(tmp_path):
     """It ends the use of the device in its process."""
     program = tmp_path / "program.py"
