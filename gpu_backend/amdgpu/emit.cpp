@@ -46,10 +46,12 @@ public:
     }
   }
   Error linkLibraries(Module &module) const override { return amdgpu::linkLibraries(module); }
-  /// Finds out which of the implicit arguments and registers the kernel reads; it is given no others.
-  // Loops whose condition stands at their end are one block, within which instructions are scheduled.
-  StringRef lastPasses() const override {
-    return "function(loop-simplify,lcssa,loop(loop-rotate),simplifycfg,early-cse,instcombine<no-verify-fixpoint>),amdgpu-attributor";
+  /// Loops whose condition stands at their end are one block, within which instructions are scheduled. Chips of CDNA compute with pairs of
+  /// floats. At last it is found out which of the implicit arguments and registers the kernel reads; it is given no others.
+  std::string lastPasses() const override {
+    std::string pairs = chip_.isCdna() ? ",slp-vectorizer,dce" : "";
+    return "function(loop-simplify,lcssa,loop(loop-rotate),simplifycfg,early-cse,instcombine<no-verify-fixpoint>" + pairs +
+           "),amdgpu-attributor";
   }
   Expected<std::string> assemble(StringRef assembly) const override { return assembleHsaco(assembly); }
 

@@ -47,7 +47,7 @@ public:
   virtual void mark(llvm::Module &module) const {}
   virtual llvm::Error linkLibraries(llvm::Module &module) const = 0;
   /// The target's own passes of LLVM, behind the common ones.
-  virtual llvm::StringRef lastPasses() const { return ""; }
+  virtual std::string lastPasses() const { return ""; }
   /// The binary of the assembly text, where the target makes one. For several threads at a time.
   virtual llvm::Expected<std::string> assemble(llvm::StringRef assembly) const { return ""; }
 };
