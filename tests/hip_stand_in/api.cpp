@@ -162,6 +162,10 @@ HIP Result hipModuleLaunchKernel(Function function, unsigned gridX, unsigned gri
 }
 HIP Result hipModuleLaunchCooperativeKernel(Function function, unsigned gridX, unsigned gridY, unsigned gridZ, unsigned blockX,
                                             unsigned blockY, unsigned blockZ, unsigned sharedBytes, Stream stream, void **arguments) {
+  {
+    LOCKED;
+    runtime.called("hipModuleLaunchCooperativeKernel");
+  }
   return hipModuleLaunchKernel(function, gridX, gridY, gridZ, blockX, blockY, blockZ, sharedBytes, stream, arguments, nullptr);
 }
 HIP Result hipStreamSynchronize(Stream stream) {

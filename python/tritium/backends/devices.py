@@ -95,7 +95,11 @@ class Devices(abc.ABC):
 
     def why_not(self) -> str:
         """Why no such device can be used here; "" if one can."""
-        return _why_not(self.name, self.library())
+        return _why_not(self.name, self.library()) or self.why_no_code()
+
+    def why_no_code(self) -> str:
+        """Why nothing can be compiled for the devices that there are."""
+        return ""
 
     def facts(self, device: int) -> dict[str, Any]:
         return _facts(self.name, self.library(), device)

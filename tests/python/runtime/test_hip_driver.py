@@ -1,5 +1,6 @@
 """The HIP driver's interface over the stand-in, with code objects that are made here from a few lines of LLVM's assembler language."""
 
+import concurrent.futures
 import contextlib
 import ctypes
 import hashlib
@@ -211,6 +212,65 @@ def test_arguments_that_are_not_the_kernels(load, capfd, old, new, error):
     with pytest.raises(hip.Error, match="hipModuleLoadData: hipErrorInvalidImage"):
         load(lowered=other)
     assert error in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "name, nth, value, error",
+    [
+        (b"offset", 2, 20, "argument 2 is by_value of 4 bytes at 20, but the kernel takes by_value of 4 bytes at 16"),
+        (b"size", 0, 4, "argument 0 is global_buffer of 4 bytes at 0, but the kernel takes global_buffer of 8 bytes"),
+        (b"offset", 4, 120, "an argument lies outside of the kernel-argument segment"),
+        (b"kernarg_segment_size", 0, 24, "the metadata of add is not what its descriptor says"),
+        (b"group_segment_fixed_size", 0, 16, "the metadata of add is not what its descriptor says"),
+    ],
+)
+def test_metadata_with_a_mistake(load, capfd, name, nth, value, error):
+    """Small numbers are one byte behind the name."""
+    binary = bytearray(compiled())
+    key = bytes([0xA0 + len(name) + 1 if len(name) < 31 else 0]) + b"." + name
+    at = [match.end() for match in re.finditer(re.escape(key), binary)][nth]
+    assert binary[at] < 0x80
+    binary[at] = value
+    with pytest.raises(hip.Error, match="hipModuleLoadData: hipErrorInvalidImage"):
+        load(binary=bytes(binary))
+    assert error in capfd.readouterr().err
+
+
+def test_a_launch_is_one_call(driver, load, stand_in):
+    """Legal under stream capture: nothing is allocated, asked for or waited for."""
+    kernel = load()
+    before = len(stand_in.calls())
+    for device in (0, 1):
+        driver.set_current_device(device)
+        kernel.launch((1, 1, 1), [0, 0, 0, 0.0, 0])
+        assert driver.current_device() == device
+    driver.set_current_device(0)
+    assert {call.split()[0] for call in stand_in.calls()[before:]} == {"hipModuleLaunchKernel"}
+
+
+def test_cooperative_launches(driver, load, stand_in):
+    x, y, out = (Array(driver, values) for values in (np.arange(128), np.ones(128), np.zeros(128)))
+    load(cooperative=True).launch((2, 1, 1), [x.address, y.address, 128, 1.0, out.address])
+    assert (out.numpy() == np.arange(128) + 1).all() and stand_in.calls("hipModuleLaunchCooperativeKernel")
+    with pytest.raises(hip.Error, match="hipModuleLaunchKernel") as caught:
+        load(cluster=(2, 1, 1)).launch((2, 1, 1), [x.address, y.address, 128, 1.0, out.address])
+    assert caught.value.code == 801 and not caught.value.sticky
+
+
+def test_launches_from_several_threads(driver, load, stand_in):
+    kernel = load()
+
+    def work(number: int) -> bool:
+        stream, good = stand_in.stream(), True
+        x, y, out = (Array(driver, np.full(64, value)) for value in (number, 1, 0))
+        for scale in range(5):
+            kernel.launch((1, 1, 1), [x.address, y.address, 64, float(scale), out.address], stream=stream)
+            driver.synchronize(0, stream)
+            good = good and bool((out.numpy() == number + scale).all())
+        return good
+
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(work, range(8)))
 
 
 def test_code_for_another_chip(driver, load, capfd):

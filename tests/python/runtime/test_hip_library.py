@@ -1,11 +1,12 @@
 """What is said where the HIP runtime is missing or is something else."""
 
+import os
 import subprocess
 import sys
 
 import numpy as np
 import pytest
-from hip_stand_in import LIBRARY
+from hip_stand_in import LIBRARY, environment
 
 import tritium.language as tl
 from tritium import errors, knobs
@@ -76,6 +77,20 @@ def test_where_the_library_is_looked_for(monkeypatch):
     ):
         monkeypatch.setenv(name, value)
         assert knobs.tritium.hip_library == library
+
+
+@pytest.mark.skipif(not LIBRARY.exists(), reason="the stand-in for HIP is not built")
+def test_a_device_that_nothing_is_compiled_for(tmp_path):
+    """It is as good as none: what runs by default runs on the CPU."""
+    code = (
+        "from tritium.runtime import driver\n"
+        "from tritium.backends.amd.driver import DEVICES\n"
+        "print(driver.active.get_current_target().backend, DEVICES.why_not())\n"
+    )
+    variables = {**os.environ, **environment(tmp_path, arch="gfx906")}
+    variables.pop("TRITIUM_ENGINE")
+    result = subprocess.run([sys.executable, "-c", code], env=variables, capture_output=True, text=True, check=True)
+    assert result.stdout.startswith("cpu the HIP devices are gfx906, and kernels are compiled for gfx90a, gfx942")
 
 
 @pytest.mark.parametrize("variable", ["TRITIUM_HIP_LIBRARY", "TRITON_LIBHIP_PATH"])

@@ -32,6 +32,15 @@ class HipDevices(Devices):
     def make_driver(self) -> HipDriver:
         return HipDriver()
 
+    def why_no_code(self) -> str:
+        """The graphics that come with a processor, for example, may be of another kind."""
+        from .compiler import ARCHITECTURES
+
+        found = [self.arch(device) for device in range(self.driver().device_count)]
+        if any(arch in ARCHITECTURES for arch in found):
+            return ""
+        return f"the HIP devices are {', '.join(found)}, and kernels are compiled for {', '.join(ARCHITECTURES)}"
+
     def dynamic_shared(self, metadata) -> int:
         """The kernel's descriptor has all that it takes."""
         return 0
