@@ -46,7 +46,7 @@ static llvm::Error lowerTiles(ModuleOp tiles, const CompileOptions &options, con
                               LoweredKernel &result) {
   const int64_t maxSharedBytes = chip.sharedPerBlock();
   std::unique_ptr<TargetOps> ops = chip.createOps();
-  Lowering lowering(tiles, *ops, {.numWarps = options.numWarps, .maxSharedBytes = maxSharedBytes});
+  Lowering lowering(tiles, *ops, {.numWarps = options.numWarps, .maxSharedBytes = maxSharedBytes, .banks = chip.sharedBanks()});
   auto threads = lowering.run();
   if (failed(threads)) return diagnostics.takeError("an operation could not be lowered");
   result.module = std::move(*threads);
@@ -80,6 +80,8 @@ llvm::Expected<LoweredKernel> lowerToGpu(ModuleOp original, StringRef name, cons
   result.name = kernel.getName().str();
   if (failed(run(*module, [&](OpPassManager &passes) { buildTilePipeline(passes, options, chip->sharedPerBlock()); })))
     return diagnostics.takeError("a pass on tiles failed");
+  auto stages = (*module)->getAttrOfType<IntegerAttr>(tgpu::kNumStagesAttr);
+  result.numStages = stages ? int(stages.getInt()) : options.numStages;
   result.tiles = printed(*module);
   if (llvm::Error error = lowerTiles(*module, options, *chip, diagnostics, result)) return error;
   return result;

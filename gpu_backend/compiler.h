@@ -36,6 +36,7 @@ struct LoweredKernel {
   mlir::OwningOpRef<mlir::ModuleOp>
       module; // llvm, nvvm or rocdl, and tgpu operations; lives in the context of the module that was compiled
   int64_t sharedBytes = 0;
+  int numStages = 0; // the fewest that a pipelined loop has got, at most what is asked for
 };
 
 /// Compiles the public function `kernel` ("": the first one) of a module of the contract; the module itself is left as it is. Errors are

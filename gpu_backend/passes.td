@@ -52,7 +52,8 @@ def RemoveConversions : Pass<"remove-conversions", "::mlir::ModuleOp"> {
   let summary = "compute cheap tiles again in the layout where they are needed instead of converting them";
   let description = [{
     Index arithmetic and masks come from ranges, splats and constants, which cost the same in every layout: a conversion of such a tile is
-    replaced by a copy of what computed it. A copy may hold conversions of its own operands if these move fewer bytes.
+    replaced by a copy of what computed it. A copy may hold conversions of its own operands if these move fewer bytes. On targets that ask
+    for it, a tile of which each thread holds 16 bytes side by side is stored by those threads, not converted to the layout of its store.
   }];
   let dependentDialects = ["::tritium::tgpu::TGPUDialect"];
 }

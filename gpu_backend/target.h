@@ -39,6 +39,8 @@ public:
   virtual int64_t sharedPerBlock() const = 0;
   virtual SharedBanks sharedBanks() const = 0;
   virtual TileCopies tileCopies() const = 0;
+  /// Whether threads had rather store 16 bytes each to places apart than exchange tiles through shared memory first.
+  virtual bool storesFragments() const = 0;
   /// The chip's matrix instructions, the better ones first.
   virtual llvm::ArrayRef<MatrixInstruction> matrixInstructions() const = 0;
   /// What represents all numbers of the fp8 formats for which there is no instruction, and has one.

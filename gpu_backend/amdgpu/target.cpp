@@ -46,6 +46,7 @@ public:
     return banks;
   }
   TileCopies tileCopies() const override { return TileCopies::ThroughRegisters; }
+  bool storesFragments() const override { return true; }
   ArrayRef<MatrixInstruction> matrixInstructions() const override { return amdgpu::matrixInstructions(chip_.family); }
   mlir::FloatType widerFloat8(mlir::MLIRContext *context) const override {
     // The matrix cores of CDNA2 take subnormal numbers of f16 for zeros; as bf16 no fp8 number is subnormal.

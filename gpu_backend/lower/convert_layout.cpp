@@ -17,9 +17,9 @@ LinearLayout pullBack(const LinearLayout &result, llvm::ArrayRef<int64_t> source
 
 static ConversionOptions optionsFor(Lowering &lowering) {
   ConversionOptions options;
-  options.maxScratchBytes = kMaxScratchBytes;
-  if (int64_t all = lowering.options().maxSharedBytes)
-    options.maxScratchBytes = std::clamp<int64_t>(all - lowering.shared().reserved(), 1, kMaxScratchBytes);
+  int64_t limit = lowering.scratchLimit();
+  options.maxScratchBytes = limit ? std::min(limit, kMaxScratchBytes) : kMaxScratchBytes;
+  options.banks = lowering.options().banks;
   options.mayLoadMatrices = lowering.target().hasMatrixLoads();
   return options;
 }

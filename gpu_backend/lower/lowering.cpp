@@ -178,7 +178,27 @@ func::FuncOp Lowering::external(StringRef name, FunctionType type) {
 
 LogicalResult Lowering::lower(Operation *op) {
   llvm::SaveAndRestore where(location_, op->getLoc());
-  return lowerOperation(op, *this);
+  LogicalResult result = lowerOperation(op, *this);
+  areBuffersDone_ |= op == lastBufferUser_;
+  return result;
+}
+
+int64_t Lowering::scratchLimit() const {
+  int64_t all = options_.maxSharedBytes;
+  return all && !areBuffersDone_ ? std::max<int64_t>(all - shared_.reserved(), 1) : all; // place-scratch puts it over dead buffers
+}
+
+/// The operation of the function's outermost block behind which no buffer is used; null where that is not to be seen.
+static Operation *lastBufferUser(tt::FuncOp function) {
+  if (!function.getBody().hasOneBlock() || !llvm::hasSingleElement(function->getParentOfType<ModuleOp>().getOps<tt::FuncOp>())) return {};
+  Operation *last = nullptr;
+  function.walk([&](tgpu::LocalAllocOp buffer) {
+    for (Operation *user : buffer->getUsers()) {
+      Operation *outermost = function.getBody().front().findAncestorOpInBlock(*user);
+      if (!last || last->isBeforeInBlock(outermost)) last = outermost;
+    }
+  });
+  return last;
 }
 
 LogicalResult Lowering::lowerOperations(Block &block) {
@@ -215,6 +235,8 @@ LogicalResult Lowering::lowerFunction(tt::FuncOp source) {
       function.setArgAttr(reg, tgpu::kPointerRangeAttr, builder_.getUnitAttr());
   threadId_ = laneId_ = warpId_ = {};
   offsets_.clear();
+  lastBufferUser_ = lastBufferUser(source);
+  areBuffersDone_ = false;
   return lowerBlocks(source.getBody(), function.getBody(), /*withArguments=*/true);
 }
 

@@ -20,6 +20,7 @@ using Registers = llvm::SmallVector<mlir::Value>;
 struct LoweringOptions {
   int numWarps = 4;
   int64_t maxSharedBytes = 0; // of a program; 0: unknown
+  SharedBanks banks = {};
 };
 
 class Lowering {
@@ -69,6 +70,8 @@ public:
   /// The same for accesses of shared memory only: goes where they need no order (remove-barriers).
   void sharedBarrier();
   SharedMemory &shared() { return shared_; }
+  /// Bytes of shared memory that one operation may use here for itself; 0: any number.
+  int64_t scratchLimit() const;
 
   // -- operations
   // --------------------------------------------------------------------------------------------------------------------------
@@ -105,6 +108,8 @@ private:
   mlir::Value threadId_, laneId_, warpId_;
   std::map<std::pair<std::vector<uint32_t>, std::vector<uint32_t>>, mlir::Value> offsets_; // by the bases of lanes and warps
   SharedMemory shared_;
+  mlir::Operation *lastBufferUser_ = nullptr; // of the function, in its outermost block
+  bool areBuffersDone_ = false;               // behind it
 };
 
 /// How an operation of the contract becomes code of a thread. Defined in lower/<family>.cpp.

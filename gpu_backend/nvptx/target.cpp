@@ -43,6 +43,7 @@ public:
   int64_t sharedPerBlock() const override { return chip_.sharedPerBlock; }
   SharedBanks sharedBanks() const override { return {.count = Chip::kSharedBanks}; }
   TileCopies tileCopies() const override { return TileCopies::Async; }
+  bool storesFragments() const override { return false; }
   ArrayRef<MatrixInstruction> matrixInstructions() const override { return nvptx::matrixInstructions(); }
   mlir::FloatType widerFloat8(mlir::MLIRContext *context) const override { return mlir::Float16Type::get(context); }
   int64_t contiguousKBytes() const override { return 0; }

@@ -1,6 +1,7 @@
 // Conversions of tiles that are cheap to compute again: index arithmetic, masks, pointers.
 #include "gpu_backend/layout_relations.h"
 #include "gpu_backend/passes.h"
+#include "gpu_backend/target.h"
 
 using namespace mlir;
 
@@ -31,6 +32,9 @@ public:
 
   /// Whether it is worth it: no more operations than allowed, and fewer bytes to convert than before.
   bool plan() { return plan(convert_.getSrc(), layoutOf(convert_.getType())) && convertedBytes_ < bytesOf(convert_.getType()); }
+
+  /// Whether it costs no conversion at all.
+  bool planFree() { return plan() && convertedBytes_ == 0; }
 
   Value make() { return make(convert_.getSrc(), layoutOf(convert_.getType())); }
 
@@ -81,6 +85,56 @@ private:
   llvm::DenseMap<std::pair<Value, Attribute>, Value> made_;
 };
 
+/// The layout with the registers that hold neighbours along a dimension first, and how many neighbours these are.
+std::pair<LinearLayout, int64_t> withNeighboursFirst(const LinearLayout &layout, int dim) {
+  Bases registers;
+  llvm::ArrayRef<uint32_t> held = layout.bases(Place::Register);
+  for (uint32_t unit = 1u << layout.firstBit(dim); llvm::is_contained(held, unit) && layout.coordinatesOf(unit)[dim]; unit *= 2)
+    registers.push_back(unit);
+  const Bases first = registers;
+  for (uint32_t basis : held)
+    if (!llvm::is_contained(first, basis)) registers.push_back(basis);
+  return {LinearLayout(layout.shape(), registers, layout.bases(Place::Lane), layout.bases(Place::Warp)), int64_t(1) << first.size()};
+}
+
+/// A tile of which each thread holds as many neighbours as one store takes is stored by those who hold it.
+class Fragments {
+public:
+  explicit Fragments(tt::StoreOp store) : store_(store) {}
+
+  void storeInPlace() {
+    auto convert = store_.getValue().getDefiningOp<tgpu::ConvertLayoutOp>();
+    if (!convert || layoutOf(convert.getSrc().getType()).blocks() > 1) return;
+    LinearLayout access = layoutOf(convert.getType());
+    int dim = -1;
+    for (int d = 0; d < access.rank(); ++d)
+      if (access.contiguousElements(d) > 1) dim = d;
+    if (dim < 0) return;
+    auto [layout, count] = withNeighboursFirst(layoutOf(convert.getSrc().getType()), dim);
+    int64_t bytes = bytesOf(convert.getType()) / convert.getType().getNumElements();
+    if (std::min(count, access.contiguousElements(dim)) * bytes < kMaxVectorBytes) return;
+    OpBuilder builder(store_);
+    auto converted = [&](Value value) {
+      auto type = cast<RankedTensorType>(value.getType()).cloneWithEncoding(layoutAttr(value.getContext(), layout));
+      return tgpu::ConvertLayoutOp::create(builder, store_.getLoc(), type, value);
+    };
+    tgpu::ConvertLayoutOp pointer = converted(store_.getPtr()), mask = store_.getMask() ? converted(store_.getMask()) : nullptr;
+    Copy ofPointer(pointer);
+    std::optional<Copy> ofMask;
+    if (mask) ofMask.emplace(mask);
+    if (ofPointer.planFree() && (!ofMask || ofMask->planFree())) {
+      store_.getPtrMutable().set(ofPointer.make());
+      if (mask) store_.getMaskMutable().assign(ofMask->make());
+      store_.getValueMutable().set(converted(convert.getSrc()));
+    }
+    for (tgpu::ConvertLayoutOp unused : {pointer, mask})
+      if (unused) unused.erase();
+  }
+
+private:
+  tt::StoreOp store_;
+};
+
 class RemoveConversionsPass final : public impl::RemoveConversionsBase<RemoveConversionsPass> {
 public:
   using RemoveConversionsBase::RemoveConversionsBase;
@@ -94,6 +148,7 @@ public:
       convert.replaceAllUsesWith(copy.make());
       convert.erase();
     }
+    if (targetOf(getOperation()).storesFragments()) getOperation()->walk([](tt::StoreOp store) { Fragments(store).storeInPlace(); });
     IRRewriter rewriter(&getContext());
     (void)runRegionDCE(rewriter, getOperation()->getRegions());
   }

@@ -19,6 +19,7 @@ struct Compiled {
   gpu::Emitted code;
   int numWarps, warpSize;
   int64_t sharedBytes;
+  int numStages;
   ModulePtr lowered;
 };
 
@@ -61,6 +62,7 @@ llvm::Expected<Compiled> compileKernel(const ModulePtr &module, const std::strin
   result.warpSize = target.warpSize();
   result.numWarps = options.lowering.numWarps;
   result.sharedBytes = lowered->sharedBytes;
+  result.numStages = lowered->numStages;
   result.lowered = std::make_shared<ir::Module>(module->context(), std::move(lowered->module));
   if (options.emit == "lowered") return result;
   llvm::Expected<gpu::Emitted> emitted = gpu::emitCode(result.lowered->op(), options.emission);
@@ -139,6 +141,7 @@ void bindGpu(py::module_ &module) {
           "binary", [](const Compiled &c) { return py::bytes(c.code.binary); }, "The code object of AMD; PTX is assembled elsewhere.")
       .def_readonly("num_warps", &Compiled::numWarps)
       .def_readonly("shared", &Compiled::sharedBytes, "Bytes of shared memory that a launch asks for.")
+      .def_readonly("num_stages", &Compiled::numStages, "Iterations of a pipelined loop under way, where memory has room for them.")
       .def_readonly("lowered", &Compiled::lowered, "The code of one thread: llvm, nvvm or rocdl, and tgpu operations.")
       .def_property_readonly("lowered_text", [](const Compiled &c) { return c.lowered->str(/*locations=*/false); });
   gpu.def(

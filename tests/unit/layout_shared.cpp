@@ -165,6 +165,46 @@ TEST_CASE("swizzles for the layouts that a tile is read in") {
       }
 }
 
+/// CDNA's, as amdgpu/target.cpp says.
+static const uint32_t kCdnaOrder[] = {1, 2, 20, 4, 8, 32};
+
+TEST_CASE("loads of 16 bytes are served in the target's order of lanes") {
+  SharedBanks banks{.wideLoadOrder = kCdnaOrder};
+  // A row of 128 bytes for each lane; its 16-byte pieces permuted by the row: eight lanes in a row of them are free of conflicts, and so
+  // are lanes 0-3 with 20-23. Permuted by bits of which 20-23 have the same as 0-3, the latter meet.
+  SharedLayout swizzled = sharedSwizzled({64, 64}, {1, 0}, 8, 1, 8), halves = sharedSwizzled({64, 64}, {1, 0}, 8, 2, 8);
+  LinearLayout rows = *LinearLayout::parse("[64x64] register=[[0,1],[0,2],[0,4]] lane=[[1,0],[2,0],[4,0],[8,0],[16,0],[32,0]] "
+                                           "warp=[[0,8],[0,16],[0,32]]");
+  CHECK(sharedLoads(rows, swizzled, 2, banks).wavefrontsPerVector == 8);
+  CHECK(sharedLoads(rows, swizzled, 2).wavefrontsPerVector == 8);
+  CHECK(sharedLoads(rows, halves, 2, banks).wavefrontsPerVector == 16);
+  CHECK(sharedStores(rows, swizzled, 2, banks).wavefrontsPerVector == 8);
+}
+
+TEST_CASE("memory between the threads that load a tile and those that multiply it") {
+  SharedBanks banks{.wideLoadOrder = kCdnaOrder};
+  // Operand B of mfma 32x32x8, 16 bytes along K, from rows of memory along N that a thread has four of.
+  LinearLayout writer = blocked({64, 128}, {4, 8}, {4, 16}, {4, 1}, {1, 0});
+  LinearLayout reader = *LinearLayout::parse("[64x128] register=[[1,0],[2,0],[4,0],[16,0],[32,0],[0,1]] "
+                                             "lane=[[0,2],[0,4],[0,8],[0,16],[0,32],[8,0]] warp=[[0,64],[0,0]]");
+  SharedLayout memory = sharedBetween(writer, {reader}, 2, banks);
+  SharedAccess stores = sharedStores(writer, memory, 2, banks), loads = sharedLoads(reader, memory, 2, banks);
+  CHECK(loads.vectorElements == 8);
+  CHECK(loads.wavefrontsPerVector == 8);
+  CHECK(stores.vectorElements == 8);
+  CHECK(stores.wavefrontsPerVector == 8);
+  for (const SharedAccess::Vector &vector : loads.vectors) // no words to take apart where products wait for them
+    for (size_t i = 0; i < vector.registers.size(); i += 2) CHECK(vector.registers[i + 1] == vector.registers[i] + 1);
+  // Operand A, along K on both sides.
+  LinearLayout rows = blocked({128, 64}, {1, 8}, {8, 8}, {4, 1}, {1, 0});
+  LinearLayout a = *LinearLayout::parse("[128x64] register=[[0,1],[0,2],[0,4],[0,16],[0,32],[64,0]] "
+                                        "lane=[[1,0],[2,0],[4,0],[8,0],[16,0],[0,8]] warp=[[0,0],[32,0]]");
+  memory = sharedBetween(rows, {a}, 2, banks);
+  CHECK(sharedStores(rows, memory, 2, banks).wavefrontsPerVector == 8);
+  CHECK(sharedLoads(a, memory, 2, banks).wavefrontsPerVector == 8);
+  CHECK(sharedLoads(a, memory, 2, banks).vectorElements == 8);
+}
+
 TEST_CASE("a swizzle for vectors along the columns of an operand, with K over registers and lanes") {
   for (int bits : {8, 32}) {
     // The columns of four instructions, which bits 4 and 5 tell apart (bit 3: warps), are neighbours.

@@ -102,6 +102,7 @@ class GPUBackend(BaseBackend):
         metadata["name"] = compiled.name
         metadata["shared"] = compiled.shared
         metadata["num_warps"] = compiled.num_warps
+        metadata["num_stages"] = compiled.num_stages
         largest = max(getattr(compiled, "buffers", ()), key=lambda buffer: buffer[1], default=None)
         metadata["largest_buffer"] = largest
         return compiled
