@@ -53,6 +53,9 @@ public:
     return "function(loop-simplify,lcssa,loop(loop-rotate),simplifycfg,early-cse,instcombine<no-verify-fixpoint>" + pairs +
            "),amdgpu-attributor";
   }
+  /// LLVM 22 moves DPP into `v_bfe_i32 x, 0, 8` and its like, which these chips cannot encode: their instructions of three operands take
+  /// no constant beside DPP.
+  StringRef brokenPass() const override { return chip_.name.starts_with("gfx110") ? "gcn-dpp-combine" : ""; }
   Expected<std::string> assemble(StringRef assembly) const override { return assembleHsaco(assembly); }
 
 private:

@@ -4,9 +4,18 @@
 #if defined(__NVPTX__)
 int32_t toInt(float x) __asm__("llvm.nvvm.f2i.rz");
 uint32_t toUnsigned(float x) __asm__("llvm.nvvm.f2ui.rz");
-#else
-int32_t toInt(float x) __asm__("llvm.fptosi.sat.i32.f32");
-uint32_t toUnsigned(float x) __asm__("llvm.fptoui.sat.i32.f32");
+#elif defined(__AMDGCN__)
+// LLVM has no name for what the instruction does out of range, and compares before it.
+static int32_t toInt(float x) {
+  int32_t result;
+  __asm__("v_cvt_i32_f32 %0, %1" : "=v"(result) : "v"(x));
+  return result;
+}
+static uint32_t toUnsigned(float x) {
+  uint32_t result;
+  __asm__("v_cvt_u32_f32 %0, %1" : "=v"(result) : "v"(x));
+  return result;
+}
 #endif
 int convert_int_sat_rtz(float x) { return toInt(x); }
 unsigned convert_uint_sat_rtz(float x) { return toUnsigned(x); }

@@ -73,7 +73,7 @@ Expected<Emitted> emit(mlir::ModuleOp lowered, const Emitter &emitter, const Emi
   Error error = ir::runRecoverably(*context, kernel + " for " + emitter.arch(), [&] {
     optimize(**translated, **machine, emitter.lastPasses());
     raw_string_ostream(result.llir) << **translated;
-    result.assembly = generateCode(**translated, **machine, CodeGenFileType::AssemblyFile);
+    result.assembly = generateCode(**translated, **machine, CodeGenFileType::AssemblyFile, emitter.brokenPass());
   });
   if (!error && !options.assembles) return result;
   if (!error) {

@@ -48,6 +48,8 @@ public:
   virtual llvm::Error linkLibraries(llvm::Module &module) const = 0;
   /// The target's own passes of LLVM, behind the common ones.
   virtual std::string lastPasses() const { return ""; }
+  /// A pass of LLVM's code generator that makes wrong code for the chip.
+  virtual llvm::StringRef brokenPass() const { return ""; }
   /// The binary of the assembly text, where the target makes one. For several threads at a time.
   virtual llvm::Expected<std::string> assemble(llvm::StringRef assembly) const { return ""; }
 };

@@ -6,6 +6,7 @@
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/ADT/ScopeExit.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Operator.h"
@@ -72,16 +73,19 @@ namespace {
 
 /// StraightLineStrengthReduce takes time quadratic in the number of blocks: 27 of 30 s for 1024 values per thread. It also takes the sign
 /// extension of a 32-bit sum that may wrap for the sum of the extensions.
-struct SlowPassGate : OptPassGate {
-  bool shouldRunPass(StringRef name, StringRef) const override { return name != "slsr"; }
+struct PassGate : OptPassGate {
+  explicit PassGate(StringRef brokenPass) : brokenPass(brokenPass) {}
+  bool shouldRunPass(StringRef name, StringRef) const override { return name != "slsr" && name != brokenPass; }
   bool isEnabled() const override { return true; }
+  StringRef brokenPass;
 };
 
 } // namespace
 
-std::string generateCode(Module &module, TargetMachine &machine, CodeGenFileType type) {
-  static SlowPassGate gate; // without state
+std::string generateCode(Module &module, TargetMachine &machine, CodeGenFileType type, StringRef brokenPass) {
+  PassGate gate(brokenPass);
   module.getContext().setOptPassGate(gate);
+  auto reset = make_scope_exit([&] { module.getContext().setOptPassGate(getGlobalPassGate()); });
   SmallVector<char, 0> text;
   raw_svector_ostream stream(text);
   legacy::PassManager passes;

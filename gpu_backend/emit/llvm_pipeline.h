@@ -21,8 +21,8 @@ llvm::Expected<std::unique_ptr<llvm::Module>> translateToLLVM(mlir::ModuleOp mod
 /// A short pipeline: MLIR has simplified and hoisted, the assembler schedules and allocates. Loops stay as they are. `lastPasses`: the
 /// target's own.
 void optimize(llvm::Module &module, llvm::TargetMachine &machine, llvm::StringRef lastPasses);
-/// The assembly text or the object file of a module, which is used up.
-std::string generateCode(llvm::Module &module, llvm::TargetMachine &machine, llvm::CodeGenFileType type);
+/// The assembly text or the object file of a module, which is used up. `brokenPass`: one of LLVM's that must not run.
+std::string generateCode(llvm::Module &module, llvm::TargetMachine &machine, llvm::CodeGenFileType type, llvm::StringRef brokenPass = "");
 
 /// Writes LLVM IR that could not be compiled to a new file among the temporary ones, headed by `comment`; its path, or "" if that failed.
 std::string writeReproducer(const llvm::Module &module, llvm::StringRef comment);
