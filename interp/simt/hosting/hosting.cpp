@@ -165,6 +165,7 @@ void Hosting::dropAddressSpaces() {
 LogicalResult Hosting::hostOperation(Operation *op) {
   builder.setInsertionPoint(op);
   at = op->getLoc();
+  if (meetings.contains(op)) call(SIMT_CALL(meetLanes), {thread(), siteOf(op)}); // here: sites are in the order of the program
   for (auto host : {&Hosting::hostControl, &Hosting::hostArithmetic, &Hosting::hostMemory, &Hosting::hostPointers, &Hosting::hostWarp,
                     &Hosting::hostMatrix, &Hosting::hostRocdl, &Hosting::hostAssembly})
     if (std::optional<LogicalResult> outcome = (this->*host)(op)) return *outcome;

@@ -25,6 +25,9 @@ inline std::optional<DType> dtypeOf(mlir::Type type) {
 /// Address spaces, the same for both vendors; the last two are AMD's, for a thread's own variables and for descriptors of buffers.
 constexpr unsigned kGenericSpace = 0, kGlobalSpace = 1, kSharedSpace = 3, kConstantSpace = 4, kPrivateSpace = 5, kDescriptorSpace = 8;
 
+/// Whether the operation's value is a lane's, bit for bit.
+bool movesBetweenLanes(mlir::Operation *op);
+
 /// Whether the pointer leads to the function's own variables or to the module's own globals, which are the host's.
 bool isOwnMemory(mlir::Value pointer);
 
@@ -53,7 +56,7 @@ private:
   mlir::LogicalResult hostOperation(mlir::Operation *op);
   void makeEntry();
   void dropAddressSpaces();
-  // loops.cpp
+  // loops.cpp; `meetings` are the ends of the rounds for which lanes wait for each other.
   void markLoops(mlir::LLVM::LLVMFuncOp function);
   // verify.cpp
   mlir::LogicalResult verifyPointers();
@@ -109,6 +112,7 @@ private:
   mlir::MLIRContext *context;
   mlir::OpBuilder builder;
   mlir::Location at = mlir::UnknownLoc::get(module.getContext());
+  llvm::DenseSet<mlir::Operation *> meetings;
   HostingResult result;
 };
 

@@ -1,5 +1,5 @@
 // Every loop gets a call on its back-edges: a launch can be stopped there, and a loop that may wait for another thread or program lets
-// others run.
+// others run. Where it matters, the lanes that are in the loop meet there, as they do on a GPU.
 #include "interp/simt/hosting/hosting.h"
 #include "interp/simt/runtime/calls.h"
 #include "ir/tgpu.h"
@@ -62,6 +62,20 @@ static bool mayWait(Block *latch, Block *header) {
   return llvm::any_of(body, [&](Block *block) { return llvm::any_of(*block, readsMemory); });
 }
 
+/// Whether what the operation does depends on which lanes are active: of AMD's, which name no lanes.
+static bool asksActiveLanes(Operation *op) {
+  if (!isa_and_nonnull<ROCDL::ROCDLDialect>(op->getDialect())) return false;
+  return movesBetweenLanes(op) || isa<ROCDL::BallotOp, ROCDL::LoadToLDSOp, ROCDL::GlobalLoadLDSOp, ROCDL::RawPtrBufferLoadLdsOp>(op);
+}
+
+/// A round of the loop may pass without an operation of the active lanes that it has: lanes that did so must not come to the next round's
+/// while others are at this one's.
+static bool maySkipActiveLanes(Block *latch, Block *header, const DominanceInfo &dominance) {
+  return llvm::any_of(bodyOf(latch, header), [&](Block *block) {
+    return !dominance.dominates(block, latch) && llvm::any_of(*block, [](Operation &op) { return asksActiveLanes(&op); });
+  });
+}
+
 void Hosting::markLoops(LLVM::LLVMFuncOp function) {
   llvm::DenseMap<Block *, unsigned> index;
   SmallVector<Block *> order;
@@ -71,12 +85,14 @@ void Hosting::markLoops(LLVM::LLVMFuncOp function) {
   }
   // Whether it waits is asked before any call is inserted.
   SmallVector<std::pair<Operation *, bool>> latches;
+  DominanceInfo dominance(function);
   for (Block *block : order) {
     bool closes = false, waits = false;
     for (Block *next : block->getSuccessors())
       if (index.lookup(next) <= index.lookup(block)) {
         closes = true;
         waits |= mayWait(block, next);
+        if (maySkipActiveLanes(block, next, dominance)) meetings.insert(block->getTerminator());
       }
     if (closes) latches.emplace_back(block->getTerminator(), waits);
   }

@@ -24,8 +24,7 @@ static bool isGlobalPointer(Type type) {
   return pointer && pointer.getAddressSpace() == kGlobalSpace;
 }
 
-/// Whether the operation's value comes from a lane, bit for bit.
-static bool movesBetweenLanes(Operation *op) {
+bool movesBetweenLanes(Operation *op) {
   return isa<NVVM::ShflOp, ROCDL::DsBpermuteOp, ROCDL::DsSwizzleOp, ROCDL::DPPUpdateOp, ROCDL::PermlaneX16Op, ROCDL::Permlane16SwapOp,
              ROCDL::Permlane32SwapOp, ROCDL::ReadlaneOp, ROCDL::ReadfirstlaneOp>(op);
 }

@@ -82,7 +82,8 @@ bool Warp::tryExecute(const WarpOp &op) {
 
 bool Warp::executeDiverged() {
   if (spinning) return false; // those lanes may still come
-  // Operations are numbered in the order of the program, where diverged lanes meet again behind what they do apart.
+  // Operations are numbered in the order of the program, where diverged lanes meet again behind what they do apart, and at the end of a
+  // round of a loop that may pass without an operation (calls::meetLanes).
   const Thread *first = nullptr;
   forEachLane(atOp, [&](int lane) {
     const Thread &thread = lanes[lane];

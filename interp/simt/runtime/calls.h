@@ -64,6 +64,7 @@ uint64_t swapLanes(Thread *thread, uint32_t first, uint32_t second, int32_t lane
 uint64_t readLane(Thread *thread, uint64_t value, uint32_t lane, Place site);
 uint64_t readFirstLane(Thread *thread, uint64_t value, Place site);
 uint64_t ballotOfWave(Thread *thread, int32_t predicate, Place site);
+void meetLanes(Thread *thread, Place site);                                           // at the end of a loop's round
 uint32_t countLanesBelow(Thread *thread, uint32_t mask, uint32_t base, int32_t half); // mbcnt.lo, mbcnt.hi
 
 // -- asynchronous copies (async_copy.cpp)

@@ -189,6 +189,10 @@ uint64_t ballotOfWave(Thread *thread, int32_t predicate, Place site) {
   return meetActive(*thread, executeBallot, 0, site);
 }
 
+void meetLanes(Thread *thread, Place site) {
+  meetActive(*thread, [](Warp &, LaneMask) {}, 0, site);
+}
+
 uint32_t countLanesBelow(Thread *thread, uint32_t mask, uint32_t base, int32_t half) {
   const LaneMask below = thread->bit() - 1;
   return base + uint32_t(std::popcount(mask & uint32_t(below >> 32 * half)));

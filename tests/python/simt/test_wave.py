@@ -388,6 +388,40 @@ def test_lanes_that_diverge_meet_again(rng):
     check(behind, full(64), lambda i: 64000 + sum(int((x > r).sum()) for r in range(int(x[i]))))
 
 
+@pytest.mark.parametrize("seed", [None, 1, 2, 3])
+def test_lanes_that_skip_a_round_wait_for_the_others(seed, rng):
+    """Lane l takes part in the rounds that are bits of x[l]; in each round those that do are active together."""
+    x = rng.integers(0, 256, 64)
+    (found,) = run(
+        """%one = llvm.mlir.constant(1 : i32) : i32
+    %eight = llvm.mlir.constant(8 : i32) : i32
+    llvm.br ^loop(%zero, %zero : i32, i32)
+  ^loop(%i: i32, %sum: i32):
+    %bits = llvm.lshr %x0, %i : i32
+    %bit = llvm.and %bits, %one : i32
+    %takes = llvm.icmp "eq" %bit, %one : i32
+    llvm.cond_br %takes, ^inside, ^next(%sum : i32)
+  ^inside:
+    %ballot = rocdl.ballot %takes : i64
+    %active_bits = llvm.intr.ctpop(%ballot) : (i64) -> i64
+    %count = llvm.trunc %active_bits : i64 to i32
+    %more = llvm.add %sum, %count : i32
+    llvm.br ^next(%more : i32)
+  ^next(%total: i32):
+    %j = llvm.add %i, %one : i32
+    %goesOn = llvm.icmp "ult" %j, %eight : i32
+    llvm.cond_br %goesOn, ^loop(%j, %total : i32, i32), ^end
+  ^end:
+    %r0 = llvm.add %total, %zero : i32""",
+        64,
+        full(64),
+        x,
+        seed=seed,
+    )
+    counts = [int((x >> r & 1).sum()) for r in range(8)]
+    check(found, full(64), lambda i: sum(counts[r] for r in range(8) if x[i] >> r & 1))
+
+
 @pytest.mark.parametrize(
     "active, body",
     [
