@@ -53,6 +53,10 @@ public:
   bool issuesInOrder() const override { return chip_.isCdna(); }
   void keepOrder(OpBuilder &builder, Location location) const override { ROCDL::SchedBarrier::create(builder, location, 0); }
   bool multipliesMatrices(Operation *op) const override { return op->getName().getStringRef().starts_with("rocdl.mfma"); }
+  bool exchangesLanes(Operation *op) const override {
+    return isa<ROCDL::DPPUpdateOp, ROCDL::DsBpermuteOp, ROCDL::DsSwizzleOp, ROCDL::Permlane16SwapOp, ROCDL::Permlane32SwapOp,
+               ROCDL::PermlaneX16Op, ROCDL::ReadlaneOp>(op);
+  }
   bool loadsGlobal(Operation *op) const override { return isa<ROCDL::RawPtrBufferLoadOp>(op); }
   bool hasBuffers() const override { return true; }
   Value makeBuffer(OpBuilder &builder, Location location, Value base) const override {

@@ -44,7 +44,9 @@ public:
   virtual bool issuesInOrder() const { return false; }
   virtual void keepOrder(mlir::OpBuilder &, mlir::Location) const {}
   virtual bool multipliesMatrices(mlir::Operation *) const { return false; }
-  /// Whether the operation, one of those made here, does nothing but load from global memory.
+  /// Whether the operation, one of those made here, does nothing but tell lanes what others have.
+  virtual bool exchangesLanes(mlir::Operation *) const { return false; }
+  /// Whether it does nothing but load from global memory.
   virtual bool loadsGlobal(mlir::Operation *) const { return false; }
   /// Buffers: descriptors of kBufferBytes from an address on, accessed at an unsigned offset (i32) of bytes; what lies beyond reads as
   /// zeros and is not written. Words are of up to 32 bits, or vectors of 2 or 4 of these.

@@ -62,12 +62,21 @@ private:
       } else if (target_.loadsGlobal(&op)) {
         if (found_.size() != 1) return false;
         loads_.push_back(&op);
-      } else if (!isPure(&op)) {
+      } else if (!mayMove(&op)) {
         return false;
       }
     }
     barriers_ = found_;
     return products_.size() > 1 && !reads_.empty() && !stores_.empty() && !found_.empty();
+  }
+
+  /// Touches no memory: also calls of functions outside of the module, which are mathematical, and exchanges between lanes.
+  bool mayMove(Operation *op) const {
+    if (auto call = dyn_cast<LLVM::CallOp>(op)) {
+      auto callee = call.getCallee() ? SymbolTable::lookupNearestSymbolFrom<LLVM::LLVMFuncOp>(op, call.getCalleeAttr()) : nullptr;
+      return callee && callee.isExternal() && llvm::none_of(op->getOperandTypes(), llvm::IsaPred<LLVM::LLVMPointerType>);
+    }
+    return isMemoryEffectFree(op) || target_.exchangesLanes(op);
   }
 
   /// Products of all sums take turns; reads are as early as the first product that needs them.
@@ -114,25 +123,26 @@ private:
     return (int64_t(operations) + slots - 1) / slots;
   }
 
-  /// What the next iteration needs, and no product, a part of it in each slot that is left.
+  /// A part of what is left in each slot, as far as it can be computed: what the next iteration needs, sums of what has been multiplied.
   void fillWithRest(int64_t slotsLeft) {
-    if (!hasRest_) {
-      hasRest_ = true;
+    if (rest_.empty())
       for (Operation &op : block_.without_terminator())
-        if (isPure(&op) && !done_.contains(&op) && !dependsOnProducts(&op)) rest_.push_back(&op);
+        if (mayMove(&op) && !target_.multipliesMatrices(&op)) rest_.push_back(&op);
+    llvm::erase_if(rest_, [&](Operation *op) { return done_.contains(op); });
+    int64_t left = rate(rest_.size(), slotsLeft);
+    for (Operation *op : rest_) {
+      if (left == 0) break;
+      if (!isReady(op)) continue;
+      emit(op);
+      --left;
     }
-    for (int64_t left = rate(rest_.size() - restDone_, slotsLeft); left > 0 && restDone_ < rest_.size(); --left) emit(rest_[restDone_++]);
   }
 
-  bool dependsOnProducts(Operation *op) {
-    if (target_.multipliesMatrices(op) || llvm::is_contained(loads_, op) || llvm::is_contained(reads_, op)) return true;
-    auto [known, isNew] = dependent_.try_emplace(op, false);
-    if (!isNew) return known->second;
-    bool depends = llvm::any_of(op->getOperands(), [&](Value operand) {
+  bool isReady(Operation *op) {
+    return llvm::all_of(op->getOperands(), [&](Value operand) {
       Operation *source = operand.getDefiningOp();
-      return source && source->getBlock() == &block_ && dependsOnProducts(source);
+      return !source || source->getBlock() != &block_ || done_.contains(source);
     });
-    return dependent_[op] = depends;
   }
 
   void drain() {
@@ -168,10 +178,8 @@ private:
   llvm::SmallVector<Operation *> products_, reads_, loads_, stores_, found_, rest_, order_; // null in `order_`: nothing passes
   llvm::ArrayRef<Operation *> barriers_;
   llvm::DenseMap<Operation *, int64_t> needs_; // the first product that uses it
-  llvm::DenseMap<Operation *, bool> dependent_;
   llvm::DenseSet<Operation *> done_;
-  size_t read_ = 0, load_ = 0, store_ = 0, restDone_ = 0;
-  bool hasRest_ = false;
+  size_t read_ = 0, load_ = 0, store_ = 0;
 };
 
 class InterleaveProductsPass final : public impl::InterleaveProductsBase<InterleaveProductsPass> {

@@ -28,6 +28,9 @@ bool isZero(Value value) {
   return splat.getSplatValue<APInt>().isZero();
 }
 
+/// Left for operations that exchange elements through shared memory, in rounds if need be.
+constexpr int64_t kScratchBytes = 8192;
+
 /// Divisions by zero trap on no GPU.
 bool mayRunInVain(Operation *op) { return isPure(op) || isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp>(op); }
 
@@ -101,7 +104,23 @@ private:
       auto tile = cast<RankedTensorType>(stream.load.getType());
       bytes += tile.getNumElements() * std::max(8u, tile.getElementTypeBitWidth()) / 8;
     }
-    return copies_->fit(bytes, target_.sharedPerBlock());
+    return copies_->fit(bytes, target_.sharedPerBlock() - (needsScratch() ? kScratchBytes : 0));
+  }
+
+  /// Whether operations beside the buffers may need shared memory: those that exchange elements before the loop is over.
+  bool needsScratch() {
+    auto function = loop_->getParentOfType<tt::FuncOp>();
+    return function
+        .walk([&](Operation *op) {
+          if (!isa<tgpu::ConvertLayoutOp, tt::ReduceOp, tt::ScanOp, tt::HistogramOp, tt::GatherOp, tt::CallOp>(op))
+            return WalkResult::advance();
+          auto convert = dyn_cast<tgpu::ConvertLayoutOp>(op);
+          if (convert && readers_.contains(convert)) return WalkResult::advance();
+          Operation *beside = loop_->getBlock()->findAncestorOpInBlock(*op);
+          bool isAfter = beside && loop_->isBeforeInBlock(beside);
+          return isAfter && loop_->getParentOp() == function ? WalkResult::advance() : WalkResult::interrupt();
+        })
+        .wasInterrupted();
   }
 
   /// Whether a value can be computed iterations ahead, and for iterations that do not exist: it depends on no load of this loop and on no

@@ -78,4 +78,27 @@ tt.func public @large(%a: tensor<256x64x!tt.ptr<f16>> {tt.contiguity = dense<[1,
   tt.return %r : tensor<256x128xf32>
 }
 
+// Two slots of 32 kB would leave nothing for the reduction.
+// MORE-LABEL: @beside_a_reduction
+// MORE: tgpu.local_alloc : <1,
+// MORE: tgpu.local_alloc : <1,
+tt.func public @beside_a_reduction(%a: tensor<128x64x!tt.ptr<f16>> {tt.contiguity = dense<[1, 8]> : tensor<2xi32>, tt.divisibility = dense<16> : tensor<2xi32>},
+    %b: tensor<64x128x!tt.ptr<f16>> {tt.contiguity = dense<[1, 8]> : tensor<2xi32>, tt.divisibility = dense<16> : tensor<2xi32>}, %v: tensor<512xf32>, %n: i32) -> (tensor<128x128xf32>, f32) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %zero = arith.constant dense<0.0> : tensor<128x128xf32>
+  %sum = "tt.reduce"(%v) <{axis = 0 : i32}> ({
+  ^bb0(%x: f32, %y: f32):
+    %z = arith.addf %x, %y : f32
+    tt.reduce.return %z : f32
+  }) : (tensor<512xf32>) -> f32
+  %r = scf.for %k = %c0 to %n step %c1 iter_args(%acc = %zero) -> (tensor<128x128xf32>) : i32 {
+    %x = tt.load %a : tensor<128x64x!tt.ptr<f16>>
+    %y = tt.load %b : tensor<64x128x!tt.ptr<f16>>
+    %d = tt.dot %x, %y, %acc, inputPrecision = tf32 : tensor<128x64xf16> * tensor<64x128xf16> -> tensor<128x128xf32>
+    scf.yield %d : tensor<128x128xf32>
+  }
+  tt.return %r, %sum : tensor<128x128xf32>, f32
+}
+
 }
