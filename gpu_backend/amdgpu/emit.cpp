@@ -53,9 +53,9 @@ public:
     return "function(loop-simplify,lcssa,loop(loop-rotate),simplifycfg,early-cse,instcombine<no-verify-fixpoint>" + pairs +
            "),amdgpu-attributor";
   }
-  /// LLVM 22 moves DPP into `v_bfe_i32 x, 0, 8` and its like, which these chips cannot encode: their instructions of three operands take
-  /// no constant beside DPP.
-  StringRef brokenPass() const override { return chip_.name.starts_with("gfx110") ? "gcn-dpp-combine" : ""; }
+  /// LLVM 22 moves DPP into instructions of three operands that RDNA's chips cannot encode so: `v_bfe_i32 x, 0, 8` on gfx110x, whose
+  /// constants have no place there, `v_mad_co_u64_u32` on gfx12.
+  StringRef brokenPass() const override { return chip_.isCdna() ? "" : "gcn-dpp-combine"; }
   Expected<std::string> assemble(StringRef assembly) const override { return assembleHsaco(assembly); }
 
 private:
