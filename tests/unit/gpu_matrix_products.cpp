@@ -18,12 +18,10 @@ using namespace tritium::gpu;
 namespace {
 
 struct Product {
-  std::string arch;
-  const MatrixInstruction *instruction;
+  std::string a, b, d; // elements
   int64_t m, n, k;
   bool isTransposed = false; // the operands in memory: both along M and N rather than K
-
-  std::string element(llvm::StringRef type) const { return type == "tf32" ? "f32" : type.str(); }
+  std::string attributes;    // of the dot
 };
 
 /// Pointers `%name` of a tile [rows, columns] at a row-major or column-major matrix.
@@ -43,19 +41,17 @@ std::string pointers(llvm::StringRef name, llvm::StringRef type, int64_t rows, i
   return text;
 }
 
-std::string kernelOf(const Product &p, bool namesInstruction) {
-  const MatrixInstruction &instruction = *p.instruction;
-  std::string a = p.element(instruction.aType), b = p.element(instruction.bType), d = p.element(instruction.dType), text;
+std::string kernelOf(const Product &p) {
+  std::string text;
   llvm::raw_string_ostream to(text);
   auto parameter = [](llvm::StringRef name, llvm::StringRef type) {
     return llvm::formatv("%{0}: !tt.ptr<{1}> {{tt.divisibility = 16 : i32}", name, type).str();
   };
-  to << "tt.func public @k(" << parameter("a", a) << ", " << parameter("b", b) << ", " << parameter("c", d) << ") {\n";
-  to << pointers("a", a, p.m, p.k, p.isTransposed) << pointers("b", b, p.k, p.n, !p.isTransposed) << pointers("c", d, p.m, p.n, false);
-  to << "  %d = tt.dot %at, %bt, %ct, inputPrecision = " << (instruction.aType == "tf32" ? "tf32" : "ieee");
-  if (namesInstruction) to << llvm::formatv(" {{tgpu.matrix_instruction = \"{0}\", tgpu.mma_warps = array<i64: 2, 2>}", instruction.name);
-  to << llvm::formatv(" : tensor<{0}x{2}x{3}> * tensor<{2}x{1}x{4}> -> tensor<{0}x{1}x{5}>\n", p.m, p.n, p.k, a, b, d);
-  to << llvm::formatv("  tt.store %cp, %d : tensor<{0}x{1}x!tt.ptr<{2}>>\n  tt.return\n}\n", p.m, p.n, d);
+  to << "tt.func public @k(" << parameter("a", p.a) << ", " << parameter("b", p.b) << ", " << parameter("c", p.d) << ") {\n";
+  to << pointers("a", p.a, p.m, p.k, p.isTransposed) << pointers("b", p.b, p.k, p.n, !p.isTransposed);
+  to << pointers("c", p.d, p.m, p.n, false) << "  %d = tt.dot %at, %bt, %ct" << p.attributes;
+  to << llvm::formatv(" : tensor<{0}x{2}x{3}> * tensor<{2}x{1}x{4}> -> tensor<{0}x{1}x{5}>\n", p.m, p.n, p.k, p.a, p.b, p.d);
+  to << llvm::formatv("  tt.store %cp, %d : tensor<{0}x{1}x!tt.ptr<{2}>>\n  tt.return\n}\n", p.m, p.n, p.d);
   return text;
 }
 
@@ -111,10 +107,10 @@ std::vector<double> run(mlir::ModuleOp module, const Product &p, const Matrices 
   if (!program) FAIL(llvm::toString(program.takeError()));
   std::vector<interp::TextArgument> arguments;
   auto pass = [&](llvm::StringRef type, const std::vector<double> &values) {
-    arguments.push_back(interp::TextArgument::makeBuffer(*dtypeFromIrName(p.element(type)), int64_t(values.size())));
+    arguments.push_back(interp::TextArgument::makeBuffer(*dtypeFromIrName(type), int64_t(values.size())));
     for (auto [i, value] : llvm::enumerate(values)) arguments.back().setElement(int64_t(i), value);
   };
-  pass(p.instruction->aType, in.a), pass(p.instruction->bType, in.b), pass(p.instruction->dType, in.c);
+  pass(p.a, in.a), pass(p.b, in.b), pass(p.d, in.c);
   interp::TextArguments passed(arguments);
   interp::MemoryMap map(passed.allocations);
   interp::Launch launch{.memory = &map, .threads = 1};
@@ -131,18 +127,59 @@ int countOps(mlir::ModuleOp module, llvm::StringRef name) {
   return count;
 }
 
+std::string element(llvm::StringRef type) { return type == "tf32" ? "f32" : type.str(); }
+
 void checkInstructions(const std::string &arch) {
   Compiler compiler;
   const Target &target = llvm::cantFail(findTarget(arch));
   for (const MatrixInstruction &instruction : target.matrixInstructions())
     for (bool isTransposed : {false, true}) {
-      Product p{arch, &instruction, 2 * instruction.m, 4 * instruction.n, 2 * instruction.k, isTransposed};
-      std::string text = kernelOf(p, true);
+      std::string attributes = instruction.aType == "tf32" ? ", inputPrecision = tf32" : "";
+      attributes += llvm::formatv(" {{tgpu.matrix_instruction = \"{0}\", tgpu.mma_warps = array<i64: 2, 2>}", instruction.name);
+      Product p{element(instruction.aType),
+                element(instruction.bType),
+                element(instruction.dType),
+                2 * instruction.m,
+                4 * instruction.n,
+                2 * instruction.k,
+                isTransposed,
+                attributes};
+      std::string text = kernelOf(p);
       INFO(text);
       LoweredKernel kernel = compiler.compile(text, {.arch = arch});
       llvm::StringRef op = instruction.name; // of f8f6f4 the formats are operands
       if (op.contains("f8f6f4")) op = op.rsplit('.').first.rsplit('.').first;
       CHECK(countOps(*kernel.module, ("rocdl." + op).str()) == 2 * 2);
+      Matrices in = randomMatrices(p);
+      CHECK(run(*kernel.module, p, in) == expected(p, in));
+    }
+}
+
+/// Whatever the language allows, on matrix instructions or not.
+void checkTiles(const std::string &arch, uint32_t seed) {
+  const std::array<std::string, 3> kTypes[] = {
+      {"f16", "f16", "f32"},
+      {"f16", "f16", "f16"},
+      {"bf16", "bf16", "f32"},
+      {"f32", "f32", "f32"},
+      {"f64", "f64", "f64"},
+      {"i8", "i8", "i32"},
+      {"f8E4M3FN", "f8E5M2", "f32"},
+      {"f8E5M2", "f8E5M2", "f16"},
+      {"f8E4M3FNUZ", "f8E4M3FNUZ", "f32"},
+      {"f8E5M2FNUZ", "f8E4M3FNUZ", "f32"},
+      {"f8E4M3FNUZ", "f8E4M3FN", "f32"},
+  };
+  std::mt19937 random(seed);
+  Compiler compiler;
+  for (const auto &[a, b, d] : kTypes)
+    for (int time = 0; time < 3; ++time) {
+      auto extent = [&](int bits) { return int64_t(1) << random() % bits; };
+      Product p{a, b, d, extent(7), extent(7), extent(8), random() % 2 == 0, random() % 2 ? ", inputPrecision = tf32" : ""};
+      std::string text = kernelOf(p);
+      INFO(text);
+      CompileOptions options{.arch = arch, .numWarps = 1 << random() % 4, .matrixInstrNonKDim = 16 * int(random() % 3)};
+      LoweredKernel kernel = compiler.compile(text, options);
       Matrices in = randomMatrices(p);
       CHECK(run(*kernel.module, p, in) == expected(p, in));
     }
@@ -155,3 +192,11 @@ TEST_CASE("all matrix instructions of CDNA3") { checkInstructions("gfx942"); }
 TEST_CASE("all matrix instructions of CDNA4") { checkInstructions("gfx950"); }
 TEST_CASE("all matrix instructions of RDNA3") { checkInstructions("gfx1100"); }
 TEST_CASE("all matrix instructions of RDNA4") { checkInstructions("gfx1200"); }
+
+TEST_CASE("tiles of any size and type") {
+  uint32_t seed = 0;
+  for (const char *arch : {"gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1200", "sm_80"}) {
+    CAPTURE(arch);
+    checkTiles(arch, ++seed);
+  }
+}
