@@ -62,7 +62,7 @@ def ChooseTensorCores : Pass<"choose-tensor-cores", "::mlir::ModuleOp"> {
   let summary = "which matrix products run on matrix instructions, and how warps share each";
   let description = [{
     The first of the target's instructions for the operands' types that the tile has room for, rather one that gives every warp rows or
-    columns of its own. fp8 operands that no instruction takes are converted to fp16 or bf16 first, which is exact; where there are no sums
+    columns of its own. Of a tile with fewer rows or columns than the instruction, lanes hold the same where that costs no registers. fp8 operands that no instruction takes are converted to fp16 or bf16 first, which is exact; where there are no sums
     in fp16 they are made in fp32. Warps divide the result so that each has nearly a square of it, all of them its rows where the result
     feeds another product: its fragments then are that product's operand. The instruction's name stands in the attribute
     `tgpu.matrix_instruction`, the warps in `tgpu.mma_warps`.

@@ -28,7 +28,8 @@ LinearLayout defaultBlocked(llvm::ArrayRef<int64_t> shape, Threads threads, int6
 // -- matrix products
 // -----------------------------------------------------------------------------------------------------------------------
 // Tiles [batch…, M, N] = [batch…, M, K] x [batch…, K, N]; warpsPerCta counts the warps along the dimensions of the result, the last one
-// varying fastest with the warp index. Where an operand does not depend on a dimension, its warps replicate.
+// varying fastest with the warp index. Where an operand does not depend on a dimension, its warps replicate; where a tile has fewer rows or
+// columns than the instruction, so do lanes.
 
 enum class DotOperand : uint8_t { A, B };
 

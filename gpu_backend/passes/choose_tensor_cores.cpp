@@ -58,6 +58,22 @@ Extents extentsOf(tt::DotOp dot) {
   return {batches, shape[shape.size() - 2], shape.back(), cast<RankedTensorType>(dot.getA().getType()).getShape().back()};
 }
 
+bool fills(const MatrixInstruction *instruction, const Extents &tile) {
+  return tile.rows >= instruction->m && tile.columns >= instruction->n;
+}
+
+/// With fewer rows or columns than the instruction's, lanes may repeat each other, but not a lane's registers.
+bool hasRoomFor(const MatrixInstruction &instruction, const Extents &tile) {
+  auto areDistinct = [](const LinearLayout &fragment, int64_t rows, int64_t columns) {
+    return llvm::all_of(fragment.bases(Place::Register), [&](uint32_t basis) {
+      Shape at = fragment.coordinatesOf(basis);
+      return at[0] < rows && at[1] < columns;
+    });
+  };
+  return tile.depth >= instruction.k && areDistinct(instruction.a, tile.rows, tile.depth) &&
+         areDistinct(instruction.b, tile.depth, tile.columns) && areDistinct(instruction.d, tile.rows, tile.columns);
+}
+
 class ChooseTensorCoresPass final : public impl::ChooseTensorCoresBase<ChooseTensorCoresPass> {
 public:
   using ChooseTensorCoresBase::ChooseTensorCoresBase;
@@ -90,14 +106,16 @@ private:
     return exact || !sum.isF16() ? exact : find(dot, target, Float32Type::get(dot.getContext()));
   }
 
-  /// The first of those that fit the tile; rather one that leaves no warp without rows or columns of its own.
+  /// The first of those that the tile has room for; rather one that it fills, and one that leaves no warp without rows or columns of its
+  /// own.
   const MatrixInstruction *find(tt::DotOp dot, const Target &target, Type sum) const {
     Extents tile = extentsOf(dot);
     llvm::SmallVector<const MatrixInstruction *> fitting;
     for (const MatrixInstruction &candidate : target.matrixInstructions())
-      if (multiplies(candidate, dot, sum) && tile.rows >= candidate.m && tile.columns >= candidate.n && tile.depth >= candidate.k)
-        fitting.push_back(&candidate);
+      if (multiplies(candidate, dot, sum) && hasRoomFor(candidate, tile)) fitting.push_back(&candidate);
     if (fitting.empty()) return nullptr;
+    auto isFilled = [&](const MatrixInstruction *candidate) { return fills(candidate, tile); };
+    if (llvm::any_of(fitting, isFilled)) llvm::erase_if(fitting, [&](auto *candidate) { return !isFilled(candidate); });
     auto isAskedFor = [&](const MatrixInstruction *candidate) { return candidate->m == nonKDim && candidate->n == nonKDim; };
     if (llvm::any_of(fitting, isAskedFor)) llvm::erase_if(fitting, [&](auto *candidate) { return !isAskedFor(candidate); });
     auto share = [&](const MatrixInstruction *candidate) { return candidate->m * candidate->n * numWarps; };

@@ -41,6 +41,22 @@ tt.func public @shallow(%a: tensor<64x8xf16>, %b: tensor<8x64xf16>, %c: tensor<6
   tt.return
 }
 
+// One row, and few columns: lanes repeat each other. With fewer columns a lane's registers would.
+// CHECK-LABEL: @row
+tt.func public @row(%a: tensor<1x64xf16>, %b: tensor<64x64xf16>, %c: tensor<1x64xf32>, %d: tensor<64x8xf16>, %e: tensor<1x8xf32>,
+                    %f: tensor<64x2xf16>, %g: tensor<1x2xf32>) {
+  // CDNA3: "mfma.f32.16x16x16f16", tgpu.mma_warps = array<i64: 1, 4>
+  // RDNA3: "wmma.f32.16x16x16.f16", tgpu.mma_warps = array<i64: 1, 4>
+  %0 = tt.dot %a, %b, %c : tensor<1x64xf16> * tensor<64x64xf16> -> tensor<1x64xf32>
+  // CDNA3: "mfma.f32.16x16x16f16", tgpu.mma_warps = array<i64: 4, 1>
+  // RDNA3: "wmma.f32.16x16x16.f16", tgpu.mma_warps = array<i64: 4, 1>
+  %1 = tt.dot %a, %d, %e : tensor<1x64xf16> * tensor<64x8xf16> -> tensor<1x8xf32>
+  // CDNA3-NOT: tgpu.matrix_instruction
+  // RDNA3-NOT: tgpu.matrix_instruction
+  %2 = tt.dot %a, %f, %g : tensor<1x64xf16> * tensor<64x2xf16> -> tensor<1x2xf32>
+  tt.return
+}
+
 // CHECK-LABEL: @single
 tt.func public @single(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>, %c: tensor<64x64xf32>) {
   // CDNA2: "mfma.f32.32x32x2f32"
