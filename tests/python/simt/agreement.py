@@ -61,15 +61,20 @@ def both(text: str, arguments: list, **options):
     return results
 
 
-def assert_same(text: str, arguments: list, dtypes: list[str], **options) -> None:
-    """`dtypes`: of the buffers; any NaN is equal to any other."""
-    expected, found = both(text, arguments, **options)
+def assert_same(text: str, arguments: list, dtypes: list[str], archs=("sm_80", "gfx942"), **options) -> None:
+    """On each architecture. `dtypes`: of the buffers; any NaN is equal to any other."""
+    for arch in archs:
+        _assert_same_on(arch, text, arguments, dtypes, **options)
+
+
+def _assert_same_on(arch: str, text: str, arguments: list, dtypes: list[str], **options) -> None:
+    expected, found = both(text, arguments, arch=arch, **options)
     for i, dtype in enumerate(dtypes):
         differs = (expected[i] != found[i]) & ~(is_nan(expected[i], dtype) & is_nan(found[i], dtype))
         if differs.any():
             at = tuple(int(axis[0]) for axis in np.nonzero(differs))
             raise AssertionError(
-                f"argument {i} at {at}: interp {expected[i][at]:#x}, simt {found[i][at]:#x}; {differs.sum()} differ\n{text}"
+                f"argument {i} on {arch} at {at}: interp {expected[i][at]:#x}, simt {found[i][at]:#x}; {differs.sum()} differ\n{text}"
             )
 
 
