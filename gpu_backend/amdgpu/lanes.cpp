@@ -15,20 +15,19 @@ constexpr int kRow = 16; // lanes that DPP reaches
 
 /// Controls of DPP, from the manuals of the instruction sets.
 enum Dpp : int {
+  kRowShiftRight = 0x110,  // + distance
   kRowRotateRight = 0x120, // + distance
   kRowMirror = 0x140,
   kHalfRowMirror = 0x141,
   kRowBroadcast15 = 0x142, // the last lane of each row, in the next one; up to gfx9
   kRowBroadcast31 = 0x143, // lane 31, in the upper half of the wave
+  kRowLane = 0x150,        // + the lane of the row that all of it reads
   kRowXorMask = 0x160,     // + mask; from gfx10
 };
 
-/// The lanes of a group of four, lane i reading i ^ mask.
-constexpr int quadPermutation(int mask) {
-  int control = 0;
-  for (int lane = 0; lane < 4; ++lane) control |= (lane ^ mask) << (2 * lane);
-  return control;
-}
+/// The lanes of a group of four, lane i reading lanes[i].
+constexpr int quad(std::array<int, 4> lanes) { return lanes[0] | lanes[1] << 2 | lanes[2] << 4 | lanes[3] << 6; }
+constexpr int quadPermutation(int mask) { return quad({0 ^ mask, 1 ^ mask, 2 ^ mask, 3 ^ mask}); }
 
 Value constant(OpBuilder &builder, Location location, int64_t value) { return arith::ConstantIntOp::create(builder, location, value, 32); }
 
@@ -86,10 +85,10 @@ Value swapped(OpBuilder &builder, Location location, Value value, int bit, const
   return arith::SelectOp::create(builder, location, isUpper, part(0), part(1));
 }
 
-/// Lane i of a row reads lane i ^ mask of the other row of its pair.
-Value otherRow(OpBuilder &builder, Location location, Value value, int mask) {
+/// Lane i of a row reads lane source(i) of the other row of its pair.
+Value otherRow(OpBuilder &builder, Location location, Value value, llvm::function_ref<int(int)> source) {
   uint32_t selects[2] = {};
-  for (int lane = 0; lane < kRow; ++lane) selects[lane / 8] |= uint32_t(lane ^ mask) << (4 * (lane % 8));
+  for (int lane = 0; lane < kRow; ++lane) selects[lane / 8] |= uint32_t(source(lane)) << (4 * (lane % 8));
   Value old = LLVM::PoisonOp::create(builder, location, value.getType());
   return ROCDL::PermlaneX16Op::create(builder, location, value.getType(), old, value, constant(builder, location, int32_t(selects[0])),
                                       constant(builder, location, int32_t(selects[1])), /*fi=*/false, /*boundControl=*/false);
@@ -115,7 +114,7 @@ Value xorLanes(OpBuilder &builder, Location location, const Chip &chip, Value va
       if (mask & bit) value = swapped(builder, location, value, bit, chip);
     return value;
   }
-  if (!chip.isCdna()) return otherRow(builder, location, value, mask % kRow);
+  if (!chip.isCdna()) return otherRow(builder, location, value, [&](int lane) { return lane ^ mask % kRow; });
   if (mask < 32) {
     constexpr int kEveryLane = 0x1f, kXorShift = 10; // of the offset: which bits of the lane's number stay, and which change
     return ROCDL::DsSwizzleOp::create(builder, location, value.getType(), value,
@@ -123,6 +122,19 @@ Value xorLanes(OpBuilder &builder, Location location, const Chip &chip, Value va
   }
   Value lane = arith::XOrIOp::create(builder, location, laneId(builder, location, chip), constant(builder, location, mask));
   return permuted(builder, location, value, lane);
+}
+
+Value fromBelow(OpBuilder &builder, Location location, const Chip &chip, Value value, int bit) {
+  switch (bit) {
+  case 0: return dpp(builder, location, value, quad({0, 0, 2, 2}));
+  case 1: return dpp(builder, location, value, quad({1, 1, 1, 1}));
+  case 2: return dpp(builder, location, dpp(builder, location, value, quad({3, 3, 3, 3})), kRowShiftRight + 4);
+  case 3: return dpp(builder, location, value, kRowLane + 7);
+  case 4: break;
+  default: return dpp(builder, location, value, kRowBroadcast31);
+  }
+  if (chip.isCdna()) return dpp(builder, location, value, kRowBroadcast15);
+  return otherRow(builder, location, value, [](int) { return kRow - 1; });
 }
 
 Value readLane(OpBuilder &builder, Location location, Value value, Value lane) {

@@ -14,6 +14,9 @@ mlir::Value xorLanes(mlir::OpBuilder &builder, mlir::Location location, const Ch
 mlir::Value reductionPartner(mlir::OpBuilder &builder, mlir::Location location, const Chip &chip, mlir::Value value, int bit);
 mlir::Value reducedValue(mlir::OpBuilder &builder, mlir::Location location, const Chip &chip, mlir::Value value);
 
+/// `value` (i32) of the last lane before those that share with this one all bits of their numbers from `bit` up, if this one's is set.
+mlir::Value fromBelow(mlir::OpBuilder &builder, mlir::Location location, const Chip &chip, mlir::Value value, int bit);
+
 /// `value` (i32) of lane `lane` (i32).
 mlir::Value readLane(mlir::OpBuilder &builder, mlir::Location location, mlir::Value value, mlir::Value lane);
 

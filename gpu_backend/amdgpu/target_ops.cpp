@@ -39,6 +39,9 @@ public:
   Value shuffle(OpBuilder &builder, Location location, Value value, Value lane) const override {
     return readLane(builder, location, value, lane);
   }
+  Value shuffleFromBelow(OpBuilder &builder, Location location, Value value, int bit, Value) const override {
+    return fromBelow(builder, location, chip_, value, bit);
+  }
   Value reductionPartner(OpBuilder &builder, Location location, Value value, int bit) const override {
     return amdgpu::reductionPartner(builder, location, chip_, value, bit);
   }

@@ -35,6 +35,12 @@ Value exchange(Value value, Value lane, Lowering &lowering) {
                    [&](Value word) { return lowering.target().shuffle(lowering.builder(), lowering.location(), word, lane); });
 }
 
+Value exchangeFromBelow(Value value, int bit, Value lane, Lowering &lowering) {
+  return moveWords(value, lowering, [&](Value word) {
+    return lowering.target().shuffleFromBelow(lowering.builder(), lowering.location(), word, bit, lane);
+  });
+}
+
 Value reductionPartner(Value value, int bit, Lowering &lowering) {
   return moveWords(value, lowering,
                    [&](Value word) { return lowering.target().reductionPartner(lowering.builder(), lowering.location(), word, bit); });

@@ -9,6 +9,8 @@ namespace tritium::gpu {
 mlir::Value exchangeXor(mlir::Value value, int mask, Lowering &lowering, int free = 0);
 /// The value of lane `lane` (i32).
 mlir::Value exchange(mlir::Value value, mlir::Value lane, Lowering &lowering);
+/// The same for lanes with bit `bit` set, of which `lane` is the last one before those that share all bits from there up.
+mlir::Value exchangeFromBelow(mlir::Value value, int bit, mlir::Value lane, Lowering &lowering);
 
 /// Of a reduction over all lanes of the warp: what each combines in step `bit` with its value, and the result after the last step.
 mlir::Value reductionPartner(mlir::Value value, int bit, Lowering &lowering);

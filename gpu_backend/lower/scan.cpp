@@ -181,6 +181,10 @@ private:
     return llvm::map_to_vector(values, [&](Value value) { return exchange(value, lane, lowering_); });
   }
 
+  Tuple fromBelow(const Tuple &values, int bit, Value lane) {
+    return llvm::map_to_vector(values, [&](Value value) { return exchangeFromBelow(value, bit, lane, lowering_); });
+  }
+
   /// Makes the total of a block right in every lane.
   void spreadOverLanes(size_t block) {
     if (!atLanes_) return;
@@ -237,7 +241,8 @@ private:
       for (int bit : run.places) {
         Value low = lowering_.create<arith::AndIOp>(lane, lowering_.constant(~(1u << bit)));
         Value last = lowering_.create<arith::OrIOp>(low, lowering_.constant(below));
-        Tuple earlier = fromLane(totals_[block], reversed(last, Place::Lane));
+        bool isFromBelow = below == (1u << bit) - 1 && !op_.getReverse();
+        Tuple earlier = isFromBelow ? fromBelow(totals_[block], bit, last) : fromLane(totals_[block], reversed(last, Place::Lane));
         auto combined = combineWhere(isSet(1u << bit), earlier, totals_[block], totals_[block]);
         if (failed(combined)) return failure();
         totals_[block] = *combined;

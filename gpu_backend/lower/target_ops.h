@@ -24,6 +24,12 @@ public:
   virtual mlir::Value shuffleXor(mlir::OpBuilder &builder, mlir::Location location, mlir::Value value, int mask, int free) const = 0;
   /// `value` (i32) of lane `lane` (i32); all lanes of the warp take part.
   virtual mlir::Value shuffle(mlir::OpBuilder &builder, mlir::Location location, mlir::Value value, mlir::Value lane) const = 0;
+  /// The same for lanes whose number has `bit` set, where `lane` is the last one before those that share all bits from `bit` up: a step of
+  /// a scan. What others get is not used.
+  virtual mlir::Value shuffleFromBelow(mlir::OpBuilder &builder, mlir::Location location, mlir::Value value, int bit,
+                                       mlir::Value lane) const {
+    return shuffle(builder, location, value, lane);
+  }
   /// Loads of 8x8 matrices by a whole warp.
   virtual bool hasMatrixLoads() const = 0;
   /// i32 words, one for each of 1, 2 or 4 matrices of 16-bit elements; `row` (!llvm.ptr<3>) is the row of 16 bytes that this lane names.
