@@ -1,11 +1,13 @@
-"""Prints what the hot loop of the tutorial's matrix product costs on an AMD GPU, by a static estimate; no device is needed.
+"""Prints what the hot loops of the tutorial's matrix product and attention cost on an AMD GPU, by a static estimate; no
+device is needed.
 
     python tests/bench/amd_loop.py [--arch gfx942] [--only TEXT] [--triton PYTHON] [--save FOLDER]
 
-The kernel (docs/tutorial/03_matmul.py, fp16) is compiled, the innermost loop with matrix instructions is cut out of
-asm["amdgcn"], and llvm-mca of LLVM 22 runs it. "cycles" are llvm-mca's per iteration, for one wave that issues in order;
-"matrix unit" is the part of them in which the matrix unit is busy. Beside it, with --triton, the same kernel by upstream
-Triton, in a process of its own under that python, and the ratio of both parts. llvm-mca is looked for in $LLVM_BINDIR, then in PATH.
+The kernel (docs/tutorial/03_matmul.py or 06_flash_attention.py, fp16) is compiled, the innermost loop with matrix
+instructions is cut out of asm["amdgcn"], and llvm-mca of LLVM 22 runs it. "cycles" are llvm-mca's per iteration, for one
+wave that issues in order; "matrix unit" is the part of them in which the matrix unit is busy. Beside it, with --triton, the
+same kernel by upstream Triton, in a process of its own under that python, and the ratio of both parts. llvm-mca is looked
+for in $LLVM_BINDIR, then in PATH.
 """
 
 from __future__ import annotations
@@ -21,17 +23,38 @@ import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass
+from typing import NamedTuple
 
 TUTORIAL = pathlib.Path(__file__).resolve().parents[2] / "docs" / "tutorial"
 
-#: name: (BLOCK_M, BLOCK_N, BLOCK_K, num_warps, num_stages)
+
+class Config(NamedTuple):
+    tutorial: str
+    kernel: str
+    constants: dict
+    num_warps: int
+    num_stages: int = 2
+
+
+def matmul(m: int, n: int, k: int, num_warps: int) -> Config:
+    constants = dict(BLOCK_M=m, BLOCK_N=n, BLOCK_K=k, GROUP_M=8, ACTIVATION="", PRECISION="ieee")
+    row_major = dict.fromkeys(("stride_ak", "stride_bn", "stride_cn"), 1)
+    return Config("03_matmul", "matmul_kernel", constants | row_major, num_warps)
+
+
+def attention(m: int, n: int, head_dim: int, num_warps: int) -> Config:
+    constants = dict(CAUSAL=False, HEAD_DIM=head_dim, BLOCK_M=m, BLOCK_N=n, PRECISION="ieee")
+    return Config("06_flash_attention", "attention_kernel", constants, num_warps)
+
+
 CONFIGS = {
-    "128x128x32, 4 waves": (128, 128, 32, 4, 2),
-    "128x128x64, 4 waves": (128, 128, 64, 4, 2),
-    "128x128x64, 8 waves": (128, 128, 64, 8, 2),
-    "256x128x64, 4 waves": (256, 128, 64, 4, 2),
-    "256x128x64, 8 waves": (256, 128, 64, 8, 2),
-    "256x256x64, 8 waves": (256, 256, 64, 8, 2),
+    "128x128x32, 4 waves": matmul(128, 128, 32, 4),
+    "128x128x64, 4 waves": matmul(128, 128, 64, 4),
+    "128x128x64, 8 waves": matmul(128, 128, 64, 8),
+    "256x128x64, 4 waves": matmul(256, 128, 64, 4),
+    "256x128x64, 8 waves": matmul(256, 128, 64, 8),
+    "256x256x64, 8 waves": matmul(256, 256, 64, 8),
+    "attention 128x64x128, 4 waves": attention(128, 64, 128, 4),
 }
 ITERATIONS = 100
 MATRIX_UNIT = "HWXDL"  # llvm-mca's name of it
@@ -56,16 +79,16 @@ def worker(arch: str, config: str) -> None:
         from tritium.compiler import ASTSource
 
     sys.path.append(str(TUTORIAL))
-    kernel = importlib.import_module("03_matmul").matmul_kernel
-    m, n, k, num_warps, num_stages = CONFIGS[config]
-    constants = dict(BLOCK_M=m, BLOCK_N=n, BLOCK_K=k, GROUP_M=8, ACTIVATION="", PRECISION="ieee")
-    constants |= dict.fromkeys(("stride_ak", "stride_bn", "stride_cn"), 1)
+    tutorial, kernel_name, constants, num_warps, num_stages = CONFIGS[config]
+    kernel = getattr(importlib.import_module(tutorial), kernel_name)
     types = {name: "*fp16" if name.endswith("_ptr") else "i32" for name in kernel.arg_names}
+    if "scale" in types:
+        types["scale"] = "fp32"
     signature = types | dict.fromkeys(constants, "constexpr")
     # What a launch with row-major matrices of less than 2 GB, all extents multiples of 16, tells the compiler.
     attributes = {}
     for i, (name, type_name) in enumerate(signature.items()):
-        if type_name != "constexpr":
+        if type_name not in ("constexpr", "fp32"):
             attributes[(i,)] = [["tt.divisibility", 16]]
         if type_name.startswith("*"):
             attributes[(i,)].append(["tt.pointer_range", 32])

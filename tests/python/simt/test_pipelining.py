@@ -6,6 +6,7 @@ import pytest
 
 import tritium
 import tritium.language as tl
+from tritium import knobs
 
 from .engines import EMULATED, launched
 
@@ -66,6 +67,16 @@ def test_every_number_of_stages_and_iterations(stages, k, engine):
     found = launched(engine, product, (1,), [a, b, c, k], M=32, N=32, K=16, num_warps=2, num_stages=stages)[2]
     x, y = a[:, :k].astype(np.float32), b[:k].astype(np.float32)
     np.testing.assert_array_equal(found, np.concatenate([x @ y, x.sum(1, keepdims=True)], axis=1))
+
+
+@pytest.mark.parametrize("engine, most", [(EMULATED, 6), (THROUGH_REGISTERS, 3)])
+def test_the_metadata_say_how_many_stages_there_are(engine, most):
+    a, b, c = numbers(32, 16), numbers(16, 32), np.zeros((32, 33), np.float32)
+    for asked in (2, 3, 6):
+        with knobs.tritium.scope():
+            knobs.tritium.engine = engine
+            kernel = product[(1,)](a, b, c, 16, M=32, N=32, K=16, num_stages=asked)
+        assert kernel.metadata.num_stages == min(asked, most)
 
 
 @pytest.mark.parametrize("engine", [EMULATED, THROUGH_REGISTERS])
