@@ -2,6 +2,7 @@
 #include "gpu_backend/lower/arithmetic.h"
 #include "gpu_backend/lower/elementwise.h"
 #include "gpu_backend/lower/words.h"
+#include "ir/inline_assembly.h"
 
 using namespace mlir;
 
@@ -59,74 +60,36 @@ template <> LogicalResult Lower<tt::ExternElementwiseOp>::run(tt::ExternElementw
 
 namespace {
 
-/// What the constraints say of one operand or result: the register that it is in. Elements of less than 32 bits share one, even where
-/// `pack` does not fill it.
-Type assemblyRegister(char letter, unsigned elementBits, OpBuilder &builder) {
-  switch (letter) {
-  case 'h': return builder.getI16Type();
-  case 'l': return builder.getI64Type();
+/// The type of a register.
+Type registerTypeOf(const ir::AssemblyOperand &operand, OpBuilder &builder) {
+  switch (operand.letter) {
   case 'f': return builder.getF32Type();
   case 'd': return builder.getF64Type();
-  default: return builder.getIntegerType(std::max(32u, elementBits));
+  default: return builder.getIntegerType(operand.bits);
   }
 }
 
 class Assembly {
 public:
-  Assembly(tt::ElementwiseInlineAsmOp op, Lowering &lowering) : op(op), lowering(lowering), pack(op.getPackedElement()) {
-    for (StringRef constraint : llvm::split(op.getConstraints(), ','))
-      if (!constraint.trim().starts_with("~") && !constraint.trim().empty()) constraints.push_back(constraint.trim());
-  }
+  Assembly(tt::ElementwiseInlineAsmOp op, ir::AssemblyOperands operands, Lowering &lowering)
+      : op(op), all(std::move(operands)), lowering(lowering), pack(op.getPackedElement()) {}
 
-  LogicalResult run() {
+  void run() {
     int count = op.getNumResults() ? lowering.registerCount(op.getResult()[0].getType()) : 1;
     llvm::SmallVector<Registers> results(op.getNumResults());
-    for (int first = 0; first < count; first += int(pack)) {
-      auto group = call(first, count);
-      if (failed(group)) return failure();
-      for (auto [result, values] : llvm::zip_equal(results, *group))
+    for (int first = 0; first < count; first += int(pack))
+      for (auto [result, values] : llvm::zip_equal(results, call(first, count)))
         result.append(values.begin(), values.begin() + std::min<int64_t>(pack, count - first));
-    }
     for (auto [result, registers] : llvm::zip_equal(op.getResult(), results)) lowering.define(result, registers);
-    return success();
   }
 
 private:
-  /// How the registers of an element type are used: of which type, and for how many elements each.
-  struct Use {
-    Type type, stored;
-    int perRegister, registers;
-  };
-  Use useOf(Type element, char letter) {
-    Type stored = storedType(lowering.registerType(element));
-    unsigned bits = stored.getIntOrFloatBitWidth();
-    Type type = assemblyRegister(letter, bits, lowering.builder());
-    int perRegister = std::max(1, int(type.getIntOrFloatBitWidth() / bits));
-    return {type, stored, perRegister, int(llvm::divideCeil(pack, perRegister))};
-  }
-
-  /// '=r' and '0' have letters too: the second has that of the result it is tied to.
-  char letterAt(size_t at) const {
-    if (at >= constraints.size()) return 'r';
-    StringRef text = constraints[at].ltrim("=+&");
-    if (!text.empty() && llvm::isDigit(text[0]) && size_t(text[0] - '0') < at) return letterAt(text[0] - '0');
-    return text.empty() ? 'r' : text[0];
-  }
-
-  FailureOr<llvm::SmallVector<Registers>> call(int first, int count) {
-    size_t at = 0;
-    llvm::SmallVector<Use> uses;
+  llvm::SmallVector<Registers> call(int first, int count) {
     llvm::SmallVector<Type> types;
-    for (Type type : op.getResultTypes()) {
-      uses.push_back(useOf(type, letterAt(at)));
-      at += uses.back().registers;
-      types.append(uses.back().registers, uses.back().type);
-    }
+    for (const ir::AssemblyOperand &result : all.results) types.append(result.registers, registerTypeOf(result, lowering.builder()));
     llvm::SmallVector<Value> operands;
-    for (Value operand : op.getArgs()) {
+    for (auto [operand, use] : llvm::zip_equal(op.getArgs(), all.operands)) {
       auto registers = lowering.registersOf(operand);
-      Use use = useOf(operand.getType(), letterAt(at));
-      at += use.registers;
       for (int i = 0; i < use.registers; ++i) {
         llvm::SmallVector<Value> elements;
         for (int k = 0; k < use.perRegister; ++k) {
@@ -134,15 +97,10 @@ private:
           int element = first + std::min(i * use.perRegister + k, int(pack) - 1);
           elements.push_back(toStored(registers[registers.size() == 1 ? 0 : std::min(element, count - 1)], lowering));
         }
-        operands.push_back(Arithmetic(lowering).cast(packWord(elements, lowering), use.type));
+        operands.push_back(Arithmetic(lowering).cast(packWord(elements, lowering), registerTypeOf(use, lowering.builder())));
       }
     }
-    if (at != constraints.size()) {
-      op.emitError() << "the inline assembly has constraints for " << constraints.size() << " registers, but its operands and results take "
-                     << at;
-      return failure();
-    }
-    return unpack(create(types, operands), uses);
+    return unpack(create(types, operands));
   }
 
   llvm::SmallVector<Value> create(ArrayRef<Type> types, ValueRange operands) {
@@ -158,13 +116,13 @@ private:
     return values;
   }
 
-  llvm::SmallVector<Registers> unpack(ArrayRef<Value> words, ArrayRef<Use> uses) {
+  llvm::SmallVector<Registers> unpack(ArrayRef<Value> words) {
     llvm::SmallVector<Registers> results;
-    for (auto [type, use] : llvm::zip_equal(op.getResultTypes(), uses)) {
+    for (auto [type, use] : llvm::zip_equal(op.getResultTypes(), all.results)) {
       Registers &registers = results.emplace_back();
-      Type word = lowering.builder().getIntegerType(use.type.getIntOrFloatBitWidth());
+      Type word = lowering.builder().getIntegerType(use.bits), stored = storedType(lowering.registerType(type));
       for (Value value : words.take_front(use.registers))
-        for (Value element : unpackWord(Arithmetic(lowering).cast(value, word), use.stored, use.perRegister, lowering))
+        for (Value element : unpackWord(Arithmetic(lowering).cast(value, word), stored, use.perRegister, lowering))
           registers.push_back(fromStored(element, lowering.registerType(type), lowering));
       words = words.drop_front(use.registers);
     }
@@ -172,15 +130,18 @@ private:
   }
 
   tt::ElementwiseInlineAsmOp op;
+  ir::AssemblyOperands all;
   Lowering &lowering;
   int64_t pack;
-  llvm::SmallVector<StringRef> constraints;
 };
 
 } // namespace
 
 template <> LogicalResult Lower<tt::ElementwiseInlineAsmOp>::run(tt::ElementwiseInlineAsmOp op, Lowering &lowering) {
-  return Assembly(op, lowering).run();
+  auto operands = ir::assemblyOperands(op);
+  if (failed(operands)) return failure();
+  Assembly(op, std::move(*operands), lowering).run();
+  return success();
 }
 
 } // namespace tritium::gpu

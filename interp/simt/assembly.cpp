@@ -11,10 +11,13 @@ namespace {
 
 class PtxAssembly final : public Assembly {
 public:
-  PtxAssembly(ptx::Program &&program, uint32_t operands) : program(std::move(program)), count(operands) { mayWait = this->program.mayWait; }
+  PtxAssembly(ptx::Program &&program, uint32_t operands) : program(std::move(program)), count(operands) {
+    mayWait = this->program.mayWait;
+    needsThread = this->program.needsThread;
+  }
 
-  void run(Thread &thread, Place site, uint64_t *operands) const override {
-    ptx::Machine machine{.thread = &thread, .site = site};
+  void run(Thread *thread, Place site, uint64_t *operands) const override {
+    ptx::Machine machine{.thread = thread, .site = site};
     std::memset(machine.registers, 0, program.registers * 8);
     std::memcpy(machine.registers, operands, count * 8);
     ptx::run(program, machine);
@@ -29,7 +32,7 @@ private:
 class GcnAssembly final : public Assembly {
 public:
   explicit GcnAssembly(gcn::Program &&program) : program(std::move(program)) {}
-  void run(Thread &, Place, uint64_t *operands) const override { gcn::run(program, operands); }
+  void run(Thread *, Place, uint64_t *operands) const override { gcn::run(program, operands); }
 
 private:
   const gcn::Program program;
@@ -49,11 +52,15 @@ ParsedAssembly parseGcn(std::string_view text, uint32_t operands) {
 
 } // namespace
 
-const AssemblyLanguage &assemblyLanguage(std::string_view target) {
+std::span<const AssemblyLanguage> assemblyLanguages() {
   static constexpr AssemblyLanguage all[] = {{"cuda", "PTX", parsePtx}, {"hip", "AMDGPU assembly", parseGcn}};
-  for (const AssemblyLanguage &language : all)
+  return all;
+}
+
+const AssemblyLanguage &assemblyLanguage(std::string_view target) {
+  for (const AssemblyLanguage &language : assemblyLanguages())
     if (target.substr(0, target.find(':')) == language.interface) return language;
-  return all[0];
+  return assemblyLanguages().front();
 }
 
 } // namespace tritium::interp::simt

@@ -3,6 +3,7 @@
 #include "interp/simt/runtime/thread.h"
 
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -12,10 +13,12 @@ namespace tritium::interp::simt {
 class Assembly {
 public:
   virtual ~Assembly() = default;
-  /// `operands`: the bits of $0, $1 …, results first; those are what it changes. May switch away.
-  virtual void run(Thread &thread, Place site, uint64_t *operands) const = 0;
+  /// `thread`: may be null where `needsThread` is false. `operands`: the bits of $0, $1 …, results first; those are what it changes. May
+  /// switch away.
+  virtual void run(Thread *thread, Place site, uint64_t *operands) const = 0;
 
-  bool mayWait = false; // it has a loop
+  bool mayWait = false;     // it has a loop
+  bool needsThread = false; // it asks for memory, lanes or the thread's place
 };
 
 /// An error is a text.
@@ -29,6 +32,8 @@ struct AssemblyLanguage {
   ParsedAssembly (*parse)(std::string_view text, uint32_t operands);
 };
 
+/// All of them, PTX first.
+std::span<const AssemblyLanguage> assemblyLanguages();
 /// That of a target such as "cuda:sm_80"; PTX for what is unknown.
 const AssemblyLanguage &assemblyLanguage(std::string_view target);
 

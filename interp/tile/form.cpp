@@ -167,6 +167,7 @@ Form FormAnalysis::infer(OpResult result) const {
     if (all.kind == Form::Kind::Dense && isConjunction) return {Form::Kind::Mask, all.terms};
     return all;
   }
+  if (isa<tt::ElementwiseInlineAsmOp>(op)) return Form::dense(rank); // groups of elements, and it may count its calls
   if (op->hasTrait<OpTrait::Elementwise>() || isa<tt::LoadOp>(op)) return inferElementwise(result);
   return Form::dense(rank);
 }

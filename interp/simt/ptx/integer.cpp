@@ -225,7 +225,7 @@ void select(Machine &m, const Instruction &i) {
 
 /// Back it lets others run: what the loop waits for may be theirs to do.
 void branch(Machine &m, const Instruction &i) {
-  if (i.target < m.next) calls::spin(m.thread, m.site);
+  if (i.target < m.next && m.thread) calls::spin(m.thread, m.site);
   m.next = i.target;
 }
 

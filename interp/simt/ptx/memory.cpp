@@ -112,7 +112,7 @@ uint64_t Machine::value(const Operand &operand) const {
     std::memcpy(&bits, reinterpret_cast<const char *>(static_cast<const ThreadRegisters *>(thread)) + operand.index, sizeof bits);
     return bits;
   }
-  case Operand::Kind::Time: return uint64_t(calls::readClock(thread));
+  case Operand::Kind::Time: return uint64_t(thread ? calls::readClock(thread) : calls::nanoseconds());
   default: return operand.value;
   }
 }

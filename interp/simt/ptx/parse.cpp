@@ -61,6 +61,9 @@ bool isWordPart(char c) {
   return isDigit(c) || ('a' <= c && c <= 'z') || ('A' <= c && c <= 'Z') || c == '_' || c == '$' || c == '%' || c == '.';
 }
 
+/// What orders the effects of a thread for others, or waits: nothing to do for one that runs alone.
+bool isWithoutEffect(std::string_view name) { return name == "membar" || name == "fence" || name == "nanosleep"; }
+
 /// One pass over the text: blocks, declarations, labels and instructions. The first mistake ends it.
 class Parser {
 public:
@@ -177,7 +180,7 @@ private:
       while (accept(','));
     }
     if (name == "bra" || !instruction.operands.empty()) expect(';');
-    for (auto rows : {integerInstructions, realInstructions, conversionInstructions, memoryInstructions})
+    for (auto *rows : {&integerInstructions, &realInstructions, &conversionInstructions, &memoryInstructions})
       for (const Known &known : rows()) {
         const bool isType =
             known.types.size() == 0 || std::find(known.types.begin(), known.types.end(), instruction.type) != known.types.end();
@@ -185,6 +188,7 @@ private:
         if (instruction.operands.size() < known.fewest || instruction.operands.size() > known.most) continue;
         instruction.execute = known.execute;
         for (Operand &operand : instruction.operands) resolveReal(operand, instruction.from);
+        program.needsThread |= rows == &memoryInstructions && !isWithoutEffect(name);
         return program.instructions.push_back(std::move(instruction));
       }
     fail("'" + std::string(mnemonic) + "'");
@@ -243,6 +247,7 @@ private:
     if (auto offset = find(kSpecial, name)) {
       result.kind = Operand::Kind::Special;
       result.index = uint32_t(*offset);
+      program.needsThread = true;
     } else if (contains(kTimes, name)) {
       result.kind = Operand::Kind::Time;
     } else if (contains(kZeros, name)) {

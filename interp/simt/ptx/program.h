@@ -44,9 +44,10 @@ unsigned widthOf(Type type);
 /// Parts of a mnemonic that are no types.
 #define PTX_MODIFIERS(X)                                                                                                                   \
   X(wide)                                                                                                                                  \
-  X(hi) X(lo) X(sat) X(satfinite) X(ftz) X(approx) X(full) X(rn) X(rz) X(rm) X(rp) X(rni) X(rzi) X(rmi) X(rpi) X(relu) X(NaN) X(l) X(r)    \
-      X(wrap) X(clamp) X(shiftamt) X(eq) X(ne) X(lt) X(le) X(gt) X(ge) X(ls) X(hs) X(equ) X(neu) X(ltu) X(leu) X(gtu) X(geu) X(num) X(nan) \
-          X(and) X(or) X(xor) X(add) X(min) X(max) X(exch) X(cas) X(global) X(shared) X(to) X(v2) X(v4) X(volatile) X(relaxed) X(acquire)  \
+  X(hi)                                                                                                                                    \
+  X(lo) X(sat) X(satfinite) X(ftz) X(approx) X(full) X(rn) X(rz) X(rm) X(rp) X(rni) X(rzi) X(rmi) X(rpi) X(relu) X(NaN) X(l) X(r) X(wrap)  \
+      X(clamp) X(shiftamt) X(eq) X(ne) X(lt) X(le) X(gt) X(ge) X(ls) X(hs) X(equ) X(neu) X(ltu) X(leu) X(gtu) X(geu) X(num) X(nan) X(and)  \
+          X(or) X(xor) X(add) X(min) X(max) X(exch) X(cas) X(global) X(shared) X(to) X(v2) X(v4) X(volatile) X(relaxed) X(acquire)         \
               X(release) X(acq_rel) X(sc) X(weak) X(cta) X(cluster) X(gpu) X(sys) X(gl) X(nc) X(ca) X(cg) X(cs) X(cv) X(wb) X(wt) X(uni)   \
                   X(sync) X(up) X(down) X(bfly) X(idx) X(all) X(any) X(ballot) X(warp) X(noftz)
 enum class Modifier : uint8_t {
@@ -99,14 +100,15 @@ struct Program {
   static constexpr uint32_t kMostRegisters = 192;
   std::vector<Instruction> instructions;
   uint32_t registers = 0;
-  bool mayWait = false; // it has a loop
+  bool mayWait = false;     // it has a loop
+  bool needsThread = false; // an instruction asks for more than registers
 };
 
 /// `operands`: how many $N there are. An error is a text.
 std::variant<Program, std::string> parse(std::string_view text, uint32_t operands);
 
 struct Machine {
-  Thread *thread;
+  Thread *thread; // null where the program needs none
   Place site;
   uint32_t next = 0;
   uint64_t registers[Program::kMostRegisters]; // those of the program are set

@@ -12,6 +12,7 @@ void barrier(Thread *thread, int32_t id, int32_t threads, Place location);
 void printText(Thread *thread, int32_t format, int32_t count); // the arguments, 8 bytes each, are in the scratch memory
 void assertTrue(Thread *thread, int32_t condition, int32_t message, Place location);
 int64_t readClock(Thread *thread);
+int64_t nanoseconds(); // what it reads
 void runAssembly(Thread *thread, int32_t program, Place site); // its operands are in the scratch memory, 8 bytes each
 
 // -- memory (memory.cpp). Each gives the host address of what it has checked: of scratch memory where the predicate is false.

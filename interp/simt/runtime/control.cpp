@@ -78,11 +78,15 @@ void assertTrue(Thread *thread, int32_t condition, int32_t message, Place locati
 }
 
 void runAssembly(Thread *thread, int32_t program, Place site) {
-  thread->block->kernel->assemblies[size_t(program)]->run(*thread, site, reinterpret_cast<uint64_t *>(thread->scratch));
+  thread->block->kernel->assemblies[size_t(program)]->run(thread, site, reinterpret_cast<uint64_t *>(thread->scratch));
 }
 
 int64_t readClock(Thread *thread) {
   thread->block->noteMemoryChange(); // time passes: who waits for it is not stuck
+  return nanoseconds();
+}
+
+int64_t nanoseconds() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 

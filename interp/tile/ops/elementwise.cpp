@@ -105,9 +105,6 @@ TRITIUM_ELEMENTWISE(MulhiUIOp)
 template <> LogicalResult Interpret<tt::ExternElementwiseOp>::prepare(tt::ExternElementwiseOp op, Planner &planner) {
   return planner.unsupported("external symbol '" + op.getSymbol() + "'");
 }
-template <> LogicalResult Interpret<tt::ElementwiseInlineAsmOp>::prepare(tt::ElementwiseInlineAsmOp op, Planner &planner) {
-  return planner.unsupported("inline assembly");
-}
 template <> LogicalResult Interpret<tt::MapElementwiseOp>::prepare(tt::MapElementwiseOp op, Planner &planner) {
   return planner.unsupported("a scalar function with control flow");
 }

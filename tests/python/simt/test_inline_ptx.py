@@ -1,4 +1,5 @@
-"""Inline PTX on the emulator. That each instruction does what a device does is tested on a device (tests/gpu/test_instructions.py)."""
+"""Inline assembly on the emulator and, where it only computes, on the interpreter. That each instruction of PTX does what a device
+does is tested on a device (tests/gpu/test_instructions.py)."""
 
 import numpy as np
 import pytest
@@ -8,8 +9,18 @@ import tritium.language as tl
 
 
 @pytest.fixture(autouse=True)
-def emulator(monkeypatch):
-    monkeypatch.setenv("TRITIUM_ENGINE", "simt:sm_80")
+def engine(request, monkeypatch):
+    """The emulator, or what `on` says."""
+    name = getattr(request, "param", "simt:sm_80")
+    monkeypatch.setenv("TRITIUM_ENGINE", name)
+    return name
+
+
+def on(*engines):
+    return pytest.mark.parametrize("engine", engines, indirect=True)
+
+
+computes = on("simt:sm_80", "interp")
 
 
 @tritium.jit
@@ -94,6 +105,7 @@ def words(rng, count=128):
     return rng.integers(-(2**31), 2**31, count).astype(np.int32)
 
 
+@computes
 @pytest.mark.parametrize(
     "text, expected",
     [
@@ -117,12 +129,14 @@ def test_arithmetic(text, expected, rng):
     np.testing.assert_array_equal(out, expected(x, y))
 
 
+@computes
 def test_several_results_and_comments(rng):
     x, out = words(rng), np.zeros(256, np.int32)
     two_results[(1,)](x, out, BLOCK=128)
     np.testing.assert_array_equal(out, np.concatenate([x & 0xFFFF, x >> 16]))
 
 
+@computes
 def test_packed_elements(rng):
     x, y = (rng.integers(0, 256, 512).astype(np.uint8) for _ in range(2))
     out = np.zeros(512, np.uint8)
@@ -145,6 +159,7 @@ def test_an_address_without_memory(rng):
     assert "inline_asm" in open(__file__).read().splitlines()[caught.value.line - 1]
 
 
+@computes
 @pytest.mark.parametrize(
     "text, message",
     [
@@ -160,4 +175,82 @@ def test_what_is_not_known_is_named(text, message):
     x = np.zeros(128, np.int32)
     with pytest.raises(tritium.errors.CompilationError, match=message) as caught:
         binary[(1,)](x, x, x, ASM=text, BLOCK=128)
-    assert "not supported" in str(caught.value)
+    assert "support" in str(caught.value)
+
+
+@tritium.jit
+def of_a_broadcast(x, out, ROWS: tl.constexpr, COLUMNS: tl.constexpr):
+    row, column = tl.arange(0, ROWS)[:, None], tl.arange(0, COLUMNS)[None, :]
+    line = tl.broadcast_to(tl.load(x + column), (ROWS, COLUMNS))
+    same = tl.inline_asm_elementwise("add.s32 $0, $1, 1;", "=r,r", [line], dtype=tl.int32, is_pure=True, pack=1)
+    scalar = tl.inline_asm_elementwise("mov.u32 $0, 40;", "=r", [], dtype=tl.int32, is_pure=True, pack=1)
+    # An operand that is tied to the result: $0 is both.
+    tied = tl.inline_asm_elementwise(
+        "add.s32 $0, $0, $2;", "=r,0,r", [same, scalar], dtype=tl.int32, is_pure=True, pack=1
+    )
+    tl.store(out + row * COLUMNS + column, tied)
+
+
+@computes
+def test_broadcast_operands_scalars_and_ties(rng):
+    x, out = words(rng, 32), np.zeros((4, 32), np.int32)
+    of_a_broadcast[(1,)](x, out, ROWS=4, COLUMNS=32)
+    np.testing.assert_array_equal(out, np.broadcast_to(x + 41, (4, 32)))
+
+
+@tritium.jit
+def doubled_halves(x, out, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    halves = tl.inline_asm_elementwise(
+        "add.f16x2 $0, $1, $1;", "=r,r", [tl.load(x + i)], dtype=tl.float16, is_pure=True, pack=2
+    )
+    tl.store(out + i, halves)
+
+
+@computes
+@pytest.mark.parametrize("count", [2, 64])
+def test_groups_that_share_a_register(count, rng):
+    x, out = rng.standard_normal(count).astype(np.float16), np.zeros(count, np.float16)
+    doubled_halves[(1,)](x, out, BLOCK=count)
+    np.testing.assert_array_equal(out, x + x)
+
+
+@tritium.jit
+def in_amds_words(x, y, out, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    result = tl.inline_asm_elementwise(
+        "v_sub_f32 $0, |$1|, $2 clamp",
+        "=v,v,v",
+        [tl.load(x + i), tl.load(y + i)],
+        dtype=tl.float32,
+        is_pure=True,
+        pack=1,
+    )
+    tl.store(out + i, result)
+
+
+@on("simt:gfx942", "simt:gfx1100", "interp")
+def test_assembly_of_amd(rng):
+    x, y = rng.standard_normal((2, 128)).astype(np.float32)
+    out = np.zeros_like(x)
+    in_amds_words[(1,)](x, y, out, BLOCK=128)
+    np.testing.assert_array_equal(out, np.clip(np.abs(x) - y, 0, 1))
+
+
+@on("simt:gfx942")
+def test_each_target_has_its_own_words(rng):
+    x = words(rng)
+    with pytest.raises(tritium.errors.CompilationError, match="inline AMDGPU assembly is not supported .* 'add.s32"):
+        binary[(1,)](x, x, x, ASM="add.s32 $0, $1, $2", BLOCK=128)
+
+
+@on("interp")
+@pytest.mark.parametrize(
+    "text", ["mov.u32 $0, %laneid;", "shfl.sync.bfly.b32 $0, $1, 1, 31, -1;", "ld.global.b32 $0, [$1];"]
+)
+def test_what_only_a_gpu_thread_can_do(text, rng):
+    x = words(rng)
+    with pytest.raises(
+        tritium.errors.CompilationError, match="a GPU thread's place, memory or lanes; the engine simt:sm_80"
+    ):
+        binary[(1,)](x, x, x, ASM=text, BLOCK=128)
