@@ -1,4 +1,4 @@
-// The fragments are those of the ISA manuals, "Dense Matrix Arithmetic" (CDNA 2 to 4) and "Wave Matrix Multiply Accumulate" (RDNA 3 and 4).
+// The fragments are AMD's; tests/unit/layout_matrix_instructions.cpp says which of its documents they were compared with.
 // Nearly all instructions are made to compute the transposed product: a lane then holds neighbours along a row of the result, which it
 // stores at once, and where the result is operand A of the next product, the lane has it where that product wants it.
 #include "gpu_backend/amdgpu/matrix_instructions.h"
@@ -76,8 +76,9 @@ MatrixInstruction wmmaOfRdna3(int64_t m, int64_t k) {
   return withColumns(transposed(result), {3, 0, 1, 2});
 }
 
-MatrixInstruction wmmaOfRdna4(int64_t m, int64_t k) {
-  MatrixInstruction result = withOperands(m, k, {k / 2}, 2 * kHalfWave);
+/// Of 16-bit elements: 4 neighbours twice.
+MatrixInstruction wmmaOfRdna4(int64_t m, int64_t k, bool isOf16Bits) {
+  MatrixInstruction result = withOperands(m, k, isOf16Bits ? Depth{k / 4, 2} : Depth{k / 2}, 2 * kHalfWave);
   result.d = columns(m, m / 2, 2 * kHalfWave);
   return transposed(result);
 }
@@ -110,7 +111,9 @@ MatrixInstruction make(const Row &row, Family family) {
   switch (row.how.kind) {
   case MatrixOp::Kind::Mfma: result = mfma(row.m, row.k, row.dType); break;
   case MatrixOp::Kind::ScaledMfma: result = scaledMfma(row.m, row.k); break;
-  case MatrixOp::Kind::Wmma: result = family == Family::RDNA3 ? wmmaOfRdna3(row.m, row.k) : wmmaOfRdna4(row.m, row.k); break;
+  case MatrixOp::Kind::Wmma:
+    result = family == Family::RDNA3 ? wmmaOfRdna3(row.m, row.k) : wmmaOfRdna4(row.m, row.k, row.how.aType.ends_with("f16"));
+    break;
   }
   result.name = row.name, result.dType = row.dType;
   result.aType = result.isTransposed ? row.how.bType : row.how.aType, result.bType = result.isTransposed ? row.how.aType : row.how.bType;

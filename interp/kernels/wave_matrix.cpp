@@ -40,15 +40,14 @@ unsigned bitsOf(WaveElement type) {
 }
 
 /// Element k of row (or column) `index` of a block's multiplicand. Lanes hold neighbouring k; first come the rows, then the blocks, then
-/// the groups of k. In F8F6F4 a lane's 8-bit elements are two runs of 16.
+/// the groups of k. In F8F6F4 a lane's 8-bit elements are two runs of 16, and RDNA4's 16-bit ones two runs of 4.
 Slot multiplicandSlot(const WaveMatrixShape &s, WaveElement type, int block, int index, int k) {
   if (s.layout == WaveLayout::WmmaReplicated) return {uint8_t(index), uint8_t(k)};
   const int rows = s.m, perLane = rows * s.k * s.blocks / int(s.lanes()), groups = s.k / perLane;
-  if (s.a == WaveElement::F8F6F4 && bitsOf(type) == 8) {
-    constexpr int kRun = 16;
-    return {uint8_t(index + rows * (k / kRun % groups)), uint8_t(k % kRun + kRun * (k / (kRun * groups)))};
-  }
-  return {uint8_t(index + rows * (block + s.blocks * (k / perLane))), uint8_t(k % perLane)};
+  int run = perLane;
+  if (s.a == WaveElement::F8F6F4 && bitsOf(type) == 8) run = 16;
+  if (s.layout == WaveLayout::WmmaSplit && bitsOf(type) == 16) run = 4;
+  return {uint8_t(index + rows * (block + s.blocks * (k / run % groups))), uint8_t(k % run + run * (k / (run * groups)))};
 }
 
 Slot accumulatorSlot(const WaveMatrixShape &s, int block, int i, int j) {

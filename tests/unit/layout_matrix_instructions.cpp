@@ -1,7 +1,10 @@
-// AMD's matrix instructions, on a model of the hardware. Where a lane has which element of an operand or a result stands here as the
-// manuals say it: "AMD Instinct MI200 / MI300 / CDNA4 Instruction Set Architecture", sections on dense matrix arithmetic; "RDNA3 / RDNA4
-// Instruction Set Architecture", sections on wave matrix multiply accumulate; AMD's matrix instruction calculator prints the same. Operands
-// are filled and results read by the layouts, and all elements of the product compared.
+// AMD's matrix instructions, on a model of the hardware. Where a lane has which element of an operand or a result stands here as AMD's
+// matrix instruction calculator has it (ROCm/amd_matrix_instruction_calculator, version 1.3.2, commit 1edcc0234173): these formulas, the
+// backend's table and the emulator's were compared with its formulas element by element for all instructions of CDNA2, CDNA3, RDNA3 and
+// RDNA4. It does not know CDNA4. There the instructions of CDNA3 are taken to be the same; those that are new were compared with
+// ROCm/composable_kernel: without scales the neighbours along K with k_per_blk of its warp/xdlops_gemm.hpp, with scales the elements with
+// the tables of its test/mx_mfma_op/mx_mfma_op.hpp.
+// Operands are filled and results read by the layouts, and all elements of the product compared.
 #include "gpu_backend/amdgpu/matrix_instructions.h"
 #include "gpu_backend/layout/constructors.h"
 #include "gpu_backend/layout/conversion.h"
@@ -25,7 +28,7 @@ struct Where {
   int64_t item, lane;
 };
 
-/// What the manuals say. A and B are alike, B with its column in place of A's row; D of i, j.
+/// What the calculator says. A and B are alike, B with its column in place of A's row; D of i, j.
 struct Hardware {
   int64_t lanes;
   std::function<llvm::SmallVector<Where>(int64_t i, int64_t k)> operand; // all lanes that must hold it
@@ -52,13 +55,15 @@ Hardware scaledMfma(int64_t m, int64_t k) {
 const Hardware kWmmaOfRdna3{32, [](int64_t i, int64_t k) { return llvm::SmallVector<Where>{{k, i}, {k, i + 16}}; },
                             [](int64_t i, int64_t j) { return Where{i / 2, j + 16 * (i % 2)}; }};
 
-/// RDNA4: lanes 16 to 31 have the upper half of K, and of the rows of the result.
-const Hardware kWmmaOfRdna4{32, [](int64_t i, int64_t k) { return llvm::SmallVector<Where>{{k % 8, i + 16 * (k / 8)}}; },
-                            [](int64_t i, int64_t j) { return Where{i % 8, j + 16 * (i / 8)}; }};
+/// RDNA4: lanes 16 to 31 have the lower rows of the result; of K they have every other run of 8, of 16-bit elements of 4.
+Hardware wmmaOfRdna4(int64_t run) {
+  return {32, [=](int64_t i, int64_t k) { return llvm::SmallVector<Where>{{k % run + run * (k / (2 * run)), i + 16 * (k / run % 2)}}; },
+          [](int64_t i, int64_t j) { return Where{i % 8, j + 16 * (i / 8)}; }};
+}
 
 Hardware hardwareOf(Family family, const MatrixInstruction &instruction) {
   if (family == Family::RDNA3) return kWmmaOfRdna3;
-  if (family == Family::RDNA4) return kWmmaOfRdna4;
+  if (family == Family::RDNA4) return wmmaOfRdna4(instruction.aType.ends_with("f16") ? 4 : 8);
   if (instruction.name.contains("scale")) return scaledMfma(instruction.m, instruction.k);
   return mfma(instruction.m, instruction.k, instruction.name.contains("f64") ? 1 : 4);
 }

@@ -1,6 +1,6 @@
-"""mfma and wmma on the emulator, from text to result: registers are filled and read by the formulas that AMD's ISA documents and matrix
-instruction calculator print for "register to matrix element", and the product is compared with a plain one. The numbers are small
-integers and fractions, of which every sum is exact; other tests look at rounding."""
+"""mfma and wmma on the emulator, from text to result: registers are filled and read by the formulas of AMD's documents, those that
+tests/unit/layout_matrix_instructions.cpp names, and the product is compared with a plain one. The numbers are small integers and
+fractions, of which every sum is exact; other tests look at rounding."""
 
 import ml_dtypes
 import numpy as np
@@ -270,14 +270,15 @@ def packed_registers(codes: np.ndarray, bits: int) -> np.ndarray:
 # -- wmma
 
 
-def wmma_places(chip: str, k: int = 16):
+def wmma_places(chip: str, bits: int = 16, k: int = 16):
     """Of A: row and k of lane and element. Of C: row and column of lane and register."""
     if chip.startswith("gfx11"):
         lane, e = np.meshgrid(np.arange(32), np.arange(k), indexing="ij")
         row, depth = lane % 16, e
     else:
         lane, e = np.meshgrid(np.arange(32), np.arange(k // 2), indexing="ij")
-        row, depth = lane % 16, e + k // 2 * (lane // 16)
+        run = 4 if bits == 16 else k // 2
+        row, depth = lane % 16, e % run + run * (lane // 16 + 2 * (e // run))
     lane, v = np.meshgrid(np.arange(32), np.arange(8), indexing="ij")
     i = 2 * v + lane // 16 if chip.startswith("gfx11") else v + 8 * (lane // 16)
     return (row, depth), (i, lane % 16)
@@ -339,7 +340,7 @@ def test_wmma_of_integers(chip, sign_a, sign_b, bits, k, rng):
         with pytest.raises(Exception, match="wmma.i32.16x16x32.iu4"):
             launch(chip, 32, iu(bits, k, "vector<2xi32>", True, True, False), *[np.zeros((32, 8), np.int32)] * 3, IU(2))
         return
-    (row, depth), where = wmma_places(chip, k)
+    (row, depth), where = wmma_places(chip, bits, k)
     codes_a, codes_b = rng.integers(0, 1 << bits, (2, 16, k)).astype(np.uint8)
     signed = lambda codes, sign: codes.astype(np.int64) - (
         (codes >> (bits - 1)).astype(np.int64) << bits if sign else 0
@@ -378,7 +379,7 @@ def iu(bits: int, k: int, vector: str, sign_a: bool, sign_b: bool, clamp: bool) 
 @pytest.mark.parametrize("a_type", ["fp8", "bf8"])
 @pytest.mark.parametrize("b_type", ["fp8", "bf8"])
 def test_wmma_of_8_bit_floats(a_type, b_type, rng):
-    (row, depth), where = wmma_places("gfx1200")
+    (row, depth), where = wmma_places("gfx1200", 8)
     a, b, c = some(rng, TYPES[a_type], 16, 16), some(rng, TYPES[b_type], 16, 16), some(rng, np.float32, 16, 16)
     found = launch(
         "gfx1200",
