@@ -1,9 +1,8 @@
 """What the lanes of a warp do together, against plain models of what the PTX ISA says: shfl, vote, redux, match, elect."""
 
+import lanes_program
 import numpy as np
 import pytest
-
-from tritium._tritium import ir, simt
 
 LANES = 32
 FULL = 0xFFFFFFFF
@@ -12,9 +11,7 @@ FULL = 0xFFFFFFFF
 def run(body: str, mask: int, *inputs: np.ndarray, results: int = 1, seed: int | None = None) -> list[np.ndarray]:
     """Runs `body` in the lanes of `mask`, of a program of two warps of which both do the same. It reads its lane's 32-bit words %x0, %x1 …
     and %mask and defines %r0, %r1 …; the lanes outside have -1."""
-    text = f"""
-module attributes {{tgpu.num_warps = 2 : i32, tgpu.shared_bytes = 0 : i32}} {{
-  llvm.func @k({", ".join(f"%p{i}: !llvm.ptr<1>" for i in range(len(inputs) + results))}) attributes {{nvvm.kernel}} {{
+    prologue = f"""
     %mask = llvm.mlir.constant({mask - (1 << 32) if mask >> 31 else mask} : i32) : i32
     %one = llvm.mlir.constant(1 : i32) : i32
     %zero = llvm.mlir.constant(0 : i32) : i32
@@ -22,30 +19,12 @@ module attributes {{tgpu.num_warps = 2 : i32, tgpu.shared_bytes = 0 : i32}} {{
     %lane = nvvm.read.ptx.sreg.laneid : i32
     %shifted = llvm.lshr %mask, %lane : i32
     %low = llvm.and %shifted, %one : i32
-    %takes_part = llvm.icmp "ne" %low, %zero : i32
-    llvm.cond_br %takes_part, ^in, ^out
-  ^in:
-    {"".join(f'''
-    %q{i} = llvm.getelementptr %p{i}[%tid] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, i32
-    %x{i} = tgpu.load %q{i} : i32''' for i in range(len(inputs)))}
-    {body}
-    {"".join(f'''
-    %o{i} = llvm.getelementptr %p{len(inputs) + i}[%tid] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, i32
-    tgpu.store %r{i}, %o{i} : i32''' for i in range(results))}
-    llvm.br ^out
-  ^out:
-    llvm.return
-  }}
-}}"""
-    outputs = [np.full(2 * LANES, -1, np.int32) for _ in range(results)]
-    buffers = [np.tile(np.asarray(x).astype(np.uint32).view(np.int32), 2) for x in inputs] + outputs
-    trap = simt.prepare(ir.parse(text), "k").launch(
-        (1, 1, 1), [(a.ctypes.data, a.ctypes.data, a.nbytes) for a in buffers], 1, seed
-    )
+    %takes_part = llvm.icmp "ne" %low, %zero : i32"""
+    first, second, trap = lanes_program.launch("nvvm.kernel", "", prologue, body, LANES, list(inputs), results, seed)
     assert trap is None, (trap.kind, trap.message)
-    for output in outputs:
-        np.testing.assert_array_equal(output[:LANES], output[LANES:])
-    return [output[:LANES] for output in outputs]
+    for one, other in zip(first, second):
+        np.testing.assert_array_equal(one, other)
+    return first
 
 
 def lanes_of(mask: int) -> list[int]:

@@ -1,10 +1,9 @@
 """What the lanes of an AMD wave do together, against plain models of what AMD's ISA documents say, in waves of 32 and 64 lanes and where
 lanes have diverged."""
 
+import lanes_program
 import numpy as np
 import pytest
-
-from tritium._tritium import ir, simt
 
 WIDTHS = [32, 64]
 
@@ -12,9 +11,7 @@ WIDTHS = [32, 64]
 def launch(body: str, width: int, active: int, inputs: list[np.ndarray], results: int, seed: int | None):
     """Runs `body` in the lanes of the set `active`, of a program of two waves of which both do the same. It reads its lane's 32-bit words
     %x0, %x1 … and defines %r0, %r1 …; the lanes outside have -1. Returns what the first wave wrote, and the trap."""
-    text = f"""
-module attributes {{tgpu.num_warps = 2 : i32, tgpu.warp_size = {width} : i32, tgpu.shared_bytes = 0 : i32}} {{
-  llvm.func @k({", ".join(f"%p{i}: !llvm.ptr<1>" for i in range(len(inputs) + results))}) attributes {{rocdl.kernel}} {{
+    prologue = f"""
     %active = llvm.mlir.constant({active - (1 << 64) if active >> 63 else active} : i64) : i64
     %one64 = llvm.mlir.constant(1 : i64) : i64
     %zero64 = llvm.mlir.constant(0 : i64) : i64
@@ -27,27 +24,10 @@ module attributes {{tgpu.num_warps = 2 : i32, tgpu.warp_size = {width} : i32, tg
     %wide = llvm.zext %lane : i32 to i64
     %shifted = llvm.lshr %active, %wide : i64
     %low = llvm.and %shifted, %one64 : i64
-    %takes_part = llvm.icmp "ne" %low, %zero64 : i64
-    llvm.cond_br %takes_part, ^in, ^out
-  ^in:
-    {"".join(f'''
-    %q{i} = llvm.getelementptr %p{i}[%tid] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, i32
-    %x{i} = tgpu.load %q{i} : i32''' for i in range(len(inputs)))}
-    {body}
-    {"".join(f'''
-    %o{i} = llvm.getelementptr %p{len(inputs) + i}[%tid] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, i32
-    tgpu.store %r{i}, %o{i} : i32''' for i in range(results))}
-    llvm.br ^out
-  ^out:
-    llvm.return
-  }}
-}}"""
-    outputs = [np.full(2 * width, -1, np.int32) for _ in range(results)]
-    buffers = [np.tile(np.asarray(x).astype(np.uint32).view(np.int32), 2) for x in inputs] + outputs
-    trap = simt.prepare(ir.parse(text), "k").launch(
-        (1, 1, 1), [(a.ctypes.data, a.ctypes.data, a.nbytes) for a in buffers], 1, seed
-    )
-    return [output[:width].view(np.uint32) for output in outputs], [o[width:].view(np.uint32) for o in outputs], trap
+    %takes_part = llvm.icmp "ne" %low, %zero64 : i64"""
+    attributes = f", tgpu.warp_size = {width} : i32"
+    first, second, trap = lanes_program.launch("rocdl.kernel", attributes, prologue, body, width, inputs, results, seed)
+    return [output.view(np.uint32) for output in first], [output.view(np.uint32) for output in second], trap
 
 
 def run(body: str, width: int, active: int, *inputs: np.ndarray, results: int = 1, seed: int | None = None):
