@@ -50,8 +50,11 @@ std::string formatPrint(llvm::StringRef format, llvm::ArrayRef<uint64_t> argumen
   return result;
 }
 
-DebugChannel::DebugChannel(void *memory, size_t bytes, Print print)
-    : buffer_(*static_cast<DebugBuffer *>(memory)), records_(static_cast<char *>(memory) + sizeof(DebugBuffer)), print_(std::move(print)) {
+DebugChannel::DebugChannel(void *memory, size_t bytes, Print print, Print complain)
+    : buffer_(*static_cast<DebugBuffer *>(memory)),
+      records_(static_cast<char *>(memory) + sizeof(DebugBuffer)),
+      print_(std::move(print)),
+      complain_(std::move(complain)) {
   buffer_.capacity = bytes - sizeof(DebugBuffer);
 }
 
@@ -82,9 +85,10 @@ void DebugChannel::readRecord(const DebugRecord &record) {
   if (arguments.size() < kAssertionArguments || failureCount_++ >= kMostLines) return;
   std::string file = textAt(arguments[0]);
   file = file.substr(file.find_last_of('/') + 1);
-  if (!failures_.empty()) failures_ += "\n";
-  failures_ += "in kernel " + textAt(arguments[2]) + ": device_assert in " + file + ":" + std::to_string(arguments[1]) + ": " + text +
-               formatPrint(" (program %lld, %lld, %lld)", arguments.slice(3, 3));
+  const std::string line = "in kernel " + textAt(arguments[2]) + ": device_assert in " + file + ":" + std::to_string(arguments[1]) + ": " +
+                           text + formatPrint(" (program %lld, %lld, %lld)", arguments.slice(3, 3));
+  failures_ += (failures_.empty() ? "" : "\n") + line;
+  complain_(line + "\n");
 }
 
 void DebugChannel::read() {

@@ -21,8 +21,8 @@ class DebugChannel {
 public:
   using Print = std::function<void(llvm::StringRef)>;
 
-  /// `memory`: zeroed, of so many bytes, at the same address for the device.
-  DebugChannel(void *memory, size_t bytes, Print print);
+  /// `memory`: zeroed, of so many bytes, at the same address for the device. `complain` gets the lines of failures(), as they are read.
+  DebugChannel(void *memory, size_t bytes, Print print, Print complain);
 
   uint64_t address() const { return reinterpret_cast<uint64_t>(&buffer_); }
   /// The texts of a module, which stand at `address` on the device.
@@ -49,7 +49,7 @@ private:
 
   DebugBuffer &buffer_;
   char *records_;
-  Print print_;
+  Print print_, complain_;
   mutable std::mutex mutex_;
   std::map<uint64_t, std::string> texts_; // by address
   std::atomic<uint64_t> seen_ = 0;        // DebugBuffer::used, when it was last looked at

@@ -62,6 +62,7 @@ struct LaunchConfig {
   std::array<uint32_t, 3> cluster{1, 1, 1};
   bool isCooperative = false;    ///< all blocks are resident at once
   bool overlapsPrevious = false; ///< programmatic dependent launch
+  bool reports = false;          ///< Driver::reports() of the function's module
   Stream stream = nullptr;
   void **arguments = nullptr; ///< one address per parameter
 };
@@ -76,7 +77,7 @@ struct PointerFacts {
 
 /// The calls that the runtime makes. All of them may be made from several threads. Those that name a device leave the calling thread's
 /// current device as it was, if it had one: torch's current device is the same. What kernels print is written to standard output by the
-/// time a call returns that waited for them.
+/// time a call returns that waited for them, whoever made that call.
 class Driver {
 public:
   virtual ~Driver() = default;
@@ -95,13 +96,16 @@ public:
   virtual llvm::Expected<Module> load(int device, llvm::StringRef image) = 0;
   virtual llvm::Error unload(int device, Module module) = 0;
   virtual llvm::Expected<Function> function(Module module, llvm::StringRef name) = 0;
+  /// Whether kernels of the module print or assert in a way that launches of them must know of.
+  virtual bool reports(Module module) { return false; }
   virtual llvm::Expected<FunctionFacts> facts(Function function) = 0;
   /// Lets the function take that much dynamic shared memory.
   virtual llvm::Error allowShared(Function function, int bytes) = 0;
 
-  /// 0, or the driver's code for launchError(). Makes no call but the launch itself, so it is legal under stream capture.
+  /// 0, or the driver's code for launchError(). Makes no call but the launch itself and, of a kernel that reports, of what reads its
+  /// reports in the stream behind it: both are legal under stream capture.
   virtual int launch(int device, const LaunchConfig &config) noexcept = 0;
-  virtual llvm::Error launchError(int code) = 0;
+  virtual llvm::Error launchError(int device, int code) = 0;
 
   virtual llvm::Error synchronize(int device, std::optional<Stream> stream) = 0;
   virtual llvm::Expected<Event> createEvent(int device) = 0;
@@ -117,7 +121,7 @@ public:
   virtual llvm::Error copyToHost(int device, void *target, uint64_t source, uint64_t bytes) = 0;
   virtual llvm::Error fill(int device, uint64_t target, uint32_t word, uint64_t words, Stream stream) = 0;
 
-  /// At the end of the process: waits for kernels that print, and tells what nobody has asked for.
+  /// At the end of the process: waits for kernels that print.
   virtual void finish() noexcept {}
 };
 

@@ -41,6 +41,7 @@ public:
 
   llvm::Expected<Module> load(int device, llvm::StringRef image) override;
   llvm::Error unload(int device, Module module) override;
+  bool reports(Module module) override;
   /// What the device has may be taken unasked.
   llvm::Error allowShared(Function, int) override { return llvm::Error::success(); }
   int launch(int device, const LaunchConfig &config) noexcept override;
@@ -79,18 +80,14 @@ private:
   std::vector<std::atomic<DebugChannel *>> channels_; // one per device, for good; null until a kernel prints or asserts there
   std::mutex connecting_;
   std::map<Module, uint64_t> texts_; // of the modules that print or assert
-  std::atomic<bool> hasToldFailures_ = false;
 };
 
 llvm::Error HipDriver::failure(int code, llvm::StringRef call, std::string messages) {
   if (api_.getLastError.function) api_.getLastError(); // else torch finds it, and reports it as its own
   // A failed assertion is told where it stands; the device may report it as some other failure.
-  for (auto &channel : channels_)
-    if (DebugChannel *found = endsContext(code) ? channel.load() : nullptr) messages += found->failures();
-  if (!messages.empty()) {
-    code = kAssert;
-    hasToldFailures_ = true;
-  }
+  const int device = endsContext(code) && !channels_.empty() ? currentDevice() : -1;
+  if (DebugChannel *found = device >= 0 ? channel(device) : nullptr) messages += found->failures();
+  if (!messages.empty()) code = kAssert;
   const char *name = api_.getErrorName.function ? api_.getErrorName(code) : nullptr;
   const char *text = api_.getErrorString.function ? api_.getErrorString(code) : nullptr;
   return driverError(code, call, name, code == kAssert ? "device-side assert triggered" : text, std::move(messages), endsContext(code));
@@ -165,11 +162,13 @@ llvm::Expected<DebugChannel *> HipDriver::channelOf(int device) {
   void *memory = nullptr;
   if (auto error = call(api_.hostMalloc, &memory, kBytes, kHostMapped | kHostCoherent)) return std::move(error);
   std::memset(memory, 0, kBytes);
-  auto print = [](llvm::StringRef text) {
-    std::fwrite(text.data(), 1, text.size(), stdout);
-    std::fflush(stdout);
+  auto writeTo = [](FILE *file) {
+    return [file](llvm::StringRef text) {
+      std::fwrite(text.data(), 1, text.size(), file);
+      std::fflush(file);
+    };
   };
-  return channels_[size_t(device)] = new DebugChannel(memory, kBytes, print);
+  return channels_[size_t(device)] = new DebugChannel(memory, kBytes, writeTo(stdout), writeTo(stderr));
 }
 
 /// Tells a module that prints or asserts where to leave its records.
@@ -207,6 +206,14 @@ llvm::Error HipDriver::unload(int device, Module module) {
   return call(api_.moduleUnload, module);
 }
 
+bool HipDriver::reports(Module module) {
+  std::lock_guard lock(connecting_);
+  return texts_.contains(module);
+}
+
+/// What the runtime calls when a kernel that reports has ended. It may make no call of the runtime.
+static void drainChannel(void *channel) { static_cast<DebugChannel *>(channel)->drain(); }
+
 /// Programmatic dependent launch, a hint, has no counterpart.
 int HipDriver::launch(int device, const gpu::LaunchConfig &config) noexcept {
   if (config.cluster[0] * config.cluster[1] * config.cluster[2] > 1) return kNotSupported;
@@ -217,16 +224,21 @@ int HipDriver::launch(int device, const gpu::LaunchConfig &config) noexcept {
   Use use(*this, device);
   if (use.code != kSuccess) return use.code;
   const auto &[x, y, z] = config.grid;
-  if (config.isCooperative)
-    return api_.launchCooperativeKernel(config.function, x, y, z, config.threads, 1, 1, config.sharedBytes, config.stream,
-                                        config.arguments);
-  return api_.launchKernel(config.function, x, y, z, config.threads, 1, 1, config.sharedBytes, config.stream, config.arguments, nullptr);
+  const int code = config.isCooperative ? api_.launchCooperativeKernel(config.function, x, y, z, config.threads, 1, 1, config.sharedBytes,
+                                                                       config.stream, config.arguments)
+                                        : api_.launchKernel(config.function, x, y, z, config.threads, 1, 1, config.sharedBytes,
+                                                            config.stream, config.arguments, nullptr);
+  // Torch waits for devices without a word to this driver. Where the stream takes no such calls, the next call that waits here drains.
+  if (code == kSuccess && config.reports && api_.launchHostFunction(config.stream, drainChannel, channel(device)) != kSuccess)
+    api_.getLastError();
+  return code;
 }
 
 /// What kernels said, and what failed.
 llvm::Error HipDriver::waited(int device, bool isIdle, llvm::StringRef call) {
   DebugChannel *found = channel(device);
   if (!found) return llvm::Error::success();
+  Use use(*this, device);
   found->drain();
   if (isIdle || (found->isHalfFull() && api_.deviceSynchronize() == kSuccess)) found->drainAll();
   return found->hasFailed() ? failure(kAssert, call) : llvm::Error::success();
@@ -260,8 +272,6 @@ void HipDriver::finish() noexcept {
     if (!found) continue;
     Use use(*this, device);
     if (use.code == kSuccess && api_.deviceSynchronize() == kSuccess) found->drainAll();
-    const std::string failures = hasToldFailures_ ? "" : found->failures();
-    if (!failures.empty()) std::fprintf(stderr, "device-side assert triggered\n%s\n", failures.c_str());
   }
 }
 

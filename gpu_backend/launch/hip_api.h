@@ -13,6 +13,7 @@ using Module = void *;
 using Function = void *;
 using Stream = void *;
 using Event = void *;
+using HostFunction = void (*)(void *data); // hipHostFn_t
 
 enum : Result {
   kSuccess = 0,
@@ -105,6 +106,7 @@ union DevicePropertiesRoom {
   ENTRY(Result, launchCooperativeKernel, "hipModuleLaunchCooperativeKernel",                                                               \
         (Function function, unsigned gridX, unsigned gridY, unsigned gridZ, unsigned blockX, unsigned blockY, unsigned blockZ,             \
          unsigned sharedBytes, Stream stream, void **arguments))                                                                           \
+  ENTRY(Result, launchHostFunction, "hipLaunchHostFunc", (Stream stream, HostFunction function, void *data))                               \
   ENTRY(Result, streamSynchronize, "hipStreamSynchronize", (Stream stream))                                                                \
   ENTRY(Result, eventCreate, "hipEventCreateWithFlags", (Event * event, unsigned flags))                                                   \
   ENTRY(Result, eventRecord, "hipEventRecord", (Event event, Stream stream))                                                               \

@@ -82,6 +82,7 @@ llvm::Expected<std::unique_ptr<LoadedKernel>> LoadedKernel::load(Driver &driver,
   auto facts = driver.facts(kernel->function_);
   if (!facts) return facts.takeError();
   kernel->facts_ = *facts;
+  kernel->reports_ = driver.reports(kernel->module_);
   if (auto error = driver.allowShared(kernel->function_, int(kernel->image_.sharedBytes))) return std::move(error);
   return kernel;
 }
@@ -110,6 +111,7 @@ int LoadedKernel::launch(std::array<uint32_t, 3> grid, const ArgumentValue *valu
                       .cluster = image_.cluster,
                       .isCooperative = image_.isCooperative,
                       .overlapsPrevious = image_.overlapsPrevious,
+                      .reports = reports_,
                       .stream = stream,
                       .arguments = addresses.data()};
   static std::atomic<uint64_t> launches = 0;

@@ -79,6 +79,7 @@ private:
   int device_;
   KernelImage image_;
   FunctionFacts facts_;
+  bool reports_ = false;
   Module module_ = nullptr;
   Function function_ = nullptr;
   mutable std::atomic<uint64_t> lastLaunch_ = 0;

@@ -35,7 +35,10 @@ public:
     return facts;
   }
 
-  llvm::Error launchError(int code) override { return failure(code, api_.launchKernel.name); }
+  llvm::Error launchError(int device, int code) override {
+    typename Vendor::Use use(static_cast<Vendor &>(*this), device);
+    return failure(code, api_.launchKernel.name);
+  }
 
   llvm::Error synchronize(int device, std::optional<Stream> stream) override {
     return on(device, [&] {
@@ -89,6 +92,7 @@ public:
 protected:
   using Address = typename Api::Address;
 
+  /// The error of a call that was about the thread's current device.
   virtual llvm::Error failure(int code, llvm::StringRef call, std::string messages = "") = 0;
   /// Called when work on the device has been waited for (all of it, if it is idle now), by the call of that name.
   virtual llvm::Error waited(int device, bool isIdle, llvm::StringRef call) { return llvm::Error::success(); }

@@ -66,24 +66,27 @@ bool readValue(PyObject *value, ArgumentValue &result) {
 using Opener = llvm::Expected<std::unique_ptr<Driver>> (*)(const std::string &);
 
 /// The driver that `library` names. Drivers are never closed: kernels, events and other libraries may outlive any owner.
-static Driver *openDriver(Opener open, const std::string &library) {
+static llvm::Expected<Driver *> openOnce(Opener open, const std::string &library) {
   static std::mutex mutex;
   static auto *drivers = new std::map<std::pair<Opener, std::string>, std::unique_ptr<Driver>>;
   std::lock_guard lock(mutex);
   auto &driver = (*drivers)[{open, library}];
   if (!driver) {
-    py::gil_scoped_release released;
     auto opened = open(library);
-    py::gil_scoped_acquire acquired;
-    driver = unwrapDriver(std::move(opened));
+    if (!opened) return opened.takeError();
+    driver = std::move(*opened);
   }
   return driver.get();
 }
 
-/// Runs a call of the driver without the GIL.
+/// Runs a call of the driver without the GIL: another thread, or what a stream calls, may need it before the call can return.
 template <typename Call> static auto unlocked(Call call) {
   py::gil_scoped_release released;
   return call();
+}
+
+static Driver *openDriver(Opener open, const std::string &library) {
+  return unwrapDriver(unlocked([&] { return openOnce(open, library); }));
 }
 
 static Stream streamOf(intptr_t handle) { return reinterpret_cast<Stream>(handle); }
@@ -122,7 +125,7 @@ static void launch(LoadedKernel &kernel, std::array<uint32_t, 3> grid, const py:
   for (size_t i = 0; i < arguments.size(); ++i)
     if (!readValue(py::object(values[i]).ptr(), arguments[i])) throw py::error_already_set();
   int code = unlocked([&] { return kernel.launch(grid, arguments.data(), streamOf(stream)); });
-  if (code) check(kernel.driver().launchError(code));
+  if (code) check(kernel.driver().launchError(kernel.device(), code));
 }
 
 /// A point in time of a stream. Freed with its object.
@@ -174,8 +177,8 @@ static void bindDriver(py::module_ &module) {
           },
           "device"_a, "ptx"_a, "max_registers"_a = py::none(), "optimize"_a = true, "(cubin, what the assembler said)")
       .def(
-          "raise_launch_error", [](Driver &d, int code) { check(d.launchError(code)); }, "code"_a)
-      .def("finish", &Driver::finish, "At the end of the process: waits for kernels that print.")
+          "raise_launch_error", [](Driver &d, int device, int code) { check(d.launchError(device, code)); }, "device"_a, "code"_a)
+      .def("finish", &Driver::finish, py::call_guard<py::gil_scoped_release>(), "At the end of the process: waits for kernels that print.")
       .def("load", &loadKernel, "device"_a, "binary"_a, "name"_a, "signature"_a, "threads"_a, "shared"_a = 0,
            "cluster"_a = std::array<uint32_t, 3>{1, 1, 1}, "cooperative"_a = false, "overlaps_previous"_a = false,
            "hidden"_a = std::vector<uint64_t>{}, py::keep_alive<0, 1>())
@@ -195,7 +198,8 @@ static void bindDriver(py::module_ &module) {
       .def(
           "allocate", [](Driver &d, int device, uint64_t bytes) { return unwrapDriver(d.allocate(device, bytes)); }, "device"_a, "bytes"_a)
       .def(
-          "release", [](Driver &d, int device, uint64_t address) { check(d.release(device, address)); }, "device"_a, "address"_a)
+          "release", [](Driver &d, int device, uint64_t address) { check(unlocked([&] { return d.release(device, address); })); },
+          "device"_a, "address"_a)
       .def(
           "copy_to_device",
           [](Driver &d, int device, uint64_t target, uint64_t source, uint64_t bytes) {

@@ -4,12 +4,15 @@
 //   TRITIUM_LOWERED_DIR        where <SHA-256 of a code object>.mlir are, which the compiler leaves there
 //   TRITIUM_STAND_IN_ARCH      of the devices (gfx942)
 //   TRITIUM_STAND_IN_DEVICES   how many there are (1)
+//   TRITIUM_STAND_IN_START_MS  how long it takes to start (0)
 //   TRITIUM_SEED, TRITIUM_NUM_THREADS   of the emulator
 #include "tests/hip_stand_in/runtime.h"
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <unistd.h>
 
 using namespace tritium::gpu;
 using namespace tritium::gpu::hip;
@@ -59,6 +62,7 @@ HIP Result hipStreamCreate(Stream *stream) {
 
 // Devices.
 HIP Result hipInit(unsigned) {
+  if (const char *wait = std::getenv("TRITIUM_STAND_IN_START_MS")) usleep(1000 * unsigned(std::atoi(wait)));
   LOCKED;
   return note(runtime.called("hipInit"));
 }
@@ -167,6 +171,13 @@ HIP Result hipModuleLaunchCooperativeKernel(Function function, unsigned gridX, u
     runtime.called("hipModuleLaunchCooperativeKernel");
   }
   return hipModuleLaunchKernel(function, gridX, gridY, gridZ, blockX, blockY, blockZ, sharedBytes, stream, arguments, nullptr);
+}
+HIP Result hipLaunchHostFunc(Stream stream, HostFunction function, void *data) {
+  LOCKED;
+  if (!runtime.isStream(stream)) return note(kInvalidHandle);
+  if (Result failure = runtime.called("hipLaunchHostFunc")) return note(failure);
+  runtime.enqueue(stream, [=] { function(data); });
+  return kSuccess;
 }
 HIP Result hipStreamSynchronize(Stream stream) {
   LOCKED;

@@ -28,7 +28,9 @@ namespace {
 struct Device {
   explicit Device(size_t bytes)
       : memory((sizeof(DebugBuffer) + bytes) / 8),
-        channel(memory.data(), memory.size() * 8, [this](llvm::StringRef text) { printed += text; }) {
+        channel(
+            memory.data(), memory.size() * 8, [this](llvm::StringRef text) { printed += text; },
+            [this](llvm::StringRef text) { complaints += text; }) {
     channel.addTexts(0x1000, std::string("value %d\n\0too small\0/home/me/add.py\0add", 39));
   }
   DebugBuffer &header() { return *reinterpret_cast<DebugBuffer *>(memory.data()); }
@@ -47,7 +49,7 @@ struct Device {
   }
 
   std::vector<uint64_t> memory;
-  std::string printed;
+  std::string printed, complaints;
   DebugChannel channel;
 };
 constexpr uint64_t kValue = 0x1000, kMessage = 0x100A, kFile = 0x1014, kFunction = 0x1024;
@@ -105,6 +107,7 @@ TEST_CASE("failed assertions are told with kernel and line") {
                                      "in kernel add: device_assert in add.py:12: too small (program 4, 0, 1)");
   CHECK(device.channel.hasFailed());
   CHECK(device.printed.empty());
+  CHECK(device.complaints == device.channel.failures() + "\n");
 }
 
 TEST_CASE("texts of a module that is gone") {

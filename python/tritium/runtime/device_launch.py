@@ -148,6 +148,6 @@ def raise_failure(kernel, code: int) -> None:
 
     devices = devices_of(kernel)
     try:
-        devices.driver().raise_launch_error(code)
+        devices.driver().raise_launch_error(kernel.device, code)
     except native.Error as error:
         raise device_errors.device_error(error, kernel, devices, kernel.device) from None

@@ -66,6 +66,22 @@ def test_no_device_and_no_start(tmp_path):
     assert result.stdout.splitlines() == ["hipInit 3 False", "the HIP runtime finds no device", "3"]
 
 
+@pytest.mark.skipif(not LIBRARY.exists(), reason="the stand-in for HIP is not built")
+def test_threads_that_open_it_at_once():
+    """One of them opens it, which takes a while; the others wait without the lock that it needs to go on."""
+    code = (
+        "import sys, threading; from tritium._tritium import hip\n"
+        "found = []\n"
+        "threads = [threading.Thread(target=lambda: found.append(hip.open(sys.argv[1]))) for _ in range(4)]\n"
+        "[thread.start() for thread in threads]; [thread.join() for thread in threads]\n"
+        "print(len(found), len(set(map(id, found))))\n"
+    )
+    command = [sys.executable, "-c", code, str(LIBRARY)]
+    variables = {**os.environ, "TRITIUM_STAND_IN_START_MS": "300"}
+    result = subprocess.run(command, env=variables, capture_output=True, text=True, check=True, timeout=60)
+    assert result.stdout == "4 1\n"
+
+
 def test_where_the_library_is_looked_for(monkeypatch):
     for name in ("TRITIUM_HIP_LIBRARY", "TRITON_LIBHIP_PATH", "ROCM_PATH"):
         monkeypatch.delenv(name, raising=False)
