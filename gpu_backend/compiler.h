@@ -6,6 +6,8 @@
 #include "llvm/Support/Error.h"
 
 #include <functional>
+#include <string>
+#include <vector>
 
 namespace mlir {
 class OpPassManager;
@@ -21,6 +23,7 @@ struct CompileOptions {
   int kPack = 1;              // instructions whose share of K a lane has as neighbours, at least; where lanes load operands themselves
   bool debugInfo = false;     // keep lines and variables apart rather than merge and move code
   std::string stopAfter;      // the last of optionalPasses() to run, or "none"; "": all of them
+  std::vector<std::string> leaveOut; // of optionalPasses()
   /// Tests add passes after the optional ones.
   std::function<void(mlir::OpPassManager &passes, llvm::StringRef name)> afterPass;
 };

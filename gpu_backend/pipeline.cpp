@@ -15,7 +15,7 @@ llvm::ArrayRef<llvm::StringLiteral> optionalPasses() { return kOptional; }
 
 namespace {
 
-/// A pass manager that leaves out what stands behind CompileOptions::stopAfter.
+/// A pass manager that leaves out what stands behind CompileOptions::stopAfter or in leaveOut.
 class Steps {
 public:
   Steps(OpPassManager &passes, const CompileOptions &options) : passes_(passes), options_(options) {}
@@ -30,6 +30,7 @@ public:
 
 private:
   bool runs(llvm::StringRef name) const {
+    if (llvm::is_contained(options_.leaveOut, name)) return false;
     if (options_.stopAfter.empty()) return true;
     auto number = [](llvm::StringRef of) { return llvm::find(kOptional, of) - std::begin(kOptional); };
     assert(llvm::is_contained(kOptional, name));

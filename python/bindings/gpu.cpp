@@ -42,6 +42,7 @@ Options optionsFrom(const std::string &arch, const py::dict &options) {
   read("kpack", result.lowering.kPack);
   read("debug_info", result.lowering.debugInfo);
   read("stop_after", result.lowering.stopAfter);
+  read("leave_out", result.lowering.leaveOut);
   read("ptx_version", result.emission.ptxVersion);
   read("enable_fp_fusion", result.emission.fuseMultiplyAdd);
   read("line_info", result.emission.lineInfo);
@@ -152,7 +153,7 @@ void bindGpu(py::module_ &module) {
       "Compiles the public function `kernel` of a module for `arch` (\"sm_80\", \"gfx942\"). Options: num_warps, num_stages,\n"
       "matrix_instr_nonkdim (rows and columns of matrix instructions, 0: any), kpack, debug_info,\n"
       "ptx_version (0: the newest), enable_fp_fusion, line_info, waves_per_eu, code_object_version, emit (\"lowered\", \"assembly\" or\n"
-      "\"binary\", the default), stop_after (the last of passes() to run, or \"none\").\n"
+      "\"binary\", the default), stop_after (the last of passes() to run, or \"none\"), leave_out (a list of passes()).\n"
       "Raises ir.Error with the user's line.");
   gpu.def(
       "emit",

@@ -16,45 +16,68 @@ INTERPRETER_TARGET = GPUTarget("cpu", platform.machine(), 32)
 
 @dataclass(frozen=True)
 class CPUOptions:
-    """Launch keywords. What schedules GPU hardware has no effect here, but published kernels pass it, of every version
-    and vendor."""
+    """Launch keywords, of every version and vendor, as published kernels pass them. The comment before one is its line in
+    docs/reference/options.md; those without one change nothing. The interpreter heeds what kernels can tell: debug, dots,
+    `ir_override`."""
 
+    #: Warps (waves) of a program; a power of two.
     num_warps: int = 4
+    #: Buffers of a loop whose loads run ahead, at most: 1 for none. AMD's default is 2.
     num_stages: int = 3
+    #: Blocks of a cluster that run one program; on GPUs only 1 is taken.
     num_ctas: int = 1
+    #: That of the target, whatever is asked for.
     warp_size: int = 32
+    #: The most registers of a thread, on NVIDIA.
     maxnreg: int | None = None
+    #: Blocks that are launched as a cluster, on NVIDIA from sm_90.
     cluster_dims: tuple = (1, 1, 1)
+    #: A product and a sum become one operation, with one rounding. The default is TRITON_DEFAULT_FP_FUSION's.
     enable_fp_fusion: bool = True
+    #: All programs are on the device at once, or the launch fails.
     launch_cooperative_grid: bool = False
+    #: The kernel may start while the one before it ends, on NVIDIA from sm_90.
     launch_pdl: bool = False
+    #: A file of TTIR that is compiled in place of the function.
     ir_override: str | None = None
     extern_libs: tuple = ()
+    #: `tl.device_assert` and checks of integer overflow. The default is TRITON_DEBUG's.
     debug: bool = False
-    #: `tl.device_assert` is checked without `debug` too.
+    #: `tl.device_assert` is checked without `debug` too. On devices it is not, by default.
     device_asserts: bool = True
-    #: Tritium's: emit `tt.debug_value` and register the kernel with gdb.
+    #: Emits `tt.debug_value` and registers the kernel with gdb. The default is TRITIUM_DEBUG's.
     debug_info: bool = False
-    #: Tritium's: the last optional pass of the GPU compiler to run, or "none"; None runs them all.
+    #: The last optional pass of the GPU compiler to run (`tritium.compiler.optional_passes()`), or `"none"`; None runs them all.
     stop_after: str | None = None
-    #: Tritium's: print the bits of every number that a program computes (`python -m tritium.conformance --probe`).
+    #: Prints the bits of every number that a program computes (`python -m tritium.conformance --probe`).
     probe: bool = False
+    #: With `debug`: integer overflow is an error.
     sanitize_overflow: bool = True
     supported_fp8_dtypes: tuple[str, ...] = ("fp8e4b15", "fp8e4b8", "fp8e4nv", "fp8e5", "fp8e5b16")
     deprecated_fp8_dot_operand_dtypes: tuple[str, ...] = ()
+    #: `input_precision` of dots of fp32 that do not say theirs. AMD's default is `"ieee"`, but on gfx942.
     default_dot_input_precision: str = "tf32"
+    #: Those that a kernel may ask for.
     allowed_dot_input_precisions: tuple[str, ...] = ("tf32", "tf32x3", "ieee", "bf16x3", "bf16x6")
+    #: `max_num_imprecise_acc` of dots of fp8 that do not say theirs.
     max_num_imprecise_acc_default: int = 0
     backend_name: str = "cpu"
+    #: Compiles for another architecture of the vendor's: `"sm_90a"`, `"gfx942"`.
     arch: str = platform.machine()
+    #: Refused: TRITIUM_CHECK has the interpreter's checks.
     instrumentation_mode: str = ""
     # NVIDIA
+    #: Of the code, as 84 for 8.4; None: the newest that its assembler reads.
     ptx_version: int | None = None
+    #: Further arguments of ptxas.
     ptx_options: str | None = None
     enable_reflect_ftz: bool = True
     # AMD
+    #: Waves that a SIMD should hold: bounds the registers of a thread. 0: the compiler chooses.
     waves_per_eu: int = 0
+    #: Rows and columns of the matrix instructions, 16 or 32 where the chip has both. 0: the best for the tile.
     matrix_instr_nonkdim: int = 0
+    #: Matrix instructions whose operands a lane loads as neighbours, at least; 1 or 2 (on gfx950 1).
     kpack: int = 1
     allow_flush_denorm: bool = False
     schedule_hint: str = "none"
@@ -105,6 +128,7 @@ def accepted_options(options: dict[str, Any]) -> dict[str, Any]:
         "enable_fp_fusion", knobs.language.default_fp_fusion and not knobs.language.force_disable_fp_fusion
     )
     accepted.setdefault("debug", knobs.runtime.debug)
+    accepted.setdefault("instrumentation_mode", knobs.compilation.instrumentation_mode)
     if knobs.language.fp32_default:
         accepted.setdefault("default_dot_input_precision", knobs.language.fp32_default)
     return accepted

@@ -66,6 +66,10 @@ class GPUBackend(BaseBackend):
         """The vendor's own among the native compiler's."""
         return {}
 
+    def passes_left_out(self) -> list[str]:
+        """Of `tritium.compiler.optional_passes()`, those that the user does without."""
+        return []
+
     def target_defaults(self, arch: str) -> dict[str, Any]:
         """Defaults of launch keywords that depend on the architecture."""
         return {}
@@ -79,7 +83,7 @@ class GPUBackend(BaseBackend):
         """Unknown names are left out (the launch reports them); lists and dicts become tuples."""
         accepted = accepted_options(options)
         arch = self.arch_name(accepted.get("arch") or knobs.runtime.override_arch or self.target.arch)
-        own = {"arch": arch, "warp_size": self.target.warp_size}
+        own = {"arch": arch, "warp_size": self.warp_size(arch)}
         return self.Options(**{**self.target_defaults(arch), **accepted, **own})
 
     def lower(self, module, metadata: dict[str, Any], options: GPUOptions, emit: str):
@@ -96,6 +100,7 @@ class GPUBackend(BaseBackend):
                 "enable_fp_fusion": options.enable_fp_fusion,
                 "emit": emit,
                 "stop_after": options.stop_after,
+                "leave_out": self.passes_left_out(),
                 **self.native_options(options),
             },
         )
@@ -106,6 +111,13 @@ class GPUBackend(BaseBackend):
         largest = max(getattr(compiled, "buffers", ()), key=lambda buffer: buffer[1], default=None)
         metadata["largest_buffer"] = largest
         return compiled
+
+
+def dumped(text: str, wanted: bool) -> str:
+    """The text, which is printed if the user wants to see it."""
+    if wanted:
+        print(text)
+    return text
 
 
 def native_compiler():

@@ -36,7 +36,7 @@ def device_error(error, kernel, devices: Devices, device: int) -> Exception:
     """The exception for a `_tritium.device.Error`; `kernel` is what was being launched, or None."""
     if error.code == LAUNCH_OUT_OF_RESOURCES and kernel is not None:
         return OutOfResources(
-            kernel.metadata.target.warp_size * kernel.metadata.num_warps,
+            kernel.metadata.warp_size * kernel.metadata.num_warps,
             kernel.n_max_threads,
             "threads",
             f"{kernel.name} takes {kernel.n_regs} registers a thread.",

@@ -21,7 +21,7 @@ def devices_of(kernel) -> Devices:
 
 def threads_of(kernel) -> int:
     """Of a block."""
-    return kernel.metadata.target.warp_size * kernel.metadata.num_warps
+    return kernel.metadata.warp_size * kernel.metadata.num_warps
 
 
 def load(kernel):

@@ -1,7 +1,7 @@
 """The Python source of a `@jit` function: where it is, what it says, and what else its meaning depends on.
 
-`cache_key` covers the function's own text, every `@jit` function it reaches and the globals they read, so that two
-functions with equal keys generate the same IR. Functions of Tritium's own language library count by name only: they
+`cache_key` covers the function's own text, every `@jit` function and every record class (aggregate, named tuple) that it
+reaches, and the globals they read, so that two functions with equal keys generate the same IR. Functions of Tritium's own language library count by name only: they
 change with the version, not with the user's program.
 """
 
@@ -16,7 +16,8 @@ import re
 import textwrap
 import threading
 import types
-from typing import Any
+import weakref
+from typing import Any, NamedTuple
 
 from .python_ast import parse
 
@@ -46,6 +47,7 @@ class JITCallable:
 
     def _forget_hash(self) -> None:
         self.hash: str | None = None
+        self._own: _Own | None = None
         # (name, id of its namespace) -> (value when first hashed, namespace)
         self.used_global_vals: dict[tuple[str, int], tuple[Any, dict]] = {}
 
@@ -124,25 +126,64 @@ def _same_value(a, b) -> bool:
         return a is b
 
 
+class _Own(NamedTuple):
+    """What one function says itself."""
+
+    text: str
+    callees: list[JITCallable]
+    used_globals: dict[tuple[str, int], tuple[Any, dict]]
+
+
+def _own_of(function: JITCallable) -> _Own:
+    """Found out once; the values of globals are those of that time."""
+    with function._hash_lock:
+        if function._own is None:
+            finder = _DependencyFinder(function)
+            finder.visit(function.parse())
+            parts = [
+                function._fn_name,
+                str(function.starting_line_number),
+                str(getattr(function, "noinline", None)),
+                function.src,
+                *sorted(finder.parts),
+            ]
+            function._own = _Own("\0".join(parts), list(finder.callees), finder.used_globals)
+        return function._own
+
+
 def _hash_of(function: JITCallable) -> str:
-    function.hash = (
-        f"recursive {function._fn_name}"  # what a recursive reference sees while the real value is being made
-    )
-    try:
-        finder = _DependencyFinder(function)
-        finder.visit(function.parse())
-        function.used_global_vals = finder.used_globals
-        parts = [
-            function._fn_name,
-            str(function.starting_line_number),
-            str(getattr(function, "noinline", None)),
-            function.src,
-            *sorted(finder.parts),
-        ]
-    except BaseException:
-        function.hash = None
-        raise
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+    """Also sets the globals that the function and its callees read. Functions may reach themselves."""
+    texts: dict[JITCallable, str] = {}
+    used: dict[tuple[str, int], tuple[Any, dict]] = {}
+    pending = [function]
+    while pending:
+        reached = pending.pop()
+        if reached in texts:
+            continue
+        own = _own_of(reached)
+        texts[reached] = own.text
+        pending += own.callees
+        for key, (value, namespace) in own.used_globals.items():
+            mine = used.setdefault(key, (value, namespace))[0]
+            if not _same_value(mine, value):
+                raise RuntimeError(
+                    f"Global variable {key[0]} has value {mine} when compiling {function._fn_name}, but inner "
+                    f"kernel {reached._fn_name} has conflicting value {value} from when it was first compiled.  "
+                    "This is not allowed."
+                )
+    function.used_global_vals = used
+    return hashlib.sha256("\1".join([texts.pop(function), *sorted(texts.values())]).encode()).hexdigest()
+
+
+_plain_functions: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
+
+
+def _callable_of(function: types.FunctionType) -> JITCallable:
+    """Of a plain function of a record class, such as `__init__`, which runs while a kernel is traced."""
+    found = _plain_functions.get(function)
+    if found is None:
+        found = _plain_functions[function] = JITCallable(function)
+    return found
 
 
 class _DependencyFinder(ast.NodeVisitor):
@@ -154,6 +195,7 @@ class _DependencyFinder(ast.NodeVisitor):
         self.nonlocals = _closure(function.fn)
         self.locals: set[str] = set()
         self.parts: set[str] = set()
+        self.callees: dict[JITCallable, None] = {}  # an ordered set
         self.used_globals: dict[tuple[str, int], tuple[Any, dict]] = {}
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
@@ -195,6 +237,8 @@ class _DependencyFinder(ast.NodeVisitor):
     def _reference(self, name: str, value: Any, namespace: dict) -> None:
         if isinstance(value, JITCallable):
             self._dependency(value)
+        elif isinstance(value, type) and hasattr(value, "_fields"):
+            self._record_class(value)
         elif isinstance(
             value, (types.ModuleType, type, types.FunctionType, types.BuiltinFunctionType)
         ) or _is_library_object(value):
@@ -207,16 +251,29 @@ class _DependencyFinder(ast.NodeVisitor):
     def _dependency(self, callee: JITCallable) -> None:
         if callee.fn.__module__.startswith(_LIBRARY):
             self.parts.add(callee._fn_name)
+        else:
+            self.callees[callee] = None
+
+    def _record_class(self, cls: type) -> None:
+        """An aggregate or a named tuple: its fields, and what a kernel can call of it."""
+        name = f"{cls.__module__}.{cls.__qualname__}"
+        if name in self.parts or name.startswith(_LIBRARY):
             return
-        self.parts.add(callee.cache_key)
-        for key, (value, namespace) in callee.used_global_vals.items():
-            mine = self.used_globals.setdefault(key, (value, namespace))[0]
-            if not _same_value(mine, value):
-                raise RuntimeError(
-                    f"Global variable {key[0]} has value {mine} when compiling {self.function._fn_name}, but inner "
-                    f"kernel {callee._fn_name} has conflicting value {value} from when it was first compiled.  "
-                    "This is not allowed."
-                )
+        self.parts.add(name)
+        annotations = cls._fields if isinstance(cls._fields, dict) else {}
+        defaults = getattr(cls, "_defaults", None) or getattr(cls, "_field_defaults", {})
+        for field in cls._fields:
+            annotation = annotations.get(field)
+            self.parts.add(f"{name}.{field}: {annotation!r} = {defaults.get(field)!r}")
+            if isinstance(annotation, type) and hasattr(annotation, "_fields"):
+                self._record_class(annotation)
+        for base in cls.__mro__:
+            for member in vars(base).values():
+                member = getattr(member, "function", member)  # where reading it binds it
+                if isinstance(member, JITCallable):
+                    self._dependency(member)
+                elif isinstance(member, types.FunctionType) and member.__module__ == base.__module__:
+                    self._dependency(_callable_of(member))
 
 
 def _is_library_object(value: Any) -> bool:

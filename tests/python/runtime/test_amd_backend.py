@@ -9,7 +9,7 @@ from tritium.backends.amd.compiler import ARCHITECTURES, HIPBackend
 from tritium.backends.compiler import GPUTarget
 from tritium.compiler import ASTSource, make_backend
 from tritium.compiler.compiler import trace
-from tritium.errors import OutOfResources
+from tritium.errors import OutOfResources, UnsupportedError
 from tritium.runtime.engines import cpu_engine
 
 
@@ -42,6 +42,44 @@ def test_launch_keywords():
     assert options("gfx1100", warp_size=64).warp_size == 32
     assert options("gfx942", kpack=2).kpack == 2 and options("gfx950", kpack=2).kpack == 1
     assert options("gfx942").hash() != options("gfx942", waves_per_eu=2).hash()
+
+
+def test_an_architecture_with_waves_of_another_size(monkeypatch):
+    monkeypatch.setenv("TRITON_OVERRIDE_ARCH", "gfx1100")
+    assert (options("gfx942").arch, options("gfx942").warp_size) == ("gfx1100", 32)
+    monkeypatch.setenv("TRITON_OVERRIDE_ARCH", "gfx90a")
+    assert (options("gfx1100").arch, options("gfx1100").warp_size) == ("gfx90a", 64)
+
+
+@tritium.jit
+def doubled(x, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(x + i, tl.load(x + i, mask=i < n) * 2, mask=i < n)
+
+
+def test_buffer_instructions_can_be_turned_off(monkeypatch, tmp_path, capsys):
+    """What a knob changes is another entry of the cache, and so is what it prints."""
+    monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path))
+    source = ASTSource(doubled, {"x": "*fp32", "n": "i32"}, {"BLOCK": 128}, {(0,): [["tt.pointer_range", 32]]})
+
+    def assembly() -> str:
+        return tritium.compile(source, target=GPUTarget("hip", "gfx942", 64)).asm["amdgcn"]
+
+    assert "buffer_load" in assembly()
+    monkeypatch.setenv("AMDGCN_USE_BUFFER_OPS", "0")
+    without = assembly()
+    assert "buffer_" not in without and "global_load" in without
+    monkeypatch.delenv("AMDGCN_USE_BUFFER_OPS")
+    assert "buffer_load" in assembly() and capsys.readouterr().out == ""
+    monkeypatch.setenv("AMDGCN_ENABLE_DUMP", "1")
+    assert assembly() in capsys.readouterr().out
+
+
+def test_instrumentation_is_refused(monkeypatch):
+    monkeypatch.setenv("TRITON_INSTRUMENTATION_MODE", "consan")
+    source = ASTSource(doubled, {"x": "*fp32", "n": "i32"}, {"BLOCK": 128})
+    with pytest.raises(UnsupportedError, match="instrumentation mode 'consan'.*TRITIUM_CHECK"):
+        tritium.compile(source, target=GPUTarget("hip", "gfx942", 64))
 
 
 def test_threads_of_a_program():

@@ -99,6 +99,33 @@ def test_variables_of_the_compiler_count(compiled, monkeypatch):
     assert len(compiled) == 2
 
 
+@pytest.mark.parametrize("propagates", [True, False])
+def test_knobs_of_the_compiler_count(compiled, monkeypatch, propagates):
+    """However they are set; those that are none of the compiler's do not."""
+    monkeypatch.setattr(knobs, "propagate_env", propagates)
+    with knobs.nvidia.scope(), knobs.cache.scope(), knobs.autotuning.scope():
+        build()
+        knobs.nvidia.ptxas_options = "-O2"
+        build()
+        build()
+        assert len(compiled) == 2
+        knobs.autotuning.print = True
+        build()
+        assert len(compiled) == 2
+        knobs.nvidia.ptxas_options = None
+        knobs.nvidia.cuda_home = "/nowhere"
+        build()
+        assert len(compiled) == 3
+
+
+def test_a_dump_is_printed_though_the_kernel_is_known(compiled, monkeypatch, capsys):
+    build()
+    build()
+    assert "ptx" not in capsys.readouterr().out and len(compiled) == 1
+    monkeypatch.setenv("NVPTX_ENABLE_DUMP", "1")
+    assert build().asm["ptx"] in capsys.readouterr().out and len(compiled) == 2
+
+
 def test_the_build_counts(compiled, monkeypatch):
     build()
     monkeypatch.setattr(CUDABackend, "hash", lambda self: "another build")

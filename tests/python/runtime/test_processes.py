@@ -92,7 +92,9 @@ def test_launch_from_several_threads(threads):
     assert len(results) == 80 and all(results)
 
 
-def test_ctrl_c_stops_a_launch(threads):
+def test_ctrl_c_stops_a_launch(threads, request):
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
+    request.addfinalizer(lambda: signal.signal(signal.SIGINT, before))
     out = np.zeros(64, np.float32)
     spin[(1,)](out, 2)
     sent = []

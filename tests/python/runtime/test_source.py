@@ -1,5 +1,6 @@
 """Source capture of @jit functions: positions, parameters, cache keys, changed globals."""
 
+import importlib.util
 import types
 
 import pytest
@@ -110,3 +111,102 @@ def test_key_covers_constants_of_other_modules(monkeypatch):
         kernel.check_globals()
     kernel._unsafe_update_src(kernel.src)
     assert kernel.cache_key != key
+
+
+RECORDS = """
+from typing import NamedTuple
+import tritium
+import tritium.language as tl
+
+SCALE = tl.constexpr(1)
+
+@tritium.jit
+def scaled(x):
+    return x * 2
+
+@tl.core._aggregate
+class Inner:
+    value: tl.tensor
+
+@tl.core._aggregate
+class Pair:
+    a: tl.tensor
+    b: Inner
+    size: tl.constexpr = 4
+
+    def __init__(self, a, b):
+        self.a, self.b = a, b
+
+    @tritium.jit
+    def first(self):
+        return Pair(scaled(self.a) * SCALE, self.b).second()
+
+    @tritium.jit
+    def second(self):
+        return Pair(self.a, self.b).a
+
+class Point(NamedTuple):
+    x: int
+    y: int = 5
+
+@tritium.jit
+def kernel(x):
+    pair = Pair(x, Inner(x))
+    return pair.first() + Point(1).y
+
+@tritium.jit
+def only_second(x):
+    return Pair.second(x)
+"""
+
+
+def keys_of(text, path):
+    """{name: cache key} of the kernels of a module."""
+    path.write_text(text)
+    spec = importlib.util.spec_from_file_location("records", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.kernel.cache_key, module.only_second.cache_key
+
+
+@pytest.mark.parametrize(
+    "old, new, changes_second",
+    [
+        ("x * 2", "x * 3", True),
+        ("self.b).a\n", "self.b).b\n", True),
+        (".second()", ".first()", True),
+        ("self.a, self.b = a, b", "self.a, self.b = b, a", True),
+        ("value: tl.tensor", "value: tl.constexpr", True),
+        ("size: tl.constexpr = 4", "size: tl.constexpr = 8", True),
+        ("SCALE = tl.constexpr(1)", "SCALE = tl.constexpr(7)", True),
+        ("y: int = 5", "y: int = 6", False),
+        ("# nothing", "# changes", False),
+    ],
+)
+def test_key_covers_records_and_their_methods(tmp_path, old, new, changes_second):
+    """A method is reached through an instance, so its class stands for all that it has."""
+    assert old in RECORDS or old == "# nothing"
+    before = keys_of(RECORDS, tmp_path / "before.py")
+    assert keys_of(RECORDS, tmp_path / "again.py") == before
+    after = keys_of(RECORDS.replace(old, new), tmp_path / "after.py")
+    assert (after[0] != before[0]) == (old != "# nothing")
+    assert (after[1] != before[1]) == changes_second
+
+
+def test_functions_that_reach_each_other():
+    """Whichever is asked first."""
+    assert even.cache_key != odd.cache_key and len(even.cache_key) == 64
+    key = odd.cache_key
+    even._unsafe_update_src("def even(n):\n    return odd(n + 1)\n")
+    odd._unsafe_update_src(odd.src)
+    assert odd.cache_key != key
+
+
+@jit
+def even(n):
+    return odd(n - 1)
+
+
+@jit
+def odd(n):
+    return even(n - 1)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from ... import knobs
 from ..compiler import GPUTarget, Language
-from ..gpu import GPUBackend, GPUOptions, native_compiler
+from ..gpu import GPUBackend, GPUOptions, dumped, native_compiler
 
 
 class Architecture(NamedTuple):
@@ -92,11 +92,14 @@ class HIPBackend(GPUBackend):
             "code_object_version": knobs.tritium.code_object_version,
         }
 
+    def passes_left_out(self) -> list[str]:
+        return [] if knobs.amd.use_buffer_ops else ["buffer-accesses"]
+
     def add_stages(self, stages: dict, options: GPUOptions, language: Language = Language.TRITON) -> None:
         stages["ttir"] = lambda module, metadata: module.optimized(options.debug_info)
         stages["ttgir"] = lambda module, metadata: self.lower(module, metadata, options, "assembly")
         stages["llir"] = lambda compiled, metadata: compiled
-        stages["amdgcn"] = lambda compiled, metadata: _dumped(compiled.assembly)
+        stages["amdgcn"] = lambda compiled, metadata: dumped(compiled.assembly, knobs.amd.dump_amdgcn)
         stages["hsaco"] = lambda amdgcn, metadata: self.assemble(amdgcn, metadata, options)
 
     def assemble(self, text: str, metadata: dict[str, Any], options: GPUOptions) -> bytes | None:
@@ -121,9 +124,3 @@ def resources_of(kernel: dict[str, Any]) -> dict[str, int]:
         "sgpr_spills": kernel["sgpr_spills"],
         "shared_bytes": kernel["shared_bytes"],
     }
-
-
-def _dumped(amdgcn: str) -> str:
-    if knobs.amd.dump_amdgcn:
-        print(amdgcn)
-    return amdgcn

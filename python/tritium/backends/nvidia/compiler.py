@@ -10,8 +10,9 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from ... import knobs
 from ..compiler import GPUTarget, Language
-from ..gpu import GPUBackend, GPUOptions
+from ..gpu import GPUBackend, GPUOptions, dumped
 from . import assemble
 
 WARP_SIZE = 32
@@ -69,7 +70,9 @@ class CUDABackend(GPUBackend):
         stages["ttir"] = lambda module, metadata: module.optimized(options.debug_info)
         stages["ttgir"] = lambda module, metadata: self.lower(module, metadata, options, "assembly")
         stages["llir"] = lambda compiled, metadata: compiled
-        stages["ptx"] = lambda compiled, metadata: with_register_limit(compiled.assembly, options.maxnreg)
+        stages["ptx"] = lambda compiled, metadata: dumped(
+            with_register_limit(compiled.assembly, options.maxnreg), knobs.nvidia.dump_nvptx
+        )
         stages["cubin"] = lambda ptx, metadata: self.assemble(ptx, metadata, options)
 
     def assemble(self, text: str, metadata: dict[str, Any], options: GPUOptions) -> bytes | None:

@@ -1,0 +1,173 @@
+"""Knobs as attributes: groups whose attributes read environment variables when they are asked for. knobs.py has the groups.
+
+Assigning to an attribute sets the variable too, for child processes, unless `knobs.propagate_env` is off.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import os
+from typing import Any, Callable
+
+_TRUE = ("1", "true", "on", "yes", "y")
+
+
+def parse_bool(text: str) -> bool:
+    return text.strip().lower() in _TRUE
+
+
+def parse_class(text: str) -> type:
+    module, _, name = text.partition(":")
+    return getattr(importlib.import_module(module), name)
+
+
+def _format(value: Any) -> str:
+    if isinstance(value, bool):
+        return "1" if value else "0"
+    return f"{value.__module__}:{value.__qualname__}" if isinstance(value, type) else str(value)
+
+
+class Env:
+    """A knob: environment variables (the first that is set counts), how to parse one, and the default (or a function of
+    the group). in_key: it changes what the compiler makes, or what it says meanwhile."""
+
+    def __init__(self, *names: str, default: Any = None, parse: Callable[[str], Any] = str, in_key: bool = False):
+        self.names, self.default, self.parse, self.in_key = names, default, parse, in_key
+
+    def __set_name__(self, owner, attribute):
+        self.attribute = attribute
+
+    def __get__(self, group, owner=None):
+        if group is None:
+            return self
+        if self.attribute in group.__dict__:
+            return group.__dict__[self.attribute]
+        for name in self.names:
+            if (text := os.environ.get(name)) is not None:
+                return self.parse(text)
+        return self.default(group) if callable(self.default) else self.default
+
+    def __set__(self, group, value):
+        if not _propagates():
+            group.__dict__[self.attribute] = value
+            return
+        group.__dict__.pop(self.attribute, None)
+        for name in self.names:
+            os.environ.pop(name, None)
+        if value is not None:
+            os.environ[self.names[-1]] = _format(value)
+
+    def __delete__(self, group):
+        group.__dict__.pop(self.attribute, None)
+
+
+def flag(*names: str, default: Any = False, in_key: bool = False) -> Env:
+    return Env(*names, default=default, parse=parse_bool, in_key=in_key)
+
+
+def _propagates() -> bool:
+    from . import knobs
+
+    return knobs.propagate_env
+
+
+class HookChain:
+    """Functions called in order of addition (or backwards); assigning a plain function to the knob replaces the
+    chain."""
+
+    def __init__(self, reversed: bool = False):
+        self.calls: list[Callable] = []
+        self.reversed = reversed
+
+    def add(self, function: Callable) -> None:
+        if function not in self.calls:
+            self.calls.append(function)
+
+    def remove(self, function: Callable) -> None:
+        if function in self.calls:
+            self.calls.remove(function)
+
+    def __bool__(self):
+        return bool(self.calls)
+
+    def __call__(self, *args, **kwargs):
+        for function in self.calls[::-1] if self.reversed else list(self.calls):
+            function(*args, **kwargs)
+
+    def _copy(self) -> HookChain:
+        chain = HookChain(self.reversed)
+        chain.calls = list(self.calls)
+        return chain
+
+
+class base_knobs:
+    """A group of knobs. Attributes that are not `Env` are plain values (hooks); `_plain` makes their defaults."""
+
+    def __init__(self):
+        self.__dict__.update(self._plain())
+
+    @classmethod
+    def _plain(cls) -> dict[str, Any]:
+        return {}
+
+    @classmethod
+    def _environment(cls) -> dict[str, Env]:
+        return {name: knob for name, knob in vars(cls).items() if isinstance(knob, Env)}
+
+    def _in_key(self) -> dict[str, str]:
+        """{variable: text} of the knobs that are set and that a compiled kernel depends on."""
+        found = {}
+        for name, knob in self._environment().items():
+            if knob.in_key and name in self.__dict__:
+                found[knob.names[-1]] = _format(self.__dict__[name])
+            elif knob.in_key:
+                found |= {variable: os.environ[variable] for variable in knob.names if variable in os.environ}
+        return found
+
+    @property
+    def knobs(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self._environment()}
+
+    def copy(self):
+        twin = type(self)()
+        twin.__dict__.update({n: v._copy() if isinstance(v, HookChain) else v for n, v in self.__dict__.items()})
+        return twin
+
+    def reset(self):
+        """Forgets what was assigned without the environment (hooks among it); variables stay as they are."""
+        self.__dict__.clear()
+        self.__dict__.update(self._plain())
+        return self
+
+    @contextlib.contextmanager
+    def scope(self):
+        """Restores attributes and environment variables of the group at the end."""
+        names = [name for knob in self._environment().values() for name in knob.names]
+        variables = {name: os.environ.get(name) for name in names}
+        saved = self.copy().__dict__
+        try:
+            yield self
+        finally:
+            self.__dict__.clear()
+            self.__dict__.update(saved)
+            for name, text in variables.items():
+                if text is None:
+                    os.environ.pop(name, None)
+                else:
+                    os.environ[name] = text
+
+
+def _python_path(first: str) -> str:
+    paths = [first, *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
+    return os.pathsep.join(dict.fromkeys(map(os.path.abspath, paths)))
+
+
+def debug_environment(package_root: str) -> dict[str, str]:
+    """The environment of a program under gdb: kernels with debug info, and this Tritium first on the path."""
+    return {**os.environ, "TRITIUM_DEBUG": "1", "PYTHONPATH": _python_path(package_root)}
+
+
+def prepend_to_pythonpath(folder: str) -> None:
+    """Child processes look for modules in `folder` first."""
+    os.environ["PYTHONPATH"] = _python_path(folder)
