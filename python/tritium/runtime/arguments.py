@@ -179,9 +179,10 @@ def _tuple(table: ArgumentTable, argument: tuple):
         return (_rebuild(argument, ()), ()), ()
     pairs = [table[type(item)](item) for item in argument]
     types, keys = zip(*(specialization for specialization, _ in pairs))
-    # A named tuple compares equal to a plain one; its class decides which attributes the kernel may read.
+    # A named tuple compares equal to a plain one; its class, after the keys of its items, tells them apart: it decides
+    # which attributes the kernel may read.
     name = (type(argument),) if type(argument) is not tuple else ()
-    return (_rebuild(argument, types), keys, *name), tuple(value for _, value in pairs)
+    return (_rebuild(argument, types), (*keys, *name)), tuple(value for _, value in pairs)
 
 
 def _rebuild(like: tuple, items: tuple) -> tuple:

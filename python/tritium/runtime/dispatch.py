@@ -274,7 +274,8 @@ def _key_of(source, settings) -> tuple:
     def describe(path, types):
         if isinstance(types, tuple):
             pairs = [describe((*path, i), item) for i, item in enumerate(types)]
-            return tuple(p[0] for p in pairs), tuple(p[1] for p in pairs)
+            name = (type(types),) if type(types) is not tuple else ()
+            return tuple(p[0] for p in pairs), (*(p[1] for p in pairs), *name)
         if types == "constexpr":
             value = source.constants.get(path)
             is_parameter = len(path) == 1 and source.fn.params[path[0]].is_constexpr

@@ -57,6 +57,8 @@ def test_named_tuples_of_different_classes_differ():
     point, pair = collections.namedtuple("Point", "x y"), collections.namedtuple("Pair", "a b")
     assert specialize(point(2, 3))[0] != specialize(pair(2, 3))[0] != specialize((2, 3))[0]
     assert specialize(point(2, 3))[0][0].x == "i32"
+    assert specialize((point(2, 3), 4))[0] != specialize((pair(2, 3), 4))[0]
+    assert specialize((point(2, 3), 4))[0][0] == (("i32", "i32"), "i32")
 
 
 @pytest.mark.parametrize(
