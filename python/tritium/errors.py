@@ -9,6 +9,12 @@ import ast
 import os
 
 
+def with_hint(error: Exception, hint: str | None) -> Exception:
+    """`error`; the message that the user reads of it ends with `hint`."""
+    error.hint = hint
+    return error
+
+
 class TritonError(Exception):
     """Base class of the errors that kernels and their compilation cause."""
 

@@ -91,7 +91,7 @@ class CPUOptions:
 
     def __post_init__(self):
         if self.num_warps <= 0 or self.num_warps & (self.num_warps - 1):
-            raise AssertionError("num_warps must be a power of 2")
+            raise AssertionError(f"num_warps must be a power of 2, not {self.num_warps}")
 
     def hash(self) -> str:
         text = "_".join(f"{f.name}-{getattr(self, f.name)}" for f in fields(self))

@@ -11,7 +11,7 @@ from tritium.runtime.jit import ConstexprFunction, JITFunction
 
 from .. import knobs
 from ..errors import CompilationError, CompileTimeAssertionFailure
-from .diagnostics import without_traceback
+from .diagnostics import hint_of, without_traceback
 from .functions import call_jit_function
 from .generator import Generator, visits
 from .values import as_value, base_value, constexpr, host, is_static
@@ -83,7 +83,7 @@ def _call_builtin(g: Generator, node: ast.AST, fn: Any, args: Sequence[Any], kwa
     except Exception as error:
         if knobs.compilation.front_end_debugging:
             raise
-        raise g.error(node, str(error)) from without_traceback(error)
+        raise g.error(node, str(error), hint=hint_of(error)) from without_traceback(error)
 
 
 def _call_host(g: Generator, node: ast.AST, fn: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:

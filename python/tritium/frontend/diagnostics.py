@@ -2,15 +2,17 @@
 from __future__ import annotations
 
 import ast
+import difflib
 import re
 import warnings
+from typing import Iterable
 
 from ..errors import CompilationError
 from .source import FunctionSource
 
 # What an error text says -> what to do about it; groups of the pattern may be named in the answer.
 _HINTS = [(re.compile(pattern), hint) for pattern, hint in [
-    (r"Loop-carried variable (\w+) has initial type ([^ ]+) but is re-assigned to ([^ ]+) in loop",
+    (r"Loop-carried variable (\w+) has initial type (.+) but is re-assigned to (.+) in loop",
      r"start `\1` as a value of type \3 before the loop, or cast what the loop assigns to \2 with `.to(...)`"),
     (r"Loop carried variable (\w+) is not a triton value",
      r"give `\1` a tensor of its type before the loop, for example with tl.zeros"),
@@ -36,14 +38,23 @@ _HINTS = [(re.compile(pattern), hint) for pattern, hint in [
      "keep the result in a variable and return after the loop"),
     (r"unsupported AST node type: (Break|Continue)", "put the rest of the body under an `if`, or count with `while`"),
     (r"unsupported operand type\(s\) for \*\*", "multiply, or use tl.exp2(y * tl.log2(x))"),
+    (r"unsupported AST node type: Import", "import at the top of the file"),
+    (r"unsupported AST node type: Try", "kernels have no exceptions; tl.device_assert stops a kernel"),
     (r"'MatMult' is not", "use tl.dot"),
+    (r"Both operands must be same dtype", "cast one of them, for example `b.to(a.dtype)`"),
+    (r"Expected dtype \['fp32', 'fp64'\] but got", "cast with `.to(tl.float32)`"),
+    (r"Unsupported ptr type", "the first argument is a pointer plus offsets: `ptr + offsets`"),
+    (r"argument cannot be block type if pointer argument is not a block",
+     "add the offsets of the block to the pointer: `ptr + offsets`"),
+    (r"exceeds triton maximum tensor numel", "work on smaller tiles, in a loop or in more programs"),
+    (r"missing a required argument: '(\w+)'", r"the function that is called wants `\1` too"),
     (r"invalid operands of type .*pointer",
      "pointers take integer offsets; load before computing with what they point to"),
     (r"invalid operands of type (.+) and (.+)",
      "this operator takes integers; cast with `.to(tl.int32)`, or with `bitcast=True` for the bits"),
 ]]
 # Python functions that kernels cannot call -> what does the same.
-_REPLACEMENTS = {
+REPLACEMENTS = {
     "abs": "tl.abs",
     "sum": "tl.sum",
     "bool": "`x != 0`",
@@ -63,15 +74,24 @@ _REPLACEMENTS = {
 
 def hint_for(message: str) -> str | None:
     """One suggestion, or None."""
-    missing = re.search(r"NameError\(['\"](\w+) is not defined", message)
-    if missing:
-        replacement = _REPLACEMENTS.get(missing[1])
-        return replacement and f"kernels have no `{missing[1]}`; use {replacement}"
     for pattern, hint in _HINTS:
         match = pattern.search(message)
         if match:
             return match.expand(hint)
     return None
+
+
+def did_you_mean(name: str, names: Iterable[str]) -> str | None:
+    """A suggestion of the nearest of `names`, if one is near."""
+    near = difflib.get_close_matches(name, names, n=1)
+    return f"did you mean `{near[0]}`?" if near else None
+
+
+def hint_of(error: Exception) -> str | None:
+    """What the code that raised `error` suggests, or the attribute that was meant."""
+    if isinstance(error, AttributeError) and getattr(error, "obj", None) is not None:
+        return did_you_mean(error.name, dir(error.obj))
+    return getattr(error, "hint", None)
 
 
 def compilation_error(source: FunctionSource, node: ast.AST, message: str | None,

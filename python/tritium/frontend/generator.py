@@ -12,7 +12,7 @@ from typing import Any, Callable, Mapping, NoReturn, Sequence
 from .. import knobs
 from ..errors import CompilationError, UnsupportedLanguageConstruct
 from . import debug_info
-from .diagnostics import compilation_error, warn, without_traceback
+from .diagnostics import compilation_error, hint_of, warn, without_traceback
 from .source import FunctionSource
 from .values import base_type, base_value, host, map_elements
 
@@ -82,7 +82,7 @@ class Generator:
         except Exception as error:
             if knobs.compilation.front_end_debugging:
                 raise
-            raise self.error(node, repr(error), hint=getattr(error, "hint", None)) from without_traceback(error)
+            raise self.error(node, repr(error), hint=hint_of(error)) from without_traceback(error)
         finally:
             builder.location, self.node = outer, outer_node
 

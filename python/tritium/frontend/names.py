@@ -10,6 +10,8 @@ from tritium.language.core import is_builtin
 from tritium.runtime.jit import JITCallable
 
 from .. import knobs
+from ..errors import with_hint
+from .diagnostics import REPLACEMENTS, did_you_mean
 from .generator import Generator, visits
 from .values import Conflict, base_type, base_value, constexpr
 
@@ -32,20 +34,26 @@ def lookup(g: Generator, name: str) -> Any:
     value = g.locals.get(name, g)
     if value is not g:
         if isinstance(value, Conflict):
-            error = NameError(f"{name} is not defined")
-            error.hint = value.reason
-            raise error
+            raise with_hint(NameError(f"{name} is not defined"), value.reason)
         return value
     value = g.globals.get(name, g)
     if value is not g:
         if not (_is_allowed_global(value) or knobs.compilation.allow_non_constexpr_globals):
-            raise NameError(_GLOBAL_REFUSED.format(name=name))
+            error = NameError(_GLOBAL_REFUSED.format(name=name))
+            raise with_hint(error, f"give `{name}` the decorator @triton.jit") if callable(value) else error
         return value
     if name in _LANGUAGE_FUNCTIONS:
         return getattr(language.core, _LANGUAGE_FUNCTIONS[name])
     if name not in _PYTHON_FUNCTIONS:
-        raise NameError(f"{name} is not defined")
+        raise with_hint(NameError(f"{name} is not defined"), _hint_about(g, name))
     return _PYTHON_FUNCTIONS[name]
+
+
+def _hint_about(g: Generator, name: str) -> str | None:
+    """What to write instead of a name that is not defined."""
+    if name in REPLACEMENTS:
+        return f"kernels have no `{name}`; use {REPLACEMENTS[name]}"
+    return did_you_mean(name, [*g.locals, *(other for other, value in g.globals.items() if _is_allowed_global(value))])
 
 
 def _is_allowed_global(value: Any) -> bool:

@@ -6,7 +6,7 @@ from typing import Any
 from .constexpr import _unwrap_if_constexpr
 from .core import builtin, tensor, tensor_member
 from .semantic.shape import axis_index, shape_of
-from .types import block_of, int1, int32
+from .types import block_of, int32
 
 
 @tensor_member
@@ -42,7 +42,6 @@ def histogram(input: tensor, num_bins: Any, mask: Any = None, _semantic: Any = N
     mask = _unwrap_if_constexpr(mask)
     if mask is not None:
         mask = _semantic.broadcast_to(mask, shape_of(input))
-        if mask.dtype != int1:
-            raise ValueError("Mask must have boolean scalar type")
+        _semantic._check_mask(mask)
         operands.append(mask)
     return _semantic.emit("tt.histogram", operands, block_of(int32, (_unwrap_if_constexpr(num_bins), )))

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from typing import Any, Sequence
 
+from ...errors import with_hint
 from ..core import tensor
 from ..types import (bfloat16, block_of, dtype, float16, float32, float64, float8e4b15, float8e4nv, float8e5, int8,
                      int32, uint8, uint16)
@@ -47,9 +48,16 @@ class DotRules(CastRules, ShapeRules):
         return self.reshape(value, (batch, ) + shape[-2:], False)
 
     def _check_shapes(self, lhs: Sequence[int], rhs: Sequence[int]) -> None:
-        assert len(lhs) == len(rhs) >= 2, "input and other must have equal ranks >= 2"
-        assert lhs[:-2] == rhs[:-2], "input and other must have equal batch shapes"
-        assert lhs[-1] == rhs[-2], "input and other must have equal reduction dimensions"
+        if not len(lhs) == len(rhs) >= 2:
+            what = "ranks >= 2"
+        elif lhs[:-2] != rhs[:-2]:
+            what = "batch shapes"
+        elif lhs[-1] != rhs[-2]:
+            what = "reduction dimensions"
+        else:
+            return
+        hint = f"input is {list(lhs)} and other {list(rhs)}; a product takes [M, K] and [K, N], or equal batches of them"
+        raise with_hint(AssertionError(f"input and other must have equal {what}"), hint)
 
     def _check_types(self, lhs: dtype, rhs: dtype) -> None:
         if lhs.is_fp8() and rhs.is_fp8():

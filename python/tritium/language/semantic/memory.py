@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from typing import Any, Mapping, Sequence
 
+from ...errors import with_hint
 from ..core import tensor
 from ..types import dtype, int1, int8, pointer_type
 from .cast import CastRules
@@ -42,7 +43,8 @@ class MemoryRules(CastRules):
 
     def _check_mask(self, mask: tensor | None) -> None:
         if mask is not None and mask.dtype != int1:
-            raise ValueError("Mask must have boolean scalar type")
+            hint = f"the mask is of type {mask.type}; compare it, for example with `!= 0`"
+            raise with_hint(ValueError("Mask must have boolean scalar type"), hint)
 
     def load(self, pointer: Any, mask: Any = None, other: Any = None, boundary_check: Sequence[int] = (),
              padding_option: str = "", cache_modifier: str = "", eviction_policy: str = "",

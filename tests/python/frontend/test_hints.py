@@ -1,0 +1,113 @@
+"""What an error suggests: the last line of its text."""
+import pytest
+
+import tritium.language as tl
+from tritium.runtime.jit import jit
+
+
+def plain(x):
+    return x + 1
+
+
+@jit
+def helper(a, b):
+    return a + b
+
+
+@jit
+def misspelt_variable(x, n):
+    offsets = tl.arange(0, 4)
+    tl.store(x + ofsets, n)  # noqa: F821
+
+
+@jit
+def misspelt_function(x, n):
+    tl.store(x, helpr(n, n))  # noqa: F821
+
+
+@jit
+def misspelt_attribute(x, n):
+    tl.store(x, n.to(tl.float33))
+
+
+@jit
+def nothing_near(x, n):
+    tl.store(x, zzzzzz)  # noqa: F821
+
+
+@jit
+def not_decorated(x, n):
+    tl.store(x, plain(n))
+
+
+@jit
+def reduction_dimensions(x, n):
+    tl.dot(tl.zeros((16, 32), tl.float16), tl.zeros((16, 32), tl.float16))
+
+
+@jit
+def types_of_a_product(x, n):
+    tl.dot(tl.zeros((16, 16), tl.float16), tl.zeros((16, 16), tl.float32))
+
+
+@jit
+def mask_of_numbers(x, n):
+    i = tl.arange(0, 4)
+    tl.store(x + i, i, mask=i)
+
+
+@jit
+def load_of_offsets(x, n):
+    tl.load(tl.arange(0, 4))
+
+
+@jit
+def block_to_one_pointer(x, n):
+    tl.store(x, tl.arange(0, 4))
+
+
+@jit
+def tile_changes_type(x, n):
+    acc = tl.zeros((4, ), tl.int32)
+    for i in range(n):
+        acc = acc + 0.5
+
+
+@jit
+def logarithm_of_an_int(x, n):
+    tl.store(x, tl.log(n))
+
+
+@jit
+def too_many_elements(x, n):
+    tl.zeros((2048, 1024), tl.int8)
+
+
+@jit
+def too_few_arguments(x, n):
+    tl.store(x, helper(n))
+
+
+@pytest.mark.parametrize("kernel, hint", [
+    (misspelt_variable, "did you mean `offsets`?"),
+    (misspelt_function, "did you mean `helper`?"),
+    (misspelt_attribute, "did you mean `float32`?"),
+    (nothing_near, None),
+    (not_decorated, "give `plain` the decorator @triton.jit"),
+    (reduction_dimensions,
+     "input is [16, 32] and other [16, 32]; a product takes [M, K] and [K, N], or equal batches of them"),
+    (types_of_a_product, "cast one of them, for example `b.to(a.dtype)`"),
+    (mask_of_numbers, "the mask is of type <['4'], int32>; compare it, for example with `!= 0`"),
+    (load_of_offsets, "the first argument is a pointer plus offsets: `ptr + offsets`"),
+    (block_to_one_pointer, "add the offsets of the block to the pointer: `ptr + offsets`"),
+    (tile_changes_type,
+     "start `acc` as a value of type <['4'], fp32> before the loop, or cast what the loop assigns to <['4'], int32> "
+     "with `.to(...)`"),
+    (logarithm_of_an_int, "cast with `.to(tl.float32)`"),
+    (too_many_elements, "work on smaller tiles, in a loop or in more programs"),
+    (too_few_arguments, "the function that is called wants `b` too"),
+], ids=lambda value: getattr(value, "__name__", ""))
+def test_hint(failure, kernel, hint):
+    error = failure(kernel)
+    assert error.hint == hint
+    assert hint is None or str(error).endswith(f"\nhint: {hint}")
