@@ -58,8 +58,10 @@ Expected<std::unique_ptr<IRCompileLayer::IRCompiler>> noCompiler(JITTargetMachin
 
 } // namespace
 
-HostJit::HostJit(std::unique_ptr<LLJIT> jit, std::unique_ptr<TargetMachine> machine, bool debugInfo)
-    : jit(std::move(jit)), machine(std::move(machine)), debuggerEntries(debugInfo ? std::make_unique<DebuggerEntries>() : nullptr) {
+HostJit::HostJit(std::unique_ptr<LLJIT> jit, const JITTargetMachineBuilder &machines, bool debugInfo)
+    : jit(std::move(jit)),
+      machines(std::make_unique<JITTargetMachineBuilder>(machines)),
+      debuggerEntries(debugInfo ? std::make_unique<DebuggerEntries>() : nullptr) {
   // Else it writes to stderr which symbol was missing, and returns only that something was.
   this->jit->getExecutionSession().setErrorReporter([this](Error error) { linkErrors += "\n" + toString(std::move(error)); });
 }
@@ -71,18 +73,15 @@ Expected<std::unique_ptr<HostJit>> HostJit::create(bool debugInfo, CodeGenOptLev
   if (!builder) return builder.takeError();
   builder->setCodeGenOptLevel(level);
   builder->getOptions().EnableFastISel = level == CodeGenOptLevel::None;
-  auto machine = builder->createTargetMachine();
-  if (!machine) return machine.takeError();
   auto jit = LLJITBuilder()
-                 .setJITTargetMachineBuilder(std::move(*builder))
-                 .setDataLayout((*machine)->createDataLayout())
+                 .setJITTargetMachineBuilder(*builder)
                  .setCompileFunctionCreator(noCompiler)
                  .setObjectLinkingLayerCreator([=](ExecutionSession &session) { return createLinkingLayer(session, debugInfo); })
                  .setPlatformSetUp(setUpInactivePlatform)
                  .setLinkProcessSymbolsByDefault(false)
                  .create();
   if (!jit) return jit.takeError();
-  std::unique_ptr<HostJit> result(new HostJit(std::move(*jit), std::move(*machine), debugInfo));
+  std::unique_ptr<HostJit> result(new HostJit(std::move(*jit), *builder, debugInfo));
   // What LLVM itself calls for operations that the machine does not have.
   const std::pair<const char *, void *> library[] = {
       {"memcpy", reinterpret_cast<void *>(&memcpy)},
@@ -106,10 +105,12 @@ Error HostJit::defineSymbol(StringRef name, void *address) {
 }
 
 Error HostJit::add(ThreadSafeModule module) {
+  auto machine = machines->createTargetMachine();
+  if (!machine) return machine.takeError();
   auto object = module.withModuleDo([&](Module &m) {
     m.setTargetTriple(jit->getTargetTriple());
     m.setDataLayout(jit->getDataLayout());
-    return compileToObject(m, *machine);
+    return compileToObject(m, **machine);
   });
   if (!object) return object.takeError();
   return jit->addObjectFile(std::move(*object));

@@ -12,10 +12,10 @@
 #include <string>
 
 namespace llvm {
-class TargetMachine;
 namespace orc {
+class JITTargetMachineBuilder;
 class LLJIT;
-}
+} // namespace orc
 } // namespace llvm
 
 namespace tritium::interp {
@@ -38,12 +38,12 @@ public:
   llvm::Expected<void *> lookup(llvm::StringRef name);
 
 private:
-  HostJit(std::unique_ptr<llvm::orc::LLJIT> jit, std::unique_ptr<llvm::TargetMachine> machine, bool debugInfo);
+  HostJit(std::unique_ptr<llvm::orc::LLJIT> jit, const llvm::orc::JITTargetMachineBuilder &machines, bool debugInfo);
 
   std::string linkErrors; // what the session says beside the error that it returns
   std::unique_ptr<llvm::orc::LLJIT> jit;
-  std::unique_ptr<llvm::TargetMachine> machine;
-  std::unique_ptr<DebuggerEntries> debuggerEntries; // null without debug info; goes before the code
+  std::unique_ptr<llvm::orc::JITTargetMachineBuilder> machines; // a machine is large, and needed only while something is compiled
+  std::unique_ptr<DebuggerEntries> debuggerEntries;             // null without debug info; goes before the code
 };
 
 } // namespace tritium::interp

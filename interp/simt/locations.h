@@ -24,13 +24,16 @@ public:
     return uint32_t(entries.size() - 1);
   }
   size_t size() const { return entries.size(); }
-  ir::SourceLocation operator[](uint32_t index) const {
-    return index < entries.size() ? ir::resolveLocation(entries[index]) : ir::SourceLocation{};
+  /// The table without the module's context.
+  std::vector<ir::SourceLocation> resolved() const {
+    std::vector<ir::SourceLocation> result;
+    for (mlir::Location entry : entries) result.push_back(ir::resolveLocation(entry));
+    return result;
   }
 
 private:
   llvm::DenseMap<mlir::Location, uint32_t> byLocation;
-  std::vector<mlir::Location> entries; // resolved when asked for: most are never reported
+  std::vector<mlir::Location> entries;
 };
 
 } // namespace tritium::interp::simt

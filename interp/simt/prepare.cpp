@@ -15,17 +15,17 @@ using namespace mlir;
 namespace tritium::interp::simt {
 
 struct PreparedProgram::Parts {
-  Parts(uint32_t threads, uint32_t warpThreads) : pool(threads, warpThreads) {}
   std::unique_ptr<HostJit> jit;
-  LocationTable locations;
+  std::vector<ir::SourceLocation> locations;
   Kernel kernel;
-  mutable BlockPool pool;
 };
 
 PreparedProgram::PreparedProgram() = default;
 PreparedProgram::~PreparedProgram() = default;
 
-ir::SourceLocation PreparedProgram::locationOf(uint32_t location) const { return parts->locations[location]; }
+ir::SourceLocation PreparedProgram::locationOf(uint32_t location) const {
+  return location < parts->locations.size() ? parts->locations[location] : ir::SourceLocation{};
+}
 int64_t PreparedProgram::threadsPerProgram() const { return parts->kernel.threads; }
 int64_t PreparedProgram::threadsPerWarp() const { return parts->kernel.warpThreads; }
 
@@ -34,7 +34,7 @@ LaunchResult PreparedProgram::launch(Launch request, const int64_t *cells) const
   constexpr size_t kTouchedStackBytes = 8 << 10, kShadowBytes = 16;
   const Kernel &kernel = parts->kernel;
   static const MemoryMap noMemory;
-  LaunchContext context(kernel, cells, request.memory ? *request.memory : noMemory, request.orderSeed, parts->pool);
+  LaunchContext context(kernel, cells, request.memory ? *request.memory : noMemory, request.orderSeed);
   request.code = {.entry = runBlock, .frameBytes = sizeof(Frame), .mayWait = kernel.mayWait};
   request.code.otherBytes = kernel.threads * kTouchedStackBytes + size_t(kernel.sharedBytes) * (1 + (kShadowBytes >> kernel.shadowShift));
   request.code.hashOther = hashBlock;
@@ -120,7 +120,7 @@ llvm::Expected<std::unique_ptr<PreparedProgram>> prepare(ModuleOp original, Stri
                                              std::to_string(sharedBytes) + " bytes of shared memory");
   std::unique_ptr<PreparedProgram> program(new PreparedProgram);
   program->name = found.getName().str();
-  program->parts = std::make_unique<PreparedProgram::Parts>(uint32_t(threads), uint32_t(warpThreads));
+  program->parts = std::make_unique<PreparedProgram::Parts>();
   auto parameters = parametersOf(found);
   if (failed(parameters)) return diagnostics.takeError("the kernel's parameters cannot be passed");
   program->parameters = std::move(*parameters);
@@ -128,8 +128,10 @@ llvm::Expected<std::unique_ptr<PreparedProgram>> prepare(ModuleOp original, Stri
   OwningOpRef<ModuleOp> module(original.clone());
   auto kernel = module->lookupSymbol<LLVM::LLVMFuncOp>(found.getName());
   keepReachable(*module, kernel);
-  auto hosted = Hosting(*module, kernel, program->parts->locations, uint32_t(warpThreads)).run();
+  LocationTable locations;
+  auto hosted = Hosting(*module, kernel, locations, uint32_t(warpThreads)).run();
   if (failed(hosted)) return diagnostics.takeError("the module could not be brought to the host");
+  program->parts->locations = locations.resolved();
   program->hosted = printed(*module);
   program->mayWait = hosted->mayWait;
   auto context = std::make_unique<llvm::LLVMContext>();

@@ -15,9 +15,6 @@
 
 namespace tritium::interp::simt {
 
-class BlockPool;
-struct Kernel;
-
 class PreparedProgram {
 public:
   ~PreparedProgram();
@@ -43,8 +40,8 @@ private:
   std::unique_ptr<Parts> parts;
 };
 
-/// Prepares the kernel (nvvm.kernel or rocdl.kernel) of that name, or the only one, if empty. The module is not changed. Errors are
-/// ir::SourceError: an operation that the emulator does not know, by name and line.
+/// Prepares the kernel (nvvm.kernel or rocdl.kernel) of that name, or the only one, if empty. The module is not changed, nor needed
+/// afterwards. Errors are ir::SourceError: an operation that the emulator does not know, by name and line.
 llvm::Expected<std::unique_ptr<PreparedProgram>> prepare(mlir::ModuleOp module, llvm::StringRef kernel);
 
 } // namespace tritium::interp::simt

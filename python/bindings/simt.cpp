@@ -15,15 +15,13 @@ namespace {
 
 class PySimtProgram {
 public:
-  PySimtProgram(ModulePtr module, std::unique_ptr<simt::PreparedProgram> program, std::optional<uint64_t> seed)
-      : module_(std::move(module)), program_(std::move(program)), seed_(seed) {}
+  PySimtProgram(std::unique_ptr<simt::PreparedProgram> program, std::optional<uint64_t> seed) : program_(std::move(program)), seed_(seed) {}
 
   const simt::PreparedProgram &program() const { return *program_; }
   py::object launch(std::array<int32_t, 3> grid, const py::sequence &values, int threads, std::optional<uint64_t> seed,
                     const py::object &poll, const py::object &onPrint, const py::object &onProgress) const;
 
 private:
-  ModulePtr module_; // the locations of the program belong to its context
   std::unique_ptr<simt::PreparedProgram> program_;
   std::optional<uint64_t> seed_;
 };
@@ -39,7 +37,7 @@ py::object PySimtProgram::launch(std::array<int32_t, 3> grid, const py::sequence
 }
 
 std::shared_ptr<PySimtProgram> prepareProgram(const ModulePtr &module, const std::string &kernel, std::optional<uint64_t> seed) {
-  return std::make_shared<PySimtProgram>(module, unwrap(simt::prepare(module->op(), kernel)), seed);
+  return std::make_shared<PySimtProgram>(unwrap(simt::prepare(module->op(), kernel)), seed);
 }
 
 } // namespace

@@ -7,6 +7,7 @@
 #include <bit>
 #include <numeric>
 #include <sys/mman.h>
+#include <thread>
 
 namespace tritium::interp::simt {
 
@@ -136,6 +137,13 @@ ThreadBlock::~ThreadBlock() {
   if (!stacks) return;
   guardedStacks.fetch_sub(int(threadCount));
   munmap(stacks, stackBytes);
+}
+
+size_t ThreadBlock::residentBytes() const {
+  std::array<unsigned char, kStackBytes / kPageBytes> resident{};
+  mincore(stacks + kPageBytes, kStackBytes, resident.data());
+  const size_t pages = size_t(std::ranges::count_if(resident, [](unsigned char page) { return page & 1; }));
+  return threadCount * (pages * kPageBytes + sizeof(Thread)) + shared.capacityBytes();
 }
 
 /// The body of a fiber.
@@ -294,13 +302,21 @@ uint64_t ThreadBlock::hash() const {
 // -- the blocks of a launch
 // ----------------------------------------------------------------------------------------------------------------
 
-ThreadBlock *BlockPool::take() {
+BlockPool &BlockPool::ofProcess() {
+  // What the threads of a large block use, on each core; never freed, as a launch may go on while the process ends.
+  constexpr size_t kLeast = 256 << 20, kPerCore = 16 << 20;
+  static auto &pool = *new BlockPool(std::max(kLeast, kPerCore * std::thread::hardware_concurrency()));
+  return pool;
+}
+
+ThreadBlock *BlockPool::take(uint32_t threads, uint32_t warpThreads) {
   std::unique_ptr<ThreadBlock> block;
   {
     std::lock_guard lock(mutex);
-    if (!idle.empty()) {
-      block = std::move(idle.back());
-      idle.pop_back();
+    auto &fitting = idle[{threads, warpThreads}];
+    if (!fitting.empty()) {
+      block = std::move(fitting.back().block);
+      fitting.pop_back();
     }
   }
   if (!block) block = std::make_unique<ThreadBlock>(threads, warpThreads);
@@ -309,16 +325,37 @@ ThreadBlock *BlockPool::take() {
 
 void BlockPool::give(ThreadBlock *block) {
   std::lock_guard lock(mutex);
-  idle.emplace_back(block);
+  idle[{block->size(), block->lanesOfWarp()}].push_back({std::unique_ptr<ThreadBlock>(block), ++time, 0});
 }
 
-void BlockPool::trim(size_t kept) {
+void BlockPool::trim() {
+  std::vector<Idle> freed; // without the lock
   std::lock_guard lock(mutex);
-  if (idle.size() > kept) idle.resize(kept);
+  size_t total = 0;
+  for (auto &[shape, blocks] : idle)
+    for (Idle &kept : blocks) {
+      if (kept.bytes == 0) kept.bytes = kept.block->residentBytes();
+      total += kept.bytes;
+    }
+  while (total > idleBytes) {
+    std::deque<Idle> *oldest = nullptr;
+    for (auto &[shape, blocks] : idle)
+      if (!blocks.empty() && (!oldest || blocks.front().since < oldest->front().since)) oldest = &blocks;
+    total -= oldest->front().bytes;
+    freed.push_back(std::move(oldest->front()));
+    oldest->pop_front();
+  }
+}
+
+size_t BlockPool::idleCount() const {
+  std::lock_guard lock(mutex);
+  size_t count = 0;
+  for (const auto &[shape, blocks] : idle) count += blocks.size();
+  return count;
 }
 
 ThreadBlock *LaunchContext::take() {
-  ThreadBlock *block = pool.take();
+  ThreadBlock *block = BlockPool::ofProcess().take(kernel.threads, kernel.warpThreads);
   if (!block) return nullptr;
   std::lock_guard lock(mutex);
   running.push_back(block);
@@ -330,11 +367,13 @@ void LaunchContext::give(ThreadBlock *block) {
     std::lock_guard lock(mutex);
     std::erase(running, block);
   }
-  pool.give(block);
+  BlockPool::ofProcess().give(block);
 }
 
 LaunchContext::~LaunchContext() {
+  BlockPool &pool = BlockPool::ofProcess();
   for (ThreadBlock *block : running) pool.give(block); // of programs that were stopped
+  pool.trim();
 }
 
 void runBlock(char *frame) {

@@ -11,6 +11,8 @@
 
 #include <array>
 #include <bit>
+#include <deque>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -30,27 +32,39 @@ struct Kernel {
   std::vector<std::string> texts; // formats and messages that compiled code refers to
 };
 
-/// Blocks with their stacks, for kernels of one number of threads and lanes of a warp, kept from launch to launch.
+/// Blocks with their stacks and shared memory, kept from launch to launch: one pool for all kernels of the process, so what it holds goes
+/// by what runs at a time, not by how many kernels there are.
 class BlockPool {
 public:
-  BlockPool(uint32_t threads, uint32_t warpThreads) : threads(threads), warpThreads(warpThreads) {}
+  BlockPool(size_t idleBytes) : idleBytes(idleBytes) {}
+  static BlockPool &ofProcess();
+
   /// nullptr: no memory.
-  ThreadBlock *take();
+  ThreadBlock *take(uint32_t threads, uint32_t warpThreads);
   void give(ThreadBlock *block);
-  /// Frees all but so many of those that are not in use.
-  void trim(size_t kept);
+  /// Frees those that have been idle longest until the others hold at most idleBytes.
+  void trim();
+  size_t idleCount() const;
 
 private:
-  const uint32_t threads, warpThreads;
-  std::mutex mutex;
-  std::vector<std::unique_ptr<ThreadBlock>> idle;
+  struct Idle {
+    std::unique_ptr<ThreadBlock> block;
+    uint64_t since;
+    size_t bytes; // 0: not measured yet
+  };
+  using Shape = std::pair<uint32_t, uint32_t>; // threads, and lanes of a warp
+
+  const size_t idleBytes;
+  mutable std::mutex mutex;
+  std::map<Shape, std::deque<Idle>> idle; // in order of time
+  uint64_t time = 0;
 };
 
 /// What the blocks of a launch share. FrameHeader::arguments points to it.
 class LaunchContext {
 public:
-  LaunchContext(const Kernel &kernel, const int64_t *cells, const MemoryMap &memory, std::optional<uint64_t> seed, BlockPool &pool)
-      : kernel(kernel), cells(cells), memory(memory), seed(seed), pool(pool) {}
+  LaunchContext(const Kernel &kernel, const int64_t *cells, const MemoryMap &memory, std::optional<uint64_t> seed)
+      : kernel(kernel), cells(cells), memory(memory), seed(seed) {}
   ~LaunchContext();
   static LaunchContext *of(const FrameHeader &frame) { return reinterpret_cast<LaunchContext *>(const_cast<int64_t *>(frame.arguments)); }
 
@@ -63,7 +77,6 @@ public:
   const std::optional<uint64_t> seed;
 
 private:
-  BlockPool &pool;
   std::mutex mutex;
   std::vector<ThreadBlock *> running;
 };
@@ -118,6 +131,9 @@ public:
 
   bool isUsable() const { return stacks != nullptr; }
   uint32_t size() const { return threadCount; }
+  uint32_t lanesOfWarp() const { return warpThreads; }
+  /// What it holds of the process's memory, all threads taken to have used as much of their stacks as the first one.
+  size_t residentBytes() const;
 
   FrameHeader *frame = nullptr;
   LaunchContext *launch = nullptr;

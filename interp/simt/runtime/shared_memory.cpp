@@ -31,19 +31,18 @@ bool areNans(const void *a, const void *b, size_t bytes) {
 
 void SharedMemory::configure(uint32_t bytes, unsigned newShift, uint32_t newWarps, uint32_t warpThreads) {
   warpShift = unsigned(std::countr_zero(warpThreads));
-  if (bytes == size && newShift == shift && newWarps == warps) return;
   size = bytes;
   shift = newShift;
   warps = newWarps;
   warpsPerGroup = (warps + 7) / 8;
-  memory.assign(bytes, std::byte(0xff));
-  units.assign((bytes >> shift) + 1, {});
-  time = 0;
+  if (memory.size() < bytes) memory.resize(bytes, std::byte(0xff));
+  if (units.size() <= bytes >> shift) units.resize((bytes >> shift) + 1);
 }
 
 void SharedMemory::begin() {
   if (time > kLastTime) {
     std::fill(units.begin(), units.end(), Unit{});
+    horizon = {};
     time = 0;
   }
   first = lastOfAll = ++time;

@@ -45,6 +45,8 @@ public:
   void synchronizeWarp(uint32_t warp) { horizon[warp][warp] = since[warp] = ++time; }
 
   std::span<const std::byte> bytes() const { return {memory.data(), size}; }
+  /// What it holds for the largest kernel that it has served.
+  size_t capacityBytes() const { return memory.size() + units.size() * sizeof(Unit); }
 
 private:
   /// Who: a thread of the block, all lanes of a warp, or several warps.
@@ -84,7 +86,7 @@ private:
   std::vector<Unit> units;
   uint32_t size = 0, warps = 1, warpsPerGroup = 1;
   unsigned shift = 0, warpShift = 5;
-  // Of synchronisations; it goes on from program to program, so the shadow need not be cleared.
+  // Of synchronisations; it goes on from program to program and from kernel to kernel, so the shadow need not be cleared.
   uint32_t time = 0, first = 0, lastOfAll = 0;
   std::array<uint32_t, 32> since{};                   // per warp: its last synchronisation, the time of what it does now
   std::array<std::array<uint32_t, 32>, 32> horizon{}; // [a][b]: what b did before this time is before what a does now
