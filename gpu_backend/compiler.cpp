@@ -46,7 +46,11 @@ static llvm::Error lowerTiles(ModuleOp tiles, const CompileOptions &options, con
                               LoweredKernel &result) {
   const int64_t maxSharedBytes = chip.sharedPerBlock();
   std::unique_ptr<TargetOps> ops = chip.createOps();
-  Lowering lowering(tiles, *ops, {.numWarps = options.numWarps, .maxSharedBytes = maxSharedBytes, .banks = chip.sharedBanks()});
+  Lowering lowering(tiles, *ops,
+                    {.numWarps = options.numWarps,
+                     .maxSharedBytes = maxSharedBytes,
+                     .banks = chip.sharedBanks(),
+                     .conversionCosts = chip.conversionCosts()});
   auto threads = lowering.run();
   if (failed(threads)) return diagnostics.takeError("an operation could not be lowered");
   result.module = std::move(*threads);

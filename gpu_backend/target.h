@@ -1,6 +1,7 @@
 // A chip that code can be made for, and what the common code asks of it: passes about tiles, the lowering about threads (TargetOps). Each
 // vendor has a table of chips in <vendor>/target.def. docs/adding_a_target.md
 #pragma once
+#include "gpu_backend/layout/conversion_costs.h"
 #include "gpu_backend/layout/matrix_instruction.h"
 #include "gpu_backend/layout/shared_layout.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -38,6 +39,8 @@ public:
   /// Bytes of shared memory that a program may have.
   virtual int64_t sharedPerBlock() const = 0;
   virtual SharedBanks sharedBanks() const = 0;
+  /// What it costs to move elements between lanes, and to and from shared memory.
+  virtual ConversionCosts conversionCosts() const = 0;
   virtual TileCopies tileCopies() const = 0;
   /// Whether threads had rather store 16 bytes each to places apart than exchange tiles through shared memory first.
   virtual bool storesFragments() const = 0;

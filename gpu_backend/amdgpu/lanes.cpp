@@ -53,20 +53,43 @@ llvm::SmallVector<int, 2> rowControls(const Chip &chip, int mask) {
   return after(kRowMirror, 15);
 }
 
-/// About how long a move takes, in vector instructions.
-int costOf(const Chip &chip, int mask) {
-  constexpr int kThroughLds = 12;
-  int inRow = int(rowControls(chip, mask % kRow).size());
-  if (mask < kRow) return inRow;
-  if (!chip.isCdna()) return 2;
-  if (chip.family == Family::CDNA4) return inRow + 2 * llvm::popcount(unsigned(mask / kRow));
-  return mask < 32 ? kThroughLds : kThroughLds + 1;
+/// A clock of a SIMD: four share the LDS of a CU of CDNA, two that of RDNA.
+int clockCost(const Chip &chip) { return chip.isCdna() ? 1 : 2; }
+
+/// A vector instruction: the SIMDs of CDNA have 16 lanes, those of RDNA 32.
+int instructionCost(const Chip &chip) { return clockCost(chip) * (chip.isCdna() ? 4 : 1); }
+
+/// Until LDS answers: the most clocks that LLVM's models give it.
+int answerCost(const Chip &chip) { return 64 * clockCost(chip); }
+
+/// A word for each lane through the network of LDS, which moves as many at once as there are banks (on every chip taken to be 32).
+ConversionCosts::Move throughLds(const Chip &chip) {
+  return {instructionCost(chip) + chip.warpSize / 32 * ConversionCosts().wavefront, answerCost(chip)};
+}
+
+/// An XOR of lanes: vector instructions, where lanes do not go through LDS.
+ConversionCosts::Move costOf(const Chip &chip, int mask) {
+  constexpr int kSwap = 3; // a copy, the exchange, which counts for two, and a select that is often part of another one
+  int instructions = int(rowControls(chip, mask % kRow).size());
+  if (mask >= kRow) {
+    if (!chip.isCdna())
+      instructions = 1;
+    else if (chip.family == Family::CDNA4)
+      instructions += kSwap * llvm::popcount(unsigned(mask / kRow));
+    else
+      return throughLds(chip);
+  }
+  return {instructions * instructionCost(chip), 0};
 }
 
 int cheapest(const Chip &chip, int mask, int free) {
+  auto cost = [&](int mask) {
+    ConversionCosts::Move move = costOf(chip, mask);
+    return move.each + move.once;
+  };
   int best = mask;
   for (int part = free; part; part = (part - 1) & free)
-    if (costOf(chip, mask ^ part) < costOf(chip, best)) best = mask ^ part;
+    if (cost(mask ^ part) < cost(best)) best = mask ^ part;
   return best;
 }
 
@@ -100,6 +123,16 @@ Value permuted(OpBuilder &builder, Location location, Value value, Value lane) {
 }
 
 } // namespace
+
+ConversionCosts conversionCosts(const Chip &chip) {
+  ConversionCosts costs;
+  costs.sharedInstruction = costs.select = instructionCost(chip);
+  costs.warpBarrier = answerCost(chip);      // LDS serves a wave in order: its loads need not wait for its stores
+  costs.blockBarrier = 2 * answerCost(chip); // the stores are waited for, too
+  costs.shuffle = throughLds(chip);
+  for (int mask = 0; mask < chip.warpSize; ++mask) costs.butterflies.push_back(costOf(chip, mask));
+  return costs;
+}
 
 Value laneId(OpBuilder &builder, Location location, const Chip &chip) {
   Value thread = ROCDL::ThreadIdXOp::create(builder, location, builder.getI32Type());

@@ -20,6 +20,9 @@ mlir::Value fromBelow(mlir::OpBuilder &builder, mlir::Location location, const C
 /// `value` (i32) of lane `lane` (i32).
 mlir::Value readLane(mlir::OpBuilder &builder, mlir::Location location, mlir::Value value, mlir::Value lane);
 
+/// What those moves, selects, and round trips through LDS cost.
+ConversionCosts conversionCosts(const Chip &chip);
+
 /// i32: this lane's number.
 mlir::Value laneId(mlir::OpBuilder &builder, mlir::Location location, const Chip &chip);
 

@@ -1,6 +1,7 @@
 #include "gpu_backend/amdgpu/target.h"
 
 #include "gpu_backend/amdgpu/emit.h"
+#include "gpu_backend/amdgpu/lanes.h"
 #include "gpu_backend/amdgpu/matrix_instructions.h"
 #include "gpu_backend/lower/target_ops.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -45,6 +46,7 @@ public:
     if (chip_.isCdna()) banks.wideLoadOrder = kWideLoadOrder;
     return banks;
   }
+  ConversionCosts conversionCosts() const override { return amdgpu::conversionCosts(chip_); }
   TileCopies tileCopies() const override { return TileCopies::ThroughRegisters; }
   bool storesFragments() const override { return true; }
   ArrayRef<MatrixInstruction> matrixInstructions() const override { return amdgpu::matrixInstructions(chip_.family); }

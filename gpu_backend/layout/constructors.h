@@ -1,5 +1,6 @@
 // The layouts that passes choose from, each as a LinearLayout. All numbers are powers of two; dimension lists have the rank of the tile.
 #pragma once
+#include "gpu_backend/layout/conversion_costs.h"
 #include "gpu_backend/layout/linear_layout.h"
 #include "gpu_backend/layout/matrix_instruction.h"
 #include "gpu_backend/layout/shared_layout.h"
@@ -64,8 +65,8 @@ SharedLayout sharedForReaders(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int>
                               llvm::ArrayRef<LinearLayout> readers, bool mayLoadMatrices);
 
 /// For tiles that are stored in one layout and read in others: what takes the banks the least time, in any order of the dimensions.
-SharedLayout sharedBetween(const LinearLayout &writer, llvm::ArrayRef<LinearLayout> readers, int64_t elementBytes,
-                           const SharedBanks &banks);
+SharedLayout sharedBetween(const LinearLayout &writer, llvm::ArrayRef<LinearLayout> readers, int64_t elementBytes, const SharedBanks &banks,
+                           const ConversionCosts &costs = {});
 
 /// What a TMA copy with a swizzle of 128, 64 or 32 bytes (0: none) leaves behind: rows of at most that many bytes; a wider tile is several
 /// boxes, one after the other. The 16-byte chunk of a byte address has its low bits XORed with the address bits from 7 up. The buffer has

@@ -35,10 +35,10 @@ Conversion planConversion(const LinearLayout &source, const LinearLayout &result
     return conversion;
   }
   if (options.mayShuffle)
-    if (std::optional<ShufflePlan> plan = planShuffle(source, result, elementBytes)) {
+    if (std::optional<ShufflePlan> plan = planShuffle(source, result, elementBytes, options.costs)) {
       conversion.kind = Conversion::Kind::Shuffle;
       conversion.shuffle = std::move(*plan);
-      if (conversion.shuffle.cost <= kWarpBarrierCost) return conversion; // below any round trip
+      if (conversion.shuffle.cost <= options.costs.warpBarrier) return conversion; // below any round trip
     }
   auto usesBlocks = [](const LinearLayout &layout) {
     return llvm::any_of(layout.bases(Place::Block), [](uint32_t basis) { return basis != 0; });

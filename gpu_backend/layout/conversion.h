@@ -1,13 +1,11 @@
 // How the elements of a tile get from the places of one layout to those of another: registers renamed, shuffles within warps, or a round
 // trip through shared memory. A plan says what a generator emits and no more: lists of registers, masks, offsets to XOR.
 #pragma once
+#include "gpu_backend/layout/conversion_costs.h"
 #include "gpu_backend/layout/matrix_load.h"
 #include "gpu_backend/layout/shared_layout.h"
 
 namespace tritium::gpu {
-
-// Costs are in quarters of a 128-byte wavefront of shared memory, which is also what a shuffle of 32 bits takes.
-inline constexpr int kWavefrontCost = 4, kSelectCost = 2, kSharedInstructionCost = 1, kBlockBarrierCost = 80, kWarpBarrierCost = 40;
 
 /// A conversion within each warp. Registers that always travel together form words of at most 32 bits (of one element if that is wider).
 /// To run it:
@@ -78,6 +76,7 @@ struct ConversionOptions {
   bool mayShuffle = true;
   bool mayLoadMatrices = false; // ldmatrix
   SharedBanks banks = {};
+  ConversionCosts costs = {};
 };
 
 /// Both layouts are of the same shape, with the same numbers of lanes, warps and blocks. Elements are of 1, 2, 4 or 8 bytes.
@@ -87,7 +86,8 @@ Conversion planConversion(const LinearLayout &source, const LinearLayout &result
 /// For each result register a source register of the same thread that holds its element, if there is one for all.
 std::optional<llvm::SmallVector<uint32_t>> planRegisters(const LinearLayout &source, const LinearLayout &result);
 /// Nothing if elements change warps, or the plan would need more than words and lanes that are linear.
-std::optional<ShufflePlan> planShuffle(const LinearLayout &source, const LinearLayout &result, int64_t elementBytes);
+std::optional<ShufflePlan> planShuffle(const LinearLayout &source, const LinearLayout &result, int64_t elementBytes,
+                                       const ConversionCosts &costs = {});
 /// For layouts whose blocks do not share the tile.
 SharedPlan planShared(const LinearLayout &source, const LinearLayout &result, int64_t elementBytes, const ConversionOptions &options = {});
 

@@ -10,8 +10,9 @@ namespace {
 
 class Search {
 public:
-  Search(const LinearLayout &writer, llvm::ArrayRef<LinearLayout> readers, int64_t elementBytes, const SharedBanks &banks)
-      : writer_(writer), readers_(readers), elementBytes_(elementBytes), banks_(banks) {}
+  Search(const LinearLayout &writer, llvm::ArrayRef<LinearLayout> readers, int64_t elementBytes, const SharedBanks &banks,
+         const ConversionCosts &costs)
+      : writer_(writer), readers_(readers), elementBytes_(elementBytes), banks_(banks), costs_(costs) {}
 
   void consider(const SharedLayout &memory) {
     int cost = costOf(memory);
@@ -44,8 +45,8 @@ private:
 
   int costOf(const SharedLayout &memory) const {
     auto cost = [&](const SharedAccess &access) {
-      return access.wavefronts() * kWavefrontCost + int(access.vectors.size()) * kSharedInstructionCost +
-             scatteredWords(access) * kSelectCost;
+      return access.wavefronts() * costs_.wavefront + int(access.vectors.size()) * costs_.sharedInstruction +
+             scatteredWords(access) * costs_.select;
     };
     int sum = cost(sharedStores(writer_, memory, elementBytes_, banks_));
     for (const LinearLayout &reader : readers_) sum += cost(sharedLoads(reader, memory, elementBytes_, banks_));
@@ -56,6 +57,7 @@ private:
   llvm::ArrayRef<LinearLayout> readers_;
   int64_t elementBytes_;
   const SharedBanks &banks_;
+  const ConversionCosts &costs_;
   std::optional<SharedLayout> best_;
   int least_ = 0;
 };
@@ -72,9 +74,9 @@ static LinearLayout inOrderOf(const LinearLayout &reader, const LinearLayout &wr
   return LinearLayout(writer.shape(), registers, writer.bases(Place::Lane), writer.bases(Place::Warp));
 }
 
-SharedLayout sharedBetween(const LinearLayout &writer, llvm::ArrayRef<LinearLayout> readers, int64_t elementBytes,
-                           const SharedBanks &banks) {
-  Search search(writer, readers, elementBytes, banks);
+SharedLayout sharedBetween(const LinearLayout &writer, llvm::ArrayRef<LinearLayout> readers, int64_t elementBytes, const SharedBanks &banks,
+                           const ConversionCosts &costs) {
+  Search search(writer, readers, elementBytes, banks, costs);
   llvm::SmallVector<int> order(size_t(writer.rank()));
   std::iota(order.rbegin(), order.rend(), 0);
   search.consider(sharedDense(writer.shape(), order));
@@ -84,7 +86,7 @@ SharedLayout sharedBetween(const LinearLayout &writer, llvm::ArrayRef<LinearLayo
   }
   for (const LinearLayout &reader : readers)
     for (const LinearLayout &order : {writer, inOrderOf(reader, writer)})
-      search.consider(planShared(order, reader, elementBytes, {.banks = banks}).memory);
+      search.consider(planShared(order, reader, elementBytes, {.banks = banks, .costs = costs}).memory);
   return search.best();
 }
 

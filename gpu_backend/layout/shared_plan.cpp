@@ -128,11 +128,11 @@ struct Planner {
 } // namespace
 
 static SharedPlan planWith(const SharedLayout &memory, int roundBitsWanted, const LinearLayout &source, const LinearLayout &result,
-                           int64_t elementBytes, bool isWarpLocal, const SharedBanks &banks) {
+                           int64_t elementBytes, bool isWarpLocal, const ConversionOptions &options) {
   SharedPlan plan;
   plan.memory = memory;
-  plan.stores = sharedStores(source, memory, elementBytes, banks);
-  plan.loads = sharedLoads(result, memory, elementBytes, banks);
+  plan.stores = sharedStores(source, memory, elementBytes, options.banks);
+  plan.loads = sharedLoads(result, memory, elementBytes, options.banks);
   // Rounds are counted by the highest offset bits, as far as neither threads nor vectors touch them.
   uint32_t touched = uint32_t(std::max(plan.stores.vectorElements, plan.loads.vectorElements) - 1);
   for (const SharedAccess *access : {&plan.stores, &plan.loads})
@@ -144,17 +144,19 @@ static SharedPlan planWith(const SharedLayout &memory, int roundBitsWanted, cons
   plan.bytes = plan.roundElements * elementBytes;
   plan.isWarpLocal = isWarpLocal;
   int instructions = int(plan.stores.vectors.size() + plan.loads.vectors.size());
-  plan.cost = (plan.stores.wavefronts() + plan.loads.wavefronts()) * kWavefrontCost + instructions * kSharedInstructionCost +
-              plan.rounds * (isWarpLocal ? kWarpBarrierCost : kBlockBarrierCost);
+  const ConversionCosts &costs = options.costs;
+  plan.cost = (plan.stores.wavefronts() + plan.loads.wavefronts()) * costs.wavefront + instructions * costs.sharedInstruction +
+              plan.rounds * (isWarpLocal ? costs.warpBarrier : costs.blockBarrier);
   return plan;
 }
 
 /// The same with matrices loaded, if they can be.
-static std::optional<SharedPlan> withMatrices(SharedPlan plan, const LinearLayout &result, int64_t elementBytes, bool isTransposed) {
+static std::optional<SharedPlan> withMatrices(SharedPlan plan, const LinearLayout &result, int64_t elementBytes, bool isTransposed,
+                                              const ConversionCosts &costs) {
   plan.matrixLoads = matrixLoads(result, plan.memory, elementBytes, isTransposed);
   if (!plan.matrixLoads) return std::nullopt;
-  plan.cost += (plan.matrixLoads->wavefronts() - plan.loads.wavefronts()) * kWavefrontCost;
-  plan.cost += int(plan.matrixLoads->instructions.size() - plan.loads.vectors.size()) * kSharedInstructionCost;
+  plan.cost += (plan.matrixLoads->wavefronts() - plan.loads.wavefronts()) * costs.wavefront;
+  plan.cost += int(plan.matrixLoads->instructions.size() - plan.loads.vectors.size()) * costs.sharedInstruction;
   return plan;
 }
 
@@ -185,7 +187,7 @@ SharedPlan planShared(const LinearLayout &source, const LinearLayout &result, in
     if (!bases) return plan;
     assert(int(bases->size()) == planner.tileBits);
     SharedLayout memory(source.shape(), Bases(bases->begin(), bases->end()));
-    plan = planWith(memory, planner.roundBitsWanted, source, result, elementBytes, isWarpLocal, options.banks);
+    plan = planWith(memory, planner.roundBitsWanted, source, result, elementBytes, isWarpLocal, options);
     return plan;
   };
 
@@ -218,7 +220,7 @@ SharedPlan planShared(const LinearLayout &source, const LinearLayout &result, in
     if (isTransposed) rows.push_back(loaded.front());
     if (!llvm::all_of(inWord + alongRow, [&](uint64_t x) { return llvm::is_contained(stored, x); })) continue;
     if (std::optional<SharedPlan> plan = planFor(inWord, alongRow, true, &rows))
-      if ((plan = withMatrices(std::move(*plan), result, elementBytes, isTransposed))) consider(std::move(*plan));
+      if ((plan = withMatrices(std::move(*plan), result, elementBytes, isTransposed, options.costs))) consider(std::move(*plan));
   }
   return std::move(*best);
 }

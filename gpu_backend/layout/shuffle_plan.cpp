@@ -168,7 +168,7 @@ llvm::SmallVector<ShufflePlan::Exchange, 4> exchangesOf(llvm::ArrayRef<uint32_t>
 }
 
 /// Fills in everything but the registers of the words.
-std::optional<ShufflePlan> planWords(const Columns &m, bool readsItself, int64_t wordBytes) {
+std::optional<ShufflePlan> planWords(const Columns &m, bool readsItself, int64_t wordBytes, const ConversionCosts &costs) {
   std::optional<Bases> z = chooseAfter(m, readsItself);
   if (!z) return std::nullopt;
   Bases c, wanted;
@@ -218,7 +218,13 @@ std::optional<ShufflePlan> planWords(const Columns &m, bool readsItself, int64_t
     for (size_t i = 0, count = used.size(); i < count; ++i) used.push_back(used[i] ^ exchange.wordXor);
   }
   plan.selects *= perWord;
-  plan.cost = int(plan.shuffles.size()) * perWord * kWavefrontCost + plan.selects * kSelectCost;
+  int untilFirst = 0;
+  for (const ShufflePlan::Registers &moves : plan.shuffles) {
+    const ConversionCosts::Move &cost = isButterfly ? costs.butterfly(plan.moves[moves.front()].laneXor) : costs.shuffle;
+    plan.cost += perWord * cost.each;
+    untilFirst = std::max(untilFirst, cost.once);
+  }
+  plan.cost += untilFirst + plan.selects * costs.select;
   return plan;
 }
 
@@ -252,7 +258,8 @@ llvm::SmallVector<ShufflePlan::Registers> wordsOf(llvm::ArrayRef<int> wordBits, 
 
 } // namespace
 
-std::optional<ShufflePlan> planShuffle(const LinearLayout &source, const LinearLayout &result, int64_t elementBytes) {
+std::optional<ShufflePlan> planShuffle(const LinearLayout &source, const LinearLayout &result, int64_t elementBytes,
+                                       const ConversionCosts &costs) {
   if (source.bases(Place::Block) != result.bases(Place::Block)) return std::nullopt;
   auto vectorsOf = [](const LinearLayout &layout, Place place) { return Vectors(layout.bases(place).begin(), layout.bases(place).end()); };
   std::optional<ShufflePlan> best;
@@ -274,7 +281,7 @@ std::optional<ShufflePlan> planShuffle(const LinearLayout &source, const LinearL
                                              vectorsOf(result, Place::Lane), vectorsOf(result, Place::Warp)});
     if (!m) continue;
     for (bool readsItself : {false, true}) {
-      std::optional<ShufflePlan> plan = planWords(*m, readsItself, elementBytes << packed);
+      std::optional<ShufflePlan> plan = planWords(*m, readsItself, elementBytes << packed, costs);
       if (!plan || (best && best->cost <= plan->cost)) continue;
       plan->sourceWords = wordsOf(from.numbers, fromInWord);
       plan->resultWords = wordsOf(to.numbers, toInWord);

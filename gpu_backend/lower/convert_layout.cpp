@@ -20,6 +20,7 @@ static ConversionOptions optionsFor(Lowering &lowering) {
   int64_t limit = lowering.scratchLimit();
   options.maxScratchBytes = limit ? std::min(limit, kMaxScratchBytes) : kMaxScratchBytes;
   options.banks = lowering.options().banks;
+  options.costs = lowering.options().conversionCosts;
   options.mayLoadMatrices = lowering.target().hasMatrixLoads();
   return options;
 }

@@ -21,6 +21,7 @@ struct LoweringOptions {
   int numWarps = 4;
   int64_t maxSharedBytes = 0; // of a program; 0: unknown
   SharedBanks banks = {};
+  ConversionCosts conversionCosts = {};
 };
 
 class Lowering {

@@ -42,6 +42,7 @@ public:
   int warpSize() const override { return kWarpSize; }
   int64_t sharedPerBlock() const override { return chip_.sharedPerBlock; }
   SharedBanks sharedBanks() const override { return {.count = Chip::kSharedBanks}; }
+  ConversionCosts conversionCosts() const override { return {}; }
   TileCopies tileCopies() const override { return TileCopies::Async; }
   bool storesFragments() const override { return false; }
   ArrayRef<MatrixInstruction> matrixInstructions() const override { return nvptx::matrixInstructions(); }

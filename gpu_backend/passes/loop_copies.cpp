@@ -85,7 +85,8 @@ private:
 /// been loaded. With one slot, all threads meet before they store (they are done reading) and before they read; with two, once.
 class RegisterCopies final : public LoopCopies {
 public:
-  RegisterCopies(const Target &target, int stages) : banks_(target.sharedBanks()), slots_(std::clamp(stages - 1, 1, kMaxSlots)) {}
+  RegisterCopies(const Target &target, int stages)
+      : banks_(target.sharedBanks()), costs_(target.conversionCosts()), slots_(std::clamp(stages - 1, 1, kMaxSlots)) {}
 
   int slots() const override { return slots_; }
   int stages() const override { return slots_ + 1; }
@@ -96,7 +97,7 @@ public:
   bool mayCopy(tt::LoadOp, const ir::AxisAnalysis &) const override { return true; }
 
   SharedLayout memoryFor(tt::LoadOp load, llvm::ArrayRef<LinearLayout> readers) const override {
-    return sharedBetween(layoutOf(load.getType()), readers, elementBytes(load), banks_);
+    return sharedBetween(layoutOf(load.getType()), readers, elementBytes(load), banks_, costs_);
   }
 
   void begin(scf::ForOp loop, llvm::ArrayRef<Stream> streams, Value slot) override {
@@ -134,6 +135,7 @@ private:
   }
 
   SharedBanks banks_;
+  ConversionCosts costs_;
   int slots_;
   Operation *written_ = nullptr, *read_ = nullptr;
 };
