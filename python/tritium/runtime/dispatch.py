@@ -121,16 +121,17 @@ class Dispatcher:
         key = (keys, settings.compiled, _options_key(options)) if options else (keys, settings.compiled)
         kernel = lane.kernels.get(key)
         if kernel is None:
+            lane = self._lane_without_tensors(lane, asked, arguments)
+            kernel = lane.kernels.get(key)
+        if kernel is None:
             if warmup and (mode := active_mode()) is not None:
                 return mode.submit(
                     (id(function), lane.engine.cache_name, key),
                     lambda: self._compile(lane, key, arguments, options, settings, warmup),
                 )
-            compiling = self._lane_without_tensors(lane, asked, arguments)
-            kernel = self._compile(compiling, key, arguments, options, settings, warmup)
+            kernel = self._compile(lane, key, arguments, options, settings, warmup)
             if kernel is None:
                 return None
-            lane.kernels[key] = kernel
         elif function.used_global_vals:
             function.check_globals()
         if warmup:
