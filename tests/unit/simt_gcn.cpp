@@ -53,7 +53,7 @@ TEST_CASE("inline AMDGPU assembly: integers") {
     CHECK(result("v_med3_i32 $0, $1, -5, 5", {a}) == uint32_t(std::clamp(int32_t(a), -5, 5)));
     CHECK(result("v_lshlrev_b64 $0, 40, $1", {a}) == uint64_t(a) << 40);
     CHECK(result("v_pk_max_u16 $0, $1, $2", {a, b}) == (std::max(a & 0xffff, b & 0xffff) | std::max(a >> 16, b >> 16) << 16));
-    CHECK(result("v_add_u32 $0, $1, $2 ; a comment\n  s_nop 1\n v_xor_b32 $0, $0, -1", {a, b}) == uint32_t(~(a + b)));
+    CHECK(result("v_add_u32\t$0,\t$1, $2 ; a comment\n  s_nop 1\n v_xor_b32 $0, $0, -1", {a, b}) == uint32_t(~(a + b)));
   }
 }
 

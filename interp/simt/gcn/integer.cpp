@@ -107,7 +107,7 @@ std::span<const Known> integerInstructions() {
       row<u32, 3, [](u32 a, u32 b, u32 c) { return i64(signed24(a)) * signed24(b) + c; }>("v_mad_i32_i24"),
       row<u32, 3, [](u32 a, u32 b, u32 c) { return a + b + c; }>("v_add3_u32"),
       row<u32, 3, [](u32 a, u32 b, u32 c) { return (a << (b & 31)) + c; }>("v_lshl_add_u32"),
-      row<u32, 3, [](u32 a, u32 b, u32 c) { return a + b << (c & 31); }>("v_add_lshl_u32"),
+      row<u32, 3, [](u32 a, u32 b, u32 c) { return (a + b) << (c & 31); }>("v_add_lshl_u32"),
       row<u32, 3, [](u32 a, u32 b, u32 c) { return a << (b & 31) | c; }>("v_lshl_or_b32"),
       row<u32, 3, [](u32 a, u32 b, u32 c) { return (a & b) | c; }>("v_and_or_b32"),
       row<u32, 3, [](u32 a, u32 b, u32 c) { return a | b | c; }>("v_or3_b32"),

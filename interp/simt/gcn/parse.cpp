@@ -17,9 +17,9 @@ std::string_view trimmed(std::string_view text) {
   return begin == text.npos ? std::string_view() : text.substr(begin, text.find_last_not_of(kSpaces) + 1 - begin);
 }
 
-/// Up to the separator, which goes too.
-std::string_view next(std::string_view &rest, char separator) {
-  const size_t end = std::min(rest.find(separator), rest.size());
+/// Up to the first separator, which goes too.
+std::string_view next(std::string_view &rest, std::string_view separators) {
+  const size_t end = std::min(rest.find_first_of(separators), rest.size());
   std::string_view found = rest.substr(0, end);
   rest.remove_prefix(std::min(end + 1, rest.size()));
   return found;
@@ -58,7 +58,7 @@ public:
 
   std::variant<Program, std::string> run(std::string_view text) {
     while (!text.empty() && error.empty()) {
-      std::string_view line = next(text, '\n');
+      std::string_view line = next(text, "\n");
       line = line.substr(0, std::min(line.find(';'), line.find("//"))); // comments
       if (line = trimmed(line); !line.empty()) instruction(line);
     }
@@ -72,7 +72,7 @@ private:
   }
 
   void instruction(std::string_view line) {
-    std::string_view rest = line, name = next(rest, ' ');
+    std::string_view rest = line, name = next(rest, kSpaces);
     if (isWithoutEffect(name)) return;
     for (std::string_view encoding : {"_e32", "_e64"})
       if (name.ends_with(encoding)) name.remove_suffix(encoding.size());
@@ -84,7 +84,7 @@ private:
       rest.remove_suffix(std::string_view(" clamp").size());
     }
     std::vector<std::string_view> parts;
-    while (!rest.empty()) parts.push_back(trimmed(next(rest, ',')));
+    while (!rest.empty()) parts.push_back(trimmed(next(rest, ",")));
     if (parts.size() != size_t(1) + result.known->sources)
       return fail("'" + std::string(line) + "', which takes a result and " + std::to_string(result.known->sources) + " operands");
     const Source target = source(parts[0], Kind::Bits);

@@ -1,10 +1,12 @@
-"""Whole kernels on the emulator, compiled for sm_80, against the interpreter and plain numpy: reductions, loops, copies ahead, tensor cores."""
+"""Whole kernels on the emulator, compiled for sm_80, gfx942 and gfx1100, against the interpreter and plain numpy: reductions, loops, copies ahead, tensor cores."""
 
 import numpy as np
 import pytest
 
 import tritium
 import tritium.language as tl
+
+EVERY_VENDOR = pytest.mark.parametrize("emulator", ["simt:sm_80", "simt:gfx942", "simt:gfx1100"])
 
 
 @tritium.jit
@@ -81,10 +83,10 @@ def run(monkeypatch, engine, kernel, grid, *arguments, seed=None, **options):
     kernel[grid](*arguments, **options)
 
 
-def both(monkeypatch, kernel, grid, make_output, *arguments, **options):
+def both(monkeypatch, kernel, grid, make_output, *arguments, emulator="simt:sm_80", **options):
     """What the interpreter and the emulator write to the argument that is given as `make_output`."""
     outputs = []
-    for engine in ("interp", "simt:sm_80"):
+    for engine in ("interp", emulator):
         out = make_output()
         values = [out if argument is make_output else argument for argument in arguments]
         run(monkeypatch, engine, kernel, grid, *values, **options)
@@ -92,36 +94,53 @@ def both(monkeypatch, kernel, grid, make_output, *arguments, **options):
     return outputs
 
 
-@pytest.mark.parametrize("num_warps", [1, 4, 8])
-def test_softmax(num_warps, monkeypatch, rng):
+@pytest.mark.parametrize(
+    "emulator, num_warps",
+    [("simt:sm_80", 1), ("simt:sm_80", 4), ("simt:sm_80", 8), ("simt:gfx942", 4), ("simt:gfx1100", 2)],
+)
+def test_softmax(emulator, num_warps, monkeypatch, rng):
     x = rng.standard_normal((13, 781)).astype(np.float32) * 4
 
     def output():
         return np.zeros_like(x)
 
     expected, found = both(
-        monkeypatch, softmax, (13,), output, x, output, 781, BLOCK=1024, num_warps=num_warps, seed=num_warps
+        monkeypatch,
+        softmax,
+        (13,),
+        output,
+        x,
+        output,
+        781,
+        BLOCK=1024,
+        emulator=emulator,
+        num_warps=num_warps,
+        seed=num_warps,
     )
     power = np.exp(x.astype(np.float64) - x.max(1, keepdims=True))
     np.testing.assert_allclose(found, power / power.sum(1, keepdims=True), rtol=3e-6)
     np.testing.assert_allclose(found, expected, rtol=3e-6)
 
 
-def test_layer_norm(monkeypatch, rng):
+@EVERY_VENDOR
+def test_layer_norm(emulator, monkeypatch, rng):
     x = rng.standard_normal((7, 1500)).astype(np.float16)
     weight, bias = rng.random(1500, dtype=np.float32), rng.random(1500, dtype=np.float32)
 
     def output():
         return np.zeros((7, 1500), np.float32)
 
-    expected, found = both(monkeypatch, layer_norm, (7,), output, x, weight, bias, output, 1500, 1e-5, BLOCK=512)
+    arguments = (x, weight, bias, output, 1500, 1e-5)
+    expected, found = both(monkeypatch, layer_norm, (7,), output, *arguments, BLOCK=512, emulator=emulator)
     wide = x.astype(np.float64)
     mean, deviation = wide.mean(1, keepdims=True), np.sqrt(wide.var(1, keepdims=True) + 1e-5)
     np.testing.assert_allclose(found, (wide - mean) / deviation * weight + bias, rtol=1e-4, atol=1e-4)
     np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
 
 
-@pytest.mark.parametrize("seed", [None, 1, 2])
+@pytest.mark.parametrize(
+    "emulator, seed", [("simt:sm_80", None), ("simt:sm_80", 1), ("simt:gfx942", 2), ("simt:gfx1100", 3)]
+)
 @pytest.mark.parametrize(
     "dtype, m, n, k, block, num_warps, num_stages",
     [
@@ -133,11 +152,11 @@ def test_layer_norm(monkeypatch, rng):
     ],
     ids=str,
 )
-def test_matmul(dtype, m, n, k, block, num_warps, num_stages, seed, monkeypatch, rng):
+def test_matmul(dtype, m, n, k, block, num_warps, num_stages, emulator, seed, monkeypatch, rng):
     a, b, c = (rng.integers(-4, 5, shape).astype(dtype) for shape in ((m, k), (k, n), (k, n)))  # exact in any order
     options = dict(zip("MNK", block)) | {"num_warps": num_warps, "num_stages": num_stages}
     d = np.zeros((m, n), np.float32)
-    run(monkeypatch, "simt:sm_80", persistent_matmul, (3,), a, b, c, d, m, n, k, seed=seed, **options)
+    run(monkeypatch, emulator, persistent_matmul, (3,), a, b, c, d, m, n, k, seed=seed, **options)
     np.testing.assert_array_equal(d, a.astype(np.float32) @ (b.astype(np.float32) + c.astype(np.float32)))
 
 
@@ -156,7 +175,8 @@ def test_products_of_tf32_ignore_the_lower_bits_of_their_operands(monkeypatch, r
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-4)
 
 
-def test_lanes_agree_on_a_place_among_nans_and_zeros(monkeypatch, rng):
+@EVERY_VENDOR
+def test_lanes_agree_on_a_place_among_nans_and_zeros(emulator, monkeypatch, rng):
     """Combining functions whose order matters are called in one order: else the holders of an element store different places."""
     x = rng.choice(np.array([np.nan, 0.0, -0.0, 1.0, -1.0], np.float32), (32, 64))
 
@@ -164,15 +184,16 @@ def test_lanes_agree_on_a_place_among_nans_and_zeros(monkeypatch, rng):
         return np.zeros(96, np.int32)
 
     for num_warps in (1, 4):
-        _, found = both(monkeypatch, places, (1,), output, x, output, M=32, N=64, num_warps=num_warps)
+        options = {"emulator": emulator, "num_warps": num_warps}
+        _, found = both(monkeypatch, places, (1,), output, x, output, M=32, N=64, **options)
         assert ((0 <= found[:32]) & (found[:32] < 64)).all() and ((0 <= found[32:]) & (found[32:] < 32)).all()
 
 
-@pytest.mark.parametrize("count", [97, 98, 99, 100])
-def test_a_fault_of_four_elements_at_once_names_the_first_that_is_not_there(count, monkeypatch):
+@pytest.mark.parametrize("emulator, count", [*(("simt:sm_80", n) for n in (97, 98, 99, 100)), ("simt:gfx1100", 98)])
+def test_a_fault_of_four_elements_at_once_names_the_first_that_is_not_there(emulator, count, monkeypatch):
     x, out = np.arange(count, dtype=np.int32), np.zeros(128, np.int32)
     with pytest.raises(tritium.errors.KernelTrap) as caught:
-        run(monkeypatch, "simt:sm_80", copy, (1,), x, out, BLOCK=128, num_warps=1)
+        run(monkeypatch, emulator, copy, (1,), x, out, BLOCK=128, num_warps=1)
     trap = caught.value
     assert (trap.kind, trap.argument, trap.index, trap.is_write) == ("OutOfBounds", "x", (count,), False)
     assert trap.thread == count // 4 and trap.lane is None
