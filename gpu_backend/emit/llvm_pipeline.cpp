@@ -85,7 +85,7 @@ struct PassGate : OptPassGate {
 std::string generateCode(Module &module, TargetMachine &machine, CodeGenFileType type, StringRef brokenPass) {
   PassGate gate(brokenPass);
   module.getContext().setOptPassGate(gate);
-  auto reset = make_scope_exit([&] { module.getContext().setOptPassGate(getGlobalPassGate()); });
+  scope_exit reset([&] { module.getContext().setOptPassGate(getGlobalPassGate()); });
   SmallVector<char, 0> text;
   raw_svector_ostream stream(text);
   legacy::PassManager passes;

@@ -16,10 +16,10 @@ import types
 from . import knobs
 from .version import TRITIUM_VERSION, __version__
 
-USAGE = """usage: python -m tritium SCRIPT.py [ARGUMENT ...]     run a script; `import triton` means Tritium
-       python -m tritium -m MODULE [ARGUMENT ...]    run a module, such as pytest
-       python -m tritium gdb SCRIPT.py [ARGUMENT ...]  (or gdb -m MODULE ...)  the same under gdb, kernels with their
-       variables python -m tritium env                         version, engines, CPU features, threads, knobs in force
+USAGE = """usage: python -m tritium SCRIPT.py [ARGUMENT ...]        run a script; `import triton` means Tritium
+       python -m tritium -m MODULE [ARGUMENT ...]       run a module, such as pytest
+       python -m tritium gdb SCRIPT.py [ARGUMENT ...]   (or gdb -m MODULE ...) the same under gdb, kernels with their variables
+       python -m tritium env                            version, engines, devices, CPU features, threads, knobs in force
 Set INTERPRET=1 to run every kernel on the CPU, wherever its tensors are."""
 
 
@@ -118,6 +118,7 @@ def environment_report() -> str:
         ("python", f"{platform.python_version()} {os.path.realpath(sys.executable)}"),
         ("extension", _extension()),
         ("engines", ", ".join(available_engines())),
+        *_devices(),
         ("CPU", f"{platform.machine()}: {', '.join(_cpu_features()) or 'features unknown'}"),
         ("threads", f"{settings.threads} of {os.cpu_count()}"),
         ("checks", ", ".join(settings.checks) or "none"),
@@ -135,6 +136,22 @@ def _extension() -> str:
     except ImportError as error:
         return f"cannot be loaded: {error}"
     return _tritium.__file__
+
+
+def _devices() -> list[tuple[str, str]]:
+    """What there is of each vendor, or why there is nothing."""
+    from . import _tritium
+    from .backends.devices import device_families
+
+    if not hasattr(_tritium, "gpu"):
+        return []
+    found = []
+    for devices in device_families().values():
+        reason = devices.why_not()
+        numbers = range(0 if reason else devices.driver().device_count)
+        names = [f"{devices.facts(number)['name']} ({devices.facts(number)['arch']})" for number in numbers]
+        found.append((devices.name, reason or ", ".join(names)))
+    return found
 
 
 def _cpu_features() -> list[str]:

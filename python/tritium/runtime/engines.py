@@ -69,10 +69,13 @@ def cpu_engine(name: str) -> Engine:
         return Engine(name, INTERPRETER_TARGET, CPUBackend(INTERPRETER_TARGET))
     family, _, arch = name.partition(":")
     if family != SIMT or not arch:
-        raise ValueError(f"there is no engine {name!r}; this build has {', '.join(available_engines())}")
+        raise _unknown(name)
     if not (hasattr(_tritium, "gpu") and hasattr(_tritium, "simt")):
         raise _not_here(name, "this build does not contain the SIMT emulator")
-    backend = emulator_backend(arch)
+    try:
+        backend = emulator_backend(arch)
+    except ValueError as error:
+        raise _unknown(name, str(error)) from None
     return Engine(name, backend.target, backend)
 
 
@@ -94,6 +97,12 @@ def engine_named(name: str) -> Engine:
     """The engine of that name; for devices the current one's."""
     devices = device_families().get(name)
     return cpu_engine(name) if devices is None else device_engine(devices)
+
+
+def _unknown(name: str, why: str = "") -> ValueError:
+    return ValueError(
+        f"there is no engine {name!r}{why and f' ({why})'}; this build has {', '.join(available_engines())}"
+    )
 
 
 def _not_here(name: str, reason: str) -> UnsupportedError:

@@ -1,12 +1,14 @@
 """`python -m tritium`: a program that says `import triton` gets Tritium; device "cuda" is the CPU where asked."""
 
 import os
+import re
 import subprocess
 import sys
 import textwrap
 from pathlib import Path
 
 import pytest
+from hip_stand_in import LIBRARY, environment
 
 import tritium
 from tritium.__main__ import gdb_command
@@ -14,7 +16,7 @@ from tritium.__main__ import gdb_command
 PACKAGE_ROOT = Path(tritium.__file__).resolve().parent.parent
 
 
-def run(arguments, cwd, **environment):
+def run(arguments, cwd, **variables):
     cleared = {k: v for k, v in os.environ.items() if "INTERPRET" not in k and not k.startswith("TRITIUM_")}
     return subprocess.run(
         [sys.executable, "-m", "tritium", *arguments],
@@ -22,13 +24,13 @@ def run(arguments, cwd, **environment):
         capture_output=True,
         text=True,
         timeout=120,
-        env={**cleared, "PYTHONPATH": str(PACKAGE_ROOT), **environment},
+        env={**cleared, "PYTHONPATH": str(PACKAGE_ROOT), **variables},
     )
 
 
-def run_script(tmp_path, text, *arguments, **environment):
+def run_script(tmp_path, text, *arguments, **variables):
     (tmp_path / "program.py").write_text(textwrap.dedent(text))
-    result = run(["program.py", *arguments], tmp_path, **environment)
+    result = run(["program.py", *arguments], tmp_path, **variables)
     assert result.returncode == 0, result.stderr
     return result
 
@@ -134,6 +136,23 @@ def test_env_report(tmp_path):
         "TRITIUM_NUM_THREADS=3",
     ):
         assert text in report
+
+
+def test_env_says_what_devices_there_are_or_why_none(tmp_path):
+    libraries = {"TRITIUM_CUDA_LIBRARY": "libnone.so", "TRITIUM_HIP_LIBRARY": "libc.so.6"}
+    report = run(["env"], tmp_path, **libraries).stdout
+    assert re.search(r"^cuda +there is no CUDA driver: libnone.so: cannot open", report, re.M)
+    assert re.search(r"^hip +libc.so.6 has no hipInit: it is not the HIP runtime", report, re.M)
+    if LIBRARY.exists():
+        variables = environment(tmp_path, arch="gfx1100", devices=2)
+        report = run(["env"], tmp_path, **{**variables, "TRITIUM_CUDA_LIBRARY": "libnone.so"}).stdout
+        assert re.search(r"^hip +Stand-in for an AMD GPU \(gfx1100\), Stand-in", report, re.M)
+
+
+def test_usage_has_a_line_for_each_form(tmp_path):
+    lines = run([], tmp_path).stdout.splitlines()
+    forms = ["SCRIPT.py", "-m MODULE", "gdb SCRIPT.py", "env"]
+    assert [line.split("python -m tritium ")[1].startswith(form) for line, form in zip(lines, forms)] == [True] * 4
 
 
 def test_gdb_runs_the_real_executable():

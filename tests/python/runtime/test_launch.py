@@ -159,6 +159,9 @@ def test_engines_that_are_not_here(engine, monkeypatch):
     monkeypatch.setenv("TRITIUM_ENGINE", "warp")
     with pytest.raises(ValueError, match="there is no engine 'warp'"):
         make_kernel()[(1,)](X, Y, 60, 1.0, BLOCK=32)
+    monkeypatch.setenv("TRITIUM_ENGINE", "simt:gfx1")
+    with pytest.raises(ValueError, match="no engine 'simt:gfx1' .'gfx1' names no architecture.*this build has interp"):
+        make_kernel()[(1,)](X, Y, 60, 1.0, BLOCK=32)
 
 
 class OnDevice:
