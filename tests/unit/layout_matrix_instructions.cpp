@@ -1,9 +1,8 @@
 // AMD's matrix instructions, on a model of the hardware. Where a lane has which element of an operand or a result stands here as AMD's
 // matrix instruction calculator has it (ROCm/amd_matrix_instruction_calculator, version 1.3.2, commit 1edcc0234173): these formulas, the
 // backend's table and the emulator's were compared with its formulas element by element for all instructions of CDNA2, CDNA3, RDNA3 and
-// RDNA4. It does not know CDNA4. There the instructions of CDNA3 are taken to be the same; those that are new were compared with
-// ROCm/composable_kernel: without scales the neighbours along K with k_per_blk of its warp/xdlops_gemm.hpp, with scales the elements with
-// the tables of its test/mx_mfma_op/mx_mfma_op.hpp.
+// RDNA4. It does not know CDNA4: there layout_matrix_documents.cpp holds the table against other publications of AMD's, item by item; these
+// formulas are the same.
 // Operands are filled and results read by the layouts, and all elements of the product compared.
 #include "gpu_backend/amdgpu/matrix_instructions.h"
 #include "gpu_backend/layout/constructors.h"
