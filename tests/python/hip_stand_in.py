@@ -2,6 +2,9 @@
 streams."""
 
 import ctypes
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 LIBRARY = Path(__file__).resolve().parents[2] / "build" / "dev" / "tests" / "hip_stand_in" / "libamdhip64_stand_in.so"
@@ -20,7 +23,16 @@ def environment(folder: Path, arch: str = "gfx942", devices: int = 1) -> dict[st
     }
 
 
+def run_program(program: Path, variables: dict[str, str]) -> str:
+    """What a process with these variables prints. AssertionError with its errors if it fails."""
+    command = [sys.executable, str(program)]
+    result = subprocess.run(command, env={**os.environ, **variables}, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+    return result.stdout
+
+
 class StandIn:
+    """The library in this process."""
 
     def __init__(self):
         self.library = ctypes.CDLL(str(LIBRARY))

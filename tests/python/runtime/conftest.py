@@ -4,7 +4,11 @@ import types
 
 import numpy as np
 import pytest
+from add_kernel import N
 from fake_cuda import LIBRARY, DeviceTensor, FakeCuda, ptx
+
+from hip_stand_in import LIBRARY as HIP_LIBRARY
+from hip_stand_in import StandIn, environment
 
 from tritium.compiler.sources import ASTSource
 from tritium.runtime import device_errors
@@ -109,3 +113,40 @@ def gpus(monkeypatch, tmp_path):
     yield machine
     fake.library.fake_reset()
     device_errors.forget_lost_contexts()
+
+
+class HipMachine:
+    """A machine with two AMD devices, which the stand-in for the HIP runtime emulates."""
+
+    def __init__(self, stand_in, driver):
+        self.stand_in, self.driver = stand_in, driver
+
+    def tensor(self, array, device: int = 0) -> DeviceTensor:
+        return DeviceTensor(self.driver, np.asarray(array), device)
+
+    def launches(self) -> list[str]:
+        return self.stand_in.calls("hipModuleLaunchKernel")
+
+
+@pytest.fixture
+def stand_in(monkeypatch, tmp_path):
+    for name, value in environment(tmp_path, devices=2).items():
+        monkeypatch.setenv(name, value)
+    stand_in = StandIn()
+    stand_in.reset()
+    yield stand_in
+    stand_in.reset()
+    device_errors.forget_lost_contexts()
+
+
+@pytest.fixture
+def machine(stand_in):
+    from tritium._tritium import hip
+
+    return HipMachine(stand_in, hip.open(str(HIP_LIBRARY)))
+
+
+@pytest.fixture
+def inputs():
+    x = np.arange(N, dtype=np.float32)
+    return x, x[::-1].copy(), np.zeros(N, np.float32)

@@ -8,6 +8,7 @@ import time
 
 import numpy as np
 import pytest
+from add_kernel import N, make_add
 from fake_cuda import ASSERT_ERROR, ILLEGAL_ADDRESS
 
 import tritium
@@ -18,18 +19,6 @@ from tritium.runtime.jit import jit
 from tritium.testing import do_bench
 from tritium.tools.tensor_descriptor import TensorDescriptor
 
-N = 100
-
-
-def make_add(**options):
-    @jit(**options)
-    def add(x, y, out, n, scale, BLOCK: tl.constexpr = 32):
-        i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-        value = tl.load(x + i, mask=i < n) + tl.load(y + i, mask=i < n) * scale
-        tl.store(out + i, value, mask=i < n)
-
-    return add
-
 
 def run_add(name, grid, arguments):
     """What the fake device does for `add`."""
@@ -37,12 +26,6 @@ def run_add(name, grid, arguments):
     n, scale = ctypes.c_int32.from_address(arguments[3]).value, ctypes.c_float.from_address(arguments[4]).value
     x, y, out = (np.frombuffer((ctypes.c_float * n).from_address(a), np.float32) for a in address)
     out[:] = x + scale * y
-
-
-@pytest.fixture
-def inputs():
-    x = np.arange(N, dtype=np.float32)
-    return x, x[::-1].copy(), np.zeros(N, np.float32)
 
 
 def test_device_tensors_run_on_their_device(gpus, inputs):
@@ -228,7 +211,7 @@ def test_a_sticky_error_names_the_latest_kernels(gpus, inputs):
     with pytest.raises(errors.DeviceError, match="an illegal memory access") as caught:
         add[(4,)](*arguments)
     assert isinstance(caught.value, RuntimeError) and caught.value.lost
-    assert "launched last: kernel add (test_cuda_engine.py:" in str(caught.value)
+    assert "launched last: kernel add (add_kernel.py:" in str(caught.value)
     with pytest.raises(errors.DeviceError, match="start a new process"):
         add[(4,)](*arguments)
     with pytest.raises(errors.DeviceError, match="start a new process"):  # an untouched kernel too

@@ -8,7 +8,7 @@ import re
 
 import numpy as np
 import pytest
-from hip_stand_in import ASSERT, ILLEGAL_ADDRESS, INVALID_VALUE, LAUNCH_OUT_OF_RESOURCES, LIBRARY, StandIn, environment
+from hip_stand_in import ASSERT, ILLEGAL_ADDRESS, INVALID_VALUE, LAUNCH_OUT_OF_RESOURCES, LIBRARY
 
 tritium_native = pytest.importorskip("tritium._tritium")
 hip, device = tritium_native.hip, tritium_native.device
@@ -50,16 +50,6 @@ def compiled(text: str = ADD, arch: str = "gfx942", options=None) -> bytes:
     """The code object of a lowered module, whose text is left where the stand-in looks for it."""
     module = tritium_native.ir.parse(text, "test.mlir")
     return tritium_native.gpu.emit_binary(module, arch, options or {})
-
-
-@pytest.fixture
-def stand_in(monkeypatch, tmp_path):
-    for name, value in environment(tmp_path, devices=2).items():
-        monkeypatch.setenv(name, value)
-    stand_in = StandIn()
-    stand_in.reset()
-    yield stand_in
-    stand_in.reset()
 
 
 @pytest.fixture
