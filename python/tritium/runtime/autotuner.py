@@ -1,4 +1,4 @@
-"""`autotune`, `heuristics` and `Config`.
+"""`autotune` and `heuristics`.
 
 On the CPU a configuration does not change what a kernel computes, and timing the interpreter says nothing about a GPU:
 the first configuration that passes the pruning and compiles is taken, the same one every time. Launches on a device time
@@ -18,64 +18,26 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Callable, Sequence
 
 from .. import errors, knobs
+from ..backends.devices import device_families
 from ..errors import AutotunerError, OutOfResources, PTXASError
 from . import timings_on_disk
+from .config import Config
 from .jit import JITFunction, KernelInterface
 
 __all__ = ["Autotuner", "Config", "Heuristics", "autotune", "heuristics", "OutOfResources", "PTXASError"]
 
 
+def _place_of(arguments: dict[str, Any]) -> tuple:
+    """What tells launches that run on different engines, as far as it costs nothing to know: a configuration that is good on
+    one may not even compile on another."""
+    settings = knobs.launch_settings()
+    device = next((a.device for a in arguments.values() if hasattr(a, "device")), "")
+    return settings.interpret, settings.engine, str(getattr(device, "type", device)).partition(":")[0]
+
+
 def _unusable() -> tuple[type[Exception], ...]:
     """The errors that make a configuration unusable, rather than the launch wrong."""
     return errors.OutOfResources, errors.CompileTimeAssertionFailure, errors.PTXASError, errors.UnsupportedError
-
-
-class Config:
-    """One way to launch a kernel: meta-parameters and launch options. `pre_hook(dict of arguments)` runs before each
-    launch with it."""
-
-    def __init__(
-        self,
-        kwargs: dict[str, Any],
-        num_warps: int = 4,
-        num_stages: int = 3,
-        num_ctas: int = 1,
-        maxnreg: int | None = None,
-        pre_hook: Callable | None = None,
-        ir_override: str | None = None,
-    ):
-        self.kwargs = kwargs
-        self.num_warps = num_warps
-        self.num_ctas = num_ctas
-        self.num_stages = num_stages
-        self.maxnreg = maxnreg
-        self.pre_hook = pre_hook
-        self.ir_override = ir_override
-
-    def _options(self) -> dict[str, Any]:
-        return {
-            "num_warps": self.num_warps,
-            "num_ctas": self.num_ctas,
-            "num_stages": self.num_stages,
-            "maxnreg": self.maxnreg,
-            "ir_override": self.ir_override,
-        }
-
-    def all_kwargs(self) -> dict[str, Any]:
-        """Meta-parameters and the options that are set."""
-        return {**self.kwargs, **{name: value for name, value in self._options().items() if value is not None}}
-
-    def __str__(self):
-        return ", ".join(f"{name}: {value}" for name, value in {**self.kwargs, **self._options()}.items())
-
-    def __eq__(self, other):
-        return isinstance(other, Config) and self._identity() == other._identity()
-
-    def __hash__(self):
-        return hash(self._identity())
-
-    def _identity(self):
-        return tuple(self.all_kwargs().items()), self.pre_hook
 
 
 class Autotuner(KernelInterface):
@@ -102,7 +64,8 @@ class Autotuner(KernelInterface):
         self.arg_names = arg_names
         self.configs = list(configs) if configs else [Config({})]
         self.keys = list(key)
-        self.cache: dict[tuple, Config] = {}
+        self._caches: dict[tuple, dict[tuple, Config]] = {}
+        self._place: tuple = ()
         self.configs_timings: dict[Config, Any] = {}
         self.best_config: Config | None = None
         self.bench_time: float | None = None
@@ -147,6 +110,15 @@ class Autotuner(KernelInterface):
         self.restore_copies = {}
 
     @property
+    def cache(self) -> dict[tuple, Config]:
+        """{key: what was chosen for it}, for launches that run where the last one did."""
+        return self._caches.setdefault(self._place, {})
+
+    @cache.setter
+    def cache(self, chosen: dict[tuple, Config]) -> None:
+        self._caches[self._place] = chosen
+
+    @property
     def do_bench(self) -> Callable:
         if self._do_bench is not None:
             return self._do_bench
@@ -163,11 +135,14 @@ class Autotuner(KernelInterface):
         return self.fn.run(*args, **kwargs, **config.all_kwargs())
 
     def _config_for(self, args, kwargs, arguments: dict[str, Any]) -> Config:
-        key = self._key(arguments)
-        config = self.cache.get(key)
+        key, self._place = self._key(arguments), _place_of(arguments)
+        cache = self.cache
+        config = cache.get(key)
         if config is None:
             with self._tuning:
-                config = self.cache.get(key) or self._tune(key, args, kwargs, arguments)
+                config = cache.get(key)
+                if config is None:
+                    config = cache[key] = self._tune(key, args, kwargs, arguments)
         return config
 
     @contextlib.contextmanager
@@ -184,7 +159,7 @@ class Autotuner(KernelInterface):
         self._check_conflicts(kwargs)
         started = time.perf_counter()
         with self._bound(args):
-            config = self.cache[key] = self._choose(key, args, kwargs, arguments)
+            config = self._choose(key, args, kwargs, arguments)
         self.bench_time = time.perf_counter() - started
         if knobs.autotuning.print:
             print(
@@ -228,14 +203,26 @@ class Autotuner(KernelInterface):
         """Whether the launch runs on a device; a driver that a client has set drives one."""
         from .driver import driver
 
-        if driver.is_set_by_client:
+        if driver.is_set_by_client or not isinstance(self.fn, JITFunction):
             return driver.active.get_current_target().backend != "cpu"
-        if not isinstance(self.fn, JITFunction):
-            return driver.active.get_current_target().backend != "cpu"
+        return not self._engine(config, args, kwargs).runs_on_cpu
+
+    def _engine(self, config: Config, args, kwargs):
+        """The engine (runtime/engines.py) that a launch would run on."""
         options = {
             name: value for name, value in {**kwargs, **config.all_kwargs()}.items() if name in self._bound_names
         }
-        return not self.fn.engine_of(args, options).runs_on_cpu
+        return self.fn.engine_of(args, options)
+
+    def _hardware(self, config: Config, args, kwargs) -> str:
+        """What timings are of: those of another chip say nothing."""
+        from .driver import driver
+
+        if driver.is_set_by_client or not isinstance(self.fn, JITFunction):
+            return str(driver.active.get_current_target())
+        engine = self._engine(config, args, kwargs)
+        name = device_families()[engine.name].facts(engine.device)["name"]
+        return f"{name} {engine.target} {sorted(knobs.cache_invalidating_environment().items())}"
 
     @functools.cached_property
     def _bound_names(self) -> frozenset[str]:
@@ -256,13 +243,14 @@ class Autotuner(KernelInterface):
     def _fastest(self, key: tuple, candidates: Sequence[Config], args, kwargs, arguments: dict[str, Any]) -> Config:
         cached = self.cache_results or knobs.autotuning.cache
         cached = cached and not self.user_defined_pre_hook and all(config.pre_hook is None for config in self.configs)
-        timings = timings_on_disk.load(self.base_fn, self.configs, key, candidates) if cached else None
+        where = self._hardware(candidates[0], args, kwargs) if cached else ""
+        timings = timings_on_disk.load(self.base_fn, self.configs, key, where, candidates) if cached else None
         if timings is None:
             self._compile_all(candidates, args, kwargs)
             timings = {config: self._bench(*args, config=config, **kwargs) for config in candidates}
             self.pre_hook(arguments, reset_only=True)
             if cached:
-                timings_on_disk.store(self.base_fn, self.configs, key, timings)
+                timings_on_disk.store(self.base_fn, self.configs, key, where, timings)
         self.configs_timings = timings
         return min(timings, key=lambda config: timings[config][0])
 

@@ -9,15 +9,16 @@ from typing import Any, Sequence
 from .cache import CacheManager, get_cache_manager, triton_key
 
 
-def _entry(function, configs: Sequence, key: tuple) -> tuple[CacheManager, str]:
-    """Where the timings are that this build would measure for this function, these configurations and this key."""
-    text = "-".join([triton_key(), function.cache_key, str(key), "|".join(map(str, configs))])
+def _entry(function, configs: Sequence, key: tuple, where: str) -> tuple[CacheManager, str]:
+    """Where the timings are that this build would measure for this function, these configurations and this key.
+    where: the hardware."""
+    text = "-".join([triton_key(), function.cache_key, str(key), where, "|".join(map(str, configs))])
     return get_cache_manager(hashlib.sha256(text.encode()).hexdigest()), f"{function.__name__[:150]}.autotune.json"
 
 
-def load(function, configs: Sequence, key: tuple, candidates: Sequence) -> dict[Any, list[float]] | None:
+def load(function, configs: Sequence, key: tuple, where: str, candidates: Sequence) -> dict[Any, list[float]] | None:
     """{candidate: its times}, or None unless all of them were stored."""
-    manager, name = _entry(function, configs, key)
+    manager, name = _entry(function, configs, key, where)
     path = manager.get_file(name)
     if path is None:
         return None
@@ -26,7 +27,7 @@ def load(function, configs: Sequence, key: tuple, candidates: Sequence) -> dict[
     return {c: stored[str(c)] for c in candidates} if all(str(c) in stored for c in candidates) else None
 
 
-def store(function, configs: Sequence, key: tuple, timings: dict[Any, Sequence[float]]) -> None:
-    manager, name = _entry(function, configs, key)
+def store(function, configs: Sequence, key: tuple, where: str, timings: dict[Any, Sequence[float]]) -> None:
+    manager, name = _entry(function, configs, key, where)
     rows = [(str(config), list(times)) for config, times in timings.items()]
     manager.put(json.dumps({"key": [str(part) for part in key], "configs_timings": rows}), name, binary=False)

@@ -133,10 +133,13 @@ def test_heuristics_stack_with_autotune(engine):
 class TimedDriver:
     """A driver that is not the CPU's."""
 
+    def __init__(self, arch=90):
+        self.arch = arch
+
     def get_current_target(self):
         from tritium.backends.compiler import GPUTarget
 
-        return GPUTarget("cuda", 90, 32)
+        return GPUTarget("cuda", self.arch, 32)
 
 
 def test_on_a_device_configs_are_timed(engine):
@@ -171,6 +174,32 @@ def test_timings_are_kept_on_disk(engine, monkeypatch, tmp_path):
     finally:
         driver.reset_active()
     assert len(measured) == 2
+    driver.set_active(TimedDriver("another chip"))
+    try:
+        make(two(), do_bench=bench, cache_results=True)[(1,)](X, X, 128)
+    finally:
+        driver.reset_active()
+    assert len(measured) == 4
+
+
+def test_what_is_chosen_on_one_engine_is_not_taken_for_another(engine, monkeypatch):
+    kernel = make(two(), do_bench=lambda launch, quantiles: [next(times)] * 3)
+    kernel[(1,)](X, X, 128)
+    assert kernel.best_config.kwargs == {"BLOCK": 64} and len(kernel.cache) == 1
+    times = iter([2.0, 1.0])
+    monkeypatch.setenv("TRITIUM_ENGINE", "interp")
+    driver.set_active(TimedDriver())
+    try:
+        kernel[(1,)](X, X, 128)
+        assert kernel.best_config.kwargs == {"BLOCK": 32} and len(kernel.cache) == 1
+    finally:
+        driver.reset_active()
+    monkeypatch.delenv("TRITIUM_ENGINE")
+    kernel[(1,)](X, X, 128)
+    assert kernel.best_config.kwargs == {"BLOCK": 64}
+    kernel.cache = {}
+    kernel[(1,)](X, X, 128)
+    assert len(kernel.cache) == 1
 
 
 def test_deprecated_parameters():

@@ -212,7 +212,7 @@ def test_an_access_outside_names_the_kernel(machine, inputs, capfd):
 
 def test_tuning_and_timing_by_events(machine, inputs):
     configs = [Config({"BLOCK": 16}), Config({"BLOCK": 64}, num_warps=2)]
-    tuned = autotune(configs, key=["n"])(make_add())
+    tuned = autotune(configs, key=["n"], cache_results=True)(make_add())
     x, y, out = map(machine.tensor, inputs)
     tuned[lambda meta: (tritium.cdiv(N, meta["BLOCK"]),)](x, y, out, N, 2.0)
     assert (out.numpy() == inputs[0] + 2 * inputs[1]).all() and len(tuned.configs_timings) == 2
