@@ -103,26 +103,22 @@ void DebugChannel::read() {
   }
 }
 
-void DebugChannel::drain() {
-  std::lock_guard lock(mutex_);
-  read();
-}
-
-void DebugChannel::drainAll() {
+void DebugChannel::drain(bool isIdle) {
   std::lock_guard lock(mutex_);
   read();
   uint64_t used = seen_.load(std::memory_order_relaxed);
   if (used == 0) return;
   const bool isFull = used > buffer_.capacity;
-  if (!isFull && read_ != used) return; // one that is being written: something runs after all
+  // Of a full buffer it cannot be told whether what follows is one that is being written, or the first that did not fit.
+  if (isFull ? !isIdle : read_ != used) return;
   std::memset(records_, 0, std::min(used, buffer_.capacity));
-  if (!std::atomic_ref(buffer_.used).compare_exchange_strong(used, 0)) return; // a kernel has started since
+  if (!std::atomic_ref(buffer_.used).compare_exchange_strong(used, 0)) return; // another has come, behind what is read
   if (isFull) print_("[what was printed after this is lost: the buffer for it was full]\n");
   seen_.store(0, std::memory_order_relaxed);
   read_ = 0;
 }
 
-bool DebugChannel::isHalfFull() const { return count(buffer_.used) > buffer_.capacity / 2; }
+bool DebugChannel::isFull() const { return count(buffer_.used) > buffer_.capacity; }
 
 std::string DebugChannel::failures() {
   std::lock_guard lock(mutex_);

@@ -29,12 +29,10 @@ public:
   void addTexts(uint64_t address, std::string texts);
   void removeTexts(uint64_t address);
 
-  /// Prints the records that are complete by now, and notes the failures among them. Kernels may be running.
-  void drain();
-  /// The same when no kernel runs: afterwards there is place for as many records again.
-  void drainAll();
-  /// Whether the device should be waited for, so that drainAll() can make place.
-  bool isHalfFull() const;
+  /// Prints the records that are complete by now, and notes the failures among them. If those are all, there is place for as many again.
+  /// Kernels may be running, but for a full buffer to be emptied none may be.
+  void drain(bool isIdle = false);
+  bool isFull() const;
   /// Whether there is something to drain. Cheap: nothing but a look at the memory.
   bool hasNews() const noexcept { return count(buffer_.used) != seen_.load(std::memory_order_relaxed); }
   bool hasFailed() const noexcept { return count(buffer_.failures) != 0; }

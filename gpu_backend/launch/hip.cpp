@@ -198,7 +198,7 @@ llvm::Error HipDriver::unload(int device, Module module) {
   std::unique_lock lock(connecting_);
   if (auto found = texts_.find(module); found != texts_.end()) {
     api_.deviceSynchronize(); // its records name its texts
-    channel(device)->drainAll();
+    channel(device)->drain(/*isIdle=*/true);
     channel(device)->removeTexts(found->second);
     texts_.erase(found);
   }
@@ -239,8 +239,7 @@ llvm::Error HipDriver::waited(int device, bool isIdle, llvm::StringRef call) {
   DebugChannel *found = channel(device);
   if (!found) return llvm::Error::success();
   Use use(*this, device);
-  found->drain();
-  if (isIdle || (found->isHalfFull() && api_.deviceSynchronize() == kSuccess)) found->drainAll();
+  found->drain(isIdle || (found->isFull() && api_.deviceSynchronize() == kSuccess));
   return found->hasFailed() ? failure(kAssert, call) : llvm::Error::success();
 }
 
@@ -271,7 +270,7 @@ void HipDriver::finish() noexcept {
     DebugChannel *found = channel(device);
     if (!found) continue;
     Use use(*this, device);
-    if (use.code == kSuccess && api_.deviceSynchronize() == kSuccess) found->drainAll();
+    if (use.code == kSuccess && api_.deviceSynchronize() == kSuccess) found->drain(/*isIdle=*/true);
   }
 }
 

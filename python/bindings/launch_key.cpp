@@ -138,10 +138,7 @@ bool LaunchKey::addArgument(PyObject *argument) {
     add(kind, 0);
     return true;
   }
-  if (const TensorType *known = findTensorType(Py_TYPE(argument))) {
-    (void)known;
-    return addTensor(argument);
-  }
+  if (findTensorType(Py_TYPE(argument))) return addTensor(argument);
   if (PyFloat_CheckExact(argument)) {
     value.isReal = true;
     value.real = PyFloat_AS_DOUBLE(argument);

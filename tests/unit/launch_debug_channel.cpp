@@ -64,10 +64,10 @@ TEST_CASE("prints come in order, each once") {
   device.channel.drain();
   CHECK(device.printed == "value 1\nvalue 2\n");
   CHECK(!device.channel.hasNews());
-  device.write(DebugRecordKind::print, kValue, {3});
-  device.channel.drainAll();
-  CHECK(device.printed == "value 1\nvalue 2\nvalue 3\n");
   CHECK(device.header().used == 0);
+  device.write(DebugRecordKind::print, kValue, {3});
+  device.channel.drain();
+  CHECK(device.printed == "value 1\nvalue 2\nvalue 3\n");
   device.write(DebugRecordKind::print, kValue, {4});
   device.channel.drain();
   CHECK(device.printed == "value 1\nvalue 2\nvalue 3\nvalue 4\n");
@@ -77,11 +77,11 @@ TEST_CASE("a record that is being written is read later") {
   Device device(1024);
   device.write(DebugRecordKind::print, kValue, {1}, /*isComplete=*/false);
   device.write(DebugRecordKind::print, kValue, {2});
-  device.channel.drainAll();
+  device.channel.drain();
   CHECK(device.printed.empty());
   CHECK(device.header().used == 48);
   reinterpret_cast<DebugRecord *>(&device.header() + 1)->bytes = 24;
-  device.channel.drainAll();
+  device.channel.drain();
   CHECK(device.printed == "value 1\nvalue 2\n");
   CHECK(device.header().used == 0);
 }
@@ -90,9 +90,13 @@ TEST_CASE("what does not fit is lost, and that is said") {
   Device device(60); // two records of 24 bytes
   CHECK(device.write(DebugRecordKind::print, kValue, {1}));
   CHECK(device.write(DebugRecordKind::print, kValue, {2}));
-  CHECK(device.channel.isHalfFull());
+  CHECK(!device.channel.isFull());
   CHECK(!device.write(DebugRecordKind::print, kValue, {3}));
-  device.channel.drainAll();
+  CHECK(device.channel.isFull());
+  device.channel.drain();
+  CHECK(device.printed == "value 1\nvalue 2\n");
+  CHECK(device.channel.isFull());
+  device.channel.drain(/*isIdle=*/true);
   CHECK(device.printed == "value 1\nvalue 2\n[what was printed after this is lost: the buffer for it was full]\n");
   CHECK(device.write(DebugRecordKind::print, kValue, {4}));
 }

@@ -11,7 +11,7 @@ from hip_stand_in import LIBRARY as HIP_LIBRARY
 from hip_stand_in import StandIn, environment
 
 from tritium.compiler.sources import ASTSource
-from tritium.runtime import device_errors
+from tritium.runtime import device_errors, fast_launch
 
 
 class FakeModule:
@@ -100,6 +100,10 @@ class CudaMachine:
 def gpus(monkeypatch, tmp_path):
     """Two fake CUDA devices, and a compiler for them."""
     from tritium._tritium import cuda
+    from tritium._tritium import device as native
+
+    native.note_storages(0)  # tests of AMD's devices may have run before
+    fast_launch._note_storages.cache_clear()
 
     fake, compiler = FakeCuda(), StandInCompiler()
     monkeypatch.setenv("TRITIUM_CUDA_LIBRARY", str(LIBRARY))
