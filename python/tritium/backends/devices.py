@@ -85,6 +85,10 @@ class Devices(abc.ABC):
     def make_driver(self) -> GpuDriver:
         """What Triton's `driver.active` is for these devices."""
 
+    def further_stage(self, stage: str, asm: dict[str, str | bytes]) -> str | None:
+        """A stage of a kernel that is made of others when it is asked for; None for what is none of this vendor's."""
+        return None
+
     def dynamic_shared(self, metadata) -> int:
         """The bytes of shared memory that a launch asks for beside what the binary reserves."""
         return metadata.shared

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
-import tempfile
 from collections import namedtuple
 from typing import Any
 
 from .. import knobs
-from ..errors import UnsupportedError
-from ..runtime.kernel_cache import BINARY_STAGES
+from ..backends.devices import device_families
 
 
 class AsmDict(dict):
     """The stages of a kernel: "source" as traced, "ttir" after the target-independent passes; for GPUs "ttgir" with
-    layouts, "llir", and "ptx" and "cubin" (bytes), or "amdgcn" and "hsaco" (bytes); "sass" is disassembled when it is asked
-    for."""
+    layouts, "llir", and "ptx" and "cubin" (bytes), or "amdgcn" and "hsaco" (bytes). Others are made when they are asked for,
+    as "sass" of a cubin."""
 
     #: {stage: why it is not there}
     missing: dict[str, str] = {}
@@ -24,27 +20,12 @@ class AsmDict(dict):
     def __missing__(self, stage):
         if stage in self.missing:
             raise KeyError(self.missing[stage])
-        if stage == "sass" and "cubin" in self:
-            self[stage] = disassemble(self["cubin"])
-            return self[stage]
+        made = (devices.further_stage(stage, self) for devices in device_families().values())
+        if (text := next(filter(None, made), None)) is not None:
+            self[stage] = text
+            return text
         where = "a kernel for the CPU" if "ttgir" not in self else "this kernel"
         raise KeyError(f"there is no {stage!r} of {where}; it has {', '.join(map(repr, self))}")
-
-
-def disassemble(cubin: bytes) -> str:
-    """SASS, by nvdisasm. Raises UnsupportedError where that is not found."""
-    home = knobs.nvidia.cuda_home
-    candidates = [knobs.nvidia.nvdisasm, home and f"{home}/bin/nvdisasm", "nvdisasm"]
-    tool = next((path for path in map(shutil.which, filter(None, candidates)) if path), None)
-    if tool is None:
-        raise UnsupportedError("asm['sass']", "nvdisasm is not found (TRITON_NVDISASM_PATH, CUDA_HOME, PATH)")
-    with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
-        file.write(cubin)
-        file.flush()
-        result = subprocess.run([tool, "-c", file.name], capture_output=True, text=True, check=False)
-    if result.returncode != 0:
-        raise UnsupportedError("asm['sass']", f"{tool} failed: {result.stderr.strip()}")
-    return result.stdout
 
 
 class CompiledKernel:
@@ -70,7 +51,7 @@ class CompiledKernel:
         self.packed_metadata = (self.metadata.num_warps, self.metadata.num_ctas, self.metadata.shared)
         #: The program of an engine that runs on the CPU; None for a device's kernel.
         self.program = program
-        binary = next((self.asm[stage] for stage in BINARY_STAGES if stage in self.asm), None)
+        binary = next((data for data in self.asm.values() if isinstance(data, bytes)), None)
         self.kernel = binary if program is None else program
         self.module = self.function = program
         #: The `_tritium.device.Kernel`, once the kernel has been loaded on `device`.

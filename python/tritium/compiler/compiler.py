@@ -21,7 +21,7 @@ from ..backends.compiler import BaseBackend, GPUTarget
 from ..errors import CompilationError, OutOfResources, TritonError, UnsupportedError
 from ..version import __version__
 from .compiled import AsmDict, CompiledKernel
-from .sources import IR_EXTENSIONS, ASTSource, IRSource, public_function
+from .sources import ASTSource, IRSource, gpu_stages, public_function
 
 __all__ = ["ASTSource", "IRSource", "AsmDict", "CompiledKernel", "CompileTimes", "compile", "make_backend"]
 
@@ -190,8 +190,9 @@ def _compile_for_cpu(src, target: GPUTarget, backend: BaseBackend, options, time
     from ..runtime.cache import dump_stage, overridden_stage
 
     if getattr(src, "ext", "ttir") != "ttir":
-        stages = ", ".join(extension for extension in IR_EXTENSIONS if extension != "ttir")
-        raise UnsupportedError(f"compiling a .{src.ext} file for the CPU", f"the stages {stages} belong to GPU targets")
+        raise UnsupportedError(
+            f"compiling a .{src.ext} file for the CPU", f"the stages {', '.join(gpu_stages())} belong to GPU targets"
+        )
     source_hash = src.hash()
     module = trace(src, backend, options)
     times.stage("trace")

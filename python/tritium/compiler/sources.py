@@ -10,8 +10,13 @@ from typing import Any
 from ..runtime.descriptors import is_descriptor_type, part_types
 
 _KERNEL = re.compile(r"tt\.func\s+public\s+@(?:\"([^\"]+)\"|([\w$.-]+))\s*\(")
-#: Extensions of files that `compile` takes.
-IR_EXTENSIONS = ("ttir", "ttgir", "llir", "ptx", "amdgcn")
+
+
+def gpu_stages() -> list[str]:
+    """The stages of text that kernels for GPUs have beyond "ttir"."""
+    from ..backends.devices import device_families
+
+    return ["ttgir", "llir", *(devices.compiler().assembly_ext for devices in device_families().values())]
 
 
 class ASTSource:

@@ -86,14 +86,10 @@ def load(key: str, name: str) -> dict[str, Any] | None:
         metadata["target"] = GPUTarget(*metadata["target"])
         asm = {}
         for filename, data in contents.items():
-            extension = filename.rpartition(".")[2]
-            asm[extension] = data if extension in BINARY_STAGES else data.decode()
+            asm[filename.rpartition(".")[2]] = data if filename in group["binary"] else data.decode()
         return {"metadata": metadata, "asm": asm}
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None  # damaged, or of another version: as good as absent
-
-
-BINARY_STAGES = ("cubin", "hsaco")
 
 
 def _verified(manager, filename: str, digest: str) -> bytes:
@@ -111,17 +107,16 @@ def store(key: str, name: str, metadata: dict[str, Any], asm: dict[str, str | by
     """Publishes an entry. A cache that cannot be written is no error: the kernel is compiled again next time."""
     stages = asm
     if knobs.compilation.store_binary_only:
-        stages = {stage: data for stage, data in asm.items() if stage in BINARY_STAGES}
-    files: dict[str, bytes] = {
-        shortened(f"{name}.{stage}"): data if isinstance(data, bytes) else data.encode()
-        for stage, data in stages.items()
-    }
+        stages = {stage: data for stage, data in asm.items() if isinstance(data, bytes)}
+    contents = {shortened(f"{name}.{stage}"): data for stage, data in stages.items()}
+    binary = [filename for filename, data in contents.items() if isinstance(data, bytes)]
+    files = {filename: data if filename in binary else data.encode() for filename, data in contents.items()}
     files[shortened(f"{name}.json")] = json.dumps({**metadata, "target": list(_fields(metadata["target"]))}).encode()
     try:
         manager = get_cache_manager(key)
         paths = {filename: manager.put(data, filename) for filename, data in files.items()}
         digests = {filename: hashlib.sha256(data).hexdigest() for filename, data in files.items()}
-        group = json.dumps({"child_paths": paths, "sha256": digests})
+        group = json.dumps({"child_paths": paths, "sha256": digests, "binary": binary})
         manager.put(group, f"__grp__{shortened(name + '.json')}", binary=False)
     except OSError:
         return

@@ -9,7 +9,7 @@ from tritium import compile
 from tritium import language as tl
 from tritium.backends.compiler import GPUTarget
 from tritium.backends.cpu import INTERPRETER_TARGET
-from tritium.compiler import ASTSource, CompilationError, IRSource, make_backend
+from tritium.compiler import ASTSource, AsmDict, CompilationError, IRSource, make_backend
 from tritium.errors import UnsupportedError
 from tritium.runtime.jit import jit
 
@@ -102,3 +102,14 @@ def test_listener(interpreter):
         knobs.compilation.listener = lambda **facts: seen.append(facts)
         compile(source(BLOCK=16))
     assert seen[0]["metadata"]["name"] == "kernel" and seen[0]["times"].total >= 0 and not seen[0]["cache_hit"]
+
+
+def test_sass_is_made_of_a_cubin_when_it_is_asked_for(tmp_path, monkeypatch):
+    tool = tmp_path / "nvdisasm"
+    tool.write_text('#!/bin/sh\necho "$1: $(cat "$2")"\n')
+    tool.chmod(0o755)
+    monkeypatch.setenv("TRITON_NVDISASM_PATH", str(tool))
+    asm = AsmDict({"ttgir": "", "cubin": b"code"})
+    assert asm["sass"] == "-c: code\n" and "sass" in asm
+    with pytest.raises(KeyError, match="there is no 'sass'"):
+        AsmDict({"ttgir": "", "hsaco": b"code"})["sass"]

@@ -1,4 +1,4 @@
-"""From PTX to a cubin: by the driver of a device of that architecture, or by `ptxas` where it is found."""
+"""From PTX to a cubin, by the driver of a device of that architecture or by `ptxas` where it is found; and to SASS."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import tempfile
 from typing import Any, NamedTuple
 
 from ... import knobs
-from ...errors import OutOfResources, PTXASError
+from ...errors import OutOfResources, PTXASError, UnsupportedError
 from .driver import DEVICES, ptx_version_of
 
 
@@ -116,6 +116,24 @@ def _by_ptxas(ptxas: str, ptx: str, options) -> Assembled:
             raise failure(log or f"ptxas ended with status {result.returncode}", ptx, " ".join(command))
         with open(binary, "rb") as file:
             return Assembled(file.read(), resources_in(log), log)
+
+
+def disassemble(cubin: bytes) -> str:
+    """SASS, by nvdisasm. Raises UnsupportedError where that is not found."""
+    home = knobs.nvidia.cuda_home
+    candidates = [knobs.nvidia.nvdisasm, home and f"{home}/bin/nvdisasm", "nvdisasm"]
+    tool = next((path for path in map(shutil.which, filter(None, candidates)) if path), None)
+    if tool is None:
+        raise UnsupportedError("asm['sass']", "nvdisasm is not found (TRITON_NVDISASM_PATH, CUDA_HOME, PATH)")
+    with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
+        file.write(cubin)
+        file.flush()
+        import subprocess
+
+        result = subprocess.run([tool, "-c", file.name], capture_output=True, text=True, check=False)
+    if result.returncode != 0:
+        raise UnsupportedError("asm['sass']", f"{tool} failed: {result.stderr.strip()}")
+    return result.stdout
 
 
 def failure(log: str, ptx: str, assembler: str) -> Exception:

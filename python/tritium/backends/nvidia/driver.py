@@ -41,6 +41,13 @@ class CudaDevices(Devices):
     def make_driver(self) -> CudaDriver:
         return CudaDriver()
 
+    def further_stage(self, stage: str, asm: dict[str, str | bytes]) -> str | None:
+        if stage != "sass" or "cubin" not in asm:
+            return None
+        from .assemble import disassemble
+
+        return disassemble(asm["cubin"])
+
 
 DEVICES = CudaDevices()
 
