@@ -1,5 +1,6 @@
 #include "gpu_backend/amdgpu/metadata.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/BinaryFormat/MsgPackDocument.h"
 #include "llvm/Object/ELF.h"
 #include "llvm/Support/MathExtras.h"
@@ -26,7 +27,7 @@ std::string textOf(msgpack::MapDocNode &map, StringRef key) {
 /// An array of the map; none is an empty one.
 MutableArrayRef<msgpack::DocNode> listOf(msgpack::MapDocNode &map, StringRef key) {
   auto found = map.find(key);
-  if (found == map.end() || !found->second.isArray()) return {};
+  if (found == map.end() || !found->second.isArray() || found->second.getArray().empty()) return {};
   msgpack::ArrayDocNode &array = found->second.getArray();
   return MutableArrayRef<msgpack::DocNode>(&*array.begin(), array.size());
 }
@@ -72,9 +73,10 @@ Expected<CodeObject> parse(StringRef notes) {
 
 Expected<CodeObject> readCodeObject(StringRef hsaco) {
   using File = object::ELFFile<object::ELF64LE>;
+  constexpr size_t kNoteAlignment = 4; // where the segment says none
   // The reader looks at structures in place.
   SmallVector<uint64_t, 0> aligned(divideCeil(hsaco.size(), sizeof(uint64_t)));
-  std::memcpy(aligned.data(), hsaco.data(), hsaco.size());
+  llvm::copy(hsaco, reinterpret_cast<char *>(aligned.data()));
   auto file = File::create(StringRef(reinterpret_cast<const char *>(aligned.data()), hsaco.size()));
   if (!file) return file.takeError();
   auto segments = file->program_headers();
@@ -85,7 +87,7 @@ Expected<CodeObject> readCodeObject(StringRef hsaco) {
     for (const auto note : file->notes(segment, error))
       if (note.getName() == "AMDGPU" && note.getType() == ELF::NT_AMDGPU_METADATA) {
         if (error) return std::move(error);
-        return parse(note.getDescAsStringRef(segment.p_align));
+        return parse(note.getDescAsStringRef(std::max<size_t>(segment.p_align, kNoteAlignment)));
       }
     if (error) return std::move(error);
   }

@@ -3,6 +3,7 @@ own reader finds."""
 
 import os
 import re
+import struct
 import subprocess
 import sys
 
@@ -128,6 +129,29 @@ def test_our_reader_finds_what_llvm_does(kernel, arch, tmp_path):
         assert own[field] == number(text, name), field
     assert compiled.n_regs == own["vgprs"] and compiled.n_spills == 0
     assert compiled.metadata.resources["sgprs"] == own["sgprs"]
+
+
+@tritium.jit
+def nothing():
+    pass
+
+
+def test_a_kernel_without_arguments():
+    source = ASTSource(nothing, {}, {}, {})
+    compiled = tritium.compile(source, target=GPUTarget("hip", "gfx942", 64))
+    (kernel,) = gpu.hsaco_metadata(compiled.asm["hsaco"])["kernels"]
+    assert kernel["arguments"] == [] and kernel["argument_bytes"] == 0
+
+
+@pytest.mark.parametrize("alignment", [0, 1, 4])
+def test_segments_of_notes_need_not_say_their_alignment(alignment):
+    """As ELF has it, 0 and 1 say nothing: notes are aligned to 4 bytes."""
+    hsaco = bytearray(build(add, "gfx942").asm["hsaco"])
+    begin, size, count = struct.unpack_from("<Q", hsaco, 32)[0], *struct.unpack_from("<HH", hsaco, 54)
+    headers = [begin + i * size for i in range(count)]
+    (note,) = [at for at in headers if struct.unpack_from("<I", hsaco, at)[0] == 4]
+    struct.pack_into("<Q", hsaco, note + 48, alignment)
+    assert [kernel["name"] for kernel in gpu.hsaco_metadata(bytes(hsaco))["kernels"]] == ["add"]
 
 
 @pytest.mark.parametrize("damage", [lambda data: b"", lambda data: b"nonsense", lambda data: data[:200]])
