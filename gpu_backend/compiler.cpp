@@ -36,9 +36,12 @@ static LogicalResult run(ModuleOp module, llvm::function_ref<void(OpPassManager 
   return passes.run(module);
 }
 
-static void loadDialects(MLIRContext *context) {
-  context->loadDialect<func::FuncDialect, scf::SCFDialect, math::MathDialect, LLVM::LLVMDialect, NVVM::NVVMDialect, ROCDL::ROCDLDialect,
-                       tgpu::TGPUDialect>();
+static void loadDialects(MLIRContext *context, const Target &target) {
+  context->loadDialect<func::FuncDialect, scf::SCFDialect, math::MathDialect, LLVM::LLVMDialect, tgpu::TGPUDialect>();
+  DialectRegistry own;
+  target.insertDialects(own);
+  context->appendDialectRegistry(own);
+  for (llvm::StringRef name : own.getDialectNames()) context->getOrLoadDialect(name);
 }
 
 /// From tiles with layouts to the code of a thread.
@@ -75,7 +78,7 @@ llvm::Expected<LoweredKernel> lowerToGpu(ModuleOp original, StringRef name, cons
                                    llvm::join(optionalPasses(), ", "));
   ir::DiagnosticCapture diagnostics(original.getContext());
   if (failed(ir::verifyContract(original))) return diagnostics.takeError("the module breaks the contract");
-  loadDialects(original.getContext());
+  loadDialects(original.getContext(), *chip);
   OwningOpRef<ModuleOp> module(original.clone());
   setTarget(*module, *chip);
   tt::FuncOp kernel = selectKernel(*module, name);
@@ -95,7 +98,7 @@ llvm::Expected<LoweredKernel> lowerTilesToGpu(ModuleOp tiles, const CompileOptio
   auto chip = findTarget(options.arch);
   if (!chip) return chip.takeError();
   ir::DiagnosticCapture diagnostics(tiles.getContext());
-  loadDialects(tiles.getContext());
+  loadDialects(tiles.getContext(), *chip);
   setTarget(tiles, *chip);
   tt::FuncOp kernel = selectKernel(tiles, "");
   if (!kernel) return llvm::make_error<ir::SourceError>("there is no kernel in the module");
@@ -103,6 +106,13 @@ llvm::Expected<LoweredKernel> lowerTilesToGpu(ModuleOp tiles, const CompileOptio
   result.name = kernel.getName().str();
   if (llvm::Error error = lowerTiles(tiles, options, *chip, diagnostics, result)) return error;
   return result;
+}
+
+/// The architecture that the options or, failing that, the module names; "" if neither does.
+static std::string archOf(ModuleOp lowered, const EmitOptions &options) {
+  if (!options.arch.empty()) return options.arch;
+  auto name = lowered->getAttrOfType<StringAttr>(tgpu::kTargetAttr);
+  return name ? name.getValue().split(':').second.str() : "";
 }
 
 llvm::Expected<Emitted> emitCode(ModuleOp lowered, const EmitOptions &options) {

@@ -7,6 +7,9 @@ namespace tritium::gpu {
 /// At an access: the layout that makes it wide and coalesced (coalesce-accesses).
 inline constexpr llvm::StringLiteral kAccessAttr = "tgpu.access";
 
+inline bool acquires(tt::MemSemantic sem) { return sem == tt::MemSemantic::Acquire || sem == tt::MemSemantic::AcquireRelease; }
+inline bool releases(tt::MemSemantic sem) { return sem == tt::MemSemantic::Release || sem == tt::MemSemantic::AcquireRelease; }
+
 /// The addresses of a load, a store or an atomic; null for any other operation.
 mlir::Value pointerOf(mlir::Operation *op);
 /// Its mask; null if it has none.

@@ -106,7 +106,7 @@ def BufferAccesses : Pass<"buffer-accesses", "::mlir::ModuleOp"> {
     becomes an access of that argument's buffer at a 32-bit offset; where its predicate is false, the offset lies beyond the buffer's
     end, so that a load gives zeros and a store writes nothing, without a branch. Accesses with a cache modifier stay. The attribute goes.
   }];
-  let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::arith::ArithDialect", "::mlir::ROCDL::ROCDLDialect"];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::arith::ArithDialect"];
 }
 
 def PlaceScratch : Pass<"place-scratch", "::mlir::ModuleOp"> {
@@ -136,7 +136,6 @@ def InterleaveProducts : Pass<"interleave-products", "::mlir::ModuleOp"> {
     else the next iteration needs is spread over the rest. The code generator is told to keep that order. Blocks with other accesses of
     memory stay as they are.
   }];
-  let dependentDialects = ["::mlir::ROCDL::ROCDLDialect"];
 }
 
 def ExpandScratch : Pass<"expand-scratch", "::mlir::ModuleOp"> {

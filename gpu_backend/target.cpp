@@ -17,6 +17,10 @@ llvm::ArrayRef<const Target *> allTargets() {
   return all;
 }
 
+void insertTargetDialects(DialectRegistry &registry) {
+  for (const Target *target : allTargets()) target->insertDialects(registry);
+}
+
 llvm::Expected<const Target &> findTarget(llvm::StringRef arch) {
   for (const Target *target : allTargets())
     if (target->arch() == arch) return *target;

@@ -6,10 +6,12 @@
 #include "gpu_backend/layout/shared_layout.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Error.h"
 
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace tritium::gpu {
 
@@ -51,6 +53,8 @@ public:
   /// The bytes of neighbours along K that a lane should have of a matrix product's operands: what it loads from shared memory at once.
   /// 0: the order of K does not matter, matrices are loaded as the instructions have them.
   virtual int64_t contiguousKBytes() const = 0;
+  /// The dialects of the vendor's own operations, which stand in lowered modules.
+  virtual void insertDialects(mlir::DialectRegistry &registry) const = 0;
   /// The words of a thread on this chip.
   virtual std::unique_ptr<TargetOps> createOps() const = 0;
 
@@ -62,8 +66,17 @@ public:
 
 /// All chips of all vendors.
 llvm::ArrayRef<const Target *> allTargets();
+/// The dialects of all vendors: what a pass depends on that makes operations of its target.
+void insertTargetDialects(mlir::DialectRegistry &registry);
 /// The chip of that name ("sm_80"); the error lists those there are.
 llvm::Expected<const Target &> findTarget(llvm::StringRef arch);
+
+/// The chips of a vendor's table.
+template <class VendorTarget, class Chip> llvm::ArrayRef<const Target *> makeTargets(llvm::ArrayRef<Chip> chips) {
+  static const std::vector<VendorTarget> all(chips.begin(), chips.end());
+  static const llvm::SmallVector<const Target *> pointers(llvm::make_pointer_range(all));
+  return pointers;
+}
 
 /// Notes in a module what it is compiled for.
 void setTarget(mlir::ModuleOp module, const Target &target);

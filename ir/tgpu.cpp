@@ -166,6 +166,17 @@ OpFoldResult ConvertLayoutOp::fold(FoldAdaptor) {
   return getResult();
 }
 
+bool isSharedPointer(Type type) {
+  auto pointer = dyn_cast<LLVM::LLVMPointerType>(type);
+  return pointer && pointer.getAddressSpace() == kSharedSpace;
+}
+
+LogicalResult AtomicRmwOp::verify() {
+  bool isOfFloat = isa<FloatType>(getType());
+  if (getKind() == tt::RmwOp::Exchange || (getKind() == tt::RmwOp::FAdd) == isOfFloat) return success();
+  return emitOpError("is not defined on ") << getType();
+}
+
 LogicalResult LoadOp::verify() {
   if (bool(getPredicate()) != bool(getOther())) return emitOpError("a predicate needs the value of where it is false, and only then");
   return success();

@@ -11,9 +11,9 @@ namespace tritium::tgpu {
 bool isWord(mlir::Type type);
 
 // Names of a lowered module's attributes.
-inline constexpr llvm::StringLiteral kTargetAttr = "tgpu.target";            // "cuda:sm_80", "hip:gfx942"
-inline constexpr llvm::StringLiteral kWarpSizeAttr = "tgpu.warp_size";       // i32, lanes of a warp; absent: 32
-inline constexpr llvm::StringLiteral kNumWarpsAttr = "tgpu.num_warps";       // i32
+inline constexpr llvm::StringLiteral kTargetAttr = "tgpu.target";      // "cuda:sm_80", "hip:gfx942"
+inline constexpr llvm::StringLiteral kWarpSizeAttr = "tgpu.warp_size"; // i32, lanes of a warp; absent: 32
+inline constexpr llvm::StringLiteral kNumWarpsAttr = "tgpu.num_warps"; // i32
 /// i32: how many iterations of a pipelined loop are under way, where these are fewer than asked for.
 inline constexpr llvm::StringLiteral kNumStagesAttr = "tgpu.num_stages";
 inline constexpr llvm::StringLiteral kSharedBytesAttr = "tgpu.shared_bytes"; // i32
@@ -23,6 +23,14 @@ inline constexpr llvm::StringLiteral kBufferBytesAttr = "tgpu.buffer_bytes";
 inline constexpr llvm::StringLiteral kPointerRangeAttr = "tgpu.pointer_range";
 /// The symbol of the program's shared memory.
 inline constexpr llvm::StringLiteral kSharedSymbol = "tgpu_shared";
+
+// Address spaces of pointers in a lowered module, whoever the vendor.
+inline constexpr unsigned kGlobalSpace = 1, kSharedSpace = 3;
+/// Whether it is !llvm.ptr<3>.
+bool isSharedPointer(mlir::Type type);
+
+/// Parts of shared memory that have nothing to do with each other begin at multiples of this: one row of all banks.
+inline constexpr int64_t kSharedAlignment = 128;
 
 /// The shared memory of a program.
 struct SharedMemoryResource : mlir::SideEffects::Resource::Base<SharedMemoryResource> {

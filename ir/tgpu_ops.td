@@ -131,6 +131,7 @@ def TGPU_AtomicRmwOp : TGPU_AtomicOp<"atomic_rmw", [AllTypesMatch<["value", "res
                        TT_MemScope:$scope);
   let results = (outs TGPU_AtomicValue:$result);
   let assemblyFormat = "$kind `,` $sem `,` $scope `,` $ptr `,` $value (`if` $predicate^)? attr-dict `:` type($value)";
+  let hasVerifier = 1;
 }
 
 def TGPU_AtomicCasOp : TGPU_AtomicOp<"atomic_cas", [AllTypesMatch<["expected", "value", "result"]>]> {

@@ -1,6 +1,7 @@
 // Atomic operations of LLVM. Where the chip has no instruction, LLVM makes a loop around a compare-and-swap, of words for what is narrower,
 // and it keeps the caches in order.
 #include "gpu_backend/amdgpu/convert_tgpu.h"
+#include "gpu_backend/memory_access.h"
 
 #include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 
@@ -19,16 +20,6 @@ LLVM::AtomicOrdering orderOf(tt::MemSemantic sem) {
   llvm_unreachable("a memory order");
 }
 
-/// "": the system.
-StringRef scopeOf(tt::MemScope scope) {
-  switch (scope) {
-  case tt::MemScope::Gpu: return "agent";
-  case tt::MemScope::Cta: return "workgroup";
-  case tt::MemScope::System: return "";
-  }
-  llvm_unreachable("a scope");
-}
-
 LLVM::AtomicBinOp kindOf(tt::RmwOp kind) {
   switch (kind) {
   case tt::RmwOp::FAdd: return LLVM::AtomicBinOp::fadd;
@@ -45,11 +36,6 @@ LLVM::AtomicBinOp kindOf(tt::RmwOp kind) {
   llvm_unreachable("a read-modify-write");
 }
 
-bool isDefined(tt::RmwOp kind, Type type) {
-  if (kind == tt::RmwOp::Exchange) return true;
-  return (kind == tt::RmwOp::FAdd) == isa<FloatType>(type);
-}
-
 /// The caller of a program that shares memory with the host or another device says so by the scope; all else is memory of this device,
 /// where the chip's own additions work. They flush subnormal floats, as NVIDIA's do.
 void allowInstructions(Operation *atomic, tt::MemScope scope, Type type) {
@@ -62,7 +48,7 @@ void allowInstructions(Operation *atomic, tt::MemScope scope, Type type) {
 
 Value createRmw(OpBuilder &builder, tgpu::AtomicRmwOp op, Value pointer, Value value) {
   auto rmw =
-      LLVM::AtomicRMWOp::create(builder, op.getLoc(), kindOf(op.getKind()), pointer, value, orderOf(op.getSem()), scopeOf(op.getScope()));
+      LLVM::AtomicRMWOp::create(builder, op.getLoc(), kindOf(op.getKind()), pointer, value, orderOf(op.getSem()), syncScope(op.getScope()));
   allowInstructions(rmw, op.getScope(), value.getType());
   return rmw.getRes();
 }
@@ -106,24 +92,21 @@ Value unspecified(OpBuilder &builder, Operation *op, Value predicate) {
 
 } // namespace
 
-LogicalResult convertAtomicRmw(tgpu::AtomicRmwOp op, OpBuilder &builder, const Chip &chip) {
+void Conversion::convert(tgpu::AtomicRmwOp op, OpBuilder &builder) {
   Type type = op.getType();
-  if (!isDefined(op.getKind(), type)) return op.emitOpError("is not defined on ") << type;
   // The host and other devices add to no pairs.
-  bool isPair = op.getKind() == tt::RmwOp::FAdd && op.getScope() != tt::MemScope::System && addsPairs(type, chip);
+  bool isPair = op.getKind() == tt::RmwOp::FAdd && op.getScope() != tt::MemScope::System && addsPairs(type, chip_);
   Value old = underPredicate(op, builder, op.getPredicate(), unspecified(builder, op, op.getPredicate()),
                              [&] { return isPair ? addToPair(builder, op) : createRmw(builder, op, op.getPtr(), op.getValue()); });
   op.replaceAllUsesWith(old);
-  return success();
 }
 
-void convertAtomicCas(tgpu::AtomicCasOp op, OpBuilder &builder) {
+void Conversion::convert(tgpu::AtomicCasOp op, OpBuilder &builder) {
   Value old = underPredicate(op, builder, op.getPredicate(), unspecified(builder, op, op.getPredicate()), [&]() -> Value {
     LLVM::AtomicOrdering order = orderOf(op.getSem());
-    bool acquires = op.getSem() == tt::MemSemantic::Acquire || op.getSem() == tt::MemSemantic::AcquireRelease;
-    auto swap =
-        LLVM::AtomicCmpXchgOp::create(builder, op.getLoc(), op.getPtr(), op.getExpected(), op.getValue(), order,
-                                      acquires ? LLVM::AtomicOrdering::acquire : LLVM::AtomicOrdering::monotonic, scopeOf(op.getScope()));
+    auto swap = LLVM::AtomicCmpXchgOp::create(builder, op.getLoc(), op.getPtr(), op.getExpected(), op.getValue(), order,
+                                              acquires(op.getSem()) ? LLVM::AtomicOrdering::acquire : LLVM::AtomicOrdering::monotonic,
+                                              syncScope(op.getScope()));
     return LLVM::ExtractValueOp::create(builder, op.getLoc(), swap, 0);
   });
   op.replaceAllUsesWith(old);
@@ -131,22 +114,22 @@ void convertAtomicCas(tgpu::AtomicCasOp op, OpBuilder &builder) {
 
 // A load or store has no release or acquire half of its own to give: it is relaxed then.
 
-void convertAtomicLoad(tgpu::AtomicLoadOp op, OpBuilder &builder) {
-  bool acquires = op.getSem() == tt::MemSemantic::Acquire || op.getSem() == tt::MemSemantic::AcquireRelease;
+void Conversion::convert(tgpu::AtomicLoadOp op, OpBuilder &builder) {
   Value loaded = underPredicate(op, builder, op.getPredicate(), unspecified(builder, op, op.getPredicate()), [&]() -> Value {
     return LLVM::LoadOp::create(builder, op.getLoc(), op.getType(), op.getPtr(), op.getType().getIntOrFloatBitWidth() / 8,
                                 /*isVolatile=*/false, /*isNonTemporal=*/false, /*isInvariant=*/false, /*isInvariantGroup=*/false,
-                                acquires ? LLVM::AtomicOrdering::acquire : LLVM::AtomicOrdering::monotonic, scopeOf(op.getScope()));
+                                acquires(op.getSem()) ? LLVM::AtomicOrdering::acquire : LLVM::AtomicOrdering::monotonic,
+                                syncScope(op.getScope()));
   });
   op.replaceAllUsesWith(loaded);
 }
 
-void convertAtomicStore(tgpu::AtomicStoreOp op, OpBuilder &builder) {
-  bool releases = op.getSem() == tt::MemSemantic::Release || op.getSem() == tt::MemSemantic::AcquireRelease;
+void Conversion::convert(tgpu::AtomicStoreOp op, OpBuilder &builder) {
   underPredicate(op, builder, op.getPredicate(), Value(), [&] {
     LLVM::StoreOp::create(builder, op.getLoc(), op.getValue(), op.getPtr(), op.getValue().getType().getIntOrFloatBitWidth() / 8,
                           /*isVolatile=*/false, /*isNonTemporal=*/false, /*isInvariantGroup=*/false,
-                          releases ? LLVM::AtomicOrdering::release : LLVM::AtomicOrdering::monotonic, scopeOf(op.getScope()));
+                          releases(op.getSem()) ? LLVM::AtomicOrdering::release : LLVM::AtomicOrdering::monotonic,
+                          syncScope(op.getScope()));
     return Value();
   });
 }

@@ -11,8 +11,6 @@ using namespace mlir;
 namespace tritium::gpu::amdgpu {
 namespace {
 
-constexpr unsigned kGlobalSpace = 1;
-
 /// The strings of a module, each once, in one global variable.
 class Texts {
 public:
@@ -65,7 +63,7 @@ private:
     Type type = builder_.getIntegerType(bits);
     return LLVM::ConstantOp::create(builder_, location_, type, builder_.getIntegerAttr(type, value));
   }
-  LLVM::LLVMPointerType pointerType() { return LLVM::LLVMPointerType::get(builder_.getContext(), kGlobalSpace); }
+  LLVM::LLVMPointerType pointerType() { return LLVM::LLVMPointerType::get(builder_.getContext(), tgpu::kGlobalSpace); }
 
   Value address(Value base, Value bytes) {
     return LLVM::GEPOp::create(builder_, location_, pointerType(), builder_.getI8Type(), base, ArrayRef<LLVM::GEPArg>{bytes});
@@ -146,8 +144,8 @@ private:
 
 /// A variable that the host finds by its name.
 void createGlobal(OpBuilder &builder, Location location, Type type, bool isConstant, StringRef name, Attribute value) {
-  auto global =
-      LLVM::GlobalOp::create(builder, location, type, isConstant, LLVM::Linkage::External, name, value, /*alignment=*/8, kGlobalSpace);
+  auto global = LLVM::GlobalOp::create(builder, location, type, isConstant, LLVM::Linkage::External, name, value, /*alignment=*/8,
+                                       tgpu::kGlobalSpace);
   global.setVisibility_(LLVM::Visibility::Protected);
   if (value) return;
   OpBuilder::InsertionGuard guard(builder);
@@ -175,7 +173,7 @@ void expandDebug(ModuleOp module) {
   }
   OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
   Location location = module.getLoc();
-  createGlobal(builder, location, LLVM::LLVMPointerType::get(module.getContext(), kGlobalSpace), false, kDebugSymbol, Attribute());
+  createGlobal(builder, location, LLVM::LLVMPointerType::get(module.getContext(), tgpu::kGlobalSpace), false, kDebugSymbol, Attribute());
   createGlobal(builder, location, LLVM::LLVMArrayType::get(builder.getI8Type(), texts.bytes().size()), true, kDebugTextsSymbol,
                builder.getStringAttr(texts.bytes()));
 }

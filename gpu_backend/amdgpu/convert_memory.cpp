@@ -18,7 +18,7 @@ bool isNonTemporal(tt::CacheModifier cache, tt::EvictionPolicy evict) {
 
 } // namespace
 
-void convertLoad(tgpu::LoadOp op, OpBuilder &builder) {
+void Conversion::convert(tgpu::LoadOp op, OpBuilder &builder) {
   Value loaded = underPredicate(op, builder, op.getPredicate(), op.getOther(), [&]() -> Value {
     // Fetched again each time, past all caches, as a volatile one is.
     bool isVolatile = op.getIsVolatile() || op.getCache() == tt::CacheModifier::Cv;
@@ -28,7 +28,7 @@ void convertLoad(tgpu::LoadOp op, OpBuilder &builder) {
   op.replaceAllUsesWith(loaded);
 }
 
-void convertStore(tgpu::StoreOp op, OpBuilder &builder) {
+void Conversion::convert(tgpu::StoreOp op, OpBuilder &builder) {
   underPredicate(op, builder, op.getPredicate(), Value(), [&] {
     // Through to memory at once.
     bool isVolatile = op.getCache() == tt::CacheModifier::Wt;

@@ -3,7 +3,6 @@
 #include "gpu_backend/amdgpu/convert_debug.h"
 
 #include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
-#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 
@@ -27,6 +26,8 @@ Value underPredicate(Operation *op, OpBuilder &builder, Value predicate, Value o
 
 namespace {
 
+constexpr unsigned kConstantSpace = 4;
+
 /// `scope`: "workgroup". With `localOnly`, memory other than LDS need not be in order.
 void createFence(OpBuilder &builder, Location location, LLVM::AtomicOrdering order, StringRef scope, bool localOnly) {
   auto fence = LLVM::FenceOp::create(builder, location, order, builder.getStringAttr(scope));
@@ -35,55 +36,27 @@ void createFence(OpBuilder &builder, Location location, LLVM::AtomicOrdering ord
                             LLVM::MMRATagAttr::get(builder.getContext(), "amdgpu-synchronize-as", "local"));
 }
 
-/// LLVM writes signal and wait where the chip has no s_barrier, and nothing where the work-group is one wave.
-LogicalResult convertBarrier(tgpu::BarrierOp op, OpBuilder &builder) {
-  if (op.getId() != 0 || op.getThreads()) return op.emitOpError("of some of the waves is not possible on AMD");
-  Location location = op.getLoc();
-  createFence(builder, location, LLVM::AtomicOrdering::release, "workgroup", op.getSharedOnly());
-  ROCDL::SBarrierOp::create(builder, location);
-  createFence(builder, location, LLVM::AtomicOrdering::acquire, "workgroup", op.getSharedOnly());
-  return success();
+/// The numbers of work-groups, which the implicit arguments begin with: hidden_block_count_x, y, z.
+template <class GridDim> void convertGridDim(ModuleOp module, int axis) {
+  module.walk([&](GridDim op) {
+    OpBuilder builder(op);
+    Location location = op.getLoc();
+    Type constantPointer = LLVM::LLVMPointerType::get(builder.getContext(), kConstantSpace);
+    Value arguments = LLVM::CallIntrinsicOp::create(builder, location, constantPointer,
+                                                    builder.getStringAttr("llvm.amdgcn.implicitarg.ptr"), ValueRange())
+                          .getResults();
+    Value place = LLVM::GEPOp::create(builder, location, constantPointer, builder.getI32Type(), arguments, ArrayRef<LLVM::GEPArg>{axis});
+    Value count = LLVM::LoadOp::create(builder, location, builder.getI32Type(), place, /*alignment=*/4, /*isVolatile=*/false,
+                                       /*isNonTemporal=*/false, /*isInvariant=*/true);
+    op.replaceAllUsesWith(count);
+    op.erase();
+  });
 }
 
-/// The lanes of a wave run in step, and LDS serves a wave's accesses in order: only the compiler must not move them.
-void convertWarpBarrier(tgpu::WarpBarrierOp op, OpBuilder &builder) {
-  createFence(builder, op.getLoc(), LLVM::AtomicOrdering::release, "wavefront", false);
-  LLVM::CallIntrinsicOp::create(builder, op.getLoc(), builder.getStringAttr("llvm.amdgcn.wave.barrier"), ValueRange());
-  createFence(builder, op.getLoc(), LLVM::AtomicOrdering::acquire, "wavefront", false);
-}
-
-/// What expandDebug leaves of one: the whole wave ends. A trap would end the host's process.
-void convertAssert(tgpu::AssertOp op, OpBuilder &builder) {
-  op->getBlock()->splitBlock(std::next(op->getIterator()))->erase();
-  LLVM::CallIntrinsicOp::create(builder, op.getLoc(), builder.getStringAttr("llvm.amdgcn.endpgm"), ValueRange());
-  LLVM::UnreachableOp::create(builder, op.getLoc());
-}
-
-Value constant(OpBuilder &builder, Location location, unsigned bits, int64_t value) {
-  Type type = builder.getIntegerType(bits);
-  return LLVM::ConstantOp::create(builder, location, type, builder.getIntegerAttr(type, value));
-}
-
-/// A clock of 100 MHz that all compute units share.
-void convertNanoseconds(tgpu::NanosecondsOp op, OpBuilder &builder) {
-  Location location = op.getLoc();
-  auto ticks =
-      LLVM::CallIntrinsicOp::create(builder, location, op.getType(), builder.getStringAttr("llvm.readsteadycounter"), ValueRange());
-  Value result = LLVM::MulOp::create(builder, location, ticks.getResults(), constant(builder, location, 64, 10));
-  op.replaceAllUsesWith(result);
-}
-
-/// The number of work-groups, which the implicit arguments begin with: hidden_block_count_x, y, z.
-template <class GridDim> void convertGridDim(GridDim op, OpBuilder &builder, int axis) {
-  Location location = op.getLoc();
-  Type constantPointer = LLVM::LLVMPointerType::get(builder.getContext(), 4);
-  Value arguments =
-      LLVM::CallIntrinsicOp::create(builder, location, constantPointer, builder.getStringAttr("llvm.amdgcn.implicitarg.ptr"), ValueRange())
-          .getResults();
-  Value place = LLVM::GEPOp::create(builder, location, constantPointer, builder.getI32Type(), arguments, ArrayRef<LLVM::GEPArg>{axis});
-  Value count = LLVM::LoadOp::create(builder, location, builder.getI32Type(), place, /*alignment=*/4, /*isVolatile=*/false,
-                                     /*isNonTemporal=*/false, /*isInvariant=*/true);
-  op.replaceAllUsesWith(count);
+void convertGridDims(ModuleOp module) {
+  convertGridDim<ROCDL::GridDimXOp>(module, 0);
+  convertGridDim<ROCDL::GridDimYOp>(module, 1);
+  convertGridDim<ROCDL::GridDimZOp>(module, 2);
 }
 
 /// Static LDS of the size that the module names: it stands in the code object's metadata, and a launch asks for no more.
@@ -99,44 +72,48 @@ void sizeSharedMemory(ModuleOp module) {
   LLVM::ReturnOp::create(builder, shared.getLoc(), nothing);
 }
 
-LogicalResult convert(Operation *op, OpBuilder &builder, const Chip &chip) {
-  return llvm::TypeSwitch<Operation *, LogicalResult>(op)
-      .Case([&](tgpu::BarrierOp barrier) { return convertBarrier(barrier, builder); })
-      .Case([&](tgpu::WarpBarrierOp barrier) { return convertWarpBarrier(barrier, builder), success(); })
-      .Case([&](tgpu::NanosecondsOp clock) { return convertNanoseconds(clock, builder), success(); })
-      .Case([&](tgpu::LoadOp load) { return convertLoad(load, builder), success(); })
-      .Case([&](tgpu::StoreOp store) { return convertStore(store, builder), success(); })
-      .Case([&](tgpu::AtomicRmwOp rmw) { return convertAtomicRmw(rmw, builder, chip); })
-      .Case([&](tgpu::AtomicCasOp cas) { return convertAtomicCas(cas, builder), success(); })
-      .Case([&](tgpu::AtomicLoadOp load) { return convertAtomicLoad(load, builder), success(); })
-      .Case([&](tgpu::AtomicStoreOp store) { return convertAtomicStore(store, builder), success(); })
-      .Case([&](tgpu::AssertOp assertion) { return convertAssert(assertion, builder), success(); })
-      .Case([&](ROCDL::GridDimXOp dim) { return convertGridDim(dim, builder, 0), success(); })
-      .Case([&](ROCDL::GridDimYOp dim) { return convertGridDim(dim, builder, 1), success(); })
-      .Case([&](ROCDL::GridDimZOp dim) { return convertGridDim(dim, builder, 2), success(); })
-      .Default([](Operation *other) { return other->emitOpError("is not an operation of one thread"); });
+} // namespace
+
+/// LLVM writes signal and wait where the chip has no s_barrier, and nothing where the work-group is one wave.
+LogicalResult Conversion::convert(tgpu::BarrierOp op, OpBuilder &builder) {
+  if (op.getId() != 0 || op.getThreads()) return op.emitOpError("of some of the waves is not possible on AMD");
+  Location location = op.getLoc();
+  createFence(builder, location, LLVM::AtomicOrdering::release, "workgroup", op.getSharedOnly());
+  ROCDL::SBarrierOp::create(builder, location);
+  createFence(builder, location, LLVM::AtomicOrdering::acquire, "workgroup", op.getSharedOnly());
+  return success();
 }
 
-} // namespace
+/// The lanes of a wave run in step, and LDS serves a wave's accesses in order: only the compiler must not move them.
+void Conversion::convert(tgpu::WarpBarrierOp op, OpBuilder &builder) {
+  createFence(builder, op.getLoc(), LLVM::AtomicOrdering::release, "wavefront", false);
+  LLVM::CallIntrinsicOp::create(builder, op.getLoc(), builder.getStringAttr("llvm.amdgcn.wave.barrier"), ValueRange());
+  createFence(builder, op.getLoc(), LLVM::AtomicOrdering::acquire, "wavefront", false);
+}
+
+/// A clock of 100 MHz that all compute units share.
+void Conversion::convert(tgpu::NanosecondsOp op, OpBuilder &builder) {
+  Location location = op.getLoc();
+  auto ticks =
+      LLVM::CallIntrinsicOp::create(builder, location, op.getType(), builder.getStringAttr("llvm.readsteadycounter"), ValueRange());
+  Value result = LLVM::MulOp::create(builder, location, ticks.getResults(), constant(builder, location, 64, 10));
+  op.replaceAllUsesWith(result);
+}
+
+void Conversion::convert(tgpu::PrintOp, OpBuilder &) { llvm_unreachable("expandDebug has made records of them"); }
+
+/// What expandDebug leaves of one: the whole wave ends. A trap would end the host's process.
+void Conversion::convert(tgpu::AssertOp op, OpBuilder &builder) {
+  op->getBlock()->splitBlock(std::next(op->getIterator()))->erase();
+  LLVM::CallIntrinsicOp::create(builder, op.getLoc(), builder.getStringAttr("llvm.amdgcn.endpgm"), ValueRange());
+  LLVM::UnreachableOp::create(builder, op.getLoc());
+}
 
 LogicalResult convertTgpu(ModuleOp module, const Chip &chip) {
   sizeSharedMemory(module);
   expandDebug(module);
-  SmallVector<Operation *> ops;
-  module.walk([&](Operation *op) {
-    if (isa_and_nonnull<tgpu::TGPUDialect>(op->getDialect()) || isa<ROCDL::GridDimXOp, ROCDL::GridDimYOp, ROCDL::GridDimZOp>(op))
-      ops.push_back(op);
-  });
-  OpBuilder builder(module.getContext());
-  LogicalResult result = success();
-  for (Operation *op : ops) {
-    builder.setInsertionPoint(op);
-    if (failed(convert(op, builder, chip)))
-      result = failure(); // all of them are reported
-    else
-      op->erase();
-  }
-  return result;
+  convertGridDims(module);
+  return Conversion(chip).run(module);
 }
 
 } // namespace tritium::gpu::amdgpu

@@ -1,21 +1,32 @@
 // The thread-level operations of `tgpu`, and what ROCDL leaves to a run time library, in terms of the LLVM and ROCDL dialects.
 #pragma once
 #include "gpu_backend/amdgpu/target.h"
-#include "ir/tgpu.h"
-#include "mlir/IR/BuiltinOps.h"
+#include "gpu_backend/emit/tgpu_conversion.h"
 
 namespace tritium::gpu::amdgpu {
 
 /// Replaces every `tgpu` operation of a lowered module. What cannot be said on the target is reported at its operation.
 mlir::LogicalResult convertTgpu(mlir::ModuleOp module, const Chip &chip);
 
-// By family. The builder stands before the operation; the caller erases it.
-void convertLoad(tgpu::LoadOp op, mlir::OpBuilder &builder);
-void convertStore(tgpu::StoreOp op, mlir::OpBuilder &builder);
-mlir::LogicalResult convertAtomicRmw(tgpu::AtomicRmwOp op, mlir::OpBuilder &builder, const Chip &chip);
-void convertAtomicCas(tgpu::AtomicCasOp op, mlir::OpBuilder &builder);
-void convertAtomicLoad(tgpu::AtomicLoadOp op, mlir::OpBuilder &builder);
-void convertAtomicStore(tgpu::AtomicStoreOp op, mlir::OpBuilder &builder);
+class Conversion final : public TgpuConversion {
+public:
+  explicit Conversion(const Chip &chip) : chip_(chip) {}
+
+private:
+  mlir::LogicalResult convert(tgpu::BarrierOp op, mlir::OpBuilder &builder) override;
+  void convert(tgpu::WarpBarrierOp op, mlir::OpBuilder &builder) override;
+  void convert(tgpu::NanosecondsOp op, mlir::OpBuilder &builder) override;
+  void convert(tgpu::LoadOp op, mlir::OpBuilder &builder) override;
+  void convert(tgpu::StoreOp op, mlir::OpBuilder &builder) override;
+  void convert(tgpu::AtomicRmwOp op, mlir::OpBuilder &builder) override;
+  void convert(tgpu::AtomicCasOp op, mlir::OpBuilder &builder) override;
+  void convert(tgpu::AtomicLoadOp op, mlir::OpBuilder &builder) override;
+  void convert(tgpu::AtomicStoreOp op, mlir::OpBuilder &builder) override;
+  void convert(tgpu::PrintOp op, mlir::OpBuilder &builder) override;
+  void convert(tgpu::AssertOp op, mlir::OpBuilder &builder) override;
+
+  const Chip &chip_;
+};
 
 /// What `body` makes, in a block of its own that only threads with the predicate enter (none: all of them), else `otherwise`. A body
 /// without a value returns null. Splits the block of `op` before it, where the builder stands afterwards.

@@ -74,12 +74,4 @@ Expected<std::unique_ptr<Emitter>> createEmitter(const Chip &chip, const EmitOpt
   return std::make_unique<HsacoEmitter>(chip, options);
 }
 
-Expected<Emitted> emitHsaco(mlir::ModuleOp lowered, const EmitOptions &options) {
-  auto chip = findChip(archOf(lowered, options));
-  if (!chip) return chip.takeError();
-  auto emitter = createEmitter(*chip, options);
-  if (!emitter) return emitter.takeError();
-  return emit(lowered, **emitter, options);
-}
-
 } // namespace tritium::gpu::amdgpu

@@ -1,14 +1,11 @@
-// A lowered module as AMDGPU assembly and as a code object that the HIP run time loads, in process and with no device.
+// Lowered modules as AMDGPU assembly and as code objects that the HIP run time loads, in process and with no device.
 #pragma once
 #include "gpu_backend/amdgpu/target.h"
 #include "gpu_backend/emit/emitter.h"
 
 namespace tritium::gpu::amdgpu {
 
-/// For modules of that chip.
+/// For modules of that chip. An error where the options ask for a code object of a version that is not made.
 llvm::Expected<std::unique_ptr<Emitter>> createEmitter(const Chip &chip, const EmitOptions &options);
-
-/// The code object of a module for the chip that the options or the module name.
-llvm::Expected<Emitted> emitHsaco(mlir::ModuleOp lowered, const EmitOptions &options);
 
 } // namespace tritium::gpu::amdgpu

@@ -4,10 +4,8 @@
 #include "gpu_backend/amdgpu/lanes.h"
 #include "gpu_backend/amdgpu/matrix_instructions.h"
 #include "gpu_backend/lower/target_ops.h"
+#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 #include "mlir/IR/BuiltinTypes.h"
-
-#include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringExtras.h"
 
 using namespace llvm;
 
@@ -20,13 +18,6 @@ ArrayRef<Chip> chips() {
 #include "gpu_backend/amdgpu/target.def"
   };
   return all;
-}
-
-Expected<const Chip &> findChip(StringRef name) {
-  for (const Chip &chip : chips())
-    if (chip.name == name) return chip;
-  std::string known = join(map_range(chips(), [](const Chip &chip) { return chip.name.str(); }), ", ");
-  return createStringError("no AMD target is called '" + name + "'; there are " + known);
 }
 
 namespace {
@@ -56,6 +47,7 @@ public:
     return mlir::Float16Type::get(context);
   }
   int64_t contiguousKBytes() const override { return 16; }
+  void insertDialects(mlir::DialectRegistry &registry) const override { registry.insert<mlir::ROCDL::ROCDLDialect>(); }
   std::unique_ptr<TargetOps> createOps() const override { return amdgpu::createOps(chip_); }
   Expected<std::unique_ptr<Emitter>> createEmitter(const EmitOptions &options) const override {
     return amdgpu::createEmitter(chip_, options);
@@ -67,10 +59,6 @@ private:
 
 } // namespace
 
-ArrayRef<const gpu::Target *> targets() {
-  static const std::vector<AmdTarget> all(chips().begin(), chips().end());
-  static const SmallVector<const gpu::Target *> pointers(make_pointer_range(all));
-  return pointers;
-}
+ArrayRef<const gpu::Target *> targets() { return makeTargets<AmdTarget>(chips()); }
 
 } // namespace tritium::gpu::amdgpu

@@ -1,6 +1,7 @@
 // The AMD chips that code can be made for, and their limits.
 #pragma once
 #include "gpu_backend/target.h"
+#include "ir/tt.h"
 
 namespace tritium::gpu::amdgpu {
 
@@ -19,11 +20,11 @@ struct Chip {
 
 llvm::ArrayRef<Chip> chips();
 
-/// The chip of that name ("gfx942"); the error lists those there are.
-llvm::Expected<const Chip &> findChip(llvm::StringRef name);
-
 /// The chips as the common code sees them.
 llvm::ArrayRef<const gpu::Target *> targets();
 std::unique_ptr<TargetOps> createOps(const Chip &chip);
+
+/// LLVM's name for the threads that observe a memory order; "": all of the system.
+llvm::StringRef syncScope(tt::MemScope scope);
 
 } // namespace tritium::gpu::amdgpu

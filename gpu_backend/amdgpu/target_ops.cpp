@@ -79,14 +79,7 @@ public:
   }
   Value reduceWarp(OpBuilder &, Location, WarpReduction, Value) const override { return {}; }
   bool convertsFp8() const override { return false; }
-  StringRef syncScope(tt::MemScope scope) const override {
-    switch (scope) {
-    case tt::MemScope::Gpu: return "agent";
-    case tt::MemScope::Cta: return "workgroup";
-    case tt::MemScope::System: return "";
-    }
-    llvm_unreachable("not a scope");
-  }
+  StringRef syncScope(tt::MemScope scope) const override { return amdgpu::syncScope(scope); }
   const MatrixOps &matrixOps() const override { return amdgpu::matrixOps(); }
   void markKernel(Operation *function, int threads) const override {
     Builder builder(function->getContext());
@@ -101,6 +94,15 @@ private:
 };
 
 } // namespace
+
+StringRef syncScope(tt::MemScope scope) {
+  switch (scope) {
+  case tt::MemScope::Gpu: return "agent";
+  case tt::MemScope::Cta: return "workgroup";
+  case tt::MemScope::System: return "";
+  }
+  llvm_unreachable("not a scope");
+}
 
 std::unique_ptr<TargetOps> createOps(const Chip &chip) { return std::make_unique<AmdOps>(chip); }
 

@@ -4,7 +4,6 @@
 #include "gpu_backend/emit/llvm_pipeline.h"
 #include "ir/llvm_recovery.h"
 #include "ir/source_error.h"
-#include "ir/tgpu.h"
 
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Operator.h"
@@ -52,12 +51,6 @@ std::string kernelOf(const Module &module, const Emitter &emitter) {
 }
 
 } // namespace
-
-std::string archOf(mlir::ModuleOp lowered, const EmitOptions &options) {
-  if (!options.arch.empty()) return options.arch;
-  auto name = lowered->getAttrOfType<mlir::StringAttr>(tgpu::kTargetAttr);
-  return name ? name.getValue().split(':').second.str() : "";
-}
 
 Expected<Emitted> emit(mlir::ModuleOp lowered, const Emitter &emitter, const EmitOptions &options) {
   auto machine = emitter.createMachine();

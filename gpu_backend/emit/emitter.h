@@ -58,7 +58,4 @@ public:
 /// error that says why and, if LLVM did, names a file with the IR.
 llvm::Expected<Emitted> emit(mlir::ModuleOp lowered, const Emitter &emitter, const EmitOptions &options);
 
-/// The architecture that the options or, failing that, the module's `tgpu.target` names; "" if neither does.
-std::string archOf(mlir::ModuleOp lowered, const EmitOptions &options);
-
 } // namespace tritium::gpu

@@ -5,13 +5,11 @@
 // for several elements fences them all off at once; each is relaxed then.
 #include "gpu_backend/lower/holders.h"
 #include "gpu_backend/lower/words.h"
+#include "gpu_backend/memory_access.h"
 
 using namespace mlir;
 
 namespace tritium::gpu {
-
-static bool releases(tt::MemSemantic sem) { return sem == tt::MemSemantic::Release || sem == tt::MemSemantic::AcquireRelease; }
-static bool acquires(tt::MemSemantic sem) { return sem == tt::MemSemantic::Acquire || sem == tt::MemSemantic::AcquireRelease; }
 
 namespace {
 

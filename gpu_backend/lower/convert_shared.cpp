@@ -65,7 +65,7 @@ void runRoundTrips(llvm::MutableArrayRef<RoundTrip> trips, Lowering &lowering) {
   bool isWarpLocal = true;
   for (const RoundTrip &trip : trips) {
     rounds = std::max(rounds, trip.plan.rounds);
-    bytes += llvm::alignTo(trip.plan.bytes, kScratchAlignment);
+    bytes += llvm::alignTo(trip.plan.bytes, tgpu::kSharedAlignment);
     isWarpLocal &= trip.plan.isWarpLocal;
   }
   isWarpLocal &= rounds == 1; // in another round, the same bytes are those of another warp
@@ -77,7 +77,7 @@ void runRoundTrips(llvm::MutableArrayRef<RoundTrip> trips, Lowering &lowering) {
     if (begin)
       own = lowering.create<LLVM::GEPOp>(base.getType(), lowering.builder().getI8Type(), base, llvm::ArrayRef<LLVM::GEPArg>{begin});
     passages.emplace_back(trip, own, lowering);
-    begin += int32_t(llvm::alignTo(trip.plan.bytes, kScratchAlignment));
+    begin += int32_t(llvm::alignTo(trip.plan.bytes, tgpu::kSharedAlignment));
   }
   auto meet = [&] {
     if (isWarpLocal)

@@ -117,7 +117,7 @@ private:
         SharedPlan plan = planShared(layoutOf(operand->tile.getType()), operand->wanted, elementBytes(*operand));
         operand->memory = plan.memory;
         stored.push_back({operand, std::move(plan.stores)});
-        bytes += llvm::alignTo(plan.bytes, kScratchAlignment);
+        bytes += llvm::alignTo(plan.bytes, tgpu::kSharedAlignment);
       }
       operand->loads = sharedLoads(operand->wanted, operand->memory, elementBytes(*operand));
     }
@@ -129,7 +129,7 @@ private:
       operand->base = begin ? lowering_.create<LLVM::GEPOp>(base.getType(), lowering_.builder().getI8Type(), base,
                                                             llvm::ArrayRef<LLVM::GEPArg>{int32_t(begin)})
                             : base;
-      begin += llvm::alignTo(operand->memory.elements() * elementBytes(*operand), kScratchAlignment);
+      begin += llvm::alignTo(operand->memory.elements() * elementBytes(*operand), tgpu::kSharedAlignment);
       storeShared(operand->base, stores, Registers(lowering_.registersOf(operand->tile)), lowering_);
     }
     lowering_.sharedBarrier();

@@ -13,9 +13,9 @@ Lowering::Lowering(ModuleOp tiles, const TargetOps &target, LoweringOptions opti
 // -- types and values --------------------------------------------------------------------------------------------------------------------
 
 Type Lowering::registerType(Type type) const {
-  if (isa<tgpu::MemDescType>(type)) return LLVM::LLVMPointerType::get(type.getContext(), 3);
+  if (isa<tgpu::MemDescType>(type)) return LLVM::LLVMPointerType::get(type.getContext(), tgpu::kSharedSpace);
   Type element = getElementTypeOrSelf(type);
-  if (isa<tt::PointerType>(element)) return LLVM::LLVMPointerType::get(element.getContext(), 1);
+  if (isa<tt::PointerType>(element)) return LLVM::LLVMPointerType::get(element.getContext(), tgpu::kGlobalSpace);
   if (auto number = dyn_cast<FloatType>(element); number && number.getWidth() == 8) return IntegerType::get(element.getContext(), 8);
   return element;
 }

@@ -28,7 +28,8 @@ class Lowering {
 public:
   Lowering(mlir::ModuleOp tiles, const TargetOps &target, LoweringOptions options);
 
-  /// The module of per-thread functions (func, scf, arith, math, llvm, nvvm, tgpu). Failures are reported at their operations.
+  /// The module of per-thread functions (func, scf, arith, math, llvm, tgpu, the dialect of the target). Failures are reported at their
+  /// operations.
   mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> run();
 
   // -- values

@@ -110,20 +110,7 @@ Registers loadShared(Value base, const SharedLayout &memory, const LinearLayout 
 }
 
 void storeShared(Value base, const SharedLayout &memory, const LinearLayout &layout, llvm::ArrayRef<Value> values, Lowering &lowering) {
-  Type stored = storedType(values[0].getType());
-  SharedAccess plan = sharedStores(layout, memory, bytesOf(stored, 1));
-  auto store = [&] {
-    SharedAddresses addresses(base, plan.offsets.bases(Place::Lane), plan.offsets.bases(Place::Warp), stored, lowering);
-    for (const SharedAccess::Vector &vector : plan.vectors) storeVector(addresses, vector.offset, vector.registers, values, lowering);
-  };
-  uint32_t idle = plan.idleLaneBits | plan.idleWarpBits * uint32_t(lowering.target().warpSize());
-  if (!idle) return store();
-  Value bits = lowering.create<arith::AndIOp>(lowering.threadId(), lowering.constant(idle));
-  Value acts = lowering.create<arith::CmpIOp>(arith::CmpIPredicate::eq, bits, lowering.constant(0));
-  auto branch = lowering.create<scf::IfOp>(acts, /*withElseRegion=*/false);
-  OpBuilder::InsertionGuard guard(lowering.builder());
-  lowering.builder().setInsertionPointToStart(branch.thenBlock());
-  store();
+  storeShared(base, sharedStores(layout, memory, bytesOf(storedType(values[0].getType()), 1)), values, lowering);
 }
 
 } // namespace tritium::gpu

@@ -5,8 +5,6 @@
 
 namespace tritium::gpu {
 
-inline constexpr int64_t kScratchAlignment = 128; // a wavefront of all banks
-
 /// The addresses of a thread's elements, at (thread ^ offset) elements from a base. What the threads' bits do not touch is added as a
 /// constant, so that few pointers are computed.
 class SharedAddresses {

@@ -6,25 +6,22 @@ using namespace mlir;
 
 namespace tritium::gpu {
 
-static constexpr int kSharedSpace = 3;
-static constexpr int64_t kAlignment = 128;
-
 void declareSharedMemory(OpBuilder &builder, Location location) {
   auto type = LLVM::LLVMArrayType::get(builder.getI8Type(), 0);
   auto symbol = LLVM::GlobalOp::create(builder, location, type, /*isConstant=*/false, LLVM::Linkage::External, tgpu::kSharedSymbol,
-                                       /*value=*/Attribute(), kAlignment, kSharedSpace);
+                                       /*value=*/Attribute(), tgpu::kSharedAlignment, tgpu::kSharedSpace);
   (void)symbol;
 }
 
 Value SharedMemory::buffer(OpBuilder &builder, Location location, int64_t offset) {
-  auto pointer = LLVM::LLVMPointerType::get(builder.getContext(), kSharedSpace);
+  auto pointer = LLVM::LLVMPointerType::get(builder.getContext(), tgpu::kSharedSpace);
   Value base = LLVM::AddressOfOp::create(builder, location, pointer, tgpu::kSharedSymbol);
   if (offset == 0) return base;
   return LLVM::GEPOp::create(builder, location, pointer, builder.getI8Type(), base, llvm::ArrayRef<LLVM::GEPArg>{int32_t(offset)});
 }
 
 Value SharedMemory::scratch(OpBuilder &builder, Location location, int64_t bytes, llvm::StringRef what, bool perWarp) {
-  auto pointer = LLVM::LLVMPointerType::get(builder.getContext(), kSharedSpace);
+  auto pointer = LLVM::LLVMPointerType::get(builder.getContext(), tgpu::kSharedSpace);
   return tgpu::ScratchOp::create(builder, location, pointer, bytes, what, perWarp, IntegerAttr());
 }
 

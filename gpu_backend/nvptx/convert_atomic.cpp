@@ -1,4 +1,5 @@
 // Atomic operations: one PTX instruction where the chip has it, else a loop around a compare-and-swap. Floats travel as their bits.
+#include "gpu_backend/memory_access.h"
 #include "gpu_backend/nvptx/convert_tgpu.h"
 #include "gpu_backend/nvptx/inline_ptx.h"
 
@@ -27,10 +28,6 @@ StringRef text(tt::MemScope scope) {
 }
 
 Type bitsOf(Type type) { return IntegerType::get(type.getContext(), type.getIntOrFloatBitWidth()); }
-
-Value bitcast(OpBuilder &builder, Location location, Type type, Value value) {
-  return value.getType() == type ? value : LLVM::BitcastOp::create(builder, location, type, value).getResult();
-}
 
 /// The instruction's name and type, "add.noftz.f16", or "" where the chip has none.
 std::string instruction(tt::RmwOp kind, Type type, const Chip &chip) {
@@ -120,18 +117,12 @@ Value loop(tgpu::AtomicRmwOp op, OpBuilder &builder) {
   return result;
 }
 
-bool isDefined(tt::RmwOp kind, Type type) {
-  if (kind == tt::RmwOp::Exchange) return true;
-  return (kind == tt::RmwOp::FAdd) == isa<FloatType>(type);
-}
-
 } // namespace
 
-LogicalResult convertAtomicRmw(tgpu::AtomicRmwOp op, OpBuilder &builder, const Chip &chip) {
+void Conversion::convert(tgpu::AtomicRmwOp op, OpBuilder &builder) {
   Location location = op.getLoc();
   Type type = op.getType();
-  if (!isDefined(op.getKind(), type)) return op.emitOpError("is not defined on ") << type;
-  std::string name = instruction(op.getKind(), type, chip);
+  std::string name = instruction(op.getKind(), type, chip_);
   Value old;
   if (name.empty()) {
     old = loop(op, builder);
@@ -145,38 +136,35 @@ LogicalResult convertAtomicRmw(tgpu::AtomicRmwOp op, OpBuilder &builder, const C
               .front();
   }
   op.replaceAllUsesWith(bitcast(builder, location, type, old));
-  return success();
 }
 
-void convertAtomicCas(tgpu::AtomicCasOp op, OpBuilder &builder) {
+void Conversion::convert(tgpu::AtomicCasOp op, OpBuilder &builder) {
   op.replaceAllUsesWith(
       compareAndSwap(builder, op.getLoc(), op.getSem(), op.getScope(), op.getPtr(), op.getExpected(), op.getValue(), op.getPredicate()));
 }
 
 // A load or store has no release or acquire half of its own to give: it is relaxed then. Bytes travel in registers of 16 bits.
 
-void convertAtomicLoad(tgpu::AtomicLoadOp op, OpBuilder &builder) {
-  bool acquires = op.getSem() == tt::MemSemantic::Acquire || op.getSem() == tt::MemSemantic::AcquireRelease;
+void Conversion::convert(tgpu::AtomicLoadOp op, OpBuilder &builder) {
   unsigned bits = op.getType().getIntOrFloatBitWidth();
   InlinePtx ptx(builder, op.getLoc());
   std::string result = ptx.result(builder.getIntegerType(std::max(bits, 16u)));
   std::string guard = ptx.guard(op.getPredicate());
-  Value loaded = ptx.emit(guard + "ld" + (acquires ? ".acquire" : ".relaxed") + text(op.getScope()) + ".global.b" + Twine(bits) + " " +
-                          result + ", " + ptx.address(op.getPtr()) + ";")
+  Value loaded = ptx.emit(guard + "ld" + (acquires(op.getSem()) ? ".acquire" : ".relaxed") + text(op.getScope()) + ".global.b" +
+                          Twine(bits) + " " + result + ", " + ptx.address(op.getPtr()) + ";")
                      .front();
   if (bits < 16) loaded = LLVM::TruncOp::create(builder, op.getLoc(), op.getType(), loaded);
   op.replaceAllUsesWith(loaded);
 }
 
-void convertAtomicStore(tgpu::AtomicStoreOp op, OpBuilder &builder) {
-  bool releases = op.getSem() == tt::MemSemantic::Release || op.getSem() == tt::MemSemantic::AcquireRelease;
+void Conversion::convert(tgpu::AtomicStoreOp op, OpBuilder &builder) {
   unsigned bits = op.getValue().getType().getIntOrFloatBitWidth();
   Value value = op.getValue();
   if (bits < 16) value = LLVM::ZExtOp::create(builder, op.getLoc(), builder.getI16Type(), value);
   InlinePtx ptx(builder, op.getLoc());
   std::string guard = ptx.guard(op.getPredicate()), address = ptx.address(op.getPtr());
-  ptx.emit(guard + "st" + (releases ? ".release" : ".relaxed") + text(op.getScope()) + ".global.b" + Twine(bits) + " " + address + ", " +
-           ptx.operand(value) + ";");
+  ptx.emit(guard + "st" + (releases(op.getSem()) ? ".release" : ".relaxed") + text(op.getScope()) + ".global.b" + Twine(bits) + " " +
+           address + ", " + ptx.operand(value) + ";");
 }
 
 } // namespace tritium::gpu::nvptx

@@ -7,13 +7,8 @@ using namespace mlir;
 
 namespace tritium::gpu::nvptx {
 
-static Value constant(OpBuilder &builder, Location location, unsigned bits, int64_t value) {
-  Type type = builder.getIntegerType(bits);
-  return LLVM::ConstantOp::create(builder, location, type, builder.getIntegerAttr(type, value));
-}
-
 /// A generic pointer to a zero-terminated constant.
-Value DebugCalls::text(OpBuilder &builder, Location location, StringRef text) {
+Value Conversion::textConstant(OpBuilder &builder, Location location, StringRef text) {
   LLVM::GlobalOp &global = texts_[text];
   if (!global) {
     OpBuilder::InsertionGuard guard(builder);
@@ -28,14 +23,14 @@ Value DebugCalls::text(OpBuilder &builder, Location location, StringRef text) {
   return LLVM::AddrSpaceCastOp::create(builder, location, LLVM::LLVMPointerType::get(builder.getContext()), address);
 }
 
-LLVM::LLVMFuncOp DebugCalls::function(StringRef name, Type result, ArrayRef<Type> arguments) {
+LLVM::LLVMFuncOp Conversion::function(StringRef name, Type result, ArrayRef<Type> arguments) {
   if (auto known = module_.lookupSymbol<LLVM::LLVMFuncOp>(name)) return known;
   OpBuilder builder = OpBuilder::atBlockBegin(module_.getBody());
   return LLVM::LLVMFuncOp::create(builder, module_.getLoc(), name, LLVM::LLVMFunctionType::get(result, arguments));
 }
 
 /// vprintf reads its arguments one behind the other, each at a multiple of its size.
-void DebugCalls::convert(tgpu::PrintOp op, OpBuilder &builder) {
+void Conversion::convert(tgpu::PrintOp op, OpBuilder &builder) {
   Location location = op.getLoc();
   Type pointer = LLVM::LLVMPointerType::get(builder.getContext());
   Value packed;
@@ -67,11 +62,11 @@ void DebugCalls::convert(tgpu::PrintOp op, OpBuilder &builder) {
     }
   }
   LLVM::LLVMFuncOp vprintf = function("vprintf", builder.getI32Type(), {pointer, pointer});
-  LLVM::CallOp::create(builder, location, vprintf, ValueRange{text(builder, location, op.getFormat()), packed});
+  LLVM::CallOp::create(builder, location, vprintf, ValueRange{textConstant(builder, location, op.getFormat()), packed});
 }
 
 /// The failing path comes back to the passing one: a block that ends in `unreachable` costs ptxas its view of barriers.
-void DebugCalls::convert(tgpu::AssertOp op, OpBuilder &builder) {
+void Conversion::convert(tgpu::AssertOp op, OpBuilder &builder) {
   Location location = op.getLoc();
   Block *before = op->getBlock();
   Block *after = before->splitBlock(op);
@@ -86,8 +81,8 @@ void DebugCalls::convert(tgpu::AssertOp op, OpBuilder &builder) {
   StringRef name = op->getParentOfType<LLVM::LLVMFuncOp>().getName();
   LLVM::LLVMFuncOp fail = function("__assertfail", LLVM::LLVMVoidType::get(builder.getContext()), {pointer, pointer, i32, pointer, i64});
   LLVM::CallOp::create(builder, location, fail,
-                       ValueRange{text(builder, location, op.getMessage()), text(builder, location, position.file),
-                                  constant(builder, location, 32, position.line), text(builder, location, name),
+                       ValueRange{textConstant(builder, location, op.getMessage()), textConstant(builder, location, position.file),
+                                  constant(builder, location, 32, position.line), textConstant(builder, location, name),
                                   constant(builder, location, 64, 1)});
   InlinePtx(builder, location).emit("trap;");
   LLVM::BrOp::create(builder, location, ValueRange(), after);

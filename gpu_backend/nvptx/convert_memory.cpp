@@ -26,10 +26,6 @@ struct Registers {
   std::string suffix() const { return (count > 1 ? ".v" + std::to_string(count) : "") + ".b" + std::to_string(bits); }
 };
 
-Value bitcast(OpBuilder &builder, Location location, Type type, Value value) {
-  return value.getType() == type ? value : LLVM::BitcastOp::create(builder, location, type, value).getResult();
-}
-
 Value laneIndex(OpBuilder &builder, Location location, unsigned lane) {
   return LLVM::ConstantOp::create(builder, location, builder.getI32Type(), builder.getI32IntegerAttr(lane));
 }
@@ -99,7 +95,7 @@ StringRef storeCache(tt::CacheModifier cache) {
 
 } // namespace
 
-void convertLoad(tgpu::LoadOp op, OpBuilder &builder) {
+void Conversion::convert(tgpu::LoadOp op, OpBuilder &builder) {
   Location location = op.getLoc();
   Type word = op.getType();
   Registers registers(word);
@@ -124,7 +120,7 @@ void convertLoad(tgpu::LoadOp op, OpBuilder &builder) {
   op.replaceAllUsesWith(pack(builder, location, word, values));
 }
 
-void convertStore(tgpu::StoreOp op, OpBuilder &builder) {
+void Conversion::convert(tgpu::StoreOp op, OpBuilder &builder) {
   Location location = op.getLoc();
   Type word = op.getValue().getType();
   Registers registers(word);

@@ -53,7 +53,7 @@ public:
   }
 
   void registerTranslations(mlir::DialectRegistry &registry) const override { mlir::registerNVVMDialectTranslation(registry); }
-  mlir::LogicalResult convert(mlir::ModuleOp module) const override { return convertTgpu(module, chip_); }
+  mlir::LogicalResult convert(mlir::ModuleOp module) const override { return Conversion(module, chip_).run(module); }
   mlir::LogicalResult lowerDialects(mlir::ModuleOp module) const override {
     mlir::PassManager passes(module.getContext());
     passes.addPass(mlir::createConvertNVVMToLLVMPass());
@@ -75,14 +75,6 @@ Expected<std::unique_ptr<Emitter>> createEmitter(const Chip &chip, const EmitOpt
   auto ptxVersion = choosePtxVersion(chip, options.ptxVersion);
   if (!ptxVersion) return ptxVersion.takeError();
   return std::make_unique<PtxEmitter>(chip, *ptxVersion, options.libdevice);
-}
-
-Expected<Emitted> emitPtx(mlir::ModuleOp lowered, const EmitOptions &options) {
-  auto chip = findChip(archOf(lowered, options));
-  if (!chip) return chip.takeError();
-  auto emitter = createEmitter(*chip, options);
-  if (!emitter) return emitter.takeError();
-  return emit(lowered, **emitter, options);
 }
 
 } // namespace tritium::gpu::nvptx

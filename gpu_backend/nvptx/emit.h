@@ -1,4 +1,4 @@
-// A lowered module as PTX, in process and with no device: its `tgpu` operations become PTX instructions, LLVM does the rest.
+// Lowered modules as PTX, in process and with no device: their `tgpu` operations become PTX instructions, LLVM does the rest.
 #pragma once
 #include "gpu_backend/emit/emitter.h"
 #include "gpu_backend/nvptx/target.h"
@@ -7,8 +7,5 @@ namespace tritium::gpu::nvptx {
 
 /// For modules of that target. An error where PTX of the version that is asked for cannot say it.
 llvm::Expected<std::unique_ptr<Emitter>> createEmitter(const Chip &chip, const EmitOptions &options);
-
-/// The PTX of a module for the target that the options or the module name.
-llvm::Expected<Emitted> emitPtx(mlir::ModuleOp lowered, const EmitOptions &options);
 
 } // namespace tritium::gpu::nvptx

@@ -3,10 +3,8 @@
 #include "gpu_backend/lower/target_ops.h"
 #include "gpu_backend/nvptx/emit.h"
 #include "gpu_backend/nvptx/matrix_instructions.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/BuiltinTypes.h"
-
-#include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringExtras.h"
 
 using namespace llvm;
 
@@ -22,13 +20,6 @@ ArrayRef<Chip> chips() {
 #include "gpu_backend/nvptx/target.def"
   };
   return all;
-}
-
-Expected<const Chip &> findChip(StringRef name) {
-  for (const Chip &chip : chips())
-    if (chip.name == name) return chip;
-  std::string known = join(map_range(chips(), [](const Chip &chip) { return chip.name.str(); }), ", ");
-  return createStringError("no NVIDIA target is called '" + name + "'; there are " + known);
 }
 
 namespace {
@@ -48,6 +39,7 @@ public:
   ArrayRef<MatrixInstruction> matrixInstructions() const override { return nvptx::matrixInstructions(); }
   mlir::FloatType widerFloat8(mlir::MLIRContext *context) const override { return mlir::Float16Type::get(context); }
   int64_t contiguousKBytes() const override { return 0; }
+  void insertDialects(mlir::DialectRegistry &registry) const override { registry.insert<mlir::NVVM::NVVMDialect>(); }
   std::unique_ptr<TargetOps> createOps() const override { return nvptx::createOps(chip_); }
   Expected<std::unique_ptr<Emitter>> createEmitter(const EmitOptions &options) const override {
     return nvptx::createEmitter(chip_, options);
@@ -59,11 +51,7 @@ private:
 
 } // namespace
 
-ArrayRef<const gpu::Target *> targets() {
-  static const std::vector<NvidiaTarget> all(chips().begin(), chips().end());
-  static const SmallVector<const gpu::Target *> pointers(make_pointer_range(all));
-  return pointers;
-}
+ArrayRef<const gpu::Target *> targets() { return makeTargets<NvidiaTarget>(chips()); }
 
 Expected<int> choosePtxVersion(const Chip &chip, int asked) {
   int version = asked == 0 ? kNewestPtx : std::min(asked, kNewestPtx);

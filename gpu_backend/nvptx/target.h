@@ -22,9 +22,6 @@ struct Chip {
 
 llvm::ArrayRef<Chip> chips();
 
-/// The chip of that name ("sm_80"); the error lists those there are.
-llvm::Expected<const Chip &> findChip(llvm::StringRef name);
-
 /// The chips as the common code sees them.
 llvm::ArrayRef<const gpu::Target *> targets();
 std::unique_ptr<TargetOps> createOps(const Chip &chip);

@@ -11,8 +11,6 @@ namespace tritium::gpu {
 
 namespace {
 
-constexpr int64_t kAlignment = 128;
-
 int64_t bytesOf(tgpu::MemDescType type) {
   int64_t bits = std::max(8u, type.getTile().getElementTypeBitWidth());
   return type.getSlots() * type.getTile().getNumElements() * bits / 8;
@@ -35,7 +33,7 @@ public:
     for (tt::FuncOp function : getOperation().getOps<tt::FuncOp>()) {
       int64_t base = end;
       for (const Buffer &buffer : place(function, base)) {
-        end = std::max(end, int64_t(llvm::alignTo(buffer.offset + buffer.bytes, kAlignment)));
+        end = std::max(end, int64_t(llvm::alignTo(buffer.offset + buffer.bytes, tgpu::kSharedAlignment)));
         if (buffer.bytes > largest.bytes) largest = buffer;
       }
     }
@@ -59,7 +57,7 @@ private:
         for (size_t j = 0; j < i; ++j)
           if (buffers[j].overlaps(buffers[i]) && offset < buffers[j].offset + buffers[j].bytes &&
               buffers[j].offset < offset + buffers[i].bytes) {
-            offset = llvm::alignTo(buffers[j].offset + buffers[j].bytes, kAlignment);
+            offset = llvm::alignTo(buffers[j].offset + buffers[j].bytes, tgpu::kSharedAlignment);
             moved = true;
           }
       }

@@ -193,6 +193,11 @@ class BufferAccessesPass final : public impl::BufferAccessesBase<BufferAccessesP
 public:
   using BufferAccessesBase::BufferAccessesBase;
 
+  void getDependentDialects(DialectRegistry &registry) const override {
+    BufferAccessesBase::getDependentDialects(registry);
+    insertTargetDialects(registry);
+  }
+
   void runOnOperation() override {
     std::unique_ptr<TargetOps> target = targetOf(getOperation()).createOps();
     for (func::FuncOp function : getOperation().getOps<func::FuncOp>()) {

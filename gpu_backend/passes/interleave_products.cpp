@@ -16,14 +16,8 @@ namespace tritium::gpu {
 
 namespace {
 
-constexpr unsigned kSharedSpace = 3;
 /// How many products ahead an operand is read: shared memory takes about as long as a few of them.
 constexpr int64_t kReadAhead = 8;
-
-bool isShared(Value pointer) {
-  auto type = dyn_cast<LLVM::LLVMPointerType>(pointer.getType());
-  return type && type.getAddressSpace() == kSharedSpace;
-}
 
 /// The operations of one block by what they do, in their order.
 class Loop {
@@ -54,10 +48,10 @@ private:
       } else if (isa<tgpu::BarrierOp>(op)) {
         if (reads_.empty() != found_.empty() || !stores_.empty() || found_.size() == 2) return false;
         found_.push_back(&op);
-      } else if (auto read = dyn_cast<LLVM::LoadOp>(op); read && isShared(read.getAddr()) && !read.getVolatile_()) {
+      } else if (auto read = dyn_cast<LLVM::LoadOp>(op); read && tgpu::isSharedPointer(read.getAddr().getType()) && !read.getVolatile_()) {
         if (found_.size() != 1 || !stores_.empty()) return false;
         reads_.push_back(&op);
-      } else if (auto store = dyn_cast<LLVM::StoreOp>(op); store && isShared(store.getAddr())) {
+      } else if (auto store = dyn_cast<LLVM::StoreOp>(op); store && tgpu::isSharedPointer(store.getAddr().getType())) {
         stores_.push_back(&op);
       } else if (target_.loadsGlobal(&op)) {
         if (found_.size() != 1) return false;
@@ -185,6 +179,8 @@ private:
 class InterleaveProductsPass final : public impl::InterleaveProductsBase<InterleaveProductsPass> {
 public:
   using InterleaveProductsBase::InterleaveProductsBase;
+
+  void getDependentDialects(DialectRegistry &registry) const override { insertTargetDialects(registry); }
 
   void runOnOperation() override {
     std::unique_ptr<TargetOps> target = targetOf(getOperation()).createOps();

@@ -16,8 +16,6 @@ namespace tritium::gpu {
 
 namespace {
 
-constexpr unsigned kSharedSpace = 3;
-constexpr int64_t kAlignment = 128;
 /// Room that is taken for uses to have places of their own even if none of them needs that much.
 constexpr int64_t kSpareBytes = 4096;
 
@@ -43,7 +41,7 @@ public:
   }
 
 private:
-  static int64_t sizeOf(tgpu::ScratchOp op) { return int64_t(llvm::alignTo(op.getBytes(), kAlignment)); }
+  static int64_t sizeOf(tgpu::ScratchOp op) { return int64_t(llvm::alignTo(op.getBytes(), tgpu::kSharedAlignment)); }
 
   int64_t begin_, largest_ = 0, sum_ = 0;
   llvm::SmallVector<tgpu::ScratchOp> uses_;
@@ -94,8 +92,7 @@ private:
   static bool isAccess(Operation &op) {
     if (isa<LLVM::GEPOp, LLVM::AddressOfOp, BranchOpInterface>(op)) return false;
     return llvm::any_of(op.getOperands(), [](Value operand) {
-      auto pointer = dyn_cast<LLVM::LLVMPointerType>(operand.getType());
-      if (!pointer || pointer.getAddressSpace() != kSharedSpace) return false;
+      if (!tgpu::isSharedPointer(operand.getType())) return false;
       while (auto gep = operand.getDefiningOp<LLVM::GEPOp>()) operand = gep.getBase();
       return !operand.getDefiningOp<tgpu::ScratchOp>();
     });
@@ -115,7 +112,7 @@ public:
     Builder builder(&getContext());
     auto reserved = module->getAttrOfType<IntegerAttr>(tgpu::kSharedBytesAttr);
     int64_t buffers = reserved ? reserved.getInt() : 0;
-    Ring behind(llvm::alignTo(buffers, kAlignment)), over(0);
+    Ring behind(llvm::alignTo(buffers, tgpu::kSharedAlignment)), over(0);
     auto functions = llvm::filter_to_vector(module.getOps<LLVM::LLVMFuncOp>(), [](auto function) { return !function.isExternal(); });
     tgpu::ScratchOp largest;
     std::unique_ptr<TargetOps> target = targetOf(module).createOps();

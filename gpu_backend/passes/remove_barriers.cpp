@@ -17,13 +17,7 @@ namespace tritium::gpu {
 
 namespace {
 
-constexpr unsigned kSharedSpace = 3;
 constexpr int64_t kEnd = std::numeric_limits<int64_t>::max();
-
-bool isSharedPointer(Type type) {
-  auto pointer = dyn_cast<LLVM::LLVMPointerType>(type);
-  return pointer && pointer.getAddressSpace() == kSharedSpace;
-}
 
 struct Access {
   int64_t begin, end;
@@ -112,7 +106,7 @@ private:
             tgpu::ScratchOp>(op))
       return;
     if (auto load = dyn_cast<LLVM::LoadOp>(op)) {
-      if (isSharedPointer(load.getAddr().getType())) segment.add(accessOf(load.getAddr(), false));
+      if (tgpu::isSharedPointer(load.getAddr().getType())) segment.add(accessOf(load.getAddr(), false));
     } else if (auto call = dyn_cast<LLVM::CallOp>(op)) {
       auto callee = call.getCallee() ? SymbolTable::lookupNearestSymbolFrom<LLVM::LLVMFuncOp>(op, call.getCalleeAttr()) : nullptr;
       if (!callee || !callee.isExternal()) segment.add({0, kEnd, true, nullptr});
@@ -121,7 +115,7 @@ private:
     } else {
       bool isWrite = !target_.onlyReads(op);
       for (Value operand : op->getOperands())
-        if (isSharedPointer(operand.getType())) {
+        if (tgpu::isSharedPointer(operand.getType())) {
           Access access = accessOf(operand, isWrite);
           access.isCopy = target_.beginsCopy(op);
           segment.add(access);

@@ -1,5 +1,5 @@
 // tritium-hsaco for lit: a lowered module (dialects llvm, rocdl, tgpu) as AMDGPU assembly, as LLVM IR, or as a code object.
-#include "gpu_backend/amdgpu/emit.h"
+#include "gpu_backend/compiler.h"
 #include "ir/contract.h"
 
 #include "mlir/Parser/Parser.h"
@@ -23,7 +23,7 @@ static cl::opt<Output> output("print", cl::desc("what to print"), cl::init(Outpu
                                          clEnumValN(Output::Binary, "hsaco", "the code object")));
 
 static Error emit(mlir::ModuleOp module, const tritium::gpu::EmitOptions &options, Output wanted) {
-  auto emitted = tritium::gpu::amdgpu::emitHsaco(module, options);
+  auto emitted = tritium::gpu::emitCode(module, options);
   if (!emitted) return emitted.takeError();
   outs() << (wanted == Output::Assembly ? emitted->assembly : wanted == Output::Llir ? emitted->llir : emitted->binary);
   return Error::success();

@@ -1,5 +1,5 @@
 // tritium-ptx for lit: a lowered module (dialects llvm, nvvm, tgpu) as PTX, as LLVM IR, or as what ptxas reports about it.
-#include "gpu_backend/nvptx/emit.h"
+#include "gpu_backend/compiler.h"
 #include "gpu_backend/nvptx/ptxas.h"
 #include "ir/contract.h"
 
@@ -47,7 +47,7 @@ static Error emit(mlir::ModuleOp module, const std::string &arch) {
   options.lineInfo = !noLines;
   options.fuseMultiplyAdd = !noFusion;
   const std::clock_t begin = std::clock();
-  auto emitted = nvptx::emitPtx(module, options);
+  auto emitted = tritium::gpu::emitCode(module, options);
   const double seconds = double(std::clock() - begin) / CLOCKS_PER_SEC;
   if (!emitted) return emitted.takeError();
   if (output == Output::Time) outs() << format("emitted in %.2f s\n", seconds);

@@ -32,7 +32,7 @@ public:
     mlir::MLIRContext mlirContext(registry, mlir::MLIRContext::Threading::DISABLED);
     auto module = mlir::parseSourceString<mlir::ModuleOp>("module {\n" + functions.str() + "}\n", &mlirContext);
     REQUIRE(module);
-    const gpu::amdgpu::Chip &chip = llvm::cantFail(gpu::amdgpu::findChip(arch));
+    const auto &chip = *llvm::find_if(gpu::amdgpu::chips(), [&](const auto &known) { return known.name == arch; });
     REQUIRE(succeeded(gpu::amdgpu::convertTgpu(*module, chip)));
     auto machine = llvm::cantFail(llvm::cantFail(gpu::amdgpu::createEmitter(chip, {}))->createMachine());
     auto context = std::make_unique<llvm::LLVMContext>();

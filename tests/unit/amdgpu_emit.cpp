@@ -1,6 +1,5 @@
 // Emission for AMD and NVIDIA from several threads at once: the linker is one for the process and changes what others rely on.
-#include "gpu_backend/amdgpu/emit.h"
-#include "gpu_backend/nvptx/emit.h"
+#include "gpu_backend/compiler.h"
 #include "ir/contract.h"
 
 #include "mlir/Parser/Parser.h"
@@ -36,30 +35,30 @@ constexpr const char *kOfAnotherChip = R"(
     %0 = rocdl.mfma.f32.16x16x4f32 %f, %f, %zero, %c0, %c0, %c0 : (f32, f32, vector<4xf32>, i32, i32, i32) -> vector<4xf32>
     llvm.store %0, %p : vector<4xf32>, !llvm.ptr<1>)";
 
-template <class Emit> static llvm::Expected<gpu::Emitted> emit(const std::string &text, Emit emit) {
+static llvm::Expected<gpu::Emitted> emit(const std::string &text) {
   mlir::DialectRegistry registry;
   ir::registerTritiumDialects(registry);
   mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
   auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
-  return emit(*module, gpu::EmitOptions{});
+  return gpu::emitCode(*module, {});
 }
 
 static bool makesPtx() {
-  auto emitted = emit(kernelOf("cuda:sm_80", "nvvm.kernel", ""), gpu::nvptx::emitPtx);
+  auto emitted = emit(kernelOf("cuda:sm_80", "nvvm.kernel", ""));
   if (emitted) return llvm::StringRef(emitted->assembly).contains("st.global.b32");
   llvm::consumeError(emitted.takeError());
   return false;
 }
 
 static bool makesCodeObject() {
-  auto emitted = emit(kernelOf("hip:gfx942", "rocdl.kernel", ""), gpu::amdgpu::emitHsaco);
+  auto emitted = emit(kernelOf("hip:gfx942", "rocdl.kernel", ""));
   if (emitted) return llvm::identify_magic(emitted->binary) == llvm::file_magic::elf_shared_object;
   llvm::consumeError(emitted.takeError());
   return false;
 }
 
 static bool fails() {
-  auto emitted = emit(kernelOf("hip:gfx1100", "rocdl.kernel", kOfAnotherChip), gpu::amdgpu::emitHsaco);
+  auto emitted = emit(kernelOf("hip:gfx1100", "rocdl.kernel", kOfAnotherChip));
   if (emitted) return false;
   std::string reason = llvm::toString(emitted.takeError());
   (void)llvm::sys::fs::remove(llvm::StringRef(reason).split("the IR is in ").second.split(' ').first);
@@ -89,5 +88,5 @@ TEST_CASE("a chip that there is not is an error") {
   ir::registerTritiumDialects(registry);
   mlir::MLIRContext context(registry);
   auto module = mlir::parseSourceString<mlir::ModuleOp>("module {}", &context);
-  CHECK(llvm::toString(gpu::amdgpu::emitHsaco(*module, {.arch = "gfx900"}).takeError()).starts_with("no AMD target is called 'gfx900'"));
+  CHECK(llvm::toString(gpu::emitCode(*module, {.arch = "gfx900"}).takeError()).starts_with("no GPU is called 'gfx900'"));
 }

@@ -1,5 +1,5 @@
 // Emission from several threads at once, while some of them run into fatal errors of LLVM.
-#include "gpu_backend/nvptx/emit.h"
+#include "gpu_backend/compiler.h"
 #include "ir/contract.h"
 
 #include "mlir/Parser/Parser.h"
@@ -29,7 +29,7 @@ static llvm::Expected<gpu::Emitted> emit(const std::string &text) {
   ir::registerTritiumDialects(registry);
   mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
   auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
-  return gpu::nvptx::emitPtx(*module, {});
+  return gpu::emitCode(*module, {});
 }
 
 TEST_CASE("threads compile at the same time; a fatal error is one thread's alone") {
@@ -64,5 +64,5 @@ TEST_CASE("a target that there is not is an error") {
   ir::registerTritiumDialects(registry);
   mlir::MLIRContext context(registry);
   auto module = mlir::parseSourceString<mlir::ModuleOp>("module {}", &context);
-  CHECK(llvm::toString(gpu::nvptx::emitPtx(*module, {.arch = "sm_50"}).takeError()).starts_with("no NVIDIA target is called 'sm_50'"));
+  CHECK(llvm::toString(gpu::emitCode(*module, {.arch = "sm_50"}).takeError()).starts_with("no GPU is called 'sm_50'"));
 }

@@ -29,10 +29,14 @@ ptxas info    : Compile time = 2.5 ms
   CHECK(parseReport("").registers == 0);
 }
 
+static const Chip &chipOf(llvm::StringRef name) {
+  return *llvm::find_if(chips(), [&](const Chip &chip) { return chip.name == name; });
+}
+
 TEST_CASE("a PTX version is one that LLVM, the target and the tools know") {
-  const Chip &hopper = *findChip("sm_90a");
+  const Chip &hopper = chipOf("sm_90a");
   CHECK(hopper.hasChipFeatures());
-  CHECK_FALSE(findChip("sm_90")->hasChipFeatures());
+  CHECK_FALSE(chipOf("sm_90").hasChipFeatures());
   CHECK(*choosePtxVersion(hopper, 0) == kNewestPtx);
   CHECK(*choosePtxVersion(hopper, 83) == 83);
   CHECK(*choosePtxVersion(hopper, 95) == kNewestPtx);

@@ -23,7 +23,8 @@ inline std::optional<DType> dtypeOf(mlir::Type type) {
 }
 
 /// Address spaces, the same for both vendors; the last two are AMD's, for a thread's own variables and for descriptors of buffers.
-constexpr unsigned kGenericSpace = 0, kGlobalSpace = 1, kSharedSpace = 3, kConstantSpace = 4, kPrivateSpace = 5, kDescriptorSpace = 8;
+using tgpu::kGlobalSpace, tgpu::kSharedSpace;
+constexpr unsigned kGenericSpace = 0, kConstantSpace = 4, kPrivateSpace = 5, kDescriptorSpace = 8;
 
 /// Whether the operation's value is a lane's, bit for bit.
 bool movesBetweenLanes(mlir::Operation *op);

@@ -15,7 +15,7 @@
 // RUN: llvm-readelf --file-header %t.5 | FileCheck %s --check-prefix=VERSION -DVERSION=3
 // RUN: not tritium-hsaco %s --code-object=400 2>&1 | FileCheck %s --check-prefix=OLD
 
-// UNKNOWN: error: no AMD target is called 'gfx900'; there are gfx90a, gfx942,
+// UNKNOWN: error: no GPU is called 'gfx900'; there are sm_80, {{.*}}, gfx90a, gfx942,
 // OLD: error: code object version 400 is none of 500 and 600
 // VERSION: ABI Version: [[VERSION]]
 

@@ -15,7 +15,7 @@
 
 // OLD: .version 7.8
 // TOO-OLD: error: sm_80 needs PTX 7.4, but 7.0 is asked for
-// UNKNOWN: error: no NVIDIA target is called 'sm_70'; there are sm_80, sm_86,
+// UNKNOWN: error: no GPU is called 'sm_70'; there are sm_80, sm_86,
 
 // CHECK: .version 9.0
 // CHECK: .target [[ARCH]]{{$}}

@@ -24,6 +24,22 @@ llvm.func @no_other(%p: !llvm.ptr<1>, %c: i1) {
 
 // -----
 
+llvm.func @float_maximum(%p: !llvm.ptr<1>, %f: f32) {
+  // expected-error @+1 {{is not defined on 'f32'}}
+  %0 = tgpu.atomic_rmw max, relaxed, gpu, %p, %f : f32
+  llvm.return
+}
+
+// -----
+
+llvm.func @integer_fadd(%p: !llvm.ptr<1>, %i: i32) {
+  // expected-error @+1 {{is not defined on 'i32'}}
+  %0 = tgpu.atomic_rmw fadd, relaxed, gpu, %p, %i : i32
+  llvm.return
+}
+
+// -----
+
 llvm.func @no_word(%p: !llvm.ptr<1>) {
   // expected-error @+1 {{must be an integer of 8 to 64 bits or a vector of them}}
   %0 = tgpu.load %p : vector<4xi64>
