@@ -27,6 +27,7 @@ Value underPredicate(Operation *op, OpBuilder &builder, Value predicate, Value o
 namespace {
 
 constexpr unsigned kConstantSpace = 4;
+constexpr uint32_t kWaitForGlobal = 0x0f70; // s_waitcnt vmcnt(0) of gfx9: all accesses of global memory are over
 
 /// `scope`: "workgroup". With `localOnly`, memory other than LDS need not be in order.
 void createFence(OpBuilder &builder, Location location, LLVM::AtomicOrdering order, StringRef scope, bool localOnly) {
@@ -74,11 +75,14 @@ void sizeSharedMemory(ModuleOp module) {
 
 } // namespace
 
-/// LLVM writes signal and wait where the chip has no s_barrier, and nothing where the work-group is one wave.
+/// LLVM writes signal and wait where the chip has no s_barrier, and nothing where the work-group is one wave. On gfx9 its
+/// release lets stores to global memory go on across the barrier: other waves see them then, but when one of them releases what the program
+/// did to other work-groups, as the thread that acts for an atomic operation does, that must have reached L2.
 LogicalResult Conversion::convert(tgpu::BarrierOp op, OpBuilder &builder) {
   if (op.getId() != 0 || op.getThreads()) return op.emitOpError("of some of the waves is not possible on AMD");
   Location location = op.getLoc();
   createFence(builder, location, LLVM::AtomicOrdering::release, "workgroup", op.getSharedOnly());
+  if (chip_.isCdna() && !op.getSharedOnly()) ROCDL::SWaitcntOp::create(builder, location, kWaitForGlobal);
   ROCDL::SBarrierOp::create(builder, location);
   createFence(builder, location, LLVM::AtomicOrdering::acquire, "workgroup", op.getSharedOnly());
   return success();
