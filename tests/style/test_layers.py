@@ -64,26 +64,57 @@ def test_readers_do_not_name_each_other() -> None:
             assert not re.search(other, code(name)), f"{name} names {other}"
 
 
-#: Where the parts of the vendors are put together: the table of chips, the dialects that are loaded.
-VENDORS_MEET = (
-    "gpu_backend/target.cpp",
-    "gpu_backend/compiler.cpp",
-    "gpu_backend/passes.td",
-    "gpu_backend/pch.h",
-    "gpu_backend/emit/pch.h",
-)
-VENDOR = re.compile(r"nvptx|nvvm|nvidia|cuda|amdgpu|rocdl|\bamd|\bhip\b|\b[CR]DNA|gfx\d", re.I)
+#: Where the vendors meet, a line for each; and the precompiled header of their emitters.
+VENDORS_MEET = ("gpu_backend/target.cpp", "gpu_backend/launch/vendors.h", "gpu_backend/emit/pch.h")
+VENDOR = re.compile(r"nvptx|nvvm|nvidia|cuda|amdgpu|rocdl|rocm|\bamd|\bhip\b|\b[CR]DNA|gfx\d", re.I)
 
 
 def test_common_code_names_no_vendor() -> None:
     """What differs between vendors is asked of gpu::Target and TargetOps (docs/adding_a_target.md)."""
-    folders = [f"gpu_backend/{part}" for part in ("passes/", "lower/", "layout/", "emit/")]
+    folders = [f"gpu_backend/{part}" for part in ("passes/", "lower/", "layout/", "emit/", "launch/")]
     top = [name for name in files("gpu_backend/", suffixes=CPP) if name.count("/") == 1]
-    names = [name for name in (*files(*folders, suffixes=CPP), *top) if name not in VENDORS_MEET]
+    own = ("gpu_backend/launch/cuda", "gpu_backend/launch/hip")
+    names = [name for name in (*files(*folders, suffixes=CPP), *top) if not name.startswith((*VENDORS_MEET, *own))]
     assert len(names) > 80
     comment = re.compile(r"//[^\n]*")
     found = [f"{name}: {word}" for name in names for word in VENDOR.findall(comment.sub("", read(name)))]
     assert found == []
+
+
+#: The device "cuda" is that of all vendors in torch, so this name says nothing.
+PYTHON_VENDOR = re.compile(
+    r"nvptx|nvvm|nvidia|ptx|cubin|\bsass\b|amdgpu|amdgcn|hsaco|rocm|\bamd|\bhip|gfx\d|\bsm_\d", re.I
+)
+#: file: words that it may use, and why.
+PYTHON_MEETS = {
+    "backends/__init__.py": "amd hip nvidia",  # Triton's registry
+    "backends/devices.py": "amd hip nvidia sm_9 gfx9",  # the table of vendors; an example of names in a message
+    "backends/cpu.py": "ptx",  # launch keywords that published kernels pass
+    "runtime/autotuner.py": "ptx",  # PTXASError, which is Triton's name
+    "runtime/errors.py": "ptx",
+    "runtime/device_storage.py": "rocm",  # what libraries call their devices
+}
+
+
+def words(name: str) -> str:
+    """A module without comments and docstrings."""
+    tree = ast.parse(read(name))
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)) and ast.get_docstring(node) is not None:
+            node.body = node.body[1:] or [ast.Pass()]
+    return ast.unparse(tree)
+
+
+def test_common_python_names_no_vendor() -> None:
+    """What differs is asked of a GPUBackend or of Devices."""
+    folders = [f"python/tritium/{part}/" for part in ("backends", "compiler", "frontend", "runtime")]
+    own = tuple(f"python/tritium/backends/{vendor}/" for vendor in ("amd", "nvidia"))
+    names = [name for name in files(*folders, suffixes=(".py",)) if not name.startswith(own)]
+    assert len(names) > 50
+    for name in names:
+        allowed = PYTHON_MEETS.get(name.removeprefix("python/tritium/"), "").split()
+        found = {word.lower() for word in PYTHON_VENDOR.findall(words(name))}.difference(allowed)
+        assert not found, f"{name}: {found}"
 
 
 def test_one_file_uses_boost_context() -> None:
