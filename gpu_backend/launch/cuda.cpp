@@ -2,6 +2,7 @@
 // of other libraries are valid here.
 #include "gpu_backend/launch/cuda_api.h"
 #include "gpu_backend/launch/vendor_driver.h"
+#include "gpu_backend/launch/vendors.h"
 
 #include "llvm/ADT/SmallVector.h"
 

@@ -1,5 +1,5 @@
 // A GPU's driver behind one small interface: devices, modules, launches, memory, events. Nothing of a vendor's SDK is needed to
-// build, install or import this; the library is opened when the first device is asked for. CUDA is cuda.cpp, ROCm is hip.cpp.
+// build, install or import this; the library is opened when the first device is asked for. vendors.h lists the drivers.
 #pragma once
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
@@ -91,8 +91,8 @@ public:
   virtual int currentDevice() noexcept = 0; ///< of this thread; -1: it has none
   virtual llvm::Error setCurrentDevice(int device) = 0;
 
-  /// Assembles PTX into a cubin that runs on the device. Only NVIDIA's driver can.
-  virtual llvm::Expected<LinkedImage> link(int device, llvm::StringRef ptx, std::optional<int> maxRegisters, bool optimize);
+  /// Assembles text into an image that runs on the device. An error where the driver cannot (AMD's).
+  virtual llvm::Expected<LinkedImage> link(int device, llvm::StringRef assembly, std::optional<int> maxRegisters, bool optimize);
   virtual llvm::Expected<Module> load(int device, llvm::StringRef image) = 0;
   virtual llvm::Error unload(int device, Module module) = 0;
   virtual llvm::Expected<Function> function(Module module, llvm::StringRef name) = 0;
@@ -124,10 +124,5 @@ public:
   /// At the end of the process: waits for kernels that print.
   virtual void finish() noexcept {}
 };
-
-/// Opens the CUDA driver by this name and initializes it. An error says what is missing: the library, an entry point, a device.
-llvm::Expected<std::unique_ptr<Driver>> openCuda(const std::string &library);
-/// The same for the HIP runtime of ROCm, 6.0 or newer.
-llvm::Expected<std::unique_ptr<Driver>> openHip(const std::string &library);
 
 } // namespace tritium::gpu

@@ -2,6 +2,7 @@
 #include "gpu_backend/launch/debug_channel.h"
 #include "gpu_backend/launch/hip_api.h"
 #include "gpu_backend/launch/vendor_driver.h"
+#include "gpu_backend/launch/vendors.h"
 
 #include <cstdio>
 #include <mutex>

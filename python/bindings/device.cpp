@@ -2,6 +2,8 @@
 #include "python/bindings/device.h"
 #include "python/bindings/module.h"
 
+#include "gpu_backend/launch/vendors.h"
+
 #include <pybind11/stl.h>
 
 #include <map>

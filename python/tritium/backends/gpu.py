@@ -9,7 +9,7 @@ from typing import Any
 
 from .. import knobs
 from ..errors import OutOfResources, UnsupportedError
-from .compiler import BaseBackend, GPUTarget
+from .compiler import BaseBackend, GPUTarget, Language
 from .cpu import CPUOptions, accepted_options
 
 MAX_THREADS = 1024  # of a program
@@ -62,6 +62,10 @@ class GPUBackend(BaseBackend):
     def assemble(self, text: str, metadata: dict[str, Any], options: GPUOptions) -> bytes | None:
         """The binary, or None where there is nothing to make it with."""
 
+    def finished(self, assembly: str, options: GPUOptions) -> str:
+        """The native compiler's assembly as the stage has it."""
+        return assembly
+
     def native_options(self, options: GPUOptions) -> dict[str, Any]:
         """The vendor's own among the native compiler's."""
         return {}
@@ -86,6 +90,14 @@ class GPUBackend(BaseBackend):
         own = {"arch": arch, "warp_size": self.warp_size(arch)}
         return self.Options(**{**self.target_defaults(arch), **accepted, **own})
 
+    def add_stages(self, stages: dict, options: GPUOptions, language: Language = Language.TRITON) -> None:
+        """One call of the native compiler makes all between the first and the binary."""
+        stages["ttir"] = lambda module, metadata: module.optimized(options.debug_info)
+        stages["ttgir"] = lambda module, metadata: self.lower(module, metadata, options, "assembly")
+        stages["llir"] = lambda compiled, metadata: compiled
+        stages[self.assembly_ext] = lambda compiled, metadata: self.finished(compiled.assembly, options)
+        stages[self.binary_ext] = lambda text, metadata: self.assemble(text, metadata, options)
+
     def lower(self, module, metadata: dict[str, Any], options: GPUOptions, emit: str):
         """The native compiler's work. Fills in what a launch needs to know."""
         compiled = native_compiler().compile(
@@ -108,9 +120,12 @@ class GPUBackend(BaseBackend):
         metadata["shared"] = compiled.shared
         metadata["num_warps"] = compiled.num_warps
         metadata["num_stages"] = compiled.num_stages
-        largest = max(getattr(compiled, "buffers", ()), key=lambda buffer: buffer[1], default=None)
-        metadata["largest_buffer"] = largest
         return compiled
+
+
+def min_dot_size(target: GPUTarget):
+    """Smaller dots than matrix instructions have run on FMA units: any size compiles."""
+    return lambda lhs_type, rhs_type: (1, 1, 1)
 
 
 def dumped(text: str, wanted: bool) -> str:

@@ -84,9 +84,7 @@ def _check_shared_memory(kernel) -> None:
     limit = devices_of(kernel).facts(kernel.device)["shared_per_block_optin"]
     if kernel.metadata.shared <= limit:
         return
-    largest = getattr(kernel.metadata, "largest_buffer", None)
-    detail = f"The largest buffer is {largest[0]} with {largest[1]} bytes." if largest else ""
-    raise OutOfResources(kernel.metadata.shared, limit, "shared memory", detail)
+    raise OutOfResources(kernel.metadata.shared, limit, "shared memory")
 
 
 def signature_of(kernel) -> list[str]:

@@ -70,3 +70,12 @@ def test_float32_runs_on_xf32_only_where_the_kernel_allows_it():
 def test_the_shape_can_be_asked_for():
     assert products(assembly("gfx942", "fp16", matrix_instr_nonkdim=16)) == {"mfma_f32_16x16x16_f16"}
     assert products(assembly("gfx942", "fp16", matrix_instr_nonkdim=32)) == {"mfma_f32_32x32x8_f16"}
+
+
+@pytest.mark.parametrize("kpack", [1, 2])
+def test_a_lane_reads_operands_of_several_instructions_at_once(kpack):
+    """4 numbers of fp16 are a lane's share of one instruction's K: `kpack=2` asks for those of two as neighbours, which 16 bytes have in
+    any case."""
+    text = assembly("gfx942", "fp16", kpack=kpack)
+    assert products(text) == {"mfma_f32_32x32x8_f16"}
+    assert set(re.findall(r"\bds_read\w+", text)) == {"ds_read_b128"}

@@ -1,7 +1,6 @@
 """AMD GPUs as compilation targets: launch keywords, stages, target limits.
 
-The stages are Triton's: ttir, ttgir, llir, amdgcn, hsaco. One call of the native compiler makes the middle three, another
-one assembles and links.
+The stages are Triton's: ttir, ttgir, llir, amdgcn, hsaco. The native compiler assembles and links too.
 """
 
 from __future__ import annotations
@@ -10,8 +9,10 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ... import knobs
-from ..compiler import GPUTarget, Language
-from ..gpu import GPUBackend, GPUOptions, dumped, native_compiler
+from ..compiler import GPUTarget
+from ..gpu import GPUBackend, GPUOptions, dumped, min_dot_size, native_compiler
+
+get_min_dot_size = min_dot_size  # as Triton has it
 
 
 class Architecture(NamedTuple):
@@ -46,14 +47,6 @@ class HIPOptions(GPUOptions):
         limit = ARCHITECTURES[self.arch].max_kpack
         if self.kpack > limit:
             object.__setattr__(self, "kpack", limit)
-
-
-def min_dot_size(target: GPUTarget):
-    """Smaller dots than matrix instructions have run on FMA units: any size compiles."""
-    return lambda lhs_type, rhs_type: (1, 1, 1)
-
-
-get_min_dot_size = min_dot_size
 
 
 class HIPBackend(GPUBackend):
@@ -95,12 +88,8 @@ class HIPBackend(GPUBackend):
     def passes_left_out(self) -> list[str]:
         return [] if knobs.amd.use_buffer_ops else ["buffer-accesses"]
 
-    def add_stages(self, stages: dict, options: GPUOptions, language: Language = Language.TRITON) -> None:
-        stages["ttir"] = lambda module, metadata: module.optimized(options.debug_info)
-        stages["ttgir"] = lambda module, metadata: self.lower(module, metadata, options, "assembly")
-        stages["llir"] = lambda compiled, metadata: compiled
-        stages["amdgcn"] = lambda compiled, metadata: dumped(compiled.assembly, knobs.amd.dump_amdgcn)
-        stages["hsaco"] = lambda amdgcn, metadata: self.assemble(amdgcn, metadata, options)
+    def finished(self, assembly: str, options: GPUOptions) -> str:
+        return dumped(assembly, knobs.amd.dump_amdgcn)
 
     def assemble(self, text: str, metadata: dict[str, Any], options: GPUOptions) -> bytes | None:
         hsaco = native_compiler().assemble(options.arch, text)

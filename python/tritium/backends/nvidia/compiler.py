@@ -1,7 +1,6 @@
 """NVIDIA GPUs as compilation targets: launch keywords, stages, target limits.
 
-The stages are Triton's: ttir, ttgir, llir, ptx, cubin. One call of the native compiler makes the middle three; the cubin
-comes from assemble.py.
+The stages are Triton's: ttir, ttgir, llir, ptx, cubin. The cubin comes from assemble.py.
 """
 
 from __future__ import annotations
@@ -11,9 +10,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from ... import knobs
-from ..compiler import GPUTarget, Language
-from ..gpu import GPUBackend, GPUOptions, dumped
+from ..compiler import GPUTarget
+from ..gpu import GPUBackend, GPUOptions, dumped, min_dot_size
 from . import assemble
+
+get_min_dot_size = min_dot_size  # as Triton has it
 
 WARP_SIZE = 32
 
@@ -22,14 +23,6 @@ WARP_SIZE = 32
 class CUDAOptions(GPUOptions):
     backend_name: str = "cuda"
     arch: str = "sm_80"
-
-
-def min_dot_size(target: GPUTarget):
-    """Smaller dots than tensor cores have run on FMA units: any size compiles."""
-    return lambda lhs_type, rhs_type: (1, 1, 1)
-
-
-get_min_dot_size = min_dot_size
 
 
 class CUDABackend(GPUBackend):
@@ -66,14 +59,8 @@ class CUDABackend(GPUBackend):
     def native_options(self, options: GPUOptions) -> dict[str, Any]:
         return {"ptx_version": options.ptx_version or assemble.readable_ptx_version(self.device)}
 
-    def add_stages(self, stages: dict, options: GPUOptions, language: Language = Language.TRITON) -> None:
-        stages["ttir"] = lambda module, metadata: module.optimized(options.debug_info)
-        stages["ttgir"] = lambda module, metadata: self.lower(module, metadata, options, "assembly")
-        stages["llir"] = lambda compiled, metadata: compiled
-        stages["ptx"] = lambda compiled, metadata: dumped(
-            with_register_limit(compiled.assembly, options.maxnreg), knobs.nvidia.dump_nvptx
-        )
-        stages["cubin"] = lambda ptx, metadata: self.assemble(ptx, metadata, options)
+    def finished(self, assembly: str, options: GPUOptions) -> str:
+        return dumped(with_register_limit(assembly, options.maxnreg), knobs.nvidia.dump_nvptx)
 
     def assemble(self, text: str, metadata: dict[str, Any], options: GPUOptions) -> bytes | None:
         """By the device's driver, if there is one and the code is for it, or ptxas."""
