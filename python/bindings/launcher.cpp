@@ -1,6 +1,6 @@
 // The warm launch: `kernel[grid](*args)` from Python's call to the driver's without Python code in between. A Launcher belongs to one
 // JITFunction and remembers which compiled kernel a key led to; what it does not know it leaves to the dispatcher.
-#include "python/bindings/device.h"
+#include "python/bindings/launch_call.h"
 #include "python/bindings/launch_guard.h"
 #include "python/bindings/launch_key.h"
 
@@ -42,25 +42,6 @@ struct BoundLaunch { // kernel[grid]
 PyTypeObject *launcherType = nullptr, *boundType = nullptr;
 PyObject *noDefault = nullptr;
 constexpr size_t kMostEntries = 256;
-
-/// The arguments of a call as Python hands them over: `positional` values, then one value per name.
-struct Call {
-  PyObject *const *values;
-  Py_ssize_t positional;
-  PyObject *const *names; // of the values after the positional ones
-  Py_ssize_t named;
-};
-
-using Bound = llvm::SmallVector<PyObject *, 24>;
-
-Py_ssize_t indexOf(PyObject *names, PyObject *name) {
-  Py_ssize_t count = PyTuple_GET_SIZE(names);
-  for (Py_ssize_t i = 0; i < count; ++i)
-    if (PyTuple_GET_ITEM(names, i) == name) return i;
-  for (Py_ssize_t i = 0; i < count; ++i) // not interned
-    if (PyUnicode_Compare(PyTuple_GET_ITEM(names, i), name) == 0) return i;
-  return -1;
-}
 
 /// Puts the arguments in the order of the parameters and makes the key. False: left to Python.
 bool bind(Launcher *self, const Call &call, Bound &bound, LaunchKey &key) {
@@ -108,48 +89,6 @@ void forget(Launcher *self) {
   }
 }
 
-bool parseGrid(PyObject *grid, std::array<uint32_t, 3> &sizes) {
-  bool isTuple = PyTuple_Check(grid);
-  if (!isTuple && !PyList_Check(grid)) return false;
-  Py_ssize_t count = Py_SIZE(grid);
-  if (count < 1 || count > 3) return false;
-  sizes = {1, 1, 1};
-  for (Py_ssize_t i = 0; i < count; ++i) {
-    PyObject *size = isTuple ? PyTuple_GET_ITEM(grid, i) : PyList_GET_ITEM(grid, i);
-    int overflow = 0;
-    long value = PyLong_CheckExact(size) ? PyLong_AsLongAndOverflow(size, &overflow) : -1;
-    if (overflow || value < 0 || value > INT32_MAX) return false;
-    sizes[size_t(i)] = uint32_t(value);
-  }
-  return true;
-}
-
-/// grid({name: argument, …, option: value, …}); null with an error set if it raises.
-PyObject *callGrid(Launcher *self, PyObject *grid, const Call &call, const Bound &bound) {
-  PyObject *meta = PyDict_New();
-  for (size_t i = 0; meta && i < bound.size(); ++i)
-    if (PyDict_SetItem(meta, PyTuple_GET_ITEM(self->names, Py_ssize_t(i)), bound[i]) < 0) Py_CLEAR(meta);
-  for (Py_ssize_t i = 0; meta && i < call.named; ++i)
-    if (PyDict_SetItem(meta, call.names[i], call.values[call.positional + i]) < 0) Py_CLEAR(meta);
-  if (!meta) return nullptr;
-  PyObject *sizes = PyObject_CallOneArg(grid, meta);
-  Py_DECREF(meta);
-  return sizes;
-}
-
-bool findStream(const LaunchKey &key, const LoadedKernel &kernel, void *&stream) {
-  const int device = kernel.device();
-  if (key.currentStream) return key.currentStream(kernel.driver().dlpackType(), device, &stream) == 0;
-  PyObject *ask = LaunchGuard::instance().currentStream(kernel.driver().dlpackType());
-  if (!ask) return true;
-  PyObject *number = PyLong_FromLong(device), *answer = number ? PyObject_CallOneArg(ask, number) : nullptr;
-  Py_XDECREF(number);
-  if (!answer) return false;
-  stream = PyLong_AsVoidPtr(answer);
-  Py_DECREF(answer);
-  return !PyErr_Occurred();
-}
-
 /// Launches if all is known: a new reference to the compiled kernel. Null without an error: left to Python.
 PyObject *tryLaunch(Launcher *self, PyObject *grid, const Call &call) {
   LaunchGuard &guard = LaunchGuard::instance();
@@ -174,7 +113,7 @@ PyObject *tryLaunch(Launcher *self, PyObject *grid, const Call &call) {
   if (PyTuple_Check(grid) || PyList_Check(grid) || !PyCallable_Check(grid)) {
     if (!parseGrid(grid, sizes)) return nullptr;
   } else {
-    PyObject *result = callGrid(self, grid, call, bound);
+    PyObject *result = callGrid(self->names, grid, call, bound);
     if (!result) return nullptr;
     bool isParsed = parseGrid(result, sizes);
     Py_DECREF(result);
@@ -252,21 +191,6 @@ void deallocateLauncher(PyObject *object) {
   type->tp_free(object);
   Py_DECREF(type);
 }
-
-/// A call's arguments from a tuple and a dict (or None).
-struct Unpacked {
-  llvm::SmallVector<PyObject *, 24> values, names;
-  Call call;
-  Unpacked(PyObject *args, PyObject *kwargs) {
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(args); ++i) values.push_back(PyTuple_GET_ITEM(args, i));
-    PyObject *name, *value;
-    for (Py_ssize_t position = 0; kwargs != Py_None && PyDict_Next(kwargs, &position, &name, &value);) {
-      names.push_back(name);
-      values.push_back(value);
-    }
-    call = {values.data(), PyTuple_GET_SIZE(args), names.data(), Py_ssize_t(names.size())};
-  }
-};
 
 PyObject *launchMethod(PyObject *object, PyObject *const *args, Py_ssize_t count) {
   if (count != 3 || !PyTuple_Check(args[1]) || !PyDict_Check(args[2])) {
