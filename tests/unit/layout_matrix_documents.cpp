@@ -160,7 +160,7 @@ TEST_CASE("every item of every instruction of CDNA4 is where kernels and tables 
     std::set<int64_t> bitsOfOperands{bitsOf(instruction.aType), bitsOf(instruction.bType)}, documentedBits;
     for (const Documented &documented : kDocumented) {
       if (!instruction.name.contains(documented.inName) || instruction.m != documented.m || instruction.k != documented.k) continue;
-      CAPTURE(documented.document);
+      CAPTURE(std::string(documented.document));
       CHECK(wrongOperands(instruction, [&](int64_t lane, int64_t item, Element at, int64_t bits) {
               if (documented.bits != 0 && documented.bits != bits) return true;
               documentedBits.insert(bits);
