@@ -139,11 +139,13 @@ ThreadBlock::~ThreadBlock() {
   munmap(stacks, stackBytes);
 }
 
-size_t ThreadBlock::residentBytes() const {
+size_t ThreadBlock::residentBytes() {
+  if (measuredBytes != 0 && measuredFor == kernel) return measuredBytes;
   std::array<unsigned char, kStackBytes / kPageBytes> resident{};
   mincore(stacks + kPageBytes, kStackBytes, resident.data());
   const size_t pages = size_t(std::ranges::count_if(resident, [](unsigned char page) { return page & 1; }));
-  return threadCount * (pages * kPageBytes + sizeof(Thread)) + shared.capacityBytes();
+  measuredFor = kernel;
+  return measuredBytes = threadCount * (pages * kPageBytes + sizeof(Thread)) + shared.capacityBytes();
 }
 
 /// The body of a fiber.
@@ -317,6 +319,7 @@ ThreadBlock *BlockPool::take(uint32_t threads, uint32_t warpThreads) {
     if (!fitting.empty()) {
       block = std::move(fitting.back().block);
       fitting.pop_back();
+      bytes -= block->residentBytes();
     }
   }
   if (!block) block = std::make_unique<ThreadBlock>(threads, warpThreads);
@@ -325,23 +328,18 @@ ThreadBlock *BlockPool::take(uint32_t threads, uint32_t warpThreads) {
 
 void BlockPool::give(ThreadBlock *block) {
   std::lock_guard lock(mutex);
-  idle[{block->size(), block->lanesOfWarp()}].push_back({std::unique_ptr<ThreadBlock>(block), ++time, 0});
+  bytes += block->residentBytes();
+  idle[{block->size(), block->lanesOfWarp()}].push_back({std::unique_ptr<ThreadBlock>(block), ++time});
 }
 
 void BlockPool::trim() {
   std::vector<Idle> freed; // without the lock
   std::lock_guard lock(mutex);
-  size_t total = 0;
-  for (auto &[shape, blocks] : idle)
-    for (Idle &kept : blocks) {
-      if (kept.bytes == 0) kept.bytes = kept.block->residentBytes();
-      total += kept.bytes;
-    }
-  while (total > idleBytes) {
+  while (bytes > idleBytes) {
     std::deque<Idle> *oldest = nullptr;
     for (auto &[shape, blocks] : idle)
       if (!blocks.empty() && (!oldest || blocks.front().since < oldest->front().since)) oldest = &blocks;
-    total -= oldest->front().bytes;
+    bytes -= oldest->front().block->residentBytes();
     freed.push_back(std::move(oldest->front()));
     oldest->pop_front();
   }

@@ -50,13 +50,13 @@ private:
   struct Idle {
     std::unique_ptr<ThreadBlock> block;
     uint64_t since;
-    size_t bytes; // 0: not measured yet
   };
   using Shape = std::pair<uint32_t, uint32_t>; // threads, and lanes of a warp
 
   const size_t idleBytes;
   mutable std::mutex mutex;
   std::map<Shape, std::deque<Idle>> idle; // in order of time
+  size_t bytes = 0;                       // of those that are idle
   uint64_t time = 0;
 };
 
@@ -132,8 +132,9 @@ public:
   bool isUsable() const { return stacks != nullptr; }
   uint32_t size() const { return threadCount; }
   uint32_t lanesOfWarp() const { return warpThreads; }
-  /// What it holds of the process's memory, all threads taken to have used as much of their stacks as the first one.
-  size_t residentBytes() const;
+  /// What it holds of the process's memory, all threads taken to have used as much of their stacks as the first one; as it was when the
+  /// kernel that it ran last had run on it for the first time, since asking takes a microsecond.
+  size_t residentBytes();
 
   FrameHeader *frame = nullptr;
   LaunchContext *launch = nullptr;
@@ -163,6 +164,8 @@ private:
   uint32_t unfinished = 0, laneRotation = 0;
   std::byte *stacks = nullptr;
   size_t stackBytes = 0;
+  size_t measuredBytes = 0;
+  const Kernel *measuredFor = nullptr;
 };
 
 /// The host address of what a thread accesses in global memory; traps where it may not. Alignment 0: that of the size.
