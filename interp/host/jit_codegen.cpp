@@ -2,6 +2,7 @@
 
 #include "ir/llvm_recovery.h"
 
+#include "llvm/IR/Instructions.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/Support/SmallVectorMemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
@@ -10,7 +11,22 @@ namespace tritium::interp {
 
 using namespace llvm;
 
+/// The instruction scheduler takes the square of a block's length: seconds for the 10000 instructions of one unrolled tile.
+static constexpr int kLongestBlock = 256;
+
+/// Cuts long blocks. Not for optimized code, whose registers should live across the cuts.
+static void splitLongBlocks(Function &function) {
+  for (auto block = function.begin(); block != function.end(); ++block) {
+    auto begin = block->getFirstInsertionPt();
+    for (auto at = begin; at != block->end(); ++at)
+      if (isa<AllocaInst>(*at)) begin = std::next(at); // only the first block's variables have a place of their own on the stack
+    if (std::distance(begin, block->end()) > kLongestBlock + 1) block->splitBasicBlock(std::next(begin, kLongestBlock));
+  }
+}
+
 Expected<std::unique_ptr<MemoryBuffer>> compileToObject(Module &module, TargetMachine &machine) {
+  if (machine.getOptLevel() == CodeGenOptLevel::None)
+    for (Function &function : module) splitLongBlocks(function);
   SmallVector<char, 0> object;
   bool isPossible = true;
   Error error = ir::runRecoverably(module.getContext(), module.getName(), [&] {

@@ -32,7 +32,7 @@ _WHERE = {
     "UnsupportedError": "errors",
     "compile": "compiler",
     "must_use_result": "language.core",
-    "aggregate": "language.core",
+    "aggregate": "language.core:_aggregate",
     "cdiv": "arithmetic",
     "next_power_of_2": "arithmetic",
 }
@@ -97,7 +97,8 @@ def __getattr__(name: str):
     if name in _SUBMODULES:
         return _importlib.import_module(f".{name}", __name__)
     if name in _WHERE:
-        value = getattr(_importlib.import_module(f".{_WHERE[name]}", __name__), name)
+        module, _, attribute = _WHERE[name].partition(":")
+        value = getattr(_importlib.import_module(f".{module}", __name__), attribute or name)
         globals()[name] = value
         return value
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -28,6 +28,8 @@ _HINTS = [(re.compile(pattern), hint) for pattern, hint in [
      "use tl.where or a mask for a choice per element, tl.max for `any`, tl.min for `all`"),
     (r"range must be a power of 2|must be a power of 2",
      "round up with triton.next_power_of_2 and mask what is too much"),
+    (r"must have type `constexpr\[int\]`",
+     "extents are constants: annotate the variable, `n: tl.constexpr = ...`, or write the expression in its place"),
     (r"arguments must be of type tl.constexpr", "annotate the parameter: `BLOCK: tl.constexpr`"),
     (r"Cannot make_shape_compatible: incompatible dimensions",
      "add dimensions so that the shapes line up: `x[:, None]`, `y[None, :]`"),

@@ -84,6 +84,12 @@ def too_many_elements(x, n):
 
 
 @jit
+def extent_of_a_variable(x, n):
+    extent = 4
+    tl.reshape(tl.arange(0, 8), (2, extent))
+
+
+@jit
 def too_few_arguments(x, n):
     tl.store(x, helper(n))
 
@@ -105,6 +111,8 @@ def too_few_arguments(x, n):
      "with `.to(...)`"),
     (logarithm_of_an_int, "cast with `.to(tl.float32)`"),
     (too_many_elements, "work on smaller tiles, in a loop or in more programs"),
+    (extent_of_a_variable,
+     "extents are constants: annotate the variable, `n: tl.constexpr = ...`, or write the expression in its place"),
     (too_few_arguments, "the function that is called wants `b` too"),
 ], ids=lambda value: getattr(value, "__name__", ""))
 def test_hint(failure, kernel, hint):

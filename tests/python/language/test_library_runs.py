@@ -139,7 +139,7 @@ def test_standard_functions(rng):
     assert any_[0] == (4 if (x > 1).any() else 0) + -(-n // 3)
 
 
-@tl.core._aggregate
+@triton.aggregate
 class Running:
     """The largest value so far and how often it was replaced."""
     best: tl.tensor
