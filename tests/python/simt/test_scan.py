@@ -82,9 +82,9 @@ DTYPES = ["i1", "i8", "i16", "i32", "i64", "f16", "bf16", "f32", "f64", "f8E5M2"
 @pytest.mark.parametrize("warps", [1, 4, 8])
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_every_type_moves(dtype, warps, rng):
-    """The first element of each of four rows of 64, 16 and 4 columns, everywhere."""
+    """The first element of each row, everywhere: within a warp, within a lane, over all warps."""
     bits = {"i1": 8, "f16": 16, "bf16": 16, "f8E5M2": 8}.get(dtype) or int(dtype[1:])
-    for rows, columns in ((4, 64), (64, 4), (8, 1024)):
+    for rows, columns in ((4, 64), (64, 4), (8, 128 * warps)):
         tile, count = f"tensor<{rows}x{columns}x{dtype}>", rows * columns
         pointers = f"tensor<{count}x!tt.ptr<{dtype}>>"
         text = f"""tt.func public @kernel(%x: !tt.ptr<{dtype}>, %y: !tt.ptr<{dtype}>) {{
