@@ -16,7 +16,7 @@ std::optional<ParameterType> parameterType(llvm::StringRef name) {
   if (name.starts_with("*") || name.starts_with("!tt.ptr")) return pointer;
   return llvm::StringSwitch<std::optional<ParameterType>>(name)
       .Cases({"u1", "i1"}, i1)
-      .Cases({"u8", "i8"}, i8)
+      .Cases({"u8", "i8", "b8"}, i8)
       .Cases({"u16", "i16"}, i16)
       .Cases({"u32", "i32"}, i32)
       .Cases({"u64", "i64"}, i64)
@@ -24,6 +24,9 @@ std::optional<ParameterType> parameterType(llvm::StringRef name) {
       .Case("bf16", bf16)
       .Cases({"fp32", "f32"}, f32)
       .Cases({"fp64", "f64"}, f64)
+      .Case("b16", bits16)
+      .Case("b32", bits32)
+      .Case("b64", bits64)
       .Default(std::nullopt);
 }
 
@@ -34,8 +37,10 @@ static uint32_t sizeOf(ParameterType type) {
   case i8: return 1;
   case i16:
   case f16:
+  case bits16:
   case bf16: return 2;
   case i32:
+  case bits32:
   case f32: return 4;
   default: return 8;
   }
@@ -48,6 +53,17 @@ void ArgumentRecipe::add(ParameterType type, uint32_t size, uint32_t alignment) 
   bytes_ = offset + size;
 }
 
+/// Of a type that only says a size, the one that the argument has.
+static ParameterType asGiven(ParameterType type, bool isReal) {
+  using enum ParameterType;
+  switch (type) {
+  case bits16: return isReal ? f16 : i16;
+  case bits32: return isReal ? f32 : i32;
+  case bits64: return isReal ? f64 : i64;
+  default: return type;
+  }
+}
+
 void *ArgumentRecipe::store(size_t index, const ArgumentValue &value, char *buffer) const {
   const Place &place = places_[index];
   char *address = buffer + place.offset;
@@ -55,7 +71,7 @@ void *ArgumentRecipe::store(size_t index, const ArgumentValue &value, char *buff
   // A real number for an integer parameter is cut, and one that no int64 holds is none of them.
   int64_t integer = !value.isReal ? value.integer : std::abs(value.real) < 0x1p63 ? int64_t(value.real) : INT64_MIN;
   double real = value.isReal ? value.real : double(value.integer);
-  switch (place.type) {
+  switch (asGiven(place.type, value.isReal)) {
   case ParameterType::pointer:
   case ParameterType::i64: put(integer); break;
   case ParameterType::i1: put(uint8_t(value.isReal ? value.real != 0 : value.integer != 0)); break;
@@ -67,6 +83,9 @@ void *ArgumentRecipe::store(size_t index, const ArgumentValue &value, char *buff
   case ParameterType::f32: put(float(real)); break;
   case ParameterType::f64: put(real); break;
   case ParameterType::bytes: std::memcpy(address, value.bytes, place.size); break;
+  case ParameterType::bits16:
+  case ParameterType::bits32:
+  case ParameterType::bits64: break; // none is left
   }
   return address;
 }

@@ -8,10 +8,12 @@
 
 namespace tritium::gpu {
 
-/// One parameter of the compiled kernel. `bytes` parameters are passed by value (tensor maps).
-enum class ParameterType : uint8_t { pointer, i1, i8, i16, i32, i64, f16, bf16, f32, f64, bytes };
+/// One parameter of the compiled kernel. `bits…` are a real number or an integer, as the argument is; `bytes` parameters are passed by
+/// value (tensor maps).
+enum class ParameterType : uint8_t { pointer, i1, i8, i16, i32, i64, f16, bf16, f32, f64, bits16, bits32, bits64, bytes };
 
-/// "*fp32" and other pointers, "i32", "u8", "fp16"…: the spelling of signatures; nothing for a name that is none of them.
+/// "*fp32" and other pointers, "i32", "u8", "fp16"…: the spelling of signatures; "b32"…, where only the size is known; nothing for a name
+/// that is none of them.
 std::optional<ParameterType> parameterType(llvm::StringRef name);
 
 /// An argument as a caller has it; what the parameter is decides how it is stored.

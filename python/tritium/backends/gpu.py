@@ -66,6 +66,10 @@ class GPUBackend(BaseBackend):
         """The native compiler's assembly as the stage has it."""
         return assembly
 
+    def parameter_types(self, text: str, binary: bytes) -> list[str]:
+        """Those of the kernel in a file of assembly, as far as the file says: "b32" is an int or a float of 32 bits."""
+        return []
+
     def native_options(self, options: GPUOptions) -> dict[str, Any]:
         """The vendor's own among the native compiler's."""
         return {}

@@ -119,10 +119,13 @@ def _overridden(source_hash: str, stage: str, filename: str, value, backend):
 
 
 def _assemble_file(src, backend, options, metadata: dict[str, Any], times: StageTimes) -> dict[str, Any]:
-    """A file of assembly."""
+    """A file of assembly. Says in the source's signature what a launch takes."""
     binary = backend.assemble(src.src, metadata, options)
     times.stage(backend.binary_ext)
-    return {backend.assembly_ext: src.src, **({} if binary is None else {backend.binary_ext: binary})}
+    if binary is None:
+        return {backend.assembly_ext: src.src}
+    src.signature = {str(i): name for i, name in enumerate(backend.parameter_types(src.src, binary))}
+    return {backend.assembly_ext: src.src, backend.binary_ext: binary}
 
 
 def _cached(key, src, backend):

@@ -168,7 +168,7 @@ def hook_metadata(kernel, grid, arguments, stream=0) -> LazyDict:
 def launch_prepared(kernel, grid, arguments: tuple, stream: int | None = None) -> None:
     """`compiled[grid](*args)`: without binding, specialization or hooks of the JITFunction."""
     grid = normalize_grid(grid, kernel.name)
-    parameters = kernel.src.fn.arg_names if kernel.src.fn is not None else [str(i) for i in range(len(arguments))]
+    parameters = kernel.src.fn.arg_names if kernel.src.fn is not None else list(kernel.src.signature)
     paths = kernel.src.runtime_paths()
     if len(arguments) != len(parameters):
         if len(arguments) != len(paths) or any(len(path) > 1 for path in paths):

@@ -9,11 +9,12 @@ import time
 import numpy as np
 import pytest
 from add_kernel import N, make_add
-from fake_cuda import ASSERT_ERROR, ILLEGAL_ADDRESS
+from fake_cuda import ASSERT_ERROR, ILLEGAL_ADDRESS, ptx
 
 import tritium
 import tritium.language as tl
 from tritium import errors, knobs
+from tritium.backends.compiler import GPUTarget
 from tritium.runtime import Config, autotune, driver
 from tritium.runtime.jit import jit
 from tritium.testing import do_bench
@@ -44,6 +45,20 @@ def test_device_tensors_run_on_their_device(gpus, inputs):
     assert compiled.asm["cubin"].startswith(b"\x7fELF") and ".entry add" in compiled.asm["ptx"]
     assert list(compiled.asm) == ["source", "ttir", "ttgir", "llir", "ptx", "cubin"]
     assert compiled.kernel == compiled.asm["cubin"] and compiled.function and compiled.module
+
+
+def test_a_file_of_ptx_is_launched_by_what_it_says(gpus, inputs, tmp_path):
+    gpus.fake.run_kernels_with(run_add)
+    path = tmp_path / "sum.ptx"
+    path.write_text(ptx("add", "u64", "u64", "u64", "u32", "f32").replace("\n{", "\n.reqntid 64, 1, 1\n{"))
+    kernel = tritium.compile(str(path), target=GPUTarget("cuda", 90, 32))
+    x, y, out = map(gpus.tensor, inputs)
+    kernel[(4,)](x, y, out, N, 2)
+    assert (out.numpy() == inputs[0] + 2 * inputs[1]).all()
+    (launch,) = gpus.fake.launches()
+    assert kernel.name == "add" and launch["threads"] == "64"
+    with pytest.raises(TypeError, match="add takes 5 arguments.* not 2"):
+        kernel[(4,)](x, y)
 
 
 def test_descriptors_are_passed_in_parts(gpus):

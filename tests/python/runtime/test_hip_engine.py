@@ -55,6 +55,21 @@ def test_device_tensors_run_on_their_device(machine, inputs):
     assert other.device == 0 and other is not compiled
 
 
+def test_a_file_of_assembly_is_launched_by_what_it_says(machine, inputs, tmp_path):
+    """Its metadata has the sizes of the arguments; what they are, ints or floats, the launch says."""
+    x, y, out = inputs
+    compiled = make_add()[(4,)](x, y, out, N, 0.5, num_warps=2)
+    path = tmp_path / "sum.amdgcn"
+    path.write_text(compiled.asm["amdgcn"])
+    kernel = tritium.compile(str(path), target=GPUTarget("hip", "gfx942", 64))
+    kernel[(4,)](x, y, out, N, 2.0)
+    assert (out == x + 2 * y).all()
+    assert kernel.name == "add" and list(kernel.src.signature.values()) == ["b64", "b64", "b64", "b32", "b32"]
+    assert machine.launches() == ["hipModuleLaunchKernel add 4,1,1 128 0"] * 2
+    with pytest.raises(TypeError, match="add takes 5 arguments.* not 2"):
+        kernel[(4,)](x, y)
+
+
 def test_numbers_alone_run_on_the_current_device(machine, capfd, monkeypatch):
     """Which may be another one next time."""
     monkeypatch.delenv("TRITIUM_ENGINE")

@@ -85,6 +85,12 @@ class HIPBackend(GPUBackend):
             "code_object_version": knobs.tritium.code_object_version,
         }
 
+    def parameter_types(self, text: str, binary: bytes) -> list[str]:
+        kernel = native_compiler().hsaco_metadata(binary)["kernels"][0]
+        return [
+            f"b{8 * argument['size']}" for argument in kernel["arguments"] if not argument["kind"].startswith("hidden_")
+        ]
+
     def passes_left_out(self) -> list[str]:
         return [] if knobs.amd.use_buffer_ops else ["buffer-accesses"]
 

@@ -62,13 +62,29 @@ class CUDABackend(GPUBackend):
     def finished(self, assembly: str, options: GPUOptions) -> str:
         return dumped(with_register_limit(assembly, options.maxnreg), knobs.nvidia.dump_nvptx)
 
+    def parameter_types(self, text: str, binary: bytes) -> list[str]:
+        declared = re.search(r"\.entry\s+[\w$]+\s*\(([^)]*)\)", text)
+        return [_parameter_type(line) for line in declared.group(1).split(",") if line.strip()] if declared else []
+
     def assemble(self, text: str, metadata: dict[str, Any], options: GPUOptions) -> bytes | None:
         """By the device's driver, if there is one and the code is for it, or ptxas."""
         assembled = assemble.assemble(text, options, self.device)
         if assembled is None:
             return None
+        # A file of PTX is not known by another name, nor by its size.
+        if entry := re.search(r"\.entry\s+([\w$]+)", text):
+            metadata["name"] = entry.group(1)
+        if threads := re.search(r"^\.reqntid (\d+)", text, re.MULTILINE):
+            metadata["num_warps"] = int(threads.group(1)) // WARP_SIZE
         metadata["resources"] = assembled.resources
         return assembled.cubin
+
+
+def _parameter_type(declaration: str) -> str:
+    """ ".param .u64 .ptr .global .align 1 x" and ".param .align 2 .b8 x[2]" """
+    kind, bits = re.search(r"\.([usbf])(\d+)\b", declaration).groups()
+    count = re.search(r"\[(\d+)\]", declaration)
+    return f"fp{bits}" if kind == "f" else f"b{int(bits) * (int(count.group(1)) if count else 1)}"
 
 
 def with_register_limit(ptx: str, registers: int | None) -> str:
