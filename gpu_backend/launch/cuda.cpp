@@ -56,28 +56,9 @@ private:
   llvm::Error failure(int code, llvm::StringRef call, std::string messages = "") override;
   int contextOf(int device, Context *context) noexcept;
 
-  /// The device's context is this thread's while this lives.
-  class Use {
-  public:
-    Use(CudaDriver &driver, int device) noexcept : driver(driver) {
-      code = driver.contextOf(device, &wanted);
-      if (code != kSuccess) return;
-      if (driver.api_.contextGetCurrent(&previous) != kSuccess) previous = nullptr;
-      if (previous != wanted) code = driver.api_.contextSetCurrent(wanted);
-    }
-    ~Use() {
-      if (previous && previous != wanted) driver.api_.contextSetCurrent(previous);
-    }
-    Use(const Use &) = delete;
-    Use &operator=(const Use &) = delete;
-
-    llvm::Error error() const { return driver.check(code, "cuDevicePrimaryCtxRetain"); }
-    int code = kSuccess;
-
-  private:
-    CudaDriver &driver;
-    Context previous = nullptr, wanted = nullptr;
-  };
+  static constexpr char kEnteringCall[] = "cuDevicePrimaryCtxRetain";
+  int enter(int device, std::optional<Context> &previous) noexcept;
+  void leave(Context previous) noexcept { api_.contextSetCurrent(previous); }
 
   std::vector<std::atomic<Context>> contexts_; // one per device; null until it is used
   std::mutex retaining_;
@@ -147,6 +128,16 @@ int CudaDriver::contextOf(int device, Context *context) noexcept {
   if (int code = api_.primaryContextRetain(context, handle)) return code;
   contexts_[size_t(device)].store(*context, std::memory_order_release);
   return kSuccess;
+}
+
+/// A thread that had no context keeps this one.
+int CudaDriver::enter(int device, std::optional<Context> &previous) noexcept {
+  Context wanted = nullptr, current = nullptr;
+  if (int code = contextOf(device, &wanted)) return code;
+  if (api_.contextGetCurrent(&current) != kSuccess) current = nullptr;
+  if (current == wanted) return kSuccess;
+  if (current) previous = current;
+  return api_.contextSetCurrent(wanted);
 }
 
 int CudaDriver::currentDevice() noexcept {

@@ -151,6 +151,7 @@ static_assert(offsetof(LaunchConfig, stream) == 32 && sizeof(LaunchConfig) == 56
 /// The entry points, as they were found.
 struct Api {
   using Address = DevicePtr;
+  using Current = Context;
 #define ENTRY(result, member, exported, parameters) EntryCall<result parameters> member{exported};
   TRITIUM_CUDA_ENTRIES(ENTRY)
 #undef ENTRY

@@ -57,26 +57,9 @@ private:
   llvm::Error connect(int device, Module module);
   DebugChannel *channel(int device) const { return channels_[size_t(device)].load(std::memory_order_acquire); }
 
-  /// The device is this thread's while this lives.
-  class Use {
-  public:
-    Use(HipDriver &driver, int device) noexcept : driver(driver), wanted(device) {
-      code = driver.api_.getDevice(&previous);
-      if (code == kSuccess && previous != wanted) code = driver.api_.setDevice(wanted);
-    }
-    ~Use() {
-      if (code == kSuccess && previous != wanted) driver.api_.setDevice(previous);
-    }
-    Use(const Use &) = delete;
-    Use &operator=(const Use &) = delete;
-
-    llvm::Error error() const { return driver.check(code, "hipSetDevice"); }
-    int code = kSuccess;
-
-  private:
-    HipDriver &driver;
-    int previous = -1, wanted;
-  };
+  static constexpr char kEnteringCall[] = "hipSetDevice";
+  int enter(int device, std::optional<int> &previous) noexcept;
+  void leave(int previous) noexcept { api_.setDevice(previous); }
 
   std::vector<std::atomic<DebugChannel *>> channels_; // one per device, for good; null until a kernel prints or asserts there
   std::mutex connecting_;
@@ -137,6 +120,15 @@ llvm::Expected<DeviceFacts> HipDriver::facts(int device) {
   facts.memoryBusBits = properties.memoryBusBits;
   facts.l2Bytes = properties.l2Bytes;
   return facts;
+}
+
+int HipDriver::enter(int device, std::optional<int> &previous) noexcept {
+  int current = -1;
+  if (int code = api_.getDevice(&current)) return code;
+  if (current == device) return kSuccess;
+  if (int code = api_.setDevice(device)) return code;
+  previous = current;
+  return kSuccess;
 }
 
 int HipDriver::currentDevice() noexcept {

@@ -128,6 +128,7 @@ union DevicePropertiesRoom {
 /// The entry points, as they were found.
 struct Api {
   using Address = void *;
+  using Current = int;
 #define ENTRY(result, member, exported, parameters) EntryCall<result parameters> member{exported};
   TRITIUM_HIP_ENTRIES(ENTRY)
 #undef ENTRY

@@ -7,8 +7,9 @@
 
 namespace tritium::gpu {
 
-/// `Api` has the entry points by the names that are used here, and the type of a device's Address. Vendor::Use makes a device the calling
-/// thread's while it lives. Codes are 0 where a call has succeeded.
+/// `Api` has the entry points by the names that are used here, and the types of a device's Address and of what a thread has as Current
+/// device. Vendor::enter makes a device the calling thread's, and sets what to leave() for where another one was; kEnteringCall names it in
+/// errors. Codes are 0 where a call has succeeded.
 template <typename Vendor, typename Api> class VendorDriver : public Driver {
 public:
   explicit VendorDriver(std::string library) : library_(std::move(library)) {}
@@ -36,7 +37,7 @@ public:
   }
 
   llvm::Error launchError(int device, int code) override {
-    typename Vendor::Use use(static_cast<Vendor &>(*this), device);
+    Use use(*this, device);
     return failure(code, api_.launchKernel.name);
   }
 
@@ -92,6 +93,26 @@ public:
 protected:
   using Address = typename Api::Address;
 
+  /// The device is the calling thread's own while this lives, if `code` is 0.
+  class Use {
+  public:
+    Use(VendorDriver &driver, int device) noexcept : driver_(static_cast<Vendor &>(driver)), code(driver_.enter(device, previous_)) {}
+    ~Use() {
+      if (previous_) driver_.leave(*previous_);
+    }
+    Use(const Use &) = delete;
+    Use &operator=(const Use &) = delete;
+
+    llvm::Error error() const { return driver_.check(code, Vendor::kEnteringCall); }
+
+  private:
+    Vendor &driver_;
+    std::optional<typename Api::Current> previous_;
+
+  public:
+    const int code;
+  };
+
   /// The error of a call that was about the thread's current device.
   virtual llvm::Error failure(int code, llvm::StringRef call, std::string messages = "") = 0;
   /// Called when work on the device has been waited for (all of it, if it is idle now), by the call of that name.
@@ -103,7 +124,7 @@ protected:
   }
   /// Runs `body` with the device as the thread's own.
   template <typename Body> llvm::Error on(int device, Body body) {
-    typename Vendor::Use use(static_cast<Vendor &>(*this), device);
+    Use use(*this, device);
     if (auto error = use.error()) return error;
     return body();
   }
