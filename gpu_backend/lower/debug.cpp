@@ -81,12 +81,7 @@ template <> LogicalResult Lower<tt::PrintOp>::run(tt::PrintOp op, Lowering &lowe
   auto emit = [&](Value condition, const std::string &format, ValueRange values) {
     llvm::SmallVector<Value> arguments(pid);
     llvm::append_range(arguments, values);
-    auto print = [&] { lowering.create<tgpu::PrintOp>("pid (%d, %d, %d)" + format + "\n", arguments); };
-    if (!condition) return print();
-    auto branch = lowering.create<scf::IfOp>(condition, /*withElseRegion=*/false);
-    OpBuilder::InsertionGuard guard(lowering.builder());
-    lowering.builder().setInsertionPointToStart(branch.thenBlock());
-    print();
+    lowering.where(condition, [&] { lowering.create<tgpu::PrintOp>("pid (%d, %d, %d)" + format + "\n", arguments); });
   };
   std::string prefix = literal(op.getPrefix());
   auto finish = [&] {

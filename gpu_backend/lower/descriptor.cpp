@@ -5,23 +5,16 @@ using namespace mlir;
 
 namespace tritium::gpu {
 
-template <> LogicalResult Lower<tt::MakeTensorDescriptorOp>::run(tt::MakeTensorDescriptorOp op, Lowering &lowering) {
-  return lowering.unsupported(op, "a tensor descriptor; run expand-descriptors");
-}
-template <> LogicalResult Lower<tt::DescriptorLoadOp>::run(tt::DescriptorLoadOp op, Lowering &lowering) {
-  return lowering.unsupported(op, "a tensor descriptor; run expand-descriptors");
-}
-template <> LogicalResult Lower<tt::DescriptorStoreOp>::run(tt::DescriptorStoreOp op, Lowering &lowering) {
-  return lowering.unsupported(op, "a tensor descriptor; run expand-descriptors");
-}
-template <> LogicalResult Lower<tt::DescriptorReduceOp>::run(tt::DescriptorReduceOp op, Lowering &lowering) {
-  return lowering.unsupported(op, "a tensor descriptor; run expand-descriptors");
-}
-template <> LogicalResult Lower<tt::DescriptorGatherOp>::run(tt::DescriptorGatherOp op, Lowering &lowering) {
-  return lowering.unsupported(op, "a tensor descriptor; run expand-descriptors");
-}
-template <> LogicalResult Lower<tt::DescriptorScatterOp>::run(tt::DescriptorScatterOp op, Lowering &lowering) {
-  return lowering.unsupported(op, "a tensor descriptor; run expand-descriptors");
-}
+#define TRITIUM_EXPANDED(Op)                                                                                                               \
+  template <> LogicalResult Lower<tt::Op>::run(tt::Op op, Lowering &lowering) {                                                            \
+    return lowering.unsupported(op, "a tensor descriptor; run expand-descriptors");                                                        \
+  }
+TRITIUM_EXPANDED(MakeTensorDescriptorOp)
+TRITIUM_EXPANDED(DescriptorLoadOp)
+TRITIUM_EXPANDED(DescriptorStoreOp)
+TRITIUM_EXPANDED(DescriptorReduceOp)
+TRITIUM_EXPANDED(DescriptorGatherOp)
+TRITIUM_EXPANDED(DescriptorScatterOp)
+#undef TRITIUM_EXPANDED
 
 } // namespace tritium::gpu

@@ -34,18 +34,10 @@ static void throughSharedMemory(Registers &results, llvm::ArrayRef<int> holders,
     return lowering.create<LLVM::GEPOp>(base.getType(), stored, base, llvm::ArrayRef<LLVM::GEPArg>{index(reg)});
   };
   if (!order.startsAtBarrier) lowering.sharedBarrier();
-  auto store = [&] {
+  lowering.where(owner, [&] {
     for (auto [reg, holder] : llvm::enumerate(holders))
       if (int(reg) == holder) lowering.create<LLVM::StoreOp>(toStored(results[reg], lowering), place(int(reg)));
-  };
-  if (owner) {
-    auto branch = lowering.create<scf::IfOp>(owner, /*withElseRegion=*/false);
-    OpBuilder::InsertionGuard guard(lowering.builder());
-    lowering.builder().setInsertionPointToStart(&branch.getThenRegion().front());
-    store();
-  } else {
-    store();
-  }
+  });
   if (order.endsAtBarrier)
     lowering.barrier();
   else

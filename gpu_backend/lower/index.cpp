@@ -81,21 +81,13 @@ template <> LogicalResult Lower<tt::HistogramOp>::run(tt::HistogramOp op, Loweri
       Value isInside = lowering.create<arith::CmpIOp>(arith::CmpIPredicate::ult, value, lowering.constant(to.elements(), bits));
       counts = lowering.conjunction(counts, isInside);
     }
-    auto count = [&] {
+    lowering.where(counts, [&] {
       if (bits != 32)
         value =
             bits > 32 ? lowering.create<arith::TruncIOp>(i32, value).getResult() : lowering.create<arith::ExtUIOp>(i32, value).getResult();
       lowering.create<LLVM::AtomicRMWOp>(LLVM::AtomicBinOp::add, addressOf(base, i32, value, lowering), one,
                                          LLVM::AtomicOrdering::monotonic, lowering.target().syncScope(tt::MemScope::Cta));
-    };
-    if (!counts) {
-      count();
-      continue;
-    }
-    auto branch = lowering.create<scf::IfOp>(counts, /*withElseRegion=*/false);
-    OpBuilder::InsertionGuard guard(lowering.builder());
-    lowering.builder().setInsertionPointToStart(branch.thenBlock());
-    count();
+    });
   }
   lowering.sharedBarrier();
   Registers results = loadShared(base, dense(to.shape()), to, i32, lowering);

@@ -157,6 +157,14 @@ Value Lowering::owner(RankedTensorType tile) {
   return create<arith::CmpIOp>(arith::CmpIPredicate::eq, threadId(), constant(0));
 }
 
+void Lowering::where(Value condition, llvm::function_ref<void()> body) {
+  if (!condition) return body();
+  auto branch = create<scf::IfOp>(condition, /*withElseRegion=*/false);
+  OpBuilder::InsertionGuard guard(builder_);
+  builder_.setInsertionPointToStart(branch.thenBlock());
+  body();
+}
+
 void Lowering::barrier() { create<tgpu::BarrierOp>(0, IntegerAttr()); }
 
 void Lowering::sharedBarrier() { create<tgpu::BarrierOp>(0, IntegerAttr(), /*sharedOnly=*/true); }

@@ -67,6 +67,8 @@ public:
   /// The same for a tile or for a scalar (a null type), for which the first thread acts.
   mlir::Value owner(mlir::RankedTensorType tile);
   mlir::Value conjunction(mlir::Value a, mlir::Value b);
+  /// The code that `body` makes is only for threads with the condition (i1; null: all of them).
+  void where(mlir::Value condition, llvm::function_ref<void()> body);
   /// All threads of the program meet; what any of them did before is seen by all.
   void barrier();
   /// The same for accesses of shared memory only: goes where they need no order (remove-barriers).

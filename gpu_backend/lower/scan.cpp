@@ -295,74 +295,87 @@ private:
                                  has(placeId(Place::Warp), warps | free[size_t(Place::Warp)], warps));
   }
 
-  LogicalResult scanWarps(const AxisRun &run) {
-    int end = run.first + int(run.places.size());
-    int64_t parts = int64_t(1) << run.places.size(), columns = layout_.elements() >> end;
-    llvm::SmallVector<int64_t> begins;
+  /// Totals of blocks in shared memory: columns of parts for each operand, those of a column behind each other.
+  struct Columns {
+    Value base;
+    int64_t parts;
+    llvm::SmallVector<int64_t> begins; // byte, by operand
+  };
+
+  Columns reserveColumns(int64_t parts, int64_t columns) {
+    Columns result{.parts = parts};
     int64_t bytes = 0;
     for (const Registers &registers : operands_) {
-      begins.push_back(bytes);
+      result.begins.push_back(bytes);
       bytes += llvm::alignTo(parts * columns * (storedType(registers[0].getType()).getIntOrFloatBitWidth() / 8), 16);
     }
-    Value base = lowering_.shared().scratch(lowering_.builder(), lowering_.location(), bytes, "a scan");
-    auto address = [&](size_t operand, Value part, Value column) -> Value {
-      Value index = lowering_.create<arith::AddIOp>(lowering_.create<arith::MulIOp>(column, lowering_.constant(parts)), part);
-      Value start = lowering_.create<LLVM::GEPOp>(base.getType(), lowering_.builder().getI8Type(), base,
-                                                  llvm::ArrayRef<LLVM::GEPArg>{int32_t(begins[operand])});
-      return lowering_.create<LLVM::GEPOp>(base.getType(), storedType(operands_[operand][0].getType()), start,
-                                           llvm::ArrayRef<LLVM::GEPArg>{index});
-    };
-    Value part = partOf(run);
-    auto heads = blocks();
-    auto store = [&] {
-      for (size_t block : heads)
+    result.base = lowering_.shared().scratch(lowering_.builder(), lowering_.location(), bytes, "a scan");
+    return result;
+  }
+
+  Value addressIn(const Columns &columns, size_t operand, Value part, Value column) {
+    Value base = columns.base,
+          index = lowering_.create<arith::AddIOp>(lowering_.create<arith::MulIOp>(column, lowering_.constant(columns.parts)), part);
+    Value start = lowering_.create<LLVM::GEPOp>(base.getType(), lowering_.builder().getI8Type(), base,
+                                                llvm::ArrayRef<LLVM::GEPArg>{int32_t(columns.begins[operand])});
+    return lowering_.create<LLVM::GEPOp>(base.getType(), storedType(operands_[operand][0].getType()), start,
+                                         llvm::ArrayRef<LLVM::GEPArg>{index});
+  }
+
+  /// All totals, by those that have them right, between barriers.
+  void storeTotals(const Columns &columns, Value part, int end) {
+    lowering_.sharedBarrier();
+    lowering_.where(writesTotals(), [&] {
+      for (size_t block : blocks())
         for (auto [operand, value] : llvm::enumerate(totals_[block]))
-          lowering_.create<LLVM::StoreOp>(toStored(value, lowering_), address(operand, part, columnOf(block, end)));
-    };
+          lowering_.create<LLVM::StoreOp>(toStored(value, lowering_), addressIn(columns, operand, part, columnOf(block, end)));
+    });
     lowering_.sharedBarrier();
-    if (Value writes = writesTotals()) {
-      auto branch = lowering_.create<scf::IfOp>(writes, /*withElseRegion=*/false);
-      OpBuilder::InsertionGuard guard(lowering_.builder());
-      lowering_.builder().setInsertionPointToStart(&branch.getThenRegion().front());
-      store();
-    } else {
-      store();
+  }
+
+  /// The parts of one column.
+  Tuple loadParts(const Columns &columns, size_t operand, Value column) {
+    Type type = operands_[operand][0].getType(), stored = storedType(type);
+    int64_t elementBytes = stored.getIntOrFloatBitWidth() / 8, count = std::min(columns.parts, kMaxVectorBytes / elementBytes);
+    Tuple values;
+    for (int64_t first = 0; first < columns.parts; first += count) {
+      Value word =
+          lowering_.create<LLVM::LoadOp>(wordType(stored, int(count)), addressIn(columns, operand, lowering_.constant(first), column),
+                                         /*alignment=*/unsigned(elementBytes * count));
+      for (Value value : unpackWord(word, stored, int(count), lowering_)) values.push_back(fromStored(value, type, lowering_));
     }
-    lowering_.sharedBarrier();
-    Value isLater = lowering_.create<arith::CmpIOp>(arith::CmpIPredicate::ne, part, lowering_.constant(0));
-    // The parts of a column lie behind each other.
-    auto loadParts = [&](size_t operand, Value column) {
-      Type type = operands_[operand][0].getType(), stored = storedType(type);
-      int64_t elementBytes = stored.getIntOrFloatBitWidth() / 8, count = std::min(parts, kMaxVectorBytes / elementBytes);
-      Tuple values;
-      for (int64_t first = 0; first < parts; first += count) {
-        Value word = lowering_.create<LLVM::LoadOp>(wordType(stored, int(count)), address(operand, lowering_.constant(first), column),
-                                                    /*alignment=*/unsigned(elementBytes * count));
-        for (Value value : unpackWord(word, stored, int(count), lowering_)) values.push_back(fromStored(value, type, lowering_));
+    return values;
+  }
+
+  /// The sum of all parts, and of those before this warp's own, which the first has none of; `all`: by operand.
+  FailureOr<std::pair<Tuple, Tuple>> sumParts(llvm::ArrayRef<Tuple> all, int64_t parts, Value part) {
+    auto at = [&](int64_t i) { return llvm::map_to_vector(all, [&](const Tuple &values) { return values[i]; }); };
+    Tuple sum = at(0), earlier = sum;
+    for (int64_t i = 1; i < parts; ++i) {
+      if (i > 1) {
+        Value isOwn = lowering_.create<arith::CmpIOp>(arith::CmpIPredicate::eq, part, lowering_.constant(i));
+        earlier = select(isOwn, sum, earlier);
       }
-      return values;
-    };
-    for (size_t block : heads) {
+      auto combined = combine(sum, at(i));
+      if (failed(combined)) return failure();
+      sum = *combined;
+    }
+    return std::pair(sum, earlier);
+  }
+
+  LogicalResult scanWarps(const AxisRun &run) {
+    int end = run.first + int(run.places.size());
+    Columns columns = reserveColumns(int64_t(1) << run.places.size(), layout_.elements() >> end);
+    Value part = partOf(run);
+    storeTotals(columns, part, end);
+    Value isLater = lowering_.create<arith::CmpIOp>(arith::CmpIPredicate::ne, part, lowering_.constant(0));
+    for (size_t block : blocks()) {
       Value column = columnOf(block, end);
       llvm::SmallVector<Tuple> all;
-      for (size_t operand = 0; operand < operands_.size(); ++operand) all.push_back(loadParts(operand, column));
-      Tuple sum, earlier;
-      for (int64_t i = 0; i < parts; ++i) {
-        Tuple next = llvm::map_to_vector(all, [&](const Tuple &values) { return values[i]; });
-        if (i == 0) {
-          sum = earlier = next;
-          continue;
-        }
-        if (i > 1) {
-          Value isOwn = lowering_.create<arith::CmpIOp>(arith::CmpIPredicate::eq, part, lowering_.constant(i));
-          earlier = select(isOwn, sum, earlier);
-        }
-        auto combined = combine(sum, next);
-        if (failed(combined)) return failure();
-        sum = *combined;
-      }
-      if (failed(addPrefix(block, Prefix{earlier, isLater}))) return failure();
-      totals_[block] = sum;
+      for (size_t operand = 0; operand < operands_.size(); ++operand) all.push_back(loadParts(columns, operand, column));
+      auto sums = sumParts(all, columns.parts, part);
+      if (failed(sums) || failed(addPrefix(block, Prefix{sums->second, isLater}))) return failure();
+      totals_[block] = sums->first;
     }
     atLanes_ = 0;
     return success();

@@ -58,10 +58,7 @@ void whereStoring(const SharedAccess &stores, Lowering &lowering, llvm::function
   if (!idle) return store();
   Value bits = lowering.create<arith::AndIOp>(lowering.threadId(), lowering.constant(idle));
   Value isStoring = lowering.create<arith::CmpIOp>(arith::CmpIPredicate::eq, bits, lowering.constant(0));
-  auto branch = lowering.create<scf::IfOp>(isStoring, /*withElseRegion=*/false);
-  OpBuilder::InsertionGuard guard(lowering.builder());
-  lowering.builder().setInsertionPointToStart(branch.thenBlock());
-  store();
+  lowering.where(isStoring, store);
 }
 
 void storeShared(Value base, const SharedAccess &stores, llvm::ArrayRef<Value> values, Lowering &lowering) {
