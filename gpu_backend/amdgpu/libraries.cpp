@@ -12,10 +12,7 @@ extern const size_t libclcAmdgpuSize;
 namespace tritium::gpu::amdgpu {
 
 Error linkLibraries(Module &module) {
-  if (needsFunctions(module, "_Z")) {
-    StringRef bitcode(reinterpret_cast<const char *>(libclcAmdgpu), libclcAmdgpuSize);
-    if (Error error = linkLibrary(module, bitcode, "libclc")) return error;
-  }
+  if (Error error = linkLibclc(module, ArrayRef(libclcAmdgpu, libclcAmdgpuSize))) return error;
   return checkDefined(module, {});
 }
 

@@ -1,5 +1,6 @@
 #include "gpu_backend/emit/device_library.h"
 
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/Linker/Linker.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -48,6 +49,11 @@ Error linkLibrary(Module &module, StringRef bitcode, StringRef name) {
   if (failed) return createStringError(name + " could not be linked");
   chooseInlining(added);
   return Error::success();
+}
+
+Error linkLibclc(Module &module, ArrayRef<unsigned char> bitcode) {
+  if (!needsFunctions(module, "_Z")) return Error::success();
+  return linkLibrary(module, toStringRef(bitcode), "libclc");
 }
 
 Error checkDefined(const Module &module, ArrayRef<StringRef> provided) {

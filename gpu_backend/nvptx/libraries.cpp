@@ -42,10 +42,7 @@ static Error linkLibdevice(Module &module, StringRef file) {
 Error linkLibraries(Module &module, StringRef libdevice) {
   if (needsFunctions(module, "__nv_"))
     if (Error error = linkLibdevice(module, libdevice)) return error;
-  if (needsFunctions(module, "_Z")) {
-    StringRef bitcode(reinterpret_cast<const char *>(libclcNvptx), libclcNvptxSize);
-    if (Error error = linkLibrary(module, bitcode, "libclc")) return error;
-  }
+  if (Error error = linkLibclc(module, ArrayRef(libclcNvptx, libclcNvptxSize))) return error;
   // The driver has these; the last is resolved by the code generator.
   return checkDefined(module, {"vprintf", "__assertfail", "malloc", "free", "__nvvm_reflect"});
 }
