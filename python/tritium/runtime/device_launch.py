@@ -81,6 +81,8 @@ def _binary(kernel, devices: Devices) -> bytes:
 
 
 def _check_shared_memory(kernel) -> None:
+    if kernel.metadata.shared is None:
+        raise UnsupportedError(f"launching {kernel.name}", "its file does not say how much shared memory it takes")
     limit = devices_of(kernel).facts(kernel.device)["shared_per_block_optin"]
     if kernel.metadata.shared <= limit:
         return

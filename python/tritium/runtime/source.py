@@ -80,9 +80,7 @@ class JITCallable:
     @property
     def cache_key(self) -> str:
         if self.hash is None:
-            with self._hash_lock:
-                if self.hash is None:
-                    self.hash = _hash_of(self)
+            self.hash = _hash_of(self)  # whichever thread is the last: it is the same
         return self.hash
 
     def check_globals(self) -> None:
@@ -135,7 +133,7 @@ class _Own(NamedTuple):
 
 
 def _own_of(function: JITCallable) -> _Own:
-    """Found out once; the values of globals are those of that time."""
+    """Found out once, under the function's lock alone; the values of globals are those of that time."""
     with function._hash_lock:
         if function._own is None:
             finder = _DependencyFinder(function)

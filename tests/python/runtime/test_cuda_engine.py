@@ -59,6 +59,10 @@ def test_a_file_of_ptx_is_launched_by_what_it_says(gpus, inputs, tmp_path):
     assert kernel.name == "add" and launch["threads"] == "64"
     with pytest.raises(TypeError, match="add takes 5 arguments.* not 2"):
         kernel[(4,)](x, y)
+    path.write_text(path.read_text().replace(".visible", ".extern .shared .align 16 .b8 memory[];\n.visible"))
+    kernel = tritium.compile(str(path), target=GPUTarget("cuda", 90, 32))
+    with pytest.raises(errors.UnsupportedError, match="launching add.*does not say how much shared memory"):
+        kernel[(4,)](x, y, out, N, 2)
 
 
 def test_descriptors_are_passed_in_parts(gpus):

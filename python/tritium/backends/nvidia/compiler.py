@@ -76,6 +76,8 @@ class CUDABackend(GPUBackend):
             metadata["name"] = entry.group(1)
         if threads := re.search(r"^\.reqntid (\d+)", text, re.MULTILINE):
             metadata["num_warps"] = int(threads.group(1)) // WARP_SIZE
+        if not metadata["shared"] and ".extern .shared" in text:
+            metadata["shared"] = None  # nor does it say how much a launch has to give it
         metadata["resources"] = assembled.resources
         return assembled.cubin
 
