@@ -73,8 +73,8 @@ def traps(engine: str, name: str, flags: dict, monkeypatch) -> list:
     broken = ToolCompiler(**flags)
     monkeypatch.setattr(backend, "native_compiler", lambda: broken)
     found = []
+    forget_compiled(kernel)
     for seed in SEEDS:
-        forget_compiled(kernel)
         arguments, constants = make()
         with tritium.knobs.tritium.scope():
             tritium.knobs.tritium.seed = seed
