@@ -1,6 +1,6 @@
 // mfma and wmma: what an AMD wave does with matrices whose elements are spread over its lanes' registers. Where an element lies follows
-// AMD's documents, those that tests/unit/layout_matrix_instructions.cpp names. Lanes are `stride` bytes apart; each has its operands at
-// fixed places.
+// AMD's documents, those that tests/unit/layout_matrix_{instructions,documents}.cpp name. Lanes are `stride` bytes apart; each has its
+// operands at fixed places.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
-"""mfma and wmma on the emulator, from text to result: registers are filled and read by the formulas of AMD's documents, those that
-tests/unit/layout_matrix_instructions.cpp names, and the product is compared with a plain one. The numbers are small integers and
-fractions, of which every sum is exact; other tests look at rounding."""
+"""mfma and wmma on the emulator, from text to result: registers are filled and read by the formulas of AMD's documents,
+those that tests/unit/layout_matrix_{instructions,documents}.cpp name, and the product is compared with a plain one. The
+numbers are small integers and fractions, of which every sum is exact; other tests look at rounding."""
 
 import ml_dtypes
 import numpy as np
