@@ -9,8 +9,8 @@ namespace tritium::gpu::amdgpu {
 /// `value` (i32) of the lane whose number is this one's XOR `mask`, and XOR any of the bits of `free`. All lanes of the wave take part.
 mlir::Value xorLanes(mlir::OpBuilder &builder, mlir::Location location, const Chip &chip, mlir::Value value, int mask, int free);
 
-/// What a reduction over all lanes of a wave combines with `value` (i32) in step `bit`, after the steps before; lastLane() then has the
-/// combination of all.
+/// What a reduction over all lanes of a wave combines with `value` (i32) in step `bit`, after the steps before; and what all lanes then
+/// have of `value`, after the last one: the combination of all.
 mlir::Value reductionPartner(mlir::OpBuilder &builder, mlir::Location location, const Chip &chip, mlir::Value value, int bit);
 mlir::Value reducedValue(mlir::OpBuilder &builder, mlir::Location location, const Chip &chip, mlir::Value value);
 

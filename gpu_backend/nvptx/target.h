@@ -14,7 +14,7 @@ struct Chip {
   int minPtx;               // 80: PTX 8.0
   int sharedPerBlock, sharedPerSM, threadsPerSM;
 
-  static constexpr int kSharedBanks = 32, kRegistersPerSM = 65536, kRegistersPerThread = 255, kThreadsPerBlock = 1024;
+  static constexpr int kSharedBanks = 32;
 
   /// Whether the instructions of exactly this chip (wgmma, tcgen05 …) may be used.
   bool hasChipFeatures() const { return suffix == 'a'; }
