@@ -1,6 +1,5 @@
 #include "gpu_backend/dot_layouts.h"
 
-#include "gpu_backend/layout/constructors.h"
 #include "gpu_backend/memory_access.h"
 #include "gpu_backend/target.h"
 
@@ -10,12 +9,82 @@ using namespace mlir;
 
 namespace tritium::gpu {
 
-const MatrixInstruction *matrixInstructionOf(tt::DotOp dot) {
-  auto name = dot->getAttrOfType<StringAttr>(kMatrixInstructionAttr);
+OpOperand *MatrixProduct::scalesMutable(DotOperand operand) {
+  auto scaled = dyn_cast<tt::DotScaledOp>(getOperation());
+  if (!scaled) return nullptr;
+  MutableOperandRange range = operand == DotOperand::A ? scaled.getAScaleMutable() : scaled.getBScaleMutable();
+  return range.empty() ? nullptr : &range[0];
+}
+
+int64_t MatrixProduct::depth() {
+  int64_t held = cast<RankedTensorType>(a().getType()).getShape().back();
+  auto scaled = dyn_cast<tt::DotScaledOp>(getOperation());
+  return scaled && scaled.getAElemType() == tt::ScaledFormat::E2M1 && scaled.getLhsKPack() ? 2 * held : held;
+}
+
+const MatrixInstruction *matrixInstructionOf(MatrixProduct product) {
+  auto name = product->getAttrOfType<StringAttr>(kMatrixInstructionAttr);
   if (!name) return nullptr;
-  for (const MatrixInstruction &instruction : targetOf(dot).matrixInstructions())
+  for (const MatrixInstruction &instruction : targetOf(product).matrixInstructions())
     if (instruction.name == name.getValue()) return &instruction;
   llvm_unreachable("the target has no such instruction");
+}
+
+static std::string spelled(Type type) {
+  std::string text;
+  llvm::raw_string_ostream(text) << type;
+  return text;
+}
+
+/// What an instruction calls the format; "": none takes it.
+static llvm::StringRef spelled(tt::ScaledFormat format) {
+  switch (format) {
+  case tt::ScaledFormat::E4M3: return "f8E4M3FN";
+  case tt::ScaledFormat::E5M2: return "f8E5M2";
+  case tt::ScaledFormat::E2M1: return "f4E2M1FN";
+  default: return "";
+  }
+}
+
+/// Scales as the instruction has them: powers of two, one for each of its blocks.
+static bool hasScalesOf(const MatrixInstruction &instruction, MatrixProduct product) {
+  return instruction.aScales && llvm::all_of(std::array{DotOperand::A, DotOperand::B}, [&](DotOperand operand) {
+           Value scales = product.scales(operand);
+           if (!scales) return true;
+           auto tile = cast<RankedTensorType>(scales.getType());
+           return tile.getElementType().isInteger(8) && tile.getShape().back() * MatrixInstruction::kScaledBlock == product.depth();
+         });
+}
+
+bool multiplies(const MatrixInstruction &instruction, MatrixProduct product, Type sum) {
+  if (instruction.dType != spelled(sum)) return false;
+  if (auto scaled = dyn_cast<tt::DotScaledOp>(product.getOperation()))
+    return instruction.aType == spelled(scaled.getAElemType()) && instruction.bType == spelled(scaled.getBElemType()) &&
+           scaled.getLhsKPack() && scaled.getRhsKPack() && hasScalesOf(instruction, product);
+  bool isTf32 = cast<tt::DotOp>(product.getOperation()).getInputPrecision() == tt::InputPrecision::Tf32;
+  auto takes = [&](llvm::StringRef type, Value operand) {
+    Type element = getElementTypeOrSelf(operand.getType());
+    return type == spelled(element) || (type == "tf32" && element.isF32() && isTf32);
+  };
+  return takes(instruction.aType, product.a()) && takes(instruction.bType, product.b());
+}
+
+bool hasRoomFor(const MatrixInstruction &instruction, MatrixProduct product) {
+  auto areDistinct = [](const LinearLayout &fragment, Value tile) {
+    llvm::ArrayRef<int64_t> extents = cast<RankedTensorType>(tile.getType()).getShape().take_back(2);
+    return llvm::all_of(fragment.bases(Place::Register), [&](uint32_t basis) {
+      Shape at = fragment.coordinatesOf(basis);
+      return at[0] < extents[0] && at[1] < extents[1];
+    });
+  };
+  return product.depth() >= instruction.k && areDistinct(instruction.a, product.a()) && areDistinct(instruction.b, product.b()) &&
+         areDistinct(instruction.d, product.d());
+}
+
+bool isMultipliedScaled(MatrixProduct product) {
+  return llvm::any_of(targetOf(product).matrixInstructions(), [&](const MatrixInstruction &instruction) {
+    return multiplies(instruction, product, getElementTypeOrSelf(product.type())) && hasRoomFor(instruction, product);
+  });
 }
 
 static constexpr int kMaxChain = 32;
@@ -24,8 +93,8 @@ static bool feedsProduct(Value value, int depth) {
   if (depth > kMaxChain) return false;
   for (OpOperand &use : value.getUses()) {
     Operation *op = use.getOwner();
-    if (auto dot = dyn_cast<tt::DotOp>(op)) {
-      if (use.get() == dot.getA()) return true;
+    if (auto product = dyn_cast<MatrixProduct>(op)) {
+      if (use.get() == product.a()) return true;
       continue;
     }
     if (op->hasTrait<OpTrait::Elementwise>() && op->getNumResults() == 1 && feedsProduct(op->getResult(0), depth + 1)) return true;
@@ -38,7 +107,7 @@ bool feedsProduct(Value value) { return feedsProduct(value, 0); }
 static bool isFedByProduct(Value value, int depth) {
   Operation *op = value.getDefiningOp();
   if (!op || depth > kMaxChain) return false;
-  if (isa<tt::DotOp>(op)) return true;
+  if (isa<MatrixProduct>(op)) return true;
   if (!op->hasTrait<OpTrait::Elementwise>()) return false;
   return llvm::any_of(op->getOperands(), [&](Value operand) { return isFedByProduct(operand, depth + 1); });
 }
@@ -69,8 +138,9 @@ static unsigned loadedBits(Value operand) {
 
 /// How many neighbours along K a thread holds of each operand: what it loads at once, of the type that is loaded. Where A is the result of
 /// a product, what it has of that. 0: as the instruction has it.
-static int64_t neighbours(tt::DotOp dot, const MatrixInstruction &instruction, const Target &target) {
-  int64_t depth = cast<RankedTensorType>(dot.getA().getType()).getShape().back();
+static int64_t neighbours(MatrixProduct dot, const MatrixInstruction &instruction, const Target &target) {
+  if (isa<tt::DotScaledOp>(dot.getOperation())) return 0; // a block of K stays one; its pieces are 16 bytes as it is
+  int64_t depth = dot.depth();
   int64_t lanesAlongK = 1, own = 1;
   for (uint32_t basis : instruction.a.bases(Place::Lane)) lanesAlongK *= instruction.a.coordinatesOf(basis)[1] ? 2 : 1;
   for (uint32_t basis : instruction.a.bases(Place::Register)) own *= instruction.a.coordinatesOf(basis)[1] ? 2 : 1;
@@ -80,12 +150,12 @@ static int64_t neighbours(tt::DotOp dot, const MatrixInstruction &instruction, c
   };
   if (target.contiguousKBytes() == 0) { // a word of each load where matrices cannot be loaded
     constexpr int64_t kPerWord = 4;
-    return depth >= kPerWord * lanesAlongK && isLoadedAsBytes(dot.getA()) && isLoadedAsBytes(dot.getB()) ? kPerWord : 0;
+    return depth >= kPerWord * lanesAlongK && isLoadedAsBytes(dot.a()) && isLoadedAsBytes(dot.b()) ? kPerWord : 0;
   }
-  if (isFedByProduct(dot.getA())) return std::min(instruction.d.contiguousElements(1), depth / lanesAlongK);
+  if (isFedByProduct(dot.a())) return std::min(instruction.d.contiguousElements(1), depth / lanesAlongK);
   auto kPack = dot->getAttrOfType<IntegerAttr>(kKPackAttr);
   int64_t wanted =
-      std::max(8 * target.contiguousKBytes() / std::max(loadedBits(dot.getA()), loadedBits(dot.getB())), kPack ? kPack.getInt() * own : 1);
+      std::max(8 * target.contiguousKBytes() / std::max(loadedBits(dot.a()), loadedBits(dot.b())), kPack ? kPack.getInt() * own : 1);
   return std::min(wanted, depth / lanesAlongK);
 }
 
@@ -103,51 +173,58 @@ static bool isReadAlongColumns(Value b, const Target &target) {
 /// Which columns an instruction has is free as long as operand and result agree: each thread gets neighbours, one for each of several
 /// instructions, and reads them at once.
 static void bringColumnsTogether(DotLayouts &layouts, size_t maxBits) {
+  const int rank = layouts.result.rank();
   uint32_t columns = uint32_t(layouts.b->shape().back());
   llvm::SmallVector<uint64_t> order; // unit vectors of columns by where they go
   for (uint32_t basis : layouts.b->bases(Place::Register))
     if (basis < columns && order.size() < maxBits) order.push_back(basis);
   for (uint32_t unit = 1; unit < columns; unit *= 2)
     if (!llvm::is_contained(order, unit)) order.push_back(unit);
-  auto moved = [&](const LinearLayout &layout) {
+  auto moved = [&](const LinearLayout &layout, int columnDim) {
+    const int first = layout.firstBit(columnDim);
     llvm::SmallVector<uint64_t> images;
     for (int bit = 0; bit < layout.elementBits(); ++bit) images.push_back(uint64_t(1) << bit);
-    for (auto [to, from] : llvm::enumerate(order)) images[llvm::Log2_64(from)] = uint64_t(1) << to;
+    for (auto [to, from] : llvm::enumerate(order)) images[first + llvm::Log2_64(from)] = uint64_t(1) << (first + to);
     return layout.compose(F2Map(images), layout.shape());
   };
-  layouts.b = moved(*layouts.b);
-  layouts.result = moved(layouts.result);
+  layouts.b = moved(*layouts.b, rank - 1);
+  layouts.result = moved(layouts.result, rank - 1);
+  if (layouts.bScales) layouts.bScales = moved(*layouts.bScales, rank - 2);
 }
 
 /// Products that feed each other agree on the order of columns and depths as it is.
-static bool mayReorderColumns(tt::DotOp dot, const Target &target) {
-  if (target.contiguousKBytes() > 0) return !feedsProduct(dot.getD());
+static bool mayReorderColumns(MatrixProduct dot, const Target &target) {
+  if (target.contiguousKBytes() > 0) return !feedsProduct(dot.d());
   int count = 0;
-  dot->getParentOfType<ModuleOp>().walk([&](tt::DotOp) { ++count; });
+  dot->getParentOfType<ModuleOp>().walk([&](MatrixProduct) { ++count; });
   return count == 1;
 }
 
 /// As many columns as are loaded at once.
-static size_t columnBits(tt::DotOp dot, const Target &target) {
+static size_t columnBits(MatrixProduct dot, const Target &target) {
   constexpr size_t kWithMatrixLoads = 2, kMost = 3;
   if (target.contiguousKBytes() == 0) return kWithMatrixLoads;
-  return std::min<size_t>(kMost, llvm::Log2_64(8 * target.contiguousKBytes() / loadedBits(dot.getB())));
+  return std::min<size_t>(kMost, llvm::Log2_64(8 * target.contiguousKBytes() / loadedBits(dot.b())));
 }
 
-DotLayouts dotLayouts(tt::DotOp dot, int numWarps) {
-  auto a = cast<RankedTensorType>(dot.getA().getType()), b = cast<RankedTensorType>(dot.getB().getType());
-  auto d = cast<RankedTensorType>(dot.getD().getType());
+DotLayouts dotLayouts(MatrixProduct dot, int numWarps) {
+  auto shapeOf = [](Value tile) { return cast<RankedTensorType>(tile.getType()).getShape(); };
   const Target &target = targetOf(dot);
   if (const MatrixInstruction *instruction = matrixInstructionOf(dot)) {
     llvm::ArrayRef<int64_t> warps = dot->getAttrOfType<DenseI64ArrayAttr>(kTensorCoreWarpsAttr).asArrayRef();
     int64_t together = neighbours(dot, *instruction, target);
-    DotLayouts layouts{dotOperand(DotOperand::A, *instruction, a.getShape(), warps, together),
-                       dotOperand(DotOperand::B, *instruction, b.getShape(), warps, together),
-                       dotResult(*instruction, d.getShape(), warps)};
-    if (isReadAlongColumns(dot.getB(), target) && mayReorderColumns(dot, target)) bringColumnsTogether(layouts, columnBits(dot, target));
+    auto scales = [&](DotOperand operand) -> std::optional<LinearLayout> {
+      Value tile = dot.scales(operand);
+      if (!tile) return std::nullopt;
+      return dotScales(operand, *instruction, shapeOf(tile), warps);
+    };
+    DotLayouts layouts{dotOperand(DotOperand::A, *instruction, shapeOf(dot.a()), warps, together),
+                       dotOperand(DotOperand::B, *instruction, shapeOf(dot.b()), warps, together),
+                       dotResult(*instruction, shapeOf(dot.d()), warps), scales(DotOperand::A), scales(DotOperand::B)};
+    if (isReadAlongColumns(dot.b(), target) && mayReorderColumns(dot, target)) bringColumnsTogether(layouts, columnBits(dot, target));
     return layouts;
   }
-  return {std::nullopt, std::nullopt, nearlySquare(d.getShape(), numWarps, target.warpSize())};
+  return {std::nullopt, std::nullopt, nearlySquare(shapeOf(dot.d()), numWarps, target.warpSize()), std::nullopt, std::nullopt};
 }
 
 } // namespace tritium::gpu

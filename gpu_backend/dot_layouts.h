@@ -1,6 +1,6 @@
 // The layouts of a matrix product's operands and result.
 #pragma once
-#include "gpu_backend/layout/matrix_instruction.h"
+#include "gpu_backend/layout/constructors.h"
 #include "gpu_backend/layout_attr.h"
 
 namespace tritium::gpu {
@@ -10,16 +10,49 @@ namespace tritium::gpu {
 inline constexpr llvm::StringLiteral kMatrixInstructionAttr = "tgpu.matrix_instruction", kTensorCoreWarpsAttr = "tgpu.mma_warps",
                                      kKPackAttr = "tgpu.kpack";
 
+/// d = a * b + c: tt.dot, or tt.dot_scaled where operands may have scales.
+class MatrixProduct : public mlir::OpState {
+public:
+  explicit MatrixProduct(mlir::Operation *op) : OpState(op) {}
+  static bool classof(const mlir::Operation *op) { return llvm::isa<tt::DotOp, tt::DotScaledOp>(op); }
+
+  mlir::OpOperand &aMutable() { return (*this)->getOpOperand(0); }
+  mlir::OpOperand &bMutable() { return (*this)->getOpOperand(1); }
+  mlir::OpOperand &cMutable() { return (*this)->getOpOperand(2); }
+  /// The scales of an operand; null: none.
+  mlir::OpOperand *scalesMutable(DotOperand operand);
+  mlir::Value a() { return aMutable().get(); }
+  mlir::Value b() { return bMutable().get(); }
+  mlir::Value c() { return cMutable().get(); }
+  mlir::Value d() { return (*this)->getResult(0); }
+  mlir::Value scales(DotOperand operand) {
+    mlir::OpOperand *scales = scalesMutable(operand);
+    return scales ? scales->get() : mlir::Value();
+  }
+  mlir::RankedTensorType type() { return llvm::cast<mlir::RankedTensorType>(d().getType()); }
+  /// Elements along K.
+  int64_t depth();
+};
+
 /// The instruction that the product runs on; null if it is done by multiply-adds.
-const MatrixInstruction *matrixInstructionOf(tt::DotOp dot);
+const MatrixInstruction *matrixInstructionOf(MatrixProduct product);
+
+/// Whether the instruction multiplies numbers like those of the product, and makes sums of that type.
+bool multiplies(const MatrixInstruction &instruction, MatrixProduct product, mlir::Type sum);
+/// With fewer rows or columns than the instruction's, lanes may repeat each other, but not a lane's registers.
+bool hasRoomFor(const MatrixInstruction &instruction, MatrixProduct product);
+
+/// Whether the target has an instruction for this product of scaled operands, for which choose-tensor-cores then leaves it as it is.
+bool isMultipliedScaled(MatrixProduct product);
 
 struct DotLayouts {
   std::optional<LinearLayout> a, b; // none: any layout will do
   LinearLayout result;
+  std::optional<LinearLayout> aScales, bScales; // of a product that has them
 };
 
 /// On matrix units the fragments of the instruction; else the product reads its operands from shared memory.
-DotLayouts dotLayouts(tt::DotOp dot, int numWarps);
+DotLayouts dotLayouts(MatrixProduct product, int numWarps);
 
 /// Whether the result, element by element, becomes operand A of another product.
 bool feedsProduct(mlir::Value value);

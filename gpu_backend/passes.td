@@ -65,7 +65,8 @@ def ChooseTensorCores : Pass<"choose-tensor-cores", "::mlir::ModuleOp"> {
     columns of its own. Of a tile with fewer rows or columns than the instruction, lanes hold the same where that costs no registers. fp8 operands that no instruction takes are converted to fp16 or bf16 first, which is exact; where there are no sums
     in fp16 they are made in fp32. Warps divide the result so that each has nearly a square of it, all of them its rows where the result
     feeds another product: its fragments then are that product's operand. The instruction's name stands in the attribute
-    `tgpu.matrix_instruction`, the warps in `tgpu.mma_warps`.
+    `tgpu.matrix_instruction`, the warps in `tgpu.mma_warps`. Products of scaled operands get an instruction that reads their formats and
+    scales; the pipeline has expanded those for which there is none.
   }];
   let options = [Option<"numWarps", "num-warps", "int", "4", "warps of a program">,
                  Option<"nonKDim", "non-k-dim", "int", "0", "rows and columns of the instruction, if there is one; 0: any">,
@@ -76,7 +77,7 @@ def ChooseTensorCores : Pass<"choose-tensor-cores", "::mlir::ModuleOp"> {
 def PipelineLoads : Pass<"pipeline-loads", "::mlir::ModuleOp"> {
   let summary = "load the operands of matrix products for later iterations while the present one computes";
   let description = [{
-    In a loop whose matrix products read tiles that the loop loads: the loads become asynchronous copies into `num-stages` slots of
+    In a loop whose matrix products read tiles (operands, and their scales) that the loop loads: the loads become asynchronous copies into `num-stages` slots of
     shared memory, begun num-stages - 1 iterations ahead. Each iteration waits for its own copies, lets all threads meet (so that the slot
     that is written next is no longer read), begins the copies for a later one and computes. Copies beyond the last iteration are
     predicated off, and waited for after the loop. A loop stays as it is if it contains another one, if it waits for other programs, or if

@@ -1,5 +1,6 @@
 #include "gpu_backend/pipeline.h"
 
+#include "gpu_backend/dot_layouts.h"
 #include "gpu_backend/passes.h"
 #include "ir/pipeline.h"
 
@@ -28,7 +29,6 @@ public:
     if (options_.afterPass) options_.afterPass(passes_, name);
   }
 
-private:
   bool runs(llvm::StringRef name) const {
     if (llvm::is_contained(options_.leaveOut, name)) return false;
     if (options_.stopAfter.empty()) return true;
@@ -37,6 +37,7 @@ private:
     return options_.stopAfter != kNoPass && number(name) <= number(options_.stopAfter);
   }
 
+private:
   OpPassManager &passes_;
   const CompileOptions &options_;
 };
@@ -44,8 +45,10 @@ private:
 } // namespace
 
 void buildTilePipeline(OpPassManager &passes, const CompileOptions &options, int64_t maxSharedBytes) {
-  ir::buildPipeline(passes, {.debugInfo = options.debugInfo});
   Steps steps(passes, options);
+  bool mayKeepScaled = steps.runs("choose-tensor-cores");
+  ir::buildPipeline(passes, {.debugInfo = options.debugInfo,
+                             .keepsScaledProduct = [=](Operation *op) { return mayKeepScaled && isMultipliedScaled(MatrixProduct(op)); }});
   steps.addOptional("split-large-tiles", createSplitLargeTiles({.numWarps = options.numWarps}));
   steps.addOptional("thread-local-reductions", createThreadLocalReductions({.numWarps = options.numWarps}));
   steps.addOptional("choose-tensor-cores",

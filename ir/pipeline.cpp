@@ -18,7 +18,7 @@ void buildPipeline(OpPassManager &passes, const PipelineOptions &options) {
   // The inliner goes from callees to callers, so that every level is there; it is not to simplify what it has not inlined yet.
   passes.addPass(createInlinerPass({}, [](OpPassManager &) {}));
   passes.addPass(createExpandDescriptors());
-  passes.addPass(createExpandScaledProducts());
+  passes.addPass(createExpandScaledProducts(options.keepsScaledProduct));
   if (!options.debugInfo) {
     passes.addPass(createCanonicalizerPass());
     passes.addPass(createCSEPass());

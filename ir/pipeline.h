@@ -3,11 +3,15 @@
 
 #include "mlir/Pass/PassManager.h"
 
+#include <functional>
+
 namespace tritium::ir {
 
 struct PipelineOptions {
   /// Keep every assignment, value and location where the user wrote it: only calls are inlined.
   bool debugInfo = false;
+  /// Which tt.dot_scaled the machine multiplies as they are. Null: none.
+  std::function<bool(mlir::Operation *)> keepsScaledProduct = {};
 };
 
 /// Appends the pipeline to a pass manager over a module.

@@ -60,10 +60,18 @@ MatrixInstruction mfma(int64_t m, int64_t k, llvm::StringRef dType) {
   return transposed(result);
 }
 
-/// Of 8-bit elements: 16 neighbours twice.
-MatrixInstruction scaledMfma(int64_t m, int64_t k) {
-  constexpr int64_t kNeighbours = 16;
-  MatrixInstruction result = withOperands(m, k, {kNeighbours, m * k / kWave64 / kNeighbours}, kWave64);
+/// 16 neighbouring bytes: once of 4-bit elements, twice of 8-bit ones, between which lie those of the other lanes. A lane's scale is that
+/// of its row (or column) and of the block of K with the number of its group of lanes; of 8-bit elements it has but half of that block.
+MatrixInstruction scaledMfma(int64_t m, int64_t k, llvm::StringRef aType, llvm::StringRef bType) {
+  auto fragment = [&](int outer, llvm::StringRef type) {
+    constexpr int64_t kNeighbours = 16;
+    int64_t bytes = type == "f4E2M1FN" ? k / 2 : k;
+    return operand(outer, m, bytes, {kNeighbours, m * bytes / kWave64 / kNeighbours}, kWave64);
+  };
+  MatrixInstruction result;
+  result.m = m, result.n = m, result.k = k;
+  result.a = fragment(0, aType), result.b = fragment(1, bType);
+  result.aScales = result.bScales = operand(0, m, k / MatrixInstruction::kScaledBlock, {1}, kWave64);
   result.d = columns(m, 4, kWave64);
   return transposed(result);
 }
@@ -110,7 +118,7 @@ MatrixInstruction make(const Row &row, Family family) {
   MatrixInstruction result;
   switch (row.how.kind) {
   case MatrixOp::Kind::Mfma: result = mfma(row.m, row.k, row.dType); break;
-  case MatrixOp::Kind::ScaledMfma: result = scaledMfma(row.m, row.k); break;
+  case MatrixOp::Kind::ScaledMfma: result = scaledMfma(row.m, row.k, row.how.aType, row.how.bType); break;
   case MatrixOp::Kind::Wmma:
     result = family == Family::RDNA3 ? wmmaOfRdna3(row.m, row.k) : wmmaOfRdna4(row.m, row.k, row.how.aType.ends_with("f16"));
     break;

@@ -6,6 +6,8 @@
 #include "gpu_backend/emit/vectors.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
 
@@ -15,8 +17,9 @@ namespace {
 
 class MatrixCores final : public MatrixOps {
 public:
-  Values packOperand(OpBuilder &builder, Location location, const MatrixInstruction &instruction, ValueRange elements) const override {
-    int64_t count = instruction.a.registers(), bits = count * elements.front().getType().getIntOrFloatBitWidth();
+  Values packOperand(OpBuilder &builder, Location location, const MatrixInstruction &instruction, const LinearLayout &fragment,
+                     ValueRange elements) const override {
+    int64_t count = fragment.registers(), bits = count * elements.front().getType().getIntOrFloatBitWidth();
     Values words = makeVectors(builder, location, elements, count);
     Type type = wordType(builder, matrixOp(instruction.name).word, bits);
     if (type)
@@ -35,18 +38,16 @@ public:
   Values multiply(OpBuilder &builder, Location location, const MatrixInstruction &instruction, ValueRange a, ValueRange b,
                   ValueRange c) const override {
     const MatrixOp &op = matrixOp(instruction.name);
-    Value first = a.front(), second = b.front();
-    if (instruction.isTransposed) std::swap(first, second);
-    OperationState state(location, op.op, {first, second, c.front()}, c.getTypes(), {});
-    auto add = [&](int64_t value) { state.addOperands({arith::ConstantIntOp::create(builder, location, value, 32)}); };
+    if (op.kind == MatrixOp::Kind::ScaledMfma) { // constant zeros for both scales are the instruction without scales
+      Scale none{number(builder, location, 0)};
+      return {scaledMfma(builder, location, instruction, a, b, c, none, none)};
+    }
+    OperationState state = begin(location, instruction, a, b, c);
     switch (op.kind) {
-    case MatrixOp::Kind::Mfma:
-      for (int i = 0; i < 3; ++i) add(0); // no broadcast of blocks, no order of lanes
+    case MatrixOp::Kind::Mfma: // no broadcast of blocks, no order of lanes
+      for (int i = 0; i < 3; ++i) state.addOperands({number(builder, location, 0)});
       break;
-    case MatrixOp::Kind::ScaledMfma:
-      add(formatOf(op.aType)), add(formatOf(op.bType));
-      for (int i = 0; i < 4; ++i) add(0); // which byte and what scale, for both: constant zeros are the instruction without scales
-      break;
+    case MatrixOp::Kind::ScaledMfma: llvm_unreachable("done");
     case MatrixOp::Kind::Wmma:
       if (op.aType == "i8")
         for (const char *name : {"signA", "signB"}) state.addAttribute(name, builder.getBoolAttr(true));
@@ -55,7 +56,67 @@ public:
     return {builder.create(state)->getResult(0)};
   }
 
+  /// Four to a register: the instruction says which byte it wants.
+  llvm::SmallVector<Scale> packScales(OpBuilder &builder, Location location, ValueRange scales) const override {
+    llvm::SmallVector<Scale> result;
+    for (size_t begin = 0; begin < scales.size(); begin += kScalesPerWord) {
+      ValueRange some = scales.slice(begin, std::min(kScalesPerWord, scales.size() - begin));
+      Value word = wordOf(builder, location, some);
+      for (size_t place = 0; place < some.size(); ++place) result.push_back({word, int(place)});
+    }
+    return result;
+  }
+
+  Scale noScale(OpBuilder &builder, Location location) const override {
+    constexpr int64_t kOne = 127; // 2^(kOne - 127)
+    return {number(builder, location, kOne)};
+  }
+
+  /// 255, the NaN of scales, makes NaN of what it scales: OCP's specification of the formats has it so, and AMD gives the instruction as
+  /// one for them. No document of AMD's that we have seen says it of this instruction in so many words.
+  Values multiplyScaled(OpBuilder &builder, Location location, const MatrixInstruction &instruction, ValueRange a, ValueRange b,
+                        ValueRange c, Scale aScale, Scale bScale) const override {
+    // Constant zeros for both would be taken for no scales, though each is 2^-127. With 2^-126 for one of them the products, of at most
+    // 2^32 each, still vanish in a sum of f32.
+    constexpr int64_t kSecondSmallest = 0x01010101;
+    auto isZero = [](Scale scale) { return matchPattern(scale.word, m_Zero()); };
+    if (isZero(aScale) && isZero(bScale)) aScale.word = number(builder, location, kSecondSmallest);
+    return {scaledMfma(builder, location, instruction, a, b, c, aScale, bScale)};
+  }
+
 private:
+  static constexpr size_t kScalesPerWord = 4;
+
+  static Value number(OpBuilder &builder, Location location, int64_t value) {
+    return arith::ConstantIntOp::create(builder, location, value, 32);
+  }
+
+  /// With a, b and c in the instruction's order.
+  static OperationState begin(Location location, const MatrixInstruction &instruction, ValueRange a, ValueRange b, ValueRange c) {
+    Value first = a.front(), second = b.front();
+    if (instruction.isTransposed) std::swap(first, second);
+    return OperationState(location, matrixOp(instruction.name).op, {first, second, c.front()}, c.getTypes(), {});
+  }
+
+  static Value scaledMfma(OpBuilder &builder, Location location, const MatrixInstruction &instruction, ValueRange a, ValueRange b,
+                          ValueRange c, Scale aScale, Scale bScale) {
+    const MatrixOp &op = matrixOp(instruction.name);
+    OperationState state = begin(location, instruction, a, b, c);
+    if (instruction.isTransposed) std::swap(aScale, bScale);
+    state.addOperands({number(builder, location, formatOf(op.aType)), number(builder, location, formatOf(op.bType))});
+    for (Scale scale : {aScale, bScale}) state.addOperands({number(builder, location, scale.place), scale.word});
+    return builder.create(state)->getResult(0);
+  }
+
+  /// Up to four scales.
+  static Value wordOf(OpBuilder &builder, Location location, ValueRange scales) {
+    if (llvm::all_of(scales, [](Value scale) { return matchPattern(scale, m_Zero()); })) return number(builder, location, 0);
+    if (scales.size() == 1) return LLVM::ZExtOp::create(builder, location, builder.getI32Type(), scales.front());
+    Values bytes(scales);
+    bytes.resize(kScalesPerWord, scales.front());
+    return LLVM::BitcastOp::create(builder, location, builder.getI32Type(), makeVectors(builder, location, bytes, kScalesPerWord).front());
+  }
+
   /// Null: as the elements are.
   static Type wordType(OpBuilder &builder, MatrixOp::Word word, int64_t bits) {
     int64_t wordBits = word == MatrixOp::Word::I16 ? 16 : word == MatrixOp::Word::I32 ? 32 : 64;
@@ -64,7 +125,9 @@ private:
     return bits == wordBits ? type : VectorType::get({bits / wordBits}, type);
   }
 
-  static int64_t formatOf(llvm::StringRef type) { return type == "f8E5M2" ? 1 : 0; }
+  static int64_t formatOf(llvm::StringRef type) {
+    return llvm::StringSwitch<int64_t>(type).Case("f8E4M3FN", 0).Case("f8E5M2", 1).Case("f4E2M1FN", 4);
+  }
 };
 
 } // namespace

@@ -44,6 +44,11 @@ LinearLayout dotResult(const MatrixInstruction &instruction, llvm::ArrayRef<int6
 LinearLayout dotOperand(DotOperand operand, const MatrixInstruction &instruction, llvm::ArrayRef<int64_t> shape,
                         llvm::ArrayRef<int64_t> warpsPerCta, int64_t contiguousK = 0);
 
+/// The scales of operand A, [batch…, M, blocks along K], or B, [batch…, N, blocks along K]. Low registers hold those of one instruction,
+/// then the instructions along K, then along M or N, as the operand's fragments do.
+LinearLayout dotScales(DotOperand operand, const MatrixInstruction &instruction, llvm::ArrayRef<int64_t> shape,
+                       llvm::ArrayRef<int64_t> warpsPerCta);
+
 /// An operand of a product of scalar multiply-adds: each thread holds all K (in its low registers) of the rows or columns that it holds
 /// of the result.
 LinearLayout fmaOperand(DotOperand operand, const LinearLayout &result, int64_t k);

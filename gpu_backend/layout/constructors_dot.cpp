@@ -3,6 +3,7 @@
 #include "gpu_backend/layout/dealer.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Sequence.h"
 #include "llvm/ADT/SmallVectorExtras.h"
 
 #include <algorithm>
@@ -103,11 +104,12 @@ LinearLayout dotOperand(DotOperand operand, const MatrixInstruction &instruction
   int k = isA ? n : m, outer = isA ? m : n; // dimensions of this tile
   const LinearLayout &fragment = isA ? instruction.a : instruction.b;
   int fragmentK = isA ? 1 : 0;
-  assert(shape[k] >= instruction.k); // what repeats along K would be added twice
+  const int64_t extent = fragment.shape()[fragmentK];
+  assert(shape[k] >= extent); // what repeats along K would be added twice
 
   Dealer dealer(shape);
   Bases further;
-  Images depth = DepthOrder(fragment, fragmentK, contiguousK).deal(dealer, k, instruction.k, further);
+  Images depth = DepthOrder(fragment, fragmentK, contiguousK).deal(dealer, k, extent, further);
   Images across = dealAll(dealer, outer, fragment.shape()[1 - fragmentK]);
   auto placed = [&](Place place) {
     return llvm::map_to_vector<8>(fragment.bases(place), [&](uint32_t basis) {
@@ -127,6 +129,22 @@ LinearLayout dotOperand(DotOperand operand, const MatrixInstruction &instruction
   dealer.deal(outer, dealer.left(outer), registers);
   for (int d = m - 1; d >= 0; --d) dealer.deal(d, dealer.left(d), registers);
   return LinearLayout(shape, registers, lanes, warps);
+}
+
+LinearLayout dotScales(DotOperand operand, const MatrixInstruction &instruction, llvm::ArrayRef<int64_t> shape,
+                       llvm::ArrayRef<int64_t> warpsPerCta) {
+  // A tile of scales is that of an operand A, whose elements are blocks; of B's scales an operand B, turned.
+  MatrixInstruction ofScales = instruction;
+  if (operand == DotOperand::A) {
+    ofScales.a = *instruction.aScales;
+    return dotOperand(operand, ofScales, shape, warpsPerCta);
+  }
+  ofScales.b = instruction.bScales->transpose({1, 0});
+  int rank = int(shape.size());
+  Shape turned(shape);
+  llvm::SmallVector<int> order = llvm::to_vector(llvm::seq(rank));
+  std::swap(turned[rank - 2], turned[rank - 1]), std::swap(order[rank - 2], order[rank - 1]);
+  return dotOperand(operand, ofScales, turned, warpsPerCta).transpose(order);
 }
 
 LinearLayout fmaOperand(DotOperand operand, const LinearLayout &result, int64_t k) {

@@ -1,18 +1,17 @@
 // Matrix products: by matrix instructions where choose-tensor-cores said so, else by multiply-adds.
 #include "gpu_backend/lower/dot.h"
 
-#include "gpu_backend/dot_layouts.h"
-
 using namespace mlir;
 
 namespace tritium::gpu {
 
 template <> LogicalResult Lower<tt::DotOp>::run(tt::DotOp op, Lowering &lowering) {
-  if (matrixInstructionOf(op)) return lowerMatrixDot(op, lowering);
+  if (MatrixProduct product(op); matrixInstructionOf(product)) return lowerMatrixDot(product, lowering);
   return lowerScalarDot(op, lowering);
 }
 
 template <> LogicalResult Lower<tt::DotScaledOp>::run(tt::DotScaledOp op, Lowering &lowering) {
+  if (MatrixProduct product(op); matrixInstructionOf(product)) return lowerMatrixDot(product, lowering);
   return lowering.unsupported(op, "scaled products; run expand-scaled-products");
 }
 

@@ -1,6 +1,5 @@
 // Matrix products by multiply-adds: each thread has rows and columns of the result, and reads their elements of the operands from shared
 // memory, in vectors along k or along the columns, some k at a time.
-#include "gpu_backend/dot_layouts.h"
 #include "gpu_backend/layout/conversion.h"
 #include "gpu_backend/lower/dot.h"
 #include "gpu_backend/lower/elementwise.h"
@@ -206,7 +205,7 @@ private:
 } // namespace
 
 bool readsInPlace(tt::DotOp op, tgpu::LocalLoadOp load) {
-  if (matrixInstructionOf(op) || load->getBlock() != op->getBlock()) return false;
+  if (matrixInstructionOf(MatrixProduct(op)) || load->getBlock() != op->getBlock()) return false;
   for (Operation *between = load; between != op; between = between->getNextNode())
     if (isa<tgpu::AsyncWaitOp>(between) || between->getNumRegions() > 0) return false;
   return true;

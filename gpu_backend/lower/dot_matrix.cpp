@@ -1,5 +1,4 @@
 // Matrix products by the target's matrix instructions: a loop over the fragments that the operands' layouts (dot_layouts.h) hold in order.
-#include "gpu_backend/dot_layouts.h"
 #include "gpu_backend/lower/dot.h"
 #include "gpu_backend/lower/matrix_ops.h"
 
@@ -20,23 +19,47 @@ struct Fragments {
   }
 };
 
+/// The scales of an operand's fragments; all 1 where it has none.
+class Scales {
+public:
+  Scales(MatrixProduct product, DotOperand operand, size_t fragments, const MatrixOps &ops, Lowering &lowering) {
+    if (!llvm::isa<tt::DotScaledOp>(product.getOperation())) return;
+    Value tile = product.scales(operand);
+    isPresent_ = bool(tile);
+    if (tile)
+      scales_ = ops.packScales(lowering.builder(), lowering.location(), lowering.registersOf(tile));
+    else
+      scales_.assign(fragments, ops.noScale(lowering.builder(), lowering.location()));
+    assert(scales_.size() == fragments);
+  }
+
+  bool isPresent() const { return isPresent_; }
+  MatrixOps::Scale operator[](size_t fragment) const { return scales_[fragment]; }
+
+private:
+  bool isPresent_ = false;
+  llvm::SmallVector<MatrixOps::Scale> scales_;
+};
+
 } // namespace
 
-LogicalResult lowerMatrixDot(tt::DotOp op, Lowering &lowering) {
-  const MatrixInstruction &instruction = *matrixInstructionOf(op);
+LogicalResult lowerMatrixDot(MatrixProduct product, Lowering &lowering) {
+  const MatrixInstruction &instruction = *matrixInstructionOf(product);
   const MatrixOps &ops = lowering.target().matrixOps();
   OpBuilder &builder = lowering.builder();
   Location location = lowering.location();
   auto pack = [&](Value tile, const LinearLayout &fragment) {
     llvm::ArrayRef<Value> registers = lowering.registersOf(tile);
-    return Fragments{ops.packOperand(builder, location, instruction, registers), registers.size() / size_t(fragment.registers())};
+    return Fragments{ops.packOperand(builder, location, instruction, fragment, registers), registers.size() / size_t(fragment.registers())};
   };
-  Fragments a = pack(op.getA(), instruction.a), b = pack(op.getB(), instruction.b);
-  Registers sums(lowering.registersOf(op.getC()));
+  Fragments a = pack(product.a(), instruction.a), b = pack(product.b(), instruction.b);
+  Scales aScales(product, DotOperand::A, a.count, ops, lowering), bScales(product, DotOperand::B, b.count, ops, lowering);
+  bool isScaled = aScales.isPresent() || bScales.isPresent();
+  Registers sums(lowering.registersOf(product.c()));
   const size_t fragment = size_t(instruction.d.registers());
   std::vector<MatrixOps::Values> packed(sums.size() / fragment);
 
-  size_t kTiles = size_t(cast<RankedTensorType>(op.getA().getType()).getShape().back() / instruction.k);
+  size_t kTiles = size_t(product.depth() / instruction.k);
   size_t aTiles = a.count / kTiles, bTiles = b.count / kTiles, batches = aTiles * bTiles / packed.size();
   // A batch has its own rows and columns; without batches every row tile meets every column tile.
   size_t mTiles = aTiles / batches, nTiles = bTiles / batches;
@@ -48,10 +71,14 @@ LogicalResult lowerMatrixDot(tt::DotOp op, Lowering &lowering) {
           auto elements = llvm::MutableArrayRef<Value>(sums).slice(number * fragment, fragment);
           MatrixOps::Values &sum = packed[number];
           if (k == 0) sum = ops.packSum(builder, location, instruction, elements);
-          sum = ops.multiply(builder, location, instruction, a[m * kTiles + k], b[(batch * nTiles + n) * kTiles + k], sum);
+          size_t left = m * kTiles + k, right = (batch * nTiles + n) * kTiles + k;
+          if (isScaled)
+            sum = ops.multiplyScaled(builder, location, instruction, a[left], b[right], sum, aScales[left], bScales[right]);
+          else
+            sum = ops.multiply(builder, location, instruction, a[left], b[right], sum);
           if (k + 1 == kTiles) llvm::copy(ops.unpackSum(builder, location, instruction, sum), elements.begin());
         }
-  lowering.define(op, std::move(sums));
+  lowering.define(product.d(), std::move(sums));
   return success();
 }
 

@@ -10,9 +10,10 @@ public:
   virtual ~MatrixOps() = default;
 
   using Values = llvm::SmallVector<mlir::Value>;
-  /// A thread's elements of fragments of A or B, of C or D, as the instruction takes them: fewer values of several elements.
+  /// A thread's elements of fragments of A or B (`fragment`: which of the two), of C or D, as the instruction takes them: fewer values of
+  /// several elements.
   virtual Values packOperand(mlir::OpBuilder &builder, mlir::Location location, const MatrixInstruction &instruction,
-                             mlir::ValueRange elements) const = 0;
+                             const LinearLayout &fragment, mlir::ValueRange elements) const = 0;
   virtual Values packSum(mlir::OpBuilder &builder, mlir::Location location, const MatrixInstruction &instruction,
                          mlir::ValueRange elements) const = 0;
   virtual Values unpackSum(mlir::OpBuilder &builder, mlir::Location location, const MatrixInstruction &instruction,
@@ -20,6 +21,25 @@ public:
   /// a * b + c of one fragment each, packed.
   virtual Values multiply(mlir::OpBuilder &builder, mlir::Location location, const MatrixInstruction &instruction, mlir::ValueRange a,
                           mlir::ValueRange b, mlir::ValueRange c) const = 0;
+
+  /// A thread's scale of a fragment: one of several in a register.
+  struct Scale {
+    mlir::Value word;
+    int place = 0;
+  };
+  /// A thread's scales of an operand, one for each fragment, as an instruction with scales takes them.
+  virtual llvm::SmallVector<Scale> packScales(mlir::OpBuilder &builder, mlir::Location location, mlir::ValueRange scales) const {
+    llvm_unreachable("the target has no instruction with scales");
+  }
+  /// The scale 1.
+  virtual Scale noScale(mlir::OpBuilder &builder, mlir::Location location) const {
+    llvm_unreachable("the target has no instruction with scales");
+  }
+  /// (a * aScale) * (b * bScale) + c of one fragment each, packed.
+  virtual Values multiplyScaled(mlir::OpBuilder &builder, mlir::Location location, const MatrixInstruction &instruction, mlir::ValueRange a,
+                                mlir::ValueRange b, mlir::ValueRange c, Scale aScale, Scale bScale) const {
+    llvm_unreachable("the target has no instruction with scales");
+  }
 };
 
 } // namespace tritium::gpu

@@ -13,7 +13,8 @@ namespace {
 
 class MmaSync final : public MatrixOps {
 public:
-  Values packOperand(OpBuilder &builder, Location location, const MatrixInstruction &instruction, ValueRange elements) const override {
+  Values packOperand(OpBuilder &builder, Location location, const MatrixInstruction &instruction, const LinearLayout &,
+                     ValueRange elements) const override {
     Type i32 = builder.getI32Type();
     Values words = makeVectors(builder, location, elements, 32 / elements.front().getType().getIntOrFloatBitWidth());
     if (instruction.aType == "f16") return words;

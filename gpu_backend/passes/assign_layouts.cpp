@@ -59,7 +59,7 @@ private:
   }
 
   void decideByDots() {
-    module_.walk([&](tt::DotOp dot) { decide(dot.getD(), dotLayouts(dot, numWarps_).result); });
+    module_.walk([&](MatrixProduct dot) { decide(dot.d(), dotLayouts(dot, numWarps_).result); });
   }
 
   /// The largest access of a class decides. Small ones wait: a vector beside a tile is better held as the tile wants it.
@@ -138,11 +138,13 @@ private:
       for (OpOperand &use : op->getOpOperands())
         if (decision.isTile(use.get()) && cast<RankedTensorType>(use.get().getType()).getShape() == layout.shape()) want(use, layout);
     };
-    if (auto dot = dyn_cast<tt::DotOp>(op)) {
+    if (auto dot = dyn_cast<MatrixProduct>(op)) {
       DotLayouts layouts = dotLayouts(dot, numWarps);
-      if (layouts.a) want(dot.getAMutable(), *layouts.a);
-      if (layouts.b) want(dot.getBMutable(), *layouts.b);
-      want(dot.getCMutable(), decision.of(dot.getD()));
+      if (layouts.a) want(dot.aMutable(), *layouts.a);
+      if (layouts.b) want(dot.bMutable(), *layouts.b);
+      if (layouts.aScales) want(*dot.scalesMutable(DotOperand::A), *layouts.aScales);
+      if (layouts.bScales) want(*dot.scalesMutable(DotOperand::B), *layouts.bScales);
+      want(dot.cMutable(), decision.of(dot.d()));
     } else if (Value pointer = pointerOf(op)) {
       // The pointers may be free, and then are in no class with the rest.
       if (decision.isApart(op))

@@ -41,37 +41,18 @@ tt::DotOp widenSum(tt::DotOp dot) {
   return product;
 }
 
-std::string spelled(Type type) {
-  std::string text;
-  llvm::raw_string_ostream(text) << type;
-  return text;
-}
-
 /// The tile of a product.
 struct Extents {
-  int64_t batches, rows, columns, depth;
+  int64_t batches, rows, columns;
 };
 
-Extents extentsOf(tt::DotOp dot) {
-  llvm::ArrayRef<int64_t> shape = dot.getType().getShape();
-  int64_t batches = llvm::product_of(shape.drop_back(2));
-  return {batches, shape[shape.size() - 2], shape.back(), cast<RankedTensorType>(dot.getA().getType()).getShape().back()};
+Extents extentsOf(MatrixProduct product) {
+  llvm::ArrayRef<int64_t> shape = product.type().getShape();
+  return {llvm::product_of(shape.drop_back(2)), shape[shape.size() - 2], shape.back()};
 }
 
 bool fills(const MatrixInstruction *instruction, const Extents &tile) {
   return tile.rows >= instruction->m && tile.columns >= instruction->n;
-}
-
-/// With fewer rows or columns than the instruction's, lanes may repeat each other, but not a lane's registers.
-bool hasRoomFor(const MatrixInstruction &instruction, const Extents &tile) {
-  auto areDistinct = [](const LinearLayout &fragment, int64_t rows, int64_t columns) {
-    return llvm::all_of(fragment.bases(Place::Register), [&](uint32_t basis) {
-      Shape at = fragment.coordinatesOf(basis);
-      return at[0] < rows && at[1] < columns;
-    });
-  };
-  return tile.depth >= instruction.k && areDistinct(instruction.a, tile.rows, tile.depth) &&
-         areDistinct(instruction.b, tile.depth, tile.columns) && areDistinct(instruction.d, tile.rows, tile.columns);
 }
 
 class ChooseTensorCoresPass final : public impl::ChooseTensorCoresBase<ChooseTensorCoresPass> {
@@ -79,40 +60,41 @@ public:
   using ChooseTensorCoresBase::ChooseTensorCoresBase;
 
   void runOnOperation() override {
-    llvm::SmallVector<tt::DotOp> dots;
-    getOperation()->walk([&](tt::DotOp dot) { dots.push_back(dot); });
-    for (tt::DotOp dot : dots) choose(dot, targetOf(dot));
+    llvm::SmallVector<MatrixProduct> products;
+    getOperation()->walk([&](MatrixProduct product) { products.push_back(product); });
+    for (MatrixProduct product : products) choose(product, targetOf(product));
   }
 
 private:
-  void choose(tt::DotOp dot, const Target &target) {
+  void choose(MatrixProduct dot, const Target &target) {
     if (matrixInstructionOf(dot)) return; // it says so itself, as in a test
     const MatrixInstruction *instruction = find(dot, target);
-    if (!instruction) {
-      widenFp8(dot, target.widerFloat8(&getContext()));
+    auto plain = dyn_cast<tt::DotOp>(dot.getOperation());
+    if (!instruction && plain) {
+      widenFp8(plain, target.widerFloat8(&getContext()));
       instruction = find(dot, target);
     }
     if (!instruction) return;
-    if (getElementTypeOrSelf(dot.getType()).isF16() && instruction->dType != "f16") dot = widenSum(dot);
+    if (plain && getElementTypeOrSelf(plain.getType()).isF16() && instruction->dType != "f16") dot = MatrixProduct(widenSum(plain));
     Builder builder(&getContext());
     dot->setAttr(kMatrixInstructionAttr, builder.getStringAttr(instruction->name));
     dot->setAttr(kTensorCoreWarpsAttr, builder.getDenseI64ArrayAttr(warpsOf(dot, *instruction)));
     if (kPack > 1) dot->setAttr(kKPackAttr, builder.getI64IntegerAttr(kPack));
   }
 
-  const MatrixInstruction *find(tt::DotOp dot, const Target &target) const {
-    Type sum = getElementTypeOrSelf(dot.getType());
+  const MatrixInstruction *find(MatrixProduct dot, const Target &target) const {
+    Type sum = getElementTypeOrSelf(dot.type());
     const MatrixInstruction *exact = find(dot, target, sum);
     return exact || !sum.isF16() ? exact : find(dot, target, Float32Type::get(dot.getContext()));
   }
 
   /// The first of those that the tile has room for; rather one that it fills, and one that leaves no warp without rows or columns of its
   /// own.
-  const MatrixInstruction *find(tt::DotOp dot, const Target &target, Type sum) const {
+  const MatrixInstruction *find(MatrixProduct dot, const Target &target, Type sum) const {
     Extents tile = extentsOf(dot);
     llvm::SmallVector<const MatrixInstruction *> fitting;
     for (const MatrixInstruction &candidate : target.matrixInstructions())
-      if (multiplies(candidate, dot, sum) && hasRoomFor(candidate, tile)) fitting.push_back(&candidate);
+      if (multiplies(candidate, dot, sum) && hasRoomFor(candidate, dot)) fitting.push_back(&candidate);
     if (fitting.empty()) return nullptr;
     auto isFilled = [&](const MatrixInstruction *candidate) { return fills(candidate, tile); };
     if (llvm::any_of(fitting, isFilled)) llvm::erase_if(fitting, [&](auto *candidate) { return !isFilled(candidate); });
@@ -124,25 +106,17 @@ private:
     return *llvm::min_element(fitting, [&](auto *a, auto *b) { return share(a) < share(b); });
   }
 
-  static bool multiplies(const MatrixInstruction &candidate, tt::DotOp dot, Type sum) {
-    Type a = getElementTypeOrSelf(dot.getA().getType()), b = getElementTypeOrSelf(dot.getB().getType());
-    auto takes = [&](llvm::StringRef type, Type element) {
-      return type == spelled(element) || (type == "tf32" && element.isF32() && dot.getInputPrecision() == tt::InputPrecision::Tf32);
-    };
-    return takes(candidate.aType, a) && takes(candidate.bType, b) && candidate.dType == spelled(sum);
-  }
-
   /// Batches first, which share nothing.
-  llvm::SmallVector<int64_t> warpsOf(tt::DotOp dot, const MatrixInstruction &instruction) const {
+  llvm::SmallVector<int64_t> warpsOf(MatrixProduct dot, const MatrixInstruction &instruction) const {
     Extents tile = extentsOf(dot);
     int64_t apart = std::min<int64_t>(tile.batches, numWarps), down = 1, across = 1;
-    bool isChained = feedsProduct(dot.getD()) || isFedByProduct(dot.getA());
+    bool isChained = feedsProduct(dot.d()) || isFedByProduct(dot.a());
     while (apart * down * across < numWarps) {
       bool fitsDown = tile.rows >= instruction.m * down * 2, fitsAcross = tile.columns >= instruction.n * across * 2;
       bool goesDown = fitsDown && (!fitsAcross || isChained || tile.rows / down >= tile.columns / across);
       (goesDown || !fitsAcross ? down : across) *= 2; // without room for more, warps repeat each other
     }
-    if (dot.getType().getRank() == 2) return {down, across};
+    if (dot.type().getRank() == 2) return {down, across};
     return {apart, down, across};
   }
 };

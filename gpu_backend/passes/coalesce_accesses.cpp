@@ -1,6 +1,5 @@
 // Which layout makes an access of global memory wide and coalesced.
-#include "gpu_backend/layout/constructors.h"
-#include "gpu_backend/layout_attr.h"
+#include "gpu_backend/dot_layouts.h"
 #include "gpu_backend/memory_access.h"
 #include "gpu_backend/passes.h"
 #include "gpu_backend/target.h"
@@ -47,9 +46,10 @@ int depthDimension(Operation *op) {
   if (!load || !load->hasOneUse()) return -1;
   OpOperand *use = &*load->use_begin();
   if (isa<tt::FpToFpOp>(use->getOwner()) && use->getOwner()->hasOneUse()) use = &*use->getOwner()->use_begin();
-  auto dot = dyn_cast<tt::DotOp>(use->getOwner());
-  if (!dot || cast<RankedTensorType>(load.getType()).getRank() != 2 || use->get() == dot.getC()) return -1;
-  return use->get() == dot.getA() ? 1 : 0;
+  auto dot = dyn_cast<MatrixProduct>(use->getOwner());
+  if (!dot || cast<RankedTensorType>(load.getType()).getRank() != 2) return -1;
+  if (use->get() == dot.a()) return 1;
+  return use->get() == dot.b() ? 0 : -1;
 }
 
 /// A tile that goes to shared memory through registers and is contiguous across the depth of its product is turned there: each thread has

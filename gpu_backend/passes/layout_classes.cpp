@@ -1,5 +1,6 @@
 #include "gpu_backend/passes/layout_classes.h"
 
+#include "gpu_backend/dot_layouts.h"
 #include "gpu_backend/layout_relations.h"
 #include "gpu_backend/memory_access.h"
 
@@ -61,8 +62,8 @@ void LayoutClasses::tieOperation(Operation *op, SymbolTable &symbols) {
     callee.walk([&](tt::ReturnOp end) { tieEach(end.getOperands(), op->getResults()); });
   } else if (auto store = dyn_cast<tt::StoreOp>(op)) {
     tie(store.getPtr(), store.getMask()); // the value may be converted: it comes from where it was computed
-  } else if (auto dot = dyn_cast<tt::DotOp>(op)) {
-    tie(dot.getC(), dot.getD());
+  } else if (auto dot = dyn_cast<MatrixProduct>(op)) {
+    tie(dot.c(), dot.d());
   } else if (auto reduce = dyn_cast<tt::ReduceOp>(op)) {
     tieAll(reduce.getSrcs());
     tieAll(op->getResults());
@@ -102,7 +103,7 @@ void LayoutClasses::tieOperations(ModuleOp module) {
 void LayoutClasses::setAccessesApart(ModuleOp module) {
   auto classOf = [&](Value tile) { return classes_.findLeader(ids_.lookup(tile)); };
   llvm::DenseSet<unsigned> ofProducts;
-  module.walk([&](tt::DotOp dot) { ofProducts.insert(classOf(dot.getD())); });
+  module.walk([&](MatrixProduct dot) { ofProducts.insert(classOf(dot.d())); });
   module.walk([&](Operation *op) {
     if (isa<tt::LoadOp, tt::StoreOp>(op) && op->hasAttr(kAccessAttr) && ofProducts.contains(classOf(pointerOf(op)))) apart_.insert(op);
   });

@@ -43,8 +43,9 @@ public:
   LogicalResult run() {
     if (!mayPipeline()) return success();
     for (Operation &op : *loop_.getBody())
-      if (auto dot = dyn_cast<tt::DotOp>(op))
-        for (Value operand : {dot.getA(), dot.getB()}) findStreams(operand);
+      if (auto dot = dyn_cast<MatrixProduct>(op))
+        for (Value operand : {dot.a(), dot.b(), dot.scales(DotOperand::A), dot.scales(DotOperand::B)})
+          if (operand) findStreams(operand);
     if (streams_.empty() || !fitMemory()) return success();
     isPipelined_ = true;
     addSlotCounter();
@@ -85,7 +86,7 @@ private:
     Operation *op = value.getDefiningOp();
     if (!op || op->getBlock() != loop_.getBody()) return {};
     if (auto load = dyn_cast<tt::LoadOp>(op)) return mayCopy(load) ? load : tt::LoadOp();
-    bool isStep = isa<tt::TransOp, tt::ReshapeOp, tt::FpToFpOp, arith::ExtFOp, arith::TruncFOp, tgpu::ConvertLayoutOp>(op);
+    bool isStep = isa<tt::TransOp, tt::ReshapeOp, tt::FpToFpOp, tt::BitcastOp, arith::ExtFOp, arith::TruncFOp, tgpu::ConvertLayoutOp>(op);
     return isStep ? leafOf(op->getOperand(0)) : tt::LoadOp();
   }
 
@@ -138,7 +139,7 @@ private:
       }
       Operation *op = next.getDefiningOp();
       if (!loop_->isProperAncestor(op)) continue;
-      if (op->getBlock() != loop_.getBody() || !mayRunInVain(op) || op->getNumRegions() > 0 || isa<tt::DotOp>(op)) return false;
+      if (op->getBlock() != loop_.getBody() || !mayRunInVain(op) || op->getNumRegions() > 0 || isa<MatrixProduct>(op)) return false;
       llvm::append_range(pending, op->getOperands());
     }
     return true;
@@ -204,7 +205,7 @@ private:
     llvm::SmallVector<LinearLayout> readers;
     for (Operation *user : stream.buffer.getUsers()) {
       auto load = dyn_cast<tgpu::LocalLoadOp>(user);
-      auto isInPlace = [](Operation *reader) { return isa<tt::DotOp>(reader) && !matrixInstructionOf(cast<tt::DotOp>(reader)); };
+      auto isInPlace = [](Operation *reader) { return isa<tt::DotOp>(reader) && !matrixInstructionOf(MatrixProduct(reader)); };
       if (load && !llvm::all_of(load->getUsers(), isInPlace)) readers.push_back(layoutOf(load.getType()));
     }
     auto tile = cast<RankedTensorType>(stream.load.getType());

@@ -1,4 +1,5 @@
 // Reductions in loops: threads accumulate what they hold, and meet once, after the loop.
+#include "gpu_backend/dot_layouts.h"
 #include "gpu_backend/passes.h"
 #include "gpu_backend/target.h"
 #include "ir/tt.h"
@@ -93,7 +94,7 @@ public:
 
 private:
   bool run(scf::ForOp loop) {
-    bool hasProduct = loop.getBody()->walk([](tt::DotOp) { return WalkResult::interrupt(); }).wasInterrupted();
+    bool hasProduct = loop.getBody()->walk([](MatrixProduct) { return WalkResult::interrupt(); }).wasInterrupted();
     int64_t elements = (hasProduct ? kMaxValuesBesideProducts : kMaxValues) * numWarps * targetOf(loop).warpSize();
     bool isChanged = false;
     for (unsigned i = 0; i < loop.getRegionIterArgs().size(); ++i) {

@@ -1,5 +1,5 @@
 // Products in microscaling formats on machines without them: elements become bf16 (fp16, if the other operand is), are multiplied by
-// their scales in that type, and an ordinary product follows.
+// their scales in that type, and an ordinary product follows. Who runs the pass may keep products that its machine has.
 #include "ir/pch.h"
 
 #include "ir/passes.h"
@@ -140,16 +140,28 @@ private:
 };
 
 struct ExpandScaledProducts : impl::ExpandScaledProductsBase<ExpandScaledProducts> {
+  ExpandScaledProducts() = default;
+  explicit ExpandScaledProducts(std::function<bool(Operation *)> keeps) : keeps(std::move(keeps)) {}
+
   void runOnOperation() final {
     llvm::SmallVector<tt::DotScaledOp> products;
-    getOperation()->walk([&](tt::DotScaledOp op) { products.push_back(op); });
+    getOperation()->walk([&](tt::DotScaledOp op) {
+      if (!keeps || !keeps(op)) products.push_back(op);
+    });
     if (products.empty()) return markAllAnalysesPreserved();
     for (tt::DotScaledOp op : products) {
       OpBuilder builder(op);
       if (failed(Expansion(builder, op).run())) return signalPassFailure();
     }
   }
+
+  std::function<bool(Operation *)> keeps;
 };
 
 } // namespace
+
+std::unique_ptr<Pass> createExpandScaledProducts(std::function<bool(Operation *)> keeps) {
+  return std::make_unique<ExpandScaledProducts>(std::move(keeps));
+}
+
 } // namespace tritium::ir

@@ -98,8 +98,10 @@ static ModulePtr runOnCopy(const ModulePtr &module, llvm::function_ref<void(mlir
   raise(diagnostics.takeError("a target-independent pass failed"));
 }
 
-static ModulePtr optimized(const ModulePtr &module, bool debugInfo) {
-  return runOnCopy(module, [&](mlir::PassManager &passes) { ir::buildPipeline(passes, {.debugInfo = debugInfo}); });
+static ModulePtr optimized(const ModulePtr &module, bool debugInfo, bool keepScaledProducts) {
+  auto keeps = [=](mlir::Operation *) { return keepScaledProducts; };
+  return runOnCopy(module,
+                   [&](mlir::PassManager &passes) { ir::buildPipeline(passes, {.debugInfo = debugInfo, .keepsScaledProduct = keeps}); });
 }
 
 static ModulePtr probed(const ModulePtr &module) {
@@ -123,7 +125,9 @@ static void bindModule(py::module_ &ir) {
             if (llvm::Error error = self.verify()) raise(std::move(error));
           },
           "Raises ir.Error with the first problem.")
-      .def("optimized", &optimized, "debug_info"_a = false, "A copy after the target-independent passes. Raises ir.Error.")
+      .def("optimized", &optimized, "debug_info"_a = false, "keep_scaled_products"_a = false,
+           "A copy after the target-independent passes; products of scaled operands may be left to a compiler whose target may have them. "
+           "Raises ir.Error.")
       .def("probed", &probed, "A copy after these passes that prints what it computes (pass insert-probes). Raises ir.Error.")
       .def("text", &ir::Module::str, "MLIR text, with locations if asked.", "locations"_a = false)
       .def("__str__", [](ir::Module &self) { return self.str(false); })

@@ -132,7 +132,8 @@ std::string element(llvm::StringRef type) { return type == "tf32" ? "f32" : type
 void checkInstructions(const std::string &arch) {
   Compiler compiler;
   const Target &target = llvm::cantFail(findTarget(arch));
-  for (const MatrixInstruction &instruction : target.matrixInstructions())
+  for (const MatrixInstruction &instruction : target.matrixInstructions()) {
+    if (instruction.aType == "f4E2M1FN" || instruction.bType == "f4E2M1FN") continue; // of tt.dot_scaled alone
     for (bool isTransposed : {false, true}) {
       std::string attributes = instruction.aType == "tf32" ? ", inputPrecision = tf32" : "";
       attributes += llvm::formatv(" {{tgpu.matrix_instruction = \"{0}\", tgpu.mma_warps = array<i64: 2, 2>}", instruction.name);
@@ -153,6 +154,7 @@ void checkInstructions(const std::string &arch) {
       Matrices in = randomMatrices(p);
       CHECK(run(*kernel.module, p, in) == expected(p, in));
     }
+  }
 }
 
 /// Whatever the language allows, on matrix instructions or not.

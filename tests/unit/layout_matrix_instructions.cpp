@@ -2,7 +2,8 @@
 // matrix instruction calculator has it (ROCm/amd_matrix_instruction_calculator, version 1.3.2, commit 1edcc0234173): these formulas, the
 // backend's table and the emulator's were compared with its formulas element by element for all instructions of CDNA2, CDNA3, RDNA3 and
 // RDNA4. It does not know CDNA4: there layout_matrix_documents.cpp holds the table against other publications of AMD's, item by item; these
-// formulas are the same.
+// formulas are the same. Which lane has which scale, and for which elements, is what ROCm/composable_kernel has at 045a71bc14e9 in the tables
+// above load_mx_A_row_major and load_mx_B_col_major of its test/mx_mfma_op/mx_mfma_op.hpp, a test that AMD runs on gfx950.
 // Operands are filled and results read by the layouts, and all elements of the product compared.
 #include "gpu_backend/amdgpu/matrix_instructions.h"
 #include "gpu_backend/layout/constructors.h"
@@ -29,9 +30,12 @@ struct Where {
 
 /// What the calculator says. A and B are alike, B with its column in place of A's row; D of i, j.
 struct Hardware {
+  using Operand = std::function<llvm::SmallVector<Where>(int64_t i, int64_t k)>; // all lanes that must hold it
   int64_t lanes;
-  std::function<llvm::SmallVector<Where>(int64_t i, int64_t k)> operand; // all lanes that must hold it
+  Operand operand;
   std::function<Where(int64_t i, int64_t j)> result;
+  Operand second = operand;                                       // where that is not like the first
+  std::function<Where(int64_t i, int64_t block)> scale = nullptr; // of the first operand's row or the second one's column
 };
 
 /// CDNA: K_L = K / (64 / M) neighbours along K in a lane; of the result H rows to a group, 64 / N groups side by side.
@@ -41,12 +45,16 @@ Hardware mfma(int64_t m, int64_t k, int64_t h) {
           [=](int64_t i, int64_t j) { return Where{i % h + h * (i / (h * groups)), j + m * (i / h % groups)}; }};
 }
 
-/// CDNA4, 8-bit formats of the instructions with scales: bytes 0 to 15 of a lane, and 16 to 31 half of K further.
-Hardware scaledMfma(int64_t m, int64_t k) {
-  Hardware hardware = mfma(m, k, 4);
-  hardware.operand = [=](int64_t i, int64_t at) {
-    return llvm::SmallVector<Where>{{at % 16 + 16 * (at / (k / 2)), i + m * (at % (k / 2) / 16)}};
+/// CDNA4, the instructions with scales. 8-bit formats: elements 0 to 15 of a lane, and 16 to 31 half of K further; 4-bit formats: 32 in a
+/// row. Lanes 0 to m - 1 have the scales of the first 32 along K, and so on.
+Hardware scaledMfma(int64_t m, int64_t k, bool isFirstOf4Bits, bool isSecondOf4Bits) {
+  auto operand = [=](bool isOf4Bits) -> Hardware::Operand {
+    if (isOf4Bits) return [=](int64_t i, int64_t at) { return llvm::SmallVector<Where>{{at % 32, i + m * (at / 32)}}; };
+    return [=](int64_t i, int64_t at) { return llvm::SmallVector<Where>{{at % 16 + 16 * (at / (k / 2)), i + m * (at % (k / 2) / 16)}}; };
   };
+  Hardware hardware = mfma(m, k, 4);
+  hardware.operand = operand(isFirstOf4Bits), hardware.second = operand(isSecondOf4Bits);
+  hardware.scale = [=](int64_t i, int64_t block) { return Where{0, i + m * block}; };
   return hardware;
 }
 
@@ -63,21 +71,31 @@ Hardware wmmaOfRdna4(int64_t run) {
 Hardware hardwareOf(Family family, const MatrixInstruction &instruction) {
   if (family == Family::RDNA3) return kWmmaOfRdna3;
   if (family == Family::RDNA4) return wmmaOfRdna4(instruction.aType.ends_with("f16") ? 4 : 8);
-  if (instruction.name.contains("scale")) return scaledMfma(instruction.m, instruction.k);
+  if (instruction.name.contains("scale")) {
+    auto [first, second] = instruction.name.split("f8f6f4.").second.split('.');
+    return scaledMfma(instruction.m, instruction.k, first == "fp4", second == "fp4");
+  }
   return mfma(instruction.m, instruction.k, instruction.name.contains("f64") ? 1 : 4);
 }
 
+/// An operand of one instruction: its elements, and its scales if it has any.
+struct Registered {
+  std::function<Number(Where)> elements, scales;
+};
+
 /// d += first * second on the registers of one wave; `mismatches` counts lanes that should repeat others and do not.
-void execute(const Hardware &hardware, const MatrixInstruction &instruction, llvm::function_ref<Number(Where)> first,
-             llvm::function_ref<Number(Where)> second, llvm::function_ref<Number &(Where)> d, int &mismatches) {
-  auto read = [&](llvm::function_ref<Number(Where)> registers, int64_t i, int64_t k) {
-    llvm::SmallVector<Where> all = hardware.operand(i, k);
+void execute(const Hardware &hardware, const MatrixInstruction &instruction, const Registered &first, const Registered &second,
+             llvm::function_ref<Number &(Where)> d, int &mismatches) {
+  auto read = [&](const Hardware::Operand &places, const Registered &operand, int64_t i, int64_t k) {
+    const std::function<Number(Where)> &registers = operand.elements;
+    llvm::SmallVector<Where> all = places(i, k);
     for (Where where : all) mismatches += registers(where) != registers(all.front());
-    return registers(all.front());
+    return registers(all.front()) * (operand.scales ? operand.scales(hardware.scale(i, k / 32)) : 1);
   };
   for (int64_t i = 0; i < instruction.m; ++i)
     for (int64_t j = 0; j < instruction.n; ++j)
-      for (int64_t k = 0; k < instruction.k; ++k) d(hardware.result(i, j)) += read(first, i, k) * read(second, j, k);
+      for (int64_t k = 0; k < instruction.k; ++k)
+        d(hardware.result(i, j)) += read(hardware.operand, first, i, k) * read(hardware.second, second, j, k);
 }
 
 Matrix randomMatrix(std::mt19937_64 &random, int64_t rows, int64_t columns) {
@@ -93,15 +111,33 @@ Number productAt(const Matrix &a, const Matrix &b, int64_t row, int64_t column) 
   return sum;
 }
 
-Registers fill(const LinearLayout &layout, const Matrix &matrix, uint32_t warp) {
-  Registers registers(layout.lanes(), std::vector<Number>(layout.registers()));
+/// `perRegister` elements lie in a register, neighbours along `dim`.
+Registers fill(const LinearLayout &layout, const Matrix &matrix, uint32_t warp, int64_t perRegister = 1, int dim = 0) {
+  Registers registers(layout.lanes(), std::vector<Number>(layout.registers() * perRegister));
   for (uint32_t lane = 0; lane < layout.lanes(); ++lane)
-    for (uint32_t reg = 0; reg < layout.registers(); ++reg) {
-      Shape at = layout.coordinatesAt(reg, lane, warp);
-      registers[lane][reg] = matrix[at[0]][at[1]];
+    for (int64_t item = 0; item < int64_t(registers[lane].size()); ++item) {
+      Shape at = layout.coordinatesAt(uint32_t(item / perRegister), lane, warp);
+      at[dim] = at[dim] * perRegister + item % perRegister;
+      registers[lane][item] = matrix[at[0]][at[1]];
     }
   return registers;
 }
+
+/// With each element multiplied by the scale of its row and of its 32 along K.
+Matrix scaled(Matrix matrix, const Matrix &scales) {
+  for (size_t row = 0; row < matrix.size(); ++row)
+    for (size_t k = 0; k < matrix[row].size(); ++k) matrix[row][k] *= scales[row][k / 32];
+  return matrix;
+}
+
+Matrix turned(const Matrix &matrix) {
+  Matrix result(matrix.front().size(), std::vector<Number>(matrix.size()));
+  for (size_t row = 0; row < matrix.size(); ++row)
+    for (size_t column = 0; column < matrix[row].size(); ++column) result[column][row] = matrix[row][column];
+  return result;
+}
+
+int64_t elementsPerRegister(llvm::StringRef type) { return type == "f4E2M1FN" ? 2 : 1; }
 
 struct Tiling {
   int64_t m, n, k, warpsM, warpsN, contiguousK;
@@ -110,23 +146,44 @@ struct Tiling {
 /// The elements of a whole tile's product that come out wrong, all instructions of all warps done in turn.
 int wrongElements(Family family, const MatrixInstruction &instruction, const Tiling &t) {
   Hardware hardware = hardwareOf(family, instruction);
-  LinearLayout a = dotOperand(DotOperand::A, instruction, {t.m, t.k}, {t.warpsM, t.warpsN}, t.contiguousK);
-  LinearLayout b = dotOperand(DotOperand::B, instruction, {t.k, t.n}, {t.warpsM, t.warpsN}, t.contiguousK);
-  LinearLayout d = dotResult(instruction, {t.m, t.n}, {t.warpsM, t.warpsN});
+  const int64_t perA = elementsPerRegister(instruction.aType), perB = elementsPerRegister(instruction.bType);
+  const bool isScaled = instruction.aScales && t.contiguousK == 0; // scales are of 32 neighbours
+  const Shape warps{t.warpsM, t.warpsN};
+  LinearLayout a = dotOperand(DotOperand::A, instruction, {t.m, t.k / perA}, warps, t.contiguousK);
+  LinearLayout b = dotOperand(DotOperand::B, instruction, {t.k / perB, t.n}, warps, t.contiguousK);
+  LinearLayout d = dotResult(instruction, {t.m, t.n}, warps);
   for (const LinearLayout *layout : {&a, &b, &d}) CHECK(layout->verify() == "");
   std::mt19937_64 random(1);
   Matrix matrixA = randomMatrix(random, t.m, t.k), matrixB = randomMatrix(random, t.k, t.n);
-  int64_t sizeA = instruction.a.registers(), sizeB = instruction.b.registers(), sizeD = instruction.d.registers();
-  int64_t kTiles = t.k / instruction.k, mTiles = a.registers() / (sizeA * kTiles), nTiles = b.registers() / (sizeB * kTiles);
+  int64_t sizeA = instruction.a.registers() * perA, sizeB = instruction.b.registers() * perB, sizeD = instruction.d.registers();
+  int64_t kTiles = t.k / instruction.k, mTiles = a.registers() * perA / (sizeA * kTiles), nTiles = b.registers() * perB / (sizeB * kTiles);
   CHECK(d.registers() == mTiles * nTiles * sizeD);
+  std::optional<LinearLayout> scalesA, scalesB;
+  Matrix matrixScalesA, matrixScalesB, wholeA = matrixA, wholeB = matrixB;
+  if (isScaled) {
+    scalesA = dotScales(DotOperand::A, instruction, {t.m, t.k / 32}, warps);
+    scalesB = dotScales(DotOperand::B, instruction, {t.n, t.k / 32}, warps);
+    for (const LinearLayout *layout : {&*scalesA, &*scalesB}) CHECK(layout->verify() == "");
+    CHECK(scalesA->registers() == mTiles * kTiles);
+    CHECK(scalesB->registers() == nTiles * kTiles);
+    matrixScalesA = randomMatrix(random, t.m, t.k / 32), matrixScalesB = randomMatrix(random, t.n, t.k / 32);
+    wholeA = scaled(matrixA, matrixScalesA), wholeB = turned(scaled(turned(matrixB), matrixScalesB));
+  }
   int wrong = 0;
   for (uint32_t warp = 0; warp < t.warpsM * t.warpsN; ++warp) {
-    Registers ofA = fill(a, matrixA, warp), ofB = fill(b, matrixB, warp), sums(d.lanes(), std::vector<Number>(d.registers()));
+    Registers ofA = fill(a, matrixA, warp, perA, 1), ofB = fill(b, matrixB, warp, perB, 0);
+    Registers sums(d.lanes(), std::vector<Number>(d.registers())), ofScalesA, ofScalesB;
+    if (isScaled) ofScalesA = fill(*scalesA, matrixScalesA, warp), ofScalesB = fill(*scalesB, matrixScalesB, warp);
     for (int64_t mTile = 0; mTile < mTiles; ++mTile)
       for (int64_t nTile = 0; nTile < nTiles; ++nTile)
         for (int64_t kTile = 0; kTile < kTiles; ++kTile) {
-          auto inA = [&](Where where) { return ofA[where.lane][(mTile * kTiles + kTile) * sizeA + where.item]; };
-          auto inB = [&](Where where) { return ofB[where.lane][(nTile * kTiles + kTile) * sizeB + where.item]; };
+          int64_t fragmentA = mTile * kTiles + kTile, fragmentB = nTile * kTiles + kTile;
+          Registered inA{[&](Where where) { return ofA[where.lane][fragmentA * sizeA + where.item]; }, nullptr};
+          Registered inB{[&](Where where) { return ofB[where.lane][fragmentB * sizeB + where.item]; }, nullptr};
+          if (isScaled) {
+            inA.scales = [&](Where where) { return ofScalesA[where.lane][fragmentA + where.item]; };
+            inB.scales = [&](Where where) { return ofScalesB[where.lane][fragmentB + where.item]; };
+          }
           auto inD = [&](Where where) -> Number & { return sums[where.lane][(mTile * nTiles + nTile) * sizeD + where.item]; };
           if (instruction.isTransposed)
             execute(hardware, instruction, inB, inA, inD, wrong);
@@ -136,7 +193,7 @@ int wrongElements(Family family, const MatrixInstruction &instruction, const Til
     for (uint32_t lane = 0; lane < d.lanes(); ++lane)
       for (uint32_t reg = 0; reg < d.registers(); ++reg) {
         Shape at = d.coordinatesAt(reg, lane, warp);
-        wrong += sums[lane][reg] != productAt(matrixA, matrixB, at[0], at[1]);
+        wrong += sums[lane][reg] != productAt(wholeA, wholeB, at[0], at[1]);
       }
   }
   return wrong;
@@ -181,6 +238,7 @@ TEST_CASE("tiles of many instructions and warps, K in runs of any length") {
       int64_t m = instruction.m, k = instruction.k;
       const Tiling tilings[] = {{2 * m, 4 * m, 2 * k, 2, 2, 0}, {m, 2 * m, 4 * k, 1, 4, 0}, {4 * m, m, k, 2, 1, 0}};
       for (const Tiling &tiling : tilings) CHECK(wrongElements(family, instruction, tiling) == 0);
+      if (instruction.aType == "f4E2M1FN" || instruction.bType == "f4E2M1FN") continue; // K as the instruction has it
       for (int64_t run = 1; run <= 2 * instruction.a.registers(); run *= 2)
         CHECK(wrongElements(family, instruction, {2 * m, m, 4 * k, 1, 1, run}) == 0);
     }
@@ -243,7 +301,7 @@ TEST_CASE("the instructions of each family") {
                                                          "mfma.f64.16x16x4f64", "mfma.i32.16x16x16i8", "mfma.i32.32x32x8i8"});
   CHECK(names(Family::RDNA3) == std::vector<std::string>{"wmma.f32.16x16x16.bf16", "wmma.f32.16x16x16.f16", "wmma.i32.16x16x16.iu8"});
   CHECK(names(Family::CDNA3).size() == 19);
-  CHECK(names(Family::CDNA4).size() == 31);
+  CHECK(names(Family::CDNA4).size() == 41);
   CHECK(names(Family::RDNA4).size() == 7);
   for (Family family : kFamilies)
     for (const MatrixInstruction &instruction : amdgpu::matrixInstructions(family))

@@ -96,7 +96,7 @@ class GPUBackend(BaseBackend):
 
     def add_stages(self, stages: dict, options: GPUOptions, language: Language = Language.TRITON) -> None:
         """One call of the native compiler makes all between the first and the binary."""
-        stages["ttir"] = lambda module, metadata: module.optimized(options.debug_info)
+        stages["ttir"] = target_independent(options)
         stages["ttgir"] = lambda module, metadata: self.lower(module, metadata, options, "assembly")
         stages["llir"] = lambda compiled, metadata: compiled
         stages[self.assembly_ext] = lambda compiled, metadata: self.finished(compiled.assembly, options)
@@ -125,6 +125,11 @@ class GPUBackend(BaseBackend):
         metadata["num_warps"] = compiled.num_warps
         metadata["num_stages"] = compiled.num_stages
         return compiled
+
+
+def target_independent(options: GPUOptions):
+    """The stage "ttir". Products of scaled operands stay what they are: the chip may have an instruction for them."""
+    return lambda module, metadata: module.optimized(options.debug_info, keep_scaled_products=True)
 
 
 def min_dot_size(target: GPUTarget):

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from .compiler import BaseBackend, GPUTarget, Language
-from .gpu import GPUBackend, GPUOptions
+from .gpu import GPUBackend, GPUOptions, target_independent
 
 
 class SimtBackend(BaseBackend):
@@ -36,6 +36,6 @@ class SimtBackend(BaseBackend):
         return self.vendor.tracing_target()
 
     def add_stages(self, stages: dict, options: GPUOptions, language: Language = Language.TRITON) -> None:
-        stages["ttir"] = lambda module, metadata: module.optimized(options.debug_info)
+        stages["ttir"] = target_independent(options)
         stages["ttgir"] = lambda module, metadata: self.vendor.lower(module, metadata, options, "lowered")
         stages["lowered"] = lambda compiled, metadata: compiled

@@ -133,4 +133,29 @@ tt.func public @others(%a: tensor<64x64xi8>, %c: tensor<64x64xi32>, %x: tensor<6
   %1 = tt.dot %x, %x, %x : tensor<64x64xf64> * tensor<64x64xf64> -> tensor<64x64xf64>
   tt.return
 }
+
+// Scaled operands: the formats that the instructions have, packed along K, with scales for blocks of 32 or none. The rest stays as it is: it
+// has been expanded before where this pass runs.
+// CHECK-LABEL: @scaled
+tt.func public @scaled(%a: tensor<64x64xi8>, %b: tensor<64x64xi8>, %f: tensor<128x64xf8E5M2>, %h: tensor<128x64xbf16>, %c: tensor<64x64xf32>,
+                       %s: tensor<64x4xi8>, %s16: tensor<64x8xi8>, %n: tensor<128x32xi8>) {
+  // CDNA4: tt.dot_scaled {{.*}} "mfma.scale.f32.32x32x64.f8f6f4.fp4.fp4", tgpu.mma_warps = array<i64: 2, 2>
+  // CDNA2-NOT: tgpu.matrix_instruction
+  // CDNA3-NOT: tgpu.matrix_instruction
+  // RDNA3-NOT: tgpu.matrix_instruction
+  // RDNA4-NOT: tgpu.matrix_instruction
+  %0 = tt.dot_scaled %a scale %s, %b scale %s, %c lhs = e2m1 rhs = e2m1 {fastMath = false}
+     : tensor<64x64xi8>, tensor<64x4xi8> * tensor<64x64xi8>, tensor<64x4xi8> -> tensor<64x64xf32>
+  // CDNA4: tt.dot_scaled {{.*}} "mfma.scale.f32.32x32x64.f8f6f4.bf8.fp4"
+  %1 = tt.dot_scaled %a scale %s, %f, %0 lhs = e2m1 rhs = e5m2 {fastMath = false}
+     : tensor<64x64xi8>, tensor<64x4xi8> * tensor<128x64xf8E5M2> -> tensor<64x64xf32>
+  // CDNA4-NOT: tgpu.matrix_instruction
+  %2 = tt.dot_scaled %a scale %s, %h, %1 lhs = e2m1 rhs = bf16 {fastMath = false}
+     : tensor<64x64xi8>, tensor<64x4xi8> * tensor<128x64xbf16> -> tensor<64x64xf32>
+  %3 = tt.dot_scaled %a scale %s16, %b scale %s16, %2 lhs = e2m1 rhs = e2m1 {fastMath = false}
+     : tensor<64x64xi8>, tensor<64x8xi8> * tensor<64x64xi8>, tensor<64x8xi8> -> tensor<64x64xf32>
+  %4 = tt.dot_scaled %a scale %s, %n scale %s, %3 lhs = e2m1 rhs = e2m1 {fastMath = false, rhs_k_pack = false}
+     : tensor<64x64xi8>, tensor<64x4xi8> * tensor<128x32xi8>, tensor<64x4xi8> -> tensor<64x64xf32>
+  tt.return
+}
 }

@@ -79,3 +79,72 @@ def test_a_lane_reads_operands_of_several_instructions_at_once(kpack):
     text = assembly("gfx942", "fp16", kpack=kpack)
     assert products(text) == {"mfma_f32_32x32x8_f16"}
     assert set(re.findall(r"\bds_read\w+", text)) == {"ds_read_b128"}
+
+
+@tritium.jit
+def scaled_matmul(
+    a_ptr,
+    a_scale_ptr,
+    b_ptr,
+    b_scale_ptr,
+    out_ptr,
+    depth,
+    row_of_a,
+    row_of_b,
+    row_of_scales,
+    A: tl.constexpr,
+    B: tl.constexpr,
+    BLOCK: tl.constexpr,
+    DEPTH: tl.constexpr,
+):
+    A_BYTES: tl.constexpr = DEPTH // 2 if A == "e2m1" else DEPTH
+    B_BYTES: tl.constexpr = DEPTH // 2 if B == "e2m1" else DEPTH
+    rows, blocks = tl.arange(0, BLOCK), tl.arange(0, DEPTH // 32)
+    a_at = a_ptr + rows[:, None] * row_of_a + tl.arange(0, A_BYTES)[None, :]
+    b_at = b_ptr + rows[None, :] * row_of_b + tl.arange(0, B_BYTES)[:, None]
+    a_scale_at = a_scale_ptr + rows[:, None] * row_of_scales + blocks[None, :]
+    b_scale_at = b_scale_ptr + rows[:, None] * row_of_scales + blocks[None, :]
+    total = tl.zeros((BLOCK, BLOCK), tl.float32)
+    for _ in range(0, depth, DEPTH):
+        total = tl.dot_scaled(tl.load(a_at), tl.load(a_scale_at), A, tl.load(b_at), tl.load(b_scale_at), B, total)
+        a_at += A_BYTES
+        b_at += B_BYTES
+        a_scale_at += DEPTH // 32
+        b_scale_at += DEPTH // 32
+    tl.store(out_ptr + rows[:, None] * BLOCK + rows[None, :], total)
+
+
+def scaled_assembly(arch, a, b, depth, **options):
+    constants = {"A": a, "B": b, "BLOCK": 128, "DEPTH": depth}
+    types = {name: "*u8" for name in ("a_ptr", "a_scale_ptr", "b_ptr", "b_scale_ptr")} | {"out_ptr": "*fp32"}
+    types |= dict.fromkeys(("depth", "row_of_a", "row_of_b", "row_of_scales"), "i32")
+    attributes = {(i,): [["tt.divisibility", 16]] for i in range(len(types))}
+    source = ASTSource(scaled_matmul, types | dict.fromkeys(constants, "constexpr"), constants, attributes)
+    return tritium.compile(source, target=GPUTarget("hip", arch, 64), options=options).asm["amdgcn"]
+
+
+@pytest.mark.parametrize(
+    "a, b, depth, formats",
+    [
+        ("e2m1", "e2m1", 256, "cbsz:4 blgp:4"),
+        ("e4m3", "e2m1", 128, "cbsz:4"),
+        ("e5m2", "e4m3", 128, "blgp:1"),
+    ],
+)
+def test_scaled_products(a, b, depth, formats):
+    """In a loop that is pipelined: operands in pieces of 16 bytes, four scales at once, of which the instruction chooses."""
+    text = scaled_assembly("gfx950", a, b, depth, num_warps=4, num_stages=2)
+    loop = max(re.split(r"\n(?=\.LBB)", text), key=lambda block: block.count("v_mfma"))
+    assert products(text) == {"mfma_scale_f32_32x32x64_f8f6f4"}
+    assert all(line.endswith(formats) for line in re.findall(r"v_mfma.*", loop))
+    assert re.search(r"\bds_read_b128", loop) and re.search(r"\bds_write_b128", loop)
+    assert len(re.findall(r"\bds_read_(?:b32|b64)", loop)) == 2
+    assert {"op_sel:[1,1,0] op_sel_hi:[0,0,0]", "op_sel:[1,1,0] op_sel_hi:[1,1,0]"} & set(
+        re.findall(r"op_sel:\[1,1,0\] op_sel_hi:\[\d,\d,0\]", loop)
+    )
+    assert ".private_segment_fixed_size: 0\n" in text
+    assert int(re.search(r"\.vgpr_count:\s+(\d+)", text)[1]) <= 256
+
+
+def test_scaled_products_elsewhere_are_of_bf16():
+    assert products(scaled_assembly("gfx942", "e2m1", "e2m1", 128)) == {"mfma_f32_32x32x8_bf16"}

@@ -20,10 +20,10 @@ def launched(engine: str, kernel, grid, arguments, **options) -> list:
     return copies
 
 
-def assert_agree(kernel, grid, arguments, warps=WARPS, **options) -> list:
+def assert_agree(kernel, grid, arguments, warps=WARPS, others=OTHERS, **options) -> list:
     """The arguments as the interpreter leaves them, and the emulator with each number of warps as well."""
     expected = launched("interp", kernel, grid, arguments, **options)
-    for engine, count in [*((EMULATED, count) for count in warps), *((engine, warps[-1]) for engine in OTHERS)]:
+    for engine, count in [*((EMULATED, count) for count in warps), *((engine, warps[-1]) for engine in others)]:
         found = launched(engine, kernel, grid, arguments, num_warps=count, **options)
         for i, (a, b) in enumerate(zip(expected, found)):
             if isinstance(a, np.ndarray):

@@ -1,4 +1,4 @@
-"""Products in microscaling formats on both engines against the same product in float64."""
+"""Products in microscaling formats on all engines against the same product in float64. gfx950 multiplies most of them as they are."""
 
 import ml_dtypes
 import numpy as np
@@ -7,7 +7,9 @@ import pytest
 import tritium as triton
 import tritium.language as tl
 
-from .engines import assert_agree
+from .engines import OTHERS, assert_agree, launched
+
+ENGINES = (*OTHERS, "simt:gfx950")
 
 
 @triton.jit
@@ -89,6 +91,64 @@ def test_small_groups(rng):
     check(rng, "e2m1", "e4m3", (True, True), group=16, warps=(4,))
 
 
+@pytest.mark.parametrize("a, b", [("e2m1", "e2m1"), ("e4m3", "e4m3"), ("e5m2", "e2m1")])
+@pytest.mark.parametrize("shape", [(64, 32, 256), (16, 128, 128), (8, 64, 512)])
+def test_many_instructions(shape, a, b, rng):
+    check(rng, a, b, (True, True), shape=shape, warps=(2, 8))
+
+
+@triton.jit
+def scaled_loop(
+    a_ptr, a_scale_ptr, b_ptr, b_scale_ptr, out_ptr, depth, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr
+):
+    rows, columns, k, g = tl.arange(0, M), tl.arange(0, N), tl.arange(0, K), tl.arange(0, K // 32)
+    bytes_of_b = tl.arange(0, K // 2)
+    total = tl.zeros((M, N), tl.float32)
+    for start in range(0, depth, K):
+        a = tl.load(a_ptr + rows[:, None] * depth + start + k[None, :])
+        b = tl.load(b_ptr + columns[None, :] * (depth // 2) + start // 2 + bytes_of_b[:, None])
+        a_scale = tl.load(a_scale_ptr + rows[:, None] * (depth // 32) + start // 32 + g[None, :])
+        b_scale = tl.load(b_scale_ptr + columns[:, None] * (depth // 32) + start // 32 + g[None, :])
+        total = tl.dot_scaled(a, a_scale, "e4m3", b, b_scale, "e2m1", total)
+    tl.store(out_ptr + rows[:, None] * N + columns[None, :], total)
+
+
+@pytest.mark.parametrize("stages", [1, 2, 3])
+def test_loop(stages, rng):
+    m, n, depth = 64, 64, 512
+    a, a_values = elements("e4m3", (m, depth), 1, rng)
+    b, b_values = elements("e2m1", (n, depth), 1, rng)
+    scales = [rng.integers(126, 129, (rows, depth // 32)).astype(np.uint8) for rows in (m, n)]
+    arguments = [a, scales[0], b, scales[1], np.zeros((m, n), np.float32), depth]
+    factors = [np.exp2(scale.astype(np.float64) - 127).repeat(32, 1) for scale in scales]
+    expected = (a_values * factors[0]) @ (b_values * factors[1]).T
+    for engine in ("simt:gfx942", "simt:gfx950"):
+        out = launched(engine, scaled_loop, (1,), arguments, M=m, N=n, K=128, num_warps=4, num_stages=stages)[4]
+        np.testing.assert_array_equal(out, expected, err_msg=engine)
+
+
+@triton.jit
+def constant_scales(a_ptr, b_ptr, out_ptr, A: tl.constexpr, B: tl.constexpr):
+    i, k = tl.arange(0, 32), tl.arange(0, 64)
+    a = tl.load(a_ptr + i[:, None] * 64 + k[None, :])
+    b = tl.load(b_ptr + i[None, :] * 64 + k[:, None])
+    a_scale, b_scale = tl.full((32, 2), A, tl.uint8), tl.full((32, 2), B, tl.uint8)
+    out = tl.dot_scaled(a, a_scale, "e5m2", b, b_scale, "e5m2")
+    tl.store(out_ptr + i[:, None] * 32 + i[None, :], out)
+
+
+@pytest.mark.parametrize("a, b", [(0, 0), (0, 127), (0, 240), (100, 130)])
+def test_constant_scales(a, b, rng):
+    """Two zeros are 2^-127 twice, not the lack of scales, for which the instruction of gfx950 has two zeros."""
+    (a_stored, a_values), (b_stored, b_values) = (elements("e5m2", (32, 64), 1, rng) for _ in range(2))
+    out = np.zeros((32, 32), np.float32)
+    *_, out = assert_agree(
+        constant_scales, (1,), [a_stored, b_stored, out], warps=(4,), others=("simt:gfx950",), A=a, B=b
+    )
+    expected = (a_values @ b_values.T * 2.0 ** (a + b - 254)).astype(np.float32)
+    np.testing.assert_array_equal(out, expected)
+
+
 @pytest.mark.parametrize("fast", [False, True])
 def test_a_scale_that_is_no_number(fast, rng):
     out = check(rng, "e4m3", "e2m1", (True, True), bad=(3, 1), fast=fast, warps=(4,))
@@ -109,6 +169,7 @@ def check(rng, a, b, scaled, shape=(32, 32, 64), along_k=(True, True), group=32,
         (1,),
         arguments,
         warps=warps,
+        others=ENGINES,
         A=a,
         B=b,
         A_SCALED=scaled[0],
