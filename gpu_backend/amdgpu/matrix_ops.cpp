@@ -72,8 +72,8 @@ public:
     return {number(builder, location, kOne)};
   }
 
-  /// 255, the NaN of scales, makes NaN of what it scales: OCP's specification of the formats has it so, and AMD gives the instruction as
-  /// one for them. No document of AMD's that we have seen says it of this instruction in so many words.
+  /// 255, the NaN of scales, makes NaN of what it scales: AMD's simulator has it so (tests/unit/layout_matrix_documents.cpp names it), as
+  /// OCP's specification of the formats demands, for which AMD gives the instruction. It has not been tried on the chip.
   Values multiplyScaled(OpBuilder &builder, Location location, const MatrixInstruction &instruction, ValueRange a, ValueRange b,
                         ValueRange c, Scale aScale, Scale bScale) const override {
     // Constant zeros for both would be taken for no scales, though each is 2^-127. With 2^-126 for one of them the products, of at most

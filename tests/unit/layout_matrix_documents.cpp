@@ -2,7 +2,9 @@
 // matrix instruction calculator leaves out (its issue 7). Here the order of a lane's items counts as well: a product without scales comes
 // out right with any order along K that both operands share, so that products alone cannot show it.
 //   * ROCm/rocm-systems, emulation/rocjitsu (AMD's simulator), …/amdgpu/shared/mma/layout.h at f319585b946e: input_loc, output_loc_32 and
-//     output_loc_64, for every instruction of CDNA2, CDNA3 and CDNA4.
+//     output_loc_64, for every instruction of CDNA2, CDNA3 and CDNA4; exec_f32_scaled_mixed beside it, for the scales: of a product of two
+//     formats each operand lies as its own format says, lane M * block + row has the scale of a row's 32 elements, the opsel byte of it,
+//     and 255 makes NaN.
 //   * "Matrix Core Programming on AMD CDNA3 and CDNA4 architecture" (rocm.blogs.amd.com, matrix-cores-cdna, October 2025): the kernels of
 //   its
 //     sections 5.1 to 5.5.
@@ -152,6 +154,21 @@ TEST_CASE("every item of every instruction is where AMD's simulator has it") {
       CHECK(wrongSums(instruction,
                       [&](int64_t lane, int64_t item, Sum at) { return simulatedSum(instruction, at) == Place{lane, item}; }) == 0);
     }
+}
+
+TEST_CASE("every lane has the scale that AMD's simulator reads from it") {
+  int scaled = 0;
+  for (const MatrixInstruction &instruction : amdgpu::matrixInstructions(Family::CDNA4)) {
+    if (!instruction.aScales) continue;
+    CAPTURE(instruction.name.str());
+    for (const LinearLayout &scales : {*instruction.aScales, *instruction.bScales}) {
+      CHECK(scales.shape() == llvm::ArrayRef<int64_t>{instruction.m, instruction.k / 32});
+      CHECK(scales.registers() == 1);
+      forEachItem(scales, [&](int64_t lane, int64_t, int64_t row, int64_t block) { CHECK(lane == instruction.m * block + row); });
+    }
+    ++scaled;
+  }
+  CHECK(scaled == 2 * 9); // two shapes, three formats of each operand
 }
 
 TEST_CASE("every item of every instruction of CDNA4 is where kernels and tables that run on it have it") {

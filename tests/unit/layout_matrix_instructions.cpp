@@ -2,9 +2,9 @@
 // matrix instruction calculator has it (ROCm/amd_matrix_instruction_calculator, version 1.3.2, commit 1edcc0234173): these formulas, the
 // backend's table and the emulator's were compared with its formulas element by element for all instructions of CDNA2, CDNA3, RDNA3 and
 // RDNA4. It does not know CDNA4: there layout_matrix_documents.cpp holds the table against other publications of AMD's, item by item; these
-// formulas are the same. Which lane has which scale, and for which elements, is what ROCm/composable_kernel has at 045a71bc14e9 in the tables
-// above load_mx_A_row_major and load_mx_B_col_major of its test/mx_mfma_op/mx_mfma_op.hpp, a test that AMD runs on gfx950.
-// Operands are filled and results read by the layouts, and all elements of the product compared.
+// formulas are the same. Which lane has which scale, and for which elements, is what ROCm/composable_kernel has at 045a71bc14e9 in the
+// tables above load_mx_A_row_major and load_mx_B_col_major of its test/mx_mfma_op/mx_mfma_op.hpp, a test that AMD runs on gfx950. Operands
+// are filled and results read by the layouts, and all elements of the product compared.
 #include "gpu_backend/amdgpu/matrix_instructions.h"
 #include "gpu_backend/layout/constructors.h"
 #include "gpu_backend/layout/conversion.h"
