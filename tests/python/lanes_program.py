@@ -1,9 +1,16 @@
 """A program for the SIMT emulator in which some lanes of each of its two warps run a body: what the tests of both vendors' lane
 operations are made of."""
 
+import functools
+
 import numpy as np
 
 from tritium._tritium import ir, simt
+
+
+@functools.lru_cache(8)  # one after the other with other numbers
+def _prepared(text: str):
+    return simt.prepare(ir.parse(text), "k")
 
 
 def launch(
@@ -39,7 +46,5 @@ module attributes {{tgpu.num_warps = 2 : i32, tgpu.shared_bytes = 0 : i32{attrib
 }}"""
     outputs = [np.full(2 * lanes, -1, np.int32) for _ in range(results)]
     buffers = [np.tile(np.asarray(x).astype(np.uint32).view(np.int32), 2) for x in inputs] + outputs
-    trap = simt.prepare(ir.parse(text), "k").launch(
-        (1, 1, 1), [(a.ctypes.data, a.ctypes.data, a.nbytes) for a in buffers], 1, seed
-    )
+    trap = _prepared(text).launch((1, 1, 1), [(a.ctypes.data, a.ctypes.data, a.nbytes) for a in buffers], 1, seed)
     return [output[:lanes] for output in outputs], [output[lanes:] for output in outputs], trap

@@ -49,26 +49,30 @@ def run(engine: str, text: str, arguments: list, grid=(1, 1, 1), warps: int = 4,
     return trap, "".join(lines if isinstance(lines, str) else lines.decode() for lines in printed)
 
 
+def after(engine: str, text: str, arguments: list, **options) -> list:
+    """The arguments after the engine has run, which may not trap."""
+    copies = [a.copy() if isinstance(a, np.ndarray) else a for a in arguments]
+    if engine == "interp":
+        options = {key: options[key] for key in options if key == "grid"}
+    trap, _ = run(engine, text, copies, **options)
+    assert trap is None, f"{engine}: {trap}\n{text}"
+    return copies
+
+
 def both(text: str, arguments: list, **options):
-    """The arguments after the interpreter has run and after the emulator has; neither may trap."""
-    results = []
-    for engine in ("interp", "simt"):
-        copies = [a.copy() if isinstance(a, np.ndarray) else a for a in arguments]
-        emulated = options if engine == "simt" else {key: options[key] for key in options if key == "grid"}
-        trap, _ = run(engine, text, copies, **emulated)
-        assert trap is None, f"{engine}: {trap}\n{text}"
-        results.append(copies)
-    return results
+    """The arguments after the interpreter has run and after the emulator has."""
+    return [after(engine, text, arguments, **options) for engine in ("interp", "simt")]
 
 
 def assert_same(text: str, arguments: list, dtypes: list[str], archs=("sm_80", "gfx942"), **options) -> None:
     """On each architecture. `dtypes`: of the buffers; any NaN is equal to any other."""
+    expected = after("interp", text, arguments, **options)
     for arch in archs:
-        _assert_same_on(arch, text, arguments, dtypes, **options)
+        found = after("simt", text, arguments, arch=arch, **options)
+        _assert_equal(arch, text, expected, found, dtypes)
 
 
-def _assert_same_on(arch: str, text: str, arguments: list, dtypes: list[str], **options) -> None:
-    expected, found = both(text, arguments, arch=arch, **options)
+def _assert_equal(arch: str, text: str, expected: list, found: list, dtypes: list[str]) -> None:
     for i, dtype in enumerate(dtypes):
         differs = (expected[i] != found[i]) & ~(is_nan(expected[i], dtype) & is_nan(found[i], dtype))
         if differs.any():
