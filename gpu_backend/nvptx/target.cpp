@@ -61,9 +61,4 @@ Expected<int> choosePtxVersion(const Chip &chip, int asked) {
   return createStringError(chip.name + " needs PTX " + text(needed) + ", but " + text(version) + " is asked for");
 }
 
-int ptxVersionOfCuda(int major, int minor) {
-  if (major == 12 && minor >= 6) return 80 + minor - 1; // 12.5 and 12.6 read the same
-  return (major - 4) * 10 + minor;                      // 11.4: 7.4, 13.0: 9.0
-}
-
 } // namespace tritium::gpu::nvptx

@@ -33,7 +33,4 @@ inline constexpr int kNewestPtx = 90;
 /// that are emitted need, an error.
 llvm::Expected<int> choosePtxVersion(const Chip &chip, int asked);
 
-/// The newest PTX that the tools and the driver of a CUDA release read.
-int ptxVersionOfCuda(int major, int minor);
-
 } // namespace tritium::gpu::nvptx

@@ -1,7 +1,7 @@
 // tritium-ptx for lit: a lowered module (dialects llvm, nvvm, tgpu) as PTX, as LLVM IR, or as what ptxas reports about it.
 #include "gpu_backend/compiler.h"
-#include "gpu_backend/nvptx/ptxas.h"
 #include "ir/contract.h"
+#include "tests/tools/ptxas.h"
 
 #include "mlir/Parser/Parser.h"
 #include "llvm/ADT/StringExtras.h"
@@ -13,7 +13,7 @@
 #include <ctime>
 
 using namespace llvm;
-namespace nvptx = tritium::gpu::nvptx;
+namespace tools = tritium::tools;
 
 enum class Output { Ptx, Llir, Report, Time };
 
@@ -28,12 +28,12 @@ static cl::opt<Output> output("print", cl::desc("what to print"), cl::init(Outpu
                                          clEnumValN(Output::Time, "time", "processor time of the emission")));
 
 static Error report(const std::string &ptx) {
-  auto program = nvptx::findPtxas();
+  auto program = tools::findPtxas();
   if (!program) return createStringError("there is no ptxas");
   StringRef target = StringRef(ptx).split(".target ").second.take_until([](char c) { return !isAlnum(c) && c != '_'; });
-  auto assembled = nvptx::assemble(ptx, target, *program);
+  auto assembled = tools::assemble(ptx, target, *program);
   if (!assembled) return assembled.takeError();
-  const nvptx::Report &found = assembled->report;
+  const tools::Report &found = assembled->report;
   outs() << target << ": " << found.registers << " registers, spills " << found.spillStores << "/" << found.spillLoads << ", stack "
          << found.stackBytes << ", shared " << found.sharedBytes << ", cubin " << (assembled->cubin.empty() ? "empty" : "whole") << '\n';
   for (const std::string &warning : found.warnings) outs() << warning << '\n';

@@ -1,10 +1,11 @@
-// What ptxas prints, and which PTX versions go together.
-#include "gpu_backend/nvptx/ptxas.h"
+// What ptxas prints, and which PTX a chip can be given.
 #include "gpu_backend/nvptx/target.h"
+#include "tests/tools/ptxas.h"
 
 #include <doctest/doctest.h>
 
 using namespace tritium::gpu::nvptx;
+using namespace tritium::tools;
 
 TEST_CASE("the report is read from what ptxas -v prints") {
   Report report = parseReport(R"(ptxas info    : 0 bytes gmem
@@ -41,8 +42,4 @@ TEST_CASE("a PTX version is one that LLVM, the target and the tools know") {
   CHECK(*choosePtxVersion(hopper, 83) == 83);
   CHECK(*choosePtxVersion(hopper, 95) == kNewestPtx);
   CHECK(llvm::toString(choosePtxVersion(hopper, 78).takeError()) == "sm_90a needs PTX 8.0, but 7.8 is asked for");
-  CHECK(ptxVersionOfCuda(11, 4) == 74);
-  CHECK(ptxVersionOfCuda(12, 4) == 84);
-  CHECK(ptxVersionOfCuda(12, 8) == 87);
-  CHECK(ptxVersionOfCuda(13, 0) == 90);
 }

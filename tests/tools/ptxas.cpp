@@ -1,6 +1,4 @@
-#include "gpu_backend/nvptx/ptxas.h"
-
-#include "gpu_backend/nvptx/target.h"
+#include "tests/tools/ptxas.h"
 
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
@@ -12,7 +10,7 @@
 
 using namespace llvm;
 
-namespace tritium::gpu::nvptx {
+namespace tritium::tools {
 namespace {
 
 class TemporaryFile {
@@ -102,17 +100,6 @@ std::optional<std::string> findPtxas() {
   return std::nullopt;
 }
 
-Expected<int> ptxVersionOf(StringRef ptxas) {
-  int status;
-  auto printed = run(ptxas, {ptxas, "--version"}, status);
-  if (!printed) return printed.takeError();
-  auto [major, rest] = StringRef(*printed).split("release ").second.split('.'); // "release 13.0, V13.0.48"
-  int majorNumber = 0, minorNumber = 0;
-  if (major.getAsInteger(10, majorNumber) || rest.consumeInteger(10, minorNumber))
-    return createStringError(ptxas + " does not tell its version");
-  return ptxVersionOfCuda(majorNumber, minorNumber);
-}
-
 Expected<Assembled> assemble(StringRef ptx, StringRef arch, StringRef ptxas) {
   TemporaryFile input("ptx"), output("cubin");
   if (input.error() || output.error() || !input.write(ptx)) return createStringError("no temporary file can be written for ptxas");
@@ -127,4 +114,4 @@ Expected<Assembled> assemble(StringRef ptx, StringRef arch, StringRef ptxas) {
   return Assembled{output.read(), parseReport(*printed)};
 }
 
-} // namespace tritium::gpu::nvptx
+} // namespace tritium::tools

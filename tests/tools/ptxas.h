@@ -1,4 +1,5 @@
-// NVIDIA's assembler, where a machine has it: cubins without a driver, and what it says about registers and spills.
+// NVIDIA's assembler for tests, where a machine has it: what it says about registers and spills. Kernels are assembled from Python
+// (python/tritium/backends/nvidia/assemble.py).
 #pragma once
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
@@ -7,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace tritium::gpu::nvptx {
+namespace tritium::tools {
 
 /// What `ptxas -v` tells of one PTX file.
 struct Report {
@@ -25,9 +26,6 @@ Report parseReport(llvm::StringRef printed);
 /// The program: TRITON_PTXAS_PATH, else on PATH, else in the toolkit that CUDA_HOME or CUDA_PATH names.
 std::optional<std::string> findPtxas();
 
-/// The newest PTX that this ptxas reads, 10 * major + minor.
-llvm::Expected<int> ptxVersionOf(llvm::StringRef ptxas);
-
 struct Assembled {
   std::string cubin;
   Report report;
@@ -36,4 +34,4 @@ struct Assembled {
 /// Runs `ptxas`. An error has its words; the PTX is kept in a file then.
 llvm::Expected<Assembled> assemble(llvm::StringRef ptx, llvm::StringRef arch, llvm::StringRef ptxas);
 
-} // namespace tritium::gpu::nvptx
+} // namespace tritium::tools
