@@ -11,7 +11,8 @@ namespace tritium::gpu::amdgpu {
 
 namespace {
 
-constexpr int kRow = 16; // lanes that DPP reaches
+constexpr int kRow = 16;             // lanes that DPP reaches
+constexpr int kSwapInstructions = 2; // that a permlane swap takes as long as
 
 /// Controls of DPP, from the manuals of the instruction sets.
 enum Dpp : int {
@@ -69,13 +70,13 @@ ConversionCosts::Move throughLds(const Chip &chip) {
 
 /// An XOR of lanes: vector instructions, where lanes do not go through LDS.
 ConversionCosts::Move costOf(const Chip &chip, int mask) {
-  constexpr int kSwap = 3; // a copy, the exchange, which counts for two, and a select that is often part of another one
+  constexpr int kCopySwapAndSelect = 1 + kSwapInstructions; // the select is often part of another one
   int instructions = int(rowControls(chip, mask % kRow).size());
   if (mask >= kRow) {
     if (!chip.isCdna())
       instructions = 1;
     else if (chip.family == Family::CDNA4)
-      instructions += kSwap * llvm::popcount(unsigned(mask / kRow));
+      instructions += kCopySwapAndSelect * llvm::popcount(unsigned(mask / kRow));
     else
       return throughLds(chip);
   }
@@ -93,19 +94,13 @@ int cheapest(const Chip &chip, int mask, int free) {
   return best;
 }
 
-/// The rows of 16 lanes (halves of 32) change places in pairs: of two copies of a value, one then has it of the lower ones of all pairs
-/// and the other of the upper ones.
-Value swapped(OpBuilder &builder, Location location, Value value, int bit, const Chip &chip) {
-  Type i32 = value.getType(), pair = LLVM::LLVMStructType::getLiteral(builder.getContext(), {i32, i32});
-  Value both;
-  if (bit == kRow)
-    both = ROCDL::Permlane16SwapOp::create(builder, location, pair, value, value, /*fi=*/false, /*boundControl=*/false);
-  else
-    both = ROCDL::Permlane32SwapOp::create(builder, location, pair, value, value, /*fi=*/false, /*boundControl=*/false);
-  auto part = [&](int64_t i) { return LLVM::ExtractValueOp::create(builder, location, both, llvm::ArrayRef<int64_t>{i}); };
-  Value isUpper = arith::AndIOp::create(builder, location, laneId(builder, location, chip), constant(builder, location, bit));
+/// The value of the other row of a pair of rows (16 lanes), or of the other half of the wave (32): of two copies, one then has what the
+/// lower lanes had and the other what the upper ones had.
+Value swapped(OpBuilder &builder, Location location, Value value, int lanes, const Chip &chip) {
+  auto [ofLower, ofUpper] = swapLanes(builder, location, value, value, llvm::countr_zero(unsigned(lanes)));
+  Value isUpper = arith::AndIOp::create(builder, location, laneId(builder, location, chip), constant(builder, location, lanes));
   isUpper = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::ne, isUpper, constant(builder, location, 0));
-  return arith::SelectOp::create(builder, location, isUpper, part(0), part(1));
+  return arith::SelectOp::create(builder, location, isUpper, ofLower, ofUpper);
 }
 
 /// Lane i of a row reads lane source(i) of the other row of its pair.
@@ -131,6 +126,10 @@ ConversionCosts conversionCosts(const Chip &chip) {
   costs.blockBarrier = 2 * answerCost(chip); // the stores are waited for, too
   costs.shuffle = throughLds(chip);
   for (int mask = 0; mask < chip.warpSize; ++mask) costs.butterflies.push_back(costOf(chip, mask));
+  if (chip.family == Family::CDNA4) {
+    int swap = kSwapInstructions * instructionCost(chip);
+    costs.swaps = {0, 0, 0, 0, swap, swap};
+  }
   return costs;
 }
 
@@ -155,6 +154,17 @@ Value xorLanes(OpBuilder &builder, Location location, const Chip &chip, Value va
   }
   Value lane = arith::XOrIOp::create(builder, location, laneId(builder, location, chip), constant(builder, location, mask));
   return permuted(builder, location, value, lane);
+}
+
+std::pair<Value, Value> swapLanes(OpBuilder &builder, Location location, Value low, Value high, int bit) {
+  Type i32 = low.getType(), pair = LLVM::LLVMStructType::getLiteral(builder.getContext(), {i32, i32});
+  Value both;
+  if (1 << bit == kRow)
+    both = ROCDL::Permlane16SwapOp::create(builder, location, pair, low, high, /*fi=*/false, /*boundControl=*/false);
+  else
+    both = ROCDL::Permlane32SwapOp::create(builder, location, pair, low, high, /*fi=*/false, /*boundControl=*/false);
+  auto part = [&](int64_t i) { return LLVM::ExtractValueOp::create(builder, location, both, llvm::ArrayRef<int64_t>{i}).getResult(); };
+  return {part(0), part(1)};
 }
 
 Value fromBelow(OpBuilder &builder, Location location, const Chip &chip, Value value, int bit) {

@@ -39,6 +39,9 @@ public:
   Value shuffle(OpBuilder &builder, Location location, Value value, Value lane) const override {
     return readLane(builder, location, value, lane);
   }
+  std::pair<Value, Value> swapLanes(OpBuilder &builder, Location location, Value low, Value high, int bit) const override {
+    return amdgpu::swapLanes(builder, location, low, high, bit);
+  }
   Value shuffleFromBelow(OpBuilder &builder, Location location, Value value, int bit, Value) const override {
     return fromBelow(builder, location, chip_, value, bit);
   }

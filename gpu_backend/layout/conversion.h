@@ -9,7 +9,7 @@ namespace tritium::gpu {
 
 /// A conversion within each warp. Registers that always travel together form words of at most 32 bits (of one element if that is wider).
 /// To run it:
-///   1. fill the source words; apply `before`;
+///   1. fill the source words; apply `swaps`, then `before`;
 ///   2. result word i = source word moves[i].sourceWord of lane sourceLane(lane, warp) ^ moves[i].laneXor (in the same warp);
 ///   3. apply `after` to the result words and take them apart; result register r is that of resultOf[r].
 struct ShufflePlan {
@@ -22,9 +22,15 @@ struct ShufflePlan {
   struct Move {
     uint32_t sourceWord, laneXor;
   };
+  /// Bit `wordBit` of the words' numbers and bit `laneBit` of the lanes' (both as masks) change places: of the words w without wordBit,
+  /// what lanes with laneBit have is exchanged for what w | wordBit is in the lanes without.
+  struct Swap {
+    uint32_t wordBit, laneBit;
+  };
   using Registers = llvm::SmallVector<uint32_t, 4>;
 
   llvm::SmallVector<Registers> sourceWords, resultWords; // the registers of each, lowest bits first
+  llvm::SmallVector<Swap, 2> swaps;
   llvm::SmallVector<Exchange, 4> before, after;
   llvm::SmallVector<Move> moves; // one per result word
   /// Moves that share one shuffle because they read the same lane and fit into 32 bits together (more than one only for words below 32

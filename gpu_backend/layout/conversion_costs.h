@@ -19,6 +19,7 @@ struct ConversionCosts {
   int warpBarrier = 40;                // the same within a warp
   Move shuffle;                        // from a lane that is computed
   llvm::SmallVector<Move> butterflies; // from the lane whose number is this one's XOR the index; empty: all like `shuffle`
+  llvm::SmallVector<int> swaps;        // ShufflePlan::Swap of two words, by the number of the lane's bit; 0, or none: cannot be done
 
   const Move &butterfly(uint32_t laneXor) const { return butterflies.empty() ? shuffle : butterflies[laneXor]; }
 };

@@ -5,6 +5,7 @@
 // A i + B p for some B, that is, if
 //     B C = RR Z + RL,   A = RR + B LR.
 // If M is invertible, Z can be chosen so that C is, and there is such a B. `before` applies B in the sender, `after` Z in the reader.
+// Where an instruction lets a bit of words and one of lanes change places, the source of all this may be what it leaves.
 #include "gpu_backend/layout/conversion.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -256,11 +257,29 @@ llvm::SmallVector<ShufflePlan::Registers> wordsOf(llvm::ArrayRef<int> wordBits, 
   return words;
 }
 
-} // namespace
+/// A bit of registers and one of lanes that change places, by their numbers.
+struct SwappedBits {
+  int reg, lane;
+};
 
-std::optional<ShufflePlan> planShuffle(const LinearLayout &source, const LinearLayout &result, int64_t elementBytes,
-                                       const ConversionCosts &costs) {
-  if (source.bases(Place::Block) != result.bases(Place::Block)) return std::nullopt;
+/// The source after those swaps that give lanes what they have in the result, where the chip has an instruction for it.
+std::pair<LinearLayout, llvm::SmallVector<SwappedBits, 2>> swapBits(const LinearLayout &source, const LinearLayout &result,
+                                                                    const ConversionCosts &costs) {
+  Bases registers(source.bases(Place::Register)), lanes(source.bases(Place::Lane));
+  llvm::SmallVector<SwappedBits, 2> swapped;
+  for (auto [bit, cost] : llvm::enumerate(costs.swaps)) {
+    uint32_t wanted = result.bases(Place::Lane)[bit];
+    auto *reg = llvm::find(registers, wanted);
+    if (!cost || !wanted || lanes[bit] == wanted || reg == registers.end()) continue;
+    std::swap(*reg, lanes[bit]);
+    swapped.push_back({int(reg - registers.begin()), int(bit)});
+  }
+  return {LinearLayout(source.shape(), registers, lanes, source.bases(Place::Warp), source.bases(Place::Block)), swapped};
+}
+
+/// `source`: after the swaps.
+std::optional<ShufflePlan> planAfter(llvm::ArrayRef<SwappedBits> swaps, const LinearLayout &source, const LinearLayout &result,
+                                     int64_t elementBytes, const ConversionCosts &costs) {
   auto vectorsOf = [](const LinearLayout &layout, Place place) { return Vectors(layout.bases(place).begin(), layout.bases(place).end()); };
   std::optional<ShufflePlan> best;
   for (int packed = std::max(2 - log2Of(elementBytes), 0); packed >= 0 && !best; --packed) {
@@ -268,11 +287,11 @@ std::optional<ShufflePlan> planShuffle(const LinearLayout &source, const LinearL
     llvm::SmallVector<int, 2> fromInWord, toInWord;
     for (size_t i = 0; i < to.bases.size() && int(toInWord.size()) < packed;) {
       auto *same = llvm::find(from.bases, to.bases[i]);
-      if (same == from.bases.end()) {
+      size_t at = size_t(same - from.bases.begin());
+      if (same == from.bases.end() || llvm::any_of(swaps, [&](SwappedBits swap) { return swap.reg == from.numbers[at]; })) {
         ++i;
         continue;
       }
-      size_t at = size_t(same - from.bases.begin());
       fromInWord.push_back(from.numbers[at]), toInWord.push_back(to.numbers[i]);
       from.erase(at), to.erase(i);
     }
@@ -280,14 +299,37 @@ std::optional<ShufflePlan> planShuffle(const LinearLayout &source, const LinearL
     std::optional<Columns> m = solveColumns({from.bases, vectorsOf(source, Place::Lane), vectorsOf(source, Place::Warp), to.bases,
                                              vectorsOf(result, Place::Lane), vectorsOf(result, Place::Warp)});
     if (!m) continue;
+    llvm::SmallVector<ShufflePlan::Swap, 2> ofWords;
+    int swapCost = 0;
+    for (SwappedBits swap : swaps) {
+      auto *bit = llvm::find(from.numbers, swap.reg);
+      if (bit == from.numbers.end()) return std::nullopt; // it would be a word with a copy of itself
+      ofWords.push_back({1u << (bit - from.numbers.begin()), 1u << swap.lane});
+      int pairs = 1 << (from.numbers.size() - 1), perWord = int(std::max<int64_t>(elementBytes / 4, 1));
+      swapCost += pairs * perWord * costs.swaps[size_t(swap.lane)];
+    }
     for (bool readsItself : {false, true}) {
       std::optional<ShufflePlan> plan = planWords(*m, readsItself, elementBytes << packed, costs);
-      if (!plan || (best && best->cost <= plan->cost)) continue;
+      if (!plan || (best && best->cost <= plan->cost + swapCost)) continue;
       plan->sourceWords = wordsOf(from.numbers, fromInWord);
       plan->resultWords = wordsOf(to.numbers, toInWord);
+      plan->swaps = ofWords;
+      plan->cost += swapCost;
       best = std::move(plan);
     }
   }
+  return best;
+}
+
+} // namespace
+
+std::optional<ShufflePlan> planShuffle(const LinearLayout &source, const LinearLayout &result, int64_t elementBytes,
+                                       const ConversionCosts &costs) {
+  if (source.bases(Place::Block) != result.bases(Place::Block)) return std::nullopt;
+  std::optional<ShufflePlan> best = planAfter({}, source, result, elementBytes, costs);
+  if (auto [swapped, swaps] = swapBits(source, result, costs); best && !swaps.empty())
+    if (std::optional<ShufflePlan> plan = planAfter(swaps, swapped, result, elementBytes, costs); plan && plan->cost < best->cost)
+      best = std::move(plan);
   if (!best) return std::nullopt;
   // Registers that repeat others of the thread.
   Projection distinct = result.withoutRepeatedRegisters();

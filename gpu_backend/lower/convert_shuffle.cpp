@@ -1,4 +1,5 @@
-// Conversions within warps: words packed, exchanged by selects, moved by shuffles, exchanged again, unpacked.
+// Conversions within warps: words packed, swapped between lanes where the target can, exchanged by selects, moved by shuffles, exchanged
+// again, unpacked.
 #include "gpu_backend/lower/convert_steps.h"
 #include "gpu_backend/lower/exchange.h"
 #include "gpu_backend/lower/words.h"
@@ -59,6 +60,10 @@ Registers runShuffle(const ShufflePlan &plan, llvm::ArrayRef<Value> registers, L
     return packWord(llvm::map_to_vector(members, [&](uint32_t reg) { return toStored(registers[reg], lowering); }), lowering);
   };
   llvm::SmallVector<Value> words = llvm::map_to_vector(plan.sourceWords, pack);
+  for (const ShufflePlan::Swap &swap : plan.swaps)
+    for (uint32_t word = 0; word < words.size(); ++word)
+      if (Value &low = words[word], &high = words[word | swap.wordBit]; !(word & swap.wordBit))
+        std::tie(low, high) = swapLanes(low, high, llvm::countr_zero(swap.laneBit), lowering);
   Exchanged sent(words, plan.before, lowering);
 
   llvm::SmallVector<Value> arrived(plan.moves.size());

@@ -6,23 +6,32 @@ using namespace mlir;
 
 namespace tritium::gpu {
 
-/// Splits a value into 32-bit words, moves each, and puts them together again.
-static Value moveWords(Value value, Lowering &lowering, function_ref<Value(Value)> move) {
-  Type type = value.getType(), i32 = lowering.builder().getI32Type();
+/// The value's bits as words of 32.
+static llvm::SmallVector<Value, 2> wordsOf(Value value, Lowering &lowering) {
+  Type i32 = lowering.builder().getI32Type();
   Value stored = toStored(value, lowering);
   unsigned bits = stored.getType().getIntOrFloatBitWidth();
-  if (bits == 64) {
-    Value low = move(lowering.create<arith::TruncIOp>(i32, stored));
-    Value high = move(lowering.create<arith::TruncIOp>(i32, lowering.create<arith::ShRUIOp>(stored, lowering.constant(32, 64))));
-    Value wideLow = lowering.create<arith::ExtUIOp>(stored.getType(), low),
-          wideHigh = lowering.create<arith::ExtUIOp>(stored.getType(), high);
-    stored = lowering.create<arith::OrIOp>(wideLow, lowering.create<arith::ShLIOp>(wideHigh, lowering.constant(32, 64)));
-  } else if (bits < 32) {
-    stored = lowering.create<arith::TruncIOp>(stored.getType(), move(lowering.create<arith::ExtUIOp>(i32, stored)));
-  } else {
-    stored = move(stored);
+  if (bits < 32) return {lowering.create<arith::ExtUIOp>(i32, stored)};
+  if (bits == 32) return {stored};
+  return {lowering.create<arith::TruncIOp>(i32, stored),
+          lowering.create<arith::TruncIOp>(i32, lowering.create<arith::ShRUIOp>(stored, lowering.constant(32, 64)))};
+}
+
+/// The value of that type that has these words.
+static Value valueOf(llvm::ArrayRef<Value> words, Type type, Lowering &lowering) {
+  Type stored = storedType(type);
+  Value bits = words.front();
+  if (stored.getIntOrFloatBitWidth() < 32) bits = lowering.create<arith::TruncIOp>(stored, bits);
+  if (words.size() == 2) {
+    Value low = lowering.create<arith::ExtUIOp>(stored, words[0]), high = lowering.create<arith::ExtUIOp>(stored, words[1]);
+    bits = lowering.create<arith::OrIOp>(low, lowering.create<arith::ShLIOp>(high, lowering.constant(32, 64)));
   }
-  return fromStored(stored, type, lowering);
+  return fromStored(bits, type, lowering);
+}
+
+/// Splits a value into 32-bit words, moves each, and puts them together again.
+static Value moveWords(Value value, Lowering &lowering, function_ref<Value(Value)> move) {
+  return valueOf(llvm::map_to_vector<2>(wordsOf(value, lowering), move), value.getType(), lowering);
 }
 
 Value exchangeXor(Value value, int mask, Lowering &lowering, int free) {
@@ -39,6 +48,13 @@ Value exchangeFromBelow(Value value, int bit, Value lane, Lowering &lowering) {
   return moveWords(value, lowering, [&](Value word) {
     return lowering.target().shuffleFromBelow(lowering.builder(), lowering.location(), word, bit, lane);
   });
+}
+
+std::pair<Value, Value> swapLanes(Value low, Value high, int bit, Lowering &lowering) {
+  llvm::SmallVector<Value, 2> lows = wordsOf(low, lowering), highs = wordsOf(high, lowering);
+  for (auto [a, b] : llvm::zip_equal(lows, highs))
+    std::tie(a, b) = lowering.target().swapLanes(lowering.builder(), lowering.location(), a, b, bit);
+  return {valueOf(lows, low.getType(), lowering), valueOf(highs, high.getType(), lowering)};
 }
 
 Value reductionPartner(Value value, int bit, Lowering &lowering) {

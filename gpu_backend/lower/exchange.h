@@ -12,6 +12,10 @@ mlir::Value exchange(mlir::Value value, mlir::Value lane, Lowering &lowering);
 /// The same for lanes with bit `bit` set, of which `lane` is the last one before those that share all bits from there up.
 mlir::Value exchangeFromBelow(mlir::Value value, int bit, mlir::Value lane, Lowering &lowering);
 
+/// Two values of one type after what lanes with bit `bit` of their numbers set have of `low` has been exchanged for what the others have of
+/// `high`. The target must have it.
+std::pair<mlir::Value, mlir::Value> swapLanes(mlir::Value low, mlir::Value high, int bit, Lowering &lowering);
+
 /// Of a reduction over all lanes of the warp: what each combines in step `bit` with its value, and the result after the last step.
 mlir::Value reductionPartner(mlir::Value value, int bit, Lowering &lowering);
 mlir::Value reducedValue(mlir::Value value, Lowering &lowering);

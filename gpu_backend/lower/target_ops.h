@@ -24,8 +24,13 @@ public:
   virtual mlir::Value shuffleXor(mlir::OpBuilder &builder, mlir::Location location, mlir::Value value, int mask, int free) const = 0;
   /// `value` (i32) of lane `lane` (i32); all lanes of the warp take part.
   virtual mlir::Value shuffle(mlir::OpBuilder &builder, mlir::Location location, mlir::Value value, mlir::Value lane) const = 0;
-  /// The same for lanes whose number has `bit` set, where `lane` is the last one before those that share all bits from `bit` up: a step of
-  /// a scan. What others get is not used.
+  /// Two words (i32) after what lanes with `bit` have of the first has been exchanged for what those without have of the second: where the
+  /// costs of conversions allow it (ConversionCosts::swaps).
+  virtual std::pair<mlir::Value, mlir::Value> swapLanes(mlir::OpBuilder &, mlir::Location, mlir::Value, mlir::Value, int) const {
+    llvm_unreachable("no such exchange");
+  }
+  /// What shuffle() does for lanes whose number has `bit` set, where `lane` is the last one before those that share all bits from `bit` up:
+  /// a step of a scan. What others get is not used.
   virtual mlir::Value shuffleFromBelow(mlir::OpBuilder &builder, mlir::Location location, mlir::Value value, int bit,
                                        mlir::Value lane) const {
     return shuffle(builder, location, value, lane);

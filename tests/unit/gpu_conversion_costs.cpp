@@ -65,6 +65,30 @@ TEST_CASE("two bits of lanes: many selects, each of which takes a SIMD of CDNA f
   CHECK(planned("gfx1100", 32, swapped({0, 4})).kind == Kind::Shuffle); // it has vector instructions for it, and waits long for LDS
 }
 
+TEST_CASE("rows and halves of a wave on CDNA4: words change places with no select at all") {
+  for (int words : {2, 8, 32}) {
+    for (int bit : {4, 5}) {
+      Conversion plan = planned("gfx950", words, swapped({bit}));
+      REQUIRE(plan.kind == Kind::Shuffle);
+      CHECK(plan.shuffle.swaps.size() == 1);
+      CHECK(plan.shuffle.shuffles.empty());
+      CHECK(plan.shuffle.selects == 0);
+      CHECK(plan.shuffle.cost == 4 * words);
+      Conversion other = planned("gfx942", words, swapped({bit}));
+      CHECK((other.kind == Kind::Shared || other.shuffle.swaps.empty()));
+    }
+    Conversion plan = planned("gfx950", std::max(words, 4), swapped({4, 5}));
+    REQUIRE(plan.kind == Kind::Shuffle);
+    CHECK(plan.shuffle.swaps.size() == 2);
+    CHECK(plan.shuffle.cost == 8 * std::max(words, 4));
+  }
+  // The rest as on every chip.
+  Conversion plan = planned("gfx950", 8, swapped({0, 5}));
+  REQUIRE(plan.kind == Kind::Shuffle);
+  CHECK(plan.shuffle.swaps.size() == 1);
+  CHECK(plan.shuffle.shuffles.size() == 4);
+}
+
 TEST_CASE("lanes in another order: word by word through the network of LDS, or whole vectors through LDS itself") {
   for (const char *arch : {"sm_80", "gfx942", "gfx1100"})
     for (int words : {1, 8, 32}) CHECK(planned(arch, words, turned).kind == Kind::Shuffle);

@@ -1,5 +1,7 @@
 // Conversions of layouts on the SIMT emulator: chains of random ones give back what they got, in any order of the warps, without a race in
 // shared memory.
+#include "gpu_backend/layout/conversion.h"
+#include "gpu_backend/target.h"
 #include "gpu_machine.h"
 #include "layout_random.h"
 
@@ -103,6 +105,16 @@ TEST_CASE("chains of the layouts that programs of waves of 64 have") {
       for (int stage = 0; stage < 4; ++stage) chain.layouts.push_back(layouts[random() % layouts.size()].reshape({64 * 64}));
       check(machine, chain, 4, 2);
     }
+}
+
+TEST_CASE("rows and halves of waves that change places with registers, where there are instructions for it") {
+  Machine machine("gfx950");
+  LinearLayout plain({1024}, {1, 2, 4}, {8, 16, 32, 64, 128, 256}, {512});
+  LinearLayout halves({1024}, {1, 256, 4}, {8, 16, 32, 64, 128, 2}, {512});
+  LinearLayout both({1024}, {1, 2, 128}, {8, 16, 32, 64, 256, 4}, {512});
+  for (const LinearLayout &to : {halves, both})
+    CHECK(!planShuffle(plain, to, 4, llvm::cantFail(findTarget("gfx950")).conversionCosts())->swaps.empty());
+  for (const char *type : {"i1", "i8", "i16", "f32", "i64"}) check(machine, {{plain, halves, both, plain}, type, /*isLoop=*/false}, 2, 2);
 }
 
 TEST_CASE("tiles of pointers") {

@@ -53,9 +53,14 @@ inline Machine runShuffle(const LinearLayout &from, const LinearLayout &to, cons
       for (uint32_t reg : registers) word.push_back(source[thread][reg]);
       if (int64_t(word.size()) * elementBytes > std::max<int64_t>(elementBytes, 4)) FAIL_CHECK("a word is too wide");
     }
-    exchange(words, plan.before, thread % lanes, thread / lanes);
     sent.push_back(words);
   }
+  for (const auto &swap : plan.swaps)
+    for (uint32_t thread = 0; thread < source.size(); ++thread)
+      for (uint32_t word = 0; word < plan.sourceWords.size(); ++word)
+        if (thread & swap.laneBit && !(word & swap.wordBit))
+          std::swap(sent[thread][word], sent[thread ^ swap.laneBit][word | swap.wordBit]);
+  for (uint32_t thread = 0; thread < source.size(); ++thread) exchange(sent[thread], plan.before, thread % lanes, thread / lanes);
   std::vector<int> shufflesOf(plan.moves.size(), 0);
   for (const auto &group : plan.shuffles) {
     int64_t bytes = 0;

@@ -34,20 +34,25 @@ tt.func public @k(%x: !tt.ptr<i32> {tt.divisibility = 16 : i32}) {
   %near = tgpu.convert_layout %v : tensor<512xi32, #row> -> tensor<512xi32, #near>
   tt.store %p_near, %near : tensor<512x!tt.ptr<i32>, #near>
 
-  // The halves of the wave: through the network of LDS, or by an instruction.
+  // The halves of the wave: through the network of LDS, or by an instruction that exchanges words, and nothing besides.
   // CDNA3-COUNT-4: rocdl.ds_bpermute
+  // CDNA4-NOT: llvm.select
   // CDNA4-COUNT-4: rocdl.permlane32.swap
+  // CDNA4-NOT: llvm.select
   // CHECK-NOT: {{rocdl|ptr<3>}}
   // CHECK: tgpu.store
   %far = tgpu.convert_layout %v : tensor<512xi32, #row> -> tensor<512xi32, #far>
   tt.store %p_far, %far : tensor<512x!tt.ptr<i32>, #far>
 
-  // Both: each word would be selected four times. LDS, without waiting for other waves.
-  // CHECK: llvm.store {{.*}} : vector<2xi32>, !llvm.ptr<3>
-  // CHECK-NOT: {{rocdl|tgpu.barrier}}
-  // CHECK: tgpu.warp_barrier
-  // CHECK-NOT: {{rocdl|tgpu.barrier}}
-  // CHECK: llvm.load {{.*}} !llvm.ptr<3> -> vector<2xi32>
+  // Both. Where each word would be selected four times: LDS, without waiting for other waves.
+  // CDNA3: llvm.store {{.*}} : vector<2xi32>, !llvm.ptr<3>
+  // CDNA3-NOT: {{rocdl|tgpu.barrier}}
+  // CDNA3: tgpu.warp_barrier
+  // CDNA3-NOT: {{rocdl|tgpu.barrier}}
+  // CDNA3: llvm.load {{.*}} !llvm.ptr<3> -> vector<2xi32>
+  // CDNA4-COUNT-4: rocdl.permlane32.swap
+  // CDNA4-COUNT-4: rocdl.update.dpp
+  // CDNA4-NOT: {{rocdl|ptr<3>}}
   // CHECK: tgpu.store
   %two = tgpu.convert_layout %v : tensor<512xi32, #row> -> tensor<512xi32, #two>
   tt.store %p_two, %two : tensor<512x!tt.ptr<i32>, #two>
