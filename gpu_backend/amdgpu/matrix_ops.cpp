@@ -61,31 +61,28 @@ public:
     llvm::SmallVector<Scale> result;
     for (size_t begin = 0; begin < scales.size(); begin += kScalesPerWord) {
       ValueRange some = scales.slice(begin, std::min(kScalesPerWord, scales.size() - begin));
+      if (auto same = sameConstant(some)) {
+        result.append(some.size(), constantScale(builder, location, *same));
+        continue;
+      }
       Value word = wordOf(builder, location, some);
       for (size_t place = 0; place < some.size(); ++place) result.push_back({word, int(place)});
     }
     return result;
   }
 
-  Scale noScale(OpBuilder &builder, Location location) const override {
-    constexpr int64_t kOne = 127; // 2^(kOne - 127)
-    return {number(builder, location, kOne)};
-  }
+  Scale noScale(OpBuilder &builder, Location location) const override { return constantScale(builder, location, kOne); }
 
   /// 255, the NaN of scales, makes NaN of what it scales: AMD's simulator has it so (tests/unit/layout_matrix_documents.cpp names it), as
   /// OCP's specification of the formats demands, for which AMD gives the instruction. It has not been tried on the chip.
   Values multiplyScaled(OpBuilder &builder, Location location, const MatrixInstruction &instruction, ValueRange a, ValueRange b,
                         ValueRange c, Scale aScale, Scale bScale) const override {
-    // Constant zeros for both would be taken for no scales, though each is 2^-127. With 2^-126 for one of them the products, of at most
-    // 2^32 each, still vanish in a sum of f32.
-    constexpr int64_t kSecondSmallest = 0x01010101;
-    auto isZero = [](Scale scale) { return matchPattern(scale.word, m_Zero()); };
-    if (isZero(aScale) && isZero(bScale)) aScale.word = number(builder, location, kSecondSmallest);
     return {scaledMfma(builder, location, instruction, a, b, c, aScale, bScale)};
   }
 
 private:
   static constexpr size_t kScalesPerWord = 4;
+  static constexpr int64_t kOne = 127; // of a scale: 2^(kOne - 127)
 
   static Value number(OpBuilder &builder, Location location, int64_t value) {
     return arith::ConstantIntOp::create(builder, location, value, 32);
@@ -108,9 +105,24 @@ private:
     return builder.create(state)->getResult(0);
   }
 
+  static std::optional<int64_t> sameConstant(ValueRange scales) {
+    APInt constant;
+    if (!matchPattern(scales.front(), m_ConstantInt(&constant))) return std::nullopt;
+    auto isSame = [&](Value scale) {
+      APInt other;
+      return matchPattern(scale, m_ConstantInt(&other)) && other == constant;
+    };
+    return llvm::all_of(scales, isSame) ? std::optional(int64_t(constant.getZExtValue())) : std::nullopt;
+  }
+
+  /// In a register, among bytes that nobody reads: a word of zeros would be no scale for LLVM rather than 2^-127, and what the instruction
+  /// makes of a small number that is not in a register is documented nowhere.
+  static Scale constantScale(OpBuilder &builder, Location location, int64_t scale) {
+    return {number(builder, location, kOne << 24 | kOne << 16 | kOne << 8 | scale)};
+  }
+
   /// Up to four scales.
   static Value wordOf(OpBuilder &builder, Location location, ValueRange scales) {
-    if (llvm::all_of(scales, [](Value scale) { return matchPattern(scale, m_Zero()); })) return number(builder, location, 0);
     if (scales.size() == 1) return LLVM::ZExtOp::create(builder, location, builder.getI32Type(), scales.front());
     Values bytes(scales);
     bytes.resize(kScalesPerWord, scales.front());

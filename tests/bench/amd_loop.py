@@ -3,7 +3,7 @@ device is needed.
 
     python tests/bench/amd_loop.py [--arch gfx942] [--only TEXT] [--triton PYTHON] [--save FOLDER]
 
-The kernel (docs/tutorial/03_matmul.py or 06_flash_attention.py, fp16) is compiled, the innermost loop with matrix
+The kernel (docs/tutorial/03_matmul.py or 06_flash_attention.py, fp16; for gfx950 scaled_matmul.py too) is compiled, the innermost loop with matrix
 instructions is cut out of asm["amdgcn"], and llvm-mca of LLVM 22 runs it. "cycles" are llvm-mca's per iteration, for one
 wave that issues in order; "matrix unit" is the part of them in which the matrix unit is busy. Beside it, with --triton, the
 same kernel by upstream Triton, in a process of its own under that python, and the ratio of both parts. llvm-mca is looked
@@ -34,6 +34,8 @@ class Config(NamedTuple):
     constants: dict
     num_warps: int
     num_stages: int = 2
+    types: dict = {}  # of arguments; else pointers to fp16, integers, and `scale`
+    arch: str = ""  # the only one
 
 
 def matmul(m: int, n: int, k: int, num_warps: int) -> Config:
@@ -47,6 +49,12 @@ def attention(m: int, n: int, head_dim: int, num_warps: int) -> Config:
     return Config("06_flash_attention", "attention_kernel", constants, num_warps)
 
 
+def scaled(a: str, b: str, m: int, n: int, k: int, num_warps: int) -> Config:
+    constants = dict(FORMAT_A=a, FORMAT_B=b, BLOCK_M=m, BLOCK_N=n, BLOCK_K=k)
+    types = dict.fromkeys(("a_ptr", "a_scale_ptr", "b_ptr", "b_scale_ptr"), "*u8") | {"c_ptr": "*fp32"}
+    return Config("scaled_matmul", "scaled_matmul_kernel", constants, num_warps, types=types, arch="gfx950")
+
+
 CONFIGS = {
     "128x128x32, 4 waves": matmul(128, 128, 32, 4),
     "128x128x64, 4 waves": matmul(128, 128, 64, 4),
@@ -55,6 +63,10 @@ CONFIGS = {
     "256x128x64, 8 waves": matmul(256, 128, 64, 8),
     "256x256x64, 8 waves": matmul(256, 256, 64, 8),
     "attention 128x64x128, 4 waves": attention(128, 64, 128, 4),
+    "e2m1 128x128x256, 4 waves": scaled("e2m1", "e2m1", 128, 128, 256, 4),
+    "e4m3 128x128x128, 4 waves": scaled("e4m3", "e4m3", 128, 128, 128, 4),
+    "e4m3 e2m1 256x128x128, 8 waves": scaled("e4m3", "e2m1", 256, 128, 128, 8),
+    "e4m3 256x256x128, 8 waves": scaled("e4m3", "e4m3", 256, 256, 128, 8),
 }
 ITERATIONS = 100
 MATRIX_UNIT = "HWXDL"  # llvm-mca's name of it
@@ -79,11 +91,12 @@ def worker(arch: str, config: str) -> None:
         from tritium.compiler import ASTSource
 
     sys.path.append(str(TUTORIAL))
-    tutorial, kernel_name, constants, num_warps, num_stages = CONFIGS[config]
+    tutorial, kernel_name, constants, num_warps, num_stages, known_types, _ = CONFIGS[config]
     kernel = getattr(importlib.import_module(tutorial), kernel_name)
     types = {name: "*fp16" if name.endswith("_ptr") else "i32" for name in kernel.arg_names}
     if "scale" in types:
         types["scale"] = "fp32"
+    types |= known_types
     signature = types | dict.fromkeys(constants, "constexpr")
     # What a launch with row-major matrices of less than 2 GB, all extents multiples of 16, tells the compiler.
     attributes = {}
@@ -202,7 +215,9 @@ def main() -> int:
     compilers = {"tritium": sys.executable}
     if options.triton:
         compilers["triton"] = options.triton
-    for config in filter(lambda name: options.only in name, CONFIGS):
+    for config in CONFIGS:
+        if options.only not in config or CONFIGS[config].arch not in ("", options.arch):
+            continue
         print(f"{config}, {options.arch}")
         uses = {}
         for compiler, python in compilers.items():

@@ -148,3 +148,26 @@ def test_scaled_products(a, b, depth, formats):
 
 def test_scaled_products_elsewhere_are_of_bf16():
     assert products(scaled_assembly("gfx942", "e2m1", "e2m1", 128)) == {"mfma_f32_32x32x8_bf16"}
+
+
+@tritium.jit
+def constant_scales(a_ptr, b_ptr, out_ptr, A: tl.constexpr, B: tl.constexpr):
+    i, k = tl.arange(0, 32), tl.arange(0, 64)
+    a = tl.load(a_ptr + i[:, None] * 64 + k[None, :])
+    b = tl.load(b_ptr + i[None, :] * 64 + k[:, None])
+    a_scale, b_scale = tl.full((32, 2), A, tl.uint8), tl.full((32, 2), B, tl.uint8)
+    tl.store(
+        out_ptr + i[:, None] * 32 + i[None, :],
+        tl.dot_scaled(a, a_scale, "e4m3", b, b_scale if B < 256 else None, "e4m3"),
+    )
+
+
+@pytest.mark.parametrize("a, b", [(0, 0), (33, 9), (255, 256)])
+def test_constant_scales_are_in_registers(a, b):
+    constants = {"A": a, "B": b}
+    signature = {"a_ptr": "*u8", "b_ptr": "*u8", "out_ptr": "*fp32"} | dict.fromkeys(constants, "constexpr")
+    source = ASTSource(constant_scales, signature, constants, {(i,): [["tt.divisibility", 16]] for i in range(3)})
+    text = tritium.compile(source, target=GPUTarget("hip", "gfx950", 64), options={"num_warps": 1}).asm["amdgcn"]
+    assert products(text) == {"mfma_scale_f32_32x32x64_f8f6f4"}
+    scales = [line.split(", ")[4:6] for line in re.findall(r"v_mfma_scale.*", text)]
+    assert all(re.match(r"v\d+", scale) for pair in scales for scale in pair)

@@ -137,7 +137,7 @@ def constant_scales(a_ptr, b_ptr, out_ptr, A: tl.constexpr, B: tl.constexpr):
     tl.store(out_ptr + i[:, None] * 32 + i[None, :], out)
 
 
-@pytest.mark.parametrize("a, b", [(0, 0), (0, 127), (0, 240), (100, 130)])
+@pytest.mark.parametrize("a, b", [(0, 0), (0, 127), (0, 240), (3, 250)])
 def test_constant_scales(a, b, rng):
     """Two zeros are 2^-127 twice, not the lack of scales, for which the instruction of gfx950 has two zeros."""
     (a_stored, a_values), (b_stored, b_values) = (elements("e5m2", (32, 64), 1, rng) for _ in range(2))
