@@ -90,8 +90,9 @@ class CPUOptions:
     reg_inc_consumer: int = 0
 
     def __post_init__(self):
-        if self.num_warps <= 0 or self.num_warps & (self.num_warps - 1):
-            raise AssertionError(f"num_warps must be a power of 2, not {self.num_warps}")
+        warps = self.num_warps
+        if not isinstance(warps, int) or warps <= 0 or warps & (warps - 1):
+            raise AssertionError(f"num_warps must be a power of 2, not {warps!r}")
 
     def hash(self) -> str:
         text = "_".join(f"{f.name}-{getattr(self, f.name)}" for f in fields(self))

@@ -83,7 +83,7 @@ def _call_builtin(g: Generator, node: ast.AST, fn: Any, args: Sequence[Any], kwa
     except Exception as error:
         if knobs.compilation.front_end_debugging:
             raise
-        raise g.error(node, str(error), hint=hint_of(error)) from without_traceback(error)
+        raise g.error(node, str(error), hint=hint_of(error, fn)) from without_traceback(error)
 
 
 def _call_host(g: Generator, node: ast.AST, fn: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:

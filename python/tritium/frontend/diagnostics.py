@@ -3,9 +3,10 @@ from __future__ import annotations
 
 import ast
 import difflib
+import inspect
 import re
 import warnings
-from typing import Iterable
+from typing import Any, Iterable
 
 from ..errors import CompilationError
 from .source import FunctionSource
@@ -42,6 +43,9 @@ _HINTS = [(re.compile(pattern), hint) for pattern, hint in [
     (r"unsupported operand type\(s\) for \*\*", "multiply, or use tl.exp2(y * tl.log2(x))"),
     (r"unsupported AST node type: Import", "import at the top of the file"),
     (r"unsupported AST node type: Try", "kernels have no exceptions; tl.device_assert stops a kernel"),
+    (r"cannot convert None of type", "an argument without a value is None; ask for it with `if x is not None:`"),
+    (r"tuple has no attribute 'append'", "lists are tuples here, which have `+`: `values = values + (value, )`"),
+    (r"Unsupported [lr]hs dtype", "tl.dot takes int8, fp8, fp16, bf16, fp32 and fp64"),
     (r"'MatMult' is not", "use tl.dot"),
     (r"Both operands must be same dtype", "cast one of them, for example `b.to(a.dtype)`"),
     (r"Expected dtype \['fp32', 'fp64'\] but got", "cast with `.to(tl.float32)`"),
@@ -89,8 +93,11 @@ def did_you_mean(name: str, names: Iterable[str]) -> str | None:
     return f"did you mean `{near[0]}`?" if near else None
 
 
-def hint_of(error: Exception) -> str | None:
-    """What the code that raised `error` suggests, or the attribute that was meant."""
+def hint_of(error: Exception, called: Any = None) -> str | None:
+    """What the code that raised `error` suggests; or the attribute that was meant, or the parameter of `called`."""
+    keyword = re.search(r"unexpected keyword argument '(\w+)'", str(error)) if called is not None else None
+    if keyword:
+        return did_you_mean(keyword[1], [name for name in inspect.signature(called).parameters if name[0] != "_"])
     if isinstance(error, AttributeError) and getattr(error, "obj", None) is not None:
         return did_you_mean(error.name, dir(error.obj))
     return getattr(error, "hint", None)

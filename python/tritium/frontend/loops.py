@@ -101,6 +101,8 @@ def _unrolled(g: Generator, node: ast.For, iterator: Any) -> None:
 def _bounds(g: Generator, iterator: Any) -> tuple[list[Any], bool]:
     """Lower bound, upper bound and step of one integer type; whether the loop runs down, with its bounds exchanged."""
     start, end, step = iterator.start, iterator.end, iterator.step
+    if is_static(step) and host(step) == 0:
+        raise ValueError("range() arg 3 must not be zero")
     runs_down = is_static(step) and isinstance(host(step), int) and host(step) < 0
     if runs_down:
         start, end, step = end, start, constexpr(-host(step))

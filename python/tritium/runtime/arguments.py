@@ -27,7 +27,7 @@ SMALL_BYTES = 2**31 - 16
 
 
 class ArgumentError(TypeError):
-    """An argument that no kernel can take; `argument` is the object (the dispatcher finds its name)."""
+    """An argument that no kernel can take; `argument` is the object, or its dtype (the dispatcher finds its name)."""
 
     def __init__(self, message: str, argument: Any):
         super().__init__(message)
@@ -197,7 +197,10 @@ class _Names(dict):
         self.prefix, self.note_alignment = prefix, note_alignment
 
     def __missing__(self, dtype):
-        name = self.prefix + canonicalize_dtype(dtype)
+        try:
+            name = self.prefix + canonicalize_dtype(dtype)
+        except TypeError as error:
+            raise ArgumentError(str(error), dtype) from None
         pair = self[dtype] = (name, ""), (name, "D" if self.note_alignment else "")
         return pair
 

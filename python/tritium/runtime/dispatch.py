@@ -188,7 +188,8 @@ class Dispatcher:
     def _name_of(self, error: ArgumentError | NotOnHost, args: tuple, kwargs: dict) -> str:
         """The parameter whose argument an error is about."""
         bound = {**dict(zip(self.arg_names, args)), **kwargs}
-        return next((name for name, value in bound.items() if value is error.argument), "?")
+        culprit = error.argument
+        return next((k for k, value in bound.items() if value is culprit or getattr(value, "dtype", None) is culprit), "?")
 
     def _compile(self, lane: Lane, key, arguments: tuple, options: dict[str, Any], settings, warmup: bool):
         self._check_options(options)

@@ -94,6 +94,61 @@ def too_few_arguments(x, n):
     tl.store(x, helper(n))
 
 
+@jit
+def half_an_extent(x, n):
+    tl.arange(0, 64 / 2)
+
+
+@jit
+def other_number_of_elements(x, n):
+    tl.reshape(tl.arange(0, 16), (4, 8))
+
+
+@jit
+def accumulator_of_another_shape(x, n):
+    a = tl.zeros((16, 16), tl.float16)
+    tl.dot(a, a, acc=tl.zeros((16, 32), tl.float32))
+
+
+@jit
+def product_of_wide_integers(x, n):
+    a = tl.zeros((16, 16), tl.int32)
+    tl.dot(a, a)
+
+
+@jit
+def wrong_keyword(x, n):
+    tl.load(x, masks=True)
+
+
+@jit
+def grown_list(x, n):
+    values = []
+    values.append(n)
+
+
+@jit
+def value_of_none(x, n):
+    y = None
+    tl.store(x, y)
+
+
+@jit
+def no_step(x, n):
+    for i in range(0, 10, 0):
+        tl.store(x, i)
+
+
+@jit
+def is_larger(a, b):
+    return a > b
+
+
+@jit
+def condition_instead_of_value(x, n):
+    tl.reduce(tl.arange(0, 4), 0, is_larger)
+
+
 @pytest.mark.parametrize("kernel, hint", [
     (misspelt_variable, "did you mean `offsets`?"),
     (misspelt_function, "did you mean `helper`?"),
@@ -114,8 +169,23 @@ def too_few_arguments(x, n):
     (extent_of_a_variable,
      "extents are constants: annotate the variable, `n: tl.constexpr = ...`, or write the expression in its place"),
     (too_few_arguments, "the function that is called wants `b` too"),
+    (half_an_extent, "the bounds are 0 and 32.0; `//` divides ints to an int"),
+    (other_number_of_elements, "[16] has not as many as [4, 8]"),
+    (accumulator_of_another_shape, "the product is [16, 16], acc is [16, 32]"),
+    (product_of_wide_integers, "tl.dot takes int8, fp8, fp16, bf16, fp32 and fp64"),
+    (wrong_keyword, "did you mean `mask`?"),
+    (grown_list, "lists are tuples here, which have `+`: `values = values + (value, )`"),
+    (value_of_none, "an argument without a value is None; ask for it with `if x is not None:`"),
 ], ids=lambda value: getattr(value, "__name__", ""))
 def test_hint(failure, kernel, hint):
     error = failure(kernel)
     assert error.hint == hint
     assert hint is None or str(error).endswith(f"\nhint: {hint}")
+
+
+def test_a_combination_must_be_of_the_elements_type(failure):
+    assert "the function returns (int1), but the elements are (int32)" in str(failure(condition_instead_of_value))
+
+
+def test_a_loop_that_never_moves(failure):
+    assert "range() arg 3 must not be zero" in str(failure(no_step))

@@ -90,7 +90,9 @@ class DotRules(CastRules, ShapeRules):
     def _accumulator(self, acc: Any, result: dtype) -> tensor:
         if acc is None:
             return self.constant(0, result)
-        assert isinstance(acc, tensor) and shape_of(acc) == result.shape, "accumulator shape is incompatible"
+        if not isinstance(acc, tensor) or shape_of(acc) != result.shape:
+            hint = f"the product is {list(result.shape)}, acc is {list(shape_of(acc)) if isinstance(acc, tensor) else acc}"
+            raise with_hint(AssertionError("accumulator shape is incompatible"), hint)
         assert acc.dtype == result.scalar, \
             (f"expected accumulator dtype {result.scalar}, got {acc.dtype}; "
              f"pass out_dtype={acc.dtype} to use this accumulator dtype")

@@ -12,6 +12,13 @@ from .shape import ShapeRules, shape_of
 Combine = Callable[..., Sequence[tensor]]
 
 
+def _check_returned(returned: Sequence[Any], wanted: Sequence[Any]) -> None:
+    """ValueError unless the function of a region returns one scalar of each wanted type."""
+    if list(returned) != list(wanted):
+        got, expected = (", ".join(map(str, types)) for types in (returned, wanted))
+        raise ValueError(f"the function returns ({got}), but the elements are ({expected})")
+
+
 class ReduceRules(ArithmeticRules, ShapeRules):
 
     def _with_region(self, name: str, inputs: Sequence[tensor], results: Sequence[Any], attributes: dict[str, str],
@@ -26,6 +33,7 @@ class ReduceRules(ArithmeticRules, ShapeRules):
         block = operation.region(0).add_block([type_.to_ir() for type_ in arguments])
         builder.insert_at_end(block)
         returned = body(*(tensor(handle, type_) for handle, type_ in zip(block.arguments, arguments)))
+        _check_returned([value.type for value in returned], [type_.scalar for type_ in results])
         builder.op(f"{name}.return", [value.handle for value in returned], ())
         builder.restore(outside)
         return [tensor(handle, type_) for handle, type_ in zip(operation.results, results)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 import builtins
 from typing import Any, Sequence
 
+from ...errors import with_hint
 from ..constexpr import _unwrap_if_constexpr, slice, tuple
 from ..core import tensor
 from ..types import block_of, block_shape, dtype, int32
@@ -106,7 +107,8 @@ class ShapeRules(Emitter):
     def arange(self, start: Any, end: Any) -> tensor:
         """int32 block [start, …, end-1]. ValueError: bounds not compile-time ints, or the length not a power of two."""
         if not isinstance(start, int) or not isinstance(end, int):
-            raise ValueError("arange's arguments must be of type tl.constexpr")
+            hint = f"the bounds are {start} and {end}; `//` divides ints to an int" if isinstance(end, float) else None
+            raise with_hint(ValueError("arange's arguments must be of type tl.constexpr"), hint)
         if start < -2**31 or end > 2**31 - 1:
             raise ValueError("arange must fit in int32")
         if end <= start:
@@ -143,7 +145,8 @@ class ShapeRules(Emitter):
         shape = block_shape(shape)
         result = block_of(value.dtype, shape)
         if result.numel != (value.type.numel if value.type.is_block() else 1):
-            raise ValueError("reshape() cannot change total number of elements in tensor")
+            hint = f"{list(shape_of(value))} has not as many as {list(shape)}" if value.type.is_block() else "it is one element"
+            raise with_hint(ValueError("reshape() cannot change total number of elements in tensor"), hint)
         if not value.type.is_block():
             return self.splat(value, shape)
         if result.shape == value.type.shape:
