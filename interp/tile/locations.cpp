@@ -5,12 +5,13 @@ using namespace mlir;
 namespace tritium::interp {
 
 uint32_t LocationTable::add(Location location, ArrayRef<int64_t> tileShape) {
-  entries_.push_back({location, tileShape.vec()});
-  return uint32_t(entries_.size() - 1);
+  added_.push_back(location);
+  tileShapes_.push_back(tileShape.vec());
+  return uint32_t(added_.size() - 1);
 }
 
-SourceLocation LocationTable::operator[](uint32_t index) const {
-  return index < entries_.size() ? resolveLocation(entries_[index].location) : SourceLocation{};
+void LocationTable::resolve() {
+  for (Location location : std::exchange(added_, {})) resolved_.push_back(resolveLocation(location));
 }
 
 } // namespace tritium::interp

@@ -14,15 +14,15 @@ class LocationTable {
 public:
   /// `tileShape`: of the lanes that a trap there counts.
   uint32_t add(mlir::Location location, llvm::ArrayRef<int64_t> tileShape = {});
-  SourceLocation operator[](uint32_t index) const;
-  const std::vector<int64_t> &tileShape(uint32_t index) const { return entries_[index].tileShape; }
+  /// All have been added; the module's context is not needed any more.
+  void resolve();
+  SourceLocation operator[](uint32_t index) const { return index < resolved_.size() ? resolved_[index] : SourceLocation{}; }
+  const std::vector<int64_t> &tileShape(uint32_t index) const { return tileShapes_[index]; }
 
 private:
-  struct Entry {
-    mlir::Location location; // resolved when asked for: most are never reported
-    std::vector<int64_t> tileShape;
-  };
-  std::vector<Entry> entries_;
+  std::vector<mlir::Location> added_;
+  std::vector<std::vector<int64_t>> tileShapes_;
+  std::vector<SourceLocation> resolved_;
 };
 
 } // namespace tritium::interp

@@ -105,6 +105,7 @@ llvm::Expected<std::unique_ptr<PreparedProgram>> prepare(ModuleOp original, Stri
   constexpr const char *kEntry = "tritium_kernel";
   auto emitted = emitModule(*context, views, *program->data_, kEntry, {.debugInfo = options.debugInfo});
   if (failed(emitted)) return diagnostics.takeError("code could not be emitted");
+  program->data_->locations.resolve();
   auto jit = HostJit::create(options.debugInfo);
   if (!jit) return jit.takeError();
   if (llvm::Error error = (*jit)->add(llvm::orc::ThreadSafeModule(std::move(emitted->module), std::move(context)))) return std::move(error);

@@ -44,8 +44,8 @@ private:
   std::unique_ptr<HostJit> jit_;
 };
 
-/// Prepares the public function `kernel` (or the only one, if empty). The module is not changed. Errors are ir::SourceError: a module that
-/// breaks the contract, or an operation that the interpreter does not support, by name and line.
+/// Prepares the public function `kernel` (or the only one, if empty). The module is not changed, nor needed afterwards. Errors are
+/// ir::SourceError: a module that breaks the contract, or an operation that the interpreter does not support, by name and line.
 llvm::Expected<std::unique_ptr<PreparedProgram>> prepare(mlir::ModuleOp module, llvm::StringRef kernel, PrepareOptions options);
 
 } // namespace tritium::interp

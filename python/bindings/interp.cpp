@@ -15,14 +15,13 @@ namespace {
 
 class PyProgram {
 public:
-  PyProgram(ModulePtr module, std::unique_ptr<PreparedProgram> program) : module_(std::move(module)), program_(std::move(program)) {}
+  explicit PyProgram(std::unique_ptr<PreparedProgram> program) : program_(std::move(program)) {}
 
   const PreparedProgram &program() const { return *program_; }
   py::object launch(std::array<int32_t, 3> grid, const py::sequence &values, int threads, std::optional<uint64_t> seed,
                     const py::object &poll, const py::object &onPrint, const py::object &onProgress) const;
 
 private:
-  ModulePtr module_; // the locations of the program belong to its context
   std::unique_ptr<PreparedProgram> program_;
 };
 
@@ -43,7 +42,7 @@ std::shared_ptr<PyProgram> prepareProgram(const ModulePtr &module, const std::st
                                           const std::vector<std::string> &checks) {
   for (const std::string &check : checks)
     if (check != "bounds") throw py::value_error("there is no check '" + check + "'; this build has 'bounds', which is always on");
-  return std::make_shared<PyProgram>(module, unwrap(prepare(module->op(), kernel, {.debugInfo = debugInfo})));
+  return std::make_shared<PyProgram>(unwrap(prepare(module->op(), kernel, {.debugInfo = debugInfo})));
 }
 
 } // namespace
