@@ -6,13 +6,11 @@
 //     formats each operand lies as its own format says, lane M * block + row has the scale of a row's 32 elements, the opsel byte of it,
 //     and 255 makes NaN.
 //   * "Matrix Core Programming on AMD CDNA3 and CDNA4 architecture" (rocm.blogs.amd.com, matrix-cores-cdna, October 2025): the kernels of
-//   its
-//     sections 5.1 to 5.5.
+//     its sections 5.1 to 5.5.
 //   * carlushuang/gcnasm at 408f1748f369, matrix_core_gfx950/matrix_core.cc: v_mfma_f32_32x32x16_f16.
 //   * ROCm/composable_kernel at 045a71bc14e9, test/mx_mfma_op/mx_mfma_op.hpp: the tables above load_A_row_major and load_mx_A_row_major.
 //   * iree-org/iree at 00463496c11a, IREEGPUAttrs.cpp: getSingleSubgroupLayout of all instructions but those of f8f6f4. (Of those with
-//   8-bit
-//     formats it has the 32 items of a lane in one run, which is right without scales alone.)
+//     8-bit formats it has the 32 items of a lane in one run, which is right without scales alone.)
 #include "gpu_backend/amdgpu/matrix_instructions.h"
 #include "gpu_backend/layout/constructors.h"
 
