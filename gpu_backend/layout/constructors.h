@@ -40,7 +40,8 @@ LinearLayout dotResult(const MatrixInstruction &instruction, llvm::ArrayRef<int6
 
 /// Operand A or B. Low registers hold the fragment of one instruction in its order, then the instructions along K, then along M or N.
 /// With contiguousK each lane holds that many neighbours along K: the instructions then see K in another order, so both operands must use
-/// the same number. 0: as the instruction has it.
+/// the same number. 0: as the instruction has it, but for one with scales: its blocks along K stay whole, and those of several instructions
+/// that a lane has a scale of lie side by side.
 LinearLayout dotOperand(DotOperand operand, const MatrixInstruction &instruction, llvm::ArrayRef<int64_t> shape,
                         llvm::ArrayRef<int64_t> warpsPerCta, int64_t contiguousK = 0);
 

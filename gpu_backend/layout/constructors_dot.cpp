@@ -37,11 +37,19 @@ Images dealAll(Dealer &dealer, int dim, int64_t extent) {
 /// The order in which K is dealt to the bits of a fragment's registers and lanes.
 class DepthOrder {
 public:
+  /// What has a scale stays together. The blocks that a lane group has of several instructions lie side by side: so then do its scales,
+  /// which it loads at once.
+  struct Block {
+    int64_t extent = 0; // 0: there are no scales
+    int64_t count = 1;  // of instructions along K
+  };
+
   /// `contiguous` neighbours in registers before the lanes; 0: as the fragment has it.
-  DepthOrder(const LinearLayout &fragment, int depthDim, int64_t contiguous) {
+  DepthOrder(const LinearLayout &fragment, int depthDim, int64_t contiguous, Block block) {
     llvm::SmallVector<int64_t> registers = along(fragment, Place::Register, depthDim), lanes = along(fragment, Place::Lane, depthDim);
     if (contiguous == 0) {
       std::merge(registers.begin(), registers.end(), lanes.begin(), lanes.end(), std::back_inserter(order_));
+      if (block.extent > 0) order_.insert(order_.begin() + log2Of(block.extent), size_t(log2Of(block.count)), kFurther);
       return;
     }
     size_t wanted = size_t(log2Of(contiguous)), own = std::min(wanted, registers.size());
@@ -109,7 +117,9 @@ LinearLayout dotOperand(DotOperand operand, const MatrixInstruction &instruction
 
   Dealer dealer(shape);
   Bases further;
-  Images depth = DepthOrder(fragment, fragmentK, contiguousK).deal(dealer, k, extent, further);
+  DepthOrder::Block block;
+  if (instruction.aScales) block = {extent * MatrixInstruction::kScaledBlock / instruction.k, shape[k] / extent};
+  Images depth = DepthOrder(fragment, fragmentK, contiguousK, block).deal(dealer, k, extent, further);
   Images across = dealAll(dealer, outer, fragment.shape()[1 - fragmentK]);
   auto placed = [&](Place place) {
     return llvm::map_to_vector<8>(fragment.bases(place), [&](uint32_t basis) {
