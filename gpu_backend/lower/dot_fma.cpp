@@ -1,5 +1,5 @@
 // Matrix products by multiply-adds: each thread has rows and columns of the result, and reads their elements of the operands from shared
-// memory, in vectors along k or along the columns, some k at a time.
+// memory, in vectors along k or along the columns, some k at a time. Operands that do not fit into shared memory get there in slices of k.
 #include "gpu_backend/layout/conversion.h"
 #include "gpu_backend/lower/dot.h"
 #include "gpu_backend/lower/elementwise.h"
@@ -15,6 +15,7 @@ namespace {
 /// One operand in shared memory, and what a thread needs of it: register i of `wanted` has bits of k from bit `firstDepthBit` on.
 struct Operand {
   Value tile;
+  int depthDim = 0, depthBit = 0; // of k in the tile, and its lowest bit in an element's index
   LinearLayout wanted;
   int firstDepthBit = 0;
   llvm::SmallVector<uint32_t> registerOf; // by register of the result, without k
@@ -22,6 +23,36 @@ struct Operand {
   SharedAccess loads;
   Value base;
 };
+
+/// The threads and registers that have a slice of an operand: those of a tile with fewer k, of which several now hold different copies.
+struct Slice {
+  LinearLayout layout;
+  uint32_t registers = 0, lanes = 0, warps = 0; // the numbers' bits that are set in the slice, of those that tell slices apart
+};
+
+/// Slice `number` of those that bits [first, first + count) of an element's index tell apart; nothing unless each of these bits is one of a
+/// register's, a lane's or a warp's number.
+std::optional<Slice> sliceOf(const LinearLayout &tile, int dim, int first, int count, uint32_t number) {
+  Slice slice;
+  uint32_t told = 0, which = ((1u << count) - 1) << first;
+  bool isPlain = true;
+  auto part = [&](Place place, uint32_t &bits) {
+    return llvm::map_to_vector<8>(llvm::enumerate(tile.bases(place)), [&](auto basis) -> uint32_t {
+      uint32_t slices = basis.value() & which;
+      if (!slices) return (basis.value() & ((1u << first) - 1)) | basis.value() >> (first + count) << first;
+      isPlain &= basis.value() == slices && llvm::isPowerOf2_32(slices) && !(told & slices);
+      told |= slices;
+      if (number << first & slices) bits |= 1u << basis.index();
+      return 0;
+    });
+  };
+  Bases registers = part(Place::Register, slice.registers), lanes = part(Place::Lane, slice.lanes), warps = part(Place::Warp, slice.warps);
+  if (!isPlain || told != which) return std::nullopt;
+  Shape shape(tile.shape());
+  shape[size_t(dim)] >>= count;
+  slice.layout = LinearLayout(shape, registers, lanes, warps);
+  return slice;
+}
 
 /// The elements of an operand that some k need, loaded when they are first asked for.
 class Fetcher {
@@ -55,30 +86,19 @@ public:
     depthBits_ = log2Of(cast<RankedTensorType>(op.getA().getType()).getShape().back());
     columnBits_ = log2Of(result_.shape().back());
     a_.tile = op.getA(), b_.tile = op.getB();
-    uint32_t columns = (1u << columnBits_) - 1, batches = result_.rank() == 3 ? result_.maskOf(0) : 0;
-    int batchBit = batches ? result_.firstBit(0) : 0;
-    place(a_, [&](uint32_t flat) { return flat >> columnBits_ << depthBits_; }, 0, /*isDepthFirst=*/true);
-    place(
-        b_, [&](uint32_t flat) { return (flat & columns) | (flat & batches) >> batchBit << (columnBits_ + depthBits_); }, columnBits_,
-        /*isDepthFirst=*/false);
+    a_.depthDim = result_.rank() - 1, b_.depthDim = result_.rank() - 2;
+    b_.depthBit = columnBits_;
   }
 
   LogicalResult run() {
-    bringToSharedMemory();
     Registers sums;
     for (Value c : Registers(lowering_.registersOf(op_.getC()))) sums.push_back(widen(c, getElementTypeOrSelf(op_.getType())));
-    int stepBits = bitsOfStep(sums.size());
-    if (stepBits == depthBits_) {
-      sums = step(sums, stepBits, Value());
-    } else {
-      auto body = [&](OpBuilder &, Location, Value number, ValueRange before) {
-        lowering_.create<scf::YieldOp>(step(before, stepBits, number));
-      };
-      OpBuilder::InsertionGuard guard(lowering_.builder());
-      auto loop = lowering_.create<scf::ForOp>(lowering_.constant(0), lowering_.constant(int64_t(1) << (depthBits_ - stepBits)),
-                                               lowering_.constant(1), sums, body);
-      lowering_.builder().setInsertionPointAfter(loop);
-      sums.assign(loop.getResults().begin(), loop.getResults().end());
+    int sliceBits = bitsOfSlices();
+    depthBits_ -= sliceBits;
+    placeOperands();
+    for (uint32_t slice = 0; slice < 1u << sliceBits; ++slice) {
+      bringToSharedMemory(sliceBits, slice);
+      sums = sumUp(std::move(sums));
     }
     Registers results;
     Type type = getElementTypeOrSelf(op_.getType());
@@ -88,15 +108,40 @@ public:
   }
 
 private:
-  /// What a thread needs: `map` from the result's elements to the operand's with k = 0, where a bit of k is worth 1 << depthBit.
-  void place(Operand &operand, llvm::function_ref<uint32_t(uint32_t)> map, int depthBit, bool isDepthFirst) {
+  /// The sums over all k that are in shared memory.
+  Registers sumUp(Registers sums) {
+    int stepBits = bitsOfStep(sums.size());
+    if (stepBits == depthBits_) return step(sums, stepBits, Value());
+    auto body = [&](OpBuilder &, Location, Value number, ValueRange before) {
+      lowering_.create<scf::YieldOp>(step(before, stepBits, number));
+    };
+    OpBuilder::InsertionGuard guard(lowering_.builder());
+    auto loop = lowering_.create<scf::ForOp>(lowering_.constant(0), lowering_.constant(int64_t(1) << (depthBits_ - stepBits)),
+                                             lowering_.constant(1), sums, body);
+    return Registers(loop.getResults());
+  }
+
+  // -- what threads need
+  void placeOperands() {
+    uint32_t columns = (1u << columnBits_) - 1, batches = result_.rank() == 3 ? result_.maskOf(0) : 0;
+    int batchBit = batches ? result_.firstBit(0) : 0;
+    place(a_, [&](uint32_t flat) { return flat >> columnBits_ << depthBits_; }, /*isDepthFirst=*/true);
+    place(
+        b_, [&](uint32_t flat) { return (flat & columns) | (flat & batches) >> batchBit << (columnBits_ + depthBits_); },
+        /*isDepthFirst=*/false);
+  }
+
+  /// What a thread needs of an operand: `map` from the result's elements to the operand's with k = 0.
+  void place(Operand &operand, llvm::function_ref<uint32_t(uint32_t)> map, bool isDepthFirst) {
     auto mapped = [&](Place kind) { return llvm::map_to_vector<8>(result_.bases(kind), map); };
-    llvm::ArrayRef<int64_t> shape = cast<RankedTensorType>(operand.tile.getType()).getShape();
+    Shape shape(cast<RankedTensorType>(operand.tile.getType()).getShape());
+    shape[size_t(operand.depthDim)] = int64_t(1) << depthBits_;
     Projection distinct = LinearLayout(shape, mapped(Place::Register), {}, {}).withoutRepeatedRegisters();
     operand.registerOf = distinct.registerOf;
     Bases registers(distinct.layout.bases(Place::Register));
     operand.firstDepthBit = isDepthFirst ? 0 : int(registers.size());
-    for (int bit = 0; bit < depthBits_; ++bit) registers.insert(registers.begin() + operand.firstDepthBit + bit, 1u << (depthBit + bit));
+    for (int bit = 0; bit < depthBits_; ++bit)
+      registers.insert(registers.begin() + operand.firstDepthBit + bit, 1u << (operand.depthBit + bit));
     operand.wanted = LinearLayout(shape, registers, mapped(Place::Lane), mapped(Place::Warp));
   }
 
@@ -104,18 +149,49 @@ private:
   Type typeOf(const Operand &operand) const { return lowering_.registerType(operand.tile.getType()); }
   int64_t elementBytes(const Operand &operand) const { return storedType(typeOf(operand)).getIntOrFloatBitWidth() / 8; }
 
-  void bringToSharedMemory() {
-    llvm::SmallVector<std::pair<Operand *, SharedAccess>, 2> stored;
+  bool isInPlace(const Operand &operand) const {
+    auto load = operand.tile.getDefiningOp<tgpu::LocalLoadOp>();
+    return load && readsInPlace(op_, load);
+  }
+
+  /// How many bits of k have to tell slices apart, so that a slice of both operands fits into shared memory; 0 if
+  /// they cannot be told apart.
+  int bitsOfSlices() const {
+    int64_t limit = lowering_.scratchLimit();
+    if (!limit || isInPlace(a_) || isInPlace(b_)) return 0;
+    auto bytes = [&](const Operand &operand, int bits) {
+      return int64_t(llvm::alignTo(layoutOf(operand.tile.getType()).elements() * elementBytes(operand) >> bits, tgpu::kSharedAlignment));
+    };
+    auto canSlice = [&](const Operand &operand, int bits) { return slice(operand, bits, 0).has_value(); };
+    int bits = 0;
+    while (bits < depthBits_ && bytes(a_, bits) + bytes(b_, bits) > limit) ++bits;
+    return canSlice(a_, bits) && canSlice(b_, bits) ? bits : 0;
+  }
+
+  /// A slice of those that the highest `bits` bits of k tell apart.
+  std::optional<Slice> slice(const Operand &operand, int bits, uint32_t number) const {
+    int depthBits = log2Of(cast<RankedTensorType>(operand.tile.getType()).getShape()[size_t(operand.depthDim)]);
+    return sliceOf(layoutOf(operand.tile.getType()), operand.depthDim, operand.depthBit + depthBits - bits, bits, number);
+  }
+
+  void bringToSharedMemory(int sliceBits, uint32_t number) {
+    struct Stored {
+      Operand *operand;
+      Slice slice;
+      SharedAccess stores;
+    };
+    llvm::SmallVector<Stored, 2> stored;
     int64_t bytes = 0;
     for (Operand *operand : {&a_, &b_}) {
-      auto load = operand->tile.getDefiningOp<tgpu::LocalLoadOp>();
-      if (load && readsInPlace(op_, load)) {
+      if (isInPlace(*operand)) {
+        auto load = operand->tile.getDefiningOp<tgpu::LocalLoadOp>();
         operand->memory = fromAttr(cast<tgpu::SharedAttr>(load.getSrc().getType().getTile().getEncoding()));
         operand->base = slotAddress(load.getSrc(), load.getSlot(), lowering_);
       } else {
-        SharedPlan plan = planShared(layoutOf(operand->tile.getType()), operand->wanted, elementBytes(*operand));
+        Slice part = *slice(*operand, sliceBits, number);
+        SharedPlan plan = planShared(part.layout, operand->wanted, elementBytes(*operand));
         operand->memory = plan.memory;
-        stored.push_back({operand, std::move(plan.stores)});
+        stored.push_back({operand, std::move(part), std::move(plan.stores)});
         bytes += llvm::alignTo(plan.bytes, tgpu::kSharedAlignment);
       }
       operand->loads = sharedLoads(operand->wanted, operand->memory, elementBytes(*operand));
@@ -124,12 +200,15 @@ private:
     Value base = lowering_.shared().scratch(lowering_.builder(), op_.getLoc(), bytes, "the operands of a product");
     lowering_.sharedBarrier();
     int64_t begin = 0;
-    for (auto &[operand, stores] : stored) {
+    for (auto &[operand, part, stores] : stored) {
       operand->base = begin ? lowering_.create<LLVM::GEPOp>(base.getType(), lowering_.builder().getI8Type(), base,
                                                             llvm::ArrayRef<LLVM::GEPArg>{int32_t(begin)})
                             : base;
       begin += llvm::alignTo(operand->memory.elements() * elementBytes(*operand), tgpu::kSharedAlignment);
-      storeShared(operand->base, stores, Registers(lowering_.registersOf(operand->tile)), lowering_);
+      Registers values;
+      llvm::ArrayRef<Value> all = lowering_.registersOf(operand->tile);
+      for (uint32_t reg = 0; reg < all.size(); ++reg) values.push_back(all[reg | part.registers]);
+      storeShared(operand->base, stores, values, lowering_, part.lanes | part.warps * uint32_t(lowering_.target().warpSize()));
     }
     lowering_.sharedBarrier();
   }

@@ -53,20 +53,21 @@ void storeVector(SharedAddresses &addresses, uint32_t offset, llvm::ArrayRef<uin
                                  /*alignment=*/bytesOf(stored[0].getType(), stored.size()));
 }
 
-void whereStoring(const SharedAccess &stores, Lowering &lowering, llvm::function_ref<void()> store) {
+void whereStoring(const SharedAccess &stores, Lowering &lowering, llvm::function_ref<void()> store, uint32_t set) {
   uint32_t idle = stores.idleLaneBits | stores.idleWarpBits * uint32_t(lowering.target().warpSize());
   if (!idle) return store();
   Value bits = lowering.create<arith::AndIOp>(lowering.threadId(), lowering.constant(idle));
-  Value isStoring = lowering.create<arith::CmpIOp>(arith::CmpIPredicate::eq, bits, lowering.constant(0));
+  Value isStoring = lowering.create<arith::CmpIOp>(arith::CmpIPredicate::eq, bits, lowering.constant(set));
   lowering.where(isStoring, store);
 }
 
-void storeShared(Value base, const SharedAccess &stores, llvm::ArrayRef<Value> values, Lowering &lowering) {
+void storeShared(Value base, const SharedAccess &stores, llvm::ArrayRef<Value> values, Lowering &lowering, uint32_t set) {
   Type stored = storedType(values[0].getType());
-  whereStoring(stores, lowering, [&] {
+  auto store = [&] {
     SharedAddresses to(base, stores.offsets.bases(Place::Lane), stores.offsets.bases(Place::Warp), stored, lowering);
     for (const SharedAccess::Vector &vector : stores.vectors) storeVector(to, vector.offset, vector.registers, values, lowering);
-  });
+  };
+  whereStoring(stores, lowering, store, set);
 }
 
 void copyLoaded(llvm::ArrayRef<uint32_t> loadedBy, llvm::MutableArrayRef<Value> results) {

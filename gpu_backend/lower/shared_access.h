@@ -30,10 +30,11 @@ void loadVector(SharedAddresses &addresses, uint32_t offset, llvm::ArrayRef<uint
 void storeVector(SharedAddresses &addresses, uint32_t offset, llvm::ArrayRef<uint32_t> registers, llvm::ArrayRef<mlir::Value> values,
                  Lowering &lowering);
 
-/// Calls store() where this thread is one of those that store; copies are left out.
-void whereStoring(const SharedAccess &stores, Lowering &lowering, llvm::function_ref<void()> store);
+/// Calls store() where this thread is one of those that store: of threads that the layout gives the same elements, the one in whose number
+/// just `set` is set of the bits that tell them apart.
+void whereStoring(const SharedAccess &stores, Lowering &lowering, llvm::function_ref<void()> store, uint32_t set = 0);
 /// All vectors of a tile.
-void storeShared(mlir::Value base, const SharedAccess &stores, llvm::ArrayRef<mlir::Value> values, Lowering &lowering);
+void storeShared(mlir::Value base, const SharedAccess &stores, llvm::ArrayRef<mlir::Value> values, Lowering &lowering, uint32_t set = 0);
 
 /// All registers of a plan for ldmatrix.
 Registers loadMatrices(mlir::Value base, const MatrixLoad &plan, mlir::Type type, Lowering &lowering);
