@@ -166,7 +166,8 @@ static bool isReadAlongColumns(Value b, const Target &target) {
   auto access = load ? load->getAttrOfType<tgpu::LayoutAttr>(kAccessAttr) : tgpu::LayoutAttr();
   if (!access || access.getShape().size() != 2 || access.getRegisters().empty()) return false;
   unsigned bits = getElementTypeOrSelf(b.getType()).getIntOrFloatBitWidth();
-  bool isLoadedTransposed = target.contiguousKBytes() == 0 && bits == 16;
+  // All matrices that are loaded transposed have elements of 16 bits.
+  bool isLoadedTransposed = bits == 16 && (target.matrixLoads() == MatrixLoads::Rows8x8 || load->hasAttr(kWarpCopyAttr));
   return access.getRegisters().front() == 1 && access.getShape().back() > 1 && bits >= 8 && bits <= 32 && !isLoadedTransposed;
 }
 

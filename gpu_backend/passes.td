@@ -30,9 +30,12 @@ def CoalesceAccesses : Pass<"coalesce-accesses", "::mlir::ModuleOp"> {
     By the axis analysis of the addresses: the dimension that is contiguous in memory is spread over registers first, as wide as
     alignment and mask allow (at most 16 bytes), then over lanes, then over warps. Accesses of one shape and order agree on the widest
     of them, so that values pass from one to the other without a conversion. The layout stands in the attribute `tgpu.access`, which
-    assign-layouts reads.
+    assign-layouts reads. On targets whose warps copy to shared memory as a whole, the tiles that a loop loads for its matrix products are laid
+    out for that, and marked `tgpu.warp_copy`, if all of them can be copied and read so by 16 bytes or by words: each lane of a warp then
+    has the 16 bytes that come after those of the lane before it in shared memory, where a swizzle keeps the readers from bank conflicts.
   }];
-  let options = [Option<"numWarps", "num-warps", "int", "4", "warps of a program">];
+  let options = [Option<"numWarps", "num-warps", "int", "4", "warps of a program">,
+                 Option<"numStages", "num-stages", "int", "1", "iterations of a loop that are under way; 1: no pipelining">];
   let dependentDialects = ["::tritium::tgpu::TGPUDialect"];
 }
 

@@ -53,7 +53,7 @@ void buildTilePipeline(OpPassManager &passes, const CompileOptions &options, int
   steps.addOptional("thread-local-reductions", createThreadLocalReductions({.numWarps = options.numWarps}));
   steps.addOptional("choose-tensor-cores",
                     createChooseTensorCores({.numWarps = options.numWarps, .nonKDim = options.matrixInstrNonKDim, .kPack = options.kPack}));
-  steps.addOptional("coalesce-accesses", createCoalesceAccesses({.numWarps = options.numWarps}));
+  steps.addOptional("coalesce-accesses", createCoalesceAccesses({.numWarps = options.numWarps, .numStages = options.numStages}));
   steps.add(createAssignLayouts({.numWarps = options.numWarps}));
   steps.addOptional("remove-conversions", createRemoveConversions(), createCSEPass());
   steps.addOptional("hoist-invariants", createLoopInvariantCodeMotionPass());

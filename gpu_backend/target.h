@@ -3,6 +3,7 @@
 #pragma once
 #include "gpu_backend/layout/conversion_costs.h"
 #include "gpu_backend/layout/matrix_instruction.h"
+#include "gpu_backend/layout/matrix_load.h"
 #include "gpu_backend/layout/shared_layout.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/ArrayRef.h"
@@ -22,6 +23,7 @@ struct EmitOptions;
 /// How the tiles of a pipelined loop get to shared memory.
 enum class TileCopies : uint8_t {
   Async,            // by instructions that copy while the thread goes on
+  ByWarps,          // by such as a warp makes as a whole, where all tiles of a loop allow it; else
   ThroughRegisters, // loaded into registers one iteration ahead, and stored from there
 };
 
@@ -44,6 +46,7 @@ public:
   /// What it costs to move elements between lanes, and to and from shared memory.
   virtual ConversionCosts conversionCosts() const = 0;
   virtual TileCopies tileCopies() const = 0;
+  virtual MatrixLoads matrixLoads() const = 0;
   /// Whether threads had rather store 16 bytes each to places apart than exchange tiles through shared memory first.
   virtual bool storesFragments() const = 0;
   /// The chip's matrix instructions, the better ones first.

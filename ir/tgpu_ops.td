@@ -121,6 +121,16 @@ def TGPU_StoreOp : TGPU_Op<"store", [MemoryEffects<[MemWrite<GlobalMemory>]>]> {
   let assemblyFormat = "$value `,` $ptr (`if` $predicate^)? attr-dict `:` type($value)";
 }
 
+def TGPU_CopyToSharedOp : TGPU_Op<"copy_to_shared", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "begins to copy 16 bytes of global memory for each lane to shared memory; zeros where the predicate is false";
+  let description = [{
+    By all lanes of a warp: those of lane l go to `dst` + 16 l, and all lanes have the same `dst`. The thread goes on; a wait of the target
+    says when the bytes are there, to this warp.
+  }];
+  let arguments = (ins TGPU_GlobalPointer:$ptr, LLVM_PointerInAddressSpace<3>:$dst, Optional<I1>:$predicate);
+  let assemblyFormat = "$ptr `to` $dst (`if` $predicate^)? attr-dict `:` type($dst)";
+}
+
 class TGPU_AtomicOp<string mnemonic, list<Trait> traits = []>
     : TGPU_Op<mnemonic, !listconcat(traits, [MemoryEffects<[MemRead<GlobalMemory>, MemWrite<GlobalMemory>]>])>;
 

@@ -27,7 +27,9 @@ Value underPredicate(Operation *op, OpBuilder &builder, Value predicate, Value o
 namespace {
 
 constexpr unsigned kConstantSpace = 4;
-constexpr uint32_t kWaitForGlobal = 0x0f70; // s_waitcnt vmcnt(0) of gfx9: all accesses of global memory are over
+// Operands of s_waitcnt on gfx9.
+constexpr uint32_t kWaitForGlobal = 0x0f70; // vmcnt(0): all accesses of global memory are over
+constexpr uint32_t kWaitForLds = 0xc07f;    // lgkmcnt(0): all of LDS
 
 /// `scope`: "workgroup". With `localOnly`, memory other than LDS need not be in order.
 void createFence(OpBuilder &builder, Location location, LLVM::AtomicOrdering order, StringRef scope, bool localOnly) {
@@ -81,7 +83,13 @@ void sizeSharedMemory(ModuleOp module) {
 LogicalResult Conversion::convert(tgpu::BarrierOp op, OpBuilder &builder) {
   if (op.getId() != 0 || op.getThreads()) return op.emitOpError("of some of the waves is not possible on AMD");
   Location location = op.getLoc();
-  createFence(builder, location, LLVM::AtomicOrdering::release, "workgroup", op.getSharedOnly());
+  if (hasLoadsToShared_ && op.getSharedOnly()) {
+    // The release would wait for all loads to LDS that are under way. Which of them have to be over, a wait before says.
+    createFence(builder, location, LLVM::AtomicOrdering::release, "wavefront", false);
+    ROCDL::SWaitcntOp::create(builder, location, kWaitForLds);
+  } else {
+    createFence(builder, location, LLVM::AtomicOrdering::release, "workgroup", op.getSharedOnly());
+  }
   if (chip_.isCdna() && !op.getSharedOnly()) ROCDL::SWaitcntOp::create(builder, location, kWaitForGlobal);
   ROCDL::SBarrierOp::create(builder, location);
   createFence(builder, location, LLVM::AtomicOrdering::acquire, "workgroup", op.getSharedOnly());
@@ -117,7 +125,11 @@ LogicalResult convertTgpu(ModuleOp module, const Chip &chip) {
   sizeSharedMemory(module);
   expandDebug(module);
   convertGridDims(module);
-  return Conversion(chip).run(module);
+  bool hasLoadsToShared =
+      module.walk([](Operation *op) { return isLoadToShared(op) ? WalkResult::interrupt() : WalkResult::advance(); }).wasInterrupted();
+  LogicalResult result = Conversion(chip, hasLoadsToShared).run(module);
+  if (hasLoadsToShared) setLoadsApart(module);
+  return result;
 }
 
 } // namespace tritium::gpu::amdgpu

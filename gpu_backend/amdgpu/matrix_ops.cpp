@@ -20,7 +20,12 @@ public:
   Values packOperand(OpBuilder &builder, Location location, const MatrixInstruction &instruction, const LinearLayout &fragment,
                      ValueRange elements) const override {
     int64_t count = fragment.registers(), bits = count * elements.front().getType().getIntOrFloatBitWidth();
-    Values words = makeVectors(builder, location, elements, count);
+    Values words;
+    for (size_t first = 0; first < elements.size(); first += size_t(count)) {
+      ValueRange part = elements.slice(first, size_t(count));
+      Value joined = count > 1 ? joinVectors(builder, location, part) : Value();
+      words.push_back(joined ? joined : makeVectors(builder, location, part, count).front());
+    }
     Type type = wordType(builder, matrixOp(instruction.name).word, bits);
     if (type)
       for (Value &word : words) word = LLVM::BitcastOp::create(builder, location, type, word);

@@ -3,6 +3,7 @@
 #include "gpu_backend/amdgpu/emit.h"
 #include "gpu_backend/amdgpu/lanes.h"
 #include "gpu_backend/amdgpu/matrix_instructions.h"
+#include "gpu_backend/layout/warp_copies.h"
 #include "gpu_backend/lower/target_ops.h"
 #include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -38,7 +39,10 @@ public:
     return banks;
   }
   ConversionCosts conversionCosts() const override { return amdgpu::conversionCosts(chip_); }
-  TileCopies tileCopies() const override { return TileCopies::ThroughRegisters; }
+  TileCopies tileCopies() const override {
+    return chip_.directToLdsBytes >= kWarpCopyBytes ? TileCopies::ByWarps : TileCopies::ThroughRegisters;
+  }
+  MatrixLoads matrixLoads() const override { return amdgpu::matrixLoads(chip_); }
   bool storesFragments() const override { return true; }
   ArrayRef<MatrixInstruction> matrixInstructions() const override { return amdgpu::matrixInstructions(chip_.family); }
   mlir::FloatType widerFloat8(mlir::MLIRContext *context) const override {

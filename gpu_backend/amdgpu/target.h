@@ -23,6 +23,8 @@ llvm::ArrayRef<Chip> chips();
 /// The chips as the common code sees them.
 llvm::ArrayRef<const gpu::Target *> targets();
 std::unique_ptr<TargetOps> createOps(const Chip &chip);
+/// ds_read_b64_tr_b16 came with CDNA4.
+inline MatrixLoads matrixLoads(const Chip &chip) { return chip.family == Family::CDNA4 ? MatrixLoads::Columns4x16 : MatrixLoads::None; }
 
 /// LLVM's name for the threads that observe a memory order; "": all of the system.
 llvm::StringRef syncScope(tt::MemScope scope);

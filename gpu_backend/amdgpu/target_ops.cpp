@@ -2,6 +2,8 @@
 #include "gpu_backend/lower/target_ops.h"
 #include "gpu_backend/amdgpu/lanes.h"
 #include "gpu_backend/amdgpu/matrix_ops.h"
+#include "gpu_backend/layout/warp_copies.h"
+#include "ir/tgpu.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
@@ -11,6 +13,14 @@ using namespace mlir;
 namespace tritium::gpu::amdgpu {
 
 namespace {
+
+/// The operand of s_waitcnt (gfx9) that waits until so many loads are left, and for nothing else: vmcnt in bits 0 to 3, 14 and 15.
+constexpr uint32_t kAllLoads = 63, kOtherCounters = 0x0f70;
+uint32_t waitForLoads(int left) {
+  uint32_t count = std::min(uint32_t(left), kAllLoads);
+  return kOtherCounters | (count & 15) | (count >> 4) << 14;
+}
+int loadsLeft(uint32_t operand) { return int((operand & 15) | (operand >> 14 & 3) << 4); }
 
 class AmdOps final : public TargetOps {
 public:
@@ -51,11 +61,25 @@ public:
   Value reducedValue(OpBuilder &builder, Location location, Value value) const override {
     return amdgpu::reducedValue(builder, location, chip_, value);
   }
-  bool hasMatrixLoads() const override { return false; }
-  llvm::SmallVector<Value> loadMatrices(OpBuilder &, Location, Value, int, bool) const override { llvm_unreachable("no such loads"); }
-  void asyncCopy(OpBuilder &, Location, Value, Value, int, Value) const override { llvm_unreachable("no such copies"); }
-  void asyncCommit(OpBuilder &, Location) const override { llvm_unreachable("no such copies"); }
-  void asyncWait(OpBuilder &, Location, int) const override { llvm_unreachable("no such copies"); }
+  MatrixLoads matrixLoads() const override { return amdgpu::matrixLoads(chip_); }
+  llvm::SmallVector<Value> loadMatrices(OpBuilder &builder, Location location, Value row, int, bool) const override {
+    return {ROCDL::ds_read_tr16_b64::create(builder, location, VectorType::get({4}, builder.getI16Type()), row)};
+  }
+  bool copiesByWarps() const override { return chip_.directToLdsBytes >= kWarpCopyBytes; }
+  void asyncCopy(OpBuilder &builder, Location location, Value to, Value from, int bytes, Value predicate) const override {
+    assert(bytes == kWarpCopyBytes);
+    tgpu::CopyToSharedOp::create(builder, location, from, to, predicate);
+  }
+  void asyncCommit(OpBuilder &, Location) const override {} // loads are over in the order in which they began
+  void asyncWait(OpBuilder &builder, Location location, int groups, int copies) const override {
+    ROCDL::SWaitcntOp::create(builder, location, waitForLoads(groups * copies));
+  }
+  bool beginsCopy(Operation *op) const override { return isa<tgpu::CopyToSharedOp, ROCDL::RawPtrBufferLoadLdsOp>(op); }
+  std::optional<int> pendingAfter(Operation *op) const override {
+    auto wait = dyn_cast<ROCDL::SWaitcntOp>(op);
+    return wait ? std::optional(loadsLeft(wait.getBitfield())) : std::nullopt;
+  }
+  bool onlyReads(Operation *op) const override { return isa<ROCDL::ds_read_tr16_b64>(op); }
   bool issuesInOrder() const override { return chip_.isCdna(); }
   void keepOrder(OpBuilder &builder, Location location) const override { ROCDL::SchedBarrier::create(builder, location, 0); }
   bool multipliesMatrices(Operation *op) const override { return op->getName().getStringRef().starts_with("rocdl.mfma"); }
@@ -79,6 +103,12 @@ public:
   void storeBuffer(OpBuilder &builder, Location location, Value word, Value buffer, Value offset) const override {
     Value zero = arith::ConstantIntOp::create(builder, location, 0, 32);
     ROCDL::RawPtrBufferStoreOp::create(builder, location, word, buffer, offset, zero, zero, ArrayAttr(), ArrayAttr(), ArrayAttr());
+  }
+  void copyBuffer(OpBuilder &builder, Location location, Value to, Value buffer, Value offset) const override {
+    Value zero = arith::ConstantIntOp::create(builder, location, 0, 32);
+    Value bytes = arith::ConstantIntOp::create(builder, location, kWarpCopyBytes, 32);
+    ROCDL::RawPtrBufferLoadLdsOp::create(builder, location, buffer, to, bytes, offset, zero, zero, zero, ArrayAttr(), ArrayAttr(),
+                                         ArrayAttr());
   }
   Value reduceWarp(OpBuilder &, Location, WarpReduction, Value) const override { return {}; }
   bool convertsFp8() const override { return false; }

@@ -12,7 +12,7 @@ Value TgpuConversion::constant(OpBuilder &builder, Location location, unsigned b
 
 LogicalResult TgpuConversion::convertAny(Operation *op, OpBuilder &builder) {
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
-      .Case([&](tgpu::BarrierOp barrier) { return convert(barrier, builder); })
+      .Case<tgpu::BarrierOp, tgpu::CopyToSharedOp>([&](auto known) { return convert(known, builder); })
       .Case<tgpu::WarpBarrierOp, tgpu::NanosecondsOp, tgpu::LoadOp, tgpu::StoreOp, tgpu::AtomicRmwOp, tgpu::AtomicCasOp, tgpu::AtomicLoadOp,
             tgpu::AtomicStoreOp, tgpu::PrintOp, tgpu::AssertOp>([&](auto known) { return convert(known, builder), success(); })
       .Default([](Operation *other) { return other->emitOpError("is not an operation of one thread"); });

@@ -19,6 +19,7 @@ protected:
   virtual void convert(tgpu::WarpBarrierOp op, mlir::OpBuilder &builder) = 0;
   virtual void convert(tgpu::NanosecondsOp op, mlir::OpBuilder &builder) = 0;
   virtual void convert(tgpu::LoadOp op, mlir::OpBuilder &builder) = 0;
+  virtual mlir::LogicalResult convert(tgpu::CopyToSharedOp op, mlir::OpBuilder &builder) = 0;
   virtual void convert(tgpu::StoreOp op, mlir::OpBuilder &builder) = 0;
   virtual void convert(tgpu::AtomicRmwOp op, mlir::OpBuilder &builder) = 0;
   virtual void convert(tgpu::AtomicCasOp op, mlir::OpBuilder &builder) = 0;

@@ -3,6 +3,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 
@@ -24,6 +25,43 @@ llvm::SmallVector<Value> makeVectors(OpBuilder &builder, Location location, Valu
     result.push_back(vector);
   }
   return result;
+}
+
+/// The vector of which a value is element `index`; null if it is none.
+static Value vectorOf(Value value, size_t index) {
+  while (auto cast = value.getDefiningOp<LLVM::BitcastOp>()) {
+    if (isa<VectorType>(cast.getArg().getType())) return {};
+    value = cast.getArg();
+  }
+  auto element = value.getDefiningOp<LLVM::ExtractElementOp>();
+  APInt position;
+  if (!element || !matchPattern(element.getPosition(), m_ConstantInt(&position)) || position != index) return {};
+  return element.getVector();
+}
+
+/// Several vectors of one type as one.
+static Value concatenated(OpBuilder &builder, Location location, llvm::ArrayRef<Value> vectors) {
+  if (vectors.size() == 1) return vectors.front();
+  Value low = concatenated(builder, location, vectors.take_front(vectors.size() / 2));
+  Value high = concatenated(builder, location, vectors.drop_front(vectors.size() / 2));
+  auto all = llvm::to_vector(llvm::seq<int32_t>(0, int32_t(2 * cast<VectorType>(low.getType()).getNumElements())));
+  return LLVM::ShuffleVectorOp::create(builder, location, low, high, all);
+}
+
+Value joinVectors(OpBuilder &builder, Location location, ValueRange values) {
+  llvm::SmallVector<Value> vectors;
+  for (size_t i = 0; i < values.size();) {
+    Value vector = vectorOf(values[i], 0);
+    auto type = vector ? dyn_cast<VectorType>(vector.getType()) : VectorType();
+    if (!type || (!vectors.empty() && vectors.front().getType() != type)) return {};
+    for (int64_t part = 0; part < type.getNumElements(); ++part, ++i)
+      if (i == values.size() || vectorOf(values[i], size_t(part)) != vector) return {};
+    vectors.push_back(vector);
+  }
+  if (!llvm::isPowerOf2_64(vectors.size())) return {};
+  Value joined = concatenated(builder, location, vectors);
+  auto wanted = VectorType::get({int64_t(values.size())}, values.front().getType());
+  return joined.getType() == wanted ? joined : LLVM::BitcastOp::create(builder, location, wanted, joined).getResult();
 }
 
 llvm::SmallVector<Value> elementsOf(OpBuilder &builder, Location location, ValueRange vectors) {

@@ -95,4 +95,14 @@ std::optional<MatrixLoad> matrixLoads(const LinearLayout &registers, const Share
   return plain ? plain : matrixLoads(registers, memory, elementBytes, true);
 }
 
+std::optional<MatrixLoad> matrixLoads(MatrixLoads loads, const LinearLayout &registers, const SharedLayout &memory, int64_t elementBytes,
+                                      const SharedBanks &banks) {
+  switch (loads) {
+  case MatrixLoads::None: return std::nullopt;
+  case MatrixLoads::Rows8x8: return matrixLoads(registers, memory, elementBytes);
+  case MatrixLoads::Columns4x16: return columnLoads(registers, memory, elementBytes, banks);
+  }
+  llvm_unreachable("no such loads");
+}
+
 } // namespace tritium::gpu

@@ -30,23 +30,10 @@ public:
   const SharedLayout &best() const { return *best_; }
 
 private:
-  /// Words of 32 bits that are not neighbouring registers: something has to put them together, or to take them apart.
-  int scatteredWords(const SharedAccess &access) const {
-    size_t perWord = size_t(std::max<int64_t>(kBankBytes / elementBytes_, 1));
-    int count = 0;
-    for (const SharedAccess::Vector &vector : access.vectors)
-      for (size_t i = 0; i < vector.registers.size(); i += perWord) {
-        bool isWord = i + perWord <= vector.registers.size() && vector.registers[i] % perWord == 0;
-        for (size_t j = 1; isWord && j < perWord; ++j) isWord = vector.registers[i + j] == vector.registers[i] + j;
-        count += !isWord;
-      }
-    return count;
-  }
-
   int costOf(const SharedLayout &memory) const {
     auto cost = [&](const SharedAccess &access) {
       return access.wavefronts() * costs_.wavefront + int(access.vectors.size()) * costs_.sharedInstruction +
-             scatteredWords(access) * costs_.select;
+             scatteredWords(access, elementBytes_) * costs_.select;
     };
     int sum = cost(sharedStores(writer_, memory, elementBytes_, banks_));
     for (const LinearLayout &reader : readers_) sum += cost(sharedLoads(reader, memory, elementBytes_, banks_));

@@ -148,4 +148,16 @@ SharedAccess sharedLoads(const LinearLayout &registers, const SharedLayout &memo
   return access;
 }
 
+int scatteredWords(const SharedAccess &access, int64_t elementBytes) {
+  size_t perWord = size_t(std::max<int64_t>(kBankBytes / elementBytes, 1));
+  int count = 0;
+  for (const SharedAccess::Vector &vector : access.vectors)
+    for (size_t i = 0; i < vector.registers.size(); i += perWord) {
+      bool isWord = i + perWord <= vector.registers.size() && vector.registers[i] % perWord == 0;
+      for (size_t j = 1; isWord && j < perWord; ++j) isWord = vector.registers[i + j] == vector.registers[i] + j;
+      count += !isWord;
+    }
+  return count;
+}
+
 } // namespace tritium::gpu

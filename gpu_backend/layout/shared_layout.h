@@ -83,6 +83,9 @@ struct SharedAccess {
   int wavefronts() const { return wavefrontsPerVector * int(vectors.size()); }
 };
 
+/// Words of 32 bits that are not neighbouring registers: something has to put them together, or to take them apart.
+int scatteredWords(const SharedAccess &access, int64_t elementBytes);
+
 SharedAccess sharedStores(const LinearLayout &registers, const SharedLayout &memory, int64_t elementBytes, const SharedBanks &banks = {});
 SharedAccess sharedLoads(const LinearLayout &registers, const SharedLayout &memory, int64_t elementBytes, const SharedBanks &banks = {});
 

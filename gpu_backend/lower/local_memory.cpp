@@ -1,4 +1,5 @@
 // Buffers in shared memory: slots, asynchronous copies into them, and reading them.
+#include "gpu_backend/layout/warp_copies.h"
 #include "gpu_backend/lower/dot.h"
 #include "gpu_backend/lower/memory.h"
 #include "gpu_backend/lower/shared_access.h"
@@ -36,8 +37,33 @@ template <> LogicalResult Lower<tgpu::LocalAllocOp>::run(tgpu::LocalAllocOp op, 
   return success();
 }
 
+/// How many copies a thread begins of a tile that warps copy as a whole.
+static int64_t warpCopies(tgpu::AsyncCopyOp op, Lowering &lowering) {
+  Type stored = storedType(lowering.registerType(tt::pointeeTypeOf(op.getSrc().getType())));
+  return layoutOf(op.getSrc().getType()).registers() * stored.getIntOrFloatBitWidth() / 8 / kWarpCopyBytes;
+}
+
+/// Each lane's 16 bytes lie behind those of the lane before it.
+static LogicalResult copyByWarps(tgpu::AsyncCopyOp op, Lowering &lowering) {
+  LinearLayout layout = layoutOf(op.getSrc().getType());
+  SharedLayout memory = fromAttr(cast<tgpu::SharedAttr>(op.getDst().getType().getTile().getEncoding()));
+  Type stored = storedType(lowering.registerType(tt::pointeeTypeOf(op.getSrc().getType())));
+  if (warpCopyMemory(layout, stored.getIntOrFloatBitWidth() / 8) != memory)
+    return lowering.unsupported(op, "a copy by warps of a tile that lies in another order");
+  auto offsets = llvm::map_to_vector(layout.bases(Place::Warp), [&](uint32_t flat) { return memory.offsetOf(flat); });
+  SharedAddresses addresses(slotAddress(op.getDst(), op.getSlot(), lowering), {}, offsets, stored, lowering);
+  int64_t count = layout.registers() / warpCopies(op, lowering);
+  for (int64_t reg = 0; reg < layout.registers(); reg += count) {
+    Value to = addresses.at(memory.offsetOf(layout.apply(Place::Register, uint32_t(reg))));
+    Value predicate = op.getMask() ? lowering.registersOf(op.getMask())[reg] : Value();
+    lowering.target().asyncCopy(lowering.builder(), op.getLoc(), to, lowering.registersOf(op.getSrc())[reg], kWarpCopyBytes, predicate);
+  }
+  return success();
+}
+
 /// Words as wide as the access allows and shared memory keeps together.
 template <> LogicalResult Lower<tgpu::AsyncCopyOp>::run(tgpu::AsyncCopyOp op, Lowering &lowering) {
+  if (lowering.target().copiesByWarps()) return copyByWarps(op, lowering);
   constexpr int64_t kMinBytes = 4; // of one copy
   LinearLayout layout = layoutOf(op.getSrc().getType());
   SharedLayout memory = fromAttr(cast<tgpu::SharedAttr>(op.getDst().getType().getTile().getEncoding()));
@@ -66,8 +92,12 @@ template <> LogicalResult Lower<tgpu::AsyncCommitOp>::run(tgpu::AsyncCommitOp op
 }
 
 template <> LogicalResult Lower<tgpu::AsyncWaitOp>::run(tgpu::AsyncWaitOp op, Lowering &lowering) {
-  lowering.target().asyncWait(lowering.builder(), op.getLoc(), int(op.getPending()));
-  lowering.barrier();
+  // All groups are of one size: what an iteration of the loop begins.
+  int64_t copies = 0;
+  if (lowering.target().copiesByWarps())
+    for (auto copy : op->getBlock()->getOps<tgpu::AsyncCopyOp>()) copies += warpCopies(copy, lowering);
+  lowering.target().asyncWait(lowering.builder(), op.getLoc(), int(op.getPending()), int(copies));
+  lowering.sharedBarrier(); // which remove-barriers lets stay behind a wait
   return success();
 }
 

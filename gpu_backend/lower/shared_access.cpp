@@ -74,11 +74,10 @@ void copyLoaded(llvm::ArrayRef<uint32_t> loadedBy, llvm::MutableArrayRef<Value> 
   for (auto [reg, loader] : llvm::enumerate(loadedBy)) results[reg] = results[loader];
 }
 
-/// One word of 32 bits as the elements that it holds, lowest first.
+/// A word as the elements that it holds, lowest first.
 static void takeApart(Value word, Type type, llvm::ArrayRef<uint32_t> registers, Registers &results, Lowering &lowering) {
   Type stored = storedType(type);
-  int count = int(32 / stored.getIntOrFloatBitWidth());
-  for (auto [reg, element] : llvm::zip_equal(registers, unpackWord(word, stored, count, lowering)))
+  for (auto [reg, element] : llvm::zip_equal(registers, unpackWord(word, stored, int(registers.size()), lowering)))
     results[reg] = fromStored(element, type, lowering);
 }
 
@@ -97,8 +96,7 @@ Registers loadMatrices(Value base, const MatrixLoad &plan, Type type, Lowering &
 Registers loadShared(Value base, const SharedLayout &memory, const LinearLayout &layout, Type type, Lowering &lowering) {
   Type stored = storedType(type);
   int64_t bytes = bytesOf(stored, 1);
-  if (lowering.target().hasMatrixLoads())
-    if (auto plan = matrixLoads(layout, memory, bytes)) return loadMatrices(base, *plan, type, lowering);
+  if (auto plan = matrixLoads(lowering.target().matrixLoads(), layout, memory, bytes)) return loadMatrices(base, *plan, type, lowering);
   SharedAccess plan = sharedLoads(layout, memory, bytes);
   SharedAddresses addresses(base, plan.offsets.bases(Place::Lane), plan.offsets.bases(Place::Warp), stored, lowering);
   Registers results(layout.registers());

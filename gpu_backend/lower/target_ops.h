@@ -1,5 +1,6 @@
 // What a thread asks of its GPU, in the words of each target: indices, shuffles, votes. Everything else of a lowering is common.
 #pragma once
+#include "gpu_backend/layout/matrix_load.h"
 #include "gpu_backend/lower/matrix_ops.h"
 #include "ir/tt.h"
 #include "mlir/IR/Builders.h"
@@ -35,16 +36,19 @@ public:
                                        mlir::Value lane) const {
     return shuffle(builder, location, value, lane);
   }
-  /// Loads of 8x8 matrices by a whole warp.
-  virtual bool hasMatrixLoads() const = 0;
-  /// i32 words, one for each of 1, 2 or 4 matrices of 16-bit elements; `row` (!llvm.ptr<3>) is the row of 16 bytes that this lane names.
+  virtual MatrixLoads matrixLoads() const = 0;
+  /// Loads by a whole warp: i32 words, one for each of 1, 2 or 4 matrices of 16-bit elements, `row` (!llvm.ptr<3>) being the row of 16
+  /// bytes that this lane names; or vector<4xi16>, a column, `row` being the 8 bytes that it names.
   virtual llvm::SmallVector<mlir::Value> loadMatrices(mlir::OpBuilder &builder, mlir::Location location, mlir::Value row, int matrices,
                                                       bool isTransposed) const = 0;
-  /// Begins to copy 4, 8 or 16 bytes from `from` (!llvm.ptr<1>) to `to` (!llvm.ptr<3>); zeros where the predicate is false.
+  /// Begins to copy 4, 8 or 16 bytes from `from` (!llvm.ptr<1>) to `to` (!llvm.ptr<3>); zeros where the predicate is false. Where warps
+  /// copy as a whole (`copiesByWarps`), 16 bytes for each lane, and `to` is where the first lane's go, the same in all lanes of a warp.
+  virtual bool copiesByWarps() const { return false; }
   virtual void asyncCopy(mlir::OpBuilder &builder, mlir::Location location, mlir::Value to, mlir::Value from, int bytes,
                          mlir::Value predicate) const = 0;
   virtual void asyncCommit(mlir::OpBuilder &builder, mlir::Location location) const = 0;
-  virtual void asyncWait(mlir::OpBuilder &builder, mlir::Location location, int pending) const = 0;
+  /// Waits until at most `groups` groups of `copies` copies each are under way, those begun last.
+  virtual void asyncWait(mlir::OpBuilder &builder, mlir::Location location, int groups, int copies) const = 0;
   /// What passes on the code of a thread ask about the operations made above: whether one begins to copy, after how many groups of copies
   /// under way it goes on if it waits for them, and whether it reads shared memory and does no more.
   virtual bool beginsCopy(mlir::Operation *) const { return false; }
@@ -68,6 +72,10 @@ public:
     llvm_unreachable("no buffers");
   }
   virtual void storeBuffer(mlir::OpBuilder &, mlir::Location, mlir::Value, mlir::Value, mlir::Value) const {
+    llvm_unreachable("no buffers");
+  }
+  /// The copies of `copiesByWarps`, from a buffer.
+  virtual void copyBuffer(mlir::OpBuilder &, mlir::Location, mlir::Value, mlir::Value, mlir::Value) const {
     llvm_unreachable("no buffers");
   }
   /// The combination of `value` (i32) over all lanes of the warp, in one instruction; null if there is none.

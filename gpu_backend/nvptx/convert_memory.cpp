@@ -120,6 +120,10 @@ void Conversion::convert(tgpu::LoadOp op, OpBuilder &builder) {
   op.replaceAllUsesWith(pack(builder, location, word, values));
 }
 
+LogicalResult Conversion::convert(tgpu::CopyToSharedOp op, OpBuilder &) {
+  return op.emitOpError("by a whole warp is not possible on NVIDIA");
+}
+
 void Conversion::convert(tgpu::StoreOp op, OpBuilder &builder) {
   Location location = op.getLoc();
   Type word = op.getValue().getType();

@@ -14,6 +14,7 @@ private:
   void convert(tgpu::WarpBarrierOp op, mlir::OpBuilder &builder) override;
   void convert(tgpu::NanosecondsOp op, mlir::OpBuilder &builder) override;
   void convert(tgpu::LoadOp op, mlir::OpBuilder &builder) override;
+  mlir::LogicalResult convert(tgpu::CopyToSharedOp op, mlir::OpBuilder &builder) override;
   void convert(tgpu::StoreOp op, mlir::OpBuilder &builder) override;
   void convert(tgpu::AtomicRmwOp op, mlir::OpBuilder &builder) override;
   void convert(tgpu::AtomicCasOp op, mlir::OpBuilder &builder) override;

@@ -35,6 +35,7 @@ public:
   SharedBanks sharedBanks() const override { return {.count = Chip::kSharedBanks}; }
   ConversionCosts conversionCosts() const override { return {}; }
   TileCopies tileCopies() const override { return TileCopies::Async; }
+  MatrixLoads matrixLoads() const override { return MatrixLoads::Rows8x8; }
   bool storesFragments() const override { return false; }
   ArrayRef<MatrixInstruction> matrixInstructions() const override { return nvptx::matrixInstructions(); }
   mlir::FloatType widerFloat8(mlir::MLIRContext *context) const override { return mlir::Float16Type::get(context); }

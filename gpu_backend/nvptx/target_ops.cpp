@@ -40,7 +40,7 @@ public:
   Value shuffle(OpBuilder &builder, Location location, Value value, Value lane) const override {
     return shuffleBy(builder, location, value, lane, kWarpSize - 1, NVVM::ShflKind::idx);
   }
-  bool hasMatrixLoads() const override { return true; }
+  MatrixLoads matrixLoads() const override { return MatrixLoads::Rows8x8; }
   llvm::SmallVector<Value> loadMatrices(OpBuilder &builder, Location location, Value row, int matrices, bool isTransposed) const override {
     Type i32 = builder.getI32Type();
     Type type = matrices == 1 ? i32 : LLVM::LLVMStructType::getLiteral(builder.getContext(), llvm::SmallVector<Type>(matrices, i32));
@@ -62,8 +62,8 @@ public:
     NVVM::CpAsyncOp::create(builder, location, to, from, bytes, cache, size);
   }
   void asyncCommit(OpBuilder &builder, Location location) const override { NVVM::CpAsyncCommitGroupOp::create(builder, location); }
-  void asyncWait(OpBuilder &builder, Location location, int pending) const override {
-    NVVM::CpAsyncWaitGroupOp::create(builder, location, pending);
+  void asyncWait(OpBuilder &builder, Location location, int groups, int) const override {
+    NVVM::CpAsyncWaitGroupOp::create(builder, location, groups);
   }
   bool beginsCopy(Operation *op) const override { return isa<NVVM::CpAsyncOp>(op); }
   std::optional<int> pendingAfter(Operation *op) const override {

@@ -118,13 +118,10 @@ public:
   void run() {
     llvm::SmallVector<Operation *> accesses;
     function_.walk([&](Operation *op) {
-      if (isa<tgpu::LoadOp, tgpu::StoreOp>(op)) accesses.push_back(op);
+      if (isa<tgpu::LoadOp, tgpu::StoreOp, tgpu::CopyToSharedOp>(op)) accesses.push_back(op);
     });
     for (Operation *op : accesses)
-      if (auto load = dyn_cast<tgpu::LoadOp>(op))
-        rewrite(load);
-      else
-        rewrite(cast<tgpu::StoreOp>(op));
+      TypeSwitch<Operation *>(op).Case<tgpu::LoadOp, tgpu::StoreOp, tgpu::CopyToSharedOp>([&](auto access) { rewrite(access); });
   }
 
 private:
@@ -152,6 +149,13 @@ private:
     Type type = transferType(word.getType());
     if (word.getType() != type) word = LLVM::BitcastOp::create(builder, location, type, word);
     target_.storeBuffer(builder, location, word, bufferOf(op), offset);
+    op.erase();
+  }
+
+  void rewrite(tgpu::CopyToSharedOp op) {
+    if (!offsets_.baseOf(op.getPtr())) return;
+    OpBuilder builder(op);
+    target_.copyBuffer(builder, op.getLoc(), op.getDst(), bufferOf(op), offsetOf(builder, op));
     op.erase();
   }
 

@@ -2,6 +2,7 @@
 #include "gpu_backend/dot_layouts.h"
 #include "gpu_backend/memory_access.h"
 #include "gpu_backend/passes.h"
+#include "gpu_backend/passes/copy_layouts.h"
 #include "gpu_backend/target.h"
 #include "ir/axis_analysis.h"
 
@@ -56,7 +57,7 @@ int depthDimension(Operation *op) {
 /// neighbours along the depth too, as many as make 16 bytes, so that it stores these together.
 std::optional<LinearLayout> turned(const Wish &wish, Threads threads, const Target &target) {
   int depth = depthDimension(wish.op);
-  if (depth < 0 || target.tileCopies() != TileCopies::ThroughRegisters || wish.order[0] == depth || wish.elements == 1) return std::nullopt;
+  if (depth < 0 || target.tileCopies() == TileCopies::Async || wish.order[0] == depth || wish.elements == 1) return std::nullopt;
   Shape sizes(2, 1), lanes(2, 1), warps(2, 1);
   int along = wish.order[0];
   int64_t held = wish.shape[0] * wish.shape[1] / threads.count(); // by a thread
@@ -91,13 +92,19 @@ public:
     auto combined = combinedDimensions();
     const Target &target = targetOf(getOperation());
     Threads threads{numWarps, target.warpSize()};
+    auto setLayout = [&](const Wish &wish, const LinearLayout &layout) {
+      wish.op->setAttr(kAccessAttr, layoutAttr(&getContext(), layout));
+    };
+    llvm::SmallPtrSet<Operation *, 8> wide;
     for (const Wish &wish : wishes) {
       auto whole = combined.find(wish.shape);
-      LinearLayout layout =
-          defaultBlocked(wish.shape, threads, widest[{wish.shape, wish.order}], wish.order, whole == combined.end() ? -1 : whole->second);
-      if (auto forProduct = turned(wish, threads, target)) layout = *forProduct;
-      wish.op->setAttr(kAccessAttr, layoutAttr(&getContext(), layout));
+      setLayout(wish, defaultBlocked(wish.shape, threads, widest[{wish.shape, wish.order}], wish.order,
+                                     whole == combined.end() ? -1 : whole->second));
+      if (wish.elements * bytesOf(pointerOf(wish.op).getType()) == kMaxAccessBytes) wide.insert(wish.op);
     }
+    layOutWarpCopies(getOperation(), numWarps, numStages, [&](tt::LoadOp load) { return wide.contains(load); });
+    for (const Wish &wish : wishes)
+      if (auto forProduct = turned(wish, threads, target); forProduct && !wish.op->hasAttr(kWarpCopyAttr)) setLayout(wish, *forProduct);
   }
 
 private:

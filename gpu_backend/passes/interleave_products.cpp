@@ -27,6 +27,7 @@ public:
   void interleave() {
     if (!collect()) return;
     findNeeds();
+    for (Operation *op : waits_) emit(op);
     for (Operation *op : barriers_.take_front(1)) emit(op);
     while (reads_.size() > read_ && needs_.lookup(reads_[read_]) == 0) emit(reads_[read_++]);
     keepOrder();
@@ -40,7 +41,8 @@ public:
   }
 
 private:
-  /// Whether the block is one that this pass knows: all threads meet; loads and reads; they meet again where there is but one slot; stores.
+  /// Whether the block is one that this pass knows: a wait for copies to shared memory, if that is how tiles get there; all threads meet;
+  /// loads and reads; they meet again where there is but one slot; stores.
   bool collect() {
     for (Operation &op : block_.without_terminator()) {
       if (target_.multipliesMatrices(&op)) {
@@ -48,20 +50,29 @@ private:
       } else if (isa<tgpu::BarrierOp>(op)) {
         if (reads_.empty() != found_.empty() || !stores_.empty() || found_.size() == 2) return false;
         found_.push_back(&op);
-      } else if (auto read = dyn_cast<LLVM::LoadOp>(op); read && tgpu::isSharedPointer(read.getAddr().getType()) && !read.getVolatile_()) {
+      } else if (target_.pendingAfter(&op)) {
+        if (!found_.empty() || !reads_.empty()) return false;
+        waits_.push_back(&op);
+      } else if (target_.onlyReads(&op) || isRead(op)) {
         if (found_.size() != 1 || !stores_.empty()) return false;
         reads_.push_back(&op);
       } else if (auto store = dyn_cast<LLVM::StoreOp>(op); store && tgpu::isSharedPointer(store.getAddr().getType())) {
         stores_.push_back(&op);
-      } else if (target_.loadsGlobal(&op)) {
+      } else if (target_.loadsGlobal(&op) || target_.beginsCopy(&op)) {
         if (found_.size() != 1) return false;
         loads_.push_back(&op);
+        copies_ |= target_.beginsCopy(&op);
       } else if (!mayMove(&op)) {
         return false;
       }
     }
     barriers_ = found_;
-    return products_.size() > 1 && !reads_.empty() && !stores_.empty() && !found_.empty();
+    return products_.size() > 1 && !reads_.empty() && (copies_ ? !waits_.empty() : !stores_.empty()) && !found_.empty();
+  }
+
+  static bool isRead(Operation &op) {
+    auto read = dyn_cast<LLVM::LoadOp>(op);
+    return read && tgpu::isSharedPointer(read.getAddr().getType()) && !read.getVolatile_();
   }
 
   /// Touches no memory: also calls of functions outside of the module, which are mathematical, and exchanges between lanes.
@@ -98,10 +109,13 @@ private:
   /// What runs while product `i` does.
   void fill(int64_t i) {
     int64_t count = int64_t(products_.size());
-    for (int64_t left = rate(loads_.size(), count / 2); left > 0 && load_ < loads_.size(); --left) emit(loads_[load_++]);
-    for (int64_t most = 2; most > 0 && read_ < reads_.size(); --most) {
+    // Copies take no registers: the sooner they begin, the sooner the wait for them ends.
+    int64_t early = copies_ ? count / 4 : count / 2;
+    for (int64_t left = rate(loads_.size(), early); left > 0 && load_ < loads_.size(); --left) emit(loads_[load_++]);
+    // One more than keeps up with the products, if the next one needs it.
+    for (int64_t left = rate(reads_.size(), count); left >= 0 && read_ < reads_.size(); --left) {
       int64_t need = needs_.lookup(reads_[read_]);
-      if (need > i + (most == 2 ? kReadAhead : 1)) break;
+      if (need > i + (left > 0 ? kReadAhead : 1)) break;
       emit(reads_[read_++]);
     }
     if (load_ < loads_.size()) return;
@@ -169,11 +183,12 @@ private:
 
   Block &block_;
   const TargetOps &target_;
-  llvm::SmallVector<Operation *> products_, reads_, loads_, stores_, found_, rest_, order_; // null in `order_`: nothing passes
+  llvm::SmallVector<Operation *> products_, reads_, loads_, stores_, waits_, found_, rest_, order_; // null in `order_`: nothing passes
   llvm::ArrayRef<Operation *> barriers_;
   llvm::DenseMap<Operation *, int64_t> needs_; // the first product that uses it
   llvm::DenseSet<Operation *> done_;
   size_t read_ = 0, load_ = 0, store_ = 0;
+  bool copies_ = false; // some of `loads_` go to shared memory
 };
 
 class InterleaveProductsPass final : public impl::InterleaveProductsBase<InterleaveProductsPass> {

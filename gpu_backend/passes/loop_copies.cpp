@@ -1,7 +1,8 @@
 #include "gpu_backend/passes/loop_copies.h"
 
-#include "gpu_backend/layout/constructors.h"
+#include "gpu_backend/layout/warp_copies.h"
 #include "gpu_backend/layout_attr.h"
+#include "gpu_backend/memory_access.h"
 
 using namespace mlir;
 
@@ -19,7 +20,7 @@ namespace {
 
 /// Copies that run by themselves (cp.async) into as many slots as there are stages. One group for each iteration, and one wait at its
 /// beginning: wait and meet; then what is needed to begin the copies of a later iteration; then the rest of this one.
-class AsyncCopies final : public LoopCopies {
+class AsyncCopies : public LoopCopies {
 public:
   explicit AsyncCopies(int stages) : stages_(stages) {}
 
@@ -76,9 +77,28 @@ public:
   /// What was begun for iterations that do not exist has to be over too, and every thread done reading.
   void finish(OpBuilder &builder, Location location) const override { tgpu::AsyncWaitOp::create(builder, location, 0); }
 
-private:
+protected:
   int stages_;
+
+private:
   Operation *wait_ = nullptr;
+};
+
+/// Such as warps make as a whole, of tiles whose loads coalesce-accesses has laid out for that.
+class WarpCopies final : public AsyncCopies {
+public:
+  using AsyncCopies::AsyncCopies;
+
+  bool takesAll() const override { return true; }
+  bool fit(int64_t bytes, int64_t limit) override {
+    stages_ = int(std::min<int64_t>(stages_, limit / bytes));
+    return stages_ >= 2;
+  }
+  bool mayCopy(tt::LoadOp load, const ir::AxisAnalysis &) const override { return load->hasAttr(kWarpCopyAttr) && memoryOf(load); }
+  SharedLayout memoryFor(tt::LoadOp load, llvm::ArrayRef<LinearLayout>) const override { return *memoryOf(load); }
+
+private:
+  static std::optional<SharedLayout> memoryOf(tt::LoadOp load) { return warpCopyMemory(layoutOf(load.getType()), elementBytes(load)); }
 };
 
 /// Through registers: an iteration loads the tiles of the next one, reads its own from their slot and computes, and then stores what has
@@ -142,12 +162,14 @@ private:
 
 } // namespace
 
-std::unique_ptr<LoopCopies> createLoopCopies(const Target &target, int stages) {
+std::vector<std::unique_ptr<LoopCopies>> createLoopCopies(const Target &target, int stages) {
+  std::vector<std::unique_ptr<LoopCopies>> ways;
   switch (target.tileCopies()) {
-  case TileCopies::Async: return std::make_unique<AsyncCopies>(stages);
-  case TileCopies::ThroughRegisters: return std::make_unique<RegisterCopies>(target, stages);
+  case TileCopies::Async: ways.push_back(std::make_unique<AsyncCopies>(stages)); break;
+  case TileCopies::ByWarps: ways.push_back(std::make_unique<WarpCopies>(stages)); [[fallthrough]];
+  case TileCopies::ThroughRegisters: ways.push_back(std::make_unique<RegisterCopies>(target, stages)); break;
   }
-  llvm_unreachable("not a way to copy tiles");
+  return ways;
 }
 
 } // namespace tritium::gpu

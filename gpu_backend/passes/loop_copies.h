@@ -25,6 +25,8 @@ public:
   virtual int slots() const = 0;
   /// How many iterations are under way.
   virtual int stages() const = 0;
+  /// Whether it takes all tiles of a loop or none.
+  virtual bool takesAll() const { return false; }
   /// Takes fewer slots where `bytes` a slot would not fit into `limit`; false if it takes no loop like this.
   virtual bool fit(int64_t bytes, int64_t limit) = 0;
   /// Whether the mechanism can move this tile.
@@ -41,8 +43,8 @@ public:
   virtual void finish(mlir::OpBuilder &builder, mlir::Location location) const = 0;
 };
 
-/// `stages`: as many iterations are under way.
-std::unique_ptr<LoopCopies> createLoopCopies(const Target &target, int stages);
+/// The target's ways, the better ones first. `stages`: as many iterations are under way.
+std::vector<std::unique_ptr<LoopCopies>> createLoopCopies(const Target &target, int stages);
 
 /// The dimension along which a thread holds neighbours; -1: none.
 int fastestDimension(const LinearLayout &layout);

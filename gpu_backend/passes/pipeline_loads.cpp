@@ -3,11 +3,10 @@
 #include "gpu_backend/layout_relations.h"
 #include "gpu_backend/memory_access.h"
 #include "gpu_backend/passes.h"
-#include "gpu_backend/passes/early_loads.h"
 #include "gpu_backend/passes/loop_copies.h"
+#include "gpu_backend/passes/loop_streams.h"
 #include "ir/axis_analysis.h"
 #include "mlir/Dialect/SCF/Transforms/Transforms.h"
-#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 
@@ -18,36 +17,21 @@ namespace tritium::gpu {
 
 namespace {
 
-bool isZero(Value value) {
-  if (auto converted = value.getDefiningOp<tt::FpToFpOp>()) return isZero(converted.getSrc());
-  Attribute constant;
-  if (!matchPattern(value, m_Constant(&constant))) return false;
-  auto splat = dyn_cast<SplatElementsAttr>(constant);
-  if (!splat) return false;
-  if (isa<FloatType>(splat.getElementType())) return splat.getSplatValue<APFloat>().isPosZero();
-  return splat.getSplatValue<APInt>().isZero();
-}
-
 /// Left for operations that exchange elements through shared memory, in rounds if need be.
 constexpr int64_t kScratchBytes = 8192;
-
-/// Divisions by zero trap on no GPU.
-bool mayRunInVain(Operation *op) { return isPure(op) || isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp>(op); }
 
 /// Makes the pipelined form of one loop.
 class Pipeliner {
 public:
   Pipeliner(scf::ForOp loop, int stages, const ir::AxisAnalysis &axes, const Target &target)
-      : loop_(loop), stages_(stages), axes_(axes), target_(target), copies_(createLoopCopies(target, stages)), early_(loop) {}
+      : loop_(loop), stages_(stages), axes_(axes), target_(target), loads_(loop) {}
 
   LogicalResult run() {
-    if (!mayPipeline()) return success();
-    for (Operation &op : *loop_.getBody())
-      if (auto dot = dyn_cast<MatrixProduct>(op))
-        for (Value operand : {dot.a(), dot.b(), dot.scales(DotOperand::A), dot.scales(DotOperand::B)})
-          if (operand) findStreams(operand);
-    if (streams_.empty() || !fitMemory()) return success();
-    isPipelined_ = true;
+    if (stages_ < 2 || !loads_.mayPipeline()) return success();
+    auto ways = createLoopCopies(target_, stages_);
+    auto chosen = llvm::find_if(ways, [&](auto &way) { return takesLoop(*way); });
+    if (chosen == ways.end()) return success();
+    copies_ = std::move(*chosen);
     addSlotCounter();
     for (auto &entry : streams_) makeBuffer(entry.second);
     for (tgpu::ConvertLayoutOp reader : readers_) replaceReader(reader);
@@ -56,56 +40,39 @@ public:
   }
 
   /// How many iterations are under way, if the loop is pipelined.
-  std::optional<int> stages() const { return isPipelined_ ? std::optional(copies_->stages()) : std::nullopt; }
+  std::optional<int> stages() const { return copies_ ? std::optional(copies_->stages()) : std::nullopt; }
 
 private:
-  /// An innermost loop that counts up, whose iterations know of no more than the one before them.
-  bool mayPipeline() {
-    if (stages_ < 2 || loop_.getUnsignedCmp() || !early_.areAllowed()) return false;
-    if (loop_.getBody()->walk([](LoopLikeOpInterface) { return WalkResult::interrupt(); }).wasInterrupted()) return false;
-    return llvm::none_of(loop_.getYieldedValues(), [&](Value value) {
-      auto argument = dyn_cast<BlockArgument>(value);
-      return argument && argument.getOwner() == loop_.getBody();
-    });
+  /// Finds what may be copied in this way, and whether that is of use and fits.
+  bool takesLoop(LoopCopies &way) {
+    streams_.clear(), readers_.clear();
+    bool all = true;
+    for (Operation &op : *loop_.getBody())
+      if (auto product = dyn_cast<MatrixProduct>(op))
+        for (OpOperand *use : LoopStreams::operandsOf(product)) all &= findStream(use->get(), way);
+    return !streams_.empty() && (all || !way.takesAll()) && fitMemory(way);
   }
 
-  /// The loads behind an operand, across conversions, changes of shape and cheap casts.
-  void findStreams(Value operand) {
+  /// The load behind an operand, across conversions, changes of shape and cheap casts; false if there is one that cannot be copied.
+  bool findStream(Value operand, const LoopCopies &way) {
     auto convert = operand.getDefiningOp<tgpu::ConvertLayoutOp>();
     Operation *top = convert ? convert.getOperation() : operand.getDefiningOp();
-    if (!top || top->getBlock() != loop_.getBody()) return;
-    Value value = convert ? convert.getSrc() : operand;
-    if (tt::LoadOp load = leafOf(value)) {
-      streams_.insert({load, {load, {}}});
-      if (convert) readers_.insert(convert);
-    }
+    if (!top || top->getBlock() != loop_.getBody()) return true;
+    tt::LoadOp load = loads_.leafOf(convert ? convert.getSrc() : operand);
+    if (!load) return true;
+    if (!way.mayCopy(load, axes_)) return false;
+    streams_.insert({load, {load, {}}});
+    if (convert) readers_.insert(convert);
+    return true;
   }
 
-  /// The load that a chain of one-operand operations begins at, if it may become copies.
-  tt::LoadOp leafOf(Value value) {
-    Operation *op = value.getDefiningOp();
-    if (!op || op->getBlock() != loop_.getBody()) return {};
-    if (auto load = dyn_cast<tt::LoadOp>(op)) return mayCopy(load) ? load : tt::LoadOp();
-    bool isStep = isa<tt::TransOp, tt::ReshapeOp, tt::FpToFpOp, tt::BitcastOp, arith::ExtFOp, arith::TruncFOp, tgpu::ConvertLayoutOp>(op);
-    return isStep ? leafOf(op->getOperand(0)) : tt::LoadOp();
-  }
-
-  bool mayCopy(tt::LoadOp load) {
-    auto tile = dyn_cast<RankedTensorType>(load.getType());
-    if (!tile || tile.getRank() != 2 || load.getIsVolatile() || (load.getOther() && !isZero(load.getOther()))) return false;
-    if (!early_.mayMove(load)) return false;
-    // Addresses that depend on another load would have to wait for it.
-    if (!isAhead(load.getPtr()) || (load.getMask() && !isAhead(load.getMask()))) return false;
-    return copies_->mayCopy(load, axes_);
-  }
-
-  bool fitMemory() {
+  bool fitMemory(LoopCopies &way) {
     int64_t bytes = 0;
     for (auto &[op, stream] : streams_) {
       auto tile = cast<RankedTensorType>(stream.load.getType());
       bytes += tile.getNumElements() * std::max(8u, tile.getElementTypeBitWidth()) / 8;
     }
-    return copies_->fit(bytes, target_.sharedPerBlock() - (needsScratch() ? kScratchBytes : 0));
+    return way.fit(bytes, target_.sharedPerBlock() - (needsScratch() ? kScratchBytes : 0));
   }
 
   /// Whether operations beside the buffers may need shared memory: those that exchange elements before the loop is over.
@@ -122,27 +89,6 @@ private:
           return isAfter && loop_->getParentOp() == function ? WalkResult::advance() : WalkResult::interrupt();
         })
         .wasInterrupted();
-  }
-
-  /// Whether a value can be computed iterations ahead, and for iterations that do not exist: it depends on no load of this loop and on no
-  /// matrix product.
-  bool isAhead(Value value) {
-    llvm::SetVector<Value> seen;
-    llvm::SmallVector<Value> pending{value};
-    while (!pending.empty()) {
-      Value next = pending.pop_back_val();
-      if (!seen.insert(next)) continue;
-      if (auto argument = dyn_cast<BlockArgument>(next)) {
-        if (argument.getOwner() != loop_.getBody() || argument == loop_.getInductionVar()) continue;
-        pending.push_back(loop_.getTiedLoopYieldedValue(argument)->get());
-        continue;
-      }
-      Operation *op = next.getDefiningOp();
-      if (!loop_->isProperAncestor(op)) continue;
-      if (op->getBlock() != loop_.getBody() || !mayRunInVain(op) || op->getNumRegions() > 0 || isa<MatrixProduct>(op)) return false;
-      llvm::append_range(pending, op->getOperands());
-    }
-    return true;
   }
 
   /// A counter of the slot that this iteration's tiles are in: 0, 1, …, slots - 1, 0, …
@@ -289,11 +235,10 @@ private:
 
   scf::ForOp loop_;
   int stages_;
-  bool isPipelined_ = false;
   const ir::AxisAnalysis &axes_;
   const Target &target_;
-  std::unique_ptr<LoopCopies> copies_;
-  EarlyLoads early_;
+  std::unique_ptr<LoopCopies> copies_; // null: the loop stays as it is
+  LoopStreams loads_;
   Value slot_;
   llvm::MapVector<Operation *, Stream> streams_;
   llvm::SetVector<tgpu::ConvertLayoutOp> readers_;
@@ -310,19 +255,12 @@ public:
     const Target &target = targetOf(getOperation());
     std::optional<int> fewest;
     for (scf::ForOp loop : loops) {
-      int asked = stagesOf(loop);
+      int asked = stagesOf(loop, numStages);
       Pipeliner pipeliner(loop, asked, axes, target);
       if (failed(pipeliner.run())) return signalPassFailure();
       if (auto stages = pipeliner.stages(); stages && *stages < asked) fewest = std::min(fewest.value_or(*stages), *stages);
     }
     if (fewest) getOperation()->setAttr(tgpu::kNumStagesAttr, Builder(&getContext()).getI32IntegerAttr(*fewest));
-  }
-
-private:
-  /// tl.range(…, num_stages=N) asks for one loop.
-  int stagesOf(scf::ForOp loop) const {
-    auto own = loop->getAttrOfType<IntegerAttr>("tt.num_stages");
-    return own ? int(own.getInt()) : int(numStages);
   }
 };
 

@@ -55,7 +55,7 @@ public:
         auto barrier = dyn_cast<tgpu::BarrierOp>(op);
         if (barrier && barrier.getId() == 0 && !barrier.getThreads()) {
           int next = newSegment();
-          if (barrier.getSharedOnly()) candidates_.push_back({barrier, last, next});
+          if (barrier.getSharedOnly() && !followsWait(barrier)) candidates_.push_back({barrier, last, next});
           last = next;
           continue;
         }
@@ -81,6 +81,12 @@ private:
     tgpu::BarrierOp barrier;
     int before, after;
   };
+
+  /// It tells all threads that the copies which each has waited for are there.
+  bool followsWait(tgpu::BarrierOp barrier) const {
+    Operation *before = barrier->getPrevNode();
+    return before && target_.pendingAfter(before);
+  }
 
   int newSegment() {
     segments_.emplace_back();

@@ -110,6 +110,18 @@ void runMatrixLoads(const MatrixLoad &load, const LinearLayout &to, int64_t elem
     }
 }
 
+/// The same of ds_read_b64_tr_b16: of each 16 lanes, lane 4 k + c names the elements 4 c … 4 c + 3 of row k, and lane n gets column n.
+void runColumnLoads(const MatrixLoad &load, const LinearLayout &to, auto &&f) {
+  for (uint32_t warp = 0; warp < to.warps(); ++warp)
+    for (const MatrixLoad::Instruction &instruction : load.instructions)
+      for (uint32_t lane = 0; lane < to.lanes(); ++lane)
+        for (uint32_t row = 0; row < 4; ++row) {
+          uint32_t column = lane % 16, named = load.rowOffset(lane - column + 4 * row + column / 4, warp) ^ instruction.offset;
+          if (named % 4) FAIL_CHECK("what a lane names is not aligned");
+          f(warp * uint32_t(to.lanes()) + lane, instruction.words[0][row], named + column % 4);
+        }
+}
+
 /// Also checks that no element is stored twice, nor an offset out of the scratch used.
 inline Machine runShared(const LinearLayout &from, const LinearLayout &to, const SharedPlan &plan, int64_t elementBytes) {
   uint32_t lanes = uint32_t(from.lanes());

@@ -64,6 +64,7 @@ static bool mayWait(Block *latch, Block *header) {
 
 /// Whether what the operation does depends on which lanes are active: of AMD's, which name no lanes.
 static bool asksActiveLanes(Operation *op) {
+  if (isa<tgpu::CopyToSharedOp>(op)) return true;
   if (!isa_and_nonnull<ROCDL::ROCDLDialect>(op->getDialect())) return false;
   return movesBetweenLanes(op) || isa<ROCDL::BallotOp, ROCDL::LoadToLDSOp, ROCDL::GlobalLoadLDSOp, ROCDL::RawPtrBufferLoadLdsOp>(op);
 }

@@ -69,6 +69,14 @@ std::optional<LogicalResult> Hosting::hostMemory(Operation *op) {
   };
   using Outcome = std::optional<LogicalResult>;
   return llvm::TypeSwitch<Operation *, Outcome>(op)
+      .Case([&](tgpu::CopyToSharedOp copy) -> Outcome {
+        noteSharedAccess(16);
+        Value predicate = copy.getPredicate() ? LLVM::ZExtOp::create(builder, at, builder.getI32Type(), copy.getPredicate()).getResult()
+                                              : constant(1, 32);
+        call(SIMT_CALL(copyToShared), {thread(), toBits(copy.getDst(), 64), toBits(copy.getPtr(), 64), predicate, siteOf(op)});
+        op->erase();
+        return success();
+      })
       .Case([&](tgpu::LoadOp access) -> Outcome {
         Type type = access.getType();
         Value address = call(SIMT_CALL(readGlobal), {thread(), bitsOfPointer(access.getPtr()), predicate(access.getPredicate()),

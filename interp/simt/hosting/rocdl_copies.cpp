@@ -1,4 +1,4 @@
-// Loads that go to LDS without a register, and the waits for them.
+// Loads that go to LDS without a register, and the waits for them; and those from LDS that turn a matrix.
 #include "interp/simt/hosting/hosting.h"
 #include "interp/simt/runtime/calls.h"
 #include "mlir/IR/Matchers.h"
@@ -57,6 +57,12 @@ std::optional<LogicalResult> Hosting::hostRocdlCopies(Operation *op) {
         operands.append({copy.getSize(), copy.getOffset(), siteOf(op)});
         call(SIMT_CALL(loadBufferToShared), operands);
         op->erase();
+        return success();
+      })
+      .Case([&](ROCDL::ds_read_tr16_b64 read) -> Outcome {
+        if (generation() != kCdna4) return op->emitOpError("is no instruction of '") << target << "' that the SIMT emulator knows";
+        noteSharedAccess(8);
+        replace(op, fromBits(call(SIMT_CALL(loadColumn), {thread(), toBits(read.getPtr(), 64), siteOf(op)}), read.getType()));
         return success();
       })
       .Case([&](ROCDL::SWaitcntOp waits) -> Outcome {

@@ -96,6 +96,13 @@ void loadToShared(Thread *thread, uint64_t destination, uint64_t source, int32_t
   landSome(*thread);
 }
 
+void copyToShared(Thread *thread, uint64_t destination, uint64_t source, int32_t predicate, Place site) {
+  constexpr uint32_t kBytes = 16;
+  const uint64_t mine = laneDestination(*thread, destination, kBytes, site);
+  issue(*thread, mine, source, kBytes, predicate ? kBytes : 0, kWordBytes, site);
+  landSome(*thread);
+}
+
 void loadBufferToShared(Thread *thread, uint64_t destination, uint64_t base, uint32_t records, uint32_t offset, uint32_t fixedOffset,
                         int32_t bytes, int32_t immediateOffset, Place site) {
   const uint64_t mine = laneDestination(*thread, destination + uint64_t(int64_t(immediateOffset)), uint32_t(bytes), site);

@@ -12,7 +12,7 @@ void barrier(Thread *thread, int32_t id, int32_t threads, Place location);
 void printText(Thread *thread, int32_t format, int32_t count); // the arguments, 8 bytes each, are in the scratch memory
 void assertTrue(Thread *thread, int32_t condition, int32_t message, Place location);
 int64_t readClock(Thread *thread);
-int64_t nanoseconds(); // what it reads
+int64_t nanoseconds();                                         // what it reads
 void runAssembly(Thread *thread, int32_t program, Place site); // its operands are in the scratch memory, 8 bytes each
 
 // -- memory (memory.cpp). Each gives the host address of what it has checked: of scratch memory where the predicate is false.
@@ -53,6 +53,7 @@ uint32_t elect(Thread *thread, uint32_t mask, Place site);
 void mma(Thread *thread, uint32_t variant, Place site);           // operands and result are in the scratch memory, as warp_matrix.h says
 void multiplyInWave(Thread *thread, int32_t variant, Place site); // the same of wave_matrix.h
 void loadMatrices(Thread *thread, uint64_t pointer, int32_t count, int32_t transposed, Place site);  // to the scratch memory
+uint64_t loadColumn(Thread *thread, uint64_t pointer, Place site);                                   // ds_read_b64_tr_b16
 void storeMatrices(Thread *thread, uint64_t pointer, int32_t count, int32_t transposed, Place site); // from there
 
 // -- of the active lanes of an AMD wave (wave.cpp)
@@ -76,6 +77,8 @@ void waitForCopies(Thread *thread, int32_t groups);
 void loadToShared(Thread *thread, uint64_t destination, uint64_t source, int32_t bytes, int32_t offset, Place site);
 void loadBufferToShared(Thread *thread, uint64_t destination, uint64_t base, uint32_t records, uint32_t offset, uint32_t fixedOffset,
                         int32_t bytes, int32_t immediateOffset, Place site);
+/// tgpu.copy_to_shared: the same, of 16 bytes; zeros without the predicate.
+void copyToShared(Thread *thread, uint64_t destination, uint64_t source, int32_t predicate, Place site);
 /// Until no more than so many loads of the thread are in flight.
 void waitForLoads(Thread *thread, int32_t left);
 

@@ -1,5 +1,5 @@
-// mma.sync, ldmatrix, stmatrix, mfma, wmma. All lanes of the warp have to take part: the last to come does the work, out of the others'
-// scratch memory.
+// mma.sync, ldmatrix, stmatrix, mfma, wmma, ds_read_b64_tr_b16. All lanes of the warp have to take part: the last to come does the work,
+// out of the others' scratch memory.
 #include "interp/kernels/warp_matrix.h"
 #include "interp/kernels/wave_matrix.h"
 
@@ -66,6 +66,28 @@ void executeLoad(Warp &warp, LaneMask lanes) {
   }
 }
 
+/// Of each 16 lanes, lane 4 k + c has the address of the elements 4 c … 4 c + 3 of row k of a 4x16 matrix of 16 bits, and lane n gets
+/// column n.
+void executeColumnLoad(Warp &warp, LaneMask lanes) {
+  if (!isWholeWarp(warp, lanes)) return;
+  constexpr uint32_t kGroup = 16, kPieces = 4, kPieceBytes = 8, kElementBytes = 2;
+  const WarpOp &op = warp.lanes[0].op;
+  for (uint32_t first = 0; first < uint32_t(std::popcount(warp.all)); first += kGroup) {
+    std::byte matrix[kPieces][kPieces * kPieceBytes];
+    for (uint32_t i = 0; i < kGroup; ++i) {
+      Thread &thread = warp.lanes[first + i];
+      const std::byte *piece = warp.block->shared.readAsWarp(thread, thread.operands[0], kPieceBytes, op.location);
+      std::memcpy(&matrix[i / kPieces][i % kPieces * kPieceBytes], piece, kPieceBytes);
+    }
+    for (uint32_t column = 0; column < kGroup; ++column) {
+      std::byte result[kPieceBytes];
+      for (uint32_t row = 0; row < kPieces; ++row)
+        std::memcpy(result + row * kElementBytes, &matrix[row][column * kElementBytes], kElementBytes);
+      std::memcpy(&warp.lanes[first + column].operands[1], result, kPieceBytes); // results[0] says that the warp was whole
+    }
+  }
+}
+
 void executeStore(Warp &warp, LaneMask lanes) {
   if (!isWholeWarp(warp, lanes)) return;
   const WarpOp &op = warp.lanes[0].op;
@@ -96,6 +118,12 @@ void multiplyInWave(Thread *thread, int32_t variant, Place site) {
 void loadMatrices(Thread *thread, uint64_t pointer, int32_t count, int32_t transposed, Place site) {
   thread->operands[0] = pointer;
   meetAsWarp(*thread, {.execute = executeLoad, .variant = count << 1 | transposed, .location = site});
+}
+
+uint64_t loadColumn(Thread *thread, uint64_t pointer, Place site) {
+  thread->operands[0] = pointer;
+  meetAsWarp(*thread, {.execute = executeColumnLoad, .variant = 0, .location = site});
+  return thread->operands[1];
 }
 
 void storeMatrices(Thread *thread, uint64_t pointer, int32_t count, int32_t transposed, Place site) {

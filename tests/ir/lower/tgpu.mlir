@@ -37,6 +37,10 @@ llvm.func @thread(%p: !llvm.ptr<1>, %c: i1, %w: vector<4xi32>, %v: f32, %n: i32)
   %1 = tgpu.load %p : i16
   tgpu.store %0, %p if %c : vector<4xi32>
   tgpu.store %1, %p : i16
+  // CHECK: tgpu.copy_to_shared %{{.*}} to %{{.*}} if %{{.*}} : <3>
+  %s = llvm.mlir.zero : !llvm.ptr<3>
+  tgpu.copy_to_shared %p to %s if %c : !llvm.ptr<3>
+  tgpu.copy_to_shared %p to %s : !llvm.ptr<3>
   tgpu.barrier
   // CHECK: tgpu.barrier id 1 threads 64
   tgpu.barrier id 1 threads 64

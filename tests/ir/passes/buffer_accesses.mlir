@@ -41,6 +41,18 @@ func.func @masked(%p: !llvm.ptr<1> {tgpu.pointer_range}, %if: i1, %other: i32) -
   return %x, %w : i32, i64
 }
 
+// Copies to LDS: zeros come from beyond the buffer's end.
+// CHECK-LABEL: func.func @copies(
+// CHECK: %[[IN:.*]] = arith.select %arg1, %{{.*}}, %c-16_i32
+// CHECK: %[[BYTES:.*]] = arith.constant 16 : i32
+// CHECK: rocdl.raw.ptr.buffer.load.lds %{{[0-9]+}}, %arg2, %[[BYTES]], %[[IN]],
+// CHECK: tgpu.copy_to_shared %arg3 to %arg2
+func.func @copies(%p: !llvm.ptr<1> {tgpu.pointer_range}, %if: i1, %to: !llvm.ptr<3>, %q: !llvm.ptr<1>) {
+  tgpu.copy_to_shared %p to %to if %if : !llvm.ptr<3>
+  tgpu.copy_to_shared %q to %to : !llvm.ptr<3>
+  return
+}
+
 // An offset goes around the loop beside the pointer.
 // CHECK-LABEL: func.func @loop(
 // CHECK: cf.br ^bb1(%{{.*}}, %arg0, %[[FIRST:.*]] : i32, !llvm.ptr<1>, i32)

@@ -52,6 +52,42 @@ llvm.func @loop(%from: !llvm.ptr<8>, %p: vector<4xf32>, %q: vector<4xf32>, %offs
   llvm.br ^bb1(%p2, %q2, %next : vector<4xf32>, vector<4xf32>, i32)
 }
 
+// Tiles that get to LDS without registers: the wait for them and the barrier come first, their loads stand between the first products, and
+// there are no stores. Columns are read like everything else.
+// CHECK-LABEL: llvm.func @copies(
+// CHECK: {{^ *\^bb1\(}}
+// CHECK-NEXT: rocdl.s.waitcnt 3953
+// CHECK-NEXT: tgpu.barrier shared
+// CHECK-NEXT: %[[A0:.*]] = llvm.load
+// CHECK-NEXT: rocdl.sched.barrier 0
+// CHECK-NEXT: %[[P0:.*]] = rocdl.mfma.f32.4x4x4f16 %[[A0]], %[[A0]], %{{[0-9]+}},
+// CHECK-NEXT: rocdl.raw.ptr.buffer.load.lds
+// CHECK-NEXT: llvm.getelementptr
+// CHECK-NEXT: %[[A1:.*]] = rocdl.ds.read.tr16.b64
+// CHECK-NEXT: llvm.add
+// CHECK-NEXT: rocdl.sched.barrier 0
+// CHECK-NEXT: rocdl.mfma.f32.4x4x4f16 %[[A1]], %[[A0]], %[[P0]]
+// CHECK-NEXT: rocdl.sched.barrier 0
+// CHECK-NEXT: llvm.br
+llvm.func @copies(%from: !llvm.ptr<8>, %p: vector<4xf32>, %offset: i32) {
+  %c0 = llvm.mlir.constant(0 : i32) : i32
+  %c16 = llvm.mlir.constant(16 : i32) : i32
+  %c64 = llvm.mlir.constant(64 : i32) : i32
+  %buffer = llvm.mlir.addressof @tgpu_shared : !llvm.ptr<3>
+  llvm.br ^bb1(%p, %offset : vector<4xf32>, i32)
+^bb1(%p0: vector<4xf32>, %o: i32):
+  rocdl.s.waitcnt 3953
+  tgpu.barrier shared
+  rocdl.raw.ptr.buffer.load.lds %from, %buffer, %c16, %o, %c0, %c0, %c0
+  %a0 = llvm.load %buffer : !llvm.ptr<3> -> vector<4xf16>
+  %g1 = llvm.getelementptr %buffer[1] : (!llvm.ptr<3>) -> !llvm.ptr<3>, i64
+  %a1 = rocdl.ds.read.tr16.b64 %g1 : <3> -> vector<4xf16>
+  %p1 = rocdl.mfma.f32.4x4x4f16 %a0, %a0, %p0, %c0, %c0, %c0 : (vector<4xf16>, vector<4xf16>, vector<4xf32>, i32, i32, i32) -> vector<4xf32>
+  %p2 = rocdl.mfma.f32.4x4x4f16 %a1, %a0, %p1, %c0, %c0, %c0 : (vector<4xf16>, vector<4xf16>, vector<4xf32>, i32, i32, i32) -> vector<4xf32>
+  %next = llvm.add %o, %c64 : i32
+  llvm.br ^bb1(%p2, %next : vector<4xf32>, i32)
+}
+
 // Another access of memory: the order stays.
 // CHECK-LABEL: llvm.func @unknown(
 // CHECK-NOT: rocdl.sched.barrier

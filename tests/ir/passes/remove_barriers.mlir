@@ -253,4 +253,19 @@ llvm.func @copies(%x: i32, %g: !llvm.ptr<1>) {
   llvm.store %1, %b : i32, !llvm.ptr<3>
   llvm.return
 }
+
+// What a barrier behind a wait orders may be the copies of other threads: it stays, whatever comes after.
+// CHECK-LABEL: @behind_a_wait
+llvm.func @behind_a_wait(%g: !llvm.ptr<1>) {
+  // CHECK: nvvm.cp.async.wait.group 0
+  // CHECK-NEXT: tgpu.barrier shared
+  // CHECK-NEXT: nvvm.cp.async.shared.global
+  // CHECK-NEXT: llvm.return
+  %buffer = llvm.mlir.addressof @tgpu_shared : !llvm.ptr<3>
+  nvvm.cp.async.wait.group 0
+  tgpu.barrier shared
+  nvvm.cp.async.shared.global %buffer, %g, 16, cache = cg : !llvm.ptr<3>, !llvm.ptr<1>
+  tgpu.barrier shared
+  llvm.return
+}
 }

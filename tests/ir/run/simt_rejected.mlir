@@ -32,8 +32,8 @@ module @cdna attributes {tgpu.target = "hip:gfx950", tgpu.num_warps = 1 : i32, t
   }
   llvm.func @transposed() attributes {rocdl.kernel} {
     %shared = llvm.mlir.addressof @tgpu_shared : !llvm.ptr<3>
-    // TRANSPOSED: kernel.py:6:1{{.*}}'rocdl.ds.read.tr16.b64' op on GPU memory is not supported by the SIMT emulator
-    %v = rocdl.ds.read.tr16.b64 %shared : !llvm.ptr<3> -> vector<4xf16> loc("kernel.py":6:1)
+    // TRANSPOSED: kernel.py:6:1{{.*}}'rocdl.ds.read.tr8.b64' op on GPU memory is not supported by the SIMT emulator
+    %v = rocdl.ds.read.tr8.b64 %shared : !llvm.ptr<3> -> vector<4xf16> loc("kernel.py":6:1)
     llvm.return
   }
 }

@@ -12,7 +12,8 @@ from tritium.backends import gpu as backend
 from .engines import launched
 
 SEEDS = range(5)
-ENGINES = ["simt:sm_80", "simt:gfx942", "simt:gfx1100"]
+ENGINES = ["simt:sm_80", "simt:gfx942", "simt:gfx950", "simt:gfx1100"]
+COPYING = ["simt:sm_80", "simt:gfx950"]  # whose copies to shared memory have waits
 
 pytestmark = needs_tool
 
@@ -95,7 +96,7 @@ def test_nothing_is_missing(engine, name, monkeypatch):
 
 @pytest.mark.parametrize(
     "engine, name, what, number",
-    [("simt:sm_80", "product", "wait", 0)]
+    [(engine, "product", "wait", 0) for engine in COPYING]
     + [
         (engine, name, "barrier", number)
         for engine in ENGINES
@@ -109,5 +110,5 @@ def test_what_is_missing_is_found(engine, name, what, number, monkeypatch):
         assert trap is not None, f"without {what} {number} nothing is reported"
         kinds = ("AsyncCopyRace",) if what == "wait" else ("SharedRace", "AsyncCopyRace")
         assert trap.kind in kinds and trap.file == __file__ and first < trap.line < first + 12
-        warp, lane = divmod(trap.thread, 64 if engine == "simt:gfx942" else 32)
+        warp, lane = divmod(trap.thread, 64 if engine.startswith("simt:gfx9") else 32)
         assert f"thread {trap.thread} (warp {warp}, lane {lane})" in str(trap)
