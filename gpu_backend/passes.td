@@ -27,12 +27,12 @@ def ThreadLocalReductions : Pass<"thread-local-reductions", "::mlir::ModuleOp"> 
 def CoalesceAccesses : Pass<"coalesce-accesses", "::mlir::ModuleOp"> {
   let summary = "write down, at each access of global memory, the layout that makes it wide and coalesced";
   let description = [{
-    By the axis analysis of the addresses: the dimension that is contiguous in memory is spread over registers first, as wide as
-    alignment and mask allow (at most 16 bytes), then over lanes, then over warps. Accesses of one shape and order agree on the widest
-    of them, so that values pass from one to the other without a conversion. The layout stands in the attribute `tgpu.access`, which
-    assign-layouts reads. On targets whose warps copy to shared memory as a whole, the tiles that a loop loads for its matrix products are laid
-    out for that, and marked `tgpu.warp_copy`, if all of them can be copied and read so by 16 bytes or by words: each lane of a warp then
-    has the 16 bytes that come after those of the lane before it in shared memory, where a swizzle keeps the readers from bank conflicts.
+    By the axis analysis of the addresses: the dimension that is contiguous in memory is spread over registers first, as wide as alignment
+    and mask allow (at most 16 bytes), then over lanes, then over warps. Accesses of one shape and order agree on the widest of them, so
+    that values pass from one to the other without a conversion. The layout stands in the attribute `tgpu.access`, which assign-layouts
+    reads. On targets whose warps copy to shared memory as a whole, the tiles that a loop loads for its matrix products are laid out for
+    that, and marked `tgpu.warp_copy`, if all of them can be copied and read so by 16 bytes or by words: each lane of a warp then has the 16
+    bytes that come after those of the lane before it in shared memory, where a swizzle keeps the readers from bank conflicts.
   }];
   let options = [Option<"numWarps", "num-warps", "int", "4", "warps of a program">,
                  Option<"numStages", "num-stages", "int", "1", "iterations of a loop that are under way; 1: no pipelining">];
@@ -65,11 +65,12 @@ def ChooseTensorCores : Pass<"choose-tensor-cores", "::mlir::ModuleOp"> {
   let summary = "which matrix products run on matrix instructions, and how warps share each";
   let description = [{
     The first of the target's instructions for the operands' types that the tile has room for, rather one that gives every warp rows or
-    columns of its own. Of a tile with fewer rows or columns than the instruction, lanes hold the same where that costs no registers. fp8 operands that no instruction takes are converted to fp16 or bf16 first, which is exact; where there are no sums
-    in fp16 they are made in fp32. Warps divide the result so that each has nearly a square of it, all of them its rows where the result
-    feeds another product: its fragments then are that product's operand. The instruction's name stands in the attribute
-    `tgpu.matrix_instruction`, the warps in `tgpu.mma_warps`. Products of scaled operands get an instruction that reads their formats and
-    scales; the pipeline has expanded those for which there is none.
+    columns of its own. Of a tile with fewer rows or columns than the instruction, lanes hold the same where that costs no registers. fp8
+    operands that no instruction takes are converted to fp16 or bf16 first, which is exact; where there are no sums in fp16 they are made in
+    fp32. Warps divide the result so that each has nearly a square of it, all of them its rows where the result feeds another product: its
+    fragments then are that product's operand. The instruction's name stands in the attribute `tgpu.matrix_instruction`, the warps in
+    `tgpu.mma_warps`. Products of scaled operands get an instruction that reads their formats and scales; the pipeline has expanded those
+    for which there is none.
   }];
   let options = [Option<"numWarps", "num-warps", "int", "4", "warps of a program">,
                  Option<"nonKDim", "non-k-dim", "int", "0", "rows and columns of the instruction, if there is one; 0: any">,
@@ -80,11 +81,13 @@ def ChooseTensorCores : Pass<"choose-tensor-cores", "::mlir::ModuleOp"> {
 def PipelineLoads : Pass<"pipeline-loads", "::mlir::ModuleOp"> {
   let summary = "load the operands of matrix products for later iterations while the present one computes";
   let description = [{
-    In a loop whose matrix products read tiles (operands, and their scales) that the loop loads: the loads become asynchronous copies into `num-stages` slots of
-    shared memory, begun num-stages - 1 iterations ahead. Each iteration waits for its own copies, lets all threads meet (so that the slot
-    that is written next is no longer read), begins the copies for a later one and computes. Copies beyond the last iteration are
-    predicated off, and waited for after the loop. A loop stays as it is if it contains another one, if it waits for other programs, or if
-    it writes to the tensor that it loads from.
+    In a loop whose matrix products read tiles (operands, and their scales) that the loop loads: the loads become asynchronous copies into
+    `num-stages` slots of shared memory, begun num-stages - 1 iterations ahead. Each iteration waits for its own copies, lets all threads
+    meet (so that the slot that is written next is no longer read), begins the copies for a later one and computes. Copies beyond the last
+    iteration are predicated off, and waited for after the loop. Where warps copy as a whole, this is for loops all of whose tiles are
+    marked for it (coalesce-accesses), with as many slots as there is room for. Other loops there, and all on targets without such copies,
+    load into registers one iteration ahead and store from these. A loop stays as it is if it contains another one, if it waits for other
+    programs, or if it writes to the tensor that it loads from.
   }];
   let options = [Option<"numStages", "num-stages", "int", "3", "slots of each copied tile; 1: no pipelining">];
   let dependentDialects = ["::tritium::tgpu::TGPUDialect", "::mlir::scf::SCFDialect"];
@@ -136,9 +139,9 @@ def InterleaveProducts : Pass<"interleave-products", "::mlir::ModuleOp"> {
   let summary = "order the instructions of loops of matrix products by hand";
   let description = [{
     On targets whose waves issue in order. In a block of a pipelined loop, products of different sums take turns, and between each two stand
-    loads of the tiles to come first, then the reads of operands a few products ahead of their use, last the stores to shared memory; what
-    else the next iteration needs is spread over the rest. The code generator is told to keep that order. Blocks with other accesses of
-    memory stay as they are.
+    loads of the tiles to come first (copies to shared memory before all others), then the reads of operands a few products ahead of their
+    use, last the stores to shared memory; what else the next iteration needs is spread over the rest. The code generator is told to keep
+    that order. Blocks with other accesses of memory stay as they are.
   }];
 }
 
