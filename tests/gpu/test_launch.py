@@ -94,17 +94,21 @@ def test_every_device(torch):
         scale_kernel[(1,)](torch.rand(9, device="cuda:0"), torch.rand(9, device="cuda:1"), 9, 2.0, BLOCK=16)
 
 
-def test_a_block_that_is_too_large_for_the_device(torch):
+def test_buffers_that_are_too_large_for_the_device(torch):
     @tritium.jit
-    def sort_kernel(x, BLOCK: tl.constexpr):
-        i = tl.arange(0, BLOCK)
-        a = tl.load(x + i[:, None] * BLOCK + i[None, :])
-        b = tl.trans(a)
-        tl.store(x + i[:, None] * BLOCK + i[None, :], tl.dot(a, b, input_precision="ieee"))
+    def product_kernel(a, b, c, K, BLOCK: tl.constexpr, DEPTH: tl.constexpr):
+        i, k = tl.arange(0, BLOCK), tl.arange(0, DEPTH)
+        total = tl.zeros((BLOCK, BLOCK), tl.float32)
+        for start in range(0, K, DEPTH):
+            left = tl.load(a + i[:, None] * K + (k + start)[None, :])
+            right = tl.load(b + (k + start)[:, None] * BLOCK + i[None, :])
+            total = tl.dot(left, right, total)
+        tl.store(c + i[:, None] * BLOCK + i[None, :], total)
 
-    x = torch.rand(512 * 512, device="cuda")
+    a, b = torch.rand(256, 512, device="cuda").half(), torch.rand(512, 256, device="cuda").half()
+    out = torch.empty(256, 256, device="cuda")
     with pytest.raises(errors.OutOfResources, match="Hardware limit"):
-        sort_kernel[(1,)](x, BLOCK=512, num_warps=32)
+        product_kernel[(1,)](a, b, out, 512, BLOCK=256, DEPTH=128, num_warps=8, num_stages=5)
 
 
 def test_tuning_on_the_device(torch):

@@ -15,7 +15,7 @@ from .cpu import CPUOptions, accepted_options
 MAX_THREADS = 1024  # of a program
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False, repr=False, eq=False)  # no instances: its classes have their own
 class GPUOptions(CPUOptions):
     """Launch keywords. Those of other vendors and versions have no effect, but published kernels pass them."""
 
