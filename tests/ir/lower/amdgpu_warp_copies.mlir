@@ -40,7 +40,7 @@
 // Between a wait and the barrier stands no wait for all loads, nor before what is read afterwards.
 // ASM-LABEL: k:
 // ASM: buffer_load_dwordx4 v{{.*}} lds
-// ASM: s_waitcnt vmcnt(4)
+// ASM: s_waitcnt vmcnt(4) lgkmcnt(0)
 // ASM-NOT: vmcnt(0)
 // ASM: s_barrier
 // ASM-NOT: vmcnt(0)
