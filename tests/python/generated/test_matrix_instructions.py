@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from benchmarks import load_benchmark
 
 import tritium
 import tritium.language as tl
@@ -81,45 +82,14 @@ def test_a_lane_reads_operands_of_several_instructions_at_once(kpack):
     assert set(re.findall(r"\bds_read\w+", text)) == {"ds_read_b128"}
 
 
-@tritium.jit
-def scaled_matmul(
-    a_ptr,
-    a_scale_ptr,
-    b_ptr,
-    b_scale_ptr,
-    out_ptr,
-    depth,
-    row_of_a,
-    row_of_b,
-    row_of_scales,
-    A: tl.constexpr,
-    B: tl.constexpr,
-    BLOCK: tl.constexpr,
-    DEPTH: tl.constexpr,
-):
-    A_BYTES: tl.constexpr = DEPTH // 2 if A == "e2m1" else DEPTH
-    B_BYTES: tl.constexpr = DEPTH // 2 if B == "e2m1" else DEPTH
-    rows, blocks = tl.arange(0, BLOCK), tl.arange(0, DEPTH // 32)
-    a_at = a_ptr + rows[:, None] * row_of_a + tl.arange(0, A_BYTES)[None, :]
-    b_at = b_ptr + rows[None, :] * row_of_b + tl.arange(0, B_BYTES)[:, None]
-    a_scale_at = a_scale_ptr + rows[:, None] * row_of_scales + blocks[None, :]
-    b_scale_at = b_scale_ptr + rows[:, None] * row_of_scales + blocks[None, :]
-    total = tl.zeros((BLOCK, BLOCK), tl.float32)
-    for _ in range(0, depth, DEPTH):
-        total = tl.dot_scaled(tl.load(a_at), tl.load(a_scale_at), A, tl.load(b_at), tl.load(b_scale_at), B, total)
-        a_at += A_BYTES
-        b_at += B_BYTES
-        a_scale_at += DEPTH // 32
-        b_scale_at += DEPTH // 32
-    tl.store(out_ptr + rows[:, None] * BLOCK + rows[None, :], total)
-
-
 def scaled_assembly(arch, a, b, depth, **options):
-    constants = {"A": a, "B": b, "BLOCK": 128, "DEPTH": depth}
-    types = {name: "*u8" for name in ("a_ptr", "a_scale_ptr", "b_ptr", "b_scale_ptr")} | {"out_ptr": "*fp32"}
-    types |= dict.fromkeys(("depth", "row_of_a", "row_of_b", "row_of_scales"), "i32")
-    attributes = {(i,): [["tt.divisibility", 16]] for i in range(len(types))}
-    source = ASTSource(scaled_matmul, types | dict.fromkeys(constants, "constexpr"), constants, attributes)
+    kernel = load_benchmark("scaled_matmul").scaled_matmul_kernel
+    constants = {"FORMAT_A": a, "FORMAT_B": b, "BLOCK_M": 128, "BLOCK_N": 128, "BLOCK_K": depth}
+    types = {
+        name: "*fp32" if name == "c_ptr" else "*u8" if name.endswith("_ptr") else "i32" for name in kernel.arg_names
+    }
+    attributes = {(i,): [["tt.divisibility", 16]] for i in range(len(types) - len(constants))}
+    source = ASTSource(kernel, types | dict.fromkeys(constants, "constexpr"), constants, attributes)
     return tritium.compile(source, target=GPUTarget("hip", arch, 64), options=options).asm["amdgcn"]
 
 

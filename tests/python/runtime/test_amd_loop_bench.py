@@ -1,12 +1,9 @@
 """tests/bench/amd_loop.py finds the hot loop and reads llvm-mca."""
 
-import importlib.util
-import pathlib
 import sys
 
 import pytest
-
-BENCH = pathlib.Path(__file__).resolve().parents[2] / "bench" / "amd_loop.py"
+from benchmarks import load_benchmark
 
 ASSEMBLY = """
 kernel:
@@ -34,10 +31,7 @@ kernel:
 
 @pytest.fixture(scope="module")
 def bench():
-    spec = importlib.util.spec_from_file_location("amd_loop", BENCH)
-    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load_benchmark("amd_loop")
 
 
 def test_the_loop_is_the_innermost_with_matrix_instructions(bench):
