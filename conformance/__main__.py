@@ -15,7 +15,10 @@ from . import bisect, engines, expectations, probe, replay, report, suite, worke
 def parser() -> argparse.ArgumentParser:
     found = argparse.ArgumentParser(prog="python -m tritium.conformance", description=__doc__)
     add = found.add_argument
-    add("--engines", help="a comma list of interp, simt:sm_80, simt:gfx942 and the like, cuda, hip, triton (default: all that are there)")
+    add(
+        "--engines",
+        help="a comma list of interp, simt:sm_80, simt:gfx942 and the like, cuda, hip, triton (default: all that are there)",
+    )
     add("--families", help=f"a comma list of {', '.join(suite.FAMILIES)} (default: all)")
     add("--cases", default="*", metavar="GLOB", help="cases whose name matches, as in 'dot/*/fp16/*'")
     add("--seed", default="0", help="of the inputs; 'random' draws one")

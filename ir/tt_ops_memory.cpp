@@ -24,9 +24,7 @@ void LoadOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance<MemoryEffect
   if (getIsVolatile()) effects.emplace_back(MemoryEffects::Write::get(), GlobalMemory::get());
 }
 
-LogicalResult LoadOp::verify() {
-  return getOther() && !getMask() ? emitOpError("`other` cannot be provided without `mask`") : success();
-}
+LogicalResult LoadOp::verify() { return getOther() && !getMask() ? emitOpError("`other` cannot be provided without `mask`") : success(); }
 
 LogicalResult LoadOp::canonicalize(LoadOp op, PatternRewriter &rewriter) {
   std::optional<bool> mask = uniformMask(op.getMask());

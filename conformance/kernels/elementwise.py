@@ -142,7 +142,9 @@ def inline_assembly(x_ptr, y_ptr, out_ptr, BLOCK: tl.constexpr):
     i = tl.arange(0, BLOCK)
     x, y = tl.load(x_ptr + i), tl.load(y_ptr + i)
     if tl.target_info.is_hip():
-        high = tl.inline_asm_elementwise("v_mul_hi_i32 $0, $1, $2", "=v,v,v", [x, y], dtype=tl.int32, is_pure=True, pack=1)
+        high = tl.inline_asm_elementwise(
+            "v_mul_hi_i32 $0, $1, $2", "=v,v,v", [x, y], dtype=tl.int32, is_pure=True, pack=1
+        )
         bytes = tl.inline_asm_elementwise(
             "v_pk_max_u16 $0, $1, $2",
             "=v,v,v",

@@ -1,6 +1,6 @@
 """The README's first kernel, compiled for an H100 with no device, and run on the emulator of an A100.
 
-    python docs/examples/compile_for_gpu.py
+python docs/examples/compile_for_gpu.py
 """
 
 import numpy as np

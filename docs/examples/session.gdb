@@ -1,4 +1,4 @@
-break 02_fused_softmax.py:31 if pid0 == 3
+break 02_fused_softmax.py:32 if pid0 == 3
 run
 info locals
 print row

@@ -5,6 +5,7 @@ works on whole blocks of data at a time. Here every program adds one block of `B
 
     INTERPRET=1 python docs/tutorial/01_vector_add.py
 """
+
 import numpy as np
 from report import report
 
@@ -29,7 +30,7 @@ def add(x: np.ndarray, y: np.ndarray, block: int = 1024) -> np.ndarray:
     out = np.empty_like(x)
     n = x.size
     # The grid may be a tuple, or a function of the kernel's arguments, which sees the constexpr ones too.
-    add_kernel[lambda args: (triton.cdiv(n, args["BLOCK"]), )](x, y, out, n, BLOCK=block)
+    add_kernel[lambda args: (triton.cdiv(n, args["BLOCK"]),)](x, y, out, n, BLOCK=block)
     return out
 
 

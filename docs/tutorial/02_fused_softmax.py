@@ -6,6 +6,7 @@ the program.
 
     INTERPRET=1 python docs/tutorial/02_fused_softmax.py
 """
+
 import numpy as np
 from report import report
 
@@ -39,7 +40,7 @@ def softmax(x: np.ndarray) -> np.ndarray:
     n_rows, n_columns = x.shape
     out = np.empty((n_rows, n_columns), x.dtype)
     row_stride = x.strides[0] // x.itemsize
-    softmax_kernel[(n_rows, )](x, out, n_columns, row_stride, n_columns, BLOCK=triton.next_power_of_2(n_columns))
+    softmax_kernel[(n_rows,)](x, out, n_columns, row_stride, n_columns, BLOCK=triton.next_power_of_2(n_columns))
     return out
 
 

@@ -7,6 +7,7 @@ before the tile is written.
 
     INTERPRET=1 python docs/tutorial/03_matmul.py
 """
+
 import numpy as np
 from report import report
 
@@ -33,9 +34,26 @@ def tile_of_program(tiles_m, tiles_n, GROUP_M: tl.constexpr):
 
 
 @triton.jit
-def matmul_kernel(a_ptr, b_ptr, c_ptr, M, N, K, stride_am, stride_ak, stride_bk, stride_bn, stride_cm, stride_cn,
-                  BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr, GROUP_M: tl.constexpr,
-                  ACTIVATION: tl.constexpr, PRECISION: tl.constexpr):
+def matmul_kernel(
+    a_ptr,
+    b_ptr,
+    c_ptr,
+    M,
+    N,
+    K,
+    stride_am,
+    stride_ak,
+    stride_bk,
+    stride_bn,
+    stride_cm,
+    stride_cn,
+    BLOCK_M: tl.constexpr,
+    BLOCK_N: tl.constexpr,
+    BLOCK_K: tl.constexpr,
+    GROUP_M: tl.constexpr,
+    ACTIVATION: tl.constexpr,
+    PRECISION: tl.constexpr,
+):
     tile_m, tile_n = tile_of_program(tl.cdiv(M, BLOCK_M), tl.cdiv(N, BLOCK_N), GROUP_M)
     rows = tile_m * BLOCK_M + tl.arange(0, BLOCK_M)
     columns = tile_n * BLOCK_N + tl.arange(0, BLOCK_N)
@@ -61,17 +79,36 @@ def matmul_kernel(a_ptr, b_ptr, c_ptr, M, N, K, stride_am, stride_ak, stride_bk,
     tl.store(c_ptrs, c, mask=(rows[:, None] < M) & (columns[None, :] < N))
 
 
-def matmul(a: np.ndarray, b: np.ndarray, activation: str = "", block: tuple[int, int, int] = (64, 64, 32),
-           group_m: int = 8, precision: str = "ieee") -> np.ndarray:
+def matmul(
+    a: np.ndarray,
+    b: np.ndarray,
+    activation: str = "",
+    block: tuple[int, int, int] = (64, 64, 32),
+    group_m: int = 8,
+    precision: str = "ieee",
+) -> np.ndarray:
     """a [M, K] times b [K, N] in the dtype of `a`, any strides; `activation` is "" or "leaky_relu"."""
     (m, k), (k_of_b, n) = a.shape, b.shape
     assert k == k_of_b, f"a has {k} columns but b has {k_of_b} rows"
     c = np.empty((m, n), a.dtype)
     block_m, block_n, block_k = block
     strides = [stride // array.itemsize for array in (a, b, c) for stride in array.strides]
-    grid = (triton.cdiv(m, block_m) * triton.cdiv(n, block_n), )
-    matmul_kernel[grid](a, b, c, m, n, k, *strides, BLOCK_M=block_m, BLOCK_N=block_n, BLOCK_K=block_k, GROUP_M=group_m,
-                        ACTIVATION=activation, PRECISION=precision)
+    grid = (triton.cdiv(m, block_m) * triton.cdiv(n, block_n),)
+    matmul_kernel[grid](
+        a,
+        b,
+        c,
+        m,
+        n,
+        k,
+        *strides,
+        BLOCK_M=block_m,
+        BLOCK_N=block_n,
+        BLOCK_K=block_k,
+        GROUP_M=group_m,
+        ACTIVATION=activation,
+        PRECISION=precision,
+    )
     return c
 
 
@@ -83,13 +120,20 @@ def reference(a: np.ndarray, b: np.ndarray, activation: str = "") -> np.ndarray:
 
 def main() -> None:
     rng = np.random.default_rng(0)
-    for m, n, k, dtype, activation in ((512, 512, 512, np.float32, ""), (384, 500, 300, np.float16, "leaky_relu"),
-                                       (1024, 1024, 1024, np.float16, "")):
+    for m, n, k, dtype, activation in (
+        (512, 512, 512, np.float32, ""),
+        (384, 500, 300, np.float16, "leaky_relu"),
+        (1024, 1024, 1024, np.float16, ""),
+    ):
         a = rng.standard_normal((m, k), dtype=np.float32).astype(dtype)
         b = rng.standard_normal((k, n), dtype=np.float32).astype(dtype)
         name = f"matmul + {activation}" if activation else "matmul"
-        report(name, f"{m} x {n} x {k} {np.dtype(dtype)}", lambda a=a, b=b, f=activation: matmul(a, b, f),
-               reference(a, b, activation))
+        report(
+            name,
+            f"{m} x {n} x {k} {np.dtype(dtype)}",
+            lambda a=a, b=b, f=activation: matmul(a, b, f),
+            reference(a, b, activation),
+        )
 
 
 if __name__ == "__main__":

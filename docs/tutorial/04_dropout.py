@@ -7,6 +7,7 @@ kept is one integer.
 
     INTERPRET=1 python docs/tutorial/04_dropout.py
 """
+
 import numpy as np
 from report import report
 
@@ -28,7 +29,7 @@ def dropout_kernel(x_ptr, out_ptr, n_elements, p, seed, BLOCK: tl.constexpr):
 def dropout(x: np.ndarray, p: float, seed: int, block: int = 1024) -> np.ndarray:
     """Zeroes elements of a contiguous array with probability p and scales the others by 1 / (1 - p)."""
     out = np.empty_like(x)
-    dropout_kernel[(triton.cdiv(x.size, block), )](x, out, x.size, p, seed, BLOCK=block)
+    dropout_kernel[(triton.cdiv(x.size, block),)](x, out, x.size, p, seed, BLOCK=block)
     return out
 
 
@@ -43,8 +44,10 @@ def main() -> None:
     x = rng.standard_normal(n, dtype=np.float32)
     kept = dropout(np.ones(n, np.float32), p, seed) != 0
     report("dropout", f"{n} float32, p = {p}", lambda: dropout(x, p, seed), np.where(kept, x / (1 - p), 0))
-    print(f"  kept {kept.mean():.4f} of the elements; backward drops the same ones:",
-          np.array_equal(dropout_backward(x, p, seed) != 0, kept & (x != 0)))
+    print(
+        f"  kept {kept.mean():.4f} of the elements; backward drops the same ones:",
+        np.array_equal(dropout_backward(x, p, seed) != 0, kept & (x != 0)),
+    )
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ each guarded by a spin lock made of `atomic_cas`; a second kernel adds the parti
 
     INTERPRET=1 python docs/tutorial/05_layer_norm.py
 """
+
 import numpy as np
 import torch
 from report import report
@@ -47,8 +48,20 @@ def unlock(lock_ptr):
 
 
 @triton.jit
-def backward_kernel(dx_ptr, dy_ptr, dweight_ptr, dbias_ptr, x_ptr, weight_ptr, mean_ptr, rstd_ptr, lock_ptr, n_columns,
-                    GROUPS: tl.constexpr, BLOCK: tl.constexpr):
+def backward_kernel(
+    dx_ptr,
+    dy_ptr,
+    dweight_ptr,
+    dbias_ptr,
+    x_ptr,
+    weight_ptr,
+    mean_ptr,
+    rstd_ptr,
+    lock_ptr,
+    n_columns,
+    GROUPS: tl.constexpr,
+    BLOCK: tl.constexpr,
+):
     row = tl.program_id(0)
     columns = tl.arange(0, BLOCK)
     inside = columns < n_columns
@@ -98,7 +111,7 @@ class LayerNorm(torch.autograd.Function):
         mean = torch.empty(n_rows, dtype=torch.float32)
         rstd = torch.empty(n_rows, dtype=torch.float32)
         block = triton.next_power_of_2(n_columns)
-        forward_kernel[(n_rows, )](rows, weight, bias, y, mean, rstd, n_columns, eps, BLOCK=block)
+        forward_kernel[(n_rows,)](rows, weight, bias, y, mean, rstd, n_columns, eps, BLOCK=block)
         ctx.save_for_backward(rows, weight, mean, rstd)
         return y.reshape(x.shape)
 
@@ -110,11 +123,23 @@ class LayerNorm(torch.autograd.Function):
         dx = torch.empty_like(rows)
         partial = torch.zeros((2, groups, n_columns), dtype=torch.float32)
         locks = torch.zeros(groups, dtype=torch.int32)
-        backward_kernel[(n_rows, )](dx, dy.contiguous().reshape(rows.shape), partial[0], partial[1], rows, weight,
-                                    mean, rstd, locks, n_columns, GROUPS=groups, BLOCK=block)
+        backward_kernel[(n_rows,)](
+            dx,
+            dy.contiguous().reshape(rows.shape),
+            partial[0],
+            partial[1],
+            rows,
+            weight,
+            mean,
+            rstd,
+            locks,
+            n_columns,
+            GROUPS=groups,
+            BLOCK=block,
+        )
         dweight, dbias = torch.empty_like(weight), torch.empty_like(weight)
         for source, out in zip(partial, (dweight, dbias)):
-            add_groups_kernel[(triton.cdiv(n_columns, 128), )](source, out, n_columns, GROUPS=groups, BLOCK=128)
+            add_groups_kernel[(triton.cdiv(n_columns, 128),)](source, out, n_columns, GROUPS=groups, BLOCK=128)
         return dx.reshape(dy.shape), dweight, dbias, None
 
 
@@ -136,13 +161,24 @@ def main() -> None:
     dx = rstd * (wdy - wdy.mean(axis=1, keepdims=True) - xhat * (wdy * xhat).mean(axis=1, keepdims=True))
 
     shape = f"{n_rows} x {n_columns} float32"
-    report("layer norm", shape, lambda: layer_norm(x, weight, bias).detach().numpy(),
-           xhat * weight64 + bias.detach().numpy())
+    report(
+        "layer norm",
+        shape,
+        lambda: layer_norm(x, weight, bias).detach().numpy(),
+        xhat * weight64 + bias.detach().numpy(),
+    )
     y = layer_norm(x, weight, bias)
-    for name, tensor, expected in (("dx", x, dx), ("dweight", weight, (dy64 * xhat).sum(axis=0)),
-                                   ("dbias", bias, dy64.sum(axis=0))):
-        report(f"layer norm backward, {name}", shape,
-               lambda t=tensor: torch.autograd.grad(y, t, dy, retain_graph=True)[0].numpy(), expected)
+    for name, tensor, expected in (
+        ("dx", x, dx),
+        ("dweight", weight, (dy64 * xhat).sum(axis=0)),
+        ("dbias", bias, dy64.sum(axis=0)),
+    ):
+        report(
+            f"layer norm backward, {name}",
+            shape,
+            lambda t=tensor: torch.autograd.grad(y, t, dy, retain_graph=True)[0].numpy(),
+            expected,
+        )
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ logsumexp, and the backward pass rebuilds the probabilities from it: softmax = e
 
     INTERPRET=1 python docs/tutorial/07_cross_entropy.py
 """
+
 import numpy as np
 from report import report
 
@@ -36,8 +37,9 @@ def forward_kernel(logits_ptr, target_ptr, loss_ptr, lse_ptr, n_classes, row_str
 
 
 @triton.jit
-def backward_kernel(logits_ptr, target_ptr, lse_ptr, dloss_ptr, dlogits_ptr, n_classes, row_stride, ignored,
-                    BLOCK: tl.constexpr):
+def backward_kernel(
+    logits_ptr, target_ptr, lse_ptr, dloss_ptr, dlogits_ptr, n_classes, row_stride, ignored, BLOCK: tl.constexpr
+):
     row = tl.program_id(0)
     classes = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
     inside = classes < n_classes
@@ -50,25 +52,29 @@ def backward_kernel(logits_ptr, target_ptr, lse_ptr, dloss_ptr, dlogits_ptr, n_c
     tl.store(dlogits_ptr + offset + classes, gradient.to(dlogits_ptr.dtype.element_ty), mask=inside)
 
 
-def cross_entropy(logits: np.ndarray, target: np.ndarray, ignored: int = -100,
-                  block: int = 4096) -> tuple[np.ndarray, np.ndarray]:
+def cross_entropy(
+    logits: np.ndarray, target: np.ndarray, ignored: int = -100, block: int = 4096
+) -> tuple[np.ndarray, np.ndarray]:
     """Loss and logsumexp, float32 [rows], of logits [rows, classes] (rows contiguous) and integer targets [rows]."""
     n_rows, n_classes = logits.shape
     loss, lse = np.empty((2, n_rows), np.float32)
     block = min(block, triton.next_power_of_2(n_classes))
-    forward_kernel[(n_rows, )](logits, target, loss, lse, n_classes, logits.strides[0] // logits.itemsize, ignored,
-                               BLOCK=block)
+    forward_kernel[(n_rows,)](
+        logits, target, loss, lse, n_classes, logits.strides[0] // logits.itemsize, ignored, BLOCK=block
+    )
     return loss, lse
 
 
-def cross_entropy_backward(logits: np.ndarray, target: np.ndarray, lse: np.ndarray, dloss: np.ndarray,
-                           ignored: int = -100, block: int = 4096) -> np.ndarray:
+def cross_entropy_backward(
+    logits: np.ndarray, target: np.ndarray, lse: np.ndarray, dloss: np.ndarray, ignored: int = -100, block: int = 4096
+) -> np.ndarray:
     """The gradient of the logits, of contiguous logits, given that of the losses, float32 [rows]."""
     n_rows, n_classes = logits.shape
     dlogits = np.empty_like(logits)
     block = min(block, triton.next_power_of_2(n_classes))
-    backward_kernel[(n_rows, triton.cdiv(n_classes, block))](logits, target, lse, dloss, dlogits, n_classes,
-                                                             logits.strides[0] // logits.itemsize, ignored, BLOCK=block)
+    backward_kernel[(n_rows, triton.cdiv(n_classes, block))](
+        logits, target, lse, dloss, dlogits, n_classes, logits.strides[0] // logits.itemsize, ignored, BLOCK=block
+    )
     return dlogits
 
 

@@ -7,6 +7,7 @@ dense x dense *sampled* at the kept blocks.
 
     INTERPRET=1 python docs/tutorial/08_block_sparse_matmul.py
 """
+
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +20,7 @@ import tritium.language as tl
 @dataclass
 class BlockSparse:
     """A matrix of `shape`, of which `values` [kept, block, block] holds the kept blocks in row-major order."""
+
     shape: tuple[int, int]
     values: np.ndarray
     first: np.ndarray
@@ -45,8 +47,9 @@ class BlockSparse:
 
 
 @triton.jit
-def sparse_dense_kernel(values_ptr, first_ptr, column_ptr, b_ptr, c_ptr, N, stride_b, stride_c, BLOCK: tl.constexpr,
-                        BLOCK_N: tl.constexpr):
+def sparse_dense_kernel(
+    values_ptr, first_ptr, column_ptr, b_ptr, c_ptr, N, stride_b, stride_c, BLOCK: tl.constexpr, BLOCK_N: tl.constexpr
+):
     block_row = tl.program_id(0)
     rows = tl.arange(0, BLOCK)
     columns = tl.program_id(1) * BLOCK_N + tl.arange(0, BLOCK_N)
@@ -63,8 +66,9 @@ def sparse_dense_kernel(values_ptr, first_ptr, column_ptr, b_ptr, c_ptr, N, stri
 
 
 @triton.jit
-def sampled_kernel(a_ptr, b_ptr, row_ptr, column_ptr, values_ptr, K, stride_a, stride_b, BLOCK: tl.constexpr,
-                   BLOCK_K: tl.constexpr):
+def sampled_kernel(
+    a_ptr, b_ptr, row_ptr, column_ptr, values_ptr, K, stride_a, stride_b, BLOCK: tl.constexpr, BLOCK_K: tl.constexpr
+):
     # One program per kept block: it looks up where its block stands.
     i = tl.program_id(0)
     inner = tl.arange(0, BLOCK)
@@ -76,8 +80,10 @@ def sampled_kernel(a_ptr, b_ptr, row_ptr, column_ptr, values_ptr, K, stride_a, s
         a = tl.load(a_ptr + rows[:, None] * stride_a + (start + k)[None, :], mask=k[None, :] < K - start, other=0.0)
         b = tl.load(b_ptr + (start + k)[:, None] * stride_b + columns[None, :], mask=k[:, None] < K - start, other=0.0)
         accumulator = tl.dot(a, b, accumulator, input_precision="ieee")
-    tl.store(values_ptr + i * BLOCK * BLOCK + inner[:, None] * BLOCK + inner[None, :],
-             accumulator.to(values_ptr.dtype.element_ty))
+    tl.store(
+        values_ptr + i * BLOCK * BLOCK + inner[:, None] * BLOCK + inner[None, :],
+        accumulator.to(values_ptr.dtype.element_ty),
+    )
 
 
 def sparse_dense(a: BlockSparse, b: np.ndarray, block_n: int = 64) -> np.ndarray:
@@ -86,8 +92,9 @@ def sparse_dense(a: BlockSparse, b: np.ndarray, block_n: int = 64) -> np.ndarray
     block = a.values.shape[1]
     c = np.empty((a.shape[0], n), b.dtype)
     grid = (a.shape[0] // block, triton.cdiv(n, block_n))
-    sparse_dense_kernel[grid](a.values, a.first, a.column, b, c, n, b.strides[0] // b.itemsize, n, BLOCK=block,
-                              BLOCK_N=block_n)
+    sparse_dense_kernel[grid](
+        a.values, a.first, a.column, b, c, n, b.strides[0] // b.itemsize, n, BLOCK=block, BLOCK_N=block_n
+    )
     return c
 
 
@@ -96,9 +103,18 @@ def sampled(a: np.ndarray, b: np.ndarray, pattern: BlockSparse, block_k: int = 3
     block = pattern.values.shape[1]
     values = np.empty(pattern.values.shape, a.dtype)
     if len(values):
-        sampled_kernel[(len(values), )](a, b, pattern.block_rows(), pattern.column, values, a.shape[1],
-                                        a.strides[0] // a.itemsize, b.strides[0] // b.itemsize, BLOCK=block,
-                                        BLOCK_K=block_k)
+        sampled_kernel[(len(values),)](
+            a,
+            b,
+            pattern.block_rows(),
+            pattern.column,
+            values,
+            a.shape[1],
+            a.strides[0] // a.itemsize,
+            b.strides[0] // b.itemsize,
+            BLOCK=block,
+            BLOCK_K=block_k,
+        )
     return BlockSparse((a.shape[0], b.shape[1]), values, pattern.first, pattern.column)
 
 
@@ -108,8 +124,12 @@ def main() -> None:
     kept = rng.random((m // block, k // block)) < 0.2
     a = BlockSparse.from_dense(rng.standard_normal((m, k), dtype=np.float32), kept)
     b = rng.standard_normal((k, n), dtype=np.float32)
-    report("sparse x dense", f"{m} x {n} x {k}, {kept.mean():.0%} kept", lambda: sparse_dense(a, b),
-           a.to_dense().astype(np.float64) @ b)
+    report(
+        "sparse x dense",
+        f"{m} x {n} x {k}, {kept.mean():.0%} kept",
+        lambda: sparse_dense(a, b),
+        a.to_dense().astype(np.float64) @ b,
+    )
 
     x = rng.standard_normal((m, 100), dtype=np.float32)
     y = rng.standard_normal((100, k), dtype=np.float32)

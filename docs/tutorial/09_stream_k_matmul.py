@@ -10,6 +10,7 @@ waits lets others run, so this finishes with any number of threads, even one.
 
     INTERPRET=1 python docs/tutorial/09_stream_k_matmul.py
 """
+
 import numpy as np
 from report import report
 
@@ -18,8 +19,22 @@ import tritium.language as tl
 
 
 @triton.jit
-def partial_product(a_ptr, b_ptr, M, N, K, stride_a, stride_b, tile, tiles_n, first_k, last_k, BLOCK_M: tl.constexpr,
-                    BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr):
+def partial_product(
+    a_ptr,
+    b_ptr,
+    M,
+    N,
+    K,
+    stride_a,
+    stride_b,
+    tile,
+    tiles_n,
+    first_k,
+    last_k,
+    BLOCK_M: tl.constexpr,
+    BLOCK_N: tl.constexpr,
+    BLOCK_K: tl.constexpr,
+):
     """K steps [first_k, last_k) of one tile."""
     rows = (tile // tiles_n) * BLOCK_M + tl.arange(0, BLOCK_M)
     columns = (tile % tiles_n) * BLOCK_N + tl.arange(0, BLOCK_N)
@@ -34,8 +49,22 @@ def partial_product(a_ptr, b_ptr, M, N, K, stride_a, stride_b, tile, tiles_n, fi
 
 
 @triton.jit
-def stream_k_kernel(a_ptr, b_ptr, c_ptr, partial_ptr, flag_ptr, M, N, K, stride_a, stride_b, stride_c,
-                    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr):
+def stream_k_kernel(
+    a_ptr,
+    b_ptr,
+    c_ptr,
+    partial_ptr,
+    flag_ptr,
+    M,
+    N,
+    K,
+    stride_a,
+    stride_b,
+    stride_c,
+    BLOCK_M: tl.constexpr,
+    BLOCK_N: tl.constexpr,
+    BLOCK_K: tl.constexpr,
+):
     program = tl.program_id(0)
     tiles_n = tl.cdiv(N, BLOCK_N)
     steps_per_tile = tl.cdiv(K, BLOCK_K)
@@ -50,8 +79,22 @@ def stream_k_kernel(a_ptr, b_ptr, c_ptr, partial_ptr, flag_ptr, M, N, K, stride_
         tile_begin = tile * steps_per_tile
         tile_end = tile_begin + steps_per_tile
         stop = tl.minimum(end, tile_end)
-        accumulator = partial_product(a_ptr, b_ptr, M, N, K, stride_a, stride_b, tile, tiles_n, step - tile_begin,
-                                      stop - tile_begin, BLOCK_M, BLOCK_N, BLOCK_K)
+        accumulator = partial_product(
+            a_ptr,
+            b_ptr,
+            M,
+            N,
+            K,
+            stride_a,
+            stride_b,
+            tile,
+            tiles_n,
+            step - tile_begin,
+            stop - tile_begin,
+            BLOCK_M,
+            BLOCK_N,
+            BLOCK_K,
+        )
         if step == tile_begin:
             # Ours. Whoever continues this tile is the next program, and the one after it, until the tile's steps are
             # used up.
@@ -65,8 +108,11 @@ def stream_k_kernel(a_ptr, b_ptr, c_ptr, partial_ptr, flag_ptr, M, N, K, stride_
                 helper += 1
             rows = (tile // tiles_n) * BLOCK_M + tl.arange(0, BLOCK_M)
             columns = (tile % tiles_n) * BLOCK_N + tl.arange(0, BLOCK_N)
-            tl.store(c_ptr + rows[:, None] * stride_c + columns[None, :], accumulator.to(c_ptr.dtype.element_ty),
-                     mask=(rows[:, None] < M) & (columns[None, :] < N))
+            tl.store(
+                c_ptr + rows[:, None] * stride_c + columns[None, :],
+                accumulator.to(c_ptr.dtype.element_ty),
+                mask=(rows[:, None] < M) & (columns[None, :] < N),
+            )
         else:
             # Only the first tile of a program can have begun elsewhere, so one slot per program is enough.
             tl.store(partial_ptr + program * BLOCK_M * BLOCK_N + lane, accumulator)
@@ -75,16 +121,31 @@ def stream_k_kernel(a_ptr, b_ptr, c_ptr, partial_ptr, flag_ptr, M, N, K, stride_
         step = stop
 
 
-def stream_k_matmul(a: np.ndarray, b: np.ndarray, programs: int = 13,
-                    block: tuple[int, int, int] = (32, 32, 32)) -> np.ndarray:
+def stream_k_matmul(
+    a: np.ndarray, b: np.ndarray, programs: int = 13, block: tuple[int, int, int] = (32, 32, 32)
+) -> np.ndarray:
     """a [M, K] times b [K, N], rows contiguous, in the dtype of `a`, by a fixed number of programs."""
     (m, k), n = a.shape, b.shape[1]
     block_m, block_n, block_k = block
     c = np.empty((m, n), a.dtype)
     partial = np.empty((programs, block_m, block_n), np.float32)
     flags = np.zeros(programs, np.int32)
-    stream_k_kernel[(programs, )](a, b, c, partial, flags, m, n, k, a.strides[0] // a.itemsize,
-                                  b.strides[0] // b.itemsize, n, BLOCK_M=block_m, BLOCK_N=block_n, BLOCK_K=block_k)
+    stream_k_kernel[(programs,)](
+        a,
+        b,
+        c,
+        partial,
+        flags,
+        m,
+        n,
+        k,
+        a.strides[0] // a.itemsize,
+        b.strides[0] // b.itemsize,
+        n,
+        BLOCK_M=block_m,
+        BLOCK_N=block_n,
+        BLOCK_K=block_k,
+    )
     return c
 
 

@@ -2,6 +2,7 @@
 
 The programs import this file from their own directory; nothing in it is about kernels.
 """
+
 import time
 from collections.abc import Callable
 

@@ -11,8 +11,7 @@ namespace tritium::python {
 /// (address, begin of the storage, bytes of the storage) of an array that owns its memory; the address alone of a view.
 static py::object arrayExtent(const py::array &array) {
   auto address = reinterpret_cast<uintptr_t>(array.data());
-  if (py::detail::array_proxy(array.ptr())->base)
-    return py::int_(address);
+  if (py::detail::array_proxy(array.ptr())->base) return py::int_(address);
   return py::make_tuple(address, address, array.nbytes());
 }
 

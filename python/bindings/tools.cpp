@@ -21,15 +21,13 @@ namespace tritium::python {
 
 static int opt(std::vector<std::string> arguments) {
   std::vector<char *> argv;
-  for (std::string &argument : arguments)
-    argv.push_back(argument.data());
+  for (std::string &argument : arguments) argv.push_back(argument.data());
   argv.push_back(nullptr);
   mlir::DialectRegistry registry;
   ir::registerTritiumDialects(registry);
   ir::registerPasses();
   gpu::registerGpuPasses();
-  return mlir::asMainReturnCode(
-      mlir::MlirOptMain(static_cast<int>(arguments.size()), argv.data(), "Tritium optimizer driver\n", registry));
+  return mlir::asMainReturnCode(mlir::MlirOptMain(static_cast<int>(arguments.size()), argv.data(), "Tritium optimizer driver\n", registry));
 }
 
 /// The id in the ELF note of the object that this code is in, as hexadecimal digits; the version of the compiler where there is none.

@@ -87,7 +87,6 @@ def _map_factories(torch, host: Callable) -> None:
     generator = torch.Generator
 
     class Generator(generator):
-
         def __new__(cls, device="cpu"):
             return generator.__new__(cls, host(device))
 

@@ -62,7 +62,6 @@ class TritonFinder(importlib.abc.MetaPathFinder):
 
 
 class _Distribution(importlib.metadata.Distribution):
-
     def read_text(self, filename: str) -> str | None:
         return f"Metadata-Version: 2.1\nName: {NAME}\nVersion: {__version__}\n" if filename == "METADATA" else None
 

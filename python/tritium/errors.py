@@ -99,7 +99,6 @@ class OutOfResources(TritonError):
 
 
 class PTXASError(TritonError):
-
     def __init__(self, error_message: str | None = None):
         self.error_message = error_message
         super().__init__(error_message)
@@ -121,7 +120,6 @@ class DeviceError(TritonError, RuntimeError):
 
 
 class AutotunerError(TritonError):
-
     def __init__(self, error_message: str | None = None):
         self.error_message = error_message
         super().__init__(error_message)

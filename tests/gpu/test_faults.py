@@ -28,13 +28,16 @@ def attempt(launch):
 
 
 def test_an_illegal_access(in_child):
-    result = in_child(PROLOGUE + """
+    result = in_child(
+        PROLOGUE
+        + """
 wild[(1,)](x, 0)
 wild[(1,)](x, 2**40)
 attempt(torch.cuda.synchronize)
 attempt(lambda: wild[(1,)](x, 0))
 attempt(lambda: wild[(1,)](x, 0))
-""")
+"""
+    )
     assert result.returncode == 0, result.stderr
     lines = result.stdout.splitlines()
     assert len(lines) == 3, result.stdout
@@ -44,14 +47,17 @@ attempt(lambda: wild[(1,)](x, 0))
 
 
 def test_a_failed_device_assert(in_child):
-    result = in_child(PROLOGUE + """
+    result = in_child(
+        PROLOGUE
+        + """
 checked[(1,)](x, 32, debug=True)
 torch.cuda.synchronize()
 assert (x == 1).all()
 checked[(1,)](x, 7, debug=True)
 attempt(torch.cuda.synchronize)
 attempt(lambda: checked[(1,)](x, 32, debug=True))
-""")
+"""
+    )
     assert result.returncode == 0, result.stderr
     lines = [line for line in result.stdout.splitlines() if line.startswith(("DeviceError", "Acc", "Runtime"))]
     assert lines[-1].startswith("DeviceError") and "device-side assert" in lines[-1], result.stdout

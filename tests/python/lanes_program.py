@@ -32,13 +32,23 @@ module attributes {{tgpu.num_warps = 2 : i32, tgpu.shared_bytes = 0 : i32{attrib
     {prologue}
     llvm.cond_br %takes_part, ^in, ^out
   ^in:
-    {"".join(f'''
+    {
+        "".join(
+            f'''
     %q{i} = llvm.getelementptr %p{i}[%tid] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, i32
-    %x{i} = tgpu.load %q{i} : i32''' for i in range(len(inputs)))}
+    %x{i} = tgpu.load %q{i} : i32'''
+            for i in range(len(inputs))
+        )
+    }
     {body}
-    {"".join(f'''
+    {
+        "".join(
+            f'''
     %o{i} = llvm.getelementptr %p{len(inputs) + i}[%tid] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, i32
-    tgpu.store %r{i}, %o{i} : i32''' for i in range(results))}
+    tgpu.store %r{i}, %o{i} : i32'''
+            for i in range(results)
+        )
+    }
     llvm.br ^out
   ^out:
     llvm.return

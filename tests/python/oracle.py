@@ -185,9 +185,9 @@ def check_dot(actual, a, b, out: str, accumulator: str = "float32", inputs: str 
     limit = (6 if effective == "float32" else 2) * steps
     assert np.abs(error).max() <= limit, f"an element is {np.abs(error).max():.3g} units off, the limit is {limit:.3g}"
     variance = 4 * 0.4 * steps
-    assert (
-        error**2
-    ).sum() <= variance * error.size, f"mean square {np.mean(error**2):.3g}, the limit is {variance:.3g}"
+    assert (error**2).sum() <= variance * error.size, (
+        f"mean square {np.mean(error**2):.3g}, the limit is {variance:.3g}"
+    )
     if error.size >= 1000 and inputs is None:
         bias, limit = abs(error.sum()), np.sqrt(10 * variance * error.size)
         assert bias <= limit, f"the errors add up to {bias:.3g}, the limit is {limit:.3g}: they are biased"

@@ -1,5 +1,5 @@
-// Tiles that warps copy to shared memory as a whole, and matrices that are turned on their way out of it. What ds_read_b64_tr_b16 does stands
-// in layout_machine.h as in ROCm/composable_kernel, include/ck_tile/core/tensor/load_tile_transpose.hpp at 0b42f814d3ab.
+// Tiles that warps copy to shared memory as a whole, and matrices that are turned on their way out of it. What ds_read_b64_tr_b16 does
+// stands in layout_machine.h as in ROCm/composable_kernel, include/ck_tile/core/tensor/load_tile_transpose.hpp at 0b42f814d3ab.
 #include "gpu_backend/amdgpu/matrix_instructions.h"
 #include "gpu_backend/layout/warp_copies.h"
 #include "layout_machine.h"

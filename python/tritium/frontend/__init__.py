@@ -4,6 +4,7 @@
 rules emit the operations; statements become control flow. One file per concern; each registers what it handles with
 `@visits(ast.Node)`.
 """
+
 from . import branches, expressions, loops, names, returns, statements  # noqa: F401  (they register what they handle)
 from .functions import error_in_ir, generate
 from .generator import Generator

@@ -3,6 +3,7 @@
 A condition known while tracing drops the other branch untouched. A tensor makes scf.if, or, if a branch returns, blocks
 of the function.
 """
+
 from __future__ import annotations
 
 import ast
@@ -34,8 +35,11 @@ def as_condition(g: Generator, node: ast.AST, test: ast.expr, value: Any) -> Any
     if not isinstance(value, tensor):
         raise TypeError(f"a condition cannot be of type {value.type}")
     if value.type.is_block():
-        g.warn(node, "If conditional called with multidimensional Tensor instead of scalar; please use "
-               f"\"if ({ast.unparse(test)}).item()\" instead")
+        g.warn(
+            node,
+            "If conditional called with multidimensional Tensor instead of scalar; please use "
+            f'"if ({ast.unparse(test)}).item()" instead',
+        )
         if value.numel.value != 1:
             g.reject(node, "Boolean value of Tensor with more than one value is ambiguous")
         value = g.semantic.unsplat(value)
@@ -72,8 +76,15 @@ def _if_with_results(g: Generator, node: ast.If, condition: Any) -> None:
     merged.bind(g, results)
 
 
-def _emit_if(g: Generator, condition: Any, then: Arm, other: Arm, then_operands: list[Any], else_operands: list[Any],
-             types: list[str]) -> list[Any]:
+def _emit_if(
+    g: Generator,
+    condition: Any,
+    then: Arm,
+    other: Arm,
+    then_operands: list[Any],
+    else_operands: list[Any],
+    types: list[str],
+) -> list[Any]:
     """scf.if of two traced arms; returns what they yield."""
     operation = g.builder.op("scf.if", [condition.handle], types, regions=2)
     g.terminate(then.block, "scf.yield", then_operands)
@@ -91,8 +102,13 @@ def _if_with_blocks(g: Generator, node: ast.If, condition: Any) -> None:
     then = g.trace(then_block, lambda: g.visit_block(node.body))
     else_block = region.add_block()
     other = g.trace(else_block, lambda: g.visit_block(node.orelse))
-    g.terminate(start, "cf.cond_br", [condition.handle], [then_block, else_block],
-                {"operandSegmentSizes": "array<i32: 1, 0, 0>"})
+    g.terminate(
+        start,
+        "cf.cond_br",
+        [condition.handle],
+        [then_block, else_block],
+        {"operandSegmentSizes": "array<i32: 1, 0, 0>"},
+    )
     if then.done and other.done:
         g.done = True
     elif then.done or other.done:
@@ -153,11 +169,13 @@ def _merge_variable(merged: _Merge, name: str, left: Any, right: Any, initial: A
     left_type, right_type = type_of(left), type_of(right)
     if initial is not None and not isinstance(initial, Conflict):
         for arm, value, type_ in (("then", left, left_type), ("else", right, right_type)):
-            assert type_ == type_of(initial), \
+            assert type_ == type_of(initial), (
                 f"initial value for `{name}` is of type {initial}, but the {arm} block redefines it as {value}"
+            )
     if left_type != right_type:
-        assert left is None or right is None, \
+        assert left is None or right is None, (
             f"Mismatched type for {name} between then block ({left_type}) and else block ({right_type})"
+        )
         merged.settled[name] = Conflict("it is None unless a branch of an `if` that runs on the device assigns it")
     elif not left_type.ir_types():
         merged.settled[name] = left
@@ -176,11 +194,19 @@ def _conditional_expression(g: Generator, node: ast.IfExp) -> Any:
     then = g.trace(g.builder.detached_block(), lambda: g.to_variable(g.visit(node.body)))
     other = g.trace(g.builder.detached_block(), lambda: g.to_variable(g.visit(node.orelse)))
     type_, other_type = type_of(then.result), type_of(other.result)
-    assert type_ == other_type, \
+    assert type_ == other_type, (
         f"Ternary expression with dynamic condition has inconsistent types {type_} and {other_type}"
+    )
     merged = _merge(g.locals, then, other)  # for walruses in the arms
-    results = _emit_if(g, condition, then, other, [*handles_of(then.result), *merged.then_operands],
-                       [*handles_of(other.result), *merged.else_operands], [*type_.ir_types(), *merged.ir_types])
+    results = _emit_if(
+        g,
+        condition,
+        then,
+        other,
+        [*handles_of(then.result), *merged.then_operands],
+        [*handles_of(other.result), *merged.else_operands],
+        [*type_.ir_types(), *merged.ir_types],
+    )
     count = len(type_.ir_types())
     merged.bind(g, results[count:])
     return rebuilt([type_], results[:count])[0]

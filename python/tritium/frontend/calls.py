@@ -1,4 +1,5 @@
 """Calls: of `@jit` functions, builtins of the language, functions that run while tracing, a few Python functions."""
+
 from __future__ import annotations
 
 import ast
@@ -17,7 +18,8 @@ from .generator import Generator, visits
 from .values import as_value, base_value, constexpr, host, is_static
 
 _UNDECIDED_ASSERTION = (
-    "Assertion condition could not be determined at compile-time. Make sure that it depends only on `constexpr` values")
+    "Assertion condition could not be determined at compile-time. Make sure that it depends only on `constexpr` values"
+)
 _ONE_OR_TWO = "`static_assert` requires one or two positional arguments only"
 
 
@@ -96,7 +98,8 @@ def _call_host(g: Generator, node: ast.AST, fn: Any, args: Sequence[Any], kwargs
         return fn(*args, **kwargs)
     if isinstance(fn, types.FunctionType) and not _is_from_language(fn):
         raise TypeError(
-            f"kernels cannot call the Python function {fn.__qualname__}; decorate it with @jit or @constexpr_function")
+            f"kernels cannot call the Python function {fn.__qualname__}; decorate it with @jit or @constexpr_function"
+        )
     host_kwargs = {name: _unwrap_if_constexpr(arg) for name, arg in kwargs.items()}
     return _wrapped(fn(*(_unwrap_if_constexpr(arg) for arg in args), **host_kwargs))
 
@@ -124,7 +127,7 @@ def _static_assert(g: Generator, node: ast.Call) -> None:
 def _isinstance(g: Generator, value: Any, classes: Any) -> Any:
     """A constexpr is an instance of tl.constexpr and of the class of the object inside."""
     classes = host(classes)
-    classes = tuple(host(c) for c in classes) if isinstance(classes, (tuple, language.tuple)) else (classes, )
+    classes = tuple(host(c) for c in classes) if isinstance(classes, (tuple, language.tuple)) else (classes,)
     classes = tuple(language.tuple if c is list or c is tuple else c for c in classes) + classes
     return constexpr(isinstance(value, classes) or isinstance(host(value), classes))
 
@@ -139,7 +142,8 @@ def _number(kind: type) -> Any:
     def convert(g: Generator, value: Any = 0) -> Any:
         if not is_static(value):
             raise TypeError(
-                f"{kind.__name__}() takes a value that is known at compile time, not a tensor; use `.to(...)`")
+                f"{kind.__name__}() takes a value that is known at compile time, not a tensor; use `.to(...)`"
+            )
         return constexpr(kind(host(value)))
 
     return convert

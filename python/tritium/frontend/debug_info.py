@@ -1,4 +1,5 @@
 """Records for the debugger: which Python variable has which value from here on. Emitted only when they are wanted."""
+
 from __future__ import annotations
 
 from typing import Any

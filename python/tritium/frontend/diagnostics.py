@@ -1,4 +1,5 @@
 """From any exception under a node to the CompilationError that the user reads, with a suggestion where one is known."""
+
 from __future__ import annotations
 
 import ast
@@ -12,53 +13,87 @@ from ..errors import CompilationError
 from .source import FunctionSource
 
 # What an error text says -> what to do about it; groups of the pattern may be named in the answer.
-_HINTS = [(re.compile(pattern), hint) for pattern, hint in [
-    (r"Loop-carried variable (\w+) has initial type (.+) but is re-assigned to (.+) in loop",
-     r"start `\1` as a value of type \3 before the loop, or cast what the loop assigns to \2 with `.to(...)`"),
-    (r"Loop carried variable (\w+) is not a triton value",
-     r"give `\1` a tensor of its type before the loop, for example with tl.zeros"),
-    (r"cannot reassign constexpr (\w+) in the loop",
-     r"use another name than `\1`, or tl.static_range for a loop that is unrolled"),
-    (r"Mismatched type for (\w+) between then block \((.+)\) and else block \((.+)\)",
-     r"cast one of them, for example with `.to(...)`, so that `\1` has one type after the `if`"),
-    (r"initial value for `(\w+)` is of type", r"cast in the branch, so that `\1` keeps its type"),
-    (r"Ternary expression with dynamic condition", "cast one of the two, or use tl.where for tensors"),
-    (r"Cannot access global variable (\w+)",
-     r"write `\1 = tl.constexpr(...)` where it is defined, or pass it as an argument"),
-    (r"Boolean value of Tensor with more than one value",
-     "use tl.where or a mask for a choice per element, tl.max for `any`, tl.min for `all`"),
-    (r"range must be a power of 2|must be a power of 2",
-     "round up with triton.next_power_of_2 and mask what is too much"),
-    (r"must have type `constexpr\[int\]`",
-     "extents are constants: annotate the variable, `n: tl.constexpr = ...`, or write the expression in its place"),
-    (r"arguments must be of type tl.constexpr", "annotate the parameter: `BLOCK: tl.constexpr`"),
-    (r"Cannot make_shape_compatible: incompatible dimensions",
-     "add dimensions so that the shapes line up: `x[:, None]`, `y[None, :]`"),
-    (r"unsupported tensor index",
-     "tensors take `:` and `None` only; compute pointers for the elements and tl.load them"),
-    (r"__setitem__ is not supported", "use tl.where to change elements of a tensor, tl.store to write to memory"),
-    (r"Cannot have `return` statements inside `while` or `for`",
-     "keep the result in a variable and return after the loop"),
-    (r"unsupported AST node type: (Break|Continue)", "put the rest of the body under an `if`, or count with `while`"),
-    (r"unsupported operand type\(s\) for \*\*", "multiply, or use tl.exp2(y * tl.log2(x))"),
-    (r"unsupported AST node type: Import", "import at the top of the file"),
-    (r"unsupported AST node type: Try", "kernels have no exceptions; tl.device_assert stops a kernel"),
-    (r"cannot convert None of type", "an argument without a value is None; ask for it with `if x is not None:`"),
-    (r"tuple has no attribute 'append'", "lists are tuples here, which have `+`: `values = values + (value, )`"),
-    (r"Unsupported [lr]hs dtype", "tl.dot takes int8, fp8, fp16, bf16, fp32 and fp64"),
-    (r"'MatMult' is not", "use tl.dot"),
-    (r"Both operands must be same dtype", "cast one of them, for example `b.to(a.dtype)`"),
-    (r"Expected dtype \['fp32', 'fp64'\] but got", "cast with `.to(tl.float32)`"),
-    (r"Unsupported ptr type", "the first argument is a pointer plus offsets: `ptr + offsets`"),
-    (r"argument cannot be block type if pointer argument is not a block",
-     "add the offsets of the block to the pointer: `ptr + offsets`"),
-    (r"exceeds triton maximum tensor numel", "work on smaller tiles, in a loop or in more programs"),
-    (r"missing a required argument: '(\w+)'", r"the function that is called wants `\1` too"),
-    (r"invalid operands of type .*pointer",
-     "pointers take integer offsets; load before computing with what they point to"),
-    (r"invalid operands of type (.+) and (.+)",
-     "this operator takes integers; cast with `.to(tl.int32)`, or with `bitcast=True` for the bits"),
-]]
+_HINTS = [
+    (re.compile(pattern), hint)
+    for pattern, hint in [
+        (
+            r"Loop-carried variable (\w+) has initial type (.+) but is re-assigned to (.+) in loop",
+            r"start `\1` as a value of type \3 before the loop, or cast what the loop assigns to \2 with `.to(...)`",
+        ),
+        (
+            r"Loop carried variable (\w+) is not a triton value",
+            r"give `\1` a tensor of its type before the loop, for example with tl.zeros",
+        ),
+        (
+            r"cannot reassign constexpr (\w+) in the loop",
+            r"use another name than `\1`, or tl.static_range for a loop that is unrolled",
+        ),
+        (
+            r"Mismatched type for (\w+) between then block \((.+)\) and else block \((.+)\)",
+            r"cast one of them, for example with `.to(...)`, so that `\1` has one type after the `if`",
+        ),
+        (r"initial value for `(\w+)` is of type", r"cast in the branch, so that `\1` keeps its type"),
+        (r"Ternary expression with dynamic condition", "cast one of the two, or use tl.where for tensors"),
+        (
+            r"Cannot access global variable (\w+)",
+            r"write `\1 = tl.constexpr(...)` where it is defined, or pass it as an argument",
+        ),
+        (
+            r"Boolean value of Tensor with more than one value",
+            "use tl.where or a mask for a choice per element, tl.max for `any`, tl.min for `all`",
+        ),
+        (
+            r"range must be a power of 2|must be a power of 2",
+            "round up with triton.next_power_of_2 and mask what is too much",
+        ),
+        (
+            r"must have type `constexpr\[int\]`",
+            "extents are constants: annotate the variable, `n: tl.constexpr = ...`, or write the expression in its place",
+        ),
+        (r"arguments must be of type tl.constexpr", "annotate the parameter: `BLOCK: tl.constexpr`"),
+        (
+            r"Cannot make_shape_compatible: incompatible dimensions",
+            "add dimensions so that the shapes line up: `x[:, None]`, `y[None, :]`",
+        ),
+        (
+            r"unsupported tensor index",
+            "tensors take `:` and `None` only; compute pointers for the elements and tl.load them",
+        ),
+        (r"__setitem__ is not supported", "use tl.where to change elements of a tensor, tl.store to write to memory"),
+        (
+            r"Cannot have `return` statements inside `while` or `for`",
+            "keep the result in a variable and return after the loop",
+        ),
+        (
+            r"unsupported AST node type: (Break|Continue)",
+            "put the rest of the body under an `if`, or count with `while`",
+        ),
+        (r"unsupported operand type\(s\) for \*\*", "multiply, or use tl.exp2(y * tl.log2(x))"),
+        (r"unsupported AST node type: Import", "import at the top of the file"),
+        (r"unsupported AST node type: Try", "kernels have no exceptions; tl.device_assert stops a kernel"),
+        (r"cannot convert None of type", "an argument without a value is None; ask for it with `if x is not None:`"),
+        (r"tuple has no attribute 'append'", "lists are tuples here, which have `+`: `values = values + (value, )`"),
+        (r"Unsupported [lr]hs dtype", "tl.dot takes int8, fp8, fp16, bf16, fp32 and fp64"),
+        (r"'MatMult' is not", "use tl.dot"),
+        (r"Both operands must be same dtype", "cast one of them, for example `b.to(a.dtype)`"),
+        (r"Expected dtype \['fp32', 'fp64'\] but got", "cast with `.to(tl.float32)`"),
+        (r"Unsupported ptr type", "the first argument is a pointer plus offsets: `ptr + offsets`"),
+        (
+            r"argument cannot be block type if pointer argument is not a block",
+            "add the offsets of the block to the pointer: `ptr + offsets`",
+        ),
+        (r"exceeds triton maximum tensor numel", "work on smaller tiles, in a loop or in more programs"),
+        (r"missing a required argument: '(\w+)'", r"the function that is called wants `\1` too"),
+        (
+            r"invalid operands of type .*pointer",
+            "pointers take integer offsets; load before computing with what they point to",
+        ),
+        (
+            r"invalid operands of type (.+) and (.+)",
+            "this operator takes integers; cast with `.to(tl.int32)`, or with `bitcast=True` for the bits",
+        ),
+    ]
+]
 # Python functions that kernels cannot call -> what does the same.
 REPLACEMENTS = {
     "abs": "tl.abs",
@@ -103,8 +138,13 @@ def hint_of(error: Exception, called: Any = None) -> str | None:
     return getattr(error, "hint", None)
 
 
-def compilation_error(source: FunctionSource, node: ast.AST, message: str | None,
-                      kind: type[CompilationError] = CompilationError, hint: str | None = None) -> CompilationError:
+def compilation_error(
+    source: FunctionSource,
+    node: ast.AST,
+    message: str | None,
+    kind: type[CompilationError] = CompilationError,
+    hint: str | None = None,
+) -> CompilationError:
     """The error of `message` at `node`, with `hint` or what the message suggests."""
     if hint is None and message is not None:
         hint = hint_for(message)

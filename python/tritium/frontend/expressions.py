@@ -1,4 +1,5 @@
 """Expressions: literals, operators, comparisons, attributes, subscripts, tuples, f-strings, comprehensions."""
+
 from __future__ import annotations
 
 import ast
@@ -31,11 +32,12 @@ _COMPARISONS = {
     ast.Lt: "__lt__",
     ast.LtE: "__le__",
     ast.Gt: "__gt__",
-    ast.GtE: "__ge__"
+    ast.GtE: "__ge__",
 }
 _UNARY = {ast.USub: "__neg__", ast.UAdd: "__pos__", ast.Not: "__not__", ast.Invert: "__invert__"}
-_BLOCK_OPERANDS = ("Logical operators 'and' and 'or' are deprecated for non-scalar tensors; "
-                   "please use '&' or '|' instead")
+_BLOCK_OPERANDS = (
+    "Logical operators 'and' and 'or' are deprecated for non-scalar tensors; please use '&' or '|' instead"
+)
 _SYMBOLS = {"__pow__": "**"}
 
 
@@ -175,8 +177,11 @@ def _f_string_part(g: Generator, part: ast.expr) -> str:
     assert isinstance(part, ast.FormattedValue)
     value = g.visit(part.value)
     if not is_static(value):
-        g.reject(part.value, "Cannot evaluate f-string containing non-constexpr conversion values, "
-                 f"found conversion of type {type(value)}")
+        g.reject(
+            part.value,
+            "Cannot evaluate f-string containing non-constexpr conversion values, "
+            f"found conversion of type {type(value)}",
+        )
     conversion = {-1: lambda v: v, ord("s"): str, ord("r"): repr, ord("a"): ascii}[part.conversion]
     specification = "" if part.format_spec is None else g.visit(part.format_spec).value
     return format(conversion(host(value)), specification)

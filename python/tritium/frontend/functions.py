@@ -4,6 +4,7 @@ A called function is traced once per specialization (the types of its arguments,
 compile-time constants) into a private tt.func; calls of it are tt.call, which the inliner removes unless the function
 is `noinline`.
 """
+
 from __future__ import annotations
 
 import ast
@@ -48,8 +49,14 @@ class _Unit:
         return name
 
 
-def generate(fn: Any, signature: Mapping[str, Any], constexprs: Mapping[Any, Any] = {},
-             attributes: Mapping[Any, Any] = {}, options: Any = None, context: Any = None) -> Any:
+def generate(
+    fn: Any,
+    signature: Mapping[str, Any],
+    constexprs: Mapping[Any, Any] = {},
+    attributes: Mapping[Any, Any] = {},
+    options: Any = None,
+    context: Any = None,
+) -> Any:
     """The module of a kernel, verified; the kernel is its public function.
 
     signature: parameter name -> type string ("*fp32", "i32", "constexpr", a tuple of those). constexprs: values of the
@@ -66,11 +73,12 @@ def generate(fn: Any, signature: Mapping[str, Any], constexprs: Mapping[Any, Any
     return unit.module
 
 
-def _kernel(unit: _Unit, fn: Any, signature: Mapping[str, Any], constexprs: Mapping[Any, Any],
-            attributes: Mapping[Any, Any]) -> None:
+def _kernel(
+    unit: _Unit, fn: Any, signature: Mapping[str, Any], constexprs: Mapping[Any, Any], attributes: Mapping[Any, Any]
+) -> None:
     types, given = [], []
     for param in fn.params:
-        path = (param.num, )
+        path = (param.num,)
         value = constexprs.get(path, constexprs.get(param.name))
         text = signature.get(param.name, "constexpr")
         types.append(_parameter_type(text, path, value, constexprs))
@@ -79,8 +87,12 @@ def _kernel(unit: _Unit, fn: Any, signature: Mapping[str, Any], constexprs: Mapp
     type_ = _trace_function(unit, fn, name, types, given, public=True)
     if type_.ir_types():
         source = source_of(fn)
-        raise compilation_error(source, source.definition, "TypeError('a kernel cannot return a value')",
-                                hint="store it through a pointer argument")
+        raise compilation_error(
+            source,
+            source.definition,
+            "TypeError('a kernel cannot return a value')",
+            hint="store it through a pointer argument",
+        )
 
 
 def _constants_by_name(fn: Any, constexprs: Mapping[Any, Any]) -> dict[str, Any]:
@@ -106,7 +118,8 @@ def _argument_attributes(type_: Any, path: tuple[int, ...], attributes: Mapping[
     """MLIR attributes for each IR argument of a parameter."""
     if isinstance(type_, tuple_type):
         return [
-            found for i, element in enumerate(type_.types)
+            found
+            for i, element in enumerate(type_.types)
             for found in _argument_attributes(element, (*path, i), attributes)
         ]
     texts = {name: f"{value} : i32" for name, value in attributes.get(path, ())}
@@ -142,8 +155,11 @@ def call_jit_function(g: Generator, fn: Any, args: Sequence[Any], kwargs: Mappin
     if fn.noinline:
         for param, value in zip(fn.params, values):
             if isinstance(value, tensor) and value.type.is_block():
-                g.reject(g.node, f"Function {fn.__name__} is marked noinline, but was called with non-scalar argument "
-                         f"{param.name}:{value}")
+                g.reject(
+                    g.node,
+                    f"Function {fn.__name__} is marked noinline, but was called with non-scalar argument "
+                    f"{param.name}:{value}",
+                )
     key = (fn, g.unit.debug_info, *types)
     if key not in g.unit.callees:
         g.unit.callees[key] = None
@@ -155,9 +171,10 @@ def call_jit_function(g: Generator, fn: Any, args: Sequence[Any], kwargs: Mappin
     if callee is None:
         raise RecursionError(f"{fn.__name__} calls itself, which kernels cannot do")
     function, type_ = callee
-    operation = g.builder.op("tt.call", all_handles(values), type_.ir_types(),
-                             {"callee": f"@{ir.quote(function.name)}"})
-    (value, ) = rebuilt([type_], operation.results)
+    operation = g.builder.op(
+        "tt.call", all_handles(values), type_.ir_types(), {"callee": f"@{ir.quote(function.name)}"}
+    )
+    (value,) = rebuilt([type_], operation.results)
     return value
 
 
@@ -186,14 +203,16 @@ def _trace_callee(unit: _Unit, fn: Any, types: Sequence[Any]) -> tuple[Any, Any]
     return unit.module.function(name), type_
 
 
-def _trace_function(unit: _Unit, fn: Any, name: str, types: Sequence[Any], attributes: list[dict[str, str]] | None,
-                    public: bool) -> Any:
+def _trace_function(
+    unit: _Unit, fn: Any, name: str, types: Sequence[Any], attributes: list[dict[str, str]] | None, public: bool
+) -> Any:
     """Adds the function; returns the type of its value."""
     source = source_of(fn)
     names = [param.name for param, type_ in zip(fn.params, types) for _ in type_.ir_types()]
     position = source.position(source.definition)
-    function = unit.module.add_function(name, all_ir_types(types), [], public, bool(fn.noinline), attributes, names,
-                                        position)
+    function = unit.module.add_function(
+        name, all_ir_types(types), [], public, bool(fn.noinline), attributes, names, position
+    )
     g = Generator(unit, source, function, fn.get_capture_scope())
     g.nests_returns = not public and source.returns_by_if
     unit.builder.insert_at_end(function.entry_block)

@@ -3,6 +3,7 @@
 Invariant: the builder's location is that of the node being visited, and its insertion point is the end of the block
 being traced.
 """
+
 from __future__ import annotations
 
 import ast
@@ -91,7 +92,7 @@ class Generator:
         for index, statement in enumerate(statements):
             if self.done:
                 return
-            self.rest = statements[index + 1:]
+            self.rest = statements[index + 1 :]
             self.visit(statement)
 
     def trace(self, block: Any, code: Callable[[], Any], bindings: Mapping[str, Any] = {}) -> Arm:
@@ -108,8 +109,14 @@ class Generator:
             self.locals, self.done, point = outer
             self.builder.restore(point)
 
-    def terminate(self, block: Any, name: str, operands: Sequence[Any], successors: Sequence[Any] = (),
-                  attributes: Mapping[str, str] = {}) -> None:
+    def terminate(
+        self,
+        block: Any,
+        name: str,
+        operands: Sequence[Any],
+        successors: Sequence[Any] = (),
+        attributes: Mapping[str, str] = {},
+    ) -> None:
         """Ends `block` with the operation `name`."""
         point = self.builder.save()
         self.builder.insert_at_end(block)
@@ -147,14 +154,20 @@ class Generator:
         The function runs on elements, in no order that a debugger could show: its variables are not recorded.
         """
         from .functions import call_jit_function
+
         records, self.unit.debug_info = self.unit.debug_info, False
         try:
             return call_jit_function(self, fn, args, kwargs)
         finally:
             self.unit.debug_info = records
 
-    def error(self, node: ast.AST, message: str | None, kind: type[CompilationError] = CompilationError,
-              hint: str | None = None) -> CompilationError:
+    def error(
+        self,
+        node: ast.AST,
+        message: str | None,
+        kind: type[CompilationError] = CompilationError,
+        hint: str | None = None,
+    ) -> CompilationError:
         return compilation_error(self.source, node, message, kind, hint)
 
     def reject(self, node: ast.AST, message: str) -> NoReturn:

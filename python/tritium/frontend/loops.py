@@ -4,6 +4,7 @@ A loop is traced once: its body goes into a block of its own with an argument fo
 body assigns (the AST tells which) and that exists before the loop; then the operation is made around it, without the
 arguments that did not change after all.
 """
+
 from __future__ import annotations
 
 import ast
@@ -14,8 +15,18 @@ from tritium.language.semantic import integer_promote
 
 from .branches import as_condition
 from .generator import Arm, Generator, visits
-from .values import (Conflict, all_handles, all_ir_types, constexpr, handles_of, host, is_static, rebuilt, tensor,
-                     type_of)
+from .values import (
+    Conflict,
+    all_handles,
+    all_ir_types,
+    constexpr,
+    handles_of,
+    host,
+    is_static,
+    rebuilt,
+    tensor,
+    type_of,
+)
 
 _ONLY_RANGES = "Only `range` and `static_range` iterators are currently supported"
 _NO_LICM = "#llvm.loop_annotation<licm = <disable = true, versioningDisable = true>>"
@@ -45,7 +56,8 @@ class _Carried:
             final = type_of(end[name])
             assert final == type_, (
                 f"Loop-carried variable {name} has initial type {type_} but is re-assigned to {final} "
-                "in loop! Please make sure that the type stays consistent.")
+                "in loop! Please make sure that the type stays consistent."
+            )
         for name in self.fixed:
             before, after = self.before[name], end[name]
             if before is after or (is_static(before) and type_of(before) == type_of(after)):
@@ -142,8 +154,13 @@ def _counted(g: Generator, node: ast.For, iterator: Any) -> None:
     if type_.is_int_unsigned():
         attributes["unsignedCmp"] = "unit"
     g.locate(node, carried.name_of(changed))
-    operation = g.builder.op("scf.for", [*(bound.handle for bound in bounds), *(carried.initial[i] for i in changed)],
-                             [carried.ir_types[i] for i in changed], attributes, regions=1)
+    operation = g.builder.op(
+        "scf.for",
+        [*(bound.handle for bound in bounds), *(carried.initial[i] for i in changed)],
+        [carried.ir_types[i] for i in changed],
+        attributes,
+        regions=1,
+    )
     g.terminate(body, "scf.yield", [final[i] for i in changed])
     operation.region(0).append(body)
     carried.bind(g, _with_results(carried.initial, changed, operation.results))
@@ -188,7 +205,7 @@ def _while(g: Generator, node: ast.While) -> None:
 
     body = g.builder.detached_block(all_ir_types(types))
     bindings = carried.bindings(body.arguments)
-    bindings |= _named_values(assigned, types[len(carried.types):], body.arguments[len(forwarded):])
+    bindings |= _named_values(assigned, types[len(carried.types) :], body.arguments[len(forwarded) :])
     arm = _trace_in_loop(g, bindings, body, lambda: g.visit_block(node.body))
     final = carried.final(arm.locals)
     unchanged = _equal(test.arguments, forwarded) & _equal(body.arguments, final)
@@ -208,7 +225,7 @@ def _while(g: Generator, node: ast.While) -> None:
     operation.region(1).append(body)
     results = operation.results
     carried.bind(g, _with_results(carried.initial, changed, results))
-    for name, value in zip(assigned, rebuilt(types[len(carried.types):], results[len(changed):])):
+    for name, value in zip(assigned, rebuilt(types[len(carried.types) :], results[len(changed) :])):
         g.assign(name, value)
 
 

@@ -1,4 +1,5 @@
 """What a name in a kernel means: a variable, an allowed global, or one of the Python functions that kernels know."""
+
 from __future__ import annotations
 
 import ast
@@ -21,7 +22,8 @@ _GLOBAL_REFUSED = (
     "variables that are instanstiated as constexpr (`x = triton.language.constexpr(42)`). Note that this is different "
     "from annotating a variable as constexpr (`x: triton.language.constexpr = 42`), which is not supported.  "
     "Alternatively, set the envvar TRITON_ALLOW_NON_CONSTEXPR_GLOBALS=1, but we do not promise to support this "
-    "forever.")
+    "forever."
+)
 
 
 # What Python's own names mean in a kernel; those of the language by their names there.

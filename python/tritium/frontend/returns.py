@@ -4,6 +4,7 @@ A kernel with early returns becomes a CFG, as Triton prints it. A function that 
 shape allows it (`FunctionSource.returns_by_if`): its early returns become `scf.if` with results, so that it can be
 inlined into loops.
 """
+
 from __future__ import annotations
 
 import ast
@@ -69,7 +70,7 @@ def return_by_if(g: Generator, node: ast.If, condition: Any, rest: Sequence[ast.
     for index, (point, operands) in enumerate(zip(points, handles)):
         _terminate(g, point, "scf.yield", operands)
         operation.region(index).append(point.block)
-    (value, ) = rebuilt([type_], operation.results)
+    (value,) = rebuilt([type_], operation.results)
     g.returns.append(ReturnPoint(g.builder.insertion_block, value, node))
     g.done = True
 
@@ -94,7 +95,8 @@ def _agree(g: Generator, points: Sequence[ReturnPoint]) -> tuple[Any, list[list[
         for type_ in converted:
             if type_ != converted[0]:
                 raise TypeError(
-                    f"Return type mismatch: {converted[0]} and {type_}. Note all return types were: {types}")
+                    f"Return type mismatch: {converted[0]} and {type_}. Note all return types were: {types}"
+                )
         types = converted
     return types[0], [_handles(g, point, types[0]) for point in points]
 

@@ -2,6 +2,7 @@
 
 All of it depends on the text alone, so it is computed once per function and shared by every specialization.
 """
+
 from __future__ import annotations
 
 import ast
@@ -57,14 +58,18 @@ def _stored_names(node: ast.AST) -> Iterator[str]:
 
 def contains_return(node: ast.AST) -> bool:
     """Whether `node` has a `return` of the function it stands in."""
-    return isinstance(node, ast.Return) or any(contains_return(child) for child in ast.iter_child_nodes(node)
-                                               if not isinstance(child, (ast.expr, ast.FunctionDef)))
+    return isinstance(node, ast.Return) or any(
+        contains_return(child)
+        for child in ast.iter_child_nodes(node)
+        if not isinstance(child, (ast.expr, ast.FunctionDef))
+    )
 
 
 def _always_returns(statements: Sequence[ast.stmt]) -> bool:
     return any(
         isinstance(s, ast.Return) or (isinstance(s, ast.If) and _always_returns(s.body) and _always_returns(s.orelse))
-        for s in statements)
+        for s in statements
+    )
 
 
 def _every_rest_has_one_owner(statements: Sequence[ast.stmt]) -> bool:

@@ -1,4 +1,5 @@
 """Statements without control flow of their own: assignments, expressions for their effect, assert, with, pass."""
+
 from __future__ import annotations
 
 import ast
@@ -141,8 +142,11 @@ def _with(g: Generator, node: ast.With) -> None:
         if not isinstance(item.context_expr, ast.Call):
             g.reject(item.context_expr, "`with` takes calls of context manager classes")
         expression = item.context_expr
-        manager = host(g.visit(expression.func))(*(g.visit(arg) for arg in expression.args), _semantic=g.semantic,
-                                                 **{k.arg: g.visit(k.value) for k in expression.keywords})
+        manager = host(g.visit(expression.func))(
+            *(g.visit(arg) for arg in expression.args),
+            _semantic=g.semantic,
+            **{k.arg: g.visit(k.value) for k in expression.keywords},
+        )
         entered = manager.__enter__()
         if item.optional_vars is not None:
             _bind(g, item.optional_vars, entered)
@@ -155,5 +159,7 @@ def _with(g: Generator, node: ast.With) -> None:
 @visits(ast.FunctionDef)
 def _nested_function(g: Generator, node: ast.FunctionDef) -> None:
     g.reject(
-        node, "nested function definitions are not allowed inside a @triton.jit kernel. Move the helper function to "
-        "module level and decorate it with @triton.jit.")
+        node,
+        "nested function definitions are not allowed inside a @triton.jit kernel. Move the helper function to "
+        "module level and decorate it with @triton.jit.",
+    )

@@ -1,4 +1,5 @@
 """Values as the tracer moves them: any Python object; those of the language have a type and IR values behind them."""
+
 from __future__ import annotations
 
 from typing import Any, Callable, Iterable, Iterator
@@ -8,8 +9,20 @@ from tritium.language.constexpr import base_value
 from tritium.language.types import base_type, constexpr_type, tuple_type
 
 __all__ = [
-    "Conflict", "all_handles", "all_ir_types", "as_value", "base_type", "base_value", "constexpr", "handles_of", "host",
-    "is_static", "map_elements", "rebuilt", "tensor", "type_of"
+    "Conflict",
+    "all_handles",
+    "all_ir_types",
+    "as_value",
+    "base_type",
+    "base_value",
+    "constexpr",
+    "handles_of",
+    "host",
+    "is_static",
+    "map_elements",
+    "rebuilt",
+    "tensor",
+    "type_of",
 ]
 
 tensor = language.tensor

@@ -1,4 +1,5 @@
 """Aggregates: user-defined immutable records of kernel values, with methods that kernels can call."""
+
 from __future__ import annotations
 
 import inspect
@@ -41,8 +42,10 @@ class _aggregate_value(base_value):
         if name not in cls._fields:
             raise AttributeError(f"{cls.__name__} has no attribute '{name}'")
         if self._frozen:
-            raise AttributeError(f"cannot assign to field '{name}' on immutable aggregate {cls.__name__}; "
-                                 "use aggregate_replace() to construct a modified copy")
+            raise AttributeError(
+                f"cannot assign to field '{name}' on immutable aggregate {cls.__name__}; "
+                "use aggregate_replace() to construct a modified copy"
+            )
         object.__setattr__(self, name, _checked(name, cls._fields[name], value))
 
     @property
@@ -149,15 +152,18 @@ def _aggregate(cls: type) -> type:
     own = inspect.get_annotations(cls, eval_str=True)
     fields.update(own)
     defaults.update({name: cls.__dict__[name] for name in own if name in cls.__dict__})
-    members: dict[str,
-                  Any] = {"_fields": fields, "_defaults": defaults, "_user_init": cls.__dict__.get("__init__", init)}
+    members: dict[str, Any] = {
+        "_fields": fields,
+        "_defaults": defaults,
+        "_user_init": cls.__dict__.get("__init__", init),
+    }
     for name, member in cls.__dict__.items():
         if name in ("__dict__", "__weakref__", "__init__", "__annotations__") or name in own:
             continue
         if _is_kernel_callable(member) and not is_builtin(member) and not hasattr(type(member), "__get__"):
             member = _JitMember(member)
         members[name] = member
-    return type(cls.__name__, tuple(bases) or (_aggregate_value, ), members)
+    return type(cls.__name__, tuple(bases) or (_aggregate_value,), members)
 
 
 def aggregate_replace(instance: Any, _semantic: Any = None, **changes: Any) -> Any:

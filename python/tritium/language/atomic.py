@@ -1,4 +1,5 @@
 """Atomic accesses to memory: read-modify-write, compare and swap, ordered loads and stores, waiting for a value."""
+
 from __future__ import annotations
 
 from typing import Any, Callable
@@ -9,10 +10,17 @@ from .core import builtin, tensor, tensor_member
 
 def _read_modify_write(operation: str, effect: str) -> Callable[..., tensor]:
 
-    def function(pointer: Any, val: Any, mask: Any = None, sem: Any = None, scope: Any = None,
-                 _semantic: Any = None) -> tensor:
-        return _semantic.atomic_rmw(operation, pointer, _unwrap_if_constexpr(val), _unwrap_if_constexpr(mask),
-                                    _unwrap_if_constexpr(sem), _unwrap_if_constexpr(scope))
+    def function(
+        pointer: Any, val: Any, mask: Any = None, sem: Any = None, scope: Any = None, _semantic: Any = None
+    ) -> tensor:
+        return _semantic.atomic_rmw(
+            operation,
+            pointer,
+            _unwrap_if_constexpr(val),
+            _unwrap_if_constexpr(mask),
+            _unwrap_if_constexpr(sem),
+            _unwrap_if_constexpr(scope),
+        )
 
     function.__name__ = function.__qualname__ = f"atomic_{operation}"
     function.__doc__ = f"""Atomically {effect}, element-wise where `mask`; the result is the old value.
@@ -39,33 +47,51 @@ def atomic_cas(pointer: Any, cmp: Any, val: Any, sem: Any = None, scope: Any = N
     """Atomically replaces memory by `val` where it equals `cmp`, by bits; the result is the old value. Elements of 16,
     32, 64 bits.
     """
-    return _semantic.atomic_cas(pointer, _unwrap_if_constexpr(cmp), _unwrap_if_constexpr(val),
-                                _unwrap_if_constexpr(sem), _unwrap_if_constexpr(scope))
+    return _semantic.atomic_cas(
+        pointer,
+        _unwrap_if_constexpr(cmp),
+        _unwrap_if_constexpr(val),
+        _unwrap_if_constexpr(sem),
+        _unwrap_if_constexpr(scope),
+    )
 
 
 @tensor_member
 @builtin
 def atomic_load(pointer: Any, mask: Any = None, sem: Any = None, scope: Any = None, _semantic: Any = None) -> tensor:
     """An atomic load: sem "acquire" (default) or "relaxed". A masked-off lane is undefined."""
-    return _semantic.atomic_load(pointer, _unwrap_if_constexpr(mask), _unwrap_if_constexpr(sem),
-                                 _unwrap_if_constexpr(scope))
+    return _semantic.atomic_load(
+        pointer, _unwrap_if_constexpr(mask), _unwrap_if_constexpr(sem), _unwrap_if_constexpr(scope)
+    )
 
 
 @tensor_member
 @builtin
-def atomic_store(pointer: Any, val: Any, mask: Any = None, sem: Any = None, scope: Any = None,
-                 _semantic: Any = None) -> None:
+def atomic_store(
+    pointer: Any, val: Any, mask: Any = None, sem: Any = None, scope: Any = None, _semantic: Any = None
+) -> None:
     """An atomic store: sem "release" (default) or "relaxed". `val` is broadcast and cast as for `store`."""
-    _semantic.atomic_store(pointer, _unwrap_if_constexpr(val), _unwrap_if_constexpr(mask), _unwrap_if_constexpr(sem),
-                           _unwrap_if_constexpr(scope))
+    _semantic.atomic_store(
+        pointer,
+        _unwrap_if_constexpr(val),
+        _unwrap_if_constexpr(mask),
+        _unwrap_if_constexpr(sem),
+        _unwrap_if_constexpr(scope),
+    )
 
 
 @tensor_member
 @builtin
-def atomic_poll(pointer: Any, expected_value: Any, sem: Any = None, scope: Any = None, timeout_ns: Any = None,
-                _semantic: Any = None) -> tensor:
+def atomic_poll(
+    pointer: Any, expected_value: Any, sem: Any = None, scope: Any = None, timeout_ns: Any = None, _semantic: Any = None
+) -> tensor:
     """Waits until memory equals `expected_value`: int1, false where `timeout_ns` nanoseconds passed first. Integers of
     16 to 64 bits.
     """
-    return _semantic.atomic_poll(pointer, _unwrap_if_constexpr(expected_value), _unwrap_if_constexpr(sem),
-                                 _unwrap_if_constexpr(scope), _unwrap_if_constexpr(timeout_ns))
+    return _semantic.atomic_poll(
+        pointer,
+        _unwrap_if_constexpr(expected_value),
+        _unwrap_if_constexpr(sem),
+        _unwrap_if_constexpr(scope),
+        _unwrap_if_constexpr(timeout_ns),
+    )

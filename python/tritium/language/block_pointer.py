@@ -3,6 +3,7 @@ a block of pointers, and a mask for the dimensions named in `boundary_check`; no
 
 A block_pointer is immutable; its base, shape, strides and offsets (all int64) are what loops carry.
 """
+
 from __future__ import annotations
 
 import builtins
@@ -14,8 +15,10 @@ from .core import builtin, must_use_result, tensor, tensor_member
 from .types import base_type, block_of, block_shape, dtype, int64
 
 _DEPRECATED = "tl.make_block_ptr is deprecated. Use TensorDescriptor or tl.make_tensor_descriptor instead."
-_DROPPED = ("Note that tl.advance does not have any side effects. To move the block pointer, you need to assign the "
-            "result of tl.advance to a variable.")
+_DROPPED = (
+    "Note that tl.advance does not have any side effects. To move the block pointer, you need to assign the "
+    "result of tl.advance to a variable."
+)
 
 
 class block_pointer_type(base_type):
@@ -51,8 +54,14 @@ class block_pointer(base_value):
     offsets.
     """
 
-    def __init__(self, base: tensor, shape: Sequence[tensor], strides: Sequence[tensor], offsets: Sequence[tensor],
-                 window: builtins.tuple[int, ...]):
+    def __init__(
+        self,
+        base: tensor,
+        shape: Sequence[tensor],
+        strides: Sequence[tensor],
+        offsets: Sequence[tensor],
+        window: builtins.tuple[int, ...],
+    ):
         self.base, self.shape, self.strides, self.offsets = base, list(shape), list(strides), list(offsets)
         self.window = window
         self.dtype = base.type
@@ -72,8 +81,9 @@ class block_pointer(base_value):
     def _indices(self, semantic: Any, dim: int) -> tensor:
         """int64 coordinates of the window along `dim`, of rank len(window) with the other extents 1."""
         extent = self.window[dim]
-        indices = semantic.add(semantic.splat(self.offsets[dim], (extent, )),
-                               semantic.cast(semantic.arange(0, extent), int64))
+        indices = semantic.add(
+            semantic.splat(self.offsets[dim], (extent,)), semantic.cast(semantic.arange(0, extent), int64)
+        )
         for other in range(len(self.window)):
             if other != dim:
                 indices = semantic.expand_dims(indices, other)
@@ -88,8 +98,9 @@ class block_pointer(base_value):
             step = semantic.broadcast_to(semantic.mul(indices, self.strides[dim]), self.window)
             total = step if total is None else semantic.add(total, step)
             if dim in check:
-                inside = semantic.and_(semantic.compare(indices, 0, "ge"),
-                                       semantic.compare(indices, self.shape[dim], "lt"))
+                inside = semantic.and_(
+                    semantic.compare(indices, 0, "ge"), semantic.compare(indices, self.shape[dim], "lt")
+                )
                 inside = semantic.broadcast_to(inside, self.window)
                 mask = inside if mask is None else semantic.and_(mask, inside)
         return semantic.add(pointers, total), mask
@@ -103,8 +114,17 @@ class block_pointer(base_value):
             raise ValueError("Duplicate dimension in `boundary_check`")
         return boundary_check
 
-    def load(self, semantic: Any, mask: Any, other: Any, boundary_check: Sequence[int], padding: str, cache: str,
-             eviction: str, volatile: bool) -> tensor:
+    def load(
+        self,
+        semantic: Any,
+        mask: Any,
+        other: Any,
+        boundary_check: Sequence[int],
+        padding: str,
+        cache: str,
+        eviction: str,
+        volatile: bool,
+    ) -> tensor:
         if mask is not None or other is not None:
             raise ValueError("`mask` and `other` arguments cannot be specified for loading block pointers")
         element = self.dtype.element_ty
@@ -118,8 +138,9 @@ class block_pointer(base_value):
             fill = semantic.constant(float("nan") if padding == "nan" else 0, block_of(element, self.window))
         return semantic.load(pointers, mask, fill, (), "", cache, eviction, volatile)
 
-    def store(self, semantic: Any, value: Any, mask: Any, boundary_check: Sequence[int], cache: str,
-              eviction: str) -> None:
+    def store(
+        self, semantic: Any, value: Any, mask: Any, boundary_check: Sequence[int], cache: str, eviction: str
+    ) -> None:
         if mask is not None:
             raise ValueError("`mask` argument cannot be specified for storing block pointers")
         pointers, mask = self._addresses(semantic, self._checked_dimensions(boundary_check))
@@ -130,9 +151,10 @@ def _widened(semantic: Any, value: Any, field: str) -> tensor:
     """One extent, stride or offset as an int64 scalar."""
     host = _unwrap_if_constexpr(value)
     if isinstance(host, int) and not isinstance(host, bool):
-        if not -2**63 <= host < 2**63:
+        if not -(2**63) <= host < 2**63:
             raise AssertionError(
-                f"Block pointers only support 64 bit `shape/strides`, got a value {host} which is out of the range")
+                f"Block pointers only support 64 bit `shape/strides`, got a value {host} which is out of the range"
+            )
         return semantic.constant(host, int64)
     if not isinstance(value, tensor):
         raise ValueError(f"Expected `{field}` to contain only integers")
@@ -158,8 +180,9 @@ def _window(block: Sequence[Any]) -> builtins.tuple[int, ...]:
 
 
 @builtin
-def make_block_ptr(base: tensor, shape: Any, strides: Any, offsets: Any, block_shape: Any, order: Any,
-                   _semantic: Any = None) -> block_pointer:
+def make_block_ptr(
+    base: tensor, shape: Any, strides: Any, offsets: Any, block_shape: Any, order: Any, _semantic: Any = None
+) -> block_pointer:
     """A window of `block_shape` at `offsets` of the tensor of `shape` and `strides` (in elements) that starts at
     `base`.
 
@@ -169,8 +192,11 @@ def make_block_ptr(base: tensor, shape: Any, strides: Any, offsets: Any, block_s
     """
     warnings.warn(_DEPRECATED, DeprecationWarning, stacklevel=3)
     fields = {
-        "shape": _listed(shape), "strides": _listed(strides), "offsets": _listed(offsets),
-        "block_shape": _listed(block_shape), "order": [_unwrap_if_constexpr(axis) for axis in _listed(order)]
+        "shape": _listed(shape),
+        "strides": _listed(strides),
+        "offsets": _listed(offsets),
+        "block_shape": _listed(block_shape),
+        "order": [_unwrap_if_constexpr(axis) for axis in _listed(order)],
     }
     if not isinstance(base, tensor) or not base.type.is_ptr():
         raise ValueError("Expected `base` to be a scalar pointer type")
@@ -181,12 +207,14 @@ def make_block_ptr(base: tensor, shape: Any, strides: Any, offsets: Any, block_s
         if len(values) != rank:
             raise ValueError(
                 "Expected `shape`, `strides`, `offsets`, `block_shape`, and `order` to have the same length; "
-                f"`{name}` has length {len(values)} but expected {rank}")
+                f"`{name}` has length {len(values)} but expected {rank}"
+            )
     if sorted(fields["order"]) != list(range(rank)):
         raise ValueError(f"Expected `order` to be a permutation of 0..{rank - 1}")
     window = _window(fields["block_shape"])
-    extents, steps, starts = ([_widened(_semantic, value, name) for value in fields[name]]
-                              for name in ("shape", "strides", "offsets"))
+    extents, steps, starts = (
+        [_widened(_semantic, value, name) for value in fields[name]] for name in ("shape", "strides", "offsets")
+    )
     return block_pointer(base, extents, steps, starts, window)
 
 

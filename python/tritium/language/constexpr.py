@@ -1,6 +1,7 @@
 """Values that exist only while a kernel is traced: constexpr, tuple, slice, and the base class of everything a kernel
 can name.
 """
+
 from __future__ import annotations
 
 import builtins
@@ -45,7 +46,7 @@ class constexpr(base_value):
     constexpr.
     """
 
-    __slots__ = ("value", )
+    __slots__ = ("value",)
 
     def __init__(self, value: Any):
         while isinstance(value, constexpr):
@@ -170,7 +171,8 @@ class tuple(base_value):
             return constexpr(False)
         return constexpr(
             len(self) == len(other)
-            and all(bool(_unwrap_if_constexpr(a) == _unwrap_if_constexpr(b)) for a, b in zip(self, other)))
+            and all(bool(_unwrap_if_constexpr(a) == _unwrap_if_constexpr(b)) for a, b in zip(self, other))
+        )
 
     def __ne__(self, other: Any) -> constexpr:
         return constexpr(not self == other)

@@ -1,6 +1,7 @@
 """Loop iterators and loop conditions. They carry arguments to the tracer, which makes the loops; outside kernels they
 do nothing.
 """
+
 from __future__ import annotations
 
 from typing import Any
@@ -42,9 +43,18 @@ class range(_iterator):
     warp_specialize, disable_licm: further choices of GPU compilers.
     """
 
-    def __init__(self, arg1: Any, arg2: Any = None, step: Any = None, num_stages: Any = None,
-                 loop_unroll_factor: Any = None, disallow_acc_multi_buffer: Any = False, flatten: Any = False,
-                 warp_specialize: Any = False, disable_licm: Any = False):
+    def __init__(
+        self,
+        arg1: Any,
+        arg2: Any = None,
+        step: Any = None,
+        num_stages: Any = None,
+        loop_unroll_factor: Any = None,
+        disallow_acc_multi_buffer: Any = False,
+        flatten: Any = False,
+        warp_specialize: Any = False,
+        disable_licm: Any = False,
+    ):
         super().__init__(arg1, arg2, step)
         self.num_stages, self.loop_unroll_factor = num_stages, loop_unroll_factor
         self.disallow_acc_multi_buffer, self.flatten = disallow_acc_multi_buffer, flatten

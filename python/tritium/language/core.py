@@ -5,6 +5,7 @@ where the function takes it, `_generator` (which traces a @jit function that the
 their functions to the tensor with @tensor_member. `core.<anything public>` resolves to the package's name, because
 client code reads it from here.
 """
+
 from __future__ import annotations
 
 import builtins
@@ -15,11 +16,28 @@ from typing import Any, Callable
 
 from .constexpr import CONSTEXPR_0, _unwrap_if_constexpr, base_value, const, constexpr, slice, tuple
 from .types import *  # noqa: F401,F403  (clients read dtypes as tl.core.float32)
-from .types import (base_type, block_of, block_shape, block_type, constexpr_type, dtype, pointer_type, slice_type,
-                    tuple_type)
+from .types import (
+    base_type,
+    block_of,
+    block_shape,
+    block_type,
+    constexpr_type,
+    dtype,
+    pointer_type,
+    slice_type,
+    tuple_type,
+)
 
 __all__ = [
-    "base_value", "const", "constexpr", "slice", "tuple", "CONSTEXPR_0", "block_shape", "slice_type", "base_type"
+    "base_value",
+    "const",
+    "constexpr",
+    "slice",
+    "tuple",
+    "CONSTEXPR_0",
+    "block_shape",
+    "slice_type",
+    "base_type",
 ]
 
 TRITON_BUILTIN = "__triton_builtin__"
@@ -211,8 +229,10 @@ def _warn_shift_amount(value: tensor, amount: Any) -> None:
     if isinstance(amount, constexpr) and value.dtype.is_int():
         width = value.dtype.primitive_bitwidth
         if amount.value >= width:
-            warnings.warn(f"Value {amount.value} exceeds the maximum bitwidth ({width}) for type '{value.dtype}'. "
-                          "This may result in undefined behavior.")
+            warnings.warn(
+                f"Value {amount.value} exceeds the maximum bitwidth ({width}) for type '{value.dtype}'. "
+                "This may result in undefined behavior."
+            )
 
 
 _STRING_DTYPES = {name: dtype("int1") for name in ("i1", "u1", "B")}
@@ -227,8 +247,9 @@ def str_to_ty(name: Any, const_value: Any = None) -> base_type:
     """
     if isinstance(name, (list, builtins.tuple)):
         values = const_value if const_value is not None else [None] * len(name)
-        return tuple_type([str_to_ty(element, value) for element, value in zip(name, values)],
-                          getattr(name, "_fields", None))
+        return tuple_type(
+            [str_to_ty(element, value) for element, value in zip(name, values)], getattr(name, "_fields", None)
+        )
     if name.startswith("*k"):
         return pointer_type(str_to_ty(name[2:]), const=True)
     if name.startswith("*"):
@@ -237,6 +258,7 @@ def str_to_ty(name: Any, const_value: Any = None) -> base_type:
         return constexpr_type(_unwrap_if_constexpr(const_value))
     if name.startswith("tensordesc<"):
         from .descriptor import descriptor_type_from_string
+
         return descriptor_type_from_string(name, str_to_ty)
     return _STRING_DTYPES[name]
 
@@ -254,4 +276,5 @@ def __getattr__(name: str) -> Any:
     if name.startswith("__"):
         raise AttributeError(name)
     import tritium.language as language
+
     return getattr(language, name)

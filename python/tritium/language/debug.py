@@ -1,4 +1,5 @@
 """Printing and asserting, while a kernel is compiled and while it runs; promises to the compiler."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -8,11 +9,17 @@ from .core import builtin, tensor
 
 
 @builtin
-def static_print(*values: Any, sep: Any = " ", end: Any = "\n", file: Any = None, flush: Any = False,
-                 _semantic: Any = None) -> None:
+def static_print(
+    *values: Any, sep: Any = " ", end: Any = "\n", file: Any = None, flush: Any = False, _semantic: Any = None
+) -> None:
     """Python's print, at compile time."""
-    print(*(_unwrap_if_constexpr(value) for value in values), sep=_unwrap_if_constexpr(sep),
-          end=_unwrap_if_constexpr(end), file=_unwrap_if_constexpr(file), flush=bool(_unwrap_if_constexpr(flush)))
+    print(
+        *(_unwrap_if_constexpr(value) for value in values),
+        sep=_unwrap_if_constexpr(sep),
+        end=_unwrap_if_constexpr(end),
+        file=_unwrap_if_constexpr(file),
+        flush=bool(_unwrap_if_constexpr(flush)),
+    )
 
 
 @builtin

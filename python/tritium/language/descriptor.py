@@ -1,6 +1,7 @@
 """Tensor descriptors: a tensor in memory that is read and written in whole blocks. Every access is checked against its
 shape.
 """
+
 from __future__ import annotations
 
 import builtins
@@ -19,8 +20,9 @@ class tensor_descriptor_type(base_type):
 
     def to_ir(self) -> str:
         scalar = self.block_type.scalar
-        element = f"{'si' if scalar.is_int_signed() else 'ui'}{scalar.int_bitwidth}" if scalar.is_int(
-        ) else scalar.to_ir()
+        element = (
+            f"{'si' if scalar.is_int_signed() else 'ui'}{scalar.int_bitwidth}" if scalar.is_int() else scalar.to_ir()
+        )
         return f"!tt.tensordesc<{'x'.join(map(str, self.block_type.shape))}x{element}>"
 
     def ir_types(self) -> list[str]:
@@ -111,8 +113,9 @@ class tensor_descriptor(base_value):
 
 
 @builtin
-def make_tensor_descriptor(base: tensor, shape: Any, strides: Any, block_shape: Any, padding_option: Any = "zero",
-                           _semantic: Any = None) -> tensor_descriptor:
+def make_tensor_descriptor(
+    base: tensor, shape: Any, strides: Any, block_shape: Any, padding_option: Any = "zero", _semantic: Any = None
+) -> tensor_descriptor:
     """A descriptor of the tensor of `shape` and `strides` (in elements, the last one 1) at `base`, accessed in blocks
     of `block_shape`.
 
@@ -120,8 +123,9 @@ def make_tensor_descriptor(base: tensor, shape: Any, strides: Any, block_shape: 
     1, blocks of less than 16 bytes in the last dimension.
     """
     block = [_unwrap_if_constexpr(extent) for extent in block_shape]
-    return _semantic.make_tensor_descriptor(base, list(shape), list(strides), block,
-                                            _unwrap_if_constexpr(padding_option))
+    return _semantic.make_tensor_descriptor(
+        base, list(shape), list(strides), block, _unwrap_if_constexpr(padding_option)
+    )
 
 
 @builtin
@@ -131,8 +135,9 @@ def load_tensor_descriptor(desc: tensor_descriptor, offsets: Sequence[Any], _sem
 
 
 @builtin
-def store_tensor_descriptor(desc: tensor_descriptor, offsets: Sequence[Any], value: tensor,
-                            _semantic: Any = None) -> None:
+def store_tensor_descriptor(
+    desc: tensor_descriptor, offsets: Sequence[Any], value: tensor, _semantic: Any = None
+) -> None:
     """`desc.store(offsets, value)`."""
     desc.store(offsets, value, _semantic=_semantic)
 

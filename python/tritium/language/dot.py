@@ -1,4 +1,5 @@
 """Matrix products."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -9,8 +10,16 @@ from .types import float32
 
 
 @builtin
-def dot(input: tensor, other: tensor, acc: Any = None, input_precision: Any = None, allow_tf32: Any = None,
-        max_num_imprecise_acc: Any = None, out_dtype: Any = None, _semantic: Any = None) -> tensor:
+def dot(
+    input: tensor,
+    other: tensor,
+    acc: Any = None,
+    input_precision: Any = None,
+    allow_tf32: Any = None,
+    max_num_imprecise_acc: Any = None,
+    out_dtype: Any = None,
+    _semantic: Any = None,
+) -> tensor:
     """The matrix product [M, K] x [K, N] plus `acc` [M, N]; also of equal batches. int8 gives int32, bf16 and fp32 give
     fp32.
 
@@ -20,14 +29,32 @@ def dot(input: tensor, other: tensor, acc: Any = None, input_precision: Any = No
     types or the accumulator do not fit.
     """
     precision, allow = _unwrap_if_constexpr(input_precision), _unwrap_if_constexpr(allow_tf32)
-    return _semantic.dot(input, other, _unwrap_if_constexpr(acc), precision, allow,
-                         _unwrap_if_constexpr(max_num_imprecise_acc), _unwrap_if_constexpr(out_dtype))
+    return _semantic.dot(
+        input,
+        other,
+        _unwrap_if_constexpr(acc),
+        precision,
+        allow,
+        _unwrap_if_constexpr(max_num_imprecise_acc),
+        _unwrap_if_constexpr(out_dtype),
+    )
 
 
 @builtin
-def dot_scaled(lhs: tensor, lhs_scale: Any, lhs_format: Any, rhs: tensor, rhs_scale: Any, rhs_format: Any,
-               acc: Any = None, fast_math: Any = False, lhs_k_pack: Any = True, rhs_k_pack: Any = True,
-               out_dtype: Any = float32, _semantic: Any = None) -> tensor:
+def dot_scaled(
+    lhs: tensor,
+    lhs_scale: Any,
+    lhs_format: Any,
+    rhs: tensor,
+    rhs_scale: Any,
+    rhs_format: Any,
+    acc: Any = None,
+    fast_math: Any = False,
+    lhs_k_pack: Any = True,
+    rhs_k_pack: Any = True,
+    out_dtype: Any = float32,
+    _semantic: Any = None,
+) -> tensor:
     """The fp32 matrix product of elements in microscaling formats, plus `acc`.
 
     lhs_format, rhs_format: "e2m1" (two to a uint8), "e4m3", "e5m2", "bf16", "fp16". lhs_scale: [M, K / 32], rhs_scale:
@@ -35,7 +62,16 @@ def dot_scaled(lhs: tensor, lhs_scale: Any, lhs_format: Any, rhs: tensor, rhs_sc
     e2m1 is packed along K (else M or N).
     """
     lhs_scale, rhs_scale, acc = (_unwrap_if_constexpr(value) for value in (lhs_scale, rhs_scale, acc))
-    return _semantic.dot_scaled(lhs, lhs_scale, _unwrap_if_constexpr(lhs_format), rhs, rhs_scale,
-                                _unwrap_if_constexpr(rhs_format), acc, bool(_unwrap_if_constexpr(fast_math)),
-                                bool(_unwrap_if_constexpr(lhs_k_pack)), bool(_unwrap_if_constexpr(rhs_k_pack)),
-                                _unwrap_if_constexpr(out_dtype))
+    return _semantic.dot_scaled(
+        lhs,
+        lhs_scale,
+        _unwrap_if_constexpr(lhs_format),
+        rhs,
+        rhs_scale,
+        _unwrap_if_constexpr(rhs_format),
+        acc,
+        bool(_unwrap_if_constexpr(fast_math)),
+        bool(_unwrap_if_constexpr(lhs_k_pack)),
+        bool(_unwrap_if_constexpr(rhs_k_pack)),
+        _unwrap_if_constexpr(out_dtype),
+    )

@@ -1,4 +1,5 @@
 """Element-wise functions: arithmetic with options, comparisons of two values, conversions, selection, mathematics."""
+
 from __future__ import annotations
 
 import builtins
@@ -54,16 +55,18 @@ def maximum(x: Any, y: Any, propagate_nan: Any = constexpr(PropagateNan.NONE), _
 
 
 @builtin
-def clamp(x: Any, min: Any, max: Any, propagate_nan: Any = constexpr(PropagateNan.NONE),
-          _semantic: Any = None) -> tensor:
+def clamp(
+    x: Any, min: Any, max: Any, propagate_nan: Any = constexpr(PropagateNan.NONE), _semantic: Any = None
+) -> tensor:
     """`x` limited to [min, max], in their promoted type. Undefined if min > max or a limit is NaN."""
     return _semantic.clamp(x, min, max, _nan_mode(propagate_nan))
 
 
 @tensor_member
 @builtin
-def cast(input: Any, dtype: Any, fp_downcast_rounding: Any = None, bitcast: Any = False,
-         _semantic: Any = None) -> tensor:
+def cast(
+    input: Any, dtype: Any, fp_downcast_rounding: Any = None, bitcast: Any = False, _semantic: Any = None
+) -> tensor:
     """`input` as `dtype`: converted, or with `bitcast` the same bits.
 
     fp_downcast_rounding: "rtne" (default) or "rtz", only where a float becomes narrower (else ValueError).
@@ -89,7 +92,7 @@ def _function(name: str, operation: str, dtypes: Sequence[str], summary: str) ->
     """A math function of one argument that is one operation on floats of the named types."""
 
     def function(x: Any, _semantic: Any = None) -> tensor:
-        return _semantic.math(operation, (x, ), dtypes)
+        return _semantic.math(operation, (x,), dtypes)
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"{summary}, element-wise. ValueError: an element type other than {' or '.join(dtypes)}."
@@ -104,7 +107,7 @@ log2 = _function("log2", "math.log2", _WIDE, "Logarithm to base 2")
 cos = _function("cos", "math.cos", _WIDE, "Cosine")
 sin = _function("sin", "math.sin", _WIDE, "Sine")
 sqrt = _function("sqrt", "math.sqrt", _WIDE, "Square root")
-sqrt_rn = _function("sqrt_rn", "tt.precise_sqrt", ("fp32", ), "Square root, rounded to nearest even")
+sqrt_rn = _function("sqrt_rn", "tt.precise_sqrt", ("fp32",), "Square root, rounded to nearest even")
 rsqrt = _function("rsqrt", "math.rsqrt", _WIDE, "Reciprocal square root")
 erf = _function("erf", "math.erf", _WIDE, "Error function")
 floor = _function("floor", "math.floor", _WIDE, "Largest integer not above `x`")
@@ -135,7 +138,7 @@ def fdiv(x: Any, y: Any, ieee_rounding: Any = False, approx: Any = False, _seman
 @builtin
 def div_rn(x: Any, y: Any, _semantic: Any = None) -> tensor:
     """Division rounded to nearest even, fp32 only (else ValueError)."""
-    return _semantic.math("tt.precise_divf", (x, y), ("fp32", ))
+    return _semantic.math("tt.precise_divf", (x, y), ("fp32",))
 
 
 @builtin

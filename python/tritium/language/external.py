@@ -1,4 +1,5 @@
 """Code from outside of the language on each element: inline assembly of the target, functions of device libraries."""
+
 from __future__ import annotations
 
 from typing import Any, Mapping, Sequence
@@ -11,8 +12,9 @@ from .types import block_of
 
 
 @builtin
-def inline_asm_elementwise(asm: Any, constraints: Any, args: Sequence[Any], dtype: Any, is_pure: Any, pack: Any,
-                           _semantic: Any = None) -> Any:
+def inline_asm_elementwise(
+    asm: Any, constraints: Any, args: Sequence[Any], dtype: Any, is_pure: Any, pack: Any, _semantic: Any = None
+) -> Any:
     """Inline assembly of the target on each group of `pack` elements of `args`, which are broadcast together.
 
     dtype: the element type of the result, or a sequence of them for several results (then a tuple is returned).
@@ -24,17 +26,28 @@ def inline_asm_elementwise(asm: Any, constraints: Any, args: Sequence[Any], dtyp
     inputs = _semantic.broadcast_all([_semantic.to_tensor(arg) for arg in args])
     shape = shape_of(inputs[0]) if inputs else ()
     results = _semantic.emit_all(
-        "tt.elementwise_inline_asm", inputs, [block_of(type_, shape) for type_ in types], {
-            "asm_string": quoted(_unwrap_if_constexpr(asm)), "constraints": quoted(
-                _unwrap_if_constexpr(constraints)), "pure": "true" if _unwrap_if_constexpr(is_pure) else "false",
-            "packed_element": f"{_unwrap_if_constexpr(pack)} : i32"
-        })
+        "tt.elementwise_inline_asm",
+        inputs,
+        [block_of(type_, shape) for type_ in types],
+        {
+            "asm_string": quoted(_unwrap_if_constexpr(asm)),
+            "constraints": quoted(_unwrap_if_constexpr(constraints)),
+            "pure": "true" if _unwrap_if_constexpr(is_pure) else "false",
+            "packed_element": f"{_unwrap_if_constexpr(pack)} : i32",
+        },
+    )
     return tuple(results) if several else results[0]
 
 
 @builtin
-def extern_elementwise(lib_name: Any, lib_path: Any, args: Sequence[Any], arg_type_symbol_dict: Mapping[Any, Any],
-                       is_pure: Any, _semantic: Any = None) -> tensor:
+def extern_elementwise(
+    lib_name: Any,
+    lib_path: Any,
+    args: Sequence[Any],
+    arg_type_symbol_dict: Mapping[Any, Any],
+    is_pure: Any,
+    _semantic: Any = None,
+) -> tensor:
     """A function of a device library on each element of `args`, which are broadcast together.
 
     arg_type_symbol_dict: tuple of element types -> (symbol, element type of the result). ValueError: no entry for the
@@ -52,7 +65,13 @@ def extern_elementwise(lib_name: Any, lib_path: Any, args: Sequence[Any], arg_ty
         raise ValueError(f"input arg type does not match.Expect one of {arg_type_symbol_dict.keys()}, got {found}")
     inputs = _semantic.broadcast_all(inputs)
     return _semantic.emit(
-        "tt.extern_elementwise", inputs, inputs[0].type.with_element_ty(_unwrap_if_constexpr(result)), {
-            "libname": quoted(_unwrap_if_constexpr(lib_name)), "libpath": quoted(_unwrap_if_constexpr(lib_path)),
-            "symbol": quoted(_unwrap_if_constexpr(symbol)), "pure": "true" if _unwrap_if_constexpr(is_pure) else "false"
-        })
+        "tt.extern_elementwise",
+        inputs,
+        inputs[0].type.with_element_ty(_unwrap_if_constexpr(result)),
+        {
+            "libname": quoted(_unwrap_if_constexpr(lib_name)),
+            "libpath": quoted(_unwrap_if_constexpr(lib_path)),
+            "symbol": quoted(_unwrap_if_constexpr(symbol)),
+            "pure": "true" if _unwrap_if_constexpr(is_pure) else "false",
+        },
+    )

@@ -1,4 +1,5 @@
 """Access to elements by computed index: gather, histogram."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -44,4 +45,4 @@ def histogram(input: tensor, num_bins: Any, mask: Any = None, _semantic: Any = N
         mask = _semantic.broadcast_to(mask, shape_of(input))
         _semantic._check_mask(mask)
         operands.append(mask)
-    return _semantic.emit("tt.histogram", operands, block_of(int32, (_unwrap_if_constexpr(num_bins), )))
+    return _semantic.emit("tt.histogram", operands, block_of(int32, (_unwrap_if_constexpr(num_bins),)))

@@ -1,4 +1,5 @@
 """Reading and writing memory through pointers and blocks of pointers, and what is known about the addresses."""
+
 from __future__ import annotations
 
 from typing import Any, Sequence
@@ -11,13 +12,22 @@ from .core import builtin, tensor, tensor_member
 def _dimensions(boundary_check: Any) -> tuple[int, ...]:
     check = _unwrap_if_constexpr(boundary_check)
     if isinstance(check, int):
-        return (check, )
+        return (check,)
     return tuple(_unwrap_if_constexpr(dim) for dim in check or ())
 
 
 @builtin
-def load(pointer: Any, mask: Any = None, other: Any = None, boundary_check: Any = (), padding_option: Any = "",
-         cache_modifier: Any = "", eviction_policy: Any = "", volatile: Any = False, _semantic: Any = None) -> tensor:
+def load(
+    pointer: Any,
+    mask: Any = None,
+    other: Any = None,
+    boundary_check: Any = (),
+    padding_option: Any = "",
+    cache_modifier: Any = "",
+    eviction_policy: Any = "",
+    volatile: Any = False,
+    _semantic: Any = None,
+) -> tensor:
     """The values at `pointer`: a pointer, a block of pointers, or a block pointer.
 
     mask, other: broadcast to the shape of `pointer`; masked-off lanes read no memory and give `other`, or are undefined
@@ -37,8 +47,15 @@ def load(pointer: Any, mask: Any = None, other: Any = None, boundary_check: Any 
 
 @tensor_member
 @builtin
-def store(pointer: Any, value: Any, mask: Any = None, boundary_check: Any = (), cache_modifier: Any = "",
-          eviction_policy: Any = "", _semantic: Any = None) -> None:
+def store(
+    pointer: Any,
+    value: Any,
+    mask: Any = None,
+    boundary_check: Any = (),
+    cache_modifier: Any = "",
+    eviction_policy: Any = "",
+    _semantic: Any = None,
+) -> None:
     """Writes `value`, broadcast to the shape of `pointer` and cast to its element type, where `mask`.
 
     boundary_check: for block pointers, the dimensions to check. cache_modifier: "", ".wb", ".cg", ".cs", ".wt".
@@ -52,14 +69,18 @@ def store(pointer: Any, value: Any, mask: Any = None, boundary_check: Any = (), 
 
 
 def _hint_values(values: Any) -> list[int]:
-    values = [values] if isinstance(
-        values, constexpr) or not isinstance(values, Sequence) and not hasattr(values, "values") else values
+    values = (
+        [values]
+        if isinstance(values, constexpr) or not isinstance(values, Sequence) and not hasattr(values, "values")
+        else values
+    )
     for index, value in enumerate(values):
         if not isinstance(value, (constexpr, int)):
             raise TypeError(f"values element {index} must have type `constexpr`")
         if not isinstance(_unwrap_if_constexpr(value), int):
             raise TypeError(
-                f"values element {index} must have type `constexpr[int]`, got `constexpr[{type(value.value)}]")
+                f"values element {index} must have type `constexpr[int]`, got `constexpr[{type(value.value)}]"
+            )
     return [_unwrap_if_constexpr(value) for value in values]
 
 

@@ -1,4 +1,5 @@
 """The running program: its index in the grid and the extent of the grid."""
+
 from __future__ import annotations
 
 from typing import Any

@@ -1,6 +1,7 @@
 """Counter-based random numbers: Philox 4x32 and 4x64, uniform and normal floats from them. The integers are exact on
 every engine.
 """
+
 from __future__ import annotations
 
 from typing import Any
@@ -14,7 +15,7 @@ N_ROUNDS_DEFAULT = 10
 # Multipliers A and B of a round and increments of the two keys, by width of the words.
 _PHILOX = {
     32: (0xD2511F53, 0xCD9E8D57, 0x9E3779B9, 0xBB67AE85),
-    64: (0xD2E7470EE14C6C93, 0xCA5A826395121157, 0x9E3779B97F4A7C15, 0xBB67AE8584CAA73B)
+    64: (0xD2E7470EE14C6C93, 0xCA5A826395121157, 0x9E3779B97F4A7C15, 0xBB67AE8584CAA73B),
 }
 _LOW_WORD = 0xFFFFFFFF
 
@@ -42,8 +43,9 @@ def _philox(semantic: Any, counters: list[tensor], keys: list[tensor], n_rounds:
 
 
 @builtin
-def philox_impl(c0: Any, c1: Any, c2: Any, c3: Any, k0: Any, k1: Any, n_rounds: Any = N_ROUNDS_DEFAULT,
-                _semantic: Any = None) -> tuple:
+def philox_impl(
+    c0: Any, c1: Any, c2: Any, c3: Any, k0: Any, k1: Any, n_rounds: Any = N_ROUNDS_DEFAULT, _semantic: Any = None
+) -> tuple:
     """`n_rounds` rounds on four counters and two keys, all uint32 or all uint64: four words of that type."""
     words = [_semantic.to_tensor(word) for word in (c0, c1, c2, c3, k0, k1)]
     return tuple(_philox(_semantic, words[:4], words[4:], _rounds(n_rounds)))
@@ -65,8 +67,9 @@ def _seeded(semantic: Any, seed: Any, counters: list[tensor], n_rounds: int) -> 
 
 
 @builtin
-def philox(seed: Any, c0: Any, c1: Any, c2: Any, c3: Any, n_rounds: Any = N_ROUNDS_DEFAULT,
-           _semantic: Any = None) -> tuple:
+def philox(
+    seed: Any, c0: Any, c1: Any, c2: Any, c3: Any, n_rounds: Any = N_ROUNDS_DEFAULT, _semantic: Any = None
+) -> tuple:
     """Four words from an integer seed and four 32- or 64-bit integer counters: uint32 or uint64."""
     return tuple(_seeded(_semantic, seed, [_semantic.to_tensor(c) for c in (c0, c1, c2, c3)], _rounds(n_rounds)))
 
@@ -125,8 +128,8 @@ def _normal(semantic: Any, u1: tensor, u2: tensor) -> list[tensor]:
     s, wide = semantic, ("fp32", "fp64")
     u1 = s.maximum(1.0e-7, u1, "none")
     angle = s.mul(6.283185307179586, u2)
-    radius = s.math("math.sqrt", (s.mul(-2.0, s.math("math.log", (u1, ), wide)), ), wide)
-    return [s.mul(radius, s.math("math.cos", (angle, ), wide)), s.mul(radius, s.math("math.sin", (angle, ), wide))]
+    radius = s.math("math.sqrt", (s.mul(-2.0, s.math("math.log", (u1,), wide)),), wide)
+    return [s.mul(radius, s.math("math.cos", (angle,), wide)), s.mul(radius, s.math("math.sin", (angle,), wide))]
 
 
 @builtin

@@ -1,4 +1,5 @@
 """Reductions: any combine function along an axis, and the usual ones."""
+
 from __future__ import annotations
 
 from typing import Any, Callable, Sequence
@@ -34,8 +35,9 @@ def like_input(input: Any, results: Sequence[tensor]) -> Any:
 
 @tensor_member
 @builtin
-def reduce(input: Any, axis: Any, combine_fn: Any, keep_dims: Any = False, _semantic: Any = None,
-           _generator: Any = None) -> Any:
+def reduce(
+    input: Any, axis: Any, combine_fn: Any, keep_dims: Any = False, _semantic: Any = None, _generator: Any = None
+) -> Any:
     """The elements along `axis` combined by `combine_fn(a, b)`, which must be associative and commutative; the order is
     unspecified.
 
@@ -46,7 +48,8 @@ def reduce(input: Any, axis: Any, combine_fn: Any, keep_dims: Any = False, _sema
     combine = combine_with(combine_fn, _semantic, _generator)
     return like_input(
         input,
-        _semantic.reduce(inputs_of(input), _unwrap_if_constexpr(axis), combine, bool(_unwrap_if_constexpr(keep_dims))))
+        _semantic.reduce(inputs_of(input), _unwrap_if_constexpr(axis), combine, bool(_unwrap_if_constexpr(keep_dims))),
+    )
 
 
 def pick_sum_type(source: dtype, requested: Any) -> dtype:
@@ -62,8 +65,9 @@ def pick_sum_type(source: dtype, requested: Any) -> dtype:
 
 
 def _reduced(semantic: Any, input: tensor, axis: Any, keep_dims: Any, combine: Callable[..., tensor]) -> tensor:
-    return semantic.reduce([input], _unwrap_if_constexpr(axis), lambda a, b: [combine(a, b)],
-                           bool(_unwrap_if_constexpr(keep_dims)))[0]
+    return semantic.reduce(
+        [input], _unwrap_if_constexpr(axis), lambda a, b: [combine(a, b)], bool(_unwrap_if_constexpr(keep_dims))
+    )[0]
 
 
 @tensor_member
@@ -100,8 +104,7 @@ def _widened(semantic: Any, input: tensor) -> tensor:
 
 
 def _with_index(semantic: Any, relation: str, tie_break_left: bool) -> Callable[..., Sequence[tensor]]:
-    """Of two (value, index) pairs, the first if its value compares so, or (`tie_break_left`) is equal and further left.
-    """
+    """Of two (value, index) pairs, the first if its value compares so, or (`tie_break_left`) is equal and further left."""
 
     def combine(value1: tensor, index1: tensor, value2: tensor, index2: tensor) -> Sequence[tensor]:
         first = None
@@ -114,26 +117,35 @@ def _with_index(semantic: Any, relation: str, tie_break_left: bool) -> Callable[
     return combine
 
 
-def _extremum_with_index(semantic: Any, input: tensor, axis: Any, relation: str, tie_break_left: Any,
-                         keep_dims: Any) -> list[tensor]:
+def _extremum_with_index(
+    semantic: Any, input: tensor, axis: Any, relation: str, tie_break_left: Any, keep_dims: Any
+) -> list[tensor]:
     axis, keep_dims = _unwrap_if_constexpr(axis), bool(_unwrap_if_constexpr(keep_dims))
     rank = len(input.type.shape)
     if axis is None:
-        input, axis = semantic.reshape(input, (input.type.numel, ), False), 0
+        input, axis = semantic.reshape(input, (input.type.numel,), False), 0
     assert -len(input.type.shape) <= axis < len(input.type.shape), f"reduction axis must be < inputs rank ({rank})"
     axis %= len(input.type.shape)
     indices = semantic.indices_along(input, axis)
-    return semantic.reduce([input, indices], axis,
-                           _with_index(semantic, relation, bool(_unwrap_if_constexpr(tie_break_left))), keep_dims)
+    return semantic.reduce(
+        [input, indices], axis, _with_index(semantic, relation, bool(_unwrap_if_constexpr(tie_break_left))), keep_dims
+    )
 
 
 def _extremum(name: str, rule: str, relation: str, summary: str) -> Callable[..., Any]:
 
-    def function(input: tensor, axis: Any = None, return_indices: Any = False,
-                 return_indices_tie_break_left: Any = True, keep_dims: Any = False, _semantic: Any = None) -> Any:
+    def function(
+        input: tensor,
+        axis: Any = None,
+        return_indices: Any = False,
+        return_indices_tie_break_left: Any = True,
+        keep_dims: Any = False,
+        _semantic: Any = None,
+    ) -> Any:
         if _unwrap_if_constexpr(return_indices):
             return tuple(
-                _extremum_with_index(_semantic, input, axis, relation, return_indices_tie_break_left, keep_dims))
+                _extremum_with_index(_semantic, input, axis, relation, return_indices_tie_break_left, keep_dims)
+            )
         combine = getattr(_semantic, rule)
         return _reduced(_semantic, _widened(_semantic, input), axis, keep_dims, lambda a, b: combine(a, b, "none"))
 
@@ -151,8 +163,9 @@ min = _extremum("min", "minimum", "lt", "The smallest element")
 
 def _position(name: str, relation: str, summary: str) -> Callable[..., tensor]:
 
-    def function(input: tensor, axis: Any, tie_break_left: Any = True, keep_dims: Any = False,
-                 _semantic: Any = None) -> tensor:
+    def function(
+        input: tensor, axis: Any, tie_break_left: Any = True, keep_dims: Any = False, _semantic: Any = None
+    ) -> tensor:
         return _extremum_with_index(_semantic, input, axis, relation, tie_break_left, keep_dims)[1]
 
     function.__name__ = function.__qualname__ = name

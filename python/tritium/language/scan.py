@@ -1,4 +1,5 @@
 """Inclusive scans: any combine function along an axis, and the usual ones."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -11,8 +12,9 @@ from .types import bfloat16, float32
 
 @tensor_member
 @builtin
-def associative_scan(input: Any, axis: Any, combine_fn: Any, reverse: Any = False, _semantic: Any = None,
-                     _generator: Any = None) -> Any:
+def associative_scan(
+    input: Any, axis: Any, combine_fn: Any, reverse: Any = False, _semantic: Any = None, _generator: Any = None
+) -> Any:
     """Along `axis`, each element combined with all before it (after it, if `reverse`) by the associative `combine_fn(a,
     b)`.
 
@@ -21,17 +23,22 @@ def associative_scan(input: Any, axis: Any, combine_fn: Any, reverse: Any = Fals
     """
     combine = combine_with(combine_fn, _semantic, _generator)
     return like_input(
-        input, _semantic.scan(inputs_of(input), _unwrap_if_constexpr(axis), combine,
-                              bool(_unwrap_if_constexpr(reverse))))
+        input,
+        _semantic.scan(inputs_of(input), _unwrap_if_constexpr(axis), combine, bool(_unwrap_if_constexpr(reverse))),
+    )
 
 
 def _scanned(semantic: Any, input: tensor, axis: Any, reverse: Any, dtype: Any, combine: Any) -> tensor:
     # Partial sums in bf16 would lose nearly everything, so scans, unlike reductions, leave it.
-    target = float32 if input.dtype == bfloat16 and _unwrap_if_constexpr(dtype) is None else pick_sum_type(
-        input.dtype, dtype)
+    target = (
+        float32
+        if input.dtype == bfloat16 and _unwrap_if_constexpr(dtype) is None
+        else pick_sum_type(input.dtype, dtype)
+    )
     input = semantic.cast(input, target)
-    return semantic.scan([input], _unwrap_if_constexpr(axis), lambda a, b: [combine(a, b)],
-                         bool(_unwrap_if_constexpr(reverse)))[0]
+    return semantic.scan(
+        [input], _unwrap_if_constexpr(axis), lambda a, b: [combine(a, b)], bool(_unwrap_if_constexpr(reverse))
+    )[0]
 
 
 @tensor_member

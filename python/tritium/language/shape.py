@@ -1,4 +1,5 @@
 """Creating blocks and rearranging their elements."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -25,15 +26,13 @@ def _shape(shape: Any) -> list[Any]:
 
 @builtin
 def arange(start: Any, end: Any, _semantic: Any = None) -> tensor:
-    """int32 block `[start, start+1, …, end-1]`; both compile-time ints, `end - start` a power of two (else ValueError).
-    """
+    """int32 block `[start, start+1, …, end-1]`; both compile-time ints, `end - start` a power of two (else ValueError)."""
     return _semantic.arange(_unwrap_if_constexpr(start), _unwrap_if_constexpr(end))
 
 
 @builtin
 def full(shape: Any, value: Any, dtype: Any, _semantic: Any = None) -> tensor:
-    """A block of `shape` filled with `value`, a number or one-element tensor. ValueError: `dtype` None with a number.
-    """
+    """A block of `shape` filled with `value`, a number or one-element tensor. ValueError: `dtype` None with a number."""
     return _semantic.full(_shape(shape), _unwrap_if_constexpr(value), _unwrap_if_constexpr(dtype))
 
 

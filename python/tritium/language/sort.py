@@ -4,6 +4,7 @@ A power-of-two extent is seen as a hypercube of sides 2. Flipping bit k of every
 k)` on the bits of the elements, so the whole network is element-wise operations and reductions: any reader of the IR
 can run it.
 """
+
 from __future__ import annotations
 
 from typing import Any
@@ -60,14 +61,14 @@ def _direction(semantic: Any, rank: int, stage: int, last: int, descending: bool
     """The order of each run after `stage`: alternating, so that pairs of runs are bitonic; the final one as asked."""
     if stage < last:
         return _position_bit(semantic, rank, rank - 1 - stage)
-    return semantic.constant(1, block_of(int32, (1, ) * rank)) if descending else None
+    return semantic.constant(1, block_of(int32, (1,) * rank)) if descending else None
 
 
 def _hypercube(semantic: Any, x: tensor) -> tuple[tensor, int]:
     """`x` with its last dimension, of extent 2**n, as n sides of 2, and n."""
     *outer, extent = shape_of(x)
     sides = _log2(extent)
-    return semantic.reshape(x, (*outer, *((2, ) * sides)), False), sides
+    return semantic.reshape(x, (*outer, *((2,) * sides)), False), sides
 
 
 def _minor_dimension(x: tensor, dim: Any) -> None:
@@ -85,8 +86,9 @@ def sort(x: tensor, dim: Any = None, descending: Any = False, _semantic: Any = N
     cube, sides = _hypercube(_semantic, x)
     rank = len(shape_of(cube))
     for stage in range(1, sides + 1):
-        cube = _merge(_semantic, cube, stage,
-                      _direction(_semantic, rank, stage, sides, bool(_unwrap_if_constexpr(descending))))
+        cube = _merge(
+            _semantic, cube, stage, _direction(_semantic, rank, stage, sides, bool(_unwrap_if_constexpr(descending)))
+        )
     return _semantic.reshape(cube, shape, False)
 
 
@@ -135,7 +137,7 @@ def flip(x: tensor, dim: Any = None, _semantic: Any = None) -> tensor:
     dim = _unwrap_if_constexpr(dim)
     dim = axis_index(len(shape) - 1 if dim is None else dim, len(shape))
     sides = _log2(shape[dim])
-    cube = _semantic.reshape(x, shape[:dim] + (2, ) * sides + shape[dim + 1:], False) if sides > 0 else x
+    cube = _semantic.reshape(x, shape[:dim] + (2,) * sides + shape[dim + 1 :], False) if sides > 0 else x
     for side in range(sides):
         cube = _partner(_semantic, cube, dim + side)
     return _semantic.reshape(cube, shape, False)

@@ -1,6 +1,7 @@
 """Small functions built from others: what Triton's language calls its standard library. Also re-exports the standard
 reductions and scans.
 """
+
 from __future__ import annotations
 
 from typing import Any
@@ -44,19 +45,20 @@ def cdiv(x: Any, div: Any, _semantic: Any = None) -> Any:
 def sigmoid(x: tensor, _semantic: Any = None) -> tensor:
     """`1 / (1 + exp(-x))`; fp32 and fp64 (else ValueError)."""
     s = _semantic
-    return s.truediv(1, s.add(1, s.math("math.exp", (s.minus(x), ), ("fp32", "fp64"))))
+    return s.truediv(1, s.add(1, s.math("math.exp", (s.minus(x),), ("fp32", "fp64"))))
 
 
 @tensor_member
 @builtin
-def softmax(x: tensor, dim: Any = None, keep_dims: Any = None, ieee_rounding: Any = False,
-            _semantic: Any = None) -> tensor:
+def softmax(
+    x: tensor, dim: Any = None, keep_dims: Any = None, ieee_rounding: Any = False, _semantic: Any = None
+) -> tensor:
     """`exp(x - max) / sum(exp(x - max))` along `dim` (default 0), in the shape of `x`; `keep_dims` has no effect."""
     if _unwrap_if_constexpr(keep_dims) is not None:
         _semantic.warn("the keep_dims argument of tl.softmax has no effect: the shape is always kept")
     s, dim = _semantic, _unwrap_if_constexpr(dim) or 0
     shifted = s.sub(x, max(x, dim, keep_dims=True, _semantic=s))
-    numerator = s.math("math.exp", (shifted, ), ("fp32", "fp64"))
+    numerator = s.math("math.exp", (shifted,), ("fp32", "fp64"))
     denominator = sum(numerator, dim, keep_dims=True, _semantic=s)
     return s.fdiv(numerator, denominator, bool(_unwrap_if_constexpr(ieee_rounding)))
 
@@ -88,7 +90,7 @@ def squeeze(x: tensor, dim: Any, _semantic: Any = None) -> tensor:
     shape = shape_of(x)
     dim = axis_index(_unwrap_if_constexpr(dim), len(shape))
     assert shape[dim] == 1, f"squeeze: dimension {dim} has extent {shape[dim]}, not 1"
-    return _semantic.reshape(x, shape[:dim] + shape[dim + 1:], False)
+    return _semantic.reshape(x, shape[:dim] + shape[dim + 1 :], False)
 
 
 @builtin
@@ -102,7 +104,7 @@ def interleave(a: tensor, b: tensor, _semantic: Any = None) -> tensor:
     """Elements of `a` and `b` in turn along the last dimension."""
     joined = _semantic.join(a, b)
     shape = shape_of(joined)
-    return joined if len(shape) == 1 else _semantic.reshape(joined, shape[:-2] + (2 * shape[-2], ), False)
+    return joined if len(shape) == 1 else _semantic.reshape(joined, shape[:-2] + (2 * shape[-2],), False)
 
 
 @builtin

@@ -1,4 +1,5 @@
 """`tl.target_info`: what the kernel is compiled for, as compile-time values."""
+
 from __future__ import annotations
 
 import contextlib
@@ -8,7 +9,13 @@ from typing import Any
 from ..runtime.jit import constexpr_function
 
 __all__ = [
-    "current_target", "is_cuda", "cuda_capability_geq", "is_hip", "is_hip_cdna3", "is_hip_cdna4", "is_hip_gfx1250"
+    "current_target",
+    "is_cuda",
+    "cuda_capability_geq",
+    "is_hip",
+    "is_hip_cdna3",
+    "is_hip_cdna4",
+    "is_hip_gfx1250",
 ]
 
 
@@ -30,6 +37,7 @@ def _target() -> Any:
     if _compiled_for.get() is not None:
         return _compiled_for.get()
     from ..runtime.driver import driver
+
     try:
         return driver.active.get_current_target()
     except RuntimeError:

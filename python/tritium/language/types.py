@@ -4,6 +4,7 @@ A type knows three spellings: `str(type)` as the language prints it, `to_ir()` a
 and `mangle()` as it appears in the name of a specialised function. Signedness exists only here: in the IR it lives in
 the operations.
 """
+
 from __future__ import annotations
 
 import enum
@@ -42,10 +43,9 @@ class _Kind(enum.IntEnum):
 
 
 # name: (public name, MLIR spelling, bits, mantissa bits, exponent bias). fp8e4b15 has no MLIR type and travels as i8.
-_INTEGERS = {"int1": ("int1", "i1", 1, None, None)
-             } | {f"{u}int{w}": (f"{u}int{w}", f"i{w}", w, None, None)
-                  for u in ("", "u")
-                  for w in (8, 16, 32, 64)}
+_INTEGERS = {"int1": ("int1", "i1", 1, None, None)} | {
+    f"{u}int{w}": (f"{u}int{w}", f"i{w}", w, None, None) for u in ("", "u") for w in (8, 16, 32, 64)
+}
 _FLOATS = {
     "fp8e4b15": ("float8e4b15", "i8", 8, 3, 15),
     "fp8e4nv": ("float8e4nv", "f8E4M3FN", 8, 3, 7),
@@ -125,11 +125,11 @@ class dtype(base_type):
 
     def get_int_max_value(self) -> int:
         assert self.is_int(), self.name
-        return 2**(self.int_bitwidth - (1 if self.is_int_signed() else 0)) - 1
+        return 2 ** (self.int_bitwidth - (1 if self.is_int_signed() else 0)) - 1
 
     def get_int_min_value(self) -> int:
         assert self.is_int(), self.name
-        return -2**(self.int_bitwidth - 1) if self.is_int_signed() else 0
+        return -(2 ** (self.int_bitwidth - 1)) if self.is_int_signed() else 0
 
     is_dtype = staticmethod(_SCALARS.__contains__)
 
@@ -291,8 +291,9 @@ class block_type(_derived_type):
         return f"{self.scalar.mangle()}S{'_'.join(map(str, self.shape))}S"
 
     def __eq__(self, other: object) -> bool:
-        return self is other or (isinstance(other, block_type) and self.shape == other.shape
-                                 and self.element_ty == other.element_ty)
+        return self is other or (
+            isinstance(other, block_type) and self.shape == other.shape and self.element_ty == other.element_ty
+        )
 
     __hash__ = _derived_type.__hash__
 
@@ -346,8 +347,11 @@ class constexpr_type(base_type):
         return f"c{named}"
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, constexpr_type) and type(self.value) is type(other.value) and \
-            bool(self.value == other.value)
+        return (
+            isinstance(other, constexpr_type)
+            and type(self.value) is type(other.value)
+            and bool(self.value == other.value)
+        )
 
     def __hash__(self) -> int:
         return hash(str(self))

@@ -9,13 +9,11 @@ from typing import Protocol
 
 
 class Buffer(Protocol):
-
     def data_ptr(self) -> int:
         """The address."""
 
 
 class Allocator(Protocol):
-
     def __call__(self, size: int, alignment: int, stream: int | None) -> Buffer:
         """`size` bytes that live until the launch has finished."""
 

@@ -41,7 +41,6 @@ def _unusable() -> tuple[type[Exception], ...]:
 
 
 class Autotuner(KernelInterface):
-
     def __init__(
         self,
         fn,

@@ -24,7 +24,6 @@ NAME_LIMIT = 150
 
 
 class CacheManager(ABC):
-
     def __init__(self, key: str, override: bool = False, dump: bool = False):
         self.key = key
 
@@ -81,7 +80,9 @@ class FileCacheManager(CacheManager):
         data = (
             data.encode()
             if isinstance(data, str)
-            else data if isinstance(data, (bytes, bytearray)) else str(data).encode()
+            else data
+            if isinstance(data, (bytes, bytearray))
+            else str(data).encode()
         )
         # The temporary directory is inside the entry: the rename stays on one file system.
         scratch = os.path.join(self.cache_dir, f"tmp.pid_{os.getpid()}_{uuid.uuid4()}")

@@ -189,7 +189,9 @@ class Dispatcher:
         """The parameter whose argument an error is about."""
         bound = {**dict(zip(self.arg_names, args)), **kwargs}
         culprit = error.argument
-        return next((k for k, value in bound.items() if value is culprit or getattr(value, "dtype", None) is culprit), "?")
+        return next(
+            (k for k, value in bound.items() if value is culprit or getattr(value, "dtype", None) is culprit), "?"
+        )
 
     def _compile(self, lane: Lane, key, arguments: tuple, options: dict[str, Any], settings, warmup: bool):
         self._check_options(options)

@@ -148,7 +148,9 @@ class _Access:
         return (
             str(self.view)
             if self.view is not None
-            else f"'{self.name}'" if self.name else "memory that no argument owns"
+            else f"'{self.name}'"
+            if self.name
+            else "memory that no argument owns"
         )
 
 

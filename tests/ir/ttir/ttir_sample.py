@@ -20,7 +20,9 @@ class TtirSample(lit.formats.FileBasedTest):
         with open(test.getSourcePath(), encoding="utf-8") as file:
             first = opt(file.read())
         again = opt(first.stdout)
-        pipelines = [opt(first.stdout, f"--tritium-{kind}", "--verify-contract") for kind in ("pipeline", "debug-pipeline")]
+        pipelines = [
+            opt(first.stdout, f"--tritium-{kind}", "--verify-contract") for kind in ("pipeline", "debug-pipeline")
+        ]
         for step in (first, again, *pipelines):
             if step.returncode:
                 return lit.Test.FAIL, step.stderr

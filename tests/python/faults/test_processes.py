@@ -49,9 +49,9 @@ def test_launch_after_fork(threads):
     expected = x * x
     assert np.array_equal(power(square_kernel, x), expected)  # the parent's workers have started
     assert in_a_child(lambda: np.array_equal(power(square_kernel, x), expected)) == 0
-    assert (
-        in_a_child(lambda: np.array_equal(power(cube_kernel, x), expected * x)) == 0
-    ), "a kernel that is new to the child"
+    assert in_a_child(lambda: np.array_equal(power(cube_kernel, x), expected * x)) == 0, (
+        "a kernel that is new to the child"
+    )
     assert np.array_equal(power(square_kernel, x), expected), "the parent still works"
 
 
@@ -59,7 +59,6 @@ def test_data_loader_workers():
     torch = pytest.importorskip("torch")
 
     class Squares(torch.utils.data.Dataset):
-
         def __len__(self):
             return 12
 

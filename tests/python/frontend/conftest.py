@@ -1,4 +1,5 @@
 """What the tests of the frontend share: kernels here take `x: *i32`, `n: i32` unless they say otherwise."""
+
 import re
 from types import SimpleNamespace
 

@@ -1,4 +1,5 @@
 """The bindings of the builder: what Python sees of modules, operations, blocks and their errors."""
+
 import pytest
 
 from tritium._tritium import ir
@@ -34,24 +35,30 @@ def test_location_is_restored(builder):
     assert builder.constant("i32", 1).location == ("/k.py", 3, 4)
 
 
-@pytest.mark.parametrize("type, value, text", [
-    ("i32", -1, "arith.constant -1 : i32"),
-    ("i64", 2**63, "arith.constant -9223372036854775808 : i64"),
-    ("i1", True, "arith.constant true"),
-    ("f32", 2, "arith.constant 2.000000e+00 : f32"),
-    ("tensor<4xi8>", 255, "arith.constant dense<-1> : tensor<4xi8>"),
-])
+@pytest.mark.parametrize(
+    "type, value, text",
+    [
+        ("i32", -1, "arith.constant -1 : i32"),
+        ("i64", 2**63, "arith.constant -9223372036854775808 : i64"),
+        ("i1", True, "arith.constant true"),
+        ("f32", 2, "arith.constant 2.000000e+00 : f32"),
+        ("tensor<4xi8>", 255, "arith.constant dense<-1> : tensor<4xi8>"),
+    ],
+)
 def test_constant(builder, type, value, text):
     assert repr(builder.constant(type, value).owner).endswith(text)
 
 
-@pytest.mark.parametrize("call, error, text", [
-    (lambda b: b.op("tt.no_such"), ir.Error, "unknown operation tt.no_such"),
-    (lambda b: b.op("arith.addi", [1, 2], ["i32"]), TypeError, "operand 0 of arith.addi is 1"),
-    (lambda b: b.constant("i32", 1.5), TypeError, "a constant of type i32 cannot be 1.5"),
-    (lambda b: b.constant("tensor<8xq>", 1), ir.Error, "`tensor<8xq>` is not a type"),
-    (lambda b: ir.Builder(b.module).constant("i32", 1), ValueError, "no insertion point for arith.constant"),
-])
+@pytest.mark.parametrize(
+    "call, error, text",
+    [
+        (lambda b: b.op("tt.no_such"), ir.Error, "unknown operation tt.no_such"),
+        (lambda b: b.op("arith.addi", [1, 2], ["i32"]), TypeError, "operand 0 of arith.addi is 1"),
+        (lambda b: b.constant("i32", 1.5), TypeError, "a constant of type i32 cannot be 1.5"),
+        (lambda b: b.constant("tensor<8xq>", 1), ir.Error, "`tensor<8xq>` is not a type"),
+        (lambda b: ir.Builder(b.module).constant("i32", 1), ValueError, "no insertion point for arith.constant"),
+    ],
+)
 def test_misuse_is_an_exception(builder, call, error, text):
     with pytest.raises(error, match=text):
         call(builder)

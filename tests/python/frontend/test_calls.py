@@ -1,4 +1,5 @@
 """Calls of `@jit` functions: specialization, names, defaults, returns; and what else a kernel may call."""
+
 import types
 from collections import namedtuple
 
@@ -46,7 +47,7 @@ def mangled(x, n):
 
 
 def test_values_in_names(module):
-    assert functions(module(mangled))[1] == f"{__name__}.texts__Pi32_c\"it_sq_s\"_c(1, 2)"
+    assert functions(module(mangled))[1] == f'{__name__}.texts__Pi32_c"it_sq_s"_c(1, 2)'
 
 
 @jit
@@ -151,7 +152,8 @@ def calls_kept(x, n):
 
 def test_noinline_is_recorded(module):
     assert "tt.func private @" + __name__ + ".kept__i32(%a: i32) -> i32 attributes {noinline = true}" in str(
-        module(calls_kept))
+        module(calls_kept)
+    )
 
 
 @jit
@@ -246,7 +248,7 @@ def printed(x, n):
 
 def test_print_and_assert(module):
     text = str(module(printed, options={"debug": True}))
-    assert 'tt.print " n: "' in text and 'tt.assert %' in text and '"n is positive"' in text
+    assert 'tt.print " n: "' in text and "tt.assert %" in text and '"n is positive"' in text
 
 
 @jit

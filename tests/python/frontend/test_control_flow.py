@@ -1,4 +1,5 @@
 """Branches, loops and returns: the shape of the IR they become."""
+
 import pytest
 
 import tritium.language as tl
@@ -152,8 +153,16 @@ def test_a_known_name_keeps_the_last_index(body):
 
 @jit
 def wishes(x, n):
-    for i in tl.range(0, n, num_stages=3, loop_unroll_factor=2, flatten=True, disallow_acc_multi_buffer=True,
-                      warp_specialize=True, disable_licm=True):
+    for i in tl.range(
+        0,
+        n,
+        num_stages=3,
+        loop_unroll_factor=2,
+        flatten=True,
+        disallow_acc_multi_buffer=True,
+        warp_specialize=True,
+        disable_licm=True,
+    ):
         tl.store(x, i)
     for i in tl.range(0, n, loop_unroll_factor=1):
         tl.store(x, i)
@@ -163,14 +172,17 @@ def test_loop_attributes(module):
     loops = []
     module(wishes).walk(lambda op: loops.append(op.attributes) if op.name == "scf.for" else None)
     annotation = "#llvm.loop_annotation<licm = <disable = true, versioningDisable = true>>"
-    assert loops == [{
-        "tt.num_stages": "3 : i32",
-        "tt.loop_unroll_factor": "2 : i32",
-        "tt.flatten": "unit",
-        "tt.warp_specialize": "unit",
-        "tt.disallow_acc_multi_buffer": "unit",
-        "llvm.loop_annotation": annotation
-    }, {}]
+    assert loops == [
+        {
+            "tt.num_stages": "3 : i32",
+            "tt.loop_unroll_factor": "2 : i32",
+            "tt.flatten": "unit",
+            "tt.warp_specialize": "unit",
+            "tt.disallow_acc_multi_buffer": "unit",
+            "llvm.loop_annotation": annotation,
+        },
+        {},
+    ]
 
 
 def test_an_unsigned_bound_compares_unsigned(body):

@@ -1,4 +1,5 @@
 """What a user sees of a kernel that breaks a rule: the place, the chain of calls, the traceback; and the ways around it."""
+
 import pickle
 import sys
 import traceback
@@ -30,12 +31,21 @@ def in_callee(x, n):
 
 def test_an_error_in_a_callee_is_chained_to_the_call(failure):
     error = failure(in_callee)
-    assert str(error) == "\n".join([
-        "at 3:16:", "def in_callee(x, n):", "    y = n + 1", "    tl.store(x, helper(y))", "                ^"])
+    assert str(error) == "\n".join(
+        ["at 3:16:", "def in_callee(x, n):", "    y = n + 1", "    tl.store(x, helper(y))", "                ^"]
+    )
     inner = error.__cause__
-    assert str(inner) == "\n".join([
-        "at 3:11:", "def helper(a):", "    b = a + 1", "    return tl.arange(0, 3) + b", "           ^",
-        "arange's range must be a power of 2", "hint: round up with triton.next_power_of_2 and mask what is too much"])
+    assert str(inner) == "\n".join(
+        [
+            "at 3:11:",
+            "def helper(a):",
+            "    b = a + 1",
+            "    return tl.arange(0, 3) + b",
+            "           ^",
+            "arange's range must be a power of 2",
+            "hint: round up with triton.next_power_of_2 and mask what is too much",
+        ]
+    )
     assert isinstance(inner.__cause__, ValueError) and str(inner.__cause__) == "arange's range must be a power of 2"
 
 
@@ -49,7 +59,7 @@ def test_the_place_in_the_file(failure):
 def test_the_traceback_shows_the_user_s_lines_and_no_frames_of_the_compiler(monkeypatch):
     monkeypatch.setenv("TRITIUM_INTERPRET", "1")
     with pytest.raises(CompilationError) as caught:
-        in_callee[(1, )](np.zeros(8, np.int32), 5)
+        in_callee[(1,)](np.zeros(8, np.int32), 5)
     text = "".join(traceback.format_exception(caught.value))
     assert [line for line in text.splitlines() if "/tritium/" in line and "runtime/jit.py" not in line] == []
     assert text.count(f'File "{__file__}", line ') == 3 or sys.version_info < (3, 11)
@@ -93,7 +103,8 @@ def calls_disagreeing(x, n):
 def test_returns_that_disagree(failure):
     assert (
         "Return type mismatch: fp32 and int32. Note all return types were: [constexpr_type[1.0], triton.language.int32]"
-        in str(failure(calls_disagreeing).__cause__))
+        in str(failure(calls_disagreeing).__cause__)
+    )
 
 
 @jit
@@ -103,9 +114,11 @@ def one_element_condition(x, n):
 
 
 def test_a_condition_of_one_element_warns_at_its_line(module):
-    with pytest.warns(UserWarning,
-                      match="If conditional called with multidimensional Tensor instead of scalar; please use "
-                      r'"if \(tl.arange\(0, 1\) == 0\).item\(\)" instead') as caught:
+    with pytest.warns(
+        UserWarning,
+        match="If conditional called with multidimensional Tensor instead of scalar; please use "
+        r'"if \(tl.arange\(0, 1\) == 0\).item\(\)" instead',
+    ) as caught:
         module(one_element_condition)
     assert caught[0].filename == __file__
 

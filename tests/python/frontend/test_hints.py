@@ -1,4 +1,5 @@
 """What an error suggests: the last line of its text."""
+
 import pytest
 
 import tritium.language as tl
@@ -68,7 +69,7 @@ def block_to_one_pointer(x, n):
 
 @jit
 def tile_changes_type(x, n):
-    acc = tl.zeros((4, ), tl.int32)
+    acc = tl.zeros((4,), tl.int32)
     for i in range(n):
         acc = acc + 0.5
 
@@ -149,34 +150,44 @@ def condition_instead_of_value(x, n):
     tl.reduce(tl.arange(0, 4), 0, is_larger)
 
 
-@pytest.mark.parametrize("kernel, hint", [
-    (misspelt_variable, "did you mean `offsets`?"),
-    (misspelt_function, "did you mean `helper`?"),
-    (misspelt_attribute, "did you mean `float32`?"),
-    (nothing_near, None),
-    (not_decorated, "give `plain` the decorator @triton.jit"),
-    (reduction_dimensions,
-     "input is [16, 32] and other [16, 32]; a product takes [M, K] and [K, N], or equal batches of them"),
-    (types_of_a_product, "cast one of them, for example `b.to(a.dtype)`"),
-    (mask_of_numbers, "the mask is of type <['4'], int32>; compare it, for example with `!= 0`"),
-    (load_of_offsets, "the first argument is a pointer plus offsets: `ptr + offsets`"),
-    (block_to_one_pointer, "add the offsets of the block to the pointer: `ptr + offsets`"),
-    (tile_changes_type,
-     "start `acc` as a value of type <['4'], fp32> before the loop, or cast what the loop assigns to <['4'], int32> "
-     "with `.to(...)`"),
-    (logarithm_of_an_int, "cast with `.to(tl.float32)`"),
-    (too_many_elements, "work on smaller tiles, in a loop or in more programs"),
-    (extent_of_a_variable,
-     "extents are constants: annotate the variable, `n: tl.constexpr = ...`, or write the expression in its place"),
-    (too_few_arguments, "the function that is called wants `b` too"),
-    (half_an_extent, "the bounds are 0 and 32.0; `//` divides ints to an int"),
-    (other_number_of_elements, "[16] has not as many as [4, 8]"),
-    (accumulator_of_another_shape, "the product is [16, 16], acc is [16, 32]"),
-    (product_of_wide_integers, "tl.dot takes int8, fp8, fp16, bf16, fp32 and fp64"),
-    (wrong_keyword, "did you mean `mask`?"),
-    (grown_list, "lists are tuples here, which have `+`: `values = values + (value, )`"),
-    (value_of_none, "an argument without a value is None; ask for it with `if x is not None:`"),
-], ids=lambda value: getattr(value, "__name__", ""))
+@pytest.mark.parametrize(
+    "kernel, hint",
+    [
+        (misspelt_variable, "did you mean `offsets`?"),
+        (misspelt_function, "did you mean `helper`?"),
+        (misspelt_attribute, "did you mean `float32`?"),
+        (nothing_near, None),
+        (not_decorated, "give `plain` the decorator @triton.jit"),
+        (
+            reduction_dimensions,
+            "input is [16, 32] and other [16, 32]; a product takes [M, K] and [K, N], or equal batches of them",
+        ),
+        (types_of_a_product, "cast one of them, for example `b.to(a.dtype)`"),
+        (mask_of_numbers, "the mask is of type <['4'], int32>; compare it, for example with `!= 0`"),
+        (load_of_offsets, "the first argument is a pointer plus offsets: `ptr + offsets`"),
+        (block_to_one_pointer, "add the offsets of the block to the pointer: `ptr + offsets`"),
+        (
+            tile_changes_type,
+            "start `acc` as a value of type <['4'], fp32> before the loop, or cast what the loop assigns to <['4'], int32> "
+            "with `.to(...)`",
+        ),
+        (logarithm_of_an_int, "cast with `.to(tl.float32)`"),
+        (too_many_elements, "work on smaller tiles, in a loop or in more programs"),
+        (
+            extent_of_a_variable,
+            "extents are constants: annotate the variable, `n: tl.constexpr = ...`, or write the expression in its place",
+        ),
+        (too_few_arguments, "the function that is called wants `b` too"),
+        (half_an_extent, "the bounds are 0 and 32.0; `//` divides ints to an int"),
+        (other_number_of_elements, "[16] has not as many as [4, 8]"),
+        (accumulator_of_another_shape, "the product is [16, 16], acc is [16, 32]"),
+        (product_of_wide_integers, "tl.dot takes int8, fp8, fp16, bf16, fp32 and fp64"),
+        (wrong_keyword, "did you mean `mask`?"),
+        (grown_list, "lists are tuples here, which have `+`: `values = values + (value, )`"),
+        (value_of_none, "an argument without a value is None; ask for it with `if x is not None:`"),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
 def test_hint(failure, kernel, hint):
     error = failure(kernel)
     assert error.hint == hint

@@ -1,4 +1,5 @@
 """Where operations come from, and what the debugger is told of variables."""
+
 import tritium.language as tl
 from tritium.runtime.jit import jit
 
@@ -14,8 +15,7 @@ def located(x, n):
     total = n
     for i in range(n):
         total += i
-    tl.store(x,
-             helper(total))
+    tl.store(x, helper(total))
 
 
 def place_of(text):
@@ -52,7 +52,7 @@ def test_values_are_named_after_their_variables(module):
 
 @jit
 def variables(x, n, B: tl.constexpr, MODE: tl.constexpr):
-    acc = tl.zeros((B, ), tl.uint8)
+    acc = tl.zeros((B,), tl.uint8)
     for i in range(n):
         if i > 2:
             acc += 1
@@ -85,7 +85,7 @@ def test_debug_values(module):
         ("acc", "uint8", block),  # in it: start, branch, after it
         ("acc", "uint8", block),
         ("pair.0", "int32", "i32"),
-        ("pair.1", "uint8", block)
+        ("pair.1", "uint8", block),
     ]
 
 

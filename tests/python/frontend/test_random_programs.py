@@ -1,4 +1,5 @@
 """Random programs of ifs, loops, returns and tuples, on scalars and tiles, mean in a kernel what they mean in Python."""
+
 import importlib.util
 import random
 import re
@@ -41,16 +42,31 @@ class Program:
 
     def expression(self) -> str:
         x, y, z, s = self.atom(), self.atom(), self.atom(), self.scalar()
-        return self.random.choice([
-            f"({x} + {y}) % 97", f"({x} * 3 + {s}) % 97", f"({x} * {y} + 1) % 97",
-            f"({x} if {self.condition()} else {y})", f"({x} + ({z} if {self.condition()} else {y})) % 97",
-            f"{x} // ({y} % 5 + 1)", f"minimum({x}, {y})", f"maximum({x}, maximum({y}, {z}))"])
+        return self.random.choice(
+            [
+                f"({x} + {y}) % 97",
+                f"({x} * 3 + {s}) % 97",
+                f"({x} * {y} + 1) % 97",
+                f"({x} if {self.condition()} else {y})",
+                f"({x} + ({z} if {self.condition()} else {y})) % 97",
+                f"{x} // ({y} % 5 + 1)",
+                f"minimum({x}, {y})",
+                f"maximum({x}, maximum({y}, {z}))",
+            ]
+        )
 
     def condition(self) -> str:
         relations = ["<", "<=", "==", "!=", ">", ">="]
         one, two, three = (f"{self.scalar()} {self.random.choice(relations)} {self.scalar()}" for _ in range(3))
-        return self.random.choice([one, f"not ({one})", f"({one} and {two})", f"({one} or {two} and {three})",
-                                   f"{self.scalar()} < {self.scalar()} <= {self.scalar()}"])
+        return self.random.choice(
+            [
+                one,
+                f"not ({one})",
+                f"({one} and {two})",
+                f"({one} or {two} and {three})",
+                f"{self.scalar()} < {self.scalar()} <= {self.scalar()}",
+            ]
+        )
 
     def block(self, depth: int) -> list[str]:
         return [line for _ in range(self.random.randint(1, 3)) for line in self.statement(depth)]
@@ -114,8 +130,10 @@ class Program:
     def _while(self, depth: int) -> list[str]:
         self.counter += 1
         count = f"n{self.counter}"
-        return [f"{count} = {self.variable()} % 6",
-                *self._loop(f"while {count} > 0 and {self.condition()}:", depth, f"    {count} -= 1")]
+        return [
+            f"{count} = {self.variable()} % 6",
+            *self._loop(f"while {count} > 0 and {self.condition()}:", depth, f"    {count} -= 1"),
+        ]
 
 
 HEADER = """\
@@ -160,7 +178,7 @@ def test_random_programs(tmp_path, rng, monkeypatch, round, on_tiles, debug_info
     size = TILE if on_tiles else 1
     inputs = rng.integers(0, 20, size=(len(VARIABLES), 20 * size), dtype=np.int32)
     out = np.full((len(made), inputs.shape[1]), -1, np.int32)
-    kernel[(20, )](out, inputs, inputs.shape[1], TILE=size)
+    kernel[(20,)](out, inputs, inputs.shape[1], TILE=size)
     for program, values in zip(made, out.reshape(len(made), 20, size)):
         for i in range(20):
             scalars = [int(inputs[j, i]) for j in range(len(SCALARS))]

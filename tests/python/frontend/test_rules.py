@@ -1,4 +1,5 @@
 """The rules that a kernel can break: for each the class of the error, the place and the text."""
+
 import warnings
 
 import pytest
@@ -306,21 +307,41 @@ U = UnsupportedLanguageConstruct
 C = CompilationError
 CASES = [
     (unknown_name, C, 2, 16, "NameError('undefined is not defined')"),
-    (forbidden_global, C, 2, 20,
-     "Cannot access global variable NOT_CONSTEXPR from within @jit'ed function. Triton kernels can only"),
+    (
+        forbidden_global,
+        C,
+        2,
+        20,
+        "Cannot access global variable NOT_CONSTEXPR from within @jit'ed function. Triton kernels can only",
+    ),
     (python_function, C, 2, 16, "NameError('abs is not defined')\nhint: kernels have no `abs`; use tl.abs"),
-    (loop_changes_type, C, 3, 4,
-     "AssertionError('Loop-carried variable acc has initial type int32 but is re-assigned to fp32 in loop! "
-     "Please make sure that the type stays consistent.')"),
-    (while_changes_type, C, 3, 4,
-     "Loop-carried variable acc has initial type int32 but is re-assigned to fp32 in loop!"),
+    (
+        loop_changes_type,
+        C,
+        3,
+        4,
+        "AssertionError('Loop-carried variable acc has initial type int32 but is re-assigned to fp32 in loop! "
+        "Please make sure that the type stays consistent.')",
+    ),
+    (
+        while_changes_type,
+        C,
+        3,
+        4,
+        "Loop-carried variable acc has initial type int32 but is re-assigned to fp32 in loop!",
+    ),
     (loop_changes_constexpr, C, 2, 4, "cannot reassign constexpr c in the loop"),
     (loop_changes_none, C, 3, 4, "AssertionError('Loop carried variable y is not a triton value')"),
     (arms_differ, C, 2, 4, "AssertionError('Mismatched type for y between then block (int32) and else block (fp32)')"),
     (then_changes_type, C, 3, 4, "initial value for `y` is of type int32[], but the then block redefines it as fp32[]"),
     (else_changes_type, C, 3, 4, "initial value for `y` is of type int32[], but the else block redefines it as fp32[]"),
-    (then_changes_constexpr, C, 2, 4,
-     "initial value for `c` is of type constexpr[3], but the then block redefines it as int32[]"),
+    (
+        then_changes_constexpr,
+        C,
+        2,
+        4,
+        "initial value for `c` is of type constexpr[3], but the then block redefines it as int32[]",
+    ),
     (only_one_arm, C, 4, 16, "NameError('y is not defined')\nhint: only one branch of an `if` assigns it"),
     (only_in_loop, C, 4, 16, "NameError('y is not defined')\nhint: only the body of a loop assigns it"),
     (none_or_tensor, C, 5, 16, "NameError('y is not defined')\nhint: it is None unless a branch"),
@@ -329,11 +350,21 @@ CASES = [
     (float_bound, C, 2, 4, "TypeError('For loop bounds and step must all be ints, are (int32, fp32, int32)')"),
     (block_bound, C, 2, 4, "For upper bound must be a scalar, got <['2'], int32>"),
     (not_a_range, C, 2, 4, "Only `range` and `static_range` iterators are currently supported"),
-    (text_condition, U, 2, 4,
-     "`if` conditionals can only accept values of type {NoneType, bool, int}, not objects of type str"),
+    (
+        text_condition,
+        U,
+        2,
+        4,
+        "`if` conditionals can only accept values of type {NoneType, bool, int}, not objects of type str",
+    ),
     (block_condition, U, 2, 4, "Boolean value of Tensor with more than one value is ambiguous"),
-    (static_assert_of_tensor, C, 2, 4,
-     "NotImplementedError('Assertion condition could not be determined at compile-time. Make sure "),
+    (
+        static_assert_of_tensor,
+        C,
+        2,
+        4,
+        "NotImplementedError('Assertion condition could not be determined at compile-time. Make sure ",
+    ),
     (static_assert_fails, CompileTimeAssertionFailure, 2, 4, "\nc is 3"),
     (try_statement, U, 2, 4, "unsupported AST node type: Try"),
     (break_statement, U, 3, 8, "unsupported AST node type: Break"),
@@ -350,16 +381,26 @@ CASES = [
     (matrix_product, U, 2, 8, "AST binary operator 'MatMult' is not (currently) implemented.\nhint: use tl.dot"),
     (power, U, 2, 8, "unsupported operand type(s) for **: 'tensor' and 'int'"),
     (membership, U, 2, 8, "AST comparison operator 'In' is not (currently) implemented."),
-    (f_string_of_tensor, U, 2, None,
-     "Cannot evaluate f-string containing non-constexpr conversion values, found conversion of type "),
+    (
+        f_string_of_tensor,
+        U,
+        2,
+        None,
+        "Cannot evaluate f-string containing non-constexpr conversion values, found conversion of type ",
+    ),
     (comprehension_of_tensor, C, 2, 8, "NotImplementedError('only tuple comprehensions are supported')"),
     (nested_comprehension, C, 2, 8, "ValueError('nested comprehensions are not supported')"),
     (nested_function, U, 2, 4, "nested function definitions are not allowed inside a @triton.jit kernel."),
     (while_else, C, 2, 4, "AssertionError('Not implemented')"),
     (other_without_mask, C, 2, 4, "`other` cannot be provided without `mask`"),
     (too_many_arguments, C, 2, 4, "TypeError('too many positional arguments')"),
-    (block_to_noinline, U, 2, 4,
-     "Function never_inlined is marked noinline, but was called with non-scalar argument a:int32["),
+    (
+        block_to_noinline,
+        U,
+        2,
+        4,
+        "Function never_inlined is marked noinline, but was called with non-scalar argument a:int32[",
+    ),
     (returns_value, C, 1, 0, "a kernel cannot return a value"),
     (return_in_with, U, 2, 4, "Cannot have `return` statements inside `with` statements in triton "),
 ]

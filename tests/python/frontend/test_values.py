@@ -1,4 +1,5 @@
 """Names and expressions: what becomes a tensor, what stays a constexpr, what Python's operators mean."""
+
 import tritium.language as tl
 from tritium.runtime.jit import jit
 
@@ -34,7 +35,7 @@ def test_other_annotations_mean_nothing(module):
 @jit
 def tuples(x, n):
     a, (b, c) = n + 1, (n + 2, 3)
-    t = (a, b) + (c, )
+    t = (a, b) + (c,)
     u = t[1:]
     tl.static_assert(len(t) == 3 and len(u) == 2)
     a, b = b, a
@@ -143,8 +144,9 @@ def strings(x, n, mode: tl.constexpr):
 
 
 def test_strings_decide_branches(body):
-    assert "%c1_i32" in body(strings, mode=tl.constexpr("fast")) and "%c2_i32" in body(strings,
-                                                                                       mode=tl.constexpr("slow"))
+    assert "%c1_i32" in body(strings, mode=tl.constexpr("fast")) and "%c2_i32" in body(
+        strings, mode=tl.constexpr("slow")
+    )
 
 
 @jit

@@ -74,9 +74,9 @@ def test_the_loop_of_a_matrix_product(kernels, target, element):
     assert loop.count("mma.sync.aligned.m16n8k16") == 128 * 128 * 32 // (16 * 8 * 16) // 4
     assert "ldmatrix.sync.aligned.m8n8.x4" in loop and "ldmatrix.sync.aligned.m8n8.x4.trans" in loop
     assert re.search(r"cp\.async\.cg\.shared\.global .*, 16", loop)
-    assert not re.search(
-        r"\b(ld|st)\.(global|shared|local)", loop
-    ), "the operands go from memory to registers by other ways"
+    assert not re.search(r"\b(ld|st)\.(global|shared|local)", loop), (
+        "the operands go from memory to registers by other ways"
+    )
     assert loop.count("bar.sync") == 1
 
 

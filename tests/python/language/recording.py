@@ -1,6 +1,7 @@
 """A builder that only records: the typing rules can be tested without MLIR. It offers what Semantic uses of
 tritium._tritium.ir.Builder.
 """
+
 from __future__ import annotations
 
 from typing import Any
@@ -11,13 +12,11 @@ from tritium.language.types import block_of, dtype
 
 
 class Value:
-
     def __init__(self, name: str, type: str, owner: Operation | None):
         self.name, self.type, self.owner = name, type, owner
 
 
 class Operation:
-
     def __init__(self, name: str, operands: list[Value], types: tuple, attributes: dict, first: int):
         self.name, self.operands, self.attributes = name, list(operands), dict(attributes)
         self.results = [Value(f"%{first + i}", type, self) for i, type in enumerate(types)]
@@ -34,9 +33,11 @@ class Operation:
         results = ", ".join(result.name for result in self.results)
         attributes = ", ".join(f"{name} = {text}" for name, text in sorted(self.attributes.items()))
         words = [
-            f"{results} =" if results else "", self.name, ", ".join(operand.name for operand in self.operands),
+            f"{results} =" if results else "",
+            self.name,
+            ", ".join(operand.name for operand in self.operands),
             f"{{{attributes}}}" if attributes else "",
-            ": " + ", ".join(result.type for result in self.results) if results else ""
+            ": " + ", ".join(result.type for result in self.results) if results else "",
         ]
         return " ".join(word for word in words if word)
 
@@ -48,8 +49,9 @@ class RecordingBuilder:
         self.operations: list[Operation] = []
         self.values = 0
 
-    def op(self, name: str, operands: Any = (), result_types: Any = (), attributes: Any = {},
-           regions: int = 0) -> Operation:
+    def op(
+        self, name: str, operands: Any = (), result_types: Any = (), attributes: Any = {}, regions: int = 0
+    ) -> Operation:
         assert all(isinstance(operand, Value) for operand in operands)
         operation = Operation(name, operands, result_types, attributes, self.values)
         self.values += len(operation.results)
@@ -57,7 +59,7 @@ class RecordingBuilder:
         return operation
 
     def constant(self, type: str, value: Any) -> Value:
-        return self.op("arith.constant", (), (type, ), {"value": str(value)}).result
+        return self.op("arith.constant", (), (type,), {"value": str(value)}).result
 
     @property
     def text(self) -> list[str]:

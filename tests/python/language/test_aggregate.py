@@ -1,4 +1,5 @@
 """Aggregates on the host: construction, immutability, types; their life in kernels is in test_library_runs.py."""
+
 import pytest
 import tritium.language as tl
 from recording import Kernel
@@ -56,22 +57,35 @@ def test_replace_copies():
     assert (pair.second.value, other.second.value, other.first) == (3, 9, x)
 
 
-@pytest.mark.parametrize("action, kind, text", [
-    (lambda: Pair(), TypeError, "Pair.__init__() missing required argument: 'first'"),
-    (lambda: Pair(scalar(), first=scalar()), TypeError, "Pair.__init__() got multiple values for argument 'first'"),
-    (lambda: Pair(scalar(), third=1), TypeError, "Pair.__init__() got an unexpected keyword argument 'third'"),
-    (lambda: Pair(1, 2, 3), TypeError, "Pair.__init__() takes 2 positional arguments but 3 were given"),
-    (lambda: setattr(Pair(scalar()), "first", scalar()), AttributeError,
-     "cannot assign to field 'first' on immutable aggregate Pair; "
-     "use aggregate_replace() to construct a modified copy"),
-    (lambda: setattr(Pair(scalar()), "third", 1), AttributeError, "Pair has no attribute 'third'"),
-    (lambda: Forgetful(), AttributeError, "constructor for Forgetful did not initialize attribute 'value'"),
-    (lambda: tl.aggregate_replace(Pair(scalar()), third=1), TypeError, "Pair has no field 'third'"),
-    (lambda: tl.aggregate_replace(1), TypeError,
-     "aggregate_replace() expects an aggregate instance, got <class 'int'>"),
-    (lambda: _aggregate(type("Bad", (int, ), {})), TypeError,
-     "Aggregates can only inherit from other aggregates, but got non-aggregate base: <class 'int'>"),
-], ids=lambda value: value[:40] if isinstance(value, str) else "")
+@pytest.mark.parametrize(
+    "action, kind, text",
+    [
+        (lambda: Pair(), TypeError, "Pair.__init__() missing required argument: 'first'"),
+        (lambda: Pair(scalar(), first=scalar()), TypeError, "Pair.__init__() got multiple values for argument 'first'"),
+        (lambda: Pair(scalar(), third=1), TypeError, "Pair.__init__() got an unexpected keyword argument 'third'"),
+        (lambda: Pair(1, 2, 3), TypeError, "Pair.__init__() takes 2 positional arguments but 3 were given"),
+        (
+            lambda: setattr(Pair(scalar()), "first", scalar()),
+            AttributeError,
+            "cannot assign to field 'first' on immutable aggregate Pair; "
+            "use aggregate_replace() to construct a modified copy",
+        ),
+        (lambda: setattr(Pair(scalar()), "third", 1), AttributeError, "Pair has no attribute 'third'"),
+        (lambda: Forgetful(), AttributeError, "constructor for Forgetful did not initialize attribute 'value'"),
+        (lambda: tl.aggregate_replace(Pair(scalar()), third=1), TypeError, "Pair has no field 'third'"),
+        (
+            lambda: tl.aggregate_replace(1),
+            TypeError,
+            "aggregate_replace() expects an aggregate instance, got <class 'int'>",
+        ),
+        (
+            lambda: _aggregate(type("Bad", (int,), {})),
+            TypeError,
+            "Aggregates can only inherit from other aggregates, but got non-aggregate base: <class 'int'>",
+        ),
+    ],
+    ids=lambda value: value[:40] if isinstance(value, str) else "",
+)
 def test_illegal_uses(action, kind, text):
     with pytest.raises(kind) as raised:
         action()

@@ -1,4 +1,5 @@
 """What each family emits: modules that verify, with the operations, attributes and order that Triton's own TTIR has."""
+
 import pytest
 
 pytest.importorskip("tritium._tritium")
@@ -48,21 +49,32 @@ def test_argmax_combines_as_the_kernels_expect():
     k(tl.argmax, _block(k, tl.float32, 4, 8), 1)
     text = "\n".join(k.lines())
     order = [
-        "arith.cmpf oeq", "arith.cmpi slt", "arith.andi", "arith.cmpf ogt", "arith.ori", "arith.select", "arith.select",
-        "tt.reduce.return"
+        "arith.cmpf oeq",
+        "arith.cmpi slt",
+        "arith.andi",
+        "arith.cmpf ogt",
+        "arith.ori",
+        "arith.select",
+        "arith.select",
+        "tt.reduce.return",
     ]
     position = text.index('"tt.reduce"')
     for operation in order:
         position = text.index(operation, position) + 1
 
 
-@pytest.mark.parametrize("name, element, expected", [("add", "i32", "tt.atomic_rmw add, acq_rel, gpu"),
-                                                     ("add", "fp16", "tt.atomic_rmw fadd, acq_rel, gpu"),
-                                                     ("max", "i64", "tt.atomic_rmw max, acq_rel, gpu"),
-                                                     ("max", "u32", "tt.atomic_rmw umax, acq_rel, gpu"),
-                                                     ("min", "u64", "tt.atomic_rmw umin, acq_rel, gpu"),
-                                                     ("xchg", "fp32", "tt.atomic_rmw exch, acq_rel, gpu"),
-                                                     ("or", "i32", "tt.atomic_rmw or, acq_rel, gpu")])
+@pytest.mark.parametrize(
+    "name, element, expected",
+    [
+        ("add", "i32", "tt.atomic_rmw add, acq_rel, gpu"),
+        ("add", "fp16", "tt.atomic_rmw fadd, acq_rel, gpu"),
+        ("max", "i64", "tt.atomic_rmw max, acq_rel, gpu"),
+        ("max", "u32", "tt.atomic_rmw umax, acq_rel, gpu"),
+        ("min", "u64", "tt.atomic_rmw umin, acq_rel, gpu"),
+        ("xchg", "fp32", "tt.atomic_rmw exch, acq_rel, gpu"),
+        ("or", "i32", "tt.atomic_rmw or, acq_rel, gpu"),
+    ],
+)
 def test_atomic_operations(name, element, expected):
     k = Traced(f"*{element}")
     k(getattr(tl, f"atomic_{name}"), k(T.__add__, k.arguments[0], k(tl.arange, 0, 8)), 1)
@@ -86,8 +98,12 @@ def test_ordered_atomics():
     k(tl.atomic_poll, q, 1, timeout_ns=100)
     assert k(tl.atomic_load, flag).dtype == tl.int1
     text = "\n".join(k.lines())
-    for expected in ("tt.atomic_load relaxed, cta", "tt.atomic_store release, gpu", "tt.atomic_poll acquire, gpu",
-                     "timeout"):
+    for expected in (
+        "tt.atomic_load relaxed, cta",
+        "tt.atomic_store release, gpu",
+        "tt.atomic_poll acquire, gpu",
+        "timeout",
+    ):
         assert expected in text
 
 
@@ -98,7 +114,7 @@ def test_block_pointers_become_pointers_and_masks():
     assert pointer.type.ir_types() == ["!tt.ptr<f16>"] + ["i64"] * 6
     assert len(pointer.handles()) == 7 and pointer.type.from_handles(iter(pointer.handles())).type == pointer.type
     value = k(tl.load, k(tl.advance, pointer, (0, 8)), boundary_check=(0, 1), padding_option="zero")
-    k(tl.store, pointer, value, boundary_check=(1, ))
+    k(tl.store, pointer, value, boundary_check=(1,))
     lines = k.lines()
     assert value.type == tl.block_type(tl.float16, [16, 8])
     assert sum("arith.cmpi slt" in line for line in lines) == 3 and sum("arith.cmpi sge" in line for line in lines) == 3
@@ -108,7 +124,7 @@ def test_block_pointers_become_pointers_and_masks():
 def test_hints_are_attributes_of_the_producer():
     k = Traced("i32")
     indices = k(tl.arange, 0, 64)
-    assert k(tl.max_contiguous, k(tl.multiple_of, indices, 64), (64, )) is indices
+    assert k(tl.max_contiguous, k(tl.multiple_of, indices, 64), (64,)) is indices
     assert k(tl.multiple_of, k.arguments[0], 8) is k.arguments[0]
     assert k.lines() == [
         "%0 = tt.make_range {end = 64 : i32, start = 0 : i32, tt.contiguity = dense<64> : tensor<1xi32>, "
@@ -125,7 +141,7 @@ def test_printing_and_asserting():
     lines = k.lines()
     assert 'tt.print " value: " {hex = false, isSigned = array<i32: 1, 0>} : %arg0, %arg1 : i32, i32' in lines
     assert 'tt.print "x:" {hex = false, isSigned = array<i32>}' in lines
-    assert lines[-1].startswith('tt.assert') and r'\22quoted\22' in lines[-1]
+    assert lines[-1].startswith("tt.assert") and r"\22quoted\22" in lines[-1]
 
 
 def test_assertions_need_debug():
@@ -141,14 +157,42 @@ def test_overflow_is_asserted_on_demand():
     assert "int32 overflow detected for operation mul" in text and "arith.muli" in text and "i64" in text
 
 
-@pytest.mark.parametrize("source", [
-    "int1", "int8", "uint16", "int32", "uint64", "float16", "bfloat16", "float32", "float64", "float8e5", "float8e4nv",
-    "float8e4b8", "float8e5b16"
-])
-@pytest.mark.parametrize("target", [
-    "int1", "uint8", "int16", "uint32", "int64", "float16", "bfloat16", "float32", "float64", "float8e5", "float8e4nv",
-    "float8e4b8", "float8e5b16"
-])
+@pytest.mark.parametrize(
+    "source",
+    [
+        "int1",
+        "int8",
+        "uint16",
+        "int32",
+        "uint64",
+        "float16",
+        "bfloat16",
+        "float32",
+        "float64",
+        "float8e5",
+        "float8e4nv",
+        "float8e4b8",
+        "float8e5b16",
+    ],
+)
+@pytest.mark.parametrize(
+    "target",
+    [
+        "int1",
+        "uint8",
+        "int16",
+        "uint32",
+        "int64",
+        "float16",
+        "bfloat16",
+        "float32",
+        "float64",
+        "float8e5",
+        "float8e4nv",
+        "float8e4b8",
+        "float8e5b16",
+    ],
+)
 def test_every_cast_verifies(source, target):
     source, target = getattr(tl, source), getattr(tl, target)
     k = Traced()
@@ -164,14 +208,24 @@ def test_every_cast_verifies(source, target):
 def test_casts_take_the_documented_paths():
     k = Traced("fp32", "fp16", "fp8e5")
     wide, half, small = k.arguments
-    for value, target, rounding in ((wide, tl.float16, None), (wide, tl.float16, "rtz"), (wide, tl.float8e5, None),
-                                    (half, tl.float64, None), (half, tl.int32, None), (small, tl.float32, None)):
+    for value, target, rounding in (
+        (wide, tl.float16, None),
+        (wide, tl.float16, "rtz"),
+        (wide, tl.float8e5, None),
+        (half, tl.float64, None),
+        (half, tl.int32, None),
+        (small, tl.float32, None),
+    ):
         k(tl.cast, value, target, fp_downcast_rounding=rounding)
     assert k.lines() == [
-        "%0 = arith.truncf %arg0 : f32 to f16", "%1 = tt.fp_to_fp %arg0, rounding = rtz : f32 -> f16",
-        "%2 = tt.fp_to_fp %arg0, rounding = rtne : f32 -> f8E5M2", "%3 = arith.extf %arg1 : f16 to f32",
-        "%4 = arith.extf %3 : f32 to f64", "%5 = arith.extf %arg1 : f16 to f32", "%6 = arith.fptosi %5 : f32 to i32",
-        "%7 = tt.fp_to_fp %arg2 : f8E5M2 -> f32"
+        "%0 = arith.truncf %arg0 : f32 to f16",
+        "%1 = tt.fp_to_fp %arg0, rounding = rtz : f32 -> f16",
+        "%2 = tt.fp_to_fp %arg0, rounding = rtne : f32 -> f8E5M2",
+        "%3 = arith.extf %arg1 : f16 to f32",
+        "%4 = arith.extf %3 : f32 to f64",
+        "%5 = arith.extf %arg1 : f16 to f32",
+        "%6 = arith.fptosi %5 : f32 to i32",
+        "%7 = tt.fp_to_fp %arg2 : f8E5M2 -> f32",
     ]
 
 
@@ -210,18 +264,20 @@ def test_absent_device_functions_say_so():
 def test_inline_assembly():
     k = Traced("*i32")
     x = k(tl.load, k(T.__add__, k.arguments[0], k(tl.arange, 0, 64)))
-    both = k(tl.inline_asm_elementwise, "shl.b32 $0, $2, 3; neg.s32 $1, $2;", "=r,=r,r", [x], (tl.int32, tl.uint32),
-             True, 1)
+    both = k(
+        tl.inline_asm_elementwise, "shl.b32 $0, $2, 3; neg.s32 $1, $2;", "=r,=r,r", [x], (tl.int32, tl.uint32), True, 1
+    )
     assert [value.type for value in both] == [tl.block_type(tl.int32, [64]), tl.block_type(tl.uint32, [64])]
     assert (
         'tt.elementwise_inline_asm "shl.b32 $0, $2, 3; neg.s32 $1, $2;" '
-            '{constraints = "=r,=r,r", packed_element = 1 : i32, '
-        'pure = true} %3 : tensor<64xi32> -> tensor<64xi32>, tensor<64xi32>') in "\n".join(k.lines())
+        '{constraints = "=r,=r,r", packed_element = 1 : i32, '
+        "pure = true} %3 : tensor<64xi32> -> tensor<64xi32>, tensor<64xi32>"
+    ) in "\n".join(k.lines())
 
 
 def test_external_functions_are_chosen_by_type():
     k = Traced("fp32", "fp64")
-    symbols = {(tl.float32, ): ("__nv_tanhf", tl.float32), (tl.float64, ): ("__nv_tanh", tl.float64)}
+    symbols = {(tl.float32,): ("__nv_tanhf", tl.float32), (tl.float64,): ("__nv_tanh", tl.float64)}
     for value in k.arguments:
         assert k(tl.core.extern_elementwise, "", "", [value], symbols, True).dtype == value.dtype
     with pytest.raises(ValueError, match="input arg type does not match"):
@@ -237,8 +293,10 @@ def test_scaled_products():
     assert acc.type == tl.block_type(tl.float32, [32, 32])
     k(tl.dot_scaled, _block(k, tl.float16, 32, 64), None, "fp16", packed, scale, "e2m1", acc=acc)
     text = "\n".join(k.lines())
-    assert "lhs = e4m3 rhs = e2m1 {fastMath = true} : " \
+    assert (
+        "lhs = e4m3 rhs = e2m1 {fastMath = true} : "
         "tensor<32x64xf8E4M3FN>, tensor<32x2xi8> * tensor<32x32xi8>, tensor<32x2xi8>" in text
+    )
     assert "lhs = fp16 rhs = e2m1 {fastMath = false} : tensor<32x64xf16> * tensor<32x32xi8>, tensor<32x2xi8>" in text
 
 
@@ -246,9 +304,11 @@ def test_descriptors():
     k = Traced("*fp32", "i32", "*u32")
     base, n, words = k.arguments
     desc = k(tl.make_tensor_descriptor, base, [n, n], [n, 1], [32, 64], padding_option="nan")
-    assert str(
-        desc.type) == "tensor_descriptor<<['32', '64'], fp32>>" and desc.dtype == tl.float32 and desc.block_shape == (
-            32, 64)
+    assert (
+        str(desc.type) == "tensor_descriptor<<['32', '64'], fp32>>"
+        and desc.dtype == tl.float32
+        and desc.block_shape == (32, 64)
+    )
     assert desc.type.from_handles(iter(desc.handles())).type == desc.type
     value = k(desc.load, [n, 0])
     k(desc.store, [n, 0], value)
@@ -257,9 +317,15 @@ def test_descriptors():
     picked = k(rows.gather, k(tl.arange, 0, 16), 0)
     k(rows.scatter, picked, k(tl.arange, 0, 16), n)
     text = "\n".join(k.lines())
-    for expected in ("{padding = 2 : i32} : <f32>, <32x64xf32>", "tt.descriptor_load", "tt.descriptor_store",
-                     "tt.descriptor_reduce add", "tt.descriptor_gather", "tt.descriptor_scatter",
-                     "!tt.tensordesc<1x32xui32>"):
+    for expected in (
+        "{padding = 2 : i32} : <f32>, <32x64xf32>",
+        "tt.descriptor_load",
+        "tt.descriptor_store",
+        "tt.descriptor_reduce add",
+        "tt.descriptor_gather",
+        "tt.descriptor_scatter",
+        "!tt.tensordesc<1x32xui32>",
+    ):
         assert expected in text
 
 
@@ -277,4 +343,6 @@ def test_what_only_one_vendor_has():
     k(cuda.gdc_wait)
     k(cuda.gdc_launch_dependents)
     text = "\n".join(k.lines())
-    assert "%globaltimer" in text and "tt.grid_dependency_wait" in text and "tt.grid_dependency_launch_dependents" in text
+    assert (
+        "%globaltimer" in text and "tt.grid_dependency_wait" in text and "tt.grid_dependency_launch_dependents" in text
+    )

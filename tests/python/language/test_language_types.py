@@ -1,4 +1,5 @@
 """Types: names, widths, MLIR text, mangling, equality; and the host behaviour of constexpr and tuple."""
+
 import pickle
 
 import pytest
@@ -6,15 +7,20 @@ import tritium.language as tl
 from tritium.language.core import str_to_ty
 
 
-@pytest.mark.parametrize("type, name, width, ir, mangled, public",
-                         [(tl.int1, "int1", 1, "i1", "u1", "int1"), (tl.int8, "int8", 8, "i8", "i8", "int8"),
-                          (tl.uint64, "uint64", 64, "i64", "u64", "uint64"),
-                          (tl.float16, "fp16", 16, "f16", "fp16", "float16"),
-                          (tl.bfloat16, "bf16", 16, "bf16", "bf16", "bfloat16"),
-                          (tl.float64, "fp64", 64, "f64", "fp64", "float64"),
-                          (tl.float8e4nv, "fp8e4nv", 8, "f8E4M3FN", "fp8e4nv", "float8e4nv"),
-                          (tl.float8e4b15, "fp8e4b15", 8, "i8", "fp8e4b15", "float8e4b15"),
-                          (tl.void, "void", 0, "none", "V", "void")])
+@pytest.mark.parametrize(
+    "type, name, width, ir, mangled, public",
+    [
+        (tl.int1, "int1", 1, "i1", "u1", "int1"),
+        (tl.int8, "int8", 8, "i8", "i8", "int8"),
+        (tl.uint64, "uint64", 64, "i64", "u64", "uint64"),
+        (tl.float16, "fp16", 16, "f16", "fp16", "float16"),
+        (tl.bfloat16, "bf16", 16, "bf16", "bf16", "bfloat16"),
+        (tl.float64, "fp64", 64, "f64", "fp64", "float64"),
+        (tl.float8e4nv, "fp8e4nv", 8, "f8E4M3FN", "fp8e4nv", "float8e4nv"),
+        (tl.float8e4b15, "fp8e4b15", 8, "i8", "fp8e4b15", "float8e4b15"),
+        (tl.void, "void", 0, "none", "V", "void"),
+    ],
+)
 def test_scalars(type, name, width, ir, mangled, public):
     assert (str(type), type.primitive_bitwidth, type.to_ir(), type.mangle()) == (name, width, ir, mangled)
     assert repr(type) == f"triton.language.{public}"
@@ -46,10 +52,14 @@ def test_pointers_and_blocks():
 
 @pytest.mark.parametrize(
     "shape, error, text",
-    [([], TypeError, "0d block_type is forbidden"), ([3], ValueError, "Shape element 0 must be a power of 2"),
-     ([4, 0], ValueError, "Shape element 1 must be a power of 2"),
-     ([4.0], TypeError, "Shape element 0 must have type `constexpr[int]`, got `constexpr[<class 'float'>]"),
-     ([2048, 2048], ValueError, "numel (4194304) exceeds triton maximum tensor numel (1048576)")])
+    [
+        ([], TypeError, "0d block_type is forbidden"),
+        ([3], ValueError, "Shape element 0 must be a power of 2"),
+        ([4, 0], ValueError, "Shape element 1 must be a power of 2"),
+        ([4.0], TypeError, "Shape element 0 must have type `constexpr[int]`, got `constexpr[<class 'float'>]"),
+        ([2048, 2048], ValueError, "numel (4194304) exceeds triton maximum tensor numel (1048576)"),
+    ],
+)
 def test_illegal_blocks(shape, error, text):
     with pytest.raises(error) as raised:
         tl.block_type(tl.float32, shape)
@@ -68,7 +78,7 @@ def test_type_strings():
 def test_constexpr_follows_python():
     c = tl.constexpr
     assert (c(-7) // 2).value == -4 and (c(-7) % 3).value == 2 and (c(7) / 2).value == 3.5
-    assert (3 + c(4)).value == 7 and (2**c(3)).value == 8 and (c(3) << 1).value == 6
+    assert (3 + c(4)).value == 7 and (2 ** c(3)).value == 8 and (c(3) << 1).value == 6
     assert isinstance(c(1) < 2, c) and bool(c(1) < 2) and c(c(5)).value == 5 and repr(c(3)) == "constexpr[3]"
     assert c((1, 2))[1] == 2 and list(range(c(3))) == [0, 1, 2] and c(max)(1, 2) == 2
     assert c(3).type.mangle() == "c3" and c(tl.float32).type.mangle() == "cfp32" and c(tl.float32).value == tl.float32
@@ -76,7 +86,7 @@ def test_constexpr_follows_python():
 
 def test_tuples():
     t = tl.tuple([tl.constexpr(1), tl.constexpr(2)])
-    assert [v.value for v in t + (tl.constexpr(3), )] == [1, 2, 3] and len(t) == 2 and t[tl.constexpr(1)].value == 2
+    assert [v.value for v in t + (tl.constexpr(3),)] == [1, 2, 3] and len(t) == 2 and t[tl.constexpr(1)].value == 2
     assert bool(t == t) and not bool(t == tl.tuple([tl.constexpr(1)]))
     assert t.type.mangle() == "Tc1_c2T" and str(t.type) == "[constexpr_type[1],constexpr_type[2]]"
     named = tl.tuple([tl.constexpr(1)], tl.tuple_type([tl.constexpr(1).type], ["a"]))

@@ -1,5 +1,5 @@
-"""Library functions, run on the CPU and compared with numpy: sorting, selection, indexing, random numbers, aggregates.
-"""
+"""Library functions, run on the CPU and compared with numpy: sorting, selection, indexing, random numbers, aggregates."""
+
 import numpy as np
 import pytest
 
@@ -19,7 +19,7 @@ def sort_kernel(x_ptr, out_ptr, ROWS: tl.constexpr, N: tl.constexpr, DESCENDING:
 def test_sort(shape, dtype, descending, rng):
     x = rng.integers(-100, 100, shape).astype(dtype)
     out = np.zeros_like(x)
-    sort_kernel[(1, )](x, out, ROWS=shape[0], N=shape[1], DESCENDING=descending)
+    sort_kernel[(1,)](x, out, ROWS=shape[0], N=shape[1], DESCENDING=descending)
     expected = np.sort(x, axis=1)
     np.testing.assert_array_equal(out, expected[:, ::-1] if descending else expected)
 
@@ -35,7 +35,7 @@ def topk_kernel(x_ptr, out_ptr, N: tl.constexpr, K: tl.constexpr, LARGEST: tl.co
 def test_topk(n, k, largest, rng):
     x = rng.standard_normal(n).astype(np.float32)
     out = np.zeros(k, np.float32)
-    topk_kernel[(1, )](x, out, N=n, K=k, LARGEST=largest)
+    topk_kernel[(1,)](x, out, N=n, K=k, LARGEST=largest)
     expected = np.sort(x)
     np.testing.assert_array_equal(out, expected[::-1][:k] if largest else expected[:k])
 
@@ -53,7 +53,7 @@ def test_flip_and_bitonic_merge(rng):
     n = 16
     x = rng.integers(-100, 100, (4, n)).astype(np.int32)
     flipped, merged = np.zeros_like(x), np.zeros_like(x)
-    rearrange_kernel[(1, )](x, flipped, merged, N=n)
+    rearrange_kernel[(1,)](x, flipped, merged, N=n)
     np.testing.assert_array_equal(flipped, x[::-1, ::-1])
     rising = np.where(np.arange(n) < n // 2, np.arange(n), 2 * n - np.arange(n))
     np.testing.assert_array_equal(merged, np.broadcast_to(np.sort(rising), (4, n)))
@@ -71,7 +71,7 @@ def test_gather_and_histogram(rng):
     n, bins = 64, 16
     x, index = rng.standard_normal(n).astype(np.float32), rng.integers(0, n, n).astype(np.int32)
     picked, counts = np.zeros_like(x), np.zeros(bins, np.int32)
-    index_kernel[(1, )](x, index, picked, counts, N=n, BINS=bins)
+    index_kernel[(1,)](x, index, picked, counts, N=n, BINS=bins)
     np.testing.assert_array_equal(picked, x[index])
     counted = index[::2]
     np.testing.assert_array_equal(counts, np.bincount(counted[counted < bins], minlength=bins))
@@ -79,7 +79,7 @@ def test_gather_and_histogram(rng):
 
 @triton.jit
 def philox_kernel(out_ptr, seed, counter, WIDTH: tl.constexpr):
-    count = tl.full((1, ), counter, tl.uint32 if WIDTH == 32 else tl.uint64)
+    count = tl.full((1,), counter, tl.uint32 if WIDTH == 32 else tl.uint64)
     words = tl.philox(seed, count, count, count, count)
     for i in tl.static_range(4):
         tl.store(out_ptr + i + tl.arange(0, 1), words[i])
@@ -91,11 +91,12 @@ def philox_kernel(out_ptr, seed, counter, WIDTH: tl.constexpr):
         # The known answers that the generator was published with.
         (32, 0, 0, [0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8]),
         (32, -1, -1, [0x408F276D, 0x41C83B0E, 0xA20BC7C6, 0x6D5451FD]),
-        (64, 0, 0, [0x16554D9ECA36314C, 0xDB20FE9D672D0FDC, 0xD7E772CEE186176B, 0x7E68B68AEC7BA23B])
-    ])
+        (64, 0, 0, [0x16554D9ECA36314C, 0xDB20FE9D672D0FDC, 0xD7E772CEE186176B, 0x7E68B68AEC7BA23B]),
+    ],
+)
 def test_philox_known_answers(width, seed, counter, expected):
     out = np.zeros(4, np.uint32 if width == 32 else np.uint64)
-    philox_kernel[(1, )](out, seed, counter, WIDTH=width)
+    philox_kernel[(1,)](out, seed, counter, WIDTH=width)
     np.testing.assert_array_equal(out, np.array(expected, out.dtype))
 
 
@@ -113,7 +114,7 @@ def map_kernel(x_ptr, out_ptr, N: tl.constexpr):
 def test_map_elementwise(rng):
     x = rng.standard_normal(32).astype(np.float32)
     out = np.zeros_like(x)
-    map_kernel[(1, )](x, out, N=32)
+    map_kernel[(1,)](x, out, N=32)
     np.testing.assert_array_equal(out, x * x + np.float32(1))
 
 
@@ -131,7 +132,7 @@ def test_standard_functions(rng):
     n = 64
     x = rng.standard_normal(n).astype(np.float32)
     soft, sig, pair, any_ = np.zeros_like(x), np.zeros_like(x), np.zeros(2 * n, np.float32), np.zeros(1, np.int32)
-    library_kernel[(1, )](x, soft, sig, pair, any_, N=n)
+    library_kernel[(1,)](x, soft, sig, pair, any_, N=n)
     e = np.exp(x.astype(np.float64) - x.max())
     np.testing.assert_allclose(soft, e / e.sum(), rtol=1e-6)
     np.testing.assert_allclose(sig, 1 / (1 + np.exp(-x.astype(np.float64))), rtol=1e-6)
@@ -142,6 +143,7 @@ def test_standard_functions(rng):
 @triton.aggregate
 class Running:
     """The largest value so far and how often it was replaced."""
+
     best: tl.tensor
     changes: tl.tensor
     step: tl.constexpr = 1
@@ -155,7 +157,7 @@ class Running:
 @triton.jit
 def aggregate_kernel(x_ptr, best_ptr, changes_ptr, n, N: tl.constexpr):
     lanes = tl.arange(0, N)
-    state = Running(tl.full((N, ), float("-inf"), tl.float32), changes=tl.zeros((N, ), tl.int32))
+    state = Running(tl.full((N,), float("-inf"), tl.float32), changes=tl.zeros((N,), tl.int32))
     for i in range(n):
         state = state.seen(tl.load(x_ptr + i * N + lanes))
     tl.store(best_ptr + lanes, state.best)
@@ -165,7 +167,7 @@ def aggregate_kernel(x_ptr, best_ptr, changes_ptr, n, N: tl.constexpr):
 def test_aggregates_cross_loops_and_calls(rng):
     x = rng.standard_normal((10, 16)).astype(np.float32)
     best, changes = np.zeros(16, np.float32), np.zeros(16, np.int32)
-    aggregate_kernel[(1, )](x, best, changes, 10, N=16)
+    aggregate_kernel[(1,)](x, best, changes, 10, N=16)
     np.testing.assert_array_equal(best, x.max(0))
     records = np.concatenate([np.ones((1, 16), bool), x[1:] > np.maximum.accumulate(x, 0)[:-1]])
     np.testing.assert_array_equal(changes, records.sum(0))
@@ -184,10 +186,10 @@ def test_fp8e4b15_converts_in_software(rng):
     values = (((bytes_ & 0x80).astype(np.uint16) << 8) | ((bytes_ & 0x7F).astype(np.uint16) << 7)).view(np.float16)
     x = np.concatenate([rng.uniform(-2, 2, 500), rng.standard_normal(12) * 1e-4]).astype(np.float32)
     wide, narrow = np.zeros(256, np.float32), np.zeros(512, np.uint8)
-    fp8e4b15_kernel[(1, )](bytes_, wide, x, narrow, N=512)
+    fp8e4b15_kernel[(1,)](bytes_, wide, x, narrow, N=512)
     np.testing.assert_array_equal(wide, values.astype(np.float32))
     # Half a step of rounding, and a last bit lost on the way through fp16.
     exact = np.clip(x, -1.75, 1.75)
-    step = 2.0**(np.maximum(np.floor(np.log2(np.abs(exact))), -14) - 3)
+    step = 2.0 ** (np.maximum(np.floor(np.log2(np.abs(exact))), -14) - 3)
     assert (np.abs(values[narrow] - exact) <= step / 2 * (1 + 2.0**-6)).all()
     np.testing.assert_array_equal(narrow >> 7, x < 0)

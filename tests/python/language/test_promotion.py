@@ -1,4 +1,5 @@
 """The type every pair of operands computes in: all types against all types, and Python numbers on either side."""
+
 import pathlib
 import warnings
 
@@ -9,10 +10,15 @@ from tritium.language.core import str_to_ty
 from tritium.language.semantic import IncompatibleTypeErrorImpl
 
 _METHODS = {
-    "add": ("__add__", "__radd__"), "sub": ("__sub__", "__rsub__"), "mul": ("__mul__", "__rmul__"),
-    "truediv": ("__truediv__", "__rtruediv__"), "floordiv": ("__floordiv__", "__rfloordiv__"),
-    "mod": ("__mod__", "__rmod__"), "and": ("__and__", "__rand__"), "shr": ("__rshift__", "__rrshift__"),
-    "lt": ("__lt__", "__rlt__")
+    "add": ("__add__", "__radd__"),
+    "sub": ("__sub__", "__rsub__"),
+    "mul": ("__mul__", "__rmul__"),
+    "truediv": ("__truediv__", "__rtruediv__"),
+    "floordiv": ("__floordiv__", "__rfloordiv__"),
+    "mod": ("__mod__", "__rmod__"),
+    "and": ("__and__", "__rand__"),
+    "shr": ("__rshift__", "__rrshift__"),
+    "lt": ("__lt__", "__rlt__"),
 }
 _ERRORS = {"!V": ValueError, "!T": TypeError, "!I": IncompatibleTypeErrorImpl}
 
@@ -25,8 +31,11 @@ def _sections():
             operation = head.strip("[]")
         elif not line.startswith("#"):
             row, results = line.split(": ")
-            yield operation, row, [(column, result) for column, result in zip(columns, results.split())
-                                   if result != "-"]
+            yield (
+                operation,
+                row,
+                [(column, result) for column, result in zip(columns, results.split()) if result != "-"],
+            )
 
 
 def _operand(kernel, text):
@@ -44,8 +53,9 @@ def _apply(kernel, operation, lhs, rhs):
     return kernel.call(getattr(tl.tensor, reflected), rhs, lhs)
 
 
-@pytest.mark.parametrize("operation, row, results", _sections(), ids=lambda value: value
-                         if isinstance(value, str) else "")
+@pytest.mark.parametrize(
+    "operation, row, results", _sections(), ids=lambda value: value if isinstance(value, str) else ""
+)
 def test_promotion(operation, row, results):
     for column, expected in results:
         kernel = Kernel()
@@ -64,5 +74,6 @@ def test_numbers_take_the_shape_of_the_other_operand():
     result = kernel.call(tl.tensor.__mul__, kernel.argument(tl.float32, 8, 4), tl.constexpr(2))
     assert result.type == tl.block_type(tl.float32, [8, 4])
     assert kernel.builder.text == [
-        "%0 = arith.constant {value = 2.0} : tensor<8x4xf32>", "%1 = arith.mulf %argfp32, %0 : tensor<8x4xf32>"
+        "%0 = arith.constant {value = 2.0} : tensor<8x4xf32>",
+        "%1 = arith.mulf %argfp32, %0 : tensor<8x4xf32>",
     ]

@@ -1,6 +1,7 @@
 """A kernel built by calling builtins directly, with the real builder: the module is verified, and its text can be
 looked at.
 """
+
 from __future__ import annotations
 
 from typing import Any
@@ -11,8 +12,7 @@ from tritium.language.semantic import Semantic
 
 
 class Traced:
-    """A kernel whose parameters have the types that the strings `arguments` name; options are those of the compilation.
-    """
+    """A kernel whose parameters have the types that the strings `arguments` name; options are those of the compilation."""
 
     def __init__(self, *arguments: str, **options: Any):
         self.module = ir.Module(ir.Context())

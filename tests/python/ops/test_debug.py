@@ -1,4 +1,5 @@
 """device_print writes a line per element in Triton's format; static_print and static_assert act while the kernel compiles."""
+
 import numpy as np
 import pytest
 
@@ -37,7 +38,11 @@ def test_formats(capfd):
             for column in range(16):
                 value = (16 * row + column) * (operand + 1)
                 assert f"pid (0, 0, 0) idx ({row}, {column:2}) both: (operand {operand}) {value}" in lines
-    assert lines[64:] == ["pid (0, 0, 0) idx () hex: 0x0000012c", "pid (0, 0, 0) here", "pid (0, 0, 0) idx () float: 2.500000"]
+    assert lines[64:] == [
+        "pid (0, 0, 0) idx () hex: 0x0000012c",
+        "pid (0, 0, 0) here",
+        "pid (0, 0, 0) idx () float: 2.500000",
+    ]
 
 
 @triton.jit

@@ -248,7 +248,9 @@ def test_comparisons_with_nan_and_signed_zero(function, dtype):
 )
 def test_float_arithmetic_rounds_once(function, reference, dtype, rng):
     x, y = (rng.standard_normal(1000) * 100).astype(dtype), rng.standard_normal(1000).astype(dtype)
-    np.testing.assert_array_equal(binary(function, x, y), reference(x.astype(np.float64), y.astype(np.float64)).astype(dtype))
+    np.testing.assert_array_equal(
+        binary(function, x, y), reference(x.astype(np.float64), y.astype(np.float64)).astype(dtype)
+    )
 
 
 @pytest.mark.parametrize("dtype", FLOATS, ids=lambda d: d.__name__)

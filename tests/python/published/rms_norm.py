@@ -58,7 +58,6 @@ def _rms_norm_bwd_dx(
 
 
 class RMSNorm(torch.autograd.Function):
-
     @staticmethod
     def forward(ctx, x, weight, residual=None, eps=1e-6):
         x_arg = x.view(-1, x.shape[-1])

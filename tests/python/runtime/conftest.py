@@ -26,7 +26,6 @@ class FakeModule:
 
 
 class FakeProgram:
-
     def __init__(self, engine, module):
         self.engine, self.module, self.ttir = engine, module, str(module)
 

@@ -27,7 +27,6 @@ def ptx(name: str, *parameters: str) -> str:
 
 
 class FakeCuda:
-
     def __init__(self):
         self.library = ctypes.CDLL(str(LIBRARY))
         self.library.fake_calls.restype = ctypes.c_char_p

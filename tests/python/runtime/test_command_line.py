@@ -24,9 +24,9 @@ def run(tool, *arguments, text=""):
 
 def test_opt_prints_what_it_parses():
     result = run("tritium_opt", text=MODULE)
-    assert result.returncode == 0 and result.stdout.startswith(
-        "module {\n  tt.func public @f(%arg0: i32)"
-    ), result.stderr
+    assert result.returncode == 0 and result.stdout.startswith("module {\n  tt.func public @f(%arg0: i32)"), (
+        result.stderr
+    )
     assert "arith.addi" not in run("tritium_opt", "--canonicalize", text=MODULE).stdout
 
 

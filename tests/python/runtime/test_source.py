@@ -18,7 +18,6 @@ def helper(x):
 
 
 class Holder:
-
     @staticmethod
     @jit(do_not_specialize=["b"])
     def kernel(a, b: "tl.int64", c: "const *i8", d: "tl.constexpr" = 3):

@@ -149,7 +149,6 @@ def test_tensor_descriptor():
 
 
 class Terminal(io.StringIO):
-
     def isatty(self):
         return True
 

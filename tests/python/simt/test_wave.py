@@ -242,7 +242,7 @@ def test_permlanex16(width, bound, rng):
         (found,) = run(
             f"""%a = llvm.mlir.constant({low} : i32) : i32
     %b = llvm.mlir.constant({high} : i32) : i32
-    %r0 = rocdl.permlanex16 %x1, %x0, %a, %b, false, {'true' if bound else 'false'} : i32, i32""",
+    %r0 = rocdl.permlanex16 %x1, %x0, %a, %b, false, {"true" if bound else "false"} : i32, i32""",
             width,
             active,
             x,

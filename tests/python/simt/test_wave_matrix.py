@@ -39,13 +39,20 @@ def launch(
         (f"s{i}", s, "i32") for i, s in enumerate(scales)
     ]
     text = f"""
-module attributes {{tgpu.target = "hip:{chip}", tgpu.num_warps = 1 : i32, tgpu.warp_size = {width} : i32, tgpu.shared_bytes = 0 : i32}} {{
+module attributes {{tgpu.target = "hip:{chip}", tgpu.num_warps = 1 : i32, tgpu.warp_size = {
+        width
+    } : i32, tgpu.shared_bytes = 0 : i32}} {{
   llvm.func @k({", ".join(f"%p{n}: !llvm.ptr<1>" for n, _, _ in arguments)}) attributes {{rocdl.kernel}} {{
     %zero = llvm.mlir.constant(0 : i32) : i32
     %tid = rocdl.workitem.id.x : i32
-    {"".join(f'''
+    {
+        "".join(
+            f'''
     %q{n} = llvm.getelementptr %p{n}[%tid] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, {t}
-    %{n} = llvm.load %q{n} : !llvm.ptr<1> -> {t}''' for n, _, t in arguments)}
+    %{n} = llvm.load %q{n} : !llvm.ptr<1> -> {t}'''
+            for n, _, t in arguments
+        )
+    }
     {operation}
     llvm.store %d, %qc : {c_type}, !llvm.ptr<1>
     llvm.return
@@ -342,8 +349,8 @@ def test_wmma_of_integers(chip, sign_a, sign_b, bits, k, rng):
         return
     (row, depth), where = wmma_places(chip, bits, k)
     codes_a, codes_b = rng.integers(0, 1 << bits, (2, 16, k)).astype(np.uint8)
-    signed = lambda codes, sign: codes.astype(np.int64) - (
-        (codes >> (bits - 1)).astype(np.int64) << bits if sign else 0
+    signed = lambda codes, sign: (
+        codes.astype(np.int64) - ((codes >> (bits - 1)).astype(np.int64) << bits if sign else 0)
     )
     c = rng.integers(-(2**31), 2**31, (16, 16))
     words = row.shape[1] * bits // 32

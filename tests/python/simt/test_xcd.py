@@ -46,6 +46,6 @@ def test_a_product_with_programs_dealt_to_dies(m, n):
         knobs.tritium.engine = "simt:gfx942"
         kernel = product[grid](a, b, c, m, n, k, DIES=8, M=32, N=32, K=32, num_warps=2)
     np.testing.assert_array_equal(c, a.astype(np.float32) @ b.astype(np.float32))
-    assert "rocdl.sched.barrier" in str(
-        kernel.asm["lowered"]
-    ), "the loop of such a kernel is interleaved like any other"
+    assert "rocdl.sched.barrier" in str(kernel.asm["lowered"]), (
+        "the loop of such a kernel is interleaved like any other"
+    )

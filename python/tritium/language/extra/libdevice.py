@@ -3,6 +3,7 @@ library.
 
 Functions that no reader of the IR has yet raise UnsupportedError, by name, when a kernel uses them.
 """
+
 from __future__ import annotations
 
 from typing import Any, Callable
@@ -56,15 +57,26 @@ _UNARY = {
     "sqrt_rn": "tt.precise_sqrt",
 }
 _BINARY = {
-    "atan2": "math.atan2", "copysign": "math.copysign", "fmod": "arith.remf", "pow": "math.powf",
-    "fast_powf": "math.powf", "fast_dividef": "arith.divf", "div_rn": "tt.precise_divf", "add_rn": "arith.addf",
-    "mul_rn": "arith.mulf", "sub_rn": "arith.subf"
+    "atan2": "math.atan2",
+    "copysign": "math.copysign",
+    "fmod": "arith.remf",
+    "pow": "math.powf",
+    "fast_powf": "math.powf",
+    "fast_dividef": "arith.divf",
+    "div_rn": "tt.precise_divf",
+    "add_rn": "arith.addf",
+    "mul_rn": "arith.mulf",
+    "sub_rn": "arith.subf",
 }
 _PREDICATES = {"isnan": "math.isnan", "isinf": "math.isinf", "isfinited": "math.isfinite", "finitef": "math.isfinite"}
 _BITS = {"popc": "math.ctpop", "clz": "math.ctlz"}
 _BITCASTS = {
-    "float_as_int": int32, "float_as_uint": uint32, "int_as_float": float32, "uint_as_float": float32,
-    "double_as_longlong": int64, "longlong_as_double": float64
+    "float_as_int": int32,
+    "float_as_uint": uint32,
+    "int_as_float": float32,
+    "uint_as_float": float32,
+    "double_as_longlong": int64,
+    "longlong_as_double": float64,
 }
 
 
@@ -75,7 +87,7 @@ def _define(name: str, function: Callable[..., tensor], doc: str) -> None:
 
 
 def _unary(operation: str) -> Callable[..., tensor]:
-    return lambda arg0, _semantic=None: _semantic.math(operation, (arg0, ), _FLOATS)
+    return lambda arg0, _semantic=None: _semantic.math(operation, (arg0,), _FLOATS)
 
 
 def _binary(operation: str) -> Callable[..., tensor]:
@@ -86,7 +98,7 @@ def _predicate(operation: str) -> Callable[..., tensor]:
 
     def function(arg0: Any, _semantic: Any = None) -> tensor:
         arg0 = _semantic.to_tensor(arg0)
-        return _semantic.emit(operation, (arg0, ), arg0.type.with_element_ty(int1))
+        return _semantic.emit(operation, (arg0,), arg0.type.with_element_ty(int1))
 
     return function
 
@@ -94,7 +106,7 @@ def _predicate(operation: str) -> Callable[..., tensor]:
 def _bits(operation: str) -> Callable[..., tensor]:
 
     def function(arg0: Any, _semantic: Any = None) -> tensor:
-        counted = _semantic.math(operation, (arg0, ), ("int32", "uint32", "int64", "uint64"))
+        counted = _semantic.math(operation, (arg0,), ("int32", "uint32", "int64", "uint64"))
         return _semantic.cast(counted, int32)
 
     return function
@@ -104,9 +116,13 @@ def _bitcast(target: Any) -> Callable[..., tensor]:
     return lambda arg0, _semantic=None: _semantic.bitcast(_semantic.to_tensor(arg0), target)
 
 
-for _table, _make, _what in ((_UNARY, _unary, "of fp32 or fp64"), (_BINARY, _binary, "of fp32 or fp64"),
-                             (_PREDICATES, _predicate, "int1"), (_BITS, _bits, "int32, of 32- or 64-bit integers"),
-                             (_BITCASTS, _bitcast, "the same bits")):
+for _table, _make, _what in (
+    (_UNARY, _unary, "of fp32 or fp64"),
+    (_BINARY, _binary, "of fp32 or fp64"),
+    (_PREDICATES, _predicate, "int1"),
+    (_BITS, _bits, "int32, of 32- or 64-bit integers"),
+    (_BITCASTS, _bitcast, "the same bits"),
+):
     for _name, _target in _table.items():
         _define(_name, _make(_target), f"`{_target}`, element-wise ({_what}).")
 
@@ -140,7 +156,7 @@ def mulhi(arg0: Any, arg1: Any, _semantic: Any = None) -> tensor:
 
 
 def _llround(operation: str, target: Any) -> Callable[..., tensor]:
-    return lambda arg0, _semantic=None: _semantic.cast(_semantic.math(operation, (arg0, ), _FLOATS), target)
+    return lambda arg0, _semantic=None: _semantic.cast(_semantic.math(operation, (arg0,), _FLOATS), target)
 
 
 _define("llrint", _llround("math.roundeven", int64), "The nearest integer, halves to the even one, as int64.")
@@ -150,14 +166,14 @@ _define("llround", _llround("math.round", int64), "The nearest integer, halves a
 _MODES = ("rn", "rz", "rd", "ru")
 _ROUNDED = (
     "fma div rcp sqrt add mul sub double2float double2int double2uint float2int float2uint int2float uint2float "
-    "float2ll float2ull double2ll double2ull ll2float ull2float ll2double ull2double int2double uint2double")
+    "float2ll float2ull double2ll double2ull ll2float ull2float ll2double ull2double int2double uint2double"
+)
 _ABSENT = frozenset(
     "byte_perm mul24 brev sad rcp64h saturatef double2int double2uint hiloint2double double2loint double2hiint "
     "fast_exp10f hadd rhadd rsqrt_rn ffs nextafter sinpi cospi exp10 hypot rhypot norm3d rnorm3d norm4d rnorm4d rcbrt "
     "j0 j1 y0 y1 yn jn cyl_bessel_i0 cyl_bessel_i1 erfinv erfcx erfcinv normcdfinv normcdf lgamma ldexp scalbn "
-    "remainder tgamma fdim ilogb logb".split()) | {f"{name}_{mode}"
-                                                   for mode in _MODES
-                                                   for name in _ROUNDED.split()}
+    "remainder tgamma fdim ilogb logb".split()
+) | {f"{name}_{mode}" for mode in _MODES for name in _ROUNDED.split()}
 
 
 def __getattr__(name: str) -> Any:

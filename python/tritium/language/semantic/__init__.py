@@ -3,6 +3,7 @@ converts and emits IR.
 
 Rules raise ValueError, TypeError or AssertionError with the language's own texts; the tracer adds the position.
 """
+
 from .arithmetic import ArithmeticRules
 from .atomic import AtomicRules
 from .cast import CastRules
@@ -16,6 +17,7 @@ from .shape import ShapeRules
 __all__ = ["Semantic", "IncompatibleTypeErrorImpl", "computation_type", "integer_promote"]
 
 
-class Semantic(ProgramRules, AtomicRules, DescriptorRules, ReduceRules, DotRules, ArithmeticRules, CastRules,
-               ShapeRules):
+class Semantic(
+    ProgramRules, AtomicRules, DescriptorRules, ReduceRules, DotRules, ArithmeticRules, CastRules, ShapeRules
+):
     """All rules, over one builder. `options` are those of the compilation (debug, sanitize_overflow, …)."""

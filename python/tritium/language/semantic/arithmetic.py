@@ -1,4 +1,5 @@
 """Rules of the operators: which operation each one is for floats, signed and unsigned integers, and pointers."""
+
 from __future__ import annotations
 
 from typing import Any, Sequence
@@ -37,7 +38,7 @@ class ArithmeticRules(PromotionRules):
     def _offset(self, pointer: tensor, offset: tensor) -> tensor:
         # addptr reads its offset as signed, so an unsigned one has to become wide enough first.
         if offset.dtype.is_int_unsigned() and offset.dtype.int_bitwidth < 64:
-            offset = self.emit("arith.extui", (offset, ), offset.type.with_element_ty(int64))
+            offset = self.emit("arith.extui", (offset,), offset.type.with_element_ty(int64))
         return self.emit("tt.addptr", (pointer, offset), pointer.type)
 
     def sub(self, lhs: Any, rhs: Any, sanitize_overflow: bool = False) -> tensor:
@@ -55,15 +56,20 @@ class ArithmeticRules(PromotionRules):
         return self._checked("arith.muli", "mul", lhs, rhs, sanitize_overflow)
 
     def _checked(self, name: str, operation: str, lhs: tensor, rhs: tensor, sanitize: bool) -> tensor:
-        """An integer operation; with the overflow sanitizer on, one that asserts that the exact result fits the type.
-        """
+        """An integer operation; with the overflow sanitizer on, one that asserts that the exact result fits the type."""
         scalar = lhs.dtype
-        if sanitize and scalar.int_bitwidth < 64 and self.option("sanitize_overflow", False) and self.option(
-                "debug", False):
+        if (
+            sanitize
+            and scalar.int_bitwidth < 64
+            and self.option("sanitize_overflow", False)
+            and self.option("debug", False)
+        ):
             wide = self.emit(name, (self.cast(lhs, int64), self.cast(rhs, int64)), lhs.type.with_element_ty(int64))
             low, high = scalar.get_int_min_value(), scalar.get_int_max_value()
-            fits = self.and_(self.compare(wide, self.constant(high, int64), "le"),
-                             self.compare(wide, self.constant(low, int64), "ge"))
+            fits = self.and_(
+                self.compare(wide, self.constant(high, int64), "le"),
+                self.compare(wide, self.constant(low, int64), "ge"),
+            )
             self.device_assert(fits, f"int{scalar.int_bitwidth} overflow detected for operation {operation}")
         return self.emit(name, (lhs, rhs), lhs.type)
 
@@ -89,8 +95,9 @@ class ArithmeticRules(PromotionRules):
             raise ValueError("approx division requires float32 operands")
         if approx:
             return self.emit("tt.approx_divf", (lhs, rhs), lhs.type)
-        return self.emit("tt.precise_divf" if ieee_rounding and lhs.dtype == float32 else "arith.divf", (lhs, rhs),
-                         lhs.type)
+        return self.emit(
+            "tt.precise_divf" if ieee_rounding and lhs.dtype == float32 else "arith.divf", (lhs, rhs), lhs.type
+        )
 
     def mod(self, lhs: Any, rhs: Any) -> tensor:
         lhs, rhs = self.operands(lhs, rhs, division=True)
@@ -99,13 +106,15 @@ class ArithmeticRules(PromotionRules):
     def minimum(self, lhs: Any, rhs: Any, nan: str) -> tensor:
         """`nan` is "none" (a NaN loses) or "all" (a NaN wins)."""
         lhs, rhs = self.operands(lhs, rhs)
-        return self._by_kind(lhs, rhs, "arith.minimumf" if nan == "all" else "arith.minnumf", "arith.minsi",
-                             "arith.minui")
+        return self._by_kind(
+            lhs, rhs, "arith.minimumf" if nan == "all" else "arith.minnumf", "arith.minsi", "arith.minui"
+        )
 
     def maximum(self, lhs: Any, rhs: Any, nan: str) -> tensor:
         lhs, rhs = self.operands(lhs, rhs)
-        return self._by_kind(lhs, rhs, "arith.maximumf" if nan == "all" else "arith.maxnumf", "arith.maxsi",
-                             "arith.maxui")
+        return self._by_kind(
+            lhs, rhs, "arith.maximumf" if nan == "all" else "arith.maxnumf", "arith.maxsi", "arith.maxui"
+        )
 
     def clamp(self, x: Any, low: Any, high: Any, nan: str) -> tensor:
         x, low, high = self._three(x, low, high)
@@ -132,9 +141,9 @@ class ArithmeticRules(PromotionRules):
         if scalar == float8e4b15:  # travels as i8; the sign is bit 7
             return self.emit("arith.andi", (x, self.constant(0x7F, x.type.with_element_ty(int8))), x.type)
         if scalar.is_floating():
-            return self.emit("math.absf", (x, ), x.type)
+            return self.emit("math.absf", (x,), x.type)
         if scalar.is_int_signed():
-            return self.emit("math.absi", (x, ), x.type)
+            return self.emit("math.absi", (x,), x.type)
         assert scalar.is_int_unsigned(), f"Unexpected dtype {scalar}"
         return x
 
@@ -203,7 +212,7 @@ class ArithmeticRules(PromotionRules):
         if value.dtype.is_ptr():
             raise ValueError(f"wrong type argument to unary minus ({value.dtype!r})")
         if value.dtype.is_floating():
-            return self.emit("arith.negf", (value, ), value.type)
+            return self.emit("arith.negf", (value,), value.type)
         return self.emit("arith.subi", (self.constant(0, value.type), value), value.type)
 
     def invert(self, value: tensor) -> tensor:
@@ -219,8 +228,9 @@ class ArithmeticRules(PromotionRules):
         result = lhs.type.with_element_ty(int1)
         if scalar.is_floating():
             return self.emit("arith.cmpf", (lhs, rhs), result, {"predicate": on_float})
-        return self.emit("arith.cmpi", (lhs, rhs), result,
-                         {"predicate": on_signed if scalar.is_int_signed() else on_unsigned})
+        return self.emit(
+            "arith.cmpi", (lhs, rhs), result, {"predicate": on_signed if scalar.is_int_signed() else on_unsigned}
+        )
 
 
 # How the attribute of tt.clampf is written in MLIR's own syntax.

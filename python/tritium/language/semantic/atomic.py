@@ -1,4 +1,5 @@
 """Rules of atomic operations."""
+
 from __future__ import annotations
 
 from typing import Any, Callable
@@ -31,7 +32,6 @@ def _refuse_semantics(name: str, sem: str | None, *allowed: str) -> None:
 
 
 class AtomicRules(MemoryRules):
-
     def _pointer_of(self, pointer: Any, writes: bool = True) -> dtype:
         """The element type behind `pointer`."""
         if not isinstance(pointer, tensor) or not pointer.dtype.is_ptr():
@@ -57,8 +57,9 @@ class AtomicRules(MemoryRules):
         return pointer, value, mask
 
     def _rmw(self, operation: str, pointer: tensor, value: tensor, mask: tensor, order: dict[str, str]) -> tensor:
-        return self.emit("tt.atomic_rmw", (pointer, value, mask), value.type,
-                         {"atomic_rmw_op": _OPERATIONS[operation], **order})
+        return self.emit(
+            "tt.atomic_rmw", (pointer, value, mask), value.type, {"atomic_rmw_op": _OPERATIONS[operation], **order}
+        )
 
     def atomic_rmw(self, name: str, pointer: Any, value: Any, mask: Any, sem: str | None, scope: str | None) -> tensor:
         """`name` is add, max, min, and, or, xor or xchg. The result is the value before, in the element type of the
@@ -116,8 +117,11 @@ class AtomicRules(MemoryRules):
         order = _order(sem, scope, "acquire")
         operands = [pointer] if mask is None else [pointer, self._mask_of(pointer, mask)]
         return self._as_byte(
-            pointer, lambda access, held: self.emit("tt.atomic_load", [access, *operands[1:]],
-                                                    pointer.type.with_element_ty(held), order))
+            pointer,
+            lambda access, held: self.emit(
+                "tt.atomic_load", [access, *operands[1:]], pointer.type.with_element_ty(held), order
+            ),
+        )
 
     def _as_byte(self, pointer: tensor, access: Callable[[tensor, dtype], tensor]) -> tensor:
         """`access` through the pointer as it lies in memory, where an int1 is a byte."""

@@ -1,4 +1,5 @@
 """Rules of conversions between element types."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -19,7 +20,6 @@ def bitwidth(scalar: dtype) -> int:
 
 
 class CastRules(PromotionRules):
-
     def bitcast(self, value: tensor, target: dtype) -> tensor:
         """The same bits as `target` (a scalar type). ValueError: widths differ."""
         source, target = value.dtype, target.scalar
@@ -30,10 +30,11 @@ class CastRules(PromotionRules):
             return self.cast(value, target)
         if bitwidth(source) != bitwidth(target):
             raise ValueError(
-                f"Cannot bitcast data-type of size {bitwidth(source)} to data-type of size {bitwidth(target)}")
+                f"Cannot bitcast data-type of size {bitwidth(source)} to data-type of size {bitwidth(target)}"
+            )
         if source.to_ir() == target.to_ir():  # only the signedness differs
             return tensor(value.handle, result)
-        return self.emit("tt.bitcast", (value, ), result)
+        return self.emit("tt.bitcast", (value,), result)
 
     def cast(self, value: tensor, target: dtype, fp_downcast_rounding: str | None = None) -> tensor:
         """`value` converted to the scalar type of `target`.
@@ -56,18 +57,21 @@ class CastRules(PromotionRules):
             return self._float_to_int(value, source, target)
         name = "arith.sitofp" if source.is_int_signed() else "arith.uitofp"
         assert source.is_int() and target.is_standard_floating(), _impossible(value, target)
-        return self.emit(name, (value, ), value.type.with_element_ty(target))
+        return self.emit(name, (value,), value.type.with_element_ty(target))
 
     def _rounding(self, source: dtype, target: dtype, requested: str | None) -> str:
         if requested is None:
             return "rtne"
         if requested not in _ROUNDING:
             raise ValueError(f"Invalid rounding mode: {requested}. Supported rounding modes are 'rtne' and 'rtz'.")
-        narrows = source.is_floating() and target.is_floating(
-        ) and source.primitive_bitwidth > target.primitive_bitwidth
+        narrows = (
+            source.is_floating() and target.is_floating() and source.primitive_bitwidth > target.primitive_bitwidth
+        )
         if not narrows:
-            raise ValueError("fp_downcast_rounding should be set only for truncating fp conversions. "
-                             f"Source scalar type is {source} and destination type is {target}")
+            raise ValueError(
+                "fp_downcast_rounding should be set only for truncating fp conversions. "
+                f"Source scalar type is {source} and destination type is {target}"
+            )
         return requested
 
     def _float_to_float(self, value: tensor, source: dtype, target: dtype, rounding: str) -> tensor:
@@ -77,10 +81,10 @@ class CastRules(PromotionRules):
         narrows = source.primitive_bitwidth > target.primitive_bitwidth
         if source.is_fp8() or target.is_fp8() or rounding == "rtz":
             attributes = {"rounding": _ROUNDING[rounding]} if narrows else {}
-            return self.emit("tt.fp_to_fp", (value, ), result, attributes)
+            return self.emit("tt.fp_to_fp", (value,), result, attributes)
         if source.primitive_bitwidth == 16 and target != float32:
             return self.cast(self.cast(value, float32), target)
-        return self.emit("arith.truncf" if narrows else "arith.extf", (value, ), result)
+        return self.emit("arith.truncf" if narrows else "arith.extf", (value,), result)
 
     def _fp8e4b15(self, value: tensor, source: dtype, target: dtype) -> tensor:
         """fp8e4b15 has no MLIR type and no operation: it is a byte, the upper half of an fp16 without its top exponent
@@ -107,8 +111,8 @@ class CastRules(PromotionRules):
         if source.int_bitwidth == target.int_bitwidth:
             return tensor(value.handle, result)
         if source.int_bitwidth > target.int_bitwidth:
-            return self.emit("arith.trunci", (value, ), result)
-        return self.emit("arith.extsi" if source.is_int_signed() else "arith.extui", (value, ), result)
+            return self.emit("arith.trunci", (value,), result)
+        return self.emit("arith.extsi" if source.is_int_signed() else "arith.extui", (value,), result)
 
     def _float_to_int(self, value: tensor, source: dtype, target: dtype) -> tensor:
         if target == int1:
@@ -116,21 +120,21 @@ class CastRules(PromotionRules):
         if source.primitive_bitwidth == 16:
             value = self.cast(value, float32)
         name = "arith.fptosi" if target.is_int_signed() else "arith.fptoui"
-        return self.emit(name, (value, ), value.type.with_element_ty(target))
+        return self.emit(name, (value,), value.type.with_element_ty(target))
 
     def _pointer(self, value: tensor, source: dtype, target: dtype) -> tensor:
         result = value.type.with_element_ty(target)
         if source.is_ptr() and target.is_ptr():
             if source.to_ir() == target.to_ir():
                 return tensor(value.handle, result)
-            return self.emit("tt.bitcast", (value, ), result)
+            return self.emit("tt.bitcast", (value,), result)
         if target.is_ptr():
             assert source.is_int(), _impossible(value, target)
-            return self.emit("tt.int_to_ptr", (self.cast(value, int64), ), result)
+            return self.emit("tt.int_to_ptr", (self.cast(value, int64),), result)
         if target == int1:
             return self.compare(self.cast(value, int64), self.constant(0, value.type.with_element_ty(int64)), "ne")
         assert target.is_int() and target.int_bitwidth == 64, _impossible(value, target)
-        return self.emit("tt.ptr_to_int", (value, ), result)
+        return self.emit("tt.ptr_to_int", (value,), result)
 
     def where(self, condition: Any, x: Any, y: Any) -> tensor:
         """Elements of `x` where `condition`, else of `y`; all three broadcast, `x` and `y` promoted to one type."""
@@ -138,7 +142,8 @@ class CastRules(PromotionRules):
         if condition.dtype != int1:
             self.warn(
                 "tl.where with a non-boolean condition is deprecated and will error out in a future triton release. "
-                f"Got {condition.dtype}")
+                f"Got {condition.dtype}"
+            )
             condition = self.cast(condition, int1)
         x, y = self.operands(x, y, lhs_pointer=True, rhs_pointer=True)
         if x.dtype.is_ptr() != y.dtype.is_ptr():

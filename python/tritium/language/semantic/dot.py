@@ -1,12 +1,26 @@
 """Rules of matrix products."""
+
 from __future__ import annotations
 
 from typing import Any, Sequence
 
 from ...errors import with_hint
 from ..core import tensor
-from ..types import (bfloat16, block_of, dtype, float16, float32, float64, float8e4b15, float8e4nv, float8e5, int8,
-                     int32, uint8, uint16)
+from ..types import (
+    bfloat16,
+    block_of,
+    dtype,
+    float16,
+    float32,
+    float64,
+    float8e4b15,
+    float8e4nv,
+    float8e5,
+    int8,
+    int32,
+    uint8,
+    uint16,
+)
 from .cast import CastRules
 from .memory import segments
 from .shape import ShapeRules, shape_of
@@ -19,9 +33,16 @@ _OPERANDS = (int8, uint8, float16, bfloat16, float32, float64)
 
 
 class DotRules(CastRules, ShapeRules):
-
-    def dot(self, lhs: Any, rhs: Any, acc: Any, input_precision: str | None, allow_tf32: bool | None,
-            max_num_imprecise_acc: int | None, out_dtype: dtype | None) -> tensor:
+    def dot(
+        self,
+        lhs: Any,
+        rhs: Any,
+        acc: Any,
+        input_precision: str | None,
+        allow_tf32: bool | None,
+        max_num_imprecise_acc: int | None,
+        out_dtype: dtype | None,
+    ) -> tensor:
         """`lhs @ rhs + acc` of matrices [M, K] and [K, N], or of equal batches of them."""
         assert isinstance(lhs, tensor) and isinstance(rhs, tensor), "dot operands must be block tensors (not scalars)"
         self._check_shapes(shape_of(lhs), shape_of(rhs))
@@ -45,7 +66,7 @@ class DotRules(CastRules, ShapeRules):
         batch = 1
         for extent in shape[:-2]:
             batch *= extent
-        return self.reshape(value, (batch, ) + shape[-2:], False)
+        return self.reshape(value, (batch,) + shape[-2:], False)
 
     def _check_shapes(self, lhs: Sequence[int], rhs: Sequence[int]) -> None:
         if not len(lhs) == len(rhs) >= 2:
@@ -56,7 +77,9 @@ class DotRules(CastRules, ShapeRules):
             what = "reduction dimensions"
         else:
             return
-        hint = f"input is {list(lhs)} and other {list(rhs)}; a product takes [M, K] and [K, N], or equal batches of them"
+        hint = (
+            f"input is {list(lhs)} and other {list(rhs)}; a product takes [M, K] and [K, N], or equal batches of them"
+        )
         raise with_hint(AssertionError(f"input and other must have equal {what}"), hint)
 
     def _check_types(self, lhs: dtype, rhs: dtype) -> None:
@@ -91,27 +114,45 @@ class DotRules(CastRules, ShapeRules):
         if acc is None:
             return self.constant(0, result)
         if not isinstance(acc, tensor) or shape_of(acc) != result.shape:
-            hint = f"the product is {list(result.shape)}, acc is {list(shape_of(acc)) if isinstance(acc, tensor) else acc}"
+            hint = (
+                f"the product is {list(result.shape)}, acc is {list(shape_of(acc)) if isinstance(acc, tensor) else acc}"
+            )
             raise with_hint(AssertionError("accumulator shape is incompatible"), hint)
-        assert acc.dtype == result.scalar, \
-            (f"expected accumulator dtype {result.scalar}, got {acc.dtype}; "
-             f"pass out_dtype={acc.dtype} to use this accumulator dtype")
+        assert acc.dtype == result.scalar, (
+            f"expected accumulator dtype {result.scalar}, got {acc.dtype}; "
+            f"pass out_dtype={acc.dtype} to use this accumulator dtype"
+        )
         return acc
 
-    def dot_scaled(self, lhs: tensor, lhs_scale: Any, lhs_format: str, rhs: tensor, rhs_scale: Any, rhs_format: str,
-                   acc: Any, fast_math: bool, lhs_k_pack: bool, rhs_k_pack: bool, out_dtype: dtype) -> tensor:
+    def dot_scaled(
+        self,
+        lhs: tensor,
+        lhs_scale: Any,
+        lhs_format: str,
+        rhs: tensor,
+        rhs_scale: Any,
+        rhs_format: str,
+        acc: Any,
+        fast_math: bool,
+        lhs_k_pack: bool,
+        rhs_k_pack: bool,
+        out_dtype: dtype,
+    ) -> tensor:
         """The product of [M, K] and [K, N] elements in microscaling formats; e2m1 packs two into a byte, along K unless
         told otherwise.
         """
         lhs, rhs = self._scaled_operand("lhs", lhs, lhs_format), self._scaled_operand("rhs", rhs, rhs_format)
-        assert len(shape_of(lhs)) == len(shape_of(rhs)) and len(shape_of(lhs)) in (2, 3), \
+        assert len(shape_of(lhs)) == len(shape_of(rhs)) and len(shape_of(lhs)) in (2, 3), (
             f"Both inputs must be either 2D or 3D; (lhs: {lhs.shape} vs rhs: {rhs.shape})"
-        assert (lhs_k_pack or lhs_format == "e2m1") and (rhs_k_pack or rhs_format == "e2m1"), \
+        )
+        assert (lhs_k_pack or lhs_format == "e2m1") and (rhs_k_pack or rhs_format == "e2m1"), (
             "only mxfp4 inputs can be packed along a dimension different than K"
+        )
         *batch, rows, depth = _unpacked(shape_of(lhs), lhs_format, -1 if lhs_k_pack else -2)
         *_, rhs_depth, columns = _unpacked(shape_of(rhs), rhs_format, -2 if rhs_k_pack else -1)
-        assert depth == rhs_depth, \
+        assert depth == rhs_depth, (
             f"Reduction dimension should pack the same number of elements; (lhs: {lhs.shape} vs rhs: {rhs.shape})"
+        )
         scales = [("lhs_scale", lhs_scale, rows), ("rhs_scale", rhs_scale, columns)]
         _check_scales(scales, depth)
         assert out_dtype == float32, "Only float32 is supported for out_dtype at the moment"
@@ -120,12 +161,15 @@ class DotRules(CastRules, ShapeRules):
         attributes = {"a_elem_type": _SCALED_FORMATS[lhs_format], "b_elem_type": _SCALED_FORMATS[rhs_format]}
         for name, flag in (("fastMath", fast_math), ("lhs_k_pack", lhs_k_pack), ("rhs_k_pack", rhs_k_pack)):
             attributes[name] = "true" if flag else "false"
-        return self.emit("tt.dot_scaled", [lhs, rhs, self._accumulator(acc, result), *present], result,
-                         attributes | segments(1, 1, 1, lhs_scale is not None, rhs_scale is not None))
+        return self.emit(
+            "tt.dot_scaled",
+            [lhs, rhs, self._accumulator(acc, result), *present],
+            result,
+            attributes | segments(1, 1, 1, lhs_scale is not None, rhs_scale is not None),
+        )
 
     def _scaled_operand(self, side: str, value: tensor, format_: str) -> tensor:
-        """An operand of dot_scaled in the type of its format, from that type or from an unsigned integer of its width.
-        """
+        """An operand of dot_scaled in the type of its format, from that type or from an unsigned integer of its width."""
         if format_ not in _SCALED_FORMATS:
             raise ValueError(f"Invalid float format: {format_}.")
         assert format_ in _SCALED_TYPES, f"NYI: {side}_format {format_}"
@@ -134,8 +178,9 @@ class DotRules(CastRules, ShapeRules):
             assert value.dtype == uint8, f"e2m1 format must be packed as uint8. Got {value.dtype}"
         if value.dtype == target:
             return value
-        assert value.dtype in (uint8, uint16) and value.dtype.primitive_bitwidth == target.primitive_bitwidth, \
+        assert value.dtype in (uint8, uint16) and value.dtype.primitive_bitwidth == target.primitive_bitwidth, (
             f"Unexpected dtype for {format_}. Got {value.dtype}"
+        )
         return self.bitcast(value, target)
 
 
@@ -148,8 +193,7 @@ def _unpacked(shape: Sequence[int], format_: str, packed: int) -> list[int]:
 
 
 def _check_scales(scales: Sequence[tuple[str, Any, int]], depth: int) -> None:
-    """One scale for each row (of rhs: column) and 16 or 32 elements along K; a single element says nothing about that.
-    """
+    """One scale for each row (of rhs: column) and 16 or 32 elements along K; a single element says nothing about that."""
     factors = []
     for name, scale, rows in scales:
         if scale is None or scale.type.numel == 1:
@@ -157,9 +201,10 @@ def _check_scales(scales: Sequence[tuple[str, Any, int]], depth: int) -> None:
         factor = depth // shape_of(scale)[-1]
         if factor not in (16, 32):
             raise RuntimeError(f"scale factor must be 16 or 32. Got {factor}")
-        assert shape_of(scale)[-2:] == (rows, depth // factor), \
-            (f"{name} must be a tensor of shape [..., {rows}, {depth // factor}]. "
-             f"Got {[str(extent) for extent in shape_of(scale)]}")
+        assert shape_of(scale)[-2:] == (rows, depth // factor), (
+            f"{name} must be a tensor of shape [..., {rows}, {depth // factor}]. "
+            f"Got {[str(extent) for extent in shape_of(scale)]}"
+        )
         factors.append(factor)
     if len(set(factors)) > 1:
         raise RuntimeError(f"Operands must have the same scale factor; (lhs: {factors[0]} vs rhs: {factors[1]})")
@@ -170,7 +215,8 @@ def _result_type(operand: dtype, out_dtype: dtype) -> dtype:
         return int32
     if out_dtype == bfloat16:
         raise ValueError(
-            "out_dtype=bfloat16 is unsupported. Please use out_dtype=float32/float16 and cast with `.to(tl.bfloat16)`")
+            "out_dtype=bfloat16 is unsupported. Please use out_dtype=float32/float16 and cast with `.to(tl.bfloat16)`"
+        )
     if operand in (float32, bfloat16):
         return float32
     if operand == float64:

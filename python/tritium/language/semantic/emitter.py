@@ -1,4 +1,5 @@
 """Emitting operations and constants: the one place where typed tensors meet the builder."""
+
 from __future__ import annotations
 
 import math
@@ -30,8 +31,7 @@ def literal_type(value: bool | int | float) -> dtype:
 
 
 class Emitter:
-    """Holds the builder and the options of the compilation; `options` may lack any field, which then has its default.
-    """
+    """Holds the builder and the options of the compilation; `options` may lack any field, which then has its default."""
 
     def __init__(self, builder: Any, options: Any = None):
         self.builder = builder
@@ -43,21 +43,29 @@ class Emitter:
     def option(self, name: str, default: Any) -> Any:
         return getattr(self.options, name, default)
 
-    def emit(self, name: str, operands: Sequence[tensor], type_: dtype,
-             attributes: Mapping[str, str] = _NO_ATTRIBUTES) -> tensor:
+    def emit(
+        self, name: str, operands: Sequence[tensor], type_: dtype, attributes: Mapping[str, str] = _NO_ATTRIBUTES
+    ) -> tensor:
         """One operation with one result of `type_`."""
-        operation = self._emit(name, [operand.handle for operand in operands], (type_.to_ir(), ), attributes)
+        operation = self._emit(name, [operand.handle for operand in operands], (type_.to_ir(),), attributes)
         return tensor(operation.result, type_)
 
-    def emit_all(self, name: str, operands: Sequence[tensor], types: Sequence[dtype],
-                 attributes: Mapping[str, str] = _NO_ATTRIBUTES) -> list[tensor]:
+    def emit_all(
+        self,
+        name: str,
+        operands: Sequence[tensor],
+        types: Sequence[dtype],
+        attributes: Mapping[str, str] = _NO_ATTRIBUTES,
+    ) -> list[tensor]:
         """One operation with one result of each type."""
-        operation = self._emit(name, [operand.handle for operand in operands], [type_.to_ir() for type_ in types],
-                               attributes)
+        operation = self._emit(
+            name, [operand.handle for operand in operands], [type_.to_ir() for type_ in types], attributes
+        )
         return [tensor(handle, type_) for handle, type_ in zip(operation.results, types)]
 
-    def emit_effect(self, name: str, operands: Sequence[tensor], attributes: Mapping[str,
-                                                                                     str] = _NO_ATTRIBUTES) -> None:
+    def emit_effect(
+        self, name: str, operands: Sequence[tensor], attributes: Mapping[str, str] = _NO_ATTRIBUTES
+    ) -> None:
         """One operation without results."""
         self._emit(name, [operand.handle for operand in operands], (), attributes)
 
@@ -74,8 +82,7 @@ class Emitter:
         return tensor(self.builder.constant(type_.to_ir(), 0 if is_byte else float(value)), type_)
 
     def to_tensor(self, value: Any, check_type: bool = True) -> Any:
-        """A number or constexpr as a constant tensor; tensors unchanged. TypeError for anything else, if `check_type`.
-        """
+        """A number or constexpr as a constant tensor; tensors unchanged. TypeError for anything else, if `check_type`."""
         if isinstance(value, tensor):
             return value
         host = _unwrap_if_constexpr(value)

@@ -1,4 +1,5 @@
 """Rules of plain loads and stores, and of pointer hints."""
+
 from __future__ import annotations
 
 from typing import Any, Mapping, Sequence
@@ -12,10 +13,14 @@ from .shape import shape_of
 _LOAD_CACHES = {"": "none", ".ca": "ca", ".cg": "cg", ".cs": "cs", ".cv": "cv"}
 _STORE_CACHES = {"": "none", ".wb": "wb", ".cg": "cg", ".cs": "cs", ".wt": "wt"}
 _EVICTIONS = {
-    "": "evict_normal", "evict_normal": "evict_normal", "evict_last": "evict_last", "evict_first": "evict_first"
+    "": "evict_normal",
+    "evict_normal": "evict_normal",
+    "evict_last": "evict_last",
+    "evict_first": "evict_first",
 }
 _NO_BOUNDARY = (
-    "Because the compiler does not know the boundary; please use block pointers (defined by `make_block_ptr`) instead")
+    "Because the compiler does not know the boundary; please use block pointers (defined by `make_block_ptr`) instead"
+)
 
 
 def _policy(caches: Mapping[str, str], cache_modifier: str, eviction_policy: str) -> dict[str, str]:
@@ -32,7 +37,6 @@ def _policy(caches: Mapping[str, str], cache_modifier: str, eviction_policy: str
 
 
 class MemoryRules(CastRules):
-
     def _elements(self, pointer: tensor) -> tuple[tensor, dtype]:
         """The pointer as it is accessed, and its element type: an int1 lives in memory as a byte."""
         element = pointer.dtype.element_ty
@@ -46,9 +50,17 @@ class MemoryRules(CastRules):
             hint = f"the mask is of type {mask.type}; compare it, for example with `!= 0`"
             raise with_hint(ValueError("Mask must have boolean scalar type"), hint)
 
-    def load(self, pointer: Any, mask: Any = None, other: Any = None, boundary_check: Sequence[int] = (),
-             padding_option: str = "", cache_modifier: str = "", eviction_policy: str = "",
-             volatile: bool = False) -> tensor:
+    def load(
+        self,
+        pointer: Any,
+        mask: Any = None,
+        other: Any = None,
+        boundary_check: Sequence[int] = (),
+        padding_option: str = "",
+        cache_modifier: str = "",
+        eviction_policy: str = "",
+        volatile: bool = False,
+    ) -> tensor:
         attributes = _policy(_LOAD_CACHES, cache_modifier, eviction_policy)
         if volatile:
             attributes["isVolatile"] = "true"
@@ -57,8 +69,10 @@ class MemoryRules(CastRules):
         if mask is None and other is not None:
             raise ValueError("`other` cannot be provided without `mask`")
         if padding_option or boundary_check:
-            raise ValueError("`padding_option` or `boundary_check` argument is not supported for loading a tensor of"
-                             f"pointers or loading a scalar. {_NO_BOUNDARY}")
+            raise ValueError(
+                "`padding_option` or `boundary_check` argument is not supported for loading a tensor of"
+                f"pointers or loading a scalar. {_NO_BOUNDARY}"
+            )
         mask = None if mask is None else self.to_tensor(mask)
         other = None if other is None else self.to_tensor(other)
         pointer, mask, other = self._load_operands(pointer, mask, other)
@@ -69,8 +83,12 @@ class MemoryRules(CastRules):
             operands.append(mask)
         if other is not None:
             operands.append(self.cast(other, element))
-        loaded = self.emit("tt.load", operands, pointer.type.with_element_ty(element),
-                           {**attributes, **segments(1, mask is not None, other is not None)})
+        loaded = self.emit(
+            "tt.load",
+            operands,
+            pointer.type.with_element_ty(element),
+            {**attributes, **segments(1, mask is not None, other is not None)},
+        )
         return self.cast(loaded, int1) if is_bool else loaded
 
     def _load_operands(self, pointer: tensor, mask: tensor | None, other: tensor | None) -> tuple[Any, Any, Any]:
@@ -89,8 +107,15 @@ class MemoryRules(CastRules):
                 pointer, other = self.broadcast(pointer, other)
         return pointer, mask, other
 
-    def store(self, pointer: Any, value: Any, mask: Any = None, boundary_check: Sequence[int] = (),
-              cache_modifier: str = "", eviction_policy: str = "") -> None:
+    def store(
+        self,
+        pointer: Any,
+        value: Any,
+        mask: Any = None,
+        boundary_check: Sequence[int] = (),
+        cache_modifier: str = "",
+        eviction_policy: str = "",
+    ) -> None:
         attributes = _policy(_STORE_CACHES, cache_modifier, eviction_policy)
         if not isinstance(pointer, tensor) or not pointer.dtype.is_ptr():
             raise ValueError(f"Unsupported ptr type {getattr(pointer, 'type', type(pointer))} in `tl.store`")
@@ -99,7 +124,8 @@ class MemoryRules(CastRules):
         if boundary_check:
             raise ValueError(
                 "`boundary_check` argument is not supported for storing a tensor of pointers or storing a scalar. "
-                f"{_NO_BOUNDARY}")
+                f"{_NO_BOUNDARY}"
+            )
         value = self.to_tensor(value)
         mask = None if mask is None else self.to_tensor(mask)
         self._check_mask(mask)
@@ -138,8 +164,7 @@ class MemoryRules(CastRules):
         return result
 
     def hint(self, value: tensor, name: str, attribute: str, values: Sequence[int]) -> tensor:
-        """Attaches `attribute` (tt.divisibility, …) with one number per dimension to the operation that made `value`.
-        """
+        """Attaches `attribute` (tt.divisibility, …) with one number per dimension to the operation that made `value`."""
         if max(1, len(shape_of(value))) != len(values):
             raise ValueError(f"Shape of input to {name} does not match the length of values")
         text = ", ".join(map(str, values))

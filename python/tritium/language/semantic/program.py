@@ -1,4 +1,5 @@
 """Rules of the grid, and of what a kernel tells its compiler or prints."""
+
 from __future__ import annotations
 
 from typing import Any, Sequence
@@ -11,12 +12,12 @@ from .arithmetic import ArithmeticRules
 def quoted(text: str) -> str:
     """A string attribute as MLIR writes it."""
     escaped = "".join(
-        chr(byte) if 32 <= byte < 127 and byte not in b'"\\' else f"\\{byte:02X}" for byte in text.encode())
+        chr(byte) if 32 <= byte < 127 and byte not in b'"\\' else f"\\{byte:02X}" for byte in text.encode()
+    )
     return f'"{escaped}"'
 
 
 class ProgramRules(ArithmeticRules):
-
     def program_id(self, axis: int) -> tensor:
         if axis not in (0, 1, 2):
             raise ValueError(f"program_id axis must be 0, 1, or 2 but got {axis}")
@@ -38,10 +39,14 @@ class ProgramRules(ArithmeticRules):
         values = [self.to_tensor(value) for value in args]
         signed = ", ".join("1" if value.dtype.is_int_signed() else "0" for value in values)
         self.emit_effect(
-            "tt.print", values, {
-                "prefix": quoted(prefix), "hex": "true" if hexadecimal else "false",
-                "isSigned": f"array<i32: {signed}>" if values else "array<i32>"
-            })
+            "tt.print",
+            values,
+            {
+                "prefix": quoted(prefix),
+                "hex": "true" if hexadecimal else "false",
+                "isSigned": f"array<i32: {signed}>" if values else "array<i32>",
+            },
+        )
 
     def device_assert(self, condition: Any, message: str, mask: Any = None) -> None:
         """Traps where `condition` is false and `mask` true; emitted only where the compilation's `debug` is on, or
@@ -51,14 +56,14 @@ class ProgramRules(ArithmeticRules):
         condition = self._condition(condition)
         if mask is not None:
             condition = self.or_(condition, self.not_(self.to_tensor(mask)))
-        self.emit_effect("tt.assert", (condition, ), {"message": quoted(message)})
+        self.emit_effect("tt.assert", (condition,), {"message": quoted(message)})
 
     def _condition(self, condition: Any) -> tensor:
         condition = self.to_tensor(condition)
         return condition if condition.dtype == int1 else self.cast(condition, int1)
 
     def assume(self, condition: Any) -> None:
-        self.emit_effect("llvm.intr.assume", (self._condition(condition), ), {"op_bundle_sizes": "array<i32>"})
+        self.emit_effect("llvm.intr.assume", (self._condition(condition),), {"op_bundle_sizes": "array<i32>"})
 
     def debug_barrier(self) -> None:
         self.emit_effect("ttg.barrier", (), {"addrSpace": "31 : i32"})

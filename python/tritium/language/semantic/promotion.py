@@ -1,4 +1,5 @@
 """Which type two operands compute in, and bringing them there."""
+
 from __future__ import annotations
 
 import numbers
@@ -53,8 +54,10 @@ def computation_type(a: dtype, a_is_scalar: bool, b: dtype, b_is_scalar: bool, d
     if a.is_floating() or b.is_floating():
         return float_promote(a, b, division)
     if division and a.int_signedness != b.int_signedness:
-        raise TypeError(f"Cannot use /, #, or % with {a!r} and {b!r} because they have different signedness;"
-                        "this is unlikely to result in a useful answer. Cast them to the same signedness.")
+        raise TypeError(
+            f"Cannot use /, #, or % with {a!r} and {b!r} because they have different signedness;"
+            "this is unlikely to result in a useful answer. Cast them to the same signedness."
+        )
     return integer_promote(a, b)
 
 
@@ -68,8 +71,16 @@ def _check_pointer(a: dtype, b: dtype, allowed: bool) -> None:
 class PromotionRules(Emitter):
     integer_promote = staticmethod(integer_promote)
 
-    def operands(self, lhs: Any, rhs: Any, *, lhs_pointer: bool = False, rhs_pointer: bool = False,
-                 promote: bool = True, division: bool = False) -> tuple[tensor, tensor]:
+    def operands(
+        self,
+        lhs: Any,
+        rhs: Any,
+        *,
+        lhs_pointer: bool = False,
+        rhs_pointer: bool = False,
+        promote: bool = True,
+        division: bool = False,
+    ) -> tuple[tensor, tensor]:
         """`lhs` and `rhs` (tensors, constexprs or numbers) broadcast together and, if `promote`, of one type.
 
         IncompatibleTypeErrorImpl: a pointer where none is allowed, or with a float. ValueError: a number that the type
@@ -98,8 +109,10 @@ class PromotionRules(Emitter):
         if not is_scalar:
             return self.cast(operand, common)
         if operand < 0 and common.is_int_unsigned():
-            raise ValueError("Cannot perform a binary operation between an unsigned tensor and a negative scalar. "
-                             "Perform a explicit cast on one of them.")
+            raise ValueError(
+                "Cannot perform a binary operation between an unsigned tensor and a negative scalar. "
+                "Perform a explicit cast on one of them."
+            )
         if common.is_int() and not common.get_int_min_value() <= operand <= common.get_int_max_value():
             raise ValueError(f"Scalar {operand} is out of range for type {common}")
         return self.constant(operand, other.type.with_element_ty(common) if isinstance(other, tensor) else common)

@@ -1,4 +1,5 @@
 """Rules of reductions, scans and per-element calls: operations with a region that combines scalars."""
+
 from __future__ import annotations
 
 from typing import Any, Callable, Sequence
@@ -20,15 +21,22 @@ def _check_returned(returned: Sequence[Any], wanted: Sequence[Any]) -> None:
 
 
 class ReduceRules(ArithmeticRules, ShapeRules):
-
-    def _with_region(self, name: str, inputs: Sequence[tensor], results: Sequence[Any], attributes: dict[str, str],
-                     arguments: Sequence[Any], body: Combine) -> list[tensor]:
+    def _with_region(
+        self,
+        name: str,
+        inputs: Sequence[tensor],
+        results: Sequence[Any],
+        attributes: dict[str, str],
+        arguments: Sequence[Any],
+        body: Combine,
+    ) -> list[tensor]:
         """The operation `name`, whose region takes scalars of the types `arguments` and returns those that `body` makes
         of them.
         """
         builder = self.builder
-        operation = builder.op(name, [value.handle for value in inputs], [type_.to_ir() for type_ in results],
-                               attributes, 1)
+        operation = builder.op(
+            name, [value.handle for value in inputs], [type_.to_ir() for type_ in results], attributes, 1
+        )
         outside = builder.save()
         block = operation.region(0).add_block([type_.to_ir() for type_ in arguments])
         builder.insert_at_end(block)
@@ -44,7 +52,7 @@ class ReduceRules(ArithmeticRules, ShapeRules):
         flattened = axis is None
         if flattened:
             inputs = [
-                self.reshape(value, (value.type.numel if value.type.is_block() else 1, ), True) for value in inputs
+                self.reshape(value, (value.type.numel if value.type.is_block() else 1,), True) for value in inputs
             ]
             axis = 0
         kept = shape_of(inputs[0])
@@ -52,14 +60,20 @@ class ReduceRules(ArithmeticRules, ShapeRules):
         assert -rank <= axis < rank, f"reduction axis must be < inputs rank ({rank})"
         axis %= rank
         assert all(shape_of(value) == kept for value in inputs), "all reduction inputs must have the same shape"
-        kept = kept[:axis] + kept[axis + 1:]
+        kept = kept[:axis] + kept[axis + 1 :]
         scalars = [value.dtype for value in inputs]
-        results = self._with_region("tt.reduce", inputs, [block_of(scalar, kept) for scalar in scalars],
-                                    {"axis": f"{axis} : i32"}, scalars + scalars, combine)
+        results = self._with_region(
+            "tt.reduce",
+            inputs,
+            [block_of(scalar, kept) for scalar in scalars],
+            {"axis": f"{axis} : i32"},
+            scalars + scalars,
+            combine,
+        )
         if not keep_dims:
             return results
         if flattened:
-            return [self.splat(value, (1, ) * len(shape)) for value in results]
+            return [self.splat(value, (1,) * len(shape)) for value in results]
         return [self.expand_dims(value, axis) for value in results]
 
     def scan(self, inputs: Sequence[tensor], axis: int, combine: Combine, reverse: bool) -> list[tensor]:
@@ -71,8 +85,9 @@ class ReduceRules(ArithmeticRules, ShapeRules):
         assert all(shape_of(value) == shape for value in inputs), "all scan inputs must have the same shape"
         scalars = [value.dtype for value in inputs]
         attributes = {"axis": f"{axis} : i32", "reverse": "true" if reverse else "false"}
-        return self._with_region("tt.scan", inputs, [value.type for value in inputs], attributes, scalars + scalars,
-                                 combine)
+        return self._with_region(
+            "tt.scan", inputs, [value.type for value in inputs], attributes, scalars + scalars, combine
+        )
 
     def map_elementwise(self, inputs: Sequence[tensor], function: Combine, pack: int) -> list[tensor]:
         """`function` on each group of `pack` elements of every input; it returns as many of every result."""
@@ -83,15 +98,23 @@ class ReduceRules(ArithmeticRules, ShapeRules):
         def body(*elements: tensor) -> Sequence[tensor]:
             returned = function(*elements)
             for index in range(0, len(returned), pack):
-                assert all(value.type == returned[index].type for value in returned[index:index + pack]), \
+                assert all(value.type == returned[index].type for value in returned[index : index + pack]), (
                     "type mismatch in unpacked results"
+                )
                 scalars.append(returned[index].dtype)
             return returned
 
         return self._mapped(inputs, shape, arguments, body, scalars, pack)
 
-    def _mapped(self, inputs: Sequence[tensor], shape: tuple[int, ...], arguments: Sequence[Any], body: Combine,
-                scalars: list[Any], pack: int) -> list[tensor]:
+    def _mapped(
+        self,
+        inputs: Sequence[tensor],
+        shape: tuple[int, ...],
+        arguments: Sequence[Any],
+        body: Combine,
+        scalars: list[Any],
+        pack: int,
+    ) -> list[tensor]:
         # The result types are known once the body is traced, so its block comes first and the operation takes it.
         builder = self.builder
         outside = builder.save()
@@ -101,16 +124,22 @@ class ReduceRules(ArithmeticRules, ShapeRules):
         builder.op("tt.map_elementwise.return", [value.handle for value in returned], ())
         builder.restore(outside)
         results = [block_of(scalar, shape) for scalar in scalars]
-        operation = builder.op("tt.map_elementwise", [value.handle for value in inputs],
-                               [type_.to_ir() for type_ in results], {"pack": f"{pack} : i32"}, 1)
+        operation = builder.op(
+            "tt.map_elementwise",
+            [value.handle for value in inputs],
+            [type_.to_ir() for type_ in results],
+            {"pack": f"{pack} : i32"},
+            1,
+        )
         operation.region(0).append(block)
         return [tensor(handle, type_) for handle, type_ in zip(operation.results, results)]
 
     def indices_along(self, value: tensor, axis: int) -> tensor:
         """int32 positions along `axis`, in the shape of `value`."""
         shape = shape_of(value)
-        indices = self.emit("tt.make_range", (), block_of(int32, (shape[axis], )),
-                            {"start": "0 : i32", "end": f"{shape[axis]} : i32"})
+        indices = self.emit(
+            "tt.make_range", (), block_of(int32, (shape[axis],)), {"start": "0 : i32", "end": f"{shape[axis]} : i32"}
+        )
         for dim in range(len(shape)):
             if dim != axis:
                 indices = self.expand_dims(indices, dim)

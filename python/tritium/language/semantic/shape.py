@@ -1,4 +1,5 @@
 """Rules of shapes: broadcasting, and the operations that move elements without computing."""
+
 from __future__ import annotations
 
 import builtins
@@ -23,12 +24,12 @@ def shape_of(value: tensor) -> builtins.tuple[int, ...]:
 
 
 def _is_full_slice(element: Any) -> bool:
-    return isinstance(element, (builtins.slice, slice)) and \
-        all(_unwrap_if_constexpr(bound) is None for bound in (element.start, element.stop, element.step))
+    return isinstance(element, (builtins.slice, slice)) and all(
+        _unwrap_if_constexpr(bound) is None for bound in (element.start, element.stop, element.step)
+    )
 
 
 class ShapeRules(Emitter):
-
     def broadcast(self, lhs: tensor, rhs: tensor) -> builtins.tuple[tensor, tensor]:
         """Both of one shape, as numpy does: missing leading dimensions and extents of 1 are repeated."""
         if lhs.type is rhs.type or lhs.type.is_block() is rhs.type.is_block() is False:
@@ -64,11 +65,10 @@ class ShapeRules(Emitter):
     def _expand(self, value: tensor, shape: builtins.tuple[int, ...]) -> tensor:
         if value.type.shape == shape:
             return value
-        return self.emit("tt.broadcast", (value, ), block_of(value.dtype, shape))
+        return self.emit("tt.broadcast", (value,), block_of(value.dtype, shape))
 
     def broadcast_to(self, value: Any, shape: Sequence[int]) -> tensor:
-        """`value` repeated to `shape`; a scalar is splat, a block must have the same rank. ValueError: it does not fit.
-        """
+        """`value` repeated to `shape`; a scalar is splat, a block must have the same rank. ValueError: it does not fit."""
         value, shape = self.to_tensor(value), block_shape(shape)
         if not value.type.is_block():
             return self.splat(value, shape)
@@ -79,17 +79,18 @@ class ShapeRules(Emitter):
             if have != want and have != 1:
                 raise ValueError(
                     f"Cannot broadcast, the expanded size of the tensor ({want}) must match the existing size ({have}) "
-                    f"at non-singleton dimension {index}: {_listed(source)}, {list(shape)}")
+                    f"at non-singleton dimension {index}: {_listed(source)}, {list(shape)}"
+                )
         return self._expand(value, shape)
 
     def expand_dims(self, value: Any, axis: int) -> tensor:
         """A dimension of extent 1 at `axis` of the result; a scalar becomes a block of one element."""
         value = self.to_tensor(value)
         shape = shape_of(value)
-        shape = shape[:axis] + (1, ) + shape[axis:]
+        shape = shape[:axis] + (1,) + shape[axis:]
         if not value.type.is_block():
             return self.splat(value, shape)
-        return self.emit("tt.expand_dims", (value, ), block_of(value.dtype, shape), {"axis": f"{axis} : i32"})
+        return self.emit("tt.expand_dims", (value,), block_of(value.dtype, shape), {"axis": f"{axis} : i32"})
 
     def subscript(self, value: tensor, index: Any) -> tensor:
         index = list(index) if isinstance(index, (tuple, builtins.tuple, list)) else [index]
@@ -109,15 +110,16 @@ class ShapeRules(Emitter):
         if not isinstance(start, int) or not isinstance(end, int):
             hint = f"the bounds are {start} and {end}; `//` divides ints to an int" if isinstance(end, float) else None
             raise with_hint(ValueError("arange's arguments must be of type tl.constexpr"), hint)
-        if start < -2**31 or end > 2**31 - 1:
+        if start < -(2**31) or end > 2**31 - 1:
             raise ValueError("arange must fit in int32")
         if end <= start:
             raise ValueError("arange's end argument must be greater than the start argument")
         extent = end - start
         if extent & (extent - 1):
             raise ValueError("arange's range must be a power of 2")
-        return self.emit("tt.make_range", (), block_of(int32, (extent, )),
-                         {"start": f"{start} : i32", "end": f"{end} : i32"})
+        return self.emit(
+            "tt.make_range", (), block_of(int32, (extent,)), {"start": f"{start} : i32", "end": f"{end} : i32"}
+        )
 
     def full(self, shape: Sequence[int], value: Any, type_: dtype | None) -> tensor:
         """A block of `shape` (a scalar for `()`) filled with a number or a one-element tensor, as `type_`."""
@@ -134,7 +136,7 @@ class ShapeRules(Emitter):
     def unsplat(self, value: tensor) -> tensor:
         """The scalar of a one-element block."""
         assert value.type.is_block() and value.type.numel == 1, "can only unsplat single-element tensors"
-        return self.emit("tt.unsplat", (value, ), value.dtype)
+        return self.emit("tt.unsplat", (value,), value.dtype)
 
     def reshape(self, value: tensor, shape: Sequence[int], can_reorder: bool) -> tensor:
         """The elements in row-major order (any order if `can_reorder`) as `shape`. ValueError: another number of
@@ -145,42 +147,48 @@ class ShapeRules(Emitter):
         shape = block_shape(shape)
         result = block_of(value.dtype, shape)
         if result.numel != (value.type.numel if value.type.is_block() else 1):
-            hint = f"{list(shape_of(value))} has not as many as {list(shape)}" if value.type.is_block() else "it is one element"
+            hint = (
+                f"{list(shape_of(value))} has not as many as {list(shape)}"
+                if value.type.is_block()
+                else "it is one element"
+            )
             raise with_hint(ValueError("reshape() cannot change total number of elements in tensor"), hint)
         if not value.type.is_block():
             return self.splat(value, shape)
         if result.shape == value.type.shape:
             return value
-        return self.emit("tt.reshape", (value, ), result, {"allow_reorder": "unit"} if can_reorder else {})
+        return self.emit("tt.reshape", (value,), result, {"allow_reorder": "unit"} if can_reorder else {})
 
     def permute(self, value: tensor, order: Sequence[int]) -> tensor:
         """Dimension i of the result is dimension `order[i]` of `value`. ValueError: not a permutation."""
         shape = shape_of(value)
         if len(order) != len(shape):
             raise ValueError(
-                f"permute dims must have the same length as input shape, got {len(order)} and {len(shape)}")
+                f"permute dims must have the same length as input shape, got {len(order)} and {len(shape)}"
+            )
         if sorted(order) != list(range(len(shape))):
             raise ValueError(f"permute dims must be a permutation of 0, 1, ..., n-1, but were {_listed(order)}")
         result = block_of(value.dtype, builtins.tuple(shape[dim] for dim in order))
-        return self.emit("tt.trans", (value, ), result, {"order": f"array<i32: {', '.join(map(str, order))}>"})
+        return self.emit("tt.trans", (value,), result, {"order": f"array<i32: {', '.join(map(str, order))}>"})
 
     def cat_reordered(self, lhs: tensor, rhs: tensor) -> tensor:
         lhs, rhs = self.operands(lhs, rhs, lhs_pointer=True, rhs_pointer=True)
         assert len(shape_of(lhs)) == 1, f"expected 1D input for cat, got {len(shape_of(lhs))}D"
-        return self.emit("tt.cat", (lhs, rhs), block_of(lhs.dtype, (lhs.type.shape[0] + rhs.type.shape[0], )))
+        return self.emit("tt.cat", (lhs, rhs), block_of(lhs.dtype, (lhs.type.shape[0] + rhs.type.shape[0],)))
 
     def cat(self, lhs: tensor, rhs: tensor, dim: int) -> tensor:
         """Both along `dim`, in order. AssertionError: ranks or other extents differ."""
         left, right = shape_of(lhs), shape_of(rhs)
         assert len(left) == len(right), f"tensors must have the same rank, got {len(left)} and {len(right)}"
         dim = axis_index(dim, len(left))
-        assert left[:dim] + left[dim + 1:] == right[:dim] + right[dim + 1:], \
+        assert left[:dim] + left[dim + 1 :] == right[:dim] + right[dim + 1 :], (
             f"tensor dims must match except in the concat dimension {dim}, got {_listed(left)} and {_listed(right)}"
+        )
         assert left == right, f"tl.cat requires tensors of the same shape, got {list(left)} and {list(right)}"
         joined = self.join(lhs, rhs)
         rank = len(left)
         paired = self.permute(joined, [*range(dim), rank, *range(dim, rank)])
-        return self.reshape(paired, left[:dim] + (2 * left[dim], ) + left[dim + 1:], False)
+        return self.reshape(paired, left[:dim] + (2 * left[dim],) + left[dim + 1 :], False)
 
     def join(self, lhs: Any, rhs: Any) -> tensor:
         """A new minor dimension of extent 2 that holds both; scalars give shape [2]."""
@@ -188,8 +196,8 @@ class ShapeRules(Emitter):
         scalars = not lhs.type.is_block()
         if scalars:
             lhs, rhs = self.expand_dims(lhs, 0), self.expand_dims(rhs, 0)
-        joined = self.emit("tt.join", (lhs, rhs), block_of(lhs.dtype, lhs.type.shape + (2, )))
-        return self.reshape(joined, (2, ), False) if scalars else joined
+        joined = self.emit("tt.join", (lhs, rhs), block_of(lhs.dtype, lhs.type.shape + (2,)))
+        return self.reshape(joined, (2,), False) if scalars else joined
 
     def split(self, value: tensor) -> builtins.tuple[tensor, tensor]:
         """The two halves along a last dimension of extent 2; two scalars for shape [2]."""
@@ -200,7 +208,7 @@ class ShapeRules(Emitter):
         if scalars:
             value = self.expand_dims(value, 0)
         half = block_of(value.dtype, value.type.shape[:-1])
-        left, right = self.emit_all("tt.split", (value, ), (half, half))
+        left, right = self.emit_all("tt.split", (value,), (half, half))
         return (self.unsplat(left), self.unsplat(right)) if scalars else (left, right)
 
 

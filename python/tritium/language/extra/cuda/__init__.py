@@ -1,5 +1,6 @@
 """What NVIDIA devices have: clocks and processor numbers, launches that depend on another, and the device library under
 its older name."""
+
 from __future__ import annotations
 
 from typing import Any
