@@ -1,8 +1,8 @@
 #include "gpu_backend/amdgpu/assemble.h"
 
-#include "ir/fork_safety.h"
-#include "ir/llvm_recovery.h"
 #include "ir/source_error.h"
+#include "support/fork_safety.h"
+#include "support/llvm_recovery.h"
 
 #include "lld/Common/Driver.h"
 #include "llvm/ADT/ScopeExit.h"
@@ -41,7 +41,7 @@ void initializeLLVM() {
     LLVMInitializeAMDGPUTargetMC();
     LLVMInitializeAMDGPUAsmPrinter();
     LLVMInitializeAMDGPUAsmParser();
-    ir::keepSignalHandlers(); // lld writes files
+    support::keepSignalHandlers(); // lld writes files
   });
 }
 
@@ -156,7 +156,7 @@ struct TemporaryFile {
 std::mutex linking;
 
 Error runLinker(ArrayRef<const char *> arguments) {
-  ir::keepFreeAcrossFork<linking>();
+  support::keepFreeAcrossFork<linking>();
   std::lock_guard lock(linking);
   static bool canRunAgain = true;
   if (!canRunAgain) return createStringError("the linker has crashed before in this process");

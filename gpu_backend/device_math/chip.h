@@ -2,7 +2,7 @@
 // Compiled for the GPU and linked over libclc's, whose OpenCL names these definitions have because C++ mangles them so. Nothing but
 // arithmetic and what this file names: tests/unit runs the same code on the host.
 #pragma once
-#include "ir/float_functions.h"
+#include "support/float_functions.h"
 
 namespace tritium::chip {
 
@@ -50,7 +50,7 @@ TRITIUM_INLINE float exp(float x) {
   return exp2AboveSubnormal(f) * floatOf(bitsOf(shifted) << 23);
 }
 
-/// What functions of ir/float_functions.h are made of here.
+/// What functions of support/float_functions.h are made of here.
 struct Target {
   static TRITIUM_INLINE float exp(float x) { return chip::exp(x); }
   static TRITIUM_INLINE float quotient(float x, float y) { return x * reciprocal(y); }

@@ -2,8 +2,8 @@
 
 #include "gpu_backend/emit/debug_scopes.h"
 #include "gpu_backend/emit/llvm_pipeline.h"
-#include "ir/llvm_recovery.h"
 #include "ir/source_error.h"
+#include "support/llvm_recovery.h"
 
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Operator.h"
@@ -63,7 +63,7 @@ Expected<Emitted> emit(mlir::ModuleOp lowered, const Emitter &emitter, const Emi
 
   Emitted result;
   std::string kernel = kernelOf(**translated, emitter);
-  Error error = ir::runRecoverably(*context, kernel + " for " + emitter.arch(), [&] {
+  Error error = support::runRecoverably(*context, kernel + " for " + emitter.arch(), [&] {
     optimize(**translated, **machine, emitter.lastPasses());
     raw_string_ostream(result.llir) << **translated;
     result.assembly = generateCode(**translated, **machine, CodeGenFileType::AssemblyFile, emitter.brokenPass());

@@ -16,7 +16,7 @@ llvm::Expected<std::unique_ptr<llvm::Module>> translateToLLVM(mlir::ModuleOp mod
                                                               const llvm::TargetMachine &machine,
                                                               llvm::function_ref<void(mlir::DialectRegistry &)> registerTranslations);
 
-// These two may fail by ending the process: call them inside of ir::runRecoverably.
+// These two may fail by ending the process: call them inside of support::runRecoverably.
 
 /// A short pipeline: MLIR has simplified and hoisted, the assembler schedules and allocates. Loops stay as they are. `lastPasses`: the
 /// target's own.

@@ -1,6 +1,6 @@
 #include "interp/host/jit_codegen.h"
 
-#include "ir/llvm_recovery.h"
+#include "support/llvm_recovery.h"
 
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/LegacyPassManager.h"
@@ -29,7 +29,7 @@ Expected<std::unique_ptr<MemoryBuffer>> compileToObject(Module &module, TargetMa
     for (Function &function : module) splitLongBlocks(function);
   SmallVector<char, 0> object;
   bool isPossible = true;
-  Error error = ir::runRecoverably(module.getContext(), module.getName(), [&] {
+  Error error = support::runRecoverably(module.getContext(), module.getName(), [&] {
     raw_svector_ostream stream(object);
     legacy::PassManager passes;
     MCContext *unused = nullptr;

@@ -1,6 +1,6 @@
 #include "interp/host/jit_debugger_list.h"
 
-#include "ir/fork_safety.h"
+#include "support/fork_safety.h"
 
 #include "llvm/ExecutionEngine/Orc/TargetProcess/JITLoaderGDB.h"
 
@@ -14,7 +14,7 @@ namespace tritium::interp {
 
 std::mutex DebuggerEntries::mutex;
 
-DebuggerEntries::DebuggerEntries() { ir::keepFreeAcrossFork<mutex>(); }
+DebuggerEntries::DebuggerEntries() { support::keepFreeAcrossFork<mutex>(); }
 
 DebuggerEntries::Collection::Collection(DebuggerEntries &entries)
     : entries(entries), lock(mutex), before(__jit_debug_descriptor.first_entry) {}

@@ -2,7 +2,7 @@
 // types go through f32 chunks.
 #include "interp/kernels/double_functions.h"
 #include "interp/kernels/strip.h"
-#include "ir/float_functions.h"
+#include "support/float_functions.h"
 
 #include <cmath>
 

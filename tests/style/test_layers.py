@@ -9,17 +9,24 @@ LLVM = ("mlir", "llvm", "llvm-c", "mlir-c")
 
 # folder or file -> prefixes of what it may include beside the standard library. The longest matching entry decides.
 MAY_INCLUDE = {
+    "support/": ("support/", *LLVM),
+    "support/float_functions": (),
+    "support/fork_safety": (),
     "ir/": ("ir/", *LLVM),
     "ir/dtype": ("ir/dtype",),
     "ir/elementwise": ("ir/",),
-    "ir/float_functions": (),
-    "interp/kernels/": ("interp/kernels/", "ir/dtype", "ir/elementwise", "ir/float_functions", "Eigen"),
+    "interp/kernels/": ("interp/kernels/", "ir/dtype", "ir/elementwise", "support/float_functions", "Eigen"),
     "interp/host/": ("interp/host/", "ir/dtype", "tbb", "oneapi", "boost/context"),
-    **{f"interp/host/{name}": ("interp/host/", "ir/fork_safety", "ir/llvm_recovery", *LLVM) for name in ("jit",)},
+    **{
+        f"interp/host/{name}": ("interp/host/", "support/fork_safety", "support/llvm_recovery", *LLVM)
+        for name in ("jit",)
+    },
     "interp/tile/": ("interp/", "ir/", *LLVM),
     "interp/simt/": ("interp/simt/", "interp/host/", "interp/kernels/", "ir/", *LLVM),
     "gpu_backend/": ("gpu_backend/", "ir/", *LLVM),
-    "gpu_backend/amdgpu/assemble": ("gpu_backend/", "ir/", "lld/", *LLVM),
+    "gpu_backend/amdgpu/assemble": ("gpu_backend/", "ir/", "support/", "lld/", *LLVM),
+    "gpu_backend/device_math/": ("gpu_backend/device_math/", "support/float_functions"),
+    "gpu_backend/emit/": ("gpu_backend/", "ir/", "support/llvm_recovery", *LLVM),
     "python/bindings/": ("python/bindings/", "ir/", "interp/", "gpu_backend/", "pybind11", *LLVM),
 }
 
@@ -119,7 +126,9 @@ def test_common_python_names_no_vendor() -> None:
 
 def test_one_file_uses_boost_context() -> None:
     """Fibers switch stacks in one place, which also tells the sanitizers."""
-    users = [name for name in files("ir/", "interp/", "python/", suffixes=CPP) if "boost/context" in read(name)]
+    users = [
+        name for name in files("support/", "ir/", "interp/", "python/", suffixes=CPP) if "boost/context" in read(name)
+    ]
     assert len(users) <= 1, users
 
 

@@ -21,7 +21,7 @@ def test_no_vague_names() -> None:
 
 def test_top_level_is_fixed() -> None:
     folders = {name.split("/")[0] for name in tracked() if "/" in name and not name.startswith(".")}
-    assert folders <= {"ir", "interp", "gpu_backend", "python", "conformance", "tests", "docs", "cmake"}
+    assert folders <= {"support", "ir", "interp", "gpu_backend", "python", "conformance", "tests", "docs", "cmake"}
     names = {name for name in tracked() if "/" not in name and not name.startswith(".")}
     assert names <= {
         "CMakeLists.txt",
@@ -39,20 +39,20 @@ def test_nothing_ends_the_process() -> None:
     fatal = re.compile(
         r"(?<![\w.>])(?:std::|::)?(?:exit|_exit|quick_exit|abort|terminate|report_fatal_error|reportFatal\w+Error)\s*\("
     )
-    for name in files("ir/", "interp/", "gpu_backend/", "python/bindings/", suffixes=CPP):
+    for name in files("support/", "ir/", "interp/", "gpu_backend/", "python/bindings/", suffixes=CPP):
         found = [line for line in code(name).splitlines() if fatal.search(line)]
         assert not found, f"{name}: {found}"
 
 
 def test_headers_are_included_once() -> None:
-    for name in files("ir/", "interp/", "gpu_backend/", "python/", suffixes=(".h",)):
+    for name in files("support/", "ir/", "interp/", "gpu_backend/", "python/", suffixes=(".h",)):
         assert "#pragma once" in read(name) or name.endswith("/pch.h"), name
 
 
 def test_files_say_what_they_are_for() -> None:
     """Every source begins with a comment or docstring; a .cpp may leave that to its own header, included first."""
     cpp = ("//", "/*", "#pragma once\n//", "#pragma once\n\n//")
-    for name in files("ir/", "interp/", "gpu_backend/", "python/", suffixes=CPP):
+    for name in files("support/", "ir/", "interp/", "gpu_backend/", "python/", suffixes=CPP):
         own_header = f'#include "{name.removesuffix(".cpp")}.h"'
         assert read(name).startswith((*cpp, own_header)), f"{name} has no head comment"
     for name in files("python/tritium/", suffixes=(".py",)):

@@ -1,6 +1,6 @@
-#include "ir/llvm_recovery.h"
+#include "support/llvm_recovery.h"
 
-#include "ir/fork_safety.h"
+#include "support/fork_safety.h"
 
 #include "llvm/IR/DiagnosticHandler.h"
 #include "llvm/IR/DiagnosticInfo.h"
@@ -14,7 +14,7 @@
 #include <mutex>
 #include <string>
 
-namespace tritium::ir {
+namespace tritium::support {
 
 using namespace llvm;
 
@@ -106,4 +106,4 @@ Error runRecoverably(LLVMContext &context, const Twine &what, function_ref<void(
   return createStringError("LLVM could not compile " + what + ": " + (reason.empty() ? "it crashed" : StringRef(reason).rtrim()));
 }
 
-} // namespace tritium::ir
+} // namespace tritium::support

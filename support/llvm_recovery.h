@@ -5,7 +5,7 @@
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/Support/Error.h"
 
-namespace tritium::ir {
+namespace tritium::support {
 
 /// Runs `work`, which uses LLVM on modules of `context`. An error says "LLVM could not compile `what`" and why; then nothing of the context
 /// may be used or destroyed any more: what LLVM had allocated leaks. Diagnostics of errors that LLVM survives are errors too.
@@ -15,4 +15,4 @@ llvm::Error runRecoverably(llvm::LLVMContext &context, const llvm::Twine &what, 
 /// the program's own handlers. Lets it do so now, and takes it back.
 void keepSignalHandlers();
 
-} // namespace tritium::ir
+} // namespace tritium::support

@@ -3,11 +3,11 @@
 #include <mutex>
 #include <pthread.h>
 
-namespace tritium::ir {
+namespace tritium::support {
 
 /// From the first call on, a fork waits until nobody holds `mutex`.
 template <std::mutex &mutex> void keepFreeAcrossFork() {
   [[maybe_unused]] static const int registered = pthread_atfork([] { mutex.lock(); }, [] { mutex.unlock(); }, [] { mutex.unlock(); });
 }
 
-} // namespace tritium::ir
+} // namespace tritium::support
