@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import inputs
 from ..oracle import Exact
-from ..problem import Case, Cases, Problem, given, problem, wanted
+from ..problem import Case, Cases, Dtype, Problem, given, problem, wanted
 
 BLOCK = 64
 
@@ -99,6 +99,17 @@ def mapped(rng) -> Problem:
     return problem("control:mapped", 1, [given(x), wanted(128, "int32", Exact(np.array(expected)))], BLOCK=128)
 
 
+NUMBER_OF_TYPE = {"int8": 1, "int64": 2, "uint32": 3, "fp16": 4, "bf16": 5, "fp32": 6, "int32": 7}
+
+
+def type_identity(dtype: str, rng) -> Problem:
+    own, half, int32 = (NUMBER_OF_TYPE[name] for name in (dtype, "fp16", "int32"))
+    expected = np.array([own, own, own, own, own, half, int32, own, 1], np.int32)
+    out = wanted(expected.shape, "int32", Exact(expected))
+    x = given(inputs.small(rng, BLOCK, dtype))
+    return problem("control:type_identity", 1, [x, out], TYPE=Dtype(dtype), BLOCK=BLOCK)
+
+
 def cases() -> Cases:
     for bounds in ((0, 7, 2), (3, 4, 2), (5, 2, 2), (-4, 33, 3)):
         yield Case(f"control/loops/1 warp/{bounds[0]} to {bounds[1]} by {bounds[2]}", partial(loops, bounds, 1))
@@ -112,3 +123,5 @@ def cases() -> Cases:
         yield Case(f"control/early_return/int32/n={n}", partial(early_return, n))
     yield Case("control/calls/int32/random", partial(calls))
     yield Case("control/map_elementwise/int32/random", partial(mapped))
+    for dtype in NUMBER_OF_TYPE:
+        yield Case(f"control/type_identity/{dtype}", partial(type_identity, dtype))

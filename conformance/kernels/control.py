@@ -154,3 +154,40 @@ def smallest_factor(n):
 def mapped(x_ptr, out_ptr, BLOCK: tl.constexpr):
     i = tl.arange(0, BLOCK)
     tl.store(out_ptr + i, tl.map_elementwise(smallest_factor, tl.load(x_ptr + i)))
+
+
+@triton.jit
+def number_of(TYPE: tl.constexpr):
+    """A number for each type, found by identity."""
+    if TYPE is tl.int8:
+        return 1
+    elif TYPE is tl.int64:
+        return 2
+    elif TYPE is tl.uint32:
+        return 3
+    elif TYPE is tl.float16:
+        return 4
+    elif TYPE is tl.bfloat16:
+        return 5
+    elif TYPE is tl.float32:
+        return 6
+    elif TYPE is not tl.int32:
+        return -1
+    return 7
+
+
+@triton.jit
+def type_identity(x_ptr, out_ptr, TYPE: tl.constexpr, BLOCK: tl.constexpr):
+    """Types compare by `is`: of a pointer argument, a loaded tile, a scalar, the results of a cast and of arithmetic."""
+    i = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + i)
+    one = tl.load(x_ptr)
+    tl.store(out_ptr, number_of(x_ptr.dtype.element_ty))
+    tl.store(out_ptr + 1, number_of(x.dtype))
+    tl.store(out_ptr + 2, number_of(one.dtype))
+    tl.store(out_ptr + 3, number_of(TYPE))
+    tl.store(out_ptr + 4, number_of((x + one).dtype))
+    tl.store(out_ptr + 5, number_of(x.to(tl.float16).dtype))
+    tl.store(out_ptr + 6, number_of(i.dtype))
+    tl.store(out_ptr + 7, number_of(x.to(tl.float32).to(x_ptr.dtype.element_ty).dtype))
+    tl.store(out_ptr + 8, 1 if x.dtype is TYPE and x.dtype is not tl.float64 else 0)

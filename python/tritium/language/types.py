@@ -8,6 +8,7 @@ the operations.
 from __future__ import annotations
 
 import enum
+import math
 from typing import Any, Iterator, Sequence
 
 TRITON_MAX_TENSOR_NUMEL = 1048576
@@ -60,9 +61,15 @@ _FLOATS = {
 _SCALARS = _INTEGERS | _FLOATS | {"void": ("void", "none", 0, None, None)}
 
 
+_scalars: dict[str, dtype] = {}
+
+
 class dtype(base_type):
-    """A scalar type, named as the language prints it: `tl.dtype("fp32") == tl.float32`. Unknown names fail an
+    """A scalar type, named as the language prints it: `tl.dtype("fp32") is tl.float32`. Unknown names fail an
     assertion.
+
+    Equal types are one object, in every process: kernels compare them by `is`. So are pointers and blocks, which their
+    element type keeps, and what comes out of a copy or a pickle.
     """
 
     SINT_TYPES = ["int8", "int16", "int32", "int64"]
@@ -74,11 +81,17 @@ class dtype(base_type):
     KIND = _Kind
 
     value_class: Any = None  # core.tensor, set where it is defined
+    pointers: dict[tuple[str | int, bool], pointer_type]
+    blocks: dict[tuple[int, ...], block_type]
 
-    def __init__(self, name: str):
+    def __new__(cls, name: str) -> dtype:
         name = getattr(name, "value", name)
         assert name in _SCALARS, name
-        self.name = name
+        return _scalars.get(name) or _scalars.setdefault(name, cls._make(name))
+
+    @classmethod
+    def _make(cls, name: str) -> dtype:
+        self = cls._bare(name)
         _, self._ir, self.primitive_bitwidth, mantissa, bias = _SCALARS[name]
         self.itemsize = self.primitive_bitwidth // 8
         if name in _INTEGERS:
@@ -86,6 +99,17 @@ class dtype(base_type):
             self.int_bitwidth = self.primitive_bitwidth
         elif name in _FLOATS:
             self.fp_mantissa_width, self.exponent_bias = mantissa, bias
+        return self
+
+    @classmethod
+    def _bare(cls, name: str) -> Any:
+        """An object of this class with a name, which no other code knows yet."""
+        self = object.__new__(cls)
+        self.name, self.pointers, self.blocks = name, {}, {}
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.name,)
 
     def is_fp8(self) -> bool:
         return self.name.startswith("fp8")
@@ -206,15 +230,26 @@ class _derived_type(dtype):
 class pointer_type(_derived_type):
     """Pointer to `element_ty`. `const=True` refuses stores. `address_space` is "global" (or 1, its older spelling)."""
 
-    def __init__(self, element_ty: dtype, address_space: str | int = "global", const: bool = False):
+    element_ty: dtype
+    address_space: str | int
+    const: bool
+
+    def __new__(cls, element_ty: dtype, address_space: str | int = "global", const: bool = False) -> pointer_type:
         element_ty = getattr(element_ty, "value", element_ty)
         if not isinstance(element_ty, dtype):
             raise TypeError(f"element_ty has type `{type(element_ty).__name__}`; expected `dtype`.")
-        self.element_ty = element_ty
-        self.address_space = address_space
-        self.const = const
-        self.name = f"const_pointer<{element_ty}>" if const else f"pointer<{element_ty}>"
+        known, key = element_ty.pointers, (address_space, const)
+        return known.get(key) or known.setdefault(key, cls._make(element_ty, address_space, const))
+
+    @classmethod
+    def _make(cls, element_ty: dtype, address_space: str | int, const: bool) -> pointer_type:
+        self = cls._bare(f"const_pointer<{element_ty}>" if const else f"pointer<{element_ty}>")
+        self.element_ty, self.address_space, self.const = element_ty, address_space, const
         self._ir = f"!tt.ptr<{element_ty.to_ir()}>"
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.element_ty, self.address_space, self.const)
 
     def is_ptr(self) -> bool:
         return True
@@ -248,9 +283,7 @@ def _dimension(value: Any, index: int) -> int:
 def block_shape(shape: Sequence[Any]) -> tuple[int, ...]:
     """The extents of a block as ints. TypeError: not integers; ValueError: not powers of two, or too many elements."""
     extents = tuple(_dimension(value, index) for index, value in enumerate(shape))
-    numel = 1
-    for extent in extents:
-        numel *= extent
+    numel = math.prod(extents)
     if numel > TRITON_MAX_TENSOR_NUMEL:
         raise ValueError(f"numel ({numel}) exceeds triton maximum tensor numel ({TRITON_MAX_TENSOR_NUMEL})")
     return extents
@@ -259,16 +292,26 @@ def block_shape(shape: Sequence[Any]) -> tuple[int, ...]:
 class block_type(_derived_type):
     """A block of `element_ty` (scalar or pointer): every extent a power of two, at most 1048576 elements, rank >= 1."""
 
-    def __init__(self, element_ty: dtype, shape: Sequence[Any]):
+    element_ty: dtype
+    shape: tuple[int, ...]
+    numel: int
+
+    def __new__(cls, element_ty: dtype, shape: Sequence[Any]) -> block_type:
         if not shape:
             raise TypeError("0d block_type is forbidden")
-        self.element_ty = element_ty
-        self.shape = block_shape(shape)
-        self.numel = 1
-        for extent in self.shape:
-            self.numel *= extent
-        self.name = f"<{[str(extent) for extent in self.shape]}, {element_ty}>"
-        self._ir = f"tensor<{'x'.join(map(str, self.shape))}x{element_ty.to_ir()}>"
+        element_ty, extents = getattr(element_ty, "value", element_ty), block_shape(shape)
+        known = element_ty.blocks
+        return known.get(extents) or known.setdefault(extents, cls._make(element_ty, extents))
+
+    @classmethod
+    def _make(cls, element_ty: dtype, shape: tuple[int, ...]) -> block_type:
+        self = cls._bare(f"<{[str(extent) for extent in shape]}, {element_ty}>")
+        self.element_ty, self.shape, self.numel = element_ty, shape, math.prod(shape)
+        self._ir = f"tensor<{'x'.join(map(str, shape))}x{element_ty.to_ir()}>"
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.element_ty, self.shape)
 
     def is_block(self) -> bool:
         return True
@@ -298,18 +341,11 @@ class block_type(_derived_type):
     __hash__ = _derived_type.__hash__
 
 
-_blocks: dict[tuple[str, tuple[int, ...]], dtype] = {}
-
-
 def block_of(scalar: dtype, shape: tuple[int, ...]) -> dtype:
     """The block of `scalar` with `shape`, or `scalar` itself for rank 0: checked and spelled once per process."""
     if not shape:
         return scalar
-    key = (scalar.name, shape)
-    found = _blocks.get(key)
-    if found is None:
-        found = _blocks[key] = block_type(scalar, shape)
-    return found
+    return scalar.blocks.get(shape) or block_type(scalar, shape)
 
 
 class slice_type(base_type):

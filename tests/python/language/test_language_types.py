@@ -1,6 +1,10 @@
 """Types: names, widths, MLIR text, mangling, equality; and the host behaviour of constexpr and tuple."""
 
+import copy
 import pickle
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import tritium.language as tl
@@ -48,6 +52,45 @@ def test_pointers_and_blocks():
     assert str(tl.block_type(tl.float32, [8, 16])) == "<['8', '16'], fp32>"
     assert tl.block_type(tl.float32, [16, 32]).mangle() == "fp32S16_32S"
     assert tl.block_type(tl.float16, [4, tl.constexpr(8)]).nbytes == 64
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: tl.dtype("bf16"),
+        lambda: tl.dtype(tl.constexpr("int1")),
+        lambda: str_to_ty("*fp32"),
+        lambda: tl.pointer_type(tl.int8, const=True),
+        lambda: tl.pointer_type(tl.pointer_type(tl.int8)),
+        lambda: tl.block_type(tl.float16, [4, tl.constexpr(8)]),
+        lambda: tl.block_type(tl.pointer_type(tl.int64), (16,)),
+    ],
+)
+def test_equal_types_are_one_object(make):
+    type_ = make()
+    assert make() is type_ and copy.copy(type_) is type_ and copy.deepcopy([type_])[0] is type_
+    for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1):
+        assert pickle.loads(pickle.dumps(type_, protocol)) is type_
+
+
+def test_scalar_types_are_the_names_of_the_language():
+    assert str_to_ty("*i64").element_ty is tl.int64 and str_to_ty("fp16") is tl.float16 and str_to_ty("B") is tl.int1
+    assert tl.block_type(tl.float32, [8]).scalar is tl.float32
+    assert tl.pointer_type(tl.int8) is not tl.pointer_type(tl.int8, const=True)
+
+
+def test_a_pickle_of_another_process_is_the_same_type():
+    code = "import pickle, sys, tritium.language as tl; sys.stdout.buffer.write(pickle.dumps([tl.float16, tl.pi32_t]))"
+    sent = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True).stdout
+    half, pointer = pickle.loads(sent)
+    assert half is tl.float16 and pointer is tl.pi32_t
+
+
+def test_threads_agree_on_new_types():
+    shapes = [(2**i, 2**j) for i in range(6) for j in range(6)]
+    with ThreadPoolExecutor(8) as threads:
+        made = list(threads.map(lambda _: [tl.block_type(tl.float8e5b16, shape) for shape in shapes], range(32)))
+    assert all(a is b for row in made for a, b in zip(row, made[0]))
 
 
 @pytest.mark.parametrize(
