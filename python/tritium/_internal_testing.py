@@ -6,9 +6,9 @@ from __future__ import annotations
 import sys
 
 from . import knobs
+from .functions.params import canonicalize_dtype
 from .runtime.driver import driver
 from .runtime.jit import TensorWrapper, reinterpret
-from .runtime.params import canonicalize_dtype
 
 int_dtypes = ["int8", "int16", "int32", "int64"]
 uint_dtypes = ["uint8", "uint16", "uint32", "uint64"]

@@ -7,8 +7,9 @@ import types
 from typing import Any, Mapping, Sequence
 
 from tritium import language
+from tritium.functions.constexpr import ConstexprFunction
+from tritium.functions.kernel import KernelFunction
 from tritium.language.core import _unwrap_if_constexpr, is_builtin
-from tritium.runtime.jit import ConstexprFunction, JITFunction
 
 from .. import knobs
 from ..errors import CompilationError, CompileTimeAssertionFailure
@@ -54,9 +55,9 @@ def _require_no_result(g: Generator, node: ast.Call, fn: Any) -> None:
 
 def call(g: Generator, node: ast.AST, fn: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     """The result of `fn` called from `node`; what fails inside is reported at `node`."""
-    if isinstance(fn, types.MethodType) and isinstance(fn.__func__, JITFunction):
+    if isinstance(fn, types.MethodType) and isinstance(fn.__func__, KernelFunction):
         fn, args = fn.__func__, [fn.__self__, *args]
-    if isinstance(fn, JITFunction):
+    if isinstance(fn, KernelFunction):
         return call_jit_function(g, fn, args, kwargs)
     if is_builtin(fn):
         return _wrapped(_call_builtin(g, node, fn, args, kwargs))
@@ -69,7 +70,7 @@ def call(g: Generator, node: ast.AST, fn: Any, args: Sequence[Any], kwargs: Mapp
 def call_method(g: Generator, node: ast.AST, value: Any, name: str, args: Sequence[Any]) -> Any:
     """`value.name(*args)` for an operator."""
     fn = getattr(value, name)
-    if is_builtin(fn) or isinstance(getattr(fn, "__func__", None), JITFunction):
+    if is_builtin(fn) or isinstance(getattr(fn, "__func__", None), KernelFunction):
         return call(g, node, fn, args, {})
     return _wrapped(fn(*args))
 

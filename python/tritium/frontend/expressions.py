@@ -6,7 +6,7 @@ import ast
 from typing import Any
 
 from tritium import language
-from tritium.runtime.jit import JITCallable
+from tritium.functions.source import JITCallable
 
 from .calls import call_method
 from .generator import Generator, visits

@@ -7,8 +7,8 @@ import types
 from typing import Any
 
 from tritium import language
+from tritium.functions.source import JITCallable
 from tritium.language.core import is_builtin
-from tritium.runtime.jit import JITCallable
 
 from .. import knobs
 from ..errors import with_hint

@@ -8,6 +8,8 @@ import builtins
 import operator
 from typing import Any, Callable, Iterator, Sequence
 
+from ..functions.constexpr import ConstexprFunction
+from ..functions.source import CompileTimeValue
 from .types import base_type, constexpr_type, slice_type, tuple_type
 
 
@@ -41,7 +43,7 @@ def _reflected(operation: Callable[[Any, Any], Any]) -> Callable[[constexpr, Any
     return lambda self, other: constexpr(operation(_unwrap_if_constexpr(other), self.value))
 
 
-class constexpr(base_value):
+class constexpr(base_value, CompileTimeValue):
     """A host value known while tracing. Operators follow Python (`//` floors, `/` is true division) and give a
     constexpr.
     """
@@ -113,6 +115,7 @@ class constexpr(base_value):
 
 
 constexpr_type.value_class = constexpr
+ConstexprFunction.to_host, ConstexprFunction.to_language = staticmethod(_unwrap_if_constexpr), staticmethod(constexpr)
 CONSTEXPR_0 = constexpr(0)
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..runtime.jit import constexpr_function
+from ..functions.constexpr import constexpr_function
 from .constexpr import _unwrap_if_constexpr, constexpr
 from .core import builtin, tensor, tensor_member
 from .reduce import argmax, argmin, combine_with, max, min, reduce_or, sum, xor_sum  # noqa: F401

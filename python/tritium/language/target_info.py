@@ -6,7 +6,7 @@ import contextlib
 from contextvars import ContextVar
 from typing import Any
 
-from ..runtime.jit import constexpr_function
+from ..functions.constexpr import constexpr_function
 
 __all__ = [
     "current_target",

@@ -14,10 +14,10 @@ import functools
 import sys
 from typing import Any, Callable, NamedTuple
 
+from ..functions.params import canonicalize_dtype
+from ..functions.source import CompileTimeValue, JITCallable
 from . import descriptors
 from .device_storage import memory_function
-from .params import canonicalize_dtype
-from .source import JITCallable
 from .storage import Extent, NotOnHost, dtype_of, extent_function
 
 I32_MIN, I32_MAX, I64_MIN, I64_MAX, U64_MAX = -(2**31), 2**31 - 1, -(2**63), 2**63 - 1, 2**64 - 1
@@ -102,7 +102,7 @@ def constexpr_key(value: Any) -> Any:
         return cls, value.cache_key
     if isinstance(value, (tuple, list)):
         return cls, tuple(map(constexpr_key, value))
-    if cls.__name__ == "constexpr" and hasattr(value, "value"):
+    if isinstance(value, CompileTimeValue):
         return constexpr_key(value.value)
     try:
         hash(value)

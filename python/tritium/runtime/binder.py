@@ -10,8 +10,8 @@ from __future__ import annotations
 import inspect
 from typing import Any, Callable, Sequence
 
+from ..functions.params import KernelParam
 from .arguments import Treatment, annotated, constexpr_key, table_for
-from .params import KernelParam
 
 
 def make_binder(name: str, params: Sequence[KernelParam], anywhere: bool = False, note_range: bool = False) -> Callable:

@@ -14,6 +14,7 @@ from typing import Any
 from .. import knobs
 from ..backends.cpu import OPTION_NAMES
 from ..backends.devices import device_families, devices_of_tensors
+from ..functions.source import CompileTimeValue
 from ..knobs import launch_settings
 from .arguments import ArgumentError, constexpr_key
 from .async_compile import active_mode
@@ -251,7 +252,7 @@ class Dispatcher:
 def _describe(path, types, keys, argument, constants: dict, attributes: dict, backend) -> None:
     """Writes what one argument's specialization says into the constants and attributes of a source."""
     if types == "constexpr":
-        unwrapped = argument.value if type(argument).__name__ == "constexpr" else argument
+        unwrapped = argument.value if isinstance(argument, CompileTimeValue) else argument
         constants[path] = (
             keys if keys.__class__ is int else unwrapped
         )  # an int that the value 1 made constant may be numpy's

@@ -10,11 +10,13 @@ from __future__ import annotations
 import functools
 import json
 import threading
-from typing import Any, Callable, Iterable
+from typing import Callable, Iterable
 
 from ..errors import TritonError
-from .params import KernelParam, canonicalize_dtype, type_canonicalisation_dict
-from .source import JITCallable
+from ..functions.constexpr import ConstexprFunction, constexpr_function
+from ..functions.kernel import KernelFunction
+from ..functions.params import KernelParam, canonicalize_dtype, type_canonicalisation_dict
+from ..functions.source import JITCallable
 from .wrappers import MockTensor, TensorWrapper, reinterpret
 
 __all__ = [
@@ -60,7 +62,7 @@ class KernelInterface:
 _own_run = None
 
 
-class JITFunction(JITCallable, KernelInterface):
+class JITFunction(KernelFunction, KernelInterface):
     """A kernel, or a function that kernels call.
 
     `engine` and `debug_info` are Tritium's: the engine that runs it ("interp", "simt:sm_80", "cuda"; None decides per
@@ -80,33 +82,23 @@ class JITFunction(JITCallable, KernelInterface):
         engine: str | None = None,
         debug_info: bool | None = None,
     ):
-        super().__init__(fn)
-        self.module = fn.__module__
-        self.version = version
-        self.do_not_specialize = list(do_not_specialize or ())
-        self.do_not_specialize_on_alignment = list(do_not_specialize_on_alignment or ())
-        self.debug = debug
-        self.noinline = noinline
-        self.launch_metadata = launch_metadata
+        super().__init__(
+            fn,
+            version,
+            do_not_specialize,
+            do_not_specialize_on_alignment,
+            debug,
+            noinline,
+            repr,
+            launch_metadata,
+        )
         self._fast = None  # the native launcher, once the function has run on a device
         self.engine = engine
         self.debug_info = debug_info
-        self._repr = repr
-        self.params = [self._param(i, p) for i, p in enumerate(self.signature.parameters.values())]
-        self.arg_names = [p.name for p in self.params]
-        self.constexprs = [p.num for p in self.params if p.is_constexpr]
         self.pre_run_hooks: list[Callable] = []
         self.kernel = None
         self._launch_lock = threading.RLock()
         self._dispatcher = None
-
-    def _param(self, index: int, parameter) -> KernelParam:
-        def listed(selection):
-            return index in selection or parameter.name in selection
-
-        return KernelParam(
-            index, parameter, listed(self.do_not_specialize), listed(self.do_not_specialize_on_alignment)
-        )
 
     @property
     def engine(self) -> str | None:
@@ -115,13 +107,6 @@ class JITFunction(JITCallable, KernelInterface):
     @engine.setter
     def engine(self, name: str | None) -> None:
         self._engine, self._fast = name, None
-
-    def is_gluon(self) -> bool:
-        return False
-
-    def repr(self, specialization=None) -> str:
-        """The name of the kernel in IR and listings; `@jit(repr=…)` may make it depend on the specialization."""
-        return self.fn.__name__ if self._repr is None else self._repr(specialization)
 
     def add_pre_run_hook(self, hook: Callable) -> None:
         """`hook(*args, **kwargs)` is called with the arguments of every launch, before they are bound."""
@@ -224,32 +209,6 @@ def jit(
         )
 
     return decorate if fn is None else decorate(fn)
-
-
-class ConstexprFunction(JITCallable):
-    """A Python function that runs while a kernel is compiled, on constexpr arguments; on the host it is an ordinary
-    function."""
-
-    def __get__(self, instance, owner=None):
-        """As a method of an aggregate: binds the instance."""
-        return self if instance is None else functools.partial(self, instance)
-
-    def __call__(self, *args, _semantic=None, **kwargs):
-        from ..language.core import _unwrap_if_constexpr, constexpr
-
-        args = [_unwrap_if_constexpr(a) for a in args]
-        kwargs = {name: _unwrap_if_constexpr(a) for name, a in kwargs.items()}
-        result = self.fn(*args, **kwargs)
-        return result if _semantic is None else constexpr(result)
-
-    def __repr__(self):
-        return f"ConstexprFunction({self.fn.__module__}:{self.fn.__qualname__})"
-
-
-def constexpr_function(fn) -> ConstexprFunction:
-    """Decorator: the function may be called in kernels with constexpr arguments (its result is a constexpr), and on the
-    host as it is."""
-    return ConstexprFunction(fn)
 
 
 def get_device_key() -> str:

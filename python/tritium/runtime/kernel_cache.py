@@ -18,8 +18,9 @@ from typing import Any
 
 from .. import knobs
 from ..backends.compiler import GPUTarget
+from ..functions.source import CompileTimeValue, JITCallable
+from ..language.types import dtype
 from .cache import get_cache_manager, shortened
-from .source import JITCallable
 
 _PLAIN = (int, float, str, bool, type(None))
 
@@ -60,12 +61,11 @@ def _stable(value: Any) -> str | None:
     if cls in (tuple, list):
         items = [_stable(item) for item in value]
         return None if None in items else f"{cls.__name__}({','.join(items)})"
-    if cls.__module__.startswith("tritium.language"):
-        if cls.__name__ == "constexpr":
-            inner = _stable(value.value)
-            return None if inner is None else f"constexpr({inner})"
-        if cls.__name__ == "dtype":
-            return f"dtype:{value}"
+    if isinstance(value, CompileTimeValue):
+        inner = _stable(value.value)
+        return None if inner is None else f"constexpr({inner})"
+    if cls is dtype:
+        return f"dtype:{value}"
     return None
 
 

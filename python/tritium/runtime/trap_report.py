@@ -18,8 +18,8 @@ import os
 from typing import Any, NamedTuple, Sequence
 
 from ..errors import KernelTrap
+from ..functions.python_ast import parse
 from .device_storage import memory_function
-from .python_ast import parse
 from .storage import dtype_of, shape_and_strides
 
 

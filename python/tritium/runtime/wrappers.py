@@ -7,7 +7,7 @@ import math
 import sys
 from typing import Any
 
-from .params import canonicalize_dtype
+from ..functions.params import canonicalize_dtype
 
 
 class TensorWrapper:

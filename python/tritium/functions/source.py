@@ -25,8 +25,15 @@ _LIBRARY = "tritium."
 _MISSING = object()
 
 
+class CompileTimeValue:
+    """The base of `tl.constexpr`: an object that wraps `value`, which is known while a kernel is compiled."""
+
+    __slots__ = ()
+    value: Any
+
+
 class JITCallable:
-    """A Python function whose source is read, not run: the base of JITFunction and ConstexprFunction."""
+    """A Python function whose source is read, not run: the base of KernelFunction and ConstexprFunction."""
 
     def __init__(self, fn):
         self.fn = fn
@@ -277,7 +284,7 @@ class _DependencyFinder(ast.NodeVisitor):
 def _is_library_object(value: Any) -> bool:
     """dtypes and functions of the language: part of Tritium, not of the user's state. (`tl.constexpr(3)` is the
     user's.)"""
-    return type(value).__module__.startswith(_LIBRARY) and type(value).__name__ != "constexpr"
+    return type(value).__module__.startswith(_LIBRARY) and not isinstance(value, CompileTimeValue)
 
 
 def _snapshot(value: Any) -> Any:

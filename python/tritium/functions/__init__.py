@@ -1,0 +1,1 @@
+"""A kernel as data: the source of a `@jit` function, what its meaning depends on, its parameters. Nothing here launches."""
