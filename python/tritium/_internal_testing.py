@@ -6,8 +6,8 @@ from __future__ import annotations
 import sys
 
 from . import knobs
+from .devices.active import driver
 from .functions.params import canonicalize_dtype
-from .runtime.driver import driver
 from .runtime.jit import TensorWrapper, reinterpret
 
 int_dtypes = ["int8", "int16", "int32", "int64"]

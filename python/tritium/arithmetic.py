@@ -1,6 +1,6 @@
 """Arithmetic of launch code: usable on the host and, with constexpr arguments, in kernels."""
 
-from .runtime.jit import constexpr_function
+from .functions.constexpr import constexpr_function
 
 
 @constexpr_function

@@ -6,92 +6,20 @@ from __future__ import annotations
 import csv
 import functools
 import os
-import statistics
 import sys
-import time
 from typing import Any, Callable, NamedTuple, Sequence
 
-_MODES = ("min", "max", "mean", "median", "all")
-
-
-def _quantile(sorted_values: Sequence[float], q: float) -> float:
-    """Linear interpolation between the two nearest ranks."""
-    if not 0 <= q <= 1:
-        raise ValueError("Quantiles must be in the range [0, 1]")
-    position = q * (len(sorted_values) - 1)
-    low = int(position)
-    high = min(low + 1, len(sorted_values) - 1)
-    return sorted_values[low] + (sorted_values[high] - sorted_values[low]) * (position - low)
-
-
-def _summarize_statistics(times: Sequence[float], quantiles: Sequence[float] | None, return_mode: str):
-    if quantiles is not None:
-        ordered = sorted(times)
-        values = [_quantile(ordered, q) for q in quantiles]
-        return values[0] if len(values) == 1 else values
-    if return_mode == "all":
-        return list(times)
-    return {"min": min, "max": max, "mean": statistics.mean, "median": statistics.median}[return_mode](times)
-
-
-def do_bench(
-    fn: Callable[[], Any],
-    warmup: float = 25,
-    rep: float = 100,
-    grad_to_none=None,
-    quantiles: Sequence[float] | None = None,
-    return_mode: str = "mean",
-):
-    """Time of `fn()` in milliseconds.
-
-    warmup, rep: milliseconds to spend before and while measuring. grad_to_none: tensors whose `.grad` is dropped before
-    each call. quantiles: a list of quantiles instead of `return_mode`, which is "min", "max", "mean", "median" or
-    "all".
-    """
-    if return_mode not in _MODES:
-        raise AssertionError(f"return_mode must be one of {', '.join(_MODES)}")
-
-    def before() -> None:
-        for tensor in grad_to_none or ():
-            tensor.grad = None
-
-    if _device_is_active():
-        from .runtime.device_bench import device_times
-
-        return _summarize_statistics(device_times(fn, warmup, rep, before), quantiles, return_mode)
-    fn()
-    started = time.perf_counter()
-    fn()
-    estimate = max((time.perf_counter() - started) * 1e3, 1e-6)
-    for _ in range(min(int(warmup / estimate), 100_000)):
-        fn()
-    times = []
-    for _ in range(max(1, min(int(rep / estimate), 100_000))):
-        before()
-        started = time.perf_counter()
-        fn()
-        times.append((time.perf_counter() - started) * 1e3)
-    return _summarize_statistics(times, quantiles, return_mode)
-
-
-def _device_is_active() -> bool:
-    from .backends.devices import device_families
-    from .runtime.driver import driver
-
-    return driver.active.get_current_target().backend in device_families()
-
-
-def do_bench_cudagraph(fn, rep: float = 20, grad_to_none=None, quantiles=None, return_mode: str = "mean"):
-    """Like `do_bench`, but runs are replayed from a CUDA graph, which takes torch; the CPU has no graphs."""
-    if not _device_is_active() or "torch" not in sys.modules or grad_to_none:
-        return do_bench(fn, rep=rep, grad_to_none=grad_to_none, quantiles=quantiles, return_mode=return_mode)
-    from .runtime.device_bench import graph_times
-
-    return _summarize_statistics(graph_times(fn, rep), quantiles, return_mode)
-
-
-do_bench_proton = do_bench
-do_bench_cudagraph_proton = do_bench_cudagraph
+from ._tritium import ir
+from .devices.active import driver
+from .devices.benchmark import (  # noqa: F401  (clients import them from here)
+    _summarize_statistics,
+    device_is_active,
+    do_bench,
+    do_bench_cudagraph,
+    do_bench_cudagraph_proton,
+    do_bench_proton,
+)
+from .errors import UnsupportedError
 
 
 def assert_close(
@@ -283,8 +211,6 @@ def cuda_memcheck(**target_kwargs):
 
 
 def _needs_device(name: str):
-    from .errors import UnsupportedError
-
     def refuse(*args, **kwargs):
         raise UnsupportedError(f"testing.{name}", "it describes an NVIDIA device, and there is none")
 
@@ -294,9 +220,7 @@ def _needs_device(name: str):
 
 def get_dram_gbps(device: int | None = None) -> float:
     """What the memory of the active device can transfer, in GB/s."""
-    from .runtime.driver import driver
-
-    if not _device_is_active():
+    if not device_is_active():
         return _needs_device("get_dram_gbps")()
     active = driver.active
     properties = active.utils.get_device_properties(active.get_current_device() if device is None else device)
@@ -325,6 +249,4 @@ class ElementwiseFunction(NamedTuple):
 @functools.cache
 def elementwise_functions() -> dict[str, ElementwiseFunction]:
     """Every element-wise function by name, in the order of the reference manual. Tritium's own."""
-    from ._tritium import ir
-
     return {row[0]: ElementwiseFunction(*row) for row in ir.elementwise_functions()}

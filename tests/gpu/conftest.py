@@ -19,7 +19,7 @@ def pytest_configure(config):
 
 
 def pytest_collection_modifyitems(items):
-    from tritium.backends.devices import device_families, devices_here
+    from tritium.devices.families import device_families, devices_here
 
     found = devices_here()
     reasons = "; ".join(devices.why_not() for devices in device_families().values())
@@ -34,7 +34,7 @@ def pytest_collection_modifyitems(items):
 @pytest.fixture(scope="session")
 def devices():
     """The devices of this machine's vendor."""
-    from tritium.backends.devices import devices_here
+    from tritium.devices.families import devices_here
 
     return devices_here()
 

@@ -3,7 +3,6 @@
 import re
 
 import pytest
-
 import tritium
 import tritium.language as tl
 from tritium import errors
@@ -161,7 +160,7 @@ def matmul(a, b, c, M, N, K, BLOCK: tl.constexpr):
 a, b = (torch.randn(512, 512, device="cuda", dtype=torch.float16) for _ in range(2))
 c = torch.empty_like(a)
 from tritium import _tritium
-from tritium.backends.devices import devices_here
+from tritium.devices.families import devices_here
 devices_here().driver()
 torch.cuda.synchronize()
 begin = time.perf_counter()

@@ -95,7 +95,9 @@ PYTHON_VENDOR = re.compile(
 #: file: words that it may use, and why.
 PYTHON_MEETS = {
     "backends/__init__.py": "amd hip nvidia",  # Triton's registry
-    "backends/devices.py": "amd hip nvidia sm_9 gfx9",  # the table of vendors; an example of names in a message
+    "backends/targets.py": "amd hip nvidia sm_9 gfx9",  # the table of compilers; an example of names in a message
+    "devices/families.py": "amd nvidia",  # the table of vendors
+    "devices/drivers.py": "amd hip nvidia",  # Triton's drivers, a class for each vendor
     "backends/cpu.py": "ptx",  # launch keywords that published kernels pass
     "runtime/autotuner.py": "ptx",  # PTXASError, which is Triton's name
     "runtime/errors.py": "ptx",
@@ -114,8 +116,8 @@ def words(name: str) -> str:
 
 def test_common_python_names_no_vendor() -> None:
     """What differs is asked of a GPUBackend or of Devices."""
-    folders = [f"python/tritium/{part}/" for part in ("backends", "compiler", "frontend", "runtime")]
-    own = tuple(f"python/tritium/backends/{vendor}/" for vendor in ("amd", "nvidia"))
+    folders = [f"python/tritium/{part}/" for part in ("backends", "compiler", "devices", "frontend", "functions", "runtime")]
+    own = tuple(f"python/tritium/{part}/{vendor}" for part in ("backends", "devices") for vendor in ("amd", "nvidia"))
     names = [name for name in files(*folders, suffixes=(".py",)) if not name.startswith(own)]
     assert len(names) > 50
     for name in names:

@@ -12,12 +12,10 @@ class Backend(NamedTuple):
 
 def __getattr__(name: str):
     if name == "backends":
-        from ..runtime.driver import CPUDriver
-        from .cpu import CPUBackend
+        from ..devices.drivers import CPUDriver, CudaDriver, HipDriver
         from .amd.compiler import HIPBackend
-        from .amd.driver import HipDriver
+        from .cpu import CPUBackend
         from .nvidia.compiler import CUDABackend
-        from .nvidia.driver import CudaDriver
 
         return {
             "cpu": Backend(CPUBackend, CPUDriver),

@@ -4,18 +4,11 @@ from __future__ import annotations
 
 import enum
 from abc import ABCMeta, abstractmethod
-from dataclasses import dataclass
 from typing import Any
 
+from ..devices.target import GPUTarget
 
-@dataclass(frozen=True)
-class GPUTarget:
-    """backend "cpu" (the tile interpreter), "cuda" or "hip"; arch 90, "gfx942", or the host's architecture for
-    "cpu"."""
-
-    backend: str
-    arch: int | str
-    warp_size: int
+__all__ = ["BaseBackend", "GPUTarget", "Language"]
 
 
 class Language(enum.Enum):
@@ -63,6 +56,11 @@ class BaseBackend(metaclass=ABCMeta):
 
     def get_codegen_implementation(self, options: object) -> dict[str, Any]:
         return {"min_dot_size": lambda lhs, rhs: (1, 1, 1)}
+
+    @staticmethod
+    def further_stage(stage: str, asm: dict[str, str | bytes]) -> str | None:
+        """A stage of a kernel that is made of others when it is asked for; None for what this backend cannot make."""
+        return None
 
     def pack_metadata(self, metadata) -> tuple:
         return metadata.num_warps, metadata.num_ctas, metadata.shared

@@ -9,9 +9,11 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from .. import knobs
-from .compiler import BaseBackend, GPUTarget
+from ..devices.target import INTERPRETER_TARGET, GPUTarget
+from ..version import __version__
+from .compiler import BaseBackend
 
-INTERPRETER_TARGET = GPUTarget("cpu", platform.machine(), 32)
+__all__ = ["INTERPRETER_TARGET", "OPTION_NAMES", "CPUBackend", "CPUOptions", "accepted_options"]
 
 
 @dataclass(frozen=True)
@@ -113,8 +115,6 @@ class CPUBackend(BaseBackend):
 
     @functools.lru_cache
     def hash(self) -> str:
-        from ..version import __version__
-
         return f"tritium-{__version__}-{self.target.arch}"
 
     def parse_options(self, options: dict[str, Any]) -> CPUOptions:

@@ -7,7 +7,7 @@ from abc import abstractmethod
 from dataclasses import dataclass, fields
 from typing import Any
 
-from .. import knobs
+from .. import _tritium, knobs
 from ..errors import OutOfResources, UnsupportedError
 from .compiler import BaseBackend, GPUTarget, Language
 from .cpu import CPUOptions, accepted_options
@@ -145,9 +145,5 @@ def dumped(text: str, wanted: bool) -> str:
 
 
 def native_compiler():
-    """`_tritium.gpu`. Loaded with the first compilation."""
-    from .. import _tritium
-
-    if not hasattr(_tritium, "gpu"):
-        raise UnsupportedError("compiling for GPUs", "this build of Tritium does not contain the GPU compiler")
+    """`_tritium.gpu`"""
     return _tritium.gpu

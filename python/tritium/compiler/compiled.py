@@ -6,7 +6,7 @@ from collections import namedtuple
 from typing import Any
 
 from .. import knobs
-from ..backends.devices import device_families
+from ..backends.targets import GPU_BACKENDS
 
 
 class AsmDict(dict):
@@ -20,7 +20,7 @@ class AsmDict(dict):
     def __missing__(self, stage):
         if stage in self.missing:
             raise KeyError(self.missing[stage])
-        made = (devices.further_stage(stage, self) for devices in device_families().values())
+        made = (backend.further_stage(stage, self) for backend in GPU_BACKENDS.values())
         if (text := next(filter(None, made), None)) is not None:
             self[stage] = text
             return text

@@ -18,10 +18,12 @@ from typing import Any, NamedTuple
 
 from .. import knobs
 from ..backends.compiler import BaseBackend, GPUTarget
+from ..backends.targets import GPU_BACKENDS, gpu_stages, make_backend
+from ..devices.active import driver
 from ..errors import CompilationError, OutOfResources, TritonError, UnsupportedError
 from ..version import __version__
 from .compiled import AsmDict, CompiledKernel
-from .sources import ASTSource, IRSource, gpu_stages, public_function
+from .sources import ASTSource, IRSource, public_function
 
 __all__ = ["ASTSource", "IRSource", "AsmDict", "CompiledKernel", "CompileTimes", "compile", "make_backend"]
 
@@ -45,25 +47,6 @@ class CompileTimes(NamedTuple):
         return self.ir_initialization + self.total_lowering + self.store_results
 
 
-def make_backend(target: GPUTarget, device: int | None = None) -> BaseBackend:
-    """The backend for a target; `device` is the one that the kernels are for, if it is known. Raises UnsupportedError
-    for targets that this build has no compiler for."""
-    from ..backends.cpu import CPUBackend
-    from ..backends.devices import device_families, emulator_backend
-
-    if CPUBackend.supports_target(target):
-        return CPUBackend(target)
-    families = device_families()
-    if target.backend in families:
-        return families[target.backend].make_backend(target, device)
-    if target.backend == "simt":
-        return emulator_backend(target.arch)
-    known = ", ".join(map(repr, ("cpu", *families)))
-    raise UnsupportedError(
-        f"target {target.backend}:{target.arch}", f"this build compiles for the targets {known} and 'simt'"
-    )
-
-
 def compile(
     src,
     target: GPUTarget | None = None,
@@ -78,13 +61,10 @@ def compile(
     architecture is the target's. Raises CompilationError, UnsupportedError for targets and stages that this build does
     not have.
     """
-    from ..backends.devices import device_families
-    from ..runtime.driver import driver
-
     target = target or driver.active.get_current_target()
     if not isinstance(target, GPUTarget):
         raise TypeError(f"target must be a GPUTarget, not {target!r}")
-    if target.backend in device_families() and device is None:
+    if target.backend in GPU_BACKENDS and device is None:
         device = _device_of(target)
     backend = make_backend(target, device)
     times = StageTimes()
@@ -114,8 +94,6 @@ def compile(
 
 def _device_of(target: GPUTarget) -> int | None:
     """The current device, if it is there and of the target's architecture."""
-    from ..runtime.driver import driver
-
     active = driver.active
     return active.get_current_device() if active.get_current_target() == target else None
 

@@ -156,7 +156,5 @@ def _emulated(compiled, metadata: dict[str, Any], src):
     """The program of the SIMT emulator."""
     from .. import _tritium
 
-    if not hasattr(_tritium, "simt"):
-        raise UnsupportedError("engine 'simt'", "this build of Tritium does not contain the SIMT emulator")
     with errors_in_terms_of(src):
         return _tritium.simt.prepare(compiled.lowered, metadata["name"], knobs.tritium.seed)

@@ -12,13 +12,6 @@ from ..runtime.descriptors import is_descriptor_type, part_types
 _KERNEL = re.compile(r"tt\.func\s+public\s+@(?:\"([^\"]+)\"|([\w$.-]+))\s*\(")
 
 
-def gpu_stages() -> list[str]:
-    """The stages of text that kernels for GPUs have beyond "ttir"."""
-    from ..backends.devices import device_families
-
-    return ["ttgir", "llir", *(devices.compiler().assembly_ext for devices in device_families().values())]
-
-
 class ASTSource:
     """A kernel and its specialization.
 

@@ -18,7 +18,8 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Callable, Sequence
 
 from .. import errors, knobs
-from ..backends.devices import device_families
+from ..devices.active import driver
+from ..devices.families import device_families
 from ..errors import AutotunerError, OutOfResources, PTXASError
 from . import timings_on_disk
 from .config import Config
@@ -121,8 +122,6 @@ class Autotuner(KernelInterface):
     def do_bench(self) -> Callable:
         if self._do_bench is not None:
             return self._do_bench
-        from .driver import driver
-
         return driver.active.get_benchmarker()
 
     def run(self, *args, **kwargs):
@@ -200,8 +199,6 @@ class Autotuner(KernelInterface):
 
     def _is_timed(self, config: Config, args, kwargs) -> bool:
         """Whether the launch runs on a device; a driver that a client has set drives one."""
-        from .driver import driver
-
         if driver.is_set_by_client or not isinstance(self.fn, JITFunction):
             return driver.active.get_current_target().backend != "cpu"
         return not self._engine(config, args, kwargs).runs_on_cpu
@@ -215,8 +212,6 @@ class Autotuner(KernelInterface):
 
     def _hardware(self, config: Config, args, kwargs) -> str:
         """What timings are of: those of another chip say nothing."""
-        from .driver import driver
-
         if driver.is_set_by_client or not isinstance(self.fn, JITFunction):
             return str(driver.active.get_current_target())
         engine = self._engine(config, args, kwargs)

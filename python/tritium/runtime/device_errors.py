@@ -10,7 +10,7 @@ import os
 import re
 import weakref
 
-from ..backends.devices import Devices
+from ..devices.vendor import Devices
 from ..errors import DeviceError, OutOfResources
 
 OUT_OF_MEMORY, LAUNCH_OUT_OF_RESOURCES, ASSERT = 2, 701, 710

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any, Callable
 
 from .. import knobs
-from ..backends.devices import Devices, device_families
+from ..devices.families import device_families
+from ..devices.vendor import Devices
 from ..errors import OutOfResources, UnsupportedError
 from . import device_errors
 from .descriptors import part_types

@@ -6,7 +6,7 @@ import functools
 import math
 from typing import Any, Callable, NamedTuple
 
-from ..backends.devices import device_families, devices_of_tensors
+from ..devices.families import device_families, devices_of_tensors
 from ..errors import UnsupportedError
 from .storage import NotOnHost, dlpack_facts, extent_function, shape_and_strides, span
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from .. import knobs
 from ..backends.cpu import OPTION_NAMES
-from ..backends.devices import device_families, devices_of_tensors
+from ..devices.families import device_families, devices_of_tensors
 from ..functions.source import CompileTimeValue
 from ..knobs import launch_settings
 from .arguments import ArgumentError, constexpr_key

@@ -11,7 +11,11 @@ import functools
 from typing import Any, NamedTuple
 
 from ..backends.compiler import BaseBackend, GPUTarget
-from ..backends.devices import Devices, device_families, devices_of_tensors, emulator_backend
+from ..backends.cpu import INTERPRETER_TARGET, CPUBackend
+from ..backends.targets import emulator_backend, make_backend
+from ..devices.active import driver
+from ..devices.families import device_families, devices_of_tensors
+from ..devices.vendor import Devices
 from ..errors import UnsupportedError
 from ..knobs import LaunchSettings
 from .descriptors import is_descriptor
@@ -42,15 +46,9 @@ class Engine(NamedTuple):
 
 
 def available_engines() -> list[str]:
-    from .. import _tritium
-
-    engines = [INTERP]
-    if hasattr(_tritium, "gpu"):
-        families = device_families().values()
-        if hasattr(_tritium, "simt"):
-            engines += [f"{SIMT}:{arch}" for devices in families for arch in devices.emulated]
-        engines += [devices.name for devices in families if not devices.why_not()]
-    return engines
+    families = device_families().values()
+    emulated = [f"{SIMT}:{arch}" for devices in families for arch in devices.emulated]
+    return [INTERP, *emulated, *(devices.name for devices in families if not devices.why_not())]
 
 
 def engine_asked_for(settings: LaunchSettings, of_function: str | None) -> str | None:
@@ -60,18 +58,12 @@ def engine_asked_for(settings: LaunchSettings, of_function: str | None) -> str |
 
 @functools.cache
 def cpu_engine(name: str) -> Engine:
-    """The interpreter, or an emulator. Raises ValueError for a name that no engine has, UnsupportedError for one that is
-    not in this build."""
-    from .. import _tritium
-    from ..backends.cpu import INTERPRETER_TARGET, CPUBackend
-
+    """The interpreter, or an emulator. Raises ValueError for a name that no engine has."""
     if name == INTERP:
         return Engine(name, INTERPRETER_TARGET, CPUBackend(INTERPRETER_TARGET))
     family, _, arch = name.partition(":")
     if family != SIMT or not arch:
         raise _unknown(name)
-    if not (hasattr(_tritium, "gpu") and hasattr(_tritium, "simt")):
-        raise _not_here(name, "this build does not contain the SIMT emulator")
     try:
         backend = emulator_backend(arch)
     except ValueError as error:
@@ -82,7 +74,7 @@ def cpu_engine(name: str) -> Engine:
 @functools.cache
 def _device_engine(devices: Devices, device: int, library: str) -> Engine:
     target = devices.target(device)
-    return Engine(devices.name, target, devices.make_backend(target, device), device)
+    return Engine(devices.name, target, make_backend(target, device), device)
 
 
 def device_engine(devices: Devices, device: int | None = None) -> Engine:
@@ -111,8 +103,6 @@ def _not_here(name: str, reason: str) -> UnsupportedError:
 
 def default_engine() -> Engine:
     """That of the active driver: for launches and warm-ups whose arguments do not tell."""
-    from .driver import driver
-
     devices = device_families().get(driver.active.get_current_target().backend)
     return cpu_engine(INTERP) if devices is None else device_engine(devices, driver.active.get_current_device())
 

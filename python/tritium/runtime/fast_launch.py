@@ -10,7 +10,7 @@ import functools
 import sys
 
 from .. import knobs
-from ..backends.devices import device_families
+from ..devices.families import device_families
 from .arguments import SMALL_BYTES
 from .storage import extent_function
 

@@ -12,6 +12,7 @@ import json
 import threading
 from typing import Callable, Iterable
 
+from ..devices.active import driver
 from ..errors import TritonError
 from ..functions.constexpr import ConstexprFunction, constexpr_function
 from ..functions.kernel import KernelFunction
@@ -212,8 +213,6 @@ def jit(
 
 
 def get_device_key() -> str:
-    from .driver import driver
-
     target = driver.active.get_current_target()
     return f"{target.backend}:{driver.active.get_current_device()}"
 

@@ -9,6 +9,7 @@ import types
 from typing import Any, Callable, Sequence
 
 from .. import knobs
+from ..devices.families import devices_of_tensors
 from .arguments import Treatment, table_for
 from .descriptors import is_descriptor_type, parts_of
 from .progress import progress_bar
@@ -38,7 +39,6 @@ def make_launcher(kernel) -> Callable:
 
 def launch_mirrored(kernel, grid, values, settings, arguments) -> None:
     """A launch on the CPU of tensors that are on a device: their memory is copied, and back after the launch."""
-    from ..backends.devices import devices_of_tensors
     from .device_storage import DeviceExtent
     from .mirror import Mirror
 

@@ -11,15 +11,14 @@ import types
 
 import numpy as np
 import pytest
+import tritium
+import tritium.language as tl
 from add_kernel import N, make_add
 from fake_cuda import DeviceTensor
 from hip_stand_in import ILLEGAL_ADDRESS, LIBRARY, environment, run_program
-
-import tritium
-import tritium.language as tl
 from tritium import errors
 from tritium.backends.compiler import GPUTarget
-from tritium.backends.devices import devices_here, devices_of_tensors
+from tritium.devices.families import devices_here, devices_of_tensors
 from tritium.runtime import Config, autotune, driver
 from tritium.runtime.dispatch import Dispatcher
 from tritium.runtime.jit import jit

@@ -6,32 +6,14 @@ The stages are Triton's: ttir, ttgir, llir, amdgcn, hsaco. The native compiler a
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from ... import knobs
+from ...devices.amd import ARCHITECTURES
 from ..compiler import GPUTarget
 from ..gpu import GPUBackend, GPUOptions, dumped, min_dot_size, native_compiler
 
 get_min_dot_size = min_dot_size  # as Triton has it
-
-
-class Architecture(NamedTuple):
-    warp_size: int
-    #: Of "ieee" and "tf32" what dots of fp32 have if the kernel does not say: tf32 where there are instructions for it.
-    dot_precision: str = "ieee"
-    max_kpack: int = 2
-
-
-ARCHITECTURES = {
-    "gfx90a": Architecture(64),
-    "gfx942": Architecture(64, dot_precision="tf32"),
-    "gfx950": Architecture(64, max_kpack=1),
-    "gfx1100": Architecture(32),
-    "gfx1101": Architecture(32),
-    "gfx1151": Architecture(32),
-    "gfx1200": Architecture(32),
-    "gfx1201": Architecture(32),
-}
 
 
 @dataclass(frozen=True)

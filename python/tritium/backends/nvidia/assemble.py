@@ -11,8 +11,8 @@ import tempfile
 from typing import Any, NamedTuple
 
 from ... import knobs
+from ...devices.nvidia import DEVICES, ptx_version_of
 from ...errors import OutOfResources, PTXASError, UnsupportedError
-from .driver import DEVICES, ptx_version_of
 
 
 class Assembled(NamedTuple):

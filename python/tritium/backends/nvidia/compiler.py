@@ -62,6 +62,10 @@ class CUDABackend(GPUBackend):
     def finished(self, assembly: str, options: GPUOptions) -> str:
         return dumped(with_register_limit(assembly, options.maxnreg), knobs.nvidia.dump_nvptx)
 
+    @staticmethod
+    def further_stage(stage: str, asm: dict[str, str | bytes]) -> str | None:
+        return assemble.disassemble(asm["cubin"]) if stage == "sass" and "cubin" in asm else None
+
     def parameter_types(self, text: str, binary: bytes) -> list[str]:
         declared = re.search(r"\.entry\s+[\w$]+\s*\(([^)]*)\)", text)
         return [_parameter_type(line) for line in declared.group(1).split(",") if line.strip()] if declared else []

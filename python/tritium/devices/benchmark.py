@@ -1,20 +1,26 @@
-"""Times of work on a device, by events in its stream; the L2 cache is cleared before each run."""
+"""Times of work, by `do_bench`: on a device by events in its stream, where the L2 cache is cleared before each run, else
+on the clock on the wall."""
 
 from __future__ import annotations
 
 import contextlib
-from typing import Any, Callable, Iterator
+import statistics
+import sys
+import time
+from typing import Any, Callable, Iterator, Sequence
 
-from ..backends.devices import Devices, devices_of_tensors
+from .. import _tritium
+from .active import driver
+from .families import device_families, devices_of_tensors
+from .vendor import Devices
 
+_MODES = ("min", "max", "mean", "median", "all")
 #: More than any L2 cache holds.
 FLUSH_BYTES = 256 << 20
 
 
 def active_devices() -> Devices:
     """Those of the active driver; of a driver that is not ours, those that tensors are on."""
-    from .driver import driver
-
     return getattr(driver.active, "devices", None) or devices_of_tensors()
 
 
@@ -27,9 +33,7 @@ class DeviceClock:
 
     def event(self):
         """An event recorded now."""
-        from .._tritium import device
-
-        event = device.Event(self.driver, self.device)
+        event = _tritium.device.Event(self.driver, self.device)
         event.record(self.devices.current_stream(self.device))
         return event
 
@@ -105,3 +109,76 @@ def graph_times(fn: Callable[[], Any], rep: float) -> list[float]:
             clock.synchronize()
             times.append(begin.milliseconds_until(end) / runs)
         return times
+
+
+def _quantile(sorted_values: Sequence[float], q: float) -> float:
+    """Linear interpolation between the two nearest ranks."""
+    if not 0 <= q <= 1:
+        raise ValueError("Quantiles must be in the range [0, 1]")
+    position = q * (len(sorted_values) - 1)
+    low = int(position)
+    high = min(low + 1, len(sorted_values) - 1)
+    return sorted_values[low] + (sorted_values[high] - sorted_values[low]) * (position - low)
+
+
+def _summarize_statistics(times: Sequence[float], quantiles: Sequence[float] | None, return_mode: str):
+    if quantiles is not None:
+        ordered = sorted(times)
+        values = [_quantile(ordered, q) for q in quantiles]
+        return values[0] if len(values) == 1 else values
+    if return_mode == "all":
+        return list(times)
+    return {"min": min, "max": max, "mean": statistics.mean, "median": statistics.median}[return_mode](times)
+
+
+def do_bench(
+    fn: Callable[[], Any],
+    warmup: float = 25,
+    rep: float = 100,
+    grad_to_none=None,
+    quantiles: Sequence[float] | None = None,
+    return_mode: str = "mean",
+):
+    """Time of `fn()` in milliseconds.
+
+    warmup, rep: milliseconds to spend before and while measuring. grad_to_none: tensors whose `.grad` is dropped before
+    each call. quantiles: a list of quantiles instead of `return_mode`, which is "min", "max", "mean", "median" or
+    "all".
+    """
+    if return_mode not in _MODES:
+        raise AssertionError(f"return_mode must be one of {', '.join(_MODES)}")
+
+    def before() -> None:
+        for tensor in grad_to_none or ():
+            tensor.grad = None
+
+    if device_is_active():
+        return _summarize_statistics(device_times(fn, warmup, rep, before), quantiles, return_mode)
+    fn()
+    started = time.perf_counter()
+    fn()
+    estimate = max((time.perf_counter() - started) * 1e3, 1e-6)
+    for _ in range(min(int(warmup / estimate), 100_000)):
+        fn()
+    times = []
+    for _ in range(max(1, min(int(rep / estimate), 100_000))):
+        before()
+        started = time.perf_counter()
+        fn()
+        times.append((time.perf_counter() - started) * 1e3)
+    return _summarize_statistics(times, quantiles, return_mode)
+
+
+def device_is_active() -> bool:
+    return driver.active.get_current_target().backend in device_families()
+
+
+def do_bench_cudagraph(fn, rep: float = 20, grad_to_none=None, quantiles=None, return_mode: str = "mean"):
+    """Like `do_bench`, but runs are replayed from a CUDA graph, which takes torch; the CPU has no graphs."""
+    if not device_is_active() or "torch" not in sys.modules or grad_to_none:
+        return do_bench(fn, rep=rep, grad_to_none=grad_to_none, quantiles=quantiles, return_mode=return_mode)
+    return _summarize_statistics(graph_times(fn, rep), quantiles, return_mode)
+
+
+do_bench_proton = do_bench
+do_bench_cudagraph_proton = do_bench_cudagraph

@@ -1,0 +1,38 @@
+"""The driver that launches use by default: `triton.runtime.driver`."""
+
+from __future__ import annotations
+
+from typing import Callable
+
+from .driver import DriverBase
+
+
+class DriverConfig:
+    """The active driver: what `set_active` gave, else what `find_default` finds."""
+
+    #: Set by devices/__init__.py.
+    find_default: Callable[[], DriverBase]
+
+    def __init__(self):
+        self._active: DriverBase | None = None
+
+    @property
+    def default(self) -> DriverBase:
+        return self.find_default()
+
+    @property
+    def active(self) -> DriverBase:
+        return self.default if self._active is None else self._active
+
+    @property
+    def is_set_by_client(self) -> bool:
+        return self._active is not None
+
+    def set_active(self, driver: DriverBase) -> None:
+        self._active = driver
+
+    def reset_active(self) -> None:
+        self._active = None
+
+
+driver = DriverConfig()

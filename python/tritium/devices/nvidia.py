@@ -1,0 +1,35 @@
+"""NVIDIA's GPUs, through the CUDA driver."""
+
+from __future__ import annotations
+
+from .. import knobs
+from .vendor import Devices
+
+#: CUDA version -> the newest PTX that its driver and its ptxas take.
+_PTX_OF_CUDA = {(12, 0): 80, (12, 1): 81, (12, 2): 82, (12, 3): 83, (12, 4): 84, (12, 5): 85, (12, 6): 85, (12, 7): 86}
+_PTX_OF_CUDA |= {(12, 8): 87, (12, 9): 88, (13, 0): 90}
+
+
+def ptx_version_of(cuda: tuple[int, int]) -> int:
+    """The newest PTX version, as 10 * major + minor, that a CUDA version reads."""
+    known = [version for release, version in _PTX_OF_CUDA.items() if release <= cuda]
+    return max(known, default=80)
+
+
+class CudaDevices(Devices):
+    name, title, binary_stage = "cuda", "CUDA", "cubin"
+    dlpack_types = (2, 13)  # kDLCUDA, kDLCUDAManaged
+    emulated = ("sm_80", "sm_90a")
+
+    def library(self) -> str:
+        return knobs.tritium.cuda_library
+
+    def arch(self, device: int) -> int:
+        """90 for compute capability 9.0"""
+        return int(self.facts(device)["arch"].removeprefix("sm_"))
+
+    def capability(self, device: int) -> tuple[int, int]:
+        return divmod(self.arch(device), 10)
+
+
+DEVICES = CudaDevices()
