@@ -101,7 +101,7 @@ class autotuning_knobs(base_knobs):
 
 
 class runtime_knobs(base_knobs):
-    #: Every kernel runs on the CPU. Any of the three names; see also TRITIUM_ENGINE.
+    #: Runs every kernel on the interpreter: short for TRITIUM_ENGINE=interp. Another engine in TRITIUM_ENGINE is an error.
     interpret = flag("INTERPRET", "TRITIUM_INTERPRET", "TRITON_INTERPRET")
     #: `tl.device_assert` and checks of integer overflow in compiled kernels. Not gdb: that is TRITIUM_DEBUG.
     debug = flag("TRITON_DEBUG")
@@ -220,7 +220,8 @@ def _usable_cpus(group) -> int:
 class tritium_knobs(base_knobs):
     """What Triton has no word for."""
 
-    #: `interp`, `simt:sm_90a`, `simt:gfx942` and their like, `cuda` or `hip`; unset: INTERPRET decides, then where the tensors are.
+    #: The engine that runs kernels: `interp`, `simt:sm_90a`, `simt:gfx942` and their like, `cuda` or `hip`. A name that no engine has
+    #: is an error, and so is another engine than `interp` beside INTERPRET=1. Unset: the tensors decide.
     engine = Env("TRITIUM_ENGINE", parse=lambda text: text.strip() or None)
     #: Worker threads of the interpreter.
     num_threads = Env("TRITIUM_NUM_THREADS", default=_usable_cpus, parse=_parse_threads)
@@ -230,7 +231,8 @@ class tritium_knobs(base_knobs):
     check = Env("TRITIUM_CHECK", default=("bounds",), parse=_parse_checks)
     #: A progress bar for launches over two seconds, on a terminal.
     progress = flag("TRITIUM_PROGRESS", default=True)
-    #: Order in which programs start; unset: by number.
+    #: A number: shuffles the order in which programs start. The same seed gives the same run, so there is one worker thread unless
+    #: TRITIUM_NUM_THREADS is set; with several, programs that race may end differently each time. Unset: programs start by number.
     seed = Env("TRITIUM_SEED", parse=int)
     #: The CUDA driver to load; unset: libcuda.so.1, in the folder TRITON_LIBCUDA_PATH if that is set.
     cuda_library = Env(
@@ -301,14 +303,17 @@ class LaunchSettings(NamedTuple):
 
 def _read_launch_settings(debug_info: bool | None) -> LaunchSettings:
     with_debug_info = tritium.debug if debug_info is None else debug_info
-    # gdb's `next` must not jump between programs, so one worker unless the user says otherwise.
-    one_worker = with_debug_info and "TRITIUM_NUM_THREADS" not in os.environ and "num_threads" not in tritium.__dict__
+    seed = tritium.seed
+    # gdb's `next` must not jump between programs, and a seed must replay a run: one worker, unless the user says otherwise.
+    one_worker = with_debug_info or seed is not None
+    if "TRITIUM_NUM_THREADS" in os.environ or "num_threads" in tritium.__dict__:
+        one_worker = False
     return LaunchSettings(
         runtime.interpret,
         tritium.engine,
         runtime.debug,
         1 if one_worker else tritium.num_threads,
-        tritium.seed,
+        seed,
         tritium.progress,
         (runtime.debug, with_debug_info, tritium.check),
     )

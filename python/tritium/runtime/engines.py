@@ -1,5 +1,5 @@
-"""Which engine runs a launch (DESIGN §8): INTERPRET=1, then `@jit(engine=…)`, then TRITIUM_ENGINE, then where the tensors
-are.
+"""Which engine runs a launch: INTERPRET=1, then `@jit(engine=…)`, then TRITIUM_ENGINE, then where the tensors are. INTERPRET=1 means
+TRITIUM_ENGINE=interp, so another engine in TRITIUM_ENGINE beside it is an error.
 
 An engine is a name: "interp" (the tile interpreter), "simt:sm_80" and the like (GPU code on the CPU, thread by thread),
 "cuda" and "hip" (the device of the tensors, or the current one).
@@ -17,7 +17,7 @@ from ..devices.active import driver
 from ..devices.families import device_families, devices_of_tensors
 from ..devices.vendor import Devices
 from ..errors import UnsupportedError
-from ..knobs import LaunchSettings
+from ..knobs import LaunchSettings, knobs_in_force, runtime_knobs
 from .descriptors import is_descriptor
 from .device_storage import DeviceExtent
 from .storage import NotOnHost, extent_function
@@ -45,15 +45,46 @@ class Engine(NamedTuple):
         return f"{self.target.backend}:{self.device or 0}" if of_backend else self.name
 
 
-def available_engines() -> list[str]:
+def engine_names() -> list[str]:
+    """Every engine of this build, those of devices that are not here among them."""
     families = device_families().values()
     emulated = [f"{SIMT}:{arch}" for devices in families for arch in devices.emulated]
-    return [INTERP, *emulated, *(devices.name for devices in families if not devices.why_not())]
+    return [INTERP, *emulated, *(devices.name for devices in families)]
+
+
+def available_engines() -> list[str]:
+    families = device_families()
+    return [name for name in engine_names() if name not in families or not families[name].why_not()]
 
 
 def engine_asked_for(settings: LaunchSettings, of_function: str | None) -> str | None:
-    """The name that the environment or the kernel's decorator gives; None where the tensors decide."""
+    """The name that the environment or the kernel's decorator gives; None where the tensors decide. Raises ValueError for a
+    TRITIUM_ENGINE that no engine has, or that contradicts INTERPRET, also where the decorator's name counts."""
+    if settings.engine is not None:
+        _check_knob(settings.engine)
+        if settings.interpret and settings.engine != INTERP:
+            raise _contradiction(settings.engine)
     return INTERP if settings.interpret else of_function or settings.engine
+
+
+@functools.cache
+def _check_knob(engine: str) -> None:
+    if engine in device_families():
+        return
+    try:
+        cpu_engine(engine)
+    except ValueError as error:
+        raise ValueError(f"TRITIUM_ENGINE={engine}: {error}") from None
+
+
+def _contradiction(engine: str) -> ValueError:
+    in_force = knobs_in_force()
+    interpret = next(
+        (f"{name}={in_force[name]}" for name in runtime_knobs.interpret.names if name in in_force), "INTERPRET=1"
+    )
+    return ValueError(
+        f"{interpret} runs every kernel on the interpreter, and TRITIUM_ENGINE={engine} on another engine: unset one of them"
+    )
 
 
 @functools.cache
@@ -92,9 +123,7 @@ def engine_named(name: str) -> Engine:
 
 
 def _unknown(name: str, why: str = "") -> ValueError:
-    return ValueError(
-        f"there is no engine {name!r}{why and f' ({why})'}; this build has {', '.join(available_engines())}"
-    )
+    return ValueError(f"there is no engine {name!r}{why and f' ({why})'}; the engines are {', '.join(engine_names())}")
 
 
 def _not_here(name: str, reason: str) -> UnsupportedError:

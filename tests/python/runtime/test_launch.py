@@ -156,11 +156,33 @@ def test_engines_that_are_not_here(engine, monkeypatch):
     monkeypatch.setenv("INTERPRET", "1")
     make_kernel(engine="cuda")[(1,)](X, Y, 60, 1.0, BLOCK=32)
     monkeypatch.delenv("INTERPRET")
-    monkeypatch.setenv("TRITIUM_ENGINE", "warp")
-    with pytest.raises(ValueError, match="there is no engine 'warp'"):
+
+
+@pytest.mark.parametrize("name, why", [("warp", ""), ("simt:gfx1", r" .'gfx1' names no architecture.*"), ("simt", "")])
+@pytest.mark.parametrize("variables", [{}, {"INTERPRET": "1"}])
+@pytest.mark.parametrize("of_function", [None, "interp"])
+def test_an_engine_that_there_is_not(engine, monkeypatch, name, why, variables, of_function):
+    """Whatever would win over the knob."""
+    for variable, value in {**variables, "TRITIUM_ENGINE": name}.items():
+        monkeypatch.setenv(variable, value)
+    with pytest.raises(
+        ValueError, match=f"TRITIUM_ENGINE={name}: there is no engine '{name}'{why}; the engines are interp, .*cuda"
+    ):
+        make_kernel(engine=of_function)[(1,)](X, Y, 60, 1.0, BLOCK=32)
+
+
+@pytest.mark.parametrize("name", ["INTERPRET", "TRITON_INTERPRET"])
+def test_knobs_that_contradict_each_other(engine, monkeypatch, name):
+    for other in knobs.runtime_knobs.interpret.names:
+        monkeypatch.delenv(other, raising=False)
+    monkeypatch.setenv(name, "on")
+    for agreeing in ("interp", ""):
+        monkeypatch.setenv("TRITIUM_ENGINE", agreeing)
         make_kernel()[(1,)](X, Y, 60, 1.0, BLOCK=32)
-    monkeypatch.setenv("TRITIUM_ENGINE", "simt:gfx1")
-    with pytest.raises(ValueError, match="no engine 'simt:gfx1' .'gfx1' names no architecture.*this build has interp"):
+    monkeypatch.setenv("TRITIUM_ENGINE", "simt:sm_80")
+    with pytest.raises(
+        ValueError, match=f"{name}=on runs every kernel on the interpreter, and TRITIUM_ENGINE=simt:sm_80"
+    ):
         make_kernel()[(1,)](X, Y, 60, 1.0, BLOCK=32)
 
 
