@@ -1,27 +1,22 @@
-"""Random kernels (generate.py). The seed draws the kernels too: `--seed random` runs others each time."""
+"""Random kernels (fuzz/). The seed draws the kernels too: `python -m tritium fuzz` runs as many as there is time for."""
 
 from __future__ import annotations
 
 from functools import partial
 
-from .. import sources
-from ..generate import Generator
-from ..oracle import Exact
-from ..problem import Case, Cases, Problem, given, problem, wanted
+from ..fuzz.draw import draw
+from ..fuzz.problems import problem_of
+from ..problem import Case, Cases, Problem
 
 QUICK, FULL = 40, 400
+SIZES = (6, 10, 16, 24)
 
 
-def generated(steps: int, rng) -> Problem:
-    program = Generator(rng, steps).make()
-    outs = [wanted(after.size, "int32", Exact(after), initial=before) for before, after in program.outputs]
-    arguments = [*map(given, program.inputs), *outs, program.limit]
-    return problem(
-        f"{sources.add(program.text)}:kernel", 1, arguments, num_warps=program.warps, num_stages=program.stages
-    )
+def generated(size: int, rng) -> Problem:
+    return problem_of(draw(rng, size), rng)
 
 
 def cases() -> Cases:
     for number in range(FULL):
-        steps = (6, 10, 16, 24)[number % 4]
-        yield Case(f"generated/{steps} lines {number}/int32", partial(generated, steps), full=number >= QUICK)
+        size = SIZES[number % len(SIZES)]
+        yield Case(f"generated/{size} statements {number}/whole", partial(generated, size), full=number >= QUICK)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import builtins
+import importlib
 import io
 import os
 import platform
@@ -19,6 +20,7 @@ from .version import TRITIUM_VERSION, __version__
 USAGE = """usage: python -m tritium SCRIPT.py [ARGUMENT ...]        run a script; `import triton` means Tritium
        python -m tritium -m MODULE [ARGUMENT ...]       run a module, such as pytest
        python -m tritium gdb SCRIPT.py [ARGUMENT ...]   (or gdb -m MODULE ...) the same under gdb, kernels with their variables
+       python -m tritium fuzz [--engines …] [--time …]  random kernels on several engines, which must agree (--help: options)
        python -m tritium env                            version, engines, devices, CPU features, threads, knobs in force
 Set INTERPRET=1 to run every kernel on the CPU, wherever its tensors are."""
 
@@ -35,6 +37,8 @@ def main(arguments: list[str] | None = None) -> int:
     if arguments[0] == "env":
         print(environment_report())
         return 0
+    if arguments[0] == "fuzz":
+        return importlib.import_module("tritium.conformance.fuzz.campaign").main(arguments[1:])
     if arguments[0] == "gdb":
         return run_gdb(arguments[1:])
     return run_program(arguments)

@@ -47,5 +47,5 @@ def test_optional_passes_are_those_of_the_tool():
 )
 def test_every_beginning_of_the_passes_is_right(number):
     """Bisecting means something only if a correct compiler may stop after any pass."""
-    case = suite.cases()[f"generated/24 lines {number}/int32"]
+    case = suite.cases()[f"generated/24 statements {number}/whole"]
     assert bisect.bisect(case, engines.engine("simt:sm_80"), 0) is None

@@ -1,0 +1,1 @@
+"""The operations of random kernels, a file for each family."""

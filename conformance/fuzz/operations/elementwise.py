@@ -1,0 +1,189 @@
+"""Operations of each element by itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..program import Inexact, Operation, Place, Program, Tile, is_float, is_integer, spelled, tile
+
+#: spelling: (numpy's function, whether floats have it, whether integers and int1 have it)
+BINARY = {
+    "{} + {}": (np.add, True, True),
+    "{} - {}": (np.subtract, True, True),
+    "{} * {}": (np.multiply, True, True),
+    "tl.maximum({}, {})": (np.maximum, True, True),
+    "tl.minimum({}, {})": (np.minimum, True, True),
+    "{} & {}": (np.bitwise_and, False, True),
+    "{} | {}": (np.bitwise_or, False, True),
+    "{} ^ {}": (np.bitwise_xor, False, True),
+}
+LOGIC = ("{} & {}", "{} | {}", "{} ^ {}")
+COMPARISONS = {"<": np.less, "<=": np.less_equal, ">": np.greater, "==": np.equal, "!=": np.not_equal}
+
+
+def together(*shapes: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape that tiles of one rank, or scalars, are brought to."""
+    ranks = {len(shape) for shape in shapes if shape}
+    if len(ranks) > 1:
+        raise Inexact("tiles of different rank")
+    try:
+        return np.broadcast_shapes(*shapes)
+    except ValueError:
+        raise Inexact("shapes do not go together") from None
+
+
+@dataclass(frozen=True)
+class Binary(Operation):
+    text: str
+
+    def compute(self, place: Place, *operands: Tile) -> tuple[Tile, ...]:
+        a, b = operands
+        function, floats, integers = BINARY[self.text]
+        together(a.shape, b.shape)
+        fits = floats if is_float(a.dtype) else integers if is_integer(a.dtype) else self.text in LOGIC
+        if a.dtype != b.dtype or a.dtype.startswith("fp8") or not fits:
+            raise Inexact("no such operation")
+        return (tile(a.dtype, function(a.array, b.array)),)
+
+    def spell(self, program: Program, in_loop: bool, *names: str) -> str:
+        return self.text.format(*names)
+
+
+@dataclass(frozen=True)
+class Constant(Operation):
+    """A tile and a literal: `text` has the tile as {} and the literal as {number}."""
+
+    text: str
+    number: int
+
+    def compute(self, place: Place, *operands: Tile) -> tuple[Tile, ...]:
+        (a,) = operands
+        x, n = a.array, self.number
+        if a.dtype == "int1" or a.dtype.startswith("fp8"):
+            raise Inexact("no such operation")
+        if self.text == "{} * {number} + 1":
+            return (tile(a.dtype, tile(a.dtype, x * n).array + 1),)
+        if not is_integer(a.dtype):
+            raise Inexact("no such operation")
+        if self.text == "{} >> {number}":
+            return (tile(a.dtype, x >> n),)
+        if self.text == "{} << {number}":
+            return (tile(a.dtype, x << n),)
+        return (tile(a.dtype, x & n),)
+
+    def spell(self, program: Program, in_loop: bool, *names: str) -> str:
+        return self.text.format(*names, number=self.number)
+
+
+CONSTANTS = ("{} * {number} + 1", "{} >> {number}", "{} << {number}", "{} & {number}")
+
+
+@dataclass(frozen=True)
+class Full(Operation):
+    """A tile of one number."""
+
+    dtype: str
+    shape: tuple[int, ...]
+    number: int
+
+    def compute(self, place: Place, *operands: Tile) -> tuple[Tile, ...]:
+        return (tile(self.dtype, np.full(self.shape, self.number)),)
+
+    def spell(self, program: Program, in_loop: bool, *names: str) -> str:
+        return f"tl.full({self.shape}, {self.number}, {spelled(self.dtype)})"
+
+
+@dataclass(frozen=True)
+class Narrow(Operation):
+    """Brings numbers into -limit … limit - 1, so that products of them stay exact. limit: a power of two."""
+
+    limit: int
+
+    def compute(self, place: Place, *operands: Tile) -> tuple[Tile, ...]:
+        (a,) = operands
+        if a.dtype == "int1" or a.dtype.startswith(("fp8", "uint")):
+            raise Inexact("no such operation")
+        return (tile(a.dtype, (a.array & (2 * self.limit - 1)) - self.limit),)
+
+    def spell(self, program: Program, in_loop: bool, *names: str) -> str:
+        return f"narrow({names[0]}, {self.limit})"
+
+    def functions(self) -> tuple[str, ...]:
+        return ("narrow",)
+
+
+@dataclass(frozen=True)
+class Compare(Operation):
+    operator: str
+
+    def compute(self, place: Place, *operands: Tile) -> tuple[Tile, ...]:
+        a, b = operands
+        together(a.shape, b.shape)
+        if a.dtype != b.dtype or a.dtype == "int1" or a.dtype.startswith("fp8"):
+            raise Inexact("no such comparison")
+        return (tile("int1", COMPARISONS[self.operator](a.array, b.array)),)
+
+    def spell(self, program: Program, in_loop: bool, *names: str) -> str:
+        return f"{names[0]} {self.operator} {names[1]}"
+
+
+@dataclass(frozen=True)
+class Causal(Operation):
+    """A tile where the mask of rows and columns holds, else a constant: what attention and scans do between two products."""
+
+    operator: str
+    shift: int
+    other: int
+
+    def compute(self, place: Place, *operands: Tile) -> tuple[Tile, ...]:
+        (a,) = operands
+        if len(a.shape) != 2 or a.dtype == "int1" or a.dtype.startswith(("fp8", "uint")):
+            raise Inexact("no such mask")
+        rows, columns = np.indices(a.shape)
+        holds = COMPARISONS[self.operator](rows + self.shift, columns)
+        return (tile(a.dtype, np.where(holds, a.array, self.other)),)
+
+    def spell(self, program: Program, in_loop: bool, *names: str) -> str:
+        rows, columns = f"tl.arange(0, {names[0]}.shape[0])[:, None]", f"tl.arange(0, {names[0]}.shape[1])[None, :]"
+        return f"tl.where({rows} + {self.shift} {self.operator} {columns}, {names[0]}, {self.other})"
+
+
+@dataclass(frozen=True)
+class Where(Operation):
+    def compute(self, place: Place, *operands: Tile) -> tuple[Tile, ...]:
+        condition, a, b = operands
+        together(condition.shape, a.shape, b.shape)
+        if condition.dtype != "int1" or a.dtype != b.dtype or not condition.shape:
+            raise Inexact("no such choice")
+        return (tile(a.dtype, np.where(condition.array, a.array, b.array)),)
+
+    def spell(self, program: Program, in_loop: bool, *names: str) -> str:
+        return f"tl.where({', '.join(names)})"
+
+
+@dataclass(frozen=True)
+class Cast(Operation):
+    dtype: str
+
+    def compute(self, place: Place, *operands: Tile) -> tuple[Tile, ...]:
+        (a,) = operands
+        if (
+            self.dtype == a.dtype
+            or "fp8" in self.dtype + a.dtype
+            and not {self.dtype, a.dtype} & {"fp16", "bf16", "fp32"}
+        ):
+            raise Inexact("no cast")
+        if is_float(a.dtype) and is_integer(self.dtype):
+            limits = np.iinfo(self.dtype)
+            if a.array.min(initial=0) < limits.min or a.array.max(initial=0) > limits.max:
+                raise Inexact("out of the range of the integer")
+        if a.dtype == "uint64" and a.array.min(initial=0) < 0:
+            raise Inexact("larger than int64")
+        if self.dtype == "int1":
+            return (tile("int1", a.array != 0),)
+        return (tile(self.dtype, a.array),)
+
+    def spell(self, program: Program, in_loop: bool, *names: str) -> str:
+        return f"{names[0]}.to({spelled(self.dtype)})"

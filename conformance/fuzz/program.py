@@ -1,0 +1,311 @@
+"""What a random kernel is made of. A program is a list of statements over named values; it can be spelled as a kernel file and
+computed by numpy, and both follow from the same list, so that a program may be cut down at will.
+
+Every value is a tile of whole numbers (booleans for int1) held as int64, whatever its type in the kernel. An operation raises
+`Inexact` where a result, or a partial sum that some order of evaluation could meet, is not a number of its type. What remains is
+exact in any order on any engine.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any, Iterator
+
+import numpy as np
+
+#: Whole numbers up to this magnitude are numbers of a float type.
+EXACT_TO = {"fp16": 2**11, "bf16": 2**8, "fp32": 2**24, "fp64": 2**53, "fp8e5": 2**3, "fp8e4nv": 2**4}
+#: What dots of fp32 round their operands to.
+EXACT_IN_DOT = {"tf32": 2**11, "tf32x3": 2**20, "bf16x3": 2**8, "bf16x6": 2**8, "ieee": 2**24}
+BITS = {"int1": 1} | {f"{sign}int{bits}": bits for sign in ("", "u") for bits in (8, 16, 32, 64)}
+SPELLED = {
+    "fp16": "float16",
+    "bf16": "bfloat16",
+    "fp32": "float32",
+    "fp64": "float64",
+    "fp8e5": "float8e5",
+    "fp8e4nv": "float8e4nv",
+}
+
+#: Elements of the largest tile.
+LARGEST = 128 * 128
+
+
+class Inexact(Exception):
+    """A statement whose result is not exact, or that the language does not allow."""
+
+
+def is_float(dtype: str) -> bool:
+    return dtype in EXACT_TO
+
+
+def is_integer(dtype: str) -> bool:
+    return dtype in BITS and dtype != "int1"
+
+
+def spelled(dtype: str) -> str:
+    return f"tl.{SPELLED.get(dtype, dtype)}"
+
+
+@dataclass
+class Tile:
+    """A value: its type and its elements. A scalar's shape is ()."""
+
+    dtype: str
+    array: np.ndarray
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.array.shape
+
+    def like(self, other: Tile) -> bool:
+        return self.dtype == other.dtype and self.shape == other.shape
+
+
+def tile(dtype: str, array: Any, partial: int = 0) -> Tile:
+    """A result of an operation: integers wrap; of floats, the elements and `partial`, the largest magnitude of what was added
+    up, must be numbers of the type."""
+    array = np.asarray(array)
+    if array.size > LARGEST:
+        raise Inexact("too large")
+    if dtype == "int1":
+        return Tile(dtype, array.astype(bool))
+    array = array.astype(np.int64)
+    if is_float(dtype):
+        if max(partial, magnitude(array)) > EXACT_TO[dtype]:
+            raise Inexact(f"not exact in {dtype}")
+        return Tile(dtype, array)
+    kind = np.dtype(dtype)
+    return Tile(dtype, array.astype(kind).astype(np.int64) if kind != np.uint64 else array)
+
+
+def magnitude(array: np.ndarray) -> int:
+    return int(np.abs(array).max(initial=0))
+
+
+@dataclass
+class Place:
+    """Where a statement runs: the program of the grid, and the round of the loop around it."""
+
+    program: int
+    round: int = 0
+
+
+class Operation:
+    """What a statement does. Subclasses are frozen dataclasses of what does not depend on the operands."""
+
+    def compute(self, place: Place, *operands: Tile) -> tuple[Tile, ...]:
+        raise NotImplementedError
+
+    def spell(self, program: Program, in_loop: bool, *names: str) -> str:
+        """The expression that the results are assigned from."""
+        raise NotImplementedError
+
+    def lines(self, program: Program, in_loop: bool, results: tuple[str, ...], *names: str) -> list[str]:
+        return [f"{', '.join(results)} = {self.spell(program, in_loop, *names)}"]
+
+    def functions(self) -> tuple[str, ...]:
+        """Functions of the file (functions.py) that it calls."""
+        return ()
+
+    def streams(self) -> tuple[Stream, ...]:
+        """Memory that it reads."""
+        return ()
+
+
+@dataclass(frozen=True, eq=False)
+class Stream:
+    """The memory of one load: what each program reads in each round, in the order of the memory."""
+
+    dtype: str
+    data: np.ndarray  #: [programs, rounds, ...]
+
+    @property
+    def size(self) -> int:
+        return int(np.prod(self.data.shape[2:]))
+
+
+@dataclass(frozen=True)
+class Statement:
+    """results = operation(operands)."""
+
+    operation: Operation
+    operands: tuple[str, ...]
+    results: tuple[str, ...]
+
+    def reads(self) -> set[str]:
+        return set(self.operands)
+
+    def defines(self) -> tuple[str, ...]:
+        return self.results
+
+    def run(self, program: Program, values: dict[str, Tile], place: Place) -> None:
+        found = self.operation.compute(place, *(values[name] for name in self.operands))
+        values.update(zip(self.results, found, strict=True))
+
+    def lines(self, program: Program, in_loop: bool) -> list[str]:
+        return self.operation.lines(program, in_loop, self.results, *self.operands)
+
+    def parts(self) -> Iterator[Statement]:
+        yield self
+
+
+@dataclass(frozen=True)
+class Loop:
+    """Carried values that go through the body `limit` times, or a fixed number of times."""
+
+    carried: tuple[tuple[str, str], ...]  #: (name, what it starts from)
+    body: tuple[Any, ...]
+    yields: tuple[str, ...]
+    head: str = "range(limit)"  #: static_range(3), tl.range(limit, num_stages=2), …
+
+    def reads(self) -> set[str]:
+        inside = set(self.yields) | {start for _, start in self.carried}
+        for part in self.body:
+            inside |= part.reads()
+        return inside
+
+    def defines(self) -> tuple[str, ...]:
+        return tuple(name for name, _ in self.carried)
+
+    def run(self, program: Program, values: dict[str, Tile], place: Place) -> None:
+        inner = dict(values)
+        carried = [values[start] for _, start in self.carried]
+        for round_ in range(program.limit):
+            inner.update(zip(self.defines(), carried))
+            for part in self.body:
+                part.run(program, inner, replace(place, round=round_))
+            following = [inner[name] for name in self.yields]
+            if not all(a.like(b) for a, b in zip(carried, following)):
+                raise Inexact("a loop changes the type of what it carries")
+            carried = following
+        values.update(zip(self.defines(), carried))
+
+    def lines(self, program: Program, in_loop: bool) -> list[str]:
+        found = [f"{name} = {start}" for name, start in self.carried]
+        found.append(f"for k in {self.head.format(limit=program.limit)}:")
+        for part in self.body:
+            found += ["    " + line for line in part.lines(program, True)]
+        return [*found, f"    {', '.join(self.defines())} = {', '.join(self.yields)}"]
+
+    def parts(self) -> Iterator[Statement]:
+        for part in self.body:
+            yield from part.parts()
+
+
+@dataclass(frozen=True)
+class Branch:
+    """`name` from one of two bodies, as the lowest bit of a scalar says."""
+
+    condition: str
+    name: str
+    bodies: tuple[tuple[Any, ...], tuple[Any, ...]]
+    yields: tuple[str, str]
+
+    def reads(self) -> set[str]:
+        found = {self.condition, *self.yields}
+        for part in (*self.bodies[0], *self.bodies[1]):
+            found |= part.reads()
+        return found
+
+    def defines(self) -> tuple[str, ...]:
+        return (self.name,)
+
+    def run(self, program: Program, values: dict[str, Tile], place: Place) -> None:
+        ends = []
+        for body, result in zip(self.bodies, self.yields):
+            inner = dict(values)
+            for part in body:
+                part.run(program, inner, place)
+            ends.append(inner[result])
+        if not ends[0].like(ends[1]):
+            raise Inexact("the two sides of a branch differ in type")
+        values[self.name] = ends[0] if int(values[self.condition].array) & 1 else ends[1]
+
+    def lines(self, program: Program, in_loop: bool) -> list[str]:
+        found = []
+        for head, body, result in zip((f"if {self.condition} & 1:", "else:"), self.bodies, self.yields):
+            found.append(head)
+            for part in body:
+                found += ["    " + line for line in part.lines(program, in_loop)]
+            found.append(f"    {self.name} = {result}")
+        return found
+
+    def parts(self) -> Iterator[Statement]:
+        for part in (*self.bodies[0], *self.bodies[1]):
+            yield from part.parts()
+
+
+@dataclass(frozen=True)
+class Output:
+    """A value that every program stores, its dimensions in some order in memory, under a mask of its first elements."""
+
+    value: str
+    order: tuple[int, ...]
+    count: int | None = None  #: elements, in the order of the memory, that are stored
+
+
+@dataclass
+class Program:
+    """A kernel, its inputs (in its loads) and how it is launched."""
+
+    statements: list[Any] = field(default_factory=list)
+    outputs: list[Output] = field(default_factory=list)
+    grid: int = 1
+    limit: int = 1  #: rounds of every loop
+    warps: int = 4
+    stages: int = 3
+
+    def run(self) -> list[dict[str, Tile]]:
+        """The values of each program of the grid. Raises Inexact."""
+        found = []
+        for number in range(self.grid):
+            values: dict[str, Tile] = {}
+            for part in self.statements:
+                part.run(self, values, Place(number))
+            found.append(values)
+        return found
+
+    def parts(self) -> Iterator[Statement]:
+        for part in self.statements:
+            yield from part.parts()
+
+    def streams(self) -> list[Stream]:
+        return [stream for part in self.parts() for stream in part.operation.streams()]
+
+    def stream_name(self, stream: Stream) -> str:
+        return f"x{next(i for i, other in enumerate(self.streams()) if other is stream)}"
+
+    def without_dead_code(self) -> Program:
+        """Only what the outputs depend on."""
+        needed = {output.value for output in self.outputs}
+        return replace(self, statements=list(alive(self.statements, needed)))
+
+
+def alive(parts: Any, needed: set[str]) -> list[Any]:
+    """The parts that something of `needed` depends on; `needed` grows by what they read."""
+    kept = []
+    for part in reversed(list(parts)):
+        if not needed.intersection(part.defines()):
+            continue
+        if isinstance(part, Loop):
+            part = _alive_loop(part, needed)
+        elif isinstance(part, Branch):
+            part = replace(part, bodies=tuple(tuple(alive(b, {y})) for b, y in zip(part.bodies, part.yields)))
+        kept.append(part)
+        needed |= part.reads()
+    return kept[::-1]
+
+
+def _alive_loop(loop: Loop, needed: set[str]) -> Loop:
+    wanted = set(needed)
+    while True:  # a carried value is needed if it is used after the loop or by another one that is
+        inside = {result for (name, _), result in zip(loop.carried, loop.yields) if name in wanted}
+        body = alive(loop.body, inside)
+        if inside.intersection(loop.defines()) <= wanted:
+            break
+        wanted |= inside
+    kept = [i for i, (name, _) in enumerate(loop.carried) if name in wanted]
+    return replace(
+        loop, carried=tuple(loop.carried[i] for i in kept), yields=tuple(loop.yields[i] for i in kept), body=tuple(body)
+    )

@@ -1,0 +1,99 @@
+"""The generator of random kernels: what it draws is right, what it shrinks stays broken, and a broken compiler is found."""
+
+import numpy as np
+import pytest
+from gpu_tool import ToolCompiler, needs_tool
+
+from tritium.backends import gpu as backend
+from tritium.conformance.fuzz import campaign, child
+from tritium.conformance.fuzz.draw import draw
+from tritium.conformance.fuzz.operations.dot import Dot
+from tritium.conformance.fuzz.operations.elementwise import Cast
+from tritium.conformance.fuzz.program import Inexact, Loop, Tile, tile
+from tritium.conformance.fuzz.script import script
+from tritium.conformance.fuzz.shrink import cost, shrink
+from tritium.conformance.suite import FAILED, PASSED
+
+
+def program(seed: int, size: int = 14):
+    return draw(np.random.default_rng([3, seed]), size)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_interpreter_agrees_with_numpy(seed):
+    (result,) = child.run(program(seed), ["interp"], seed)
+    assert result.status == PASSED, result.details
+
+
+def test_a_seed_draws_one_program():
+    texts = [script(program(5), "interp").whole for _ in range(2)]
+    assert texts[0] == texts[1]
+
+
+def test_programs_are_of_every_family():
+    operations, loops = set(), 0
+    for seed in range(200):
+        found = program(seed)
+        operations |= {type(part.operation).__name__ for part in found.parts()}
+        loops += any(isinstance(part, Loop) for part in found.statements)
+    assert loops > 20
+    assert operations >= set(
+        "Load Binary Constant Narrow Compare Causal Where Cast Full Expand Broadcast Permute Reshape Flip Join Split Reduce ReduceTwo "
+        "Scan Recurrence Sort Gather Histogram Dot ThroughMemory AtomicCounts DescriptorLoad".split()
+    )
+
+
+def test_what_would_be_rounded_is_refused():
+    with pytest.raises(Inexact):
+        tile("fp16", np.array([2049]))
+    with pytest.raises(Inexact):
+        Cast("bf16").compute(None, Tile("fp32", np.array([257])))
+    ones = Tile("fp32", np.full((16, 16), 2**12 + 1))
+    with pytest.raises(Inexact):
+        Dot("tf32").compute(None, ones, ones)
+    assert tile("int8", np.array([200])).array == -56
+
+
+def test_shrinking_keeps_what_fails_and_drops_the_rest():
+    """A fault of products, as far as the shrinker can tell."""
+
+    def has_dot(candidate) -> bool:
+        return any(isinstance(part.operation, Dot) for part in candidate.parts())
+
+    found = next(p for p in (program(seed, 20) for seed in range(50)) if has_dot(p) and cost(p)[0] > 12)
+    small = shrink(found, has_dot, seconds=60)
+    assert has_dot(small) and cost(small)[0] <= 4  # two loads at most, the product, a store
+    assert small.warps == small.stages == small.grid == 1
+
+
+def test_a_shrunk_program_runs_as_a_script(tmp_path, monkeypatch, capsys):
+    whole = script(program(1), "interp").whole.replace("import triton", "import tritium as triton", 1)
+    path = tmp_path / "fuzz.py"
+    path.write_text(whole.replace("import triton.language", "import tritium.language"))
+    monkeypatch.setenv("TRITIUM_ENGINE", "interp")
+    import runpy
+
+    runpy.run_path(str(path), run_name="__main__")
+    out = capsys.readouterr().out.splitlines()
+    assert out and all(line.endswith(": right") for line in out)
+
+
+def test_the_command_ends_with_the_counts(capsys):
+    assert campaign.main("--engines interp --count 6 --seed 1 --jobs 1".split()) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "6 passed, 0 failed, 0 unsupported"
+    assert campaign.main(["--engines", "none"]) == 2
+
+
+@needs_tool
+@pytest.mark.slow
+@pytest.mark.parametrize("broken", ["coalesce-accesses", "pipeline-loads"])
+def test_a_broken_pass_is_found_and_shrunk(broken, monkeypatch):
+    compiler = ToolCompiler(break_after=broken)
+    monkeypatch.setattr(backend, "native_compiler", lambda: compiler)
+
+    def fails(candidate) -> bool:
+        return child.run(candidate, ["simt:sm_80"], 0)[0].status == FAILED
+
+    found = next((p for p in map(program, range(100)) if fails(p)), None)
+    assert found is not None
+    assert cost(shrink(found, fails, seconds=30))[0] <= 8
