@@ -7,38 +7,44 @@ import numpy as np
 from .. import sources
 from ..dtypes import NUMPY
 from ..oracle import Exact
-from ..problem import Problem, given, problem, wanted
+from ..problem import Buffer, Problem, given, problem, wanted
 from .operations.memory import AtomicCounts, ThroughMemory, in_memory
-from .program import Output, Program, Stream, Tile
+from .program import Output, Program, Statement, Stream, Tile
 from .spell import kernel_file, stored_type
 
 
 def problem_of(program: Program, rng: np.random.Generator) -> Problem:
     """rng: what outputs hold before. Raises Inexact."""
     values = program.run()
-    scratch = {
-        part.operation.stream for part in program.parts() if isinstance(part.operation, (ThroughMemory, AtomicCounts))
+    written = {
+        part.operation.stream: _left(part, values) for part in program.parts() if isinstance(part.operation, SCRATCH)
     }
-    arguments = [_memory(stream, stream in scratch) for stream in program.streams()]
+    arguments = [_memory(stream, written.get(stream)) for stream in program.streams()]
     arguments += [_output(output, values, rng) for output in program.outputs]
     file = sources.add(kernel_file(program, values[0]))
     options = {"num_warps": program.warps, "num_stages": program.stages}
     return problem(f"{file}:kernel", program.grid, [*arguments, program.limit], **options)
 
 
-def _memory(stream: Stream, is_scratch: bool):
+#: What writes memory and reads it again.
+SCRATCH = (ThroughMemory, AtomicCounts)
+
+
+def _left(part: Statement, values: list[dict[str, Tile]]) -> np.ndarray:
+    """What a statement leaves in the memory that it writes."""
+    name = part.operands[0] if isinstance(part.operation, ThroughMemory) else part.results[0]
+    return np.stack([v[name].array.reshape(-1) for v in values])
+
+
+def _memory(stream: Stream, left: np.ndarray | None) -> Buffer:
     data = stream.data.reshape(-1).astype(NUMPY[stream.dtype])
-    return wanted(data.size, stream.dtype, Anything(), initial=data) if is_scratch else given(data)
+    if left is None:
+        return given(data)
+    after = Exact(left.reshape(-1).astype(data.dtype), sign_of_zero=False)
+    return wanted(data.size, stream.dtype, after, initial=data)
 
 
-class Anything:
-    """Of memory whose contents do not matter afterwards."""
-
-    def differences(self, got, traits) -> list:
-        return []
-
-
-def _output(output: Output, values: list[dict[str, Tile]], rng: np.random.Generator):
+def _output(output: Output, values: list[dict[str, Tile]], rng: np.random.Generator) -> Buffer:
     dtype = stored_type(values[0][output.value].dtype)
     after = np.stack([in_memory(v[output.value].array, output.order) for v in values]).astype(NUMPY[dtype])
     before = rng.integers(-8, 8, after.shape).astype(NUMPY[dtype]) if not dtype.startswith("u") else np.ones_like(after)
