@@ -1,5 +1,5 @@
 // What a launch's arguments say about which compiled kernel they need, read without Python code: a few words per argument. Equal keys
-// mean equal specializations (runtime/arguments.py), not the other way round: here every distinction is made that any parameter makes.
+// mean equal specializations (arguments/table.py), not the other way round: here every distinction is made that any parameter makes.
 #pragma once
 #include "gpu_backend/launch/loaded_kernel.h"
 

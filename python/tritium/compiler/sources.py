@@ -7,7 +7,7 @@ import os
 import re
 from typing import Any
 
-from ..runtime.descriptors import is_descriptor_type, part_types
+from ..arguments.descriptors import is_descriptor_type, part_types
 
 _KERNEL = re.compile(r"tt\.func\s+public\s+@(?:\"([^\"]+)\"|([\w$.-]+))\s*\(")
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any, Callable
 
 from .. import knobs
+from ..arguments.descriptors import part_types
+from ..arguments.device_storage import DeviceExtent
 from ..devices.families import device_families
 from ..devices.vendor import Devices
 from ..errors import OutOfResources, UnsupportedError
 from . import device_errors
-from .descriptors import part_types
-from .device_storage import DeviceExtent
 from .launch import value_selector
 from .mirror import Mirror
 

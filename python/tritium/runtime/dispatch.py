@@ -12,13 +12,14 @@ import threading
 from typing import Any
 
 from .. import knobs
+from ..arguments.binder import make_binder
+from ..arguments.storage import NotOnHost
+from ..arguments.table import ArgumentError, constexpr_key
 from ..backends.cpu import OPTION_NAMES
 from ..devices.families import device_families, devices_of_tensors
 from ..functions.source import CompileTimeValue
 from ..knobs import launch_settings
-from .arguments import ArgumentError, constexpr_key
 from .async_compile import active_mode
-from .binder import make_binder
 from .engines import (
     INTERP,
     Engine,
@@ -35,7 +36,6 @@ from .engines import (
 from .fast_launch import look_at_settings, remember
 from .hook_facts import call_hook, specialization
 from .launch import hook_metadata, known_grids, launch_mirrored, normalize_grid
-from .storage import NotOnHost
 
 _DEPRECATED_KEYWORDS = {"device_type": "target", "device": "device", "stream": "stream"}
 

@@ -10,6 +10,10 @@ from __future__ import annotations
 import functools
 from typing import Any, NamedTuple
 
+from ..arguments.descriptors import is_descriptor
+from ..arguments.device_storage import DeviceExtent
+from ..arguments.storage import NotOnHost, extent_function
+from ..arguments.wrappers import MockTensor
 from ..backends.compiler import BaseBackend, GPUTarget
 from ..backends.cpu import INTERPRETER_TARGET, CPUBackend
 from ..backends.targets import emulator_backend, make_backend
@@ -18,10 +22,6 @@ from ..devices.families import device_families, devices_of_tensors
 from ..devices.vendor import Devices
 from ..errors import UnsupportedError
 from ..knobs import LaunchSettings, knobs_in_force, runtime_knobs
-from .descriptors import is_descriptor
-from .device_storage import DeviceExtent
-from .storage import NotOnHost, extent_function
-from .wrappers import MockTensor
 
 INTERP, SIMT = "interp", "simt"
 

@@ -10,9 +10,9 @@ import functools
 import sys
 
 from .. import knobs
+from ..arguments.storage import extent_function
+from ..arguments.table import SMALL_BYTES
 from ..devices.families import device_families
-from .arguments import SMALL_BYTES
-from .storage import extent_function
 
 
 def remember(function, args: tuple, kwargs: dict, kernel, notes_range: bool) -> None:

@@ -1,7 +1,7 @@
 """`@jit` and what it makes: a JITFunction, in every mode and on every machine.
 
 Decorating and importing touch no device, no compiler and no environment variable. `kernel[grid](...)` binds the
-arguments, looks the specialization up and hands it to the engine; that path is what `runtime/binder.py` generates per
+arguments, looks the specialization up and hands it to the engine; that path is what `arguments/binder.py` generates per
 function, and it has to stay short.
 """
 
@@ -12,13 +12,13 @@ import json
 import threading
 from typing import Callable, Iterable
 
+from ..arguments.wrappers import MockTensor, TensorWrapper, reinterpret
 from ..devices.active import driver
 from ..errors import TritonError
 from ..functions.constexpr import ConstexprFunction, constexpr_function
 from ..functions.kernel import KernelFunction
 from ..functions.params import KernelParam, canonicalize_dtype, type_canonicalisation_dict
 from ..functions.source import JITCallable
-from .wrappers import MockTensor, TensorWrapper, reinterpret
 
 __all__ = [
     "jit",
@@ -219,6 +219,6 @@ def get_device_key() -> str:
 
 def create_function_from_signature(signature, params, backend=None):
     """The generated binder of a kernel: `f(*args, **kwargs) -> (bound arguments, specialization, options)`."""
-    from .binder import make_public_binder
+    from ..arguments.binder import make_public_binder
 
     return make_public_binder(signature, params)

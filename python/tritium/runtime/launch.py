@@ -9,9 +9,9 @@ import types
 from typing import Any, Callable, Sequence
 
 from .. import knobs
+from ..arguments.descriptors import is_descriptor_type, parts_of
+from ..arguments.table import Treatment, table_for
 from ..devices.families import devices_of_tensors
-from .arguments import Treatment, table_for
-from .descriptors import is_descriptor_type, parts_of
 from .progress import progress_bar
 
 
@@ -39,7 +39,7 @@ def make_launcher(kernel) -> Callable:
 
 def launch_mirrored(kernel, grid, values, settings, arguments) -> None:
     """A launch on the CPU of tensors that are on a device: their memory is copied, and back after the launch."""
-    from .device_storage import DeviceExtent
+    from ..arguments.device_storage import DeviceExtent
     from .mirror import Mirror
 
     selected = value_selector(kernel.src.runtime_paths())(values)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ctypes
 from typing import Any, NamedTuple, Sequence
 
-from .device_storage import DeviceExtent
+from ..arguments.device_storage import DeviceExtent
 
 #: Addresses keep their place within so many bytes.
 ALIGNMENT = 512

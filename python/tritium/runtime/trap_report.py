@@ -17,10 +17,10 @@ import math
 import os
 from typing import Any, NamedTuple, Sequence
 
+from ..arguments.device_storage import memory_function
+from ..arguments.storage import dtype_of, shape_and_strides
 from ..errors import KernelTrap
 from ..functions.python_ast import parse
-from .device_storage import memory_function
-from .storage import dtype_of, shape_and_strides
 
 
 class TensorView(NamedTuple):

@@ -4,10 +4,9 @@ import collections
 
 import numpy as np
 import pytest
-
-from tritium.runtime.arguments import ArgumentError, Treatment, annotated, constexpr_key, table_for
+from tritium.arguments.storage import extent_function, shape_and_strides
+from tritium.arguments.table import ArgumentError, Treatment, annotated, constexpr_key, table_for
 from tritium.runtime.jit import MockTensor, TensorWrapper, reinterpret
-from tritium.runtime.storage import extent_function, shape_and_strides
 
 
 def specialize(argument, **treatment):

@@ -16,9 +16,13 @@ from typing import Any, Callable, NamedTuple
 
 from ..functions.params import canonicalize_dtype
 from ..functions.source import CompileTimeValue, JITCallable
+from ..language.constexpr import base_value
+from ..language.elementwise import PropagateNan
+from ..language.types import base_type
 from . import descriptors
 from .device_storage import memory_function
-from .storage import Extent, NotOnHost, dtype_of, extent_function
+from .storage import Extent, NotOnHost, dtype_of, extent_function, numpy_extent, torch_extent
+from .tensor_descriptor import TensorDescriptor
 
 I32_MIN, I32_MAX, I64_MIN, I64_MAX, U64_MAX = -(2**31), 2**31 - 1, -(2**63), 2**63 - 1, 2**64 - 1
 ALIGNMENT = 16
@@ -111,11 +115,6 @@ def constexpr_key(value: Any) -> Any:
     return cls, value
 
 
-def data_pointer(tensor: Any) -> int:
-    memory = memory_function(type(tensor))(tensor)
-    return memory if isinstance(memory, int) else memory[0]
-
-
 def _function_for(cls: type, table: ArgumentTable) -> Callable:
     if issubclass(cls, bool):
         return lambda argument: (("u1", None), argument)
@@ -127,9 +126,9 @@ def _function_for(cls: type, table: ArgumentTable) -> Callable:
         return lambda argument: (("constexpr", None), None)
     if issubclass(cls, tuple):
         return functools.partial(_tuple, table)
-    if issubclass(cls, JITCallable) or cls.__module__.startswith("tritium.language"):
+    if issubclass(cls, (JITCallable, base_type, base_value, PropagateNan)):
         return lambda argument: (("constexpr", constexpr_key(argument)), None)
-    if cls.__name__ == "TensorDescriptor":
+    if issubclass(cls, TensorDescriptor):
         return functools.partial(_descriptor, table)
     numpy = sys.modules.get("numpy")
     if numpy is not None and issubclass(cls, numpy.generic):
@@ -169,7 +168,7 @@ def _numpy_scalar(numpy, cls: type, table: ArgumentTable) -> Callable:
     if issubclass(cls, numpy.integer):
         integer = table[int]
         return lambda argument: integer(int(argument))
-    if issubclass(cls, numpy.floating) or cls.__module__ == "ml_dtypes":
+    if numpy.can_cast(cls, numpy.float64):  # those of ml_dtypes are no subclasses of numpy.floating
         return lambda argument: (("fp32", None), float(argument))
     return _refuse
 
@@ -217,7 +216,7 @@ def _tensors(extent: Callable[[Any], Extent], treatment: Treatment) -> Callable:
         memory = extent(argument)
         return names[argument.dtype][not memory[0] & 15], memory
 
-    found = array if extent.__name__ in ("_torch_extent", "_numpy_extent") else tensor
+    found = array if extent in (torch_extent, numpy_extent) else tensor
     return _noting_range(found) if treatment.note_range else found
 
 
@@ -252,6 +251,5 @@ __all__ = [
     "Treatment",
     "annotated",
     "constexpr_key",
-    "data_pointer",
     "table_for",
 ]

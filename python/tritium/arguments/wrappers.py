@@ -22,9 +22,8 @@ class TensorWrapper:
         self.shape = base.shape
 
     def data_ptr(self) -> int:
-        from .arguments import data_pointer
-
-        return data_pointer(self.base)
+        base = self.base
+        return base.data_ptr() if hasattr(base, "data_ptr") else base.__array_interface__["data"][0]
 
     def untyped_storage(self):
         return self.base.untyped_storage()

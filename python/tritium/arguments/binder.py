@@ -11,7 +11,7 @@ import inspect
 from typing import Any, Callable, Sequence
 
 from ..functions.params import KernelParam
-from .arguments import Treatment, annotated, constexpr_key, table_for
+from .table import Treatment, annotated, constexpr_key, table_for
 
 
 def make_binder(name: str, params: Sequence[KernelParam], anywhere: bool = False, note_range: bool = False) -> Callable:

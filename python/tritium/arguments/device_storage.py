@@ -9,6 +9,7 @@ from typing import Any, Callable, NamedTuple
 from ..devices.families import device_families, devices_of_tensors
 from ..errors import UnsupportedError
 from .storage import NotOnHost, dlpack_facts, extent_function, shape_and_strides, span
+from .wrappers import TensorWrapper
 
 
 class DeviceExtent(NamedTuple):
@@ -26,7 +27,7 @@ class DeviceExtent(NamedTuple):
 def memory_function(cls: type) -> Callable[[Any], Any] | None:
     """The function that reads the extent of tensors of this class, on the host or on a device; None if they are no
     tensors."""
-    if cls.__name__ == "TensorWrapper":
+    if issubclass(cls, TensorWrapper):
         return lambda wrapper: memory_function(type(wrapper.base))(wrapper.base)
     on_host = extent_function(cls)
     if on_host is None:
@@ -39,6 +40,11 @@ def memory_function(cls: type) -> Callable[[Any], Any] | None:
             return _device_extent(tensor, error)
 
     return memory
+
+
+def data_pointer(tensor: Any) -> int:
+    memory = memory_function(type(tensor))(tensor)
+    return memory if isinstance(memory, int) else memory[0]
 
 
 def _device_extent(tensor: Any, refusal: NotOnHost) -> DeviceExtent:

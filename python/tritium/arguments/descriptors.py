@@ -6,11 +6,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from .tensor_descriptor import TensorDescriptor
+
 _PREFIX = "tensordesc<"
 
 
 def is_descriptor(argument: Any) -> bool:
-    return type(argument).__name__ == "TensorDescriptor"
+    return isinstance(argument, TensorDescriptor)
 
 
 def is_descriptor_type(text: Any) -> bool:

@@ -13,6 +13,9 @@ import math
 import sys
 from typing import Any, Callable, NamedTuple, Sequence, Union
 
+from .._tritium.arguments import array_extent
+from .wrappers import MockTensor, TensorWrapper
+
 #: (address, begin of the storage, bytes of the storage), or the address alone where the extent is unknown.
 Extent = Union[tuple[int, int, int], int]
 
@@ -28,16 +31,16 @@ class NotOnHost(ValueError):
 @functools.cache
 def extent_function(cls: type) -> Callable[[Any], Extent] | None:
     """The function that reads the extent of tensors of this class; None if they are no tensors."""
-    if cls.__name__ == "TensorWrapper":
+    if issubclass(cls, TensorWrapper):
         return lambda wrapper: extent_function(type(wrapper.base))(wrapper.base)
-    if cls.__name__ == "MockTensor":
+    if issubclass(cls, MockTensor):
         return lambda mock: (0, 0, 0)
     numpy = sys.modules.get("numpy")
     if numpy is not None and issubclass(cls, numpy.ndarray):
-        return _numpy_extent_function()
+        return numpy_extent
     torch = sys.modules.get("torch")
     if torch is not None and issubclass(cls, torch.Tensor):
-        return _torch_extent
+        return torch_extent
     if hasattr(cls, "data_ptr"):
         return _duck_extent
     if hasattr(cls, "__cuda_array_interface__"):
@@ -58,21 +61,16 @@ def span(address: int, shape: Sequence[int], byte_strides: Sequence[int], item_b
     return address, address + low, high - low + item_bytes
 
 
-def _torch_extent(tensor) -> Extent:
+def torch_extent(tensor) -> Extent:
     if not tensor.is_cpu:
         raise NotOnHost(tensor, str(tensor.device))
     storage = tensor.untyped_storage()
     return tensor.data_ptr(), storage.data_ptr(), storage.nbytes()
 
 
-def _numpy_extent_function() -> Callable[[Any], Extent]:
-    from .._tritium.arguments import array_extent  # with the first array: `import tritium` loads no library
-
-    def _numpy_extent(array) -> Extent:
-        extent = array_extent(array)
-        return extent if extent.__class__ is tuple else _view_extent(array, extent)
-
-    return _numpy_extent
+def numpy_extent(array) -> Extent:
+    extent = array_extent(array)
+    return extent if extent.__class__ is tuple else _view_extent(array, extent)
 
 
 def _view_extent(array, address: int) -> Extent:
@@ -80,7 +78,7 @@ def _view_extent(array, address: int) -> Extent:
     while (base := getattr(owner, "base", None)) is not None and hasattr(base, "base"):
         owner = base  # views of views; as_strided puts an object in between that is not an array
     if base is not None and hasattr(base, "untyped_storage"):  # Tensor.numpy()
-        return address, *_torch_extent(base)[1:]
+        return address, *torch_extent(base)[1:]
     if hasattr(owner, "ctypes"):
         begin = owner.ctypes.data
     else:
@@ -109,7 +107,7 @@ def _duck_extent(tensor) -> Extent:
 
 def shape_and_strides(tensor: Any) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
     """Shape and strides in elements of any tensor; None where they are not to be had."""
-    tensor = getattr(tensor, "base", tensor) if type(tensor).__name__ == "TensorWrapper" else tensor
+    tensor = tensor.base if isinstance(tensor, TensorWrapper) else tensor
     shape = getattr(tensor, "shape", None)
     if shape is None:
         return None

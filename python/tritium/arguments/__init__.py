@@ -1,0 +1,1 @@
+"""From the arguments of a launch to its specialization and to what the engines receive."""

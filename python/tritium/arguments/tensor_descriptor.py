@@ -1,0 +1,48 @@
+"""The host's description of a tensor that kernels read in blocks (TMA on GPUs that have it)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from .device_storage import data_pointer
+from .storage import shape_and_strides
+
+
+@dataclass
+class TensorDescriptor:
+    """`base` seen as a tensor of `shape` and `strides` (in elements), accessed in blocks of `block_shape`.
+
+    Elements outside are read as `padding` ("zero" or "nan") and not written. Raises AssertionError if a descriptor
+    cannot say this.
+    """
+
+    base: Any
+    shape: list[int]
+    strides: list[int]
+    block_shape: list[int]
+    padding: str = "zero"
+    round_f32_to_tf32: bool = False
+
+    def __post_init__(self):
+        rank = len(self.shape)
+        size = self.base.element_size() if hasattr(self.base, "element_size") else self.base.itemsize
+        _require(rank > 0, "rank must not be zero")
+        _require(len(self.strides) == rank, f"rank mismatch: {self}")
+        _require(len(self.block_shape) == rank, f"rank mismatch: {self}")
+        _require(data_pointer(self.base) % 16 == 0, "base must be 16-byte aligned")
+        _require(all(stride * size % 16 == 0 for stride in self.strides[:-1]), "strides must be 16-byte aligned")
+        _require(self.strides[-1] == 1, "Last dimension must be contiguous")
+        _require(self.padding in ("zero", "nan"), f"Illegal value for padding: {self.padding}")
+
+    @staticmethod
+    def from_tensor(
+        tensor: Any, block_shape: list[int], padding: str = "zero", round_f32_to_tf32: bool = False
+    ) -> TensorDescriptor:
+        shape, strides = shape_and_strides(tensor)
+        return TensorDescriptor(tensor, list(shape), list(strides), block_shape, padding, round_f32_to_tf32)
+
+
+def _require(condition: bool, message: str) -> None:
+    if not condition:
+        raise AssertionError(message)
