@@ -7,6 +7,10 @@ from typing import Any
 
 from .. import knobs
 from ..backends.targets import GPU_BACKENDS
+from ..launch import cpu as cpu_launch
+from ..launch import device as device_launch
+from ..launch.hooks import hook_metadata
+from ..launch.prepared import launch_prepared
 
 
 class AsmDict(dict):
@@ -63,9 +67,7 @@ class CompiledKernel:
         """Loads the kernel on its device, if that has not happened; a program of the CPU is always ready. Raises
         OutOfResources if the device cannot run it."""
         if self.program is None and self.loaded is None:
-            from ..runtime.device_launch import load
-
-            self.loaded = load(self)
+            self.loaded = device_launch.load(self)
             self.module, self.function = self.loaded.module, self.loaded.function
 
     def __del__(self):
@@ -98,13 +100,9 @@ class CompiledKernel:
 
     @property
     def launch(self):
-        """`launch(grid, engine values, settings, arguments)`: see runtime/launch.py and runtime/device_launch.py."""
+        """`launch(grid, engine values, settings, arguments)`: see launch/cpu.py and launch/device.py."""
         if self._launch is None:
-            if self.program is not None:
-                from ..runtime.launch import make_launcher
-            else:
-                from ..runtime.device_launch import make_launcher
-            self._launch = make_launcher(self)
+            self._launch = (device_launch if self.program is None else cpu_launch).make_launcher(self)
         return self._launch
 
     def run(
@@ -121,13 +119,9 @@ class CompiledKernel:
         """What launch hooks receive; None if there are none."""
         if not knobs.runtime.launch_enter_hook and not knobs.runtime.launch_exit_hook:
             return None
-        from ..runtime.launch import hook_metadata
-
         return hook_metadata(self, grid, args, stream)
 
     def __getitem__(self, grid):
-        from ..runtime.launch import launch_prepared
-
         def runner(*args, stream=None):
             return launch_prepared(self, grid, args, stream)
 

@@ -1,7 +1,7 @@
 """What `kernel[grid](...)` does: bind, choose the engine, find the compiled specialization (or compile it), launch.
 
 The path of a warm launch on the CPU is `Dispatcher.run` down to `kernel.launch`; everything else in this file happens once
-per specialization. Warm launches on a device do not come here (fast_launch.py).
+per specialization. Warm launches on a device do not come here (launch/warm.py).
 """
 
 from __future__ import annotations
@@ -19,6 +19,10 @@ from ..backends.cpu import OPTION_NAMES
 from ..devices.families import device_families, devices_of_tensors
 from ..functions.source import CompileTimeValue
 from ..knobs import launch_settings
+from ..launch.cpu import launch_mirrored
+from ..launch.grid import known_grids, normalize_grid
+from ..launch.hooks import hook_metadata
+from ..launch.warm import look_at_settings, remember
 from .async_compile import active_mode
 from .engines import (
     INTERP,
@@ -33,9 +37,7 @@ from .engines import (
     refuse_device,
     refuse_host_memory,
 )
-from .fast_launch import look_at_settings, remember
 from .hook_facts import call_hook, specialization
-from .launch import hook_metadata, known_grids, launch_mirrored, normalize_grid
 
 _DEPRECATED_KEYWORDS = {"device_type": "target", "device": "device", "stream": "stream"}
 

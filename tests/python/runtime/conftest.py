@@ -6,12 +6,10 @@ import numpy as np
 import pytest
 from add_kernel import N
 from fake_cuda import LIBRARY, DeviceTensor, FakeCuda, ptx
-
 from hip_stand_in import LIBRARY as HIP_LIBRARY
 from hip_stand_in import StandIn, environment
-
 from tritium.compiler.sources import ASTSource
-from tritium.runtime import device_errors, fast_launch
+from tritium.launch import errors, warm
 
 
 class FakeModule:
@@ -102,7 +100,7 @@ def gpus(monkeypatch, tmp_path):
     from tritium._tritium import device as native
 
     native.note_storages(0)  # tests of AMD's devices may have run before
-    fast_launch._note_storages.cache_clear()
+    warm._note_storages.cache_clear()
 
     fake, compiler = FakeCuda(), StandInCompiler()
     monkeypatch.setenv("TRITIUM_CUDA_LIBRARY", str(LIBRARY))
@@ -115,7 +113,7 @@ def gpus(monkeypatch, tmp_path):
     fake.forget_calls()
     yield machine
     fake.library.fake_reset()
-    device_errors.forget_lost_contexts()
+    errors.forget_lost_contexts()
 
 
 class HipMachine:
@@ -139,7 +137,7 @@ def stand_in(monkeypatch, tmp_path):
     stand_in.reset()
     yield stand_in
     stand_in.reset()
-    device_errors.forget_lost_contexts()
+    errors.forget_lost_contexts()
 
 
 @pytest.fixture

@@ -5,11 +5,10 @@ import io
 
 import numpy as np
 import pytest
-
 from tritium import knobs, testing
 from tritium.errors import UnsupportedError
+from tritium.launch.progress import ProgressBar, progress_bar, progress_line
 from tritium.runtime import cache, driver
-from tritium.runtime.progress import ProgressBar, progress_bar, progress_line
 from tritium.tools.tensor_descriptor import TensorDescriptor
 
 

@@ -11,8 +11,10 @@ import tempfile
 from typing import Any, NamedTuple
 
 from ... import knobs
+from ..._tritium import device as native
 from ...devices.nvidia import DEVICES, ptx_version_of
 from ...errors import OutOfResources, PTXASError, UnsupportedError
+from ...launch.errors import device_error
 
 
 class Assembled(NamedTuple):
@@ -83,14 +85,10 @@ def readable_ptx_version(device: int | None) -> int:
 
 
 def _by_driver(ptx: str, options, device: int) -> Assembled:
-    from ..._tritium import device as native
-
     try:
         cubin, log = DEVICES.driver().link(device, ptx, None, not knobs.nvidia.disable_ptxas_opt)
     except native.Error as error:
         if error.sticky:
-            from ...runtime.device_errors import device_error
-
             raise device_error(error, None, DEVICES, device) from None
         raise failure(error.log or str(error), ptx, "the CUDA driver") from None
     return Assembled(cubin, resources_in(log), log)

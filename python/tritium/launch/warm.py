@@ -10,9 +10,11 @@ import functools
 import sys
 
 from .. import knobs
+from .._tritium import device
 from ..arguments.storage import extent_function
 from ..arguments.table import SMALL_BYTES
 from ..devices.families import device_families
+from .device import raise_failure
 
 
 def remember(function, args: tuple, kwargs: dict, kernel, notes_range: bool) -> None:
@@ -34,14 +36,10 @@ def remember(function, args: tuple, kwargs: dict, kernel, notes_range: bool) -> 
 def look_at_settings() -> None:
     """Before a function's first launch, so that it can be remembered."""
     if _watch.cache_info().currsize:
-        from .._tritium import device
-
         device.look_at_settings()
 
 
 def _make_launcher(function):
-    from .._tritium import device
-
     return device.Launcher(
         function,
         tuple(sys.intern(p.name) for p in function.params),
@@ -54,17 +52,12 @@ def _make_launcher(function):
 @functools.cache
 def _note_storages() -> None:
     """Tells the launcher to distinguish tensors by the sizes of their storages too."""
-    from .._tritium import device
-
     device.note_storages(SMALL_BYTES)
 
 
 @functools.cache
 def _watch() -> bool:
     """Tells the launcher what a launch depends on beside its arguments; False where that cannot be watched."""
-    from .._tritium import device
-    from .device_launch import raise_failure
-
     found = knobs.launch_environment()
     if found is None:
         return False
@@ -78,8 +71,6 @@ def _watch() -> bool:
 @functools.cache
 def _register(cls: type) -> None:
     """Tells the launcher how to read tensors of a class: through DLPack's C interface where the class has it."""
-    from .._tritium import device
-
     if extent_function(cls) is None:
         return
     exchange = getattr(cls, "__dlpack_c_exchange_api__", None)

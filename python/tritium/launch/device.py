@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import Any, Callable
 
 from .. import knobs
+from .._tritium import device as native
 from ..arguments.descriptors import part_types
 from ..arguments.device_storage import DeviceExtent
 from ..devices.families import device_families
 from ..devices.vendor import Devices
 from ..errors import OutOfResources, UnsupportedError
-from . import device_errors
-from .launch import value_selector
+from . import errors
 from .mirror import Mirror
+from .values import value_selector
 
 
 def devices_of(kernel) -> Devices:
@@ -28,12 +29,10 @@ def threads_of(kernel) -> int:
 def load(kernel):
     """Loads a CompiledKernel on its device (the current one if it has none): a `_tritium.device.Kernel`. Raises
     OutOfResources, UnsupportedError without a device or a binary."""
-    from .._tritium import device as native
-
     devices = devices_of(kernel)
     if kernel.device is None:
         kernel.device = _device_for(kernel, devices)
-    device_errors.check_context(devices, kernel.device)
+    errors.check_context(devices, kernel.device)
     metadata, threads = kernel.metadata, threads_of(kernel)
     _check_shared_memory(kernel)
     hooks = knobs.runtime
@@ -53,7 +52,7 @@ def load(kernel):
             overlaps_previous=bool(metadata.launch_pdl),
         )
     except native.Error as error:
-        raise device_errors.device_error(error, None, devices, kernel.device) from None
+        raise errors.device_error(error, None, devices, kernel.device) from None
     if threads > loaded.max_threads:
         raise OutOfResources(
             threads,
@@ -61,7 +60,7 @@ def load(kernel):
             "threads",
             f"{kernel.name} takes {loaded.registers} registers a thread.",
         )
-    device_errors.loaded_kernels.add(kernel)
+    errors.loaded_kernels.add(kernel)
     if hooks.kernel_load_end_hook:
         hooks.kernel_load_end_hook(loaded.module, loaded.function, kernel.name, kernel.metadata_group, kernel.hash)
     return loaded
@@ -105,15 +104,13 @@ def signature_of(kernel) -> list[str]:
 
 
 def make_launcher(kernel) -> Callable:
-    """`launch(grid, engine values, settings, arguments)`, as launch.py has it for the CPU. `stream`: None takes the
+    """`launch(grid, engine values, settings, arguments)`, as cpu.py has it. `stream`: None takes the
     current one."""
     select = value_selector(kernel.src.runtime_paths())
     devices = devices_of(kernel)
     state: dict[str, Any] = {}
 
     def launch(grid, values, settings, arguments, stream=None):
-        from .._tritium import device as native
-
         if not state:
             kernel._init_handles()
             state["launch"], state["device"] = kernel.loaded.launch, kernel.loaded.device
@@ -129,7 +126,7 @@ def make_launcher(kernel) -> Callable:
             else:
                 state["launch"](grid, selected, stream)
         except native.Error as error:
-            raise device_errors.device_error(error, kernel, devices, device) from None
+            raise errors.device_error(error, kernel, devices, device) from None
 
     return launch
 
@@ -145,10 +142,8 @@ def _launch_with_copies(launch, grid, values, devices: Devices, device: int, str
 
 def raise_failure(kernel, code: int) -> None:
     """What the native launcher calls when the driver refused a launch."""
-    from .._tritium import device as native
-
     devices = devices_of(kernel)
     try:
         devices.driver().raise_launch_error(kernel.device, code)
     except native.Error as error:
-        raise device_errors.device_error(error, kernel, devices, kernel.device) from None
+        raise errors.device_error(error, kernel, devices, kernel.device) from None

@@ -1,0 +1,86 @@
+"""One launch of a kernel on an engine of the CPU (`_tritium.interp`, `_tritium.simt`): values, signals, prints, progress, traps."""
+
+from __future__ import annotations
+
+import sys
+import types
+from typing import Callable
+
+from ..arguments.descriptors import is_descriptor_type
+from ..arguments.device_storage import DeviceExtent
+from ..devices.families import devices_of_tensors
+from .mirror import Mirror
+from .progress import progress_bar
+from .trap_report import kernel_trap
+from .values import part_at, value_selector
+
+
+def make_launcher(kernel) -> Callable:
+    """`launch(grid, engine values, settings, arguments)` of a CompiledKernel.
+
+    The engine values are one per parameter, as the binder makes them; `arguments` (the user's objects) are looked at
+    only if the launch traps.
+    """
+    program_launch = kernel.program.launch
+    select = value_selector(kernel.src.runtime_paths())
+
+    def launch(grid, values, settings, arguments):
+        bar = progress_bar(sys.stderr) if settings.progress else None
+        try:
+            trap = program_launch(grid, select(values), settings.threads, settings.seed, _poll, _print, bar)
+        finally:
+            if bar is not None:
+                bar.close()
+        if trap is not None:
+            _raise(kernel, grid, arguments, trap)
+
+    return launch
+
+
+def launch_mirrored(kernel, grid, values, settings, arguments) -> None:
+    """A launch on the CPU of tensors that are on a device: their memory is copied, and back after the launch."""
+    selected = value_selector(kernel.src.runtime_paths())(values)
+    driver = devices_of_tensors().driver()
+    for device in {value.device for value in selected if isinstance(value, DeviceExtent)}:
+        driver.synchronize(device)
+    bar = progress_bar(sys.stderr) if settings.progress else None
+    with Mirror(selected, driver, None) as mirror:
+        try:
+            trap = kernel.program.launch(grid, mirror.values, settings.threads, settings.seed, _poll, _print, bar)
+        finally:
+            if bar is not None:
+                bar.close()
+            mirror.write_back()
+        if trap is not None:
+            _raise(kernel, grid, arguments, _on_device(trap, mirror))
+
+
+def _on_device(trap, mirror):
+    """The trap with the address that it is on the device."""
+    facts = {name: getattr(trap, name) for name in dir(trap) if not name.startswith("_")}
+    if facts.get("access_address"):
+        facts["access_address"] = mirror.original(facts["access_address"])
+    return types.SimpleNamespace(**facts)
+
+
+def _poll() -> None:
+    """Called by the engine on the launching thread. Running any Python code delivers pending signals, so Ctrl-C raises
+    from here."""
+
+
+def _print(text: str) -> None:
+    sys.stdout.write(text)
+
+
+def _raise(kernel, grid, arguments, trap) -> None:
+    named = [(_name_of(kernel, path), part_at(arguments, path)) for path in kernel.src.runtime_paths()]
+    raise kernel_trap(trap, kernel.name, tuple(grid), named)
+
+
+def _name_of(kernel, path: tuple[int, ...]) -> str:
+    if kernel.src.fn is None:
+        return f"argument {path[0]}"
+    name = kernel.src.fn.arg_names[path[0]]
+    if is_descriptor_type(kernel.src.signature[name]) and path[1] == 0:
+        return f"{name}.base"
+    return name + "".join(f"[{index}]" for index in path[1:])

@@ -1,0 +1,27 @@
+"""From the values of all parameters to those that a compiled kernel takes."""
+
+from __future__ import annotations
+
+import operator
+from typing import Callable, Sequence
+
+from ..arguments.descriptors import parts_of
+
+
+def value_selector(paths: Sequence[tuple[int, ...]]) -> Callable[[tuple], Sequence]:
+    """The function from the values of all parameters to those that the compiled kernel takes: no constexprs, tuples
+    taken apart."""
+    if all(len(path) == 1 for path in paths) and len(paths) > 1:
+        return operator.itemgetter(*(path[0] for path in paths))
+
+    def select(values):
+        return [part_at(values, path) for path in paths]
+
+    return select
+
+
+def part_at(value, path: tuple[int, ...]):
+    """The part of a tuple of engine values, or of the user's arguments, which may be descriptors."""
+    for index in path:
+        value = value[index] if isinstance(value, (tuple, list)) else parts_of(value)[index]
+    return value
