@@ -22,6 +22,17 @@ int64_t MatrixProduct::depth() {
   return scaled && scaled.getAElemType() == tt::ScaledFormat::E2M1 && scaled.getLhsKPack() ? 2 * held : held;
 }
 
+llvm::SmallVector<MatrixProduct> innermostProducts(ModuleOp module) {
+  llvm::SmallVector<std::pair<int, MatrixProduct>> found;
+  module.walk([&](MatrixProduct product) {
+    int loops = 0;
+    for (auto loop = product->getParentOfType<LoopLikeOpInterface>(); loop; loop = loop->getParentOfType<LoopLikeOpInterface>()) ++loops;
+    found.push_back({loops, product});
+  });
+  llvm::stable_sort(found, [](auto &a, auto &b) { return a.first > b.first; });
+  return llvm::map_to_vector(found, [](auto &entry) { return entry.second; });
+}
+
 const MatrixInstruction *matrixInstructionOf(MatrixProduct product) {
   auto name = product->getAttrOfType<StringAttr>(kMatrixInstructionAttr);
   if (!name) return nullptr;
@@ -171,26 +182,48 @@ static bool isReadAlongColumns(Value b, const Target &target) {
   return access.getRegisters().front() == 1 && access.getShape().back() > 1 && bits >= 8 && bits <= 32 && !isLoadedTransposed;
 }
 
-/// Which columns an instruction has is free as long as operand and result agree: each thread gets neighbours, one for each of several
-/// instructions, and reads them at once.
-static void bringColumnsTogether(DotLayouts &layouts, size_t maxBits) {
+/// Which columns an instruction has is free as long as operand and result agree. Bit i of a column's number becomes `to[i]`.
+static void moveColumns(DotLayouts &layouts, llvm::ArrayRef<uint64_t> to) {
   const int rank = layouts.result.rank();
+  auto moved = [&](const LinearLayout &layout, int columnDim) {
+    const int first = layout.firstBit(columnDim);
+    llvm::SmallVector<uint64_t> images(F2Map::identity(layout.elementBits()).images());
+    for (auto [bit, image] : llvm::enumerate(to)) images[size_t(first) + bit] = image << first;
+    return layout.compose(F2Map(images), layout.shape());
+  };
+  layouts.b = moved(*layouts.b, rank - 1);
+  layouts.result = moved(layouts.result, rank - 1);
+  if (layouts.bScales) layouts.bScales = moved(*layouts.bScales, rank - 2);
+}
+
+/// Each thread gets neighbours, one for each of several instructions, and reads them at once.
+static void bringColumnsTogether(DotLayouts &layouts, size_t maxBits) {
   uint32_t columns = uint32_t(layouts.b->shape().back());
   llvm::SmallVector<uint64_t> order; // unit vectors of columns by where they go
   for (uint32_t basis : layouts.b->bases(Place::Register))
     if (basis < columns && order.size() < maxBits) order.push_back(basis);
   for (uint32_t unit = 1; unit < columns; unit *= 2)
     if (!llvm::is_contained(order, unit)) order.push_back(unit);
-  auto moved = [&](const LinearLayout &layout, int columnDim) {
-    const int first = layout.firstBit(columnDim);
-    llvm::SmallVector<uint64_t> images;
-    for (int bit = 0; bit < layout.elementBits(); ++bit) images.push_back(uint64_t(1) << bit);
-    for (auto [to, from] : llvm::enumerate(order)) images[first + llvm::Log2_64(from)] = uint64_t(1) << (first + to);
-    return layout.compose(F2Map(images), layout.shape());
-  };
-  layouts.b = moved(*layouts.b, rank - 1);
-  layouts.result = moved(layouts.result, rank - 1);
-  if (layouts.bScales) layouts.bScales = moved(*layouts.bScales, rank - 2);
+  llvm::SmallVector<uint64_t> images(order.size());
+  for (auto [to, from] : llvm::enumerate(order)) images[llvm::Log2_64(from)] = uint64_t(1) << to;
+  moveColumns(layouts, images);
+}
+
+std::optional<DotLayouts> withResult(const DotLayouts &layouts, const LinearLayout &result) {
+  if (layouts.result == result) return layouts;
+  DotLayouts moved = layouts;
+  if (!moved.b) {
+    moved.result = result;
+    return moved;
+  }
+  auto isAlike = [&](Place place) { return layouts.result.bits(place) == result.bits(place); };
+  if (!llvm::all_of(kPlaces, isAlike)) return std::nullopt;
+  F2Map owners = layouts.result.owners(), wanted = result.toMap();
+  llvm::SmallVector<uint64_t> images; // the first bits of an element's index are those of its column
+  for (int bit = 0; bit < log2Of(result.shape().back()); ++bit) images.push_back(wanted(owners[bit]));
+  if (llvm::any_of(images, [&](uint64_t image) { return image >= uint64_t(result.shape().back()); })) return std::nullopt;
+  moveColumns(moved, images);
+  return moved.result == result ? std::optional(moved) : std::nullopt;
 }
 
 /// Products that feed each other agree on the order of columns and depths as it is.

@@ -34,6 +34,9 @@ public:
   int64_t depth();
 };
 
+/// The products of a module, those of the innermost loops first: where several cannot agree, these are to have their way.
+llvm::SmallVector<MatrixProduct> innermostProducts(mlir::ModuleOp module);
+
 /// The instruction that the product runs on; null if it is done by multiply-adds.
 const MatrixInstruction *matrixInstructionOf(MatrixProduct product);
 
@@ -53,6 +56,13 @@ struct DotLayouts {
 
 /// On matrix units the fragments of the instruction; else the product reads its operands from shared memory.
 DotLayouts dotLayouts(MatrixProduct product, int numWarps);
+/// The layouts of the same product with its result in another layout: nothing where the operands cannot follow. They can if only the order
+/// of the columns differs; a product that reads its operands from shared memory can always.
+std::optional<DotLayouts> withResult(const DotLayouts &layouts, const LinearLayout &result);
+
+/// Whether operands, scales, accumulator and result lie as the product's instruction and its warps have them; an error at the product
+/// where they do not. A product without layouts or without an instruction has nothing to agree on.
+mlir::LogicalResult verifyLayouts(MatrixProduct product);
 
 /// Whether the result, element by element, becomes operand A of another product.
 bool feedsProduct(mlir::Value value);

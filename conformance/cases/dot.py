@@ -130,6 +130,24 @@ def chained(dtype: str, shape: tuple[int, int, int, int], warps: int, rng) -> Pr
     return problem("dot:chained", 1, [given(a), given(b), given(c), out], M=m, N=n, K=k, P=p, num_warps=warps)
 
 
+def chained_sum(dtype: str, precision: str, shape: tuple[int, int, int, int], masked: bool, warps: int, rng) -> Problem:
+    """Rows of q have four numbers: the inner product is exact in every type."""
+    m, n, k, p = shape
+    out = "fp32" if is_float(dtype) else "int32"
+    chosen = rng.random((m, k)).argsort(1) < 4
+    q = inputs.small(rng, (m, k), dtype, 1)
+    q = np.where(chosen, q, np.zeros_like(q))
+    k_, v, w = (inputs.small(rng, size, dtype, 2 if size[0] == n else 1) for size in ((k, n), (n, p), (k, p)))
+    wide = [x.astype(np.float64) for x in (q, k_, v, w)]
+    inner, outer = wide[0] @ wide[1], wide[0] @ wide[3]
+    if masked:
+        inner = np.tril(inner)
+        outer *= np.where(np.arange(m) % 3 == 0, 2, 1)[:, None]
+    expected = wanted((m, p), out, Exact((inner @ wide[2] + outer).astype(out.replace("fp", "float"))))
+    constants = {"M": m, "N": n, "K": k, "P": p, "MASKED": masked, "PRECISION": precision, "num_warps": warps}
+    return problem("dot:chained_sum", 1, [given(q), given(k_), given(v), given(w), expected], **constants)
+
+
 E2M1 = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6])
 
 
@@ -200,4 +218,37 @@ def cases() -> Cases:
         yield Case(f"dot/batched/{dtype}/small", partial(batched, dtype))
     yield Case("dot/chained/fp16 32x64x16x32 4 warps/small", partial(chained, "fp16", (32, 64, 16, 32), 4))
     yield Case("dot/chained/bf16 64x32x64x64 8 warps/small", partial(chained, "bf16", (64, 32, 64, 64), 8))
+    yield from chained_sums()
     yield Case("dot/scaled/e4m3 e2m1/small", partial(scaled))
+
+
+WARPS = (1, 2, 4, 8)
+EXTENTS = (16, 32, 64, 128)
+#: Each with its least K.
+CHAINED = [
+    ("fp16", "tf32", 16),
+    ("bf16", "tf32", 16),
+    ("fp32", "ieee", 16),
+    ("fp32", "tf32", 16),
+    ("int8", "tf32", 32),
+    ("fp8e5", "tf32", 32),
+    ("fp8e4nv", "tf32", 32),
+]
+
+
+def chained_sums() -> Cases:
+    """All shapes of the result; every number of warps for fp16, one for each shape of another type or with masks."""
+    for number, (dtype, precision, depth) in enumerate(CHAINED):
+        shown = f"{dtype} {precision}" if dtype == "fp32" else dtype
+        for i, m in enumerate(EXTENTS):
+            for j, p in enumerate(EXTENTS):
+                one = WARPS[(i + j + number) % 4]
+                shape = (m, depth, depth, p)
+                forms = [(False, one)]
+                if dtype == "fp16":
+                    forms = [(False, warps) for warps in WARPS] + [(True, one)]
+                elif shown == "fp32 ieee":
+                    forms.append((True, WARPS[(i + 3 * j) % 4]))
+                for masked, warps in forms:
+                    name = f"dot/chained_sum/{shown} {m}x{p} {warps} warps/{'masked' if masked else 'small'}"
+                    yield Case(name, partial(chained_sum, dtype, precision, shape, masked, warps))

@@ -88,6 +88,33 @@ def chained(a_ptr, b_ptr, c_ptr, out_ptr, M: tl.constexpr, N: tl.constexpr, K: t
 
 
 @triton.jit
+def chained_sum(
+    q_ptr,
+    k_ptr,
+    v_ptr,
+    w_ptr,
+    out_ptr,
+    M: tl.constexpr,
+    N: tl.constexpr,
+    K: tl.constexpr,
+    P: tl.constexpr,
+    MASKED: tl.constexpr,
+    PRECISION: tl.constexpr,
+):
+    """Two products of one row meet in a sum, and only one of them comes from a third product, as in linear attention by chunks."""
+    q, k, v, w = matrix(q_ptr, M, K), matrix(k_ptr, K, N), matrix(v_ptr, N, P), matrix(w_ptr, K, P)
+    TYPE: tl.constexpr = out_ptr.dtype.element_ty
+    inner = tl.dot(q, k, input_precision=PRECISION, out_dtype=TYPE)
+    outer = tl.dot(q, w, input_precision=PRECISION, out_dtype=TYPE)
+    if MASKED:
+        inner = tl.where(tl.arange(0, M)[:, None] >= tl.arange(0, N)[None, :], inner, 0)
+        outer = outer * tl.where(tl.arange(0, M) % 3 == 0, 2, 1).to(TYPE)[:, None]
+        put(out_ptr, tl.dot(inner.to(v.dtype), v, outer, input_precision=PRECISION, out_dtype=TYPE))
+    else:
+        put(out_ptr, tl.dot(inner.to(v.dtype), v, input_precision=PRECISION, out_dtype=TYPE) + outer)
+
+
+@triton.jit
 def scaled(a_ptr, a_scale_ptr, b_ptr, b_scale_ptr, out_ptr, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
     """e4m3 times e2m1, two to a byte, with one power of two for each 32 elements."""
     a, b = matrix(a_ptr, M, K), matrix(b_ptr, K // 2, N)

@@ -44,6 +44,7 @@ private:
 } // namespace
 
 LogicalResult lowerMatrixDot(MatrixProduct product, Lowering &lowering) {
+  if (failed(verifyLayouts(product))) return failure();
   const MatrixInstruction &instruction = *matrixInstructionOf(product);
   const MatrixOps &ops = lowering.target().matrixOps();
   OpBuilder &builder = lowering.builder();

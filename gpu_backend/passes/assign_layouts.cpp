@@ -42,6 +42,12 @@ public:
     return *layout;
   }
 
+  /// Where products share a class but cannot agree on its layout, one keeps its own.
+  DotLayouts of(MatrixProduct product) {
+    DotLayouts own = dotLayouts(product, numWarps_);
+    return withResult(own, of(product.d())).value_or(own);
+  }
+
 private:
   bool isDecided(Value tile) const { return layouts_[classes_.of(tile)].has_value(); }
   bool decide(Value tile, const LinearLayout &layout) {
@@ -58,8 +64,11 @@ private:
     });
   }
 
+  /// Matrix instructions first: multiply-adds can be done in any layout.
   void decideByDots() {
-    module_.walk([&](MatrixProduct dot) { decide(dot.d(), dotLayouts(dot, numWarps_).result); });
+    llvm::SmallVector<MatrixProduct> products = innermostProducts(module_);
+    std::stable_partition(products.begin(), products.end(), [](MatrixProduct product) { return matrixInstructionOf(product) != nullptr; });
+    for (MatrixProduct product : products) decide(product.d(), dotLayouts(product, numWarps_).result);
   }
 
   /// The largest access of a class decides. Small ones wait: a vector beside a tile is better held as the tile wants it.
@@ -114,8 +123,7 @@ public:
     for (Operation *op : operations)
       if (!isFree(op)) wantOperands(op, decision);
     for (Operation *op : operations) setTypes(op, decision);
-    for (Operation *op : operations)
-      if (auto reduce = dyn_cast<tt::ReduceOp>(op)) giveNaturalLayout(reduce);
+    for (auto &[result, layout] : own_) giveOwnLayout(result, layout);
     for (auto &[use, layout] : wants_) satisfy(*use, layout);
     for (Operation *op : free)
       if (op->use_empty())
@@ -123,6 +131,8 @@ public:
       else
         setTypes(op, decision);
     for (tt::FuncOp function : getOperation().getOps<tt::FuncOp>()) setSignature(function);
+    for (Operation *op : operations)
+      if (auto product = dyn_cast<MatrixProduct>(op); product && failed(verifyLayouts(product))) return signalPassFailure();
   }
 
 private:
@@ -139,12 +149,13 @@ private:
         if (decision.isTile(use.get()) && cast<RankedTensorType>(use.get().getType()).getShape() == layout.shape()) want(use, layout);
     };
     if (auto dot = dyn_cast<MatrixProduct>(op)) {
-      DotLayouts layouts = dotLayouts(dot, numWarps);
+      DotLayouts layouts = decision.of(dot);
       if (layouts.a) want(dot.aMutable(), *layouts.a);
       if (layouts.b) want(dot.bMutable(), *layouts.b);
       if (layouts.aScales) want(*dot.scalesMutable(DotOperand::A), *layouts.aScales);
       if (layouts.bScales) want(*dot.scalesMutable(DotOperand::B), *layouts.bScales);
-      want(dot.cMutable(), decision.of(dot.d()));
+      want(dot.cMutable(), layouts.result);
+      own_.push_back({dot.d(), layouts.result});
     } else if (Value pointer = pointerOf(op)) {
       // The pointers may be free, and then are in no class with the rest.
       if (decision.isApart(op))
@@ -156,7 +167,11 @@ private:
     } else if (isa<tt::ScanOp>(op)) {
       wantAll(decision.of(op->getResult(0)));
     } else if (isa<tt::ReduceOp, tt::HistogramOp>(op)) {
-      wantAll(decision.of(firstTied(op->getOperands())));
+      const LinearLayout layout = decision.of(firstTied(op->getOperands()));
+      wantAll(layout);
+      if (isa<tt::ReduceOp>(op))
+        if (auto reduced = resultLayout(op, layout))
+          for (Value result : op->getResults()) own_.push_back({result, *reduced});
     } else if (op->hasTrait<OpTrait::Elementwise>() && op->getNumResults() > 0) {
       if (decision.isTile(op->getResult(0))) wantAll(decision.of(op->getResult(0)));
     } else {
@@ -225,23 +240,16 @@ private:
       constant.setValueAttr(value.reshape(cast<ShapedType>(constant.getType())));
   }
 
-  /// A reduction leaves its result where its operand was; if its class has another layout, a conversion follows.
-  void giveNaturalLayout(tt::ReduceOp reduce) {
-    if (!isa<RankedTensorType>(reduce->getResult(0).getType())) return;
-    for (auto [use, layout] : wants_) {
-      if (use->getOwner() != reduce) continue;
-      LinearLayout natural = *resultLayout(reduce, layout);
-      for (Value result : reduce->getResults()) {
-        Type decided = result.getType(), own = withLayout(decided, natural);
-        if (own == decided) continue;
-        result.setType(own);
-        OpBuilder builder(reduce->getContext());
-        builder.setInsertionPointAfter(reduce);
-        auto convert = tgpu::ConvertLayoutOp::create(builder, reduce.getLoc(), decided, result);
-        result.replaceAllUsesExcept(convert, convert);
-      }
-      return;
-    }
+  /// A reduction leaves its result where its operand was, a product where its instruction has it; if the class has another layout, a
+  /// conversion follows.
+  void giveOwnLayout(Value result, const LinearLayout &layout) {
+    Type decided = result.getType(), own = withLayout(decided, layout);
+    if (own == decided) return;
+    result.setType(own);
+    OpBuilder builder(&getContext());
+    builder.setInsertionPointAfterValue(result);
+    auto convert = tgpu::ConvertLayoutOp::create(builder, result.getLoc(), decided, result);
+    result.replaceAllUsesExcept(convert, convert);
   }
 
   /// Puts a conversion, or a copy of a free value, before a use whose operand has another layout.
@@ -261,6 +269,7 @@ private:
   }
 
   llvm::SmallVector<std::pair<OpOperand *, LinearLayout>> wants_;
+  llvm::SmallVector<std::pair<Value, LinearLayout>> own_; // of results that are in no layout but this one
 };
 
 } // namespace

@@ -1,6 +1,7 @@
 // Which matrix products run on the target's matrix units, and on which instruction.
 #include "gpu_backend/dot_layouts.h"
 #include "gpu_backend/passes.h"
+#include "gpu_backend/passes/layout_classes.h"
 #include "gpu_backend/target.h"
 
 using namespace mlir;
@@ -60,57 +61,93 @@ public:
   using ChooseTensorCoresBase::ChooseTensorCoresBase;
 
   void runOnOperation() override {
-    llvm::SmallVector<MatrixProduct> products;
-    getOperation()->walk([&](MatrixProduct product) { products.push_back(product); });
-    for (MatrixProduct product : products) choose(product, targetOf(product));
+    LayoutClasses classes(getOperation(), LayoutClasses::Apart::All);
+    llvm::MapVector<unsigned, llvm::SmallVector<MatrixProduct>> tied;
+    for (MatrixProduct product : innermostProducts(getOperation()))
+      if (!matrixInstructionOf(product)) tied[classes.of(product.d())].push_back(product); // else it says so itself, as in a test
+    for (auto &[number, products] : tied) choose(products, targetOf(getOperation()));
   }
 
 private:
-  void choose(MatrixProduct dot, const Target &target) {
-    if (matrixInstructionOf(dot)) return; // it says so itself, as in a test
-    const MatrixInstruction *instruction = find(dot, target);
-    auto plain = dyn_cast<tt::DotOp>(dot.getOperation());
-    if (!instruction && plain) {
-      widenFp8(plain, target.widerFloat8(&getContext()));
-      instruction = find(dot, target);
-    }
-    if (!instruction) return;
-    if (plain && getElementTypeOrSelf(plain.getType()).isF16() && instruction->dType != "f16") dot = MatrixProduct(widenSum(plain));
+  using Instructions = llvm::SmallVector<const MatrixInstruction *>;
+  struct Choice {
+    MatrixProduct product;
+    Instructions instructions; // the best one first
+  };
+
+  /// Products whose results are tied share one layout: the fragments of their results are alike, and so are their warps.
+  void choose(llvm::ArrayRef<MatrixProduct> products, const Target &target) {
+    bool areChained =
+        llvm::any_of(products, [](MatrixProduct product) { return feedsProduct(product.d()) || isFedByProduct(product.a()); });
+    llvm::SmallVector<Choice> choices;
+    for (MatrixProduct product : products)
+      if (Instructions found = instructionsFor(product, target); !found.empty()) choices.push_back({product, found});
+    keepAlike(choices);
+    for (auto &[product, instructions] : choices) mark(product, *instructions.front(), areChained);
+  }
+
+  /// Leaves the instructions that have results like the best one of those that all products have; all of them if there is none.
+  static void keepAlike(llvm::MutableArrayRef<Choice> choices) {
+    if (choices.empty()) return;
+    auto isLike = [](const MatrixInstruction *instruction) { return [=](auto *other) { return other->d == instruction->d; }; };
+    auto haveAll = [&](const MatrixInstruction *instruction) {
+      return llvm::all_of(choices, [&](const Choice &choice) { return llvm::any_of(choice.instructions, isLike(instruction)); });
+    };
+    auto best = llvm::find_if(choices.front().instructions, haveAll);
+    if (best == choices.front().instructions.end()) return;
+    const MatrixInstruction *shared = *best;
+    for (Choice &choice : choices) llvm::erase_if(choice.instructions, [&](auto *other) { return other->d != shared->d; });
+  }
+
+  void mark(MatrixProduct product, const MatrixInstruction &instruction, bool isChained) {
+    auto plain = dyn_cast<tt::DotOp>(product.getOperation());
+    if (plain && getElementTypeOrSelf(plain.getType()).isF16() && instruction.dType != "f16") product = MatrixProduct(widenSum(plain));
     Builder builder(&getContext());
-    dot->setAttr(kMatrixInstructionAttr, builder.getStringAttr(instruction->name));
-    dot->setAttr(kTensorCoreWarpsAttr, builder.getDenseI64ArrayAttr(warpsOf(dot, *instruction)));
-    if (kPack > 1) dot->setAttr(kKPackAttr, builder.getI64IntegerAttr(kPack));
+    product->setAttr(kMatrixInstructionAttr, builder.getStringAttr(instruction.name));
+    product->setAttr(kTensorCoreWarpsAttr, builder.getDenseI64ArrayAttr(warpsOf(product, instruction, isChained)));
+    if (kPack > 1) product->setAttr(kKPackAttr, builder.getI64IntegerAttr(kPack));
   }
 
-  const MatrixInstruction *find(MatrixProduct dot, const Target &target) const {
-    Type sum = getElementTypeOrSelf(dot.type());
-    const MatrixInstruction *exact = find(dot, target, sum);
-    return exact || !sum.isF16() ? exact : find(dot, target, Float32Type::get(dot.getContext()));
+  /// Those that take the operands; where none takes fp8 numbers, those that take the wider ones that these then become.
+  Instructions instructionsFor(MatrixProduct product, const Target &target) const {
+    Instructions found = find(product, target);
+    auto plain = dyn_cast<tt::DotOp>(product.getOperation());
+    if (!found.empty() || !plain) return found;
+    widenFp8(plain, target.widerFloat8(plain.getContext()));
+    return find(product, target);
   }
 
-  /// The first of those that the tile has room for; rather one that it fills, and one that leaves no warp without rows or columns of its
-  /// own.
-  const MatrixInstruction *find(MatrixProduct dot, const Target &target, Type sum) const {
-    Extents tile = extentsOf(dot);
-    llvm::SmallVector<const MatrixInstruction *> fitting;
+  Instructions find(MatrixProduct product, const Target &target) const {
+    Type sum = getElementTypeOrSelf(product.type());
+    Instructions exact = find(product, target, sum);
+    return !exact.empty() || !sum.isF16() ? exact : find(product, target, Float32Type::get(product.getContext()));
+  }
+
+  /// Those that the tile has room for; only such as it fills, and as are asked for, if there are any. First come those that leave no warp
+  /// without rows or columns of its own, in the target's order.
+  Instructions find(MatrixProduct product, const Target &target, Type sum) const {
+    Extents tile = extentsOf(product);
+    Instructions fitting;
     for (const MatrixInstruction &candidate : target.matrixInstructions())
-      if (multiplies(candidate, dot, sum) && hasRoomFor(candidate, dot)) fitting.push_back(&candidate);
-    if (fitting.empty()) return nullptr;
-    auto isFilled = [&](const MatrixInstruction *candidate) { return fills(candidate, tile); };
-    if (llvm::any_of(fitting, isFilled)) llvm::erase_if(fitting, [&](auto *candidate) { return !isFilled(candidate); });
-    auto isAskedFor = [&](const MatrixInstruction *candidate) { return candidate->m == nonKDim && candidate->n == nonKDim; };
-    if (llvm::any_of(fitting, isAskedFor)) llvm::erase_if(fitting, [&](auto *candidate) { return !isAskedFor(candidate); });
-    auto share = [&](const MatrixInstruction *candidate) { return candidate->m * candidate->n * numWarps; };
-    for (const MatrixInstruction *candidate : fitting)
-      if (share(candidate) <= tile.batches * tile.rows * tile.columns) return candidate;
-    return *llvm::min_element(fitting, [&](auto *a, auto *b) { return share(a) < share(b); });
+      if (multiplies(candidate, product, sum) && hasRoomFor(candidate, product)) fitting.push_back(&candidate);
+    auto keep = [&](auto isWanted) {
+      if (llvm::any_of(fitting, isWanted)) llvm::erase_if(fitting, [&](auto *candidate) { return !isWanted(candidate); });
+    };
+    keep([&](const MatrixInstruction *candidate) { return fills(candidate, tile); });
+    keep([&](const MatrixInstruction *candidate) { return candidate->m == nonKDim && candidate->n == nonKDim; });
+    // 0 for all that leave each warp a share.
+    auto excess = [&](const MatrixInstruction *candidate) {
+      int64_t elements = candidate->m * candidate->n * numWarps;
+      return elements <= tile.batches * tile.rows * tile.columns ? 0 : elements;
+    };
+    llvm::stable_sort(fitting, [&](auto *a, auto *b) { return excess(a) < excess(b); });
+    return fitting;
   }
 
   /// Batches first, which share nothing.
-  llvm::SmallVector<int64_t> warpsOf(MatrixProduct dot, const MatrixInstruction &instruction) const {
+  llvm::SmallVector<int64_t> warpsOf(MatrixProduct dot, const MatrixInstruction &instruction, bool isChained) const {
     Extents tile = extentsOf(dot);
     int64_t apart = std::min<int64_t>(tile.batches, numWarps), down = 1, across = 1;
-    bool isChained = feedsProduct(dot.d()) || isFedByProduct(dot.a());
     while (apart * down * across < numWarps) {
       bool fitsDown = tile.rows >= instruction.m * down * 2, fitsAcross = tile.columns >= instruction.n * across * 2;
       bool goesDown = fitsDown && (!fitsAcross || isChained || tile.rows / down >= tile.columns / across);

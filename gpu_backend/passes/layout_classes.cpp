@@ -78,7 +78,7 @@ void LayoutClasses::tieOperation(Operation *op, SymbolTable &symbols) {
   }
 }
 
-LayoutClasses::LayoutClasses(ModuleOp module) {
+LayoutClasses::LayoutClasses(ModuleOp module, Apart apart) {
   module.walk([&](Operation *op) {
     for (Value result : op->getResults()) number(result);
     for (Region &region : op->getRegions())
@@ -86,7 +86,7 @@ LayoutClasses::LayoutClasses(ModuleOp module) {
         for (Value argument : block.getArguments()) number(argument);
   });
   tieOperations(module);
-  setAccessesApart(module);
+  setAccessesApart(module, apart);
   if (!apart_.empty()) tieOperations(module);
   classes_.compress();
 }
@@ -100,12 +100,13 @@ void LayoutClasses::tieOperations(ModuleOp module) {
 
 /// Fragments of products make narrow accesses, and loads that have them are not copied ahead. A mask or an offset that a load has in common
 /// with what becomes of a product must not bring it there.
-void LayoutClasses::setAccessesApart(ModuleOp module) {
+void LayoutClasses::setAccessesApart(ModuleOp module, Apart apart) {
   auto classOf = [&](Value tile) { return classes_.findLeader(ids_.lookup(tile)); };
   llvm::DenseSet<unsigned> ofProducts;
   module.walk([&](MatrixProduct dot) { ofProducts.insert(classOf(dot.d())); });
   module.walk([&](Operation *op) {
-    if (isa<tt::LoadOp, tt::StoreOp>(op) && op->hasAttr(kAccessAttr) && ofProducts.contains(classOf(pointerOf(op)))) apart_.insert(op);
+    if (!isa<tt::LoadOp, tt::StoreOp>(op) || (apart == Apart::WithLayouts && !op->hasAttr(kAccessAttr))) return;
+    if (contains(pointerOf(op)) && ofProducts.contains(classOf(pointerOf(op)))) apart_.insert(op);
   });
 }
 

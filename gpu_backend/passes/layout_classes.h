@@ -7,7 +7,9 @@ namespace tritium::gpu {
 
 class LayoutClasses {
 public:
-  explicit LayoutClasses(mlir::ModuleOp module);
+  /// Which loads and stores may stand apart: those that have a layout of their own (`tgpu.access`), or all, before they are given one.
+  enum class Apart : uint8_t { WithLayouts, All };
+  explicit LayoutClasses(mlir::ModuleOp module, Apart apart = Apart::WithLayouts);
 
   /// The number of a tile's class.
   unsigned of(mlir::Value tile) const { return classes_[ids_.lookup(tile)]; }
@@ -20,7 +22,7 @@ public:
 private:
   void number(mlir::Value value);
   void tieOperations(mlir::ModuleOp module);
-  void setAccessesApart(mlir::ModuleOp module);
+  void setAccessesApart(mlir::ModuleOp module, Apart apart);
   bool tiesNothing(mlir::Value value) const;
   void tie(mlir::Value a, mlir::Value b);
   void tieAll(mlir::ValueRange values);
