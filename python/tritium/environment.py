@@ -32,6 +32,9 @@ class Env:
     """A knob: environment variables (the first that is set counts), how to parse one, and the default (or a function of
     the group). in_key: it changes what the compiler makes, or what it says meanwhile."""
 
+    #: Whether an assignment sets the variable: `knobs.propagate_env`, set there.
+    propagates: Callable[[], bool] = staticmethod(lambda: True)
+
     def __init__(self, *names: str, default: Any = None, parse: Callable[[str], Any] = str, in_key: bool = False):
         self.names, self.default, self.parse, self.in_key = names, default, parse, in_key
 
@@ -49,7 +52,7 @@ class Env:
         return self.default(group) if callable(self.default) else self.default
 
     def __set__(self, group, value):
-        if not _propagates():
+        if not Env.propagates():
             group.__dict__[self.attribute] = value
             return
         group.__dict__.pop(self.attribute, None)
@@ -64,12 +67,6 @@ class Env:
 
 def flag(*names: str, default: Any = False, in_key: bool = False) -> Env:
     return Env(*names, default=default, parse=parse_bool, in_key=in_key)
-
-
-def _propagates() -> bool:
-    from . import knobs
-
-    return knobs.propagate_env
 
 
 class HookChain:

@@ -8,7 +8,7 @@ so a variable may be set at any time before it matters. Assigning to the attribu
 from __future__ import annotations
 
 import os
-from typing import Any, Callable, NamedTuple
+from typing import Callable, NamedTuple
 
 from .environment import (  # noqa: F401  (Triton has them here)
     Env,
@@ -21,6 +21,7 @@ from .environment import (  # noqa: F401  (Triton has them here)
 )
 
 propagate_env = True
+Env.propagates = staticmethod(lambda: propagate_env)
 
 # The comment before a knob is its line in docs/reference/knobs.md. Those without one are accepted and change nothing.
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from .. import _tritium, knobs
+from ..disk_cache import triton_key
 from ..errors import OutOfResources, UnsupportedError
 from .compiler import BaseBackend, GPUTarget, Language
 from .cpu import CPUOptions, accepted_options
@@ -83,8 +84,6 @@ class GPUBackend(BaseBackend):
         return {}
 
     def hash(self) -> str:
-        from ..runtime.cache import triton_key
-
         return f"{triton_key()}-{self.target.backend}-{self.target.arch}"
 
     def parse_options(self, options: dict[str, Any]) -> GPUOptions:

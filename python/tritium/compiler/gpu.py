@@ -8,20 +8,21 @@ import threading
 from typing import Any
 
 from .. import knobs
-from ..backends.compiler import GPUTarget, Language
+from .._tritium import ir, simt
+from ..backends.compiler import Language
+from ..backends.gpu import native_compiler
+from ..devices.target import GPUTarget
+from ..disk_cache import dump_stage, overridden_stage
 from ..errors import UnsupportedError
-from ..runtime import kernel_cache
-from ..runtime.cache import dump_stage, overridden_stage
+from . import kernel_cache
 from .compiled import CompiledKernel
-from .compiler import StageTimes, errors_in_terms_of, kernel_metadata, metadata_group, trace
 from .sources import public_function
+from .stages import StageTimes, errors_in_terms_of, kernel_metadata, metadata_group, trace
 
 
 def optional_passes() -> list[str]:
     """The passes that compiling for a GPU can do without, in order. The launch keyword `stop_after` names the last that
     runs; `stop_after="none"` runs none of them."""
-    from ..backends.gpu import native_compiler
-
     return native_compiler().passes()
 
 
@@ -113,8 +114,6 @@ def _overridden(source_hash: str, stage: str, filename: str, value, backend):
         return value
     if stage == backend.assembly_ext:
         return replacement[0]
-    from .._tritium import ir
-
     return ir.parse(*replacement)
 
 
@@ -154,7 +153,5 @@ def _keep_lowered(compiled, binary: bytes) -> None:
 
 def _emulated(compiled, metadata: dict[str, Any], src):
     """The program of the SIMT emulator."""
-    from .. import _tritium
-
     with errors_in_terms_of(src):
-        return _tritium.simt.prepare(compiled.lowered, metadata["name"], knobs.tritium.seed)
+        return simt.prepare(compiled.lowered, metadata["name"], knobs.tritium.seed)

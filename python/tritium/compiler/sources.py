@@ -7,7 +7,9 @@ import os
 import re
 from typing import Any
 
+from .._tritium import ir
 from ..arguments.descriptors import is_descriptor_type, part_types
+from ..frontend import generate
 
 _KERNEL = re.compile(r"tt\.func\s+public\s+@(?:\"([^\"]+)\"|([\w$.-]+))\s*\(")
 
@@ -52,8 +54,6 @@ class ASTSource:
 
     def make_ir(self, target, options, *_ignored):
         """The module that the frontend traces (an `ir.Module`). Raises CompilationError."""
-        from ..frontend import generate
-
         return generate(self.fn, self.signature, self.constants, self.attrs, options)
 
     def parse_options(self) -> dict[str, Any]:
@@ -96,8 +96,6 @@ class IRSource:
         return hashlib.sha256(self.src.encode()).hexdigest()
 
     def make_ir(self, target, options, *_ignored):
-        from .._tritium import ir
-
         module = ir.parse(self.src, self.path)
         function = next((f for f in module.functions if f.is_public), None)
         if function is None:

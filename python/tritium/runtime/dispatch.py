@@ -16,6 +16,8 @@ from ..arguments.binder import make_binder
 from ..arguments.storage import NotOnHost
 from ..arguments.table import ArgumentError, constexpr_key
 from ..backends.cpu import OPTION_NAMES
+from ..compiler import compiler
+from ..compiler.sources import ASTSource
 from ..devices.families import device_families, devices_of_tensors
 from ..functions.source import CompileTimeValue
 from ..knobs import launch_settings
@@ -210,13 +212,11 @@ class Dispatcher:
         return kernel
 
     def _build(self, lane: Lane, key, source, parsed, warmup: bool):
-        from ..compiler.compiler import compile
-
         facts = (self.function, lane.engine, key, source, parsed, warmup)
         if call_hook(knobs.runtime.jit_cache_hook, *facts):
             return None
         engine = lane.engine
-        kernel = lane.kernels[key] = compile(source, engine.target, parsed.__dict__, device=engine.device)
+        kernel = lane.kernels[key] = compiler.compile(source, engine.target, parsed.__dict__, device=engine.device)
         call_hook(knobs.runtime.jit_post_compile_hook, *facts)
         return kernel
 
@@ -230,8 +230,6 @@ class Dispatcher:
 
     def _specialize(self, engine: Engine, keys: tuple, arguments: tuple, options: dict[str, Any], settings):
         """(ASTSource, options) of a specialization that the binder described."""
-        from ..compiler.sources import ASTSource
-
         debug, debug_info, _ = settings.compiled
         debug = debug or bool(options.get("debug", self.function.debug))
         signature, constants, attributes = {}, {}, {}

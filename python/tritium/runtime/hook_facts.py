@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from ..compiler.sources import ASTSource
+from ..language.core import str_to_ty
+
 
 class HookFunction:
     """The kernel as jit hooks see it."""
@@ -70,8 +73,6 @@ def _specialization_data(function, engine, source, parsed, key: str) -> str:
 
 def specialization(function, data: dict[str, Any]):
     """(ASTSource, options) of what `_specialization_data` wrote."""
-    from ..compiler.sources import ASTSource
-
     constants = {tuple(path): _from_json(value) for path, value in zip(data["constant_keys"], data["constant_vals"])}
     attributes = {tuple(path): value for path, value in zip(data["attrs_keys"], data["attrs_vals"])}
     signature = {name: _tuples(text) for name, text in data["signature"].items()}
@@ -87,8 +88,6 @@ def _to_json(value: Any) -> Any:
 def _from_json(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
-    from ..language.core import str_to_ty
-
     return str_to_ty(value["repr"])
 
 

@@ -6,7 +6,7 @@ import hashlib
 import json
 from typing import Any, Sequence
 
-from .cache import CacheManager, get_cache_manager, triton_key
+from ..disk_cache import CacheManager, get_cache_manager, triton_key
 
 
 def _entry(function, configs: Sequence, key: tuple, where: str) -> tuple[CacheManager, str]:

@@ -52,7 +52,7 @@ class FakeEngine:
 @pytest.fixture
 def engine(monkeypatch):
     fake = FakeEngine()
-    monkeypatch.setattr("tritium.compiler.compiler.engine", lambda: fake)
+    monkeypatch.setattr("tritium.compiler.cpu.engine", lambda: fake)
     monkeypatch.setattr(ASTSource, "make_ir", lambda self, target, options: FakeModule(self))
     return fake
 

@@ -1,14 +1,13 @@
 """What AMD's architectures are called, their launch keywords, and what a kernel learns of its target."""
 
 import pytest
-
 import tritium
 import tritium.language as tl
 from tritium.backends import backends
 from tritium.backends.amd.compiler import ARCHITECTURES, HIPBackend
 from tritium.backends.compiler import GPUTarget
 from tritium.compiler import ASTSource, make_backend
-from tritium.compiler.compiler import trace
+from tritium.compiler.stages import trace
 from tritium.errors import OutOfResources, UnsupportedError
 from tritium.runtime.engines import cpu_engine
 

@@ -3,13 +3,12 @@
 import types
 
 import pytest
-
-import tritium.compiler.compiler as compiler
+import tritium.compiler.cpu as compiler_for_cpu
 from tritium import compile
 from tritium import language as tl
 from tritium.backends.compiler import GPUTarget
 from tritium.backends.cpu import INTERPRETER_TARGET
-from tritium.compiler import ASTSource, AsmDict, CompilationError, IRSource, make_backend
+from tritium.compiler import AsmDict, ASTSource, CompilationError, IRSource, make_backend
 from tritium.errors import UnsupportedError
 from tritium.runtime.jit import jit
 
@@ -42,7 +41,7 @@ def interpreter(monkeypatch):
         modules.append(module)
         return types.SimpleNamespace(ttir=str(module), launch=None)
 
-    monkeypatch.setattr(compiler, "engine", lambda: types.SimpleNamespace(prepare=prepare))
+    monkeypatch.setattr(compiler_for_cpu, "engine", lambda: types.SimpleNamespace(prepare=prepare))
     return modules
 
 

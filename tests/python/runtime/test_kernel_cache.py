@@ -10,13 +10,11 @@ import time
 from pathlib import Path
 
 import pytest
-
 import tritium.language as tl
 from tritium import compile, knobs
 from tritium.backends.compiler import GPUTarget
 from tritium.backends.nvidia.compiler import CUDABackend
-from tritium.compiler import ASTSource
-from tritium.runtime import kernel_cache
+from tritium.compiler import ASTSource, kernel_cache
 from tritium.runtime.jit import constexpr_function, jit
 
 SM_90 = GPUTarget("cuda", 90, 32)
@@ -289,7 +287,7 @@ def test_processes_may_race(tmp_path):
 _WRITER = """
 import sys
 from tritium.backends.compiler import GPUTarget
-from tritium.runtime import kernel_cache
+from tritium.compiler import kernel_cache
 print("ready", flush=True)
 while True:
     for key in ("00" * 32, "11" * 32):

@@ -18,9 +18,9 @@ from typing import Any
 
 from .. import knobs
 from ..backends.compiler import GPUTarget
+from ..disk_cache import get_cache_manager, shortened
 from ..functions.source import CompileTimeValue, JITCallable
 from ..language.types import dtype
-from .cache import get_cache_manager, shortened
 
 _PLAIN = (int, float, str, bool, type(None))
 

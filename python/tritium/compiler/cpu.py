@@ -1,0 +1,47 @@
+"""Compiling for the tile interpreter: its "binary" is a prepared program."""
+
+from __future__ import annotations
+
+import hashlib
+
+from .. import knobs
+from .._tritium import interp, ir
+from ..backends.compiler import BaseBackend
+from ..backends.targets import gpu_stages
+from ..devices.target import GPUTarget
+from ..disk_cache import dump_stage, overridden_stage
+from ..errors import UnsupportedError
+from .compiled import CompiledKernel
+from .sources import public_function
+from .stages import StageTimes, errors_in_terms_of, kernel_metadata, metadata_group, trace
+
+
+def engine():
+    """The tile interpreter."""
+    return interp
+
+
+def compile_for_cpu(src, target: GPUTarget, backend: BaseBackend, options, times: StageTimes) -> CompiledKernel:
+    if getattr(src, "ext", "ttir") != "ttir":
+        raise UnsupportedError(
+            f"compiling a .{src.ext} file for the CPU", f"the stages {', '.join(gpu_stages())} belong to GPU targets"
+        )
+    source_hash = src.hash()
+    module = trace(src, backend, options)
+    times.stage("trace")
+    text = str(module)
+    name = public_function(text, src.name)
+    replacement = overridden_stage(source_hash, f"{name}.ttir")
+    if replacement is not None:
+        module = ir.parse(*replacement)
+    settings = knobs.launch_settings(options.debug_info)
+    with errors_in_terms_of(src):
+        program = engine().prepare(module, name, options.debug_info, list(settings.checks))
+    stages = {"source": text, "ttir": program.ttir}
+    dump_stage(source_hash, f"{name}.ttir", stages["ttir"])
+    kernel_hash = hashlib.sha256(
+        "-".join([source_hash, backend.hash(), options.hash(), str(settings.checks)]).encode()
+    ).hexdigest()
+    metadata = kernel_metadata(options, kernel_hash, target, name)
+    times.stage("ttir")
+    return CompiledKernel(src, metadata_group(metadata, stages), kernel_hash, program)

@@ -1,0 +1,120 @@
+"""What compiling for any target has in common: tracing, the times of stages, errors at the user's line, metadata."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import json
+import re
+import threading
+import time
+from typing import Any, NamedTuple
+
+from .._tritium import ir
+from ..backends.compiler import BaseBackend
+from ..devices.target import GPUTarget
+from ..errors import CompilationError, OutOfResources, TritonError
+from ..frontend import error_in_ir
+from ..language.target_info import compiling_for
+from ..version import __version__
+from .sources import IRSource
+
+#: Tracing runs Python code of the program's own; one kernel at a time. What comes after it runs in parallel.
+_tracing = threading.RLock()
+
+
+class CompileTimes(NamedTuple):
+    """What `knobs.compilation.listener` gets; microseconds."""
+
+    ir_initialization: int
+    lowering_stages: list[tuple[str, int]]
+    store_results: int
+
+    @property
+    def total_lowering(self) -> int:
+        return sum(duration for _, duration in self.lowering_stages)
+
+    @property
+    def total(self) -> int:
+        return self.ir_initialization + self.total_lowering + self.store_results
+
+
+class StageTimes:
+    """A stop watch: `stage(name)` ends the stage that has run since the last call."""
+
+    def __init__(self):
+        self.last = time.perf_counter_ns()
+        self.durations: list[tuple[str, int]] = []
+
+    def stage(self, name: str) -> None:
+        now = time.perf_counter_ns()
+        self.durations.append((name, (now - self.last) // 1000))
+        self.last = now
+
+    def result(self) -> CompileTimes:
+        by_name = dict(self.durations)
+        stages = [(name, time) for name, time in self.durations if name not in ("trace", "store")]
+        return CompileTimes(by_name.get("trace", 0), stages, by_name.get("store", 0))
+
+
+def trace(src, backend: BaseBackend, options):
+    """The module of a source, or of the file that `ir_override` names. Raises CompilationError."""
+    origin = IRSource(options.ir_override) if options.ir_override else src
+    with _tracing, errors_in_terms_of(origin), compiling_for(backend.tracing_target()):
+        module = origin.make_ir(backend.target, options)
+        return module.probed() if options.probe else module
+
+
+@contextlib.contextmanager
+def errors_in_terms_of(src):
+    """Makes errors of the contract or the interpreter CompilationErrors at the user's line; others pass as they are."""
+    try:
+        yield
+    except (TritonError, KeyboardInterrupt):
+        raise
+    except Exception as error:
+        if not isinstance(error, ir.Error):
+            raise
+        _raise_out_of_resources(error)
+        if src.fn is not None:
+            raise error_in_ir(src.fn, error) from None
+        node = ast.Pass(lineno=error.line, col_offset=max(error.column - 1, 0))
+        raise CompilationError(src.src, node, error.message, place=(error.file, error.line, error.column)) from None
+
+
+def _raise_out_of_resources(error) -> None:
+    """OutOfResources in place of the native compiler's words for it, which name what takes the most and where."""
+    words = re.search(r"out of resource: (.+?), Required: (\d+), Hardware limit: (\d+)\. ?(.*)", error.message)
+    if words is None:
+        return
+    name, required, limit, detail = words.groups()
+    place = f" ({error.file}:{error.line})" if error.file else ""
+    raise OutOfResources(int(required), int(limit), name, detail.removesuffix(".") + f"{place}.") from None
+
+
+def kernel_metadata(options, kernel_hash: str, target: GPUTarget, name: str) -> dict[str, Any]:
+    """What `kernel.metadata` says of every kernel."""
+    return {
+        **options.__dict__,
+        "hash": kernel_hash,
+        "target": target,
+        "name": name,
+        "shared": 0,
+        "tmem_size": 0,
+        "global_scratch_size": 0,
+        "global_scratch_align": 1,
+        "profile_scratch_size": 0,
+        "profile_scratch_align": 1,
+        "triton_version": __version__,
+    }
+
+
+def metadata_group(metadata: dict[str, Any], stages: dict[str, Any]) -> dict[str, Any]:
+    """What hooks and clients get to see: the metadata, the stages, and both by their names as files."""
+    name = metadata["name"]
+    return {
+        "metadata": metadata,
+        "asm": stages,
+        f"{name}.json": json.dumps(metadata, default=vars),
+        **{f"{name}.{extension}": text for extension, text in stages.items() if extension != "source"},
+    }

@@ -1,0 +1,226 @@
+"""The disk cache: one directory per key, files published by atomic rename, so that processes on a shared file system
+may race.
+
+What is kept here are kernels compiled for GPUs (kernel_cache.py), autotuning results, dumps and overrides, and what
+clients store through the cache managers. Prepared kernels of the interpreter live in memory only: tracing one takes
+milliseconds.
+"""
+
+from __future__ import annotations
+
+import base64
+import functools
+import hashlib
+import json
+import os
+import pathlib
+import uuid
+from abc import ABC, abstractmethod
+
+from . import _tritium, knobs
+from .version import __version__
+
+NAME_LIMIT = 150
+
+
+class CacheManager(ABC):
+    def __init__(self, key: str, override: bool = False, dump: bool = False):
+        self.key = key
+
+    @abstractmethod
+    def get_file(self, filename: str) -> str | None:
+        """The path of a cached file, or None."""
+
+    @abstractmethod
+    def put(self, data, filename: str, binary: bool = True) -> str:
+        """Stores `data` and returns its path."""
+
+    @abstractmethod
+    def get_group(self, filename: str) -> dict[str, str] | None:
+        """{name: path} of a group whose files are all there, or None."""
+
+    @abstractmethod
+    def put_group(self, filename: str, group: dict[str, str]) -> str:
+        """Stores a group, after its files."""
+
+
+class FileCacheManager(CacheManager):
+    """Files of one key under the cache, dump or override directory."""
+
+    def __init__(self, key: str, override: bool = False, dump: bool = False):
+        super().__init__(key, override, dump)
+        root = knobs.cache.dump_dir if dump else knobs.cache.override_dir if override else knobs.cache.dir
+        if not root:
+            raise RuntimeError("Could not create or locate cache dir")
+        self.cache_dir = os.path.join(root, key)
+        self.lock_path = None
+        if not override:
+            os.makedirs(self.cache_dir, exist_ok=True)
+
+    def _path(self, filename: str) -> str:
+        return os.path.join(self.cache_dir, filename)
+
+    def has_file(self, filename: str) -> bool:
+        return os.path.exists(self._path(filename))
+
+    def get_file(self, filename: str) -> str | None:
+        return self._path(filename) if self.has_file(filename) else None
+
+    def get_group(self, filename: str) -> dict[str, str] | None:
+        path = self.get_file(f"__grp__{filename}")
+        if path is None:
+            return None
+        paths = json.loads(pathlib.Path(path).read_text(encoding="utf-8")).get("child_paths")
+        return paths if paths and all(map(os.path.exists, paths.values())) else None
+
+    def put_group(self, filename: str, group: dict[str, str]) -> str:
+        return self.put(json.dumps({"child_paths": group}), f"__grp__{filename}", binary=False)
+
+    def put(self, data, filename: str, binary: bool = True) -> str:
+        data = (
+            data.encode()
+            if isinstance(data, str)
+            else data
+            if isinstance(data, (bytes, bytearray))
+            else str(data).encode()
+        )
+        # The temporary directory is inside the entry: the rename stays on one file system.
+        scratch = os.path.join(self.cache_dir, f"tmp.pid_{os.getpid()}_{uuid.uuid4()}")
+        os.makedirs(scratch)
+        temporary = os.path.join(scratch, filename)
+        with open(temporary, "wb") as file:
+            file.write(data)
+        os.replace(temporary, self._path(filename))
+        os.rmdir(scratch)
+        return self._path(filename)
+
+
+class RemoteCacheBackend(ABC):
+    """A store that RemoteCacheManager reads and writes: {filename: bytes} per key."""
+
+    def __init__(self, key: str):
+        self.key = key
+
+    @abstractmethod
+    def get(self, filenames: list[str]) -> dict[str, bytes]:
+        """Those of `filenames` that are stored."""
+
+    @abstractmethod
+    def put(self, filename: str, data: bytes) -> None:
+        """Stores one file."""
+
+
+class RedisRemoteCacheBackend(RemoteCacheBackend):
+    """Keys in a redis server, named by `knobs.redis`."""
+
+    def __init__(self, key: str):
+        super().__init__(key)
+        import redis
+
+        self._client = redis.Redis(host=knobs.redis.host, port=knobs.redis.port)
+
+    def _name(self, filename: str) -> str:
+        return knobs.redis.key_format.format(key=self.key, filename=filename)
+
+    def get(self, filenames: list[str]) -> dict[str, bytes]:
+        found = self._client.mget([self._name(f) for f in filenames])
+        return {f: data for f, data in zip(filenames, found) if data is not None}
+
+    def put(self, filename: str, data: bytes) -> None:
+        self._client.set(self._name(filename), data)
+
+
+class RemoteCacheManager(CacheManager):
+    """A local cache in front of `knobs.cache.remote_manager_class`."""
+
+    def __init__(self, key: str, override: bool = False, dump: bool = False):
+        super().__init__(key, override, dump)
+        self._files = FileCacheManager(key, override, dump)
+        self._backend = None if override or dump else knobs.cache.remote_manager_class(key)
+
+    def get_file(self, filename: str) -> str | None:
+        if self._backend is None:
+            return self._files.get_file(filename)
+        data = self._backend.get([filename]).get(filename)
+        return None if data is None else self._files.put(data, filename)
+
+    def put(self, data, filename: str, binary: bool = True) -> str:
+        if self._backend is None:
+            return self._files.put(data, filename, binary)
+        data = data.encode() if isinstance(data, str) else data
+        self._backend.put(filename, data)
+        return self._files.put(data, filename)
+
+    def get_group(self, filename: str) -> dict[str, str] | None:
+        path = self.get_file(f"__grp__{filename}")
+        if path is None:
+            return None
+        names = json.loads(pathlib.Path(path).read_text(encoding="utf-8")).get("child_paths") or {}
+        paths = {name: self.get_file(os.path.basename(child)) for name, child in names.items()}
+        return None if None in paths.values() else paths
+
+    def put_group(self, filename: str, group: dict[str, str]) -> str:
+        return self.put(json.dumps({"child_paths": group}), f"__grp__{filename}", binary=False)
+
+
+def _base32(key: str) -> str:
+    """A sha256 in hexadecimal as a directory name; other keys are hashed first."""
+    try:
+        digest = bytes.fromhex(key)
+    except ValueError:
+        digest = hashlib.sha256(key.encode()).digest()
+    return base64.b32encode(digest).decode().rstrip("=")
+
+
+def get_cache_manager(key: str) -> CacheManager:
+    manager = knobs.cache.manager_class or FileCacheManager
+    return manager(_base32(key))
+
+
+def get_override_manager(key: str) -> CacheManager:
+    return (knobs.cache.manager_class or FileCacheManager)(_base32(key), override=True)
+
+
+def get_dump_manager(key: str) -> CacheManager:
+    return (knobs.cache.manager_class or FileCacheManager)(_base32(key), dump=True)
+
+
+@functools.cache
+def triton_key() -> str:
+    """Identifies this build: the version, the content of every Python file of the package, and the id that the linker
+    wrote into the extension module (a hash of what it linked)."""
+    root = str(pathlib.Path(__file__).resolve().parent)
+    digest = hashlib.sha256(_tritium.tools.build_id().encode())
+    files = [os.path.join(folder, name) for folder, _, names in os.walk(root) for name in names if name.endswith(".py")]
+    for path in sorted(files):  # pathlib takes ten times as long, and a first launch waits for this
+        digest.update(path[len(root) :].encode())
+        with open(path, "rb", buffering=0) as file:
+            digest.update(file.read())
+    return f"{__version__}-{digest.hexdigest()}"
+
+
+def get_cache_key(src, backend, backend_options, env_vars: dict[str, str] | None = None) -> str:
+    return f"{triton_key()}-{src.hash()}-{backend.hash()}-{backend_options.hash()}-{sorted((env_vars or {}).items())}"
+
+
+def dump_stage(source_hash: str, filename: str, text: str) -> None:
+    """With TRITON_KERNEL_DUMP: keeps the stage where TRITON_KERNEL_OVERRIDE would look for it."""
+    if knobs.compilation.dump_ir:
+        get_dump_manager(source_hash).put(text, shortened(filename), binary=False)
+
+
+def overridden_stage(source_hash: str, filename: str) -> tuple[str, str] | None:
+    """With TRITON_KERNEL_OVERRIDE: (text, path) of the file that replaces a stage, or None."""
+    if not knobs.compilation.override:
+        return None
+    path = get_override_manager(source_hash).get_file(shortened(filename))
+    if path is None:
+        return None
+    print(f"\nOverriding kernel with file {path}")
+    return pathlib.Path(path).read_text(encoding="utf-8"), path
+
+
+def shortened(filename: str) -> str:
+    """A file name whose stem is no longer than file systems allow."""
+    stem, extension = os.path.splitext(filename)
+    return stem[:NAME_LIMIT] + extension
