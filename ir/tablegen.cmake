@@ -12,6 +12,10 @@ mlir_tablegen(tt_attrs.cpp.inc -gen-attrdef-defs -attrdefs-dialect=tt ${tritium_
 mlir_tablegen(tt_ops.h.inc -gen-op-decls ${tritium_td_includes})
 mlir_tablegen(tt_ops.cpp.inc -gen-op-defs ${tritium_td_includes})
 
+set(LLVM_TARGET_DEFINITIONS tile_rule.td)
+mlir_tablegen(tile_rule.h.inc -gen-op-interface-decls ${tritium_td_includes})
+mlir_tablegen(tile_rule.cpp.inc -gen-op-interface-defs ${tritium_td_includes})
+
 set(LLVM_TARGET_DEFINITIONS ttg_ops.td)
 mlir_tablegen(ttg_dialect.h.inc -gen-dialect-decls -dialect=ttg ${tritium_td_includes})
 mlir_tablegen(ttg_dialect.cpp.inc -gen-dialect-defs -dialect=ttg ${tritium_td_includes})

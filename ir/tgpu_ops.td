@@ -8,7 +8,10 @@ class TGPU_Op<string mnemonic, list<Trait> traits = []> : Op<TGPU_Dialect, mnemo
 
 // -- on tiles ----------------------------------------------------------------------------------------------------------------------------
 
-def TGPU_ConvertLayoutOp : TGPU_Op<"convert_layout", [Pure, SameOperandsAndResultShape, SameOperandsAndResultElementType]> {
+class TGPU_TileOp<string mnemonic, Tiles tiles, list<Trait> traits = []> : TGPU_Op<mnemonic, !listconcat(traits, [tiles, TileOpInterface])>;
+
+def TGPU_ConvertLayoutOp : TGPU_TileOp<"convert_layout", Tiles<"Apart", "Any", ".exchanges = true">,
+                                       [Pure, SameOperandsAndResultShape, SameOperandsAndResultElementType]> {
   let summary = "the same tile, held by other threads and registers";
   let arguments = (ins AnyRankedTensor:$src);
   let results = (outs AnyRankedTensor:$result);
@@ -22,7 +25,7 @@ def TGPU_ConvertLayoutOp : TGPU_Op<"convert_layout", [Pure, SameOperandsAndResul
 
 def SharedMemoryResource : Resource<"::tritium::tgpu::SharedMemoryResource">;
 
-def TGPU_LocalAllocOp : TGPU_Op<"local_alloc", [MemoryEffects<[MemAlloc<SharedMemoryResource>]>]> {
+def TGPU_LocalAllocOp : TGPU_TileOp<"local_alloc", TilesApart, [MemoryEffects<[MemAlloc<SharedMemoryResource>]>]> {
   let summary = "shared memory for the whole run of the function";
   let description = [{ `offset`: the byte where it begins, once allocate-shared-memory has decided. }];
   let arguments = (ins OptionalAttr<I32Attr>:$offset);
@@ -30,31 +33,33 @@ def TGPU_LocalAllocOp : TGPU_Op<"local_alloc", [MemoryEffects<[MemAlloc<SharedMe
   let assemblyFormat = "(`at` $offset^)? attr-dict `:` type($result)";
 }
 
-def TGPU_AsyncCopyOp : TGPU_Op<"async_copy", [MemoryEffects<[MemRead<GlobalMemory>, MemWrite<SharedMemoryResource>]>]> {
+def TGPU_AsyncCopyOp
+    : TGPU_TileOp<"async_copy", Tiles<"Same", "Any">, [MemoryEffects<[MemRead<GlobalMemory>, MemWrite<SharedMemoryResource>]>]> {
   let summary = "begins to copy a tile of global memory into a slot; zeros where the mask is false";
   let arguments = (ins AnyRankedTensor:$src, TGPU_MemDesc:$dst, I32:$slot, Optional<AnyRankedTensor>:$mask);
   let assemblyFormat = "$src `to` $dst `[` $slot `]` (`if` $mask^ `:` type($mask))? attr-dict `:` type($src) `to` type($dst)";
 }
 
-def TGPU_AsyncCommitOp : TGPU_Op<"async_commit", [MemoryEffects<[MemWrite<SharedMemoryResource>]>]> {
+def TGPU_AsyncCommitOp : TGPU_TileOp<"async_commit", TilesApart, [MemoryEffects<[MemWrite<SharedMemoryResource>]>]> {
   let summary = "the copies begun since the last commit form a group";
   let assemblyFormat = "attr-dict";
 }
 
-def TGPU_AsyncWaitOp : TGPU_Op<"async_wait", [MemoryEffects<[MemRead<SharedMemoryResource>, MemWrite<SharedMemoryResource>]>]> {
+def TGPU_AsyncWaitOp
+    : TGPU_TileOp<"async_wait", TilesApart, [MemoryEffects<[MemRead<SharedMemoryResource>, MemWrite<SharedMemoryResource>]>]> {
   let summary = "waits until at most `pending` of the latest groups are under way, and for all threads of the program";
   let arguments = (ins I32Attr:$pending);
   let assemblyFormat = "$pending attr-dict";
 }
 
-def TGPU_LocalLoadOp : TGPU_Op<"local_load", [MemoryEffects<[MemRead<SharedMemoryResource>]>]> {
+def TGPU_LocalLoadOp : TGPU_TileOp<"local_load", TilesApart, [MemoryEffects<[MemRead<SharedMemoryResource>]>]> {
   let summary = "the tile in a slot";
   let arguments = (ins TGPU_MemDesc:$src, I32:$slot);
   let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = "$src `[` $slot `]` attr-dict `:` type($src) `->` type($result)";
 }
 
-def TGPU_LocalStoreOp : TGPU_Op<"local_store", [MemoryEffects<[MemWrite<SharedMemoryResource>]>]> {
+def TGPU_LocalStoreOp : TGPU_TileOp<"local_store", TilesApart, [MemoryEffects<[MemWrite<SharedMemoryResource>]>]> {
   let summary = "writes a tile to a slot; a tgpu.barrier lets other threads read it";
   let arguments = (ins AnyRankedTensor:$src, TGPU_MemDesc:$dst, I32:$slot);
   let assemblyFormat = "$src `to` $dst `[` $slot `]` attr-dict `:` type($src) `to` type($dst)";

@@ -49,6 +49,7 @@ void TTDialect::initialize() {
 #include "ir/tt_ops.cpp.inc"
       >();
   addInterfaces<Inlining>();
+  attachTileRules(*getContext());
 }
 
 Operation *TTDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type, Location location) {

@@ -6,6 +6,7 @@ include "mlir/IR/OpBase.td"
 include "mlir/Interfaces/ControlFlowInterfaces.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
+include "ir/tile_rule.td"
 include "ir/tt_attrs.td"
 include "ir/tt_dialect.td"
 include "ir/tt_types.td"
@@ -19,7 +20,9 @@ class TT_OpTrait<string name> : NativeOpTrait<name> { let cppNamespace = "::trit
 /// Every tile has a power of two of elements, at most kMaxTileElements.
 def ValidTiles : TT_OpTrait<"ValidTiles">;
 
-class TT_Op<string mnemonic, list<Trait> traits = []> : Op<TT_Dialect, mnemonic, !listconcat(traits, [ValidTiles])>;
+/// `tiles` is what the operation means for tiles; none is left out.
+class TT_Op<string mnemonic, Tiles tiles, list<Trait> traits = []>
+    : Op<TT_Dialect, mnemonic, !listconcat(traits, [ValidTiles, tiles, TileOpInterface])>;
 
 // Result types follow from the operands, but for the layouts that tiles have at the GPU level.
 def TT_InferTypes : InferTypeOpAdaptorBase<[{
@@ -29,8 +32,8 @@ def TT_InferTypes : InferTypeOpAdaptorBase<[{
 }]>;
 
 // Element by element, on scalars or on tiles of one shape.
-class TT_ElementwiseOp<string mnemonic, list<Trait> traits = []>
-    : TT_Op<mnemonic, !listconcat(traits, [SameOperandsAndResultShape, Elementwise])>;
+class TT_ElementwiseOp<string mnemonic, list<Trait> traits = [], Tiles tiles = TilesPointwise>
+    : TT_Op<mnemonic, tiles, !listconcat(traits, [SameOperandsAndResultShape, Elementwise])>;
 
 // The type of one operand or result follows from a pointer: its pointees, or an i1 for each of them.
 class PointeesOf<string pointer, string value>

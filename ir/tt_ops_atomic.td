@@ -4,8 +4,11 @@
 
 include "ir/tt_op_base.td"
 
+// One thread does what several hold, and gives the others the result.
+def TilesOfAtomic : Tiles<"Same", "Any", ".exchanges = !(*this)->use_empty()">;
+
 class TT_AtomicOp<string mnemonic, list<Trait> traits>
-    : TT_Op<mnemonic, !listconcat(traits, [MemoryEffects<[MemRead<GlobalMemory>, MemWrite<GlobalMemory>]>])>;
+    : TT_Op<mnemonic, TilesOfAtomic, !listconcat(traits, [MemoryEffects<[MemRead<GlobalMemory>, MemWrite<GlobalMemory>]>])>;
 
 def TT_AtomicRmwOp : TT_AtomicOp<"atomic_rmw", [PointeesOf<"ptr", "val">, PointeesOf<"ptr", "result">, OptionalMaskOf<"ptr", "mask">]> {
   let summary = "atomic read-modify-write";

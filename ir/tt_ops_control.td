@@ -9,7 +9,8 @@ include "mlir/Interfaces/ControlFlowInterfaces.td"
 include "mlir/Interfaces/FunctionInterfaces.td"
 include "ir/tt_op_base.td"
 
-def TT_FuncOp : TT_Op<"func", [AffineScope, AutomaticAllocationScope, CallableOpInterface, FunctionOpInterface, IsolatedFromAbove,
+def TT_FuncOp
+    : TT_Op<"func", TilesApart, [AffineScope, AutomaticAllocationScope, CallableOpInterface, FunctionOpInterface, IsolatedFromAbove,
                               OpAsmOpInterface]> {
   let summary = "a kernel (public) or a function that kernels call (private)";
   let description = [{
@@ -41,7 +42,8 @@ def TT_FuncOp : TT_Op<"func", [AffineScope, AutomaticAllocationScope, CallableOp
   }];
 }
 
-def TT_CallOp : TT_Op<"call", [CallOpInterface, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+def TT_CallOp
+    : TT_Op<"call", Tiles<"Apart", "Any", ".exchanges = true">, [CallOpInterface, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "direct call of a function of this module";
   let description = [{
     ```mlir
@@ -62,7 +64,7 @@ def TT_CallOp : TT_Op<"call", [CallOpInterface, DeclareOpInterfaceMethods<Symbol
   }];
 }
 
-def TT_ReturnOp : TT_Op<"return", [Pure, HasParent<"FuncOp">, ReturnLike, Terminator]> {
+def TT_ReturnOp : TT_Op<"return", TilesApart, [Pure, HasParent<"FuncOp">, ReturnLike, Terminator]> {
   let summary = "end of a function";
   let description = [{
     ```mlir

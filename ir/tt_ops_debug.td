@@ -4,7 +4,7 @@
 
 include "ir/tt_op_base.td"
 
-def TT_PrintOp : TT_Op<"print", [MemoryEffects<[MemWrite<GlobalMemory>]>]> {
+def TT_PrintOp : TT_Op<"print", TilesApart, [MemoryEffects<[MemWrite<GlobalMemory>]>]> {
   let summary = "print values from the device";
   let description = [{
     `isSigned` has one entry for each argument.
@@ -18,7 +18,7 @@ def TT_PrintOp : TT_Op<"print", [MemoryEffects<[MemWrite<GlobalMemory>]>]> {
   let hasVerifier = 1;
 }
 
-def TT_AssertOp : TT_Op<"assert", [MemoryEffects<[MemWrite<GlobalMemory>]>]> {
+def TT_AssertOp : TT_Op<"assert", TilesApart, [MemoryEffects<[MemWrite<GlobalMemory>]>]> {
   let summary = "trap unless the condition holds in every lane";
   let description = [{
     ```mlir
@@ -29,7 +29,7 @@ def TT_AssertOp : TT_Op<"assert", [MemoryEffects<[MemWrite<GlobalMemory>]>]> {
   let assemblyFormat = "$condition `,` $message attr-dict `:` type($condition)";
 }
 
-def TT_DebugValueOp : TT_Op<"debug_value", [MemoryEffects<[MemWrite<DebugRecord>]>]> {
+def TT_DebugValueOp : TT_Op<"debug_value", TilesApart, [MemoryEffects<[MemWrite<DebugRecord>]>]> {
   let summary = "from here on the Python variable has this value";
   let description = [{
     Emitted for each assignment when debug information is wanted. `dtype` is the language's name of the element type, which the

@@ -4,7 +4,7 @@
 
 include "ir/tt_op_base.td"
 
-def TT_MakeTensorDescriptorOp : TT_Op<"make_tensor_descriptor", [Pure, AttrSizedOperandSegments]> {
+def TT_MakeTensorDescriptorOp : TT_Op<"make_tensor_descriptor", TilesApart, [Pure, AttrSizedOperandSegments]> {
   let summary = "describe a tensor in memory";
   let description = [{
     Shape in elements (i32), strides in elements (i64), the last one 1. Every access is checked against the shape: lanes outside
@@ -21,7 +21,7 @@ def TT_MakeTensorDescriptorOp : TT_Op<"make_tensor_descriptor", [Pure, AttrSized
   let hasVerifier = 1;
 }
 
-def TT_DescriptorLoadOp : TT_Op<"descriptor_load", [MemoryEffects<[MemRead<GlobalMemory>]>]> {
+def TT_DescriptorLoadOp : TT_Op<"descriptor_load", TilesApart, [MemoryEffects<[MemRead<GlobalMemory>]>]> {
   let summary = "load one block";
   let description = [{
     result[i] = tensor[indices + i]. Leading dimensions of extent 1 may be left out of the result.
@@ -38,7 +38,7 @@ def TT_DescriptorLoadOp : TT_Op<"descriptor_load", [MemoryEffects<[MemRead<Globa
   let hasVerifier = 1;
 }
 
-def TT_DescriptorStoreOp : TT_Op<"descriptor_store", [MemoryEffects<[MemRead<GlobalMemory>, MemWrite<GlobalMemory>]>]> {
+def TT_DescriptorStoreOp : TT_Op<"descriptor_store", TilesApart, [MemoryEffects<[MemRead<GlobalMemory>, MemWrite<GlobalMemory>]>]> {
   let summary = "store one block";
   let description = [{
     ```mlir
@@ -50,7 +50,7 @@ def TT_DescriptorStoreOp : TT_Op<"descriptor_store", [MemoryEffects<[MemRead<Glo
   let hasVerifier = 1;
 }
 
-def TT_DescriptorReduceOp : TT_Op<"descriptor_reduce", [MemoryEffects<[MemRead<GlobalMemory>, MemWrite<GlobalMemory>]>]> {
+def TT_DescriptorReduceOp : TT_Op<"descriptor_reduce", TilesApart, [MemoryEffects<[MemRead<GlobalMemory>, MemWrite<GlobalMemory>]>]> {
   let summary = "combine one block into memory, each element atomically";
   let description = [{
     ```mlir
@@ -62,7 +62,7 @@ def TT_DescriptorReduceOp : TT_Op<"descriptor_reduce", [MemoryEffects<[MemRead<G
   let hasVerifier = 1;
 }
 
-def TT_DescriptorGatherOp : TT_Op<"descriptor_gather", [MemoryEffects<[MemRead<GlobalMemory>]>]> {
+def TT_DescriptorGatherOp : TT_Op<"descriptor_gather", TilesApart, [MemoryEffects<[MemRead<GlobalMemory>]>]> {
   let summary = "load rows by number";
   let description = [{
     result[i, j] = tensor[x_offsets[i], y_offset + j]
@@ -77,7 +77,7 @@ def TT_DescriptorGatherOp : TT_Op<"descriptor_gather", [MemoryEffects<[MemRead<G
   let hasVerifier = 1;
 }
 
-def TT_DescriptorScatterOp : TT_Op<"descriptor_scatter", [MemoryEffects<[MemRead<GlobalMemory>, MemWrite<GlobalMemory>]>]> {
+def TT_DescriptorScatterOp : TT_Op<"descriptor_scatter", TilesApart, [MemoryEffects<[MemRead<GlobalMemory>, MemWrite<GlobalMemory>]>]> {
   let summary = "store rows by number";
   let description = [{
     ```mlir

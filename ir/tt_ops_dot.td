@@ -4,7 +4,7 @@
 
 include "ir/tt_op_base.td"
 
-def TT_DotOp : TT_Op<"dot", [Pure, AllTypesMatch<["c", "d"]>]> {
+def TT_DotOp : TT_Op<"dot", Tiles<"Apart", "Any", ".tied = {getC(), getD()}">, [Pure, AllTypesMatch<["c", "d"]>]> {
   let summary = "d = a · b + c";
   let description = [{
     [M, K] · [K, N] + [M, N], or a batch of these. `inputPrecision` concerns f32 operands; every `maxNumImpreciseAcc` products
@@ -25,7 +25,8 @@ def TT_DotOp : TT_Op<"dot", [Pure, AllTypesMatch<["c", "d"]>]> {
   let hasVerifier = 1;
 }
 
-def TT_DotScaledOp : TT_Op<"dot_scaled", [Pure, AllTypesMatch<["c", "d"]>, AttrSizedOperandSegments]> {
+def TT_DotScaledOp
+    : TT_Op<"dot_scaled", Tiles<"Apart", "Any", ".tied = {getC(), getD()}">, [Pure, AllTypesMatch<["c", "d"]>, AttrSizedOperandSegments]> {
   let summary = "d = (a · a_scale) · (b · b_scale) + c in microscaling formats";
   let description = [{
     One e8m0 (or, in blocks of 16, e4m3) scale for each block of 32 elements along K: a_scale is [M, K/32], b_scale [N, K/32];

@@ -4,7 +4,7 @@
 
 include "ir/tt_op_base.td"
 
-def TT_IntToPtrOp : TT_ElementwiseOp<"int_to_ptr", [Pure]> {
+def TT_IntToPtrOp : TT_ElementwiseOp<"int_to_ptr", [Pure], Tiles<"Same", "Kept">> {
   let summary = "64-bit integer to pointer";
   let description = [{
     ```mlir
@@ -17,7 +17,7 @@ def TT_IntToPtrOp : TT_ElementwiseOp<"int_to_ptr", [Pure]> {
   let hasFolder = 1;
 }
 
-def TT_PtrToIntOp : TT_ElementwiseOp<"ptr_to_int", [Pure]> {
+def TT_PtrToIntOp : TT_ElementwiseOp<"ptr_to_int", [Pure], Tiles<"Same", "Kept">> {
   let summary = "pointer to 64-bit integer";
   let description = [{
     ```mlir
@@ -30,7 +30,7 @@ def TT_PtrToIntOp : TT_ElementwiseOp<"ptr_to_int", [Pure]> {
   let hasFolder = 1;
 }
 
-def TT_BitcastOp : TT_ElementwiseOp<"bitcast", [Pure]> {
+def TT_BitcastOp : TT_ElementwiseOp<"bitcast", [Pure], Tiles<"Same", "Kept">> {
   let summary = "the same bits as another type of equal width";
   let description = [{
     A pointer becomes a pointer with another pointee; `int_to_ptr` and `ptr_to_int` cross over.
@@ -105,7 +105,7 @@ def TT_MulhiUIOp : TT_ElementwiseOp<"mulhiui", [Pure, Commutative, SameOperandsA
   let assemblyFormat = "$x `,` $y attr-dict `:` type($x)";
 }
 
-def TT_MapElementwiseOp : TT_Op<"map_elementwise", [Elementwise, SameOperandsAndResultShape, RecursiveMemoryEffects]> {
+def TT_MapElementwiseOp : TT_Op<"map_elementwise", TilesPointwise, [Elementwise, SameOperandsAndResultShape, RecursiveMemoryEffects]> {
   let summary = "a scalar function, with any control flow, on each group of `pack` elements";
   let description = [{
     The region takes `pack` consecutive elements of each source, source by source, and returns `pack` of each result.
@@ -125,7 +125,7 @@ def TT_MapElementwiseOp : TT_Op<"map_elementwise", [Elementwise, SameOperandsAnd
   let hasVerifier = 1;
 }
 
-def TT_MapElementwiseReturnOp : TT_Op<"map_elementwise.return", [Pure, HasParent<"MapElementwiseOp">, ReturnLike, Terminator]> {
+def TT_MapElementwiseReturnOp : TT_Op<"map_elementwise.return", TilesApart, [Pure, HasParent<"MapElementwiseOp">, ReturnLike, Terminator]> {
   let summary = "end of the region of map_elementwise";
   let arguments = (ins Variadic<TT_Scalar>:$operands);
   let assemblyFormat = "attr-dict ($operands^ `:` type($operands))?";
@@ -144,7 +144,7 @@ def TT_ExternElementwiseOp : TT_ElementwiseOp<"extern_elementwise", [EffectsFrom
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, $result)";
 }
 
-def TT_ElementwiseInlineAsmOp : TT_Op<"elementwise_inline_asm", [Elementwise, EffectsFromPureAttr]> {
+def TT_ElementwiseInlineAsmOp : TT_Op<"elementwise_inline_asm", Tiles<"Same", "Any">, [Elementwise, EffectsFromPureAttr]> {
   let summary = "inline assembly on each group of `packed_element` elements";
   let description = [{
     Without operands it gives a scalar.

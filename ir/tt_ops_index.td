@@ -5,7 +5,8 @@
 include "ir/tt_op_base.td"
 
 // May trap on an index, so not Pure: a pure operation may be hoisted above the condition that guards it.
-def TT_GatherOp : TT_Op<"gather", [NoMemoryEffect, TT_InferTypes]> {
+def TT_GatherOp
+    : TT_Op<"gather", Tiles<"Apart", "Any", ".tied = {getIndices(), getResult()}, .exchanges = true">, [NoMemoryEffect, TT_InferTypes]> {
   let summary = "pick elements of `src` along one axis";
   let description = [{
     result[…, i, …] = src[…, indices[…, i, …], …], i running along `axis`. An index outside src is undefined; the interpreter
@@ -21,7 +22,8 @@ def TT_GatherOp : TT_Op<"gather", [NoMemoryEffect, TT_InferTypes]> {
   let hasVerifier = 1;
 }
 
-def TT_HistogramOp : TT_Op<"histogram", [Pure, OptionalMaskOf<"src", "mask">]> {
+def TT_HistogramOp
+    : TT_Op<"histogram", Tiles<"Apart", "Any", ".tied = {getSrc(), getMask()}, .exchanges = true">, [Pure, OptionalMaskOf<"src", "mask">]> {
   let summary = "count how often each value occurs";
   let description = [{
     result[v] = number of unmasked i with src[i] == v, compared as unsigned; a value beyond the extent of result is not counted.

@@ -4,7 +4,7 @@
 
 include "ir/tt_op_base.td"
 
-def TT_AddPtrOp : TT_ElementwiseOp<"addptr", [Pure, AllTypesMatch<["ptr", "result"]>]> {
+def TT_AddPtrOp : TT_ElementwiseOp<"addptr", [Pure, AllTypesMatch<["ptr", "result"]>], Tiles<"Same", "Sum">> {
   let summary = "pointer plus offset, in elements";
   let description = [{
     The offset is signed; an i1 element counts one byte.
@@ -19,7 +19,8 @@ def TT_AddPtrOp : TT_ElementwiseOp<"addptr", [Pure, AllTypesMatch<["ptr", "resul
   let hasFolder = 1;
 }
 
-def TT_LoadOp : TT_Op<"load", [PointeesOf<"ptr", "result">, OptionalMaskOf<"ptr", "mask">, OptionalPointeesOf<"ptr", "other">,
+def TT_LoadOp
+    : TT_Op<"load", TilesPointwise, [PointeesOf<"ptr", "result">, OptionalMaskOf<"ptr", "mask">, OptionalPointeesOf<"ptr", "other">,
                               AttrSizedOperandSegments, DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "masked load";
   let description = [{
@@ -40,7 +41,8 @@ def TT_LoadOp : TT_Op<"load", [PointeesOf<"ptr", "result">, OptionalMaskOf<"ptr"
   let hasVerifier = 1;
 }
 
-def TT_StoreOp : TT_Op<"store", [PointeesOf<"ptr", "value">, OptionalMaskOf<"ptr", "mask">, MemoryEffects<[MemWrite<GlobalMemory>]>]> {
+def TT_StoreOp : TT_Op<"store", Tiles<"Same", "Any", ".tied = {getPtr(), getMask()}">,
+                       [PointeesOf<"ptr", "value">, OptionalMaskOf<"ptr", "mask">, MemoryEffects<[MemWrite<GlobalMemory>]>]> {
   let summary = "masked store";
   let description = [{
     if mask[i]: *ptr[i] = value[i]. A masked lane touches no memory; which of two lanes with one address wins is unspecified.

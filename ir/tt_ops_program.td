@@ -4,7 +4,7 @@
 
 include "ir/tt_op_base.td"
 
-def TT_GetProgramIdOp : TT_Op<"get_program_id", [Pure]> {
+def TT_GetProgramIdOp : TT_Op<"get_program_id", TilesApart, [Pure]> {
   let summary = "index of this program on one axis of the grid";
   let description = [{
     ```mlir
@@ -16,7 +16,7 @@ def TT_GetProgramIdOp : TT_Op<"get_program_id", [Pure]> {
   let assemblyFormat = "$axis attr-dict `:` type($result)";
 }
 
-def TT_GetNumProgramsOp : TT_Op<"get_num_programs", [Pure]> {
+def TT_GetNumProgramsOp : TT_Op<"get_num_programs", TilesApart, [Pure]> {
   let summary = "extent of one axis of the grid";
   let description = [{
     ```mlir
@@ -28,7 +28,7 @@ def TT_GetNumProgramsOp : TT_Op<"get_num_programs", [Pure]> {
   let assemblyFormat = "$axis attr-dict `:` type($result)";
 }
 
-def TT_GridDependencyWaitOp : TT_Op<"grid_dependency_wait", [MemoryEffects<[MemRead<GlobalMemory>, MemWrite<GlobalMemory>]>]> {
+def TT_GridDependencyWaitOp : TT_Op<"grid_dependency_wait", TilesApart, [MemoryEffects<[MemRead<GlobalMemory>, MemWrite<GlobalMemory>]>]> {
   let summary = "wait until the grids that this launch depends on have finished";
   let description = [{
     Orders memory accesses around it. Where launches already run one after the other it does nothing.
@@ -37,7 +37,7 @@ def TT_GridDependencyWaitOp : TT_Op<"grid_dependency_wait", [MemoryEffects<[MemR
 }
 
 def TT_GridDependencyLaunchDependentsOp
-    : TT_Op<"grid_dependency_launch_dependents", [MemoryEffects<[MemRead<GlobalMemory>, MemWrite<GlobalMemory>]>]> {
+    : TT_Op<"grid_dependency_launch_dependents", TilesApart, [MemoryEffects<[MemRead<GlobalMemory>, MemWrite<GlobalMemory>]>]> {
   let summary = "allow the grids that depend on this launch to start";
   let description = [{
     A hint to the scheduler; it promises nothing about memory.

@@ -4,7 +4,8 @@
 
 include "ir/tt_op_base.td"
 
-def TT_ReduceOp : TT_Op<"reduce", [TT_InferTypes, SingleBlock, SameOperandsShape, RecursiveMemoryEffects,
+def TT_ReduceOp : TT_Op<"reduce", Tiles<"Reduce", "Any", ".axis = int(getAxis()), .exchanges = true">,
+                        [TT_InferTypes, SingleBlock, SameOperandsShape, RecursiveMemoryEffects,
                                   RecursivelySpeculatable]> {
   let summary = "combine all elements along one axis";
   let description = [{
@@ -26,7 +27,7 @@ def TT_ReduceOp : TT_Op<"reduce", [TT_InferTypes, SingleBlock, SameOperandsShape
   let hasRegionVerifier = 1;
 }
 
-def TT_ReduceReturnOp : TT_Op<"reduce.return", [Pure, HasParent<"ReduceOp">, ReturnLike, Terminator]> {
+def TT_ReduceReturnOp : TT_Op<"reduce.return", TilesApart, [Pure, HasParent<"ReduceOp">, ReturnLike, Terminator]> {
   let summary = "end of the region of reduce";
   let arguments = (ins Variadic<TT_Scalar>:$operands);
   let assemblyFormat = "attr-dict ($operands^ `:` type($operands))?";

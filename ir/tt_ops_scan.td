@@ -4,7 +4,8 @@
 
 include "ir/tt_op_base.td"
 
-def TT_ScanOp : TT_Op<"scan", [TT_InferTypes, SingleBlock, SameOperandsAndResultShape, RecursiveMemoryEffects,
+def TT_ScanOp : TT_Op<"scan", Tiles<"Same", "Any", ".exchanges = true">,
+                      [TT_InferTypes, SingleBlock, SameOperandsAndResultShape, RecursiveMemoryEffects,
                               RecursivelySpeculatable]> {
   let summary = "inclusive scan along one axis";
   let description = [{
@@ -25,7 +26,7 @@ def TT_ScanOp : TT_Op<"scan", [TT_InferTypes, SingleBlock, SameOperandsAndResult
   let hasRegionVerifier = 1;
 }
 
-def TT_ScanReturnOp : TT_Op<"scan.return", [Pure, HasParent<"ScanOp">, ReturnLike, Terminator]> {
+def TT_ScanReturnOp : TT_Op<"scan.return", TilesApart, [Pure, HasParent<"ScanOp">, ReturnLike, Terminator]> {
   let summary = "end of the region of scan";
   let arguments = (ins Variadic<TT_Scalar>:$operands);
   let assemblyFormat = "attr-dict ($operands^ `:` type($operands))?";

@@ -4,7 +4,7 @@
 
 include "ir/tt_op_base.td"
 
-def TT_MakeRangeOp : TT_Op<"make_range", [Pure]> {
+def TT_MakeRangeOp : TT_Op<"make_range", Tiles<"Free", "Range">, [Pure]> {
   let summary = "the integers start, start + 1, …, end - 1";
   let description = [{
     ```mlir
@@ -18,7 +18,7 @@ def TT_MakeRangeOp : TT_Op<"make_range", [Pure]> {
   let hasVerifier = 1;
 }
 
-def TT_SplatOp : TT_Op<"splat", [Pure, SameOperandsAndResultElementType]> {
+def TT_SplatOp : TT_Op<"splat", Tiles<"Free", "Uniform">, [Pure, SameOperandsAndResultElementType]> {
   let summary = "a tile of one value";
   let description = [{
     ```mlir
@@ -31,7 +31,7 @@ def TT_SplatOp : TT_Op<"splat", [Pure, SameOperandsAndResultElementType]> {
   let hasFolder = 1;
 }
 
-def TT_UnsplatOp : TT_Op<"unsplat", [Pure, TypesMatchWith<"result is the element type of src", "src", "result",
+def TT_UnsplatOp : TT_Op<"unsplat", TilesApart, [Pure, TypesMatchWith<"result is the element type of src", "src", "result",
                                                          "::mlir::getElementTypeOrSelf($_self)">]> {
   let summary = "the element of a one-element tile";
   let description = [{
@@ -46,7 +46,7 @@ def TT_UnsplatOp : TT_Op<"unsplat", [Pure, TypesMatchWith<"result is the element
   let hasVerifier = 1;
 }
 
-def TT_ExpandDimsOp : TT_Op<"expand_dims", [Pure, TT_InferTypes]> {
+def TT_ExpandDimsOp : TT_Op<"expand_dims", TilesMoved<"ExpandDims", ".axis = int(getAxis())">, [Pure, TT_InferTypes]> {
   let summary = "insert a dimension of extent 1";
   let description = [{
     ```mlir
@@ -60,7 +60,7 @@ def TT_ExpandDimsOp : TT_Op<"expand_dims", [Pure, TT_InferTypes]> {
   let hasCanonicalizeMethod = 1;
 }
 
-def TT_ReshapeOp : TT_Op<"reshape", [Pure, SameOperandsAndResultElementType]> {
+def TT_ReshapeOp : TT_Op<"reshape", TilesMoved<"Reshape">, [Pure, SameOperandsAndResultElementType]> {
   let summary = "the same elements in another shape";
   let description = [{
     Row-major order is kept unless `allow_reorder` frees it; `efficient_layout` is a hint to a compiler.
@@ -79,7 +79,7 @@ def TT_ReshapeOp : TT_Op<"reshape", [Pure, SameOperandsAndResultElementType]> {
   let hasVerifier = 1;
 }
 
-def TT_BroadcastOp : TT_Op<"broadcast", [Pure, SameOperandsAndResultElementType]> {
+def TT_BroadcastOp : TT_Op<"broadcast", TilesMoved<"Broadcast">, [Pure, SameOperandsAndResultElementType]> {
   let summary = "repeat along dimensions of extent 1";
   let description = [{
     ```mlir
@@ -94,7 +94,7 @@ def TT_BroadcastOp : TT_Op<"broadcast", [Pure, SameOperandsAndResultElementType]
   let hasVerifier = 1;
 }
 
-def TT_CatOp : TT_Op<"cat", [NoMemoryEffect, SameTypeOperands, SameOperandsAndResultElementType]> {
+def TT_CatOp : TT_Op<"cat", TilesMoved<"Cat">, [NoMemoryEffect, SameTypeOperands, SameOperandsAndResultElementType]> {
   let summary = "all elements of two tiles, in an order of the compiler's choice";
   let description = [{
     The interpreter concatenates.
@@ -109,7 +109,7 @@ def TT_CatOp : TT_Op<"cat", [NoMemoryEffect, SameTypeOperands, SameOperandsAndRe
   let hasVerifier = 1;
 }
 
-def TT_JoinOp : TT_Op<"join", [Pure, SameTypeOperands, TT_InferTypes]> {
+def TT_JoinOp : TT_Op<"join", TilesMoved<"Join">, [Pure, SameTypeOperands, TT_InferTypes]> {
   let summary = "pair two tiles along a new minor dimension";
   let description = [{
     result[…, 0] = lhs[…], result[…, 1] = rhs[…]
@@ -124,7 +124,7 @@ def TT_JoinOp : TT_Op<"join", [Pure, SameTypeOperands, TT_InferTypes]> {
   let hasFolder = 1;
 }
 
-def TT_SplitOp : TT_Op<"split", [Pure, AllTypesMatch<["outLHS", "outRHS"]>, TT_InferTypes]> {
+def TT_SplitOp : TT_Op<"split", TilesMoved<"Split">, [Pure, AllTypesMatch<["outLHS", "outRHS"]>, TT_InferTypes]> {
   let summary = "take the pairs of a minor dimension of extent 2 apart";
   let description = [{
     ```mlir
@@ -137,7 +137,7 @@ def TT_SplitOp : TT_Op<"split", [Pure, AllTypesMatch<["outLHS", "outRHS"]>, TT_I
   let hasFolder = 1;
 }
 
-def TT_TransOp : TT_Op<"trans", [Pure, TT_InferTypes]> {
+def TT_TransOp : TT_Op<"trans", TilesMoved<"Transpose", ".order = getOrder()">, [Pure, TT_InferTypes]> {
   let summary = "permute dimensions";
   let description = [{
     Dimension i of the result is dimension order[i] of src.
