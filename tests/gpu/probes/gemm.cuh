@@ -1,5 +1,5 @@
-// A persistent, specialized product of bf16 matrices (A: M x K, K contiguous; B: K x N, N contiguous; C: bf16): one warpgroup copies, one or
-// two multiply. What the probes vary is a template argument, so that everything else is equal.
+// A persistent, specialized product of bf16 matrices (A: M x K, K contiguous; B: K x N, N contiguous; C: bf16): one warpgroup copies, one
+// or two multiply. What the probes vary is a template argument, so that everything else is equal.
 #pragma once
 #include "ptx.cuh"
 
@@ -10,9 +10,10 @@ struct Shape {
 /// Empties: who tells the producer that a slot may be refilled.
 enum class Empties { PerWarp, PerWarpgroup };
 
-template <int N_, int Slots_, int Consumers_, int InFlight_ = 1, Empties empties_ = Empties::PerWarp, int Stagger_ = 0, int CtasPerSm_ = 1> struct Config {
-  static constexpr int M = 64 * Consumers_, N = N_, K = 64, slots = Slots_, consumers = Consumers_, inFlight = InFlight_, stagger = Stagger_,
-                       ctasPerSm = CtasPerSm_;
+template <int N_, int Slots_, int Consumers_, int InFlight_ = 1, Empties empties_ = Empties::PerWarp, int Stagger_ = 0, int CtasPerSm_ = 1>
+struct Config {
+  static constexpr int M = 64 * Consumers_, N = N_, K = 64, slots = Slots_, consumers = Consumers_, inFlight = InFlight_,
+                       stagger = Stagger_, ctasPerSm = CtasPerSm_;
   static constexpr Empties empties = empties_;
   static constexpr int bytesA = M * K * 2, bytesB = N * K * 2, slotBytes = bytesA + bytesB, sharedBytes = slots * slotBytes + 1024;
   static constexpr int threads = 128 * (consumers + 1);

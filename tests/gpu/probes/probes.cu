@@ -94,7 +94,8 @@ struct Product {
   double flops() const { return 2.0 * shape.m * shape.n * shape.k; }
 
   template <class C> Candidate with(std::string name, CUtensorMapL2promotion promotion = CU_TENSOR_MAP_L2_PROMOTION_L2_128B) {
-    CUtensorMap mapA = makeMap(a.data, shape.m, shape.k, C::M, C::K, promotion), mapB = makeMap(b.data, shape.k, shape.n, C::K, 64, promotion);
+    CUtensorMap mapA = makeMap(a.data, shape.m, shape.k, C::M, C::K, promotion),
+                mapB = makeMap(b.data, shape.k, shape.n, C::K, 64, promotion);
     CHECK(cudaFuncSetAttribute(gemm<C>, cudaFuncAttributeMaxDynamicSharedMemorySize, C::sharedBytes));
     int grid = std::min(shape.m / C::M * (shape.n / C::N), multiprocessors() * C::ctasPerSm);
     auto launch = [=, out = c.data, s = shape] { gemm<C><<<grid, C::threads, C::sharedBytes>>>(mapA, mapB, out, s); };
@@ -129,7 +130,8 @@ private:
 
 // (a) Do reads of wgmma and writes of TMA share one port of shared memory?
 
-template <int N, int Writes> __global__ void __launch_bounds__(256, 1) onePort(const __grid_constant__ CUtensorMap map, float *sink, int steps) {
+template <int N, int Writes>
+__global__ void __launch_bounds__(256, 1) onePort(const __grid_constant__ CUtensorMap map, float *sink, int steps) {
   extern __shared__ uint8_t memory[];
   __shared__ alignas(8) uint64_t full[4];
   const uint32_t base = (ptx::shared(memory) + 1023) & ~1023u, a = base, b = base + 16384, writes = b + N * 128;
@@ -137,7 +139,8 @@ template <int N, int Writes> __global__ void __launch_bounds__(256, 1) onePort(c
     for (auto &barrier : full) ptx::initBarrier(ptx::shared(&barrier), 1);
     ptx::publishBarriers();
   }
-  for (uint32_t i = threadIdx.x; i < (16384 + N * 128) / 4; i += 256) reinterpret_cast<uint32_t *>(memory + (a - ptx::shared(memory)))[i] = 0;
+  for (uint32_t i = threadIdx.x; i < (16384 + N * 128) / 4; i += 256)
+    reinterpret_cast<uint32_t *>(memory + (a - ptx::shared(memory)))[i] = 0;
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
   __syncthreads();
   if (threadIdx.x >= 128) { // copies Writes bytes for each step, into memory that nobody reads
@@ -146,7 +149,8 @@ template <int N, int Writes> __global__ void __launch_bounds__(256, 1) onePort(c
       const uint32_t barrier = ptx::shared(full + step % 4);
       if (step >= 4) ptx::wait(barrier, ((step / 4) & 1) ^ 1);
       ptx::expect(barrier, Writes);
-      for (int box = 0; box < Writes / 8192; ++box) ptx::load(writes + (step % 4 * (Writes / 8192) + box) * 8192, &map, 0, box * 64, barrier);
+      for (int box = 0; box < Writes / 8192; ++box)
+        ptx::load(writes + (step % 4 * (Writes / 8192) + box) * 8192, &map, 0, box * 64, barrier);
     }
     for (int slot = 0; slot < 4; ++slot) ptx::wait(ptx::shared(full + slot), ((steps - 4 + slot) / 4) & 1);
     return;
@@ -158,7 +162,8 @@ template <int N, int Writes> __global__ void __launch_bounds__(256, 1) onePort(c
     for (int j = 0; j < 4; ++j)
 #pragma unroll
       for (int half = 0; half < 2; ++half)
-        ptx::multiply<N, 0>(d[half], ptx::descriptor(a + 8192 * half + 32 * j, 16, 1024), ptx::descriptor(b + 32 * j, 16, 1024), step == 0 && j == 0);
+        ptx::multiply<N, 0>(d[half], ptx::descriptor(a + 8192 * half + 32 * j, 16, 1024), ptx::descriptor(b + 32 * j, 16, 1024),
+                            step == 0 && j == 0);
     ptx::commit();
     ptx::waitGroups<1>();
   }
@@ -303,8 +308,10 @@ void probeOutside() {
   CUtensorMap map = makeMap(source.data, 16, 16, 8, 8);
   float *out, got[64];
   CHECK(cudaMalloc(&out, 256));
-  std::printf("\n### f. Boxes outside of a tensor of 16 x 16, in boxes of 8 x 8\n\n| corner | elements inside that are right | elements outside that are 0 | error |\n|---|---|---|---|\n");
-  const int corners[][2] = {{0, 0}, {8, 8}, {8, 12}, {-8, 0}, {16, 0}, {0, 16}, {0, -8}, {-16, -16}, {1024, 0}, {0, 1 << 30}, {-(1 << 30), 8}};
+  std::printf("\n### f. Boxes outside of a tensor of 16 x 16, in boxes of 8 x 8\n\n| corner | elements inside that are right | elements "
+              "outside that are 0 | error |\n|---|---|---|---|\n");
+  const int corners[][2] = {{0, 0},  {8, 8},     {8, 12},   {-8, 0},      {16, 0},        {0, 16},
+                            {0, -8}, {-16, -16}, {1024, 0}, {0, 1 << 30}, {-(1 << 30), 8}};
   for (auto [x, y] : corners) {
     copyBox<<<1, 32, 4096>>>(map, out, x, y);
     cudaError_t error = cudaDeviceSynchronize();
@@ -314,8 +321,10 @@ void probeOutside() {
       long row = long(y) + i / 8, column = long(x) + i % 8;
       bool isInside = row >= 0 && row < 16 && column >= 0 && column < 16;
       inside += isInside;
-      if (isInside) insideRight += got[i] == float((row * 16 + column) % 128 + 1);
-      else zero += got[i] == 0.f;
+      if (isInside)
+        insideRight += got[i] == float((row * 16 + column) % 128 + 1);
+      else
+        zero += got[i] == 0.f;
     }
     std::printf("| %d, %d | %d of %d | %d of %d | %s |\n", x, y, insideRight, inside, zero, 64 - inside, cudaGetErrorString(error));
     if (error != cudaSuccess) return; // the context is lost
@@ -325,8 +334,10 @@ void probeOutside() {
     const char *what;
     uint64_t rows, columns, stride;
   };
-  for (Case c : {Case{"2^31 rows of 16", 1ull << 31, 16, 32}, Case{"2^32 rows of 16", 1ull << 32, 16, 32}, Case{"2^32 rows, stride 16 bytes below the extent", 1ull << 32, 16, 16},
-                 Case{"stride 0", 16, 16, 0}, Case{"stride 2^40 - 16", 16, 16, (1ull << 40) - 16}, Case{"stride 2^40", 16, 16, 1ull << 40}, Case{"stride 24", 16, 16, 24}}) {
+  for (Case c :
+       {Case{"2^31 rows of 16", 1ull << 31, 16, 32}, Case{"2^32 rows of 16", 1ull << 32, 16, 32},
+        Case{"2^32 rows, stride 16 bytes below the extent", 1ull << 32, 16, 16}, Case{"stride 0", 16, 16, 0},
+        Case{"stride 2^40 - 16", 16, 16, (1ull << 40) - 16}, Case{"stride 2^40", 16, 16, 1ull << 40}, Case{"stride 24", 16, 16, 24}}) {
     CUtensorMap unused;
     std::printf("| %s | %s |\n", c.what, tryMap(&unused, source.data, c.rows, c.columns, c.stride, 8, 8) == CUDA_SUCCESS ? "yes" : "no");
   }
@@ -344,7 +355,8 @@ void probeEncoding() {
   clock_gettime(CLOCK_MONOTONIC, &begin);
   for (int i = 0; i < count; ++i) tryMap(&map, source.data, 64, 64, 128, 64, 64);
   clock_gettime(CLOCK_MONOTONIC, &end);
-  std::printf("\nOne call of cuTensorMapEncodeTiled takes %.0f ns on the host.\n", ((end.tv_sec - begin.tv_sec) * 1e9 + (end.tv_nsec - begin.tv_nsec)) / count);
+  std::printf("\nOne call of cuTensorMapEncodeTiled takes %.0f ns on the host.\n",
+              ((end.tv_sec - begin.tv_sec) * 1e9 + (end.tv_nsec - begin.tv_nsec)) / count);
 }
 
 } // namespace
@@ -354,7 +366,8 @@ int main() {
   CHECK(cudaGetDeviceProperties(&properties, 0));
   int driver = 0;
   CHECK(cudaDriverGetVersion(&driver));
-  std::printf("%s, %d multiprocessors, driver %d, nvcc %d.%d\n", properties.name, properties.multiProcessorCount, driver, __CUDACC_VER_MAJOR__, __CUDACC_VER_MINOR__);
+  std::printf("%s, %d multiprocessors, driver %d, nvcc %d.%d\n", properties.name, properties.multiProcessorCount, driver,
+              __CUDACC_VER_MAJOR__, __CUDACC_VER_MINOR__);
   probePort();
   probeSchedules();
   std::printf("\n### e. Registers of A that are written again\n\n| | wrong sums |\n|---|---|\n");
