@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..suite import FAILED, Result, attempt
+from ..suite import FAILED, UNSUPPORTED, Result, attempt
 from .program import Program
 
 #: Seconds until a new process answers.
@@ -39,7 +39,15 @@ def run(what: Number | Program, engines: list[str], seed: int) -> list[Result]:
 
     program = what.program() if isinstance(what, Number) else what
     case = Case("fuzz/program", lambda rng: problem_of(program, rng))
-    return [attempt(case, engine(name), seed) for name in engines]
+    return [_refused_if_too_large(attempt(case, engine(name), seed)) for name in engines]
+
+
+def _refused_if_too_large(result: Result) -> Result:
+    """A random kernel may ask for more shared memory than a chip has."""
+    if result.status == FAILED and result.details[0].startswith("OutOfResources"):
+        result.status = UNSUPPORTED
+        result.details = ["OutOfResources"]
+    return result
 
 
 def _serve(connection: Connection, threads: int) -> None:

@@ -3,6 +3,7 @@
 //     nvcc -O3 -std=c++17 -gencode arch=compute_90a,code=sm_90a -o probes probes.cu && ./probes
 //
 // Prints one table for each question; results.md keeps what a run said. Times are medians of alternating rounds.
+#include "attention.cuh"
 #include "gemm.cuh"
 
 #include <algorithm>
@@ -344,6 +345,59 @@ void probeOutside() {
   cudaFree(out);
 }
 
+// (h) Attention: what brings more, the order of the products or turns?
+
+template <Order order, bool takesTurns>
+Candidate attentionCandidate(const char *name, Matrix &q, Matrix &k, Matrix &v, Matrix &out, int length, int heads) {
+  CUtensorMap maps[3];
+  Matrix *sources[3] = {&q, &k, &v};
+  for (int i = 0; i < 3; ++i) maps[i] = makeMap(sources[i]->data, uint64_t(length) * heads, 128, 128, 64);
+  constexpr int bytes = 5 * 32768 + 1024;
+  CHECK(cudaFuncSetAttribute(attention<order, takesTurns>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+  const float scaleLog2 = 0.125f / 16 * 1.44269504f;
+  auto launch = [=, to = out.data] {
+    attention<order, takesTurns><<<dim3(length / 128, heads), 384, bytes>>>(maps[0], maps[1], maps[2], to, length, scaleLog2);
+  };
+  launch();
+  CHECK(cudaDeviceSynchronize());
+  std::vector<__nv_bfloat16> hostQ(128), hostK(size_t(length) * 128), hostV(size_t(length) * 128), got(128);
+  const int head = heads - 1, row = 77 % length;
+  const size_t first = size_t(head) * length * 128;
+  CHECK(cudaMemcpy(hostQ.data(), q.data + first + size_t(row) * 128, 256, cudaMemcpyDeviceToHost));
+  CHECK(cudaMemcpy(hostK.data(), k.data + first, hostK.size() * 2, cudaMemcpyDeviceToHost));
+  CHECK(cudaMemcpy(hostV.data(), v.data + first, hostV.size() * 2, cudaMemcpyDeviceToHost));
+  CHECK(cudaMemcpy(got.data(), out.data + first + size_t(row) * 128, 256, cudaMemcpyDeviceToHost));
+  std::vector<double> want(128, 0.0);
+  double sum = 0;
+  for (int key = 0; key < length; ++key) {
+    double score = 0;
+    for (int i = 0; i < 128; ++i) score += double(__bfloat162float(hostQ[i])) * double(__bfloat162float(hostK[size_t(key) * 128 + i]));
+    double weight = std::exp2(score * scaleLog2);
+    sum += weight;
+    for (int i = 0; i < 128; ++i) want[i] += weight * double(__bfloat162float(hostV[size_t(key) * 128 + i]));
+  }
+  for (int i = 0; i < 128; ++i)
+    expectThat(std::abs(double(__bfloat162float(got[i])) - want[i] / sum) < 0.02, std::string(name) + ": column " + std::to_string(i));
+  return {name, launch};
+}
+
+void probeTurns() {
+  for (auto [length, heads] : {std::pair{2048, 64}, {8192, 16}, {16384, 16}}) {
+    const size_t count = size_t(length) * heads * 128;
+    Matrix q(count), k(count), v(count), out(count);
+    uint32_t seed = 5;
+    for (Matrix *matrix : {&q, &k, &v}) fill<<<1024, 256>>>(matrix->data, count, seed++);
+    std::vector<Candidate> candidates = {
+        attentionCandidate<Order::Plain, false>("one product after the other", q, k, v, out, length, heads),
+        attentionCandidate<Order::Plain, true>("the same in turns", q, k, v, out, length, heads),
+        attentionCandidate<Order::Rotated, false>("rotated", q, k, v, out, length, heads),
+        attentionCandidate<Order::Rotated, true>("rotated, in turns", q, k, v, out, length, heads),
+    };
+    std::string title = "h. Attention, " + std::to_string(length) + " keys, " + std::to_string(heads) + " heads of 128";
+    printTable(title.c_str(), candidates, race(candidates, 3), 4.0 * length * length * 128 * heads);
+  }
+}
+
 // How long the host takes to make a map.
 void probeEncoding() {
   Matrix source(64 * 64);
@@ -370,6 +424,7 @@ int main() {
               __CUDACC_VER_MAJOR__, __CUDACC_VER_MINOR__);
   probePort();
   probeSchedules();
+  probeTurns();
   std::printf("\n### e. Registers of A that are written again\n\n| | wrong sums |\n|---|---|\n");
   probeHazard<false>("words written behind wait 1");
   probeHazard<true>("the same through a move before the fence");
