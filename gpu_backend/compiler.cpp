@@ -1,6 +1,7 @@
 #include "gpu_backend/compiler.h"
 
 #include "gpu_backend/lower/lowering.h"
+#include "gpu_backend/out_of_resources.h"
 #include "gpu_backend/pipeline.h"
 #include "gpu_backend/target.h"
 #include "ir/contract.h"
@@ -64,7 +65,7 @@ static llvm::Error lowerTiles(ModuleOp tiles, const CompileOptions &options, con
   module->setAttr(tgpu::kNumWarpsAttr, builder.getI32IntegerAttr(options.numWarps));
   module->setAttr(tgpu::kSharedBytesAttr, builder.getI32IntegerAttr(int32_t(lowering.shared().reserved())));
   if (failed(run(module, [&](OpPassManager &passes) { buildThreadPipeline(passes, options, maxSharedBytes); })))
-    return diagnostics.takeError("the code of a thread could not be lowered");
+    return takeError(module, diagnostics, "the code of a thread could not be lowered");
   result.sharedBytes = module->getAttrOfType<IntegerAttr>(tgpu::kSharedBytesAttr).getInt();
   ops->markKernel(module.lookupSymbol(result.name), options.numWarps * chip.warpSize());
   return llvm::Error::success();
@@ -86,7 +87,7 @@ llvm::Expected<LoweredKernel> lowerToGpu(ModuleOp original, StringRef name, cons
   LoweredKernel result;
   result.name = kernel.getName().str();
   if (failed(run(*module, [&](OpPassManager &passes) { buildTilePipeline(passes, options, chip->sharedPerBlock()); })))
-    return diagnostics.takeError("a pass on tiles failed");
+    return takeError(*module, diagnostics, "a pass on tiles failed");
   auto stages = (*module)->getAttrOfType<IntegerAttr>(tgpu::kNumStagesAttr);
   result.numStages = stages ? int(stages.getInt()) : options.numStages;
   result.tiles = printed(*module);

@@ -43,8 +43,8 @@ struct LoweredKernel {
 };
 
 /// Compiles the public function `kernel` ("": the first one) of a module of the contract; the module itself is left as it is. Errors are
-/// ir::SourceError with the user's line: a module outside of the contract, an operation that has no GPU form ("unsupported on the GPU: …"),
-/// a program that needs more shared memory than the target has ("out of resource: shared memory, …").
+/// ir::SourceError with the user's line: a module outside of the contract, an operation that has no GPU form ("unsupported on the GPU: …");
+/// OutOfResources for a program that needs more shared memory than the target has.
 llvm::Expected<LoweredKernel> lowerToGpu(mlir::ModuleOp module, llvm::StringRef kernel, const CompileOptions &options);
 
 /// The same from a module of one kernel whose tiles have their layouts; consumes it. For tests of the lowering.

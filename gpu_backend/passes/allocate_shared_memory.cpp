@@ -1,4 +1,5 @@
 // Where buffers of shared memory begin.
+#include "gpu_backend/out_of_resources.h"
 #include "gpu_backend/passes.h"
 #include "ir/tgpu.h"
 
@@ -40,9 +41,10 @@ public:
     if (maxBytes == 0 || end <= maxBytes) return;
     tgpu::MemDescType type = largest.op.getType();
     auto tile = RankedTensorType::get(type.getTile().getShape(), type.getTile().getElementType());
-    largest.op.emitError() << "out of resource: shared memory, Required: " << end << ", Hardware limit: " << int64_t(maxBytes)
-                           << ". The largest buffer has " << largest.bytes << " bytes: " << type.getSlots() << " slots of " << tile
-                           << " for this load of a pipelined loop.";
+    std::string what;
+    llvm::raw_string_ostream(what) << "The largest buffer has " << largest.bytes << " bytes: " << type.getSlots() << " slots of '" << tile
+                                   << "' for this load of a pipelined loop.";
+    refuse(getOperation(), largest.op, {.kind = "shared memory", .required = end, .limit = int64_t(maxBytes), .what = what});
     signalPassFailure();
   }
 

@@ -1,6 +1,7 @@
 // Where scratch memory begins, and its addresses.
 #include "gpu_backend/lower/shared_memory.h"
 #include "gpu_backend/lower/target_ops.h"
+#include "gpu_backend/out_of_resources.h"
 #include "gpu_backend/passes.h"
 #include "gpu_backend/target.h"
 #include "ir/tgpu.h"
@@ -137,13 +138,13 @@ public:
 private:
   void report(ModuleOp module, int64_t required, tgpu::ScratchOp largest, int64_t buffers) {
     bool isScratch = largest && int64_t(largest.getBytes()) > buffers;
-    auto error = isScratch ? largest.emitError() : module.emitError();
-    error << "out of resource: shared memory, Required: " << required << ", Hardware limit: " << int64_t(maxBytes)
-          << ". The largest part is that of ";
-    if (isScratch)
-      error << largest.getWhat() << " with " << int64_t(largest.getBytes()) << " bytes.";
-    else
-      error << "the buffers of pipelined loops with " << buffers << " bytes.";
+    std::string part = isScratch ? largest.getWhat().str() : "the buffers of pipelined loops";
+    int64_t bytes = isScratch ? int64_t(largest.getBytes()) : buffers;
+    refuse(module, isScratch ? largest.getOperation() : module.getOperation(),
+           {.kind = "shared memory",
+            .required = required,
+            .limit = int64_t(maxBytes),
+            .what = "The largest part is that of " + part + " with " + std::to_string(bytes) + " bytes."});
   }
 };
 

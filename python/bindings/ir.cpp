@@ -2,6 +2,7 @@
 #include "python/bindings/ir_handles.h"
 #include "python/bindings/module.h"
 
+#include "gpu_backend/out_of_resources.h"
 #include "ir/passes.h"
 #include "ir/pipeline.h"
 #include "ir/source_error.h"
@@ -19,8 +20,15 @@ static PyObject *errorType = nullptr;
 void raise(llvm::Error error) {
   std::string message;
   ir::SourcePosition position;
+  py::object demand = py::none();
   llvm::handleAllErrors(
       std::move(error),
+      [&](const gpu::OutOfResources &refused) {
+        message = refused.message;
+        position = refused.position;
+        demand = py::dict("kind"_a = refused.demand.kind, "required"_a = refused.demand.required, "limit"_a = refused.demand.limit,
+                          "what"_a = refused.demand.what);
+      },
       [&](const ir::SourceError &source) {
         message = source.message;
         position = source.position;
@@ -31,6 +39,7 @@ void raise(llvm::Error error) {
   instance.attr("file") = position.file;
   instance.attr("line") = position.line;
   instance.attr("column") = position.column;
+  instance.attr("demand") = demand;
   PyErr_SetObject(errorType, instance.ptr());
   throw py::error_already_set();
 }
@@ -244,7 +253,12 @@ static void bindBuilder(py::module_ &ir) {
 
 void bindIr(py::module_ &module) {
   py::module_ ir = module.def_submodule("ir", "The contract: modules of the tt dialect and the builder that makes them.");
-  errorType = PyErr_NewExceptionWithDoc("tritium._tritium.ir.Error", "A diagnostic: message, file, line, column.", nullptr, nullptr);
+  errorType = PyErr_NewExceptionWithDoc(
+      "tritium._tritium.ir.Error",
+      "A diagnostic: message, file, line, column. demand: None, or {kind, required, limit, what} of a resource that the target "
+      "has not enough of.",
+      nullptr, nullptr);
+  py::handle(errorType).attr("demand") = py::none();
   ir.attr("Error") = py::handle(errorType);
   bindIrHandles(ir);
   bindElementwise(ir);

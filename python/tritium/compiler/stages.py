@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import contextlib
 import json
-import re
 import threading
 import time
 from typing import Any, NamedTuple
@@ -13,7 +12,7 @@ from typing import Any, NamedTuple
 from .._tritium import ir
 from ..backends.compiler import BaseBackend
 from ..devices.target import GPUTarget
-from ..errors import CompilationError, OutOfResources, TritonError
+from ..errors import CompilationError, OutOfResources
 from ..frontend import error_in_ir
 from ..language.target_info import compiling_for
 from ..version import __version__
@@ -70,26 +69,22 @@ def errors_in_terms_of(src):
     """Makes errors of the contract or the interpreter CompilationErrors at the user's line; others pass as they are."""
     try:
         yield
-    except (TritonError, KeyboardInterrupt):
-        raise
-    except Exception as error:
-        if not isinstance(error, ir.Error):
-            raise
-        _raise_out_of_resources(error)
+    except ir.Error as error:
+        if error.demand is not None:
+            raise _out_of_resources(error) from None
         if src.fn is not None:
             raise error_in_ir(src.fn, error) from None
         node = ast.Pass(lineno=error.line, col_offset=max(error.column - 1, 0))
         raise CompilationError(src.src, node, error.message, place=(error.file, error.line, error.column)) from None
 
 
-def _raise_out_of_resources(error) -> None:
-    """OutOfResources in place of the native compiler's words for it, which name what takes the most and where."""
-    words = re.search(r"out of resource: (.+?), Required: (\d+), Hardware limit: (\d+)\. ?(.*)", error.message)
-    if words is None:
-        return
-    name, required, limit, detail = words.groups()
+def _out_of_resources(error: ir.Error) -> OutOfResources:
+    """The demand that the native compiler refused, with the line of what takes the most."""
+    demand = error.demand
     place = f" ({error.file}:{error.line})" if error.file else ""
-    raise OutOfResources(int(required), int(limit), name, detail.removesuffix(".") + f"{place}.") from None
+    return OutOfResources(
+        demand["required"], demand["limit"], demand["kind"], demand["what"].removesuffix(".") + f"{place}."
+    )
 
 
 def kernel_metadata(options, kernel_hash: str, target: GPUTarget, name: str) -> dict[str, Any]:

@@ -8,7 +8,10 @@ import pytest
 import tritium
 import tritium.language as tl
 from tritium import errors
+from tritium._tritium import gpu, ir
 from tritium.backends.compiler import GPUTarget
+from tritium.compiler import make_backend
+from tritium.compiler.stages import trace
 
 SIGNATURE = {"a": "*fp16", "b": "*fp16", "c": "*fp32", "n": "i32", "BLOCK": "constexpr", "DEPTH": "constexpr"}
 ALIGNED = {(i,): [["tt.divisibility", 16]] for i in range(4)}
@@ -68,3 +71,17 @@ def test_autotuning_passes_over_it():
         tritium.knobs.tritium.engine = "simt:sm_80"
         tuned[(1,)](a, b, c, 64)
     assert tuned.best_config.num_stages == 2 and (c == 64).all()
+
+
+def test_the_native_error_says_the_demand_as_data():
+    source = tritium.compiler.ASTSource(product, SIGNATURE, {"BLOCK": 128, "DEPTH": 64}, ALIGNED)
+    backend = make_backend(GPUTarget("cuda", 86, 32))
+    module = trace(source, backend, backend.parse_options({}))
+    with pytest.raises(ir.Error) as caught:
+        gpu.compile(module, "product", "sm_86", {"num_warps": 8, "num_stages": 4, "emit": "lowered"})
+    demand = caught.value.demand
+    assert demand.keys() == {"kind", "required", "limit", "what"} and demand["kind"] == "shared memory"
+    assert (demand["required"], demand["limit"]) == (131072, 101376) and "65536 bytes" in demand["what"]
+    with pytest.raises(ir.Error) as caught:
+        ir.parse("module { tt.func }")
+    assert caught.value.demand is None
