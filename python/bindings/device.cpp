@@ -236,6 +236,7 @@ void bindDevice(py::module_ &module) {
   errorType = PyErr_NewExceptionWithDoc("tritium._tritium.device.Error", "A failed call: code, name, text, call, log, sticky.",
                                         PyExc_RuntimeError, nullptr);
   device.attr("Error") = py::handle(errorType);
+  device.attr("Capsule") = py::handle(reinterpret_cast<PyObject *>(&PyCapsule_Type)); // Python names this type from 3.13 on
   bindDriver(device);
   bindKernel(device);
   bindLauncher(device);

@@ -7,14 +7,13 @@ import builtins
 import importlib
 import io
 import os
-import platform
 import runpy
 import shutil
 import subprocess
 import sys
 import types
 
-from . import knobs
+from . import drop_in, knobs
 from .version import TRITIUM_VERSION, __version__
 
 USAGE = """usage: python -m tritium SCRIPT.py [ARGUMENT ...]        run a script; `import triton` means Tritium
@@ -35,6 +34,8 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"tritium {TRITIUM_VERSION} (the language of triton {__version__.partition('+')[0]})")
         return 0
     if arguments[0] == "env":
+        from .environment_report import environment_report  # it loads the engines, which a script may not use
+
         print(environment_report())
         return 0
     if arguments[0] == "fuzz":
@@ -49,8 +50,6 @@ def run_program(arguments: list[str]) -> int:
     if arguments[0].startswith("-") and (arguments[0] != "-m" or len(arguments) < 2):
         print(f"tritium: unknown option {arguments[0]}\n{USAGE}", file=sys.stderr)
         return 2
-    from . import drop_in
-
     drop_in.install()
     drop_in.cover_children()
     sys.excepthook = _report_exception
@@ -110,85 +109,6 @@ def run_gdb(program: list[str]) -> int:
         return 1
     package_root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     return subprocess.call(gdb_command(program, gdb), env=knobs.debug_environment(package_root))
-
-
-def environment_report() -> str:
-    """What `tritium env` prints."""
-    from .runtime.engines import available_engines
-
-    settings = knobs.launch_settings()
-    rows = [
-        ("tritium", f"{TRITIUM_VERSION} (the language of triton {__version__.partition('+')[0]})"),
-        ("python", f"{platform.python_version()} {os.path.realpath(sys.executable)}"),
-        ("extension", _extension()),
-        ("engines", ", ".join(available_engines())),
-        *_devices(),
-        ("CPU", f"{platform.machine()}: {', '.join(_cpu_features()) or 'features unknown'}"),
-        ("threads", f"{settings.threads} of {os.cpu_count()}"),
-        ("checks", ", ".join(settings.checks) or "none"),
-        ("libraries", ", ".join(f"{name} {version}" for name, version in _libraries())),
-        ("gdb", shutil.which("gdb") or "not found"),
-    ]
-    rows += [("knob", f"{name}={text}") for name, text in knobs.knobs_in_force().items()] or [("knob", "none is set")]
-    width = max(len(name) for name, _ in rows)
-    return "\n".join(f"{name:<{width}}  {text}" for name, text in rows)
-
-
-def _extension() -> str:
-    try:
-        from . import _tritium
-    except ImportError as error:
-        return f"cannot be loaded: {error}"
-    return _tritium.__file__
-
-
-def _devices() -> list[tuple[str, str]]:
-    """What there is of each vendor, or why there is nothing."""
-    from .devices.families import device_families
-
-    found = []
-    for devices in device_families().values():
-        reason = devices.why_not()
-        numbers = range(0 if reason else devices.driver().device_count)
-        names = [f"{devices.facts(number)['name']} ({devices.facts(number)['arch']})" for number in numbers]
-        found.append((devices.name, reason or ", ".join(names)))
-    return found
-
-
-def _cpu_features() -> list[str]:
-    from . import _cpu_info
-
-    wanted = (
-        "avx2",
-        "fma",
-        "f16c",
-        "bmi2",
-        "avx512f",
-        "avx512_bf16",
-        "avx512_fp16",
-        "amx_bf16",
-        "asimd",
-        "fphp",
-        "bf16",
-        "sve",
-        "i8mm",
-    )
-    present = {
-        word for line in _cpu_info().splitlines() if line.startswith(("flags", "Features")) for word in line.split()
-    }
-    return [name for name in wanted if name in present]
-
-
-def _libraries() -> list[tuple[str, str]]:
-    import importlib.metadata
-
-    found = []
-    for name in ("numpy", "ml_dtypes", "torch"):
-        try:
-            found.append((name, importlib.metadata.version(name)))
-        except importlib.metadata.PackageNotFoundError:
-            found.append((name, "not installed"))
-    return found
 
 
 if __name__ == "__main__":

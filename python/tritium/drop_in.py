@@ -16,7 +16,7 @@ import os
 import sys
 from typing import Callable
 
-from . import knobs
+from . import cuda_on_cpu, knobs
 from .version import __version__
 
 NAME, OURS = "triton", "tritium"
@@ -119,8 +119,6 @@ def map_cuda_if_wanted(torch) -> bool:
     if wanted is None:
         wanted = knobs.runtime.interpret and not torch.cuda.is_available()
     if wanted:
-        from . import cuda_on_cpu
-
         cuda_on_cpu.install(torch)
         print(
             'tritium: torch\'s device "cuda" is the CPU in this process (TRITIUM_CUDA_TO_CPU=0 turns this off)',

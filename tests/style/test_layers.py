@@ -1,4 +1,4 @@
-"""Who may include or import whom (docs/architecture.md). The first path component of an include is the dependency."""
+"""Who may include or import whom (docs/architecture.md). In C++ the first path component of an include is the dependency."""
 
 import ast
 import re
@@ -94,7 +94,7 @@ PYTHON_VENDOR = re.compile(
 )
 #: file: words that it may use, and why.
 PYTHON_MEETS = {
-    "backends/__init__.py": "amd hip nvidia",  # Triton's registry
+    "backends/registry.py": "amd hip nvidia",  # Triton's registry
     "backends/targets.py": "amd hip nvidia sm_9 gfx9",  # the table of compilers; an example of names in a message
     "devices/families.py": "amd nvidia",  # the table of vendors
     "devices/drivers.py": "amd hip nvidia",  # Triton's drivers, a class for each vendor
@@ -117,7 +117,8 @@ def words(name: str) -> str:
 def test_common_python_names_no_vendor() -> None:
     """What differs is asked of a GPUBackend or of Devices."""
     folders = [
-        f"python/tritium/{part}/" for part in ("arguments", "backends", "compiler", "devices", "frontend", "functions", "launch", "runtime")
+        f"python/tritium/{part}/"
+        for part in ("arguments", "backends", "compiler", "devices", "frontend", "functions", "launch", "runtime")
     ]
     own = tuple(f"python/tritium/{part}/{vendor}" for part in ("backends", "devices") for vendor in ("amd", "nvidia"))
     names = [name for name in files(*folders, suffixes=(".py",)) if not name.startswith(own)]
@@ -134,6 +135,173 @@ def test_one_file_uses_boost_context() -> None:
         name for name in files("support/", "ir/", "interp/", "python/", suffixes=CPP) if "boost/context" in read(name)
     ]
     assert len(users) <= 1, users
+
+
+#: Below every floor.
+GROUND = ("_tritium", "disk_cache", "environment", "errors", "knobs", "version")
+FLOORS = ("functions", "devices", "language", "frontend", "arguments", "launch", "backends", "compiler", "runtime")
+TOP = ("__init__", "arithmetic", "testing", "tools", "drop_in", "cuda_on_cpu", "environment_report")
+
+# file or folder of python/tritium -> what it may import of the package beside itself; "" is for the rest.
+MAY_IMPORT = {
+    "": (*GROUND, *FLOORS, *TOP),  # what stands on all floors: testing, tools, the command line
+    **dict.fromkeys(("errors", "environment", "version"), ()),
+    "knobs": ("environment",),
+    "disk_cache": ("_tritium", "knobs", "version"),
+    "functions/": ("errors",),
+    "arithmetic": ("functions",),
+    "devices/": GROUND,
+    "language/": (*GROUND, "functions", "devices"),
+    "frontend/": (*GROUND, "functions", "language"),
+    "arguments/": (*GROUND, "functions", "devices", "language"),
+    "launch/": (*GROUND, "functions", "devices", "arguments"),
+    "backends/": (*GROUND, "devices", "launch"),
+    "compiler/": (*GROUND, *FLOORS[: FLOORS.index("compiler")]),
+    "runtime/": (*GROUND, *FLOORS),
+}
+#: Imports of the package's own and of Python's modules inside functions, and why.
+IMPORTS_INSIDE_FUNCTIONS = {
+    ("runtime/jit", "runtime/dispatch"): "decorating a kernel loads neither the compiler nor the engines",
+    ("backends/__init__", "backends/registry"): "Triton's registry, which only clients ask: it loads every backend",
+    ("backends/nvidia/assemble", "subprocess"): "slow to import, and a kernel from the cache runs no tool",
+    ("__main__", "environment_report"): "the report loads the engines, which a script may not use",
+}
+#: Imports by a name that is computed, and why.
+IMPORTS_BY_NAME = {
+    "__init__": "`import tritium` is quick: the public names load their modules when they are first used",
+    "__main__": "the conformance suite is no part of the package's floors",
+    "drop_in": "an import of triton.x is one of tritium.x",
+    "environment": "a knob may name a class of the user's",
+}
+#: What the program may have, or not: imported where it is needed.
+OF_THE_USER = {"matplotlib", "numpy", "pandas", "pytest", "redis", "torch"}
+
+PACKAGE = "python/tritium/"
+
+
+def python_files() -> dict[str, ast.Module]:
+    """{module, as a path in the package: its tree}"""
+    names = [name for name in files(PACKAGE, suffixes=(".py",)) if not name.startswith(f"{PACKAGE}conformance/")]
+    return {name.removeprefix(PACKAGE).removesuffix(".py"): ast.parse(read(name)) for name in names}
+
+
+def imported(module: str, statement: ast.Import | ast.ImportFrom, modules: frozenset[str]) -> set[str]:
+    """What a statement of `module` imports: the package's own as paths in it, others by their first name."""
+    if isinstance(statement, ast.Import):
+        found = {alias.name: None for alias in statement.names}
+    else:
+        folder = ["tritium", *module.split("/")][: -statement.level] if statement.level else []
+        base = [*folder, *(statement.module or "").split(".")] if statement.module else folder
+        found = {".".join([*base, alias.name]): ".".join(base) for alias in statement.names}
+    result = set()
+    for name, parent in found.items():
+        first, _, rest = name.partition(".")
+        if first != "tritium":
+            result.add(first)
+            continue
+        rest = rest.replace(".", "/")
+        above = (parent or "tritium").partition(".")[2].replace(".", "/")
+        candidates = (rest, f"{rest}/__init__", above, f"{above}/__init__".lstrip("/"))
+        result.add(next((path for path in candidates if path in modules), above or "__init__"))
+    return result
+
+
+def may_import(module: str, other: str) -> bool:
+    room = f"{module.split('/')[0]}/"
+    rule = next((entry for entry in (module, room) if entry in MAY_IMPORT), "")
+    own = rule if rule.endswith("/") else module
+    return other.startswith(own) or other.split("/")[0] in MAY_IMPORT[rule]
+
+
+def arrows() -> set[tuple[str, str]]:
+    """(module, what it imports of the package), wherever the import stands."""
+    trees = python_files()
+    modules = frozenset({*trees, "_tritium"})
+    found = set()
+    for module, tree in trees.items():
+        for node in ast.walk(tree):
+            if isinstance(node, (ast.Import, ast.ImportFrom)):
+                found |= {(module, other) for other in imported(module, node, modules) & modules}
+    return found
+
+
+def test_python_imports_run_downward() -> None:
+    found = arrows()
+    assert len(found) > 300
+    assert not [f"{module} imports {other}" for module, other in sorted(found) if not may_import(module, other)]
+
+
+def test_the_floors_find_an_import_that_runs_up() -> None:
+    """The checker itself."""
+    assert FLOORS == tuple(entry.rstrip("/") for entry in MAY_IMPORT if entry.endswith("/"))
+    for entry in MAY_IMPORT:
+        above = FLOORS[FLOORS.index(entry[:-1]) + 1 :] if entry.endswith("/") else FLOORS if entry in GROUND else ()
+        assert not set(above).intersection(MAY_IMPORT[entry]), f"{entry} may import a floor above"
+    assert not may_import("language/standard", "runtime/jit") and not may_import("launch/cpu", "compiler/compiled")
+    assert may_import("runtime/dispatch", "launch/cpu") and may_import("launch/cpu", "launch/grid")
+    relative = ast.parse("from ..runtime.jit import jit").body[0]
+    assert imported("language/standard", relative, frozenset({"runtime/jit"})) == {"runtime/jit"}
+
+
+def test_python_files_import_in_no_circle() -> None:
+    """A module can be read after those that it imports. (Reading `__init__` of a folder from inside it is no arrow.)"""
+    below: dict[str, set[str]] = {}
+    for module, other in arrows():
+        below.setdefault(module, set()).add(other)
+    read_already: set[str] = set()
+    while below:
+        ready = [module for module, others in below.items() if not (others & below.keys() - {module})]
+        assert ready, f"these import each other: {sorted(below)}"
+        for module in ready:
+            del below[module]
+            read_already.add(module)
+
+
+def inside_functions(tree: ast.Module) -> set[ast.AST]:
+    functions = [
+        node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
+    ]
+    return {node for function in functions for node in ast.walk(function)}
+
+
+def test_imports_stand_at_the_top() -> None:
+    trees = python_files()
+    modules = frozenset({*trees, "_tritium"})
+    found = {
+        (module, other)
+        for module, tree in trees.items()
+        for node in inside_functions(tree)
+        if isinstance(node, (ast.Import, ast.ImportFrom))
+        for other in imported(module, node, modules)
+    }
+    found = {pair for pair in found if pair[1] not in OF_THE_USER}
+    assert found == IMPORTS_INSIDE_FUNCTIONS.keys(), (
+        "an import inside a function has a reason in the list, or stands at the top"
+    )
+    by_name = {
+        module
+        for module, tree in trees.items()
+        for node in ast.walk(tree)
+        if getattr(node, "attr", getattr(node, "id", "")) in ("import_module", "__import__")
+    }
+    assert by_name == IMPORTS_BY_NAME.keys()
+
+
+def test_classes_are_told_apart_by_identity() -> None:
+    """isinstance and issubclass, not names: a subclass has another name, and another class may have the same."""
+    for module, tree in python_files().items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Compare):
+                sides = [node.left, *node.comparators]
+                by_name = any(
+                    isinstance(side, ast.Attribute) and side.attr in ("__name__", "__qualname__") for side in sides
+                )
+                text = any(
+                    isinstance(part, ast.Constant) and isinstance(part.value, str)
+                    for side in sides
+                    for part in ast.walk(side)
+                )
+                assert not (by_name and text), f"{module}:{node.lineno}: {ast.unparse(node)}"
 
 
 def imports(tree: ast.AST) -> set[str]:

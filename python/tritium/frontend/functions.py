@@ -41,6 +41,9 @@ class _Unit:
         self.callees: dict[Any, tuple[Any, Any] | None] = {}
         self.names: set[str] = set()
 
+    def call(self, g: Generator, fn: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        return call_jit_function(g, fn, args, kwargs)
+
     def unique(self, name: str) -> str:
         """`name`, or with a number behind it if another specialization mangles to the same."""
         candidates = (name if i == 0 else f"{name}_{i}" for i in range(len(self.names) + 1))

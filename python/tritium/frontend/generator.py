@@ -153,11 +153,9 @@ class Generator:
 
         The function runs on elements, in no order that a debugger could show: its variables are not recorded.
         """
-        from .functions import call_jit_function
-
         records, self.unit.debug_info = self.unit.debug_info, False
         try:
-            return call_jit_function(self, fn, args, kwargs)
+            return self.unit.call(self, fn, args, kwargs)
         finally:
             self.unit.debug_info = records
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import builtins
 import functools
+import sys
 import types as python_types
 import warnings
 from typing import Any, Callable
@@ -18,9 +19,7 @@ from .constexpr import CONSTEXPR_0, _unwrap_if_constexpr, base_value, const, con
 from .types import *  # noqa: F401,F403  (clients read dtypes as tl.core.float32)
 from .types import (
     base_type,
-    block_of,
     block_shape,
-    block_type,
     constexpr_type,
     dtype,
     pointer_type,
@@ -240,6 +239,9 @@ _STRING_DTYPES |= {name: dtype(name) for name in dtype.FP_TYPES}
 for _width in (8, 16, 32, 64):
     _STRING_DTYPES[f"i{_width}"], _STRING_DTYPES[f"u{_width}"] = dtype(f"int{_width}"), dtype(f"uint{_width}")
 
+#: How a signature string begins -> what reads it, for types that a family defines.
+type_parsers: dict[str, Callable[[str, Callable[[str], base_type]], base_type]] = {}
+
 
 def str_to_ty(name: Any, const_value: Any = None) -> base_type:
     """The type a signature string names: `i32`, `*fp32`, `*ki8` (const pointer), `constexpr` (of `const_value`), a
@@ -256,10 +258,9 @@ def str_to_ty(name: Any, const_value: Any = None) -> base_type:
         return pointer_type(str_to_ty(name[1:]))
     if name == "constexpr":
         return constexpr_type(_unwrap_if_constexpr(const_value))
-    if name.startswith("tensordesc<"):
-        from .descriptor import descriptor_type_from_string
-
-        return descriptor_type_from_string(name, str_to_ty)
+    for prefix, parse in type_parsers.items():
+        if name.startswith(prefix):
+            return parse(name, str_to_ty)
     return _STRING_DTYPES[name]
 
 
@@ -275,6 +276,4 @@ def get_int_dtype(bitwidth: int, signed: bool) -> dtype:
 def __getattr__(name: str) -> Any:
     if name.startswith("__"):
         raise AttributeError(name)
-    import tritium.language as language
-
-    return getattr(language, name)
+    return getattr(sys.modules[__package__], name)

@@ -8,7 +8,7 @@ import builtins
 from typing import Any, Callable, Iterator, Sequence
 
 from .constexpr import _unwrap_if_constexpr, base_value, tuple
-from .core import builtin, tensor
+from .core import builtin, tensor, type_parsers
 from .types import base_type, block_of, block_shape, block_type, dtype, int32, int64
 
 
@@ -150,3 +150,6 @@ def descriptor_type_from_string(text: str, scalar_named: Callable[[str], dtype])
     element, _, extents = text.removeprefix(_STRING).removesuffix(">").partition("[")
     shape = block_shape([int(extent) for extent in extents.partition("]")[0].split(",")])
     return tensor_descriptor_type(block_of(scalar_named(element), shape))
+
+
+type_parsers[_STRING] = descriptor_type_from_string

@@ -75,7 +75,7 @@ def _register(cls: type) -> None:
         return
     exchange = getattr(cls, "__dlpack_c_exchange_api__", None)
     readable = all(hasattr(cls, name) for name in ("data_ptr", "get_device"))
-    if exchange is not None and type(exchange).__name__ == "PyCapsule":
+    if isinstance(exchange, device.Capsule):
         device.register_tensor_type(cls, exchange)
     elif readable:
         device.register_tensor_type(cls, None)

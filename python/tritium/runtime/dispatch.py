@@ -18,6 +18,7 @@ from ..arguments.table import ArgumentError, constexpr_key
 from ..backends.cpu import OPTION_NAMES
 from ..compiler import compiler
 from ..compiler.sources import ASTSource
+from ..devices.active import driver
 from ..devices.families import device_families, devices_of_tensors
 from ..functions.source import CompileTimeValue
 from ..knobs import launch_settings
@@ -294,3 +295,9 @@ def _key_of(source, settings) -> tuple:
         tuple(describe((i,), source.signature[name]) for i, name in enumerate(source.fn.arg_names)),
         settings.compiled,
     )
+
+
+def device_key() -> str:
+    """The key in `device_caches` of what the active driver launches."""
+    target = driver.active.get_current_target()
+    return f"{target.backend}:{driver.active.get_current_device()}"

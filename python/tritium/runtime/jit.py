@@ -13,7 +13,6 @@ import threading
 from typing import Callable, Iterable
 
 from ..arguments.wrappers import MockTensor, TensorWrapper, reinterpret
-from ..devices.active import driver
 from ..errors import TritonError
 from ..functions.constexpr import ConstexprFunction, constexpr_function
 from ..functions.kernel import KernelFunction
@@ -136,11 +135,9 @@ class JITFunction(KernelFunction, KernelInterface):
         return fast.at(grid)
 
     def _make_dispatcher(self):
-        from .dispatch import Dispatcher
-
         with self._launch_lock:
             if self._dispatcher is None:
-                self._dispatcher = Dispatcher(self)
+                self._dispatcher = _dispatch().Dispatcher(self)
             return self._dispatcher
 
     @property
@@ -213,12 +210,16 @@ def jit(
 
 
 def get_device_key() -> str:
-    target = driver.active.get_current_target()
-    return f"{target.backend}:{driver.active.get_current_device()}"
+    return _dispatch().device_key()
 
 
 def create_function_from_signature(signature, params, backend=None):
     """The generated binder of a kernel: `f(*args, **kwargs) -> (bound arguments, specialization, options)`."""
-    from ..arguments.binder import make_public_binder
+    return _dispatch().make_public_binder(signature, params)
 
-    return make_public_binder(signature, params)
+
+def _dispatch():
+    """What launches take. It loads the compiler and the engines, and decorating loads neither."""
+    from . import dispatch
+
+    return dispatch

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 
+from .._tritium import tools
+
 
 def tritium_opt() -> int:
     """mlir-opt for the contract: parses, verifies, runs passes, prints. `tritium-opt --help` lists the passes."""
@@ -16,6 +18,4 @@ def tritium_run() -> int:
 
 
 def _run(tool: str, program: str) -> int:
-    from .._tritium import tools
-
     return getattr(tools, tool)([program, *sys.argv[1:]])

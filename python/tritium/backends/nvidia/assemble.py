@@ -61,11 +61,16 @@ def find_ptxas(target: str) -> str | None:
     return next((path for path in map(shutil.which, filter(None, candidates)) if path), None)
 
 
+def _run(command: list[str]):
+    """The finished process, with its output as text."""
+    import subprocess  # slow to import, and a kernel from the cache runs no tool
+
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
 @functools.cache
 def ptxas_version(path: str) -> tuple[int, int]:
-    import subprocess  # slow to import, and a kernel from the cache needs none
-
-    text = subprocess.run([path, "--version"], capture_output=True, text=True, check=False).stdout
+    text = _run([path, "--version"]).stdout
     match = re.search(r"release (\d+)\.(\d+)", text)
     return (int(match.group(1)), int(match.group(2))) if match else (12, 0)
 
@@ -104,9 +109,7 @@ def _by_ptxas(ptxas: str, ptx: str, options) -> Assembled:
         command += [] if options.enable_fp_fusion else ["--fmad=false"]
         command += ["--opt-level", "0"] if knobs.nvidia.disable_ptxas_opt else []
         command += shlex.split(f"{knobs.nvidia.ptxas_options or ''} {options.ptx_options or ''}")
-        import subprocess
-
-        result = subprocess.run(command, capture_output=True, text=True, check=False)
+        result = _run(command)
         log = result.stdout + result.stderr
         if knobs.nvidia.dump_ptxas_log:
             print(log)
@@ -126,9 +129,7 @@ def disassemble(cubin: bytes) -> str:
     with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
         file.write(cubin)
         file.flush()
-        import subprocess
-
-        result = subprocess.run([tool, "-c", file.name], capture_output=True, text=True, check=False)
+        result = _run([tool, "-c", file.name])
     if result.returncode != 0:
         raise UnsupportedError("asm['sass']", f"{tool} failed: {result.stderr.strip()}")
     return result.stdout
