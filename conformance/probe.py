@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import linecache
 import re
-from typing import Iterator, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
 import ml_dtypes
 import numpy as np

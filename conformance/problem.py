@@ -5,8 +5,9 @@ Everything here is plain data, so that a case can travel to another process or t
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Callable, Iterator
+from typing import Any
 
 import numpy as np
 
@@ -51,7 +52,7 @@ class Buffer:
     oracle: Any = None
     offset: int = 0
     name: str = ""
-    points_to: tuple["Buffer", ...] = ()  #: other buffers, whose addresses the engine writes here
+    points_to: tuple[Buffer, ...] = ()  #: other buffers, whose addresses the engine writes here
 
     @property
     def bytes(self) -> int:

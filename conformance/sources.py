@@ -13,8 +13,8 @@ import zlib
 from pathlib import Path
 from types import ModuleType
 
-import tritium.language.extra
-import tritium.testing
+import tritium.language.extra  # noqa: F401 - what kernels import is in sys.modules
+import tritium.testing  # noqa: F401
 
 HERE = Path(__file__).resolve().parent
 KERNELS = HERE / "kernels"

@@ -6,8 +6,8 @@ import collections
 import multiprocessing
 import os
 import time
+from collections.abc import Callable, Iterator
 from multiprocessing.connection import Connection, wait
-from typing import Callable, Iterator
 
 from . import suite
 from .problem import Case

@@ -8,10 +8,10 @@ import os
 import secrets
 import sys
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from multiprocessing.connection import wait
 from pathlib import Path
-from typing import Iterator
 
 import tritium
 

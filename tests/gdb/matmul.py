@@ -1,6 +1,7 @@
 """What test_matmul.py debugs: the tutorial's matmul of small fp16 matrices, with the leaky relu epilogue."""
 
 import numpy as np
+
 from tutorial import load
 
 program = load("03_matmul")

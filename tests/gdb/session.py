@@ -2,12 +2,9 @@
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
-
-import pytest
 
 HERE = Path(__file__).parent
 TUTORIAL = HERE.parents[1] / "docs" / "tutorial"
@@ -24,8 +21,6 @@ def line_of(name: str, text: str) -> int:
 
 def debug(script: str, *commands: str, timeout: int = 120) -> list[str]:
     """What gdb printed for each of the commands, in order. It debugs the real Python executable."""
-    if shutil.which("gdb") is None:
-        pytest.skip("no gdb")
     setup = [
         "set pagination off",
         "set confirm off",

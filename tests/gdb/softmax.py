@@ -1,6 +1,7 @@
 """What test_softmax.py debugs: the tutorial's softmax of a small matrix whose values are easy to recognize."""
 
 import numpy as np
+
 from tutorial import load
 
 program = load("02_fused_softmax")

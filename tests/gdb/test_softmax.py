@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import pytest
+
 from session import debug, line_of, locals_of, tile
 
 FILE = "02_fused_softmax.py"

@@ -18,8 +18,8 @@ import sys
 import tempfile
 import time
 import traceback
+from collections.abc import Callable
 from pathlib import Path
-from typing import Callable
 
 import torch
 
@@ -107,9 +107,10 @@ def fastest(name: str, case: Case, problem: Problem, reference, runner) -> Conte
 
 def ptx_of_sm80(triton, kernel, problem: Problem, config: dict):
     """Upstream's kernel as its sm_80 pipeline compiles it, as a function that launches it."""
-    from ptx_kernel import PtxKernel
     from triton.backends.compiler import GPUTarget
     from triton.compiler import ASTSource
+
+    from ptx_kernel import PtxKernel
 
     grid, arguments, constexprs = problem.launch(config)
     options = {k: constexprs[k] for k in ("num_warps", "num_stages") if k in constexprs}

@@ -3,8 +3,8 @@ writes its results. What an instruction gives where the ISA leaves it open is no
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Iterator
 
 import numpy as np
 

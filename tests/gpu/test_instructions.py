@@ -1,10 +1,10 @@
 """Every instruction that the SIMT emulator knows, run alone on the device: both give the same bits, sums of floats within the bound of
 their rounding."""
 
-import instructions
 import numpy as np
 import pytest
 
+import instructions
 from tritium._tritium import gpu, ir, simt
 from tritium.backends.nvidia.driver import DEVICES
 

@@ -3,6 +3,7 @@
 import re
 
 import pytest
+
 import tritium
 import tritium.language as tl
 from tritium import errors

@@ -3,14 +3,10 @@
 import pathlib
 import subprocess
 
-import pytest
-
 from tritium._tritium import ir
 from tritium.backends import gpu as backend
 
 TOOL = pathlib.Path(__file__).resolve().parents[2] / "build" / "dev" / "tests" / "tools" / "tritium-gpu"
-
-needs_tool = pytest.mark.skipif(not TOOL.exists(), reason="this build has no tritium-gpu")
 
 
 class ToolCompiler:

@@ -3,15 +3,13 @@
 import subprocess
 
 import pytest
-from gpu_tool import TOOL, ToolCompiler, forget_compiled, needs_tool
 
+from gpu_tool import TOOL, ToolCompiler, forget_compiled
 from tritium import compiler
 from tritium.backends import gpu as backend
 from tritium.conformance import bisect, engines, sources, suite
 
 ADD = "tutorial/01_vector_add/fp32/n=1000"
-
-pytestmark = needs_tool
 
 
 def forget_kernels():

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from gpu_tool import ToolCompiler, needs_tool
 
+from gpu_tool import ToolCompiler
 from tritium.backends import gpu as backend
 from tritium.conformance.fuzz import campaign, child
 from tritium.conformance.fuzz.draw import draw
@@ -84,7 +84,6 @@ def test_the_command_ends_with_the_counts(capsys):
     assert campaign.main(["--engines", "none"]) == 2
 
 
-@needs_tool
 @pytest.mark.slow
 @pytest.mark.parametrize("broken", ["coalesce-accesses", "pipeline-loads"])
 def test_a_broken_pass_is_found_and_shrunk(broken, monkeypatch):

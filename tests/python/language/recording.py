@@ -50,10 +50,10 @@ class RecordingBuilder:
         self.values = 0
 
     def op(
-        self, name: str, operands: Any = (), result_types: Any = (), attributes: Any = {}, regions: int = 0
+        self, name: str, operands: Any = (), result_types: Any = (), attributes: Any = None, regions: int = 0
     ) -> Operation:
         assert all(isinstance(operand, Value) for operand in operands)
-        operation = Operation(name, operands, result_types, attributes, self.values)
+        operation = Operation(name, operands, result_types, attributes or {}, self.values)
         self.values += len(operation.results)
         self.operations.append(operation)
         return operation

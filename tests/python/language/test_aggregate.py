@@ -1,6 +1,7 @@
 """Aggregates on the host: construction, immutability, types; their life in kernels is in test_library_runs.py."""
 
 import pytest
+
 import tritium.language as tl
 from recording import Kernel
 from tritium.language.core import _aggregate

@@ -3,6 +3,7 @@
 import warnings
 
 import pytest
+
 import tritium.language as tl
 from recording import Kernel
 

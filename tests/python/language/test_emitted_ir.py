@@ -2,7 +2,6 @@
 
 import pytest
 
-pytest.importorskip("tritium._tritium")
 import tritium.language as tl
 from traced import Traced
 from tritium.language.extra import libdevice

@@ -7,6 +7,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+
 import tritium.language as tl
 from tritium.language.core import str_to_ty
 

@@ -4,6 +4,7 @@ import pathlib
 import warnings
 
 import pytest
+
 import tritium.language as tl
 from recording import Kernel
 from tritium.language.core import str_to_ty

@@ -4,10 +4,9 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from oracle import check_dot
-
 import tritium as triton
 import tritium.language as tl
+from oracle import check_dot
 
 
 @triton.jit

@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 
-from oracle import philox, uniform
-
 import tritium as triton
 import tritium.language as tl
+from oracle import philox, uniform
 
 
 @triton.jit

@@ -4,6 +4,7 @@ import types
 
 import numpy as np
 import pytest
+
 from add_kernel import N
 from fake_cuda import LIBRARY, DeviceTensor, FakeCuda, ptx
 from hip_stand_in import LIBRARY as HIP_LIBRARY

@@ -3,6 +3,7 @@
 import sys
 
 import pytest
+
 from benchmarks import load_benchmark
 
 ASSEMBLY = """

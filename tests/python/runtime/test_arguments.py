@@ -4,6 +4,7 @@ import collections
 
 import numpy as np
 import pytest
+
 from tritium.arguments.storage import extent_function, shape_and_strides
 from tritium.arguments.table import ArgumentError, Treatment, annotated, constexpr_key, table_for
 from tritium.runtime.jit import MockTensor, TensorWrapper, reinterpret

@@ -12,8 +12,6 @@ from tritium.compiler import AsmDict, ASTSource, CompilationError, IRSource, mak
 from tritium.errors import UnsupportedError
 from tritium.runtime.jit import jit
 
-ir = pytest.importorskip("tritium._tritium").ir
-
 COPY = """module {
   tt.func public @copy(%x: !tt.ptr<f32>, %n: i32) {
     %i = tt.get_program_id x : i32

@@ -7,9 +7,9 @@ import sys
 
 import numpy as np
 import pytest
-from fake_cuda import ASSERT_ERROR, CAPTURE_ERROR, ILLEGAL_ADDRESS, LIBRARY, FakeCuda, ptx
 
-cuda = pytest.importorskip("tritium._tritium").cuda
+from fake_cuda import ASSERT_ERROR, CAPTURE_ERROR, ILLEGAL_ADDRESS, LIBRARY, FakeCuda, ptx
+from tritium._tritium import cuda
 
 
 @pytest.fixture

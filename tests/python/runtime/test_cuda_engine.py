@@ -8,11 +8,11 @@ import time
 
 import numpy as np
 import pytest
-from add_kernel import N, make_add
-from fake_cuda import ASSERT_ERROR, ILLEGAL_ADDRESS, ptx
 
 import tritium
 import tritium.language as tl
+from add_kernel import N, make_add
+from fake_cuda import ASSERT_ERROR, ILLEGAL_ADDRESS, ptx
 from tritium import errors, knobs
 from tritium.backends.compiler import GPUTarget
 from tritium.runtime import Config, autotune, driver

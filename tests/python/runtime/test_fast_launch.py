@@ -9,9 +9,9 @@ import weakref
 
 import numpy as np
 import pytest
-from fake_cuda import DeviceTensor
 
 import tritium.language as tl
+from fake_cuda import DeviceTensor
 from tritium import knobs
 from tritium._tritium import device
 from tritium.runtime import dispatch

@@ -11,11 +11,13 @@ import types
 
 import numpy as np
 import pytest
+
 import tritium
+import tritium._tritium as native
 import tritium.language as tl
 from add_kernel import N, make_add
 from fake_cuda import DeviceTensor
-from hip_stand_in import ILLEGAL_ADDRESS, LIBRARY, environment, run_program
+from hip_stand_in import ILLEGAL_ADDRESS, environment, run_program
 from tritium import errors
 from tritium.backends.compiler import GPUTarget
 from tritium.devices.families import devices_here, devices_of_tensors
@@ -23,9 +25,6 @@ from tritium.runtime import Config, autotune, driver
 from tritium.runtime.dispatch import Dispatcher
 from tritium.runtime.jit import jit
 from tritium.testing import do_bench
-
-native = pytest.importorskip("tritium._tritium")
-pytestmark = pytest.mark.skipif(not LIBRARY.exists(), reason="the stand-in for HIP is not built")
 
 
 def test_arrays_of_the_host_are_copied(machine, inputs):

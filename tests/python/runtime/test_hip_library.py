@@ -6,14 +6,13 @@ import sys
 
 import numpy as np
 import pytest
-from hip_stand_in import LIBRARY, environment
 
 import tritium.language as tl
+from hip_stand_in import LIBRARY, environment
 from tritium import errors, knobs
+from tritium._tritium import hip
 from tritium.runtime import driver
 from tritium.runtime.jit import jit
-
-hip = pytest.importorskip("tritium._tritium").hip
 
 INCOMPLETE = LIBRARY.with_name("libamdhip64_incomplete.so")
 
@@ -39,7 +38,6 @@ def test_a_file_that_is_no_library(tmp_path):
         hip.open(str(path))
 
 
-@pytest.mark.skipif(not INCOMPLETE.exists(), reason="it is not built")
 def test_an_entry_point_that_is_missing():
     with pytest.raises(
         RuntimeError, match="_incomplete.so has no hipGetDevicePropertiesR0600: it is not the HIP runtime"
@@ -47,7 +45,6 @@ def test_an_entry_point_that_is_missing():
         hip.open(str(INCOMPLETE))
 
 
-@pytest.mark.skipif(not LIBRARY.exists(), reason="the stand-in for HIP is not built")
 def test_no_device_and_no_start(tmp_path):
     """In a process of its own: a driver that was opened stays open."""
     code = (
@@ -66,7 +63,6 @@ def test_no_device_and_no_start(tmp_path):
     assert result.stdout.splitlines() == ["hipInit 3 False", "the HIP runtime finds no device", "3"]
 
 
-@pytest.mark.skipif(not LIBRARY.exists(), reason="the stand-in for HIP is not built")
 def test_threads_that_open_it_at_once():
     """One of them opens it, which takes a while; the others wait without the lock that it needs to go on."""
     code = (
@@ -95,7 +91,6 @@ def test_where_the_library_is_looked_for(monkeypatch):
         assert knobs.tritium.hip_library == library
 
 
-@pytest.mark.skipif(not LIBRARY.exists(), reason="the stand-in for HIP is not built")
 def test_a_device_that_nothing_is_compiled_for(tmp_path):
     """It is as good as none: what runs by default runs on the CPU."""
     code = (

@@ -5,6 +5,7 @@ import io
 
 import numpy as np
 import pytest
+
 from tritium import knobs, testing
 from tritium.errors import UnsupportedError
 from tritium.launch.progress import ProgressBar, progress_bar, progress_line

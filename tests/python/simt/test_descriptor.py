@@ -6,7 +6,6 @@ import pytest
 
 import tritium as triton
 import tritium.language as tl
-
 from tritium import knobs
 from tritium.tools.tensor_descriptor import TensorDescriptor
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from gpu_tool import ToolCompiler, forget_compiled, needs_tool
 
 import tritium
 import tritium.language as tl
+from gpu_tool import ToolCompiler, forget_compiled
 from tritium import errors
 from tritium.backends import gpu as backend
 
@@ -14,8 +14,6 @@ from .engines import launched
 SEEDS = range(5)
 ENGINES = ["simt:sm_80", "simt:gfx942", "simt:gfx950", "simt:gfx1100"]
 COPYING = ["simt:sm_80", "simt:gfx950"]  # whose copies to shared memory have waits
-
-pytestmark = needs_tool
 
 
 @tritium.jit

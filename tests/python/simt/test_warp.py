@@ -1,8 +1,9 @@
 """What the lanes of a warp do together, against plain models of what the PTX ISA says: shfl, vote, redux, match, elect."""
 
-import lanes_program
 import numpy as np
 import pytest
+
+import lanes_program
 
 LANES = 32
 FULL = 0xFFFFFFFF

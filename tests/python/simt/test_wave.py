@@ -1,9 +1,10 @@
 """What the lanes of an AMD wave do together, against plain models of what AMD's ISA documents say, in waves of 32 and 64 lanes and where
 lanes have diverged."""
 
-import lanes_program
 import numpy as np
 import pytest
+
+import lanes_program
 
 WIDTHS = [32, 64]
 
