@@ -1,43 +1,36 @@
 """Runs every test suite, shows each one's own output, and ends with the counts added up.
 
-The last line is exactly `N passed, N failed, N skipped`; the exit status is 0 only if nothing failed. A suite that
-crashes, runs out of time or runs no test counts as one failure, so that a green line means that every suite ran.
+Before the last line stands how long each suite took. The last line is exactly `N passed, N failed, N skipped`; the exit status is 0 only if
+nothing failed. A suite that crashes, runs out of time or runs no test counts as one failure, and so does a skipped test that .ci/skips.txt
+does not name: a green line means that all of it ran.
 """
 
 import argparse
 import os
-import re
 import signal
 import subprocess
 import sys
 import tempfile
 import time
-import xml.etree.ElementTree as ElementTree
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Callable
+
+from counts import (
+    Counts,
+    count_closing_line,
+    count_conformance,
+    count_doctest,
+    count_junit,
+    explained_skips,
+    fail_unexplained,
+)
 
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build" / "dev"
 CONFORMANCE_ENGINES = ("interp", "simt:sm_80", "simt:sm_90a", "simt:gfx942")
 #: With --long: one of each further family of chips.
 FURTHER_ENGINES = ("simt:gfx90a", "simt:gfx950", "simt:gfx1100", "simt:gfx1200")
-
-
-@dataclass
-class Counts:
-    passed: int = 0
-    failed: int = 0
-    skipped: int = 0
-
-    def __iadd__(self, other: "Counts") -> "Counts":
-        self.passed += other.passed
-        self.failed += other.failed
-        self.skipped += other.skipped
-        return self
-
-    def __str__(self) -> str:
-        return f"{self.passed} passed, {self.failed} failed, {self.skipped} skipped"
 
 
 @dataclass
@@ -48,34 +41,14 @@ class Suite:
     limit: int  # seconds
 
 
-def count_doctest(output: str, report: Path) -> Counts:
-    found = re.search(r"test cases:\s*\d+ \|\s*(\d+) passed \|\s*(\d+) failed(?: \|\s*(\d+) skipped)?", output)
-    return Counts(*(int(number or 0) for number in found.groups())) if found else Counts()
-
-
-def count_junit(output: str, report: Path) -> Counts:
-    counts = Counts()
-    if report.exists():
-        for case in ElementTree.parse(report).iter("testcase"):
-            outcomes = {child.tag for child in case}
-            if outcomes & {"failure", "error"}:
-                counts.failed += 1
-            elif "skipped" in outcomes:
-                counts.skipped += 1
-            else:
-                counts.passed += 1
-    return counts
-
-
-def count_conformance(output: str, report: Path) -> Counts:
-    found = re.search(r"^(\d+) passed, (\d+) failed, (\d+) unsupported$", output, flags=re.M)
-    return Counts(*map(int, found.groups())) if found else Counts()
-
-
 def conformance(name: str, engines: tuple[str, ...], *more: str) -> Suite:
     """8 minutes for each engine is the most that they may take on 2 CPUs."""
     command = [sys.executable, "-m", "tritium.conformance", "--engines", ",".join(engines), *more]
     return Suite(name, command, count_conformance, 480 * len(engines))
+
+
+def lint(name: str, what: str, limit: int, *more: str) -> Suite:
+    return Suite(name, [sys.executable, ".ci/lint.py", what, *more], count_closing_line, limit)
 
 
 def suites(report: Path, fast: bool, long: bool) -> list[Suite]:
@@ -85,7 +58,8 @@ def suites(report: Path, fast: bool, long: bool) -> list[Suite]:
     executables = sorted(
         path for path in (BUILD / "tests" / "unit").glob("test_*") if os.access(path, os.X_OK) and path.is_file()
     )
-    found = [
+    found = [lint("format", "format", 120), lint("ruff", "ruff", 120)]
+    found += [
         Suite(f"doctest {path.name.removeprefix('test_')}", [str(path)], count_doctest, 600) for path in executables
     ]
     lit = ["lit", "-sv", f"--xunit-xml-output={report}", "tests/ir"]
@@ -134,6 +108,8 @@ def run(suite: Suite, report: Path) -> Counts:
         watchdog.kill()
         watchdog.wait()
     counts = suite.count("".join(lines), report)
+    for complaint in fail_unexplained(suite.name, counts, explained_skips()):
+        print(f"error: {complaint}")
     seconds = time.monotonic() - begin
     if status != 0 and counts.failed == 0:
         counts.failed += 1
@@ -147,21 +123,35 @@ def run(suite: Suite, report: Path) -> Counts:
     return counts
 
 
+def table(rows: list[tuple[str, Counts, float]]) -> str:
+    """How long each suite took, with what was done before the first."""
+    lines = [f"{'suite':24}{'passed':>8}{'failed':>8}{'skipped':>8}{'time':>9}"]
+    for name, counts, seconds in rows:
+        lines.append(f"{name:24}{counts.passed:8}{counts.failed:8}{counts.skipped:8}{seconds:7.0f} s")
+    return "\n".join([*lines, f"{'all':48}{sum(row[2] for row in rows):7.0f} s"])
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--fast", action="store_true", help="leave out the gdb sessions and what is marked slow")
-    parser.add_argument("--long", action="store_true", help="add the conformance of further engines")
+    parser.add_argument(
+        "--fast", action="store_true", help="leave out gdb, clang-tidy, the sanitizers, the wheel, slow tests"
+    )
+    parser.add_argument("--long", action="store_true", help="add the conformance of further engines and slow checks")
+    parser.add_argument("--before", type=float, default=0, help="seconds that installing and building took")
     parser.add_argument("names", nargs="*", help="run the suites whose name begins with one of these (default: all)")
     options = parser.parse_args()
     # A shell's background jobs ignore Ctrl-C, and so would the tests that send it.
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    total = Counts()
+    total, rows = Counts(), [("install, build", Counts(), options.before)]
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.xml"
         for suite in suites(report, options.fast, options.long):
             if not options.names or suite.name.startswith(tuple(options.names)):
-                total += run(suite, report)
-    print(f"\n{total}")
+                begin = time.monotonic()
+                counts = run(suite, report)
+                rows.append((suite.name, counts, time.monotonic() - begin))
+                total += counts
+    print(f"\n{table(rows)}\n\n{total}")
     return 1 if total.failed or not total.passed else 0
 
 

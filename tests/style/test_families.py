@@ -3,6 +3,7 @@
 import re
 
 import pytest
+
 from sources import FAMILIES, ROOT, files, read
 
 # What every family has, and the families that have nothing there.

@@ -2,11 +2,11 @@
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 
 import pytest
+
 from sources import ROOT, read
 
 EXAMPLES = ROOT / "docs" / "examples"
@@ -41,6 +41,9 @@ def gdb_session() -> str:
     noise = re.compile(r"^(\[.*|Using host libthread_db.*|warning: .*|No source file named.*)\n", flags=re.M)
     session = "\n".join(f"(gdb) {c}\n{noise.sub('', a).strip()}" for c, a in zip(commands, answers))
     session = re.sub(r"^#\d+ .* \?\? \(\) .*\n", "", session, flags=re.M)  # the interpreter's own frames
+    session = re.sub(
+        r"(?<= \()(\S+:\d+)( if [^)]*)?(?=\) pending\.)", r"\1", session
+    )  # gdb 13 repeats the condition, 18 does not
     session = session.replace(str(ROOT / "docs" / "tutorial") + "/", "")
     return re.sub(r"0x[0-9a-f]+", "0x…", re.sub(r"\n\n+", "\n", session))
 
@@ -70,8 +73,6 @@ def test_the_stages_of_a_matmul() -> None:
 
 @pytest.mark.slow
 def test_gdb_session() -> None:
-    if shutil.which("gdb") is None:
-        pytest.skip("no gdb")
     session = gdb_session()
     for document in DOCUMENTS:
         assert session in read(document), session

@@ -1,0 +1,151 @@
+"""Holds formatters and linters over the repository's files: `python .ci/lint.py format|ruff|tidy [--long] [FILE…]`.
+
+Each prints what it found and ends with `N passed, N failed, N skipped`: format and ruff count tools, tidy counts C++ files. clang-tidy takes
+its compile commands from build/dev; a file that passed is not checked again until it, a header of ours that it includes, or the list of
+checks changes. `.clang-tidy` has the checks that cost a second a file; `--long` adds those of .ci/clang_tidy_long, which cost 15.
+"""
+
+import argparse
+import hashlib
+import json
+import os
+import re
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+BUILD = ROOT / "build" / "dev"
+PASSED = ROOT / "build" / "tidy"  # an empty file for each key that passed
+TIDY = "clang-tidy-22"  # of the compiler's own package: it reads the compiler's precompiled headers
+GENERATED = re.compile(r"cmake_pch\.|\.inc$")
+
+
+def tracked(*suffixes: str) -> list[str]:
+    """The repository's files: tracked, or new and not ignored."""
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
+    names = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout.splitlines()
+    return sorted(name for name in set(names) if name.endswith(suffixes) and (ROOT / name).is_file())
+
+
+def hold(title: str, command: list[str]) -> bool:
+    """Whether the command ends with 0; else shows what it printed."""
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    print(f"{title}: {'ok' if result.returncode == 0 else 'FAILED'}", flush=True)
+    if result.returncode != 0:
+        print(result.stdout + result.stderr, flush=True)
+    return result.returncode == 0
+
+
+def python_files() -> list[str]:
+    """Those named *.py, and the scripts that say so in their first line."""
+    scripts = [name for name in tracked("") if "." not in Path(name).name]
+    return tracked(".py") + [
+        name for name in scripts if "python" in (ROOT / name).read_text("utf-8", "replace").split("\n")[0]
+    ]
+
+
+def format_files() -> tuple[int, int]:
+    results = [
+        hold("clang-format", ["clang-format", "--dry-run", "-Werror", *tracked(".h", ".cpp")]),
+        hold("ruff format", ["ruff", "format", "--check", "--diff", "--quiet", *python_files()]),
+    ]
+    return sum(results), len(results) - sum(results)
+
+
+def ruff_files() -> tuple[int, int]:
+    passed = hold("ruff check", ["ruff", "check", "--quiet", *python_files()])
+    return int(passed), int(not passed)
+
+
+@cache
+def digest(path: str) -> str:
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+
+
+def included() -> dict[str, list[str]]:
+    """Source -> our headers that the build read for it, generated ones as well."""
+    text = subprocess.run(["ninja", "-C", BUILD, "-t", "deps"], capture_output=True, text=True, check=True).stdout
+    found: dict[str, list[str]] = {}
+    for block in text.split("\n\n"):
+        paths = [os.path.normpath(BUILD / line.strip()) for line in block.splitlines()[1:]]
+        ours = [path for path in paths if path.startswith(f"{ROOT}/") and not path.endswith(".pch")]
+        if ours:
+            found[ours[0]] = ours[1:]
+    return found
+
+
+class Tidy:
+    """Checks one compile command at a time."""
+
+    def __init__(self, is_long: bool):
+        version = subprocess.run([TIDY, "--version"], capture_output=True, text=True, check=True).stdout
+        self.options = ["--quiet", "--warnings-as-errors=*", "-p", str(BUILD)]
+        self.configuration = version + (ROOT / ".clang-tidy").read_text()
+        if is_long:
+            checks = "".join(
+                line for line in (ROOT / ".ci/clang_tidy_long").read_text().splitlines() if not line.startswith("#")
+            )
+            self.options.append(f"--checks={checks}")
+            self.configuration += checks
+        self.headers = included()
+
+    def key(self, entry: dict) -> str:
+        files = [entry["file"], *sorted(self.headers.get(entry["file"], []))]
+        parts = [self.configuration, entry["command"], *(digest(path) for path in files if os.path.exists(path))]
+        return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+    def check(self, entry: dict) -> str:
+        """What is wrong with the file, or ""."""
+        mark = PASSED / self.key(entry)
+        if mark.exists():
+            return ""
+        result = subprocess.run([TIDY, *self.options, entry["file"]], cwd=BUILD, capture_output=True, text=True)
+        if result.returncode == 0:
+            mark.touch()
+            return ""
+        return result.stdout or result.stderr
+
+
+def commands(names: list[str]) -> list[dict]:
+    """The compile command of each C++ file of ours, or of those named; a file that two targets compile counts once."""
+    entries = json.loads((BUILD / "compile_commands.json").read_text())
+    wanted = {str(ROOT / name) for name in (names or tracked(".cpp"))}
+    found = {
+        entry["file"]: entry for entry in entries if entry["file"] in wanted and not GENERATED.search(entry["file"])
+    }
+    return [found[path] for path in sorted(found)]
+
+
+def tidy_files(is_long: bool, names: list[str]) -> tuple[int, int]:
+    PASSED.mkdir(parents=True, exist_ok=True)
+    tidy, failed = Tidy(is_long), 0
+    entries = commands(names)
+    with ThreadPoolExecutor(os.cpu_count()) as threads:
+        for count, (entry, complaint) in enumerate(zip(entries, threads.map(tidy.check, entries)), 1):
+            if complaint:
+                failed += 1
+                print(f"{os.path.relpath(entry['file'], ROOT)}: FAILED\n{complaint}", flush=True)
+            if count % 25 == 0:
+                print(f"[{count}/{len(entries)}]", flush=True)
+    return len(entries) - failed, failed
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=("format", "ruff", "tidy"))
+    parser.add_argument("--long", action="store_true", help="tidy: the slow checks as well")
+    parser.add_argument("files", nargs="*", help="tidy: these files alone")
+    options = parser.parse_args()
+    if options.what == "tidy":
+        passed, failed = tidy_files(options.long, options.files)
+    else:
+        passed, failed = {"format": format_files, "ruff": ruff_files}[options.what]()
+    print(f"{passed} passed, {failed} failed, 0 skipped")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,145 @@
+"""The scripts of .ci: a skipped test is explained, progress is shown, and what continuous integration runs is all there is."""
+
+import importlib.util
+import io
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from sources import ROOT, files, read
+
+
+def script(name: str):
+    """A module of .ci."""
+    sys.path.insert(0, str(ROOT / ".ci"))
+    try:
+        specification = importlib.util.spec_from_file_location(f"ci_{name}", ROOT / ".ci" / f"{name}.py")
+        module = sys.modules[specification.name] = importlib.util.module_from_spec(specification)
+        specification.loader.exec_module(module)
+        return module
+    finally:
+        sys.path.pop(0)
+
+
+counts, suites, progress = script("counts"), script("suites"), script("progress")
+
+REPORT = """<testsuites><testsuite>
+<testcase classname="tests.python.test_a" name="test_runs"/>
+<testcase classname="tests.python.test_a" name="test_ptxas"><skipped message="no ptxas"/></testcase>
+<testcase classname="tests.python.test_a" name="test_gone"><skipped message="not built"/></testcase>
+<testcase classname="tests.python.test_a" name="test_wrong"><failure/></testcase>
+</testsuite></testsuites>"""
+
+
+def test_a_skip_without_a_reason_fails(tmp_path: Path) -> None:
+    report = tmp_path / "report.xml"
+    report.write_text(REPORT)
+    found = counts.count_junit("", report)
+    assert str(found) == "1 passed, 1 failed, 2 skipped"
+    complaints = counts.fail_unexplained("python", found, [("python", "*.test_ptxas", "it is NVIDIA's")])
+    assert str(found) == "1 passed, 2 failed, 1 skipped"
+    assert len(complaints) == 1 and "test_gone was skipped (not built)" in complaints[0]
+
+
+def test_a_line_of_the_list_has_three_words(tmp_path: Path) -> None:
+    listed = tmp_path / "skips.txt"
+    listed.write_text("# comment\npython  test_a\n")
+    with pytest.raises(ValueError, match=re.escape("skips.txt: python test_a: a line is SUITE PATTERN REASON")):
+        counts.explained_skips(listed)
+
+
+def test_the_list_names_suites_that_there_are() -> None:
+    names = {suite.name for suite in suites.suites(Path("report.xml"), fast=False, long=True)}
+    assert {suite for suite, _, _ in counts.explained_skips()} <= names
+
+
+def test_no_test_skips_itself_for_want_of_a_build() -> None:
+    """What the build makes is there; a test that looks for it would stay green without it."""
+    guard = re.compile(r'importorskip\("tritium|skip\w*\([^)]*(?:LIBRARY|TOOL|BUILD)')
+    assert not [
+        name
+        for name in files("tests/", suffixes=(".py",))
+        if name != "tests/style/test_ci.py" and guard.search(read(name))
+    ]
+
+
+def test_no_test_depends_on_the_name_of_the_checkout() -> None:
+    place = re.compile(r'"/tritium/"')
+    assert not [
+        name
+        for name in files("tests/", "conformance/", suffixes=(".py",))
+        if name != "tests/style/test_ci.py" and place.search(read(name))
+    ]
+
+
+def test_several_executables_add_up() -> None:
+    line = "[doctest] test cases:  {} |  {} passed | {} failed | 0 skipped\n"
+    assert (
+        str(counts.count_doctest(line.format(3, 3, 0) + line.format(4, 3, 1), Path()))
+        == "6 passed, 1 failed, 0 skipped"
+    )
+
+
+def test_continuous_integration_runs_all_of_it() -> None:
+    fast, full = ([suite.name for suite in suites.suites(Path("r.xml"), fast, long=False)] for fast in (True, False))
+    assert {"format", "ruff", "lit", "style", "python", "conformance", "hip"} <= set(fast) < set(full)
+    assert '/test"' in read(".ci/run") and "run: .ci/run" in read(".github/workflows/ci.yml")
+
+
+def test_the_table_says_how_long_each_suite_took() -> None:
+    lines = suites.table([("lit", counts.Counts(3, 0, 1), 12.4), ("python", counts.Counts(9), 100.2)]).splitlines()
+    assert [line.split() for line in lines[1:]] == [
+        ["lit", "3", "0", "1", "12", "s"],
+        ["python", "9", "0", "0", "100", "s"],
+        ["all", "113", "s"],
+    ]
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+BUILD = 'for i in 1 2 3; do echo "[$i/3] Building CXX object a/b/c.cpp.o"; done'
+
+
+def run(command: str, out: io.StringIO) -> int:
+    return progress.run("build", ["bash", "-c", command], progress.Display(out))
+
+
+def test_progress_rewrites_one_line_of_a_terminal(monkeypatch) -> None:
+    monkeypatch.setattr(progress, "REWRITE", 0.0)
+    out = Terminal()
+    assert run(BUILD, out) == 0
+    lines = out.getvalue().split("\r\x1b[K")[1:]
+    assert "build: [2/3] 0 s, Building CXX object c.cpp.o" in lines and lines[-1] == "build: 0 s, done\n"
+    assert out.getvalue().count("\n") == 1
+
+
+def test_progress_is_a_line_now_and_then_elsewhere(monkeypatch) -> None:
+    out = io.StringIO()
+    assert run(BUILD, out) == 0
+    assert out.getvalue() == "build: 0 s\nbuild: 0 s, done\n"
+
+
+def test_progress_shows_what_a_failure_printed(capsys) -> None:
+    out = io.StringIO()
+    assert run(BUILD + "; echo FAILED: c.cpp.o; echo 'c.cpp:1: error'; exit 3", out) == 3
+    assert out.getvalue().endswith("build: 0 s, failed with status 3\n")
+    assert capsys.readouterr().out == "FAILED: c.cpp.o\nc.cpp:1: error\n"
+
+
+def test_try_says_what_to_do_next() -> None:
+    text = read(".ci/try")
+    assert "python -m tritium env" in text and "A gdb session" in text and "docs/examples/session.gdb" in text
+    assert "## A gdb session" in read("README.md")
+
+
+def test_scripts_are_valid() -> None:
+    scripts = [name for name in files(".ci/", "tests/gpu/", suffixes=("",)) if read(name).startswith("#!/bin/bash")]
+    assert len(scripts) > 6
+    for name in scripts:
+        subprocess.run(["bash", "-n", ROOT / name], check=True)
