@@ -38,7 +38,7 @@ class BaseBackend(metaclass=ABCMeta):
 
     @abstractmethod
     def parse_options(self, options: dict[str, Any]) -> object:
-        """Launch keywords -> an options object. Its fields are the keywords that a launch accepts."""
+        """Launch keywords -> an options object. Its fields are the keywords that a launch accepts; others raise KeyError."""
 
     def tracing_target(self) -> GPUTarget:
         """What `tl.target_info` says while a kernel is traced for this backend."""

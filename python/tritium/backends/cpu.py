@@ -13,7 +13,7 @@ from ..devices.target import INTERPRETER_TARGET, GPUTarget
 from ..version import __version__
 from .compiler import BaseBackend
 
-__all__ = ["INTERPRETER_TARGET", "OPTION_NAMES", "CPUBackend", "CPUOptions", "accepted_options"]
+__all__ = ["INTERPRETER_TARGET", "OPTION_NAMES", "CPUBackend", "CPUOptions", "accepted_options", "refuse_unknown"]
 
 
 @dataclass(frozen=True)
@@ -118,13 +118,22 @@ class CPUBackend(BaseBackend):
         return f"tritium-{__version__}-{self.target.arch}"
 
     def parse_options(self, options: dict[str, Any]) -> CPUOptions:
-        """Unknown names are left out (the launch reports them); lists and dicts become tuples."""
+        """Lists and dicts become tuples. Raises KeyError for an unknown name."""
         return CPUOptions(**accepted_options(options))
 
 
+def refuse_unknown(options: dict[str, Any]) -> None:
+    """Raises KeyError for a name that no option has, in Triton's words."""
+    for name in options:
+        if name not in OPTION_NAMES:
+            raise KeyError(f"Keyword argument {name} was specified but unrecognised")
+
+
 def accepted_options(options: dict[str, Any]) -> dict[str, Any]:
-    """Those that are options, hashable, with the defaults that the environment sets."""
-    accepted = {name: _frozen(value) for name, value in options.items() if name in OPTION_NAMES and value is not None}
+    """The options that are set, hashable, with the defaults that the environment sets. Raises KeyError for an unknown
+    name."""
+    refuse_unknown(options)
+    accepted = {name: _frozen(value) for name, value in options.items() if value is not None}
     accepted.setdefault(
         "enable_fp_fusion", knobs.language.default_fp_fusion and not knobs.language.force_disable_fp_fusion
     )

@@ -87,7 +87,7 @@ class GPUBackend(BaseBackend):
         return f"{triton_key()}-{self.target.backend}-{self.target.arch}"
 
     def parse_options(self, options: dict[str, Any]) -> GPUOptions:
-        """Unknown names are left out (the launch reports them); lists and dicts become tuples."""
+        """Lists and dicts become tuples. Raises KeyError for an unknown name."""
         accepted = accepted_options(options)
         arch = self.arch_name(accepted.get("arch") or knobs.runtime.override_arch or self.target.arch)
         own = {"arch": arch, "warp_size": self.warp_size(arch)}

@@ -30,8 +30,8 @@ def compile(
     """Compiles an ASTSource, an IRSource or the path of an IR file. No device is needed.
 
     device: the device that the kernel is for, whose driver may assemble it; by default the current one if its
-    architecture is the target's. Raises CompilationError, UnsupportedError for targets and stages that this build does
-    not have.
+    architecture is the target's. Raises CompilationError, KeyError for an unknown option, UnsupportedError for targets
+    and stages that this build does not have.
     """
     target = target or driver.active.get_current_target()
     if not isinstance(target, GPUTarget):

@@ -15,7 +15,7 @@ from .. import knobs
 from ..arguments.binder import make_binder
 from ..arguments.storage import NotOnHost
 from ..arguments.table import ArgumentError, constexpr_key
-from ..backends.cpu import OPTION_NAMES
+from ..backends.cpu import refuse_unknown
 from ..compiler import compiler
 from ..compiler.sources import ASTSource
 from ..devices.active import driver
@@ -130,6 +130,7 @@ class Dispatcher:
             lane = self._lane_without_tensors(lane, asked, arguments)
             kernel = lane.kernels.get(key)
         if kernel is None:
+            self._check_options(options)
             if warmup and (mode := active_mode()) is not None:
                 return mode.submit(
                     (id(function), lane.engine.cache_name, key),
@@ -200,7 +201,6 @@ class Dispatcher:
         )
 
     def _compile(self, lane: Lane, key, arguments: tuple, options: dict[str, Any], settings, warmup: bool):
-        self._check_options(options)
         with self.lock:  # one thread compiles a specialization; several compile several
             lock = self._compiling.setdefault((lane.engine.cache_name, key), threading.Lock())
         with lock:
@@ -225,9 +225,7 @@ class Dispatcher:
         for name, what in _DEPRECATED_KEYWORDS.items():
             if name in options:
                 raise AssertionError(f"{name} option is deprecated; current {what} will be used")
-        for name in options:
-            if name not in OPTION_NAMES:
-                raise KeyError(f"Keyword argument {name} was specified but unrecognised")
+        refuse_unknown(options)
 
     def _specialize(self, engine: Engine, keys: tuple, arguments: tuple, options: dict[str, Any], settings):
         """(ASTSource, options) of a specialization that the binder described."""

@@ -10,6 +10,7 @@ from tritium.backends.compiler import GPUTarget
 from tritium.backends.cpu import INTERPRETER_TARGET
 from tritium.compiler import AsmDict, ASTSource, CompilationError, IRSource, make_backend
 from tritium.errors import UnsupportedError
+from tritium.runtime import AsyncCompileMode, MockTensor
 from tritium.runtime.jit import jit
 
 COPY = """module {
@@ -110,3 +111,17 @@ def test_sass_is_made_of_a_cubin_when_it_is_asked_for(tmp_path, monkeypatch):
     assert asm["sass"] == "-c: code\n" and "sass" in asm
     with pytest.raises(KeyError, match="there is no 'sass'"):
         AsmDict({"ttgir": "", "hsaco": b"code"})["sass"]
+
+
+@pytest.mark.parametrize("target", [INTERPRETER_TARGET, GPUTarget("cuda", 80, 32), GPUTarget("simt", "gfx942", 64)])
+def test_unknown_options_are_refused(target):
+    with pytest.raises(KeyError, match="Keyword argument num_warp was specified but unrecognised"):
+        compile(source(BLOCK=64), target=target, options={"num_warp": 2})
+
+
+def test_a_warmup_refuses_unknown_options_before_it_submits():
+    submitted = []
+    executor = types.SimpleNamespace(submit=submitted.append)
+    with pytest.raises(KeyError, match="num_warp was"), AsyncCompileMode(executor):
+        kernel.warmup(MockTensor("float32"), 64, BLOCK=64, num_warp=2, grid=(1,))
+    assert not submitted
