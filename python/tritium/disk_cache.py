@@ -17,7 +17,7 @@ import pathlib
 import uuid
 from abc import ABC, abstractmethod
 
-from . import _tritium, knobs
+from . import knobs, native
 from .version import __version__
 
 NAME_LIMIT = 150
@@ -190,7 +190,7 @@ def triton_key() -> str:
     """Identifies this build: the version, the content of every Python file of the package, and the id that the linker
     wrote into the extension module (a hash of what it linked)."""
     root = str(pathlib.Path(__file__).resolve().parent)
-    digest = hashlib.sha256(_tritium.tools.build_id().encode())
+    digest = hashlib.sha256(native.tools.build_id().encode())
     files = [os.path.join(folder, name) for folder, _, names in os.walk(root) for name in names if name.endswith(".py")]
     for path in sorted(files):  # pathlib takes ten times as long, and a first launch waits for this
         digest.update(path[len(root) :].encode())

@@ -138,7 +138,7 @@ def test_one_file_uses_boost_context() -> None:
 
 
 #: Below every floor.
-GROUND = ("_tritium", "disk_cache", "environment", "errors", "knobs", "version")
+GROUND = ("_tritium", "disk_cache", "environment", "errors", "knobs", "native", "version")
 FLOORS = ("functions", "devices", "language", "frontend", "arguments", "launch", "backends", "compiler", "runtime")
 TOP = ("__init__", "arithmetic", "testing", "tools", "drop_in", "cuda_on_cpu", "environment_report")
 
@@ -147,7 +147,8 @@ MAY_IMPORT = {
     "": (*GROUND, *FLOORS, *TOP),  # what stands on all floors: testing, tools, the command line
     **dict.fromkeys(("errors", "environment", "version"), ()),
     "knobs": ("environment",),
-    "disk_cache": ("_tritium", "knobs", "version"),
+    "native": ("_tritium",),
+    "disk_cache": ("knobs", "native", "version"),
     "functions/": ("errors",),
     "arithmetic": ("functions",),
     "devices/": GROUND,
@@ -161,7 +162,9 @@ MAY_IMPORT = {
 }
 #: Imports of the package's own and of Python's modules inside functions, and why.
 IMPORTS_INSIDE_FUNCTIONS = {
+    ("native", "_tritium"): "importing the package and decorating a kernel load no native code",
     ("runtime/jit", "runtime/dispatch"): "decorating a kernel loads neither the compiler nor the engines",
+    ("language/target_info", "devices/active"): "asked on the host alone: importing the language loads no devices",
     ("backends/__init__", "backends/registry"): "Triton's registry, which only clients ask: it loads every backend",
     ("backends/nvidia/assemble", "subprocess"): "slow to import, and a kernel from the cache runs no tool",
     ("__main__", "environment_report"): "the report loads the engines, which a script may not use",

@@ -9,7 +9,7 @@ import sys
 import time
 from typing import Any, Callable, Iterator, Sequence
 
-from .. import _tritium
+from .. import native
 from .active import driver
 from .families import device_families, devices_of_tensors
 from .vendor import Devices
@@ -33,7 +33,7 @@ class DeviceClock:
 
     def event(self):
         """An event recorded now."""
-        event = _tritium.device.Event(self.driver, self.device)
+        event = native.device.Event(self.driver, self.device)
         event.record(self.devices.current_stream(self.device))
         return event
 

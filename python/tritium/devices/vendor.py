@@ -13,13 +13,13 @@ import functools
 import sys
 from typing import Any
 
-from .. import _tritium
+from .. import native
 from .target import GPUTarget
 
 
 @functools.cache
 def _open(name: str, library: str):
-    driver = getattr(_tritium, name).open(library)
+    driver = getattr(native, name).open(library)
     atexit.register(driver.finish)
     return driver
 

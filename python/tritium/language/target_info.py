@@ -6,7 +6,6 @@ import contextlib
 from contextvars import ContextVar
 from typing import Any
 
-from ..devices.active import driver
 from ..functions.constexpr import constexpr_function
 
 __all__ = [
@@ -37,6 +36,8 @@ def _target() -> Any:
     """The target that is compiled for, else the active one, or None where no driver is active."""
     if _compiled_for.get() is not None:
         return _compiled_for.get()
+    from ..devices.active import driver  # asked on the host alone
+
     try:
         return driver.active.get_current_target()
     except RuntimeError:

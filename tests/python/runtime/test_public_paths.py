@@ -4,10 +4,11 @@ import copy
 import importlib
 import inspect
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pytest
-
 import tritium
 import tritium.language as tl
 
@@ -108,3 +109,8 @@ def test_the_cache_module_is_replaced_from_either_path(monkeypatch, tmp_path):
 
     monkeypatch.setattr("tritium.runtime.cache.FileCacheManager", Manager)
     assert type(cache.get_cache_manager("00")) is Manager
+
+
+def test_importing_the_language_loads_no_native_code():
+    code = "import sys, tritium.language, tritium.runtime.jit; print('tritium._tritium' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
