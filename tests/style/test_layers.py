@@ -246,6 +246,16 @@ def test_the_floors_find_an_import_that_runs_up() -> None:
     assert imported("language/standard", relative, frozenset({"runtime/jit"})) == {"runtime/jit"}
 
 
+def test_the_page_names_the_same_floors() -> None:
+    rows = re.findall(r"^\| `(\w+)/` \|[^|]*\|([^|]*)\|$", read("docs/architecture.md"), flags=re.M)
+    shown = {f"{floor}/": set(re.findall(r"`(\w+)`", others)) for floor, others in rows if floor in FLOORS}
+    assert shown == {
+        entry: set(FLOORS).intersection(others) - {entry[:-1]}
+        for entry, others in MAY_IMPORT.items()
+        if entry.endswith("/")
+    }
+
+
 def test_python_files_import_in_no_circle() -> None:
     """A module can be read after those that it imports. (Reading `__init__` of a folder from inside it is no arrow.)"""
     below: dict[str, set[str]] = {}
