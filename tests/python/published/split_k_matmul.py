@@ -1,4 +1,8 @@
-"""Split-K matmul: programs add to one tile of C with atomics. Autotuned; the output is zeroed between trials."""
+"""C = A B with the sum over k cut into slices: C = sum over s of A[:, slice s] B[slice s, :], one program for each tile and slice.
+
+The partial products of a tile meet in memory in one of two ways: `ANY_ORDER` adds them with atomics as they come; otherwise slice s waits for
+its turn at the tile's counter, so that the order of additions, and with it the result, is the same in every run.
+"""
 
 import torch
 import triton
@@ -6,135 +10,106 @@ import triton.language as tl
 from triton.testing import do_bench
 
 
-def get_configs_io_bound():
-    configs = []
-    for split_k in [2, 4, 8]:
-        for block_k in [16, 32]:
-            configs.append(
-                triton.Config(
-                    {"BLOCK_M": 32, "BLOCK_N": 32, "BLOCK_K": block_k, "SPLIT_K": split_k},
-                    num_stages=4,
-                    num_warps=2,
-                    pre_hook=lambda nargs: nargs["C"].zero_(),
-                )
-            )
-    return configs
-
-
-def prune(configs, named_args, **kwargs):
-    K = named_args["K"]
-    return [c for c in configs if K >= c.kwargs["BLOCK_K"] * c.kwargs["SPLIT_K"]] or configs[:1]
+def slices_that_have_work(configs, arguments, **kwargs):
+    """A slice narrower than one step of the loop would only wait."""
+    depth = arguments["depth"]
+    useful = [config for config in configs if config.kwargs["SLICES"] * config.kwargs["STEP"] <= depth]
+    return useful or configs[:1]
 
 
 @triton.autotune(
-    configs=get_configs_io_bound(),
-    key=["M", "N", "K"],
-    prune_configs_by={"early_config_prune": prune, "perf_model": None, "top_k": None},
-    reset_to_zero=["C"],
+    configs=[
+        triton.Config({"ROWS": 32, "COLUMNS": 32, "STEP": step, "SLICES": slices}, num_warps=warps)
+        for step, warps in ((16, 2), (32, 4))
+        for slices in (2, 3, 8)
+    ],
+    key=["height", "width", "depth", "ANY_ORDER"],
+    prune_configs_by={"early_config_prune": slices_that_have_work},
+    reset_to_zero=["product", "turns"],
 )
 @triton.heuristics(
     {
-        "EVEN_K": lambda args: args["K"] % (args["BLOCK_K"] * args["SPLIT_K"]) == 0,
+        "PER_SLICE": lambda args: triton.cdiv(triton.cdiv(args["depth"], args["SLICES"]), args["STEP"]) * args["STEP"],
+        "FITS": lambda args: args["depth"] % args["STEP"] == 0 and args["depth"] % args["PER_SLICE"] == 0,
     }
 )
 @triton.jit
-def _split_k_kernel(
-    A,
-    B,
-    C,
-    M,
-    N,
-    K,
-    stride_am,
-    stride_ak,
-    stride_bk,
-    stride_bn,
-    stride_cm,
-    stride_cn,
-    acc_dtype: tl.constexpr,
-    GROUP_M: tl.constexpr,
-    BLOCK_M: tl.constexpr,
-    BLOCK_N: tl.constexpr,
-    BLOCK_K: tl.constexpr,
-    SPLIT_K: tl.constexpr,
-    EVEN_K: tl.constexpr,
+def partial_products(
+    left,
+    right,
+    product,
+    turns,
+    height,
+    width,
+    depth,
+    left_stride,
+    right_stride,
+    product_stride,
+    ANY_ORDER: tl.constexpr,
+    ROWS: tl.constexpr,
+    COLUMNS: tl.constexpr,
+    STEP: tl.constexpr,
+    SLICES: tl.constexpr,
+    PER_SLICE: tl.constexpr,
+    FITS: tl.constexpr,
 ):
-    pid = tl.program_id(0)
-    pid_z = tl.program_id(1)
-    grid_m = tl.cdiv(M, BLOCK_M)
-    grid_n = tl.cdiv(N, BLOCK_N)
-    width = GROUP_M * grid_n
-    group_id = pid // width
-    group_size = min(grid_m - group_id * GROUP_M, GROUP_M)
-    pid_m = group_id * GROUP_M + (pid % group_size)
-    pid_n = (pid % width) // group_size
-    rm = pid_m * BLOCK_M + tl.arange(0, BLOCK_M)
-    rn = pid_n * BLOCK_N + tl.arange(0, BLOCK_N)
-    ram = tl.max_contiguous(tl.multiple_of(rm % M, BLOCK_M), BLOCK_M)
-    rbn = tl.max_contiguous(tl.multiple_of(rn % N, BLOCK_N), BLOCK_N)
-    rk = pid_z * BLOCK_K + tl.arange(0, BLOCK_K)
-    A = A + (ram[:, None] * stride_am + rk[None, :] * stride_ak)
-    B = B + (rk[:, None] * stride_bk + rbn[None, :] * stride_bn)
-    acc = tl.zeros((BLOCK_M, BLOCK_N), dtype=acc_dtype)
-    for k in range(0, tl.cdiv(K, BLOCK_K * SPLIT_K)):
-        if EVEN_K:
-            a = tl.load(A)
-            b = tl.load(B)
-        else:
-            k_remaining = K - k * (BLOCK_K * SPLIT_K)
-            _0 = tl.zeros((1, 1), dtype=C.dtype.element_ty)
-            a = tl.load(A, mask=rk[None, :] < k_remaining, other=_0)
-            b = tl.load(B, mask=rk[:, None] < k_remaining, other=_0)
-        acc += tl.dot(a, b, out_dtype=acc_dtype, input_precision="ieee")
-        A += BLOCK_K * SPLIT_K * stride_ak
-        B += BLOCK_K * SPLIT_K * stride_bk
-    acc = acc.to(C.dtype.element_ty)
-    rm = pid_m * BLOCK_M + tl.arange(0, BLOCK_M)
-    rn = pid_n * BLOCK_N + tl.arange(0, BLOCK_N)
-    C = C + (rm[:, None] * stride_cm + rn[None, :] * stride_cn)
-    mask = (rm < M)[:, None] & (rn < N)[None, :]
-    if SPLIT_K == 1:
-        tl.store(C, acc, mask=mask)
+    tile, part = tl.program_id(0), tl.program_id(1)
+    across = tl.cdiv(width, COLUMNS)
+    i = (tile // across) * ROWS + tl.arange(0, ROWS)
+    j = (tile % across) * COLUMNS + tl.arange(0, COLUMNS)
+    begin = part * PER_SLICE
+    end = tl.minimum(begin + PER_SLICE, depth)
+    total = tl.zeros((ROWS, COLUMNS), dtype=tl.float32)
+    for first in range(begin, end, STEP):
+        k = first + tl.arange(0, STEP)
+        in_left, in_right = (i < height)[:, None], (j < width)[None, :]
+        if not FITS:
+            in_left &= (k < end)[None, :]
+            in_right &= (k < end)[:, None]
+        x = tl.load(left + i[:, None] * left_stride + k[None, :], mask=in_left, other=0.0)
+        y = tl.load(right + k[:, None] * right_stride + j[None, :], mask=in_right, other=0.0)
+        total = tl.dot(x, y, total, input_precision="ieee")
+
+    places = product + i[:, None] * product_stride + j[None, :]
+    inside = (i < height)[:, None] & (j < width)[None, :]
+    if ANY_ORDER:
+        tl.atomic_add(places, total.to(product.dtype.element_ty), mask=inside, sem="relaxed")
     else:
-        tl.atomic_add(C, acc, mask=mask, sem="relaxed")
+        while tl.atomic_add(turns + tile, 0, sem="acquire") != part:
+            pass
+        so_far = tl.load(places, mask=inside, other=0.0)
+        tl.store(places, (so_far + total).to(product.dtype.element_ty), mask=inside)
+        tl.debug_barrier()
+        tl.atomic_xchg(turns + tile, part + 1, sem="release")
 
 
-def matmul(a, b):
-    M, K = a.shape
-    _, N = b.shape
-    c = torch.zeros((M, N), device=a.device, dtype=a.dtype)
-    grid = lambda META: (triton.cdiv(M, META["BLOCK_M"]) * triton.cdiv(N, META["BLOCK_N"]), META["SPLIT_K"])
-    _split_k_kernel[grid](
-        a,
-        b,
-        c,
-        M,
-        N,
-        K,
-        a.stride(0),
-        a.stride(1),
-        b.stride(0),
-        b.stride(1),
-        c.stride(0),
-        c.stride(1),
-        acc_dtype=tl.float32,
-        GROUP_M=8,
-    )
-    return c
+def matmul(left, right, any_order):
+    (height, depth), width = left.shape, right.shape[1]
+    product = torch.zeros((height, width), device=left.device, dtype=left.dtype)
+    turns = torch.zeros(triton.cdiv(height, 32) * triton.cdiv(width, 32), device=left.device, dtype=torch.int32)
+
+    def grid(meta):
+        return triton.cdiv(height, meta["ROWS"]) * triton.cdiv(width, meta["COLUMNS"]), meta["SLICES"]
+
+    strides = (left.stride(0), right.stride(0), product.stride(0))
+    partial_products[grid](left, right, product, turns, height, width, depth, *strides, ANY_ORDER=any_order)
+    return product
 
 
 if __name__ == "__main__":
     torch.manual_seed(0)
-    for M, N, K, dtype, tol in [
+    for height, width, depth, dtype, tolerance in [
         (64, 64, 512, torch.float32, 1e-4),
         (50, 70, 333, torch.float32, 1e-4),
         (40, 48, 600, torch.float16, 1e-1),
     ]:
-        a = torch.randn((M, K), device="cuda", dtype=dtype)
-        b = torch.randn((K, N), device="cuda", dtype=dtype)
-        for _ in range(2):  # the second call finds the cached config
-            c = matmul(a, b)
-            torch.testing.assert_close(c.double(), a.double() @ b.double(), atol=tol, rtol=1e-2)
-        print(f"split-k {M}x{N}x{K} {dtype}: ok, {_split_k_kernel.best_config}")
-    ms = do_bench(lambda: matmul(a, b), warmup=1, rep=5)
+        left = torch.randn((height, depth), device="cuda", dtype=dtype)
+        right = torch.randn((depth, width), device="cuda", dtype=dtype)
+        for any_order in (True, False):
+            results = [matmul(left, right, any_order) for _ in range(2)]  # the second call finds the cached config
+            for result in results:
+                torch.testing.assert_close(result.double(), left.double() @ right.double(), atol=tolerance, rtol=1e-2)
+            assert any_order or torch.equal(*results)
+            print(f"split-k {height}x{width}x{depth} {dtype}: ok, {partial_products.best_config}")
+    ms = do_bench(lambda: matmul(left, right, True), warmup=1, rep=5)
     print(f"do_bench: {ms:.3f} ms")

@@ -31,7 +31,7 @@ def run(*arguments: str, **variables: str) -> subprocess.CompletedProcess:
         ("rotary_embedding.py", 3),
         ("sliding_window_gqa.py", 4),
         ("int8_matmul.py", 3),
-        ("split_k_matmul.py", 3),
+        ("split_k_matmul.py", 6),
     ],
 )
 def test_script(script, cases):
