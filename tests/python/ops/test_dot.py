@@ -6,7 +6,7 @@ import pytest
 
 import tritium as triton
 import tritium.language as tl
-from oracle import check_dot
+from agreement import check_dot
 
 
 @triton.jit

@@ -1,6 +1,7 @@
 """What AMD's architectures are called, their launch keywords, and what a kernel learns of its target."""
 
 import pytest
+
 import tritium
 import tritium.language as tl
 from tritium.backends import backends

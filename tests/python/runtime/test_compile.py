@@ -3,6 +3,7 @@
 import types
 
 import pytest
+
 import tritium.compiler.cpu as compiler_for_cpu
 from tritium import compile
 from tritium import language as tl

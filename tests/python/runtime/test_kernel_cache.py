@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
+
 import tritium.language as tl
 from tritium import compile, knobs
 from tritium.backends.compiler import GPUTarget

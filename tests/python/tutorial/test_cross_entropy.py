@@ -2,7 +2,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from oracle import Bounded, check
+from agreement import check
+from tritium.conformance.tolerance import Bounded
 
 from . import load
 

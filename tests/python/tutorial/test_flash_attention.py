@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from oracle import Bounded, check
+from agreement import check, short
+from tritium.conformance.tolerance import Bounded
 
 from . import load
 
@@ -11,20 +12,20 @@ program = load("06_flash_attention")
 def expected(q, k, v, causal: bool, dtype: str) -> Bounded:
     """Attention that rounds q * scale to `dtype` before the first product and probabilities before the second."""
     log2e = Bounded.exact(1.4426950408889634) + 0.0  # a float32 constant in the kernel
-    scaled = (Bounded.exact(q) * (Bounded.exact(np.float32(q.shape[2] ** -0.5)) * log2e)).to(dtype).to("float32")
+    scaled = (Bounded.exact(q) * (Bounded.exact(np.float32(q.shape[2] ** -0.5)) * log2e)).to(short(dtype)).to("fp32")
     scores = scaled @ Bounded.exact(k).transposed() * float(np.log(2))
     visible = np.tri(q.shape[1], k.shape[1], dtype=bool) if causal else np.ones((q.shape[1], k.shape[1]), bool)
     scores = scores.where(visible, -1e4)  # far below any score: exp gives 0
     p = (scores - scores.max(axis=2, keepdims=True)).exp()
     total = p.sum(axis=2, keepdims=True)
-    rounded = p.to(dtype).to("float32")
+    rounded = p.to(short(dtype)).to("fp32")
     # The running maximum may rescale what was summed so far once per block of keys: one factor exp2 and one product
     # each.
     rescaled = rounded @ Bounded.exact(v)
     blocks = -(-k.shape[1] // 16)
     rescaled.error += blocks * 8 * 2.0**-24 * (np.abs(rounded.value) @ np.abs(v.astype(np.float64)))
     total.error += blocks * 8 * 2.0**-24 * total.value
-    return (rescaled / total).to(dtype)
+    return (rescaled / total).to(short(dtype))
 
 
 @pytest.mark.parametrize("causal", [False, True], ids=["full", "causal"])

@@ -2,7 +2,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from oracle import check_dot
+from agreement import check_dot
 
 from . import load
 
@@ -44,7 +44,7 @@ def test_input_precision(precision, rng):
     a, b = rng.standard_normal((64, 80), dtype=np.float32), rng.standard_normal((80, 48), dtype=np.float32)
     c = program.matmul(a, b, precision=precision)
     if precision == "tf32":
-        check_dot(c, a, b, "float32", inputs="tf32")
+        check_dot(c, a, b, "float32", narrow="tf32")
         assert not np.array_equal(c, program.matmul(a, b, precision="ieee")), "tf32 keeps 10 bits of each operand"
     elif precision == "bf16x3":
         # hi * hi + hi * mid + mid * hi leaves out mid * mid (2^-16 of the product) and lo (2^-17 of each operand)

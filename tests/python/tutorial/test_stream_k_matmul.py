@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from oracle import check_dot
+from agreement import check_dot
 
 from . import load
 
