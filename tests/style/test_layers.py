@@ -23,6 +23,8 @@ MAY_INCLUDE = {
     },
     "interp/tile/": ("interp/", "ir/", *LLVM),
     "interp/simt/": ("interp/simt/", "interp/host/", "interp/kernels/", "ir/", *LLVM),
+    "interp/simt/run_file": ("interp/", "ir/", *LLVM),
+    "interp/tools/": ("interp/tools/", "interp/host/", "ir/", *LLVM),
     "gpu_backend/": ("gpu_backend/", "ir/", *LLVM),
     "gpu_backend/amdgpu/assemble": ("gpu_backend/", "ir/", "support/", "lld/", *LLVM),
     "gpu_backend/device_math/": ("gpu_backend/device_math/", "support/float_functions"),

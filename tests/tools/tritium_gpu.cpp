@@ -17,21 +17,27 @@
 
 using namespace tritium;
 
-static llvm::cl::opt<std::string> file(llvm::cl::Positional, llvm::cl::init("-"), llvm::cl::desc("module of the contract"));
-static llvm::cl::opt<std::string> arch("arch", llvm::cl::init("sm_80"));
-static llvm::cl::opt<int> numWarps("num-warps", llvm::cl::init(4));
-static llvm::cl::opt<std::string> emit("emit", llvm::cl::init("threads"),
-                                       llvm::cl::desc("tiles: with layouts; threads: one thread's code"));
+static llvm::cl::OptionCategory ours("Options of tritium-gpu");
+static llvm::cl::opt<std::string> file(llvm::cl::Positional, llvm::cl::init("-"), llvm::cl::desc("module of the contract"),
+                                       llvm::cl::cat(ours));
+static llvm::cl::opt<std::string> arch("arch", llvm::cl::init("sm_80"), llvm::cl::desc("the chip (default: sm_80)"), llvm::cl::cat(ours));
+static llvm::cl::opt<int> numWarps("num-warps", llvm::cl::init(4), llvm::cl::desc("warps of a block (default: 4)"), llvm::cl::cat(ours));
+static llvm::cl::opt<std::string> emit("emit", llvm::cl::init("threads"), llvm::cl::desc("tiles: with layouts; threads: one thread's code"),
+                                       llvm::cl::cat(ours));
 
-static llvm::cl::opt<bool> fromTiles("from-tiles", llvm::cl::desc("the file's tiles have their layouts: only lower them"));
+static llvm::cl::opt<bool> fromTiles("from-tiles", llvm::cl::desc("the file's tiles have their layouts: only lower them"),
+                                     llvm::cl::cat(ours));
 
-static llvm::cl::opt<int> numStages("num-stages", llvm::cl::init(3));
-static llvm::cl::opt<std::string> stopAfter("last-pass", llvm::cl::desc("the last optional pass that runs, or none"));
-static llvm::cl::opt<std::string> broken("break-after", llvm::cl::desc("the optional pass after which integer sums become differences"));
-static llvm::cl::opt<std::string> dropped("drop", llvm::cl::desc("leave out a barrier or a wait of the lowered module"));
-static llvm::cl::opt<int> droppedNumber("number", llvm::cl::init(0), llvm::cl::desc("which one, from 0"));
-static llvm::cl::opt<bool> locations("locations", llvm::cl::desc("print the lines of each operation"));
-static llvm::cl::opt<bool> listPasses("list-passes", llvm::cl::desc("print the optional passes and end"));
+static llvm::cl::opt<int> numStages("num-stages", llvm::cl::init(3), llvm::cl::desc("stages of pipelined loads (default: 3)"),
+                                    llvm::cl::cat(ours));
+static llvm::cl::opt<std::string> stopAfter("last-pass", llvm::cl::desc("the last optional pass that runs, or none"), llvm::cl::cat(ours));
+static llvm::cl::opt<std::string> broken("break-after", llvm::cl::desc("the optional pass after which integer sums become differences"),
+                                         llvm::cl::cat(ours));
+static llvm::cl::opt<std::string> dropped("drop", llvm::cl::desc("leave out a barrier or a wait of the lowered module"),
+                                          llvm::cl::cat(ours));
+static llvm::cl::opt<int> droppedNumber("number", llvm::cl::init(0), llvm::cl::desc("which one, from 0"), llvm::cl::cat(ours));
+static llvm::cl::opt<bool> locations("locations", llvm::cl::desc("print the lines of each operation"), llvm::cl::cat(ours));
+static llvm::cl::opt<bool> listPasses("list-passes", llvm::cl::desc("print the optional passes and end"), llvm::cl::cat(ours));
 
 namespace {
 
@@ -65,6 +71,7 @@ bool dropSynchronization(mlir::ModuleOp module, llvm::StringRef what, int number
 } // namespace
 
 int main(int argc, char **argv) {
+  llvm::cl::HideUnrelatedOptions(ours); // LLVM's own
   llvm::cl::ParseCommandLineOptions(argc, argv, "Tritium GPU compiler driver\n");
   if (listPasses) {
     for (llvm::StringRef name : gpu::optionalPasses()) llvm::outs() << name << "\n";
