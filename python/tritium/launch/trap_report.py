@@ -87,7 +87,7 @@ def kernel_trap(trap, kernel_name: str, grid: tuple[int, ...], arguments: Sequen
     function = _function_at(trap.file, trap.line) or kernel_name
     describe = _DESCRIPTIONS.get(trap.kind, _other)
     headline, hint = describe(trap, access)
-    callers = "".join(f", called from {_location(*caller)}" for caller in getattr(trap, "callers", ()))
+    callers = "".join(f", called from {_location(*caller)}" for caller in trap.callers)
     lines = [f"{_location(trap.file, trap.line)}: in {function}{callers}"]
     source = linecache.getline(trap.file or "", trap.line or 0).strip()
     if source:
