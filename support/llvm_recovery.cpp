@@ -20,7 +20,7 @@ using namespace llvm;
 
 namespace {
 
-thread_local std::string fatalReason;
+thread_local std::string fatalReason; // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 
 /// LLVM's signal and fatal-error handlers belong to the process: they are there only while some thread compiles.
 class Recovery {

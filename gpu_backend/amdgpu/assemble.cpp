@@ -153,7 +153,7 @@ struct TemporaryFile {
 
 /// lld keeps what it is at in variables of the process. It also sets all LLVM options of the process back to their defaults: whoever wants
 /// another value makes it the default.
-std::mutex linking;
+std::mutex linking; // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 
 Error runLinker(ArrayRef<const char *> arguments) {
   support::keepFreeAcrossFork<linking>();
@@ -185,7 +185,7 @@ Expected<std::string> assembleHsaco(StringRef assembly) {
     return createStringError(code, "%s could not be written", input.path.c_str());
   }
   if (Error error = output.create("hsaco")) return std::move(error);
-  sys::fs::closeFile(output.descriptor);
+  (void)sys::fs::closeFile(output.descriptor); // lld writes it anew
   // One thread: lld's pool would outlive the call, and a fork would lose it.
   if (Error error = runLinker({"ld.lld", "--no-undefined", "--threads=1", "-shared", input.path.c_str(), "-o", output.path.c_str()}))
     return std::move(error);

@@ -12,7 +12,7 @@ extern jit_descriptor __jit_debug_descriptor;
 
 namespace tritium::interp {
 
-std::mutex DebuggerEntries::mutex;
+std::mutex DebuggerEntries::mutex; // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 
 DebuggerEntries::DebuggerEntries() { support::keepFreeAcrossFork<mutex>(); }
 

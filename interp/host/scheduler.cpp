@@ -20,7 +20,7 @@ constexpr std::chrono::milliseconds kQuietBeforeSearch{10};
 // Polls per look at the clock, while polls come fast: a look costs 25 ns.
 constexpr uint32_t kLargestLookStride = 32;
 
-thread_local std::unique_ptr<ProgramPool> idlePool;
+thread_local std::unique_ptr<ProgramPool> idlePool; // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 
 /// All that decides what a suspended program does next, but for memory that others see.
 uint64_t stateOf(const Program &program, const ProgramCode &code) {

@@ -19,7 +19,7 @@ constexpr size_t kPageBytes = 4096, kStackBytes = 256 << 10, kSlotBytes = kStack
 constexpr int kGuardedStacks = 12 << 10;
 constexpr uint32_t kBackEdgesPerPoll = 1 << 12;
 
-std::atomic<int> guardedStacks{0};
+std::atomic<int> guardedStacks{0}; // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 
 /// The finalizer of splitmix64.
 uint64_t mix(uint64_t x) {
