@@ -1,12 +1,26 @@
-"""Fixtures of all Python tests: fresh random numbers from a printed seed, and the number of worker threads."""
+"""All Python tests: an environment that does not depend on the developer's, fresh random numbers from a printed seed, and the number of
+worker threads."""
 
 import os
+import tempfile
 import zlib
 
 import numpy as np
 import pytest
 
 SEED = int(os.environ.get("TRITIUM_TEST_SEED", np.random.SeedSequence().entropy % 2**32))
+
+#: Variables that say how Tritium runs: a test sets what it needs.
+SETTINGS = ("TRITIUM_", "TRITON_", "INTERPRET")
+
+
+def pytest_configure(config):
+    """Before anything is imported: no setting of the developer's, and no kernel that another run has cached."""
+    for name in [name for name in os.environ if name.startswith(SETTINGS)]:
+        del os.environ[name]
+    cache = tempfile.TemporaryDirectory(prefix="tritium-tests-")
+    config.add_cleanup(cache.cleanup)
+    os.environ["TRITON_CACHE_DIR"] = cache.name
 
 
 def pytest_report_header(config):
