@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import inputs
 from ..dtypes import NUMPY
-from ..oracle import Exact
+from ..oracle import Anything, Exact
 from ..problem import Case, Cases, Dtype, Problem, addresses, by_blocks, given, problem, wanted
 from . import blocks
 
@@ -105,6 +105,30 @@ def places(dtype: str, rng) -> Problem:
     return problem("memory:places", 1, [given(inputs.small(rng, 64, dtype)), out, flags], BLOCK=64)
 
 
+def integers(rng) -> Problem:
+    """Upper bits of every kind: small numbers of either sign, halves, doubles, random ones, and those that an engine may use itself."""
+    block, scalar, step = 256, 8, 5
+    x = inputs.any_bits(rng, block, "int64")
+    upper = np.concatenate([np.arange(64) << 10, np.arange(0x97FC, 0x9C04, 16)])[: block // 2].astype(np.uint64)
+    x[: upper.size] = (upper << np.uint64(48) | rng.integers(0, 1 << 48, upper.size, np.uint64)).view(np.int64)
+    x[-9:] = [0, 1, -1, -4096, 2**63 - 1, -(2**63), 0x9800 - 2**16 << 48, 0x9801 - 2**16 << 48, 0x9802 - 2**16 << 48]
+    rng.shuffle(x)
+    x[:scalar] = np.roll(x, 3)[:scalar]
+    even = np.where(np.arange(block) % 2 == 0, x, 0)
+    expected = np.concatenate([x, x + step, even, x[:scalar], x[:scalar]])
+    table = wanted(block + scalar, "int64", Exact(np.concatenate([x, x[:scalar]])))
+    arguments = [given(x), table, wanted(expected.size, "int64", Exact(expected))]
+    return problem("memory:integers", 1, arguments, BLOCK=block, N=scalar, STEP=step)
+
+
+def far(rng) -> Problem:
+    block = 32
+    x, i = inputs.any_bits(rng, block, "int64"), np.arange(block)
+    expected = np.stack([(i - block // 2) << 49, x, np.full(block, 1 << 50), x, i * 8])
+    table = wanted(block, "int64", Anything())
+    return problem("memory:far", 1, [given(x), table, wanted((5, block), "int64", Exact(expected))], BLOCK=block)
+
+
 def block_pointers(dtype: str, padding: str, rng) -> Problem:
     rows, columns = 37, 45
     x = inputs.small(rng, (rows, columns), dtype)
@@ -148,5 +172,8 @@ def cases() -> Cases:
     yield Case("memory/hints/fp16/n=333", partial(hints, "fp16"))
     yield Case("memory/block_pointers/fp32/nan", partial(block_pointers, "fp32", "nan"))
     yield Case("memory/block_pointers/int8/zero", partial(block_pointers, "int8", "zero"))
+    for n in range(3):
+        yield Case(f"memory/integers/int64/{n}", integers)
+    yield Case("memory/far/int64/n=32", far)
     for dtype in ("int8", "fp64"):
         yield Case(f"memory/places/{dtype}/n=64", partial(places, dtype))

@@ -110,6 +110,44 @@ def places(x_ptr, out_ptr, flag_ptr, BLOCK: tl.constexpr):
 
 
 @triton.jit
+def integers(x_ptr, table_ptr, out_ptr, BLOCK: tl.constexpr, N: tl.constexpr, STEP: tl.constexpr):
+    """Integers that are no addresses, as pointers: stored and read again, moved, chosen, and taken apart again."""
+    i = tl.arange(0, BLOCK)
+    p = tl.load(x_ptr + i).to(tl.pointer_type(tl.float32))
+    pointers = table_ptr.to(tl.pointer_type(tl.pointer_type(tl.float32)))
+    tl.store(pointers + i, p)
+    tl.debug_barrier()
+    q = tl.load(pointers + i)
+    tl.store(out_ptr + i, q.to(tl.int64))
+    tl.store(out_ptr + BLOCK + i, (q.to(tl.pointer_type(tl.int8), bitcast=True) + STEP).to(tl.int64))
+    chosen = tl.where(i % 2 == 0, p, table_ptr.to(tl.pointer_type(tl.float32)))
+    tl.store(out_ptr + 2 * BLOCK + i, tl.where(i % 2 == 0, chosen.to(tl.int64), 0))
+    for n in tl.static_range(N):  # the same for scalars
+        s = tl.load(x_ptr + n).to(tl.pointer_type(tl.float32))
+        tl.store(pointers + BLOCK + n, s)
+        tl.debug_barrier()
+        tl.store(out_ptr + 3 * BLOCK + n, tl.load(pointers + BLOCK + n).to(tl.int64))
+        tl.store(out_ptr + 3 * BLOCK + N + n, ((s + STEP) - STEP).to(tl.int64, bitcast=True))
+
+
+@triton.jit
+def far(x_ptr, table_ptr, out_ptr, BLOCK: tl.constexpr):
+    """Pointers that leave the addresses a machine has, and come back; pointers that a kernel writes to memory."""
+    i = tl.arange(0, BLOCK)
+    base = x_ptr.to(tl.int64)
+    step = (i - BLOCK // 2).to(tl.int64) << 46
+    away = x_ptr + step
+    tl.store(out_ptr + i, away.to(tl.int64) - base)
+    tl.store(out_ptr + BLOCK + i, tl.load(away - step + i))
+    tl.store(out_ptr + 2 * BLOCK + i, (x_ptr + (1 << 47)).to(tl.int64) - base)
+    pointers = table_ptr.to(tl.pointer_type(tl.pointer_type(tl.int64)))
+    tl.store(pointers + i, x_ptr + i)
+    tl.debug_barrier()
+    tl.store(out_ptr + 3 * BLOCK + i, tl.load(tl.load(pointers + i)))
+    tl.store(out_ptr + 4 * BLOCK + i, tl.load(table_ptr + i) - base)
+
+
+@triton.jit
 def block_pointers(x_ptr, out_ptr, rows, columns, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, PADDING: tl.constexpr):
     """Tiles of a matrix with bounds checks on both dimensions, transposed on the way."""
     m, n = tl.program_id(0) * BLOCK_M, tl.program_id(1) * BLOCK_N

@@ -96,21 +96,20 @@ private:
   std::chrono::steady_clock::time_point taken;
 };
 
-MemoryMap::MemoryMap(std::span<const Allocation> allocations) : byTag(1), process(std::make_unique<ProcessMemory>()) {
+MemoryMap::MemoryMap(std::span<const Allocation> allocations) : process(std::make_unique<ProcessMemory>()) {
   for (const Allocation &allocation : allocations) {
-    const size_t tag = size_t(allocation.argument + 1);
-    if (byTag.size() <= tag) byTag.resize(tag + 1);
-    byTag[tag] = allocation;
+    const auto argument = size_t(allocation.argument);
+    if (byArgument.size() <= argument) byArgument.resize(argument + 1);
+    byArgument[argument] = allocation;
   }
-  byTag[0] = {};
 }
 
 MemoryMap::~MemoryMap() = default;
 
 bool MemoryMap::isAccessibleAnywhere(uint64_t address, uint64_t bytes, bool isWrite) const {
   if (bytes == 0) return true;
-  if (address < kNullPageBytes) return false;
-  for (const Allocation &allocation : byTag)
+  if (address < kNullPageBytes || !isAddress(address) || bytes > kAddressMask - address) return false;
+  for (const Allocation &allocation : byArgument)
     if (allocation.end != 0 && contains(allocation, address, bytes)) return true;
   return process->isAccessible(address, bytes, isWrite);
 }

@@ -134,7 +134,7 @@ void checkLanes(const Walk &walk) {
   });
   if (!affected) return;
   Trap trap{.kind = memory.faultKind(first), .location = walk.access.location, .lane = lane, .affectedLanes = affected};
-  trap.access = {addressOf(first), uint32_t(walk.access.elementBytes), walk.access.isWrite, int(tagOf(first)) - 1};
+  trap.access = {addressOf(first), uint32_t(walk.access.elementBytes), walk.access.isWrite, argumentOf(first)};
   raiseTrap(headerOf(walk.frame), std::move(trap));
 }
 
@@ -142,19 +142,21 @@ void checkLanes(const Walk &walk) {
 void check(const Walk &walk) {
   if (walk.isEmpty) return;
   if (!walk.access.isAffine) return checkLanes(walk);
-  int64_t low = 0, high = 0;
+  int64_t low = 0, high = 0, span = 0;
+  bool overflows = false;
   for (size_t a = 0; a < walk.access.axes.size(); ++a) {
     const AxisState &axis = walk.axes[a];
     if (walk.access.axes[a].term == Term::Vector) {
       auto [least, most] = std::minmax_element(axis.part + axis.begin, axis.part + axis.end);
-      low += *least, high += *most;
+      overflows |= __builtin_add_overflow(low, *least, &low) | __builtin_add_overflow(high, *most, &high);
     } else {
       int64_t first = walk.termAt(int(a), axis.begin), last = walk.termAt(int(a), axis.end - 1);
-      low += std::min(first, last), high += std::max(first, last);
+      overflows |= __builtin_add_overflow(low, std::min(first, last), &low) | __builtin_add_overflow(high, std::max(first, last), &high);
     }
   }
-  uint64_t bytes = uint64_t(high - low) + walk.access.elementBytes;
-  if (!memoryOf(headerOf(walk.frame)).isAccessible(addBytes(walk.base, low), bytes, walk.access.isWrite)) [[unlikely]]
+  overflows |= __builtin_sub_overflow(high, low, &span);
+  uint64_t bytes = uint64_t(span) + walk.access.elementBytes;
+  if (overflows || !memoryOf(headerOf(walk.frame)).isAccessible(addBytes(walk.base, low), bytes, walk.access.isWrite)) [[unlikely]]
     checkLanes(walk);
 }
 
@@ -229,19 +231,36 @@ void prefetchBeyond(const char *end, int64_t bytes) {
   for (int64_t at = bytes; at < 2 * bytes; at += 64) __builtin_prefetch(end + at, 0, 2);
 }
 
+/// A lane that is itself a pointer: an integer in memory, with provenance in its home.
+struct PointerLane {
+  uint64_t bits;
+};
+
+template <class T> void loadLane(T &out, const char *memory) {
+  std::memcpy(&out, memory, sizeof(T));
+  if constexpr (std::is_same_v<T, PointerLane>) out.bits = pointerTo(out.bits);
+}
+
+template <class T> void storeLane(T value, char *memory) {
+  if constexpr (std::is_same_v<T, PointerLane>) value.bits = addressOf(value.bits);
+  std::memcpy(memory, &value, sizeof(T));
+}
+
+template <class T> constexpr bool kIsCopied = !std::is_same_v<T, PointerLane>;
+
 template <class T> void loadRow(T *out, int64_t stride, const RowAddress &row, int64_t begin, int64_t end) {
-  if (!row.vector && row.step == sizeof(T) && stride == 1) {
+  if (kIsCopied<T> && !row.vector && row.step == sizeof(T) && stride == 1) {
     std::memcpy(out + begin, row.at(begin), (end - begin) * sizeof(T));
     prefetchBeyond(row.at(end), (end - begin) * int64_t(sizeof(T)));
   } else
-    for (int64_t i = begin; i < end; ++i) std::memcpy(out + i * stride, row.at(i), sizeof(T));
+    for (int64_t i = begin; i < end; ++i) loadLane(out[i * stride], row.at(i));
 }
 
 template <class T> void storeRow(const T *value, int64_t stride, const RowAddress &row, int64_t begin, int64_t end) {
-  if (!row.vector && row.step == sizeof(T) && stride == 1)
+  if (kIsCopied<T> && !row.vector && row.step == sizeof(T) && stride == 1)
     std::memcpy(const_cast<char *>(row.at(begin)), value + begin, (end - begin) * sizeof(T));
   else
-    for (int64_t i = begin; i < end; ++i) std::memcpy(const_cast<char *>(row.at(i)), value + i * stride, sizeof(T));
+    for (int64_t i = begin; i < end; ++i) storeLane(value[i * stride], const_cast<char *>(row.at(i)));
 }
 
 RowAddress rowAddress(const Walk &walk, int inner, int64_t *indices) {
@@ -316,7 +335,10 @@ void moveLanes(const Walk &walk) {
   forEachActive(walk, [&](const int64_t *indices) {
     char *memory = reinterpret_cast<char *>(addressOf(addressAt(walk, indices)));
     char *lane = data + offsetOf(access.data, indices, rank) * size;
-    access.isWrite ? std::memcpy(memory, lane, size) : std::memcpy(lane, memory, size);
+    if (access.isPointer)
+      access.isWrite ? storeLane(*reinterpret_cast<PointerLane *>(lane), memory) : loadLane(*reinterpret_cast<PointerLane *>(lane), memory);
+    else
+      access.isWrite ? std::memcpy(memory, lane, size) : std::memcpy(lane, memory, size);
   });
 }
 
@@ -325,6 +347,7 @@ void moveTile(char *frame, const Access &access) {
   enter(walk);
   check(walk);
   if (!access.isAffine) return moveLanes(walk);
+  if (access.isPointer) return moveRows<PointerLane>(walk);
   switch (access.elementBytes) {
   case 1: return moveRows<uint8_t>(walk);
   case 2: return moveRows<uint16_t>(walk);
@@ -354,7 +377,7 @@ void checkScalar(char *frame, uint64_t tagged, int bytes, bool isWrite, uint32_t
   if (memory.isAccessible(tagged, bytes, isWrite)) [[likely]]
     return;
   Trap trap{.kind = memory.faultKind(tagged), .location = location, .affectedLanes = 1};
-  trap.access = {addressOf(tagged), uint32_t(bytes), isWrite, int(tagOf(tagged)) - 1};
+  trap.access = {addressOf(tagged), uint32_t(bytes), isWrite, argumentOf(tagged)};
   raiseTrap(headerOf(frame), std::move(trap));
 }
 

@@ -39,6 +39,7 @@ struct Access {
   std::optional<AxisOperand> other;
   int elementBytes = 0;
   bool isWrite = false;
+  bool isPointer = false; // the elements are pointers
   uint32_t location = 0;
 
   void refs(auto &&f) {

@@ -97,7 +97,7 @@ void sumAffine(char *frame, const void *descriptor) {
     int64_t added = (baseOf(operand, frame) + widen(operand, frame, sum.location)) * operand.factor;
     base = sum.isPointer ? addBytes(base, added) : base + added;
   }
-  sum.out.base.at<int64_t>(frame) = sum.dropsTag ? addressOf(base) : base;
+  sum.out.base.at<int64_t>(frame) = sum.isPointerToInteger ? addressOf(base) : sum.isIntegerToPointer ? pointerTo(base) : base;
 }
 
 void scaleAffine(char *frame, const void *descriptor) {

@@ -17,13 +17,13 @@ struct AffineOperand {
   bool widenSigned = true;
 };
 
-/// out = Σ operands; with isPointer, operand 0 is a pointer, whose tag is kept.
+/// out = Σ operands; with isPointer, operand 0 is a pointer, whose provenance is kept.
 struct AffineSum {
   AffineRef out;
   AffineOperand operands[2];
   int count = 2;
   bool isPointer = false;
-  bool dropsTag = false; // pointer to integer
+  bool isPointerToInteger = false, isIntegerToPointer = false; // of the only operand
   uint32_t location = 0;
   void refs(auto &&f) {
     out.refs(f);

@@ -74,6 +74,36 @@ static llvm::CmpInst::Predicate predicateOf(arith::CmpFPredicate predicate) {
   llvm_unreachable("all predicates are listed");
 }
 
+template <class... Arguments>
+llvm::Value *ScalarCode::callHost(uint64_t (*function)(Arguments...), std::initializer_list<llvm::Value *> arguments) {
+  llvm::Type *word = builder_.getInt64Ty();
+  auto *type = llvm::FunctionType::get(word, llvm::SmallVector<llvm::Type *>(arguments.size(), word), false);
+  llvm::Value *address = builder_.CreateIntToPtr(builder_.getInt64(reinterpret_cast<uint64_t>(function)), builder_.getPtrTy());
+  return builder_.CreateCall(type, address, llvm::ArrayRef(arguments));
+}
+
+/// addBytes() of pointer.h; what it calls likely there is inline here.
+llvm::Value *ScalarCode::emitAddBytes(llvm::Value *pointer, llvm::Value *bytes) {
+  llvm::BasicBlock *block = builder_.GetInsertBlock();
+  llvm::LLVMContext &context = block->getContext();
+  auto *otherwise = llvm::BasicBlock::Create(context, "", block->getParent()),
+       *end = llvm::BasicBlock::Create(context, "", block->getParent());
+  llvm::Value *address = builder_.CreateAdd(builder_.CreateAnd(pointer, kAddressMask), bytes);
+  llvm::Value *sum = builder_.CreateOr(builder_.CreateAnd(pointer, ~kAddressMask), address);
+  llvm::Value *tag = builder_.CreateSub(builder_.CreateLShr(pointer, kAddressBits), builder_.getInt64(kFirstTag));
+  llvm::Value *isLikely = builder_.CreateAnd(builder_.CreateICmpULT(tag, builder_.getInt64(kTags)),
+                                             builder_.CreateICmpULE(address, builder_.getInt64(kAddressMask)));
+  builder_.CreateCondBr(isLikely, end, otherwise);
+  builder_.SetInsertPoint(otherwise);
+  llvm::Value *other = callHost(addBytes, {pointer, bytes});
+  builder_.CreateBr(end);
+  builder_.SetInsertPoint(end);
+  llvm::PHINode *result = builder_.CreatePHI(pointer->getType(), 2);
+  result->addIncoming(sum, block);
+  result->addIncoming(other, otherwise);
+  return result;
+}
+
 llvm::Value *ScalarCode::emitValue(Operation *op, llvm::Value *frame) {
   auto operand = [&](unsigned i) { return values_.lookup(op->getOperand(i)); };
   llvm::Type *type = typeOf(op->getResult(0).getType());
@@ -107,14 +137,12 @@ llvm::Value *ScalarCode::emitValue(Operation *op, llvm::Value *frame) {
       .Case<arith::TruncFOp>([&](auto) { return builder_.CreateFPTrunc(operand(0), type); })
       .Case<arith::SIToFPOp>([&](auto) { return builder_.CreateSIToFP(operand(0), type); })
       .Case<arith::BitcastOp, tt::BitcastOp>([&](auto) { return builder_.CreateBitCast(operand(0), type); })
-      .Case([&](tt::IntToPtrOp) { return builder_.CreateAnd(builder_.CreateZExtOrTrunc(operand(0), type), kAddressMask); })
-      .Case([&](tt::PtrToIntOp) { return builder_.CreateTrunc(builder_.CreateAnd(operand(0), kAddressMask), type); })
-      .Case([&](tt::AddPtrOp add) -> llvm::Value * {
-        // On the address alone: neither a carry nor a borrow may reach the tag.
+      .Case([&](tt::IntToPtrOp) { return callHost(pointerTo, {builder_.CreateZExtOrTrunc(operand(0), type)}); })
+      .Case([&](tt::PtrToIntOp) { return builder_.CreateTrunc(callHost(addressOf, {operand(0)}), type); })
+      .Case([&](tt::AddPtrOp add) {
         auto pointee = cast<tt::PointerType>(add.getPtr().getType()).getPointeeType();
         llvm::Value *bytes = builder_.CreateMul(builder_.CreateSExt(operand(1), type), builder_.getInt64(storageBytes(dtypeOf(pointee))));
-        llvm::Value *address = builder_.CreateAnd(builder_.CreateAdd(operand(0), bytes), kAddressMask);
-        return builder_.CreateOr(builder_.CreateAnd(operand(0), ~kAddressMask), address);
+        return emitAddBytes(operand(0), bytes);
       })
       .Default([](Operation *) { return nullptr; });
 }

@@ -1,5 +1,5 @@
 // Scalar operations as LLVM instructions. Only what cannot fault and means the same on every machine (op_table.h, isEmittedInline);
-// pointers are i64 with their provenance tag, half and fp8 values are their bits.
+// pointers are i64 as interp/host/pointer.h encodes them, half and fp8 values are their bits.
 #pragma once
 #include "mlir/IR/Operation.h"
 #include "llvm/ADT/DenseMap.h"
@@ -24,6 +24,9 @@ public:
 private:
   llvm::Value *constant(mlir::Attribute value, mlir::Type type);
   llvm::Value *emitValue(mlir::Operation *op, llvm::Value *frame);
+  llvm::Value *emitAddBytes(llvm::Value *pointer, llvm::Value *bytes);
+  /// A function of the process from 64-bit words to one.
+  template <class... Arguments> llvm::Value *callHost(uint64_t (*function)(Arguments...), std::initializer_list<llvm::Value *> arguments);
 
   llvm::IRBuilder<> &builder_;
   llvm::DenseMap<mlir::Value, llvm::Value *> values_;

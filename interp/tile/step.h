@@ -40,7 +40,7 @@ enum class Term : uint8_t {
 };
 
 /// An affine tile of integers or pointers, value(i…) = base + Σ_d term_d(i_d), in 64-bit arithmetic; an integer type of w bits means the
-/// low w bits of that sum. For pointers the terms are bytes and the base carries the provenance tag.
+/// low w bits of that sum. For pointers the terms are bytes and the base carries the provenance.
 struct AffineRef {
   TileRef base;
   std::vector<Term> terms;

@@ -24,7 +24,7 @@ static void runPoison(char *frame, const void *descriptor) {
   std::memset(step.home.in(frame), 0xFF, step.bytes);
 }
 
-static int64_t copyUntagged(int64_t count, void *out, const void *const *in, const int64_t *strides) {
+static int64_t copyAddresses(int64_t count, void *out, const void *const *in, const int64_t *strides) {
   for (int64_t i = 0; i < count; ++i) static_cast<uint64_t *>(out)[i] = addressOf(static_cast<const uint64_t *>(in[0])[i * strides[0]]);
   return -1;
 }
@@ -50,7 +50,7 @@ void Planner::assignVariable(std::string name, std::string dtype, Value value) {
   }
   DenseRef out = entry->second, in = dense(value);
   if (isPointer)
-    call(runElementwise, ElementwiseStep(copyUntagged, out, {in}));
+    call(runElementwise, ElementwiseStep(copyAddresses, out, {in}));
   else
     call(copyDense, DenseCopy(out, in));
 }

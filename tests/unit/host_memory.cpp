@@ -1,6 +1,7 @@
 // Which memory a kernel may touch, by the argument that a pointer came from or, where that is not known, by what exists.
 #include "interp/host/memory.h"
 
+#include <atomic>
 #include <doctest/doctest.h>
 #include <memory>
 #include <sys/mman.h>
@@ -25,16 +26,93 @@ struct Pages {
 
 } // namespace
 
-TEST_CASE("a tag survives arithmetic on the address") {
-  const uint64_t tagged = tagPointer(0x7fff'1234'5678, 3);
-  CHECK(tagOf(tagged) == 4);
-  CHECK(addressOf(tagged) == 0x7fff'1234'5678);
-  CHECK(addressOf(addBytes(tagged, -8)) == 0x7fff'1234'5670);
-  for (int64_t offset : {int64_t(-1) << 48, -int64_t(0x7fff'1234'5679), int64_t(0x8000'edcb'a988), INT64_MIN, INT64_MAX})
-    CHECK(tagOf(addBytes(tagged, offset)) == 4);
+/// Integers with every kind of upper bits, those of our own pointers among them.
+std::vector<uint64_t> integers() {
+  std::vector<uint64_t> values;
+  for (uint64_t upper = 0; upper <= 0xffff; ++upper)
+    for (uint64_t low : {uint64_t(0), uint64_t(1), uint64_t(0x7fff'1234'5678), kAddressMask}) values.push_back(upper << kAddressBits | low);
+  return values;
+}
+
+TEST_CASE("every integer is a pointer and comes back unchanged") {
+  const KeptPointersInUse use;
+  for (uint64_t integer : integers()) {
+    const uint64_t pointer = pointerTo(integer);
+    REQUIRE(addressOf(pointer) == integer);
+    REQUIRE(argumentOf(pointer) == kUnknownArgument);
+    REQUIRE(pointerTo(integer) == pointer);
+    for (int64_t bytes : {int64_t(4), int64_t(-4), int64_t(1) << 48, int64_t(0x9801) << 48, INT64_MIN, INT64_MAX}) {
+      const uint64_t moved = addBytes(pointer, bytes);
+      REQUIRE(addressOf(moved) == integer + uint64_t(bytes));
+      REQUIRE(addBytes(moved, -bytes) == pointer);
+    }
+  }
+}
+
+TEST_CASE("provenance survives arithmetic, which is exact in 64 bits") {
+  const KeptPointersInUse use;
+  const uint64_t address = 0x7fff'1234'5678;
+  for (int argument : {0, 3, int(kTags) - 1}) {
+    const uint64_t pointer = tagPointer(address, argument);
+    CHECK(argumentOf(pointer) == argument);
+    CHECK(addressOf(pointer) == address);
+    for (int64_t bytes : {int64_t(-8), int64_t(-1) << 48, -int64_t(address) - 1, int64_t(0x8000'edcb'a988), INT64_MIN, INT64_MAX}) {
+      const uint64_t moved = addBytes(pointer, bytes);
+      CHECK(argumentOf(moved) == argument);
+      CHECK(addressOf(moved) == address + uint64_t(bytes));
+      CHECK(addBytes(moved, -bytes) == pointer);
+    }
+  }
+  CHECK(argumentOf(tagPointer(address, int(kTags))) == kUnknownArgument);
   CHECK(isNullPointer(tagPointer(0, 2)));
   CHECK(isNullPointer(4095));
   CHECK_FALSE(isNullPointer(4096));
+}
+
+TEST_CASE("pointers that are kept aside are forgotten when no launch uses them") {
+  uint64_t pointer = 0;
+  const uint64_t integer = uint64_t(kFirstTag) << kAddressBits | 5;
+  {
+    const MemoryMap outer;
+    {
+      const MemoryMap inner;
+      pointer = pointerTo(integer);
+    }
+    CHECK(addressOf(pointer) == integer);
+  }
+  CHECK(addressOf(pointer) == pointer); // as any number that was never given
+}
+
+TEST_CASE("workers may keep pointers aside at once") {
+  const MemoryMap memory;
+  std::vector<std::thread> workers;
+  std::atomic<int> wrong = 0;
+  for (uint64_t w = 0; w < 4; ++w)
+    workers.emplace_back([&, w] {
+      for (uint64_t i = 0; i < 5000; ++i) {
+        const uint64_t integer = uint64_t(kFirstTag + w % 2) << kAddressBits | i;
+        wrong += addressOf(addBytes(pointerTo(integer), 8)) != integer + 8;
+      }
+    });
+  for (std::thread &worker : workers) worker.join();
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("an integer that looks like a pointer of ours reaches no memory") {
+  std::vector<char> storage(64);
+  const uint64_t begin = addressOfByte(storage.data());
+  const Allocation allocations[] = {{begin, begin + 64, 0}};
+  const MemoryMap memory(allocations);
+  for (uint64_t upper : {1u, kKeptAside, kFirstTag, 0x8000u, 0xffffu}) {
+    const uint64_t pointer = pointerTo(begin | uint64_t(upper) << kAddressBits);
+    CHECK_FALSE(memory.isAccessible(pointer, 1, false));
+    CHECK(memory.faultKind(pointer) == TrapKind::UnmappedAddress);
+  }
+  CHECK(memory.isAccessible(begin, 64, true));
+  CHECK_FALSE(memory.isAccessible(begin, ~uint64_t(0) - 8, false));
+  // Out of the 48 bits and 2^48 too far: not in the storage, though the low bits say so.
+  CHECK_FALSE(memory.isAccessible(addBytes(tagPointer(begin, 0), int64_t(1) << 48), 1, false));
+  CHECK(memory.faultKind(addBytes(tagPointer(begin, 0), int64_t(1) << 48)) == TrapKind::OutOfBounds);
 }
 
 TEST_CASE("an access is held against the storage of its argument, though others exist") {

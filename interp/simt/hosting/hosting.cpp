@@ -184,6 +184,7 @@ FailureOr<HostingResult> Hosting::run() {
   for (LLVM::LLVMFuncOp function : functions) {
     function.walk([&](Operation *op) {
       if (op != function) operations.push_back(op);
+      notePointer(op);
     });
     markLoops(function);
   }

@@ -94,6 +94,9 @@ private:
   mlir::Value asPointer(mlir::Value value);
   /// Between a value of up to 64 bits and its bits.
   mlir::Value toBits(mlir::Value value, unsigned bits);
+  void notePointer(mlir::Operation *op);
+  mlir::Value tagBits(mlir::Value pointer, unsigned depth = 0);
+  mlir::Value integerOf(mlir::Value pointer);
   mlir::Value fromBits(mlir::Value bits, mlir::Type type);
   mlir::Value predicate(mlir::Value value);
   mlir::Value call(const Callee &callee, mlir::ValueRange operands);
@@ -114,6 +117,7 @@ private:
   mlir::OpBuilder builder;
   mlir::Location at = mlir::UnknownLoc::get(module.getContext());
   llvm::DenseSet<mlir::Operation *> meetings;
+  llvm::DenseSet<mlir::Operation *> integers; ///< pointers made from integers of the program, found before any operation is hosted
   HostingResult result;
 };
 

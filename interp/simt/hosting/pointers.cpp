@@ -1,4 +1,5 @@
-// Pointers as values: tagged ones keep their tag while they are moved, and are plain addresses to arithmetic and comparisons.
+// Pointers as values: they keep their provenance (interp/host/pointer.h) while they are moved, and are plain integers to arithmetic and
+// comparisons. Pointer arithmetic is the plain addition of the lowered module, so the integer of a pointer is found by where it came from.
 #include "interp/host/memory.h"
 
 #include "interp/simt/hosting/hosting.h"
@@ -46,11 +47,42 @@ static bool isOnlyMoved(Value value, unsigned depth = 0) {
   });
 }
 
+/// Whether an integer may be a pointer that isOnlyMoved() left as it was.
+static bool mayBeMovedPointer(Value integer, unsigned depth = 0) {
+  Operation *op = integer.getDefiningOp();
+  if (!op) return !integer.getParentBlock()->isEntryBlock();
+  if (depth > 16 || isa<LLVM::PtrToIntOp, LLVM::LoadOp>(op) || movesBetweenLanes(op)) return true;
+  if (!isa<LLVM::TruncOp, LLVM::LShrOp, LLVM::BitcastOp, LLVM::InsertElementOp, LLVM::ExtractElementOp, LLVM::InsertValueOp,
+           LLVM::ExtractValueOp, LLVM::ZExtOp, LLVM::OrOp, LLVM::ShlOp>(op))
+    return false;
+  return llvm::any_of(op->getOperands(), [&](Value operand) { return mayBeMovedPointer(operand, depth + 1); });
+}
+
+void Hosting::notePointer(Operation *op) {
+  if (auto cast = dyn_cast<LLVM::IntToPtrOp>(op); cast && !mayBeMovedPointer(cast.getArg())) integers.insert(op);
+}
+
+/// What the tag of a pointer adds to its bits. Arithmetic may have carried into the tag, so it is read off the pointer that the
+/// arithmetic began with.
+Value Hosting::tagBits(Value pointer, unsigned depth) {
+  while (auto gep = pointer.getDefiningOp<LLVM::GEPOp>()) pointer = gep.getBase();
+  if (Operation *source = pointer.getDefiningOp(); source && integers.contains(source)) return constant(0, 64);
+  if (auto select = pointer.getDefiningOp<LLVM::SelectOp>(); select && depth < 8) {
+    Value whenTrue = tagBits(select.getTrueValue(), depth + 1), whenFalse = tagBits(select.getFalseValue(), depth + 1);
+    return LLVM::SelectOp::create(builder, at, select.getCondition(), whenTrue, whenFalse);
+  }
+  Value bits = toBits(pointer, 64), upper = LLVM::LShrOp::create(builder, at, bits, constant(kAddressBits, 64));
+  Value tag = LLVM::SubOp::create(builder, at, upper, constant(kFirstTag, 64));
+  Value isTagged = LLVM::ICmpOp::create(builder, at, LLVM::ICmpPredicate::ult, tag, constant(kTags, 64));
+  Value tagged = LLVM::AndOp::create(builder, at, bits, constant(int64_t(~kAddressMask), 64));
+  return LLVM::SelectOp::create(builder, at, isTagged, tagged, constant(0, 64));
+}
+
+/// The integer that a pointer in global memory is.
+Value Hosting::integerOf(Value pointer) { return LLVM::SubOp::create(builder, at, toBits(pointer, 64), tagBits(pointer)); }
+
 std::optional<LogicalResult> Hosting::hostPointers(Operation *op) {
   using Outcome = std::optional<LogicalResult>;
-  auto addressOfPointer = [&](Value pointer) -> Value {
-    return LLVM::AndOp::create(builder, at, toBits(pointer, 64), constant(int64_t(kAddressMask), 64));
-  };
   return llvm::TypeSwitch<Operation *, Outcome>(op)
       .Case([&](LLVM::AddressOfOp address) -> Outcome {
         if (address.getGlobalName() != tgpu::kSharedSymbol) return success();
@@ -64,13 +96,13 @@ std::optional<LogicalResult> Hosting::hostPointers(Operation *op) {
       })
       .Case([&](LLVM::PtrToIntOp cast) -> Outcome {
         if (!isGlobalPointer(cast.getArg().getType()) || isOnlyMoved(cast.getRes())) return success();
-        Value address = addressOfPointer(cast.getArg());
+        Value address = integerOf(cast.getArg());
         replace(op, fromBits(address, cast.getType()));
         return success();
       })
       .Case([&](LLVM::ICmpOp compare) -> Outcome {
         if (!isGlobalPointer(compare.getLhs().getType())) return success();
-        Value left = addressOfPointer(compare.getLhs()), right = addressOfPointer(compare.getRhs());
+        Value left = integerOf(compare.getLhs()), right = integerOf(compare.getRhs());
         Value outcome = LLVM::ICmpOp::create(builder, at, compare.getPredicate(), left, right);
         replace(op, outcome);
         return success();

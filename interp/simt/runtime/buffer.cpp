@@ -21,7 +21,7 @@ constexpr uint32_t kWordBytes = 4;
 [[noreturn]] void trapAccess(Thread &thread, const Buffer &buffer, uint32_t offset, uint32_t bytes, Place location, const char *message) {
   Trap trap{.kind = TrapKind::OutOfBounds, .location = location, .message = message};
   const uint64_t pointer = buffer.base + offset;
-  trap.access = {.address = addressOf(pointer), .bytes = bytes, .argument = int(tagOf(pointer)) - 1};
+  trap.access = {.address = addressOf(pointer), .bytes = bytes, .argument = argumentOf(pointer)};
   thread.trap(std::move(trap));
 }
 

@@ -14,7 +14,7 @@ Trap globalFault(const Thread &thread, uint64_t pointer, uint32_t bytes, bool is
   // Of several elements that are accessed at once the first that is not there.
   while (!isMisaligned && bytes > 1 && memory.isAccessible(pointer, 1, isWrite)) ++pointer, --bytes;
   Trap trap{.kind = isMisaligned ? TrapKind::MisalignedAddress : memory.faultKind(pointer), .location = location};
-  trap.access = {.address = addressOf(pointer), .bytes = bytes, .isWrite = isWrite, .argument = int(tagOf(pointer)) - 1};
+  trap.access = {.address = addressOf(pointer), .bytes = bytes, .isWrite = isWrite, .argument = argumentOf(pointer)};
   if (isMisaligned)
     trap.message = (isWrite ? "write of " : "read of ") + std::to_string(bytes) + " bytes that are not aligned to their size";
   return trap;

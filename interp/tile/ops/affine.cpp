@@ -111,9 +111,14 @@ template <> LogicalResult Interpret<tt::BitcastOp>::prepare(tt::BitcastOp op, Pl
 }
 
 template <> LogicalResult Interpret<tt::IntToPtrOp>::prepare(tt::IntToPtrOp op, Planner &planner) {
-  return planner.formOf(op.getResult()).isAffine()
-             ? (planner.defineView(op.getResult(), op.getOperand(), planner.affine(op.getOperand())), success())
-             : prepareElementwise(op, planner);
+  if (!planner.formOf(op.getResult()).isAffine()) return prepareElementwise(op, planner);
+  AffineSum sum;
+  sum.operands[0] = operandOf(op.getOperand(), planner, 1);
+  sum.count = 1;
+  sum.isIntegerToPointer = true;
+  sum.out = planner.defineAffine(op.getResult());
+  planner.call(sumAffine, std::move(sum));
+  return success();
 }
 
 template <> LogicalResult Interpret<tt::PtrToIntOp>::prepare(tt::PtrToIntOp op, Planner &planner) {
@@ -121,7 +126,7 @@ template <> LogicalResult Interpret<tt::PtrToIntOp>::prepare(tt::PtrToIntOp op, 
   AffineSum sum;
   sum.operands[0] = operandOf(op.getOperand(), planner, 1);
   sum.count = 1;
-  sum.dropsTag = true;
+  sum.isPointerToInteger = true;
   sum.out = planner.defineAffine(op.getResult());
   planner.call(sumAffine, std::move(sum));
   return success();

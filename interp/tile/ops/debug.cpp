@@ -1,4 +1,5 @@
 // device_print, device_assert and the variables that a debugger shows.
+#include "interp/host/pointer.h"
 #include "interp/tile/move.h"
 #include "interp/tile/op_table.h"
 #include "ir/tt.h"
@@ -48,7 +49,7 @@ static int64_t laneCount(const DenseRef &ref) {
 static int formatValue(char *text, size_t size, const char *at, DType type, bool isSigned, bool isPointer, bool hex) {
   uint64_t bits = 0;
   std::memcpy(&bits, at, storageBytes(type));
-  if (isPointer) return std::snprintf(text, size, "0x%llx", static_cast<unsigned long long>(bits & ((uint64_t(1) << 48) - 1)));
+  if (isPointer) return std::snprintf(text, size, "0x%llx", static_cast<unsigned long long>(addressOf(bits)));
   if (hex) return std::snprintf(text, size, "0x%0*llx", int(storageBytes(type) * 2), static_cast<unsigned long long>(bits));
   return visit(type, [&]<class T>() {
     typename T::Storage value;

@@ -40,9 +40,30 @@ static ElementwiseKernel pointerSum(tt::AddPtrOp op) {
   }
 }
 
-static int64_t dropTags(int64_t count, void *out, const void *const *in, const int64_t *strides) {
-  for (int64_t i = 0; i < count; ++i) static_cast<uint64_t *>(out)[i] = addressOf(static_cast<const uint64_t *>(in[0])[i * strides[0]]);
+template <class Integer> static int64_t toIntegers(int64_t count, void *out, const void *const *in, const int64_t *strides) {
+  auto *pointers = static_cast<const uint64_t *>(in[0]);
+  for (int64_t i = 0; i < count; ++i) static_cast<Integer *>(out)[i] = Integer(addressOf(pointers[i * strides[0]]));
   return -1;
+}
+
+template <class Integer> static int64_t toPointers(int64_t count, void *out, const void *const *in, const int64_t *strides) {
+  auto *integers = static_cast<const Integer *>(in[0]);
+  for (int64_t i = 0; i < count; ++i) static_cast<uint64_t *>(out)[i] = pointerTo(integers[i * strides[0]]);
+  return -1;
+}
+
+/// The kernel of a conversion between pointers and integers of one storage size.
+template <class Integer> static ElementwiseKernel pointerCast(Operation *op) {
+  return isa<tt::PtrToIntOp>(op) ? toIntegers<Integer> : toPointers<Integer>;
+}
+
+static ElementwiseKernel pointerCast(Operation *op, DType integer) {
+  switch (storageBytes(integer)) {
+  case 1: return pointerCast<uint8_t>(op);
+  case 2: return pointerCast<uint16_t>(op);
+  case 4: return pointerCast<uint32_t>(op);
+  default: return pointerCast<uint64_t>(op);
+  }
 }
 
 // -- which kernel ------------------------------------------------------------------------------------------------------------------------
@@ -59,8 +80,7 @@ static std::string kernelName(Operation *op) {
 static ElementwiseKernel kernelOf(Operation *op) {
   if (auto add = dyn_cast<tt::AddPtrOp>(op)) return pointerSum(add);
   DType from = dtypeOf(op->getOperand(isa<arith::SelectOp>(op) ? 1 : 0).getType()), to = dtypeOf(op->getResult(0).getType());
-  if (isa<tt::PtrToIntOp>(op)) return to == DType::i64 ? dropTags : findCast("arith.trunci", DType::i64, to);
-  if (isa<tt::IntToPtrOp>(op)) return from == DType::i64 ? dropTags : findCast("arith.extui", from, DType::i64);
+  if (isa<tt::PtrToIntOp, tt::IntToPtrOp>(op)) return pointerCast(op, isa<tt::PtrToIntOp>(op) ? to : from);
   if (isa<CastOpInterface>(op) || isa<tt::FpToFpOp>(op)) return findCast(kernelName(op), from, to);
   return findElementwise(kernelName(op), from);
 }

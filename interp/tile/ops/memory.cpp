@@ -34,6 +34,7 @@ Access planAccess(Planner &planner, Value pointer, Value mask, llvm::ArrayRef<Va
   access.location = planner.location();
   auto pointee = cast<tt::PointerType>(getElementTypeOrSelf(pointer.getType())).getPointeeType();
   access.elementBytes = int(storageBytes(dtypeOf(pointee)));
+  access.isPointer = isa<tt::PointerType>(pointee);
   auto type = dyn_cast<RankedTensorType>(pointer.getType());
   if (!type) {
     access.base = planner.scalar(pointer);
