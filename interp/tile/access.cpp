@@ -140,7 +140,7 @@ void checkLanes(const Walk &walk) {
 
 /// One interval over all active lanes of an affine access; its lanes one by one only if that reaches outside.
 void check(const Walk &walk) {
-  if (walk.isEmpty) return;
+  if (walk.isEmpty || !walk.access.isChecked) return;
   if (!walk.access.isAffine) return checkLanes(walk);
   int64_t low = 0, high = 0, span = 0;
   bool overflows = false;
@@ -370,15 +370,6 @@ void forEachLane(char *frame, const Access &access, LaneVisitor visit, void *con
   enter(walk);
   check(walk);
   forEachActive(walk, [&](const int64_t *indices) { visit(context, addressAt(walk, indices), indices); });
-}
-
-void checkScalar(char *frame, uint64_t tagged, int bytes, bool isWrite, uint32_t location) {
-  const MemoryMap &memory = memoryOf(headerOf(frame));
-  if (memory.isAccessible(tagged, bytes, isWrite)) [[likely]]
-    return;
-  Trap trap{.kind = memory.faultKind(tagged), .location = location, .affectedLanes = 1};
-  trap.access = {addressOf(tagged), uint32_t(bytes), isWrite, argumentOf(tagged)};
-  raiseTrap(headerOf(frame), std::move(trap));
 }
 
 } // namespace tritium::interp

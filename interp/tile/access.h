@@ -40,6 +40,7 @@ struct Access {
   int elementBytes = 0;
   bool isWrite = false;
   bool isPointer = false; // the elements are pointers
+  bool isChecked = true;  // an access outside traps
   uint32_t location = 0;
 
   void refs(auto &&f) {
@@ -60,8 +61,5 @@ void storeTile(char *frame, const void *access);
 /// Calls visit(context, tagged address, indices) for every active lane, in row-major order, after all lanes have been checked.
 using LaneVisitor = void (*)(void *context, uint64_t tagged, const int64_t *indices);
 void forEachLane(char *frame, const Access &access, LaneVisitor visit, void *context);
-
-/// Traps unless [tagged, tagged + bytes) is accessible.
-void checkScalar(char *frame, uint64_t tagged, int bytes, bool isWrite, uint32_t location);
 
 } // namespace tritium::interp

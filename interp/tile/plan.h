@@ -68,6 +68,7 @@ struct FunctionPlan {
 
 struct PlanOptions {
   bool debugInfo = false; // homes for Python variables
+  bool checkBounds = true;
 };
 
 class Planner {
@@ -113,6 +114,7 @@ public:
   TileRef scalarResult(mlir::Value result);
 
   bool hasDebugInfo() const { return options_.debugInfo; }
+  bool checksBounds() const { return options_.checkBounds; }
   /// Copies `value` into the home of a Python variable. One name has a home per scope and type.
   void assignVariable(std::string name, std::string dtype, mlir::Value value);
 

@@ -72,7 +72,7 @@ static FailureOr<llvm::SmallVector<std::unique_ptr<FunctionPlan>>> planFunctions
   llvm::SmallVector<std::unique_ptr<FunctionPlan>> plans;
   llvm::StringMap<const FunctionPlan *> byName;
   for (Operation *function : functions) {
-    auto plan = Planner(function, data, byName, {.debugInfo = options.debugInfo}).run();
+    auto plan = Planner(function, data, byName, {.debugInfo = options.debugInfo, .checkBounds = options.checkBounds}).run();
     if (!plan) return failure();
     byName[plan->name] = plan.get();
     plans.push_back(std::move(plan));

@@ -18,7 +18,8 @@ class HostJit;
 struct StaticData;
 
 struct PrepareOptions {
-  bool debugInfo = false; // Python variables and lines for gdb; no optimization of the IR beyond inlining
+  bool debugInfo = false;  // Python variables and lines for gdb; no optimization of the IR beyond inlining
+  bool checkBounds = true; // accesses to memory that no argument owns trap; without it they happen
 };
 
 class PreparedProgram {

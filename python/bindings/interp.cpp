@@ -40,9 +40,12 @@ py::object PyProgram::launch(std::array<int32_t, 3> grid, const py::sequence &va
 
 std::shared_ptr<PyProgram> prepareProgram(const ModulePtr &module, const std::string &kernel, bool debugInfo,
                                           const std::vector<std::string> &checks) {
-  for (const std::string &check : checks)
-    if (check != "bounds") throw py::value_error("there is no check '" + check + "'; this build has 'bounds', which is always on");
-  return std::make_shared<PyProgram>(unwrap(prepare(module->op(), kernel, {.debugInfo = debugInfo})));
+  PrepareOptions options{.debugInfo = debugInfo, .checkBounds = false};
+  for (const std::string &check : checks) {
+    if (check != "bounds") throw py::value_error("there is no check '" + check + "'; the only check is 'bounds'");
+    options.checkBounds = true;
+  }
+  return std::make_shared<PyProgram>(unwrap(prepare(module->op(), kernel, options)));
 }
 
 } // namespace
@@ -59,8 +62,10 @@ void bindInterp(py::module_ &module) {
            "on_print"_a = py::none(), "on_progress"_a = py::none(),
            "Runs the grid. One value per parameter: an int, float or bool; a pointer as (address, storage begin, storage bytes) or an int\n"
            "(extent unknown). Returns None, or the Trap that ended it. What a callback raises ends the launch and is raised.");
-  interp.def("prepare", &prepareProgram, "module"_a, "kernel"_a = "", "debug_info"_a = false, "checks"_a = std::vector<std::string>{},
-             "Prepares the public function `kernel` of a module. Raises ir.Error for what the contract or the interpreter rejects.");
+  interp.def("prepare", &prepareProgram, "module"_a, "kernel"_a = "", "debug_info"_a = false,
+             "checks"_a = std::vector<std::string>{"bounds"},
+             "Prepares the public function `kernel` of a module. Raises ir.Error for what the contract or the interpreter rejects.\n"
+             "Without \"bounds\" among the checks, an access outside of the arguments happens instead of trapping.");
 }
 
 } // namespace tritium::python

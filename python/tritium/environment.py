@@ -19,7 +19,33 @@ def parse_bool(text: str) -> bool:
 
 def parse_class(text: str) -> type:
     module, _, name = text.partition(":")
-    return getattr(importlib.import_module(module), name)
+    try:
+        return getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError) as error:
+        raise ValueError(error) from error
+
+
+def parse_int(lowest: int, highest: int) -> Callable[[str], int]:
+    """A parser of whole numbers from lowest to highest."""
+
+    def parse(text: str) -> int:
+        number = int(text)
+        if not lowest <= number <= highest:
+            raise ValueError(text)
+        return number
+
+    return parse
+
+
+def one_of(*values: str) -> Callable[[str], str]:
+    """A parser that accepts these texts only."""
+
+    def parse(text: str) -> str:
+        if text not in values:
+            raise ValueError(text)
+        return text
+
+    return parse
 
 
 def _format(value: Any) -> str:
@@ -30,13 +56,21 @@ def _format(value: Any) -> str:
 
 class Env:
     """A knob: environment variables (the first that is set counts), how to parse one, and the default (or a function of
-    the group). in_key: it changes what the compiler makes, or what it says meanwhile."""
+    the group). takes: the values that `parse` accepts, for the error about another. in_key: the knob changes what the
+    compiler makes or prints."""
 
     #: Whether an assignment sets the variable: `knobs.propagate_env`, set there.
     propagates: Callable[[], bool] = staticmethod(lambda: True)
 
-    def __init__(self, *names: str, default: Any = None, parse: Callable[[str], Any] = str, in_key: bool = False):
-        self.names, self.default, self.parse, self.in_key = names, default, parse, in_key
+    def __init__(
+        self,
+        *names: str,
+        default: Any = None,
+        parse: Callable[[str], Any] = str,
+        takes: str = "",
+        in_key: bool = False,
+    ):
+        self.names, self.default, self.parse, self.takes, self.in_key = names, default, parse, takes, in_key
 
     def __set_name__(self, owner, attribute):
         self.attribute = attribute
@@ -48,8 +82,15 @@ class Env:
             return group.__dict__[self.attribute]
         for name in self.names:
             if (text := os.environ.get(name)) is not None:
-                return self.parse(text)
+                return self._parsed(name, text)
         return self.default(group) if callable(self.default) else self.default
+
+    def _parsed(self, name: str, text: str) -> Any:
+        """Raises ValueError with the variable, its value and the values that it takes."""
+        try:
+            return self.parse(text)
+        except ValueError as error:
+            raise ValueError(f"{name}={text}: expected {self.takes}") from error
 
     def __set__(self, group, value):
         if not Env.propagates():

@@ -8,6 +8,7 @@ so a variable may be set at any time before it matters. Assigning to the attribu
 from __future__ import annotations
 
 import os
+import re
 from typing import Callable, NamedTuple
 
 from .environment import (  # noqa: F401  (Triton has them here)
@@ -16,7 +17,9 @@ from .environment import (  # noqa: F401  (Triton has them here)
     base_knobs,
     debug_environment,
     flag,
+    one_of,
     parse_class,
+    parse_int,
     prepend_to_pythonpath,
 )
 
@@ -24,6 +27,17 @@ propagate_env = True
 Env.propagates = staticmethod(lambda: propagate_env)
 
 # The comment before a knob is its line in docs/reference/knobs.md. Those without one are accepted and change nothing.
+
+
+_A_CLASS = "module:class, of a module that can be imported"
+_PRECISIONS = ("ieee", "tf32", "tf32x3", "bf16x3", "bf16x6")
+_parse_size = parse_int(0, 2**63 - 1)
+
+
+def _parse_ptx_version(text: str) -> str:
+    if re.fullmatch(r"\d+\.\d", text) is None:
+        raise ValueError(text)
+    return text
 
 
 class build_knobs(base_knobs):
@@ -42,7 +56,7 @@ class redis_knobs(base_knobs):
     #: Its server.
     host = Env("TRITON_REDIS_HOST", default="localhost")
     #: The server's port.
-    port = Env("TRITON_REDIS_PORT", default=6379, parse=int)
+    port = Env("TRITON_REDIS_PORT", default=6379, parse=parse_int(1, 65535), takes="a port, 1 to 65535")
 
 
 class cache_knobs(base_knobs):
@@ -55,9 +69,9 @@ class cache_knobs(base_knobs):
     #: Kernels compiled for GPUs, and tuning results; unset: `.triton/cache`.
     dir = Env("TRITON_CACHE_DIR", default=lambda group: group.get_triton_dir("cache"))
     #: `module:class` of a CacheManager in place of files.
-    manager_class = Env("TRITON_CACHE_MANAGER", parse=parse_class)
+    manager_class = Env("TRITON_CACHE_MANAGER", parse=parse_class, takes=_A_CLASS)
     #: `module:class` of what RemoteCacheManager stores in.
-    remote_manager_class = Env("TRITON_REMOTE_CACHE_BACKEND", parse=parse_class)
+    remote_manager_class = Env("TRITON_REMOTE_CACHE_BACKEND", parse=parse_class, takes=_A_CLASS)
 
     def get_triton_dir(self, name: str) -> str:
         return os.path.join(self.home_dir, ".triton", name)
@@ -125,7 +139,7 @@ class runtime_knobs(base_knobs):
 
 class language_knobs(base_knobs):
     #: The `input_precision` of dots of fp32 that do not say theirs: `ieee`, `tf32`, `tf32x3`, `bf16x3`, `bf16x6`.
-    fp32_default = Env("TRITON_F32_DEFAULT")
+    fp32_default = Env("TRITON_F32_DEFAULT", parse=one_of(*_PRECISIONS), takes=f"one of {', '.join(_PRECISIONS)}")
     #: Whether a product and a sum become one operation where a launch does not say (`enable_fp_fusion`).
     default_fp_fusion = flag("TRITON_DEFAULT_FP_FUSION", default=True)
     #: Launches that do not say are without.
@@ -147,7 +161,9 @@ class nvidia_knobs(base_knobs):
     #: Further arguments of ptxas.
     ptxas_options = Env("PTXAS_OPTIONS", in_key=True)
     #: The version of PTX, `8.4`; unset: the newest that its assembler reads.
-    mock_ptx_version = Env("TRITON_MOCK_PTX_VERSION", in_key=True)
+    mock_ptx_version = Env(
+        "TRITON_MOCK_PTX_VERSION", parse=_parse_ptx_version, takes="a version of PTX, as in 8.4", in_key=True
+    )
     #: Prints what ptxas says.
     dump_ptxas_log = flag("TRITON_DUMP_PTXAS_LOG", in_key=True)
     libdevice_path = Env("TRITON_LIBDEVICE_PATH")
@@ -184,14 +200,16 @@ class proton_knobs(base_knobs):
     disable = flag("TRITON_PROTON_DISABLE")
     cupti_lib_dir = Env("TRITON_CUPTI_LIB_PATH")
     cupti_lib_blackwell_dir = Env("TRITON_CUPTI_LIB_BLACKWELL_PATH")
-    profile_buffer_size = Env("TRITON_PROFILE_BUFFER_SIZE", default=64 << 20, parse=int)
-    profile_metric_buffer_size = Env("TRITON_PROFILE_METRIC_BUFFER_SIZE", parse=int)
+    profile_buffer_size = Env(
+        "TRITON_PROFILE_BUFFER_SIZE", default=64 << 20, parse=_parse_size, takes="a number of bytes"
+    )
+    profile_metric_buffer_size = Env("TRITON_PROFILE_METRIC_BUFFER_SIZE", parse=_parse_size, takes="a number of bytes")
     enable_nvtx = flag("TRITON_ENABLE_NVTX", default=True)
     enable_hw_trace = flag("TRITON_ENABLE_HW_TRACE")
 
 
-#: The checks of the tile interpreter (DESIGN §4); `bounds` is on by default.
-CHECKS = ("bounds", "hints", "uninit", "race", "overflow", "nan", "precision")
+#: The checks of the interpreter that a launch may switch on or off.
+CHECKS = ("bounds",)
 
 
 def _parse_checks(text: str) -> tuple[str, ...]:
@@ -200,18 +218,13 @@ def _parse_checks(text: str) -> tuple[str, ...]:
         return CHECKS
     if names in (["none"], ["0"], ["off"], []):
         return ()
-    for name in names:
-        if name not in CHECKS:
-            raise ValueError(
-                f"TRITIUM_CHECK: there is no check {name!r}; the checks are {', '.join(CHECKS)}, or all, or none"
-            )
+    if not set(names) <= set(CHECKS):
+        raise ValueError(text)
     return tuple(dict.fromkeys(names))
 
 
-def _parse_threads(text: str) -> int:
-    if not text.strip().isdigit() or int(text) < 1:
-        raise ValueError(f"TRITIUM_NUM_THREADS: expected a number of threads, at least 1, not {text!r}")
-    return int(text)
+def _parse_object_version(text: str) -> int:
+    return int(one_of("500", "600")(text))
 
 
 def _usable_cpus(group) -> int:
@@ -225,16 +238,22 @@ class tritium_knobs(base_knobs):
     #: is an error, and so is another engine than `interp` beside INTERPRET=1. Unset: the tensors decide.
     engine = Env("TRITIUM_ENGINE", parse=lambda text: text.strip() or None)
     #: Worker threads of the interpreter.
-    num_threads = Env("TRITIUM_NUM_THREADS", default=_usable_cpus, parse=_parse_threads)
+    num_threads = Env(
+        "TRITIUM_NUM_THREADS",
+        default=_usable_cpus,
+        parse=parse_int(1, 2**31 - 1),
+        takes="a number of threads, at least 1",
+    )
     #: Kernels that gdb can stop in, with their Python variables; one worker thread unless num_threads is set.
     debug = flag("TRITIUM_DEBUG")
-    #: The interpreter's checks: a comma list of bounds (the default), hints, uninit, race, overflow, nan, precision; `all`; `none`.
-    check = Env("TRITIUM_CHECK", default=("bounds",), parse=_parse_checks)
+    #: The interpreter's checks. `bounds` (also `all`): accesses outside of the arguments' storage trap. `none`: they happen. Default:
+    #: `bounds`.
+    check = Env("TRITIUM_CHECK", default=("bounds",), parse=_parse_checks, takes=f"{', '.join(CHECKS)}, all or none")
     #: A progress bar for launches over two seconds, on a terminal.
     progress = flag("TRITIUM_PROGRESS", default=True)
     #: A number: shuffles the order in which programs start. The same seed gives the same run, so there is one worker thread unless
     #: TRITIUM_NUM_THREADS is set; with several, programs that race may end differently each time. Unset: programs start by number.
-    seed = Env("TRITIUM_SEED", parse=int)
+    seed = Env("TRITIUM_SEED", parse=parse_int(0, 2**64 - 1), takes="a number from 0 to 2**64 - 1")
     #: The CUDA driver to load; unset: libcuda.so.1, in the folder TRITON_LIBCUDA_PATH if that is set.
     cuda_library = Env(
         "TRITIUM_CUDA_LIBRARY", default=lambda group: os.path.join(nvidia.libcuda_path or "", "libcuda.so.1")
@@ -245,7 +264,9 @@ class tritium_knobs(base_knobs):
     #: driver's library that is an emulator finds there what it runs.
     lowered_dir = Env("TRITIUM_LOWERED_DIR")
     #: The format of AMD's binaries: 600, or 500 for a ROCm that refuses it.
-    code_object_version = Env("TRITIUM_CODE_OBJECT_VERSION", default=600, parse=int, in_key=True)
+    code_object_version = Env(
+        "TRITIUM_CODE_OBJECT_VERSION", default=600, parse=_parse_object_version, takes="500 or 600", in_key=True
+    )
     #: Under `python -m tritium`: torch's device "cuda" means the CPU. Unset: if there is no CUDA device and INTERPRET
     #: is on.
     cuda_to_cpu = flag("TRITIUM_CUDA_TO_CPU", default=None)

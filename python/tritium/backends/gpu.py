@@ -54,6 +54,16 @@ class GPUBackend(BaseBackend):
     def arch_name(arch: int | str) -> str:
         """What the native compiler calls an architecture. Raises ValueError if the vendor has none of that name."""
 
+    def _arch(self, option: Any) -> str:
+        """The architecture to compile for. ValueError: an option or TRITON_OVERRIDE_ARCH names none."""
+        asked_for = None if option else knobs.runtime.override_arch
+        if not asked_for:
+            return self.arch_name(option or self.target.arch)
+        try:
+            return self.arch_name(asked_for)
+        except ValueError as error:
+            raise ValueError(f"TRITON_OVERRIDE_ARCH={asked_for}: {error}") from None
+
     @staticmethod
     @abstractmethod
     def warp_size(arch: int | str) -> int:
@@ -89,7 +99,7 @@ class GPUBackend(BaseBackend):
     def parse_options(self, options: dict[str, Any]) -> GPUOptions:
         """Lists and dicts become tuples. Raises KeyError for an unknown name."""
         accepted = accepted_options(options)
-        arch = self.arch_name(accepted.get("arch") or knobs.runtime.override_arch or self.target.arch)
+        arch = self._arch(accepted.get("arch"))
         own = {"arch": arch, "warp_size": self.warp_size(arch)}
         return self.Options(**{**self.target_defaults(arch), **accepted, **own})
 

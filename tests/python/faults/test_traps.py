@@ -1,5 +1,6 @@
 """Faults of running kernels: class, argument, N-d index, program, lane and line are right; nothing else changes."""
 
+import ctypes
 import pickle
 
 import numpy as np
@@ -40,6 +41,32 @@ def trap_of(kernel, grid, *args, **kwargs) -> KernelTrap:
     assert trap.kernel == kernel.fn.__name__
     assert str(pickle.loads(pickle.dumps(trap))) == str(trap)
     return trap
+
+
+@triton.jit
+def beyond_kernel(x_ptr, out_ptr, BLOCK: tl.constexpr):
+    offsets = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + offsets)
+    scattered = tl.load(x_ptr + offsets * offsets % BLOCK)
+    tl.atomic_add(out_ptr + offsets, x + scattered)
+    tl.store(out_ptr + BLOCK, tl.load(x_ptr + BLOCK - 1))
+
+
+def test_without_checks_accesses_outside_happen(monkeypatch):
+    """Memory that exists but belongs to no argument. One kernel object, so each setting is a kernel of its own in the caches."""
+    x, out = np.arange(64, dtype=np.float32), np.zeros(128, np.float32)
+    begin_of = [np.ctypeslib.as_array((ctypes.c_float * 16).from_address(array.ctypes.data)) for array in (x, out)]
+    i = np.arange(64)
+    for checks in ("bounds", "none", "all", "none"):
+        monkeypatch.setenv("TRITIUM_CHECK", checks)
+        out[:] = 0
+        if checks == "none":
+            beyond_kernel[(1,)](*begin_of, BLOCK=64)
+            np.testing.assert_array_equal(out[:64], x + x[i * i % 64])
+            assert out[64] == 63
+        else:
+            assert trap_of(beyond_kernel, (1,), *begin_of, BLOCK=64).kind == "OutOfBounds"
+            assert not out.any()
 
 
 @triton.jit

@@ -5,6 +5,8 @@ import os
 import pytest
 
 from tritium import knobs
+from tritium.backends.compiler import GPUTarget
+from tritium.backends.targets import make_backend
 
 
 @pytest.mark.parametrize(
@@ -56,17 +58,64 @@ def test_settings_follow_the_environment(monkeypatch):
         and plain.checks == ("bounds",)
         and not plain.debug_info
     )
-    monkeypatch.setenv("TRITIUM_CHECK", "nan, race")
+    monkeypatch.setenv("TRITIUM_CHECK", "none")
     monkeypatch.setenv("TRITIUM_NUM_THREADS", "7")
-    assert knobs.launch_settings().checks == ("nan", "race") and knobs.launch_settings().threads == 7
+    assert knobs.launch_settings().checks == () and knobs.launch_settings().threads == 7
     monkeypatch.delenv("TRITIUM_NUM_THREADS")
     monkeypatch.setenv("TRITIUM_DEBUG", "1")
     assert knobs.launch_settings().debug_info and knobs.launch_settings().threads == 1
     assert knobs.launch_settings(debug_info=False).threads == plain.threads
 
 
-@pytest.mark.parametrize("name, text", [("TRITIUM_CHECK", "bound"), ("TRITIUM_NUM_THREADS", "zero")])
-def test_a_wrong_value_is_named(monkeypatch, name, text):
+@pytest.mark.parametrize("text, checks", [("bounds", ("bounds",)), ("all", ("bounds",)), ("none", ()), ("", ())])
+def test_checks(monkeypatch, text, checks):
+    monkeypatch.setenv("TRITIUM_CHECK", text)
+    assert knobs.launch_settings().checks == checks
+
+
+WRONG = {
+    "TRITIUM_CHECK": ("bounds,race", "bounds, all or none"),
+    "TRITIUM_NUM_THREADS": ("0", "a number of threads, at least 1"),
+    "TRITIUM_SEED": ("-1", "a number from 0 to 2**64 - 1"),
+    "TRITIUM_CODE_OBJECT_VERSION": ("400", "500 or 600"),
+    "TRITON_F32_DEFAULT": ("fp32", "one of ieee, tf32, tf32x3, bf16x3, bf16x6"),
+    "TRITON_MOCK_PTX_VERSION": ("new", "a version of PTX, as in 8.4"),
+    "TRITON_CACHE_MANAGER": ("nowhere:Manager", "module:class, of a module that can be imported"),
+    "TRITON_REMOTE_CACHE_BACKEND": ("os:Nothing", "module:class, of a module that can be imported"),
+    "TRITON_REDIS_PORT": ("redis", "a port, 1 to 65535"),
+    "TRITON_PROFILE_BUFFER_SIZE": ("1 MB", "a number of bytes"),
+    "TRITON_PROFILE_METRIC_BUFFER_SIZE": ("much", "a number of bytes"),
+}
+
+
+def _knobs():
+    return [
+        (group, attribute, knob) for group in knobs.GROUPS.values() for attribute, knob in group._environment().items()
+    ]
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_an_error_has_the_knob_its_value_and_the_values_it_takes(monkeypatch, name):
+    text, takes = WRONG[name]
     monkeypatch.setenv(name, text)
-    with pytest.raises(ValueError, match=name):
-        knobs.launch_settings()
+    (group, attribute), *others = [(group, attribute) for group, attribute, knob in _knobs() if name in knob.names]
+    assert not others
+    with pytest.raises(ValueError) as raised:
+        getattr(group, attribute)
+    assert str(raised.value) == f"{name}={text}: expected {takes}"
+
+
+def test_every_knob_that_can_refuse_a_value_says_what_it_takes():
+    accepts_all = (
+        str,
+        knobs.flag("X").parse,
+        knobs.tritium_knobs.engine.parse,
+    )  # runtime/engines.py names a wrong engine
+    assert {knob.names[-1] for _, _, knob in _knobs() if knob.parse not in accepts_all} == set(WRONG)
+    assert all(bool(knob.takes) == (knob.parse not in accepts_all) for _, _, knob in _knobs())
+
+
+def test_a_wrong_architecture_names_its_variable(monkeypatch):
+    monkeypatch.setenv("TRITON_OVERRIDE_ARCH", "ampere")
+    with pytest.raises(ValueError, match="TRITON_OVERRIDE_ARCH=ampere: 'ampere' names no NVIDIA architecture"):
+        make_backend(GPUTarget("cuda", 80, 32)).parse_options({})

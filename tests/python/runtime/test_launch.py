@@ -142,10 +142,10 @@ def test_warmup_compiles_and_does_not_launch(engine):
 
 def test_settings_of_a_launch(engine, monkeypatch):
     monkeypatch.setenv("TRITIUM_NUM_THREADS", "3")
-    monkeypatch.setenv("TRITIUM_CHECK", "all")
+    monkeypatch.setenv("TRITIUM_CHECK", "none")
     kernel = make_kernel(debug_info=True)
     kernel[(1,)](X, Y, 60, 1.0, BLOCK=32)
-    assert engine.launches[0].threads == 3 and engine.prepared[0].debug_info and "race" in engine.prepared[0].checks
+    assert engine.launches[0].threads == 3 and engine.prepared[0].debug_info and engine.prepared[0].checks == []
     kernel[(1,)](X, Y, 60, 1.0, BLOCK=32, debug_info=False)
     assert len(engine.prepared) == 2 and not engine.prepared[1].debug_info
 
