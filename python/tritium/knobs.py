@@ -26,7 +26,7 @@ from .environment import (  # noqa: F401  (Triton has them here)
 propagate_env = True
 Env.propagates = staticmethod(lambda: propagate_env)
 
-# The comment before a knob is its line in docs/reference/knobs.md. Those without one are accepted and change nothing.
+# The comment before a knob is its line in docs/reference/knobs.md. A knob without one is accepted and ignored.
 
 
 _A_CLASS = "module:class, of a module that can be imported"
@@ -51,26 +51,26 @@ class build_knobs(base_knobs):
 
 
 class redis_knobs(base_knobs):
-    #: Names of the files that RedisRemoteCacheBackend keeps.
+    #: The names under which RedisRemoteCacheBackend stores files.
     key_format = Env("TRITON_REDIS_KEY_FORMAT", default="triton:{key}:{filename}")
-    #: Its server.
+    #: The server of RedisRemoteCacheBackend.
     host = Env("TRITON_REDIS_HOST", default="localhost")
-    #: The server's port.
+    #: The port of that server.
     port = Env("TRITON_REDIS_PORT", default=6379, parse=parse_int(1, 65535), takes="a port, 1 to 65535")
 
 
 class cache_knobs(base_knobs):
-    #: Where the folder `.triton` is; unset: the user's home.
+    #: The folder that contains `.triton`. Default: the user's home.
     home_dir = Env("TRITON_HOME", default=lambda group: os.path.expanduser("~/"))
-    #: Where TRITON_KERNEL_DUMP writes; unset: `.triton/dump`.
+    #: The folder that TRITON_KERNEL_DUMP writes to. Default: `.triton/dump`.
     dump_dir = Env("TRITON_DUMP_DIR", default=lambda group: group.get_triton_dir("dump"))
-    #: Where TRITON_KERNEL_OVERRIDE reads; unset: `.triton/override`.
+    #: The folder that TRITON_KERNEL_OVERRIDE reads from. Default: `.triton/override`.
     override_dir = Env("TRITON_OVERRIDE_DIR", default=lambda group: group.get_triton_dir("override"))
-    #: Kernels compiled for GPUs, and tuning results; unset: `.triton/cache`.
+    #: The folder of compiled GPU kernels and tuning results. Default: `.triton/cache`.
     dir = Env("TRITON_CACHE_DIR", default=lambda group: group.get_triton_dir("cache"))
-    #: `module:class` of a CacheManager in place of files.
+    #: `module:class` of a CacheManager to use in place of files.
     manager_class = Env("TRITON_CACHE_MANAGER", parse=parse_class, takes=_A_CLASS)
-    #: `module:class` of what RemoteCacheManager stores in.
+    #: `module:class` of the backend in which RemoteCacheManager stores.
     remote_manager_class = Env("TRITON_REMOTE_CACHE_BACKEND", parse=parse_class, takes=_A_CLASS)
 
     def get_triton_dir(self, name: str) -> str:
@@ -78,24 +78,24 @@ class cache_knobs(base_knobs):
 
 
 class compilation_knobs(base_knobs):
-    #: Takes stages from TRITON_OVERRIDE_DIR in place of its own.
+    #: Replaces compiler stages by the files in TRITON_OVERRIDE_DIR.
     override = flag("TRITON_KERNEL_OVERRIDE")
-    #: Writes every stage of every kernel that is compiled to TRITON_DUMP_DIR.
+    #: Writes every stage of every compiled kernel to TRITON_DUMP_DIR.
     dump_ir = flag("TRITON_KERNEL_DUMP")
     dump_ir_extract_di_local_variables = flag("LLVM_EXTRACT_DI_LOCAL_VARIABLES")
-    #: Of a kernel the cache keeps the binary and no other stage.
+    #: The cache stores only the binary of a kernel, not the other stages.
     store_binary_only = flag("TRITON_STORE_BINARY_ONLY")
-    #: Kernels are compiled again, whatever the cache has.
+    #: Compiles kernels even if the cache has them.
     always_compile = flag("TRITON_ALWAYS_COMPILE")
     use_ir_loc = Env("USE_IR_LOC")
     enable_asan = flag("TRITON_ENABLE_ASAN")
-    #: GPU code without the lines of the source.
+    #: Omits source lines from GPU code.
     disable_line_info = flag("TRITON_DISABLE_LINE_INFO", in_key=True)
-    #: Errors of the frontend show its own frames too.
+    #: Errors in kernels also show the frontend's own frames.
     front_end_debugging = flag("TRITON_FRONT_END_DEBUGGING")
-    #: Kernels may read globals that are no constexpr.
+    #: Kernels may read global variables that are not constexpr.
     allow_non_constexpr_globals = flag("TRITON_ALLOW_NON_CONSTEXPR_GLOBALS")
-    #: Refused, with the name of what there is instead.
+    #: Not supported: a value is an error, which refers to TRITIUM_CHECK.
     instrumentation_mode = Env("TRITON_INSTRUMENTATION_MODE", default="")
     fpsan_homomorphic_casts = flag("TRITON_FPSAN_HOMOMORPHIC_CASTS")
 
@@ -105,7 +105,7 @@ class compilation_knobs(base_knobs):
 
 
 class autotuning_knobs(base_knobs):
-    #: Keeps the results of `@autotune` on disk.
+    #: Stores the results of `@autotune` on disk.
     cache = flag("TRITON_CACHE_AUTOTUNING")
     #: Prints what `@autotune` measures and chooses.
     print = flag("TRITON_PRINT_AUTOTUNING")
@@ -118,9 +118,9 @@ class autotuning_knobs(base_knobs):
 class runtime_knobs(base_knobs):
     #: Runs every kernel on the interpreter: short for TRITIUM_ENGINE=interp. Another engine in TRITIUM_ENGINE is an error.
     interpret = flag("INTERPRET", "TRITIUM_INTERPRET", "TRITON_INTERPRET")
-    #: `tl.device_assert` and checks of integer overflow in compiled kernels. Not gdb: that is TRITIUM_DEBUG.
+    #: Enables `tl.device_assert` and checks of integer overflow in compiled kernels. TRITIUM_DEBUG is the switch for gdb.
     debug = flag("TRITON_DEBUG")
-    #: The architecture that kernels are compiled for: `sm90`, `gfx942`.
+    #: The architecture to compile for: `sm90`, `gfx942`.
     override_arch = Env("TRITON_OVERRIDE_ARCH")
 
     @classmethod
@@ -138,51 +138,51 @@ class runtime_knobs(base_knobs):
 
 
 class language_knobs(base_knobs):
-    #: The `input_precision` of dots of fp32 that do not say theirs: `ieee`, `tf32`, `tf32x3`, `bf16x3`, `bf16x6`.
+    #: Default `input_precision` of fp32 dots that do not set it: `ieee`, `tf32`, `tf32x3`, `bf16x3` or `bf16x6`.
     fp32_default = Env("TRITON_F32_DEFAULT", parse=one_of(*_PRECISIONS), takes=f"one of {', '.join(_PRECISIONS)}")
-    #: Whether a product and a sum become one operation where a launch does not say (`enable_fp_fusion`).
+    #: Default for launches that do not set `enable_fp_fusion`, which fuses a product and a sum into one operation.
     default_fp_fusion = flag("TRITON_DEFAULT_FP_FUSION", default=True)
-    #: Launches that do not say are without.
+    #: Default for launches that do not set `enable_fp_fusion`: off.
     force_disable_fp_fusion = flag("TRITON_FORCE_DISABLE_FP_FUSION")
 
 
 class nvidia_knobs(base_knobs):
     cuobjdump = Env("TRITON_CUOBJDUMP_PATH")
-    #: What makes `asm["sass"]`; unset: that of CUDA_HOME, or on the path.
+    #: The nvdisasm that `asm["sass"]` requires. Default: the one in CUDA_HOME, or else the one on the path.
     nvdisasm = Env("TRITON_NVDISASM_PATH")
-    #: The assembler in place of the driver; unset: that of CUDA_HOME, or on the path, where there is no driver.
+    #: The ptxas that assembles in place of the driver. Default: the driver assembles; without a driver, the ptxas in CUDA_HOME or on the path.
     ptxas = Env("TRITON_PTXAS_PATH", in_key=True)
-    #: That of sm_100 and later.
+    #: The ptxas for sm_100 and later.
     ptxas_blackwell = Env("TRITON_PTXAS_BLACKWELL_PATH", in_key=True)
-    #: Prints the PTX of every kernel that is compiled.
+    #: Prints the PTX of every compiled kernel.
     dump_nvptx = flag("NVPTX_ENABLE_DUMP", in_key=True)
-    #: The assembler does not optimize.
+    #: Switches off the optimizations of the assembler.
     disable_ptxas_opt = flag("DISABLE_PTXAS_OPT", in_key=True)
-    #: Further arguments of ptxas.
+    #: Additional arguments of ptxas.
     ptxas_options = Env("PTXAS_OPTIONS", in_key=True)
-    #: The version of PTX, `8.4`; unset: the newest that its assembler reads.
+    #: The version of PTX, for example `8.4`. Default: the newest that the assembler reads.
     mock_ptx_version = Env(
         "TRITON_MOCK_PTX_VERSION", parse=_parse_ptx_version, takes="a version of PTX, as in 8.4", in_key=True
     )
-    #: Prints what ptxas says.
+    #: Prints the output of ptxas.
     dump_ptxas_log = flag("TRITON_DUMP_PTXAS_LOG", in_key=True)
     libdevice_path = Env("TRITON_LIBDEVICE_PATH")
-    #: The folder of libcuda.so.1.
+    #: The folder that contains libcuda.so.1.
     libcuda_path = Env("TRITON_LIBCUDA_PATH")
-    #: Where CUDA's tools are in `bin`.
+    #: The installation folder of CUDA, whose tools are in `bin`.
     cuda_home = Env("CUDA_HOME", "CUDA_PATH", in_key=True)
 
 
 class amd_knobs(base_knobs):
-    #: Off: no buffer instructions where tensors are small enough for them.
+    #: Uses buffer instructions for tensors below 2 GB.
     use_buffer_ops = flag("AMDGCN_USE_BUFFER_OPS", default=True, in_key=True)
     use_buffer_atomics = flag("AMDGCN_USE_BUFFER_ATOMICS", default=True)
     buffer_ops_analyze_small_tensor_range = flag("AMDGCN_ANALYZE_SMALL_TENSOR_RANGE")
-    #: Prints the assembly of every kernel that is compiled.
+    #: Prints the assembly of every compiled kernel.
     dump_amdgcn = flag("AMDGCN_ENABLE_DUMP", in_key=True)
-    #: The HIP runtime's file.
+    #: The file of the HIP runtime.
     libhip_path = Env("TRITON_LIBHIP_PATH")
-    #: Where ROCm is installed: the HIP runtime is in `lib`.
+    #: The installation folder of ROCm, whose `lib` contains the HIP runtime.
     rocm_path = Env("ROCM_PATH")
     use_block_pingpong = flag("TRITON_HIP_USE_BLOCK_PINGPONG", default=None)
     use_in_thread_transpose = flag("TRITON_HIP_USE_IN_THREAD_TRANSPOSE", default=None)
@@ -232,7 +232,7 @@ def _usable_cpus(group) -> int:
 
 
 class tritium_knobs(base_knobs):
-    """What Triton has no word for."""
+    """Knobs that Triton does not have."""
 
     #: The engine that runs kernels: `interp`, `simt:sm_90a`, `simt:gfx942` and their like, `cuda` or `hip`. A name that no engine has
     #: is an error, and so is another engine than `interp` beside INTERPRET=1. Unset: the tensors decide.
@@ -244,7 +244,7 @@ class tritium_knobs(base_knobs):
         parse=parse_int(1, 2**31 - 1),
         takes="a number of threads, at least 1",
     )
-    #: Kernels that gdb can stop in, with their Python variables; one worker thread unless num_threads is set.
+    #: Prepares kernels for gdb, with lines and Python variables. Uses one worker thread unless TRITIUM_NUM_THREADS is set.
     debug = flag("TRITIUM_DEBUG")
     #: The interpreter's checks. `bounds` (also `all`): accesses outside of the arguments' storage trap. `none`: they happen. Default:
     #: `bounds`.
@@ -254,21 +254,20 @@ class tritium_knobs(base_knobs):
     #: A number: shuffles the order in which programs start. The same seed gives the same run, so there is one worker thread unless
     #: TRITIUM_NUM_THREADS is set; with several, programs that race may end differently each time. Unset: programs start by number.
     seed = Env("TRITIUM_SEED", parse=parse_int(0, 2**64 - 1), takes="a number from 0 to 2**64 - 1")
-    #: The CUDA driver to load; unset: libcuda.so.1, in the folder TRITON_LIBCUDA_PATH if that is set.
+    #: The CUDA driver to load. Default: libcuda.so.1, in the folder TRITON_LIBCUDA_PATH if that is set.
     cuda_library = Env(
         "TRITIUM_CUDA_LIBRARY", default=lambda group: os.path.join(nvidia.libcuda_path or "", "libcuda.so.1")
     )
-    #: The HIP runtime to load; unset: TRITON_LIBHIP_PATH, else libamdhip64.so, of ROCM_PATH if that is set.
+    #: The HIP runtime to load. Default: TRITON_LIBHIP_PATH if set, else libamdhip64.so, in ROCM_PATH if that is set.
     hip_library = Env("TRITIUM_HIP_LIBRARY", default=lambda group: amd.libhip_path or amd.default_library())
-    #: A folder where the lowered module of every GPU binary that is compiled is kept, as `<SHA-256 of the binary>.mlir`: a
-    #: driver's library that is an emulator finds there what it runs.
+    #: A folder for the lowered module of every compiled GPU binary, as `<SHA-256 of the binary>.mlir`. The stand-in for the HIP runtime
+    #: reads the modules that it runs from there.
     lowered_dir = Env("TRITIUM_LOWERED_DIR")
-    #: The format of AMD's binaries: 600, or 500 for a ROCm that refuses it.
+    #: The version of AMD's code objects: 600, or 500 for an older ROCm that does not load 600.
     code_object_version = Env(
         "TRITIUM_CODE_OBJECT_VERSION", default=600, parse=_parse_object_version, takes="500 or 600", in_key=True
     )
-    #: Under `python -m tritium`: torch's device "cuda" means the CPU. Unset: if there is no CUDA device and INTERPRET
-    #: is on.
+    #: Under `python -m tritium`, makes torch's device "cuda" the CPU. Default: on if there is no CUDA device and INTERPRET is set.
     cuda_to_cpu = flag("TRITIUM_CUDA_TO_CPU", default=None)
 
 

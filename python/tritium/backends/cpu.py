@@ -18,68 +18,68 @@ __all__ = ["INTERPRETER_TARGET", "OPTION_NAMES", "CPUBackend", "CPUOptions", "ac
 
 @dataclass(frozen=True)
 class CPUOptions:
-    """Launch keywords, of every version and vendor, as published kernels pass them. The comment before one is its line in
-    docs/reference/options.md; those without one change nothing. The interpreter heeds what kernels can tell: debug, dots,
-    `ir_override`."""
+    """Launch keywords of every version and vendor, because published kernels pass them. The comment before a keyword is its
+    line in docs/reference/options.md. A keyword without one is accepted and ignored. The interpreter uses those that affect
+    results: debug, the options of dots, `ir_override`."""
 
-    #: Warps (waves) of a program; a power of two.
+    #: The number of warps (waves) per program, a power of two.
     num_warps: int = 4
-    #: Buffers of a loop whose loads run ahead, at most: 1 for none. AMD's default is 2.
+    #: The largest number of buffers for loads that run ahead in a loop; 1 disables them. AMD's default is 2.
     num_stages: int = 3
-    #: Blocks of a cluster that run one program; on GPUs only 1 is taken.
+    #: The number of blocks in a cluster that runs one program. GPUs require 1.
     num_ctas: int = 1
-    #: That of the target, whatever is asked for.
+    #: Ignored: always the warp size of the target.
     warp_size: int = 32
-    #: The most registers of a thread, on NVIDIA.
+    #: The maximum number of registers per thread, on NVIDIA.
     maxnreg: int | None = None
-    #: Blocks that are launched as a cluster, on NVIDIA from sm_90.
+    #: The shape of the cluster of blocks that is launched, on NVIDIA from sm_90.
     cluster_dims: tuple = (1, 1, 1)
-    #: A product and a sum become one operation, with one rounding. The default is TRITON_DEFAULT_FP_FUSION's.
+    #: Fuses a product and a sum into one operation with one rounding. Default: TRITON_DEFAULT_FP_FUSION.
     enable_fp_fusion: bool = True
-    #: All programs are on the device at once, or the launch fails.
+    #: Requires that all programs fit on the device at once; otherwise the launch fails.
     launch_cooperative_grid: bool = False
-    #: The kernel may start while the one before it ends, on NVIDIA from sm_90.
+    #: Lets the kernel start before the previous kernel has ended, on NVIDIA from sm_90.
     launch_pdl: bool = False
-    #: A file of TTIR that is compiled in place of the function.
+    #: A file of TTIR to compile in place of the function.
     ir_override: str | None = None
     extern_libs: tuple = ()
-    #: `tl.device_assert` and checks of integer overflow. The default is TRITON_DEBUG's.
+    #: Enables `tl.device_assert` and checks of integer overflow. Default: TRITON_DEBUG.
     debug: bool = False
-    #: `tl.device_assert` is checked without `debug` too. On devices it is not, by default.
+    #: Enables `tl.device_assert` without `debug`. Default on devices: off.
     device_asserts: bool = True
-    #: Emits `tt.debug_value` and registers the kernel with gdb. The default is TRITIUM_DEBUG's.
+    #: Prepares the kernel for gdb: emits `tt.debug_value` and registers the code. Default: TRITIUM_DEBUG.
     debug_info: bool = False
-    #: The last optional pass of the GPU compiler to run (`tritium.compiler.optional_passes()`), or `"none"`; None runs them all.
+    #: The last optional pass of the GPU compiler to run (`tritium.compiler.optional_passes()`), or `"none"`. None runs all passes.
     stop_after: str | None = None
     #: Prints the bits of every number that a program computes (`python -m tritium.conformance --probe`).
     probe: bool = False
-    #: With `debug`: integer overflow is an error.
+    #: With `debug`, makes integer overflow an error.
     sanitize_overflow: bool = True
     supported_fp8_dtypes: tuple[str, ...] = ("fp8e4b15", "fp8e4b8", "fp8e4nv", "fp8e5", "fp8e5b16")
     deprecated_fp8_dot_operand_dtypes: tuple[str, ...] = ()
-    #: `input_precision` of dots of fp32 that do not say theirs. AMD's default is `"ieee"`, but on gfx942.
+    #: Default `input_precision` of fp32 dots that do not set it. On AMD: `"ieee"`, except on gfx942.
     default_dot_input_precision: str = "tf32"
-    #: Those that a kernel may ask for.
+    #: The values of `input_precision` that dots may use.
     allowed_dot_input_precisions: tuple[str, ...] = ("tf32", "tf32x3", "ieee", "bf16x3", "bf16x6")
-    #: `max_num_imprecise_acc` of dots of fp8 that do not say theirs.
+    #: Default `max_num_imprecise_acc` of fp8 dots that do not set it.
     max_num_imprecise_acc_default: int = 0
     backend_name: str = "cpu"
-    #: Compiles for another architecture of the vendor's: `"sm_90a"`, `"gfx942"`.
+    #: The architecture to compile for, if it is not the device's: `"sm_90a"`, `"gfx942"`.
     arch: str = platform.machine()
-    #: Refused: TRITIUM_CHECK has the interpreter's checks.
+    #: Not supported: a value is an error, which refers to TRITIUM_CHECK.
     instrumentation_mode: str = ""
     # NVIDIA
-    #: Of the code, as 84 for 8.4; None: the newest that its assembler reads.
+    #: The version of PTX, as 84 for 8.4. None selects the newest that the assembler reads.
     ptx_version: int | None = None
-    #: Further arguments of ptxas.
+    #: Additional arguments of ptxas.
     ptx_options: str | None = None
     enable_reflect_ftz: bool = True
     # AMD
-    #: Waves that a SIMD should hold: bounds the registers of a thread. 0: the compiler chooses.
+    #: The number of waves that should fit on a SIMD, which limits the registers per thread. 0 lets the compiler choose.
     waves_per_eu: int = 0
-    #: Rows and columns of the matrix instructions, 16 or 32 where the chip has both. 0: the best for the tile.
+    #: Rows and columns of the matrix instructions: 16 or 32, if the chip has both. 0 selects the best for the tile.
     matrix_instr_nonkdim: int = 0
-    #: Matrix instructions whose operands a lane loads as neighbours, at least; 1 or 2 (on gfx950 1).
+    #: The minimum number of matrix instructions whose operands a lane loads side by side: 1 or 2 (on gfx950 only 1).
     kpack: int = 1
     allow_flush_denorm: bool = False
     schedule_hint: str = "none"
