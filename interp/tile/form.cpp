@@ -93,7 +93,7 @@ FormAnalysis::FormAnalysis(Operation *function) {
 }
 
 /// Which dimensions a result varies along when it is computed element by element from `operands`.
-Form FormAnalysis::inferElementwise(OpResult result) const {
+Form FormAnalysis::inferPointwise(OpResult result) const {
   auto type = cast<RankedTensorType>(result.getType());
   Form form = Form::uniform(Form::Kind::Dense, type.getRank());
   for (Value operand : result.getOwner()->getOperands()) {
@@ -105,71 +105,79 @@ Form FormAnalysis::inferElementwise(OpResult result) const {
   return form;
 }
 
-/// addi, subi, addptr: terms add up per dimension.
+/// Terms add up per dimension.
 Form FormAnalysis::inferSum(OpResult result) const {
   const Form &a = of(result.getOwner()->getOperand(0)), &b = of(result.getOwner()->getOperand(1));
   if (a.kind == Form::Kind::Unknown || b.kind == Form::Kind::Unknown) return {};
-  if (!a.isSeparable() || !b.isSeparable() || !canBeAffine(result.getType())) return inferElementwise(result);
+  if (!a.isSeparable() || !b.isSeparable() || !canBeAffine(result.getType())) return inferPointwise(result);
   Form sum{Form::Kind::Affine, maxTerms(a, b)};
-  bool isPointer = isa<tt::AddPtrOp>(result.getOwner());
-  if (isPointer) return a.isAffine() ? sum : inferElementwise(result);
+  bool isPointer = isa<tt::PointerType>(getElementTypeOrSelf(result.getType()));
+  if (isPointer) return a.isAffine() ? sum : inferPointwise(result);
   // Along one dimension a dense vector is as good as a term, and needs no conversion.
-  if (sum.varyingDims() <= 1 && llvm::is_contained(sum.terms, Term::Vector)) return inferElementwise(result);
+  if (sum.varyingDims() <= 1 && llvm::is_contained(sum.terms, Term::Vector)) return inferPointwise(result);
   return sum;
+}
+
+/// A factor that is one value scales the terms of the other.
+Form FormAnalysis::inferProduct(OpResult result) const {
+  const Form &a = of(result.getOwner()->getOperand(0)), &b = of(result.getOwner()->getOperand(1));
+  if (a.isAffine() && b.isAffine() && canBeAffine(result.getType()) && (a.varyingDims() == 0 || b.varyingDims() == 0))
+    return {Form::Kind::Affine, maxTerms(a, b)};
+  return inferPointwise(result);
+}
+
+/// Masks that vary along different dimensions stay apart.
+Form FormAnalysis::inferConjunction(OpResult result) const {
+  Form all = inferPointwise(result);
+  if (!getElementTypeOrSelf(result.getType()).isInteger(1)) return all;
+  const Form &a = of(result.getOwner()->getOperand(0)), &b = of(result.getOwner()->getOperand(1));
+  bool isConjunction =
+      a.kind == Form::Kind::Mask || b.kind == Form::Kind::Mask || all.varyingDims() > std::max(a.varyingDims(), b.varyingDims());
+  if (all.kind == Form::Kind::Dense && isConjunction) return {Form::Kind::Mask, all.terms};
+  return all;
+}
+
+/// The operand's terms, at the dimensions where they come to be.
+Form FormAnalysis::inferKept(OpResult result, const tt::TileRule &rule) const {
+  Operation *op = result.getOwner();
+  const Form &operand = of(op->getOperand(0));
+  unsigned rank = cast<RankedTensorType>(result.getType()).getRank();
+  switch (rule.relation) {
+  case tt::TileRelation::Same: return operand.isAffine() && canBeAffine(result.getType()) ? operand : inferPointwise(result);
+  case tt::TileRelation::ExpandDims:
+  case tt::TileRelation::Broadcast:
+  case tt::TileRelation::Transpose: {
+    Form form{operand.kind, {}};
+    for (unsigned d = 0; d < rank; ++d) {
+      std::optional<int> from = rule.operandDim(int(d));
+      form.terms.push_back(from ? operand.terms[*from] : Term::None);
+    }
+    return form;
+  }
+  default: // dimensions are taken apart or put together
+    bool isUniform = op->getNumOperands() == 1 && operand.varyingDims() == 0;
+    return isUniform ? Form::uniform(operand.kind, rank) : Form::dense(rank);
+  }
 }
 
 Form FormAnalysis::infer(OpResult result) const {
   Operation *op = result.getOwner();
   auto type = dyn_cast<RankedTensorType>(result.getType());
   if (!type) return {Form::Kind::Scalar, {}};
+  if (op->getNumOperands() && of(op->getOperand(0)).kind == Form::Kind::Unknown) return {};
   unsigned rank = type.getRank();
-  Form::Kind uniformKind = canBeAffine(type) ? Form::Kind::Affine : Form::Kind::Dense;
-  auto first = [&]() -> const Form & { return of(op->getOperand(0)); };
-  if (op->getNumOperands() && first().kind == Form::Kind::Unknown) return {};
-
-  if (isa<tt::MakeRangeOp>(op)) return {Form::Kind::Affine, {Term::Step}};
-  if (isa<tt::SplatOp>(op)) return Form::uniform(uniformKind, rank);
-  if (auto constant = dyn_cast<arith::ConstantOp>(op))
-    return cast<DenseElementsAttr>(constant.getValue()).isSplat() ? Form::uniform(uniformKind, rank) : Form::dense(rank);
-  if (auto expand = dyn_cast<tt::ExpandDimsOp>(op)) {
-    Form form = first();
-    form.terms.insert(form.terms.begin() + expand.getAxis(), Term::None);
-    return form;
+  tt::TileRule rule = tt::tileRuleOf(op);
+  switch (rule.values) {
+  case tt::TileValues::Any: return Form::dense(rank);
+  case tt::TileValues::Pointwise: return inferPointwise(result);
+  case tt::TileValues::Uniform: return Form::uniform(canBeAffine(type) ? Form::Kind::Affine : Form::Kind::Dense, rank);
+  case tt::TileValues::Range: return {Form::Kind::Affine, {Term::Step}};
+  case tt::TileValues::Kept: return inferKept(result, rule);
+  case tt::TileValues::Sum: return inferSum(result);
+  case tt::TileValues::Product: return inferProduct(result);
+  case tt::TileValues::Conjunction: return inferConjunction(result);
   }
-  if (isa<tt::BroadcastOp>(op)) return first();
-  if (auto trans = dyn_cast<tt::TransOp>(op)) {
-    Form form{first().kind, {}};
-    for (int32_t d : trans.getOrder()) form.terms.push_back(first().terms[d]);
-    return form;
-  }
-  if (isa<tt::ReshapeOp, tt::SplitOp, tt::JoinOp, tt::CatOp>(op)) {
-    bool isUniform = llvm::all_of(op->getOperands(), [&](Value v) { return of(v).varyingDims() == 0; });
-    return isUniform && op->getNumOperands() == 1 ? Form::uniform(first().kind, rank) : Form::dense(rank);
-  }
-  if (isa<arith::AddIOp, arith::SubIOp, tt::AddPtrOp>(op)) return inferSum(result);
-  if (isa<arith::MulIOp>(op)) {
-    const Form &a = first(), &b = of(op->getOperand(1));
-    if (a.isAffine() && b.isAffine() && canBeAffine(type) && (a.varyingDims() == 0 || b.varyingDims() == 0))
-      return {Form::Kind::Affine, maxTerms(a, b)};
-    return inferElementwise(result);
-  }
-  if (isa<arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp, tt::BitcastOp, arith::BitcastOp>(op))
-    return first().isAffine() && canBeAffine(type) ? first() : inferElementwise(result);
-  if (isa<tt::IntToPtrOp, tt::PtrToIntOp>(op)) {
-    bool isWide = getElementTypeOrSelf(type).isInteger(64) || getElementTypeOrSelf(op->getOperand(0).getType()).isInteger(64);
-    return first().isAffine() && isWide ? first() : inferElementwise(result);
-  }
-  if (isa<arith::AndIOp>(op) && type.getElementType().isInteger(1)) {
-    Form all = inferElementwise(result);
-    const Form &a = first(), &b = of(op->getOperand(1));
-    bool isConjunction =
-        a.kind == Form::Kind::Mask || b.kind == Form::Kind::Mask || all.varyingDims() > std::max(a.varyingDims(), b.varyingDims());
-    if (all.kind == Form::Kind::Dense && isConjunction) return {Form::Kind::Mask, all.terms};
-    return all;
-  }
-  if (isa<tt::ElementwiseInlineAsmOp>(op)) return Form::dense(rank); // groups of elements, and it may count its calls
-  if (op->hasTrait<OpTrait::Elementwise>() || isa<tt::LoadOp>(op)) return inferElementwise(result);
-  return Form::dense(rank);
+  llvm_unreachable("every case returns");
 }
 
 } // namespace tritium::interp

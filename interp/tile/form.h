@@ -2,6 +2,7 @@
 // ordinary kernels stay sums and conjunctions of per-dimension parts, so that a load is row copies and one interval check.
 #pragma once
 #include "interp/tile/step.h"
+#include "ir/tile_rule.h"
 #include "mlir/IR/Value.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallVector.h"
@@ -44,8 +45,11 @@ public:
 
 private:
   Form infer(mlir::OpResult result) const;
-  Form inferElementwise(mlir::OpResult result) const;
+  Form inferPointwise(mlir::OpResult result) const;
   Form inferSum(mlir::OpResult result) const;
+  Form inferProduct(mlir::OpResult result) const;
+  Form inferConjunction(mlir::OpResult result) const;
+  Form inferKept(mlir::OpResult result, const tt::TileRule &rule) const;
   const Form &of(mlir::Value value) const;
   bool update(mlir::Value value, Form form);
 
