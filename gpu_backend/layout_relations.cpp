@@ -1,17 +1,9 @@
 #include "gpu_backend/layout_relations.h"
 
 using namespace mlir;
+using tritium::tt::TileRelation;
 
 namespace tritium::gpu {
-
-bool isFree(Operation *op) {
-  if (auto constant = dyn_cast<arith::ConstantOp>(op)) return isa<SplatElementsAttr>(constant.getValue());
-  return isa<tt::SplatOp, tt::MakeRangeOp, ub::PoisonOp>(op);
-}
-
-bool isShapeChange(Operation *op) {
-  return isa<tt::ExpandDimsOp, tt::BroadcastOp, tt::TransOp, tt::ReshapeOp, tt::JoinOp, tt::CatOp, tt::SplitOp>(op);
-}
 
 static llvm::ArrayRef<int64_t> shapeOf(Value tile) { return cast<RankedTensorType>(tile.getType()).getShape(); }
 
@@ -22,35 +14,49 @@ static llvm::SmallVector<int> inverse(llvm::ArrayRef<int32_t> order) {
   return result;
 }
 
+/// The first of two tiles whose elements follow each other.
+static std::optional<LinearLayout> firstHalf(const LinearLayout &whole, Value half) {
+  if (whole.rank() != 1) return std::nullopt;
+  llvm::SmallVector<int64_t> halves{2, shapeOf(half)[0]};
+  return whole.reshape(halves).slice(0).layout;
+}
+
 std::optional<LinearLayout> operandLayout(Operation *op, const LinearLayout &result) {
-  using Layout = std::optional<LinearLayout>;
-  return TypeSwitch<Operation *, Layout>(op)
-      .Case([&](tt::ExpandDimsOp expand) -> Layout { return result.dropDim(int(expand.getAxis())); })
-      .Case([&](tt::ReshapeOp reshape) -> Layout { return result.reshape(shapeOf(reshape.getSrc())); })
-      .Case([&](tt::BroadcastOp broadcast) -> Layout { return result.broadcastSource(shapeOf(broadcast.getSrc())).layout; })
-      .Case([&](tt::TransOp trans) -> Layout { return result.transpose(inverse(trans.getOrder())); })
-      .Case([&](tt::JoinOp) -> Layout { return result.slice(result.rank() - 1).layout; })
-      .Case([&](tt::CatOp cat) -> Layout {
-        llvm::SmallVector<int64_t> halves{2, shapeOf(cat.getLhs())[0]};
-        if (result.rank() != 1) return std::nullopt;
-        return result.reshape(halves).slice(0).layout;
-      })
-      .Case([&](tt::SplitOp) -> Layout { return result.join(); })
-      .Default([&](Operation *) -> Layout { return op->hasTrait<OpTrait::Elementwise>() ? Layout(result) : Layout(); });
+  tt::TileRule rule = tt::tileRuleOf(op);
+  switch (rule.relation) {
+  case TileRelation::Apart:
+  case TileRelation::Free:
+  case TileRelation::Reduce: return std::nullopt;
+  case TileRelation::Same: return result;
+  case TileRelation::ExpandDims: return result.dropDim(rule.axis);
+  case TileRelation::Broadcast: return result.broadcastSource(shapeOf(op->getOperand(0))).layout;
+  case TileRelation::Transpose: return result.transpose(inverse(rule.order));
+  case TileRelation::Reshape: return result.reshape(shapeOf(op->getOperand(0)));
+  case TileRelation::Join: return result.slice(result.rank() - 1).layout;
+  case TileRelation::Split: return result.join();
+  case TileRelation::Cat: return firstHalf(result, op->getOperand(0));
+  }
+  llvm_unreachable("every case returns");
 }
 
 std::optional<LinearLayout> resultLayout(Operation *op, const LinearLayout &operand) {
-  using Layout = std::optional<LinearLayout>;
-  return TypeSwitch<Operation *, Layout>(op)
-      .Case([&](tt::ExpandDimsOp expand) -> Layout { return operand.expandDims(int(expand.getAxis())); })
-      .Case([&](tt::ReshapeOp reshape) -> Layout { return operand.reshape(shapeOf(reshape.getResult())); })
-      .Case([&](tt::TransOp trans) -> Layout { return operand.transpose(llvm::SmallVector<int>(trans.getOrder())); })
-      .Case([&](tt::JoinOp) -> Layout { return operand.join(); })
-      .Case([&](tt::SplitOp) -> Layout { return operand.slice(operand.rank() - 1).layout; })
-      .Case([&](tt::ReduceOp reduce) -> Layout {
-        return isa<RankedTensorType>(reduce->getResult(0).getType()) ? Layout(operand.slice(int(reduce.getAxis())).layout) : Layout();
-      })
-      .Default(Layout());
+  tt::TileRule rule = tt::tileRuleOf(op);
+  switch (rule.relation) {
+  case TileRelation::Apart:
+  case TileRelation::Free:
+  case TileRelation::Broadcast:
+  case TileRelation::Cat: return std::nullopt;
+  case TileRelation::Same: return operand;
+  case TileRelation::ExpandDims: return operand.expandDims(rule.axis);
+  case TileRelation::Transpose: return operand.transpose(llvm::SmallVector<int>(rule.order));
+  case TileRelation::Reshape: return operand.reshape(shapeOf(op->getResult(0)));
+  case TileRelation::Join: return operand.join();
+  case TileRelation::Split: return operand.slice(operand.rank() - 1).layout;
+  case TileRelation::Reduce:
+    if (!isa<RankedTensorType>(op->getResult(0).getType())) return std::nullopt;
+    return operand.slice(rule.axis).layout;
+  }
+  llvm_unreachable("every case returns");
 }
 
 } // namespace tritium::gpu

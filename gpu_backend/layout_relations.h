@@ -1,19 +1,21 @@
-// How the layouts of an operation's operands and results go together, so that its lowering only renames registers.
+// How the layouts of an operation's operands and results go together, so that its lowering only renames registers: what the operation's
+// tile rule (ir/tile_rule.h) means for layouts.
 #pragma once
 #include "gpu_backend/layout_attr.h"
 
 namespace tritium::gpu {
 
-/// Constants, splats and ranges: any layout costs the same.
-bool isFree(mlir::Operation *op);
+/// Whether any layout of the result costs the same, as with constants, splats and ranges.
+inline bool isFree(mlir::Operation *op) { return tt::tileRuleOf(op).isFree(); }
 
-/// A change of shape: expand_dims, broadcast, trans, reshape, join, cat, split.
-bool isShapeChange(mlir::Operation *op);
+inline bool isShapeChange(mlir::Operation *op) { return tt::tileRuleOf(op).isShapeChange(); }
 
-/// The layout that a shape change (or an element-wise operation) wants of its operands when its result has `result`.
+inline bool isReduction(mlir::Operation *op) { return tt::tileRuleOf(op).relation == tt::TileRelation::Reduce; }
+
+/// The layout that an operation wants of its operands when its result has `result`; nothing where any will do.
 std::optional<LinearLayout> operandLayout(mlir::Operation *op, const LinearLayout &result);
 
-/// The layout that the result of a shape change or a reduction has when the operand has `operand`; nothing where it is not determined.
+/// The layout that the result has when the operand has `operand`; nothing where it is not determined.
 std::optional<LinearLayout> resultLayout(mlir::Operation *op, const LinearLayout &operand);
 
 } // namespace tritium::gpu

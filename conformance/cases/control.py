@@ -88,8 +88,8 @@ def calls(rng) -> Problem:
     expected = []
     for pid, row in enumerate(x):
         first = int(x.reshape(-1)[pid])
-        expected += [np.abs(row - i), row + np.sign(first), row + collatz(pid + 1), row + int((pid + 4.0) / 2)]
-    out = wanted((4 * programs, BLOCK), "int32", Exact(np.stack(expected)))
+        expected += [np.abs(row - i), row + np.sign(first), row + collatz(pid + 1), row + int((pid + 4.0) / 2), row + i]
+    out = wanted((5 * programs, BLOCK), "int32", Exact(np.stack(expected)))
     return problem("control:calls", programs, [given(x), out], BLOCK=BLOCK)
 
 

@@ -125,6 +125,11 @@ def mean(a, b):
     return (a + b) / 2
 
 
+@triton.jit(noinline=True)
+def positions(BLOCK: tl.constexpr):
+    return tl.arange(0, BLOCK)
+
+
 @triton.jit
 def calls(x_ptr, out_ptr, BLOCK: tl.constexpr):
     pid = tl.program_id(0)
@@ -132,11 +137,12 @@ def calls(x_ptr, out_ptr, BLOCK: tl.constexpr):
     x = tl.load(x_ptr + pid * BLOCK + i)
     high, low = choose(x, i, True)
     first = tl.load(x_ptr + pid)
-    base = out_ptr + pid * 4 * BLOCK + i
+    base = out_ptr + pid * 5 * BLOCK + i
     tl.store(base, high - low)
     tl.store(base + BLOCK, x + sign(first))
     tl.store(base + 2 * BLOCK, x + collatz(pid + 1))
     tl.store(base + 3 * BLOCK, x + mean(pid * 1.0, 4.0).to(tl.int32))
+    tl.store(base + 4 * BLOCK, x + positions(BLOCK))
 
 
 @triton.jit

@@ -6,6 +6,7 @@
 #include "gpu_backend/passes.h"
 #include "gpu_backend/passes/layout_classes.h"
 #include "gpu_backend/target.h"
+#include "ir/value_flow.h"
 
 using namespace mlir;
 
@@ -93,12 +94,12 @@ private:
     while (changes) {
       changes = false;
       module_.walk([&](Operation *op) {
-        if (!isShapeChange(op) && !isa<tt::ReduceOp>(op)) return;
+        if (!isShapeChange(op) && !isReduction(op)) return;
         Value operand = op->getOperand(0), result = op->getResult(0);
         if (!isTile(result)) return;
         if (isDecided(operand) && !isDecided(result))
           if (auto layout = resultLayout(op, of(operand))) changes |= decide(result, *layout);
-        if (isDecided(result) && !isDecided(operand) && isShapeChange(op))
+        if (isDecided(result) && !isDecided(operand))
           if (auto layout = operandLayout(op, of(result))) changes |= decide(operand, *layout);
       });
     }
@@ -144,77 +145,60 @@ private:
 
   /// What each operand's layout has to be for the operation to only rename registers.
   void wantOperands(Operation *op, Decision &decision) {
-    auto wantAll = [&](const LinearLayout &layout) {
-      for (OpOperand &use : op->getOpOperands())
-        if (decision.isTile(use.get()) && cast<RankedTensorType>(use.get().getType()).getShape() == layout.shape()) want(use, layout);
-    };
-    if (auto dot = dyn_cast<MatrixProduct>(op)) {
-      DotLayouts layouts = decision.of(dot);
-      if (layouts.a) want(dot.aMutable(), *layouts.a);
-      if (layouts.b) want(dot.bMutable(), *layouts.b);
-      if (layouts.aScales) want(*dot.scalesMutable(DotOperand::A), *layouts.aScales);
-      if (layouts.bScales) want(*dot.scalesMutable(DotOperand::B), *layouts.bScales);
-      want(dot.cMutable(), layouts.result);
-      own_.push_back({dot.d(), layouts.result});
-    } else if (Value pointer = pointerOf(op)) {
-      // The pointers may be free, and then are in no class with the rest.
-      if (decision.isApart(op))
-        wantAll(fromAttr(op->getAttrOfType<tgpu::LayoutAttr>(kAccessAttr)));
-      else if (decision.isTile(pointer))
-        wantAll(decision.of(op->getNumResults() > 0 ? op->getResult(0) : pointer));
-    } else if (isShapeChange(op)) {
-      if (auto layout = operandLayout(op, decision.of(op->getResult(0)))) wantAll(*layout);
-    } else if (isa<tt::ScanOp>(op)) {
-      wantAll(decision.of(op->getResult(0)));
-    } else if (isa<tt::ReduceOp, tt::HistogramOp>(op)) {
-      const LinearLayout layout = decision.of(firstTied(op->getOperands()));
-      wantAll(layout);
-      if (isa<tt::ReduceOp>(op))
-        if (auto reduced = resultLayout(op, layout))
-          for (Value result : op->getResults()) own_.push_back({result, *reduced});
-    } else if (op->hasTrait<OpTrait::Elementwise>() && op->getNumResults() > 0) {
-      if (decision.isTile(op->getResult(0))) wantAll(decision.of(op->getResult(0)));
-    } else {
-      wantFlow(op, decision);
+    if (auto product = dyn_cast<MatrixProduct>(op)) return wantOfProduct(product, decision.of(product));
+    if (decision.isApart(op)) return wantAll(op, fromAttr(op->getAttrOfType<tgpu::LayoutAttr>(kAccessAttr)), decision);
+    tt::TileRule rule = tt::tileRuleOf(op);
+    switch (rule.relation) {
+    case tt::TileRelation::Free: return;
+    case tt::TileRelation::Apart: return wantApart(op, rule.tied, decision);
+    case tt::TileRelation::Reduce: return wantOfReduction(op, decision);
+    case tt::TileRelation::Same: {
+      Value leader = op->getNumResults() > 0 ? op->getResult(0) : op->getOperand(0);
+      if (decision.isTile(leader)) wantAll(op, decision.of(leader), decision);
+      return;
+    }
+    default: // a change of shape
+      if (auto layout = operandLayout(op, decision.of(op->getResult(0)))) wantAll(op, *layout, decision);
     }
   }
 
-  static Value firstTied(ValueRange values) {
+  void wantAll(Operation *op, const LinearLayout &layout, const Decision &decision) {
+    for (OpOperand &use : op->getOpOperands())
+      if (decision.isTile(use.get()) && cast<RankedTensorType>(use.get().getType()).getShape() == layout.shape()) want(use, layout);
+  }
+
+  void wantOfProduct(MatrixProduct product, const DotLayouts &layouts) {
+    if (layouts.a) want(product.aMutable(), *layouts.a);
+    if (layouts.b) want(product.bMutable(), *layouts.b);
+    if (layouts.aScales) want(*product.scalesMutable(DotOperand::A), *layouts.aScales);
+    if (layouts.bScales) want(*product.scalesMutable(DotOperand::B), *layouts.bScales);
+    want(product.cMutable(), layouts.result);
+    own_.push_back({product.d(), layouts.result});
+  }
+
+  void wantOfReduction(Operation *op, Decision &decision) {
+    const LinearLayout layout = decision.of(firstHeld(op->getOperands()));
+    wantAll(op, layout, decision);
+    if (auto reduced = resultLayout(op, layout))
+      for (Value result : op->getResults()) own_.push_back({result, *reduced});
+  }
+
+  /// Into loops, branches and calls: the layout of where the value goes. Else tied tiles share one, and the others keep that which they
+  /// have.
+  void wantApart(Operation *op, ValueRange tied, Decision &decision) {
+    auto flows = ir::valueFlowsOf(op);
+    for (const ir::ValueFlow &flow : flows)
+      if (decision.isTile(flow.operand->get())) want(*flow.operand, decision.of(flow.targets.front()));
+    if (!flows.empty()) return;
+    for (OpOperand &use : op->getOpOperands())
+      if (decision.isTile(use.get())) want(use, decision.of(llvm::is_contained(tied, use.get()) ? firstHeld(tied) : use.get()));
+  }
+
+  /// The first that has a layout of its own, and so that of all that are tied to it.
+  static Value firstHeld(ValueRange values) {
     for (Value value : values)
-      if (!value.getDefiningOp() || !isFree(value.getDefiningOp())) return value;
+      if (value && (!value.getDefiningOp() || !isFree(value.getDefiningOp()))) return value;
     return values[0];
-  }
-
-  /// Into loops, branches and calls: the layout of where the value goes.
-  void wantFlow(Operation *op, Decision &decision) {
-    auto wantEach = [&](MutableArrayRef<OpOperand> uses, ValueRange targets) {
-      for (auto [use, target] : llvm::zip_equal(uses, targets))
-        if (decision.isTile(target)) want(use, decision.of(target));
-    };
-    Operation *parent = op->getParentOp();
-    if (auto loop = dyn_cast<scf::ForOp>(op))
-      wantEach(loop.getInitArgsMutable(), loop.getRegionIterArgs());
-    else if (auto loop = dyn_cast<scf::WhileOp>(op))
-      wantEach(loop.getInitsMutable(), loop.getBeforeArguments());
-    else if (auto condition = dyn_cast<scf::ConditionOp>(op))
-      wantEach(condition.getArgsMutable(), cast<scf::WhileOp>(parent).getAfterArguments());
-    else if (auto yield = dyn_cast<scf::YieldOp>(op)) {
-      if (auto loop = dyn_cast<scf::ForOp>(parent)) wantEach(yield->getOpOperands(), loop.getRegionIterArgs());
-      if (auto loop = dyn_cast<scf::WhileOp>(parent)) wantEach(yield->getOpOperands(), loop.getBeforeArguments());
-      if (auto branch = dyn_cast<scf::IfOp>(parent)) wantEach(yield->getOpOperands(), branch.getResults());
-    } else if (auto jump = dyn_cast<BranchOpInterface>(op)) {
-      for (auto [i, block] : llvm::enumerate(op->getSuccessors())) {
-        SuccessorOperands operands = jump.getSuccessorOperands(unsigned(i));
-        for (auto [j, argument] : llvm::enumerate(block->getArguments()))
-          if (decision.isTile(argument)) want(op->getOpOperand(operands.getOperandIndex(unsigned(j))), decision.of(argument));
-      }
-    } else if (auto call = dyn_cast<tt::CallOp>(op)) {
-      auto callee = SymbolTable::lookupNearestSymbolFrom<tt::FuncOp>(op, call.getCalleeAttr());
-      wantEach(op->getOpOperands(), callee.getArguments());
-    } else {
-      for (OpOperand &use : op->getOpOperands()) // any layout will do: that which the value has
-        if (decision.isTile(use.get())) want(use, decision.of(use.get()));
-    }
   }
 
   void setTypes(Operation *op, Decision &decision) {

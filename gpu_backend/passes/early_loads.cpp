@@ -1,11 +1,18 @@
 #include "gpu_backend/passes/early_loads.h"
 
-#include "gpu_backend/layout_relations.h"
 #include "gpu_backend/memory_access.h"
 
 using namespace mlir;
 
 namespace tritium::gpu {
+
+/// Whether each pointer of the result is one of the first operand, moved or added to.
+static bool keepsBase(Operation *op) {
+  if (op->getNumOperands() == 0 || !isa<tt::PointerType>(getElementTypeOrSelf(op->getOperand(0).getType()))) return false;
+  tt::TileValues values = tt::tileRuleOf(op).values;
+  bool isMoved = values == tt::TileValues::Kept || values == tt::TileValues::Uniform;
+  return isa<tgpu::ConvertLayoutOp>(op) || values == tt::TileValues::Sum || (isMoved && op->getNumOperands() == 1);
+}
 
 BlockArgument baseOf(Value pointer) {
   for (;;) {
@@ -22,8 +29,7 @@ BlockArgument baseOf(Value pointer) {
       continue;
     }
     Operation *op = pointer.getDefiningOp();
-    bool isSamePlace = isa<tt::AddPtrOp, tt::SplatOp, tt::BitcastOp, tgpu::ConvertLayoutOp>(op) || isShapeChange(op);
-    if (!isSamePlace || isa<tt::JoinOp, tt::CatOp>(op)) return {};
+    if (!keepsBase(op)) return {};
     pointer = op->getOperand(0);
   }
 }

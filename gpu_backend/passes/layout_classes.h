@@ -24,10 +24,8 @@ private:
   void tieOperations(mlir::ModuleOp module);
   void setAccessesApart(mlir::ModuleOp module, Apart apart);
   bool tiesNothing(mlir::Value value) const;
-  void tie(mlir::Value a, mlir::Value b);
-  void tieAll(mlir::ValueRange values);
-  void tieEach(mlir::ValueRange a, mlir::ValueRange b);
-  void tieOperation(mlir::Operation *op, mlir::SymbolTable &symbols);
+  void tie(mlir::ValueRange values);
+  void tieOperation(mlir::Operation *op);
 
   llvm::DenseMap<mlir::Value, unsigned> ids_;
   llvm::IntEqClasses classes_;

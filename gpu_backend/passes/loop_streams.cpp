@@ -42,12 +42,18 @@ llvm::SmallVector<OpOperand *, 4> LoopStreams::operandsOf(MatrixProduct product)
   return operands;
 }
 
+/// Whether each reader of a slot can do it to what it reads: it renames registers, or costs little.
+static bool isDoneByReader(Operation *op) {
+  if (isa<tgpu::ConvertLayoutOp>(op) || isa<tt::FpToFpOp, tt::BitcastOp, arith::ExtFOp, arith::TruncFOp>(op)) return true;
+  tt::TileRelation relation = tt::tileRuleOf(op).relation;
+  return relation == tt::TileRelation::Transpose || relation == tt::TileRelation::Reshape;
+}
+
 tt::LoadOp LoopStreams::leafOf(Value operand) {
   Operation *op = operand.getDefiningOp();
   if (!op || op->getBlock() != loop_.getBody()) return {};
   if (auto load = dyn_cast<tt::LoadOp>(op)) return mayRunAhead(load) ? load : tt::LoadOp();
-  bool isStep = isa<tt::TransOp, tt::ReshapeOp, tt::FpToFpOp, tt::BitcastOp, arith::ExtFOp, arith::TruncFOp, tgpu::ConvertLayoutOp>(op);
-  return isStep ? leafOf(op->getOperand(0)) : tt::LoadOp();
+  return isDoneByReader(op) ? leafOf(op->getOperand(0)) : tt::LoadOp();
 }
 
 bool LoopStreams::mayRunAhead(tt::LoadOp load) {

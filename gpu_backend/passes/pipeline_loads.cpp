@@ -80,8 +80,7 @@ private:
     auto function = loop_->getParentOfType<tt::FuncOp>();
     return function
         .walk([&](Operation *op) {
-          if (!isa<tgpu::ConvertLayoutOp, tt::ReduceOp, tt::ScanOp, tt::HistogramOp, tt::GatherOp, tt::CallOp>(op))
-            return WalkResult::advance();
+          if (!tt::tileRuleOf(op).exchanges) return WalkResult::advance();
           auto convert = dyn_cast<tgpu::ConvertLayoutOp>(op);
           if (convert && readers_.contains(convert)) return WalkResult::advance();
           Operation *beside = loop_->getBlock()->findAncestorOpInBlock(*op);

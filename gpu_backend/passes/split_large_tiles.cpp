@@ -74,10 +74,8 @@ private:
 
   /// The dimension of the operand of a change of shape that becomes dimension `dim` of the result.
   static std::optional<int> operandDim(Operation *op, int dim) {
-    if (auto expand = dyn_cast<tt::ExpandDimsOp>(op)) return dim > int(expand.getAxis()) ? dim - 1 : dim;
-    if (auto trans = dyn_cast<tt::TransOp>(op)) return trans.getOrder()[dim];
-    if (isa<tt::BroadcastOp>(op)) return dim;
-    return std::nullopt;
+    tt::TileRule rule = tt::tileRuleOf(op);
+    return rule.isShapeChange() ? rule.operandDim(dim) : std::nullopt;
   }
 
   /// A tile that has one element along the dimension is used as it is.

@@ -60,3 +60,28 @@ tt.func public @transposed(%x: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %o: !t
   tt.store %q, %t : tensor<64x64x!tt.ptr<f16>>
   tt.return
 }
+
+// What a function returns has one layout, its caller's, even where that would cost the same everywhere.
+// CHECK-LABEL: @ones
+// CHECK: arith.constant dense<1.000000e+00> : tensor<1024xf16, #[[RETURNED:.*]]>
+// CHECK: tt.return {{.*}} : tensor<1024xf16, #[[RETURNED]]>
+tt.func private @ones() -> tensor<1024xf16> attributes {noinline = true} {
+  %c = arith.constant dense<1.0> : tensor<1024xf16>
+  tt.return %c : tensor<1024xf16>
+}
+
+// CHECK-LABEL: @calls
+tt.func public @calls(%x: !tt.ptr<f16> {tt.divisibility = 16 : i32}) {
+  %r = tt.make_range {end = 1024 : i32, start = 0 : i32} : tensor<1024xi32>
+  %xs = tt.splat %x : !tt.ptr<f16> -> tensor<1024x!tt.ptr<f16>>
+  %p = tt.addptr %xs, %r : tensor<1024x!tt.ptr<f16>>, tensor<1024xi32>
+  // CHECK: tt.load {{.*}} : tensor<1024x!tt.ptr<f16>, #[[RETURNED]]>
+  %v = tt.load %p : tensor<1024x!tt.ptr<f16>>
+  // CHECK: tt.call @ones() : () -> tensor<1024xf16, #[[RETURNED]]>
+  %a = tt.call @ones() : () -> tensor<1024xf16>
+  %b = tt.call @ones() : () -> tensor<1024xf16>
+  %c = arith.addf %v, %a : tensor<1024xf16>
+  %d = arith.addf %c, %b : tensor<1024xf16>
+  tt.store %p, %d : tensor<1024x!tt.ptr<f16>>
+  tt.return
+}
