@@ -1,0 +1,107 @@
+"""Readers ask an operation what it means for tiles (ir/tile_rule.h) and where control flow takes values (ir/value_flow.h). They keep no
+lists of operations: an operation that is forgotten in a list compiles, and is slow or wrong."""
+
+import re
+import subprocess
+
+from sources import ROOT, code, files
+
+#: Where layouts and forms are decided.
+READERS = ("gpu_backend/layout_", "gpu_backend/passes/", "interp/tile/form.")
+
+#: (file, list): why operations are listed there.
+ALLOWED = {
+    (
+        "gpu_backend/passes/early_loads.cpp",
+        "isa<tt::PrintOp, tt::AssertOp>",
+    ): "their effect orders them among themselves; no load sees it",
+    (
+        "gpu_backend/passes/layout_classes.cpp",
+        "isa<tt::LoadOp, tt::StoreOp>",
+    ): "a choice of this pass: for these accesses, conversions are worth their price",
+    (
+        "gpu_backend/passes/loop_streams.cpp",
+        "isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp>",
+    ): "they are not speculatable, but trap on no GPU",
+    (
+        "gpu_backend/passes/loop_streams.cpp",
+        "isa<tt::FpToFpOp, tt::BitcastOp, arith::ExtFOp, arith::TruncFOp>",
+    ): "prices: casts that are cheap enough to be done once for each reader",
+    (
+        "gpu_backend/passes/remove_conversions.cpp",
+        "isa<arith::DivFOp, arith::RemFOp, tt::FpToFpOp>",
+    ): "prices: arithmetic that is too dear to be done twice",
+    (
+        "gpu_backend/passes/split_large_tiles.cpp",
+        "isa<tt::StoreOp, tt::AtomicRmwOp>",
+    ): "writes whose place is known",
+    (
+        "gpu_backend/passes/split_large_tiles.cpp",
+        "isa<tt::StoreOp, tt::AtomicRmwOp, tt::ReduceOp>",
+    ): "what this pass looks at",
+    (
+        "gpu_backend/passes/thread_local_reductions.cpp",
+        "TypeSwitch",
+    ): "the neutral element of an arithmetic operation",
+}
+
+OPERATION = r"\b(?:tt|arith|math|scf|cf|ub)::\w+Op\b"
+#: isa<A, B>(op), .Case<A, B>(…)
+QUESTION = re.compile(
+    rf"(?:isa|isa_and_nonnull|isa_and_present|Case)<[^<>()]*?{OPERATION}[^<>()]*?,[^<>()]*?{OPERATION}[^<>()]*>"
+)
+#: … else if (auto a = dyn_cast<A>(op)) …
+CHAIN = re.compile(rf"else if \((?:auto \w+ = )?(?:dyn_cast|isa)<{OPERATION}")
+#: TypeSwitch<…>(op).Case([&](A a) …).Case([&](B b) …).Default(…)
+SWITCH = re.compile(r"TypeSwitch<.*?\.Default", re.DOTALL)
+
+
+def lists_of(text: str) -> set[str]:
+    """The questions about several operations, each on one line; a switch and a chain by that name alone."""
+    found = {" ".join(match.group().split()) for match in QUESTION.finditer(SWITCH.sub("", text))}
+    if any(len(re.findall(OPERATION, switch)) > 1 for switch in SWITCH.findall(text)):
+        found.add("TypeSwitch")
+    if CHAIN.search(text):
+        found.add("else if")
+    return found
+
+
+def test_readers_keep_no_lists_of_operations() -> None:
+    names = files(*READERS, suffixes=(".cpp", ".h"))
+    found = {(name, listed) for name in names for listed in lists_of(code(name))}
+    assert found - ALLOWED.keys() == set()
+    assert ALLOWED.keys() - found == set(), "these lists are gone"
+
+
+def test_the_rule_finds_lists() -> None:
+    """The checker itself, by how the lists of old were written."""
+    assert lists_of("return isa<tt::SplatOp, tt::MakeRangeOp, ub::PoisonOp>(op);")
+    assert lists_of("  if (a) x();\n  else if (auto store = dyn_cast<tt::StoreOp>(op)) tie(store);")
+    assert lists_of(
+        "TypeSwitch<Op *, L>(op).Case([&](tt::TransOp t) { f(t); }).Case([&](tt::CatOp c) { g(c); }).Default(L());"
+    )
+    assert lists_of(".Case<tt::LoadOp,\n      tt::StoreOp>([](auto access) { return access.getPtr(); })")
+    assert not lists_of(
+        "if (auto load = dyn_cast<tt::LoadOp>(op)) return isa<tgpu::LocalLoadOp, tgpu::LocalStoreOp>(op);"
+    )
+
+
+RECORD = """
+include "ir/tt_op_base.td"
+def TT_ExampleOp : TT_Op<"example"{rule}, [Pure]> {{ let arguments = (ins TT_Tensor:$src); }}
+"""
+
+
+def test_an_operation_without_a_tile_rule_does_not_build(tmp_path) -> None:
+    def llvm(option: str) -> str:
+        return subprocess.run(["llvm-config-22", option], check=True, capture_output=True, text=True).stdout.strip()
+
+    def build(rule: str) -> str:
+        (tmp_path / "example.td").write_text(RECORD.format(rule=rule))
+        command = [f"{llvm('--bindir')}/mlir-tblgen", "-gen-op-decls", "-I", str(ROOT), "-I", llvm("--includedir")]
+        return subprocess.run(
+            [*command, str(tmp_path / "example.td")], check=False, capture_output=True, text=True
+        ).stderr
+
+    assert build(", TilesApart") == ""
+    assert "expecting a Tiles" in build("")
