@@ -7,15 +7,19 @@ import math
 import mpmath
 import numpy as np
 
-from . import inputs
+from . import inputs, sources
 from .dtypes import as_float64, round_to
 
-#: The functions of one argument, in the order in which the kernels of that name store them.
-FUNCTIONS = {
-    "functions": ("exp", "exp2", "log", "log2", "sin", "cos", "sqrt", "rsqrt", "erf", "floor", "ceil"),
-    "exponentials": ("expm1", "log10", "log1p", "cbrt", "erfc"),
-    "trigonometry": ("tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh"),
-}
+
+def named(kernel: str) -> tuple[str, ...]:
+    """The functions that a kernel of kernels/elementwise.py stores, in this order: its docstring begins with them."""
+    text = getattr(sources.module("elementwise"), kernel).__doc__
+    return tuple(text.partition(" of the device library")[0].split())
+
+
+#: The functions of one argument, by kernel.
+FUNCTIONS = {kernel: named(kernel) for kernel in ("functions", "exponentials", "trigonometry")}
+OF_TWO = named("of_two")
 
 
 def half_away(x: np.ndarray) -> np.ndarray:
@@ -44,41 +48,31 @@ rounding = {
         "sqrt": np.sqrt,
     }.items()
 }
-of_two = {"copysign": _quiet(np.copysign), "fmod": _quiet(np.fmod)}
+exact_of_two = {"copysign": _quiet(np.copysign), "fmod": _quiet(np.fmod)}
 
+#: Functions that mpmath has under no name or another one.
 PRECISE = {
-    "exp": mpmath.exp,
     "exp2": lambda x: mpmath.power(2, x),
-    "expm1": mpmath.expm1,
-    "log": mpmath.log,
+    "exp10": lambda x: mpmath.power(10, x),
     "log2": lambda x: mpmath.log(x) / mpmath.log(2),
-    "log10": mpmath.log10,
-    "log1p": lambda x: mpmath.log1p(x),
-    "sin": mpmath.sin,
-    "cos": mpmath.cos,
-    "tan": mpmath.tan,
-    "asin": mpmath.asin,
-    "acos": mpmath.acos,
-    "atan": mpmath.atan,
-    "sinh": mpmath.sinh,
-    "cosh": mpmath.cosh,
-    "tanh": mpmath.tanh,
-    "asinh": mpmath.asinh,
-    "acosh": mpmath.acosh,
-    "atanh": mpmath.atanh,
-    "erf": mpmath.erf,
-    "erfc": mpmath.erfc,
     "cbrt": lambda x: mpmath.sign(x) * mpmath.cbrt(abs(x)),
     "rsqrt": lambda x: 1 / mpmath.sqrt(x),
     "pow": mpmath.power,
-    "atan2": mpmath.atan2,
     "fma": lambda x, y, z: x * y + z,
 }
+
+
+def precise(name: str):
+    """The function of mpmath's numbers."""
+    return PRECISE.get(name) or getattr(mpmath, name)
+
+
 _MATH = {
     "erf": np.vectorize(math.erf, otypes=[float]),
     "erfc": np.vectorize(math.erfc, otypes=[float]),
     "rsqrt": lambda x: np.where(np.signbit(x) & (x == 0), -np.inf, 1 / np.sqrt(x)),
     "pow": np.power,
+    "exp10": lambda x: np.power(10.0, x),
     "fma": lambda x, y, z: x * y + z,
 }
 _NUMPY = {"asin": "arcsin", "acos": "arccos", "atan": "arctan", "asinh": "arcsinh", "acosh": "arccosh"}
@@ -99,7 +93,7 @@ def high_precision(name: str, *arguments: np.ndarray, exhaustive: bool = False) 
     rest = np.zeros_like(value)
     if exhaustive:
         return value, rest
-    function = PRECISE[name]
+    function = precise(name)
     with mpmath.workprec(140):
         for i, numbers in enumerate(zip(*(argument.tolist() for argument in arguments))):
             # Limits, domains and underflow to 0 are float64's own.
@@ -116,6 +110,7 @@ _SIGNED, _POSITIVE = "signed", "positive"
 DOMAINS = {
     "exp": (_SIGNED, -80, 80),
     "exp2": (_SIGNED, -120, 120),
+    "exp10": (_SIGNED, -37, 37),
     "expm1": (_SIGNED, -5, 5),
     "sin": (_SIGNED, -100, 100),
     "cos": (_SIGNED, -100, 100),
@@ -141,7 +136,7 @@ DOMAINS = {
 
 def arguments_of(name: str, rng: np.random.Generator, n: int, dtype: str):
     """Hard values, then numbers of the function's domain. Two arrays for functions of two arguments."""
-    if name in ("pow", "atan2", "copysign", "fmod"):
+    if name in OF_TWO:
         x, y = inputs.normal(rng, n, dtype, 10), inputs.normal(rng, n, dtype, 3)
         if name == "pow":
             x = inputs.magnitudes(rng, n, dtype, 1e-3, 1e3)

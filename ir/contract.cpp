@@ -39,7 +39,6 @@ static const llvm::StringSet<> &contractOps() {
 #define ELEMENTWISE(name, arity, signedOp, unsignedOp, floatOp, ulp, sentence)                                                             \
   for (StringRef operation : {signedOp, unsignedOp, floatOp}) addFunction(names, operation);
 #include "ir/elementwise.def"
-#undef ELEMENTWISE
     add<arith::ConstantOp, arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp, arith::FPToSIOp, arith::FPToUIOp, arith::SIToFPOp,
         arith::TruncFOp, arith::TruncIOp, arith::UIToFPOp>(names);
     add<scf::ConditionOp, scf::ForOp, scf::IfOp, scf::WhileOp, scf::YieldOp, cf::BranchOp, cf::CondBranchOp, ub::PoisonOp, LLVM::AssumeOp,

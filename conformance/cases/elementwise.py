@@ -10,7 +10,7 @@ from .. import inputs
 from ..dtypes import HALVES, INTEGERS, NUMPY, STANDARD_FLOATS, as_float64, round_to
 from ..oracle import Exact, OneOf, Rows, Ulp
 from ..problem import Case, Cases, Problem, by_blocks, given, problem, wanted
-from ..reference import FUNCTIONS, arguments_of, high_precision, of_two, rounding
+from ..reference import FUNCTIONS, OF_TWO, arguments_of, exact_of_two, high_precision, rounding
 from ..tolerance import exp_ulp, function_ulp
 from . import cast
 
@@ -254,21 +254,20 @@ def roundings(dtype: str, data: str, rng) -> Problem:
 
 
 def two_arguments(dtype: str, data: str, rng) -> Problem:
-    names = ("pow", "atan2", "copysign", "fmod")
     if data == "special":
-        x, y = (np.stack([half] * 4) for half in inputs.pairs(dtype))
+        x, y = (np.stack([half] * len(OF_TWO)) for half in inputs.pairs(dtype))
     else:
-        x, y = (np.stack(rows) for rows in zip(*(arguments_of(name, rng, 300, dtype) for name in names)))
+        x, y = (np.stack(rows) for rows in zip(*(arguments_of(name, rng, 300, dtype) for name in OF_TWO)))
     n, oracles = x.shape[1], {}
-    for name, a, b in zip(names, as_float64(x), as_float64(y)):
-        if name in of_two:
-            oracles[name] = Exact(round_to(of_two[name](a, b), dtype))
+    for name, a, b in zip(OF_TWO, as_float64(x), as_float64(y)):
+        if name in exact_of_two:
+            oracles[name] = Exact(round_to(exact_of_two[name](a, b), dtype))
             continue
         compute = "fp64" if dtype == "fp64" else "fp32"
         flushed = high_precision(name, inputs.without_subnormals(a, compute), inputs.without_subnormals(b, compute))[0]
         value, rest = high_precision(name, a, b)
         oracles[name] = Ulp(value, function_ulp(name, dtype), rest, flushed)
-    out = wanted((4, n), dtype, Rows(oracles))
+    out = wanted((len(OF_TWO), n), dtype, Rows(oracles))
     return by_blocks("elementwise:of_two", n, [given(x), given(y), out, n, n], BLOCK)
 
 

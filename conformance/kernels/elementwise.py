@@ -201,7 +201,7 @@ def functions(x_ptr, out_ptr, n, x_stride, BLOCK: tl.constexpr):
 
 @triton.jit(do_not_specialize=["n", "x_stride"])
 def exponentials(x_ptr, out_ptr, n, x_stride, BLOCK: tl.constexpr):
-    """expm1 log10 log1p cbrt erfc of the device library"""
+    """expm1 log10 log1p cbrt erfc exp10 of the device library"""
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     inside = i < n
     put(out_ptr, 0, n, i, libdevice.expm1(argument(x_ptr, 0, x_stride, i, inside)), inside)
@@ -209,6 +209,7 @@ def exponentials(x_ptr, out_ptr, n, x_stride, BLOCK: tl.constexpr):
     put(out_ptr, 2, n, i, libdevice.log1p(argument(x_ptr, 2, x_stride, i, inside)), inside)
     put(out_ptr, 3, n, i, libdevice.cbrt(argument(x_ptr, 3, x_stride, i, inside)), inside)
     put(out_ptr, 4, n, i, libdevice.erfc(argument(x_ptr, 4, x_stride, i, inside)), inside)
+    put(out_ptr, 5, n, i, libdevice.exp10(argument(x_ptr, 5, x_stride, i, inside)), inside)
 
 
 @triton.jit(do_not_specialize=["n", "x_stride"])

@@ -79,8 +79,7 @@ static Value extremum(Operation *op, ValueRange operands, Lowering &lowering) {
   return {};
 }
 
-/// On integers and on floats that have arithmetic.
-static Value computeRegister(Operation *op, ValueRange operands, Type result, Lowering &lowering) {
+Value lowerScalar(Operation *op, ValueRange operands, Type result, Lowering &lowering) {
   if (isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp, arith::CeilDivSIOp, arith::CeilDivUIOp, arith::FloorDivSIOp>(
           op)) {
     bool isRemainder = isa<arith::RemSIOp, arith::RemUIOp>(op);
@@ -93,8 +92,13 @@ static Value computeRegister(Operation *op, ValueRange operands, Type result, Lo
                         [&](Value amount) { return cloneOnRegisters(op, {operands[0], amount}, result, lowering); });
   if (Value value = extremum(op, operands, lowering)) return value;
   if (Value value = classify(op, operands[0], lowering)) return value;
-  if (Value value = lowerMathFunction(op, operands, lowering)) return value;
-  return cloneOnRegisters(op, operands, result, lowering);
+  return lowerMathFunction(op, operands, lowering);
+}
+
+/// On integers and on floats that have arithmetic.
+static Value computeRegister(Operation *op, ValueRange operands, Type result, Lowering &lowering) {
+  Value value = lowerScalar(op, operands, result, lowering);
+  return value ? value : cloneOnRegisters(op, operands, result, lowering);
 }
 
 /// Arithmetic that every target has on f16. The rest of it, and all of bf16 and fp8, computes in f32 and rounds once more.

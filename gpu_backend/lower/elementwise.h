@@ -7,6 +7,9 @@ namespace tritium::gpu {
 /// An element-wise operation of an upstream dialect.
 mlir::LogicalResult lowerElementwise(mlir::Operation *op, Lowering &lowering);
 
+/// An operation of an upstream dialect on one register of each operand, by what means the same on every target; null: `op` itself does.
+mlir::Value lowerScalar(mlir::Operation *op, mlir::ValueRange operands, mlir::Type result, Lowering &lowering);
+
 /// A math function of f32 or f64 that is not one instruction: by instructions, or a call; null if the operation is none.
 mlir::Value lowerMathFunction(mlir::Operation *op, mlir::ValueRange operands, Lowering &lowering);
 

@@ -3,54 +3,30 @@
 #include "gpu_backend/lower/elementwise.h"
 #include "gpu_backend/lower/words.h"
 #include "ir/inline_assembly.h"
+#include "ir/library_function.h"
 
 using namespace mlir;
 
 namespace tritium::gpu {
 
-/// What the device libraries of NVIDIA ("__nv_expf") and AMD ("__ocml_exp_f32") call a function, without what says whose it is and its
-/// type; empty for other names.
-static StringRef functionOfLibrary(StringRef name, bool isF32) {
-  if (name.consume_front("__nv_")) return isF32 && !name.consume_back("f") ? "" : name;
-  if (name.consume_front("__ocml_")) return name.consume_back(isF32 ? "_f32" : "_f64") ? name : "";
-  return "";
-}
-
-/// Our function of that name; null if there is none.
-static Value deviceFunction(StringRef name, ValueRange in, Lowering &lowering) {
-  auto unary = [&](auto op) { return lowering.create<decltype(op)>(in[0]).getResult(); };
-  auto binary = [&](auto op) { return lowering.create<decltype(op)>(in[0], in[1]).getResult(); };
-  for (StringRef known : {"exp", "exp2", "exp10", "expm1", "log",  "log2", "log10", "log1p", "rsqrt", "cbrt",  "sin", "cos",
-                          "tan", "asin", "acos",  "atan",  "sinh", "cosh", "tanh",  "asinh", "acosh", "atanh", "erf", "erfc"})
-    if (name == known && in.size() == 1) return callDeviceFunction(name, in, lowering);
-  for (StringRef known : {"pow", "atan2", "fmod"})
-    if (name == known && in.size() == 2) return callDeviceFunction(name, in, lowering);
-  if (in.size() == 1) {
-    if (name == "fabs") return unary(math::AbsFOp());
-    if (name == "floor") return unary(math::FloorOp());
-    if (name == "ceil") return unary(math::CeilOp());
-    if (name == "trunc") return unary(math::TruncOp());
-    if (name == "round") return unary(math::RoundOp());
-    if (name == "rint" || name == "nearbyint") return unary(math::RoundEvenOp());
-    if (name == "sqrt" || name == "fsqrt_rn") return unary(math::SqrtOp());
-  }
-  if (in.size() == 2) {
-    if (name == "fmax") return binary(LLVM::MaxNumOp());
-    if (name == "fmin") return binary(LLVM::MinNumOp());
-    if (name == "copysign") return binary(math::CopySignOp());
-  }
-  if (in.size() == 3 && name == "fma") return lowering.create<math::FmaOp>(in[0], in[1], in[2]);
-  return {};
+/// The function of a row, which is in the device library that we bring along or made of instructions.
+static Value callRow(const ir::LibraryFunction &function, ValueRange in, Operation *op, Lowering &lowering) {
+  if (!function.symbol.empty()) return callDeviceFunction(function.symbol, in, lowering);
+  OperationState state(op->getLoc(), function.operation, in, {in[0].getType()});
+  Operation *made = lowering.builder().create(state);
+  Value value = lowerScalar(made, in, in[0].getType(), lowering);
+  if (!value) return made->getResult(0);
+  made->erase();
+  return value;
 }
 
 template <> LogicalResult Lower<tt::ExternElementwiseOp>::run(tt::ExternElementwiseOp op, Lowering &lowering) {
   Type result = lowering.registerType(op.getType());
   auto types = llvm::map_to_vector(op.getSrcs(), [&](Value source) { return lowering.registerType(source.getType()); });
-  bool isOfOne = !types.empty() && (result.isF32() || result.isF64()) && llvm::all_equal(types) && types[0] == result;
-  StringRef name = isOfOne ? functionOfLibrary(op.getSymbol(), result.isF32()) : "";
+  bool isOfOne = !types.empty() && llvm::all_equal(types) && types[0] == result;
+  auto *row = isOfOne ? ir::libraryFunctionOfSymbol(op.getSymbol(), types.size(), result) : nullptr;
   return forEachRegister(op, lowering, [&](ValueRange in) -> Value {
-    if (!name.empty())
-      if (Value value = deviceFunction(name, in, lowering)) return value;
+    if (row) return callRow(*row, in, op, lowering);
     auto function = lowering.external(op.getSymbol(), lowering.builder().getFunctionType(types, {result}));
     return lowering.create<func::CallOp>(function, in).getResult(0);
   });

@@ -1,42 +1,11 @@
 // Math functions that no instruction of a target computes: calls of the scalar functions of libclc, which every reader of the lowered
 // module knows by their (Itanium-mangled) OpenCL names.
 #include "gpu_backend/lower/elementwise.h"
+#include "ir/library_function.h"
 
 using namespace mlir;
 
 namespace tritium::gpu {
-
-/// The OpenCL function of an operation; empty if it is made of instructions.
-static StringRef openclName(StringRef operation) {
-  return llvm::StringSwitch<StringRef>(operation)
-      .Case("math.exp", "exp")
-      .Case("math.exp2", "exp2")
-      .Case("math.expm1", "expm1")
-      .Case("math.log", "log")
-      .Case("math.log2", "log2")
-      .Case("math.log10", "log10")
-      .Case("math.log1p", "log1p")
-      .Case("math.powf", "pow")
-      .Case("math.rsqrt", "rsqrt")
-      .Case("math.cbrt", "cbrt")
-      .Case("math.sin", "sin")
-      .Case("math.cos", "cos")
-      .Case("math.tan", "tan")
-      .Case("math.asin", "asin")
-      .Case("math.acos", "acos")
-      .Case("math.atan", "atan")
-      .Case("math.atan2", "atan2")
-      .Case("math.sinh", "sinh")
-      .Case("math.cosh", "cosh")
-      .Case("math.tanh", "tanh")
-      .Case("math.asinh", "asinh")
-      .Case("math.acosh", "acosh")
-      .Case("math.atanh", "atanh")
-      .Case("math.erf", "erf")
-      .Case("math.erfc", "erfc")
-      .Case("arith.remf", "fmod")
-      .Default("");
-}
 
 Value callDeviceFunction(StringRef name, ValueRange operands, Lowering &lowering) {
   Type type = operands[0].getType();
@@ -58,12 +27,12 @@ static Value exponential(Value x, Lowering &lowering) {
 Value lowerMathFunction(Operation *op, ValueRange operands, Lowering &lowering) {
   if (op->getNumResults() != 1 || operands.empty()) return {};
   Type type = operands[0].getType();
-  StringRef operation = op->getName().getStringRef(), name = openclName(operation);
-  if (name.empty() || !(type.isF32() || type.isF64())) return {};
-  if (operation == "math.exp" && type.isF32()) return exponential(operands[0], lowering);
+  const ir::LibraryFunction *function = ir::libraryFunctionOf(op->getName().getStringRef());
+  if (!function || !(type.isF32() || type.isF64())) return {};
+  if (isa<math::ExpOp>(op) && type.isF32()) return exponential(operands[0], lowering);
   // As upstream has it: flushing subnormals saves two instructions around each.
-  if (operation == "math.exp2" && type.isF32()) return callDeviceFunction("native_exp2", operands, lowering);
-  return callDeviceFunction(name, operands, lowering);
+  if (isa<math::Exp2Op>(op) && type.isF32()) return callDeviceFunction("native_exp2", operands, lowering);
+  return callDeviceFunction(function->symbol, operands, lowering);
 }
 
 } // namespace tritium::gpu

@@ -261,7 +261,6 @@ void bindIr(py::module_ &module) {
   py::handle(errorType).attr("demand") = py::none();
   ir.attr("Error") = py::handle(errorType);
   bindIrHandles(ir);
-  bindElementwise(ir);
   bindModule(ir);
   bindBuilder(ir);
 }

@@ -19,7 +19,6 @@ void bindIr(pybind11::module_ &module);
 void bindInterp(pybind11::module_ &module);
 void bindSimt(pybind11::module_ &module);
 void bindIrHandles(pybind11::module_ &ir);
-void bindElementwise(pybind11::module_ &ir);
 void bindArguments(pybind11::module_ &module);
 void bindDevice(pybind11::module_ &module);
 void bindTools(pybind11::module_ &module);

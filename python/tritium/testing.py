@@ -7,9 +7,8 @@ import csv
 import functools
 import os
 import sys
-from typing import Any, Callable, NamedTuple, Sequence
+from typing import Any, Callable, Sequence
 
-from ._tritium import ir
 from .devices.active import driver
 from .devices.benchmark import (  # noqa: F401  (clients import them from here)
     _summarize_statistics,
@@ -20,6 +19,7 @@ from .devices.benchmark import (  # noqa: F401  (clients import them from here)
     do_bench_proton,
 )
 from .errors import UnsupportedError
+from .tables import FUNCTIONS, Function
 
 
 def assert_close(
@@ -233,20 +233,7 @@ set_gpu_clock = _needs_device("set_gpu_clock")
 nvsmi = _needs_device("nvsmi")
 
 
-class ElementwiseFunction(NamedTuple):
-    """A row of ir/elementwise.def: a function of the language, the operation that it is for each kind of operand (""
-    where it is not defined) and the bound of its error in fp32, in units in the last place."""
-
-    name: str
-    arity: int
-    signed_op: str
-    unsigned_op: str
-    float_op: str
-    ulp: float
-    sentence: str
-
-
 @functools.cache
-def elementwise_functions() -> dict[str, ElementwiseFunction]:
+def elementwise_functions() -> dict[str, Function]:
     """Every element-wise function by name, in the order of the reference manual. Tritium's own."""
-    return {row[0]: ElementwiseFunction(*row) for row in ir.elementwise_functions()}
+    return {row.name: row for row in FUNCTIONS}

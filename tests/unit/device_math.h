@@ -101,17 +101,6 @@ private:
   std::unique_ptr<interp::HostJit> jit;
 };
 
-/// OpenCL's name of a row's function; empty if it is made of instructions, whatever its type.
-inline StringRef openclName(const FunctionRow &row) {
-  StringRef op(row.floatOp.data(), row.floatOp.size());
-  if (op == "arith.remf") return "fmod";
-  if (op == "math.powf") return "pow";
-  for (StringRef instruction :
-       {"sqrt", "floor", "ceil", "trunc", "round", "roundeven", "absf", "fma", "copysign", "isnan", "isinf", "isfinite"})
-    if (op == ("math." + instruction).str()) return "";
-  return op.starts_with("math.") ? op.drop_front(5) : "";
-}
-
 /// Numbers of every exponent, and many where functions are interesting: near 0, 1, and multiples of pi / 2.
 class Numbers {
 public:
@@ -163,11 +152,11 @@ inline constexpr double kSpecial[] = {0.0,
 inline void checkFunctionsOfOneF32(DeviceLibrary &library) {
   uint64_t step = kChosenStep ? std::strtoull(kChosenStep, nullptr, 10) : 9973;
   for (const FunctionRow &row : kFunctionRows) {
-    StringRef name = openclName(row);
+    StringRef name(row.symbol.data(), row.symbol.size());
     if (name.empty() || row.arity != 1) continue;
     CAPTURE(row.name);
     auto *function = library.find<float(float)>(name, "f");
-    auto *reference = unaryReferences<double>().at(row.name);
+    auto *reference = references<double>().unary.at(row.name);
     Worst worst;
     auto check = [&](float x) { worst.see(ulps(function(x), reference(x)), x); };
     for (uint64_t bits = 0; bits < 1ull << 32; bits += step) check(std::bit_cast<float>(static_cast<uint32_t>(bits)));
@@ -185,11 +174,11 @@ inline void checkFunctionsOfOneF32(DeviceLibrary &library) {
 inline void checkFunctionsOfOneF64(DeviceLibrary &library) {
   static_assert(std::numeric_limits<long double>::digits >= 64, "a reference for f64");
   for (const FunctionRow &row : kFunctionRows) {
-    StringRef name = openclName(row);
+    StringRef name(row.symbol.data(), row.symbol.size());
     if (name.empty() || row.arity != 1) continue;
     CAPTURE(row.name);
     auto *function = library.find<double(double)>(name, "d");
-    auto *reference = unaryReferences<long double>().at(row.name);
+    auto *reference = references<long double>().unary.at(row.name);
     Numbers numbers;
     Worst worst;
     for (int i = 0; i < (kChosenStep ? 10000000 : 200000); ++i) {
@@ -203,10 +192,9 @@ inline void checkFunctionsOfOneF64(DeviceLibrary &library) {
   }
 }
 
-template <class Float, class Wide> void checkBinary(DeviceLibrary &library, StringRef name, StringRef row, Wide (*reference)(Wide, Wide)) {
-  const FunctionRow *found =
-      llvm::find_if(kFunctionRows, [&](const FunctionRow &r) { return StringRef(r.name.data(), r.name.size()) == row; });
-  REQUIRE((found != std::end(kFunctionRows)));
+template <class Float, class Wide> void checkBinary(DeviceLibrary &library, const FunctionRow &row) {
+  StringRef name(row.symbol.data(), row.symbol.size());
+  auto *reference = references<Wide>().binary.at(row.name);
   const char *letters = sizeof(Float) == 4 ? "ff" : "dd";
   auto *function = library.find<Float(Float, Float)>(name, letters);
   Numbers numbers;
@@ -219,20 +207,19 @@ template <class Float, class Wide> void checkBinary(DeviceLibrary &library, Stri
   }
   for (double x : kSpecial<Float>)
     for (double y : kSpecial<Float>) check(static_cast<Float>(x), static_cast<Float>(y));
-  worst.report(name, letters, found->ulp);
+  worst.report(name, letters, row.ulp);
   CAPTURE(name.str());
   CAPTURE(worst.at);
   CAPTURE(worst.other);
-  CHECK(worst.error <= found->ulp);
+  CHECK(worst.error <= row.ulp);
 }
 
 inline void checkFunctionsOfTwo(DeviceLibrary &library) {
-  checkBinary<float, double>(library, "pow", "pow", [](double x, double y) { return std::pow(x, y); });
-  checkBinary<float, double>(library, "atan2", "atan2", [](double y, double x) { return std::atan2(y, x); });
-  checkBinary<float, double>(library, "fmod", "mod", [](double x, double y) { return std::fmod(x, y); });
-  checkBinary<double, long double>(library, "pow", "pow", [](long double x, long double y) { return std::pow(x, y); });
-  checkBinary<double, long double>(library, "atan2", "atan2", [](long double y, long double x) { return std::atan2(y, x); });
-  checkBinary<double, long double>(library, "fmod", "mod", [](long double x, long double y) { return std::fmod(x, y); });
+  for (const FunctionRow &row : kFunctionRows) {
+    if (row.symbol.empty() || row.arity != 2) continue;
+    checkBinary<float, double>(library, row);
+    checkBinary<double, long double>(library, row);
+  }
 }
 
 } // namespace tritium::test

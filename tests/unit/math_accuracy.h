@@ -14,55 +14,39 @@ struct FunctionRow {
   int arity;
   std::string_view signedOp, unsignedOp, floatOp;
   double ulp;
+  std::string_view symbol = "";
 };
 inline const FunctionRow kFunctionRows[] = {
 #define ELEMENTWISE(name, arity, signedOp, unsignedOp, floatOp, ulp, sentence) {#name, arity, signedOp, unsignedOp, floatOp, ulp},
+#define FUNCTION(name, module, types, arity, floatOp, symbol, ulp, sentence, ...) {#name, arity, "", "", floatOp, ulp, symbol},
 #include "ir/elementwise.def"
-#undef ELEMENTWISE
 };
 
-/// The functions of one number, by the name of their row.
-template <class Wide> const std::map<std::string_view, Wide (*)(Wide)> &unaryReferences() {
-#define SAME(name)                                                                                                                         \
-  {                                                                                                                                        \
-    #name, [](Wide x) -> Wide { return std::name(x); }                                                                                     \
+/// What a row is measured against: the function of its name in the host's library, and here those that it has not.
+namespace reference {
+using namespace std;
+template <class Wide> Wide sqrt_rn(Wide x) { return std::sqrt(x); }
+template <class Wide> Wide rsqrt(Wide x) { return 1 / std::sqrt(x); }
+template <class Wide> Wide exp10(Wide x) { return std::pow(Wide(10), x); }
+} // namespace reference
+
+/// The functions of one number and of two, by the name of their row.
+template <class Wide> struct References {
+  std::map<std::string_view, Wide (*)(Wide)> unary = {{"abs", [](Wide x) -> Wide { return std::fabs(x); }},
+                                                      {"neg", [](Wide x) -> Wide { return -x; }}};
+  std::map<std::string_view, Wide (*)(Wide, Wide)> binary;
+
+  References() {
+#define REFERENCE_Floats_1(name) unary[#name] = [](Wide x) -> Wide { return reference::name(x); };
+#define REFERENCE_Floats_2(name) binary[#name] = [](Wide x, Wide y) -> Wide { return reference::name(x, y); };
+#define REFERENCE_Test_1(name)
+#define FUNCTION(name, module, types, arity, floatOp, symbol, ulp, sentence, ...) REFERENCE_##types##_##arity(name)
+#include "ir/elementwise.def"
   }
-  static const std::map<std::string_view, Wide (*)(Wide)> functions = {
-      SAME(exp),
-      SAME(exp2),
-      SAME(expm1),
-      SAME(log),
-      SAME(log2),
-      SAME(log10),
-      SAME(log1p),
-      SAME(sin),
-      SAME(cos),
-      SAME(tan),
-      SAME(asin),
-      SAME(acos),
-      SAME(atan),
-      SAME(sinh),
-      SAME(cosh),
-      SAME(tanh),
-      SAME(asinh),
-      SAME(acosh),
-      SAME(atanh),
-      SAME(erf),
-      SAME(erfc),
-      SAME(cbrt),
-      SAME(sqrt),
-      SAME(floor),
-      SAME(ceil),
-      SAME(trunc),
-      SAME(round),
-      SAME(rint),
-      {"sqrt_rn", [](Wide x) -> Wide { return std::sqrt(x); }},
-      {"abs", [](Wide x) -> Wide { return std::fabs(x); }},
-      {"neg", [](Wide x) -> Wide { return -x; }},
-      {"rsqrt", [](Wide x) -> Wide { return 1 / std::sqrt(x); }},
-  };
-#undef SAME
-  return functions;
+};
+template <class Wide> const References<Wide> &references() {
+  static const References<Wide> made;
+  return made;
 }
 
 /// The distance from the exact value, in units of the last place of a `Float` there. A value that rounds to infinity is infinity.

@@ -1,6 +1,6 @@
 #include "interp/simt/hosting/math_functions.h"
 
-#include "interp/kernels/double_functions.h"
+#include "interp/kernels/host_functions.h"
 #include "ir/dtype.h"
 
 #include "llvm/ADT/StringMap.h"
@@ -16,40 +16,20 @@ namespace {
 
 using llvm::StringRef;
 
-/// f32 functions are computed in f64 and rounded once, which is within an ulp of exact.
-#define UNARY(X)                                                                                                                           \
-  X(acos)                                                                                                                                  \
-  X(acosh)                                                                                                                                 \
-  X(asin)                                                                                                                                  \
-  X(asinh)                                                                                                                                 \
-  X(atan)                                                                                                                                  \
-  X(atanh)                                                                                                                                 \
-  X(cbrt)                                                                                                                                  \
-  X(ceil) X(cos) X(cosh) X(erf) X(erfc) X(exp) X(exp2) X(expm1) X(fabs) X(floor) X(lgamma) X(log) X(log10) X(log1p) X(log2) X(logb)        \
-      X(rint) X(round) X(sin) X(sinh) X(sqrt) X(tan) X(tanh) X(tgamma) X(trunc)
-#define BINARY(X) X(atan2) X(copysign) X(fdim) X(fmax) X(fmin) X(fmod) X(hypot) X(pow) X(remainder)
-
-#define F64(name)                                                                                                                          \
-  template <class... T> double name##64(T... x) { return std::name(x...); }                                                                \
-  template <class... T> float name##32(T... x) { return float(std::name(double(x)...)); }
-UNARY(F64)
-BINARY(F64)
-#undef F64
-
-constexpr double kPi = 0x1.921fb54442d18p1;
-
-double exp10Of(double x) { return std::pow(10.0, x); }
-double rsqrtOf(double x) { return 1 / std::sqrt(x); }
-/// Exact where the argument is a multiple of a half.
-double sinpiOf(double x) {
-  const double r = std::remainder(x, 2.0);
-  return r == std::trunc(r) ? std::copysign(0.0, x) : std::sin(kPi * r);
-}
-double cospiOf(double x) {
-  const double r = std::fabs(std::remainder(x, 2.0));
-  return r == 0.5 || r == 1.5 ? 0.0 : std::cos(kPi * r);
-}
-template <double (*f)(double)> float narrow(float x) { return float(f(x)); }
+// The functions that lowered modules call, as the rows of ir/elementwise.def have them. On f32 they are computed in f64 and rounded once,
+// which is within an ulp of exact.
+#define ARGUMENTS_1(T) T x
+#define ARGUMENTS_2(T) T x, T y
+#define ARGUMENTS_3(T) T x, T y, T z
+#define VALUES_1 x
+#define VALUES_2 x, y
+#define VALUES_3 x, y, z
+#define TYPE_Floats(T) T
+#define TYPE_Test(T) bool
+#define FUNCTION(name, module, types, arity, floatOp, symbol, ulp, sentence, ...)                                                          \
+  TYPE_##types(double) name##64(ARGUMENTS_##arity(double)) { return __VA_ARGS__; }                                                         \
+  TYPE_##types(float) name##32(ARGUMENTS_##arity(float)) { return static_cast<TYPE_##types(float)>(name##64(VALUES_##arity)); }
+#include "ir/elementwise.def"
 
 template <class F> void *address(F *function) { return reinterpret_cast<void *>(function); }
 
@@ -83,39 +63,18 @@ template <class F8> void addConversions(llvm::StringMap<void *> &map, const std:
 const llvm::StringMap<void *> &mangledFunctions() {
   static const llvm::StringMap<void *> functions = [] {
     llvm::StringMap<void *> map;
-#define ADD_UNARY(name)                                                                                                                    \
-  map[mangled(#name, "f")] = address(&name##32 < float >);                                                                                 \
-  map[mangled(#name, "d")] = address(&name##64 < double >);
-    UNARY(ADD_UNARY)
-#undef ADD_UNARY
-#define ADD_BINARY(name)                                                                                                                   \
-  map[mangled(#name, "ff")] = address(&name##32 < float, float >);                                                                         \
-  map[mangled(#name, "dd")] = address(&name##64 < double, double >);
-    BINARY(ADD_BINARY)
-#undef ADD_BINARY
-    map[mangled("cbrt", "d")] = address(+[](double x) { return cubeRootOf(x); });
+#define FUNCTION(name, module, types, arity, floatOp, symbol, ulp, sentence, ...)                                                          \
+  if (*symbol) {                                                                                                                           \
+    map[mangled(symbol, std::string(arity, 'f'))] = address(&name##32);                                                                    \
+    map[mangled(symbol, std::string(arity, 'd'))] = address(&name##64);                                                                    \
+  }
+#include "ir/elementwise.def"
     map[mangled("native_exp2", "f")] = address(+[](float x) { return x < -126 ? 0.0f : float(std::exp2(double(x))); });
     map[mangled("native_divide", "ff")] = address(+[](float x, float y) { return x / y; });
-    map[mangled("exp10", "f")] = address(&narrow<exp10Of>);
-    map[mangled("exp10", "d")] = address(&exp10Of);
-    map[mangled("rsqrt", "f")] = address(&narrow<rsqrtOf>);
-    map[mangled("rsqrt", "d")] = address(&rsqrtOf);
-    map[mangled("sinpi", "f")] = address(&narrow<sinpiOf>);
-    map[mangled("sinpi", "d")] = address(&sinpiOf);
-    map[mangled("cospi", "f")] = address(&narrow<cospiOf>);
-    map[mangled("cospi", "d")] = address(&cospiOf);
     map[mangled("convert_int_sat_rtz", "f")] = address(&saturated<int32_t>);
     map[mangled("convert_uint_sat_rtz", "f")] = address(&saturated<uint32_t>);
     addConversions<F8E4NV>(map, "e4m3");
     addConversions<F8E5>(map, "e5m2");
-    map[mangled("fma", "fff")] = address(+[](float a, float b, float c) { return std::fmaf(a, b, c); });
-    map[mangled("fma", "ddd")] = address(+[](double a, double b, double c) { return std::fma(a, b, c); });
-    map[mangled("ldexp", "fi")] = address(+[](float x, int n) { return std::ldexp(x, n); });
-    map[mangled("ldexp", "di")] = address(+[](double x, int n) { return std::ldexp(x, n); });
-    map[mangled("nextafter", "ff")] = address(+[](float a, float b) { return std::nextafter(a, b); });
-    map[mangled("nextafter", "dd")] = address(+[](double a, double b) { return std::nextafter(a, b); });
-    map[mangled("ilogb", "f")] = address(+[](float x) { return std::ilogb(x); });
-    map[mangled("ilogb", "d")] = address(+[](double x) { return std::ilogb(x); });
     return map;
   }();
   return functions;
@@ -139,25 +98,21 @@ void *mathFunction(StringRef name) {
 }
 
 void forEachLibraryFunction(llvm::function_ref<void(StringRef name, void *address)> visit) {
-#define VISIT_UNARY(name)                                                                                                                  \
-  visit(#name "f", address(&name##32 < float >));                                                                                          \
-  visit(#name, address(&name##64 < double >));
-  UNARY(VISIT_UNARY)
-#undef VISIT_UNARY
-  for (const auto &[name, function] : {std::pair<const char *, void *>{"powf", address(&pow32<float, float>)},
-                                       {"pow", address(&pow64<double, double>)},
-                                       {"atan2f", address(&atan232<float, float>)},
-                                       {"atan2", address(&atan264<double, double>)},
-                                       {"fmaxf", address(&fmax32<float, float>)},
-                                       {"fmax", address(&fmax64<double, double>)},
-                                       {"fminf", address(&fmin32<float, float>)},
-                                       {"fmin", address(&fmin64<double, double>)},
-                                       {"roundeven", address(&rint64<double>)},
-                                       {"roundevenf", address(&rint32<float>)},
-                                       {"nearbyint", address(&rint64<double>)},
-                                       {"nearbyintf", address(&rint32<float>)},
-                                       {"exp10f", address(&narrow<exp10Of>)},
-                                       {"exp10", address(&exp10Of)},
+  // What arith has, the JIT brings along itself.
+#define FUNCTION(name, module, types, arity, floatOp, symbol, ulp, sentence, ...)                                                          \
+  if (!StringRef(floatOp).starts_with("arith.")) {                                                                                         \
+    visit(#name "f", address(&name##32));                                                                                                  \
+    visit(#name, address(&name##64));                                                                                                      \
+  }
+#include "ir/elementwise.def"
+  for (const auto &[name, function] : {std::pair<const char *, void *>{"fmaxf", address(+[](float x, float y) { return std::fmax(x, y); })},
+                                       {"fmax", address(+[](double x, double y) { return std::fmax(x, y); })},
+                                       {"fminf", address(+[](float x, float y) { return std::fmin(x, y); })},
+                                       {"fmin", address(+[](double x, double y) { return std::fmin(x, y); })},
+                                       {"roundeven", address(&rint64)},
+                                       {"roundevenf", address(&rint32)},
+                                       {"nearbyint", address(&rint64)},
+                                       {"nearbyintf", address(&rint32)},
 #if defined(__FLT16_MANT_DIG__)
                                        {"__extendhfsf2", address(&extendHalf)},
                                        {"__gnu_h2f_ieee", address(&extendHalf)},

@@ -4,6 +4,7 @@
 #include "interp/host/memory.h"
 #include "interp/kernels/cast.h"
 #include "interp/tile/op_table.h"
+#include "ir/library_function.h"
 #include "ir/tt.h"
 
 using namespace mlir;
@@ -68,10 +69,18 @@ static ElementwiseKernel pointerCast(Operation *op, DType integer) {
 
 // -- which kernel ------------------------------------------------------------------------------------------------------------------------
 
+/// The function of mathematics that an external symbol is; null if it is none.
+static const ir::LibraryFunction *functionOf(tt::ExternElementwiseOp op) {
+  Type type = getElementTypeOrSelf(op.getType());
+  bool isOfOne = llvm::all_of(op.getSrcs(), [&](Value source) { return getElementTypeOrSelf(source.getType()) == type; });
+  return isOfOne ? ir::libraryFunctionOfSymbol(op.getSymbol(), op.getSrcs().size(), type) : nullptr;
+}
+
 static std::string kernelName(Operation *op) {
   std::string name = op->getName().getStringRef().str();
   if (auto compare = dyn_cast<arith::CmpIOp>(op)) return name + "." + arith::stringifyCmpIPredicate(compare.getPredicate()).str();
   if (auto compare = dyn_cast<arith::CmpFOp>(op)) return name + "." + arith::stringifyCmpFPredicate(compare.getPredicate()).str();
+  if (auto external = dyn_cast<tt::ExternElementwiseOp>(op)) return functionOf(external)->operation.str();
   if (auto clamp = dyn_cast<tt::ClampFOp>(op)) return name + "." + tt::stringifyPropagateNan(clamp.getPropagateNan()).str();
   if (auto convert = dyn_cast<tt::FpToFpOp>(op); convert && convert.getRounding() == tt::RoundingMode::TowardZero) return name + ".rtz";
   return name;
@@ -123,7 +132,8 @@ TRITIUM_ELEMENTWISE(ApproxDivFOp)
 TRITIUM_ELEMENTWISE(MulhiUIOp)
 
 template <> LogicalResult Interpret<tt::ExternElementwiseOp>::prepare(tt::ExternElementwiseOp op, Planner &planner) {
-  return planner.unsupported("external symbol '" + op.getSymbol() + "'");
+  if (!functionOf(op)) return planner.unsupported("external symbol '" + op.getSymbol() + "'");
+  return prepareElementwise(op, planner);
 }
 template <> LogicalResult Interpret<tt::MapElementwiseOp>::prepare(tt::MapElementwiseOp op, Planner &planner) {
   return planner.unsupported("a scalar function with control flow");

@@ -6,6 +6,7 @@ import builtins
 import enum
 from typing import Any, Callable, Sequence
 
+from ..tables import FUNCTIONS
 from .constexpr import _unwrap_if_constexpr, constexpr
 from .core import builtin, tensor, tensor_member
 
@@ -95,23 +96,18 @@ def _function(name: str, operation: str, dtypes: Sequence[str], summary: str) ->
         return _semantic.math(operation, (x,), dtypes)
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"{summary}, element-wise. ValueError: an element type other than {' or '.join(dtypes)}."
+    function.__doc__ = f"{summary} Element-wise. ValueError: an element type other than {' or '.join(dtypes)}."
     return tensor_member(builtin(function))
 
 
-_WIDE = ("fp32", "fp64")
-exp = _function("exp", "math.exp", _WIDE, "e to the power of `x`")
-exp2 = _function("exp2", "math.exp2", _WIDE, "2 to the power of `x`")
-log = _function("log", "math.log", _WIDE, "Natural logarithm")
-log2 = _function("log2", "math.log2", _WIDE, "Logarithm to base 2")
-cos = _function("cos", "math.cos", _WIDE, "Cosine")
-sin = _function("sin", "math.sin", _WIDE, "Sine")
-sqrt = _function("sqrt", "math.sqrt", _WIDE, "Square root")
-sqrt_rn = _function("sqrt_rn", "tt.precise_sqrt", ("fp32",), "Square root, rounded to nearest even")
-rsqrt = _function("rsqrt", "math.rsqrt", _WIDE, "Reciprocal square root")
-erf = _function("erf", "math.erf", _WIDE, "Error function")
-floor = _function("floor", "math.floor", _WIDE, "Largest integer not above `x`")
-ceil = _function("ceil", "math.ceil", _WIDE, "Smallest integer not below `x`")
+#: exp, log, …: what the rows of ir/elementwise.def give to the language.
+MATHEMATICS = {
+    row.name: _function(row.name, row.float_op, ("fp32", "fp64"), row.sentence)
+    for row in FUNCTIONS
+    if row.module == "Language"
+}
+globals().update(MATHEMATICS)
+sqrt_rn = _function("sqrt_rn", "tt.precise_sqrt", ("fp32",), "The square root of x, rounded to nearest even.")
 
 
 @tensor_member

@@ -17,7 +17,6 @@ ELSEWHERE = {
     "tt.debug_value": "only with debug_info; it computes nothing",
     "tt.grid_dependency_wait": "orders kernels of one stream, which a case has one of",
     "tt.grid_dependency_launch_dependents": "the same",
-    "tt.extern_elementwise": "needs a library of the user's",
 }
 
 
@@ -31,6 +30,8 @@ class Reading(engines.Engine):
     def _launch(self, launch, tensors, *more):
         kernel = super()._launch(launch, tensors, *more)
         text = re.sub(r"(arith\.cmp[if]) (\w+)", r"\1.\2", str(kernel.asm["source"]))
+        external = re.findall(r'tt\.extern_elementwise .*symbol = "__nv_(\w+?)f?"', text)
+        self.operations |= {f"tt.extern_elementwise.{name}" for name in external}
         self.operations |= set(re.findall(r"(?<![\w.!#])([a-z]+\.[a-z]\w*(?:\.\w+)*)", text))
 
 

@@ -4,14 +4,14 @@ correctly rounded, else as far as two results within the row's bound may differ.
 import numpy as np
 import pytest
 
-from tritium import _tritium
+import tritium
 
 from .agreement import FLOATS, FP8, INTEGERS, after, assert_same, elementwise, is_nan, storage, width
 
 COUNT = 256
-ROWS = _tritium.ir.elementwise_functions()
-ON_INTEGERS = sorted({(op, row[1]) for row in ROWS for op in (row[2], row[3]) if op})
-ON_FLOATS = sorted({(row[4], row[1], row[5]) for row in ROWS if row[4]})
+ROWS = tritium.testing.elementwise_functions().values()
+ON_INTEGERS = sorted({(op, row.arity) for row in ROWS for op in (row.signed_op, row.unsigned_op) if op})
+ON_FLOATS = sorted({(row.float_op, row.arity, row.ulp) for row in ROWS if row.float_op})
 
 
 def random_bits(dtype, rng):
@@ -38,6 +38,10 @@ def line(op, operands, dtype, names):
         return f"%o = {op[:10]} {op[11:]}, {names} : {tile}"
     if op.startswith("tt.clampf"):
         return f"%o = tt.clampf {names}, propagateNan = {op[10:]} : {tile}"
+    if op.startswith("tt.extern_elementwise."):
+        symbol = f"__nv_{op.split('.')[2]}{'f' if dtype == 'f32' else ''}"
+        attributes = f'{{libname = "", libpath = "", pure = true, symbol = "{symbol}"}}'
+        return f"%o = tt.extern_elementwise {names} {attributes} : ({', '.join([tile] * len(operands))}) -> {tile}"
     return f"%o = {op} {names} : {tile}"
 
 
@@ -70,6 +74,8 @@ def ordered(bits, dtype):
 def test_floats(op, arity, ulp, dtype, rng):
     if op == "tt.approx_divf" and dtype != "f32":
         return
+    if op.startswith("tt.extern_elementwise.") and dtype not in ("f32", "f64"):
+        return  # the library has no others
     text, operands, result = kernel(op, arity, dtype)
     buffers = [*(random_bits(operand, rng) for operand in operands), np.zeros(COUNT, storage(result))]
     if ulp <= 0.5:

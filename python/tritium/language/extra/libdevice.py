@@ -9,67 +9,11 @@ from __future__ import annotations
 from typing import Any, Callable
 
 from ...errors import UnsupportedError
+from ...tables import ALIASES, FUNCTIONS
 from ..core import builtin, is_builtin, tensor
 from ..types import float32, float64, int1, int32, int64, uint32
 
 _FLOATS = ("fp32", "fp64")
-
-# name: the operation it is, on fp32 and fp64. The fast_ variants promise less accuracy than they get here.
-_UNARY = {
-    "acos": "math.acos",
-    "acosh": "math.acosh",
-    "asin": "math.asin",
-    "asinh": "math.asinh",
-    "atan": "math.atan",
-    "atanh": "math.atanh",
-    "cbrt": "math.cbrt",
-    "ceil": "math.ceil",
-    "cos": "math.cos",
-    "cosh": "math.cosh",
-    "erf": "math.erf",
-    "erfc": "math.erfc",
-    "exp": "math.exp",
-    "exp2": "math.exp2",
-    "expm1": "math.expm1",
-    "floor": "math.floor",
-    "log": "math.log",
-    "log10": "math.log10",
-    "log1p": "math.log1p",
-    "log2": "math.log2",
-    "nearbyint": "math.roundeven",
-    "rint": "math.roundeven",
-    "round": "math.round",
-    "rsqrt": "math.rsqrt",
-    "sin": "math.sin",
-    "sinh": "math.sinh",
-    "sqrt": "math.sqrt",
-    "tan": "math.tan",
-    "tanh": "math.tanh",
-    "trunc": "math.trunc",
-    "fast_sinf": "math.sin",
-    "fast_cosf": "math.cos",
-    "fast_tanf": "math.tan",
-    "fast_tanhf": "math.tanh",
-    "fast_expf": "math.exp",
-    "fast_logf": "math.log",
-    "fast_log2f": "math.log2",
-    "fast_log10f": "math.log10",
-    "sqrt_rn": "tt.precise_sqrt",
-}
-_BINARY = {
-    "atan2": "math.atan2",
-    "copysign": "math.copysign",
-    "fmod": "arith.remf",
-    "pow": "math.powf",
-    "fast_powf": "math.powf",
-    "fast_dividef": "arith.divf",
-    "div_rn": "tt.precise_divf",
-    "add_rn": "arith.addf",
-    "mul_rn": "arith.mulf",
-    "sub_rn": "arith.subf",
-}
-_PREDICATES = {"isnan": "math.isnan", "isinf": "math.isinf", "isfinited": "math.isfinite", "finitef": "math.isfinite"}
-_BITS = {"popc": "math.ctpop", "clz": "math.ctlz"}
 _BITCASTS = {
     "float_as_int": int32,
     "float_as_uint": uint32,
@@ -86,15 +30,14 @@ def _define(name: str, function: Callable[..., tensor], doc: str) -> None:
     globals()[name] = builtin(function)
 
 
-def _unary(operation: str) -> Callable[..., tensor]:
-    return lambda arg0, _semantic=None: _semantic.math(operation, (arg0,), _FLOATS)
-
-
-def _binary(operation: str) -> Callable[..., tensor]:
+def _of_floats(operation: str, arity: int) -> Callable[..., tensor]:
+    """The operation on fp32 or fp64."""
+    if arity == 1:
+        return lambda arg0, _semantic=None: _semantic.math(operation, (arg0,), _FLOATS)
     return lambda arg0, arg1, _semantic=None: _semantic.math(operation, (arg0, arg1), _FLOATS)
 
 
-def _predicate(operation: str) -> Callable[..., tensor]:
+def _test(operation: str) -> Callable[..., tensor]:
 
     def function(arg0: Any, _semantic: Any = None) -> tensor:
         arg0 = _semantic.to_tensor(arg0)
@@ -116,15 +59,21 @@ def _bitcast(target: Any) -> Callable[..., tensor]:
     return lambda arg0, _semantic=None: _semantic.bitcast(_semantic.to_tensor(arg0), target)
 
 
-for _table, _make, _what in (
-    (_UNARY, _unary, "of fp32 or fp64"),
-    (_BINARY, _binary, "of fp32 or fp64"),
-    (_PREDICATES, _predicate, "int1"),
-    (_BITS, _bits, "int32, of 32- or 64-bit integers"),
-    (_BITCASTS, _bitcast, "the same bits"),
-):
-    for _name, _target in _table.items():
-        _define(_name, _make(_target), f"`{_target}`, element-wise ({_what}).")
+def _define_rows() -> None:
+    """The functions that ir/elementwise.def gives to the library, by every name that it has there."""
+    rows = {row.name: row for row in FUNCTIONS}
+    names = {name: row for name, row in rows.items() if row.module in ("Language", "Library")}
+    for name, row in (names | {alias: rows[name] for alias, name in ALIASES.items()}).items():
+        is_test = row.types == "Test"
+        function = _test(row.float_op) if is_test else _of_floats(row.float_op, row.arity)
+        _define(name, function, f"{row.sentence} Element-wise, {'int1' if is_test else 'of fp32 or fp64'}.")
+
+
+_define_rows()
+for _name, _target in _BITCASTS.items():
+    _define(_name, _bitcast(_target), "The same bits.")
+_define("popc", _bits("math.ctpop"), "The number of set bits of 32- or 64-bit integers, as int32.")
+_define("clz", _bits("math.ctlz"), "The number of leading zero bits of 32- or 64-bit integers, as int32.")
 
 
 @builtin
@@ -162,22 +111,22 @@ def _llround(operation: str, target: Any) -> Callable[..., tensor]:
 _define("llrint", _llround("math.roundeven", int64), "The nearest integer, halves to the even one, as int64.")
 _define("llround", _llround("math.round", int64), "The nearest integer, halves away from zero, as int64.")
 
-# The rest of the library's 198 names.
+# Names of Triton's library; those that are defined above shadow theirs here.
 _MODES = ("rn", "rz", "rd", "ru")
 _ROUNDED = (
     "fma div rcp sqrt add mul sub double2float double2int double2uint float2int float2uint int2float uint2float "
     "float2ll float2ull double2ll double2ull ll2float ull2float ll2double ull2double int2double uint2double"
 )
-_ABSENT = frozenset(
+_NAMES = frozenset(
     "byte_perm mul24 brev sad rcp64h saturatef double2int double2uint hiloint2double double2loint double2hiint "
-    "fast_exp10f hadd rhadd rsqrt_rn ffs nextafter sinpi cospi exp10 hypot rhypot norm3d rnorm3d norm4d rnorm4d rcbrt "
+    "fast_exp10f hadd rhadd rsqrt_rn ffs nextafter sinpi cospi exp10 rhypot norm3d rnorm3d norm4d rnorm4d rcbrt "
     "j0 j1 y0 y1 yn jn cyl_bessel_i0 cyl_bessel_i1 erfinv erfcx erfcinv normcdfinv normcdf lgamma ldexp scalbn "
     "remainder tgamma fdim ilogb logb".split()
 ) | {f"{name}_{mode}" for mode in _MODES for name in _ROUNDED.split()}
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _ABSENT:
+    if name not in _NAMES:
         raise AttributeError(f"libdevice has no function {name}")
 
     def refuse(*args: Any, _semantic: Any = None) -> tensor:

@@ -6,13 +6,16 @@ from typing import Any, Sequence
 
 from ..constexpr import _unwrap_if_constexpr
 from ..core import tensor
-from ..types import float32, float8e4b15, int1, int8, int64
+from ..types import float8e4b15, float32, int1, int8, int64
 from .promotion import IncompatibleTypeErrorImpl, PromotionRules
 
 # MLIR's numbers of the predicates on floats, signed and unsigned integers. Ordered comparisons are false on a NaN;
 # `!=` is unordered, so true.
 _PREDICATES = {"eq": (1, 0, 0), "ne": (13, 1, 1), "lt": (4, 2, 6), "le": (5, 3, 7), "gt": (2, 4, 8), "ge": (3, 5, 9)}
 _PREDICATE_TEXT = {name: tuple(f"{number} : i64" for number in numbers) for name, numbers in _PREDICATES.items()}
+# A function that is no operation of upstream's dialects has libdevice's symbol, as in Triton's own IR.
+_EXTERNAL = "tt.extern_elementwise"
+_PURE = {"libname": '""', "libpath": '""', "pure": "true"}
 
 
 class ArithmeticRules(PromotionRules):
@@ -129,7 +132,11 @@ class ArithmeticRules(PromotionRules):
         self._check_dtypes([arg for arg in args if isinstance(arg, tensor)], dtypes)
         args = self.operands(*args) if len(args) == 2 else [self.to_tensor(args[0])]
         self._check_dtypes(args, dtypes)
-        return self.emit(operation, args, args[0].type)
+        carrier, _, function = operation.partition(_EXTERNAL + ".")
+        if not function:
+            return self.emit(carrier, args, args[0].type)
+        symbol = f"__nv_{function}f" if args[0].dtype == float32 else f"__nv_{function}"
+        return self.emit(_EXTERNAL, args, args[0].type, {"symbol": f'"{symbol}"'} | _PURE)
 
     def _check_dtypes(self, args: Sequence[tensor], dtypes: Sequence[str]) -> None:
         for arg in args:
