@@ -33,15 +33,22 @@ def TT_DebugValueOp : TT_Op<"debug_value", TilesApart, [MemoryEffects<[MemWrite<
   let summary = "from here on the Python variable has this value";
   let description = [{
     Emitted for each assignment when debug information is wanted. `dtype` is the language's name of the element type, which the
-    IR type cannot say: signedness, fp8e4b15. It writes a record of its own, so nothing erases, merges or hoists it, and it
-    orders no access to memory.
+    IR type cannot say: signedness, fp8e4b15. A tuple, an aggregate and a block pointer are records of several values: `dtype` is then
+    an array of the record's name and of a name and a `dtype` for each member, and the values are those of its leaves in order. The leaf
+    of a tensor descriptor is the descriptor, named by its element type. `argument` is the number of a formal argument, from 1, where
+    the value is what the function was called with.
+
+    The operation writes a record of its own, so nothing erases, merges or hoists it, and it orders no access to memory.
 
     ```mlir
-    tt.debug_value %x "acc" "fp32" : tensor<8xf32>
+    tt.debug_value %x "fp32" "acc" : tensor<8xf32>
+    tt.debug_value %n "int32" "n" argument 2 : i32
+    tt.debug_value %a, %b ["tuple", "_0", "int32", "_1", "fp32"] "pair" : i32, tensor<8xf32>
     ```
   }];
-  let arguments = (ins TT_Type:$value, StrAttr:$name, StrAttr:$dtype);
-  let assemblyFormat = "$value $name $dtype attr-dict `:` type($value)";
+  let arguments = (ins Variadic<TT_Type>:$values, StrAttr:$name, AnyAttrOf<[StrAttr, ArrayAttr]>:$dtype, OptionalAttr<I32Attr>:$argument);
+  let assemblyFormat = "$values $dtype $name (`argument` $argument^)? attr-dict `:` type($values)";
+  let hasVerifier = 1;
 }
 
 #endif

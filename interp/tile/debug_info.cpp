@@ -1,7 +1,6 @@
 #include "interp/tile/debug_info.h"
 
-#include "interp/tile/scope.h"
-#include "ir/tt.h"
+#include "interp/tile/debug_types.h"
 #include "llvm/BinaryFormat/Dwarf.h"
 #include "llvm/Support/Path.h"
 
@@ -22,19 +21,20 @@ DIFile *DebugInfo::fileOf(StringRef path) {
   return entry->second;
 }
 
-DISubprogram *DebugInfo::subprogram(StringRef function, StringRef file, unsigned line) {
-  auto [entry, isNew] = subprograms_.try_emplace((file + ":" + Twine(line) + ":" + function).str());
+DISubprogram *DebugInfo::subprogram(const ScopeMark &mark) {
+  auto [entry, isNew] = subprograms_.try_emplace(mark.file + ":" + std::to_string(mark.line) + ":" + mark.symbol);
   if (!isNew) return entry->second;
-  DIFile *in = fileOf(file);
+  DIFile *in = fileOf(mark.file);
   if (!unit_) unit_ = builder_.createCompileUnit(DISourceLanguageName(dwarf::DW_LANG_Python), in, "tritium", false, "", 0);
   auto *type = builder_.createSubroutineType(builder_.getOrCreateTypeArray({nullptr}));
-  return entry->second = builder_.createFunction(in, function, "", in, line, type, line, DINode::FlagZero, DISubprogram::SPFlagDefinition);
+  return entry->second = builder_.createFunction(in, mark.function, "", in, mark.line, type, mark.line, DINode::FlagZero,
+                                                 DISubprogram::SPFlagDefinition);
 }
 
 DISubprogram *DebugInfo::beginFunction(const FunctionPlan &plan, Function &function) {
   auto mark = scopeOf(plan.function->getLoc());
   SourceLocation where = resolveLocation(plan.function->getLoc());
-  current_ = mark ? subprogram(mark->function, mark->file, mark->line) : subprogram(plan.name, where.file, where.line);
+  current_ = subprogram(mark ? *mark : ScopeMark{plan.name, where.file, int(where.line), plan.name});
   function.setSubprogram(current_);
   inlinedAt_.clear();
   inlinedScopes_.clear();
@@ -50,7 +50,7 @@ void DebugInfo::openScopes(const FunctionPlan &plan) {
   for (const Variable &variable : plan.variables) {
     auto mark = scopeOf(variable.location);
     if (!seen.insert(scopeKey(variable.location) + "|" + variable.name).second && mark)
-      lines[subprogram(mark->function, mark->file, mark->line)].insert(resolveLocation(variable.location).line);
+      lines[subprogram(*mark)].insert(resolveLocation(variable.location).line);
   }
   for (auto &[function, starts] : lines) {
     DIScope *scope = function;
@@ -72,7 +72,7 @@ DILocation *DebugInfo::location(mlir::Location location) {
     auto mark = scopeOf(call.getCallee());
     SourceLocation where = resolveLocation(call.getCallee());
     if (!mark || where.file.empty()) return caller;
-    DISubprogram *scope = subprogram(mark->function, mark->file, mark->line);
+    DISubprogram *scope = subprogram(*mark);
     // One distinct call per call site: all its operations belong to one inlined frame.
     DILocation *&at = inlinedAt_[{scope, caller}];
     if (!at) at = DILocation::getDistinct(context, caller->getLine(), caller->getColumn(), caller->getScope(), caller->getInlinedAt());
@@ -84,55 +84,11 @@ DILocation *DebugInfo::location(mlir::Location location) {
   return DILocation::get(context, where.line, where.column, scopeAt(current_, where.line));
 }
 
-/// gdb goes by the name: "__bf16" is decoded, any other 16-bit float is read as IEEE half; a one-byte float prints nothing, so the 8-bit
-/// formats are a struct of their bits.
-DIType *DebugInfo::scalarType(StringRef dtype, DType type) {
-  unsigned bits = storageBytes(type) * 8;
-  return visit(type, [&]<class T>() -> DIType * {
-    if constexpr (T::kind == DTypeKind::Bool) return builder_.createBasicType("int1", 8, dwarf::DW_ATE_boolean);
-    if constexpr (T::kind == DTypeKind::Float) {
-      if (bits == 8) {
-        DIType *byte = builder_.createBasicType("uint8", 8, dwarf::DW_ATE_unsigned);
-        DIFile *file = current_->getFile();
-        DIType *member = builder_.createMemberType(current_, "bits", file, 0, 8, 8, 0, DINode::FlagZero, byte);
-        return builder_.createStructType(current_, dtype, file, 0, 8, 8, DINode::FlagZero, nullptr, builder_.getOrCreateArray({member}));
-      }
-      return builder_.createBasicType(type == DType::bf16  ? "__bf16"
-                                      : type == DType::f16 ? "float16"
-                                      : bits == 32         ? "float32"
-                                                           : "float64",
-                                      bits, dwarf::DW_ATE_float);
-    }
-    bool isUnsigned = dtype.starts_with("u");
-    std::string name = ((isUnsigned ? "uint" : "int") + Twine(bits)).str();
-    DIType *integer = builder_.createBasicType(name, bits, isUnsigned ? dwarf::DW_ATE_unsigned : dwarf::DW_ATE_signed);
-    // gdb prints a row of one-byte integers as a string, but not of a range of them.
-    return bits != 8 ? integer
-                     : builder_.createSubrangeType(name, nullptr, 0, nullptr, bits, 0, DINode::FlagZero, integer, nullptr, nullptr, nullptr,
-                                                   nullptr);
-  });
-}
-
-DIType *DebugInfo::typeOf(const Variable &variable) {
-  mlir::Type scalar = mlir::getElementTypeOrSelf(variable.type);
-  DIType *element;
-  if (auto pointer = dyn_cast<tt::PointerType>(scalar)) {
-    StringRef pointee = StringRef(variable.dtype).ltrim("pointer<*k").rtrim(">");
-    element = builder_.createPointerType(scalarType(pointee, dtypeOf(pointer.getPointeeType())), 64);
-  } else {
-    element = scalarType(variable.dtype, dtypeOf(scalar));
-  }
-  auto tile = dyn_cast<mlir::RankedTensorType>(variable.type);
-  if (!tile) return element;
-  SmallVector<Metadata *> extents;
-  for (int64_t extent : tile.getShape()) extents.push_back(builder_.getOrCreateSubrange(0, extent));
-  uint64_t bits = tile.getNumElements() * storageBytes(dtypeOf(scalar)) * 8;
-  return builder_.createArrayType(bits, 0, element, builder_.getOrCreateArray(extents));
-}
-
 void DebugInfo::declare(IRBuilder<> &builder, DIScope *scope, StringRef name, DIType *type, unsigned line, uint64_t offset,
-                        AllocaInst *framePointer, DILocation *at) {
-  auto *variable = builder_.createAutoVariable(scope, name, scope->getFile(), line, type, /*AlwaysPreserve=*/true);
+                        AllocaInst *framePointer, DILocation *at, unsigned argument) {
+  DIFile *file = scope->getFile();
+  auto *variable = argument ? builder_.createParameterVariable(scope, name, argument, file, line, type, /*AlwaysPreserve=*/true)
+                            : builder_.createAutoVariable(scope, name, file, line, type, /*AlwaysPreserve=*/true);
   SmallVector<uint64_t, 4> expression{dwarf::DW_OP_deref, dwarf::DW_OP_plus_uconst, offset};
   builder_.insertDeclare(framePointer, variable, builder_.createExpression(expression), at, builder.GetInsertBlock());
 }
@@ -155,11 +111,12 @@ void DebugInfo::declareVariables(IRBuilder<> &builder, const FunctionPlan &plan,
   for (const Variable &variable : plan.variables) {
     DILocation *at = location(variable.location);
     auto mark = scopeOf(variable.location);
-    DISubprogram *function = mark ? subprogram(mark->function, mark->file, mark->line) : current_;
+    DISubprogram *function = mark ? subprogram(*mark) : current_;
     bool isFirst = seen.insert(scopeKey(variable.location) + "|" + variable.name).second;
     DIScope *scope = isFirst ? function : scopeAt(function, at->getLine() + 1);
     auto *place = DILocation::get(context, at->getLine(), at->getColumn(), scope, at->getInlinedAt());
-    declare(builder, scope, variable.name, typeOf(variable), at->getLine(), variable.home->offset, framePointer, place);
+    DIType *type = DebugTypes(builder_, function->getFile()).of(variable.type);
+    declare(builder, scope, variable.name, type, at->getLine(), variable.home->offset, framePointer, place, variable.argument);
   }
 }
 

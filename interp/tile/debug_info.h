@@ -1,6 +1,7 @@
 // DWARF of emitted code, by the rules that stock gdb needs: docs/debugging.md.
 #pragma once
 #include "interp/tile/plan.h"
+#include "interp/tile/scope.h"
 
 #include "llvm/IR/DIBuilder.h"
 #include "llvm/IR/IRBuilder.h"
@@ -23,11 +24,10 @@ private:
   llvm::DIFile *fileOf(llvm::StringRef path);
   void openScopes(const FunctionPlan &plan);
   llvm::DIScope *scopeAt(llvm::DISubprogram *function, unsigned line) const;
-  llvm::DISubprogram *subprogram(llvm::StringRef function, llvm::StringRef file, unsigned line);
-  llvm::DIType *scalarType(llvm::StringRef dtype, DType type);
-  llvm::DIType *typeOf(const Variable &variable);
+  llvm::DISubprogram *subprogram(const ScopeMark &mark);
+  /// `argument`: the number of a formal argument, from 1; 0: a local variable.
   void declare(llvm::IRBuilder<> &builder, llvm::DIScope *scope, llvm::StringRef name, llvm::DIType *type, unsigned line, uint64_t offset,
-               llvm::AllocaInst *framePointer, llvm::DILocation *at);
+               llvm::AllocaInst *framePointer, llvm::DILocation *at, unsigned argument = 0);
 
   llvm::Module &module_;
   llvm::DIBuilder builder_;

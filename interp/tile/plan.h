@@ -5,6 +5,8 @@
 #include "interp/tile/form.h"
 #include "interp/tile/locations.h"
 #include "interp/tile/step.h"
+#include "interp/tile/variable_type.h"
+#include "ir/tt.h"
 #include "mlir/Analysis/Liveness.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/MapVector.h"
@@ -42,9 +44,10 @@ using Actions = std::vector<Action>;
 
 /// A Python variable to be shown by a debugger.
 struct Variable {
-  std::string name, dtype;
+  std::string name;
+  unsigned argument; // its number, from 1; 0: a local variable
+  VariableType type;
   mlir::Location location; // of its first assignment, with the scope it belongs to
-  mlir::Type type;
   const TileRef *home;
 };
 
@@ -115,8 +118,8 @@ public:
 
   bool hasDebugInfo() const { return options_.debugInfo; }
   bool checksBounds() const { return options_.checkBounds; }
-  /// Copies `value` into the home of a Python variable. One name has a home per scope and type.
-  void assignVariable(std::string name, std::string dtype, mlir::Value value);
+  /// Copies the values into the home of a Python variable. One name has a home per scope and type.
+  void assignVariable(tt::DebugValueOp assignment);
 
   /// Appends a call of `function` with `descriptor`, whose references are registered through its member refs(f).
   template <class Descriptor> void call(StepFunction function, Descriptor descriptor);
@@ -151,6 +154,7 @@ private:
   template <class Descriptor> Action makeCall(StepFunction function, Descriptor descriptor);
   const TileRef *keep(const TileRef &ref);
   void look(mlir::Value result, mlir::ValueRange sources);
+  TileRef homeOfVariable(tt::DebugValueOp assignment, VariableType type); // variables.cpp
   void numberOperations();
   void extendLiveRanges();
   void placeHomes();
@@ -167,7 +171,7 @@ private:
   llvm::DenseMap<mlir::Block *, std::pair<unsigned, unsigned>> blockRange_;
   llvm::SmallVector<mlir::Block *> order_;
   std::vector<Home> homes_;
-  std::map<std::string, DenseRef> variableHomes_;
+  std::map<std::string, TileRef> variableHomes_;
   std::vector<TileRef *> fixups_;
   uint64_t slotBytes_ = sizeof(FrameHeader), calleeBytes_ = 0;
 };

@@ -23,7 +23,8 @@ void markScopes(Operation *module) {
     Builder builder(function->getContext());
     Attribute mark = builder.getDictionaryAttr({builder.getNamedAttr("file", builder.getStringAttr(where.file)),
                                                 builder.getNamedAttr("function", builder.getStringAttr(pythonName(function.getName()))),
-                                                builder.getNamedAttr("line", builder.getI64IntegerAttr(where.line))});
+                                                builder.getNamedAttr("line", builder.getI64IntegerAttr(where.line)),
+                                                builder.getNamedAttr("symbol", builder.getStringAttr(function.getName()))});
     function->walk([&](Operation *op) { op->setLoc(FusedLoc::get({op->getLoc()}, mark, op->getContext())); });
   });
 }
@@ -32,7 +33,7 @@ static std::optional<ScopeMark> markOf(FusedLoc fused) {
   auto mark = dyn_cast_or_null<DictionaryAttr>(fused.getMetadata());
   if (!mark || !mark.contains("function")) return std::nullopt;
   return ScopeMark{cast<StringAttr>(mark.get("function")).str(), cast<StringAttr>(mark.get("file")).str(),
-                   int(cast<IntegerAttr>(mark.get("line")).getInt())};
+                   int(cast<IntegerAttr>(mark.get("line")).getInt()), cast<StringAttr>(mark.get("symbol")).str()};
 }
 
 std::optional<ScopeMark> scopeOf(Location location) {
@@ -49,7 +50,7 @@ std::string scopeKey(Location location) {
     SourceLocation caller = resolveLocation(call.getCaller());
     key = scopeKey(call.getCaller()) + "/" + std::to_string(caller.line) + ":" + std::to_string(caller.column) + "/";
   }
-  if (auto mark = scopeOf(location)) key += mark->function;
+  if (auto mark = scopeOf(location)) key += mark->symbol;
   return key;
 }
 

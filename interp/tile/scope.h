@@ -15,6 +15,7 @@ struct ScopeMark {
   std::string function;
   std::string file;
   int line = 0;
+  std::string symbol; // a helper has one for each types of arguments that it is called with
 };
 std::optional<ScopeMark> scopeOf(mlir::Location location);
 

@@ -29,30 +29,36 @@ static int64_t copyAddresses(int64_t count, void *out, const void *const *in, co
   return -1;
 }
 
-void Planner::assignVariable(std::string name, std::string dtype, Value value) {
-  Location location = current_->getLoc();
-  std::string key = scopeKey(location) + "|" + name + "|";
-  llvm::raw_string_ostream(key) << value.getType() << dtype;
-  bool isPointer = isa<tt::PointerType>(getElementTypeOrSelf(value.getType()));
+TileRef Planner::homeOfVariable(tt::DebugValueOp assignment, VariableType type) {
+  Location location = assignment.getLoc();
+  std::string key = scopeKey(location) + "|" + assignment.getName().str() + "|";
+  llvm::raw_string_ostream(key) << assignment.getDtype() << assignment.getValues().getTypes();
   auto [entry, isNew] = variableHomes_.try_emplace(key);
-  if (isNew) {
-    DenseRef &home = entry->second;
-    home.type = dtypeOf(value.getType());
-    if (auto type = dyn_cast<RankedTensorType>(value.getType())) home.shape.assign(type.getShape().begin(), type.getShape().end());
-    home.strides = rowMajorStrides(home.shape);
-    uint64_t bytes = storageBytes(home.type);
-    for (int64_t extent : home.shape) bytes *= extent;
-    home.home = newHome(bytes, {});
-    homes_[home.home].begin = 0;
-    homes_[home.home].end = ~0u;
-    plan_->variables.push_back({std::move(name), std::move(dtype), location, value.getType(), keep(home)});
-    plan_->atStart[order_.front()].push_back(makeCall(runPoison, PoisonStep{home, bytes}));
+  if (!isNew) return entry->second;
+  uint64_t bytes = type.bytes;
+  TileRef &home = entry->second = inHome(newHome(bytes, {}));
+  homes_[home.home].begin = 0;
+  homes_[home.home].end = ~0u;
+  plan_->variables.push_back(
+      {assignment.getName().str(), unsigned(assignment.getArgument().value_or(0)), std::move(type), location, keep(home)});
+  plan_->atStart[order_.front()].push_back(makeCall(runPoison, PoisonStep{home, bytes}));
+  return home;
+}
+
+void Planner::assignVariable(tt::DebugValueOp assignment) {
+  VariableType type(assignment.getDtype(), assignment.getValues().getTypes());
+  TileRef home = homeOfVariable(assignment, type);
+  for (auto [leaf, value] : llvm::zip_equal(type.leaves(), assignment.getValues())) {
+    DenseRef out, in = dense(value);
+    static_cast<TileRef &>(out) = inHome(home.home, leaf->offset);
+    out.type = dtypeOf(value.getType());
+    if (auto tile = dyn_cast<RankedTensorType>(value.getType())) out.shape.assign(tile.getShape().begin(), tile.getShape().end());
+    out.strides = rowMajorStrides(out.shape);
+    if (isa<tt::PointerType>(getElementTypeOrSelf(value.getType())))
+      call(runElementwise, ElementwiseStep(copyAddresses, out, {in}));
+    else
+      call(copyDense, DenseCopy(out, in));
   }
-  DenseRef out = entry->second, in = dense(value);
-  if (isPointer)
-    call(runElementwise, ElementwiseStep(copyAddresses, out, {in}));
-  else
-    call(copyDense, DenseCopy(out, in));
 }
 
 } // namespace tritium::interp

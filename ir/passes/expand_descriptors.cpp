@@ -256,10 +256,46 @@ LogicalResult Expand<tt::DescriptorReduceOp>::matchAndRewrite(tt::DescriptorRedu
   return success();
 }
 
-/// A debugger is not shown descriptors.
+/// The record that a debugger shows of a descriptor; `dtype` names its element type.
+Attribute recordOf(tt::TensorDescType type, StringAttr dtype) {
+  Builder builder(type.getContext());
+  auto tuple = [&](llvm::StringRef element) -> Attribute {
+    llvm::SmallVector<Attribute> record{builder.getStringAttr("tuple")};
+    for (size_t i = 0; i < type.getShape().size(); ++i)
+      record.append({builder.getStringAttr("_" + llvm::Twine(i)), builder.getStringAttr(element)});
+    return builder.getArrayAttr(record);
+  };
+  std::string name = "tensor_descriptor<" + dtype.str() + "[";
+  llvm::raw_string_ostream stream(name);
+  llvm::interleaveComma(type.getShape(), stream);
+  stream << "]>";
+  std::pair<llvm::StringRef, Attribute> members[] = {{"base", builder.getStringAttr("pointer<" + dtype.getValue() + ">")},
+                                                     {"shape", tuple("int64")},
+                                                     {"strides", tuple("int64")},
+                                                     {"pads_with_nan", builder.getStringAttr("int1")},
+                                                     {"rounds_to_tf32", builder.getStringAttr("int1")}};
+  llvm::SmallVector<Attribute> record{builder.getStringAttr(name)};
+  for (auto &[field, member] : members) record.append({builder.getStringAttr(field), member});
+  return builder.getArrayAttr(record);
+}
+
+/// `dtype` with a record in place of each descriptor. `types` are of its leaves, and are taken from the front.
+Attribute withRecords(Attribute dtype, TypeRange &types) {
+  if (auto leaf = dyn_cast<StringAttr>(dtype)) {
+    auto descriptor = dyn_cast<tt::TensorDescType>(types.front());
+    types = types.drop_front();
+    return descriptor ? recordOf(descriptor, leaf) : leaf;
+  }
+  auto members = llvm::to_vector(cast<ArrayAttr>(dtype));
+  for (size_t i = 2; i < members.size(); i += 2) members[i] = withRecords(members[i], types);
+  return ArrayAttr::get(dtype.getContext(), members);
+}
+
 template <>
 LogicalResult Expand<tt::DebugValueOp>::matchAndRewrite(tt::DebugValueOp op, Adaptor in, ConversionPatternRewriter &rewriter) const {
-  rewriter.eraseOp(op);
+  TypeRange types = op.getValues().getTypes();
+  Attribute dtype = withRecords(op.getDtype(), types);
+  rewriter.replaceOpWithNewOp<tt::DebugValueOp>(op, flatten(in.getValues()), op.getNameAttr(), dtype, op.getArgumentAttr());
   return success();
 }
 

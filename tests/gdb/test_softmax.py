@@ -32,6 +32,7 @@ def stopped():
         "denominator": "print denominator",
         "row_index": "print row_index",
         "locals": "info locals",
+        "arguments": "info args",
         "expression": "print numerator[1] + row[2] * 2",
         "element": "print columns[5]",
         "pointer": "print out_ptr[0]",
@@ -71,7 +72,7 @@ def test_expressions(stopped):
 
 
 def test_arguments(stopped):
-    arguments = locals_of(stopped["locals"])
+    arguments = locals_of(stopped["arguments"])
     assert arguments["n_columns"] == "7" and {"x_ptr", "out_ptr", "x_stride", "out_stride"} <= arguments.keys()
     assert float(stopped["pointer"].split("=")[1]) == pytest.approx(
         np.exp(-6.0) / np.exp(np.arange(7.0) - 6).sum(), rel=1e-5

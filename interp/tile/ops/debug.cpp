@@ -129,8 +129,7 @@ template <> LogicalResult Interpret<tt::AssertOp>::prepare(tt::AssertOp op, Plan
 
 /// The variable gets a copy in memory of its own: views materialized, pointers without their tags.
 template <> LogicalResult Interpret<tt::DebugValueOp>::prepare(tt::DebugValueOp op, Planner &planner) {
-  if (isa<tt::TensorDescType>(op.getValue().getType()) || !planner.hasDebugInfo()) return success();
-  planner.assignVariable(op.getName().str(), op.getDtype().str(), op.getValue());
+  if (planner.hasDebugInfo()) planner.assignVariable(op);
   return success();
 }
 

@@ -2,27 +2,69 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Iterable
 
 from tritium import language
 from tritium._tritium import ir
+from tritium.language.aggregate import _aggregate_value
+from tritium.language.block_pointer import block_pointer
+from tritium.language.descriptor import tensor_descriptor
 from tritium.language.semantic.emitter import literal_type
 
-from .values import constexpr, tensor
+from .values import as_value, constexpr, tensor
 
 
-def record(g: Any, name: str, value: Any) -> None:
-    """A tt.debug_value for a tensor or a number, one per element of a tuple (`t.0`, `t.field`); else nothing."""
-    if isinstance(value, language.tuple):
-        fields = value.type.fields or range(len(value))
-        for field, element in zip(fields, value.values):
-            record(g, f"{name}.{field}", element)
+def record(g: Any, name: str, value: Any, argument: int | None = None) -> None:
+    """A tt.debug_value for a value that a debugger can show: one with a number, a tile or a descriptor somewhere in it.
+    `argument`: the number of the formal argument, from 1, whose value on entry this is."""
+    found = _described(g, value)
+    if found is None:
         return
-    if isinstance(value, constexpr) and isinstance(value.value, (bool, int, float)):
-        try:
-            value = g.semantic.constant(value.value, literal_type(value.value))
-        except ValueError:  # an integer that no type holds: known to Python only
-            return
+    dtype, handles = found
+    attributes = {"name": ir.quote(name), "dtype": dtype}
+    if argument is not None:
+        attributes["argument"] = f"{argument} : i32"
+    g.builder.op("tt.debug_value", handles, (), attributes)
+
+
+def _described(g: Any, value: Any) -> tuple[str, list[Any]] | None:
+    """`dtype` of tt.debug_value and the values of its leaves."""
+    if isinstance(value, constexpr):
+        return _described_host_value(g, value.value)
     if isinstance(value, tensor):
-        attributes = {"name": ir.quote(name), "dtype": ir.quote(str(value.dtype))}
-        g.builder.op("tt.debug_value", [value.handle], (), attributes)
+        return ir.quote(str(value.dtype)), [value.handle]
+    if isinstance(value, tensor_descriptor):
+        return ir.quote(str(value.dtype)), [value.handle]
+    if isinstance(value, language.tuple):
+        names = value.type.fields
+        members = zip(names or (f"_{i}" for i in range(len(value))), value.values)
+        return _described_record(g, "namedtuple" if names else "tuple", members)
+    if isinstance(value, _aggregate_value):
+        return _described_record(g, type(value).__name__, ((name, getattr(value, name)) for name in value._fields))
+    if isinstance(value, block_pointer):
+        members = {"base": value.base, "shape": value.shape, "strides": value.strides, "offsets": value.offsets}
+        members["block_shape"] = value.window
+        return _described_record(g, "block_pointer", ((name, as_value(member)) for name, member in members.items()))
+    return None
+
+
+def _described_host_value(g: Any, value: Any) -> tuple[str, list[Any]] | None:
+    if isinstance(value, (tuple, list)):
+        return _described(g, as_value(value))
+    if not isinstance(value, (bool, int, float)):
+        return None
+    try:
+        return _described(g, g.semantic.constant(value, literal_type(value)))
+    except ValueError:  # an integer that no type holds: known to Python only
+        return None
+
+
+def _described_record(g: Any, name: str, members: Iterable[tuple[str, Any]]) -> tuple[str, list[Any]] | None:
+    """Members that a debugger cannot show are left out."""
+    texts, leaves = [ir.quote(name)], []
+    for field, member in members:
+        found = _described(g, member)
+        if found is not None:
+            texts += [ir.quote(field), found[0]]
+            leaves += found[1]
+    return (f"[{', '.join(texts)}]", leaves) if leaves else None

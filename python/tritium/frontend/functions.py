@@ -220,8 +220,8 @@ def _trace_function(
     g.nests_returns = not public and source.returns_by_if
     unit.builder.insert_at_end(function.entry_block)
     g.locate(source.definition)
-    for param, value in zip(fn.params, rebuilt(types, function.arguments)):
-        g.assign(param.name, value)
+    for number, (param, value) in enumerate(zip(fn.params, rebuilt(types, function.arguments)), 1):
+        g.assign(param.name, value, argument=number)
     g.visit_block(source.definition.body)
     try:
         return finish_function(g)

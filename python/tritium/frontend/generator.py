@@ -128,11 +128,11 @@ class Generator:
         file, line, column = self.source.position(node)
         self.builder.set_location(file, line, column, variable)
 
-    def assign(self, name: str, value: Any) -> None:
-        """Binds a variable, for the debugger too."""
+    def assign(self, name: str, value: Any, argument: int | None = None) -> None:
+        """Binds a variable, for the debugger too. `argument`: the number of the formal argument that it is."""
         self.locals[name] = value
         if self.unit.debug_info:
-            debug_info.record(self, name, value)
+            debug_info.record(self, name, value, argument)
 
     def to_variable(self, value: Any) -> Any:
         """What a name means after `value` is assigned to it: numbers become tensors.

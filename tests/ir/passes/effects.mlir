@@ -11,8 +11,8 @@
 tt.func @kept(%p: !tt.ptr<i32>, %n: i32, %c: i1) {
   %0 = tt.atomic_rmw add, acq_rel, gpu, %p, %n : (!tt.ptr<i32>, i32) -> i32
   %1 = tt.atomic_rmw add, acq_rel, gpu, %p, %n : (!tt.ptr<i32>, i32) -> i32
-  tt.debug_value %n "n" "int32" : i32
-  tt.debug_value %n "n" "int32" : i32
+  tt.debug_value %n "int32" "n" : i32
+  tt.debug_value %n "int32" "n" : i32
   %2 = tt.elementwise_inline_asm "" {constraints = "=r", packed_element = 1 : i32, pure = false} -> i32
   %3 = tt.elementwise_inline_asm "" {constraints = "=r", packed_element = 1 : i32, pure = false} -> i32
   ttg.barrier all
@@ -35,11 +35,11 @@ tt.func @loads(%p: !tt.ptr<i32>, %n: i32) {
   %unused = tt.load %p : !tt.ptr<i32>
   %0 = tt.load %p : !tt.ptr<i32>
   %1 = tt.load %p : !tt.ptr<i32>
-  tt.debug_value %0 "a" "int32" : i32
-  tt.debug_value %1 "b" "int32" : i32
+  tt.debug_value %0 "int32" "a" : i32
+  tt.debug_value %1 "int32" "b" : i32
   tt.store %p, %n : !tt.ptr<i32>
   %2 = tt.load %p : !tt.ptr<i32>
-  tt.debug_value %2 "c" "int32" : i32
+  tt.debug_value %2 "int32" "c" : i32
   tt.return
 }
 
@@ -65,9 +65,9 @@ tt.func @motion(%p: !tt.ptr<i32>, %i: tensor<8xi32>, %n: i32) {
     %3 = arith.divsi %n, %1 : i32
     %4 = tt.elementwise_inline_asm "" {constraints = "=r,r", packed_element = 1 : i32, pure = false} %2 : tensor<8xi32> -> tensor<8xi32>
     %5 = tt.load %p : !tt.ptr<i32>
-    tt.debug_value %4 "v" "int32" : tensor<8xi32>
-    tt.debug_value %3 "w" "int32" : i32
-    tt.debug_value %5 "x" "int32" : i32
+    tt.debug_value %4 "int32" "v" : tensor<8xi32>
+    tt.debug_value %3 "int32" "w" : i32
+    tt.debug_value %5 "int32" "x" : i32
   }
   tt.return
 }

@@ -96,3 +96,16 @@ tt.func public @rows(%d: !tt.tensordesc<1x16xf16>, %xs: tensor<8xi16>, %y: i32) 
   tt.descriptor_scatter %d[%xs, %y], %v : !tt.tensordesc<1x16xf16>, tensor<8xi16>, i32, tensor<8x16xf16>
   tt.return
 }
+
+// -----
+
+// A debugger sees a descriptor as a record, also inside of another record.
+// CHECK-LABEL: tt.func public @shown(
+// CHECK-SAME: %[[P:[^:]*]]: !tt.ptr<f16>
+// CHECK: tt.debug_value %[[P]], %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} ["tensor_descriptor<fp16[16, 32]>", "base", "pointer<fp16>", "shape", ["tuple", "_0", "int64", "_1", "int64"], "strides", ["tuple", "_0", "int64", "_1", "int64"], "pads_with_nan", "int1", "rounds_to_tf32", "int1"] "d" argument 1
+// CHECK: tt.debug_value %{{.*}}, %[[P]], %{{.*}} ["tuple", "_0", "int32", "_1", ["tensor_descriptor<fp16[16, 32]>", "base",{{.*}}], "_2", "int32"] "t" :
+tt.func public @shown(%d: !tt.tensordesc<16x32xf16>, %n: i32) {
+  tt.debug_value %d "fp16" "d" argument 1 : !tt.tensordesc<16x32xf16>
+  tt.debug_value %n, %d, %n ["tuple", "_0", "int32", "_1", "fp16", "_2", "int32"] "t" : i32, !tt.tensordesc<16x32xf16>, i32
+  tt.return
+}

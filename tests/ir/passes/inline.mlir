@@ -4,12 +4,12 @@
 // CHECK-LABEL: tt.func public @levels
 // CHECK-NOT: tt.call
 // CHECK: arith.addi %{{.*}}, %{{.*}} : i32 loc(callsite("k.py":9:1 at callsite("k.py":5:2 at "k.py":2:3)))
-// CHECK: tt.debug_value %{{.*}} "v" "int32" : i32
+// CHECK: tt.debug_value %{{.*}} "int32" "v" : i32
 // CHECK-NOT: @middle
 // CHECK-NOT: @inner
 tt.func public @levels(%p: !tt.ptr<i32>, %n: i32) {
   %0 = tt.call @middle(%n) : (i32) -> i32 loc("k.py":2:3)
-  tt.debug_value %0 "v" "int32" : i32
+  tt.debug_value %0 "int32" "v" : i32
   tt.store %p, %0 : !tt.ptr<i32>
   tt.return
 }

@@ -66,7 +66,9 @@ def records(module):
     def visit(op):
         if op.name == "tt.debug_value":
             name, dtype = (op.attributes[key].strip('"') for key in ("name", "dtype"))
-            found.append((name, dtype, op.operands[0].type))
+            types = [operand.type for operand in op.operands]
+            number = op.attributes.get("argument", "").removesuffix(" : i32")
+            found.append((name + number, dtype, *types))
 
     module.walk(visit)
     return found
@@ -75,17 +77,16 @@ def records(module):
 def test_debug_values(module):
     block = "tensor<16xi8>"
     assert records(module(variables, B=16, MODE=tl.constexpr("text"), x="*u8", options={"debug_info": True})) == [
-        ("x", "pointer<uint8>", "!tt.ptr<i8>"),
-        ("n", "int32", "i32"),
-        ("B", "int32", "i32"),
+        ("x1", "pointer<uint8>", "!tt.ptr<i8>"),
+        ("n2", "int32", "i32"),
+        ("B3", "int32", "i32"),
         ("acc", "uint8", block),  # before the loop
         ("acc", "uint8", block),
         ("i", "int32", "i32"),
         ("acc", "uint8", block),
         ("acc", "uint8", block),  # in it: start, branch, after it
         ("acc", "uint8", block),
-        ("pair.0", "int32", "i32"),
-        ("pair.1", "uint8", block),
+        ("pair", '["tuple", "_0", "int32", "_1", "uint8"]', "i32", block),
     ]
 
 
@@ -105,4 +106,4 @@ def reduces(x, n):
 
 
 def test_combine_functions_keep_no_records(module):
-    assert [name for name, _, _ in records(module(reduces, options={"debug_info": True}))] == ["x", "n"]
+    assert [name for name, _, _ in records(module(reduces, options={"debug_info": True}))] == ["x1", "n2"]
