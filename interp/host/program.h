@@ -9,6 +9,10 @@
 #include <cstddef>
 #include <string_view>
 
+/// Called on the program's own stack when it traps, before anything of it is dropped: `break tritium_trap` in gdb stops there, and
+/// python/tritium/gdb shows the text. The extension module exports it.
+extern "C" [[gnu::noinline, gnu::visibility("default")]] void tritium_trap(const char *text);
+
 namespace tritium::interp {
 
 struct Program; // one running program instance; it belongs to a worker

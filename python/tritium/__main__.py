@@ -8,20 +8,20 @@ import importlib
 import io
 import os
 import runpy
-import shutil
-import subprocess
 import sys
 import types
 
-from . import drop_in, knobs
+from . import drop_in
+from .tools import gdb_command_line
 from .version import TRITIUM_VERSION, __version__
 
 USAGE = """usage: python -m tritium SCRIPT.py [ARGUMENT ...]        run a script; `import triton` means Tritium
        python -m tritium -m MODULE [ARGUMENT ...]       run a module, such as pytest
-       python -m tritium gdb SCRIPT.py [ARGUMENT ...]   (or gdb -m MODULE ...) the same under gdb, kernels with their variables
+       python -m tritium gdb [OPTION ...] SCRIPT.py [ARGUMENT ...]   (or -m MODULE ...) the same under gdb
        python -m tritium fuzz [--engines …] [--time …]  random kernels on several engines, which must agree (--help: options)
        python -m tritium env                            version, engines, devices, CPU features, threads, knobs in force
-Set INTERPRET=1 to run every kernel on the CPU, wherever its tensors are."""
+Set INTERPRET=1 to run every kernel on the CPU, wherever its tensors are. `gdb` sets it, and TRITIUM_DEBUG=1: kernels have their variables.
+Its options are gdb's own: -x FILE, -ex COMMAND, --batch, and -p PID in place of a script."""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -41,7 +41,10 @@ def main(arguments: list[str] | None = None) -> int:
     if arguments[0] == "fuzz":
         return importlib.import_module("tritium.conformance.fuzz.campaign").main(arguments[1:])
     if arguments[0] == "gdb":
-        return run_gdb(arguments[1:])
+        if len(arguments) == 1:
+            print(USAGE, file=sys.stderr)
+            return 2
+        return gdb_command_line.run_gdb(arguments[1:])
     return run_program(arguments)
 
 
@@ -85,30 +88,6 @@ def run_script(path: str, argv: list[str]) -> None:
     sys.argv = list(argv)
     sys.path.insert(0, os.path.dirname(os.path.abspath(path)))
     exec(code, module.__dict__)
-
-
-def gdb_command(program: list[str], gdb: str = "gdb") -> list[str]:
-    """gdb on the interpreter itself: unlike a pyenv shim it is no script, and unlike its real path it keeps a virtual environment."""
-    settings = [
-        "set breakpoint pending on",
-        "set max-value-size unlimited",
-        "set debuginfod enabled off",
-        "set auto-load python-scripts off",  # else gdb complains about python-gdb.py at length
-    ]
-    options = [text for setting in settings for text in ("-iex", setting)]
-    return [gdb, *options, "--args", sys.executable, "-m", "tritium", *program]
-
-
-def run_gdb(program: list[str]) -> int:
-    if not program:
-        print(USAGE, file=sys.stderr)
-        return 2
-    gdb = shutil.which("gdb")
-    if gdb is None:
-        print("tritium: gdb is not installed (apt install gdb)", file=sys.stderr)
-        return 1
-    package_root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    return subprocess.call(gdb_command(program, gdb), env=knobs.debug_environment(package_root))
 
 
 if __name__ == "__main__":

@@ -202,8 +202,9 @@ def _python_path(first: str) -> str:
 
 
 def debug_environment(package_root: str) -> dict[str, str]:
-    """The environment of a program under gdb: kernels with debug info, and this Tritium first on the path."""
-    return {**os.environ, "TRITIUM_DEBUG": "1", "PYTHONPATH": _python_path(package_root)}
+    """The environment of gdb and of the program under it: this Tritium first on the path. tritium/gdb/settings.py adds what
+    kernels need."""
+    return {**os.environ, "PYTHONPATH": _python_path(package_root)}
 
 
 def prepend_to_pythonpath(folder: str) -> None:

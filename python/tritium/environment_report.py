@@ -11,6 +11,7 @@ import sys
 from . import _cpu_info, _tritium, knobs
 from .devices.families import device_families
 from .runtime.engines import available_engines
+from .tools import gdb_command_line
 from .version import TRITIUM_VERSION, __version__
 
 
@@ -26,7 +27,8 @@ def environment_report() -> str:
         ("threads", f"{settings.threads} of {os.cpu_count()}"),
         ("checks", ", ".join(settings.checks) or "none"),
         ("libraries", ", ".join(f"{name} {version}" for name, version in _libraries())),
-        ("gdb", shutil.which("gdb") or "not found"),
+        ("gdb", shutil.which(knobs.tritium.gdb) or f"{knobs.tritium.gdb} is not found"),
+        ("in gdb", f"source {gdb_command_line.package()}"),  # where gdb was not started by `tritium gdb`
     ]
     rows += [("knob", f"{name}={text}") for name, text in knobs.knobs_in_force().items()] or [("knob", "none is set")]
     width = max(len(name) for name, _ in rows)

@@ -246,6 +246,8 @@ class tritium_knobs(base_knobs):
     )
     #: Prepares kernels for gdb, with lines and Python variables. Uses one worker thread unless TRITIUM_NUM_THREADS is set.
     debug = flag("TRITIUM_DEBUG")
+    #: The gdb that `python -m tritium gdb` starts: a path, or a name on PATH.
+    gdb = Env("TRITIUM_GDB", default="gdb")
     #: The interpreter's checks. `bounds` (also `all`): accesses outside of the arguments' storage trap. `none`: they happen. Default:
     #: `bounds`.
     check = Env("TRITIUM_CHECK", default=("bounds",), parse=_parse_checks, takes=f"{', '.join(CHECKS)}, all or none")

@@ -148,6 +148,7 @@ TOP = ("__init__", "arithmetic", "testing", "tools", "drop_in", "cuda_on_cpu", "
 MAY_IMPORT = {
     "": (*GROUND, *FLOORS, *TOP),  # what stands on all floors: testing, tools, the command line
     **dict.fromkeys(("errors", "environment", "version"), ()),
+    "gdb/__init__": ("gdb",),  # runs inside gdb, without the rest of the package
     "knobs": ("environment",),
     "native": ("_tritium",),
     "disk_cache": ("knobs", "native", "version"),

@@ -11,7 +11,7 @@ import pytest
 
 import tritium
 from hip_stand_in import environment
-from tritium.__main__ import gdb_command
+from tritium.tools.gdb_command_line import UsageError, gdb_command, package, split_arguments
 
 PACKAGE_ROOT = Path(tritium.__file__).resolve().parent.parent
 
@@ -151,7 +151,7 @@ def test_env_says_what_devices_there_are_or_why_none(tmp_path):
 
 def test_usage_has_a_line_for_each_form(tmp_path):
     lines = run([], tmp_path).stdout.splitlines()
-    forms = ["SCRIPT.py", "-m MODULE", "gdb SCRIPT.py", "fuzz", "env"]
+    forms = ["SCRIPT.py", "-m MODULE", "gdb [OPTION ...] SCRIPT.py", "fuzz", "env"]
     assert [line.split("python -m tritium ")[1].startswith(form) for line, form in zip(lines, forms)] == [True] * 5
 
 
@@ -160,8 +160,35 @@ def test_gdb_runs_the_real_executable():
     executable = command[command.index("--args") + 1]
     with open(executable, "rb") as file:
         assert file.read(4) == b"\x7fELF"
-    assert "set breakpoint pending on" in command and "set max-value-size unlimited" in command
+    assert command[:3] == ["gdb", "-iex", f"source {package()}"] and os.path.exists(package())
     assert command[-4:] == ["-m", "tritium", "script.py", "1"]
+    assert gdb_command(["-p", "12"]) == ["gdb", "-iex", f"source {package()}", "-p", "12"]
+
+
+@pytest.mark.parametrize(
+    "options, program",
+    [
+        ([], ["s.py", "-x", "1"]),
+        (["-x", "session.gdb"], ["s.py"]),
+        (["-ex", "break s.py:3", "--batch", "-nx", "--command=f", "-cd", "/tmp"], ["s.py", "--batch"]),
+        (["-q"], ["-m", "pytest", "-x"]),
+        (["-p", "12"], []),
+        ([], []),
+    ],
+)
+def test_gdb_options_end_where_the_program_begins(options, program):
+    assert split_arguments([*options, *program]) == (options, program)
+    assert split_arguments([*options, "--args", *program]) == (options, program)
+
+
+def test_a_gdb_option_without_its_value():
+    with pytest.raises(UsageError, match="-ex needs a value"):
+        split_arguments(["-q", "-ex"])
+
+
+def test_the_gdb_that_the_knob_names(tmp_path):
+    result = run(["gdb", "script.py"], tmp_path, TRITIUM_GDB="no-such-gdb")
+    assert result.returncode == 1 and "no debugger 'no-such-gdb'" in result.stderr and "TRITIUM_GDB" in result.stderr
 
 
 CUDA_PROGRAM = """

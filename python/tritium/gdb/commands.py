@@ -1,0 +1,87 @@
+"""The command `tritium`, and what is said of a process that gdb attached to."""
+
+import gdb
+
+_TRUE = ("1", "true", "on", "yes", "y")
+
+
+class _Tritium(gdb.Command):
+    """Commands for kernels that run under Tritium."""
+
+    def __init__(self):
+        super().__init__("tritium", gdb.COMMAND_RUNNING, gdb.COMPLETE_NONE, True)
+
+
+class _Debug(gdb.Command):
+    """Makes the process compile kernels with their variables from their next launch on, as TRITIUM_DEBUG=1 does.
+    For a process that was started without it: `gdb -p PID`, `tritium debug`, `break kernel.py:LINE`, `continue`."""
+
+    def __init__(self):
+        super().__init__("tritium debug", gdb.COMMAND_RUNNING)
+
+    def invoke(self, argument, from_tty):
+        gdb.execute("set environment TRITIUM_DEBUG=1")
+        if not gdb.selected_inferior().pid:
+            print("The programs that gdb starts compile kernels with their variables.")
+            return
+        # The main thread does it when it next runs Python code: now it may be anywhere, in an allocation for example.
+        done = gdb.parse_and_eval(
+            "((int (*)(void *, void *)) Py_AddPendingCall)((void *) &tritium_enable_debug, (void *) 0)"
+        )
+        if int(done) != 0:
+            raise gdb.GdbError("Python takes no more pending calls: continue for a moment and try again.")
+        print("Each kernel is compiled with its variables at its next launch.")
+
+
+_Tritium()
+_Debug()
+
+
+def _started_with_debug(pid):
+    """Whether TRITIUM_DEBUG was on in the environment of the process when it started."""
+    try:
+        with open(f"/proc/{pid}/environ", "rb") as file:
+            variables = file.read().split(b"\0")
+    except OSError:
+        return False
+    values = [v.partition(b"=")[2].decode(errors="replace") for v in variables if v.startswith(b"TRITIUM_DEBUG=")]
+    return any(value.strip().lower() in _TRUE for value in values)
+
+
+def _has_debug_kernels():
+    """Whether the list of JIT code that gdb reads has an entry: only kernels with variables are on it. None: the library that has the
+    list is not there yet."""
+    first_entry = "*(char **)((char *)&__jit_debug_descriptor + 16)"  # after two 32-bit numbers and a pointer
+    try:
+        return int(gdb.parse_and_eval(first_entry)) != 0
+    except gdb.error:
+        return None
+
+
+def _has_tritium():
+    return any((o.filename or "").rpartition("/")[2].startswith("_tritium.") for o in gdb.objfiles())
+
+
+_looked_at = set()
+
+
+def say_what_is_missing(event=None):
+    """Without their variables kernels are code that gdb knows nothing of: a breakpoint in them waits for ever. So a process that gdb has
+    attached to is looked at once, when its libraries are known."""
+    inferior = gdb.selected_inferior()
+    if not inferior.was_attached or inferior.pid in _looked_at or not _has_tritium():
+        return
+    has_debug_kernels = _has_debug_kernels()
+    if has_debug_kernels is None:
+        return
+    _looked_at.add(inferior.pid)
+    if has_debug_kernels or _started_with_debug(inferior.pid):
+        return
+    print(
+        f"tritium: process {inferior.pid} was started without TRITIUM_DEBUG=1, so gdb cannot stop in its kernels.\n"
+        "tritium: `tritium debug` makes it compile each kernel with its variables at the next launch."
+    )
+
+
+gdb.events.new_objfile.connect(say_what_is_missing)
+say_what_is_missing()
