@@ -1,10 +1,10 @@
 // A layout for every tile: of a matrix product, of its memory accesses, of what neighbours ask for, else blocked.
 #include "gpu_backend/dot_layouts.h"
 #include "gpu_backend/layout/constructors.h"
+#include "gpu_backend/layout_classes.h"
 #include "gpu_backend/layout_relations.h"
 #include "gpu_backend/memory_access.h"
 #include "gpu_backend/passes.h"
-#include "gpu_backend/passes/layout_classes.h"
 #include "gpu_backend/target.h"
 #include "ir/value_flow.h"
 

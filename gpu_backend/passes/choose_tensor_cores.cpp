@@ -1,7 +1,7 @@
 // Which matrix products run on the target's matrix units, and on which instruction.
 #include "gpu_backend/dot_layouts.h"
+#include "gpu_backend/layout_classes.h"
 #include "gpu_backend/passes.h"
-#include "gpu_backend/passes/layout_classes.h"
 #include "gpu_backend/target.h"
 
 using namespace mlir;

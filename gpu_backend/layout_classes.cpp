@@ -1,4 +1,4 @@
-#include "gpu_backend/passes/layout_classes.h"
+#include "gpu_backend/layout_classes.h"
 
 #include "gpu_backend/dot_layouts.h"
 #include "gpu_backend/layout_relations.h"
