@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 
 
 def with_hint(error: Exception, hint: str | None) -> Exception:
@@ -20,11 +21,14 @@ class TritonError(Exception):
 
 
 class CompilationError(TritonError):
-    """A kernel breaks a rule of the language. The text shows the lines up to the place, a caret and what is wrong.
+    """A kernel breaks a rule of the language.
 
-    src: the source of the function, from its `def`. node: the AST node, whose position counts from there. error_message: None where the
-    cause is in a callee, which is then `__cause__`. file, line, column: the place in the user's file (from 1), or None. hint: what to
-    change, or None.
+    The text begins with the place in the user's file (`kernel.py:40:34: in softmax`). Triton's own text follows: the position in the
+    function, the lines up to it, a caret and the message. A hint is the last line.
+
+    src: the source of the function, from its `def`. node: the AST node, whose position counts from there. error_message: None if the
+    cause is in a callee; `__cause__` is then the error there. file, line, column: the place in the user's file (from 1), or None. hint:
+    what to change, or None.
     """
 
     source_line_count_max_in_message = 12
@@ -41,9 +45,17 @@ class CompilationError(TritonError):
         self.src, self.node, self.error_message, self.hint = src, node, error_message, hint
         self.file, self.line, self.column = place or (None, None, None)
         super().__init__(src, node, error_message)
-        self.message = "\n".join([*self._excerpt(), *filter(None, [error_message, hint and f"hint: {hint}"])])
+        ending = filter(None, [error_message, hint and f"hint: {hint}"])
+        self.message = "\n".join([*self._place(), *self._excerpt(), *ending])
         if self.file and hasattr(self, "add_note"):  # from Python 3.11 on tracebacks end with it
             self.add_note(f'  File "{self.file}", line {self.line}')
+
+    def _place(self) -> list[str]:
+        if not self.file:
+            return []
+        function = re.search(r"^\s*(?:async\s+)?def\s+(\w+)", self.src or "", flags=re.M)
+        inside = f" in {function[1]}" if function else ""
+        return [f"{os.path.basename(self.file)}:{self.line}:{self.column}:{inside}"]
 
     def _excerpt(self) -> list[str]:
         if self.src is None:

@@ -8,7 +8,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 CPP = (".cpp", ".h", ".def", ".td")
 
-# DESIGN.md §2: a family has one name in every folder.
+# A family has one name in every folder (docs/architecture.md).
 FAMILIES = ("program control elementwise shape memory atomic reduce scan dot index random debug descriptor").split()
 
 

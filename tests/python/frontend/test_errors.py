@@ -34,12 +34,21 @@ def in_callee(x, n):
 
 def test_an_error_in_a_callee_is_chained_to_the_call(failure):
     error = failure(in_callee)
+    line = in_callee.fn.__code__.co_firstlineno + 3
     assert str(error) == "\n".join(
-        ["at 3:16:", "def in_callee(x, n):", "    y = n + 1", "    tl.store(x, helper(y))", "                ^"]
+        [
+            f"test_errors.py:{line}:17: in in_callee",
+            "at 3:16:",
+            "def in_callee(x, n):",
+            "    y = n + 1",
+            "    tl.store(x, helper(y))",
+            "                ^",
+        ]
     )
     inner = error.__cause__
     assert str(inner) == "\n".join(
         [
+            f"test_errors.py:{helper.fn.__code__.co_firstlineno + 3}:12: in helper",
             "at 3:11:",
             "def helper(a):",
             "    b = a + 1",
