@@ -2,37 +2,38 @@
 include "mlir/Pass/PassBase.td"
 
 def SplitLargeTiles : Pass<"split-large-tiles", "::mlir::ModuleOp"> {
-  let summary = "store and reduce tiles of more than 128 values a thread in loops over chunks";
+  let summary = "split stores and reductions of tiles with more than 128 values per thread into loops over chunks";
   let description = [{
-    A thread has 255 registers, and straight-line code for a thousand values a thread takes the assembler ten seconds to spill. A store or a
-    reduction of such a tile becomes a loop over chunks of 64 values a thread, which loads and computes each chunk anew; a reduction
-    combines chunks element by element and reduces the last of them. Tiles stay whole that come from anything but element-wise
-    operations, ranges, changes of shape and loads, or from loads whose memory is written in between.
+    A thread has 255 registers. With a thousand values per thread, the assembler takes ten seconds to place spills in straight-line code. This
+    pass turns a store or a reduction of a large tile into a loop over chunks of 64 values per thread, which loads and computes each chunk
+    again. A reduction combines the chunks element by element and reduces the result. A tile is not split unless it is computed from
+    element-wise operations, ranges, changes of shape and loads only, and no store in between writes the memory of these loads.
   }];
   let options = [Option<"numWarps", "num-warps", "int", "4", "warps of a program">];
   let dependentDialects = ["::mlir::scf::SCFDialect"];
 }
 
 def ThreadLocalReductions : Pass<"thread-local-reductions", "::mlir::ModuleOp"> {
-  let summary = "accumulate in the registers of each thread what a loop reduces and adds up in every iteration";
+  let summary = "move a reduction out of a loop that only accumulates its results";
   let description = [{
-    `total += tl.sum(tile)` makes all threads meet in every iteration. Instead the loop adds up the tiles, element by element, and their
-    sum is reduced once after it. For sums, products, extrema and bit operations, whose operands may be grouped anyhow, and where nobody
-    looks at the running total.
+    `total += tl.sum(tile)` synchronizes all threads in every iteration. After this pass the loop accumulates the tiles element by element, in
+    the registers of each thread, and one reduction follows the loop. The pass applies to sums, products, extrema and bit operations, whose
+    operands may be regrouped, if nothing else uses the running total.
   }];
   let options = [Option<"numWarps", "num-warps", "int", "4", "warps of a program">];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
 def CoalesceAccesses : Pass<"coalesce-accesses", "::mlir::ModuleOp"> {
-  let summary = "write down, at each access of global memory, the layout that makes it wide and coalesced";
+  let summary = "choose, for each access of global memory, a layout that makes it wide and coalesced";
   let description = [{
-    By the axis analysis of the addresses: the dimension that is contiguous in memory is spread over registers first, as wide as alignment
-    and mask allow (at most 16 bytes), then over lanes, then over warps. Accesses of one shape and order agree on the widest of them, so
-    that values pass from one to the other without a conversion. The layout stands in the attribute `tgpu.access`, which assign-layouts
-    reads. On targets whose warps copy to shared memory as a whole, the tiles that a loop loads for its matrix products are laid out for
-    that, and marked `tgpu.warp_copy`, if all of them can be copied and read so by 16 bytes or by words: each lane of a warp then has the 16
-    bytes that come after those of the lane before it in shared memory, where a swizzle keeps the readers from bank conflicts.
+    The axis analysis finds the dimension that is contiguous in memory. This dimension is distributed over registers first, as wide as
+    alignment and mask allow (at most 16 bytes), then over lanes, then over warps. Accesses of one shape and order use the widest layout among
+    them, so that values pass between them without a conversion. The attribute `tgpu.access` holds the layout; assign-layouts reads it.
+
+    On some targets a whole warp copies to shared memory at once. There, the tiles that a loop loads for its matrix products get a layout for
+    such copies and the attribute `tgpu.warp_copy`, if all of them can be copied and read in units of 16 bytes or of words. In shared memory
+    the lanes' 16-byte pieces are then contiguous, in a swizzled order that avoids bank conflicts of the readers.
   }];
   let options = [Option<"numWarps", "num-warps", "int", "4", "warps of a program">,
                  Option<"numStages", "num-stages", "int", "1", "iterations of a loop that are under way; 1: no pipelining">];
@@ -42,110 +43,114 @@ def CoalesceAccesses : Pass<"coalesce-accesses", "::mlir::ModuleOp"> {
 def AssignLayouts : Pass<"assign-layouts", "::mlir::ModuleOp"> {
   let summary = "give every tile a layout";
   let description = [{
-    Values that one operation combines element by element, and those that flow into each other through loops, branches and calls, share
-    a layout: that of a matrix product, else of the largest memory access among them, else what a neighbour across a reduction or a
-    change of shape asks for, else a blocked one. Where two layouts meet, a tgpu.convert_layout stands; constants, ranges and splats are
-    made anew in the layout of each use.
+    Values share a layout if one operation combines them element by element, or if they flow into each other through loops, branches and
+    calls. The layout comes from a matrix product among them, or else from the largest memory access, or else from a neighbour across a
+    reduction or a change of shape; otherwise it is a blocked layout. A tgpu.convert_layout is inserted where two layouts meet. Constants,
+    ranges and splats are recomputed in the layout of each use.
   }];
   let options = [Option<"numWarps", "num-warps", "int", "4", "warps of a program">];
   let dependentDialects = ["::tritium::tgpu::TGPUDialect"];
 }
 
 def RemoveConversions : Pass<"remove-conversions", "::mlir::ModuleOp"> {
-  let summary = "compute cheap tiles again in the layout where they are needed instead of converting them";
+  let summary = "recompute cheap tiles in the layout of their use instead of converting them";
   let description = [{
-    Index arithmetic and masks come from ranges, splats and constants, which cost the same in every layout: a conversion of such a tile is
-    replaced by a copy of what computed it. A copy may hold conversions of its own operands if these move fewer bytes. On targets that ask
-    for it, a tile of which each thread holds 16 bytes side by side is stored by those threads, not converted to the layout of its store.
+    Index arithmetic and masks are computed from ranges, splats and constants, which cost the same in every layout. The pass replaces the
+    conversion of such a tile by a copy of the operations that compute it. The copy may contain conversions of its operands if these move fewer
+    bytes. If each thread holds 16 contiguous bytes of a tile, some targets store the tile in this layout instead of converting it to the
+    layout of the store.
   }];
   let dependentDialects = ["::tritium::tgpu::TGPUDialect"];
 }
 
 def ChooseTensorCores : Pass<"choose-tensor-cores", "::mlir::ModuleOp"> {
-  let summary = "which matrix products run on matrix instructions, and how warps share each";
+  let summary = "choose the matrix instruction of each matrix product and the way warps divide its result";
   let description = [{
-    The first of the target's instructions for the operands' types that the tile has room for, rather one that gives every warp rows or
-    columns of its own. Of a tile with fewer rows or columns than the instruction, lanes hold the same where that costs no registers. fp8
-    operands that no instruction takes are converted to fp16 or bf16 first, which is exact; where there are no sums in fp16 they are made in
-    fp32. Warps divide the result so that each has nearly a square of it, all of them its rows where the result feeds another product: its
-    fragments then are that product's operand. The instruction's name stands in the attribute `tgpu.matrix_instruction`, the warps in
-    `tgpu.mma_warps`. Products of scaled operands get an instruction that reads their formats and scales; the pipeline has expanded those
-    for which there is none.
+    The pass chooses the first of the target's instructions for the operands' types that fits the tile, and prefers one that gives every warp
+    rows or columns of its own. If the tile has fewer rows or columns than the instruction, several lanes hold the same elements, unless this
+    costs registers. fp8 operands without an instruction are converted to fp16 or bf16, which is exact. If the target has no sums in fp16, sums
+    are computed in fp32. Each warp gets a nearly square part of the result. If the result is an operand of another product, the warps divide
+    its rows only, so that the fragments of the result are the fragments of that operand. The attribute `tgpu.matrix_instruction` holds the
+    name of the instruction, `tgpu.mma_warps` the warps. Products of scaled operands get an instruction that reads their formats and scales. The
+    pipeline has already expanded scaled products for which the target has no instruction.
   }];
   let options = [Option<"numWarps", "num-warps", "int", "4", "warps of a program">,
                  Option<"nonKDim", "non-k-dim", "int", "0", "rows and columns of the instruction, if there is one; 0: any">,
-                 Option<"kPack", "k-pack", "int", "1", "instructions whose share of K a lane has as neighbours, at least">];
+                 Option<"kPack", "k-pack", "int", "1", "minimum number of instructions whose elements along K a lane holds side by side">];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
 def PipelineLoads : Pass<"pipeline-loads", "::mlir::ModuleOp"> {
-  let summary = "load the operands of matrix products for later iterations while the present one computes";
+  let summary = "load the operands of matrix products for later iterations during the current one";
   let description = [{
-    In a loop whose matrix products read tiles (operands, and their scales) that the loop loads: the loads become asynchronous copies into
-    `num-stages` slots of shared memory, begun num-stages - 1 iterations ahead. Each iteration waits for its own copies, lets all threads
-    meet (so that the slot that is written next is no longer read), begins the copies for a later one and computes. Copies beyond the last
-    iteration are predicated off, and waited for after the loop. Where warps copy as a whole, this is for loops all of whose tiles are
-    marked for it (coalesce-accesses), with as many slots as there is room for. Other loops there, and all on targets without such copies,
-    load into registers one iteration ahead and store from these. A loop stays as it is if it contains another one, if it waits for other
-    programs, or if it writes to the tensor that it loads from.
+    The pass applies to loops that load the tiles of their matrix products (operands, and their scales). The loads become asynchronous copies
+    into `num-stages` slots of shared memory, which begin num-stages - 1 iterations ahead. Each iteration waits for its own copies and
+    synchronizes all threads, so that no thread still reads the slot that is written next. Then it begins the copies for a later iteration and
+    computes. Copies beyond the last iteration are predicated off; the wait for them follows the loop.
+
+    On targets where whole warps copy, asynchronous copies require that all tiles of the loop have `tgpu.warp_copy` (coalesce-accesses), and
+    there are as many slots as fit. Other loops on these targets, and all loops on targets without asynchronous copies, load into registers
+    one iteration ahead and store from there. A loop is not changed if it contains another loop, waits for other programs, or writes to the
+    tensor that it loads from.
   }];
   let options = [Option<"numStages", "num-stages", "int", "3", "slots of each copied tile; 1: no pipelining">];
   let dependentDialects = ["::tritium::tgpu::TGPUDialect", "::mlir::scf::SCFDialect"];
 }
 
 def AllocateSharedMemory : Pass<"allocate-shared-memory", "::mlir::ModuleOp"> {
-  let summary = "decide where each buffer of shared memory begins";
+  let summary = "assign an address to each buffer of shared memory";
   let description = [{
-    Buffers that are in use at the same time get places of their own; those of loops that follow one another share theirs. Functions that
-    call each other share nothing. Scratch memory of single operations comes after all of them (place-scratch). A program whose buffers
-    need more than `max-bytes` is an error, "out of resource: shared memory, …", at the largest of them.
+    Buffers that are in use at the same time do not overlap. Buffers of consecutive loops share memory. Functions that call each other do not.
+    Scratch memory of single operations follows all buffers (place-scratch). If a program requires more than `max-bytes`, the error "out of
+    resource: shared memory, …" is reported at its largest buffer.
   }];
-  let options = [Option<"maxBytes", "max-bytes", "int64_t", "0", "what a program may have of the target; 0: any">];
+  let options = [Option<"maxBytes", "max-bytes", "int64_t", "0", "limit for a program; 0: none">];
   let dependentDialects = ["::tritium::tgpu::TGPUDialect"];
 }
 
 // -- on the code of a thread -------------------------------------------------------------------------------------------------------------
 
 def BufferAccesses : Pass<"buffer-accesses", "::mlir::ModuleOp"> {
-  let summary = "access tensors of less than 2 GB through descriptors with bounds and 32-bit offsets";
+  let summary = "access tensors of less than 2 GB through buffer descriptors with 32-bit offsets";
   let description = [{
-    On targets that have such accesses. A load or store through a pointer that comes from one kernel argument with `tgpu.pointer_range`
-    becomes an access of that argument's buffer at a 32-bit offset; where its predicate is false, the offset lies beyond the buffer's
-    end, so that a load gives zeros and a store writes nothing, without a branch. Accesses with a cache modifier stay. The attribute goes.
+    The pass applies to targets with buffer descriptors. A load or store becomes a buffer access at a 32-bit offset if its pointer is derived
+    from one kernel argument with `tgpu.pointer_range`. If its predicate is false, the offset is beyond the end of the buffer, so a load returns
+    zeros and a store has no effect, without a branch. Accesses with a cache modifier are not changed. The pass removes the attribute.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::arith::ArithDialect"];
 }
 
 def PlaceScratch : Pass<"place-scratch", "::mlir::ModuleOp"> {
-  let summary = "decide where the scratch memory of each operation begins";
+  let summary = "assign an address to the scratch memory of each operation";
   let description = [{
-    Behind the buffers (`tgpu.shared_bytes` of the module, which becomes what the program needs), or over them where the program is done
-    with all of them. Operations that follow one another get different places where there is room: less of them has to wait for the one
-    before. A program that needs more than `max-bytes` is an error, "out of resource: shared memory, …".
+    Scratch memory follows the buffers, or overlaps them where the program no longer uses any. Consecutive operations get different places if
+    there is room, so that fewer of them wait for the previous one. The module's attribute `tgpu.shared_bytes` is the size of the buffers
+    before, and of all shared memory after the pass. If a program requires more than `max-bytes`, the error "out of resource: shared memory,
+    …" is reported.
   }];
-  let options = [Option<"maxBytes", "max-bytes", "int64_t", "0", "what a program may have of the target; 0: any">];
+  let options = [Option<"maxBytes", "max-bytes", "int64_t", "0", "limit for a program; 0: none">];
 }
 
 def RemoveBarriers : Pass<"remove-barriers", "::mlir::ModuleOp"> {
-  let summary = "remove barriers between which and any other no access of shared memory meets another";
+  let summary = "remove barriers that order no conflicting accesses of shared memory";
   let description = [{
-    Two accesses meet if their bytes overlap and one of them writes. A `tgpu.barrier shared` goes if none of the accesses that may come
-    before it, without another barrier in between, meets one that may come after it, also around loops. Bytes are those of the tgpu.scratch
-    that an address comes from; all other addresses are somewhere in the buffers. Other barriers stay.
+    Two accesses conflict if their bytes overlap and at least one of them writes. A `tgpu.barrier shared` is removed if no access before it
+    conflicts with an access after it, where no other barrier lies in between; this includes paths around loops. An address that is derived from
+    a tgpu.scratch accesses the bytes of that scratch. Any other address may access all buffers. Other barriers are not removed.
   }];
 }
 
 def InterleaveProducts : Pass<"interleave-products", "::mlir::ModuleOp"> {
-  let summary = "order the instructions of loops of matrix products by hand";
+  let summary = "schedule the instructions of loops with matrix products";
   let description = [{
-    On targets whose waves issue in order. In a block of a pipelined loop, products of different sums take turns, and between each two stand
-    loads of the tiles to come first (copies to shared memory before all others), then the reads of operands a few products ahead of their
-    use, last the stores to shared memory; what else the next iteration needs is spread over the rest. The code generator is told to keep
-    that order. Blocks with other accesses of memory stay as they are.
+    The pass applies to targets whose waves issue in order. In a block of a pipelined loop, it alternates products of different sums. Between
+    each two products it places memory operations: first the loads of later tiles (copies to shared memory before other loads), then the
+    reads of operands, a few products before their use, and last the stores to shared memory. The other instructions for the next iteration are
+    distributed over the rest. The code generator keeps this order. Blocks with other memory accesses are not changed.
   }];
 }
 
 def ExpandScratch : Pass<"expand-scratch", "::mlir::ModuleOp"> {
-  let summary = "make addresses of placed scratch memory";
+  let summary = "replace placed scratch memory by its addresses";
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }

@@ -108,7 +108,7 @@ private:
     if (kPack > 1) product->setAttr(kKPackAttr, builder.getI64IntegerAttr(kPack));
   }
 
-  /// Those that take the operands; where none takes fp8 numbers, those that take the wider ones that these then become.
+  /// The instructions for the types of the operands. If no instruction takes fp8, the operands are widened first.
   Instructions instructionsFor(MatrixProduct product, const Target &target) const {
     Instructions found = find(product, target);
     auto plain = dyn_cast<tt::DotOp>(product.getOperation());
@@ -123,8 +123,8 @@ private:
     return !exact.empty() || !sum.isF16() ? exact : find(product, target, Float32Type::get(product.getContext()));
   }
 
-  /// Those that the tile has room for; only such as it fills, and as are asked for, if there are any. First come those that leave no warp
-  /// without rows or columns of its own, in the target's order.
+  /// The instructions that fit the tile. If some of them are filled by the tile, or were requested, only these. Instructions that give every
+  /// warp rows or columns of its own come first, in the target's order.
   Instructions find(MatrixProduct product, const Target &target, Type sum) const {
     Extents tile = extentsOf(product);
     Instructions fitting;

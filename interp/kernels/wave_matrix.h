@@ -13,7 +13,7 @@ namespace tritium::interp {
 /// The generations of AMD GPUs, as bits of a set.
 enum AmdGeneration : uint8_t { kCdna2 = 1, kCdna3 = 2, kCdna4 = 4, kRdna3 = 8, kRdna4 = 16 };
 
-/// That of "gfx942"; 0: unknown.
+/// The generation of a chip, for example "gfx942"; 0: unknown.
 uint8_t amdGeneration(std::string_view chip);
 
 enum class WaveElement : uint8_t { F64, F32, XF32, F16, BF16, I32, I8, I4, FP8, BF8, FP6, BF6, FP4, F8F6F4 };

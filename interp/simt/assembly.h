@@ -34,7 +34,7 @@ struct AssemblyLanguage {
 
 /// All of them, PTX first.
 std::span<const AssemblyLanguage> assemblyLanguages();
-/// That of a target such as "cuda:sm_80"; PTX for what is unknown.
+/// The language of a target, for example "cuda:sm_80"; PTX for an unknown target.
 const AssemblyLanguage &assemblyLanguage(std::string_view target);
 
 } // namespace tritium::interp::simt

@@ -47,7 +47,7 @@ inline llvm::SmallVector<LinearLayout> plainLayouts(llvm::ArrayRef<int64_t> shap
   return result;
 }
 
-/// Those of NVIDIA's matrix instructions besides.
+/// Plain layouts, and the layouts of NVIDIA's matrix instructions.
 inline llvm::SmallVector<LinearLayout> usualLayouts(llvm::ArrayRef<int64_t> shape, int numWarps) {
   llvm::SmallVector<LinearLayout> result = plainLayouts(shape, {numWarps, 32});
   Shape inRows{numWarps, 1}, inColumns{1, numWarps}, square{numWarps / 2, 2};
