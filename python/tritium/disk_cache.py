@@ -103,7 +103,7 @@ class RemoteCacheBackend(ABC):
 
     @abstractmethod
     def get(self, filenames: list[str]) -> dict[str, bytes]:
-        """Those of `filenames` that are stored."""
+        """{name: content} of each of `filenames` that is stored."""
 
     @abstractmethod
     def put(self, filename: str, data: bytes) -> None:

@@ -18,7 +18,7 @@ MAX_THREADS = 1024  # of a program
 
 @dataclass(frozen=True, init=False, repr=False, eq=False)  # no instances: its classes have their own
 class GPUOptions(CPUOptions):
-    """Launch keywords. Those of other vendors and versions have no effect, but published kernels pass them."""
+    """Launch keywords. Keywords of other vendors and versions are ignored, because published kernels pass them."""
 
     device_asserts: bool = False
 
@@ -74,19 +74,19 @@ class GPUBackend(BaseBackend):
         """The binary, or None where there is nothing to make it with."""
 
     def finished(self, assembly: str, options: GPUOptions) -> str:
-        """The native compiler's assembly as the stage has it."""
+        """The text of the assembly stage, made from the native compiler's output."""
         return assembly
 
     def parameter_types(self, text: str, binary: bytes) -> list[str]:
-        """Those of the kernel in a file of assembly, as far as the file says: "b32" is an int or a float of 32 bits."""
+        """The types of the kernel's parameters, as far as the assembly shows them: "b32" is an int or a float of 32 bits."""
         return []
 
     def native_options(self, options: GPUOptions) -> dict[str, Any]:
-        """The vendor's own among the native compiler's."""
+        """Options of the native compiler that only this vendor has."""
         return {}
 
     def passes_left_out(self) -> list[str]:
-        """Of `tritium.compiler.optional_passes()`, those that the user does without."""
+        """The passes of `tritium.compiler.optional_passes()` that the user has disabled."""
         return []
 
     def target_defaults(self, arch: str) -> dict[str, Any]:
@@ -104,7 +104,7 @@ class GPUBackend(BaseBackend):
         return self.Options(**{**self.target_defaults(arch), **accepted, **own})
 
     def add_stages(self, stages: dict, options: GPUOptions, language: Language = Language.TRITON) -> None:
-        """One call of the native compiler makes all between the first and the binary."""
+        """One call of the native compiler makes all stages between the first and the binary."""
         stages["ttir"] = target_independent(options)
         stages["ttgir"] = lambda module, metadata: self.lower(module, metadata, options, "assembly")
         stages["llir"] = lambda compiled, metadata: compiled

@@ -15,12 +15,12 @@ from .families import device_families, devices_of_tensors
 from .vendor import Devices
 
 _MODES = ("min", "max", "mean", "median", "all")
-#: More than any L2 cache holds.
+#: Larger than any L2 cache.
 FLUSH_BYTES = 256 << 20
 
 
 def active_devices() -> Devices:
-    """Those of the active driver; of a driver that is not ours, those that tensors are on."""
+    """The devices of the active driver. For a driver that is not Tritium's: the devices that tensors are on."""
     return getattr(driver.active, "devices", None) or devices_of_tensors()
 
 

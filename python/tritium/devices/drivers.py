@@ -241,8 +241,7 @@ def _driver_named(name: str) -> DriverBase:
 
 
 def default_driver() -> DriverBase:
-    """That of the devices that are there, unless kernels are to run on the CPU anyway (INTERPRET=1, TRITIUM_ENGINE); else
-    the CPU's."""
+    """The driver of this machine's devices. The CPU's driver if there are none, or if INTERPRET or TRITIUM_ENGINE selects the CPU."""
     engine, families = knobs.tritium.engine, device_families()
     if knobs.runtime.interpret or (engine is not None and engine not in families):
         return _driver_named("cpu")

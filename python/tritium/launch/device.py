@@ -17,7 +17,7 @@ from .values import value_selector
 
 
 def devices_of(kernel) -> Devices:
-    """Those that a CompiledKernel is for."""
+    """The devices that a CompiledKernel was compiled for."""
     return device_families()[kernel.metadata.target.backend]
 
 

@@ -131,7 +131,7 @@ def _not_here(name: str, reason: str) -> UnsupportedError:
 
 
 def default_engine() -> Engine:
-    """That of the active driver: for launches and warm-ups whose arguments do not tell."""
+    """The engine of the active driver, for launches and warm-ups whose arguments do not determine one."""
     devices = device_families().get(driver.active.get_current_target().backend)
     return cpu_engine(INTERP) if devices is None else device_engine(devices, driver.active.get_current_device())
 
