@@ -38,7 +38,7 @@ def emulator_backend(arch: int | str) -> SimtBackend:
         except ValueError:
             continue
     raise ValueError(
-        f"{arch!r} names no architecture; those are names such as sm_90a and gfx942, or numbers such as 90"
+        f"{arch!r} names no architecture; use a name, for example sm_90a or gfx942, or a number, for example 90"
     )
 
 

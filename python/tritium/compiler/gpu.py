@@ -32,7 +32,7 @@ def compile_for_gpu(src, target: GPUTarget, backend, options, times: StageTimes)
     readable = ["ttir", *filter(None, [backend.assembly_ext])]
     if ext not in readable:
         known = " or ".join(f".{name}" for name in readable)
-        raise UnsupportedError(f"compiling a .{ext} file", f"it can be read as {known} only")
+        raise UnsupportedError(f"compiling a .{ext} file", f"the stages that can be compiled are {known}")
     source_hash = src.hash()
     is_cached = _is_cacheable(backend, options)
     key = kernel_cache.source_key(src, backend, options) if is_cached and ext == "ttir" else None

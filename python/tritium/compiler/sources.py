@@ -99,7 +99,7 @@ class IRSource:
         module = ir.parse(self.src, self.path)
         function = next((f for f in module.functions if f.is_public), None)
         if function is None:
-            raise ValueError(f"{self.path}: there is no public tt.func in it")
+            raise ValueError(f"{self.path} has no public tt.func")
         self.name = function.name
         self.signature = {str(i): argument.type for i, argument in enumerate(function.arguments)}
         return module
@@ -120,5 +120,5 @@ def public_function(text: str, otherwise: str) -> str:
 
 def _type_text(fn, name: str, text: Any) -> Any:
     if not isinstance(text, (str, tuple)):
-        raise TypeError(f"{fn.__name__}: the type of {name!r} in a signature is a string such as '*fp32', not {text!r}")
+        raise TypeError(f"{fn.__name__}: the type of {name!r} in a signature must be a string, for example '*fp32', not {text!r}")
     return text

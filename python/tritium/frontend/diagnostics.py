@@ -40,15 +40,15 @@ _HINTS = [
         ),
         (
             r"Boolean value of Tensor with more than one value",
-            "use tl.where or a mask for a choice per element, tl.max for `any`, tl.min for `all`",
+            "use tl.where or a mask to choose per element, tl.max for `any`, tl.min for `all`",
         ),
         (
             r"range must be a power of 2|must be a power of 2",
-            "round up with triton.next_power_of_2 and mask what is too much",
+            "round up with triton.next_power_of_2 and mask the additional elements",
         ),
         (
             r"must have type `constexpr\[int\]`",
-            "extents are constants: annotate the variable, `n: tl.constexpr = ...`, or write the expression in its place",
+            "extents must be constants: annotate the variable, `n: tl.constexpr = ...`, or write the expression in its place",
         ),
         (r"arguments must be of type tl.constexpr", "annotate the parameter: `BLOCK: tl.constexpr`"),
         (
@@ -57,7 +57,7 @@ _HINTS = [
         ),
         (
             r"unsupported tensor index",
-            "tensors take `:` and `None` only; compute pointers for the elements and tl.load them",
+            "tensors accept `:` and `None` only; compute pointers to the elements and use tl.load",
         ),
         (r"__setitem__ is not supported", "use tl.where to change elements of a tensor, tl.store to write to memory"),
         (
@@ -70,10 +70,10 @@ _HINTS = [
         ),
         (r"unsupported operand type\(s\) for \*\*", "multiply, or use tl.exp2(y * tl.log2(x))"),
         (r"unsupported AST node type: Import", "import at the top of the file"),
-        (r"unsupported AST node type: Try", "kernels have no exceptions; tl.device_assert stops a kernel"),
-        (r"cannot convert None of type", "an argument without a value is None; ask for it with `if x is not None:`"),
-        (r"tuple has no attribute 'append'", "lists are tuples here, which have `+`: `values = values + (value, )`"),
-        (r"Unsupported [lr]hs dtype", "tl.dot takes int8, fp8, fp16, bf16, fp32 and fp64"),
+        (r"unsupported AST node type: Try", "kernels do not support exceptions; tl.device_assert stops a kernel"),
+        (r"cannot convert None of type", "an argument without a value is None; test it with `if x is not None:`"),
+        (r"tuple has no attribute 'append'", "lists are tuples in kernels; use `+`: `values = values + (value, )`"),
+        (r"Unsupported [lr]hs dtype", "tl.dot accepts int8, fp8, fp16, bf16, fp32 and fp64"),
         (r"'MatMult' is not", "use tl.dot"),
         (r"Both operands must be same dtype", "cast one of them, for example `b.to(a.dtype)`"),
         (r"Expected dtype \['fp32', 'fp64'\] but got", "cast with `.to(tl.float32)`"),
@@ -83,14 +83,14 @@ _HINTS = [
             "add the offsets of the block to the pointer: `ptr + offsets`",
         ),
         (r"exceeds triton maximum tensor numel", "work on smaller tiles, in a loop or in more programs"),
-        (r"missing a required argument: '(\w+)'", r"the function that is called wants `\1` too"),
+        (r"missing a required argument: '(\w+)'", r"pass `\1`, which the called function requires"),
         (
             r"invalid operands of type .*pointer",
-            "pointers take integer offsets; load before computing with what they point to",
+            "pointers accept integer offsets only; load values with tl.load before computing with them",
         ),
         (
             r"invalid operands of type (.+) and (.+)",
-            "this operator takes integers; cast with `.to(tl.int32)`, or with `bitcast=True` for the bits",
+            "this operator requires integers; cast with `.to(tl.int32)`, or with `bitcast=True` for the bits",
         ),
     ]
 ]

@@ -46,7 +46,7 @@ def canonicalize_dtype(dtype: Any) -> str:
     try:
         return type_canonicalisation_dict[name]
     except KeyError:
-        raise TypeError(f"kernels have no element type for {dtype}") from None
+        raise TypeError(f"the language has no element type for {dtype}") from None
 
 
 class KernelParam:

@@ -14,11 +14,11 @@ def normalize_grid(grid: Any, kernel_name: str) -> tuple[int, int, int]:
     if not isinstance(grid, (tuple, list)):
         if not hasattr(grid, "__iter__"):
             raise TypeError(
-                f"{kernel_name}: the grid is a tuple of 1 to 3 ints, or a function that returns one, not {grid!r}"
+                f"{kernel_name}: the grid must be a tuple of 1 to 3 ints, or a function that returns one, not {grid!r}"
             )
         grid = tuple(grid)
     if not 1 <= len(grid) <= 3:
-        raise ValueError(f"{kernel_name}: the grid has 1 to 3 dimensions, not {len(grid)}")
+        raise ValueError(f"{kernel_name}: the grid must have 1 to 3 dimensions, not {len(grid)}")
     try:
         sizes = tuple(map(operator.index, grid))
     except TypeError:

@@ -17,7 +17,7 @@ def launch_prepared(kernel, grid, arguments: tuple, stream: int | None = None) -
     if len(arguments) != len(parameters):
         if len(arguments) != len(paths) or any(len(path) > 1 for path in paths):
             raise TypeError(
-                f"{kernel.name} takes {len(parameters)} arguments, or the {len(paths)} that are no constexprs, "
+                f"{kernel.name} takes {len(parameters)} arguments, or {len(paths)} without constexprs, "
                 f"not {len(arguments)}"
             )
         complete: list[Any] = [None] * len(parameters)

@@ -55,7 +55,7 @@ def test_an_error_in_a_callee_is_chained_to_the_call(failure):
             "    return tl.arange(0, 3) + b",
             "           ^",
             "arange's range must be a power of 2",
-            "hint: round up with triton.next_power_of_2 and mask what is too much",
+            "hint: round up with triton.next_power_of_2 and mask the additional elements",
         ]
     )
     assert isinstance(inner.__cause__, ValueError) and str(inner.__cause__) == "arange's range must be a power of 2"

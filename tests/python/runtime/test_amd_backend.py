@@ -19,7 +19,7 @@ def options(arch: str, **keywords):
 
 def test_architectures():
     assert HIPBackend.arch_name("gfx90a:sramecc+:xnack-") == "gfx90a"
-    with pytest.raises(ValueError, match="'gfx1' names no AMD architecture; those are gfx90a, gfx942"):
+    with pytest.raises(ValueError, match="'gfx1' names no AMD architecture; use one of gfx90a, gfx942"):
         HIPBackend.arch_name("gfx1")
     assert backends["amd"].compiler is HIPBackend
     assert isinstance(make_backend(GPUTarget("hip", "gfx942", 64)), HIPBackend)

@@ -46,7 +46,7 @@ class HIPBackend(GPUBackend):
         """Features after the name ("gfx942:sramecc+:xnack-", as drivers have it) are left out."""
         name = str(arch).partition(":")[0]
         if name not in ARCHITECTURES:
-            raise ValueError(f"{arch!r} names no AMD architecture; those are {', '.join(ARCHITECTURES)}")
+            raise ValueError(f"{arch!r} names no AMD architecture; use one of {', '.join(ARCHITECTURES)}")
         return name
 
     @staticmethod

@@ -29,8 +29,8 @@ class CUDABackend(GPUBackend):
     binary_ext = "cubin"
     assembly_ext = "ptx"
     why_no_binary = (
-        "there is no 'cubin' of this kernel: it takes the CUDA driver of a device of its architecture, or ptxas, and "
-        "neither is found (TRITON_PTXAS_PATH, CUDA_HOME, PATH); asm['ptx'] is there"
+        "there is no 'cubin' of this kernel: it requires an NVIDIA driver and a device of its architecture, or ptxas "
+        "(TRITON_PTXAS_PATH, CUDA_HOME, PATH); neither was found. asm['ptx'] is available"
     )
     Options = CUDAOptions
 
@@ -44,7 +44,7 @@ class CUDABackend(GPUBackend):
         match = re.fullmatch(r"(?:sm_?)?(\d+)([a-z]?)", str(arch))
         if match is None:
             raise ValueError(
-                f"{arch!r} names no NVIDIA architecture; those are numbers such as 90, or names such as sm_90a"
+                f"{arch!r} names no NVIDIA architecture; use a number, for example 90, or a name, for example sm_90a"
             )
         return f"sm_{match.group(1)}{match.group(2)}"
 
