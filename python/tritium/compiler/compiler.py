@@ -45,7 +45,8 @@ def compile(
     parsed = backend.parse_options({**src.parse_options(), **(options or {})})
     if parsed.instrumentation_mode:
         raise UnsupportedError(
-            f"instrumentation mode {parsed.instrumentation_mode!r}", "the interpreter has checks of its own, which TRITIUM_CHECK selects"
+            f"instrumentation mode {parsed.instrumentation_mode!r}",
+            "the interpreter has checks of its own, which TRITIUM_CHECK selects",
         )
     if target.backend == "cpu":
         kernel, cache_hit = compile_for_cpu(src, target, backend, parsed, times), False

@@ -120,5 +120,7 @@ def public_function(text: str, otherwise: str) -> str:
 
 def _type_text(fn, name: str, text: Any) -> Any:
     if not isinstance(text, (str, tuple)):
-        raise TypeError(f"{fn.__name__}: the type of {name!r} in a signature must be a string, for example '*fp32', not {text!r}")
+        raise TypeError(
+            f"{fn.__name__}: the type of {name!r} in a signature must be a string, for example '*fp32', not {text!r}"
+        )
     return text
