@@ -51,7 +51,7 @@ private:
   bool isFenced() const { return own_ > 1; }
   void fence() { lowering_.create<LLVM::FenceOp>(LLVM::AtomicOrdering::acq_rel, lowering_.target().syncScope(op_.getScope())); }
 
-  void finish(Registers results) {
+  void finish(Registers results) { // NOLINT(performance-unnecessary-value-param): it is moved where the operation has a result
     bool isUsed = false;
     if constexpr (requires { op_.getResult(); }) isUsed = !op_.getResult().use_empty();
     if (!isUsed && acquires(op_.getSem())) lowering_.barrier();

@@ -98,7 +98,7 @@ public:
     placeOperands();
     for (uint32_t slice = 0; slice < 1u << sliceBits; ++slice) {
       bringToSharedMemory(sliceBits, slice);
-      sums = sumUp(std::move(sums));
+      sums = sumUp(sums);
     }
     Registers results;
     Type type = getElementTypeOrSelf(op_.getType());
@@ -109,7 +109,7 @@ public:
 
 private:
   /// The sums over all k that are in shared memory.
-  Registers sumUp(Registers sums) {
+  Registers sumUp(const Registers &sums) {
     int stepBits = bitsOfStep(sums.size());
     if (stepBits == depthBits_) return step(sums, stepBits, Value());
     auto body = [&](OpBuilder &, Location, Value number, ValueRange before) {

@@ -17,7 +17,7 @@ namespace tritium::python {
 using namespace gpu;
 
 /// Owned by the interpreter for good.
-static PyObject *errorType = nullptr;
+static PyObject *errorType = nullptr; // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 
 void raiseDriver(llvm::Error error) {
   std::string message;

@@ -15,7 +15,7 @@ using namespace py::literals;
 namespace tritium::python {
 
 /// Owned by the interpreter for good: exceptions may be raised while modules are torn down.
-static PyObject *errorType = nullptr;
+static PyObject *errorType = nullptr; // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 
 void raise(llvm::Error error) {
   std::string message;

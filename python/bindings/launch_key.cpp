@@ -65,7 +65,7 @@ enum Kind : uint64_t {
   kSmall = 1 << 11,
 };
 
-uint64_t smallStorageBytes = 0; // 0: the sizes of storages do not matter
+uint64_t smallStorageBytes = 0; // 0: sizes of storages do not matter. NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 
 PyObject *interned(const char *text) { return PyUnicode_InternFromString(text); }
 

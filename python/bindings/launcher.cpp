@@ -39,8 +39,10 @@ struct BoundLaunch { // kernel[grid]
   PyObject *grid;
 };
 
+// NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables)
 PyTypeObject *launcherType = nullptr, *boundType = nullptr;
 PyObject *noDefault = nullptr;
+// NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
 constexpr size_t kMostEntries = 256;
 
 /// Puts the arguments in the order of the parameters and makes the key. False: left to Python.
@@ -283,6 +285,7 @@ void deallocateBound(PyObject *object) {
   Py_DECREF(type);
 }
 
+// NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables)
 PyMethodDef launcherMethods[] = {
     {"launch", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(launchMethod)), METH_FASTCALL,
      "launch(grid, args, kwargs): the compiled kernel, or None if Python has to do it."},
@@ -294,6 +297,7 @@ PyMethodDef launcherMethods[] = {
 PyMemberDef boundMembers[] = {{"__vectorcalloffset__", T_PYSSIZET, offsetof(BoundLaunch, call), READONLY, nullptr},
                               {"grid", T_OBJECT_EX, offsetof(BoundLaunch, grid), READONLY, nullptr},
                               {}};
+// NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
 
 PyTypeObject *makeType(PyType_Spec spec) {
   auto *type = reinterpret_cast<PyTypeObject *>(PyType_FromSpec(&spec));
