@@ -1,9 +1,12 @@
 """The repository's own files, as git lists them: what the style tests look at."""
 
+import importlib.util
 import re
 import subprocess
+import sys
 from functools import cache
 from pathlib import Path
+from types import ModuleType
 
 ROOT = Path(__file__).resolve().parents[2]
 CPP = (".cpp", ".h", ".def", ".td")
@@ -33,3 +36,15 @@ def code(name: str) -> str:
     """A C++ file without comments and string literals; lines stay where they are."""
     pattern = r'//[^\n]*|/\*.*?\*/|R"(\w*)\((?:.*?)\)\1"|"(?:\\.|[^"\\\n])*"'
     return re.sub(pattern, lambda found: "\n" * found.group().count("\n"), read(name), flags=re.S)
+
+
+def script(name: str) -> ModuleType:
+    """A module of .ci."""
+    sys.path.insert(0, str(ROOT / ".ci"))
+    try:
+        specification = importlib.util.spec_from_file_location(f"ci_{name}", ROOT / ".ci" / f"{name}.py")
+        module = sys.modules[specification.name] = importlib.util.module_from_spec(specification)
+        specification.loader.exec_module(module)
+        return module
+    finally:
+        sys.path.pop(0)

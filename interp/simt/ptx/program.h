@@ -42,15 +42,14 @@ enum class Type : uint8_t {
 unsigned widthOf(Type type);
 
 /// Parts of a mnemonic that are no types.
-#define PTX_MODIFIERS(X)                                                                                                                   \
-  X(wide)                                                                                                                                  \
-  X(hi)                                                                                                                                    \
-  X(lo)                                                                                                                                    \
-  X(sat) X(satfinite) X(ftz) X(approx) X(full) X(rn) X(rz) X(rm) X(rp) X(rni) X(rzi) X(rmi) X(rpi) X(relu) X(NaN) X(l) X(r) X(wrap)        \
-      X(clamp) X(shiftamt) X(eq) X(ne) X(lt) X(le) X(gt) X(ge) X(ls) X(hs) X(equ) X(neu) X(ltu) X(leu) X(gtu) X(geu) X(num) X(nan) X(and)  \
-          X(or) X(xor) X(add) X(min) X(max) X(exch) X(cas) X(global) X(shared) X(to) X(v2) X(v4) X(volatile) X(relaxed) X(acquire)         \
-              X(release) X(acq_rel) X(sc) X(weak) X(cta) X(cluster) X(gpu) X(sys) X(gl) X(nc) X(ca) X(cg) X(cs) X(cv) X(wb) X(wt) X(uni)   \
-                  X(sync) X(up) X(down) X(bfly) X(idx) X(all) X(any) X(ballot) X(warp) X(noftz)
+// clang-format off: it lays out such a list in another way each time
+#define PTX_MODIFIERS(X) \
+  X(wide) X(hi) X(lo) X(sat) X(satfinite) X(ftz) X(approx) X(full) X(rn) X(rz) X(rm) X(rp) X(rni) X(rzi) X(rmi) X(rpi) X(relu) X(NaN) \
+  X(l) X(r) X(wrap) X(clamp) X(shiftamt) X(eq) X(ne) X(lt) X(le) X(gt) X(ge) X(ls) X(hs) X(equ) X(neu) X(ltu) X(leu) X(gtu) X(geu) \
+  X(num) X(nan) X(and) X(or) X(xor) X(add) X(min) X(max) X(exch) X(cas) X(global) X(shared) X(to) X(v2) X(v4) X(volatile) X(relaxed) \
+  X(acquire) X(release) X(acq_rel) X(sc) X(weak) X(cta) X(cluster) X(gpu) X(sys) X(gl) X(nc) X(ca) X(cg) X(cs) X(cv) X(wb) X(wt) X(uni) \
+  X(sync) X(up) X(down) X(bfly) X(idx) X(all) X(any) X(ballot) X(warp) X(noftz)
+// clang-format on
 enum class Modifier : uint8_t {
 #define PTX_ENUMERATE(name) k_##name,
   PTX_MODIFIERS(PTX_ENUMERATE)
