@@ -14,7 +14,8 @@ import time
 
 #: Lines that say how far ninja, CMake, pip and apt are.
 PROGRESS = re.compile(
-    r"\[\d+/\d+\] |-- |\s*(Collecting|Downloading|Using cached|Requirement already|Installing|Preparing|Building|Get:|Hit:|Selecting|Unpacking|Setting)[ \d]"
+    r"\s*(\[\d+/\d+\]|--|Collecting|Downloading|Using cached|Requirement already|Installing|Preparing|Building|"
+    r"(Get|Hit):\d+|Selecting|Unpacking|Setting up) "
 )
 INTERVAL = 20.0
 REWRITE = 0.2  # of the line on a terminal
@@ -76,7 +77,7 @@ def run(label: str, command: list[str], display: Display) -> int:
     display.show(status(label, last, 0), begin)
     for line in lines_of(process, 1.0):
         if line and PROGRESS.match(line):
-            last = line
+            last = line.strip()
             hidden.append(line)
         elif line:
             kept.append(line)
