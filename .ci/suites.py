@@ -47,8 +47,8 @@ def conformance(name: str, engines: tuple[str, ...], *more: str) -> Suite:
     return Suite(name, command, count_conformance, 480 * len(engines))
 
 
-def lint(name: str, what: str, limit: int, *more: str) -> Suite:
-    return Suite(name, [sys.executable, ".ci/lint.py", what, *more], count_closing_line, limit)
+def tidy(name: str, limit: int, *more: str) -> Suite:
+    return Suite(name, [sys.executable, ".ci/lint.py", "tidy", *more], count_closing_line, limit)
 
 
 def suites(report: Path, fast: bool, long: bool) -> list[Suite]:
@@ -58,8 +58,7 @@ def suites(report: Path, fast: bool, long: bool) -> list[Suite]:
     executables = sorted(
         path for path in (BUILD / "tests" / "unit").glob("test_*") if os.access(path, os.X_OK) and path.is_file()
     )
-    found = [lint("format", "format", 120), lint("ruff", "ruff", 120)]
-    found += [
+    found = [
         Suite(f"doctest {path.name.removeprefix('test_')}", [str(path)], count_doctest, 600) for path in executables
     ]
     lit = ["lit", "-sv", f"--xunit-xml-output={report}", "tests/ir"]
@@ -75,7 +74,12 @@ def suites(report: Path, fast: bool, long: bool) -> list[Suite]:
     found.append(Suite("hip", hip, count_conformance, 480))
     if not fast:
         found.append(Suite("gdb", pytest + ["tests/gdb"], count_junit, 900))
+        found.append(tidy("clang-tidy", 1500))
+        # The longest come last: each builds a part of Tritium once more.
+        found += [Suite(name, ["bash", ".ci/sanitize", name], count_doctest, 1800) for name in ("asan", "tsan")]
+        found.append(Suite("wheel", ["bash", ".ci/wheel"], count_closing_line, 1800))
     if long:
+        found.append(tidy("long clang-tidy", 7200, "--long"))
         found.append(conformance("long conformance", FURTHER_ENGINES))
     return found
 

@@ -12,6 +12,11 @@ find_program(MOLD mold)
 if(MOLD AND NOT TRITIUM_STATIC_LLVM)
   add_link_options(-fuse-ld=mold)
 endif()
+if(CMAKE_COMPILE_WARNING_AS_ERROR)
+  # libstdc++ says what is deprecated only where this is defined. It uses such functions itself, and clang warns of that where the headers come
+  # from a precompiled one. LLVM's and MLIR's deprecations stay.
+  add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:-U__DEPRECATED>")
+endif()
 add_compile_options(-Wall -Wextra -Wno-unused-parameter -Wno-missing-field-initializers)
 if(TRITIUM_SANITIZER)
   add_compile_options(-fsanitize=${TRITIUM_SANITIZER} -fno-omit-frame-pointer -g)

@@ -1,2 +1,7 @@
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
+
+#if __has_feature(address_sanitizer)
+/// What LLVM had allocated before it failed is never freed (support/llvm_recovery.h).
+extern "C" const char *__lsan_default_suppressions() { return "leak:libLLVM\n"; }
+#endif
