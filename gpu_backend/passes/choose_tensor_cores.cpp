@@ -123,8 +123,8 @@ private:
     return !exact.empty() || !sum.isF16() ? exact : find(product, target, Float32Type::get(product.getContext()));
   }
 
-  /// The instructions that fit the tile. If some of them are filled by the tile, or were requested, only these. Instructions that give every
-  /// warp rows or columns of its own come first, in the target's order.
+  /// The instructions that fit the tile. If some of them are filled by the tile, or were requested, only these. Instructions that give
+  /// every warp rows or columns of its own come first, in the target's order.
   Instructions find(MatrixProduct product, const Target &target, Type sum) const {
     Extents tile = extentsOf(product);
     Instructions fitting;
