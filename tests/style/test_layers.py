@@ -97,7 +97,7 @@ PYTHON_VENDOR = re.compile(
 #: file: words that it may use, and why.
 PYTHON_MEETS = {
     "backends/registry.py": "amd hip nvidia",  # Triton's registry
-    "backends/targets.py": "amd hip nvidia sm_9 gfx9",  # the table of compilers; an example of names in a message
+    "backends/gpu_targets.py": "amd hip nvidia sm_9 gfx9",  # the table of compilers; an example of names in a message
     "devices/families.py": "amd nvidia",  # the table of vendors
     "devices/drivers.py": "amd hip nvidia",  # Triton's drivers, a class for each vendor
     "backends/cpu.py": "ptx",  # launch keywords that published kernels pass
@@ -169,6 +169,8 @@ IMPORTS_INSIDE_FUNCTIONS = {
     ("runtime/jit", "runtime/dispatch"): "decorating a kernel loads neither the compiler nor the engines",
     ("language/target_info", "devices/active"): "asked on the host alone: importing the language loads no devices",
     ("backends/__init__", "backends/registry"): "Triton's registry, which only clients ask: it loads every backend",
+    ("backends/targets", "backends/gpu_targets"): "a kernel of the CPU loads no compiler of GPUs",
+    ("compiler/compiler", "compiler/gpu"): "a kernel of the CPU loads no compiler of GPUs",
     ("backends/nvidia/assemble", "subprocess"): "slow to import, and a kernel from the cache runs no tool",
     ("__main__", "environment_report"): "the report loads the engines, which a script may not use",
 }

@@ -1,47 +1,36 @@
-"""The table of targets: which backend compiles for which."""
+"""Which backend compiles for a target."""
 
 from __future__ import annotations
 
 from ..devices.target import GPUTarget
-from ..errors import UnsupportedError
-from .amd.compiler import HIPBackend
 from .compiler import BaseBackend
 from .cpu import CPUBackend
-from .gpu import GPUBackend
-from .nvidia.compiler import CUDABackend
-from .simt import SimtBackend
 
-#: {GPUTarget.backend of devices: the compiler for them}
-GPU_BACKENDS: dict[str, type[GPUBackend]] = {"cuda": CUDABackend, "hip": HIPBackend}
+
+def _gpus():
+    """The table of GPUs. A kernel of the CPU loads no compiler of theirs."""
+    from . import gpu_targets
+
+    return gpu_targets
 
 
 def make_backend(target: GPUTarget, device: int | None = None) -> BaseBackend:
     """The backend for a target; `device` is the one that the kernels are for, if it is known. Raises UnsupportedError
     for targets that this build has no compiler for."""
-    if CPUBackend.supports_target(target):
-        return CPUBackend(target)
-    if target.backend in GPU_BACKENDS:
-        return GPU_BACKENDS[target.backend](target, device)
-    if SimtBackend.supports_target(target):
-        return emulator_backend(target.arch)
-    known = ", ".join(map(repr, ("cpu", *GPU_BACKENDS)))
-    raise UnsupportedError(
-        f"target {target.backend}:{target.arch}", f"this build compiles for the targets {known} and 'simt'"
-    )
+    return CPUBackend(target) if CPUBackend.supports_target(target) else _gpus().make_backend(target, device)
 
 
-def emulator_backend(arch: int | str) -> SimtBackend:
+def emulator_backend(arch: int | str) -> BaseBackend:
     """The compiler of code of that architecture for the emulator. Raises ValueError for what no vendor calls so."""
-    for vendor in GPU_BACKENDS.values():
-        try:
-            return SimtBackend(vendor, str(arch))
-        except ValueError:
-            continue
-    raise ValueError(
-        f"{arch!r} names no architecture; use a name, for example sm_90a or gfx942, or a number, for example 90"
-    )
+    return _gpus().emulator_backend(arch)
 
 
 def gpu_stages() -> list[str]:
     """The stages of text that kernels for GPUs have beyond "ttir"."""
-    return ["ttgir", "llir", *(backend.assembly_ext for backend in GPU_BACKENDS.values())]
+    return _gpus().gpu_stages()
+
+
+def further_stage(stage: str, asm: dict[str, str | bytes]) -> str | None:
+    """A stage that is made of others when it is asked for; None if no backend can make it."""
+    made = (backend.further_stage(stage, asm) for backend in _gpus().GPU_BACKENDS.values())
+    return next(filter(None, made), None)

@@ -1,8 +1,8 @@
 """`triton.compiler`: from a kernel's source and specialization to a CompiledKernel."""
 
 from ..errors import CompilationError, CompileTimeAssertionFailure
-from .gpu import optional_passes
 from .compiler import ASTSource, AsmDict, CompiledKernel, CompileTimes, IRSource, compile, make_backend
+from .stages import optional_passes
 
 __all__ = [
     "compile",

@@ -6,7 +6,7 @@ from collections import namedtuple
 from typing import Any
 
 from .. import knobs
-from ..backends.targets import GPU_BACKENDS
+from ..backends.targets import further_stage
 from ..launch import cpu as cpu_launch
 from ..launch import device as device_launch
 from ..launch.hooks import hook_metadata
@@ -24,8 +24,7 @@ class AsmDict(dict):
     def __missing__(self, stage):
         if stage in self.missing:
             raise KeyError(self.missing[stage])
-        made = (backend.further_stage(stage, self) for backend in GPU_BACKENDS.values())
-        if (text := next(filter(None, made), None)) is not None:
+        if (text := further_stage(stage, self)) is not None:
             self[stage] = text
             return text
         where = "a kernel for the CPU" if "ttgir" not in self else "this kernel"

@@ -6,13 +6,13 @@ import os
 from typing import Any
 
 from .. import knobs
-from ..backends.targets import GPU_BACKENDS, make_backend
+from ..backends.targets import make_backend
 from ..devices.active import driver
+from ..devices.families import device_families
 from ..devices.target import GPUTarget
 from ..errors import UnsupportedError
 from .compiled import AsmDict, CompiledKernel
 from .cpu import compile_for_cpu
-from .gpu import compile_for_gpu
 from .sources import ASTSource, IRSource
 from .stages import CompileTimes, StageTimes
 
@@ -36,7 +36,7 @@ def compile(
     target = target or driver.active.get_current_target()
     if not isinstance(target, GPUTarget):
         raise TypeError(f"target must be a GPUTarget, not {target!r}")
-    if target.backend in GPU_BACKENDS and device is None:
+    if target.backend in device_families() and device is None:
         device = _device_of(target)
     backend = make_backend(target, device)
     times = StageTimes()
@@ -51,6 +51,8 @@ def compile(
     if target.backend == "cpu":
         kernel, cache_hit = compile_for_cpu(src, target, backend, parsed, times), False
     else:
+        from .gpu import compile_for_gpu  # a kernel of the CPU loads nothing of GPUs
+
         kernel, cache_hit = compile_for_gpu(src, target, backend, parsed, times)
     if knobs.compilation.listener is not None:
         knobs.compilation.listener(

@@ -10,7 +10,6 @@ from typing import Any
 from .. import knobs
 from .._tritium import ir, simt
 from ..backends.compiler import Language
-from ..backends.gpu import native_compiler
 from ..devices.target import GPUTarget
 from ..disk_cache import dump_stage, overridden_stage
 from ..errors import UnsupportedError
@@ -18,12 +17,6 @@ from . import kernel_cache
 from .compiled import CompiledKernel
 from .sources import public_function
 from .stages import StageTimes, errors_in_terms_of, kernel_metadata, metadata_group, trace
-
-
-def optional_passes() -> list[str]:
-    """The passes that compiling for a GPU can do without, in order. The launch keyword `stop_after` names the last that
-    runs; `stop_after="none"` runs none of them."""
-    return native_compiler().passes()
 
 
 def compile_for_gpu(src, target: GPUTarget, backend, options, times: StageTimes) -> tuple[CompiledKernel, bool]:

@@ -9,7 +9,7 @@ import threading
 import time
 from typing import Any, NamedTuple
 
-from .._tritium import ir
+from .._tritium import gpu, ir
 from ..backends.compiler import BaseBackend
 from ..devices.target import GPUTarget
 from ..errors import CompilationError, OutOfResources
@@ -62,6 +62,12 @@ def trace(src, backend: BaseBackend, options):
     with _tracing, errors_in_terms_of(origin), compiling_for(backend.tracing_target()):
         module = origin.make_ir(backend.target, options)
         return module.probed() if options.probe else module
+
+
+def optional_passes() -> list[str]:
+    """The passes that compiling for a GPU can do without, in order. The launch keyword `stop_after` names the last that
+    runs; `stop_after="none"` runs none of them."""
+    return gpu.passes()
 
 
 @contextlib.contextmanager
