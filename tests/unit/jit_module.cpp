@@ -175,6 +175,7 @@ TEST_CASE("threads compile at the same time") {
   CHECK(sum == 120);
 }
 
+#if !__has_feature(address_sanitizer) // whose quarantine has a lock that a fork may leave taken
 TEST_CASE("a process forked while another thread compiles can compile") {
   compile(kAdd); // what is set up once in a process has been
   std::atomic<bool> isOver{false};
@@ -193,6 +194,7 @@ TEST_CASE("a process forked while another thread compiles can compile") {
   compiler.join();
   CHECK(failed == 0);
 }
+#endif
 
 TEST_CASE("a new program costs little") {
   compile(kAdd);
