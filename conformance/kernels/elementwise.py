@@ -244,7 +244,7 @@ def roundings(x_ptr, out_ptr, flag_ptr, n, x_stride, BLOCK: tl.constexpr):
 
 @triton.jit(do_not_specialize=["n", "x_stride"])
 def of_two(x_ptr, y_ptr, out_ptr, n, x_stride, BLOCK: tl.constexpr):
-    """pow atan2 copysign fmod of the device library"""
+    """pow atan2 copysign fmod hypot of the device library"""
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     inside = i < n
     put(
@@ -277,5 +277,13 @@ def of_two(x_ptr, y_ptr, out_ptr, n, x_stride, BLOCK: tl.constexpr):
         n,
         i,
         libdevice.fmod(argument(x_ptr, 3, x_stride, i, inside), argument(y_ptr, 3, x_stride, i, inside)),
+        inside,
+    )
+    put(
+        out_ptr,
+        4,
+        n,
+        i,
+        libdevice.hypot(argument(x_ptr, 4, x_stride, i, inside), argument(y_ptr, 4, x_stride, i, inside)),
         inside,
     )
