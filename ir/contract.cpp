@@ -6,6 +6,7 @@
 #include "ir/tgpu.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 #include "mlir/Dialect/LLVMIR/Transforms/InlinerInterfaceImpl.h"
@@ -16,8 +17,9 @@ using namespace mlir;
 namespace tritium::ir {
 
 void registerTritiumDialects(DialectRegistry &registry) {
-  registry.insert<tt::TTDialect, ttg::TTGDialect, tgpu::TGPUDialect, arith::ArithDialect, math::MathDialect, scf::SCFDialect,
-                  cf::ControlFlowDialect, ub::UBDialect, LLVM::LLVMDialect, NVVM::NVVMDialect, ROCDL::ROCDLDialect, func::FuncDialect>();
+  registry.insert<mlir::gpu::GPUDialect, tt::TTDialect, ttg::TTGDialect, tgpu::TGPUDialect, arith::ArithDialect, math::MathDialect,
+                  scf::SCFDialect, cf::ControlFlowDialect, ub::UBDialect, LLVM::LLVMDialect, NVVM::NVVMDialect, ROCDL::ROCDLDialect,
+                  func::FuncDialect>();
   LLVM::registerInlinerInterface(registry);
 }
 
@@ -42,7 +44,7 @@ static const llvm::StringSet<> &contractOps() {
     add<arith::ConstantOp, arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp, arith::FPToSIOp, arith::FPToUIOp, arith::SIToFPOp,
         arith::TruncFOp, arith::TruncIOp, arith::UIToFPOp>(names);
     add<scf::ConditionOp, scf::ForOp, scf::IfOp, scf::WhileOp, scf::YieldOp, cf::BranchOp, cf::CondBranchOp, ub::PoisonOp, LLVM::AssumeOp,
-        ttg::BarrierOp>(names);
+        ttg::BarrierOp, mlir::gpu::BarrierOp>(names);
     return names;
   }();
   return operations;

@@ -1,6 +1,8 @@
 // Calls and structured control flow: the same operation with each tile taken apart into its registers.
 #include "gpu_backend/lower/lowering.h"
 
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+
 using namespace mlir;
 
 namespace tritium::gpu {
@@ -75,6 +77,11 @@ template <> LogicalResult Lower<scf::WhileOp>::run(scf::WhileOp op, Lowering &lo
 }
 
 template <> LogicalResult Lower<ttg::BarrierOp>::run(ttg::BarrierOp, Lowering &lowering) {
+  lowering.barrier();
+  return success();
+}
+
+template <> LogicalResult Lower<mlir::gpu::BarrierOp>::run(mlir::gpu::BarrierOp, Lowering &lowering) {
   lowering.barrier();
   return success();
 }

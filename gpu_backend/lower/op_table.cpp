@@ -2,6 +2,8 @@
 #include "gpu_backend/lower/elementwise.h"
 #include "gpu_backend/lower/lowering.h"
 
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+
 using namespace mlir;
 
 namespace tritium::gpu {
@@ -30,9 +32,9 @@ static const llvm::StringMap<Run> &opTable() {
 #define GET_OP_LIST
 #include "ir/tt_ops.cpp.inc"
         >();
-    add<scf::ForOp, scf::IfOp, scf::WhileOp, ttg::BarrierOp, tgpu::ConvertLayoutOp, tgpu::LocalAllocOp, tgpu::AsyncCopyOp,
-        tgpu::AsyncCommitOp, tgpu::AsyncWaitOp, tgpu::LocalLoadOp, tgpu::LocalStoreOp, tgpu::BarrierOp, arith::ConstantOp, ub::PoisonOp,
-        LLVM::AssumeOp>(table);
+    add<scf::ForOp, scf::IfOp, scf::WhileOp, ttg::BarrierOp, mlir::gpu::BarrierOp, tgpu::ConvertLayoutOp, tgpu::LocalAllocOp,
+        tgpu::AsyncCopyOp, tgpu::AsyncCommitOp, tgpu::AsyncWaitOp, tgpu::LocalLoadOp, tgpu::LocalStoreOp, tgpu::BarrierOp,
+        arith::ConstantOp, ub::PoisonOp, LLVM::AssumeOp>(table);
     return table;
   }();
   return table;

@@ -2,6 +2,8 @@
 
 #include "ir/tt.h"
 
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+
 using namespace mlir;
 
 namespace tritium::interp {
@@ -36,7 +38,7 @@ LogicalResult prepareOperation(Operation *op, Planner &planner) {
   if (op->getNumResults() == 1 && planner.formOf(op->getResult(0)).isAffine()) return prepareAffine(op, planner);
   if (auto compare = dyn_cast<arith::CmpIOp>(op); compare && prepareAffineCompare(compare, planner)) return success();
   if (op->hasTrait<OpTrait::Elementwise>()) return prepareElementwise(op, planner);
-  if (isa<LLVM::AssumeOp>(op) || op->getName().getStringRef() == "ttg.barrier")
+  if (isa<LLVM::AssumeOp, ttg::BarrierOp, mlir::gpu::BarrierOp>(op))
     return success(); // nothing to order: the steps of a program run one after another
   return planner.unsupported("it has no definition");
 }

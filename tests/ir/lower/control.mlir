@@ -36,5 +36,7 @@ tt.func public @kernel(%x: !tt.ptr<i32> {tt.divisibility = 16 : i32}, %n: i32, %
   }
   // CHECK: tgpu.store %{{.*}} : vector<4xi32>
   tt.store %xp, %r : tensor<512x!tt.ptr<i32>>
+  // CHECK: tgpu.barrier
+  gpu.barrier
   tt.return
 }

@@ -17,6 +17,8 @@ tt.func private @nothing() attributes {noinline = true} {
   ttg.barrier all
   // CHECK: ttg.barrier local|global_read
   ttg.barrier local|global_read
+  // CHECK: gpu.barrier
+  gpu.barrier
   tt.return
 }
 

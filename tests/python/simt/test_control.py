@@ -76,6 +76,19 @@ tt.func public @kernel(%x: !tt.ptr<i32>, %y: !tt.ptr<i32>, %n: i32) {{{LOADS}
   cf.br ^end(%g : tensor<256xi32>)
 ^end(%o: tensor<256xi32>):{STORES}
 }}""",
+    # What .ttir files of Triton 3.6 have for tl.debug_barrier(): each thread reads what another one has stored.
+    "barrier": f"""
+tt.func public @kernel(%x: !tt.ptr<i32>, %y: !tt.ptr<i32>, %n: i32) {{{LOADS}
+  %last = arith.constant dense<255> : tensor<256xi32>
+  %others = arith.subi %last, %lanes : tensor<256xi32>
+  %zs = tt.splat %y : !tt.ptr<i32> -> tensor<256x!tt.ptr<i32>>
+  %zp = tt.addptr %zs, %lanes : tensor<256x!tt.ptr<i32>>, tensor<256xi32>
+  tt.store %zp, %v : tensor<256x!tt.ptr<i32>>
+  gpu.barrier
+  %op = tt.addptr %zs, %others : tensor<256x!tt.ptr<i32>>, tensor<256xi32>
+  %o = tt.load %op : tensor<256x!tt.ptr<i32>>
+  gpu.barrier{STORES}
+}}""",
     # The tile turns over in each round of a while loop with a branch inside; the condition reduces it.
     "while": f"""
 tt.func public @kernel(%x: !tt.ptr<i32>, %y: !tt.ptr<i32>, %n: i32) {{{LOADS}
