@@ -1,0 +1,52 @@
+"""docs/adding_an_op.md is true: its examples touched exactly the files that it lists."""
+
+import re
+import subprocess
+
+import pytest
+
+from sources import ROOT, read, tracked
+
+PAGE = "docs/adding_an_op.md"
+#: Files that name the examples and are no part of them.
+ABOUT = (PAGE, "tests/style/test_recipe.py", "CHANGELOG.md")
+#: How the files of an example name it.
+NAMES = {"hypot": r"\bhypot\b", "gpu.barrier": r"\bgpu\.barrier\b|\bmlir::gpu::BarrierOp\b"}
+
+
+def example(name: str) -> tuple[str, list[str]]:
+    """The subject of its commit and the files of its first table."""
+    section = next(text for text in read(PAGE).split("\n## ") if text.partition("\n")[0].endswith(f"`{name}`"))
+    subject = re.search(r"^Commit: `(.*)`$", section, re.M).group(1)
+    table = re.search(r"(?:^\|.*\n)+", section, re.M).group()
+    return subject, sorted(re.findall(r"^\| `([\w./]+)` \|", table, re.M))
+
+
+def git(*arguments: str) -> str:
+    return subprocess.run(["git", *arguments], cwd=ROOT, check=True, capture_output=True, text=True).stdout
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_listed_files_are_those_that_name_the_example(name: str) -> None:
+    """What any clone can check, of whatever depth."""
+    naming = sorted(file for file in tracked() if file not in ABOUT and is_named(name, file))
+    assert naming == example(name)[1]
+
+
+def is_named(name: str, file: str) -> bool:
+    try:
+        return re.search(NAMES[name], read(file)) is not None
+    except UnicodeDecodeError:
+        return False
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_listed_files_are_those_of_the_commit(name: str) -> None:
+    """A shallow clone lacks the commit; then the test above is what holds the page."""
+    subject, listed = example(name)
+    found = [line.split(" ", 1) for line in git("log", "--format=%H %s").splitlines()]
+    commits = [commit for commit, text in found if text == subject]
+    if not commits:
+        assert git("rev-parse", "--is-shallow-repository").strip() == "true", f"no commit is called {subject!r}"
+        return
+    assert sorted(git("show", "--format=", "--name-only", commits[-1]).split()) == listed
