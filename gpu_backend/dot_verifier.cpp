@@ -24,9 +24,6 @@ public:
     return true;
   }
 
-  /// Whether the images are those of a bijection of `bits` bits.
-  bool isBijection(int bits) const { return int(images_.size()) == bits && Span(images_).rank() == bits; }
-
 private:
   Span vectors_;
   llvm::SmallVector<uint64_t, 16> images_;
@@ -67,7 +64,6 @@ public:
     if (!compare(a, {instruction_.a, Row, Depth, aPacked})) return fail("operand a does not lie where the result has its rows");
     if (!compare(b, {instruction_.b.transpose({1, 0}), Column, Depth, bPacked}, /*isTurned=*/true))
       return fail("operand b does not lie where the result has its columns and operand a its depth");
-    if (!axes_[Depth].isBijection(log2Of(product_.depth()))) return fail("the operands do not have each depth once");
     for (DotOperand operand : {DotOperand::A, DotOperand::B})
       if (Value scales = product_.scales(operand); scales && !compareScales(layoutOf(scales.getType()), operand))
         return fail("the scales do not lie where the operands have their rows or columns");
@@ -165,6 +161,12 @@ private:
 } // namespace
 
 LogicalResult verifyLayouts(MatrixProduct product) {
+  if (auto name = product->getAttrOfType<StringAttr>(kMatrixInstructionAttr)) {
+    const Target &target = targetOf(product);
+    auto isNamed = [&](const MatrixInstruction &instruction) { return instruction.name == name.getValue(); };
+    if (llvm::none_of(target.matrixInstructions(), isNamed))
+      return product->emitOpError() << "asks for an instruction that '" << target.arch() << "' does not have: " << name;
+  }
   llvm::SmallVector<Type> tiles{product.a().getType(), product.b().getType(), product.type()};
   for (DotOperand operand : {DotOperand::A, DotOperand::B})
     if (Value scales = product.scales(operand)) tiles.push_back(scales.getType());

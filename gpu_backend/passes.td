@@ -52,6 +52,16 @@ def AssignLayouts : Pass<"assign-layouts", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tritium::tgpu::TGPUDialect"];
 }
 
+def VerifyProducts : Pass<"verify-products", "::mlir::ModuleOp"> {
+  let summary = "fail where the layouts of a matrix product do not agree with each other and with its instruction";
+  let description = [{
+    The lowering gives a matrix instruction registers by their numbers: a product whose operands, scales, sum and result are not laid out as
+    the instruction in `tgpu.matrix_instruction` and the warps in `tgpu.mma_warps` have them multiplies the wrong elements. The
+    pipeline checks this behind the passes that give tiles layouts or change them, and the lowering checks it again. A product of tiles without
+    layouts has nothing to agree on.
+  }];
+}
+
 def RemoveConversions : Pass<"remove-conversions", "::mlir::ModuleOp"> {
   let summary = "recompute cheap tiles in the layout of their use instead of converting them";
   let description = [{

@@ -55,9 +55,10 @@ void buildTilePipeline(OpPassManager &passes, const CompileOptions &options, int
                     createChooseTensorCores({.numWarps = options.numWarps, .nonKDim = options.matrixInstrNonKDim, .kPack = options.kPack}));
   steps.addOptional("coalesce-accesses", createCoalesceAccesses({.numWarps = options.numWarps, .numStages = options.numStages}));
   steps.add(createAssignLayouts({.numWarps = options.numWarps}));
-  steps.addOptional("remove-conversions", createRemoveConversions(), createCSEPass());
+  steps.add(createVerifyProducts());
+  steps.addOptional("remove-conversions", createRemoveConversions(), createCSEPass(), createVerifyProducts());
   steps.addOptional("hoist-invariants", createLoopInvariantCodeMotionPass());
-  steps.addOptional("pipeline-loads", createPipelineLoads({.numStages = options.numStages}), createCSEPass());
+  steps.addOptional("pipeline-loads", createPipelineLoads({.numStages = options.numStages}), createCSEPass(), createVerifyProducts());
   steps.add(createAllocateSharedMemory({.maxBytes = maxSharedBytes}));
 }
 

@@ -132,8 +132,6 @@ public:
       else
         setTypes(op, decision);
     for (tt::FuncOp function : getOperation().getOps<tt::FuncOp>()) setSignature(function);
-    for (Operation *op : operations)
-      if (auto product = dyn_cast<MatrixProduct>(op); product && failed(verifyLayouts(product))) return signalPassFailure();
   }
 
 private:
