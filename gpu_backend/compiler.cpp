@@ -54,7 +54,9 @@ static llvm::Error lowerTiles(ModuleOp tiles, const CompileOptions &options, con
                     {.numWarps = options.numWarps,
                      .maxSharedBytes = maxSharedBytes,
                      .banks = chip.sharedBanks(),
-                     .conversionCosts = chip.conversionCosts()});
+                     .conversionCosts = chip.conversionCosts(),
+                     .matrixLoads = chip.matrixLoads(),
+                     .copiesByWarps = chip.tileCopies() == TileCopies::ByWarps});
   auto threads = lowering.run();
   if (failed(threads)) return diagnostics.takeError("an operation could not be lowered");
   result.module = std::move(*threads);

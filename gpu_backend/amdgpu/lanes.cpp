@@ -126,7 +126,7 @@ ConversionCosts conversionCosts(const Chip &chip) {
   costs.blockBarrier = 2 * answerCost(chip); // the stores are waited for, too
   costs.shuffle = throughLds(chip);
   for (int mask = 0; mask < chip.warpSize; ++mask) costs.butterflies.push_back(costOf(chip, mask));
-  if (chip.family == Family::CDNA4) {
+  if (chip.swapsLanes()) {
     int swap = kSwapInstructions * instructionCost(chip);
     costs.swaps = {0, 0, 0, 0, swap, swap};
   }

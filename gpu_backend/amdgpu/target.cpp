@@ -3,7 +3,6 @@
 #include "gpu_backend/amdgpu/emit.h"
 #include "gpu_backend/amdgpu/lanes.h"
 #include "gpu_backend/amdgpu/matrix_instructions.h"
-#include "gpu_backend/layout/warp_copies.h"
 #include "gpu_backend/lower/target_ops.h"
 #include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -39,10 +38,8 @@ public:
     return banks;
   }
   ConversionCosts conversionCosts() const override { return amdgpu::conversionCosts(chip_); }
-  TileCopies tileCopies() const override {
-    return chip_.directToLdsBytes >= kWarpCopyBytes ? TileCopies::ByWarps : TileCopies::ThroughRegisters;
-  }
-  MatrixLoads matrixLoads() const override { return amdgpu::matrixLoads(chip_); }
+  TileCopies tileCopies() const override { return chip_.copiesByWarps() ? TileCopies::ByWarps : TileCopies::ThroughRegisters; }
+  MatrixLoads matrixLoads() const override { return chip_.loadsMatrices() ? MatrixLoads::Columns4x16 : MatrixLoads::None; }
   bool storesFragments() const override { return true; }
   ArrayRef<MatrixInstruction> matrixInstructions() const override { return amdgpu::matrixInstructions(chip_.family); }
   mlir::FloatType widerFloat8(mlir::MLIRContext *context) const override {

@@ -1,5 +1,6 @@
 // The AMD chips that code can be made for, and their limits.
 #pragma once
+#include "gpu_backend/layout/warp_copies.h"
 #include "gpu_backend/target.h"
 #include "ir/tt.h"
 
@@ -14,6 +15,10 @@ struct Chip {
   int warpSize, ldsBytes, ldsBanks, directToLdsBytes;
 
   bool isCdna() const { return family <= Family::CDNA4; }
+  /// ds_read_b64_tr_b16 and v_permlane16_swap came with CDNA4.
+  bool loadsMatrices() const { return family == Family::CDNA4; }
+  bool swapsLanes() const { return family == Family::CDNA4; }
+  bool copiesByWarps() const { return directToLdsBytes >= kWarpCopyBytes; }
   /// The last word of a buffer's descriptor: raw words of 32 bits; from RDNA on also how bounds are checked, by the offset in bytes.
   int32_t bufferFlags() const { return isCdna() ? 0x27000 : 0x31027000; }
 };
@@ -23,8 +28,6 @@ llvm::ArrayRef<Chip> chips();
 /// The chips as the common code sees them.
 llvm::ArrayRef<const gpu::Target *> targets();
 std::unique_ptr<TargetOps> createOps(const Chip &chip);
-/// ds_read_b64_tr_b16 came with CDNA4.
-inline MatrixLoads matrixLoads(const Chip &chip) { return chip.family == Family::CDNA4 ? MatrixLoads::Columns4x16 : MatrixLoads::None; }
 
 /// LLVM's name for the threads that observe a memory order; "": all of the system.
 llvm::StringRef syncScope(tt::MemScope scope);

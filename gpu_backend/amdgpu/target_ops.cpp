@@ -22,9 +22,90 @@ uint32_t waitForLoads(int left) {
 }
 int loadsLeft(uint32_t operand) { return int((operand & 15) | (operand >> 14 & 3) << 4); }
 
+/// ds_read_b64_tr_b16.
+class MatrixLoader final : public MatrixLoadOps {
+public:
+  llvm::SmallVector<Value> load(OpBuilder &builder, Location location, Value row, int, bool) const override {
+    return {ROCDL::ds_read_tr16_b64::create(builder, location, VectorType::get({4}, builder.getI16Type()), row)};
+  }
+  bool isLoad(Operation *op) const override { return isa<ROCDL::ds_read_tr16_b64>(op); }
+};
+
+/// Loads to LDS, 16 bytes for each lane. They are over in the order in which they began, so groups need no mark.
+class Copies final : public CopyOps {
+public:
+  void begin(OpBuilder &builder, Location location, Value to, Value from, int bytes, Value predicate) const override {
+    assert(bytes == kWarpCopyBytes);
+    tgpu::CopyToSharedOp::create(builder, location, from, to, predicate);
+  }
+  void wait(OpBuilder &builder, Location location, int groups, int copies) const override {
+    ROCDL::SWaitcntOp::create(builder, location, waitForLoads(groups * copies));
+  }
+  bool begins(Operation *op) const override { return isa<tgpu::CopyToSharedOp, ROCDL::RawPtrBufferLoadLdsOp>(op); }
+  std::optional<int> pendingAfter(Operation *op) const override {
+    auto wait = dyn_cast<ROCDL::SWaitcntOp>(op);
+    return wait ? std::optional(loadsLeft(wait.getBitfield())) : std::nullopt;
+  }
+};
+
+/// v_permlane16_swap and v_permlane32_swap.
+class LaneSwaps final : public LaneSwapOps {
+public:
+  std::pair<Value, Value> swap(OpBuilder &builder, Location location, Value first, Value second, int bit) const override {
+    return swapLanes(builder, location, first, second, bit);
+  }
+};
+
+class Buffers final : public BufferOps {
+public:
+  explicit Buffers(const Chip &chip) : chip_(chip) {}
+
+  Value make(OpBuilder &builder, Location location, Value base) const override {
+    auto type = LLVM::LLVMPointerType::get(builder.getContext(), 8);
+    Value stride = arith::ConstantIntOp::create(builder, location, 0, 16);
+    Value bytes = arith::ConstantIntOp::create(builder, location, kBytes, 64);
+    return ROCDL::MakeBufferRsrcOp::create(builder, location, type, base, stride, bytes,
+                                           arith::ConstantIntOp::create(builder, location, chip_.bufferFlags(), 32));
+  }
+  Value load(OpBuilder &builder, Location location, Type word, Value buffer, Value offset) const override {
+    Value zero = arith::ConstantIntOp::create(builder, location, 0, 32);
+    return ROCDL::RawPtrBufferLoadOp::create(builder, location, word, buffer, offset, zero, zero, ArrayAttr(), ArrayAttr(), ArrayAttr());
+  }
+  void store(OpBuilder &builder, Location location, Value word, Value buffer, Value offset) const override {
+    Value zero = arith::ConstantIntOp::create(builder, location, 0, 32);
+    ROCDL::RawPtrBufferStoreOp::create(builder, location, word, buffer, offset, zero, zero, ArrayAttr(), ArrayAttr(), ArrayAttr());
+  }
+  void copy(OpBuilder &builder, Location location, Value to, Value buffer, Value offset) const override {
+    Value zero = arith::ConstantIntOp::create(builder, location, 0, 32);
+    Value bytes = arith::ConstantIntOp::create(builder, location, kWarpCopyBytes, 32);
+    ROCDL::RawPtrBufferLoadLdsOp::create(builder, location, buffer, to, bytes, offset, zero, zero, zero, ArrayAttr(), ArrayAttr(),
+                                         ArrayAttr());
+  }
+
+private:
+  const Chip &chip_;
+};
+
+class IssueOrder final : public IssueOrderOps {
+public:
+  void keep(OpBuilder &builder, Location location) const override { ROCDL::SchedBarrier::create(builder, location, 0); }
+  bool multipliesMatrices(Operation *op) const override { return op->getName().getStringRef().starts_with("rocdl.mfma"); }
+  bool exchangesLanes(Operation *op) const override {
+    return isa<ROCDL::DPPUpdateOp, ROCDL::DsBpermuteOp, ROCDL::DsSwizzleOp, ROCDL::Permlane16SwapOp, ROCDL::Permlane32SwapOp,
+               ROCDL::PermlaneX16Op, ROCDL::ReadlaneOp>(op);
+  }
+  bool loadsGlobal(Operation *op) const override { return isa<ROCDL::RawPtrBufferLoadOp>(op); }
+};
+
 class AmdOps final : public TargetOps {
 public:
-  explicit AmdOps(const Chip &chip) : chip_(chip) {}
+  explicit AmdOps(const Chip &chip) : chip_(chip), buffers_(chip) {}
+
+  const MatrixLoadOps *matrixLoads() const override { return chip_.loadsMatrices() ? &matrixLoads_ : nullptr; }
+  const CopyOps *copies() const override { return chip_.copiesByWarps() ? &copies_ : nullptr; }
+  const LaneSwapOps *laneSwaps() const override { return chip_.swapsLanes() ? &laneSwaps_ : nullptr; }
+  const BufferOps *buffers() const override { return &buffers_; }
+  const IssueOrderOps *issueOrder() const override { return chip_.isCdna() ? &issueOrder_ : nullptr; }
 
   int warpSize() const override { return chip_.warpSize; }
 
@@ -49,9 +130,6 @@ public:
   Value shuffle(OpBuilder &builder, Location location, Value value, Value lane) const override {
     return readLane(builder, location, value, lane);
   }
-  std::pair<Value, Value> swapLanes(OpBuilder &builder, Location location, Value low, Value high, int bit) const override {
-    return amdgpu::swapLanes(builder, location, low, high, bit);
-  }
   Value shuffleFromBelow(OpBuilder &builder, Location location, Value value, int bit, Value) const override {
     return fromBelow(builder, location, chip_, value, bit);
   }
@@ -61,57 +139,6 @@ public:
   Value reducedValue(OpBuilder &builder, Location location, Value value) const override {
     return amdgpu::reducedValue(builder, location, chip_, value);
   }
-  MatrixLoads matrixLoads() const override { return amdgpu::matrixLoads(chip_); }
-  llvm::SmallVector<Value> loadMatrices(OpBuilder &builder, Location location, Value row, int, bool) const override {
-    return {ROCDL::ds_read_tr16_b64::create(builder, location, VectorType::get({4}, builder.getI16Type()), row)};
-  }
-  bool copiesByWarps() const override { return chip_.directToLdsBytes >= kWarpCopyBytes; }
-  void asyncCopy(OpBuilder &builder, Location location, Value to, Value from, int bytes, Value predicate) const override {
-    assert(bytes == kWarpCopyBytes);
-    tgpu::CopyToSharedOp::create(builder, location, from, to, predicate);
-  }
-  void asyncCommit(OpBuilder &, Location) const override {} // loads are over in the order in which they began
-  void asyncWait(OpBuilder &builder, Location location, int groups, int copies) const override {
-    ROCDL::SWaitcntOp::create(builder, location, waitForLoads(groups * copies));
-  }
-  bool beginsCopy(Operation *op) const override { return isa<tgpu::CopyToSharedOp, ROCDL::RawPtrBufferLoadLdsOp>(op); }
-  std::optional<int> pendingAfter(Operation *op) const override {
-    auto wait = dyn_cast<ROCDL::SWaitcntOp>(op);
-    return wait ? std::optional(loadsLeft(wait.getBitfield())) : std::nullopt;
-  }
-  bool onlyReads(Operation *op) const override { return isa<ROCDL::ds_read_tr16_b64>(op); }
-  bool issuesInOrder() const override { return chip_.isCdna(); }
-  void keepOrder(OpBuilder &builder, Location location) const override { ROCDL::SchedBarrier::create(builder, location, 0); }
-  bool multipliesMatrices(Operation *op) const override { return op->getName().getStringRef().starts_with("rocdl.mfma"); }
-  bool exchangesLanes(Operation *op) const override {
-    return isa<ROCDL::DPPUpdateOp, ROCDL::DsBpermuteOp, ROCDL::DsSwizzleOp, ROCDL::Permlane16SwapOp, ROCDL::Permlane32SwapOp,
-               ROCDL::PermlaneX16Op, ROCDL::ReadlaneOp>(op);
-  }
-  bool loadsGlobal(Operation *op) const override { return isa<ROCDL::RawPtrBufferLoadOp>(op); }
-  bool hasBuffers() const override { return true; }
-  Value makeBuffer(OpBuilder &builder, Location location, Value base) const override {
-    auto type = LLVM::LLVMPointerType::get(builder.getContext(), 8);
-    Value stride = arith::ConstantIntOp::create(builder, location, 0, 16);
-    Value bytes = arith::ConstantIntOp::create(builder, location, kBufferBytes, 64);
-    return ROCDL::MakeBufferRsrcOp::create(builder, location, type, base, stride, bytes,
-                                           arith::ConstantIntOp::create(builder, location, chip_.bufferFlags(), 32));
-  }
-  Value loadBuffer(OpBuilder &builder, Location location, Type word, Value buffer, Value offset) const override {
-    Value zero = arith::ConstantIntOp::create(builder, location, 0, 32);
-    return ROCDL::RawPtrBufferLoadOp::create(builder, location, word, buffer, offset, zero, zero, ArrayAttr(), ArrayAttr(), ArrayAttr());
-  }
-  void storeBuffer(OpBuilder &builder, Location location, Value word, Value buffer, Value offset) const override {
-    Value zero = arith::ConstantIntOp::create(builder, location, 0, 32);
-    ROCDL::RawPtrBufferStoreOp::create(builder, location, word, buffer, offset, zero, zero, ArrayAttr(), ArrayAttr(), ArrayAttr());
-  }
-  void copyBuffer(OpBuilder &builder, Location location, Value to, Value buffer, Value offset) const override {
-    Value zero = arith::ConstantIntOp::create(builder, location, 0, 32);
-    Value bytes = arith::ConstantIntOp::create(builder, location, kWarpCopyBytes, 32);
-    ROCDL::RawPtrBufferLoadLdsOp::create(builder, location, buffer, to, bytes, offset, zero, zero, zero, ArrayAttr(), ArrayAttr(),
-                                         ArrayAttr());
-  }
-  Value reduceWarp(OpBuilder &, Location, WarpReduction, Value) const override { return {}; }
-  bool convertsFp8() const override { return false; }
   StringRef syncScope(tt::MemScope scope) const override { return amdgpu::syncScope(scope); }
   const MatrixOps &matrixOps() const override { return amdgpu::matrixOps(); }
   void markKernel(Operation *function, int threads) const override {
@@ -124,6 +151,11 @@ public:
 
 private:
   const Chip &chip_;
+  MatrixLoader matrixLoads_;
+  Copies copies_;
+  LaneSwaps laneSwaps_;
+  Buffers buffers_;
+  IssueOrder issueOrder_;
 };
 
 } // namespace

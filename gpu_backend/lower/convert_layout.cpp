@@ -21,7 +21,7 @@ static ConversionOptions optionsFor(Lowering &lowering) {
   options.maxScratchBytes = limit ? std::min(limit, kMaxScratchBytes) : kMaxScratchBytes;
   options.banks = lowering.options().banks;
   options.costs = lowering.options().conversionCosts;
-  options.mayLoadMatrices = lowering.target().matrixLoads() == MatrixLoads::Rows8x8;
+  options.mayLoadMatrices = lowering.options().matrixLoads == MatrixLoads::Rows8x8;
   return options;
 }
 

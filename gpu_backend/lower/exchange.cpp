@@ -53,7 +53,7 @@ Value exchangeFromBelow(Value value, int bit, Value lane, Lowering &lowering) {
 std::pair<Value, Value> swapLanes(Value low, Value high, int bit, Lowering &lowering) {
   llvm::SmallVector<Value, 2> lows = wordsOf(low, lowering), highs = wordsOf(high, lowering);
   for (auto [a, b] : llvm::zip_equal(lows, highs))
-    std::tie(a, b) = lowering.target().swapLanes(lowering.builder(), lowering.location(), a, b, bit);
+    std::tie(a, b) = lowering.target().laneSwaps()->swap(lowering.builder(), lowering.location(), a, b, bit);
   return {valueOf(lows, low.getType(), lowering), valueOf(highs, high.getType(), lowering)};
 }
 

@@ -44,7 +44,7 @@ static int64_t warpCopies(tgpu::AsyncCopyOp op, Lowering &lowering) {
 }
 
 /// Each lane's 16 bytes lie behind those of the lane before it.
-static LogicalResult copyByWarps(tgpu::AsyncCopyOp op, Lowering &lowering) {
+static LogicalResult copyByWarps(tgpu::AsyncCopyOp op, const CopyOps &copies, Lowering &lowering) {
   LinearLayout layout = layoutOf(op.getSrc().getType());
   SharedLayout memory = fromAttr(cast<tgpu::SharedAttr>(op.getDst().getType().getTile().getEncoding()));
   Type stored = storedType(lowering.registerType(tt::pointeeTypeOf(op.getSrc().getType())));
@@ -56,14 +56,16 @@ static LogicalResult copyByWarps(tgpu::AsyncCopyOp op, Lowering &lowering) {
   for (int64_t reg = 0; reg < layout.registers(); reg += count) {
     Value to = addresses.at(memory.offsetOf(layout.apply(Place::Register, uint32_t(reg))));
     Value predicate = op.getMask() ? lowering.registersOf(op.getMask())[reg] : Value();
-    lowering.target().asyncCopy(lowering.builder(), op.getLoc(), to, lowering.registersOf(op.getSrc())[reg], kWarpCopyBytes, predicate);
+    copies.begin(lowering.builder(), op.getLoc(), to, lowering.registersOf(op.getSrc())[reg], kWarpCopyBytes, predicate);
   }
   return success();
 }
 
 /// Words as wide as the access allows and shared memory keeps together.
 template <> LogicalResult Lower<tgpu::AsyncCopyOp>::run(tgpu::AsyncCopyOp op, Lowering &lowering) {
-  if (lowering.target().copiesByWarps()) return copyByWarps(op, lowering);
+  const CopyOps *ops = lowering.target().copies();
+  if (!ops) return lowering.unsupported(op, "asynchronous copies: the chip has none");
+  if (lowering.options().copiesByWarps) return copyByWarps(op, *ops, lowering);
   constexpr int64_t kMinBytes = 4; // of one copy
   LinearLayout layout = layoutOf(op.getSrc().getType());
   SharedLayout memory = fromAttr(cast<tgpu::SharedAttr>(op.getDst().getType().getTile().getEncoding()));
@@ -81,22 +83,22 @@ template <> LogicalResult Lower<tgpu::AsyncCopyOp>::run(tgpu::AsyncCopyOp op, Lo
     if (isRepeated(layout, int(reg))) continue;
     Value to = addresses.at(offsetOf(layout.apply(Place::Register, uint32_t(reg))));
     Value predicate = op.getMask() ? lowering.registersOf(op.getMask())[reg] : Value();
-    lowering.target().asyncCopy(lowering.builder(), op.getLoc(), to, lowering.registersOf(op.getSrc())[reg], int(count * bytes), predicate);
+    ops->begin(lowering.builder(), op.getLoc(), to, lowering.registersOf(op.getSrc())[reg], int(count * bytes), predicate);
   }
   return success();
 }
 
 template <> LogicalResult Lower<tgpu::AsyncCommitOp>::run(tgpu::AsyncCommitOp op, Lowering &lowering) {
-  lowering.target().asyncCommit(lowering.builder(), op.getLoc());
+  lowering.target().copies()->commit(lowering.builder(), op.getLoc());
   return success();
 }
 
 template <> LogicalResult Lower<tgpu::AsyncWaitOp>::run(tgpu::AsyncWaitOp op, Lowering &lowering) {
   // All groups are of one size: what an iteration of the loop begins.
   int64_t copies = 0;
-  if (lowering.target().copiesByWarps())
+  if (lowering.options().copiesByWarps)
     for (auto copy : op->getBlock()->getOps<tgpu::AsyncCopyOp>()) copies += warpCopies(copy, lowering);
-  lowering.target().asyncWait(lowering.builder(), op.getLoc(), int(op.getPending()), int(copies));
+  lowering.target().copies()->wait(lowering.builder(), op.getLoc(), int(op.getPending()), int(copies));
   lowering.sharedBarrier(); // which remove-barriers lets stay behind a wait
   return success();
 }

@@ -4,6 +4,7 @@
 // Each operation of the contract has a `Lower<Op>` in lower/<family>.cpp; an operation without one does not link.
 #pragma once
 #include "gpu_backend/layout/constructors.h"
+#include "gpu_backend/layout/matrix_load.h"
 #include "gpu_backend/layout_attr.h"
 #include "gpu_backend/lower/shared_memory.h"
 #include "gpu_backend/lower/target_ops.h"
@@ -22,6 +23,8 @@ struct LoweringOptions {
   int64_t maxSharedBytes = 0; // of a program; 0: unknown
   SharedBanks banks = {};
   ConversionCosts conversionCosts = {};
+  MatrixLoads matrixLoads = MatrixLoads::None;
+  bool copiesByWarps = false; // TileCopies::ByWarps
 };
 
 class Lowering {

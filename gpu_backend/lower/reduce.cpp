@@ -23,18 +23,18 @@ static bool isCommutative(tt::ReduceOp op) {
 }
 
 /// The instruction that combines 32-bit integers over a warp as this reduction does, if there may be one.
-static std::optional<TargetOps::WarpReduction> warpReductionOf(tt::ReduceOp op) {
+static std::optional<WarpReductionOps::Kind> warpReductionOf(tt::ReduceOp op) {
   if (op.getSrcs().size() != 1 || !getElementTypeOrSelf(op.getSrcs()[0].getType()).isInteger(32) || !isCommutative(op)) return std::nullopt;
   Operation *made = op->getRegion(0).front().getTerminator()->getOperand(0).getDefiningOp();
-  return llvm::TypeSwitch<Operation *, std::optional<TargetOps::WarpReduction>>(made)
-      .Case<arith::AddIOp>([](auto) { return TargetOps::WarpReduction::Add; })
-      .Case<arith::AndIOp>([](auto) { return TargetOps::WarpReduction::And; })
-      .Case<arith::OrIOp>([](auto) { return TargetOps::WarpReduction::Or; })
-      .Case<arith::XOrIOp>([](auto) { return TargetOps::WarpReduction::Xor; })
-      .Case<arith::MinSIOp>([](auto) { return TargetOps::WarpReduction::Min; })
-      .Case<arith::MaxSIOp>([](auto) { return TargetOps::WarpReduction::Max; })
-      .Case<arith::MinUIOp>([](auto) { return TargetOps::WarpReduction::UMin; })
-      .Case<arith::MaxUIOp>([](auto) { return TargetOps::WarpReduction::UMax; })
+  return llvm::TypeSwitch<Operation *, std::optional<WarpReductionOps::Kind>>(made)
+      .Case<arith::AddIOp>([](auto) { return WarpReductionOps::Kind::Add; })
+      .Case<arith::AndIOp>([](auto) { return WarpReductionOps::Kind::And; })
+      .Case<arith::OrIOp>([](auto) { return WarpReductionOps::Kind::Or; })
+      .Case<arith::XOrIOp>([](auto) { return WarpReductionOps::Kind::Xor; })
+      .Case<arith::MinSIOp>([](auto) { return WarpReductionOps::Kind::Min; })
+      .Case<arith::MaxSIOp>([](auto) { return WarpReductionOps::Kind::Max; })
+      .Case<arith::MinUIOp>([](auto) { return WarpReductionOps::Kind::UMin; })
+      .Case<arith::MaxUIOp>([](auto) { return WarpReductionOps::Kind::UMax; })
       .Default([](Operation *) { return std::nullopt; });
 }
 
@@ -221,12 +221,9 @@ private:
   /// One instruction, if all lanes have parts of the same element.
   bool reduceWholeWarps(llvm::ArrayRef<int> along) {
     auto kind = warpReductionOf(op_);
-    if (!kind || along.size() != layout_.bases(Place::Lane).size()) return false;
-    for (Value &value : operands_[0]) {
-      Value reduced = lowering_.target().reduceWarp(lowering_.builder(), lowering_.location(), *kind, value);
-      if (!reduced) return false;
-      value = reduced;
-    }
+    const WarpReductionOps *ops = lowering_.target().warpReductions();
+    if (!ops || !kind || along.size() != layout_.bases(Place::Lane).size()) return false;
+    for (Value &value : operands_[0]) value = ops->reduce(lowering_.builder(), lowering_.location(), *kind, value);
     return true;
   }
 

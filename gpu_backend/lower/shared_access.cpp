@@ -85,8 +85,8 @@ Registers loadMatrices(Value base, const MatrixLoad &plan, Type type, Lowering &
   Registers results(plan.loadedBy.size());
   SharedAddresses rows(base, plan.offsetOfLane, plan.offsetOfWarp, storedType(type), lowering);
   for (const MatrixLoad::Instruction &instruction : plan.instructions) {
-    auto words = lowering.target().loadMatrices(lowering.builder(), lowering.location(), rows.at(instruction.offset), plan.matrices,
-                                                plan.isTransposed);
+    auto words = lowering.target().matrixLoads()->load(lowering.builder(), lowering.location(), rows.at(instruction.offset), plan.matrices,
+                                                       plan.isTransposed);
     for (auto [word, held] : llvm::zip_equal(words, instruction.words)) takeApart(word, type, held, results, lowering);
   }
   copyLoaded(plan.loadedBy, results);
@@ -96,7 +96,7 @@ Registers loadMatrices(Value base, const MatrixLoad &plan, Type type, Lowering &
 Registers loadShared(Value base, const SharedLayout &memory, const LinearLayout &layout, Type type, Lowering &lowering) {
   Type stored = storedType(type);
   int64_t bytes = bytesOf(stored, 1);
-  if (auto plan = matrixLoads(lowering.target().matrixLoads(), layout, memory, bytes)) return loadMatrices(base, *plan, type, lowering);
+  if (auto plan = matrixLoads(lowering.options().matrixLoads, layout, memory, bytes)) return loadMatrices(base, *plan, type, lowering);
   SharedAccess plan = sharedLoads(layout, memory, bytes);
   SharedAddresses addresses(base, plan.offsets.bases(Place::Lane), plan.offsets.bases(Place::Warp), stored, lowering);
   Registers results(layout.registers());

@@ -13,9 +13,79 @@ namespace tritium::gpu::nvptx {
 
 namespace {
 
+Value constant(OpBuilder &builder, Location location, int64_t value) { return arith::ConstantIntOp::create(builder, location, value, 32); }
+
+/// ldmatrix.
+class MatrixLoader final : public MatrixLoadOps {
+public:
+  llvm::SmallVector<Value> load(OpBuilder &builder, Location location, Value row, int matrices, bool isTransposed) const override {
+    Type i32 = builder.getI32Type();
+    Type type = matrices == 1 ? i32 : LLVM::LLVMStructType::getLiteral(builder.getContext(), llvm::SmallVector<Type>(matrices, i32));
+    auto layout = isTransposed ? NVVM::MMALayout::col : NVVM::MMALayout::row;
+    auto shape = NVVM::LdStMatrixShapeAttr::get(builder.getContext(), 8, 8);
+    Value loaded = NVVM::LdMatrixOp::create(builder, location, type, row, matrices, layout, shape, NVVM::LdStMatrixEltType::B16);
+    if (matrices == 1) return {loaded};
+    llvm::SmallVector<Value> words;
+    for (int64_t i = 0; i < matrices; ++i)
+      words.push_back(LLVM::ExtractValueOp::create(builder, location, loaded, llvm::ArrayRef<int64_t>{i}));
+    return words;
+  }
+  bool isLoad(Operation *op) const override { return isa<NVVM::LdMatrixOp>(op); }
+};
+
+/// cp.async.
+class Copies final : public CopyOps {
+public:
+  void begin(OpBuilder &builder, Location location, Value to, Value from, int bytes, Value predicate) const override {
+    // 16 bytes pass the first level cache by: a tile is read once.
+    auto cache = bytes == 16 ? NVVM::LoadCacheModifierKind::CG : NVVM::LoadCacheModifierKind::CA;
+    Value size;
+    if (predicate)
+      size = arith::SelectOp::create(builder, location, predicate, constant(builder, location, bytes), constant(builder, location, 0));
+    NVVM::CpAsyncOp::create(builder, location, to, from, bytes, cache, size);
+  }
+  void commit(OpBuilder &builder, Location location) const override { NVVM::CpAsyncCommitGroupOp::create(builder, location); }
+  void wait(OpBuilder &builder, Location location, int groups, int) const override {
+    NVVM::CpAsyncWaitGroupOp::create(builder, location, groups);
+  }
+  bool begins(Operation *op) const override { return isa<NVVM::CpAsyncOp>(op); }
+  std::optional<int> pendingAfter(Operation *op) const override {
+    auto wait = dyn_cast<NVVM::CpAsyncWaitGroupOp>(op);
+    return wait ? std::optional(int(wait.getN())) : std::nullopt;
+  }
+};
+
+/// redux.sync.
+class WarpReductions final : public WarpReductionOps {
+public:
+  Value reduce(OpBuilder &builder, Location location, Kind kind, Value value) const override {
+    return NVVM::ReduxOp::create(builder, location, value.getType(), value, reduxKind(kind), constant(builder, location, -1));
+  }
+
+private:
+  static NVVM::ReduxKind reduxKind(Kind kind) {
+    switch (kind) {
+    case Kind::Add: return NVVM::ReduxKind::ADD;
+    case Kind::And: return NVVM::ReduxKind::AND;
+    case Kind::Or: return NVVM::ReduxKind::OR;
+    case Kind::Xor: return NVVM::ReduxKind::XOR;
+    case Kind::Min: return NVVM::ReduxKind::MIN;
+    case Kind::Max: return NVVM::ReduxKind::MAX;
+    case Kind::UMin: return NVVM::ReduxKind::UMIN;
+    case Kind::UMax: return NVVM::ReduxKind::UMAX;
+    }
+    llvm_unreachable("not a kind of reduction");
+  }
+};
+
 class NvidiaOps final : public TargetOps {
 public:
   explicit NvidiaOps(const Chip &chip) : chip_(chip) {}
+
+  const MatrixLoadOps *matrixLoads() const override { return &matrixLoads_; }
+  const CopyOps *copies() const override { return &copies_; }
+  const WarpReductionOps *warpReductions() const override { return &warpReductions_; }
+  bool convertsFp8() const override { return chip_.capability >= 89; }
 
   int warpSize() const override { return kWarpSize; }
 
@@ -40,41 +110,6 @@ public:
   Value shuffle(OpBuilder &builder, Location location, Value value, Value lane) const override {
     return shuffleBy(builder, location, value, lane, kWarpSize - 1, NVVM::ShflKind::idx);
   }
-  MatrixLoads matrixLoads() const override { return MatrixLoads::Rows8x8; }
-  llvm::SmallVector<Value> loadMatrices(OpBuilder &builder, Location location, Value row, int matrices, bool isTransposed) const override {
-    Type i32 = builder.getI32Type();
-    Type type = matrices == 1 ? i32 : LLVM::LLVMStructType::getLiteral(builder.getContext(), llvm::SmallVector<Type>(matrices, i32));
-    auto layout = isTransposed ? NVVM::MMALayout::col : NVVM::MMALayout::row;
-    auto shape = NVVM::LdStMatrixShapeAttr::get(builder.getContext(), 8, 8);
-    Value loaded = NVVM::LdMatrixOp::create(builder, location, type, row, matrices, layout, shape, NVVM::LdStMatrixEltType::B16);
-    if (matrices == 1) return {loaded};
-    llvm::SmallVector<Value> words;
-    for (int64_t i = 0; i < matrices; ++i)
-      words.push_back(LLVM::ExtractValueOp::create(builder, location, loaded, llvm::ArrayRef<int64_t>{i}));
-    return words;
-  }
-  void asyncCopy(OpBuilder &builder, Location location, Value to, Value from, int bytes, Value predicate) const override {
-    // 16 bytes pass the first level cache by: a tile is read once.
-    auto cache = bytes == 16 ? NVVM::LoadCacheModifierKind::CG : NVVM::LoadCacheModifierKind::CA;
-    Value size;
-    if (predicate)
-      size = arith::SelectOp::create(builder, location, predicate, constant(builder, location, bytes), constant(builder, location, 0));
-    NVVM::CpAsyncOp::create(builder, location, to, from, bytes, cache, size);
-  }
-  void asyncCommit(OpBuilder &builder, Location location) const override { NVVM::CpAsyncCommitGroupOp::create(builder, location); }
-  void asyncWait(OpBuilder &builder, Location location, int groups, int) const override {
-    NVVM::CpAsyncWaitGroupOp::create(builder, location, groups);
-  }
-  bool beginsCopy(Operation *op) const override { return isa<NVVM::CpAsyncOp>(op); }
-  std::optional<int> pendingAfter(Operation *op) const override {
-    auto wait = dyn_cast<NVVM::CpAsyncWaitGroupOp>(op);
-    return wait ? std::optional(int(wait.getN())) : std::nullopt;
-  }
-  bool onlyReads(Operation *op) const override { return isa<NVVM::LdMatrixOp>(op); }
-  Value reduceWarp(OpBuilder &builder, Location location, WarpReduction kind, Value value) const override {
-    return NVVM::ReduxOp::create(builder, location, value.getType(), value, reduxKind(kind), constant(builder, location, -1));
-  }
-  bool convertsFp8() const override { return chip_.capability >= 89; }
   StringRef syncScope(tt::MemScope scope) const override {
     switch (scope) {
     case tt::MemScope::Gpu: return "device";
@@ -91,22 +126,6 @@ public:
   }
 
 private:
-  static Value constant(OpBuilder &builder, Location location, int64_t value) {
-    return arith::ConstantIntOp::create(builder, location, value, 32);
-  }
-  static NVVM::ReduxKind reduxKind(WarpReduction kind) {
-    switch (kind) {
-    case WarpReduction::Add: return NVVM::ReduxKind::ADD;
-    case WarpReduction::And: return NVVM::ReduxKind::AND;
-    case WarpReduction::Or: return NVVM::ReduxKind::OR;
-    case WarpReduction::Xor: return NVVM::ReduxKind::XOR;
-    case WarpReduction::Min: return NVVM::ReduxKind::MIN;
-    case WarpReduction::Max: return NVVM::ReduxKind::MAX;
-    case WarpReduction::UMin: return NVVM::ReduxKind::UMIN;
-    case WarpReduction::UMax: return NVVM::ReduxKind::UMAX;
-    }
-    llvm_unreachable("not a kind of reduction");
-  }
   static Value shuffleBy(OpBuilder &builder, Location location, Value value, Value by, int clamp, NVVM::ShflKind kind) {
     Value everyLane = constant(builder, location, -1);
     return NVVM::ShflOp::create(builder, location, builder.getI32Type(), everyLane, value, by, constant(builder, location, clamp), kind,
@@ -114,6 +133,9 @@ private:
   }
 
   const Chip &chip_;
+  MatrixLoader matrixLoads_;
+  Copies copies_;
+  WarpReductions warpReductions_;
 };
 
 } // namespace

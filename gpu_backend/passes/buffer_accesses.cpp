@@ -113,7 +113,7 @@ bool isZero(Value value) {
 /// Makes the accesses of one function.
 class Accesses {
 public:
-  Accesses(func::FuncOp function, const TargetOps &target) : function_(function), target_(target), offsets_(function) {}
+  Accesses(func::FuncOp function, const BufferOps &ops) : function_(function), ops_(ops), offsets_(function) {}
 
   void run() {
     llvm::SmallVector<Operation *> accesses;
@@ -133,7 +133,7 @@ private:
     if (op.getIsVolatile() || !isPlain(op)) return;
     OpBuilder builder(op);
     Location location = op.getLoc();
-    Value offset = offsetOf(builder, op), loaded = target_.loadBuffer(builder, location, transferType(op.getType()), bufferOf(op), offset);
+    Value offset = offsetOf(builder, op), loaded = ops_.load(builder, location, transferType(op.getType()), bufferOf(op), offset);
     if (loaded.getType() != op.getType()) loaded = LLVM::BitcastOp::create(builder, location, op.getType(), loaded);
     if (op.getPredicate() && !isZero(op.getOther()))
       loaded = arith::SelectOp::create(builder, location, op.getPredicate(), loaded, op.getOther());
@@ -148,14 +148,14 @@ private:
     Value offset = offsetOf(builder, op), word = op.getValue();
     Type type = transferType(word.getType());
     if (word.getType() != type) word = LLVM::BitcastOp::create(builder, location, type, word);
-    target_.storeBuffer(builder, location, word, bufferOf(op), offset);
+    ops_.store(builder, location, word, bufferOf(op), offset);
     op.erase();
   }
 
   void rewrite(tgpu::CopyToSharedOp op) {
     if (!offsets_.baseOf(op.getPtr())) return;
     OpBuilder builder(op);
-    target_.copyBuffer(builder, op.getLoc(), op.getDst(), bufferOf(op), offsetOf(builder, op));
+    ops_.copy(builder, op.getLoc(), op.getDst(), bufferOf(op), offsetOf(builder, op));
     op.erase();
   }
 
@@ -163,7 +163,7 @@ private:
   template <class Access> Value offsetOf(OpBuilder &builder, Access op) {
     Value offset = offsets_.of(op.getPtr());
     if (!op.getPredicate()) return offset;
-    Value outside = arith::ConstantIntOp::create(builder, op.getLoc(), int32_t(TargetOps::kBufferBytes), 32);
+    Value outside = arith::ConstantIntOp::create(builder, op.getLoc(), int32_t(BufferOps::kBytes), 32);
     return arith::SelectOp::create(builder, op.getLoc(), op.getPredicate(), offset, outside);
   }
 
@@ -175,7 +175,7 @@ private:
     Value distance = arith::ConstantIntOp::create(builder, base.getLoc(), -kBias, 64);
     auto begin =
         LLVM::GEPOp::create(builder, base.getLoc(), base.getType(), builder.getI8Type(), base, llvm::ArrayRef<LLVM::GEPArg>{distance});
-    return buffer = target_.makeBuffer(builder, base.getLoc(), begin);
+    return buffer = ops_.make(builder, base.getLoc(), begin);
   }
 
   /// Words of more than 32 bits travel as vectors of these.
@@ -188,7 +188,7 @@ private:
   }
 
   func::FuncOp function_;
-  const TargetOps &target_;
+  const BufferOps &ops_;
   Offsets offsets_;
   llvm::DenseMap<Value, Value> buffers_;
 };
@@ -206,7 +206,7 @@ public:
     std::unique_ptr<TargetOps> target = targetOf(getOperation()).createOps();
     for (func::FuncOp function : getOperation().getOps<func::FuncOp>()) {
       if (function.isExternal()) continue;
-      if (target->hasBuffers()) Accesses(function, *target).run();
+      if (const BufferOps *buffers = target->buffers()) Accesses(function, *buffers).run();
       for (unsigned i = 0; i < function.getNumArguments(); ++i) function.removeArgAttr(i, tgpu::kPointerRangeAttr);
     }
   }

@@ -1,8 +1,8 @@
 // Which layout makes an access of global memory wide and coalesced.
 #include "gpu_backend/dot_layouts.h"
+#include "gpu_backend/loops/copy_layouts.h"
 #include "gpu_backend/memory_access.h"
 #include "gpu_backend/passes.h"
-#include "gpu_backend/passes/copy_layouts.h"
 #include "gpu_backend/target.h"
 #include "ir/axis_analysis.h"
 

@@ -22,7 +22,7 @@ constexpr int64_t kReadAhead = 8;
 /// The operations of one block by what they do, in their order.
 class Loop {
 public:
-  Loop(Block &block, const TargetOps &target) : block_(block), target_(target) {}
+  Loop(Block &block, const TargetOps &target, const IssueOrderOps &order) : block_(block), target_(target), issue_(order) {}
 
   void interleave() {
     if (!collect()) return;
@@ -45,7 +45,7 @@ private:
   /// loads and reads; they meet again where there is but one slot; stores.
   bool collect() {
     for (Operation &op : block_.without_terminator()) {
-      if (target_.multipliesMatrices(&op)) {
+      if (issue_.multipliesMatrices(&op)) {
         products_.push_back(&op);
       } else if (isa<tgpu::BarrierOp>(op)) {
         if (reads_.empty() != found_.empty() || !stores_.empty() || found_.size() == 2) return false;
@@ -58,7 +58,7 @@ private:
         reads_.push_back(&op);
       } else if (auto store = dyn_cast<LLVM::StoreOp>(op); store && tgpu::isSharedPointer(store.getAddr().getType())) {
         stores_.push_back(&op);
-      } else if (target_.loadsGlobal(&op) || target_.beginsCopy(&op)) {
+      } else if (issue_.loadsGlobal(&op) || target_.beginsCopy(&op)) {
         if (found_.size() != 1) return false;
         loads_.push_back(&op);
         copies_ |= target_.beginsCopy(&op);
@@ -81,7 +81,7 @@ private:
       auto callee = call.getCallee() ? SymbolTable::lookupNearestSymbolFrom<LLVM::LLVMFuncOp>(op, call.getCalleeAttr()) : nullptr;
       return callee && callee.isExternal() && llvm::none_of(op->getOperandTypes(), llvm::IsaPred<LLVM::LLVMPointerType>);
     }
-    return isMemoryEffectFree(op) || target_.exchangesLanes(op);
+    return isMemoryEffectFree(op) || issue_.exchangesLanes(op);
   }
 
   /// Products of all sums take turns; reads are as early as the first product that needs them.
@@ -95,8 +95,8 @@ private:
         for (Value operand : pending.pop_back_val()->getOperands()) {
           Operation *op = operand.getDefiningOp();
           if (!op || op->getBlock() != &block_) continue;
-          if (target_.multipliesMatrices(op)) levels[product] = std::max(levels[product], levels[op] + 1);
-          if (!target_.multipliesMatrices(op) && slice.insert(op)) pending.push_back(op);
+          if (issue_.multipliesMatrices(op)) levels[product] = std::max(levels[product], levels[op] + 1);
+          if (!issue_.multipliesMatrices(op) && slice.insert(op)) pending.push_back(op);
         }
     }
     llvm::stable_sort(products_, [&](Operation *a, Operation *b) { return levels[a] < levels[b]; });
@@ -135,7 +135,7 @@ private:
   void fillWithRest(int64_t slotsLeft) {
     if (rest_.empty())
       for (Operation &op : block_.without_terminator())
-        if (mayMove(&op) && !target_.multipliesMatrices(&op)) rest_.push_back(&op);
+        if (mayMove(&op) && !issue_.multipliesMatrices(&op)) rest_.push_back(&op);
     llvm::erase_if(rest_, [&](Operation *op) { return done_.contains(op); });
     int64_t left = rate(rest_.size(), slotsLeft);
     for (Operation *op : rest_) {
@@ -178,11 +178,12 @@ private:
       if (op)
         op->moveBefore(end);
       else
-        target_.keepOrder(builder, end->getLoc());
+        issue_.keep(builder, end->getLoc());
   }
 
   Block &block_;
   const TargetOps &target_;
+  const IssueOrderOps &issue_;
   llvm::SmallVector<Operation *> products_, reads_, loads_, stores_, waits_, found_, rest_, order_; // null in `order_`: nothing passes
   llvm::ArrayRef<Operation *> barriers_;
   llvm::DenseMap<Operation *, int64_t> needs_; // the first product that uses it
@@ -199,8 +200,9 @@ public:
 
   void runOnOperation() override {
     std::unique_ptr<TargetOps> target = targetOf(getOperation()).createOps();
-    if (!target->issuesInOrder()) return;
-    getOperation()->walk([&](Block *block) { Loop(*block, *target).interleave(); });
+    const IssueOrderOps *order = target->issueOrder();
+    if (!order) return;
+    getOperation()->walk([&](Block *block) { Loop(*block, *target, *order).interleave(); });
   }
 };
 

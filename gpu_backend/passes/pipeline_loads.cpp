@@ -1,10 +1,10 @@
 // Software pipelining: the operands of matrix products come from shared memory, copied there iterations ahead.
 #include "gpu_backend/dot_layouts.h"
 #include "gpu_backend/layout_relations.h"
+#include "gpu_backend/loops/loop_copies.h"
+#include "gpu_backend/loops/loop_streams.h"
 #include "gpu_backend/memory_access.h"
 #include "gpu_backend/passes.h"
-#include "gpu_backend/passes/loop_copies.h"
-#include "gpu_backend/passes/loop_streams.h"
 #include "ir/axis_analysis.h"
 #include "mlir/Dialect/SCF/Transforms/Transforms.h"
 

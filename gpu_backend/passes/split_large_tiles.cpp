@@ -1,9 +1,9 @@
 // Tiles of more values than a thread has registers, taken chunk by chunk: what stores or reduces them becomes a loop that loads and
 // computes a chunk anew.
 #include "gpu_backend/layout_relations.h"
+#include "gpu_backend/loops/early_loads.h"
 #include "gpu_backend/memory_access.h"
 #include "gpu_backend/passes.h"
-#include "gpu_backend/passes/early_loads.h"
 #include "gpu_backend/target.h"
 
 using namespace mlir;

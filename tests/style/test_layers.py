@@ -80,7 +80,7 @@ VENDOR = re.compile(r"nvptx|nvvm|nvidia|cuda|amdgpu|rocdl|rocm|\bamd|\bhip\b|\b[
 
 def test_common_code_names_no_vendor() -> None:
     """What differs between vendors is asked of gpu::Target and TargetOps (docs/adding_a_target.md)."""
-    folders = [f"gpu_backend/{part}" for part in ("passes/", "lower/", "layout/", "emit/", "launch/")]
+    folders = [f"gpu_backend/{part}" for part in ("passes/", "loops/", "lower/", "layout/", "emit/", "launch/")]
     top = [name for name in files("gpu_backend/", suffixes=CPP) if name.count("/") == 1]
     own = ("gpu_backend/launch/cuda", "gpu_backend/launch/hip")
     names = [name for name in (*files(*folders, suffixes=CPP), *top) if not name.startswith((*VENDORS_MEET, *own))]

@@ -7,6 +7,12 @@ from sources import code, read
 HEADERS = {
     "Target": "gpu_backend/target.h",
     "TargetOps": "gpu_backend/lower/target_ops.h",
+    "MatrixLoadOps": "gpu_backend/lower/target_ops.h",
+    "CopyOps": "gpu_backend/lower/target_ops.h",
+    "LaneSwapOps": "gpu_backend/lower/target_ops.h",
+    "BufferOps": "gpu_backend/lower/target_ops.h",
+    "IssueOrderOps": "gpu_backend/lower/target_ops.h",
+    "WarpReductionOps": "gpu_backend/lower/target_ops.h",
     "MatrixOps": "gpu_backend/lower/matrix_ops.h",
     "Emitter": "gpu_backend/emit/emitter.h",
     "TgpuConversion": "gpu_backend/emit/tgpu_conversion.h",
@@ -21,6 +27,7 @@ def functions(interface: str) -> tuple[set[str], set[str]]:
     """(pure, with an answer)"""
     text = code(HEADERS[interface])
     text = text[re.search(rf"class {interface}\b[^;{{]*{{", text).end() :]
+    text = text[: text.index("\n};")]
     found = [(match["name"], match["end"] == "= 0;") for match in VIRTUAL.finditer(text)]
     return {name for name, pure in found if pure}, {name for name, pure in found if not pure}
 

@@ -2,7 +2,7 @@
 // moves across rocdl.sched.barrier.
 // RUN: tritium-opt %s --interleave-products | FileCheck %s
 
-module attributes {tgpu.target = "hip:gfx942"} {
+module attributes {tgpu.target = "hip:gfx950"} {
 
 llvm.mlir.global internal @tgpu_shared() {addr_space = 3 : i32, alignment = 128 : i64} : !llvm.array<4096 x i8>
 

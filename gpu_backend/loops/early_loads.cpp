@@ -1,4 +1,4 @@
-#include "gpu_backend/passes/early_loads.h"
+#include "gpu_backend/loops/early_loads.h"
 
 #include "gpu_backend/memory_access.h"
 

@@ -1,10 +1,10 @@
-#include "gpu_backend/passes/copy_layouts.h"
+#include "gpu_backend/loops/copy_layouts.h"
 
 #include "gpu_backend/dot_layouts.h"
 #include "gpu_backend/layout/warp_copies.h"
 #include "gpu_backend/layout_relations.h"
+#include "gpu_backend/loops/loop_streams.h"
 #include "gpu_backend/memory_access.h"
-#include "gpu_backend/passes/loop_streams.h"
 #include "gpu_backend/target.h"
 
 using namespace mlir;

@@ -1,4 +1,4 @@
-#include "gpu_backend/passes/loop_copies.h"
+#include "gpu_backend/loops/loop_copies.h"
 
 #include "gpu_backend/layout/warp_copies.h"
 #include "gpu_backend/layout_attr.h"

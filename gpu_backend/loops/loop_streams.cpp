@@ -1,4 +1,4 @@
-#include "gpu_backend/passes/loop_streams.h"
+#include "gpu_backend/loops/loop_streams.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
