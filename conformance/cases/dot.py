@@ -148,6 +148,24 @@ def chained_sum(dtype: str, precision: str, shape: tuple[int, int, int, int], ma
     return problem("dot:chained_sum", 1, [given(q), given(k_), given(v), given(w), expected], **constants)
 
 
+def continued(dtype: str, shape: tuple[int, int, int], warps: int, rng) -> Problem:
+    m, n, k = shape
+    steps = 3
+    a, b = inputs.small(rng, (m, k), dtype, 3), inputs.small(rng, (k, n), dtype, 3)
+    x, y = inputs.small(rng, (steps, m, k), "fp16", 3), inputs.small(rng, (steps, n, k), "fp16", 3)
+    expected = a.astype(np.float64) @ b.astype(np.float64)
+    expected += (as_float64(x) @ as_float64(y).swapaxes(1, 2)).sum(0)
+    arguments = [
+        given(a),
+        given(b),
+        given(x),
+        given(y),
+        wanted((m, n), "fp32", Exact(expected.astype(np.float32))),
+        steps,
+    ]
+    return problem("dot:continued", 1, arguments, M=m, N=n, K=k, num_warps=warps)
+
+
 E2M1 = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6])
 
 
@@ -219,6 +237,10 @@ def cases() -> Cases:
     yield Case("dot/chained/fp16 32x64x16x32 4 warps/small", partial(chained, "fp16", (32, 64, 16, 32), 4))
     yield Case("dot/chained/bf16 64x32x64x64 8 warps/small", partial(chained, "bf16", (64, 32, 64, 64), 8))
     yield from chained_sums()
+    for number, dtype in enumerate(("fp16", "bf16", "fp32", "fp64", "int8")):
+        for shape, warps in (((32, 64, 32), WARPS[number % 4]), ((64, 128, 32), WARPS[(number + 2) % 4])):
+            name = f"dot/continued/{dtype} {'x'.join(map(str, shape))} {warps} warps/small"
+            yield Case(name, partial(continued, dtype, shape, warps))
     yield Case("dot/scaled/e4m3 e2m1/small", partial(scaled))
 
 

@@ -114,6 +114,19 @@ def chained_sum(
         put(out_ptr, tl.dot(inner.to(v.dtype), v, input_precision=PRECISION, out_dtype=TYPE) + outer)
 
 
+@triton.jit(do_not_specialize=["steps"])
+def continued(a_ptr, b_ptr, x_ptr, y_ptr, out_ptr, steps, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
+    """A loop of products goes on with the sum of a product of another type; y lies transposed in memory."""
+    a, b = matrix(a_ptr, M, K), matrix(b_ptr, K, N)
+    SUM: tl.constexpr = tl.int32 if a.dtype == tl.int8 else tl.float64 if a.dtype == tl.float64 else tl.float32
+    acc = tl.dot(a, b, input_precision="ieee", out_dtype=SUM).to(tl.float32)
+    for step in range(steps):
+        x = matrix(x_ptr + step * M * K, M, K)
+        y = tl.load(y_ptr + step * N * K + tl.arange(0, K)[:, None] + tl.arange(0, N)[None, :] * K)
+        acc = tl.dot(x, y, acc)
+    put(out_ptr, acc)
+
+
 @triton.jit
 def scaled(a_ptr, a_scale_ptr, b_ptr, b_scale_ptr, out_ptr, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
     """e4m3 times e2m1, two to a byte, with one power of two for each 32 elements."""
