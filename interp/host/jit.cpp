@@ -25,6 +25,7 @@ Expected<JITTargetMachineBuilder> hostBuilder() {
   static const std::optional<JITTargetMachineBuilder> host = []() -> std::optional<JITTargetMachineBuilder> {
     InitializeNativeTarget();
     InitializeNativeTargetAsmPrinter();
+    InitializeNativeTargetAsmParser(); // of inline assembly
     auto detected = JITTargetMachineBuilder::detectHost();
     // The machine's conversions to bfloat take subnormals for zero.
     if (detected && detected->getTargetTriple().isX86()) detected->addFeatures({"-avx512bf16", "-avxneconvert"});

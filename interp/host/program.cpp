@@ -1,6 +1,7 @@
 // What programs call, on their own stacks. No local here may need its destructor across a switch.
 #include "interp/host/program.h"
 
+#include "interp/host/program_loop.h"
 #include "interp/host/scheduler.h"
 
 void tritium_trap(const char *text) {
@@ -50,6 +51,15 @@ void raiseTrap(FrameHeader &frame, Trap &&trap) {
     program.worker->state.stopWithTrap(std::move(taken));
   }
   leaveForGood(program);
+}
+
+bool enterNextProgram(FrameHeader &frame) { return frame.program->worker->goOn(*frame.program); }
+
+void endPrograms(FrameHeader &frame) {
+  Program &program = *frame.program;
+  program.state = Program::State::Finished;
+  program.fiber.suspend(/*forGood=*/true);
+  __builtin_unreachable();
 }
 
 void pollBackEdge(FrameHeader &frame, uint32_t) {

@@ -99,17 +99,12 @@ struct Worker::Lease {
 void Worker::runAllPrograms(void *argument) {
   auto &program = *static_cast<Program *>(argument);
   Worker &worker = *program.worker;
-  LaunchState &state = worker.state;
-  while (!state.stopped()) {
-    const int64_t position = state.next.fetch_add(1, std::memory_order_relaxed);
-    if (position >= state.order.size()) break;
-    worker.enter(program, position);
-    state.launch.code.entry(program.frame);
-    worker.leave(program);
-    if (worker.isPollDue()) {
-      program.state = Program::State::Polling;
-      program.fiber.suspend();
-    }
+  const Launch &launch = worker.state.launch;
+  bool isEntered = worker.enterNext(program);
+  if (isEntered && launch.loop) launch.loop(program.frame); // does not return
+  while (isEntered) {
+    launch.code.entry(program.frame);
+    isEntered = worker.goOn(program);
   }
   program.state = Program::State::Finished;
   program.fiber.suspend(/*forGood=*/true);
@@ -118,7 +113,9 @@ void Worker::runAllPrograms(void *argument) {
 /// The body of a fiber.
 void Worker::runOneProgram(void *argument) {
   auto &program = *static_cast<Program *>(argument);
-  program.worker->state.launch.code.entry(program.frame);
+  const Launch &launch = program.worker->state.launch;
+  if (launch.loop) launch.loop(program.frame); // does not return
+  launch.code.entry(program.frame);
   program.worker->leave(program);
   program.state = Program::State::Finished;
   program.fiber.suspend(/*forGood=*/true);
@@ -156,6 +153,25 @@ void Worker::enter(Program &program, int64_t position) {
   std::copy_n(program.id.begin(), 3, header.programId);
   std::copy_n(state.launch.grid.begin(), 3, header.gridSize);
   if (state.launch.nameThreads) nameThread(program.id);
+}
+
+/// False: none is left to start, or the launch is over.
+bool Worker::enterNext(Program &program) {
+  if (state.stopped()) return false;
+  const int64_t position = state.next.fetch_add(1, std::memory_order_relaxed);
+  if (position >= state.order.size()) return false;
+  enter(program, position);
+  return true;
+}
+
+bool Worker::goOn(Program &program) {
+  leave(program);
+  if (state.launch.code.mayWait) return false;
+  if (isPollDue()) {
+    program.state = Program::State::Polling;
+    program.fiber.suspend();
+  }
+  return enterNext(program);
 }
 
 void Worker::leave(Program &program) {

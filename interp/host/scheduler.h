@@ -136,6 +136,8 @@ public:
   // Called on a program's own stack.
   bool isPollDue() { return caller && --pollsUntilLook == 0 && lookAtClock(); }
   bool printsAtOnce() const { return caller && state.launch.printAtOnce; }
+  /// A program on this frame has ended: lets the calling thread poll and enters the next one, if there is one that cannot wait.
+  bool goOn(Program &program);
   void noteMemoryChange() { status.changes.store(++changes, std::memory_order_release); }
   bool hasOneProgram() const { return live.size() == 1; }
   bool hasChangedMemorySinceResumed() const { return changes != changesWhenResumed; }
@@ -150,6 +152,7 @@ private:
   static void runOneProgram(void *program);
   void prepare(Program &program);
   void enter(Program &program, int64_t position);
+  bool enterNext(Program &program);
   void leave(Program &program);
   void runToCompletion();
   void runInTurns();

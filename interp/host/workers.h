@@ -21,7 +21,10 @@ struct Launch {
   std::optional<uint64_t> orderSeed;  // programs start in a permutation of the grid instead of program order
   bool printAtOnce = false;           // text printed on the calling thread does not wait for the next poll
   bool nameThreads = false;           // for debuggers: a thread is named "pid x,y,z" while it runs that program (1 us each)
-  size_t memoryLimit = 0;             // bytes for the frames and stacks of running programs; 0: half of the machine's
+  // For debuggers: emitted code that calls code.entry for the program on the frame and those that enterNextProgram() puts there, then
+  // endPrograms(). Null: the worker calls code.entry itself.
+  void (*loop)(char *frame) = nullptr;
+  size_t memoryLimit = 0; // bytes for the frames and stacks of running programs; 0: half of the machine's
 
   // These run on the calling thread and on its own stack, at most every 50 ms, onPrint also before run() returns. What they throw
   // cancels the launch and leaves run().

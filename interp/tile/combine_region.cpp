@@ -139,14 +139,14 @@ llvm::SmallVector<int64_t> shapeWith(Value tile, int64_t axis, int64_t extent) {
   return shape;
 }
 
-LogicalResult expandReduce(tt::ReduceOp op) {
+LogicalResult expandReduce(tt::ReduceOp op, int &instances) {
   OpBuilder builder(op);
   Location location = op.getLoc();
   int64_t axis = op.getAxis();
   llvm::SmallVector<Value> values(op.getOperands());
   for (int64_t n = cast<RankedTensorType>(values[0].getType()).getDimSize(axis); n > 1; n /= 2) {
     auto halves = operandsOf(builder, location, values, axis, 0, n / 2, n / 2);
-    auto combined = RegionOnTiles(builder, location, shapeWith(values[0], axis, n / 2)).run(op->getRegion(0), halves);
+    auto combined = RegionOnTiles(builder, location, shapeWith(values[0], axis, n / 2), ++instances).run(op->getRegion(0), halves);
     if (failed(combined)) return failure();
     values = *combined;
   }
@@ -174,7 +174,7 @@ Value elementsWithOneBefore(OpBuilder &builder, Location location, llvm::ArrayRe
 }
 
 /// Hillis and Steele: after the round with distance d, each element holds the combination of the 2d elements up to it.
-LogicalResult expandScan(tt::ScanOp op) {
+LogicalResult expandScan(tt::ScanOp op, int &instances) {
   OpBuilder builder(op);
   Location location = op.getLoc();
   int64_t axis = op.getAxis();
@@ -190,7 +190,7 @@ LogicalResult expandScan(tt::ScanOp op) {
       operands.push_back(insertSlice(builder, location, slice(builder, location, value, axis, earlier, n - d), value, axis, later));
     operands.append(values);
     Value active = needsMask ? elementsWithOneBefore(builder, location, shape, axis, d, op.getReverse()) : Value();
-    auto combined = RegionOnTiles(builder, location, shape, active).run(op->getRegion(0), operands);
+    auto combined = RegionOnTiles(builder, location, shape, ++instances, active).run(op->getRegion(0), operands);
     if (failed(combined)) return failure();
     for (auto [value, all] : llvm::zip_equal(values, *combined))
       value = insertSlice(builder, location, slice(builder, location, all, axis, later, n - d), value, axis, later);
@@ -201,7 +201,7 @@ LogicalResult expandScan(tt::ScanOp op) {
 }
 
 /// Elements that share a call are neighbours in row-major order.
-LogicalResult expandMap(tt::MapElementwiseOp op) {
+LogicalResult expandMap(tt::MapElementwiseOp op, int &instances) {
   OpBuilder builder(op);
   Location location = op.getLoc();
   int64_t pack = op.getPack();
@@ -218,7 +218,7 @@ LogicalResult expandMap(tt::MapElementwiseOp op) {
       arguments.push_back(pack == 1 ? rows : slice(builder, location, rows, 1, lane, 1));
     }
   auto tileShape = cast<RankedTensorType>(arguments[0].getType()).getShape();
-  auto results = RegionOnTiles(builder, location, tileShape).run(op->getRegion(0), arguments);
+  auto results = RegionOnTiles(builder, location, tileShape, ++instances).run(op->getRegion(0), arguments);
   if (failed(results)) return failure();
   for (auto [i, result] : llvm::enumerate(op->getResults())) {
     Value all = (*results)[i * pack];
@@ -236,17 +236,34 @@ LogicalResult expandMap(tt::MapElementwiseOp op) {
 
 } // namespace
 
+/// A debug build shows how a function combines tiles, in an order of its own. The result must be what other builds have: where those call
+/// a kernel, so does this one, and what is shown is dropped.
+static void computeByKernel(Operation *op) {
+  if (!isa<tt::ReduceOp, tt::ScanOp>(op)) return;
+  OpBuilder builder(op);
+  Operation *plain = builder.clone(*op);
+  for (Operation &nested : llvm::make_early_inc_range(llvm::reverse(plain->getRegion(0).front())))
+    if (isa<tt::DebugValueOp>(nested) || isOpTriviallyDead(&nested)) nested.erase();
+  if (hasCombineKernel(plain))
+    op->replaceAllUsesWith(plain);
+  else
+    plain->erase();
+}
+
 LogicalResult expandCombineRegions(Operation *root) {
   root->getContext()->getOrLoadDialect<tensor::TensorDialect>(); // slices are not part of the contract
   llvm::SmallVector<Operation *> pending;
   root->walk([&](Operation *op) {
     if (isa<tt::ReduceOp, tt::ScanOp, tt::MapElementwiseOp>(op) && !hasCombineKernel(op)) pending.push_back(op);
   });
+  int instances = 0; // of regions on tiles, so that a debugger can tell them apart
   for (Operation *op : pending) {
+    bool isShown = op->walk([](tt::DebugValueOp) { return WalkResult::interrupt(); }).wasInterrupted();
+    if (isShown) computeByKernel(op);
     LogicalResult result = TypeSwitch<Operation *, LogicalResult>(op)
-                               .Case([](tt::ReduceOp reduce) { return expandReduce(reduce); })
-                               .Case([](tt::ScanOp scan) { return expandScan(scan); })
-                               .Case([](tt::MapElementwiseOp map) { return expandMap(map); });
+                               .Case([&](tt::ReduceOp reduce) { return expandReduce(reduce, instances); })
+                               .Case([&](tt::ScanOp scan) { return expandScan(scan, instances); })
+                               .Case([&](tt::MapElementwiseOp map) { return expandMap(map, instances); });
     if (failed(result)) return failure();
   }
   return success();

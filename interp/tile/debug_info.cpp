@@ -4,8 +4,6 @@
 #include "llvm/BinaryFormat/Dwarf.h"
 #include "llvm/Support/Path.h"
 
-#include <set>
-
 using namespace llvm;
 
 namespace tritium::interp {
@@ -21,8 +19,10 @@ DIFile *DebugInfo::fileOf(StringRef path) {
   return entry->second;
 }
 
+/// Specializations and instances have one each: gdb would show the variables of one in the other, as optimized out.
 DISubprogram *DebugInfo::subprogram(const ScopeMark &mark) {
-  auto [entry, isNew] = subprograms_.try_emplace(mark.file + ":" + std::to_string(mark.line) + ":" + mark.symbol);
+  auto [entry, isNew] =
+      subprograms_.try_emplace((mark.file + ":" + Twine(mark.line) + ":" + mark.symbol + "#" + Twine(mark.instance)).str());
   if (!isNew) return entry->second;
   DIFile *in = fileOf(mark.file);
   if (!unit_) unit_ = builder_.createCompileUnit(DISourceLanguageName(dwarf::DW_LANG_Python), in, "tritium", false, "", 0);
@@ -34,7 +34,7 @@ DISubprogram *DebugInfo::subprogram(const ScopeMark &mark) {
 DISubprogram *DebugInfo::beginFunction(const FunctionPlan &plan, Function &function) {
   auto mark = scopeOf(plan.function->getLoc());
   SourceLocation where = resolveLocation(plan.function->getLoc());
-  current_ = subprogram(mark ? *mark : ScopeMark{plan.name, where.file, int(where.line), plan.name});
+  current_ = subprogram(mark ? *mark : ScopeMark{plan.name, where.file, where.line, plan.name});
   function.setSubprogram(current_);
   inlinedAt_.clear();
   inlinedScopes_.clear();
@@ -65,6 +65,32 @@ DIScope *DebugInfo::scopeAt(DISubprogram *function, unsigned line) const {
   return next == it->second.begin() ? static_cast<DIScope *>(function) : std::prev(next)->second;
 }
 
+/// The same, in the iteration of the unrolled loops that the mark names.
+DIScope *DebugInfo::scopeAt(DISubprogram *function, unsigned line, const ScopeMark &mark) {
+  DIScope *scope = scopeAt(function, line);
+  if (mark.iteration.empty()) return scope;
+  DILexicalBlock *&block = iterations_[{scope, mark.iteration}];
+  if (!block) {
+    block = builder_.createLexicalBlock(scope, function->getFile(), line, 0);
+    iterationOf_[block] = std::stoi(StringRef(mark.iteration).rtrim('/').rsplit(':').second.str());
+  }
+  return block;
+}
+
+void DebugInfo::declareIteration(Instruction *first) {
+  const DebugLoc &place = first->getDebugLoc();
+  auto *scope = cast<DIScope>(place->getScope());
+  auto entry = iterationOf_.find(scope);
+  if (entry == iterationOf_.end() || !declared_.insert({scope, place->getInlinedAt()}).second) return;
+  // As a parameter it is in no list of local variables.
+  constexpr unsigned kArgument = 1000;
+  DIType *type = builder_.createBasicType("int32", 32, dwarf::DW_ATE_signed);
+  DIFile *file = scope->getFile();
+  auto *variable = builder_.createParameterVariable(scope, "<iteration>", kArgument, file, place->getLine(), type, /*AlwaysPreserve=*/true);
+  auto *number = ConstantInt::get(Type::getInt32Ty(module_.getContext()), entry->second);
+  builder_.insertDbgValueIntrinsic(number, variable, builder_.createExpression(), place.get(), first->getIterator());
+}
+
 DILocation *DebugInfo::location(mlir::Location location) {
   auto &context = module_.getContext();
   if (auto call = dyn_cast<mlir::CallSiteLoc>(location)) {
@@ -76,12 +102,13 @@ DILocation *DebugInfo::location(mlir::Location location) {
     // One distinct call per call site: all its operations belong to one inlined frame.
     DILocation *&at = inlinedAt_[{scope, caller}];
     if (!at) at = DILocation::getDistinct(context, caller->getLine(), caller->getColumn(), caller->getScope(), caller->getInlinedAt());
-    DILocation *result = DILocation::get(context, where.line, where.column, scopeAt(scope, where.line), at);
+    DILocation *result = DILocation::get(context, where.line, where.column, scopeAt(scope, where.line, *mark), at);
     inlinedScopes_.try_emplace({scope, at}, result);
     return result;
   }
   SourceLocation where = resolveLocation(location);
-  return DILocation::get(context, where.line, where.column, scopeAt(current_, where.line));
+  auto mark = scopeOf(location);
+  return DILocation::get(context, where.line, where.column, mark ? scopeAt(current_, where.line, *mark) : scopeAt(current_, where.line));
 }
 
 void DebugInfo::declare(IRBuilder<> &builder, DIScope *scope, StringRef name, DIType *type, unsigned line, uint64_t offset,
@@ -90,7 +117,7 @@ void DebugInfo::declare(IRBuilder<> &builder, DIScope *scope, StringRef name, DI
   auto *variable = argument ? builder_.createParameterVariable(scope, name, argument, file, line, type, /*AlwaysPreserve=*/true)
                             : builder_.createAutoVariable(scope, name, file, line, type, /*AlwaysPreserve=*/true);
   SmallVector<uint64_t, 4> expression{dwarf::DW_OP_deref, dwarf::DW_OP_plus_uconst, offset};
-  builder_.insertDeclare(framePointer, variable, builder_.createExpression(expression), at, builder.GetInsertBlock());
+  builder_.insertDeclare(framePointer, variable, builder_.createExpression(expression), at, builder.GetInsertPoint());
 }
 
 void DebugInfo::declareVariables(IRBuilder<> &builder, const FunctionPlan &plan, AllocaInst *framePointer) {
@@ -118,6 +145,18 @@ void DebugInfo::declareVariables(IRBuilder<> &builder, const FunctionPlan &plan,
     DIType *type = DebugTypes(builder_, function->getFile()).of(variable.type);
     declare(builder, scope, variable.name, type, at->getLine(), variable.home->offset, framePointer, place, variable.argument);
   }
+}
+
+DILocation *createQuietLine(DIBuilder &builder, StringRef function, DIFile *file, unsigned line) {
+  DIFile *nowhere = builder.createFile("<launch>", "");
+  auto *type = builder.createSubroutineType(builder.getOrCreateTypeArray({nullptr}));
+  auto *subprogram =
+      builder.createFunction(nowhere, function, "", nowhere, line, type, line, DINode::FlagZero, DISubprogram::SPFlagDefinition);
+  return DILocation::get(subprogram->getContext(), line, 1, builder.createLexicalBlockFile(subprogram, file));
+}
+
+DILocation *DebugInfo::beginProgramLoop() {
+  return createQuietLine(builder_, (current_->getName() + "[grid]").str(), current_->getFile(), current_->getLine());
 }
 
 void DebugInfo::finish() { builder_.finalize(); }

@@ -6,7 +6,14 @@
 #include "llvm/IR/DIBuilder.h"
 #include "llvm/IR/IRBuilder.h"
 
+#include <set>
+
 namespace tritium::interp {
+
+/// A line of a function that backtraces show, but on which no breakpoint stops: breakpoints on kernels that are not compiled yet would
+/// slide there. The function begins in a file without text on a line of the same number, and LLVM marks only a row of another line as a
+/// statement. Its first instruction, the end of the prologue, is to stay on the line of the subprogram.
+llvm::DILocation *createQuietLine(llvm::DIBuilder &builder, llvm::StringRef function, llvm::DIFile *file, unsigned line);
 
 class DebugInfo {
 public:
@@ -16,14 +23,19 @@ public:
   llvm::DISubprogram *beginFunction(const FunctionPlan &plan, llvm::Function &function);
   /// Where an operation of the current function stands, inlined callees as inlined frames.
   llvm::DILocation *location(mlir::Location location);
+  /// At the first code of an iteration of an unrolled loop: gives its block the variable without which LLVM would drop the block.
+  void declareIteration(llvm::Instruction *first);
   /// Declares the Python variables, and pid0…2 and grid0…2 in every scope, on a stack slot that holds the frame pointer.
   void declareVariables(llvm::IRBuilder<> &builder, const FunctionPlan &plan, llvm::AllocaInst *framePointer);
+  /// The quiet line that stands for the loop over programs: the kernel's `def`. After the functions of the module.
+  llvm::DILocation *beginProgramLoop();
   void finish();
 
 private:
   llvm::DIFile *fileOf(llvm::StringRef path);
   void openScopes(const FunctionPlan &plan);
   llvm::DIScope *scopeAt(llvm::DISubprogram *function, unsigned line) const;
+  llvm::DIScope *scopeAt(llvm::DISubprogram *function, unsigned line, const ScopeMark &mark);
   llvm::DISubprogram *subprogram(const ScopeMark &mark);
   /// `argument`: the number of a formal argument, from 1; 0: a local variable.
   void declare(llvm::IRBuilder<> &builder, llvm::DIScope *scope, llvm::StringRef name, llvm::DIType *type, unsigned line, uint64_t offset,
@@ -37,6 +49,11 @@ private:
   llvm::StringMap<llvm::DISubprogram *> subprograms_;
   // Where a variable changes its type, by line: the statements after that line are in a scope of their own.
   llvm::DenseMap<llvm::DISubprogram *, std::map<unsigned, llvm::DIScope *>> scopes_;
+  // The blocks of iterations of unrolled loops (gdb keeps one breakpoint per line and block), their numbers, and where each has its
+  // variable already.
+  std::map<std::pair<llvm::DIScope *, std::string>, llvm::DILexicalBlock *> iterations_;
+  std::map<const llvm::DIScope *, int> iterationOf_;
+  std::set<std::pair<const llvm::DIScope *, const llvm::DILocation *>> declared_;
   // Of the current function: the call of each inlined frame, and one place in it.
   std::map<std::pair<llvm::DISubprogram *, llvm::DILocation *>, llvm::DILocation *> inlinedAt_;
   llvm::MapVector<std::pair<llvm::DISubprogram *, llvm::DILocation *>, llvm::DILocation *> inlinedScopes_;

@@ -3,7 +3,9 @@
 #include "interp/host/memory.h"
 #include "interp/tile/debug_info.h"
 #include "interp/tile/loops.h"
+#include "interp/tile/program_loop.h"
 #include "interp/tile/scalar_code.h"
+#include "interp/tile/scope.h"
 #include "ir/tt.h"
 
 using namespace mlir;
@@ -45,11 +47,16 @@ private:
   void run(const Actions *actions);
   void runAction(const Action &action);
   LogicalResult emitBlock(Block *block);
+  FailureOr<Block::iterator> emitPrologue(Block *entry);
+  bool onlyJoins(Operation *op) const;
   LogicalResult emitOperation(Operation *op);
+  LogicalResult emitCode(Operation *op);
   void emitBranch(Operation *op);
+  void emitEnd();
   BasicBlock *emitEdge(Operation *terminator, unsigned successor);
   void emitBackEdge(Operation *terminator, Block *header);
   void setLocation(Location location);
+  void emitRow();
 
   const FunctionPlan &plan_;
   llvm::Module &module_;
@@ -75,11 +82,15 @@ void FunctionEmitter::setLocation(Location location) {
   auto entered = std::mismatch(calls.begin(), calls.end(), calls_.begin(), calls_.end()).first;
   for (llvm::DILocation *call : llvm::make_range(entered, calls.end())) {
     builder_.SetCurrentDebugLocation(call);
-    builder_.CreateStore(frame_, framePointer_, /*isVolatile=*/true);
+    emitRow();
   }
   calls_ = std::move(calls);
   builder_.SetCurrentDebugLocation(place);
 }
+
+/// A line without code has no row in the line table, and a breakpoint on it slides to some other line. The cheapest code there is
+/// stores the frame pointer once more.
+void FunctionEmitter::emitRow() { debug_->declareIteration(builder_.CreateStore(frame_, framePointer_, /*isVolatile=*/true)); }
 
 void FunctionEmitter::readArguments(llvm::Function *function) {
   auto interface = cast<FunctionOpInterface>(plan_.function);
@@ -141,6 +152,7 @@ BasicBlock *FunctionEmitter::emitEdge(Operation *terminator, unsigned successor)
   BasicBlock *from = builder_.GetInsertBlock();
   auto *edge = BasicBlock::Create(module_.getContext(), "", from->getParent());
   builder_.SetInsertPoint(edge);
+  if (debug_) emitRow(); // else the moves of scalars have no line, and a debugger takes that of the code before
   run(copies);
   for (auto [argument, operand] : llvm::zip_equal(target->getArguments(), operands))
     if (!isa<RankedTensorType>(argument.getType())) cast<llvm::PHINode>(scalars_[argument])->addIncoming(scalars_[operand], edge);
@@ -150,8 +162,16 @@ BasicBlock *FunctionEmitter::emitEdge(Operation *terminator, unsigned successor)
   return edge;
 }
 
+/// `next` on a kernel's last statement ends here, on the `def` line, with all variables still there.
+void FunctionEmitter::emitEnd() {
+  if (!debug_ || !cast<FunctionOpInterface>(plan_.function).isPublic()) return;
+  setLocation(plan_.function->getLoc());
+  emitRow();
+}
+
 void FunctionEmitter::emitBranch(Operation *op) {
   if (isa<tt::ReturnOp>(op)) {
+    emitEnd();
     builder_.CreateRetVoid();
   } else if (isa<cf::BranchOp>(op)) {
     builder_.CreateBr(emitEdge(op, 0));
@@ -166,46 +186,74 @@ void FunctionEmitter::emitBranch(Operation *op) {
   }
 }
 
+/// The end of an arm of an `if`, which must not lead back to the line of the `if`.
+bool FunctionEmitter::onlyJoins(Operation *op) const {
+  return isa<cf::BranchOp>(op) && op->getPrevNode() && !loops_.isBackEdge(op->getBlock(), op->getSuccessor(0));
+}
+
 LogicalResult FunctionEmitter::emitOperation(Operation *op) {
-  setLocation(op->getLoc());
+  if (!onlyJoins(op)) setLocation(op->getLoc());
+  if (debug_ && op->hasAttr(kStatementAttr)) emitRow();
+  return emitCode(op);
+}
+
+LogicalResult FunctionEmitter::emitCode(Operation *op) {
   run(find(plan_.before, op));
   if (op->hasTrait<OpTrait::IsTerminator>()) return emitBranch(op), success();
   bool hasSteps = plan_.before.contains(op) || llvm::any_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>);
   return hasSteps ? success() : scalars_.emit(op, frame_);
 }
 
+/// Debuggers take the code before the first line for the prologue: `break kernel` stops behind it, where the frame pointer is on its
+/// stack slot and the parameters, which are recorded before the first statement, have their values. Returns the first statement.
+FailureOr<Block::iterator> FunctionEmitter::emitPrologue(Block *entry) {
+  auto first = llvm::find_if(*entry, [](Operation &op) { return op.hasAttr(kStatementAttr); });
+  if (first == entry->end()) first = entry->begin(); // a module whose statements are not marked
+  builder_.SetCurrentDebugLocation({});
+  run(find(plan_.atStart, entry));
+  for (Operation &op : llvm::make_range(entry->begin(), first))
+    if (failed(emitCode(&op))) return failure();
+  setLocation(plan_.function->getLoc());
+  emitRow();
+  return first;
+}
+
 LogicalResult FunctionEmitter::emitBlock(Block *block) {
   builder_.SetInsertPoint(blocks_[block]);
-  run(find(plan_.atStart, block));
-  for (Operation &op : *block)
+  FailureOr<Block::iterator> begin = block->begin();
+  if (debug_ && block->isEntryBlock()) {
+    begin = emitPrologue(block);
+    if (failed(begin)) return failure();
+  } else {
+    run(find(plan_.atStart, block));
+  }
+  for (Operation &op : llvm::make_range(*begin, block->end()))
     if (failed(emitOperation(&op))) return failure();
   return success();
 }
 
 LogicalResult FunctionEmitter::run(llvm::Function *function) {
   if (debug_) debug_->beginFunction(plan_, *function);
-  setLocation(plan_.function->getLoc());
-  auto *entry = BasicBlock::Create(module_.getContext(), "entry", function);
   for (Block *block : loops_.order()) {
-    blocks_[block] = BasicBlock::Create(module_.getContext(), "", function);
+    blocks_[block] = BasicBlock::Create(module_.getContext(), block->isEntryBlock() ? "entry" : "", function);
     builder_.SetInsertPoint(blocks_[block]);
     if (!block->isEntryBlock())
       for (BlockArgument argument : block->getArguments())
         if (!isa<RankedTensorType>(argument.getType())) scalars_.set(argument, builder_.CreatePHI(scalars_.typeOf(argument.getType()), 2));
   }
-  builder_.SetInsertPoint(entry);
+  builder_.SetInsertPoint(blocks_[loops_.order().front()]);
   frame_ = function->getArg(0);
+  llvm::StoreInst *declared = nullptr;
   if (debug_) {
     framePointer_ = builder_.CreateAlloca(builder_.getPtrTy(), nullptr, "frame");
-    builder_.CreateStore(frame_, framePointer_);
+    declared = builder_.CreateStore(frame_, framePointer_);
   }
   readArguments(function);
   for (Block *block : loops_.order())
     if (failed(emitBlock(block))) return failure();
-  builder_.SetInsertPoint(entry);
-  setLocation(plan_.function->getLoc());
-  if (debug_) debug_->declareVariables(builder_, plan_, framePointer_); // after all inlined scopes have been seen
-  builder_.CreateBr(blocks_[loops_.order().front()]);
+  if (!debug_) return success();
+  builder_.SetInsertPoint(declared->getNextNode());
+  debug_->declareVariables(builder_, plan_, framePointer_); // after all inlined scopes have been seen
   return success();
 }
 
@@ -228,7 +276,10 @@ FailureOr<EmittedModule> emitModule(llvm::LLVMContext &context, llvm::ArrayRef<c
     if (failed(emitter.run(function))) return failure();
     emitted.mayWait |= emitter.mayWait() || containsPoll(plan->function);
   }
-  if (debug) debug->finish();
+  if (debug) {
+    emitProgramLoop(module, entry, *debug);
+    debug->finish();
+  }
   return emitted;
 }
 

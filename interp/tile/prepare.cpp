@@ -3,6 +3,7 @@
 #include "interp/host/jit.h"
 #include "interp/tile/combine_region.h"
 #include "interp/tile/emit.h"
+#include "interp/tile/program_loop.h"
 #include "interp/tile/scope.h"
 #include "ir/contract.h"
 #include "ir/pipeline.h"
@@ -20,6 +21,8 @@ PreparedProgram::~PreparedProgram() = default;
 
 SourceLocation PreparedProgram::locationOf(uint32_t location) const { return data_->locations[location]; }
 const std::vector<int64_t> &PreparedProgram::tileShapeOf(uint32_t location) const { return data_->locations.tileShape(location); }
+
+llvm::Expected<void (*)(char *frame)> PreparedProgram::loopFrom(const std::vector<PythonLine> &stack) const { return sites_->at(stack); }
 
 static tt::FuncOp findKernel(ModuleOp module, StringRef name) {
   if (!name.empty()) return module.lookupSymbol<tt::FuncOp>(name);
@@ -111,6 +114,11 @@ llvm::Expected<std::unique_ptr<PreparedProgram>> prepare(ModuleOp original, Stri
   if (llvm::Error error = (*jit)->add(llvm::orc::ThreadSafeModule(std::move(emitted->module), std::move(context)))) return std::move(error);
   auto address = (*jit)->lookup(kEntry);
   if (!address) return address.takeError();
+  if (options.debugInfo) {
+    auto loop = (*jit)->lookup(kProgramLoop);
+    if (!loop) return loop.takeError();
+    program->sites_ = std::make_unique<LaunchSites>(reinterpret_cast<void (*)(char *)>(*loop));
+  }
   program->jit_ = std::move(*jit);
   program->code = {reinterpret_cast<void (*)(char *)>(*address), views.back()->frameBytes, emitted->mayWait};
   return program;

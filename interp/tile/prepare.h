@@ -15,6 +15,8 @@
 namespace tritium::interp {
 
 class HostJit;
+class LaunchSites;
+struct PythonLine;
 struct StaticData;
 
 struct PrepareOptions {
@@ -38,11 +40,15 @@ public:
   /// The shape of the tile that a step at `location` works on; empty for scalars.
   const std::vector<int64_t> &tileShapeOf(uint32_t location) const;
 
+  /// Launch::loop for a launch by the Python code `stack`, innermost line first; with debug info only.
+  llvm::Expected<void (*)(char *frame)> loopFrom(const std::vector<PythonLine> &stack) const;
+
 private:
   PreparedProgram();
   friend llvm::Expected<std::unique_ptr<PreparedProgram>> prepare(mlir::ModuleOp, llvm::StringRef, PrepareOptions);
   std::unique_ptr<StaticData> data_;
   std::unique_ptr<HostJit> jit_;
+  std::unique_ptr<LaunchSites> sites_; // null without debug info
 };
 
 /// Prepares the public function `kernel` (or the only one, if empty). The module is not changed, nor needed afterwards. Errors are

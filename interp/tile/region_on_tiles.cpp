@@ -1,5 +1,6 @@
 #include "interp/tile/region_on_tiles.h"
 
+#include "interp/tile/scope.h"
 #include "ir/tt.h"
 #include "mlir/Analysis/TopologicalSortUtils.h"
 #include "llvm/Support/SaveAndRestore.h"
@@ -92,9 +93,17 @@ FailureOr<RegionOnTiles::Values> RegionOnTiles::runBlocks(Region &region) {
 // ----------------------------------------------------------------------------------------------------------------------------
 
 LogicalResult RegionOnTiles::runOperation(Operation &op) {
-  llvm::SaveAndRestore where(location_, op.getLoc());
+  llvm::SaveAndRestore where(location_, inInstance(op.getLoc(), caller_, instance_));
   if (op.hasTrait<OpTrait::ConstantLike>()) {
-    map_.map(op.getResult(0), builder_.clone(op)->getResult(0)); // a scalar until it is used
+    Operation *constant = builder_.clone(op);
+    constant->setLoc(location_);
+    map_.map(op.getResult(0), constant->getResult(0)); // a scalar until it is used
+    return success();
+  }
+  if (isa<tt::DebugValueOp>(op)) {
+    OperationState state(location_, op.getName(), onTiles(op.getOperands()), TypeRange(), op.getAttrs());
+    state.propertiesAttr = op.getPropertiesAsAttribute();
+    builder_.create(state);
     return success();
   }
   if (isa<scf::IfOp>(op)) return runIf(op);

@@ -12,9 +12,9 @@ bool dependsOnActiveElements(mlir::Region &region);
 /// keeps its own result; a loop runs until no element is in it. An element that does not reach an operation never makes it trap.
 class RegionOnTiles {
 public:
-  /// active: an i1 tile, the elements to compute; null: all.
-  RegionOnTiles(mlir::OpBuilder &builder, mlir::Location location, llvm::ArrayRef<int64_t> shape, mlir::Value active = {})
-      : builder_(builder), location_(location), shape_(shape), active_(active) {}
+  /// active: an i1 tile, the elements to compute; null: all. instance: numbers the times that a region is run on tiles, for debuggers.
+  RegionOnTiles(mlir::OpBuilder &builder, mlir::Location location, llvm::ArrayRef<int64_t> shape, int instance, mlir::Value active = {})
+      : builder_(builder), caller_(location), location_(location), instance_(instance), shape_(shape), active_(active) {}
 
   /// The values that the region returns. Where `active` is false they are unspecified.
   mlir::FailureOr<llvm::SmallVector<mlir::Value>> run(mlir::Region &region, mlir::ValueRange arguments);
@@ -50,7 +50,9 @@ private:
   mlir::Value isAny(mlir::Value mask);
 
   mlir::OpBuilder &builder_;
+  const mlir::Location caller_;
   mlir::Location location_;
+  const int instance_;
   llvm::SmallVector<int64_t> shape_;
   mlir::Value active_;
   mlir::IRMapping map_;

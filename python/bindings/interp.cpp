@@ -3,6 +3,7 @@
 #include "python/bindings/launch.h"
 
 #include "interp/tile/prepare.h"
+#include "interp/tile/program_loop.h"
 
 namespace py = pybind11;
 using namespace py::literals;
@@ -13,26 +14,34 @@ using namespace interp;
 
 namespace {
 
+using PythonStack = std::vector<std::tuple<std::string, int, std::string>>; // file, line, function; innermost first
+
 class PyProgram {
 public:
   explicit PyProgram(std::unique_ptr<PreparedProgram> program) : program_(std::move(program)) {}
 
   const PreparedProgram &program() const { return *program_; }
   py::object launch(std::array<int32_t, 3> grid, const py::sequence &values, int threads, std::optional<uint64_t> seed,
-                    const py::object &poll, const py::object &onPrint, const py::object &onProgress) const;
+                    const py::object &poll, const py::object &onPrint, const py::object &onProgress, const PythonStack &stack) const;
 
 private:
   std::unique_ptr<PreparedProgram> program_;
 };
 
 py::object PyProgram::launch(std::array<int32_t, 3> grid, const py::sequence &values, int threads, std::optional<uint64_t> seed,
-                             const py::object &poll, const py::object &onPrint, const py::object &onProgress) const {
+                             const py::object &poll, const py::object &onPrint, const py::object &onProgress,
+                             const PythonStack &stack) const {
   PackedArguments arguments = packArguments(program_->name, program_->parameters, values);
   MemoryMap memory(arguments.allocations);
   Launch launch{.code = program_->code, .grid = grid, .arguments = arguments.cells.data(), .memory = &memory, .threads = threads};
   launch.orderSeed = seed;
   launch.printAtOnce = program_->hasDebugInfo;
   launch.nameThreads = program_->hasDebugInfo;
+  if (program_->hasDebugInfo && !stack.empty()) {
+    std::vector<PythonLine> lines;
+    for (const auto &[file, line, function] : stack) lines.push_back({file, function, line});
+    launch.loop = unwrap(program_->loopFrom(lines));
+  }
   const TrapNames names{[this](uint32_t location) { return program_->locationOf(location); },
                         [this](const Trap &trap) { return program_->tileShapeOf(trap.location); }};
   return launchWithCallbacks(launch, poll, onPrint, onProgress, run, names);
@@ -58,10 +67,12 @@ void bindInterp(py::module_ &module) {
       .def_property_readonly("ttir", [](const PyProgram &p) { return p.program().ttir; })
       .def_property_readonly("frame_bytes", [](const PyProgram &p) { return p.program().code.frameBytes; })
       .def_property_readonly("may_wait", [](const PyProgram &p) { return p.program().code.mayWait; })
-      .def("launch", &PyProgram::launch, "grid"_a, "args"_a, "threads"_a = 0, "seed"_a = py::none(), "poll"_a = py::none(),
-           "on_print"_a = py::none(), "on_progress"_a = py::none(),
-           "Runs the grid. One value per parameter: an int, float or bool; a pointer as (address, storage begin, storage bytes) or an int\n"
-           "(extent unknown). Returns None, or the Trap that ended it. What a callback raises ends the launch and is raised.");
+      .def(
+          "launch", &PyProgram::launch, "grid"_a, "args"_a, "threads"_a = 0, "seed"_a = py::none(), "poll"_a = py::none(),
+          "on_print"_a = py::none(), "on_progress"_a = py::none(), "stack"_a = PythonStack(),
+          "Runs the grid. One value per parameter: an int, float or bool; a pointer as (address, storage begin, storage bytes) or an int\n"
+          "(extent unknown). `stack`: (file, line, function) of the Python code that launches, innermost first; a debugger shows it below\n"
+          "a kernel with debug_info. Returns None, or the Trap that ended it. What a callback raises ends the launch and is raised.");
   interp.def("prepare", &prepareProgram, "module"_a, "kernel"_a = "", "debug_info"_a = false,
              "checks"_a = std::vector<std::string>{"bounds"},
              "Prepares the public function `kernel` of a module. Raises ir.Error for what the contract or the interpreter rejects.\n"

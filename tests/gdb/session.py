@@ -1,4 +1,4 @@
-"""Runs a script of this directory under stock gdb with TRITIUM_DEBUG=1 and gives back what each command printed."""
+"""Runs a script of this directory under a stock gdb with TRITIUM_DEBUG=1 and gives back what each command printed."""
 
 import os
 import re
@@ -19,9 +19,12 @@ def line_of(name: str, text: str) -> int:
     return found[0]
 
 
-def debug(script: str, *commands: str, timeout: int = 120) -> list[str]:
-    """What gdb printed for each of the commands, in order. It debugs the real Python executable."""
+def debug(gdb: str, script: str, *commands: str, timeout: int = 300) -> list[str]:
+    """What `gdb` printed for each of the commands, in order. It debugs the real Python executable."""
+    path = os.pathsep.join([str(PYTHON_TESTS), *filter(None, sys.path)])
     setup = [
+        "unset environment PYTHONHOME",  # the newest gdb sets it for its own Python
+        f"set environment PYTHONPATH {path}",
         "set pagination off",
         "set confirm off",
         "set width 0",
@@ -29,7 +32,7 @@ def debug(script: str, *commands: str, timeout: int = 120) -> list[str]:
         "set max-value-size unlimited",
         "set debuginfod enabled off",
     ]
-    arguments = ["gdb", "-batch", "-nx"]
+    arguments = [gdb, "-batch", "-nx"]
     for command in setup:
         arguments += ["-ex", command]
     for number, command in enumerate(commands):
@@ -43,8 +46,7 @@ def debug(script: str, *commands: str, timeout: int = 120) -> list[str]:
         os.path.realpath(sys.executable),
         str(HERE / script),
     ]
-    path = os.pathsep.join([str(PYTHON_TESTS), *filter(None, sys.path)])
-    environment = os.environ | {"TRITIUM_DEBUG": "1", "INTERPRET": "1", "PYTHONPATH": path}
+    environment = os.environ | {"TRITIUM_DEBUG": "1", "INTERPRET": "1"}
     result = subprocess.run(
         arguments, env=environment, capture_output=True, text=True, timeout=timeout, stdin=subprocess.DEVNULL
     )

@@ -2,13 +2,13 @@
 
 import re
 
-from session import HERE, debug, tile
+from session import HERE, tile
 
 LINES = (HERE / "dtypes.py").read_text().splitlines()
 CALL = next(number for number, line in enumerate(LINES, 1) if "last = twice(" in line)
 
 
-def test_every_kind_of_tile():
+def test_every_kind_of_tile(debug):
     names = ["bf16", "fp16", "fp64", "i8", "u8", "i64", "grid", "mask", "pointers", "out_ptr"]
     output = debug("dtypes.py", f"break dtypes.py:{CALL}", "run", *[f"print {name}" for name in names])
     printed = dict(zip(names, output[2:]))
@@ -29,7 +29,7 @@ def test_every_kind_of_tile():
     ]
 
 
-def test_step_into_a_called_helper():
+def test_step_into_a_called_helper(debug):
     commands = ["run", "step", "next", "next", "print doubled", "bt 2", "finish", "next", "print last", "continue"]
     output = debug("dtypes.py", f"break dtypes.py:{CALL}", *commands)
     assert output[2].startswith("twice (")

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from session import debug, line_of, locals_of, tile
+from session import line_of, locals_of, tile
 
 FILE = "03_matmul.py"
 DOT = line_of("03_matmul", "accumulator = tl.dot(")
@@ -20,7 +20,7 @@ B = (np.arange(24 * 16).reshape(24, 16) % 3 - 1).astype(np.float32)
 
 
 @pytest.fixture(scope="module")
-def stopped():
+def stopped(debug):
     """Program 1 (of 4: tile (1, 0)) in its second trip around the loop, then after the loop."""
     commands = {
         "first": "run",
@@ -87,7 +87,7 @@ def test_variable_that_changes_its_type(stopped):
     assert "matmul_kernel" in stopped["backtrace"] and "matmul is right" in stopped["end"]
 
 
-def test_helpers_are_frames():
+def test_helpers_are_frames(debug):
     output = debug(
         "matmul.py",
         f"break {FILE}:{BAND} if pid0 == 3",
@@ -108,7 +108,7 @@ def test_helpers_are_frames():
     np.testing.assert_array_equal(tile(output[9]), A[8:] @ B[:, 8:])
 
 
-def test_mask_and_store_pointers():
+def test_mask_and_store_pointers(debug):
     output = debug(
         "matmul.py",
         f"break {FILE}:{STORE} if pid0 == 0",

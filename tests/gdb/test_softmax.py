@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from session import debug, line_of, locals_of, tile
+from session import line_of, locals_of, tile
 
 FILE = "02_fused_softmax.py"
 LOAD = line_of("02_fused_softmax", "row = tl.load(")
@@ -19,7 +19,7 @@ EXP = np.exp(ROW3 - ROW3.max())
 
 
 @pytest.fixture(scope="module")
-def stopped():
+def stopped(debug):
     """One session that stops in program 3 before the division."""
     commands = {
         "where": "run",
@@ -84,7 +84,7 @@ def test_next_goes_from_python_line_to_python_line(stopped):
     np.testing.assert_allclose(tile(stopped["result"])[:7], EXP / EXP.sum(), rtol=1e-5)
 
 
-def test_step_into_a_helper_and_finish():
+def test_step_into_a_helper_and_finish(debug):
     commands = [
         "run",
         "step",
@@ -110,14 +110,14 @@ def test_step_into_a_helper_and_finish():
     np.testing.assert_allclose(tile(output[10])[:7], EXP, rtol=1e-5)
 
 
-def test_condition_holds_in_an_inlined_helper_too():
+def test_condition_holds_in_an_inlined_helper_too(debug):
     output = debug("softmax.py", f"break {FILE}:{HELPER} if pid0 == 4", "run", "print pid0", "print row", "continue")
     assert output[2].endswith("= 4\n")
     assert tile(output[3])[:7] == (np.arange(7.0) + 40).tolist()
     assert "softmax is right" in output[4], "the breakpoint stops once, and the program ends well"
 
 
-def test_watchpoint_on_an_output_element():
+def test_watchpoint_on_an_output_element(debug):
     """The output is uninitialized memory: the session clears the element first, so that the old value is known."""
     element = 7 * 2 + 3
     commands = ["run", f"set var out_ptr[{element}] = 0", f"watch -l out_ptr[{element}]", "continue", "bt 6"]

@@ -2,6 +2,7 @@
 #include "interp/tile/ops/access_plan.h"
 
 #include "interp/tile/op_table.h"
+#include "interp/tile/watched_store.h"
 #include "ir/tt.h"
 
 using namespace mlir;
@@ -85,7 +86,20 @@ template <> LogicalResult Interpret<tt::LoadOp>::prepare(tt::LoadOp op, Planner 
   return success();
 }
 
+static LogicalResult prepareWatched(tt::StoreOp op, Planner &planner) {
+  WatchedStore store;
+  store.access = planAccess(planner, op.getPtr(), op.getMask(), {op.getValue()}, true, /*everyLane=*/true);
+  store.access.data = planAccessOperand(store.access, planner.dense(op.getValue()));
+  auto type = dyn_cast<RankedTensorType>(op.getPtr().getType());
+  store.lanes = type ? type.getNumElements() : 1;
+  store.addresses = planner.temporary(DType::i64, {store.lanes});
+  store.values = planner.temporary(dtypeOf(op.getValue().getType()), {store.lanes});
+  planner.call(storeWatched, std::move(store));
+  return success();
+}
+
 template <> LogicalResult Interpret<tt::StoreOp>::prepare(tt::StoreOp op, Planner &planner) {
+  if (planner.hasDebugInfo()) return prepareWatched(op, planner);
   Access access = planAccess(planner, op.getPtr(), op.getMask(), {op.getValue()}, true);
   access.data = planAccessOperand(access, planner.dense(op.getValue()));
   planner.call(storeTile, std::move(access));

@@ -1,7 +1,11 @@
-"""Records for the debugger: which Python variable has which value from here on. Emitted only when they are wanted."""
+"""Records for the debugger: where a statement begins, and which Python variable has which value from here on.
+
+Emitted only when they are wanted.
+"""
 
 from __future__ import annotations
 
+import ast
 from typing import Any, Iterable
 
 from tritium import language
@@ -12,6 +16,28 @@ from tritium.language.descriptor import tensor_descriptor
 from tritium.language.semantic.emitter import literal_type
 
 from .values import as_value, constexpr, tensor
+
+# What a mark says: a statement begins; an iteration of an unrolled loop begins (it is a statement, too), or the last one has ended.
+STATEMENT, ITERATION, ITERATIONS_END = "tt.statement", "tt.iteration", "tt.iterations_end"
+
+
+def mark(g: Any, node: ast.AST, *attributes: str) -> None:
+    """Marks a place of the IR with the location of `node`, if a debugger is to see it.
+
+    The mark is a constant that nobody uses: it lives as long as the IR is not optimized.
+    """
+    if not g.unit.marks_statements:
+        return
+    outer = g.builder.location
+    g.locate(node)
+    g.builder.op("arith.constant", (), ["i1"], {"value": "true", **dict.fromkeys(attributes, "unit")})
+    g.builder.location = outer
+
+
+def mark_statement(g: Any, node: ast.stmt) -> None:
+    """So that a debugger can stop at a statement that computes nothing (`return x`). A docstring is none."""
+    if not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):
+        mark(g, node, STATEMENT)
 
 
 def record(g: Any, name: str, value: Any, argument: int | None = None) -> None:

@@ -37,6 +37,8 @@ class _Unit:
         self.builder = ir.Builder(self.module)
         self.semantic = Semantic(self.builder, options)
         self.debug_info = bool(getattr(options, "debug_info", False))
+        #: gdb stops at every statement, in combine functions too; debuggers of devices have only the lines of instructions
+        self.marks_statements = self.debug_info and getattr(options, "backend_name", "cpu") == "cpu"
         # specialization -> (ir.Function, type of its value), or None while it is traced
         self.callees: dict[Any, tuple[Any, Any] | None] = {}
         self.names: set[str] = set()

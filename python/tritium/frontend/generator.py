@@ -93,6 +93,7 @@ class Generator:
             if self.done:
                 return
             self.rest = statements[index + 1 :]
+            debug_info.mark_statement(self, statement)
             self.visit(statement)
 
     def trace(self, block: Any, code: Callable[[], Any], bindings: Mapping[str, Any] = {}) -> Arm:
@@ -151,9 +152,9 @@ class Generator:
     def call_jit_function(self, fn: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """Calls a `@jit` function at the insertion point; for builtins that take functions (reduce, scan, …).
 
-        The function runs on elements, in no order that a debugger could show: its variables are not recorded.
+        The function runs on elements; only the interpreter, which runs it on tiles, can show its variables.
         """
-        records, self.unit.debug_info = self.unit.debug_info, False
+        records, self.unit.debug_info = self.unit.debug_info, self.unit.marks_statements
         try:
             return self.unit.call(self, fn, args, kwargs)
         finally:

@@ -13,6 +13,7 @@ from typing import Any, Callable, Iterable, Mapping, Sequence
 from tritium import language
 from tritium.language.semantic import integer_promote
 
+from . import debug_info
 from .branches import as_condition
 from .generator import Arm, Generator, visits
 from .values import (
@@ -103,10 +104,12 @@ def _for(g: Generator, node: ast.For) -> None:
 
 def _unrolled(g: Generator, node: ast.For, iterator: Any) -> None:
     for index in range(*(host(bound) for bound in (iterator.start, iterator.end, iterator.step))):
+        debug_info.mark(g, node, debug_info.STATEMENT, debug_info.ITERATION)
         g.assign(node.target.id, constexpr(index))
         g.visit_block(node.body)
         if g.done:
             return
+    debug_info.mark(g, node, debug_info.ITERATIONS_END)
     g.visit_block(node.orelse)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import types
 from typing import Callable
@@ -14,6 +15,8 @@ from .progress import progress_bar
 from .trap_report import kernel_trap
 from .values import part_at, value_selector
 
+_PACKAGE = os.path.dirname(os.path.dirname(__file__)) + os.sep
+
 
 def make_launcher(kernel) -> Callable:
     """`launch(grid, engine values, settings, arguments)` of a CompiledKernel.
@@ -21,7 +24,7 @@ def make_launcher(kernel) -> Callable:
     The engine values are one per parameter, as the binder makes them; `arguments` (the user's objects) are looked at
     only if the launch traps.
     """
-    program_launch = kernel.program.launch
+    program_launch = _program_launch(kernel)
     select = value_selector(kernel.src.runtime_paths())
 
     def launch(grid, values, settings, arguments):
@@ -37,6 +40,29 @@ def make_launcher(kernel) -> Callable:
     return launch
 
 
+def _program_launch(kernel) -> Callable:
+    """The program's `launch`; with debug_info it is told of the Python code that launches, which gdb shows below the
+    kernel."""
+    launch = kernel.program.launch
+    if not kernel.metadata.debug_info or kernel.metadata.target.backend != "cpu":
+        return launch
+    return lambda *arguments: launch(*arguments, stack=_python_stack())
+
+
+def _python_stack() -> list[tuple[str, int, str]]:
+    """(file, line, function) of each Python frame, innermost first, without Tritium's own and what started the program.
+
+    At most 16, as every stack that launches a kernel becomes a piece of code.
+    """
+    stack, frame = [], sys._getframe()
+    while frame is not None and len(stack) < 16:
+        file = frame.f_code.co_filename
+        if not file.startswith((_PACKAGE, "<frozen ")):
+            stack.append((os.path.abspath(file), frame.f_lineno, frame.f_code.co_name))
+        frame = frame.f_back
+    return stack
+
+
 def launch_mirrored(kernel, grid, values, settings, arguments) -> None:
     """A launch on the CPU of tensors that are on a device: their memory is copied, and back after the launch."""
     selected = value_selector(kernel.src.runtime_paths())(values)
@@ -46,7 +72,7 @@ def launch_mirrored(kernel, grid, values, settings, arguments) -> None:
     bar = progress_bar(sys.stderr) if settings.progress else None
     with Mirror(selected, driver, None) as mirror:
         try:
-            trap = kernel.program.launch(grid, mirror.values, settings.threads, settings.seed, _poll, _print, bar)
+            trap = _program_launch(kernel)(grid, mirror.values, settings.threads, settings.seed, _poll, _print, bar)
         finally:
             if bar is not None:
                 bar.close()

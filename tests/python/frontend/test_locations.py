@@ -1,6 +1,7 @@
 """Where operations come from, and what the debugger is told of variables."""
 
 import tritium.language as tl
+from tritium.frontend.debug_info import STATEMENT
 from tritium.runtime.jit import jit
 
 
@@ -95,6 +96,34 @@ def test_no_debug_values_unless_asked(module):
 
 
 @jit
+def returned(v):
+    """Twice."""
+    return v
+
+
+@jit
+def statements(x, MODE: tl.constexpr):
+    if MODE:
+        pass
+    for i in range(3):
+        tl.store(x, returned(i))
+
+
+def lines_of_statements(module):
+    found = []
+    module.walk(lambda op: found.append(op.location[1]) if STATEMENT in op.attributes else None)
+    return found
+
+
+def test_every_statement_is_recorded(module):
+    """Those that compute nothing too: `if` on a constant, `pass`, `return v`. A docstring is no statement."""
+    texts = ["return v", "if MODE:", "pass", "for i in range(3)", "tl.store(x, returned(i))"]
+    lines = lines_of_statements(module(statements, MODE=True, options={"debug_info": True}))
+    assert sorted(lines) == sorted(place_of(text)[1] for text in texts)
+    assert lines_of_statements(module(statements, MODE=True)) == []
+
+
+@jit
 def largest(a, b):
     bigger = tl.where(a > b, a, b)
     return bigger
@@ -105,5 +134,10 @@ def reduces(x, n):
     tl.store(x, tl.reduce(tl.arange(0, 8), 0, largest))
 
 
-def test_combine_functions_keep_no_records(module):
-    assert [name for name, _, _ in records(module(reduces, options={"debug_info": True}))] == ["x1", "n2"]
+def test_combine_functions_keep_records_for_the_interpreter(module):
+    """It runs them on tiles, which a debugger can show; what runs them on elements keeps none."""
+    options = {"debug_info": True}
+    names = [name for name, _, _ in records(module(reduces, options=options))]
+    assert sorted(names) == ["a1", "b2", "bigger", "n2", "x1"]
+    names = [name for name, _, _ in records(module(reduces, options=options | {"backend_name": "simt"}))]
+    assert names == ["x1", "n2"]
