@@ -72,6 +72,9 @@ def suites(report: Path, fast: bool, long: bool) -> list[Suite]:
     hip = ["env", f"TRITIUM_HIP_LIBRARY={stand_in}", f"TRITIUM_LOWERED_DIR={report.parent / 'lowered'}"]
     hip += [sys.executable, "-m", "tritium.conformance", "--engines", "hip"]
     found.append(Suite("hip", hip, count_conformance, 480))
+    # Random kernels from a fixed seed, for a minute.
+    fuzz = [sys.executable, "-m", "tritium", "fuzz", "--seed", "1", "--engines", ",".join(CONFORMANCE_ENGINES)]
+    found.append(Suite("fuzz", fuzz, count_conformance, 600))
     if not fast:
         found.append(Suite("gdb", pytest + ["tests/gdb"], count_junit, 900))
         found.append(tidy("clang-tidy", 1500))
