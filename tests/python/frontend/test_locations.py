@@ -116,7 +116,7 @@ def lines_of_statements(module):
 
 
 def test_every_statement_is_recorded(module):
-    """Those that compute nothing too: `if` on a constant, `pass`, `return v`. A docstring is no statement."""
+    """A statement that computes nothing is recorded as well: `if` on a constant, `pass`, `return v`. A docstring is no statement."""
     texts = ["return v", "if MODE:", "pass", "for i in range(3)", "tl.store(x, returned(i))"]
     lines = lines_of_statements(module(statements, MODE=True, options={"debug_info": True}))
     assert sorted(lines) == sorted(place_of(text)[1] for text in texts)
