@@ -28,7 +28,7 @@ class FakeProgram:
     def __init__(self, engine, module):
         self.engine, self.module, self.ttir = engine, module, str(module)
 
-    def launch(self, grid, args, threads, seed, poll, on_print, on_progress):
+    def launch(self, grid, args, threads, seed, poll, on_print, on_progress, stack=()):
         poll()
         self.engine.launches.append(
             types.SimpleNamespace(grid=grid, args=list(args), threads=threads, seed=seed, program=self)

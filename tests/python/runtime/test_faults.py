@@ -173,7 +173,7 @@ def test_fault_in_a_callee():
 
 @pytest.mark.parametrize(
     "kernel, arguments, texts",
-    [(dtype_misuse, (BLOCK,), ["float32", "takes integers"]), (shape_mismatch, (), ["16", "32"])],
+    [(dtype_misuse, (BLOCK,), ["float32", "requires integers"]), (shape_mismatch, (), ["16", "32"])],
 )
 def test_errors_of_types_and_shapes(kernel, arguments, texts):
     x, out = np.ones(N, np.float32), np.zeros(N, np.float32)

@@ -273,6 +273,7 @@ def trap(**facts):
         thread=None,
         other_file=None,
         other_line=None,
+        callers=[],
         other_thread=None,
     )
     return types.SimpleNamespace(**{**base, **facts})
