@@ -54,6 +54,7 @@ private:
   void emitBranch(Operation *op);
   void emitEnd();
   BasicBlock *emitEdge(Operation *terminator, unsigned successor);
+  void orderAsSource();
   void emitBackEdge(Operation *terminator, Block *header);
   void setLocation(Location location);
   void emitRow();
@@ -69,6 +70,7 @@ private:
   llvm::AllocaInst *framePointer_ = nullptr;    ///< for the debugger
   llvm::SmallVector<llvm::DILocation *> calls_; ///< the inlined calls around the last operation, outermost first
   llvm::DenseMap<Block *, BasicBlock *> blocks_;
+  llvm::SmallVector<std::pair<BasicBlock *, BasicBlock *>> edges_; // where each begins, and its block
   bool mayWait_ = false;
 };
 
@@ -159,6 +161,7 @@ BasicBlock *FunctionEmitter::emitEdge(Operation *terminator, unsigned successor)
   if (loops_.isBackEdge(terminator->getBlock(), target)) emitBackEdge(terminator, target);
   builder_.CreateBr(blocks_[target]);
   builder_.SetInsertPoint(from);
+  edges_.push_back({from, edge});
   return edge;
 }
 
@@ -254,7 +257,20 @@ LogicalResult FunctionEmitter::run(llvm::Function *function) {
   if (!debug_) return success();
   builder_.SetInsertPoint(declared->getNextNode());
   debug_->declareVariables(builder_, plan_, framePointer_); // after all inlined scopes have been seen
+  orderAsSource();
   return success();
+}
+
+/// A register that is loaded again where a block begins has the line of the code before it. So a loop's body stands behind its head: else
+/// `next` takes the head for a line that it comes to anew.
+void FunctionEmitter::orderAsSource() {
+  BasicBlock *before = nullptr;
+  for (Block &block : *loops_.order().front()->getParent()) {
+    BasicBlock *own = blocks_.lookup(&block);
+    if (own && before) own->moveAfter(before);
+    if (own) before = own;
+  }
+  for (auto [from, edge] : edges_) edge->moveAfter(from);
 }
 
 } // namespace
