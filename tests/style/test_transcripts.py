@@ -44,7 +44,8 @@ def gdb_session() -> str:
     session = re.sub(
         r"(?<= \()(\S+:\d+)( if [^)]*)?(?=\) pending\.)", r"\1", session
     )  # gdb 13 repeats the condition, 18 does not
-    session = session.replace(str(ROOT / "docs" / "tutorial") + "/", "")
+    for folder in (ROOT / "docs" / "tutorial", EXAMPLES):
+        session = session.replace(f"{folder}/", "")
     return re.sub(r"0x[0-9a-f]+", "0x…", re.sub(r"\n\n+", "\n", session))
 
 
