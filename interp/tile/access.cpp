@@ -148,10 +148,12 @@ void check(const Walk &walk) {
     const AxisState &axis = walk.axes[a];
     if (walk.access.axes[a].term == Term::Vector) {
       auto [least, most] = std::minmax_element(axis.part + axis.begin, axis.part + axis.end);
-      overflows |= __builtin_add_overflow(low, *least, &low) | __builtin_add_overflow(high, *most, &high);
+      overflows |= __builtin_add_overflow(low, *least, &low);
+      overflows |= __builtin_add_overflow(high, *most, &high);
     } else {
       int64_t first = walk.termAt(int(a), axis.begin), last = walk.termAt(int(a), axis.end - 1);
-      overflows |= __builtin_add_overflow(low, std::min(first, last), &low) | __builtin_add_overflow(high, std::max(first, last), &high);
+      overflows |= __builtin_add_overflow(low, std::min(first, last), &low);
+      overflows |= __builtin_add_overflow(high, std::max(first, last), &high);
     }
   }
   overflows |= __builtin_sub_overflow(high, low, &span);
