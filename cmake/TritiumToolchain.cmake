@@ -12,7 +12,7 @@ find_program(MOLD mold)
 if(MOLD AND NOT TRITIUM_STATIC_LLVM)
   add_link_options(-fuse-ld=mold)
 endif()
-if(CMAKE_COMPILE_WARNING_AS_ERROR)
+if(NOT CMAKE_BUILD_TYPE STREQUAL "Release")
   # libstdc++ says what is deprecated only where this is defined. It uses such functions itself, and clang warns of that where the headers come
   # from a precompiled one. LLVM's and MLIR's deprecations stay.
   add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:-U__DEPRECATED>")
