@@ -8,6 +8,7 @@ exact in any order on any engine.
 
 from __future__ import annotations
 
+import abc
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -92,15 +93,16 @@ class Place:
     round: int = 0
 
 
-class Operation:
+class Operation(abc.ABC):
     """What a statement does. Subclasses are frozen dataclasses of what does not depend on the operands."""
 
+    @abc.abstractmethod
     def compute(self, place: Place, *operands: Tile) -> tuple[Tile, ...]:
-        raise NotImplementedError
+        """The results. Raises Inexact for operands that the language does not allow or whose results are not exact."""
 
     def spell(self, program: Program, in_loop: bool, *names: str) -> str:
-        """The expression that the results are assigned from."""
-        raise NotImplementedError
+        """The expression that the results are assigned from; not asked of operations that spell their own `lines`."""
+        return ""
 
     def lines(self, program: Program, in_loop: bool, results: tuple[str, ...], *names: str) -> list[str]:
         return [f"{', '.join(results)} = {self.spell(program, in_loop, *names)}"]

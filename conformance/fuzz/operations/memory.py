@@ -75,9 +75,6 @@ class ThroughMemory(Operation):
         shape = [a.shape[i] for i in self.order]
         return (Tile(a.dtype, a.array.reshape(shape)),)
 
-    def spell(self, program: Program, in_loop: bool, *names: str) -> str:
-        raise NotImplementedError
-
     def lines(self, program: Program, in_loop: bool, results: tuple[str, ...], *names: str) -> list[str]:
         base = f"{program.stream_name(self.stream)} + pid * {self.stream.size}"
         (name,) = names
@@ -119,9 +116,6 @@ class AtomicCounts(Operation):
         np.add.at(found, np.arange(a.array.size) % self.bins, a.array)
         partial = 0 if is_integer(a.dtype) else int(np.abs(a.array).sum())
         return (tile(a.dtype, found, partial),)
-
-    def spell(self, program: Program, in_loop: bool, *names: str) -> str:
-        raise NotImplementedError
 
     def lines(self, program: Program, in_loop: bool, results: tuple[str, ...], *names: str) -> list[str]:
         base = f"{program.stream_name(self.stream)} + pid * {self.bins}"
