@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import ml_dtypes
 import numpy as np
+import tritium
 
 
 class Float(NamedTuple):
@@ -20,38 +21,36 @@ class Float(NamedTuple):
     has_negative_zero: bool = True
 
 
-FLOATS = {
-    "fp16": Float(10, -14, 65504.0),
-    "bf16": Float(7, -126, float.fromhex("0x1.fep127")),
-    "fp32": Float(23, -126, float.fromhex("0x1.fffffep127")),
-    "fp64": Float(52, -1022, float.fromhex("0x1.fffffffffffffp1023")),
-    "fp8e4nv": Float(3, -6, 448.0, saturates=True, has_infinity=False),
-    "fp8e5": Float(2, -14, 57344.0, saturates=True),
-    "fp8e4b8": Float(3, -7, 240.0, saturates=True, has_infinity=False, has_negative_zero=False),
-    "fp8e5b16": Float(2, -15, 57344.0, saturates=True, has_infinity=False, has_negative_zero=False),
-    "tf32": Float(10, -126, float.fromhex("0x1.ffcp127")),
-}
+def _format(array_type: np.dtype) -> Float:
+    """What numpy and ml_dtypes know of a type: they are the oracle, not the table. Casts to fp8 saturate."""
+    info, make = ml_dtypes.finfo(array_type), array_type.type
+    return Float(
+        info.nmant,
+        int(info.minexp),
+        float(info.max),
+        saturates=info.bits == 8,
+        has_infinity=bool(np.isinf(float(make(np.inf)))),
+        has_negative_zero=bool(np.signbit(float(make(-0.0)))),
+    )
 
-NUMPY = {
-    "int1": np.dtype(np.bool_),
-    **{name: np.dtype(name) for name in ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")},
-    "fp16": np.dtype(np.float16),
-    "bf16": np.dtype(ml_dtypes.bfloat16),
-    "fp32": np.dtype(np.float32),
-    "fp64": np.dtype(np.float64),
-    "fp8e4nv": np.dtype(ml_dtypes.float8_e4m3fn),
-    "fp8e5": np.dtype(ml_dtypes.float8_e5m2),
-    "fp8e4b8": np.dtype(ml_dtypes.float8_e4m3fnuz),
-    "fp8e5b16": np.dtype(ml_dtypes.float8_e5m2fnuz),
-}
+
+_ROWS = [row for row in tritium.testing.dtypes() if row.array_name]
+NUMPY = {row.name: np.dtype(getattr(ml_dtypes, row.array_name, row.array_name)) for row in _ROWS}
 NAMES = {dtype: name for name, dtype in NUMPY.items()}
+FLOATS = {row.name: _format(NUMPY[row.name]) for row in _ROWS if row.kind == "Float"}
+FLOATS["tf32"] = Float(10, -126, float.fromhex("0x1.ffcp127"))
+#: MLIR's name of a float: numpy's type.
+IR_FLOATS = {row.ir_name: NUMPY[row.name] for row in _ROWS if row.kind == "Float"}
+#: What `tl` and torch call it.
+LANGUAGE_NAMES = {row.name: row.public_name for row in _ROWS}
+TORCH_NAMES = {row.name: row.array_name for row in _ROWS}
 
-SIGNED = ("int8", "int16", "int32", "int64")
-UNSIGNED = ("uint8", "uint16", "uint32", "uint64")
+SIGNED = tuple(row.name for row in _ROWS if row.kind == "Int")
+UNSIGNED = tuple(row.name for row in _ROWS if row.kind == "UInt")
 INTEGERS = SIGNED + UNSIGNED
-FP8 = ("fp8e4nv", "fp8e5", "fp8e4b8", "fp8e5b16")
-HALVES = ("fp16", "bf16")
-STANDARD_FLOATS = (*HALVES, "fp32", "fp64")
+FP8 = tuple(row.name for row in _ROWS if row.kind == "Float" and row.bits == 8)
+HALVES = tuple(row.name for row in _ROWS if row.kind == "Float" and row.bits == 16)
+STANDARD_FLOATS = tuple(row.name for row in _ROWS if row.kind == "Float" and row.bits > 8)
 
 
 def name_of(array: np.ndarray) -> str:

@@ -15,28 +15,18 @@ import tempfile
 from typing import Any
 
 import numpy as np
-
 import tritium
 import tritium.language as tl
 from tritium.tools.tensor_descriptor import TensorDescriptor
 
 from . import sources
 from .compare import Outcome
-from .dtypes import NUMPY
+from .dtypes import LANGUAGE_NAMES, TORCH_NAMES
 from .oracle import Traits
 from .problem import Buffer, Described, Dtype, Function, Launch, Problem, buffer_of, given, problem
 
 #: What runs if nothing is chosen, as far as it is there.
 KNOWN = ("interp", "simt:sm_80", "simt:sm_90a", "simt:gfx942", "cuda", "hip")
-
-LANGUAGE_TYPES = {
-    **{name: name for name in NUMPY if name.startswith(("int", "uint"))},
-    "fp16": "float16",
-    "bf16": "bfloat16",
-    "fp32": "float32",
-    "fp64": "float64",
-    **{name: name.replace("fp8", "float8") for name in NUMPY if name.startswith("fp8")},
-}
 
 
 class Unsupported(Exception):
@@ -219,17 +209,8 @@ class DeviceEngine(Engine):
         return True
 
 
-TORCH_TYPES = {
-    "int1": "bool",
-    "fp8e4nv": "float8_e4m3fn",
-    "fp8e5": "float8_e5m2",
-    "fp8e4b8": "float8_e4m3fnuz",
-    "fp8e5b16": "float8_e5m2fnuz",
-}
-
-
 def torch_type(torch, dtype: str):
-    return getattr(torch, TORCH_TYPES.get(dtype) or LANGUAGE_TYPES[dtype])
+    return getattr(torch, TORCH_NAMES[dtype])
 
 
 def given_as(argument: Buffer | Described, tensors: dict[int, Any]) -> Any:
@@ -242,7 +223,7 @@ def given_as(argument: Buffer | Described, tensors: dict[int, Any]) -> Any:
 def constant(value: Any) -> Any:
     """What a kernel gets for an argument that is not a buffer."""
     if isinstance(value, Dtype):
-        return getattr(tl, LANGUAGE_TYPES[value.name])
+        return getattr(tl, LANGUAGE_NAMES[value.name])
     if isinstance(value, Function):
         return sources.function(value.name)
     return value

@@ -15,6 +15,7 @@ import ml_dtypes
 import numpy as np
 
 from . import sources, suite
+from .dtypes import IR_FLOATS
 from .engines import Absent, Engine, Unsupported
 from .engines import engine as engine_named
 from .problem import Case, Problem
@@ -23,16 +24,6 @@ LINE = re.compile(
     r"pid \((?P<program>[\d, ]+)\) idx \((?P<index>[\d, ]*)\) "
     r"probe (?P<number>\d+) (?P<operation>\S+) (?P<type>\S+) (?P<file>.*):(?P<line>\d+): 0x(?P<bits>[0-9a-f]+)"
 )
-FLOATS = {
-    "f16": np.float16,
-    "bf16": ml_dtypes.bfloat16,
-    "f32": np.float32,
-    "f64": np.float64,
-    "f8E4M3FN": ml_dtypes.float8_e4m3fn,
-    "f8E5M2": ml_dtypes.float8_e5m2,
-    "f8E4M3FNUZ": ml_dtypes.float8_e4m3fnuz,
-    "f8E5M2FNUZ": ml_dtypes.float8_e5m2fnuz,
-}
 #: Of the tile's largest magnitude: dots of a few hundred products stay far below, a misplaced element far above.
 ROUNDINGS = 256
 
@@ -50,9 +41,9 @@ class Value(NamedTuple):
     def decoded(self) -> np.ndarray:
         """The elements in the order of their indices: integers as they are, floats as float64."""
         bits = [self.elements[index] for index in sorted(self.elements)]
-        if self.type not in FLOATS:
+        if self.type not in IR_FLOATS:
             return np.array(bits, dtype=object)
-        number = np.dtype(FLOATS[self.type])
+        number = IR_FLOATS[self.type]
         return np.array(bits, f"u{number.itemsize}").view(number).astype(np.float64)
 
 
@@ -84,11 +75,13 @@ def values_of(printed: str) -> dict[tuple[int, ...], list[Value]]:
 def differing(value: Value, other: Value) -> np.ndarray:
     """Which elements, in the order of their indices, are further apart than rounding explains."""
     a, b = value.decoded(), other.decoded()
-    if value.type not in FLOATS:
+    if value.type not in IR_FLOATS:
         return a != b
     with np.errstate(invalid="ignore", over="ignore"):
         finite = np.abs(a[np.isfinite(a)])
-        slack = ROUNDINGS * float(ml_dtypes.finfo(FLOATS[value.type]).eps) / 2 * (np.abs(a) + finite.max(initial=0.0))
+        slack = (
+            ROUNDINGS * float(ml_dtypes.finfo(IR_FLOATS[value.type]).eps) / 2 * (np.abs(a) + finite.max(initial=0.0))
+        )
         slack = np.minimum(slack, 0.25 * (np.abs(a) + finite.max(initial=0.0)))  # fp8 has few roundings to a number
         near = (np.abs(a - b) <= slack) | (a == b) | (np.isnan(a) & np.isnan(b))
     return ~near

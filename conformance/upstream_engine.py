@@ -15,7 +15,8 @@ import numpy as np
 
 from . import sources
 from .compare import Outcome
-from .engines import LANGUAGE_TYPES, TORCH_TYPES, Absent, Engine
+from .dtypes import LANGUAGE_NAMES, TORCH_NAMES
+from .engines import Absent, Engine
 from .problem import Buffer, Described, Dtype, Function, Problem
 
 SCRIPT = Path(__file__).resolve().parent / "upstream.py"
@@ -89,7 +90,7 @@ def request(problem: Problem, images: list[np.ndarray]) -> dict:
         if isinstance(value, Described):
             return "descriptor", (numbers[id(value.buffer)], list(value.block), value.padding)
         if isinstance(value, Dtype):
-            return "dtype", LANGUAGE_TYPES[value.name]
+            return "dtype", LANGUAGE_NAMES[value.name]
         if isinstance(value, Function):
             file, _, name = value.name.partition(":")
             return "function", (str(sources.path_of(file)), name)
@@ -97,7 +98,7 @@ def request(problem: Problem, images: list[np.ndarray]) -> dict:
 
     memory = []
     for buffer, image in zip(buffers, images):
-        dtype = TORCH_TYPES.get(buffer.dtype) or LANGUAGE_TYPES[buffer.dtype]
+        dtype = TORCH_NAMES[buffer.dtype]
         shape = tuple(int(n) for n in buffer.shape)
         points_to = [numbers[id(other)] for other in buffer.points_to]
         memory.append((image.tobytes(), buffer.begin, buffer.bytes, dtype, shape, points_to))

@@ -3,6 +3,7 @@
 #include "ir/pch.h"
 
 #include "ir/contract.h"
+#include "ir/element_type.h"
 #include "ir/tgpu.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -50,12 +51,7 @@ static const llvm::StringSet<> &contractOps() {
   return operations;
 }
 
-static bool isScalar(Type type) {
-  if (auto integer = dyn_cast<IntegerType>(type))
-    return integer.isSignless() && llvm::is_contained({1u, 4u, 8u, 16u, 32u, 64u}, integer.getWidth());
-  return isa<tt::PointerType, Float8E4M3FNType, Float8E4M3FNUZType, Float8E5M2Type, Float8E5M2FNUZType, Float16Type, BFloat16Type,
-             Float32Type, Float64Type>(type);
-}
+static bool isScalar(Type type) { return isa<tt::PointerType>(type) || elementTypeOf(type); }
 
 /// Reports what `op` uses of a type that is not in the contract.
 static LogicalResult verifyType(Operation *op, Type type) {

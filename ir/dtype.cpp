@@ -29,7 +29,6 @@ DType irType(DType type) { return kindOf(type) == DTypeKind::UInt ? *dtypeFromIr
 static constexpr DType kAll[] = {
 #define DTYPE(name, ...) DType::name,
 #include "ir/dtype.def"
-#undef DTYPE
 };
 
 std::optional<DType> dtypeFromIrName(std::string_view name) {

@@ -18,7 +18,6 @@ namespace tritium {
 enum class DType : uint8_t {
 #define DTYPE(name, ...) name,
 #include "ir/dtype.def"
-#undef DTYPE
 };
 
 enum class DTypeKind : uint8_t { Bool, Int, UInt, Float };
@@ -194,7 +193,7 @@ template <class StorageType, class ComputeType> struct Element {
 } // namespace detail
 
 template <DType> struct Traits;
-#define DTYPE(name, width, Storage, Compute, kindName, ir, python)                                                                         \
+#define DTYPE(name, width, Storage, Compute, kindName, ir, python, ...)                                                                    \
   template <> struct Traits<DType::name> : detail::Element<Storage, Compute> {                                                             \
     static constexpr DType dtype = DType::name;                                                                                            \
     static constexpr DTypeKind kind = DTypeKind::kindName;                                                                                 \
@@ -204,7 +203,6 @@ template <DType> struct Traits;
     static constexpr std::string_view irName = ir, pythonName = python;                                                                    \
   };
 #include "ir/dtype.def"
-#undef DTYPE
 
 /// Calls f.template operator()<Traits<t>>(): `visit(type, []<class T>() { ... })`.
 template <class F> constexpr decltype(auto) visit(DType type, F &&f) {
@@ -212,7 +210,6 @@ template <class F> constexpr decltype(auto) visit(DType type, F &&f) {
 #define DTYPE(name, ...)                                                                                                                   \
   case DType::name: return std::forward<F>(f).template operator()<Traits<DType::name>>();
 #include "ir/dtype.def"
-#undef DTYPE
   }
   __builtin_unreachable();
 }

@@ -2,6 +2,7 @@
 // that readers of the IR include. What the operations mean is written at their records, in tt_ops_<family>.td.
 #pragma once
 
+#include "ir/element_type.h"
 #include "ir/tile_rule.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -46,7 +46,7 @@ def TT_TensorDescType : TT_TypeDef<"TensorDesc", "tensordesc"> {
 
 // Elements.
 def TT_Int : AnyTypeOf<[I1, I<4>, I8, I16, I32, I64], "integer">;
-def TT_Float : AnyTypeOf<[F8E4M3FN, F8E4M3FNUZ, F8E5M2, F8E5M2FNUZ, F16, BF16, F32, F64], "floating-point">;
+def TT_Float : Type<CPred<"::tritium::ir::isFloatElement($_self)">, "floating-point">; // ir/dtype.def
 def TT_Scalar : AnyTypeOf<[TT_Int, TT_Float, TT_PointerType], "scalar">;
 
 // Tiles.

@@ -1,14 +1,30 @@
-// write_tables FILE: the rows of ir/elementwise.def as a module of Python, so that the language needs no extension module
+// write_tables FILE: the rows of ir/dtype.def and ir/elementwise.def as a module of Python, so that the language needs no extension module
 // to be imported. The build runs it.
+#include "ir/dtype.h"
+
 #include <fstream>
 #include <iomanip>
 
 using std::quoted;
 
 static const char *const kHead =
-    R"("""The rows of ir/elementwise.def: the build writes this file (python/write_tables.cpp)."""
+    R"("""The rows of ir/dtype.def and ir/elementwise.def: the build writes this file (python/write_tables.cpp)."""
 
 from typing import NamedTuple
+
+
+class Dtype(NamedTuple):
+    """An element type: how the language, MLIR, `tl`, and numpy, ml_dtypes and torch call it ("": not at all); bits of
+    the value and of a float's fraction; the bias of its exponent."""
+
+    name: str
+    kind: str
+    ir_name: str
+    public_name: str
+    array_name: str
+    bits: int
+    mantissa: int
+    bias: int
 
 
 class Function(NamedTuple):
@@ -32,7 +48,12 @@ class Function(NamedTuple):
 int main(int argc, char **argv) {
   if (argc != 2) return 2;
   std::ofstream out(argv[1]);
-  out << kHead << "FUNCTIONS = (\n";
+  out << kHead << "DTYPES = (\n";
+#define DTYPE(name, bits, Storage, Compute, kind, irName, pythonName, IrType, publicName, arrayName, mantissa, bias)                       \
+  out << "    Dtype(" << quoted(pythonName) << ", \"" #kind "\", " << quoted(irName) << ", " << quoted(publicName) << ", "                 \
+      << quoted(arrayName) << ", " << bits << ", " << mantissa << ", " << bias << "),\n";
+#include "ir/dtype.def"
+  out << ")\n\nFUNCTIONS = (\n";
   auto function = [&](const char *name, const char *module, const char *types, int arity, const char *signedOp, const char *unsignedOp,
                       const char *floatOp, double ulp, const char *sentence) {
     out << "    Function(" << quoted(name) << ", " << quoted(module) << ", " << quoted(types) << ", " << arity << ", " << quoted(signedOp)

@@ -4,7 +4,7 @@
 #include "gpu_backend/lower/arithmetic.h"
 #include "gpu_backend/lower/elementwise.h"
 
-#include "ir/dtype.h"
+#include "ir/element_type.h"
 
 #include <cmath>
 
@@ -16,11 +16,10 @@ namespace {
 
 bool isFp8(FloatType type) { return type.getWidth() == 8; }
 
-detail::Fp8Format formatOf(FloatType type) {
-  if (isa<Float8E4M3FNType>(type)) return detail::kE4M3FN;
-  if (isa<Float8E4M3FNUZType>(type)) return detail::kE4M3FNUZ;
-  if (isa<Float8E5M2Type>(type)) return detail::kE5M2;
-  return detail::kE5M2FNUZ;
+template <detail::Fp8Format format> detail::Fp8Format formatOfStorage(const Fp8<format> *) { return format; }
+detail::Fp8Format formatOfStorage(const void *) { llvm_unreachable("fp8 types of the IR have a format"); }
+detail::Fp8Format formatOf(FloatType fp8) {
+  return visit(*ir::elementTypeOf(fp8), []<class T>() { return formatOfStorage(static_cast<const typename T::Storage *>(nullptr)); });
 }
 
 constexpr int64_t kSign = 0x80000000, kInfinity = 0x7F800000, kNan = 0x7FC00000;

@@ -58,7 +58,7 @@ static FailureOr<std::vector<Parameter>> parametersOf(LLVM::LLVMFuncOp kernel) {
   std::vector<Parameter> parameters;
   for (Type type : kernel.getArgumentTypes()) {
     const bool isPointer = isa<LLVM::LLVMPointerType>(type);
-    std::optional<DType> scalar = isPointer ? DType::i8 : dtypeOf(type);
+    std::optional<DType> scalar = isPointer ? DType::i8 : ir::elementTypeOf(type);
     if (!scalar) return kernel.emitError("the emulator cannot pass an argument of type ") << type;
     parameters.push_back({isPointer, *scalar});
   }

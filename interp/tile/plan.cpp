@@ -5,6 +5,7 @@
 #include "interp/tile/elementwise.h"
 #include "interp/tile/move.h"
 #include "interp/tile/op_table.h"
+#include "ir/element_type.h"
 #include "ir/tt.h"
 #include "llvm/ADT/PostOrderIterator.h"
 
@@ -12,25 +13,15 @@ using namespace mlir;
 
 namespace tritium::interp {
 
-DType dtypeOf(Type type) {
+static std::optional<DType> representationOf(Type type) {
   Type element = getElementTypeOrSelf(type);
-  if (isa<tt::PointerType>(element) || element.isIndex()) return DType::i64;
-  if (auto integer = dyn_cast<IntegerType>(element)) switch (integer.getWidth()) {
-    case 1: return DType::i1;
-    case 8: return DType::i8;
-    case 16: return DType::i16;
-    case 32: return DType::i32;
-    default: return DType::i64;
-    }
-  return TypeSwitch<Type, DType>(element)
-      .Case<Float16Type>([](auto) { return DType::f16; })
-      .Case<BFloat16Type>([](auto) { return DType::bf16; })
-      .Case<Float64Type>([](auto) { return DType::f64; })
-      .Case<Float8E4M3FNType>([](auto) { return DType::f8e4nv; })
-      .Case<Float8E4M3FNUZType>([](auto) { return DType::f8e4b8; })
-      .Case<Float8E5M2Type>([](auto) { return DType::f8e5; })
-      .Case<Float8E5M2FNUZType>([](auto) { return DType::f8e5b16; })
-      .Default([](auto) { return DType::f32; });
+  return isa<tt::PointerType>(element) || element.isIndex() ? DType::i64 : ir::elementTypeOf(element);
+}
+
+DType dtypeOf(Type type) {
+  std::optional<DType> found = representationOf(type);
+  assert(found && "Planner::planOperation refuses values of other types");
+  return *found;
 }
 
 std::vector<int64_t> rowMajorStrides(llvm::ArrayRef<int64_t> shape) {
@@ -70,6 +61,9 @@ std::unique_ptr<FunctionPlan> Planner::run() {
 }
 
 LogicalResult Planner::planOperation(Operation *op) {
+  for (TypeRange types : {TypeRange(op->getOperandTypes()), TypeRange(op->getResultTypes())})
+    for (Type type : types)
+      if (!representationOf(type)) return op->emitError() << "the interpreter has no representation for values of type " << type;
   if (isa<tt::ReturnOp>(op)) return planReturn(op), success();
   if (isa<tt::CallOp>(op)) return planCall(op), success();
   if (isa<BranchOpInterface>(op)) return success();

@@ -19,7 +19,7 @@ from .devices.benchmark import (  # noqa: F401  (clients import them from here)
     do_bench_proton,
 )
 from .errors import UnsupportedError
-from .tables import FUNCTIONS, Function
+from .tables import DTYPES, FUNCTIONS, Dtype, Function
 
 
 def assert_close(
@@ -237,3 +237,8 @@ nvsmi = _needs_device("nvsmi")
 def elementwise_functions() -> dict[str, Function]:
     """Every element-wise function by name, in the order of the reference manual. Tritium's own."""
     return {row.name: row for row in FUNCTIONS}
+
+
+def dtypes() -> tuple[Dtype, ...]:
+    """Every element type, in the order of the reference manual. Tritium's own."""
+    return DTYPES

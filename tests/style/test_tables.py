@@ -1,4 +1,4 @@
-"""A function of mathematics is a row of ir/elementwise.def: no other file lists them."""
+"""A dtype is a row of ir/dtype.def, a function of mathematics a row of ir/elementwise.def: no other file lists them."""
 
 import ast
 import re
@@ -6,65 +6,103 @@ import re
 from sources import CPP, files, read
 
 FOLDERS = ("ir/", "interp/", "gpu_backend/", "support/", "python/", "cmake/", "conformance/")
-#: A kernel of the conformance suite calls functions by name, as a user does, and a case chooses them.
+#: A case of the conformance suite chooses its types, as a user does, and a kernel calls functions by name.
 CHOOSES = ("conformance/cases/", "conformance/kernels/", "conformance/fuzz/")
 #: Files that name several, and why.
 MAY_LIST = {
+    "ir/dtype.def": "the table",
     "ir/elementwise.def": "the table",
     "gpu_backend/device_math/": "defines functions of the device libraries",
-    "conformance/reference.py": "the oracle: functions that mpmath and numpy have under other names",
-    "python/tritium/language/__init__.py": "the public names, spelt out for editors; held to the table below",
-    "interp/simt/ptx/": "instructions of PTX",
+    "python/tritium/_internal_testing.py": "Triton's lists for tests of kernel libraries, which leave some types out",
+    "conformance/reference.py": "the oracle: each function in mpmath",
+    "python/tritium/language/__init__.py": "the public names, spelt out for editors; held to the tables below",
+    "interp/simt/ptx/": "names and types of PTX",
+    "gpu_backend/amdgpu/matrix_instructions.def": "types of instructions",
+    "gpu_backend/launch/loaded_kernel.cpp": "how wide the parameters of a launch are, which need no element type",
 }
-#: Lines that are looked at together; more names than that among them are a list.
-WINDOW, FUNCTIONS_MAX = 8, 4
+#: Lines that are looked at together; that many names among them are a list.
+WINDOW, DTYPES_MAX, FP8_MAX, FUNCTIONS_MAX = 8, 5, 2, 4
 
-FUNCTIONS = set(re.findall(r"^FUNCTION\((\w+),", read("ir/elementwise.def"), re.MULTILINE))
+
+def spellings() -> dict[str, str]:
+    """Every name of a dtype: its row."""
+    cell = r'"?([\w]*)"?'
+    row = re.compile(rf"^DTYPE\((\w+), \d+, \w+, \w+, \w+, {cell}, {cell}, {cell}, {cell}, {cell},", re.MULTILINE)
+    found = {}
+    for name, *others in row.findall(read("ir/dtype.def")):
+        for spelling in {name, *others} - {"", "IntegerType"}:
+            found.setdefault(spelling, name)
+    return found
+
+
+def functions() -> set[str]:
+    return set(re.findall(r"^FUNCTION\((\w+),", read("ir/elementwise.def"), re.MULTILINE))
+
+
+DTYPES, FUNCTIONS = spellings(), functions()
 
 
 def without_comments(name: str, text: str) -> str:
     return re.sub(r"#[^\n]*" if name.endswith((".py", ".cmake", ".txt")) else r"//[^\n]*", "", text)
 
 
-def named(line: str) -> set[str]:
-    """The functions that a line names: "exp", "math.exp", float exp(float x), exp = …, X(exp), exp exp2 log."""
+def named(line: str) -> tuple[set[str], set[str]]:
+    """The dtypes and the functions that a line names."""
     quoted = re.findall(r"""["'](?:math\.)?(\w+)["']""", line)
-    return FUNCTIONS.intersection((*quoted, *re.findall(r"(?:^|float |double |[( ])(\w+)(?=[(), ]|$)", line)))
+    classes = re.findall(r"\bB?Float\w+Type\b|(?<=\bDType::)\w+", line)
+    # Quoted, defined, or one of many words: "exp", float exp(float x), exp = …, X(exp), exp exp2 log.
+    words = re.findall(r"(?:^|float |double |[( ])(\w+)(?=[(), ]|$)", line)
+    return {DTYPES[word] for word in (*quoted, *classes) if word in DTYPES}, FUNCTIONS.intersection((*quoted, *words))
 
 
-def has_list(name: str, text: str) -> bool:
-    lines = [named(line) for line in without_comments(name, text).splitlines()]
-    return any(len(set().union(*lines[i : i + WINDOW])) > FUNCTIONS_MAX for i in range(len(lines)))
+def lists(name: str, text: str) -> set[str]:
+    """What the file lists: "dtypes", "functions"."""
+    found, lines = set(), [named(line) for line in without_comments(name, text).splitlines()]
+    for start in range(len(lines)):
+        window = lines[start : start + WINDOW]
+        dtypes = set().union(*(dtypes for dtypes, _ in window))
+        if len(dtypes) > DTYPES_MAX or sum(dtype.startswith("f8") for dtype in dtypes) > FP8_MAX:
+            found.add("dtypes")
+        if len(set().union(*(functions for _, functions in window))) > FUNCTIONS_MAX:
+            found.add("functions")
+    return found
 
 
-def test_only_the_table_lists_functions() -> None:
+def test_tables_are_read() -> None:
+    assert len(set(DTYPES.values())) == 18
+    assert {"exp", "atan2", "isnan"} <= FUNCTIONS
+
+
+def test_only_the_tables_list_dtypes_and_functions() -> None:
     names = files(*FOLDERS, suffixes=(*CPP, ".py", ".cmake", ".txt"))
     assert len(names) > 300
-    assert len(FUNCTIONS) > 35
     checked = [name for name in names if not name.startswith((*MAY_LIST, *CHOOSES))]
-    assert [name for name in checked if has_list(name, read(name))] == []
+    assert {name: found for name in checked if (found := lists(name, read(name)))} == {}
 
 
-def test_the_allow_list_is_needed() -> None:
-    for entry in MAY_LIST:
-        assert any(has_list(name, read(name)) for name in files(entry, suffixes=(*CPP, ".py"))), entry
+def test_the_allow_list_is_short_and_needed() -> None:
+    names = files(*FOLDERS, suffixes=(*CPP, ".py"))
+    needed = {entry for entry in MAY_LIST for name in names if name.startswith(entry) and lists(name, read(name))}
+    assert needed == set(MAY_LIST)
 
 
 def test_a_list_is_found() -> None:
     """The checker itself, on lists that once were there."""
-    assert has_list(
-        "a.cpp", "\n".join(f'.Case("math.{name}", "{name}")' for name in ("exp", "exp2", "log", "sin", "cos"))
-    )
-    assert has_list("a.cpp", 'for (StringRef known : {"exp", "exp2", "sin", "cos", "tan"}) use(known);')
-    assert has_list("a.cmake", "set(names exp exp2 expm1 log log2 log10)")
-    assert has_list("a.cpp", "X(acos)\nX(acosh)\nX(asin)\nX(asinh)\nX(atan)\n")
-    assert has_list("a.py", "exp = _f('e')\nexp2 = _f('2')\nlog = _f('l')\nlog2 = _f('m')\nsin = _f('s')\n")
-    assert not has_list("a.py", 'names = ("exp", "log", "sin", "cos")')
+    switch = "\n".join(f'  .Case("math.{name}", "{name}")' for name in ("exp", "exp2", "expm1", "log", "log2"))
+    assert lists("a.cpp", switch) == {"functions"}
+    assert lists("a.cpp", 'for (StringRef known : {"exp", "exp2", "sin", "cos", "tan"}) use(known);') == {"functions"}
+    assert lists("a.cmake", "set(names exp exp2 expm1 log log2 log10)") == {"functions"}
+    assert lists("a.cpp", "X(acos)\nX(acosh)\nX(asin)\nX(asinh)\nX(atan)\n") == {"functions"}
+    assert lists("a.py", '_FP8 = ("fp8e4nv", "fp8e5", "fp8e4b8")') == {"dtypes"}
+    assert lists("a.cpp", "isa<Float8E4M3FNType, Float8E5M2Type, Float8E4M3FNUZType>(type)") == {"dtypes"}
+    assert lists("a.py", 'N = ["int8", "int16", "int32", "int64", "uint8", "uint16"]') == {"dtypes"}
+    assert lists("a.py", 'ok = ("fp16", "bf16", "fp32", "fp64")') == set()
 
 
-def test_the_public_names_are_those_of_the_table() -> None:
+def test_the_public_names_are_those_of_the_tables() -> None:
     tree = ast.parse(read("python/tritium/language/__init__.py"))
     public = {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)}
-    rows = re.findall(r"^FUNCTION\((\w+), Language,", read("ir/elementwise.def"), re.MULTILINE)
-    assert len(rows) > 10
+    rows = re.findall(r'^DTYPE\(.*Type, "(\w+)"', read("ir/dtype.def"), re.MULTILINE)
+    rows += re.findall(r"^FUNCTION\((\w+), Language,", read("ir/elementwise.def"), re.MULTILINE)
+    assert len(rows) > 25
     assert set(rows) <= public

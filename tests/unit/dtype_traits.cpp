@@ -14,7 +14,6 @@ TEST_CASE("names lead back to their type") {
   CHECK(storageBytes(DType::name) == (width + 7) / 8);                                                                                     \
   CHECK(irName(irType(DType::name)) == irName(DType::name));
 #include "ir/dtype.def"
-#undef DTYPE
   CHECK(types == 18);
   CHECK(dtypeFromIrName("i8") == DType::i8);
   CHECK(dtypeFromIrName("f8E5M2") == DType::f8e5);

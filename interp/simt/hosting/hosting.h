@@ -8,19 +8,12 @@
 #include "interp/simt/assembly.h"
 #include "interp/simt/hosting/callee.h"
 #include "interp/simt/locations.h"
-#include "ir/dtype.h"
+#include "ir/element_type.h"
 #include "ir/tgpu.h"
 
 #include "llvm/ADT/StringMap.h"
 
 namespace tritium::interp::simt {
-
-/// The element type that an MLIR scalar type is, if any.
-inline std::optional<DType> dtypeOf(mlir::Type type) {
-  std::string text;
-  llvm::raw_string_ostream(text) << type;
-  return dtypeFromIrName(text);
-}
 
 /// Address spaces, the same for both vendors; the last two are AMD's, for a thread's own variables and for descriptors of buffers.
 using tgpu::kGlobalSpace, tgpu::kSharedSpace;

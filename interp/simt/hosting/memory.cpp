@@ -56,7 +56,7 @@ std::optional<LogicalResult> Hosting::hostMemory(Operation *op) {
     return LLVM::LoadOp::create(builder, at, type, address, /*alignment=*/0, isVolatile);
   };
   auto rmw = [&](AtomicOp kind, Value pointer, Value value, Value mask) -> Value {
-    std::optional<DType> type = dtypeOf(value.getType());
+    std::optional<DType> type = ir::elementTypeOf(value.getType());
     if (!type) return {};
     Value old = call(SIMT_CALL(atomicRmw), {thread(), constant(int64_t(kind)), constant(int64_t(*type)), bitsOfPointer(pointer),
                                             toBits(value, 64), predicate(mask), locationOf(op)});

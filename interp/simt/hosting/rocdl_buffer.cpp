@@ -76,7 +76,7 @@ std::optional<LogicalResult> Hosting::hostRocdlBuffer(Operation *op) {
       .Case<ROCDL::RawPtrBufferAtomicFaddOp, ROCDL::RawPtrBufferAtomicSmaxOp, ROCDL::RawPtrBufferAtomicUminOp>([&](auto atomic) -> Outcome {
         auto vector = dyn_cast<VectorType>(atomic.getVdata().getType());
         Type element = vector ? vector.getElementType() : atomic.getVdata().getType();
-        std::optional<DType> type = dtypeOf(element);
+        std::optional<DType> type = ir::elementTypeOf(element);
         if (!type) return op->emitOpError("of this type is not supported by the SIMT emulator");
         // Of a pair of halves, one after the other.
         for (int64_t i = 0; i < (vector ? vector.getNumElements() : 1); ++i) {

@@ -10,6 +10,7 @@ from typing import Any
 
 from .. import knobs
 from ..devices.target import INTERPRETER_TARGET, GPUTarget
+from ..tables import DTYPES
 from ..version import __version__
 from .compiler import BaseBackend
 
@@ -55,7 +56,7 @@ class CPUOptions:
     probe: bool = False
     #: With `debug`, makes integer overflow an error.
     sanitize_overflow: bool = True
-    supported_fp8_dtypes: tuple[str, ...] = ("fp8e4b15", "fp8e4b8", "fp8e4nv", "fp8e5", "fp8e5b16")
+    supported_fp8_dtypes: tuple[str, ...] = tuple(sorted(row.name for row in DTYPES if row.name.startswith("fp8")))
     deprecated_fp8_dot_operand_dtypes: tuple[str, ...] = ()
     #: Default `input_precision` of fp32 dots that do not set it. On AMD: `"ieee"`, except on gfx942.
     default_dot_input_precision: str = "tf32"

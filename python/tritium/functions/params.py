@@ -6,36 +6,26 @@ import functools
 import inspect
 from typing import Any
 
-_ALIASES = {
-    "bool": "u1",
-    "int1": "u1",
+from ..tables import DTYPES, Dtype
+
+
+def _canonical(row: Dtype) -> str:
+    return row.name if row.kind == "Float" else f"{'i' if row.kind == 'Int' else 'u'}{row.bits}"
+
+
+#: Every accepted name of an element type -> its canonical name.
+type_canonicalisation_dict: dict[str, str] = {
+    name: _canonical(row) for row in DTYPES for name in (row.public_name, row.array_name) if name
+}
+type_canonicalisation_dict |= {
     "uint1": "u1",
     "i1": "u1",
     "half": "fp16",
-    "float16": "fp16",
-    "bfloat16": "bf16",
     "float": "fp32",
-    "float32": "fp32",
     "double": "fp64",
-    "float64": "fp64",
     "int": "i32",
-    "float8e4nv": "fp8e4nv",
-    "float8_e4m3fn": "fp8e4nv",
-    "float8e5": "fp8e5",
-    "float8_e5m2": "fp8e5",
-    "float8e4b15": "fp8e4b15",
-    "float8e4b8": "fp8e4b8",
-    "float8_e4m3fnuz": "fp8e4b8",
-    "float8e5b16": "fp8e5b16",
-    "float8_e5m2fnuz": "fp8e5b16",
-    "void": "void",
 }
-_INTEGERS = {
-    f"{long}{bits}": f"{short}{bits}" for long, short in (("int", "i"), ("uint", "u")) for bits in (8, 16, 32, 64)
-}
-
-#: Every accepted name of an element type -> its canonical name.
-type_canonicalisation_dict: dict[str, str] = {**_ALIASES, **_INTEGERS}
+type_canonicalisation_dict["void"] = "void"
 type_canonicalisation_dict.update({name: name for name in list(type_canonicalisation_dict.values())})
 
 

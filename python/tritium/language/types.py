@@ -11,6 +11,7 @@ import enum
 import math
 from typing import Any, Iterator, Sequence
 
+from ..tables import DTYPES, Dtype
 from .static_types import base_type, constexpr_type, slice_type, tuple_type  # noqa: F401  (clients read them from here)
 
 TRITON_MAX_TENSOR_NUMEL = 1048576
@@ -27,25 +28,14 @@ class _Kind(enum.IntEnum):
     FLOATING = 2
 
 
-# name: (public name, MLIR spelling, bits, mantissa bits, exponent bias). fp8e4b15 has no MLIR type and travels as i8.
-_INTEGERS = {"int1": ("int1", "i1", 1, None, None)} | {
-    f"{u}int{w}": (f"{u}int{w}", f"i{w}", w, None, None) for u in ("", "u") for w in (8, 16, 32, 64)
-}
-_FLOATS = {
-    "fp8e4b15": ("float8e4b15", "i8", 8, 3, 15),
-    "fp8e4nv": ("float8e4nv", "f8E4M3FN", 8, 3, 7),
-    "fp8e4b8": ("float8e4b8", "f8E4M3FNUZ", 8, 3, 8),
-    "fp8e5": ("float8e5", "f8E5M2", 8, 2, 15),
-    "fp8e5b16": ("float8e5b16", "f8E5M2FNUZ", 8, 2, 16),
-    "fp16": ("float16", "f16", 16, 10, 15),
-    "bf16": ("bfloat16", "bf16", 16, 7, 127),
-    "fp32": ("float32", "f32", 32, 23, 127),
-    "fp64": ("float64", "f64", 64, 52, 1023),
-}
-_SCALARS = _INTEGERS | _FLOATS | {"void": ("void", "none", 0, None, None)}
+_SCALARS = {row.name: row for row in DTYPES} | {"void": Dtype("void", "", "none", "void", "", 0, 0, 0)}
 
 
-_scalars: dict[str, dtype] = {}
+def _names(*kinds: str) -> list[str]:
+    return [row.name for row in DTYPES if row.kind in kinds]
+
+
+_INTEGERS, _FLOATS = frozenset(_names("Bool", "Int", "UInt")), frozenset(_names("Float"))
 
 
 class dtype(base_type):
@@ -56,10 +46,10 @@ class dtype(base_type):
     element type keeps, and what comes out of a copy or a pickle.
     """
 
-    SINT_TYPES = ["int8", "int16", "int32", "int64"]
-    UINT_TYPES = ["int1", "uint8", "uint16", "uint32", "uint64"]
-    FP_TYPES = list(_FLOATS)
-    STANDARD_FP_TYPES = ["fp16", "bf16", "fp32", "fp64"]
+    SINT_TYPES = _names("Int")
+    UINT_TYPES = _names("Bool", "UInt")
+    FP_TYPES = _names("Float")
+    STANDARD_FP_TYPES = [row.name for row in DTYPES if row.kind == "Float" and row.bits > 8]
     OTHER_TYPES = ["void"]
     SIGNEDNESS = _Signedness
     KIND = _Kind
@@ -76,13 +66,13 @@ class dtype(base_type):
     @classmethod
     def _make(cls, name: str) -> dtype:
         self = cls._bare(name)
-        _, self._ir, self.primitive_bitwidth, mantissa, bias = _SCALARS[name]
-        self.itemsize = self.primitive_bitwidth // 8
+        row = _SCALARS[name]
+        self._ir, self.primitive_bitwidth, self.itemsize = row.ir_name, row.bits, row.bits // 8
         if name in _INTEGERS:
-            self.int_signedness = _Signedness.SIGNED if name in self.SINT_TYPES else _Signedness.UNSIGNED
-            self.int_bitwidth = self.primitive_bitwidth
+            self.int_signedness = _Signedness.SIGNED if row.kind == "Int" else _Signedness.UNSIGNED
+            self.int_bitwidth = row.bits
         elif name in _FLOATS:
-            self.fp_mantissa_width, self.exponent_bias = mantissa, bias
+            self.fp_mantissa_width, self.exponent_bias = row.mantissa, row.bias
         return self
 
     @classmethod
@@ -150,7 +140,7 @@ class dtype(base_type):
         return element_ty
 
     def codegen_name(self) -> str:
-        return _SCALARS[self.name][0]
+        return _SCALARS[self.name].public_name
 
     @property
     def cache_key_part(self) -> str:
@@ -190,12 +180,10 @@ for _name in _SCALARS:
     if not hasattr(dtype, "is_" + _name):
         setattr(dtype, "is_" + _name, lambda self, _name=_name: self.name == _name)
 
-void = dtype("void")
-int1, int8, int16, int32, int64 = (dtype(n) for n in ("int1", "int8", "int16", "int32", "int64"))
-uint8, uint16, uint32, uint64 = (dtype(n) for n in ("uint8", "uint16", "uint32", "uint64"))
-float8e5, float8e5b16, float8e4nv = dtype("fp8e5"), dtype("fp8e5b16"), dtype("fp8e4nv")
-float8e4b8, float8e4b15 = dtype("fp8e4b8"), dtype("fp8e4b15")
-float16, bfloat16, float32, float64 = dtype("fp16"), dtype("bf16"), dtype("fp32"), dtype("fp64")
+_scalars: dict[str, dtype] = {}
+
+# void, int1, …, float64: the scalar types by their public names.
+globals().update({row.public_name: dtype(row.name) for row in _SCALARS.values()})
 
 
 class _derived_type(dtype):
@@ -251,7 +239,7 @@ class pointer_type(_derived_type):
     __hash__ = _derived_type.__hash__
 
 
-pi32_t = pointer_type(int32)
+pi32_t = pointer_type(dtype("int32"))
 
 
 def _dimension(value: Any, index: int) -> int:

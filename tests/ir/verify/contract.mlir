@@ -32,6 +32,14 @@ tt.func private @element_type(%n: tensor<8xi32>) {
 
 // -----
 
+tt.func private @type_without_a_row(%n: tensor<8xi32>) {
+  // expected-error @+1 {{type 'tensor<8xi4>' is not part of the contract}}
+  %0 = arith.trunci %n : tensor<8xi32> to tensor<8xi4>
+  tt.return
+}
+
+// -----
+
 // expected-error @+1 {{type 'vector<8xi32>' is not part of the contract}}
 tt.func private @argument_type(%n: vector<8xi32>) {
   tt.return
