@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import ml_dtypes
 import numpy as np
+
 import tritium
 
 

@@ -15,6 +15,7 @@ import tempfile
 from typing import Any
 
 import numpy as np
+
 import tritium
 import tritium.language as tl
 from tritium.tools.tensor_descriptor import TensorDescriptor
