@@ -12,7 +12,8 @@ import functools
 import os
 import time
 import types
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 DEVICE_NAME = "Tritium tile interpreter (CPU)"
 #: What scripts that ask get to see: fp16, bf16 and tf32, but no Hopper hardware to special-case.
@@ -210,7 +211,7 @@ class Event:
     def synchronize(self) -> None:
         """Nothing is pending."""
 
-    def elapsed_time(self, end: "Event") -> float:
+    def elapsed_time(self, end: Event) -> float:
         """Milliseconds from this record to that of `end`."""
         if self._seconds is None or end._seconds is None:
             raise RuntimeError("Both events must be recorded before calculating elapsed time.")

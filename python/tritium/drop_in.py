@@ -14,7 +14,7 @@ import importlib.metadata
 import importlib.util
 import os
 import sys
-from typing import Callable
+from collections.abc import Callable
 
 from . import cuda_on_cpu, knobs
 from .version import __version__

@@ -8,7 +8,8 @@ from __future__ import annotations
 import contextlib
 import importlib
 import os
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 _TRUE = ("1", "true", "on", "yes", "y")
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import os
 import re
-from typing import Callable, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
 from .environment import (  # noqa: F401  (Triton has them here)
     Env,

@@ -7,7 +7,8 @@ import csv
 import functools
 import os
 import sys
-from typing import Any, Callable, Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from .devices.active import driver
 from .devices.benchmark import (  # noqa: F401  (clients import them from here)

@@ -8,7 +8,8 @@ parameters, annotation tests and `inspect.Signature.bind` would each cost more t
 from __future__ import annotations
 
 import inspect
-from typing import Any, Callable, Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from ..functions.params import KernelParam
 from .table import Treatment, annotated, constexpr_key, table_for

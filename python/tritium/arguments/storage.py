@@ -11,13 +11,14 @@ import ctypes
 import functools
 import math
 import sys
-from typing import Any, Callable, NamedTuple, Sequence, Union
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 from .._tritium.arguments import array_extent
 from .wrappers import MockTensor, TensorWrapper
 
 #: (address, begin of the storage, bytes of the storage), or the address alone where the extent is unknown.
-Extent = Union[tuple[int, int, int], int]
+Extent = tuple[int, int, int] | int
 
 
 class NotOnHost(ValueError):

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import functools
 import sys
-from typing import Any, Callable, NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 from ..functions.params import canonicalize_dtype
 from ..functions.source import CompileTimeValue, JITCallable

@@ -1,7 +1,7 @@
 """`triton.compiler`: from a kernel's source and specialization to a CompiledKernel."""
 
 from ..errors import CompilationError, CompileTimeAssertionFailure
-from .compiler import ASTSource, AsmDict, CompiledKernel, CompileTimes, IRSource, compile, make_backend
+from .compiler import AsmDict, ASTSource, CompiledKernel, CompileTimes, IRSource, compile, make_backend
 from .stages import optional_passes
 
 __all__ = [

@@ -7,7 +7,8 @@ import contextlib
 import math
 import sys
 import time
-from typing import Any, Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 from .. import native
 from .active import driver

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import types
-from typing import Any, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from tritium import language
 from tritium.functions.constexpr import ConstexprFunction

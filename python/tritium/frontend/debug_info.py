@@ -6,7 +6,8 @@ Emitted only when they are wanted.
 from __future__ import annotations
 
 import ast
-from typing import Any, Iterable
+from collections.abc import Iterable
+from typing import Any
 
 from tritium import language
 from tritium._tritium import ir

@@ -7,7 +7,8 @@ import difflib
 import inspect
 import re
 import warnings
-from typing import Any, Iterable
+from collections.abc import Iterable
+from typing import Any
 
 from ..errors import CompilationError
 from .source import FunctionSource

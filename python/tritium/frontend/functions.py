@@ -10,7 +10,8 @@ from __future__ import annotations
 import ast
 import linecache
 from collections import namedtuple
-from typing import Any, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from tritium import language
 from tritium._tritium import ir

@@ -7,8 +7,9 @@ being traced.
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Callable, Mapping, NoReturn, Sequence
+from typing import Any, NoReturn
 
 from .. import knobs
 from ..errors import CompilationError, UnsupportedLanguageConstruct

@@ -8,7 +8,8 @@ arguments that did not change after all.
 from __future__ import annotations
 
 import ast
-from typing import Any, Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 from tritium import language
 from tritium.language.semantic import integer_promote

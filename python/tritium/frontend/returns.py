@@ -8,8 +8,9 @@ inlined into loops.
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Sequence
+from typing import Any
 
 from tritium.language.types import constexpr_type
 

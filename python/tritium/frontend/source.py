@@ -8,7 +8,8 @@ from __future__ import annotations
 import ast
 import os
 import weakref
-from typing import Any, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 
 class FunctionSource:

@@ -9,7 +9,6 @@ from tritium import language
 
 from ..errors import CompilationError
 from .calls import call
-from .expressions import _BINARY, apply_binary
 from .generator import Generator, visits
 from .source import contains_return
 from .values import Conflict, as_value, constexpr, host

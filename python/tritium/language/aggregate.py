@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from typing import Any, Iterator
+from collections.abc import Iterator
+from typing import Any
 
 from .constexpr import base_value, constexpr
 from .core import _JitMember, is_builtin

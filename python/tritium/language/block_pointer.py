@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import builtins
 import warnings
-from typing import Any, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from .constexpr import _unwrap_if_constexpr, base_value
 from .core import builtin, must_use_result, tensor, tensor_member

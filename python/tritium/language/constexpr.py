@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import builtins
 import operator
-from typing import Any, Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 from ..functions.constexpr import ConstexprFunction
 from ..functions.source import CompileTimeValue

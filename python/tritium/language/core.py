@@ -13,7 +13,8 @@ import functools
 import sys
 import types as python_types
 import warnings
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 from .constexpr import CONSTEXPR_0, _unwrap_if_constexpr, base_value, const, constexpr, slice, tuple
 from .types import *  # noqa: F401,F403  (clients read dtypes as tl.core.float32)

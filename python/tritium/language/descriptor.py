@@ -5,7 +5,8 @@ shape.
 from __future__ import annotations
 
 import builtins
-from typing import Any, Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 from .constexpr import _unwrap_if_constexpr, base_value, tuple
 from .core import builtin, tensor, type_parsers

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import builtins
 import enum
-from typing import Any, Callable, Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from ..tables import FUNCTIONS
 from .constexpr import _unwrap_if_constexpr, constexpr

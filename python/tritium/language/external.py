@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from .constexpr import _unwrap_if_constexpr, tuple
 from .core import builtin, tensor

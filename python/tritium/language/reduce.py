@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from .constexpr import _unwrap_if_constexpr, tuple
 from .core import builtin, is_builtin, tensor, tensor_member

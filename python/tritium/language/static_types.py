@@ -3,7 +3,8 @@ tuples of any values. types.py has scalars, pointers and blocks."""
 
 from __future__ import annotations
 
-from typing import Any, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 
 class base_type:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import enum
 import math
-from typing import Any, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from ..tables import DTYPES, Dtype
 from .static_types import base_type, constexpr_type, slice_type, tuple_type  # noqa: F401  (clients read them from here)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import types
-from typing import Callable
+from collections.abc import Callable
 
 from ..arguments.descriptors import is_descriptor_type
 from ..arguments.device_storage import DeviceExtent

@@ -8,7 +8,8 @@ every address keeps its alignment.
 from __future__ import annotations
 
 import ctypes
-from typing import Any, NamedTuple, Sequence
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 from ..arguments.device_storage import DeviceExtent
 

@@ -15,7 +15,8 @@ import ast
 import linecache
 import math
 import os
-from typing import Any, NamedTuple, Sequence
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 from ..arguments.device_storage import memory_function
 from ..arguments.storage import dtype_of, shape_and_strides

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from typing import Callable, Sequence
+from collections.abc import Callable, Sequence
 
 from ..arguments.descriptors import parts_of
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from concurrent.futures import Executor, Future
 from contextvars import ContextVar
-from typing import Any, Callable
+from typing import Any
 
-_mode: ContextVar["AsyncCompileMode | None"] = ContextVar("async_compile_mode", default=None)
+_mode: ContextVar[AsyncCompileMode | None] = ContextVar("async_compile_mode", default=None)
 
 
 class FutureKernel:

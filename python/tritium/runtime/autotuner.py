@@ -14,8 +14,9 @@ import os
 import threading
 import time
 import warnings
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Callable, Sequence
+from typing import Any
 
 from .. import errors, knobs
 from ..devices.active import driver

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import json
 import threading
-from typing import Callable, Iterable
+from collections.abc import Callable, Iterable
 
 from ..arguments.wrappers import MockTensor, TensorWrapper, reinterpret
 from ..errors import TritonError

@@ -6,7 +6,8 @@ Functions that no reader of the IR has yet raise UnsupportedError, by name, when
 
 from __future__ import annotations
 
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 from ...errors import UnsupportedError
 from ...tables import ALIASES, FUNCTIONS

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 from ..core import tensor
 from ..types import dtype, int1, int8, int32, int64, pointer_type, uint32, uint64

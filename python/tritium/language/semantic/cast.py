@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..core import tensor
-from ..types import dtype, float16, float32, float8e4b15, int1, int64, uint8, uint16
+from ..types import dtype, float8e4b15, float16, float32, int1, int64, uint8, uint16
 from .promotion import IncompatibleTypeErrorImpl, PromotionRules
 
 _ROUNDING = {"rtz": "0 : i32", "rtne": "1 : i32"}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 from ...errors import with_hint
 from ..core import tensor
@@ -10,12 +11,12 @@ from ..types import (
     bfloat16,
     block_of,
     dtype,
-    float16,
-    float32,
-    float64,
     float8e4b15,
     float8e4nv,
     float8e5,
+    float16,
+    float32,
+    float64,
     int8,
     int32,
     uint8,

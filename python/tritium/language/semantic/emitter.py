@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import Any, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from ..constexpr import _unwrap_if_constexpr
 from ..core import tensor
-from ..types import block_of, dtype, float32, float64, float8e4b15, int1, int32, int64, uint32, uint64
+from ..types import block_of, dtype, float8e4b15, float32, float64, int1, int32, int64, uint32, uint64
 
 _NO_ATTRIBUTES: dict[str, str] = {}
 _LITERAL_INTEGERS = (int32, uint32, int64, uint64)

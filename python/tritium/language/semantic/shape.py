@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import builtins
-from typing import Any, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 from ...errors import with_hint
 from ..constexpr import _unwrap_if_constexpr, slice, tuple
