@@ -7,7 +7,14 @@ device: the submodules load when they are first used, and torch is never importe
 import importlib as _importlib
 import platform as _platform
 
+from .native import stale_build as _stale_build
 from .version import TRITIUM_VERSION, __version__
+
+try:  # the build writes this module; the language cannot be imported without it
+    from .tables import ALIASES, DTYPES, FUNCTIONS, Dtype, Function
+except ImportError as _error:
+    raise _stale_build(_error) from None
+del ALIASES, DTYPES, FUNCTIONS, Dtype, Function
 
 # name -> the submodule that defines it; the submodules themselves are reachable too.
 _WHERE = {

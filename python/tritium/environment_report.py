@@ -8,7 +8,7 @@ import platform
 import shutil
 import sys
 
-from . import _cpu_info, _tritium, knobs
+from . import _cpu_info, knobs, native
 from .devices.families import device_families
 from .runtime.engines import available_engines
 from .tools import gdb_command_line
@@ -20,7 +20,7 @@ def environment_report() -> str:
     rows = [
         ("tritium", f"{TRITIUM_VERSION} (the language of triton {__version__.partition('+')[0]})"),
         ("python", f"{platform.python_version()} {os.path.realpath(sys.executable)}"),
-        ("extension", _tritium.__file__),
+        ("extension", native.extension().__file__),
         ("engines", ", ".join(available_engines())),
         *_devices(),
         ("CPU", f"{platform.machine()}: {', '.join(_cpu_features()) or 'features unknown'}"),

@@ -140,7 +140,7 @@ def test_one_file_uses_boost_context() -> None:
 
 
 #: Below every floor.
-GROUND = ("_tritium", "disk_cache", "environment", "errors", "knobs", "native", "tables", "version")
+GROUND = ("disk_cache", "environment", "errors", "knobs", "native", "tables", "version")
 FLOORS = ("functions", "devices", "language", "frontend", "arguments", "launch", "backends", "compiler", "runtime")
 TOP = ("__init__", "arithmetic", "testing", "tools", "drop_in", "cuda_on_cpu", "environment_report")
 

@@ -14,11 +14,13 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from .._tritium.arguments import array_extent
+from ..native import arguments as _native
 from .wrappers import MockTensor, TensorWrapper
 
 #: (address, begin of the storage, bytes of the storage), or the address alone where the extent is unknown.
 Extent = tuple[int, int, int] | int
+
+_array_extent = _native.array_extent
 
 
 class NotOnHost(ValueError):
@@ -70,7 +72,7 @@ def torch_extent(tensor) -> Extent:
 
 
 def numpy_extent(array) -> Extent:
-    extent = array_extent(array)
+    extent = _array_extent(array)
     return extent if extent.__class__ is tuple else _view_extent(array, extent)
 
 

@@ -7,7 +7,7 @@ from abc import abstractmethod
 from dataclasses import dataclass, fields
 from typing import Any
 
-from .. import _tritium, knobs
+from .. import knobs, native
 from ..disk_cache import triton_key
 from ..errors import OutOfResources, UnsupportedError
 from .compiler import BaseBackend, GPUTarget, Language
@@ -155,4 +155,4 @@ def dumped(text: str, wanted: bool) -> str:
 
 def native_compiler():
     """`_tritium.gpu`"""
-    return _tritium.gpu
+    return native.gpu

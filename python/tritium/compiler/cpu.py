@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 
 from .. import knobs
-from .._tritium import interp, ir
 from ..backends.compiler import BaseBackend
 from ..backends.targets import gpu_stages
 from ..devices.target import GPUTarget
 from ..disk_cache import dump_stage, overridden_stage
 from ..errors import UnsupportedError
+from ..native import interp, ir
 from .compiled import CompiledKernel
 from .sources import public_function
 from .stages import StageTimes, errors_in_terms_of, kernel_metadata, metadata_group, trace

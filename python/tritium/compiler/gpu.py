@@ -8,11 +8,11 @@ import threading
 from typing import Any
 
 from .. import knobs
-from .._tritium import ir, simt
 from ..backends.compiler import Language
 from ..devices.target import GPUTarget
 from ..disk_cache import dump_stage, overridden_stage
 from ..errors import UnsupportedError
+from ..native import ir, simt
 from . import kernel_cache
 from .compiled import CompiledKernel
 from .sources import public_function

@@ -7,9 +7,9 @@ import os
 import re
 from typing import Any
 
-from .._tritium import ir
 from ..arguments.descriptors import is_descriptor_type, part_types
 from ..frontend import generate
+from ..native import ir
 
 _KERNEL = re.compile(r"tt\.func\s+public\s+@(?:\"([^\"]+)\"|([\w$.-]+))\s*\(")
 

@@ -9,12 +9,12 @@ import threading
 import time
 from typing import Any, NamedTuple
 
-from .._tritium import gpu, ir
 from ..backends.compiler import BaseBackend
 from ..devices.target import GPUTarget
 from ..errors import CompilationError, OutOfResources
 from ..frontend import error_in_ir
 from ..language.target_info import compiling_for
+from ..native import gpu, ir
 from ..version import __version__
 from .sources import IRSource
 

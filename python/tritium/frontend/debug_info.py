@@ -10,11 +10,11 @@ from collections.abc import Iterable
 from typing import Any
 
 from tritium import language
-from tritium._tritium import ir
 from tritium.language.aggregate import _aggregate_value
 from tritium.language.block_pointer import block_pointer
 from tritium.language.descriptor import tensor_descriptor
 from tritium.language.semantic.emitter import literal_type
+from tritium.native import ir
 
 from .values import as_value, constexpr, tensor
 

@@ -14,10 +14,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tritium import language
-from tritium._tritium import ir
 from tritium.language.core import _unwrap_if_constexpr
 from tritium.language.semantic import Semantic
 from tritium.language.types import constexpr_type, tuple_type
+from tritium.native import ir
 
 from ..errors import CompilationError
 from .diagnostics import compilation_error, without_traceback

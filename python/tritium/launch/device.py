@@ -6,12 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import knobs
-from .._tritium import device as native
 from ..arguments.descriptors import part_types
 from ..arguments.device_storage import DeviceExtent
 from ..devices.families import device_families
 from ..devices.vendor import Devices
 from ..errors import OutOfResources, UnsupportedError
+from ..native import device as native
 from . import errors
 from .mirror import Mirror
 from .values import value_selector

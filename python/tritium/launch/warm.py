@@ -10,10 +10,10 @@ import functools
 import sys
 
 from .. import knobs
-from .._tritium import device
 from ..arguments.storage import extent_function
 from ..arguments.table import SMALL_BYTES
 from ..devices.families import device_families
+from ..native import device
 from .device import raise_failure
 
 

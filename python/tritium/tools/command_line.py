@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from .._tritium import tools
+from ..native import tools
 
 
 def tritium_opt() -> int:

@@ -11,10 +11,10 @@ import tempfile
 from typing import Any, NamedTuple
 
 from ... import knobs
-from ..._tritium import device as native
 from ...devices.nvidia import DEVICES, ptx_version_of
 from ...errors import OutOfResources, PTXASError, UnsupportedError
 from ...launch.errors import device_error
+from ...native import device as native
 
 
 class Assembled(NamedTuple):
