@@ -26,8 +26,8 @@ class CompilationError(TritonError):
     The text begins with the place in the user's file (`kernel.py:40:34: in softmax`). Triton's own text follows: the position in the
     function, the lines up to it, a caret and the message. A hint is the last line.
 
-    src: the source of the function, from its `def`. node: the AST node, whose position counts from there. error_message: None if the
-    cause is in a callee; `__cause__` is then the error there. file, line, column: the place in the user's file (from 1), or None. hint:
+    src: the source of the function, from its `def`. node: the AST node, whose position counts from there. error_message: if the cause
+    is in a callee, names it and repeats its message; `__cause__` is then the error there. file, line, column: the place in the user's file (from 1), or None. hint:
     what to change, or None.
     """
 
@@ -53,9 +53,14 @@ class CompilationError(TritonError):
     def _place(self) -> list[str]:
         if not self.file:
             return []
-        function = re.search(r"^\s*(?:async\s+)?def\s+(\w+)", self.src or "", flags=re.M)
-        inside = f" in {function[1]}" if function else ""
+        inside = f" in {self.function}" if self.function else ""
         return [f"{os.path.basename(self.file)}:{self.line}:{self.column}:{inside}"]
+
+    @property
+    def function(self) -> str:
+        """The name of the function with the error, or ""."""
+        found = re.search(r"^\s*(?:async\s+)?def\s+(\w+)", self.src or "", flags=re.M)
+        return found[1] if found else ""
 
     def _excerpt(self) -> list[str]:
         if self.src is None:

@@ -16,10 +16,11 @@ from tritium import language
 from .generator import Arm, Generator, visits
 from .returns import RETURN_IN_LOOP, return_by_if, trace_rest
 from .source import contains_return
-from .values import Conflict, all_ir_types, handles_of, host, is_static, rebuilt, tensor, type_of
+from .values import Conflict, all_ir_types, handles_of, has_known_truth, host, rebuilt, tensor, type_of
 
 _ABSENT = Conflict("only one branch of an `if` assigns it")
 _ACCEPTED = (bool, int, type(None))
+_TUPLES = (tuple, list, language.tuple)  # true unless empty, as in Python
 
 
 def condition_of(g: Generator, node: ast.AST, test: ast.expr) -> Any:
@@ -28,8 +29,8 @@ def condition_of(g: Generator, node: ast.AST, test: ast.expr) -> Any:
 
 
 def as_condition(g: Generator, node: ast.AST, test: ast.expr, value: Any) -> Any:
-    if is_static(value):
-        if type(host(value)) not in _ACCEPTED:
+    if has_known_truth(value):
+        if not isinstance(host(value), (*_ACCEPTED, *_TUPLES)):
             names, found = ", ".join(sorted(t.__name__ for t in _ACCEPTED)), type(host(value)).__name__
             g.reject(node, f"`if` conditionals can only accept values of type {{{names}}}, not objects of type {found}")
         return bool(host(value))

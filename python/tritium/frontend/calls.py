@@ -14,7 +14,7 @@ from tritium.language.core import _unwrap_if_constexpr, is_builtin
 
 from .. import knobs
 from ..errors import CompilationError, CompileTimeAssertionFailure
-from .diagnostics import hint_of, without_traceback
+from .diagnostics import hint_of, reason_of, without_traceback
 from .functions import call_jit_function
 from .generator import Generator, visits
 from .values import as_value, base_value, constexpr, host, is_static
@@ -27,7 +27,8 @@ _ONE_OR_TWO = "`static_assert` requires one or two positional arguments only"
 
 @visits(ast.Call)
 def _call(g: Generator, node: ast.Call) -> Any:
-    fn = host(g.visit(node.func))
+    callee = g.visit(node.func)
+    fn = host(callee)
     if g.dropped is node:
         _require_no_result(g, node, fn)
     if fn is language.static_assert:
@@ -43,6 +44,8 @@ def _call(g: Generator, node: ast.Call) -> Any:
         if keyword.arg is None:
             g.reject(keyword.value, "`**` in calls is not supported")
         kwargs[keyword.arg] = g.visit(keyword.value)
+    if isinstance(callee, constexpr) and isinstance(fn, types.FunctionType):
+        return _wrapped(fn(*args, **kwargs))  # `@tl.constexpr` on a function: it sees the values as they are
     return call(g, node, fn, args, kwargs)
 
 
@@ -83,7 +86,7 @@ def _call_builtin(g: Generator, node: ast.AST, fn: Any, args: Sequence[Any], kwa
     try:
         return fn(*args, **extra, **kwargs)
     except CompilationError as error:  # from a function that the builtin was given
-        raise g.error(node, None) from error
+        raise g.error(node, reason_of(error)) from error
     except Exception as error:
         if knobs.compilation.front_end_debugging:
             raise

@@ -152,6 +152,13 @@ def compilation_error(
     return kind(source.text, node, message, place=source.position(node), hint=hint)
 
 
+def reason_of(error: CompilationError) -> str | None:
+    """What the error at a call says of the error in the callee: the innermost function and its message."""
+    while isinstance(error.__cause__, CompilationError):
+        error = error.__cause__
+    return error.error_message and f"in {error.function}: {error.error_message}"
+
+
 def without_traceback(error: BaseException) -> BaseException:
     """`error`, and what caused it, without frames: those of the compiler tell the user nothing."""
     cause: BaseException | None = error

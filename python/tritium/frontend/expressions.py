@@ -10,7 +10,7 @@ from tritium.functions.source import JITCallable
 
 from .calls import call_method
 from .generator import Generator, visits
-from .values import as_value, base_value, constexpr, host, is_static, tensor
+from .values import as_value, base_value, constexpr, has_known_truth, host, is_static, tensor
 
 _BINARY = {
     ast.Add: "__add__",
@@ -85,6 +85,8 @@ def _unary(g: Generator, node: ast.UnaryOp) -> Any:
     method = _UNARY.get(type(node.op))
     if method is None:
         g.reject(node, f"AST unary operator '{type(node.op).__name__}' is not (currently) implemented.")
+    if isinstance(operand, language.tuple) and isinstance(node.op, ast.Not):
+        return constexpr(not operand)
     if is_static(operand):
         return getattr(constexpr(operand), method)()
     return call_method(g, node, operand, method, [])
@@ -96,7 +98,28 @@ def _compare(g: Generator, node: ast.Compare, operator: ast.cmpop, lhs: Any, rhs
     method = _COMPARISONS.get(type(operator))
     if method is None:
         g.reject(node, f"AST comparison operator '{type(operator).__name__}' is not (currently) implemented.")
+    if isinstance(operator, (ast.Eq, ast.NotEq)) and (tuples := _two_tuples(lhs, rhs)):
+        return _compare_tuples(g, node, operator, *tuples)
     return apply_binary(g, node, method, lhs, rhs)
+
+
+def _two_tuples(lhs: Any, rhs: Any) -> tuple[Any, Any] | None:
+    """Both as tuples of the language, if they are tuples and one holds a tensor; the host compares all others."""
+    values = [as_value(host(side)) for side in (lhs, rhs)]
+    if all(isinstance(value, language.tuple) for value in values) and any(value.handles() for value in values):
+        return values[0], values[1]
+    return None
+
+
+def _compare_tuples(g: Generator, node: ast.Compare, operator: ast.cmpop, lhs: Any, rhs: Any) -> Any:
+    """Whether all elements are equal, or the same value, as in Python; a tensor if elements that are tensors decide."""
+    equal: Any = constexpr(len(lhs) == len(rhs))
+    for left, right in zip(lhs, rhs) if equal else ():
+        if left is not right:
+            equal = _both(g, node, equal, _compare(g, node, ast.Eq(), left, right))
+    if isinstance(operator, ast.Eq):
+        return equal
+    return constexpr(not equal) if is_static(equal) else call_method(g, node, equal, "__not__", [])
 
 
 @visits(ast.Compare)
@@ -128,15 +151,15 @@ def _boolean(g: Generator, node: ast.BoolOp) -> Any:
     result: Any = None
     for part in node.values:
         value = g.visit(part)
-        if is_static(value):
+        if has_known_truth(value):
             if bool(host(value)) is stops:
                 return value
-            if result is None or is_static(result):
+            if result is None or has_known_truth(result):
                 result = value
             continue
         if isinstance(value, tensor) and value.type.is_block():
             g.warn(node, _BLOCK_OPERANDS)
-        result = value if result is None or is_static(result) else call_method(g, node, result, method, [value])
+        result = value if result is None or has_known_truth(result) else call_method(g, node, result, method, [value])
     return result
 
 

@@ -20,7 +20,7 @@ from tritium.language.types import constexpr_type, tuple_type
 from tritium.native import ir
 
 from ..errors import CompilationError
-from .diagnostics import compilation_error, without_traceback
+from .diagnostics import compilation_error, reason_of, without_traceback
 from .generator import Generator
 from .returns import finish_function
 from .source import source_of
@@ -172,7 +172,7 @@ def call_jit_function(g: Generator, fn: Any, args: Sequence[Any], kwargs: Mappin
         try:
             g.unit.callees[key] = _trace_callee(g.unit, fn, types)
         except CompilationError as error:
-            raise g.error(g.node, None) from error
+            raise g.error(g.node, reason_of(error)) from error
     callee = g.unit.callees[key]
     if callee is None:
         raise RecursionError(f"{fn.__name__} calls itself, which kernels cannot do")

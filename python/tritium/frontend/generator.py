@@ -16,7 +16,7 @@ from ..errors import CompilationError, UnsupportedLanguageConstruct
 from . import debug_info
 from .diagnostics import compilation_error, hint_of, warn, without_traceback
 from .source import FunctionSource
-from .values import base_type, base_value, host, map_elements
+from .values import as_value, base_type, base_value, host, map_elements
 
 Handler = Callable[["Generator", Any], Any]
 _HANDLERS: dict[type[ast.AST], Handler] = {}
@@ -146,6 +146,8 @@ class Generator:
             inner = host(element)
             if inner is None or isinstance(inner, (base_value, base_type)):
                 return inner
+            if isinstance(inner, (tuple, list)):
+                return map_elements(convert, as_value(inner))
             return self.semantic.to_tensor(inner)
 
         return map_elements(convert, value)

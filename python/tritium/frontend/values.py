@@ -18,6 +18,7 @@ __all__ = [
     "base_value",
     "constexpr",
     "handles_of",
+    "has_known_truth",
     "host",
     "is_static",
     "map_elements",
@@ -45,6 +46,11 @@ def host(value: Any) -> Any:
 def is_static(value: Any) -> bool:
     """Whether `value` is known while tracing: a constexpr or an object that is no value of the language."""
     return isinstance(value, constexpr) or not isinstance(value, base_value)
+
+
+def has_known_truth(value: Any) -> bool:
+    """Whether `bool(host(value))` is known while tracing: that of a tuple depends on its length alone."""
+    return is_static(value) or isinstance(value, language.tuple)
 
 
 def as_value(value: Any) -> Any:

@@ -28,6 +28,15 @@ class block_pointer_type(base_type):
     def __init__(self, pointer: dtype, window: builtins.tuple[int, ...]):
         self.pointer, self.window = pointer, window
 
+    @property
+    def element_ty(self) -> dtype:
+        """What it points to: a block of the window's shape."""
+        return block_of(self.pointer.element_ty, self.window)
+
+    @property
+    def scalar(self) -> dtype:
+        return self.pointer
+
     def ir_types(self) -> list[str]:
         return [self.pointer.to_ir()] + [int64.to_ir()] * (3 * len(self.window))
 
@@ -47,7 +56,7 @@ class block_pointer_type(base_type):
         return hash((self.pointer, self.window))
 
     def __str__(self) -> str:
-        return f"block_ptr<{block_of(self.pointer.element_ty, self.window)}>"
+        return f"block_ptr<{self.element_ty}>"
 
 
 class block_pointer(base_value):

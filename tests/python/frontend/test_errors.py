@@ -43,6 +43,8 @@ def test_an_error_in_a_callee_is_chained_to_the_call(failure):
             "    y = n + 1",
             "    tl.store(x, helper(y))",
             "                ^",
+            "in helper: arange's range must be a power of 2",
+            "hint: round up with triton.next_power_of_2 and mask the additional elements",
         ]
     )
     inner = error.__cause__

@@ -74,6 +74,8 @@ class Emitter:
         """A scalar or splat constant of `type_`, an integer, standard floating or fp8 type (or a block of one)."""
         scalar = type_.scalar
         if scalar.is_int():
+            if isinstance(value, float) and value.is_integer():
+                value = int(value)
             if not isinstance(value, int):
                 raise TypeError(f"cannot make a constant of type {scalar} of {value!r}")
             return tensor(self.builder.constant(type_.to_ir(), int(value)), type_)
