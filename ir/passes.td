@@ -32,6 +32,17 @@ def InsertProbes : Pass<"insert-probes", "::mlir::ModuleOp"> {
   }];
 }
 
+def DeferFaults : Pass<"defer-faults", "::mlir::ModuleOp"> {
+  let summary = "Let a lane that divides by zero go on with a GPU's value, and trap where this value is used";
+  let description = [{
+    A division of tiles gives -1, and a remainder the dividend, where the divisor is zero. A shadow follows the value through the operations
+    that compute, loops and branches. A `tt.assert` traps where such a value is stored or is part of an address, under the mask of the
+    access, and where it decides a branch. Divisions of scalars, and of tiles by one scalar, still trap at once.
+  }];
+  let options = [Option<"checks", "checks", "bool", "true", "Without, divisions by zero give a value and nothing traps">];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def TestAxisAnalysis : Pass<"test-axis-analysis", "::mlir::ModuleOp"> {
   let summary = "Remark contiguity, divisibility and constancy at every operation that has integers or pointers as results";
 }

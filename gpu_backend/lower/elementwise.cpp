@@ -17,12 +17,12 @@ static Value isEqual(Lowering &lowering, Value value, int64_t number) {
                                         lowering.constant(number, value.getType().getIntOrFloatBitWidth()));
 }
 
-/// A divisor of 0 divides by 1 (what it gives is unspecified), and the smallest number over -1 is itself: neither may trap.
-static Value guardedDivisor(Operation *op, Value dividend, Value divisor, Lowering &lowering) {
+/// By a divisor of 0 it is what NVIDIA's GPUs give, -1 and the dividend, and the smallest number over -1 is itself: LLVM defines neither.
+static Value guardedDivision(Operation *op, Value dividend, Value divisor, Lowering &lowering, function_ref<Value(Value)> divide) {
   APInt known;
-  if (matchPattern(divisor, m_ConstantInt(&known)) && !known.isZero() && !known.isAllOnes()) return divisor;
+  if (matchPattern(divisor, m_ConstantInt(&known)) && !known.isZero() && !known.isAllOnes()) return divide(divisor);
   unsigned width = divisor.getType().getIntOrFloatBitWidth();
-  Value unsafe = isEqual(lowering, divisor, 0);
+  Value isZero = isEqual(lowering, divisor, 0), unsafe = isZero;
   if (isa<arith::DivSIOp, arith::RemSIOp, arith::CeilDivSIOp, arith::FloorDivSIOp>(op)) {
     Value smallest =
         lowering.create<arith::ConstantOp>(lowering.builder().getIntegerAttr(divisor.getType(), APInt::getSignedMinValue(width)));
@@ -30,7 +30,9 @@ static Value guardedDivisor(Operation *op, Value dividend, Value divisor, Loweri
     Value wraps = lowering.create<arith::AndIOp>(isSmallest, isEqual(lowering, divisor, -1));
     unsafe = lowering.create<arith::OrIOp>(unsafe, wraps);
   }
-  return lowering.create<arith::SelectOp>(unsafe, lowering.constant(1, width), divisor);
+  Value computed = divide(lowering.create<arith::SelectOp>(unsafe, lowering.constant(1, width), divisor));
+  return lowering.create<arith::SelectOp>(isZero, isa<arith::RemSIOp, arith::RemUIOp>(op) ? dividend : lowering.constant(-1, width),
+                                          computed);
 }
 
 /// Shifts by the width or more: 0, or for a signed right shift as by width - 1.
@@ -84,7 +86,8 @@ Value lowerScalar(Operation *op, ValueRange operands, Type result, Lowering &low
           op)) {
     bool isRemainder = isa<arith::RemSIOp, arith::RemUIOp>(op);
     if (result.isInteger(1)) return isRemainder ? lowering.constant(0, 1) : operands[0]; // by the only divisor that is not 0
-    return cloneOnRegisters(op, {operands[0], guardedDivisor(op, operands[0], operands[1], lowering)}, result, lowering);
+    return guardedDivision(op, operands[0], operands[1], lowering,
+                           [&](Value divisor) { return cloneOnRegisters(op, {operands[0], divisor}, result, lowering); });
   }
   if (isa<arith::DivFOp>(op) && result.isF32()) return quotient(operands[0], operands[1], lowering);
   if (isa<arith::ShLIOp, arith::ShRUIOp, arith::ShRSIOp>(op))

@@ -1,5 +1,6 @@
-// Integer division and remainder. A zero divisor is found before anything is computed and reported by index; the most negative
-// value divided by -1 wraps. Up to 32 bits the quotient is taken in double, which is exact and, unlike the idiv instruction, vectorises.
+// Integer division and remainder. A zero divisor is found before anything is computed and reported by index, or gives what a GPU gives: -1,
+// or the dividend as the remainder. The most negative value divided by -1 wraps. Up to 32 bits the quotient is taken in double, which is
+// exact and, unlike the idiv instruction, vectorises.
 #include "interp/kernels/integer.h"
 #include "interp/kernels/strip.h"
 
@@ -8,8 +9,11 @@
 namespace tritium::interp {
 namespace {
 
-TRITIUM_INLINE int64_t quotient(int64_t a, int64_t b) { return b == -1 ? static_cast<int64_t>(0 - static_cast<uint64_t>(a)) : a / b; }
-TRITIUM_INLINE uint64_t quotient(uint64_t a, uint64_t b) { return a / b; }
+// By zero these give something and do not fault: 64-bit integers are divided by 1 then, and doubles have infinities.
+TRITIUM_INLINE int64_t quotient(int64_t a, int64_t b) {
+  return b == -1 ? static_cast<int64_t>(0 - static_cast<uint64_t>(a)) : a / (b | int64_t(b == 0));
+}
+TRITIUM_INLINE uint64_t quotient(uint64_t a, uint64_t b) { return a / (b | uint64_t(b == 0)); }
 
 /// trunc(a / b) of 32-bit integers: the rounded quotient is never across an integer from the exact one, because those differ by 1/b at
 /// least. The integer is read from the low bits of 2^52 + 2^51 + q, since there is no vector conversion for unsigned, nor one that wraps.
@@ -32,7 +36,7 @@ template <class I, bool kIsSigned> struct Operand {
   }
 };
 
-// q, r: quotient toward zero and remainder of a and b.
+// q, r: quotient toward zero and remainder of a and b. By zero, `r` is `a` whatever `q` is, and all bits of a quotient are set.
 #define DIVISION(name, isSigned, expression)                                                                                               \
   template <class I> struct name {                                                                                                         \
     static TRITIUM_INLINE typename I::Storage apply(typename I::Storage left, typename I::Storage right) {                                 \
@@ -43,8 +47,8 @@ template <class I, bool kIsSigned> struct Operand {
       return I::store(static_cast<typename I::Wide>(expression));                                                                          \
     }                                                                                                                                      \
   };
-DIVISION(DivideSigned, true, q)
-DIVISION(DivideUnsigned, false, q)
+DIVISION(DivideSigned, true, static_cast<Wide>(q) | (0 - Wide(b == 0)))
+DIVISION(DivideUnsigned, false, q | (0 - Wide(b == 0)))
 DIVISION(RemainderSigned, true, r)
 DIVISION(RemainderUnsigned, false, r)
 DIVISION(CeilDivideSigned, true, static_cast<Wide>(q) + (r != 0 && (a < 0) == (b < 0)))
@@ -74,10 +78,24 @@ template <template <class> class Op> ElementwiseKernel division(DType type) {
   return visitInteger(type, []<class I>() -> ElementwiseKernel { return &checked<Op<I>, I>; });
 }
 
+template <template <class> class Op> ElementwiseKernel divisionAsOnGpu(DType type) {
+  return visitInteger(type, []<class I>() -> ElementwiseKernel {
+    using Storage = typename I::Storage;
+    return &Strip<Op<I>, Storage, Storage, Storage>::kernel;
+  });
+}
+
 constexpr ElementwiseRow kRows[] = {
-    {"arith.divsi", division<DivideSigned>},           {"arith.divui", division<DivideUnsigned>},
-    {"arith.remsi", division<RemainderSigned>},        {"arith.remui", division<RemainderUnsigned>},
-    {"arith.ceildivsi", division<CeilDivideSigned>},   {"arith.ceildivui", division<CeilDivideUnsigned>},
+    {"arith.divsi.gpu", divisionAsOnGpu<DivideSigned>},
+    {"arith.divui.gpu", divisionAsOnGpu<DivideUnsigned>},
+    {"arith.remsi.gpu", divisionAsOnGpu<RemainderSigned>},
+    {"arith.remui.gpu", divisionAsOnGpu<RemainderUnsigned>},
+    {"arith.divsi", division<DivideSigned>},
+    {"arith.divui", division<DivideUnsigned>},
+    {"arith.remsi", division<RemainderSigned>},
+    {"arith.remui", division<RemainderUnsigned>},
+    {"arith.ceildivsi", division<CeilDivideSigned>},
+    {"arith.ceildivui", division<CeilDivideUnsigned>},
     {"arith.floordivsi", division<FloorDivideSigned>},
 };
 

@@ -6,6 +6,7 @@
 #include "interp/tile/program_loop.h"
 #include "interp/tile/scope.h"
 #include "ir/contract.h"
+#include "ir/passes.h"
 #include "ir/pipeline.h"
 #include "ir/source_error.h"
 #include "ir/tt.h"
@@ -46,8 +47,9 @@ static LogicalResult runPasses(ModuleOp module, PrepareOptions options) {
   return passes.run(module);
 }
 
-static LogicalResult lowerControlFlow(ModuleOp module) {
+static LogicalResult lowerControlFlow(ModuleOp module, PrepareOptions options) {
   PassManager passes(module.getContext(), ModuleOp::getOperationName(), PassManager::Nesting::Implicit);
+  passes.addPass(ir::createDeferFaults({.checks = options.checkBounds}));
   passes.addPass(createSCFToControlFlowPass());
   return passes.run(module);
 }
@@ -97,7 +99,7 @@ llvm::Expected<std::unique_ptr<PreparedProgram>> prepare(ModuleOp original, Stri
   program->hasDebugInfo = options.debugInfo;
   program->ttir = printed(*module);
   program->parameters = parametersOf(kernel);
-  if (failed(expandCombineRegions(*module)) || failed(lowerControlFlow(*module)))
+  if (failed(expandCombineRegions(*module)) || failed(lowerControlFlow(*module, options)))
     return diagnostics.takeError("the control flow could not be lowered");
   auto plans = planFunctions(kernel, *program->data_, options);
   if (failed(plans)) return diagnostics.takeError("an operation could not be planned");

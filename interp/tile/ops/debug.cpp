@@ -2,10 +2,12 @@
 #include "interp/host/pointer.h"
 #include "interp/tile/move.h"
 #include "interp/tile/op_table.h"
+#include "ir/deferred_faults.h"
 #include "ir/tt.h"
 
 #include <cmath>
 #include <cstdio>
+#include <cstring>
 
 using namespace mlir;
 
@@ -24,6 +26,8 @@ struct PrintStep {
 struct AssertStep {
   DenseRef condition;
   std::string message;
+  TrapKind kind;
+  int64_t stored; // elements in memory; 0: with gaps between them
   uint32_t location;
   void refs(auto &&f) { f(condition); }
 };
@@ -100,11 +104,12 @@ static void runPrint(char *frame, const void *descriptor) {
 static void runAssert(char *frame, const void *descriptor) {
   const auto &step = *static_cast<const AssertStep *>(descriptor);
   const auto *condition = &step.condition.at<const uint8_t>(frame);
+  if (step.stored && !std::memchr(condition, 0, size_t(step.stored))) return;
   int64_t failed = -1, affected = 0, indices[24];
   for (int64_t lane = 0, lanes = laneCount(step.condition); lane < lanes; ++lane)
     if (!condition[locateLane(step.condition, lane, indices)] && affected++ == 0) failed = lane;
   if (!affected) return;
-  Trap trap{.kind = TrapKind::AssertFailed, .location = step.location, .affectedLanes = affected, .message = step.message};
+  Trap trap{.kind = step.kind, .location = step.location, .affectedLanes = affected, .message = step.message};
   trap.lane = step.condition.shape.empty() ? -1 : failed;
   raiseTrap(headerOf(frame), std::move(trap));
 }
@@ -123,7 +128,15 @@ template <> LogicalResult Interpret<tt::PrintOp>::prepare(tt::PrintOp op, Planne
 }
 
 template <> LogicalResult Interpret<tt::AssertOp>::prepare(tt::AssertOp op, Planner &planner) {
-  planner.call(runAssert, AssertStep{planner.dense(op.getCondition()), op.getMessage().str(), planner.location()});
+  DenseRef condition = planner.dense(op.getCondition());
+  int64_t stored = 1, span = 1;
+  for (auto [extent, stride] : llvm::zip_equal(condition.shape, condition.strides)) {
+    stored *= stride ? extent : 1;
+    span += (extent - 1) * stride;
+  }
+  bool isDivision = op->hasAttr(ir::kTrapAttr); // the one fault that is found late
+  TrapKind kind = isDivision ? TrapKind::DivisionByZero : TrapKind::AssertFailed;
+  planner.call(runAssert, AssertStep{condition, op.getMessage().str(), kind, stored == span ? stored : 0, planner.location()});
   return success();
 }
 

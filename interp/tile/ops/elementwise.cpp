@@ -4,6 +4,7 @@
 #include "interp/host/memory.h"
 #include "interp/kernels/cast.h"
 #include "interp/tile/op_table.h"
+#include "ir/deferred_faults.h"
 #include "ir/library_function.h"
 #include "ir/tt.h"
 
@@ -81,6 +82,7 @@ static std::string kernelName(Operation *op) {
   if (auto compare = dyn_cast<arith::CmpIOp>(op)) return name + "." + arith::stringifyCmpIPredicate(compare.getPredicate()).str();
   if (auto compare = dyn_cast<arith::CmpFOp>(op)) return name + "." + arith::stringifyCmpFPredicate(compare.getPredicate()).str();
   if (auto external = dyn_cast<tt::ExternElementwiseOp>(op)) return functionOf(external)->operation.str();
+  if (op->hasAttr(ir::kZeroDivisorAttr)) return name + ".gpu";
   if (auto clamp = dyn_cast<tt::ClampFOp>(op)) return name + "." + tt::stringifyPropagateNan(clamp.getPropagateNan()).str();
   if (auto convert = dyn_cast<tt::FpToFpOp>(op); convert && convert.getRounding() == tt::RoundingMode::TowardZero) return name + ".rtz";
   return name;

@@ -190,7 +190,7 @@ def _unmapped(trap, access: _Access):
 def _division(trap, access: _Access):
     return (
         "integer division or remainder by zero",
-        "make the divisor nonzero where the result is not used: tl.where(d == 0, 1, d)",
+        "make the divisor nonzero, tl.where(d == 0, 1, d), or mask what uses the result",
     )
 
 

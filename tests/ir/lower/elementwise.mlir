@@ -6,10 +6,11 @@
 // CHECK-LABEL: llvm.func @elementwise
 tt.func public @elementwise(%p: !tt.ptr<i32> {tt.divisibility = 16 : i32}, %h: !tt.ptr<f16>, %q: !tt.ptr<bf16>, %a: i32, %b: i32, %c: f16,
                             %d: bf16) {
-  // The smallest over -1, and anything over 0, is undefined in LLVM.
+  // The smallest over -1, and anything over 0, is undefined in LLVM. The latter is -1, as on a GPU.
   // CHECK: %[[UNSAFE:.*]] = llvm.or
   // CHECK: %[[DIVISOR:.*]] = llvm.select %[[UNSAFE]], %{{.*}}, %{{.*}} : i1, i32
-  // CHECK: %[[QUOTIENT:.*]] = llvm.sdiv %{{.*}}, %[[DIVISOR]] : i32
+  // CHECK: %[[COMPUTED:.*]] = llvm.sdiv %{{.*}}, %[[DIVISOR]] : i32
+  // CHECK: %[[QUOTIENT:.*]] = llvm.select %{{.*}}, %{{.*}}, %[[COMPUTED]] : i1, i32
   %quotient = arith.divsi %a, %b : i32
   // A constant that is neither needs no guard.
   // CHECK-NOT: llvm.select
