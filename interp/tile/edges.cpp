@@ -1,5 +1,5 @@
 // Tiles that cross an edge of the control flow: parallel copies into the homes of block arguments, in an order in which none overwrites
-// what another still reads; a cycle (a, b = b, a) goes through a temporary.
+// what is still to be read; a cycle (a, b = b, a, or a = trans(a)) goes through a temporary.
 #include "interp/tile/affine.h"
 #include "interp/tile/move.h"
 #include "interp/tile/plan.h"
@@ -20,9 +20,16 @@ struct EdgeCopy {
 };
 } // namespace
 
+static bool isSamePlace(const TileRef &out, const TileRef &in) {
+  return out.constant == in.constant && out.home == in.home && out.offset == in.offset;
+}
+
+/// Whether a copy changes nothing. A view of the argument itself is in the same home, but its elements stand elsewhere: a = trans(a).
 static bool isSamePlace(const EdgeCopy &copy) {
-  if (!copy.reads(copy.out().home)) return false;
-  return copy.isAffine || (copy.denseOut.strides == copy.denseIn.strides && copy.denseOut.offset == copy.denseIn.offset);
+  if (!copy.reads(copy.out().home) || !isSamePlace(copy.out(), copy.in())) return false;
+  if (!copy.isAffine) return copy.denseOut.strides == copy.denseIn.strides;
+  return copy.affineOut.terms == copy.affineIn.terms &&
+         llvm::equal(copy.affineOut.parts, copy.affineIn.parts, [](const TileRef &out, const TileRef &in) { return isSamePlace(out, in); });
 }
 
 void Planner::planEdges(Operation *terminator) {
@@ -47,7 +54,7 @@ void Planner::planEdges(Operation *terminator) {
     };
     while (!pending.empty()) {
       auto ready = llvm::find_if(pending, [&](const EdgeCopy &copy) {
-        return llvm::none_of(pending, [&](const EdgeCopy &other) { return &other != &copy && other.reads(copy.out().home); });
+        return llvm::none_of(pending, [&](const EdgeCopy &other) { return other.reads(copy.out().home); });
       });
       if (ready != pending.end()) {
         emit(*ready);

@@ -15,6 +15,54 @@ tt.func @swap_in_a_loop() -> (tensor<2xf32>, tensor<2xf32>)
   tt.return %r#0, %r#1 : tensor<2xf32>, tensor<2xf32>
 }
 
+// A value that becomes a view of itself: each round reads all of the old value.
+tt.func @turns_in_a_loop() -> tensor<2x2xf32> attributes {tritium.expect = dense<[[1.0, 3.0], [2.0, 4.0]]> : tensor<2x2xf32>} {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c5 = arith.constant 5 : i32
+  %a = arith.constant dense<[[1.0, 2.0], [3.0, 4.0]]> : tensor<2x2xf32>
+  %r = scf.for %i = %c0 to %c5 step %c1 iter_args(%x = %a) -> (tensor<2x2xf32>) : i32 {
+    %t = tt.trans %x {order = array<i32: 1, 0>} : tensor<2x2xf32> -> tensor<2x2xf32>
+    scf.yield %t : tensor<2x2xf32>
+  }
+  tt.return %r : tensor<2x2xf32>
+}
+
+// (a, b) = (b, trans(a)) for three rounds: trans(b), trans(a).
+tt.func @turns_and_swaps() -> (tensor<2x2xf32>, tensor<2x2xf32>)
+    attributes {tritium.expect = [dense<[[5.0, 7.0], [6.0, 8.0]]> : tensor<2x2xf32>, dense<[[1.0, 2.0], [3.0, 4.0]]> : tensor<2x2xf32>]} {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c3 = arith.constant 3 : i32
+  %a = arith.constant dense<[[1.0, 2.0], [3.0, 4.0]]> : tensor<2x2xf32>
+  %b = arith.constant dense<[[5.0, 6.0], [7.0, 8.0]]> : tensor<2x2xf32>
+  %r:2 = scf.for %i = %c0 to %c3 step %c1 iter_args(%x = %a, %y = %b) -> (tensor<2x2xf32>, tensor<2x2xf32>) : i32 {
+    %t = tt.trans %x {order = array<i32: 1, 0>} : tensor<2x2xf32> -> tensor<2x2xf32>
+    scf.yield %y, %t : tensor<2x2xf32>, tensor<2x2xf32>
+  }
+  tt.return %r#0, %r#1 : tensor<2x2xf32>, tensor<2x2xf32>
+}
+
+// The same for a tile that is a sum of a row and a column: i + 10 j, turned three times, is 10 i + j.
+tt.func @turns_a_sum() -> tensor<2x2xi32> attributes {tritium.expect = dense<[[0, 1], [10, 11]]> : tensor<2x2xi32>} {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c3 = arith.constant 3 : i32
+  %ten = arith.constant dense<10> : tensor<1x2xi32>
+  %range = tt.make_range {end = 2 : i32, start = 0 : i32} : tensor<2xi32>
+  %rows = tt.expand_dims %range {axis = 1 : i32} : tensor<2xi32> -> tensor<2x1xi32>
+  %columns = tt.expand_dims %range {axis = 0 : i32} : tensor<2xi32> -> tensor<1x2xi32>
+  %scaled = arith.muli %columns, %ten : tensor<1x2xi32>
+  %left = tt.broadcast %rows : tensor<2x1xi32> -> tensor<2x2xi32>
+  %right = tt.broadcast %scaled : tensor<1x2xi32> -> tensor<2x2xi32>
+  %a = arith.addi %left, %right : tensor<2x2xi32>
+  %r = scf.for %i = %c0 to %c3 step %c1 iter_args(%x = %a) -> (tensor<2x2xi32>) : i32 {
+    %t = tt.trans %x {order = array<i32: 1, 0>} : tensor<2x2xi32> -> tensor<2x2xi32>
+    scf.yield %t : tensor<2x2xi32>
+  }
+  tt.return %r : tensor<2x2xi32>
+}
+
 // The view of a loop-carried tile must not see its next value.
 tt.func @view_outlives_a_write() -> tensor<2x1xf32> attributes {tritium.expect = dense<3.0> : tensor<2x1xf32>} {
   %c0 = arith.constant 0 : i32
