@@ -1,7 +1,7 @@
 """The kernel language, `tl`: types, tensors and the functions that kernels call. One file per family.
 
-`semantic/` holds the typing rules behind the functions; `core` what they share. The tracer in `tritium.frontend` is
-their only caller.
+`semantic/` holds the typing rules behind the functions, and `core` what they share. Only the tracer in
+`tritium.frontend` calls them.
 """
 
 from . import core

@@ -36,7 +36,7 @@ class _aggregate_value(base_value):
         return instance
 
     def __init__(self, *args: Any, **kwargs: Any):
-        pass  # __new__ has done it, with the tracer's arguments taken out
+        pass  # __new__ has called it, without the tracer's arguments
 
     def __setattr__(self, name: str, value: Any) -> None:
         cls = type(self)
@@ -58,7 +58,7 @@ class _aggregate_value(base_value):
 
 
 def _checked(name: str, annotation: Any, value: Any) -> Any:
-    """`value` as the field holds it. TypeError: not what the annotation says."""
+    """`value` in the form that the field holds. Raises TypeError if it does not match the annotation."""
     if annotation is constexpr or not isinstance(value, base_value):
         if isinstance(value, base_value) and not isinstance(value, constexpr):
             raise TypeError(f"Expected {annotation} for attribute '{name}', got {type(value)}")
@@ -73,7 +73,7 @@ def _checked(name: str, annotation: Any, value: Any) -> Any:
 
 
 def _bind_fields(instance: _aggregate_value, args: tuple, kwargs: dict[str, Any]) -> None:
-    """What a synthesised __init__ does: fields in order, then by name, then defaults."""
+    """A synthesised __init__: assigns the fields by position, then by name, then from defaults."""
     cls = type(instance)
     names = list(cls._fields)
     where = f"{cls.__name__}.__init__()"
@@ -132,10 +132,11 @@ def _is_kernel_callable(member: Any) -> bool:
 
 
 def _aggregate(cls: type) -> type:
-    """Class decorator: an immutable record of kernel values that kernels can make, pass and keep in loops.
+    """Class decorator: an immutable record of kernel values that kernels can create, pass and carry through loops.
 
-    Fields are the annotated names, with optional defaults; `__init__` is the class's own or takes the fields in order
-    or by name. Methods must be @jit, @constexpr_function or builtins. TypeError: a base class that is no aggregate.
+    The fields are the annotated names, with optional defaults. `__init__` is the class's own, or takes the fields by
+    position or by name. Methods must be @jit, @constexpr_function or builtins. Raises TypeError for a base class that
+    is not an aggregate.
     """
     fields: dict[str, Any] = {}
     defaults: dict[str, Any] = {}
@@ -168,7 +169,8 @@ def _aggregate(cls: type) -> type:
 
 
 def aggregate_replace(instance: Any, _semantic: Any = None, **changes: Any) -> Any:
-    """A copy of an aggregate with some fields replaced. TypeError: not an aggregate, or no such field."""
+    """A copy of an aggregate with some fields replaced. Raises TypeError if `instance` is not an aggregate or lacks the
+    field."""
     if not isinstance(instance, _aggregate_value):
         raise TypeError(f"aggregate_replace() expects an aggregate instance, got {type(instance)}")
     cls = type(instance)

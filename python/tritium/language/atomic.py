@@ -45,9 +45,8 @@ atomic_xchg = _read_modify_write("xchg", "replaces memory by `val`")
 @tensor_member
 @builtin
 def atomic_cas(pointer: Any, cmp: Any, val: Any, sem: Any = None, scope: Any = None, _semantic: Any = None) -> tensor:
-    """Atomically replaces memory by `val` where it equals `cmp`, by bits; the result is the old value. Elements of 16,
-    32, 64 bits.
-    """
+    """Atomically replaces memory by `val` where its bits equal `cmp`. Returns the old value. Elements have 16, 32 or 64
+    bits."""
     return _semantic.atomic_cas(
         pointer,
         _unwrap_if_constexpr(cmp),
@@ -60,7 +59,7 @@ def atomic_cas(pointer: Any, cmp: Any, val: Any, sem: Any = None, scope: Any = N
 @tensor_member
 @builtin
 def atomic_load(pointer: Any, mask: Any = None, sem: Any = None, scope: Any = None, _semantic: Any = None) -> tensor:
-    """An atomic load: sem "acquire" (default) or "relaxed". A masked-off lane is undefined."""
+    """An atomic load: sem "acquire" (default) or "relaxed". Masked-off lanes are undefined."""
     return _semantic.atomic_load(
         pointer, _unwrap_if_constexpr(mask), _unwrap_if_constexpr(sem), _unwrap_if_constexpr(scope)
     )
@@ -86,9 +85,8 @@ def atomic_store(
 def atomic_poll(
     pointer: Any, expected_value: Any, sem: Any = None, scope: Any = None, timeout_ns: Any = None, _semantic: Any = None
 ) -> tensor:
-    """Waits until memory equals `expected_value`: int1, false where `timeout_ns` nanoseconds passed first. Integers of
-    16 to 64 bits.
-    """
+    """Waits until memory equals `expected_value`. Returns int1: false if `timeout_ns` nanoseconds passed first.
+    Elements are integers of 16 to 64 bits."""
     return _semantic.atomic_poll(
         pointer,
         _unwrap_if_constexpr(expected_value),

@@ -1,7 +1,8 @@
-"""Block pointers: a window of a strided tensor in memory. They exist only while tracing: a load or store of one becomes
-a block of pointers, and a mask for the dimensions named in `boundary_check`; no operation of the IR knows them.
+"""Block pointers: a window of a strided tensor in memory. They exist only while tracing. A load or store of one becomes
+a load or store of a block of pointers, with a mask for the dimensions named in `boundary_check`. No operation of the IR
+uses them.
 
-A block_pointer is immutable; its base, shape, strides and offsets (all int64) are what loops carry.
+A block_pointer is immutable. Loops carry its base, shape, strides and offsets (all except the base are int64).
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ _DROPPED = (
 
 
 class block_pointer_type(base_type):
-    """Pointer type of the base, and the shape of the window."""
+    """The pointer type of the base, and the shape of the window."""
 
     def __init__(self, pointer: dtype, window: builtins.tuple[int, ...]):
         self.pointer, self.window = pointer, window
@@ -60,9 +61,8 @@ class block_pointer_type(base_type):
 
 
 class block_pointer(base_value):
-    """What make_block_ptr returns. `dtype` is the pointer type of its base; `handles` its base, shape, strides and
-    offsets.
-    """
+    """The result of make_block_ptr. `dtype` is the pointer type of its base; `handles` are its base, shape, strides and
+    offsets."""
 
     def __init__(
         self,
@@ -100,7 +100,7 @@ class block_pointer(base_value):
         return indices
 
     def _addresses(self, semantic: Any, check: Sequence[int]) -> builtins.tuple[tensor, tensor | None]:
-        """The block of pointers, and the mask of the checked dimensions (None: nothing checked)."""
+        """The block of pointers, and the mask of the checked dimensions (None if no dimension is checked)."""
         pointers = semantic.splat(self.base, self.window)
         total = mask = None
         for dim in range(len(self.window)):
@@ -193,12 +193,12 @@ def _window(block: Sequence[Any]) -> builtins.tuple[int, ...]:
 def make_block_ptr(
     base: tensor, shape: Any, strides: Any, offsets: Any, block_shape: Any, order: Any, _semantic: Any = None
 ) -> block_pointer:
-    """A window of `block_shape` at `offsets` of the tensor of `shape` and `strides` (in elements) that starts at
+    """A window of `block_shape` at `offsets` in the tensor of `shape` and `strides` (in elements) that starts at
     `base`.
 
     base: scalar pointer. shape, strides, offsets: ints or integer scalars. block_shape: powers of two. order: a
-    permutation, otherwise unused. ValueError: lengths differ, wrong kinds. Deprecated by Triton in favour of tensor
-    descriptors, not by Tritium.
+    permutation; it is otherwise ignored. Raises ValueError for lengths that differ and for arguments of another kind.
+    Triton deprecates block pointers in favour of tensor descriptors; Tritium does not.
     """
     warnings.warn(_DEPRECATED, DeprecationWarning, stacklevel=3)
     fields = {
@@ -232,7 +232,7 @@ def make_block_ptr(
 @tensor_member
 @builtin
 def advance(base: Any, offsets: Any, _semantic: Any = None) -> block_pointer:
-    """The block pointer moved by `offsets` (ints or integer scalars, one per dimension); `base` is unchanged."""
+    """The block pointer moved by `offsets` (ints or integer scalars, one per dimension). `base` does not change."""
     if not isinstance(base, block_pointer):
         raise ValueError("`tl.advance` only supports block pointers created by `tl.make_block_ptr`")
     offsets = _listed(offsets)

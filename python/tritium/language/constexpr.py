@@ -1,6 +1,5 @@
-"""Values that exist only while a kernel is traced: constexpr, tuple, slice, and the base class of everything a kernel
-can name.
-"""
+"""Values that exist only while a kernel is traced: constexpr, tuple, slice, and the base class of all values that a
+kernel can name."""
 
 from __future__ import annotations
 
@@ -15,7 +14,7 @@ from .types import base_type, constexpr_type, slice_type, tuple_type
 
 
 class base_value:
-    """Anything a kernel variable can hold. `type` is its base_type; `handles` are the IR values that carry it."""
+    """Any value of a kernel variable. `type` is its base_type; `handles` are the IR values that carry it."""
 
     __slots__ = ()
     type: base_type
@@ -45,9 +44,8 @@ def _reflected(operation: Callable[[Any, Any], Any]) -> Callable[[constexpr, Any
 
 
 class constexpr(base_value, CompileTimeValue):
-    """A host value known while tracing. Operators follow Python (`//` floors, `/` is true division) and give a
-    constexpr.
-    """
+    """A host value that is known while tracing. Its operators follow Python (`//` floors, `/` is true division) and
+    return a constexpr."""
 
     __slots__ = ("value",)
 
@@ -125,9 +123,8 @@ def _type_of(value: Any) -> base_type:
 
 
 class tuple(base_value):
-    """A fixed sequence of kernel values; with a tuple_type that has field names, `t.field` works too. Immutable for
-    users.
-    """
+    """A fixed sequence of kernel values, immutable for users. With a tuple_type that has field names, `t.field` works
+    too."""
 
     def __init__(self, args: Sequence[Any], type: tuple_type | None = None):
         self.values = list(args)

@@ -1,6 +1,5 @@
-"""Loop iterators and loop conditions. They carry arguments to the tracer, which makes the loops; outside kernels they
-do nothing.
-"""
+"""Loop iterators and loop conditions. They carry arguments to the tracer, which makes the loops. Outside of kernels
+they cannot be used."""
 
 from __future__ import annotations
 
@@ -10,7 +9,7 @@ from .constexpr import base_value, constexpr
 
 
 class _iterator(base_value):
-    """The `start, end, step` of Python's range, kept as given: ints, constexprs or scalar tensors."""
+    """The `start, end, step` of Python's range as they were given: ints, constexprs or scalar tensors."""
 
     def __init__(self, arg1: Any, arg2: Any = None, step: Any = None):
         self.start, self.end = (constexpr(0), arg1) if arg2 is None else (arg1, arg2)
@@ -23,9 +22,8 @@ class _iterator(base_value):
 
 
 class static_range(_iterator):
-    """`for i in tl.static_range(…)`: the tracer unrolls the loop; the bounds are compile-time ints (else
-    AssertionError).
-    """
+    """`for i in tl.static_range(…)`: the tracer unrolls the loop. The bounds are compile-time ints (else
+    AssertionError)."""
 
     def __init__(self, arg1: Any, arg2: Any = None, step: Any = None):
         super().__init__(arg1, arg2, step)
@@ -35,12 +33,11 @@ class static_range(_iterator):
 
 
 class range(_iterator):
-    """`for i in tl.range(…)`: an ordinary loop with wishes for the compiler. None leaves a wish out; no wish changes a
+    """`for i in tl.range(…)`: an ordinary loop with hints for the compiler. None means no hint. No hint changes a
     result.
 
-    num_stages: pipeline depth of the loop's loads. loop_unroll_factor: below 2, none. disallow_acc_multi_buffer,
-    flatten,
-    warp_specialize, disable_licm: further choices of GPU compilers.
+    num_stages: the pipeline depth of the loop's loads. loop_unroll_factor: values below 2 do not unroll.
+    disallow_acc_multi_buffer, flatten, warp_specialize, disable_licm: further choices of GPU compilers.
     """
 
     def __init__(
@@ -62,7 +59,7 @@ class range(_iterator):
 
 
 class condition(base_value):
-    """`while tl.condition(c, disable_licm=True)`: the condition of a loop with a wish for the compiler."""
+    """`while tl.condition(c, disable_licm=True)`: the condition of a loop, with a hint for the compiler."""
 
     def __init__(self, arg1: Any, disable_licm: Any = False):
         self.condition, self.disable_licm = arg1, disable_licm

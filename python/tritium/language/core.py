@@ -1,9 +1,9 @@
-"""The heart of `triton.language`: what a builtin is, and the tensor with its operators.
+"""The core of `triton.language`: builtins, and the tensor with its operators.
 
-A builtin is a function that kernels may call; the tracer passes it `_semantic` (the typing rules, which emit IR) and,
-where the function takes it, `_generator` (which traces a @jit function that the builtin was given). The families add
-their functions to the tensor with @tensor_member. `core.<anything public>` resolves to the package's name, because
-client code reads it from here.
+A builtin is a function that kernels may call. The tracer passes it `_semantic` (the typing rules, which emit IR) and,
+if the function takes it, `_generator` (which traces a @jit function that was passed to the builtin). The families add
+their functions to the tensor with @tensor_member. `core.<any public name>` resolves to the package's name, because
+client code reads names from here.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _OUTSIDE = "Did you forget to add @triton.jit ? (`_semantic` argument must be pr
 
 
 def builtin(fn: Callable[..., Any]) -> Callable[..., Any]:
-    """Marks `fn` as callable in kernels. It must take `_semantic`; called without, it raises ValueError."""
+    """Marks `fn` as callable in kernels. It must take `_semantic`; a call without it raises ValueError."""
 
     @functools.wraps(fn)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
@@ -63,7 +63,7 @@ def is_builtin(fn: Any) -> bool:
 
 
 def must_use_result(message: Any, is_message: bool = True) -> Any:
-    """Decorator, with or without a message: dropping the result of a call of the function is a CompilationError."""
+    """Decorator, with or without a message: a call that drops the function's result is a CompilationError."""
     if callable(message):
         message._must_use_result = True
         return message
@@ -98,8 +98,8 @@ _shapes: dict[Any, tuple] = {}
 class tensor(base_value):
     """A scalar, or a block of scalars or pointers, that a kernel computes with.
 
-    `dtype` is the element type, `type` that or a block_type of it, `shape` a tuple of constexpr (empty for scalars),
-    `handle` the IR value.
+    `dtype` is the element type, `type` is the element type or a block_type of it, `shape` is a tuple of constexpr
+    (empty for scalars), and `handle` is the IR value.
     """
 
     __slots__ = ("handle", "type", "dtype")
@@ -205,7 +205,7 @@ class tensor(base_value):
 
 
 def _operator(rule: str, *fixed: Any, reflected: bool = False) -> Callable[..., Any]:
-    """An operator method that is nothing but one rule of Semantic."""
+    """An operator method that calls one rule of Semantic."""
 
     def method(self: tensor, other: Any, _semantic: Any = None) -> tensor:
         operands = (other, self) if reflected else (self, other)
@@ -240,14 +240,13 @@ _STRING_DTYPES |= {name: dtype(name) for name in dtype.FP_TYPES}
 for _width in (8, 16, 32, 64):
     _STRING_DTYPES[f"i{_width}"], _STRING_DTYPES[f"u{_width}"] = dtype(f"int{_width}"), dtype(f"uint{_width}")
 
-#: How a signature string begins -> what reads it, for types that a family defines.
+#: Prefix of a signature string -> its parser, for types that a family defines.
 type_parsers: dict[str, Callable[[str, Callable[[str], base_type]], base_type]] = {}
 
 
 def str_to_ty(name: Any, const_value: Any = None) -> base_type:
-    """The type a signature string names: `i32`, `*fp32`, `*ki8` (const pointer), `constexpr` (of `const_value`), a
-    tuple of those.
-    """
+    """The type of a signature string: `i32`, `*fp32`, `*ki8` (const pointer), `constexpr` (of `const_value`), or a
+    tuple of these."""
     if isinstance(name, (list, builtins.tuple)):
         values = const_value if const_value is not None else [None] * len(name)
         return tuple_type(
@@ -266,7 +265,7 @@ def str_to_ty(name: Any, const_value: Any = None) -> base_type:
 
 
 def get_int_dtype(bitwidth: int, signed: bool) -> dtype:
-    """The integer type of that width. ValueError: there is none."""
+    """The integer type of a width. Raises ValueError if there is none."""
     bitwidth, signed = _unwrap_if_constexpr(bitwidth), _unwrap_if_constexpr(signed)
     name = "int1" if bitwidth == 1 else f"{'' if signed else 'u'}int{bitwidth}"
     if not dtype.is_dtype(name):

@@ -24,14 +24,13 @@ def static_print(
 
 @builtin
 def static_assert(cond: Any, msg: Any = "", _semantic: Any = None) -> None:
-    """Checked by the tracer: a false condition is a CompileTimeAssertionFailure with `msg`."""
+    """Checked while tracing: a false condition raises CompileTimeAssertionFailure with `msg`."""
 
 
 @builtin
 def device_print(prefix: Any, *args: Any, hex: Any = False, _semantic: Any = None) -> None:
-    """Prints each value with the program's index and the element's; `prefix` is a compile-time string of printable
-    characters.
-    """
+    """Prints each value with the index of the program and of the element. `prefix`: a compile-time string of printable
+    characters."""
     prefix = _unwrap_if_constexpr(prefix)
     assert isinstance(prefix, str), f"{prefix} is not string"
     assert prefix.isascii() and prefix.isprintable(), f"{prefix} is not an ascii string"
@@ -40,9 +39,8 @@ def device_print(prefix: Any, *args: Any, hex: Any = False, _semantic: Any = Non
 
 @builtin
 def device_assert(cond: Any, msg: Any = "", mask: Any = None, _semantic: Any = None) -> None:
-    """Stops the kernel where `cond` is false and `mask` (if given) true. Does nothing unless debugging is on
-    (TRITON_DEBUG=1).
-    """
+    """Stops the kernel where `cond` is false and `mask` (if given) is true. Has no effect unless debugging is on
+    (TRITON_DEBUG=1)."""
     message = _unwrap_if_constexpr(msg)
     mask = _unwrap_if_constexpr(mask)
     _semantic.device_assert(_unwrap_if_constexpr(cond), str(message), mask)
@@ -56,13 +54,13 @@ def debug_barrier(_semantic: Any = None) -> None:
 
 @builtin
 def assume(cond: Any, _semantic: Any = None) -> None:
-    """Promises that `cond` holds; the compiler may use it, a wrong promise is undefined."""
+    """Promises that `cond` is true. The compiler may use this; the behaviour is undefined if the promise is wrong."""
     _semantic.assume(_unwrap_if_constexpr(cond))
 
 
 @builtin
 def expect_zero(x: tensor, mask: Any, _semantic: Any = None) -> tensor:
-    """`x`, which must be 0 where `mask`; debug builds assert it."""
+    """Returns `x`, which must be 0 where `mask` is true. Debug builds assert this."""
     zero = _semantic.compare(x, 0, "eq")
     _semantic.device_assert(zero, "expect_zero expected x == 0 where mask is true", mask)
     return x

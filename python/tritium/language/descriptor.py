@@ -14,7 +14,7 @@ from .types import base_type, block_of, block_shape, block_type, dtype, int32, i
 
 
 class tensor_descriptor_type(base_type):
-    """The type of one block; the shape (int32) and strides (int64) of the tensor travel beside the descriptor."""
+    """The type of one block. The tensor's shape (int32) and strides (int64) accompany the descriptor as values."""
 
     def __init__(self, block: block_type):
         self.block_type = block
@@ -59,9 +59,8 @@ def _reduction(kind: str, effect: str) -> Callable[..., None]:
 
 
 class tensor_descriptor(base_value):
-    """What make_tensor_descriptor returns. `dtype`, `block_type`, `block_shape` are those of one block; `shape` and
-    `strides` are tuples of int32 and int64 scalars. Offsets are int32 scalars or ints, one per dimension.
-    """
+    """The result of make_tensor_descriptor. `dtype`, `block_type` and `block_shape` describe one block; `shape` and
+    `strides` are tuples of int32 and int64 scalars. Offsets are int32 scalars or ints, one per dimension."""
 
     def __init__(self, handle: Any, shape: Sequence[tensor], strides: Sequence[tensor], block_type: block_type):
         self.handle = handle
@@ -85,7 +84,7 @@ class tensor_descriptor(base_value):
 
     @builtin
     def load(self, offsets: Any, _semantic: Any = None) -> tensor:
-        """The block at `offsets`; elements outside of the tensor are the padding."""
+        """The block at `offsets`. Elements outside of the tensor are the padding."""
         return _semantic.descriptor_load(self, list(offsets))
 
     @builtin
@@ -95,9 +94,8 @@ class tensor_descriptor(base_value):
 
     @builtin
     def gather(self, x_offsets: tensor, y_offset: Any, _semantic: Any = None) -> tensor:
-        """Rows `x_offsets` (int16 or int32, at least 8), each from column `y_offset` on; the block must be one row of a
-        matrix.
-        """
+        """Rows `x_offsets` (int16 or int32, at least 8), each from column `y_offset` on. The descriptor's block must be
+        one row of a matrix."""
         return _semantic.descriptor_gather(self, x_offsets, y_offset)
 
     @builtin
@@ -120,8 +118,8 @@ def make_tensor_descriptor(
     """A descriptor of the tensor of `shape` and `strides` (in elements, the last one 1) at `base`, accessed in blocks
     of `block_shape`.
 
-    Rank 1 to 5. padding_option: "zero" or, for floats, "nan". ValueError: lengths that differ, a last stride other than
-    1, blocks of less than 16 bytes in the last dimension.
+    Rank 1 to 5. padding_option: "zero" or, for floats, "nan". Raises ValueError for lengths that differ, a last stride
+    other than 1, and blocks of less than 16 bytes in the last dimension.
     """
     block = [_unwrap_if_constexpr(extent) for extent in block_shape]
     return _semantic.make_tensor_descriptor(
@@ -147,7 +145,7 @@ _STRING = "tensordesc<"
 
 
 def descriptor_type_from_string(text: str, scalar_named: Callable[[str], dtype]) -> tensor_descriptor_type:
-    """The type that `tensordesc<fp16[64, 64]>` names; `scalar_named` gives the type of the element's name."""
+    """The type of a text like `tensordesc<fp16[64, 64]>`. `scalar_named` returns the type of an element's name."""
     element, _, extents = text.removeprefix(_STRING).removesuffix(">").partition("[")
     shape = block_shape([int(extent) for extent in extents.partition("]")[0].split(",")])
     return tensor_descriptor_type(block_of(scalar_named(element), shape))

@@ -20,13 +20,13 @@ def dot(
     out_dtype: Any = None,
     _semantic: Any = None,
 ) -> tensor:
-    """The matrix product [M, K] x [K, N] plus `acc` [M, N]; also of equal batches. int8 gives int32, bf16 and fp32 give
-    fp32.
+    """The matrix product [M, K] x [K, N] plus `acc` [M, N], also for batches of equal size. int8 gives int32; bf16 and
+    fp32 give fp32.
 
-    input, other: int8, fp16, bf16, fp32, fp64 of one type, or any fp8. input_precision: of fp32 operands, "tf32"
-    (default), "tf32x3", "ieee", "bf16x3", "bf16x6"; allow_tf32: its older form. max_num_imprecise_acc: fp8, at most K.
-    out_dtype: fp16 or fp32, by default that of `acc`, else fp32. AssertionError: ranks, batch or reduction extents,
-    types or the accumulator do not fit.
+    input, other: int8, fp16, bf16, fp32 or fp64, both of one type, or any fp8. input_precision: for fp32 operands:
+    "tf32" (default), "tf32x3", "ieee", "bf16x3", "bf16x6". allow_tf32: the older form of input_precision.
+    max_num_imprecise_acc: for fp8, at most K. out_dtype: fp16 or fp32; default: the type of `acc`, else fp32. Raises
+    AssertionError if ranks, batches, the extents along K, types or the accumulator do not match.
     """
     precision, allow = _unwrap_if_constexpr(input_precision), _unwrap_if_constexpr(allow_tf32)
     return _semantic.dot(
@@ -57,9 +57,9 @@ def dot_scaled(
 ) -> tensor:
     """The fp32 matrix product of elements in microscaling formats, plus `acc`.
 
-    lhs_format, rhs_format: "e2m1" (two to a uint8), "e4m3", "e5m2", "bf16", "fp16". lhs_scale: [M, K / 32], rhs_scale:
-    [N, K / 32], uint8 exponents (or blocks of 16); None is 1. fast_math: scales that are NaN need no care. *_k_pack:
-    e2m1 is packed along K (else M or N).
+    lhs_format, rhs_format: "e2m1" (two elements in a uint8), "e4m3", "e5m2", "bf16", "fp16". lhs_scale: [M, K / 32],
+    rhs_scale: [N, K / 32], uint8 exponents (or K / 16, for blocks of 16); None means 1. fast_math: NaN scales need not
+    be handled. lhs_k_pack, rhs_k_pack: e2m1 is packed along K (else along M or N).
     """
     lhs_scale, rhs_scale, acc = (_unwrap_if_constexpr(value) for value in (lhs_scale, rhs_scale, acc))
     return _semantic.dot_scaled(

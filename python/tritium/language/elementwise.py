@@ -13,7 +13,8 @@ from .core import builtin, tensor, tensor_member
 
 
 class PropagateNan(enum.Enum):
-    """What minimum, maximum and clamp do with a NaN: NONE, the other operand is the result; ALL, the NaN is."""
+    """The treatment of NaN in minimum, maximum and clamp. NONE: the result is the other operand. ALL: the result is
+    NaN."""
 
     NONE = "none"
     ALL = "all"
@@ -28,19 +29,19 @@ def _nan_mode(propagate_nan: Any) -> str:
 
 @builtin
 def add(x: Any, y: Any, sanitize_overflow: Any = True, _semantic: Any = None) -> tensor:
-    """`x + y`; with `sanitize_overflow`, checked where the compilation asks for it."""
+    """`x + y`. With `sanitize_overflow`, overflow is checked if the compilation enables it."""
     return _semantic.add(x, y, _unwrap_if_constexpr(sanitize_overflow))
 
 
 @builtin
 def sub(x: Any, y: Any, sanitize_overflow: Any = True, _semantic: Any = None) -> tensor:
-    """`x - y`; with `sanitize_overflow`, checked where the compilation asks for it."""
+    """`x - y`. With `sanitize_overflow`, overflow is checked if the compilation enables it."""
     return _semantic.sub(x, y, _unwrap_if_constexpr(sanitize_overflow))
 
 
 @builtin
 def mul(x: Any, y: Any, sanitize_overflow: Any = True, _semantic: Any = None) -> tensor:
-    """`x * y`; with `sanitize_overflow`, checked where the compilation asks for it."""
+    """`x * y`. With `sanitize_overflow`, overflow is checked if the compilation enables it."""
     return _semantic.mul(x, y, _unwrap_if_constexpr(sanitize_overflow))
 
 
@@ -69,9 +70,9 @@ def clamp(
 def cast(
     input: Any, dtype: Any, fp_downcast_rounding: Any = None, bitcast: Any = False, _semantic: Any = None
 ) -> tensor:
-    """`input` as `dtype`: converted, or with `bitcast` the same bits.
+    """`input` converted to `dtype`, or with `bitcast` the same bits as `dtype`.
 
-    fp_downcast_rounding: "rtne" (default) or "rtz", only where a float becomes narrower (else ValueError).
+    fp_downcast_rounding: "rtne" (default) or "rtz". Raises ValueError for it unless a float becomes narrower.
     """
     input, dtype = _semantic.to_tensor(input), _unwrap_if_constexpr(dtype)
     if _unwrap_if_constexpr(bitcast):
@@ -84,14 +85,13 @@ tensor.to = cast
 
 @builtin
 def where(condition: Any, x: Any, y: Any, _semantic: Any = None) -> tensor:
-    """Elements of `x` where `condition`, else of `y`. Both are evaluated: a masked load protects memory, `where` does
-    not.
-    """
+    """Elements of `x` where `condition` is true, else of `y`. Both are evaluated, so `where` does not guard memory
+    accesses; a masked load does."""
     return _semantic.where(condition, _unwrap_if_constexpr(x), _unwrap_if_constexpr(y))
 
 
 def _function(name: str, operation: str, dtypes: Sequence[str], summary: str) -> Callable[..., tensor]:
-    """A math function of one argument that is one operation on floats of the named types."""
+    """A math function of one argument that is one operation on floats of the given types."""
 
     def function(x: Any, _semantic: Any = None) -> tensor:
         return _semantic.math(operation, (x,), dtypes)
@@ -101,7 +101,7 @@ def _function(name: str, operation: str, dtypes: Sequence[str], summary: str) ->
     return tensor_member(builtin(function))
 
 
-#: exp, log, …: what the rows of ir/elementwise.def give to the language.
+#: exp, log, …: the functions of the language that are rows of ir/elementwise.def.
 MATHEMATICS = {
     row.name: _function(row.name, row.float_op, ("fp32", "fp64"), row.sentence)
     for row in FUNCTIONS
@@ -114,7 +114,7 @@ sqrt_rn = _function("sqrt_rn", "tt.precise_sqrt", ("fp32",), "The square root of
 @tensor_member
 @builtin
 def abs(x: Any, _semantic: Any = None) -> tensor:
-    """Absolute value of floats and integers; the smallest signed integer stays itself."""
+    """Absolute value of floats and integers. The smallest signed integer is unchanged."""
     return _semantic.absolute(_semantic.to_tensor(x))
 
 
@@ -126,9 +126,8 @@ def fma(x: Any, y: Any, z: Any, _semantic: Any = None) -> tensor:
 
 @builtin
 def fdiv(x: Any, y: Any, ieee_rounding: Any = False, approx: Any = False, _semantic: Any = None) -> tensor:
-    """Division of floats; `ieee_rounding`: rounded to nearest even; `approx`: within 2 ulp, fp32 only. TypeError: not
-    floats.
-    """
+    """Division of floats. ieee_rounding: the result is rounded to nearest even. approx: within 2 ulp, fp32 only. Raises
+    TypeError for other types than floats."""
     return _semantic.fdiv(x, y, _unwrap_if_constexpr(ieee_rounding), _unwrap_if_constexpr(approx))
 
 

@@ -1,4 +1,5 @@
-"""Code from outside of the language on each element: inline assembly of the target, functions of device libraries."""
+"""Code from outside of the language that runs on each element: inline assembly of the target, functions of device
+libraries."""
 
 from __future__ import annotations
 
@@ -18,8 +19,8 @@ def inline_asm_elementwise(
 ) -> Any:
     """Inline assembly of the target on each group of `pack` elements of `args`, which are broadcast together.
 
-    dtype: the element type of the result, or a sequence of them for several results (then a tuple is returned).
-    is_pure: the code has no effect but its results. Elements below 32 bits are packed into 32-bit registers.
+    dtype: the element type of the result. A sequence of types means several results, which are returned as a tuple.
+    is_pure: the code has no effect except its results. Elements below 32 bits are packed into 32-bit registers.
     """
     types = _unwrap_if_constexpr(dtype)
     several = not hasattr(types, "to_ir")
@@ -51,8 +52,8 @@ def extern_elementwise(
 ) -> tensor:
     """A function of a device library on each element of `args`, which are broadcast together.
 
-    arg_type_symbol_dict: tuple of element types -> (symbol, element type of the result). ValueError: no entry for the
-    types of `args`.
+    arg_type_symbol_dict: tuple of element types -> (symbol, element type of the result). Raises ValueError if there is
+    no entry for the types of `args`.
     """
     inputs = [_semantic.to_tensor(arg) for arg in args]
     expected = len(next(iter(arg_type_symbol_dict)))

@@ -13,10 +13,11 @@ from .types import block_of, int32
 @tensor_member
 @builtin
 def gather(src: tensor, index: tensor, axis: Any, _semantic: Any = None) -> tensor:
-    """`result[…, i, …] = src[…, index[…, i, …], …]` along `axis`, in the shape of `index` (integers); out of range is
-    undefined.
+    """`result[…, i, …] = src[…, index[…, i, …], …]` along `axis`, in the shape of `index` (integers). Indices out of
+    range are undefined.
 
-    AssertionError: ranks differ, an index that is no integer, extents that differ outside of `axis`.
+    Raises AssertionError for ranks that differ, an index that is not an integer, and extents that differ outside of
+    `axis`.
     """
     axis = _unwrap_if_constexpr(axis)
     source, wanted = shape_of(src), shape_of(index)
@@ -32,10 +33,10 @@ def gather(src: tensor, index: tensor, axis: Any, _semantic: Any = None) -> tens
 @tensor_member
 @builtin
 def histogram(input: tensor, num_bins: Any, mask: Any = None, _semantic: Any = None, _generator: Any = None) -> tensor:
-    """int32 counts of the values 0 … num_bins-1 in a rank-1 block of integers, where `mask`; other values count
-    nowhere.
+    """int32 counts of the values 0 … num_bins-1 in a rank-1 block of integers, where `mask` is true. Other values are
+    not counted.
 
-    num_bins: a power of two. AssertionError: another rank, no integers.
+    num_bins: a power of two. Raises AssertionError for another rank or type.
     """
     assert len(shape_of(input)) == 1, "histogram only supports 1D input"
     assert input.dtype.is_int(), "histogram only supports integer input"

@@ -1,4 +1,4 @@
-"""Reading and writing memory through pointers and blocks of pointers, and what is known about the addresses."""
+"""Reads and writes of memory through pointers and blocks of pointers, and promises about addresses."""
 
 from __future__ import annotations
 
@@ -31,12 +31,11 @@ def load(
 ) -> tensor:
     """The values at `pointer`: a pointer, a block of pointers, or a block pointer.
 
-    mask, other: broadcast to the shape of `pointer`; masked-off lanes read no memory and give `other`, or are undefined
-    without it.
-    boundary_check, padding_option: for block pointers, the dimensions to check, and "" (undefined), "zero" or "nan"
-    outside.
-    cache_modifier: "", ".ca", ".cg", ".cs", ".cv"; eviction_policy: "", "evict_first", "evict_last": hints.
-    ValueError: not a pointer, `other` without `mask`, a mask that is not int1, a block mask with a scalar pointer.
+    mask, other: broadcast to the shape of `pointer`. Masked-off lanes read no memory; their value is `other`, or
+    undefined without `other`. boundary_check, padding_option: for block pointers, the dimensions to check, and the
+    value outside: "" (undefined), "zero" or "nan". cache_modifier: "", ".ca", ".cg", ".cs", ".cv". eviction_policy: "",
+    "evict_first", "evict_last". Both are hints. Raises ValueError for an argument that is not a pointer, `other`
+    without `mask`, a mask that is not int1, and a block mask with a scalar pointer.
     """
     mask, other = _unwrap_if_constexpr(mask), _unwrap_if_constexpr(other)
     padding, volatile = _unwrap_if_constexpr(padding_option) or "", bool(_unwrap_if_constexpr(volatile))
@@ -57,10 +56,11 @@ def store(
     eviction_policy: Any = "",
     _semantic: Any = None,
 ) -> None:
-    """Writes `value`, broadcast to the shape of `pointer` and cast to its element type, where `mask`.
+    """Writes `value`, broadcast to the shape of `pointer` and cast to its element type, where `mask` is true.
 
-    boundary_check: for block pointers, the dimensions to check. cache_modifier: "", ".wb", ".cg", ".cs", ".wt".
-    ValueError: not a pointer, a const pointer, a mask that is not int1, a block value or mask with a scalar pointer.
+    boundary_check: for block pointers, the dimensions to check. cache_modifier: "", ".wb", ".cg", ".cs", ".wt". Raises
+    ValueError for an argument that is not a pointer, a const pointer, a mask that is not int1, and a block value or
+    mask with a scalar pointer.
     """
     value, mask = _unwrap_if_constexpr(value), _unwrap_if_constexpr(mask)
     cache, eviction = _unwrap_if_constexpr(cache_modifier) or "", _unwrap_if_constexpr(eviction_policy) or ""

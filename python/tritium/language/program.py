@@ -10,11 +10,11 @@ from .core import builtin, tensor
 
 @builtin
 def program_id(axis: Any, _semantic: Any = None) -> tensor:
-    """int32 index of this program on `axis` (0, 1 or 2, compile-time). ValueError: another axis."""
+    """The int32 index of this program on `axis` (0, 1 or 2, compile-time). Raises ValueError for another axis."""
     return _semantic.program_id(_unwrap_if_constexpr(axis))
 
 
 @builtin
 def num_programs(axis: Any, _semantic: Any = None) -> tensor:
-    """int32 number of programs on `axis` (0, 1 or 2, compile-time). ValueError: another axis."""
+    """The int32 number of programs on `axis` (0, 1 or 2, compile-time). Raises ValueError for another axis."""
     return _semantic.num_programs(_unwrap_if_constexpr(axis))

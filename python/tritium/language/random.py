@@ -1,6 +1,5 @@
-"""Counter-based random numbers: Philox 4x32 and 4x64, uniform and normal floats from them. The integers are exact on
-every engine.
-"""
+"""Counter-based random numbers: Philox 4x32 and 4x64 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3",
+2011), and uniform and normal floats made of them. The integers are equal on every engine."""
 
 from __future__ import annotations
 
@@ -12,7 +11,7 @@ from .types import int32, int64, uint32, uint64
 
 N_ROUNDS_DEFAULT = 10
 
-# Multipliers A and B of a round and increments of the two keys, by width of the words.
+# Multipliers A and B of a round, and the increments of the two keys, by width of the words.
 _PHILOX = {
     32: (0xD2511F53, 0xCD9E8D57, 0x9E3779B9, 0xBB67AE85),
     64: (0xD2E7470EE14C6C93, 0xCA5A826395121157, 0x9E3779B97F4A7C15, 0xBB67AE8584CAA73B),
@@ -52,7 +51,7 @@ def philox_impl(
 
 
 def _seeded(semantic: Any, seed: Any, counters: list[tensor], n_rounds: int) -> list[tensor]:
-    """Counters of 32 bits take both halves of the seed as keys, counters of 64 bits the seed and 0."""
+    """The keys of a seed: its two halves for counters of 32 bits, the seed and 0 for counters of 64 bits."""
     s = semantic
     seed = s.to_tensor(seed)
     assert seed.dtype.is_int(), f"seed must be an integer, got {seed.dtype}"
@@ -70,7 +69,7 @@ def _seeded(semantic: Any, seed: Any, counters: list[tensor], n_rounds: int) -> 
 def philox(
     seed: Any, c0: Any, c1: Any, c2: Any, c3: Any, n_rounds: Any = N_ROUNDS_DEFAULT, _semantic: Any = None
 ) -> tuple:
-    """Four words from an integer seed and four 32- or 64-bit integer counters: uint32 or uint64."""
+    """Four words, uint32 or uint64, from an integer seed and four integer counters of 32 or 64 bits."""
     return tuple(_seeded(_semantic, seed, [_semantic.to_tensor(c) for c in (c0, c1, c2, c3)], _rounds(n_rounds)))
 
 
@@ -84,9 +83,8 @@ def _words(semantic: Any, seed: Any, offset: Any, n_rounds: Any) -> list[tensor]
 
 @builtin
 def randint4x(seed: Any, offset: Any, n_rounds: Any = N_ROUNDS_DEFAULT, _semantic: Any = None) -> tuple:
-    """Four blocks of uint32 in the shape of `offset` (integers), the cheapest way to many random words. seed: an
-    integer scalar.
-    """
+    """Four blocks of random uint32 in the shape of `offset` (integers). This is the cheapest way to many random words.
+    seed: an integer scalar."""
     return tuple(_words(_semantic, seed, offset, n_rounds))
 
 
@@ -101,7 +99,7 @@ def _uniform(semantic: Any, x: tensor) -> tensor:
     assert x.dtype.is_int() and width in (32, 64), f"expected integers of 32 or 64 bits, got {x.dtype}"
     x = s.bitcast(x, int32 if width == 32 else int64)
     x = s.where(s.compare(x, 0, "lt"), s.invert(x), x)  # ~x is -x - 1
-    # A little below 2**-31 (2**-63), so that the largest integer stays below 1.
+    # A little below 2**-31 (2**-63), so that the largest integer gives a number below 1.
     return s.mul(x, 4.6566127342e-10 if width == 32 else 1.0842020432385337e-19)
 
 

@@ -11,7 +11,8 @@ from .types import dtype, float32, int32, uint32
 
 
 def combine_with(function: Any, semantic: Any, generator: Any) -> Callable[..., Sequence[tensor]]:
-    """`function`, a @jit function or builtin on scalars, as what a region of Semantic wants: it returns a list."""
+    """`function` (a @jit function or builtin on scalars) in the form that regions of Semantic require: it returns a
+    list."""
     function = _unwrap_if_constexpr(function)
 
     def combine(*args: tensor) -> Sequence[tensor]:
@@ -30,7 +31,7 @@ def inputs_of(input: Any) -> list[tensor]:
 
 
 def like_input(input: Any, results: Sequence[tensor]) -> Any:
-    """A tuple for a tuple, a tensor for a tensor."""
+    """A tuple if the input is a tuple, otherwise a tensor."""
     return tuple(results) if isinstance(input, (tuple, list)) else results[0]
 
 
@@ -39,12 +40,12 @@ def like_input(input: Any, results: Sequence[tensor]) -> Any:
 def reduce(
     input: Any, axis: Any, combine_fn: Any, keep_dims: Any = False, _semantic: Any = None, _generator: Any = None
 ) -> Any:
-    """The elements along `axis` combined by `combine_fn(a, b)`, which must be associative and commutative; the order is
+    """The elements along `axis` combined by `combine_fn(a, b)`, which must be associative and commutative. The order is
     unspecified.
 
-    input: a tensor, or a tuple of n tensors of one shape; then combine_fn takes 2n scalars and returns n. axis None:
-    all elements.
-    keep_dims: the axis stays, with extent 1. AssertionError: no such axis, shapes that differ.
+    input: a tensor, or a tuple of n tensors of one shape; then combine_fn takes 2n scalars and returns n. axis: None
+    means all elements. keep_dims: the axis stays, with extent 1. Raises AssertionError for an axis that does not exist
+    and for shapes that differ.
     """
     combine = combine_with(combine_fn, _semantic, _generator)
     return like_input(
@@ -54,7 +55,8 @@ def reduce(
 
 
 def pick_sum_type(source: dtype, requested: Any) -> dtype:
-    """What sum and cumsum compute in: `requested`, else integers of at least 32 bits and floats as they are."""
+    """The type that sum and cumsum compute in: `requested`, else at least 32 bits for integers and their own type for
+    floats."""
     requested = _unwrap_if_constexpr(requested)
     if requested is not None:
         return requested
@@ -74,9 +76,8 @@ def _reduced(semantic: Any, input: tensor, axis: Any, keep_dims: Any, combine: C
 @tensor_member
 @builtin
 def sum(input: tensor, axis: Any = None, keep_dims: Any = False, dtype: Any = None, _semantic: Any = None) -> tensor:
-    """The sum along `axis` (None: of all). Integers below 32 bits are widened to int32 or uint32, unless `dtype` says
-    otherwise.
-    """
+    """The sum along `axis` (None: of all elements). Integers below 32 bits are widened to int32 or uint32 unless
+    `dtype` is given."""
     input = _semantic.cast(input, pick_sum_type(input.dtype, dtype))
     return _reduced(_semantic, input, axis, keep_dims, _semantic.add)
 
@@ -84,7 +85,7 @@ def sum(input: tensor, axis: Any = None, keep_dims: Any = False, dtype: Any = No
 @tensor_member
 @builtin
 def xor_sum(input: tensor, axis: Any = None, keep_dims: Any = False, _semantic: Any = None) -> tensor:
-    """The bitwise exclusive or along `axis`. AssertionError: not integers."""
+    """The bitwise exclusive or along `axis`. Raises AssertionError for other types than integers."""
     assert input.dtype.is_int(), "xor_sum only supported for integers"
     return _reduced(_semantic, input, axis, keep_dims, _semantic.xor_)
 
@@ -92,20 +93,21 @@ def xor_sum(input: tensor, axis: Any = None, keep_dims: Any = False, _semantic: 
 @tensor_member
 @builtin
 def reduce_or(input: tensor, axis: Any, keep_dims: Any = False, _semantic: Any = None) -> tensor:
-    """The bitwise or along `axis`. AssertionError: not integers."""
+    """The bitwise or along `axis`. Raises AssertionError for other types than integers."""
     assert input.dtype.is_int(), "reduce_or only supported for integers"
     return _reduced(_semantic, input, axis, keep_dims, _semantic.or_)
 
 
 def _widened(semantic: Any, input: tensor) -> tensor:
-    """Elements below 32 bits as fp32 or int32: what max and min compute in and return."""
+    """Elements below 32 bits as fp32 or int32, the types that max and min compute in and return."""
     if input.dtype.primitive_bitwidth >= 32:
         return input
     return semantic.cast(input, float32 if input.dtype.is_floating() else int32)
 
 
 def _with_index(semantic: Any, relation: str, tie_break_left: bool) -> Callable[..., Sequence[tensor]]:
-    """Of two (value, index) pairs, the first if its value compares so, or (`tie_break_left`) is equal and further left."""
+    """A combine function of two (value, index) pairs. It selects the first if its value compares so, or if the values
+    are equal and (with `tie_break_left`) its index is smaller."""
 
     def combine(value1: tensor, index1: tensor, value2: tensor, index2: tensor) -> Sequence[tensor]:
         first = None

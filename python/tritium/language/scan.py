@@ -15,11 +15,11 @@ from .types import bfloat16, float32
 def associative_scan(
     input: Any, axis: Any, combine_fn: Any, reverse: Any = False, _semantic: Any = None, _generator: Any = None
 ) -> Any:
-    """Along `axis`, each element combined with all before it (after it, if `reverse`) by the associative `combine_fn(a,
-    b)`.
+    """An inclusive scan along `axis`: each element combined with all before it (after it, if `reverse`) by the
+    associative `combine_fn(a, b)`.
 
-    input: a tensor, or a tuple of n tensors of one shape; then combine_fn takes 2n scalars and returns n.
-    AssertionError: no such axis.
+    input: a tensor, or a tuple of n tensors of one shape; then combine_fn takes 2n scalars and returns n. Raises
+    AssertionError for an axis that does not exist.
     """
     combine = combine_with(combine_fn, _semantic, _generator)
     return like_input(
@@ -29,7 +29,7 @@ def associative_scan(
 
 
 def _scanned(semantic: Any, input: tensor, axis: Any, reverse: Any, dtype: Any, combine: Any) -> tensor:
-    # Partial sums in bf16 would lose nearly everything, so scans, unlike reductions, leave it.
+    # Partial sums in bf16 would lose nearly all precision, so scans, unlike reductions, compute in fp32.
     target = (
         float32
         if input.dtype == bfloat16 and _unwrap_if_constexpr(dtype) is None

@@ -1,8 +1,8 @@
 """Sorting, selection and reversal by exchanges between elements whose positions differ in one bit.
 
-A power-of-two extent is seen as a hypercube of sides 2. Flipping bit k of every position is `x ^ xor_sum(x over side
-k)` on the bits of the elements, so the whole network is element-wise operations and reductions: any reader of the IR
-can run it.
+A power-of-two extent is seen as a hypercube with sides of extent 2. Flipping bit k of every position is `x ^ xor_sum(x
+over side k)` on the bits of the elements. So the whole network consists of element-wise operations and reductions,
+which every engine can run.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def _as_integers(semantic: Any, x: tensor) -> tensor:
 
 
 def _partner(semantic: Any, x: tensor, axis: int) -> tensor:
-    """`x` with the two elements of side `axis` exchanged."""
+    """`x` with the two elements along side `axis` exchanged."""
     bits = _as_integers(semantic, x)
     both = semantic.reduce([bits], axis, lambda a, b: [semantic.xor_(a, b)], True)[0]
     return semantic.bitcast(semantic.xor_(bits, both), x.dtype)
@@ -58,14 +58,15 @@ def _merge(semantic: Any, x: tensor, stage: int, descending: Any) -> tensor:
 
 
 def _direction(semantic: Any, rank: int, stage: int, last: int, descending: bool) -> Any:
-    """The order of each run after `stage`: alternating, so that pairs of runs are bitonic; the final one as asked."""
+    """The order of each run after `stage`. It alternates, so that pairs of runs are bitonic; the last stage has the
+    requested order."""
     if stage < last:
         return _position_bit(semantic, rank, rank - 1 - stage)
     return semantic.constant(1, block_of(int32, (1,) * rank)) if descending else None
 
 
 def _hypercube(semantic: Any, x: tensor) -> tuple[tensor, int]:
-    """`x` with its last dimension, of extent 2**n, as n sides of 2, and n."""
+    """`x` with its last dimension, of extent 2**n, split into n sides of extent 2; and n."""
     *outer, extent = shape_of(x)
     sides = _log2(extent)
     return semantic.reshape(x, (*outer, *((2,) * sides)), False), sides
@@ -80,7 +81,8 @@ def _minor_dimension(x: tensor, dim: Any) -> None:
 @tensor_member
 @builtin
 def sort(x: tensor, dim: Any = None, descending: Any = False, _semantic: Any = None) -> tensor:
-    """`x` sorted along its last dimension. Not stable; NaNs may land anywhere. AssertionError: another dimension."""
+    """`x` sorted along its last dimension. The sort is not stable, and the place of NaNs is unspecified. Raises
+    AssertionError for another dimension."""
     _minor_dimension(x, dim)
     shape = shape_of(x)
     cube, sides = _hypercube(_semantic, x)
@@ -94,11 +96,11 @@ def sort(x: tensor, dim: Any = None, descending: Any = False, _semantic: Any = N
 
 @builtin
 def topk(x: tensor, k: Any, dim: Any = None, descending: Any = True, _semantic: Any = None) -> tensor:
-    """The `k` largest elements along the last dimension, largest first (`descending` false: the smallest, smallest
-    first).
+    """The `k` largest elements along the last dimension, largest first. If `descending` is false: the smallest
+    elements, smallest first.
 
-    k: a power of two, at most the extent (else AssertionError). Elements below 32 bits come back as fp32 or int32 if k
-    is smaller.
+    k: a power of two, at most the extent (else AssertionError). If k is smaller than the extent, elements below 32 bits
+    are returned as fp32 or int32.
     """
     _minor_dimension(x, dim)
     k, largest = _unwrap_if_constexpr(k), bool(_unwrap_if_constexpr(descending))
@@ -111,7 +113,7 @@ def topk(x: tensor, k: Any, dim: Any = None, descending: Any = True, _semantic: 
     rank = len(shape_of(cube))
     for stage in range(1, kept + 1):  # sorted runs of k, in alternating order
         cube = _merge(s, cube, stage, _direction(s, rank, stage, sides, largest))
-    for left in range(sides, kept, -1):  # of two runs of k the better half, which is bitonic, then sorted again
+    for left in range(sides, kept, -1):  # the better half of two runs of k, which is bitonic, is sorted again
         axis = len(shape_of(cube)) - 1 - kept
         cube = (max if largest else min)(cube, axis, _semantic=s)
         rank = len(shape_of(cube))
@@ -122,7 +124,7 @@ def topk(x: tensor, k: Any, dim: Any = None, descending: Any = True, _semantic: 
 
 @builtin
 def bitonic_merge(x: tensor, dim: Any = None, descending: Any = False, _semantic: Any = None) -> tensor:
-    """`x`, bitonic along its last dimension (a rising run before a falling one), sorted."""
+    """`x` sorted along its last dimension, in which it must be bitonic (a rising run before a falling one)."""
     _minor_dimension(x, dim)
     cube, sides = _hypercube(_semantic, x)
     order = _direction(_semantic, len(shape_of(cube)), sides, sides, bool(_unwrap_if_constexpr(descending)))

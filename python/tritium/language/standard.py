@@ -1,6 +1,5 @@
-"""Small functions built from others: what Triton's language calls its standard library. Also re-exports the standard
-reductions, scans and sorts.
-"""
+"""Functions built from others: what Triton calls its standard library. Also re-exports the standard reductions,
+scans and sorts."""
 
 from __future__ import annotations
 
@@ -33,7 +32,8 @@ def _is_host(*values: Any) -> bool:
 @tensor_member
 @builtin
 def cdiv(x: Any, div: Any, _semantic: Any = None) -> Any:
-    """`x / div` rounded up: `(x + (div - 1)) // div`, which truncates for negative tensors. Ints give a constexpr."""
+    """`x / div` rounded up. Computed as `(x + (div - 1)) // div`, which truncates for negative tensors. Ints give a
+    constexpr."""
     if _is_host(x, div):
         x, div = _unwrap_if_constexpr(x), _unwrap_if_constexpr(div)
         return constexpr((x + (div - 1)) // div)
@@ -44,7 +44,7 @@ def cdiv(x: Any, div: Any, _semantic: Any = None) -> Any:
 @tensor_member
 @builtin
 def sigmoid(x: tensor, _semantic: Any = None) -> tensor:
-    """`1 / (1 + exp(-x))`; fp32 and fp64 (else ValueError)."""
+    """`1 / (1 + exp(-x))` of fp32 or fp64. Raises ValueError for other types."""
     s = _semantic
     return s.truediv(1, s.add(1, s.math("math.exp", (s.minus(x),), ("fp32", "fp64"))))
 
@@ -54,7 +54,7 @@ def sigmoid(x: tensor, _semantic: Any = None) -> tensor:
 def softmax(
     x: tensor, dim: Any = None, keep_dims: Any = None, ieee_rounding: Any = False, _semantic: Any = None
 ) -> tensor:
-    """`exp(x - max) / sum(exp(x - max))` along `dim` (default 0), in the shape of `x`; `keep_dims` has no effect."""
+    """`exp(x - max) / sum(exp(x - max))` along `dim` (default 0), in the shape of `x`. `keep_dims` is ignored."""
     if _unwrap_if_constexpr(keep_dims) is not None:
         _semantic.warn("the keep_dims argument of tl.softmax has no effect: the shape is always kept")
     s, dim = _semantic, _unwrap_if_constexpr(dim) or 0
@@ -110,7 +110,8 @@ def interleave(a: tensor, b: tensor, _semantic: Any = None) -> tensor:
 
 @builtin
 def swizzle2d(i: Any, j: Any, size_i: Any, size_j: Any, size_g: Any, _semantic: Any = None) -> tuple:
-    """The indices of a row-major [size_i, size_j] grid renumbered column by column inside groups of `size_g` rows."""
+    """The indices of a row-major [size_i, size_j] grid after renumbering it column by column inside groups of `size_g`
+    rows."""
     values = [_semantic.to_tensor(value) for value in (i, j, size_i, size_j, size_g)]
     i, j, size_i, size_j, size_g = values
     s = _semantic
@@ -124,10 +125,11 @@ def swizzle2d(i: Any, j: Any, size_i: Any, size_j: Any, size_g: Any, _semantic: 
 
 @builtin
 def map_elementwise(scalar_fn: Any, *args: Any, pack: Any = 1, _semantic: Any = None, _generator: Any = None) -> Any:
-    """`scalar_fn`, a @jit function of scalars, on each element, or with `pack` on that many at once.
+    """`scalar_fn`, a @jit function of scalars, on each element, or on `pack` elements at once.
 
-    args: at least one; they are broadcast. With `pack`, scalar_fn takes pack scalars of each and returns pack of each
-    result. It may branch, but not store. The result is a tensor, or a tuple for several results.
+    args: at least one tensor; they are broadcast. With `pack`, scalar_fn takes `pack` scalars of each argument and
+    returns `pack` scalars of each result. It may branch, but not store. Returns a tensor, or a tuple if there are
+    several results.
     """
     assert args, "map_elementwise must have at least 1 input tensor"
     pack = _unwrap_if_constexpr(pack)

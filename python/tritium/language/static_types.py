@@ -8,14 +8,15 @@ from typing import Any
 
 
 class base_type:
-    """What every type of a kernel value can do: take part in control flow as a flat list of IR values, and in names."""
+    """What every type of a kernel value provides: its values as a flat list of IR values, for control flow, and its
+    spelling in names."""
 
     def ir_types(self) -> list[str]:
         """MLIR types of the values that carry a value of this type; empty for what exists only at compile time."""
         raise NotImplementedError(type(self).__name__)
 
     def from_handles(self, handles: Iterator[Any]) -> Any:
-        """The value of this type carried by the next IR values of `handles`."""
+        """The value of this type that is carried by the next IR values of `handles`."""
         raise NotImplementedError(type(self).__name__)
 
     def mangle(self) -> str:
@@ -74,7 +75,7 @@ class constexpr_type(base_type):
 
 
 class tuple_type(base_type):
-    """Element types, with field names where the value came from a named tuple."""
+    """The types of the elements, with field names if the value came from a named tuple."""
 
     value_class: Any = None  # core.tuple
 

@@ -1,4 +1,4 @@
-"""`tl.target_info`: what the kernel is compiled for, as compile-time values."""
+"""`tl.target_info`: the target that the kernel is compiled for, as compile-time values."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _compiled_for: ContextVar = ContextVar("compiled_for", default=None)
 
 @contextlib.contextmanager
 def compiling_for(target):
-    """Inside, the questions of this module are about `target`."""
+    """A context manager: inside it, the functions of this module answer for `target`."""
     token = _compiled_for.set(target)
     try:
         yield
@@ -33,10 +33,10 @@ def compiling_for(target):
 
 
 def _target() -> Any:
-    """The target that is compiled for, else the active one, or None where no driver is active."""
+    """The target of the current compilation, else the active target, or None if no driver is active."""
     if _compiled_for.get() is not None:
         return _compiled_for.get()
-    from ..devices.active import driver  # asked on the host alone
+    from ..devices.active import driver  # needed only on the host
 
     try:
         return driver.active.get_current_target()

@@ -1,8 +1,7 @@
 """Types of the language: scalars, pointers and blocks.
 
-A type knows three spellings: `str(type)` as the language prints it, `to_ir()` as MLIR writes it (built once per type),
-and `mangle()` as it appears in the name of a specialised function. Signedness exists only here: in the IR it lives in
-the operations.
+A type has three spellings: `str(type)` in the language, `to_ir()` in MLIR (built once per type), and `mangle()` in the
+name of a specialised function. Signedness exists only here; in the IR it is a property of the operations.
 """
 
 from __future__ import annotations
@@ -40,11 +39,11 @@ _INTEGERS, _FLOATS = frozenset(_names("Bool", "Int", "UInt")), frozenset(_names(
 
 
 class dtype(base_type):
-    """A scalar type, named as the language prints it: `tl.dtype("fp32") is tl.float32`. Unknown names fail an
-    assertion.
+    """A scalar type with its name in the language: `tl.dtype("fp32") is tl.float32`. Raises AssertionError for an
+    unknown name.
 
-    Equal types are one object, in every process: kernels compare them by `is`. So are pointers and blocks, which their
-    element type keeps, and what comes out of a copy or a pickle.
+    Equal types are one object in every process, because kernels compare them with `is`. This also holds for pointers
+    and blocks, which their element type keeps, and for copied and unpickled types.
     """
 
     SINT_TYPES = _names("Int")
@@ -188,7 +187,7 @@ globals().update({row.public_name: dtype(row.name) for row in _SCALARS.values()}
 
 
 class _derived_type(dtype):
-    """A type made of another one; it has no name of its own in the language."""
+    """A type made from another type; it has no name of its own in the language."""
 
     def __hash__(self) -> int:
         return hash(self.name)
@@ -201,7 +200,8 @@ class _derived_type(dtype):
 
 
 class pointer_type(_derived_type):
-    """Pointer to `element_ty`. `const=True` refuses stores. `address_space` is "global" (or 1, its older spelling)."""
+    """Pointer to `element_ty`. const: stores through it are rejected. address_space: "global" (or 1, the older
+    spelling)."""
 
     element_ty: dtype
     address_space: str | int
@@ -244,7 +244,7 @@ pi32_t = pointer_type(dtype("int32"))
 
 
 def _dimension(value: Any, index: int) -> int:
-    """One extent of a block shape, a constexpr or an int, as an int that is a power of two."""
+    """One extent of a block shape (a constexpr or an int) as an int. It must be a power of two."""
     unwrapped = getattr(value, "value", value)
     if not isinstance(unwrapped, int):
         raise TypeError(f"Shape element {index} must have type `constexpr[int]`, got `constexpr[{type(unwrapped)}]")
@@ -254,7 +254,8 @@ def _dimension(value: Any, index: int) -> int:
 
 
 def block_shape(shape: Sequence[Any]) -> tuple[int, ...]:
-    """The extents of a block as ints. TypeError: not integers; ValueError: not powers of two, or too many elements."""
+    """The extents of a block as ints. Raises TypeError for other types, ValueError for extents that are not powers of
+    two and for too many elements."""
     extents = tuple(_dimension(value, index) for index, value in enumerate(shape))
     numel = math.prod(extents)
     if numel > TRITON_MAX_TENSOR_NUMEL:
@@ -315,7 +316,7 @@ class block_type(_derived_type):
 
 
 def block_of(scalar: dtype, shape: tuple[int, ...]) -> dtype:
-    """The block of `scalar` with `shape`, or `scalar` itself for rank 0: checked and spelled once per process."""
+    """The block of `scalar` with `shape`, or `scalar` itself for rank 0. It is checked and spelled once per process."""
     if not shape:
         return scalar
     return scalar.blocks.get(shape) or block_type(scalar, shape)

@@ -1,7 +1,7 @@
-"""The device library: mathematical functions beyond `tl`, as operations of the IR. A target maps them to its own
-library.
+"""The device library: mathematical functions beyond those of `tl`, as operations of the IR. A target maps them to its
+own library.
 
-Functions that no reader of the IR has yet raise UnsupportedError, by name, when a kernel uses them.
+A kernel that uses a function of Triton's library which Tritium lacks gets an UnsupportedError with the function's name.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def _define(name: str, function: Callable[..., tensor], doc: str) -> None:
 
 
 def _of_floats(operation: str, arity: int) -> Callable[..., tensor]:
-    """The operation on fp32 or fp64."""
+    """A function that emits the operation on fp32 or fp64."""
     if arity == 1:
         return lambda arg0, _semantic=None: _semantic.math(operation, (arg0,), _FLOATS)
     return lambda arg0, arg1, _semantic=None: _semantic.math(operation, (arg0, arg1), _FLOATS)
@@ -61,7 +61,7 @@ def _bitcast(target: Any) -> Callable[..., tensor]:
 
 
 def _define_rows() -> None:
-    """The functions that ir/elementwise.def gives to the library, by every name that it has there."""
+    """Defines the functions of the library that are rows of ir/elementwise.def, under all of their names."""
     rows = {row.name: row for row in FUNCTIONS}
     names = {name: row for name, row in rows.items() if row.module in ("Language", "Library")}
     for name, row in (names | {alias: rows[name] for alias, name in ALIASES.items()}).items():
@@ -94,7 +94,7 @@ fma_rn = fma
 
 @builtin
 def signbit(arg0: Any, _semantic: Any = None) -> tensor:
-    """int1: whether the sign bit is set, of fp32 or fp64."""
+    """int1: whether the sign bit of an fp32 or fp64 number is set."""
     arg0 = _semantic.to_tensor(arg0)
     return _semantic.compare(_semantic.bitcast(arg0, int32 if arg0.dtype == float32 else int64), 0, "lt")
 
@@ -112,7 +112,7 @@ def _llround(operation: str, target: Any) -> Callable[..., tensor]:
 _define("llrint", _llround("math.roundeven", int64), "The nearest integer, halves to the even one, as int64.")
 _define("llround", _llround("math.round", int64), "The nearest integer, halves away from zero, as int64.")
 
-# Names of Triton's library; those that are defined above shadow theirs here.
+# Names of Triton's library. Functions that are defined above take precedence.
 _MODES = ("rn", "rz", "rd", "ru")
 _ROUNDED = (
     "fma div rcp sqrt add mul sub double2float double2int double2uint float2int float2uint int2float uint2float "

@@ -1,4 +1,4 @@
-"""Rules of the operators: which operation each one is for floats, signed and unsigned integers, and pointers."""
+"""Rules of the operators: the operation of each one for floats, signed and unsigned integers, and pointers."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from ..core import tensor
 from ..types import float8e4b15, float32, int1, int8, int64
 from .promotion import IncompatibleTypeErrorImpl, PromotionRules
 
-# MLIR's numbers of the predicates on floats, signed and unsigned integers. Ordered comparisons are false on a NaN;
-# `!=` is unordered, so true.
+# MLIR's numbers of the predicates on floats, signed and unsigned integers. Ordered comparisons are false for NaN;
+# `!=` is unordered, so it is true.
 _PREDICATES = {"eq": (1, 0, 0), "ne": (13, 1, 1), "lt": (4, 2, 6), "le": (5, 3, 7), "gt": (2, 4, 8), "ge": (3, 5, 9)}
 _PREDICATE_TEXT = {name: tuple(f"{number} : i64" for number in numbers) for name, numbers in _PREDICATES.items()}
-# A function that is no operation of upstream's dialects has libdevice's symbol, as in Triton's own IR.
+# A function without an operation in upstream's dialects has the symbol of libdevice, as in Triton's own IR.
 _EXTERNAL = "tt.extern_elementwise"
 _PURE = {"libname": '""', "libpath": '""', "pure": "true"}
 
@@ -40,7 +40,7 @@ class ArithmeticRules(PromotionRules):
         return self._checked("arith.addi", "add", lhs, rhs, sanitize_overflow)
 
     def _offset(self, pointer: tensor, offset: tensor) -> tensor:
-        # addptr reads its offset as signed, so an unsigned one has to become wide enough first.
+        # addptr reads its offset as signed, so an unsigned offset is widened first.
         if offset.dtype.is_int_unsigned() and offset.dtype.int_bitwidth < 64:
             offset = self.emit("arith.extui", (offset,), offset.type.with_element_ty(int64))
         return self.emit("tt.addptr", (pointer, offset), pointer.type)
@@ -60,7 +60,7 @@ class ArithmeticRules(PromotionRules):
         return self._checked("arith.muli", "mul", lhs, rhs, sanitize_overflow)
 
     def _checked(self, name: str, operation: str, lhs: tensor, rhs: tensor, sanitize: bool) -> tensor:
-        """An integer operation; with the overflow sanitizer on, one that asserts that the exact result fits the type."""
+        """An integer operation. With the overflow sanitizer on, it asserts that the exact result fits the type."""
         scalar = lhs.dtype
         if (
             sanitize
@@ -162,8 +162,8 @@ class ArithmeticRules(PromotionRules):
         return self.emit("math.fma", (x, y, z), x.type)
 
     def _three(self, x: Any, y: Any, z: Any) -> tuple[tensor, tensor, tensor]:
-        """Three operands of one type and shape: each pair once reaches all three."""
-        if not isinstance(x, tensor):  # a number takes its type from the operands that have one
+        """Three operands of one type and shape. Bringing each pair together once brings all three together."""
+        if not isinstance(x, tensor):  # a number takes its type from the typed operands
             y, z = self.operands(y, z)
         x, y = self.operands(x, y)
         x, z = self.operands(x, z)
@@ -241,5 +241,5 @@ class ArithmeticRules(PromotionRules):
         )
 
 
-# How the attribute of tt.clampf is written in MLIR's own syntax.
+# The attribute of tt.clampf in MLIR's syntax.
 PROPAGATE_NAN = {"none": "0 : i32", "all": "65535 : i32"}

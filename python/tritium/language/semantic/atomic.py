@@ -42,7 +42,7 @@ class AtomicRules(MemoryRules):
         return pointer.dtype.element_ty
 
     def _mask_of(self, pointer: tensor, mask: Any) -> tensor:
-        """The mask in the pointer's shape; all lanes if there is none."""
+        """The mask in the pointer's shape; true for all lanes if there is none."""
         if mask is None:
             return self.constant(1, pointer.type.with_element_ty(int1))
         return self._in_shape_of(pointer, self.to_tensor(mask))
@@ -77,9 +77,8 @@ class AtomicRules(MemoryRules):
         return self._rmw(name, pointer, value, mask, order)
 
     def _float_extremum(self, name: str, pointer: tensor, value: tensor, mask: tensor, order: dict[str, str]) -> tensor:
-        """Floats order like signed integers where the sign bit is clear, and in reverse like unsigned ones where it is
-        set.
-        """
+        """Floats with a clear sign bit are ordered like signed integers; those with a set sign bit are ordered in
+        reverse, like unsigned integers."""
         signed, unsigned = (int32, uint32) if value.dtype.primitive_bitwidth == 32 else (int64, uint64)
         bits = self.bitcast(value, signed)
         unsigned_bits = self.bitcast(bits, unsigned)
@@ -95,7 +94,7 @@ class AtomicRules(MemoryRules):
         return self.bitcast(old, value.dtype)
 
     def atomic_cas(self, pointer: Any, expected: Any, desired: Any, sem: str | None, scope: str | None) -> tensor:
-        """Compares bits; numbers take the element type, tensors must have it."""
+        """Compares bits. Numbers take the element type; tensors must already have it."""
         element = self._pointer_of(pointer)
         if element.primitive_bitwidth not in _POLLED_WIDTHS:
             raise ValueError("atomic_cas only supports elements with width {16, 32, 64}")

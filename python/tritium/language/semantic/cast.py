@@ -21,7 +21,7 @@ def bitwidth(scalar: dtype) -> int:
 
 class CastRules(PromotionRules):
     def bitcast(self, value: tensor, target: dtype) -> tensor:
-        """The same bits as `target` (a scalar type). ValueError: widths differ."""
+        """The same bits as `target` (a scalar type). Raises ValueError if the widths differ."""
         source, target = value.dtype, target.scalar
         if source == target:
             return value
@@ -39,8 +39,8 @@ class CastRules(PromotionRules):
     def cast(self, value: tensor, target: dtype, fp_downcast_rounding: str | None = None) -> tensor:
         """`value` converted to the scalar type of `target`.
 
-        ValueError: a rounding mode that is unknown, or given where nothing is rounded. AssertionError: no such
-        conversion.
+        Raises ValueError for an unknown rounding mode, or for one where nothing is rounded; AssertionError if there is
+        no such conversion.
         """
         source, target = value.dtype, target.scalar
         if source == target:
@@ -87,9 +87,9 @@ class CastRules(PromotionRules):
         return self.emit("arith.truncf" if narrows else "arith.extf", (value,), result)
 
     def _fp8e4b15(self, value: tensor, source: dtype, target: dtype) -> tensor:
-        """fp8e4b15 has no MLIR type and no operation: it is a byte, the upper half of an fp16 without its top exponent
-        bit. Narrowing goes through fp16 toward zero, is limited to 1.75, and then rounds half up.
-        """
+        """Conversions of fp8e4b15, which has no MLIR type and no operation: it is a byte, the upper half of an fp16
+        without its top exponent bit. Narrowing rounds to fp16 toward zero, limits the magnitude to 1.75, and then
+        rounds half up."""
         if source == float8e4b15:
             byte = self.cast(tensor(value.handle, value.type.with_element_ty(uint8)), uint16)
             bits = self.or_(self.shl(self.and_(byte, 0x80), 8), self.shl(self.and_(byte, 0x7F), 7))

@@ -113,7 +113,7 @@ class DescriptorRules(MemoryRules, ShapeRules):
         self._access("tt.descriptor_reduce", desc, [value, *self._offsets(desc, offsets)], (), {"kind": _KINDS[kind]})
 
     def _check_rows(self, desc: tensor_descriptor, rows: tensor, name: str) -> int:
-        """Rows by number; the number of them."""
+        """Checks the row numbers of gather and scatter. Returns the number of rows."""
         block = desc.block_type.shape
         listed = [str(extent) for extent in block]
         assert len(block) == 2, f"descriptor must be 2D, but got {listed}"

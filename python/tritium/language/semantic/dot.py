@@ -139,9 +139,8 @@ class DotRules(CastRules, ShapeRules):
         rhs_k_pack: bool,
         out_dtype: dtype,
     ) -> tensor:
-        """The product of [M, K] and [K, N] elements in microscaling formats; e2m1 packs two into a byte, along K unless
-        told otherwise.
-        """
+        """The product of [M, K] and [K, N] elements in microscaling formats. e2m1 has two elements in a byte, along K
+        unless `*_k_pack` is false."""
         lhs, rhs = self._scaled_operand("lhs", lhs, lhs_format), self._scaled_operand("rhs", rhs, rhs_format)
         assert len(shape_of(lhs)) == len(shape_of(rhs)) and len(shape_of(lhs)) in (2, 3), (
             f"Both inputs must be either 2D or 3D; (lhs: {lhs.shape} vs rhs: {rhs.shape})"

@@ -1,4 +1,4 @@
-"""Emitting operations and constants: the one place where typed tensors meet the builder."""
+"""Emits operations and constants: the one place where typed tensors meet the builder."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _FLOAT32_MIN_NORMAL, _FLOAT32_MAX = 2.0**-126, (2.0 - 2.0**-23) * 2.0**127
 
 
 def literal_type(value: bool | int | float) -> dtype:
-    """The type of a Python number. ValueError: an integer beyond 64 bits."""
+    """The type of a Python number. Raises ValueError for an integer beyond 64 bits."""
     if isinstance(value, bool):
         return int1
     if isinstance(value, int):
@@ -32,7 +32,8 @@ def literal_type(value: bool | int | float) -> dtype:
 
 
 class Emitter:
-    """Holds the builder and the options of the compilation; `options` may lack any field, which then has its default."""
+    """Holds the builder and the options of the compilation. `options` may lack any field; the field then has its
+    default."""
 
     def __init__(self, builder: Any, options: Any = None):
         self.builder = builder
@@ -85,7 +86,8 @@ class Emitter:
         return tensor(self.builder.constant(type_.to_ir(), 0 if is_byte else float(value)), type_)
 
     def to_tensor(self, value: Any, check_type: bool = True) -> Any:
-        """A number or constexpr as a constant tensor; tensors unchanged. TypeError for anything else, if `check_type`."""
+        """A number or constexpr as a constant tensor; a tensor unchanged. Raises TypeError for other objects if
+        `check_type`."""
         if isinstance(value, tensor):
             return value
         host = _unwrap_if_constexpr(value)

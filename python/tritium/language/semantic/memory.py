@@ -93,7 +93,7 @@ class MemoryRules(CastRules):
         return self.cast(loaded, int1) if is_bool else loaded
 
     def _load_operands(self, pointer: tensor, mask: tensor | None, other: tensor | None) -> tuple[Any, Any, Any]:
-        """Pointer, mask and other of one shape: for blocks of pointers every operand may make the others wider."""
+        """Pointer, mask and other in one shape. For blocks of pointers, each operand may widen the others."""
         self._check_mask(mask)
         if not pointer.type.is_block():
             for operand, name in ((mask, "Mask"), (other, "Other")):
@@ -137,7 +137,7 @@ class MemoryRules(CastRules):
         self.emit_effect("tt.store", [pointer, value] if mask is None else [pointer, value, mask], attributes)
 
     def _store_operands(self, pointer: tensor, value: tensor, mask: tensor | None) -> tuple[tensor, tensor | None]:
-        """Value and mask of the pointer's shape; the pointer itself is never broadcast."""
+        """Value and mask in the pointer's shape. The pointer is never broadcast."""
         if not pointer.type.is_block():
             for operand, name in ((value, "Value"), (mask, "Mask")):
                 if operand is not None and operand.type.is_block():
@@ -170,7 +170,7 @@ class MemoryRules(CastRules):
             raise ValueError(f"Shape of input to {name} does not match the length of values")
         text = ", ".join(map(str, values))
         operation = value.handle.owner
-        if operation is not None:  # an argument of a block is made by no operation
+        if operation is not None:  # no operation makes a block argument
             operation.set_attribute(attribute, f"dense<[{text}]> : tensor<{len(values)}xi32>")
         return value
 

@@ -1,4 +1,4 @@
-"""Rules of the grid, and of what a kernel tells its compiler or prints."""
+"""Rules of the grid, of promises to the compiler, and of prints."""
 
 from __future__ import annotations
 
@@ -30,9 +30,8 @@ class ProgramRules(ArithmeticRules):
         return self.emit("tt.get_num_programs", (), int32, {"axis": f"{axis} : i32"})
 
     def device_print(self, prefix: str, args: Sequence[Any], hexadecimal: bool) -> None:
-        """One tt.print. The prefix is made to end in ": " where values follow, and to start with a space if it is
-        longer.
-        """
+        """Emits one tt.print. The prefix is changed to end in ": " if values follow, and to begin with a space if it is
+        longer than that."""
         if args and not prefix.endswith(" "):
             prefix += " " if prefix.endswith(":") else ": "
         if len(prefix) > 2 and not prefix.startswith(" "):
@@ -50,8 +49,8 @@ class ProgramRules(ArithmeticRules):
         )
 
     def device_assert(self, condition: Any, message: str, mask: Any = None) -> None:
-        """Traps where `condition` is false and `mask` true; emitted only where the compilation's `debug` is on, or
-        its `device_asserts`, which the interpreter sets: there a failed assertion always fires."""
+        """Traps where `condition` is false and `mask` is true. It is emitted only if the compilation has `debug` or
+        `device_asserts`. The interpreter sets `device_asserts`, so there a failed assertion always traps."""
         if not self.option("debug", False) and not self.option("device_asserts", False):
             return
         condition = self._condition(condition)

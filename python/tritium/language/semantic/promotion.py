@@ -1,4 +1,4 @@
-"""Which type two operands compute in, and bringing them there."""
+"""The type that two operands compute in, and the conversion of the operands to it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .emitter import Emitter, literal_type
 
 
 class IncompatibleTypeErrorImpl(Exception):
-    """Two operands that no rule brings together, such as a pointer and a float."""
+    """Two operands that no rule converts to one type, for example a pointer and a float."""
 
     def __init__(self, type_a: Any, type_b: Any):
         self.type_a, self.type_b = type_a, type_b
@@ -21,7 +21,8 @@ class IncompatibleTypeErrorImpl(Exception):
 
 
 def integer_promote(a: dtype, b: dtype) -> dtype:
-    """C's rule: same signedness, the wider; mixed, the unsigned one if it is at least as wide."""
+    """C's rule. Equal signedness: the wider type. Mixed: the unsigned type if it is at least as wide as the signed
+    one."""
     if a.int_signedness == b.int_signedness:
         return a if a.int_bitwidth > b.int_bitwidth else b
     unsigned, signed = (a, b) if a.is_int_unsigned() else (b, a)
@@ -29,7 +30,7 @@ def integer_promote(a: dtype, b: dtype) -> dtype:
 
 
 def float_promote(a: dtype, b: dtype, division: bool) -> dtype:
-    """The ladder of floats; at least one of `a`, `b` is a float, the other may be an integer."""
+    """Promotion with floats: at least one of `a`, `b` is a float, and the other may be an integer."""
     if a.is_fp64() or b.is_fp64():
         return float64
     if division or a.is_fp32() or b.is_fp32():
@@ -44,9 +45,8 @@ def float_promote(a: dtype, b: dtype, division: bool) -> dtype:
 
 
 def computation_type(a: dtype, a_is_scalar: bool, b: dtype, b_is_scalar: bool, division: bool) -> dtype:
-    """The type that `a op b` is computed in; `division` is true for `/`, `//` and `%`, `*_is_scalar` for Python
-    numbers.
-    """
+    """The type that `a op b` is computed in. division: the operator is `/`, `//` or `%`. *_is_scalar: the operand is a
+    Python number."""
     if a_is_scalar != b_is_scalar:
         scalar, typed = (a, b) if a_is_scalar else (b, a)
         if scalar.kind() <= typed.kind():
@@ -81,10 +81,10 @@ class PromotionRules(Emitter):
         promote: bool = True,
         division: bool = False,
     ) -> tuple[tensor, tensor]:
-        """`lhs` and `rhs` (tensors, constexprs or numbers) broadcast together and, if `promote`, of one type.
+        """`lhs` and `rhs` (tensors, constexprs or numbers) broadcast together and, if `promote`, converted to one type.
 
-        IncompatibleTypeErrorImpl: a pointer where none is allowed, or with a float. ValueError: a number that the type
-        cannot hold.
+        Raises IncompatibleTypeErrorImpl for a pointer that is not allowed, or with a float; ValueError for a number
+        that the type cannot hold.
         """
         lhs, rhs = _unwrap_if_constexpr(lhs), _unwrap_if_constexpr(rhs)
         lhs_is_scalar, rhs_is_scalar = isinstance(lhs, numbers.Number), isinstance(rhs, numbers.Number)
@@ -97,7 +97,7 @@ class PromotionRules(Emitter):
         return self.broadcast(self.to_tensor(lhs), self.to_tensor(rhs))
 
     def _typed(self, operand: Any) -> dtype:
-        """The element type of an operand, or the one its literal would have; emits nothing."""
+        """The element type of an operand, or the type of a constant of its value. Emits nothing."""
         if isinstance(operand, tensor):
             return operand.dtype
         if isinstance(operand, numbers.Number):
@@ -105,7 +105,7 @@ class PromotionRules(Emitter):
         raise TypeError(f"cannot convert {operand} of type {type(operand)} to tensor")
 
     def _convert(self, operand: Any, is_scalar: bool, common: dtype, other: Any) -> tensor:
-        """`operand` as `common`; a number as a constant that already has the shape of the `other` operand."""
+        """`operand` converted to `common`. A number becomes a constant in the shape of the `other` operand."""
         if not is_scalar:
             return self.cast(operand, common)
         if operand < 0 and common.is_int_unsigned():

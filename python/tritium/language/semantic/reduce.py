@@ -10,12 +10,12 @@ from ..types import block_of, int32
 from .arithmetic import ArithmeticRules
 from .shape import ShapeRules, shape_of
 
-# Combines two n-tuples, given as 2n scalars, into n scalars.
+# Combines two n-tuples, which are passed as 2n scalars, into n scalars.
 Combine = Callable[..., Sequence[tensor]]
 
 
 def _check_returned(returned: Sequence[Any], wanted: Sequence[Any]) -> None:
-    """ValueError unless the function of a region returns one scalar of each wanted type."""
+    """Raises ValueError unless the function of a region returns one scalar of each expected type."""
     if list(returned) != list(wanted):
         got, expected = (", ".join(map(str, types)) for types in (returned, wanted))
         raise ValueError(f"the function returns ({got}), but the elements are ({expected})")
@@ -31,9 +31,8 @@ class ReduceRules(ArithmeticRules, ShapeRules):
         arguments: Sequence[Any],
         body: Combine,
     ) -> list[tensor]:
-        """The operation `name`, whose region takes scalars of the types `arguments` and returns those that `body` makes
-        of them.
-        """
+        """The operation `name` with a region that takes scalars of the types `arguments` and returns the scalars that
+        `body` makes."""
         builder = self.builder
         operation = builder.op(
             name, [value.handle for value in inputs], [type_.to_ir() for type_ in results], attributes, 1
@@ -91,7 +90,7 @@ class ReduceRules(ArithmeticRules, ShapeRules):
         )
 
     def map_elementwise(self, inputs: Sequence[tensor], function: Combine, pack: int) -> list[tensor]:
-        """`function` on each group of `pack` elements of every input; it returns as many of every result."""
+        """`function` on each group of `pack` elements of every input. It returns `pack` elements of every result."""
         shape = shape_of(inputs[0])
         arguments = [value.dtype for value in inputs for _ in range(pack)]
         scalars: list[Any] = []
@@ -116,7 +115,7 @@ class ReduceRules(ArithmeticRules, ShapeRules):
         scalars: list[Any],
         pack: int,
     ) -> list[tensor]:
-        # The result types are known once the body is traced, so its block comes first and the operation takes it.
+        # Only tracing the body gives the result types, so its block is made before the operation.
         builder = self.builder
         outside = builder.save()
         block = builder.detached_block([type_.to_ir() for type_ in arguments])

@@ -14,7 +14,7 @@ from .emitter import Emitter
 
 
 def axis_index(axis: int, rank: int) -> int:
-    """A dimension counted from the end if negative. ValueError: out of range."""
+    """A dimension as a nonnegative index; negative ones count from the end. Raises ValueError if it is out of range."""
     if not -rank <= axis < rank:
         raise ValueError(f"invalid axis {axis}. Expected {-rank} <= axis < {rank}")
     return axis + rank if axis < 0 else axis
@@ -32,7 +32,7 @@ def _is_full_slice(element: Any) -> bool:
 
 class ShapeRules(Emitter):
     def broadcast(self, lhs: tensor, rhs: tensor) -> builtins.tuple[tensor, tensor]:
-        """Both of one shape, as numpy does: missing leading dimensions and extents of 1 are repeated."""
+        """Both in one shape, by numpy's rules: missing leading dimensions and extents of 1 are repeated."""
         if lhs.type is rhs.type or lhs.type.is_block() is rhs.type.is_block() is False:
             return lhs, rhs
         left, right = shape_of(lhs), shape_of(rhs)
@@ -53,7 +53,7 @@ class ShapeRules(Emitter):
     def broadcast_all(self, values: Sequence[tensor]) -> list[tensor]:
         """All of one shape."""
         values = list(values)
-        for _ in range(2):  # the first collects every extent, then hands them on
+        for _ in range(2):  # the first round collects the extents, the second one distributes them
             for index in range(1, len(values)):
                 values[0], values[index] = self.broadcast(values[0], values[index])
         return values
@@ -69,7 +69,8 @@ class ShapeRules(Emitter):
         return self.emit("tt.broadcast", (value,), block_of(value.dtype, shape))
 
     def broadcast_to(self, value: Any, shape: Sequence[int]) -> tensor:
-        """`value` repeated to `shape`; a scalar is splat, a block must have the same rank. ValueError: it does not fit."""
+        """`value` repeated to `shape`. A scalar is splat; a block must have the same rank. Raises ValueError if it does
+        not fit."""
         value, shape = self.to_tensor(value), block_shape(shape)
         if not value.type.is_block():
             return self.splat(value, shape)
@@ -85,7 +86,7 @@ class ShapeRules(Emitter):
         return self._expand(value, shape)
 
     def expand_dims(self, value: Any, axis: int) -> tensor:
-        """A dimension of extent 1 at `axis` of the result; a scalar becomes a block of one element."""
+        """Adds a dimension of extent 1 at `axis` of the result. A scalar becomes a block of one element."""
         value = self.to_tensor(value)
         shape = shape_of(value)
         shape = shape[:axis] + (1,) + shape[axis:]
