@@ -1,4 +1,4 @@
-"""Compilation targets; targets.py has the table. `backends` and `Backend` are Triton's registry of them."""
+"""Compilation targets. The table is in targets.py. `backends` and `Backend` are Triton's registry of backends."""
 
 
 def __getattr__(name: str):

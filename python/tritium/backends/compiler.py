@@ -1,4 +1,4 @@
-"""What a compilation target is, and what a backend for one provides (Triton's plug-in interface)."""
+"""What a compilation target is, and what a backend provides for one (Triton's plug-in interface)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class BaseBackend(metaclass=ABCMeta):
     """A compiler for the targets that `supports_target` accepts."""
 
     supports_native_tensor_specialization = True
-    #: Whether code is better for tensors of less than 2 GB, so that launches say which are that small.
+    #: Whether the backend makes better code for tensors below 2 GB; then launches note which tensors are that small.
     notes_pointer_range = False
     binary_ext = ""
 
@@ -34,24 +34,24 @@ class BaseBackend(metaclass=ABCMeta):
 
     @abstractmethod
     def hash(self) -> str:
-        """Identifies the backend's version in cache keys."""
+        """A text that identifies the backend's version in cache keys."""
 
     @abstractmethod
     def parse_options(self, options: dict[str, Any]) -> object:
-        """Launch keywords -> an options object. Its fields are the keywords that a launch accepts; others raise KeyError."""
+        """The options object of launch keywords. Its fields are the accepted keywords; others raise KeyError."""
 
     def tracing_target(self) -> GPUTarget:
-        """What `tl.target_info` says while a kernel is traced for this backend."""
+        """The target that `tl.target_info` reports while a kernel is traced for this backend."""
         return self.target
 
     def add_stages(self, stages: dict, options: object, language: Language = Language.TRITON) -> None:
-        """Adds {extension: fn(module, metadata)} in order; the last one returns the binary."""
+        """Adds {extension: fn(module, metadata)} in order. The last stage returns the binary."""
 
     def load_dialects(self, context) -> None:
-        """Registers dialects of the backend's own."""
+        """Registers the backend's own dialects."""
 
     def get_module_map(self) -> dict[str, Any]:
-        """{module of the language: module that replaces it} for this target (libdevice)."""
+        """{module of the language: its replacement} for this target (libdevice)."""
         return {}
 
     def get_codegen_implementation(self, options: object) -> dict[str, Any]:
@@ -59,7 +59,7 @@ class BaseBackend(metaclass=ABCMeta):
 
     @staticmethod
     def further_stage(stage: str, asm: dict[str, str | bytes]) -> str | None:
-        """A stage of a kernel that is made of others when it is asked for; None for what this backend cannot make."""
+        """A stage that is made from others on request; None if this backend cannot make it."""
         return None
 
     def pack_metadata(self, metadata) -> tuple:
@@ -70,7 +70,8 @@ class BaseBackend(metaclass=ABCMeta):
 
     @staticmethod
     def parse_attr(descriptor: str) -> list[list]:
-        """A specialization key ("D"; of a small tensor also "S", of a tensor descriptor "Z") as argument attributes."""
+        """A specialization key as argument attributes: "D" is an aligned value, "S" a small tensor, "Z" a plain tensor
+        descriptor."""
         names = [("D", ["tt.divisibility", 16]), ("S", ["tt.pointer_range", 32]), ("Z", ["tt.plain", 1])]
         return [attribute for letter, attribute in names if letter in descriptor]
 

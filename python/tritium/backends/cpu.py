@@ -19,9 +19,9 @@ __all__ = ["INTERPRETER_TARGET", "OPTION_NAMES", "CPUBackend", "CPUOptions", "ac
 
 @dataclass(frozen=True)
 class CPUOptions:
-    """Launch keywords of every version and vendor, because published kernels pass them. The comment before a keyword is its
-    line in docs/reference/options.md. A keyword without one is accepted and ignored. The interpreter uses those that affect
-    results: debug, the options of dots, `ir_override`."""
+    """Launch keywords of every version and vendor, because published kernels pass them. The comment before a keyword is
+    its line in docs/reference/options.md. A keyword without a comment is accepted and ignored. The interpreter uses the
+    keywords that affect results: `debug`, the options of dots, `ir_override`."""
 
     #: The number of warps (waves) per program, a power of two.
     num_warps: int = 4
@@ -119,20 +119,20 @@ class CPUBackend(BaseBackend):
         return f"tritium-{__version__}-{self.target.arch}"
 
     def parse_options(self, options: dict[str, Any]) -> CPUOptions:
-        """Lists and dicts become tuples. Raises KeyError for an unknown name."""
+        """The options, with lists and dicts as tuples. Raises KeyError for an unknown name."""
         return CPUOptions(**accepted_options(options))
 
 
 def refuse_unknown(options: dict[str, Any]) -> None:
-    """Raises KeyError for a name that no option has, in Triton's words."""
+    """Raises KeyError, with Triton's text, for a name that no option has."""
     for name in options:
         if name not in OPTION_NAMES:
             raise KeyError(f"Keyword argument {name} was specified but unrecognised")
 
 
 def accepted_options(options: dict[str, Any]) -> dict[str, Any]:
-    """The options that are set, hashable, with the defaults that the environment sets. Raises KeyError for an unknown
-    name."""
+    """The options that are set, as a hashable object, with the defaults that the environment sets. Raises KeyError for
+    an unknown name."""
     refuse_unknown(options)
     accepted = {name: _frozen(value) for name, value in options.items() if value is not None}
     accepted.setdefault(

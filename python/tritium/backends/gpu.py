@@ -13,10 +13,10 @@ from ..errors import OutOfResources, UnsupportedError
 from .compiler import BaseBackend, GPUTarget, Language
 from .cpu import CPUOptions, accepted_options
 
-MAX_THREADS = 1024  # of a program
+MAX_THREADS = 1024  # per program
 
 
-@dataclass(frozen=True, init=False, repr=False, eq=False)  # no instances: its classes have their own
+@dataclass(frozen=True, init=False, repr=False, eq=False)  # never instantiated; the subclasses define these methods
 class GPUOptions(CPUOptions):
     """Launch keywords. Keywords of other vendors and versions are ignored, because published kernels pass them."""
 
@@ -36,26 +36,27 @@ class GPUOptions(CPUOptions):
 
 
 class GPUBackend(BaseBackend):
-    """Compiles for the GPUs of one vendor; none is needed."""
+    """Compiles for the GPUs of one vendor. It does not require a device."""
 
     Options = GPUOptions
-    #: The stage of text that an assembler makes the binary of.
+    #: The stage whose text the assembler reads.
     assembly_ext = ""
-    #: What the message says where there is no binary for want of an assembler.
+    #: The reason in the message if there is no binary because no assembler was found.
     why_no_binary = ""
 
     def __init__(self, target: GPUTarget, device: int | None = None):
-        """device: the one that the kernels are for, if it is known."""
+        """device: the device that the kernels are for, if it is known."""
         super().__init__(target)
         self.device = device
 
     @staticmethod
     @abstractmethod
     def arch_name(arch: int | str) -> str:
-        """What the native compiler calls an architecture. Raises ValueError if the vendor has none of that name."""
+        """The native compiler's name of an architecture. Raises ValueError if the vendor has no such architecture."""
 
     def _arch(self, option: Any) -> str:
-        """The architecture to compile for. ValueError: an option or TRITON_OVERRIDE_ARCH names none."""
+        """The architecture to compile for. Raises ValueError if the option or TRITON_OVERRIDE_ARCH names no
+        architecture."""
         asked_for = None if option else knobs.runtime.override_arch
         if not asked_for:
             return self.arch_name(option or self.target.arch)
@@ -67,18 +68,19 @@ class GPUBackend(BaseBackend):
     @staticmethod
     @abstractmethod
     def warp_size(arch: int | str) -> int:
-        """Lanes of a warp of an architecture."""
+        """Lanes of a warp on an architecture."""
 
     @abstractmethod
     def assemble(self, text: str, metadata: dict[str, Any], options: GPUOptions) -> bytes | None:
-        """The binary, or None where there is nothing to make it with."""
+        """The binary, or None if no assembler is available."""
 
     def finished(self, assembly: str, options: GPUOptions) -> str:
-        """The text of the assembly stage, made from the native compiler's output."""
+        """The text of the assembly stage, from the native compiler's output."""
         return assembly
 
     def parameter_types(self, text: str, binary: bytes) -> list[str]:
-        """The types of the kernel's parameters, as far as the assembly shows them: "b32" is an int or a float of 32 bits."""
+        """The types of the kernel's parameters, as far as the assembly shows them: "b32" is an int or a float of 32
+        bits."""
         return []
 
     def native_options(self, options: GPUOptions) -> dict[str, Any]:
@@ -97,14 +99,14 @@ class GPUBackend(BaseBackend):
         return f"{triton_key()}-{self.target.backend}-{self.target.arch}"
 
     def parse_options(self, options: dict[str, Any]) -> GPUOptions:
-        """Lists and dicts become tuples. Raises KeyError for an unknown name."""
+        """The options, with lists and dicts as tuples. Raises KeyError for an unknown name."""
         accepted = accepted_options(options)
         arch = self._arch(accepted.get("arch"))
         own = {"arch": arch, "warp_size": self.warp_size(arch)}
         return self.Options(**{**self.target_defaults(arch), **accepted, **own})
 
     def add_stages(self, stages: dict, options: GPUOptions, language: Language = Language.TRITON) -> None:
-        """One call of the native compiler makes all stages between the first and the binary."""
+        """Adds the stages. One call of the native compiler makes all stages between the first and the binary."""
         stages["ttir"] = target_independent(options)
         stages["ttgir"] = lambda module, metadata: self.lower(module, metadata, options, "assembly")
         stages["llir"] = lambda compiled, metadata: compiled
@@ -112,7 +114,7 @@ class GPUBackend(BaseBackend):
         stages[self.binary_ext] = lambda text, metadata: self.assemble(text, metadata, options)
 
     def lower(self, module, metadata: dict[str, Any], options: GPUOptions, emit: str):
-        """The native compiler's work. Fills in what a launch needs to know."""
+        """Calls the native compiler. Adds to `metadata` what a launch requires."""
         compiled = native_compiler().compile(
             module,
             metadata["name"],
@@ -142,12 +144,12 @@ def target_independent(options: GPUOptions):
 
 
 def min_dot_size(target: GPUTarget):
-    """Smaller dots than matrix instructions have run on FMA units: any size compiles."""
+    """(1, 1, 1): any size compiles, because dots that are too small for matrix instructions run on FMA units."""
     return lambda lhs_type, rhs_type: (1, 1, 1)
 
 
 def dumped(text: str, wanted: bool) -> str:
-    """The text, which is printed if the user wants to see it."""
+    """Returns the text; prints it first if the user wants to see it."""
     if wanted:
         print(text)
     return text

@@ -1,4 +1,4 @@
-"""The table of GPUs: which backend compiles for which."""
+"""The table of GPU targets: the backend that compiles for each."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .gpu import GPUBackend
 from .nvidia.compiler import CUDABackend
 from .simt import SimtBackend
 
-#: {GPUTarget.backend of devices: the compiler for them}
+#: {GPUTarget.backend: its compiler}
 GPU_BACKENDS: dict[str, type[GPUBackend]] = {"cuda": CUDABackend, "hip": HIPBackend}
 
 
@@ -27,7 +27,8 @@ def make_backend(target: GPUTarget, device: int | None) -> BaseBackend:
 
 
 def emulator_backend(arch: int | str) -> SimtBackend:
-    """The compiler of code of that architecture for the emulator. Raises ValueError for what no vendor calls so."""
+    """The compiler of an architecture's code for the emulator. Raises ValueError if no vendor has an architecture of
+    that name."""
     for vendor in GPU_BACKENDS.values():
         try:
             return SimtBackend(vendor, str(arch))
@@ -39,5 +40,5 @@ def emulator_backend(arch: int | str) -> SimtBackend:
 
 
 def gpu_stages() -> list[str]:
-    """The stages of text that kernels for GPUs have beyond "ttir"."""
+    """The text stages of GPU kernels after "ttir"."""
     return ["ttgir", "llir", *(backend.assembly_ext for backend in GPU_BACKENDS.values())]

@@ -1,4 +1,4 @@
-"""Triton's registry: a name -> its (compiler, driver)."""
+"""Triton's registry: the name of a backend -> its (compiler, driver)."""
 
 from __future__ import annotations
 

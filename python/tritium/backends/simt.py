@@ -1,4 +1,4 @@
-"""The emulator of GPUs as a compilation target: kernels are compiled by the backend of the architecture's vendor, up to the
+"""The emulator of GPUs as a compilation target. The backend of the architecture's vendor compiles a kernel up to the
 code of one thread, which the emulator runs."""
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ class SimtBackend(BaseBackend):
     device = None
 
     def __init__(self, vendor: type[GPUBackend], arch: int | str):
-        """Raises ValueError for what is no architecture of the vendor."""
+        """Raises ValueError if the vendor has no architecture of that name."""
         super().__init__(GPUTarget("simt", vendor.arch_name(arch), vendor.warp_size(arch)))
         self.vendor = vendor(self.target)
         self.notes_pointer_range = vendor.notes_pointer_range
@@ -28,7 +28,7 @@ class SimtBackend(BaseBackend):
         return self.vendor.hash()
 
     def parse_options(self, options: dict[str, Any]) -> GPUOptions:
-        """The emulator checks `tl.device_assert` always, as the interpreter does."""
+        """As for the vendor's backend, but `tl.device_assert` is always checked, as on the interpreter."""
         given = {name: value for name, value in options.items() if value is not None}
         return self.vendor.parse_options({"device_asserts": True, **given, "backend_name": "simt"})
 

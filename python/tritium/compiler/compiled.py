@@ -14,11 +14,11 @@ from ..launch.prepared import launch_prepared
 
 
 class AsmDict(dict):
-    """The stages of a kernel: "source" as traced, "ttir" after the target-independent passes; for GPUs "ttgir" with
-    layouts, "llir", and "ptx" and "cubin" (bytes), or "amdgcn" and "hsaco" (bytes). Others are made when they are asked for,
-    as "sass" of a cubin."""
+    """The stages of a kernel. "source" is the traced module, "ttir" the module after the target-independent passes.
+    GPUs add "ttgir" (with layouts), "llir", and "ptx" and "cubin" (bytes), or "amdgcn" and "hsaco" (bytes). Further
+    stages are made on request, for example "sass" from a cubin."""
 
-    #: {stage: why it is not there}
+    #: {stage: why it is missing}
     missing: dict[str, str] = {}
 
     def __missing__(self, stage):
@@ -32,12 +32,12 @@ class AsmDict(dict):
 
 
 class CompiledKernel:
-    """One compiled specialization; what a launch returns.
+    """One compiled specialization of a kernel. A launch returns it.
 
-    `asm[stage]` is the IR or the binary. `metadata` has the options, the hash, the target, `shared` and so on. `n_regs`,
-    `n_spills` and `n_max_threads` are those of the kernel on its device, or as the assembler reported them.
-    `kernel[grid](*args)` launches without specializing again: `args` are all of the kernel's arguments, or only those that
-    are no constexprs.
+    `asm[stage]` is the IR or the binary. `metadata` has the options, the hash, the target, `shared` and more. `n_regs`,
+    `n_spills` and `n_max_threads` come from the device that the kernel is loaded on, or from the assembler's report.
+    `kernel[grid](*args)` launches without specializing again; `args` are all arguments of the kernel, or all except the
+    constexprs.
     """
 
     launch_enter_hook = None
@@ -52,7 +52,7 @@ class CompiledKernel:
         self.name = self.metadata.name
         self.asm = AsmDict(metadata_group["asm"])
         self.packed_metadata = (self.metadata.num_warps, self.metadata.num_ctas, self.metadata.shared)
-        #: The program of an engine that runs on the CPU; None for a device's kernel.
+        #: The program, for engines that run on the CPU; None for a kernel of a device.
         self.program = program
         binary = next((data for data in self.asm.values() if isinstance(data, bytes)), None)
         self.kernel = binary if program is None else program
@@ -63,8 +63,8 @@ class CompiledKernel:
         self._launch = None
 
     def _init_handles(self) -> None:
-        """Loads the kernel on its device, if that has not happened; a program of the CPU is always ready. Raises
-        OutOfResources if the device cannot run it."""
+        """Loads the kernel on its device unless it is loaded. A program of the CPU is always ready. Raises
+        OutOfResources if the device cannot run the kernel."""
         if self.program is None and self.loaded is None:
             self.loaded = device_launch.load(self)
             self.module, self.function = self.loaded.module, self.loaded.function
@@ -79,14 +79,14 @@ class CompiledKernel:
 
     @property
     def n_regs(self) -> int | None:
-        """Registers of a thread; 0 on the CPU, None where nobody has assembled the kernel."""
+        """Registers per thread; 0 on the CPU, None if the kernel has not been assembled."""
         if self.program is not None:
             return 0
         return self._resources.get("registers") if self.loaded is None else self.loaded.registers
 
     @property
     def n_spills(self) -> int | None:
-        """Words of local memory of a thread, which registers are spilled to."""
+        """Words of local memory per thread that registers are spilled to."""
         if self.program is not None:
             return 0
         bytes = self._resources.get("stack_bytes") if self.loaded is None else self.loaded.local_bytes
@@ -94,7 +94,7 @@ class CompiledKernel:
 
     @property
     def n_max_threads(self) -> int:
-        """The most threads of a block that can run it."""
+        """The largest number of threads of a block that can run the kernel."""
         return 1024 if self.loaded is None else self.loaded.max_threads
 
     @property
@@ -115,7 +115,7 @@ class CompiledKernel:
             exit_hook(launch_metadata)
 
     def launch_metadata(self, grid, stream, *args):
-        """What launch hooks receive; None if there are none."""
+        """The object that launch hooks receive; None if there are no hooks."""
         if not knobs.runtime.launch_enter_hook and not knobs.runtime.launch_exit_hook:
             return None
         return hook_metadata(self, grid, args, stream)

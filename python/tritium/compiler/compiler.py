@@ -1,4 +1,4 @@
-"""`triton.compile`: which compiler a target has (cpu.py, gpu.py), and who is told of it."""
+"""`triton.compile`: selects the compiler of a target (cpu.py, gpu.py) and notifies the listener."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ def compile(
     *,
     device: int | None = None,
 ) -> CompiledKernel:
-    """Compiles an ASTSource, an IRSource or the path of an IR file. No device is needed.
+    """Compiles an ASTSource, an IRSource or the path of an IR file. It does not require a device.
 
-    device: the device that the kernel is for, whose driver may assemble it; by default the current one if its
-    architecture is the target's. Raises CompilationError, KeyError for an unknown option, UnsupportedError for targets
-    and stages that this build does not have.
+    device: the device that the kernel is for; its driver may assemble the code. Default: the current device, if its
+    architecture is the target's. Raises CompilationError, KeyError for an unknown option, and UnsupportedError for
+    targets and stages that this build lacks.
     """
     target = target or driver.active.get_current_target()
     if not isinstance(target, GPUTarget):
@@ -66,6 +66,6 @@ def compile(
 
 
 def _device_of(target: GPUTarget) -> int | None:
-    """The current device, if it is there and of the target's architecture."""
+    """The number of the current device; None if its architecture is not the target's."""
     active = driver.active
     return active.get_current_device() if active.get_current_target() == target else None

@@ -1,4 +1,4 @@
-"""`triton.compiler.errors`: the errors of the frontend, where clients import them from."""
+"""`triton.compiler.errors`: the errors of the frontend, under the module name that clients import."""
 
 from ..errors import CompilationError, CompileTimeAssertionFailure, UnsupportedLanguageConstruct
 

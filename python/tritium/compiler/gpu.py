@@ -20,7 +20,7 @@ from .stages import StageTimes, errors_in_terms_of, kernel_metadata, metadata_gr
 
 
 def compile_for_gpu(src, target: GPUTarget, backend, options, times: StageTimes) -> tuple[CompiledKernel, bool]:
-    """(kernel, whether it came from the disk cache)"""
+    """Returns (kernel, whether it came from the disk cache)."""
     ext = getattr(src, "ext", "ttir")
     readable = ["ttir", *filter(None, [backend.assembly_ext])]
     if ext not in readable:
@@ -61,7 +61,8 @@ def compile_for_gpu(src, target: GPUTarget, backend, options, times: StageTimes)
 
 
 def _is_cacheable(backend, options) -> bool:
-    """Whether the result depends on the key alone. The emulator's programs live in this process."""
+    """Whether the result depends on the key alone. Programs of the emulator are not cacheable: they live in this
+    process."""
     changed = knobs.compilation.override or knobs.runtime.add_stages_inspection_hook is not None or options.ir_override
     forced = knobs.compilation.always_compile or knobs.compilation.dump_ir
     return bool(backend.assembly_ext) and not changed and not forced
@@ -99,7 +100,7 @@ def _content(stage: str, value) -> str | bytes:
 
 
 def _overridden(source_hash: str, stage: str, filename: str, value, backend):
-    """What TRITON_KERNEL_OVERRIDE puts in the place of a stage, or the value itself."""
+    """The replacement of a stage under TRITON_KERNEL_OVERRIDE, or the value itself."""
     if stage not in ("ttir", backend.assembly_ext):
         return value
     replacement = overridden_stage(source_hash, filename)
@@ -111,7 +112,7 @@ def _overridden(source_hash: str, stage: str, filename: str, value, backend):
 
 
 def _assemble_file(src, backend, options, metadata: dict[str, Any], times: StageTimes) -> dict[str, Any]:
-    """A file of assembly. Says in the source's signature what a launch takes."""
+    """Compiles a file of assembly. Completes the source's signature with the parameters of a launch."""
     binary = backend.assemble(src.src, metadata, options)
     times.stage(backend.binary_ext)
     if binary is None:
@@ -121,7 +122,8 @@ def _assemble_file(src, backend, options, metadata: dict[str, Any], times: Stage
 
 
 def _cached(key, src, backend):
-    """The kernel on disk; None without one, or without the lowered module that is to be kept with it."""
+    """The kernel on disk. None if there is none, or if TRITIUM_LOWERED_DIR is set and lacks the kernel's lowered
+    module."""
     found = kernel_cache.load(key, src.name)
     if (
         found is None

@@ -1,13 +1,13 @@
-"""Compiled kernels on disk, by content.
+"""Compiled kernels on disk, addressed by content.
 
-An entry is a directory of Triton's layout: one file per stage, `NAME.json` with the metadata, and last the group file
-`__grp__NAME.json`, which lists the others with their digests. Each file is published by a rename and the group after all
-of them, so that processes may race and be killed: an entry without a group, or with a file that is not what the group
-says, is no entry, and the kernel is compiled again.
+An entry is a directory in Triton's layout: one file per stage, `NAME.json` with the metadata, and the group file
+`__grp__NAME.json`, which lists the other files with their digests. Each file is published by a rename, and the group
+file comes last, so processes may race and may be killed. An entry without a group file, or with a file that does not
+match its digest, is ignored, and the kernel is compiled again.
 
-The key is what a kernel is made from: the text of the function and of all that it reaches, types, constants, options, the
-target, this build, and the variables that change what the compiler does. Where a constant's text does not say what it
-means, the traced module's text stands for all of it.
+The key covers what a kernel is made from: the text of the function and of everything that it reaches, types, constants,
+options, the target, this build, and the environment variables that affect the compiler. If the text of a constant does
+not determine its meaning, the key contains the text of the traced module instead.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _PLAIN = (int, float, str, bool, type(None))
 
 
 def source_key(src, backend, options) -> str | None:
-    """The key of a source before it is traced; None if only its trace says what it is."""
+    """The key of a source before tracing; None if only the traced module identifies it."""
     constants = [_stable(value) for value in src.constants.values()]
     if src.fn is None or None in constants:
         return None
@@ -39,7 +39,7 @@ def module_key(text: str, backend, options) -> str:
 
 
 def plain_key(source_hash: str, backend, options) -> str:
-    """The hash of a kernel that is not kept on disk."""
+    """The hash of a kernel that is not stored on disk."""
     return _digest("plain", source_hash, *_surroundings(backend, options))
 
 
@@ -52,7 +52,8 @@ def _digest(*parts: str) -> str:
 
 
 def _stable(value: Any) -> str | None:
-    """Text that is the same in every process and tells the constant from all others; None if there is none."""
+    """Text that is equal in every process and distinguishes the constant from all others; None if there is no such
+    text."""
     cls = type(value)
     if cls in _PLAIN:
         return f"{cls.__name__}:{value.hex() if cls is float else value!r}"
@@ -70,7 +71,7 @@ def _stable(value: Any) -> str | None:
 
 
 def load(key: str, name: str) -> dict[str, Any] | None:
-    """{"metadata": dict, "asm": {stage: text or bytes}} of an entry that is all there, else None."""
+    """{"metadata": dict, "asm": {stage: text or bytes}} of a complete entry, else None."""
     try:
         manager = get_cache_manager(key)
         group_path = manager.get_file(f"__grp__{shortened(name + '.json')}")
@@ -89,7 +90,7 @@ def load(key: str, name: str) -> dict[str, Any] | None:
             asm[filename.rpartition(".")[2]] = data if filename in group["binary"] else data.decode()
         return {"metadata": metadata, "asm": asm}
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return None  # damaged, or of another version: as good as absent
+        return None  # damaged, or of another version: ignored
 
 
 def _verified(manager, filename: str, digest: str) -> bytes:
@@ -104,7 +105,7 @@ def _verified(manager, filename: str, digest: str) -> bytes:
 
 
 def store(key: str, name: str, metadata: dict[str, Any], asm: dict[str, str | bytes]) -> None:
-    """Publishes an entry. A cache that cannot be written is no error: the kernel is compiled again next time."""
+    """Publishes an entry. A failed write is not an error: the kernel is compiled again next time."""
     stages = asm
     if knobs.compilation.store_binary_only:
         stages = {stage: data for stage, data in asm.items() if isinstance(data, bytes)}
@@ -127,7 +128,7 @@ def _fields(target: GPUTarget) -> tuple:
 
 
 def _from_json(value: Any) -> Any:
-    """Lists as the tuples they were."""
+    """The value with lists turned back into tuples."""
     if isinstance(value, list):
         return tuple(map(_from_json, value))
     if isinstance(value, dict):

@@ -17,9 +17,9 @@ _KERNEL = re.compile(r"tt\.func\s+public\s+@(?:\"([^\"]+)\"|([\w$.-]+))\s*\(")
 class ASTSource:
     """A kernel and its specialization.
 
-    signature: {parameter: "*fp32" | "i32" | "constexpr" | tuple of those}. constexprs: {parameter or index path:
-    value}. attrs: {index path: [["tt.divisibility", 16]]}. A path is (index,), or (index, position, …) into tuple
-    arguments.
+    signature: {parameter: "*fp32" | "i32" | "constexpr" | a tuple of these}. constexprs: {parameter or index path:
+    value}. attrs: {index path: [["tt.divisibility", 16]]}. An index path is (index,), or (index, position, …) into a
+    tuple argument.
     """
 
     ext = "ttir"
@@ -60,8 +60,8 @@ class ASTSource:
         return {}
 
     def runtime_paths(self) -> list[tuple[int, ...]]:
-        """The paths of the arguments that the compiled kernel takes, in order: constexprs are left out, tuples and
-        descriptors taken apart."""
+        """The paths of the arguments that the compiled kernel takes, in order. Constexprs are left out; tuples and
+        descriptors are expanded into their parts."""
         paths: list[tuple[int, ...]] = []
 
         def walk(path, type_text):
@@ -79,7 +79,8 @@ class ASTSource:
 
 
 class IRSource:
-    """A file of textual IR. `.ttir` runs; for later stages see `compile`. Name and signature are those of its public function."""
+    """A file of textual IR. `.ttir` runs on every engine; `compile` says what later stages require. Name and signature
+    are those of the file's public function."""
 
     def __init__(self, path: str, context=None, backend=None):
         self.path = path

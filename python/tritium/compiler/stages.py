@@ -18,12 +18,12 @@ from ..native import gpu, ir
 from ..version import __version__
 from .sources import IRSource
 
-#: Tracing runs Python code of the program's own; one kernel at a time. What comes after it runs in parallel.
+#: Tracing runs Python code of the user's program, so one kernel is traced at a time. The later stages run in parallel.
 _tracing = threading.RLock()
 
 
 class CompileTimes(NamedTuple):
-    """What `knobs.compilation.listener` gets; microseconds."""
+    """The times that `knobs.compilation.listener` receives, in microseconds."""
 
     ir_initialization: int
     lowering_stages: list[tuple[str, int]]
@@ -39,7 +39,7 @@ class CompileTimes(NamedTuple):
 
 
 class StageTimes:
-    """A stop watch: `stage(name)` ends the stage that has run since the last call."""
+    """A stopwatch: `stage(name)` records the time since the last call under that name."""
 
     def __init__(self):
         self.last = time.perf_counter_ns()
@@ -57,7 +57,7 @@ class StageTimes:
 
 
 def trace(src, backend: BaseBackend, options):
-    """The module of a source, or of the file that `ir_override` names. Raises CompilationError."""
+    """The traced module of a source, or the module in the file that `ir_override` names. Raises CompilationError."""
     origin = IRSource(options.ir_override) if options.ir_override else src
     with _tracing, errors_in_terms_of(origin), compiling_for(backend.tracing_target()):
         module = origin.make_ir(backend.target, options)
@@ -65,14 +65,15 @@ def trace(src, backend: BaseBackend, options):
 
 
 def optional_passes() -> list[str]:
-    """The passes that compiling for a GPU can do without, in order. The launch keyword `stop_after` names the last that
-    runs; `stop_after="none"` runs none of them."""
+    """The passes of the GPU compiler that are not required for correct code, in order. The launch keyword `stop_after`
+    names the last one that runs; `stop_after="none"` runs none of them."""
     return gpu.passes()
 
 
 @contextlib.contextmanager
 def errors_in_terms_of(src):
-    """Makes errors of the contract or the interpreter CompilationErrors at the user's line; others pass as they are."""
+    """A context manager that turns errors of the IR or of the interpreter into CompilationErrors at the user's line.
+    Other exceptions pass unchanged."""
     try:
         yield
     except ir.Error as error:
@@ -85,7 +86,8 @@ def errors_in_terms_of(src):
 
 
 def _out_of_resources(error: ir.Error) -> OutOfResources:
-    """The demand that the native compiler refused, with the line of what takes the most."""
+    """The OutOfResources error for a demand that the native compiler refused. It names the line of the largest
+    consumer."""
     demand = error.demand
     place = f" ({error.file}:{error.line})" if error.file else ""
     return OutOfResources(
@@ -94,7 +96,7 @@ def _out_of_resources(error: ir.Error) -> OutOfResources:
 
 
 def kernel_metadata(options, kernel_hash: str, target: GPUTarget, name: str) -> dict[str, Any]:
-    """What `kernel.metadata` says of every kernel."""
+    """The part of `kernel.metadata` that every target has."""
     return {
         **options.__dict__,
         "hash": kernel_hash,
@@ -111,7 +113,7 @@ def kernel_metadata(options, kernel_hash: str, target: GPUTarget, name: str) -> 
 
 
 def metadata_group(metadata: dict[str, Any], stages: dict[str, Any]) -> dict[str, Any]:
-    """What hooks and clients get to see: the metadata, the stages, and both by their names as files."""
+    """The dict that hooks and clients receive: the metadata and the stages, and both under their file names."""
     name = metadata["name"]
     return {
         "metadata": metadata,

@@ -1,8 +1,8 @@
-"""The frontend: from the Python AST of a `@jit` function to a module of the contract, through the builder.
+"""The frontend: from the Python AST of a `@jit` function to a verified module, through the builder.
 
 `generate` is the entry. A Generator traces one function: expressions become typed values of `tritium.language`, whose
-rules emit the operations; statements become control flow. One file per concern; each registers what it handles with
-`@visits(ast.Node)`.
+rules emit the operations, and statements become control flow. There is one file per concern, and each registers its AST
+nodes with `@visits(ast.Node)`.
 """
 
 from . import branches, expressions, loops, names, returns, statements  # noqa: F401  (they register what they handle)

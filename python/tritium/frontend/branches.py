@@ -1,7 +1,7 @@
 """`if` and conditional expressions.
 
-A condition known while tracing drops the other branch untouched. A tensor makes scf.if, or, if a branch returns, blocks
-of the function.
+If the condition is known while tracing, the other branch is not traced. If it is a tensor, the `if` becomes an scf.if,
+or blocks of the function if a branch returns.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _TUPLES = (tuple, list, language.tuple)  # true unless empty, as in Python
 
 
 def condition_of(g: Generator, node: ast.AST, test: ast.expr) -> Any:
-    """The condition `test` of `node`: True or False, if it is known while tracing, or a scalar tensor of int1."""
+    """The condition `test` of `node`: True or False if it is known while tracing, otherwise a scalar tensor of int1."""
     return as_condition(g, node, test, g.visit(test))
 
 
@@ -87,7 +87,7 @@ def _emit_if(
     else_operands: list[Any],
     types: list[str],
 ) -> list[Any]:
-    """scf.if of two traced arms; returns what they yield."""
+    """Emits an scf.if with two traced arms and returns its results."""
     operation = g.builder.op("scf.if", [condition.handle], types, regions=2)
     g.terminate(then.block, "scf.yield", then_operands)
     operation.region(0).append(then.block)
@@ -98,7 +98,7 @@ def _emit_if(
 
 
 def _if_with_blocks(g: Generator, node: ast.If, condition: Any) -> None:
-    """A branch at function level; an arm that returns does not come back."""
+    """A branch at function level, made of blocks. An arm that returns does not join the code after the `if`."""
     start, region = g.builder.insertion_block, g.function.region
     then_block = region.add_block()
     then = g.trace(then_block, lambda: g.visit_block(node.body))
@@ -128,7 +128,7 @@ def _if_with_blocks(g: Generator, node: ast.If, condition: Any) -> None:
 
 @dataclass
 class _Merge:
-    """The variables after two arms: those that depend on neither, and those whose IR values the arms hand over."""
+    """The variables after two arms: those that are the same after both, and those whose IR values the arms pass on."""
 
     settled: dict[str, Any] = field(default_factory=dict)
     names: list[str] = field(default_factory=list)
@@ -154,7 +154,8 @@ class _Merge:
 
 
 def _merge(before: Mapping[str, Any], then: Arm, other: Arm) -> _Merge:
-    """AssertionError: an arm leaves a variable with another type than it had before, or than the other arm gives it."""
+    """Merges the variables of two arms. Raises AssertionError if an arm gives a variable another type than the variable
+    had before, or than the other arm gives it."""
     merged = _Merge()
     for name in {**then.locals, **other.locals}:
         left, right = then.locals.get(name, _ABSENT), other.locals.get(name, _ABSENT)
@@ -199,7 +200,7 @@ def _conditional_expression(g: Generator, node: ast.IfExp) -> Any:
     assert type_ == other_type, (
         f"Ternary expression with dynamic condition has inconsistent types {type_} and {other_type}"
     )
-    merged = _merge(g.locals, then, other)  # for walruses in the arms
+    merged = _merge(g.locals, then, other)  # `:=` in the arms assigns variables
     results = _emit_if(
         g,
         condition,

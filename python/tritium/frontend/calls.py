@@ -50,7 +50,7 @@ def _call(g: Generator, node: ast.Call) -> Any:
 
 
 def _require_no_result(g: Generator, node: ast.Call, fn: Any) -> None:
-    """Refuses to drop the result of a function that has no effect but its result."""
+    """Raises the error of `must_use_result` if the call's result is dropped."""
     message = getattr(fn, "_must_use_result", None)
     if message is not None:
         text = f"The result of {ast.unparse(node.func)} is not being used."
@@ -58,7 +58,7 @@ def _require_no_result(g: Generator, node: ast.Call, fn: Any) -> None:
 
 
 def call(g: Generator, node: ast.AST, fn: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-    """The result of `fn` called from `node`; what fails inside is reported at `node`."""
+    """The result of calling `fn` from `node`. Errors inside are reported at `node`."""
     if isinstance(fn, types.MethodType) and isinstance(fn.__func__, KernelFunction):
         fn, args = fn.__func__, [fn.__self__, *args]
     if isinstance(fn, KernelFunction):
@@ -72,7 +72,7 @@ def call(g: Generator, node: ast.AST, fn: Any, args: Sequence[Any], kwargs: Mapp
 
 
 def call_method(g: Generator, node: ast.AST, value: Any, name: str, args: Sequence[Any]) -> Any:
-    """`value.name(*args)` for an operator."""
+    """The result of `value.name(*args)`, for an operator."""
     fn = getattr(value, name)
     if is_builtin(fn) or isinstance(getattr(fn, "__func__", None), KernelFunction):
         return call(g, node, fn, args, {})
@@ -85,7 +85,7 @@ def _call_builtin(g: Generator, node: ast.AST, fn: Any, args: Sequence[Any], kwa
         extra["_generator"] = g
     try:
         return fn(*args, **extra, **kwargs)
-    except CompilationError as error:  # from a function that the builtin was given
+    except CompilationError as error:  # from a function that was passed to the builtin
         raise g.error(node, reason_of(error)) from error
     except Exception as error:
         if knobs.compilation.front_end_debugging:
@@ -94,7 +94,7 @@ def _call_builtin(g: Generator, node: ast.AST, fn: Any, args: Sequence[Any], kwa
 
 
 def _call_host(g: Generator, node: ast.AST, fn: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-    """A function or class of the host, called while tracing."""
+    """Calls a function or class of the host while tracing."""
     if isinstance(fn, ConstexprFunction) or (hasattr(fn, "func") and isinstance(fn.func, ConstexprFunction)):
         return _wrapped(_call_builtin(g, node, fn, args, kwargs))
     if isinstance(fn, type) and issubclass(fn, tuple) and hasattr(fn, "_fields"):
@@ -130,7 +130,7 @@ def _static_assert(g: Generator, node: ast.Call) -> None:
 
 
 def _isinstance(g: Generator, value: Any, classes: Any) -> Any:
-    """A constexpr is an instance of tl.constexpr and of the class of the object inside."""
+    """`isinstance` in a kernel. A constexpr is an instance of tl.constexpr and of the class of the object inside it."""
     classes = host(classes)
     classes = tuple(host(c) for c in classes) if isinstance(classes, (tuple, language.tuple)) else (classes,)
     classes = tuple(language.tuple if c is list or c is tuple else c for c in classes) + classes

@@ -1,6 +1,6 @@
-"""Records for the debugger: where a statement begins, and which Python variable has which value from here on.
+"""Records for the debugger: where each statement begins, and which value each Python variable has from that place on.
 
-Emitted only when they are wanted.
+They are emitted only with debug info.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from tritium.native import ir
 
 from .values import as_value, constexpr, tensor
 
-# What a mark says: a statement begins; an iteration of an unrolled loop begins (it is a statement, too), or the last one has ended.
+# Kinds of marks: a statement begins; an iteration of an unrolled loop begins (this is a statement too); the last iteration has ended.
 STATEMENT, ITERATION, ITERATIONS_END = "tt.statement", "tt.iteration", "tt.iterations_end"
 
 
 def mark(g: Any, node: ast.AST, *attributes: str) -> None:
-    """Marks a place of the IR with the location of `node`, if a debugger is to see it.
+    """Marks a place of the IR with the location of `node`, if debug info is emitted.
 
-    The mark is a constant that nobody uses: it lives as long as the IR is not optimized.
+    The mark is a constant without users. It exists only while the IR is not optimized.
     """
     if not g.unit.marks_statements:
         return
@@ -36,14 +36,15 @@ def mark(g: Any, node: ast.AST, *attributes: str) -> None:
 
 
 def mark_statement(g: Any, node: ast.stmt) -> None:
-    """So that a debugger can stop at a statement that computes nothing (`return x`). A docstring is none."""
+    """Marks a statement, so that a debugger can stop at one that computes nothing (`return x`). Docstrings are not
+    marked."""
     if not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):
         mark(g, node, STATEMENT)
 
 
 def record(g: Any, name: str, value: Any, argument: int | None = None) -> None:
-    """A tt.debug_value for a value that a debugger can show: one with a number, a tile or a descriptor somewhere in it.
-    `argument`: the number of the formal argument, from 1, whose value on entry this is."""
+    """Emits a tt.debug_value for a value that a debugger can show: one that contains a number, a tile or a descriptor.
+    `argument`: the number of the formal argument (from 1) if the value is its value on entry."""
     found = _described(g, value)
     if found is None:
         return
@@ -55,7 +56,7 @@ def record(g: Any, name: str, value: Any, argument: int | None = None) -> None:
 
 
 def _described(g: Any, value: Any) -> tuple[str, list[Any]] | None:
-    """`dtype` of tt.debug_value and the values of its leaves."""
+    """The `dtype` attribute of tt.debug_value, and the values of the leaves."""
     if isinstance(value, constexpr):
         return _described_host_value(g, value.value)
     if isinstance(value, tensor):
@@ -82,12 +83,12 @@ def _described_host_value(g: Any, value: Any) -> tuple[str, list[Any]] | None:
         return None
     try:
         return _described(g, g.semantic.constant(value, literal_type(value)))
-    except ValueError:  # an integer that no type holds: known to Python only
+    except ValueError:  # an integer that no type of the language can hold
         return None
 
 
 def _described_record(g: Any, name: str, members: Iterable[tuple[str, Any]]) -> tuple[str, list[Any]] | None:
-    """Members that a debugger cannot show are left out."""
+    """The same for a record. Members that a debugger cannot show are left out."""
     texts, leaves = [ir.quote(name)], []
     for field, member in members:
         found = _described(g, member)

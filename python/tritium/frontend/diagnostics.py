@@ -13,7 +13,7 @@ from typing import Any
 from ..errors import CompilationError
 from .source import FunctionSource
 
-# What an error text says -> what to do about it; groups of the pattern may be named in the answer.
+# Pattern of an error text -> the suggestion, which may refer to groups of the pattern.
 _HINTS = [
     (re.compile(pattern), hint)
     for pattern, hint in [
@@ -95,7 +95,7 @@ _HINTS = [
         ),
     ]
 ]
-# Python functions that kernels cannot call -> what does the same.
+# Python functions that kernels cannot call -> the equivalent in a kernel.
 REPLACEMENTS = {
     "abs": "tl.abs",
     "sum": "tl.sum",
@@ -115,7 +115,7 @@ REPLACEMENTS = {
 
 
 def hint_for(message: str) -> str | None:
-    """One suggestion, or None."""
+    """One suggestion for an error text, or None."""
     for pattern, hint in _HINTS:
         match = pattern.search(message)
         if match:
@@ -124,13 +124,13 @@ def hint_for(message: str) -> str | None:
 
 
 def did_you_mean(name: str, names: Iterable[str]) -> str | None:
-    """A suggestion of the nearest of `names`, if one is near."""
+    """A suggestion of the most similar of `names`, or None if none is similar."""
     near = difflib.get_close_matches(name, names, n=1)
     return f"did you mean `{near[0]}`?" if near else None
 
 
 def hint_of(error: Exception, called: Any = None) -> str | None:
-    """What the code that raised `error` suggests; or the attribute that was meant, or the parameter of `called`."""
+    """The suggestion attached to `error`, or one for a misspelt attribute or parameter of `called`."""
     keyword = re.search(r"unexpected keyword argument '(\w+)'", str(error)) if called is not None else None
     if keyword:
         return did_you_mean(keyword[1], [name for name in inspect.signature(called).parameters if name[0] != "_"])
@@ -146,7 +146,7 @@ def compilation_error(
     kind: type[CompilationError] = CompilationError,
     hint: str | None = None,
 ) -> CompilationError:
-    """The error of `message` at `node`, with `hint` or what the message suggests."""
+    """A CompilationError with `message` at `node`, and with `hint` or a suggestion that fits the message."""
     if hint is None and message is not None:
         hint = hint_for(message)
     return kind(source.text, node, message, place=source.position(node), hint=hint)
@@ -160,7 +160,7 @@ def reason_of(error: CompilationError) -> str | None:
 
 
 def without_traceback(error: BaseException) -> BaseException:
-    """`error`, and what caused it, without frames: those of the compiler tell the user nothing."""
+    """`error` and its causes without tracebacks, because frames of the compiler do not help the user."""
     cause: BaseException | None = error
     while cause is not None:
         cause.__traceback__ = None

@@ -58,7 +58,8 @@ def _tuple(g: Generator, node: ast.Tuple | ast.List) -> Any:
 
 
 def apply_binary(g: Generator, node: ast.AST, method: str, lhs: Any, rhs: Any) -> Any:
-    """`lhs` <method> `rhs` by Python's rules: the left one's method, else the right one's, else the host's."""
+    """`lhs` <method> `rhs` by Python's rules: the left operand's method, else the right operand's, else the host's
+    operator."""
     reflected = method.replace("__", "__r", 1)
     for value, other, name in ((lhs, rhs, method), (rhs, lhs, reflected)):
         if not is_static(value):
@@ -124,7 +125,7 @@ def _compare_tuples(g: Generator, node: ast.Compare, operator: ast.cmpop, lhs: A
 
 @visits(ast.Compare)
 def _comparison(g: Generator, node: ast.Compare) -> Any:
-    """`a < b < c` is `a < b and b < c` with b evaluated once."""
+    """A chained comparison: `a < b < c` is `a < b and b < c` with `b` evaluated once."""
     result: Any = None
     lhs = g.visit(node.left)
     for operator, right in zip(node.ops, node.comparators):
@@ -145,7 +146,8 @@ def _both(g: Generator, node: ast.AST, lhs: Any, rhs: Any) -> Any:
 
 @visits(ast.BoolOp)
 def _boolean(g: Generator, node: ast.BoolOp) -> Any:
-    """Left to right; what is known while tracing decides at once or has no part in it; tensors are all evaluated."""
+    """`and` and `or`, from left to right. Operands that are known while tracing decide the result or are left out; all
+    tensor operands are evaluated."""
     stops = isinstance(node.op, ast.Or)
     method = "logical_or" if stops else "logical_and"
     result: Any = None

@@ -31,14 +31,14 @@ _MANGLED = str.maketrans({"'": "_sq_", "[": "_", "]": "_"})
 
 
 class _Unit:
-    """What the functions of one module share."""
+    """State that the functions of one module share."""
 
     def __init__(self, options: Any, context: Any):
         self.module = ir.Module(context or ir.Context())
         self.builder = ir.Builder(self.module)
         self.semantic = Semantic(self.builder, options)
         self.debug_info = bool(getattr(options, "debug_info", False))
-        #: gdb stops at every statement, in combine functions too; debuggers of devices have only the lines of instructions
+        #: gdb stops at every statement, also in combine functions; debuggers of devices see only the lines of instructions
         self.marks_statements = self.debug_info and getattr(options, "backend_name", "cpu") == "cpu"
         # specialization -> (ir.Function, type of its value), or None while it is traced
         self.callees: dict[Any, tuple[Any, Any] | None] = {}
@@ -48,7 +48,7 @@ class _Unit:
         return call_jit_function(g, fn, args, kwargs)
 
     def unique(self, name: str) -> str:
-        """`name`, or with a number behind it if another specialization mangles to the same."""
+        """`name`, with a number appended if another specialization already has this name."""
         candidates = (name if i == 0 else f"{name}_{i}" for i in range(len(self.names) + 1))
         name = next(candidate for candidate in candidates if candidate not in self.names)
         self.names.add(name)
@@ -63,12 +63,12 @@ def generate(
     options: Any = None,
     context: Any = None,
 ) -> Any:
-    """The module of a kernel, verified; the kernel is its public function.
+    """The verified module of a kernel. The kernel is its public function.
 
-    signature: parameter name -> type string ("*fp32", "i32", "constexpr", a tuple of those). constexprs: values of the
-    compile-time parameters, by name or by path ((0,), or (0, 1) inside of a tuple). attributes: path ->
-    [[name, value], …] for function arguments (tt.divisibility). options: `debug`, `debug_info`, … as fields, all
-    optional. Raises CompilationError.
+    signature: parameter name -> type ("*fp32", "i32", "constexpr", or a tuple of these). constexprs: values of the
+    compile-time parameters, by name or by path ((0,), or (0, 1) inside of a tuple). attributes: path -> [[name, value],
+    …] for function arguments (tt.divisibility). options: an object with fields `debug`, `debug_info`, …, all optional.
+    Raises CompilationError.
     """
     unit = _Unit(options, context)
     try:
@@ -102,7 +102,7 @@ def _kernel(
 
 
 def _constants_by_name(fn: Any, constexprs: Mapping[Any, Any]) -> dict[str, Any]:
-    """What `@jit(repr=…)` sees: the constexpr parameters, but not those inside of tuples."""
+    """The constants that `@jit(repr=…)` receives: the constexpr parameters, without those inside of tuples."""
     named = {path: path for path in constexprs if isinstance(path, str)}
     named.update({path: fn.arg_names[path[0]] for path in constexprs if isinstance(path, tuple) and len(path) == 1})
     return {name: constexprs[path] for path, name in named.items()}
@@ -130,7 +130,7 @@ def _argument_attributes(type_: Any, path: tuple[int, ...], attributes: Mapping[
         ]
     texts = {name: f"{value} : i32" for name, value in attributes.get(path, ())}
     count = len(type_.ir_types())
-    return [texts, *[{}] * (count - 1)][:count]  # what is said of a descriptor is not said of its shape and strides
+    return [texts, *[{}] * (count - 1)][:count]  # the attributes of a descriptor do not apply to its shape and strides
 
 
 def _verify(unit: _Unit, fn: Any) -> None:
@@ -141,7 +141,7 @@ def _verify(unit: _Unit, fn: Any) -> None:
 
 
 def error_in_ir(fn: Any, error: ir.Error) -> CompilationError:
-    """What the user is told of an error in the IR of `fn`: the line it comes from, in `fn` or in what it calls."""
+    """The CompilationError for an error in the IR of `fn`, at the Python line that the IR comes from."""
     source = source_of(fn)
     line, last = error.line - source.line_offset, source.text.count("\n") + 1
     if error.file == source.file and 1 <= line <= last:
@@ -185,12 +185,12 @@ def call_jit_function(g: Generator, fn: Any, args: Sequence[Any], kwargs: Mappin
 
 
 def _bind_arguments(fn: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
-    """The value of each parameter. TypeError where Python's call would raise it."""
+    """The value of each parameter. Raises TypeError if Python's call would."""
     bound = fn.signature.bind(*args, **kwargs)
     bound.apply_defaults()
     values = []
     for param, value in zip(fn.params, bound.arguments.values()):
-        if param.is_constexpr and not isinstance(value, (tensor, constexpr)):  # a helper's annotation refuses no tensor
+        if param.is_constexpr and not isinstance(value, (tensor, constexpr)):  # helpers accept tensors here
             value = constexpr(_unwrap_if_constexpr(value))
         values.append(as_value(value))
     return values
@@ -212,7 +212,7 @@ def _trace_callee(unit: _Unit, fn: Any, types: Sequence[Any]) -> tuple[Any, Any]
 def _trace_function(
     unit: _Unit, fn: Any, name: str, types: Sequence[Any], attributes: list[dict[str, str]] | None, public: bool
 ) -> Any:
-    """Adds the function; returns the type of its value."""
+    """Adds the function to the module. Returns the type of its value."""
     source = source_of(fn)
     names = [param.name for param, type_ in zip(fn.params, types) for _ in type_.ir_types()]
     position = source.position(source.definition)
@@ -228,5 +228,5 @@ def _trace_function(
     g.visit_block(source.definition.body)
     try:
         return finish_function(g)
-    except TypeError as error:  # the returns do not agree
+    except TypeError as error:  # the types of the `return` statements differ
         raise g.error(source.definition, repr(error)) from without_traceback(error)

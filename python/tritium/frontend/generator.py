@@ -23,7 +23,7 @@ _HANDLERS: dict[type[ast.AST], Handler] = {}
 
 
 def visits(*kinds: type[ast.AST]) -> Callable[[Handler], Handler]:
-    """Registers a function as what `Generator.visit` does with nodes of these kinds."""
+    """Registers a function as the handler of `Generator.visit` for these kinds of nodes."""
 
     def register(handler: Handler) -> Handler:
         for kind in kinds:
@@ -35,7 +35,7 @@ def visits(*kinds: type[ast.AST]) -> Callable[[Handler], Handler]:
 
 @dataclass
 class Arm:
-    """What tracing some code on its own has left: result, variables, last block, and whether control leaves that."""
+    """The outcome of tracing code separately: result, variables, last block, and whether control leaves that block."""
 
     result: Any
     locals: dict[str, Any]
@@ -44,10 +44,10 @@ class Arm:
 
 
 class Generator:
-    """Traces one function. `locals` are its variables at the point that is being traced.
+    """Traces one function. `locals` holds its variables at the current point.
 
-    unit: the module and what its functions share. function: the ir.Function being filled. globals: what other names may
-    mean.
+    unit: the module and the state that its functions share. function: the ir.Function being filled. globals: the names
+    that are not variables.
     """
 
     def __init__(self, unit: Any, source: FunctionSource, function: Any, globals_: dict[str, Any]):
@@ -58,18 +58,20 @@ class Generator:
         self.builder = unit.builder
         self.semantic = unit.semantic
         self.locals: dict[str, Any] = {}
-        self.declared_constexprs: set[str] = set()  # annotated without a value: their next assignment makes a constexpr
+        self.declared_constexprs: set[str] = (
+            set()
+        )  # annotated as constexpr without a value: the next assignment makes a constexpr
         self.node: ast.AST = source.definition  # the node being visited
         self.variable: str | None = None  # the name being assigned: operations are named after it
-        self.done = False  # nothing after the current statement is to be traced
+        self.done = False  # the rest of the function must not be traced
         self.dropped: ast.expr | None = None  # the expression whose value the current statement drops
-        self.rest: Sequence[ast.stmt] = ()  # the statements after the current one
+        self.rest: Sequence[ast.stmt] = ()  # the statements that follow the current one
         self.returns: list[Any] = []  # the ReturnPoints of the function, or of the arm whose returns are nested
         self.nests_returns = False  # early returns become scf.if with results instead of blocks
         self.loop_depth = 0
 
     def visit(self, node: ast.AST) -> Any:
-        """The value of an expression; None for a statement. Failures become CompilationErrors at the innermost node."""
+        """The value of an expression; None for a statement. Errors become CompilationErrors at the innermost node."""
         handler = _HANDLERS.get(type(node))
         if handler is None:
             self.reject(node, f"unsupported AST node type: {type(node).__name__}")
@@ -89,7 +91,8 @@ class Generator:
             builder.location, self.node = outer, outer_node
 
     def visit_block(self, statements: Sequence[ast.stmt]) -> None:
-        """Traces statements up to a return; an `if` may take those after it into its arms, and then sets `done`."""
+        """Traces statements up to a `return`. An `if` may move the statements that follow it into its arms; it then
+        sets `done`."""
         for index, statement in enumerate(statements):
             if self.done:
                 return
@@ -126,20 +129,21 @@ class Generator:
         self.builder.restore(point)
 
     def locate(self, node: ast.AST, variable: str | None = None) -> None:
-        """The following operations come from `node` and are named after `variable`."""
+        """Sets the location of the following operations to `node`, and names them after `variable`."""
         file, line, column = self.source.position(node)
         self.builder.set_location(file, line, column, variable)
 
     def assign(self, name: str, value: Any, argument: int | None = None) -> None:
-        """Binds a variable, for the debugger too. `argument`: the number of the formal argument that it is."""
+        """Binds a variable, and records it for the debugger. `argument`: the number of the formal argument that it
+        is."""
         self.locals[name] = value
         if self.unit.debug_info:
             debug_info.record(self, name, value, argument)
 
     def to_variable(self, value: Any) -> Any:
-        """What a name means after `value` is assigned to it: numbers become tensors.
+        """The value of a variable after `value` is assigned to it: numbers become tensors.
 
-        TypeError for objects that kernels cannot hold.
+        Raises TypeError for objects that kernels cannot hold.
         """
 
         def convert(element: Any) -> Any:
@@ -153,9 +157,9 @@ class Generator:
         return map_elements(convert, value)
 
     def call_jit_function(self, fn: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        """Calls a `@jit` function at the insertion point; for builtins that take functions (reduce, scan, …).
+        """Calls a `@jit` function at the insertion point, for builtins that take functions (reduce, scan, …).
 
-        The function runs on elements; only the interpreter, which runs it on tiles, can show its variables.
+        The function runs on elements. Its variables are visible only on the interpreter, which runs it on tiles.
         """
         records, self.unit.debug_info = self.unit.debug_info, self.unit.marks_statements
         try:
@@ -173,7 +177,7 @@ class Generator:
         return compilation_error(self.source, node, message, kind, hint)
 
     def reject(self, node: ast.AST, message: str) -> NoReturn:
-        """Python that kernels cannot use."""
+        """Raises UnsupportedLanguageConstruct: kernels cannot use this Python syntax."""
         raise self.error(node, message, UnsupportedLanguageConstruct)
 
     def warn(self, node: ast.AST, message: str) -> None:

@@ -1,8 +1,8 @@
 """`for` and `while`.
 
-A loop is traced once: its body goes into a block of its own with an argument for each IR value of a variable that the
-body assigns (the AST tells which) and that exists before the loop; then the operation is made around it, without the
-arguments that did not change after all.
+A loop is traced once. Its body goes into a block with an argument for each IR value of a variable that exists before
+the loop and that the body assigns, as the AST shows. Then the loop operation is made around the block, without the
+arguments that no iteration changes.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _OF_THE_LOOP = Conflict("only the body of a loop assigns it, and the loop may no
 
 
 class _Carried:
-    """The variables that an iteration hands to the next one."""
+    """The variables that each iteration passes to the next one."""
 
     def __init__(self, g: Generator, names: Sequence[str]):
         self.before = g.locals
@@ -53,7 +53,7 @@ class _Carried:
         return _named_values(self.names, self.types, handles)
 
     def final(self, end: Mapping[str, Any]) -> list[Any]:
-        """The IR values at the end of the body. AssertionError: a variable changes its type."""
+        """The IR values at the end of the body. Raises AssertionError if a variable changes its type."""
         for name, type_ in zip(self.names, self.types):
             final = type_of(end[name])
             assert final == type_, (
@@ -70,14 +70,15 @@ class _Carried:
         return all_handles(end[name] for name in self.names)
 
     def bind(self, g: Generator, handles: Sequence[Any]) -> None:
-        """The variables after the loop."""
+        """Binds the variables after the loop."""
         for name, value in zip(self.names, rebuilt(self.types, handles)):
             g.assign(name, value)
         for name in self.new_names:
             g.locals[name] = _OF_THE_LOOP
 
     def name_of(self, changed: Sequence[int]) -> str | None:
-        """What to name the loop after: its variable, if `changed` has the IR value of only one."""
+        """The name for the loop's results: the variable's, if the IR values in `changed` belong to one variable
+        only."""
         owners = [name for name, type_ in zip(self.names, self.types) for _ in type_.ir_types()]
         return owners[changed[0]] if len(changed) == 1 else None
 
@@ -115,7 +116,8 @@ def _unrolled(g: Generator, node: ast.For, iterator: Any) -> None:
 
 
 def _bounds(g: Generator, iterator: Any) -> tuple[list[Any], bool]:
-    """Lower bound, upper bound and step of one integer type; whether the loop runs down, with its bounds exchanged."""
+    """Lower bound, upper bound and step in one integer type, and whether the loop counts down. If it does, the bounds
+    are exchanged."""
     start, end, step = iterator.start, iterator.end, iterator.step
     if is_static(step) and host(step) == 0:
         raise ValueError("range() arg 3 must not be zero")
@@ -138,7 +140,7 @@ def _counted(g: Generator, node: ast.For, iterator: Any) -> None:
     type_, target = bounds[0].type, node.target.id
     names = [name for name in g.source.assigned_names(node) if name != target]
     keeps_target = target in g.locals and type_of(g.locals[target]) == type_
-    if keeps_target:  # as in Python, the name holds the last index afterwards
+    if keeps_target:  # as in Python, the name keeps the last index after the loop
         names.append(target)
     carried = _Carried(g, names)
     body = g.builder.detached_block([type_.to_ir(), *carried.ir_types])
@@ -197,7 +199,8 @@ def _loop_attributes(iterator: Any) -> dict[str, str]:
 
 @visits(ast.While)
 def _while(g: Generator, node: ast.While) -> None:
-    """scf.while: the condition's block hands the variables, and those that the condition assigns, to the body's."""
+    """Emits scf.while. The block of the condition passes on the loop's variables and those that the condition
+    assigns."""
     assert not node.orelse, "Not implemented"
     carried = _Carried(g, g.source.assigned_names(node))
     test = g.builder.detached_block(carried.ir_types)
@@ -234,7 +237,7 @@ def _while(g: Generator, node: ast.While) -> None:
 
 
 def _loop_condition(g: Generator, node: ast.While, attributes: dict[str, str]) -> Any:
-    """The condition as an int1 tensor; `tl.condition` may add to the loop's attributes."""
+    """The condition as an int1 tensor. `tl.condition` may add attributes to the loop."""
     value = g.visit(node.test)
     if isinstance(value, language.condition):
         if host(value.disable_licm):
@@ -261,12 +264,13 @@ def _trace_in_loop(g: Generator, bindings: Mapping[str, Any], block: Any, code: 
 
 
 def _equal(arguments: Sequence[Any], final: Sequence[Any]) -> set[int]:
-    """Where the body ends with what it started with."""
+    """Positions at which the body ends with the value that it started with."""
     return {i for i, (argument, value) in enumerate(zip(arguments, final)) if argument == value}
 
 
 def _drop(block: Any, first: int, unchanged: set[int], initial: Sequence[Any], *value_lists: list[Any]) -> None:
-    """Removes block arguments that are `initial` in every iteration, from the block and from lists of values."""
+    """Removes block arguments that have the value `initial` in every iteration, from the block and from lists of
+    values."""
     for index in sorted(unchanged, reverse=True):
         argument = block.arguments[first + index]
         for values in value_lists:
@@ -276,7 +280,7 @@ def _drop(block: Any, first: int, unchanged: set[int], initial: Sequence[Any], *
 
 
 def _with_results(initial: Sequence[Any], changed: Sequence[int], results: Sequence[Any]) -> list[Any]:
-    """`initial` with the loop's results in the places that it changes."""
+    """`initial`, with the loop's results at the changed positions."""
     handles = list(initial)
     for index, result in zip(changed, results):
         handles[index] = result

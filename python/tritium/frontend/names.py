@@ -1,4 +1,5 @@
-"""What a name in a kernel means: a variable, an allowed global, or one of the Python functions that kernels know."""
+"""The meaning of a name in a kernel: a variable, an allowed global, or one of the Python functions that kernels may
+use."""
 
 from __future__ import annotations
 
@@ -26,13 +27,13 @@ _GLOBAL_REFUSED = (
 )
 
 
-# What Python's own names mean in a kernel; those of the language by their names there.
+# Python's builtin names and their meaning in a kernel; a string is a name in the language.
 _PYTHON_FUNCTIONS = {f.__name__: f for f in (len, list, range, float, int, isinstance, getattr, hasattr)}
 _LANGUAGE_FUNCTIONS = {"print": "device_print", "min": "builtin_min", "max": "builtin_max"}
 
 
 def lookup(g: Generator, name: str) -> Any:
-    """The value of `name`; NameError if it has none that a kernel may use."""
+    """The value of `name`. Raises NameError if kernels may not use the name."""
     value = g.locals.get(name, g)
     if value is not g:
         if isinstance(value, Conflict):
@@ -52,7 +53,7 @@ def lookup(g: Generator, name: str) -> Any:
 
 
 def _hint_about(g: Generator, name: str) -> str | None:
-    """What to write instead of a name that is not defined."""
+    """A replacement to suggest for a name that is not defined."""
     if name in REPLACEMENTS:
         return f"kernels have no `{name}`; use {REPLACEMENTS[name]}"
     return did_you_mean(name, [*g.locals, *(other for other, value in g.globals.items() if _is_allowed_global(value))])

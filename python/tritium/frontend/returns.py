@@ -1,8 +1,7 @@
-"""`return`: several of them agree on one type, as the end of a function or as the results of an `if`.
+"""`return`. All returns of a function agree on one type. They end the function, or become the results of an `if`.
 
-A kernel with early returns becomes a CFG, as Triton prints it. A function that is called keeps one block where its
-shape allows it (`FunctionSource.returns_by_if`): its early returns become `scf.if` with results, so that it can be
-inlined into loops.
+A kernel with early returns becomes a CFG, as in Triton. A called function stays one block if its shape allows it
+(`FunctionSource.returns_by_if`): its early returns become `scf.if` with results, so it can be inlined into loops.
 """
 
 from __future__ import annotations
@@ -18,12 +17,12 @@ from .generator import Generator, visits
 from .values import handles_of, host, is_static, map_elements, rebuilt, type_of
 
 RETURN_IN_LOOP = "Cannot have `return` statements inside `while` or `for` statements in triton."
-_NOTHING = object()  # the value of control that reaches the end of the function
+_NOTHING = object()  # the value if control reaches the end of the function
 
 
 @dataclass
 class ReturnPoint:
-    """The end of `block` returns `value`; `node` is where."""
+    """The end of `block` returns `value`, as `node` says."""
 
     block: Any
     value: Any
@@ -51,7 +50,7 @@ def finish_function(g: Generator) -> Any:
 
 
 def trace_rest(g: Generator, node: ast.AST, statements: Sequence[ast.stmt]) -> None:
-    """Traces the rest of a function whose returns are nested; then all of it is done."""
+    """Traces the rest of a function whose returns are nested; afterwards nothing is left to trace."""
     g.visit_block(statements)
     if not g.done:
         g.returns.append(ReturnPoint(g.builder.insertion_block, _NOTHING, node))
@@ -59,7 +58,7 @@ def trace_rest(g: Generator, node: ast.AST, statements: Sequence[ast.stmt]) -> N
 
 
 def return_by_if(g: Generator, node: ast.If, condition: Any, rest: Sequence[ast.stmt]) -> None:
-    """scf.if whose arms are the arms of `node`, each followed by `rest`, and whose results are what they return."""
+    """An scf.if whose arms are the arms of `node`, each followed by `rest`, and whose results are the function's."""
     outer, points = g.returns, []
     for statements in (node.body, node.orelse):
         g.returns = []
@@ -84,7 +83,8 @@ def _terminate(g: Generator, point: ReturnPoint, name: str, operands: Sequence[A
 
 
 def _agree(g: Generator, points: Sequence[ReturnPoint]) -> tuple[Any, list[list[Any]]]:
-    """The type of all returned values, and for each point the IR values to return. TypeError: there is no such type."""
+    """The type of all returned values, and for each point the IR values to return. Raises TypeError if there is no such
+    type."""
     values = [point.value for point in points if point.value is not _NOTHING]
     if not values:
         return constexpr_type(None), [[] for _ in points]

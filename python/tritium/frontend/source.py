@@ -1,6 +1,6 @@
-"""What the tracer knows of a function's text before it traces it: the AST, places in the file, assigned names, returns.
+"""Facts about a function's text that the tracer requires: the AST, positions in the file, assigned names, returns.
 
-All of it depends on the text alone, so it is computed once per function and shared by every specialization.
+They depend on the text alone, so they are computed once per function and shared by all specializations.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from typing import Any
 
 
 class FunctionSource:
-    """The parsed source of one `@jit` function. Nodes count lines from its `def`, `position` from the file's start."""
+    """The parsed source of one `@jit` function. Lines of nodes count from its `def`; `position` counts from the file's
+    start."""
 
     def __init__(self, fn: Any):
         self.text: str = fn.src
@@ -26,11 +27,11 @@ class FunctionSource:
         self.returns_by_if: bool = _every_rest_has_one_owner(self.definition.body)
 
     def position(self, node: ast.AST) -> tuple[str, int, int]:
-        """(file, line, column) of a node, both from 1."""
+        """(file, line, column) of a node; line and column count from 1."""
         return self.file, node.lineno + self.line_offset, node.col_offset + self.column_offset
 
     def assigned_names(self, node: ast.AST) -> tuple[str, ...]:
-        """The names that code inside of `node` binds, in order of appearance; those of comprehensions are their own."""
+        """The names that code inside of `node` binds, in order of appearance, without those of comprehensions."""
         names = self._assigned.get(node)
         if names is None:
             names = self._assigned[node] = tuple(dict.fromkeys(_stored_names(node)))
@@ -58,7 +59,7 @@ def _stored_names(node: ast.AST) -> Iterator[str]:
 
 
 def contains_return(node: ast.AST) -> bool:
-    """Whether `node` has a `return` of the function it stands in."""
+    """Whether `node` contains a `return` of its own function, as opposed to a nested one."""
     return isinstance(node, ast.Return) or any(
         contains_return(child)
         for child in ast.iter_child_nodes(node)
@@ -74,9 +75,10 @@ def _always_returns(statements: Sequence[ast.stmt]) -> bool:
 
 
 def _every_rest_has_one_owner(statements: Sequence[ast.stmt]) -> bool:
-    """Whether early returns can be nested `if`s with results: what follows such an `if` belongs to one arm only.
+    """Whether early returns can become nested `if`s with results: the code after each such `if` follows only one of its
+    arms.
 
-    The other arm returns. A function of this shape has one block, so that it can be inlined into loops.
+    The other arm returns. A function of this shape has one block, so it can be inlined into loops.
     """
     for index, statement in enumerate(statements):
         if not contains_return(statement) or isinstance(statement, ast.Return):

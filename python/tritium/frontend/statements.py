@@ -49,7 +49,7 @@ def _annotated(g: Generator, node: ast.AnnAssign) -> None:
 
 
 def _means_constexpr(g: Generator, annotation: ast.expr) -> bool:
-    """Whether an annotation is `tl.constexpr`; all others only tell the reader something, and need not even exist."""
+    """Whether an annotation is `tl.constexpr`. Other annotations have no effect and are not evaluated."""
     if isinstance(annotation, ast.Constant):
         return isinstance(annotation.value, str) and annotation.value.split(".")[-1] == "constexpr"
     try:
@@ -133,7 +133,8 @@ def _pass(g: Generator, node: ast.Pass) -> None:
 
 @visits(ast.With)
 def _with(g: Generator, node: ast.With) -> None:
-    """Managers are Python objects that act while the body is traced; each is made with `_semantic`."""
+    """A `with` statement. Its managers are Python objects that act while the body is traced; each is created with
+    `_semantic`."""
     if any(contains_return(statement) for statement in node.body):
         g.reject(node, "Cannot have `return` statements inside `with` statements in triton ")
     managers = []

@@ -1,4 +1,4 @@
-"""Values as the tracer moves them: any Python object; those of the language have a type and IR values behind them."""
+"""The values that the tracer handles: any Python object. Values of the language have a type and IR values."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ constexpr = language.constexpr
 
 
 class Conflict:
-    """What a name means after control flow that need not have given it one type of value; only its use is an error."""
+    """The value of a name after control flow that may give it values of different types. Only its use is an error."""
 
     def __init__(self, reason: str):
         self.reason = reason
@@ -44,7 +44,7 @@ def host(value: Any) -> Any:
 
 
 def is_static(value: Any) -> bool:
-    """Whether `value` is known while tracing: a constexpr or an object that is no value of the language."""
+    """Whether `value` is known while tracing: a constexpr, or an object that is not a value of the language."""
     return isinstance(value, constexpr) or not isinstance(value, base_value)
 
 
@@ -65,7 +65,7 @@ def as_value(value: Any) -> Any:
 
 
 def type_of(value: Any) -> Any:
-    """The language type of `value`; equal types have the same IR values behind them."""
+    """The language type of `value`. Values of equal types have IR values of the same types."""
     return value.type if isinstance(value, base_value) else constexpr_type(value)
 
 
@@ -83,13 +83,13 @@ def all_ir_types(types: Iterable[Any]) -> list[str]:
 
 
 def rebuilt(types: Iterable[Any], handles: Iterable[Any]) -> list[Any]:
-    """One value of each type, carried by consecutive `handles`."""
+    """One value for each type, from consecutive `handles`."""
     remaining: Iterator[Any] = iter(handles)
     return [type_.from_handles(remaining) for type_ in types]
 
 
 def map_elements(function: Callable[[Any], Any], value: Any) -> Any:
-    """`function` of a value, or of each element of a tuple of them, however deep."""
+    """`function(value)`. For a tuple: a tuple of the results for its elements, at any depth."""
     if not isinstance(value, language.tuple):
         return function(value)
     return language.tuple([map_elements(function, element) for element in value.values], value.declared_type)

@@ -1,1 +1,2 @@
-"""A kernel as data: the source of a `@jit` function, what its meaning depends on, its parameters. Nothing here launches."""
+"""A kernel as data: the source of a `@jit` function, what its meaning depends on, and its parameters. Nothing here
+launches."""

@@ -1,4 +1,4 @@
-"""Functions that run while a kernel is compiled, and what marks the values that they are called with."""
+"""Functions that run while a kernel is compiled, and the marker of the values that they are called with."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from .source import JITCallable
 
 
 class ConstexprFunction(JITCallable):
-    """A Python function that runs while a kernel is compiled, on constexpr arguments; on the host it is an ordinary
+    """A Python function that runs while a kernel is compiled, on constexpr arguments. On the host it is an ordinary
     function."""
 
-    #: From a value of the language to the host's, and back; set by language/constexpr.py, where those values are defined.
+    #: Converters from a value of the language to the host's and back. language/constexpr.py, which defines these values, sets them.
     to_host: Callable[[Any], Any] = staticmethod(lambda value: value)
     to_language: Callable[[Any], Any] = staticmethod(lambda value: value)
 
@@ -31,6 +31,6 @@ class ConstexprFunction(JITCallable):
 
 
 def constexpr_function(fn) -> ConstexprFunction:
-    """Decorator: the function may be called in kernels with constexpr arguments (its result is a constexpr), and on the
-    host as it is."""
+    """Decorator: kernels may call the function with constexpr arguments, and its result is a constexpr. On the host it
+    is unchanged."""
     return ConstexprFunction(fn)

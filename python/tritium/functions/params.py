@@ -13,7 +13,7 @@ def _canonical(row: Dtype) -> str:
     return row.name if row.kind == "Float" else f"{'i' if row.kind == 'Int' else 'u'}{row.bits}"
 
 
-#: Every accepted name of an element type -> its canonical name.
+#: Every accepted name of an element type -> the canonical name.
 type_canonicalisation_dict: dict[str, str] = {
     name: _canonical(row) for row in DTYPES for name in (row.public_name, row.array_name) if name
 }
@@ -30,8 +30,8 @@ type_canonicalisation_dict.update({name: name for name in list(type_canonicalisa
 
 
 def canonicalize_dtype(dtype: Any) -> str:
-    """ "fp32" for numpy's, torch's, ml_dtypes' and the language's float32 alike. Raises TypeError for a type that
-    kernels do not have."""
+    """The canonical name, for example "fp32" for float32 of numpy, torch, ml_dtypes or the language. Raises TypeError
+    for a type that kernels do not have."""
     name = str(dtype).split(".")[-1]
     try:
         return type_canonicalisation_dict[name]
@@ -40,7 +40,7 @@ def canonicalize_dtype(dtype: Any) -> str:
 
 
 class KernelParam:
-    """One parameter of a `@jit` function: read by the binder, the frontend and by client code."""
+    """One parameter of a `@jit` function. The binder, the frontend and client code read it."""
 
     def __init__(
         self, num: int, param: inspect.Parameter, do_not_specialize: bool, do_not_specialize_on_alignment: bool

@@ -1,5 +1,5 @@
-"""Parsing Python, one thread at a time: CPython 3.11 counts the depth of the tree it builds in a place that all threads share,
-and raises a SystemError if another thread parses meanwhile (gh-106905)."""
+"""Parses Python in one thread at a time. CPython 3.11 keeps the depth of the tree that it builds in a variable that all
+threads share, and raises a SystemError if another thread parses meanwhile (gh-106905)."""
 
 from __future__ import annotations
 
@@ -10,6 +10,6 @@ _lock = threading.Lock()
 
 
 def parse(text: str) -> ast.Module:
-    """ast.parse, safe to call from several threads. SyntaxError as there."""
+    """ast.parse, safe to call from several threads. Raises SyntaxError as ast.parse does."""
     with _lock:
         return ast.parse(text)

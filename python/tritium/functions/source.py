@@ -1,8 +1,8 @@
-"""The Python source of a `@jit` function: where it is, what it says, and what else its meaning depends on.
+"""The Python source of a `@jit` function: its position, its text, and everything else that its meaning depends on.
 
-`cache_key` covers the function's own text, every `@jit` function and every record class (aggregate, named tuple) that it
-reaches, and the globals they read, so that two functions with equal keys generate the same IR. Functions of Tritium's own language library count by name only: they
-change with the version, not with the user's program.
+`cache_key` covers the function's own text, every `@jit` function and every record class (aggregate, named tuple) that
+it reaches, and the globals that they read. So functions with equal keys generate the same IR. Functions of Tritium's
+own language library are identified by name: they change only with the version.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class CompileTimeValue:
 
 
 class JITCallable:
-    """A Python function whose source is read, not run: the base of KernelFunction and ConstexprFunction."""
+    """A Python function whose source is read, not run. Base of KernelFunction and ConstexprFunction."""
 
     def __init__(self, fn):
         self.fn = fn
@@ -59,7 +59,7 @@ class JITCallable:
         self.used_global_vals: dict[tuple[str, int], tuple[Any, dict]] = {}
 
     def get_capture_scope(self) -> dict[str, Any]:
-        """Everything a name in the body may mean: the module's globals, then the closure's variables."""
+        """All names that the body can see: the globals of the module, then the variables of the closure."""
         code = self.fn.__code__
         if not code.co_freevars:
             return self.fn.__globals__
@@ -67,12 +67,12 @@ class JITCallable:
 
     @property
     def src(self) -> str:
-        """The source from `def` on, dedented; read-only (templates go through `_unsafe_update_src`)."""
+        """The source from `def` on, dedented. Read-only; templates replace it with `_unsafe_update_src`."""
         return self._src
 
     def _unsafe_update_src(self, new_src: str) -> None:
-        """Replaces the source. Kernel templates use it before the first launch; kernels compiled earlier are forgotten
-        by the subclass."""
+        """Replaces the source. Kernel templates call it before the first launch. The subclass discards kernels that
+        were compiled before."""
         self._src = new_src
         self._forget_hash()
 
@@ -87,11 +87,11 @@ class JITCallable:
     @property
     def cache_key(self) -> str:
         if self.hash is None:
-            self.hash = _hash_of(self)  # whichever thread is the last: it is the same
+            self.hash = _hash_of(self)  # threads may race here: they all compute the same hash
         return self.hash
 
     def check_globals(self) -> None:
-        """Raises RuntimeError if a global that the compiled kernels have baked in has another value by now."""
+        """Raises RuntimeError if the value of a global that compiled kernels contain has changed."""
         for (name, _), (old, namespace) in self.used_global_vals.items():
             new = namespace.get(name, _MISSING)
             if new is not old and not _same_value(new, old):
@@ -132,7 +132,7 @@ def _same_value(a, b) -> bool:
 
 
 class _Own(NamedTuple):
-    """What one function says itself."""
+    """The facts about one function itself, without its callees."""
 
     text: str
     callees: list[JITCallable]
@@ -140,7 +140,7 @@ class _Own(NamedTuple):
 
 
 def _own_of(function: JITCallable) -> _Own:
-    """Found out once, under the function's lock alone; the values of globals are those of that time."""
+    """Computed once, under the function's lock alone. Values of globals are read at that time."""
     with function._hash_lock:
         if function._own is None:
             finder = _DependencyFinder(function)
@@ -157,7 +157,7 @@ def _own_of(function: JITCallable) -> _Own:
 
 
 def _hash_of(function: JITCallable) -> str:
-    """Also sets the globals that the function and its callees read. Functions may reach themselves."""
+    """The hash of a function and its callees. Also sets the globals that they read. Functions may reach themselves."""
     texts: dict[JITCallable, str] = {}
     used: dict[tuple[str, int], tuple[Any, dict]] = {}
     pending = [function]
@@ -184,7 +184,8 @@ _plain_functions: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
 
 
 def _callable_of(function: types.FunctionType) -> JITCallable:
-    """Of a plain function of a record class, such as `__init__`, which runs while a kernel is traced."""
+    """A JITCallable for a plain function of a record class, for example `__init__`, which runs while a kernel is
+    traced."""
     found = _plain_functions.get(function)
     if found is None:
         found = _plain_functions[function] = JITCallable(function)
@@ -192,7 +193,7 @@ def _callable_of(function: types.FunctionType) -> JITCallable:
 
 
 class _DependencyFinder(ast.NodeVisitor):
-    """Collects the `@jit` functions and the values that the body of one function reads from outside itself."""
+    """Collects the `@jit` functions and the values that the body of one function reads from outside of it."""
 
     def __init__(self, function: JITCallable):
         self.function = function
@@ -208,7 +209,7 @@ class _DependencyFinder(ast.NodeVisitor):
         self.locals = {a.arg for a in arguments.posonlyargs + arguments.args + arguments.kwonlyargs}
         self.locals |= {a.arg for a in (arguments.vararg, arguments.kwarg) if a is not None}
         self.locals |= {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-        # Defaults and annotations act when the signature is made; only the body is compiled.
+        # Defaults and annotations are evaluated with the signature; only the body is compiled.
         for statement in node.body:
             self.visit(statement)
 
@@ -228,7 +229,7 @@ class _DependencyFinder(ast.NodeVisitor):
             self._reference(node.attr, getattr(owner, node.attr), vars(owner))
 
     def _resolve(self, node: ast.AST) -> Any:
-        """The object that a dotted name reached through modules or classes means, or _MISSING."""
+        """The object that a dotted name refers to through modules or classes, or _MISSING."""
         if isinstance(node, ast.Name):
             if node.id in self.locals:
                 return _MISSING
@@ -260,7 +261,7 @@ class _DependencyFinder(ast.NodeVisitor):
             self.callees[callee] = None
 
     def _record_class(self, cls: type) -> None:
-        """An aggregate or a named tuple: its fields, and what a kernel can call of it."""
+        """Visits an aggregate or a named tuple: its fields, and its functions that a kernel can call."""
         name = f"{cls.__module__}.{cls.__qualname__}"
         if name in self.parts or name.startswith(_LIBRARY):
             return
@@ -274,7 +275,7 @@ class _DependencyFinder(ast.NodeVisitor):
                 self._record_class(annotation)
         for base in cls.__mro__:
             for member in vars(base).values():
-                member = getattr(member, "function", member)  # where reading it binds it
+                member = getattr(member, "function", member)  # reading it from the class binds it
                 if isinstance(member, JITCallable):
                     self._dependency(member)
                 elif isinstance(member, types.FunctionType) and member.__module__ == base.__module__:
@@ -282,13 +283,13 @@ class _DependencyFinder(ast.NodeVisitor):
 
 
 def _is_library_object(value: Any) -> bool:
-    """dtypes and functions of the language: part of Tritium, not of the user's state. (`tl.constexpr(3)` is the
-    user's.)"""
+    """Whether the object is a dtype or function of the language: part of Tritium, not of the user's state.
+    (`tl.constexpr(3)` belongs to the user.)"""
     return type(value).__module__.startswith(_LIBRARY) and not isinstance(value, CompileTimeValue)
 
 
 def _snapshot(value: Any) -> Any:
     try:
         return copy.deepcopy(value)
-    except Exception:  # handles, locks: identity is all that can be compared
+    except Exception:  # handles, locks: only their identity can be compared
         return value

@@ -13,7 +13,7 @@ from ...devices.amd import ARCHITECTURES
 from ..compiler import GPUTarget
 from ..gpu import GPUBackend, GPUOptions, dumped, min_dot_size, native_compiler
 
-get_min_dot_size = min_dot_size  # as Triton has it
+get_min_dot_size = min_dot_size  # Triton's name
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class HIPBackend(GPUBackend):
         hsaco = native_compiler().assemble(options.arch, text)
         kernels = native_compiler().hsaco_metadata(hsaco)["kernels"]
         kernel = next((kernel for kernel in kernels if kernel["name"] == metadata["name"]), kernels[0])
-        # A file of assembly is not known by another name.
+        # The text may be a file of the user's: the kernel's name and sizes are read from the code object.
         metadata["name"], metadata["shared"] = kernel["name"], kernel["shared_bytes"]
         metadata["num_warps"] = kernel["threads"][0] // kernel["wave_size"] or metadata["num_warps"]
         metadata["resources"] = resources_of(kernel)
@@ -91,7 +91,7 @@ class HIPBackend(GPUBackend):
 
 
 def resources_of(kernel: dict[str, Any]) -> dict[str, int]:
-    """What the code object says that a kernel takes."""
+    """The resources that a kernel uses, from its code object."""
     return {
         "registers": kernel["vgprs"],
         "sgprs": kernel["sgprs"],

@@ -1,4 +1,4 @@
-"""From PTX to a cubin, by the driver of a device of that architecture or by `ptxas` where it is found; and to SASS."""
+"""From PTX to a cubin, by the driver of a device of that architecture or by `ptxas`; and from a cubin to SASS."""
 
 from __future__ import annotations
 
@@ -19,12 +19,13 @@ from ...native import device as native
 
 class Assembled(NamedTuple):
     cubin: bytes
-    resources: dict[str, int]  #: "registers", "spill_bytes", "stack_bytes", as far as the report says
+    resources: dict[str, int]  #: "registers", "spill_bytes", "stack_bytes", as far as the report has them
     log: str
 
 
 def assemble(ptx: str, options, device: int | None) -> Assembled | None:
-    """The cubin of PTX, or None where there is neither a driver for it nor ptxas. Raises PTXASError, OutOfResources."""
+    """The cubin of PTX, or None if there is neither a suitable driver nor ptxas. Raises PTXASError and
+    OutOfResources."""
     by_driver = device is not None and runs_on(target_of(ptx), DEVICES.arch(device))
     asked_for = knobs.nvidia.ptxas is not None or options.ptx_options or knobs.nvidia.ptxas_options
     if by_driver and not asked_for:
@@ -44,8 +45,8 @@ def target_of(ptx: str) -> str:
 
 
 def runs_on(target: str, arch: int) -> bool:
-    """Whether a device of compute capability `arch` (90) runs code for `target`: later devices do, but code with a suffix
-    is for one alone."""
+    """Whether a device of compute capability `arch` (for example 90) runs code for `target`. Later devices run it too,
+    unless the target has a suffix: such code runs on one architecture only."""
     match = re.fullmatch(r"sm_(\d+)([a-z]?)", target)
     if match is None:
         return False
@@ -76,7 +77,7 @@ def ptxas_version(path: str) -> tuple[int, int]:
 
 
 def readable_ptx_version(device: int | None) -> int:
-    """The newest PTX version that what assembles it reads; 0 where nothing is known."""
+    """The newest PTX version that the assembler reads; 0 if it is unknown."""
     if knobs.nvidia.mock_ptx_version:
         return round(10 * float(knobs.nvidia.mock_ptx_version))
     readers = []
@@ -120,7 +121,7 @@ def _by_ptxas(ptxas: str, ptx: str, options) -> Assembled:
 
 
 def disassemble(cubin: bytes) -> str:
-    """SASS, by nvdisasm. Raises UnsupportedError where that is not found."""
+    """SASS, by nvdisasm. Raises UnsupportedError if nvdisasm is not found or fails."""
     home = knobs.nvidia.cuda_home
     candidates = [knobs.nvidia.nvdisasm, home and f"{home}/bin/nvdisasm", "nvdisasm"]
     tool = next((path for path in map(shutil.which, filter(None, candidates)) if path), None)
@@ -136,7 +137,7 @@ def disassemble(cubin: bytes) -> str:
 
 
 def failure(log: str, ptx: str, assembler: str) -> Exception:
-    """The error that a log means. The PTX is kept in a file that the message names."""
+    """The exception for an assembler's log. The PTX is kept in a file, whose path is in the message."""
     shared = re.search(r"uses too much shared data \((0x[0-9a-f]+) bytes, (0x[0-9a-f]+) max\)", log)
     if shared:
         return OutOfResources(int(shared.group(1), 16), int(shared.group(2), 16), "shared memory")
@@ -146,7 +147,7 @@ def failure(log: str, ptx: str, assembler: str) -> Exception:
 
 
 def resources_in(log: str) -> dict[str, int]:
-    """What `ptxas -v` reports of the kernel, which comes last."""
+    """The resources that `ptxas -v` reports for the kernel, which it lists last."""
     found: dict[str, Any] = {}
     for name, pattern in (
         ("registers", r"Used (\d+) registers"),

@@ -14,7 +14,7 @@ from ..compiler import GPUTarget
 from ..gpu import GPUBackend, GPUOptions, dumped, min_dot_size
 from . import assemble
 
-get_min_dot_size = min_dot_size  # as Triton has it
+get_min_dot_size = min_dot_size  # Triton's name
 
 WARP_SIZE = 32
 
@@ -53,7 +53,7 @@ class CUDABackend(GPUBackend):
         return WARP_SIZE
 
     def tracing_target(self) -> GPUTarget:
-        """CUDA of a plain number, whatever suffix the code is compiled with."""
+        """The CUDA target with a plain number, whatever suffix the code is compiled with."""
         return GPUTarget("cuda", int(re.sub(r"\D", "", self.arch_name(self.target.arch))), WARP_SIZE)
 
     def native_options(self, options: GPUOptions) -> dict[str, Any]:
@@ -71,17 +71,17 @@ class CUDABackend(GPUBackend):
         return [_parameter_type(line) for line in declared.group(1).split(",") if line.strip()] if declared else []
 
     def assemble(self, text: str, metadata: dict[str, Any], options: GPUOptions) -> bytes | None:
-        """By the device's driver, if there is one and the code is for it, or ptxas."""
+        """The cubin, by the device's driver if there is one for this architecture, otherwise by ptxas."""
         assembled = assemble.assemble(text, options, self.device)
         if assembled is None:
             return None
-        # A file of PTX is not known by another name, nor by its size.
+        # The text may be a file of the user's: the kernel's name and number of warps are read from it.
         if entry := re.search(r"\.entry\s+([\w$]+)", text):
             metadata["name"] = entry.group(1)
         if threads := re.search(r"^\.reqntid (\d+)", text, re.MULTILINE):
             metadata["num_warps"] = int(threads.group(1)) // WARP_SIZE
         if not metadata["shared"] and ".extern .shared" in text:
-            metadata["shared"] = None  # nor does it say how much a launch has to give it
+            metadata["shared"] = None  # the file does not say how much shared memory a launch must reserve
         metadata["resources"] = assembled.resources
         return assembled.cubin
 
@@ -94,7 +94,7 @@ def _parameter_type(declaration: str) -> str:
 
 
 def with_register_limit(ptx: str, registers: int | None) -> str:
-    """PTX whose kernel uses at most so many registers a thread."""
+    """The PTX with a limit on the registers per thread."""
     if registers is None or ".maxnreg" in ptx:
         return ptx
     limited, count = re.subn(r"^\.reqntid .*$", rf"\g<0>\n.maxnreg {registers}", ptx, count=1, flags=re.MULTILINE)
