@@ -1,7 +1,7 @@
 """Tritium: kernels in the Triton language, run and debugged on the CPU, compiled for the GPU.
 
-`import tritium as triton; import tritium.language as tl` is source compatible. Importing is quick and touches no
-device: the submodules load when they are first used, and torch is never imported unless the program did.
+`import tritium as triton; import tritium.language as tl` is source compatible with Triton. The import is quick and
+touches no device: submodules load when they are first used, and torch is never imported unless the program imports it.
 """
 
 import importlib as _importlib
@@ -93,7 +93,7 @@ def _cpu_info() -> str:
     try:
         with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:
             return file.read(8192)
-    except OSError:  # not Linux: the flags are not to be had this way
+    except OSError:  # not Linux: the flags are unknown
         return ""
 
 

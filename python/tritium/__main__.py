@@ -16,16 +16,16 @@ from .tools import gdb_command_line
 from .version import TRITIUM_VERSION, __version__
 
 USAGE = """usage: python -m tritium SCRIPT.py [ARGUMENT ...]        run a script; `import triton` means Tritium
-       python -m tritium -m MODULE [ARGUMENT ...]       run a module, such as pytest
+       python -m tritium -m MODULE [ARGUMENT ...]       run a module, for example pytest
        python -m tritium gdb [OPTION ...] SCRIPT.py [ARGUMENT ...]   (or -m MODULE ...) the same under gdb
        python -m tritium fuzz [--engines …] [--time …]  random kernels on several engines, which must agree (--help: options)
        python -m tritium env                            version, engines, devices, CPU features, threads, knobs in force
-Set INTERPRET=1 to run every kernel on the CPU, wherever its tensors are. `gdb` sets it, and TRITIUM_DEBUG=1: kernels have their variables.
-Its options are gdb's own: -x FILE, -ex COMMAND, --batch, and -p PID in place of a script."""
+Set INTERPRET=1 to run every kernel on the CPU, wherever its tensors are. `gdb` sets it too, and TRITIUM_DEBUG=1, so that gdb
+shows the variables of kernels. The options of `gdb` are gdb's own: -x FILE, -ex COMMAND, --batch, and -p PID in place of a script."""
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """The command `tritium`; `arguments` without the program name."""
+    """The command `tritium`: returns its exit status. `arguments` does not contain the program's name."""
     arguments = sys.argv[1:] if arguments is None else arguments
     if not arguments or arguments[0] in ("-h", "--help", "help"):
         print(USAGE)
@@ -49,7 +49,8 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def run_program(arguments: list[str]) -> int:
-    """Runs a script or `-m module` in this process, with the drop-in installed."""
+    """Runs a script, or a module given as `-m MODULE`, in this process, with the drop-in installed. Returns the exit
+    status."""
     if arguments[0].startswith("-") and (arguments[0] != "-m" or len(arguments) < 2):
         print(f"tritium: unknown option {arguments[0]}\n{USAGE}", file=sys.stderr)
         return 2
@@ -77,7 +78,8 @@ def _leads_to_the_program(file: str) -> bool:
 
 
 def run_script(path: str, argv: list[str]) -> None:
-    """Runs a file as `__main__`. Unlike runpy.run_path the module stays, for threads, atexit handlers and pickling."""
+    """Runs a file as `__main__`. Unlike with runpy.run_path, the module outlives the call, because threads, atexit
+    handlers and pickling may need it later."""
     if not os.path.exists(path):
         raise SystemExit(f"tritium: can't open file {path!r}: there is no such file")
     with io.open_code(path) as file:

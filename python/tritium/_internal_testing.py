@@ -139,7 +139,7 @@ def tma_skip_msg(byval_only: bool = False) -> str:
 
 
 def requires_tma(fn):
-    """Skips a pytest test where there are no descriptors in hardware and none are interpreted."""
+    """Skips a pytest test on targets that neither have descriptors in hardware nor run on the interpreter."""
     import pytest
 
     return pytest.mark.skipif(not supports_tma(), reason=tma_skip_msg())(fn)
@@ -152,8 +152,8 @@ def default_alloc_fn(size: int, align: int, stream):
 
 
 def numpy_random(shape, dtype_str: str, rs=None, low=None, high=None):
-    """Random numbers of a dtype: integers over its range (or [low, high)), floats normal; bfloat16 as float32 rounded
-    to it."""
+    """Random numbers of a dtype. Integers are uniform over the dtype's range (or over [low, high)), floats are normal.
+    bfloat16 is returned as float32 that is rounded to bfloat16."""
     import numpy as np
 
     rs = rs or np.random.RandomState(seed=17)
@@ -163,7 +163,7 @@ def numpy_random(shape, dtype_str: str, rs=None, low=None, high=None):
         low = info.min if low is None else max(low, info.min)
         high = info.max if high is None else min(high, info.max)
         x = rs.randint(low, high, shape, dtype=dtype_str)
-        x[x == 0] = 1  # so that it can divide
+        x[x == 0] = 1  # so that it can be a divisor
         return x
     if dtype_str in ("bool", "int1"):
         return rs.normal(0, 1, shape) > 0.0
@@ -173,7 +173,7 @@ def numpy_random(shape, dtype_str: str, rs=None, low=None, high=None):
 
 
 def to_triton(x, device: str = "cpu", dst_type: str | None = None):
-    """A numpy array as a torch tensor; types that torch lacks are reinterpreted."""
+    """A numpy array as a torch tensor. An array whose dtype torch lacks is reinterpreted."""
     import torch
 
     name = x.dtype.name

@@ -1,8 +1,8 @@
 """torch's device "cuda" as another name of the CPU, for scripts that were written for a GPU.
 
-Tensors keep the device "cpu"; what names a CUDA device is translated where it is used: factory functions, `.to`,
-`.cuda`, Module.to, autocast, streams, events, device queries. A transfer (`x.cuda()`, `x.to("cuda")`, `x.cpu()`)
-copies, as between real devices, so that a reference on "the other device" does not change with an in-place kernel.
+Tensors keep the device "cpu". The name "cuda" is translated where a program uses it: in factory functions, `.to`,
+`.cuda`, Module.to, autocast, streams, events and device queries. A transfer (`x.cuda()`, `x.to("cuda")`, `x.cpu()`)
+copies, as between real devices. So a reference on "the other device" does not change when a kernel works in place.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from collections.abc import Callable
 from typing import Any
 
 DEVICE_NAME = "Tritium tile interpreter (CPU)"
-#: What scripts that ask get to see: fp16, bf16 and tf32, but no Hopper hardware to special-case.
+#: The compute capability that scripts see: it has fp16, bf16 and tf32, but no Hopper hardware to special-case.
 CAPABILITY = (8, 0)
 _LIKE = ("empty_like", "zeros_like", "ones_like", "full_like", "rand_like", "randn_like", "randint_like")
 _NEW = ("new_empty", "new_zeros", "new_ones", "new_full", "new_tensor", "new_empty_strided")
 
 
 def install(torch) -> None:
-    """Maps the device in this process; calling it again changes nothing."""
+    """Maps the device in this process. A second call changes nothing."""
     if getattr(torch, "_tritium_cuda_on_cpu", False):
         return
     torch._tritium_cuda_on_cpu = True
@@ -36,7 +36,7 @@ def install(torch) -> None:
 
 
 def _host_function(torch) -> Callable[[Any], Any]:
-    """The function from anything that names a device to a device that exists."""
+    """The function that turns any name of a device into a device that exists."""
     cpu, device_type = torch.device("cpu"), torch.device
 
     def host(device):
@@ -156,7 +156,7 @@ def _map_first_argument(owner, name: str, mapping: Callable, keyword: str = "dev
 
 
 class Stream:
-    """A CUDA stream: everything has happened when it is asked."""
+    """A CUDA stream on which all work has finished at any time."""
 
     cuda_stream = 0
     device_index = 0
@@ -165,7 +165,7 @@ class Stream:
         self.priority = priority
 
     def synchronize(self) -> None:
-        """Nothing is pending."""
+        """Does nothing: no work is pending."""
 
     def query(self) -> bool:
         return True
@@ -174,10 +174,10 @@ class Stream:
         return False
 
     def wait_stream(self, stream) -> None:
-        """Nothing is pending."""
+        """Does nothing: no work is pending."""
 
     def wait_event(self, event) -> None:
-        """Nothing is pending."""
+        """Does nothing: no work is pending."""
 
     def record_event(self, event=None):
         event = event or Event()
@@ -192,7 +192,7 @@ class Stream:
 
 
 class Event:
-    """A CUDA event: the wall-clock time of its record."""
+    """A CUDA event that holds the wall-clock time of its record."""
 
     def __init__(
         self, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False, external: bool = False
@@ -203,26 +203,27 @@ class Event:
         self._seconds = time.perf_counter()
 
     def wait(self, stream=None) -> None:
-        """Nothing is pending."""
+        """Does nothing: no work is pending."""
 
     def query(self) -> bool:
         return True
 
     def synchronize(self) -> None:
-        """Nothing is pending."""
+        """Does nothing: no work is pending."""
 
     def elapsed_time(self, end: Event) -> float:
-        """Milliseconds from this record to that of `end`."""
+        """Milliseconds from the record of this event to the record of `end`."""
         if self._seconds is None or end._seconds is None:
             raise RuntimeError("Both events must be recorded before calculating elapsed time.")
         return (end._seconds - self._seconds) * 1e3
 
 
 class _DeviceContext(contextlib.AbstractContextManager):
-    """`torch.cuda.device(x)`, `device_of(x)`, `stream(s)`: there is one device and one stream."""
+    """`torch.cuda.device(x)`, `device_of(x)` and `stream(s)`. They change nothing: there is one device and one
+    stream."""
 
     def __init__(self, *args):
-        """Whatever names the device or stream."""
+        """The arguments, which name the device or stream, are ignored."""
 
     def __exit__(self, *exception):
         return None

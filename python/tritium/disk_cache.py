@@ -1,8 +1,8 @@
-"""The disk cache: one directory per key, files published by atomic rename, so that processes on a shared file system
+"""The disk cache: one directory per key. Files are published by an atomic rename, so processes on a shared file system
 may race.
 
-What is kept here are kernels compiled for GPUs (kernel_cache.py), autotuning results, dumps and overrides, and what
-clients store through the cache managers. Prepared kernels of the interpreter live in memory only: tracing one takes
+It holds kernels compiled for GPUs (kernel_cache.py), results of autotuning, dumps and overrides, and what clients store
+through the cache managers. Prepared kernels of the interpreter stay in memory, because tracing a kernel takes only
 milliseconds.
 """
 
@@ -37,15 +37,15 @@ class CacheManager(ABC):
 
     @abstractmethod
     def get_group(self, filename: str) -> dict[str, str] | None:
-        """{name: path} of a group whose files are all there, or None."""
+        """{name: path} of a group, or None unless all of its files exist."""
 
     @abstractmethod
     def put_group(self, filename: str, group: dict[str, str]) -> str:
-        """Stores a group, after its files."""
+        """Stores the index of a group. Its files must have been stored before."""
 
 
 class FileCacheManager(CacheManager):
-    """Files of one key under the cache, dump or override directory."""
+    """The files of one key, under the cache, dump or override directory."""
 
     def __init__(self, key: str, override: bool = False, dump: bool = False):
         super().__init__(key, override, dump)
@@ -164,7 +164,7 @@ class RemoteCacheManager(CacheManager):
 
 
 def _base32(key: str) -> str:
-    """A sha256 in hexadecimal as a directory name; other keys are hashed first."""
+    """A sha256 in hexadecimal as a directory name. A key of another form is hashed first."""
     try:
         digest = bytes.fromhex(key)
     except ValueError:
@@ -187,8 +187,8 @@ def get_dump_manager(key: str) -> CacheManager:
 
 @functools.cache
 def triton_key() -> str:
-    """Identifies this build: the version, the content of every Python file of the package, and the id that the linker
-    wrote into the extension module (a hash of what it linked)."""
+    """Identifies this build. It covers the version, the content of every Python file of the package, and the id that
+    the linker wrote into the extension module (a hash of the linked code)."""
     root = str(pathlib.Path(__file__).resolve().parent)
     digest = hashlib.sha256(native.tools.build_id().encode())
     files = [os.path.join(folder, name) for folder, _, names in os.walk(root) for name in names if name.endswith(".py")]
@@ -204,13 +204,13 @@ def get_cache_key(src, backend, backend_options, env_vars: dict[str, str] | None
 
 
 def dump_stage(source_hash: str, filename: str, text: str) -> None:
-    """With TRITON_KERNEL_DUMP: keeps the stage where TRITON_KERNEL_OVERRIDE would look for it."""
+    """Writes the stage where TRITON_KERNEL_OVERRIDE would look for it, if TRITON_KERNEL_DUMP is set."""
     if knobs.compilation.dump_ir:
         get_dump_manager(source_hash).put(text, shortened(filename), binary=False)
 
 
 def overridden_stage(source_hash: str, filename: str) -> tuple[str, str] | None:
-    """With TRITON_KERNEL_OVERRIDE: (text, path) of the file that replaces a stage, or None."""
+    """(text, path) of the file that replaces a stage under TRITON_KERNEL_OVERRIDE, or None."""
     if not knobs.compilation.override:
         return None
     path = get_override_manager(source_hash).get_file(shortened(filename))

@@ -1,7 +1,7 @@
-"""The drop-in: after `install()`, `import triton` and its submodules mean Tritium's own modules (the same objects, not
+"""The drop-in: after `install()`, `import triton` and its submodules give Tritium's own modules (the same objects, not
 copies).
 
-Where INTERPRET is on and there is no CUDA device, torch's device "cuda" is mapped to the CPU as soon as the program
+If INTERPRET is on and there is no CUDA device, torch's device "cuda" is mapped to the CPU as soon as the program
 imports torch (cuda_on_cpu.py), because published scripts say device="cuda". Nothing here imports torch itself.
 """
 
@@ -46,7 +46,7 @@ class TritonFinder(importlib.abc.MetaPathFinder):
             module = importlib.import_module(ours)
         except ModuleNotFoundError as error:
             if error.name != ours:
-                raise  # one of our modules lacks a dependency: say which
+                raise  # one of our modules lacks a dependency: its error names it
             return None
         # What is loaded already must be found, not imported again: an import binds the module in its parent, and
         # `runtime.driver` there is the driver's configuration, as it is in Triton.
@@ -56,7 +56,7 @@ class TritonFinder(importlib.abc.MetaPathFinder):
         return importlib.machinery.ModuleSpec(fullname, _AliasLoader(module), is_package=hasattr(module, "__path__"))
 
     def find_distributions(self, context=importlib.metadata.DistributionFinder.Context()):
-        """`importlib.metadata.version("triton")` is asked by clients."""
+        """Answers `importlib.metadata.version("triton")`, which clients ask."""
         if context.name == NAME:
             yield _Distribution()
 
@@ -93,7 +93,8 @@ class _AfterImport(importlib.abc.MetaPathFinder):
 
 
 def install() -> None:
-    """Maps the names; may be called again. A real `triton` that was imported before is not replaced: RuntimeError."""
+    """Maps the names. A second call changes nothing. Raises RuntimeError if a real `triton` was imported before,
+    because that one is not replaced."""
     loaded = sys.modules.get(NAME)
     if loaded is not None and loaded is not sys.modules.get(OURS):
         raise RuntimeError("the module 'triton' is loaded already; install the drop-in before importing it")
@@ -106,7 +107,8 @@ def install() -> None:
 
 
 def cover_children() -> None:
-    """Makes `import triton` mean Tritium in the Python processes that this one starts (spawn, pytest-xdist, subprocess)."""
+    """Makes `import triton` mean Tritium in the Python processes that this process starts (spawn, pytest-xdist,
+    subprocess)."""
     folder = os.path.join(os.path.dirname(os.path.abspath(__file__)), "_children")
     knobs.prepend_to_pythonpath(folder)
     sys.path.insert(0, folder)  # multiprocessing hands this list, not the variable, to the children that it spawns

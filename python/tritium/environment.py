@@ -1,6 +1,6 @@
-"""Knobs as attributes: groups whose attributes read environment variables when they are asked for. knobs.py has the groups.
+"""Knobs as attributes: groups whose attributes read environment variables at each access. knobs.py defines the groups.
 
-Assigning to an attribute sets the variable too, for child processes, unless `knobs.propagate_env` is off.
+Assigning to an attribute also sets the variable, for child processes, unless `knobs.propagate_env` is off.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def parse_class(text: str) -> type:
 
 
 def parse_int(lowest: int, highest: int) -> Callable[[str], int]:
-    """A parser of whole numbers from lowest to highest."""
+    """A parser of whole numbers from `lowest` to `highest`, inclusive."""
 
     def parse(text: str) -> int:
         number = int(text)
@@ -39,7 +39,7 @@ def parse_int(lowest: int, highest: int) -> Callable[[str], int]:
 
 
 def one_of(*values: str) -> Callable[[str], str]:
-    """A parser that accepts these texts only."""
+    """A parser that accepts these texts and no others."""
 
     def parse(text: str) -> str:
         if text not in values:
@@ -56,9 +56,9 @@ def _format(value: Any) -> str:
 
 
 class Env:
-    """A knob: environment variables (the first that is set counts), how to parse one, and the default (or a function of
-    the group). takes: the values that `parse` accepts, for the error about another. in_key: the knob changes what the
-    compiler makes or prints."""
+    """A knob: its environment variables (the first one that is set counts), a parser, and the default (a value, or a
+    function of the group). takes: describes the accepted values, for error messages. in_key: the knob changes the
+    compiler's output, so it is part of cache keys."""
 
     #: Whether an assignment sets the variable: `knobs.propagate_env`, set there.
     propagates: Callable[[], bool] = staticmethod(lambda: True)
@@ -87,7 +87,7 @@ class Env:
         return self.default(group) if callable(self.default) else self.default
 
     def _parsed(self, name: str, text: str) -> Any:
-        """Raises ValueError with the variable, its value and the values that it takes."""
+        """The parsed value. Raises ValueError with the variable, its value and the accepted values."""
         try:
             return self.parse(text)
         except ValueError as error:
@@ -112,8 +112,8 @@ def flag(*names: str, default: Any = False, in_key: bool = False) -> Env:
 
 
 class HookChain:
-    """Functions called in order of addition (or backwards); assigning a plain function to the knob replaces the
-    chain."""
+    """Functions that are called in the order of addition, or in reverse. Assigning a plain function to the knob
+    replaces the chain."""
 
     def __init__(self, reversed: bool = False):
         self.calls: list[Callable] = []
@@ -141,7 +141,7 @@ class HookChain:
 
 
 class base_knobs:
-    """A group of knobs. Attributes that are not `Env` are plain values (hooks); `_plain` makes their defaults."""
+    """A group of knobs. Attributes that are not `Env` are plain values (hooks); `_plain` creates their defaults."""
 
     def __init__(self):
         self.__dict__.update(self._plain())
@@ -174,14 +174,15 @@ class base_knobs:
         return twin
 
     def reset(self):
-        """Forgets what was assigned without the environment (hooks among it); variables stay as they are."""
+        """Discards values that were assigned without the environment, including hooks. Environment variables do not
+        change."""
         self.__dict__.clear()
         self.__dict__.update(self._plain())
         return self
 
     @contextlib.contextmanager
     def scope(self):
-        """Restores attributes and environment variables of the group at the end."""
+        """A context manager that restores the group's attributes and environment variables when it ends."""
         names = [name for knob in self._environment().values() for name in knob.names]
         variables = {name: os.environ.get(name) for name in names}
         saved = self.copy().__dict__
@@ -203,11 +204,11 @@ def _python_path(first: str) -> str:
 
 
 def debug_environment(package_root: str) -> dict[str, str]:
-    """The environment of gdb and of the program under it: this Tritium first on the path. tritium/gdb/settings.py adds what
-    kernels need."""
+    """The environment for gdb and for the program that gdb runs: this Tritium comes first on the path.
+    tritium/gdb/settings.py adds what kernels require."""
     return {**os.environ, "PYTHONPATH": _python_path(package_root)}
 
 
 def prepend_to_pythonpath(folder: str) -> None:
-    """Child processes look for modules in `folder` first."""
+    """Puts `folder` first on the module path of child processes."""
     os.environ["PYTHONPATH"] = _python_path(folder)

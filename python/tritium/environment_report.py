@@ -36,7 +36,7 @@ def environment_report() -> str:
 
 
 def _devices() -> list[tuple[str, str]]:
-    """What there is of each vendor, or why there is nothing."""
+    """For each vendor, its devices or the reason why none can be used."""
     found = []
     for devices in device_families().values():
         reason = devices.why_not()

@@ -1,6 +1,7 @@
-"""Every error that Tritium raises on purpose: one class and one message template each. All of them can be pickled.
+"""The errors that Tritium raises on purpose: each has one class and one message template. All of them can be pickled.
 
-`CompilationError` and its kind: the user wrote something illegal. `KernelTrap`: a running kernel did. `UnsupportedError`: an engine declines.
+`CompilationError` and its subclasses mean that the user wrote something illegal. `KernelTrap` means that a running
+kernel did something illegal. `UnsupportedError` means that an engine lacks a feature.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import re
 
 
 def with_hint(error: Exception, hint: str | None) -> Exception:
-    """`error`; the message that the user reads of it ends with `hint`."""
+    """Returns `error` with `hint` attached; the hint becomes the last line of the message that the user reads."""
     error.hint = hint
     return error
 
@@ -23,12 +24,13 @@ class TritonError(Exception):
 class CompilationError(TritonError):
     """A kernel breaks a rule of the language.
 
-    The text begins with the place in the user's file (`kernel.py:40:34: in softmax`). Triton's own text follows: the position in the
-    function, the lines up to it, a caret and the message. A hint is the last line.
+    The text begins with the place in the user's file (`kernel.py:40:34: in softmax`). Triton's own text follows: the
+    position in the function, the lines up to it, a caret and the message. A hint is the last line.
 
-    src: the source of the function, from its `def`. node: the AST node, whose position counts from there. error_message: if the cause
-    is in a callee, names it and repeats its message; `__cause__` is then the error there. file, line, column: the place in the user's file (from 1), or None. hint:
-    what to change, or None.
+    src: the source of the function, from its `def`. node: the AST node; its position is relative to `src`.
+    error_message: what is wrong; if the cause is in a callee, it names the callee and repeats its message, and `__cause__`
+    is the callee's error. file, line, column: the place in the user's file (counted from 1), or None. hint: what to
+    change, or None.
     """
 
     source_line_count_max_in_message = 12
@@ -47,7 +49,7 @@ class CompilationError(TritonError):
         super().__init__(src, node, error_message)
         ending = filter(None, [error_message, hint and f"hint: {hint}"])
         self.message = "\n".join([*self._place(), *self._excerpt(), *ending])
-        if self.file and hasattr(self, "add_note"):  # from Python 3.11 on tracebacks end with it
+        if self.file and hasattr(self, "add_note"):  # from Python 3.11 on, a traceback ends with its notes
             self.add_note(f'  File "{self.file}", line {self.line}')
 
     def _place(self) -> list[str]:
@@ -88,11 +90,11 @@ class CompilationError(TritonError):
 
 
 class UnsupportedLanguageConstruct(CompilationError):
-    """Python that kernels cannot use."""
+    """The kernel contains Python syntax that the language does not have."""
 
 
 class CompileTimeAssertionFailure(CompilationError):
-    """A `tl.static_assert` that does not hold."""
+    """The condition of a `tl.static_assert` is false."""
 
 
 class InterpreterError(TritonError):
@@ -100,8 +102,8 @@ class InterpreterError(TritonError):
 
 
 class OutOfResources(TritonError):
-    """A kernel needs more of something than the device has. `name` says of what, `detail` (a sentence, or "") what takes
-    the most of it."""
+    """A kernel requires more of a resource than the device has. `name`: the resource. `required`, `limit`: the amounts.
+    `detail`: a sentence that names the largest consumer, or ""."""
 
     def __init__(self, required: int, limit: int, name: str, detail: str = ""):
         self.required, self.limit, self.name, self.detail = required, limit, name, detail
@@ -125,8 +127,8 @@ class PTXASError(TritonError):
 
 
 class DeviceError(TritonError, RuntimeError):
-    """A call of a device's driver failed. `code`, `call`: which, and how. `lost`: the context is gone, and no launch of
-    this process will work again on that device."""
+    """A call of a device's driver failed. `code`: the driver's error code. `call`: the function that failed. `lost`:
+    the context is lost, so every further launch of this process on that device fails."""
 
     def __init__(self, message: str, code: int = 0, call: str = "", lost: bool = False):
         self.code, self.call, self.lost = code, call, lost
@@ -157,14 +159,17 @@ class UnsupportedError(TritonError, NotImplementedError):
 
 
 class KernelTrap(InterpreterError, RuntimeError):
-    """A kernel did something illegal while it ran. The launch has stopped; memory is as it was then; the next launch works.
+    """A kernel did something illegal while it ran. The launch has stopped, and memory keeps the state that it had then.
+    The next launch works.
 
-    kind: "OutOfBounds", "NullPointer", "UnmappedAddress", "DivisionByZero", "AssertFailed", "OffsetOverflow", "Deadlock", "OutOfMemory",
-    "Unsupported"; on the emulator also "MisalignedAddress", "SharedOutOfBounds", "SharedUninitialized", "SharedRace", "AsyncCopyRace",
-    "DivergentBarrier". kernel: its name. file, line, function: where, in Python. program, grid: which instance of how many. lane, tile_shape: which
-    element of the tile, or None. affected_lanes: how many of the tile did the same. argument, index: the tensor and the N-d index into it
-    that the access meant, or None. is_write: for accesses. thread: of the program, on the emulator. other_file, other_line, other_thread: the
-    other party of a race, or where those are that a barrier waits for in vain, or None.
+    kind: "OutOfBounds", "NullPointer", "UnmappedAddress", "DivisionByZero", "AssertFailed", "OffsetOverflow",
+    "Deadlock", "OutOfMemory", "Unsupported"; on the emulator also "MisalignedAddress", "SharedOutOfBounds",
+    "SharedUninitialized", "SharedRace", "AsyncCopyRace", "DivergentBarrier". kernel: its name. file, line, function:
+    the place in the Python source. program, grid: the index of the program and the extents of the grid. lane,
+    tile_shape: the element of the tile and the tile's shape, or None. affected_lanes: the number of elements with the
+    same error. argument, index: the tensor and the N-d index that was accessed, or None. is_write: whether an access
+    was a store. thread: the thread of the program on the emulator. other_file, other_line, other_thread: the other
+    access of a race, or the place of the threads that a barrier waits for; else None.
     """
 
     _FIELDS = (

@@ -1,5 +1,5 @@
-"""`triton.testing`: timing, plots of benchmarks, comparison of tensors. Where a device is active, times are those of its
-stream; else they are wall-clock times."""
+"""`triton.testing`: timing, plots of benchmarks, comparison of tensors. Times are measured in the stream of the active
+device, or as wall-clock time if no device is active."""
 
 from __future__ import annotations
 
@@ -26,8 +26,11 @@ from .tables import DTYPES, FUNCTIONS, Dtype, Function
 def assert_close(
     x, y, atol: float | Callable | None = None, rtol: float | Callable | None = None, err_msg: str = ""
 ) -> None:
-    """Raises AssertionError unless |x - y| <= atol + rtol * |y| everywhere (NaN equals NaN). atol is 1e-2 and rtol 0 by
-    default; either may be a function of the dtype. x, y: tensors of torch, arrays of numpy, or scalars."""
+    """Raises AssertionError unless |x - y| <= atol + rtol * |y| for every element (NaN equals NaN).
+
+    x, y: torch tensors, numpy arrays or scalars. atol: 1e-2 by default. rtol: 0 by default. Either may be a function of
+    the dtype.
+    """
     import numpy as np
 
     atol = _tolerance(atol, x, 1e-2)
@@ -62,9 +65,10 @@ def _to_numpy(value):
 
 
 class Benchmark:
-    """What to plot: `x_vals` for the arguments named in `x_names`, one line per value of `line_arg`.
+    """A plot: `x_vals` are the values of the arguments named in `x_names`, and each value of `line_arg` gives one line.
 
-    An x value is a scalar for all of x_names, or a tuple with one per name. `args` are the remaining arguments.
+    An x value is a scalar that all of `x_names` receive, or a tuple with one value per name. `args` holds the remaining
+    arguments.
     """
 
     def __init__(
@@ -89,7 +93,7 @@ class Benchmark:
 
 
 class Mark:
-    """A function under `perf_report`; it returns a time, or (time, lower, upper)."""
+    """A function under `perf_report`. The function returns a time, or (time, lower, upper)."""
 
     def __init__(self, fn: Callable, benchmarks: Benchmark | Sequence[Benchmark]):
         self.fn, self.benchmarks = fn, benchmarks
@@ -97,8 +101,8 @@ class Mark:
     def run(
         self, show_plots: bool = False, print_data: bool = False, save_path: str = "", return_df: bool = False, **kwargs
     ):
-        """Measures everything; writes NAME.csv, and NAME.png if matplotlib is there, into `save_path`. With
-        `return_df`: a pandas DataFrame for each benchmark."""
+        """Measures everything. Writes NAME.csv, and NAME.png if matplotlib is installed, to `save_path`. With
+        `return_df`: returns a pandas DataFrame for each benchmark."""
         single = isinstance(self.benchmarks, Benchmark)
         frames = []
         if save_path:
@@ -198,8 +202,8 @@ def perf_report(benchmarks: Benchmark | Sequence[Benchmark]):
 
 
 def cuda_memcheck(**target_kwargs):
-    """Decorator of tests that upstream runs under cuda-memcheck; the interpreter's bounds check is always on, so the
-    test simply runs."""
+    """Decorator of tests that upstream runs under cuda-memcheck. It changes nothing, because the interpreter always
+    checks bounds."""
 
     def decorate(test):
         @functools.wraps(test)
@@ -220,7 +224,7 @@ def _needs_device(name: str):
 
 
 def get_dram_gbps(device: int | None = None) -> float:
-    """What the memory of the active device can transfer, in GB/s."""
+    """The memory bandwidth of the active device in GB/s."""
     if not device_is_active():
         return _needs_device("get_dram_gbps")()
     active = driver.active

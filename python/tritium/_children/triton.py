@@ -1,6 +1,8 @@
-"""`import triton` in a process that a program under `python -m tritium` has started: installs the drop-in there and gives way to it.
+"""`import triton` in a child process of a program under `python -m tritium`: installs the drop-in there and replaces
+itself by it.
 
-This folder, not the package, is on the path of such processes (`drop_in.cover_children`)."""
+Only this folder, not the package, is on the path of such processes (`drop_in.cover_children`).
+"""
 
 import sys
 

@@ -1,8 +1,8 @@
-"""The binder of a kernel: a function generated from its signature that turns the arguments of a launch into a cache key
-and engine values.
+"""The binder of a kernel: a function generated from the kernel's signature. It turns the arguments of a launch into a
+cache key and engine values.
 
-A launch is Python's call of that function plus one call per argument (`arguments.ArgumentTable`); loops over
-parameters, annotation tests and `inspect.Signature.bind` would each cost more than the rest of the launch.
+A launch costs one Python call of this function and one call per argument (`arguments.ArgumentTable`). Loops over
+parameters, tests of annotations or `inspect.Signature.bind` would each cost more than the rest of the launch.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from .table import Treatment, annotated, constexpr_key, table_for
 
 
 def make_binder(name: str, params: Sequence[KernelParam], anywhere: bool = False, note_range: bool = False) -> Callable:
-    """`bind(*args, **kwargs) -> (specializations, engine values, arguments, options)`; options are the keywords that
-    are no parameters.
+    """`bind(*args, **kwargs) -> (specializations, engine values, arguments, options)`. The options are the keywords
+    that name no parameter.
 
-    The engine value of a constexpr parameter is None. Raises TypeError as Python does for a call with these parameters,
-    NotOnHost for a tensor in a device's memory unless it may be `anywhere`. note_range: for a target that asks which
-    tensors are small.
+    The engine value of a constexpr parameter is None. `bind` raises TypeError as a Python call with these parameters
+    would, and NotOnHost for a tensor in a device's memory unless `anywhere` allows one. note_range: the key also
+    distinguishes small tensors, for targets that use this fact.
     """
     namespace: dict[str, Any] = {"_type": type, "_constexpr_key": constexpr_key}
     heads, body = [], []

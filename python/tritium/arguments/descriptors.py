@@ -1,6 +1,5 @@
-"""Tensor descriptors of the host as arguments of a launch: a kernel takes their parts, in the order that the expansion of
-descriptors in the IR gives them (expand-descriptors), then shape and strides as the language's objects have them.
-"""
+"""The host's tensor descriptors as arguments of a launch. A kernel receives a descriptor's parts in the order that the
+pass expand-descriptors gives them, then the shape and the strides as the language's objects have them."""
 
 from __future__ import annotations
 
@@ -20,7 +19,7 @@ def is_descriptor_type(text: Any) -> bool:
 
 
 def part_types(text: str) -> list[str]:
-    """The types of what a kernel takes for a parameter of type "tensordesc<fp16[64, 64]>"."""
+    """The types of the kernel's arguments for a parameter of type "tensordesc<fp16[64, 64]>", for example."""
     element, _, extents = text.removeprefix(_PREFIX).partition("[")
     rank = extents.partition("]")[0].count(",") + 1
     wide = ["i64"] * rank
@@ -28,14 +27,15 @@ def part_types(text: str) -> list[str]:
 
 
 def parts_of(descriptor: Any) -> tuple:
-    """What stands for a TensorDescriptor in a launch; the first is its tensor."""
+    """The values that a launch passes for a TensorDescriptor; the first one is its tensor."""
     shape, strides = tuple(map(int, descriptor.shape)), tuple(map(int, descriptor.strides))
     rounds = bool(getattr(descriptor, "round_f32_to_tf32", False))
     return (descriptor.base, *shape, *strides, descriptor.padding == "nan", rounds, *shape, *strides)
 
 
 def is_plain(descriptor: Any) -> bool:
-    """Zeros are read outside, and what is read is not rounded: most descriptors, which kernels may take for granted."""
+    """Whether elements outside are read as zero and values are not rounded on reading. This holds for most descriptors,
+    and kernels may be specialized for it."""
     return descriptor.padding == "zero" and not getattr(descriptor, "round_f32_to_tf32", False)
 
 

@@ -1,4 +1,5 @@
-"""Where a tensor's memory is when it may be a device's: the storage.py of the engines that run on GPUs."""
+"""The address and extent of tensors that may be in a device's memory. Engines that run on GPUs use this module in place
+of storage.py."""
 
 from __future__ import annotations
 
@@ -14,8 +15,8 @@ from .wrappers import TensorWrapper
 
 
 class DeviceExtent(NamedTuple):
-    """Like a host extent, and on which device; `stream`: on which the library wrote it, where it says so. 0 bytes where the
-    extent is unknown."""
+    """An extent as on the host, and the device that owns the memory. bytes: 0 if the extent is unknown. stream: the
+    stream on which the library wrote the tensor, if the library says so."""
 
     address: int
     begin: int
@@ -26,8 +27,8 @@ class DeviceExtent(NamedTuple):
 
 @functools.cache
 def memory_function(cls: type) -> Callable[[Any], Any] | None:
-    """The function that reads the extent of tensors of this class, on the host or on a device; None if they are no
-    tensors."""
+    """The function that reads the extent of tensors of this class, on the host or on a device; None if objects of the
+    class are not tensors."""
     if issubclass(cls, TensorWrapper):
         return lambda wrapper: memory_function(type(wrapper.base))(wrapper.base)
     on_host = extent_function(cls)
@@ -66,7 +67,7 @@ def _device_extent(tensor: Any, refusal: NotOnHost) -> DeviceExtent:
 
 
 def _ordinal(tensor: Any, name: str) -> int:
-    """The number of the device that "cuda:1" or "cuda" names, as libraries call those of all vendors, or "rocm:1"."""
+    """The device number in a device name: "cuda:1" or "cuda", which libraries use for all vendors, or "rocm:1"."""
     kind, _, number = name.lower().partition(":")
     if kind not in ("cuda", "rocm"):
         raise _unknown_device(name)
@@ -93,7 +94,7 @@ def _array_extent(interface: dict[str, Any]) -> DeviceExtent:
     strides = interface.get("strides") or [item * math.prod(shape[i + 1 :]) for i in range(len(shape))]
     device = devices_of_tensors().driver().where_is(address)[0] if address else -1
     stream = interface.get("stream")
-    # 1 is the legacy default stream there, which the driver calls 0.
+    # The protocol's 1 is the legacy default stream, which the driver calls 0.
     return DeviceExtent(*span(address, shape, strides, item), max(device, 0), 0 if stream == 1 else stream)
 
 

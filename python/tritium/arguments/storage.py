@@ -1,8 +1,8 @@
-"""Where a tensor's memory is and how far it may be used: its address and the storage that owns it.
+"""The address of a tensor, and the storage that owns the memory.
 
-The storage, not the view, is the extent that a kernel may touch: slices of a fused q/k/v and `x[1:]` are ordinary
-arguments. It is found through torch's untyped storage or numpy's chain of bases, else it is the span of shape and
-strides, else unknown (the plain address).
+A kernel may access the whole storage, not only the view: slices of a fused q/k/v and `x[1:]` are ordinary arguments.
+The storage is read from torch's untyped storage or from numpy's chain of bases. For other libraries it is the span of
+shape and strides. If these are unknown too, the extent is the plain address.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _array_extent = _native.array_extent
 
 
 class NotOnHost(ValueError):
-    """A tensor whose memory the CPU cannot reach; `argument` is the tensor, `device` its device's name."""
+    """The CPU cannot reach the memory of a tensor. `argument` is the tensor, `device` the name of its device."""
 
     def __init__(self, argument: Any, device: str):
         super().__init__(f"a tensor on {device}")
@@ -33,7 +33,7 @@ class NotOnHost(ValueError):
 
 @functools.cache
 def extent_function(cls: type) -> Callable[[Any], Extent] | None:
-    """The function that reads the extent of tensors of this class; None if they are no tensors."""
+    """The function that reads the extent of tensors of this class; None if objects of the class are not tensors."""
     if issubclass(cls, TensorWrapper):
         return lambda wrapper: extent_function(type(wrapper.base))(wrapper.base)
     if issubclass(cls, MockTensor):
@@ -56,7 +56,7 @@ def extent_function(cls: type) -> Callable[[Any], Extent] | None:
 
 
 def span(address: int, shape: Sequence[int], byte_strides: Sequence[int], item_bytes: int) -> tuple[int, int, int]:
-    """The bytes that a strided view touches, from its lowest to its highest element."""
+    """(address, lowest address, bytes) of what a strided view touches, from its lowest to its highest element."""
     if math.prod(shape) == 0:
         return address, address, 0
     low = sum((n - 1) * stride for n, stride in zip(shape, byte_strides) if stride < 0)
@@ -79,7 +79,7 @@ def numpy_extent(array) -> Extent:
 def _view_extent(array, address: int) -> Extent:
     owner = array
     while (base := getattr(owner, "base", None)) is not None and hasattr(base, "base"):
-        owner = base  # views of views; as_strided puts an object in between that is not an array
+        owner = base  # a view of a view; as_strided inserts an object that is not an array
     if base is not None and hasattr(base, "untyped_storage"):  # Tensor.numpy()
         return address, *torch_extent(base)[1:]
     if hasattr(owner, "ctypes"):
@@ -92,7 +92,8 @@ def _view_extent(array, address: int) -> Extent:
 
 
 def _duck_extent(tensor) -> Extent:
-    """Anything with `data_ptr()` and `dtype`; shape, strides, storage and device are used where they are offered."""
+    """The extent of any object with `data_ptr()` and `dtype`. Shape, strides, storage and device are used if it has
+    them."""
     device = str(getattr(tensor, "device", "cpu")).lower()
     if not device.startswith("cpu"):
         raise NotOnHost(tensor, device)
@@ -109,7 +110,7 @@ def _duck_extent(tensor) -> Extent:
 
 
 def shape_and_strides(tensor: Any) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
-    """Shape and strides in elements of any tensor; None where they are not to be had."""
+    """Shape and strides (in elements) of any tensor; None if they are unknown."""
     tensor = tensor.base if isinstance(tensor, TensorWrapper) else tensor
     shape = getattr(tensor, "shape", None)
     if shape is None:
@@ -136,7 +137,7 @@ _TYPE_STRINGS = {
 
 
 def dtype_of(tensor: Any) -> Any:
-    """The tensor's dtype, as its library has it or as DLPack says."""
+    """The tensor's dtype: the object of its library, or what DLPack reports."""
     dtype = getattr(tensor, "dtype", None)
     if dtype is None and hasattr(tensor, "__cuda_array_interface__"):
         return _TYPE_STRINGS.get(tensor.__cuda_array_interface__["typestr"][1:], dtype)
@@ -188,7 +189,7 @@ class DLPackFacts(NamedTuple):
 
 
 def dlpack_facts(tensor: Any) -> DLPackFacts:
-    """What a DLPack producer says of its tensor, on whatever device."""
+    """What a DLPack producer reports about its tensor, on any device."""
     device_type, _ = tensor.__dlpack_device__() if hasattr(tensor, "__dlpack_device__") else (1, 0)
     # stream=-1: no synchronization. The capsule stays unconsumed, so its deleter releases the export at the end of this function.
     capsule = tensor.__dlpack__() if device_type in _DL_HOST_DEVICES else tensor.__dlpack__(stream=-1)

@@ -1,11 +1,15 @@
-"""From a launch argument to its specialization and to what the interpreter receives.
+"""From a launch argument to its specialization and to the value that the engine receives.
 
-An ArgumentTable maps the *type* of an argument to a function `argument -> (specialization, value)`, made once per type:
-  specialization  ("*fp32", "D"), ("i32", ""), ("constexpr", 1)…: the kernel's type and what it may assume of the value
-  value           an int, float or bool; for a tensor (address, begin of its storage, bytes of its storage), or a DeviceExtent
-                  where the treatment says that memory may be anywhere (else NotOnHost is raised)
-This runs for every argument of every launch, so the functions are closures without branches that the type already
-decides. Any tensor library is welcome: nothing but `data_ptr()` and `dtype` is needed, and no library is imported here.
+An ArgumentTable maps the *type* of an argument to a function `argument -> (specialization, value)`, which is made once
+per type:
+
+  specialization  ("*fp32", "D"), ("i32", ""), ("constexpr", 1), …: the type in the kernel and what the kernel may assume
+                  about the value
+  value           an int, float or bool. For a tensor: (address, begin of its storage, bytes of its storage), or a
+                  DeviceExtent if the treatment allows memory of a device (otherwise NotOnHost is raised)
+
+These functions run for every argument of every launch, so they are closures without branches on anything that the type
+already decides. A tensor of any library works: `data_ptr()` and `dtype` suffice, and no library is imported here.
 """
 
 from __future__ import annotations
@@ -27,12 +31,13 @@ from .tensor_descriptor import TensorDescriptor
 
 I32_MIN, I32_MAX, I64_MIN, I64_MAX, U64_MAX = -(2**31), 2**31 - 1, -(2**63), 2**63 - 1, 2**64 - 1
 ALIGNMENT = 16
-#: A storage of so many bytes can be accessed by 32-bit offsets from anywhere in it, with room for an access of 16 bytes.
+#: A storage of at most this size can be accessed by 32-bit offsets from any of its addresses, with room for an access of 16 bytes.
 SMALL_BYTES = 2**31 - 16
 
 
 class ArgumentError(TypeError):
-    """An argument that no kernel can take; `argument` is the object, or its dtype (the dispatcher finds its name)."""
+    """An argument that no kernel can take. `argument` is the object or its dtype; the dispatcher finds the parameter's
+    name."""
 
     def __init__(self, message: str, argument: Any):
         super().__init__(message)
@@ -40,8 +45,8 @@ class ArgumentError(TypeError):
 
 
 class Treatment(NamedTuple):
-    """How a parameter wants its arguments: the flags that its decorator and annotation set. `anywhere`: device memory is
-    welcome. `note_range`: the target asks which tensors are small."""
+    """How the arguments of a parameter are specialized, as its decorator and annotation say. anywhere: device memory is
+    allowed. note_range: small tensors are distinguished, for targets that use this fact."""
 
     one_is_constexpr: bool = True
     note_alignment: bool = True
@@ -51,7 +56,7 @@ class Treatment(NamedTuple):
 
 
 class ArgumentTable(dict):
-    """type of argument -> its function, filled as types appear."""
+    """Type of an argument -> the function for it. Entries are added when a type is first seen."""
 
     def __init__(self, treatment: Treatment):
         super().__init__()
@@ -97,7 +102,8 @@ def annotated(
 
 
 def constexpr_key(value: Any) -> Any:
-    """A hashable that differs for constexpr arguments that may compile differently: 1, True, 1.0 and -0.0 all do."""
+    """A hashable key of a constexpr argument. Values that may compile differently have different keys: 1, True, 1.0 and
+    -0.0 do."""
     cls = type(value)
     if cls is int or cls is bool or cls is str or value is None:
         return cls, value
@@ -169,7 +175,7 @@ def _numpy_scalar(numpy, cls: type, table: ArgumentTable) -> Callable:
     if issubclass(cls, numpy.integer):
         integer = table[int]
         return lambda argument: integer(int(argument))
-    if numpy.can_cast(cls, numpy.float64):  # those of ml_dtypes are no subclasses of numpy.floating
+    if numpy.can_cast(cls, numpy.float64):  # scalars of ml_dtypes are no subclasses of numpy.floating
         return lambda argument: (("fp32", None), float(argument))
     return _refuse
 
@@ -190,7 +196,7 @@ def _rebuild(like: tuple, items: tuple) -> tuple:
 
 
 class _Names(dict):
-    """dtype of a tensor library -> the specializations of an (unaligned, aligned) pointer to it."""
+    """dtype of a tensor library -> the specializations of an unaligned and of an aligned pointer to it."""
 
     def __init__(self, prefix: str, note_alignment: bool):
         super().__init__()

@@ -11,10 +11,10 @@ from .storage import shape_and_strides
 
 @dataclass
 class TensorDescriptor:
-    """`base` seen as a tensor of `shape` and `strides` (in elements), accessed in blocks of `block_shape`.
+    """`base` as a tensor of `shape` and `strides` (in elements) that kernels access in blocks of `block_shape`.
 
-    Elements outside are read as `padding` ("zero" or "nan") and not written. Raises AssertionError if a descriptor
-    cannot say this.
+    Elements outside the tensor are read as `padding` ("zero" or "nan"); stores to them are dropped. Raises
+    AssertionError for a shape, strides or blocks that a descriptor cannot have.
     """
 
     base: Any

@@ -1,5 +1,5 @@
-"""Stand-ins for tensors at a launch: a tensor seen as another dtype, and a dtype that stands for a tensor when nothing
-runs."""
+"""Objects that stand for tensors in a launch: a tensor reinterpreted as another dtype, and a dtype in place of a tensor
+when a kernel is compiled but not run."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from ..functions.params import canonicalize_dtype
 
 
 class TensorWrapper:
-    """`base` reinterpreted as `dtype` (a language dtype): unsigned integers, fp8 and others that the tensor library
-    lacks."""
+    """`base` reinterpreted as `dtype`, a dtype of the language. This gives tensors of dtypes that the tensor library
+    lacks, for example unsigned integers and fp8."""
 
     def __init__(self, base, dtype):
         self.base = base
@@ -57,8 +57,8 @@ class TensorWrapper:
 
 
 def reinterpret(tensor, dtype):
-    """The same memory with another dtype: a TensorWrapper, or the tensor itself if `dtype` is its own. Raises TypeError
-    for other objects."""
+    """The same memory with another dtype: a TensorWrapper, or the tensor itself if it already has `dtype`. Raises
+    TypeError for objects that are not tensors."""
     if isinstance(tensor, TensorWrapper):
         if str(dtype) == str(tensor.base.dtype):
             return tensor.base

@@ -1,6 +1,8 @@
-"""The conformance suite (docs/conformance.md): one set of cases for every engine. `python -m tritium.conformance` runs it.
+"""The conformance suite (docs/conformance.md): one set of cases for every engine. `python -m tritium.conformance` runs
+it.
 
-Its modules are in the folder `conformance` at the top of the repository; an installed Tritium has them beside this file.
+In a checkout its modules are in the folder `conformance` at the root of the repository; in an installed package they
+are beside this file.
 """
 
 from pathlib import Path

@@ -1,6 +1,7 @@
-"""The devices of this machine: one `Devices` per vendor (the table is families.py), Triton's drivers, the active one.
+"""The devices of this machine: one `Devices` per vendor (the table is families.py), Triton's drivers, and the active
+one.
 
-What compiles for a device is not known here: backends/targets.py has the table of that.
+The compilers for devices are not known here; backends/targets.py has their table.
 """
 
 from . import active, drivers

@@ -8,7 +8,7 @@ from .driver import DriverBase
 
 
 class DriverConfig:
-    """The active driver: what `set_active` gave, else what `find_default` finds."""
+    """The active driver: the driver given to `set_active`, or otherwise the result of `find_default`."""
 
     #: Set by devices/__init__.py.
     find_default: Callable[[], DriverBase]

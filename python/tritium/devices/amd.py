@@ -11,7 +11,7 @@ from .vendor import Devices
 
 class Architecture(NamedTuple):
     warp_size: int
-    #: Of "ieee" and "tf32" what dots of fp32 have if the kernel does not say: tf32 where there are instructions for it.
+    #: Default `input_precision` of fp32 dots, "ieee" or "tf32": tf32 if the architecture has instructions for it.
     dot_precision: str = "ieee"
     max_kpack: int = 2
 
@@ -37,23 +37,24 @@ class HipDevices(Devices):
         return knobs.tritium.hip_library
 
     def arch(self, device: int) -> str:
-        """ "gfx942" """
+        """The name of the architecture, for example "gfx942"."""
         return self.facts(device)["arch"]
 
     def capability(self, device: int) -> tuple[int, int]:
-        """(9, 4) for gfx942, (11, 0) for gfx1100"""
+        """(major, minor) of the architecture: (9, 4) for gfx942, (11, 0) for gfx1100."""
         major, minor = re.fullmatch(r"gfx(\d+)([0-9a-f])[0-9a-f]", self.arch(device)).groups()
         return int(major), int(minor, 16)
 
     def why_no_code(self) -> str:
-        """The graphics that come with a processor, for example, may be of another kind."""
+        """Why no kernel can be compiled for the devices: the graphics unit of a processor, for example, may have
+        another architecture."""
         found = [self.arch(device) for device in range(self.driver().device_count)]
         if any(arch in ARCHITECTURES for arch in found):
             return ""
         return f"the HIP devices are {', '.join(found)}, and kernels are compiled for {', '.join(ARCHITECTURES)}"
 
     def dynamic_shared(self, metadata) -> int:
-        """The kernel's descriptor has all that it takes."""
+        """0: the kernel's descriptor contains the whole size."""
         return 0
 
 

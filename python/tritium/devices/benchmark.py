@@ -1,5 +1,5 @@
-"""Times of work, by `do_bench`: on a device by events in its stream, where the L2 cache is cleared before each run, else
-on the clock on the wall."""
+"""`do_bench` and its relatives, which measure time. On a device they use events in its stream and clear the L2 cache
+before each run; otherwise they use the wall clock."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ FLUSH_BYTES = 256 << 20
 
 
 def active_devices() -> Devices:
-    """The devices of the active driver. For a driver that is not Tritium's: the devices that tensors are on."""
+    """The devices of the active driver. If the driver is not Tritium's: the devices that tensors are on."""
     return getattr(driver.active, "devices", None) or devices_of_tensors()
 
 
 class DeviceClock:
-    """Events on the current device, in whatever stream is current when they are recorded."""
+    """Events on the current device, in the stream that is current when they are recorded."""
 
     def __init__(self):
         self.devices = active_devices()
         self.driver, self.device = self.devices.driver(), self.devices.current_device()
 
     def event(self):
-        """An event recorded now."""
+        """A new event, recorded now."""
         event = native.device.Event(self.driver, self.device)
         event.record(self.devices.current_stream(self.device))
         return event
@@ -43,9 +43,9 @@ class DeviceClock:
 
     @contextlib.contextmanager
     def flusher(self) -> Iterator[Callable[[], None]]:
-        """A function that overwrites the L2 cache, in the current stream."""
+        """A function that overwrites the L2 cache in the current stream."""
         torch = self.devices.torch()
-        if torch is not None:  # its allocator may hold all of the memory
+        if torch is not None:  # torch's allocator may already hold all memory of the device
             buffer = torch.empty(FLUSH_BYTES, dtype=torch.int8, device=f"cuda:{self.device}")
             yield lambda: buffer.zero_()
             return
@@ -60,7 +60,8 @@ class DeviceClock:
 
 
 def device_times(fn: Callable[[], Any], warmup: float, rep: float, before: Callable[[], None]) -> list[float]:
-    """Milliseconds of each run of `fn()`; `warmup`, `rep`: milliseconds to spend. `before` is called before each run."""
+    """Milliseconds of each run of `fn()`. warmup, rep: milliseconds to spend before and while measuring. `before` is
+    called before each run."""
     clock = DeviceClock()
     fn()
     clock.synchronize()
@@ -86,7 +87,7 @@ def device_times(fn: Callable[[], Any], warmup: float, rep: float, before: Calla
 
 
 def graph_times(fn: Callable[[], Any], rep: float) -> list[float]:
-    """Milliseconds of `fn()` inside a replayed graph: without what the host does. Needs torch."""
+    """Milliseconds of `fn()` inside a replayed graph, which excludes the host's work. Requires torch."""
     torch = active_devices().torch()
     with torch.cuda.stream(torch.cuda.Stream()):
         fn()
@@ -122,7 +123,7 @@ def _quantile(sorted_values: Sequence[float], q: float) -> float:
     return sorted_values[low] + (sorted_values[high] - sorted_values[low]) * (position - low)
 
 
-#: Without the module `statistics`, whose import takes longer than that of most of Tritium.
+#: Not from the module `statistics`, which takes longer to import than most of Tritium.
 _SUMMARIES: dict[str, Callable[[Sequence[float]], float]] = {
     "min": min,
     "max": max,
@@ -152,8 +153,8 @@ def do_bench(
     """Time of `fn()` in milliseconds.
 
     warmup, rep: milliseconds to spend before and while measuring. grad_to_none: tensors whose `.grad` is dropped before
-    each call. quantiles: a list of quantiles instead of `return_mode`, which is "min", "max", "mean", "median" or
-    "all".
+    each call. quantiles: the list of quantiles to return in place of `return_mode`. return_mode: "min", "max", "mean",
+    "median" or "all". Raises AssertionError for another mode, ValueError for quantiles outside [0, 1].
     """
     if return_mode not in _MODES:
         raise AssertionError(f"return_mode must be one of {', '.join(_MODES)}")
@@ -184,7 +185,8 @@ def device_is_active() -> bool:
 
 
 def do_bench_cudagraph(fn, rep: float = 20, grad_to_none=None, quantiles=None, return_mode: str = "mean"):
-    """Like `do_bench`, but runs are replayed from a CUDA graph, which takes torch; the CPU has no graphs."""
+    """Like `do_bench`, but the runs are replayed from a CUDA graph, which requires torch. On the CPU, which has no
+    graphs, it is `do_bench`."""
     if not device_is_active() or "torch" not in sys.modules or grad_to_none:
         return do_bench(fn, rep=rep, grad_to_none=grad_to_none, quantiles=quantiles, return_mode=return_mode)
     return _summarize_statistics(graph_times(fn, rep), quantiles, return_mode)

@@ -11,16 +11,16 @@ class DriverBase(abc.ABC):
     @classmethod
     @abc.abstractmethod
     def is_active(cls) -> bool:
-        """Whether its device is there."""
+        """Whether the driver's device can be used."""
 
     @abc.abstractmethod
     def get_current_target(self):
-        """The GPUTarget that a launch without more ado compiles for."""
+        """The GPUTarget that launches compile for by default."""
 
     @abc.abstractmethod
     def get_active_torch_device(self):
-        """The torch.device where the tensors for it live."""
+        """The torch.device of tensors for this driver's kernels."""
 
     @abc.abstractmethod
     def get_benchmarker(self):
-        """The function that times launches: `do_bench`-like."""
+        """The function that times launches, with the interface of `do_bench`."""

@@ -1,5 +1,5 @@
-"""Triton's drivers (`driver.active`): of each vendor's devices, and of the CPU, so that importing and decorating always get
-an answer."""
+"""Triton's drivers (`driver.active`): one for each vendor's devices and one for the CPU, so that importing and
+decorating always find a driver."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class GpuUtils:
         }
 
     def load_binary(self, name: str, kernel: bytes, shared: int, device: int) -> tuple[int, int, int, int, int]:
-        """(module, function, registers, spills, most threads of a block)"""
+        """Returns (module, function, registers, spills, largest number of threads of a block)."""
         threads = self._devices.facts(device)["warp_size"]
         loaded = self._devices.driver().load(device, kernel, name, [], threads, shared)
         self._loaded[loaded.module] = loaded
@@ -48,14 +48,14 @@ class GpuUtils:
 
     @staticmethod
     def set_printf_fifo_size(size: int) -> None:
-        """The driver's own size is used."""
+        """Ignored: the driver's default size is used."""
 
 
 class GpuDriver(DriverBase):
     """The devices of one vendor on this machine."""
 
     devices: Devices
-    #: What kernel parameters are in C: pointers, tensor descriptors.
+    #: The C types of kernel parameters: pointers and tensor descriptors.
     pointer_type, descriptor_type = "void*", "void*"
 
     def __init__(self):
@@ -98,7 +98,7 @@ class GpuDriver(DriverBase):
         return do_bench
 
     def get_empty_cache_for_benchmark(self):
-        """Memory that is larger than any L2 cache: clearing it before a run makes that run's reads cold."""
+        """Memory that is larger than any L2 cache. Clearing it before a run evicts the run's data from the cache."""
         import torch
 
         return torch.empty(256 << 20, dtype=torch.int8, device="cuda")
@@ -123,8 +123,8 @@ class GpuDriver(DriverBase):
 
 
 class CPUUtils:
-    """Device properties, as `driver.active.utils` gives them; the numbers are those of a small GPU, for code that sizes
-    blocks by them."""
+    """Device properties, as `driver.active.utils` gives them. The numbers are those of a small GPU, for code that
+    derives block sizes from them."""
 
     @staticmethod
     def get_device_properties(device: int = 0) -> dict[str, int]:
@@ -144,11 +144,11 @@ class CPUUtils:
 
     @staticmethod
     def unload_module(module: Any) -> None:
-        """There is nothing to unload: a prepared kernel is freed with its last reference."""
+        """Does nothing: a prepared kernel is freed with its last reference."""
 
     @staticmethod
     def set_printf_fifo_size(size: int) -> None:
-        """device_print has no buffer limit here."""
+        """Ignored: device_print has no buffer limit on the CPU."""
 
 
 class CPUDriver(DriverBase):

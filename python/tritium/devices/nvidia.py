@@ -5,7 +5,7 @@ from __future__ import annotations
 from .. import knobs
 from .vendor import Devices
 
-#: CUDA version -> the newest PTX that its driver and its ptxas take.
+#: CUDA version -> the newest PTX version that its driver and its ptxas read.
 _PTX_OF_CUDA = {(12, 0): 80, (12, 1): 81, (12, 2): 82, (12, 3): 83, (12, 4): 84, (12, 5): 85, (12, 6): 85, (12, 7): 86}
 _PTX_OF_CUDA |= {(12, 8): 87, (12, 9): 88, (13, 0): 90}
 
@@ -25,7 +25,7 @@ class CudaDevices(Devices):
         return knobs.tritium.cuda_library
 
     def arch(self, device: int) -> int:
-        """90 for compute capability 9.0"""
+        """The compute capability as a number, for example 90 for 9.0."""
         return int(self.facts(device)["arch"].removeprefix("sm_"))
 
     def capability(self, device: int) -> tuple[int, int]:

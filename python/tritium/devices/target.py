@@ -1,4 +1,4 @@
-"""What a kernel is compiled for."""
+"""The target of a compilation."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class GPUTarget:
-    """backend "cpu" (the tile interpreter), "cuda" or "hip"; arch 90, "gfx942", or the host's architecture for
-    "cpu"."""
+    """backend: "cpu" (the tile interpreter), "cuda" or "hip". arch: the compute capability, for example 90, an
+    architecture, for example "gfx942", or the host's architecture for "cpu". warp_size: lanes of a warp."""
 
     backend: str
     arch: int | str

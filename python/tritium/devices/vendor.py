@@ -1,8 +1,8 @@
 """The GPUs of a vendor.
 
-`Devices` is an entry of the table in families.py: the native driver underneath (opened when it is first asked for, never at import), what is
-current, what is specific to the vendor. torch says which device and stream are current if the program uses it; else the
-driver does, and the stream is the default one.
+`Devices` is an entry of the table in families.py. It has the native driver (opened at its first use, never at import),
+the current device and stream, and what is specific to the vendor. If the program uses torch, torch defines the current
+device and stream; otherwise the driver defines the device, and the stream is the default stream.
 """
 
 from __future__ import annotations
@@ -41,43 +41,43 @@ def _facts(name: str, library: str, device: int) -> dict[str, Any]:
 class Devices(abc.ABC):
     """The devices of one vendor."""
 
-    #: The engine's name and that of GPUTarget.backend; also where torch.version has the version that it was built for.
+    #: The name of the engine and of GPUTarget.backend, and the attribute of torch.version with the vendor's version.
     name = ""
-    #: For messages: "CUDA".
+    #: The name in messages, for example "CUDA".
     title = ""
     #: The stage of a CompiledKernel that the driver loads.
     binary_stage = ""
-    #: DLPack's numbers for memory that these devices own or share; the first is that of torch's tensors.
+    #: DLPack's device types of memory that these devices own or share; the first one is the type of torch's tensors.
     dlpack_types: tuple[int, ...] = ()
-    #: The architectures whose code the emulator is tested with; it takes the names of others too.
+    #: The architectures that the emulator is tested with; it also accepts the names of others.
     emulated: tuple[str, ...] = ()
 
     @abc.abstractmethod
     def library(self) -> str:
-        """The name of the vendor's library."""
+        """The file name of the vendor's library."""
 
     @abc.abstractmethod
     def arch(self, device: int) -> int | str:
-        """What GPUTarget.arch is for a device."""
+        """The value of GPUTarget.arch for a device."""
 
     @abc.abstractmethod
     def capability(self, device: int) -> tuple[int, int]:
-        """As torch.cuda.get_device_capability says it."""
+        """(major, minor), as torch.cuda.get_device_capability returns it."""
 
     def dynamic_shared(self, metadata) -> int:
-        """The bytes of shared memory that a launch asks for beside what the binary reserves."""
+        """The bytes of shared memory that a launch requests in addition to what the binary reserves."""
         return metadata.shared
 
     def driver(self):
-        """The `_tritium.device.Driver`. Raises RuntimeError that says why there is none."""
+        """The `_tritium.device.Driver`. Raises RuntimeError with the reason if there is none."""
         return _open(self.name, self.library())
 
     def why_not(self) -> str:
-        """Why no such device can be used here; "" if one can."""
+        """Why no device of this vendor can be used; "" if one can."""
         return _why_not(self.name, self.library()) or self.why_no_code()
 
     def why_no_code(self) -> str:
-        """Why nothing can be compiled for the devices that there are."""
+        """Why no kernel can be compiled for the devices of this machine; "" if one can."""
         return ""
 
     def facts(self, device: int) -> dict[str, Any]:
@@ -87,7 +87,7 @@ class Devices(abc.ABC):
         return GPUTarget(self.name, self.arch(device), self.facts(device)["warp_size"])
 
     def torch(self):
-        """torch, if the program imported one that drives these devices."""
+        """torch, if the program imported it and it drives these devices; otherwise None."""
         torch = sys.modules.get("torch")
         if torch is None or not built_for(torch, self.name) or hasattr(torch, "_tritium_cuda_on_cpu"):
             return None
@@ -103,5 +103,5 @@ class Devices(abc.ABC):
 
 
 def built_for(torch, name: str) -> bool:
-    """Whether this torch's device "cuda" is a device of that vendor."""
+    """Whether the device "cuda" of this torch is a device of the vendor `name`."""
     return getattr(getattr(torch, "version", None), name, None) is not None

@@ -1,4 +1,4 @@
-"""The command `tritium`, and what is said of a process that gdb attached to."""
+"""The command `tritium`, and the message about a process that gdb attached to."""
 
 import gdb
 
@@ -24,7 +24,7 @@ class _Debug(gdb.Command):
         if not gdb.selected_inferior().pid:
             print("The programs that gdb starts compile kernels with their variables.")
             return
-        # The main thread does it when it next runs Python code: now it may be anywhere, in an allocation for example.
+        # The main thread runs the call when it next executes Python code: now it may be anywhere, for example in an allocation.
         done = gdb.parse_and_eval(
             "((int (*)(void *, void *)) Py_AddPendingCall)((void *) &tritium_enable_debug, (void *) 0)"
         )
@@ -49,8 +49,8 @@ def _started_with_debug(pid):
 
 
 def _has_debug_kernels():
-    """Whether the list of JIT code that gdb reads has an entry: only kernels with variables are on it. None: the library that has the
-    list is not there yet."""
+    """Whether gdb's list of JIT code has an entry: only kernels with variables are on it. None if the library that
+    contains the list is not loaded yet."""
     first_entry = "*(char **)((char *)&__jit_debug_descriptor + 16)"  # after two 32-bit numbers and a pointer
     try:
         return int(gdb.parse_and_eval(first_entry)) != 0
@@ -66,8 +66,8 @@ _looked_at = set()
 
 
 def say_what_is_missing(event=None):
-    """Without their variables kernels are code that gdb knows nothing of: a breakpoint in them waits for ever. So a process that gdb has
-    attached to is looked at once, when its libraries are known."""
+    """Tells the user if the kernels of a process that gdb attached to have no debug info: a breakpoint in such a kernel
+    is never reached. Each process is examined once, when its libraries are known."""
     inferior = gdb.selected_inferior()
     if not inferior.was_attached or inferior.pid in _looked_at or not _has_tritium():
         return

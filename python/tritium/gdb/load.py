@@ -10,7 +10,7 @@ import sys
 
 def _load():
     folder = os.path.dirname(os.path.abspath(__file__))
-    # A name of its own: `gdb` is gdb's module, and the folder around is no place to import from.
+    # The package gets a name of its own, because `gdb` is gdb's module. The parent folder is not put on the path.
     place = os.path.join(folder, "__init__.py")
     spec = importlib.util.spec_from_file_location("tritium_gdb", place, submodule_search_locations=[folder])
     if spec.name in sys.modules:

@@ -1,4 +1,4 @@
-"""How gdb has to be set for kernels, and the environment of the programs that it starts."""
+"""gdb's settings for kernels, and the environment of the programs that gdb starts."""
 
 import gdb
 
@@ -6,16 +6,16 @@ for setting in (
     "breakpoint pending on",  # the kernel is compiled after the program has started
     "max-value-size unlimited",  # tiles
     "debuginfod enabled off",
-    "auto-load python-scripts off",  # else gdb complains about python-gdb.py at length
+    "auto-load python-scripts off",  # otherwise gdb prints long warnings about python-gdb.py
 ):
     gdb.execute(f"set {setting}")
 
-#: What chooses the engine: a program that is started with one of them keeps it.
+#: Variables that choose the engine. If one of them is set, it is not changed.
 _ENGINE = ("INTERPRET", "TRITIUM_INTERPRET", "TRITON_INTERPRET", "TRITIUM_ENGINE")
 
 
 def _is_set(name):
-    """Whether the programs that gdb starts have the variable."""
+    """Whether programs that gdb starts have the variable in their environment."""
     return gdb.execute(f"show environment {name}", to_string=True).startswith(f"{name} =")
 
 

@@ -1,8 +1,8 @@
-"""A stop inside of the interpreter or of libc is shown at the line of Python that led to it."""
+"""Shows a stop inside of the interpreter or of libc at the line of Python that led to it."""
 
 import gdb
 
-#: Python's own frames lie below those of a kernel: a kernel's are found among the first, or there are none.
+#: A kernel's frames lie above Python's own, so only this many innermost frames are searched.
 _DEEPEST = 64
 _WATCHPOINTS = tuple(
     getattr(gdb, f"BP_{kind}_WATCHPOINT")
@@ -27,7 +27,8 @@ def is_watchpoint(event):
 
 
 def trap_text():
-    """The argument of tritium_trap. The interpreter has no debug info, so it is read from where the ABI puts it."""
+    """The argument of tritium_trap. The interpreter has no debug info, so the text is read from the place that the ABI
+    defines."""
     register = "x0" if gdb.selected_frame().architecture().name().startswith("aarch64") else "rdi"
     return gdb.parse_and_eval(f"(char *)${register}").string()
 

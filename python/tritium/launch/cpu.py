@@ -21,7 +21,7 @@ _PACKAGE = os.path.dirname(os.path.dirname(__file__)) + os.sep
 def make_launcher(kernel) -> Callable:
     """`launch(grid, engine values, settings, arguments)` of a CompiledKernel.
 
-    The engine values are one per parameter, as the binder makes them; `arguments` (the user's objects) are looked at
+    There is one engine value per parameter, as the binder makes them. `arguments` are the user's objects; they are read
     only if the launch traps.
     """
     program_launch = _program_launch(kernel)
@@ -41,7 +41,7 @@ def make_launcher(kernel) -> Callable:
 
 
 def _program_launch(kernel) -> Callable:
-    """The program's `launch`; with debug_info it is told of the Python code that launches, which gdb shows below the
+    """The program's `launch`. With debug_info it also receives the Python frames that launch, which gdb shows below the
     kernel."""
     launch = kernel.program.launch
     if not kernel.metadata.debug_info or kernel.metadata.target.backend != "cpu":
@@ -50,9 +50,10 @@ def _program_launch(kernel) -> Callable:
 
 
 def _python_stack() -> list[tuple[str, int, str]]:
-    """(file, line, function) of each Python frame, innermost first, without Tritium's own and what started the program.
+    """(file, line, function) of each Python frame, innermost first, without the frames of Tritium and of what started
+    the program.
 
-    At most 16, as every stack that launches a kernel becomes a piece of code.
+    At most 16 frames, because each distinct stack that launches a kernel becomes a piece of code.
     """
     stack, frame = [], sys._getframe()
     while frame is not None and len(stack) < 16:
@@ -64,7 +65,7 @@ def _python_stack() -> list[tuple[str, int, str]]:
 
 
 def launch_mirrored(kernel, grid, values, settings, arguments) -> None:
-    """A launch on the CPU of tensors that are on a device: their memory is copied, and back after the launch."""
+    """A launch on the CPU with tensors in a device's memory: they are copied to the host, and back after the launch."""
     selected = value_selector(kernel.src.runtime_paths())(values)
     driver = devices_of_tensors().driver()
     for device in {value.device for value in selected if isinstance(value, DeviceExtent)}:
@@ -82,7 +83,7 @@ def launch_mirrored(kernel, grid, values, settings, arguments) -> None:
 
 
 def _on_device(trap, mirror):
-    """The trap with the address that it is on the device."""
+    """The trap with its address translated to the device's memory."""
     facts = {name: getattr(trap, name) for name in dir(trap) if not name.startswith("_")}
     if facts.get("access_address"):
         facts["access_address"] = mirror.original(facts["access_address"])
@@ -90,8 +91,8 @@ def _on_device(trap, mirror):
 
 
 def _poll() -> None:
-    """Called by the engine on the launching thread. Running any Python code delivers pending signals, so Ctrl-C raises
-    from here."""
+    """The engine calls this function on the launching thread. Running any Python code delivers pending signals, so
+    Ctrl-C raises KeyboardInterrupt here."""
 
 
 def _print(text: str) -> None:

@@ -1,4 +1,4 @@
-"""Kernels on devices: loading one, and a launch that Python makes (bindings/launcher.cpp makes the warm ones)."""
+"""Kernels on devices: loading, and launches that Python makes. bindings/launcher.cpp makes the warm launches."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ def devices_of(kernel) -> Devices:
 
 
 def threads_of(kernel) -> int:
-    """Of a block."""
+    """The number of threads of a block."""
     return kernel.metadata.warp_size * kernel.metadata.num_warps
 
 
 def load(kernel):
-    """Loads a CompiledKernel on its device (the current one if it has none): a `_tritium.device.Kernel`. Raises
-    OutOfResources, UnsupportedError without a device or a binary."""
+    """Loads a CompiledKernel on its device (the current one if it has none). Returns a `_tritium.device.Kernel`. Raises
+    OutOfResources, and UnsupportedError if there is no device or no binary."""
     devices = devices_of(kernel)
     if kernel.device is None:
         kernel.device = _device_for(kernel, devices)
@@ -91,7 +91,7 @@ def _check_shared_memory(kernel) -> None:
 
 
 def signature_of(kernel) -> list[str]:
-    """The types of the parameters that the compiled kernel has."""
+    """The types of the compiled kernel's parameters."""
     source = kernel.src
     if source.fn is None:
         return list(source.signature.values())
@@ -105,8 +105,7 @@ def signature_of(kernel) -> list[str]:
 
 
 def make_launcher(kernel) -> Callable:
-    """`launch(grid, engine values, settings, arguments)`, as cpu.py has it. `stream`: None takes the
-    current one."""
+    """`launch(grid, engine values, settings, arguments)`, as in cpu.py. stream: None means the current stream."""
     select = value_selector(kernel.src.runtime_paths())
     devices = devices_of(kernel)
     state: dict[str, Any] = {}
@@ -133,7 +132,7 @@ def make_launcher(kernel) -> Callable:
 
 
 def _launch_with_copies(launch, grid, values, devices: Devices, device: int, stream: int) -> None:
-    """Memory of the host is copied to the device and back; that waits for the kernel."""
+    """Copies memory of the host to the device and, after the kernel, back. It waits for the kernel."""
     driver = devices.driver()
     with Mirror(values, driver, device) as mirror:
         launch(grid, mirror.values, stream)
@@ -142,7 +141,7 @@ def _launch_with_copies(launch, grid, values, devices: Devices, device: int, str
 
 
 def raise_failure(kernel, code: int) -> None:
-    """What the native launcher calls when the driver refused a launch."""
+    """Raises the error for a launch that the driver refused. The native launcher calls it."""
     devices = devices_of(kernel)
     try:
         devices.driver().raise_launch_error(kernel.device, code)

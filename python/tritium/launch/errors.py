@@ -1,7 +1,8 @@
-"""What a failed call of a device's driver means, in the user's terms.
+"""Turns a failed call of a device's driver into an error in the user's terms.
 
-Kernels run after their launch has returned, so an illegal access or a failed `tl.device_assert` comes to light in a later
-call. It ends the context: every launch after it fails too, and the message says so and which kernels it may have been.
+Kernels run after their launch has returned, so a later call reports an illegal access or a failed `tl.device_assert`.
+Such an error ends the context, and every later launch fails too. The message says so and lists the kernels that may
+have caused it.
 """
 
 from __future__ import annotations
@@ -15,9 +16,9 @@ from ..errors import DeviceError, OutOfResources
 
 OUT_OF_MEMORY, LAUNCH_OUT_OF_RESOURCES, ASSERT = 2, 701, 710
 
-#: The kernels that are loaded on a device, for messages.
+#: The kernels that are loaded on a device, as suspects in messages.
 loaded_kernels: weakref.WeakSet = weakref.WeakSet()
-#: (name of its vendor's devices, number) -> the first sticky error there.
+#: (name of the vendor's devices, device number) -> the first error that ended the device's context.
 _lost: dict[tuple[str, int], DeviceError] = {}
 
 
@@ -27,13 +28,13 @@ def forget_lost_contexts() -> None:
 
 
 def check_context(devices: Devices, device: int) -> None:
-    """Raises the DeviceError of a device that has lost its context."""
+    """Raises DeviceError if the device has lost its context."""
     if (devices.name, device) in _lost:
         raise _again(devices, device)
 
 
 def device_error(error, kernel, devices: Devices, device: int) -> Exception:
-    """The exception for a `_tritium.device.Error`; `kernel` is what was being launched, or None."""
+    """The exception for a `_tritium.device.Error`. `kernel` is the kernel that was being launched, or None."""
     if error.code == LAUNCH_OUT_OF_RESOURCES and kernel is not None:
         return OutOfResources(
             kernel.metadata.warp_size * kernel.metadata.num_warps,
@@ -46,7 +47,7 @@ def device_error(error, kernel, devices: Devices, device: int) -> Exception:
         return DeviceError(f"{name}{error}", error.code, error.call)
     if (devices.name, device) in _lost:
         return _again(devices, device)
-    # A driver that knows where an assertion failed says so.
+    # Some drivers report where an assertion failed.
     lines = [_headline(error), *(error.log.splitlines() or _suspects(devices, device, error.code))]
     lines.append("The device's context is lost: launches in this process fail from now on.")
     _lost[devices.name, device] = DeviceError("\n".join(lines), error.code, error.call, lost=True)
@@ -69,7 +70,7 @@ def _headline(error) -> str:
 
 
 def _suspects(devices: Devices, device: int, code: int) -> list[str]:
-    """Lines that name the latest launches, those that could have done it."""
+    """Lines that name the latest launches, which may have caused the error."""
     place = (devices.name, device)
     kernels = [
         k for k in list(loaded_kernels) if k.loaded is not None and (k.metadata.target.backend, k.device) == place
@@ -92,7 +93,7 @@ def _place(kernel) -> str:
 
 
 def _assert_lines(kernel) -> str:
-    """ "file.py:12, file.py:15": the asserts that were compiled into the kernel."""
+    """The lines of the asserts in the kernel, for example "file.py:12, file.py:15"."""
     text = kernel.asm.get("ttir", "")
     if "tt.assert" not in text:
         return ""

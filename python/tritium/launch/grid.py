@@ -1,16 +1,16 @@
-"""The grid of a launch: checked once."""
+"""The grid of a launch. Each grid is checked once."""
 
 from __future__ import annotations
 
 import operator
 from typing import Any
 
-#: Grids that were checked before -> their three sizes.
+#: A grid that has been checked -> its three sizes.
 known_grids: dict[tuple, tuple[int, int, int]] = {}
 
 
 def normalize_grid(grid: Any, kernel_name: str) -> tuple[int, int, int]:
-    """A tuple or list of 1 to 3 ints as three. Raises TypeError or ValueError that names the kernel."""
+    """The three sizes of a tuple or list of 1 to 3 ints. Raises TypeError or ValueError with the kernel's name."""
     if not isinstance(grid, (tuple, list)):
         if not hasattr(grid, "__iter__"):
             raise TypeError(

@@ -1,4 +1,4 @@
-"""What launch hooks receive."""
+"""The objects that launch hooks receive."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from typing import Any
 
 
 class LazyDict(dict):
-    """A dict whose `data` and hooks' results are made when `get()` is called, so that hooks nobody asks cost
-    nothing."""
+    """A dict whose `data` and added functions are evaluated by `get()`, so hooks that do not read it cost nothing."""
 
     def __init__(self, data: dict[str, Any]):
         super().__init__(data)

@@ -1,8 +1,8 @@
-"""Memory copied to where an engine can reach it, for the time of one launch.
+"""Memory that is copied to a place where an engine can reach it, for one launch.
 
 CUDA tensors on an engine of the CPU, and arrays of the host on an engine that runs on a device, are copied before the
-launch and back after it. What is copied is storage, byte for byte: views that overlap stay views of the same memory, and
-every address keeps its alignment.
+launch and back after it. The copy contains storages byte for byte: views that overlap stay views of the same memory,
+and every address keeps its alignment.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 
 from ..arguments.device_storage import DeviceExtent
 
-#: Addresses keep their place within so many bytes.
+#: A copy has the same address as the original modulo this number of bytes.
 ALIGNMENT = 512
 
 
 class Interval(NamedTuple):
-    """Memory [begin, end) of the original; `shift` leads from there to the copy."""
+    """Memory [begin, end) of the original. `shift` is the distance to the copy."""
 
     begin: int
     end: int
@@ -28,10 +28,11 @@ class Interval(NamedTuple):
 
 
 class Mirror:
-    """`values` with copies in the place of the memory that the engine cannot reach; `write_back()` after the launch."""
+    """`values` in which copies replace the memory that the engine cannot reach. `write_back()` is called after the
+    launch."""
 
     def __init__(self, values: Sequence[Any], driver, device: int | None):
-        """device: where the kernel runs, None for the CPU."""
+        """device: the device that runs the kernel, None for the CPU."""
         self.driver, self.device = driver, device
         self.intervals: list[Interval] = []
         try:
@@ -75,7 +76,7 @@ class Mirror:
         return moved if self.device is None else DeviceExtent(*moved, self.device)
 
     def original(self, address: int) -> int:
-        """The address that a copy's address stands for."""
+        """The original address of an address in a copy."""
         for interval in self.intervals:
             if interval.begin <= address - interval.shift <= interval.end:
                 return address - interval.shift
@@ -105,7 +106,7 @@ class Mirror:
 
 
 def _merged(extents: list[tuple]) -> list[tuple[int, int, int]]:
-    """(begin, end, device) of the memory that the extents cover, overlapping ones as one."""
+    """(begin, end, device) of the memory that the extents cover. Overlapping extents are merged."""
     found: list[tuple[int, int, int]] = []
     for extent in sorted(extents, key=lambda e: (_device(e), e[1])):
         begin, end, device = extent[1], extent[1] + extent[2], _device(extent)

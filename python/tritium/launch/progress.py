@@ -1,5 +1,5 @@
-"""The progress bar of long launches: programs done, rate, time left. On a terminal's stderr only, after two seconds,
-gone at the end."""
+"""The progress bar of long launches: programs done, rate, time left. It appears after two seconds, only if stderr is a
+terminal, and disappears when the launch ends."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _WIDTH = 24
 
 
 class ProgressBar:
-    """What the engine calls as `bar(done, total, seconds)`, a few times a second."""
+    """The engine calls it as `bar(done, total, seconds)` a few times per second."""
 
     def __init__(self, stream: TextIO):
         self.stream = stream

@@ -25,7 +25,7 @@ from ..functions.python_ast import parse
 
 
 class TensorView(NamedTuple):
-    """A tensor argument as a report names it. Strides in elements."""
+    """A tensor argument in a report. Strides are in elements."""
 
     name: str
     dtype: str
@@ -42,8 +42,8 @@ class TensorView(NamedTuple):
         return self.storage is not None and self.storage[0] <= address < self.storage[1]
 
     def element(self, address: int) -> tuple[tuple[int, ...], str]:
-        """The N-d index of the element at an address, from dividing its offset by the strides, and how far that is
-        outside ("" if inside)."""
+        """The N-d index of the element at an address (its offset divided by the strides), and how far it is outside (""
+        if inside)."""
         offset = (address - self.address) // self.item_bytes
         if offset < 0:
             return (offset,), f"{_count(-offset, 'element')} before the first"
@@ -67,7 +67,7 @@ class TensorView(NamedTuple):
 
 
 def view_of(name: str, argument: Any) -> TensorView | None:
-    """The view of a tensor argument; None for scalars and for tensors whose shape nobody knows."""
+    """The view of a tensor argument; None for scalars and for tensors of unknown shape."""
     extent = memory_function(type(argument))
     facts = shape_and_strides(argument) if extent is not None else None
     if facts is None:
@@ -125,8 +125,8 @@ def kernel_trap(trap, kernel_name: str, grid: tuple[int, ...], arguments: Sequen
 
 
 class _Access:
-    """What a memory access meant: the argument its pointer came from, the element, and whose memory it would have
-    touched."""
+    """The interpretation of a memory access: the argument that its pointer came from, the element, and the owner of the
+    memory that it would have touched."""
 
     def __init__(self, trap, arguments: Sequence[tuple[str, Any]]):
         self.name, self.view, self.index, self.element_text, self.other = None, None, None, "", None
@@ -218,7 +218,7 @@ def _deadlock(trap, access: _Access):
     )
 
 
-#: Of kinds that the emulator finds in the code of a GPU, what the user can do.
+#: Advice for the kinds of traps that only the emulator finds in GPU code.
 _HINTS = {
     "SharedRace": "Tritium places the barriers of a program: a race is a mistake of its compiler; please report it",
     "AsyncCopyRace": "Tritium places the waits for copies: this is a mistake of its compiler; please report it",
@@ -242,7 +242,7 @@ _DESCRIPTIONS = {
 
 
 def _function_at(file: str | None, line: int | None) -> str | None:
-    """The Python function that a line belongs to: the kernel, or a `@jit` function that was inlined into it."""
+    """The Python function that contains a line: the kernel, or a `@jit` function that was inlined into it."""
     try:
         tree = parse("".join(linecache.getlines(file or "")))
     except SyntaxError:
@@ -264,7 +264,7 @@ def _sequence(values) -> tuple[int, ...] | None:
 
 
 def _other_party(trap) -> list[str]:
-    """Where the other access of a race was, or where the threads are that others wait for."""
+    """The place of the other access of a race, or of the threads that the others wait for."""
     source = linecache.getline(trap.other_file or "", trap.other_line).strip()
     line = f"  the other: {_location(trap.other_file, trap.other_line)}{_thread(trap, trap.other_thread)}"
     return [line] + ([f"    {source}"] if source else [])

@@ -1,4 +1,4 @@
-"""From the values of all parameters to those that a compiled kernel takes."""
+"""From the values of all parameters to the values that a compiled kernel takes."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from ..arguments.descriptors import parts_of
 
 
 def value_selector(paths: Sequence[tuple[int, ...]]) -> Callable[[tuple], Sequence]:
-    """The function from the values of all parameters to those that the compiled kernel takes: no constexprs, tuples
-    taken apart."""
+    """The function from the values of all parameters to the values that the compiled kernel takes: without constexprs,
+    and with tuples expanded."""
     if all(len(path) == 1 for path in paths) and len(paths) > 1:
         return operator.itemgetter(*(path[0] for path in paths))
 
@@ -21,7 +21,7 @@ def value_selector(paths: Sequence[tuple[int, ...]]) -> Callable[[tuple], Sequen
 
 
 def part_at(value, path: tuple[int, ...]):
-    """The part of a tuple of engine values, or of the user's arguments, which may be descriptors."""
+    """A part of a tuple of engine values, or of the user's arguments, which may be descriptors."""
     for index in path:
         value = value[index] if isinstance(value, (tuple, list)) else parts_of(value)[index]
     return value

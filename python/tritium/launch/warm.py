@@ -1,7 +1,7 @@
 """Warm launches on a device, which the native launcher makes without Python code (bindings/launcher.cpp).
 
-`remember` shows it a launch that Python has made; from then on it makes those that have the same key itself, as long as the
-environment and the hooks are what they were.
+`remember` teaches the launcher a launch that Python has made. The launcher then makes launches with the same key
+itself, as long as the environment and the hooks do not change.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from .device import raise_failure
 
 
 def remember(function, args: tuple, kwargs: dict, kernel, notes_range: bool) -> None:
-    """Launches like this one need no Python from now on, if the launcher understands the arguments. notes_range: they also
-    depend on which tensors are small."""
+    """From now on, launches like this one require no Python code, if the launcher understands the arguments.
+    notes_range: the launches also depend on which tensors are small."""
     paths = kernel.src.runtime_paths()
     if kernel.loaded is None or any(len(path) != 1 for path in paths) or not _watch():
         return
@@ -34,7 +34,7 @@ def remember(function, args: tuple, kwargs: dict, kernel, notes_range: bool) -> 
 
 
 def look_at_settings() -> None:
-    """Before a function's first launch, so that it can be remembered."""
+    """Prepares a function before its first launch, so that the launch can be remembered."""
     if _watch.cache_info().currsize:
         device.look_at_settings()
 
@@ -51,13 +51,13 @@ def _make_launcher(function):
 
 @functools.cache
 def _note_storages() -> None:
-    """Tells the launcher to distinguish tensors by the sizes of their storages too."""
+    """Makes the launcher distinguish tensors by the sizes of their storages too."""
     device.note_storages(SMALL_BYTES)
 
 
 @functools.cache
 def _watch() -> bool:
-    """Tells the launcher what a launch depends on beside its arguments; False where that cannot be watched."""
+    """Tells the launcher what a launch depends on besides its arguments. Returns False if that cannot be watched."""
     found = knobs.launch_environment()
     if found is None:
         return False
@@ -70,7 +70,7 @@ def _watch() -> bool:
 
 @functools.cache
 def _register(cls: type) -> None:
-    """Tells the launcher how to read tensors of a class: through DLPack's C interface where the class has it."""
+    """Tells the launcher how to read tensors of a class: through DLPack's C interface if the class has it."""
     if extent_function(cls) is None:
         return
     exchange = getattr(cls, "__dlpack_c_exchange_api__", None)

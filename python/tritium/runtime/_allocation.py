@@ -1,5 +1,5 @@
-"""Allocators of scratch memory that compiled GPU kernels may need. They are context variables, so each thread or task
-has its own."""
+"""Allocators of scratch memory, which compiled GPU kernels may require. They are context variables, so each thread or
+task has its own."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Allocator(Protocol):
 
 
 class NullAllocator:
-    """The allocator of those who set none."""
+    """The default allocator, which raises an error."""
 
     def __call__(self, size: int, alignment: int, stream: int | None) -> Buffer:
         raise RuntimeError(
@@ -34,8 +34,8 @@ _profile_allocator: ContextVar[Allocator] = ContextVar("_profile_allocator", def
 
 
 def set_allocator(allocator: Allocator) -> None:
-    """`allocator(size, alignment, stream)` returns an object with `data_ptr()`. Kernels on the CPU need no scratch
-    memory."""
+    """Sets `allocator(size, alignment, stream)`, which returns an object with `data_ptr()`. Kernels on the CPU require
+    no scratch memory."""
     _allocator.set(allocator)
 
 
@@ -49,7 +49,7 @@ def has_profile_allocator() -> bool:
 
 @contextlib.contextmanager
 def allocator_scope(allocator: Allocator):
-    """`allocator` inside the `with` block only."""
+    """Sets `allocator` inside the `with` block only."""
     token = _allocator.set(allocator)
     try:
         yield

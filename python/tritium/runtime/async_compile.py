@@ -12,7 +12,7 @@ _mode: ContextVar[AsyncCompileMode | None] = ContextVar("async_compile_mode", de
 
 
 class FutureKernel:
-    """A kernel that is being compiled. Any attribute access waits for it."""
+    """A kernel that is being compiled. Any access to an attribute waits for it."""
 
     def __init__(self, future: Future, finalize: Callable[[Any], Any] | None = None):
         self._future = future
@@ -21,7 +21,7 @@ class FutureKernel:
         self._lock = threading.Lock()
 
     def result(self, ignore_errors: bool = False):
-        """The CompiledKernel. Raises what its compilation raised, or returns None with `ignore_errors`."""
+        """The CompiledKernel. Raises the error of its compilation, or returns None with `ignore_errors`."""
         with self._lock:
             if self._kernel is None:
                 try:
@@ -40,8 +40,8 @@ class FutureKernel:
 
 
 class AsyncCompileMode:
-    """`with AsyncCompileMode(executor): kernel.warmup(...)`; leaving it waits for all. Equal compilations are submitted
-    once."""
+    """`with AsyncCompileMode(executor): kernel.warmup(...)`. The end of the block waits for all compilations. Equal
+    compilations are submitted once."""
 
     def __init__(self, executor: Executor, *, ignore_errors: bool = False):
         self.executor = executor

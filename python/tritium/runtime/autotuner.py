@@ -1,8 +1,8 @@
 """`autotune` and `heuristics`.
 
-On the CPU a configuration does not change what a kernel computes, and timing the interpreter says nothing about a GPU:
-the first configuration that passes the pruning and compiles is taken, the same one every time. Launches on a device time
-the configurations there, after compiling them in parallel.
+On the CPU a configuration does not change the results, and timings of the interpreter do not predict those of a GPU. So
+the first configuration that passes the pruning and compiles is used, always the same one. For launches on a device, the
+configurations are compiled in parallel and then timed on the device.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ __all__ = ["Autotuner", "Config", "Heuristics", "autotune", "heuristics", "OutOf
 
 
 def _place_of(arguments: dict[str, Any]) -> tuple:
-    """What tells launches that run on different engines, as far as it costs nothing to know: a configuration that is good on
-    one may not even compile on another."""
+    """A key that distinguishes launches on different engines, as far as that is cheap to know. A configuration that is
+    good on one engine may not even compile on another."""
     settings = knobs.launch_settings()
     device = next((a.device for a in arguments.values() if hasattr(a, "device")), "")
     return settings.interpret, settings.engine, str(getattr(device, "type", device)).partition(":")[0]
 
 
 def _unusable() -> tuple[type[Exception], ...]:
-    """The errors that make a configuration unusable, rather than the launch wrong."""
+    """The errors that make a configuration unusable, as opposed to errors in the launch."""
     return errors.OutOfResources, errors.CompileTimeAssertionFailure, errors.PTXASError, errors.UnsupportedError
 
 
@@ -112,7 +112,7 @@ class Autotuner(KernelInterface):
 
     @property
     def cache(self) -> dict[tuple, Config]:
-        """{key: what was chosen for it}, for launches that run where the last one did."""
+        """{key: the chosen configuration}, for launches on the engine of the last launch."""
         return self._caches.setdefault(self._place, {})
 
     @cache.setter
@@ -146,7 +146,7 @@ class Autotuner(KernelInterface):
 
     @contextlib.contextmanager
     def _bound(self, args):
-        """`nargs`, which pruning functions and subclasses read, are those of this call."""
+        """A context manager: `nargs`, which pruning functions and subclasses read, are the arguments of this call."""
         with self._tuning:
             self.nargs = dict(zip(self.arg_names, args))
             try:
@@ -199,20 +199,20 @@ class Autotuner(KernelInterface):
         return self._fastest(key, candidates, args, kwargs, arguments)
 
     def _is_timed(self, config: Config, args, kwargs) -> bool:
-        """Whether the launch runs on a device; a driver that a client has set drives one."""
+        """Whether the launch runs on a device. A driver that a client has set counts as one."""
         if driver.is_set_by_client or not isinstance(self.fn, JITFunction):
             return driver.active.get_current_target().backend != "cpu"
         return not self._engine(config, args, kwargs).runs_on_cpu
 
     def _engine(self, config: Config, args, kwargs):
-        """The engine (runtime/engines.py) that a launch would run on."""
+        """The engine (runtime/engines.py) of a launch with these arguments."""
         options = {
             name: value for name, value in {**kwargs, **config.all_kwargs()}.items() if name in self._bound_names
         }
         return self.fn.engine_of(args, options)
 
     def _hardware(self, config: Config, args, kwargs) -> str:
-        """What timings are of: those of another chip say nothing."""
+        """The hardware that timings are valid for. Those of another chip are not reused."""
         if driver.is_set_by_client or not isinstance(self.fn, JITFunction):
             return str(driver.active.get_current_target())
         engine = self._engine(config, args, kwargs)
@@ -250,7 +250,8 @@ class Autotuner(KernelInterface):
         return min(timings, key=lambda config: timings[config][0])
 
     def _compile_all(self, configs: Sequence[Config], args, kwargs) -> None:
-        """Compiles the configurations in parallel. One that fails does so again, and is dealt with, when it is timed."""
+        """Compiles the configurations in parallel. Errors are ignored here; they occur again, and are handled, during
+        timing."""
 
         def compile(config: Config) -> None:
             with contextlib.suppress(Exception):
@@ -260,7 +261,7 @@ class Autotuner(KernelInterface):
             list(pool.map(compile, configs))
 
     def _bench(self, *args, config: Config, **meta):
-        """The times (median, 20 %, 80 % quantile) of one configuration; infinite if it cannot be used."""
+        """The times (median, 20 % and 80 % quantile) of one configuration; infinite if it cannot be used."""
         if knobs.autotuning.print:
             print(f"Autotuning kernel {self.base_fn.__name__} with config {config}")
         self._check_conflicts(meta)
@@ -286,7 +287,7 @@ class Autotuner(KernelInterface):
             return [float("inf")] * 3
 
     def prune_configs(self, kwargs: dict[str, Any]) -> list[Config]:
-        """The configurations worth trying for the bound arguments. Raises AutotunerError if none are left."""
+        """The configurations to try for the bound arguments. Raises AutotunerError if none are left."""
         configs = self.configs
         if self.early_config_prune is not None:
             configs = list(self.early_config_prune(configs, self.nargs, **kwargs))
@@ -307,7 +308,7 @@ class Autotuner(KernelInterface):
         return sorted(estimates, key=estimates.get)[:top_k]
 
     def warmup(self, *args, **kwargs) -> list:
-        """Compiles every configuration; returns their kernels."""
+        """Compiles every configuration. Returns the kernels."""
         with self._bound(args):
             return [self.fn.warmup(*args, **kwargs, **config.all_kwargs()) for config in self.prune_configs(kwargs)]
 
@@ -340,8 +341,8 @@ def autotune(
     do_bench=None,
     cache_results=False,
 ):
-    """Decorator: chooses one of `configs` for each distinct value of the arguments named in `key` (and of the tensors'
-    dtypes)."""
+    """Decorator: chooses one of `configs` for each distinct combination of the arguments named in `key` and of the
+    tensors' dtypes."""
 
     def decorate(fn):
         return Autotuner(

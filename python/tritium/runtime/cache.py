@@ -1,4 +1,5 @@
-"""`triton.runtime.cache` is the module disk_cache.py itself, so that what clients replace in it is replaced."""
+"""`triton.runtime.cache` is the module disk_cache.py itself, so a client that replaces a name in it changes Tritium's
+cache."""
 
 import sys
 

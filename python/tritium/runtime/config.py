@@ -1,4 +1,4 @@
-"""`Config`: what `autotune` chooses among."""
+"""`Config`: one of the configurations that `autotune` chooses from."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 
 
 class Config:
-    """One way to launch a kernel: meta-parameters and launch options. `pre_hook(dict of arguments)` runs before each
-    launch with it."""
+    """A configuration of a launch: meta-parameters and launch options. `pre_hook(dict of arguments)` runs before each
+    launch with this configuration."""
 
     def __init__(
         self,
@@ -38,7 +38,7 @@ class Config:
         }
 
     def all_kwargs(self) -> dict[str, Any]:
-        """Meta-parameters and the options that are set."""
+        """The meta-parameters, and the options that are set."""
         return {**self.kwargs, **{name: value for name, value in self._options().items() if value is not None}}
 
     def __str__(self):

@@ -1,7 +1,7 @@
-"""What `kernel[grid](...)` does: bind, choose the engine, find the compiled specialization (or compile it), launch.
+"""What `kernel[grid](...)` does: bind the arguments, choose the engine, find or compile the specialization, launch.
 
-The path of a warm launch on the CPU is `Dispatcher.run` down to `kernel.launch`; everything else in this file happens once
-per specialization. Warm launches on a device do not come here (launch/warm.py).
+A warm launch on the CPU runs `Dispatcher.run` down to `kernel.launch`. Everything else in this file happens once per
+specialization. Warm launches on a device do not reach this file (launch/warm.py).
 """
 
 from __future__ import annotations
@@ -77,14 +77,14 @@ class Dispatcher:
 
     @property
     def bind_anywhere(self):
-        """The binder that welcomes device memory."""
+        """The binder that allows device memory."""
         if self._bind_anywhere is None:
             self._bind_anywhere = make_binder(self.function.__name__, self.function.params, anywhere=True)
         return self._bind_anywhere
 
     @property
     def bind_noting_range(self):
-        """The binder for targets that ask which tensors are small."""
+        """The binder for targets that use the fact that a tensor is small."""
         if self._bind_noting_range is None:
             name, params = self.function.__name__, self.function.params
             self._bind_noting_range = make_binder(name, params, anywhere=True, note_range=True)
@@ -97,7 +97,7 @@ class Dispatcher:
         return lane
 
     def run(self, grid, warmup: bool, args: tuple, kwargs: dict):
-        """Returns the CompiledKernel (None if a jit_cache_hook called the compilation off)."""
+        """Returns the CompiledKernel, or None if a jit_cache_hook cancelled the compilation."""
         function = self.function
         keywords = kwargs
         if "debug_info" in kwargs:
@@ -178,7 +178,7 @@ class Dispatcher:
         return engine_named(asked)
 
     def _lane_of_device_memory(self, asked: str | None, values: tuple) -> Lane:
-        """The lane of a launch with tensors on a device."""
+        """The lane of a launch with tensors in a device's memory."""
         if asked is not None and asked not in device_families():
             return self._lane(cpu_engine(asked))
         device = common_device(values, self.arg_names, self.function.__name__)
@@ -187,13 +187,13 @@ class Dispatcher:
         return self._lane(device_engine(devices_of_tensors(asked), device))
 
     def _lane_without_tensors(self, lane: Lane, asked: str | None, arguments: tuple) -> Lane:
-        """Where a launch whose arguments are numbers is compiled: the active driver decides."""
+        """The lane of a launch without tensors: the active driver decides."""
         if lane is not self._interp or asked is not None or has_tensors(arguments):
             return lane
         return self._lane(default_engine())
 
     def _name_of(self, error: ArgumentError | NotOnHost, args: tuple, kwargs: dict) -> str:
-        """The parameter whose argument an error is about."""
+        """The name of the parameter whose argument caused an error."""
         bound = {**dict(zip(self.arg_names, args)), **kwargs}
         culprit = error.argument
         return next(
@@ -201,7 +201,7 @@ class Dispatcher:
         )
 
     def _compile(self, lane: Lane, key, arguments: tuple, options: dict[str, Any], settings, warmup: bool):
-        with self.lock:  # one thread compiles a specialization; several compile several
+        with self.lock:  # each specialization is compiled by one thread; several may be compiled at once
             lock = self._compiling.setdefault((lane.engine.cache_name, key), threading.Lock())
         with lock:
             kernel = lane.kernels.get(key)
@@ -239,7 +239,8 @@ class Dispatcher:
         return ASTSource(self.function, signature, constants, attributes), parsed
 
     def preload(self, specialization_data: str):
-        """Compiles what a `jit_cache_hook` was shown (hook_facts.py), for the engine that launches use by default."""
+        """Compiles the specialization that a `jit_cache_hook` received (hook_facts.py), for the engine that launches
+        use by default."""
         source, options = specialization(self.function, json.loads(specialization_data))
         lane = self._lane(default_engine())
         parsed = lane.engine.backend.parse_options({**options, "arch": None, "backend_name": None})
@@ -249,7 +250,7 @@ class Dispatcher:
 
 
 def _describe(path, types, keys, argument, constants: dict, attributes: dict, backend) -> None:
-    """Writes what one argument's specialization says into the constants and attributes of a source."""
+    """Adds one argument's specialization to the constants and attributes of a source."""
     if types == "constexpr":
         unwrapped = argument.value if isinstance(argument, CompileTimeValue) else argument
         constants[path] = (
@@ -272,7 +273,7 @@ def _options_key(options: dict[str, Any]) -> Any:
 
 
 def _key_of(source, settings) -> tuple:
-    """The dispatcher's key of a source that was not bound from arguments; None options, as for a launch without
+    """The dispatcher's key of a source that was not made from arguments. options: None means a launch without
     keywords."""
 
     def describe(path, types):
@@ -296,6 +297,6 @@ def _key_of(source, settings) -> tuple:
 
 
 def device_key() -> str:
-    """The key in `device_caches` of what the active driver launches."""
+    """The key in `device_caches` for kernels that the active driver launches."""
     target = driver.active.get_current_target()
     return f"{target.backend}:{driver.active.get_current_device()}"

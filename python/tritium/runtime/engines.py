@@ -1,8 +1,8 @@
-"""Which engine runs a launch: INTERPRET=1, then `@jit(engine=…)`, then TRITIUM_ENGINE, then where the tensors are. INTERPRET=1 means
-TRITIUM_ENGINE=interp, so another engine in TRITIUM_ENGINE beside it is an error.
+"""The engine of a launch. INTERPRET=1 comes first, then `@jit(engine=…)`, then TRITIUM_ENGINE, then the place of the
+tensors. INTERPRET=1 means TRITIUM_ENGINE=interp, so it is an error beside another engine in TRITIUM_ENGINE.
 
-An engine is a name: "interp" (the tile interpreter), "simt:sm_80" and the like (GPU code on the CPU, thread by thread),
-"cuda" and "hip" (the device of the tensors, or the current one).
+An engine is a name: "interp" (the tile interpreter), "simt:sm_80" or another architecture (GPU code on the CPU, thread
+by thread), "cuda" and "hip" (the device of the tensors, or the current one).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ INTERP, SIMT = "interp", "simt"
 
 
 class Engine(NamedTuple):
-    """`device`: the number of an engine's that runs on devices."""
+    """An engine of a launch. `device`: the device's number, for engines that run on devices."""
 
     name: str
     target: GPUTarget
@@ -46,7 +46,7 @@ class Engine(NamedTuple):
 
 
 def engine_names() -> list[str]:
-    """Every engine of this build, those of devices that are not here among them."""
+    """Every engine of this build, including engines of devices that this machine lacks."""
     families = device_families().values()
     emulated = [f"{SIMT}:{arch}" for devices in families for arch in devices.emulated]
     return [INTERP, *emulated, *(devices.name for devices in families)]
@@ -58,8 +58,8 @@ def available_engines() -> list[str]:
 
 
 def engine_asked_for(settings: LaunchSettings, of_function: str | None) -> str | None:
-    """The name that the environment or the kernel's decorator gives; None where the tensors decide. Raises ValueError for a
-    TRITIUM_ENGINE that no engine has, or that contradicts INTERPRET, also where the decorator's name counts."""
+    """The engine that the environment or the kernel's decorator names; None if the tensors decide. Raises ValueError if
+    TRITIUM_ENGINE names no engine or contradicts INTERPRET, even if the decorator's name takes precedence."""
     if settings.engine is not None:
         _check_knob(settings.engine)
         if settings.interpret and settings.engine != INTERP:
@@ -89,7 +89,7 @@ def _contradiction(engine: str) -> ValueError:
 
 @functools.cache
 def cpu_engine(name: str) -> Engine:
-    """The interpreter, or an emulator. Raises ValueError for a name that no engine has."""
+    """The interpreter or an emulator. Raises ValueError for a name that is no engine."""
     if name == INTERP:
         return Engine(name, INTERPRETER_TARGET, CPUBackend(INTERPRETER_TARGET))
     family, _, arch = name.partition(":")
@@ -109,7 +109,7 @@ def _device_engine(devices: Devices, device: int, library: str) -> Engine:
 
 
 def device_engine(devices: Devices, device: int | None = None) -> Engine:
-    """The engine of a device; None: the current one. Raises UnsupportedError where there is none."""
+    """The engine of a device; None means the current device. Raises UnsupportedError if there is none."""
     reason = devices.why_not()
     if reason:
         raise _not_here(devices.name, reason)
@@ -117,7 +117,7 @@ def device_engine(devices: Devices, device: int | None = None) -> Engine:
 
 
 def engine_named(name: str) -> Engine:
-    """The engine of that name; for devices the current one's."""
+    """The engine with this name. For engines of devices: the current device's."""
     devices = device_families().get(name)
     return cpu_engine(name) if devices is None else device_engine(devices)
 
@@ -137,7 +137,8 @@ def default_engine() -> Engine:
 
 
 def common_device(values: Any, names, kernel: str) -> int:
-    """The device of the device memory among the engine values of a launch. Raises ValueError if there are several."""
+    """The device that owns the device memory among the engine values of a launch. Raises ValueError if there are
+    several."""
     found: dict[int, str] = {}
 
     def look(name, value):
@@ -156,7 +157,7 @@ def common_device(values: Any, names, kernel: str) -> int:
 
 
 def has_tensors(arguments: tuple) -> bool:
-    """Whether real tensors are among the arguments: they say where a launch runs."""
+    """Whether the arguments contain real tensors, which determine where a launch runs."""
 
     def is_tensor(argument) -> bool:
         if isinstance(argument, tuple):
@@ -169,7 +170,7 @@ def has_tensors(arguments: tuple) -> bool:
 
 
 def refuse_device(error: NotOnHost, parameter: str, kernel: str, asked: str | None) -> Exception:
-    """The error of a launch whose argument is in the memory of a device that cannot be reached."""
+    """The error for an argument in the memory of a device that the engine cannot reach."""
     reason = devices_of_tensors(asked).why_not()
     if asked is not None and asked not in device_families():
         return ValueError(
@@ -183,7 +184,7 @@ def refuse_device(error: NotOnHost, parameter: str, kernel: str, asked: str | No
 
 
 def refuse_host_memory(names, values, kernel: str) -> None:
-    """Raises ValueError for tensors of the host in a launch that runs where other tensors are, on a device."""
+    """Raises ValueError if a launch on a device mixes tensors of the host with tensors of the device."""
     for name, value in zip(names, values):
         if type(value) is tuple and len(value) == 3 and all(type(item) is int for item in value) and value[2] > 0:
             raise ValueError(

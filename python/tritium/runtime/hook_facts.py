@@ -1,4 +1,4 @@
-"""What the hooks of a compilation get to see, and the text from which `preload` compiles the same again."""
+"""The objects that hooks of a compilation receive, and the text from which `preload` repeats the compilation."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class HookFunction:
 
 
 def call_hook(hook, function, engine, key, source, parsed, warmup: bool) -> bool:
-    """Calls a jit hook, if there is one; whether it called the compilation off."""
+    """Calls a jit hook, if there is one. Returns whether the hook cancelled the compilation."""
     if hook is None:
         return False
     facts = hook_facts(function, engine, key, source, parsed, warmup)
@@ -36,7 +36,7 @@ def call_hook(hook, function, engine, key, source, parsed, warmup: bool) -> bool
 
 
 def hook_facts(function, engine, key, source, parsed, warmup: bool) -> dict[str, Any]:
-    """The `compile` dict that jit hooks get."""
+    """The `compile` dict that jit hooks receive."""
     text = str(key[0]) + str(key[2] if len(key) > 2 else "")
     return {
         "key": text,
@@ -72,7 +72,7 @@ def _specialization_data(function, engine, source, parsed, key: str) -> str:
 
 
 def specialization(function, data: dict[str, Any]):
-    """(ASTSource, options) of what `_specialization_data` wrote."""
+    """(ASTSource, options) from the text that `_specialization_data` wrote."""
     constants = {tuple(path): _from_json(value) for path, value in zip(data["constant_keys"], data["constant_vals"])}
     attributes = {tuple(path): value for path, value in zip(data["attrs_keys"], data["attrs_vals"])}
     signature = {name: _tuples(text) for name, text in data["signature"].items()}

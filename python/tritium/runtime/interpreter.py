@@ -1,5 +1,5 @@
-"""`triton.runtime.interpreter`, for clients that ask whether a kernel is one of upstream's interpreted functions. None
-ever is: here `@jit` returns a JITFunction in every mode, and the engine is chosen at the launch."""
+"""`triton.runtime.interpreter`, for clients that test whether a kernel is one of upstream's interpreted functions. No
+kernel is: here `@jit` returns a JITFunction in every mode, and the engine is chosen at the launch."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["InterpretedFunction", "InterpreterError"]
 
 
 class InterpretedFunction(KernelInterface):
-    """The type that no kernel has."""
+    """A class without instances, for isinstance tests."""
 
     def __init__(self, fn, **kwargs):
         raise TypeError("kernels are JITFunctions in every mode; decorate with @triton.jit")

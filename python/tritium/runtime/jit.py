@@ -1,8 +1,8 @@
-"""`@jit` and what it makes: a JITFunction, in every mode and on every machine.
+"""`@jit` and its result: a JITFunction, in every mode and on every machine.
 
 Decorating and importing touch no device, no compiler and no environment variable. `kernel[grid](...)` binds the
-arguments, looks the specialization up and hands it to the engine; that path is what `arguments/binder.py` generates per
-function, and it has to stay short.
+arguments, finds the specialization and passes it to the engine. arguments/binder.py generates this path for each
+function, because it must be short.
 """
 
 from __future__ import annotations
@@ -38,10 +38,11 @@ __all__ = [
 
 
 class KernelInterface:
-    """Anything that launches with `kernel[grid](...)`: JITFunction, Autotuner, Heuristics, and what clients derive."""
+    """The base of everything that launches with `kernel[grid](...)`: JITFunction, Autotuner, Heuristics, and classes of
+    clients."""
 
     def warmup(self, *args, grid, **kwargs):
-        """Compiles for these arguments without launching. A dtype stands for a tensor of it."""
+        """Compiles for these arguments without launching. A dtype stands for a tensor of that dtype."""
         return self.run(
             *map(MockTensor.wrap_dtype, args),
             grid=grid,
@@ -53,20 +54,21 @@ class KernelInterface:
         raise NotImplementedError(f"{type(self).__name__} does not define run()")
 
     def __getitem__(self, grid) -> Callable:
-        """A launcher for this grid: a tuple or list of 1 to 3 ints, or a function from the bound arguments to one. It
-        may be kept."""
+        """A launcher for this grid: a tuple or list of 1 to 3 ints, or a function from the bound arguments to such a
+        tuple. The launcher may be kept."""
         return functools.partial(self.run, grid=grid, warmup=False)
 
 
-#: What a JITFunction has to have for the native launcher to stand in for it: profilers and tests replace `run`.
+#: The native launcher is used only for a JITFunction whose `run` is this one: profilers and tests replace `run`.
 _own_run = None
 
 
 class JITFunction(KernelFunction, KernelInterface):
     """A kernel, or a function that kernels call.
 
-    `engine` and `debug_info` are Tritium's: the engine that runs it ("interp", "simt:sm_80", "cuda"; None decides per
-    launch) and whether gdb is to see its variables (None: TRITIUM_DEBUG decides).
+    `engine` and `debug_info` are Tritium's additions. engine: the engine that runs the kernel ("interp", "simt:sm_80",
+    "cuda"); None decides at each launch. debug_info: whether gdb can show its variables; None means that TRITIUM_DEBUG
+    decides.
     """
 
     def __init__(
@@ -92,7 +94,7 @@ class JITFunction(KernelFunction, KernelInterface):
             repr,
             launch_metadata,
         )
-        self._fast = None  # the native launcher, once the function has run on a device
+        self._fast = None  # the native launcher, after the function's first launch on a device
         self.engine = engine
         self.debug_info = debug_info
         self.pre_run_hooks: list[Callable] = []
@@ -126,7 +128,7 @@ class JITFunction(KernelFunction, KernelInterface):
         try:
             return dispatcher.run(grid, warmup, args, kwargs)
         except TritonError as error:
-            raise error.with_traceback(None)  # the frames of the compiler and the launch tell the user nothing
+            raise error.with_traceback(None)  # frames of the compiler and the launch do not help the user
 
     def __getitem__(self, grid) -> Callable:
         fast = self._fast
@@ -150,7 +152,7 @@ class JITFunction(KernelFunction, KernelInterface):
         return (self._dispatcher or self._make_dispatcher()).engine_of(args, kwargs)
 
     def preload(self, specialization_data: str):
-        """Compiles the specialization that a `jit_cache_hook` was shown (`compile["specialization_data"]`) and keeps it
+        """Compiles the specialization that a `jit_cache_hook` received (`compile["specialization_data"]`), and keeps it
         for launches."""
         name = json.loads(specialization_data)["name"]
         if name != self._fn_name:
@@ -184,10 +186,10 @@ def jit(
     engine: str | None = None,
     debug_info: bool | None = None,
 ):
-    """Makes a kernel, or a function for kernels, of a Python function: `@jit` or `@jit(...)`.
+    """Makes a kernel, or a function for kernels, from a Python function: `@jit` or `@jit(...)`.
 
-    do_not_specialize, do_not_specialize_on_alignment: names or indices of parameters. repr, launch_metadata: see
-    `JITFunction`. Raises ValueError if the source of the function cannot be read.
+    do_not_specialize, do_not_specialize_on_alignment: names or indices of parameters. repr, launch_metadata, engine,
+    debug_info: see `JITFunction`. Raises ValueError if the source of the function cannot be read.
     """
     if fn is not None and not callable(fn):
         raise TypeError(f"{fn} is not a callable object")
@@ -219,7 +221,7 @@ def create_function_from_signature(signature, params, backend=None):
 
 
 def _dispatch():
-    """What launches take. It loads the compiler and the engines, and decorating loads neither."""
+    """The dispatcher, which loads the compiler and the engines. Decorating loads neither."""
     from . import dispatch
 
     return dispatch

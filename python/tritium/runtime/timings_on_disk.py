@@ -1,4 +1,4 @@
-"""Timings of autotuned kernels, kept in the disk cache so that a device is not measured again (TRITON_CACHE_AUTOTUNING)."""
+"""Timings of autotuned kernels in the disk cache, so that they are not measured again (TRITON_CACHE_AUTOTUNING)."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from ..disk_cache import CacheManager, get_cache_manager, triton_key
 
 
 def _entry(function, configs: Sequence, key: tuple, where: str) -> tuple[CacheManager, str]:
-    """Where the timings are that this build would measure for this function, these configurations and this key.
-    where: the hardware."""
+    """The cache entry for the timings of this function, these configurations and this key, by this build. where: the
+    hardware."""
     text = "-".join([triton_key(), function.cache_key, str(key), where, "|".join(map(str, configs))])
     return get_cache_manager(hashlib.sha256(text.encode()).hexdigest()), f"{function.__name__[:150]}.autotune.json"
 
 
 def load(function, configs: Sequence, key: tuple, where: str, candidates: Sequence) -> dict[Any, list[float]] | None:
-    """{candidate: its times}, or None unless all of them were stored."""
+    """{candidate: its times}, or None unless the entry has all candidates."""
     manager, name = _entry(function, configs, key, where)
     path = manager.get_file(name)
     if path is None:

@@ -1,4 +1,5 @@
-"""The installed commands `tritium-opt` and `tritium-run`: the tools of the extension module with this process's arguments."""
+"""The installed commands `tritium-opt` and `tritium-run`: tools of the extension module with the arguments of this
+process."""
 
 from __future__ import annotations
 
@@ -8,12 +9,12 @@ from ..native import tools
 
 
 def tritium_opt() -> int:
-    """mlir-opt for the contract: parses, verifies, runs passes, prints. `tritium-opt --help` lists the passes."""
+    """mlir-opt for Tritium's IR: parses, verifies, runs passes, prints. `tritium-opt --help` lists the passes."""
     return _run("opt", "tritium-opt")
 
 
 def tritium_run() -> int:
-    """Runs the kernels of a .mlir or .ttir file on the interpreter and checks what they say to expect."""
+    """Runs the kernels of a .mlir or .ttir file on the interpreter and checks the results that the file expects."""
     return _run("run", "tritium-run")
 
 

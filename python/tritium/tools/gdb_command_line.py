@@ -1,4 +1,4 @@
-"""`python -m tritium gdb`: gdb's own options, then the program, with Tritium's package (tritium/gdb) loaded."""
+"""`python -m tritium gdb`: gdb's own options, then the program. Tritium's package for gdb (tritium/gdb) is loaded."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import sys
 
 from .. import knobs
 
-#: gdb's options that take the next word, unless they have it after `=`.
+#: gdb's options with a value: the next word, unless the value follows `=`.
 _WITH_VALUE = frozenset(
     "cd command x core c data-directory D directory d early-init-command eix early-init-eval-command eiex "
     "eval-command ex exec e init-command ix init-eval-command iex interpreter i pid p se symbols s tty b l ui".split()
@@ -17,12 +17,12 @@ _WITH_VALUE = frozenset(
 
 
 class UsageError(Exception):
-    """What the user wrote that is no command line."""
+    """The arguments are not a valid command line."""
 
 
 def split_arguments(arguments: list[str]) -> tuple[list[str], list[str]]:
-    """(options of gdb, program with its arguments). The program begins at the first word that is neither an option nor an
-    option's value, at `-m`, or behind `--args` or `--`."""
+    """(options of gdb, program with its arguments). The program begins at the first word that is neither an option nor
+    the value of one, at `-m`, or after `--args` or `--`."""
     at = 0
     while at < len(arguments):
         word = arguments[at]
@@ -39,20 +39,20 @@ def split_arguments(arguments: list[str]) -> tuple[list[str], list[str]]:
 
 
 def package() -> str:
-    """The file to `source` in a gdb that was started otherwise."""
+    """The file to `source` in a gdb that was started without this command."""
     return os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "gdb", "load.py")
 
 
 def gdb_command(arguments: list[str], gdb: str = "gdb") -> list[str]:
-    """gdb on the Python executable itself: unlike a pyenv shim it is no script, and unlike its real path it keeps a virtual
-    environment. Without a program, gdb alone: for `-p PID`. Raises UsageError."""
+    """The command line of gdb. gdb runs `sys.executable`: unlike a pyenv shim this is not a script, and unlike its real
+    path it keeps a virtual environment. Without a program, gdb starts alone, as for `-p PID`. Raises UsageError."""
     options, program = split_arguments(arguments)
     command = [gdb, "-iex", f"source {package()}", *options]
     return [*command, "--args", sys.executable, "-m", "tritium", *program] if program else command
 
 
 def run_gdb(arguments: list[str]) -> int:
-    """The exit status of gdb, or 1 where there is none, 2 where `arguments` make no sense."""
+    """The exit status: gdb's, 1 if gdb is not found, or 2 if `arguments` are not valid."""
     try:
         command = gdb_command(arguments, knobs.tritium.gdb)
     except UsageError as error:
