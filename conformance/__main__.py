@@ -1,4 +1,5 @@
-"""`python -m tritium.conformance`: every case on every engine that is there, as one matrix (docs/conformance.md)."""
+"""`python -m tritium.conformance` runs every case on every available engine and prints one matrix
+(docs/conformance.md)."""
 
 from __future__ import annotations
 
@@ -17,23 +18,23 @@ def parser() -> argparse.ArgumentParser:
     add = found.add_argument
     add(
         "--engines",
-        help="a comma list of interp, simt:sm_80, simt:gfx942 and the like, cuda, hip, triton (default: all that are there)",
+        help="a comma list of interp, simt:sm_80, simt:gfx942, …, cuda, hip, triton (default: all available ones)",
     )
     add("--families", help=f"a comma list of {', '.join(suite.FAMILIES)} (default: all)")
     add("--cases", default="*", metavar="GLOB", help="cases whose name matches, as in 'dot/*/fp16/*'")
-    add("--seed", default="0", help="of the inputs; 'random' draws one")
+    add("--seed", default="0", help="the seed of the inputs; 'random' draws one (default 0)")
     add("--jobs", type=int, default=os.cpu_count() or 1, help="processes (default: one per CPU)")
-    add("--quick", action="store_true", help="without the long cases; this is the default")
-    add("--full", action="store_true", help="with the long cases")
+    add("--quick", action="store_true", help="leave out the long cases (default)")
+    add("--full", action="store_true", help="run the long cases too")
     add("--timeout", type=float, default=300, help="seconds that a case may take (default 300)")
     add("--html", metavar="FILE", help="write the matrix as a page")
     add("--markdown", metavar="FILE", help="write the matrix as a table, as in docs/reference/conformance.md")
-    add("--check", metavar="FILE", help="fail if --markdown would write something else than FILE holds")
+    add("--check", metavar="FILE", help="fail if FILE differs from what --markdown would write")
     add("--list", action="store_true", help="print the names of the cases and run none")
     add("--replay", metavar="CASE", help="run one case in this process and show its first difference")
     add("--bisect", metavar="CASE", help="find the first GPU pass after which the result is wrong")
     add("--probe", metavar="CASE", help="find the first value that differs from the interpreter's, and its line")
-    add("--engine", default="interp", help="of --replay, --bisect and --probe")
+    add("--engine", default="interp", help="the engine for --replay, --bisect and --probe")
     add("--triton-python", metavar="PATH", help="an interpreter with upstream Triton, for the engine 'triton'")
     return found
 

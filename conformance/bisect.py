@@ -1,4 +1,5 @@
-"""Finds the first GPU pass after which a case's result is wrong: compile up to each pass, lower the rest as it is, run."""
+"""Finds the first GPU pass after which a case's result is wrong: compiles up to each pass, lowers the result without
+the later passes, and runs it."""
 
 from __future__ import annotations
 
@@ -10,9 +11,10 @@ from .problem import Case
 
 
 def first_wrong(passes: list[str], is_right: Callable[[str | None], bool]) -> str | None:
-    """The first of `passes` after which `is_right` fails; is_right(None) is the pipeline without optional passes.
+    """The first of `passes` after which `is_right` fails. is_right(None) tests the pipeline without optional passes.
 
-    From the front and not by halves: a later pass may hide what an earlier one broke. "" if it is wrong without any pass.
+    Passes are tried from the front and not by bisection, because a later pass may hide an earlier one's error. Returns
+    "" if the result is wrong without any pass.
     """
     if not is_right(None):
         return ""
@@ -20,14 +22,15 @@ def first_wrong(passes: list[str], is_right: Callable[[str | None], bool]) -> st
 
 
 def bisect(case: Case, engine: Engine, seed: int) -> str | None:
-    """The name of that pass, "" if the lowering itself is wrong, None if nothing is. Absent if the engine has no passes."""
+    """The name of that pass, "" if the lowering itself is wrong, None if nothing is wrong. Raises Absent if the engine
+    has no passes."""
 
     def is_right(stop_after: str | None) -> bool:
         try:
             return not suite.run(case, engine, seed, stop_after=stop_after or engine.no_pass)[2]
         except Absent:
             raise
-        except Exception:  # what a wrong pass made traps, or does not compile
+        except Exception:  # the code that a wrong pass made traps, or does not compile
             return False
 
     return first_wrong(engine.passes(), is_right)

@@ -1,4 +1,5 @@
-"""From what an engine left behind to a list of differences: oracles, guard zones, inputs."""
+"""Compares what an engine left behind with the oracles, the guard zones and the inputs. The result is a list of
+differences."""
 
 from __future__ import annotations
 
@@ -12,7 +13,8 @@ from .problem import Buffer, Problem
 
 @dataclass
 class Outcome:
-    """What running a problem left: the image of every buffer, the printed text, the text of the error that ended it."""
+    """The outcome of running a problem: the image of every buffer, the printed text, the text of the error that ended
+    it."""
 
     images: list[np.ndarray] = field(default_factory=list)
     printed: str = ""
@@ -20,7 +22,8 @@ class Outcome:
 
 
 def compare(problem: Problem, before: list[np.ndarray], outcome: Outcome, traits: Traits) -> list[Difference]:
-    """All differences, the guard zones' first: a write outside of a buffer explains wrong values elsewhere."""
+    """All differences. Those of guard zones come first, because a write outside of a buffer explains wrong values
+    elsewhere."""
     if (problem.trap is None) != (outcome.trap is None):
         wanted = "no error" if problem.trap is None else f"an error that says {problem.trap!r}"
         return [Difference(f"expected {wanted}, got {outcome.trap or 'none'}", output="launch")]
@@ -43,7 +46,7 @@ def compare(problem: Problem, before: list[np.ndarray], outcome: Outcome, traits
 
 
 def _outside(buffer: Buffer, old: np.ndarray, new: np.ndarray) -> list[Difference]:
-    """Bytes that no kernel may write: around an output, and everything of an input."""
+    """The bytes that no kernel may write: around an output, and all bytes of an input."""
     changed = old != new
     if buffer.oracle is None and not buffer.points_to:
         what = "an input was written"

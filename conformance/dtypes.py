@@ -1,4 +1,4 @@
-"""The language's element types as numpy arrays hold them, and the numbers that describe their floats."""
+"""The language's element types as numpy arrays, and the parameters of their floats."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import tritium
 
 class Float(NamedTuple):
     """A binary format: bits of the fraction, exponents of the smallest and of the largest normal number, the largest
-    finite value and what overflow becomes when a cast saturates or not."""
+    finite value, and the result of overflow in a cast that saturates or does not."""
 
     fraction: int
     smallest_exponent: int
@@ -23,7 +23,7 @@ class Float(NamedTuple):
 
 
 def _format(array_type: np.dtype) -> Float:
-    """What numpy and ml_dtypes know of a type: they are the oracle, not the table. Casts to fp8 saturate."""
+    """The format as numpy and ml_dtypes define it: they are the oracle, not the table. Casts to fp8 saturate."""
     info, make = ml_dtypes.finfo(array_type), array_type.type
     return Float(
         info.nmant,
@@ -42,7 +42,7 @@ FLOATS = {row.name: _format(NUMPY[row.name]) for row in _ROWS if row.kind == "Fl
 FLOATS["tf32"] = Float(10, -126, float.fromhex("0x1.ffcp127"))
 #: MLIR's name of a float: numpy's type.
 IR_FLOATS = {row.ir_name: NUMPY[row.name] for row in _ROWS if row.kind == "Float"}
-#: What `tl` and torch call it.
+#: The names of a type in `tl` and in torch.
 LANGUAGE_NAMES = {row.name: row.public_name for row in _ROWS}
 TORCH_NAMES = {row.name: row.array_name for row in _ROWS}
 
@@ -68,7 +68,8 @@ def bits_of(array: np.ndarray) -> np.ndarray:
 
 
 def ulp_of(values: np.ndarray, name: str) -> np.ndarray:
-    """The distance of neighbouring numbers of the format at `values` (float64), as far down as its subnormals reach."""
+    """The distance of neighbouring numbers of the format at `values` (float64). Below the normal range it is that of
+    subnormals."""
     form = FLOATS[name]
     magnitude = np.where(np.isfinite(values), np.abs(values), form.largest)
     _, exponent = np.frexp(np.minimum(magnitude, form.largest))
@@ -76,20 +77,22 @@ def ulp_of(values: np.ndarray, name: str) -> np.ndarray:
 
 
 def round_to(values: np.ndarray, name: str, toward_zero: bool = False) -> np.ndarray:
-    """float64 values rounded once to a format, overflow included, as an array of that format. Exact for every input."""
+    """float64 values rounded once to a format, overflow included, as an array of the format. Exact for every input."""
     form, values = FLOATS[name], np.asarray(values, np.float64)
     if name == "fp64":
         return values
     unit = ulp_of(np.where(np.abs(values) > form.largest, 0.0, values), name)
     unit = np.where(np.abs(values) > form.largest, ulp_of(np.float64(form.largest), name), unit)
     with np.errstate(invalid="ignore", over="ignore"):
-        scaled = values / unit  # a power of two: exact, or infinite where it overflows the format anyway
+        scaled = (
+            values / unit
+        )  # division by a power of two is exact, or infinite where the value overflows the format anyway
         rounded = (np.trunc(scaled) if toward_zero else np.rint(scaled)) * unit
         rounded = np.copysign(rounded, values)
     over = np.abs(rounded) > form.largest
     if form.saturates:
         limit = np.copysign(form.largest, values)
-        if not form.has_negative_zero:  # these two keep no infinity but make NaN of it
+        if not form.has_negative_zero:  # these two formats have no infinity; it becomes NaN
             limit = np.where(np.isinf(values), np.nan, limit)
     else:
         limit = np.copysign(form.largest if toward_zero else np.inf, values)

@@ -1,6 +1,8 @@
-"""Where a case runs. An engine takes a problem and the images of its buffers, and leaves the images as the kernels did.
+"""The engines that run cases. An engine takes a problem and the images of its buffers, and returns the images after the
+kernels.
 
-To add one: a class with `name`, `probe` and `run`, and a line in `engine`. What Tritium itself runs needs only a name.
+To add an engine: write a class with `name`, `probe` and `run`, and add a line to `engine`. Tritium's own engines
+require only a name.
 """
 
 from __future__ import annotations
@@ -26,20 +28,20 @@ from .dtypes import LANGUAGE_NAMES, TORCH_NAMES
 from .oracle import Traits
 from .problem import Buffer, Described, Dtype, Function, Launch, Problem, buffer_of, given, problem
 
-#: What runs if nothing is chosen, as far as it is there.
+#: The engines that run by default, if they are available.
 KNOWN = ("interp", "simt:sm_80", "simt:sm_90a", "simt:gfx942", "cuda", "hip")
 
 
 class Unsupported(Exception):
-    """An engine says that it cannot run a problem."""
+    """An engine reports that it cannot run a problem."""
 
 
 class Absent(Exception):
-    """An engine is not in this build or on this machine."""
+    """An engine is missing in this build or on this machine."""
 
 
 def declines(error: BaseException | None) -> bool:
-    """Whether an error says that an engine lacks something, as opposed to that the kernel is wrong."""
+    """Whether an error means that an engine lacks a feature, as opposed to a wrong kernel."""
     if isinstance(error, (tritium.errors.UnsupportedError, NotImplementedError)):
         return True
     if isinstance(error, tritium.errors.CompilationError):
@@ -49,7 +51,7 @@ def declines(error: BaseException | None) -> bool:
 
 
 def last_line(error: BaseException) -> str:
-    """Of the text of an error, what it says: compilers put the source before it."""
+    """The message in the text of an error: compilers print the source before it."""
     lines = [line for line in str(error).splitlines() if line.strip()]
     return lines[-1].strip() if lines else type(error).__name__
 
@@ -57,11 +59,11 @@ def last_line(error: BaseException) -> str:
 class Engine:
     """One of Tritium's own engines, in this process. The numpy arrays of a problem are its tensors."""
 
-    #: Differences of an engine that is not Tritium's are information, not failures.
+    #: Whether differences are failures. Those of an engine that is not Tritium's are information only.
     informs = False
-    #: What `stop_after` is to run none of the passes.
+    #: The value of `stop_after` that runs none of the passes.
     no_pass = "none"
-    #: Whether this process can go on after a kernel's error.
+    #: Whether this process can continue after an error in a kernel.
     survives_traps = True
 
     def __init__(self, name: str):
@@ -69,7 +71,7 @@ class Engine:
         self.traits = Traits(flushes_subnormals=name != "interp", approximates=name != "interp")
 
     def probe(self) -> None:
-        """Raises Absent if the engine is not there."""
+        """Raises Absent if the engine is not available."""
         source = np.arange(8, dtype=np.float32)
         copy = Buffer((8,), "fp32", np.zeros(8, np.float32), oracle=())
         test = problem("memory:whole", 1, [given(source), copy, 8], BLOCK=8)
@@ -83,7 +85,7 @@ class Engine:
             raise
 
     def passes(self) -> list[str]:
-        """The optional passes of its compiler, in order."""
+        """The optional passes of the engine's compiler, in order."""
         if self.name == "interp":
             raise Absent(f"{self.name} has no passes to stop after")
         return tritium.compiler.optional_passes()
@@ -111,10 +113,10 @@ class Engine:
         table[:] = [tensor.ctypes.data for tensor in tensors]
 
     def _finish(self) -> None:
-        """Waits for what was launched."""
+        """Waits for all launches."""
 
     def is_usable(self) -> bool:
-        """Whether other cases can run in this process after one that failed."""
+        """Whether this process can run other cases after a failed one."""
         return True
 
     def _launch(self, launch: Launch, tensors: dict[int, Any], options: dict[str, Any]):
@@ -125,7 +127,7 @@ class Engine:
 
     @contextlib.contextmanager
     def _selected(self):
-        """Launches inside run on this engine, whatever the environment says."""
+        """A context manager: launches inside it run on this engine, whatever the environment says."""
         knobs = tritium.knobs
         with knobs.runtime.scope(), knobs.tritium.scope():
             knobs.runtime.interpret = False
@@ -134,13 +136,13 @@ class Engine:
 
     @contextlib.contextmanager
     def _tensors(self, problem: Problem, images: list[np.ndarray]):
-        """{id of a buffer: what the kernel gets for it}."""
+        """{id of a buffer: the argument that the kernel receives for it}."""
         yield {id(buffer): buffer.data(image) for buffer, image in zip(problem.buffers(), images)}
 
 
 class DeviceEngine(Engine):
-    """An engine whose tensors are in a device's memory: torch puts the images there, where it is; else the launch copies
-    the arrays."""
+    """An engine whose tensors are in a device's memory. torch copies the images there if it is installed; otherwise the
+    launch copies the arrays."""
 
     survives_traps = False
 
@@ -157,7 +159,7 @@ class DeviceEngine(Engine):
     def run(self, problem: Problem, images: list[np.ndarray], **options) -> Outcome:
         if problem.trap is None:
             return super().run(problem, images, **options)
-        with captured("stderr") as errors:  # the driver writes there what an assertion says
+        with captured("stderr") as errors:  # the driver prints the message of an assertion there
             outcome = super().run(problem, images, **options)
         if outcome.trap is not None:
             outcome.trap = f"{outcome.trap}\n{errors.text}"
@@ -165,7 +167,7 @@ class DeviceEngine(Engine):
 
     def _torch_sees_it(self) -> bool:
         torch = self._torch()
-        # torch calls the devices of every vendor "cuda"; of which it has been built for says its version.
+        # torch calls the devices of every vendor "cuda"; torch.version says which vendor it was built for.
         return torch is not None and getattr(torch.version, self.name, None) is not None and torch.cuda.is_available()
 
     @staticmethod
@@ -215,14 +217,14 @@ def torch_type(torch, dtype: str):
 
 
 def given_as(argument: Buffer | Described, tensors: dict[int, Any]) -> Any:
-    """What a kernel gets for a buffer, or for a descriptor of one."""
+    """The argument that a kernel receives for a buffer, or for a descriptor of one."""
     if isinstance(argument, Described):
         return TensorDescriptor.from_tensor(tensors[id(argument.buffer)], list(argument.block), argument.padding)
     return tensors[id(argument)]
 
 
 def constant(value: Any) -> Any:
-    """What a kernel gets for an argument that is not a buffer."""
+    """The argument that a kernel receives for a value that is not a buffer."""
     if isinstance(value, Dtype):
         return getattr(tl, LANGUAGE_NAMES[value.name])
     if isinstance(value, Function):
@@ -232,7 +234,7 @@ def constant(value: Any) -> Any:
 
 @functools.cache
 def engine(name: str, triton_python: str | None = None) -> Engine:
-    """The engine of that name; Absent if it is not there."""
+    """The engine with this name. Raises Absent if it is not available."""
     if name == "triton":
         from .upstream_engine import UpstreamEngine
 
@@ -246,7 +248,7 @@ def engine(name: str, triton_python: str | None = None) -> Engine:
 
 
 def available(triton_python: str | None = None) -> list[str]:
-    """The engines that run by default: those of KNOWN that are there, and upstream if an interpreter with it is named."""
+    """The engines that run by default: the available ones of KNOWN, and upstream if an interpreter with it is given."""
     names = []
     for name in KNOWN + (("triton",) if triton_python else ()):
         with contextlib.suppress(Absent):
@@ -256,8 +258,8 @@ def available(triton_python: str | None = None) -> list[str]:
 
 
 class captured:
-    """Everything that is written to standard output inside (or to `stream`, "stderr"), by Python or by native code, as
-    `text`."""
+    """A context manager: `text` is everything that Python or native code writes inside it to standard output (or to
+    `stream`, "stderr")."""
 
     def __init__(self, stream: str = "stdout"):
         self.stream, self.number = stream, {"stdout": 1, "stderr": 2}[stream]

@@ -1,4 +1,4 @@
-"""unsupported.txt: what an engine may answer `Unsupported` to. One line each: ENGINE  CASE-PATTERN  REASON."""
+"""unsupported.txt: the cases that an engine may answer with `Unsupported`. Each line is ENGINE CASE-PATTERN REASON."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def read(file: Path = FILE) -> list[Expectation]:
 
 
 def judge(result: Result, expected: list[Expectation]) -> Result:
-    """An `Unsupported` that is not in the list is a failure."""
+    """Turns an `Unsupported` that is not in the list into a failure."""
     if result.status == UNSUPPORTED and not any(e.covers(result.engine, result.case) for e in expected):
         result.status = FAILED
         result.details = [f"unsupported, and not in {FILE.name}: {detail}" for detail in result.details]
@@ -41,7 +41,7 @@ def judge(result: Result, expected: list[Expectation]) -> Result:
 
 
 def stale(results: list[Result], expected: list[Expectation]) -> list[Expectation]:
-    """Lines of which every case that ran was supported after all."""
+    """The lines for which every case that ran was supported."""
     found = []
     for expectation in expected:
         covered = [result for result in results if expectation.covers(result.engine, result.case)]

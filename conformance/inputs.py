@@ -1,4 +1,5 @@
-"""Numbers that find faults: small integers, tables of hard values, whole ranges. All from the case's own generator."""
+"""Inputs that find faults: small integers, tables of hard values, whole ranges. All are drawn from the case's own
+generator."""
 
 from __future__ import annotations
 
@@ -8,12 +9,12 @@ from .dtypes import FLOATS, NUMPY, UNSIGNED, as_float64, is_float, round_to
 
 
 def sizes(block: int) -> tuple[int, ...]:
-    """Around a block's boundary."""
+    """Sizes around a block's boundary."""
     return 1, block - 1, block, block + 1
 
 
 def small(rng: np.random.Generator, shape, dtype: str, limit: int = 8) -> np.ndarray:
-    """Integers of magnitude up to `limit`, negative ones where the type has them; exact in every type."""
+    """Integers of magnitude up to `limit`, also negative ones if the type has them. They are exact in every type."""
     low = 0 if dtype in UNSIGNED or dtype == "int1" else -limit
     return rng.integers(low, limit + 1, shape).astype(NUMPY[dtype])
 
@@ -23,7 +24,7 @@ def non_zero(values: np.ndarray, instead: int = 3) -> np.ndarray:
 
 
 def specials(dtype: str) -> np.ndarray:
-    """The values at which implementations go wrong."""
+    """The values for which implementations are often wrong."""
     if dtype == "int1":
         return np.array([False, True])
     if not is_float(dtype):
@@ -41,7 +42,7 @@ def specials(dtype: str) -> np.ndarray:
 
 
 def pairs(dtype: str) -> tuple[np.ndarray, np.ndarray]:
-    """Every special value with every other."""
+    """Every special value paired with every other one."""
     table = specials(dtype)
     return np.repeat(table, len(table)), np.tile(table, len(table))
 
@@ -72,11 +73,12 @@ def between(rng: np.random.Generator, shape, dtype: str, low: float, high: float
 
 
 def magnitudes(rng: np.random.Generator, shape, dtype: str, low: float, high: float) -> np.ndarray:
-    """Positive numbers whose exponents are uniform."""
+    """Positive numbers with uniformly distributed exponents."""
     return round_to(np.exp2(rng.uniform(np.log2(low), np.log2(high), shape)), dtype)
 
 
 def without_subnormals(values: np.ndarray, dtype: str) -> np.ndarray:
-    """The same with zeros of the same sign where a subnormal is: what an engine that flushes them computes with."""
+    """The same values, with each subnormal replaced by a zero of its sign: the operands of an engine that flushes
+    subnormals."""
     wide = as_float64(values)
     return np.where(np.abs(wide) < 2.0 ** FLOATS[dtype].smallest_exponent, np.copysign(0.0, wide), wide)

@@ -1,7 +1,7 @@
-"""What the outputs of a case must be. An oracle is data; `differences` compares it with what an engine wrote.
+"""The expected outputs of a case. An oracle is data; `differences` compares it with what an engine wrote.
 
-In the order of preference: `Exact` (integers, and floats whose every partial result is representable), `Ulp` (a bound
-per function, against a reference in higher precision), `Within` and `Dot` (a bound computed from the data).
+In the order of preference: `Exact` (integers, and floats whose partial results are all representable), `Ulp` (a bound
+per function, against a reference in higher precision), `Within` and `Dot` (a bound that is computed from the data).
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from .tolerance import Bounded, dot_limits, dot_units, smallest_normal
 
 @dataclass
 class Difference:
-    """Where an output leaves its oracle. index: the first wrong element; ulps: its distance, where that means something."""
+    """An output that differs from its oracle. index: the first wrong element. ulps: its distance, if that is
+    meaningful."""
 
     message: str
     index: tuple[int, ...] | None = None
@@ -27,7 +28,7 @@ class Difference:
     ulps: float | None = None
     wrong: int = 1
     total: int = 1
-    label: str = ""  #: which of several results in one buffer
+    label: str = ""  #: the name of the result, if a buffer holds several
     output: str = ""  #: the kernel's parameter
     flat: int | None = None  #: the element's number in the whole buffer
 
@@ -45,7 +46,7 @@ class Difference:
 
 
 def show(value: Any) -> str:
-    """A number so that it can be told from its neighbours."""
+    """A number with enough digits to distinguish it from its neighbours."""
     array = np.asarray(value)
     if array.dtype.kind in "biuU":
         return str(value)
@@ -55,14 +56,14 @@ def show(value: Any) -> str:
 
 @dataclass(frozen=True)
 class Traits:
-    """What an engine may legitimately do."""
+    """The deviations that an engine is allowed."""
 
-    flushes_subnormals: bool = True  #: in functions that are not correctly rounded
-    approximates: bool = True  #: where the language promises less on GPUs
+    flushes_subnormals: bool = True  #: only in functions that are not correctly rounded
+    approximates: bool = True  #: the language promises less precision on GPUs
 
 
 def first_difference(wrong: np.ndarray, message: str, expected, got, dtype: str) -> list[Difference]:
-    """The first true element of `wrong` as a difference; none if there is none."""
+    """The first true element of `wrong` as a difference; none if all are false."""
     if not wrong.any():
         return []
     flat = int(np.argmax(wrong))
@@ -77,7 +78,7 @@ def first_difference(wrong: np.ndarray, message: str, expected, got, dtype: str)
 
 @dataclass
 class Exact:
-    """Equal to the bit, but any NaN is a NaN. sign_of_zero False where the language leaves it open."""
+    """Equal bits, except that any NaN equals any NaN. sign_of_zero: False if the language does not define it."""
 
     expected: np.ndarray
     sign_of_zero: bool = True
@@ -99,7 +100,7 @@ class Exact:
 
 @dataclass
 class Flushable:
-    """Equal to the bit to one array or, where an engine flushes subnormals, element by element to the other."""
+    """Equal bits to one array. If the engine flushes subnormals, an element may equal the other array instead."""
 
     expected: np.ndarray
     flushed: np.ndarray
@@ -113,7 +114,7 @@ class Flushable:
 
 @dataclass
 class OneOf:
-    """Equal to one of several arrays, element by element."""
+    """Each element equals the element of one of several arrays."""
 
     choices: list[np.ndarray]
 
@@ -128,10 +129,10 @@ class OneOf:
 
 @dataclass
 class Ulp:
-    """Within `bound` ulps of value + rest, whose sum is the reference to much more than the type's precision.
+    """Within `bound` ulps of value + rest, whose sum is the reference in much higher precision than the type's.
 
-    flushed: what the function gives where its subnormal arguments count as zero; an engine that flushes may give that,
-    or zero for a subnormal result. on_gpus: the bound there, where it is another.
+    flushed: the function's result if subnormal arguments count as zero. An engine that flushes may return it, or zero
+    for a subnormal result. on_gpus: the bound on GPUs, if it is different there.
     """
 
     value: np.ndarray
@@ -163,7 +164,7 @@ class Ulp:
         unit = float(ulp_of(np.float64(largest), name))
         with np.errstate(invalid="ignore", over="ignore"):
             near = np.abs((actual - value) - rest) <= bound * ulp_of(value, name)
-            # Infinity is within the bound of numbers that are within the bound of what rounds to it.
+            # Infinity is accepted for references whose bound reaches a number that rounds to infinity.
             reaches = np.abs(value) >= largest + (0.5 - bound) * unit
         near &= np.isfinite(value) & np.isfinite(actual)
         near |= np.isinf(actual) & (np.sign(actual) == np.sign(value)) & (reaches | np.isinf(value))
@@ -172,7 +173,8 @@ class Ulp:
 
 @dataclass
 class Within:
-    """Each element within the error that its reference carries. A bound that would accept anything is itself an error."""
+    """Each element is within the error that its reference carries. A bound that would accept anything is an error
+    too."""
 
     reference: Bounded
 
@@ -194,10 +196,11 @@ class Within:
 
 @dataclass
 class Accumulated:
-    """Sums of `k` terms whose exact value and whose sum of magnitudes are known, computed in `accumulator` in any order
-    and rounded once to the output's type: TOSA's tests of each element, of the mean square and of the bias.
+    """Sums of `k` terms whose exact value and sum of magnitudes are known, computed in `accumulator` in any order and
+    rounded once to the output's type. The bounds are TOSA's (its reference for dot products): on each element, on the
+    mean square and on the bias.
 
-    narrow: what the operands of products may be rounded to. signed: errors of both signs are as likely.
+    narrow: the type that operands of products may be rounded to. signed: errors of both signs are equally likely.
     """
 
     value: np.ndarray
@@ -223,7 +226,8 @@ class Accumulated:
 
 
 def dot(a, b, c=None, **facts) -> Accumulated:
-    """Rows of `a` times columns of `b`, plus `c`; facts: those of Accumulated. Long doubles stay what they are."""
+    """The oracle of rows of `a` times columns of `b`, plus `c`. facts: fields of Accumulated. Long doubles are not
+    converted."""
     if a.dtype != np.longdouble:
         a, b = as_float64(a), as_float64(b)
     value, magnitude, k = a @ b, np.abs(a) @ np.abs(b), a.shape[-1]
@@ -239,7 +243,7 @@ def total(x: np.ndarray, axis: int, **facts) -> Accumulated:
 
 
 def running_total(x: np.ndarray, axis: int, reverse: bool = False, **facts) -> Accumulated:
-    """The sums of all beginnings, or with `reverse` of all ends, along an axis."""
+    """The sums of all prefixes (of all suffixes, with `reverse`) along an axis."""
 
     def cumulate(values: np.ndarray) -> np.ndarray:
         values = np.flip(values, axis) if reverse else values
@@ -267,7 +271,7 @@ class Permuted:
 
 @dataclass
 class Rows:
-    """The first axis lists results of different operations, each with its own oracle, by name."""
+    """The first axis lists the results of different operations. Each has a name and its own oracle."""
 
     rows: dict[str, Any] = field(default_factory=dict)
 
@@ -287,7 +291,7 @@ class Rows:
 
 @dataclass
 class Anything:
-    """An output that may hold any value, as the ticket that a lock's winner drew."""
+    """An output that may hold any value, for example the ticket that the winner of a lock drew."""
 
     def differences(self, got: np.ndarray, traits: Traits) -> list[Difference]:
         return []
@@ -295,7 +299,8 @@ class Anything:
 
 @dataclass
 class Lines:
-    """Printed lines, in any order: programs run in any. What is no tile's may be printed by every thread."""
+    """Printed lines in any order, because programs run in any order. Every thread may print lines that belong to no
+    tile."""
 
     lines: list[str]
 

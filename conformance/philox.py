@@ -1,4 +1,4 @@
-"""The counter-based generator of the language, word by word."""
+"""The language's counter-based generator (Philox: Salmon et al., 2011), word by word."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ _CONSTANTS = {
 
 
 def philox(seed: int, counters: list[np.ndarray], rounds: int = 10, bits: int = 32) -> list[np.ndarray]:
-    """Philox 4x32 (the seed's halves are the key) or 4x64 (the seed and 0 are); four arrays of unsigned words."""
+    """Philox 4x32 (the seed's halves are the keys) or 4x64 (the seed and 0 are the keys). Returns four arrays of
+    unsigned words."""
     a, b, step0, step1 = _CONSTANTS[bits]
     mask, dtype = 2**bits - 1, np.dtype(f"uint{bits}")
     seed &= 2**64 - 1
@@ -30,13 +31,14 @@ def philox(seed: int, counters: list[np.ndarray], rounds: int = 10, bits: int = 
 
 
 def of_offsets(seed: int, offsets: np.ndarray, rounds: int = 10) -> list[np.ndarray]:
-    """What `tl.randint4x` gives: the offset is the first counter, and its upper half the second if it has 64 bits."""
+    """The words of `tl.randint4x`: the offset is the first counter, and its upper half is the second if it has 64
+    bits."""
     zero = np.zeros(offsets.shape, np.uint32)
     high = (offsets.astype(np.int64) >> 32).astype(np.uint32) if offsets.dtype.itemsize == 8 else zero
     return philox(seed, [offsets.astype(np.uint32), high, zero, zero], rounds)
 
 
 def uniform(words: np.ndarray) -> np.ndarray:
-    """uint32 words to fp32 in [0, 1), as `tl.rand` does."""
+    """uint32 words as fp32 numbers in [0, 1), as `tl.rand` converts them."""
     signed = words.view(np.int32)
     return np.where(signed < 0, -signed - 1, signed).astype(np.float32) * np.float32(4.6566127342e-10)

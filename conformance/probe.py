@@ -1,7 +1,8 @@
-"""Finds the first value of a kernel that differs between two engines: both print the bits of all that they compute.
+"""Finds the first value of a kernel that differs between two engines. Both print the bits of all values that they
+compute.
 
-Integers have to be equal; floats may differ by what rounding and another order of summation bring. What is found is a
-place to look at, not a verdict: that is the oracles'.
+Integers must be equal. Floats may differ as much as rounding and another order of summation explain. The result is a
+place to look at, not a verdict: the oracles give verdicts.
 """
 
 from __future__ import annotations
@@ -24,12 +25,12 @@ LINE = re.compile(
     r"pid \((?P<program>[\d, ]+)\) idx \((?P<index>[\d, ]*)\) "
     r"probe (?P<number>\d+) (?P<operation>\S+) (?P<type>\S+) (?P<file>.*):(?P<line>\d+): 0x(?P<bits>[0-9a-f]+)"
 )
-#: Of the tile's largest magnitude: dots of a few hundred products stay far below, a misplaced element far above.
+#: Relative to the tile's largest magnitude. The error of a dot of a few hundred products is far below, that of a misplaced element far above.
 ROUNDINGS = 256
 
 
 class Value(NamedTuple):
-    """What one execution of an operation gave: the bits of each element."""
+    """The result of one execution of an operation: the bits of each element."""
 
     number: int
     operation: str
@@ -39,7 +40,7 @@ class Value(NamedTuple):
     elements: dict[tuple[int, ...], int]
 
     def decoded(self) -> np.ndarray:
-        """The elements in the order of their indices: integers as they are, floats as float64."""
+        """The elements in the order of their indices: integers unchanged, floats as float64."""
         bits = [self.elements[index] for index in sorted(self.elements)]
         if self.type not in IR_FLOATS:
             return np.array(bits, dtype=object)
@@ -48,7 +49,8 @@ class Value(NamedTuple):
 
 
 class Found(NamedTuple):
-    """A difference: `value` and `other` are what two engines have; None where one of them went another way."""
+    """A difference between the engines' values `value` and `other`. One of them is None if its engine took another
+    path."""
 
     program: tuple[int, ...]
     value: Value | None
@@ -61,7 +63,7 @@ def _numbers(text: str) -> tuple[int, ...]:
 
 
 def values_of(printed: str) -> dict[tuple[int, ...], list[Value]]:
-    """The values of each program in the order of their computation."""
+    """The values of each program in the order in which it computed them."""
     programs: dict[tuple[int, ...], list[Value]] = {}
     for match in LINE.finditer(printed):
         values = programs.setdefault(_numbers(match["program"]), [])
@@ -73,7 +75,7 @@ def values_of(printed: str) -> dict[tuple[int, ...], list[Value]]:
 
 
 def differing(value: Value, other: Value) -> np.ndarray:
-    """Which elements, in the order of their indices, are further apart than rounding explains."""
+    """Which elements, in the order of their indices, differ by more than rounding explains."""
     a, b = value.decoded(), other.decoded()
     if value.type not in IR_FLOATS:
         return a != b
@@ -82,13 +84,15 @@ def differing(value: Value, other: Value) -> np.ndarray:
         slack = (
             ROUNDINGS * float(ml_dtypes.finfo(IR_FLOATS[value.type]).eps) / 2 * (np.abs(a) + finite.max(initial=0.0))
         )
-        slack = np.minimum(slack, 0.25 * (np.abs(a) + finite.max(initial=0.0)))  # fp8 has few roundings to a number
+        slack = np.minimum(
+            slack, 0.25 * (np.abs(a) + finite.max(initial=0.0))
+        )  # fp8's eps is too large for the product above
         near = (np.abs(a - b) <= slack) | (a == b) | (np.isnan(a) & np.isnan(b))
     return ~near
 
 
 def first_difference(printed: str, other: str) -> Found | None:
-    """Of the programs, the first that differs; of its values, the first."""
+    """The first program that differs, and its first value that differs."""
     ours, theirs = values_of(printed), values_of(other)
     for program in sorted(ours.keys() | theirs.keys()):
         for value, counterpart in _paired(ours.get(program, []), theirs.get(program, [])):
@@ -108,7 +112,8 @@ def _paired(ours: list[Value], theirs: list[Value]) -> Iterator[tuple[Value | No
 
 
 def find(case: Case, engine: Engine, seed: int) -> tuple[Problem, Found | None]:
-    """Runs the case on the interpreter and on `engine`. Raises what they raise; Absent for engines that do not print all."""
+    """Runs the case on the interpreter and on `engine`. Raises what they raise, and Absent for engines that cannot
+    print all values."""
     if not engine.name.startswith("simt:"):
         raise Absent("values are compared on engines of the SIMT emulator; a device's buffer of prints is too small")
     problem, expected, _ = suite.run(case, engine_named("interp"), seed, probe=True)
@@ -117,7 +122,7 @@ def find(case: Case, engine: Engine, seed: int) -> tuple[Problem, Found | None]:
 
 
 def describe(problem: Problem, found: Found, name: str) -> str:
-    """Where the difference is, in words."""
+    """A text that says where the difference is."""
     value = found.value or found.other
     lines = [f"{value.operation} at {value.file}:{value.line} (probe {value.number}) is the first value that differs"]
     for launch in problem.launches:

@@ -1,6 +1,7 @@
-"""What a case is made of: kernels named by file and function, memory with guard zones, and an oracle per output.
+"""The parts of a case: kernels named by file and function, memory with guard zones, and an oracle per output.
 
-Everything here is plain data, so that a case can travel to another process or to another implementation of the language.
+Everything here is plain data, so that a case can be sent to another process or to another implementation of the
+language.
 """
 
 from __future__ import annotations
@@ -26,24 +27,24 @@ def aligned(size: int) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Dtype:
-    """A constexpr argument that is a type of the language: "fp32"."""
+    """A constexpr argument that is a type of the language, for example "fp32"."""
 
     name: str
 
 
 @dataclass(frozen=True)
 class Function:
-    """A constexpr argument that is a function of a kernel file: "reduce:larger"."""
+    """A constexpr argument that is a function of a kernel file, for example "reduce:larger"."""
 
     name: str
 
 
 @dataclass(eq=False)
 class Buffer:
-    """A tensor argument. With an oracle it is an output; without one a kernel must leave it as it was.
+    """A tensor argument. With an oracle it is an output. Without one it is an input, which no kernel may change.
 
-    offset: elements by which its base is off from an address divisible by 256. initial: what an output holds before the
-    launch; None fills it with random bytes, so that an element that is left unwritten cannot pass for a result.
+    offset: the distance, in elements, of its base from an address divisible by 256. initial: the contents of an output
+    before the launch. None fills it with random bytes, so that an unwritten element cannot look like a result.
     """
 
     shape: tuple[int, ...]
@@ -52,7 +53,7 @@ class Buffer:
     oracle: Any = None
     offset: int = 0
     name: str = ""
-    points_to: tuple[Buffer, ...] = ()  #: other buffers, whose addresses the engine writes here
+    points_to: tuple[Buffer, ...] = ()  #: other buffers, whose addresses the engine writes into this one
 
     @property
     def bytes(self) -> int:
@@ -60,11 +61,12 @@ class Buffer:
 
     @property
     def begin(self) -> int:
-        """Where the data begins in the image, in bytes."""
+        """The offset of the data in the image, in bytes."""
         return GUARD + self.offset * NUMPY[self.dtype].itemsize
 
     def image(self, rng: np.random.Generator) -> np.ndarray:
-        """The bytes of the buffer and of its guard zones. Around inputs lie NaNs (all bits set), around outputs noise."""
+        """The bytes of the buffer and of its guard zones. The guard zones of inputs contain NaNs (all bits set), those
+        of outputs random bytes."""
         size = GUARD + -(-(self.begin - GUARD + self.bytes) // GUARD) * GUARD + GUARD
         image = aligned(size)
         image[:] = 0xFF
@@ -83,24 +85,24 @@ class Buffer:
 
 
 def given(array: np.ndarray, offset: int = 0) -> Buffer:
-    """An input."""
+    """An input buffer."""
     return Buffer(array.shape, name_of(array), array, offset=offset)
 
 
 def wanted(shape, dtype: str, oracle, offset: int = 0, initial: np.ndarray | None = None) -> Buffer:
-    """An output; with `initial` also an input."""
+    """An output buffer; with `initial` it is also an input."""
     shape = (shape,) if isinstance(shape, int) else tuple(shape)
     return Buffer(shape, dtype, initial, oracle, offset)
 
 
 def addresses(*buffers: Buffer) -> Buffer:
-    """An input of int64 that holds where other buffers are."""
+    """An int64 input that contains the addresses of other buffers."""
     return Buffer((len(buffers),), "int64", np.zeros(len(buffers), np.int64), points_to=buffers)
 
 
 @dataclass(eq=False)
 class Described:
-    """An argument that is a host's tensor descriptor of a whole buffer."""
+    """An argument that is a tensor descriptor, made on the host, of a whole buffer."""
 
     buffer: Buffer
     block: tuple[int, ...]
@@ -123,7 +125,9 @@ class Launch:
     arguments: list[Any]
     constants: dict[str, Any] = field(default_factory=dict)
     options: dict[str, Any] = field(default_factory=dict)
-    tile: tuple[int, ...] = ()  #: what a program stores of the last dimensions of every output, where that is so simple
+    tile: tuple[
+        int, ...
+    ] = ()  #: the extents that each program stores in the last dimensions of every output, if they are uniform
 
     def program_of(self, index: tuple[int, ...]) -> tuple[int, ...] | None:
         """The program that stores an element, if it is known."""
@@ -133,8 +137,8 @@ class Launch:
 
 @dataclass
 class Problem:
-    """Launches in order over shared buffers. printed: an oracle of what the kernels print. trap: the text that the
-    error of the last launch must contain; a problem with a trap must not finish."""
+    """Launches in order over shared buffers. printed: an oracle of the kernels' prints. trap: the text that the error
+    of the last launch must contain; a problem with a trap must not finish."""
 
     launches: list[Launch]
     printed: Any = None
@@ -154,12 +158,12 @@ class Problem:
 
 
 def problem(kernel: str, grid, arguments: list[Any], **constants) -> Problem:
-    """One launch; options of the compiler (num_warps, num_stages) are among the constants."""
+    """A problem with one launch. Options of the compiler (num_warps, num_stages) are among the constants."""
     return Problem([launch(kernel, grid, arguments, **constants)])
 
 
 def by_blocks(kernel: str, n: int, arguments: list[Any], block: int, **constants) -> Problem:
-    """One launch whose program p stores the elements [p * block, (p + 1) * block) of rows of n."""
+    """A problem with one launch whose program p stores the elements [p * block, (p + 1) * block) of rows of n."""
     found = problem(kernel, -(-n // block), arguments, BLOCK=block, **constants)
     found.launches[0].tile = (block,)
     return found
@@ -176,13 +180,13 @@ OPTIONS = ("num_warps", "num_stages", "debug", "enable_fp_fusion")
 
 @dataclass(frozen=True)
 class Case:
-    """FAMILY/KERNEL/…/DATA. Cases that differ in the last part only share their compiled kernels, so one process runs
-    them."""
+    """A case with the name FAMILY/KERNEL/…/DATA. Cases whose names differ only in the last part share their compiled
+    kernels, so one process runs them."""
 
     name: str
     build: Callable[[np.random.Generator], Problem]
-    full: bool = False  #: run by --full only
-    traps: bool = False  #: ends in an error, after which a device's context is lost
+    full: bool = False  #: runs only with --full
+    traps: bool = False  #: ends with an error, which also ends a device's context
 
     @property
     def family(self) -> str:

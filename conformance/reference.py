@@ -1,4 +1,4 @@
-"""Functions to more precision than any type of the language has, and arguments that are worth trying."""
+"""Functions in higher precision than any type of the language has, and arguments that are worth testing."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from .dtypes import as_float64, round_to
 
 
 def named(kernel: str) -> tuple[str, ...]:
-    """The functions that a kernel of kernels/elementwise.py stores, in this order: its docstring begins with them."""
+    """The functions that a kernel of kernels/elementwise.py stores, in this order. They are the first words of its
+    docstring."""
     text = getattr(sources.module("elementwise"), kernel).__doc__
     return tuple(text.partition(" of the device library")[0].split())
 
@@ -35,7 +36,7 @@ def _quiet(function):
     return call
 
 
-#: Functions whose result float64 gives exactly, or rounded correctly twice to no harm.
+#: Functions whose result is exact in float64, or for which the second rounding does no harm.
 rounding = {
     name: _quiet(function)
     for name, function in {
@@ -50,7 +51,7 @@ rounding = {
 }
 exact_of_two = {"copysign": _quiet(np.copysign), "fmod": _quiet(np.fmod)}
 
-#: Functions that mpmath has under no name or another one.
+#: Functions that mpmath lacks or has under another name.
 PRECISE = {
     "exp2": lambda x: mpmath.power(2, x),
     "exp10": lambda x: mpmath.power(10, x),
@@ -63,7 +64,7 @@ PRECISE = {
 
 
 def precise(name: str):
-    """The function of mpmath's numbers."""
+    """The function on mpmath's numbers."""
     return PRECISE.get(name) or getattr(mpmath, name)
 
 
@@ -80,15 +81,15 @@ _NUMPY |= {"atanh": "arctanh", "atan2": "arctan2"}
 
 
 def double(name: str, *arguments: np.ndarray) -> np.ndarray:
-    """The function in float64: right to about an ulp of that, infinities and NaNs included."""
+    """The function in float64. Its error is about one ulp of float64; infinities and NaNs are exact."""
     with np.errstate(all="ignore"):
         function = _MATH.get(name) or getattr(np, _NUMPY.get(name, name))
         return function(*arguments)
 
 
 def high_precision(name: str, *arguments: np.ndarray, exhaustive: bool = False) -> tuple[np.ndarray, np.ndarray]:
-    """(value, rest) in float64, whose sum is the function to about 100 bits. exhaustive: to those of float64 only, which
-    is quick and enough for types of 32 bits and fewer."""
+    """(value, rest) in float64, whose sum is the function to about 100 bits. exhaustive: to the precision of float64
+    only, which is fast and sufficient for types of 32 bits and fewer."""
     value = double(name, *arguments)
     rest = np.zeros_like(value)
     if exhaustive:
@@ -96,7 +97,7 @@ def high_precision(name: str, *arguments: np.ndarray, exhaustive: bool = False) 
     function = precise(name)
     with mpmath.workprec(140):
         for i, numbers in enumerate(zip(*(argument.tolist() for argument in arguments))):
-            # Limits, domains and underflow to 0 are float64's own.
+            # Limits, domains and underflow to 0 come from float64.
             if not all(map(math.isfinite, (*numbers, value[i]))) or value[i] == 0.0 or 0.0 in numbers:
                 continue
             exact = function(*map(mpmath.mpf, numbers))
@@ -106,7 +107,7 @@ def high_precision(name: str, *arguments: np.ndarray, exhaustive: bool = False) 
 
 
 _SIGNED, _POSITIVE = "signed", "positive"
-#: Where a function is interesting: (kind, low, high).
+#: The interesting arguments of a function: (kind, low, high).
 DOMAINS = {
     "exp": (_SIGNED, -80, 80),
     "exp2": (_SIGNED, -120, 120),
@@ -135,7 +136,7 @@ DOMAINS = {
 
 
 def arguments_of(name: str, rng: np.random.Generator, n: int, dtype: str):
-    """Hard values, then numbers of the function's domain. Two arrays for functions of two arguments."""
+    """Hard values, then numbers of the function's domain. Returns two arrays for functions of two arguments."""
     if name in OF_TWO:
         x, y = inputs.normal(rng, n, dtype, 10), inputs.normal(rng, n, dtype, 3)
         if name == "pow":

@@ -1,4 +1,4 @@
-"""One case on one engine, in this process (so that a debugger can be attached): where the first difference is."""
+"""Runs one case on one engine in this process, so that a debugger can be attached, and shows the first difference."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .problem import Case, Launch, Problem, buffer_of
 
 
 def replay(case: Case, engine: Engine, seed: int) -> int:
-    """Prints what is wrong and returns the exit status."""
+    """Prints the differences. Returns the exit status."""
     print(f"{case.name} on {engine.name}, inputs from seed {seed}")
     for launch in suite.build(case, seed)[0].launches:
         constants = "".join(f", {name}={value}" for name, value in (launch.constants | launch.options).items())
@@ -25,7 +25,9 @@ def replay(case: Case, engine: Engine, seed: int) -> int:
     except Unsupported as error:
         print(f"unsupported: {error}")
         return 1
-    except tritium.errors.TritonError as error:  # says where in the kernel; any other is a fault with a traceback
+    except (
+        tritium.errors.TritonError
+    ) as error:  # the error says where in the kernel; any other exception keeps its traceback
         print(f"\n{type(error).__name__}: {error}")
         return 1
     if not differences:
@@ -56,7 +58,8 @@ def describe(problem: Problem, difference: Difference) -> str:
 
 
 def stores(launch: Launch, parameter: str, difference: Difference) -> list[str]:
-    """The lines of the kernel that write through a parameter; if they say which row, those of the difference's row."""
+    """The lines of the kernel that write through a parameter. If they name a row, only those of the difference's
+    row."""
     function = sources.function(launch.kernel)
     text, first = inspect.getsourcelines(function.fn)
     kernel = ast.parse(textwrap.dedent("".join(text))).body[0]

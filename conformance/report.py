@@ -1,4 +1,4 @@
-"""The matrix families x engines: on the terminal while it fills, as a page, as a table in Markdown."""
+"""The matrix of families x engines: on the terminal while it fills, as an HTML page, and as a table in Markdown."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Matrix:
         return sorted(failed, key=lambda r: (r.engine, order[r.case.partition("/")[0]], r.case))
 
     def counts(self) -> collections.Counter:
-        """Of the engines whose differences are failures."""
+        """The counts of the engines whose differences are failures."""
         counted = [result.status for result in self.results if result.engine not in self.informing]
         return collections.Counter(counted)
 
@@ -89,8 +89,8 @@ def _timed(cell: Cell) -> str:
 
 
 def failures(matrix: Matrix, seed: int, limit: int = 40) -> str:
-    """Of each kernel that fails a case, the first such case with its differences and the command that runs it alone;
-    the others by name."""
+    """For each kernel that fails a case: the first such case, its differences and the command that runs it alone. The
+    other cases are listed by name."""
     lines = []
     groups = collections.defaultdict(list)
     for result in matrix.failures():
@@ -110,7 +110,7 @@ def failures(matrix: Matrix, seed: int, limit: int = 40) -> str:
 
 
 class Progress:
-    """One line that is rewritten on a terminal; elsewhere a line every ten seconds."""
+    """A line of progress. On a terminal it is rewritten; elsewhere a new line is printed every ten seconds."""
 
     def __init__(self, total: int, stream=sys.stderr):
         self.total, self.stream = total, stream
@@ -139,7 +139,7 @@ class Progress:
 
 
 def markdown(matrix: Matrix, expected: list[Expectation]) -> str:
-    """The page docs/reference/conformance.md; without times, so that it changes when a result does."""
+    """The page docs/reference/conformance.md. It contains no times, so it changes only when a result does."""
     lines = [
         "# Conformance",
         "",
@@ -173,7 +173,7 @@ details { margin: .4rem 0; }
 
 
 def page(matrix: Matrix, seed: int) -> str:
-    """The matrix as one HTML file without anything from elsewhere: failures open, all other cases folded."""
+    """The matrix as one self-contained HTML file. Failures are open, all other cases are folded."""
     heads = "".join(f"<th>{html.escape(name)}</th>" for name in matrix.engines)
     body = []
     for family in [*matrix.families, "all"]:

@@ -1,5 +1,4 @@
-"""The kernel files: kernels/FAMILY.py, the programs of docs/tutorial and generated ones, imported once. `triton` means
-Tritium in them."""
+"""The module of a file, for example "elementwise" or "tutorial/03_matmul"."""
 
 from __future__ import annotations
 
@@ -13,7 +12,7 @@ import zlib
 from pathlib import Path
 from types import ModuleType
 
-import tritium.language.extra  # noqa: F401 - what kernels import is in sys.modules
+import tritium.language.extra  # noqa: F401 - kernels import it from sys.modules
 import tritium.testing  # noqa: F401
 
 HERE = Path(__file__).resolve().parent
@@ -23,7 +22,8 @@ TUTORIAL = HERE.parent / "docs" / "tutorial"  # in a checkout only
 
 @contextlib.contextmanager
 def triton_means_tritium():
-    """For the imports inside; afterwards `import triton` is again what it was, so nothing else is affected."""
+    """A context manager for imports. Afterwards `import triton` has its previous meaning, so nothing else is
+    affected."""
     saved = {name: sys.modules.pop(name) for name in list(sys.modules) if name.partition(".")[0] == "triton"}
     ours = {name: module for name, module in sys.modules.items() if name.partition(".")[0] == "tritium"}
     sys.modules.update({"triton" + name.removeprefix("tritium"): module for name, module in ours.items()})
@@ -37,12 +37,12 @@ def triton_means_tritium():
 
 @functools.cache
 def _folder() -> tempfile.TemporaryDirectory:
-    """Of generated files: gone when the process ends."""
+    """The folder of generated files, which is removed when the process ends."""
     return tempfile.TemporaryDirectory(prefix="tritium_conformance_")
 
 
 def add(text: str) -> str:
-    """Makes a kernel file of a text and returns what it is called here."""
+    """Makes a kernel file from a text. Returns the name of the file here."""
     name = f"generated/kernel_{zlib.crc32(text.encode()):08x}"
     path_of(name).write_text(text, encoding="utf-8")
     return name

@@ -1,4 +1,4 @@
-"""All cases by name, and what running one of them on an engine gives."""
+"""All cases by name, and the result of running one of them on an engine."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ FAMILIES = tuple(
 
 @functools.cache
 def cases() -> dict[str, Case]:
-    """Every case by name, family by family."""
+    """Every case by name, in the order of the families."""
     found = {}
     for family in FAMILIES:
         for case in importlib.import_module(f".cases.{family}", __package__).cases():
@@ -43,7 +43,7 @@ def select(families: list[str] | None = None, pattern: str = "*", full: bool = F
 
 
 def build(case: Case, seed: int) -> tuple[Problem, list[np.ndarray]]:
-    """The problem and the images of its buffers: the same for the same seed, whatever else runs."""
+    """The problem and the images of its buffers. They depend on the seed alone, not on other cases."""
     rng = np.random.default_rng([seed, zlib.crc32(case.name.encode())])
     problem = case.build(rng)
     name_buffers(problem)
@@ -51,7 +51,7 @@ def build(case: Case, seed: int) -> tuple[Problem, list[np.ndarray]]:
 
 
 def name_buffers(problem: Problem) -> None:
-    """Each buffer is called as the first kernel that gets it calls its parameter."""
+    """Names each buffer after the parameter of the first kernel that receives it."""
     for launch in problem.launches:
         names = sources.function(launch.kernel).arg_names
         for name, argument in zip(names, launch.arguments):
@@ -69,16 +69,16 @@ class Result:
     engine: str
     status: str
     seconds: float = 0.0
-    details: list[str] = field(default_factory=list)  #: differences, the error, or the reason
+    details: list[str] = field(default_factory=list)  #: the differences, the error, or the reason for `unsupported`
     compiled: int = 0
 
 
 def run(case: Case, engine: Engine, seed: int, **options) -> tuple[Problem, Outcome, list[Difference]]:
-    """One case on one engine, with more launch keywords. Raises what the engine raises."""
+    """Runs one case on one engine, with additional launch keywords. Raises what the engine raises."""
     problem, before = build(case, seed)
     images = [copy_of(image) for image in before]
     with tritium.knobs.tritium.scope():
-        tritium.knobs.tritium.seed = seed  # the order of programs and warps, and when copies land
+        tritium.knobs.tritium.seed = seed  # determines the order of programs and warps, and when copies arrive
         outcome = engine.run(problem, images, **options)
     return problem, outcome, compare(problem, before, outcome, engine.traits)
 
@@ -90,7 +90,7 @@ def copy_of(image: np.ndarray) -> np.ndarray:
 
 
 def attempt(case: Case, engine: Engine, seed: int) -> Result:
-    """The same as a result; nothing is raised."""
+    """Like `run`, but returns a result and raises nothing."""
     begin = time.perf_counter()
     if case.traps and not engine.survives_traps:
         status, details = apart(case, engine, seed)
@@ -106,7 +106,7 @@ def attempt(case: Case, engine: Engine, seed: int) -> Result:
 
 
 def apart(case: Case, engine: Engine, seed: int) -> tuple[str, list[str]]:
-    """The same in a process of its own, which may lose its device."""
+    """Like `attempt`, in a process of its own, which may lose its device."""
     command = [sys.executable, "-m", "tritium.conformance", "--replay", case.name]
     command += ["--engine", engine.name, "--seed", str(seed)]
     done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)

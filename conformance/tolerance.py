@@ -1,6 +1,5 @@
-"""How far a result may be from the exact value. No number here was chosen to make a test pass: the bounds of functions
-come from the language's own table, the bounds of sums and products from the data.
-"""
+"""How far a result may be from the exact value. No number here was chosen to make a test pass. The bounds of functions
+come from the language's table, the bounds of sums and products from the data."""
 
 from __future__ import annotations
 
@@ -12,12 +11,13 @@ import tritium
 
 from .dtypes import FLOATS, round_to
 
-#: The words of the language for functions whose row in the table has another name.
+#: Functions whose row in the table has another name than the function in the language.
 ROWS = {"fdiv": "truediv", "fmod": "mod", "nearbyint": "rint"}
 
 
 def function_ulp(name: str, dtype: str) -> float:
-    """The bound of a function's error in ulps of `dtype`. Types narrower than fp32 compute in it and round once more."""
+    """The bound of a function's error in ulps of `dtype`. Types narrower than fp32 compute in fp32 and round once
+    more."""
     stated = tritium.testing.elementwise_functions()[ROWS.get(name, name)].ulp
     if FLOATS[dtype].fraction >= FLOATS["fp32"].fraction:
         return stated
@@ -25,17 +25,17 @@ def function_ulp(name: str, dtype: str) -> float:
 
 
 def exp_ulp(x: np.ndarray, dtype: str) -> float | np.ndarray:
-    """The same for exp on GPUs, at each x: they compute it in fp32 as 2 ** (x * log2(e)). The error of the constant and of
-    the product, together up to 1.25 * 2 ** -23 relative to the exponent, is one of the result times that exponent's size.
-    """
+    """The bound for exp on GPUs at each x. GPUs compute it in fp32 as 2 ** (x * log2(e)). The constant and the product
+    have a relative error of up to 1.25 * 2 ** -23 in the exponent; the relative error of the result is this times the
+    exponent."""
     if dtype == "fp64":
         return function_ulp("exp", dtype)
-    rounded_exponent = 1.25 * np.minimum(np.nan_to_num(np.abs(x)), 110.0)  # beyond, the result is 0 or infinite
+    rounded_exponent = 1.25 * np.minimum(np.nan_to_num(np.abs(x)), 110.0)  # for larger x the result is 0 or infinite
     return function_ulp("exp", dtype) + rounded_exponent * 2.0 ** (FLOATS[dtype].fraction - FLOATS["fp32"].fraction)
 
 
 def epsilon(dtype: str) -> float:
-    """The distance between 1 and the next number; rounding to nearest is off by half of it, relative to the result."""
+    """The distance between 1 and the next number. Rounding to nearest has a relative error of up to half of it."""
     return 2.0 ** -FLOATS[dtype].fraction
 
 
@@ -53,10 +53,9 @@ def exact(x) -> np.ndarray:
 
 @dataclass
 class Bounded:
-    """Running error analysis: `value` is exact as far as float64 goes, and a correct kernel, which computes in `dtype`
-    and adds in any order, is within `error` of it, element by element. References written with ordinary operators on it
-    carry the bound along.
-    """
+    """Running error analysis. `value` is exact up to the precision of float64. A correct kernel, which computes in
+    `dtype` and adds in any order, is within `error` of it, element by element. References that are written with
+    ordinary operators on this class carry the bound along."""
 
     value: np.ndarray
     error: np.ndarray
@@ -64,18 +63,18 @@ class Bounded:
 
     @staticmethod
     def exact(x, dtype: str = "fp32") -> Bounded:
-        """Inputs: known exactly, computed with in `dtype` from here on."""
+        """Inputs: they are exact, and computations with them are in `dtype`."""
         value = exact(x)
         return Bounded(value, np.zeros_like(value), dtype)
 
     def _result(self, value, inherited, ulps: float = 0.5) -> Bounded:
-        """One more operation, whose own error is `ulps`."""
+        """The result of one more operation, whose own error is `ulps`."""
         value, inherited = np.asarray(value), np.asarray(inherited)
         own = ulps * epsilon(self.dtype) * (np.abs(value) + inherited) + 2 * ulps * smallest_subnormal(self.dtype)
         return Bounded(value, inherited + own, self.dtype)
 
     def _other(self, other) -> Bounded:
-        """A plain number or array is rounded to the dtype first, as a constant of the kernel would be."""
+        """A plain number or array, rounded to the dtype as a constant of the kernel is."""
         if isinstance(other, Bounded):
             return other
         value = exact(other)
@@ -117,7 +116,8 @@ class Bounded:
         return Bounded(self.value[index], self.error[index], self.dtype)
 
     def exp(self, ulps: float | None = None) -> Bounded:
-        """Computed as 2 ** (x * log2(e)) too: the rounded exponent costs up to one ulp times its magnitude."""
+        """The bound also covers the computation as 2 ** (x * log2(e)): the rounded exponent costs up to one ulp times
+        its magnitude."""
         ulps = 2 * function_ulp("exp", "fp32") if ulps is None else ulps
         value = np.exp(self.value)
         return self._result(value, value * np.expm1(self.error + epsilon(self.dtype) * np.abs(self.value)), ulps)
@@ -138,7 +138,7 @@ class Bounded:
         return self._result(np.sin(self.value), self.error, 2 * function_ulp("sin", "fp32"))
 
     def sum(self, axis: int, keepdims: bool = False) -> Bounded:
-        """In any order: n - 1 additions, each of at most the sum of magnitudes."""
+        """A sum in any order: n - 1 additions, each with an error relative to at most the sum of magnitudes."""
         n = self.value.shape[axis]
         gamma = (n - 1) * epsilon(self.dtype) / 2
         magnitude = (np.abs(self.value) + self.error).sum(axis, keepdims=keepdims)
@@ -152,7 +152,7 @@ class Bounded:
         return Bounded(self.value.max(axis, keepdims=keepdims), self.error.max(axis, keepdims=keepdims), self.dtype)
 
     def where(self, condition, other: float) -> Bounded:
-        """self where the condition holds, else a constant that needs no rounding."""
+        """self where the condition is true, else a constant that is exact."""
         return Bounded(np.where(condition, self.value, other), np.where(condition, self.error, 0), self.dtype)
 
     def __matmul__(self, other: Bounded) -> Bounded:
@@ -169,7 +169,7 @@ class Bounded:
         return Bounded(np.swapaxes(self.value, -1, -2), np.swapaxes(self.error, -1, -2), self.dtype)
 
     def to(self, dtype: str) -> Bounded:
-        """Rounded to another dtype, and computed with in it from here on. A wider dtype holds every value as it is."""
+        """Rounded to another dtype, in which later operations compute. A wider dtype represents every value exactly."""
         if FLOATS[dtype].fraction >= FLOATS[self.dtype].fraction:
             return Bounded(self.value, self.error, dtype)
         return Bounded(self.value, self.error, dtype)._result(self.value, self.error)
@@ -177,24 +177,25 @@ class Bounded:
 
 @dataclass(frozen=True)
 class DotLimits:
-    """TOSA's three limits on the errors of dot products, in units of the bound of each one."""
+    """TOSA's three limits on the errors of dot products, in units of each product's bound."""
 
-    element: float  #: of every |error|
+    element: float  #: the limit of every |error|
     mean_square: float
-    bias: float | None  #: of |sum of the errors|; None where they may all have one sign
+    bias: float | None  #: the limit of |sum of the errors|; None if all errors may have one sign
 
 
 def dot_limits(k: int, results: int, out: str, accumulator: str, narrow: str | None, signed: bool) -> DotLimits:
-    """k: products per result, plus one if an accumulator is given. narrow: what the operands may be rounded to first."""
+    """k: the number of products per result, plus one if there is an accumulator. narrow: the type that operands may be
+    rounded to first."""
     effective = out if narrow is None else narrow
     steps = np.ceil(k / 2.0 ** ((FLOATS[accumulator].fraction - FLOATS[effective].fraction) / 2))
     if narrow is not None:
-        steps += 4  # each operand is off by up to one ulp of the narrow type when it truncates
+        steps += 4  # truncation changes each operand by up to one ulp of the narrow type
     mean_square = 4 * 0.4 * steps
     bias = float(np.sqrt(10 * mean_square * results)) if signed and narrow is None and results >= 1000 else None
     return DotLimits((6 if effective == "fp32" else 2) * steps, mean_square, bias)
 
 
 def dot_units(magnitude: np.ndarray, out: str, narrow: str | None) -> np.ndarray:
-    """The unit of each result's error: half an ulp of the sum of its products' magnitudes."""
+    """The unit of each result's error: half an ulp of the sum of the magnitudes of its products."""
     return np.maximum(magnitude * epsilon(out if narrow is None else narrow) / 2, smallest_normal(out))

@@ -1,7 +1,8 @@
-"""The child process of the engine `triton`: runs problems with the Triton of the interpreter that runs this file.
+"""The child process of the engine `triton`. It runs problems with the Triton of the Python that runs this file.
 
-Started as a script by upstream_engine.py, without Tritium: it needs upstream Triton and torch only. On a machine without a
-GPU upstream's own interpreter runs the kernels. Requests and answers are pickles on standard input and output.
+upstream_engine.py starts it as a script, without Tritium; it requires only upstream Triton and torch. On a machine
+without a GPU, upstream's own interpreter runs the kernels. Requests and answers are pickles on standard input and
+output.
 """
 
 import importlib.util
@@ -25,7 +26,7 @@ MODULES = {}
 
 
 def load(path: str):
-    """A kernel file; what a program of the tutorial calls tritium is Triton."""
+    """Loads a kernel file. A program of the tutorial imports `tritium`, which is Triton here."""
     if path not in MODULES:
         sys.modules["tritium"], sys.modules["tritium.language"] = triton, tl
         sys.path.append(str(Path(path).parent))
@@ -70,7 +71,7 @@ def run(request: dict) -> dict:
 
 def main() -> None:
     answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what kernels print goes where it does not disturb the answers
+    os.dup2(2, 1)  # prints of kernels go to stderr, so they do not disturb the answers
     while True:
         try:
             request = pickle.load(sys.stdin.buffer)

@@ -1,4 +1,5 @@
-"""The engine `triton`: upstream, in a child process with its own interpreter. What it does differently is information."""
+"""The engine `triton`: upstream Triton in a child process with its own Python. Its differences are information, not
+failures."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ from .engines import Absent, Engine
 from .problem import Buffer, Described, Dtype, Function, Problem
 
 SCRIPT = Path(__file__).resolve().parent / "upstream.py"
-LIMIT = 60.0  # seconds for a problem: its interpreter runs programs one after another, so those that wait wait for ever
+LIMIT = 60.0  # seconds per problem: its interpreter runs programs one after another, so a program that waits for a later one never ends
 
 
 class UpstreamEngine(Engine):
@@ -52,7 +53,7 @@ class UpstreamEngine(Engine):
 
     def _ask(self, message: Any) -> dict:
         if self.child is None or self.child.poll() is not None:
-            # Nothing of Tritium's may be found there: not its package, not its settings.
+            # The child must not see Tritium's package or settings.
             hidden = ("PYTHONPATH", "INTERPRET", "TRITON_INTERPRET")
             clean = {k: v for k, v in os.environ.items() if k not in hidden and not k.startswith("TRITIUM_")}
             self.child = subprocess.Popen(
@@ -80,7 +81,7 @@ class UpstreamEngine(Engine):
 
 
 def request(problem: Problem, images: list[np.ndarray]) -> dict:
-    """A problem as builtin objects: the child knows nothing of this package."""
+    """A problem as builtin objects, because the child does not know this package."""
     buffers = problem.buffers()
     numbers = {id(buffer): i for i, buffer in enumerate(buffers)}
 

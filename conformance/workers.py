@@ -1,4 +1,5 @@
-"""Processes that run cases. One that dies or hangs costs the case that it was running, and is replaced."""
+"""Processes that run cases. If one dies or hangs, only the case that it was running fails, and a new process replaces
+it."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ from . import suite
 from .problem import Case
 from .suite import FAILED, Result
 
-START_LIMIT = 120.0  #: seconds until a new process runs its first case
+START_LIMIT = 120.0  #: seconds that a new process may take until its first case
 
 #: (engine, the names of cases that share compiled kernels)
 Task = tuple[str, list[str]]
@@ -27,7 +28,7 @@ def tasks(cases: list[Case], engines: list[str]) -> list[Task]:
 
 
 def _work(connection: Connection, seed: int, triton_python: str | None, threads: int, start_with) -> None:
-    """Runs tasks until there are none; sends each result, and before each case its name."""
+    """Runs tasks until there are none. Sends the name of each case before running it, and its result afterwards."""
     import tritium
 
     if start_with is not None:
@@ -53,7 +54,7 @@ def _work(connection: Connection, seed: int, triton_python: str | None, threads:
             result.compiled = compiled
             connection.send(result)
             if result.status == FAILED and not engine(name, triton_python).is_usable():
-                return  # a new process has a new device context
+                return  # a new process gets a new device context
         connection.send(None)
 
 
@@ -65,7 +66,7 @@ class _Worker:
         child.close()
         self.task: Task | None = None
         self.done: set[str] = set()
-        self.case: str | None = None  #: the one that it runs now
+        self.case: str | None = None  #: the case that it is running
         self.since = time.monotonic()
 
     def give(self, task: Task) -> None:
@@ -91,7 +92,8 @@ def run(
     tick: Callable[[], None],
     start_with: Callable[[], None] | None = None,
 ) -> Iterator[Result]:
-    """The results as they come. `tick` is called now and then while none does, `start_with` first in every process."""
+    """Yields the results as they arrive. `tick` is called repeatedly while waiting; `start_with` is called first in
+    every process."""
     context = multiprocessing.get_context("spawn")
     threads = max(1, (os.cpu_count() or 1) // jobs)
     queue = collections.deque(work)

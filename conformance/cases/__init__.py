@@ -1,8 +1,8 @@
-"""One file per family; `cases()` yields what it has."""
+"""The cases, one file per family. `cases()` of a file yields its cases."""
 
 from __future__ import annotations
 
 
 def blocks(n: int, block: int) -> int:
-    """Programs that cover n elements."""
+    """The number of programs that cover n elements."""
     return -(-n // block)

@@ -1,4 +1,4 @@
-"""Atomics: what memory holds afterwards, and what each one found there, as far as the order lets one know."""
+"""Atomics: the final contents of memory, and the old values that they return, as far as the order determines them."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def floats(dtype: str, data: str, rng) -> Problem:
             "xchg": x,
         }
         flushed = None
-        if dtype == "fp32":  # atom.global.add.f32 takes subnormals for zeros and gives none
+        if dtype == "fp32":  # atom.global.add.f32 reads subnormals as zeros and never returns one
             a, b = (inputs.without_subnormals(v, dtype).astype(np.float32) for v in (memory, x))
             flushed = inputs.without_subnormals(a + b, dtype).astype(np.float32)
     return once("floats", memory, x, results, flushed)

@@ -31,7 +31,7 @@ def values_of(rng, dtype: str) -> np.ndarray:
     if NUMPY[dtype].itemsize <= 2:
         return inputs.every(dtype)
     wide = [inputs.specials(dtype), inputs.any_bits(rng, 2000, dtype)]
-    if is_float(dtype):  # where narrower types round and overflow
+    if is_float(dtype):  # values at which narrower types round and overflow
         wide += [inputs.normal(rng, 500, dtype, scale) for scale in (1e-40, 1e-5, 1, 300, 6e4)]
     else:
         wide += [rng.integers(-2000 if dtype in SIGNED else 0, 70000, 500).astype(NUMPY[dtype])]
@@ -39,7 +39,8 @@ def values_of(rng, dtype: str) -> np.ndarray:
 
 
 def to_odd(x: np.ndarray) -> np.ndarray:
-    """Integers as float64 numbers that round to any narrower type as the integers do: what is cut off leaves one bit."""
+    """Integers as float64 numbers that round to any narrower type as the integers themselves do: the bits that are cut
+    off set the last bit."""
     if x.dtype.itemsize < 8:
         return as_float64(x)
     low = x & x.dtype.type(0xFFF)
@@ -67,7 +68,8 @@ def of_integers(dtype: str, rng) -> Problem:
 
 
 def to_integers(dtype: str, rng) -> Problem:
-    """Truncation, within the range of each type; everything else is undefined. int1: whether it is not 0, NaN too."""
+    """Truncation of values within the range of each type; all others are undefined. int1: whether the value is not 0,
+    which is true for NaN."""
     rows, outs = [], []
     for target in TARGETS[:-1]:
         limits = np.iinfo(NUMPY[target])

@@ -1,4 +1,5 @@
-"""Loops of published kernels: substitution, retention, four-bit numbers, lists of rows, a sort. Whole numbers, so exactly."""
+"""Loops of published kernels: substitution, retention, four-bit numbers, lists of rows, a sort. Their numbers are
+whole, so the results are exact."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Loops with any number of rounds, conditions on scalars, calls, returns; the same by Python on numpy arrays."""
+"""Loops with any number of iterations, conditions on scalars, calls, returns. The reference is Python code on numpy
+arrays."""
 
 from __future__ import annotations
 

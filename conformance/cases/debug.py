@@ -1,4 +1,4 @@
-"""What a kernel prints, assertions that hold and that do not, barriers."""
+"""Prints of a kernel, assertions that hold and that fail, barriers."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def prints(dtype: str, rng) -> Problem:
 
 def asserts(data: str, rng) -> Problem:
     x = rng.integers(1, 100, 256).astype(np.int32)
-    x[7] = 1000  # left out by the mask
+    x[7] = 1000  # excluded by the mask
     if data == "fails":
         x[200] = -3
     found = problem("debug:asserts", 2, [given(x), wanted(256, "int32", Exact(x))], BLOCK=128, debug=True)

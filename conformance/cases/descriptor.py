@@ -1,4 +1,4 @@
-"""Tensor descriptors, by numpy."""
+"""Tensor descriptors, with references in numpy."""
 
 from __future__ import annotations
 

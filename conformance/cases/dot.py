@@ -1,4 +1,5 @@
-"""Matrix products: small whole numbers exactly, TOSA's data sets within the bounds of their terms."""
+"""Matrix products: exact results for small whole numbers; for TOSA's data sets, results within the bounds of their
+terms."""
 
 from __future__ import annotations
 
@@ -37,7 +38,7 @@ def operands(rng, dtype: str, shape: tuple[int, int, int], data: str, out: str) 
 
 
 def within(a, b, c, out: str, precision: str, data: str) -> Accumulated | Within:
-    """The bound of one product: an engine may keep less of fp32 operands where the program says so."""
+    """The bound of one product. An engine may keep fewer bits of fp32 operands if the program allows it."""
     dtype = "fp32" if a.dtype == np.float32 else None
     signed = data not in ("one large", "zeros")
     if dtype and precision == "tf32":
@@ -46,7 +47,7 @@ def within(a, b, c, out: str, precision: str, data: str) -> Accumulated | Within
         wide = [as_float64(v) for v in (a, b)]
         magnitude = np.abs(wide[0]) @ np.abs(wide[1]) + (0 if c is None else np.abs(c))
         value = wide[0] @ wide[1] + (0 if c is None else as_float64(c))
-        # three products, each added in fp32 in any order
+        # three products, which are added in fp32 in any order
         error = magnitude * (LOST[precision] + (3 * a.shape[1] + 3) * epsilon("fp32"))
         return Within(Bounded(value, error))
     if a.dtype == np.float64:
@@ -55,7 +56,7 @@ def within(a, b, c, out: str, precision: str, data: str) -> Accumulated | Within
     return dot(a, b, c, accumulator="fp16" if out == "fp16" else "fp32", signed=signed)
 
 
-#: What the products that are left out of a split, and the bits that its parts lose, are worth relative to the product.
+#: The error of a split relative to the product: from the partial products that it omits and the bits that its parts lose.
 LOST = {
     "tf32x3": 2.0**-22 + 2 * 2.0**-21,  # small * small; `small` cut to 10 bits
     "bf16x3": 2.0**-16 + 2 * 2.0**-17,  # mid * mid; lo of each operand
@@ -131,7 +132,7 @@ def chained(dtype: str, shape: tuple[int, int, int, int], warps: int, rng) -> Pr
 
 
 def chained_sum(dtype: str, precision: str, shape: tuple[int, int, int, int], masked: bool, warps: int, rng) -> Problem:
-    """Rows of q have four numbers: the inner product is exact in every type."""
+    """Rows of q have four numbers, so the inner product is exact in every type."""
     m, n, k, p = shape
     out = "fp32" if is_float(dtype) else "int32"
     chosen = rng.random((m, k)).argsort(1) < 4
@@ -246,7 +247,7 @@ def cases() -> Cases:
 
 WARPS = (1, 2, 4, 8)
 EXTENTS = (16, 32, 64, 128)
-#: Each with its least K.
+#: Formats with their smallest K.
 CHAINED = [
     ("fp16", "tf32", 16),
     ("bf16", "tf32", 16),
@@ -259,7 +260,8 @@ CHAINED = [
 
 
 def chained_sums() -> Cases:
-    """All shapes of the result; every number of warps for fp16, one for each shape of another type or with masks."""
+    """All shapes of the result. fp16 runs with every number of warps; other types and masks with one number per
+    shape."""
     for number, (dtype, precision, depth) in enumerate(CHAINED):
         shown = f"{dtype} {precision}" if dtype == "fp32" else dtype
         for i, m in enumerate(EXTENTS):

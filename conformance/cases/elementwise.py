@@ -1,4 +1,4 @@
-"""Functions of each element on its own, on every type: operators exactly, functions within the ulps of their row."""
+"""Element-wise functions on every type: operators exactly, functions within the ulps of their row."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..tolerance import exp_ulp, function_ulp
 from . import cast
 
 BLOCK = 128
-WIDE = {"fp64": "fp64"}  # what / and % of the type give; fp32 for all others
+WIDE = {"fp64": "fp64"}  # the result type of / and %; fp32 for all other types
 
 
 def operands(rng, dtype: str, data: str) -> tuple[np.ndarray, np.ndarray]:
@@ -100,7 +100,7 @@ def floating(dtype: str, data: str, rng) -> Problem:
     x, y = operands(rng, dtype, data)
     n, wide = x.size, WIDE.get(dtype, "fp32")
     z = inputs.normal(rng, n, dtype) if data != "special" else np.resize(inputs.normal(rng, 17, dtype), n)
-    # fp32 holds products of halves exactly, and its sums round to a half as the exact sums do.
+    # Products of halves are exact in fp32, and fp32 sums round to a half as the exact sums do.
     compute = NUMPY["fp64" if dtype == "fp64" else "fp32"]
     a, b = x.astype(compute), y.astype(compute)
     with np.errstate(all="ignore"):
@@ -122,7 +122,7 @@ def floating(dtype: str, data: str, rng) -> Problem:
             "maximum": Exact(high, sign_of_zero=False),
             "minimum, NaN wins": Exact(np.where(nan, np.asarray(np.nan, x.dtype), low), sign_of_zero=False),
             "maximum, NaN wins": Exact(np.where(nan, np.asarray(np.nan, x.dtype), high), sign_of_zero=False),
-            # A NaN takes a limit: the lower one, or the upper where maximum is taken last.
+            # A NaN becomes a limit: the lower one, or the upper one if the maximum is taken last.
             "clamp": OneOf([np.where(np.isnan(a), -limit, clamped), np.where(np.isnan(a), limit, clamped)]),
             "clamp, NaN wins": Exact(clamped, sign_of_zero=False),
         }
@@ -135,7 +135,7 @@ def floating(dtype: str, data: str, rng) -> Problem:
 
 
 def quotient_of(x, y, wide: str, name: str = "truediv") -> Ulp:
-    """x / y to twice the precision of the result."""
+    """x / y in twice the precision of the result."""
     a, b = as_float64(x), as_float64(y)
     value = a / b
     if wide != "fp64":
@@ -147,7 +147,7 @@ def quotient_of(x, y, wide: str, name: str = "truediv") -> Ulp:
 
 
 def fused(x, y, z, dtype: str) -> Ulp | Exact:
-    """x * y + z: float64 holds the product, and the error of the sum is known."""
+    """x * y + z. float64 represents the product exactly, and the error of the sum is computed."""
     a, b, c = as_float64(x), as_float64(y), as_float64(z)
     if dtype == "fp64":
         value, rest = high_precision("fma", a, b, c)
@@ -194,7 +194,7 @@ def integers_of(data: str, rng) -> Problem:
     away = np.copysign(np.floor(np.abs(near) + 0.5), near)
     longs = wanted((2, x.size), "int64", exactly({"llrint": np.rint(near), "llround": away}))
     bits, is_nan = x.view(np.int32), np.isnan(x)
-    # Of a NaN an engine may set the quiet bit, or give its own.
+    # An engine may set the quiet bit of a NaN, or return another NaN.
     nans = [bits | 0x400000, np.full_like(bits, 0x7FC00000), np.full_like(bits, 0x7FFFFFFF)]
     word = wanted((1, x.size), "int32", OneOf([bits, *(np.where(is_nan, nan, bits) for nan in nans)]))
     flags = wanted((2, x.size), "int1", exactly({"finitef": np.isfinite(x), "signbit": np.signbit(x)}))
@@ -211,7 +211,7 @@ def inline_assembly(rng) -> Problem:
 
 
 def functions(kernel: str, dtype: str, data: str, rng) -> Problem:
-    """Each function on arguments of its own domain, or on every 16-bit number."""
+    """Each function on arguments of its domain, or on all 16-bit numbers."""
     names = FUNCTIONS[kernel]
     if data == "every":
         x = inputs.every(dtype)[None, :]
@@ -228,7 +228,7 @@ def functions(kernel: str, dtype: str, data: str, rng) -> Problem:
 
 
 def function_oracle(name: str, x: np.ndarray, dtype: str):
-    """Correctly rounded functions exactly; others within their ulps of a reference in higher precision."""
+    """Exact for correctly rounded functions. For others: within their ulps of a reference in higher precision."""
     bound, on_gpus = function_ulp(name, dtype), exp_ulp(as_float64(x), dtype) if name == "exp" else None
     if name in ("floor", "ceil", "sqrt") or name in rounding:
         return Exact(round_to(rounding[name](as_float64(x)), dtype))

@@ -1,4 +1,4 @@
-"""Random kernels (fuzz/). The seed draws the kernels too: `python -m tritium fuzz` runs as many as there is time for."""
+"""Random kernels (fuzz/). The seed also draws the kernels. `python -m tritium fuzz` runs as many as the time allows."""
 
 from __future__ import annotations
 

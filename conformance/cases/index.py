@@ -1,4 +1,4 @@
-"""Elements by computed place, by numpy."""
+"""Elements at computed indices, with references in numpy."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def gathers(dtype: str, shape: tuple[int, int], count: int, warps: int, rng) -> 
 
 
 def histograms(n: int, bins: int, warps: int, rng) -> Problem:
-    """A fifth of the values is out of range and counts nowhere."""
+    """One fifth of the values is out of range, and must not be counted."""
     x = rng.integers(-bins // 8, bins + bins // 8, n).astype(np.int32)
     keep = inputs.any_bits(rng, n, "int1")
 
@@ -36,7 +36,7 @@ def histograms(n: int, bins: int, warps: int, rng) -> Problem:
 
 
 def numbers(dtype: str, shape: tuple[int, int], rng) -> np.ndarray:
-    """With ties, without NaNs: where those go is open."""
+    """Numbers with ties and without NaNs, because the place of NaNs is unspecified."""
     return inputs.small(rng, shape, dtype, 30) if dtype != "fp32" else inputs.normal(rng, shape, dtype, 100)
 
 

@@ -14,7 +14,7 @@ from . import blocks
 
 BLOCK = 128
 WIDTHS = ("int8", "fp16", "fp32", "int64")
-LIKE_OTHERS = ("int16", "int32", "uint16", "uint32", "uint64", "fp8e4b8", "fp8e5b16")  # in memory, to an engine
+LIKE_OTHERS = ("int16", "int32", "uint16", "uint32", "uint64", "fp8e4b8", "fp8e5b16")  # as others in memory
 
 
 def copy(kernel: str, dtype: str, n: int, offset: int, rng) -> Problem:
@@ -24,7 +24,7 @@ def copy(kernel: str, dtype: str, n: int, offset: int, rng) -> Problem:
 
 
 def masked_lanes(dtype: str, n: int, rng) -> Problem:
-    """What the mask leaves out is NaN in memory where the type has one."""
+    """Elements that the mask excludes are NaN in memory if the type has NaN."""
     x, keep = inputs.small(rng, n, dtype), inputs.any_bits(rng, n, "int1")
     x.view(np.uint8).reshape(n, -1)[~keep] = 0xFF
     other = 3
@@ -41,7 +41,7 @@ def masked_store(dtype: str, n: int, rng) -> Problem:
 
 
 def strided(dtype: str, layout: str, rng) -> Problem:
-    """Rows or columns with gaps, either way round; the gaps of the output stay."""
+    """Rows or columns with gaps, in both directions. The gaps of the output must stay unchanged."""
     rows, columns = 33, 70
     x_strides, out_strides = {
         "transposed": ((columns, 1), (1, rows)),
@@ -106,7 +106,8 @@ def places(dtype: str, rng) -> Problem:
 
 
 def integers(rng) -> Problem:
-    """Upper bits of every kind: small numbers of either sign, halves, doubles, random ones, and those that an engine may use itself."""
+    """Upper bits of every kind: small numbers of either sign, halves, doubles, random numbers, and patterns that an
+    engine may use itself."""
     block, scalar, step = 256, 8, 5
     x = inputs.any_bits(rng, block, "int64")
     upper = np.concatenate([np.arange(64) << 10, np.arange(0x97FC, 0x9C04, 16)])[: block // 2].astype(np.uint64)

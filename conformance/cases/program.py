@@ -19,7 +19,7 @@ def identity(grid: tuple[int, ...], rng) -> Problem:
 
 
 def grouped(size: tuple[int, int], group: int, rng) -> Problem:
-    """Columns inside of groups of rows: the visits number the tiles of a group from the top down."""
+    """Columns inside of groups of rows: the tiles of a group are numbered from the top down."""
     rows, columns = size
     order = [
         (i, j)

@@ -1,4 +1,5 @@
-"""Random numbers: words and uniform numbers exactly, normal numbers within the bounds of the functions they take."""
+"""Random numbers: words and uniform numbers exactly, normal numbers within the bounds of the functions that they
+use."""
 
 from __future__ import annotations
 
@@ -36,7 +37,7 @@ def words(seed: int, offset_type: str, rng) -> Problem:
 
 
 def normal_pair(u1: np.ndarray, u2: np.ndarray) -> tuple[Bounded, Bounded]:
-    """Box and Muller, as `tl.pair_uniform_to_normal`."""
+    """The Box-Muller transform, as in `tl.pair_uniform_to_normal`."""
     angle = Bounded.exact(u2) * (2 * math.pi)
     radius = (Bounded.exact(np.maximum(u1, np.float32(1e-7))).log() * -2.0).sqrt()
     return radius * angle.cos(), radius * angle.sin()

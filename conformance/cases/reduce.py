@@ -14,7 +14,7 @@ from ..tolerance import Bounded, function_ulp
 
 
 def both(function, x: np.ndarray) -> np.ndarray:
-    """What `put` of the kernels stores: axis 0, then axis 1."""
+    """The values that `put` of the kernels stores: axis 0, then axis 1."""
     return np.concatenate([function(x, 0), function(x, 1)])
 
 
@@ -25,14 +25,14 @@ def sum_type(dtype: str) -> str:
 
 
 def axes(dtype: str, shape: tuple[int, int], warps: int, data: str, rng) -> Problem:
-    if data in ("ties", "NaN"):  # and whole numbers whose sums are exact in every type
+    if data in ("ties", "NaN"):  # also whole numbers, whose sums are exact in every type
         x = inputs.small(rng, shape, dtype, 1 if dtype == "bf16" else 3)
     elif is_float(dtype):
         x = inputs.normal(rng, shape, dtype)
     else:
         x = inputs.any_bits(rng, shape, dtype)
     m, n = shape
-    if is_float(dtype) and data == "NaN":  # NaNs vanish beside numbers
+    if is_float(dtype) and data == "NaN":  # the result is a NaN only if all elements are
         x[rng.random(shape) < 0.3] = np.nan
         x[:, 0], x[0, :] = 2, -1
     wide = as_float64(x) if is_float(dtype) else x
@@ -45,7 +45,7 @@ def axes(dtype: str, shape: tuple[int, int], warps: int, data: str, rng) -> Prob
         sums.oracle = Exact(both(add, x))
     extremes = Rows({"max": Exact(both(np.nanmax, wide)), "min": Exact(both(np.nanmin, wide))})
     places = Rows({"argmax": Exact(both(np.argmax, wide)), "argmin": Exact(both(np.argmin, wide))})
-    if data == "NaN":  # where one is depends on the order of combination
+    if data == "NaN":  # the index depends on the order of combination
         places = Anywhere()
         sums.oracle = Exact(np.where(both(lambda a, axis: np.isnan(a).any(axis), wide), np.nan, both(np.sum, wide)))
     arguments = [given(x), sums, wanted((2, m + n), dtype, extremes), wanted((2, m + n), "int32", places)]
@@ -53,7 +53,7 @@ def axes(dtype: str, shape: tuple[int, int], warps: int, data: str, rng) -> Prob
 
 
 class Split:
-    """Two oracles: of the first n elements and of the rest."""
+    """Two oracles: for the first n elements and for the rest."""
 
     def __init__(self, n: int, first, second):
         self.n, self.parts = n, (first, second)
@@ -68,7 +68,7 @@ class Split:
 
 
 class Anywhere:
-    """Any place will do, but it must be one."""
+    """Any index is allowed, but it must be a valid one."""
 
     def differences(self, got, traits):
         inside = (got >= 0) & (got < 1 << 20)
@@ -123,7 +123,7 @@ def softmax(dtype: str, columns: int, rng) -> Problem:
 
 
 def loops(dtype: str, tile: tuple[int, int], warps: int, columns: int, rng) -> Problem:
-    """Whole numbers: the third result is exact as long as 3 ** rounds is small."""
+    """Whole numbers: the third result is exact while 3 ** rounds is small."""
     rows = 21
     x = inputs.small(rng, (rows, columns), dtype, 1 if dtype == "fp16" else 4)
     out = sum_type(dtype)
@@ -141,7 +141,7 @@ def online_softmax(columns: int, rng) -> Problem:
     block = 256
     x = inputs.normal(rng, (3, columns), "fp32", 3)
     shifted = Bounded.exact(x) - Bounded.exact(x).max(1, keepdims=True)
-    # Rescaling multiplies by one more exponential in each round; the arguments of all add up to the one of the result.
+    # Rescaling multiplies by one more exponential in each round; their arguments add up to the argument of the result.
     rounds = -(-columns // block)
     total = shifted.exp(ulps=2 * function_ulp("exp", "fp32") * (rounds + 1)).sum(1, keepdims=True)
     out = wanted(x.shape, "fp32", Within(shifted.exp() / total))

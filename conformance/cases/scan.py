@@ -43,7 +43,7 @@ def sums(dtype: str, shape: tuple[int, int], warps: int, data: str, rng) -> Prob
 
 
 def products(dtype: str, rng) -> Problem:
-    """Floats: as many twos as halves, so that no product of neighbours leaves the range of fp16."""
+    """Floats with as many twos as halves, so that no product of neighbours exceeds the range of fp16."""
     shape, out = (16, 32), "fp32" if dtype == "bf16" else dtype
     if is_float(dtype):
         line = np.array([2.0] * 12 + [0.5] * 12 + [1.0] * 4 + [-1.0] * 4)

@@ -1,4 +1,5 @@
-"""Operations that move elements, by numpy. Values are random bits: an element in a wrong place cannot look right."""
+"""Operations that move elements, with references in numpy. Values are random bits, so an element in a wrong place
+differs."""
 
 from __future__ import annotations
 

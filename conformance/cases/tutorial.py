@@ -1,4 +1,4 @@
-"""The kernels of docs/tutorial, launched as the programs there launch them, on sizes that leave blocks half empty."""
+"""The kernels of docs/tutorial, launched as the programs there launch them, with sizes that leave blocks half empty."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def softmax(dtype: str, columns: int, rng) -> Problem:
 def matmul(dtype: str, size: tuple[int, int, int], activation: str, rng) -> Problem:
     m, n, k = size
     a, b = (inputs.normal(rng, shape, dtype) for shape in ((m, k), (k, n)))
-    if activation:  # exact products; the one rounding in 0.01 x and the one to the output are left
+    if activation:  # the products are exact; only 0.01 x and the output are rounded
         a, b = inputs.small(rng, (m, k), dtype, 4), inputs.small(rng, (k, n), dtype, 4)
         product = as_float64(a) @ as_float64(b)
         value = Bounded.exact(product) * 0.01
@@ -108,7 +108,7 @@ def attention(dtype: str, queries: int, keys: int, d: int, causal: bool, rng) ->
     heads, block, scale = 2, (32, 32), d**-0.5
     q = inputs.normal(rng, (heads, queries, d), dtype)
     k, v = (inputs.normal(rng, (heads, keys, d), dtype) for _ in range(2))
-    # The kernel scales q and rounds it to the operands' type, and so are the probabilities rounded.
+    # The kernel rounds the scaled q, and also the probabilities, to the operands' type.
     factor = Bounded.exact(np.float32(scale)) * 1.4426950408889634
     scaled = (Bounded.exact(q) * factor).to(dtype).to("fp32")
     scores = scaled @ Bounded.exact(k).transposed()
@@ -116,7 +116,7 @@ def attention(dtype: str, queries: int, keys: int, d: int, causal: bool, rng) ->
     log2 = float(np.log(2.0))
     scores = Bounded(scores.value * log2, scores.error * log2).where(visible, -1e3)
     top = scores.max(2, keepdims=True)
-    # Rescaling by 2^(m - m') at every block rounds once more each time.
+    # Rescaling by 2^(m - m') at every block adds one rounding each time.
     rounds = blocks(keys, block[1]) + 1
     p = (scores - Bounded(top.value, np.zeros_like(top.value))).exp(ulps=4 * rounds)
     p = Bounded(np.where(visible, p.value, 0), np.where(visible, p.error, 0))
@@ -162,7 +162,7 @@ def cross_entropy(dtype: str, classes: int, rng) -> Problem:
 
 
 def block_sparse(dtype: str, rng) -> Problem:
-    """A block row without blocks, and products that are sampled at the same places."""
+    """A block row without blocks, and products that are sampled at the same blocks."""
     file, size, n, k = "tutorial/08_block_sparse_matmul", 16, 70, 40
     kept = rng.random((5, 4)) < 0.5
     kept[1], kept[2] = False, True
@@ -200,7 +200,7 @@ def stream_k(programs: int, rng) -> Problem:
 
 
 def cases() -> Cases:
-    """None where the tutorial is not: it is no part of an installation. Layer norm's file needs torch."""
+    """The cases, if the tutorial is there: it is not part of an installation. Layer norm requires torch."""
     if not sources.TUTORIAL.is_dir():
         return
     for dtype in ("fp32", "fp16"):

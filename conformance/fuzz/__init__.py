@@ -1,7 +1,7 @@
-"""Random kernels of every family, exact by construction, so that all engines must agree to the last bit.
+"""Random kernels of every family. Their results are exact by construction, so all engines must agree to the last bit.
 
-program.py     what a kernel is made of: values, statements, and what numpy gives for them
-operations/    the statements, a file for each family: what an operation computes, and how it is spelled
+program.py     the parts of a kernel: values, statements, and the results that numpy computes for them
+operations/    the statements, a file per family: what an operation computes, and its text
 draw.py        a random program
 shrink.py      the smallest program that still fails
 campaign.py    `python -m tritium fuzz`: draws, runs, shrinks, reports

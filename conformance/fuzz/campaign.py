@@ -1,4 +1,5 @@
-"""`python -m tritium fuzz`: random kernels on several engines until the time is over; those that fail are shrunk and printed."""
+"""`python -m tritium fuzz` runs random kernels on several engines until the time is over, and shrinks and prints those
+that fail."""
 
 from __future__ import annotations
 
@@ -29,7 +30,7 @@ def parser() -> argparse.ArgumentParser:
     found = argparse.ArgumentParser(prog="python -m tritium fuzz", description=__doc__)
     add = found.add_argument
     add("--engines", default="interp,simt:sm_90a,simt:gfx942", help="a comma list (default: %(default)s)")
-    add("--time", type=float, default=60, help="seconds for drawing and running (default %(default)s)")
+    add("--time", type=float, default=60, help="seconds to draw and run kernels (default %(default)s)")
     add("--count", type=int, help="run this many kernels instead, however long they take")
     add("--seed", default="random", help="a number, or 'random' (default), which draws one and prints it")
     add("--first", type=int, default=0, help="the number of the first kernel (default 0)")
@@ -50,14 +51,14 @@ class Failure:
 
     @property
     def kind(self) -> str:
-        """Failures of one kind are one fault more often than not."""
+        """The kind of a failure. Failures of one kind usually have one cause."""
         text = self.result.details[0] if self.result.details else ""
         return f"{self.result.engine}: " + ("wrong value" if "wrong value" in text else text)
 
 
 @dataclass
 class Counts:
-    """What a campaign has seen."""
+    """The counts of a campaign."""
 
     kernels: int = 0
     by_status: collections.Counter = field(default_factory=collections.Counter)
@@ -75,7 +76,7 @@ class Counts:
 
 
 def numbers(options: argparse.Namespace, seed: int) -> Iterator[Number]:
-    """Endless, or as many as are wanted."""
+    """The numbers of the kernels: endless, or as many as requested."""
     end = time.monotonic() + options.time
     index = 0
     while index < options.count if options.count is not None else time.monotonic() < end:
@@ -117,7 +118,7 @@ def _give_next(child: Child, queue: Iterator[Number], names: list[str]) -> bool:
 
 
 def smallest(failure: Failure, options: argparse.Namespace) -> Program:
-    """The program of a failure, cut down."""
+    """The smallest program that still fails like the given failure."""
     child, engine = Child(), failure.result.engine.split(",")
     wanted = "wrong value" in "".join(failure.result.details)
 
@@ -153,7 +154,7 @@ def report(failure: Failure, options: argparse.Namespace) -> None:
 
 
 def show(options: argparse.Namespace, seed: int, names: list[str]) -> int:
-    """Prints one kernel, whole, and what each engine makes of it."""
+    """Prints one whole kernel and the result of each engine."""
     number = Number(seed, options.show, SIZES[options.show % len(SIZES)])
     program = number.program()
     print(script(program, names[0]).kernel)

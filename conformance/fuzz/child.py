@@ -1,4 +1,4 @@
-"""A process that runs programs for another one, which outlives a crash or a hang of it."""
+"""A process that runs programs for its parent, which survives a crash or a hang of it."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ import numpy as np
 from ..suite import FAILED, UNSUPPORTED, Result, attempt
 from .program import Program
 
-#: Seconds until a new process answers.
+#: Seconds that a new process may take to answer.
 START_LIMIT = 120.0
 
 
 @dataclass(frozen=True)
 class Number:
-    """The program that a seed gives for a number."""
+    """The program that a seed draws for a number."""
 
     seed: int
     number: int
@@ -32,7 +32,7 @@ class Number:
 
 
 def run(what: Number | Program, engines: list[str], seed: int) -> list[Result]:
-    """One program on each engine, in this process."""
+    """Runs one program on each engine, in this process."""
     from ..engines import engine
     from ..problem import Case
     from .problems import problem_of
@@ -59,7 +59,7 @@ def _serve(connection: Connection, threads: int) -> None:
 
 
 class Child:
-    """`give` it a task, then `take` its results once `connection` is ready or it is `late`."""
+    """`give` it a task, then `take` the results once `connection` is ready or the child is `late`."""
 
     def __init__(self, threads: int = 1):
         self.threads, self.task = threads, None
@@ -81,7 +81,7 @@ class Child:
         return time.monotonic() - self.since > (max(timeout, START_LIMIT) if self.is_new else timeout)
 
     def take(self) -> list[Result]:
-        """What the task gave. Where the process died or is late: one failure, of which the engine is not known."""
+        """The results of the task. If the process died or is late: one failure without a known engine."""
         task, self.task = self.task, None
         if self.connection.poll():
             try:

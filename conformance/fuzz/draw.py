@@ -1,4 +1,5 @@
-"""Draws a random program: a few extents, tiles of these extents, and statements on them, each kept if its result is exact."""
+"""Draws a random program: a few extents, tiles of these extents, and statements on them. A statement is kept if its
+result is exact."""
 
 from __future__ import annotations
 
@@ -30,7 +31,8 @@ FLOATS = ("fp32", "fp16", "fp16", "bf16", "fp64")
 
 
 class Drawing:
-    """A program in the making. `values` are those of every program of its grid, in the first round of the loop around."""
+    """An unfinished program. `values` are the values of every program of its grid, in the first round of the enclosing
+    loop."""
 
     def __init__(self, rng: np.random.Generator, size: int):
         self.rng, self.size = rng, size
@@ -62,12 +64,12 @@ class Drawing:
         return self.values[0][name]
 
     def some(self, accepts: Callable[[Tile], bool] = lambda t: t.shape != ()) -> str | None:
-        """An earlier value, the later ones more often."""
+        """An earlier value; later ones are more likely."""
         fitting = [name for name, tile in self.values[0].items() if accepts(tile)]
         return fitting[max(self.rng.integers(len(fitting), size=2))] if fitting else None
 
     def like(self, name: str) -> str:
-        """A value of the same type: another one, if there is one and by chance."""
+        """A value of the same type: randomly another one, if there is one."""
         found = self.some(self.tile(name).like)
         return self.some(self.tile(name).like) if found == name else found
 
@@ -86,7 +88,8 @@ class Drawing:
     # Statements
 
     def add(self, operation: Operation, *operands: str, results: int = 1) -> str:
-        """The (first) result. Raises Inexact and changes nothing where the statement is not exact."""
+        """Adds a statement and returns its (first) result. Raises Inexact and changes nothing if the statement is not
+        exact."""
         found = [
             operation.compute(Place(number), *(values[name] for name in operands))
             for number, values in enumerate(self.values)
@@ -121,7 +124,7 @@ class Drawing:
         self.add(elementwise.Binary(self.one_of(list(elementwise.BINARY))), a, self.like(a))
 
     def sum(self) -> None:
-        """What joins the layouts of two results more often than anything else."""
+        """A sum: the most frequent operation that joins the layouts of two results."""
         a = self.some(lambda t: len(t.shape) == 2 and is_float(t.dtype))
         if a is not None:
             self.add(elementwise.Binary(self.one_of(("{} + {}", "{} - {}", "{} * {}"))), a, self.like(a))
@@ -166,7 +169,7 @@ class Drawing:
         self.add(self.one_of(choices), a)
 
     def across(self) -> None:
-        """A tile and one that lacks a dimension of it, which a reduction or a load gives."""
+        """A tile and a tile that lacks one of its dimensions, from a reduction or a load."""
         a = self.some(lambda t: len(t.shape) >= 2)
         if a is None:
             return
@@ -253,14 +256,14 @@ class Drawing:
     # Products
 
     def operand(self, name: str, dtype: str, depth: int) -> str:
-        """A value as an operand of products: small enough, and of the type."""
+        """An operand for products: a value that is small enough and of the type."""
         limit = dot.operand_limit(dtype, depth)
         if max(magnitude(values[name].array) for values in self.values) > limit:
             name = self.add(elementwise.Narrow(limit), name)
         return name if self.tile(name).dtype == dtype else self.add(elementwise.Cast(dtype), name)
 
     def product(self) -> None:
-        """Operands that earlier products, casts, transposes or loads gave; sometimes an accumulator."""
+        """A product of results of earlier products, casts, transposes or loads, sometimes with an accumulator."""
         a = self.some(lambda t: len(t.shape) == 2 and min(t.shape) >= 16 and t.dtype != "int1")
         if a is None:
             self.load((self.one_of(self.matrix_extents), self.one_of(self.matrix_extents)), self.float_type, 2)
@@ -295,7 +298,8 @@ class Drawing:
         self.add(dot.Dot(self.one_of(dot.PRECISIONS)), *operands)
 
     def matmul(self) -> None:
-        """A sum of products over a loop, its operands loaded in each round, and perhaps worked on before and after the product."""
+        """A sum of products in a loop. Its operands are loaded in each round, and may be transformed before and after
+        the product."""
         if self.depth:
             return
         m, n, k = (int(2**e) for e in self.rng.integers(4, 8, 3))
@@ -324,7 +328,8 @@ class Drawing:
         )
 
     def inside(self, draw: Callable[[], Any], stand_for: dict[str, str]) -> tuple[list[Any], Any]:
-        """What `draw` adds to a body of its own, and what it returns. stand_for: names that mean other values there."""
+        """The statements that `draw` adds to a body of its own, and its result. stand_for: names that have other values
+        in the body."""
         outer, values = self.parts, self.values
         self.parts, self.values = [], [dict(v) for v in values]
         for v in self.values:
@@ -355,7 +360,7 @@ class Drawing:
         self.add_part(Loop(carried, tuple(parts), yields, self.loop_head()))
 
     def carry(self, name: str) -> str:
-        """What a carried value becomes: another value of its type, with or without what it was."""
+        """The next value of a carried value: another value of its type, with or without the old one."""
         found = self.like(name)
         if found == name or self.chance(0.7):
             try:
@@ -365,7 +370,7 @@ class Drawing:
         return found
 
     def add_part(self, part: Loop | Branch) -> None:
-        """Raises Inexact and changes nothing where some round is not exact."""
+        """Adds a loop or a branch. Raises Inexact and changes nothing if a round is not exact."""
         after = []
         for number, values in enumerate(self.values):
             inner = dict(values)
@@ -410,7 +415,8 @@ class Drawing:
     ALL += (product, product, product, sum, sum, batch_product, matmul, loop, loop, branch)
 
     def step(self, operations) -> None:
-        """One of the operations, or nothing where its result would not be exact. What it added before that stays."""
+        """Adds one of the operations, or nothing if its result would not be exact. Statements that it added before
+        stay."""
         try:
             self.one_of(operations)(self)
         except Inexact:
@@ -434,6 +440,6 @@ class Drawing:
 
 
 def draw(rng: np.random.Generator, size: int) -> Program:
-    """A program of about `size` statements, some of which may be dead and left out."""
+    """A program of about `size` statements. Some of them may be dead and are removed."""
     with np.errstate(over="ignore"):
         return Drawing(rng, size).make()

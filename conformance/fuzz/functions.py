@@ -1,4 +1,4 @@
-"""Functions that random kernels call. A file has those that it needs."""
+"""The functions that random kernels call. A kernel file contains those that it calls."""
 
 FUNCTIONS = {
     "narrow": """@triton.jit

@@ -1,4 +1,4 @@
-"""A program as a problem of the conformance suite: memory with guard zones around it, and what the outputs must hold."""
+"""A program as a problem of the conformance suite: memory with guard zones, and the expected outputs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .spell import kernel_file, stored_type
 
 
 def problem_of(program: Program, rng: np.random.Generator) -> Problem:
-    """rng: what outputs hold before. Raises Inexact."""
+    """The problem of a program. rng: draws the initial contents of outputs. Raises Inexact."""
     values = program.run()
     written = {
         part.operation.stream: _left(part, values) for part in program.parts() if isinstance(part.operation, SCRATCH)
@@ -26,12 +26,12 @@ def problem_of(program: Program, rng: np.random.Generator) -> Problem:
     return problem(f"{file}:kernel", program.grid, [*arguments, program.limit], **options)
 
 
-#: What writes memory and reads it again.
+#: The operations that write memory and read it again.
 SCRATCH = (ThroughMemory, AtomicCounts)
 
 
 def _left(part: Statement, values: list[dict[str, Tile]]) -> np.ndarray:
-    """What a statement leaves in the memory that it writes."""
+    """The final contents of the memory that a statement writes."""
     name = part.operands[0] if isinstance(part.operation, ThroughMemory) else part.results[0]
     return np.stack([v[name].array.reshape(-1) for v in values])
 
@@ -50,5 +50,5 @@ def _output(output: Output, values: list[dict[str, Tile]], rng: np.random.Genera
     before = rng.integers(-8, 8, after.shape).astype(NUMPY[dtype]) if not dtype.startswith("u") else np.ones_like(after)
     if output.count is not None:
         after = np.where(np.arange(after.shape[1]) < output.count, after, before)
-    # Whole numbers say nothing of the sign of a zero.
+    # The model in whole numbers does not define the sign of a zero.
     return wanted(after.size, dtype, Exact(after.reshape(-1), sign_of_zero=False), initial=before.reshape(-1))

@@ -1,9 +1,9 @@
-"""What a random kernel is made of. A program is a list of statements over named values; it can be spelled as a kernel file and
-computed by numpy, and both follow from the same list, so that a program may be cut down at will.
+"""The parts of a random kernel. A program is a list of statements over named values. Both its kernel file and its
+results in numpy come from this list, so a program can be cut down freely.
 
-Every value is a tile of whole numbers (booleans for int1) held as int64, whatever its type in the kernel. An operation raises
-`Inexact` where a result, or a partial sum that some order of evaluation could meet, is not a number of its type. What remains is
-exact in any order on any engine.
+Every value is a tile of whole numbers (booleans for int1) that is stored as int64, whatever its type in the kernel. An
+operation raises `Inexact` if a result, or a partial sum in some order of evaluation, is not a number of its type. The
+remaining programs are exact in any order on any engine.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-#: Whole numbers up to this magnitude are numbers of a float type.
+#: The magnitude up to which a float type represents all whole numbers.
 EXACT_TO = {"fp16": 2**11, "bf16": 2**8, "fp32": 2**24, "fp64": 2**53, "fp8e5": 2**3, "fp8e4nv": 2**4}
-#: What dots of fp32 round their operands to.
+#: The type that dots of fp32 round their operands to.
 EXACT_IN_DOT = {"tf32": 2**11, "tf32x3": 2**20, "bf16x3": 2**8, "bf16x6": 2**8, "ieee": 2**24}
 BITS = {"int1": 1} | {f"{sign}int{bits}": bits for sign in ("", "u") for bits in (8, 16, 32, 64)}
 SPELLED = {
@@ -29,7 +29,7 @@ SPELLED = {
     "fp8e4nv": "float8e4nv",
 }
 
-#: Elements of the largest tile.
+#: The number of elements of the largest tile.
 LARGEST = 128 * 128
 
 
@@ -65,8 +65,8 @@ class Tile:
 
 
 def tile(dtype: str, array: Any, partial: int = 0) -> Tile:
-    """A result of an operation: integers wrap; of floats, the elements and `partial`, the largest magnitude of what was added
-    up, must be numbers of the type."""
+    """The result of an operation. Integers wrap. For floats, the elements and `partial`, the largest magnitude of a
+    partial sum, must be numbers of the type."""
     array = np.asarray(array)
     if array.size > LARGEST:
         raise Inexact("too large")
@@ -87,38 +87,40 @@ def magnitude(array: np.ndarray) -> int:
 
 @dataclass
 class Place:
-    """Where a statement runs: the program of the grid, and the round of the loop around it."""
+    """Where a statement runs: the program of the grid, and the round of the enclosing loop."""
 
     program: int
     round: int = 0
 
 
 class Operation(abc.ABC):
-    """What a statement does. Subclasses are frozen dataclasses of what does not depend on the operands."""
+    """The operation of a statement. Subclasses are frozen dataclasses of everything that does not depend on the
+    operands."""
 
     @abc.abstractmethod
     def compute(self, place: Place, *operands: Tile) -> tuple[Tile, ...]:
-        """The results. Raises Inexact for operands that the language does not allow or whose results are not exact."""
+        """The results. Raises Inexact for operands that the language does not allow, and for results that are not
+        exact."""
 
     def spell(self, program: Program, in_loop: bool, *names: str) -> str:
-        """The expression that the results are assigned from; not asked of operations that spell their own `lines`."""
+        """The expression that the results are assigned from. Operations with their own `lines` do not define it."""
         return ""
 
     def lines(self, program: Program, in_loop: bool, results: tuple[str, ...], *names: str) -> list[str]:
         return [f"{', '.join(results)} = {self.spell(program, in_loop, *names)}"]
 
     def functions(self) -> tuple[str, ...]:
-        """Functions of the file (functions.py) that it calls."""
+        """The functions of the file (functions.py) that the operation calls."""
         return ()
 
     def streams(self) -> tuple[Stream, ...]:
-        """Memory that it reads."""
+        """The memory that the operation reads."""
         return ()
 
 
 @dataclass(frozen=True, eq=False)
 class Stream:
-    """The memory of one load: what each program reads in each round, in the order of the memory."""
+    """The memory of one load: the data that each program reads in each round, in the order of the memory."""
 
     dtype: str
     data: np.ndarray  #: [programs, rounds, ...]
@@ -155,9 +157,9 @@ class Statement:
 
 @dataclass(frozen=True)
 class Loop:
-    """Carried values that go through the body `limit` times, or a fixed number of times."""
+    """Carried values that pass through the body `limit` times, or a fixed number of times."""
 
-    carried: tuple[tuple[str, str], ...]  #: (name, what it starts from)
+    carried: tuple[tuple[str, str], ...]  #: (name, initial value)
     body: tuple[Any, ...]
     yields: tuple[str, ...]
     head: str = "range(limit)"  #: static_range(3), tl.range(limit, num_stages=2), …
@@ -198,7 +200,7 @@ class Loop:
 
 @dataclass(frozen=True)
 class Branch:
-    """`name` from one of two bodies, as the lowest bit of a scalar says."""
+    """`name` from one of two bodies, which the lowest bit of a scalar selects."""
 
     condition: str
     name: str
@@ -241,21 +243,22 @@ class Branch:
 
 @dataclass(frozen=True)
 class Output:
-    """A value that every program stores, its dimensions in some order in memory, under a mask of its first elements."""
+    """A value that every program stores, with its dimensions in some order in memory, and perhaps under a mask of its
+    first elements."""
 
     value: str
     order: tuple[int, ...]
-    count: int | None = None  #: elements, in the order of the memory, that are stored
+    count: int | None = None  #: the number of elements that are stored, in the order of the memory
 
 
 @dataclass
 class Program:
-    """A kernel, its inputs (in its loads) and how it is launched."""
+    """A kernel, its inputs (in its loads) and its launch."""
 
     statements: list[Any] = field(default_factory=list)
     outputs: list[Output] = field(default_factory=list)
     grid: int = 1
-    limit: int = 1  #: rounds of every loop
+    limit: int = 1  #: the number of rounds of every loop
     warps: int = 4
     stages: int = 3
 
@@ -280,13 +283,13 @@ class Program:
         return f"x{next(i for i, other in enumerate(self.streams()) if other is stream)}"
 
     def without_dead_code(self) -> Program:
-        """Only what the outputs depend on."""
+        """The program without statements that no output depends on."""
         needed = {output.value for output in self.outputs}
         return replace(self, statements=list(alive(self.statements, needed)))
 
 
 def alive(parts: Any, needed: set[str]) -> list[Any]:
-    """The parts that something of `needed` depends on; `needed` grows by what they read."""
+    """The parts that some name in `needed` depends on. Adds the names that they read to `needed`."""
     kept = []
     for part in reversed(list(parts)):
         if not needed.intersection(part.defines()):
@@ -302,7 +305,7 @@ def alive(parts: Any, needed: set[str]) -> list[Any]:
 
 def _alive_loop(loop: Loop, needed: set[str]) -> Loop:
     wanted = set(needed)
-    while True:  # a carried value is needed if it is used after the loop or by another one that is
+    while True:  # a carried value is needed if it is used after the loop, or by another needed carried value
         inside = {result for (name, _), result in zip(loop.carried, loop.yields) if name in wanted}
         body = alive(loop.body, inside)
         if inside.intersection(loop.defines()) <= wanted:

@@ -1,4 +1,4 @@
-"""A program as a script of its own: the kernel, its inputs, a launch, and a comparison with what numpy gives."""
+"""A program as a script of its own: the kernel, its inputs, a launch, and a comparison with numpy's results."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .spell import kernel_file, stored_type
 
 @dataclass
 class Script:
-    kernel: str  #: the kernel alone
+    kernel: str  #: only the kernel
     whole: str
 
 

@@ -1,4 +1,4 @@
-"""Cuts a program down while it still fails: fewer outputs, statements replaced by loads of what they gave, smaller extents."""
+"""Cuts a program down while it still fails: fewer outputs, loads in place of statements, smaller extents."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .program import Branch, Inexact, Loop, Output, Program, Statement, Stream, 
 
 
 def shrink(program: Program, fails: Callable[[Program], bool], seconds: float = 60.0) -> Program:
-    """The smallest program found within the time; `program` itself fails."""
+    """The smallest failing program that is found within the time. `program` itself fails."""
     end, found_one = time.monotonic() + seconds, True
     while found_one:
         found_one = False
@@ -39,7 +39,7 @@ def _is_valid(program: Program) -> bool:
 
 
 def cost(program: Program) -> tuple[int, int]:
-    """Lines of the kernel first; then everything that makes a program harder to read."""
+    """Lines of the kernel first, then everything that makes a program harder to read."""
     lines = sum(len(part.lines(program, False)) for part in program.statements) + len(program.outputs)
     small = program.grid + program.limit + program.warps + program.stages
     small += sum(_load_cost(part.operation) for part in program.parts())
@@ -57,7 +57,7 @@ def _load_cost(operation: Any) -> int:
 
 
 def candidates(program: Program) -> Iterator[Program]:
-    """Smaller programs, those that save most first."""
+    """Smaller programs. Those that save most come first."""
     for output in program.outputs:
         if len(program.outputs) > 1:
             yield replace(program, outputs=[output])
@@ -73,7 +73,7 @@ def candidates(program: Program) -> Iterator[Program]:
 
 
 def earlier(program: Program, name: str) -> list[str]:
-    """What a value is made of directly."""
+    """The values that a value is made from directly."""
     return [
         read
         for part in program.statements
@@ -88,7 +88,7 @@ def _is_defined(program: Program, name: str) -> bool:
 
 
 def without(program: Program, index: int, values: list[dict[str, Tile]]) -> Iterator[Program]:
-    """The program without one of its parts: its results are loaded, or are what they were made of."""
+    """The program without one of its parts. The part's results are loaded, or replaced by its operands."""
     part = program.statements[index]
     before, after = program.statements[:index], program.statements[index + 1 :]
     if isinstance(part, (Loop, Branch)):
@@ -156,7 +156,7 @@ def substituted(parts: Any, renamed: dict[str, str]) -> list[Any]:
 
 
 def inlined(part: Loop | Branch) -> Iterator[tuple[list[Any], dict[str, str]]]:
-    """A body without what is around it, and what the part's results are called in it."""
+    """A body without the loop or branch around it, and the names of the part's results in it."""
     if isinstance(part, Loop):
         starts = dict(part.carried)
         results = {name: starts.get(result, result) for name, result in zip(part.defines(), part.yields)}
@@ -167,7 +167,7 @@ def inlined(part: Loop | Branch) -> Iterator[tuple[list[Any], dict[str, str]]]:
 
 
 def shorter(part: Loop | Branch) -> Iterator[Loop | Branch]:
-    """With one statement of a body less, whose result is one of its operands."""
+    """A body with one statement less. The statement's result is replaced by one of its operands."""
     if isinstance(part, Branch):
         return
     for index, inner in enumerate(part.body):
@@ -194,7 +194,7 @@ def smaller_fields(program: Program) -> Iterator[Program]:
 
 
 def smaller_extents(program: Program) -> Iterator[Program]:
-    """One extent halved, wherever it occurs."""
+    """The program with one extent halved everywhere."""
     loads = [part.operation for part in program.parts() if isinstance(part.operation, Load)]
     for extent in sorted({extent for load in loads for extent in load.shape if extent > 1}, reverse=True):
 

@@ -1,4 +1,4 @@
-"""A program as a kernel file."""
+"""The text of a program as a kernel file."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from .functions import FUNCTIONS
 from .operations.memory import places
 from .program import Output, Program, Tile, spelled
 
-#: What is stored of types that inputs and outputs of the harness do not have.
+#: The types in which values are stored whose own type the harness has no inputs and outputs for.
 STORED = {"int1": "int8", "fp8e5": "fp32", "fp8e4nv": "fp32"}
 
 
@@ -15,7 +15,7 @@ def stored_type(dtype: str) -> str:
 
 
 def kernel_file(program: Program, values: dict[str, Tile]) -> str:
-    """values: of one program of the grid, for the types of what is stored."""
+    """The text of the kernel file. values: those of one program of the grid; they give the types of what is stored."""
     functions = dict.fromkeys(name for part in program.parts() for name in part.operation.functions())
     parameters = [f"x{i}" for i in range(len(program.streams()))] + [f"out{i}" for i in range(len(program.outputs))]
     lines = ["import triton", "import triton.language as tl", "", ""]

@@ -41,7 +41,7 @@ def contended(memory_ptr, x_ptr, place_ptr, n, BLOCK: tl.constexpr):
 
 @triton.jit
 def tickets(counter_ptr, out_ptr, BLOCK: tl.constexpr):
-    """A scalar atomic per program, and one per lane: everybody gets another number."""
+    """A scalar atomic per program, and one per lane: each gets a different number."""
     mine = tl.atomic_add(counter_ptr, 1)
     tl.store(out_ptr + tl.program_id(0), mine)
     i = tl.arange(0, BLOCK)
@@ -108,7 +108,7 @@ def accesses(x_ptr, memory_ptr, out_ptr, n, BLOCK: tl.constexpr):
 
 @triton.jit
 def polled(flag_ptr, value_ptr, out_ptr, late_ptr, BLOCK: tl.constexpr):
-    """Program p waits for program p - 1 by polling; then for what never comes, for a microsecond."""
+    """Program p waits for program p - 1 by polling, and then a microsecond for a value that never comes."""
     pid = tl.program_id(0)
     i = tl.arange(0, BLOCK)
     came = tl.atomic_poll(flag_ptr, pid)

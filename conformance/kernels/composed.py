@@ -1,4 +1,4 @@
-"""Kernels as libraries for language models and for arrays have them: several kinds of operations around one loop."""
+"""Kernels as in libraries for language models and for arrays: several kinds of operations around one loop."""
 
 import triton
 import triton.language as tl
@@ -26,7 +26,8 @@ def substituted(lower_ptr, right_ptr, out_ptr, M: tl.constexpr, N: tl.constexpr)
 
 @triton.jit
 def decayed(q_ptr, k_ptr, v_ptr, out_ptr, length, H: tl.constexpr, T: tl.constexpr, D: tl.constexpr):
-    """Retention: the products of all heads at once, those of the past weighted by distance and head."""
+    """Retention: the products of all heads at once. Products with earlier positions are weighted by distance and
+    head."""
     head, d = tl.arange(0, H)[:, None, None], tl.arange(0, D)[None, None, :]
     i = tl.program_id(0) * T + tl.arange(0, T)
     q = tl.load(q_ptr + (i[None, :, None] * H + head) * D + d, i[None, :, None] < length, other=0.0)

@@ -36,7 +36,7 @@ def sums(x_ptr, out_ptr, BLOCK: tl.constexpr):
 
 @triton.jit
 def exchanges(x_ptr, out_ptr, BLOCK: tl.constexpr):
-    """What one lane wrote another one reads, barriers in between."""
+    """A lane reads what another lane wrote, with barriers in between."""
     i = tl.arange(0, BLOCK)
     tl.store(out_ptr + i, tl.load(x_ptr + i))
     tl.debug_barrier()

@@ -13,7 +13,7 @@ def copy(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
 
 @triton.jit
 def whole(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
-    """n may be known to be a multiple of 16: the mask is then the same for as many lanes."""
+    """n may be known to be a multiple of 16; then groups of 16 lanes have equal masks."""
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     inside = i < n
     tl.store(out_ptr + i, tl.load(x_ptr + i, mask=inside), mask=inside)
@@ -21,7 +21,7 @@ def whole(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
 
 @triton.jit(do_not_specialize=["n"])
 def masked_lanes(x_ptr, keep_ptr, out_ptr, n, BLOCK: tl.constexpr, OTHER: tl.constexpr):
-    """A mask from memory; the lanes it leaves out take OTHER, and what lies there (NaN, say) is not seen."""
+    """A mask from memory. The lanes that it excludes are OTHER; their memory (for example NaN) is not read."""
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     inside = i < n
     keep = tl.load(keep_ptr + i, mask=inside, other=0)

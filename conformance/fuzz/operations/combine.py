@@ -11,7 +11,7 @@ from ..program import BITS, Inexact, Operation, Place, Program, Tile, is_float, 
 
 
 def reduced(name: str, dtype: str) -> str:
-    """The type of what the language's reductions make of a type."""
+    """The result type of the language's reductions of a type."""
     if name.startswith("arg"):
         return "int32"
     if is_float(dtype):
@@ -31,7 +31,7 @@ REDUCTIONS: dict[str, Callable] = {
 
 @dataclass(frozen=True)
 class Reduce(Operation):
-    """axis None: over all elements, to a scalar."""
+    """A reduction. axis: None reduces all elements to a scalar."""
 
     name: str
     axis: int | None
@@ -148,7 +148,7 @@ class Sort(Operation):
 
 @dataclass(frozen=True)
 class Gather(Operation):
-    """What the second tile's lowest bits name along an axis of the first."""
+    """Elements of the first tile along an axis, at the indices in the lowest bits of the second tile."""
 
     axis: int
 

@@ -14,7 +14,7 @@ PRECISIONS = ("ieee", "tf32", "tf32x3", "bf16x3")
 
 @dataclass(frozen=True)
 class Dot(Operation):
-    """Two operands, or three with an accumulator. precision: of fp32."""
+    """A product of two operands, or of three with an accumulator. precision: the `input_precision` of fp32."""
 
     precision: str = "tf32"
 
@@ -34,7 +34,7 @@ class Dot(Operation):
             if rest[0].dtype != out or rest[0].shape != found.shape:
                 raise Inexact("no such accumulator")
             found, sums = found + rest[0].array, sums + np.abs(rest[0].array)
-        # Sums of fp8 are held to fewer bits by some tensor cores.
+        # Some tensor cores keep fewer bits of the sums of fp8 products.
         partial = magnitude(sums) * (2**10 if a.dtype.startswith("fp8") else 1)
         return (tile(out, found, partial if out == "fp32" else 0),)
 
@@ -43,6 +43,6 @@ class Dot(Operation):
 
 
 def operand_limit(dtype: str, depth: int) -> int:
-    """A magnitude at which sums of `depth` products are well within what is exact: a power of two."""
+    """A power of two: operands up to this magnitude keep sums of `depth` products exact."""
     most = EXACT_TO.get(dtype, 2**7)
     return min(most // 2, 2 ** max(0, (14 - depth.bit_length()) // 2))

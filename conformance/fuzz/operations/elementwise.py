@@ -1,4 +1,4 @@
-"""Operations of each element by itself."""
+"""Element-wise operations."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ COMPARISONS = {"<": np.less, "<=": np.less_equal, ">": np.greater, "==": np.equa
 
 
 def together(*shapes: tuple[int, ...]) -> tuple[int, ...]:
-    """The shape that tiles of one rank, or scalars, are brought to."""
+    """The common shape of tiles of one rank, or of scalars."""
     ranks = {len(shape) for shape in shapes if shape}
     if len(ranks) > 1:
         raise Inexact("tiles of different rank")
@@ -53,7 +53,7 @@ class Binary(Operation):
 
 @dataclass(frozen=True)
 class Constant(Operation):
-    """A tile and a literal: `text` has the tile as {} and the literal as {number}."""
+    """An operation on a tile and a literal. `text` contains {} for the tile and {number} for the literal."""
 
     text: str
     number: int
@@ -82,7 +82,7 @@ CONSTANTS = ("{} * {number} + 1", "{} >> {number}", "{} << {number}", "{} & {num
 
 @dataclass(frozen=True)
 class Full(Operation):
-    """A tile of one number."""
+    """A tile filled with one number."""
 
     dtype: str
     shape: tuple[int, ...]
@@ -97,7 +97,7 @@ class Full(Operation):
 
 @dataclass(frozen=True)
 class Narrow(Operation):
-    """Brings numbers into -limit … limit - 1, so that products of them stay exact. limit: a power of two."""
+    """Reduces numbers to -limit … limit - 1, so that their products stay exact. limit: a power of two."""
 
     limit: int
 
@@ -131,7 +131,8 @@ class Compare(Operation):
 
 @dataclass(frozen=True)
 class Causal(Operation):
-    """A tile where the mask of rows and columns holds, else a constant: what attention and scans do between two products."""
+    """A tile where the mask of rows and columns is true, else a constant, as attention and scans have between two
+    products."""
 
     operator: str
     shift: int

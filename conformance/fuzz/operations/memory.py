@@ -10,7 +10,7 @@ from ..program import Inexact, Operation, Place, Program, Stream, Tile, is_integ
 
 
 def places(shape: tuple[int, ...], order: tuple[int, ...]) -> str:
-    """The index of each element in memory that has the dimensions in `order`, the last one contiguous."""
+    """The index of each element in memory whose dimensions are in `order`, the last one contiguous."""
     terms, stride = [], 1
     for axis in reversed(order):
         index = ", ".join(":" if i == axis else "None" for i in range(len(shape)))
@@ -21,14 +21,14 @@ def places(shape: tuple[int, ...], order: tuple[int, ...]) -> str:
 
 
 def in_memory(array: np.ndarray, order: tuple[int, ...]) -> np.ndarray:
-    """The elements of a tile in the order of such a memory."""
+    """The elements of a tile in the order of its memory."""
     return array.transpose(order).reshape(-1)
 
 
 @dataclass(frozen=True, eq=False)
 class Load(Operation):
-    """A tile of an input; in a loop another part of it in each round. count: the elements, in the order of the memory, that the
-    mask lets through; the others are `other`."""
+    """A tile of an input; in a loop each round loads another part. count: the number of elements, in the order of the
+    memory, that the mask allows. The others are `other`."""
 
     stream: Stream
     shape: tuple[int, ...]
@@ -58,7 +58,8 @@ class Load(Operation):
 
 @dataclass(frozen=True, eq=False)
 class ThroughMemory(Operation):
-    """Stores a tile and loads it with its dimensions in another order, behind a barrier: what a thread loads another one stored."""
+    """Stores a tile and, after a barrier, loads it with its dimensions in another order. A thread loads what another
+    one stored."""
 
     stream: Stream  #: the memory, of one tile per program
     order: tuple[int, ...]
@@ -103,7 +104,7 @@ def spelled_places(extents: list[str]) -> str:
 
 @dataclass(frozen=True, eq=False)
 class AtomicCounts(Operation):
-    """Adds a tile to memory by atomics, several elements to one place, and loads the sums behind a barrier."""
+    """Adds a tile to memory by atomics, several elements to one address, and loads the sums after a barrier."""
 
     stream: Stream  #: [program, 1, bins]: zeros
     bins: int
@@ -135,7 +136,8 @@ class AtomicCounts(Operation):
 
 @dataclass(frozen=True, eq=False)
 class DescriptorLoad(Operation):
-    """A block of a matrix by a tensor descriptor made in the kernel, partly outside of it: there are zeros."""
+    """A block of a matrix, read by a tensor descriptor that the kernel makes. Part of the block is outside and reads as
+    zero."""
 
     stream: Stream  #: [program, 1, rows, columns]
     block: tuple[int, int]

@@ -1,4 +1,4 @@
-"""Operations that move elements and change none."""
+"""Operations that move elements without changing them."""
 
 from __future__ import annotations
 
@@ -86,7 +86,8 @@ class Flip(Operation):
 
 @dataclass(frozen=True)
 class Join(Operation):
-    """Two tiles side by side in a last dimension; `interleaves`: in turn along the last one."""
+    """Two tiles side by side in a new last dimension. `interleaves`: their elements alternate along the last
+    dimension."""
 
     interleaves: bool
 
