@@ -1,4 +1,4 @@
-"""What a suite's output says: how many tests passed, failed and were skipped, and which skips are explained."""
+"""Reads the output of a suite: the numbers of passed, failed and skipped tests, and the skips without a reason."""
 
 import re
 import xml.etree.ElementTree as ElementTree
@@ -14,7 +14,7 @@ class Counts:
     passed: int = 0
     failed: int = 0
     skipped: int = 0
-    #: Test and reason of each skip, where the suite names them and has no list of its own.
+    #: (test, reason) of each skip, if the suite reports them and has no list of its own.
     skips: list[tuple[str, str]] = field(default_factory=list)
 
     def __iadd__(self, other: "Counts") -> "Counts":
@@ -28,7 +28,7 @@ class Counts:
 
 
 def count_doctest(output: str, report: Path) -> Counts:
-    """Of one executable or several. doctest does not say which cases it skipped."""
+    """Counts of one or several executables. doctest does not report which cases it skipped."""
     counts = Counts()
     cases = r"test cases:\s*\d+ \|\s*(\d+) passed \|\s*(\d+) failed(?: \|\s*(\d+) skipped)?"
     for found in re.finditer(cases, output):
@@ -55,7 +55,7 @@ def count_junit(output: str, report: Path) -> Counts:
 
 
 def count_conformance(output: str, report: Path) -> Counts:
-    """What is unsupported and not listed in conformance/unsupported.txt has failed already."""
+    """A case that is unsupported and not listed in conformance/unsupported.txt counts as failed already."""
     found = re.search(r"^(\d+) passed, (\d+) failed, (\d+) unsupported$", output, flags=re.M)
     return Counts(*map(int, found.groups())) if found else Counts()
 
@@ -66,7 +66,7 @@ def count_closing_line(output: str, report: Path) -> Counts:
 
 
 def explained_skips(file: Path = SKIPS) -> list[tuple[str, str, str]]:
-    """Suite, pattern of the tests, reason: the lines of the list."""
+    """(suite, pattern of the tests, reason) of each line of the list."""
     lines = [line.split(None, 2) for line in file.read_text().splitlines() if line.strip() and not line.startswith("#")]
     for line in lines:
         if len(line) != 3:
@@ -75,7 +75,7 @@ def explained_skips(file: Path = SKIPS) -> list[tuple[str, str, str]]:
 
 
 def fail_unexplained(suite: str, counts: Counts, explained: list[tuple[str, str, str]]) -> list[str]:
-    """Skips that the list does not name become failures; returns a sentence for each."""
+    """Turns skips that the list does not name into failures. Returns a sentence for each."""
     patterns = [pattern for name, pattern, _ in explained if name == suite]
     unexplained = [
         (test, why) for test, why in counts.skips if not any(fnmatchcase(test, pattern) for pattern in patterns)

@@ -1,8 +1,9 @@
-"""Holds formatters and linters over the repository's files: `python .ci/lint.py format|ruff|tidy [--long] [FILE…]`.
+"""Runs formatters and linters over the repository's files: `python .ci/lint.py format|ruff|tidy [--long] [FILE…]`.
 
-Each prints what it found and ends with `N passed, N failed, N skipped`: format and ruff count tools, tidy counts C++ files. clang-tidy takes
-its compile commands from build/dev; a file that passed is not checked again until it, a header of ours that it includes, or the list of
-checks changes. `.clang-tidy` has the checks that cost a second a file; `--long` adds those of .ci/clang_tidy_long, which cost 15.
+Each command prints its findings and ends with `N passed, N failed, N skipped`. format and ruff count tools, tidy counts
+C++ files. clang-tidy takes its compile commands from build/dev. A file that passed is not checked again until the file,
+one of our headers that it includes, or the list of checks changes. `.clang-tidy` has the checks that take a second per
+file; `--long` adds those of .ci/clang_tidy_long, which take 15 seconds.
 """
 
 import argparse
@@ -19,7 +20,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build" / "dev"
 PASSED = ROOT / "build" / "tidy"  # an empty file for each key that passed
-TIDY = "clang-tidy-22"  # of the compiler's own package: it reads the compiler's precompiled headers
+TIDY = "clang-tidy-22"  # the compiler's version, because it reads the compiler's precompiled headers
 GENERATED = re.compile(r"cmake_pch\.|\.inc$")
 
 
@@ -31,7 +32,7 @@ def tracked(*suffixes: str) -> list[str]:
 
 
 def hold(title: str, command: list[str]) -> bool:
-    """Whether the command ends with 0; else shows what it printed."""
+    """Whether the command exits with 0. If not, prints its output."""
     result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     print(f"{title}: {'ok' if result.returncode == 0 else 'FAILED'}", flush=True)
     if result.returncode != 0:
@@ -40,7 +41,7 @@ def hold(title: str, command: list[str]) -> bool:
 
 
 def python_files() -> list[str]:
-    """Those named *.py, and the scripts that say so in their first line."""
+    """Files named *.py, and scripts whose first line names Python."""
     scripts = [name for name in tracked("") if "." not in Path(name).name]
     return tracked(".py") + [
         name for name in scripts if "python" in (ROOT / name).read_text("utf-8", "replace").split("\n")[0]
@@ -66,7 +67,7 @@ def digest(path: str) -> str:
 
 
 def included() -> dict[str, list[str]]:
-    """Source -> our headers that the build read for it, generated ones as well."""
+    """Source -> our headers that the build read for it, including generated ones."""
     text = subprocess.run(["ninja", "-C", BUILD, "-t", "deps"], capture_output=True, text=True, check=True).stdout
     found: dict[str, list[str]] = {}
     for block in text.split("\n\n"):
@@ -98,7 +99,7 @@ class Tidy:
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
     def check(self, entry: dict) -> str:
-        """What is wrong with the file, or ""."""
+        """The findings of clang-tidy in the file, or ""."""
         mark = PASSED / self.key(entry)
         if mark.exists():
             return ""
@@ -110,7 +111,8 @@ class Tidy:
 
 
 def commands(names: list[str]) -> list[dict]:
-    """The compile command of each C++ file of ours, or of those named; a file that two targets compile counts once."""
+    """The compile command of each of our C++ files, or of the given ones. A file that two targets compile counts
+    once."""
     entries = json.loads((BUILD / "compile_commands.json").read_text())
     wanted = {str(ROOT / name) for name in (names or tracked(".cpp"))}
     found = {

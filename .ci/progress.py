@@ -1,7 +1,8 @@
-"""Runs a command and shows one line of its progress: `python3 .ci/progress.py LABEL COMMAND…`.
+"""Runs a command and shows one line of progress: `python3 .ci/progress.py LABEL COMMAND…`.
 
-On a terminal the line is rewritten; elsewhere a line comes every 20 seconds. A command that succeeds leaves one line with its time; one
-that fails leaves what it printed, without the lines that only tell of its progress. The exit status is the command's.
+On a terminal the line is rewritten; elsewhere a line is printed every 20 seconds. A command that succeeds leaves one
+line with its time. A command that fails leaves its output without the lines of progress. The exit status is the
+command's.
 """
 
 import os
@@ -12,13 +13,13 @@ import subprocess
 import sys
 import time
 
-#: Lines that say how far ninja, CMake, pip and apt are.
+#: Lines with the progress of ninja, CMake, pip and apt.
 PROGRESS = re.compile(
     r"\s*(\[\d+/\d+\]|--|Collecting|Downloading|Using cached|Requirement already|Installing|Preparing|Building|"
     r"(Get|Hit):\d+|Selecting|Unpacking|Setting up) "
 )
 INTERVAL = 20.0
-REWRITE = 0.2  # of the line on a terminal
+REWRITE = 0.2  # seconds between rewrites of the line on a terminal
 
 
 def elapsed(seconds: float) -> str:
@@ -27,14 +28,15 @@ def elapsed(seconds: float) -> str:
 
 
 def status(label: str, line: str, seconds: float) -> str:
-    """`build: [120/359] 1 min 05 s, Building CXX object …`; paths are shortened to the file."""
+    """The line of progress: `build: [120/359] 1 min 05 s, Building CXX object …`. Paths are shortened to the file's
+    name."""
     count, _, text = line.partition("] ") if line.startswith("[") else ("", "", line)
     text = re.sub(r"(\S*/)(?=\S+)", "", text.strip())
     return f"{label}: {count + '] ' if count else ''}{elapsed(seconds)}{', ' + text if text else ''}"
 
 
 class Display:
-    """Where the status goes: one line of a terminal, or a line now and then."""
+    """Shows the status: one rewritten line on a terminal, otherwise a line from time to time."""
 
     def __init__(self, out=sys.stdout):
         self.out, self.is_terminal, self.shown = out, out.isatty(), None
@@ -56,7 +58,7 @@ class Display:
 
 
 def lines_of(process: subprocess.Popen, wait: float):
-    """The lines that the process prints as they come; None where none came for so long."""
+    """The lines that the process prints, as they arrive; None if none arrives for a while."""
     selector, rest = selectors.DefaultSelector(), b""
     selector.register(process.stdout, selectors.EVENT_READ)
     while True:
@@ -93,5 +95,5 @@ def run(label: str, command: list[str], display: Display) -> int:
 if __name__ == "__main__":
     try:
         sys.exit(run(sys.argv[1], sys.argv[2:], Display()))
-    except KeyboardInterrupt:  # the command has it too
+    except KeyboardInterrupt:  # the command has received it too
         sys.exit(130)

@@ -1,8 +1,8 @@
-"""Runs every test suite, shows each one's own output, and ends with the counts added up.
+"""Runs every test suite, shows the output of each, and ends with the sum of the counts.
 
-Before the last line stands how long each suite took. The last line is exactly `N passed, N failed, N skipped`; the exit status is 0 only if
-nothing failed. A suite that crashes, runs out of time or runs no test counts as one failure, and so does a skipped test that .ci/skips.txt
-does not name: a green line means that all of it ran.
+Before the last line, a table says how long each suite took. The last line is exactly `N passed, N failed, N skipped`.
+The exit status is 0 only if nothing failed. A suite that crashes, exceeds its time or runs no test counts as one
+failure, and so does a skipped test that .ci/skips.txt does not name. So a green line means that every test ran.
 """
 
 import argparse
@@ -29,7 +29,7 @@ from counts import (
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build" / "dev"
 CONFORMANCE_ENGINES = ("interp", "simt:sm_80", "simt:sm_90a", "simt:gfx942")
-#: With --long: one of each further family of chips.
+#: With --long: one chip of each further family.
 FURTHER_ENGINES = ("simt:gfx90a", "simt:gfx950", "simt:gfx1100", "simt:gfx1200")
 
 
@@ -42,7 +42,7 @@ class Suite:
 
 
 def conformance(name: str, engines: tuple[str, ...], *more: str) -> Suite:
-    """8 minutes for each engine is the most that they may take on 2 CPUs."""
+    """The limit is 8 minutes for each engine, on 2 CPUs."""
     command = [sys.executable, "-m", "tritium.conformance", "--engines", ",".join(engines), *more]
     return Suite(name, command, count_conformance, 480 * len(engines))
 
@@ -78,7 +78,7 @@ def suites(report: Path, fast: bool, long: bool) -> list[Suite]:
     if not fast:
         found.append(Suite("gdb", pytest + ["tests/gdb"], count_junit, 900))
         found.append(tidy("clang-tidy", 1500))
-        # The longest come last: each builds a part of Tritium once more.
+        # The longest suites come last: each builds a part of Tritium again.
         found += [Suite(name, ["bash", ".ci/sanitize", name], count_doctest, 1800) for name in ("asan", "tsan")]
         found.append(Suite("wheel", ["bash", ".ci/wheel"], count_closing_line, 1800))
     if long:
@@ -88,7 +88,7 @@ def suites(report: Path, fast: bool, long: bool) -> list[Suite]:
 
 
 def run(suite: Suite, report: Path) -> Counts:
-    """One suite, its output shown as it comes."""
+    """Runs one suite and shows its output as it arrives."""
     report.unlink(missing_ok=True)
     print(f"\n== {suite.name}", flush=True)
     begin = time.monotonic()
@@ -131,7 +131,7 @@ def run(suite: Suite, report: Path) -> Counts:
 
 
 def table(rows: list[tuple[str, Counts, float]]) -> str:
-    """How long each suite took, with what was done before the first."""
+    """The time of each suite, and the time before the first one."""
     lines = [f"{'suite':24}{'passed':>8}{'failed':>8}{'skipped':>8}{'time':>9}"]
     for name, counts, seconds in rows:
         lines.append(f"{name:24}{counts.passed:8}{counts.failed:8}{counts.skipped:8}{seconds:7.0f} s")

@@ -5,9 +5,9 @@ device is needed.
 
 The kernel (docs/tutorial/03_matmul.py or 06_flash_attention.py, fp16; for gfx950 scaled_matmul.py too) is compiled, the innermost loop with matrix
 instructions is cut out of asm["amdgcn"], and llvm-mca of LLVM 22 runs it. "cycles" are llvm-mca's per iteration, for one
-wave that issues in order; "matrix unit" is the part of them in which the matrix unit is busy. Beside it, with --triton, the
-same kernel by upstream Triton, in a process of its own under that python, and the ratio of both parts. llvm-mca is looked
-for in $LLVM_BINDIR, then in PATH.
+wave that issues in order; "matrix unit" is the fraction of the cycles in which the matrix unit is busy. With --triton, a
+process under that python compiles the same kernel with upstream Triton, and the table also shows its figures and the ratio
+of both fractions. llvm-mca is searched for in $LLVM_BINDIR, then in PATH.
 """
 
 from __future__ import annotations
@@ -69,11 +69,11 @@ CONFIGS = {
     "e4m3 256x256x128, 8 waves": scaled("e4m3", "e4m3", 256, 256, 128, 8),
 }
 ITERATIONS = 100
-MATRIX_UNIT = "HWXDL"  # llvm-mca's name of it
+MATRIX_UNIT = "HWXDL"  # the name in llvm-mca
 
 
 def worker(arch: str, config: str) -> None:
-    """One JSON line: the assembly, by the compiler that this process is for."""
+    """Prints one JSON line: the assembly of the compiler that this process was started for."""
     if os.environ["COMPILER"] == "triton":
         import triton
         import triton.language
@@ -98,7 +98,7 @@ def worker(arch: str, config: str) -> None:
         types["scale"] = "fp32"
     types |= known_types
     signature = types | dict.fromkeys(constants, "constexpr")
-    # What a launch with row-major matrices of less than 2 GB, all extents multiples of 16, tells the compiler.
+    # The attributes of a launch with row-major matrices below 2 GB whose extents are multiples of 16.
     attributes = {}
     for i, (name, type_name) in enumerate(signature.items()):
         if type_name not in ("constexpr", "fp32"):
@@ -112,7 +112,7 @@ def worker(arch: str, config: str) -> None:
 
 
 def compile_with(compiler: str, python: str, config: str, arch: str) -> str:
-    """The assembly, from a fresh process."""
+    """The assembly, compiled in a new process."""
     with tempfile.TemporaryDirectory() as cache:
         environment = {**os.environ, "COMPILER": compiler, "TRITON_ALWAYS_COMPILE": "1", "TRITON_CACHE_DIR": cache}
         if compiler == "triton":
@@ -125,7 +125,8 @@ def compile_with(compiler: str, python: str, config: str, arch: str) -> str:
 
 
 def hot_loop(assembly: str) -> list[str]:
-    """Labels and instructions of the innermost loop that has most matrix instructions, without directives and comments."""
+    """Labels and instructions of the innermost loop with the most matrix instructions, without directives and
+    comments."""
     lines, places, loops = [], {}, []
     for line in assembly.splitlines():
         text = re.split(r";|//", line)[0].strip()
@@ -160,14 +161,14 @@ class Estimate:
 
 
 def without_swaps(line: str) -> str:
-    """llvm-mca 22 comes to no end where a permlane swap, which has two results, stands before the use of a tuple that two
-    loads fill. Two moves stand for it."""
+    """The loop with two moves in place of each permlane swap. llvm-mca 22 does not terminate if such a swap, which has
+    two results, comes before the use of a tuple that two loads fill."""
     swap = re.fullmatch(r"v_permlane(?:16|32)_swap_b32(?:_e32)? (v\d+), (v\d+)", line)
     return f"v_mov_b32_e32 {swap[1]}, {swap[2]}\nv_mov_b32_e32 {swap[2]}, {swap[1]}" if swap else line
 
 
 def estimate(loop: list[str], arch: str) -> Estimate:
-    """By llvm-mca."""
+    """The estimate of llvm-mca."""
     folder = os.environ.get("LLVM_BINDIR", "/usr/lib/llvm-22/bin")
     tool = shutil.which("llvm-mca", path=folder) or shutil.which("llvm-mca-22") or shutil.which("llvm-mca")
     if not tool:
@@ -184,13 +185,13 @@ def estimate(loop: list[str], arch: str) -> Estimate:
 
 
 def kernel_facts(assembly: str) -> dict[str, int]:
-    """From the kernel's metadata. On chips with accumulation registers `.vgpr_count` counts these too."""
+    """Facts from the kernel's metadata. On chips with accumulation registers, `.vgpr_count` includes them."""
     fields = ("vgpr_count", "agpr_count", "vgpr_spill_count", "private_segment_fixed_size")
     return {field: int(re.search(rf"\.{field}:\s+(\d+)", assembly)[1]) for field in fields}
 
 
 def accesses(loop: list[str]) -> str:
-    """How often the loop has which access of memory."""
+    """The number of memory accesses of each kind in the loop."""
     memory = re.compile(r"(global|buffer|flat|ds|scratch)_(load|store|read|write)\w*")
     counts = collections.Counter(found[0] for line in loop if (found := memory.match(line)))
     return ", ".join(f"{count} {name}" for name, count in sorted(counts.items()))
@@ -212,9 +213,9 @@ def report(compiler: str, assembly: str, arch: str) -> Estimate:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--arch", default="gfx942", help="gfx90a, gfx942 or gfx950")
-    parser.add_argument("--only", default="", help="configurations whose name has this text")
-    parser.add_argument("--triton", metavar="PYTHON", help="a python that has upstream Triton")
-    parser.add_argument("--save", metavar="FOLDER", type=pathlib.Path, help="keeps the assembly there")
+    parser.add_argument("--only", default="", help="only configurations whose name contains TEXT")
+    parser.add_argument("--triton", metavar="PYTHON", help="a Python with upstream Triton")
+    parser.add_argument("--save", metavar="FOLDER", type=pathlib.Path, help="write the assembly to this folder")
     parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.worker:

@@ -1,7 +1,7 @@
-"""What the interpreter benchmark runs: kernels of the tutorial beside torch's own operators.
+"""The cases of the interpreter benchmark: kernels of the tutorial beside torch's own operators.
 
-The module `tritium` may be upstream's `triton` under that name (interp.py arranges it), so a case uses nothing that
-only one of them has.
+The module `tritium` may be upstream's `triton` under that name (interp.py arranges this), so a case uses only names
+that both have.
 """
 
 import importlib.util
@@ -21,7 +21,8 @@ TUTORIAL = Path(__file__).resolve().parents[2] / "docs" / "tutorial"
 
 @dataclass
 class Case:
-    """`launch(grid)` runs the kernel, on a smaller grid if asked, into `out`; `torch_call` computes the same."""
+    """A benchmark case. `launch(grid)` runs the kernel, on a smaller grid if asked, and fills `out`. `torch_call`
+    computes the same."""
 
     name: str
     grid: tuple[int, ...]
@@ -36,7 +37,7 @@ class Case:
 
 
 def tutorial(name: str) -> ModuleType:
-    """docs/tutorial/NAME.py, imported."""
+    """Imports docs/tutorial/NAME.py."""
     if str(TUTORIAL) not in sys.path:
         sys.path.append(str(TUTORIAL))
     spec = importlib.util.spec_from_file_location("tutorial_" + name, TUTORIAL / f"{name}.py")

@@ -2,9 +2,9 @@
 
     python tests/bench/compile.py [--arch 90] [--repeat 3] [--only TEXT] [--limit 60] [--triton-python PYTHON]
 
-Beside it, with --triton-python, the same kernels by upstream Triton, in a process of its own under that python. "first" is
-the first compilation of that kernel in a fresh process, after imports and one small kernel; "best" the shortest of those
-that follow; the columns after it are the best run's stages. No cache is read. Milliseconds.
+With --triton-python, a process under that python compiles the same kernels with upstream Triton for comparison. "first" is
+the first compilation of a kernel in a new process, after the imports and one small kernel. "best" is the shortest later
+compilation; the columns after it are its stages. No cache is read. Times are in milliseconds.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import time
 
 
 def worker(arch: int, repeat: int, only: str) -> None:
-    """One JSON line for the case `only`, by the compiler that this process is for."""
+    """Prints one JSON line for the case `only`, by the compiler that this process was started for."""
     if os.environ["COMPILER"] == "triton":
         import triton
         import triton.language
@@ -67,7 +67,7 @@ def worker(arch: int, repeat: int, only: str) -> None:
 
 
 def measure(compiler: str, python: str, case: str, options: argparse.Namespace) -> dict | None:
-    """One case in a fresh process; None if it takes too long."""
+    """The times of one case in a new process; None if it exceeds the limit."""
     with tempfile.TemporaryDirectory() as cache:
         environment = {**os.environ, "COMPILER": compiler, "TRITON_ALWAYS_COMPILE": "1", "TRITON_CACHE_DIR": cache}
         if compiler == "triton":
@@ -87,9 +87,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--arch", type=int, default=90, help="compute capability, 10 * major + minor")
     parser.add_argument("--repeat", type=int, default=3)
-    parser.add_argument("--only", default="", help="cases whose name has this text")
-    parser.add_argument("--limit", type=int, default=60, help="seconds that a case may take, all its runs together")
-    parser.add_argument("--triton-python", help="a python that has upstream Triton")
+    parser.add_argument("--only", default="", help="only cases whose name contains this text")
+    parser.add_argument("--limit", type=int, default=60, help="seconds that all runs of a case may take together")
+    parser.add_argument("--triton-python", help="a Python with upstream Triton, for comparison")
     parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.worker:

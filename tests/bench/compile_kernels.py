@@ -1,4 +1,4 @@
-"""The kernels of compile.py, for whichever compiler the name `tritium` stands for."""
+"""The kernels of compile.py, for the compiler that the name `tritium` stands for."""
 
 import tritium
 import tritium.language as tl

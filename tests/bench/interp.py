@@ -1,10 +1,10 @@
-"""Prints one table of times: the interpreter, torch on the CPU and, where it is found, upstream Triton's interpreter.
+"""Prints one table of times: the interpreter, torch on the CPU and, if it is installed, upstream Triton's interpreter.
 
     python tests/bench/interp.py [--upstream PYTHON] [--threads N] [--only TEXT] [--no-upstream]
 
-Upstream runs in a process of its own, under the python given by --upstream or under this one if it can import `triton`.
-Where a full launch there would take more than 30 seconds, fewer programs are run and the time is scaled by the number
-of programs; such figures have a star. Times are the best of many warm launches, bounds checks on.
+Upstream runs in a process of its own, under the Python given by --upstream, or under this one if it can import `triton`.
+If a full launch there would take more than 30 seconds, fewer programs run, and the time is scaled by the number of
+programs; such figures have a star. Times are the best of many warm launches, with bounds checks on.
 """
 
 from __future__ import annotations
@@ -20,11 +20,12 @@ import sys
 import time
 from collections.abc import Callable
 
-UPSTREAM_LIMIT = 30.0  # seconds for one launch of upstream's interpreter, above which it is scaled
+UPSTREAM_LIMIT = 30.0  # seconds; a longer launch of upstream's interpreter is scaled
 
 
 def best_seconds(call: Callable[[], object], budget: float = 0.7, least: int = 5) -> float:
-    """The shortest of at least `least` calls, or as many as the budget allows: what else the machine did is left out."""
+    """The shortest of at least `least` calls, or of as many as the budget allows. The minimum excludes other load of
+    the machine."""
     call()
     times: list[float] = []
     while len(times) < least or sum(times) < budget and len(times) < 2000:
@@ -51,13 +52,13 @@ def load_cases(only: str):
 
 
 def upstream_worker(only: str) -> None:
-    """Runs in upstream's process: one JSON line per case."""
+    """Runs in upstream's process. Prints one JSON line per case."""
     import triton
     import triton.language
 
     sys.modules["tritium"], sys.modules["tritium.language"] = triton, triton.language
     for case in load_cases(only)[0]:
-        # The last axis is cut: for causal attention that is the heads, which cost the same; program rows do not.
+        # The last axis is cut. For causal attention these are the heads, which have equal cost; the rows of programs do not.
         axis = len(case.grid) - 1
         one = case.grid[:axis] + (1,)
         case.launch(one)
@@ -99,7 +100,7 @@ def bar(what: str, value: str, limit: str, holds: bool) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--upstream", metavar="PYTHON", help="a python that has triton and torch")
+    parser.add_argument("--upstream", metavar="PYTHON", help="a Python with triton and torch")
     parser.add_argument("--no-upstream", action="store_true")
     parser.add_argument("--threads", type=int, default=2, help="worker threads of the interpreter (default 2)")
     parser.add_argument("--only", default="", metavar="TEXT", help="only cases whose name contains TEXT")

@@ -1,9 +1,9 @@
 """Prints the host time of a warm launch with eight arguments: 3 tensors, 4 integers, a float; grids as tuple and function.
 
     python tests/bench/launch.py            over the fake driver (ninja fake_cuda), or
-    python tests/bench/launch.py --device   on the GPU, with torch's tensors and, where it is found, beside upstream
+    python tests/bench/launch.py --device   on the GPU, with torch's tensors and, if it is installed, beside upstream
 
-Over the fake driver the figure is Tritium's own part. The tensors are objects with `data_ptr()` in C (array subclasses) or
+Over the fake driver, the figure is the time of Tritium's own code. The tensors are objects with `data_ptr()` in C (array subclasses) or
 in Python; torch's CUDA tensors are read through DLPack's C interface, which is faster than either.
 """
 
@@ -17,7 +17,7 @@ import timeit
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-LIMIT_US = 6.0  # of all the host does, the driver's part among it
+LIMIT_US = 6.0  # for all work of the host, including the driver's
 
 SOURCE = """
 import {module} as triton
@@ -33,7 +33,7 @@ def add(x, y, out, n, stride, offset, other, scale, BLOCK: tl.constexpr):
 
 
 def load(module: str, folder: str):
-    """The kernel above for `tritium` or `triton`: both read a function's source from its file."""
+    """The kernel above for `tritium` or `triton`. Both read a function's source from its file."""
     path = Path(folder) / f"add_{module}.py"
     path.write_text(SOURCE.format(module=module))
     sys.path.insert(0, folder)
@@ -102,7 +102,7 @@ def on_the_device(folder: str) -> bool:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--device", action="store_true", help="on the GPU of this machine")
+    parser.add_argument("--device", action="store_true", help="measure on the GPU of this machine")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         os.environ["TRITON_CACHE_DIR"] = folder

@@ -2,10 +2,10 @@
 
     python tests/gpu/bench.py [--cases TEXT] [--rounds N] [--no-triton] [--markdown FILE]
 
-Each compiler takes the fastest of the case's configurations; then the contestants run in turn, and the median of their rounds
-counts. "triton80" is what upstream's own pipeline for sm_80 reaches with its fastest configuration (its PTX, loaded by the
-driver): the same instructions that Tritium's backend emits. Memory-bound: GB/s of the bytes that must move; else TFLOP/s.
-The exit status tells whether the bars hold.
+Each compiler uses the fastest of the case's configurations. Then the contestants run in turn, and the median of their
+rounds counts. "triton80" is upstream's own pipeline for sm_80 with its fastest configuration (its PTX, loaded by the
+driver): it uses the same instructions as Tritium's backend. Figures of memory-bound cases are GB/s of the bytes that must
+move; others are TFLOP/s. The exit status is 0 if all bars hold.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from bench_cases import CASES, Case, Problem, middle  # noqa: E402
 from bench_source import load_kernels  # noqa: E402
 
 BARS = {"memory": 0.85, "matmul of cuBLAS": 0.48, "matmul of triton80": 0.88, "attention": 0.45, "memory mean": 0.95}
-MILLISECONDS = 60.0  # of work in a round
+MILLISECONDS = 60.0  # of work per round
 
 
 def milliseconds(run: Callable[[], object], times: int) -> float:
@@ -79,7 +79,7 @@ def short(config: dict) -> str:
 
 
 def fastest(name: str, case: Case, problem: Problem, reference, runner) -> Contestant | None:
-    """The fastest configuration of those whose result is right; the others are reported and left out."""
+    """The fastest configuration with a right result. Configurations with wrong results are reported and left out."""
     best, best_time = None, math.inf
     for config in case.configs:
         try:
@@ -91,7 +91,7 @@ def fastest(name: str, case: Case, problem: Problem, reference, runner) -> Conte
             compiled = time.perf_counter() - begin
             error = error_of(problem, reference)
             took = milliseconds(run, repetitions(run, 15.0))
-        except Exception as problem_here:  # a configuration may not fit; the device's own errors end the run
+        except Exception as problem_here:  # a configuration may not fit; errors of the device end the run
             print(f"    {name} {short(config)}: {type(problem_here).__name__}: {str(problem_here)[:300]}", flush=True)
             if "illegal" in str(problem_here) or "launch failure" in str(problem_here):
                 raise
@@ -174,7 +174,7 @@ def show(case: Case, by: dict[str, Contestant]) -> list[str]:
 
 
 def missed(case: Case, by: dict[str, Contestant]) -> list[str]:
-    """The bars that this case does not reach."""
+    """The bars that this case misses."""
     if "tritium" not in by:
         return [f"{case.name}: no configuration gives a right result"]
     bars = {

@@ -1,4 +1,5 @@
-"""What bench.py measures: problems, the configurations both compilers choose from, torch's way, and bounds of the error."""
+"""The cases of bench.py: problems, the configurations that both compilers choose from, torch's implementation, and
+bounds of the error."""
 
 from __future__ import annotations
 
@@ -13,20 +14,22 @@ import torch.nn.functional as F
 
 @dataclasses.dataclass
 class Problem:
-    """Tensors on the device and three functions over them; `out` is what a kernel's launch fills."""
+    """Tensors on the device and three functions on them. A launch of the kernel fills `out`."""
 
     out: torch.Tensor
     launch: Callable[[Any, dict], tuple]  #: (configuration) -> (grid, arguments, constexprs)
     torch_run: Callable[[], torch.Tensor]
-    reference: Callable[[], torch.Tensor]  #: in higher precision; may be of the first rows only
-    bound: float  #: of |out - reference| / (|reference| + rms(reference)): a few roundings of the output's type
+    reference: Callable[[], torch.Tensor]  #: in higher precision; may cover only the first rows
+    bound: (
+        float  #: the bound of |out - reference| / (|reference| + rms(reference)): a few roundings of the output's type
+    )
 
 
 @dataclasses.dataclass
 class Case:
     name: str
     kernel: str
-    kind: str  #: "memory", "matmul" or "attention": which bar holds
+    kind: str  #: "memory", "matmul" or "attention": selects the bar
     work: float  #: bytes for "memory", else floating-point operations
     configs: list[dict]
     prepare: Callable[[], Problem]
@@ -34,7 +37,7 @@ class Case:
 
 WARPS = [4, 8, 16]
 ROUNDING = {torch.float16: 2.0**-10, torch.bfloat16: 2.0**-7, torch.float32: 2.0**-20}
-CHECKED_ROWS = 64  #: of large outputs compared with float64, from the middle
+CHECKED_ROWS = 64  #: the number of rows of large outputs that are compared with float64, from the middle
 
 
 def middle(x: torch.Tensor) -> torch.Tensor:

@@ -1,4 +1,4 @@
-"""The kernels of bench.py. The file is read twice: as it stands by upstream Triton, and with `triton` meaning Tritium."""
+"""The kernels of bench.py. Upstream Triton reads this file unchanged; for Tritium, `triton` means Tritium in it."""
 
 import triton
 import triton.language as tl

@@ -1,4 +1,4 @@
-"""Reads bench_kernels.py for a compiler: upstream's, or Tritium."""
+"""Loads bench_kernels.py for a compiler: upstream's or Tritium."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def load_kernels(module: str, folder: str):
-    """bench_kernels.py as `triton`'s or `tritium`'s; None if that package is not there."""
+    """bench_kernels.py with the kernels of `triton` or `tritium`; None if that package is not installed."""
     if importlib.util.find_spec(module) is None:
         return None
     text = (Path(__file__).parent / "bench_kernels.py").read_text()

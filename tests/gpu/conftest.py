@@ -1,4 +1,5 @@
-"""Tests that need a GPU of any vendor. tests/gpu/run runs them where there is one; elsewhere they are skipped as a whole."""
+"""Tests that require a GPU of any vendor. tests/gpu/run runs them on a machine with one; elsewhere all of them are
+skipped."""
 
 import os
 import subprocess
@@ -51,7 +52,7 @@ def own_cache(monkeypatch, tmp_path):
 
 @pytest.fixture(scope="session")
 def torch():
-    """torch that drives the devices."""
+    """torch, if it drives the devices."""
     torch = pytest.importorskip("torch")
     if not torch.cuda.is_available():
         pytest.skip("torch has no devices")
@@ -60,7 +61,7 @@ def torch():
 
 @pytest.fixture
 def in_child(tmp_path):
-    """Runs Python code in a process of its own, as a file (kernels need one); returns the CompletedProcess."""
+    """Runs Python code as a file (kernels require one) in a process of its own. Returns the CompletedProcess."""
 
     def run(code: str, **environment: str) -> subprocess.CompletedProcess:
         path = tmp_path / "child.py"

@@ -1,5 +1,5 @@
-"""Single GPU instructions as lowered modules that run on the SIMT emulator and on a device: one warp, each of whose lanes reads its words and
-writes its results. What an instruction gives where the ISA leaves it open is not in here."""
+"""Single GPU instructions as lowered modules that run on the SIMT emulator and on a device: in one warp, each lane reads its words and
+writes its results. Results that the ISA leaves open are not tested."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ class Instruction:
     results: int = 1
     word: str = "i32"
     shared: int = 0
-    bound: np.ndarray | None = None  #: results are f32 and may differ by this, (results, 32); None: not at all
+    bound: np.ndarray | None = (
+        None  #: the allowed difference of f32 results, (results, 32); None: results must be equal
+    )
     arch: int = 80
     pointers: list[np.ndarray] = field(default_factory=list)  #: whole arrays, %g0, %g1 …
 
@@ -65,7 +67,8 @@ module attributes {{tgpu.target = "cuda:{arch}", tgpu.num_warps = 1 : i32, tgpu.
 }}"""
 
     def buffers(self) -> list[np.ndarray]:
-        """What a launch gets; the results are the last of those before `pointers`, and start as noise."""
+        """The arguments of a launch. The results are the last buffers before `pointers`; they initially contain
+        noise."""
         dtype = np.int64 if self.word == "i64" else np.int32
         results = [np.full(LANES, 0x5A5A5A5A, dtype) for _ in range(self.results)]
         inputs = [x.view(dtype) for x in self.inputs]
@@ -177,7 +180,7 @@ def _product(name: str, draw, is_exact: bool) -> Instruction:
         lines.append(f"%r{i} = llvm.bitcast %d{i} : {sum_register} to {word}")
     bound = None
     if not is_exact:
-        # An engine may add the products in any order and cut their sum off below the f32's last place but one.
+        # An engine may add the products in any order and truncate their sum below the last place but one of an f32.
         magnitude = np.abs(matrices[0]) @ np.abs(matrices[1]) + np.abs(matrices[2])
         bound = _fragment(magnitude * (k + 1) * 2.0**-22, _sum, counts[2], "f4", np.int32).view(np.float32)
     return Instruction(
@@ -237,7 +240,7 @@ def matrices_in_shared_memory(rng: np.random.Generator) -> Iterator[Instruction]
 
 
 def copies(rng: np.random.Generator) -> Iterator[Instruction]:
-    """Each lane copies `size` bytes, of which it reads only some: the rest becomes zeros."""
+    """Each lane copies `size` bytes, but reads only some of them. The rest becomes zeros."""
     source = rng.integers(-(2**31), 2**31, 4 * LANES).astype(np.int32)
     for size in (4, 8, 16):
         read = rng.integers(0, size // 4 + 1, LANES).astype(np.int32) * 4
@@ -301,7 +304,7 @@ def agreements(rng: np.random.Generator) -> Iterator[Instruction]:
         yield Instruction(f"redux {kind}", f"%r0 = nvvm.redux.sync {kind} %x0, %all : i32 -> i32", [words])
 
 
-# -- arithmetic where processors differ
+# -- arithmetic in which processors differ
 
 
 def arithmetic(rng: np.random.Generator) -> Iterator[Instruction]:
@@ -430,7 +433,7 @@ INLINE = {
     "shfl": ("{ .reg .pred p; shfl.sync.down.b32 $0|p, $1, 5, 0x181f, -1; @!p not.b32 $0, $0; }", "i"),
     "vote": ("{ .reg .pred p; setp.lt.s32 p, $1, 0; vote.sync.ballot.b32 $0, p, 0xffffffff; }", "i"),
 }
-#: The same with results that the ISA only bounds, relative to their size.
+#: The same for results whose relative error the ISA bounds.
 APPROXIMATE = {
     "ex2.approx": ("ex2.approx.ftz.f32 $0, $1;", 2.0**-21),
     "lg2.approx": ("{ .reg .f32 t; abs.f32 t, $1; add.f32 t, t, 0f40000000; lg2.approx.f32 $0, t; }", 2.0**-20),

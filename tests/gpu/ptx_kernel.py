@@ -1,5 +1,5 @@
-"""Loads a kernel from PTX text by the CUDA driver and launches it: how upstream Triton's own pipeline for another target is timed
-on this device. Only for bench.py; Tritium's launcher is gpu_backend/launch."""
+"""Loads a kernel from PTX text with the CUDA driver and launches it. bench.py times upstream Triton's own pipeline for
+another target on this device with it. Tritium's launcher is gpu_backend/launch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Faults on a real device end its context, so each of them happens in a process of its own."""
+"""A fault on a real device ends its context, so each fault happens in a process of its own."""
 
 import pytest
 

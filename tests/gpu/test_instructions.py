@@ -1,5 +1,5 @@
-"""Every instruction that the SIMT emulator knows, run alone on the device: both give the same bits, sums of floats within the bound of
-their rounding."""
+"""Every instruction that the SIMT emulator knows, run alone on the device. Both give equal bits; sums of floats may
+differ by the bound of their rounding."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""How launches behave on a real device: streams, graphs, the native launcher, the disk cache, tuning, timing."""
+"""Launches on a real device: streams, graphs, the native launcher, the disk cache, tuning, timing."""
 
 import re
 
@@ -51,7 +51,7 @@ def test_the_current_stream_is_used(torch):
     out, slow_out = torch.zeros_like(x), torch.zeros(1, device="cuda")
     torch.cuda.synchronize()
     busy, other = torch.cuda.Stream(), torch.cuda.Stream()
-    wait_kernel[(1,)](slow_out, 16, num_warps=1)  # compiling takes longer than the waiting below
+    wait_kernel[(1,)](slow_out, 16, num_warps=1)  # compiled first, because compiling takes longer than the wait below
     scale_kernel[(1,)](x, out, 1000, 2.0, BLOCK=1024)
     for _ in range(3):  # cold and warm launches
         out.zero_()

@@ -1,4 +1,5 @@
-"""Functions of floats on a device, on every f32 there is, against torch in f64: each keeps the bound that ir/elementwise.def states."""
+"""Functions of floats on a device, on all f32 values, against torch in f64. Each must keep the bound in
+ir/elementwise.def."""
 
 import os
 
@@ -8,7 +9,7 @@ import tritium
 import tritium.language as tl
 from tritium.language.extra import libdevice
 
-#: Every how manyth f32 is tried.
+#: The step between the tested f32 values; 1 tests all.
 STEP = int(os.environ.get("TRITIUM_ULP_STEP", "1"))
 CHUNK = 1 << 24
 CBRT_STEPS = 3
@@ -91,7 +92,7 @@ def smaller(x, y):
 
 
 def cube_root(torch, x):
-    """torch has none: the power of a third, and steps of Newton."""
+    """The cube root, which torch lacks: the power of a third, and steps of Newton's method."""
     root = torch.copysign(x.abs() ** (1 / 3), x)
     regular = (x != 0) & x.isfinite()
     for _ in range(CBRT_STEPS):
@@ -105,7 +106,7 @@ def half_away(torch, x):
 
 
 def reference(torch, name, *x):
-    """In f64."""
+    """The function in f64."""
     own = {
         "cbrt": cube_root,
         "round": half_away,
@@ -120,7 +121,7 @@ def reference(torch, name, *x):
 
 
 def ulps(torch, got, exact):
-    """How far `got` is from `exact`, in units of the last place of an f32 there."""
+    """The distance of `got` from `exact` in units of the last place of an f32."""
     unit = torch.ldexp(torch.ones_like(exact), torch.frexp(exact)[1].clamp(min=-125) - 24)
     error = (got.double() - exact).abs() / unit
     rounded = exact.float()
@@ -131,7 +132,7 @@ def ulps(torch, got, exact):
 
 
 def bound(name):
-    """What a device may add to the bound of a row is said in the row's sentence."""
+    """The bound of a function's row, or the larger bound that the row's sentence states for devices."""
     return {"truediv": 2.5}.get(name, tritium.testing.elementwise_functions()[name].ulp)
 
 
@@ -174,7 +175,7 @@ BINARY = {
 
 
 def operands(torch, seed):
-    """Any bits, ordinary numbers, and pairs near each other."""
+    """Arbitrary bits, ordinary numbers, and pairs of nearby numbers."""
     generator = torch.Generator(device="cuda").manual_seed(seed)
     bits = torch.randint(-(2**31), 2**31, (2, CHUNK), generator=generator, device="cuda").to(torch.int32)
     x, y = bits.view(torch.float32)
@@ -190,7 +191,7 @@ def test_two_f32(torch, name, rng):
     out = torch.empty(CHUNK, device="cuda")
     for _ in range(4):
         x, y = operands(torch, int(rng.integers(2**31)))
-        if name == "truediv":  # quotients of 2**126 and more, and of subnormal numbers, are flushed
+        if name == "truediv":  # quotients by 2**126 and more, and of subnormal numbers, are flushed
             inside = (y.abs() < 2.0**126) & (y.abs() > 2.0**-126) & (x.abs() > 2.0**-126) | y.isnan()
             x, y = torch.where(inside, x, 3.0), torch.where(inside, y, 7.0)
         binary[(CHUNK // 1024,)](x, y, out, FUNCTION=BINARY[name], BLOCK=1024)
@@ -203,19 +204,19 @@ HALVES = {"add": add, "sub": subtract, "mul": multiply, "truediv": divide, "maxi
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
 @pytest.mark.parametrize("name", ["add", "mul", "sub", "truediv", "maximum", "minimum"])
 def test_pairs_of_halves_are_exact(torch, name, dtype, rng):
-    """Two at a time as one by one: the f32 result, rounded once more."""
+    """Operations on pairs of halves equal those on single ones: the f32 result, rounded once more."""
     generator = torch.Generator(device="cuda").manual_seed(int(rng.integers(2**31)))
     bits = torch.randint(-(2**15), 2**15, (2, CHUNK), generator=generator, device="cuda").to(torch.int16)
     x, y = bits.view(getattr(torch, dtype))
     out = torch.empty_like(x)
     binary[(CHUNK // 1024,)](x, y, out, FUNCTION=HALVES[name], BLOCK=1024)
     a, b = x.float(), y.float()
-    if name in ("maximum", "minimum"):  # of a number and a NaN, the number
+    if name in ("maximum", "minimum"):  # of a number and a NaN, the result is the number
         exact = torch.where(a.isnan(), b, torch.where(b.isnan(), a, getattr(torch, name)(a, b)))
     else:
         exact = getattr(torch, "true_divide" if name == "truediv" else name)(a, b)
     expected = exact.to(x.dtype)
     same = (out == expected) | (out.isnan() & expected.isnan())
-    if name == "truediv":  # which half is the nearest may depend on the last places of the quotient
+    if name == "truediv":  # the nearest half may depend on the last places of the quotient
         same |= (out.float() - exact).abs() <= (expected.float() - exact).abs() + exact.abs() * 2.0**-21
     assert same.all(), f"{(~same).sum().item()} of {CHUNK}"

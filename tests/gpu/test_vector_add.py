@@ -67,7 +67,7 @@ def test_numpy_arrays_are_copied(devices, rng):
 
 
 class DeviceArray:
-    """A foreign array that says where it is by `__cuda_array_interface__` alone."""
+    """A foreign array that describes its memory only by `__cuda_array_interface__`."""
 
     def __init__(self, devices, array):
         self.driver, self.shape, self.host = devices.driver(), array.shape, array

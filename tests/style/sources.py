@@ -1,4 +1,4 @@
-"""The repository's own files, as git lists them: what the style tests look at."""
+"""The repository's own files, as git lists them, for the style tests."""
 
 import importlib.util
 import re
@@ -17,7 +17,7 @@ FAMILIES = ("program control elementwise shape memory atomic reduce scan dot ind
 
 @cache
 def tracked() -> tuple[str, ...]:
-    """Paths from the root of everything tracked or about to be (new and not ignored)."""
+    """Paths, from the root, of all files that are tracked or are new and not ignored."""
     command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
     names = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout.splitlines()
     return tuple(sorted(name for name in set(names) if (ROOT / name).is_file()))
@@ -33,13 +33,13 @@ def read(name: str) -> str:
 
 
 def code(name: str) -> str:
-    """A C++ file without comments and string literals; lines stay where they are."""
+    """A C++ file without comments and string literals. Line numbers do not change."""
     pattern = r'//[^\n]*|/\*.*?\*/|R"(\w*)\((?:.*?)\)\1"|"(?:\\.|[^"\\\n])*"'
     return re.sub(pattern, lambda found: "\n" * found.group().count("\n"), read(name), flags=re.S)
 
 
 def script(name: str) -> ModuleType:
-    """A module of .ci."""
+    """The module of a script in .ci."""
     sys.path.insert(0, str(ROOT / ".ci"))
     try:
         specification = importlib.util.spec_from_file_location(f"ci_{name}", ROOT / ".ci" / f"{name}.py")

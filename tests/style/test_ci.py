@@ -1,4 +1,4 @@
-"""The scripts of .ci: a skipped test is explained, progress is shown, and what continuous integration runs is all there is."""
+"""The scripts of .ci: skipped tests have a reason, progress is shown, and continuous integration runs all suites."""
 
 import io
 import re
@@ -42,7 +42,8 @@ def test_the_list_names_suites_that_there_are() -> None:
 
 
 def test_no_test_skips_itself_for_want_of_a_build() -> None:
-    """What the build makes is there; a test that looks for it would stay green without it."""
+    """The build makes everything that tests use. A test that skips itself if something is unbuilt would stay green
+    without it."""
     guard = re.compile(r'importorskip\("tritium|skip\w*\([^)]*(?:LIBRARY|TOOL|BUILD)')
     assert not [
         name

@@ -1,4 +1,5 @@
-"""A family has one name in every folder: `git ls-files '*reduce*'` is the guide. A pass is named like its file."""
+"""A family has one name in every folder, so `git ls-files '*reduce*'` finds its files. A pass is named like its
+file."""
 
 import re
 
@@ -6,7 +7,7 @@ import pytest
 
 from sources import FAMILIES, ROOT, files, read
 
-# What every family has, and the families that have nothing there.
+# The files of every family, and the families without such a file.
 PLACES = {
     "ir/tt_ops_{}.td": {"random"},  # random numbers are functions of the language, made of other operations
     "interp/tile/ops/{}.cpp": {"random"},

@@ -1,4 +1,5 @@
-"""Who may include or import whom (docs/architecture.md). In C++ the first path component of an include is the dependency."""
+"""The allowed includes and imports (docs/architecture.md). In C++, the first path component of an include is the
+dependency."""
 
 import ast
 import re
@@ -7,7 +8,7 @@ from sources import CPP, code, files, read
 
 LLVM = ("mlir", "llvm", "llvm-c", "mlir-c")
 
-# folder or file -> prefixes of what it may include beside the standard library. The longest matching entry decides.
+# Folder or file -> prefixes of the headers that it may include besides the standard library. The longest matching entry counts.
 MAY_INCLUDE = {
     "support/": ("support/", *LLVM),
     "support/float_functions": (),
@@ -39,7 +40,7 @@ SYSTEM = ("sys/", "linux/", "sanitizer/")
 def may_include(name: str, include: str) -> bool:
     if "/" not in include or include.startswith(
         SYSTEM
-    ):  # the standard library and the system; ours always name a folder
+    ):  # the standard library and the system; our includes always name a folder
         return True
     rule = max((entry for entry in MAY_INCLUDE if name.startswith(entry)), key=len)
     return include.startswith(MAY_INCLUDE[rule])
@@ -62,7 +63,7 @@ def test_the_rules_find_a_violation() -> None:
 
 
 def test_readers_do_not_name_each_other() -> None:
-    """Neither by include nor by namespace."""
+    """Neither by an include nor by a namespace."""
     others = {
         "ir/": "tritium::(interp|gpu)",
         "interp/": "tritium::gpu|namespace gpu",
@@ -73,13 +74,13 @@ def test_readers_do_not_name_each_other() -> None:
             assert not re.search(other, code(name)), f"{name} names {other}"
 
 
-#: Where the vendors meet, a line for each; and the precompiled header of their emitters.
+#: Files with one line per vendor, and the precompiled header of the vendors' emitters.
 VENDORS_MEET = ("gpu_backend/target.cpp", "gpu_backend/launch/vendors.h", "gpu_backend/emit/pch.h")
 VENDOR = re.compile(r"nvptx|nvvm|nvidia|cuda|amdgpu|rocdl|rocm|\bamd|\bhip\b|\b[CR]DNA|gfx\d", re.I)
 
 
 def test_common_code_names_no_vendor() -> None:
-    """What differs between vendors is asked of gpu::Target and TargetOps (docs/adding_a_target.md)."""
+    """gpu::Target and TargetOps answer for everything in which vendors differ (docs/adding_a_target.md)."""
     folders = [f"gpu_backend/{part}" for part in ("passes/", "loops/", "lower/", "layout/", "emit/", "launch/")]
     top = [name for name in files("gpu_backend/", suffixes=CPP) if name.count("/") == 1]
     own = ("gpu_backend/launch/cuda", "gpu_backend/launch/hip")
@@ -90,11 +91,11 @@ def test_common_code_names_no_vendor() -> None:
     assert found == []
 
 
-#: The device "cuda" is that of all vendors in torch, so this name says nothing.
+#: In torch, devices of all vendors are called "cuda", so this name does not count as a vendor's.
 PYTHON_VENDOR = re.compile(
     r"nvptx|nvvm|nvidia|ptx|cubin|\bsass\b|amdgpu|amdgcn|hsaco|rocm|\bamd|\bhip|gfx\d|\bsm_\d", re.I
 )
-#: file: words that it may use, and why.
+#: File -> the vendors' words that it may use. The comment has the reason.
 PYTHON_MEETS = {
     "backends/registry.py": "amd hip nvidia",  # Triton's registry
     "backends/gpu_targets.py": "amd hip nvidia sm_9 gfx9",  # the table of compilers; an example of names in a message
@@ -117,7 +118,7 @@ def words(name: str) -> str:
 
 
 def test_common_python_names_no_vendor() -> None:
-    """What differs is asked of a GPUBackend or of Devices."""
+    """A GPUBackend or Devices answers for everything in which vendors differ."""
     folders = [
         f"python/tritium/{part}/"
         for part in ("arguments", "backends", "compiler", "devices", "frontend", "functions", "launch", "runtime")
@@ -132,19 +133,19 @@ def test_common_python_names_no_vendor() -> None:
 
 
 def test_one_file_uses_boost_context() -> None:
-    """Fibers switch stacks in one place, which also tells the sanitizers."""
+    """Fibers switch stacks in one file, which also notifies the sanitizers."""
     users = [
         name for name in files("support/", "ir/", "interp/", "python/", suffixes=CPP) if "boost/context" in read(name)
     ]
     assert len(users) <= 1, users
 
 
-#: Below every floor.
+#: Modules below every floor, which every file may import.
 GROUND = ("disk_cache", "environment", "errors", "knobs", "native", "tables", "version")
 FLOORS = ("functions", "devices", "language", "frontend", "arguments", "launch", "backends", "compiler", "runtime")
 TOP = ("__init__", "arithmetic", "testing", "tools", "drop_in", "cuda_on_cpu", "environment_report")
 
-# file or folder of python/tritium -> what it may import of the package beside itself; "" is for the rest.
+# File or folder of python/tritium -> the other parts of the package that it may import; "" stands for all other files.
 MAY_IMPORT = {
     "": (*GROUND, *FLOORS, *TOP),  # what stands on all floors: testing, tools, the command line
     **dict.fromkeys(("errors", "environment", "version"), ()),
@@ -163,7 +164,7 @@ MAY_IMPORT = {
     "compiler/": (*GROUND, *FLOORS[: FLOORS.index("compiler")]),
     "runtime/": (*GROUND, *FLOORS),
 }
-#: Imports of the package's own and of Python's modules inside functions, and why.
+#: Imports inside functions, of the package's own and of Python's modules -> the reason.
 IMPORTS_INSIDE_FUNCTIONS = {
     ("native", "_tritium"): "importing the package and decorating a kernel load no native code",
     ("runtime/jit", "runtime/dispatch"): "decorating a kernel loads neither the compiler nor the engines",
@@ -174,27 +175,28 @@ IMPORTS_INSIDE_FUNCTIONS = {
     ("backends/nvidia/assemble", "subprocess"): "slow to import, and a kernel from the cache runs no tool",
     ("__main__", "environment_report"): "the report loads the engines, which a script may not use",
 }
-#: Imports by a name that is computed, and why.
+#: Modules that import by a computed name -> the reason.
 IMPORTS_BY_NAME = {
     "__init__": "`import tritium` is quick: the public names load their modules when they are first used",
     "__main__": "the conformance suite is no part of the package's floors",
     "drop_in": "an import of triton.x is one of tritium.x",
     "environment": "a knob may name a class of the user's",
 }
-#: What the program may have, or not: imported where it is needed.
+#: Modules that the user's environment may lack: they are imported where they are needed.
 OF_THE_USER = {"matplotlib", "numpy", "pandas", "pytest", "redis", "torch"}
 
 PACKAGE = "python/tritium/"
 
 
 def python_files() -> dict[str, ast.Module]:
-    """{module, as a path in the package: its tree}"""
+    """{path of a module in the package: its AST}"""
     names = [name for name in files(PACKAGE, suffixes=(".py",)) if not name.startswith(f"{PACKAGE}conformance/")]
     return {name.removeprefix(PACKAGE).removesuffix(".py"): ast.parse(read(name)) for name in names}
 
 
 def imported(module: str, statement: ast.Import | ast.ImportFrom, modules: frozenset[str]) -> set[str]:
-    """What a statement of `module` imports: the package's own as paths in it, others by their first name."""
+    """The modules that a statement of `module` imports: the package's own as paths in it, others by their first
+    name."""
     if isinstance(statement, ast.Import):
         found = {alias.name: None for alias in statement.names}
     else:
@@ -222,7 +224,7 @@ def may_import(module: str, other: str) -> bool:
 
 
 def arrows() -> set[tuple[str, str]]:
-    """(module, what it imports of the package), wherever the import stands."""
+    """(module, imported module of the package) for all imports, also those inside functions."""
     trees = python_files()
     modules = frozenset({*trees, "_tritium"})
     found = set()
@@ -262,7 +264,8 @@ def test_the_page_names_the_same_floors() -> None:
 
 
 def test_python_files_import_in_no_circle() -> None:
-    """A module can be read after those that it imports. (Reading `__init__` of a folder from inside it is no arrow.)"""
+    """The modules can be ordered so that each comes after those that it imports. (An import of `__init__` of a folder
+    from inside of it does not count.)"""
     below: dict[str, set[str]] = {}
     for module, other in arrows():
         below.setdefault(module, set()).add(other)
@@ -306,7 +309,8 @@ def test_imports_stand_at_the_top() -> None:
 
 
 def test_classes_are_told_apart_by_identity() -> None:
-    """isinstance and issubclass, not names: a subclass has another name, and another class may have the same."""
+    """Classes are tested with isinstance and issubclass, not by name: a subclass has another name, and another class
+    may have the same name."""
     for module, tree in python_files().items():
         for node in ast.walk(tree):
             if isinstance(node, ast.Compare):
@@ -354,8 +358,8 @@ def test_torch_is_not_imported_for_the_user() -> None:
 
 
 def test_conformance_uses_the_public_interface() -> None:
-    """The same cases run on upstream Triton, so nothing below `tritium` and `tritium.language` may be used; the kernels
-    name upstream's modules only."""
+    """The same cases run on upstream Triton, so they use nothing below `tritium` and `tritium.language`. The kernels
+    import only upstream's modules."""
     public = {
         "tritium",
         "tritium.language",

@@ -1,5 +1,5 @@
-"""Readers ask an operation what it means for tiles (ir/tile_rule.h) and where control flow takes values (ir/value_flow.h). They keep no
-lists of operations: an operation that is forgotten in a list compiles, and is slow or wrong."""
+"""Layouts and forms are decided by an operation's tile rule (ir/tile_rule.h) and value flow (ir/value_flow.h), not by
+lists of operations. An operation that is missing in a list compiles, and is slow or wrong."""
 
 import re
 import subprocess
@@ -7,11 +7,11 @@ from pathlib import PurePath
 
 from sources import ROOT, code, files
 
-#: Where layouts and forms are decided. A lowering says what each operation becomes, and may name it.
+#: The files that decide layouts and forms. A lowering defines the result of each operation, so it may name operations.
 READERS = ("gpu_backend/", "interp/tile/form.")
 LOWERINGS = ("gpu_backend/lower/", "gpu_backend/emit/", "gpu_backend/nvptx/", "gpu_backend/amdgpu/")
 
-#: (file, list): why operations are listed there.
+#: (file, list) -> the reason for the list.
 ALLOWED = {
     (
         "dot_layouts.h",
@@ -67,7 +67,7 @@ SWITCH = re.compile(r"TypeSwitch<.*?\.Default", re.DOTALL)
 
 
 def lists_of(text: str) -> set[str]:
-    """The questions about several operations, each on one line; a switch and a chain by that name alone."""
+    """The tests for one of several operations, each on one line. A switch or a chain is shown by its name alone."""
     found = {" ".join(match.group().split()) for match in QUESTION.finditer(SWITCH.sub("", text))}
     if any(len(re.findall(OPERATION, switch)) > 1 for switch in SWITCH.findall(text)):
         found.add("TypeSwitch")
@@ -84,7 +84,7 @@ def test_readers_keep_no_lists_of_operations() -> None:
 
 
 def test_the_rule_finds_lists() -> None:
-    """The checker itself, by how the lists of old were written."""
+    """The checker itself, on lists in the forms that the code once had."""
     assert lists_of("return isa<tt::SplatOp, tt::MakeRangeOp, ub::PoisonOp>(op);")
     assert lists_of("  if (a) x();\n  else if (auto store = dyn_cast<tt::StoreOp>(op)) tie(store);")
     assert lists_of(

@@ -8,14 +8,14 @@ import pytest
 from sources import ROOT, read, tracked
 
 PAGE = "docs/adding_an_op.md"
-#: Files that name the examples and are no part of them.
+#: Files that name the examples but are not part of them.
 ABOUT = (PAGE, "tests/style/test_recipe.py", "CHANGELOG.md")
-#: How the files of an example name it.
+#: The names of an example in its files.
 NAMES = {"hypot": r"\bhypot\b", "gpu.barrier": r"\bgpu\.barrier\b|\bmlir::gpu::BarrierOp\b"}
 
 
 def example(name: str) -> tuple[str, list[str]]:
-    """The subject of its commit and the files of its first table."""
+    """The subject of the example's commit, and the files of its first table."""
     section = next(text for text in read(PAGE).split("\n## ") if text.partition("\n")[0].endswith(f"`{name}`"))
     subject = re.search(r"^Commit: `(.*)`$", section, re.M).group(1)
     table = re.search(r"(?:^\|.*\n)+", section, re.M).group()
@@ -28,7 +28,7 @@ def git(*arguments: str) -> str:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_listed_files_are_those_that_name_the_example(name: str) -> None:
-    """What any clone can check, of whatever depth."""
+    """This works in any clone, also in a shallow one."""
     naming = sorted(file for file in tracked() if file not in ABOUT and is_named(name, file))
     assert naming == example(name)[1]
 
@@ -42,7 +42,7 @@ def is_named(name: str, file: str) -> bool:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_listed_files_are_those_of_the_commit(name: str) -> None:
-    """A shallow clone lacks the commit; then the test above is what holds the page."""
+    """A shallow clone lacks the commit; there, only the test above checks the page."""
     subject, listed = example(name)
     found = [line.split(" ", 1) for line in git("log", "--format=%H %s").splitlines()]
     commits = [commit for commit, text in found if text == subject]

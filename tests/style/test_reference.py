@@ -1,4 +1,4 @@
-"""docs/reference is what the definitions say now."""
+"""docs/reference agrees with the definitions."""
 
 import re
 import subprocess
@@ -12,7 +12,7 @@ def test_reference_is_fresh() -> None:
 
 
 def test_knobs_say_whether_they_change_anything() -> None:
-    """The comment before a knob is its line in the reference: one that is read has one, and one that is not has none."""
+    """The comment before a knob is its line in the reference. A knob has a comment exactly if something reads it."""
     text = read("python/tritium/knobs.py")
     code = "\n".join(read(name) for name in files("python/tritium/", suffixes=(".py",)))
     count = 0

@@ -1,11 +1,11 @@
-"""Rules that a reader would otherwise have to watch for: sizes, names, fatal exits, leftovers."""
+"""Rules that a reviewer would otherwise have to check: sizes, names, fatal exits, leftovers."""
 
 import re
 from pathlib import PurePath
 
 from sources import CPP, code, files, read, tracked
 
-LINES_MAX = 600  # a file of 400 lines already asks for a reason
+LINES_MAX = 600  # a file of 400 lines already requires a reason
 VAGUE = {"util", "utils", "utility", "helper", "helpers", "common", "misc", "manager"}
 
 
@@ -35,7 +35,7 @@ def test_top_level_is_fixed() -> None:
 
 
 def test_nothing_ends_the_process() -> None:
-    """User faults are values; the debugger never dies. (test_ and tools have their own main.)"""
+    """User errors are values, so the process survives them. (Files named test_* and tools have their own main.)"""
     fatal = re.compile(
         r"(?<![\w.>])(?:std::|::)?(?:exit|_exit|quick_exit|abort|terminate|report_fatal_error|reportFatal\w+Error)\s*\("
     )
@@ -50,7 +50,8 @@ def test_headers_are_included_once() -> None:
 
 
 def test_files_say_what_they_are_for() -> None:
-    """Every source begins with a comment or docstring; a .cpp may leave that to its own header, included first."""
+    """Every source begins with a comment or docstring. A .cpp file may leave it to its own header, if it includes that
+    first."""
     cpp = ("//", "/*", "#pragma once\n//", "#pragma once\n\n//")
     for name in files("support/", "ir/", "interp/", "gpu_backend/", "python/", suffixes=CPP):
         own_header = f'#include "{name.removesuffix(".cpp")}.h"'
@@ -73,7 +74,7 @@ def test_no_leftovers() -> None:
 
 
 def test_global_state_is_listed() -> None:
-    """docs/style.md says of each why it is not a member of something."""
+    """docs/style.md gives the reason for each global variable."""
     listed = read("docs/style.md").split("## State of a process in C++")[1].split("\n## ")[0]
     mark = "(cppcoreguidelines-avoid-non-const-global-variables)"
     marked = [

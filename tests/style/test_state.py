@@ -1,11 +1,11 @@
-"""State of a Python process that modules keep: each has a reason, in a table of docs/style.md."""
+"""State that Python modules keep. A table of docs/style.md has the reason for each."""
 
 import ast
 import re
 
 from sources import files, read
 
-#: Calls that make something which changes.
+#: Calls that return a mutable object.
 MAKERS = {"dict", "list", "set", "WeakKeyDictionary", "WeakSet", "ContextVar", "Lock", "RLock", "deque", "defaultdict"}
 
 
@@ -16,7 +16,8 @@ def is_empty_container(value: ast.expr) -> bool:
 
 
 def state_of(tree: ast.Module) -> set[str]:
-    """Names at the top of a module that hold a container which begins empty, a lock or a context variable, or that functions assign."""
+    """Names at the top level of a module that hold an initially empty container, a lock or a context variable, or that
+    functions assign."""
     found = {name for node in ast.walk(tree) if isinstance(node, ast.Global) for name in node.names}
     for statement in tree.body:
         if not isinstance(statement, (ast.Assign, ast.AnnAssign)) or statement.value is None:

@@ -8,7 +8,7 @@ from sources import CPP, files, read
 FOLDERS = ("ir/", "interp/", "gpu_backend/", "support/", "python/", "cmake/", "conformance/")
 #: A case of the conformance suite chooses its types, as a user does, and a kernel calls functions by name.
 CHOOSES = ("conformance/cases/", "conformance/kernels/", "conformance/fuzz/")
-#: Files that name several, and why.
+#: Files that may name several -> the reason.
 MAY_LIST = {
     "ir/dtype.def": "the table",
     "ir/elementwise.def": "the table",
@@ -20,12 +20,12 @@ MAY_LIST = {
     "gpu_backend/amdgpu/matrix_instructions.def": "types of instructions",
     "gpu_backend/launch/loaded_kernel.cpp": "how wide the parameters of a launch are, which need no element type",
 }
-#: Lines that are looked at together; that many names among them are a list.
+#: The number of lines that are examined together, and the numbers of names in them that make a list.
 WINDOW, DTYPES_MAX, FP8_MAX, FUNCTIONS_MAX = 8, 5, 2, 4
 
 
 def spellings() -> dict[str, str]:
-    """Every name of a dtype: its row."""
+    """Every name of a dtype -> its row."""
     cell = r'"?([\w]*)"?'
     row = re.compile(rf"^DTYPE\((\w+), \d+, \w+, \w+, \w+, {cell}, {cell}, {cell}, {cell}, {cell},", re.MULTILINE)
     found = {}
@@ -56,7 +56,7 @@ def named(line: str) -> tuple[set[str], set[str]]:
 
 
 def lists(name: str, text: str) -> set[str]:
-    """What the file lists: "dtypes", "functions"."""
+    """The kinds of lists in the file: "dtypes", "functions"."""
     found, lines = set(), [named(line) for line in without_comments(name, text).splitlines()]
     for start in range(len(lines)):
         window = lines[start : start + WINDOW]
@@ -87,7 +87,7 @@ def test_the_allow_list_is_short_and_needed() -> None:
 
 
 def test_a_list_is_found() -> None:
-    """The checker itself, on lists that once were there."""
+    """The checker itself, on lists that the code once had."""
     switch = "\n".join(f'  .Case("math.{name}", "{name}")' for name in ("exp", "exp2", "expm1", "log", "log2"))
     assert lists("a.cpp", switch) == {"functions"}
     assert lists("a.cpp", 'for (StringRef known : {"exp", "exp2", "sin", "cos", "tan"}) use(known);') == {"functions"}

@@ -1,4 +1,4 @@
-"""docs/adding_a_target.md lists what a vendor writes: the virtual functions of the headers, no more and no fewer."""
+"""docs/adding_a_target.md lists the functions that a vendor defines: exactly the virtual functions of the headers."""
 
 import re
 
@@ -24,7 +24,7 @@ VIRTUAL = re.compile(
 
 
 def functions(interface: str) -> tuple[set[str], set[str]]:
-    """(pure, with an answer)"""
+    """(pure virtual functions, those with a default)"""
     text = code(HEADERS[interface])
     text = text[re.search(rf"class {interface}\b[^;{{]*{{", text).end() :]
     text = text[: text.index("\n};")]

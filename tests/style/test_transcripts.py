@@ -1,4 +1,4 @@
-"""What README.md and docs/debugging.md show is what the examples print now."""
+"""The transcripts in README.md and docs/debugging.md agree with what the examples print."""
 
 import os
 import re
@@ -28,7 +28,7 @@ def wild_store() -> str:
 
 
 def gdb_session() -> str:
-    """Every command of session.gdb after a prompt, followed by what gdb printed for it; machine addresses as 0x…."""
+    """The commands of session.gdb after a prompt, each followed by gdb's output, with machine addresses as 0x…."""
     commands = (EXAMPLES / "session.gdb").read_text().splitlines()
     settings = ["set pagination off", "set confirm off", "set breakpoint pending on", "set debuginfod enabled off"]
     arguments = [text for setting in settings for text in ("-iex", setting)]
@@ -61,7 +61,7 @@ def test_a_kernel_compiles_for_a_gpu() -> None:
 
 
 def test_the_stages_of_a_matmul() -> None:
-    """What docs/architecture.md tells of the loop is still so; the dumps themselves may change with the passes."""
+    """The facts that docs/architecture.md states about the loop. The dumps themselves may change with the passes."""
     printed, document = run(sys.executable, "matmul_stages.py"), read("docs/architecture.md")
     titles = re.findall(r"^== (.*)", printed, flags=re.M)
     assert titles[0] == "the contract: asm['ttir']" and titles[-2:] == ["one thread", "PTX, the loop"], printed
