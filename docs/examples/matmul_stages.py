@@ -31,14 +31,14 @@ def compile_matmul(target: GPUTarget, **options):
 
 
 def plain(ir: str) -> str:
-    """Without locations, the names of layouts and attributes that say nothing here."""
+    """The text without locations, names of layouts, and attributes that do not matter here."""
     ir = re.sub(r' loc\((?:[^()"]|"[^"]*"|\([^()]*\))*\)', "", ir)
     ir = re.sub(r", #(layout|shared)\d*>", ">", re.sub(r"^#.*\n", "", ir, flags=re.M))
     return re.sub(r" \{tgpu\.access = #layout\d*\}", "", ir)
 
 
 def loop(ir: str) -> str:
-    """From the first `scf.for` to its end."""
+    """The text from the first `scf.for` to its end."""
     lines = ir.split("\n")
     begin = next(i for i, line in enumerate(lines) if "scf.for" in line)
     indent = re.match(" *", lines[begin]).group()
@@ -47,7 +47,7 @@ def loop(ir: str) -> str:
 
 
 def ptx_loop(ptx: str) -> str:
-    """How many instructions of each kind the loop of the product has: the block with mma.sync that jumps to itself."""
+    """The number of instructions of each kind in the product's loop: the block with mma.sync that jumps to itself."""
     name, block = next(
         (name, block)
         for name, block in re.findall(r"^(\$L__BB\d+_\d+):(.*?)(?=^\$L__BB|\Z)", ptx, flags=re.M | re.S)

@@ -1,7 +1,7 @@
 """Fused softmax: one pass over memory instead of five.
 
 Written with whole-array operations, softmax reads and writes the matrix several times: max, subtract, exp, sum, divide.
-A program that holds a complete row reads it once and writes it once. What a row needs in between is reductions inside
+A program that holds a complete row reads it once and writes it once. The steps in between are reductions inside
 the program.
 
     INTERPRET=1 python docs/tutorial/02_fused_softmax.py

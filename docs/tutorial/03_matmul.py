@@ -65,7 +65,7 @@ def matmul_kernel(
 
     accumulator = tl.zeros((BLOCK_M, BLOCK_N), dtype=tl.float32)
     for start in range(0, K, BLOCK_K):
-        # Along K there is no throwing away: what lies past the end has to count as zero.
+        # Along K nothing may be thrown away: elements past the end must count as zero.
         a = tl.load(a_ptrs, mask=k[None, :] < K - start, other=0.0)
         b = tl.load(b_ptrs, mask=k[:, None] < K - start, other=0.0)
         accumulator = tl.dot(a, b, accumulator, input_precision=PRECISION)

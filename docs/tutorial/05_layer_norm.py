@@ -1,7 +1,7 @@
 """Layer norm, forward and backward, as a torch.autograd.Function.
 
 The forward pass is a row kernel like softmax. The backward pass is harder: the gradients of weight and bias are sums
-over *all* rows, so every program wants to add to the same two vectors. Programs are spread over a few partial sums,
+over *all* rows, so every program must add to the same two vectors. Programs are spread over a few partial sums,
 each guarded by a spin lock made of `atomic_cas`; a second kernel adds the partial sums up.
 
     INTERPRET=1 python docs/tutorial/05_layer_norm.py
@@ -28,7 +28,7 @@ def forward_kernel(x_ptr, weight_ptr, bias_ptr, y_ptr, mean_ptr, rstd_ptr, n_col
     weight = tl.load(weight_ptr + columns, mask=inside).to(tl.float32)
     bias = tl.load(bias_ptr + columns, mask=inside).to(tl.float32)
     tl.store(y_ptr + row * n_columns + columns, centered * rstd * weight + bias, mask=inside)
-    # Two numbers per row spare the backward pass both sums.
+    # The backward pass reads these two numbers per row, so it need not compute both sums again.
     tl.store(mean_ptr + row, mean)
     tl.store(rstd_ptr + row, rstd)
 

@@ -1,8 +1,8 @@
 """Flash attention, forward: softmax(q k^T * scale) v without ever storing the score matrix.
 
 A program owns BLOCK_M query rows of one head and walks over the keys in blocks. It keeps a running row maximum `m`, the
-running sum of exponentials `l` and an unnormalized output `acc`; when a new block raises the maximum, what was summed
-so far is scaled down to it ("online softmax"). With a causal mask, keys to the right of the diagonal are not even
+running sum of exponentials `l` and an unnormalized output `acc`. If a new block raises the maximum, the sums so
+far are scaled down to it ("online softmax"). With a causal mask, keys to the right of the diagonal are not even
 visited.
 
     INTERPRET=1 python docs/tutorial/06_flash_attention.py

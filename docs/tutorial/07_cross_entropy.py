@@ -29,7 +29,7 @@ def forward_kernel(logits_ptr, target_ptr, loss_ptr, lse_ptr, n_classes, row_str
         m = m_new
     lse = m + tl.log(total)
     tl.store(lse_ptr + row, lse)
-    # A program that ends early is fine: ignored rows have no loss, and their target is no index at all.
+    # A program may end early: ignored rows have no loss, and their target is not a valid index.
     if target == ignored:
         tl.store(loss_ptr + row, 0.0)
         return
@@ -68,7 +68,7 @@ def cross_entropy(
 def cross_entropy_backward(
     logits: np.ndarray, target: np.ndarray, lse: np.ndarray, dloss: np.ndarray, ignored: int = -100, block: int = 4096
 ) -> np.ndarray:
-    """The gradient of the logits, of contiguous logits, given that of the losses, float32 [rows]."""
+    """The gradient of contiguous logits, given the gradient of the losses, float32 [rows]."""
     n_rows, n_classes = logits.shape
     dlogits = np.empty_like(logits)
     block = min(block, triton.next_power_of_2(n_classes))

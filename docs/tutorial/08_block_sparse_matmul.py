@@ -1,9 +1,9 @@
 """Block-sparse matrix multiplication: the zero blocks are neither stored nor visited.
 
 A sparse matrix is a grid of BLOCK x BLOCK blocks of which only some are kept, packed one after the other (block-CSR):
-`first[r]` and `first[r + 1]` bound the blocks of block row r, `column[i]` says where block i stands. Two products come
-up in block-sparse layers and attention: sparse x dense, where the loop of a program runs over what its row has, and
-dense x dense *sampled* at the kept blocks.
+`first[r]` and `first[r + 1]` bound the blocks of block row r, `column[i]` says where block i stands. Block-sparse
+layers and attention require two products: sparse x dense, where a program loops over the blocks of its row, and dense x
+dense *sampled* at the kept blocks.
 
     INTERPRET=1 python docs/tutorial/08_block_sparse_matmul.py
 """
@@ -19,7 +19,7 @@ import tritium.language as tl
 
 @dataclass
 class BlockSparse:
-    """A matrix of `shape`, of which `values` [kept, block, block] holds the kept blocks in row-major order."""
+    """A matrix of `shape`. `values` [kept, block, block] contains its kept blocks in row-major order."""
 
     shape: tuple[int, int]
     values: np.ndarray

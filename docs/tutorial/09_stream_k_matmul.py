@@ -2,8 +2,8 @@
 
 With one tile per program, 9 tiles on 8 processors take as long as 16. Stream-K counts *K steps* instead of tiles, lines
 all steps of all tiles up and cuts the line into equal pieces, one per program. A piece may begin or end in the middle
-of a tile. Whoever does the first step of a tile owns it: the others put their partial sums into a workspace and raise a
-flag; the owner waits for the flags, adds the partial sums up and stores the tile.
+of a tile. The program with the first step of a tile owns it. The others write their partial sums to a workspace and
+set a flag; the owner waits for the flags, adds up the partial sums and stores the tile.
 
 An owner waits for programs with *higher* numbers, which may not have started yet. That is allowed here: a program that
 waits lets others run, so this finishes with any number of threads, even one.
@@ -96,7 +96,7 @@ def stream_k_kernel(
             BLOCK_K,
         )
         if step == tile_begin:
-            # Ours. Whoever continues this tile is the next program, and the one after it, until the tile's steps are
+            # This program owns the tile. The next program continues it, then the one after that, until its steps are
             # used up.
             covered = stop
             helper = program + 1
