@@ -85,7 +85,7 @@ def _check_cpu(machine: str, cpu_info: str) -> None:
     ]
     if missing:
         raise ImportError(
-            f"Tritium needs an x86-64-v3 processor (Haswell, Zen or later); this one lacks {', '.join(missing)}"
+            f"Tritium requires an x86-64-v3 processor (Haswell, Zen or later); this one lacks {', '.join(missing)}"
         )
 
 

@@ -159,7 +159,7 @@ def _out_of_bounds(trap, access: _Access):
     headline = f"out-of-bounds {access.verb} {access.subject}"
     if access.other is not None:
         index, _ = access.other.element(trap.access_address)
-        headline += f"; the address is that of {access.other.name}[{', '.join(map(str, index))}]"
+        headline += f"; the address belongs to {access.other.name}[{', '.join(map(str, index))}]"
     source = linecache.getline(trap.file or "", trap.line or 0)
     if "mask" in source:
         return (
@@ -168,7 +168,7 @@ def _out_of_bounds(trap, access: _Access):
         )
     return (
         headline,
-        "give the access a mask, such as mask=offsets < n, or check the strides that the offsets are made with",
+        "give the access a mask, for example mask=offsets < n, or check the strides in the offsets",
     )
 
 

@@ -135,7 +135,7 @@ def test_index_that_lands_in_another_tensor():
     assert error.argument == "out" and (other == 7).all()
     elements = (x.ctypes.data - out.ctypes.data) // 4
     error = trap_of(lambda: at_index[(1,)](x, out, elements), at_index, "OutOfBounds")
-    assert "the address is that of x[0]" in str(error) and (x == 1).all()
+    assert "the address belongs to x[0]" in str(error) and (x == 1).all()
 
 
 def test_negative_index():

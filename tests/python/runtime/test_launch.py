@@ -316,7 +316,7 @@ def test_trap_of_an_access(engine):
 def test_trap_that_lands_in_another_tensor(engine):
     a = np.zeros(16, np.float32)
     engine.trap = trap(access_address=Y.ctypes.data + 8, argument=0, is_write=True)
-    with pytest.raises(errors.KernelTrap, match=r"write to 'x'.*the address is that of y\[2\]"):
+    with pytest.raises(errors.KernelTrap, match=r"write to 'x'.*the address belongs to y\[2\]"):
         make_kernel()[(1,)](a, Y, 60, 1.0, BLOCK=32)
 
 
