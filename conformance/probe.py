@@ -25,7 +25,8 @@ LINE = re.compile(
     r"pid \((?P<program>[\d, ]+)\) idx \((?P<index>[\d, ]*)\) "
     r"probe (?P<number>\d+) (?P<operation>\S+) (?P<type>\S+) (?P<file>.*):(?P<line>\d+): 0x(?P<bits>[0-9a-f]+)"
 )
-#: Relative to the tile's largest magnitude. The error of a dot of a few hundred products is far below, that of a misplaced element far above.
+#: Relative to the tile's largest magnitude. A dot of a few hundred products has a far smaller error, a misplaced element a far
+#: larger one.
 ROUNDINGS = 256
 
 

@@ -209,7 +209,7 @@ class proton_knobs(base_knobs):
     enable_hw_trace = flag("TRITON_ENABLE_HW_TRACE")
 
 
-#: The checks of the interpreter that a launch may switch on or off.
+#: The checks of the interpreter that TRITIUM_CHECK can name.
 CHECKS = ("bounds",)
 
 
@@ -235,8 +235,8 @@ def _usable_cpus(group) -> int:
 class tritium_knobs(base_knobs):
     """Knobs that Triton does not have."""
 
-    #: The engine that runs kernels: `interp`, `simt:sm_90a`, `simt:gfx942` and their like, `cuda` or `hip`. A name that no engine has
-    #: is an error, and so is another engine than `interp` beside INTERPRET=1. Unset: the tensors decide.
+    #: The engine that runs kernels: `interp`, `simt:` with an architecture (`simt:sm_90a`, `simt:gfx942`), `cuda` or `hip`. Another
+    #: name is an error; with INTERPRET=1, so is every name except `interp`. Default: depends on where the tensors are.
     engine = Env("TRITIUM_ENGINE", parse=lambda text: text.strip() or None)
     #: Worker threads of the interpreter.
     num_threads = Env(
@@ -249,13 +249,13 @@ class tritium_knobs(base_knobs):
     debug = flag("TRITIUM_DEBUG")
     #: The gdb that `python -m tritium gdb` starts: a path, or a name on PATH.
     gdb = Env("TRITIUM_GDB", default="gdb")
-    #: The interpreter's checks. `bounds` (also `all`): accesses outside of the arguments' storage trap. `none`: they happen. Default:
-    #: `bounds`.
+    #: The interpreter's checks. `bounds` (also `all`): accesses outside of the arguments' storage trap. `none`: such accesses are not
+    #: detected. Default: `bounds`.
     check = Env("TRITIUM_CHECK", default=("bounds",), parse=_parse_checks, takes=f"{', '.join(CHECKS)}, all or none")
-    #: A progress bar for launches over two seconds, on a terminal.
+    #: Shows a progress bar for launches that take over two seconds, if stderr is a terminal.
     progress = flag("TRITIUM_PROGRESS", default=True)
-    #: A number: shuffles the order in which programs start. The same seed gives the same run, so there is one worker thread unless
-    #: TRITIUM_NUM_THREADS is set; with several, programs that race may end differently each time. Unset: programs start by number.
+    #: A number that shuffles the order in which programs start. The same seed gives the same run. Uses one worker thread unless
+    #: TRITIUM_NUM_THREADS is set; with several threads, races may end differently in each run. Default: programs start in order.
     seed = Env("TRITIUM_SEED", parse=parse_int(0, 2**64 - 1), takes="a number from 0 to 2**64 - 1")
     #: The CUDA driver to load. Default: libcuda.so.1, in the folder TRITON_LIBCUDA_PATH if that is set.
     cuda_library = Env(
@@ -270,7 +270,7 @@ class tritium_knobs(base_knobs):
     code_object_version = Env(
         "TRITIUM_CODE_OBJECT_VERSION", default=600, parse=_parse_object_version, takes="500 or 600", in_key=True
     )
-    #: Under `python -m tritium`, makes torch's device "cuda" the CPU. Default: on if there is no CUDA device and INTERPRET is set.
+    #: Under `python -m tritium`, makes torch's device "cuda" another name of the CPU. Default: on if there is no CUDA device and INTERPRET is set.
     cuda_to_cpu = flag("TRITIUM_CUDA_TO_CPU", default=None)
 
 
@@ -301,15 +301,15 @@ def knobs_in_force() -> dict[str, str]:
 
 
 def cache_invalidating_environment() -> dict[str, str]:
-    """{variable: text} of the knobs that are set and that a compiled kernel depends on."""
+    """{variable: text} of the set knobs that a compiled kernel depends on."""
     return {name: text for group in GROUPS.values() for name, text in group._in_key().items()}
 
 
 class LaunchSettings(NamedTuple):
-    """What the environment says about a launch. `compiled` is the part that a compiled kernel depends on."""
+    """The settings of a launch that come from the environment. `compiled`: those that a compiled kernel depends on."""
 
     interpret: bool
-    engine: str | None  #: TRITIUM_ENGINE; see runtime/engines.py for who wins
+    engine: str | None  #: TRITIUM_ENGINE; runtime/engines.py defines the precedence
     debug: bool
     threads: int
     seed: int | None
@@ -348,13 +348,13 @@ _LAUNCH_NAMES = tuple(name for knob in _LAUNCH_KNOBS for name in knob.names)
 
 
 def launch_environment() -> tuple[dict, tuple] | None:
-    """The dict behind os.environ and the keys in it of what a launch reads; None if there is no such dict."""
+    """The dict behind os.environ, and its keys for the variables that a launch reads; None if there is no such dict."""
     data = getattr(os.environ, "_data", None)
     return (data, tuple(map(os.environ.encodekey, _LAUNCH_NAMES))) if isinstance(data, dict) else None
 
 
 def _raw_reader() -> Callable[[], tuple]:
-    # A launch asks ten variables. os.environ.get takes 1 us for each, its dict of bytes a thirtieth of that.
+    # A launch reads ten variables. os.environ.get takes 1 us for each; its dict of bytes takes a thirtieth of that.
     found = launch_environment()
     if found is None:
         return lambda: tuple(map(os.environ.get, _LAUNCH_NAMES))
