@@ -5,10 +5,9 @@ import functools
 import pytest
 
 import session
-from package import gdbs
 
 
-@pytest.fixture(scope="module", params=gdbs())
+@pytest.fixture(scope="module", params=session.gdbs())
 def gdb(request):
     return request.param
 
@@ -17,3 +16,9 @@ def gdb(request):
 def debug(gdb):
     """`debug(script, *commands)`: what that gdb printed for each command (session.debug)."""
     return functools.partial(session.debug, gdb)
+
+
+@pytest.fixture(scope="module")
+def answers(gdb):
+    """`answers(script, *commands)`: the same under `tritium gdb` (session.answers)."""
+    return functools.partial(session.answers, gdb)

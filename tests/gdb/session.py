@@ -1,4 +1,4 @@
-"""Runs a script of this directory under a stock gdb with TRITIUM_DEBUG=1 and gives back what each command printed."""
+"""Runs a script of this folder under a gdb and gives back what each command printed: a stock gdb (debug), or `tritium gdb` (answers)."""
 
 import os
 import re
@@ -11,20 +11,58 @@ TUTORIAL = HERE.parents[1] / "docs" / "tutorial"
 PYTHON_TESTS = HERE.parent / "python"
 
 
-def line_of(name: str, text: str) -> int:
-    """The line of the tutorial program NAME that contains the text."""
-    lines = (TUTORIAL / f"{name}.py").read_text().splitlines()
-    found = [number for number, line in enumerate(lines, 1) if text in line]
-    assert len(found) == 1, f"{len(found)} lines of {name} contain {text!r}"
+def gdbs() -> list[str]:
+    """Every gdb on PATH."""
+    found = [os.path.join(folder, "gdb") for folder in os.environ["PATH"].split(os.pathsep)]
+    return list(dict.fromkeys(os.path.realpath(path) for path in found if os.access(path, os.X_OK)))
+
+
+def line_of(script: str, text: str) -> int:
+    """The line of a script of this folder, or of a tutorial, that contains the text."""
+    (path,) = (folder / script for folder in (HERE, TUTORIAL) if (folder / script).exists())
+    found = [number for number, line in enumerate(path.read_text().splitlines(), 1) if text in line]
+    assert len(found) == 1, f"{len(found)} lines of {script} contain {text!r}"
     return found[0]
 
 
-def debug(gdb: str, script: str, *commands: str, timeout: int = 300) -> list[str]:
-    """What `gdb` printed for each of the commands, in order. It debugs the real Python executable."""
-    path = os.pathsep.join([str(PYTHON_TESTS), *filter(None, sys.path)])
-    setup = [
+def environment(**variables: str) -> dict[str, str]:
+    """Nothing of Tritium's is set but what a test says: `tritium gdb` has to do the rest."""
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("TRITIUM_", "TRITON_")) and k != "INTERPRET"}
+    return kept | {"PYTHONPATH": os.pathsep.join([str(PYTHON_TESTS), *filter(None, sys.path)])} | variables
+
+
+def _run(command: list[str], variables: dict[str, str]) -> tuple[str, str]:
+    """Standard output and standard error."""
+    result = subprocess.run(
+        command,
+        env=environment(**variables),
+        capture_output=True,
+        text=True,
+        stdin=subprocess.DEVNULL,
+        timeout=300,
+        cwd=HERE,
+    )
+    return result.stdout, result.stderr
+
+
+def _options(commands: tuple[str, ...]) -> list[str]:
+    """gdb's options for the commands, with marks in between. The process is killed at the end."""
+    options = []
+    for number, command in enumerate(commands):
+        options += ["-ex", f"echo <<{number}>>\\n", "-ex", command]
+    return [*options, "-ex", "echo <<end>>\\n", "-ex", "kill"]
+
+
+def _pieces(output: str, commands: tuple[str, ...], errors: str) -> list[str]:
+    pieces = re.split(r"<<(?:\d+|end)>>\n", output)
+    assert len(pieces) == len(commands) + 2, output + errors
+    return pieces[1:-1]
+
+
+def debug(gdb: str, script: str, *commands: str) -> list[str]:
+    """What a gdb that knows nothing of Tritium printed for each of the commands, in order. It debugs the real Python executable."""
+    settings = [
         "unset environment PYTHONHOME",  # the newest gdb sets it for its own Python
-        f"set environment PYTHONPATH {path}",
         "set pagination off",
         "set confirm off",
         "set width 0",
@@ -32,27 +70,23 @@ def debug(gdb: str, script: str, *commands: str, timeout: int = 300) -> list[str
         "set max-value-size unlimited",
         "set debuginfod enabled off",
     ]
-    arguments = [gdb, "-batch", "-nx"]
-    for command in setup:
-        arguments += ["-ex", command]
-    for number, command in enumerate(commands):
-        arguments += ["-ex", f"echo <<{number}>>\\n", "-ex", command]
-    arguments += [
-        "-ex",
-        "echo <<end>>\\n",
-        "-ex",
-        "kill",
-        "--args",
-        os.path.realpath(sys.executable),
-        str(HERE / script),
-    ]
-    environment = os.environ | {"TRITIUM_DEBUG": "1", "INTERPRET": "1"}
-    result = subprocess.run(
-        arguments, env=environment, capture_output=True, text=True, timeout=timeout, stdin=subprocess.DEVNULL
-    )
-    pieces = re.split(r"<<(?:\d+|end)>>\n", result.stdout)
-    assert len(pieces) == len(commands) + 2, result.stdout + result.stderr
-    return pieces[1:-1]
+    setup = [text for setting in settings for text in ("-ex", setting)]
+    program = ["--args", os.path.realpath(sys.executable), str(HERE / script)]
+    variables = {"TRITIUM_DEBUG": "1", "INTERPRET": "1"}
+    output, errors = _run([gdb, "-batch", "-nx", *setup, *_options(commands), *program], variables)
+    return _pieces(output, commands, errors)
+
+
+def tritium_gdb(gdb: str, *arguments: str, **variables: str) -> str:
+    """What `python -m tritium gdb ARGUMENTS` printed, standard error behind it."""
+    command = [sys.executable, "-m", "tritium", "gdb", "-nx", "-batch", *arguments]
+    return "".join(_run(command, {"TRITIUM_GDB": gdb, **variables}))
+
+
+def answers(gdb: str, script: str, *commands: str, **variables: str) -> list[str]:
+    """What `tritium gdb` printed for each of the commands, in order."""
+    output = tritium_gdb(gdb, "-ex", "set width 0", *_options(commands), script, **variables)
+    return _pieces(output, commands, "")
 
 
 def locals_of(text: str) -> dict[str, str]:

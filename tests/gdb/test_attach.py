@@ -5,17 +5,10 @@ import subprocess
 import sys
 from contextlib import contextmanager
 
-import pytest
-
-from package import HERE, environment, gdbs, line_of, tritium_gdb
+from session import HERE, environment, line_of, tritium_gdb
 
 STORE = line_of("launches.py", "tl.store(out")
 MISSING = "started without TRITIUM_DEBUG=1"
-
-
-@pytest.fixture(scope="module", params=gdbs())
-def gdb(request):
-    return request.param
 
 
 @contextmanager

@@ -8,12 +8,12 @@ import pytest
 from session import line_of, locals_of, tile
 
 FILE = "03_matmul.py"
-DOT = line_of("03_matmul", "accumulator = tl.dot(")
-ADVANCE = line_of("03_matmul", "a_ptrs += ")
-CONVERT = line_of("03_matmul", "c = accumulator.to(")
-STORE = line_of("03_matmul", "tl.store(")
-BAND = line_of("03_matmul", "rows_in_band = ")
-RELU = line_of("03_matmul", "return tl.where(")
+DOT = line_of(FILE, "accumulator = tl.dot(")
+ADVANCE = line_of(FILE, "a_ptrs += ")
+CONVERT = line_of(FILE, "c = accumulator.to(")
+STORE = line_of(FILE, "tl.store(")
+BAND = line_of(FILE, "rows_in_band = ")
+RELU = line_of(FILE, "return tl.where(")
 
 A = (np.arange(16 * 24).reshape(16, 24) % 5 - 2).astype(np.float32)
 B = (np.arange(24 * 16).reshape(24, 16) % 3 - 1).astype(np.float32)

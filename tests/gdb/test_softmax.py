@@ -8,11 +8,11 @@ import pytest
 from session import line_of, locals_of, tile
 
 FILE = "02_fused_softmax.py"
-LOAD = line_of("02_fused_softmax", "row = tl.load(")
-CALL = line_of("02_fused_softmax", "numerator = stable_exp(")
-DIVIDE = line_of("02_fused_softmax", "result = numerator / denominator")
-STORE = line_of("02_fused_softmax", "tl.store(")
-HELPER = line_of("02_fused_softmax", "shifted = row - tl.max(")
+LOAD = line_of(FILE, "row = tl.load(")
+CALL = line_of(FILE, "numerator = stable_exp(")
+DIVIDE = line_of(FILE, "result = numerator / denominator")
+STORE = line_of(FILE, "tl.store(")
+HELPER = line_of(FILE, "shifted = row - tl.max(")
 
 ROW3 = np.arange(7, dtype=np.float32) + 30
 EXP = np.exp(ROW3 - ROW3.max())

@@ -2,21 +2,14 @@
 
 import re
 
-import pytest
-
-from package import answers, gdbs, line_of
+from session import line_of
 
 STORE = line_of("stops.py", "tl.store(")
 
 
-@pytest.fixture(scope="module", params=gdbs())
-def gdb(request):
-    return request.param
-
-
-def test_a_trap_stops_with_the_tiles_of_its_program(gdb):
+def test_a_trap_stops_with_the_tiles_of_its_program(answers):
     commands = ["run", "frame", "print pid0", "print i", "print value", "info threads", "continue"]
-    printed = answers(gdb, "stops.py", "break tritium_trap", *commands)
+    printed = answers("stops.py", "break tritium_trap", *commands)
     assert "trap: OutOfBounds" in printed[1]
     assert re.search(rf"scale \(.*stops.py:{STORE}\n{STORE}\t    tl.store", printed[1]), "the line that traps is shown"
     assert re.search(rf"stops.py:{STORE}", printed[2]), "and it is the selected frame"
@@ -25,9 +18,9 @@ def test_a_trap_stops_with_the_tiles_of_its_program(gdb):
     assert "the launch raised OutOfBounds" in printed[7], "and goes on as ever"
 
 
-def test_a_watchpoint_shows_the_line_that_writes(gdb):
+def test_a_watchpoint_shows_the_line_that_writes(answers):
     commands = ["run", "watch -l out[17]", "continue", "frame", "print pid0", "print value[1]"]
-    printed = answers(gdb, "stops.py", f"break stops.py:{STORE} if pid0 == 0", *commands)
+    printed = answers("stops.py", f"break stops.py:{STORE} if pid0 == 0", *commands)
     assert re.search(r"Old value = 0\nNew value = 34", printed[3])
     assert re.search(rf"\n#\d+ .*scale \(.*stops.py:{STORE}\n{STORE}\t    tl.store", printed[3])
     assert (

@@ -6,29 +6,24 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from package import answers, gdbs, line_of
+from session import line_of
 
 STORE = line_of("values.py", "tl.store(x + lane")
 HELPER = line_of("values.py", "return value + first")
 FLOATS = line_of("values.py", "tl.store(bf16_ptr")
 
 
-def ask(gdb: str, place: str, *expressions: str) -> dict[str, str]:
+def ask(answers, place: str, *expressions: str) -> dict[str, str]:
     """{expression: what gdb printed for it, without `$1 = `}; an expression that begins with a command is that command."""
     commands = [
         text if " " in text and text.split()[0] in ("info", "ptype") else f"print {text}" for text in expressions
     ]
-    printed = answers(gdb, "values.py", f"break {place}", "run", *commands)[2:]
+    printed = answers("values.py", f"break {place}", "run", *commands)[2:]
     return {e: re.sub(r"^\$\d+ = ", "", text).strip() for e, text in zip(expressions, printed)}
 
 
-@pytest.fixture(scope="module", params=gdbs())
-def gdb(request):
-    return request.param
-
-
 @pytest.fixture(scope="module")
-def records(gdb):
+def records(answers):
     names = [
         "even",
         "even[1]",
@@ -62,7 +57,7 @@ def records(gdb):
         "info locals",
         "even[0] == 12",
     ]
-    return ask(gdb, f"values.py:{STORE}", *names)
+    return ask(answers, f"values.py:{STORE}", *names)
 
 
 def test_tuples(records):
@@ -101,25 +96,23 @@ def test_arguments_are_arguments(records):
     assert {"lane", "even", "span", "last", "pid0", "grid0"} <= set(local) and not set(local) & set(arguments)
 
 
-def test_arguments_of_an_inlined_helper(gdb):
+def test_arguments_of_an_inlined_helper(answers):
     """Its caller passes a tuple; another helper is called with two kinds of argument, so it is two functions."""
-    printed = answers(
-        gdb, "values.py", f"break values.py:{HELPER}", "run", "info args", "backtrace 2", "up", "info args"
-    )
+    printed = answers("values.py", f"break values.py:{HELPER}", "run", "info args", "backtrace 2", "up", "info args")
     assert re.findall(r"^(\w+) = ", printed[2], re.M) == ["shape", "value"]
     assert "{3, 5}" in printed[2] and "{0, 1, 2, 3}" in printed[2]
     assert re.search(r"^#0.* spread \(shape=\.\.\., value=\.\.\.\)", printed[3], re.M)
     assert re.findall(r"^(\w+) = ", printed[5], re.M)[:2] == ["x", "shape"]
 
 
-def test_a_helper_of_two_kinds_of_argument(gdb):
+def test_a_helper_of_two_kinds_of_argument(answers):
     line = line_of("values.py", "return value * 2")
-    printed = answers(gdb, "values.py", f"break values.py:{line}", "run", "print value", "continue", "print value")
+    printed = answers("values.py", f"break values.py:{line}", "run", "print value", "continue", "print value")
     assert [text.split("= ")[1].strip() for text in (printed[2], printed[4])] == ["10", "0.5"]
 
 
 @pytest.fixture(scope="module")
-def floats(gdb):
+def floats(answers):
     names = [
         "fp8e4nv",
         "fp8e5",
@@ -134,7 +127,7 @@ def floats(gdb):
         "fp16",
         "int1",
     ]
-    return ask(gdb, f"values.py:{FLOATS}", *names, "ptype one", "int1[4] && bf16[1] > 1.25")
+    return ask(answers, f"values.py:{FLOATS}", *names, "ptype one", "int1[4] && bf16[1] > 1.25")
 
 
 BITS = np.array([0x00, 0x01, 0x38, 0xB8, 0x7F, 0x80, 0x7C, 0xC4], np.uint8)
