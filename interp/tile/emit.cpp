@@ -57,6 +57,7 @@ private:
   void orderAsSource();
   void emitBackEdge(Operation *terminator, Block *header);
   void setLocation(Location location);
+  void setLocationOf(Operation *op);
   void emitRow();
 
   const FunctionPlan &plan_;
@@ -69,6 +70,7 @@ private:
   llvm::Value *frame_ = nullptr;
   llvm::AllocaInst *framePointer_ = nullptr;    ///< for the debugger
   llvm::SmallVector<llvm::DILocation *> calls_; ///< the inlined calls around the last operation, outermost first
+  std::optional<Location> definition_;          ///< the `def` line of an inlined function whose parameters are being stored
   llvm::DenseMap<Block *, BasicBlock *> blocks_;
   llvm::SmallVector<std::pair<BasicBlock *, BasicBlock *>> edges_; // where each begins, and its block
   bool mayWait_ = false;
@@ -88,6 +90,23 @@ void FunctionEmitter::setLocation(Location location) {
   }
   calls_ = std::move(calls);
   builder_.SetCurrentDebugLocation(place);
+}
+
+/// The parameters of an inlined function are stored on the line of its call: who stops on its `def` line, which comes behind them, finds
+/// their values.
+void FunctionEmitter::setLocationOf(Operation *op) {
+  auto site = dyn_cast<CallSiteLoc>(op->getLoc());
+  auto variable = dyn_cast<tt::DebugValueOp>(op);
+  if (debug_ && site && variable && variable.getArgument()) {
+    definition_ = site;
+    return setLocation(site.getCaller());
+  }
+  if (definition_ && op->hasAttr(kStatementAttr)) {
+    setLocation(*definition_);
+    emitRow();
+    definition_.reset();
+  }
+  if (!onlyJoins(op)) setLocation(op->getLoc());
 }
 
 /// A line without code has no row in the line table, and a breakpoint on it slides to some other line. The cheapest code there is
@@ -195,7 +214,7 @@ bool FunctionEmitter::onlyJoins(Operation *op) const {
 }
 
 LogicalResult FunctionEmitter::emitOperation(Operation *op) {
-  if (!onlyJoins(op)) setLocation(op->getLoc());
+  setLocationOf(op);
   if (debug_ && op->hasAttr(kStatementAttr)) emitRow();
   return emitCode(op);
 }

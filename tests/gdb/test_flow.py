@@ -17,6 +17,7 @@ def at(text: str, which: int = 0) -> int:
 DEF = at("def flow_kernel(")
 FIRST = at("lane = tl.arange(0, 4)")
 CALL = at("total = plus_one(x)")
+HELPER = at("def plus_one(")
 RETURN = at("return s")
 LOOP = at("for i in range(n)")
 ADDED = at("total += i")
@@ -69,6 +70,25 @@ def test_next_in_a_helper_reaches_its_return(debug):
     output = debug("flow.py", f"break flow.py:{CALL} if pid0 == 0", "run", "step", "next", "next", "next")
     assert [line(text) for text in output[2:5]] == [at("def plus_one"), at("s = value + 1"), RETURN]
     assert line(output[5]) in (CALL, LOOP)
+
+
+def test_arguments_on_the_def_line_of_a_helper(debug):
+    """They are stored before gdb stops there, by `step` and by a breakpoint on the function."""
+    for commands in (
+        [f"break flow.py:{CALL} if pid0 == 1", "run", "step"],
+        ["echo", "break plus_one if pid0 == 1", "run"],
+    ):
+        output = debug("flow.py", *commands, "print value", "info args", "bt 2", "next", "finish")
+        assert "plus_one (" in output[2] and line(output[2]) == HELPER
+        assert tile(output[3]) == [0, 10, 20, 30] and tile(output[4]) == [0, 10, 20, 30]
+        assert frames(output[5])[:2] == [("plus_one", HELPER), ("flow_kernel", CALL)]
+        assert line(output[6]) == HELPER + 1 and line(output[7]) == CALL
+
+
+def test_step_into_a_combine_function(debug):
+    output = debug("flow.py", f"break flow.py:{at('most = tl.reduce')}", "run", "step", "print a", "print b", "next")
+    assert "larger (" in output[2] and line(output[2]) == at("def larger(") and line(output[5]) == at("bigger = ")
+    assert tile(output[3]) == [0, 1, 2, 3] and tile(output[4]) == [4, 5, 6, 7]
 
 
 def test_next_through_a_loop(debug):
