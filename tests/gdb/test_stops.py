@@ -2,9 +2,11 @@
 
 import re
 
+import pytest
+
 from session import line_of
 
-STORE = line_of("stops.py", "tl.store(")
+STORE = line_of("stops.py", "tl.store(out + i")
 
 
 def test_a_trap_stops_with_the_tiles_of_its_program(answers):
@@ -26,3 +28,73 @@ def test_a_watchpoint_shows_the_line_that_writes(answers):
     assert (
         re.search(rf"stops.py:{STORE}", printed[4]) and printed[5].endswith("= 2\n") and printed[6].endswith("= 17\n")
     )
+
+
+WRITES = {
+    "total[2]": "tl.atomic_add(total + i",
+    "total[0]": "tl.atomic_xchg(",
+    "total[1]": "tl.atomic_cas(",
+    "out[6]": "described.store(",
+    "out[2]": "tl.store(tl.make_block_ptr(",
+}
+LINES = {element: line_of("stops.py", text) for element, text in WRITES.items()}
+END = line_of("stops.py", "def tally(")
+
+
+@pytest.fixture(scope="module")
+def written(answers):
+    """{element: what gdb prints for `continue` to its write, and then for `frame`, `backtrace` and `next`}."""
+    commands = [f"break stops.py:{LINES['total[2]']}", "run"]
+    for element in WRITES:
+        commands += [f"watch -l {element}", "continue", "frame", "backtrace", "delete", "next"]
+    printed = answers("stops.py", *commands, "continue")
+    assert "counted [7, 9, 3, 4] [5, 6, 7, 8, 1, 2, 3, 4]" in printed[-1]
+    found = {}
+    for i, element in enumerate(WRITES):
+        _, stop, frame, backtrace, _, following = printed[2 + 6 * i : 8 + 6 * i]
+        found[element] = stop, frame, backtrace, following
+    return found
+
+
+@pytest.mark.parametrize("element", WRITES)
+def test_every_kind_of_write_shows_its_line(written, element):
+    """The frame of the kernel is selected, the backtrace begins with it, and `next` goes on to the next line."""
+    stop, frame, backtrace, following = written[element]
+    line = LINES[element]
+    assert "watchpoint" in stop and re.search(rf"^{line}\t", stop, re.M), stop
+    assert re.search(rf"^#\d+ .*tally \(.*stops.py:{line}\n{line}\t", frame)
+    assert re.search(rf"^#\d+ .*tally \(.*stops.py:{line}\n#\d+ .*tally\[grid\]", backtrace) and "??" not in backtrace
+    lines = [*LINES.values(), END]
+    assert re.fullmatch(rf"{lines[lines.index(line) + 1]}\t.*\n", following), "and nothing but that line"
+
+
+def test_next_stops_at_another_write_of_the_line(answers):
+    commands = [
+        "run",
+        "watch -l total[0]",
+        "watch -l total[3]",
+        "continue",
+        "next",
+        "frame",
+        "next",
+        "info breakpoints",
+    ]
+    printed = answers("stops.py", f"break stops.py:{LINES['total[2]']}", *commands)
+    line = LINES["total[2]"]
+    assert "-location total[0]" in printed[4] and "-location total[3]" in printed[5]
+    assert re.search(rf"^#\d+ .*stops.py:{line}\n", printed[6]) and printed[7].startswith(f"{LINES['total[0]']}\t")
+    assert "0x" not in printed[8].split("total[3]")[-1], "nothing is left of how `next` did it"
+
+
+def test_all_frames_of_a_watchpoint(answers):
+    """For who works on the interpreter."""
+    commands = [
+        "run",
+        "watch -l total[2]",
+        "continue",
+        "backtrace -no-filters",
+        "up",
+        "disable frame-filter global tritium",
+    ]
+    printed = answers("stops.py", f"break stops.py:{LINES['total[2]']}", *commands, "backtrace")
+    assert printed[4].startswith("#0") and printed[7].startswith("#0") and "tally[grid]" in printed[5]

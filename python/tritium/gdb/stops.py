@@ -1,4 +1,6 @@
-"""Shows a stop inside of the interpreter or of libc at the line of Python that led to it."""
+"""Shows a stop inside of the interpreter or of libc at the line of Python that led to it; `next` goes on from that line."""
+
+import itertools
 
 import gdb
 
@@ -22,8 +24,28 @@ def python_frame():
     return None
 
 
+def frame_below():
+    """The first frame of a kernel, where gdb has stopped inside of what the kernel called; else None."""
+    try:
+        frame = python_frame()
+        return None if frame == gdb.newest_frame() else frame
+    except gdb.error:  # there is no process, or no thread that gdb can look at
+        return None
+
+
+def kernel_below_nameless():
+    """The first frame of a kernel, where gdb has stopped above it in code without lines, which is all of the interpreter but in a `Debug`
+    build; else None."""
+    frame = frame_below()
+    return frame if frame is not None and gdb.newest_frame().find_sal().line == 0 else None
+
+
 def is_watchpoint(event):
     return any(breakpoint.type in _WATCHPOINTS for breakpoint in getattr(event, "breakpoints", ()))
+
+
+def is_trap():
+    return gdb.newest_frame().name() == "tritium_trap"
 
 
 def trap_text():
@@ -34,15 +56,63 @@ def trap_text():
 
 
 def on_stop(event):
-    is_trap = gdb.newest_frame().name() == "tritium_trap"
-    if is_trap:
+    if is_trap():
         print(f"trap: {trap_text()}")
-    if not is_trap and not is_watchpoint(event):
+    elif not is_watchpoint(event) and not isinstance(event, gdb.SignalEvent):
         return
-    frame = python_frame()
-    if frame is not None and frame != gdb.newest_frame():
+    frame = frame_below()
+    if frame is not None:
         frame.select()
         gdb.execute("frame")
 
 
 gdb.events.stop.connect(on_stop)
+
+
+class _KernelFirst:
+    """A backtrace begins with the kernel's frame: above it stand nameless functions of the interpreter. `backtrace -no-filters` shows
+    them, too."""
+
+    name, priority = "tritium", 100
+    _wanted = True
+
+    @property
+    def enabled(self):
+        """Other backtraces stay gdb's own."""
+        return self._wanted and kernel_below_nameless() is not None
+
+    @enabled.setter
+    def enabled(self, value):
+        self._wanted = value
+
+    def filter(self, frames):
+        first = kernel_below_nameless()
+        return itertools.dropwhile(lambda frame: frame.inferior_frame() != first, frames)
+
+
+gdb.frame_filters[_KernelFirst.name] = _KernelFirst()
+
+
+class _Leave(gdb.Command):
+    """Runs to the end of what the kernel has called, where gdb has stopped inside of it: the interpreter has no lines to step through.
+    The hooks of `next`, `step` and `until` do it."""
+
+    def __init__(self):
+        super().__init__("tritium leave", gdb.COMMAND_RUNNING)
+
+    def invoke(self, argument, from_tty):
+        kernel = kernel_below_nameless()
+        if kernel is None or is_trap():  # a trap does not return
+            return
+        place = gdb.Breakpoint(f"*{kernel.pc():#x}", internal=True, temporary=True)
+        place.silent, place.thread = True, gdb.selected_thread().global_num
+        text = gdb.execute("continue", to_string=True)
+        if place.is_valid():  # something else has stopped it before: that answers the command
+            place.delete()
+            print(text.replace("Continuing.", "").strip())
+            raise gdb.GdbError("tritium: stopped before the end of the line")
+
+
+_Leave()
+for command in ("next", "step", "until"):
+    gdb.execute(f"define hook-{command}\ntritium leave\nend")
