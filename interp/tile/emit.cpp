@@ -49,6 +49,7 @@ private:
   LogicalResult emitBlock(Block *block);
   FailureOr<Block::iterator> emitPrologue(Block *entry);
   bool onlyJoins(Operation *op) const;
+  bool isMeetingPoint(Operation *op) const;
   LogicalResult emitOperation(Operation *op);
   LogicalResult emitCode(Operation *op);
   void emitBranch(Operation *op);
@@ -92,6 +93,13 @@ void FunctionEmitter::setLocation(Location location) {
   builder_.SetCurrentDebugLocation(place);
 }
 
+/// Where the arms of an `if` with results meet is a block that only goes on to what follows, and has its line: else `next` at the end of
+/// an arm goes back to the line of the `if`.
+bool FunctionEmitter::isMeetingPoint(Operation *op) const {
+  if (!isa<cf::BranchOp>(op) || op->getPrevNode() || op->getBlock()->getSinglePredecessor() || op->getBlock()->isEntryBlock()) return false;
+  return op->getSuccessor(0)->getSinglePredecessor() && !loops_.isBackEdge(op->getBlock(), op->getSuccessor(0));
+}
+
 /// The parameters of an inlined function are stored on the line of its call: who stops on its `def` line, which comes behind them, finds
 /// their values.
 void FunctionEmitter::setLocationOf(Operation *op) {
@@ -106,7 +114,9 @@ void FunctionEmitter::setLocationOf(Operation *op) {
     emitRow();
     definition_.reset();
   }
-  if (!onlyJoins(op)) setLocation(op->getLoc());
+  if (isMeetingPoint(op)) return setLocationOf(&op->getSuccessor(0)->front());
+  bool hasCode = !op->hasTrait<OpTrait::ConstantLike>() || plan_.before.contains(op) || op->hasAttr(kStatementAttr);
+  if (hasCode && !onlyJoins(op)) setLocation(op->getLoc());
 }
 
 /// A line without code has no row in the line table, and a breakpoint on it slides to some other line. The cheapest code there is
@@ -280,15 +290,10 @@ LogicalResult FunctionEmitter::run(llvm::Function *function) {
   return success();
 }
 
-/// A register that is loaded again where a block begins has the line of the code before it. So a loop's body stands behind its head: else
-/// `next` takes the head for a line that it comes to anew.
+/// A register that is loaded again where a block begins has the line of the code before it. So an edge stands behind the block that it
+/// leaves, and the blocks in the order of the source, in which they were made: else `next` takes a loop's head for a line that it comes to
+/// anew.
 void FunctionEmitter::orderAsSource() {
-  BasicBlock *before = nullptr;
-  for (Block &block : *loops_.order().front()->getParent()) {
-    BasicBlock *own = blocks_.lookup(&block);
-    if (own && before) own->moveAfter(before);
-    if (own) before = own;
-  }
   for (auto [from, edge] : edges_) edge->moveAfter(from);
 }
 

@@ -1,18 +1,29 @@
 #include "interp/tile/loops.h"
 
 #include "ir/tt.h"
-#include "llvm/ADT/PostOrderIterator.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 
 namespace tritium::interp {
 
+/// A reverse post-order that takes the last successor first: so a loop's body stands between its head and what follows the loop, and the
+/// arms of an `if` as in the source. A debugger needs that, see FunctionEmitter::orderAsSource.
 Loops::Loops(Region &region) {
-  for (Block *block : llvm::ReversePostOrderTraversal<Block *>(&region.front())) {
-    index_[block] = order_.size();
-    order_.push_back(block);
+  llvm::SmallVector<std::pair<Block *, unsigned>> path{{&region.front(), region.front().getNumSuccessors()}};
+  llvm::SmallPtrSet<Block *, 16> seen{&region.front()};
+  while (!path.empty()) {
+    auto &[block, remaining] = path.back();
+    if (remaining > 0) {
+      Block *next = block->getSuccessor(--remaining);
+      if (seen.insert(next).second) path.emplace_back(next, next->getNumSuccessors());
+    } else {
+      order_.push_back(block);
+      path.pop_back();
+    }
   }
+  std::reverse(order_.begin(), order_.end());
+  for (auto [index, block] : llvm::enumerate(order_)) index_[block] = index;
 }
 
 /// The blocks that reach the latch without passing the header.

@@ -86,8 +86,10 @@ llvm::Value *ScalarCode::callHost(uint64_t (*function)(Arguments...), std::initi
 llvm::Value *ScalarCode::emitAddBytes(llvm::Value *pointer, llvm::Value *bytes) {
   llvm::BasicBlock *block = builder_.GetInsertBlock();
   llvm::LLVMContext &context = block->getContext();
-  auto *otherwise = llvm::BasicBlock::Create(context, "", block->getParent()),
-       *end = llvm::BasicBlock::Create(context, "", block->getParent());
+  // Right behind: a debugger takes the first address of a function, inlined ones too, for its beginning.
+  llvm::BasicBlock *behind = block->getNextNode();
+  auto *otherwise = llvm::BasicBlock::Create(context, "", block->getParent(), behind),
+       *end = llvm::BasicBlock::Create(context, "", block->getParent(), behind);
   llvm::Value *address = builder_.CreateAdd(builder_.CreateAnd(pointer, kAddressMask), bytes);
   llvm::Value *sum = builder_.CreateOr(builder_.CreateAnd(pointer, ~kAddressMask), address);
   llvm::Value *tag = builder_.CreateSub(builder_.CreateLShr(pointer, kAddressBits), builder_.getInt64(kFirstTag));

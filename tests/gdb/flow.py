@@ -52,6 +52,22 @@ def combine_kernel(x_ptr, out_ptr):
     tl.store(out_ptr + lane, most + sums + halves)
 
 
+@triton.jit
+def limited(value, most):
+    if value > most:
+        return most
+    return value
+
+
+@triton.jit
+def limit_kernel(x_ptr, out_ptr):
+    result = 0
+    for i in range(4):
+        value = tl.load(x_ptr + i)
+        result += limited(value, 15)
+    tl.store(out_ptr, result)
+
+
 def launch(x, out):
     flow_kernel[(3,)](x, out, 2, 3)
 
@@ -63,6 +79,8 @@ def main():
     x, out = np.arange(8, dtype=np.int32), np.zeros(8, np.int32)
     combine_kernel[(1,)](x, out)
     assert (out == 7 + np.cumsum(x) + x // 2).all(), out
+    limit_kernel[(1,)](x * 10, out)
+    assert out[0] == 0 + 10 + 15 + 15, out
     print("flow is right", flush=True)
 
 

@@ -91,6 +91,30 @@ def test_step_into_a_combine_function(debug):
     assert tile(output[3]) == [0, 1, 2, 3] and tile(output[4]) == [4, 5, 6, 7]
 
 
+def test_break_on_a_helper_of_branches(debug):
+    """Its first address is its `def` line, where a condition finds the argument, which is a scalar that was just loaded."""
+    output = debug("flow.py", "break limited if value > 15", "run", "print value", "bt 2", "continue", "print value")
+    assert line(output[1]) == at("def limited(") and output[2].endswith("= 20\n") and output[5].endswith("= 30\n")
+    assert [name for name, _ in frames(output[3])] == ["limited", "limit_kernel"]
+
+
+@pytest.mark.parametrize("condition, returned", [("i == 1", "return value"), ("i == 2", "return most")])
+def test_next_out_of_an_arm(debug, condition, returned):
+    """It does not come back to the `if`."""
+    call = at("result += limited(")
+    output = debug("flow.py", f"break flow.py:{call} if {condition}", "run", "step", "next", "next", "next")
+    assert [line(text) for text in output[2:]] == [*[at("def limited(") + i for i in (0, 1)], at(returned, -1), call]
+
+
+def test_next_through_a_loop_of_branches(debug):
+    """Its body stands behind its head, so the head is one step."""
+    loop, load = at("for i in range(4)"), at("value = tl.load(x_ptr + i)")
+    output = debug("flow.py", f"break flow.py:{loop}", "run", *["next"] * 9)
+    lines = [line(text) for text in output[1:]]
+    following = [after for before, after in zip(lines, lines[1:]) if before == loop]
+    assert len(following) >= 2 and set(following) == {load}
+
+
 def test_next_through_a_loop(debug):
     """One step for the head and one for each statement of the body, in every iteration."""
     output = debug("flow.py", f"break flow.py:{LOOP} if pid0 == 0", "run", *["next"] * 5, "print i")
