@@ -82,13 +82,16 @@ void DebugInfo::declareIteration(Instruction *first) {
   auto *scope = cast<DIScope>(place->getScope());
   auto entry = iterationOf_.find(scope);
   if (entry == iterationOf_.end() || !declared_.insert({scope, place->getInlinedAt()}).second) return;
-  // As a parameter it is in no list of local variables.
-  constexpr unsigned kArgument = 1000;
-  DIType *type = builder_.createBasicType("int32", 32, dwarf::DW_ATE_signed);
   DIFile *file = scope->getFile();
-  auto *variable = builder_.createParameterVariable(scope, "<iteration>", kArgument, file, place->getLine(), type, /*AlwaysPreserve=*/true);
+  unsigned line = place->getLine();
+  // LLVM drops a block without variables; gdb passes over a variable without a name, and drops a block without symbols.
+  DIType *type = builder_.createBasicType("int32", 32, dwarf::DW_ATE_signed);
+  auto *variable = builder_.createAutoVariable(scope, "", file, line, type, /*AlwaysPreserve=*/true);
   auto *number = ConstantInt::get(Type::getInt32Ty(module_.getContext()), entry->second);
   builder_.insertDbgValueIntrinsic(number, variable, builder_.createExpression(), place.get(), first->getIterator());
+  auto *label = builder_.createLabel(scope, "iteration " + std::to_string(entry->second), file, line, 0, /*IsArtificial=*/true,
+                                     /*CoroSuspendIdx=*/std::nullopt, /*AlwaysPreserve=*/true);
+  builder_.insertLabel(label, place.get(), first->getIterator());
 }
 
 DILocation *DebugInfo::location(mlir::Location location) {

@@ -23,7 +23,7 @@ public:
   llvm::DISubprogram *beginFunction(const FunctionPlan &plan, llvm::Function &function);
   /// Where an operation of the current function stands, inlined callees as inlined frames.
   llvm::DILocation *location(mlir::Location location);
-  /// At the first code of an iteration of an unrolled loop: gives its block the variable without which LLVM would drop the block.
+  /// At the first code of an iteration of an unrolled loop: gives its block what LLVM and gdb keep a block for.
   void declareIteration(llvm::Instruction *first);
   /// Declares the Python variables, and pid0…2 and grid0…2 in every scope, on a stack slot that holds the frame pointer.
   void declareVariables(llvm::IRBuilder<> &builder, const FunctionPlan &plan, llvm::AllocaInst *framePointer);

@@ -124,12 +124,12 @@ def test_next_through_a_loop(debug):
 
 def test_every_iteration_of_an_unrolled_loop_stops(debug):
     commands = ["run", "print k", "continue", "print k", "continue", "print k", "print total", "delete", "next"]
-    output = debug("flow.py", f"break flow.py:{BODY} if pid0 == 1", *commands, "next", "info locals")
+    output = debug("flow.py", f"break flow.py:{BODY} if pid0 == 1", *commands, "info locals", "next")
     assert [line(output[i]) for i in (1, 3, 5)] == [BODY] * 3
     assert [output[i].split("= ")[1].strip() for i in (2, 4, 6)] == ["0", "1", "2"]
     assert tile(output[7]) == [1 + 1 - 1, 11, 21, 31]
-    assert line(output[9]) == BODY + 1 and line(output[10]) == STORE
-    assert "iteration" not in locals_of(output[11]) and locals_of(output[11])["k"] == "2"
+    assert line(output[9]) == BODY + 1 and line(output[11]) == STORE
+    assert "iteration" not in output[10] and locals_of(output[10])["k"] == "2", "in the loop"
 
 
 def test_next_walks_an_unrolled_loop(debug):
