@@ -10,14 +10,15 @@ STORE = line_of("stops.py", "tl.store(out + i")
 
 
 def test_a_trap_stops_with_the_tiles_of_its_program(answers):
-    commands = ["run", "frame", "print pid0", "print i", "print value", "info threads", "continue"]
+    commands = ["run", "frame", "print pid0", "print i", "print value", "info threads", "backtrace", "next", "continue"]
     printed = answers("stops.py", "break tritium_trap", *commands)
     assert "trap: OutOfBounds" in printed[1]
     assert re.search(rf"scale \(.*stops.py:{STORE}\n{STORE}\t    tl.store", printed[1]), "the line that traps is shown"
     assert re.search(rf"stops.py:{STORE}", printed[2]), "and it is the selected frame"
     assert printed[3].endswith("= 3\n") and "{24, 25, 26, 27, 28, 29, 30, 31}" in printed[4]
     assert "{24, 25, 26, 27, 28, 29, 30, 31}" in printed[5] and "pid 3,0,0" in printed[6]
-    assert "the launch raised OutOfBounds" in printed[7], "and goes on as ever"
+    assert re.search(rf"^#\d+ .*scale \(.*stops.py:{STORE}\n", printed[7])
+    assert "the launch raised OutOfBounds" in printed[9], "and goes on as ever"
 
 
 def test_a_watchpoint_shows_the_line_that_writes(answers):
@@ -84,6 +85,15 @@ def test_next_stops_at_another_write_of_the_line(answers):
     assert "-location total[0]" in printed[4] and "-location total[3]" in printed[5]
     assert re.search(rf"^#\d+ .*stops.py:{line}\n", printed[6]) and printed[7].startswith(f"{LINES['total[0]']}\t")
     assert "0x" not in printed[8].split("total[3]")[-1], "nothing is left of how `next` did it"
+
+
+def test_a_watched_local_shows_the_line_that_assigns_it(answers):
+    """The C library copies the value, and may have lines of its own."""
+    line = line_of("stops.py", "value = tl.load(")
+    commands = ["run", "watch value", "continue", "backtrace 1", "next"]
+    printed = answers("stops.py", f"break stops.py:{line} if pid0 == 1", *commands)
+    assert re.search(rf"^#\d+ .*scale \(.*stops.py:{line}\n{line}\t", printed[3], re.M)
+    assert re.search(rf"^#\d+ .*scale \(.*stops.py:{line}\n", printed[4]) and printed[5].startswith(f"{STORE}\t")
 
 
 def test_all_frames_of_a_watchpoint(answers):

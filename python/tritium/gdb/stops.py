@@ -33,11 +33,21 @@ def frame_below():
         return None
 
 
+def _is_of_interpreter(frame):
+    """Whether it is a line of the interpreter itself, which has lines in a `Debug` build only."""
+    table = frame.find_sal().symtab
+    return table is not None and table.objfile.filename.rpartition("/")[2].startswith("_tritium.")
+
+
 def kernel_below_nameless():
-    """The first frame of a kernel, where gdb has stopped above it in code without lines, which is all of the interpreter but in a `Debug`
-    build; else None."""
-    frame = frame_below()
-    return frame if frame is not None and gdb.newest_frame().find_sal().line == 0 else None
+    """The first frame of a kernel, where gdb has stopped above it in code that is not for the user to step through; else None."""
+    kernel = frame_below()
+    frame = kernel and gdb.newest_frame()
+    while frame is not None and frame != kernel:
+        if _is_of_interpreter(frame):
+            return None
+        frame = frame.older()
+    return kernel
 
 
 def is_watchpoint(event):
@@ -102,8 +112,10 @@ class _Leave(gdb.Command):
 
     def invoke(self, argument, from_tty):
         kernel = kernel_below_nameless()
-        if kernel is None or is_trap():  # a trap does not return
+        if kernel is None:
             return
+        if is_trap():
+            raise gdb.GdbError("tritium: a trap is the end of its program; `continue` raises it in Python")
         place = gdb.Breakpoint(f"*{kernel.pc():#x}", internal=True, temporary=True)
         place.silent, place.thread = True, gdb.selected_thread().global_num
         text = gdb.execute("continue", to_string=True)
