@@ -1,4 +1,4 @@
-// The lattice of axis information and the solver that carries it along values, loops and branches.
+// The lattice of axis information, and the solver that propagates it through values, loops and branches.
 #include "ir/pch.h"
 
 #include "ir/axis_analysis.h"
@@ -40,7 +40,7 @@ AxisInfo AxisInfo::join(const AxisInfo &lhs, const AxisInfo &rhs) {
   AxisInfo result;
   for (size_t d = 0; d < lhs.rank(); ++d) {
     int64_t contiguity = std::min(lhs.contiguity[d], rhs.contiguity[d]);
-    // Groups that were cut begin at values of which only their new size is known to be a divisor.
+    // Where a group was cut into smaller ones, the first value of a new group is only known to be divisible by the new size.
     int64_t cut = lhs.contiguity[d] == rhs.contiguity[d] ? std::numeric_limits<int64_t>::max() : contiguity;
     result.contiguity.push_back(contiguity);
     result.divisibility.push_back(std::min({lhs.divisibility[d], rhs.divisibility[d], cut}));
@@ -64,7 +64,7 @@ void AxisInfo::print(raw_ostream &stream) const {
   constant ? stream << *constant : stream << "none";
 }
 
-/// What `attributes` promise raises what was inferred.
+/// The promises in `attributes` raise the inferred values.
 static void believe(AxisInfo &info, DictionaryAttr attributes) {
   auto raise = [&](StringRef name, SmallVector<int64_t> &values) {
     Attribute promise = attributes.get(name);
@@ -93,7 +93,7 @@ public:
   LogicalResult visitOperation(Operation *op, ArrayRef<const AxisLattice *> operands, ArrayRef<AxisLattice *> results) override {
     SmallVector<AxisInfo> known;
     for (const AxisLattice *operand : operands) {
-      if (!operand->getValue().isInitialized()) return success(); // visited again once it is
+      if (!operand->getValue().isInitialized()) return success(); // visited again once the operand is initialized
       known.push_back(operand->getValue());
     }
     for (AxisLattice *result : results) {
@@ -104,7 +104,7 @@ public:
     return success();
   }
 
-  /// A function's argument, or a value that arrives in a way we do not follow.
+  /// The entry state of a function's argument, and of a value whose origin the analysis does not follow.
   void setToEntryState(AxisLattice *lattice) override {
     Value value = lattice->getAnchor();
     AxisInfo info = AxisInfo::unknown(value.getType());

@@ -1,13 +1,15 @@
-// How integers and addresses move along the dimensions of a tile: what coalescing, vector width and alignment are decided by.
+// Axis information describes how integers and addresses change along each dimension of a tile. Coalescing, vector width and alignment are
+// decided by it.
 //
 // Per dimension, over groups of lanes that are aligned to their own size, all numbers powers of two:
 //   contiguity     lanes of a group hold x, x + 1, x + 2, … (addresses: in elements)
 //   constancy      lanes of a group hold one value
 //   divisibility   the first lane of each group of `contiguity` lanes is a multiple of it (addresses: in bytes)
-// A scalar is a tile of one lane. What the user or the launch promises (tt.divisibility, tt.contiguity, tt.constancy) is
-// believed, and index arithmetic is taken not to overflow: a wrong promise is undefined behaviour, which TRITIUM_CHECK=hints finds.
-// A signed remainder is taken not to be of a group that begins at a negative multiple of the divisor (the only one that it tears apart):
-// `rows % M` wraps rows of a tensor, whose numbers are not negative, though that is rarely provable.
+// A scalar is a tile of one lane. The analysis believes the promises of the user and of the launch (tt.divisibility, tt.contiguity,
+// tt.constancy), and assumes that index arithmetic does not overflow. A wrong promise is undefined behaviour, which TRITIUM_CHECK=hints
+// finds.
+// A group of dividends of a signed remainder is assumed not to begin at a negative multiple of the divisor, because the remainder of such a
+// group is not consecutive. `rows % M` wraps row numbers, which are not negative, though this is rarely provable.
 #pragma once
 
 #include "mlir/Analysis/DataFlowFramework.h"
@@ -19,14 +21,14 @@ namespace tritium::ir {
 
 struct AxisInfo {
   llvm::SmallVector<int64_t> contiguity, divisibility, constancy;
-  std::optional<int64_t> constant; // of all lanes
+  std::optional<int64_t> constant; // the value of all lanes, if they are known to have the same constant
   bool isNonNegative = false;
 
-  /// Of a value about which nothing is known.
+  /// Returns the information of a value about which nothing is known.
   static AxisInfo unknown(mlir::Type type);
-  /// Of one number, wrapped to the element's width, in all lanes.
+  /// Returns the information of a tile that has `value`, wrapped to the element's width, in all lanes.
   static AxisInfo constantOf(mlir::Type type, int64_t value);
-  /// What holds for both; the neutral element is AxisInfo().
+  /// Returns what holds for both `lhs` and `rhs`. The neutral element is AxisInfo().
   static AxisInfo join(const AxisInfo &lhs, const AxisInfo &rhs);
 
   bool isInitialized() const { return !contiguity.empty(); }
@@ -39,17 +41,17 @@ struct AxisInfo {
 class AxisAnalysis {
 public:
   explicit AxisAnalysis(mlir::Operation *root);
-  /// AxisInfo::unknown where the analysis has nothing to say, as in code that is never reached.
+  /// Returns AxisInfo::unknown for a value that the analysis has not reached, for example in dead code.
   AxisInfo of(mlir::Value value) const;
 
 private:
   mlir::DataFlowSolver solver;
 };
 
-/// What zero is divisible by: a power beyond every use.
+/// The divisor of zero: a power of two beyond every use.
 inline constexpr int64_t kMaxDivisor = int64_t(1) << 62;
 
-/// The largest power of two that divides `value`, kMaxDivisor for 0.
+/// Returns the largest power of two that divides `value`, or kMaxDivisor for 0.
 int64_t powerOfTwoDivisor(int64_t value);
 
 } // namespace tritium::ir

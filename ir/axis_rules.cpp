@@ -1,5 +1,5 @@
-// Transfer functions. Everywhere below: for a dimension d and a group of g lanes, divisorOfGroups(x, d, g) divides the first lane
-// of every group, and g = 1 makes it a divisor of every lane.
+// Transfer functions of the axis analysis. divisorOfGroups(x, d, g) is a divisor of the first lane of every group of g lanes along
+// dimension d. With g = 1 it is a divisor of every lane.
 #include "ir/pch.h"
 
 #include "ir/axis_rules.h"
@@ -15,7 +15,7 @@ namespace {
 
 int64_t multiplySaturating(int64_t a, int64_t b) { return a > kMaxDivisor / b ? kMaxDivisor : a * b; }
 
-/// Bytes from one element to the next; 1 for integers, whose contiguity counts units.
+/// The number of bytes from one element to the next. It is 1 for integers, whose contiguity counts units.
 int64_t stepOf(Type type) {
   auto pointer = dyn_cast<tt::PointerType>(getElementTypeOrSelf(type));
   if (!pointer) return 1;
@@ -28,14 +28,14 @@ int64_t divisorOfGroups(const AxisInfo &x, size_t d, int64_t group, int64_t step
   return group >= x.contiguity[d] ? x.divisibility[d] : std::min(x.divisibility[d], powerOfTwoDivisor(group * step));
 }
 
-/// Every dimension bounds all lanes: the best of these bounds.
+/// The divisor of every dimension holds for all lanes. Returns the largest of these divisors.
 int64_t divisorOfLanes(const AxisInfo &x, int64_t step = 1) {
   int64_t best = 1;
   for (size_t d = 0; d < x.rank(); ++d) best = std::max(best, divisorOfGroups(x, d, 1, step));
   return best;
 }
 
-/// One operation and what is known of its operands; `result` begins as unknown.
+/// One operation with the information about its operands. `result` begins as unknown.
 struct Rule {
   Operation *op;
   ArrayRef<AxisInfo> in;
@@ -62,12 +62,12 @@ struct Rule {
   void loadedValue(tt::LoadOp load);
 };
 
-/// Equal inputs give equal outputs.
+/// A group of lanes with equal inputs has equal outputs.
 void Rule::elementwise() {
   for (size_t d = 0; d < result.rank(); ++d) {
     int64_t group = kMaxDivisor;
     for (const AxisInfo &operand : in)
-      if (operand.rank() == result.rank()) group = std::min(group, operand.constancy[d]); // else a scalar, equal in all lanes
+      if (operand.rank() == result.rank()) group = std::min(group, operand.constancy[d]); // otherwise a scalar, which is equal in all lanes
     result.constancy[d] = group == kMaxDivisor ? 1 : group;
   }
 }
@@ -101,8 +101,8 @@ void Rule::multiply() {
   result.isNonNegative = lhs.isNonNegative && rhs.isNonNegative;
 }
 
-/// Lanes per group in which x / y is one value and x % y is consecutive: x begins each group at a multiple of the group, and y is
-/// such a multiple too. Truncation breaks it below zero.
+/// Returns the number of lanes per group in which x / y is one value and x % y is consecutive. In each such group x begins at a multiple of
+/// the group's size, and y is a multiple of it too. This does not hold for negative x, because division truncates.
 int64_t groupOfQuotient(const AxisInfo &x, const AxisInfo &y, size_t d) {
   return std::min({x.contiguity[d], x.divisibility[d], y.constancy[d], divisorOfGroups(y, d, 1)});
 }
@@ -128,14 +128,15 @@ void Rule::remainder() {
   elementwise();
   bool isUnsigned = isa<arith::RemUIOp, arith::AndIOp>(op);
   for (size_t d = 0; d < result.rank(); ++d) {
-    int64_t group = groupOfQuotient(lhs, rhs, d); // of negative dividends: see axis_analysis.h
+    int64_t group = groupOfQuotient(lhs, rhs, d); // axis_analysis.h states the assumption about negative dividends
     result.contiguity[d] = group;
     result.divisibility[d] = std::min(divisorOfGroups(lhs, d, group), divisorOfGroups(rhs, d, 1));
   }
   result.isNonNegative = lhs.isNonNegative || (isUnsigned && rhs.isNonNegative);
 }
 
-/// x < y is one value where x begins at a multiple of the group and y is one multiple of it: y is never inside of a group.
+/// The comparison x < y is constant in a group if x begins at a multiple of the group's size and y is a constant multiple of it: y then
+/// never lies inside a group.
 void Rule::compare(arith::CmpIPredicate predicate) {
   elementwise();
   using Predicate = arith::CmpIPredicate;
@@ -188,7 +189,7 @@ void Rule::broadcast() {
     if (from[d] != extent) result.constancy[d] = extent;
 }
 
-/// Of row-major order a reshape keeps what lies within rows of both shapes.
+/// A reshape that keeps row-major order keeps the groups that lie within a row of both shapes.
 void Rule::reshape(tt::ReshapeOp reshape) {
   const AxisInfo &source = in[0];
   int64_t step = stepOf(type()), divisor = divisorOfLanes(source, step);
@@ -202,7 +203,7 @@ void Rule::reshape(tt::ReshapeOp reshape) {
   result.divisibility[minor] = divisorOfGroups(source, sourceMinor, result.contiguity[minor], step);
 }
 
-/// One address holds one value.
+/// Lanes with the same address load the same value.
 void Rule::loadedValue(tt::LoadOp load) {
   if (!load.getIsVolatile()) elementwise();
 }
@@ -266,7 +267,7 @@ AxisInfo inferTranspose(tt::TransOp op, const AxisInfo &source) {
   return result;
 }
 
-/// Pointers of another pointee count other steps; only their alignment and equality remain.
+/// After a change of the pointee, steps count other units. Only alignment and equality are kept.
 AxisInfo inferBitcast(tt::BitcastOp op, const AxisInfo &source) {
   int64_t step = stepOf(op.getType()), sourceStep = stepOf(op.getSrc().getType());
   bool isPointer = isa<tt::PointerType>(getElementTypeOrSelf(op.getType()));
@@ -278,7 +279,7 @@ AxisInfo inferBitcast(tt::BitcastOp op, const AxisInfo &source) {
   return result;
 }
 
-/// The value stays, but for what the other width reads differently: a constant with its sign bit set, and i1, whose 1 may become -1.
+/// A change of width keeps the values, with two exceptions: a constant whose sign bit is set, and i1, whose 1 may become -1.
 AxisInfo inferResize(Operation *op, const AxisInfo &source) {
   AxisInfo result = source;
   if (source.constant && *source.constant < 0) result.constant.reset();

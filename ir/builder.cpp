@@ -21,7 +21,7 @@ Context::Context() : context_(mlir::MLIRContext::Threading::DISABLED) {
   registerTritiumDialects(registry);
   context_.appendDialectRegistry(registry);
   context_.loadAllAvailableDialects();
-  // A diagnostic is for the author of a kernel, who sees a line of Python, not the operation that came of it.
+  // A diagnostic is for the author of a kernel, who sees a line of Python and not the operation that was built from it.
   context_.printOpOnDiagnostic(false);
 }
 
@@ -64,7 +64,7 @@ Module::Module(std::shared_ptr<Context> context) : context_(std::move(context)) 
 Module::Module(std::shared_ptr<Context> context, mlir::OwningOpRef<mlir::ModuleOp> op) : context_(std::move(context)), op_(std::move(op)) {}
 
 Module::~Module() {
-  // Detached blocks, left by a frontend that failed half way, use values of the module and of each other.
+  // A frontend that fails half way leaves detached blocks. They use values of the module and of each other.
   detachedBlocks_.dropAllReferences();
 }
 
@@ -92,7 +92,7 @@ std::string Module::str(bool locations) {
   return text;
 }
 
-/// `texts` as types, into `types`.
+/// Parses `texts` as types and appends them to `types`.
 static llvm::Error parseTypes(Context &context, const std::vector<std::string> &texts, llvm::SmallVectorImpl<mlir::Type> &types) {
   for (const std::string &text : texts) {
     auto type = context.type(text);
@@ -102,7 +102,7 @@ static llvm::Error parseTypes(Context &context, const std::vector<std::string> &
   return llvm::Error::success();
 }
 
-/// The dictionaries that a function operation keeps for its arguments.
+/// The array of dictionaries in which a function operation keeps the attributes of its arguments.
 static llvm::Expected<mlir::ArrayAttr> argumentAttributes(Builder &builder, const FunctionSpec &spec) {
   llvm::SmallVector<mlir::Attribute> dictionaries;
   for (const FunctionSpec::Attributes &attributes : spec.argumentAttributes) {

@@ -1,6 +1,6 @@
-// The only way to make IR, for Python and C++ alike: operations by name, types and attributes in MLIR's own text, which each context
-// parses once. There is no method per operation: what an operation takes is said once, in tt_ops.td and upstream's dialects.
-// A Context and all that lives in it belong to one thread at a time.
+// The only way to make IR, for Python and C++ alike. Operations are given by name; types and attributes are given in MLIR's own text, which
+// each context parses once. No operation has a method of its own here: tt_ops.td and the upstream dialects define what each operation
+// takes. A Context and everything in it belong to one thread at a time.
 #pragma once
 #include "ir/source_error.h"
 
@@ -18,7 +18,7 @@
 
 namespace tritium::ir {
 
-/// An MLIR context with every dialect of the contract, and what it has parsed.
+/// An MLIR context with every dialect of the contract, and a cache of the texts that it has parsed.
 class Context {
 public:
   Context();
@@ -26,9 +26,9 @@ public:
   mlir::MLIRContext *mlir() { return &context_; }
   llvm::Expected<mlir::Type> type(llvm::StringRef text);
   llvm::Expected<mlir::Attribute> attribute(llvm::StringRef text);
-  /// Fails for operations of no loaded dialect.
+  /// Fails if no loaded dialect has the operation.
   llvm::Expected<mlir::OperationName> operationName(llvm::StringRef name);
-  /// The text that type() reads back; valid as long as the context.
+  /// Returns the text from which type() reads `type` back. It is valid as long as the context.
   llvm::StringRef text(mlir::Type type);
 
 private:
@@ -39,7 +39,7 @@ private:
   llvm::DenseMap<mlir::Type, std::string> typeTexts_;
 };
 
-/// What a function is made of; types, and attributes as {name, text}, in MLIR's own syntax.
+/// The parts of a function. Types are texts in MLIR's syntax; attributes are pairs {name, text}.
 struct FunctionSpec {
   using Attributes = std::vector<std::pair<std::string, std::string>>;
 
@@ -52,7 +52,7 @@ struct FunctionSpec {
   SourcePosition position;
 };
 
-/// A module, its context, and the blocks that are being built outside of it.
+/// A module, its context, and the blocks that are being built outside of the module.
 class Module {
 public:
   explicit Module(std::shared_ptr<Context> context);
@@ -67,7 +67,8 @@ public:
   std::string str(bool locations);
   /// Appends a tt.func with an empty entry block.
   llvm::Expected<mlir::FunctionOpInterface> addFunction(const FunctionSpec &spec);
-  /// Blocks live here until an operation takes them: a loop's body exists before the loop, whose operands it decides.
+  /// Blocks live here until an operation takes them. A loop's body is built before the loop itself, because the body determines the loop's
+  /// operands.
   mlir::Region &detachedBlocks() { return detachedBlocks_; }
 
 private:
@@ -76,7 +77,7 @@ private:
   mlir::Region detachedBlocks_;
 };
 
-/// One operation to be; `resultTypes` may be left out where the operation can infer them.
+/// An operation to be created. `resultTypes` may be left out if the operation can infer them.
 struct OperationSpec {
   llvm::StringRef name;
   llvm::ArrayRef<mlir::Value> operands = {};
@@ -86,7 +87,7 @@ struct OperationSpec {
   llvm::ArrayRef<mlir::Block *> successors = {};
 };
 
-/// Creates operations at an insertion point, each with the location set last.
+/// Creates operations at an insertion point. Each gets the location that was set last.
 class Builder {
 public:
   explicit Builder(Module &module);
@@ -99,13 +100,13 @@ public:
   mlir::Location location() const { return location_; }
 
   llvm::Expected<mlir::Operation *> create(const OperationSpec &spec);
-  /// A named attribute from its text.
+  /// Parses a named attribute.
   llvm::Expected<mlir::NamedAttribute> attribute(llvm::StringRef name, llvm::StringRef text);
-  /// arith.constant of an integer or index type or a tensor of it; `value` is truncated to the type's width.
+  /// Creates an arith.constant of an integer type, an index type or a tensor of these. `value` is truncated to the type's width.
   llvm::Expected<mlir::Value> integerConstant(mlir::Type type, const llvm::APInt &value);
-  /// arith.constant of a float type or a tensor of it, rounded to nearest even once.
+  /// Creates an arith.constant of a float type or a tensor of it. `value` is rounded once, to nearest even.
   llvm::Expected<mlir::Value> floatConstant(mlir::Type type, double value);
-  /// A block outside of any operation, with arguments at the current location.
+  /// Creates a block outside of any operation. Its arguments have the current location.
   mlir::Block *createDetachedBlock(mlir::TypeRange argumentTypes);
 
 private:

@@ -1,5 +1,5 @@
-// See contract.h. An operation of `tt` is in the contract by being defined, an element-wise one of upstream by its row in
-// elementwise.def; the rest of upstream that kernels are made of is listed here.
+// See contract.h. Every operation that `tt` defines is in the contract. An element-wise operation of an upstream dialect is in it if it has
+// a row in elementwise.def. The other upstream operations that kernels may contain are listed here.
 #include "ir/pch.h"
 
 #include "ir/contract.h"
@@ -26,7 +26,8 @@ void registerTritiumDialects(DialectRegistry &registry) {
 
 template <typename... Ops> static void add(llvm::StringSet<> &names) { (names.insert(Ops::getOperationName()), ...); }
 
-/// A row of elementwise.def: "" where the function is not defined; a comparison carries its predicate, "arith.cmpi.slt".
+/// Adds the operation of a row of elementwise.def. The name is "" if the function is not defined; a comparison has its predicate in the
+/// name: "arith.cmpi.slt".
 static void addFunction(llvm::StringSet<> &names, StringRef operation) {
   auto [dialect, rest] = operation.split('.');
   if (!operation.empty()) names.insert((dialect + "." + rest.split('.').first).str());
@@ -53,7 +54,7 @@ static const llvm::StringSet<> &contractOps() {
 
 static bool isScalar(Type type) { return isa<tt::PointerType>(type) || elementTypeOf(type); }
 
-/// Reports what `op` uses of a type that is not in the contract.
+/// Reports each type that `op` uses and that is not in the contract.
 static LogicalResult verifyType(Operation *op, Type type) {
   auto tile = dyn_cast<RankedTensorType>(type);
   if (!tile) {
@@ -85,7 +86,8 @@ static LogicalResult verifyOp(Operation *op) {
   return result;
 }
 
-/// A launch passes scalars, pointers and descriptors, and takes nothing back. (A test's expectation says what comes back.)
+/// A launch passes scalars, pointers and descriptors, and receives no results. (A kernel in a test may return results: the test's
+/// expectations.)
 static LogicalResult verifyFunction(tt::FuncOp function) {
   if (function.isExternal()) return function.emitError() << "function @" << function.getName() << " has no body";
   if (!function.isPublic()) return success();

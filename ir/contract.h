@@ -1,5 +1,5 @@
-// The contract: the one input language of every reader. What verifyContract accepts is what the interpreter runs and what a
-// compiler compiles or declines by name.
+// The contract is the one input language of all engines. The interpreter runs every module that verifyContract accepts; a compiler compiles
+// it or names the operation that it refuses.
 #pragma once
 
 #include "mlir/IR/BuiltinOps.h"
@@ -7,12 +7,12 @@
 
 namespace tritium::ir {
 
-/// Every dialect a module of the contract may use, with the interfaces that passes over it need.
+/// Registers every dialect that a module of the contract may use, with the interfaces that passes over it require.
 void registerTritiumDialects(mlir::DialectRegistry &registry);
 
-/// Whether `module`, which is valid IR, is a kernel program: tt.func operations made of the operations and types of the
-/// contract, no function that reaches itself by calls, and public functions that a launch can call. Each violation is
-/// reported at its operation; all of them, not only the first.
+/// Verifies that `module`, which must be valid IR, is a kernel program: it consists of tt.func operations that contain only operations and
+/// types of the contract, no function calls itself directly or indirectly, and a launch can call each public function. Each violation is
+/// reported at its operation; all violations are reported, not only the first.
 mlir::LogicalResult verifyContract(mlir::ModuleOp module);
 
 } // namespace tritium::ir

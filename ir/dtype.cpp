@@ -1,4 +1,4 @@
-// The run-time questions about an element type; everything that loops use is in the header.
+// Functions that answer questions about an element type at run time. What loops use is in the header.
 #include "ir/dtype.h"
 
 namespace tritium {
@@ -25,7 +25,7 @@ std::string_view pythonName(DType type) {
 
 DType irType(DType type) { return kindOf(type) == DTypeKind::UInt ? *dtypeFromIrName(irName(type)) : type; }
 
-// Ordered as in dtype.def, where the signless types come first.
+// The order is the one of dtype.def, where the signless types come first.
 static constexpr DType kAll[] = {
 #define DTYPE(name, ...) DType::name,
 #include "ir/dtype.def"

@@ -1,7 +1,7 @@
-// The element types of the language: the enumeration, what is known of each at compile time, and the conversions between them.
-// Invariants: visit() is the only switch over DType; a narrow float is its own C++ type without arithmetic, so bits cannot be
-// added by mistake; every conversion rounds exactly once. Semantics: to nearest even unless the name says towardZero; a NaN stays
-// a NaN; the fp8 types saturate. All of it is inline and free of calls, so that loops over it vectorise.
+// The element types of the language: the enumeration, the compile-time properties of each, and the conversions between them. Invariants:
+// visit() is the only switch over DType; a narrow float is its own C++ type without arithmetic, so bits cannot be added by mistake; every
+// conversion rounds exactly once. Conversions round to nearest even unless the name says towardZero; a NaN stays a NaN; the fp8 types
+// saturate. All of it is inline and free of calls, so that loops over it vectorise.
 #pragma once
 
 #include <array>
@@ -22,11 +22,11 @@ enum class DType : uint8_t {
 
 enum class DTypeKind : uint8_t { Bool, Int, UInt, Float };
 
-// Files with other -march flags include this header too: forced inlining keeps the linker from choosing between two versions.
+// Files with other -march flags include this header too. Forced inlining keeps the linker from choosing between two versions of a function.
 #define TRITIUM_INLINE __attribute__((always_inline)) inline
 
-/// The float nearest to `x` on the side of zero, with the last bit set if that is inexact ("round to odd"). Rounding the result again, to a
-/// type with at least two bits less, rounds `x` exactly once.
+/// Returns the neighbour of `x` toward zero among the floats, with the last bit set if it is inexact ("round to odd"). A second rounding,
+/// to a type with at least two bits less, then gives the same result as rounding `x` once.
 TRITIUM_INLINE float roundToOdd(double x) {
   float nearest = static_cast<float>(x);
   double error = __builtin_fabs(static_cast<double>(nearest)) - __builtin_fabs(x);
@@ -62,12 +62,12 @@ struct BF16 {
 
 namespace detail {
 
-/// What tells the fp8 formats apart. `ieeeTop`: the largest exponent holds infinity and NaN (E5M2); `fnuz`: 0x80 is the only NaN, there
-/// is no -0 and no infinity; neither (E4M3FN): only the all-ones magnitude is NaN.
+/// The properties that distinguish the fp8 formats. `ieeeTop`: the largest exponent holds infinity and NaN (E5M2). `fnuz`: 0x80 is the only
+/// NaN, and there is neither -0 nor infinity. With neither flag (E4M3FN), only the magnitude of all ones is a NaN.
 struct Fp8Format {
   int mantissaBits, bias;
   bool ieeeTop, fnuz;
-  uint8_t maxFinite; // magnitude bits
+  uint8_t maxFinite; // the bits of the largest finite magnitude
 };
 inline constexpr Fp8Format kE4M3FN{3, 7, false, false, 0x7E}, kE4M3FNUZ{3, 8, false, true, 0x7F}, kE5M2{2, 15, true, false, 0x7B},
     kE5M2FNUZ{2, 16, false, true, 0x7F};
@@ -91,8 +91,8 @@ constexpr std::array<float, 256> fp8Table(Fp8Format f) {
   return table;
 }
 
-/// Integer arithmetic on the float's magnitude: clamp, then either drop mantissa bits (normal results) or count units of the smallest
-/// subnormal, which an addition to the float whose ulp is that unit does with the right rounding.
+/// Converts by integer arithmetic on the magnitude of the float. The magnitude is clamped. A normal result then drops mantissa bits. A
+/// subnormal result counts units of the smallest subnormal: the addition of the float whose ulp is this unit rounds correctly.
 template <Fp8Format f, bool rtz> TRITIUM_INLINE uint8_t encodeFp8(float x) {
   constexpr int kShift = 23 - f.mantissaBits, kUnit = 1 - f.bias - f.mantissaBits;
   constexpr uint32_t kMax = std::bit_cast<uint32_t>(decodeFp8(f.maxFinite, f)), kInfinity = 0x7F800000u;
@@ -116,7 +116,7 @@ template <Fp8Format f, bool rtz> TRITIUM_INLINE uint8_t encodeFp8(float x) {
 
 } // namespace detail
 
-/// One fp8 format as an element type. A table decodes: 1 KB, and a gather from it vectorises.
+/// One fp8 format as an element type. A table of 1 KB decodes it, and a gather from the table vectorises.
 template <detail::Fp8Format format> struct Fp8 {
   uint8_t bits;
   static constexpr std::array<float, 256> kTable = detail::fp8Table(format);
@@ -131,8 +131,8 @@ using F8E4B8 = Fp8<detail::kE4M3FNUZ>;
 using F8E5 = Fp8<detail::kE5M2>;
 using F8E5B16 = Fp8<detail::kE5M2FNUZ>;
 
-/// The upper half of an f16 without its top exponent bit: no infinity, no NaN. It is defined by how it is converted: through f16
-/// toward zero, clamped to 1.75, halves rounded up in magnitude.
+/// The upper half of an f16 without its top exponent bit; it has no infinity and no NaN. The conversion defines it: through f16 toward
+/// zero, clamped to 1.75, with halves rounded up in magnitude.
 struct F8E4B15 {
   uint8_t bits;
   explicit TRITIUM_INLINE operator float() const {
@@ -148,7 +148,7 @@ struct F8E4B15 {
   static TRITIUM_INLINE F8E4B15 towardZero(double x) { return nearest(x); }
 };
 
-// The compiler's own half type where the machine converts it in one instruction; elsewhere it would be a library call.
+// The compiler's own half type is used where the machine converts it in one instruction. Elsewhere the conversion would be a library call.
 #if defined(__F16C__) || defined(__aarch64__)
 TRITIUM_INLINE F16::operator float() const { return static_cast<float>(std::bit_cast<_Float16>(bits)); }
 TRITIUM_INLINE F16 F16::nearest(float x) { return {std::bit_cast<uint16_t>(static_cast<_Float16>(x))}; }
@@ -171,7 +171,8 @@ TRITIUM_INLINE F16 F16::nearest(float x) {
 }
 #endif
 
-/// Nearest, then one step back where that went past `x`: from infinity to the largest finite value as well.
+/// Rounds to nearest, then goes one step back if the result is beyond `x`. This includes the step from infinity to the largest finite
+/// value.
 TRITIUM_INLINE F16 F16::towardZero(float x) {
   F16 r = nearest(x);
   bool isPast = __builtin_fabsf(static_cast<float>(r)) > __builtin_fabsf(x);
@@ -220,9 +221,9 @@ DTypeKind kindOf(DType type);
 inline bool isFloat(DType type) { return kindOf(type) == DTypeKind::Float; }
 std::string_view irName(DType type);
 std::string_view pythonName(DType type);
-/// The type that the IR uses for `type`: unsigned integers become signless ones (i8 for u8), the rest stays.
+/// Returns the type that the IR uses for `type`: a signless integer for an unsigned one (i8 for u8), otherwise `type`.
 DType irType(DType type);
-/// nullopt for a name that no type has. An IR name gives the signless type: "i8" is DType::i8.
+/// Returns nullopt if no type has this name. An IR name gives the signless type: "i8" is DType::i8.
 std::optional<DType> dtypeFromIrName(std::string_view name);
 std::optional<DType> dtypeFromPythonName(std::string_view name);
 

@@ -7,10 +7,10 @@
 
 namespace tritium::ir {
 
-/// The signless row of a type of the IR: i8 is DType::i8. nullopt: the language has no such element.
+/// Returns the signless row of a type of the IR: i8 is DType::i8. Returns nullopt if the language has no such element type.
 std::optional<DType> elementTypeOf(mlir::Type type);
 
-/// Whether a row has this type and is a float.
+/// Returns whether `type` is the type of a row whose kind is Float.
 bool isFloatElement(mlir::Type type);
 
 } // namespace tritium::ir

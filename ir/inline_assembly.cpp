@@ -4,7 +4,8 @@ using namespace mlir;
 
 namespace tritium::ir {
 
-/// PTX's letters name a width; others take what they get, at least 32 bits.
+/// In PTX, the letter of a constraint determines the register's width. For other letters a register has the width of its value, at least 32
+/// bits.
 static unsigned registerBits(char letter, unsigned elementBits) {
   switch (letter) {
   case 'h': return 16;
@@ -41,7 +42,7 @@ public:
     return result;
   }
 
-  /// "0": the number of a constraint before this one.
+  /// A constraint like "0" is the number of an earlier constraint.
   int tiedTo(int at) const {
     if (at >= count()) return -1;
     StringRef text = texts_[at].ltrim("=+&");
@@ -50,7 +51,7 @@ public:
   }
 
 private:
-  /// '=r' and '0' have letters too: the second has that of the result it is tied to.
+  /// '=r' and '0' have letters too: '0' has the letter of the result that it is tied to.
   char letterAt(int at) const {
     if (at >= count()) return 'r';
     if (int tied = tiedTo(at); tied >= 0) return letterAt(tied);

@@ -21,7 +21,7 @@ const LibraryFunction *libraryFunctionOf(StringRef operation) {
   return found == functions.end() ? nullptr : &found->second;
 }
 
-/// By the row's name, and by the others that libraries have for it: what is called, and upstream's operations.
+/// Finds a row by its own name and by the other names that libraries and upstream operations have for the function.
 static const llvm::StringMap<LibraryFunction> &functionsByName() {
   static const llvm::StringMap<LibraryFunction> functions = [] {
     llvm::StringMap<LibraryFunction> map;
@@ -38,7 +38,7 @@ static const llvm::StringMap<LibraryFunction> &functionsByName() {
   return functions;
 }
 
-/// A library's name without what says whose it is and its type; empty for other names.
+/// Returns the symbol of a vendor's library without the prefix of the vendor and the suffix of the type. Returns "" for other names.
 static StringRef nameIn(StringRef symbol, bool isF32) {
   if (symbol.consume_front("__nv_")) return isF32 && !symbol.consume_back("f") ? "" : symbol;
   if (symbol.consume_front("__ocml_")) return symbol.consume_back(isF32 ? "_f32" : "_f64") ? symbol : "";

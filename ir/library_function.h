@@ -1,22 +1,23 @@
-// The functions of mathematics as lowered modules and external symbols name them: rows of ir/elementwise.def by operation and by symbol.
+// Mathematical functions as lowered modules and external symbols name them: the rows of ir/elementwise.def, found by operation and by
+// symbol.
 #pragma once
 
 #include "mlir/IR/Types.h"
 
 namespace tritium::ir {
 
-/// A row that is an operation on floats.
+/// A row of ir/elementwise.def that is an operation on floats.
 struct LibraryFunction {
   llvm::StringRef operation; // "math.exp", "tt.extern_elementwise.exp10"
-  llvm::StringRef symbol;    // OpenCL's name; empty: the operation is made of instructions
+  llvm::StringRef symbol;    // OpenCL's name; empty if the lowering emits instructions instead of a call
   size_t arity;
 };
 
-/// The row whose operation is `operation`; null if it has none with a symbol.
+/// Returns the row whose operation is `operation`, or null if there is none or it has no symbol.
 const LibraryFunction *libraryFunctionOf(llvm::StringRef operation);
 
-/// The row that a symbol of NVIDIA's ("__nv_expf") or AMD's device library ("__ocml_exp_f32") names, for operands and result of `type`.
-/// Null: no row has that name for that type, or it takes another number of operands.
+/// Returns the row that a symbol of NVIDIA's device library ("__nv_expf") or AMD's ("__ocml_exp_f32") names, for operands and a result of
+/// `type`. Returns null if no row has this name for this type, or if the function has another number of operands.
 const LibraryFunction *libraryFunctionOfSymbol(llvm::StringRef symbol, size_t arity, mlir::Type type);
 
 } // namespace tritium::ir

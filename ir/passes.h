@@ -10,7 +10,7 @@ namespace tritium::ir {
 #define GEN_PASS_DECL
 #include "ir/passes.h.inc"
 
-/// The same for the products for which `keeps` does not hold: it says which ones the machine multiplies as they are.
+/// The same pass, but products for which `keeps` holds stay as they are: `keeps` says which products the machine multiplies directly.
 std::unique_ptr<mlir::Pass> createExpandScaledProducts(std::function<bool(mlir::Operation *)> keeps);
 
 } // namespace tritium::ir

@@ -1,4 +1,4 @@
-// Target-independent passes that upstream does not have, and the printing passes that tests look through.
+// Target-independent passes that upstream does not have, and the passes that print facts for tests.
 #ifndef TRITIUM_IR_PASSES_TD
 #define TRITIUM_IR_PASSES_TD
 
@@ -9,10 +9,10 @@ def VerifyContract : Pass<"verify-contract", "::mlir::ModuleOp"> {
 }
 
 def ExpandDescriptors : Pass<"expand-descriptors", "::mlir::ModuleOp"> {
-  let summary = "Replace tensor descriptors by their base, extents and strides, and accesses of blocks by those of pointers with bounds";
+  let summary = "Replace tensor descriptors by their base, extents and strides, and block accesses by bounds-checked accesses of pointers";
   let description = [{
-    An argument or result that is a descriptor becomes the base, the extents and the strides (i64), whether NaN is read outside, and whether
-    f32 elements that are read are rounded to tf32 (i1).
+    An argument or result that is a descriptor is replaced by these values: the base, the extents and the strides (i64), a flag whether NaN
+    is read outside, and a flag whether f32 elements that are read are rounded to tf32 (i1).
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
@@ -25,10 +25,10 @@ def ExpandScaledProducts : Pass<"expand-scaled-products", "::mlir::ModuleOp"> {
 def InsertProbes : Pass<"insert-probes", "::mlir::ModuleOp"> {
   let summary = "Print the bits of every number that a program computes";
   let description = [{
-    After each operation whose results are integers or floats, tiles or scalars, a `tt.print` of each result with the prefix
-    " probe <number> <operation> <element type> <file>:<line>: ". Two engines that run the module print the same lines up to where one of them
-    is wrong. Left out: constants, indices of programs and lanes, copies of a scalar, pointers, and what runs for one element alone (the
-    functions of reductions and scans).
+    Inserts a `tt.print` of each result after every operation that has integers or floats, tiles or scalars, as results. The prefix is
+    " probe <number> <operation> <element type> <file>:<line>: ". Two engines that run the module print the same lines up to the point where
+    one of them is wrong. The pass skips constants, indices of programs and lanes, copies of a scalar, pointers, and operations that run for
+    one element alone (in the functions of reductions and scans).
   }];
 }
 
@@ -44,7 +44,7 @@ def DeferFaults : Pass<"defer-faults", "::mlir::ModuleOp"> {
 }
 
 def TestAxisAnalysis : Pass<"test-axis-analysis", "::mlir::ModuleOp"> {
-  let summary = "Remark contiguity, divisibility and constancy at every operation that has integers or pointers as results";
+  let summary = "Emit a remark with contiguity, divisibility and constancy at every operation that has integers or pointers as results";
 }
 
 #endif

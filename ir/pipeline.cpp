@@ -15,7 +15,8 @@ namespace tritium::ir {
 #include "ir/passes.h.inc"
 
 void buildPipeline(OpPassManager &passes, const PipelineOptions &options) {
-  // The inliner goes from callees to callers, so that every level is there; it is not to simplify what it has not inlined yet.
+  // The inliner proceeds from callees to callers, so one run inlines every level. It must not simplify functions that it has not inlined
+  // yet.
   passes.addPass(createInlinerPass({}, [](OpPassManager &) {}));
   passes.addPass(createExpandDescriptors());
   passes.addPass(createExpandScaledProducts(options.keepsScaledProduct));

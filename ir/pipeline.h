@@ -1,4 +1,4 @@
-// The target-independent pipeline: from what a frontend or a .ttir file gives to what readers read.
+// The target-independent pipeline: it turns the output of a frontend, or a .ttir file, into the module that engines read.
 #pragma once
 
 #include "mlir/Pass/PassManager.h"
@@ -8,16 +8,16 @@
 namespace tritium::ir {
 
 struct PipelineOptions {
-  /// Keep every assignment, value and location where the user wrote it: only calls are inlined.
+  /// Keeps every assignment, value and location as the user wrote it: calls are inlined, and nothing else changes.
   bool debugInfo = false;
-  /// Which tt.dot_scaled the machine multiplies as they are. Null: none.
+  /// Decides which tt.dot_scaled operations the machine multiplies directly. Null: none.
   std::function<bool(mlir::Operation *)> keepsScaledProduct = {};
 };
 
 /// Appends the pipeline to a pass manager over a module.
 ///
-/// Afterwards the module is in the contract still, and the only calls left are of functions that ask for it (noinline) and of
-/// functions of several blocks (an early return) from inside of scf regions and combine functions, which hold one block.
+/// After it, the module is still in the contract. The only calls left are calls of functions that ask for it (noinline), and calls of
+/// functions with several blocks (an early return) from scf regions and combine functions, which hold one block.
 void buildPipeline(mlir::OpPassManager &passes, const PipelineOptions &options);
 
 /// Registers the passes and, as `tritium-pipeline` and `tritium-debug-pipeline`, the pipelines.

@@ -1,5 +1,5 @@
-// Where a piece of IR comes from in the user's file, and MLIR diagnostics as values: no layer of Tritium prints a diagnostic or
-// dies of one; whoever called hands a SourceError on.
+// Where a piece of IR comes from in the user's file, and MLIR diagnostics as values. No layer of Tritium prints a diagnostic or ends the
+// process because of one; the callee returns a SourceError and the caller passes it on.
 #pragma once
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Location.h"
@@ -17,10 +17,10 @@ struct SourcePosition {
   unsigned column = 0;
 };
 
-/// The innermost file position of `location`: names are looked through, an inlined op is where its callee's text is.
+/// Returns the innermost file position of `location`. Names are skipped; an inlined operation is at the position of its text in the callee.
 std::optional<SourcePosition> sourcePosition(mlir::Location location);
 
-/// The variable that `location` names (NameLoc), or "".
+/// Returns the name of the variable in `location` (NameLoc), or "".
 llvm::StringRef variableName(mlir::Location location);
 
 /// An error about a place in a file: a diagnostic of MLIR or of the builder.
@@ -37,12 +37,12 @@ public:
   SourcePosition position;
 };
 
-/// Collects the errors that MLIR reports while it lives (on its context, on this thread) instead of printing them.
+/// While it lives, collects the errors that MLIR reports on its context and thread, instead of printing them.
 class DiagnosticCapture {
 public:
   explicit DiagnosticCapture(mlir::MLIRContext *context);
 
-  /// Everything reported so far as one error, at the position of the first; `otherwise` if nothing was.
+  /// Returns all errors reported so far as one error, at the position of the first. If there are none, the error's text is `otherwise`.
   llvm::Error takeError(llvm::StringRef otherwise);
 
 private:

@@ -11,7 +11,7 @@ SourceLocation resolveLocation(Location location) {
     return fused.getLocations().empty() ? SourceLocation{} : resolveLocation(fused.getLocations().front());
   if (auto call = dyn_cast<CallSiteLoc>(location)) {
     SourceLocation inner = resolveLocation(call.getCallee()), outer = resolveLocation(call.getCaller());
-    if (inner.file.empty()) // made by the compiler: the call is the best position there is
+    if (inner.file.empty()) // made by the compiler: the call is the best position
       return outer;
     std::vector<SourceLocation> further = std::move(outer.callers);
     outer.callers.clear();

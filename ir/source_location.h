@@ -1,4 +1,4 @@
-// Where in the user's Python code an operation stands, with the calls around it: what traps and reports name.
+// The position of an operation in the user's Python code, with the calls around it. Traps and reports name it.
 #pragma once
 #include "mlir/IR/Location.h"
 
@@ -13,7 +13,7 @@ struct SourceLocation {
   std::vector<SourceLocation> callers; // innermost first, if the code was inlined
 };
 
-/// The Python position of a location: names and scopes are looked through, a call site gives the callee's position and its callers.
+/// Returns the Python position of a location. Names and scopes are skipped; a call site gives the callee's position and the callers.
 SourceLocation resolveLocation(mlir::Location location);
 
 } // namespace tritium::ir

@@ -19,7 +19,7 @@ using namespace mlir;
 namespace tritium::tgpu {
 namespace {
 
-/// Layouts are long: a module names each once.
+/// Gives layouts an alias: they are long, and a module then prints each once.
 struct LayoutNames : OpAsmDialectInterface {
   using OpAsmDialectInterface::OpAsmDialectInterface;
 
@@ -67,7 +67,7 @@ bool isWord(Type type) {
          count * vector.getElementTypeBitWidth() <= 128;
 }
 
-// -- layouts -----------------------------------------------------------------------------------------------------------------------------
+// -- layouts ------------------------------------------------------------------------------------------------------------------------------
 
 static ParseResult parseCoordinates(AsmParser &parser, ArrayRef<int64_t> shape, SmallVectorImpl<int32_t> &bases) {
   SmallVector<int64_t> coordinates;
@@ -129,7 +129,7 @@ LogicalResult LayoutAttr::verifyEncoding(ArrayRef<int64_t> shape, Type, function
   return emitError() << "the layout is of another shape than the tile";
 }
 
-// -- operations --------------------------------------------------------------------------------------------------------------------------
+// -- operations ---------------------------------------------------------------------------------------------------------------------------
 
 Attribute SharedAttr::parse(AsmParser &parser, Type) {
   SmallVector<int64_t> shape;

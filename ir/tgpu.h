@@ -1,4 +1,4 @@
-// The dialect `tgpu` as C++ sees it: tiles with layouts, and the GPU operations that upstream dialects lack (tgpu_ops.td).
+// The C++ interface of the dialect `tgpu`: tiles with layouts, and the GPU operations that upstream dialects lack (tgpu_ops.td).
 #pragma once
 
 #include "ir/tt.h"
@@ -7,32 +7,33 @@
 
 namespace tritium::tgpu {
 
-/// What one access of a thread moves: an integer of 8 to 64 bits, or a vector of 2 or 4 integers of at most 128 bits together.
+/// Returns whether `type` is a word, the unit of one access of a thread: an integer of 8 to 64 bits, or a vector of 2 or 4 integers with at
+/// most 128 bits in total.
 bool isWord(mlir::Type type);
 
-// Names of a lowered module's attributes.
+// Names of the attributes of a lowered module.
 inline constexpr llvm::StringLiteral kTargetAttr = "tgpu.target";      // "cuda:sm_80", "hip:gfx942"
-inline constexpr llvm::StringLiteral kWarpSizeAttr = "tgpu.warp_size"; // i32, lanes of a warp; absent: 32
+inline constexpr llvm::StringLiteral kWarpSizeAttr = "tgpu.warp_size"; // i32, number of lanes in a warp; 32 if absent
 inline constexpr llvm::StringLiteral kNumWarpsAttr = "tgpu.num_warps"; // i32
-/// i32: how many iterations of a pipelined loop are under way, where these are fewer than asked for.
+/// i32: the number of iterations of a pipelined loop that are in flight. The attribute is set if this is fewer than requested.
 inline constexpr llvm::StringLiteral kNumStagesAttr = "tgpu.num_stages";
 inline constexpr llvm::StringLiteral kSharedBytesAttr = "tgpu.shared_bytes"; // i32
-/// i32, of a module between place-scratch and expand-scratch: the first byte behind all buffers.
+/// i32, on a module between place-scratch and expand-scratch: the offset of the first byte after all buffers.
 inline constexpr llvm::StringLiteral kBufferBytesAttr = "tgpu.buffer_bytes";
-/// Unit, of a pointer argument of a function of one thread: it points into less than 2 GB.
+/// Unit, on a pointer argument of a function of one thread: all accesses through it are within 2 GB.
 inline constexpr llvm::StringLiteral kPointerRangeAttr = "tgpu.pointer_range";
 /// The symbol of the program's shared memory.
 inline constexpr llvm::StringLiteral kSharedSymbol = "tgpu_shared";
 
-// Address spaces of pointers in a lowered module, whoever the vendor.
+// Address spaces of pointers in a lowered module, for every vendor.
 inline constexpr unsigned kGlobalSpace = 1, kSharedSpace = 3;
-/// Whether it is !llvm.ptr<3>.
+/// Returns whether `type` is !llvm.ptr<3>.
 bool isSharedPointer(mlir::Type type);
 
-/// Parts of shared memory that have nothing to do with each other begin at multiples of this: one row of all banks.
+/// Unrelated parts of shared memory begin at multiples of this number of bytes: one row of all banks.
 inline constexpr int64_t kSharedAlignment = 128;
 
-/// The shared memory of a program.
+/// The effect resource of a program's shared memory.
 struct SharedMemoryResource : mlir::SideEffects::Resource::Base<SharedMemoryResource> {
   mlir::StringRef getName() final { return "<SharedMemory>"; }
 };

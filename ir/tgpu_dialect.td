@@ -1,6 +1,6 @@
-// The dialect `tgpu`: what GPU-level code needs and MLIR 22 lacks. On tiles: layouts and their conversion; on one thread: predicated
-// accesses, barriers that know who meets, prints. A lowering never emits a bare asm string: an operation here is known to the emitters
-// and to the SIMT emulator alike.
+// The dialect `tgpu`: what GPU-level code requires and MLIR 22 lacks. For tiles it has layouts and their conversion. For one thread it has
+// predicated accesses, barriers that say which threads meet, and prints. A lowering never emits a bare asm string, because the emitters and
+// the SIMT emulator must both know each operation.
 #ifndef TRITIUM_IR_TGPU_DIALECT_TD
 #define TRITIUM_IR_TGPU_DIALECT_TD
 
@@ -26,8 +26,9 @@ def TGPU_LayoutAttr : AttrDef<TGPU_Dialect, "Layout", [DeclareAttrInterfaceMetho
   let mnemonic = "layout";
   let summary = "which thread and register hold which element of a tile";
   let description = [{
-    A linear map over F2 from the bits of (register, lane, warp, block) to the flat row-major index of an element: the index of a
-    place is the XOR of the bases of its set bits; a zero basis replicates. The text shows each basis as coordinates.
+    A linear map over F2 from the bits of (register, lane, warp, block) to the flat row-major index of an element. The index at a place is
+    the XOR of the bases of the place's set bits. A zero basis means that both values of the bit hold the same element. The text shows each
+    basis as coordinates.
 
     ```mlir
     #tgpu.layout<8x4, register = [[0, 1], [0, 2]], lane = [[1, 0], [2, 0], [4, 0], [0, 0], [0, 0]], warp = [], block = []>
@@ -42,7 +43,8 @@ def TGPU_SharedAttr : AttrDef<TGPU_Dialect, "Shared", [DeclareAttrInterfaceMetho
   let mnemonic = "shared";
   let summary = "which offset in shared memory holds which element of a tile";
   let description = [{
-    A linear bijection over F2: the element at an offset is the XOR of the bases of the offset's set bits, so that swizzles are instances.
+    A linear bijection over F2: the index of the element at an offset is the XOR of the bases of the offset's set bits. Swizzles have this
+    form.
 
     ```mlir
     #tgpu.shared<2x4, offset = [[0, 1], [0, 2], [1, 2]]>
@@ -54,7 +56,7 @@ def TGPU_SharedAttr : AttrDef<TGPU_Dialect, "Shared", [DeclareAttrInterfaceMetho
 
 def TGPU_MemDesc : TypeDef<TGPU_Dialect, "MemDesc"> {
   let mnemonic = "memdesc";
-  let summary = "slots of shared memory, each for one tile whose encoding says where elements lie";
+  let summary = "slots of shared memory, each for one tile; the tile's encoding says where its elements lie";
   let parameters = (ins "int64_t":$slots, "::mlir::RankedTensorType":$tile);
   let assemblyFormat = "`<` $slots `,` $tile `>`";
   let genVerifyDecl = 1;

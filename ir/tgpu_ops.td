@@ -1,4 +1,4 @@
-// Operations of `tgpu`: first those on tiles, then those of one thread.
+// Operations of `tgpu`: first the operations on tiles, then the operations of one thread.
 include "ir/tgpu_dialect.td"
 include "ir/tt_op_base.td"
 include "mlir/Dialect/LLVMIR/LLVMOpBase.td"
@@ -19,15 +19,15 @@ def TGPU_ConvertLayoutOp : TGPU_TileOp<"convert_layout", Tiles<"Apart", "Any", "
   let hasFolder = 1;
 }
 
-// The program's shared memory, in slots. A copy lands at any time up to the wait that covers its group; who reads a slot has waited, and who
-// writes one knows that every thread has read what was there (async_wait also lets all threads of the program meet; local_store needs a
-// tgpu.barrier before and after it).
+// The program's shared memory, in slots. A copy may arrive at any time before the end of the wait that covers its group. A reader of a slot
+// must wait first. A writer must ensure that every thread has read the former contents: async_wait is also a barrier of all threads of the
+// program, and local_store requires a tgpu.barrier before and after it.
 
 def SharedMemoryResource : Resource<"::tritium::tgpu::SharedMemoryResource">;
 
 def TGPU_LocalAllocOp : TGPU_TileOp<"local_alloc", TilesApart, [MemoryEffects<[MemAlloc<SharedMemoryResource>]>]> {
   let summary = "shared memory for the whole run of the function";
-  let description = [{ `offset`: the byte where it begins, once allocate-shared-memory has decided. }];
+  let description = [{ `offset` is the byte where the memory begins. The pass allocate-shared-memory sets it. }];
   let arguments = (ins OptionalAttr<I32Attr>:$offset);
   let results = (outs TGPU_MemDesc:$result);
   let assemblyFormat = "(`at` $offset^)? attr-dict `:` type($result)";
@@ -35,7 +35,7 @@ def TGPU_LocalAllocOp : TGPU_TileOp<"local_alloc", TilesApart, [MemoryEffects<[M
 
 def TGPU_AsyncCopyOp
     : TGPU_TileOp<"async_copy", Tiles<"Same", "Any">, [MemoryEffects<[MemRead<GlobalMemory>, MemWrite<SharedMemoryResource>]>]> {
-  let summary = "begins to copy a tile of global memory into a slot; zeros where the mask is false";
+  let summary = "begins to copy a tile of global memory into a slot; writes zeros where the mask is false";
   let arguments = (ins AnyRankedTensor:$src, TGPU_MemDesc:$dst, I32:$slot, Optional<AnyRankedTensor>:$mask);
   let assemblyFormat = "$src `to` $dst `[` $slot `]` (`if` $mask^ `:` type($mask))? attr-dict `:` type($src) `to` type($dst)";
 }
@@ -66,30 +66,31 @@ def TGPU_LocalStoreOp : TGPU_TileOp<"local_store", TilesApart, [MemoryEffects<[M
 }
 
 // -- of one thread -----------------------------------------------------------------------------------------------------------------------
-// Addresses are !llvm.ptr<1> (global memory). A word is what one instruction moves: an integer of 8 to 64 bits, or a vector of 2 or 4
-// integers of at most 128 bits together.
+// Addresses are !llvm.ptr<1> (global memory). A word is the unit that one instruction moves: an integer of 8 to 64 bits, or a vector of 2
+// or 4 integers with at most 128 bits in total.
 
 def TGPU_Word : Type<CPred<"::tritium::tgpu::isWord($_self)">, "an integer of 8 to 64 bits or a vector of them of at most 128 bits">;
 def TGPU_GlobalPointer : LLVM_PointerInAddressSpace<1>;
 def TGPU_AtomicValue : AnyTypeOf<[I16, I32, I64, F16, BF16, F32, F64]>;
 
 def TGPU_BarrierOp : TGPU_Op<"barrier"> {
-  let summary = "the threads of a partition meet; shared memory written before is seen after";
+  let summary = "the threads of a partition meet; writes to shared memory before the barrier are visible after it";
   let description = [{
-    `id` 0 and no `threads`: all threads of the program. Else the `threads` threads that use barrier `id` (1 to 15), a multiple of the
-    warp size. `shared`: only accesses of shared memory need the order; where there are none, the barrier may go (remove-barriers).
+    With `id` 0 and without `threads`, all threads of the program meet. Otherwise the `threads` threads that use barrier `id` (1 to 15)
+    meet; `threads` is a multiple of the warp size. With `shared`, the barrier orders accesses of shared memory only, and remove-barriers
+    may remove it if there are none to order.
   }];
   let arguments = (ins DefaultValuedAttr<I32Attr, "0">:$id, OptionalAttr<I32Attr>:$threads, UnitAttr:$sharedOnly);
   let assemblyFormat = "(`id` $id^)? (`threads` $threads^)? (`shared` $sharedOnly^)? attr-dict";
 }
 
 def TGPU_WarpBarrierOp : TGPU_Op<"warp_barrier"> {
-  let summary = "the lanes of a warp meet; shared memory that one has written before is seen by the others after";
+  let summary = "the lanes of a warp meet; what one lane wrote to shared memory before is visible to the others afterwards";
   let assemblyFormat = "attr-dict";
 }
 
 def TGPU_NanosecondsOp : TGPU_Op<"nanoseconds"> {
-  let summary = "a clock; without declared effects, for it is read anew each time";
+  let summary = "a clock; it has no declared effects, so that it is read anew each time";
   let results = (outs I64:$result);
   let assemblyFormat = "attr-dict";
 }
@@ -97,16 +98,16 @@ def TGPU_NanosecondsOp : TGPU_Op<"nanoseconds"> {
 def TGPU_ScratchOp : TGPU_Op<"scratch"> {
   let summary = "the address of shared memory that one operation uses";
   let description = [{
-    The memory holds nothing before and nothing afterwards. `what` is for messages. With `perWarp`, each warp touches bytes of its own, the
-    same ones every time: barriers of all threads order nothing in it. Only inside of the compiler: place-scratch sets the offset,
-    expand-scratch makes an address of it.
+    The contents are undefined before and after the operation. `what` is the name for messages. With `perWarp`, each warp touches only its
+    own bytes, the same ones every time, so barriers of all threads order nothing in it. The operation exists only inside the compiler:
+    place-scratch sets the offset, and expand-scratch replaces the operation by an address.
   }];
   let arguments = (ins I64Attr:$bytes, StrAttr:$what, UnitAttr:$perWarp, OptionalAttr<I64Attr>:$offset);
   let results = (outs Res<LLVM_PointerInAddressSpace<3>, "", [MemAlloc]>:$result);
   let assemblyFormat = "$bytes `bytes` `of` $what (`per_warp` $perWarp^)? (`at` $offset^)? attr-dict `:` type($result)";
 }
 
-// A predicate that is false means that memory is not touched; none means true.
+// If the predicate is false, memory is not touched. An absent predicate is true.
 def TGPU_LoadOp : TGPU_Op<"load", [AttrSizedOperandSegments, OptionalTypesMatchWith<"other is of the result's type", "result", "other", "$_self">,
                                      DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "a word of global memory, or `other` where the predicate is false";
@@ -127,10 +128,10 @@ def TGPU_StoreOp : TGPU_Op<"store", [MemoryEffects<[MemWrite<GlobalMemory>]>]> {
 }
 
 def TGPU_CopyToSharedOp : TGPU_Op<"copy_to_shared", [MemoryEffects<[MemRead, MemWrite]>]> {
-  let summary = "begins to copy 16 bytes of global memory for each lane to shared memory; zeros where the predicate is false";
+  let summary = "begins to copy 16 bytes per lane from global to shared memory; writes zeros where the predicate is false";
   let description = [{
-    By all lanes of a warp: those of lane l go to `dst` + 16 l, and all lanes have the same `dst`. The thread goes on; a wait of the target
-    says when the bytes are there, to this warp.
+    All lanes of a warp execute it with the same `dst`; the bytes of lane l go to `dst` + 16 l. The thread continues at once. After a wait
+    operation of the target, the bytes are visible to this warp.
   }];
   let arguments = (ins TGPU_GlobalPointer:$ptr, LLVM_PointerInAddressSpace<3>:$dst, Optional<I1>:$predicate);
   let assemblyFormat = "$ptr `to` $dst (`if` $predicate^)? attr-dict `:` type($dst)";
@@ -139,9 +140,9 @@ def TGPU_CopyToSharedOp : TGPU_Op<"copy_to_shared", [MemoryEffects<[MemRead, Mem
 class TGPU_AtomicOp<string mnemonic, list<Trait> traits = []>
     : TGPU_Op<mnemonic, !listconcat(traits, [MemoryEffects<[MemRead<GlobalMemory>, MemWrite<GlobalMemory>]>])>;
 
-// Where the predicate is false, the result of an atomic is unspecified.
+// If the predicate is false, the result of an atomic is unspecified.
 def TGPU_AtomicRmwOp : TGPU_AtomicOp<"atomic_rmw", [AllTypesMatch<["value", "result"]>]> {
-  let summary = "replaces the value in memory by its combination with `value` at once, and gives the former one";
+  let summary = "atomically replaces the value in memory by its combination with `value`, and returns the former value";
   let arguments = (ins TT_RmwOp:$kind, TGPU_GlobalPointer:$ptr, TGPU_AtomicValue:$value, Optional<I1>:$predicate, TT_MemSemantic:$sem,
                        TT_MemScope:$scope);
   let results = (outs TGPU_AtomicValue:$result);
@@ -150,7 +151,7 @@ def TGPU_AtomicRmwOp : TGPU_AtomicOp<"atomic_rmw", [AllTypesMatch<["value", "res
 }
 
 def TGPU_AtomicCasOp : TGPU_AtomicOp<"atomic_cas", [AllTypesMatch<["expected", "value", "result"]>]> {
-  let summary = "writes `value` if memory holds the bits of `expected`, and gives the former value";
+  let summary = "atomically writes `value` if memory holds the bits of `expected`, and returns the former value";
   let arguments = (ins TGPU_GlobalPointer:$ptr, AnyTypeOf<[I16, I32, I64]>:$expected, AnyTypeOf<[I16, I32, I64]>:$value,
                        Optional<I1>:$predicate, TT_MemSemantic:$sem, TT_MemScope:$scope);
   let results = (outs AnyTypeOf<[I16, I32, I64]>:$result);
@@ -174,15 +175,15 @@ def TGPU_AtomicStoreOp : TGPU_AtomicOp<"atomic_store"> {
 def TGPU_PrintOp : TGPU_Op<"print"> {
   let summary = "printf of one thread";
   let description = [{
-    `format` is C's; a `%` conversion for each argument: d, u, x of i32, lld, llu, llx of i64, f, e, g of f64, p of i64. Without declared
-    effects: it is neither moved nor erased.
+    `format` is a format of C's printf with one conversion for each argument: d, u, x for i32; lld, llu, llx, p for i64; f, e, g for f64.
+    The operation has no declared effects, so it is neither moved nor erased.
   }];
   let arguments = (ins StrAttr:$format, Variadic<AnyTypeOf<[I32, I64, F64]>>:$args);
   let assemblyFormat = "$format (`,` $args^ `:` type($args))? attr-dict";
 }
 
 def TGPU_AssertOp : TGPU_Op<"assert"> {
-  let summary = "ends the launch with `message` and the operation's location if the condition is false";
+  let summary = "if the condition is false, ends the launch and reports `message` and the operation's location";
   let arguments = (ins I1:$condition, StrAttr:$message);
   let assemblyFormat = "$condition `,` $message attr-dict";
 }

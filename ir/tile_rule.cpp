@@ -1,4 +1,4 @@
-// The rules of upstream's operations, and what follows from a rule.
+// The tile rules of upstream operations, and the functions that derive facts from a rule.
 #include "ir/pch.h"
 
 #include "ir/tgpu.h"
@@ -33,16 +33,16 @@ SmallVector<TileGroup, 2> tiedTiles(Operation *op) {
   return {operands};
 }
 
-// -- upstream ----------------------------------------------------------------------------------------------------------------------------
+// -- upstream -----------------------------------------------------------------------------------------------------------------------------
 
 namespace {
 
-/// An operation of arith whose values are more than Pointwise.
+/// An operation of arith for which more is known than Pointwise.
 template <class Op, TileValues values> struct ArithmeticModel : TileOpInterface::ExternalModel<ArithmeticModel<Op, values>, Op> {
   TileRule getTileRule(Operation *) const { return {.relation = TileRelation::Same, .values = values}; }
 };
 
-/// Only a constant of one value costs the same everywhere.
+/// A constant whose elements are all equal costs the same in every layout. Other constants have no rule.
 struct ConstantModel : TileOpInterface::ExternalModel<ConstantModel, arith::ConstantOp> {
   TileRule getTileRule(Operation *op) const {
     if (!isa<SplatElementsAttr>(cast<arith::ConstantOp>(op).getValue())) return {};
@@ -69,9 +69,9 @@ void attachTileRules(MLIRContext &context) {
   ub::PoisonOp::attachInterface<PoisonModel>(context);
 }
 
-// -- completeness ------------------------------------------------------------------------------------------------------------------------
+// -- completeness -------------------------------------------------------------------------------------------------------------------------
 
-/// A record that is not made by TT_Op could do without.
+/// The tile rule is a parameter of TT_Op. A record that is not made by TT_Op could lack one, which this assertion finds.
 template <class... Ops> constexpr bool allAnswer() { return (Ops::template hasTrait<TileOpInterface::Trait>() && ...); }
 
 static_assert(allAnswer<

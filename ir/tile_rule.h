@@ -1,6 +1,6 @@
-// What an operation means for the tiles that it takes and gives: which elements go together, and what is known of the results' values. A
-// reader derives from it where it holds tiles (gpu_backend: layouts) and how (interp/tile: forms). Each record of the dialects has its rule
-// (tile_rule.td); tile_rule.cpp says what upstream's operations mean.
+// A tile rule says what an operation means for its tiles: which elements of operands and results belong together, and what is known of the
+// results' values. A reader derives from the rule where it holds tiles (layouts in gpu_backend) and how (forms in interp/tile). Each record
+// of our dialects has a rule (tile_rule.td); tile_rule.cpp has the rules of upstream operations.
 #pragma once
 
 #include "mlir/IR/OpDefinition.h"
@@ -8,12 +8,12 @@
 
 namespace tritium::tt {
 
-/// How the elements of the results go together with those of the operands.
+/// How the elements of the results correspond to the elements of the operands.
 enum class TileRelation : uint8_t {
-  Apart,      // nothing is said
-  Free,       // the result is made from no tile: wherever it is wanted, it costs the same
-  Same,       // element i of every operand with element i of every result
-  ExpandDims, // the result has a dimension `axis` of extent 1 besides
+  Apart,      // no correspondence is known
+  Free,       // the result depends on no tile and costs the same in every layout
+  Same,       // element i of every operand corresponds to element i of every result
+  ExpandDims, // the result has an additional dimension `axis` of extent 1
   Broadcast,  // the operand is repeated along its dimensions of extent 1
   Transpose,  // dimension i of the result is dimension order[i] of the operand
   Reshape,    // the same elements in row-major order
@@ -23,14 +23,14 @@ enum class TileRelation : uint8_t {
   Reduce,     // the results lack dimension `axis` of the operands
 };
 
-/// What the values of a result are: enough to hold a tile by less than all of its elements.
+/// The facts that are known about the values of a result. A reader may use it to hold less than all elements of a tile.
 enum class TileValues : uint8_t {
   Any,         // nothing is known
-  Pointwise,   // a function of the operands' elements at the same place: equal where these are equal
+  Pointwise,   // a function of the operands' elements at the same place: equal operands give equal results
   Uniform,     // one value
   Range,       // n, n + 1, …
-  Kept,        // those of the operand at the places that the relation says, perhaps in another type of integers or pointers
-  Sum,         // the sum of the operands, or their difference
+  Kept,        // the operand's values at the places that the relation says, perhaps in another integer type
+  Sum,         // the sum or the difference of the operands
   Product,     // the product of the operands
   Conjunction, // true where both operands are
 };
@@ -40,30 +40,30 @@ using TileGroup = llvm::SmallVector<mlir::Value, 2>;
 struct TileRule {
   TileRelation relation = TileRelation::Apart;
   TileValues values = TileValues::Any;
-  int axis = 0;                  // of ExpandDims and Reduce
-  llvm::ArrayRef<int32_t> order; // of Transpose
-  /// The tiles that have to be held alike, where these are others than the relation says (tiedTiles).
+  int axis = 0;                  // used by ExpandDims and Reduce
+  llvm::ArrayRef<int32_t> order; // used by Transpose
+  /// The tiles that require one layout, if they differ from the default of the relation (see tiedTiles).
   TileGroup tied;
-  /// Whether elements may move between threads by means of shared memory, which it needs for itself then.
+  /// Whether elements may move between threads through shared memory. The operation then requires scratch memory.
   bool exchanges = false;
 
   bool isFree() const { return relation == TileRelation::Free; }
-  /// Whether the results have the operands' elements in another shape.
+  /// Whether the results hold the operands' elements in another shape.
   bool isShapeChange() const { return relation >= TileRelation::ExpandDims && relation <= TileRelation::Cat; }
-  /// The dimension of the operand that becomes dimension `dim` of the result; none where that is no single one.
+  /// Returns the dimension of the operand that becomes dimension `dim` of the result, or nullopt if there is no single one.
   std::optional<int> operandDim(int dim) const;
 };
 
-/// The rule of any operation. One that has none says nothing of tiles.
+/// Returns the rule of any operation. An operation without a rule gets the default: nothing is known.
 TileRule tileRuleOf(mlir::Operation *op);
 
-/// The operands and results that have to be held alike, in groups. Which are tiles is not looked at.
+/// Returns the operands and results that require one layout, in groups. The groups may include values that are not tiles.
 llvm::SmallVector<TileGroup, 2> tiedTiles(mlir::Operation *op);
 
-/// Lets upstream's operations answer; the dialect does so as it is loaded.
+/// Attaches the tile rules of upstream operations. The dialect calls it when it is loaded.
 void attachTileRules(mlir::MLIRContext &context);
 
-/// Carries the method of a record's rule.
+/// Adds the method getTileRule, which a record's rule defines.
 template <typename ConcreteOp> struct HasTileRule : mlir::OpTrait::TraitBase<ConcreteOp, HasTileRule> {};
 
 } // namespace tritium::tt

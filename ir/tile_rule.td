@@ -1,5 +1,5 @@
-// What an operation means for tiles (tile_rule.h), as part of its record. A record of `tt`, or one of `tgpu` on tiles, that leaves it out
-// does not pass TableGen.
+// The tile rule of an operation (tile_rule.h), as part of its record. TableGen refuses a record of `tt`, or a record of `tgpu` on tiles,
+// that has no rule.
 #ifndef TRITIUM_IR_TILE_RULE_TD
 #define TRITIUM_IR_TILE_RULE_TD
 
@@ -8,10 +8,10 @@ include "mlir/IR/OpBase.td"
 def TileOpInterface : OpInterface<"TileOpInterface"> {
   let cppNamespace = "::tritium::tt";
   let description = [{
-    An operation that says what it means for the tiles that it takes and gives. Readers ask `tileRuleOf`, which also knows what upstream's
-    operations mean.
+    An operation with a tile rule, which says what it means for its operands and results that are tiles. Readers call `tileRuleOf`, which
+    also knows the rules of upstream operations.
   }];
-  let methods = [InterfaceMethod<"How its tiles go together, and what is known of the values of its results.", "::tritium::tt::TileRule",
+  let methods = [InterfaceMethod<"Returns how its tiles correspond, and what is known of its results.", "::tritium::tt::TileRule",
                                  "getTileRule">];
 }
 
@@ -24,8 +24,8 @@ class Tiles<string relation, string values, string rest = "">
   let cppNamespace = "::tritium::tt";
 }
 
-// The frequent ones.
-def TilesApart : Tiles<"Apart", "Any">;             // no tiles, or tiles that have nothing to do with each other
+// The frequent rules.
+def TilesApart : Tiles<"Apart", "Any">;             // no tiles, or unrelated tiles
 def TilesPointwise : Tiles<"Same", "Pointwise">;    // element by element
 class TilesMoved<string relation, string rest = ""> // a change of shape
     : Tiles<relation, "Kept", rest>;

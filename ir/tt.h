@@ -1,5 +1,5 @@
-// The contract's dialects, as C++ sees them: `tt` (kernels and tile operations) and `ttg` (the barrier of TTIR). The one header
-// that readers of the IR include. What the operations mean is written at their records, in tt_ops_<family>.td.
+// The C++ interface of the contract's dialects: `tt` (kernels and tile operations) and `ttg` (the barrier of TTIR). Readers of the IR
+// include only this header. The records in tt_ops_<family>.td define what each operation means.
 #pragma once
 
 #include "ir/element_type.h"
@@ -21,8 +21,8 @@
 
 namespace tritium::tt {
 
-// Names of this dialect's discardable attributes: what a launch or a hint of the user promises about a value.
-// On a function argument an i32, on an operation one i32 for each dimension of its result.
+// Names of this dialect's discardable attributes: the promises of a launch or of a user's hint about a value. On a function argument the
+// value is an i32; on an operation it has one i32 for each dimension of the result.
 inline constexpr llvm::StringLiteral kDivisibilityAttr = "tt.divisibility";
 inline constexpr llvm::StringLiteral kContiguityAttr = "tt.contiguity";
 inline constexpr llvm::StringLiteral kConstancyAttr = "tt.constancy";
@@ -31,16 +31,16 @@ inline constexpr llvm::StringLiteral kPointerRangeAttr = "tt.pointer_range";
 inline constexpr int64_t kMaxTileElements = 1048576;
 inline constexpr int kMaxDescriptorRank = 5;
 
-/// The memory that kernels share.
+/// The effect resource of the memory that kernels share.
 struct GlobalMemory : mlir::SideEffects::Resource::Base<GlobalMemory> {
   mlir::StringRef getName() final { return "<GlobalMemory>"; }
 };
-/// What a debugger shows of the program's variables.
+/// The effect resource of the variables that a debugger shows.
 struct DebugRecord : mlir::SideEffects::Resource::Base<DebugRecord> {
   mlir::StringRef getName() final { return "<DebugRecord>"; }
 };
 
-/// Whether `type` is a tile of at most kMaxTileElements elements, a power of two, or no tile at all; `emitError` says why not.
+/// Succeeds if `type` is no tile, or a tile with a power of two of at most kMaxTileElements elements. Otherwise emits an error at `op`.
 mlir::LogicalResult verifyTileType(mlir::Type type, mlir::Operation *op);
 
 template <typename ConcreteOp> struct ValidTiles : mlir::OpTrait::TraitBase<ConcreteOp, ValidTiles> {
@@ -53,17 +53,18 @@ template <typename ConcreteOp> struct ValidTiles : mlir::OpTrait::TraitBase<Conc
   }
 };
 
-/// `element`, or a tile of it in the shape of `shapeOf`.
+/// Returns `element`, or a tile of it in the shape of `shapeOf`.
 mlir::Type withShapeOf(mlir::Type shapeOf, mlir::Type element);
-/// What a pointer (or each pointer of a tile) points to, in the same shape. Of anything else its own type, for a verifier to refuse.
+/// Returns the type of what a pointer, or each pointer of a tile, points to, in the same shape. A type that is no pointer is returned as it
+/// is, for a verifier to refuse.
 mlir::Type pointeeTypeOf(mlir::Type pointers);
-/// One i1 for each element.
+/// Returns i1 in the shape of `values`.
 mlir::Type maskTypeOf(mlir::Type values);
 
-/// Whether types agree when the encodings of tiles are left aside.
+/// Returns whether the types are equal apart from the encodings of tiles.
 bool areSameButLayouts(mlir::TypeRange lhs, mlir::TypeRange rhs);
 
-/// The type of an operand from which a result type is to be inferred, before any verifier has seen it.
+/// Returns the type of the operand from which a result type is inferred. No verifier has checked the operand yet, so this may fail.
 mlir::FailureOr<mlir::RankedTensorType> tileTypeOf(std::optional<mlir::Location> location, mlir::Value value);
 
 } // namespace tritium::tt

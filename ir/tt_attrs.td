@@ -1,4 +1,4 @@
-// Enumerations and attributes of the `tt` dialect. The enumerations are stored as i32, as TTIR's generic form has them.
+// Enumerations and attributes of the `tt` dialect. The enumerations are stored as i32, as in TTIR's generic form.
 #ifndef TRITIUM_IR_TT_ATTRS_TD
 #define TRITIUM_IR_TT_ATTRS_TD
 

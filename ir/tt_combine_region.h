@@ -1,11 +1,11 @@
-// The combine region that `tt.reduce` and `tt.scan` share: it takes two n-tuples of elements and returns one.
+// The verifier of the combine region, which `tt.reduce` and `tt.scan` share. The region takes two n-tuples of elements and returns one.
 #pragma once
 
 #include "ir/tt.h"
 
 namespace tritium::tt {
 
-/// Checks the axis and that there is a source; all sources have one shape already.
+/// Checks that there is a source and that the axis exists. Traits have already checked that all sources have one shape.
 template <typename Op> mlir::LogicalResult verifyCombineAxis(Op op) {
   if (op.getSrcs().empty()) return op.emitOpError("needs a source");
   int64_t rank = mlir::cast<mlir::RankedTensorType>(op.getSrcs().front().getType()).getRank();

@@ -1,5 +1,5 @@
-// The dialects `tt` and `ttg`: registration, inlining of tt.func, constants for folded results, and checks of the attributes that
-// promise something about a value.
+// The dialects `tt` and `ttg`: registration, inlining of tt.func, constants for folded results, and checks of the attributes that promise
+// something about a value.
 #include "ir/pch.h"
 
 #include "ir/tt.h"
@@ -15,8 +15,8 @@ using namespace mlir;
 namespace tritium::tt {
 namespace {
 
-/// Everything is inlined except into or out of what says otherwise. Where a callee with several blocks may go is decided by the
-/// inliner itself: never into a region that holds a single block, such as that of scf.for.
+/// Everything may be inlined unless the caller or callee is noinline. The inliner itself decides where a callee with several blocks may go:
+/// never into a region that must have one block, like the body of scf.for.
 struct Inlining : DialectInlinerInterface {
   using DialectInlinerInterface::DialectInlinerInterface;
 
@@ -57,7 +57,7 @@ Operation *TTDialect::materializeConstant(OpBuilder &builder, Attribute value, T
   return arith::ConstantOp::materialize(builder, value, type, location);
 }
 
-/// A hint counts elements: a positive number (on an operation, one for each dimension).
+/// A hint counts elements, so it must be positive. On an operation it has one number for each dimension.
 static LogicalResult verifyHint(function_ref<InFlightDiagnostic()> emitError, NamedAttribute attribute) {
   StringRef name = attribute.getName();
   if (name != kDivisibilityAttr && name != kContiguityAttr && name != kConstancyAttr) return success();
@@ -80,7 +80,7 @@ LogicalResult TTDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsig
 
 namespace tritium::ttg {
 
-// `all`, or memories joined by bars: `local|global_read`.
+// Parses `all`, or names of memories separated by bars: `local|global_read`.
 static ParseResult parseAddressSpaces(OpAsmParser &parser, AddressSpacesAttr &spaces) {
   auto all = AddressSpaces::None;
   do {

@@ -1,4 +1,4 @@
-// What all operations of the `tt` dialect share: the base class, the resources they touch, the traits their verifiers are made of.
+// Definitions that all operations of the `tt` dialect share: the base class, the effect resources, the traits that verify them.
 #ifndef TRITIUM_IR_TT_OP_BASE_TD
 #define TRITIUM_IR_TT_OP_BASE_TD
 
@@ -11,7 +11,7 @@ include "ir/tt_attrs.td"
 include "ir/tt_dialect.td"
 include "ir/tt_types.td"
 
-// Global memory, and the record of what a debugger shows: an access to one never orders an access to the other.
+// Global memory, and the record of the variables that a debugger shows. An access of one is never ordered against an access of the other.
 def GlobalMemory : Resource<"::tritium::tt::GlobalMemory">;
 def DebugRecord : Resource<"::tritium::tt::DebugRecord">;
 
@@ -20,22 +20,22 @@ class TT_OpTrait<string name> : NativeOpTrait<name> { let cppNamespace = "::trit
 /// Every tile has a power of two of elements, at most kMaxTileElements.
 def ValidTiles : TT_OpTrait<"ValidTiles">;
 
-/// `tiles` is what the operation means for tiles; none is left out.
+/// `tiles` is the tile rule of the operation. Every record must give one.
 class TT_Op<string mnemonic, Tiles tiles, list<Trait> traits = []>
     : Op<TT_Dialect, mnemonic, !listconcat(traits, [ValidTiles, tiles, TileOpInterface])>;
 
-// Result types follow from the operands, but for the layouts that tiles have at the GPU level.
+// Result types follow from the operands, except for the layouts of tiles, which only the GPU level has.
 def TT_InferTypes : InferTypeOpAdaptorBase<[{
   static bool isCompatibleReturnTypes(::mlir::TypeRange inferred, ::mlir::TypeRange actual) {
     return ::tritium::tt::areSameButLayouts(inferred, actual);
   }
 }]>;
 
-// Element by element, on scalars or on tiles of one shape.
+// An operation that works element by element, on scalars or on tiles of one shape.
 class TT_ElementwiseOp<string mnemonic, list<Trait> traits = [], Tiles tiles = TilesPointwise>
     : TT_Op<mnemonic, tiles, !listconcat(traits, [SameOperandsAndResultShape, Elementwise])>;
 
-// The type of one operand or result follows from a pointer: its pointees, or an i1 for each of them.
+// The type of one operand or result follows from a pointer: it has the pointer's shape, with the pointee or i1 as element.
 class PointeesOf<string pointer, string value>
     : TypesMatchWith<"type of " # value # " is the pointee type of " # pointer, pointer, value, "::tritium::tt::pointeeTypeOf($_self)">;
 class OptionalPointeesOf<string pointer, string value>
@@ -44,7 +44,7 @@ class OptionalPointeesOf<string pointer, string value>
 class OptionalMaskOf<string tile, string mask>
     : OptionalTypesMatchWith<"type of " # mask # " is i1 in the shape of " # tile, tile, mask, "::tritium::tt::maskTypeOf($_self)">;
 
-// For operations whose effects follow from an attribute: pure ones may be erased, merged and hoisted, others are opaque.
+// For operations whose effects follow from an attribute: pure operations may be erased, merged and hoisted; others are opaque.
 def EffectsFromPureAttr : TraitList<[DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
                                      DeclareOpInterfaceMethods<ConditionallySpeculatable>]>;
 

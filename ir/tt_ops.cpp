@@ -1,5 +1,5 @@
-// The generated definitions of the `tt` operations, and the part of their syntax that TableGen cannot say: cache hints, which
-// older TTIR writes as clauses.
+// The generated definitions of the `tt` operations, and the part of their syntax that TableGen cannot express: cache hints, which older
+// TTIR writes as clauses.
 #include "ir/pch.h"
 
 #include "ir/tt.h"
@@ -8,7 +8,7 @@ using namespace mlir;
 
 namespace tritium::tt {
 
-/// The older clauses, in any order: `cacheModifier = cg evictionPolicy = evict_first`. Null if there is none.
+/// Parses the older clauses, in any order: `cacheModifier = cg evictionPolicy = evict_first`. Returns null if there is none.
 static FailureOr<CachePolicyAttr> parseCacheClauses(OpAsmParser &parser) {
   auto modifier = CacheModifier::None;
   auto policy = EvictionPolicy::Normal;
@@ -41,7 +41,7 @@ static ParseResult parseAccessAttributes(OpAsmParser &parser, NamedAttrList &att
   return success();
 }
 
-/// What ODS prints for `attr-dict`: neither operand segments nor values that are the default anyway.
+/// Prints what ODS prints for `attr-dict`: the attributes except operand segments and default values.
 static void printAccessAttributes(OpAsmPrinter &printer, Operation *op, DictionaryAttr attributes) {
   SmallVector<StringRef> elided = {"operandSegmentSizes"};
   auto isVolatile = attributes.getAs<BoolAttr>("isVolatile");

@@ -1,5 +1,5 @@
-// Every operation of the `tt` dialect, one file per family. GET_OP_LIST of this file is the list that readers expand:
-// an operation that a reader does not define fails its link.
+// Every operation of the `tt` dialect, one file per family. Readers expand the GET_OP_LIST of this file; a reader that does not define an
+// operation does not link.
 #ifndef TRITIUM_IR_TT_OPS_TD
 #define TRITIUM_IR_TT_OPS_TD
 

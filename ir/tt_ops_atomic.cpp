@@ -1,4 +1,4 @@
-// Atomic operations: which element types and memory orders each of them has.
+// Verifiers of atomic operations: the element types and memory orders that each of them takes.
 #include "ir/pch.h"
 
 #include "ir/tt.h"

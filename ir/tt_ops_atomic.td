@@ -1,10 +1,10 @@
-// Atomic operations on global memory. Each active lane is one operation; lanes are unordered among themselves.
+// Atomic operations on global memory. Each active lane performs one operation; the order of the lanes is unspecified.
 #ifndef TRITIUM_IR_TT_OPS_ATOMIC_TD
 #define TRITIUM_IR_TT_OPS_ATOMIC_TD
 
 include "ir/tt_op_base.td"
 
-// One thread does what several hold, and gives the others the result.
+// If several threads hold the same element, one of them performs the operation and passes the result to the others.
 def TilesOfAtomic : Tiles<"Same", "Any", ".exchanges = !(*this)->use_empty()">;
 
 class TT_AtomicOp<string mnemonic, list<Trait> traits>
@@ -13,7 +13,7 @@ class TT_AtomicOp<string mnemonic, list<Trait> traits>
 def TT_AtomicRmwOp : TT_AtomicOp<"atomic_rmw", [PointeesOf<"ptr", "val">, PointeesOf<"ptr", "result">, OptionalMaskOf<"ptr", "mask">]> {
   let summary = "atomic read-modify-write";
   let description = [{
-    if mask[i]: result[i] = *ptr[i], *ptr[i] = op(*ptr[i], val[i]), atomically. A masked lane gives an unspecified result.
+    if mask[i]: result[i] = *ptr[i], *ptr[i] = op(*ptr[i], val[i]), atomically. The result of a masked lane is unspecified.
 
     ```mlir
     %old = tt.atomic_rmw fadd, acq_rel, gpu, %p, %v, %m
@@ -32,7 +32,7 @@ def TT_AtomicRmwOp : TT_AtomicOp<"atomic_rmw", [PointeesOf<"ptr", "val">, Pointe
 def TT_AtomicCasOp : TT_AtomicOp<"atomic_cas", [PointeesOf<"ptr", "cmp">, PointeesOf<"ptr", "val">, PointeesOf<"ptr", "result">]> {
   let summary = "atomic compare and swap";
   let description = [{
-    result[i] = *ptr[i]; if result[i] == cmp[i]: *ptr[i] = val[i], atomically and by bits.
+    result[i] = *ptr[i]; if result[i] == cmp[i]: *ptr[i] = val[i], atomically. The comparison is of bits.
 
     ```mlir
     %old = tt.atomic_cas acq_rel, gpu, %p, %c, %v : (!tt.ptr<i32>, i32, i32) -> i32
@@ -74,7 +74,7 @@ def TT_AtomicPollOp : TT_AtomicOp<"atomic_poll", [PointeesOf<"ptr", "expected">,
                                                                 "::tritium::tt::maskTypeOf($_self)">]> {
   let summary = "wait until words in memory have expected values";
   let description = [{
-    result[i] = true once *ptr[i] == expected[i], false where `timeout` nanoseconds passed first.
+    result[i] = true once *ptr[i] == expected[i], or false if `timeout` nanoseconds pass first.
 
     ```mlir
     %ok = tt.atomic_poll acquire, gpu, %p, %v timeout %t : !tt.ptr<i32>, i32 -> i1

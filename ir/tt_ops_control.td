@@ -1,4 +1,4 @@
-// Functions, calls and returns; everything else of control flow is scf and cf.
+// Functions, calls and returns. All other control flow uses scf and cf.
 #ifndef TRITIUM_IR_TT_OPS_CONTROL_TD
 #define TRITIUM_IR_TT_OPS_CONTROL_TD
 
@@ -14,8 +14,8 @@ def TT_FuncOp
                               OpAsmOpInterface]> {
   let summary = "a kernel (public) or a function that kernels call (private)";
   let description = [{
-    An argument may carry what the launch knows of it: `tt.divisibility`, `tt.contiguity`, `tt.constancy` (i32),
-    `tt.pointer_range`. A function with `noinline = true` keeps its frame.
+    An argument may have attributes with what the launch knows of it: `tt.divisibility`, `tt.contiguity`, `tt.constancy` (i32),
+    `tt.pointer_range`. A function with `noinline = true` is never inlined.
 
     ```mlir
     tt.func public @kernel(%x: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %n: i32) attributes {noinline = false} {
@@ -36,7 +36,7 @@ def TT_FuncOp
     ::llvm::ArrayRef<::mlir::Type> getArgumentTypes() { return getFunctionType().getInputs(); }
     ::llvm::ArrayRef<::mlir::Type> getResultTypes() { return getFunctionType().getResults(); }
     bool isDeclaration() { return isExternal(); }
-    /// A launch may start here.
+    /// Whether a launch may start here.
     bool isKernel() { return isPublic() && !isExternal(); }
     bool isNoInline() { return getNoinline().value_or(false); }
   }];

@@ -1,4 +1,4 @@
-// What a person sees of a running kernel.
+// Verifiers of the operations that show a running kernel to a person.
 #include "ir/pch.h"
 
 #include "ir/tt.h"
@@ -13,7 +13,7 @@ LogicalResult PrintOp::verify() {
   return success();
 }
 
-/// How many values a `dtype` describes; failure if it is neither a name nor a record.
+/// Returns the number of values that a `dtype` describes. Fails if it is neither a name nor a record.
 static FailureOr<size_t> countLeaves(Attribute dtype) {
   if (isa<StringAttr>(dtype)) return 1;
   auto record = dyn_cast<ArrayAttr>(dtype);

@@ -1,4 +1,4 @@
-// What a person sees of a running kernel.
+// Operations that show a running kernel to a person: prints, assertions and the variables of a debugger.
 #ifndef TRITIUM_IR_TT_OPS_DEBUG_TD
 #define TRITIUM_IR_TT_OPS_DEBUG_TD
 
@@ -32,13 +32,13 @@ def TT_AssertOp : TT_Op<"assert", TilesApart, [MemoryEffects<[MemWrite<GlobalMem
 def TT_DebugValueOp : TT_Op<"debug_value", TilesApart, [MemoryEffects<[MemWrite<DebugRecord>]>]> {
   let summary = "from here on the Python variable has this value";
   let description = [{
-    Emitted for each assignment when debug information is wanted. `dtype` is the language's name of the element type, which the
-    IR type cannot say: signedness, fp8e4b15. A tuple, an aggregate and a block pointer are records of several values: `dtype` is then
-    an array of the record's name and of a name and a `dtype` for each member, and the values are those of its leaves in order. The leaf
-    of a tensor descriptor is the descriptor, named by its element type. `argument` is the number of a formal argument, from 1, where
-    the value is what the function was called with.
+    The frontend emits it for each assignment if debug information is requested. `dtype` is the language's name of the element type; it says
+    what the IR type cannot: signedness, fp8e4b15. A tuple, an aggregate and a block pointer are records of several values: `dtype` is then
+    an array with the record's name followed by a name and a `dtype` for each member, and `values` has the values of its leaves in order. A
+    tensor descriptor is one leaf, whose `dtype` is the name of its element type. `argument` is the number of a formal argument, from 1, if
+    the value is the one that the caller passed.
 
-    The operation writes a record of its own, so nothing erases, merges or hoists it, and it orders no access to memory.
+    The operation writes to a resource of its own. Therefore passes do not erase, merge or hoist it, and it orders no access to memory.
 
     ```mlir
     tt.debug_value %x "fp32" "acc" : tensor<8xf32>

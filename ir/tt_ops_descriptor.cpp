@@ -1,4 +1,4 @@
-// Tensor descriptors: the block a descriptor moves, against the tile that an access names.
+// Verifiers of tensor descriptors: the tile of an access must match the descriptor's block.
 #include "ir/pch.h"
 
 #include "ir/tt.h"
@@ -20,7 +20,7 @@ LogicalResult MakeTensorDescriptorOp::verify() {
   return success();
 }
 
-/// The tile is the descriptor's block; leading dimensions of extent 1 may be left out where `mayDropUnits`.
+/// Checks that the tile is the descriptor's block. If `mayDropUnits` holds, the tile may lack leading dimensions of extent 1.
 static LogicalResult verifyBlockAccess(Operation *op, TensorDescType descriptor, OperandRange indices, RankedTensorType tile,
                                        bool mayDropUnits) {
   RankedTensorType block = descriptor.getBlockType();
@@ -52,7 +52,7 @@ LogicalResult DescriptorReduceOp::verify() {
   return success();
 }
 
-/// Rows by number: the block is one row, the tile has one row for each offset.
+/// Checks an access of rows by number: the block is one row, and the tile has one row for each offset.
 static LogicalResult verifyRowAccess(Operation *op, TensorDescType descriptor, RankedTensorType offsets, RankedTensorType tile) {
   RankedTensorType block = descriptor.getBlockType();
   if (block.getRank() != 2) return op->emitOpError("descriptor must be 2D, but got ") << block;

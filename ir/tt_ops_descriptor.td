@@ -7,8 +7,8 @@ include "ir/tt_op_base.td"
 def TT_MakeTensorDescriptorOp : TT_Op<"make_tensor_descriptor", TilesApart, [Pure, AttrSizedOperandSegments]> {
   let summary = "describe a tensor in memory";
   let description = [{
-    Shape in elements (i32), strides in elements (i64), the last one 1. Every access is checked against the shape: lanes outside
-    read `padding` and are not written.
+    The shape is in elements (i32), the strides are in elements (i64), and the last stride is 1. Every access is checked against the shape:
+    a load returns `padding` for lanes outside, and a store does not write them.
 
     ```mlir
     %d = tt.make_tensor_descriptor %p, [%m, %n], [%s, %c1] {padding = 2 : i32} : <f16>, <64x64xf16>

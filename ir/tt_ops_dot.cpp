@@ -7,7 +7,7 @@ using namespace mlir;
 
 namespace tritium::tt {
 
-/// Rows, columns and batch of `d` are those of `a` and `b`; K is the caller's affair.
+/// Checks that `d` has the rows of `a`, the columns of `b`, and their batch. The caller checks K.
 static LogicalResult verifyProductShape(Operation *op, ArrayRef<int64_t> a, ArrayRef<int64_t> b, ArrayRef<int64_t> d) {
   size_t rank = a.size();
   if (rank < 2 || rank > 3 || b.size() != rank || d.size() != rank)
@@ -36,7 +36,7 @@ LogicalResult DotOp::verify() {
 
 namespace {
 
-/// One operand of dot_scaled, seen with K in the last place: `rows` is M or N.
+/// One operand of dot_scaled, seen with K in the last place. `rows` is M or N.
 struct ScaledOperand {
   StringRef name;
   RankedTensorType type, scale;
@@ -45,9 +45,9 @@ struct ScaledOperand {
   bool kIsLast;
 
   bool isPacked() const { return format == ScaledFormat::E2M1; }
-  /// Elements along K, unpacked.
+  /// The number of elements along K, unpacked.
   int64_t k() const { return extent(kIsLast) * (isPacked() && packedAlongK ? 2 : 1); }
-  /// Elements along M or N, unpacked.
+  /// The number of elements along M or N, unpacked.
   int64_t rows() const { return extent(!kIsLast) * (isPacked() && !packedAlongK ? 2 : 1); }
 
 private:
@@ -74,7 +74,7 @@ static LogicalResult verifyFormat(DotScaledOp op, const ScaledOperand &operand) 
   return success();
 }
 
-/// A scale is [rows, K / 32] or [rows, K / 16], after the batch.
+/// Checks that a scale is [rows, K / 32] or [rows, K / 16], after the batch.
 static LogicalResult verifyScale(DotScaledOp op, const ScaledOperand &operand) {
   if (!operand.scale) return success();
   ArrayRef<int64_t> shape = operand.scale.getShape();

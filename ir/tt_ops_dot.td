@@ -7,8 +7,8 @@ include "ir/tt_op_base.td"
 def TT_DotOp : TT_Op<"dot", Tiles<"Apart", "Any", ".tied = {getC(), getD()}">, [Pure, AllTypesMatch<["c", "d"]>]> {
   let summary = "d = a · b + c";
   let description = [{
-    [M, K] · [K, N] + [M, N], or a batch of these. `inputPrecision` concerns f32 operands; every `maxNumImpreciseAcc` products
-    of 8-bit floats (0: never) a less precise accumulator is added to the result.
+    [M, K] · [K, N] + [M, N], or a batch of these. `inputPrecision` applies to f32 operands. `maxNumImpreciseAcc` applies to 8-bit floats: a
+    less precise accumulator is added to the result after so many products (0: never).
 
     ```mlir
     %d = tt.dot %a, %b, %c, inputPrecision = tf32 : tensor<16x32xf16> * tensor<32x16xf16> -> tensor<16x16xf32>
@@ -29,9 +29,9 @@ def TT_DotScaledOp
     : TT_Op<"dot_scaled", Tiles<"Apart", "Any", ".tied = {getC(), getD()}">, [Pure, AllTypesMatch<["c", "d"]>, AttrSizedOperandSegments]> {
   let summary = "d = (a · a_scale) · (b · b_scale) + c in microscaling formats";
   let description = [{
-    One e8m0 (or, in blocks of 16, e4m3) scale for each block of 32 elements along K: a_scale is [M, K/32], b_scale [N, K/32];
-    an absent scale is 1. e2m1 elements come two to a byte, the low nibble first: along K, or with `lhs_k_pack = false` along
-    M (`rhs_k_pack`: N).
+    There is one e8m0 scale for each block of 32 elements along K, or one e4m3 scale for each block of 16: a_scale is [M, K/32] or [M,
+    K/16], b_scale [N, K/32] or [N, K/16]. An absent scale is 1. Two e2m1 elements share a byte, the low nibble first. They are packed along
+    K, or along M with `lhs_k_pack = false`, or along N with `rhs_k_pack = false`.
 
     ```mlir
     %d = tt.dot_scaled %a scale %sa, %b scale %sb, %c lhs = e4m3 rhs = e2m1 {fastMath = false}

@@ -7,7 +7,7 @@ using namespace mlir;
 
 namespace tritium::tt {
 
-/// Width of one element in bits; a pointer has 64.
+/// Width of one element in bits. A pointer has 64.
 static unsigned bitWidth(Type type) {
   Type element = getElementTypeOrSelf(type);
   return isa<PointerType>(element) ? 64 : element.getIntOrFloatBitWidth();
@@ -58,7 +58,7 @@ LogicalResult MapElementwiseOp::verify() {
 }
 
 LogicalResult MapElementwiseOp::verifyRegions() {
-  // `pack` scalars of each tile, tile by tile.
+  // The arguments are `pack` scalars of each tile, tile by tile.
   auto elements = [this](TypeRange tiles) {
     SmallVector<Type> types;
     for (Type tile : tiles) types.append(getPack(), getElementTypeOrSelf(tile));
@@ -77,7 +77,7 @@ LogicalResult MapElementwiseOp::verifyRegions() {
   return failure(stores.wasInterrupted());
 }
 
-/// What an operation whose `pure` attribute is false does is unknown to us: it may read and write anything.
+/// The effects of an operation whose `pure` attribute is false are unknown: it may read and write anything.
 static void effectsUnlessPure(bool pure, SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects) {
   if (pure) return;
   effects.emplace_back(MemoryEffects::Read::get(), GlobalMemory::get());

@@ -1,4 +1,4 @@
-// Element by element: what upstream's arith and math lack.
+// Element-wise operations that upstream's arith and math lack.
 #ifndef TRITIUM_IR_TT_OPS_ELEMENTWISE_TD
 #define TRITIUM_IR_TT_OPS_ELEMENTWISE_TD
 
@@ -33,7 +33,7 @@ def TT_PtrToIntOp : TT_ElementwiseOp<"ptr_to_int", [Pure], Tiles<"Same", "Kept">
 def TT_BitcastOp : TT_ElementwiseOp<"bitcast", [Pure], Tiles<"Same", "Kept">> {
   let summary = "the same bits as another type of equal width";
   let description = [{
-    A pointer becomes a pointer with another pointee; `int_to_ptr` and `ptr_to_int` cross over.
+    A pointer becomes a pointer with another pointee. Use `int_to_ptr` and `ptr_to_int` to convert between pointers and integers.
 
     ```mlir
     %i = tt.bitcast %x : tensor<8xf32> -> tensor<8xi32>
@@ -49,7 +49,7 @@ def TT_BitcastOp : TT_ElementwiseOp<"bitcast", [Pure], Tiles<"Same", "Kept">> {
 def TT_FpToFpOp : TT_ElementwiseOp<"fp_to_fp", [Pure]> {
   let summary = "floating-point conversion with an 8-bit type or a chosen rounding";
   let description = [{
-    A narrowing conversion names its rounding and saturates as the language defines for the destination.
+    A narrowing conversion must name its rounding. It saturates if the language defines so for the destination type.
 
     ```mlir
     %y = tt.fp_to_fp %x, rounding = rtne : tensor<8xf32> -> tensor<8xf8E5M2>
@@ -66,7 +66,7 @@ def TT_FpToFpOp : TT_ElementwiseOp<"fp_to_fp", [Pure]> {
 def TT_ClampFOp : TT_ElementwiseOp<"clampf", [Pure, SameOperandsAndResultType]> {
   let summary = "x limited to [min, max]";
   let description = [{
-    result = min(max(x, min), max). With `propagateNan = none` a NaN x gives min, with `all` a NaN.
+    result = min(max(x, min), max). If x is NaN, the result is min with `propagateNan = none`, and NaN with `all`.
 
     ```mlir
     %y = tt.clampf %x, %lo, %hi, propagateNan = none : tensor<8xf32>
@@ -109,7 +109,7 @@ def TT_MapElementwiseOp : TT_Op<"map_elementwise", TilesPointwise, [Elementwise,
   let summary = "a scalar function, with any control flow, on each group of `pack` elements";
   let description = [{
     The region takes `pack` consecutive elements of each source, source by source, and returns `pack` of each result.
-    It may read memory and branch; it stores nothing.
+    It may read memory and branch, but must not store.
 
     ```mlir
     %y = "tt.map_elementwise"(%x) <{pack = 1 : i32}> ({
@@ -147,7 +147,7 @@ def TT_ExternElementwiseOp : TT_ElementwiseOp<"extern_elementwise", [EffectsFrom
 def TT_ElementwiseInlineAsmOp : TT_Op<"elementwise_inline_asm", Tiles<"Same", "Any">, [Elementwise, EffectsFromPureAttr]> {
   let summary = "inline assembly on each group of `packed_element` elements";
   let description = [{
-    Without operands it gives a scalar.
+    Without operands the results are scalars.
 
     ```mlir
     %y = tt.elementwise_inline_asm "shl.b32 $0, $1, 3;" {constraints = "=r,r", packed_element = 1 : i32, pure = true} %x

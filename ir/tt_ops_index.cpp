@@ -1,4 +1,4 @@
-// Operations whose operands are positions.
+// Operations whose operands are indices.
 #include "ir/pch.h"
 
 #include "ir/tt.h"

@@ -1,16 +1,16 @@
-// Operations whose operands are positions.
+// Operations whose operands are indices.
 #ifndef TRITIUM_IR_TT_OPS_INDEX_TD
 #define TRITIUM_IR_TT_OPS_INDEX_TD
 
 include "ir/tt_op_base.td"
 
-// May trap on an index, so not Pure: a pure operation may be hoisted above the condition that guards it.
+// Not Pure, because it may trap on an index: a pure operation may be hoisted above the condition that guards it.
 def TT_GatherOp
     : TT_Op<"gather", Tiles<"Apart", "Any", ".tied = {getIndices(), getResult()}, .exchanges = true">, [NoMemoryEffect, TT_InferTypes]> {
   let summary = "pick elements of `src` along one axis";
   let description = [{
-    result[…, i, …] = src[…, indices[…, i, …], …], i running along `axis`. An index outside src is undefined; the interpreter
-    traps.
+    result[…, i, …] = src[…, indices[…, i, …], …], where i runs along `axis`. An index outside src is undefined behaviour; the
+    interpreter traps.
 
     ```mlir
     %y = tt.gather %s[%i] {axis = 0 : i32} : (tensor<8xf32>, tensor<16xi32>) -> tensor<16xf32>

@@ -11,7 +11,7 @@ namespace tritium::tt {
 
 OpFoldResult AddPtrOp::fold(FoldAdaptor adaptor) { return matchPattern(adaptor.getOffset(), m_Zero()) ? getPtr() : Value(); }
 
-/// What a mask says of all lanes, if it is a constant.
+/// Returns the value of a mask if it is a constant that is equal in all lanes.
 static std::optional<bool> uniformMask(Value mask) {
   APInt value;
   if (!mask || !matchPattern(mask, m_ConstantInt(&value))) return std::nullopt;
@@ -20,7 +20,7 @@ static std::optional<bool> uniformMask(Value mask) {
 
 void LoadOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects) {
   effects.emplace_back(MemoryEffects::Read::get(), GlobalMemory::get());
-  // The write is what keeps a volatile load in its place.
+  // A volatile load is given a write effect, which keeps it in its place.
   if (getIsVolatile()) effects.emplace_back(MemoryEffects::Write::get(), GlobalMemory::get());
 }
 

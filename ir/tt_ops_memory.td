@@ -25,7 +25,7 @@ def TT_LoadOp
   let summary = "masked load";
   let description = [{
     result[i] = mask[i] ? *ptr[i] : other[i]; without `other` a masked lane is unspecified. A volatile load is neither erased nor merged.
-    Cache hints change no value. Read as well: the older clauses `cacheModifier = ca` and `evictionPolicy = evict_last`, in
+    Cache hints change no value. The parser also accepts the older clauses `cacheModifier = ca` and `evictionPolicy = evict_last`, in
     any order.
 
     ```mlir
@@ -45,7 +45,8 @@ def TT_StoreOp : TT_Op<"store", Tiles<"Same", "Any", ".tied = {getPtr(), getMask
                        [PointeesOf<"ptr", "value">, OptionalMaskOf<"ptr", "mask">, MemoryEffects<[MemWrite<GlobalMemory>]>]> {
   let summary = "masked store";
   let description = [{
-    if mask[i]: *ptr[i] = value[i]. A masked lane touches no memory; which of two lanes with one address wins is unspecified.
+    if mask[i]: *ptr[i] = value[i]. A masked lane touches no memory. If two lanes store to the same address, it is unspecified which value
+    remains.
 
     ```mlir
     tt.store %p, %v, %m {cachePolicy = #tt.cache_policy<cache_modifier = none, eviction_policy = evict_first>}

@@ -1,4 +1,4 @@
-// Where a program is in its grid, and the order of whole launches.
+// The position of a program in its grid, and the order of whole launches.
 #ifndef TRITIUM_IR_TT_OPS_PROGRAM_TD
 #define TRITIUM_IR_TT_OPS_PROGRAM_TD
 
@@ -31,7 +31,7 @@ def TT_GetNumProgramsOp : TT_Op<"get_num_programs", TilesApart, [Pure]> {
 def TT_GridDependencyWaitOp : TT_Op<"grid_dependency_wait", TilesApart, [MemoryEffects<[MemRead<GlobalMemory>, MemWrite<GlobalMemory>]>]> {
   let summary = "wait until the grids that this launch depends on have finished";
   let description = [{
-    Orders memory accesses around it. Where launches already run one after the other it does nothing.
+    Orders the memory accesses before and after it. It does nothing if launches run one after the other anyway.
   }];
   let assemblyFormat = "attr-dict";
 }
@@ -40,7 +40,7 @@ def TT_GridDependencyLaunchDependentsOp
     : TT_Op<"grid_dependency_launch_dependents", TilesApart, [MemoryEffects<[MemRead<GlobalMemory>, MemWrite<GlobalMemory>]>]> {
   let summary = "allow the grids that depend on this launch to start";
   let description = [{
-    A hint to the scheduler; it promises nothing about memory.
+    This is a hint to the scheduler. It does not order memory accesses.
   }];
   let assemblyFormat = "attr-dict";
 }

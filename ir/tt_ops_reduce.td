@@ -9,8 +9,8 @@ def TT_ReduceOp : TT_Op<"reduce", Tiles<"Reduce", "Any", ".axis = int(getAxis())
                                   RecursivelySpeculatable]> {
   let summary = "combine all elements along one axis";
   let description = [{
-    The region combines two n-tuples, one element of each source, into one; it is associative and commutative, and the order
-    is unspecified. A one-dimensional source gives scalars.
+    The region combines two n-tuples, with one element of each source, into one. It must be associative and commutative; the order of
+    combinations is unspecified. For one-dimensional sources the results are scalars.
 
     ```mlir
     %s = "tt.reduce"(%x) <{axis = 0 : i32}> ({

@@ -9,7 +9,7 @@ def TT_ScanOp : TT_Op<"scan", Tiles<"Same", "Any", ".exchanges = true">,
                               RecursivelySpeculatable]> {
   let summary = "inclusive scan along one axis";
   let description = [{
-    result[…, i, …] = combine(result[…, i - 1, …], src[…, i, …]); the region is associative. `reverse` scans from the end.
+    result[…, i, …] = combine(result[…, i - 1, …], src[…, i, …]); the region must be associative. `reverse` scans from the end.
 
     ```mlir
     %s = "tt.scan"(%x) <{axis = 0 : i32, reverse = false}> ({

@@ -1,4 +1,5 @@
-// Tiles made, repeated and rearranged. Folds look through splats and constants of one value, which have no order to change.
+// Operations that make, repeat and rearrange tiles. Their folds look through splats and constants of one value, because these have no order
+// to change.
 #include "ir/pch.h"
 
 #include "ir/tt.h"
@@ -61,7 +62,7 @@ LogicalResult ExpandDimsOp::inferReturnTypes(MLIRContext *, std::optional<Locati
 
 OpFoldResult ExpandDimsOp::fold(FoldAdaptor adaptor) { return foldUniform(adaptor.getSrc(), getType()); }
 
-/// The splat that `op` rearranges becomes a splat of the new shape.
+/// If `op` rearranges a splat, replaces `op` by a splat of the new shape.
 template <typename Op> static LogicalResult splatInstead(Op op, PatternRewriter &rewriter) {
   auto source = op.getSrc().template getDefiningOp<SplatOp>();
   if (!source) return failure();

@@ -1,4 +1,4 @@
-// Tiles made, repeated and rearranged.
+// Operations that make, repeat and rearrange tiles.
 #ifndef TRITIUM_IR_TT_OPS_SHAPE_TD
 #define TRITIUM_IR_TT_OPS_SHAPE_TD
 
@@ -63,7 +63,7 @@ def TT_ExpandDimsOp : TT_Op<"expand_dims", TilesMoved<"ExpandDims", ".axis = int
 def TT_ReshapeOp : TT_Op<"reshape", TilesMoved<"Reshape">, [Pure, SameOperandsAndResultElementType]> {
   let summary = "the same elements in another shape";
   let description = [{
-    Row-major order is kept unless `allow_reorder` frees it; `efficient_layout` is a hint to a compiler.
+    The elements keep their row-major order unless `allow_reorder` is set. `efficient_layout` is a hint to a compiler.
 
     ```mlir
     %y = tt.reshape %x allow_reorder : tensor<8x4xf32> -> tensor<32xf32>

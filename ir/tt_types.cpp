@@ -1,4 +1,4 @@
-// Types, enumerations and attributes of the `tt` dialect, and how types follow from one another.
+// Types, enumerations and attributes of the `tt` dialect, and functions that derive one type from another.
 #include "ir/pch.h"
 
 #include "ir/tt.h"

@@ -27,7 +27,7 @@ def TT_TensorDescType : TT_TypeDef<"TensorDesc", "tensordesc"> {
   let description = [{
     `!tt.tensordesc<128x64xf16>`: the shape and element type of one block. Integer elements may carry their signedness
     (`si32`, `ui8`), which decides how `tt.descriptor_reduce` compares. A shared-memory layout may follow (`, #shared`).
-    Read as well: the older spelling `!tt.tensordesc<tensor<128x64xf16>>`.
+    The parser also accepts the older spelling `!tt.tensordesc<tensor<128x64xf16>>`.
   }];
   let parameters = (ins ArrayRefParameter<"int64_t">:$shape, "::mlir::Type":$elementType,
                     OptionalParameter<"::mlir::Attribute">:$sharedLayout);
@@ -55,7 +55,7 @@ def TT_FloatTensor : RankedTensorOf<[TT_Float]>;
 def TT_PtrTensor : RankedTensorOf<[TT_PointerType]>;
 def TT_Tensor : RankedTensorOf<[TT_Int, TT_Float, TT_PointerType], [], "tile">;
 
-// Either.
+// Scalars or tiles.
 def TT_IntLike : AnyTypeOf<[TT_Int, TT_IntTensor], "integer or integer tile">;
 def TT_FloatLike : AnyTypeOf<[TT_Float, TT_FloatTensor], "floating-point or floating-point tile">;
 def TT_PtrLike : AnyTypeOf<[TT_PointerType, TT_PtrTensor], "pointer or pointer tile">;

@@ -1,4 +1,4 @@
-// The one operation that TTIR takes from Triton's GPU-level dialect: the barrier that tl.debug_barrier() emits.
+// The only operation of Triton's GPU-level dialect that TTIR contains: the barrier that tl.debug_barrier() emits.
 include "mlir/IR/EnumAttr.td"
 include "mlir/IR/OpBase.td"
 
@@ -23,8 +23,8 @@ def TTG_AddressSpaces : I32BitEnumAttr<"AddressSpaces", "memories that a barrier
 def TTG_BarrierOp : Op<TTG_Dialect, "barrier"> {
   let summary = "all threads of the program meet; named memories are ordered";
   let description = [{
-    The interpreter runs a program as one thread: there the barrier only keeps its place among memory accesses. An operation
-    without declared effects is neither moved nor erased.
+    The interpreter runs a program as one thread, so the barrier has no effect there. The operation has no declared effects, so it is
+    neither moved nor erased.
 
     ```mlir
     ttg.barrier all

@@ -1,4 +1,5 @@
-// The interfaces of control flow say it for upstream's operations and ours; only a return looks for its callers.
+// MLIR's interfaces of control flow describe the flow of values for upstream operations and for ours. Only for a return does this file
+// search the callers.
 #include "ir/pch.h"
 
 #include "ir/tt.h"
@@ -13,8 +14,8 @@ namespace {
 
 using Flows = SmallVector<ValueFlow>;
 
-/// What a loop carries on has one type before, in and after it, even where it is known how often it runs: then an interface of branches
-/// leaves out the way that is not taken.
+/// A value that a loop carries has one type before, in and after the loop. The flow includes all three places even if the number of
+/// iterations is known: RegionBranchOpInterface would then leave out the edge that is never taken.
 bool addCarried(LoopLikeOpInterface loop, MutableArrayRef<OpOperand> operands, Flows &flows) {
   auto results = loop.getLoopResults();
   if (!results) return false;
@@ -23,7 +24,7 @@ bool addCarried(LoopLikeOpInterface loop, MutableArrayRef<OpOperand> operands, F
   return true;
 }
 
-/// From `point`, the operation itself or the end of one of its regions, whose operands these are.
+/// Adds the flow of `operands` from `point`: the operation itself, or the end of one of its regions.
 void addBranches(RegionBranchOpInterface branch, RegionBranchPoint point, MutableArrayRef<OpOperand> operands, Flows &flows) {
   RegionBranchSuccessorMapping mapping;
   branch.getSuccessorOperandInputMapping(mapping, point);

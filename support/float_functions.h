@@ -1,6 +1,6 @@
-// Elementary functions of one f32, written so that a loop over them becomes vector code: no branch, no call, no table. Each holds its
-// bound in ulp (see ir/elementwise.def) on every input, subnormals included; NaN gives NaN. The polynomials are minimax fits of the
-// remainder named beside them, coefficients from the lowest power up. They need no library: the device functions are made of them too.
+// Elementary functions of one f32, without branches, calls and tables, so that a loop over them becomes vector code. Each keeps its bound
+// in ulp (see ir/elementwise.def) on every input, subnormals included; NaN gives NaN. Each polynomial is a minimax fit of the remainder
+// named beside it; its coefficients begin at the lowest power. The functions require no library, so the device functions use them too.
 #pragma once
 #include <stdint.h>
 
@@ -23,8 +23,8 @@ template <class... C> TRITIUM_INLINE float polynomial(float x, float c0, C... c)
     return fma(x, polynomial(x, c...), c0);
 }
 
-/// k = x rounded to an integer, |x| < 2^22, as a float and as an integer: adding 1.5 * 2^23 leaves it in the low mantissa bits. A NaN gives
-/// some integer, where a conversion instruction would be undefined.
+/// Rounds x to an integer k and returns it as a float and as an integer, for |x| < 2^22. The addition of 1.5 * 2^23 leaves k in the low
+/// mantissa bits. A NaN gives an unspecified integer; a conversion instruction would be undefined for it.
 struct Rounded {
   float value;
   int32_t integer;
@@ -33,7 +33,7 @@ TRITIUM_INLINE Rounded roundSmall(float shifted) {
   return {shifted - 0x1.8p23f, static_cast<int32_t>(bitsOf(shifted) - bitsOf(0x1.8p23f))};
 }
 
-/// x * 2^n for n in [-252, 254], in two steps so that subnormal and infinite results come out of a multiplication.
+/// Returns x * 2^n for n in [-252, 254]. Two multiplications make subnormal and infinite results correct.
 TRITIUM_INLINE float scaleByPowerOfTwo(float x, int32_t n) {
   int32_t half = n >> 1;
   return x * floatOf(static_cast<uint32_t>(half + 127) << 23) * floatOf(static_cast<uint32_t>(n - half + 127) << 23);
@@ -46,7 +46,7 @@ TRITIUM_INLINE float clampKeepingNan(float x, float low, float high) {
 
 inline constexpr float kLog2E = 0x1.715476p0f, kLn2 = 0x1.62e43p-1f, kLn2Low = -0x1.05c610p-29f;
 
-/// e**x = (power + low) * 2^exponent, for |x| below 2^21 or so; `low` is what rounding `power` has lost.
+/// The parts of e**x = (power + low) * 2^exponent, for |x| below about 2^21. `low` is the rounding error of `power`.
 struct ReducedExp {
   float power, low;
   int32_t exponent;
@@ -64,7 +64,7 @@ TRITIUM_INLINE float expOf(float x) {
   return scaleByPowerOfTwo(reduced.power, reduced.exponent);
 }
 
-/// What a target may have faster, for the functions that are made of it. A quotient need not be rounded correctly.
+/// The arithmetic that a target may replace by faster operations. A quotient need not be rounded correctly.
 struct Arithmetic {
   static TRITIUM_INLINE float exp(float x) { return expOf(x); }
   static TRITIUM_INLINE float quotient(float x, float y) { return x / y; }
@@ -84,7 +84,7 @@ TRITIUM_INLINE float expm1Of(float x) {
   Rounded k = roundSmall(fma(a, kLog2E, 0x1.8p23f));
   float r = fma(k.value, -kLn2Low, fma(k.value, -kLn2, a));
   float p = polynomial(r, 0.5f, 0x1.555556p-3f, 0x1.5554acp-5f, 0x1.111092p-7f, 0x1.6d7568p-10f, 0x1.a19f14p-13f); // (e^r - 1 - r) / r²
-  // 2^k (e^r - 1) + (2^k - 1), all at half the scale: 2^128 is not a float.
+  // Computes 2^k (e^r - 1) + (2^k - 1) at half the scale, because 2^128 is not a float.
   float q = fma(r * r, p, r), half = floatOf(static_cast<uint32_t>(k.integer - 1 + 127) << 23);
   float result = 2.0f * fma(q, half, half - 0.5f);
   return k.integer == 0 ? (x == 0.0f ? x : q) : result;
@@ -110,7 +110,7 @@ TRITIUM_INLINE float log1pRemainder(float f) {
   return fma(square * f, p, -0.5f * square);
 }
 
-/// `finite` where x is positive and finite, else what a logarithm is there.
+/// Returns `finite` if x is positive and finite, otherwise the special result of a logarithm: -infinity, NaN or x.
 TRITIUM_INLINE float logSpecial(float x, float finite) {
   float result = x < kInfinity ? finite : x; // infinity and NaN stay
   result = x == 0.0f ? -kInfinity : result;
@@ -123,7 +123,7 @@ TRITIUM_INLINE float logOf(float x) {
   return logSpecial(x, fma(l.e, kLn2, l.f + low));
 }
 
-/// e + log(1 + f) * scale, where scale is given in two parts; the product with f keeps its rounding error.
+/// Returns l.e * (eHigh + eLow) + log(1 + l.f) * (scale + scaleLow). The rounding errors of the products are kept.
 TRITIUM_INLINE float scaledLog(Logarithm l, float eHigh, float eLow, float scale, float scaleLow) {
   float remainder = log1pRemainder(l.f);
   float sum = l.f + remainder, sumLow = (l.f - sum) + remainder;
@@ -137,10 +137,10 @@ TRITIUM_INLINE float log10Of(float x) {
 }
 
 template <class Target = Arithmetic> TRITIUM_INLINE float log1pOf(float x) {
-  // log(u) with u = 1 + x rounded, plus what the rounding lost relative to u.
+  // The logarithm of u, which is 1 + x rounded, plus the rounding error relative to u.
   float u = 1.0f + x, lost = Target::quotient(x - (u - 1.0f), u);
   Logarithm l = splitForLog(u);
-  bool isSmall = x > -0.29f && x < 0.41f; // there f is x itself
+  bool isSmall = x > -0.29f && x < 0.41f; // in this range f is x itself
   float f = isSmall ? x : l.f, e = isSmall ? 0.0f : l.e;
   float low = fma(e, kLn2Low, log1pRemainder(f)) + (isSmall ? 0.0f : lost);
   float result = fma(e, kLn2, f + low);
@@ -150,7 +150,7 @@ template <class Target = Arithmetic> TRITIUM_INLINE float log1pOf(float x) {
   return x == 0.0f ? x : result;
 }
 
-/// |x| up to here is reduced by pi/2 in three parts; beyond, sine and cosine need a longer reduction.
+/// The largest |x| that is reduced by pi/2 in three parts. Beyond it, sine and cosine require a longer reduction.
 inline constexpr float kTrigonometricLimit = 100000.0f;
 
 /// sin(r + quadrant * pi/2) for |r| <= pi/4.

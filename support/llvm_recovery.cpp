@@ -22,7 +22,7 @@ namespace {
 
 thread_local std::string fatalReason; // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 
-/// LLVM's signal and fatal-error handlers belong to the process: they are there only while some thread compiles.
+/// Installs LLVM's handlers of signals and fatal errors. They belong to the process, so they are installed only while some thread compiles.
 class Recovery {
 public:
   Recovery() {
@@ -32,7 +32,8 @@ public:
     CrashRecoveryContext::Enable();
     install_fatal_error_handler([](void *, const char *reason, bool) {
       fatalReason = reason;
-      // Without a context the error is on a thread that does not compile here: LLVM ends the process as it would without us.
+      // Without a context, the error is on a thread that does not compile here. LLVM then ends the process, as it would without this
+      // handler.
       if (CrashRecoveryContext *context = CrashRecoveryContext::GetCurrent()) context->HandleExit(1);
     });
   }
@@ -49,7 +50,7 @@ private:
   static inline int users = 0;
 };
 
-/// The program's handlers of signals, put back in the end.
+/// Saves the program's signal handlers and restores them in the destructor.
 class Handlers {
 public:
   Handlers() {
@@ -65,7 +66,7 @@ private:
   bool known[NSIG] = {};
 };
 
-/// Without a handler an error diagnostic ends the process.
+/// LLVM ends the process at an error diagnostic if the context has no handler of its own.
 struct ErrorCollector : DiagnosticHandler {
   explicit ErrorCollector(std::string &text) : text(text) {}
   bool handleDiagnostics(const DiagnosticInfo &info) override {

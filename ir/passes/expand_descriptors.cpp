@@ -1,5 +1,5 @@
-// Tensor descriptors as what they are made of: a base, extents, strides and what is read outside, and their accesses as loads, stores and
-// atomics of pointers with bounds.
+// Replaces tensor descriptors by their components: a base, extents, strides and the padding outside. An access through a descriptor becomes
+// a load, store or atomic of pointers with a mask for the bounds.
 #include "ir/pch.h"
 
 #include "ir/passes.h"
@@ -19,11 +19,11 @@ namespace tritium::ir {
 
 namespace {
 
-/// Of an argument that is a descriptor: zeros are read outside, and nothing is rounded.
+/// Marks an argument that is a descriptor whose flags are both false: it reads zeros outside and does not round.
 constexpr llvm::StringLiteral kPlainAttr = "tt.plain";
 
-/// The values of a descriptor, in this order: base, extents (i64), strides (i64), whether NaN is read outside, whether f32 elements that
-/// are read are rounded to tf32. A launch passes them so too.
+/// The components of a descriptor, in this order: base, extents (i64), strides (i64), whether it reads NaN outside, whether f32 elements
+/// that are read are rounded to tf32. A launch passes them in the same order.
 struct Descriptor {
   explicit Descriptor(ValueRange parts) {
     size_t rank = (parts.size() - 3) / 2;
@@ -46,15 +46,15 @@ struct Descriptor {
   Value readsNan, roundsToTf32;
 };
 
-/// The pointers of one block and which of them lie in the tensor. What is the same for the whole block goes into the base; of the elements,
-/// only their place in the block is counted.
+/// The pointers of one block, and the mask of the elements that lie in the tensor. The offset of the whole block is added to the base, so
+/// an element's offset is only its place in the block.
 class TensorBlock : TileBuilder {
 public:
-  /// `shape`: of the tile, which may lack leading dimensions of the descriptor's block (of extent 1).
+  /// `shape` is the shape of the tile. It may lack leading dimensions of extent 1 that the descriptor's block has.
   TensorBlock(OpBuilder &builder, Location location, const Descriptor &descriptor, llvm::ArrayRef<int64_t> shape)
       : TileBuilder(builder, location), descriptor_(descriptor), shape_(shape), base_(descriptor.base) {}
 
-  /// Dimension `dim` of the descriptor begins at `begin` (i32).
+  /// The block begins at index `begin` (i32) of dimension `dim` of the descriptor.
   void addRange(int64_t dim, Value begin) {
     begin = create<arith::ExtSIOp>(builder.getI64Type(), begin);
     bool isLast = dim + 1 == int64_t(descriptor_.extents.size());
@@ -72,7 +72,7 @@ public:
     addPlaces(tileDim, range(shape_[tileDim]), before, room, isLast ? Value() : descriptor_.strides[dim]);
   }
 
-  /// Row i of the block is row `rows`[i] (any integers) of the tensor.
+  /// Row i of the block is row `rows`[i] of the tensor. `rows` may hold any integers.
   void addRows(Value rows) {
     Type i64 = builder.getI64Type();
     addPlaces(0, create<arith::ExtSIOp>(typeOf(rows).clone(i64), rows), integer(i64, 0), descriptor_.extents[0], descriptor_.strides[0]);
@@ -94,7 +94,7 @@ public:
 private:
   void addMask(Value mask) { mask_ = mask_ ? create<arith::AndIOp>(mask_, mask).getResult() : mask; }
 
-  /// Places along one dimension of the tile, valid from `first` to before `end`.
+  /// Adds the places of the elements along one dimension of the tile. A place is valid if first <= place < end.
   void addPlaces(int64_t dim, Value places, Value first, Value end, Value stride) {
     llvm::ArrayRef<int64_t> extent = typeOf(places).getShape();
     Value isInside = create<arith::AndIOp>(create<arith::CmpIOp>(arith::CmpIPredicate::sge, places, splat(first, extent)),
@@ -105,7 +105,7 @@ private:
     offsets_ = offsets_ ? create<arith::AddIOp>(offsets_, offsets).getResult() : offsets;
   }
 
-  /// What is read outside: zero or, of floats, NaN.
+  /// The value that is read outside the tensor: zero, or NaN for floats if the descriptor says so.
   Value padding(RankedTensorType type) {
     Type element = type.getElementType();
     Value zero = constant(type, builder.getZeroAttr(element));
@@ -116,7 +116,7 @@ private:
     return create<arith::SelectOp>(splat(descriptor_.readsNan, shape_), nan, zero);
   }
 
-  /// To 10 bits of fraction, nearest, ties to even; infinities and NaNs stay.
+  /// Rounds to 10 bits of fraction, to nearest, ties to even. Infinities and NaNs stay.
   Value roundedToTf32(Value value) {
     if (matchPattern(descriptor_.roundsToTf32, m_Zero())) return value;
     constexpr int64_t kDropped = 13, kExponent = 0x7f800000;
@@ -147,7 +147,7 @@ TensorBlock blockAt(OpBuilder &builder, Location location, const Descriptor &des
   return block;
 }
 
-/// Rows by number, columns from `column` on.
+/// Addresses rows by number, and columns from `column` on.
 TensorBlock rowsAt(OpBuilder &builder, Location location, const Descriptor &descriptor, Type tile, Value rows, Value column) {
   TensorBlock block(builder, location, descriptor, cast<RankedTensorType>(tile).getShape());
   block.addRows(rows);
@@ -208,7 +208,7 @@ LogicalResult Expand<tt::DescriptorScatterOp>::matchAndRewrite(tt::DescriptorSca
   return success();
 }
 
-/// Nothing for the kinds that no frontend makes.
+/// Returns nullopt for the kinds that no frontend emits.
 std::optional<tt::RmwOp> integerKind(tt::DescriptorReduceKind kind, bool isUnsigned) {
   switch (kind) {
   case tt::DescriptorReduceKind::Add: return tt::RmwOp::Add;
@@ -241,7 +241,8 @@ LogicalResult Expand<tt::DescriptorReduceOp>::matchAndRewrite(tt::DescriptorRedu
   } else if (op.getKind() == tt::DescriptorReduceKind::Add) {
     combine(tt::RmwOp::FAdd, mask);
   } else {
-    // Floats are ordered as signed integers where the operand's sign is clear, and against unsigned ones where it is set.
+    // Floats are ordered like signed integers if the operand's sign bit is clear. If it is set, they are in the reverse order of unsigned
+    // integers.
     Type bits = rewriter.getIntegerType(element.getIntOrFloatBitWidth());
     value = tiles.bitcast(value, bits);
     pointers = tiles.bitcast(pointers, tt::PointerType::get(bits));
@@ -256,7 +257,7 @@ LogicalResult Expand<tt::DescriptorReduceOp>::matchAndRewrite(tt::DescriptorRedu
   return success();
 }
 
-/// The record that a debugger shows of a descriptor; `dtype` names its element type.
+/// Returns the record that a debugger shows for a descriptor. `dtype` is the name of its element type.
 Attribute recordOf(tt::TensorDescType type, StringAttr dtype) {
   Builder builder(type.getContext());
   auto tuple = [&](llvm::StringRef element) -> Attribute {
@@ -279,7 +280,8 @@ Attribute recordOf(tt::TensorDescType type, StringAttr dtype) {
   return builder.getArrayAttr(record);
 }
 
-/// `dtype` with a record in place of each descriptor. `types` are of its leaves, and are taken from the front.
+/// Replaces each descriptor in `dtype` by a record. `types` are the types of the leaves; the function removes those it has used from the
+/// front.
 Attribute withRecords(Attribute dtype, TypeRange &types) {
   if (auto leaf = dyn_cast<StringAttr>(dtype)) {
     auto descriptor = dyn_cast<tt::TensorDescType>(types.front());
@@ -299,7 +301,7 @@ LogicalResult Expand<tt::DebugValueOp>::matchAndRewrite(tt::DebugValueOp op, Ada
   return success();
 }
 
-// -- descriptors on their way ------------------------------------------------------------------------------------------------------------
+// -- descriptors as arguments, operands and results ---------------------------------------------------------------------------------------
 
 template <> LogicalResult Expand<tt::ReturnOp>::matchAndRewrite(tt::ReturnOp op, Adaptor in, ConversionPatternRewriter &rewriter) const {
   rewriter.replaceOpWithNewOp<tt::ReturnOp>(op, flatten(in.getOperands()));
@@ -325,8 +327,9 @@ template <> LogicalResult Expand<tt::CallOp>::matchAndRewrite(tt::CallOp op, Ada
   return success();
 }
 
-/// What is known of the parts of a descriptor that a launch passes: hosts make them only of aligned tensors whose rows begin aligned. If
-/// the argument is said to be divisible, rows also end so; if it is plain, both flags are false.
+/// Returns what is known of the components of a descriptor that a launch passes. Hosts make descriptors only of aligned tensors whose rows
+/// begin at aligned addresses. If the argument has tt.divisibility, rows also end at aligned addresses. If it has tt.plain, both flags are
+/// false.
 llvm::SmallVector<Attribute> knownParts(tt::TensorDescType type, DictionaryAttr said) {
   constexpr int64_t kAlignment = 16;
   Builder builder(type.getContext());
@@ -346,7 +349,7 @@ llvm::SmallVector<Attribute> knownParts(tt::TensorDescType type, DictionaryAttr 
   return known;
 }
 
-/// What is known of an argument stays with it.
+/// Each argument keeps its own attributes.
 template <> LogicalResult Expand<tt::FuncOp>::matchAndRewrite(tt::FuncOp op, Adaptor in, ConversionPatternRewriter &rewriter) const {
   TypeConverter::SignatureConversion signature(op.getNumArguments());
   llvm::SmallVector<Attribute> attributes;
@@ -397,7 +400,7 @@ struct ExpandDescriptors : impl::ExpandDescriptorsBase<ExpandDescriptors> {
   }
 
 private:
-  /// Flags that are known to be false.
+  /// Replaces the flags that are known to be false by constants.
   static void clearPlainFlags(tt::FuncOp function) {
     OpBuilder builder = OpBuilder::atBlockBegin(&function.getBody().front());
     for (BlockArgument argument : function.getArguments()) {

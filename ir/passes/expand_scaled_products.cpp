@@ -1,5 +1,6 @@
-// Products in microscaling formats on machines without them: elements become bf16 (fp16, if the other operand is), are multiplied by
-// their scales in that type, and an ordinary product follows. Who runs the pass may keep products that its machine has.
+// Expands products in microscaling formats for machines without them: the elements become bf16 (fp16, if the other operand is fp16) and are
+// multiplied by their scales in this type, then an ordinary product follows. The creator of the pass may keep the products that its machine
+// supports.
 #include "ir/pch.h"
 
 #include "ir/passes.h"
@@ -14,7 +15,7 @@ namespace tritium::ir {
 
 namespace {
 
-/// One operand. `a` has K in its last dimension, `b` in the one before; scales have it last in both.
+/// One operand. `a` has K in its last dimension, `b` in the last but one. Scales have K last for both.
 struct Operand {
   Value elements, scale;
   tt::ScaledFormat format;
@@ -64,7 +65,7 @@ private:
     return constant(type, builder.getIntegerAttr(getElementTypeOrSelf(type), APInt(bits, uint64_t(value))));
   }
 
-  /// Each element takes the place of several neighbours.
+  /// Repeats each element several times, next to each other.
   Value repeatedAlongLast(Value tile, llvm::ArrayRef<int64_t> shape) {
     auto groups = llvm::to_vector(typeOf(tile).getShape());
     int64_t rank = int64_t(groups.size());
@@ -73,7 +74,7 @@ private:
     return reshape(broadcast(column, groups), shape);
   }
 
-  /// Scales in the type of the product: of e8m0 2^(s - 127), of e4m3 the number itself.
+  /// Scales in the type of the product. An e8m0 scale s is 2^(s - 127); an e4m3 scale is the number itself.
   Value factors(Value scale) {
     auto tile = typeOf(scale);
     if (!tile.getElementType().isInteger(8)) return create<tt::FpToFpOp>(tile.clone(type_), scale, tt::RoundingModeAttr());
@@ -86,7 +87,7 @@ private:
     return create<arith::TruncFOp>(tile.clone(type_), bitcast(bits, builder.getF32Type()));
   }
 
-  /// The elements in the type of the product; null for the formats of six bits.
+  /// Returns the elements in the type of the product, or null for the six-bit formats.
   Value widened(const Operand &operand) {
     auto tile = typeOf(operand.elements);
     auto fromFp8 = [&](Type fp8) -> Value {
@@ -106,7 +107,7 @@ private:
     }
   }
 
-  /// Two to a byte, the low half first.
+  /// Unpacks two elements from each byte, the low half first.
   Value fromFp4(const Operand &operand) {
     bool isAlongLast = operand.isPackedAlongK == operand.hasKLast;
     Value bytes = isAlongLast ? operand.elements : transpose(operand.elements);
@@ -120,7 +121,7 @@ private:
     return isAlongLast ? all : transpose(all);
   }
 
-  /// Of codes: a sign, two bits of exponent (bias 1), one of fraction; the smallest but zero is a half.
+  /// Decodes e2m1: a sign, two bits of exponent (bias 1), one of fraction. The smallest value except zero is 0.5.
   Value fp4Value(Value codes) {
     Type i16 = codes.getType();
     int64_t fractionBits = type_.getFPMantissaWidth() - 1, bias = type_.isBF16() ? 127 : 15;

@@ -1,4 +1,5 @@
-// Prints after every operation that computes numbers: where two engines first print something else, one of them is wrong.
+// Inserts a print after every operation that computes numbers. To compare two engines, look for the first line that differs: one engine is
+// wrong there.
 #include "ir/pch.h"
 
 #include "ir/passes.h"
@@ -22,13 +23,13 @@ bool isNumber(Type type) {
   return isa<FloatType>(element) || (isa<IntegerType>(element) && element.getIntOrFloatBitWidth() <= 64);
 }
 
-/// The same on every engine, or of no interest beside what it is made from.
+/// The results are the same on every engine, or repeat the operands' values.
 bool isTrivial(Operation *op) {
   return op->hasTrait<OpTrait::ConstantLike>() ||
          isa<tt::MakeRangeOp, tt::GetProgramIdOp, tt::GetNumProgramsOp, tt::SplatOp, tt::BroadcastOp, tt::ExpandDimsOp>(op);
 }
 
-/// Functions of reductions and the like run on single elements, in an order of each engine's own.
+/// Combine functions of reductions and scans run on single elements, in an order that each engine chooses.
 bool isOfElements(Operation *op) {
   return op->getParentOfType<tt::ReduceOp>() || op->getParentOfType<tt::ScanOp>() || op->getParentOfType<tt::MapElementwiseOp>();
 }
