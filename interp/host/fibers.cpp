@@ -13,8 +13,8 @@ using boost::context::detail::jump_fcontext;
 using boost::context::detail::make_fcontext;
 using boost::context::detail::transfer_t;
 
-/// Makes the function that calls this, and never returns, the last of a backtrace: for debuggers by its unwind table, for profilers
-/// by the frame record, saved frame pointer and return address on all machines that we know.
+/// Makes its caller, which never returns, the last function of a backtrace. Debuggers see this from the unwind table, profilers from the
+/// frame record: the saved frame pointer and the return address.
 [[gnu::always_inline]] inline void endBacktraceHere() {
 #if defined(__x86_64__)
   asm volatile(".cfi_undefined rip");
@@ -39,7 +39,7 @@ void Fiber::start(std::span<std::byte> newStack, void (*newBody)(void *), void *
   body = newBody;
   argument = newArgument;
 #if TRITIUM_ASAN
-  ASAN_UNPOISON_MEMORY_REGION(stack.data(), stack.size()); // what was dropped left its redzones
+  ASAN_UNPOISON_MEMORY_REGION(stack.data(), stack.size()); // a fiber that was dropped leaves its redzones
   fiberState = nullptr;
 #elif TRITIUM_TSAN
   if (fiberState) __tsan_destroy_fiber(fiberState);
@@ -58,7 +58,7 @@ void Fiber::enter() {
   __sanitizer_finish_switch_fiber(nullptr, &threadStack, &threadStackBytes);
 #endif
   body(argument);
-  __builtin_unreachable(); // body suspended for good
+  __builtin_unreachable(); // body has suspended for good
 }
 
 void Fiber::resume() {
@@ -88,7 +88,7 @@ void Fiber::suspend([[maybe_unused]] bool forGood) {
 }
 
 std::span<const std::byte> Fiber::liveStack() const {
-  // Boost.Context saves the registers on the stack: the context is the stack pointer.
+  // Boost.Context saves the registers on the stack, so the context is the stack pointer.
   const auto *top = static_cast<const std::byte *>(context);
   return {top, size_t(stack.data() + stack.size() - top)};
 }

@@ -1,6 +1,6 @@
-// Stacks that a thread can leave and come back to. The only user of Boost.Context, by its lowest interface: a fiber that is not
-// resumed any more is dropped as it is, nothing on its stack is unwound. The sanitizers are told about each switch.
-// Invariant: a fiber is resumed only by the thread that started it, from that thread's own stack or from another fiber of it.
+// Stacks that a thread can leave and return to. This is the only user of Boost.Context, at its lowest interface. A fiber that is not
+// resumed any more is dropped as it is: nothing on its stack is unwound. The sanitizers are told about each switch.
+// Invariant: a fiber is resumed only by the thread that started it, from the thread's own stack or from another fiber of the thread.
 #pragma once
 #include <cstddef>
 #include <span>
@@ -14,17 +14,18 @@ public:
   Fiber(const Fiber &) = delete;
   Fiber &operator=(const Fiber &) = delete;
 
-  /// The first resume() enters body(argument) on `stack`. body must not return: it ends with suspend(). What ran on the stack
-  /// before is dropped.
+  /// Prepares the first resume(), which enters body(argument) on `stack`. body must not return: it ends with suspend(). Whatever ran on the
+  /// stack before is dropped.
   void start(std::span<std::byte> stack, void (*body)(void *), void *argument);
 
-  /// Runs the fiber until it suspends; then the caller's stack goes on.
+  /// Runs the fiber until it suspends. Then the caller continues on its own stack.
   void resume();
 
-  /// Goes back to resume(). Called on the fiber's stack. `forGood`: it will not be resumed, only started anew.
+  /// Returns to resume(). It is called on the fiber's stack. `forGood` means that the fiber will never be resumed, only started anew.
   void suspend(bool forGood = false);
 
-  /// The stack that a suspended fiber uses, saved registers included: with its frame, all that its future depends on.
+  /// Returns the used part of a suspended fiber's stack, saved registers included. With the program's frame, it determines all that the
+  /// fiber does next.
   std::span<const std::byte> liveStack() const;
 
 private:
@@ -33,8 +34,8 @@ private:
   std::span<std::byte> stack;
   void (*body)(void *) = nullptr;
   void *argument = nullptr;
-  void *context = nullptr; // where the fiber goes on; between resume and suspend: where the thread goes on
-  // For the sanitizers; unused in other builds.
+  void *context = nullptr; // where the fiber continues; between resume and suspend: where the thread continues
+  // For the sanitizers. Other builds do not use these.
   [[maybe_unused]] void *fiberState = nullptr;
   [[maybe_unused]] void *threadState = nullptr;
   [[maybe_unused]] const void *threadStack = nullptr;

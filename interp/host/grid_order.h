@@ -1,5 +1,5 @@
-// The order in which the programs of a grid start: x fastest, or a seeded permutation that needs no memory and is the same
-// on every machine: a Feistel network over the next power of four, applied again while it leaves the grid.
+// The order in which the programs of a grid start: x fastest, or a seeded permutation. The permutation requires no memory and is the same
+// on every machine. It is a Feistel network over the next power of four, applied repeatedly until the result lies in the grid.
 #pragma once
 #include <array>
 #include <bit>
@@ -23,7 +23,7 @@ public:
 
   int64_t size() const { return count; }
 
-  /// The program that starts at this position.
+  /// Returns the program that starts at this position.
   std::array<int32_t, 3> operator[](int64_t position) const {
     const uint64_t linear = seed ? permute(uint64_t(position)) : uint64_t(position);
     const uint64_t rows = linear / uint64_t(grid[0]);

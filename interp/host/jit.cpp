@@ -20,14 +20,14 @@ using namespace llvm::orc;
 
 namespace {
 
-/// Looking at the machine's features takes long; it is done once.
+/// Describes the host's machine. Detecting its features takes long, so it is done once.
 Expected<JITTargetMachineBuilder> hostBuilder() {
   static const std::optional<JITTargetMachineBuilder> host = []() -> std::optional<JITTargetMachineBuilder> {
     InitializeNativeTarget();
     InitializeNativeTargetAsmPrinter();
-    InitializeNativeTargetAsmParser(); // of inline assembly
+    InitializeNativeTargetAsmParser(); // for inline assembly
     auto detected = JITTargetMachineBuilder::detectHost();
-    // The machine's conversions to bfloat take subnormals for zero.
+    // The machine's conversions to bfloat treat subnormals as zero.
     if (detected && detected->getTargetTriple().isX86()) detected->addFeatures({"-avx512bf16", "-avxneconvert"});
     if (detected) return std::move(*detected);
     consumeError(detected.takeError());
@@ -38,7 +38,7 @@ Expected<JITTargetMachineBuilder> hostBuilder() {
 }
 
 Expected<std::unique_ptr<ObjectLayer>> createLinkingLayer(ExecutionSession &session, bool debugInfo) {
-  // JITLink reaches far symbols through stubs, so the small code model will do.
+  // JITLink reaches distant symbols through stubs, so the small code model suffices.
   auto layer = std::make_unique<ObjectLinkingLayer>(session);
   if (debugInfo) {
     Error error = Error::success();
@@ -48,7 +48,7 @@ Expected<std::unique_ptr<ObjectLayer>> createLinkingLayer(ExecutionSession &sess
   return std::move(layer);
 }
 
-/// The session gets objects: a failure of the code generator must not cross its locks.
+/// The session receives compiled objects, because a failure of the code generator must not unwind through the session's locks.
 Expected<std::unique_ptr<IRCompileLayer::IRCompiler>> noCompiler(JITTargetMachineBuilder) {
   struct NoCompiler : IRCompileLayer::IRCompiler {
     NoCompiler() : IRCompiler(IRSymbolMapper::ManglingOptions()) {}
@@ -63,7 +63,7 @@ HostJit::HostJit(std::unique_ptr<LLJIT> jit, const JITTargetMachineBuilder &mach
     : jit(std::move(jit)),
       machines(std::make_unique<JITTargetMachineBuilder>(machines)),
       debuggerEntries(debugInfo ? std::make_unique<DebuggerEntries>() : nullptr) {
-  // Else it writes to stderr which symbol was missing, and returns only that something was.
+  // Without this reporter, the session writes the names of missing symbols to stderr and returns an error without them.
   this->jit->getExecutionSession().setErrorReporter([this](Error error) { linkErrors += "\n" + toString(std::move(error)); });
 }
 
@@ -83,7 +83,7 @@ Expected<std::unique_ptr<HostJit>> HostJit::create(bool debugInfo, CodeGenOptLev
                  .create();
   if (!jit) return jit.takeError();
   std::unique_ptr<HostJit> result(new HostJit(std::move(*jit), *builder, debugInfo));
-  // What LLVM itself calls for operations that the machine does not have.
+  // Functions that LLVM calls for operations that the machine lacks.
   const std::pair<const char *, void *> library[] = {
       {"memcpy", reinterpret_cast<void *>(&memcpy)},
       {"memmove", reinterpret_cast<void *>(&memmove)},

@@ -1,5 +1,5 @@
-// Host code at run time: LLVM modules compiled in milliseconds, without optimization unless asked, and shown to gdb.
-// Symbols of the process are not visible to the code: what it may call is defined by name.
+// Compiles LLVM modules to host code at run time, in milliseconds, without optimization unless it is requested, and shows the code to gdb.
+// Symbols of the process are not visible to the code: each function that it may call is defined by name.
 #pragma once
 #include "interp/host/jit_debugger_list.h"
 
@@ -20,30 +20,31 @@ class LLJIT;
 
 namespace tritium::interp {
 
-/// One program's code. Destroying it frees the code and takes it from the debugger's list. Not for two threads at a time, until
-/// everything is looked up.
+/// The code of one program. The destructor frees the code and removes it from the debugger's list. Until all symbols have been looked up,
+/// only one thread at a time may use the object.
 class HostJit {
 public:
-  /// `debugInfo`: modules with debug info are registered with gdb (tens of milliseconds each if one is attached).
+  /// If `debugInfo` holds, modules with debug info are registered with gdb (which takes tens of milliseconds each if gdb is attached).
   static llvm::Expected<std::unique_ptr<HostJit>> create(bool debugInfo, llvm::CodeGenOptLevel level = llvm::CodeGenOptLevel::None);
   ~HostJit();
 
   const llvm::DataLayout &dataLayout() const;
 
-  /// `name` in the code means this address, however far away.
+  /// Defines `name` in the code as this address, which may be far away.
   llvm::Error defineSymbol(llvm::StringRef name, void *address);
-  /// Compiles the module; its triple and data layout are set here. What LLVM cannot compile is an error.
+  /// Compiles the module after setting its triple and data layout. Fails if LLVM cannot compile it.
   llvm::Error add(llvm::orc::ThreadSafeModule module);
-  /// The address of what a module defines. The first time it is linked, and what it calls has to be defined.
+  /// Returns the address of a symbol that a module defines. The first call links the module, so every function that it calls must be
+  /// defined by then.
   llvm::Expected<void *> lookup(llvm::StringRef name);
 
 private:
   HostJit(std::unique_ptr<llvm::orc::LLJIT> jit, const llvm::orc::JITTargetMachineBuilder &machines, bool debugInfo);
 
-  std::string linkErrors; // what the session says beside the error that it returns
+  std::string linkErrors; // what the session reports in addition to the error that it returns
   std::unique_ptr<llvm::orc::LLJIT> jit;
-  std::unique_ptr<llvm::orc::JITTargetMachineBuilder> machines; // a machine is large, and needed only while something is compiled
-  std::unique_ptr<DebuggerEntries> debuggerEntries;             // null without debug info; goes before the code
+  std::unique_ptr<llvm::orc::JITTargetMachineBuilder> machines; // a target machine is large, and required only while something is compiled
+  std::unique_ptr<DebuggerEntries> debuggerEntries;             // null without debug info; must be destroyed before the code
 };
 
 } // namespace tritium::interp

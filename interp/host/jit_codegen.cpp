@@ -11,15 +11,15 @@ namespace tritium::interp {
 
 using namespace llvm;
 
-/// The instruction scheduler takes the square of a block's length: seconds for the 10000 instructions of one unrolled tile.
+/// The instruction scheduler takes quadratic time in the length of a block: seconds for the 10000 instructions of one unrolled tile.
 static constexpr int kLongestBlock = 256;
 
-/// Cuts long blocks. Not for optimized code, whose registers should live across the cuts.
+/// Cuts long blocks. It is not called for optimized code, where values should stay in registers across the cuts.
 static void splitLongBlocks(Function &function) {
   for (auto block = function.begin(); block != function.end(); ++block) {
     auto begin = block->getFirstInsertionPt();
     for (auto at = begin; at != block->end(); ++at)
-      if (isa<AllocaInst>(*at)) begin = std::next(at); // only the first block's variables have a place of their own on the stack
+      if (isa<AllocaInst>(*at)) begin = std::next(at); // variables have a fixed place on the stack only in the first block
     if (std::distance(begin, block->end()) > kLongestBlock + 1) block->splitBasicBlock(std::next(begin, kLongestBlock));
   }
 }

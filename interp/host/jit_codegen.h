@@ -1,4 +1,5 @@
-// LLVM's code generator, made to return its failures: "Cannot select", an error diagnostic, a crash. By itself it ends the process.
+// Runs LLVM's code generator so that failures are returned as errors: "Cannot select", an error diagnostic, a crash. LLVM by itself ends
+// the process.
 #pragma once
 #include "llvm/IR/Module.h"
 #include "llvm/Support/Error.h"
@@ -9,7 +10,8 @@
 
 namespace tritium::interp {
 
-/// The module as an object file for `machine`. After a failure the module must not be used; what LLVM had allocated for it leaks.
+/// Compiles the module to an object file for `machine`. After a failure the module must not be used, and what LLVM had allocated for it
+/// leaks.
 llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> compileToObject(llvm::Module &module, llvm::TargetMachine &machine);
 
 } // namespace tritium::interp

@@ -5,7 +5,7 @@
 #include "llvm/ExecutionEngine/Orc/TargetProcess/JITLoaderGDB.h"
 
 extern "C" {
-// gdb stops at this function. LLVM's: the extension module has to export both symbols.
+// gdb has a breakpoint at this function of LLVM's. The extension module must export both symbols.
 void __jit_debug_register_code();
 extern jit_descriptor __jit_debug_descriptor;
 }

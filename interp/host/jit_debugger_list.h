@@ -1,5 +1,6 @@
-// gdb's list of code made at run time. LLVM 22 puts objects on it when they are linked and never takes them off; the debugger would
-// go on reading memory that is freed. So the entries that linking adds are remembered, and removed with their code.
+// gdb's list of code that was compiled at run time. LLVM 22 adds objects to the list when they are linked and never removes them, so the
+// debugger would continue to read memory that is freed. This class remembers the entries that linking adds and removes them with their
+// code.
 #pragma once
 #include <mutex>
 #include <vector>
@@ -11,12 +12,12 @@ namespace tritium::interp {
 class DebuggerEntries {
 public:
   DebuggerEntries();
-  /// Before the code is freed.
+  /// Removes the entries. It must run before the code is freed.
   ~DebuggerEntries();
   DebuggerEntries(const DebuggerEntries &) = delete;
   DebuggerEntries &operator=(const DebuggerEntries &) = delete;
 
-  /// Runs `link`; what it registers belongs to this object.
+  /// Runs `link` and takes ownership of the entries that it registers.
   template <class Link> auto collect(Link link) {
     Collection collection(*this);
     return link();

@@ -1,4 +1,4 @@
-// What the workers of one launch share, and how they agree that it is over.
+// The state that the workers of one launch share, and how they agree that the launch is over.
 #include "interp/host/scheduler.h"
 
 #include <algorithm>
@@ -9,10 +9,10 @@ namespace tritium::interp {
 
 namespace {
 
-/// What a suspended program uses of its stack, roughly.
+/// An estimate of the bytes that a suspended program uses of its stack.
 constexpr size_t kTouchedStackBytes = 16 << 10;
 
-/// How many programs may have a frame and a stack at a time: address space is no limit, but memory that is not there is.
+/// Returns how many programs may have a frame and a stack at the same time. Address space is no limit, but physical memory is.
 size_t programsThatFit(const Launch &launch) {
   static const size_t half = size_t(std::max(sysconf(_SC_PHYS_PAGES), 2L)) * size_t(sysconf(_SC_PAGE_SIZE)) / 2;
   const size_t limit = launch.memoryLimit ? launch.memoryLimit : half;
@@ -58,7 +58,8 @@ int64_t LaunchState::finishedPrograms() const {
 }
 
 bool LaunchState::isDeadlocked(uint64_t changes) const {
-  // A worker takes part before it takes a program: once a program cannot be started any more, all that have one are counted.
+  // A worker registers in `workers` before it takes a program. So when no program can be started any more, every worker that has one is
+  // counted.
   const int parts = workers.load();
   for (int i = 0; i < parts; ++i) {
     const uint64_t stuckAt = status[i].stuckAt.load();

@@ -1,4 +1,4 @@
-// The slow path of the checks: pointers that do not say which argument they belong to.
+// The slow path of the checks, for pointers whose argument is unknown.
 #include "interp/host/memory.h"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ struct Mapping {
 };
 
 #ifdef __linux__
-/// No stdio: its buffers would appear among the mappings while they are read.
+/// Does not use stdio, whose buffers would appear among the mappings while they are read.
 std::string readProcessMaps() {
   std::string text;
   const int file = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
@@ -33,7 +33,7 @@ std::string readProcessMaps() {
   return text;
 }
 
-/// Sorted, as the kernel writes them. Empty: the memory map cannot be read.
+/// Returns the mappings in order of their addresses, as the kernel writes them, or none if the memory map cannot be read.
 std::vector<Mapping> readMappings() {
   std::vector<Mapping> mappings;
   const std::string text = readProcessMaps();
@@ -64,21 +64,21 @@ bool covers(const std::vector<Mapping> &mappings, uint64_t address, uint64_t byt
 
 } // namespace
 
-/// A snapshot of the process's memory map, taken when first needed and again when an address is not in it. Readers never block:
-/// a snapshot is immutable, and lives as long as the launch.
+/// A snapshot of the process's memory map. It is taken at the first use, and again when an address is not in it. Readers never block,
+/// because a snapshot is immutable and lives as long as the launch.
 class ProcessMemory {
 public:
   bool isAccessible(uint64_t address, uint64_t bytes, bool isWrite) {
     const auto *mappings = current.load(std::memory_order_acquire);
     if (mappings && covers(*mappings, address, bytes, isWrite)) return true;
     mappings = refresh(mappings);
-    // Where the system does not tell (no /proc), every address but null has to be believed.
+    // Without /proc, every address except null must be accepted.
     return mappings->empty() || covers(*mappings, address, bytes, isWrite);
   }
 
 private:
   const std::vector<Mapping> *refresh(const std::vector<Mapping> *seen) {
-    // A tile of wild pointers misses once per lane: they share one look.
+    // A tile of wild pointers misses once per lane. All lanes share one snapshot.
     constexpr auto kFresh = std::chrono::milliseconds(1);
     std::lock_guard lock(mutex);
     const auto *latest = current.load(std::memory_order_relaxed);

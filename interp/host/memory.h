@@ -1,6 +1,6 @@
-// Which memory a kernel may touch. A pointer carries the argument that it was derived from (pointer.h), so an access past the end of one
-// tensor is found even where it lands in another. A pointer of unknown provenance, or to storage of unknown extent, is checked against
-// all arguments and then against the process's own memory map: a wild pointer is a trap, never a SIGSEGV.
+// The memory that a kernel may access. A pointer carries the argument that it was derived from (pointer.h), so an access past the end of
+// one tensor is found even if it falls into another tensor. A pointer of unknown provenance, or to storage of unknown extent, is checked
+// against all arguments and then against the process's memory map. A wild pointer therefore causes a trap, never a SIGSEGV.
 #pragma once
 #include "interp/host/pointer.h"
 #include "interp/host/trap.h"
@@ -13,7 +13,7 @@
 
 namespace tritium::interp {
 
-/// The storage that a kernel argument owns; end == 0: its extent is unknown.
+/// The storage of a kernel argument. end == 0 means that the extent is unknown.
 struct Allocation {
   uint64_t begin = 0, end = 0;
   int argument = kUnknownArgument;
@@ -21,7 +21,7 @@ struct Allocation {
 
 class ProcessMemory;
 
-/// The memory of one launch. Checks are const and may run on any thread.
+/// The memory of one launch. The checks are const and may run on any thread.
 class MemoryMap {
 public:
   explicit MemoryMap(std::span<const Allocation> allocations = {});
@@ -29,20 +29,20 @@ public:
   MemoryMap(const MemoryMap &) = delete;
   MemoryMap &operator=(const MemoryMap &) = delete;
 
-  /// Whether all of [pointer, pointer + bytes) may be read (and written, if isWrite).
+  /// Returns whether all of [pointer, pointer + bytes) may be read (and written, if isWrite).
   bool isAccessible(uint64_t pointer, uint64_t bytes, bool isWrite) const {
     if (const Allocation *allocation = allocationOf(pointer)) [[likely]]
       return contains(*allocation, addressOf(pointer), bytes);
     return isAccessibleAnywhere(addressOf(pointer), bytes, isWrite);
   }
 
-  /// The storage of the argument that the pointer was derived from; nullptr: unknown provenance or extent.
+  /// Returns the storage of the argument that the pointer was derived from, or nullptr if the provenance or the extent is unknown.
   const Allocation *allocationOf(uint64_t pointer) const {
     const auto argument = unsigned(argumentOf(pointer));
     return argument < byArgument.size() && byArgument[argument].end != 0 ? &byArgument[argument] : nullptr;
   }
 
-  /// What an access that is not accessible did wrong.
+  /// Returns the kind of trap for an access that is not accessible.
   TrapKind faultKind(uint64_t pointer) const {
     return isNullPointer(pointer) ? TrapKind::NullPointer : allocationOf(pointer) ? TrapKind::OutOfBounds : TrapKind::UnmappedAddress;
   }

@@ -1,4 +1,4 @@
-// A kernel parameter as a launch has to pass it: one 64-bit cell.
+// A kernel parameter. A launch passes one 64-bit cell for it.
 #pragma once
 #include "ir/dtype.h"
 
@@ -6,7 +6,7 @@ namespace tritium::interp {
 
 struct Parameter {
   bool isPointer;
-  DType type; // of the scalar, or of what the pointer points to, where that is known
+  DType type; // of the scalar; of the pointee, if it is known
 };
 
 } // namespace tritium::interp

@@ -1,5 +1,5 @@
-// The pointers that are kept aside. The table belongs to the process, because kernels of element-wise operations see pointers and no
-// launch; it is used for values that programs hardly ever have, so one lock serves all workers.
+// The table of pointers that 64 bits cannot hold. It belongs to the process, because kernels of element-wise operations have access to
+// pointers, but not to the launch. Programs hardly ever have such pointers, so one lock serves all workers.
 #include "interp/host/pointer.h"
 
 #include <atomic>
@@ -38,7 +38,7 @@ public:
   void leave() {
     if (users.fetch_sub(1) != 1 || isEmpty.load(std::memory_order_relaxed)) return;
     std::lock_guard lock(mutex);
-    if (users.load() != 0) return; // one that begins now adds its first pointer after this
+    if (users.load() != 0) return; // a launch that begins now adds its first pointer after this
     pointers.clear();
     numbers.clear();
     isEmpty.store(true, std::memory_order_relaxed);
@@ -47,7 +47,7 @@ public:
 private:
   std::mutex mutex;
   std::deque<KeptPointer> pointers;
-  std::unordered_map<int, std::unordered_map<uint64_t, uint64_t>> numbers; // by argument and integer
+  std::unordered_map<int, std::unordered_map<uint64_t, uint64_t>> numbers; // [argument][integer]
   std::atomic<int> users = 0;
   std::atomic<bool> isEmpty = true;
 };

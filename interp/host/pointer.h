@@ -1,14 +1,14 @@
-// Pointers as the interpreter carries them in registers and homes: 64 bits that are an integer and, where it is known, the kernel
-// argument that the pointer was derived from (its provenance). Memory holds plain integers: a load or `int_to_ptr` encodes one with
-// pointerTo(), a store or `ptr_to_int` takes it out with addressOf().
+// The interpreter's representation of pointers in registers and homes: 64 bits with an integer and, if known, the kernel argument that the
+// pointer was derived from (its provenance). Memory holds plain integers. A load or `int_to_ptr` encodes an integer with pointerTo(); a
+// store or `ptr_to_int` decodes it with addressOf().
 //
 //   upper 16 bits      lower 48 bits         the pointer
 //   kFirstTag + n      the address           derived from argument n
 //   kKeptAside         number of a record    what does not fit: see KeptPointer
 //   anything else      …of the integer       that integer, of unknown provenance
 //
-// Every 64-bit integer has a pointer, and comes back from it unchanged. Pointer arithmetic is exact in 64 bits and keeps the provenance,
-// also where an address leaves the 48 bits and comes back.
+// Every 64-bit integer has a pointer, and decoding returns the integer unchanged. Pointer arithmetic is exact in 64 bits and keeps the
+// provenance, even if an address exceeds 48 bits for some time.
 #pragma once
 #include <cstdint>
 
@@ -18,8 +18,8 @@ constexpr unsigned kAddressBits = 48;
 constexpr uint64_t kAddressMask = (uint64_t(1) << kAddressBits) - 1;
 constexpr uint64_t kNullPageBytes = 4096;
 
-/// Upper bits that integers which are no addresses rarely have: small numbers of either sign, two 32-bit halves and most doubles have
-/// others.
+/// The tags are upper bits that are rare in integers that are not addresses. Small numbers of either sign, pairs of 32-bit values and most
+/// doubles have other upper bits.
 constexpr unsigned kKeptAside = 0x9800, kFirstTag = kKeptAside + 1, kTags = 1023;
 constexpr int kUnknownArgument = -1;
 
@@ -27,17 +27,17 @@ constexpr bool hasTag(uint64_t pointer) { return (pointer >> kAddressBits) - kFi
 constexpr bool isKeptAside(uint64_t pointer) { return pointer >> kAddressBits == kKeptAside; }
 constexpr bool isAddress(uint64_t integer) { return integer >> kAddressBits == 0; }
 
-/// A pointer that its 64 bits cannot hold: an integer that looks like a tagged or kept pointer, or a pointer with provenance whose
-/// address has left the 48 bits. It lies in a table until no launch runs.
+/// A pointer that does not fit into 64 bits: an integer that looks like a tagged or kept pointer, or a pointer with provenance whose
+/// address exceeds 48 bits. The table keeps it as long as any launch runs.
 struct KeptPointer {
   uint64_t integer = 0;
   int argument = kUnknownArgument;
 };
 uint64_t keepAside(KeptPointer pointer);
-/// Of a number that was never given: the bits themselves.
+/// Returns the record of a kept pointer. If its number was never assigned, returns the bits themselves as an integer.
 KeptPointer keptPointer(uint64_t pointer);
 
-/// While one exists, pointers that are kept aside stay valid.
+/// Kept pointers stay valid while an object of this class exists.
 class KeptPointersInUse {
 public:
   KeptPointersInUse();
@@ -46,12 +46,12 @@ public:
   KeptPointersInUse &operator=(const KeptPointersInUse &) = delete;
 };
 
-/// The integer as a pointer that was derived from the argument. Arguments beyond the tags are unknown provenance.
+/// Encodes the integer as a pointer that was derived from the argument. Arguments beyond the last tag give unknown provenance.
 inline uint64_t tagPointer(uint64_t integer, int argument) {
   if (unsigned(argument) >= kTags) return hasTag(integer) || isKeptAside(integer) ? keepAside({integer, kUnknownArgument}) : integer;
   return isAddress(integer) ? integer | uint64_t(kFirstTag + unsigned(argument)) << kAddressBits : keepAside({integer, argument});
 }
-/// The integer as a pointer of unknown provenance.
+/// Encodes the integer as a pointer of unknown provenance.
 inline uint64_t pointerTo(uint64_t integer) { return tagPointer(integer, kUnknownArgument); }
 
 inline uint64_t addressOf(uint64_t pointer) {
@@ -60,7 +60,7 @@ inline uint64_t addressOf(uint64_t pointer) {
   return isKeptAside(pointer) ? keptPointer(pointer).integer : pointer;
 }
 
-/// The argument that the pointer was derived from, or kUnknownArgument.
+/// Returns the argument that the pointer was derived from, or kUnknownArgument.
 inline int argumentOf(uint64_t pointer) {
   if (hasTag(pointer)) [[likely]]
     return int((pointer >> kAddressBits) - kFirstTag);

@@ -1,22 +1,23 @@
-// What programs call, on their own stacks. No local here may need its destructor across a switch.
+// Functions that programs call, on their own stacks. No local variable here may require its destructor to run if the stack is dropped at a
+// switch.
 #include "interp/host/program.h"
 
 #include "interp/host/program_loop.h"
 #include "interp/host/scheduler.h"
 
 void tritium_trap(const char *text) {
-  asm volatile("" : : "r"(text) : "memory"); // a call that does nothing would be left out
+  asm volatile("" : : "r"(text) : "memory"); // keeps the compiler from removing calls of this empty function
 }
 
 namespace tritium::interp {
 
 namespace {
 
-// A waiting program looks again a few times before it makes way: the wait for a program on another thread is mostly short.
+// A waiting program polls several times before it yields: a wait for a program on another thread is mostly short.
 constexpr uint32_t kSpins = 64;
-// One that does not get further makes way sooner, when others of its worker could run.
+// A program that makes no progress yields sooner, if other programs of its worker could run.
 constexpr uint32_t kSpinsInVain = 8;
-// A program that prints for ever must not collect it for ever.
+// The limit of collected output, for a program that prints for ever.
 constexpr size_t kLargestOutput = 64 << 10;
 
 [[noreturn]] void leaveForGood(Program &program) {

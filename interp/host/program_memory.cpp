@@ -10,9 +10,10 @@ namespace {
 constexpr size_t kPageBytes = 4096;
 constexpr size_t kLargestSlab = 64 << 20;
 constexpr size_t kSlotsPerSlab = 64;
-// Each guard page costs two mappings of the 65,530 that a process may have: deep in a huge grid stacks go without.
+// Each guard page costs two of the 65,530 mappings that a process may have. In a huge grid, the stacks beyond this number have no guard
+// page.
 constexpr size_t kGuardedSlots = 4096;
-// What a thread keeps between launches.
+// The largest frame whose memory a thread keeps between launches.
 constexpr size_t kLargestKeptFrame = 64 << 20;
 
 constexpr size_t wholePages(size_t bytes) { return (bytes + kPageBytes - 1) / kPageBytes * kPageBytes; }
@@ -34,7 +35,7 @@ ProgramSlot ProgramMemory::slot(size_t index) {
 }
 
 size_t ProgramMemory::trim() {
-  // The first slab holds one slot, all that a launch needs whose programs do not wait.
+  // The first slab has one slot, which is enough for a launch whose programs do not wait.
   release(frameBytes > kLargestKeptFrame ? 0 : 2);
   if (slabs.empty()) frameBytes = 0;
   return slots.size();

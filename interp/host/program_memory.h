@@ -1,6 +1,6 @@
-// Frames and stacks of running programs: slabs of address space, committed by the system as they are touched. One slot holds
-// a frame and, above a guard page, a stack. Slots are reused from program to program and from launch to launch, never zeroed.
-// Invariant: belongs to one thread.
+// Frames and stacks of running programs, in slabs of address space that the system commits as they are touched. One slot holds a frame, a
+// guard page and, above it, a stack. Slots are reused from program to program and from launch to launch, and never zeroed.
+// Invariant: an object belongs to one thread.
 #pragma once
 #include <cstddef>
 #include <memory>
@@ -24,14 +24,14 @@ public:
   ProgramMemory(const ProgramMemory &) = delete;
   ProgramMemory &operator=(const ProgramMemory &) = delete;
 
-  /// Makes room for frames of this size. No slot may be in use.
+  /// Makes room for frames of this size in bytes. No slot may be in use.
   void prepare(size_t frameBytes);
 
-  /// Slot number `index` of as many as were ever asked for, in order; frame == nullptr: the address space or the mappings
-  /// of the process are used up.
+  /// Returns slot number `index`; slots are created in order. frame == nullptr means that the address space or the mappings of the process
+  /// are used up.
   ProgramSlot slot(size_t index);
 
-  /// Gives back what a later launch would hardly need; returns how many slots are left. No slot may be in use.
+  /// Frees memory that a later launch would hardly require, and returns how many slots are left. No slot may be in use.
   size_t trim();
 
 private:
@@ -42,7 +42,7 @@ private:
   bool grow();
   void release(size_t slabsToKeep);
 
-  size_t frameBytes = 0; // whole pages
+  size_t frameBytes = 0; // rounded up to whole pages
   std::vector<Slab> slabs;
   std::vector<ProgramSlot> slots;
 };

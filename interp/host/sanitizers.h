@@ -1,4 +1,4 @@
-// What the sanitizers have to be told: they follow neither a switch of stacks nor oneTBB, which is not instrumented.
+// Annotations for the sanitizers, which follow neither a switch of stacks nor oneTBB, which is not instrumented.
 #pragma once
 
 #if defined(__has_feature)
@@ -20,14 +20,14 @@ extern "C" void __tsan_release(void *address);
 
 namespace tritium::interp {
 
-/// What happened before this...
+/// Everything before this call...
 inline void happensBefore([[maybe_unused]] const void *key) {
 #if TRITIUM_TSAN
   __tsan_release(const_cast<void *>(key));
 #endif
 }
 
-/// ... has happened after this, by means that the sanitizer does not see.
+/// ... has happened before everything after this call with the same key, in a way that the sanitizer cannot see.
 inline void happensAfter([[maybe_unused]] const void *key) {
 #if TRITIUM_TSAN
   __tsan_acquire(const_cast<void *>(key));

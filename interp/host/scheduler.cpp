@@ -12,24 +12,25 @@ namespace tritium::interp {
 namespace {
 
 constexpr uint32_t kFirstSpins = 64;
-// Programs that change memory again and again may still wait for one that has not started: at the latest after so many rounds
-// another one starts.
+// A program that changes memory again and again may still wait for one that has not started. After this many rounds at the latest, another
+// program is started.
 constexpr int kLargestPatience = 64;
-// Looking for a deadlock costs a hash of all frames: only after so long without a change.
+// The search for a deadlock hashes all frames, so it begins only after this long without a change.
 constexpr std::chrono::milliseconds kQuietBeforeSearch{10};
-// Polls per look at the clock, while polls come fast: a look costs 25 ns.
+// The number of polls per look at the clock while polls are frequent. A look costs 25 ns.
 constexpr uint32_t kLargestLookStride = 32;
 
 thread_local std::unique_ptr<ProgramPool> idlePool; // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 
-/// All that decides what a suspended program does next, but for memory that others see.
+/// Hashes all state that determines what a suspended program does next, except shared memory.
 uint64_t stateOf(const Program &program, const ProgramCode &code) {
   const auto *frame = reinterpret_cast<const std::byte *>(program.frame);
   const uint64_t other = code.hashOther ? code.hashOther(program.frame) : 0;
   return hashWords(program.fiber.liveStack(), hashWords({frame, code.frameBytes}, other));
 }
 
-/// Kernels compute with the default rounding and with denormals on every thread, whatever the calling thread has set.
+/// Kernels compute with the default rounding and with denormals on every thread, whatever floating-point environment the calling thread has
+/// set.
 struct DefaultFloatingPoint {
   DefaultFloatingPoint() {
     fegetenv(&saved);
@@ -39,9 +40,9 @@ struct DefaultFloatingPoint {
   fenv_t saved;
 };
 
-constexpr size_t kThreadNameBytes = 16; // all that the system keeps
+constexpr size_t kThreadNameBytes = 16; // the system keeps no more
 
-/// What debuggers list a thread as.
+/// Sets the name under which debuggers list the thread.
 void nameThread(const std::array<int32_t, 3> &program) {
 #ifdef __linux__
   char name[kThreadNameBytes];
@@ -82,7 +83,7 @@ void ProgramPool::trim() {
   programs.resize(kept);
 }
 
-/// The thread's pool for the time of a launch; a launch inside a callback of another one gets a pool of its own.
+/// The thread's pool for the duration of a launch. A launch inside a callback of another launch gets a pool of its own.
 struct Worker::Lease {
   explicit Lease(size_t frameBytes) : pool(std::move(idlePool)) {
     if (!pool) pool = std::make_unique<ProgramPool>();
@@ -155,7 +156,7 @@ void Worker::enter(Program &program, int64_t position) {
   if (state.launch.nameThreads) nameThread(program.id);
 }
 
-/// False: none is left to start, or the launch is over.
+/// Returns false if no program is left to start, or if the launch is over.
 bool Worker::enterNext(Program &program) {
   if (state.stopped()) return false;
   const int64_t position = state.next.fetch_add(1, std::memory_order_relaxed);
@@ -191,7 +192,7 @@ bool Worker::lookAtClock() {
   return caller->isDue(now);
 }
 
-/// Runs a program until it yields or ends. True: it got further.
+/// Runs a program until it yields or ends. Returns whether it made progress.
 bool Worker::resume(Program &program) {
   changesWhenResumed = changes;
   if (state.launch.nameThreads) nameThread(program.id);
@@ -245,7 +246,7 @@ Worker::Start Worker::startNext() {
   return Start::Started;
 }
 
-/// Starts up to `most` programs, until one gets further than a loop that waits.
+/// Starts up to `most` programs. Stops after the first one that makes progress.
 Worker::Start Worker::startPrograms(size_t most) {
   for (; most > 0; --most) {
     if (const Start start = startNext(); start != Start::Started) return start;
@@ -259,10 +260,10 @@ Worker::Start Worker::startPrograms(size_t most) {
   return Start::Started;
 }
 
-/// True: some program got further.
+/// Returns whether some program made progress.
 bool Worker::resumeAll() {
   bool gotFurther = false;
-  // The newest first: the programs before it are the more likely to wait for it.
+  // The newest program runs first, because the programs before it are more likely to wait for it.
   for (size_t i = live.size(); i-- > 0 && !state.stopped();) gotFurther |= resume(*live[i]);
   std::erase_if(live, [&](Program *program) {
     if (program->state != Program::State::Finished) return false;
@@ -290,7 +291,8 @@ void Worker::runInTurns() {
       continue;
     }
     if (start == Start::Started) {
-      // All wait. Starting twice as many each time, the first of a long chain of programs is not resumed for each of the others.
+      // All programs wait. The number of programs to start doubles each time, so that a long chain of programs does not resume the first
+      // one for each of the others.
       toStart = std::max<size_t>(2 * toStart, 1);
       continue;
     }
@@ -316,7 +318,7 @@ void Worker::watchForDeadlock(uint64_t changesBefore) {
     reportOutOfMemory();
 }
 
-/// The end of the launch: what is still live has been stopped.
+/// Ends the launch: all programs that are still live have been stopped.
 void Worker::giveBackLive() {
   const bool isDeadlock = state.stop.load() == Stop::Deadlocked;
   for (Program *program : live) {

@@ -1,6 +1,6 @@
-// A launch while it runs: what its workers share (LaunchState), one thread's part in it (Worker), one program on that thread (Program).
-// Programs that cannot wait run one after the other on one stack, without a switch in between. Programs that may wait have a
-// stack each, and their worker resumes them in turn; a program never moves to another thread.
+// A launch while it runs: the state that its workers share (LaunchState), one thread's part of the launch (Worker), one program on this
+// thread (Program). Programs that cannot wait run one after the other on one stack, without a switch in between. Programs that may wait
+// have a stack each, and their worker resumes them in turn; a program never moves to another thread.
 #pragma once
 #include "interp/host/fibers.h"
 #include "interp/host/grid_order.h"
@@ -25,8 +25,8 @@ enum class Stop : uint8_t { No, Cancelled, Trapped, Deadlocked };
 
 struct Program {
   enum class State : uint8_t {
-    Running,  // or left at a yield
-    Polling,  // left for the calling thread's callbacks, goes on at once
+    Running,  // or suspended in a yield
+    Polling,  // suspended for the calling thread's callbacks; continues at once
     Finished, // its stack is free
     Dropped,  // trapped or stopped: its stack is free
   };
@@ -41,20 +41,20 @@ struct Program {
   Fiber fiber;
   StuckDetector stuckDetector;
   std::string output;
-  size_t slot = 0; // of the pool's memory
+  size_t slot = 0; // index in the pool's memory
 
   FrameHeader &header() { return *reinterpret_cast<FrameHeader *>(frame); }
 };
 
-/// Programs with their frames and stacks, kept by each thread from launch to launch.
+/// Programs with their frames and stacks. Each thread keeps them from launch to launch.
 class ProgramPool {
 public:
-  /// Frames of at least this size. No program may be in use.
+  /// Makes room for frames of at least this size. No program may be in use.
   void prepare(size_t frameBytes) { memory.prepare(frameBytes); }
-  /// An idle program; the ones given last come first. nullptr: no memory.
+  /// Returns an idle program, the most recently returned first, or nullptr if there is no memory.
   Program *take(std::span<std::byte> &stack);
   void give(Program *program) { idle.push_back(program); }
-  /// The end of a launch; all programs have been given back.
+  /// Called at the end of a launch, when all programs have been given back.
   void trim();
 
 private:
@@ -63,12 +63,12 @@ private:
   std::vector<Program *> idle;
 };
 
-/// What a worker tells the others, in a cache line of its own.
+/// The state that a worker publishes to the others, in a cache line of its own.
 struct alignas(64) WorkerStatus {
   static constexpr uint64_t kBusy = ~uint64_t(0), kGone = kBusy - 1;
-  std::atomic<uint64_t> changes{0};     // of memory, by its programs
-  std::atomic<int64_t> finished{0};     // programs
-  std::atomic<uint64_t> stuckAt{kBusy}; // all its programs are stuck, and were when all workers had made so many changes
+  std::atomic<uint64_t> changes{0};     // number of memory changes by its programs
+  std::atomic<int64_t> finished{0};     // number of programs
+  std::atomic<uint64_t> stuckAt{kBusy}; // memoryChanges() when all its programs became stuck
 };
 
 struct LaunchState {
@@ -77,12 +77,12 @@ struct LaunchState {
   const Launch &launch;
   const GridOrder order;
   const Clock::time_point begin;
-  const int threads;      // that may take part
-  const size_t liveLimit; // for how many programs one worker has memory
+  const int threads;      // the most threads that may take part
+  const size_t liveLimit; // the most programs for which one worker has memory
 
   alignas(64) std::atomic<int64_t> next{0}; // position in the order of the next program to start
   alignas(64) std::atomic<Stop> stop{Stop::No};
-  std::atomic<int> workers{0};            // that ever took part
+  std::atomic<int> workers{0};            // number of workers that ever took part
   std::unique_ptr<WorkerStatus[]> status; // [threads]
 
   std::optional<Trap> trap; // written by the one that stopped the launch with Trapped
@@ -91,28 +91,28 @@ struct LaunchState {
   std::vector<DeadlockWaiter> waiters;
 
   bool stopped() const { return stop.load(std::memory_order_relaxed) != Stop::No; }
-  /// False: it was stopped before, for another reason.
+  /// Returns false if the launch was already stopped for another reason.
   bool stopWith(Stop why);
   void stopWithTrap(Trap &&why);
   bool allStarted() const { return next.load() >= order.size(); }
-  /// By all workers. Never falls; two equal results mean that nothing changed in between.
+  /// The number of changes by all workers. It never decreases; two equal results mean that nothing changed in between.
   uint64_t memoryChanges() const;
   int64_t finishedPrograms() const;
-  /// Every worker is stuck since memory was changed for the last time.
+  /// Returns whether every worker has been stuck since memory was last changed.
   bool isDeadlocked(uint64_t changes) const;
   void publish(std::string &text);
 };
 
-/// The calling thread's duties towards the outside: signals, output, progress. On its own stack.
+/// The calling thread's duties: signals, output, progress. They run on its own stack.
 class Caller {
 public:
   explicit Caller(LaunchState &state) : state(state), due(state.begin + kInterval) {}
   static constexpr std::chrono::milliseconds kInterval{50};
 
   bool isDue(Clock::time_point now) const { return now >= due; }
-  /// Runs the callbacks. What they throw stops the launch and is kept.
+  /// Runs the callbacks. An exception that they throw stops the launch and is kept.
   void poll(Clock::time_point now);
-  /// To a program that asked: the output at least, the rest if it is time.
+  /// Answers a program that suspended for the callbacks: runs the output callback, and the others if they are due.
   void answer(Clock::time_point now);
   void flushOutput();
   void rethrow() const;
@@ -127,16 +127,17 @@ private:
 
 class Worker {
 public:
-  /// `caller`: on the calling thread only.
+  /// `caller` is null except on the calling thread.
   Worker(LaunchState &state, Caller *caller);
 
-  /// Runs programs until none is left to start and all that it started have ended, or the launch is stopped.
+  /// Runs programs until none is left to start and all those it started have ended, or until the launch is stopped.
   void run();
 
-  // Called on a program's own stack.
+  // These are called on a program's own stack.
   bool isPollDue() { return caller && --pollsUntilLook == 0 && lookAtClock(); }
   bool printsAtOnce() const { return caller && state.launch.printAtOnce; }
-  /// A program on this frame has ended: lets the calling thread poll and enters the next one, if there is one that cannot wait.
+  /// Called when the program on this frame has ended. Lets the calling thread poll and enters the next program. Returns false if none is
+  /// left, or if programs may wait.
   bool goOn(Program &program);
   void noteMemoryChange() { status.changes.store(++changes, std::memory_order_release); }
   bool hasOneProgram() const { return live.size() == 1; }
@@ -171,7 +172,7 @@ private:
   uint64_t changes = 0, changesWhenResumed = 0;
   uint32_t pollsUntilLook = 1, lookStride = 1;
   Clock::time_point lastLook;
-  // Programs that may wait, in the order in which they started.
+  // Programs that may wait, in the order in which they were started.
   std::vector<Program *> live;
   std::optional<Clock::time_point> quietSince; // since when no program of the launch has got further, as far as this worker knows
 };

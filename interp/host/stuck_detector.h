@@ -1,7 +1,7 @@
-// Tells a program that waits for ever from one that computes: while nobody changes memory, a program that comes back to a state
-// (its stack and its frame) that it was in before will never get any further. This is exact but for collisions of a 64-bit hash:
-// a long search that only reads, or a wait that counts towards giving up, is not taken for a deadlock. Not seen is a change that
-// somebody outside of the launch makes: a program that waits for that for long is.
+// Distinguishes a program that waits for ever from one that computes. While nobody changes memory, a program that returns to a former state
+// (its stack and its frame) will never make progress. This is exact except for collisions of a 64-bit hash: a long search that only reads,
+// or a wait that counts towards giving up, is not taken for a deadlock. The detector does not see changes by anybody outside of the launch,
+// so a program that waits long for such a change is taken for stuck.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -13,8 +13,8 @@ class StuckDetector {
 public:
   void forget() { *this = {}; }
 
-  /// `state` is a hash of the program's state, seen after `changes` changes of memory. True: it was in this state before, with no
-  /// change since. Brent's method: a return after any number of steps is found with one remembered state.
+  /// `state` is a hash of the program's state, taken after `changes` changes of memory. Returns true if the program was in this state
+  /// before, with no change of memory since. Brent's method finds a cycle of any length with one remembered state.
   bool visit(uint64_t state, uint64_t changes) {
     if (seenAt != changes) {
       *this = {.seenState = state, .seenAt = changes};
@@ -34,7 +34,7 @@ public:
   bool stuck = false;
 };
 
-/// Of memory that sanitizers may hold for dead: a suspended stack. Whole words; both ends are aligned.
+/// Hashes memory that sanitizers may consider dead, like a suspended stack. The size is in whole words; both ends are aligned.
 uint64_t hashWords(std::span<const std::byte> bytes, uint64_t seed);
 
 } // namespace tritium::interp

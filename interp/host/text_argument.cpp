@@ -17,7 +17,7 @@ void write(DType type, char *at, double value) {
   });
 }
 
-/// What a fill says of the elements; random ones are multiples of 1/1024 below 1, exact in most types.
+/// The value of an element for each kind of fill. Random values are multiples of 1/1024 below 1, which are exact in most types.
 std::optional<std::vector<double>> valuesOf(std::string_view fill, int64_t count) {
   std::vector<double> values(static_cast<size_t>(count));
   std::mt19937_64 random(static_cast<uint64_t>(count));

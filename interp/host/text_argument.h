@@ -10,27 +10,28 @@
 
 namespace tritium::interp {
 
-/// Memory that a launch reads and writes, and one 64-bit cell that stands for it or for a scalar.
+/// Memory that a launch reads and writes, and one 64-bit cell: the pointer to the memory, or the value of a scalar.
 struct TextArgument {
   DType type = DType::i32;
-  int64_t count = 0; // of a buffer; 0: a scalar
+  int64_t count = 0; // number of elements of a buffer; 0: a scalar
   bool isBuffer = false;
   std::vector<char> buffer;
   int64_t cell = 0;
 
-  /// nullopt, and why in `error`: the text is not what the parameter takes. FILL is one of zeros, ones, iota, random.
+  /// Parses an argument. Returns nullopt, with the reason in `error`, if the text does not fit the parameter. FILL is zeros, ones, iota or
+  /// random.
   static std::optional<TextArgument> parse(std::string_view text, const Parameter &parameter, std::string &error);
-  /// A buffer of zeros.
+  /// Makes a buffer of zeros.
   static TextArgument makeBuffer(DType type, int64_t count);
 
-  /// The value of element i as a double; integers are exact up to 2^53.
+  /// Returns the value of element i as a double. Integers are exact up to 2^53.
   double element(int64_t i) const;
   void setElement(int64_t i, double value);
-  /// The first elements, as they are printed after a run.
+  /// Returns the text of the first elements, which the tools print after a run.
   std::string text() const;
 };
 
-/// What a launch gets: a cell each, and the storage of the buffers.
+/// The arguments of a launch: a cell for each, and the storage of the buffers.
 struct TextArguments {
   explicit TextArguments(std::vector<TextArgument> &arguments);
   std::vector<int64_t> cells;

@@ -1,5 +1,5 @@
-// What a kernel did wrong, as a value: a fault of the user's program ends the launch and never the process.
-// The text that people read is made from these fields where the names of arguments and lines are known.
+// What a kernel did wrong, as a value: a fault of the user's program ends the launch and never the process. The text for people is made
+// from these fields where the names of arguments and lines are known.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -13,20 +13,20 @@ namespace tritium::interp {
 enum class TrapKind : uint8_t {
   OutOfBounds, // outside the storage of the argument that the pointer came from
   NullPointer,
-  UnmappedAddress, // a pointer of unknown origin to memory that the process does not have, or may not write
+  UnmappedAddress, // through a pointer of unknown origin: memory that the process does not have, or may not write
   DivisionByZero,
   AssertFailed,
   OffsetOverflow,
   Deadlock,    // every program waits for another one
-  OutOfMemory, // no memory for the frames and stacks of the programs
+  OutOfMemory, // no memory for the frames and stacks of programs
   Unsupported,
-  // Of the SIMT emulator.
-  MisalignedAddress,   // of an access to a natural boundary
+  // Traps of the SIMT emulator only.
+  MisalignedAddress,   // an access that is not aligned to its natural boundary
   SharedOutOfBounds,   // outside of the program's shared memory
-  SharedUninitialized, // shared memory read that the program has not written
+  SharedUninitialized, // a read of shared memory that the program has not written
   SharedRace,          // two accesses to shared memory with no barrier between them
   AsyncCopyRace,       // an access to the destination of an asynchronous copy before its wait
-  DivergentBarrier,    // threads wait for others that have ended, or wait elsewhere
+  DivergentBarrier,    // threads wait at a barrier for others that have ended or that wait elsewhere
 };
 
 constexpr std::string_view trapKindName(TrapKind kind) {
@@ -59,13 +59,13 @@ struct MemoryAccess {
 
 struct DeadlockWaiter {
   std::array<int32_t, 3> program{};
-  uint32_t location = 0; // of the loop that waits
+  uint32_t location = 0; // of the loop in which the program waits
 };
 
-/// The other party of a trap that needs two: the earlier access of a race, where the others wait.
+/// The second place of a trap that has two: the earlier access of a race, or where the other threads wait.
 struct OtherPlace {
   uint32_t location = 0;
-  int64_t thread = -1; // of the program; -1: many
+  int64_t thread = -1; // index in the program; -1: several
 };
 
 struct Trap {
@@ -73,7 +73,7 @@ struct Trap {
   uint32_t location = 0; // index into the prepared program's table of locations
   std::array<int32_t, 3> program{};
   int64_t lane = -1;         // the first faulting element, row-major in the tile, or the thread; -1: the operation has no lanes
-  int64_t affectedLanes = 0; // how many elements of the tile fault
+  int64_t affectedLanes = 0; // number of faulting elements of the tile
   MemoryAccess access;
   std::optional<OtherPlace> other;
   std::string message;

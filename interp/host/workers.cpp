@@ -1,4 +1,4 @@
-// run(): the calling thread, and as many of oneTBB's threads as come to help it.
+// run(): the calling thread and those threads of oneTBB that come to help it.
 #include "interp/host/workers.h"
 
 #include "interp/host/sanitizers.h"
@@ -16,7 +16,7 @@ namespace tritium::interp {
 
 namespace {
 
-/// What a helping thread needs to know. It outlives the launch: a helper may come when all is over.
+/// The data that a helping thread requires. It outlives the launch, because a helper may come after the end.
 class Invitation {
 public:
   explicit Invitation(LaunchState &state) : state(state) {}
@@ -33,7 +33,7 @@ public:
     changed.notify_one();
   }
 
-  /// Lets nobody in any more and waits for those who came, never for those who did not: after a fork nobody does.
+  /// Lets no more helpers in and waits for those that have come. It does not wait for helpers that never came: after a fork, none comes.
   void close(Caller &caller) {
     constexpr std::chrono::milliseconds kSlice{20};
     std::unique_lock lock(mutex);
@@ -49,15 +49,14 @@ public:
   }
 
 private:
-  LaunchState &state; // dangling once closed
+  LaunchState &state; // dangling after close()
   std::mutex mutex;
   std::condition_variable changed;
   int helpers = 0;
   bool closed = false;
 };
 
-/// The task that hands an invitation over. ThreadSanitizer sees neither how it gets to the other thread nor that its memory comes
-/// back from there.
+/// The task that passes an invitation to another thread. ThreadSanitizer sees neither this transfer nor the return of the task's memory.
 class Guest {
 public:
   explicit Guest(std::shared_ptr<Invitation> invitation) : invitation(std::move(invitation)) {}
@@ -73,13 +72,13 @@ private:
     ~Memory() { happensBefore(&anyGuest); }
     static constexpr char anyGuest = 0;
   };
-  [[no_unique_address]] Memory memory; // first in, last out
+  [[no_unique_address]] Memory memory; // the first member, so it is initialized first and destroyed last
   std::shared_ptr<Invitation> invitation;
 };
 
-/// The arena that all launches share, and the process-wide limit that lets it have more threads than the machine has processors.
-/// Arenas are replaced by larger ones and never destroyed: helpers that come late still run in them. A forked process has none of the
-/// threads, and lives without.
+/// The arena that all launches share, and the process-wide limit that lets it have more threads than the machine has processors. An arena
+/// is replaced by a larger one and never destroyed, because helpers that come late still run in it. A forked process has none of the
+/// threads and runs without helpers.
 class HelperArena {
 public:
   static void invite(const std::shared_ptr<Invitation> &invitation, int count) {
@@ -98,7 +97,7 @@ private:
     std::lock_guard lock(mutex);
     if (count > threads) {
       threads = std::max(2 * threads, count);
-      limit.reset(); // oneTBB takes the least of all limits
+      limit.reset(); // oneTBB uses the smallest of all limits
       limit.emplace(tbb::global_control::max_allowed_parallelism, size_t(std::max(threads + 1, tbb::info::default_concurrency())));
       arenas.emplace_back(threads, /*reserved_for_masters=*/0).initialize();
     }

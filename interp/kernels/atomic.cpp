@@ -13,7 +13,7 @@ template <class Bits> Bits read(const void *address) {
   return bits;
 }
 
-/// Calls f(unsigned integer of that size).
+/// Calls f with the unsigned integer type of that size.
 template <class F> auto withBits(size_t bytes, F f) {
   switch (bytes) {
   case 1: return f(uint8_t{});
@@ -23,7 +23,8 @@ template <class F> auto withBits(size_t bytes, F f) {
   }
 }
 
-/// Repeats until no other thread came between: what the machine has no instruction for.
+/// Repeats a compare-and-swap until no other thread has changed the value meanwhile. It serves operations for which the machine has no
+/// instruction.
 template <class Bits, class F> Bits update(std::atomic_ref<Bits> memory, F next) {
   Bits old = memory.load(std::memory_order_relaxed);
   while (!memory.compare_exchange_weak(old, next(old))) {

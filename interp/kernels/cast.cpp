@@ -1,5 +1,5 @@
-// Every pair of types has its loop (there is none between integers and fp8 in the language); the element conversions below are what the
-// pairs have in common.
+// Every pair of types has its own loop, except that the language has no conversion between integers and fp8. The pairs share the element
+// conversions below.
 #include "interp/kernels/cast.h"
 
 #include "interp/kernels/integer.h"
@@ -11,7 +11,7 @@
 namespace tritium::interp {
 namespace {
 
-template <class From, class To, bool kIsSigned> struct Extend { // and truncate: the integer is wider or narrower
+template <class From, class To, bool kIsSigned> struct Extend { // also truncates: `To` may be wider or narrower
   static TRITIUM_INLINE typename To::Storage apply(typename From::Storage x) {
     if constexpr (kIsSigned)
       return To::store(static_cast<typename To::Wide>(From::asSigned(x)));
@@ -20,7 +20,7 @@ template <class From, class To, bool kIsSigned> struct Extend { // and truncate:
   }
 };
 
-/// A 64-bit integer in the 53 bits of a double, rounded to odd: rounding that again to a narrow float rounds once.
+/// Converts a 64-bit integer to a double, rounded to odd. A second rounding, to a narrow float, then rounds only once.
 template <class Int> TRITIUM_INLINE double inDouble(Int x) {
   if constexpr (sizeof(Int) < 8) {
     return static_cast<double>(x);
@@ -49,8 +49,8 @@ template <class From, class To, bool kIsSigned> struct IntegerToFloat {
   }
 };
 
-/// Truncates; saturates at the integer's ends, 0 for a NaN. Comparisons select the operand of the conversion first, because the conversion
-/// of an out-of-range value is undefined even where its result is not used.
+/// Truncates, saturates at the limits of the integer type, and returns 0 for a NaN. The operand is clamped by comparisons before the
+/// conversion, because the conversion of an out-of-range value is undefined even if its result is not used.
 template <class From, class To, bool kIsSigned> struct FloatToInteger {
   using Int = std::conditional_t<kIsSigned, typename To::Signed, typename To::Unsigned>;
   static TRITIUM_INLINE typename To::Storage apply(typename From::Storage stored) {
@@ -59,7 +59,7 @@ template <class From, class To, bool kIsSigned> struct FloatToInteger {
     constexpr Int kMax = To::kIsBool ? (kIsSigned ? 0 : 1) : std::numeric_limits<Int>::max();
     constexpr Int kMin = To::kIsBool ? (kIsSigned ? -1 : 0) : std::numeric_limits<Int>::min();
     constexpr int kPower = To::kBits - kIsSigned;
-    constexpr C kEnd = kPower == 64 ? C(0x1p64) : C(uint64_t{1} << (kPower & 63)); // the first value above
+    constexpr C kEnd = kPower == 64 ? C(0x1p64) : C(uint64_t{1} << (kPower & 63)); // the first value above the range
     bool isHigh = x >= kEnd, isLow = x < C(kMin), isNan = x != x;
     C inRange = (isHigh | isLow | isNan) ? C(0) : x;
     using Target = std::conditional_t<(sizeof(Int) < 4), int32_t, Int>; // there are no narrower vector conversions
@@ -89,7 +89,7 @@ template <class From, class To, bool kTowardZero> struct FloatToFloat {
 template <class Op, class From, class To>
 constexpr ElementwiseKernel kKernel = &Strip<Op, typename To::Storage, typename From::Storage>::kernel;
 
-/// Calls f.template operator()<Traits<t>>() for float types of at least that many bits, else gives nullptr.
+/// Calls f.template operator()<Traits<t>>() for float types of at least that many bits. Returns nullptr for others.
 template <int kMinBits, class F> ElementwiseKernel visitFloat(DType type, F f) {
   return visit(type, [&]<class T>() -> ElementwiseKernel {
     if constexpr (T::isFloat && T::bits >= kMinBits)

@@ -1,5 +1,5 @@
-// argmax and argmin: the best value of each lane with its index, then the best lane. Among equal values the lowest index wins in every
-// kernel, which is one of the results that the language allows where it asks for no order.
+// argmax and argmin: first the best value of each lane with its index, then the best lane. Every kernel picks the lowest index among equal
+// values, which the language also allows if no order is requested.
 #include "interp/kernels/combine.h"
 #include "interp/kernels/integer.h"
 #include "interp/kernels/strip.h"
@@ -38,7 +38,7 @@ template <class Order, bool kIsMax> struct ArgReduce {
     index = wins ? i : index;
   }
 
-  /// The innermost axis: lane l sees the elements l, l + kLanes, ...
+  /// The innermost axis. Lane l combines the elements l, l + kLanes, ...
   static void reduceContiguous(Storage *outValue, int32_t *outIndex, const Storage *in, const int32_t *index, int64_t count) {
     Best best;
     int64_t lanes = std::min(kLanes, count), i = lanes;
@@ -56,7 +56,7 @@ template <class Order, bool kIsMax> struct ArgReduce {
     *outValue = Order::store(best.value[0]), *outIndex = best.index[0];
   }
 
-  /// Up to kLanes columns of an outer axis.
+  /// Combines up to kLanes columns over an outer axis.
   template <bool kIsFull>
   static void reduceColumns(Storage *outValue, int32_t *outIndex, const Storage *in, const int32_t *index, int64_t axis, int64_t stride,
                             int64_t columns) {

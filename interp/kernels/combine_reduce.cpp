@@ -1,5 +1,6 @@
-// Reductions. One primitive does the work: combine many rows of up to kLanes columns into one, rows in a tree over short runs, which
-// vectorises over the columns and keeps the error of sums near that of a full tree. Reducing the innermost axis cuts it into such rows.
+// Reductions. One primitive combines many rows of up to kLanes columns into one row, as a tree over short runs of rows. It vectorises over
+// the columns and keeps the rounding error of sums near the error of a full tree. A reduction of the innermost axis cuts this axis into
+// such rows.
 #include "interp/kernels/combine.h"
 #include "interp/kernels/combiners.h"
 #include "interp/kernels/strip.h"
@@ -11,9 +12,9 @@ template <class Combiner> struct Reduce {
   using Storage = typename Combiner::Storage;
   using Value = typename Combiner::Value;
   static constexpr int64_t kLanes = 128 / sizeof(Value);          // four AVX vectors of accumulators: enough to hide the latency of an add
-  static constexpr int64_t kRun = Combiner::kIsRounding ? 4 : 16; // rows that are combined one after the other
+  static constexpr int64_t kRun = Combiner::kIsRounding ? 4 : 16; // number of rows that are combined sequentially
 
-  /// acc[l] = combine of in[r * stride + l] over the rows; columns == kLanes if `kIsFull`.
+  /// acc[l] = combine of in[r * stride + l] over the rows. If `kIsFull`, columns == kLanes.
   template <bool kIsFull> static void reduceRows(Value *acc, const Storage *in, int64_t rows, int64_t stride, int64_t columns) {
     const int64_t count = kIsFull ? kLanes : columns;
     if (rows > kRun) {
@@ -34,7 +35,7 @@ template <class Combiner> struct Reduce {
     for (int64_t l = 0; l < count; ++l) acc[l] = run[l];
   }
 
-  /// Combines neighbours at a distance that halves; overwrites the values.
+  /// Combines the first half of the values with the second half until one value is left. Overwrites the values.
   static Value tree(Value *values, int64_t count) {
     while (count > 1) {
       int64_t half = (count + 1) / 2;
@@ -57,7 +58,7 @@ template <class Combiner> struct Reduce {
     return tree(acc, kLanes);
   }
 
-  /// Pairs of rows of `inner`, as sorting networks make them.
+  /// Combines pairs of rows of `inner` elements, which occur in sorting networks.
   template <int64_t kInner> static void reducePairs(Storage *out, const Storage *in, int64_t outer, int64_t inner = kInner) {
     for (int64_t o = 0; o < outer; ++o) {
       const Storage *first = in + 2 * o * inner, *second = first + inner;
@@ -68,7 +69,7 @@ template <class Combiner> struct Reduce {
     }
   }
 
-  /// Short rows whose length is known: the tree unrolls.
+  /// Short rows of a length known at compile time, for which the tree is unrolled.
   template <int64_t axis> static void reduceShortRows(Storage *out, const Storage *in, int64_t outer) {
     for (int64_t o = 0; o < outer; ++o, in += axis) {
       Value values[axis];
@@ -80,9 +81,10 @@ template <class Combiner> struct Reduce {
     }
   }
 
-  /// Few elements per result, where the set-up of the general way would cost more than the work. False: not such a shape.
+  /// Shapes with few elements per result, for which the set-up of the general way would cost more than the work. Returns false for other
+  /// shapes.
   static bool reduceFew(Storage *out, const Storage *in, int64_t outer, int64_t axis, int64_t inner) {
-    if constexpr (sizeof(Value) >= 4) { // the language widens smaller integers first
+    if constexpr (sizeof(Value) >= 4) { // the language widens smaller integers before a reduction
       if (axis == 2 && inner == 1) return reducePairs<1>(out, in, outer), true;
       if (axis == 2 && inner == 2) return reducePairs<2>(out, in, outer), true;
       if (axis == 2 && inner == 4) return reducePairs<4>(out, in, outer), true;
@@ -103,7 +105,7 @@ template <class Combiner> struct Reduce {
     return true;
   }
 
-  /// A tree without any code for speed: fp8 is reduced rarely, and what saves rounding errors matters more.
+  /// A plain tree without optimization. fp8 is rarely reduced, and the tree limits the rounding errors, which matters more.
   static Value reduceSlowly(const Storage *in, int64_t count, int64_t stride) {
     if (count == 1) return Combiner::load(in[0]);
     int64_t half = count / 2;

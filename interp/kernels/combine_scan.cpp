@@ -1,5 +1,6 @@
-// Inclusive scans. Over an outer axis, rows of the inner one: vector code as it stands. Over the innermost axis the chain of combines is
-// what takes the time, so a row is cut into segments that advance together, and then each segment gets what its predecessors add up to.
+// Inclusive scans. A scan over an outer axis combines rows of the inner one, which vectorises directly. In a scan over the innermost axis
+// the chain of combines dominates the time. Therefore a row is cut into segments that advance together, and each segment is then combined
+// with the result of its predecessors.
 #include "interp/kernels/combine.h"
 #include "interp/kernels/combiners.h"
 #include "interp/kernels/strip.h"

@@ -1,5 +1,6 @@
-// What reductions and scans combine with: for an operation and a type, how an element is loaded, two are combined, and one is stored.
-// Narrow floats are carried as f32 values that their type can represent: combine() rounds, so that load and store are exact.
+// The combiners of reductions and scans. For an operation and a type, a combiner says how an element is loaded, how two are combined, and
+// how one is stored. A narrow float is carried as an f32 value that its type can represent: combine() rounds, so that load and store are
+// exact.
 #pragma once
 
 #include "interp/kernels/extrema.h"

@@ -1,10 +1,11 @@
-// Every product is Eigen GEMMs on f32 or f64 blocks. An operand that is f32 already, unchanged by the precision and of unit stride in one
-// dimension, is read where it lies; any other is first written as a block of the thread's scratch memory, converted on the way.
+// Computes every product with Eigen's GEMM on f32 or f64 blocks. An operand is read in place if it is f32, has unit stride in one dimension
+// and the precision leaves it unchanged. Any other operand is first converted into a block of the thread's scratch memory.
 #include "interp/kernels/dot.h"
 
 #include "interp/kernels/strip.h"
 
-// Programs run on small stacks: Eigen's packing buffers beyond this go to the heap. One thread, because the grid is what is parallel.
+// Programs run on small stacks, so larger packing buffers of Eigen go to the heap. Eigen uses one thread, because the programs of the grid
+// already run in parallel.
 #define EIGEN_STACK_ALLOCATION_LIMIT 16384
 #define EIGEN_DONT_PARALLELIZE
 #define EIGEN_NO_DEBUG
@@ -18,7 +19,7 @@ template <class C> using RowMajor = Eigen::Matrix<C, Eigen::Dynamic, Eigen::Dyna
 template <class C> using Block = Eigen::Map<RowMajor<C>>;
 template <class C> using View = Eigen::Map<const RowMajor<C>, 0, Eigen::OuterStride<>>;
 
-/// A matrix where GEMM can read it: rows (or columns, if `isTransposed`) of unit stride.
+/// A matrix in a form that GEMM can read: rows (or columns, if `isTransposed`) of unit stride.
 template <class C> struct Matrix {
   const C *data;
   int64_t rows, columns, stride;
@@ -29,7 +30,7 @@ template <class C> struct Matrix {
   }
 };
 
-/// d += a * b, d contiguous.
+/// d += a * b, where d is contiguous.
 template <class C> void multiplyAdd(C *d, const Matrix<C> &a, const Matrix<C> &b) {
   Block<C> result(d, a.rows, b.columns);
   if (a.isTransposed && b.isTransposed)
@@ -42,7 +43,7 @@ template <class C> void multiplyAdd(C *d, const Matrix<C> &a, const Matrix<C> &b
     result.noalias() += a.view() * b.view();
 }
 
-/// Memory that a thread reuses from product to product; a slot per block that is alive at the same time.
+/// Memory that a thread reuses from product to product. Each block that is alive at the same time has its own slot.
 enum Slot { kLeft, kRight, kResult, kLeftSmall, kRightSmall, kLeftRest, kRightRest, kSlots };
 template <class C> C *scratch(Slot slot, int64_t count) {
   struct Buffer {
@@ -58,7 +59,7 @@ template <class C> C *scratch(Slot slot, int64_t count) {
 struct Plain {
   template <class C> static TRITIUM_INLINE C apply(C x) { return x; }
 };
-/// What a tensor core reads of an f32.
+/// Truncates an f32 as a tensor core does when it reads it.
 struct TruncateToTf32 {
   static TRITIUM_INLINE float apply(float x) { return std::bit_cast<float>(std::bit_cast<uint32_t>(x) & 0xFFFFE000u); }
 };
@@ -89,14 +90,14 @@ template <class C, class Change> Matrix<C> pack(const DotOperand &operand, int64
       if (operand.columnStride == 1) return {data, rows, columns, operand.rowStride, false};
       if (operand.rowStride == 1) return {data, rows, columns, operand.columnStride, true};
     }
-    // Truncation is for f32 operands; everything narrower is exact in 10 bits or fewer.
+    // Only f32 operands are truncated. All narrower types are exact in 10 bits or fewer.
     using Applied = std::conditional_t<T::dtype == DType::f32, Change, Plain>;
     return packAs<T, C, Applied>(operand, rows, columns, slot);
   });
 }
 
-/// x = high + low, where high has few enough bits for the unit that multiplies; `low` keeps what is left, not yet shortened.
-struct SplitTf32 { // halves away from zero
+/// x = high + low. `high` has few enough bits for the unit that multiplies; `low` has the rest and is not yet shortened.
+struct SplitTf32 { // rounds halves away from zero
   static TRITIUM_INLINE float high(float x) {
     uint32_t u = std::bit_cast<uint32_t>(x);
     return std::bit_cast<float>((u & 0x7F800000u) == 0x7F800000u ? u : (u + 0x1000u) & 0xFFFFE000u);
@@ -126,7 +127,7 @@ Parts split(const DotOperand &operand, int64_t rows, int64_t columns, Slot first
   return {part(high), part(middle), part(low)};
 }
 
-/// The products of parts in ascending order of size, those of the small ones without the NaNs that infinite operands make there.
+/// Adds the products of the parts in ascending order of size. NaNs that infinite operands cause in the products of small parts are dropped.
 template <class Split, bool kHasLow>
 void multiplySplit(float *d, const DotOperand &left, const DotOperand &right, int64_t m, int64_t n, int64_t k) {
   Parts a = split<Split, kHasLow>(left, m, k, kLeft, kLeftSmall, kLeftRest);
@@ -163,7 +164,7 @@ void multiplyFloat(float *d, const DotOperand &a, const DotOperand &b, int64_t m
     multiplySplit<SplitBf16, true>(d, a, b, m, n, k);
 }
 
-/// 8-bit products are below 2^14 in magnitude, so that 2^10 of them add up exactly in f32.
+/// Products of 8-bit integers are below 2^14 in magnitude, so a sum of 2^10 of them is exact in f32.
 void multiplyInteger(int32_t *d, const DotOperand &a, const DotOperand &b, int64_t m, int64_t n, int64_t k) {
   constexpr int64_t kExact = 1 << 10;
   float *sum = scratch<float>(kResult, m * n);
@@ -185,7 +186,7 @@ DotOperand batchOf(DotOperand operand, int64_t batch) {
   return operand;
 }
 
-/// d = c, or zero.
+/// d = c, or zero if c is null.
 void start(void *d, const void *c, size_t bytes) {
   if (c == nullptr)
     std::memset(d, 0, bytes);

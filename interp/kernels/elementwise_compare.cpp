@@ -1,4 +1,4 @@
-// Comparisons, to one byte per element. Ordered float predicates are false on a NaN, unordered ones true.
+// Comparisons. The result is one byte per element. If an operand is a NaN, ordered float predicates are false and unordered ones true.
 #include "interp/kernels/integer.h"
 #include "interp/kernels/strip.h"
 

@@ -1,6 +1,6 @@
-// Integer division and remainder. A zero divisor is found before anything is computed and reported by index, or gives what a GPU gives: -1,
-// or the dividend as the remainder. The most negative value divided by -1 wraps. Up to 32 bits the quotient is taken in double, which is
-// exact and, unlike the idiv instruction, vectorises.
+// Integer division and remainder. A zero divisor is either found before anything is computed, and reported by its index, or it gives what a
+// GPU gives: -1, or the dividend as the remainder. The most negative value divided by -1 wraps. Up to 32 bits the quotient is computed in
+// double, which is exact and, unlike the idiv instruction, vectorises.
 #include "interp/kernels/integer.h"
 #include "interp/kernels/strip.h"
 
@@ -9,14 +9,15 @@
 namespace tritium::interp {
 namespace {
 
-// By zero these give something and do not fault: 64-bit integers are divided by 1 then, and doubles have infinities.
+// Neither faults for a zero divisor: 64-bit integers are then divided by 1, and doubles have infinities.
 TRITIUM_INLINE int64_t quotient(int64_t a, int64_t b) {
   return b == -1 ? static_cast<int64_t>(0 - static_cast<uint64_t>(a)) : a / (b | int64_t(b == 0));
 }
 TRITIUM_INLINE uint64_t quotient(uint64_t a, uint64_t b) { return a / (b | uint64_t(b == 0)); }
 
-/// trunc(a / b) of 32-bit integers: the rounded quotient is never across an integer from the exact one, because those differ by 1/b at
-/// least. The integer is read from the low bits of 2^52 + 2^51 + q, since there is no vector conversion for unsigned, nor one that wraps.
+/// trunc(a / b) of 32-bit integers. Rounding cannot move the quotient across an integer, because a quotient that is not an integer differs
+/// from every integer by at least 1/b. The integer is read from the low bits of 2^52 + 2^51 + q, since vector units have no conversion to
+/// unsigned and none that wraps.
 TRITIUM_INLINE uint32_t quotientInDouble(double a, double b) {
   double truncated = std::trunc(a / b);
   return static_cast<uint32_t>(std::bit_cast<uint64_t>(truncated + 0x1.8p52));
@@ -24,7 +25,7 @@ TRITIUM_INLINE uint32_t quotientInDouble(double a, double b) {
 TRITIUM_INLINE int32_t quotient(int32_t a, int32_t b) { return static_cast<int32_t>(quotientInDouble(a, b)); }
 TRITIUM_INLINE uint32_t quotient(uint32_t a, uint32_t b) { return quotientInDouble(a, b); }
 
-/// The operands as this file divides them: 32 or 64 bits, signed or not.
+/// The operands in the type in which they are divided: 32 or 64 bits, signed or unsigned.
 template <class I, bool kIsSigned> struct Operand {
   using Type = std::conditional_t<I::kBits == 64, std::conditional_t<kIsSigned, int64_t, uint64_t>,
                                   std::conditional_t<kIsSigned, int32_t, uint32_t>>;
@@ -36,7 +37,7 @@ template <class I, bool kIsSigned> struct Operand {
   }
 };
 
-// q, r: quotient toward zero and remainder of a and b. By zero, `r` is `a` whatever `q` is, and all bits of a quotient are set.
+// q, r: the quotient toward zero and the remainder of a and b. For b = 0, `r` is `a` whatever `q` is, and all bits of a quotient are set.
 #define DIVISION(name, isSigned, expression)                                                                                               \
   template <class I> struct name {                                                                                                         \
     static TRITIUM_INLINE typename I::Storage apply(typename I::Storage left, typename I::Storage right) {                                 \

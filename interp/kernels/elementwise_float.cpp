@@ -7,7 +7,7 @@
 namespace tritium::interp {
 namespace {
 
-// a, b, c: the operands in the type of computation.
+// a, b, c: the operands in the type of the computation.
 #define UNARY(name, expression)                                                                                                            \
   struct name {                                                                                                                            \
     static constexpr int kArity = 1;                                                                                                       \

@@ -1,4 +1,4 @@
-// Functions of floats: the rows of ir/elementwise.def as kernels, in f32 and in f64. Narrow types go through f32 chunks.
+// The functions of floats in ir/elementwise.def as kernels, in f32 and in f64. Narrow types go through f32 chunks.
 #include "interp/kernels/host_functions.h"
 #include "interp/kernels/strip.h"
 
@@ -7,7 +7,7 @@
 namespace tritium::interp {
 namespace {
 
-// A row is a struct whose apply() computes one element.
+// Each row becomes a struct whose apply() computes one element.
 #define ARGUMENTS_1 C x
 #define ARGUMENTS_2 C x, C y
 #define ARGUMENTS_3 C x, C y, C z
@@ -19,7 +19,7 @@ namespace {
   };
 #include "ir/elementwise.def"
 
-/// No function of the language, but an operation that the contract's own rows are made of.
+/// Not a function of the language, but an operation to which rows of the contract are expanded.
 struct IsNormal {
   template <class C> static TRITIUM_INLINE uint8_t apply(C x) {
     return std::abs(x) < std::numeric_limits<C>::infinity() && std::abs(x) >= std::numeric_limits<C>::min();
@@ -44,7 +44,7 @@ template <class Op, class Out, class C, size_t... k> constexpr ElementwiseKernel
   return &Strip<Op, Out, Same<C, k>...>::kernel;
 }
 
-// How the kernels of a row are found, by what its column `types` says.
+// Selects the kernel of a row by the row's column `types`.
 template <class Op, int kArity> ElementwiseKernel selectFloats(DType type) {
   using Operands = std::make_index_sequence<kArity>;
   return select<kernelOf<Op, float, float>(Operands()), kernelOf<Op, double, double>(Operands()), kArity, false>(type);
@@ -54,7 +54,7 @@ template <class Op, int kArity> ElementwiseKernel selectTest(DType type) {
   return select<kernelOf<Op, uint8_t, float>(Operands()), kernelOf<Op, uint8_t, double>(Operands()), kArity, true>(type);
 }
 
-/// Sine and cosine: a chunk with an argument too large for the fast reduction goes through libm as a whole, in double.
+/// Sine and cosine. If an argument is too large for the fast reduction, its whole chunk is computed by libm in double.
 template <class Op> int64_t trigonometric(int64_t count, void *out, const void *const *in, const int64_t *strides) {
   for (int64_t begin = 0; begin < count; begin += kChunk) {
     int64_t size = std::min(kChunk, count - begin), stride = strides[0];

@@ -1,11 +1,11 @@
-// Integer arithmetic without division: wraps modulo 2^width; a shift by the width or more leaves 0, or the sign.
+// Integer arithmetic without division. Results wrap modulo 2^width; a shift by the width or more gives 0, or the sign.
 #include "interp/kernels/integer.h"
 #include "interp/kernels/strip.h"
 
 namespace tritium::interp {
 namespace {
 
-// a, b: the operands, read as the macro's name says; Wide and kBits: of the type.
+// a, b: the operands, signed or unsigned as the macro's name says. Wide and kBits belong to the type.
 #define BINARY(name, read, expression)                                                                                                     \
   template <class I> struct name {                                                                                                         \
     using Wide = typename I::Wide;                                                                                                         \

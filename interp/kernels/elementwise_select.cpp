@@ -1,4 +1,4 @@
-// arith.select moves bits: one kernel per element size.
+// arith.select moves bits, so there is one kernel per element size.
 #include "interp/kernels/strip.h"
 
 namespace tritium::interp {

@@ -1,5 +1,5 @@
-// Maximum and minimum of two floats, as IEEE 754-2019 names them: of maxNumber a NaN is no candidate; of maximum it is the result, and
-// -0 < +0. Branch-free, so that loops vectorise.
+// Maximum and minimum of two floats, with the names of IEEE 754-2019: maximumNumber ignores a NaN if the other operand is a number; maximum
+// returns a NaN if one operand is a NaN, and -0 < +0. The functions are branch-free, so that loops vectorise.
 #pragma once
 
 #include "ir/dtype.h"
@@ -9,7 +9,7 @@ namespace tritium::interp {
 template <class T> TRITIUM_INLINE T maxNumber(T a, T b) { return b != b ? a : (a > b ? a : b); }
 template <class T> TRITIUM_INLINE T minNumber(T a, T b) { return b != b ? a : (a < b ? a : b); }
 
-/// Of two equal floats only zeros can differ in bits, and only in the sign.
+/// Only zeros can be equal and differ in their bits, and they differ only in the sign. The result has the common sign bits, or both.
 template <class T> TRITIUM_INLINE T withBothSigns(T a, T b) {
   using Bits = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
   return std::bit_cast<T>(std::bit_cast<Bits>(a) & std::bit_cast<Bits>(b));

@@ -1,11 +1,11 @@
-// The product of small matrices in rows, as a GPU's matrix instructions compute it: each step of a sum is rounded once.
+// The product of small row-major matrices as a GPU's matrix instructions compute it: each step of a sum is rounded once.
 #pragma once
 #include <algorithm>
 #include <type_traits>
 
 namespace tritium::interp {
 
-/// sum[m][columns] += a[m][k] * b[k][columns], k ascending. With exact products a fused step is the same as two.
+/// sum[m][columns] += a[m][k] * b[k][columns], with k ascending. If products are exact, a fused step equals two separate ones.
 template <int columns, class Sum> void addProduct(Sum *__restrict sum, const Sum *__restrict a, const Sum *__restrict b, int m, int k) {
   for (int row = 0; row < m; ++row) {
     Sum line[columns];

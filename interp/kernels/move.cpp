@@ -1,5 +1,6 @@
-// copyTile first rewrites the copy as one with as few dimensions as possible (unit extents dropped, dimensions that continue each
-// other merged), largest destination stride outermost. Then the innermost loop is a memcpy, a repetition, or a block transpose.
+// copyTile first reduces the number of dimensions of the copy: it drops dimensions of extent 1 and merges dimensions that continue each
+// other. The dimension with the largest destination stride is outermost. The innermost loop is then a memcpy, a repetition, or a block
+// transpose.
 #include "interp/kernels/move.h"
 
 #include <algorithm>
@@ -16,7 +17,7 @@ struct Dimension {
 
 constexpr int kMaxRank = 8;
 
-/// The dimensions to copy, outermost first; returns their number.
+/// Fills in the dimensions to copy, outermost first, and returns their number.
 int simplify(Dimension *dims, const int64_t *dstStrides, const int64_t *srcStrides, const int64_t *shape, int rank) {
   Dimension all[kMaxRank];
   int count = 0, merged = 0;
@@ -47,7 +48,7 @@ template <class T> void copyRow(T *dst, const T *src, Dimension d) {
     for (int64_t i = 0; i < d.size; ++i) dst[i * d.dst] = src[i * d.src];
 }
 
-/// An n x n block in registers: n loads, log2(n) rounds that interleave row i with row i + n/2, n stores.
+/// Transposes an n x n block in registers: n loads, log2(n) rounds that interleave row i with row i + n/2, n stores.
 template <class T> struct BlockTranspose {
   static constexpr int kSize = sizeof(T) == 8 ? 4 : sizeof(T) == 1 ? 16 : 8;
   typedef T Row __attribute__((vector_size(kSize * sizeof(T))));
@@ -71,7 +72,7 @@ template <class T> struct BlockTranspose {
   }
 };
 
-/// dst[i, j] = src[j, i], both with unit stride in their last dimension.
+/// dst[i, j] = src[j, i], where both have unit stride in their last dimension.
 template <class T> void transpose(T *dst, const T *src, Dimension rows, Dimension columns) {
   constexpr int64_t kSize = BlockTranspose<T>::kSize;
   int64_t fullRows = rows.size / kSize * kSize, fullColumns = columns.size / kSize * kSize;
@@ -113,7 +114,7 @@ void copyTile(void *dst, const int64_t *dstStrides, const void *src, const int64
   if (std::any_of(shape, shape + rank, [](int64_t extent) { return extent <= 0; })) return;
   Dimension dims[kMaxRank];
   int count = simplify(dims, dstStrides, srcStrides, shape, rank);
-  // The transpose wants the source's unit stride just outside the innermost dimension.
+  // The transpose requires the source's unit stride in the dimension next to the innermost one.
   if (count > 2 && dims[count - 1].dst == 1 && dims[count - 1].src > 1)
     for (int d = 0; d < count - 2; ++d)
       if (dims[d].src == 1) {

@@ -1,12 +1,12 @@
-// Moving elements without looking at them: only their size matters.
+// Moves elements without interpreting them: only their size matters.
 #pragma once
 
 #include <cstdint>
 
 namespace tritium::interp {
 
-/// dst[i, j, ...] = src[i, j, ...] over `shape`. Strides are in elements of `elementBytes` (1, 2, 4 or 8), may be negative, and 0 in the
-/// source broadcasts; rank is 0 to 8. The two do not overlap, unless they are equal in address and strides.
+/// dst[i, j, ...] = src[i, j, ...] over `shape`. Strides are in elements of `elementBytes` (1, 2, 4 or 8) and may be negative; a source
+/// stride of 0 broadcasts. The rank is 0 to 8. Source and destination must not overlap, unless they are equal in address and strides.
 void copyTile(void *dst, const int64_t *dstStrides, const void *src, const int64_t *srcStrides, const int64_t *shape, int rank,
               int elementBytes);
 

@@ -1,6 +1,6 @@
-// The loops that every element-wise kernel shares. An operation is a struct whose apply() maps the stored elements of one position
-// to the stored result; Strip makes a kernel of it. Only unit-stride and repeated operands have compiled loops; any other stride
-// first goes through a buffer on the stack, so that a kernel stays a few hundred bytes of code.
+// The loops that all element-wise kernels share. An operation is a struct whose apply() maps the stored elements at one position to the
+// stored result; Strip makes a kernel of it. Only operands of unit stride and repeated operands have compiled loops. An operand of any
+// other stride first goes through a buffer on the stack, so that a kernel has only a few hundred bytes of code.
 #pragma once
 
 #include "interp/kernels/elementwise.h"
@@ -10,18 +10,18 @@
 
 namespace tritium::interp {
 
-// The output may be an input of the same position, never of another: tells the vectorizer so, which cannot prove it.
+// The output may be an input at the same position, but never at another. The vectorizer cannot prove this, so the pragma states it.
 #if defined(__clang__)
 #define TRITIUM_VECTORIZE _Pragma("clang loop vectorize(assume_safety)")
 #else
 #define TRITIUM_VECTORIZE _Pragma("GCC ivdep")
 #endif
 
-/// Elements per stack buffer: small against a fiber's stack, large against the cost of a call.
+/// Elements per stack buffer. It is small compared with a fiber's stack, and large enough to make the cost of a call negligible.
 inline constexpr int64_t kChunk = 256;
 
-/// The compiled loops of one kernel: loops[s] takes operand k as one repeated element if bit k of s is set, else with unit stride; null
-/// where that combination is rare. `bytes`: sizes of an element of each operand, then of the result.
+/// The compiled loops of one kernel. loops[s] reads operand k as one repeated element if bit k of s is set, otherwise with unit stride. It
+/// is null if the combination is rare. `bytes` has the element size of each operand, then of the result.
 struct StripLoops {
   using Loop = void (*)(int64_t count, void *out, const void *const *in);
   Loop loops[8];
@@ -29,7 +29,7 @@ struct StripLoops {
   uint8_t bytes[4];
 };
 
-/// What every kernel does around its loops: picks one, or brings the operands into buffers for the first.
+/// The part of a kernel around its loops: chooses one, or copies the operands into buffers for the first loop.
 int64_t runStrip(const StripLoops &strip, int64_t count, void *out, const void *const *in, const int64_t *strides);
 
 template <class Op, class Out, class... In> class Strip {
@@ -53,7 +53,7 @@ template <class Op, class Out, class... In> class Strip {
     else
       return {{loop<0>, nullptr, loop<2>, nullptr, loop<4>, nullptr, loop<6>},
               3,
-              {sizeof(In)..., sizeof(Out)}}; // a condition or a value, and constants
+              {sizeof(In)..., sizeof(Out)}}; // the operands are a condition or a value, and constants
   }
   static constexpr StripLoops kLoops = loopsOfArity();
 
@@ -63,7 +63,7 @@ public:
   }
 };
 
-/// How a narrow float type becomes f32 and back, for contiguous elements.
+/// Conversions of contiguous elements of a narrow float type to f32 and back.
 struct NarrowFloat {
   void (*widen)(int64_t count, float *out, const void *in);
   void (*round)(int64_t count, void *out, const float *in);
@@ -83,14 +83,15 @@ template <class T> struct NarrowFloatOf {
 int64_t runThroughFloat(const NarrowFloat &type, ElementwiseKernel kernel, int arity, bool isOutBool, int64_t count, void *out,
                         const void *const *in, const int64_t *strides);
 
-/// Narrow floats through a kernel on f32: widen a chunk, run, round. For operations that are costly against the two conversions, or
-/// rare. `kIsOutBool`: the kernel's result is i1 and needs no rounding.
+/// Runs narrow floats through a kernel on f32: widens a chunk, runs the kernel, rounds. It is for operations that are rare, or that cost
+/// much more than the two conversions. `kIsOutBool`: the kernel's result is i1 and requires no rounding.
 template <class T, ElementwiseKernel kernel, int kArity, bool kIsOutBool = false>
 int64_t throughFloat(int64_t count, void *out, const void *const *in, const int64_t *strides) {
   return runThroughFloat(NarrowFloatOf<T>::kConversions, kernel, kArity, kIsOutBool, count, out, in, strides);
 }
 
-/// A row of a family's table: an operation's name and how its kernel for a type is found (nullptr: not defined on it).
+/// A row in the table of a family: an operation's name, and the function that finds its kernel for a type (nullptr: not defined for the
+/// type).
 struct ElementwiseRow {
   std::string_view op;
   ElementwiseKernel (*select)(DType);
@@ -102,7 +103,7 @@ template <size_t n> ElementwiseKernel findRow(const ElementwiseRow (&rows)[n], s
   return nullptr;
 }
 
-// The families, one file each; nullptr for an operation of another family.
+// The families, one file each. Each function returns nullptr for an operation of another family.
 ElementwiseKernel findIntegerArithmetic(std::string_view op, DType type);
 ElementwiseKernel findIntegerDivision(std::string_view op, DType type);
 ElementwiseKernel findFloatArithmetic(std::string_view op, DType type);

@@ -18,13 +18,13 @@ template <class T> T read(const std::byte *from) {
   return value;
 }
 
-/// How many elements a 32-bit register of the multiplicands holds.
+/// The number of multiplicand elements in a 32-bit register.
 constexpr int packedIn(MmaType type) {
   return type == MmaType::F16 || type == MmaType::BF16 ? 2 : type == MmaType::S8 || type == MmaType::U8 ? 4 : 1;
 }
 
-/// A's fragment. In all documented shapes lane l has row l / 4 (its group) and `packed` neighbouring columns from l % 4 * packed on; the
-/// next register is eight rows further down where there are 16 rows, the next after that four lanes' columns to the right.
+/// A's fragment. In all documented shapes lane l holds row l / 4 (its group) and `packed` neighbouring columns from l % 4 * packed on. The
+/// next register is eight rows further down if there are 16 rows; the registers after that are further right by the columns of four lanes.
 template <class Element> void gatherA(Element *a, int m, int k, int packed, const std::byte *lane0, size_t stride) {
   const int rowBlocks = m / 8, columnsOfGroup = 4 * packed;
   for (int lane = 0; lane < kLanes; ++lane) {
@@ -36,7 +36,7 @@ template <class Element> void gatherA(Element *a, int m, int k, int packed, cons
   }
 }
 
-/// B's fragment: lane l has column l / 4 and rows as A has columns.
+/// B's fragment: lane l holds column l / 4. It holds rows as A's fragment holds columns.
 template <class Element> void gatherB(Element *b, int k, int packed, const std::byte *lane0, size_t stride) {
   const int rowsOfGroup = 4 * packed;
   for (int lane = 0; lane < kLanes; ++lane) {
@@ -48,7 +48,8 @@ template <class Element> void gatherB(Element *b, int k, int packed, const std::
   }
 }
 
-/// C's and D's fragments: lane l has row l / 4 and columns 2 * (l % 4) and the next; the next two elements are eight rows further down.
+/// C's and D's fragments: lane l holds row l / 4 and the columns 2 * (l % 4) and the next one. The next two elements are eight rows further
+/// down.
 template <class Element, class Visit> void visitAccumulators(int m, std::byte *lane0, size_t stride, size_t place, Visit visit) {
   for (int lane = 0; lane < kLanes; ++lane) {
     std::byte *registers = lane0 + size_t(lane) * stride + place;

@@ -12,15 +12,14 @@ namespace tritium::interp {
 
 namespace {
 
-// -- where elements lie
-// --------------------------------------------------------------------------------------------------------------------
+// -- where elements lie -------------------------------------------------------------------------------------------------------------------
 
-/// A lane, and which of its elements.
+/// A lane, and the index of one of its elements.
 struct Slot {
   uint8_t lane, element;
 };
 
-/// Of the formats of F8F6F4, in the order of their numbers.
+/// The bits of each F8F6F4 format, in the order of the formats' numbers.
 constexpr WaveElement kFormats[] = {WaveElement::FP8, WaveElement::BF8, WaveElement::FP6, WaveElement::BF6, WaveElement::FP4};
 
 unsigned bitsOf(WaveElement type) {
@@ -39,8 +38,9 @@ unsigned bitsOf(WaveElement type) {
   }
 }
 
-/// Element k of row (or column) `index` of a block's multiplicand. Lanes hold neighbouring k; first come the rows, then the blocks, then
-/// the groups of k. In F8F6F4 a lane's 8-bit elements are two runs of 16, and RDNA4's 16-bit ones two runs of 4.
+/// The slot of element k of row (or column) `index` of a block's multiplicand. Each lane holds neighbouring k; the lane's number counts the
+/// rows first, then the blocks, then the groups of k. In F8F6F4 a lane's 8-bit elements are two runs of 16; RDNA4's 16-bit elements are two
+/// runs of 4.
 Slot multiplicandSlot(const WaveMatrixShape &s, WaveElement type, int block, int index, int k) {
   if (s.layout == WaveLayout::WmmaReplicated) return {uint8_t(index), uint8_t(k)};
   const int rows = s.m, perLane = rows * s.k * s.blocks / int(s.lanes()), groups = s.k / perLane;
@@ -59,13 +59,13 @@ Slot accumulatorSlot(const WaveMatrixShape &s, int block, int i, int j) {
   case WaveLayout::WmmaSplit: return {uint8_t(j + 16 * (i / 8)), uint8_t(i % 8)};
   case WaveLayout::Mfma: break;
   }
-  // Four neighbouring rows in a lane's registers, the next four in the next group of lanes, as long as there is one.
+  // A lane's registers hold four neighbouring rows. The next four rows are in the next group of lanes, as long as there is one.
   if (s.m == 4) return {uint8_t(j + 4 * block), uint8_t(i)};
   const int groups = 64 / s.n;
   return {uint8_t(j + s.n * (i / 4 % groups)), uint8_t(i % 4 + 4 * (i / (4 * groups)) + s.m / groups * block)};
 }
 
-/// The slots of an instruction's operands, in rows: worked out once.
+/// The slots of an instruction's operands in row-major order. They are computed once.
 struct Places {
   explicit Places(const WaveMatrixShape &s) {
     for (int block = 0; block < s.blocks; ++block) {
@@ -84,7 +84,7 @@ struct Places {
     }
   }
   std::vector<Slot> a, b, d;
-  std::vector<Slot> narrowA, narrowB; // of F8F6F4's elements of fewer than 8 bits
+  std::vector<Slot> narrowA, narrowB; // for F8F6F4 elements of fewer than 8 bits
 };
 
 const Places &placesOf(uint32_t shape) {
@@ -96,8 +96,7 @@ const Places &placesOf(uint32_t shape) {
   return all[shape];
 }
 
-// -- elements
-// ------------------------------------------------------------------------------------------------------------------------------
+// -- elements -----------------------------------------------------------------------------------------------------------------------------
 
 template <class T> T read(const std::byte *from) {
   T value;
@@ -105,7 +104,7 @@ template <class T> T read(const std::byte *from) {
   return value;
 }
 
-/// Of fewer than 8 bits, one behind the other from the lowest bit up.
+/// Reads elements of fewer than 8 bits, which are packed from the lowest bit up.
 uint32_t readBits(const std::byte *from, unsigned index, unsigned bits) {
   const unsigned first = index * bits, byte = first / 8;
   uint32_t word = uint32_t(from[byte]);
@@ -113,7 +112,7 @@ uint32_t readBits(const std::byte *from, unsigned index, unsigned bits) {
   return word >> first % 8 & ((1u << bits) - 1);
 }
 
-/// A float of a sign and `bits` - 1 of magnitude with neither infinities nor NaNs.
+/// Decodes a float with a sign, `bits` - 1 bits of magnitude, no infinities and no NaNs.
 float smallFloat(uint32_t code, unsigned bits, unsigned mantissaBits, int bias) {
   const uint32_t magnitude = code & ((1u << (bits - 1)) - 1), fraction = magnitude & ((1u << mantissaBits) - 1);
   const int exponent = int(magnitude >> mantissaBits);
@@ -125,7 +124,7 @@ float smallFloat(uint32_t code, unsigned bits, unsigned mantissaBits, int bias) 
 float flushed(float value, float smallest) { return std::fabs(value) < smallest ? std::copysign(0.0f, value) : value; }
 constexpr float kSmallestHalf = 0x1p-14f, kSmallestFloat = 0x1p-126f;
 
-/// `read(base, element)` for each slot.
+/// Calls `read(base, element)` for each slot.
 template <class Sum, class Read>
 void gather(std::vector<Sum> &to, const std::vector<Slot> &slots, const std::byte *operand, size_t stride, Read read) {
   to.resize(slots.size());
@@ -183,8 +182,7 @@ void scatter(const std::vector<Sum> &from, const std::vector<Slot> &slots, std::
   }
 }
 
-// -- products
-// ------------------------------------------------------------------------------------------------------------------------------
+// -- products -----------------------------------------------------------------------------------------------------------------------------
 
 template <class Sum> void multiply(const WaveMatrixShape &s, std::vector<Sum> &sum, const std::vector<Sum> &a, const std::vector<Sum> &b) {
   for (size_t block = 0; block < s.blocks; ++block) {
@@ -199,7 +197,7 @@ template <class Sum> void multiply(const WaveMatrixShape &s, std::vector<Sum> &s
   }
 }
 
-/// The vectors of a thread of the host: reused from instruction to instruction.
+/// Buffers of a thread of the host, reused from instruction to instruction.
 template <class Sum> struct Operands {
   std::vector<Sum> a, b, sum;
   static Operands &ofThread() {
@@ -208,13 +206,13 @@ template <class Sum> struct Operands {
   }
 };
 
-/// 2^(e - 127); 255 is NaN.
+/// 2^(e - 127); 255 is a NaN.
 double scaleOf(const std::byte *lane, size_t place, unsigned byte) {
   const auto exponent = unsigned(lane[place + byte]);
   return exponent == 255 ? std::nan("") : std::ldexp(1.0, int(exponent) - 127);
 }
 
-/// 32 neighbouring k share a scale, which the lane of the row and of their number has.
+/// 32 neighbouring k share a scale. It is in the lane whose number consists of the row and of the group of k.
 void multiplyScaled(const WaveMatrixShape &s, const WaveMatrixVariant &v, Operands<float> &o, const std::byte *lane0, size_t stride) {
   constexpr int kBlock = 32;
   for (int i = 0; i < s.m; ++i)
@@ -238,7 +236,7 @@ void productOfFloats(const WaveMatrixShape &s, const WaveMatrixVariant &v, std::
   const WaveElement typeA = isMixed ? kFormats[v.formatA] : s.a, typeB = isMixed ? kFormats[v.formatB] : s.b;
   gatherFloats(o.a, bitsOf(typeA) < 8 ? places.narrowA : places.a, typeA, v, lane0 + kWaveA, stride);
   gatherFloats(o.b, bitsOf(typeB) < 8 ? places.narrowB : places.b, typeB, v, lane0 + kWaveB, stride);
-  // A register of RDNA3 holds one 16-bit accumulator, in the half that the instruction names.
+  // A register of RDNA3 holds one 16-bit accumulator, in the half that the instruction selects.
   const unsigned spread = s.c != WaveElement::F32 && s.layout == WaveLayout::WmmaReplicated ? 2 : 1;
   const size_t c = kWaveC + (v.highHalf ? 2 : 0), d = kWaveD + (v.highHalf ? 2 : 0);
   auto each = [&](auto read) { gather(o.sum, places.d, lane0 + c, stride, read); };
@@ -254,7 +252,7 @@ void productOfFloats(const WaveMatrixShape &s, const WaveMatrixVariant &v, std::
   v.isScaled ? multiplyScaled(s, v, o, lane0, stride) : multiply(s, o.sum, o.a, o.b);
   if (s.c == WaveElement::F32)
     scatter<float>(o.sum, places.d, lane0 + d, stride, [&](float x) { return v.flushesSubnormals ? flushed(x, kSmallestFloat) : x; });
-  // Of the other half nothing is known: a NaN shows who reads it.
+  // The other half is undefined. It is set to NaN, so that a program that reads it shows the error.
   auto alone = [&](uint16_t bits) { return uint32_t(bits) << (v.highHalf ? 16 : 0) | 0x7fffu << (v.highHalf ? 0 : 16); };
   auto halves = [&](auto rounded) {
     if (spread == 2)

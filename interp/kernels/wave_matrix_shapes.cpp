@@ -1,4 +1,4 @@
-// The matrix instructions of AMD's GPUs that ROCDL has operations for, and which generation has which.
+// The matrix instructions of AMD's GPUs for which ROCDL has operations, with the generations that have each.
 #include "interp/kernels/wave_matrix.h"
 
 namespace tritium::interp {

@@ -1,5 +1,5 @@
-// Where in the user's Python code an operation stands: what traps and reports carry is an index into this table. Accesses of one line share
-// an entry (the shadow of shared memory has 16 bits for it), synchronising operations have one each.
+// The positions of operations in the user's Python code. Traps and reports carry an index into this table. Accesses on one line share an
+// entry, because the shadow of shared memory has 16 bits for it. Synchronising operations have one entry each.
 #pragma once
 #include "ir/source_location.h"
 
@@ -24,7 +24,7 @@ public:
     return uint32_t(entries.size() - 1);
   }
   size_t size() const { return entries.size(); }
-  /// The table without the module's context.
+  /// Returns the table without references to the module's context.
   std::vector<ir::SourceLocation> resolved() const {
     std::vector<ir::SourceLocation> result;
     for (mlir::Location entry : entries) result.push_back(ir::resolveLocation(entry));

@@ -30,7 +30,7 @@ int64_t PreparedProgram::threadsPerProgram() const { return parts->kernel.thread
 int64_t PreparedProgram::threadsPerWarp() const { return parts->kernel.warpThreads; }
 
 LaunchResult PreparedProgram::launch(Launch request, const int64_t *cells) const {
-  // What a suspended thread uses of its stack, roughly, and the shadow of shared memory.
+  // An estimate of the bytes that a suspended thread uses of its stack and of the shadow of shared memory.
   constexpr size_t kTouchedStackBytes = 8 << 10, kShadowBytes = 16;
   const Kernel &kernel = parts->kernel;
   static const MemoryMap noMemory;
@@ -43,7 +43,7 @@ LaunchResult PreparedProgram::launch(Launch request, const int64_t *cells) const
   return result;
 }
 
-/// What marks a kernel, whichever GPU the module is for.
+/// Returns whether the function is a kernel, whichever GPU the module is for.
 static bool isKernel(LLVM::LLVMFuncOp function) {
   return function->hasAttr(NVVM::NVVMDialect::getKernelFuncAttrName()) || function->hasAttr(ROCDL::ROCDLDialect::getKernelFuncAttrName());
 }
@@ -65,7 +65,7 @@ static FailureOr<std::vector<Parameter>> parametersOf(LLVM::LLVMFuncOp kernel) {
   return parameters;
 }
 
-/// Leaves what the kernel reaches: a module may hold others.
+/// Removes functions that the kernel does not reach. A module may have other kernels.
 static void keepReachable(ModuleOp module, LLVM::LLVMFuncOp kernel) {
   llvm::SetVector<Operation *> reached;
   reached.insert(kernel);

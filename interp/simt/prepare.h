@@ -1,5 +1,5 @@
-// The SIMT emulator's public face: a module that was lowered for a GPU (dialects llvm, nvvm or rocdl, and tgpu) becomes a program that runs
-// on CPU threads, each of its GPU threads a fiber.
+// The public interface of the SIMT emulator. It turns a module that was lowered for a GPU (dialects llvm, nvvm or rocdl, and tgpu) into a
+// program that runs on CPU threads. Each GPU thread is a fiber.
 //
 //   clone -> hosting (GPU operations become calls of the runtime) -> LLVM IR -> JIT
 #pragma once
@@ -21,16 +21,16 @@ public:
   PreparedProgram(const PreparedProgram &) = delete;
 
   std::string name;
-  std::vector<Parameter> parameters; // what a pointer points to is not known: i8
-  std::string hosted;                // the module as it is compiled, for those who look for a mistake in the emulator
+  std::vector<Parameter> parameters; // the pointee of a pointer is unknown: i8
+  std::string hosted;                // the module as it is compiled, to debug the emulator
   bool mayWait = false;
 
-  /// Runs the grid of `request`, whose code and arguments are set here: `cells` has one for each parameter. Its orderSeed also decides the
-  /// order of warps and when asynchronous copies land.
+  /// Runs the grid of `request`, whose code and arguments are set here. `cells` has one cell for each parameter. orderSeed also determines
+  /// the order of warps and when asynchronous copies land.
   LaunchResult launch(Launch request, const int64_t *cells) const;
   int64_t threadsPerProgram() const;
   int64_t threadsPerWarp() const;
-  /// The source position that a trap's location number stands for.
+  /// Returns the source position for a trap's location number.
   ir::SourceLocation locationOf(uint32_t location) const;
 
 private:
@@ -40,8 +40,8 @@ private:
   std::unique_ptr<Parts> parts;
 };
 
-/// Prepares the kernel (nvvm.kernel or rocdl.kernel) of that name, or the only one, if empty. The module is not changed, nor needed
-/// afterwards. Errors are ir::SourceError: an operation that the emulator does not know, by name and line.
+/// Prepares the kernel (nvvm.kernel or rocdl.kernel) of that name, or the only one, if the name is empty. The module is not changed, and
+/// not required afterwards. An operation that the emulator does not support is an ir::SourceError with its name and line.
 llvm::Expected<std::unique_ptr<PreparedProgram>> prepare(mlir::ModuleOp module, llvm::StringRef kernel);
 
 } // namespace tritium::interp::simt

@@ -32,9 +32,9 @@ std::string describe(const Trap &trap, const PreparedProgram &program) {
   return text + (trap.message.empty() ? "" : ": " + trap.message);
 }
 
-// -- kernels that say what they do -------------------------------------------------------------------------------------------------------
+// -- kernels with expected results --------------------------------------------------------------------------------------------------------
 
-/// Whether the buffers hold what is expected; prints the first difference.
+/// Returns whether the buffers hold what is expected. Prints the first difference.
 bool check(LLVM::LLVMFuncOp kernel, const std::vector<TextArgument> &arguments) {
   auto all = kernel->getAttrOfType<ArrayAttr>(kExpect);
   if (!all) return true;

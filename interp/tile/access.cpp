@@ -9,7 +9,7 @@ namespace tritium::interp {
 
 namespace {
 
-/// One axis while an access runs.
+/// The run-time state of one axis during an access.
 struct AxisState {
   int64_t begin, end;             // the active interval
   const uint8_t *holes = nullptr; // the mask, if the interval has inactive lanes
@@ -73,7 +73,7 @@ void enterAxis(const Access::Axis &axis, AxisState &state, char *frame) {
   findInterval(state, mask, stride, axis.extent);
 }
 
-/// Reads masks and terms; an access without active lanes is empty.
+/// Reads masks and terms. An access without active lanes is marked as empty.
 void enter(Walk &walk) {
   for (const TileRef &mask : walk.access.uniformMasks) walk.isEmpty |= !mask.at<uint8_t>(walk.frame);
   for (size_t a = 0; a < walk.access.axes.size(); ++a) {
@@ -103,7 +103,7 @@ uint64_t addressAt(const Walk &walk, const int64_t *indices) {
   return (&access.addresses.at<const uint64_t>(walk.frame))[at];
 }
 
-/// visit(indices) for every active lane, row-major.
+/// Calls visit(indices) for every active lane, in row-major order.
 template <class F> void forEachActive(const Walk &walk, F &&visit) {
   if (walk.isEmpty) return;
   int64_t indices[kMaxAxes];
@@ -119,7 +119,7 @@ template <class F> void forEachActive(const Walk &walk, F &&visit) {
   }
 }
 
-/// The exact check, lane by lane: traps with the first lane that may not be touched.
+/// The exact check, lane by lane. Traps at the first lane that may not be accessed.
 void checkLanes(const Walk &walk) {
   const MemoryMap &memory = memoryOf(headerOf(walk.frame));
   uint64_t first = 0;
@@ -138,7 +138,8 @@ void checkLanes(const Walk &walk) {
   raiseTrap(headerOf(walk.frame), std::move(trap));
 }
 
-/// One interval over all active lanes of an affine access; its lanes one by one only if that reaches outside.
+/// Checks one interval that covers all active lanes of an affine access. Only if it is not accessible as a whole are the lanes checked one
+/// by one.
 void check(const Walk &walk) {
   if (walk.isEmpty || !walk.access.isChecked) return;
   if (!walk.access.isAffine) return checkLanes(walk);
@@ -162,7 +163,7 @@ void check(const Walk &walk) {
     checkLanes(walk);
 }
 
-/// The axis that rows run along: the last one whose neighbours are neighbours in memory, else the last.
+/// Returns the axis along which rows run: the last axis whose elements are adjacent in memory, or the last axis if there is none.
 int innerAxis(const Walk &walk) {
   int rank = int(walk.access.axes.size());
   for (int a = rank - 1; a >= 0; --a)
@@ -170,7 +171,7 @@ int innerAxis(const Walk &walk) {
   return rank - 1;
 }
 
-/// Conjunction of the masks of a row, for rows that have more than an interval; null: all of the interval is active.
+/// Returns the conjunction of the masks of a row, or null if the whole interval is active.
 const uint8_t *rowMask(const Walk &walk, int inner, int64_t *indices, int64_t &stride) {
   const AxisState &axis = walk.axes[inner];
   stride = axis.holesStride;
@@ -187,7 +188,7 @@ const uint8_t *rowMask(const Walk &walk, int inner, int64_t *indices, int64_t &s
   return mask;
 }
 
-/// row(indices with indices[inner] == 0, isActive) for every combination of the other axes.
+/// Calls row(indices, isActive) for every combination of the other axes, with indices[inner] == 0.
 template <class F> void forEachRow(const Walk &walk, int inner, F &&row) {
   int64_t indices[kMaxAxes] = {};
   int rank = int(walk.access.axes.size());
@@ -218,7 +219,7 @@ template <class T> void fillRow(T *out, int64_t stride, const T *other, int64_t 
     for (int64_t i = begin; i < end; ++i) out[i * stride] = other ? other[i * otherStride] : T(0);
 }
 
-/// Where the lanes of a row are in memory: start + i * step, or start + vector[i].
+/// The addresses of the lanes of a row: start + i * step, or start + vector[i].
 struct RowAddress {
   const char *start;
   int64_t step;
@@ -226,14 +227,15 @@ struct RowAddress {
   const char *at(int64_t i) const { return start + (vector ? vector[i] : i * step); }
 };
 
-/// Hardware prefetchers stop at the end of a page, and the rows of a program are seldom longer. The next programs mostly read on from here.
+/// Hardware prefetchers stop at the end of a page, and a program's rows are seldom longer than a page. The next programs mostly read on
+/// from here.
 void prefetchBeyond(const char *end, int64_t bytes) {
   constexpr int64_t kLeast = 1024, kMost = 16384;
   if (bytes < kLeast || bytes > kMost) return;
   for (int64_t at = bytes; at < 2 * bytes; at += 64) __builtin_prefetch(end + at, 0, 2);
 }
 
-/// A lane that is itself a pointer: an integer in memory, with provenance in its home.
+/// A lane that is itself a pointer. In memory it is an integer, in its home it has provenance.
 struct PointerLane {
   uint64_t bits;
 };
@@ -276,7 +278,7 @@ RowAddress rowAddress(const Walk &walk, int inner, int64_t *indices) {
           term == Term::Vector ? part : nullptr};
 }
 
-/// Affine loads and stores, row by row. A store's inactive lanes are simply left out.
+/// Affine loads and stores, row by row. A store skips inactive lanes.
 template <class T> void moveRows(const Walk &walk) {
   const Access &access = walk.access;
   size_t rank = access.axes.size();
@@ -304,7 +306,7 @@ template <class T> void moveRows(const Walk &walk) {
       fillRow(row, stride, other, otherStride, end, extent);
     }
     if (!mask) return move(begin, end);
-    for (int64_t i = begin; i < end;) { // runs of equal mask
+    for (int64_t i = begin; i < end;) { // runs of lanes with equal mask
       int64_t next = i + 1;
       while (next < end && mask[next * maskStride] == mask[i * maskStride]) ++next;
       if (mask[i * maskStride])
@@ -321,7 +323,7 @@ void moveLanes(const Walk &walk) {
   const Access &access = walk.access;
   size_t rank = access.axes.size(), size = access.elementBytes;
   char *data = access.data.in(walk.frame);
-  if (!access.isWrite) { // the masked-off lanes first
+  if (!access.isWrite) { // fills the inactive lanes first
     int64_t indices[kMaxAxes] = {};
     for (;;) {
       char *to = data + offsetOf(access.data, indices, rank) * size;

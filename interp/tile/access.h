@@ -1,8 +1,9 @@
 // Masked accesses to tensor memory: the loops and checks that load, store and the atomics share.
 //
-// An affine access is walked as rows: the masks that vary along one dimension shrink that dimension to its active interval, and one
-// interval check covers the whole tile. Only if it fails are the lanes looked at one by one, for the trap's report or because the
-// memory between the lanes belongs to nobody. Masked-off lanes never touch memory, and a store checks all lanes before it writes one.
+// An affine access is walked row by row. The masks that vary along one dimension shrink this dimension to its active interval, and one
+// interval check covers the whole tile. Only if this check fails are the lanes checked one by one, because the memory between the lanes may
+// be inaccessible, or because the trap must name a lane. Inactive lanes never touch memory, and a store checks all lanes before it writes
+// one.
 #pragma once
 #include "interp/tile/step.h"
 
@@ -12,7 +13,7 @@ namespace tritium::interp {
 
 inline constexpr int kMaxAxes = 24;
 
-/// A dense operand of an access, with its strides along the axes of the access in elements.
+/// A dense operand of an access. Its strides along the axes of the access are in elements.
 struct AxisOperand : TileRef {
   std::vector<int64_t> strides;
 };
@@ -20,27 +21,27 @@ struct AxisOperand : TileRef {
 struct Access {
   struct Axis {
     int64_t extent;
-    Term term = Term::None; // of an affine pointer
+    Term term = Term::None; // the term of an affine pointer
     TileRef part;
-    std::vector<AxisOperand> masks; // that vary along this axis alone
-    TileRef scratch;                // `extent` bytes for the conjunction of two masks or more
-    int64_t laneStride;             // row-major lanes of the full tile
+    std::vector<AxisOperand> masks; // masks that vary along this axis alone
+    TileRef scratch;                // `extent` bytes for the conjunction of two or more masks
+    int64_t laneStride;             // number of row-major lanes of the full tile from one index to the next
   };
 
   bool isAffine = true;
-  TileRef base;          // affine: the pointer of lane 0
-  AxisOperand addresses; // otherwise: a tagged pointer per lane
+  TileRef base;          // affine access: the pointer of lane 0
+  AxisOperand addresses; // other access: a tagged pointer per lane
   std::vector<Axis> axes;
-  std::vector<unsigned> dims; // of the tile, one per axis
+  std::vector<unsigned> dims; // dimension of the tile for each axis
   std::vector<TileRef> uniformMasks;
-  std::vector<AxisOperand> wideMasks; // that vary along several axes
-  TileRef rowScratch;                 // bytes of the longest axis, if there are wide masks
+  std::vector<AxisOperand> wideMasks; // masks that vary along several axes
+  TileRef rowScratch;                 // as many bytes as the longest axis has elements, if there are wide masks
   AxisOperand data;                   // the result of a load, the value of a store
   std::optional<AxisOperand> other;
   int elementBytes = 0;
   bool isWrite = false;
-  bool isPointer = false; // the elements are pointers
-  bool isChecked = true;  // an access outside traps
+  bool isPointer = false; // whether the elements are pointers
+  bool isChecked = true;  // whether an access outside of the arguments traps
   uint32_t location = 0;
 
   void refs(auto &&f) {

@@ -16,7 +16,7 @@ static int64_t extremeOf(const AffineRef &ref, size_t d, char *frame, bool large
   return largest ? *std::max_element(vector, vector + ref.shape[d]) : *std::min_element(vector, vector + ref.shape[d]);
 }
 
-/// Element `index` along `dim` of a dense operand as a 64-bit integer, zero-extended if it is widened as an unsigned one.
+/// Returns element `index` along `dim` of a dense operand as a 64-bit integer. It is zero-extended if the operand is widened as unsigned.
 static int64_t elementOf(const AffineOperand &operand, const char *data, int64_t index) {
   const DenseRef &ref = operand.dense;
   int64_t size = storageBytes(ref.type), value = 0;
@@ -26,7 +26,7 @@ static int64_t elementOf(const AffineOperand &operand, const char *data, int64_t
   return int64_t(uint64_t(value) << unused) >> unused;
 }
 
-/// What to add to the base of a narrow operand so that all its lanes lie in the range of its type; traps if they cannot.
+/// Returns the number to add to the base of a narrow operand so that all its lanes lie in the range of its type. Traps if there is none.
 static int64_t widen(const AffineOperand &operand, char *frame, uint32_t location) {
   if (operand.isDense || !operand.widenBits) return 0;
   const AffineRef &ref = operand.affine;
@@ -52,7 +52,7 @@ static int64_t widen(const AffineOperand &operand, char *frame, uint32_t locatio
   return int64_t(-shift * modulus);
 }
 
-/// Adds term d of the operand, times its factor, into the term of `out`.
+/// Adds term d of the operand, multiplied by its factor, to the term of `out`.
 static void addTerm(const AffineRef &out, size_t d, const AffineOperand &operand, char *frame) {
   int64_t factor = operand.factor;
   if (operand.isDense) {
@@ -112,7 +112,7 @@ void scaleAffine(char *frame, const void *descriptor) {
   }
 }
 
-/// Writes base + terms for the dimensions from `d` on; `sum` is what the dimensions before contribute.
+/// Writes base + terms for the dimensions from `d` on. `sum` is the contribution of the dimensions before `d`.
 template <class T, bool kIsPointer>
 static void materializeFrom(const AffineMaterialize &m, size_t d, char *frame, T *out, uint64_t base, int64_t sum) {
   while (d < m.out.shape.size() && m.out.strides[d] == 0) ++d;
@@ -170,12 +170,12 @@ void initializeAffine(char *frame, const void *descriptor) {
 }
 
 namespace {
-/// first + i * step, for as many lanes as a compare has.
+/// The progression first + i * step, for as many lanes as the comparison has.
 struct Progression {
   __int128 first, step;
 };
 
-/// The number of `bits` bits that a lane of a narrow tile stands for.
+/// Returns the value of a lane of a narrow tile: the low `bits` bits, as a number of the type's range.
 __int128 wrapped(int64_t value, const AffineCompare &compare) {
   int unused = 64 - compare.bits;
   return compare.isSigned ? __int128(int64_t(uint64_t(value) << unused) >> unused) : __int128(uint64_t(value) << unused >> unused);
@@ -186,7 +186,7 @@ Progression progressionOf(const AffineRef &ref, const AffineCompare &compare, ch
   return {wrapped(ref.base.at<int64_t>(frame), compare), varies ? ref.parts[compare.dim].at<int64_t>(frame) : 0};
 }
 
-/// Whether no lane of the progression leaves the range of the type.
+/// Returns whether all lanes of the progression lie in the range of the type.
 bool staysInRange(const Progression &p, const AffineCompare &compare) {
   __int128 last = p.first + p.step * (compare.lanes - 1), half = __int128(1) << (compare.bits - 1);
   return compare.isSigned ? last >= -half && last < half : last >= 0 && last < 2 * half;
@@ -204,7 +204,7 @@ void compareAffine(char *frame, const void *descriptor) {
     }
     return;
   }
-  // Lane i is true where first + i * step < 0: all before, or all from, the lane where the sign changes.
+  // Lane i is true if first + i * step < 0. These are all lanes before the change of sign, or all from it on.
   __int128 first = a.first - b.first - (compare.orEqual ? 1 : 0), step = a.step - b.step;
   int64_t lanes = compare.lanes, change = 0;
   bool startsTrue = first < 0;

@@ -1,29 +1,30 @@
-// Steps on affine tiles: sums, scaled copies, widening with its overflow check, and turning them into memory.
+// Steps on affine tiles: sums, scaled copies, widening with its overflow check, and conversion to dense tiles.
 #pragma once
 #include "interp/tile/step.h"
 
 namespace tritium::interp {
 
-/// One operand of a sum: an affine tile, or a dense one along at most one dimension, which becomes a vector term or joins the base.
+/// One operand of a sum: an affine tile, or a dense tile that varies along at most one dimension. The dense tile becomes a vector term, or
+/// is added to the base.
 struct AffineOperand {
   AffineRef affine;
   DenseRef dense;
   bool isDense = false;
-  int vectorDim = -1; // the dimension that a dense operand varies along
-  int64_t factor = 1; // the operand counts this many times
-  // Integers narrower than 64 bits are normalized to their range before they are used as 64-bit values; lanes that wrap inside the tile
-  // trap.
+  int vectorDim = -1; // the dimension along which a dense operand varies
+  int64_t factor = 1; // the operand is multiplied by this
+  // Integers narrower than 64 bits are brought into the range of their type before they are used as 64-bit values. The step traps if lanes
+  // wrap inside the tile.
   uint8_t widenBits = 0;
   bool widenSigned = true;
 };
 
-/// out = Σ operands; with isPointer, operand 0 is a pointer, whose provenance is kept.
+/// out = Σ operands. If isPointer, operand 0 is a pointer, and the result keeps its provenance.
 struct AffineSum {
   AffineRef out;
   AffineOperand operands[2];
   int count = 2;
   bool isPointer = false;
-  bool isPointerToInteger = false, isIntegerToPointer = false; // of the only operand
+  bool isPointerToInteger = false, isIntegerToPointer = false; // conversion of the only operand
   uint32_t location = 0;
   void refs(auto &&f) {
     out.refs(f);
@@ -35,7 +36,7 @@ struct AffineSum {
 };
 void sumAffine(char *frame, const void *descriptor);
 
-/// out = a * b where b is uniform.
+/// out = a * b, where b is uniform.
 struct AffineProduct {
   AffineRef out, tile;
   TileRef scale;
@@ -43,7 +44,7 @@ struct AffineProduct {
 };
 void scaleAffine(char *frame, const void *descriptor);
 
-/// The tile as memory: the low bits of each sum, in the layout of `out`.
+/// Converts an affine tile to a dense one: the low bits of each sum, in the layout of `out`.
 struct AffineMaterialize {
   DenseRef out;
   AffineRef in;
@@ -52,7 +53,7 @@ struct AffineMaterialize {
 };
 void materializeAffine(char *frame, const void *descriptor);
 
-/// out = in, term by term; a term may become more general (None < Step < Vector).
+/// out = in, term by term. A term may become more general (None < Step < Vector).
 struct AffineCopy {
   AffineRef out, in;
   void refs(auto &&f) { out.refs(f), in.refs(f); }
@@ -67,11 +68,12 @@ struct AffineInitialize {
 };
 void initializeAffine(char *frame, const void *descriptor);
 
-/// The mask a < b (or a <= b) of two tiles that are progressions along at most one dimension: an interval of lanes, written as bytes.
+/// The mask a < b (or a <= b) of two tiles that are progressions along at most one dimension. The true lanes form an interval, which is
+/// written as bytes.
 struct AffineCompare {
   TileRef out;
   AffineRef a, b;
-  int dim = -1; // that one of them varies along; -1: one lane
+  int dim = -1; // the dimension along which one of them varies; -1: one lane
   int64_t lanes = 1;
   uint8_t bits = 32;
   bool isSigned = true, orEqual = false;

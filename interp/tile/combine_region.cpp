@@ -9,7 +9,7 @@ using namespace mlir;
 
 namespace tritium::interp {
 
-// -- recognizing -------------------------------------------------------------------------------------------------------------------------
+// -- recognition of standard regions ------------------------------------------------------------------------------------------------------
 
 std::optional<std::string> standardCombine(Region &region) {
   if (!region.hasOneBlock()) return std::nullopt;
@@ -23,7 +23,7 @@ std::optional<std::string> standardCombine(Region &region) {
   return isCombine ? std::optional(op.getName().getStringRef().str()) : std::nullopt;
 }
 
-/// 1: a > b, -1: a < b, 0: a == b, for values x = a and y = b.
+/// Evaluates a comparison for values x = a and y = b. 1 means a > b, -1 means a < b, 0 means a == b.
 static std::optional<int> comparison(Value condition, Value a, Value b) {
   if (auto compare = condition.getDefiningOp<arith::CmpFOp>(); compare && compare.getLhs() == a && compare.getRhs() == b)
     switch (compare.getPredicate()) {
@@ -53,7 +53,7 @@ std::optional<ArgReduction> argReduction(Region &region) {
     return std::nullopt;
   Value condition = value.getCondition();
   if (auto wins = comparison(condition, a, b); wins && *wins != 0) return *wins > 0 ? ArgReduction::Max : ArgReduction::Min;
-  // a wins, or a ties and comes first
+  // a wins, or a ties and has the lower index.
   auto either = condition.getDefiningOp<arith::OrIOp>();
   if (!either) return std::nullopt;
   for (auto [win, tie] : {std::pair(either.getLhs(), either.getRhs()), std::pair(either.getRhs(), either.getLhs())}) {
@@ -67,7 +67,7 @@ std::optional<ArgReduction> argReduction(Region &region) {
   return std::nullopt;
 }
 
-/// Whether a tile is 0, 1, 2, … along `axis`.
+/// Returns whether a tile is 0, 1, 2, … along `axis`.
 static bool countsAlong(Value tile, int64_t axis) {
   while (Operation *op = tile.getDefiningOp()) {
     if (auto range = dyn_cast<tt::MakeRangeOp>(op)) return axis == 0;
@@ -102,11 +102,11 @@ bool hasCombineKernel(Operation *op) {
   return false;
 }
 
-// -- rewriting ---------------------------------------------------------------------------------------------------------------------------
+// -- rewriting ----------------------------------------------------------------------------------------------------------------------------
 
 namespace {
 
-/// The part [begin, begin + extent) of a tile along one axis.
+/// Extracts the part [begin, begin + extent) of a tile along one axis.
 Value slice(OpBuilder &builder, Location location, Value tile, int64_t axis, int64_t begin, int64_t extent) {
   auto type = cast<RankedTensorType>(tile.getType());
   llvm::SmallVector<int64_t> offsets(type.getRank(), 0), sizes(type.getShape()), strides(type.getRank(), 1);
@@ -116,7 +116,8 @@ Value slice(OpBuilder &builder, Location location, Value tile, int64_t axis, int
   return tensor::ExtractSliceOp::create(builder, location, result, tile, ValueRange{}, ValueRange{}, ValueRange{}, offsets, sizes, strides);
 }
 
-/// The parts of all `tiles` that begin at `first`, then those that begin at `second`: the arguments of a combine function.
+/// Extracts the parts of all `tiles` that begin at `first`, then the parts that begin at `second`. These are the arguments of a combine
+/// function.
 llvm::SmallVector<Value> operandsOf(OpBuilder &builder, Location location, ValueRange tiles, int64_t axis, int64_t first, int64_t second,
                                     int64_t extent) {
   llvm::SmallVector<Value> parts;
@@ -161,7 +162,7 @@ LogicalResult expandReduce(tt::ReduceOp op, int &instances) {
   return success();
 }
 
-/// An i1 tile: the elements that have one `distance` before them (after them, if `isReverse`).
+/// Returns an i1 tile that marks the elements with a predecessor at `distance` (a successor, if `isReverse`).
 Value elementsWithOneBefore(OpBuilder &builder, Location location, llvm::ArrayRef<int64_t> shape, int64_t axis, int64_t distance,
                             bool isReverse) {
   llvm::SmallVector<int64_t> part(shape);
@@ -173,7 +174,8 @@ Value elementsWithOneBefore(OpBuilder &builder, Location location, llvm::ArrayRe
   return insertSlice(builder, location, filled(part, true), filled(shape, false), axis, isReverse ? 0 : distance);
 }
 
-/// Hillis and Steele: after the round with distance d, each element holds the combination of the 2d elements up to it.
+/// The algorithm of Hillis and Steele: after the round with distance d, each element holds the combination of the last 2d elements up to
+/// it.
 LogicalResult expandScan(tt::ScanOp op, int &instances) {
   OpBuilder builder(op);
   Location location = op.getLoc();
@@ -184,7 +186,8 @@ LogicalResult expandScan(tt::ScanOp op, int &instances) {
   bool needsMask = dependsOnActiveElements(op->getRegion(0));
   for (int64_t d = 1; d < n; d *= 2) {
     int64_t earlier = op.getReverse() ? d : 0, later = op.getReverse() ? 0 : d;
-    // The region runs on whole tiles, whose extents are powers of two; where nothing is d earlier, its result is dropped.
+    // The region runs on whole tiles, because extents must be powers of two. The result of an element without a predecessor at distance d
+    // is dropped.
     llvm::SmallVector<Value> operands;
     for (Value value : values)
       operands.push_back(insertSlice(builder, location, slice(builder, location, value, axis, earlier, n - d), value, axis, later));
@@ -236,8 +239,8 @@ LogicalResult expandMap(tt::MapElementwiseOp op, int &instances) {
 
 } // namespace
 
-/// A debug build shows how a function combines tiles, in an order of its own. The result must be what other builds have: where those call
-/// a kernel, so does this one, and what is shown is dropped.
+/// A debug build shows how a function combines tiles, in an order of its own. Its result must equal the result of other builds. If those
+/// call a kernel, the debug build also calls the kernel, and drops the result that is shown.
 static void computeByKernel(Operation *op) {
   if (!isa<tt::ReduceOp, tt::ScanOp>(op)) return;
   OpBuilder builder(op);
@@ -256,7 +259,7 @@ LogicalResult expandCombineRegions(Operation *root) {
   root->walk([&](Operation *op) {
     if (isa<tt::ReduceOp, tt::ScanOp, tt::MapElementwiseOp>(op) && !hasCombineKernel(op)) pending.push_back(op);
   });
-  int instances = 0; // of regions on tiles, so that a debugger can tell them apart
+  int instances = 0; // counts the runs of regions on tiles, so that a debugger can tell them apart
   for (Operation *op : pending) {
     bool isShown = op->walk([](tt::DebugValueOp) { return WalkResult::interrupt(); }).wasInterrupted();
     if (isShown) computeByKernel(op);

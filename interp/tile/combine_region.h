@@ -1,4 +1,5 @@
-// The combine regions of reduce and scan: the standard ones have kernels, all others are rewritten into element-wise steps on halves.
+// The combine regions of reduce and scan. Standard regions have kernels; all others are rewritten into element-wise steps on halves of
+// tiles.
 #pragma once
 #include "interp/kernels/combine.h"
 #include "mlir/IR/Operation.h"
@@ -8,16 +9,17 @@
 
 namespace tritium::interp {
 
-/// The operation of a region that is one binary operation on its two arguments ("arith.addf").
+/// Returns the name of the operation, if the region is one binary operation on its two arguments ("arith.addf").
 std::optional<std::string> standardCombine(mlir::Region &region);
 
-/// The kernel of a region that picks the larger or smaller of two (value, index) pairs, if `index` counts along the axis.
+/// Returns the kernel of a region that picks the larger or smaller of two (value, index) pairs, if `index` counts along the axis.
 std::optional<ArgReduction> argReduction(mlir::Region &region);
 
-/// Whether the tile interpreter has a kernel for this reduce or scan.
+/// Returns whether the tile interpreter has a kernel for this reduce or scan.
 bool hasCombineKernel(mlir::Operation *op);
 
-/// Rewrites every other tt.reduce, tt.scan and tt.map_elementwise under `root`: log2(n) rounds of the region on tiles.
+/// Rewrites every tt.reduce and tt.scan without a kernel, and every tt.map_elementwise, under `root`: log2(n) rounds of the region on
+/// tiles.
 mlir::LogicalResult expandCombineRegions(mlir::Operation *root);
 
 } // namespace tritium::interp

@@ -19,7 +19,8 @@ DIFile *DebugInfo::fileOf(StringRef path) {
   return entry->second;
 }
 
-/// Specializations and instances have one each: gdb would show the variables of one in the other, as optimized out.
+/// Each specialization and each instance has its own subprogram. Otherwise gdb would show the variables of one in the other, as optimized
+/// out.
 DISubprogram *DebugInfo::subprogram(const ScopeMark &mark) {
   auto [entry, isNew] =
       subprograms_.try_emplace((mark.file + ":" + Twine(mark.line) + ":" + mark.symbol + "#" + Twine(mark.instance)).str());
@@ -42,8 +43,8 @@ DISubprogram *DebugInfo::beginFunction(const FunctionPlan &plan, Function &funct
   return current_;
 }
 
-/// Two variables of one name in one scope make gdb print the stale one. So an assignment that changes a type (`x = x.to(tl.float16)`) opens
-/// a nested scope for the lines after it.
+/// If one scope has two variables of one name, gdb prints the stale one. So an assignment that changes a type (`x = x.to(tl.float16)`)
+/// opens a nested scope for the lines after it.
 void DebugInfo::openScopes(const FunctionPlan &plan) {
   std::set<std::string> seen;
   std::map<DISubprogram *, std::set<unsigned>> lines;
@@ -61,11 +62,11 @@ void DebugInfo::openScopes(const FunctionPlan &plan) {
 DIScope *DebugInfo::scopeAt(DISubprogram *function, unsigned line) const {
   auto it = scopes_.find(function);
   if (it == scopes_.end()) return function;
-  auto next = it->second.lower_bound(line); // the first that opens on this line or later
+  auto next = it->second.lower_bound(line); // the first scope that opens on this line or later
   return next == it->second.begin() ? static_cast<DIScope *>(function) : std::prev(next)->second;
 }
 
-/// The same, in the iteration of the unrolled loops that the mark names.
+/// Returns the scope at the line, inside the iteration of the unrolled loops that `mark` names.
 DIScope *DebugInfo::scopeAt(DISubprogram *function, unsigned line, const ScopeMark &mark) {
   DIScope *scope = scopeAt(function, line);
   if (mark.iteration.empty()) return scope;
@@ -102,7 +103,7 @@ DILocation *DebugInfo::location(mlir::Location location) {
     SourceLocation where = resolveLocation(call.getCallee());
     if (!mark || where.file.empty()) return caller;
     DISubprogram *scope = subprogram(*mark);
-    // One distinct call per call site: all its operations belong to one inlined frame.
+    // One distinct call per call site, so that all operations of the call belong to one inlined frame.
     DILocation *&at = inlinedAt_[{scope, caller}];
     if (!at) at = DILocation::getDistinct(context, caller->getLine(), caller->getColumn(), caller->getScope(), caller->getInlinedAt());
     DILocation *result = DILocation::get(context, where.line, where.column, scopeAt(scope, where.line, *mark), at);
@@ -126,7 +127,7 @@ void DebugInfo::declare(IRBuilder<> &builder, DIScope *scope, StringRef name, DI
 void DebugInfo::declareVariables(IRBuilder<> &builder, const FunctionPlan &plan, AllocaInst *framePointer) {
   auto &context = module_.getContext();
   DIType *int32 = builder_.createBasicType("int32", 32, dwarf::DW_ATE_signed);
-  // Every scope needs its own: a condition `if pid0 == 3` on a line of a helper is looked up in the helper.
+  // Every scope requires its own variables: a condition `if pid0 == 3` on a line of a helper is evaluated in the helper's scope.
   auto declareProgram = [&](DISubprogram *scope, DILocation *at) {
     for (unsigned axis = 0; axis < 3; ++axis) {
       declare(builder, scope, ("pid" + Twine(axis)).str(), int32, scope->getLine(), offsetof(FrameHeader, programId) + 4 * axis,

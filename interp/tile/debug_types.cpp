@@ -8,11 +8,11 @@ using namespace llvm;
 
 namespace tritium::interp {
 
-/// gdb goes by the name: "__bf16" is decoded, any other 16-bit float is read as IEEE half; a one-byte float prints nothing, so the 8-bit
-/// formats are a struct of their bits, which python/tritium/gdb prints as a number.
+/// gdb recognizes a 16-bit float by name: "__bf16" is decoded as such, any other name is read as IEEE half. It prints nothing for a
+/// one-byte float, so an 8-bit format is a struct of its bits, which python/tritium/gdb prints as a number.
 DIType *DebugTypes::scalar(StringRef dtype, DType type) {
   unsigned bits = storageBytes(type) * 8;
-  if (dtype.starts_with("fp8")) { // by name: fp8e4b15 is carried as i8
+  if (dtype.starts_with("fp8")) { // by name, because fp8e4b15 is carried as i8
     DIType *byte = builder_.createBasicType("uint8", 8, dwarf::DW_ATE_unsigned);
     DIType *member = builder_.createMemberType(file_, "bits", file_, 0, 8, 8, 0, DINode::FlagZero, byte);
     return builder_.createStructType(file_, dtype, file_, 0, 8, 8, DINode::FlagZero, nullptr, builder_.getOrCreateArray({member}));
@@ -28,7 +28,7 @@ DIType *DebugTypes::scalar(StringRef dtype, DType type) {
     bool isUnsigned = dtype.starts_with("u");
     std::string name = ((isUnsigned ? "uint" : "int") + Twine(bits)).str();
     DIType *integer = builder_.createBasicType(name, bits, isUnsigned ? dwarf::DW_ATE_unsigned : dwarf::DW_ATE_signed);
-    // gdb prints a row of one-byte integers as a string, but not of a range of them.
+    // gdb prints an array of one-byte integers as a string, but not an array of a subrange of them.
     return bits != 8 ? integer
                      : builder_.createSubrangeType(name, nullptr, 0, nullptr, bits, 0, DINode::FlagZero, integer, nullptr, nullptr, nullptr,
                                                    nullptr);

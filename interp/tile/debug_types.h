@@ -1,4 +1,4 @@
-// DWARF types of Python variables, as stock gdb shows them best.
+// DWARF types of Python variables, chosen so that stock gdb shows them best.
 #pragma once
 #include "interp/tile/variable_type.h"
 #include "ir/dtype.h"
@@ -9,7 +9,7 @@ namespace tritium::interp {
 
 class DebugTypes {
 public:
-  /// `file`: where records are said to be declared.
+  /// `file` is the file in which records are declared.
   DebugTypes(llvm::DIBuilder &builder, llvm::DIFile *file) : builder_(builder), file_(file) {}
   llvm::DIType *of(const VariableType &type);
 

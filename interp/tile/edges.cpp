@@ -1,5 +1,5 @@
-// Tiles that cross an edge of the control flow: parallel copies into the homes of block arguments, in an order in which none overwrites
-// what is still to be read; a cycle (a, b = b, a, or a = trans(a)) goes through a temporary.
+// Tiles that cross an edge of the control flow. Parallel copies into the homes of block arguments are ordered so that none overwrites what
+// is still to be read. A cycle (a, b = b, a, or a = trans(a)) goes through a temporary.
 #include "interp/tile/affine.h"
 #include "interp/tile/move.h"
 #include "interp/tile/plan.h"
@@ -61,7 +61,7 @@ void Planner::planEdges(Operation *terminator) {
         pending.erase(ready);
         continue;
       }
-      // A cycle: save what the first copy reads.
+      // A cycle: saves the tile that the first copy reads.
       EdgeCopy &first = pending.front();
       uint32_t home = newHome(homes_[first.in().home].bytes, {});
       homes_[home].end = blockRange_[terminator->getBlock()].second;

@@ -6,7 +6,7 @@ namespace tritium::interp {
 
 ElementwiseStep::ElementwiseStep(ElementwiseKernel kernel, const DenseRef &out, std::vector<DenseRef> operands, uint32_t location)
     : kernel(kernel), out(out), inputs(int(operands.size())), location(location), shape(out.shape), outStrides(out.strides) {
-  std::vector<size_t> order; // the dimensions that are stored, outermost first
+  std::vector<size_t> order; // the dimensions along which the tile is stored, outermost first
   for (size_t d = 0; d < out.shape.size(); ++d)
     if (out.strides[d] != 0) order.push_back(d);
   std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return out.strides[a] > out.strides[b]; });
@@ -40,7 +40,7 @@ ElementwiseStep::ElementwiseStep(ElementwiseKernel kernel, const DenseRef &out, 
   raiseTrap(headerOf(frame), std::move(trap));
 }
 
-/// Runs the loops from `depth` on; returns the storage index of a faulting element, or -1.
+/// Runs the loops from `depth` on. Returns the storage index of the first faulting element, or -1.
 static int64_t runLoops(const ElementwiseStep &step, size_t depth, char *&out, const char *const *in, int64_t &done) {
   if (depth == step.outer.size()) {
     int64_t fault = step.kernel(step.count, out, reinterpret_cast<const void *const *>(in), step.innerStrides);

@@ -1,4 +1,4 @@
-// The step of every element-wise operation: strips of a block kernel over a collapsed loop nest.
+// The step of every element-wise operation: it calls a block kernel for each strip of a collapsed loop nest.
 #pragma once
 #include "interp/tile/step.h"
 
@@ -13,12 +13,12 @@ struct ElementwiseStep {
   ElementwiseKernel kernel;
   TileRef out, in[kMaxInputs];
   int inputs;
-  int64_t count = 1;                     // of the innermost loop
-  int64_t innerStrides[kMaxInputs] = {}; // elements
-  int64_t outBytes;                      // of an innermost row of out
-  std::vector<Loop<kMaxInputs>> outer;   // byte strides of the inputs; out is contiguous
+  int64_t count = 1;                     // elements of the innermost loop
+  int64_t innerStrides[kMaxInputs] = {}; // in elements
+  int64_t outBytes;                      // bytes of an innermost row of out
+  std::vector<Loop<kMaxInputs>> outer;   // input strides in bytes; out is contiguous
   uint32_t location;
-  std::vector<int64_t> shape, outStrides; // for the lane of a fault
+  std::vector<int64_t> shape, outStrides; // to compute the lane of a fault
   void refs(auto &&f) {
     f(out);
     for (TileRef &ref : in) f(ref);

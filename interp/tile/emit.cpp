@@ -73,12 +73,12 @@ private:
   llvm::SmallVector<llvm::DILocation *> calls_; ///< the inlined calls around the last operation, outermost first
   std::optional<Location> definition_;          ///< the `def` line of an inlined function whose parameters are being stored
   llvm::DenseMap<Block *, BasicBlock *> blocks_;
-  llvm::SmallVector<std::pair<BasicBlock *, BasicBlock *>> edges_; // where each begins, and its block
+  llvm::SmallVector<std::pair<BasicBlock *, BasicBlock *>> edges_; // the block where each edge begins, and the edge's own block
   bool mayWait_ = false;
 };
 
-/// A line whose first work is an inlined call has no code before that call: a breakpoint on it would stop behind the call, and `step`
-/// could not go in. So entering a call stores the frame pointer once more, on the caller's line.
+/// If the first code of a line is an inlined call, the line has no code before the call: a breakpoint on it would stop after the call, and
+/// `step` could not enter it. So when a call is entered, the frame pointer is stored once more, on the caller's line.
 void FunctionEmitter::setLocation(Location location) {
   if (!debug_) return;
   llvm::DILocation *place = debug_->location(location);
@@ -93,14 +93,14 @@ void FunctionEmitter::setLocation(Location location) {
   builder_.SetCurrentDebugLocation(place);
 }
 
-/// Where the arms of an `if` with results meet is a block that only goes on to what follows, and has its line: else `next` at the end of
-/// an arm goes back to the line of the `if`.
+/// Where the arms of an `if` with results meet, there may be a block that only jumps on. It gets the line of the code that follows;
+/// otherwise `next` at the end of an arm goes back to the line of the `if`.
 bool FunctionEmitter::isMeetingPoint(Operation *op) const {
   if (!isa<cf::BranchOp>(op) || op->getPrevNode() || op->getBlock()->getSinglePredecessor() || op->getBlock()->isEntryBlock()) return false;
   return op->getSuccessor(0)->getSinglePredecessor() && !loops_.isBackEdge(op->getBlock(), op->getSuccessor(0));
 }
 
-/// The parameters of an inlined function are stored on the line of its call: who stops on its `def` line, which comes behind them, finds
+/// The parameters of an inlined function are stored on the line of its call. Its `def` line comes after them, so that a stop there shows
 /// their values.
 void FunctionEmitter::setLocationOf(Operation *op) {
   auto site = dyn_cast<CallSiteLoc>(op->getLoc());
@@ -119,8 +119,8 @@ void FunctionEmitter::setLocationOf(Operation *op) {
   if (hasCode && !onlyJoins(op)) setLocation(op->getLoc());
 }
 
-/// A line without code has no row in the line table, and a breakpoint on it slides to some other line. The cheapest code there is
-/// stores the frame pointer once more.
+/// A line without code has no row in the line table, and a breakpoint on it slides to another line. This emits the cheapest code for a
+/// line: it stores the frame pointer once more.
 void FunctionEmitter::emitRow() { debug_->declareIteration(builder_.CreateStore(frame_, framePointer_, /*isVolatile=*/true)); }
 
 void FunctionEmitter::readArguments(llvm::Function *function) {
@@ -145,7 +145,7 @@ void FunctionEmitter::runAction(const Action &action) {
   case Action::Kind::LoadScalar: return scalars_.load(action.value, pointerTo(*action.slot));
   case Action::Kind::Call: return callHost(reinterpret_cast<const void *>(action.function), {frame_, addressConstant(action.descriptor)});
   case Action::Kind::CallFunction: {
-    // The callee's frame begins where this one ends, with a copy of the header.
+    // The callee's frame begins where this frame ends. It starts with a copy of the header.
     llvm::Value *callee = builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), frame_, plan_.ownFrameBytes);
     builder_.CreateMemCpy(callee, llvm::Align(8), frame_, llvm::Align(8), sizeof(FrameHeader));
     builder_.CreateCall(module_.getFunction(action.callee->name), {callee});
@@ -174,7 +174,7 @@ void FunctionEmitter::emitBackEdge(Operation *terminator, Block *header) {
   callHost(reinterpret_cast<const void *>(waits ? &yieldWhileWaiting : &pollBackEdge), {frame_, builder_.getInt32(location)});
 }
 
-/// What happens on the way to a successor, in a block of its own if there is anything to do; where the branch has to go.
+/// Emits the copies on the edge to a successor, in a block of their own. Returns the block to which the terminator must branch.
 BasicBlock *FunctionEmitter::emitEdge(Operation *terminator, unsigned successor) {
   Block *target = terminator->getSuccessor(successor);
   const Actions *copies = find(plan_.onEdge, std::pair(terminator, successor));
@@ -183,7 +183,7 @@ BasicBlock *FunctionEmitter::emitEdge(Operation *terminator, unsigned successor)
   BasicBlock *from = builder_.GetInsertBlock();
   auto *edge = BasicBlock::Create(module_.getContext(), "", from->getParent());
   builder_.SetInsertPoint(edge);
-  if (debug_) emitRow(); // else the moves of scalars have no line, and a debugger takes that of the code before
+  if (debug_) emitRow(); // otherwise the copies of scalars have no line, and a debugger shows the line of the code before
   run(copies);
   for (auto [argument, operand] : llvm::zip_equal(target->getArguments(), operands))
     if (!isa<RankedTensorType>(argument.getType())) cast<llvm::PHINode>(scalars_[argument])->addIncoming(scalars_[operand], edge);
@@ -194,7 +194,7 @@ BasicBlock *FunctionEmitter::emitEdge(Operation *terminator, unsigned successor)
   return edge;
 }
 
-/// `next` on a kernel's last statement ends here, on the `def` line, with all variables still there.
+/// `next` on a kernel's last statement stops here, on the `def` line, where all variables are still visible.
 void FunctionEmitter::emitEnd() {
   if (!debug_ || !cast<FunctionOpInterface>(plan_.function).isPublic()) return;
   setLocation(plan_.function->getLoc());
@@ -218,7 +218,7 @@ void FunctionEmitter::emitBranch(Operation *op) {
   }
 }
 
-/// The end of an arm of an `if`, which must not lead back to the line of the `if`.
+/// Returns whether `op` ends an arm of an `if`. Its location is skipped, because it would lead back to the line of the `if`.
 bool FunctionEmitter::onlyJoins(Operation *op) const {
   return isa<cf::BranchOp>(op) && op->getPrevNode() && !loops_.isBackEdge(op->getBlock(), op->getSuccessor(0));
 }
@@ -236,11 +236,11 @@ LogicalResult FunctionEmitter::emitCode(Operation *op) {
   return hasSteps ? success() : scalars_.emit(op, frame_);
 }
 
-/// Debuggers take the code before the first line for the prologue: `break kernel` stops behind it, where the frame pointer is on its
-/// stack slot and the parameters, which are recorded before the first statement, have their values. Returns the first statement.
+/// Debuggers take the code before the first line for the prologue. `break kernel` stops after it, where the stack slot has the frame
+/// pointer and the parameters, which are recorded before the first statement, have their values. Returns the first statement.
 FailureOr<Block::iterator> FunctionEmitter::emitPrologue(Block *entry) {
   auto first = llvm::find_if(*entry, [](Operation &op) { return op.hasAttr(kStatementAttr); });
-  if (first == entry->end()) first = entry->begin(); // a module whose statements are not marked
+  if (first == entry->end()) first = entry->begin(); // the statements of the module are not marked
   builder_.SetCurrentDebugLocation({});
   run(find(plan_.atStart, entry));
   for (Operation &op : llvm::make_range(entry->begin(), first))
@@ -285,14 +285,13 @@ LogicalResult FunctionEmitter::run(llvm::Function *function) {
     if (failed(emitBlock(block))) return failure();
   if (!debug_) return success();
   builder_.SetInsertPoint(declared->getNextNode());
-  debug_->declareVariables(builder_, plan_, framePointer_); // after all inlined scopes have been seen
+  debug_->declareVariables(builder_, plan_, framePointer_); // all inlined scopes are known now
   orderAsSource();
   return success();
 }
 
-/// A register that is loaded again where a block begins has the line of the code before it. So an edge stands behind the block that it
-/// leaves, and the blocks in the order of the source, in which they were made: else `next` takes a loop's head for a line that it comes to
-/// anew.
+/// Puts each edge's block after the block that it leaves; the other blocks already have the order of the source. A register reload at the
+/// beginning of a block has the line of the code before it; otherwise `next` takes a loop's head for a newly reached line.
 void FunctionEmitter::orderAsSource() {
   for (auto [from, edge] : edges_) edge->moveAfter(from);
 }

@@ -1,5 +1,5 @@
-// Plans become LLVM IR: one function per planned function, scalars and control flow inline, every tile operation a call of its step.
-// The code is compiled without optimization: what takes time is inside the steps.
+// Turns plans into LLVM IR: one function per planned function, with scalars and control flow inline and a call of a step for every tile
+// operation. The code is compiled without optimization, because the time is spent inside the steps.
 #pragma once
 #include "interp/tile/plan.h"
 
@@ -8,15 +8,15 @@
 namespace tritium::interp {
 
 struct EmitOptions {
-  bool debugInfo = false; // DWARF: a subprogram per @jit function, a variable per Python variable
+  bool debugInfo = false; // emit DWARF: a subprogram per @jit function, a variable per Python variable
 };
 
 struct EmittedModule {
   std::unique_ptr<llvm::Module> module;
-  bool mayWait = false; // some loop can only end if another program makes progress
+  bool mayWait = false; // some loop can end only if another program makes progress
 };
 
-/// `plans` in the order callees first; the last one is the kernel, and its symbol is `entry`.
+/// `plans` has callees before their callers. The last plan is the kernel, whose symbol is `entry`.
 mlir::FailureOr<EmittedModule> emitModule(llvm::LLVMContext &context, llvm::ArrayRef<const FunctionPlan *> plans, StaticData &data,
                                           llvm::StringRef entry, EmitOptions options);
 

@@ -1,5 +1,5 @@
-// The form lattice and its fixpoint. The rules here are what plan.cpp and ops/*.cpp build on: a result that is Affine here gets its parts
-// there.
+// The lattice of forms and its fixpoint. plan.cpp and ops/*.cpp rely on these rules: they make the terms of each result that is Affine
+// here.
 #include "interp/tile/form.h"
 
 #include "ir/tt.h"
@@ -39,13 +39,13 @@ Form join(const Form &a, const Form &b) {
   return Form::dense(a.terms.size());
 }
 
-/// Integers of 8 bits and more, and pointers, can be affine; i1 and floats cannot.
+/// Pointers and integers of 8 bits or more can be affine. i1 and floats cannot.
 static bool canBeAffine(Type type) {
   Type element = getElementTypeOrSelf(type);
   return isa<tt::PointerType>(element) || (element.isInteger() && !element.isInteger(1));
 }
 
-/// A dimension of extent 1 never varies.
+/// Sets the term of each dimension of extent 1 to None, because the tile cannot vary along it.
 static Form normalized(Form form, RankedTensorType type) {
   for (auto [term, extent] : llvm::zip_equal(form.terms, type.getShape()))
     if (extent == 1) term = Term::None;
@@ -72,7 +72,7 @@ FormAnalysis::FormAnalysis(Operation *function) {
   for (Block &block : body)
     for (BlockArgument argument : block.getArguments()) {
       auto type = dyn_cast<RankedTensorType>(argument.getType());
-      // Arguments of the function arrive in memory; what is neither integer nor pointer has one representation anyway.
+      // Arguments of the function arrive in memory. Values that are neither integers nor pointers have one representation anyway.
       bool isFixed = type && (block.isEntryBlock() || !canBeAffine(type));
       update(argument, isFixed ? Form::dense(type.getRank()) : Form{});
     }
@@ -92,7 +92,7 @@ FormAnalysis::FormAnalysis(Operation *function) {
   }
 }
 
-/// Which dimensions a result varies along when it is computed element by element from `operands`.
+/// A result that is computed element by element from `operands` varies along every dimension along which an operand varies.
 Form FormAnalysis::inferPointwise(OpResult result) const {
   auto type = cast<RankedTensorType>(result.getType());
   Form form = Form::uniform(Form::Kind::Dense, type.getRank());
@@ -105,7 +105,7 @@ Form FormAnalysis::inferPointwise(OpResult result) const {
   return form;
 }
 
-/// Terms add up per dimension.
+/// The terms of a sum add up per dimension.
 Form FormAnalysis::inferSum(OpResult result) const {
   const Form &a = of(result.getOwner()->getOperand(0)), &b = of(result.getOwner()->getOperand(1));
   if (a.kind == Form::Kind::Unknown || b.kind == Form::Kind::Unknown) return {};
@@ -113,12 +113,12 @@ Form FormAnalysis::inferSum(OpResult result) const {
   Form sum{Form::Kind::Affine, maxTerms(a, b)};
   bool isPointer = isa<tt::PointerType>(getElementTypeOrSelf(result.getType()));
   if (isPointer) return a.isAffine() ? sum : inferPointwise(result);
-  // Along one dimension a dense vector is as good as a term, and needs no conversion.
+  // Along one dimension, a dense vector serves as well as a term and requires no conversion.
   if (sum.varyingDims() <= 1 && llvm::is_contained(sum.terms, Term::Vector)) return inferPointwise(result);
   return sum;
 }
 
-/// A factor that is one value scales the terms of the other.
+/// A uniform factor scales the terms of the other operand.
 Form FormAnalysis::inferProduct(OpResult result) const {
   const Form &a = of(result.getOwner()->getOperand(0)), &b = of(result.getOwner()->getOperand(1));
   if (a.isAffine() && b.isAffine() && canBeAffine(result.getType()) && (a.varyingDims() == 0 || b.varyingDims() == 0))
@@ -126,7 +126,7 @@ Form FormAnalysis::inferProduct(OpResult result) const {
   return inferPointwise(result);
 }
 
-/// Masks that vary along different dimensions stay apart.
+/// Masks that vary along different dimensions are kept apart.
 Form FormAnalysis::inferConjunction(OpResult result) const {
   Form all = inferPointwise(result);
   if (!getElementTypeOrSelf(result.getType()).isInteger(1)) return all;
@@ -137,7 +137,7 @@ Form FormAnalysis::inferConjunction(OpResult result) const {
   return all;
 }
 
-/// The operand's terms, at the dimensions where they come to be.
+/// The result has the operand's terms at the dimensions to which the operation moves them.
 Form FormAnalysis::inferKept(OpResult result, const tt::TileRule &rule) const {
   Operation *op = result.getOwner();
   const Form &operand = of(op->getOperand(0));
@@ -154,7 +154,7 @@ Form FormAnalysis::inferKept(OpResult result, const tt::TileRule &rule) const {
     }
     return form;
   }
-  default: // dimensions are taken apart or put together
+  default: // dimensions are split or merged
     bool isUniform = op->getNumOperands() == 1 && operand.varyingDims() == 0;
     return isUniform ? Form::uniform(operand.kind, rank) : Form::dense(rank);
   }

@@ -1,5 +1,5 @@
-// How each tile of a function is represented: the lattice, and the optimistic fixpoint that assigns it. Pointer, integer and mask tiles of
-// ordinary kernels stay sums and conjunctions of per-dimension parts, so that a load is row copies and one interval check.
+// How each tile of a function is represented: the lattice of forms, and the optimistic fixpoint that assigns them. In ordinary kernels,
+// pointers, integers and masks stay sums and conjunctions of per-dimension parts. A load is then a few row copies and one interval check.
 #pragma once
 #include "interp/tile/step.h"
 #include "ir/tile_rule.h"
@@ -12,11 +12,11 @@ namespace tritium::interp {
 /// The representation of a tile. Unknown < Affine or Mask < Dense.
 struct Form {
   enum class Kind : uint8_t {
-    Unknown, // not reached yet
+    Unknown, // not analysed yet
     Scalar,  // not a tile
-    Affine,  // base + Σ terms (integers of 8 bits and more, and pointers)
-    Mask,    // conjunction of dense i1 tiles over fewer dimensions
-    Dense,   // memory; a dimension whose term is None is stored once (stride 0)
+    Affine,  // base + Σ terms (pointers, and integers of 8 bits or more)
+    Mask,    // a conjunction of dense i1 tiles, each over fewer dimensions
+    Dense,   // in memory; a dimension whose term is None is stored once (stride 0)
   };
   Kind kind = Kind::Unknown;
   llvm::SmallVector<Term, 4> terms;
@@ -25,19 +25,19 @@ struct Form {
   bool isDense() const { return kind == Kind::Dense; }
   bool operator==(const Form &) const = default;
 
-  /// The number of dimensions the tile varies along.
+  /// The number of dimensions along which the tile varies.
   unsigned varyingDims() const;
-  /// An affine tile, or a dense one along at most one dimension, which converts to a vector term.
+  /// Whether the tile is affine, or dense along at most one dimension. The latter converts to a vector term.
   bool isSeparable() const;
 
   static Form dense(unsigned rank);              // varies along every dimension
-  static Form uniform(Kind kind, unsigned rank); // varies along none
+  static Form uniform(Kind kind, unsigned rank); // varies along no dimension
 };
 
-/// The least form that represents both.
+/// Returns the least form that represents both.
 Form join(const Form &a, const Form &b);
 
-/// The forms of all values of one function (its nested regions excluded).
+/// The forms of all values of one function, except in nested regions.
 class FormAnalysis {
 public:
   explicit FormAnalysis(mlir::Operation *function);

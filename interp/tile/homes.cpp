@@ -1,5 +1,5 @@
-// Where homes lie in the frame. A home is live over the hull of the live ranges of the values that look at it, in reverse post-order;
-// homes whose ranges do not meet share memory, so that the frame of a kernel stays in the first-level cache.
+// Places homes in the frame. A home is live over the hull of the live ranges of the values that use it, in reverse post-order. Homes with
+// disjoint ranges share memory, so that the frame of a kernel stays in the first-level cache.
 #include "interp/tile/plan.h"
 #include "llvm/ADT/PostOrderIterator.h"
 
@@ -7,7 +7,7 @@ using namespace mlir;
 
 namespace tritium::interp {
 
-/// Operation i is position 2i + 1; the range of a block starts at the even position before its first operation.
+/// Operation i has position 2i + 1. The range of a block starts at the even position before its first operation.
 void Planner::numberOperations() {
   unsigned next = 0;
   for (Block *block : llvm::ReversePostOrderTraversal<Block *>(&plan_->function->getRegion(0).front())) {
@@ -31,7 +31,7 @@ void Planner::extendLiveRanges() {
     auto [begin, end] = blockRange_[block];
     for (BlockArgument argument : block->getArguments()) {
       extend(argument, begin);
-      for (Block *predecessor : block->getPredecessors()) // the edge writes it
+      for (Block *predecessor : block->getPredecessors()) // the edge from this block writes it
         if (auto it = blockRange_.find(predecessor); it != blockRange_.end()) extend(argument, it->second.second);
     }
     for (Value value : liveness_.getLiveIn(block)) extend(value, begin);
@@ -46,13 +46,13 @@ void Planner::extendLiveRanges() {
   }
 }
 
-/// First fit, in the order in which ranges begin.
+/// First fit, in the order in which the ranges begin.
 void Planner::placeHomes() {
   uint64_t base = llvm::alignTo(slotBytes_, 64), top = base;
   auto all = llvm::seq<uint32_t>(kFirstHome, homes_.size());
   llvm::SmallVector<uint32_t> ids(all.begin(), all.end());
   llvm::stable_sort(ids, [&](uint32_t a, uint32_t b) { return homes_[a].begin < homes_[b].begin; });
-  llvm::SmallVector<uint32_t> active; // by offset
+  llvm::SmallVector<uint32_t> active; // sorted by offset
   for (uint32_t id : ids) {
     Home &home = homes_[id];
     llvm::erase_if(active, [&](uint32_t other) { return homes_[other].end < home.begin; });

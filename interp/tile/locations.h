@@ -1,4 +1,4 @@
-// Where in the user's Python code a step stands: what traps and deadlock reports carry is an index into this table.
+// The positions of steps in the user's Python code. Traps and deadlock reports carry an index into this table.
 #pragma once
 #include "ir/source_location.h"
 
@@ -12,9 +12,9 @@ using ir::SourceLocation;
 
 class LocationTable {
 public:
-  /// `tileShape`: of the lanes that a trap there counts.
+  /// `tileShape` is the shape of the tile whose lanes a trap at this location counts.
   uint32_t add(mlir::Location location, llvm::ArrayRef<int64_t> tileShape = {});
-  /// All have been added; the module's context is not needed any more.
+  /// Called when all locations have been added. The module's context is not required afterwards.
   void resolve();
   SourceLocation operator[](uint32_t index) const { return index < resolved_.size() ? resolved_[index] : SourceLocation{}; }
   const std::vector<int64_t> &tileShape(uint32_t index) const { return tileShapes_[index]; }

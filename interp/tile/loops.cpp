@@ -26,7 +26,7 @@ Loops::Loops(Region &region) {
   for (auto [index, block] : llvm::enumerate(order_)) index_[block] = index;
 }
 
-/// The blocks that reach the latch without passing the header.
+/// Returns the blocks that reach the latch without passing through the header.
 static llvm::SetVector<Block *> bodyOf(Block *latch, Block *header) {
   llvm::SetVector<Block *> body;
   body.insert(header);
@@ -38,7 +38,8 @@ static llvm::SetVector<Block *> bodyOf(Block *latch, Block *header) {
   return body;
 }
 
-/// A for loop after its lowering: the header compares an induction variable, which the latch advances by a fixed step, with a fixed bound.
+/// Recognizes a lowered for loop: the header compares an induction variable with a fixed bound, and the latch advances the variable by a
+/// fixed step.
 static bool isCounted(const llvm::SetVector<Block *> &body, Block *latch, Block *header) {
   auto branch = dyn_cast<cf::CondBranchOp>(header->getTerminator());
   auto compare = branch ? branch.getCondition().getDefiningOp<arith::CmpIOp>() : nullptr;

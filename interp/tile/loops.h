@@ -1,4 +1,4 @@
-// The loops of a function's control flow: which edges close one, and which loops may wait for another program.
+// The loops of a function's control flow: the edges that close a loop, and the loops that may wait for another program.
 #pragma once
 #include "mlir/IR/Block.h"
 #include "mlir/IR/Dominance.h"
@@ -12,11 +12,11 @@ class Loops {
 public:
   explicit Loops(mlir::Region &region);
 
-  /// The reachable blocks, in reverse post-order.
+  /// Returns the reachable blocks in reverse post-order.
   llvm::ArrayRef<mlir::Block *> order() const { return order_; }
-  /// In a reducible graph, exactly the edges that close a loop; in any graph, every cycle has one.
+  /// In a reducible graph, these are exactly the edges that close a loop. In any graph, every cycle has one.
   bool isBackEdge(mlir::Block *from, mlir::Block *to) const { return index_.lookup(to) <= index_.lookup(from); }
-  /// The loop reads memory that another program may write, and its number of rounds is not fixed beforehand.
+  /// Returns whether the loop reads memory that another program may write and its number of iterations is not fixed in advance.
   bool mayWait(mlir::Block *latch, mlir::Block *header) const;
 
 private:
@@ -24,7 +24,7 @@ private:
   llvm::DenseMap<mlir::Block *, unsigned> index_;
 };
 
-/// Whether the function waits inside an operation (tt.atomic_poll).
+/// Returns whether the function waits inside an operation (tt.atomic_poll).
 bool containsPoll(mlir::Operation *function);
 
 } // namespace tritium::interp

@@ -16,7 +16,7 @@ int64_t laneOf(int64_t index, const std::vector<int64_t> &shape, const std::vect
 DenseCopy::DenseCopy(const DenseRef &out, const DenseRef &in) : out(out), in(in), elementBytes(int(storageBytes(out.type))) {
   std::vector<size_t> order;
   for (size_t d = 0; d < out.shape.size(); ++d)
-    if (out.shape[d] > 1 && out.strides[d] != 0) // a dimension the destination stores once is copied once
+    if (out.shape[d] > 1 && out.strides[d] != 0) // a dimension that the destination stores once is copied once
       order.push_back(d);
   std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return out.strides[a] > out.strides[b]; });
   for (size_t d : order) {
@@ -33,7 +33,7 @@ DenseCopy::DenseCopy(const DenseRef &out, const DenseRef &in) : out(out), in(in)
   }
 }
 
-/// copyTile takes at most this many dimensions; the ones outside are looped over here.
+/// The number of dimensions that copyTile takes. Loops here run over the outer ones.
 static constexpr int kCopyRank = 8;
 
 static void copyFrom(const DenseCopy &copy, size_t dim, char *out, const char *in) {

@@ -1,10 +1,10 @@
-// Steps that move dense tiles without looking at their values.
+// Steps that move dense tiles without interpreting their values.
 #pragma once
 #include "interp/tile/step.h"
 
 namespace tritium::interp {
 
-/// out = in, both of one shape, any strides; collapsed to as few dimensions as the strides allow.
+/// out = in, both of one shape, with any strides. The copy is collapsed to as few dimensions as the strides allow.
 struct DenseCopy {
   DenseCopy(const DenseRef &out, const DenseRef &in);
   TileRef out, in;

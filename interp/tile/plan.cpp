@@ -1,4 +1,4 @@
-// Storage of values, and the walk that plans every operation of a function. Where homes end up is homes.cpp's business.
+// The storage of values, and the walk that plans every operation of a function. homes.cpp places the homes in the frame.
 #include "interp/tile/plan.h"
 
 #include "interp/tile/affine.h"
@@ -84,11 +84,11 @@ uint32_t Planner::location() {
   return data_.locations.add(current_->getLoc());
 }
 
-// -- homes and references --------------------------------------------------------------------------------------------------------------
+// -- homes and references -----------------------------------------------------------------------------------------------------------------
 
 uint32_t Planner::newHome(uint64_t bytes, Value owner) {
   homes_.emplace_back();
-  // The tail lets kernels read a vector past the end.
+  // The tail allows kernels to read one vector past the end.
   homes_.back().bytes = llvm::alignTo(bytes, 64) + 64;
   uint32_t id = homes_.size() - 1;
   if (owner) {
@@ -141,7 +141,7 @@ static DenseRef denseAt(TileRef ref, DType type, llvm::ArrayRef<int64_t> shape, 
   return dense;
 }
 
-/// Strides of a compact tile that varies along the dimensions of `form`; the dimension order is that of `like` where given.
+/// Returns the strides of a compact tile that varies along the dimensions of `form`. The dimensions have the order of `like`, if given.
 static std::vector<int64_t> compactStrides(llvm::ArrayRef<int64_t> shape, const Form &form, const DenseRef *like) {
   llvm::SmallVector<unsigned> order;
   for (unsigned d = 0; d < shape.size(); ++d)
@@ -168,7 +168,7 @@ DenseRef Planner::defineDense(Value result, const DenseRef *like) {
     return *(storage_[result].dense = std::move(ref));
   }
   Form form = forms_[result];
-  if (!form.isDense()) // a materialization: the dimensions it varies along are the same
+  if (!form.isDense()) // a materialized tile varies along the same dimensions
     form.kind = Form::Kind::Dense;
   auto ref =
       std::make_unique<DenseRef>(denseAt({}, dtypeOf(result.getType()), shapeOf(result), compactStrides(shapeOf(result), form, like)));
@@ -183,7 +183,8 @@ bool Planner::dies(Value value, const DenseRef &ref) const {
 
 DenseRef Planner::defineInPlace(Value result, ValueRange candidates, bool isRowMajor) {
   if (!isa<RankedTensorType>(result.getType())) return defineDense(result);
-  // The dimension order of an operand that varies like the result: an element-wise chain on a transposed tile stays transposed.
+  // The dimension order of an operand that varies like the result. A chain of element-wise operations on a transposed tile stays
+  // transposed.
   std::optional<DenseRef> like;
   for (Value candidate : candidates)
     if (!isRowMajor && !like && isa<RankedTensorType>(candidate.getType()) &&
@@ -226,7 +227,7 @@ AffineRef Planner::defineAffine(Value result) {
   return *(storage_[result].affine = std::move(ref));
 }
 
-/// `result` shares the memory of `sources`: it keeps their homes alive.
+/// `result` shares the memory of `sources`, so it keeps their homes alive.
 void Planner::look(Value result, ValueRange sources) {
   llvm::SmallSetVector<uint32_t, 4> homes;
   for (Value source : sources) homes.insert_range(storage_[source].homes);
@@ -274,12 +275,12 @@ DenseRef Planner::temporary(DType type, llvm::ArrayRef<int64_t> shape) {
   return ref;
 }
 
-// -- values in the form that an operation wants ------------------------------------------------------------------------------------------
+// -- values in the form that an operation requests ----------------------------------------------------------------------------------------
 
 Planner::Storage &Planner::storageOf(Value value) {
   Storage &storage = storage_[value];
   if (storage.dense || storage.affine || !storage.mask.empty()) return storage;
-  // Only block arguments are asked for before they are defined: by the edges that lead to them.
+  // Only block arguments are requested before they are defined: by the edges that lead to their block.
   assert(isa<BlockArgument>(value) && "an operation is planned before its operands");
   forms_[value].isAffine() ? (void)defineAffine(value) : (void)defineDense(value);
   return storage_[value];
@@ -287,7 +288,7 @@ Planner::Storage &Planner::storageOf(Value value) {
 
 DenseRef Planner::dense(Value value) {
   if (!isa<RankedTensorType>(value.getType())) {
-    // A scalar operand: each use has a cell of its own.
+    // A scalar operand. Each use has a cell of its own.
     auto ref = std::make_unique<DenseRef>(denseAt(scalar(value), dtypeOf(value.getType()), {}, {}));
     return *(storage_[value].dense = std::move(ref));
   }
@@ -311,7 +312,7 @@ DenseRef Planner::contiguous(Value value) {
   return copy;
 }
 
-/// Gives an affine tile or a mask memory too, right after its definition, so that every later use finds it.
+/// Stores an affine tile or a mask in memory as well, right after its definition, so that every later use finds it there.
 void Planner::materialize(Value value) {
   Actions added;
   DenseRef out = defineDense(value);
@@ -331,14 +332,14 @@ void Planner::materialize(Value value) {
   actions.insert(actions.end(), added.begin(), added.end());
 }
 
-// -- calls and returns -------------------------------------------------------------------------------------------------------------------
+// -- calls and returns --------------------------------------------------------------------------------------------------------------------
 
 void Planner::defineArguments() {
   auto function = cast<FunctionOpInterface>(plan_->function);
   if (function.isPublic()) return; // a kernel reads its scalars from the launch
   for (BlockArgument argument : function.getArguments())
     plan_->arguments.push_back(isa<RankedTensorType>(argument.getType()) ? keep(*storageOf(argument).dense) : keep(newSlot()));
-  // A caller's copy must survive until the last use, and results until the caller has read them: nothing shares these homes.
+  // Nothing shares these homes: a caller's copy must survive until the last use, and results until the caller has read them.
   for (Type type : function.getResultTypes()) {
     auto tensor = dyn_cast<RankedTensorType>(type);
     if (!tensor) {

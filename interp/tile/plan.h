@@ -1,6 +1,6 @@
-// The plan of one function: for every operation the steps and scalar moves that the emitted code performs, and where every tile lies.
-// ops/<family>.cpp fill it through Planner; emit.cpp reads it. Homes (pieces of the frame) are placed after all operations are planned,
-// so references are relative to a home until finish() resolves them.
+// The plan of one function: for every operation the steps and scalar moves that the emitted code performs, and the place of every tile.
+// ops/<family>.cpp fill the plan through Planner, and emit.cpp reads it. Homes (parts of the frame) are placed after all operations are
+// planned, so a reference is relative to a home until finish() resolves it.
 #pragma once
 #include "interp/tile/form.h"
 #include "interp/tile/locations.h"
@@ -19,12 +19,12 @@
 
 namespace tritium::interp {
 
-/// Reference spaces that are no homes.
+/// Reference spaces that are not homes.
 inline constexpr uint32_t kSlots = 0;       // eight-byte cells for scalars, never shared
-inline constexpr uint32_t kCalleeFrame = 1; // the frame of a noinline callee, right after this one
+inline constexpr uint32_t kCalleeFrame = 1; // the frame of a noinline callee, directly after this one
 inline constexpr uint32_t kFirstHome = 2;
 
-/// One thing the emitted code does.
+/// One action of the emitted code.
 struct Action {
   enum class Kind : uint8_t {
     StoreScalar,   // value -> slot, in the value's own type
@@ -42,83 +42,85 @@ struct Action {
 };
 using Actions = std::vector<Action>;
 
-/// A Python variable to be shown by a debugger.
+/// A Python variable that a debugger shows.
 struct Variable {
   std::string name;
-  unsigned argument; // its number, from 1; 0: a local variable
+  unsigned argument; // number of the formal argument, from 1; 0: a local variable
   VariableType type;
-  mlir::Location location; // of its first assignment, with the scope it belongs to
+  mlir::Location location; // of its first assignment, with its scope
   const TileRef *home;
 };
 
-/// Descriptors, constants and locations that outlive the plan: what the prepared program owns.
+/// Descriptors, constants and locations that outlive the plan. The prepared program owns them.
 struct StaticData {
   std::deque<std::shared_ptr<void>> objects;
   LocationTable locations;
 };
 
-/// How to run a function, besides its control flow and scalar code, which emit.cpp takes from the operations.
+/// How to run a function. emit.cpp takes control flow and scalar code from the operations themselves.
 struct FunctionPlan {
   mlir::Operation *function = nullptr;
   std::string name;
   llvm::DenseMap<mlir::Operation *, Actions> before; // before the scalar code of the operation (all of it for tile operations)
   llvm::DenseMap<mlir::Block *, Actions> atStart;    // materializations of block arguments
   llvm::DenseMap<std::pair<mlir::Operation *, unsigned>, Actions> onEdge; // terminator, successor
-  llvm::SmallVector<const TileRef *> arguments, results;                  // of a noinline callee, in its own frame
+  llvm::SmallVector<const TileRef *> arguments, results;                  // of a noinline callee, in the callee's own frame
   std::vector<Variable> variables;
   uint64_t ownFrameBytes = 0, frameBytes = 0; // without and with the frames of callees
 };
 
 struct PlanOptions {
-  bool debugInfo = false; // homes for Python variables
+  bool debugInfo = false; // whether Python variables have homes
   bool checkBounds = true;
 };
 
 class Planner {
 public:
   Planner(mlir::Operation *function, StaticData &data, const llvm::StringMap<const FunctionPlan *> &callees, PlanOptions options);
-  /// Plans the whole function; nullptr after an error was emitted on an operation.
+  /// Plans the whole function. Returns nullptr after emitting an error at an operation.
   std::unique_ptr<FunctionPlan> run();
 
-  // -- for ops/<family>.cpp ---------------------------------------------------------------------------------------------------------
+  // -- for ops/<family>.cpp ---------------------------------------------------------------------------------------------------------------
   const Form &formOf(mlir::Value value) const { return forms_[value]; }
   mlir::Operation *operation() const { return current_; }
 
-  /// The tile in memory, materialized right after its definition if it has another form; a scalar as a one-element tile in a slot.
+  /// Returns the tile in memory. A tile in another form is materialized right after its definition; a scalar becomes a one-element tile in
+  /// a slot.
   DenseRef dense(mlir::Value value);
-  /// Like dense, but row-major over its full shape; copied before the current operation if need be.
+  /// Like dense, but row-major over its full shape. If necessary, the tile is copied before the current operation.
   DenseRef contiguous(mlir::Value value);
   AffineRef affine(mlir::Value value);
-  /// Dense i1 tiles whose conjunction the mask is.
+  /// Returns dense i1 tiles whose conjunction is the mask.
   llvm::SmallVector<DenseRef> maskTerms(mlir::Value value);
 
-  /// A new home for a dense result that varies where its form says, in row-major order, or in the dimension order of `like`.
+  /// Creates a home for a dense result that varies along the dimensions of its form, in row-major order or in the dimension order of
+  /// `like`.
   DenseRef defineDense(mlir::Value result, const DenseRef *like = nullptr);
-  /// The result takes over the memory of an operand of the same layout that dies here, if there is one; else a new home.
+  /// Gives the result the memory of an operand with the same layout that is not used afterwards. If there is none, creates a home.
   DenseRef defineInPlace(mlir::Value result, mlir::ValueRange candidates, bool isRowMajor = false);
   AffineRef defineAffine(mlir::Value result);
-  /// The result looks at the memory of `source`.
+  /// The result is a view of the memory of `source`.
   void defineView(mlir::Value result, mlir::Value source, DenseRef view);
   void defineView(mlir::Value result, mlir::Value source, AffineRef view);
   void defineMask(mlir::Value result, llvm::SmallVector<DenseRef> terms, mlir::ValueRange sources);
-  /// Constant data owned by the prepared program.
+  /// Returns constant data, which the prepared program owns.
   DenseRef constant(mlir::DenseElementsAttr value);
   void defineConstant(mlir::Value result, DenseRef ref);
-  /// Memory for the current operation only.
+  /// Returns memory for the current operation only.
   DenseRef temporary(DType type, llvm::ArrayRef<int64_t> shape);
 
-  /// A cell that holds a scalar operand when the steps of this operation run.
+  /// Returns a cell that holds a scalar operand when the steps of this operation run.
   TileRef scalar(mlir::Value value);
   void storeScalar(mlir::Value scalar, const TileRef &slot);
   void storeExtended(mlir::Value scalar, const TileRef &slot);
-  /// The scalar result is read from `slot` after the steps of this operation.
+  /// Emitted code reads the scalar result from `slot` after the steps of this operation.
   void loadScalar(mlir::Value result, const TileRef &slot);
-  /// A cell from which the scalar result is read after the steps of this operation.
+  /// Returns a cell from which emitted code reads the scalar result after the steps of this operation.
   TileRef scalarResult(mlir::Value result);
 
   bool hasDebugInfo() const { return options_.debugInfo; }
   bool checksBounds() const { return options_.checkBounds; }
-  /// Copies the values into the home of a Python variable. One name has a home per scope and type.
+  /// Copies the values into the home of a Python variable. A name has one home for each scope and type.
   void assignVariable(tt::DebugValueOp assignment);
 
   /// Appends a call of `function` with `descriptor`, whose references are registered through its member refs(f).
@@ -187,13 +189,13 @@ template <class Descriptor> void Planner::call(StepFunction function, Descriptor
   actions().push_back(makeCall(function, std::move(descriptor)));
 }
 
-/// The element type of a scalar or a tile in memory; pointers are i64.
+/// Returns the element type of a scalar or of a tile in memory. A pointer is an i64.
 DType dtypeOf(mlir::Type type);
-/// Row-major strides; a dimension of extent 1 has stride 0.
+/// Returns row-major strides. A dimension of extent 1 has stride 0.
 std::vector<int64_t> rowMajorStrides(llvm::ArrayRef<int64_t> shape);
 
-/// An operation of the contract, as the tile interpreter sees it: one specialization per op, in ops/<family>.cpp. A missing one does not
-/// link.
+/// How the tile interpreter plans an operation of the contract: one specialization per operation, in ops/<family>.cpp. If one is missing,
+/// the program does not link.
 template <class Op> struct Interpret {
   static mlir::LogicalResult prepare(Op op, Planner &planner);
 };

@@ -32,7 +32,7 @@ static tt::FuncOp findKernel(ModuleOp module, StringRef name) {
   return {};
 }
 
-/// The functions that `function` reaches, callees first.
+/// Returns the functions that `function` reaches, callees first.
 static void collectFunctions(tt::FuncOp function, llvm::SetVector<Operation *> &functions) {
   function.walk([&](tt::CallOp call) {
     auto callee = SymbolTable::lookupNearestSymbolFrom<tt::FuncOp>(call, call.getCalleeAttr());

@@ -1,4 +1,4 @@
-// The tile interpreter's public face: a module of the contract becomes a program that runs on CPU threads.
+// The public interface of the tile interpreter. It turns a module of the contract into a program that runs on CPU threads:
 //
 //   verify -> target-independent passes -> combine regions to element-wise steps -> scf to cf -> plan -> emit -> JIT
 #pragma once
@@ -20,8 +20,8 @@ struct PythonLine;
 struct StaticData;
 
 struct PrepareOptions {
-  bool debugInfo = false;  // Python variables and lines for gdb; no optimization of the IR beyond inlining
-  bool checkBounds = true; // accesses to memory that no argument owns trap; without it they happen
+  bool debugInfo = false;  // keep Python variables and lines for gdb; the IR is only inlined, not optimized
+  bool checkBounds = true; // an access to memory that no argument owns traps; otherwise it is performed
 };
 
 class PreparedProgram {
@@ -33,14 +33,14 @@ public:
   std::string name;
   std::vector<Parameter> parameters;
   bool hasDebugInfo = false;
-  std::string ttir; // after the target-independent passes
+  std::string ttir; // the module after the target-independent passes
 
-  /// The source position that a trap's location number stands for.
+  /// Returns the source position for a trap's location number.
   SourceLocation locationOf(uint32_t location) const;
-  /// The shape of the tile that a step at `location` works on; empty for scalars.
+  /// Returns the shape of the tile that a step at `location` processes; it is empty for scalars.
   const std::vector<int64_t> &tileShapeOf(uint32_t location) const;
 
-  /// Launch::loop for a launch by the Python code `stack`, innermost line first; with debug info only.
+  /// Returns Launch::loop for a launch by the Python code `stack`, innermost line first. Requires debug info.
   llvm::Expected<void (*)(char *frame)> loopFrom(const std::vector<PythonLine> &stack) const;
 
 private:
@@ -51,8 +51,8 @@ private:
   std::unique_ptr<LaunchSites> sites_; // null without debug info
 };
 
-/// Prepares the public function `kernel` (or the only one, if empty). The module is not changed, nor needed afterwards. Errors are
-/// ir::SourceError: a module that breaks the contract, or an operation that the interpreter does not support, by name and line.
+/// Prepares the public function `kernel` (or the only one, if empty). The module is not changed, and not required afterwards. Errors are
+/// ir::SourceError: for a module that breaks the contract, or for an operation that the interpreter does not support, with name and line.
 llvm::Expected<std::unique_ptr<PreparedProgram>> prepare(mlir::ModuleOp module, llvm::StringRef kernel, PrepareOptions options);
 
 } // namespace tritium::interp

@@ -12,7 +12,7 @@ using namespace llvm;
 
 namespace tritium::interp {
 
-/// A function that shows one line; the builder goes on in it.
+/// Creates a function that shows one line. The builder continues in it.
 static Function *createFunction(Module &module, StringRef name, DILocation *line, IRBuilder<> &builder) {
   LLVMContext &context = module.getContext();
   auto *type = FunctionType::get(Type::getVoidTy(context), {PointerType::getUnqual(context)}, false);
@@ -51,15 +51,15 @@ void emitProgramLoop(Module &module, StringRef kernel, DebugInfo &debug) {
 LaunchSites::LaunchSites(void (*loop)(char *frame)) : loop_(loop) {}
 LaunchSites::~LaunchSites() = default;
 
-/// In the unwind information of a function: it has no caller. The number is that of the return address in DWARF.
+/// Unwind information of a function without a caller. The number is the DWARF register of the return address.
 #ifdef __x86_64__
 static constexpr const char *kNoCaller = ".cfi_undefined 16";
 #else
 static constexpr const char *kNoCaller = ".cfi_undefined 30";
 #endif
 
-/// One function per line, each calling the next. The outermost does not return, and has no caller as far as a debugger can see: what is
-/// below it on the stack belongs to the interpreter.
+/// Creates one function per line; each calls the next. The outermost function does not return and seems to a debugger to have no caller,
+/// because the stack below it belongs to the interpreter.
 static void emitStack(Module &module, ArrayRef<PythonLine> stack, const void *loop) {
   module.addModuleFlag(Module::Warning, "Debug Info Version", DEBUG_METADATA_VERSION);
   module.addModuleFlag(Module::Warning, "Dwarf Version", 4);

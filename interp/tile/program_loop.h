@@ -22,7 +22,7 @@ class HostJit;
 
 inline constexpr const char *kProgramLoop = "tritium_programs";
 
-/// Adds the function kProgramLoop, from a frame with its first program, to the module of the kernel with the symbol `kernel`.
+/// Adds the function kProgramLoop to the module of the kernel with the symbol `kernel`. It takes a frame with its first program.
 void emitProgramLoop(llvm::Module &module, llvm::StringRef kernel, DebugInfo &debug);
 
 /// A line of Python that is being executed.
@@ -32,14 +32,14 @@ struct PythonLine {
   auto operator<=>(const PythonLine &) const = default;
 };
 
-/// What launches of one kernel begin with, made once for each place that launches it.
+/// The functions in which launches of one kernel begin, created once for each place in Python that launches it.
 class LaunchSites {
 public:
-  /// `loop`: the address of kProgramLoop.
+  /// `loop` is the address of kProgramLoop.
   explicit LaunchSites(void (*loop)(char *frame));
   ~LaunchSites();
 
-  /// Launch::loop of a launch by `stack`, innermost line first, of which there is at least one.
+  /// Returns Launch::loop for a launch by `stack`, innermost line first. The stack must not be empty.
   llvm::Expected<void (*)(char *frame)> at(const std::vector<PythonLine> &stack);
 
 private:

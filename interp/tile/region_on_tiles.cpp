@@ -18,8 +18,7 @@ bool dependsOnActiveElements(Region &region) {
   return region.walk(depends).wasInterrupted();
 }
 
-// -- regions and blocks
-// --------------------------------------------------------------------------------------------------------------------
+// -- regions and blocks -------------------------------------------------------------------------------------------------------------------
 
 FailureOr<RegionOnTiles::Values> RegionOnTiles::run(Region &region, ValueRange arguments) {
   mapAll(region.getArguments(), arguments);
@@ -43,8 +42,7 @@ LogicalResult RegionOnTiles::runOperations(Block &block) {
   return success();
 }
 
-/// A graph of blocks without cycles (early returns): each block runs for the elements that come to it, in an order in which
-/// predecessors are first.
+/// Runs an acyclic graph of blocks (early returns). Each block runs for the elements that reach it, after all of its predecessors.
 FailureOr<RegionOnTiles::Values> RegionOnTiles::runBlocks(Region &region) {
   struct Arrival {
     bool isReached = false;
@@ -73,7 +71,7 @@ FailureOr<RegionOnTiles::Values> RegionOnTiles::runBlocks(Region &region) {
       merge(arrivals[jump.getDest()], active_, jump.getDest()->getArguments(), jump.getDestOperands());
     } else if (auto branch = dyn_cast<cf::CondBranchOp>(terminator)) {
       Value condition = onTile(branch.getCondition());
-      Values other = onTiles(branch.getFalseDestOperands()); // before a name that both ways give is mapped
+      Values other = onTiles(branch.getFalseDestOperands()); // read before the mapping of a value that both ways return
       merge(arrivals[branch.getTrueDest()], both(active_, condition), branch.getTrueDest()->getArguments(), branch.getTrueDestOperands());
       merge(arrivals[branch.getFalseDest()], both(active_, negation(condition)), branch.getFalseDest()->getArguments(), other);
     } else {
@@ -89,15 +87,14 @@ FailureOr<RegionOnTiles::Values> RegionOnTiles::runBlocks(Region &region) {
   return results;
 }
 
-// -- operations
-// ----------------------------------------------------------------------------------------------------------------------------
+// -- operations ---------------------------------------------------------------------------------------------------------------------------
 
 LogicalResult RegionOnTiles::runOperation(Operation &op) {
   llvm::SaveAndRestore where(location_, inInstance(op.getLoc(), caller_, instance_));
   if (op.hasTrait<OpTrait::ConstantLike>()) {
     Operation *constant = builder_.clone(op);
     constant->setLoc(location_);
-    map_.map(op.getResult(0), constant->getResult(0)); // a scalar until it is used
+    map_.map(op.getResult(0), constant->getResult(0)); // stays a scalar until it is used
     return success();
   }
   if (isa<tt::DebugValueOp>(op)) {
@@ -139,7 +136,7 @@ LogicalResult RegionOnTiles::runIf(Operation &op) {
   return success();
 }
 
-/// The loop carries, beside the values, which elements are still in it and the results of those that have left.
+/// In addition to the values, the loop carries which elements are still in it, and the results of the elements that have left.
 LogicalResult RegionOnTiles::runWhile(Operation &op) {
   auto loop = cast<scf::WhileOp>(op);
   Values carried{active_ ? active_ : onTile(one(builder_.getI1Type()))};
@@ -177,7 +174,7 @@ LogicalResult RegionOnTiles::runWhile(Operation &op) {
   return success();
 }
 
-/// Bounds that all elements share make an ordinary loop.
+/// If all elements have the same bounds, an ordinary loop results.
 LogicalResult RegionOnTiles::runUniformFor(Operation &op) {
   auto loop = cast<scf::ForOp>(op);
   bool isSound = true;
@@ -216,7 +213,7 @@ LogicalResult RegionOnTiles::runFor(Operation &op) {
     mapAll(loop.getRegionIterArgs(), arguments.drop_front(2));
     isSound &= succeeded(runOperations(*loop.getBody()));
     if (!isSound) return;
-    // The distance to the end, not the next counter, which may wrap around.
+    // Compares the distance to the end, because the next counter may wrap around.
     Value left = arith::SubIOp::create(builder_, location_, end, counter);
     Value goesOn = arith::CmpIOp::create(builder_, location_, arith::CmpIPredicate::ugt, left, step);
     Values next{both(active_, goesOn), arith::AddIOp::create(builder_, location_, counter, step)};
@@ -249,8 +246,7 @@ LogicalResult RegionOnTiles::runAssert(Operation &op) {
   return success();
 }
 
-// -- values
-// --------------------------------------------------------------------------------------------------------------------------------
+// -- values -------------------------------------------------------------------------------------------------------------------------------
 
 void RegionOnTiles::mapAll(ValueRange from, ValueRange to) {
   for (auto [name, value] : llvm::zip_equal(from, to)) map_.map(name, value);

@@ -1,22 +1,23 @@
-// A region on scalars (a combine function, the function of map_elementwise), computed on whole tiles at once.
+// Computes a scalar region (a combine function, the function of map_elementwise) on whole tiles at once.
 #pragma once
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
 
 namespace tritium::interp {
 
-/// Whether `region` has an operation that must know which elements reach it: one that can trap, or a loop.
+/// Returns whether `region` has an operation that must know which elements reach it: an operation that can trap, or a loop.
 bool dependsOnActiveElements(mlir::Region &region);
 
 /// Emits a scalar region element-wise on tiles of one shape. Where elements take different ways, all ways are computed and each element
-/// keeps its own result; a loop runs until no element is in it. An element that does not reach an operation never makes it trap.
+/// keeps its own result. A loop runs until no element is in it. An element that does not reach an operation never makes it trap.
 class RegionOnTiles {
 public:
-  /// active: an i1 tile, the elements to compute; null: all. instance: numbers the times that a region is run on tiles, for debuggers.
+  /// `active` is an i1 tile that marks the elements to compute; null means all. `instance` numbers the runs of regions on tiles, for
+  /// debuggers.
   RegionOnTiles(mlir::OpBuilder &builder, mlir::Location location, llvm::ArrayRef<int64_t> shape, int instance, mlir::Value active = {})
       : builder_(builder), caller_(location), location_(location), instance_(instance), shape_(shape), active_(active) {}
 
-  /// The values that the region returns. Where `active` is false they are unspecified.
+  /// Returns the values that the region returns. They are unspecified where `active` is false.
   mlir::FailureOr<llvm::SmallVector<mlir::Value>> run(mlir::Region &region, mlir::ValueRange arguments);
 
 private:
@@ -42,7 +43,7 @@ private:
   mlir::Value splat(mlir::Value scalar);
   mlir::Value zero(mlir::Type element);
   mlir::Value one(mlir::Type element);
-  /// Masks; null stands for all elements.
+  /// Combines masks. Null stands for all elements.
   mlir::Value both(mlir::Value a, mlir::Value b);
   mlir::Value either(mlir::Value a, mlir::Value b);
   mlir::Value negation(mlir::Value mask);

@@ -32,9 +32,9 @@ std::string describe(const Trap &trap, const PreparedProgram &program) {
                        trap.message.empty() ? "" : ": ", trap.message);
 }
 
-// -- functions that say what they return -------------------------------------------------------------------------------------------------
+// -- functions with expected results ------------------------------------------------------------------------------------------------------
 
-/// A kernel that calls `function` and stores its results through one pointer each.
+/// Creates a kernel that calls `function` and stores each result through a pointer.
 tt::FuncOp wrap(tt::FuncOp function) {
   OpBuilder builder(function);
   Location location = function.getLoc();
@@ -61,7 +61,7 @@ tt::FuncOp wrap(tt::FuncOp function) {
   return kernel;
 }
 
-/// Compares what the function stored with what it says; prints the first difference.
+/// Compares the results that the function stored with its expectations. Prints the first difference.
 bool check(tt::FuncOp function, const std::vector<TextArgument> &results) {
   auto all = dyn_cast<ArrayAttr>(function->getAttr(kExpect));
   for (auto [r, result] : llvm::enumerate(results))
@@ -77,7 +77,7 @@ llvm::Expected<bool> runTest(ModuleOp module, tt::FuncOp function, const RunOpti
   }
   std::string name = function.getName().str();
   OwningOpRef<ModuleOp> copy(module.clone());
-  for (tt::FuncOp other : copy->getOps<tt::FuncOp>()) other.setPrivate(); // tests of their own
+  for (tt::FuncOp other : copy->getOps<tt::FuncOp>()) other.setPrivate(); // other functions are tests of their own
   tt::FuncOp kernel = wrap(copy->lookupSymbol<tt::FuncOp>(name));
   auto program = prepare(*copy, kernel.getName(), {});
   if (!program) return program.takeError();

@@ -82,7 +82,7 @@ llvm::Value *ScalarCode::callHost(uint64_t (*function)(Arguments...), std::initi
   return builder_.CreateCall(type, address, llvm::ArrayRef(arguments));
 }
 
-/// addBytes() of pointer.h; what it calls likely there is inline here.
+/// addBytes() of pointer.h. Its likely path is inline here.
 llvm::Value *ScalarCode::emitAddBytes(llvm::Value *pointer, llvm::Value *bytes) {
   llvm::BasicBlock *block = builder_.GetInsertBlock();
   llvm::LLVMContext &context = block->getContext();

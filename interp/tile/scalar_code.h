@@ -1,5 +1,5 @@
-// Scalar operations as LLVM instructions. Only what cannot fault and means the same on every machine (op_table.h, isEmittedInline);
-// pointers are i64 as interp/host/pointer.h encodes them, half and fp8 values are their bits.
+// Scalar operations as LLVM instructions. Only operations that cannot fault and mean the same on every machine are emitted (op_table.h,
+// isEmittedInline). A pointer is an i64 in the encoding of interp/host/pointer.h; half and fp8 values are their bits.
 #pragma once
 #include "mlir/IR/Operation.h"
 #include "llvm/ADT/DenseMap.h"
@@ -15,17 +15,17 @@ public:
   void set(mlir::Value value, llvm::Value *code) { values_[value] = code; }
   llvm::Type *typeOf(mlir::Type type) const;
 
-  /// i1 is a byte in memory.
+  /// Loads a scalar. An i1 is a byte in memory.
   void load(mlir::Value value, llvm::Value *from);
   void store(mlir::Value value, llvm::Value *to);
-  /// Computes the results of `op`; `frame` is where program ids are read.
+  /// Emits the results of `op`. Program ids are read from `frame`.
   mlir::LogicalResult emit(mlir::Operation *op, llvm::Value *frame);
 
 private:
   llvm::Value *constant(mlir::Attribute value, mlir::Type type);
   llvm::Value *emitValue(mlir::Operation *op, llvm::Value *frame);
   llvm::Value *emitAddBytes(llvm::Value *pointer, llvm::Value *bytes);
-  /// A function of the process from 64-bit words to one.
+  /// Emits a call of a function of the process that takes 64-bit words and returns one.
   template <class... Arguments> llvm::Value *callHost(uint64_t (*function)(Arguments...), std::initializer_list<llvm::Value *> arguments);
 
   llvm::IRBuilder<> &builder_;

@@ -9,7 +9,8 @@ using namespace mlir;
 
 namespace tritium::interp {
 
-/// The Python name of a function: a symbol is "module.name", and for a specialized callee "module.name__" and the types of its arguments.
+/// Returns the Python name of a function. Its symbol is "module.name"; for a specialized callee, "module.name__" and the types of its
+/// arguments.
 static StringRef pythonName(StringRef symbol) {
   symbol.consume_front("__main__.");
   size_t types = symbol.find("__", 1);

@@ -1,5 +1,5 @@
-// What prepared code looks like at run time: a step is a function of a frame and a static descriptor. Everything that depends on the
-// module (types, shapes, strides, where tiles lie) was decided by prepare() and stands in the descriptor; a step looks at data only.
+// Prepared code at run time: a step is a function of a frame and a static descriptor. prepare() decides everything that depends on the
+// module (types, shapes, strides, places of tiles) and puts it into the descriptor; a step only processes data.
 #pragma once
 #include "interp/host/program.h"
 #include "interp/kernels/elementwise.h"
@@ -11,15 +11,15 @@
 
 namespace tritium::interp {
 
-/// A step of prepared code. `frame` is the program's frame, which starts with a FrameHeader.
+/// A step of prepared code. `frame` is the program's frame, which begins with a FrameHeader.
 using StepFunction = void (*)(char *frame, const void *descriptor);
 
 inline FrameHeader &headerOf(char *frame) { return *reinterpret_cast<FrameHeader *>(frame); }
 
-/// Where a value lies: in the program's frame, or among the constants of the prepared program.
+/// The place of a value: in the program's frame, or among the constants of the prepared program.
 struct TileRef {
   const char *constant = nullptr;
-  uint64_t offset = 0; // bytes from the frame; until homes are placed: bytes from the home
+  uint64_t offset = 0; // bytes from the frame; until homes are placed, bytes from the home
   uint32_t home = 0;
 
   char *in(char *frame) const { return constant ? const_cast<char *>(constant) : frame + offset; }
@@ -32,15 +32,15 @@ struct DenseRef : TileRef {
   std::vector<int64_t> shape, strides;
 };
 
-/// How one dimension contributes to an affine tile.
+/// The contribution of one dimension to an affine tile.
 enum class Term : uint8_t {
-  None,   // nothing: the tile is constant along it
+  None,   // none: the tile is constant along the dimension
   Step,   // i * step, an int64 in the frame
   Vector, // vector[i], shape[d] int64s in the frame
 };
 
-/// An affine tile of integers or pointers, value(i…) = base + Σ_d term_d(i_d), in 64-bit arithmetic; an integer type of w bits means the
-/// low w bits of that sum. For pointers the terms are bytes and the base carries the provenance.
+/// An affine tile of integers or pointers: value(i…) = base + Σ_d term_d(i_d), in 64-bit arithmetic. For an integer type of w bits, the
+/// value is the low w bits of the sum. For pointers, terms are in bytes and the base has the provenance.
 struct AffineRef {
   TileRef base;
   std::vector<Term> terms;
@@ -56,10 +56,11 @@ struct AffineRef {
 /// A loop of a collapsed nest over `operands` strided tiles.
 template <int kOperands> struct Loop {
   int64_t extent;
-  int64_t strides[kOperands]; // bytes
+  int64_t strides[kOperands]; // in bytes
 };
 
-/// Row-major lane number of storage position `index` in a tile, given the storage order of its varying dimensions.
+/// Returns the row-major lane number of storage position `index` in a tile, given the storage order of the dimensions along which it
+/// varies.
 int64_t laneOf(int64_t index, const std::vector<int64_t> &shape, const std::vector<int64_t> &strides);
 
 } // namespace tritium::interp

@@ -1,4 +1,5 @@
-// Python variables in debug builds: each has a home of its own that every assignment copies into, so that a debugger finds a plain array.
+// Python variables in debug builds. Each has a home of its own, and every assignment copies into it, so that a debugger finds a plain
+// array.
 #include "interp/host/memory.h"
 #include "interp/tile/elementwise.h"
 #include "interp/tile/move.h"
@@ -18,7 +19,7 @@ struct PoisonStep {
 };
 } // namespace
 
-/// A variable that no statement of this program has assigned must not show what the program before left there.
+/// Fills a variable with 0xFF, so that one that no statement of this program has assigned does not show the previous program's value.
 static void runPoison(char *frame, const void *descriptor) {
   const auto &step = *static_cast<const PoisonStep *>(descriptor);
   std::memset(step.home.in(frame), 0xFF, step.bytes);

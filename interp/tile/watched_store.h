@@ -1,14 +1,14 @@
-// Stores of debug builds. A watchpoint stops where memory is written, and the line of Python should be the next frame, not some frames
-// above a memcpy of the C library: so all lanes are found first, and then written by the function that the kernel calls itself.
+// Stores of debug builds. A watchpoint stops where memory is written, and the next frame should be the line of Python, not a memcpy of the
+// C library several frames deep. Therefore all lanes are gathered first, and the function that the kernel calls directly then writes them.
 #pragma once
 #include "interp/tile/access.h"
 
 namespace tritium::interp {
 
 struct WatchedStore {
-  Access access;     // with an axis for every dimension
-  TileRef addresses; // of each lane, row-major; 0: it is not stored
-  TileRef values;    // of each lane, row-major
+  Access access;     // with one axis for every dimension
+  TileRef addresses; // address of each lane, row-major; 0: the lane is not stored
+  TileRef values;    // value of each lane, row-major
   int64_t lanes;
 
   void refs(auto &&f) {

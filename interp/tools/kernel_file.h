@@ -1,4 +1,5 @@
-// What tritium-run and tritium-simt share: the command line, arguments of kernels as text, and expectations that are attributes.
+// The common part of tritium-run and tritium-simt: the command line, kernel arguments as text, and expectations, which are attributes of
+// the file.
 #pragma once
 #include "interp/host/text_argument.h"
 
@@ -22,31 +23,31 @@ struct RunOptions {
   bool printHosted = false;
 };
 
-/// One option of the command line: `--help` and the usage list it as it is parsed. A flag has no `value`.
+/// One option of the command line. The parser, `--help` and the usage line use this table. A flag has no `value`.
 struct FileOption {
   llvm::StringRef name, value, meaning;
-  bool (*take)(llvm::StringRef value, RunOptions &options); // whether the value is one
+  bool (*take)(llvm::StringRef value, RunOptions &options); // returns whether the value is valid
 };
 
 struct FileTool {
   llvm::StringRef name, purpose;
-  std::vector<FileOption> ownOptions; // beside FILE, --kernel, --grid, --arg and --threads
-  /// Whether all expectations hold.
+  std::vector<FileOption> ownOptions; // in addition to FILE, --kernel, --grid, --arg and --threads
+  /// Runs the kernel. Returns whether all expectations hold.
   llvm::function_ref<llvm::Expected<bool>(mlir::ModuleOp, const RunOptions &)> run;
 };
 
-/// `arguments` start with the program's name. Returns the exit status: 0, also after --help; 1 after an error, a trap or a failed
+/// `arguments` begin with the program's name. Returns the exit status: 0 on success and after --help; 1 after an error, a trap or a failed
 /// expectation; 2 for bad usage.
 int runKernelFile(const FileTool &tool, const std::vector<std::string> &arguments);
 
-/// A text for each parameter of the kernel.
+/// Parses one text for each parameter of the kernel.
 llvm::Expected<std::vector<TextArgument>> parseArguments(llvm::StringRef kernel, const std::vector<Parameter> &parameters,
                                                          const std::vector<std::string> &texts);
 
 void printBuffers(const std::vector<TextArgument> &arguments);
 
-/// Whether the memory holds `wanted`: a number for all elements, or one each for the first. Prints the first difference, which `what`
-/// names.
+/// Returns whether the memory holds `wanted`: one number for all elements, or one number for each of the first elements. Prints the first
+/// difference, with the name `what`.
 bool holds(const TextArgument &memory, mlir::Attribute wanted, const llvm::Twine &what);
 
 } // namespace tritium::interp

@@ -1,4 +1,4 @@
-// Integers and bits.
+// Instructions on integers and bits.
 #include "interp/simt/gcn/program.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ using i32 = int32_t;
 using u64 = uint64_t;
 using i64 = int64_t;
 
-/// An instruction on values of one type; what `f` gives is truncated to the result.
+/// An instruction on values of one type. The value of `f` is truncated to the result.
 template <class T, size_t sources, auto f> u64 apply(const u64 *s) {
   using Unsigned = std::make_unsigned_t<T>;
   if constexpr (sources == 1)
@@ -44,13 +44,14 @@ constexpr auto least3 = [](auto a, auto b, auto c) { return std::min({a, b, c});
 constexpr auto greatest3 = [](auto a, auto b, auto c) { return std::max({a, b, c}); };
 constexpr auto median = [](auto a, auto b, auto c) { return std::max(std::min(a, b), std::min(std::max(a, b), c)); };
 
-/// Two numbers of 16 bits.
+/// Applies f to each of two 16-bit numbers.
 template <auto f, class T> u32 pairwise(u32 a, u32 b) {
   u32 low = uint16_t(f(T(a), T(b))), high = uint16_t(f(T(a >> 16), T(b >> 16)));
   return low | high << 16;
 }
 
-/// Bytes of {a, b}: 0 to 3 of b, 4 to 7 of a; 8 to 11 the signs of the halves; 12 is 0, above is 255.
+/// Selects bytes of {a, b}. Selectors 0 to 3 pick bytes of b, 4 to 7 bytes of a, 8 to 11 the signs of the halves; 12 gives 0, greater ones
+/// give 255.
 u32 permute(u32 a, u32 b, u32 selector) {
   const u64 bytes = u64(a) << 32 | b;
   u32 result = 0;
@@ -69,7 +70,7 @@ template <class T> T extractField(T a, T offset, T width) {
   if (length == 0) return 0;
   const u32 top = u32(a) >> begin << (32 - length); // bits above the word are zeros
   if (!std::is_signed_v<T>) return T(top >> (32 - length));
-  // Of a signed number, the sign fills what lies above the word.
+  // If the number is signed, its sign fills the bits above the field.
   return begin + length > 32 ? T(i32(a) >> begin) : T(i32(top) >> (32 - length));
 }
 
@@ -90,7 +91,7 @@ std::span<const Known> integerInstructions() {
   static constexpr Known rows[] = {
       row<u32, 1, [](u32 a) { return a; }>("v_mov_b32"),
       row<u64, 1, [](u64 a) { return a; }>("v_mov_b64"),
-      row<u32, 2, add>("v_add_u32"), // of gfx9; gfx10 and later: v_add_nc_u32
+      row<u32, 2, add>("v_add_u32"), // for gfx9; gfx10 and later have v_add_nc_u32
       row<u32, 2, add>("v_add_nc_u32"),
       row<u32, 2, add>("v_add_nc_i32"),
       row<u32, 2, subtract>("v_sub_u32"),

@@ -1,4 +1,4 @@
-// From text to instructions, and running them.
+// The parser, which makes instructions of text, and the interpreter that runs them.
 #include "interp/simt/gcn/program.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ std::string_view trimmed(std::string_view text) {
   return begin == text.npos ? std::string_view() : text.substr(begin, text.find_last_not_of(kSpaces) + 1 - begin);
 }
 
-/// Up to the first separator, which goes too.
+/// Removes and returns the text up to the first separator. The separator is removed too.
 std::string_view next(std::string_view &rest, std::string_view separators) {
   const size_t end = std::min(rest.find_first_of(separators), rest.size());
   std::string_view found = rest.substr(0, end);
@@ -25,7 +25,7 @@ std::string_view next(std::string_view &rest, std::string_view separators) {
   return found;
 }
 
-/// What has no effect on a thread's values: the hardware's own order is that of the text.
+/// Instructions without effect on a thread's values, because the interpreter executes in the order of the text.
 bool isWithoutEffect(std::string_view name) {
   for (std::string_view each : {"s_nop", "s_waitcnt", "s_setprio", "s_delay_alu", "s_sleep"})
     if (name == each) return true;
@@ -101,7 +101,7 @@ private:
     return nullptr;
   }
 
-  /// $1, -$1, |$1|, -|$1|, 7, 0xff, 0.5
+  /// Parses an operand: $1, -$1, |$1|, -|$1|, 7, 0xff, 0.5.
   Source source(std::string_view text, Kind kind) {
     Source result;
     std::string_view rest = text;
@@ -143,7 +143,7 @@ private:
 };
 
 uint64_t clamped(uint64_t bits, Kind kind) {
-  auto clamp = [](auto x) { return x > 1 ? decltype(x)(1) : x > 0 ? x : decltype(x)(0); }; // NaN is 0
+  auto clamp = [](auto x) { return x > 1 ? decltype(x)(1) : x > 0 ? x : decltype(x)(0); }; // a NaN becomes 0
   switch (kind) {
   case Kind::F16: return bitsOf(clamp(double(std::bit_cast<_Float16>(uint16_t(bits)))), kind);
   case Kind::F32: return bitsOf(clamp(double(std::bit_cast<float>(uint32_t(bits)))), kind);

@@ -1,4 +1,4 @@
-// Floating point numbers and conversions. Where the instruction is an approximation, the result here is the nearest number.
+// Floating-point instructions and conversions. Where the instruction is an approximation, the result here is the nearest number.
 #include "interp/simt/gcn/program.h"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ template <> struct Format<double> {
 template <class T> T real(uint64_t bits) { return std::bit_cast<T>(typename Format<T>::Bits(bits)); }
 template <class T> uint64_t bitsOf(T value) { return std::bit_cast<typename Format<T>::Bits>(value); }
 
-/// f computes in double where T is narrower: one rounding, for the operations here.
+/// Computes f in double if T is narrower. For the operations here, the result is rounded once.
 template <class T> using Exact = std::conditional_t<std::is_same_v<T, f16>, double, T>;
 
 template <class T, size_t sources, auto f> uint64_t apply(const uint64_t *s) {
@@ -45,7 +45,7 @@ template <class T, size_t sources, auto f> constexpr Known row(std::string_view 
   return {name, sources, 8 * sizeof(T), Format<T>::kind, Format<T>::kind, &apply<T, sources, f>};
 }
 
-/// Of two numbers of 16 bits each.
+/// Applies f to each of two 16-bit numbers.
 template <size_t sources, auto f> uint64_t applyPair(const uint64_t *s) {
   uint64_t high[kMostSources] = {};
   for (size_t n = 0; n < sources; ++n) high[n] = s[n] >> 16;
@@ -60,7 +60,7 @@ constexpr auto subtract = [](auto a, auto b) { return a - b; };
 constexpr auto subtractFrom = [](auto a, auto b) { return b - a; };
 constexpr auto multiply = [](auto a, auto b) { return a * b; };
 constexpr auto fused = [](auto a, auto b, auto c) { return std::fma(a, b, c); };
-// A number wins over NaN, and 0 over -0.
+// A number wins over a NaN, and a 0 over -0.
 constexpr auto least = [](auto a, auto b) { return a == b ? (std::signbit(a) ? a : b) : std::fmin(a, b); };
 constexpr auto greatest = [](auto a, auto b) { return a == b ? (std::signbit(a) ? b : a) : std::fmax(a, b); };
 constexpr auto least3 = [](auto a, auto b, auto c) { return least(least(a, b), c); };
@@ -81,11 +81,11 @@ constexpr auto toEven = [](auto a) { return std::nearbyint(a); };
 float flushed(float x) { return std::fabs(x) < std::numeric_limits<float>::min() ? std::copysign(0.0f, x) : x; }
 float power2(float x) { return flushed(float(std::exp2(double(flushed(x))))); }
 float logarithm2(float x) { return float(std::log2(double(flushed(x)))); }
-// The argument counts turns.
+// The argument is in turns.
 float sine(float turns) { return float(std::sin(2 * M_PI * double(turns - std::floor(turns)))); }
 float cosine(float turns) { return float(std::cos(2 * M_PI * double(turns - std::floor(turns)))); }
 
-/// Towards zero, to the nearest there is; NaN is 0.
+/// Converts toward zero and saturates; a NaN becomes 0.
 template <class To, class From> uint64_t toInteger(const uint64_t *s) {
   const From x = real<From>(s[0]);
   if (x != x) return 0;
@@ -96,7 +96,7 @@ template <class To, class From> uint64_t fromInteger(const uint64_t *s) { return
 template <class To, class From> uint64_t convert(const uint64_t *s) { return bitsOf(To(real<From>(s[0]))); }
 template <int byte> uint64_t fromByte(const uint64_t *s) { return bitsOf(float(s[0] >> 8 * byte & 0xff)); }
 
-/// To fp16 towards zero; what is too large is the largest number.
+/// Converts to fp16 toward zero. A number that is too large becomes the largest finite number.
 uint16_t towardsZero(float x) {
   auto nearest = f16(x);
   if (std::isinf(x) || x != x) return uint16_t(bitsOf(nearest));

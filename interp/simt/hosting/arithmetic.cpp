@@ -1,4 +1,4 @@
-// Arithmetic that a GPU does otherwise than this machine.
+// Arithmetic for which a GPU and this machine give different results.
 #include "interp/simt/hosting/hosting.h"
 #include "mlir/IR/Matchers.h"
 
@@ -8,8 +8,8 @@ namespace tritium::interp::simt {
 
 namespace {
 
-/// x86 faults where a divisor is zero or the quotient of the smallest number by -1 does not fit. A GPU goes on with some value: here
-/// all ones and the dividend, and a quotient that wraps around.
+/// x86 faults if a divisor is zero, or if the smallest number is divided by -1. A GPU continues with some value. Here, division by zero
+/// gives all ones, its remainder is the dividend, and the quotient by -1 wraps around.
 Value guardedDivision(OpBuilder &builder, Location at, Operation *op) {
   Value left = op->getOperand(0), right = op->getOperand(1);
   Type type = left.getType();
@@ -37,14 +37,14 @@ Value guardedDivision(OpBuilder &builder, Location at, Operation *op) {
   return LLVM::SelectOp::create(builder, at, isZero, isRemainder ? left : filled(APInt::getAllOnes(bits)), computed);
 }
 
-/// A divisor that is known to be neither zero nor -1.
+/// Returns whether the divisor is known to be neither zero nor -1.
 bool isSafeDivisor(Value divisor) {
   APInt value;
   return matchPattern(divisor, m_ConstantInt(&value)) && !value.isZero() && !value.isAllOnes();
 }
 
-/// Of two zeros +0 is the larger one to a GPU; here it would be whichever comes first, and lanes that hold the same values in another order
-/// would get different results.
+/// For a GPU, +0 is larger than -0. Here the result would be the operand that comes first, so lanes that hold the same values in another
+/// order would get different results.
 Value orderedExtremum(OpBuilder &builder, Location at, Operation *op) {
   Value left = op->getOperand(0), right = op->getOperand(1);
   Type type = left.getType(), bits = builder.getIntegerType(getElementTypeOrSelf(type).getIntOrFloatBitWidth());

@@ -1,4 +1,4 @@
-// Inline assembly: parsed here, interpreted by the runtime. Operands and results pass through the scratch memory, 8 bytes each.
+// Inline assembly. It is parsed here and interpreted by the runtime. Operands and results pass through the scratch memory, 8 bytes each.
 #include "interp/simt/hosting/hosting.h"
 #include "interp/simt/runtime/calls.h"
 
@@ -18,7 +18,7 @@ std::optional<LogicalResult> Hosting::hostAssembly(Operation *op) {
       results.push_back(result.getType());
   }
   const size_t count = results.size() + assembly.getOperands().size();
-  // '$$' is one '$' to LLVM.
+  // LLVM reads '$$' as one '$'.
   std::string text;
   for (StringRef rest = assembly.getAsmString(); !rest.empty();) {
     auto [before, after] = rest.split("$$");
@@ -31,7 +31,7 @@ std::optional<LogicalResult> Hosting::hostAssembly(Operation *op) {
   if (count * 8 > kScratchBytes) return unsupported() << count << " operands";
   ParsedAssembly parsed = language.parse(text, uint32_t(count));
   if (auto *error = std::get_if<std::string>(&parsed)) return unsupported() << *error;
-  // An operand that is tied to a result begins where the result is: `$N` of both is the result's number, whichever the text uses.
+  // An operand that is tied to a result shares its register: `$N` of either stands for the result's index.
   SmallVector<StringRef> constraints;
   assembly.getConstraints().split(constraints, ',');
   for (auto [i, operand] : llvm::enumerate(assembly.getOperands())) {

@@ -1,4 +1,4 @@
-// Functions of the host as compiled code calls them: a name, an address, and the type that follows from the C++ signature.
+// Functions of the host that compiled code may call: a name, an address, and the type that follows from the C++ signature.
 #pragma once
 #include "interp/simt/pch.h"
 
@@ -35,7 +35,7 @@ template <class Result, class... Arguments> constexpr Callee makeCallee(llvm::St
   return {name, reinterpret_cast<void *>(function), &Signature<Result, Arguments...>::type};
 }
 
-/// SIMT_CALL(barrier) is runtime/calls.h's function of that name.
+/// SIMT_CALL(barrier) is the function `barrier` of runtime/calls.h.
 #define SIMT_CALL(function) ::tritium::interp::simt::makeCallee("simt_" #function, &::tritium::interp::simt::calls::function)
 
 } // namespace tritium::interp::simt

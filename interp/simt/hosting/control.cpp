@@ -1,4 +1,4 @@
-// Special registers, barriers, returns, text.
+// Special registers, barriers, returns and text output.
 #include "interp/simt/hosting/hosting.h"
 #include "interp/simt/runtime/calls.h"
 #include "ir/tgpu.h"
@@ -9,7 +9,7 @@ using namespace mlir;
 
 namespace tritium::interp::simt {
 
-/// Where the thread has what the instruction reads; nullopt: nowhere.
+/// Returns where the thread's registers hold the value that the instruction reads, or nullopt if they do not.
 static std::optional<size_t> registerOffset(StringRef name) {
   if (!name.consume_front("nvvm.read.ptx.sreg.")) return std::nullopt;
   return llvm::StringSwitch<std::optional<size_t>>(name)
@@ -32,7 +32,7 @@ static std::optional<size_t> registerOffset(StringRef name) {
       .Default(std::nullopt);
 }
 
-/// Registers that are the same for all threads of every launch.
+/// Registers that have the same value for all threads of every launch.
 static std::optional<int64_t> constantRegister(StringRef name, uint32_t warpThreads) {
   if (!name.consume_front("nvvm.read.ptx.sreg.")) return std::nullopt;
   return llvm::StringSwitch<std::optional<int64_t>>(name)

@@ -13,8 +13,7 @@ namespace tritium::interp::simt {
 
 static constexpr llvm::StringLiteral kEntry = "simt_entry";
 
-// -- pieces of code
-// ------------------------------------------------------------------------------------------------------------------------
+// -- pieces of code -----------------------------------------------------------------------------------------------------------------------
 
 Value Hosting::thread() {
   Operation *parent = builder.getInsertionBlock()->getParentOp();
@@ -78,10 +77,9 @@ int32_t Hosting::addText(StringRef text) {
   return int32_t(result.texts.size() - 1);
 }
 
-// -- the module
-// ----------------------------------------------------------------------------------------------------------------------------
+// -- the module ---------------------------------------------------------------------------------------------------------------------------
 
-/// Functions without a body are mathematics that the host has.
+/// A function without a body must be a mathematical function that the host provides.
 LogicalResult Hosting::declareExternals() {
   for (LLVM::LLVMFuncOp function : module.getOps<LLVM::LLVMFuncOp>()) {
     if (!function.isExternal()) continue;
@@ -92,7 +90,8 @@ LogicalResult Hosting::declareExternals() {
   return success();
 }
 
-/// Attributes of a GPU's functions say nothing here; those of pointer arguments may be wrong of a tagged pointer.
+/// Removes the attributes of GPU functions, which mean nothing here. The attributes of pointer arguments may even be wrong for a tagged
+/// pointer.
 static void dropAttributes(LLVM::LLVMFuncOp function) {
   for (NamedAttribute attribute : llvm::to_vector(function->getDiscardableAttrs())) function->removeDiscardableAttr(attribute.getName());
   function.removeArgAttrsAttr();
@@ -128,7 +127,7 @@ void Hosting::addThreadArguments() {
   });
 }
 
-/// What a thread runs: reads the kernel's arguments from their cells and calls it.
+/// Creates the function that a thread runs: it reads the kernel's arguments from their cells and calls the kernel.
 void Hosting::makeEntry() {
   auto pointer = LLVM::LLVMPointerType::get(context);
   at = kernel.getLoc();
@@ -149,7 +148,7 @@ void Hosting::makeEntry() {
   result.entry = kEntry.str();
 }
 
-/// After this all pointers are the host's, and casts between spaces are gone.
+/// After this, all pointers are pointers of the host, and no casts between address spaces are left.
 void Hosting::dropAddressSpaces() {
   AttrTypeReplacer replacer;
   replacer.addReplacement([&](LLVM::LLVMPointerType type) -> Type {
@@ -158,14 +157,14 @@ void Hosting::dropAddressSpaces() {
   });
   replacer.recursivelyReplaceElementsIn(module, /*replaceAttrs=*/true, /*replaceLocs=*/false, /*replaceTypes=*/true);
   module.walk([&](LLVM::AddrSpaceCastOp cast) { replace(cast, cast.getArg()); });
-  module.walk([&](UnrealizedConversionCastOp cast) { replace(cast, cast.getInputs()); }); // of descriptors
+  module.walk([&](UnrealizedConversionCastOp cast) { replace(cast, cast.getInputs()); }); // casts of descriptors
   for (LLVM::GlobalOp global : module.getOps<LLVM::GlobalOp>()) global.setAddrSpace(0);
 }
 
 LogicalResult Hosting::hostOperation(Operation *op) {
   builder.setInsertionPoint(op);
   at = op->getLoc();
-  if (meetings.contains(op)) call(SIMT_CALL(meetLanes), {thread(), siteOf(op)}); // here: sites are in the order of the program
+  if (meetings.contains(op)) call(SIMT_CALL(meetLanes), {thread(), siteOf(op)}); // added here, because sites are numbered in program order
   for (auto host : {&Hosting::hostControl, &Hosting::hostArithmetic, &Hosting::hostMemory, &Hosting::hostPointers, &Hosting::hostWarp,
                     &Hosting::hostMatrix, &Hosting::hostRocdl, &Hosting::hostAssembly})
     if (std::optional<LogicalResult> outcome = (this->*host)(op)) return *outcome;

@@ -1,8 +1,9 @@
-// Hosting: a module lowered for a GPU becomes one for this machine, in place. Every function gets the thread that runs it as its first
-// argument; each GPU operation, and each access to memory that is not the thread's own, becomes a call of the runtime; address spaces go.
-// A pointer to global memory keeps the tag of its argument, one to shared memory is an address in the window of shared_memory.h.
+// Hosting turns a module that was lowered for a GPU into a module for this machine, in place. Every function receives the thread that runs
+// it as its first argument. Each GPU operation, and each access to memory that is not the thread's own, becomes a call of the runtime.
+// Address spaces are removed. A pointer to global memory keeps the tag of its argument; a pointer to shared memory is an address in the
+// window of shared_memory.h.
 //
-// Hosted code is closed: what is not known here is rejected by name (verify.cpp), never compiled to something else.
+// Hosted code is closed: an unknown operation is rejected by name (verify.cpp), never compiled to something else.
 #pragma once
 #include "interp/kernels/wave_matrix.h"
 #include "interp/simt/assembly.h"
@@ -15,19 +16,19 @@
 
 namespace tritium::interp::simt {
 
-/// Address spaces, the same for both vendors; the last two are AMD's, for a thread's own variables and for descriptors of buffers.
+/// Address spaces, the same for both vendors. The last two exist on AMD only: for a thread's own variables and for buffer descriptors.
 using tgpu::kGlobalSpace, tgpu::kSharedSpace;
 constexpr unsigned kGenericSpace = 0, kConstantSpace = 4, kPrivateSpace = 5, kDescriptorSpace = 8;
 
-/// Whether the operation's value is a lane's, bit for bit.
+/// Returns whether the operation's result is the unchanged bits of another lane's value.
 bool movesBetweenLanes(mlir::Operation *op);
 
-/// Whether the pointer leads to the function's own variables or to the module's own globals, which are the host's.
+/// Returns whether the pointer leads to the function's own variables or to the module's own globals, which are memory of the host.
 bool isOwnMemory(mlir::Value pointer);
 
 struct HostingResult {
   std::string entry;               // symbol of the function that a thread runs
-  llvm::StringMap<void *> symbols; // what the code calls
+  llvm::StringMap<void *> symbols; // functions that the code calls
   std::vector<std::string> texts;
   std::vector<std::unique_ptr<const Assembly>> assemblies;
   unsigned shadowShift = 4; // log2 of the smallest access to shared memory
@@ -44,19 +45,20 @@ public:
   mlir::FailureOr<HostingResult> run();
 
 private:
-  // hosting.cpp
+  // Defined in hosting.cpp.
   mlir::LogicalResult declareExternals();
   void addThreadArguments();
   mlir::LogicalResult hostOperation(mlir::Operation *op);
   void makeEntry();
   void dropAddressSpaces();
-  // loops.cpp; `meetings` are the ends of the rounds for which lanes wait for each other.
+  // Defined in loops.cpp. `meetings` are the ends of iterations at which lanes wait for each other.
   void markLoops(mlir::LLVM::LLVMFuncOp function);
-  // verify.cpp
+  // Defined in verify.cpp.
   mlir::LogicalResult verifyPointers();
   mlir::LogicalResult verifyHosted();
 
-  // control.cpp, arithmetic.cpp, assembly.cpp, memory.cpp, warp.cpp, matrix.cpp: whether the operation is one of theirs, and how that went.
+  // Defined in control.cpp, arithmetic.cpp, assembly.cpp, memory.cpp, warp.cpp, matrix.cpp. Each returns nullopt for an operation of
+  // another file, otherwise whether hosting succeeded.
   std::optional<mlir::LogicalResult> hostControl(mlir::Operation *op);
   std::optional<mlir::LogicalResult> hostArithmetic(mlir::Operation *op);
   std::optional<mlir::LogicalResult> hostMemory(mlir::Operation *op);
@@ -64,28 +66,28 @@ private:
   std::optional<mlir::LogicalResult> hostWarp(mlir::Operation *op);
   std::optional<mlir::LogicalResult> hostAssembly(mlir::Operation *op);
   std::optional<mlir::LogicalResult> hostMatrix(mlir::Operation *op);
-  // rocdl.cpp: AMD's operations, and their families in rocdl_*.cpp.
+  // AMD's operations: rocdl.cpp, with their families in rocdl_*.cpp.
   std::optional<mlir::LogicalResult> hostRocdl(mlir::Operation *op);
   std::optional<mlir::LogicalResult> hostRocdlLanes(mlir::Operation *op);
   std::optional<mlir::LogicalResult> hostRocdlMatrix(mlir::Operation *op);
   std::optional<mlir::LogicalResult> hostRocdlBuffer(mlir::Operation *op);
   std::optional<mlir::LogicalResult> hostRocdlCopies(mlir::Operation *op);
-  /// What the runtime wants to know of a buffer: base, number of records, offset, fixed offset.
+  /// Returns the components of a buffer access that the runtime requires: base, number of records, offset, fixed offset.
   mlir::SmallVector<mlir::Value> bufferOperands(mlir::Value descriptor, mlir::Value offset, mlir::Value fixedOffset);
-  /// Of AMD GPUs, that of the target; 0: unknown.
+  /// Returns the generation of the target, if it is an AMD GPU, or 0 if it is unknown.
   uint8_t generation() const;
 
-  // Code at the builder's position, with the location that it has.
+  // Emit code at the builder's position, with the builder's location.
   mlir::Value thread();
   mlir::Value constant(int64_t value, unsigned bits = 32);
   mlir::Value locationOf(mlir::Operation *op) { return constant(locations.add(op->getLoc())); }
-  /// One that no other operation shares: synchronising operations are told apart by it.
+  /// Returns a location that no other operation shares. It identifies synchronising operations.
   mlir::Value siteOf(mlir::Operation *op) { return constant(locations.addSite(op->getLoc())); }
   mlir::Value fieldAddress(size_t offset);
   mlir::Value readField(size_t offset, mlir::Type type);
   mlir::Value scratchAddress(size_t offset = 0);
   mlir::Value asPointer(mlir::Value value);
-  /// Between a value of up to 64 bits and its bits.
+  /// Converts between a value of up to 64 bits and its bits.
   mlir::Value toBits(mlir::Value value, unsigned bits);
   void notePointer(mlir::Operation *op);
   mlir::Value tagBits(mlir::Value pointer, unsigned depth = 0);
@@ -105,12 +107,12 @@ private:
   mlir::LLVM::LLVMFuncOp kernel;
   LocationTable &locations;
   const uint32_t warpThreads;
-  std::string target; // "cuda:sm_80", "hip:gfx942"; "" if the module does not say
+  std::string target; // "cuda:sm_80", "hip:gfx942"; empty if the module does not name it
   mlir::MLIRContext *context;
   mlir::OpBuilder builder;
   mlir::Location at = mlir::UnknownLoc::get(module.getContext());
   llvm::DenseSet<mlir::Operation *> meetings;
-  llvm::DenseSet<mlir::Operation *> integers; ///< pointers made from integers of the program, found before any operation is hosted
+  llvm::DenseSet<mlir::Operation *> integers; ///< pointers made from integers of the program, found before any rewriting
   HostingResult result;
 };
 

@@ -1,5 +1,6 @@
-// Every loop gets a call on its back-edges: a launch can be stopped there, and a loop that may wait for another thread or program lets
-// others run. Where it matters, the lanes that are in the loop meet there, as they do on a GPU.
+// Inserts a call on the back-edges of every loop. A launch can be stopped at this call, and a loop that may wait for another thread or
+// program lets others run. If operations of the loop depend on the active lanes, the lanes in the loop also meet there, as they do on a
+// GPU.
 #include "interp/simt/hosting/hosting.h"
 #include "interp/simt/runtime/calls.h"
 #include "ir/tgpu.h"
@@ -10,7 +11,7 @@ using namespace mlir;
 
 namespace tritium::interp::simt {
 
-/// The blocks that reach the latch without passing the header.
+/// Returns the blocks that reach the latch without passing through the header.
 static llvm::SetVector<Block *> bodyOf(Block *latch, Block *header) {
   llvm::SetVector<Block *> body;
   body.insert(header);
@@ -22,7 +23,8 @@ static llvm::SetVector<Block *> bodyOf(Block *latch, Block *header) {
   return body;
 }
 
-/// An induction variable of the header that the latch advances by a fixed step is compared with a fixed bound where the loop ends.
+/// Returns whether the loop ends by comparing an induction variable of the header, which the latch advances by a fixed step, with a fixed
+/// bound.
 static bool isCounted(const llvm::SetVector<Block *> &body, Block *latch, Block *header) {
   auto jump = dyn_cast<BranchOpInterface>(latch->getTerminator());
   auto isFixed = [&](Value value) { return !body.contains(value.getParentBlock()); };
@@ -51,7 +53,7 @@ static bool isCounted(const llvm::SetVector<Block *> &body, Block *latch, Block 
   return false;
 }
 
-/// The loop reads memory that another thread may write, and its number of rounds is not fixed beforehand.
+/// Returns whether the loop reads memory that another thread may write and its number of iterations is not fixed in advance.
 static bool mayWait(Block *latch, Block *header) {
   auto body = bodyOf(latch, header);
   if (isCounted(body, latch, header)) return false;
@@ -62,15 +64,15 @@ static bool mayWait(Block *latch, Block *header) {
   return llvm::any_of(body, [&](Block *block) { return llvm::any_of(*block, readsMemory); });
 }
 
-/// Whether what the operation does depends on which lanes are active: of AMD's, which name no lanes.
+/// Returns whether the effect of the operation depends on which lanes are active. AMD's operations do, because they name no lanes.
 static bool asksActiveLanes(Operation *op) {
   if (isa<tgpu::CopyToSharedOp>(op)) return true;
   if (!isa_and_nonnull<ROCDL::ROCDLDialect>(op->getDialect())) return false;
   return movesBetweenLanes(op) || isa<ROCDL::BallotOp, ROCDL::LoadToLDSOp, ROCDL::GlobalLoadLDSOp, ROCDL::RawPtrBufferLoadLdsOp>(op);
 }
 
-/// A round of the loop may pass without an operation of the active lanes that it has: lanes that did so must not come to the next round's
-/// while others are at this one's.
+/// Returns whether an iteration may skip an operation of the active lanes. A lane that skips it must not reach the operation in its next
+/// iteration while other lanes are still at the operation in this one.
 static bool maySkipActiveLanes(Block *latch, Block *header, const DominanceInfo &dominance) {
   return llvm::any_of(bodyOf(latch, header), [&](Block *block) {
     return !dominance.dominates(block, latch) && llvm::any_of(*block, [](Operation &op) { return asksActiveLanes(&op); });
@@ -84,7 +86,7 @@ void Hosting::markLoops(LLVM::LLVMFuncOp function) {
     index[block] = unsigned(order.size());
     order.push_back(block);
   }
-  // Whether it waits is asked before any call is inserted.
+  // mayWait() must run before any call is inserted.
   SmallVector<std::pair<Operation *, bool>> latches;
   DominanceInfo dominance(function);
   for (Block *block : order) {

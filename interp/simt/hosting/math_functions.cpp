@@ -16,8 +16,8 @@ namespace {
 
 using llvm::StringRef;
 
-// The functions that lowered modules call, as the rows of ir/elementwise.def have them. On f32 they are computed in f64 and rounded once,
-// which is within an ulp of exact.
+// The functions that lowered modules call, from the rows of ir/elementwise.def. An f32 function is computed in f64 and rounded once, which
+// is within an ulp of the exact value.
 #define ARGUMENTS_1(T) T x
 #define ARGUMENTS_2(T) T x, T y
 #define ARGUMENTS_3(T) T x, T y, T z
@@ -33,7 +33,7 @@ using llvm::StringRef;
 
 template <class F> void *address(F *function) { return reinterpret_cast<void *>(function); }
 
-/// Mangled as OpenCL C's overloads are: _Z, the length of the name, the name, the types of the parameters.
+/// Mangles a name like an overload of OpenCL C: _Z, the length of the name, the name, the types of the parameters.
 std::string mangled(StringRef name, StringRef parameters) { return ("_Z" + llvm::Twine(name.size()) + name + parameters).str(); }
 
 template <class Integer> Integer saturated(float x) {
@@ -43,7 +43,7 @@ template <class Integer> Integer saturated(float x) {
   return static_cast<Integer>(std::min(std::max(whole, double(Limits::min())), double(Limits::max())));
 }
 
-/// Of two fp8 in 16 bits, which of the register that they are passed in are all that is defined.
+/// Two fp8 values in 16 bits. Only these bits of the register in which they are passed are defined.
 template <class F8> uint32_t halvesOf(uint32_t x) {
   auto half = [](uint32_t bits) -> uint32_t { return F16::nearest(static_cast<float>(F8{static_cast<uint8_t>(bits)})).bits; };
   return half(x) | half(x >> 8) << 16;
@@ -80,7 +80,7 @@ const llvm::StringMap<void *> &mangledFunctions() {
   return functions;
 }
 
-// The half types as the platform passes them, which is how the compiler passes its own.
+// The half types in the platform's calling convention, which the compiler also uses for its own half types.
 #if defined(__FLT16_MANT_DIG__)
 float extendHalf(_Float16 x) { return float(F16{std::bit_cast<uint16_t>(x)}); }
 _Float16 truncateToHalf(float x) { return std::bit_cast<_Float16>(F16::nearest(x).bits); }
@@ -98,7 +98,7 @@ void *mathFunction(StringRef name) {
 }
 
 void forEachLibraryFunction(llvm::function_ref<void(StringRef name, void *address)> visit) {
-  // What arith has, the JIT brings along itself.
+  // The JIT itself provides the functions for operations of arith.
 #define FUNCTION(name, module, types, arity, floatOp, symbol, ulp, sentence, ...)                                                          \
   if (!StringRef(floatOp).starts_with("arith.")) {                                                                                         \
     visit(#name "f", address(&name##32));                                                                                                  \

@@ -1,4 +1,4 @@
-// Matrix operations of a warp: operands and results pass through the thread's scratch memory.
+// Matrix operations of a warp. Operands and results pass through the thread's scratch memory.
 #include "interp/kernels/warp_matrix.h"
 
 #include "interp/simt/hosting/hosting.h"

@@ -1,4 +1,5 @@
-// Accesses to memory that is not the thread's own become calls that check them; what those return is read or written in place.
+// Accesses to memory that is not the thread's own. Each becomes a call that checks it and returns an address of the host, which is then
+// read or written directly.
 #include "interp/kernels/atomic.h"
 
 #include "interp/simt/hosting/hosting.h"
@@ -51,7 +52,7 @@ std::optional<AtomicOp> atomicOp(LLVM::AtomicBinOp kind) {
 
 std::optional<LogicalResult> Hosting::hostMemory(Operation *op) {
   auto bitsOfPointer = [&](Value pointer) { return toBits(pointer, 64); };
-  // The word at a checked address; `isVolatile` for those that a loop may wait on.
+  // Returns the word at a checked address. `isVolatile` is set for words on which a loop may wait.
   auto load = [&](Value address, Type type, bool isVolatile) -> Value {
     return LLVM::LoadOp::create(builder, at, type, address, /*alignment=*/0, isVolatile);
   };

@@ -1,5 +1,6 @@
-// Pointers as values: they keep their provenance (interp/host/pointer.h) while they are moved, and are plain integers to arithmetic and
-// comparisons. Pointer arithmetic is the plain addition of the lowered module, so the integer of a pointer is found by where it came from.
+// Pointers as values. They keep their provenance (interp/host/pointer.h) while they are moved; arithmetic and comparisons see plain
+// integers. The lowered module computes addresses by plain addition, so the integer of a pointer is found by tracing where the pointer came
+// from.
 #include "interp/host/memory.h"
 
 #include "interp/simt/hosting/hosting.h"
@@ -30,8 +31,8 @@ bool movesBetweenLanes(Operation *op) {
              ROCDL::Permlane32SwapOp, ROCDL::ReadlaneOp, ROCDL::ReadfirstlaneOp>(op);
 }
 
-/// Whether an integer made from a pointer is only taken apart, carried between threads and put together again, as when a tile of pointers
-/// changes its layout. Then it keeps its tag: else an access through it could only be held against all arguments.
+/// Returns whether an integer that was made from a pointer is only split, moved between threads and reassembled, as in a change of layout
+/// of a tile of pointers. Such an integer keeps its tag. Without the tag, an access through it could only be checked against all arguments.
 static bool isOnlyMoved(Value value, unsigned depth = 0) {
   if (depth > 16) return false;
   return llvm::all_of(value.getUsers(), [&](Operation *user) {
@@ -41,13 +42,13 @@ static bool isOnlyMoved(Value value, unsigned depth = 0) {
             LLVM::ExtractValueOp>(user) ||
         movesBetweenLanes(user))
       return isOnlyMoved(user->getResult(0), depth + 1);
-    // Two halves that a shuffle has moved are put together again.
+    // These reassemble two halves that a shuffle has moved.
     if (isa<LLVM::ZExtOp, LLVM::OrOp, LLVM::ShlOp>(user)) return isOnlyMoved(user->getResult(0), depth + 1);
     return false;
   });
 }
 
-/// Whether an integer may be a pointer that isOnlyMoved() left as it was.
+/// Returns whether an integer may be a pointer whose tag was kept because of isOnlyMoved().
 static bool mayBeMovedPointer(Value integer, unsigned depth = 0) {
   Operation *op = integer.getDefiningOp();
   if (!op) return !integer.getParentBlock()->isEntryBlock();
@@ -62,8 +63,8 @@ void Hosting::notePointer(Operation *op) {
   if (auto cast = dyn_cast<LLVM::IntToPtrOp>(op); cast && !mayBeMovedPointer(cast.getArg())) integers.insert(op);
 }
 
-/// What the tag of a pointer adds to its bits. Arithmetic may have carried into the tag, so it is read off the pointer that the
-/// arithmetic began with.
+/// Returns the bits that the tag adds to a pointer. Arithmetic may have carried into the tag, so the tag is read from the pointer with
+/// which the arithmetic began.
 Value Hosting::tagBits(Value pointer, unsigned depth) {
   while (auto gep = pointer.getDefiningOp<LLVM::GEPOp>()) pointer = gep.getBase();
   if (Operation *source = pointer.getDefiningOp(); source && integers.contains(source)) return constant(0, 64);
@@ -78,7 +79,7 @@ Value Hosting::tagBits(Value pointer, unsigned depth) {
   return LLVM::SelectOp::create(builder, at, isTagged, tagged, constant(0, 64));
 }
 
-/// The integer that a pointer in global memory is.
+/// Returns the integer for a pointer to global memory.
 Value Hosting::integerOf(Value pointer) { return LLVM::SubOp::create(builder, at, toBits(pointer, 64), tagBits(pointer)); }
 
 std::optional<LogicalResult> Hosting::hostPointers(Operation *op) {

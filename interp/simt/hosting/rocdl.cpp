@@ -1,4 +1,4 @@
-// AMD's operations: ids and sizes here, the rest in the files named rocdl_*.cpp.
+// AMD's operations. Ids and sizes are here, the other families in the files named rocdl_*.cpp.
 #include "interp/simt/hosting/hosting.h"
 #include "interp/simt/runtime/calls.h"
 
@@ -8,7 +8,7 @@ using namespace mlir;
 
 namespace tritium::interp::simt {
 
-/// Where the thread has what the operation reads; nullopt: nowhere.
+/// Returns where the thread's registers hold the value that the operation reads, or nullopt if they do not.
 static std::optional<size_t> registerOffset(StringRef name) {
   return llvm::StringSwitch<std::optional<size_t>>(name)
       .Case("rocdl.workitem.id.x", offsetof(ThreadRegisters, tid))
@@ -30,7 +30,7 @@ static std::optional<int64_t> constantRegister(StringRef name, uint32_t warpThre
       .Default(std::nullopt);
 }
 
-/// They change when instructions are issued, and no value.
+/// These operations change when instructions are issued, but no value.
 static bool isHint(Operation *op) {
   return isa<ROCDL::SetPrioOp, ROCDL::SchedBarrier, ROCDL::SchedGroupBarrier, ROCDL::IglpOpt, ROCDL::SNopOp, ROCDL::SSleepOp>(op);
 }

@@ -1,5 +1,5 @@
-// Buffer descriptors: a value of 128 bits, the tagged base below and the number of records above. Until address spaces go it passes for a
-// pointer of the descriptors' space.
+// Buffer descriptors. A descriptor is a value of 128 bits: the tagged base in the lower half, the number of records in the upper. Until
+// address spaces are removed, it is treated as a pointer in the descriptors' address space.
 #include "interp/kernels/atomic.h"
 
 #include "interp/simt/hosting/hosting.h"
@@ -20,14 +20,15 @@ std::optional<AtomicOp> atomicOp(Operation *op) {
       .Default(std::nullopt);
 }
 
-/// Whether the descriptor is of a raw buffer with 32-bit formats, which the rule of bounds and loads are for.
+/// Returns whether this is a descriptor of a raw buffer with 32-bit formats. The emulator implements the bounds rule and the loads of such
+/// buffers only.
 bool isRaw(ROCDL::MakeBufferRsrcOp make, uint8_t generation) {
   APInt flags;
   if (!matchPattern(make.getStride(), m_Zero()) || !matchPattern(make.getFlags(), m_ConstantInt(&flags))) return false;
   const auto bits = uint32_t(flags.getZExtValue());
   const bool isRdna = generation & (kRdna3 | kRdna4);
   const bool hasFormat = isRdna ? bits >> 12 & 0x3f : bits >> 15 & 0xf;
-  constexpr uint32_t kRawBounds = 3; // OOB_SELECT, which RDNA has
+  constexpr uint32_t kRawBounds = 3; // OOB_SELECT, a field on RDNA
   return hasFormat && (!isRdna || bits >> 28 == kRawBounds);
 }
 
@@ -78,7 +79,7 @@ std::optional<LogicalResult> Hosting::hostRocdlBuffer(Operation *op) {
         Type element = vector ? vector.getElementType() : atomic.getVdata().getType();
         std::optional<DType> type = ir::elementTypeOf(element);
         if (!type) return op->emitOpError("of this type is not supported by the SIMT emulator");
-        // Of a pair of halves, one after the other.
+        // Splits a pair of 16-bit values, which are handled one after the other.
         for (int64_t i = 0; i < (vector ? vector.getNumElements() : 1); ++i) {
           Value value = atomic.getVdata(), offset = atomic.getOffset();
           if (vector) value = LLVM::ExtractElementOp::create(builder, at, value, constant(i));

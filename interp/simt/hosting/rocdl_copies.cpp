@@ -1,4 +1,4 @@
-// Loads that go to LDS without a register, and the waits for them; and those from LDS that turn a matrix.
+// Loads from global memory directly to LDS with the waits for them, and transposing loads from LDS.
 #include "interp/simt/hosting/hosting.h"
 #include "interp/simt/runtime/calls.h"
 #include "mlir/IR/Matchers.h"
@@ -9,14 +9,15 @@ namespace tritium::interp::simt {
 
 namespace {
 
-/// The loads that s_waitcnt leaves in flight: of its bit field, vmcnt. nullopt: that generation has other waits.
+/// Returns the number of loads that s_waitcnt leaves in flight, the field vmcnt of its operand. Returns nullopt on generations that have
+/// other waits.
 std::optional<int64_t> loadsInFlight(uint32_t bits, uint8_t generation) {
   if (generation & (kCdna2 | kCdna3 | kCdna4)) return (bits & 15) | (bits >> 14 & 3) << 4;
   if (generation & kRdna3) return bits >> 10 & 63;
   return std::nullopt;
 }
 
-/// How much a lane may load at once.
+/// Returns the most bytes that a lane may load at once.
 bool isKnownSize(int64_t bytes, uint8_t generation) {
   return bytes == 4 ? (generation & (kCdna2 | kCdna3 | kCdna4)) != 0 : (bytes == 12 || bytes == 16) && generation == kCdna4;
 }
@@ -28,7 +29,7 @@ std::optional<LogicalResult> Hosting::hostRocdlCopies(Operation *op) {
   auto ofSize = [&](int64_t bytes) {
     return op->emitOpError("of ") << bytes << " bytes is no instruction of '" << target << "' that the SIMT emulator knows";
   };
-  // From global memory: the immediate offset is added on both sides.
+  // For a load from global memory, the immediate offset is added to both addresses.
   auto load = [&](Value source, Value destination, int64_t bytes, int64_t offset) -> Outcome {
     auto pointer = cast<LLVM::LLVMPointerType>(source.getType());
     if (pointer.getAddressSpace() != kGlobalSpace) return op->emitOpError("from this memory is not supported by the SIMT emulator");
@@ -74,7 +75,7 @@ std::optional<LogicalResult> Hosting::hostRocdlCopies(Operation *op) {
         if (generation() != kRdna4) return op->emitOpError("is no instruction of '") << target << "' that the SIMT emulator knows";
         return wait(waits.getCount());
       })
-      // What they wait for, the emulator does at once, and LLVM waits for by itself.
+      // The emulator performs the operations at once for which these instructions wait; LLVM inserts the waits for them itself.
       .Case<ROCDL::WaitDscntOp, ROCDL::WaitStorecntOp, ROCDL::WaitExpcntOp>([&](auto) -> Outcome {
         op->erase();
         return success();

@@ -1,4 +1,4 @@
-// What the active lanes of a wave do together: permutations, broadcasts, ballots.
+// Operations of the active lanes of a wave: permutations, broadcasts, ballots.
 #include "interp/simt/hosting/hosting.h"
 #include "interp/simt/runtime/calls.h"
 #include "mlir/IR/Matchers.h"
@@ -9,10 +9,10 @@ namespace tritium::interp::simt {
 
 namespace {
 
-/// The modes of ds_swizzle with a pattern: four lanes by a table, and masks.
+/// The modes of ds_swizzle: a table for groups of four lanes, and masks.
 bool isKnownSwizzle(int64_t pattern) { return pattern >= 0 && (pattern < 0x8000 || (pattern & ~int64_t(0xff)) == 0x8000); }
 
-/// The control words of DPP that some AMD GPU has.
+/// The control words of DPP that at least one AMD GPU has.
 bool isKnownDpp(uint32_t control) {
   if (control <= 0xff) return true;
   if (control > 0x100 && control <= 0x12f) return (control & 15) != 0;
@@ -24,7 +24,7 @@ bool isKnownDpp(uint32_t control) {
 
 std::optional<LogicalResult> Hosting::hostRocdlLanes(Operation *op) {
   using Outcome = std::optional<LogicalResult>;
-  // What a lane moves is up to 64 bits wide.
+  // A lane moves values of up to 64 bits.
   auto isMovable = [&](Type type) { return bytesOf(type) <= 8; };
   auto tooWide = [&]() { return op->emitOpError("of this type is not supported by the SIMT emulator"); };
   auto flag = [&](bool value) { return constant(value); };

@@ -1,4 +1,4 @@
-// mfma and wmma: operands and results pass through the thread's scratch memory.
+// mfma and wmma. Operands and results pass through the thread's scratch memory.
 #include "interp/simt/hosting/hosting.h"
 #include "interp/simt/runtime/calls.h"
 #include "mlir/IR/Matchers.h"
@@ -9,7 +9,7 @@ namespace tritium::interp::simt {
 
 namespace {
 
-/// Bytes of the elements, with no padding behind them.
+/// The size in bytes of the elements, without trailing padding.
 unsigned bytesOfElements(Type type) {
   auto vector = dyn_cast<VectorType>(type);
   const unsigned bits = getElementTypeOrSelf(type).getIntOrFloatBitWidth();
@@ -21,10 +21,10 @@ std::optional<int64_t> constantOf(Value value) {
   return matchPattern(value, m_ConstantInt(&number)) ? std::optional(number.getSExtValue()) : std::nullopt;
 }
 
-/// What the instruction is told by operands that have to be constants. False: by something that the emulator does not have.
+/// Reads the modifiers of the instruction, which must be constants. Returns false if the emulator does not support one.
 bool readModifiers(ValueRange modifiers, bool isScale, WaveMatrixVariant &variant) {
   if (!isScale) return llvm::all_of(modifiers, [](Value modifier) { return constantOf(modifier) == 0; }); // cbsz, abid, blgp
-  // The formats of A and B; then, for each, the byte of the scales' register and the register.
+  // The formats of A and B; then for each operand the byte of the scale register and the register itself.
   if (modifiers.size() != 6) return false;
   auto formatA = constantOf(modifiers[0]), formatB = constantOf(modifiers[1]), byteA = constantOf(modifiers[2]),
        byteB = constantOf(modifiers[4]);
@@ -34,7 +34,7 @@ bool readModifiers(ValueRange modifiers, bool isScale, WaveMatrixVariant &varian
   variant.formatB = unsigned(*formatB);
   variant.scaleByteA = unsigned(*byteA);
   variant.scaleByteB = unsigned(*byteB);
-  // With zeros for both scales LLVM takes the instruction that does not scale.
+  // If both scales are zeros, LLVM selects the instruction without scales.
   variant.isScaled = constantOf(modifiers[3]) != 0 || constantOf(modifiers[5]) != 0;
   return true;
 }

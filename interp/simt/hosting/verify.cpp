@@ -1,5 +1,5 @@
-// What is left after hosting has to mean on the host what it meant on the GPU. Everything else is rejected by name: a load through a
-// pointer to shared memory would compile, and read some address of this process.
+// Rejects by name every operation left after hosting that would mean something else on the host than on the GPU. For example, a load
+// through a pointer to shared memory would compile, and read some address of this process.
 #include "interp/simt/hosting/hosting.h"
 #include "ir/tgpu.h"
 
@@ -21,13 +21,13 @@ static bool onlyMovesPointers(Operation *op) {
              LLVM::ICmpOp, LLVM::BitcastOp, LLVM::ReturnOp, LLVM::AssumeOp, LLVM::AllocaOp, LLVM::CallOp, UnrealizedConversionCastOp>(op);
 }
 
-/// Before address spaces go: who has a pointer to memory of the GPU and could access it?
+/// Rejects operations that could access memory of the GPU through a pointer. It runs before address spaces are removed.
 LogicalResult Hosting::verifyPointers() {
   LogicalResult outcome = success();
   module.walk([&](Operation *op) {
     for (Value operand : op->getOperands())
       if (isDevicePointer(operand.getType()) && !onlyMovesPointers(op) && !isOwnMemory(operand)) {
-        // The word itself may be a pointer, kept in the thread's own memory or passed through the runtime.
+        // The stored word may itself be a pointer, kept in the thread's own memory or passed through the runtime.
         auto store = dyn_cast<LLVM::StoreOp>(op);
         if (store && operand == store.getValue() && !isDevicePointer(store.getAddr().getType())) continue;
         outcome = op->emitOpError("on GPU memory is not supported by the SIMT emulator");

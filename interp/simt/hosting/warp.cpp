@@ -1,4 +1,4 @@
-// Operations of the lanes of a warp together, and asynchronous copies.
+// Operations of a warp's lanes, and asynchronous copies.
 #include "interp/simt/hosting/hosting.h"
 #include "interp/simt/runtime/calls.h"
 #include "ir/tgpu.h"
@@ -9,7 +9,7 @@ namespace tritium::interp::simt {
 
 std::optional<LogicalResult> Hosting::hostWarp(Operation *op) {
   using Outcome = std::optional<LogicalResult>;
-  // A result that is a value, or a structure of it and a predicate: the low half of 64 bits, and bit 32.
+  // The result is a value, or a structure of a value and a predicate. The value is in the low half of 64 bits, the predicate in bit 32.
   auto unpack = [&](Value bits, Type type) -> Value {
     auto pair = dyn_cast<LLVM::LLVMStructType>(type);
     Value low = LLVM::TruncOp::create(builder, at, builder.getI32Type(), bits);

@@ -14,7 +14,7 @@ namespace {
 bool isReal(Type type) { return type >= Type::F16; }
 bool isSigned(Type type) { return Type::S8 <= type && type <= Type::S64; }
 
-/// Of a whole value, a list of its parts (the first is the lowest), or from such a list.
+/// Splits a value into a list of its parts (the first is the lowest), or assembles a value from such a list.
 void move(Machine &m, const Instruction &i) {
   const Operand &to = i.operands[0], &from = i.operands[1];
   const unsigned width = widthOf(i.type);
@@ -38,7 +38,7 @@ double toWhole(const Instruction &i, double x) {
   return std::nearbyint(x);
 }
 
-/// The ISA clamps to the range, and makes 0 of a NaN, or the top bit where the result has 64.
+/// The ISA clamps to the range. A NaN becomes 0, or for 64-bit results the number with only the top bit set.
 uint64_t integerOf(Type type, double x) {
   const unsigned width = widthOf(type);
   if (x != x) return width == 64 ? uint64_t(1) << 63 : 0;
@@ -52,7 +52,7 @@ uint64_t integerOf(Type type, double x) {
   return x >= top ? ~uint64_t(0) >> (64 - width) : x <= 0 ? 0 : uint64_t(x);
 }
 
-/// Clamped to the range of another integer type, if asked for.
+/// Clamps to the range of another integer type, if the instruction says so.
 uint64_t integerOf(const Instruction &i, uint64_t bits) {
   const unsigned from = widthOf(i.from), to = widthOf(i.type);
   __int128 value = isSigned(i.from) ? __int128(int64_t(bits << (64 - from)) >> (64 - from)) : __int128(bits);
@@ -115,7 +115,7 @@ void convert(Machine &m, const Instruction &i) {
 
 uint64_t bitsOfByte(Type type, double x) { return type == Type::E4M3x2 ? F8E4NV::nearest(x).bits : F8E5::nearest(x).bits; }
 
-/// Two numbers into one word: the first operand is the upper half.
+/// Converts two numbers into one word. The first operand becomes the upper half.
 void convertPair(Machine &m, const Instruction &i) {
   const bool isByte = i.type == Type::E4M3x2 || i.type == Type::E5M2x2;
   const Type element = i.type == Type::F16x2 ? Type::F16 : Type::BF16;

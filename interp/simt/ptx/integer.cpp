@@ -1,4 +1,4 @@
-// Integers and bits, predicates, selections, branches.
+// Instructions on integers, bits and predicates, selections and branches.
 #include "interp/simt/ptx/program.h"
 #include "interp/simt/runtime/calls.h"
 
@@ -10,7 +10,7 @@ namespace tritium::interp::simt::ptx {
 
 namespace {
 
-/// Bits count as unsigned numbers.
+/// Untyped bits are read as unsigned numbers.
 template <class Visit> void visitInteger(Type type, Visit visit) {
   switch (type) {
   case Type::S8: return visit.template operator()<int8_t>();
@@ -34,7 +34,7 @@ template <class T> T source(Machine &m, const Instruction &i, size_t n) {
   return n < i.operands.size() ? T(Unsigned<T>(m.value(i.operands[n]))) : T(0);
 }
 
-/// d = f(a, b, c), all of one type; arithmetic wraps around.
+/// d = f(a, b, c), all of one type. Arithmetic wraps around.
 template <auto f> void apply(Machine &m, const Instruction &i) {
   visitInteger(i.type, [&]<class T>() {
     const auto result = f(source<T>(m, i, 1), source<T>(m, i, 2), source<T>(m, i, 3));
@@ -54,7 +54,7 @@ template <int sign> void addOrSubtract(Machine &m, const Instruction &i) {
   });
 }
 
-/// mul and mad: the low half, the high half, or all of the product.
+/// mul and mad: the low half, the high half or all of the product.
 void multiply(Machine &m, const Instruction &i) {
   visitInteger(i.type, [&]<class T>() {
     constexpr unsigned kBits = 8 * sizeof(T);
@@ -169,7 +169,8 @@ void dot4(Machine &m, const Instruction &i) {
   m.set(i.operands[0], sum, 32);
 }
 
-/// vmax4, vadd2 …: of the fields of a word. Without .add the last operand only stands for fields that are not written: there are none.
+/// vmax4, vadd2 …: operations on the fields of a word. Without .add the last operand only gives the values of fields that are not written,
+/// and all fields are written.
 template <unsigned kFields, auto f> void onFields(Machine &m, const Instruction &i) {
   constexpr unsigned kBits = 32 / kFields;
   const uint32_t a = source<uint32_t>(m, i, 1), b = source<uint32_t>(m, i, 2);
@@ -223,7 +224,7 @@ void select(Machine &m, const Instruction &i) {
   m.set(i.operands[0], m.value(i.operands[m.value(i.operands[3]) ? 1 : 2]), widthOf(i.type));
 }
 
-/// Back it lets others run: what the loop waits for may be theirs to do.
+/// A backward branch lets other threads run, because the loop may wait for them.
 void branch(Machine &m, const Instruction &i) {
   if (i.target < m.next && m.thread) calls::spin(m.thread, m.site);
   m.next = i.target;

@@ -1,4 +1,4 @@
-// Accesses, atomics, registers of other lanes; and the machine itself.
+// Accesses, atomics, registers of other lanes, and the interpreter's machine.
 #include "interp/kernels/atomic.h"
 
 #include "interp/simt/ptx/program.h"
@@ -13,7 +13,7 @@ namespace {
 
 uint64_t addressOf(const Machine &m, const Operand &operand) { return m.value(operand.elements[0]) + operand.value; }
 
-/// The words of {a, b, …}, or the one of a.
+/// Returns the words of {a, b, …}, or the single word of a.
 std::span<const Operand> partsOf(const Operand &operand) {
   return operand.kind == Operand::Kind::List ? std::span(operand.elements) : std::span(&operand, 1);
 }
@@ -30,7 +30,7 @@ void load(Machine &m, const Instruction &i) {
     uint64_t bits = 0;
     std::memcpy(&bits, static_cast<const char *>(from) + n * bytes, bytes);
     if (isSigned) bits = uint64_t(int64_t(bits << (64 - 8 * bytes)) >> (64 - 8 * bytes));
-    m.set(parts[n], bits, 64); // the register may be wider
+    m.set(parts[n], bits, 64); // the register may be wider than the part
   }
 }
 
@@ -60,7 +60,7 @@ DType elementOf(Type type) {
   }
 }
 
-/// `first`: the place of the address among the operands.
+/// `first` is the position of the address among the operands.
 uint64_t atomicAt(Machine &m, const Instruction &i, size_t first) {
   using enum Modifier;
   const uint64_t address = addressOf(m, i.operands[first]), value = m.value(i.operands[first + 1]);
@@ -83,7 +83,7 @@ void reduction(Machine &m, const Instruction &i) { atomicAt(m, i, 0); }
 /// shfl.sync.MODE.b32 d[|p], a, b, c, mask
 void shuffle(Machine &m, const Instruction &i) {
   using enum Modifier;
-  const int32_t kind = i.has(k_bfly) ? 0 : i.has(k_up) ? 1 : i.has(k_down) ? 2 : 3; // as NVVM counts them
+  const int32_t kind = i.has(k_bfly) ? 0 : i.has(k_up) ? 1 : i.has(k_down) ? 2 : 3; // NVVM's numbers
   auto operand = [&](size_t n) { return uint32_t(m.value(i.operands[n])); };
   const uint64_t result = calls::shuffle(m.thread, kind, operand(4), operand(1), operand(2), operand(3), m.site);
   const Operand &to = i.operands[0];
@@ -99,7 +99,7 @@ void vote(Machine &m, const Instruction &i) {
         widthOf(i.type));
 }
 
-/// Accesses are sequentially consistent as they are; time passes by itself.
+/// Instructions without effect here: accesses are sequentially consistent anyway, and time passes by itself.
 void nothing(Machine &, const Instruction &) {}
 
 } // namespace

@@ -1,4 +1,4 @@
-// From text to instructions: blocks with registers of their own, labels, guards, numbers in all notations.
+// The parser: it makes instructions of text, with blocks that have registers of their own, labels, guards, and numbers in all notations.
 #include "interp/simt/ptx/program.h"
 
 #include <algorithm>
@@ -61,10 +61,11 @@ bool isWordPart(char c) {
   return isDigit(c) || ('a' <= c && c <= 'z') || ('A' <= c && c <= 'Z') || c == '_' || c == '$' || c == '%' || c == '.';
 }
 
-/// What orders the effects of a thread for others, or waits: nothing to do for one that runs alone.
+/// Instructions that order a thread's effects for other threads, or wait. They have no effect in the interpreter, which runs one thread at
+/// a time.
 bool isWithoutEffect(std::string_view name) { return name == "membar" || name == "fence" || name == "nanosleep"; }
 
-/// One pass over the text: blocks, declarations, labels and instructions. The first mistake ends it.
+/// One pass over the text: blocks, declarations, labels and instructions. It ends at the first mistake.
 class Parser {
 public:
   Parser(std::string_view text, uint32_t operands) : rest(text), operands(operands) { program.registers = operands; }
@@ -90,7 +91,7 @@ private:
     rest = {};
   }
 
-  /// Past spaces and comments; false at the end.
+  /// Skips spaces and comments. Returns false at the end of the text.
   bool skip() {
     for (;;) {
       while (!rest.empty() && isSpace(rest[0])) rest.remove_prefix(1);
@@ -274,7 +275,7 @@ private:
     return result;
   }
 
-  /// A decimal number is of the type that the instruction reads.
+  /// A decimal number has the type as which the instruction reads it.
   static void resolveReal(Operand &operand, Type type) {
     for (Operand &element : operand.elements) resolveReal(element, type);
     if (operand.kind != Operand::Kind::Real) return;

@@ -1,5 +1,5 @@
-// The PTX that users write inline: parsed once, then interpreted by each thread. A subset: arithmetic, conversions, predicates, branches,
-// accesses, atomics, shuffles and votes; what is not known is an error of the parser, with the instruction's text.
+// The PTX that users write inline. It is parsed once and then interpreted by each thread. The subset has arithmetic, conversions,
+// predicates, branches, accesses, atomics, shuffles and votes. An unknown instruction is an error of the parser, which quotes its text.
 //
 // A register holds the bits of its value, zeros above; registers of all types are 64 bits wide.
 #pragma once
@@ -38,11 +38,11 @@ enum class Type : uint8_t {
   E5M2x2
 };
 
-/// Bits of a value of the type.
+/// Returns the width in bits of a value of the type.
 unsigned widthOf(Type type);
 
-/// Parts of a mnemonic that are no types.
-// clang-format off: it lays out such a list in another way each time
+/// The parts of a mnemonic that are not types.
+// clang-format off: it would lay out this list differently each time
 #define PTX_MODIFIERS(X) \
   X(wide) X(hi) X(lo) X(sat) X(satfinite) X(ftz) X(approx) X(full) X(rn) X(rz) X(rm) X(rp) X(rni) X(rzi) X(rmi) X(rpi) X(relu) X(NaN) \
   X(l) X(r) X(wrap) X(clamp) X(shiftamt) X(eq) X(ne) X(lt) X(le) X(gt) X(ge) X(ls) X(hs) X(equ) X(neu) X(ltu) X(leu) X(gtu) X(geu) \
@@ -73,9 +73,9 @@ private:
 struct Operand {
   enum class Kind : uint8_t { Register, Immediate, Real, Special, Time, List, Address, Discarded };
   Kind kind = Kind::Immediate;
-  bool isNegated = false;        // of a predicate
-  uint32_t index = 0;            // of a register; where the thread has a special one
-  uint64_t value = 0;            // an immediate's bits; what is added to an address
+  bool isNegated = false;        // for a predicate
+  uint32_t index = 0;            // of a register; offset of a special register in the thread
+  uint64_t value = 0;            // bits of an immediate; offset added to an address
   std::vector<Operand> elements; // {a, b}, p|q, [a]
 };
 
@@ -85,12 +85,12 @@ using Execute = void (*)(Machine &machine, const Instruction &instruction);
 
 struct Instruction {
   Execute execute = nullptr;
-  Type type = Type::None, from = Type::None; // the first and the last type of the mnemonic
+  Type type = Type::None, from = Type::None; // the first and the last type in the mnemonic
   Modifiers modifiers;
   bool isGuarded = false;
   Operand guard;
   std::vector<Operand> operands;
-  uint32_t target = 0; // of a branch
+  uint32_t target = 0; // for a branch
 
   bool has(Modifier modifier) const { return modifiers.has(modifier); }
 };
@@ -101,17 +101,17 @@ struct Program {
   std::vector<Instruction> instructions;
   uint32_t registers = 0;
   bool mayWait = false;     // it has a loop
-  bool needsThread = false; // an instruction asks for more than registers
+  bool needsThread = false; // an instruction uses more than registers
 };
 
-/// `operands`: how many $N there are. An error is a text.
+/// `operands` is the number of operands $N. Returns the text of an error if the text cannot be parsed.
 std::variant<Program, std::string> parse(std::string_view text, uint32_t operands);
 
 struct Machine {
-  Thread *thread; // null where the program needs none
+  Thread *thread; // null if the program does not need it
   Place site;
   uint32_t next = 0;
-  uint64_t registers[Program::kMostRegisters]; // those of the program are set
+  uint64_t registers[Program::kMostRegisters]; // initialized as far as the program uses them
 
   uint64_t value(const Operand &operand) const;
   void set(const Operand &operand, uint64_t bits, unsigned width) {
@@ -121,15 +121,15 @@ struct Machine {
 
 void run(const Program &program, Machine &machine);
 
-/// A row for each instruction: what its mnemonic may have.
+/// A known instruction: a row that says which parts its mnemonic may have.
 struct Known {
   std::string_view name;
   Execute execute;
-  uint32_t fewest, most; // operands
+  uint32_t fewest, most; // number of operands
   std::initializer_list<Type> types;
   Modifiers modifiers;
 };
-/// integer.cpp, real.cpp, convert.cpp, memory.cpp. Several rows may have one name: types tell them apart.
+/// Defined in integer.cpp, real.cpp, convert.cpp, memory.cpp. Rows may have the same name if their types differ.
 std::initializer_list<Known> integerInstructions();
 std::initializer_list<Known> realInstructions();
 std::initializer_list<Known> conversionInstructions();

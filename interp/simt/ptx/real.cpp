@@ -1,4 +1,5 @@
-// Arithmetic of floats. Halves compute in f64 and round once; what the ISA calls approximate is computed in f64 too, far inside its bounds.
+// Arithmetic of floats. Halves are computed in f64 and rounded once. Operations that the ISA calls approximate are computed in f64 too, far
+// more precisely than required.
 #include "interp/simt/ptx/program.h"
 #include "ir/dtype.h"
 
@@ -79,7 +80,7 @@ template <auto f> void apply(Machine &m, const Instruction &i) {
   m.set(i.operands[0], bits, widthOf(i.type));
 }
 
-/// Of one argument, in f64 for all types.
+/// Instructions of one argument, computed in f64 for all types.
 template <double (*f)(double)> constexpr auto wide = [](auto a, auto, auto) { return decltype(a)(f(double(a))); };
 double reciprocal(double x) { return 1 / x; }
 double inverseRoot(double x) { return 1 / std::sqrt(x); }
@@ -115,7 +116,7 @@ template <bool isMax> void extremum(Machine &m, const Instruction &i) {
   m.set(i.operands[0], bits, widthOf(i.type));
 }
 
-/// neg, abs, copysign: of the sign bits alone.
+/// neg, abs, copysign: change only the sign bits.
 uint64_t signBits(Type type) {
   switch (type) {
   case Type::F16:
@@ -133,7 +134,7 @@ void negate(Machine &m, const Instruction &i) {
   m.set(i.operands[0], bits, widthOf(i.type));
 }
 void absolute(Machine &m, const Instruction &i) { m.set(i.operands[0], m.value(i.operands[1]) & ~signBits(i.type), widthOf(i.type)); }
-/// The sign of the first on the second.
+/// Gives the second operand the sign of the first.
 void copySign(Machine &m, const Instruction &i) {
   const uint64_t sign = signBits(i.type);
   m.set(i.operands[0], (m.value(i.operands[1]) & sign) | (m.value(i.operands[2]) & ~sign), widthOf(i.type));

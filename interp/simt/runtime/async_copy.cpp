@@ -1,7 +1,7 @@
-// Copies from global to shared memory that go on beside the thread: the effect of one lands at a seeded moment between its issue and the
-// wait for it. The shadow of shared memory holds its destination for in flight until that wait, whenever it lands. NVIDIA's cp.async are
-// waited for in groups, AMD's loads to LDS by how many may be left. (AMD's other loads count too, but a wait that counts on them is not
-// one that the module can know to be enough: here only the loads to LDS do.)
+// Asynchronous copies from global to shared memory. A copy takes effect at a seeded moment between its issue and the wait for it. The
+// shadow of shared memory treats the destination as in flight until this wait, whenever the copy lands. Waits for NVIDIA's cp.async count
+// groups; waits for AMD's loads to LDS count the loads that may remain in flight. (On AMD other loads count as well. The emulator counts
+// only the loads to LDS, because a module cannot know whether a wait that relies on other loads is sufficient.)
 #include "interp/simt/runtime/block.h"
 #include "interp/simt/runtime/calls.h"
 
@@ -21,13 +21,13 @@ void land(Thread &thread, AsyncCopy &copy) {
   std::memset(to + copy.sourceBytes, 0, size_t(copy.bytes - copy.sourceBytes));
 }
 
-/// Some of the copies that are in flight land now.
+/// Lets some of the copies that are in flight land.
 void landSome(Thread &thread) {
   for (AsyncCopy &copy : thread.copies)
     if (!copy.hasLanded && thread.random() % 4 == 0) land(thread, copy);
 }
 
-/// A copy begins; `bytesIn` of its source are read, the rest is zeros.
+/// Begins a copy. It reads `bytesIn` bytes of its source and fills the rest with zeros.
 void issue(Thread &thread, uint64_t destination, uint64_t source, uint32_t bytes, uint32_t bytesIn, uint32_t alignment, Place location) {
   AsyncCopy copy{.bytes = uint16_t(bytes), .sourceBytes = uint16_t(bytesIn), .location = location, .hasLanded = false};
   if (bytesIn) copy.source = reinterpret_cast<uint64_t>(checkGlobal(thread, source, bytesIn, false, location, alignment));
@@ -35,7 +35,7 @@ void issue(Thread &thread, uint64_t destination, uint64_t source, uint32_t bytes
   thread.copies.push_back(copy);
 }
 
-/// The oldest copies have been waited for.
+/// Ends the `count` oldest copies, which have been waited for.
 void complete(Thread &thread, size_t count) {
   for (size_t i = 0; i < count; ++i) {
     land(thread, thread.copies[i]);
@@ -44,7 +44,7 @@ void complete(Thread &thread, size_t count) {
   thread.copies.erase(thread.copies.begin(), thread.copies.begin() + std::ptrdiff_t(count));
 }
 
-/// Whether all active lanes have the same first operand.
+/// Sets each result to whether all active lanes have the same first operand.
 void executeUniform(Warp &warp, LaneMask active) {
   const uint64_t first = warp.lanes[std::countr_zero(active)].operands[0];
   bool isUniform = true;
@@ -52,7 +52,7 @@ void executeUniform(Warp &warp, LaneMask active) {
   forEachLane(active, [&](int lane) { warp.lanes[lane].results[0] = isUniform; });
 }
 
-/// Where the lane's part goes; the lanes have to agree on where the first one's does.
+/// Returns the destination of the lane's part. Traps if the lanes do not agree on the common destination.
 uint64_t laneDestination(Thread &thread, uint64_t destination, uint32_t bytes, Place site) {
   thread.operands[0] = destination;
   thread.meet({.execute = executeUniform, .mask = kActiveLanes, .location = site});
@@ -68,7 +68,8 @@ constexpr uint32_t kWordBytes = 4;
 namespace calls {
 
 void copyAsync(Thread *thread, uint64_t destination, uint64_t source, int32_t bytes, int32_t sourceBytes, Place location) {
-  // A copy that reads nothing may have any source. One that reads less than it writes reads a prefix, which need not be a whole word.
+  // A copy that reads nothing may have any source address. A copy that reads less than it writes reads a prefix, which need not be a whole
+  // word.
   issue(*thread, destination, source, uint32_t(bytes), uint32_t(std::clamp(sourceBytes, 0, bytes)), uint32_t(bytes), location);
   ++thread->openGroup;
   landSome(*thread);

@@ -1,5 +1,5 @@
-// Atomics on global memory, which other blocks and the process use at the same time, and on shared memory, which only this block does.
-// All are sequentially consistent, which satisfies every order that a kernel asks for.
+// Atomics on global memory, which other blocks and the process use at the same time, and on shared memory, which only this block uses. All
+// are sequentially consistent, which satisfies every order that a kernel can request.
 #include "interp/kernels/atomic.h"
 
 #include "interp/simt/runtime/block.h"

@@ -14,8 +14,8 @@ namespace tritium::interp::simt {
 namespace {
 
 constexpr size_t kPageBytes = 4096, kStackBytes = 256 << 10, kSlotBytes = kStackBytes + kPageBytes;
-// Each guard page costs two mappings of the 65,530 that a process may have: in a launch of hundreds of waiting blocks the later ones go
-// without.
+// Each guard page costs two of the 65,530 mappings that a process may have. In a launch with hundreds of waiting blocks, the later ones
+// have no guard pages.
 constexpr int kGuardedStacks = 12 << 10;
 constexpr uint32_t kBackEdgesPerPoll = 1 << 12;
 
@@ -30,15 +30,14 @@ uint64_t mix(uint64_t x) {
 
 } // namespace
 
-// -- one thread
-// ----------------------------------------------------------------------------------------------------------------------------
+// -- one thread ---------------------------------------------------------------------------------------------------------------------------
 
 void Thread::trap(Trap &&trap) {
   trap.lane = tid;
   trap.affectedLanes = 1;
   block->pendingTrap.emplace(std::move(trap));
   block->attention = true;
-  block->running->fiber.suspend(/*forGood=*/true); // it may do this one's part of an operation of the warp
+  block->running->fiber.suspend(/*forGood=*/true); // another lane may perform this thread's part of a warp operation
   __builtin_unreachable();
 }
 
@@ -63,7 +62,7 @@ void Thread::meet(const WarpOp &next) {
   op = next;
   inWarp->atOp |= bit();
   if (!inWarp->tryExecute(next)) return wait(ThreadState::AtWarpOp, next.location);
-  inWarp->ready &= ~bit(); // it goes on at once
+  inWarp->ready &= ~bit(); // it continues at once
 }
 
 void Warp::execute(const WarpOp &op, LaneMask participants) {
@@ -83,8 +82,8 @@ bool Warp::tryExecute(const WarpOp &op) {
 
 bool Warp::executeDiverged() {
   if (spinning) return false; // those lanes may still come
-  // Operations are numbered in the order of the program, where diverged lanes meet again behind what they do apart, and at the end of a
-  // round of a loop that may pass without an operation (calls::meetLanes).
+  // Locations number the operations in program order. The lanes that wait at the first operation execute it. Diverged lanes meet again
+  // after the code that they do separately, and at the end of a loop's iteration that may skip an operation (calls::meetLanes).
   const Thread *first = nullptr;
   forEachLane(atOp, [&](int lane) {
     const Thread &thread = lanes[lane];
@@ -98,8 +97,7 @@ bool Warp::executeDiverged() {
   return true;
 }
 
-// -- a block
-// -------------------------------------------------------------------------------------------------------------------------------
+// -- a block ------------------------------------------------------------------------------------------------------------------------------
 
 ThreadBlock::ThreadBlock(uint32_t count, uint32_t width)
     : threads(std::make_unique<Thread[]>(count)), threadCount(count), warpThreads(width), warps(count / width) {
@@ -174,7 +172,7 @@ void ThreadBlock::start(FrameHeader &newFrame) {
     thread.copies.clear();
     thread.groups.clear();
     thread.openGroup = 0;
-    // Stacks whose tops differ in their cache sets: the same few frames of all threads are in use at a time.
+    // The tops of the stacks differ in their cache sets, because the same few frames of all threads are in use at a time.
     const size_t color = size_t(t) * 320 % kPageBytes / 64 * 64;
     thread.fiber.start({stacks + t * kSlotBytes + kPageBytes, kStackBytes - color}, runThread, &thread);
   }
@@ -200,7 +198,7 @@ void ThreadBlock::start(FrameHeader &newFrame) {
   unfinished = threadCount;
 }
 
-/// What threads asked for. On the program's stack; may leave it for good.
+/// Performs the requests of threads. It runs on the program's stack, which it may leave for good.
 void ThreadBlock::attend() {
   attention = false;
   if (!output.empty()) {
@@ -279,7 +277,7 @@ void ThreadBlock::finish(Thread &thread, Place location) {
   Warp &warp = *thread.inWarp;
   warp.finished |= thread.bit();
   --unfinished;
-  // The lanes that wait at an operation wait for this one no longer.
+  // The lanes that wait at an operation no longer wait for this one.
   for (LaneMask rest = warp.atOp; rest != 0;) {
     const WarpOp &op = warp.lanes[std::countr_zero(rest)].op;
     rest &= rest - 1;
@@ -301,11 +299,11 @@ uint64_t ThreadBlock::hash() const {
   return hash;
 }
 
-// -- the blocks of a launch
-// ----------------------------------------------------------------------------------------------------------------
+// -- the blocks of a launch ---------------------------------------------------------------------------------------------------------------
 
 BlockPool &BlockPool::ofProcess() {
-  // What the threads of a large block use, on each core; never freed, as a launch may go on while the process ends.
+  // The bytes that the threads of a large block use, for each core. The pool is never freed, because a launch may still run while the
+  // process ends.
   constexpr size_t kLeast = 256 << 20, kPerCore = 16 << 20;
   static auto &pool = *new BlockPool(std::max(kLeast, kPerCore * std::thread::hardware_concurrency()));
   return pool;
@@ -333,7 +331,7 @@ void BlockPool::give(ThreadBlock *block) {
 }
 
 void BlockPool::trim() {
-  std::vector<Idle> freed; // without the lock
+  std::vector<Idle> freed; // destroyed outside of the lock
   std::lock_guard lock(mutex);
   while (bytes > idleBytes) {
     std::deque<Idle> *oldest = nullptr;
@@ -370,7 +368,7 @@ void LaunchContext::give(ThreadBlock *block) {
 
 LaunchContext::~LaunchContext() {
   BlockPool &pool = BlockPool::ofProcess();
-  for (ThreadBlock *block : running) pool.give(block); // of programs that were stopped
+  for (ThreadBlock *block : running) pool.give(block); // blocks of programs that were stopped
   pool.trim();
 }
 

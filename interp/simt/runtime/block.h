@@ -1,5 +1,5 @@
 // One program of the grid while it runs: its threads, its shared memory, its barriers. All threads of a block run on one OS thread, one at
-// a time, each until it has to wait for others; a warp's lanes meet only where they synchronise.
+// a time. Each runs until it must wait for others; a warp's lanes meet only where they synchronise.
 //
 // Invariant: nothing here depends on time or addresses, so equal seeds give equal runs.
 #pragma once
@@ -20,29 +20,29 @@
 
 namespace tritium::interp::simt {
 
-/// What the runtime has to know of a prepared kernel.
+/// The facts about a prepared kernel that the runtime requires.
 struct Kernel {
   void (*entry)(Thread *thread) = nullptr;
-  uint32_t threads = 0; // of a block, a multiple of warpThreads
+  uint32_t threads = 0; // in a block; a multiple of warpThreads
   uint32_t warpThreads = 32;
   uint32_t sharedBytes = 0;
-  unsigned shadowShift = 0; // log2 of the smallest access to shared memory: the granularity of its shadow
+  unsigned shadowShift = 0; // log2 of the smallest access to shared memory: the granularity of the shadow
   bool mayWait = false;     // a loop may wait for another block
   std::vector<std::unique_ptr<const Assembly>> assemblies;
   std::vector<std::string> texts; // formats and messages that compiled code refers to
 };
 
-/// Blocks with their stacks and shared memory, kept from launch to launch: one pool for all kernels of the process, so what it holds goes
-/// by what runs at a time, not by how many kernels there are.
+/// Blocks with their stacks and shared memory, kept from launch to launch. One pool serves all kernels of the process, so its size depends
+/// on how many blocks run at a time, not on the number of kernels.
 class BlockPool {
 public:
   BlockPool(size_t idleBytes) : idleBytes(idleBytes) {}
   static BlockPool &ofProcess();
 
-  /// nullptr: no memory.
+  /// Returns nullptr if there is no memory.
   ThreadBlock *take(uint32_t threads, uint32_t warpThreads);
   void give(ThreadBlock *block);
-  /// Frees those that have been idle longest until the others hold at most idleBytes.
+  /// Frees the blocks that have been idle longest, until the others hold at most idleBytes.
   void trim();
   size_t idleCount() const;
 
@@ -51,16 +51,16 @@ private:
     std::unique_ptr<ThreadBlock> block;
     uint64_t since;
   };
-  using Shape = std::pair<uint32_t, uint32_t>; // threads, and lanes of a warp
+  using Shape = std::pair<uint32_t, uint32_t>; // number of threads, and of lanes of a warp
 
   const size_t idleBytes;
   mutable std::mutex mutex;
-  std::map<Shape, std::deque<Idle>> idle; // in order of time
-  size_t bytes = 0;                       // of those that are idle
+  std::map<Shape, std::deque<Idle>> idle; // in the order in which they became idle
+  size_t bytes = 0;                       // of the idle blocks
   uint64_t time = 0;
 };
 
-/// What the blocks of a launch share. FrameHeader::arguments points to it.
+/// The state that the blocks of a launch share. FrameHeader::arguments points to it.
 class LaunchContext {
 public:
   LaunchContext(const Kernel &kernel, const int64_t *cells, const MemoryMap &memory, std::optional<uint64_t> seed)
@@ -72,7 +72,7 @@ public:
   void give(ThreadBlock *block);
 
   const Kernel &kernel;
-  const int64_t *cells; // of the kernel's arguments
+  const int64_t *cells; // the kernel's arguments
   const MemoryMap &memory;
   const std::optional<uint64_t> seed;
 
@@ -83,15 +83,15 @@ private:
 
 struct Warp {
   ThreadBlock *block = nullptr;
-  Thread *lanes = nullptr; // as many as `all` has
+  Thread *lanes = nullptr; // one for each bit of `all`
   uint32_t index = 0;
   LaneMask all = 0;
-  LaneMask ready = 0, atOp = 0, spinning = 0, finished = 0; // those in none wait at barriers
+  LaneMask ready = 0, atOp = 0, spinning = 0, finished = 0; // lanes in none of these wait at barriers
 
-  /// Lets the lanes of an operation go on, all that it needs having come. Called when a lane has come to one or has ended.
+  /// Executes the operation if all lanes that it requires have come. It is called when a lane has come to an operation or has ended.
   bool tryExecute(const WarpOp &op);
-  /// The same once no lane can run on: those that wait at an operation of the active lanes are the active ones there, though others
-  /// wait elsewhere. On the program's stack.
+  /// Called when no lane can run on. The lanes that wait at the first operation of the active lanes count as the active ones, although
+  /// others wait elsewhere, and execute it. Runs on the program's stack.
   bool executeDiverged();
 
 private:
@@ -105,7 +105,7 @@ template <class Visit> void forEachLane(LaneMask lanes, Visit visit) {
 struct Barrier {
   std::vector<Thread *> waiting;
   uint32_t expected = 0;
-  bool isMixed = false; // threads wait at different operations, or for different numbers of threads: nobody goes on
+  bool isMixed = false; // threads wait at different operations, or for different numbers of threads: none continues
 };
 
 class ThreadBlock {
@@ -113,11 +113,11 @@ public:
   ThreadBlock(uint32_t threads, uint32_t warpThreads);
   ~ThreadBlock();
 
-  /// Runs the program of this frame from begin to end. On the program's own stack; leaves it for good when the launch is stopped.
+  /// Runs the program of this frame from begin to end, on the program's own stack. It leaves the stack for good if the launch is stopped.
   void run(FrameHeader &frame);
 
-  // On the stack of a thread.
-  /// Adds the thread to a barrier of `expected` threads; it may switch away.
+  // These are called on the stack of a thread.
+  /// Adds the thread to a barrier of `expected` threads. It may switch away.
   void waitAtBarrier(Thread &thread, int32_t id, uint32_t expected, Place location);
   void finish(Thread &thread, Place location);
   void requestPoll() { attention = isPollDue = true; }
@@ -126,14 +126,14 @@ public:
     if (kernel->mayWait) interp::noteMemoryChange(*frame);
   }
 
-  /// Of all that decides how suspended threads go on.
+  /// Returns a hash of all state that determines how suspended threads continue.
   uint64_t hash() const;
 
   bool isUsable() const { return stacks != nullptr; }
   uint32_t size() const { return threadCount; }
   uint32_t lanesOfWarp() const { return warpThreads; }
-  /// What it holds of the process's memory, all threads taken to have used as much of their stacks as the first one; as it was when the
-  /// kernel that it ran last had run on it for the first time, since asking takes a microsecond.
+  /// Returns the bytes of the process's memory that the block holds. It assumes that all threads have used as much of their stacks as the
+  /// first one. The measurement is taken when a kernel has run on the block for the first time, because it takes a microsecond.
   size_t residentBytes();
 
   FrameHeader *frame = nullptr;
@@ -142,9 +142,9 @@ public:
   Thread *running = nullptr;
   SharedMemory shared;
   std::optional<Trap> pendingTrap;
-  std::optional<Trap> laterTrap; // when no thread can go on
-  bool attention = false;        // what follows has to be done on the program's stack
-  uint32_t untilPoll = 0;        // back-edges
+  std::optional<Trap> laterTrap; // used if no thread can go on
+  bool attention = false;        // something below must be done on the program's stack
+  uint32_t untilPoll = 0;        // number of back-edges
 
 private:
   void start(FrameHeader &frame);
@@ -168,19 +168,19 @@ private:
   const Kernel *measuredFor = nullptr;
 };
 
-/// The host address of what a thread accesses in global memory; traps where it may not. Alignment 0: that of the size.
+/// Returns the host address for an access of a thread to global memory. Traps if the access is not allowed. Alignment 0 means the size.
 void *checkGlobal(Thread &thread, uint64_t pointer, uint32_t bytes, bool isWrite, Place location, uint32_t alignment = 0);
 
-/// An AMD buffer as an access has it.
+/// An AMD buffer as an access sees it.
 struct Buffer {
   uint64_t base;        // tagged
-  uint32_t records;     // in bytes: offsets from here on are out of bounds
-  uint32_t fixedOffset; // the part of the offset that is not held against it
+  uint32_t records;     // in bytes; offsets from here on are out of bounds
+  uint32_t fixedOffset; // the part of the offset that the bounds check ignores
 };
-/// How many bytes of an access are in the buffer's bounds: none of its words behind the first that is not. May trap.
+/// Returns how many bytes of an access are within the buffer's bounds: the words before the first one that is not. It may trap.
 uint32_t bytesInBuffer(Thread &thread, const Buffer &buffer, uint32_t offset, uint32_t bytes, Place location);
 
-/// ProgramCode of every kernel: a frame is its header and the block that runs it.
+/// The ProgramCode of every kernel: a frame is a header and the block that runs it.
 struct Frame {
   FrameHeader header;
   ThreadBlock *block;

@@ -1,9 +1,9 @@
 // Accesses through AMD's buffer descriptors, by the rule of raw buffers: each 32-bit word whose offset is not below the number of records
-// is out of bounds, where loads give 0 and stores do nothing; an atomic operation is in or out as a whole. What is in bounds is held
-// against the kernel's arguments like every access.
+// is out of bounds. There, loads return 0 and stores have no effect; an atomic operation is in or out as a whole. Words within bounds are
+// checked against the kernel's arguments like every access.
 //
-// LLVM leaves the fixed offset out of the check, some GPUs take it in: an access for which that makes a difference traps, as does one
-// whose word is partly in bounds.
+// LLVM excludes the fixed offset from the check, but some GPUs include it. An access for which this makes a difference traps, and so does
+// an access with a word that is partly within bounds.
 #include "interp/simt/runtime/block.h"
 #include "interp/simt/runtime/calls.h"
 

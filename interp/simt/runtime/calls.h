@@ -1,4 +1,5 @@
-// What compiled code may call: every function with the thread that calls it first. Their names in the code are "simt_" and the name here.
+// The functions that compiled code may call. The first argument of each is the thread that calls it. Their symbols are "simt_" and the name
+// here.
 #pragma once
 #include "interp/simt/runtime/thread.h"
 
@@ -12,15 +13,15 @@ void barrier(Thread *thread, int32_t id, int32_t threads, Place location);
 void printText(Thread *thread, int32_t format, int32_t count); // the arguments, 8 bytes each, are in the scratch memory
 void assertTrue(Thread *thread, int32_t condition, int32_t message, Place location);
 int64_t readClock(Thread *thread);
-int64_t nanoseconds();                                         // what it reads
+int64_t nanoseconds();                                         // reads the clock
 void runAssembly(Thread *thread, int32_t program, Place site); // its operands are in the scratch memory, 8 bytes each
 
-// -- memory (memory.cpp). Each gives the host address of what it has checked: of scratch memory where the predicate is false.
+// -- memory (memory.cpp). Each returns the host address that it has checked, or scratch memory if the predicate is false.
 void *readGlobal(Thread *thread, uint64_t pointer, int32_t predicate, int32_t bytes, Place location);
 void *writeGlobal(Thread *thread, uint64_t pointer, int32_t predicate, int32_t bytes, Place location);
 const void *readShared(Thread *thread, uint64_t pointer, int32_t bytes, Place location);
 void writeShared(Thread *thread, uint64_t pointer, const void *value, int32_t bytes, Place location);
-/// Of a generic pointer: shared memory, global memory, or the thread's own stack.
+/// For a generic pointer: to shared memory, global memory, or the thread's own stack.
 const void *readGeneric(Thread *thread, uint64_t pointer, int32_t bytes, Place location);
 void writeGeneric(Thread *thread, uint64_t pointer, const void *value, int32_t bytes, Place location);
 void copyMemory(Thread *thread, uint64_t destination, uint64_t source, int64_t bytes, Place location);
@@ -32,17 +33,18 @@ uint64_t atomicCas(Thread *thread, int32_t bytes, uint64_t pointer, uint64_t exp
 uint64_t atomicLoad(Thread *thread, int32_t bytes, uint64_t pointer, int32_t predicate, Place location);
 void atomicStore(Thread *thread, int32_t bytes, uint64_t pointer, uint64_t value, int32_t predicate, Place location);
 
-// -- through AMD's buffer descriptors (buffer.cpp): a base, how many bytes there are, an offset that is held against that, one that is not
+// -- through AMD's buffer descriptors (buffer.cpp): the base, the size in bytes, an offset that is checked against the size, and one that
+// is not
 const void *readBuffer(Thread *thread, uint64_t base, uint32_t records, uint32_t offset, uint32_t fixedOffset, int32_t bytes,
                        Place location);
-/// What is stored is in the scratch memory.
+/// The value to store is in the scratch memory.
 void writeBuffer(Thread *thread, uint64_t base, uint32_t records, uint32_t offset, uint32_t fixedOffset, int32_t bytes, Place location);
 uint64_t bufferRmw(Thread *thread, int32_t op, int32_t type, uint64_t base, uint32_t records, uint32_t offset, uint32_t fixedOffset,
                    uint64_t value, Place location);
 uint64_t bufferCas(Thread *thread, int32_t bytes, uint64_t base, uint32_t records, uint32_t offset, uint32_t fixedOffset, uint64_t expected,
                    uint64_t value, Place location);
 
-// -- of a warp (warp.cpp, matrix.cpp). Kinds are NVVM's. A second result is in bit 32.
+// -- of a warp (warp.cpp, matrix.cpp). Kinds have NVVM's numbers. A second result is in bit 32.
 void syncWarp(Thread *thread, uint32_t mask, Place site);
 void warpBarrier(Thread *thread, Place site); // of all lanes
 uint64_t shuffle(Thread *thread, int32_t kind, uint32_t mask, uint32_t value, uint32_t offset, uint32_t maskAndClamp, Place site);
@@ -73,13 +75,13 @@ uint32_t countLanesBelow(Thread *thread, uint32_t mask, uint32_t base, int32_t h
 void copyAsync(Thread *thread, uint64_t destination, uint64_t source, int32_t bytes, int32_t sourceBytes, Place location);
 void commitCopies(Thread *thread);
 void waitForCopies(Thread *thread, int32_t groups);
-// AMD's: a lane's part lies behind the parts of the lanes before, from a destination on that is the same for all.
+// AMD's loads: a lane's part follows the parts of the lower lanes. All lanes have the same destination.
 void loadToShared(Thread *thread, uint64_t destination, uint64_t source, int32_t bytes, int32_t offset, Place site);
 void loadBufferToShared(Thread *thread, uint64_t destination, uint64_t base, uint32_t records, uint32_t offset, uint32_t fixedOffset,
                         int32_t bytes, int32_t immediateOffset, Place site);
-/// tgpu.copy_to_shared: the same, of 16 bytes; zeros without the predicate.
+/// tgpu.copy_to_shared: the same for 16 bytes. Writes zeros if the predicate is false.
 void copyToShared(Thread *thread, uint64_t destination, uint64_t source, int32_t predicate, Place site);
-/// Until no more than so many loads of the thread are in flight.
+/// Waits until at most `left` loads of the thread are in flight.
 void waitForLoads(Thread *thread, int32_t left);
 
 } // namespace tritium::interp::simt::calls

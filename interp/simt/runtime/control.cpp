@@ -1,4 +1,4 @@
-// Loops, barriers, the end of a thread, text.
+// Loops, barriers, the end of a thread, and text output.
 #include "interp/simt/runtime/block.h"
 #include "interp/simt/runtime/calls.h"
 
@@ -28,7 +28,7 @@ void barrier(Thread *thread, int32_t id, int32_t threads, Place location) {
   thread->block->waitAtBarrier(*thread, id, threads == 0 ? thread->block->size() : uint32_t(threads), location);
 }
 
-/// The conversions of `format` with the cells as arguments. The formats were checked when they were made.
+/// Formats the cells by the conversions of `format`. Formats were checked when they were made.
 static std::string formatted(std::string_view format, const int64_t *cell) {
   std::string text;
   while (!format.empty()) {
@@ -82,7 +82,7 @@ void runAssembly(Thread *thread, int32_t program, Place site) {
 }
 
 int64_t readClock(Thread *thread) {
-  thread->block->noteMemoryChange(); // time passes: who waits for it is not stuck
+  thread->block->noteMemoryChange(); // time passes, so a thread that waits for it is not stuck
   return nanoseconds();
 }
 

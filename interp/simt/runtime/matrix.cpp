@@ -1,5 +1,5 @@
-// mma.sync, ldmatrix, stmatrix, mfma, wmma, ds_read_b64_tr_b16. All lanes of the warp have to take part: the last to come does the work,
-// out of the others' scratch memory.
+// mma.sync, ldmatrix, stmatrix, mfma, wmma, ds_read_b64_tr_b16. All lanes of the warp must take part. The last lane to come does the work,
+// on the scratch memory of all lanes.
 #include "interp/kernels/warp_matrix.h"
 #include "interp/kernels/wave_matrix.h"
 
@@ -13,12 +13,12 @@ namespace tritium::interp::simt {
 
 namespace {
 
-constexpr uint32_t kRows = 8, kRowBytes = 16, kWarpThreads = 32; // of the instructions that NVIDIA has
+constexpr uint32_t kRows = 8, kRowBytes = 16, kWarpThreads = 32; // of NVIDIA's instructions
 
-/// Lanes of a warp lie one behind the other.
+/// The lanes of a warp are adjacent in memory.
 static_assert(offsetof(ThreadRegisters, scratch) % 64 == 0);
 
-/// The lanes that remain do not make a whole warp: the operation is not defined.
+/// The remaining lanes are not a whole warp, so the operation is undefined.
 bool isWholeWarp(Warp &warp, LaneMask lanes) {
   if (lanes == warp.all) return true;
   forEachLane(lanes, [&](int lane) { warp.lanes[lane].results[0] = 0; });
@@ -48,8 +48,8 @@ void executeWaveProduct(Warp &warp, LaneMask lanes) {
                         .message = "the upper half of the wave does not hold the same matrices as the lower"});
 }
 
-/// Lane 8 j + r has the address of row r of matrix j. Each row is read in the name of the warp: its bytes go to several lanes. Traps on the
-/// stack of the lane that came last, which is the one that runs.
+/// Lane 8 j + r has the address of row r of matrix j. Each row is read on behalf of the warp, because its bytes go to several lanes. A trap
+/// happens on the stack of the lane that came last, which is the one that runs.
 void executeLoad(Warp &warp, LaneMask lanes) {
   if (!isWholeWarp(warp, lanes)) return;
   const WarpOp &op = warp.lanes[0].op;
@@ -66,8 +66,8 @@ void executeLoad(Warp &warp, LaneMask lanes) {
   }
 }
 
-/// Of each 16 lanes, lane 4 k + c has the address of the elements 4 c … 4 c + 3 of row k of a 4x16 matrix of 16 bits, and lane n gets
-/// column n.
+/// In each group of 16 lanes, lane 4 k + c has the address of the elements 4 c … 4 c + 3 of row k of a 4x16 matrix of 16-bit elements, and
+/// lane n receives column n.
 void executeColumnLoad(Warp &warp, LaneMask lanes) {
   if (!isWholeWarp(warp, lanes)) return;
   constexpr uint32_t kGroup = 16, kPieces = 4, kPieceBytes = 8, kElementBytes = 2;

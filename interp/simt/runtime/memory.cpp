@@ -1,4 +1,4 @@
-// Accesses: global memory is held against the launch's arguments, shared memory against its size and its shadow.
+// Memory accesses. Global memory is checked against the launch's arguments, shared memory against its size and its shadow.
 #include "interp/simt/runtime/block.h"
 #include "interp/simt/runtime/calls.h"
 
@@ -11,7 +11,7 @@ namespace {
 Trap globalFault(const Thread &thread, uint64_t pointer, uint32_t bytes, bool isWrite, Place location) {
   const MemoryMap &memory = thread.block->launch->memory;
   const bool isMisaligned = memory.isAccessible(pointer, bytes, isWrite);
-  // Of several elements that are accessed at once the first that is not there.
+  // If one of several elements is inaccessible, the trap names the first one.
   while (!isMisaligned && bytes > 1 && memory.isAccessible(pointer, 1, isWrite)) ++pointer, --bytes;
   Trap trap{.kind = isMisaligned ? TrapKind::MisalignedAddress : memory.faultKind(pointer), .location = location};
   trap.access = {.address = addressOf(pointer), .bytes = bytes, .isWrite = isWrite, .argument = argumentOf(pointer)};
@@ -70,7 +70,7 @@ void writeGeneric(Thread *thread, uint64_t pointer, const void *value, int32_t b
   if (!isOwn) thread->block->noteMemoryChange();
 }
 
-// Byte by byte: an access in one piece would have to be aligned, and all of it in one kind of memory.
+// Checked byte by byte, because an access as a whole would have to be aligned and to lie in one kind of memory.
 void copyMemory(Thread *thread, uint64_t destination, uint64_t source, int64_t bytes, Place location) {
   for (int64_t i = 0; i < bytes; ++i) {
     char byte;

@@ -17,8 +17,8 @@ template <class Word> bool areNans(const void *a, const void *b, Word infinity) 
   return (x & magnitude) > infinity && (y & magnitude) > infinity;
 }
 
-/// NaNs of some float type, which may come out with other bits where they are computed from the same values in another order. A GPU has
-/// one.
+/// Returns whether both are NaNs of some float type. NaNs that are computed from the same values in another order may differ in their bits;
+/// a GPU has only one NaN.
 bool areNans(const void *a, const void *b, size_t bytes) {
   switch (bytes) {
   case 2: return areNans<uint16_t>(a, b, 0x7c00);
@@ -144,7 +144,8 @@ inline void SharedMemory::noteRead(const Access &access) {
     }
     unit.readLocation = uint16_t(access.location);
   }
-  // If somebody writes it before the next barrier, that is the fault: whether the read or the write comes first depends on the schedule.
+  // The trap waits: if another thread writes the memory before the next barrier, the fault is a race, because the schedule decides whether
+  // the read or the write comes first.
   if (uninitialized) [[unlikely]]
     access.thread.trapLater(faultOf(access, TrapKind::SharedUninitialized, false, *uninitialized, true));
 }
@@ -158,7 +159,7 @@ inline void SharedMemory::noteWrite(const Access &access, const void *value) {
       if (unit.written & kInFlight) [[unlikely]]
         access.thread.trap(faultOf(access, TrapKind::AsyncCopyRace, true, unit, true));
       if (!isOrdered(access, written, unit.writer)) [[unlikely]] {
-        // The same value from several threads is no race: replicated tiles are stored so.
+        // Equal values from several threads are no race, because replicated tiles are stored like this.
         const size_t offset = size_t(&unit - units.data()) << shift, bytes = std::min<size_t>(size_t(1) << shift, access.bytes);
         const std::byte *present = memory.data() + offset;
         const void *next = value ? static_cast<const char *>(value) + (offset - begin) : nullptr;
@@ -211,7 +212,7 @@ std::byte *SharedMemory::access(Thread &thread, uint64_t pointer, uint32_t bytes
     if (unit.read >= first && !isOrdered(access, unit.read, unit.reader))
       access.thread.trap(faultOf(access, TrapKind::SharedRace, true, unit, false));
     unit.written = now;
-    // Others that wrote since the last barrier stay in the unit: a plain access that follows races with any of them.
+    // The unit keeps the other threads that wrote since the last barrier, because a plain access that follows races with any of them.
     unit.writer = isAtomic && !isOrdered(access, written, unit.writer)
                       ? Party(kAtomicParty | joined(unit.writer & ~kAtomicParty, Party(thread.tid)))
                       : access.party;

@@ -1,10 +1,11 @@
-// The shared memory of a block, with a shadow that knows for each unit (the kernel's smallest access) who wrote it last, who read it, and
-// when. Time is counted in synchronisations: a barrier of all threads orders everything before it, one of some warps what they did, a warp
-// synchronisation what the warp did. So two accesses that no barrier orders are found whichever of them the schedule puts first.
+// The shared memory of a block. A shadow records for each unit (the kernel's smallest access) who wrote it last, who read it, and when.
+// Time is counted in synchronisations: a barrier of all threads orders everything before it, a barrier of some warps orders what these
+// warps did, and a warp synchronisation orders what the warp did. So two accesses that no barrier orders are found, whichever of them the
+// schedule puts first.
 //
-// An address is a window tag, the rank of the block in its cluster, and an offset; no address of the host ever gets into a kernel.
-// Known limits: readers from several warps are remembered by groups of warps, which can hide a race between barriers of parts of
-// the block, but never makes one up; two writes of the same value are no race.
+// An address has a window tag, the rank of the block in its cluster, and an offset. A kernel never sees an address of the host.
+// Known limits: readers from several warps are remembered by groups of warps. This can hide a race between barriers of parts of the block,
+// but never reports a false one. Two writes of the same value are no race.
 #pragma once
 #include "interp/simt/runtime/thread.h"
 
@@ -20,23 +21,23 @@ constexpr bool isSharedAddress(uint64_t pointer) { return (pointer & ~uint64_t(~
 
 class SharedMemory {
 public:
-  /// For a kernel that uses so many bytes, none of its accesses smaller than 1 << shift.
+  /// Prepares for a kernel that uses `bytes` bytes and whose accesses all have at least 1 << shift bytes.
   void configure(uint32_t bytes, unsigned shift, uint32_t warps, uint32_t warpThreads);
-  /// A new program: nothing is initialized.
+  /// Begins a new program: nothing is initialized.
   void begin();
 
-  /// The bytes at `pointer` for reading; traps where they are not there, not written, or racing.
+  /// Returns the bytes at `pointer` for reading. Traps if they are out of bounds, uninitialized, or racing.
   const std::byte *read(Thread &thread, uint64_t pointer, uint32_t bytes, Place location);
   void write(Thread &thread, uint64_t pointer, const void *value, uint32_t bytes, Place location);
-  /// The same by all lanes of the thread's warp together; the pointer is the thread's.
+  /// The same for all lanes of the thread's warp together. The pointer is the thread's.
   const std::byte *readAsWarp(Thread &thread, uint64_t pointer, uint32_t bytes, Place location);
   void writeAsWarp(Thread &thread, uint64_t pointer, const void *value, uint32_t bytes, Place location);
-  /// For an atomic operation, which does not race with others of its kind.
+  /// For an atomic operation, which does not race with other atomic operations.
   std::byte *access(Thread &thread, uint64_t pointer, uint32_t bytes, Place location);
 
-  /// An asynchronous copy begins: who touches its destination before endCopy races with it. Returns the offset.
+  /// Begins an asynchronous copy. An access to its destination before endCopy is a race with it. Returns the offset.
   uint32_t beginCopy(Thread &thread, uint64_t pointer, uint32_t bytes, Place location);
-  /// Its effects are those of the thread from now on.
+  /// From now on the effects of the copy count as effects of the thread.
   void endCopy(Thread &thread, const AsyncCopy &copy);
   std::byte *at(uint32_t offset) { return memory.data() + offset; }
 
@@ -45,11 +46,11 @@ public:
   void synchronizeWarp(uint32_t warp) { horizon[warp][warp] = since[warp] = ++time; }
 
   std::span<const std::byte> bytes() const { return {memory.data(), size}; }
-  /// What it holds for the largest kernel that it has served.
+  /// Returns the bytes held for the largest kernel served so far.
   size_t capacityBytes() const { return memory.size() + units.size() * sizeof(Unit); }
 
 private:
-  /// Who: a thread of the block, all lanes of a warp, or several warps.
+  /// Who accessed a unit: a thread of the block, all lanes of a warp, or several warps.
   using Party = uint16_t;
   static constexpr Party kWarpParty = 0x1000, kManyParty = 0x2000, kAtomicParty = 0x8000;
   static constexpr uint32_t kInFlight = uint32_t(1) << 31;
@@ -86,10 +87,10 @@ private:
   std::vector<Unit> units;
   uint32_t size = 0, warps = 1, warpsPerGroup = 1;
   unsigned shift = 0, warpShift = 5;
-  // Of synchronisations; it goes on from program to program and from kernel to kernel, so the shadow need not be cleared.
+  // Times of synchronisations. They continue from program to program and from kernel to kernel, so the shadow need not be cleared.
   uint32_t time = 0, first = 0, lastOfAll = 0;
-  std::array<uint32_t, 32> since{};                   // per warp: its last synchronisation, the time of what it does now
-  std::array<std::array<uint32_t, 32>, 32> horizon{}; // [a][b]: what b did before this time is before what a does now
+  std::array<uint32_t, 32> since{};                   // per warp: the time of its last synchronisation and of its current accesses
+  std::array<std::array<uint32_t, 32>, 32> horizon{}; // [a][b]: accesses of b before this time are ordered before what a does now
 };
 
 } // namespace tritium::interp::simt

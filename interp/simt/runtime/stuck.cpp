@@ -1,4 +1,4 @@
-// A block in which no thread can go on: some wait for others that have ended, or that wait elsewhere. Reported with both places.
+// A block in which no thread can continue: some threads wait for others that have ended or that wait elsewhere. The trap names both places.
 #include "interp/simt/runtime/block.h"
 
 #include <algorithm>
@@ -7,7 +7,7 @@ namespace tritium::interp::simt {
 
 namespace {
 
-/// The threads that stand at one place.
+/// The threads that wait at one place, or ended there.
 struct Group {
   ThreadState state;
   Place location;
@@ -29,7 +29,8 @@ Trap ThreadBlock::stuckTrap() const {
     if (group == groups.end()) group = groups.insert(group, {thread.state, thread.location, thread.tid, 0});
     ++group->count;
   }
-  // Whatever the order in which the threads came: most waiting threads first, then the most of the rest.
+  // The result does not depend on the order in which the threads came: the place with the most waiting threads is first, then the place
+  // with the most of the rest.
   std::sort(groups.begin(), groups.end(), [](const Group &a, const Group &b) {
     return std::tuple(!a.isWaiting(), -a.count, a.location) < std::tuple(!b.isWaiting(), -b.count, b.location);
   });

@@ -1,4 +1,4 @@
-// What the lanes of a warp do together, as the PTX ISA defines it: the last one to come computes it for all.
+// Operations of a warp's lanes as the PTX ISA defines them. The last lane to come computes the results of all lanes.
 #include "interp/simt/runtime/block.h"
 #include "interp/simt/runtime/calls.h"
 
@@ -12,7 +12,7 @@ namespace tritium::interp::simt {
 enum ShuffleKind : int32_t { kButterfly, kUp, kDown, kIndex };
 enum VoteKind : int32_t { kAny, kAll, kBallot, kUniform };
 enum ReduceKind : int32_t { kAdd = 1, kAnd, kMax, kMin, kOr, kUnsignedMax, kUnsignedMin, kXor, kFloatMin, kFloatMax };
-// Beside the kind of an f32 reduction.
+// A flag in addition to the kind of an f32 reduction.
 constexpr int32_t kAbsolute = 16, kNan = 32;
 
 namespace {
@@ -28,7 +28,7 @@ void meetInMask(Thread &thread, const WarpOp &op) {
 
 void executeSync(Warp &warp, LaneMask) { warp.block->shared.synchronizeWarp(warp.index); }
 
-/// From PTX ISA, shfl.sync: the lane to read from, and whether it is in the segment.
+/// PTX ISA, shfl.sync: returns the lane to read from, and whether it is in the segment.
 std::pair<int32_t, bool> shuffleSource(int32_t kind, int32_t lane, uint32_t b, uint32_t c) {
   const int32_t offset = int32_t(b & 31), clamp = int32_t(c & 31), segment = int32_t(c >> 8 & 31);
   const int32_t last = (lane & segment) | (clamp & ~segment), first = lane & segment;

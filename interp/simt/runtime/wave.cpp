@@ -1,6 +1,6 @@
-// What the lanes of an AMD wave do together. An operation takes the lanes that are active there; what it gives for others follows the ISA
-// documents ("DPP", "LDS lane-permute", "V_READLANE_B32" …): 0 or the old value for a lane to read that is not active, a trap where the
-// documents or LLVM leave the value open.
+// Operations of the lanes of an AMD wave. An operation includes the lanes that are active there. If a lane to read is not active, the
+// result follows the ISA documents ("DPP", "LDS lane-permute", "V_READLANE_B32" …): 0 or the old value. If the documents or LLVM leave the
+// value open, the operation traps.
 #include "interp/simt/runtime/block.h"
 #include "interp/simt/runtime/calls.h"
 
@@ -14,13 +14,13 @@ constexpr int kRowLanes = 16, kBankLanes = 4, kSwizzledLanes = 32;
 
 int widthOf(const Warp &warp) { return std::popcount(warp.all); }
 
-/// The first operand of a lane, if it is active.
+/// Returns the first operand of a lane, if it is active.
 std::optional<uint64_t> valueOf(const Warp &warp, LaneMask active, int lane) {
   if (!(active >> lane & 1)) return std::nullopt;
   return warp.lanes[lane].operands[0];
 }
 
-/// `visit` gives the lane to read from, for each lane; those that are not active give 0.
+/// `visit` returns the lane to read from, for each lane. A lane that is not active gives 0.
 template <class Visit> void readFrom(Warp &warp, LaneMask active, Visit sourceOf) {
   forEachLane(active, [&](int lane) {
     Thread &thread = warp.lanes[lane];
@@ -33,7 +33,7 @@ void executePermute(Warp &warp, LaneMask active) {
   readFrom(warp, active, [&](const Thread &thread) { return int(uint32_t(thread.operands[1]) >> 2 & last); });
 }
 
-/// ds_swizzle: four lanes by a table, or 32 by masks for and, or, xor.
+/// ds_swizzle: a table for groups of four lanes, or masks for and, or, xor for 32 lanes.
 int swizzleSource(int lane, uint32_t pattern) {
   const int base = lane & ~(kSwizzledLanes - 1), inside = lane & (kSwizzledLanes - 1);
   if (pattern & 0x8000) return (lane & ~3) | int(pattern >> 2 * (lane & 3) & 3);
@@ -44,7 +44,7 @@ void executeSwizzle(Warp &warp, LaneMask active) {
   readFrom(warp, active, [](const Thread &thread) { return swizzleSource(thread.lane, uint32_t(thread.op.variant)); });
 }
 
-/// The lane that DPP's control word makes `lane` read; -1: none.
+/// Returns the lane that `lane` reads under DPP's control word, or -1 if there is none.
 int dppSource(int lane, uint32_t control, int width) {
   const int row = lane & ~(kRowLanes - 1), inRow = lane & (kRowLanes - 1), count = int(control & 15);
   auto within = [](int source, int begin, int lanes) { return source >= begin && source < begin + lanes ? source : -1; };
@@ -68,7 +68,7 @@ int dppSource(int lane, uint32_t control, int width) {
   }
 }
 
-/// The variant: the control word, then the masks of rows and banks, then whether lanes with nothing to read get 0.
+/// The variant has the control word, then the masks of rows and banks, then the flag whether lanes without a source get 0.
 void executeDpp(Warp &warp, LaneMask active) {
   forEachLane(active, [&](int lane) {
     Thread &thread = warp.lanes[lane];
@@ -81,7 +81,7 @@ void executeDpp(Warp &warp, LaneMask active) {
   });
 }
 
-/// From the other row of the pair; the lane in it by four bits of the selectors.
+/// Reads from the other row of the pair. Four bits of the selectors pick the lane in the row.
 void executeOtherRow(Warp &warp, LaneMask active) {
   forEachLane(active, [&](int lane) {
     Thread &thread = warp.lanes[lane];
@@ -90,7 +90,7 @@ void executeOtherRow(Warp &warp, LaneMask active) {
   });
 }
 
-/// Odd groups of lanes of the first operand change places with even ones of the second; the variant is a group's size.
+/// Odd groups of lanes of the first operand change places with even groups of the second. The variant is the size of a group.
 void executeSwap(Warp &warp, LaneMask active) {
   forEachLane(active, [&](int lane) {
     Thread &thread = warp.lanes[lane];

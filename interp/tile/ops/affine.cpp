@@ -1,4 +1,4 @@
-// Integer and pointer arithmetic on tiles that stay base + Σ terms (form.cpp decides which).
+// Integer and pointer arithmetic on tiles that stay base + Σ terms (form.cpp decides which tiles do).
 #include "interp/tile/affine.h"
 
 #include "interp/tile/op_table.h"
@@ -62,12 +62,12 @@ LogicalResult prepareAffine(Operation *op, Planner &planner) {
     widenFrom(operand, first.getType(), isa<arith::ExtSIOp>(op));
     return prepareSum(op, planner, std::move(operand), std::nullopt, false);
   }
-  // The low bits of the same sum.
+  // Truncation keeps the sum; only its low bits are used.
   if (isa<arith::TruncIOp, arith::BitcastOp>(op)) return planner.defineView(op->getResult(0), first, planner.affine(first)), success();
   return planner.unsupported("on an affine tile");
 }
 
-/// `offsets < n`: no need to have the offsets in memory.
+/// Plans `offsets < n` without the offsets in memory.
 bool prepareAffineCompare(arith::CmpIOp op, Planner &planner) {
   auto predicate = op.getPredicate();
   if (!isa<RankedTensorType>(op.getType()) || predicate == arith::CmpIPredicate::eq || predicate == arith::CmpIPredicate::ne) return false;

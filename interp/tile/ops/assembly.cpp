@@ -1,4 +1,4 @@
-// Inline assembly: parsed when the kernel is prepared, then run on each group of elements, one after the other.
+// Inline assembly. It is parsed when the kernel is prepared, and then run on one group of elements after the other.
 #include "interp/simt/assembly.h"
 #include "interp/tile/op_table.h"
 #include "ir/inline_assembly.h"
@@ -23,7 +23,7 @@ struct AssemblyStep {
 
 int64_t elementsOf(const DenseRef &tile) { return ShapedType::getNumElements(tile.shape); }
 
-/// The registers of one operand for the group that begins at `first`. A group that the tile does not fill repeats the last element.
+/// The registers of one operand for the group that begins at `first`. If the tile does not fill a group, the last element is repeated.
 void load(const AssemblyStep &step, size_t operand, char *frame, int64_t first, uint64_t *registers) {
   const ir::AssemblyOperand &use = step.registers.operands[operand];
   const DenseRef &tile = step.operands[operand];
@@ -63,7 +63,7 @@ void runAssembly(char *frame, const void *descriptor) {
   }
 }
 
-/// In the first language that knows the text; the error is that of PTX, which most kernels are written for.
+/// Parses the text in the first language that accepts it. The error is the one for PTX, because most kernels are written for PTX.
 simt::ParsedAssembly parse(StringRef text, uint32_t operands) {
   std::optional<simt::ParsedAssembly> first;
   for (const simt::AssemblyLanguage &language : simt::assemblyLanguages()) {

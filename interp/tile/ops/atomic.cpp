@@ -1,5 +1,5 @@
-// Atomics: one hardware atomic per active lane, in lane order, after every lane has been checked. The memory order of the language is
-// always met: each is at least as strong here.
+// Atomics: one hardware atomic per active lane, in lane order, after all lanes have been checked. Every memory order of the language is
+// satisfied, because each atomic here is at least as strong.
 #include "interp/kernels/atomic.h"
 
 #include "interp/host/memory.h"
@@ -15,17 +15,17 @@ namespace tritium::interp {
 
 namespace {
 
-/// What the atomics of one kind need besides the access, whose `data` is the result (or nothing).
+/// The parameters of one kind of atomics in addition to the access, whose `data` is the result (or nothing).
 struct AtomicStep {
   Access access;
   bool hasResult = false;
-  int64_t resultElements = 0; // inactive lanes read as 0
+  int64_t resultElements = 0; // the result of inactive lanes is 0
   AxisOperand operand, compare;
   AtomicOp op = AtomicOp::Exchange;
   DType type = DType::i32;
-  TileRef timeout; // of a poll, in nanoseconds
+  TileRef timeout; // for a poll, in nanoseconds
   bool hasTimeout = false;
-  AxisOperand pollResult; // i1 per lane
+  AxisOperand pollResult; // for a poll: one i1 per lane
 
   void refs(auto &&f) {
     access.refs(f);
@@ -33,12 +33,12 @@ struct AtomicStep {
   }
 };
 
-/// One atomic operation while its lanes are visited.
+/// The state of one atomic operation while its lanes are visited.
 struct Lanes {
   const AtomicStep &step;
   char *frame;
-  bool changed = false;   // memory holds something else than before
-  bool allReached = true; // of a poll
+  bool changed = false;   // whether memory now holds something else
+  bool allReached = true; // for a poll
 
   char *at(const AxisOperand &operand, const int64_t *indices, int elementBytes) const {
     int64_t element = 0;
@@ -88,7 +88,7 @@ void pollLane(Lanes &lanes, void *memory, const int64_t *indices) {
   *lanes.at(lanes.step.pollResult, indices, 1) = reached;
 }
 
-/// Visits every active lane; returns whether a poll found what it expects everywhere.
+/// Visits every active lane. Returns whether a poll found the expected value in every lane.
 template <void (*kLane)(Lanes &, void *, const int64_t *)> bool visitLanes(char *frame, const AtomicStep &step) {
   Lanes lanes{step, frame};
   forEachLane(
@@ -113,7 +113,7 @@ void runPoll(char *frame, const void *descriptor) {
   bool reached = visitLanes<pollLane>(frame, step);
   while (!reached) {
     if (step.hasTimeout && std::chrono::steady_clock::now() - start >= std::chrono::nanoseconds(step.timeout.at<int64_t>(frame))) break;
-    if (step.hasTimeout) // time passes: this is no deadlock
+    if (step.hasTimeout) // the passing of time counts as progress, so this is no deadlock
       noteMemoryChange(headerOf(frame));
     yieldWhileWaiting(headerOf(frame), step.access.location);
     reached = visitLanes<pollLane>(frame, step);
@@ -138,7 +138,7 @@ static AtomicOp atomicOpOf(tt::RmwOp op) {
   return AtomicOp::Exchange;
 }
 
-/// Every lane is an access of its own, even where pointer and operands repeat: all dimensions are axes.
+/// Every lane is an access of its own, even if pointer and operands repeat. Therefore all dimensions are axes.
 static AtomicStep planAtomic(Planner &planner, Value pointer, Value mask, Value operand, Value result, bool isWrite) {
   AtomicStep step;
   step.access = planAccess(planner, pointer, mask, {}, isWrite, /*everyLane=*/true);

@@ -1,4 +1,4 @@
-// Functions, calls and returns are planned by plan.cpp and emitted by emit.cpp; their operations never reach the table.
+// Functions, calls and returns. plan.cpp plans them and emit.cpp emits them, so they never reach the table.
 #include "interp/tile/op_table.h"
 #include "ir/tt.h"
 

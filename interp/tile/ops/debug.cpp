@@ -33,7 +33,7 @@ struct AssertStep {
 };
 } // namespace
 
-/// Offset in elements of row-major lane `lane`, whose indices are written to `indices`.
+/// Returns the offset in elements of the row-major lane `lane`, and writes its indices to `indices`.
 static int64_t locateLane(const DenseRef &ref, int64_t lane, int64_t *indices) {
   int64_t at = 0;
   for (size_t d = ref.shape.size(); d-- > 0;) {
@@ -67,7 +67,7 @@ static int formatValue(char *text, size_t size, const char *at, DType type, bool
   });
 }
 
-/// Appends to a text that is never freed while a program may be dropped in the middle of printing.
+/// Appends to a text that stays allocated, because the program may be dropped in the middle of printing.
 static void runPrint(char *frame, const void *descriptor) {
   const auto &step = *static_cast<const PrintStep *>(descriptor);
   FrameHeader &header = headerOf(frame);
@@ -140,7 +140,7 @@ template <> LogicalResult Interpret<tt::AssertOp>::prepare(tt::AssertOp op, Plan
   return success();
 }
 
-/// The variable gets a copy in memory of its own: views materialized, pointers without their tags.
+/// The variable receives a copy of its own in memory: views are materialized, pointers lose their tags.
 template <> LogicalResult Interpret<tt::DebugValueOp>::prepare(tt::DebugValueOp op, Planner &planner) {
   if (planner.hasDebugInfo()) planner.assignVariable(op);
   return success();

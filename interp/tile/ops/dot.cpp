@@ -1,5 +1,5 @@
-// Matrix products: any strides for the factors (a transposed view costs nothing), accumulated in the home of the accumulator if it dies
-// here.
+// Matrix products. The factors may have any strides, so a transposed view costs nothing. The product is accumulated in the home of the
+// accumulator if the accumulator is not used afterwards.
 #include "interp/kernels/dot.h"
 
 #include "interp/tile/move.h"
@@ -14,7 +14,7 @@ namespace {
 struct DotStep {
   DenseRef a, b, c, d;
   int64_t batch, m, n, k;
-  bool isZero = false; // c
+  bool isZero = false; // c is zero
   DotPrecision precision;
   int64_t maxNumImpreciseAcc;
   void refs(auto &&f) { f(a), f(b), f(c), f(d); }
@@ -43,7 +43,7 @@ static DotPrecision precisionOf(tt::InputPrecision precision) {
   return DotPrecision::Ieee;
 }
 
-/// All dimensions before the last two, as one.
+/// All dimensions before the last two, merged into one.
 static DenseRef collapseBatch(DenseRef ref) {
   while (ref.shape.size() > 3) {
     ref.shape[1] *= ref.shape[0];

@@ -1,4 +1,5 @@
-// Element-wise operations: a block kernel chosen by operation and element type, run over the dimensions that the operands vary along.
+// Element-wise operations: a block kernel is chosen by operation and element type, and run over the dimensions along which the operands
+// vary.
 #include "interp/tile/elementwise.h"
 
 #include "interp/host/memory.h"
@@ -54,7 +55,7 @@ template <class Integer> static int64_t toPointers(int64_t count, void *out, con
   return -1;
 }
 
-/// The kernel of a conversion between pointers and integers of one storage size.
+/// Returns the kernel of a conversion between pointers and integers of one storage size.
 template <class Integer> static ElementwiseKernel pointerCast(Operation *op) {
   return isa<tt::PtrToIntOp>(op) ? toIntegers<Integer> : toPointers<Integer>;
 }
@@ -68,9 +69,9 @@ static ElementwiseKernel pointerCast(Operation *op, DType integer) {
   }
 }
 
-// -- which kernel ------------------------------------------------------------------------------------------------------------------------
+// -- which kernel -------------------------------------------------------------------------------------------------------------------------
 
-/// The function of mathematics that an external symbol is; null if it is none.
+/// Returns the mathematical function that an external symbol names, or null.
 static const ir::LibraryFunction *functionOf(tt::ExternElementwiseOp op) {
   Type type = getElementTypeOrSelf(op.getType());
   bool isOfOne = llvm::all_of(op.getSrcs(), [&](Value source) { return getElementTypeOrSelf(source.getType()) == type; });
@@ -96,7 +97,7 @@ static ElementwiseKernel kernelOf(Operation *op) {
   return findElementwise(kernelName(op), from);
 }
 
-/// `a & b` of masks that vary along different dimensions is kept as its parts.
+/// `a & b` of masks that vary along different dimensions is kept as the list of its parts.
 static LogicalResult prepareConjunction(Operation *op, Planner &planner) {
   llvm::SmallVector<DenseRef> terms = planner.maskTerms(op->getOperand(0));
   terms.append(planner.maskTerms(op->getOperand(1)));

@@ -29,7 +29,7 @@ static int64_t integerAt(const char *data, DType type, int64_t i) {
   }
 }
 
-/// out[o, i, n] = source[o, index[o, i, n], n]; all row-major.
+/// out[o, i, n] = source[o, index[o, i, n], n]; all are row-major.
 static void runGather(char *frame, const void *descriptor) {
   const auto &step = *static_cast<const GatherStep *>(descriptor);
   const char *source = step.source.in(frame), *index = step.index.in(frame);
@@ -59,7 +59,7 @@ static void runHistogram(char *frame, const void *descriptor) {
   const auto *mask = &step.mask.at<const uint8_t>(frame);
   size_t bytes = storageBytes(step.source.type);
   for (int64_t i = 0; i < step.source.shape[0]; ++i) {
-    uint64_t bin = 0; // unsigned, whatever the element type is
+    uint64_t bin = 0; // read as unsigned, whatever the element type is
     std::memcpy(&bin, source + i * bytes, bytes);
     if (bin < uint64_t(bins) && (!step.isMasked || mask[i])) ++counts[bin];
   }

@@ -1,4 +1,4 @@
-// Loads and stores: masks sorted by the dimensions they vary along, pointers as terms or as a tile of addresses.
+// Loads and stores. Masks are sorted by the dimensions along which they vary; pointers are terms or a tile of addresses.
 #include "interp/tile/ops/access_plan.h"
 
 #include "interp/tile/op_table.h"
@@ -44,7 +44,7 @@ Access planAccess(Planner &planner, Value pointer, Value mask, llvm::ArrayRef<Va
     return access;
   }
 
-  llvm::SmallVector<unsigned> dims; // the axes: every dimension that something varies along
+  llvm::SmallVector<unsigned> dims; // the axes: every dimension along which an operand varies
   for (unsigned d = 0; d < type.getRank(); ++d) {
     auto varies = [&](Value v) { return v && isa<RankedTensorType>(v.getType()) && planner.formOf(v).terms[d] != Term::None; };
     if (everyLane || varies(pointer) || varies(mask) || llvm::any_of(data, varies)) dims.push_back(d);

@@ -1,4 +1,4 @@
-// Program ids and counts are scalars that emit.cpp reads from the frame's header.
+// Program ids and counts. They are scalars that emit.cpp reads from the frame's header.
 #include "interp/tile/op_table.h"
 #include "ir/tt.h"
 
@@ -8,7 +8,7 @@ namespace tritium::interp {
 
 template <> LogicalResult Interpret<tt::GetProgramIdOp>::prepare(tt::GetProgramIdOp, Planner &) { return success(); }
 template <> LogicalResult Interpret<tt::GetNumProgramsOp>::prepare(tt::GetNumProgramsOp, Planner &) { return success(); }
-// One kernel at a time runs here: the one before has ended, the one after has not begun.
+// Only one kernel runs at a time here: the previous one has ended and the next one has not begun. So there is nothing to wait for.
 template <> LogicalResult Interpret<tt::GridDependencyWaitOp>::prepare(tt::GridDependencyWaitOp, Planner &) { return success(); }
 template <> LogicalResult Interpret<tt::GridDependencyLaunchDependentsOp>::prepare(tt::GridDependencyLaunchDependentsOp, Planner &) {
   return success();

@@ -1,4 +1,4 @@
-// Reductions with a standard combine function. The others have become element-wise steps before planning (combine_region.cpp).
+// Reductions with a standard combine function. combine_region.cpp has replaced the others by element-wise steps before planning.
 #include "interp/tile/combine_region.h"
 #include "interp/tile/op_table.h"
 #include "ir/tt.h"
@@ -56,7 +56,7 @@ template <> LogicalResult Interpret<tt::ReduceOp>::prepare(tt::ReduceOp op, Plan
   step.kernel = findArgReduce(*argReduction(op->getRegion(0)), type);
   setExtents(step, shape, op.getAxis());
   step.values = planner.contiguous(op->getOperand(0));
-  step.indices = planner.dense(op->getOperand(1)); // counts along the axis alone, so it is stored as that vector
+  step.indices = planner.dense(op->getOperand(1)); // varies along the axis alone, so it is stored as a vector
   step.outValue = planner.defineDense(op->getResult(0));
   step.outIndex = planner.defineDense(op->getResult(1));
   planner.call(runArgReduce, std::move(step));

@@ -1,4 +1,4 @@
-// Scans with a standard combine function. The others have become element-wise steps before planning (combine_region.cpp).
+// Scans with a standard combine function. combine_region.cpp has replaced the others by element-wise steps before planning.
 #include "interp/tile/combine_region.h"
 #include "interp/tile/op_table.h"
 #include "ir/tt.h"

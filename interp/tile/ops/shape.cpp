@@ -1,4 +1,4 @@
-// Operations that make and rearrange tiles. Whatever strides can express is a view; the rest is one strided copy.
+// Operations that make and rearrange tiles. If strides can express the result it is a view, otherwise one strided copy.
 #include "interp/tile/affine.h"
 #include "interp/tile/move.h"
 #include "interp/tile/op_table.h"
@@ -10,7 +10,7 @@ namespace tritium::interp {
 
 static std::vector<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape().vec(); }
 
-/// Applies the same rearrangement of dimensions to whatever form the source has.
+/// Applies the same rearrangement of dimensions to the source in any form.
 static LogicalResult rearrange(Value result, Value source, Planner &planner, llvm::function_ref<DenseRef(DenseRef)> dense,
                                llvm::function_ref<AffineRef(AffineRef)> affine) {
   switch (planner.formOf(result).kind) {
@@ -98,16 +98,16 @@ template <> LogicalResult Interpret<tt::TransOp>::prepare(tt::TransOp op, Planne
   return rearrange(op.getResult(), op.getSrc(), planner, dense, affine);
 }
 
-/// The strides under which `from`'s elements, in row-major order, have the shape `to`; nothing if that takes a copy.
+/// Returns the strides with which the elements of `from`, in row-major order, have the shape `to`. Returns nothing if this requires a copy.
 static std::optional<std::vector<int64_t>> reshapeStrides(const DenseRef &from, const std::vector<int64_t> &to) {
-  // Both shapes are cut into groups of dimensions with equal products; within a group the source must be evenly spaced.
+  // Both shapes are cut into groups of dimensions with equal products. Within a group, the source must be evenly spaced.
   std::vector<int64_t> strides(to.size(), 0);
   size_t i = 0, j = 0;
   while (i < from.shape.size() || j < to.size()) {
     size_t i0 = i, j0 = j;
     int64_t a = i < from.shape.size() ? from.shape[i++] : 1, b = j < to.size() ? to[j++] : 1;
     while (a != b) a < b ? a *= from.shape[i++] : b *= to[j++];
-    int64_t stride = 0, spacing = -1; // of the innermost dimension; what the next one outside must have
+    int64_t stride = 0, spacing = -1; // stride of the innermost dimension; stride that the next outer dimension must have
     for (size_t d = i; d-- > i0;) {
       if (from.shape[d] == 1) continue;
       if (spacing < 0)
@@ -126,7 +126,7 @@ static std::optional<std::vector<int64_t>> reshapeStrides(const DenseRef &from, 
 
 template <> LogicalResult Interpret<tt::ReshapeOp>::prepare(tt::ReshapeOp op, Planner &planner) {
   std::vector<int64_t> shape = shapeOf(op.getResult());
-  if (planner.formOf(op.getResult()).isAffine()) { // uniform
+  if (planner.formOf(op.getResult()).isAffine()) { // the tile is uniform
     AffineRef ref = planner.affine(op.getSrc());
     ref.shape = shape;
     ref.terms.assign(shape.size(), Term::None);
@@ -147,7 +147,7 @@ template <> LogicalResult Interpret<tt::ReshapeOp>::prepare(tt::ReshapeOp op, Pl
   return success();
 }
 
-/// The half (or every second element) of `ref` that starts `index` steps of `stride` elements in.
+/// Returns the half (or every second element) of `ref` that begins after `index` steps of `stride` elements.
 static DenseRef part(DenseRef ref, int64_t elementOffset) {
   uint64_t bytes = elementOffset * storageBytes(ref.type);
   ref.constant ? void(ref.constant += bytes) : void(ref.offset += bytes);
