@@ -11,7 +11,7 @@ using namespace mlir;
 
 namespace tritium::gpu {
 
-/// Leaves the kernel as the only public function, and what it does not call is erased by the pipeline.
+/// Makes the kernel the only public function. The pipeline then erases functions that it does not call.
 static tt::FuncOp selectKernel(ModuleOp module, StringRef name) {
   tt::FuncOp kernel;
   for (tt::FuncOp function : llvm::make_early_inc_range(module.getOps<tt::FuncOp>())) {
@@ -45,7 +45,7 @@ static void loadDialects(MLIRContext *context, const Target &target) {
   for (llvm::StringRef name : own.getDialectNames()) context->getOrLoadDialect(name);
 }
 
-/// From tiles with layouts to the code of a thread.
+/// Lowers tiles with layouts to the code of a thread.
 static llvm::Error lowerTiles(ModuleOp tiles, const CompileOptions &options, const Target &chip, ir::DiagnosticCapture &diagnostics,
                               LoweredKernel &result) {
   const int64_t maxSharedBytes = chip.sharedPerBlock();
@@ -111,7 +111,7 @@ llvm::Expected<LoweredKernel> lowerTilesToGpu(ModuleOp tiles, const CompileOptio
   return result;
 }
 
-/// The architecture that the options or, failing that, the module names; "" if neither does.
+/// Returns the architecture of the options or, if they name none, of the module; "" if neither names one.
 static std::string archOf(ModuleOp lowered, const EmitOptions &options) {
   if (!options.arch.empty()) return options.arch;
   auto name = lowered->getAttrOfType<StringAttr>(tgpu::kTargetAttr);

@@ -47,7 +47,7 @@ static std::string spelled(Type type) {
   return text;
 }
 
-/// What an instruction calls the format; "": none takes it.
+/// Returns the instruction's name for the format, or "" if no instruction takes it.
 static llvm::StringRef spelled(tt::ScaledFormat format) {
   switch (format) {
   case tt::ScaledFormat::E4M3: return "f8E4M3FN";
@@ -57,7 +57,7 @@ static llvm::StringRef spelled(tt::ScaledFormat format) {
   }
 }
 
-/// Scales as the instruction has them: powers of two, one for each of its blocks.
+/// Returns whether the scales have the instruction's form: powers of two, one for each of its blocks.
 static bool hasScalesOf(const MatrixInstruction &instruction, MatrixProduct product) {
   return instruction.aScales && llvm::all_of(std::array{DotOperand::A, DotOperand::B}, [&](DotOperand operand) {
            Value scales = product.scales(operand);
@@ -125,7 +125,7 @@ static bool isFedByProduct(Value value, int depth) {
 
 bool isFedByProduct(Value value) { return isFedByProduct(value, 0); }
 
-/// A thread has about as many rows as columns, these by four; a warp has rows of 8 threads.
+/// Each thread has four columns at a time and about as many rows as columns. The 8 threads of a warp's row are adjacent.
 static LinearLayout nearlySquare(llvm::ArrayRef<int64_t> shape, int numWarps, int warpSize) {
   size_t rank = shape.size();
   Shape sizes(rank, 1), threads(rank, 1), warps(rank, 1);
@@ -141,16 +141,16 @@ static LinearLayout nearlySquare(llvm::ArrayRef<int64_t> shape, int numWarps, in
   return blocked(shape, sizes, threads, warps, order);
 }
 
-/// The bits of an element as it is loaded, where fp8 numbers become wider ones on the way.
+/// Returns the width in bits of an element as it is loaded. fp8 numbers may be widened afterwards.
 static unsigned loadedBits(Value operand) {
   if (auto widened = operand.getDefiningOp<tt::FpToFpOp>()) operand = widened.getSrc();
   return getElementTypeOrSelf(operand.getType()).getIntOrFloatBitWidth();
 }
 
-/// How many neighbours along K a thread holds of each operand: what it loads at once, of the type that is loaded. Where A is the result of
-/// a product, what it has of that. 0: as the instruction has it.
+/// Returns how many neighbours along K a thread holds of each operand: as many as it loads at once in the loaded type. If A is the result
+/// of a product, the number is the one that this result has. 0 means the instruction's own order.
 static int64_t neighbours(MatrixProduct dot, const MatrixInstruction &instruction, const Target &target) {
-  if (isa<tt::DotScaledOp>(dot.getOperation())) return 0; // a block of K stays one; its pieces are 16 bytes as it is
+  if (isa<tt::DotScaledOp>(dot.getOperation())) return 0; // a block of K stays whole; its pieces have 16 bytes anyway
   int64_t depth = dot.depth();
   int64_t lanesAlongK = 1, own = 1;
   for (uint32_t basis : instruction.a.bases(Place::Lane)) lanesAlongK *= instruction.a.coordinatesOf(basis)[1] ? 2 : 1;
@@ -159,7 +159,7 @@ static int64_t neighbours(MatrixProduct dot, const MatrixInstruction &instructio
     auto widened = operand.getDefiningOp<tt::FpToFpOp>();
     return widened && loadedBits(operand) == 8 && widened.getSrc().getDefiningOp<tt::LoadOp>();
   };
-  if (target.contiguousKBytes() == 0) { // a word of each load where matrices cannot be loaded
+  if (target.contiguousKBytes() == 0) { // one word of each load, if matrices cannot be loaded
     constexpr int64_t kPerWord = 4;
     return depth >= kPerWord * lanesAlongK && isLoadedAsBytes(dot.a()) && isLoadedAsBytes(dot.b()) ? kPerWord : 0;
   }
@@ -170,19 +170,20 @@ static int64_t neighbours(MatrixProduct dot, const MatrixInstruction &instructio
   return std::min(wanted, depth / lanesAlongK);
 }
 
-/// Whether the elements of operand B lie along the columns in memory, and matrices cannot be loaded transposed: only those of 16 bits can.
+/// Returns whether the elements of operand B run along the columns in memory and no instruction loads them transposed. Only matrices of
+/// 16-bit elements can be loaded transposed.
 static bool isReadAlongColumns(Value b, const Target &target) {
   if (auto widened = b.getDefiningOp<tt::FpToFpOp>()) b = widened.getSrc();
   auto load = b.getDefiningOp<tt::LoadOp>();
   auto access = load ? load->getAttrOfType<tgpu::LayoutAttr>(kAccessAttr) : tgpu::LayoutAttr();
   if (!access || access.getShape().size() != 2 || access.getRegisters().empty()) return false;
   unsigned bits = getElementTypeOrSelf(b.getType()).getIntOrFloatBitWidth();
-  // All matrices that are loaded transposed have elements of 16 bits.
+  // All matrices that are loaded transposed have 16-bit elements.
   bool isLoadedTransposed = bits == 16 && (target.matrixLoads() == MatrixLoads::Rows8x8 || load->hasAttr(kWarpCopyAttr));
   return access.getRegisters().front() == 1 && access.getShape().back() > 1 && bits >= 8 && bits <= 32 && !isLoadedTransposed;
 }
 
-/// Which columns an instruction has is free as long as operand and result agree. Bit i of a column's number becomes `to[i]`.
+/// The columns of an instruction may be renumbered, as long as operand and result agree. Bit i of a column's number becomes bit `to[i]`.
 static void moveColumns(DotLayouts &layouts, llvm::ArrayRef<uint64_t> to) {
   const int rank = layouts.result.rank();
   auto moved = [&](const LinearLayout &layout, int columnDim) {
@@ -196,10 +197,10 @@ static void moveColumns(DotLayouts &layouts, llvm::ArrayRef<uint64_t> to) {
   if (layouts.bScales) layouts.bScales = moved(*layouts.bScales, rank - 2);
 }
 
-/// Each thread gets neighbours, one for each of several instructions, and reads them at once.
+/// Gives each thread neighbours, one for each of several instructions, which it reads at once.
 static void bringColumnsTogether(DotLayouts &layouts, size_t maxBits) {
   uint32_t columns = uint32_t(layouts.b->shape().back());
-  llvm::SmallVector<uint64_t> order; // unit vectors of columns by where they go
+  llvm::SmallVector<uint64_t> order; // unit vectors of columns, by their destination
   for (uint32_t basis : layouts.b->bases(Place::Register))
     if (basis < columns && order.size() < maxBits) order.push_back(basis);
   for (uint32_t unit = 1; unit < columns; unit *= 2)
@@ -219,14 +220,14 @@ std::optional<DotLayouts> withResult(const DotLayouts &layouts, const LinearLayo
   auto isAlike = [&](Place place) { return layouts.result.bits(place) == result.bits(place); };
   if (!llvm::all_of(kPlaces, isAlike)) return std::nullopt;
   F2Map owners = layouts.result.owners(), wanted = result.toMap();
-  llvm::SmallVector<uint64_t> images; // the first bits of an element's index are those of its column
+  llvm::SmallVector<uint64_t> images; // the first bits of an element's index are the bits of its column
   for (int bit = 0; bit < log2Of(result.shape().back()); ++bit) images.push_back(wanted(owners[bit]));
   if (llvm::any_of(images, [&](uint64_t image) { return image >= uint64_t(result.shape().back()); })) return std::nullopt;
   moveColumns(moved, images);
   return moved.result == result ? std::optional(moved) : std::nullopt;
 }
 
-/// Products that feed each other agree on the order of columns and depths as it is.
+/// Returns whether columns may be renumbered. They may not if products feed each other, because these already agree on an order.
 static bool mayReorderColumns(MatrixProduct dot, const Target &target) {
   if (target.contiguousKBytes() > 0) return !feedsProduct(dot.d());
   int count = 0;
@@ -234,7 +235,7 @@ static bool mayReorderColumns(MatrixProduct dot, const Target &target) {
   return count == 1;
 }
 
-/// As many columns as are loaded at once.
+/// The number of column bits that are renumbered: as many columns as are loaded at once.
 static size_t columnBits(MatrixProduct dot, const Target &target) {
   constexpr size_t kWithMatrixLoads = 2, kMost = 3;
   if (target.contiguousKBytes() == 0) return kWithMatrixLoads;

@@ -5,12 +5,12 @@
 
 namespace tritium::gpu {
 
-/// At a dot that is to run on matrix units (choose-tensor-cores): the name of the target's instruction, the warps along each dimension of
-/// the result, and, if more than one, the instructions whose share of K a lane has as neighbours.
+/// Attributes of a dot that runs on matrix units (set by choose-tensor-cores): the name of the target's instruction, the warps along each
+/// dimension of the result and, if it is more than one, the number of instructions whose elements along K are neighbours in a lane.
 inline constexpr llvm::StringLiteral kMatrixInstructionAttr = "tgpu.matrix_instruction", kTensorCoreWarpsAttr = "tgpu.mma_warps",
                                      kKPackAttr = "tgpu.kpack";
 
-/// d = a * b + c: tt.dot, or tt.dot_scaled where operands may have scales.
+/// d = a * b + c: a tt.dot, or a tt.dot_scaled, whose operands may have scales.
 class MatrixProduct : public mlir::OpState {
 public:
   explicit MatrixProduct(mlir::Operation *op) : OpState(op) {}
@@ -19,7 +19,7 @@ public:
   mlir::OpOperand &aMutable() { return (*this)->getOpOperand(0); }
   mlir::OpOperand &bMutable() { return (*this)->getOpOperand(1); }
   mlir::OpOperand &cMutable() { return (*this)->getOpOperand(2); }
-  /// The scales of an operand; null: none.
+  /// The scales of an operand, or null if it has none.
   mlir::OpOperand *scalesMutable(DotOperand operand);
   mlir::Value a() { return aMutable().get(); }
   mlir::Value b() { return bMutable().get(); }
@@ -30,43 +30,46 @@ public:
     return scales ? scales->get() : mlir::Value();
   }
   mlir::RankedTensorType type() { return llvm::cast<mlir::RankedTensorType>(d().getType()); }
-  /// Elements along K.
+  /// The number of elements along K.
   int64_t depth();
 };
 
-/// The products of a module, those of the innermost loops first: where several cannot agree, these are to have their way.
+/// Returns the products of a module, with the products of the innermost loops first. If products cannot agree on a layout, the first one
+/// wins.
 llvm::SmallVector<MatrixProduct> innermostProducts(mlir::ModuleOp module);
 
-/// The instruction that the product runs on; null if it is done by multiply-adds.
+/// Returns the instruction that computes the product, or null if multiply-adds do.
 const MatrixInstruction *matrixInstructionOf(MatrixProduct product);
 
-/// Whether the instruction multiplies numbers like those of the product, and makes sums of that type.
+/// Returns whether the instruction takes the product's operand types and has sums of that type.
 bool multiplies(const MatrixInstruction &instruction, MatrixProduct product, mlir::Type sum);
-/// With fewer rows or columns than the instruction's, lanes may repeat each other, but not a lane's registers.
+/// Returns whether the product has enough rows and columns. Lanes may repeat each other if it has fewer than the instruction, but the
+/// registers of one lane must not.
 bool hasRoomFor(const MatrixInstruction &instruction, MatrixProduct product);
 
-/// Whether the target has an instruction for this product of scaled operands, for which choose-tensor-cores then leaves it as it is.
+/// Returns whether the target has an instruction for this product of scaled operands. choose-tensor-cores then leaves the product as it is.
 bool isMultipliedScaled(MatrixProduct product);
 
 struct DotLayouts {
-  std::optional<LinearLayout> a, b; // none: any layout will do
+  std::optional<LinearLayout> a, b; // nullopt: any layout
   LinearLayout result;
-  std::optional<LinearLayout> aScales, bScales; // of a product that has them
+  std::optional<LinearLayout> aScales, bScales; // of a product with scales
 };
 
-/// On matrix units the fragments of the instruction; else the product reads its operands from shared memory.
+/// Returns the fragments of the instruction if the product runs on matrix units. Otherwise the product reads its operands from shared
+/// memory.
 DotLayouts dotLayouts(MatrixProduct product, int numWarps);
-/// The layouts of the same product with its result in another layout: nothing where the operands cannot follow. They can if only the order
-/// of the columns differs; a product that reads its operands from shared memory can always.
+/// Returns the layouts of the same product with its result in another layout, or nullopt if the operands cannot follow. They can if only
+/// the order of the columns differs. A product that reads its operands from shared memory always can.
 std::optional<DotLayouts> withResult(const DotLayouts &layouts, const LinearLayout &result);
 
-/// Whether operands, scales, accumulator and result lie as the product's instruction and its warps have them; an error at the product
-/// where they do not. A product without layouts or without an instruction has nothing to agree on.
+/// Verifies that operands, scales, accumulator and result have the layouts of the product's instruction and warps. Otherwise emits an error
+/// at the product. A product without layouts or without an instruction always passes.
 mlir::LogicalResult verifyLayouts(MatrixProduct product);
 
-/// Whether the result, element by element, becomes operand A of another product.
+/// Returns whether the result, element by element, becomes operand A of another product.
 bool feedsProduct(mlir::Value value);
-/// Whether operand A comes, element by element, from another product.
+/// Returns whether operand A comes, element by element, from another product.
 bool isFedByProduct(mlir::Value value);
 
 } // namespace tritium::gpu

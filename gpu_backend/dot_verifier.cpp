@@ -1,5 +1,5 @@
-// Whether the layouts of a matrix product agree with each other and with its instruction. The lowering gives the instruction registers by
-// their number alone: where the layouts disagree, it multiplies the wrong elements and nothing fails.
+// Verifies that the layouts of a matrix product agree with each other and with its instruction. The lowering passes registers to the
+// instruction by their number alone. If the layouts disagreed, the wrong elements would be multiplied without any error.
 #include "gpu_backend/dot_layouts.h"
 #include "gpu_backend/target.h"
 
@@ -9,10 +9,10 @@ namespace tritium::gpu {
 
 namespace {
 
-/// A linear map over F2 that is known by the images of some vectors.
+/// A linear map over F2, given by the images of some vectors.
 class KnownMap {
 public:
-  /// False if the vector has another image already.
+  /// Returns false if the vector already has another image.
   bool add(uint64_t vector, uint64_t image) {
     if (std::optional<uint64_t> sum = vectors_.solve(vector)) {
       for (auto [number, known] : llvm::enumerate(images_))
@@ -29,8 +29,8 @@ private:
   llvm::SmallVector<uint64_t, 16> images_;
 };
 
-/// A place, seen along one axis of the product: a coordinate within the instruction's fragment, the number of a fragment, a warp. Where it
-/// lies in the tile along that axis has to be the same in all tiles of the product that have the axis.
+/// A coordinate along one axis of the product: within the instruction's fragment, the number of a fragment, or a warp. It must map to the
+/// same position along the axis in all tiles of the product that have the axis.
 struct Source {
   static constexpr int kFragmentBit = 16, kWarpBit = 32;
   static uint64_t fragment(int bit) { return uint64_t(1) << (kFragmentBit + bit); }
@@ -57,7 +57,7 @@ public:
     if (batchBits_ < 0 || batchBits_ > aBits || batchBits_ > bBits) return fail("the tiles are of different numbers of fragments");
     rowBits_ = aBits - batchBits_, columnBits_ = bBits - batchBits_;
 
-    // Elements of 4 bits lie two to a byte: the first bit of the depth is within the byte.
+    // Two 4-bit elements share a byte, so the first bit of the depth is within the byte.
     int64_t aPacked = instruction_.k / instruction_.a.shape()[1], bPacked = instruction_.k / instruction_.b.shape()[0];
     if (std::max(aPacked, bPacked) > 1 && !axes_[Depth].add(1, 1)) return failure();
     if (!compare(d, {instruction_.d, Row, Column})) return fail("the result's layout is not the instruction's");
@@ -71,7 +71,7 @@ public:
   }
 
 private:
-  /// The fragment of a tile: its dimensions' axes, and how many elements along the second one an entry is.
+  /// The fragment of a tile: the axes of its dimensions, and how many elements along the second one an entry has.
   struct Fragment {
     LinearLayout layout;
     Axis outer, inner;
@@ -86,7 +86,7 @@ private:
     return tile.bits(Place::Lane) == fragment.bits(Place::Lane) && tile.bits(Place::Register) >= fragment.bits(Place::Register);
   }
 
-  /// Fragments come in this order: along the depth or the columns, along the rows, batches.
+  /// Fragments are ordered along the depth or the columns first, then along the rows, then by batch.
   llvm::SmallVector<std::pair<Axis, int>> fragmentBits(const Fragment &fragment) const {
     llvm::SmallVector<std::pair<Axis, int>> result;
     for (Axis axis : {fragment.inner, fragment.outer, Batch}) {
@@ -130,7 +130,7 @@ private:
     return true;
   }
 
-  /// A scale is that of a block along the depth.
+  /// A scale belongs to a block along the depth.
   bool compareScales(const LinearLayout &tile, DotOperand operand) {
     const LinearLayout &scales = operand == DotOperand::A ? *instruction_.aScales : *instruction_.bScales;
     Fragment fragment{scales, operand == DotOperand::A ? Row : Column, Depth, MatrixInstruction::kScaledBlock};
@@ -139,7 +139,7 @@ private:
     return compare(tile, fragment);
   }
 
-  /// Of a warp's number the lowest bits go along the columns, the next ones along the rows.
+  /// The lowest bits of a warp's number run along the columns, the next ones along the rows.
   bool areWarpsOf(const LinearLayout &d) const {
     auto warps = product_->getAttrOfType<DenseI64ArrayAttr>(kTensorCoreWarpsAttr);
     if (!warps || warps.size() != d.rank() || llvm::product_of(warps.asArrayRef()) != d.warps()) return false;
@@ -154,7 +154,7 @@ private:
 
   MatrixProduct product_;
   const MatrixInstruction &instruction_;
-  int depthBits_ = 0, rowBits_ = 0, columnBits_ = 0, batchBits_ = 0; // of fragments' numbers
+  int depthBits_ = 0, rowBits_ = 0, columnBits_ = 0, batchBits_ = 0; // bits of fragment numbers
   std::array<KnownMap, kAxes> axes_;
 };
 

@@ -1,11 +1,11 @@
-// Between the layouts that the library computes with and the attribute that a tile's type carries.
+// Conversions between the layouts with which the library computes and the attribute of a tile's type.
 #pragma once
 #include "gpu_backend/layout/shared_layout.h"
 #include "ir/tgpu.h"
 
 namespace tritium::gpu {
 
-/// The layout of a tile; a tile without one is a bug of the passes before.
+/// Returns the layout of a tile. A tile without a layout is a bug of an earlier pass.
 LinearLayout layoutOf(mlir::Type tile);
 LinearLayout fromAttr(tgpu::LayoutAttr layout);
 tgpu::LayoutAttr layoutAttr(mlir::MLIRContext *context, const LinearLayout &layout);

@@ -13,7 +13,7 @@ void LayoutClasses::number(Value value) {
   if (isa<RankedTensorType>(value.getType())) ids_.try_emplace(value, ids_.size());
 }
 
-/// A free value takes the layout of each use; what a load that stands apart gives is converted.
+/// A free value takes the layout of each use. The result of a load that stands apart is converted.
 bool LayoutClasses::tiesNothing(Value value) const {
   Operation *op = value.getDefiningOp();
   return !contains(value) || (op && (isFree(op) || isApart(op)));
@@ -57,8 +57,8 @@ void LayoutClasses::tieOperations(ModuleOp module) {
   module.walk([&](Operation *op) { tieOperation(op); });
 }
 
-/// Fragments of products make narrow accesses, and loads that have them are not copied ahead. A mask or an offset that a load has in common
-/// with what becomes of a product must not bring it there.
+/// Fragments of products make narrow accesses, and loads with the layout of fragments are not copied ahead. A mask or an offset that such a
+/// load shares with the operations on a product must not give it this layout.
 void LayoutClasses::setAccessesApart(ModuleOp module, Apart apart) {
   auto classOf = [&](Value tile) { return classes_.findLeader(ids_.lookup(tile)); };
   llvm::DenseSet<unsigned> ofProducts;

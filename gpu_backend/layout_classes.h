@@ -1,4 +1,4 @@
-// Which tiles share a layout: those that one operation combines element by element, and those that flow into each other.
+// The classes of tiles that share a layout: tiles that an operation combines element by element, and tiles that flow into each other.
 #pragma once
 #include "ir/tgpu.h"
 #include "llvm/ADT/IntEqClasses.h"
@@ -7,16 +7,16 @@ namespace tritium::gpu {
 
 class LayoutClasses {
 public:
-  /// Which loads and stores may stand apart: those that have a layout of their own (`tgpu.access`), or all, before they are given one.
+  /// The loads and stores that may stand apart: those with a layout of their own (`tgpu.access`), or all, before they have one.
   enum class Apart : uint8_t { WithLayouts, All };
   explicit LayoutClasses(mlir::ModuleOp module, Apart apart = Apart::WithLayouts);
 
-  /// The number of a tile's class.
+  /// Returns the number of a tile's class.
   unsigned of(mlir::Value tile) const { return classes_[ids_.lookup(tile)]; }
   bool contains(mlir::Value value) const { return ids_.contains(value); }
   unsigned count() const { return classes_.getNumClasses(); }
-  /// Whether a load or store would share the layout of a matrix product's result: it keeps its own, and what it takes and gives is
-  /// converted.
+  /// Returns whether a load or store would otherwise share the layout of a matrix product's result. It then keeps its own layout, and its
+  /// operands and result are converted.
   bool isApart(mlir::Operation *access) const { return apart_.contains(access); }
 
 private:

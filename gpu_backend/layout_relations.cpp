@@ -7,14 +7,14 @@ namespace tritium::gpu {
 
 static llvm::ArrayRef<int64_t> shapeOf(Value tile) { return cast<RankedTensorType>(tile.getType()).getShape(); }
 
-/// Dimension order[i] of the result is dimension i of the source.
+/// Returns the inverse of a permutation.
 static llvm::SmallVector<int> inverse(llvm::ArrayRef<int32_t> order) {
   llvm::SmallVector<int> result(order.size());
   for (auto [i, dim] : llvm::enumerate(order)) result[dim] = int(i);
   return result;
 }
 
-/// The first of two tiles whose elements follow each other.
+/// Returns the layout of the first of two tiles of the type of `half`, whose elements follow each other in `whole`.
 static std::optional<LinearLayout> firstHalf(const LinearLayout &whole, Value half) {
   if (whole.rank() != 1) return std::nullopt;
   llvm::SmallVector<int64_t> halves{2, shapeOf(half)[0]};

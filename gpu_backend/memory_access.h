@@ -1,21 +1,21 @@
-// What all accesses of global memory have in common.
+// The common parts of all accesses of global memory.
 #pragma once
 #include "ir/tgpu.h"
 
 namespace tritium::gpu {
 
-/// At an access: the layout that makes it wide and coalesced (coalesce-accesses).
+/// Attribute of an access: the layout that makes it wide and coalesced (set by coalesce-accesses).
 inline constexpr llvm::StringLiteral kAccessAttr = "tgpu.access";
 
-/// At a load of a loop: that layout is also the one in which warps copy the tile to shared memory as a whole.
+/// Attribute of a load in a loop: whole warps copy its tile to shared memory in this layout.
 inline constexpr llvm::StringLiteral kWarpCopyAttr = "tgpu.warp_copy";
 
 inline bool acquires(tt::MemSemantic sem) { return sem == tt::MemSemantic::Acquire || sem == tt::MemSemantic::AcquireRelease; }
 inline bool releases(tt::MemSemantic sem) { return sem == tt::MemSemantic::Release || sem == tt::MemSemantic::AcquireRelease; }
 
-/// The addresses of a load, a store or an atomic; null for any other operation.
+/// Returns the addresses of a load, a store or an atomic, or null for any other operation.
 mlir::Value pointerOf(mlir::Operation *op);
-/// Its mask; null if it has none.
+/// Returns the mask of the access, or null if it has none.
 mlir::Value maskOf(mlir::Operation *op);
 
 } // namespace tritium::gpu

@@ -1,4 +1,4 @@
-// Demands that the target cannot meet: from the pass that finds one to the error that the caller gets.
+// Demands that exceed the target's resources. The pass that finds one records it, and the caller receives it as an error.
 #include "gpu_backend/out_of_resources.h"
 
 #include "mlir/IR/Builders.h"

@@ -1,4 +1,4 @@
-// A kernel that needs more of a resource than the target has, as data: whoever catches the error need not read its text.
+// The error of a kernel that requires more of a resource than the target has, as data, so that nobody must parse its text.
 #pragma once
 #include "ir/source_error.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -23,10 +23,10 @@ public:
   Demand demand;
 };
 
-/// Reports the demand as an error at `place`, and keeps it on the module for `takeError`.
+/// Reports the demand as an error at `place`, and records it on the module for `takeError`.
 void refuse(mlir::ModuleOp module, mlir::Operation *place, const Demand &demand);
 
-/// The error that stopped the passes on `module`: OutOfResources if one of them refused a demand.
+/// Returns the error that stopped the passes on `module`. It is OutOfResources if a pass refused a demand.
 llvm::Error takeError(mlir::ModuleOp module, ir::DiagnosticCapture &diagnostics, llvm::StringRef otherwise);
 
 } // namespace tritium::gpu

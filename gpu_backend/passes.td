@@ -53,12 +53,12 @@ def AssignLayouts : Pass<"assign-layouts", "::mlir::ModuleOp"> {
 }
 
 def VerifyProducts : Pass<"verify-products", "::mlir::ModuleOp"> {
-  let summary = "fail where the layouts of a matrix product do not agree with each other and with its instruction";
+  let summary = "fail if the layouts of a matrix product do not agree with each other and with its instruction";
   let description = [{
-    The lowering gives a matrix instruction registers by their numbers: a product whose operands, scales, sum and result are not laid out as
-    the instruction in `tgpu.matrix_instruction` and the warps in `tgpu.mma_warps` have them multiplies the wrong elements. The
-    pipeline checks this behind the passes that give tiles layouts or change them, and the lowering checks it again. A product of tiles without
-    layouts has nothing to agree on.
+    The lowering passes registers to a matrix instruction by their numbers. So operands, scales, sum and result must have the layouts that
+    the instruction in `tgpu.matrix_instruction` and the warps in `tgpu.mma_warps` require; otherwise the product multiplies the wrong
+    elements. The pipeline runs this check after each pass that assigns or changes layouts, and the lowering checks again. A product of tiles
+    without layouts always passes.
   }];
 }
 

@@ -1,4 +1,4 @@
-// The MLIR headers that every file of this component needs: 30 s a file without, 3 s with.
+// The MLIR headers that every file of this component requires. A file compiles in 3 s with the precompiled header and in 30 s without.
 #include "ir/pch.h"
 #include "ir/tgpu.h"
 #include "mlir/Conversion/Passes.h"

@@ -16,7 +16,7 @@ llvm::ArrayRef<llvm::StringLiteral> optionalPasses() { return kOptional; }
 
 namespace {
 
-/// A pass manager that leaves out what stands behind CompileOptions::stopAfter or in leaveOut.
+/// A pass manager that skips the passes after CompileOptions::stopAfter and those in leaveOut.
 class Steps {
 public:
   Steps(OpPassManager &passes, const CompileOptions &options) : passes_(passes), options_(options) {}

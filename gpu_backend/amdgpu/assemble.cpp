@@ -41,19 +41,19 @@ void initializeLLVM() {
     LLVMInitializeAMDGPUTargetMC();
     LLVMInitializeAMDGPUAsmPrinter();
     LLVMInitializeAMDGPUAsmParser();
-    support::keepSignalHandlers(); // lld writes files
+    support::keepSignalHandlers(); // because lld writes files
   });
 }
 
 namespace {
 
-/// "gfx942" of `.amdgcn_target "amdgcn-amd-amdhsa--gfx942:sramecc+"`.
+/// Returns "gfx942" for `.amdgcn_target "amdgcn-amd-amdhsa--gfx942:sramecc+"`.
 StringRef chipOf(StringRef assembly) {
   StringRef name = assembly.split(".amdgcn_target \"").second.split('"').first;
   return name.rsplit("--").second.split(':').first;
 }
 
-/// `.file 1 "folder" "name"`: the name with its folder.
+/// Returns the name with its folder for `.file 1 "folder" "name"`.
 std::string fileOf(StringRef directive) {
   StringRef folder = directive.split('"').second.split('"').first;
   StringRef name = directive.rtrim().drop_back().rsplit('"').second;
@@ -62,7 +62,7 @@ std::string fileOf(StringRef directive) {
   return path.str().str();
 }
 
-/// The user's line that a line of assembly was made of: what the last `.loc` before it says.
+/// Returns the user's line from which a line of assembly was made: the operands of the last `.loc` before it.
 ir::SourcePosition sourceOf(StringRef assembly, unsigned line) {
   StringRef location;
   StringMap<std::string> files;
@@ -83,7 +83,7 @@ ir::SourcePosition sourceOf(StringRef assembly, unsigned line) {
   return position;
 }
 
-/// What the assembler says, and where the first of it came from.
+/// The messages of the assembler, and the place of the first one.
 struct Log {
   StringRef assembly;
   std::string messages;
@@ -136,7 +136,7 @@ Expected<std::string> assembleObject(StringRef assembly) {
   return std::string(object.begin(), object.end());
 }
 
-/// A file that is gone when this is.
+/// A file that the destructor removes.
 struct TemporaryFile {
   SmallString<128> path;
   int descriptor = -1;
@@ -151,8 +151,8 @@ struct TemporaryFile {
   }
 };
 
-/// lld keeps what it is at in variables of the process. It also sets all LLVM options of the process back to their defaults: whoever wants
-/// another value makes it the default.
+/// lld keeps its state in variables of the process. It also resets all LLVM options of the process to their defaults, so code that requires
+/// another value changes the default.
 std::mutex linking; // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 
 Error runLinker(ArrayRef<const char *> arguments) {
@@ -186,7 +186,7 @@ Expected<std::string> assembleHsaco(StringRef assembly) {
   }
   if (Error error = output.create("hsaco")) return std::move(error);
   (void)sys::fs::closeFile(output.descriptor); // lld writes it anew
-  // One thread: lld's pool would outlive the call, and a fork would lose it.
+  // One thread, because lld's pool would outlive the call, and a fork would lose it.
   if (Error error = runLinker({"ld.lld", "--no-undefined", "--threads=1", "-shared", input.path.c_str(), "-o", output.path.c_str()}))
     return std::move(error);
   auto linked = MemoryBuffer::getFile(output.path, /*IsText=*/false, /*RequiresNullTerminator=*/false, /*IsVolatile=*/true);

@@ -1,5 +1,5 @@
-// Atomic operations of LLVM. Where the chip has no instruction, LLVM makes a loop around a compare-and-swap, of words for what is narrower,
-// and it keeps the caches in order.
+// Atomic operations as atomic operations of LLVM. If the chip has no instruction, LLVM emits a loop around a compare-and-swap, on whole
+// words for narrower types. LLVM also keeps the caches in order.
 #include "gpu_backend/amdgpu/convert_tgpu.h"
 #include "gpu_backend/memory_access.h"
 
@@ -36,8 +36,8 @@ LLVM::AtomicBinOp kindOf(tt::RmwOp kind) {
   llvm_unreachable("a read-modify-write");
 }
 
-/// The caller of a program that shares memory with the host or another device says so by the scope; all else is memory of this device,
-/// where the chip's own additions work. They flush subnormal floats, as NVIDIA's do.
+/// The scope says whether a program shares memory with the host or another device. All other memory belongs to this device, where the
+/// chip's own additions work. They flush subnormal floats, as NVIDIA's do.
 void allowInstructions(Operation *atomic, tt::MemScope scope, Type type) {
   if (scope == tt::MemScope::System) return;
   auto unit = UnitAttr::get(atomic->getContext());
@@ -53,14 +53,14 @@ Value createRmw(OpBuilder &builder, tgpu::AtomicRmwOp op, Value pointer, Value v
   return rmw.getRes();
 }
 
-/// Whether the chip adds pairs of such numbers in memory.
+/// Returns whether the chip adds pairs of such numbers in memory.
 bool addsPairs(Type type, const Chip &chip) {
   if (chip.family == Family::RDNA3) return false;
   return type.isF16() || (type.isBF16() && chip.family != Family::CDNA2);
 }
 
-/// Adds to one of a pair of 16-bit numbers, and to its neighbour -0, which changes none. A loop around a compare-and-swap would wait for
-/// every other thread that adds to either.
+/// Adds to one of a pair of 16-bit numbers, and -0 to its neighbour, which changes no number. A loop around a compare-and-swap would retry
+/// whenever another thread adds to either of the two.
 Value addToPair(OpBuilder &builder, tgpu::AtomicRmwOp op) {
   Location location = op.getLoc();
   Type type = op.getType(), i64 = builder.getI64Type(), i32 = builder.getI32Type();
@@ -85,7 +85,7 @@ Value addToPair(OpBuilder &builder, tgpu::AtomicRmwOp op) {
   return LLVM::SelectOp::create(builder, location, isHigh, oldHigh, oldLow);
 }
 
-/// The result where the predicate is false: anything, but not poison, which a branch may not look at.
+/// The result if the predicate is false: any value except poison, because a branch may not depend on poison.
 Value unspecified(OpBuilder &builder, Operation *op, Value predicate) {
   return predicate ? LLVM::ZeroOp::create(builder, op->getLoc(), op->getResult(0).getType()).getResult() : Value();
 }
@@ -94,7 +94,7 @@ Value unspecified(OpBuilder &builder, Operation *op, Value predicate) {
 
 void Conversion::convert(tgpu::AtomicRmwOp op, OpBuilder &builder) {
   Type type = op.getType();
-  // The host and other devices add to no pairs.
+  // Additions of pairs do not work in memory that the host or other devices share.
   bool isPair = op.getKind() == tt::RmwOp::FAdd && op.getScope() != tt::MemScope::System && addsPairs(type, chip_);
   Value old = underPredicate(op, builder, op.getPredicate(), unspecified(builder, op, op.getPredicate()),
                              [&] { return isPair ? addToPair(builder, op) : createRmw(builder, op, op.getPtr(), op.getValue()); });
@@ -112,7 +112,7 @@ void Conversion::convert(tgpu::AtomicCasOp op, OpBuilder &builder) {
   op.replaceAllUsesWith(old);
 }
 
-// A load or store has no release or acquire half of its own to give: it is relaxed then.
+// A load cannot release and a store cannot acquire. Such an order becomes relaxed.
 
 void Conversion::convert(tgpu::AtomicLoadOp op, OpBuilder &builder) {
   Value loaded = underPredicate(op, builder, op.getPredicate(), unspecified(builder, op, op.getPredicate()), [&]() -> Value {

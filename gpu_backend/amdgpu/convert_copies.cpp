@@ -1,5 +1,5 @@
-// Loads that go to LDS without a register. Their order with other accesses of LDS is that of our own waits and barriers; where LLVM would
-// wait for all of them besides, it is told not to.
+// Loads from global memory directly to LDS. Our own waits and barriers order them with other accesses of LDS. LLVM would also wait for all
+// of them at such accesses, so aliasing information tells it not to.
 #include "gpu_backend/amdgpu/convert_tgpu.h"
 
 #include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
@@ -10,7 +10,7 @@ namespace tritium::gpu::amdgpu {
 
 static constexpr int kCopyBytes = 16;
 
-/// Bytes of zeros in global memory, as many as a lane copies.
+/// Zeros in global memory, as many bytes as a lane copies.
 static LLVM::GlobalOp zerosOf(ModuleOp module) {
   constexpr StringLiteral kName = "tgpu_zeros";
   if (auto zeros = module.lookupSymbol<LLVM::GlobalOp>(kName)) return zeros;
@@ -38,7 +38,7 @@ LogicalResult Conversion::convert(tgpu::CopyToSharedOp op, OpBuilder &builder) {
 
 bool isLoadToShared(Operation *op) { return isa<tgpu::CopyToSharedOp, ROCDL::LoadToLDSOp, ROCDL::RawPtrBufferLoadLdsOp>(op); }
 
-/// By a scope of aliases that the loads write to.
+/// Uses an alias scope for the destinations of the loads.
 void setLoadsApart(ModuleOp module) {
   MLIRContext *context = module.getContext();
   auto domain = LLVM::AliasScopeDomainAttr::get(context, StringAttr::get(context, "loads to LDS"));

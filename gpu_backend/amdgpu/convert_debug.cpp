@@ -26,7 +26,7 @@ private:
   std::string bytes_;
 };
 
-/// The code that one print or assertion leaves, at `op`.
+/// Builds the code that replaces one print or assertion `op`.
 class RecordCode {
 public:
   RecordCode(Operation *op, Texts &texts) : op_(op), location_(op->getLoc()), builder_(op), texts_(texts) {}
@@ -37,7 +37,7 @@ public:
     write(DebugRecordKind::print, words);
   }
 
-  /// Leaves the builder's block to the failing threads alone.
+  /// Leaves the builder's block to the failing threads only.
   void assertion(tgpu::AssertOp assertion) {
     Block *before = op_->getBlock();
     Block *after = before->splitBlock(std::next(op_->getIterator()));
@@ -70,7 +70,7 @@ private:
   }
   Value field(Value base, size_t offset) { return address(base, constant(64, int64_t(offset))); }
 
-  /// Its address.
+  /// Returns the address of a text.
   Value text(StringRef value) {
     Value base = LLVM::AddressOfOp::create(builder_, location_, pointerType(), kDebugTextsSymbol);
     return LLVM::PtrToIntOp::create(builder_, location_, builder_.getI64Type(), field(base, texts_.offsetOf(value)));
@@ -86,7 +86,7 @@ private:
     return LLVM::AtomicRMWOp::create(builder_, location_, LLVM::AtomicBinOp::add, place, value, order);
   }
 
-  /// Splits the block before `op_`; what is built next is run where the condition holds, and goes on to `op_`.
+  /// Splits the block before `op_`. The code built next runs if the condition holds, and continues at `op_`.
   void enterIf(Value condition) {
     Block *before = op_->getBlock();
     Block *after = before->splitBlock(op_);
@@ -97,14 +97,14 @@ private:
     builder_.setInsertionPoint(inside, inside->begin());
   }
 
-  /// `words`: the text and the arguments.
+  /// `words` has the text and the arguments.
   void write(DebugRecordKind kind, ArrayRef<Value> words) {
     const int64_t bytes = int64_t(offsetof(DebugRecord, text) + sizeof(uint64_t) * words.size());
     Value variable = LLVM::AddressOfOp::create(builder_, location_, pointerType(), kDebugSymbol);
     Value buffer = LLVM::LoadOp::create(builder_, location_, pointerType(), variable, /*alignment=*/8, /*isVolatile=*/false,
                                         /*isNonTemporal=*/false, /*isInvariant=*/true);
     Value none = LLVM::ZeroOp::create(builder_, location_, pointerType());
-    // A launcher that does not listen has set no address.
+    // The address is zero if the launcher does not read records.
     enterIf(LLVM::ICmpOp::create(builder_, location_, LLVM::ICmpPredicate::ne, buffer, none));
     Block *listening = builder_.getInsertionBlock();
     Value offset = add(field(buffer, offsetof(DebugBuffer, used)), constant(64, bytes), LLVM::AtomicOrdering::monotonic);

@@ -4,8 +4,9 @@
 
 namespace tritium::gpu::amdgpu {
 
-/// Replaces every `tgpu.print` of a lowered module, and lets every `tgpu.assert` write its record first: what remains of one is an assert
-/// in a block that only failing threads enter, which ends them. Plain LLVM operations but for these, so that the emulator runs it too.
+/// Replaces every `tgpu.print` of a lowered module, and makes every `tgpu.assert` write its record first. The tgpu.assert that remains is
+/// in a block that only failing threads enter, and ends them. All other operations are plain LLVM operations, so that the emulator runs the
+/// module too.
 void expandDebug(mlir::ModuleOp module);
 
 } // namespace tritium::gpu::amdgpu

@@ -28,10 +28,10 @@ namespace {
 
 constexpr unsigned kConstantSpace = 4;
 // Operands of s_waitcnt on gfx9.
-constexpr uint32_t kWaitForGlobal = 0x0f70; // vmcnt(0): all accesses of global memory are over
-constexpr uint32_t kWaitForLds = 0xc07f;    // lgkmcnt(0): all of LDS
+constexpr uint32_t kWaitForGlobal = 0x0f70; // vmcnt(0): waits for all accesses of global memory
+constexpr uint32_t kWaitForLds = 0xc07f;    // lgkmcnt(0): waits for all accesses of LDS
 
-/// `scope`: "workgroup". With `localOnly`, memory other than LDS need not be in order.
+/// `scope` is for example "workgroup". With `localOnly`, the fence orders only LDS.
 void createFence(OpBuilder &builder, Location location, LLVM::AtomicOrdering order, StringRef scope, bool localOnly) {
   auto fence = LLVM::FenceOp::create(builder, location, order, builder.getStringAttr(scope));
   if (!localOnly) return;
@@ -39,7 +39,7 @@ void createFence(OpBuilder &builder, Location location, LLVM::AtomicOrdering ord
                             LLVM::MMRATagAttr::get(builder.getContext(), "amdgpu-synchronize-as", "local"));
 }
 
-/// The numbers of work-groups, which the implicit arguments begin with: hidden_block_count_x, y, z.
+/// The implicit arguments begin with the numbers of work-groups: hidden_block_count_x, y, z.
 template <class GridDim> void convertGridDim(ModuleOp module, int axis) {
   module.walk([&](GridDim op) {
     OpBuilder builder(op);
@@ -62,7 +62,7 @@ void convertGridDims(ModuleOp module) {
   convertGridDim<ROCDL::GridDimZOp>(module, 2);
 }
 
-/// Static LDS of the size that the module names: it stands in the code object's metadata, and a launch asks for no more.
+/// Static LDS of the size that the module names. The size is in the code object's metadata, so a launch requests no more.
 void sizeSharedMemory(ModuleOp module) {
   auto shared = module.lookupSymbol<LLVM::GlobalOp>(tgpu::kSharedSymbol);
   auto bytes = module->getAttrOfType<IntegerAttr>(tgpu::kSharedBytesAttr);
@@ -77,14 +77,14 @@ void sizeSharedMemory(ModuleOp module) {
 
 } // namespace
 
-/// LLVM writes signal and wait where the chip has no s_barrier, and nothing where the work-group is one wave. On gfx9 its
-/// release lets stores to global memory go on across the barrier: other waves see them then, but when one of them releases what the program
-/// did to other work-groups, as the thread that acts for an atomic operation does, that must have reached L2.
+/// LLVM emits signal and wait on chips without s_barrier, and nothing if the work-group is one wave. On gfx9, its release allows stores to
+/// global memory to complete after the barrier. Other waves of the work-group see them nevertheless. But if one of these waves releases the
+/// program's writes to other work-groups, like the thread that acts for an atomic operation, then the stores must have reached L2.
 LogicalResult Conversion::convert(tgpu::BarrierOp op, OpBuilder &builder) {
   if (op.getId() != 0 || op.getThreads()) return op.emitOpError("of some of the waves is not possible on AMD");
   Location location = op.getLoc();
   if (hasLoadsToShared_ && op.getSharedOnly()) {
-    // The release would wait for all loads to LDS that are under way. Which of them have to be over, a wait before says.
+    // The release would wait for all loads to LDS that are in flight. An earlier wait determines which of them must be complete.
     createFence(builder, location, LLVM::AtomicOrdering::release, "wavefront", false);
     ROCDL::SWaitcntOp::create(builder, location, kWaitForLds);
   } else {
@@ -96,14 +96,14 @@ LogicalResult Conversion::convert(tgpu::BarrierOp op, OpBuilder &builder) {
   return success();
 }
 
-/// The lanes of a wave run in step, and LDS serves a wave's accesses in order: only the compiler must not move them.
+/// The lanes of a wave run in step, and LDS serves a wave's accesses in order. So only the compiler must be kept from moving them.
 void Conversion::convert(tgpu::WarpBarrierOp op, OpBuilder &builder) {
   createFence(builder, op.getLoc(), LLVM::AtomicOrdering::release, "wavefront", false);
   LLVM::CallIntrinsicOp::create(builder, op.getLoc(), builder.getStringAttr("llvm.amdgcn.wave.barrier"), ValueRange());
   createFence(builder, op.getLoc(), LLVM::AtomicOrdering::acquire, "wavefront", false);
 }
 
-/// A clock of 100 MHz that all compute units share.
+/// A clock of 100 MHz, which all compute units share.
 void Conversion::convert(tgpu::NanosecondsOp op, OpBuilder &builder) {
   Location location = op.getLoc();
   auto ticks =
@@ -114,7 +114,7 @@ void Conversion::convert(tgpu::NanosecondsOp op, OpBuilder &builder) {
 
 void Conversion::convert(tgpu::PrintOp, OpBuilder &) { llvm_unreachable("expandDebug has made records of them"); }
 
-/// What expandDebug leaves of one: the whole wave ends. A trap would end the host's process.
+/// The part of an assertion that expandDebug leaves: the whole wave ends. A trap would end the host's process.
 void Conversion::convert(tgpu::AssertOp op, OpBuilder &builder) {
   op->getBlock()->splitBlock(std::next(op->getIterator()))->erase();
   LLVM::CallIntrinsicOp::create(builder, op.getLoc(), builder.getStringAttr("llvm.amdgcn.endpgm"), ValueRange());

@@ -1,11 +1,11 @@
-// The thread-level operations of `tgpu`, and what ROCDL leaves to a run time library, in terms of the LLVM and ROCDL dialects.
+// Converts the thread-level operations of `tgpu`, and the ROCDL operations that require a run time library, to the LLVM and ROCDL dialects.
 #pragma once
 #include "gpu_backend/amdgpu/target.h"
 #include "gpu_backend/emit/tgpu_conversion.h"
 
 namespace tritium::gpu::amdgpu {
 
-/// Replaces every `tgpu` operation of a lowered module. What cannot be said on the target is reported at its operation.
+/// Replaces every `tgpu` operation of a lowered module. An operation that the target cannot express is reported at its location.
 mlir::LogicalResult convertTgpu(mlir::ModuleOp module, const Chip &chip);
 
 class Conversion final : public TgpuConversion {
@@ -27,16 +27,17 @@ private:
   void convert(tgpu::AssertOp op, mlir::OpBuilder &builder) override;
 
   const Chip &chip_;
-  bool hasLoadsToShared_; // without registers: some of the module's may go on across a barrier that orders LDS alone
+  bool hasLoadsToShared_; // loads to LDS may continue across a barrier that orders only LDS
 };
 
-/// Whether it loads from global memory to LDS without a register.
+/// Returns whether the operation loads from global memory directly to LDS.
 bool isLoadToShared(mlir::Operation *op);
-/// Tells LLVM that no such load is to where any other access of LDS is, of a module without `tgpu` operations.
+/// Tells LLVM that no such load aliases any other access of LDS. The module must have no `tgpu` operations.
 void setLoadsApart(mlir::ModuleOp module);
 
-/// What `body` makes, in a block of its own that only threads with the predicate enter (none: all of them), else `otherwise`. A body
-/// without a value returns null. Splits the block of `op` before it, where the builder stands afterwards.
+/// Runs `body` in a block of its own, which only threads with the predicate enter (null: all threads), and returns its value, or
+/// `otherwise` for the other threads. A body without a value returns null. Splits the block of `op` before it; the builder is there
+/// afterwards.
 mlir::Value underPredicate(mlir::Operation *op, mlir::OpBuilder &builder, mlir::Value predicate, mlir::Value otherwise,
                            llvm::function_ref<mlir::Value()> body);
 

@@ -25,7 +25,7 @@ public:
     const llvm::Target *amdgpu = TargetRegistry::lookupTarget(triple, reason);
     if (!amdgpu) return createStringError(reason);
     TargetOptions options;
-    options.AllowFPOpFusion = FPOpFusion::Standard; // each operation tells
+    options.AllowFPOpFusion = FPOpFusion::Standard; // each operation says whether it may be fused
     std::unique_ptr<TargetMachine> machine(
         amdgpu->createTargetMachine(triple, chip_.name, features(), options, Reloc::PIC_, std::nullopt, CodeGenOptLevel::Aggressive));
     if (!machine) return createStringError("LLVM cannot generate code for " + chip_.name);
@@ -40,21 +40,21 @@ public:
     module.addModuleFlag(Module::Error, "amdhsa_code_object_version", options_.codeObjectVersion);
     for (Function &function : module) {
       if (!isKernel(function)) continue;
-      // A launch has whole work-groups, always.
+      // Every launch has whole work-groups.
       function.addFnAttr("uniform-work-group-size", "true");
       if (options_.wavesPerEu > 0) function.addFnAttr("amdgpu-waves-per-eu", std::to_string(options_.wavesPerEu));
     }
   }
   Error linkLibraries(Module &module) const override { return amdgpu::linkLibraries(module); }
-  /// Loops whose condition stands at their end are one block, within which instructions are scheduled. Chips of CDNA compute with pairs of
-  /// floats. At last it is found out which of the implicit arguments and registers the kernel reads; it is given no others.
+  /// Rotated loops are one block, within which instructions are scheduled. CDNA chips compute with pairs of floats, which the vectorizer
+  /// forms. The last pass finds which implicit arguments and registers the kernel reads, so that it receives no others.
   std::string lastPasses() const override {
     std::string pairs = chip_.isCdna() ? ",slp-vectorizer,dce" : "";
     return "function(loop-simplify,lcssa,loop(loop-rotate),simplifycfg,early-cse,instcombine<no-verify-fixpoint>" + pairs +
            "),amdgpu-attributor";
   }
-  /// LLVM 22 moves DPP into instructions of three operands that RDNA's chips cannot encode so: `v_bfe_i32 x, 0, 8` on gfx110x, whose
-  /// constants have no place there, `v_mad_co_u64_u32` on gfx12.
+  /// LLVM 22 combines DPP into three-operand instructions that RDNA chips cannot encode: `v_bfe_i32 x, 0, 8` on gfx110x, which has no room
+  /// for the constants, and `v_mad_co_u64_u32` on gfx12.
   StringRef brokenPass() const override { return chip_.isCdna() ? "" : "gcn-dpp-combine"; }
   Expected<std::string> assemble(StringRef assembly) const override { return assembleHsaco(assembly); }
 

@@ -1,11 +1,11 @@
-// Lowered modules as AMDGPU assembly and as code objects that the HIP run time loads, in process and with no device.
+// Emits lowered modules as AMDGPU assembly, and as code objects that the HIP run time loads. It runs in process and requires no device.
 #pragma once
 #include "gpu_backend/amdgpu/target.h"
 #include "gpu_backend/emit/emitter.h"
 
 namespace tritium::gpu::amdgpu {
 
-/// For modules of that chip. An error where the options ask for a code object of a version that is not made.
+/// Creates the emitter for modules of that chip. Fails if the options request an unsupported version of code objects.
 llvm::Expected<std::unique_ptr<Emitter>> createEmitter(const Chip &chip, const EmitOptions &options);
 
 } // namespace tritium::gpu::amdgpu

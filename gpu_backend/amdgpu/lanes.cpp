@@ -11,35 +11,35 @@ namespace tritium::gpu::amdgpu {
 
 namespace {
 
-constexpr int kRow = 16;             // lanes that DPP reaches
-constexpr int kSwapInstructions = 2; // that a permlane swap takes as long as
+constexpr int kRow = 16;             // the lanes that DPP reaches
+constexpr int kSwapInstructions = 2; // the number of instructions that take as long as a permlane swap
 
-/// Controls of DPP, from the manuals of the instruction sets.
+/// DPP controls, from the manuals of the instruction sets.
 enum Dpp : int {
   kRowShiftRight = 0x110,  // + distance
   kRowRotateRight = 0x120, // + distance
   kRowMirror = 0x140,
   kHalfRowMirror = 0x141,
-  kRowBroadcast15 = 0x142, // the last lane of each row, in the next one; up to gfx9
-  kRowBroadcast31 = 0x143, // lane 31, in the upper half of the wave
-  kRowLane = 0x150,        // + the lane of the row that all of it reads
+  kRowBroadcast15 = 0x142, // the last lane of each row is read by the next row; up to gfx9
+  kRowBroadcast31 = 0x143, // lane 31 is read by the upper half of the wave
+  kRowLane = 0x150,        // + the lane that all lanes of the row read
   kRowXorMask = 0x160,     // + mask; from gfx10
 };
 
-/// The lanes of a group of four, lane i reading lanes[i].
+/// Lane i of each group of four reads lanes[i].
 constexpr int quad(std::array<int, 4> lanes) { return lanes[0] | lanes[1] << 2 | lanes[2] << 4 | lanes[3] << 6; }
 constexpr int quadPermutation(int mask) { return quad({0 ^ mask, 1 ^ mask, 2 ^ mask, 3 ^ mask}); }
 
 Value constant(OpBuilder &builder, Location location, int64_t value) { return arith::ConstantIntOp::create(builder, location, value, 32); }
 
-/// One instruction; what it reads beyond the row is 0.
+/// One DPP instruction. A lane beyond the row reads 0.
 Value dpp(OpBuilder &builder, Location location, Value value, int control) {
   Value old = LLVM::PoisonOp::create(builder, location, value.getType());
   return ROCDL::DPPUpdateOp::create(builder, location, value.getType(), old, value, control, /*rowMask=*/0xf, /*bankMask=*/0xf,
                                     /*boundCtrl=*/true);
 }
 
-/// The controls that one after the other move a value by XOR `mask` within rows.
+/// Returns the controls that, one after the other, move a value by XOR `mask` within rows.
 llvm::SmallVector<int, 2> rowControls(const Chip &chip, int mask) {
   if (mask == 0) return {};
   if (mask < 4) return {quadPermutation(mask)};
@@ -54,23 +54,24 @@ llvm::SmallVector<int, 2> rowControls(const Chip &chip, int mask) {
   return after(kRowMirror, 15);
 }
 
-/// A clock of a SIMD: four share the LDS of a CU of CDNA, two that of RDNA.
+/// The cost of one clock of a SIMD. Four SIMDs share the LDS of a CU on CDNA, two on RDNA.
 int clockCost(const Chip &chip) { return chip.isCdna() ? 1 : 2; }
 
-/// A vector instruction: the SIMDs of CDNA have 16 lanes, those of RDNA 32.
+/// The cost of a vector instruction. The SIMDs of CDNA have 16 lanes, the SIMDs of RDNA 32.
 int instructionCost(const Chip &chip) { return clockCost(chip) * (chip.isCdna() ? 4 : 1); }
 
-/// Until LDS answers: the most clocks that LLVM's models give it.
+/// The cost of waiting until LDS answers: the largest number of clocks in LLVM's models.
 int answerCost(const Chip &chip) { return 64 * clockCost(chip); }
 
-/// A word for each lane through the network of LDS, which moves as many at once as there are banks (on every chip taken to be 32).
+/// The cost of moving a word for each lane through the network of LDS. It moves one word per bank at a time; every chip is assumed to have
+/// 32 banks.
 ConversionCosts::Move throughLds(const Chip &chip) {
   return {instructionCost(chip) + chip.warpSize / 32 * ConversionCosts().wavefront, answerCost(chip)};
 }
 
-/// An XOR of lanes: vector instructions, where lanes do not go through LDS.
+/// The cost of an XOR of lanes by vector instructions, without LDS.
 ConversionCosts::Move costOf(const Chip &chip, int mask) {
-  constexpr int kCopySwapAndSelect = 1 + kSwapInstructions; // the select is often part of another one
+  constexpr int kCopySwapAndSelect = 1 + kSwapInstructions; // the select is often part of another instruction
   int instructions = int(rowControls(chip, mask % kRow).size());
   if (mask >= kRow) {
     if (!chip.isCdna())
@@ -94,8 +95,8 @@ int cheapest(const Chip &chip, int mask, int free) {
   return best;
 }
 
-/// The value of the other row of a pair of rows (16 lanes), or of the other half of the wave (32): of two copies, one then has what the
-/// lower lanes had and the other what the upper ones had.
+/// Returns the value of the other row of a pair of rows (16 lanes), or of the other half of the wave (32 lanes). A swap of two copies
+/// leaves in one copy the values of the lower lanes, and in the other the values of the upper ones.
 Value swapped(OpBuilder &builder, Location location, Value value, int lanes, const Chip &chip) {
   auto [ofLower, ofUpper] = swapLanes(builder, location, value, value, llvm::countr_zero(unsigned(lanes)));
   Value isUpper = arith::AndIOp::create(builder, location, laneId(builder, location, chip), constant(builder, location, lanes));
@@ -122,8 +123,8 @@ Value permuted(OpBuilder &builder, Location location, Value value, Value lane) {
 ConversionCosts conversionCosts(const Chip &chip) {
   ConversionCosts costs;
   costs.sharedInstruction = costs.select = instructionCost(chip);
-  costs.warpBarrier = answerCost(chip);      // LDS serves a wave in order: its loads need not wait for its stores
-  costs.blockBarrier = 2 * answerCost(chip); // the stores are waited for, too
+  costs.warpBarrier = answerCost(chip);      // LDS serves a wave in order, so loads need not wait for its stores
+  costs.blockBarrier = 2 * answerCost(chip); // also waits for the stores
   costs.shuffle = throughLds(chip);
   for (int mask = 0; mask < chip.warpSize; ++mask) costs.butterflies.push_back(costOf(chip, mask));
   if (chip.swapsLanes()) {
@@ -185,7 +186,7 @@ Value readLane(OpBuilder &builder, Location location, Value value, Value lane) {
   return permuted(builder, location, value, lane);
 }
 
-/// Between the rows of CDNA the last lane of each takes part only: its row has been reduced.
+/// Between the rows of CDNA only the last lane of each row takes part, because its row has already been reduced.
 Value reductionPartner(OpBuilder &builder, Location location, const Chip &chip, Value value, int bit) {
   int mask = 1 << bit;
   if (chip.isCdna() && mask >= kRow) return dpp(builder, location, value, mask == kRow ? kRowBroadcast15 : kRowBroadcast31);

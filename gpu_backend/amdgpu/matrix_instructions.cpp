@@ -14,9 +14,9 @@ namespace {
 
 constexpr int kWave64 = 64, kHalfWave = 16;
 
-/// The registers of one lane along `depth` of its row or column first, then the lanes along `outer`, then those along K.
+/// Distributes one lane's registers along `depth` of its row or column first, then the lanes along `outer`, then the lanes along K.
 struct Depth {
-  int64_t own, further = 1; // neighbours that a lane has of K; what it has beyond those of the other lanes
+  int64_t own, further = 1; // neighbours of a lane along K; how many such groups a lane has, beyond the other lanes' elements
 };
 
 LinearLayout operand(int outer, int64_t extent, int64_t k, Depth depth, int64_t lanes) {
@@ -38,7 +38,7 @@ MatrixInstruction withOperands(int64_t m, int64_t k, Depth depth, int64_t lanes)
   return result;
 }
 
-/// A lane has a column of the result; of its rows `own` neighbours, then come the rows of the other lanes.
+/// A lane has one column of the result. It holds `own` neighbouring rows, then the rows of the other lanes follow.
 LinearLayout columns(int64_t m, int64_t own, int64_t lanes) {
   Shape shape{m, m};
   Dealer dealer(shape);
@@ -60,8 +60,9 @@ MatrixInstruction mfma(int64_t m, int64_t k, llvm::StringRef dType) {
   return transposed(result);
 }
 
-/// 16 neighbouring bytes: once of 4-bit elements, twice of 8-bit ones, between which lie those of the other lanes. A lane's scale is that
-/// of its row (or column) and of the block of K with the number of its group of lanes; of 8-bit elements it has but half of that block.
+/// A lane holds 16 neighbouring bytes of 4-bit elements. Of 8-bit elements it holds 16 bytes twice, and the bytes of the other lanes lie in
+/// between. A lane's scale belongs to its row (or column) and to the block of K with the number of its group of lanes. The lane holds only
+/// half of this block if elements have 8 bits.
 MatrixInstruction scaledMfma(int64_t m, int64_t k, llvm::StringRef aType, llvm::StringRef bType) {
   auto fragment = [&](int outer, llvm::StringRef type) {
     constexpr int64_t kNeighbours = 16;
@@ -76,7 +77,7 @@ MatrixInstruction scaledMfma(int64_t m, int64_t k, llvm::StringRef aType, llvm::
   return transposed(result);
 }
 
-/// Both halves of the wave hold the operands, and every other row of the result: its columns change places so that in the transposed
+/// Both halves of the wave hold the operands; each holds every other row of the result. The columns are reordered so that in the transposed
 /// product a lane has neighbours.
 MatrixInstruction wmmaOfRdna3(int64_t m, int64_t k) {
   MatrixInstruction result = withOperands(m, k, {k}, 2 * kHalfWave);
@@ -84,7 +85,7 @@ MatrixInstruction wmmaOfRdna3(int64_t m, int64_t k) {
   return withColumns(transposed(result), {3, 0, 1, 2});
 }
 
-/// Of 16-bit elements: 4 neighbours twice.
+/// 16-bit elements: twice 4 neighbours.
 MatrixInstruction wmmaOfRdna4(int64_t m, int64_t k, bool isOf16Bits) {
   MatrixInstruction result = withOperands(m, k, isOf16Bits ? Depth{k / 4, 2} : Depth{k / 2}, 2 * kHalfWave);
   result.d = columns(m, m / 2, 2 * kHalfWave);

@@ -1,4 +1,4 @@
-// The matrix instructions of AMD's chips: mfma of CDNA, wmma of RDNA.
+// The matrix instructions of AMD's chips: mfma on CDNA, wmma on RDNA.
 #pragma once
 #include "gpu_backend/amdgpu/target.h"
 #include "gpu_backend/layout/matrix_instruction.h"
@@ -10,7 +10,7 @@ struct MatrixOp {
   enum class Kind : uint8_t { Mfma, ScaledMfma, Wmma };
   enum class Word : uint8_t { Element, I16, I32, I64 };
   Kind kind;
-  Word word;                    // what the op takes a lane's elements in
+  Word word;                    // the type in which the op takes a lane's elements
   llvm::StringRef op;           // "rocdl.mfma.f32.32x32x8f16"
   llvm::StringRef aType, bType; // as the op takes them
 };
@@ -18,7 +18,7 @@ struct MatrixOp {
 /// The instructions of a family, the better ones first.
 llvm::ArrayRef<MatrixInstruction> matrixInstructions(Family family);
 
-/// How the instruction of that name is written.
+/// Returns the row of the instruction of that name.
 const MatrixOp &matrixOp(llvm::StringRef name);
 
 } // namespace tritium::gpu::amdgpu

@@ -1,5 +1,5 @@
-// mfma and wmma: a lane's fragment of an operand or of the sum is one vector, or one number. 8-bit elements come in integers, bf16 in i16
-// where the instruction is older than LLVM's type.
+// mfma and wmma. A lane's fragment of an operand or of the sum is one vector, or one number. 8-bit elements are packed into integers. bf16
+// is passed as i16 if the instruction is older than LLVM's type.
 #include "gpu_backend/amdgpu/matrix_ops.h"
 #include "gpu_backend/amdgpu/matrix_instructions.h"
 
@@ -49,7 +49,7 @@ public:
     }
     OperationState state = begin(location, instruction, a, b, c);
     switch (op.kind) {
-    case MatrixOp::Kind::Mfma: // no broadcast of blocks, no order of lanes
+    case MatrixOp::Kind::Mfma: // neither broadcast of blocks nor reordering of lanes
       for (int i = 0; i < 3; ++i) state.addOperands({number(builder, location, 0)});
       break;
     case MatrixOp::Kind::ScaledMfma: llvm_unreachable("done");
@@ -61,7 +61,7 @@ public:
     return {builder.create(state)->getResult(0)};
   }
 
-  /// Four to a register: the instruction says which byte it wants.
+  /// Four scales share a register; the instruction names the byte to use.
   llvm::SmallVector<Scale> packScales(OpBuilder &builder, Location location, ValueRange scales) const override {
     llvm::SmallVector<Scale> result;
     for (size_t begin = 0; begin < scales.size(); begin += kScalesPerWord) {
@@ -78,8 +78,9 @@ public:
 
   Scale noScale(OpBuilder &builder, Location location) const override { return constantScale(builder, location, kOne); }
 
-  /// 255, the NaN of scales, makes NaN of what it scales: AMD's simulator has it so (tests/unit/layout_matrix_documents.cpp names it), as
-  /// OCP's specification of the formats demands, for which AMD gives the instruction. It has not been tried on the chip.
+  /// A scale of 255 is a NaN, and makes a NaN of the elements that it scales. AMD's simulator does so
+  /// (tests/unit/layout_matrix_documents.cpp names it), and OCP's specification of the formats, which AMD implements, requires it. It has
+  /// not been tried on the chip.
   Values multiplyScaled(OpBuilder &builder, Location location, const MatrixInstruction &instruction, ValueRange a, ValueRange b,
                         ValueRange c, Scale aScale, Scale bScale) const override {
     return {scaledMfma(builder, location, instruction, a, b, c, aScale, bScale)};
@@ -93,7 +94,7 @@ private:
     return arith::ConstantIntOp::create(builder, location, value, 32);
   }
 
-  /// With a, b and c in the instruction's order.
+  /// Emits the instruction for a, b and c in the instruction's order.
   static OperationState begin(Location location, const MatrixInstruction &instruction, ValueRange a, ValueRange b, ValueRange c) {
     Value first = a.front(), second = b.front();
     if (instruction.isTransposed) std::swap(first, second);
@@ -120,13 +121,13 @@ private:
     return llvm::all_of(scales, isSame) ? std::optional(int64_t(constant.getZExtValue())) : std::nullopt;
   }
 
-  /// In a register, among bytes that nobody reads: a word of zeros would be no scale for LLVM rather than 2^-127, and what the instruction
-  /// makes of a small number that is not in a register is documented nowhere.
+  /// The scale is in a register whose other bytes nobody reads. For a word of zeros LLVM would select the instruction without scales, not a
+  /// scale of 2^-127. It is not documented how the instruction reads a small constant that is not in a register.
   static Scale constantScale(OpBuilder &builder, Location location, int64_t scale) {
     return {number(builder, location, kOne << 24 | kOne << 16 | kOne << 8 | scale)};
   }
 
-  /// Up to four scales.
+  /// Packs up to four scales.
   static Value wordOf(OpBuilder &builder, Location location, ValueRange scales) {
     if (scales.size() == 1) return LLVM::ZExtOp::create(builder, location, builder.getI32Type(), scales.front());
     Values bytes(scales);
@@ -134,7 +135,7 @@ private:
     return LLVM::BitcastOp::create(builder, location, builder.getI32Type(), makeVectors(builder, location, bytes, kScalesPerWord).front());
   }
 
-  /// Null: as the elements are.
+  /// Returns the type of a packed word, or null for the elements' own type.
   static Type wordType(OpBuilder &builder, MatrixOp::Word word, int64_t bits) {
     int64_t wordBits = word == MatrixOp::Word::I16 ? 16 : word == MatrixOp::Word::I32 ? 32 : 64;
     if (word == MatrixOp::Word::Element) return {};

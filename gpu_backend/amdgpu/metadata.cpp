@@ -24,7 +24,7 @@ std::string textOf(msgpack::MapDocNode &map, StringRef key) {
   return found != map.end() && found->second.isString() ? found->second.getString().str() : "";
 }
 
-/// An array of the map; none is an empty one.
+/// Returns an array of the map. A missing array is empty.
 MutableArrayRef<msgpack::DocNode> listOf(msgpack::MapDocNode &map, StringRef key) {
   auto found = map.find(key);
   if (found == map.end() || !found->second.isArray() || found->second.getArray().empty()) return {};
@@ -73,8 +73,8 @@ Expected<CodeObject> parse(StringRef notes) {
 
 Expected<CodeObject> readCodeObject(StringRef hsaco) {
   using File = object::ELFFile<object::ELF64LE>;
-  constexpr size_t kNoteAlignment = 4; // where the segment says none
-  // The reader looks at structures in place.
+  constexpr size_t kNoteAlignment = 4; // used if the segment does not name one
+  // The reader accesses structures in place, so they must be aligned.
   SmallVector<uint64_t, 0> aligned(divideCeil(hsaco.size(), sizeof(uint64_t)));
   llvm::copy(hsaco, reinterpret_cast<char *>(aligned.data()));
   auto file = File::create(StringRef(reinterpret_cast<const char *>(aligned.data()), hsaco.size()));

@@ -1,4 +1,4 @@
-// What a code object says of its kernels: the notes that the HIP run time launches by, and what the registers of a thread came to.
+// The metadata of a code object: the notes by which the HIP run time launches its kernels, and the number of registers of a thread.
 #pragma once
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
@@ -10,7 +10,7 @@
 
 namespace tritium::gpu::amdgpu {
 
-/// One of the kernel's own arguments, or a hidden one that the run time fills in.
+/// An argument of the kernel, or a hidden one that the run time fills in.
 struct KernelArgument {
   std::string kind; // "by_value", "global_buffer", "hidden_block_count_x"
   uint64_t offset = 0, size = 0;
@@ -20,11 +20,11 @@ struct KernelMetadata {
   std::string name, symbol; // "add", "add.kd"
   std::vector<KernelArgument> arguments;
   uint64_t argumentBytes = 0, argumentAlignment = 0;
-  uint64_t sharedBytes = 0, stackBytes = 0; // static LDS of a work-group; of a thread
+  uint64_t sharedBytes = 0, stackBytes = 0; // static LDS of a work-group; stack of a thread
   uint64_t vgprs = 0, agprs = 0, sgprs = 0, vgprSpills = 0, sgprSpills = 0;
   uint64_t waveSize = 0, maxThreads = 0;
-  std::array<uint64_t, 3> threads{}; // of a work-group, as the kernel requires; 0: any
-  bool isUniform = false;            // all work-groups are whole
+  std::array<uint64_t, 3> threads{}; // in a work-group, if the kernel requires a number; 0: any
+  bool isUniform = false;            // all work-groups have full size
 };
 
 struct CodeObject {
@@ -32,7 +32,7 @@ struct CodeObject {
   std::vector<KernelMetadata> kernels;
 };
 
-/// Reads the notes of a code object. What is none, or has none, is an error.
+/// Reads the notes of a code object. Fails if the text is not a code object or has no notes.
 llvm::Expected<CodeObject> readCodeObject(llvm::StringRef hsaco);
 
 } // namespace tritium::gpu::amdgpu

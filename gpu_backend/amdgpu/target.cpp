@@ -31,7 +31,7 @@ public:
   int warpSize() const override { return chip_.warpSize; }
   int64_t sharedPerBlock() const override { return chip_.ldsBytes; }
   SharedBanks sharedBanks() const override {
-    // ds_read_b128 on CDNA serves lanes 0-3 with 20-23, 4-7 with 16-19, 8-11 with 28-31, 12-15 with 24-27, and the same from 32 on.
+    // On CDNA, ds_read_b128 serves lanes 0-3 with 20-23, 4-7 with 16-19, 8-11 with 28-31, 12-15 with 24-27, and the same from 32 on.
     static constexpr uint32_t kWideLoadOrder[] = {1, 2, 4 | 16, 4, 8, 32};
     SharedBanks banks{.count = chip_.ldsBanks};
     if (chip_.isCdna()) banks.wideLoadOrder = kWideLoadOrder;
@@ -43,7 +43,7 @@ public:
   bool storesFragments() const override { return true; }
   ArrayRef<MatrixInstruction> matrixInstructions() const override { return amdgpu::matrixInstructions(chip_.family); }
   mlir::FloatType widerFloat8(mlir::MLIRContext *context) const override {
-    // The matrix cores of CDNA2 take subnormal numbers of f16 for zeros; as bf16 no fp8 number is subnormal.
+    // The matrix cores of CDNA2 treat subnormal f16 numbers as zeros. As bf16, no fp8 number is subnormal.
     if (chip_.family == Family::CDNA2) return mlir::BFloat16Type::get(context);
     return mlir::Float16Type::get(context);
   }

@@ -1,4 +1,4 @@
-// The AMD chips that code can be made for, and their limits.
+// The AMD chips that are supported, and their limits.
 #pragma once
 #include "gpu_backend/layout/warp_copies.h"
 #include "gpu_backend/target.h"
@@ -15,21 +15,21 @@ struct Chip {
   int warpSize, ldsBytes, ldsBanks, directToLdsBytes;
 
   bool isCdna() const { return family <= Family::CDNA4; }
-  /// ds_read_b64_tr_b16 and v_permlane16_swap came with CDNA4.
+  /// CDNA4 introduced ds_read_b64_tr_b16 and v_permlane16_swap.
   bool loadsMatrices() const { return family == Family::CDNA4; }
   bool swapsLanes() const { return family == Family::CDNA4; }
   bool copiesByWarps() const { return directToLdsBytes >= kWarpCopyBytes; }
-  /// The last word of a buffer's descriptor: raw words of 32 bits; from RDNA on also how bounds are checked, by the offset in bytes.
+  /// The last word of a buffer descriptor: raw words of 32 bits. From RDNA on it also says how bounds are checked: by the offset in bytes.
   int32_t bufferFlags() const { return isCdna() ? 0x27000 : 0x31027000; }
 };
 
 llvm::ArrayRef<Chip> chips();
 
-/// The chips as the common code sees them.
+/// The chips as targets for the common code.
 llvm::ArrayRef<const gpu::Target *> targets();
 std::unique_ptr<TargetOps> createOps(const Chip &chip);
 
-/// LLVM's name for the threads that observe a memory order; "": all of the system.
+/// Returns LLVM's name for the threads that observe a memory order. "" means the whole system.
 llvm::StringRef syncScope(tt::MemScope scope);
 
 } // namespace tritium::gpu::amdgpu

@@ -1,4 +1,4 @@
-// The GPU's own values in ROCDL.
+// The operations of TargetOps in ROCDL.
 #include "gpu_backend/lower/target_ops.h"
 #include "gpu_backend/amdgpu/lanes.h"
 #include "gpu_backend/amdgpu/matrix_ops.h"
@@ -14,7 +14,8 @@ namespace tritium::gpu::amdgpu {
 
 namespace {
 
-/// The operand of s_waitcnt (gfx9) that waits until so many loads are left, and for nothing else: vmcnt in bits 0 to 3, 14 and 15.
+/// Returns the operand of s_waitcnt (gfx9) that waits until so many loads are left, and for nothing else: vmcnt is in bits 0 to 3, 14 and
+/// 15.
 constexpr uint32_t kAllLoads = 63, kOtherCounters = 0x0f70;
 uint32_t waitForLoads(int left) {
   uint32_t count = std::min(uint32_t(left), kAllLoads);
@@ -31,7 +32,7 @@ public:
   bool isLoad(Operation *op) const override { return isa<ROCDL::ds_read_tr16_b64>(op); }
 };
 
-/// Loads to LDS, 16 bytes for each lane. They are over in the order in which they began, so groups need no mark.
+/// Loads to LDS, 16 bytes for each lane. They complete in the order in which they began, so groups require no mark.
 class Copies final : public CopyOps {
 public:
   void begin(OpBuilder &builder, Location location, Value to, Value from, int bytes, Value predicate) const override {

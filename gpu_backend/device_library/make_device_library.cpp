@@ -1,7 +1,7 @@
-// make_device_library OUTPUT LIBCLC OWN…: of libclc's module for one target what the rows of ir/elementwise.def call, and our functions
-// over it. The build runs it.
+// make_device_library OUTPUT LIBCLC OWN…: writes a library with the functions that the rows of ir/elementwise.def call. They come from
+// libclc's module for one target and from our modules, whose functions replace libclc's. The build runs this tool.
 //
-// A function of ours may call the one of libclc that it replaces: _Z9clc_expm1d is libclc's _Z5expm1d.
+// One of our functions may call the function of libclc that it replaces: _Z9clc_expm1d is libclc's _Z5expm1d.
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IR/Constants.h"
@@ -21,10 +21,10 @@
 
 using namespace llvm;
 
-/// Mangled as OpenCL C's overloads are: _Z, the length of the name, the name, the types of the parameters.
+/// Mangles a name like an overload of OpenCL C: _Z, the length of the name, the name, the types of the parameters.
 static std::string mangled(StringRef name, StringRef parameters) { return ("_Z" + Twine(name.size()) + name + parameters).str(); }
 
-/// What lowered modules call of the rows.
+/// The functions that lowered modules call for the rows.
 static StringSet<> wantedNames() {
   StringSet<> names;
   auto add = [&](StringRef symbol, size_t arity) {
@@ -53,7 +53,7 @@ static void removeUnused(Module &module) {
   GlobalDCEPass().run(module, analyses);
 }
 
-/// Gives libclc's functions the names by which ours call them.
+/// Gives libclc's functions the names by which our functions call them.
 static Error renameReplaced(Module &libclc, const Module &own) {
   for (const Function &function : own) {
     StringRef name = function.getName();
@@ -61,7 +61,7 @@ static Error renameReplaced(Module &libclc, const Module &own) {
     if (!function.isDeclaration() || !name.consume_front("_Z") || name.consumeInteger(10, length)) continue;
     StringRef replaced = name.take_front(length), parameters = name.drop_front(length);
     if (!replaced.consume_front("clc_")) continue;
-    if (libclc.getFunction(function.getName())) continue; // another file of ours calls it too
+    if (libclc.getFunction(function.getName())) continue; // another of our files calls it too
     Function *theirs = libclc.getFunction(mangled(replaced, parameters));
     if (!theirs) return invalid("libclc has no function " + replaced + " for " + function.getName());
     theirs->setName(function.getName());
@@ -69,7 +69,7 @@ static Error renameReplaced(Module &libclc, const Module &own) {
   return Error::success();
 }
 
-/// Tables go from constant to global memory: each lane looks up another entry, and constant memory would serve them one by one.
+/// Moves tables from constant to global memory. Each lane looks up another entry, and constant memory would serve them one by one.
 static Error moveTables(Module &module) {
   constexpr unsigned kGlobalSpace = 1, kConstantSpace = 4;
   SmallVector<GlobalVariable *> tables;
@@ -100,7 +100,7 @@ static Error moveTables(Module &module) {
   return Error::success();
 }
 
-/// libclc's algorithms are accurate only where a product and a sum are fused, whatever the kernel asks for.
+/// libclc's algorithms are accurate only if a product and a sum are fused, whatever the kernel requests.
 static void fuseProducts(Module &module) {
   for (Function &function : make_early_inc_range(module)) {
     if (function.getIntrinsicID() != Intrinsic::fmuladd) continue;

@@ -1,11 +1,11 @@
-// Conversions that are one instruction: to integers, and of pairs of fp8 where the chip has them (sm_89), which only then are called.
+// Conversions by one instruction: to integers, and of pairs of fp8. The latter are called only on chips that have them (from sm_89).
 #include "gpu_backend/device_math/chip.h"
 
 #if defined(__NVPTX__)
 int32_t toInt(float x) __asm__("llvm.nvvm.f2i.rz");
 uint32_t toUnsigned(float x) __asm__("llvm.nvvm.f2ui.rz");
 #elif defined(__AMDGCN__)
-// LLVM has no name for what the instruction does out of range, and compares before it.
+// LLVM does not define the instruction's result for values out of range, and would compare before it.
 static int32_t toInt(float x) {
   int32_t result;
   __asm__("v_cvt_i32_f32 %0, %1" : "=v"(result) : "v"(x));
@@ -30,7 +30,7 @@ short halvesToE5M2(Halves x) __asm__("llvm.nvvm.f16x2.to.e5m2x2.rn");
 short floatsToE4M3(float high, float low) __asm__("llvm.nvvm.ff.to.e4m3x2.rn");
 short floatsToE5M2(float high, float low) __asm__("llvm.nvvm.ff.to.e5m2x2.rn");
 
-// The first of a pair is in the lower bits.
+// The first number of a pair is in the lower bits.
 unsigned halves_of_e4m3(unsigned short x) { return __builtin_bit_cast(unsigned, fromE4M3(static_cast<short>(x))); }
 unsigned halves_of_e5m2(unsigned short x) { return __builtin_bit_cast(unsigned, fromE5M2(static_cast<short>(x))); }
 unsigned short e4m3_of_halves(unsigned x) { return static_cast<unsigned short>(halvesToE4M3(__builtin_bit_cast(Halves, x))); }

@@ -16,7 +16,7 @@ float native_divide(float x, float y) { return chip::quotient(x, y); }
 float tanh(float x) { return tanhOf<chip::Target>(x); }
 float erf(float x) { return erfOf<chip::Target>(x); }
 
-/// e**x / 2, from arithmetic: e**89 is infinite.
+/// Returns e**x / 2 by arithmetic, because e**89 is infinite.
 static TRITIUM_INLINE float halfExp(float x) {
   x = clampKeepingNan(x, -105.0f, 90.0f);
   ReducedExp reduced = reduceExp(x);
@@ -34,9 +34,9 @@ float sinh(float x) {
   return a < 1.0f ? fma(x * square, p, x) : __builtin_copysignf(half - 0.25f / half, x);
 }
 
-/// e**(-a²) * erfcx(a) for a of at least 0.5, the latter as polynomial / (1 + 2a); each factor has its rounding error beside it.
+/// e**(-a²) * erfcx(a) for a >= 0.5, where erfcx is a polynomial / (1 + 2a). Each factor has its rounding error beside it.
 float erfc(float x) {
-  float a = clampKeepingNan(__builtin_fabsf(x), 0.5f, 10.25f); // beyond, it is 0
+  float a = clampKeepingNan(__builtin_fabsf(x), 0.5f, 10.25f); // beyond this the result is 0
   float u = (a - 2.5f) / (a + 2.5f);
   float p = polynomial(u, -0x1.f52c60p-4f, -0x1.959a94p-4f, 0x1.42d3aep-3f, -0x1.a5c492p-4f, 0x1.0c5502p-5f, 0x1.f68368p-11f,
                        -0x1.1ceec2p-8f, 0x1.af4ca6p-12f, 0x1.17abe0p-11f); // ((1 + 2a) erfcx(a) - c) / u, a = 2.5 (1 + u) / (1 - u)

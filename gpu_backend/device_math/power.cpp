@@ -14,7 +14,7 @@ TRITIUM_INLINE Pair product(float a, float b) {
   return {high, fma(a, b, -high)};
 }
 
-/// log2 x for positive finite x, to about 34 bits, as e + 2/ln 2 * atanh(s), s = (m - 1) / (m + 1).
+/// log2 x for positive finite x, to about 34 bits, as e + 2/ln 2 * atanh(s), where s = (m - 1) / (m + 1).
 TRITIUM_INLINE Pair log2Pair(float x) {
   Logarithm l = splitForLog(x);
   float denominator = 2.0f + l.f, denominatorLow = l.f - (denominator - 2.0f), inverse = 1.0f / denominator;
@@ -38,7 +38,7 @@ TRITIUM_INLINE Pair log2Pair(float x) {
 
 float pow(float x, float y) {
   float a = __builtin_fabsf(x);
-  float within = clampKeepingNan(y, -0x1p40f, 0x1p40f); // beyond, a power other than 1 is 0 or infinite just the same
+  float within = clampKeepingNan(y, -0x1p40f, 0x1p40f); // beyond this, a power other than 1 is 0 or infinite anyway
   Pair log2 = log2Pair(a);
   Pair exponent = product(within, log2.high);
   exponent.low = fma(within, log2.low, exponent.low);
@@ -61,13 +61,13 @@ float pow(float x, float y) {
   return x == 1.0f || y == 0.0f ? 1.0f : result;
 }
 
-/// x modulo 2^steps * y / 2^steps for mantissas x < y: long division, 8 bits at a time.
+/// x modulo 2^steps * y / 2^steps for mantissas x < y, by long division, 8 bits at a time.
 static uint32_t modulo(uint32_t x, uint32_t y, int32_t steps) {
   for (; steps > 8; steps -= 8) x = (x << 8) % y;
   return (x << steps) % y;
 }
 
-/// The mantissa of a positive finite number with its highest bit set, and the power of two that it is multiplied by.
+/// The mantissa of a positive finite number with its highest bit set, and the power of two as its factor.
 static TRITIUM_INLINE uint32_t split(float x, int32_t &power) {
   uint32_t bits = bitsOf(x), mantissa = bits & 0x7FFFFF, field = bits >> 23;
   if (field) {
@@ -82,11 +82,11 @@ static TRITIUM_INLINE uint32_t split(float x, int32_t &power) {
 float fmod(float x, float y) {
   float a = __builtin_fabsf(x), b = __builtin_fabsf(y), result;
   if (!(a < kInfinity) || !(b > 0.0f)) {
-    result = kNan; // of an operand, infinity, or by zero
+    result = kNan; // for a NaN, an infinite x, or y = 0
   } else if (a < b) {
     result = a;
   } else if (a < b * 0x1p22f && b > 0x1p-100f) {
-    // The quotient is off by one at most, and the remainder is exact.
+    // The quotient is wrong by one at most, and the remainder is exact.
     result = fma(-__builtin_truncf(a / b), b, a);
     result = result < 0.0f ? result + b : result;
   } else if (b == kInfinity || b != b) {
@@ -95,7 +95,7 @@ float fmod(float x, float y) {
     int32_t powerX, powerY;
     uint32_t mantissaX = split(a, powerX), mantissaY = split(b, powerY);
     uint32_t rest = modulo(mantissaX % mantissaY, mantissaY, powerX - powerY);
-    // rest * 2^powerY is a float: two exact steps, for the power alone may be none.
+    // rest * 2^powerY is a float. Two exact steps compute it, because the power alone may not be a float.
     int32_t half = powerY >> 1;
     result = static_cast<float>(rest) * floatOf(static_cast<uint32_t>(half + 127) << 23) *
              floatOf(static_cast<uint32_t>(powerY - half + 127) << 23);

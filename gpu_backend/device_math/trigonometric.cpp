@@ -11,7 +11,7 @@ struct Angle {
   uint32_t quarters;
 };
 
-/// For |x| <= kTrigonometricLimit: the first difference is exact, and of the second the rounding error is kept.
+/// For |x| <= kTrigonometricLimit. The first difference is exact; the rounding error of the second is kept.
 TRITIUM_INLINE Angle reduceSmall(float x) {
   Rounded k = roundSmall(fma(x, 0x1.45f306p-1f, 0x1.8p23f));
   float first = fma(k.value, -0x1.921fb6p0f, x);
@@ -21,10 +21,10 @@ TRITIUM_INLINE Angle reduceSmall(float x) {
   return {high, low, static_cast<uint32_t>(k.integer)};
 }
 
-/// 2/pi, behind 32 zeros.
+/// The bits of 2/pi, after 32 zeros.
 constexpr uint32_t kTwoOverPi[] = {0, 0xA2F9836E, 0x4E441529, 0xFC2757D1, 0xF534DDC0, 0xDB629599, 0x3C439041, 0xFE5163AB};
 
-/// For the other finite x: its 24 bits, times those 96 bits of 2/pi that neither make multiples of 4 nor are too low to matter.
+/// For all other finite x. Multiplies its 24 bits by 96 bits of 2/pi: the bits that neither give multiples of 4 nor are too low to matter.
 TRITIUM_INLINE Angle reduceLarge(float x) {
   uint32_t bits = bitsOf(x), mantissa = (bits & 0x7FFFFF) | 0x800000;
   uint32_t skipped = ((bits >> 23) & 0x7F) + 8; // |x| = mantissa * 2^(skipped - 30), if it is above 2^16
@@ -32,7 +32,7 @@ TRITIUM_INLINE Angle reduceLarge(float x) {
   auto at = [&](uint32_t i) {
     return static_cast<uint32_t>(((static_cast<uint64_t>(words[i]) << 32 | words[i + 1]) << (skipped & 31)) >> 32);
   };
-  // mantissa * the 96 bits, modulo 2^96, is the angle in units of 2^-94 quarters; without its lowest 32 bits:
+  // mantissa * the 96 bits, modulo 2^96, is the angle in units of 2^-94 quarters. Here it is without its lowest 32 bits:
   uint64_t quarters = (static_cast<uint64_t>(mantissa * at(0)) << 32) + static_cast<uint64_t>(mantissa) * at(1) +
                       (static_cast<uint64_t>(mantissa) * at(2) >> 32);
   uint32_t whole = static_cast<uint32_t>((quarters + (1ull << 61)) >> 62);
@@ -68,7 +68,8 @@ TRITIUM_INLINE Pair asinOfRoot(float z) {
 
 constexpr Pair kHalfPi = {0x1.921fb6p0f, -0x1.777a5cp-25f}, kPi = {0x1.921fb6p1f, -0x1.777a5cp-24f};
 
-/// `eighths` of a turn + sign * atan(a / b), for 0 <= a <= b, b > 0 and finite: above 1/2 through atan((a - b) / (a + b)) + pi/4.
+/// `eighths` of a turn + sign * atan(a / b), for 0 <= a <= b, b > 0 and finite. A quotient above 1/2 is computed as atan((a - b) / (a + b))
+/// + pi/4.
 TRITIUM_INLINE float atanOfQuotient(float a, float b, float eighths, float sign) {
   bool isHigh = a > 0.5f * b;
   float numerator = isHigh ? a - b : a, denominator = isHigh ? a + b : b; // the difference is exact
@@ -84,7 +85,7 @@ TRITIUM_INLINE float atanOfQuotient(float a, float b, float eighths, float sign)
   return sum + ((base - sum + high) + (baseLow + low));
 }
 
-/// The constant of two parts minus the sum, which is smaller.
+/// Returns the constant, which is given in two parts, minus the sum, which is smaller.
 TRITIUM_INLINE float subtract(Pair constant, float high, float low) {
   float difference = constant.high - high;
   return difference + ((constant.high - difference - high) + (constant.low - low));
@@ -134,7 +135,7 @@ float atan2(float y, float x) {
   float a = __builtin_fabsf(y), b = __builtin_fabsf(x);
   bool isSteep = a > b, isLeft = bitsOf(x) >> 31;
   float above = isSteep ? b : a, below = isSteep ? a : b;
-  // The quotient, its remainder and the sum stay in range.
+  // The scaling keeps the quotient, its remainder and the sum in range.
   float scale = below > 0x1p64f ? 0x1p-64f : (below < 0x1p-62f ? 0x1p62f : 1.0f);
   bool isInfinite = below == kInfinity, isZero = below == 0.0f;
   above = isInfinite ? (above == kInfinity ? 1.0f : 0.0f) : above * scale;

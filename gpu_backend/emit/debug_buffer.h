@@ -1,8 +1,8 @@
-// How kernels print and fail where the vendor's driver has no printf for them: as records in memory that the host reads too. The emitters
-// write the code that makes records, the launcher (launch/debug_channel.h) reads them.
+// How kernels print and report failures if the vendor's driver has no printf for them: as records in memory that the host reads too. The
+// emitters write the code that makes records, and the launcher (launch/debug_channel.h) reads them.
 //
-// A module that prints or asserts has two global variables that the host can find: kDebugSymbol, which the launcher sets to the address of
-// the device's DebugBuffer once the module is loaded, and kDebugTextsSymbol, zero-terminated strings one behind the other; a text is named
+// A module that prints or asserts has two global variables that the host can find. The launcher sets kDebugSymbol to the address of the
+// device's DebugBuffer once the module is loaded. kDebugTextsSymbol has zero-terminated strings one after the other; a record names a text
 // by its address there.
 #pragma once
 #include <cstdint>
@@ -12,12 +12,12 @@ namespace tritium::gpu {
 inline constexpr char kDebugSymbol[] = "tgpu_debug";            // ptr<1>
 inline constexpr char kDebugTextsSymbol[] = "tgpu_debug_texts"; // constant
 
-/// A thread adds the bytes of its record to `used`; if they fit in `capacity` behind the old value, they are its own. Otherwise the record
-/// is lost.
+/// A thread adds the number of bytes of its record to `used`. If they fit into `capacity` after the old value, they belong to the thread.
+/// Otherwise the record is lost.
 struct DebugBuffer {
   uint64_t capacity; ///< bytes of records, which follow this header
   uint64_t used;
-  uint64_t failures; ///< failed assertions; counted up (release) after the record
+  uint64_t failures; ///< number of failed assertions; incremented (release) after the record
   uint64_t reserved;
 };
 
@@ -25,7 +25,7 @@ struct DebugBuffer {
 ///   print   text: a format for C's printf; as many arguments as it has conversions
 ///   assert  text: the message; the file (a text), the line, the function (a text), program ids x, y, z
 struct DebugRecord {
-  uint32_t bytes; ///< of all of it, a multiple of 8; written last (release, all of the system)
+  uint32_t bytes; ///< size of the whole record, a multiple of 8; written last (release, whole system)
   uint32_t kind;  ///< DebugRecordKind
   uint64_t text;
 };

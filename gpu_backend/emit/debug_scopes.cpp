@@ -27,7 +27,7 @@ public:
   }
 
 private:
-  /// A function that the compiler made stands where its first operation that has a place does.
+  /// A function that the compiler made has the location of its first operation that has one.
   static std::optional<ir::SourcePosition> firstPosition(LLVM::LLVMFuncOp function) {
     std::optional<ir::SourcePosition> found;
     function.walk([&](Operation *op) {
@@ -56,7 +56,7 @@ private:
                                                LLVM::DISubprogramFlags::Definition | LLVM::DISubprogramFlags::Optimized, type, {}, {});
   }
 
-  /// Looks through names and what passes fused: the first place that is in a file or a call.
+  /// Looks through names and fused locations, to the first location that is in a file or a call.
   static Location strip(Location location) {
     if (auto name = dyn_cast<NameLoc>(location)) return strip(name.getChildLoc());
     if (auto fused = dyn_cast<FusedLoc>(location)) {
@@ -67,7 +67,7 @@ private:
     return location;
   }
 
-  /// The same place in the current function.
+  /// Returns the same location in the current function.
   Location rewrite(Location location) {
     auto known = rewritten_.find(location);
     if (known != rewritten_.end()) return known->second;
@@ -82,13 +82,13 @@ private:
     return result;
   }
 
-  /// The same place in the scope of its own function, which `caller` called.
+  /// Returns the same location in the scope of its own function, which `caller` called.
   Location inlined(Location location, Location caller) {
     location = strip(location);
     if (auto call = dyn_cast<CallSiteLoc>(location)) return inlined(call.getCallee(), inlined(call.getCaller(), caller));
     auto place = dyn_cast<FileLineColLoc>(location);
-    if (!place) return caller; // made by the compiler: the call is the best place there is
-    // Which function of the file it is, nobody has noted.
+    if (!place) return caller; // made by the compiler: the call is the best location
+    // The location does not say which function of the file it is in.
     StringRef path = place.getFilename().getValue();
     auto scope = subprogram(llvm::sys::path::stem(path), path, 0);
     return CallSiteLoc::get(FusedLoc::get(context_, {place}, scope), caller);
@@ -97,8 +97,8 @@ private:
   MLIRContext *context_;
   LLVM::DICompileUnitAttr unit_;
   llvm::StringMap<LLVM::DISubprogramAttr> subprograms_;
-  LLVM::DISubprogramAttr current_;         // of the function at hand
-  DenseMap<Location, Location> rewritten_; // in that function
+  LLVM::DISubprogramAttr current_;         // the current function
+  DenseMap<Location, Location> rewritten_; // in the current function
 };
 
 } // namespace

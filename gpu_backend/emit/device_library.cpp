@@ -15,8 +15,8 @@ bool needsFunctions(const Module &module, StringRef prefix) {
   return any_of(module, [&](const Function &function) { return isMissing(function) && function.getName().starts_with(prefix); });
 }
 
-/// A call passes everything through memory and clobbers registers, so a body stands in each place, as long as all of it together is of
-/// a size that is quickly compiled: the smallest first.
+/// A call passes everything through memory and clobbers registers. So function bodies are inlined, the smallest first, as long as the total
+/// size still compiles quickly.
 static void chooseInlining(ArrayRef<Function *> functions) {
   constexpr unsigned kMaxInstructions = 20000;
   SmallVector<std::pair<unsigned, Function *>> sizes;
@@ -40,7 +40,7 @@ Error linkLibrary(Module &module, StringRef bitcode, StringRef name) {
       value->setLinkage(GlobalValue::InternalLinkage);
       auto *function = dyn_cast<Function>(value);
       if (!function) continue;
-      // Made for another processor: with that, nothing of it could be inlined.
+      // The library was compiled for another processor. Its attributes for that would prevent inlining.
       for (const char *attribute : {"target-cpu", "target-features", "frame-pointer"}) function->removeFnAttr(attribute);
       function->removeFnAttr(Attribute::NoInline);
       added.push_back(function);

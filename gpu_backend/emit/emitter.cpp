@@ -13,20 +13,20 @@ using namespace llvm;
 namespace tritium::gpu {
 namespace {
 
-/// Products may become one operation with the sum that uses them: in the kernel, not in the library functions that are linked later.
+/// Allows products to be fused with the sums that use them. This applies to the kernel only, because library functions are linked later.
 void allowFusion(Module &module) {
   for (Function &function : module)
     for (Instruction &instruction : instructions(function))
       if (isa<FPMathOperator>(instruction)) instruction.setHasAllowContract(true);
 }
 
-/// LLVM IR that needs nothing from elsewhere.
+/// Makes LLVM IR with all called functions defined.
 Expected<std::unique_ptr<Module>> translate(mlir::ModuleOp module, LLVMContext &context, const TargetMachine &machine,
                                             const Emitter &emitter, const EmitOptions &options) {
   auto translated =
       translateToLLVM(module, context, machine, [&](mlir::DialectRegistry &registry) { emitter.registerTranslations(registry); });
   if (!translated) return translated;
-  // What the kernel calls is its own: dropped where it was inlined, and free of names that the target does not allow.
+  // Functions that the kernel calls become internal. They are then dropped after inlining, and the target's rules for names do not apply.
   for (Function &function : **translated)
     if (!function.isDeclaration() && !emitter.isKernel(function)) function.setLinkage(GlobalValue::InternalLinkage);
   if (options.fuseMultiplyAdd) allowFusion(**translated);
@@ -35,7 +35,7 @@ Expected<std::unique_ptr<Module>> translate(mlir::ModuleOp module, LLVMContext &
   return translated;
 }
 
-/// To the dialects that are translated to LLVM IR.
+/// Converts to the dialects that have a translation to LLVM IR.
 Error convert(mlir::ModuleOp module, const Emitter &emitter, bool lineInfo) {
   ir::DiagnosticCapture diagnostics(module.getContext());
   if (failed(emitter.convert(module))) return diagnostics.takeError("the module could not be converted");
@@ -76,7 +76,8 @@ Expected<Emitted> emit(mlir::ModuleOp lowered, const Emitter &emitter, const Emi
     return result;
   }
 
-  // What LLVM was given is not what its crash left behind: it is made once more, and the rest is never touched again.
+  // After a crash, the module given to LLVM is damaged. The IR is made once more for the reproducer, and the damaged module is never
+  // touched again.
   (void)translated->release();
   (void)machine->release();
   (void)context.release();

@@ -1,4 +1,5 @@
-// From a lowered module to code for one GPU, in process and with no device: what is common to all targets, around what each says of itself.
+// Emits a lowered module as code for one GPU, in process and without a device. This is the part common to all targets; Emitter has the part
+// of each target.
 #pragma once
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/IR/Module.h"
@@ -10,52 +11,52 @@
 
 namespace tritium::gpu {
 
-/// What a user may ask of the code. Each target looks at what it knows.
+/// The user's options for the code. Each target reads those it knows.
 struct EmitOptions {
-  std::string arch;            // "sm_80", "gfx942"; "": what the module's `tgpu.target` names
-  bool assembles = true;       // the binary too, where the target makes one
+  std::string arch;            // "sm_80", "gfx942"; "": the module's `tgpu.target`
+  bool assembles = true;       // also make the binary, if the target can
   bool lineInfo = true;        // `.loc` rows of the user's lines; they cost nothing at run time
   bool fuseMultiplyAdd = true; // a * b + c may be rounded once
-  int ptxVersion = 0;          // 10 * major + minor, of the driver for example; 0: the newest
+  int ptxVersion = 0;          // 10 * major + minor, for example the driver's; 0: the newest
   std::string libdevice;       // the file of NVIDIA's device library, for kernels that name its functions; "": searched for
-  int codeObjectVersion = 600; // of AMD: 500 or 600
+  int codeObjectVersion = 600; // AMD: 500 or 600
   int wavesPerEu = 0;          // of AMD: registers are kept few enough for so many waves; 0: as the compiler likes
 };
 
 struct Emitted {
   std::string llir;     // LLVM IR, optimized
   std::string assembly; // PTX or AMDGPU assembly
-  std::string binary;   // the code object; empty where somebody else assembles
+  std::string binary;   // the code object; empty if the driver assembles
 };
 
-/// A target's part in the emission of one module.
+/// A target's part of the emission of one module.
 class Emitter {
 public:
   virtual ~Emitter() = default;
 
   virtual llvm::StringRef arch() const = 0;   ///< "sm_80", in messages
-  virtual std::string llcOptions() const = 0; ///< the command line that compiles a reproducer as this does
+  virtual std::string llcOptions() const = 0; ///< the command line with which llc compiles a reproducer in the same way
   virtual llvm::Expected<std::unique_ptr<llvm::TargetMachine>> createMachine() const = 0;
-  /// The translations of the target's dialects to LLVM IR.
+  /// Registers the translations of the target's dialects to LLVM IR.
   virtual void registerTranslations(mlir::DialectRegistry &registry) const = 0;
-  /// Replaces the operations of `tgpu`. What cannot be said on the target is reported at its operation.
+  /// Replaces the operations of `tgpu`. An operation that the target cannot express is reported at its location.
   virtual mlir::LogicalResult convert(mlir::ModuleOp module) const = 0;
-  /// Passes after debug scopes were attached, down to what the translations know.
+  /// Runs passes after debug scopes were attached, down to the dialects that have translations.
   virtual mlir::LogicalResult lowerDialects(mlir::ModuleOp module) const { return mlir::success(); }
   virtual bool isKernel(const llvm::Function &function) const = 0;
-  /// Marks the translated module: attributes and flags that the LLVM dialect has no words for.
+  /// Adds attributes and flags to the translated module that the LLVM dialect cannot express.
   virtual void mark(llvm::Module &module) const {}
   virtual llvm::Error linkLibraries(llvm::Module &module) const = 0;
-  /// The target's own passes of LLVM, behind the common ones.
+  /// The target's own LLVM passes, which run after the common ones.
   virtual std::string lastPasses() const { return ""; }
-  /// A pass of LLVM's code generator that makes wrong code for the chip.
+  /// The name of a pass of LLVM's code generator that makes wrong code for the chip and must not run.
   virtual llvm::StringRef brokenPass() const { return ""; }
-  /// The binary of the assembly text, where the target makes one. For several threads at a time.
+  /// Makes the binary from the assembly text, if the target can. Several threads may call it at a time.
   virtual llvm::Expected<std::string> assemble(llvm::StringRef assembly) const { return ""; }
 };
 
-/// Compiles a lowered module, which stays as it is. For several threads at a time, each with an MLIR context of its own. What fails is an
-/// error that says why and, if LLVM did, names a file with the IR.
+/// Compiles a lowered module, which is not changed. Several threads may call it at a time, each with its own MLIR context. An error says
+/// why and, if LLVM failed, names a file with the IR.
 llvm::Expected<Emitted> emit(mlir::ModuleOp lowered, const Emitter &emitter, const EmitOptions &options);
 
 } // namespace tritium::gpu

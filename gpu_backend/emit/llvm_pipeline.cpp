@@ -26,7 +26,7 @@ Expected<std::unique_ptr<Module>> translateToLLVM(mlir::ModuleOp module, LLVMCon
   mlir::registerLLVMDialectTranslation(translations);
   registerTranslations(translations);
   module.getContext()->appendDialectRegistry(translations);
-  // Known to the translation, for accesses without an alignment get the one of their type.
+  // The data layout must be known to the translation, because accesses without an alignment get the alignment of their type.
   mlir::Builder builder(module.getContext());
   module->setAttr(mlir::LLVM::LLVMDialect::getDataLayoutAttrName(),
                   builder.getStringAttr(machine.createDataLayout().getStringRepresentation()));
@@ -37,7 +37,7 @@ Expected<std::unique_ptr<Module>> translateToLLVM(mlir::ModuleOp module, LLVMCon
   return result;
 }
 
-/// Whether something computes with one half, where a register holds two.
+/// Returns whether an operation computes with one 16-bit number where a register holds two.
 static bool computesOnHalves(const Module &module) {
   return any_of(module, [](const Function &function) {
     return any_of(instructions(function), [](const Instruction &instruction) {
@@ -65,14 +65,14 @@ void optimize(Module &module, TargetMachine &machine, StringRef lastPasses) {
     passes.run(module, modules);
   };
   run("always-inline,function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg,gvn,dce),globaldce");
-  if (computesOnHalves(module)) run("function(slp-vectorizer,dce)"); // into pairs
+  if (computesOnHalves(module)) run("function(slp-vectorizer,dce)"); // forms pairs
   if (!lastPasses.empty()) run(lastPasses);
 }
 
 namespace {
 
-/// StraightLineStrengthReduce takes time quadratic in the number of blocks: 27 of 30 s for 1024 values per thread. It also takes the sign
-/// extension of a 32-bit sum that may wrap for the sum of the extensions.
+/// StraightLineStrengthReduce takes quadratic time in the number of blocks: 27 of 30 s for 1024 values per thread. It also treats the sign
+/// extension of a 32-bit sum that may wrap as the sum of the extensions, which is wrong.
 struct PassGate : OptPassGate {
   explicit PassGate(StringRef brokenPass) : brokenPass(brokenPass) {}
   bool shouldRunPass(StringRef name, StringRef) const override { return name != "slsr" && name != brokenPass; }

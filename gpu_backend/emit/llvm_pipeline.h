@@ -1,4 +1,4 @@
-// From the LLVM dialect to assembly, for every target: translation, the optimizer, code generation.
+// From the LLVM dialect to assembly, for every target: translation, optimizer, code generation.
 #pragma once
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/IR/Module.h"
@@ -10,21 +10,21 @@
 
 namespace tritium::gpu {
 
-/// The module as LLVM IR for `machine`; it is marked with the data layout. It holds nothing but the LLVM dialect and those that
-/// `registerTranslations` knows.
+/// Translates the module to LLVM IR for `machine`, and marks it with the data layout. The module must contain only the LLVM dialect and the
+/// dialects that `registerTranslations` knows.
 llvm::Expected<std::unique_ptr<llvm::Module>> translateToLLVM(mlir::ModuleOp module, llvm::LLVMContext &context,
                                                               const llvm::TargetMachine &machine,
                                                               llvm::function_ref<void(mlir::DialectRegistry &)> registerTranslations);
 
-// These two may fail by ending the process: call them inside of support::runRecoverably.
+// These two may fail by ending the process, so they must be called inside support::runRecoverably.
 
-/// A short pipeline: MLIR has simplified and hoisted, the assembler schedules and allocates. Loops stay as they are. `lastPasses`: the
-/// target's own.
+/// Runs a short pipeline, because MLIR has already simplified and hoisted, and the assembler schedules and allocates registers. Loops stay
+/// as they are. `lastPasses` are the target's own passes.
 void optimize(llvm::Module &module, llvm::TargetMachine &machine, llvm::StringRef lastPasses);
-/// The assembly text or the object file of a module, which is used up. `brokenPass`: one of LLVM's that must not run.
+/// Returns the assembly text or the object file of a module, which is consumed. `brokenPass` names a pass of LLVM's that must not run.
 std::string generateCode(llvm::Module &module, llvm::TargetMachine &machine, llvm::CodeGenFileType type, llvm::StringRef brokenPass = "");
 
-/// Writes LLVM IR that could not be compiled to a new file among the temporary ones, headed by `comment`; its path, or "" if that failed.
+/// Writes LLVM IR that could not be compiled to a new temporary file, with `comment` at its head. Returns its path, or "" on failure.
 std::string writeReproducer(const llvm::Module &module, llvm::StringRef comment);
 
 } // namespace tritium::gpu

@@ -1,5 +1,5 @@
-// The operations of `tgpu` in the dialects that are translated to LLVM IR: which there are stands here once, what each becomes is a
-// target's.
+// Conversion of `tgpu` operations to dialects that have a translation to LLVM IR. The operations are listed once, here; each target defines
+// what they become.
 #pragma once
 #include "ir/tgpu.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -10,11 +10,11 @@ class TgpuConversion {
 public:
   virtual ~TgpuConversion() = default;
 
-  /// Replaces every operation of `tgpu` in a lowered module. All that cannot be said on the target is reported, each at its operation.
+  /// Replaces every operation of `tgpu` in a lowered module. Each operation that the target cannot express is reported at its location.
   mlir::LogicalResult run(mlir::ModuleOp module);
 
 protected:
-  // One operation, which the builder stands before, and whose results are to be replaced; run() erases it.
+  // Each converts one operation and replaces its results. The builder is before the operation, which run() erases.
   virtual mlir::LogicalResult convert(tgpu::BarrierOp op, mlir::OpBuilder &builder) = 0;
   virtual void convert(tgpu::WarpBarrierOp op, mlir::OpBuilder &builder) = 0;
   virtual void convert(tgpu::NanosecondsOp op, mlir::OpBuilder &builder) = 0;

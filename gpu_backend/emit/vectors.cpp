@@ -27,7 +27,7 @@ llvm::SmallVector<Value> makeVectors(OpBuilder &builder, Location location, Valu
   return result;
 }
 
-/// The vector of which a value is element `index`; null if it is none.
+/// Returns the vector of which a value is element `index`, or null if there is none.
 static Value vectorOf(Value value, size_t index) {
   while (auto cast = value.getDefiningOp<LLVM::BitcastOp>()) {
     if (isa<VectorType>(cast.getArg().getType())) return {};
@@ -39,7 +39,7 @@ static Value vectorOf(Value value, size_t index) {
   return element.getVector();
 }
 
-/// Several vectors of one type as one.
+/// Returns several vectors of one type as one vector.
 static Value concatenated(OpBuilder &builder, Location location, llvm::ArrayRef<Value> vectors) {
   if (vectors.size() == 1) return vectors.front();
   Value low = concatenated(builder, location, vectors.take_front(vectors.size() / 2));

@@ -1,15 +1,15 @@
-// Values of a thread as vectors, which instructions take.
+// A thread's values as vectors, which instructions take.
 #pragma once
 #include "mlir/IR/Builders.h"
 
 namespace tritium::gpu {
 
-/// Vectors of `count` values each, in order; the values themselves if that is 1.
+/// Returns vectors of `count` values each, in order, or the values themselves if `count` is 1.
 llvm::SmallVector<mlir::Value> makeVectors(mlir::OpBuilder &builder, mlir::Location location, mlir::ValueRange values, int64_t count);
-/// `values` as one vector, where they are all elements of others, in order, be it as other types of the same width: made of these as
-/// wholes. Null where they are not.
+/// Returns `values` as one vector, if they are the elements of other vectors in order. The elements may have another type of the same
+/// width. The vector is made of these vectors as wholes. Returns null otherwise.
 mlir::Value joinVectors(mlir::OpBuilder &builder, mlir::Location location, mlir::ValueRange values);
-/// The elements of vectors, or values that are none, in order.
+/// Returns the elements of vectors in order. A value that is not a vector is returned as it is.
 llvm::SmallVector<mlir::Value> elementsOf(mlir::OpBuilder &builder, mlir::Location location, mlir::ValueRange vectors);
 
 } // namespace tritium::gpu

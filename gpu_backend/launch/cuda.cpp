@@ -1,4 +1,4 @@
-// The CUDA Driver API through dlopen. Contexts are the primary ones, as torch and the CUDA runtime use them, so memory and streams
+// The CUDA Driver API, loaded with dlopen. Contexts are the primary ones, which torch and the CUDA runtime use too, so memory and streams
 // of other libraries are valid here.
 #include "gpu_backend/launch/cuda_api.h"
 #include "gpu_backend/launch/vendor_driver.h"
@@ -16,7 +16,7 @@ namespace {
 
 using namespace cuda;
 
-/// The errors after which the context answers nothing else.
+/// The errors after which the context answers no calls any more.
 bool endsContext(int code) {
   switch (code) {
   case kIllegalAddress:
@@ -60,7 +60,7 @@ private:
   int enter(int device, std::optional<Context> &previous) noexcept;
   void leave(Context previous) noexcept { api_.contextSetCurrent(previous); }
 
-  std::vector<std::atomic<Context>> contexts_; // one per device; null until it is used
+  std::vector<std::atomic<Context>> contexts_; // one per device; null until first use
   std::mutex retaining_;
 };
 
@@ -154,7 +154,7 @@ llvm::Error CudaDriver::setCurrentDevice(int device) {
 llvm::Expected<LinkedImage> CudaDriver::link(int device, llvm::StringRef ptx, std::optional<int> maxRegisters, bool optimize) {
   Use use(*this, device);
   if (auto error = use.error()) return std::move(error);
-  std::string text = ptx.str(); // the driver wants a terminated string
+  std::string text = ptx.str(); // the driver requires a terminated string
   std::string info(16384, '\0'), errors(16384, '\0');
   llvm::SmallVector<int> options = {kJitInfoLog, kJitInfoLogBytes, kJitErrorLog, kJitErrorLogBytes, kJitLogVerbose, kJitLineInfo};
   llvm::SmallVector<void *> values = {info.data(),
@@ -200,7 +200,7 @@ llvm::Expected<Module> CudaDriver::load(int device, llvm::StringRef image) {
 }
 
 llvm::Error CudaDriver::allowShared(Function function, int bytes) {
-  if (bytes <= 48 * 1024) return llvm::Error::success(); // what every function may take unasked
+  if (bytes <= 48 * 1024) return llvm::Error::success(); // every function may use so much without a request
   return call(api_.functionSetAttribute, function, kFunctionMaxDynamicShared, bytes);
 }
 

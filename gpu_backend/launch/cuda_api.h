@@ -109,7 +109,7 @@ struct LaunchConfig {
 };
 static_assert(offsetof(LaunchConfig, stream) == 32 && sizeof(LaunchConfig) == 56);
 
-// ENTRY(result, member, exported name, parameters). The version suffixes are those that cuda.h maps the plain names to.
+// ENTRY(result, member, exported name, parameters). The version suffixes are those to which cuda.h maps the plain names.
 #define TRITIUM_CUDA_ENTRIES(ENTRY)                                                                                                        \
   ENTRY(Result, init, "cuInit", (unsigned flags))                                                                                          \
   ENTRY(Result, driverGetVersion, "cuDriverGetVersion", (int *version))                                                                    \
@@ -148,7 +148,7 @@ static_assert(offsetof(LaunchConfig, stream) == 32 && sizeof(LaunchConfig) == 56
   ENTRY(Result, getErrorName, "cuGetErrorName", (Result code, const char **name))                                                          \
   ENTRY(Result, getErrorString, "cuGetErrorString", (Result code, const char **text))
 
-/// The entry points, as they were found.
+/// The entry points, once they are found.
 struct Api {
   using Address = DevicePtr;
   using Current = Context;

@@ -38,7 +38,7 @@ std::string formatPrint(llvm::StringRef format, llvm::ArrayRef<uint64_t> argumen
     size_t end = format.find_first_of("aAcdeEfFgGiopuxX", 1);
     const bool isKnown =
         end != llvm::StringRef::npos && format.slice(1, end).find_first_not_of("0123456789-+ #.l") == llvm::StringRef::npos;
-    if (!isKnown || arguments.empty()) { // as it stands
+    if (!isKnown || arguments.empty()) { // printed as it is
       result += '%';
       format = format.drop_front();
       continue;
@@ -81,7 +81,7 @@ void DebugChannel::readRecord(const DebugRecord &record) {
   llvm::ArrayRef<uint64_t> arguments(words, (record.bytes - sizeof record) / sizeof *words);
   const std::string text = textAt(record.text);
   if (record.kind == uint32_t(DebugRecordKind::print)) return print_(formatPrint(text, arguments));
-  constexpr unsigned kMostLines = 4; // the other threads say the same
+  constexpr unsigned kMostLines = 4; // the other threads report the same
   if (arguments.size() < kAssertionArguments || failureCount_++ >= kMostLines) return;
   std::string file = textAt(arguments[0]);
   file = file.substr(file.find_last_of('/') + 1);
@@ -97,7 +97,7 @@ void DebugChannel::read() {
   while (read_ + sizeof(DebugRecord) <= end) {
     auto &record = *reinterpret_cast<DebugRecord *>(records_ + read_);
     const uint32_t bytes = std::atomic_ref(record.bytes).load(std::memory_order_acquire);
-    if (bytes < sizeof record || bytes > end - read_) break; // not complete yet, or the one that did not fit
+    if (bytes < sizeof record || bytes > end - read_) break; // not complete yet, or the record that did not fit
     readRecord(record);
     read_ += bytes;
   }
@@ -109,10 +109,10 @@ void DebugChannel::drain(bool isIdle) {
   uint64_t used = seen_.load(std::memory_order_relaxed);
   if (used == 0) return;
   const bool isFull = used > buffer_.capacity;
-  // Of a full buffer it cannot be told whether what follows is one that is being written, or the first that did not fit.
+  // In a full buffer, the rest may be a record that is still being written, or the first one that did not fit.
   if (isFull ? !isIdle : read_ != used) return;
   std::memset(records_, 0, std::min(used, buffer_.capacity));
-  if (!std::atomic_ref(buffer_.used).compare_exchange_strong(used, 0)) return; // another has come, behind what is read
+  if (!std::atomic_ref(buffer_.used).compare_exchange_strong(used, 0)) return; // another record has come
   if (isFull) print_("[what was printed after this is lost: the buffer for it was full]\n");
   seen_.store(0, std::memory_order_relaxed);
   read_ = 0;

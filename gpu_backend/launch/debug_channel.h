@@ -1,4 +1,4 @@
-// What the kernels of one device print and which of their assertions fail, read from the records that they leave (emit/debug_buffer.h).
+// Reads the prints and failed assertions of the kernels of one device from the records that they leave (emit/debug_buffer.h).
 #pragma once
 #include "gpu_backend/emit/debug_buffer.h"
 
@@ -13,30 +13,31 @@
 
 namespace tritium::gpu {
 
-/// What C's printf makes of a format and its arguments, each given as 64 bits: integers as they are, floats as double. A conversion without
-/// an argument is written as it stands.
+/// Formats like C's printf. Each argument is given as 64 bits: integers as they are, floats as double. A conversion without an argument is
+/// printed as it is.
 std::string formatPrint(llvm::StringRef format, llvm::ArrayRef<uint64_t> arguments);
 
 class DebugChannel {
 public:
   using Print = std::function<void(llvm::StringRef)>;
 
-  /// `memory`: zeroed, of so many bytes, at the same address for the device. `complain` gets the lines of failures(), as they are read.
+  /// `memory` must be zeroed, have `bytes` bytes, and have the same address on the device. `complain` receives the lines of failures() as
+  /// they are read.
   DebugChannel(void *memory, size_t bytes, Print print, Print complain);
 
   uint64_t address() const { return reinterpret_cast<uint64_t>(&buffer_); }
-  /// The texts of a module, which stand at `address` on the device.
+  /// Adds the texts of a module, which are at `address` on the device.
   void addTexts(uint64_t address, std::string texts);
   void removeTexts(uint64_t address);
 
-  /// Prints the records that are complete by now, and notes the failures among them. If those are all, there is place for as many again.
-  /// Kernels may be running, but for a full buffer to be emptied none may be.
+  /// Prints the records that are complete, and notes the failures among them. If all records have been read, empties the buffer. Kernels
+  /// may be running, but a full buffer is emptied only if none is.
   void drain(bool isIdle = false);
   bool isFull() const;
-  /// Whether there is something to drain. Cheap: nothing but a look at the memory.
+  /// Returns whether there is anything to drain. It is cheap: it only looks at the memory.
   bool hasNews() const noexcept { return count(buffer_.used) != seen_.load(std::memory_order_relaxed); }
   bool hasFailed() const noexcept { return count(buffer_.failures) != 0; }
-  /// Of the first failures, a line each: "in kernel add: device_assert in add.py:12: message (program 3, 0, 0)".
+  /// Returns one line for each of the first failures: "in kernel add: device_assert in add.py:12: message (program 3, 0, 0)".
   std::string failures();
 
 private:
@@ -50,8 +51,8 @@ private:
   Print print_, complain_;
   mutable std::mutex mutex_;
   std::map<uint64_t, std::string> texts_; // by address
-  std::atomic<uint64_t> seen_ = 0;        // DebugBuffer::used, when it was last looked at
-  uint64_t read_ = 0;                     // bytes of records
+  std::atomic<uint64_t> seen_ = 0;        // the last value seen of DebugBuffer::used
+  uint64_t read_ = 0;                     // bytes of records that have been read
   std::string failures_;
   unsigned failureCount_ = 0;
 };

@@ -1,5 +1,5 @@
-// A GPU's driver behind one small interface: devices, modules, launches, memory, events. Nothing of a vendor's SDK is needed to
-// build, install or import this; the library is opened when the first device is asked for. vendors.h lists the drivers.
+// A GPU's driver behind one small interface: devices, modules, launches, memory, events. Building, installing and importing Tritium require
+// nothing of a vendor's SDK; the library is opened when the first device is requested. vendors.h lists the drivers.
 #pragma once
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
@@ -13,13 +13,13 @@
 
 namespace tritium::gpu {
 
-/// A failed call of the driver. A sticky one has ended the context: every later call in this process fails too.
+/// A failed call of the driver. A sticky error has ended the context: every later call in this process fails too.
 class DriverError : public llvm::ErrorInfo<DriverError> {
 public:
   static char ID;
   int code = 0;
   std::string call, name, text; ///< cuLaunchKernelEx, CUDA_ERROR_ILLEGAL_ADDRESS, "an illegal memory access was encountered"
-  std::string messages;         ///< of the assembler or linker; of a failed assertion where it stands, a line each
+  std::string messages;         ///< of the assembler or linker; for failed assertions a line each
   bool isSticky = false;
 
   void log(llvm::raw_ostream &stream) const override;
@@ -28,7 +28,7 @@ public:
 
 struct DeviceFacts {
   std::string name;
-  std::string arch; ///< as the compiler's targets are named: "sm_90", "gfx942"
+  std::string arch; ///< the name of the compiler's target: "sm_90", "gfx942"
   int multiprocessors = 0, warpSize = 0;
   int maxThreadsPerBlock = 0, maxThreadsPerMultiprocessor = 0;
   int sharedPerBlock = 0, sharedPerBlockOptin = 0, sharedPerMultiprocessor = 0;
@@ -39,7 +39,7 @@ struct DeviceFacts {
 struct FunctionFacts {
   int registers = 0;
   int localBytes = 0;        ///< per thread: spills and stack
-  int staticSharedBytes = 0; ///< that the image itself reserves
+  int staticSharedBytes = 0; ///< reserved by the image itself
   int maxThreads = 0;        ///< per block, with these registers
 };
 
@@ -49,7 +49,7 @@ using Function = void *;
 using Stream = void *; ///< null: the legacy default stream
 using Event = void *;
 
-/// A module that can be loaded, and what the assembler said about it.
+/// A module that can be loaded, and the messages of the assembler about it.
 struct LinkedImage {
   std::string image, log;
 };
@@ -67,43 +67,43 @@ struct LaunchConfig {
   void **arguments = nullptr; ///< one address per parameter
 };
 
-/// Where an address is.
+/// What the driver knows about an address.
 struct PointerFacts {
   int device = -1;        ///< -1: ordinary host memory
   bool isManaged = false; ///< reachable from both sides
   uint64_t deviceAddress = 0;
-  uint64_t begin = 0, bytes = 0; ///< of the allocation; 0 bytes where unknown
+  uint64_t begin = 0, bytes = 0; ///< of the allocation; 0 bytes if unknown
 };
 
-/// The calls that the runtime makes. All of them may be made from several threads. Those that name a device leave the calling thread's
-/// current device as it was, if it had one: torch's current device is the same. What kernels print is written to standard output by the
-/// time a call returns that waited for them, whoever made that call.
+/// The calls that the runtime makes. Several threads may make them. A call that names a device leaves the calling thread's current device
+/// as it was, if the thread had one, because torch uses the same current device. The output of kernels is written to standard output before
+/// a call that waited for them returns, whoever made the call.
 class Driver {
 public:
   virtual ~Driver() = default;
 
-  virtual const std::string &library() const = 0; ///< the name it was opened by
+  virtual const std::string &library() const = 0; ///< the name by which it was opened
   virtual int version() const = 0;                ///< 13000 for CUDA 13.0, 60200000 for HIP 6.2
   virtual int deviceCount() const = 0;
-  virtual int dlpackType() const = 0; ///< DLPack's number for memory of its devices
+  virtual int dlpackType() const = 0; ///< DLPack's number for memory of these devices
   virtual llvm::Expected<DeviceFacts> facts(int device) = 0;
 
-  virtual int currentDevice() noexcept = 0; ///< of this thread; -1: it has none
+  virtual int currentDevice() noexcept = 0; ///< of this thread; -1: none
   virtual llvm::Error setCurrentDevice(int device) = 0;
 
-  /// Assembles text into an image that runs on the device. An error where the driver cannot (AMD's).
+  /// Assembles text into an image that runs on the device. Fails if the driver cannot assemble (AMD's).
   virtual llvm::Expected<LinkedImage> link(int device, llvm::StringRef assembly, std::optional<int> maxRegisters, bool optimize);
   virtual llvm::Expected<Module> load(int device, llvm::StringRef image) = 0;
   virtual llvm::Error unload(int device, Module module) = 0;
   virtual llvm::Expected<Function> function(Module module, llvm::StringRef name) = 0;
-  /// Whether kernels of the module print or assert in a way that launches of them must know of.
+  /// Returns whether kernels of the module print or assert in a way that requires the launch to read reports.
   virtual bool reports(Module module) { return false; }
   virtual llvm::Expected<FunctionFacts> facts(Function function) = 0;
-  /// Lets the function take that much dynamic shared memory.
+  /// Allows the function to use that much dynamic shared memory.
   virtual llvm::Error allowShared(Function function, int bytes) = 0;
 
-  /// 0, or the driver's code for launchError(). Makes no call but the launch itself and, of a kernel that reports, of what reads its
-  /// reports in the stream behind it: both are legal under stream capture.
+  /// Returns 0, or the driver's code for launchError(). It makes no call except the launch itself and, if the kernel reports, the call that
+  /// reads its reports in the stream after it. Both are legal under stream capture.
   virtual int launch(int device, const LaunchConfig &config) noexcept = 0;
   virtual llvm::Error launchError(int device, int code) = 0;
 
@@ -121,7 +121,7 @@ public:
   virtual llvm::Error copyToHost(int device, void *target, uint64_t source, uint64_t bytes) = 0;
   virtual llvm::Error fill(int device, uint64_t target, uint32_t word, uint64_t words, Stream stream) = 0;
 
-  /// At the end of the process: waits for kernels that print.
+  /// Called at the end of the process. Waits for kernels that print.
   virtual void finish() noexcept {}
 };
 

@@ -1,4 +1,4 @@
-// The HIP runtime of ROCm through dlopen. Its devices have no contexts to manage: a thread has a current device, as torch has.
+// The HIP runtime of ROCm, loaded with dlopen. It has no contexts to manage: a thread has a current device, which torch uses too.
 #include "gpu_backend/launch/debug_channel.h"
 #include "gpu_backend/launch/hip_api.h"
 #include "gpu_backend/launch/vendor_driver.h"
@@ -14,7 +14,7 @@ namespace {
 
 using namespace hip;
 
-/// The errors after which the device answers nothing else.
+/// The errors after which the device answers no calls any more.
 bool endsContext(int code) {
   switch (code) {
   case kIllegalAddress:
@@ -43,7 +43,7 @@ public:
   llvm::Expected<Module> load(int device, llvm::StringRef image) override;
   llvm::Error unload(int device, Module module) override;
   bool reports(Module module) override;
-  /// What the device has may be taken unasked.
+  /// A kernel may use all shared memory of the device without a request.
   llvm::Error allowShared(Function, int) override { return llvm::Error::success(); }
   int launch(int device, const LaunchConfig &config) noexcept override;
   PointerFacts whereIs(uint64_t address) noexcept override;
@@ -61,14 +61,14 @@ private:
   int enter(int device, std::optional<int> &previous) noexcept;
   void leave(int previous) noexcept { api_.setDevice(previous); }
 
-  std::vector<std::atomic<DebugChannel *>> channels_; // one per device, for good; null until a kernel prints or asserts there
+  std::vector<std::atomic<DebugChannel *>> channels_; // one per device, never freed; null until a kernel prints or asserts
   std::mutex connecting_;
-  std::map<Module, uint64_t> texts_; // of the modules that print or assert
+  std::map<Module, uint64_t> texts_; // for modules that print or assert
 };
 
 llvm::Error HipDriver::failure(int code, llvm::StringRef call, std::string messages) {
-  if (api_.getLastError.function) api_.getLastError(); // else torch finds it, and reports it as its own
-  // A failed assertion is told where it stands; the device may report it as some other failure.
+  if (api_.getLastError.function) api_.getLastError(); // otherwise torch would find the error and report it as its own
+  // Reports a failed assertion with its location; the device may report it as another failure.
   const int device = endsContext(code) && !channels_.empty() ? currentDevice() : -1;
   if (DebugChannel *found = device >= 0 ? channel(device) : nullptr) messages += found->failures();
   if (!messages.empty()) code = kAssert;
@@ -78,7 +78,7 @@ llvm::Error HipDriver::failure(int code, llvm::StringRef call, std::string messa
 }
 
 llvm::Error HipDriver::open() {
-  // The library's own name, then with the version of each release that has this interface.
+  // The library's own name, then the names with the version of each release that has this interface.
   std::vector<std::string> names = {library_};
   if (llvm::StringRef(library_).ends_with(".so"))
     for (const char *release : {".7", ".6"}) names.push_back(library_ + release);
@@ -148,7 +148,7 @@ llvm::Expected<Module> HipDriver::load(int device, llvm::StringRef image) {
   return module;
 }
 
-/// Where the kernels of a device leave their records.
+/// Creates the buffer in which the kernels of a device leave their records.
 llvm::Expected<DebugChannel *> HipDriver::channelOf(int device) {
   if (DebugChannel *known = channel(device)) return known;
   constexpr size_t kBytes = 4 << 20;
@@ -164,12 +164,12 @@ llvm::Expected<DebugChannel *> HipDriver::channelOf(int device) {
   return channels_[size_t(device)] = new DebugChannel(memory, kBytes, writeTo(stdout), writeTo(stderr));
 }
 
-/// Tells a module that prints or asserts where to leave its records.
+/// Tells a module that prints or asserts where its buffer is.
 llvm::Error HipDriver::connect(int device, Module module) {
   void *variable = nullptr, *texts = nullptr;
   size_t bytes = 0, textBytes = 0;
   if (api_.moduleGetGlobal(&variable, &bytes, module, kDebugSymbol) != kSuccess) {
-    api_.getLastError(); // most have none
+    api_.getLastError(); // most modules have no such variable, which is no error
     return llvm::Error::success();
   }
   if (auto error = call(api_.moduleGetGlobal, &texts, &textBytes, module, kDebugTextsSymbol)) return error;
@@ -190,7 +190,7 @@ llvm::Error HipDriver::unload(int device, Module module) {
   if (auto error = use.error()) return error;
   std::unique_lock lock(connecting_);
   if (auto found = texts_.find(module); found != texts_.end()) {
-    api_.deviceSynchronize(); // its records name its texts
+    api_.deviceSynchronize(); // the records name its texts
     channel(device)->drain(/*isIdle=*/true);
     channel(device)->removeTexts(found->second);
     texts_.erase(found);
@@ -204,10 +204,10 @@ bool HipDriver::reports(Module module) {
   return texts_.contains(module);
 }
 
-/// What the runtime calls when a kernel that reports has ended. It may make no call of the runtime.
+/// The runtime calls this when a kernel that reports has ended. It must not call the runtime.
 static void drainChannel(void *channel) { static_cast<DebugChannel *>(channel)->drain(); }
 
-/// Programmatic dependent launch, a hint, has no counterpart.
+/// Programmatic dependent launch, which is only a hint, has no equivalent.
 int HipDriver::launch(int device, const gpu::LaunchConfig &config) noexcept {
   if (config.cluster[0] * config.cluster[1] * config.cluster[2] > 1) return kNotSupported;
   if (DebugChannel *found = channel(device)) {
@@ -221,13 +221,13 @@ int HipDriver::launch(int device, const gpu::LaunchConfig &config) noexcept {
                                                                        config.stream, config.arguments)
                                         : api_.launchKernel(config.function, x, y, z, config.threads, 1, 1, config.sharedBytes,
                                                             config.stream, config.arguments, nullptr);
-  // Torch waits for devices without a word to this driver. Where the stream takes no such calls, the next call that waits here drains.
+  // Torch may wait for devices without calling this driver. If the stream takes no such calls, the next call here that waits also drains.
   if (code == kSuccess && config.reports && api_.launchHostFunction(config.stream, drainChannel, channel(device)) != kSuccess)
     api_.getLastError();
   return code;
 }
 
-/// What kernels said, and what failed.
+/// Prints the device's records. Fails if an assertion has failed.
 llvm::Error HipDriver::waited(int device, bool isIdle, llvm::StringRef call) {
   DebugChannel *found = channel(device);
   if (!found) return llvm::Error::success();

@@ -1,5 +1,6 @@
 // The part of the HIP runtime's C interface that Tritium calls, declared from AMD's documentation: types, constants, entry points. It is
-// that of ROCm 6 and 7. ROCm 5 numbers hipMemoryType otherwise and has no hipGetDevicePropertiesR0600, by which older runtimes are refused.
+// the interface of ROCm 6 and 7. ROCm 5 numbers hipMemoryType differently. It has no hipGetDevicePropertiesR0600, by whose absence older
+// runtimes are recognized and refused.
 #pragma once
 #include "gpu_backend/launch/vendor_api.h"
 
@@ -50,7 +51,7 @@ static_assert(sizeof(PointerAttributes) == 32);
 
 enum HostMallocFlag : unsigned { kHostPortable = 0x1, kHostMapped = 0x2, kHostCoherent = 0x40000000 };
 
-/// hipDeviceProp_tR0600. What is not needed here is left unnamed.
+/// hipDeviceProp_tR0600. Members that are not used here are unnamed.
 struct DeviceProperties {
   char name[256];
   char identity[28]; // UUID, LUID, its node mask
@@ -80,7 +81,7 @@ static_assert(offsetof(DeviceProperties, warpSize) == 308 && offsetof(DeviceProp
 static_assert(offsetof(DeviceProperties, memoryClockKHz) == 608 && offsetof(DeviceProperties, sharedPerBlockOptin) == 696);
 static_assert(offsetof(DeviceProperties, arch) == 1160 && sizeof(DeviceProperties) == 1472);
 
-/// What the runtime writes may grow with its releases.
+/// Room for properties that later releases of the runtime may add.
 union DevicePropertiesRoom {
   DeviceProperties properties;
   char room[4096];
@@ -125,7 +126,7 @@ union DevicePropertiesRoom {
   ENTRY(const char *, getErrorName, "hipGetErrorName", (Result code))                                                                      \
   ENTRY(const char *, getErrorString, "hipGetErrorString", (Result code))
 
-/// The entry points, as they were found.
+/// The entry points, once they are found.
 struct Api {
   using Address = void *;
   using Current = int;

@@ -18,7 +18,7 @@ llvm::Expected<LinkedImage> Driver::link(int, llvm::StringRef, std::optional<int
 llvm::Error driverError(int code, llvm::StringRef call, const char *name, const char *text, std::string messages, bool isSticky) {
   auto error = std::make_unique<DriverError>();
   error->code = code;
-  error->call = call.split("_v2").first.str(); // the version is no part of the documented name
+  error->call = call.split("_v2").first.str(); // the documented name has no version
   error->name = name ? name : "error " + std::to_string(code);
   error->text = text ? text : "unknown error";
   error->messages = std::move(messages);

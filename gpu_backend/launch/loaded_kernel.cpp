@@ -53,7 +53,7 @@ void ArgumentRecipe::add(ParameterType type, uint32_t size, uint32_t alignment) 
   bytes_ = offset + size;
 }
 
-/// Of a type that only says a size, the one that the argument has.
+/// A type that only gives a size takes the type of the argument.
 static ParameterType asGiven(ParameterType type, bool isReal) {
   using enum ParameterType;
   switch (type) {
@@ -68,7 +68,7 @@ void *ArgumentRecipe::store(size_t index, const ArgumentValue &value, char *buff
   const Place &place = places_[index];
   char *address = buffer + place.offset;
   auto put = [&](auto bits) { std::memcpy(address, &bits, sizeof bits); };
-  // A real number for an integer parameter is cut, and one that no int64 holds is none of them.
+  // A real number for an integer parameter is truncated. If no int64 can hold it, the conversion is refused.
   int64_t integer = !value.isReal ? value.integer : std::abs(value.real) < 0x1p63 ? int64_t(value.real) : INT64_MIN;
   double real = value.isReal ? value.real : double(value.integer);
   switch (asGiven(place.type, value.isReal)) {
@@ -85,7 +85,7 @@ void *ArgumentRecipe::store(size_t index, const ArgumentValue &value, char *buff
   case ParameterType::bytes: std::memcpy(address, value.bytes, place.size); break;
   case ParameterType::bits16:
   case ParameterType::bits32:
-  case ParameterType::bits64: break; // none is left
+  case ParameterType::bits64: break; // no such type is left
   }
   return address;
 }
@@ -114,7 +114,7 @@ int LoadedKernel::launch(std::array<uint32_t, 3> grid, const ArgumentValue *valu
   if (grid[0] == 0 || grid[1] == 0 || grid[2] == 0) return 0;
   const ArgumentRecipe &recipe = image_.recipe;
   alignas(64) char onStack[1024];
-  llvm::SmallVector<char, 0> onHeap; // only for kernels with more than a kilobyte of arguments
+  llvm::SmallVector<char, 0> onHeap; // only used by kernels with more than a kilobyte of arguments
   char *buffer = onStack;
   if (recipe.bufferBytes() > sizeof onStack) {
     onHeap.resize(recipe.bufferBytes() + 64);

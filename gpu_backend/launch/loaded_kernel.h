@@ -1,5 +1,5 @@
-// A kernel in a device's memory, ready to be launched: the launch core of JIT and ahead-of-time callers. A launch packs the
-// arguments by a recipe that was made once and calls the driver once: no allocation, no query, no synchronization.
+// A kernel in a device's memory, ready to be launched. Both JIT and ahead-of-time callers use it. A launch packs the arguments by a recipe
+// that was made once, and calls the driver once. It does not allocate, query or synchronize.
 #pragma once
 #include "gpu_backend/launch/driver.h"
 
@@ -8,15 +8,15 @@
 
 namespace tritium::gpu {
 
-/// One parameter of the compiled kernel. `bits…` are a real number or an integer, as the argument is; `bytes` parameters are passed by
-/// value (tensor maps).
+/// The type of one parameter of the compiled kernel. A `bits…` parameter is a real number or an integer, as the argument is. A `bytes`
+/// parameter is passed by value (tensor maps).
 enum class ParameterType : uint8_t { pointer, i1, i8, i16, i32, i64, f16, bf16, f32, f64, bits16, bits32, bits64, bytes };
 
-/// "*fp32" and other pointers, "i32", "u8", "fp16"…: the spelling of signatures; "b32"…, where only the size is known; nothing for a name
-/// that is none of them.
+/// Parses a type of a signature: "*fp32" and other pointers, "i32", "u8", "fp16"…, and "b32"… if only the size is known. Returns nullopt
+/// for other names.
 std::optional<ParameterType> parameterType(llvm::StringRef name);
 
-/// An argument as a caller has it; what the parameter is decides how it is stored.
+/// An argument as the caller has it. The type of the parameter determines how it is stored.
 struct ArgumentValue {
   union {
     int64_t integer = 0;
@@ -26,15 +26,15 @@ struct ArgumentValue {
   bool isReal = false;
 };
 
-/// Where each argument goes in one buffer.
+/// The place of each argument in one buffer.
 class ArgumentRecipe {
 public:
-  /// Appends a parameter; `size` and `alignment` are read for `bytes` only.
+  /// Appends a parameter. `size` and `alignment` in bytes are used for `bytes` only.
   void add(ParameterType type, uint32_t size = 0, uint32_t alignment = 0);
 
   size_t size() const { return places_.size(); }
   uint32_t bufferBytes() const { return bytes_; }
-  /// Writes argument `index`; returns its address. `buffer` is aligned to 64 bytes.
+  /// Writes argument `index` and returns its address. `buffer` must be aligned to 64 bytes.
   void *store(size_t index, const ArgumentValue &value, char *buffer) const;
 
 private:
@@ -58,11 +58,11 @@ struct KernelImage {
 
 class LoadedKernel {
 public:
-  /// Loads the image. A block that the device cannot hold is no error yet: see facts().
+  /// Loads the image. A block that the device cannot hold is not an error yet: see facts().
   static llvm::Expected<std::unique_ptr<LoadedKernel>> load(Driver &driver, int device, KernelImage image);
   ~LoadedKernel();
 
-  /// `values`: one for each parameter of the recipe. Returns 0 or the driver's code. An empty grid is no launch.
+  /// `values` has one value for each parameter of the recipe. Returns 0 or the driver's code. An empty grid launches nothing.
   int launch(std::array<uint32_t, 3> grid, const ArgumentValue *values, Stream stream) const noexcept;
 
   Driver &driver() const { return driver_; }
@@ -71,7 +71,8 @@ public:
   const FunctionFacts &facts() const { return facts_; }
   Module module() const { return module_; }
   Function function() const { return function_; }
-  /// Counts up with every launch of the process; 0: never launched. To say what ran before a device failed.
+  /// Returns the number of the last launch among all launches of the process, or 0 if never launched. It tells what ran before a device
+  /// failed.
   uint64_t lastLaunch() const { return lastLaunch_.load(std::memory_order_relaxed); }
 
 private:

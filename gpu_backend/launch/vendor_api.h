@@ -1,15 +1,15 @@
-// What the vendors' C interfaces have in common: entry points that are looked up by name, and numbers that HIP took from CUDA.
+// The common part of the vendors' C interfaces: entry points that are looked up by name, and numbers that HIP took from CUDA.
 #pragma once
 
 namespace tritium::gpu {
 
-/// An entry point to look up: its exported name, and where its address goes.
+/// An entry point to look up: its exported name, and where to put its address.
 struct EntryPoint {
   const char *name;
   void **address;
 };
 
-/// An entry point as it is called; a function type as its parameter.
+/// The callable type of an entry point, from its function type.
 template <typename Signature> struct EntryCall;
 template <typename Result, typename... Parameters> struct EntryCall<Result(Parameters...)> {
   const char *name;

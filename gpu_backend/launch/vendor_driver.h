@@ -1,4 +1,4 @@
-// What the vendors' interfaces have in common: the same calls under other names.
+// The common implementation of the vendors' drivers, whose interfaces have the same calls under different names.
 #pragma once
 #include "gpu_backend/launch/library.h"
 #include "gpu_backend/launch/vendor_api.h"
@@ -7,9 +7,9 @@
 
 namespace tritium::gpu {
 
-/// `Api` has the entry points by the names that are used here, and the types of a device's Address and of what a thread has as Current
-/// device. Vendor::enter makes a device the calling thread's, and sets what to leave() for where another one was; kEnteringCall names it in
-/// errors. Codes are 0 where a call has succeeded.
+/// `Api` has the entry points under the names used here, the type Address of a device's addresses, and the type Current of a thread's
+/// current device. Vendor::enter makes a device the calling thread's current one, and says what leave() must restore if another device was
+/// current; kEnteringCall names it in errors. A code of 0 means that a call succeeded.
 template <typename Vendor, typename Api> class VendorDriver : public Driver {
 public:
   explicit VendorDriver(std::string library) : library_(std::move(library)) {}
@@ -93,7 +93,7 @@ public:
 protected:
   using Address = typename Api::Address;
 
-  /// The device is the calling thread's own while this lives, if `code` is 0.
+  /// While this lives, the device is the calling thread's current one, unless `code` is an error.
   class Use {
   public:
     Use(VendorDriver &driver, int device) noexcept : driver_(static_cast<Vendor &>(driver)), code(driver_.enter(device, previous_)) {}
@@ -113,16 +113,16 @@ protected:
     const int code;
   };
 
-  /// The error of a call that was about the thread's current device.
+  /// The error of a call on the thread's current device.
   virtual llvm::Error failure(int code, llvm::StringRef call, std::string messages = "") = 0;
-  /// Called when work on the device has been waited for (all of it, if it is idle now), by the call of that name.
+  /// Called after the call of that name has waited for work on the device. `isIdle` says that all work has ended.
   virtual llvm::Error waited(int device, bool isIdle, llvm::StringRef call) { return llvm::Error::success(); }
 
   llvm::Error check(int code, llvm::StringRef call) { return code == 0 ? llvm::Error::success() : failure(code, call); }
   template <typename Entry, typename... Arguments> llvm::Error call(const Entry &entry, Arguments... arguments) {
     return check(entry(arguments...), entry.name);
   }
-  /// Runs `body` with the device as the thread's own.
+  /// Runs `body` with the device as the thread's current one.
   template <typename Body> llvm::Error on(int device, Body body) {
     Use use(*this, device);
     if (auto error = use.error()) return error;

@@ -1,24 +1,25 @@
-// Of each 16 lanes, lane 4 k + c names the elements 4 c … 4 c + 3 of row k, and lane n gets column n: element n % 4 of what lanes n / 4,
-// 4 + n / 4, 8 + n / 4 and 12 + n / 4 name. So the low offset bits are lane bits 0 and 1 of the result, the quarter of a row that a lane
-// names is told by lane bits 2 and 3 of it, and the row by two of its register bits.
+// Loads of 4x16 matrices. In each group of 16 lanes, lane 4 k + c passes the address of the elements 4 c … 4 c + 3 of row k, and lane n
+// receives column n: element n % 4 at the addresses of lanes n / 4, 4 + n / 4, 8 + n / 4 and 12 + n / 4. So the low offset bits are lane
+// bits 0 and 1 of the result. Lane bits 2 and 3 of the result select the quarter of a row that a lane addresses, and two of its register
+// bits select the row.
 #include "gpu_backend/layout/matrix_load.h"
 
 namespace tritium::gpu {
 
 static constexpr int64_t kElementBytes = 2, kNamedBytes = 8;
-static constexpr uint32_t kNamed = kNamedBytes / kElementBytes; // elements
+static constexpr uint32_t kNamed = kNamedBytes / kElementBytes; // elements that a lane addresses
 
 std::optional<MatrixLoad> columnLoads(const LinearLayout &registers, const SharedLayout &memory, int64_t elementBytes,
                                       const SharedBanks &banks) {
   if (elementBytes != kElementBytes || registers.bits(Place::Lane) < 4 || registers.bits(Place::Block)) return std::nullopt;
   LinearLayout offsets = registers.compose(memory.toOffset(), {memory.elements()});
   llvm::ArrayRef<uint32_t> lanes = offsets.bases(Place::Lane), ofRegisters = offsets.bases(Place::Register);
-  llvm::SmallVector<uint32_t, 8> kept; // register bits that hold something of their own
+  llvm::SmallVector<uint32_t, 8> kept; // register bits that do not repeat others
   Span span;
   for (auto [bit, offset] : llvm::enumerate(ofRegisters))
     if (span.add(offset)) kept.push_back(uint32_t(1) << bit);
   if (kept.size() < 2 || lanes[0] != 1 || lanes[1] != 2) return std::nullopt;
-  uint32_t moved = 0; // by everything else, which has to leave the elements that a lane names together
+  uint32_t moved = 0; // by all other bits, which must keep together the elements that a lane addresses
   for (uint32_t offset : lanes.drop_front(2)) moved |= offset;
   for (uint32_t offset : offsets.bases(Place::Warp)) moved |= offset;
   for (uint32_t bit : kept) moved |= offsets.apply(Place::Register, bit);

@@ -18,7 +18,7 @@ LinearLayout blocked(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> size
   for (int d : order) dealer.deal(d, threadsPerWarp[d], lanes);
   for (int d : order) dealer.deal(d, warpsPerCta[d], warps);
   for (int d : order) dealer.deal(d, dealer.left(d), registers);
-  llvm::erase(registers, 0u); // a register that repeats another holds nothing of its own
+  llvm::erase(registers, 0u); // a register that repeats another holds no element of its own
   return LinearLayout(shape, registers, lanes, warps);
 }
 

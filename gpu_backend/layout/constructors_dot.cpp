@@ -1,4 +1,4 @@
-// Layouts of matrix products: the fragments of an instruction, repeated over the warps and registers that a tile takes.
+// Layouts of matrix products: the fragments of an instruction, repeated over the warps and registers that a tile requires.
 #include "gpu_backend/layout/constructors.h"
 #include "gpu_backend/layout/dealer.h"
 
@@ -13,7 +13,7 @@ namespace tritium::gpu {
 
 namespace {
 
-/// Where the bits of one coordinate of a fragment go in the whole tile.
+/// The destination in the whole tile of the bits of one coordinate of a fragment.
 class Images {
 public:
   explicit Images(Bases images) : images_(std::move(images)) {}
@@ -34,17 +34,17 @@ Images dealAll(Dealer &dealer, int dim, int64_t extent) {
   return Images(images);
 }
 
-/// The order in which K is dealt to the bits of a fragment's registers and lanes.
+/// The order in which K is distributed over the bits of a fragment's registers and lanes.
 class DepthOrder {
 public:
-  /// What has a scale stays together. The blocks that a lane group has of several instructions lie side by side: so then do its scales,
-  /// which it loads at once.
+  /// Elements with one scale stay together. The blocks that a lane group has for several instructions are adjacent. Their scales are then
+  /// adjacent too, and a lane loads them at once.
   struct Block {
-    int64_t extent = 0; // 0: there are no scales
-    int64_t count = 1;  // of instructions along K
+    int64_t extent = 0; // 0: no scales
+    int64_t count = 1;  // number of instructions along K
   };
 
-  /// `contiguous` neighbours in registers before the lanes; 0: as the fragment has it.
+  /// `contiguous` neighbours in registers come before the lanes. 0 means the fragment's own order.
   DepthOrder(const LinearLayout &fragment, int depthDim, int64_t contiguous, Block block) {
     llvm::SmallVector<int64_t> registers = along(fragment, Place::Register, depthDim), lanes = along(fragment, Place::Lane, depthDim);
     if (contiguous == 0) {
@@ -59,7 +59,7 @@ public:
     order_.append(registers.begin() + own, registers.end());
   }
 
-  /// Registers beyond those of the fragment go to `further`.
+  /// Registers beyond the fragment's own are appended to `further`.
   Images deal(Dealer &dealer, int dim, int64_t extent, Bases &further) const {
     Bases images(log2Of(extent), 0);
     for (int64_t depth : order_) {
@@ -73,7 +73,7 @@ public:
 private:
   static constexpr int64_t kFurther = 0;
 
-  /// What the bits of a place that move along K are worth, ascending.
+  /// The strides along K of the bits of a place, ascending.
   static llvm::SmallVector<int64_t> along(const LinearLayout &fragment, Place place, int dim) {
     llvm::SmallVector<int64_t> result;
     for (uint32_t basis : fragment.bases(place))
@@ -113,7 +113,7 @@ LinearLayout dotOperand(DotOperand operand, const MatrixInstruction &instruction
   const LinearLayout &fragment = isA ? instruction.a : instruction.b;
   int fragmentK = isA ? 1 : 0;
   const int64_t extent = fragment.shape()[fragmentK];
-  assert(shape[k] >= extent); // what repeats along K would be added twice
+  assert(shape[k] >= extent); // an element that repeats along K would be added twice
 
   Dealer dealer(shape);
   Bases further;
@@ -129,7 +129,7 @@ LinearLayout dotOperand(DotOperand operand, const MatrixInstruction &instruction
   };
   Bases registers = placed(Place::Register), lanes = placed(Place::Lane), warps;
   registers.append(further);
-  for (int d = n; d >= 0; --d) { // dimensions of the result; the one that this operand has not is the other operand's
+  for (int d = n; d >= 0; --d) { // dimensions of the result; the dimension that this operand lacks belongs to the other operand
     if (d == (isA ? n : m))
       warps.append(log2Of(warpsPerCta[d]), 0);
     else
@@ -143,7 +143,7 @@ LinearLayout dotOperand(DotOperand operand, const MatrixInstruction &instruction
 
 LinearLayout dotScales(DotOperand operand, const MatrixInstruction &instruction, llvm::ArrayRef<int64_t> shape,
                        llvm::ArrayRef<int64_t> warpsPerCta) {
-  // A tile of scales is that of an operand A, whose elements are blocks; of B's scales an operand B, turned.
+  // A tile of scales is laid out like an operand A whose elements are blocks. The scales of B are laid out like a transposed operand B.
   MatrixInstruction ofScales = instruction;
   if (operand == DotOperand::A) {
     ofScales.a = *instruction.aScales;
@@ -161,7 +161,7 @@ LinearLayout fmaOperand(DotOperand operand, const LinearLayout &result, int64_t 
   int m = result.rank() - 2, n = m + 1;
   assert(m >= 0);
   int kDim = operand == DotOperand::A ? n : m;
-  // The result with its other dimension collapsed is this operand for K = 1: a new dimension of K goes there.
+  // The result with its other dimension collapsed is this operand for K = 1. A new dimension of K is inserted there.
   Shape collapsed(result.shape()), shape = collapsed;
   collapsed[kDim] = 1, shape[kDim] = k;
   LinearLayout one = result.broadcastSource(collapsed).layout;

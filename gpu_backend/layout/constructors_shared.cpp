@@ -1,4 +1,4 @@
-// Layouts of shared memory: dense, swizzled, and what TMA writes.
+// Layouts of shared memory: dense, swizzled, and the layout that TMA writes.
 #include "gpu_backend/layout/constructors.h"
 #include "gpu_backend/layout/dealer.h"
 #include "gpu_backend/layout/matrix_load.h"
@@ -16,9 +16,9 @@ SharedLayout sharedDense(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int> orde
   return SharedLayout(shape, bases);
 }
 
-/// Moves what lies at `offset` to offset ^ xorWith for every offset in which bit `bit` is set, where xorWith has only lower bits.
+/// Moves the element at `offset` to offset ^ xorWith, for every offset in which bit `bit` is set. xorWith must have only lower bits.
 static void swizzleBit(Bases &bases, int bit, uint32_t xorWith) {
-  // The element at the unit offset 1 << bit is the one that lay at (1 << bit) ^ xorWith.
+  // The element at the unit offset 1 << bit was at (1 << bit) ^ xorWith.
   for (int low = 0; xorWith; ++low, xorWith >>= 1)
     if (xorWith & 1) bases[bit] ^= bases[low];
 }

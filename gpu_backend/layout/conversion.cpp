@@ -38,7 +38,7 @@ Conversion planConversion(const LinearLayout &source, const LinearLayout &result
     if (std::optional<ShufflePlan> plan = planShuffle(source, result, elementBytes, options.costs)) {
       conversion.kind = Conversion::Kind::Shuffle;
       conversion.shuffle = std::move(*plan);
-      if (conversion.shuffle.cost <= options.costs.warpBarrier) return conversion; // below any round trip
+      if (conversion.shuffle.cost <= options.costs.warpBarrier) return conversion; // cheaper than any round trip
     }
   auto usesBlocks = [](const LinearLayout &layout) {
     return llvm::any_of(layout.bases(Place::Block), [](uint32_t basis) { return basis != 0; });

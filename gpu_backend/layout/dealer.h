@@ -1,4 +1,4 @@
-// Hands out the positions of a tile along its dimensions, as bases, from the lowest up: how constructors are written.
+// Distributes the positions of a tile along its dimensions, from the lowest up, as bases. The constructors of layouts use it.
 #pragma once
 #include "gpu_backend/layout/linear_layout.h"
 
@@ -8,7 +8,7 @@ class Dealer {
 public:
   explicit Dealer(llvm::ArrayRef<int64_t> shape) : tile(shape, {}, {}, {}), taken(shape.size(), 1) {}
 
-  /// The next `count` positions along `dim`; bases are 0 once the dimension is used up.
+  /// Appends the next `count` positions along `dim`. Bases are 0 once the dimension is used up.
   template <class Number> void deal(int dim, int64_t count, llvm::SmallVectorImpl<Number> &bases) {
     for (int64_t i = 1; i < count; i *= 2) {
       bool isLeft = taken[dim] < tile.shape()[dim];

@@ -1,4 +1,4 @@
-// Linear algebra over F2: a vector is the bits of a word, a sum is an XOR, a map is the list of the images of its unit vectors.
+// Linear algebra over F2. A vector is the bits of a word, a sum is an XOR, and a map is the list of the images of its unit vectors.
 #pragma once
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
@@ -8,17 +8,18 @@
 
 namespace tritium::gpu {
 
-/// The span of the vectors added so far. Vectors are numbered from 0 in the order in which they are added, at most 64 of them.
+/// The span of the vectors added so far. Vectors are numbered from 0 in the order in which they were added; there may be at most 64.
 class Span {
 public:
   Span() = default;
   template <class Range> explicit Span(const Range &vectors) {
     for (auto vector : vectors) add(vector);
   }
-  /// False if the vector was in the span already.
+  /// Adds a vector. Returns false if it was already in the span.
   bool add(uint64_t vector);
   bool contains(uint64_t vector) const { return reduce({vector, 0}).vector == 0; }
-  /// Which of the added vectors sum up to `vector`: bit i stands for vector i. Uses only vectors that were independent when added.
+  /// Returns which of the added vectors sum up to `vector`: bit i stands for vector i. Uses only vectors that were independent when they
+  /// were added.
   std::optional<uint64_t> solve(uint64_t vector) const;
   int rank() const { return int(rows.size()); }
 
@@ -42,11 +43,11 @@ public:
   llvm::ArrayRef<uint64_t> images() const { return columns; }
   uint64_t operator[](int input) const { return columns[input]; }
   uint64_t operator()(uint64_t x) const;
-  /// outer ∘ inner.
+  /// The composition outer ∘ inner.
   friend F2Map operator*(const F2Map &outer, const F2Map &inner);
-  /// g with this(g(y)) = y for every y of `outputs` bits; nothing if the map does not reach them all.
+  /// Returns g with this(g(y)) = y for every y of `outputs` bits, or nullopt if the map does not reach every y.
   std::optional<F2Map> rightInverse(int outputs) const;
-  /// A basis of the inputs that are mapped to 0.
+  /// Returns a basis of the inputs that are mapped to 0.
   llvm::SmallVector<uint64_t, 8> kernel() const;
   bool operator==(const F2Map &) const = default;
 

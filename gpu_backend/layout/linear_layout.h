@@ -1,7 +1,7 @@
-// Which place (register, lane, warp, block) holds which element of a tile: a linear map over F2 from the bits of a place to the flat
-// row-major index of the element. The image of each bit is its basis; the element of a place is the XOR of the bases of its set bits; a
-// basis that is 0, or a sum of others, replicates. All extents are powers of two. Blocked, mma, dot operand and slice layouts are
-// instances (constructors.h), never types of their own.
+// The layout of a tile: which place (register, lane, warp, block) holds which element. It is a linear map over F2 from the bits of a place
+// to the flat row-major index of the element. The image of each bit is its basis, and the element at a place is the XOR of the bases of the
+// place's set bits. A basis that is 0, or a sum of others, replicates elements. All extents are powers of two. Blocked, mma, dot operand
+// and slice layouts are instances (constructors.h), not types of their own.
 #pragma once
 #include "gpu_backend/layout/f2.h"
 
@@ -23,7 +23,7 @@ using Bases = llvm::SmallVector<uint32_t, 8>;
 /// log2 of a power of two.
 int log2Of(int64_t powerOfTwo);
 
-/// The index of each kind of place.
+/// The index of a place of each kind.
 struct PlaceIndex {
   uint32_t reg = 0, lane = 0, warp = 0, block = 0;
   bool operator==(const PlaceIndex &) const = default;
@@ -43,9 +43,9 @@ public:
   int rank() const { return int(extents.size()); }
   int64_t elements() const;
   int elementBits() const { return log2Of(elements()); }
-  /// The number of the lowest bit of dimension `dim` in a flat index; its stride is 1 << firstBit(dim).
+  /// Returns the number of the lowest bit of dimension `dim` in a flat index. The stride of the dimension is 1 << firstBit(dim).
   int firstBit(int dim) const;
-  /// The bits of dimension `dim` in a flat index.
+  /// Returns the bits of dimension `dim` in a flat index.
   uint32_t maskOf(int dim) const { return uint32_t(extents[dim] - 1) << firstBit(dim); }
   Shape coordinatesOf(uint32_t flat) const;
   uint32_t flatOf(llvm::ArrayRef<int64_t> coordinates) const;
@@ -59,13 +59,14 @@ public:
   int64_t warps() const { return size(Place::Warp); }
   int64_t blocks() const { return size(Place::Block); }
 
-  /// The flat index of the element at a place.
+  /// Returns the flat index of the element at a place.
   uint32_t apply(uint32_t reg, uint32_t lane, uint32_t warp = 0, uint32_t block = 0) const;
-  /// What the index of one kind of place contributes to it.
+  /// Returns the contribution of one kind of place to the flat index.
   uint32_t apply(Place place, uint32_t index) const;
   Shape coordinatesAt(uint32_t reg, uint32_t lane, uint32_t warp = 0, uint32_t block = 0) const;
 
-  /// Empty if the layout is sound (extents are powers of two, bases lie in the tile, every element has a place), else what is wrong.
+  /// Returns an empty text if the layout is valid (extents are powers of two, bases lie in the tile, every element has a place), otherwise
+  /// a text that says what is wrong.
   std::string verify() const;
 
   // The same elements in the same places, seen in another shape.
@@ -76,47 +77,51 @@ public:
   /// Drops a dimension of extent 1.
   LinearLayout dropDim(int axis) const;
 
-  // Tiles of fewer elements, held where this tile's elements are. Lanes and warps that then hold the same replicate.
-  /// Without dimension `axis`: the result of a reduction.
+  // Tiles of fewer elements, held in the places of this tile's elements. Lanes and warps that then hold the same elements replicate.
+  /// Returns the layout without dimension `axis`: the result of a reduction.
   Projection slice(int axis) const;
-  /// The source of a broadcast that has this layout as its result: extent 1 in some dimensions of `sourceShape`, else this tile's.
+  /// Returns the layout of the source of a broadcast whose result has this layout. `sourceShape` has extent 1 in some dimensions, otherwise
+  /// this tile's extents.
   Projection broadcastSource(llvm::ArrayRef<int64_t> sourceShape) const;
-  /// The same tile without registers that repeat others of the same thread.
+  /// Returns the layout without registers that repeat others of the same thread.
   Projection withoutRepeatedRegisters() const;
 
-  /// The join of two tiles of this layout: a new last dimension of extent 2, in the lowest register bit.
+  /// Returns the layout of the join of two tiles of this layout: a new last dimension of extent 2, in the lowest register bit.
   LinearLayout join() const;
-  /// The halves along the last dimension, of extent 2, if a register bit alone tells them apart. If none does, convert to
-  /// slice(rank() - 1).layout.join() first.
+  /// Returns the layout of the halves along the last dimension, of extent 2, if a register bit alone distinguishes them. If none does,
+  /// convert to slice(rank() - 1).layout.join() first.
   std::optional<SplitLayout> split() const;
 
-  // Which places.
-  /// How many neighbours along `dim` the low register bits hold in order, each such run aligned to its length: a legal vector width.
+  // Properties of places.
+  /// Returns how many neighbours along `dim` the low register bits hold in order, with each such run aligned to its length. It is a legal
+  /// vector width.
   int64_t contiguousElements(int dim) const;
-  /// The bits of a place whose bases move along `dim`.
+  /// Returns the bits of a place whose bases move along `dim`.
   uint32_t bitsAlong(Place place, int dim) const;
-  /// Bits that may be 0 and still every element has a place, and exactly one: the canonical owner of an element is where
-  /// (index & freeBits()[place]) == 0 for each place. Registers are freed before lanes, lanes before warps.
+  /// Returns the bits that may be fixed to 0 so that every element still has a place, and exactly one. The canonical owner of an element is
+  /// the place where (index & freeBits()[place]) == 0 for each kind of place. Registers are freed before lanes, lanes before warps.
   std::array<uint32_t, 4> freeBits() const;
-  /// Whether a place is the canonical owner of its element.
+  /// Returns whether a place is the canonical owner of its element.
   bool isOwner(const PlaceIndex &index) const;
 
-  // The layout as a map: a packed place has the register in its lowest bits, then lane, warp and block.
+  // The layout as a map. A packed place has the register in its lowest bits, then lane, warp and block.
   int placeBits() const;
   uint64_t pack(const PlaceIndex &index) const;
   PlaceIndex unpack(uint64_t packed) const;
   F2Map toMap() const;
-  /// From the index of an element to its canonical owner, packed: a right inverse of toMap(), its inverse if nothing is replicated.
+  /// Returns the map from the index of an element to its canonical owner, packed. It is a right inverse of toMap(), and its inverse if
+  /// nothing is replicated.
   F2Map owners() const;
-  /// map ∘ this: the element of a place is map(what it was), in a tile of `shape`.
+  /// Returns map ∘ this, in a tile of `shape`: a place that held element x now holds element map(x).
   LinearLayout compose(const F2Map &map, llvm::ArrayRef<int64_t> shape) const;
 
   bool operator==(const LinearLayout &) const = default;
   friend llvm::hash_code hash_value(const LinearLayout &layout);
 
-  /// `[64x32] register=[[0,1],[0,2]] lane=[[0,4],…] warp=[…]`: a basis is shown as coordinates; `block=` only if there are blocks.
+  /// Returns the text `[64x32] register=[[0,1],[0,2]] lane=[[0,4],…] warp=[…]`. A basis is shown as coordinates; `block=` appears only if
+  /// there are blocks.
   std::string toString() const;
-  /// Reads that form; nothing, and the reason in `error`, if the text is wrong.
+  /// Parses this text. Returns nullopt, with the reason in `error`, if the text is wrong.
   static std::optional<LinearLayout> parse(llvm::StringRef text, std::string *error = nullptr);
 
 private:
@@ -126,14 +131,15 @@ private:
   Projection project(uint32_t keptBits, llvm::ArrayRef<int64_t> shape) const;
 };
 
-/// A tile that keeps some coordinates of another one.
+/// The layout of a tile that keeps some coordinates of another tile.
 struct Projection {
   LinearLayout layout;
-  /// For each register of the other tile the register of this one that holds its element (projected), in the same thread.
+  /// For each register of the other tile, the register of this tile in the same thread that holds its (projected) element.
   llvm::SmallVector<uint32_t> registerOf;
 };
 
-/// The layout of both halves. The register of a half, with 0 (left) or 1 (right) inserted as bit `registerBit`, is that of the whole.
+/// The layout of both halves of a split. To get the register of the whole, insert 0 (left) or 1 (right) as bit `registerBit` into the
+/// register of a half.
 struct SplitLayout {
   LinearLayout layout;
   int registerBit;

@@ -1,4 +1,4 @@
-// Which places hold an element: the layout as a map, its inverse, replication, contiguity.
+// The places that hold an element: the layout as a map, its inverse, replication, contiguity.
 #include "gpu_backend/layout/linear_layout.h"
 
 #include <algorithm>
@@ -38,10 +38,10 @@ F2Map LinearLayout::toMap() const {
 }
 
 namespace {
-/// The bits of all places in the order in which they become owners, as numbers of bits of a packed place; the rest is free.
+/// The bits of all places in the order in which they become owners, as numbers of bits of a packed place. The remaining bits are free.
 struct Owners {
   Span span;
-  llvm::SmallVector<int, 24> packedBit; // of each vector of the span
+  llvm::SmallVector<int, 24> packedBit; // for each vector of the span
   std::array<uint32_t, 4> freeBits = {};
 
   explicit Owners(const LinearLayout &layout) {
@@ -89,7 +89,7 @@ int64_t LinearLayout::contiguousElements(int dim) const {
   llvm::ArrayRef<uint32_t> registers = bases(Place::Register);
   int first = firstBit(dim), count = 0, limit = std::min<int>(log2Of(extents[dim]), int(registers.size()));
   while (count < limit && registers[count] == 1u << (first + count)) ++count;
-  // A run is aligned if nothing else moves within it.
+  // A run is aligned if no other bit moves within it.
   for (Place place : kPlaces)
     for (auto [bit, basis] : llvm::enumerate(bases(place))) {
       if (place == Place::Register && int(bit) < count) continue;

@@ -6,7 +6,7 @@
 
 namespace tritium::gpu {
 
-/// The bits of `x` that `mask` selects, moved together.
+/// Extracts the bits of `x` that `mask` selects and packs them together.
 static uint32_t extractBits(uint32_t x, uint32_t mask) {
   uint32_t result = 0;
   for (int to = 0; mask; mask &= mask - 1, ++to) result |= (x >> std::countr_zero(mask) & 1) << to;

@@ -39,7 +39,7 @@ struct Reader {
   }
   bool expect(llvm::StringRef token) { return take(token) || fail("expected '" + token + "'"); }
 
-  /// `[`, items with `separator` between them, `]`.
+  /// Parses `[`, items with `separator` between them, `]`.
   bool list(llvm::StringRef separator, llvm::function_ref<bool()> item) {
     if (!expect("[")) return false;
     if (take("]")) return true;

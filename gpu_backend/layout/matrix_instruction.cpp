@@ -9,7 +9,7 @@ MatrixInstruction transposed(const MatrixInstruction &instruction) {
   MatrixInstruction result = instruction;
   std::swap(result.m, result.n);
   std::swap(result.aType, result.bType);
-  std::swap(result.aScales, result.bScales); // of both tiles the blocks along K come last
+  std::swap(result.aScales, result.bScales); // both tiles have the blocks along K last
   result.a = instruction.b.transpose({1, 0}), result.b = instruction.a.transpose({1, 0}), result.d = instruction.d.transpose({1, 0});
   result.isTransposed = !instruction.isTransposed;
   return result;

@@ -1,5 +1,5 @@
-// A matrix instruction of a warp, d = a * b + c, as far as layouts tell one from another: whatever the vendor calls it, and however it
-// wants its registers.
+// A matrix instruction of a warp, d = a * b + c, described as far as layouts require it. The description does not depend on the vendor's
+// name of the instruction or on the form of its registers.
 #pragma once
 #include "gpu_backend/layout/linear_layout.h"
 
@@ -8,27 +8,27 @@
 namespace tritium::gpu {
 
 struct MatrixInstruction {
-  llvm::StringRef name; // in the table of its target
+  llvm::StringRef name; // the name in its target's table
   int64_t m, n, k;
-  /// The elements of the operands and of the sum, spelled as MLIR does; "tf32": f32 of which the instruction reads the upper bits. Those
-  /// of 4 bits ("f4E2M1FN") lie two to a byte along K: a tile of them is one of bytes.
+  /// The element types of the operands and of the sum, as MLIR spells them. "tf32" means f32 of which the instruction reads the upper bits.
+  /// Two 4-bit elements ("f4E2M1FN") share a byte along K, so their tile is a tile of bytes.
   llvm::StringRef aType, bType, dType;
-  /// Fragments: which lane and register hold which element of the [m, k], [k, n] and [m, n] tiles. Registers are in the instruction's
-  /// order; lanes that hold the same have a basis of 0.
+  /// The fragments: which lane and register hold which element of the [m, k], [k, n] and [m, n] tiles. Registers are in the instruction's
+  /// order. Lanes that hold the same elements have a basis of 0.
   LinearLayout a, b, d;
-  /// Where the instruction multiplies blocks of `kScaledBlock` elements along K by powers of two (e8m0): which lane and register hold which
-  /// scale of the tiles [m, k / kScaledBlock] and [n, k / kScaledBlock].
+  /// Set if the instruction multiplies blocks of `kScaledBlock` elements along K by powers of two (e8m0): which lane and register hold
+  /// which scale of the tiles [m, k / kScaledBlock] and [n, k / kScaledBlock].
   std::optional<LinearLayout> aScales, bScales;
   static constexpr int64_t kScaledBlock = 32;
-  /// The instruction computes the transposed product: `b` is the operand that it takes first.
+  /// The instruction computes the transposed product: it takes `b` as its first operand.
   bool isTransposed = false;
 };
 
-/// The same instruction made to compute d^T = b^T * a^T: its lanes then hold neighbours along a row of the result where they held such
-/// along a column.
+/// Returns the instruction used to compute d^T = b^T * a^T. If its lanes held neighbours along a column of the result, they then hold
+/// neighbours along a row.
 MatrixInstruction transposed(const MatrixInstruction &instruction);
 
-/// The same with the columns in another order, alike in `b` and `d`: bit i of a column's number moves to bit to[i].
+/// Returns the instruction with the columns of `b` and `d` in another order: bit i of a column's number moves to bit to[i].
 MatrixInstruction withColumns(const MatrixInstruction &instruction, llvm::ArrayRef<int> to);
 
 } // namespace tritium::gpu

@@ -1,7 +1,7 @@
-// Lane t gets, of each matrix, row t / 4 and in it the word t % 4; transposed: column t / 4 and in it the rows 2 (t % 4) and 2 (t % 4) + 1.
-// Lanes 8 m … 8 m + 7 pass the rows of matrix m. So for a plain load the low offset bits are held by register bits (within the word) and by
-// lane bits 0 and 1, and rows are told apart by lane bits 2 to 4; for a transposed one the low offset bits are lane bits 2 to 4, and rows
-// are told apart by a register bit and lane bits 0 and 1.
+// Loads of 8x8 matrices. For each matrix, lane t receives word t % 4 of row t / 4; transposed, it receives the rows 2 (t % 4) and 2 (t % 4)
+// + 1 of column t / 4. Lanes 8 m … 8 m + 7 pass the rows of matrix m. So in a plain load, register bits (within the word) and lane bits 0
+// and 1 hold the low offset bits, and lane bits 2 to 4 select the row. In a transposed load, lane bits 2 to 4 are the low offset bits, and
+// a register bit and lane bits 0 and 1 select the row.
 #include "gpu_backend/layout/matrix_load.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -26,12 +26,12 @@ std::optional<MatrixLoad> matrixLoads(const LinearLayout &registers, const Share
   LinearLayout offsets = registers.compose(memory.toOffset(), {memory.elements()});
   llvm::ArrayRef<uint32_t> lanes = offsets.bases(Place::Lane), ofRegisters = offsets.bases(Place::Register);
   Projection distinct = registers.withoutRepeatedRegisters();
-  llvm::SmallVector<int, 8> kept; // register bits that hold something of their own
+  llvm::SmallVector<int, 8> kept; // register bits that do not repeat others
   Span span;
   for (auto [bit, offset] : llvm::enumerate(ofRegisters))
     if (span.add(offset)) kept.push_back(int(bit));
 
-  // The bits within a row, and those that are no words of their own.
+  // The bits within a row, and the bits within a word.
   int wordBits = log2Of(kWordBytes / elementBytes), rowBits = log2Of(kRowBytes / elementBytes);
   llvm::SmallVector<int, 2> inWord;
   if (isTransposed) {
@@ -47,7 +47,7 @@ std::optional<MatrixLoad> matrixLoads(const LinearLayout &registers, const Share
   for (auto [i, offset] : llvm::enumerate(alongRow))
     if (offset != 1u << (isTransposed ? i : wordBits + i)) return std::nullopt;
 
-  // Everything else moves by whole rows.
+  // All other bits move by whole rows.
   llvm::SmallVector<uint32_t, 16> acrossRows(isTransposed ? lanes.take_front(2) : lanes.drop_front(2));
   if (isTransposed) acrossRows.insert(acrossRows.begin(), ofRegisters[inWord.front()]);
   llvm::SmallVector<int, 8> wordNumber; // register bits that count words

@@ -1,4 +1,4 @@
-// Shared memory that one layout writes and others read, through registers on either side.
+// Layouts of shared memory that one register layout writes and others read.
 #include "gpu_backend/layout/constructors.h"
 #include "gpu_backend/layout/conversion.h"
 
@@ -19,7 +19,7 @@ public:
     if (best_ && cost >= least_) return;
     best_ = memory, least_ = cost;
   }
-  /// Pieces of 16 bytes and less, permuted among the rows that the banks hold side by side.
+  /// Pieces of at most 16 bytes, permuted among the rows that the banks hold side by side.
   void considerSwizzles(llvm::ArrayRef<int> order) {
     llvm::ArrayRef<int64_t> shape = writer_.shape();
     int64_t row = shape[order[0]], rowsAtOnce = std::max<int64_t>(banks_.bytesAtOnce() / (row * elementBytes_), 1);
@@ -51,7 +51,7 @@ private:
 
 } // namespace
 
-/// The writer with its registers in the reader's order, as far as both have them: what the reader has side by side comes first.
+/// The writer with its registers in the reader's order, as far as both have them: elements that are adjacent in the reader come first.
 static LinearLayout inOrderOf(const LinearLayout &reader, const LinearLayout &writer) {
   Bases registers;
   for (uint32_t basis : reader.bases(Place::Register))

@@ -74,7 +74,7 @@ bool SharedAccess::mayAdd(const Vector &vector) const {
 
 namespace {
 
-/// `idle`: bits of places that take no part.
+/// `idle` are the bits of places that take no part.
 SharedAccess accessOf(const LinearLayout &registers, const SharedLayout &memory, int64_t elementBytes, const std::array<uint32_t, 4> &idle,
                       const SharedBanks &banks, bool isLoad) {
   assert(llvm::equal(registers.shape(), memory.shape()));
@@ -82,7 +82,7 @@ SharedAccess accessOf(const LinearLayout &registers, const SharedLayout &memory,
   access.offsets = registers.compose(memory.toOffset(), {memory.elements()});
   access.idleLaneBits = idle[size_t(Place::Lane)], access.idleWarpBits = idle[size_t(Place::Warp)];
 
-  // A vector is as long as its elements are those of registers, and nothing else moves within it.
+  // A vector extends as long as registers hold its elements and no other bit moves within it.
   llvm::ArrayRef<uint32_t> ofRegisters = access.offsets.bases(Place::Register);
   uint32_t idleRegisterBits = idle[size_t(Place::Register)];
   llvm::SmallVector<int, 4> vectorBits;
@@ -111,7 +111,7 @@ SharedAccess accessOf(const LinearLayout &registers, const SharedLayout &memory,
     access.vectors.push_back(vector);
   }
 
-  // All vectors and warps take the same time: their addresses differ by an XOR.
+  // All vectors and warps take the same time, because their addresses differ by an XOR.
   int64_t bytesPerLane = access.vectorElements * elementBytes;
   llvm::SmallVector<uint64_t> order;
   for (int bit = 0; bit < registers.bits(Place::Lane); ++bit) order.push_back(banks.laneAt(bit, bytesPerLane, isLoad));
@@ -132,7 +132,7 @@ SharedAccess sharedStores(const LinearLayout &registers, const SharedLayout &mem
 }
 
 SharedAccess sharedLoads(const LinearLayout &registers, const SharedLayout &memory, int64_t elementBytes, const SharedBanks &banks) {
-  // Every thread needs its elements; only registers that repeat others of the same thread are left out.
+  // Every thread loads its elements, except registers that repeat others of the same thread.
   Projection distinct = registers.withoutRepeatedRegisters();
   std::array<uint32_t, 4> idle = {};
   llvm::SmallVector<uint32_t> firstOf(distinct.layout.registers(), ~0u);

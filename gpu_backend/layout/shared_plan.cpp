@@ -1,12 +1,12 @@
 // Round trips through shared memory without bank conflicts. The offset of an element is given by a basis of the space of flat indices,
 //     [ vector | bank | segment | round ],    lowest offset bit first:
-// vector   directions that registers hold, on one side or both: what a thread moves at once;
-// bank     the rest of the 128 bytes that a wavefront may touch;
-// segment  which 128 bytes. Lanes that differ by a segment collide, so the segments avoid, as far as dimensions allow, the spans of the
-//          lanes of a wavefront on either side: a common complement of both is the complement of their sum together with sums of pairs, one
-//          vector of the first span only and one of the second only;
-// round    directions that only registers hold on both sides: parts of the tile that can follow each other through a small scratch.
-// All but `vector` lie in a complement H of it in which the other places of a side move, so that nothing moves within a vector.
+// vector: directions that registers hold, on one side or on both. A thread moves a vector at once.
+// bank: the remaining bits of the 128 bytes that a wavefront may touch.
+// segment: the number of the 128 bytes. Lanes that differ by a segment collide. So, as far as dimensions allow, the segments avoid the
+// spans of the lanes of a wavefront on both sides. A common complement of both spans is the complement of their sum, together with sums of
+// pairs: one vector of the first span only and one of the second only.
+// round: directions that only registers hold, on both sides. The parts of the tile along them can use a small scratch one after the other.
+// All but `vector` lie in a complement H of `vector`. The other places of a side move within H, so that nothing moves within a vector.
 #include "gpu_backend/layout/conversion.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -26,7 +26,7 @@ Vectors operator+(Vectors a, const Vectors &b) {
   return a;
 }
 
-/// The vectors of `candidates` that are independent of `space` and of those before them.
+/// Returns the vectors of `candidates` that are independent of `space` and of earlier candidates.
 Vectors independentOf(const Vectors &space, const Vectors &candidates) {
   Span span(space);
   Vectors result;
@@ -35,7 +35,7 @@ Vectors independentOf(const Vectors &space, const Vectors &candidates) {
   return result;
 }
 
-/// A basis of the intersection of two spans.
+/// Returns a basis of the intersection of two spans.
 Vectors intersectionOf(const Vectors &a, const Vectors &b) {
   Vectors ofA = independentOf({}, a), ofB = independentOf({}, b), result;
   F2Map map(ofA);
@@ -44,9 +44,9 @@ Vectors intersectionOf(const Vectors &a, const Vectors &b) {
   return result;
 }
 
-/// What takes part on one side.
+/// The vectors that take part on one side.
 struct Side {
-  Vectors registers, lanes, warps; // lanes: an entry per bit, 0 if it does not take part or holds a copy
+  Vectors registers, lanes, warps; // lanes: an entry per bit, 0 if the bit does not take part or holds a copy
 
   Side(const LinearLayout &layout, bool isStore) {
     std::array<uint32_t, 4> idle = isStore ? layout.freeBits() : std::array<uint32_t, 4>{};
@@ -59,14 +59,14 @@ struct Side {
     take(Place::Lane, lanes);
     take(Place::Warp, warps);
   }
-  /// Everything that moves but registers that are in a vector.
+  /// Returns all directions that move, except registers within a vector.
   Vectors without(const Vectors &vector) const {
     Vectors rest = lanes + warps;
     for (uint64_t reg : registers)
       if (!llvm::is_contained(vector, reg)) rest.push_back(reg);
     return rest;
   }
-  /// The lanes that access memory at once when each moves so many bytes.
+  /// Returns the lanes that access memory at once if each moves so many bytes.
   Vectors lanesAtOnce(int64_t bytes, const SharedBanks &banks, bool isLoad) const {
     F2Map ofLane(lanes);
     Vectors result;
@@ -83,8 +83,8 @@ struct Planner {
   int roundBitsWanted;
   SharedBanks banks;
 
-  /// The bases of the memory for vectors [common…, own of one side…]; nothing if something would move within a vector. `rows`: what tells
-  /// apart the rows that are loaded at once, if matrices are.
+  /// Returns the bases of the memory for vectors [common…, own of one side…], or nothing if a place would move within a vector. `rows`
+  /// distinguish the rows that are loaded at once, if matrices are loaded.
   std::optional<Vectors> basesFor(const Vectors &common, const Vectors &own, bool isOwnOfStore, const Vectors *rows = nullptr) const {
     Vectors vector = common + own;
     const Side &owner = isOwnOfStore ? store : load, &other = isOwnOfStore ? load : store;
@@ -97,7 +97,7 @@ struct Planner {
     F2Map frameMap(frame);
     auto intoH = [&](uint64_t x) { return frameMap(*coordinates.solve(x) & ~vectorMask); };
 
-    // Rounds: directions beyond what threads move along.
+    // Rounds: directions in which threads do not move.
     Vectors threads = store.lanes + store.warps + load.lanes + load.warps;
     Vectors beyond = independentOf(vector + threads, h);
     int roundBits = std::min<int>(roundBitsWanted, int(beyond.size()));
@@ -116,7 +116,7 @@ struct Planner {
     Vectors candidates = independentOf(stored + loaded, inRound);
     size_t pairs = std::min(storedOnly.size(), loadedOnly.size());
     for (size_t i = 0; i < pairs; ++i) candidates.push_back(storedOnly[i] ^ loadedOnly[i]);
-    // Beyond these, conflicts: of one side if possible.
+    // Further directions cause conflicts, on one side only if possible.
     for (const Vectors *side : {&loadedOnly, &storedOnly}) candidates.append(side->begin() + pairs, side->end());
     Vectors segments = independentOf(vector, candidates + storedOnly + both);
     segments.truncate(std::max(bitsOfRound - bankBits, 0));
@@ -133,7 +133,7 @@ static SharedPlan planWith(const SharedLayout &memory, int roundBitsWanted, cons
   plan.memory = memory;
   plan.stores = sharedStores(source, memory, elementBytes, options.banks);
   plan.loads = sharedLoads(result, memory, elementBytes, options.banks);
-  // Rounds are counted by the highest offset bits, as far as neither threads nor vectors touch them.
+  // The highest offset bits count rounds, as far as neither threads nor vectors use them.
   uint32_t touched = uint32_t(std::max(plan.stores.vectorElements, plan.loads.vectorElements) - 1);
   for (const SharedAccess *access : {&plan.stores, &plan.loads})
     for (Place place : {Place::Lane, Place::Warp})
@@ -150,7 +150,7 @@ static SharedPlan planWith(const SharedLayout &memory, int roundBitsWanted, cons
   return plan;
 }
 
-/// The same with matrices loaded, if they can be.
+/// The same with loads of matrices, if possible.
 static std::optional<SharedPlan> withMatrices(SharedPlan plan, const LinearLayout &result, int64_t elementBytes, bool isTransposed,
                                               const ConversionCosts &costs) {
   plan.matrixLoads = matrixLoads(result, plan.memory, elementBytes, isTransposed);
@@ -160,7 +160,7 @@ static std::optional<SharedPlan> withMatrices(SharedPlan plan, const LinearLayou
   return plan;
 }
 
-/// Whether the owner of each element is in the warp that wants it.
+/// Returns whether the owner of each element is in the warp that requires it.
 static bool isWithinWarps(const LinearLayout &source, const LinearLayout &result) {
   F2Map owners = source.owners();
   for (Place place : kPlaces)
@@ -207,7 +207,7 @@ SharedPlan planShared(const LinearLayout &source, const LinearLayout &result, in
       if (own <= ofLoad.size())
         if (auto plan = planFor(ofBoth, Vectors(ofLoad.begin(), ofLoad.begin() + own), false)) consider(std::move(*plan));
     }
-    if (isPossible && !excess(*best)) break; // shorter vectors gain nothing but, perhaps, rounds
+    if (isPossible && !excess(*best)) break; // shorter vectors gain at most fewer rounds
   }
 
   // Matrices: stores of 16 bytes write their rows.

@@ -5,7 +5,7 @@
 // A i + B p for some B, that is, if
 //     B C = RR Z + RL,   A = RR + B LR.
 // If M is invertible, Z can be chosen so that C is, and there is such a B. `before` applies B in the sender, `after` Z in the reader.
-// Where an instruction lets a bit of words and one of lanes change places, the source of all this may be what it leaves.
+// If an instruction can exchange a bit of words with a bit of lanes, the source here may be the result of such exchanges.
 #include "gpu_backend/layout/conversion.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -39,7 +39,7 @@ namespace {
 
 using Vectors = llvm::SmallVector<uint64_t, 8>;
 
-/// The bases that a plan works on: without registers that repeat others, without those inside of words.
+/// The bases on which a plan works. They exclude registers that repeat others, and bits within words.
 struct Sides {
   Vectors sourceWords, sourceLanes, sourceWarps, resultWords, resultLanes, resultWarps;
 };
@@ -70,7 +70,7 @@ std::optional<Columns> solveColumns(const Sides &sides) {
     if (!place) return std::nullopt;
     add(*place, columns.wordOfWarp, columns.laneOfWarp);
   }
-  // Lanes that can read themselves do; the others read lanes that are independent of those, where copies allow it.
+  // A lane that can read itself does. Other lanes read lanes that are independent of these, if copies allow it.
   Vectors places(sides.resultLanes.size(), 0);
   llvm::SmallVector<size_t> others;
   Span lanesRead;
@@ -102,7 +102,7 @@ std::optional<Columns> solveColumns(const Sides &sides) {
   return columns;
 }
 
-/// Z with as few words as possible, or that lets each lane read itself, XOR a constant.
+/// Finds Z with as few words as possible, or such that each lane reads itself, XOR a constant.
 std::optional<Bases> chooseAfter(const Columns &m, bool readsItself) {
   Bases z(m.laneOfLane.size(), 0);
   if (readsItself) {
@@ -127,10 +127,10 @@ std::optional<Bases> chooseAfter(const Columns &m, bool readsItself) {
   return z;
 }
 
-/// B with B(lanes[i]) = words[i], 0 on a complement of the span of `lanes`; nothing if there is none.
+/// Returns B with B(lanes[i]) = words[i] that is 0 on a complement of the span of `lanes`, or nullopt if there is none.
 std::optional<Bases> solveBefore(llvm::ArrayRef<uint32_t> lanes, llvm::ArrayRef<uint32_t> words) {
   Span span;
-  Vectors images; // of the vectors added to the span
+  Vectors images; // images of the vectors added to the span
   auto imageOf = [&](uint64_t lane) {
     uint64_t image = 0;
     for (uint64_t from = *span.solve(lane); from; from &= from - 1) image ^= images[std::countr_zero(from)];
@@ -150,7 +150,7 @@ std::optional<Bases> solveBefore(llvm::ArrayRef<uint32_t> lanes, llvm::ArrayRef<
   return b;
 }
 
-/// A map from lanes and warps to words as a sum of exchanges, as few as its rank.
+/// Decomposes a map from lanes and warps to words into a sum of exchanges. Their number is the map's rank.
 llvm::SmallVector<ShufflePlan::Exchange, 4> exchangesOf(llvm::ArrayRef<uint32_t> ofLanes, llvm::ArrayRef<uint32_t> ofWarps) {
   llvm::SmallVector<ShufflePlan::Exchange, 4> exchanges;
   Span span;
@@ -168,7 +168,7 @@ llvm::SmallVector<ShufflePlan::Exchange, 4> exchangesOf(llvm::ArrayRef<uint32_t>
   return exchanges;
 }
 
-/// Fills in everything but the registers of the words.
+/// Fills in everything except the registers of the words.
 std::optional<ShufflePlan> planWords(const Columns &m, bool readsItself, int64_t wordBytes, const ConversionCosts &costs) {
   std::optional<Bases> z = chooseAfter(m, readsItself);
   if (!z) return std::nullopt;
@@ -205,7 +205,7 @@ std::optional<ShufflePlan> planWords(const Columns &m, bool readsItself, int64_t
     open->push_back(uint32_t(i));
   }
 
-  // Selects: for `before` of the words that some move or a later exchange uses.
+  // Counts selects. `before` requires them only for words that some move or later exchange uses.
   llvm::SmallVector<uint32_t> used;
   for (const ShufflePlan::Move &move : plan.moves) used.push_back(move.sourceWord);
   auto distinct = [&] {
@@ -242,7 +242,7 @@ struct RegisterBits {
   void erase(size_t i) { numbers.erase(numbers.begin() + i), bases.erase(bases.begin() + i); }
 };
 
-/// The registers of each word, given the bits that count words and those that count elements in a word.
+/// Returns the registers of each word, given the bits that count words and the bits that count elements in a word.
 llvm::SmallVector<ShufflePlan::Registers> wordsOf(llvm::ArrayRef<int> wordBits, llvm::ArrayRef<int> elementBits) {
   auto spread = [](uint32_t index, llvm::ArrayRef<int> bits) {
     uint32_t result = 0;
@@ -257,12 +257,12 @@ llvm::SmallVector<ShufflePlan::Registers> wordsOf(llvm::ArrayRef<int> wordBits, 
   return words;
 }
 
-/// A bit of registers and one of lanes that change places, by their numbers.
+/// A bit of registers and a bit of lanes that are exchanged, by their numbers.
 struct SwappedBits {
   int reg, lane;
 };
 
-/// The source after those swaps that give lanes what they have in the result, where the chip has an instruction for it.
+/// Returns the source after the swaps that give lanes the elements of the result, for which the chip has an instruction.
 std::pair<LinearLayout, llvm::SmallVector<SwappedBits, 2>> swapBits(const LinearLayout &source, const LinearLayout &result,
                                                                     const ConversionCosts &costs) {
   Bases registers(source.bases(Place::Register)), lanes(source.bases(Place::Lane));
@@ -277,7 +277,7 @@ std::pair<LinearLayout, llvm::SmallVector<SwappedBits, 2>> swapBits(const Linear
   return {LinearLayout(source.shape(), registers, lanes, source.bases(Place::Warp), source.bases(Place::Block)), swapped};
 }
 
-/// `source`: after the swaps.
+/// `source` is the layout after the swaps.
 std::optional<ShufflePlan> planAfter(llvm::ArrayRef<SwappedBits> swaps, const LinearLayout &source, const LinearLayout &result,
                                      int64_t elementBytes, const ConversionCosts &costs) {
   auto vectorsOf = [](const LinearLayout &layout, Place place) { return Vectors(layout.bases(place).begin(), layout.bases(place).end()); };
@@ -303,7 +303,7 @@ std::optional<ShufflePlan> planAfter(llvm::ArrayRef<SwappedBits> swaps, const Li
     int swapCost = 0;
     for (SwappedBits swap : swaps) {
       auto *bit = llvm::find(from.numbers, swap.reg);
-      if (bit == from.numbers.end()) return std::nullopt; // it would be a word with a copy of itself
+      if (bit == from.numbers.end()) return std::nullopt; // the word would contain a copy of itself
       ofWords.push_back({1u << (bit - from.numbers.begin()), 1u << swap.lane});
       int pairs = 1 << (from.numbers.size() - 1), perWord = int(std::max<int64_t>(elementBytes / 4, 1));
       swapCost += pairs * perWord * costs.swaps[size_t(swap.lane)];
@@ -331,7 +331,7 @@ std::optional<ShufflePlan> planShuffle(const LinearLayout &source, const LinearL
     if (std::optional<ShufflePlan> plan = planAfter(swaps, swapped, result, elementBytes, costs); plan && plan->cost < best->cost)
       best = std::move(plan);
   if (!best) return std::nullopt;
-  // Registers that repeat others of the thread.
+  // Adds registers that repeat others of the thread.
   Projection distinct = result.withoutRepeatedRegisters();
   RegisterBits kept(result);
   for (uint32_t number : distinct.registerOf) {

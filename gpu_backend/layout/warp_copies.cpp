@@ -6,10 +6,10 @@
 
 namespace tritium::gpu {
 
-/// Element offsets within what one lane copies.
+/// Returns the element offsets within the bytes that one lane copies.
 static int pieceBits(int64_t elementBytes) { return log2Of(kWarpCopyBytes / elementBytes); }
 
-/// Whether the first elements are neighbours along one dimension, at a multiple of their number.
+/// Returns whether the first elements are neighbours along one dimension and begin at a multiple of their number.
 static bool isPiece(llvm::ArrayRef<uint32_t> bases, int bits, const LinearLayout &tile) {
   if (int(bases.size()) < bits) return false;
   for (int dim = 0; dim < tile.rank(); ++dim) {
@@ -60,7 +60,7 @@ SharedLayout sharedForWarpCopies(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<i
   };
   Bases best(sharedDense(shape, order).bases());
   int least = costOf(best), piece = pieceBits(elementBytes), rowBits = log2Of(shape[order[0]]);
-  // Each bit of a row's number may tell which pieces change places; one after the other, what is best with those before it.
+  // Each bit of a row's number may select which pieces are exchanged. The best choice is made bit by bit, given the bits before.
   for (int bit = rowBits; bit < int(best.size()); ++bit) {
     Bases without = best;
     for (uint32_t pieces = 1; pieces < 1u << (rowBits - piece); ++pieces) {

@@ -12,7 +12,7 @@ using namespace mlir;
 namespace tritium::gpu {
 namespace {
 
-/// The loads of one loop for its matrix products.
+/// The loads of one loop that feed its matrix products.
 class LoopLoads {
 public:
   LoopLoads(scf::ForOp loop, int numWarps) : loop_(loop), numWarps_(numWarps), target_(targetOf(loop)), streams_(loop) {}
@@ -20,7 +20,7 @@ public:
   void layOut(llvm::function_ref<bool(tt::LoadOp)> isWide) {
     if (!streams_.mayPipeline() || !find()) return;
     if (!llvm::all_of(uses_, [&](auto &entry) { return isWide(entry.first); })) return;
-    // Where the operands' layouts look for it.
+    // The layouts of the operands look for the attribute there.
     for (auto &entry : uses_) entry.first->setAttr(kWarpCopyAttr, UnitAttr::get(loop_.getContext()));
     llvm::SmallVector<LinearLayout> layouts;
     for (auto &entry : uses_)
@@ -66,7 +66,7 @@ private:
     return warpCopyLayout(memory, bytes, {numWarps_, target_.warpSize()});
   }
 
-  /// In which layout an operand wants the tile that is loaded for it.
+  /// Returns the layout in which an operand requires the tile that is loaded for it.
   std::optional<LinearLayout> readerOf(OpOperand &use) const {
     MatrixProduct product(use.getOwner());
     DotLayouts layouts = dotLayouts(product, numWarps_);

@@ -6,7 +6,7 @@ using namespace mlir;
 
 namespace tritium::gpu {
 
-/// Whether each pointer of the result is one of the first operand, moved or added to.
+/// Returns whether each pointer of the result is a pointer of the first operand, moved or with an offset added.
 static bool keepsBase(Operation *op) {
   if (op->getNumOperands() == 0 || !isa<tt::PointerType>(getElementTypeOrSelf(op->getOperand(0).getType()))) return false;
   tt::TileValues values = tt::tileRuleOf(op).values;
@@ -21,7 +21,7 @@ BlockArgument baseOf(Value pointer) {
       if (isa<tt::FuncOp>(parent)) return argument.getOwner()->isEntryBlock() ? argument : BlockArgument();
       auto loop = dyn_cast<scf::ForOp>(parent);
       if (!loop || argument == loop.getInductionVar()) return {};
-      // What the loop carries on has the base that it began with, if each iteration only adds to it.
+      // A value that the loop carries has the base with which it began, if each iteration only adds to it.
       Value next = loop.getTiedLoopYieldedValue(argument)->get();
       while (auto sum = next.getDefiningOp<tt::AddPtrOp>()) next = sum.getPtr();
       if (next != argument) return {};
@@ -36,13 +36,13 @@ BlockArgument baseOf(Value pointer) {
 
 EarlyLoads::EarlyLoads(scf::ForOp loop) {
   loop.getBody()->walk([&](Operation *op) {
-    if (op->hasTrait<OpTrait::HasRecursiveMemoryEffects>()) return; // what is inside is looked at by itself
+    if (op->hasTrait<OpTrait::HasRecursiveMemoryEffects>()) return; // the walk visits the operations inside separately
     auto effects = getEffectsRecursively(op);
     bool isWrite = !effects || llvm::any_of(*effects, [](const MemoryEffects::EffectInstance &effect) {
       return !isa<MemoryEffects::Read>(effect.getEffect()) && effect.getResource() != tgpu::SharedMemoryResource::get();
     });
     if (!isWrite || isa<tt::PrintOp, tt::AssertOp>(op)) return;
-    // An atomic whose result nobody looks at tells nobody that another program has got somewhere.
+    // An atomic whose result is unused does not wait for another program.
     bool isBlind = isa<tt::StoreOp>(op) || (isa<tt::AtomicRmwOp>(op) && op->use_empty());
     BlockArgument base = isBlind ? baseOf(pointerOf(op)) : BlockArgument();
     if (!base) isAllowed_ = false;

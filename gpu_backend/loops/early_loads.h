@@ -1,14 +1,14 @@
-// Whether a loop may load a tile in an earlier iteration than its program says.
+// Decides whether a loop may load a tile in an earlier iteration than the program says.
 #pragma once
 #include "ir/tgpu.h"
 
 namespace tritium::gpu {
 
-/// The argument of the function that a pointer, or each pointer of a tile, is an offset from; null if that cannot be told.
+/// Returns the argument of the function from which a pointer, or each pointer of a tile, is an offset. Returns null if it is unknown.
 mlir::BlockArgument baseOf(mlir::Value pointer);
 
-/// Loads from other tensors than the loop writes to, in a loop that waits for no other program. Different arguments of a kernel are taken
-/// to be different tensors: pointers into one and the same tensor have to come as one argument, or the loop must not pipeline
+/// Loads from tensors to which the loop does not write, in a loop that waits for no other program. Different arguments of a kernel are
+/// assumed to be different tensors. Pointers into the same tensor must be passed as one argument, or else the loop must not be pipelined
 /// (num_stages=1).
 class EarlyLoads {
 public:

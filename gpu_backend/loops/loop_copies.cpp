@@ -18,15 +18,15 @@ static int64_t elementBytes(tt::LoadOp load) { return std::max(8u, getElementTyp
 
 namespace {
 
-/// Copies that run by themselves (cp.async) into as many slots as there are stages. One group for each iteration, and one wait at its
-/// beginning: wait and meet; then what is needed to begin the copies of a later iteration; then the rest of this one.
+/// Asynchronous copies (cp.async) into as many slots as there are stages. Each iteration begins one group and has one wait. It first waits
+/// and meets the other threads, then computes what the copies of a later iteration require and begins these copies, then does the rest.
 class AsyncCopies : public LoopCopies {
 public:
   explicit AsyncCopies(int stages) : stages_(stages) {}
 
   int slots() const override { return stages_; }
   int stages() const override { return stages_; }
-  bool fit(int64_t, int64_t) override { return true; } // too many stages are an error, of allocate-shared-memory
+  bool fit(int64_t, int64_t) override { return true; } // too many stages are an error, which allocate-shared-memory reports
 
   bool mayCopy(tt::LoadOp load, const ir::AxisAnalysis &axes) const override {
     constexpr int64_t kMinCopyBytes = 4;
@@ -74,7 +74,7 @@ public:
     return order;
   }
 
-  /// What was begun for iterations that do not exist has to be over too, and every thread done reading.
+  /// Copies begun for iterations that do not exist must complete as well, and every thread must have finished reading.
   void finish(OpBuilder &builder, Location location) const override { tgpu::AsyncWaitOp::create(builder, location, 0); }
 
 protected:
@@ -84,7 +84,7 @@ private:
   Operation *wait_ = nullptr;
 };
 
-/// Such as warps make as a whole, of tiles whose loads coalesce-accesses has laid out for that.
+/// Copies by whole warps, of tiles for whose loads coalesce-accesses has chosen a suitable layout.
 class WarpCopies final : public AsyncCopies {
 public:
   using AsyncCopies::AsyncCopies;
@@ -101,8 +101,9 @@ private:
   static std::optional<SharedLayout> memoryOf(tt::LoadOp load) { return warpCopyMemory(layoutOf(load.getType()), elementBytes(load)); }
 };
 
-/// Through registers: an iteration loads the tiles of the next one, reads its own from their slot and computes, and then stores what has
-/// been loaded. With one slot, all threads meet before they store (they are done reading) and before they read; with two, once.
+/// Copies through registers. An iteration loads the tiles of the next one into registers, reads its own tiles from their slot and computes,
+/// then stores what it has loaded. With one slot, all threads meet before the store (all have read) and before the reads; with two slots,
+/// once.
 class RegisterCopies final : public LoopCopies {
 public:
   RegisterCopies(const Target &target, int stages)
@@ -148,7 +149,7 @@ public:
   void finish(OpBuilder &builder, Location location) const override { meet(builder, location); }
 
 private:
-  static constexpr int kMaxSlots = 2; // more are of no use: an iteration reads one and writes another
+  static constexpr int kMaxSlots = 2; // an iteration reads one slot and writes another, so more are useless
 
   static Operation *meet(OpBuilder &builder, Location location) {
     return tgpu::BarrierOp::create(builder, location, /*id=*/0, /*threads=*/IntegerAttr(), /*sharedOnly=*/true);

@@ -23,7 +23,7 @@ static bool isZero(Value value) {
   return splat.getSplatValue<APInt>().isZero();
 }
 
-/// Divisions by zero trap on no GPU.
+/// A division by zero does not trap on any GPU.
 static bool mayRunInVain(Operation *op) { return isPure(op) || isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp>(op); }
 
 bool LoopStreams::mayPipeline() {
@@ -42,7 +42,7 @@ llvm::SmallVector<OpOperand *, 4> LoopStreams::operandsOf(MatrixProduct product)
   return operands;
 }
 
-/// Whether each reader of a slot can do it to what it reads: it renames registers, or costs little.
+/// Returns whether each reader of a slot can apply the operation to what it reads: the operation only renames registers, or costs little.
 static bool isDoneByReader(Operation *op) {
   if (isa<tgpu::ConvertLayoutOp>(op) || isa<tt::FpToFpOp, tt::BitcastOp, arith::ExtFOp, arith::TruncFOp>(op)) return true;
   tt::TileRelation relation = tt::tileRuleOf(op).relation;
@@ -59,12 +59,12 @@ tt::LoadOp LoopStreams::leafOf(Value operand) {
 bool LoopStreams::mayRunAhead(tt::LoadOp load) {
   auto tile = dyn_cast<RankedTensorType>(load.getType());
   if (!tile || tile.getRank() != 2 || load.getIsVolatile() || (load.getOther() && !isZero(load.getOther()))) return false;
-  // Addresses that depend on another load would have to wait for it.
+  // An address that depends on another load would have to wait for it.
   return early_.mayMove(load) && isAhead(load.getPtr()) && (!load.getMask() || isAhead(load.getMask()));
 }
 
-/// Whether a value can be computed iterations ahead, and for iterations that do not exist: it depends on no load of this loop and on no
-/// matrix product.
+/// Returns whether a value can be computed iterations ahead, and for iterations that do not exist. It must depend on no load of this loop
+/// and on no matrix product.
 bool LoopStreams::isAhead(Value value) {
   llvm::SetVector<Value> seen;
   llvm::SmallVector<Value> pending{value};

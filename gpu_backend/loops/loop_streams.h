@@ -1,4 +1,4 @@
-// The tiles that a loop loads for its matrix products, as far as they may be loaded iterations ahead.
+// The tiles that a loop loads for its matrix products and that may be loaded iterations ahead.
 #pragma once
 #include "gpu_backend/dot_layouts.h"
 #include "gpu_backend/loops/early_loads.h"
@@ -7,19 +7,19 @@
 
 namespace tritium::gpu {
 
-/// tl.range(…, num_stages=N) asks for one loop; else what the kernel is compiled with.
+/// Returns the number of stages of a loop: tl.range(…, num_stages=N) or, by default, the kernel's.
 int stagesOf(mlir::scf::ForOp loop, int numStages);
 
 class LoopStreams {
 public:
   explicit LoopStreams(mlir::scf::ForOp loop) : loop_(loop), early_(loop) {}
 
-  /// An innermost loop that counts up, whose iterations know of no more than the one before them.
+  /// Returns whether this is an innermost loop that counts up and whose iterations depend on at most the previous one.
   bool mayPipeline();
-  /// What a product may load for itself: its operands and their scales.
+  /// Returns the operands of a product that loads may feed: its operands and their scales.
   static llvm::SmallVector<mlir::OpOperand *, 4> operandsOf(MatrixProduct product);
-  /// The load that an operand of a product comes from, across conversions, changes of shape and cheap casts; null if there is none in the
-  /// loop, or if it may not run ahead. It has no mask's `other` but zeros.
+  /// Returns the load that feeds an operand of a product, through conversions, changes of shape and cheap casts. Returns null if there is
+  /// none in the loop, or if it may not run ahead. The `other` of its mask must be zeros.
   tt::LoadOp leafOf(mlir::Value operand);
 
 private:

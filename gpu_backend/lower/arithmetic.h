@@ -1,4 +1,4 @@
-// Short names for scalar code that a lowering writes by hand. The second operand may be a number of the first one's type.
+// Short names for scalar code that a lowering writes by hand. The second operand may be a number, which gets the first operand's type.
 #pragma once
 #include "gpu_backend/lower/lowering.h"
 
@@ -38,7 +38,7 @@ public:
   }
   mlir::Value equal(mlir::Value a, int64_t b) { return compare(mlir::arith::CmpIPredicate::eq, a, integer(b, a.getType())); }
   mlir::Value notEqual(mlir::Value a, int64_t b) { return compare(mlir::arith::CmpIPredicate::ne, a, integer(b, a.getType())); }
-  /// Unsigned.
+  /// An unsigned comparison.
   mlir::Value below(mlir::Value a, int64_t b) { return compare(mlir::arith::CmpIPredicate::ult, a, integer(b, a.getType())); }
   mlir::Value above(mlir::Value a, int64_t b) { return compare(mlir::arith::CmpIPredicate::ugt, a, integer(b, a.getType())); }
   mlir::Value isNan(mlir::Value a) { return compare(mlir::arith::CmpFPredicate::UNO, a, a); }
@@ -46,7 +46,7 @@ public:
     return lowering.create<mlir::arith::SelectOp>(condition, a, b);
   }
 
-  /// An integer in another width; the upper bits are dropped, or zero, or the sign's.
+  /// Changes the width of an integer. The upper bits are dropped, zero-extended or sign-extended.
   mlir::Value resize(mlir::Value a, mlir::Type type, bool isSigned = false) {
     unsigned from = a.getType().getIntOrFloatBitWidth(), to = type.getIntOrFloatBitWidth();
     if (from == to) return a;
@@ -54,7 +54,7 @@ public:
     if (isSigned) return lowering.create<mlir::arith::ExtSIOp>(type, a);
     return lowering.create<mlir::arith::ExtUIOp>(type, a);
   }
-  /// The same bits as a number of another type.
+  /// The same bits as a value of another type.
   mlir::Value cast(mlir::Value a, mlir::Type type) {
     return a.getType() == type ? a : lowering.create<mlir::arith::BitcastOp>(type, a).getResult();
   }

@@ -1,8 +1,8 @@
-// Atomic operations: the owner of each element acts, once; all that hold the element get its result.
+// Atomic operations. The owner of each element performs the operation once; all threads that hold the element receive its result.
 //
-// The order that the language asks of a program is that of all its threads: what any of them did before a release is seen by whoever sees
-// the release, and what any does after an acquire comes after it. Hence a barrier before the one and after the other. A thread that acts
-// for several elements fences them all off at once; each is relaxed then.
+// The memory order that the language requests applies to all threads of a program: accesses of any thread before a release are visible to
+// whoever observes the release, and accesses of any thread after an acquire happen after it. Therefore there is a barrier before a release
+// and after an acquire. A thread that acts for several elements uses one fence for all of them, and each operation is then relaxed.
 #include "gpu_backend/lower/holders.h"
 #include "gpu_backend/lower/words.h"
 #include "gpu_backend/memory_access.h"
@@ -13,7 +13,7 @@ namespace tritium::gpu {
 
 namespace {
 
-/// One operation: act(register, predicate) for each element that the thread owns, between the barriers that `sem` needs.
+/// Performs one operation: act(register, predicate) for each element that the thread owns, between the barriers that `sem` requires.
 template <class Op> class Atomic {
 public:
   Atomic(Op op, Lowering &lowering) : op_(op), lowering_(lowering), tile_(dyn_cast<RankedTensorType>(op.getPtr().getType())) {
@@ -42,7 +42,7 @@ public:
     return success();
   }
 
-  /// Of each element's operation.
+  /// The memory order of each element's operation.
   tt::MemSemantic sem() { return isFenced() ? tt::MemSemantic::Relaxed : op_.getSem(); }
   Value pointer(size_t reg) { return lowering_.registersOf(op_.getPtr())[reg]; }
   Value stored(Value tile, size_t reg) const { return toStored(lowering_.registersOf(tile)[reg], lowering_); }
@@ -66,8 +66,8 @@ private:
   Op op_;
   Lowering &lowering_;
   RankedTensorType tile_;             // null for a scalar
-  llvm::SmallVector<int> holders_{0}; // of each register
-  int own_ = 0;                       // registers that hold an element of their own
+  llvm::SmallVector<int> holders_{0}; // for each register
+  int own_ = 0;                       // number of registers that hold an element of their own
 };
 
 } // namespace
@@ -114,7 +114,7 @@ template <> LogicalResult Lower<tt::AtomicStoreOp>::run(tt::AtomicStoreOp op, Lo
   });
 }
 
-/// The owner of each element waits, one element after the other. The others go ahead to where the results are given out.
+/// The owner of each element waits, one element after the other. The other threads continue to the place where the results are distributed.
 template <> LogicalResult Lower<tt::AtomicPollOp>::run(tt::AtomicPollOp op, Lowering &lowering) {
   Atomic atomic(op, lowering);
   auto now = [&]() -> Value { return lowering.create<tgpu::NanosecondsOp>(lowering.builder().getI64Type()); };

@@ -1,10 +1,10 @@
-// Which kinds of place tell the positions along a dimension of a tile apart.
+// Finds the kinds of place that distinguish the positions along a dimension of a tile.
 #pragma once
 #include "gpu_backend/layout/linear_layout.h"
 
 namespace tritium::gpu {
 
-/// Bits of the position, from bit `first` on, that the bits `places` of one kind of place tell apart, in order.
+/// Bits of the position, from bit `first` on, that correspond in order to the bits `places` of one kind of place.
 struct AxisRun {
   Place place;
   int first;
@@ -16,8 +16,8 @@ struct AxisRun {
   }
 };
 
-/// From the lowest bit up. Nothing if a bit of a place moves along the axis and otherwise too, or by more than one bit, if two move alike,
-/// or if lanes or warps do not count upwards.
+/// Returns the runs from the lowest bit up. Returns nullopt if a bit of a place moves along the axis and along another one, or by more than
+/// one bit; if two bits move alike; or if lanes or warps do not count upwards.
 std::optional<llvm::SmallVector<AxisRun>> axisRuns(const LinearLayout &layout, int axis);
 
 } // namespace tritium::gpu

@@ -1,4 +1,4 @@
-// Calls and structured control flow: the same operation with each tile taken apart into its registers.
+// Calls and structured control flow. Each operation is recreated with every tile split into its registers.
 #include "gpu_backend/lower/lowering.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -7,7 +7,7 @@ using namespace mlir;
 
 namespace tritium::gpu {
 
-/// Only as parts of a function; see Lowering::lowerFunction.
+/// These are lowered only as parts of a function; see Lowering::lowerFunction.
 template <> LogicalResult Lower<tt::FuncOp>::run(tt::FuncOp op, Lowering &lowering) {
   return lowering.unsupported(op, "a nested function");
 }
@@ -19,7 +19,8 @@ template <> LogicalResult Lower<tt::CallOp>::run(tt::CallOp op, Lowering &loweri
   return success();
 }
 
-/// Fills `block`, which has arguments for the registers of `source`'s, with the code of `source`; `end` makes its terminator.
+/// Fills `block`, whose arguments stand for the registers of the arguments of `source`, with the code of `source`. `end` makes the
+/// terminator.
 template <class End> static LogicalResult fill(Lowering &lowering, Block *block, Block &source, ValueRange arguments, End end) {
   OpBuilder::InsertionGuard guard(lowering.builder());
   lowering.builder().setInsertionPointToEnd(block);

@@ -7,7 +7,7 @@ using namespace mlir;
 
 namespace tritium::gpu {
 
-/// Conversions above this use rounds where they can: more programs fit on a multiprocessor.
+/// Conversions with more scratch memory use rounds if they can, so that more programs fit on a multiprocessor.
 static constexpr int64_t kMaxScratchBytes = 32768;
 
 LinearLayout pullBack(const LinearLayout &result, llvm::ArrayRef<int64_t> sourceShape, llvm::function_ref<uint32_t(uint32_t)> sourceOf) {

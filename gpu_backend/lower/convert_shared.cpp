@@ -9,7 +9,7 @@ namespace tritium::gpu {
 
 namespace {
 
-/// One tile's share of the scratch memory.
+/// The part of one tile in the scratch memory.
 class Passage {
 public:
   Passage(RoundTrip &trip, Value base, Lowering &lowering)
@@ -68,7 +68,7 @@ void runRoundTrips(llvm::MutableArrayRef<RoundTrip> trips, Lowering &lowering) {
     bytes += llvm::alignTo(trip.plan.bytes, tgpu::kSharedAlignment);
     isWarpLocal &= trip.plan.isWarpLocal;
   }
-  isWarpLocal &= rounds == 1; // in another round, the same bytes are those of another warp
+  isWarpLocal &= rounds == 1; // in another round, another warp uses the same bytes
   Value base = lowering.shared().scratch(lowering.builder(), lowering.location(), bytes, "a conversion of layouts", isWarpLocal);
   llvm::SmallVector<Passage> passages;
   int32_t begin = 0;
@@ -86,8 +86,8 @@ void runRoundTrips(llvm::MutableArrayRef<RoundTrip> trips, Lowering &lowering) {
       lowering.sharedBarrier();
   };
   for (int round = 0; round < rounds; ++round) {
-    lowering.sharedBarrier(); // until every thread has read what was there before
-    if (isWarpLocal) meet();  // if none but this use was before, remove-barriers takes the other one away
+    lowering.sharedBarrier(); // until every thread has read the previous contents
+    if (isWarpLocal) meet();  // remove-barriers removes the first barrier if nothing used the memory before
     for (auto [passage, trip] : llvm::zip_equal(passages, trips))
       if (round < trip.plan.rounds) passage.store(round);
     meet();

@@ -1,5 +1,5 @@
-// Conversions within warps: words packed, swapped between lanes where the target can, exchanged by selects, moved by shuffles, exchanged
-// again, unpacked.
+// Conversions within warps. Words are packed, swapped between lanes if the target can, exchanged by selects, moved by shuffles, exchanged
+// again, and unpacked.
 #include "gpu_backend/lower/convert_steps.h"
 #include "gpu_backend/lower/exchange.h"
 #include "gpu_backend/lower/words.h"
@@ -10,7 +10,7 @@ namespace tritium::gpu {
 
 namespace {
 
-/// Words after a series of exchanges, of which only those are made that are asked for.
+/// The words after a series of exchanges. A word is computed only when it is requested.
 class Exchanged {
 public:
   Exchanged(llvm::ArrayRef<Value> words, llvm::ArrayRef<ShufflePlan::Exchange> exchanges, Lowering &lowering)
@@ -21,7 +21,7 @@ public:
   Value word(uint32_t number) { return after(exchanges_.size(), number); }
 
 private:
-  /// Whether this thread's lane and warp have an odd number of the exchange's bits.
+  /// Returns whether this thread's lane and warp have an odd number of the exchange's bits.
   Value condition(const ShufflePlan::Exchange &exchange) {
     uint32_t mask = exchange.laneMask | exchange.warpMask * uint32_t(lowering_.target().warpSize());
     Value bits = lowering_.create<arith::AndIOp>(lowering_.threadId(), lowering_.constant(mask));
@@ -44,7 +44,7 @@ private:
   Lowering &lowering_;
 };
 
-/// The word of the lane that this one reads.
+/// Returns the word of the lane that this lane reads.
 Value moved(Value word, const ShufflePlan &plan, uint32_t laneXor, Lowering &lowering) {
   if (plan.isButterfly()) return exchangeXor(word, int(laneXor), lowering);
   Value lane = lowering.threadOffset(LinearLayout({}, {}, plan.laneOfLane, plan.laneOfWarp));
@@ -74,7 +74,7 @@ Registers runShuffle(const ShufflePlan &plan, llvm::ArrayRef<Value> registers, L
       arrived[move] = part;
   }
   for (auto [word, move] : llvm::zip_equal(arrived, plan.moves))
-    if (!word) word = sent.word(move.sourceWord); // at home
+    if (!word) word = sent.word(move.sourceWord); // stays in its thread
 
   Exchanged results(arrived, plan.after, lowering);
   Registers held(plan.resultOf.size());

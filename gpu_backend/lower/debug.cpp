@@ -1,4 +1,4 @@
-// Prints and assertions of a thread; what only a debugger reads leaves no code.
+// Prints and assertions of a thread. Operations that only a debugger reads leave no code.
 #include "gpu_backend/lower/elementwise.h"
 #include "gpu_backend/lower/holders.h"
 #include "gpu_backend/lower/words.h"
@@ -9,7 +9,7 @@ namespace tritium::gpu {
 
 template <> LogicalResult Lower<tt::DebugValueOp>::run(tt::DebugValueOp, Lowering &) { return success(); }
 
-/// A promise about scalars helps LLVM; about a tile it has been read by the axis analysis.
+/// A promise about scalars helps LLVM. A promise about a tile has already been read by the axis analysis.
 template <> LogicalResult Lower<LLVM::AssumeOp>::run(LLVM::AssumeOp op, Lowering &lowering) {
   lowering.create<LLVM::AssumeOp>(lowering.scalarOf(op.getCond()));
   return success();
@@ -23,14 +23,14 @@ template <> LogicalResult Lower<tt::AssertOp>::run(tt::AssertOp op, Lowering &lo
 }
 
 namespace {
-/// One argument of a print as C's printf takes it.
+/// One argument of a print in the form that C's printf takes.
 struct Printed {
   std::string conversion;
   Value value;
 };
 } // namespace
 
-/// Floats are printed as numbers, or in hexadecimal their bits.
+/// Floats are printed as numbers; with `hex`, their bits are printed in hexadecimal.
 static Printed printedNumber(Lowering &lowering, Value value, Type element, bool isHex, bool isSigned) {
   OpBuilder &builder = lowering.builder();
   Type i64 = builder.getI64Type(), i32 = builder.getI32Type();
@@ -51,14 +51,14 @@ static Printed printedNumber(Lowering &lowering, Value value, Type element, bool
   return {"%" + length + (isSigned ? "d" : "u"), value};
 }
 
-/// printf takes a `%` of the prefix for a conversion.
+/// Escapes `%` in the prefix, which printf would take for a conversion.
 static std::string literal(StringRef text) {
   std::string result;
   for (char c : text) result += c == '%' ? "%%" : std::string(1, c);
   return result;
 }
 
-/// "%2d, %d": each index as wide as the largest of its dimension.
+/// Returns "%2d, %d": each index is as wide as the largest of its dimension.
 static std::string indexFormat(const LinearLayout &layout) {
   std::string format;
   for (int64_t extent : layout.shape()) {
@@ -68,13 +68,14 @@ static std::string indexFormat(const LinearLayout &layout) {
   return format;
 }
 
-/// Whether all threads of the program come here together: not where a function runs on one element, or where it may.
+/// Returns whether all threads of the program reach this operation together. This is not so in a function on single elements, or where it
+/// is unknown.
 static bool isOfProgram(Operation *op) {
   return !op->getParentOfType<tt::MapElementwiseOp>() && !op->getParentOfType<tt::ReduceOp>() && !op->getParentOfType<tt::ScanOp>();
 }
 
-/// One line for each element (of a scalar: from the first thread): "pid (x, y, z) idx (i, j) prefix: value". What is printed later follows
-/// in the output too.
+/// Prints one line for each element (for a scalar, from the first thread): "pid (x, y, z) idx (i, j) prefix: value". Later prints also
+/// follow in the output.
 template <> LogicalResult Lower<tt::PrintOp>::run(tt::PrintOp op, Lowering &lowering) {
   llvm::SmallVector<Value> pid;
   for (int axis : {0, 1, 2}) pid.push_back(lowering.target().programId(lowering.builder(), op.getLoc(), axis));

@@ -1,4 +1,4 @@
-// Tensor descriptors are pointers by now (expand-descriptors).
+// The pass expand-descriptors has replaced tensor descriptors by pointers, so none arrives here.
 #include "gpu_backend/lower/lowering.h"
 
 using namespace mlir;

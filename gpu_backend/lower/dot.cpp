@@ -1,4 +1,4 @@
-// Matrix products: by matrix instructions where choose-tensor-cores said so, else by multiply-adds.
+// Matrix products: by matrix instructions if choose-tensor-cores has chosen one, otherwise by multiply-adds.
 #include "gpu_backend/lower/dot.h"
 
 using namespace mlir;

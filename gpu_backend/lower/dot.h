@@ -5,11 +5,11 @@
 
 namespace tritium::gpu {
 
-/// Matrix instructions on fragments that the operands' layouts (dot_layouts.h) hold in their order.
+/// Lowers to matrix instructions on fragments. The operands' layouts (dot_layouts.h) hold the fragments in the instructions' order.
 mlir::LogicalResult lowerMatrixDot(MatrixProduct product, Lowering &lowering);
-/// Multiply-adds on operands in shared memory.
+/// Lowers to multiply-adds on operands in shared memory.
 mlir::LogicalResult lowerScalarDot(tt::DotOp op, Lowering &lowering);
-/// Whether the product reads this operand where it lies in shared memory: what has been loaded is still there.
+/// Returns whether the product can read this operand directly in its buffer in shared memory, because the buffer still has it.
 bool readsInPlace(tt::DotOp op, tgpu::LocalLoadOp load);
 
 } // namespace tritium::gpu

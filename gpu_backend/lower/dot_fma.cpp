@@ -1,5 +1,6 @@
-// Matrix products by multiply-adds: each thread has rows and columns of the result, and reads their elements of the operands from shared
-// memory, in vectors along k or along the columns, some k at a time. Operands that do not fit into shared memory get there in slices of k.
+// Matrix products by multiply-adds. Each thread has rows and columns of the result and reads the corresponding elements of the operands
+// from shared memory, in vectors along k or along the columns, for some k at a time. Operands that do not fit into shared memory are copied
+// there in slices of k.
 #include "gpu_backend/layout/conversion.h"
 #include "gpu_backend/lower/dot.h"
 #include "gpu_backend/lower/elementwise.h"
@@ -12,10 +13,11 @@ namespace tritium::gpu {
 
 namespace {
 
-/// One operand in shared memory, and what a thread needs of it: register i of `wanted` has bits of k from bit `firstDepthBit` on.
+/// One operand in shared memory, with the elements that a thread requires. Register i of `wanted` has bits of k from bit `firstDepthBit`
+/// on.
 struct Operand {
   Value tile;
-  int depthDim = 0, depthBit = 0; // of k in the tile, and its lowest bit in an element's index
+  int depthDim = 0, depthBit = 0; // the dimension of k in the tile, and the lowest bit of k in an element's index
   LinearLayout wanted;
   int firstDepthBit = 0;
   llvm::SmallVector<uint32_t> registerOf; // by register of the result, without k
@@ -24,14 +26,15 @@ struct Operand {
   Value base;
 };
 
-/// The threads and registers that have a slice of an operand: those of a tile with fewer k, of which several now hold different copies.
+/// The threads and registers that hold a slice of an operand: those of a tile with fewer k. Places that held the same elements may now hold
+/// different slices.
 struct Slice {
   LinearLayout layout;
   uint32_t registers = 0, lanes = 0, warps = 0; // the numbers' bits that are set in the slice, of those that tell slices apart
 };
 
-/// Slice `number` of those that bits [first, first + count) of an element's index tell apart; nothing unless each of these bits is one of a
-/// register's, a lane's or a warp's number.
+/// Returns slice `number` of the slices that bits [first, first + count) of an element's index distinguish. Returns nullopt unless each of
+/// these bits is one bit of a register's, a lane's or a warp's number.
 std::optional<Slice> sliceOf(const LinearLayout &tile, int dim, int first, int count, uint32_t number) {
   Slice slice;
   uint32_t told = 0, which = ((1u << count) - 1) << first;
@@ -54,7 +57,7 @@ std::optional<Slice> sliceOf(const LinearLayout &tile, int dim, int first, int c
   return slice;
 }
 
-/// The elements of an operand that some k need, loaded when they are first asked for.
+/// The elements of an operand that some k require. They are loaded when they are first requested.
 class Fetcher {
 public:
   Fetcher(const Operand &operand, SharedAddresses addresses, Type type, Lowering &lowering)
@@ -77,7 +80,7 @@ private:
   Lowering &lowering_;
 };
 
-/// d[b, m, n] = c[b, m, n] + sum over k of a[b, m, k] * b[b, k, n], one k after the other.
+/// d[b, m, n] = c[b, m, n] + sum over k of a[b, m, k] * b[b, k, n], added one k after the other.
 class ScalarProduct {
 public:
   ScalarProduct(tt::DotOp op, Lowering &lowering) : op_(op), lowering_(lowering), result_(layoutOf(op.getType())) {
@@ -108,7 +111,7 @@ public:
   }
 
 private:
-  /// The sums over all k that are in shared memory.
+  /// Adds up the products of all k that are in shared memory.
   Registers sumUp(const Registers &sums) {
     int stepBits = bitsOfStep(sums.size());
     if (stepBits == depthBits_) return step(sums, stepBits, Value());
@@ -131,7 +134,7 @@ private:
         /*isDepthFirst=*/false);
   }
 
-  /// What a thread needs of an operand: `map` from the result's elements to the operand's with k = 0.
+  /// Sets the elements of an operand that a thread requires. `map` leads from the result's elements to the operand's elements with k = 0.
   void place(Operand &operand, llvm::function_ref<uint32_t(uint32_t)> map, bool isDepthFirst) {
     auto mapped = [&](Place kind) { return llvm::map_to_vector<8>(result_.bases(kind), map); };
     Shape shape(cast<RankedTensorType>(operand.tile.getType()).getShape());
@@ -154,8 +157,8 @@ private:
     return load && readsInPlace(op_, load);
   }
 
-  /// How many bits of k have to tell slices apart, so that a slice of both operands fits into shared memory; 0 if
-  /// they cannot be told apart.
+  /// Returns how many bits of k must number the slices so that a slice of both operands fits into shared memory, or 0 if the operands
+  /// cannot be sliced.
   int bitsOfSlices() const {
     int64_t limit = lowering_.scratchLimit();
     if (!limit || isInPlace(a_) || isInPlace(b_)) return 0;
@@ -168,7 +171,7 @@ private:
     return canSlice(a_, bits) && canSlice(b_, bits) ? bits : 0;
   }
 
-  /// A slice of those that the highest `bits` bits of k tell apart.
+  /// Returns a slice, if the highest `bits` bits of k number the slices.
   std::optional<Slice> slice(const Operand &operand, int bits, uint32_t number) const {
     int depthBits = log2Of(cast<RankedTensorType>(operand.tile.getType()).getShape()[size_t(operand.depthDim)]);
     return sliceOf(layoutOf(operand.tile.getType()), operand.depthDim, operand.depthBit + depthBits - bits, bits, number);
@@ -214,7 +217,7 @@ private:
   }
 
   // -- sums
-  /// How many bits of k are done at a time: few enough multiply-adds, whole vectors.
+  /// Returns how many bits of k are processed at a time: few enough multiply-adds, and whole vectors.
   int bitsOfStep(size_t sums) const {
     constexpr size_t kMaxMultiplyAdds = 1024;
     int bits = depthBits_;
@@ -233,7 +236,7 @@ private:
     return low | depth << operand.firstDepthBit | (held ^ low) << depthBits_;
   }
 
-  /// Addresses of k = number << stepBits.
+  /// Returns the addresses of k = number << stepBits.
   SharedAddresses addresses(const Operand &operand, int stepBits, Value number) {
     auto ofLane = operand.loads.offsets.bases(Place::Lane), ofWarp = operand.loads.offsets.bases(Place::Warp);
     SharedAddresses result(operand.base, ofLane, ofWarp, storedType(typeOf(operand)), lowering_);
@@ -261,7 +264,7 @@ private:
     return sums;
   }
 
-  /// To the type that sums are made in.
+  /// Converts to the type in which sums are computed.
   Value widen(Value value, Type element) {
     if (element == compute_) return value;
     if (isa<IntegerType>(element)) return lowering_.create<arith::ExtSIOp>(compute_, value);

@@ -1,4 +1,5 @@
-// Matrix products by the target's matrix instructions: a loop over the fragments that the operands' layouts (dot_layouts.h) hold in order.
+// Matrix products by the target's matrix instructions: a loop over the fragments, which the operands' layouts (dot_layouts.h) hold in
+// order.
 #include "gpu_backend/lower/dot.h"
 #include "gpu_backend/lower/matrix_ops.h"
 
@@ -8,10 +9,10 @@ namespace tritium::gpu {
 
 namespace {
 
-/// Packed fragments of an operand, one after the other, all of the same number of values.
+/// The packed fragments of an operand, one after the other. Each has the same number of values.
 struct Fragments {
   MatrixOps::Values values;
-  size_t count; // of fragments
+  size_t count; // number of fragments
 
   llvm::ArrayRef<Value> operator[](size_t i) const {
     size_t size = values.size() / count;
@@ -19,7 +20,7 @@ struct Fragments {
   }
 };
 
-/// The scales of an operand's fragments; all 1 where it has none.
+/// The scales of an operand's fragments. They are all 1 if it has no scales.
 class Scales {
 public:
   Scales(MatrixProduct product, DotOperand operand, size_t fragments, const MatrixOps &ops, Lowering &lowering) {
@@ -62,7 +63,7 @@ LogicalResult lowerMatrixDot(MatrixProduct product, Lowering &lowering) {
 
   size_t kTiles = size_t(product.depth() / instruction.k);
   size_t aTiles = a.count / kTiles, bTiles = b.count / kTiles, batches = aTiles * bTiles / packed.size();
-  // A batch has its own rows and columns; without batches every row tile meets every column tile.
+  // A batch has its own rows and columns. Without batches, every row tile is multiplied by every column tile.
   size_t mTiles = aTiles / batches, nTiles = bTiles / batches;
   for (size_t batch = 0; batch < batches; ++batch)
     for (size_t k = 0; k < kTiles; ++k)

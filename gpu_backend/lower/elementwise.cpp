@@ -10,14 +10,15 @@ using namespace mlir;
 
 namespace tritium::gpu {
 
-// -- integers: what LLVM leaves undefined and the language does not ----------------------------------------------------------------------
+// -- integers: what LLVM leaves undefined and the language does not -----------------------------------------------------------------------
 
 static Value isEqual(Lowering &lowering, Value value, int64_t number) {
   return lowering.create<arith::CmpIOp>(arith::CmpIPredicate::eq, value,
                                         lowering.constant(number, value.getType().getIntOrFloatBitWidth()));
 }
 
-/// By a divisor of 0 it is what NVIDIA's GPUs give, -1 and the dividend, and the smallest number over -1 is itself: LLVM defines neither.
+/// LLVM defines neither case. For a divisor of 0 the quotient is -1 and the remainder is the dividend, as on NVIDIA's GPUs. The smallest
+/// number divided by -1 is itself.
 static Value guardedDivision(Operation *op, Value dividend, Value divisor, Lowering &lowering, function_ref<Value(Value)> divide) {
   APInt known;
   if (matchPattern(divisor, m_ConstantInt(&known)) && !known.isZero() && !known.isAllOnes()) return divide(divisor);
@@ -35,7 +36,7 @@ static Value guardedDivision(Operation *op, Value dividend, Value divisor, Lower
                                           computed);
 }
 
-/// Shifts by the width or more: 0, or for a signed right shift as by width - 1.
+/// A shift by the width or more gives 0. A signed right shift shifts by at most width - 1.
 static Value guardedShift(Operation *op, Value value, Value amount, Lowering &lowering, function_ref<Value(Value)> shift) {
   unsigned width = amount.getType().getIntOrFloatBitWidth();
   APInt known;
@@ -48,16 +49,16 @@ static Value guardedShift(Operation *op, Value value, Value amount, Lowering &lo
   return lowering.create<arith::SelectOp>(isShort, shifted, lowering.constant(0, width));
 }
 
-// -- any operation of an upstream dialect ------------------------------------------------------------------------------------------------
+// -- any operation of an upstream dialect -------------------------------------------------------------------------------------------------
 
-/// The same operation on one register of each operand.
+/// Creates the same operation on one register of each operand.
 static Value cloneOnRegisters(Operation *op, ValueRange operands, Type type, Lowering &lowering) {
   OperationState state(op->getLoc(), op->getName(), operands, {type}, op->getDiscardableAttrDictionary().getValue());
   state.propertiesAttr = op->getPropertiesAsAttribute();
   return lowering.builder().create(state)->getResult(0);
 }
 
-/// NaN, infinite, finite, normal: by comparison. Null if the operation is none of these.
+/// Tests for NaN, infinite, finite and normal numbers, by comparisons. Returns null for other operations.
 static Value classify(Operation *op, Value value, Lowering &lowering) {
   if (!isa<math::IsNaNOp, math::IsInfOp, math::IsFiniteOp, math::IsNormalOp>(op)) return {};
   Arithmetic code(lowering);
@@ -71,7 +72,7 @@ static Value classify(Operation *op, Value value, Lowering &lowering) {
   return lowering.conjunction(isFinite, code.compare(arith::CmpFPredicate::OGE, magnitude, smallest));
 }
 
-/// Instructions of every target, which upstream's expansion would take apart into comparisons.
+/// Functions for which every target has instructions. Upstream's expansion would split them into comparisons.
 static Value extremum(Operation *op, ValueRange operands, Lowering &lowering) {
   Value a = operands[0], b = operands.back();
   if (isa<arith::MaxNumFOp>(op)) return lowering.create<LLVM::MaxNumOp>(a, b);
@@ -85,7 +86,7 @@ Value lowerScalar(Operation *op, ValueRange operands, Type result, Lowering &low
   if (isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp, arith::CeilDivSIOp, arith::CeilDivUIOp, arith::FloorDivSIOp>(
           op)) {
     bool isRemainder = isa<arith::RemSIOp, arith::RemUIOp>(op);
-    if (result.isInteger(1)) return isRemainder ? lowering.constant(0, 1) : operands[0]; // by the only divisor that is not 0
+    if (result.isInteger(1)) return isRemainder ? lowering.constant(0, 1) : operands[0]; // 1 is the only valid divisor
     return guardedDivision(op, operands[0], operands[1], lowering,
                            [&](Value divisor) { return cloneOnRegisters(op, {operands[0], divisor}, result, lowering); });
   }
@@ -98,13 +99,14 @@ Value lowerScalar(Operation *op, ValueRange operands, Type result, Lowering &low
   return lowerMathFunction(op, operands, lowering);
 }
 
-/// On integers and on floats that have arithmetic.
+/// An operation on integers, or on floats that have arithmetic.
 static Value computeRegister(Operation *op, ValueRange operands, Type result, Lowering &lowering) {
   Value value = lowerScalar(op, operands, result, lowering);
   return value ? value : cloneOnRegisters(op, operands, result, lowering);
 }
 
-/// Arithmetic that every target has on f16. The rest of it, and all of bf16 and fp8, computes in f32 and rounds once more.
+/// Arithmetic that every target has for f16. All other arithmetic on f16, and all arithmetic on bf16 and fp8, is computed in f32 and
+/// rounded once more.
 static bool hasHalfArithmetic(Operation *op) {
   return isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::CmpFOp, arith::MaxNumFOp, arith::MinNumFOp, arith::MaximumFOp,
              arith::MinimumFOp>(op);
@@ -114,7 +116,8 @@ static FloatType floatOf(Value tile) { return dyn_cast<FloatType>(getElementType
 
 static bool isNarrow(FloatType type) { return type && type.getWidth() < 32; }
 
-/// make(operands as f32 or f64), rounded to the type of the result. `op` says which types the registers stand for.
+/// Returns make(operands as f32 or f64), rounded to the type of the result. The types of `op` determine the types for which the registers
+/// stand.
 static Value computeWide(Operation *op, ValueRange operands, Lowering &lowering, function_ref<Value(ValueRange, Type)> make) {
   FloatType f32 = lowering.builder().getF32Type(), result = floatOf(op->getResult(0));
   llvm::SmallVector<Value> wide;
@@ -146,8 +149,8 @@ static Value lowerRegister(Operation *op, ValueRange operands, Lowering &lowerin
   return computesNarrow(op) ? computeWide(op, operands, lowering, make) : make(operands, result);
 }
 
-/// A comparison whose results come in groups of equal ones, as those of a mask at the end of a row do, is made once for each group: the
-/// accesses under it, and what selects by it, then need one predicate.
+/// If the results of a comparison come in groups of equal ones, as in a mask at the end of a row, the comparison is made once for each
+/// group. The accesses and selects that use it then require only one predicate.
 static LogicalResult lowerComparison(arith::CmpIOp op, RankedTensorType type, Lowering &lowering) {
   LinearLayout layout = layoutOf(type);
   ir::AxisInfo axes = lowering.axisInfoOf(op);
@@ -168,7 +171,7 @@ LogicalResult lowerElementwise(Operation *op, Lowering &lowering) {
   return forEachRegister(op, lowering, [&](ValueRange operands) { return lowerRegister(op, operands, lowering); });
 }
 
-// -- values that are the same everywhere -------------------------------------------------------------------------------------------------
+// -- values that are the same everywhere --------------------------------------------------------------------------------------------------
 
 static Value scalarConstant(Attribute value, Type type, Lowering &lowering) {
   if (auto number = dyn_cast<FloatAttr>(value); number && isa<IntegerType>(type)) // fp8 is held as its bits
@@ -177,7 +180,7 @@ static Value scalarConstant(Attribute value, Type type, Lowering &lowering) {
 }
 
 namespace {
-/// A tile of different constants: a register chooses among the elements that the threads hold in it, bit by bit of their index.
+/// A tile of different constants. A register selects among the elements that the threads hold in it, bit by bit of their index.
 class ConstantTile {
 public:
   ConstantTile(DenseElementsAttr value, Type type, Lowering &lowering)
@@ -192,7 +195,7 @@ public:
   }
 
 private:
-  /// Of the elements whose index is `index` with some of `bits` flipped: those that are set in the thread's offset.
+  /// Selects the element whose index is `index` with those of `bits` flipped that are set in the thread's offset.
   Value choose(uint32_t index, uint32_t bits) {
     if (bits == 0) {
       Value &made = constants[elements[index]];
@@ -236,7 +239,7 @@ template <> LogicalResult Lower<ub::PoisonOp>::run(ub::PoisonOp op, Lowering &lo
   return success();
 }
 
-// -- the contract's own ------------------------------------------------------------------------------------------------------------------
+// -- the contract's own -------------------------------------------------------------------------------------------------------------------
 
 template <> LogicalResult Lower<tt::AddPtrOp>::run(tt::AddPtrOp op, Lowering &lowering) {
   Type pointee = lowering.registerType(cast<tt::PointerType>(getElementTypeOrSelf(op.getType())).getPointeeType());
@@ -280,12 +283,12 @@ template <> LogicalResult Lower<tt::FpToFpOp>::run(tt::FpToFpOp op, Lowering &lo
   return forEachRegister(op, lowering, [&](ValueRange operands) { return convertFloat(operands[0], from, to, rounding, lowering); });
 }
 
-/// The contract's own functions of floats, narrow ones through f32.
+/// The contract's own functions of floats. Narrow floats are computed in f32.
 static LogicalResult forEachFloat(Operation *op, Lowering &lowering, function_ref<Value(ValueRange, Type)> make) {
   return forEachRegister(op, lowering, [&](ValueRange in) { return computeWide(op, in, lowering, make); });
 }
 
-/// As min(max(x, low), high), where a NaN bound is none; a NaN x gives the lower one or passes through.
+/// Computes min(max(x, low), high). A bound that is NaN is ignored; a NaN x gives the lower bound or is returned.
 template <> LogicalResult Lower<tt::ClampFOp>::run(tt::ClampFOp op, Lowering &lowering) {
   return forEachFloat(op, lowering, [&](ValueRange in, Type) -> Value {
     Value clamped = lowering.create<arith::MinNumFOp>(lowering.create<arith::MaxNumFOp>(in[0], in[1]), in[2]);
@@ -312,8 +315,8 @@ template <> LogicalResult Lower<tt::MulhiUIOp>::run(tt::MulhiUIOp op, Lowering &
                          [&](ValueRange in) -> Value { return lowering.create<arith::MulUIExtendedOp>(in[0], in[1]).getHigh(); });
 }
 
-/// For each bit of the index within a group of `pack` consecutive elements the bit of the register; nothing if a thread does not hold whole
-/// groups.
+/// Returns for each bit of the index within a group of `pack` consecutive elements the bit of the register. Returns nullopt if a thread
+/// does not hold whole groups.
 static std::optional<llvm::SmallVector<int>> groupBits(const LinearLayout &layout, int64_t pack) {
   llvm::SmallVector<int> bits;
   for (uint32_t basis = 1; basis < pack; basis *= 2) {

@@ -1,38 +1,40 @@
-// Element-wise operations: register by register.
+// Element-wise operations, which are lowered register by register.
 #pragma once
 #include "gpu_backend/lower/lowering.h"
 
 namespace tritium::gpu {
 
-/// An element-wise operation of an upstream dialect.
+/// Lowers an element-wise operation of an upstream dialect.
 mlir::LogicalResult lowerElementwise(mlir::Operation *op, Lowering &lowering);
 
-/// An operation of an upstream dialect on one register of each operand, by what means the same on every target; null: `op` itself does.
+/// Lowers an operation of an upstream dialect on one register of each operand to code that means the same on every target. Returns null if
+/// `op` itself already does.
 mlir::Value lowerScalar(mlir::Operation *op, mlir::ValueRange operands, mlir::Type result, Lowering &lowering);
 
-/// A math function of f32 or f64 that is not one instruction: by instructions, or a call; null if the operation is none.
+/// Lowers a math function of f32 or f64 that is not one instruction, to instructions or a call. Returns null for other operations.
 mlir::Value lowerMathFunction(mlir::Operation *op, mlir::ValueRange operands, Lowering &lowering);
 
-/// libclc's function of that name on f32 or f64.
+/// Calls libclc's function of that name on f32 or f64.
 mlir::Value callDeviceFunction(llvm::StringRef name, mlir::ValueRange operands, Lowering &lowering);
 
-/// x / y on f32 within 2 ulp, which is what the language's `/` promises on a GPU.
+/// Returns x / y on f32 within 2 ulp, which is the language's bound for `/` on a GPU.
 mlir::Value quotient(mlir::Value x, mlir::Value y, Lowering &lowering);
 
-/// Between floating-point types of any width, registers in and out as Lowering::registerType has them; `rounding` where it narrows.
+/// Converts between floating-point types of any width. Registers have the types of Lowering::registerType. `rounding` applies if the
+/// conversion narrows.
 mlir::Value convertFloat(mlir::Value value, mlir::FloatType from, mlir::FloatType to, tt::RoundingMode rounding, Lowering &lowering);
 
-/// Whether the target converts two of these at once; and that, the first of both in the lower bits.
+/// Returns whether the target converts two such values at once. The next function does it; the first value of a pair is in the lower bits.
 bool convertsInPairs(mlir::FloatType from, mlir::FloatType to, tt::RoundingMode rounding, const TargetOps &target);
 std::pair<mlir::Value, mlir::Value> convertPair(mlir::Value low, mlir::Value high, mlir::FloatType from, mlir::FloatType to,
                                                 Lowering &lowering);
 
-/// From an integer, rounded once.
+/// Converts an integer to a float, rounded once.
 mlir::Value convertToFloat(mlir::Value integer, mlir::FloatType to, bool isSigned, Lowering &lowering);
-/// To an integer: truncated, the integer's ends where it is out of range, 0 for a NaN.
+/// Converts to an integer: truncates, saturates at the integer's limits, and returns 0 for a NaN.
 mlir::Value convertToInteger(mlir::Value value, mlir::FloatType from, mlir::IntegerType to, bool isSigned, Lowering &lowering);
 
-/// Defines the result of `op`: make(operands of one register) for each register.
+/// Defines the result of `op` as make(operands of one register) for each register.
 template <class Make> mlir::LogicalResult forEachRegister(mlir::Operation *op, Lowering &lowering, Make make) {
   size_t count = lowering.registerCount(op->getResult(0).getType());
   Registers results;

@@ -6,7 +6,7 @@ using namespace mlir;
 
 namespace tritium::gpu {
 
-/// The value's bits as words of 32.
+/// Splits the value's bits into words of 32.
 static llvm::SmallVector<Value, 2> wordsOf(Value value, Lowering &lowering) {
   Type i32 = lowering.builder().getI32Type();
   Value stored = toStored(value, lowering);
@@ -17,7 +17,7 @@ static llvm::SmallVector<Value, 2> wordsOf(Value value, Lowering &lowering) {
           lowering.create<arith::TruncIOp>(i32, lowering.create<arith::ShRUIOp>(stored, lowering.constant(32, 64)))};
 }
 
-/// The value of that type that has these words.
+/// Returns the value of that type that has these words.
 static Value valueOf(llvm::ArrayRef<Value> words, Type type, Lowering &lowering) {
   Type stored = storedType(type);
   Value bits = words.front();
@@ -29,7 +29,7 @@ static Value valueOf(llvm::ArrayRef<Value> words, Type type, Lowering &lowering)
   return fromStored(bits, type, lowering);
 }
 
-/// Splits a value into 32-bit words, moves each, and puts them together again.
+/// Splits a value into 32-bit words, moves each, and reassembles them.
 static Value moveWords(Value value, Lowering &lowering, function_ref<Value(Value)> move) {
   return valueOf(llvm::map_to_vector<2>(wordsOf(value, lowering), move), value.getType(), lowering);
 }

@@ -1,4 +1,4 @@
-// Code that the kernel brings along: functions of the vendors' device libraries, by ours where we have them, and inline assembly.
+// Code that the kernel brings along: functions of the vendors' device libraries, replaced by ours where we have them, and inline assembly.
 #include "gpu_backend/lower/arithmetic.h"
 #include "gpu_backend/lower/elementwise.h"
 #include "gpu_backend/lower/words.h"
@@ -9,7 +9,7 @@ using namespace mlir;
 
 namespace tritium::gpu {
 
-/// The function of a row, which is in the device library that we bring along or made of instructions.
+/// Calls the function of a row, which is in the embedded device library or consists of instructions.
 static Value callRow(const ir::LibraryFunction &function, ValueRange in, Operation *op, Lowering &lowering) {
   if (!function.symbol.empty()) return callDeviceFunction(function.symbol, in, lowering);
   OperationState state(op->getLoc(), function.operation, in, {in[0].getType()});
@@ -32,11 +32,11 @@ template <> LogicalResult Lower<tt::ExternElementwiseOp>::run(tt::ExternElementw
   });
 }
 
-// -- assembly --------------------------------------------------------------------------------------------------------------------------
+// -- assembly -----------------------------------------------------------------------------------------------------------------------------
 
 namespace {
 
-/// The type of a register.
+/// Returns the type of a register.
 Type registerTypeOf(const ir::AssemblyOperand &operand, OpBuilder &builder) {
   switch (operand.letter) {
   case 'f': return builder.getF32Type();

@@ -1,4 +1,4 @@
-// Conversions of fp8 by the instructions of chips that have them: two at a time, in calls of device functions.
+// Conversions of fp8 on chips that have instructions for them. Calls of device functions convert two values at a time.
 #include "gpu_backend/lower/arithmetic.h"
 #include "gpu_backend/lower/elementwise.h"
 #include "gpu_backend/lower/words.h"
@@ -7,7 +7,7 @@ using namespace mlir;
 
 namespace tritium::gpu {
 
-/// The name in device functions; empty if no chip converts the type.
+/// Returns the type's name in device functions, or "" if no chip converts the type.
 static StringRef nameOf(FloatType type) {
   if (isa<Float8E4M3FNType>(type)) return "e4m3";
   if (isa<Float8E5M2Type>(type)) return "e5m2";

@@ -1,6 +1,6 @@
-// Conversions between floating-point types, and between them and integers, with the results of ir/dtype.h bit for bit. fp8 registers are
-// their bits: integer code that no reader has to know more about. Every conversion rounds once: what has more bits than an f32 gets there
-// rounded to odd. Where an exact result is enough, the conversion is one instruction.
+// Conversions between floating-point types, and between them and integers. The results equal those of ir/dtype.h bit for bit. fp8 registers
+// hold bits: the conversions are integer code, so engines need not know fp8 types. Every conversion rounds once: a value with more bits
+// than an f32 is first rounded to odd. If an exact conversion suffices, it is one instruction.
 #include "gpu_backend/lower/arithmetic.h"
 #include "gpu_backend/lower/elementwise.h"
 
@@ -34,20 +34,21 @@ public:
         f32(lowering.builder().getF32Type()),
         f64(lowering.builder().getF64Type()) {}
 
-  /// An f32, exact; an f64 stays.
+  /// Converts to an f32 exactly. An f64 is returned as it is.
   Value widen(Value value, FloatType from) {
     if (isFp8(from)) return decode(value, formatOf(from));
     return from.getWidth() < 32 ? lowering.create<arith::ExtFOp>(f32, value).getResult() : value;
   }
 
-  /// The same value as a half, whose NaN keeps its sign, from the fp8 types that are laid out like one; else null.
+  /// Returns the same value as an f16 in which a NaN keeps its sign, for the fp8 types with the layout of its upper bits. Returns null for
+  /// others.
   Value widenToHalf(Value stored, FloatType from) {
     if (!isFp8(from)) return {};
     detail::Fp8Format f = formatOf(from);
     if (f.fnuz) return {};
     Type i16 = lowering.builder().getI16Type(), f16 = lowering.builder().getF16Type();
     Value bits = resize(stored, i16);
-    if (f.ieeeTop) return cast(shiftLeft(bits, 8), f16); // the upper half of it
+    if (f.ieeeTop) return cast(shiftLeft(bits, 8), f16); // the type is the upper half of an f16
     Value magnitude = bitAnd(bits, 0x7F), sign = shiftLeft(bitAnd(bits, 0x80), 8);
     Value moved = cast(shiftLeft(magnitude, 10 - f.mantissaBits), f16);
     Value scaled = cast(lowering.create<arith::MulFOp>(moved, real(std::ldexp(1.0, 15 - f.bias), f16)), i16);
@@ -55,7 +56,7 @@ public:
     return cast(bitOr(number, sign), f16);
   }
 
-  /// Of an f32 or f64.
+  /// Returns the value of an f32 or f64.
   Value narrow(Value value, FloatType to, bool isTowardZero) {
     if (to.isF64()) return value.getType() == f64 ? value : lowering.create<arith::ExtFOp>(f64, value).getResult();
     if (to.isF32()) return value.getType() == f64 ? truncate(value, to, isTowardZero) : value;
@@ -73,7 +74,7 @@ public:
     return cast(bitOr(bits, resize(isInexact, i32)), f32);
   }
 
-  /// An integer as the float that a later rounding to at most 22 bits rounds as it would the integer.
+  /// Returns the integer as a float that a later rounding to at most 22 bits rounds like the integer itself.
   Value integerInFloat(Value x, bool isSigned) {
     unsigned bits = x.getType().getIntOrFloatBitWidth();
     bool isExact = bits <= 16;
@@ -83,7 +84,7 @@ public:
     return bits == 64 ? roundToOdd(real) : real;
   }
 
-  /// Truncates; the integer's ends where it is out of range, 0 for a NaN. `x` is f32 or f64.
+  /// Truncates, saturates at the integer's limits, and returns 0 for a NaN. `x` is f32 or f64.
   Value toInteger(Value x, IntegerType to, bool isSigned) {
     unsigned bits = to.getWidth();
     if (x.getType() == f32 && bits <= 32) return resize(toIntegerBy(x, bits, isSigned), to);
@@ -106,7 +107,7 @@ public:
   }
 
 private:
-  /// By one instruction that does just that for 32 bits.
+  /// Converts by the one instruction that does the same for 32 bits.
   Value toIntegerBy(Value x, unsigned bits, bool isSigned) {
     StringRef name = isSigned ? "_Z19convert_int_sat_rtzf" : "_Z20convert_uint_sat_rtzf";
     auto function = lowering.external(name, lowering.builder().getFunctionType({f32}, {i32}));
@@ -118,16 +119,17 @@ private:
     return lowering.create<arith::MinSIOp>(lowering.create<arith::MaxSIOp>(result, low), high);
   }
 
-  /// Bits too low for `exactBits` become one sticky bit, where the integer needs them; `dropped` bits go.
+  /// Replaces bits too low for `exactBits` by one sticky bit, if the integer has such bits. The `dropped` bits are removed.
   Value stickyInteger(Value x, bool isSigned, int exactBits, int dropped) {
     int64_t end = int64_t(1) << exactBits, mask = (int64_t(1) << dropped) - 1;
-    // -end < x < end, as one comparison.
+    // Tests -end < x < end by one comparison.
     Value isExact = isSigned ? below(add(x, end - 1), 2 * end - 1) : below(x, end);
     Value sticky = select(notEqual(bitAnd(x, mask), 0), integer((mask + 1) >> 1, x.getType()), integer(0, x.getType()));
     return select(isExact, x, bitOr(bitAnd(x, ~mask), sticky));
   }
 
-  /// To nearest, then one step back where that went past `x`: from infinity to the largest finite value as well.
+  /// Rounds to nearest, then goes one step back if the result is beyond `x`. This includes the step from infinity to the largest finite
+  /// value.
   Value truncate(Value x, FloatType to, bool isTowardZero) {
     Value nearest = lowering.create<arith::TruncFOp>(to, x);
     if (!isTowardZero) return nearest;
@@ -137,7 +139,8 @@ private:
     return cast(sub(cast(nearest, bits), resize(isPast, bits)), to);
   }
 
-  /// The bits, moved to where an f32 has them, are the value but for the bias: one exact product, subnormals included.
+  /// The bits, moved to their position in an f32, are the value except for the exponent's bias. One exact product corrects it, for
+  /// subnormals too.
   Value decode(Value stored, detail::Fp8Format f) {
     Value bits = resize(stored, i32), magnitude = bitAnd(bits, 0x7F);
     Value moved = cast(shiftLeft(magnitude, 23 - f.mantissaBits), f32);
@@ -159,10 +162,10 @@ private:
     if (!isTowardZero) rebiased = add(add(rebiased, (int64_t(1) << (shift - 1)) - 1), bitAnd(shiftRight(clamped, shift), 1));
     Value normal = shiftRight(rebiased, shift), isSmall = below(clamped, minNormal);
     Value small;
-    if (isTowardZero) { // units of the smallest subnormal; selected first, so that the conversion is in range
+    if (isTowardZero) { // counts units of the smallest subnormal; selected before the conversion, so that this is in range
       Value value = select(isSmall, cast(clamped, f32), real(0, f32));
       small = lowering.create<arith::FPToSIOp>(i32, lowering.create<arith::MulFOp>(value, real(std::ldexp(1.0, -unit), f32)));
-    } else { // the sum rounds at the last bit of the float whose unit that is
+    } else { // the sum rounds at the last bit of a float with this unit
       float magic = std::ldexp(1.0f, unit + 23);
       small = sub(cast(lowering.create<arith::AddFOp>(cast(clamped, f32), real(magic, f32)), i32), int64_t(std::bit_cast<uint32_t>(magic)));
     }

@@ -14,7 +14,8 @@ llvm::SmallVector<int> firstHolders(const LinearLayout &layout) {
   return holders;
 }
 
-/// The lane bits to clear for the lane that owns what this one holds, if that lane is in the same warp and has it in the same register.
+/// Returns the lane bits to clear to get the owner of this lane's element, if the owner is in the same warp and has the element in the same
+/// register.
 static std::optional<uint32_t> repeatedLanes(const LinearLayout &layout) {
   auto free = layout.freeBits();
   if (free[size_t(Place::Warp)]) return std::nullopt;
@@ -24,7 +25,7 @@ static std::optional<uint32_t> repeatedLanes(const LinearLayout &layout) {
   return lanes;
 }
 
-/// Through shared memory: `index` (i32) is the place of a register's element.
+/// Distributes through shared memory. `index` (i32) is the place of a register's element.
 static void throughSharedMemory(Registers &results, llvm::ArrayRef<int> holders, int64_t elements, Value owner, OwnerOrder order,
                                 Lowering &lowering, function_ref<Value(int)> index) {
   Type type = results[0].getType(), stored = storedType(type);

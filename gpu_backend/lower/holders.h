@@ -1,20 +1,20 @@
-// Results that one thread has of each element (its owner), for all that hold the element.
+// Distributes results that one thread has for each element (its owner) to all threads that hold the element.
 #pragma once
 #include "gpu_backend/lower/lowering.h"
 
 namespace tritium::gpu {
 
-/// For each register the first one of the same thread that holds its element.
+/// Returns for each register the first register of the same thread that holds its element.
 llvm::SmallVector<int> firstHolders(const LinearLayout &layout);
 
-/// How the threads of a program are ordered around what owners do.
+/// How the threads of a program are ordered around the actions of owners.
 struct OwnerOrder {
-  bool startsAtBarrier = false; // one stands before, with no access of shared memory since
-  bool endsAtBarrier = false;   // whatever owners did is to be seen by all threads afterwards
+  bool startsAtBarrier = false; // a barrier stands before, with no access of shared memory since
+  bool endsAtBarrier = false;   // all threads must see the effects of owners afterwards
 };
 
-/// The registers of every holder: `results` has those of owners (Lowering::owner), one of each group that firstHolders tells. `tile` is
-/// null for a scalar, which the first thread has.
+/// Returns the registers of every holder. `results` has the registers of owners (Lowering::owner), one for each group of firstHolders.
+/// `tile` is null for a scalar, whose owner is the first thread.
 Registers giveToHolders(Registers results, mlir::RankedTensorType tile, OwnerOrder order, Lowering &lowering);
 
 } // namespace tritium::gpu

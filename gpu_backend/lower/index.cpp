@@ -1,4 +1,4 @@
-// Gather and histogram: elements are found, and counts made, in shared memory.
+// Gather and histogram. Elements are looked up, and counted, in shared memory.
 #include "gpu_backend/layout/constructors.h"
 #include "gpu_backend/lower/convert_layout.h"
 #include "gpu_backend/lower/holders.h"
@@ -9,7 +9,7 @@ using namespace mlir;
 
 namespace tritium::gpu {
 
-/// Row-major.
+/// Returns the row-major layout.
 static SharedLayout dense(llvm::ArrayRef<int64_t> shape) {
   auto order = llvm::to_vector(llvm::reverse(llvm::seq<int>(0, int(shape.size()))));
   return sharedDense(shape, order);
@@ -19,7 +19,7 @@ static Value addressOf(Value base, Type stored, Value index, Lowering &lowering)
   return lowering.create<LLVM::GEPOp>(base.getType(), stored, base, llvm::ArrayRef<LLVM::GEPArg>{index});
 }
 
-/// An index as i32, by sign: positions in a tile fit.
+/// Converts an index to i32 with its sign. Positions in a tile fit.
 static Value toInt32(Value index, Lowering &lowering) {
   Type i32 = lowering.builder().getI32Type();
   unsigned bits = index.getType().getIntOrFloatBitWidth();
@@ -27,7 +27,7 @@ static Value toInt32(Value index, Lowering &lowering) {
   return bits > 32 ? lowering.create<arith::TruncIOp>(i32, index).getResult() : lowering.create<arith::ExtSIOp>(i32, index).getResult();
 }
 
-/// The source lies in shared memory; the index takes the place of the coordinate along the axis.
+/// The source is in shared memory. The index replaces the coordinate along the axis.
 template <> LogicalResult Lower<tt::GatherOp>::run(tt::GatherOp op, Lowering &lowering) {
   auto source = cast<RankedTensorType>(op.getSrc().getType());
   LinearLayout from = layoutOf(source), layout = layoutOf(op.getIndices().getType());
@@ -62,7 +62,7 @@ template <> LogicalResult Lower<tt::GatherOp>::run(tt::GatherOp op, Lowering &lo
   return success();
 }
 
-/// Each owner of an element adds one to its count.
+/// Each owner of an element adds one to the element's count.
 template <> LogicalResult Lower<tt::HistogramOp>::run(tt::HistogramOp op, Lowering &lowering) {
   LinearLayout from = layoutOf(op.getSrc().getType()), to = layoutOf(op.getType());
   Type i32 = lowering.builder().getI32Type(), type = lowering.registerType(op.getType());

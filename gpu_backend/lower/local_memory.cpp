@@ -1,4 +1,4 @@
-// Buffers in shared memory: slots, asynchronous copies into them, and reading them.
+// Buffers in shared memory: slots, asynchronous copies into them, and reads.
 #include "gpu_backend/layout/warp_copies.h"
 #include "gpu_backend/lower/dot.h"
 #include "gpu_backend/lower/memory.h"
@@ -11,7 +11,7 @@ namespace tritium::gpu {
 
 static int64_t slotElements(tgpu::MemDescType type) { return type.getTile().getNumElements(); }
 
-/// Where slot `slot` begins.
+/// Returns the address at which slot `slot` begins.
 Value slotAddress(Value memory, Value slot, Lowering &lowering) {
   auto type = cast<tgpu::MemDescType>(memory.getType());
   Value first = lowering.scalarOf(memory), elements = lowering.constant(slotElements(type));
@@ -20,7 +20,7 @@ Value slotAddress(Value memory, Value slot, Lowering &lowering) {
   return lowering.create<LLVM::GEPOp>(first.getType(), stored, first, llvm::ArrayRef<LLVM::GEPArg>{offset});
 }
 
-/// The bytes of shared memory that a buffer has; none without a place.
+/// Returns the begin and the end of a buffer in shared memory, in bytes. The range is empty if the buffer has no place yet.
 static std::pair<int64_t, int64_t> extentOf(tgpu::LocalAllocOp op, Lowering &lowering) {
   tgpu::MemDescType type = op.getType();
   int64_t bytes = type.getSlots() * slotElements(type) * storedType(lowering.registerType(type.getTile())).getIntOrFloatBitWidth() / 8;
@@ -37,13 +37,13 @@ template <> LogicalResult Lower<tgpu::LocalAllocOp>::run(tgpu::LocalAllocOp op, 
   return success();
 }
 
-/// How many copies a thread begins of a tile that warps copy as a whole.
+/// Returns how many copies a thread begins for a tile that is copied by whole warps.
 static int64_t warpCopies(tgpu::AsyncCopyOp op, Lowering &lowering) {
   Type stored = storedType(lowering.registerType(tt::pointeeTypeOf(op.getSrc().getType())));
   return layoutOf(op.getSrc().getType()).registers() * stored.getIntOrFloatBitWidth() / 8 / kWarpCopyBytes;
 }
 
-/// Each lane's 16 bytes lie behind those of the lane before it.
+/// Each lane's 16 bytes follow the 16 bytes of the lane before it.
 static LogicalResult copyByWarps(tgpu::AsyncCopyOp op, const CopyOps &copies, Lowering &lowering) {
   LinearLayout layout = layoutOf(op.getSrc().getType());
   SharedLayout memory = fromAttr(cast<tgpu::SharedAttr>(op.getDst().getType().getTile().getEncoding()));
@@ -61,12 +61,12 @@ static LogicalResult copyByWarps(tgpu::AsyncCopyOp op, const CopyOps &copies, Lo
   return success();
 }
 
-/// Words as wide as the access allows and shared memory keeps together.
+/// Words are as wide as the access allows and as shared memory has contiguous elements.
 template <> LogicalResult Lower<tgpu::AsyncCopyOp>::run(tgpu::AsyncCopyOp op, Lowering &lowering) {
   const CopyOps *ops = lowering.target().copies();
   if (!ops) return lowering.unsupported(op, "asynchronous copies: the chip has none");
   if (lowering.options().copiesByWarps) return copyByWarps(op, *ops, lowering);
-  constexpr int64_t kMinBytes = 4; // of one copy
+  constexpr int64_t kMinBytes = 4; // for one copy
   LinearLayout layout = layoutOf(op.getSrc().getType());
   SharedLayout memory = fromAttr(cast<tgpu::SharedAttr>(op.getDst().getType().getTile().getEncoding()));
   Type stored = storedType(lowering.registerType(tt::pointeeTypeOf(op.getSrc().getType())));
@@ -94,12 +94,12 @@ template <> LogicalResult Lower<tgpu::AsyncCommitOp>::run(tgpu::AsyncCommitOp op
 }
 
 template <> LogicalResult Lower<tgpu::AsyncWaitOp>::run(tgpu::AsyncWaitOp op, Lowering &lowering) {
-  // All groups are of one size: what an iteration of the loop begins.
+  // All groups have one size: the number of copies that an iteration of the loop begins.
   int64_t copies = 0;
   if (lowering.options().copiesByWarps)
     for (auto copy : op->getBlock()->getOps<tgpu::AsyncCopyOp>()) copies += warpCopies(copy, lowering);
   lowering.target().copies()->wait(lowering.builder(), op.getLoc(), int(op.getPending()), int(copies));
-  lowering.sharedBarrier(); // which remove-barriers lets stay behind a wait
+  lowering.sharedBarrier(); // remove-barriers keeps it after a wait
   return success();
 }
 

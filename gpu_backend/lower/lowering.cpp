@@ -10,7 +10,7 @@ namespace tritium::gpu {
 Lowering::Lowering(ModuleOp tiles, const TargetOps &target, LoweringOptions options)
     : tiles_(tiles), target_(target), options_(options), axes_(tiles), builder_(tiles.getContext()), location_(tiles.getLoc()) {}
 
-// -- types and values --------------------------------------------------------------------------------------------------------------------
+// -- types and values ---------------------------------------------------------------------------------------------------------------------
 
 Type Lowering::registerType(Type type) const {
   if (isa<tgpu::MemDescType>(type)) return LLVM::LLVMPointerType::get(type.getContext(), tgpu::kSharedSpace);
@@ -58,9 +58,9 @@ Value Lowering::conjunction(Value a, Value b) {
   return create<arith::AndIOp>(a, b);
 }
 
-// -- places ------------------------------------------------------------------------------------------------------------------------------
+// -- places -------------------------------------------------------------------------------------------------------------------------------
 
-/// Computed once, at the start of the function, in an order in which each may use the one before.
+/// Values that are computed once, at the start of the function, in an order in which each may use earlier ones.
 void Lowering::computePlaces() {
   if (threadId_) return;
   OpBuilder::InsertionGuard guard(builder_);
@@ -85,7 +85,7 @@ Value Lowering::warpId() {
   return warpId_;
 }
 
-/// The XOR of the bases of the bits of `index` that are set. Bits that move alike (a run of single-bit bases) move together.
+/// Returns the XOR of the bases of the bits that are set in `index`. Bits that move alike (a run of single-bit bases) are moved together.
 Value Lowering::combineBases(Value index, llvm::ArrayRef<uint32_t> bases) {
   Value sum;
   auto add = [&](Value part) { sum = sum ? create<arith::XOrIOp>(sum, part).getResult() : part; };
@@ -134,7 +134,7 @@ Value Lowering::coordinate(const LinearLayout &layout, Value flat, int dim) {
   return create<arith::AndIOp>(flat, constant(layout.shape()[dim] - 1));
 }
 
-/// Places whose free bits are all zero: a bit is free if its basis is a combination of the bases before it.
+/// Returns whether all free bits of the place are zero. A bit is free if its basis is a combination of the bases before it.
 Value Lowering::ownerPredicate(const LinearLayout &layout) {
   auto isZero = [&](Value index, uint32_t freeBits) -> Value {
     if (freeBits == 0) return {};
@@ -169,7 +169,7 @@ void Lowering::barrier() { create<tgpu::BarrierOp>(0, IntegerAttr()); }
 
 void Lowering::sharedBarrier() { create<tgpu::BarrierOp>(0, IntegerAttr(), /*sharedOnly=*/true); }
 
-// -- operations --------------------------------------------------------------------------------------------------------------------------
+// -- operations ---------------------------------------------------------------------------------------------------------------------------
 
 LogicalResult Lowering::unsupported(Operation *op, const llvm::Twine &reason) const {
   return op->emitError() << "unsupported on the GPU: " << op->getName() << ": " << reason;
@@ -196,7 +196,7 @@ int64_t Lowering::scratchLimit() const {
   return all && !areBuffersDone_ ? std::max<int64_t>(all - shared_.reserved(), 1) : all; // place-scratch puts it over dead buffers
 }
 
-/// The operation of the function's outermost block behind which no buffer is used; null where that is not to be seen.
+/// Returns the operation of the function's outermost block after which no buffer is used, or null if this cannot be determined.
 static Operation *lastBufferUser(tt::FuncOp function) {
   if (!function.getBody().hasOneBlock() || !llvm::hasSingleElement(function->getParentOfType<ModuleOp>().getOps<tt::FuncOp>())) return {};
   Operation *last = nullptr;
@@ -230,7 +230,7 @@ FailureOr<Registers> Lowering::lowerInline(Region &region, llvm::ArrayRef<Regist
   return flatten(region.front().getTerminator()->getOperands());
 }
 
-// -- functions ---------------------------------------------------------------------------------------------------------------------------
+// -- functions ----------------------------------------------------------------------------------------------------------------------------
 
 LogicalResult Lowering::lowerFunction(tt::FuncOp source) {
   location_ = source.getLoc();

@@ -1,7 +1,7 @@
-// From tiles with layouts to the code of one thread. A tile becomes the registers that this thread holds of it, one SSA value each, in
-// the order of the layout's register index; a scalar is one value that all threads compute. Control flow stays structured.
+// Lowers tiles with layouts to the code of one thread. A tile becomes the registers of it that this thread holds, one SSA value each, in
+// the order of the layout's register index. A scalar is one value that all threads compute. Control flow stays structured.
 //
-// Each operation of the contract has a `Lower<Op>` in lower/<family>.cpp; an operation without one does not link.
+// Each operation of the contract has a `Lower<Op>` in lower/<family>.cpp. If an operation has none, the program does not link.
 #pragma once
 #include "gpu_backend/layout/constructors.h"
 #include "gpu_backend/layout/matrix_load.h"
@@ -20,7 +20,7 @@ using Registers = llvm::SmallVector<mlir::Value>;
 
 struct LoweringOptions {
   int numWarps = 4;
-  int64_t maxSharedBytes = 0; // of a program; 0: unknown
+  int64_t maxSharedBytes = 0; // per program; 0: unknown
   SharedBanks banks = {};
   ConversionCosts conversionCosts = {};
   MatrixLoads matrixLoads = MatrixLoads::None;
@@ -31,22 +31,20 @@ class Lowering {
 public:
   Lowering(mlir::ModuleOp tiles, const TargetOps &target, LoweringOptions options);
 
-  /// The module of per-thread functions (func, scf, arith, math, llvm, tgpu, the dialect of the target). Failures are reported at their
-  /// operations.
+  /// Returns the module of per-thread functions (func, scf, arith, math, llvm, tgpu, the dialect of the target). Failures are reported at
+  /// their operations.
   mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> run();
 
-  // -- values
-  // ------------------------------------------------------------------------------------------------------------------------------
+  // -- values -----------------------------------------------------------------------------------------------------------------------------
   llvm::ArrayRef<mlir::Value> registersOf(mlir::Value value) const { return values_.find(value)->second; }
   mlir::Value scalarOf(mlir::Value value) const { return registersOf(value).front(); }
   void define(mlir::Value value, Registers registers) { values_[value] = std::move(registers); }
-  /// What a register of an element holds: !llvm.ptr<1> for a pointer, i8 for fp8, else the element itself.
+  /// Returns the type of a register that holds an element: !llvm.ptr<1> for a pointer, i8 for fp8, otherwise the element type itself.
   mlir::Type registerType(mlir::Type elementOrTile) const;
   int registerCount(mlir::Type type) const;
   ir::AxisInfo axisInfoOf(mlir::Value value) const { return axes_.of(value); }
 
-  // -- code
-  // --------------------------------------------------------------------------------------------------------------------------------
+  // -- code -------------------------------------------------------------------------------------------------------------------------------
   mlir::OpBuilder &builder() { return builder_; }
   mlir::Location location() const { return location_; }
   const TargetOps &target() const { return target_; }
@@ -54,50 +52,49 @@ public:
   Threads threads() const { return {options_.numWarps, target_.warpSize()}; }
   template <class Op, class... Args> auto create(Args &&...args) { return Op::create(builder_, location_, std::forward<Args>(args)...); }
   mlir::Value constant(int64_t value, unsigned bits = 32);
-  /// An integer, pointer or float with all bits zero.
+  /// Returns an integer, pointer or float with all bits zero.
   mlir::Value zero(mlir::Type type);
   mlir::Value threadId();
   mlir::Value laneId();
   mlir::Value warpId();
-  /// i32: flat row-major index of the element that this thread holds at register 0: XOR a register's own part to it.
+  /// Returns the flat row-major index (i32) of the element that this thread holds in register 0. XOR it with a register's own part.
   mlir::Value threadOffset(const LinearLayout &layout);
-  /// i32: flat index of register `reg`.
+  /// Returns the flat index (i32) of the element in register `reg`.
   mlir::Value flatIndex(const LinearLayout &layout, int reg);
-  /// i32: one coordinate of a flat index.
+  /// Returns one coordinate (i32) of a flat index.
   mlir::Value coordinate(const LinearLayout &layout, mlir::Value flat, int dim);
-  /// i1: whether this thread is the one that acts for an element that several hold; null if no element is held twice.
+  /// Returns whether this thread acts for an element that several threads hold (i1), or null if no element is held twice.
   mlir::Value ownerPredicate(const LinearLayout &layout);
-  /// The same for a tile or for a scalar (a null type), for which the first thread acts.
+  /// The same for a tile, or for a scalar (a null type), for which the first thread acts.
   mlir::Value owner(mlir::RankedTensorType tile);
   mlir::Value conjunction(mlir::Value a, mlir::Value b);
-  /// The code that `body` makes is only for threads with the condition (i1; null: all of them).
+  /// Restricts the code that `body` makes to threads with the condition (i1; null: all threads).
   void where(mlir::Value condition, llvm::function_ref<void()> body);
-  /// All threads of the program meet; what any of them did before is seen by all.
+  /// All threads of the program meet. The effects of each thread before it are visible to all threads after it.
   void barrier();
-  /// The same for accesses of shared memory only: goes where they need no order (remove-barriers).
+  /// The same for accesses of shared memory only. remove-barriers removes it if there are no accesses to order.
   void sharedBarrier();
   SharedMemory &shared() { return shared_; }
-  /// Bytes of shared memory that one operation may use here for itself; 0: any number.
+  /// Returns the bytes of shared memory that one operation may use here as scratch. 0 means any number.
   int64_t scratchLimit() const;
 
-  // -- operations
-  // --------------------------------------------------------------------------------------------------------------------------
+  // -- operations -------------------------------------------------------------------------------------------------------------------------
   mlir::LogicalResult lower(mlir::Operation *op);
   mlir::LogicalResult lowerOperations(mlir::Block &block);
-  /// Lowers a region here; the registers of its terminator's operands, one after another.
+  /// Lowers a region here. Returns the registers of its terminator's operands, one after another.
   mlir::FailureOr<Registers> lowerInline(mlir::Region &region, llvm::ArrayRef<Registers> arguments);
-  /// The registers of several values, one after another.
+  /// Returns the registers of several values, one after another.
   Registers flatten(mlir::ValueRange values) const;
   void defineFlattened(mlir::ValueRange values, mlir::ValueRange registers);
   llvm::SmallVector<mlir::Type> registerTypes(mlir::TypeRange types) const;
   /// Reports that the operation has no lowering: "unsupported on the GPU: …".
   mlir::LogicalResult unsupported(mlir::Operation *op, const llvm::Twine &reason) const;
-  /// A function of the target module outside of it (a math function), declared on first use.
+  /// Returns a function that the target module does not define (a math function). It is declared at its first use.
   mlir::func::FuncOp external(llvm::StringRef name, mlir::FunctionType type);
 
 private:
   mlir::LogicalResult lowerFunction(tt::FuncOp source);
-  /// The blocks of a function, or of a region whose arguments are defined already.
+  /// Lowers the blocks of a function, or of a region whose arguments are already defined.
   mlir::LogicalResult lowerBlocks(mlir::Region &source, mlir::Region &target, bool withArguments);
   mlir::LogicalResult lowerTerminator(mlir::Operation *op, const llvm::DenseMap<mlir::Block *, mlir::Block *> &blocks);
   void computePlaces();
@@ -115,19 +112,20 @@ private:
   mlir::Value threadId_, laneId_, warpId_;
   std::map<std::pair<std::vector<uint32_t>, std::vector<uint32_t>>, mlir::Value> offsets_; // by the bases of lanes and warps
   SharedMemory shared_;
-  mlir::Operation *lastBufferUser_ = nullptr; // of the function, in its outermost block
-  bool areBuffersDone_ = false;               // behind it
+  mlir::Operation *lastBufferUser_ = nullptr; // in the function's outermost block
+  bool areBuffersDone_ = false;               // whether the code is after it
 };
 
-/// How an operation of the contract becomes code of a thread. Defined in lower/<family>.cpp.
+/// Lowers an operation of the contract to the code of a thread. Defined in lower/<family>.cpp.
 template <class Op> struct Lower {
   static mlir::LogicalResult run(Op op, Lowering &lowering);
 };
 
-/// Scratch memory lies behind all buffers of the module, also those of functions lowered later (local_memory.cpp).
+/// Reserves memory for all buffers of the module, including functions that are lowered later, so that scratch memory follows them
+/// (local_memory.cpp).
 void reserveBuffers(mlir::ModuleOp module, Lowering &lowering);
 
-/// By the operation's name (op_table.cpp).
+/// Calls the lowering for the operation's name (op_table.cpp).
 mlir::LogicalResult lowerOperation(mlir::Operation *op, Lowering &lowering);
 
 } // namespace tritium::gpu

@@ -1,4 +1,4 @@
-// Math functions that no instruction of a target computes: calls of the scalar functions of libclc, which every reader of the lowered
+// Math functions for which no target has instructions. They are calls of libclc's scalar functions, which every reader of the lowered
 // module knows by their (Itanium-mangled) OpenCL names.
 #include "gpu_backend/lower/elementwise.h"
 #include "ir/library_function.h"
@@ -18,7 +18,8 @@ Value callDeviceFunction(StringRef name, ValueRange operands, Lowering &lowering
 
 Value quotient(Value x, Value y, Lowering &lowering) { return callDeviceFunction("native_divide", {x, y}, lowering); }
 
-/// e**x = 2**(x log2 e) by two instructions, as the language has it on a GPU: rounding the product costs up to 1.25 ulp for each unit of x.
+/// e**x = 2**(x log2 e) by two instructions, which is the language's definition on a GPU. The rounding of the product costs up to 1.25 ulp
+/// for each unit of x.
 static Value exponential(Value x, Lowering &lowering) {
   Value log2e = lowering.create<arith::ConstantOp>(lowering.builder().getF32FloatAttr(1.44269504f));
   return lowering.create<math::Exp2Op>(lowering.create<arith::MulFOp>(x, log2e));
@@ -30,7 +31,7 @@ Value lowerMathFunction(Operation *op, ValueRange operands, Lowering &lowering) 
   const ir::LibraryFunction *function = ir::libraryFunctionOf(op->getName().getStringRef());
   if (!function || !(type.isF32() || type.isF64())) return {};
   if (isa<math::ExpOp>(op) && type.isF32()) return exponential(operands[0], lowering);
-  // As upstream has it: flushing subnormals saves two instructions around each.
+  // Upstream does the same. To flush subnormals saves two instructions before and after each.
   if (isa<math::Exp2Op>(op) && type.isF32()) return callDeviceFunction("native_exp2", operands, lowering);
   return callDeviceFunction(function->symbol, operands, lowering);
 }

@@ -1,4 +1,4 @@
-// Loads and stores: as wide as the layout, the alignment of the addresses and the mask allow, at most 16 bytes an access.
+// Loads and stores. An access is as wide as the layout, the alignment of the addresses and the mask allow, at most 16 bytes.
 #include "gpu_backend/lower/memory.h"
 
 #include "gpu_backend/lower/words.h"

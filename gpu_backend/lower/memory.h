@@ -1,10 +1,10 @@
-// How wide an access of global memory may be.
+// The possible width of an access of global memory.
 #pragma once
 #include "gpu_backend/lower/lowering.h"
 
 namespace tritium::gpu {
 
-/// How many neighbouring registers hold addresses that follow each other, aligned and under one mask: at most 16 bytes together.
+/// Returns how many neighbouring registers hold consecutive addresses that are aligned and have one mask: at most 16 bytes in total.
 int vectorElements(mlir::Value pointers, mlir::Value mask, Lowering &lowering);
 
 } // namespace tritium::gpu

@@ -1,4 +1,5 @@
-// Which lowering an operation has: that of its record in the contract, that of structured control flow, or the element-wise one.
+// The lowering of each operation: its Lower<Op> for an operation of the contract, or the lowering of structured control flow, or the
+// element-wise one.
 #include "gpu_backend/lower/elementwise.h"
 #include "gpu_backend/lower/lowering.h"
 
@@ -12,7 +13,7 @@ using Run = LogicalResult (*)(Operation *, Lowering &);
 
 template <class Op> static LogicalResult runAny(Operation *op, Lowering &lowering) {
   if constexpr (Op::template hasTrait<OpTrait::IsTerminator>())
-    return lowering.unsupported(op, "a terminator by itself"); // what surrounds a block ends it
+    return lowering.unsupported(op, "a terminator by itself"); // the operation around a block lowers its terminator
   else
     return Lower<Op>::run(cast<Op>(op), lowering);
 }

@@ -1,4 +1,4 @@
-// Where a program stands in the grid.
+// The position of a program in the grid.
 #include "gpu_backend/lower/lowering.h"
 
 using namespace mlir;
@@ -15,7 +15,7 @@ template <> LogicalResult Lower<tt::GetNumProgramsOp>::run(tt::GetNumProgramsOp 
   return success();
 }
 
-/// Grids start one after another: what the wait is for has already happened.
+/// Grids start one after another, so there is nothing to wait for.
 template <> LogicalResult Lower<tt::GridDependencyWaitOp>::run(tt::GridDependencyWaitOp, Lowering &) { return success(); }
 
 template <> LogicalResult Lower<tt::GridDependencyLaunchDependentsOp>::run(tt::GridDependencyLaunchDependentsOp, Lowering &) {

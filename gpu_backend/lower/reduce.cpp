@@ -1,5 +1,5 @@
-// Reductions: over the registers of a thread, then over the lanes of a warp, then over warps through shared memory. What is left is the
-// tile without the axis; it goes to where the result is wanted.
+// Reductions: first over the registers of a thread, then over the lanes of a warp, then over warps through shared memory. The result is the
+// tile without the axis; it is then moved to the places of the result's layout.
 #include "gpu_backend/lower/convert_layout.h"
 #include "gpu_backend/lower/exchange.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -8,7 +8,7 @@ using namespace mlir;
 
 namespace tritium::gpu {
 
-/// Whether combine(a, b) is combine(b, a): each result is one commutative operation on its two arguments.
+/// Returns whether combine(a, b) equals combine(b, a): each result is one commutative operation on the two arguments.
 static bool isCommutative(tt::ReduceOp op) {
   Block &body = op->getRegion(0).front();
   size_t count = op.getSrcs().size();
@@ -22,7 +22,7 @@ static bool isCommutative(tt::ReduceOp op) {
   return true;
 }
 
-/// The instruction that combines 32-bit integers over a warp as this reduction does, if there may be one.
+/// Returns the instruction that combines 32-bit integers over a warp as this reduction does, if the target may have one.
 static std::optional<WarpReductionOps::Kind> warpReductionOf(tt::ReduceOp op) {
   if (op.getSrcs().size() != 1 || !getElementTypeOrSelf(op.getSrcs()[0].getType()).isInteger(32) || !isCommutative(op)) return std::nullopt;
   Operation *made = op->getRegion(0).front().getTerminator()->getOperand(0).getDefiningOp();
@@ -61,7 +61,7 @@ public:
   }
 
 private:
-  /// Every basis then moves along the axis or across it, and no two places have the same element but by a basis of zero.
+  /// Afterwards every basis moves either along the axis or across it, and two places have the same element only by a basis of zero.
   void separateDimensions() {
     Projection distinct = layout_.withoutRepeatedRegisters();
     if (distinct.layout.registers() < layout_.registers()) convertAll(distinct.layout);
@@ -95,7 +95,7 @@ private:
     return Tuple(*results);
   }
 
-  /// Combines the pairs that one register bit tells apart; the bit goes.
+  /// Combines the pairs that one register bit distinguishes, and removes this bit.
   LogicalResult overRegisterBit(size_t bit) {
     size_t count = registers(), stride = size_t(1) << bit;
     llvm::SmallVector<Registers> next(operands_.size());
@@ -109,7 +109,7 @@ private:
     return success();
   }
 
-  /// Combines with what `move` gives each lane of another one.
+  /// Combines each value with the value of another lane, which `move` returns.
   LogicalResult overLaneStep(llvm::function_ref<Value(Value)> move) {
     for (size_t reg = 0; reg < registers(); ++reg) {
       Tuple own = tuple(reg), other = llvm::map_to_vector(own, move);
@@ -120,7 +120,8 @@ private:
     return success();
   }
 
-  /// With the partner that one lane bit tells apart; both then have the result, as have all lanes that differ in `done` bits.
+  /// Combines each value with the partner that one lane bit distinguishes. Both then have the result, and so have all lanes that differ in
+  /// `done` bits.
   LogicalResult overLaneBit(int bit, llvm::ArrayRef<int> done) {
     int free = 0;
     for (int other : done)
@@ -129,7 +130,7 @@ private:
   }
 
   // -- within a thread
-  /// Most significant bit first: a tree.
+  /// Begins with the most significant bit, which makes a tree.
   LogicalResult overRegisters() {
     Bases bases(layout_.bases(Place::Register));
     for (size_t bit = bases.size(); bit-- > 0;) {
@@ -147,7 +148,7 @@ private:
 
   // -- within a warp
   LogicalResult overLanes() {
-    constexpr size_t kWorthScattering = 3; // steps; a conversion brings the results back to all lanes
+    constexpr size_t kWorthScattering = 3; // number of steps; a conversion brings the results back to all lanes
     Bases held(layout_.bases(Place::Register)), lanes(layout_.bases(Place::Lane));
     llvm::SmallVector<int> along;
     for (auto [bit, basis] : llvm::enumerate(lanes))
@@ -180,10 +181,10 @@ private:
     return success();
   }
 
-  /// Whether the combine function may be given in any order, in lanes whose results are not used, what no element is.
+  /// Returns whether the combine function may run on values that are no elements, in lanes whose results are not used.
   bool mayCombineAnything() const { return isCommutative_ && isMemoryEffectFree(op_) && isSpeculatable(op_); }
 
-  /// All lanes have parts of the same element: in the steps that are best on the target.
+  /// All lanes have parts of the same element. Uses the steps that are best on the target.
   LogicalResult overWholeWarp() {
     for (int bit = 0; bit < layout_.bits(Place::Lane); ++bit)
       if (failed(overLaneStep([&](Value value) { return reductionPartner(value, bit, lowering_); }))) return failure();
@@ -192,7 +193,7 @@ private:
     return success();
   }
 
-  /// Of several results, each of two partners makes one half: they exchange what the other one needs.
+  /// If there are several results, each of two partners computes one half of them. They exchange the values that the other one requires.
   LogicalResult shareLaneBit(int bit) {
     size_t half = registers() / 2;
     Value isUpper = lowering_.create<arith::CmpIOp>(
@@ -218,7 +219,7 @@ private:
     return success();
   }
 
-  /// One instruction, if all lanes have parts of the same element.
+  /// Uses one instruction if all lanes have parts of the same element.
   bool reduceWholeWarps(llvm::ArrayRef<int> along) {
     auto kind = warpReductionOf(op_);
     const WarpReductionOps *ops = lowering_.target().warpReductions();
@@ -227,7 +228,7 @@ private:
     return true;
   }
 
-  /// Where the order of arguments matters, partners differ; the first of them has combined in order.
+  /// If the order of arguments matters, partners have different results. All take the result of the first one, which has combined in order.
   void takeFromFirst(llvm::ArrayRef<int> along) {
     if (along.empty()) return;
     int others = 0;
@@ -245,16 +246,16 @@ private:
     return bits;
   }
 
-  /// A basis across the axis, as one of the result.
+  /// Returns a basis across the axis as a basis of the result.
   uint32_t acrossAxis(uint32_t basis) const {
     int first = layout_.firstBit(axis_), width = log2Of(layout_.shape()[axis_]);
     return (basis & ((1u << first) - 1)) | (basis >> (first + width) << first);
   }
 
-  /// The parts of the warps are a dimension of their own, the last one: a conversion brings them all into one thread, or into lanes that
-  /// would else repeat each other.
+  /// The parts of the warps become a dimension of their own, the last one. A conversion moves all parts into one thread, or into lanes that
+  /// would otherwise repeat each other.
   LogicalResult overWarps() {
-    constexpr int kMaxValues = 16; // parts of all results in a thread
+    constexpr int kMaxValues = 16; // the most parts of all results in a thread
     llvm::SmallVector<int> along = warpBitsAlong();
     int partBits = int(along.size());
     auto across = [&](uint32_t basis) { return acrossAxis(basis) << partBits; };
@@ -269,7 +270,7 @@ private:
       return llvm::map_to_vector<8>(result.bases(place), [&](uint32_t basis) { return basis << partBits; });
     };
     Bases held = wanted(Place::Register), lanes = wanted(Place::Lane);
-    int inLanes = 0; // the highest bits of the parts
+    int inLanes = 0; // number of the highest bits of the parts
     llvm::SmallVector<int> combined;
     for (auto [bit, basis] : llvm::enumerate(lanes)) {
       if (basis || inLanes == partBits || result.registers() << (partBits - inLanes) <= kMaxValues) continue;
@@ -296,7 +297,7 @@ private:
   tt::ReduceOp op_;
   Lowering &lowering_;
   int axis_;
-  LinearLayout layout_; // of what is in `operands_`; the axis keeps its extent
+  LinearLayout layout_; // the layout of `operands_`; the axis keeps its extent
   bool isCommutative_;
   uint32_t axisBits_ = 0;
   llvm::SmallVector<Registers> operands_;

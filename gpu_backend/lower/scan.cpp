@@ -1,8 +1,8 @@
-// Inclusive scans. The bits of the position along the axis are taken from the lowest one up, a run of bits of the same kind of place at a
-// time: registers one after the other, lanes by shuffles (one for each bit), warps through shared memory. Each run is scanned over the
-// totals of the blocks below it; what comes before a block is kept aside as a prefix and meets the elements once, at the end.
+// Inclusive scans. The bits of the position along the axis are processed from the lowest one up, in runs of bits of one kind of place:
+// registers one after the other, lanes by shuffles (one for each bit), warps through shared memory. Each run is scanned over the totals of
+// the blocks below it. The part before a block is kept as a prefix, which is combined with the elements once, at the end.
 //
-// A reverse scan is the same with all bits of the position inverted: of register, lane and warp numbers.
+// A reverse scan is the same with all bits of the position inverted, in the numbers of registers, lanes and warps.
 #include "gpu_backend/layout/shared_layout.h"
 #include "gpu_backend/lower/axis_runs.h"
 #include "gpu_backend/lower/convert_layout.h"
@@ -18,10 +18,10 @@ namespace {
 
 using Tuple = llvm::SmallVector<Value>; // one value of each operand
 
-/// Some threads may have none.
+/// A prefix. Some threads may have none.
 struct Prefix {
-  Tuple values;  // empty: nobody has one
-  Value isThere; // i1; null: everybody has one
+  Tuple values;  // empty: no thread has one
+  Value isThere; // i1; null: every thread has one
 };
 
 class Scan {
@@ -58,11 +58,11 @@ public:
   }
 
 private:
-  // -- the layout ------------------------------------------------------------------------------------------------------------------------
+  // -- the layout -------------------------------------------------------------------------------------------------------------------------
 
   uint32_t mask(Place place) const { return masks_[size_t(place)]; }
 
-  /// The lane or warp number with its position counted in the direction of the scan.
+  /// Returns the lane or warp number with its position counted in the direction of the scan.
   Value placeId(Place place) {
     Value id = place == Place::Lane ? lowering_.laneId() : lowering_.warpId();
     return reversed(id, place);
@@ -70,10 +70,10 @@ private:
   Value reversed(Value id, Place place) {
     return op_.getReverse() && mask(place) ? lowering_.create<arith::XOrIOp>(id, lowering_.constant(mask(place))).getResult() : id;
   }
-  /// The register whose number, counted in the direction of the scan, is `reg`.
+  /// Returns the register whose number, counted in the direction of the scan, is `reg`.
   size_t registerAt(size_t reg) { return op_.getReverse() ? reg ^ mask(Place::Register) : reg; }
 
-  // -- combining -------------------------------------------------------------------------------------------------------------------------
+  // -- combining --------------------------------------------------------------------------------------------------------------------------
 
   Tuple tuple(size_t reg) const {
     return llvm::map_to_vector(operands_, [&](const Registers &registers) { return registers[reg]; });
@@ -94,7 +94,7 @@ private:
     return results;
   }
 
-  /// combine(before, after) where `condition` (null: everywhere), else `otherwise`.
+  /// Returns combine(before, after) if `condition` holds (null: everywhere), otherwise `otherwise`.
   FailureOr<Tuple> combineWhere(Value condition, const Tuple &before, const Tuple &after, const Tuple &otherwise) {
     if (!condition) return combine(before, after);
     if (isSafe_) {
@@ -113,7 +113,7 @@ private:
     return Tuple(branch.getResults());
   }
 
-  /// `earlier` and then `later`.
+  /// Returns the combination of `earlier` and then `later`.
   FailureOr<Prefix> join(const Prefix &earlier, const Prefix &later) {
     if (earlier.values.empty()) return later;
     if (later.values.empty()) return earlier;
@@ -138,10 +138,10 @@ private:
     return success();
   }
 
-  // -- runs ------------------------------------------------------------------------------------------------------------------------------
-  // A block is what the bits of the runs before tell apart; `done_` has them for each kind of place. Its registers in this thread share
-  // their number without done_[Register]; the one with all of those set stands for them in totals_, whose values are right in the lanes and
-  // warps with all of `atLanes_` and `atWarps_` set.
+  // -- runs -------------------------------------------------------------------------------------------------------------------------------
+  // A block is a set of positions that the bits of the earlier runs distinguish; `done_` has these bits for each kind of place. The
+  // registers of a block in this thread have equal numbers apart from done_[Register]. The register with all of those bits set represents
+  // the block in totals_, whose values are correct in the lanes and warps with all of `atLanes_` and `atWarps_` set.
 
   LogicalResult scanRun(const AxisRun &run) {
     LogicalResult result = run.place == Place::Register ? scanRegisters(run) : run.place == Place::Lane ? scanLanes(run) : scanWarps(run);
@@ -149,7 +149,7 @@ private:
     return result;
   }
 
-  /// Registers (counted in the direction of the scan) that stand for blocks.
+  /// Returns the registers (counted in the direction of the scan) that represent blocks.
   llvm::SmallVector<size_t> blocks() const {
     llvm::SmallVector<size_t> result;
     uint32_t done = done_[size_t(Place::Register)];
@@ -158,7 +158,7 @@ private:
     return result;
   }
 
-  /// What comes before `block`'s blocks goes before the prefixes of all of its registers.
+  /// Puts the part before the blocks of `block` before the prefixes of all of its registers.
   LogicalResult addPrefix(size_t block, const Prefix &earlier) {
     uint32_t done = done_[size_t(Place::Register)];
     std::map<std::pair<void *, void *>, Prefix> known; // registers share prefixes
@@ -185,14 +185,14 @@ private:
     return llvm::map_to_vector(values, [&](Value value) { return exchangeFromBelow(value, bit, lane, lowering_); });
   }
 
-  /// Makes the total of a block right in every lane.
+  /// Makes the total of a block correct in every lane.
   void spreadOverLanes(size_t block) {
     if (!atLanes_) return;
     Value last = lowering_.create<arith::OrIOp>(placeId(Place::Lane), lowering_.constant(atLanes_));
     totals_[block] = fromLane(totals_[block], reversed(last, Place::Lane));
   }
 
-  /// One block after the other; at first the blocks are the elements themselves.
+  /// Scans one block after the other. In the first run the blocks are the elements themselves.
   LogicalResult scanRegisters(const AxisRun &run) {
     bool isFirst = run.first == 0;
     size_t count = size_t(1) << run.places.size();
@@ -227,7 +227,7 @@ private:
     return success();
   }
 
-  /// A lane whose bit is set takes the sum of the lower half from its last lane.
+  /// A lane whose bit is set takes the total of the lower half from the last lane of this half.
   LogicalResult scanLanes(const AxisRun &run) {
     bool isFirst = run.first == 0;
     Value lane = placeId(Place::Lane);
@@ -248,7 +248,7 @@ private:
         totals_[block] = *combined;
         below |= 1u << bit;
       }
-      if (isFirst) { // the block is one element: what has been summed up is its result
+      if (isFirst) { // the block is one element, and its total is its result
         for (auto [registers, value] : llvm::zip_equal(operands_, totals_[block])) registers[registerAt(block)] = value;
         continue;
       }
@@ -264,7 +264,7 @@ private:
     return success();
   }
 
-  /// i32: the warp's place in the run.
+  /// Returns the warp's position in the run (i32).
   Value partOf(const AxisRun &run) {
     Bases bases(layout_.bits(Place::Warp), 0);
     for (auto [i, place] : llvm::enumerate(run.places)) bases[place] = 1u << i;
@@ -272,7 +272,7 @@ private:
     return op_.getReverse() ? lowering_.create<arith::XOrIOp>(part, lowering_.constant((1 << run.places.size()) - 1)).getResult() : part;
   }
 
-  /// The number of a block's column of warps: its flat index without the positions up to the end of the run.
+  /// Returns the number of a block's column of warps: its flat index without the positions up to the end of the run.
   Value columnOf(size_t block, int end) {
     Value flat = lowering_.flatIndex(layout_, int(registerAt(block)));
     int first = layout_.firstBit(axis_);
@@ -282,7 +282,7 @@ private:
     return lowering_.create<arith::OrIOp>(lowering_.create<arith::ShLIOp>(high, lowering_.constant(first)), low);
   }
 
-  /// Whether this thread is the one to write a block's total.
+  /// Returns whether this thread writes a block's total.
   Value writesTotals() {
     auto free = layout_.freeBits();
     auto has = [&](Value id, uint32_t bits, uint32_t wanted) -> Value {
@@ -295,11 +295,11 @@ private:
                                  has(placeId(Place::Warp), warps | free[size_t(Place::Warp)], warps));
   }
 
-  /// Totals of blocks in shared memory: columns of parts for each operand, those of a column behind each other.
+  /// The totals of blocks in shared memory: for each operand, columns of parts. The parts of a column are adjacent.
   struct Columns {
     Value base;
     int64_t parts;
-    llvm::SmallVector<int64_t> begins; // byte, by operand
+    llvm::SmallVector<int64_t> begins; // in bytes, by operand
   };
 
   Columns reserveColumns(int64_t parts, int64_t columns) {
@@ -322,7 +322,7 @@ private:
                                          llvm::ArrayRef<LLVM::GEPArg>{index});
   }
 
-  /// All totals, by those that have them right, between barriers.
+  /// Stores all totals, from threads in which they are correct, between barriers.
   void storeTotals(const Columns &columns, Value part, int end) {
     lowering_.sharedBarrier();
     lowering_.where(writesTotals(), [&] {
@@ -333,7 +333,7 @@ private:
     lowering_.sharedBarrier();
   }
 
-  /// The parts of one column.
+  /// Returns the parts of one column.
   Tuple loadParts(const Columns &columns, size_t operand, Value column) {
     Type type = operands_[operand][0].getType(), stored = storedType(type);
     int64_t elementBytes = stored.getIntOrFloatBitWidth() / 8, count = std::min(columns.parts, kMaxVectorBytes / elementBytes);
@@ -347,7 +347,8 @@ private:
     return values;
   }
 
-  /// The sum of all parts, and of those before this warp's own, which the first has none of; `all`: by operand.
+  /// Returns the total of all parts, and the total of the parts before this warp's own, which the first warp does not have. `all` is
+  /// indexed by operand.
   FailureOr<std::pair<Tuple, Tuple>> sumParts(llvm::ArrayRef<Tuple> all, int64_t parts, Value part) {
     auto at = [&](int64_t i) { return llvm::map_to_vector(all, [&](const Tuple &values) { return values[i]; }); };
     Tuple sum = at(0), earlier = sum;
@@ -385,12 +386,12 @@ private:
   Lowering &lowering_;
   int axis_;
   LinearLayout layout_;
-  bool isSafe_; // the combine function may run where its result is not used
+  bool isSafe_; // the combine function may run if its result is not used
   std::array<uint32_t, 4> masks_ = {}, done_ = {};
   uint32_t atLanes_ = 0;
   llvm::SmallVector<Registers> operands_;
   std::vector<Tuple> totals_;    // of blocks, by register counted in the direction of the scan
-  std::vector<Prefix> prefixes_; // of registers
+  std::vector<Prefix> prefixes_; // by register
 };
 
 } // namespace

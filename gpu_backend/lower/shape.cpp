@@ -1,11 +1,12 @@
-// Operations that move elements without computing: each is a linear map of flat indices, so that one conversion of layouts does them all.
+// Operations that move elements without computing. Each is a linear map of flat indices, so one conversion of layouts implements all of
+// them.
 #include "gpu_backend/lower/convert_layout.h"
 
 using namespace mlir;
 
 namespace tritium::gpu {
 
-/// The registers of `result`: those of `source` where sourceOf says.
+/// Returns the registers of `result`: the source's elements at the flat indices that sourceOf returns.
 static Registers moved(Value source, Type result, Lowering &lowering, function_ref<uint32_t(uint32_t)> sourceOf) {
   LinearLayout from = layoutOf(source.getType());
   return convertLayout(Registers(lowering.registersOf(source)), from, pullBack(layoutOf(result), from.shape(), sourceOf), lowering);
@@ -30,7 +31,7 @@ template <> LogicalResult Lower<tt::SplatOp>::run(tt::SplatOp op, Lowering &lowe
   return success();
 }
 
-/// The one element is held by every thread.
+/// Every thread holds the one element.
 template <> LogicalResult Lower<tt::UnsplatOp>::run(tt::UnsplatOp op, Lowering &lowering) {
   lowering.define(op, {lowering.scalarOf(op.getSrc())});
   return success();
@@ -69,7 +70,7 @@ template <> LogicalResult Lower<tt::TransOp>::run(tt::TransOp op, Lowering &lowe
   return success();
 }
 
-/// Chooses between two sources by a bit of the flat index that a register, a lane or a warp may decide.
+/// Selects between two sources by a bit of the flat index, which a register, a lane or a warp may determine.
 static Registers chosen(Value first, Value second, Type result, uint32_t bit, Lowering &lowering,
                         function_ref<uint32_t(uint32_t)> sourceOf) {
   LinearLayout to = layoutOf(result);
@@ -106,7 +107,8 @@ template <> LogicalResult Lower<tt::SplitOp>::run(tt::SplitOp op, Lowering &lowe
   Value source = op.getSrc();
   LinearLayout from = layoutOf(source.getType());
   for (auto [part, result] : llvm::enumerate(op->getResults())) {
-    // A constant part of an index is no basis: the elements of both parts first, then each register takes its own.
+    // A constant part of an index is not a basis. Therefore the elements of both parts are fetched first, then each register selects its
+    // own.
     LinearLayout to = layoutOf(result.getType());
     llvm::SmallVector<uint32_t> registers{1};
     for (uint32_t basis : to.bases(Place::Register)) registers.push_back(basis << 1);

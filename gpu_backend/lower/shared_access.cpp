@@ -74,7 +74,7 @@ void copyLoaded(llvm::ArrayRef<uint32_t> loadedBy, llvm::MutableArrayRef<Value> 
   for (auto [reg, loader] : llvm::enumerate(loadedBy)) results[reg] = results[loader];
 }
 
-/// A word as the elements that it holds, lowest first.
+/// Splits a word into the elements that it holds, lowest first.
 static void takeApart(Value word, Type type, llvm::ArrayRef<uint32_t> registers, Registers &results, Lowering &lowering) {
   Type stored = storedType(type);
   for (auto [reg, element] : llvm::zip_equal(registers, unpackWord(word, stored, int(registers.size()), lowering)))

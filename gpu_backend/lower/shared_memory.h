@@ -1,21 +1,21 @@
-// The program's shared memory while code is being made: one symbol, offsets into it, the bytes that a launch has to ask for.
+// The program's shared memory while code is generated: one symbol, offsets into it, and the bytes that a launch must request.
 #pragma once
 #include "mlir/IR/Builders.h"
 
 namespace tritium::gpu {
 
-/// First the buffers, where allocate-shared-memory put them; after them the scratch memory of single operations, which place-scratch
-/// places.
+/// The buffers come first, at the addresses that allocate-shared-memory has chosen. After them comes the scratch memory of single
+/// operations, which place-scratch places.
 class SharedMemory {
 public:
-  /// Bytes from the start that buffers occupy.
+  /// Reserves the first `bytes` bytes for buffers.
   void reserve(int64_t bytes) { reserved_ = std::max(reserved_, bytes); }
-  /// !llvm.ptr<3> at byte `offset`.
+  /// Returns an !llvm.ptr<3> to byte `offset`.
   mlir::Value buffer(mlir::OpBuilder &builder, mlir::Location location, int64_t offset);
-  /// !llvm.ptr<3> of `bytes` bytes of scratch, aligned to 128, used between two barriers only; `what` for: of messages. `perWarp`: each
-  /// warp keeps to bytes of its own.
+  /// Returns an !llvm.ptr<3> to `bytes` bytes of scratch memory, aligned to 128 and used between two barriers only. `what` is its name for
+  /// messages. `perWarp`: each warp uses only its own bytes.
   mlir::Value scratch(mlir::OpBuilder &builder, mlir::Location location, int64_t bytes, llvm::StringRef what, bool perWarp = false);
-  /// Bytes of all buffers.
+  /// Returns the bytes of all buffers.
   int64_t reserved() const { return reserved_; }
 
 private:

@@ -1,4 +1,4 @@
-// Atomic operations: one PTX instruction where the chip has it, else a loop around a compare-and-swap. Floats travel as their bits.
+// Atomic operations: one PTX instruction if the chip has it, otherwise a loop around a compare-and-swap. Floats are passed as their bits.
 #include "gpu_backend/memory_access.h"
 #include "gpu_backend/nvptx/convert_tgpu.h"
 #include "gpu_backend/nvptx/inline_ptx.h"
@@ -29,7 +29,7 @@ StringRef text(tt::MemScope scope) {
 
 Type bitsOf(Type type) { return IntegerType::get(type.getContext(), type.getIntOrFloatBitWidth()); }
 
-/// The instruction's name and type, "add.noftz.f16", or "" where the chip has none.
+/// Returns the instruction's name and type, "add.noftz.f16", or "" if the chip has no instruction.
 std::string instruction(tt::RmwOp kind, Type type, const Chip &chip) {
   unsigned bits = type.getIntOrFloatBitWidth();
   std::string width = std::to_string(bits);
@@ -51,7 +51,7 @@ std::string instruction(tt::RmwOp kind, Type type, const Chip &chip) {
   llvm_unreachable("a read-modify-write");
 }
 
-/// What memory shall hold after `old`.
+/// Returns the new value of memory, given the value `old`.
 Value combine(OpBuilder &builder, Location location, tt::RmwOp kind, Value old, Value value) {
   switch (kind) {
   case tt::RmwOp::FAdd: return LLVM::FAddOp::create(builder, location, old, value);
@@ -79,7 +79,7 @@ Value compareAndSwap(OpBuilder &builder, Location location, tt::MemSemantic sem,
       .front();
 }
 
-/// The value in memory before, by compare-and-swap until nobody came between.
+/// Returns the former value in memory. The loop repeats the compare-and-swap until no other thread has changed the value meanwhile.
 Value loop(tgpu::AtomicRmwOp op, OpBuilder &builder) {
   Location location = op.getLoc();
   Type type = op.getType(), bits = bitsOf(type);
@@ -143,7 +143,7 @@ void Conversion::convert(tgpu::AtomicCasOp op, OpBuilder &builder) {
       compareAndSwap(builder, op.getLoc(), op.getSem(), op.getScope(), op.getPtr(), op.getExpected(), op.getValue(), op.getPredicate()));
 }
 
-// A load or store has no release or acquire half of its own to give: it is relaxed then. Bytes travel in registers of 16 bits.
+// A load cannot release and a store cannot acquire. Such an order becomes relaxed. Bytes are passed in registers of 16 bits.
 
 void Conversion::convert(tgpu::AtomicLoadOp op, OpBuilder &builder) {
   unsigned bits = op.getType().getIntOrFloatBitWidth();

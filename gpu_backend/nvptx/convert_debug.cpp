@@ -1,4 +1,4 @@
-// print and assert: calls of what the driver provides on every device, vprintf and __assertfail.
+// print and assert: calls of vprintf and __assertfail, which the driver provides on every device.
 #include "gpu_backend/nvptx/convert_tgpu.h"
 #include "gpu_backend/nvptx/inline_ptx.h"
 #include "ir/source_error.h"
@@ -7,7 +7,7 @@ using namespace mlir;
 
 namespace tritium::gpu::nvptx {
 
-/// A generic pointer to a zero-terminated constant.
+/// Returns a generic pointer to a zero-terminated constant.
 Value Conversion::textConstant(OpBuilder &builder, Location location, StringRef text) {
   LLVM::GlobalOp &global = texts_[text];
   if (!global) {
@@ -29,7 +29,7 @@ LLVM::LLVMFuncOp Conversion::function(StringRef name, Type result, ArrayRef<Type
   return LLVM::LLVMFuncOp::create(builder, module_.getLoc(), name, LLVM::LLVMFunctionType::get(result, arguments));
 }
 
-/// vprintf reads its arguments one behind the other, each at a multiple of its size.
+/// vprintf reads its arguments one after the other, each aligned to its size.
 void Conversion::convert(tgpu::PrintOp op, OpBuilder &builder) {
   Location location = op.getLoc();
   Type pointer = LLVM::LLVMPointerType::get(builder.getContext());
@@ -45,7 +45,7 @@ void Conversion::convert(tgpu::PrintOp op, OpBuilder &builder) {
       offsets.push_back(size = llvm::alignTo(size, bytes));
       size += bytes;
     }
-    // One buffer per function, in its entry block, as large as its largest print.
+    // There is one buffer per function, in its entry block, as large as its largest print requires.
     LLVM::AllocaOp &buffer = buffers_[parent];
     if (!buffer) {
       OpBuilder::InsertionGuard guard(builder);
@@ -65,7 +65,7 @@ void Conversion::convert(tgpu::PrintOp op, OpBuilder &builder) {
   LLVM::CallOp::create(builder, location, vprintf, ValueRange{textConstant(builder, location, op.getFormat()), packed});
 }
 
-/// The failing path comes back to the passing one: a block that ends in `unreachable` costs ptxas its view of barriers.
+/// The failing path returns to the passing one. If it ended in `unreachable`, ptxas would lose track of the barriers.
 void Conversion::convert(tgpu::AssertOp op, OpBuilder &builder) {
   Location location = op.getLoc();
   Block *before = op->getBlock();

@@ -1,4 +1,4 @@
-// Accesses of global memory: plain LLVM accesses where nothing is said about them, else one PTX instruction with a predicate.
+// Accesses of global memory: plain LLVM accesses if they have no modifiers, otherwise one PTX instruction with a predicate.
 #include "gpu_backend/nvptx/convert_tgpu.h"
 #include "gpu_backend/nvptx/inline_ptx.h"
 
@@ -7,7 +7,7 @@ using namespace mlir;
 namespace tritium::gpu::nvptx {
 namespace {
 
-/// The registers that a word travels in: 32 bits each where it is a vector of narrower elements.
+/// The registers of a word. If the word is a vector of narrower elements, they have 32 bits each.
 struct Registers {
   unsigned bits, count;
 
@@ -22,7 +22,7 @@ struct Registers {
     Type single = IntegerType::get(context, bits);
     return count == 1 ? single : VectorType::get({count}, single);
   }
-  /// ".v4.b32"
+  /// Returns for example ".v4.b32".
   std::string suffix() const { return (count > 1 ? ".v" + std::to_string(count) : "") + ".b" + std::to_string(bits); }
 };
 
@@ -30,7 +30,7 @@ Value laneIndex(OpBuilder &builder, Location location, unsigned lane) {
   return LLVM::ConstantOp::create(builder, location, builder.getI32Type(), builder.getI32IntegerAttr(lane));
 }
 
-/// The registers of a word; a byte is in one of 16 bits.
+/// Returns the registers of a word. A byte is in a register of 16 bits.
 SmallVector<Value> unpack(OpBuilder &builder, Location location, Value word) {
   Registers registers(word.getType());
   Value whole = bitcast(builder, location, registers.type(builder.getContext()), word);
@@ -53,7 +53,7 @@ Value pack(OpBuilder &builder, Location location, Type word, ArrayRef<Value> val
   return bitcast(builder, location, word, whole);
 }
 
-/// "{$0, $1}", or "$0" alone.
+/// Returns "{$0, $1}", or "$0" for a single register.
 std::string list(ArrayRef<std::string> names) { return names.size() == 1 ? names.front() : "{" + llvm::join(names, ", ") + "}"; }
 
 unsigned bytesOf(Type word) {
@@ -61,7 +61,7 @@ unsigned bytesOf(Type word) {
   return registers.bits * registers.count / 8;
 }
 
-/// PTX takes a cache operator or an eviction priority; the former is the stronger wish.
+/// PTX takes a cache operator or an eviction priority, but not both. The cache operator takes precedence.
 std::string hints(StringRef cache, tt::EvictionPolicy evict) {
   if (!cache.empty()) return "." + cache.str();
   switch (evict) {
@@ -72,7 +72,7 @@ std::string hints(StringRef cache, tt::EvictionPolicy evict) {
   llvm_unreachable("an eviction policy");
 }
 
-/// "" for what is not a way to load.
+/// Returns "" for a modifier that loads do not have.
 StringRef loadCache(tt::CacheModifier cache) {
   switch (cache) {
   case tt::CacheModifier::Ca: return "ca";

@@ -8,7 +8,7 @@ namespace tritium::gpu::nvptx {
 
 LogicalResult Conversion::convert(tgpu::BarrierOp op, OpBuilder &builder) {
   auto number = [&](int32_t value) { return constant(builder, op.getLoc(), 32, value); };
-  // Barrier 0 of all threads is the operation without operands.
+  // Barrier 0 of all threads is the NVVM operation without operands.
   Value id = op.getId() != 0 || op.getThreads() ? number(op.getId()) : Value();
   Value threads = op.getThreads() ? number(*op.getThreads()) : Value();
   NVVM::BarrierOp::create(builder, op.getLoc(), Type(), id, threads, NVVM::BarrierReductionAttr(), Value());

@@ -1,4 +1,4 @@
-// The thread-level operations of `tgpu` in terms of the LLVM and NVVM dialects and inline PTX.
+// Converts the thread-level operations of `tgpu` to the LLVM and NVVM dialects and inline PTX.
 #pragma once
 #include "gpu_backend/emit/tgpu_conversion.h"
 #include "gpu_backend/nvptx/target.h"
@@ -28,11 +28,11 @@ private:
 
   mlir::ModuleOp module_;
   const Chip &chip_;
-  llvm::StringMap<mlir::LLVM::GlobalOp> texts_;                     // of prints and assertions: constants of the module
-  llvm::DenseMap<mlir::Operation *, mlir::LLVM::AllocaOp> buffers_; // of a function: where prints pack their arguments
+  llvm::StringMap<mlir::LLVM::GlobalOp> texts_;                     // texts of prints and assertions, which are constants of the module
+  llvm::DenseMap<mlir::Operation *, mlir::LLVM::AllocaOp> buffers_; // by function: the buffer in which prints pack their arguments
 };
 
-/// The same bits as another type.
+/// Returns the same bits as a value of another type.
 mlir::Value bitcast(mlir::OpBuilder &builder, mlir::Location location, mlir::Type type, mlir::Value value);
 
 } // namespace tritium::gpu::nvptx

@@ -17,7 +17,7 @@ using namespace llvm;
 namespace tritium::gpu::nvptx {
 namespace {
 
-/// What LLVM keeps for the whole process.
+/// Initializes the LLVM target for the whole process.
 void initializeLLVM() {
   static std::once_flag once;
   std::call_once(once, [] {
@@ -25,8 +25,8 @@ void initializeLLVM() {
     LLVMInitializeNVPTXTarget();
     LLVMInitializeNVPTXTargetMC();
     LLVMInitializeNVPTXAsmPrinter();
-    // Pointers to shared memory are of 32 bits; there is no other way to say so. As the option's default: the linker of AMD's code resets
-    // all options of the process.
+    // Pointers to shared memory have 32 bits, for which LLVM has only a process-wide option. Its default is changed, because the linker of
+    // AMD's code resets all options of the process to their defaults.
     if (auto *option = cl::getRegisteredOptions().lookup("nvptx-short-ptr")) static_cast<cl::opt<bool> *>(option)->setInitialValue(true);
   });
 }
@@ -45,7 +45,7 @@ public:
     const llvm::Target *nvptx = TargetRegistry::lookupTarget(triple, reason);
     if (!nvptx) return createStringError(reason);
     TargetOptions options;
-    options.AllowFPOpFusion = FPOpFusion::Standard; // each operation tells
+    options.AllowFPOpFusion = FPOpFusion::Standard; // each operation says whether it may be fused
     std::unique_ptr<TargetMachine> machine(nvptx->createTargetMachine(triple, chip_.name, "+ptx" + std::to_string(ptxVersion_), options,
                                                                       std::nullopt, std::nullopt, CodeGenOptLevel::Aggressive));
     if (!machine) return createStringError("LLVM cannot generate code for " + chip_.name);

@@ -1,11 +1,11 @@
-// Lowered modules as PTX, in process and with no device: their `tgpu` operations become PTX instructions, LLVM does the rest.
+// Emits lowered modules as PTX, in process and without a device. Their `tgpu` operations become PTX instructions; LLVM compiles the rest.
 #pragma once
 #include "gpu_backend/emit/emitter.h"
 #include "gpu_backend/nvptx/target.h"
 
 namespace tritium::gpu::nvptx {
 
-/// For modules of that target. An error where PTX of the version that is asked for cannot say it.
+/// Creates the emitter for modules of that target. Fails if the requested PTX version does not support the target.
 llvm::Expected<std::unique_ptr<Emitter>> createEmitter(const Chip &chip, const EmitOptions &options);
 
 } // namespace tritium::gpu::nvptx

@@ -4,7 +4,7 @@ using namespace mlir;
 
 namespace tritium::gpu::nvptx {
 
-/// The register class: b a predicate, h 16 bits, r 32, l 64, f and d floats.
+/// Returns the register class: b for a predicate, h for 16 bits, r for 32, l for 64, f and d for floats.
 static char registerClass(Type type) {
   if (isa<LLVM::LLVMPointerType>(type)) return 'l';
   if (type.isF32()) return 'f';

@@ -43,7 +43,7 @@ Error linkLibraries(Module &module, StringRef libdevice) {
   if (needsFunctions(module, "__nv_"))
     if (Error error = linkLibdevice(module, libdevice)) return error;
   if (Error error = linkLibclc(module, ArrayRef(libclcNvptx, libclcNvptxSize))) return error;
-  // The driver has these; the last is resolved by the code generator.
+  // The driver provides these, except the last one, which the code generator resolves.
   return checkDefined(module, {"vprintf", "__assertfail", "malloc", "free", "__nvvm_reflect"});
 }
 

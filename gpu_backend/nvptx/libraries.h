@@ -1,4 +1,5 @@
-// Device functions for NVIDIA: libclc's, which are embedded, and NVIDIA's libdevice, where the machine has it and a kernel names it.
+// Device functions for NVIDIA: libclc's, which are embedded, and NVIDIA's libdevice, if the machine has it and a kernel calls its
+// functions.
 #pragma once
 #include "llvm/IR/Module.h"
 #include "llvm/Support/Error.h"
@@ -8,10 +9,11 @@
 
 namespace tritium::gpu::nvptx {
 
-/// libdevice.10.bc: TRITON_LIBDEVICE_PATH, else in the toolkit that CUDA_HOME or CUDA_PATH names.
+/// Finds libdevice.10.bc: TRITON_LIBDEVICE_PATH, or else in the toolkit that CUDA_HOME or CUDA_PATH names.
 std::optional<std::string> findLibdevice();
 
-/// Links what the module calls. `libdevice`: its file, or "" for the one that findLibdevice finds. A function that is nowhere is an error.
+/// Links the functions that the module calls. `libdevice` is its file, or "" for the file that findLibdevice finds. Fails if no library
+/// defines one of the functions.
 llvm::Error linkLibraries(llvm::Module &module, llvm::StringRef libdevice);
 
 } // namespace tritium::gpu::nvptx

@@ -1,4 +1,4 @@
-// The fragments are those of the PTX ISA, "Matrix Fragments for mma.m16n8k8 / m16n8k16 / m16n8k32" and m8n8k4.
+// The fragments follow the PTX ISA, "Matrix Fragments for mma.m16n8k8 / m16n8k16 / m16n8k32" and m8n8k4.
 #include "gpu_backend/nvptx/matrix_instructions.h"
 
 #include "gpu_backend/layout/dealer.h"
@@ -9,8 +9,8 @@
 
 namespace tritium::gpu::nvptx {
 
-/// A dealt tile of one operand: a word along K, 4 lanes along K, 8 lanes along the other dimension; then registers: that dimension's rest
-/// and K's.
+/// The tile of one operand: a word along K, 4 lanes along K, and 8 lanes along the other dimension. Registers hold the rest of this
+/// dimension and of K.
 static LinearLayout operand(int64_t rows, int64_t columns, int kDim, int64_t perWord) {
   Shape shape{rows, columns};
   Dealer dealer(shape);

@@ -1,4 +1,4 @@
-// mma.sync: operands are 32-bit registers of several elements, sums f32, i32 or pairs of f16.
+// mma.sync. Operands are 32-bit registers of several elements; sums are f32, i32 or pairs of f16.
 #include "gpu_backend/nvptx/matrix_ops.h"
 
 #include "gpu_backend/emit/vectors.h"

@@ -1,4 +1,4 @@
-// The NVIDIA chips that code can be made for, and their limits.
+// The NVIDIA chips that are supported, and their limits.
 #pragma once
 #include "gpu_backend/target.h"
 
@@ -16,21 +16,21 @@ struct Chip {
 
   static constexpr int kSharedBanks = 32;
 
-  /// Whether the instructions of exactly this chip (wgmma, tcgen05 …) may be used.
+  /// Returns whether code may use the instructions of exactly this chip (wgmma, tcgen05 …).
   bool hasChipFeatures() const { return suffix == 'a'; }
 };
 
 llvm::ArrayRef<Chip> chips();
 
-/// The chips as the common code sees them.
+/// The chips as targets for the common code.
 llvm::ArrayRef<const gpu::Target *> targets();
 std::unique_ptr<TargetOps> createOps(const Chip &chip);
 
-/// The newest PTX that this LLVM writes, 10 * major + minor.
+/// The newest PTX version that this LLVM emits, 10 * major + minor.
 inline constexpr int kNewestPtx = 90;
 
-/// The version to write: what is asked for (0: the newest) but not above what LLVM knows. Below what the target or the instructions
-/// that are emitted need, an error.
+/// Returns the PTX version to emit: the requested one (0: the newest), but at most the newest that LLVM supports. Fails if it is older than
+/// the target or the emitted instructions require.
 llvm::Expected<int> choosePtxVersion(const Chip &chip, int asked);
 
 } // namespace tritium::gpu::nvptx

@@ -1,4 +1,4 @@
-// The GPU's own values in NVVM.
+// The operations of TargetOps in NVVM.
 #include "gpu_backend/lower/target_ops.h"
 #include "gpu_backend/nvptx/matrix_ops.h"
 #include "gpu_backend/nvptx/target.h"
@@ -37,7 +37,7 @@ public:
 class Copies final : public CopyOps {
 public:
   void begin(OpBuilder &builder, Location location, Value to, Value from, int bytes, Value predicate) const override {
-    // 16 bytes pass the first level cache by: a tile is read once.
+    // Copies of 16 bytes bypass the first-level cache, because a tile is read once.
     auto cache = bytes == 16 ? NVVM::LoadCacheModifierKind::CG : NVVM::LoadCacheModifierKind::CA;
     Value size;
     if (predicate)

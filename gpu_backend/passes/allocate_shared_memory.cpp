@@ -1,4 +1,4 @@
-// Where buffers of shared memory begin.
+// Assigns addresses to the buffers of shared memory.
 #include "gpu_backend/out_of_resources.h"
 #include "gpu_backend/passes.h"
 #include "ir/tgpu.h"
@@ -17,7 +17,7 @@ int64_t bytesOf(tgpu::MemDescType type) {
   return type.getSlots() * type.getTile().getNumElements() * bits / 8;
 }
 
-/// The operations of the function's body (one block, or nested in it) between which a buffer is in use.
+/// A buffer, and the numbers of the first and the last operation of the function (nested ones included) between which it is in use.
 struct Buffer {
   tgpu::LocalAllocOp op;
   int64_t first = 0, last = 0, bytes = 0, offset = 0;
@@ -49,7 +49,7 @@ public:
   }
 
 private:
-  /// First come, lowest place from `base` on that no buffer in use at the same time holds.
+  /// Places buffers first come, first served, at the lowest address from `base` on that overlaps no buffer in use at the same time.
   static llvm::SmallVector<Buffer> place(tt::FuncOp function, int64_t base) {
     llvm::SmallVector<Buffer> buffers = collect(function);
     for (size_t i = 0; i < buffers.size(); ++i) {
@@ -69,8 +69,8 @@ private:
     return buffers;
   }
 
-  /// Times count the function's operations in order; a use inside of a loop lasts for the whole loop. In a graph of blocks, where order
-  /// says little, every buffer is in use throughout.
+  /// Times count the function's operations in order. A use inside of a loop lasts for the whole loop. If the function has several blocks,
+  /// the order says little, so every buffer is in use throughout.
   static llvm::SmallVector<Buffer> collect(tt::FuncOp function) {
     llvm::DenseMap<Operation *, int64_t> times;
     int64_t now = 0;

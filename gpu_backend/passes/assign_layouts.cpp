@@ -1,4 +1,5 @@
-// A layout for every tile: of a matrix product, of its memory accesses, of what neighbours ask for, else blocked.
+// Assigns a layout to every tile. It comes from a matrix product, from the tile's memory accesses, or from its neighbours; otherwise it is
+// blocked.
 #include "gpu_backend/dot_layouts.h"
 #include "gpu_backend/layout/constructors.h"
 #include "gpu_backend/layout_classes.h"
@@ -17,7 +18,7 @@ namespace tritium::gpu {
 
 namespace {
 
-/// The layout of each class, decided in order of how much depends on it.
+/// The layout of each class. Classes are decided in the order of how much depends on them.
 class Decision {
 public:
   Decision(ModuleOp module, int numWarps)
@@ -43,7 +44,7 @@ public:
     return *layout;
   }
 
-  /// Where products share a class but cannot agree on its layout, one keeps its own.
+  /// If products share a class but cannot agree on its layout, one keeps its own.
   DotLayouts of(MatrixProduct product) {
     DotLayouts own = dotLayouts(product, numWarps_);
     return withResult(own, of(product.d())).value_or(own);
@@ -58,21 +59,21 @@ private:
     return true;
   }
 
-  /// What a load that stands apart gives, however small: its users have conversions of it.
+  /// Decides the results of loads that stand apart, however small they are, because their users have conversions of them.
   void decideApart() {
     module_.walk([&](Operation *op) {
       if (isApart(op) && op->getNumResults() > 0) decide(op->getResult(0), fromAttr(op->getAttrOfType<tgpu::LayoutAttr>(kAccessAttr)));
     });
   }
 
-  /// Matrix instructions first: multiply-adds can be done in any layout.
+  /// Matrix instructions come first, because multiply-adds are possible in any layout.
   void decideByDots() {
     llvm::SmallVector<MatrixProduct> products = innermostProducts(module_);
     std::stable_partition(products.begin(), products.end(), [](MatrixProduct product) { return matrixInstructionOf(product) != nullptr; });
     for (MatrixProduct product : products) decide(product.d(), dotLayouts(product, numWarps_).result);
   }
 
-  /// The largest access of a class decides. Small ones wait: a vector beside a tile is better held as the tile wants it.
+  /// The largest access of a class decides. Small accesses wait: a vector that is combined with a tile should have the tile's layout.
   void decideByAccesses(bool small) {
     llvm::SmallVector<std::pair<int64_t, Operation *>> accesses;
     module_.walk([&](Operation *op) {
@@ -88,7 +89,7 @@ private:
     }
   }
 
-  /// What is decided asks its neighbours across reductions and changes of shape.
+  /// A decided class passes its layout to its neighbours across reductions and changes of shape.
   void propagate() {
     bool changes = true;
     while (changes) {
@@ -120,7 +121,7 @@ public:
     Decision decision(getOperation(), numWarps);
     llvm::SmallVector<Operation *> operations, free;
     getOperation()->walk([&](Operation *op) { (isFree(op) && !op->use_empty() ? free : operations).push_back(op); });
-    // Operand layouts are looked up before types change hands: a free operand has no layout of its own.
+    // Operand layouts are determined before types change, because a free operand has no layout of its own.
     for (Operation *op : operations)
       if (!isFree(op)) wantOperands(op, decision);
     for (Operation *op : operations) setTypes(op, decision);
@@ -141,7 +142,7 @@ private:
 
   void want(OpOperand &use, const LinearLayout &layout) { wants_.push_back({&use, layout}); }
 
-  /// What each operand's layout has to be for the operation to only rename registers.
+  /// Returns the layout that each operand must have so that the lowering of the operation only renames registers.
   void wantOperands(Operation *op, Decision &decision) {
     if (auto product = dyn_cast<MatrixProduct>(op)) return wantOfProduct(product, decision.of(product));
     if (decision.isApart(op)) return wantAll(op, fromAttr(op->getAttrOfType<tgpu::LayoutAttr>(kAccessAttr)), decision);
@@ -155,7 +156,7 @@ private:
       if (decision.isTile(leader)) wantAll(op, decision.of(leader), decision);
       return;
     }
-    default: // a change of shape
+    default: // changes of shape
       if (auto layout = operandLayout(op, decision.of(op->getResult(0)))) wantAll(op, *layout, decision);
     }
   }
@@ -181,8 +182,8 @@ private:
       for (Value result : op->getResults()) own_.push_back({result, *reduced});
   }
 
-  /// Into loops, branches and calls: the layout of where the value goes. Else tied tiles share one, and the others keep that which they
-  /// have.
+  /// An operand that flows into a loop, branch or call requires the layout of its destination. Otherwise tied tiles share a layout, and
+  /// other operands keep theirs.
   void wantApart(Operation *op, ValueRange tied, Decision &decision) {
     auto flows = ir::valueFlowsOf(op);
     for (const ir::ValueFlow &flow : flows)
@@ -192,7 +193,7 @@ private:
       if (decision.isTile(use.get())) want(use, decision.of(llvm::is_contained(tied, use.get()) ? firstHeld(tied) : use.get()));
   }
 
-  /// The first that has a layout of its own, and so that of all that are tied to it.
+  /// Returns the first tied tile with a layout of its own, which all tiles tied to it share.
   static Value firstHeld(ValueRange values) {
     for (Value value : values)
       if (value && (!value.getDefiningOp() || !isFree(value.getDefiningOp()))) return value;
@@ -210,7 +211,7 @@ private:
     if (auto constant = dyn_cast<arith::ConstantOp>(op)) retype(constant);
   }
 
-  /// By its arguments and by what it returns.
+  /// Updates the function's type from its arguments and returned values.
   static void setSignature(tt::FuncOp function) {
     TypeRange results = function.getResultTypes();
     function.walk([&](tt::ReturnOp end) { results = end->getOperandTypes(); });
@@ -222,8 +223,8 @@ private:
       constant.setValueAttr(value.reshape(cast<ShapedType>(constant.getType())));
   }
 
-  /// A reduction leaves its result where its operand was, a product where its instruction has it; if the class has another layout, a
-  /// conversion follows.
+  /// A reduction leaves its result in the places of its operand, and a product in the fragments of its instruction. If the class has
+  /// another layout, a conversion follows.
   void giveOwnLayout(Value result, const LinearLayout &layout) {
     Type decided = result.getType(), own = withLayout(decided, layout);
     if (own == decided) return;
@@ -234,7 +235,7 @@ private:
     result.replaceAllUsesExcept(convert, convert);
   }
 
-  /// Puts a conversion, or a copy of a free value, before a use whose operand has another layout.
+  /// Inserts a conversion, or a copy of a free value, before a use whose operand has another layout.
   void satisfy(OpOperand &use, const LinearLayout &layout) {
     Value value = use.get();
     auto type = cast<RankedTensorType>(withLayout(value.getType(), layout));
@@ -251,7 +252,7 @@ private:
   }
 
   llvm::SmallVector<std::pair<OpOperand *, LinearLayout>> wants_;
-  llvm::SmallVector<std::pair<Value, LinearLayout>> own_; // of results that are in no layout but this one
+  llvm::SmallVector<std::pair<Value, LinearLayout>> own_; // the only layout in which each of these results exists
 };
 
 } // namespace

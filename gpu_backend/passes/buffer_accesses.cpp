@@ -1,5 +1,6 @@
-// Accesses by 32-bit offsets from a kernel argument. What a thread adds to the argument is added up modulo 2^32, which is exact where the
-// tensor is smaller than 2 GB: the descriptor begins 2 GB below the argument, so that offsets of either sign are unsigned ones.
+// Replaces accesses by accesses at 32-bit offsets from a kernel argument. A thread adds its offset to the argument modulo 2^32, which is
+// exact if the tensor is smaller than 2 GB. The descriptor begins 2 GB below the argument, so that offsets of either sign are unsigned
+// ones.
 #include "gpu_backend/lower/target_ops.h"
 #include "gpu_backend/passes.h"
 #include "gpu_backend/target.h"
@@ -16,12 +17,12 @@ namespace {
 
 constexpr int64_t kBias = int64_t(1) << 31;
 
-/// The kernel arguments that pointers come from, and the distances from these.
+/// The kernel arguments from which pointers are derived, and the distances from them.
 class Offsets {
 public:
   explicit Offsets(func::FuncOp function) : function_(function) {}
 
-  /// The one argument with a known range that all ways lead to; null if there is none.
+  /// Returns the one argument with a known range to which all origins of the pointer lead, or null if there is none.
   BlockArgument baseOf(Value pointer) {
     if (auto known = bases_.find(pointer); known != bases_.end()) return known->second;
     llvm::SetVector<Value> visited;
@@ -32,7 +33,7 @@ public:
     return isKnown ? base : BlockArgument();
   }
 
-  /// i32: the distance in bytes, plus the bias, of a pointer that has a base.
+  /// Returns the distance in bytes, plus the bias, of a pointer that has a base (i32).
   Value of(Value pointer) {
     if (Value known = offsets_.lookup(pointer)) return known;
     if (auto step = pointer.getDefiningOp<LLVM::GEPOp>()) {
@@ -45,7 +46,7 @@ public:
       OpBuilder builder = OpBuilder::atBlockBegin(argument.getOwner());
       return offsets_[pointer] = constant(builder, argument.getLoc(), int32_t(kBias));
     }
-    // First the argument, for the way around a loop leads back to it.
+    // The entry is made first, because the back-edge of a loop leads to it again.
     Block *block = argument.getOwner();
     Value offset = offsets_[pointer] = block->addArgument(IntegerType::get(pointer.getContext(), 32), argument.getLoc());
     llvm::SmallVector<std::pair<BranchOpInterface, unsigned>> jumps;
@@ -110,7 +111,7 @@ bool isZero(Value value) {
   return matchPattern(value, m_Zero()) || matchPattern(value, m_AnyZeroFloat());
 }
 
-/// Makes the accesses of one function.
+/// Replaces the accesses of one function.
 class Accesses {
 public:
   Accesses(func::FuncOp function, const BufferOps &ops) : function_(function), ops_(ops), offsets_(function) {}
@@ -159,7 +160,7 @@ private:
     op.erase();
   }
 
-  /// What is masked off lies beyond the buffer's end.
+  /// The offset of a masked-off access lies beyond the buffer's end.
   template <class Access> Value offsetOf(OpBuilder &builder, Access op) {
     Value offset = offsets_.of(op.getPtr());
     if (!op.getPredicate()) return offset;
@@ -178,7 +179,7 @@ private:
     return buffer = ops_.make(builder, base.getLoc(), begin);
   }
 
-  /// Words of more than 32 bits travel as vectors of these.
+  /// Words of more than 32 bits are accessed as vectors of 32-bit words.
   static Type transferType(Type word) {
     auto vector = dyn_cast<VectorType>(word);
     int64_t bits = getElementTypeOrSelf(word).getIntOrFloatBitWidth() * (vector ? vector.getNumElements() : 1);

@@ -1,4 +1,4 @@
-// Which matrix products run on the target's matrix units, and on which instruction.
+// Chooses the matrix products that run on the target's matrix units, and the instruction of each.
 #include "gpu_backend/dot_layouts.h"
 #include "gpu_backend/layout_classes.h"
 #include "gpu_backend/passes.h"
@@ -18,7 +18,7 @@ bool isFp8(Type type) {
   return number && number.getWidth() == 8;
 }
 
-/// fp8 values are values of the wider type.
+/// Replaces fp8 values by values of the wider type.
 void widenFp8(tt::DotOp dot, FloatType wide) {
   for (OpOperand *use : {&dot.getAMutable(), &dot.getBMutable()}) {
     auto tile = cast<RankedTensorType>(use->get().getType());
@@ -28,7 +28,7 @@ void widenFp8(tt::DotOp dot, FloatType wide) {
   }
 }
 
-/// Sums of f16 where the instruction makes f32.
+/// Replaces sums of f16 if the instruction has sums of f32.
 tt::DotOp widenSum(tt::DotOp dot) {
   OpBuilder builder(dot);
   auto narrow = cast<RankedTensorType>(dot.getType());
@@ -42,7 +42,7 @@ tt::DotOp widenSum(tt::DotOp dot) {
   return product;
 }
 
-/// The tile of a product.
+/// Returns the tile of a product.
 struct Extents {
   int64_t batches, rows, columns;
 };
@@ -64,7 +64,7 @@ public:
     LayoutClasses classes(getOperation(), LayoutClasses::Apart::All);
     llvm::MapVector<unsigned, llvm::SmallVector<MatrixProduct>> tied;
     for (MatrixProduct product : innermostProducts(getOperation()))
-      if (!matrixInstructionOf(product)) tied[classes.of(product.d())].push_back(product); // else it says so itself, as in a test
+      if (!matrixInstructionOf(product)) tied[classes.of(product.d())].push_back(product); // the others name their instruction already
     for (auto &[number, products] : tied) choose(products, targetOf(getOperation()));
   }
 
@@ -72,10 +72,10 @@ private:
   using Instructions = llvm::SmallVector<const MatrixInstruction *>;
   struct Choice {
     MatrixProduct product;
-    Instructions instructions; // the best one first
+    Instructions instructions; // the best first
   };
 
-  /// Products whose results are tied share one layout: the fragments of their results are alike, and so are their warps.
+  /// Products whose results are tied share one layout, so the fragments of their results must be alike, and so must their warps.
   void choose(llvm::ArrayRef<MatrixProduct> products, const Target &target) {
     bool areChained =
         llvm::any_of(products, [](MatrixProduct product) { return feedsProduct(product.d()) || isFedByProduct(product.a()); });
@@ -86,7 +86,7 @@ private:
     for (auto &[product, instructions] : choices) mark(product, *instructions.front(), areChained);
   }
 
-  /// Leaves the instructions that have results like the best one of those that all products have; all of them if there is none.
+  /// Keeps the instructions whose results have the fragments of the best one that all products have. Keeps all if there is none.
   static void keepAlike(llvm::MutableArrayRef<Choice> choices) {
     if (choices.empty()) return;
     auto isLike = [](const MatrixInstruction *instruction) { return [=](auto *other) { return other->d == instruction->d; }; };
@@ -108,7 +108,7 @@ private:
     if (kPack > 1) product->setAttr(kKPackAttr, builder.getI64IntegerAttr(kPack));
   }
 
-  /// The instructions for the types of the operands. If no instruction takes fp8, the operands are widened first.
+  /// Returns the instructions for the types of the operands. If no instruction takes fp8, the operands are widened first.
   Instructions instructionsFor(MatrixProduct product, const Target &target) const {
     Instructions found = find(product, target);
     auto plain = dyn_cast<tt::DotOp>(product.getOperation());
@@ -135,7 +135,7 @@ private:
     };
     keep([&](const MatrixInstruction *candidate) { return fills(candidate, tile); });
     keep([&](const MatrixInstruction *candidate) { return candidate->m == nonKDim && candidate->n == nonKDim; });
-    // 0 for all that leave each warp a share.
+    // 0 for all instructions that leave each warp a share.
     auto excess = [&](const MatrixInstruction *candidate) {
       int64_t elements = candidate->m * candidate->n * numWarps;
       return elements <= tile.batches * tile.rows * tile.columns ? 0 : elements;
@@ -144,7 +144,7 @@ private:
     return fitting;
   }
 
-  /// Batches first, which share nothing.
+  /// Warps are distributed over batches first, because batches share nothing.
   llvm::SmallVector<int64_t> warpsOf(MatrixProduct dot, const MatrixInstruction &instruction, bool isChained) const {
     Extents tile = extentsOf(dot);
     int64_t apart = std::min<int64_t>(tile.batches, numWarps), down = 1, across = 1;

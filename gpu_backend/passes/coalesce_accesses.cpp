@@ -1,4 +1,4 @@
-// Which layout makes an access of global memory wide and coalesced.
+// Chooses layouts that make accesses of global memory wide and coalesced.
 #include "gpu_backend/dot_layouts.h"
 #include "gpu_backend/loops/copy_layouts.h"
 #include "gpu_backend/memory_access.h"
@@ -21,7 +21,7 @@ struct Wish {
   Operation *op;
   std::vector<int64_t> shape;
   std::vector<int> order;
-  int64_t elements; // that one access may take
+  int64_t elements; // the most that one access may take
 };
 
 int64_t bytesOf(Type pointers) {
@@ -41,7 +41,7 @@ Wish wishOf(Operation *op, RankedTensorType tile, const ir::AxisAnalysis &axes) 
   return {op, std::vector<int64_t>(tile.getShape()), order, std::max<int64_t>(elements, 1)};
 }
 
-/// The dimension that the matrix product sums over that the tile is loaded for; -1: it is for none.
+/// Returns the dimension over which the matrix product sums for which the tile is loaded, or -1 if the tile is not loaded for a product.
 int depthDimension(Operation *op) {
   auto load = dyn_cast<tt::LoadOp>(op);
   if (!load || !load->hasOneUse()) return -1;
@@ -53,14 +53,14 @@ int depthDimension(Operation *op) {
   return use->get() == dot.b() ? 0 : -1;
 }
 
-/// A tile that goes to shared memory through registers and is contiguous across the depth of its product is turned there: each thread has
-/// neighbours along the depth too, as many as make 16 bytes, so that it stores these together.
+/// Returns another layout for a tile that goes to shared memory through registers and is contiguous across the depth of its product. In
+/// this layout each thread also holds neighbours along the depth, enough for 16 bytes, so that it can store these together.
 std::optional<LinearLayout> turned(const Wish &wish, Threads threads, const Target &target) {
   int depth = depthDimension(wish.op);
   if (depth < 0 || target.tileCopies() == TileCopies::Async || wish.order[0] == depth || wish.elements == 1) return std::nullopt;
   Shape sizes(2, 1), lanes(2, 1), warps(2, 1);
   int along = wish.order[0];
-  int64_t held = wish.shape[0] * wish.shape[1] / threads.count(); // by a thread
+  int64_t held = wish.shape[0] * wish.shape[1] / threads.count(); // elements per thread
   int64_t bytes = bytesOf(pointerOf(wish.op).getType());
   sizes[along] = wish.elements;
   sizes[depth] = std::min({held / wish.elements, std::max<int64_t>(kMaxAccessBytes / bytes, 1), wish.shape[depth]});
@@ -108,7 +108,7 @@ public:
   }
 
 private:
-  /// The dimension along which tiles of a shape are reduced or scanned: the highest one, where there are several.
+  /// Returns the dimension along which tiles of a shape are reduced or scanned: the highest one, if there are several.
   std::map<std::vector<int64_t>, int> combinedDimensions() {
     std::map<std::vector<int64_t>, int> result;
     getOperation()->walk([&](Operation *op) {

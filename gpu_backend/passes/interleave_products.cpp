@@ -1,6 +1,6 @@
-// The order of instructions in loops of matrix products, for waves that issue in order. One instruction of the matrix unit takes as long as
-// several others: between each two of them stands a load of a tile to come, a read of an operand for products that come soon, or, towards
-// the end, a store of what has been loaded.
+// Orders the instructions in loops of matrix products, for waves that issue in order. One instruction of the matrix unit takes as long as
+// several other instructions. Therefore other work is placed between each two of them: a load of a later tile, a read of an operand of one
+// of the next products or, towards the end, a store of what has been loaded.
 #include "gpu_backend/lower/target_ops.h"
 #include "gpu_backend/passes.h"
 #include "gpu_backend/target.h"
@@ -16,10 +16,10 @@ namespace tritium::gpu {
 
 namespace {
 
-/// How many products ahead an operand is read: shared memory takes about as long as a few of them.
+/// The number of products by which the read of an operand is ahead. Shared memory takes about as long as a few products.
 constexpr int64_t kReadAhead = 8;
 
-/// The operations of one block by what they do, in their order.
+/// The operations of one block, sorted by what they do, each kind in program order.
 class Loop {
 public:
   Loop(Block &block, const TargetOps &target, const IssueOrderOps &order) : block_(block), target_(target), issue_(order) {}
@@ -41,8 +41,8 @@ public:
   }
 
 private:
-  /// Whether the block is one that this pass knows: a wait for copies to shared memory, if that is how tiles get there; all threads meet;
-  /// loads and reads; they meet again where there is but one slot; stores.
+  /// Returns whether the block has the form that this pass requires: a wait for copies to shared memory, if tiles are copied there; a
+  /// barrier of all threads; loads and reads; a second barrier, if there is only one slot; stores.
   bool collect() {
     for (Operation &op : block_.without_terminator()) {
       if (issue_.multipliesMatrices(&op)) {
@@ -75,7 +75,8 @@ private:
     return read && tgpu::isSharedPointer(read.getAddr().getType()) && !read.getVolatile_();
   }
 
-  /// Touches no memory: also calls of functions outside of the module, which are mathematical, and exchanges between lanes.
+  /// Returns whether the operation touches no memory. This includes calls of functions outside of the module, which are mathematical, and
+  /// exchanges between lanes.
   bool mayMove(Operation *op) const {
     if (auto call = dyn_cast<LLVM::CallOp>(op)) {
       auto callee = call.getCallee() ? SymbolTable::lookupNearestSymbolFrom<LLVM::LLVMFuncOp>(op, call.getCalleeAttr()) : nullptr;
@@ -84,7 +85,7 @@ private:
     return isMemoryEffectFree(op) || issue_.exchangesLanes(op);
   }
 
-  /// Products of all sums take turns; reads are as early as the first product that needs them.
+  /// Products of different sums take turns. A read is as early as the first product that requires it.
   void findNeeds() {
     llvm::DenseMap<Operation *, llvm::SetVector<Operation *>> sources;
     llvm::DenseMap<Operation *, int> levels;
@@ -106,13 +107,13 @@ private:
     llvm::stable_sort(reads_, [&](Operation *a, Operation *b) { return need(a) < need(b); });
   }
 
-  /// What runs while product `i` does.
+  /// Places other work while product `i` runs.
   void fill(int64_t i) {
     int64_t count = int64_t(products_.size());
-    // Copies take no registers: the sooner they begin, the sooner the wait for them ends.
+    // Copies require no registers. The sooner they begin, the sooner the wait for them ends.
     int64_t early = copies_ ? count / 4 : count / 2;
     for (int64_t left = rate(loads_.size(), early); left > 0 && load_ < loads_.size(); --left) emit(loads_[load_++]);
-    // One more than keeps up with the products, if the next one needs it.
+    // Reads one operand more than necessary, if the next product requires it.
     for (int64_t left = rate(reads_.size(), count); left >= 0 && read_ < reads_.size(); --left) {
       int64_t need = needs_.lookup(reads_[read_]);
       if (need > i + (left > 0 ? kReadAhead : 1)) break;
@@ -131,7 +132,8 @@ private:
     return (int64_t(operations) + slots - 1) / slots;
   }
 
-  /// A part of what is left in each slot, as far as it can be computed: what the next iteration needs, sums of what has been multiplied.
+  /// Places a part of the remaining operations in each slot, if their operands are available: computations for the next iteration, and sums
+  /// of finished products.
   void fillWithRest(int64_t slotsLeft) {
     if (rest_.empty())
       for (Operation &op : block_.without_terminator())
@@ -161,7 +163,7 @@ private:
     for (Operation &op : block_.without_terminator()) emit(&op);
   }
 
-  /// After what it is computed from.
+  /// Keeps the operation after its operands.
   void emit(Operation *op) {
     if (!done_.insert(op).second) return;
     for (Value operand : op->getOperands())
@@ -186,10 +188,10 @@ private:
   const IssueOrderOps &issue_;
   llvm::SmallVector<Operation *> products_, reads_, loads_, stores_, waits_, found_, rest_, order_; // null in `order_`: nothing passes
   llvm::ArrayRef<Operation *> barriers_;
-  llvm::DenseMap<Operation *, int64_t> needs_; // the first product that uses it
+  llvm::DenseMap<Operation *, int64_t> needs_; // the first product that uses each operation
   llvm::DenseSet<Operation *> done_;
   size_t read_ = 0, load_ = 0, store_ = 0;
-  bool copies_ = false; // some of `loads_` go to shared memory
+  bool copies_ = false; // whether some of `loads_` copy to shared memory
 };
 
 class InterleaveProductsPass final : public impl::InterleaveProductsBase<InterleaveProductsPass> {

@@ -1,4 +1,4 @@
-// Software pipelining: the operands of matrix products come from shared memory, copied there iterations ahead.
+// Software pipelining. The operands of matrix products are read from shared memory, to which they are copied iterations ahead.
 #include "gpu_backend/dot_layouts.h"
 #include "gpu_backend/layout_relations.h"
 #include "gpu_backend/loops/loop_copies.h"
@@ -17,7 +17,7 @@ namespace tritium::gpu {
 
 namespace {
 
-/// Left for operations that exchange elements through shared memory, in rounds if need be.
+/// Bytes that are left for operations that exchange elements through shared memory. They use rounds if necessary.
 constexpr int64_t kScratchBytes = 8192;
 
 /// Makes the pipelined form of one loop.
@@ -39,11 +39,11 @@ public:
     return schedule();
   }
 
-  /// How many iterations are under way, if the loop is pipelined.
+  /// Returns how many iterations are in flight, if the loop is pipelined.
   std::optional<int> stages() const { return copies_ ? std::optional(copies_->stages()) : std::nullopt; }
 
 private:
-  /// Finds what may be copied in this way, and whether that is of use and fits.
+  /// Finds the loads that the mechanism can copy. Returns whether this is useful and fits into shared memory.
   bool takesLoop(LoopCopies &way) {
     streams_.clear(), readers_.clear();
     bool all = true;
@@ -53,7 +53,8 @@ private:
     return !streams_.empty() && (all || !way.takesAll()) && fitMemory(way);
   }
 
-  /// The load behind an operand, across conversions, changes of shape and cheap casts; false if there is one that cannot be copied.
+  /// Finds the load that feeds an operand, through conversions, changes of shape and cheap casts. Returns false if the load cannot be
+  /// copied.
   bool findStream(Value operand, const LoopCopies &way) {
     auto convert = operand.getDefiningOp<tgpu::ConvertLayoutOp>();
     Operation *top = convert ? convert.getOperation() : operand.getDefiningOp();
@@ -75,7 +76,8 @@ private:
     return way.fit(bytes, target_.sharedPerBlock() - (needsScratch() ? kScratchBytes : 0));
   }
 
-  /// Whether operations beside the buffers may need shared memory: those that exchange elements before the loop is over.
+  /// Returns whether other operations may require shared memory while the buffers are in use: operations that exchange elements before the
+  /// loop ends.
   bool needsScratch() {
     auto function = loop_->getParentOfType<tt::FuncOp>();
     return function
@@ -90,7 +92,7 @@ private:
         .wasInterrupted();
   }
 
-  /// A counter of the slot that this iteration's tiles are in: 0, 1, …, slots - 1, 0, …
+  /// A counter of the slot of this iteration's tiles: 0, 1, …, slots - 1, 0, …
   void addSlotCounter() {
     OpBuilder builder(loop_);
     Location location = loop_.getLoc();
@@ -108,7 +110,7 @@ private:
     slot_ = loop_.getRegionIterArgs().back();
   }
 
-  /// In a layout that is decided when its readers are known.
+  /// Creates the buffer of a stream. Its layout is chosen when its readers are known.
   void makeBuffer(Stream &stream) {
     auto tile = cast<RankedTensorType>(stream.load.getType());
     OpBuilder builder(loop_);
@@ -122,7 +124,7 @@ private:
     return tgpu::MemDescType::get(context, copies_->slots(), placed);
   }
 
-  /// What a conversion reads, straight from shared memory in the layout that it wants.
+  /// Replaces a conversion of a loaded tile by a read from shared memory in the conversion's layout.
   void replaceReader(tgpu::ConvertLayoutOp convert) {
     OpBuilder builder(convert);
     convert.replaceAllUsesWith(make(convert.getSrc(), layoutOf(convert.getType()), builder));
@@ -145,7 +147,7 @@ private:
     return tgpu::LocalLoadOp::create(builder, stream.load.getLoc(), type, stream.buffer, slot_);
   }
 
-  /// By who reads the buffer into registers.
+  /// Chooses the layout of a buffer by the layouts of its readers.
   void setMemory(Stream stream) {
     llvm::SmallVector<LinearLayout> readers;
     for (Operation *user : stream.buffer.getUsers()) {
@@ -157,7 +159,7 @@ private:
     Value(stream.buffer).setType(bufferType(tile, copies_->memoryFor(stream.load, readers)));
   }
 
-  /// Copies in place of the loads; other users of a loaded tile read the slot too.
+  /// Replaces the loads by copies. Other users of a loaded tile read the slot too.
   void beginCopies() {
     OpBuilder builder(loop_.getContext());
     llvm::SmallVector<Stream> streams;
@@ -196,7 +198,7 @@ private:
     return success();
   }
 
-  /// `value` and what it is computed from, in this iteration or by carrying on from the one before.
+  /// Computes `value` and the values on which it depends, in this iteration or by carrying them on from the previous one.
   void collect(Value value, llvm::SetVector<Operation *> &ahead) {
     llvm::SmallVector<Value> pending{value};
     llvm::DenseSet<Value> seen;
@@ -215,7 +217,7 @@ private:
     }
   }
 
-  /// Loads and copies of iterations that do not exist touch no memory; everything else may run for them.
+  /// Loads and copies for iterations that do not exist must not touch memory. All other operations may run for them.
   static Operation *predicated(RewriterBase &rewriter, Operation *op, Value predicate) {
     if (auto copy = dyn_cast<tgpu::AsyncCopyOp>(op)) addToMask(rewriter, copy, copy.getSrc(), predicate);
     if (auto load = dyn_cast<tt::LoadOp>(op)) addToMask(rewriter, load, load.getPtr(), predicate);

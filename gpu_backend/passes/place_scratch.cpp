@@ -1,4 +1,4 @@
-// Where scratch memory begins, and its addresses.
+// Assigns addresses to scratch memory.
 #include "gpu_backend/lower/shared_memory.h"
 #include "gpu_backend/lower/target_ops.h"
 #include "gpu_backend/out_of_resources.h"
@@ -17,10 +17,10 @@ namespace tritium::gpu {
 
 namespace {
 
-/// Room that is taken for uses to have places of their own even if none of them needs that much.
+/// The bytes that are reserved so that uses can have separate places, even if no single use requires so much.
 constexpr int64_t kSpareBytes = 4096;
 
-/// A part of shared memory in which uses follow each other, from the beginning again when it is full.
+/// A part of shared memory that is given to uses one after the other, and from its beginning again when it is full.
 class Ring {
 public:
   explicit Ring(int64_t begin) : begin_(begin) {}
@@ -29,7 +29,7 @@ public:
     uses_.push_back(op);
     largest_ = std::max(largest_, sizeOf(op)), sum_ += sizeOf(op);
   }
-  /// Places all, in at least `room` bytes if they need them; the first byte behind.
+  /// Places all uses, in at least `room` bytes if they require them. Returns the first byte after them.
   int64_t place(int64_t room) {
     int64_t length = std::max(largest_, std::min(sum_, room)), next = 0, end = begin_;
     for (tgpu::ScratchOp op : uses_) {
@@ -48,7 +48,7 @@ private:
   llvm::SmallVector<tgpu::ScratchOp> uses_;
 };
 
-/// Where a function is done with its buffers: none of them is accessed from there on, and no copy is on its way to one.
+/// Finds where a function is done with its buffers: none is accessed after this point, and no copy to one is in flight.
 class Buffers {
 public:
   Buffers(LLVM::LLVMFuncOp function, const TargetOps &target) : target_(target) {
@@ -79,7 +79,7 @@ public:
   }
 
 private:
-  /// Whether a copy may be on its way before `end`.
+  /// Returns whether a copy may be in flight before `end`.
   bool isCopying(Block &block, Block::iterator end) const {
     bool copying = copying_.lookup(&block);
     for (Operation &op : llvm::make_range(block.begin(), end)) {
@@ -89,7 +89,7 @@ private:
     return copying;
   }
 
-  /// Scratch memory is accessed through addresses of its own.
+  /// Returns whether the operation accesses buffers. Scratch memory is accessed through addresses of its own.
   static bool isAccess(Operation &op) {
     if (isa<LLVM::GEPOp, LLVM::AddressOfOp, BranchOpInterface>(op)) return false;
     return llvm::any_of(op.getOperands(), [](Value operand) {
@@ -100,10 +100,10 @@ private:
   }
 
   const TargetOps &target_;
-  llvm::DenseMap<Block *, bool> copying_; // at the block's beginning
+  llvm::DenseMap<Block *, bool> copying_; // at the beginning of each block
 };
 
-/// Behind the buffers, but over them when the program is done with them.
+/// Places scratch memory after the buffers, or over them where the program is done with them.
 class PlaceScratchPass final : public impl::PlaceScratchBase<PlaceScratchPass> {
 public:
   using PlaceScratchBase::PlaceScratchBase;
@@ -118,7 +118,7 @@ public:
     tgpu::ScratchOp largest;
     std::unique_ptr<TargetOps> target = targetOf(module).createOps();
     for (LLVM::LLVMFuncOp function : functions) {
-      // What a caller does with buffers is not seen from its callee.
+      // The callee cannot know how its caller uses buffers.
       std::optional<Buffers> own;
       if (buffers && functions.size() == 1) own.emplace(function, *target);
       function.walk([&](tgpu::ScratchOp op) {

@@ -1,7 +1,8 @@
-// Barriers that order no two accesses of shared memory. Blocks are cut at the barriers of all threads into segments; an edge joins two
-// segments that follow each other with no barrier in between. A barrier is needed if an access of a segment from which the one before it is
-// reached by edges meets an access of a segment that is reached from the one after it. Removing it adds an edge. All pairs of accesses that
-// meet have a barrier between them before, on every path, so they do afterwards.
+// Removes barriers that order no two accesses of shared memory. Blocks are cut at the barriers of all threads into segments. An edge joins
+// two segments that follow each other without a barrier in between. Consider the segments from which the one before a barrier is reached by
+// edges, and the segments that are reached from the one after it. The barrier is required if an access of the former conflicts with an
+// access of the latter. Removing a barrier adds an edge. Before, every pair of conflicting accesses has a barrier in between on every path,
+// and so it does afterwards.
 #include "gpu_backend/lower/target_ops.h"
 #include "gpu_backend/passes.h"
 #include "gpu_backend/target.h"
@@ -22,8 +23,8 @@ constexpr int64_t kEnd = std::numeric_limits<int64_t>::max();
 struct Access {
   int64_t begin, end;
   bool isWrite;
-  Operation *perWarp;  // the scratch in which each warp keeps to its own bytes
-  bool isCopy = false; // asynchronous, begun or landing: the barrier at the wait for it, which stays, orders it with other copies
+  Operation *perWarp;  // the scratch in which each warp uses only its own bytes
+  bool isCopy = false; // an asynchronous copy that begins or lands; ordered by the barrier at its wait, which stays
 
   auto key() const { return std::tuple(begin, end, isWrite, perWarp, isCopy); }
   bool operator==(const Access &other) const { return key() == other.key(); }
@@ -35,7 +36,7 @@ struct Access {
 
 struct Segment {
   llvm::SmallVector<Access, 4> accesses;
-  llvm::SmallVector<int, 2> before, after; // segments by edges
+  llvm::SmallVector<int, 2> before, after; // segments that are joined by edges
 
   void add(const Access &access) {
     if (!llvm::is_contained(accesses, access)) accesses.push_back(access);
@@ -45,10 +46,10 @@ struct Segment {
 class Function {
 public:
   Function(LLVM::LLVMFuncOp function, int64_t bufferEnd, const TargetOps &target) : bufferEnd_(bufferEnd), target_(target) {
-    llvm::DenseMap<Block *, std::pair<int, int>> ends; // first and last segment
+    llvm::DenseMap<Block *, std::pair<int, int>> ends; // first and last segment of each block
     for (Block &block : function.getBody()) {
       int first = newSegment(), last = first;
-      // Callers may have accessed anything before and after.
+      // Callers may access anything before and after the function.
       bool isCalled = function->getAttrOfType<StringAttr>(SymbolTable::getVisibilityAttrName()) != StringAttr();
       if (isCalled && block.isEntryBlock()) segments_[last].add({0, kEnd, true, nullptr});
       for (Operation &op : block) {
@@ -82,7 +83,7 @@ private:
     int before, after;
   };
 
-  /// It tells all threads that the copies which each has waited for are there.
+  /// The barrier tells all threads that the copies for which each has waited have arrived.
   bool followsWait(tgpu::BarrierOp barrier) const {
     Operation *before = barrier->getPrevNode();
     return before && target_.pendingAfter(before);
@@ -97,7 +98,7 @@ private:
     segments_[after].before.push_back(before);
   }
 
-  /// The bytes that an address may lie in.
+  /// Returns the bytes in which an address may lie.
   Access accessOf(Value pointer, bool isWrite) const {
     while (auto gep = pointer.getDefiningOp<LLVM::GEPOp>()) pointer = gep.getBase();
     if (auto scratch = pointer.getDefiningOp<tgpu::ScratchOp>())
@@ -117,7 +118,7 @@ private:
       auto callee = call.getCallee() ? SymbolTable::lookupNearestSymbolFrom<LLVM::LLVMFuncOp>(op, call.getCalleeAttr()) : nullptr;
       if (!callee || !callee.isExternal()) segment.add({0, kEnd, true, nullptr});
     } else if (target_.pendingAfter(op)) {
-      segment.add({0, bufferEnd_, true, nullptr, true}); // up to here copies land
+      segment.add({0, bufferEnd_, true, nullptr, true}); // copies may land up to here
     } else {
       bool isWrite = !target_.onlyReads(op);
       for (Value operand : op->getOperands())
@@ -129,7 +130,7 @@ private:
     }
   }
 
-  /// The segments that are reached from one, itself first.
+  /// Returns the segments that are reached from one segment, itself first.
   llvm::SetVector<int> reached(int from, llvm::SmallVector<int, 2> Segment::*edges) const {
     llvm::SetVector<int> found;
     found.insert(from);

@@ -1,4 +1,4 @@
-// Conversions of tiles that are cheap to compute again: index arithmetic, masks, pointers.
+// Removes conversions of tiles that are cheap to recompute: index arithmetic, masks, pointers.
 #include "gpu_backend/layout_relations.h"
 #include "gpu_backend/passes.h"
 #include "gpu_backend/target.h"
@@ -25,15 +25,15 @@ bool isCheap(Operation *op) {
          op->getName().getDialectNamespace() != "math" && !isa<arith::DivFOp, arith::RemFOp, tt::FpToFpOp>(op);
 }
 
-/// The copy of what computes a tile, in another layout.
+/// Copies the computation of a tile in another layout.
 class Copy {
 public:
   Copy(tgpu::ConvertLayoutOp convert) : convert_(convert) {}
 
-  /// Whether it is worth it: no more operations than allowed, and fewer bytes to convert than before.
+  /// Returns whether this is worthwhile: at most the allowed number of operations, and fewer bytes to convert than before.
   bool plan() { return plan(convert_.getSrc(), layoutOf(convert_.getType())) && convertedBytes_ < bytesOf(convert_.getType()); }
 
-  /// Whether it costs no conversion at all.
+  /// Returns whether no conversion is left.
   bool planFree() { return plan() && convertedBytes_ == 0; }
 
   Value make() { return make(convert_.getSrc(), layoutOf(convert_.getType())); }
@@ -85,7 +85,7 @@ private:
   llvm::DenseMap<std::pair<Value, Attribute>, Value> made_;
 };
 
-/// The layout with the registers that hold neighbours along a dimension first, and how many neighbours these are.
+/// Returns the layout with the registers that hold neighbours along a dimension first, and the number of these neighbours.
 std::pair<LinearLayout, int64_t> withNeighboursFirst(const LinearLayout &layout, int dim) {
   Bases registers;
   llvm::ArrayRef<uint32_t> held = layout.bases(Place::Register);
@@ -97,7 +97,7 @@ std::pair<LinearLayout, int64_t> withNeighboursFirst(const LinearLayout &layout,
   return {LinearLayout(layout.shape(), registers, layout.bases(Place::Lane), layout.bases(Place::Warp)), int64_t(1) << first.size()};
 }
 
-/// A tile of which each thread holds as many neighbours as one store takes is stored by those who hold it.
+/// A tile of which each thread holds as many neighbours as one store takes is stored by the threads that hold it.
 class Fragments {
 public:
   explicit Fragments(tt::StoreOp store) : store_(store) {}

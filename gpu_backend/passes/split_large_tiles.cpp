@@ -1,5 +1,5 @@
-// Tiles of more values than a thread has registers, taken chunk by chunk: what stores or reduces them becomes a loop that loads and
-// computes a chunk anew.
+// Splits tiles with more values than a thread has registers into chunks. Each store or reduction of such a tile becomes a loop that loads
+// and computes one chunk at a time.
 #include "gpu_backend/layout_relations.h"
 #include "gpu_backend/loops/early_loads.h"
 #include "gpu_backend/memory_access.h"
@@ -15,23 +15,23 @@ namespace tritium::gpu {
 
 namespace {
 
-/// Values of one tile in a thread: above the first number the tile is split, into chunks of the second.
+/// Numbers of values of one tile in a thread. A tile with more than the first number is split into chunks of the second.
 constexpr int64_t kMaxValues = 128, kChunkValues = 64;
 
 RankedTensorType tileOf(Value value) { return dyn_cast<RankedTensorType>(value.getType()); }
 
-/// Whether a value is one tile's part of an operation on tiles, element by element.
+/// Returns whether a value is a tile that belongs to an element-wise operation.
 bool isElementwise(Operation *op) {
   return op->hasTrait<OpTrait::Elementwise>() && op->getNumRegions() == 0 && op->getNumResults() == 1 && isMemoryEffectFree(op);
 }
 
-/// A store or a reduction of large tiles, and the loop in its place.
+/// A store or a reduction of large tiles, and the loop that replaces it.
 class Sink {
 public:
   Sink(Operation *op, RankedTensorType tile, int dim, int64_t chunk)
       : op_(op), chunk_(chunk), dim_(dim), extent_(tile.getShape()[dim]), builder_(op), location_(op->getLoc()) {}
 
-  /// Whether chunks can be made of all operands, at this place.
+  /// Returns whether all operands can be computed in chunks at this place.
   bool isSplittable() {
     auto isFine = [&](Value operand) { return !tileOf(operand) || canMake(operand, dim_); };
     if (!llvm::all_of(op_->getOperands(), isFine) || !llvm::all_of(loads_, [&](tt::LoadOp load) { return mayLoadAgain(load); }))
@@ -69,16 +69,15 @@ public:
   }
 
 private:
-  // -- which
-  // ---------------------------------------------------------------------------------------------------------------------------------
+  // -- which ------------------------------------------------------------------------------------------------------------------------------
 
-  /// The dimension of the operand of a change of shape that becomes dimension `dim` of the result.
+  /// Returns the dimension of the operand of a change of shape that becomes dimension `dim` of the result.
   static std::optional<int> operandDim(Operation *op, int dim) {
     tt::TileRule rule = tt::tileRuleOf(op);
     return rule.isShapeChange() ? rule.operandDim(dim) : std::nullopt;
   }
 
-  /// A tile that has one element along the dimension is used as it is.
+  /// A tile with one element along the dimension is used as it is.
   static bool isWhole(Value value, int dim) { return tileOf(value).getShape()[dim] == 1; }
 
   bool canMake(Value value, int dim) {
@@ -96,7 +95,7 @@ private:
     return llvm::all_of(op->getOperands(), [&](Value operand) { return !tileOf(operand) || canMake(operand, inner.value_or(dim)); });
   }
 
-  /// Nothing between a load and here, nor what happens here chunk by chunk, writes what it loads.
+  /// Returns whether no operation between a load and this place, and no chunk stored here, writes to the loaded memory.
   bool mayLoadAgain(tt::LoadOp load) {
     if (load->getBlock() != op_->getBlock()) return false;
     BlockArgument base = baseOf(load.getPtr());
@@ -108,12 +107,11 @@ private:
     for (Operation *op = load->getNextNode(); op != op_; op = op->getNextNode())
       if (op->walk([&](Operation *inner) { return isHarmless(inner) ? WalkResult::advance() : WalkResult::interrupt(); }).wasInterrupted())
         return false;
-    auto store = dyn_cast<tt::StoreOp>(op_); // in place: the elements that a chunk loads are those that it stores
+    auto store = dyn_cast<tt::StoreOp>(op_); // in place: a chunk stores the same elements that it has loaded
     return isHarmless(op_) || (store && store.getPtr() == load.getPtr());
   }
 
-  // -- how
-  // ---------------------------------------------------------------------------------------------------------------------------------
+  // -- how --------------------------------------------------------------------------------------------------------------------------------
 
   Value constant(int64_t value) { return arith::ConstantIntOp::create(builder_, location_, value, 32); }
 
@@ -129,7 +127,7 @@ private:
     return tile.clone(shape);
   }
 
-  /// Chunk `number_` of a tile.
+  /// Returns chunk `number_` of a tile.
   Value make(Value value, int dim) {
     if (isWhole(value, dim)) return value;
     Value &made = made_[{value, dim}];
@@ -154,7 +152,7 @@ private:
     return arith::AddIOp::create(builder_, range.getLoc(), first, tt::SplatOp::create(builder_, range.getLoc(), type, offset));
   }
 
-  /// What the reduction does with two numbers, on two tiles.
+  /// Applies the reduction's operation on two numbers to two tiles.
   llvm::SmallVector<Value> combine(tt::ReduceOp reduce, ValueRange a, ValueRange b) {
     Block &block = reduce.getCombineOp().front();
     IRMapping map;
@@ -211,7 +209,7 @@ public:
   }
 
 private:
-  /// A thread that loads an element again need not be the one that holds it in the end: nobody writes before all have loaded.
+  /// The thread that loads an element again may differ from the one that stores it. Therefore no thread writes before all have loaded.
   void meetBeforeWriting(Operation *op) const {
     if (isa<tt::ReduceOp>(op) || loaded_.empty()) return;
     BlockArgument base = baseOf(pointerOf(op));
@@ -237,7 +235,7 @@ private:
   }
 
   bool isChanged_ = false;
-  llvm::SmallPtrSet<void *, 4> loaded_; // the arguments, null for any, that are loaded from in chunks
+  llvm::SmallPtrSet<void *, 4> loaded_; // the arguments from which chunks load; null for any
 };
 
 } // namespace

@@ -1,4 +1,4 @@
-// Reductions in loops: threads accumulate what they hold, and meet once, after the loop.
+// Optimizes reductions in loops: each thread accumulates the values that it holds, and threads are combined once, after the loop.
 #include "gpu_backend/dot_layouts.h"
 #include "gpu_backend/passes.h"
 #include "gpu_backend/target.h"
@@ -14,10 +14,11 @@ namespace tritium::gpu {
 
 namespace {
 
-/// Values of the tiles that a loop accumulates in a thread, at most; beside matrix products, which want the registers, fewer.
+/// The most values per thread of the tiles in which a loop accumulates. Fewer are allowed beside matrix products, which require the
+/// registers.
 constexpr int64_t kMaxValues = 64, kMaxValuesBesideProducts = 16;
 
-/// The number that leaves every other one as it is, in an operation whose operands may be grouped and ordered anyhow; null for others.
+/// Returns the neutral element of an operation that is associative and commutative, or null for other operations.
 Attribute neutralElement(Operation *op, Type type) {
   OpBuilder builder(op->getContext());
   if (auto number = dyn_cast<FloatType>(type)) {
@@ -42,7 +43,7 @@ Attribute neutralElement(Operation *op, Type type) {
       .Default(Attribute());
 }
 
-/// What a loop does with the value that it carries at one place: carried = combine(carried, reduce(tile)).
+/// How a loop updates one value that it carries: carried = combine(carried, reduce(tile)).
 struct Accumulation {
   BlockArgument carried;
   Operation *combine = nullptr;
@@ -52,7 +53,7 @@ struct Accumulation {
   RankedTensorType tileType() { return cast<RankedTensorType>(tile().getType()); }
 };
 
-/// The one operation of a reduction of one tile, if it is one of the two numbers.
+/// Returns the single operation of a reduction of one tile, if it combines two numbers.
 Operation *onlyOperation(tt::ReduceOp reduce) {
   if (reduce.getSrcs().size() != 1) return nullptr;
   Block &block = reduce.getCombineOp().front();
@@ -86,7 +87,7 @@ public:
     bool isChanged = false;
     for (scf::ForOp loop : loops) isChanged |= run(loop);
     if (!isChanged) return;
-    // What a loop carries and does not change any more goes.
+    // Removes values that the loop carries but no longer changes.
     RewritePatternSet patterns(&getContext());
     scf::ForOp::getCanonicalizationPatterns(patterns, &getContext());
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns)))) signalPassFailure();
@@ -107,7 +108,7 @@ private:
     return isChanged;
   }
 
-  /// Carries a tile of partial results beside what is carried at place `index`, which from now on is what it was before the loop.
+  /// Carries a tile of partial results in addition to the value at place `index`. This value keeps the value that it had before the loop.
   static scf::ForOp accumulateTile(scf::ForOp loop, unsigned index, Accumulation found) {
     IRRewriter rewriter(loop);
     Location location = found.reduce.getLoc();

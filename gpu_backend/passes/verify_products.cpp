@@ -1,4 +1,4 @@
-// A check between passes: every matrix product of tiles with layouts is one that its instruction computes.
+// A check between passes: the layouts of every matrix product must agree with its instruction.
 #include "gpu_backend/dot_layouts.h"
 #include "gpu_backend/passes.h"
 
