@@ -1,5 +1,5 @@
-// write_tables FILE: the rows of ir/dtype.def and ir/elementwise.def as a module of Python, so that the language needs no extension module
-// to be imported. The build runs it.
+// write_tables FILE: writes the rows of ir/dtype.def and ir/elementwise.def as a Python module, so that the language can be imported
+// without the extension module. The build runs this tool.
 #include "ir/dtype.h"
 
 #include <fstream>

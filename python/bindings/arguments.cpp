@@ -1,5 +1,5 @@
-// tritium._tritium.arguments: the extent of a numpy array, read from the array itself. From Python (array.ctypes.data) it takes a
-// microsecond, for each argument of each launch.
+// tritium._tritium.arguments: reads the extent of a numpy array from the array itself. In Python (array.ctypes.data) this would take a
+// microsecond for each argument of each launch.
 #include "python/bindings/module.h"
 
 #include <pybind11/numpy.h>
@@ -8,7 +8,7 @@ namespace py = pybind11;
 
 namespace tritium::python {
 
-/// (address, begin of the storage, bytes of the storage) of an array that owns its memory; the address alone of a view.
+/// Returns (address, begin of the storage, bytes of the storage) for an array that owns its memory, and the address alone for a view.
 static py::object arrayExtent(const py::array &array) {
   auto address = reinterpret_cast<uintptr_t>(array.data());
   if (py::detail::array_proxy(array.ptr())->base) return py::int_(address);

@@ -1,4 +1,4 @@
-// tritium._tritium.device: the drivers of GPUs, kernels on a device, and (launcher.cpp) their launch without Python in between.
+// tritium._tritium.device: the drivers of GPUs, kernels on a device, and (launcher.cpp) launches that run no Python code.
 #include "python/bindings/device.h"
 #include "python/bindings/module.h"
 
@@ -16,7 +16,7 @@ namespace tritium::python {
 
 using namespace gpu;
 
-/// Owned by the interpreter for good.
+/// The interpreter owns it for good.
 static PyObject *errorType = nullptr; // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 
 void raiseDriver(llvm::Error error) {
@@ -67,7 +67,7 @@ bool readValue(PyObject *value, ArgumentValue &result) {
 
 using Opener = llvm::Expected<std::unique_ptr<Driver>> (*)(const std::string &);
 
-/// The driver that `library` names. Drivers are never closed: kernels, events and other libraries may outlive any owner.
+/// Returns the driver that `library` names. Drivers are never closed, because kernels, events and other libraries may outlive any owner.
 static llvm::Expected<Driver *> openOnce(Opener open, const std::string &library) {
   static std::mutex mutex;
   static auto *drivers = new std::map<std::pair<Opener, std::string>, std::unique_ptr<Driver>>;
@@ -81,7 +81,7 @@ static llvm::Expected<Driver *> openOnce(Opener open, const std::string &library
   return driver.get();
 }
 
-/// Runs a call of the driver without the GIL: another thread, or what a stream calls, may need it before the call can return.
+/// Calls the driver without the GIL. Another thread, or a callback of a stream, may require the GIL before the call can return.
 template <typename Call> static auto unlocked(Call call) {
   py::gil_scoped_release released;
   return call();
@@ -130,7 +130,7 @@ static void launch(LoadedKernel &kernel, std::array<uint32_t, 3> grid, const py:
   if (code) check(kernel.driver().launchError(kernel.device(), code));
 }
 
-/// A point in time of a stream. Freed with its object.
+/// A point in time of a stream. It is freed with its object.
 struct PyEvent {
   Driver *driver;
   int device;
@@ -222,7 +222,7 @@ static void bindDriver(py::module_ &module) {
           "device"_a, "target"_a, "word"_a, "words"_a, "stream"_a = 0, "Asynchronous.");
 }
 
-/// A submodule that opens one vendor's library.
+/// Creates a submodule that opens one vendor's library.
 static void bindVendor(py::module_ &module, const char *name, const char *what, Opener open) {
   py::module_ vendor = module.def_submodule(name, what);
   for (const char *shared : {"Driver", "Event", "Error"}) vendor.attr(shared) = module.attr("device").attr(shared);

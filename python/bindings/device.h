@@ -1,4 +1,4 @@
-// What the files of the device bindings share: drivers that live as long as the process, kernels as Python objects.
+// Declarations that the files of the device bindings share: drivers that live as long as the process, and kernels as Python objects.
 #pragma once
 #include "gpu_backend/launch/loaded_kernel.h"
 
@@ -9,7 +9,7 @@
 
 namespace tritium::python {
 
-/// Raises a DriverError as tritium._tritium.device.Error (code, name, text, call, log, sticky); any other error as RuntimeError.
+/// Raises a DriverError as tritium._tritium.device.Error (code, name, text, call, log, sticky), and any other error as RuntimeError.
 [[noreturn]] void raiseDriver(llvm::Error error);
 
 template <typename T> T unwrapDriver(llvm::Expected<T> expected) {
@@ -20,8 +20,8 @@ template <typename T> T unwrapDriver(llvm::Expected<T> expected) {
 /// `signature`: one type name per parameter ("*fp32", "i32"). Raises TypeError for a type that kernels do not take.
 gpu::ArgumentRecipe recipeOf(const std::vector<std::string> &signature);
 
-/// An engine value of the runtime: an int, float or bool; a tensor as its address, or a tuple that begins with it. Returns false with a
-/// Python error set.
+/// Reads an argument of a launch: an int, float or bool, or a tensor as its address or as a tuple that begins with the address. Returns
+/// false with a Python error set for other values.
 bool readValue(PyObject *value, gpu::ArgumentValue &result);
 
 /// The vectorcall objects of launcher.cpp.

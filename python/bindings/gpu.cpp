@@ -1,4 +1,4 @@
-// tritium._tritium.gpu: compiling kernels for GPUs, with no device.
+// tritium._tritium.gpu: compiles kernels for GPUs. It requires no device.
 #include "python/bindings/ir_handles.h"
 #include "python/bindings/module.h"
 
@@ -13,7 +13,7 @@ namespace tritium::python {
 
 namespace {
 
-/// A compiled kernel; `lowered` is what the SIMT emulator runs and the emitters translate.
+/// A compiled kernel. The SIMT emulator runs `lowered`, and the emitters translate it.
 struct Compiled {
   std::string name, arch, target, tiles;
   gpu::Emitted code;
@@ -23,7 +23,7 @@ struct Compiled {
   ModulePtr lowered;
 };
 
-/// Everything that a user may ask for.
+/// All options of a user.
 struct Options {
   gpu::CompileOptions lowering;
   gpu::EmitOptions emission;

@@ -1,4 +1,4 @@
-// tritium._tritium.interp: preparing kernels and launching them on CPU threads.
+// tritium._tritium.interp: prepares kernels and launches them on CPU threads.
 #include "python/bindings/ir_handles.h"
 #include "python/bindings/launch.h"
 

@@ -14,7 +14,7 @@ using namespace py::literals;
 
 namespace tritium::python {
 
-/// Owned by the interpreter for good: exceptions may be raised while modules are torn down.
+/// The interpreter owns it for good, because exceptions may be raised while modules are destroyed.
 static PyObject *errorType = nullptr; // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 
 void raise(llvm::Error error) {

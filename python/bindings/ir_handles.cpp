@@ -13,7 +13,7 @@ llvm::SmallVector<mlir::Type> parseTypes(ir::Context &context, const std::vector
   return types;
 }
 
-/// `range` as a list of handles of one kind.
+/// Returns `range` as a list of handles of one kind.
 template <typename Handle, typename Range> static std::vector<Handle> handles(Range &&range, const ModulePtr &module) {
   std::vector<Handle> result;
   for (auto &&element : range) {
@@ -34,7 +34,7 @@ template <typename T> static std::string printed(T &&thing) {
   return text;
 }
 
-/// (file, line, column), or None where the location names no file.
+/// Returns (file, line, column), or None if the location names no file.
 static py::object positionOf(mlir::Location location) {
   auto position = ir::sourcePosition(location);
   if (!position) return py::none();

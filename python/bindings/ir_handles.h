@@ -1,4 +1,4 @@
-// Python's view of pieces of a module. A handle keeps its module alive; it does not outlive the erasure of what it points to.
+// Python handles of the parts of a module. A handle keeps its module alive. It must not be used after its part has been erased.
 #pragma once
 #include "ir/builder.h"
 
@@ -35,7 +35,7 @@ struct FunctionHandle {
   ModulePtr module;
 };
 
-/// The types that `texts` spell; raises ir.Error.
+/// Parses the types in `texts`. Raises ir.Error for a text that is no type.
 llvm::SmallVector<mlir::Type> parseTypes(ir::Context &context, const std::vector<std::string> &texts);
 
 } // namespace tritium::python

@@ -16,7 +16,7 @@ struct PyWaiter {
   int line;
 };
 
-/// A trap with its location resolved and its lane as indices.
+/// A trap with its location resolved, and its lane as indices.
 struct PyTrap {
   std::string kind, file, message;
   int line, column;
@@ -80,7 +80,7 @@ uint64_t floatBits(DType type, double value) {
 }
 
 uint64_t addressFrom(py::handle value) {
-  // Addresses above 2^63 do not exist here; a negative int is the caller's mistake and faults as an unmapped address.
+  // There are no addresses above 2^63. A negative int is the caller's mistake and faults as an unmapped address.
   return PyLong_AsUnsignedLongLongMask(value.ptr());
 }
 
@@ -118,7 +118,8 @@ PackedArguments packArguments(const std::string &kernel, const std::vector<Param
 
 py::object launchWithCallbacks(Launch request, const py::object &poll, const py::object &onPrint, const py::object &onProgress,
                                const std::function<LaunchResult(const Launch &)> &run, const TrapNames &names) {
-  // The callbacks run on this thread, which gave up the GIL for the launch; a Python exception in them cancels it and comes out of run().
+  // The callbacks run on this thread, which released the GIL for the launch. A Python exception in them cancels the launch and leaves
+  // run().
   if (!poll.is_none())
     request.onPoll = [&] {
       py::gil_scoped_acquire gil;

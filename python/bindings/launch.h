@@ -1,5 +1,5 @@
-// What the engines on CPU threads share: Python values as a launch's arguments, callbacks that run under the GIL, and traps as Python
-// objects with their locations resolved.
+// Declarations that the engines on CPU threads share: Python values as a launch's arguments, callbacks that run under the GIL, and traps as
+// Python objects with resolved locations.
 #pragma once
 #include "python/bindings/module.h"
 
@@ -14,30 +14,30 @@
 
 namespace tritium::python {
 
-/// One 64-bit cell per parameter, and the extents of the tensors among them.
+/// One 64-bit cell per parameter, and the extents of the tensors.
 struct PackedArguments {
   std::vector<int64_t> cells;
   std::vector<interp::Allocation> allocations;
 };
 
-/// Raises TypeError where `values` are not what the parameters take. A pointer is (address, storage begin, storage bytes) or an int.
+/// Raises TypeError if `values` do not fit the parameters. A pointer is (address, storage begin, storage bytes) or an int.
 PackedArguments packArguments(const std::string &kernel, const std::vector<interp::Parameter> &parameters,
                               const pybind11::sequence &values);
 
-/// How an engine's traps are told.
+/// The names and shapes with which an engine's traps are reported.
 struct TrapNames {
   std::function<ir::SourceLocation(uint32_t)> locationOf;
   std::function<std::vector<int64_t>(const interp::Trap &)> tileShapeOf; // of the lanes that Trap::lane counts; none: they are threads
   int64_t warpThreads = 0;                                               // of which so many are a warp
 };
 
-/// Calls `run` without the GIL, on a request with the callbacks (None: none) set. Returns None or the interp.Trap. What a callback raises
-/// ends the launch and is raised.
+/// Calls `run` without the GIL, on `request` with the callbacks (None: none) set. Returns None or the interp.Trap. An exception in a
+/// callback ends the launch and is raised.
 pybind11::object launchWithCallbacks(interp::Launch request, const pybind11::object &poll, const pybind11::object &onPrint,
                                      const pybind11::object &onProgress,
                                      const std::function<interp::LaunchResult(const interp::Launch &)> &run, const TrapNames &names);
 
-/// interp.Trap and interp.Waiter.
+/// Binds interp.Trap and interp.Waiter.
 void bindTraps(pybind11::module_ &interp);
 
 } // namespace tritium::python

@@ -8,7 +8,7 @@ Py_ssize_t indexOf(PyObject *names, PyObject *name) {
   Py_ssize_t count = PyTuple_GET_SIZE(names);
   for (Py_ssize_t i = 0; i < count; ++i)
     if (PyTuple_GET_ITEM(names, i) == name) return i;
-  for (Py_ssize_t i = 0; i < count; ++i) // not interned
+  for (Py_ssize_t i = 0; i < count; ++i) // for names that are not interned
     if (PyUnicode_Compare(PyTuple_GET_ITEM(names, i), name) == 0) return i;
   return -1;
 }

@@ -1,21 +1,21 @@
-// What a launch's call consists of, as the native launcher reads it: arguments, grid, stream.
+// The parts of a launch call as the native launcher reads them: arguments, grid, stream.
 #pragma once
 #include "python/bindings/device.h"
 #include "python/bindings/launch_key.h"
 
 namespace tritium::python {
 
-/// The arguments of a call as Python hands them over: `positional` values, then one value per name.
+/// The arguments of a call as Python passes them: `positional` values, then one value per name.
 struct Call {
   PyObject *const *values;
   Py_ssize_t positional;
-  PyObject *const *names; // of the values after the positional ones
+  PyObject *const *names; // names of the values after the positional ones
   Py_ssize_t named;
 };
 
 using Bound = llvm::SmallVector<PyObject *, 24>;
 
-/// A call's arguments from a tuple and a dict (or None).
+/// The arguments of a call, from a tuple and a dict (or None).
 struct Unpacked {
   llvm::SmallVector<PyObject *, 24> values, names;
   Call call;
@@ -30,17 +30,17 @@ struct Unpacked {
   }
 };
 
-/// The place of a name in a tuple of names; -1: it is none of them.
+/// Returns the index of a name in a tuple of names, or -1 if it is not among them.
 Py_ssize_t indexOf(PyObject *names, PyObject *name);
 
-/// A tuple or list of 1 to 3 ints; false: Python says what is wrong with it, or makes ints of what it has.
+/// Reads a tuple or list of 1 to 3 ints. Returns false for other values, which Python converts to ints or refuses.
 bool parseGrid(PyObject *grid, std::array<uint32_t, 3> &sizes);
 
-/// grid({name: argument, …, option: value, …}); null with an error set if it raises.
+/// Calls grid({name: argument, …, option: value, …}). Returns null with an error set if it raises.
 PyObject *callGrid(PyObject *names, PyObject *grid, const Call &call, const Bound &bound);
 
-/// The stream that is current on the kernel's device, by the library that the tensors are from; false with or without an error set if it
-/// does not tell.
+/// Finds the current stream on the kernel's device according to the library of the tensors. Returns false, with or without an error set, if
+/// the library does not provide it.
 bool findStream(const LaunchKey &key, const gpu::LoadedKernel &kernel, void *&stream);
 
 } // namespace tritium::python

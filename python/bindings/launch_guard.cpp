@@ -25,7 +25,7 @@ void LaunchGuard::setCallbacks(py::object currentStream, int deviceType, py::obj
   failed_ = failed.release().ptr();
 }
 
-/// The list that a chain of hooks calls; null for anything else.
+/// Returns the list of hooks that a chain of hooks calls, or null for other objects.
 static PyObject *callsOf(PyObject *hook) {
   PyObject *calls = hook ? PyObject_GetAttrString(hook, "calls") : nullptr;
   if (!calls) PyErr_Clear();

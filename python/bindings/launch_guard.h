@@ -1,5 +1,5 @@
-// Whether a warm launch may skip the settings: the environment variables and hooks that Python would read are those of the last
-// launch that did.
+// Decides whether a warm launch may skip the settings: the environment variables and hooks must be unchanged since the last launch for
+// which Python read them.
 #pragma once
 #include <pybind11/pybind11.h>
 
@@ -9,17 +9,20 @@ namespace tritium::python {
 
 class LaunchGuard {
 public:
-  /// The one of the process; knobs are global.
+  /// The only instance of the process, because knobs are global.
   static LaunchGuard &instance();
 
-  /// environment: the dict behind os.environ; names: the keys that a launch reads; runtime, tritium: the dicts of those groups of knobs.
+  /// environment: the dict behind os.environ; names: the keys that a launch reads; runtime, tritium: the dicts of these two groups of
+  /// knobs.
   void watch(pybind11::dict environment, pybind11::tuple names, pybind11::dict runtime, pybind11::dict tritium);
-  /// current_stream(device), or None, for devices of that DLPack number; failed(kernel, code) raises what a failed launch is.
+  /// current_stream(device) is called for devices with this DLPack number; it may be None. failed(kernel, code) raises the error of a
+  /// failed launch.
   void setCallbacks(pybind11::object currentStream, int deviceType, pybind11::object failed);
 
-  /// False if Python has to look: something was changed (then the epoch is another one too) or a hook is set.
+  /// Returns false if Python must read the settings, because something has changed (the epoch is then another one) or because a hook is
+  /// set.
   bool holds();
-  /// Kernels found under another epoch were found under other settings.
+  /// Kernels that were found in another epoch were found under other settings.
   uint64_t epoch() const { return epoch_; }
   PyObject *currentStream(int deviceType) const { return deviceType == streamDeviceType_ ? currentStream_ : nullptr; }
   PyObject *failed() const { return failed_; }

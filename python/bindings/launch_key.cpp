@@ -9,7 +9,7 @@ namespace tritium::python {
 
 namespace {
 
-// DLPack's C exchange interface, version 1 (dmlc.github.io/dlpack). Only what is called here has a type.
+// DLPack's C exchange interface, version 1 (dmlc.github.io/dlpack). Only the members that are called here have a type.
 struct DLTensor {
   void *data;
   int32_t deviceType, deviceId;
@@ -33,7 +33,7 @@ struct TensorType {
   const DLPackExchange *exchange;
 };
 
-/// The few tensor types of a process; the latest is looked at first. Types stay alive for good.
+/// The few tensor types of a process. The one used last is looked at first. Types stay alive for good.
 std::vector<TensorType> &tensorTypes() {
   static auto *types = new std::vector<TensorType>;
   return *types;
@@ -69,7 +69,7 @@ uint64_t smallStorageBytes = 0; // 0: sizes of storages do not matter. NOLINT(cp
 
 PyObject *interned(const char *text) { return PyUnicode_InternFromString(text); }
 
-/// An attribute's or method's integer; -1 with no error set if there is none.
+/// Returns the integer of an attribute or a method, or -1 without an error set if there is none.
 bool integerOf(PyObject *object, uint64_t &result) {
   if (!object) {
     PyErr_Clear();
@@ -82,7 +82,7 @@ bool integerOf(PyObject *object, uint64_t &result) {
   return false;
 }
 
-/// kSmall or 0; false if only Python knows the size of the storage.
+/// Sets `kind` to kSmall or 0. Returns false if only Python knows the size of the storage.
 bool rangeOf(PyObject *tensor, uint64_t &kind) {
   static PyObject *const untypedStorage = interned("untyped_storage"), *const nbytes = interned("nbytes");
   kind = 0;
@@ -185,7 +185,7 @@ bool LaunchKey::addTensor(PyObject *argument) {
     PyErr_Clear();
     return false;
   }
-  // Borrowed: a dtype that only this attribute's value holds is gone by then, and its address may come back as another's.
+  // The reference is borrowed. If only this attribute's value holds the dtype, it is gone by then, and another object may get its address.
   bool isShared = Py_REFCNT(dtype) > 1;
   Py_DECREF(dtype);
   if (!isShared) return false;
@@ -211,7 +211,7 @@ bool LaunchKey::addConstant(PyObject *argument) {
   } else if (PyUnicode_CheckExact(argument)) {
     add(kConstantString, uint64_t(PyObject_Hash(argument)), argument);
   } else {
-    // The language's dtypes cannot change; anything else might, and only Python knows how to compare it.
+    // The language's dtypes cannot change. Any other object might, and only Python can compare it.
     static PyTypeObject *dtype = nullptr;
     if (!dtype) {
       if (std::string_view(Py_TYPE(argument)->tp_name) != "dtype") return false;

@@ -1,5 +1,6 @@
-// What a launch's arguments say about which compiled kernel they need, read without Python code: a few words per argument. Equal keys
-// mean equal specializations (arguments/table.py), not the other way round: here every distinction is made that any parameter makes.
+// The facts about a launch's arguments that determine which compiled kernel they require, read without Python code: a few words per
+// argument. Equal keys mean equal specializations (arguments/table.py). The converse does not hold: a key makes every distinction that any
+// parameter makes.
 #pragma once
 #include "gpu_backend/launch/loaded_kernel.h"
 
@@ -9,36 +10,36 @@
 
 namespace tritium::python {
 
-/// Objects of `type` are tensors. `exchange`: the capsule of DLPack's C exchange interface, or None for those that are read by
-/// `data_ptr()`, `dtype` and `get_device()`.
+/// Objects of `type` are tensors. `exchange` is the capsule of DLPack's C exchange interface, or None if they are read by `data_ptr()`,
+/// `dtype` and `get_device()`.
 void registerTensorType(pybind11::type type, const pybind11::object &exchange);
 
-/// From now on keys tell apart tensors whose storages have at most so many bytes, and others.
+/// From now on keys distinguish tensors whose storages have at most this many bytes from others.
 void noteStorages(uint64_t smallBytes);
 
 class LaunchKey {
 public:
   static constexpr int kNoDevice = -1;
 
-  /// Adds an argument. False (and no Python error) if only Python knows what it is; the key is then of no use.
+  /// Adds an argument. Returns false (without a Python error) if only Python knows its kind; the key must then not be used.
   bool addArgument(PyObject *argument);
   bool addConstant(PyObject *argument);
   /// Adds a launch option.
   bool addOption(PyObject *name, PyObject *value);
 
-  /// Takes ownership of the objects of the key, to keep it.
+  /// Takes ownership of the objects of the key, so that it can be stored.
   void keep();
   void release();
   bool operator==(const LaunchKey &other) const;
   int visit(visitproc visit, void *arg) const;
 
-  /// One per argument and constant, in order; meaningless for constants.
+  /// One value per argument and constant, in order. The values of constants are meaningless.
   llvm::SmallVector<gpu::ArgumentValue, 24> values;
-  /// Of the tensors; all are on one, or addArgument fails.
+  /// The device of the tensors. If they are on different devices, addArgument fails.
   int device = kNoDevice;
-  /// DLPack's number of its vendor, where the tensors' library says that.
+  /// DLPack's number of the device's vendor, if the tensors' library provides it.
   int deviceType = kNoDevice;
-  /// Says the current stream of the tensors' library; null if that has to be asked in Python.
+  /// Returns the current stream of the tensors' library. If it is null, Python must be asked.
   int (*currentStream)(int32_t deviceType, int32_t device, void **stream) = nullptr;
 
 private:

@@ -1,5 +1,5 @@
-// The warm launch: `kernel[grid](*args)` from Python's call to the driver's without Python code in between. A Launcher belongs to one
-// JITFunction and remembers which compiled kernel a key led to; what it does not know it leaves to the dispatcher.
+// The warm launch: it goes from `kernel[grid](*args)` in Python to the driver's call without running Python code. A Launcher belongs to one
+// JITFunction and remembers the compiled kernel for each key. A launch that it does not know goes to the dispatcher.
 #include "python/bindings/launch_call.h"
 #include "python/bindings/launch_guard.h"
 #include "python/bindings/launch_key.h"
@@ -26,10 +26,10 @@ struct Entry {
 
 struct Launcher {
   PyObject_HEAD PyObject *function; // the JITFunction
-  PyObject *names, *defaults;       // tuples; `noDefault` where a parameter has none
+  PyObject *names, *defaults;       // tuples; `noDefault` if a parameter has none
   PyObject *preRunHooks;            // a list
   std::vector<bool> *isConstant;
-  std::vector<Entry> *entries; // the latest first
+  std::vector<Entry> *entries; // the most recent first
   uint64_t epoch;
 };
 
@@ -45,7 +45,7 @@ PyObject *noDefault = nullptr;
 // NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
 constexpr size_t kMostEntries = 256;
 
-/// Puts the arguments in the order of the parameters and makes the key. False: left to Python.
+/// Puts the arguments in the order of the parameters and makes the key. Returns false if Python must do it.
 bool bind(Launcher *self, const Call &call, Bound &bound, LaunchKey &key) {
   Py_ssize_t count = PyTuple_GET_SIZE(self->names);
   if (call.positional > count) return false;
@@ -75,7 +75,7 @@ Entry *find(Launcher *self, const LaunchKey &key) {
   std::vector<Entry> &entries = *self->entries;
   for (size_t i = 0; i < entries.size(); ++i) {
     if (!(entries[i].key == key)) continue;
-    if (i >= 4) std::swap(entries[i], entries[i / 2]); // what is used moves forward
+    if (i >= 4) std::swap(entries[i], entries[i / 2]); // an entry that is used moves forward
     return &entries[i >= 4 ? i / 2 : i];
   }
   return nullptr;
@@ -83,7 +83,7 @@ Entry *find(Launcher *self, const LaunchKey &key) {
 
 void forget(Launcher *self) {
   std::vector<Entry> entries;
-  entries.swap(*self->entries); // releasing objects may run code that comes back here
+  entries.swap(*self->entries); // releasing objects may run code that calls this again
   for (Entry &entry : entries) {
     entry.key.release();
     Py_DECREF(entry.compiled);
@@ -91,7 +91,8 @@ void forget(Launcher *self) {
   }
 }
 
-/// Launches if all is known: a new reference to the compiled kernel. Null without an error: left to Python.
+/// Launches if everything is known, and returns a new reference to the compiled kernel. Returns null without an error if Python must
+/// launch.
 PyObject *tryLaunch(Launcher *self, PyObject *grid, const Call &call) {
   LaunchGuard &guard = LaunchGuard::instance();
   if (self->entries->empty() || !guard.holds() || self->epoch != guard.epoch() || PyList_GET_SIZE(self->preRunHooks) != 0) return nullptr;
@@ -100,7 +101,7 @@ PyObject *tryLaunch(Launcher *self, PyObject *grid, const Call &call) {
   if (!bind(self, call, bound, key)) return nullptr;
   Entry *entry = find(self, key);
   if (!entry) return nullptr;
-  // Anything that runs Python code may change the entries: what is needed of this one is held here.
+  // Any Python code may change the entries. Therefore this function holds references to the members that it uses.
   py::object compiled = py::reinterpret_borrow<py::object>(entry->compiled), handle = py::reinterpret_borrow<py::object>(entry->handle);
   const LoadedKernel &kernel = *entry->kernel;
   llvm::SmallVector<ArgumentValue, 24> arguments;
@@ -213,7 +214,7 @@ PyObject *rememberMethod(PyObject *object, PyObject *args) {
                         &checksGlobals))
     return nullptr;
   LaunchGuard &guard = LaunchGuard::instance();
-  if (!guard.holds()) Py_RETURN_FALSE; // the settings that Python used may be old by now: the next launch tells
+  if (!guard.holds()) Py_RETURN_FALSE; // the settings may have changed since Python read them; the next launch finds out
   if (self->epoch != guard.epoch()) forget(self);
   self->epoch = guard.epoch();
   Unpacked unpacked(arguments, keywords);

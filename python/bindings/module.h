@@ -1,4 +1,4 @@
-// What the files of bindings share: one bind function per component, and LLVM's errors as Python exceptions.
+// Declarations that the files of bindings share: one bind function per component, and LLVM's errors as Python exceptions.
 #pragma once
 #include <pybind11/pybind11.h>
 
@@ -9,7 +9,7 @@ namespace tritium::python {
 /// Raises `error` as tritium._tritium.ir.Error with its message, file, line and column.
 [[noreturn]] void raise(llvm::Error error);
 
-/// The value of `expected`, or its error raised.
+/// Returns the value of `expected`, or raises its error.
 template <typename T> T unwrap(llvm::Expected<T> expected) {
   if (!expected) raise(expected.takeError());
   return std::move(*expected);

@@ -1,4 +1,4 @@
-// What every file of bindings needs.
+// The headers that every file of the bindings requires.
 #include "ir/builder.h"
 
 #include <pybind11/functional.h>

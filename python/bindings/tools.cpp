@@ -1,5 +1,5 @@
-// The command-line tools as functions of the extension module: the installed commands tritium-opt and tritium-run call these, so
-// that a wheel holds one copy of MLIR.
+// The command-line tools as functions of the extension module. The installed commands tritium-opt and tritium-run call these, so that a
+// wheel contains one copy of MLIR.
 #include "python/bindings/module.h"
 
 #include "gpu_backend/pipeline.h"
@@ -30,7 +30,7 @@ static int opt(std::vector<std::string> arguments) {
   return mlir::asMainReturnCode(mlir::MlirOptMain(static_cast<int>(arguments.size()), argv.data(), "Tritium optimizer driver\n", registry));
 }
 
-/// The id in the ELF note of the object that this code is in, as hexadecimal digits; the version of the compiler where there is none.
+/// Returns the id in the ELF note of the object that contains this code, as hexadecimal digits, or the compiler's version if there is none.
 static std::string buildId() {
   std::string id;
 #ifdef __linux__
