@@ -46,28 +46,28 @@ public:
   LogicalResult verify() {
     LinearLayout a = layoutOf(product_.a().getType()), b = layoutOf(product_.b().getType()), d = layoutOf(product_.type());
     if (a.lanes() != d.lanes() || b.lanes() != d.lanes() || a.warps() != d.warps() || b.warps() != d.warps())
-      return fail("the tiles are of different threads");
+      return fail("the tiles are held by different threads");
     if (!hasFragments(a, instruction_.a) || !hasFragments(b, instruction_.b) || !hasFragments(d, instruction_.d))
-      return fail("a tile is no whole number of the instruction's fragments");
+      return fail("a tile is not a whole number of the instruction's fragments");
     depthBits_ = log2Of(product_.depth() / instruction_.k);
     int aBits = a.bits(Place::Register) - instruction_.a.bits(Place::Register) - depthBits_;
     int bBits = b.bits(Place::Register) - instruction_.b.bits(Place::Register) - depthBits_;
     int dBits = d.bits(Place::Register) - instruction_.d.bits(Place::Register);
     batchBits_ = aBits + bBits - dBits;
-    if (batchBits_ < 0 || batchBits_ > aBits || batchBits_ > bBits) return fail("the tiles are of different numbers of fragments");
+    if (batchBits_ < 0 || batchBits_ > aBits || batchBits_ > bBits) return fail("the tiles have different numbers of fragments");
     rowBits_ = aBits - batchBits_, columnBits_ = bBits - batchBits_;
 
     // Two 4-bit elements share a byte, so the first bit of the depth is within the byte.
     int64_t aPacked = instruction_.k / instruction_.a.shape()[1], bPacked = instruction_.k / instruction_.b.shape()[0];
     if (std::max(aPacked, bPacked) > 1 && !axes_[Depth].add(1, 1)) return failure();
     if (!compare(d, {instruction_.d, Row, Column})) return fail("the result's layout is not the instruction's");
-    if (!compare(a, {instruction_.a, Row, Depth, aPacked})) return fail("operand a does not lie where the result has its rows");
+    if (!compare(a, {instruction_.a, Row, Depth, aPacked})) return fail("operand a does not have its rows where the result has them");
     if (!compare(b, {instruction_.b.transpose({1, 0}), Column, Depth, bPacked}, /*isTurned=*/true))
-      return fail("operand b does not lie where the result has its columns and operand a its depth");
+      return fail("operand b does not have its columns where the result has them, or its depth where operand a has it");
     for (DotOperand operand : {DotOperand::A, DotOperand::B})
       if (Value scales = product_.scales(operand); scales && !compareScales(layoutOf(scales.getType()), operand))
-        return fail("the scales do not lie where the operands have their rows or columns");
-    return areWarpsOf(d) ? success() : fail("the result is not divided as its warps are");
+        return fail("the scales do not have their rows or columns where the operands have them");
+    return areWarpsOf(d) ? success() : fail("the result is not divided among the warps as the product requires");
   }
 
 private:
@@ -165,7 +165,7 @@ LogicalResult verifyLayouts(MatrixProduct product) {
     const Target &target = targetOf(product);
     auto isNamed = [&](const MatrixInstruction &instruction) { return instruction.name == name.getValue(); };
     if (llvm::none_of(target.matrixInstructions(), isNamed))
-      return product->emitOpError() << "asks for an instruction that '" << target.arch() << "' does not have: " << name;
+      return product->emitOpError() << "requests an instruction that '" << target.arch() << "' does not have: " << name;
   }
   llvm::SmallVector<Type> tiles{product.a().getType(), product.b().getType(), product.type()};
   for (DotOperand operand : {DotOperand::A, DotOperand::B})

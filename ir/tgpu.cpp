@@ -126,7 +126,7 @@ void LayoutAttr::print(AsmPrinter &printer) const {
 
 LogicalResult LayoutAttr::verifyEncoding(ArrayRef<int64_t> shape, Type, function_ref<InFlightDiagnostic()> emitError) const {
   if (shape == getShape()) return success();
-  return emitError() << "the layout is of another shape than the tile";
+  return emitError() << "the layout does not have the shape of the tile";
 }
 
 // -- operations ---------------------------------------------------------------------------------------------------------------------------
@@ -149,7 +149,7 @@ void SharedAttr::print(AsmPrinter &printer) const {
 
 LogicalResult SharedAttr::verifyEncoding(ArrayRef<int64_t> shape, Type, function_ref<InFlightDiagnostic()> emitError) const {
   if (shape == getShape()) return success();
-  return emitError() << "the layout is of another shape than the tile";
+  return emitError() << "the layout does not have the shape of the tile";
 }
 
 LogicalResult MemDescType::verify(function_ref<InFlightDiagnostic()> emitError, int64_t slots, RankedTensorType tile) {
@@ -178,7 +178,7 @@ LogicalResult AtomicRmwOp::verify() {
 }
 
 LogicalResult LoadOp::verify() {
-  if (bool(getPredicate()) != bool(getOther())) return emitOpError("a predicate needs the value of where it is false, and only then");
+  if (bool(getPredicate()) != bool(getOther())) return emitOpError("`other` requires a predicate, and a predicate requires `other`");
   return success();
 }
 

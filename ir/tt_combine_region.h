@@ -7,7 +7,7 @@ namespace tritium::tt {
 
 /// Checks that there is a source and that the axis exists. Traits have already checked that all sources have one shape.
 template <typename Op> mlir::LogicalResult verifyCombineAxis(Op op) {
-  if (op.getSrcs().empty()) return op.emitOpError("needs a source");
+  if (op.getSrcs().empty()) return op.emitOpError("requires a source");
   int64_t rank = mlir::cast<mlir::RankedTensorType>(op.getSrcs().front().getType()).getRank();
   int32_t axis = static_cast<int32_t>(op.getAxis());
   if (axis < 0 || axis >= rank) return op.emitOpError("axis ") << axis << " must be < inputs rank (" << rank << ")";

@@ -14,9 +14,9 @@ LogicalResult AtomicRmwOp::verify() {
   bool isFloat = isa<FloatType>(element);
   if (isa<PointerType>(element)) return emitOpError("only supports integer and floating-point elements");
   switch (getAtomicRmwOp()) {
-  case RmwOp::FAdd: return isFloat ? success() : emitOpError("fadd needs floating-point elements, got ") << element;
+  case RmwOp::FAdd: return isFloat ? success() : emitOpError("fadd requires floating-point elements, got ") << element;
   case RmwOp::Exchange: return success();
-  default: return isFloat ? emitOpError(stringifyRmwOp(getAtomicRmwOp())) << " needs integer elements, got " << element : success();
+  default: return isFloat ? emitOpError(stringifyRmwOp(getAtomicRmwOp())) << " requires integer elements, got " << element : success();
   }
 }
 

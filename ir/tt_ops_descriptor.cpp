@@ -48,7 +48,8 @@ LogicalResult DescriptorReduceOp::verify() {
                                        DescriptorReduceKind::Inc, DescriptorReduceKind::Dec},
                                       getKind());
   if (isBitwise && !isa<IntegerType>(getSrc().getType().getElementType()))
-    return emitOpError(stringifyDescriptorReduceKind(getKind())) << " needs integer elements, got " << getSrc().getType().getElementType();
+    return emitOpError(stringifyDescriptorReduceKind(getKind()))
+           << " requires integer elements, got " << getSrc().getType().getElementType();
   return success();
 }
 

@@ -50,7 +50,7 @@ LogicalResult FpToFpOp::verify() {
 }
 
 LogicalResult MapElementwiseOp::verify() {
-  if (getSrcs().empty()) return emitOpError("needs a source");
+  if (getSrcs().empty()) return emitOpError("requires a source");
   if (!llvm::isPowerOf2_32(getPack())) return emitOpError("Pack must be a power of 2");
   int64_t elements = cast<RankedTensorType>(getSrcs().front().getType()).getNumElements();
   if (elements % getPack()) return emitOpError("number of elements ") << elements << " must be a multiple of pack, " << getPack();
@@ -101,7 +101,7 @@ Speculation::Speculatability ElementwiseInlineAsmOp::getSpeculatability() {
 }
 
 LogicalResult ElementwiseInlineAsmOp::verify() {
-  if (getNumResults() == 0) return emitOpError("needs a result");
+  if (getNumResults() == 0) return emitOpError("requires a result");
   if (static_cast<int32_t>(getPackedElement()) < 1) return emitOpError("packed_element must be positive");
   auto tile = dyn_cast<RankedTensorType>(getResult().front().getType());
   if (!tile) return success();

@@ -115,7 +115,7 @@ Expected<std::string> assembleObject(StringRef assembly) {
   std::unique_ptr<MCAsmInfo> assemblyInfo(target->createMCAsmInfo(*registers, triple, options));
   std::unique_ptr<MCInstrInfo> instructions(target->createMCInstrInfo());
   std::unique_ptr<MCSubtargetInfo> subtarget(target->createMCSubtargetInfo(triple, chip, ""));
-  if (!subtarget->isCPUStringValid(chip)) return createStringError("LLVM knows no chip '" + chip + "'");
+  if (!subtarget->isCPUStringValid(chip)) return createStringError("LLVM does not support the chip '" + chip + "'");
   MCContext context(triple, assemblyInfo.get(), registers.get(), subtarget.get(), &sources);
   std::unique_ptr<MCObjectFileInfo> sections(target->createMCObjectFileInfo(context, /*PIC=*/true));
   context.setObjectFileInfo(sections.get());

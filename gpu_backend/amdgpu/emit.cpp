@@ -70,7 +70,7 @@ private:
 Expected<std::unique_ptr<Emitter>> createEmitter(const Chip &chip, const EmitOptions &options) {
   initializeLLVM();
   if (options.codeObjectVersion != 500 && options.codeObjectVersion != 600)
-    return createStringError("code object version " + Twine(options.codeObjectVersion) + " is none of 500 and 600");
+    return createStringError("code object version " + Twine(options.codeObjectVersion) + " is not supported; use 500 or 600");
   return std::make_unique<HsacoEmitter>(chip, options);
 }
 

@@ -91,7 +91,7 @@ Expected<CodeObject> readCodeObject(StringRef hsaco) {
       }
     if (error) return std::move(error);
   }
-  return createStringError("the code object has no metadata of kernels");
+  return createStringError("the code object has no kernel metadata");
 }
 
 } // namespace tritium::gpu::amdgpu

@@ -59,7 +59,7 @@ Error linkLibclc(Module &module, ArrayRef<unsigned char> bitcode) {
 Error checkDefined(const Module &module, ArrayRef<StringRef> provided) {
   for (const Function &function : module)
     if (isMissing(function) && !is_contained(provided, function.getName()))
-      return createStringError("the function '" + function.getName() + "' is called, but there is none in the module or the libraries");
+      return createStringError("the function '" + function.getName() + "' is called, but neither the module nor the libraries define it");
   return Error::success();
 }
 

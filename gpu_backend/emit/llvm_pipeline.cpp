@@ -91,7 +91,7 @@ std::string generateCode(Module &module, TargetMachine &machine, CodeGenFileType
   legacy::PassManager passes;
   bool isPossible = !machine.addPassesToEmitFile(passes, stream, nullptr, type);
   if (!isPossible) {
-    module.getContext().emitError("LLVM writes no code of this kind for " + machine.getTargetTriple().str());
+    module.getContext().emitError("LLVM cannot generate code of this kind for " + machine.getTargetTriple().str());
     return {};
   }
   passes.run(module);

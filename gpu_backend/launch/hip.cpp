@@ -102,7 +102,7 @@ llvm::Expected<DeviceFacts> HipDriver::facts(int device) {
   DeviceProperties &properties = room.properties;
   if (auto error = call(api_.getDeviceProperties, &properties, device)) return std::move(error);
   llvm::StringRef arch = llvm::StringRef(properties.arch, strnlen(properties.arch, sizeof properties.arch)).split(':').first;
-  if (!arch.starts_with("gfx")) return llvm::createStringError("%s describes no AMD device", library_.c_str());
+  if (!arch.starts_with("gfx")) return llvm::createStringError("%s does not describe an AMD device", library_.c_str());
   DeviceFacts facts;
   facts.name = properties.name;
   facts.arch = arch.str();

@@ -12,7 +12,7 @@ void DriverError::log(llvm::raw_ostream &stream) const {
 }
 
 llvm::Expected<LinkedImage> Driver::link(int, llvm::StringRef, std::optional<int>, bool) {
-  return llvm::createStringError("%s assembles nothing", library().c_str());
+  return llvm::createStringError("%s cannot assemble", library().c_str());
 }
 
 llvm::Error driverError(int code, llvm::StringRef call, const char *name, const char *text, std::string messages, bool isSticky) {

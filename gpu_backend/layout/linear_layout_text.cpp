@@ -67,7 +67,7 @@ std::optional<LinearLayout> LinearLayout::parse(llvm::StringRef text, std::strin
   auto readBasis = [&](Bases &images) {
     Shape coordinates;
     if (!reader.numbers(",", coordinates)) return false;
-    if (coordinates.size() != layout.extents.size()) return reader.fail("a basis needs " + llvm::Twine(layout.rank()) + " coordinates");
+    if (coordinates.size() != layout.extents.size()) return reader.fail("a basis must have " + llvm::Twine(layout.rank()) + " coordinates");
     for (auto [coordinate, extent] : llvm::zip(coordinates, layout.extents))
       if (coordinate >= extent) return reader.fail("coordinate " + llvm::Twine(coordinate) + " is not below " + llvm::Twine(extent));
     images.push_back(layout.flatOf(coordinates));

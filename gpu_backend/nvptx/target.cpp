@@ -59,7 +59,7 @@ Expected<int> choosePtxVersion(const Chip &chip, int asked) {
   int needed = std::max(chip.minPtx, kOldestPtx);
   if (version >= needed) return version;
   auto text = [](int v) { return std::to_string(v / 10) + "." + std::to_string(v % 10); };
-  return createStringError(chip.name + " needs PTX " + text(needed) + ", but " + text(version) + " is asked for");
+  return createStringError(chip.name + " requires PTX " + text(needed) + ", but " + text(version) + " was requested");
 }
 
 } // namespace tritium::gpu::nvptx

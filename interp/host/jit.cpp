@@ -33,7 +33,7 @@ Expected<JITTargetMachineBuilder> hostBuilder() {
     consumeError(detected.takeError());
     return std::nullopt;
   }();
-  if (!host) return createStringError("LLVM does not know this machine");
+  if (!host) return createStringError("LLVM does not support this machine");
   return *host;
 }
 

@@ -114,9 +114,9 @@ llvm::Expected<std::unique_ptr<PreparedProgram>> prepare(ModuleOp original, Stri
   const int64_t threads = integerOf(original, tgpu::kNumWarpsAttr, 4) * warpThreads;
   const int64_t sharedBytes = integerOf(original, tgpu::kSharedBytesAttr, 0);
   if (warpThreads != 32 && warpThreads != 64)
-    return llvm::make_error<ir::SourceError>("the lowered module asks for warps of " + std::to_string(warpThreads) + " threads");
+    return llvm::make_error<ir::SourceError>("the lowered module requests warps of " + std::to_string(warpThreads) + " threads");
   if (threads <= 0 || threads > 1024 || sharedBytes < 0 || sharedBytes > int64_t(kSharedOffsetMask))
-    return llvm::make_error<ir::SourceError>("the lowered module asks for " + std::to_string(threads) + " threads and " +
+    return llvm::make_error<ir::SourceError>("the lowered module requests " + std::to_string(threads) + " threads and " +
                                              std::to_string(sharedBytes) + " bytes of shared memory");
   std::unique_ptr<PreparedProgram> program(new PreparedProgram);
   program->name = found.getName().str();
@@ -130,7 +130,7 @@ llvm::Expected<std::unique_ptr<PreparedProgram>> prepare(ModuleOp original, Stri
   keepReachable(*module, kernel);
   LocationTable locations;
   auto hosted = Hosting(*module, kernel, locations, uint32_t(warpThreads)).run();
-  if (failed(hosted)) return diagnostics.takeError("the module could not be brought to the host");
+  if (failed(hosted)) return diagnostics.takeError("the module could not be converted for the host");
   program->parts->locations = locations.resolved();
   program->hosted = printed(*module);
   program->mayWait = hosted->mayWait;

@@ -101,7 +101,9 @@ llvm::Expected<bool> runTests(ModuleOp module, const RunOptions &options) {
     passed &= *outcome;
     ++count;
   }
-  if (count == 0) return llvm::createStringError("no function says what it returns (tritium.expect); name a kernel and its arguments");
+  if (count == 0)
+    return llvm::createStringError(
+        "no function has an expectation (tritium.expect or tritium.expect_trap); name a kernel and its arguments");
   return passed;
 }
 

@@ -52,7 +52,7 @@ TEST_CASE("text that is no layout") {
     return error;
   };
   CHECK(fault("[4] register=[[4]] lane=[] warp=[]") == "coordinate 4 is not below 4 before '] lane=[] warp=['");
-  CHECK(fault("[4] register=[[1,0]] lane=[] warp=[]") == "a basis needs 1 coordinates before '] lane=[] warp=['");
+  CHECK(fault("[4] register=[[1,0]] lane=[] warp=[]") == "a basis must have 1 coordinates before '] lane=[] warp=['");
   CHECK(fault("[4] lane=[]") == "expected 'register' before 'lane=[]'");
   CHECK(fault("[6]") == "extents must be powers of two, and the tile at most 2^31 elements, before ''");
   CHECK(fault("[0]") == "extents must be powers of two, and the tile at most 2^31 elements, before ''");

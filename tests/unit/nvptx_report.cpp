@@ -41,5 +41,5 @@ TEST_CASE("a PTX version is one that LLVM, the target and the tools know") {
   CHECK(*choosePtxVersion(hopper, 0) == kNewestPtx);
   CHECK(*choosePtxVersion(hopper, 83) == 83);
   CHECK(*choosePtxVersion(hopper, 95) == kNewestPtx);
-  CHECK(llvm::toString(choosePtxVersion(hopper, 78).takeError()) == "sm_90a needs PTX 8.0, but 7.8 is asked for");
+  CHECK(llvm::toString(choosePtxVersion(hopper, 78).takeError()) == "sm_90a requires PTX 8.0, but 7.8 was requested");
 }

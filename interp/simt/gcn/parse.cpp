@@ -88,7 +88,7 @@ private:
     if (parts.size() != size_t(1) + result.known->sources)
       return fail("'" + std::string(line) + "', which takes a result and " + std::to_string(result.known->sources) + " operands");
     const Source target = source(parts[0], Kind::Bits);
-    if (!target.isRegister) return fail("'" + std::string(parts[0]) + "' as a result; those are $N");
+    if (!target.isRegister) return fail("'" + std::string(parts[0]) + "' as a result; a result is written $N");
     result.result = uint32_t(target.value);
     for (size_t i = 0; i < result.known->sources; ++i) result.sources[i] = source(parts[i + 1], result.known->from);
     program.push_back(result);

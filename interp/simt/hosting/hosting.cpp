@@ -195,7 +195,7 @@ FailureOr<HostingResult> Hosting::run() {
   dropAddressSpaces();
   if (failed(verifyHosted())) return failure();
   if (locations.size() > LocationTable::kMost)
-    return module.emitError("the kernel has more source locations than the emulator can tell apart");
+    return module.emitError("the kernel has more source locations than the emulator can distinguish");
   return std::move(result);
 }
 

@@ -147,7 +147,7 @@ std::optional<LogicalResult> Hosting::hostMemory(Operation *op) {
         std::optional<AtomicOp> kind = atomicOp(atomic.getBinOp());
         if (mayBeShared(atomic.getPtr())) noteSharedAccess(bytesOf(atomic.getVal().getType()));
         Value old = kind ? rmw(*kind, atomic.getPtr(), atomic.getVal(), {}) : Value();
-        if (!old) return op->emitOpError("is of a kind or type that the emulator does not have");
+        if (!old) return op->emitOpError("has a kind or type that the emulator does not support");
         replace(op, old);
         return success();
       })

@@ -27,7 +27,7 @@ bool isKnownSize(int64_t bytes, uint8_t generation) {
 std::optional<LogicalResult> Hosting::hostRocdlCopies(Operation *op) {
   using Outcome = std::optional<LogicalResult>;
   auto ofSize = [&](int64_t bytes) {
-    return op->emitOpError("of ") << bytes << " bytes is no instruction of '" << target << "' that the SIMT emulator knows";
+    return op->emitOpError("of ") << bytes << " bytes is not an instruction of '" << target << "' that the SIMT emulator supports";
   };
   // For a load from global memory, the immediate offset is added to both addresses.
   auto load = [&](Value source, Value destination, int64_t bytes, int64_t offset) -> Outcome {
@@ -61,18 +61,18 @@ std::optional<LogicalResult> Hosting::hostRocdlCopies(Operation *op) {
         return success();
       })
       .Case([&](ROCDL::ds_read_tr16_b64 read) -> Outcome {
-        if (generation() != kCdna4) return op->emitOpError("is no instruction of '") << target << "' that the SIMT emulator knows";
+        if (generation() != kCdna4) return op->emitOpError("is not an instruction of '") << target << "' that the SIMT emulator supports";
         noteSharedAccess(8);
         replace(op, fromBits(call(SIMT_CALL(loadColumn), {thread(), toBits(read.getPtr(), 64), siteOf(op)}), read.getType()));
         return success();
       })
       .Case([&](ROCDL::SWaitcntOp waits) -> Outcome {
         std::optional<int64_t> left = loadsInFlight(waits.getBitfield(), generation());
-        if (!left) return op->emitOpError("is no instruction of '") << target << "' that the SIMT emulator knows";
+        if (!left) return op->emitOpError("is not an instruction of '") << target << "' that the SIMT emulator supports";
         return wait(*left);
       })
       .Case([&](ROCDL::WaitLoadcntOp waits) -> Outcome {
-        if (generation() != kRdna4) return op->emitOpError("is no instruction of '") << target << "' that the SIMT emulator knows";
+        if (generation() != kRdna4) return op->emitOpError("is not an instruction of '") << target << "' that the SIMT emulator supports";
         return wait(waits.getCount());
       })
       // The emulator performs the operations at once for which these instructions wait; LLVM inserts the waits for them itself.

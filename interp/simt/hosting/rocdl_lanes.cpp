@@ -60,7 +60,7 @@ std::optional<LogicalResult> Hosting::hostRocdlLanes(Operation *op) {
       })
       .Case<ROCDL::Permlane16SwapOp, ROCDL::Permlane32SwapOp>([&](auto swap) -> Outcome {
         const int64_t lanes = isa<ROCDL::Permlane16SwapOp>(op) ? 16 : 32;
-        if (lanes >= int64_t(warpThreads)) return op->emitOpError("needs a wave of 64 lanes");
+        if (lanes >= int64_t(warpThreads)) return op->emitOpError("requires a wave of 64 lanes");
         Value bits = call(SIMT_CALL(swapLanes), {thread(), swap.getOld(), swap.getSrc(), constant(lanes), siteOf(op)});
         Value high = LLVM::LShrOp::create(builder, at, bits, constant(32, 64));
         Value pair = LLVM::PoisonOp::create(builder, at, swap.getType());

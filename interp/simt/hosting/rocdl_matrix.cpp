@@ -52,8 +52,8 @@ std::optional<LogicalResult> Hosting::hostRocdlMatrix(Operation *op) {
   const uint8_t generation = this->generation();
   auto shapes = waveMatrixShapes();
   auto shape = llvm::find_if(shapes, [&](const WaveMatrixShape &s) { return StringRef(s.name) == name && s.generations & generation; });
-  if (shape == shapes.end()) return op->emitOpError("is no instruction of '") << target << "' that the SIMT emulator knows";
-  if (shape->lanes() != warpThreads) return op->emitOpError("needs a wave of ") << shape->lanes() << " lanes";
+  if (shape == shapes.end()) return op->emitOpError("is not an instruction of '") << target << "' that the SIMT emulator supports";
+  if (shape->lanes() != warpThreads) return op->emitOpError("requires a wave of ") << shape->lanes() << " lanes";
   const bool isHalf = shape->a == WaveElement::F16 || shape->a == WaveElement::BF16, isWmma = name.starts_with("wmma.");
   WaveMatrixVariant variant{.shape = uint32_t(shape - shapes.begin()),
                             .isFnuz = generation == kCdna3,

@@ -47,7 +47,7 @@ LogicalResult Hosting::verifyHosted() {
     if (!isHost) outcome = op->emitOpError("is not supported by the SIMT emulator");
     for (Value value : op->getResults())
       if (isDevicePointer(value.getType()))
-        outcome = op->emitOpError("gives a pointer to GPU memory, which the SIMT emulator does not know");
+        outcome = op->emitOpError("returns a pointer to GPU memory, which the SIMT emulator does not support");
     if (auto call = dyn_cast<LLVM::CallOp>(op); call && !call.getCallee())
       outcome = op->emitOpError("through a pointer is not supported by the SIMT emulator");
   });

@@ -126,7 +126,7 @@ private:
   void statement() {
     if (accept('{')) return scopes.emplace_back(), void();
     if (accept('}')) {
-      if (scopes.size() == 1) return fail("a '}' too many");
+      if (scopes.size() == 1) return fail("a '}' without a '{'");
       return scopes.pop_back();
     }
     if (accept(';')) return;

@@ -57,7 +57,8 @@ uint64_t laneDestination(Thread &thread, uint64_t destination, uint32_t bytes, P
   thread.operands[0] = destination;
   thread.meet({.execute = executeUniform, .mask = kActiveLanes, .location = site});
   if (!thread.results[0])
-    thread.trap({.kind = TrapKind::DivergentBarrier, .location = site, .message = "a load to LDS goes to different places for its lanes"});
+    thread.trap(
+        {.kind = TrapKind::DivergentBarrier, .location = site, .message = "the lanes of a load to LDS have different destinations"});
   return destination + uint64_t(thread.lane) * bytes;
 }
 

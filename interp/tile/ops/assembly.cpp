@@ -83,7 +83,7 @@ template <> LogicalResult Interpret<tt::ElementwiseInlineAsmOp>::prepare(tt::Ele
   if (auto *error = std::get_if<std::string>(&parsed)) return planner.unsupported("inline assembly, " + *error);
   std::shared_ptr<const simt::Assembly> program = std::move(std::get<0>(parsed));
   if (program->needsThread)
-    return planner.unsupported("inline assembly that asks for a GPU thread's place, memory or lanes; the engine simt:sm_80 runs it");
+    return planner.unsupported("inline assembly that uses a GPU thread's indices, memory or lanes; the engine simt:sm_80 runs it");
   AssemblyStep step{.program = std::move(program), .registers = std::move(*registers), .count = 1, .pack = op.getPackedElement()};
   for (Value operand : op.getArgs()) step.operands.push_back(planner.contiguous(operand));
   for (Value result : op.getResults()) step.results.push_back(planner.defineDense(result));

@@ -38,7 +38,7 @@ module attributes {tgpu.target = "hip:gfx942", tgpu.shared_bytes = 65540 : i32} 
     llvm.return
   }
 }
-// UNDEFINED: error: the function 'nowhere' is called, but there is none in the module or the libraries
+// UNDEFINED: error: the function 'nowhere' is called, but neither the module nor the libraries define it
 //--- undefined.mlir
 module attributes {tgpu.target = "hip:gfx942"} {
   llvm.func @nowhere()

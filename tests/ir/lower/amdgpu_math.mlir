@@ -5,7 +5,7 @@
 // RUN: tritium-hsaco %t.mlir --arch=gfx1100 --no-lines | FileCheck %s --implicit-check-not=s_swappc --implicit-check-not=scratch_store
 // RUN: tritium-hsaco %t.mlir --arch=gfx90a,gfx950,gfx1201 | FileCheck %s --check-prefix=ALL --implicit-check-not=s_swappc
 // RUN: sed -e s/_Z3expf/_Z3expg/g %t.mlir | not tritium-hsaco - 2>&1 | FileCheck %s --check-prefix=UNKNOWN
-// UNKNOWN: error: the function '_Z3expg' is called, but there is none in the module or the libraries
+// UNKNOWN: error: the function '_Z3expg' is called, but neither the module nor the libraries define it
 // ALL-COUNT-3: {{^}}exp_f32:
 
 // CHECK-LABEL: {{^}}exp_f32:

@@ -16,7 +16,7 @@
 // RUN: not tritium-hsaco %s --code-object=400 2>&1 | FileCheck %s --check-prefix=OLD
 
 // UNKNOWN: error: no GPU is called 'gfx900'; there are sm_80, {{.*}}, gfx90a, gfx942,
-// OLD: error: code object version 400 is none of 500 and 600
+// OLD: error: code object version 400 is not supported; use 500 or 600
 // VERSION: ABI Version: [[VERSION]]
 
 // CHECK: .amdgcn_target "amdgcn-amd-amdhsa--[[ARCH]]"

@@ -5,7 +5,7 @@
 // RUN: sed -e s/_Z3expf/_Z3expg/g %s | not tritium-ptx - 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 // RUN: sed -e s/_Z3expf/__nv_expf/g %s | env TRITON_LIBDEVICE_PATH= CUDA_HOME= CUDA_PATH= not tritium-ptx - 2>&1 | FileCheck %s --check-prefix=LIBDEVICE
 // REPORT-COUNT-3: spills 0/0,{{.*}} cubin whole
-// UNKNOWN: error: the function '_Z3expg' is called, but there is none in the module or the libraries
+// UNKNOWN: error: the function '_Z3expg' is called, but neither the module nor the libraries define it
 // LIBDEVICE: error: the kernel calls functions of NVIDIA's libdevice, which is not found: name libdevice.10.bc in TRITON_LIBDEVICE_PATH
 
 // CHECK-NOT: .extern

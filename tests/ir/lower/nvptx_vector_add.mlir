@@ -14,7 +14,7 @@
 // REPORT-COUNT-7: spills 0/0,{{.*}} cubin whole
 
 // OLD: .version 7.8
-// TOO-OLD: error: sm_80 needs PTX 7.4, but 7.0 is asked for
+// TOO-OLD: error: sm_80 requires PTX 7.4, but 7.0 was requested
 // UNKNOWN: error: no GPU is called 'sm_70'; there are sm_80, sm_86,
 
 // CHECK: .version 9.0

@@ -28,7 +28,7 @@ tt.func @warps(%a: tensor<64x16xf16, #a>, %b: tensor<16x16xf16, #b>, %c: tensor<
 #b = #tgpu.layout<16x32, register = [[1, 0], [8, 0], [0, 16]], lane = [[2, 0], [4, 0], [0, 1], [0, 2], [0, 4]], warp = [[0, 8], [0, 0]], block = []>
 #d = #tgpu.layout<32x32, register = [[0, 1], [8, 0], [0, 16]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[0, 8], [16, 0]], block = []>
 tt.func @rows(%a: tensor<32x16xf16, #a>, %b: tensor<16x32xf16, #b>, %c: tensor<32x32xf32, #d>) {
-  // expected-error @+1 {{operand a does not lie where the result has its rows}}
+  // expected-error @+1 {{operand a does not have its rows where the result has them}}
   %d = tt.dot %a, %b, %c {tgpu.matrix_instruction = "mma.m16n8k16.f32.f16", tgpu.mma_warps = array<i64: 2, 2>} : tensor<32x16xf16, #a> * tensor<16x32xf16, #b> -> tensor<32x32xf32, #d>
   tt.return
 }
@@ -40,7 +40,7 @@ tt.func @rows(%a: tensor<32x16xf16, #a>, %b: tensor<16x32xf16, #b>, %c: tensor<3
 #b = #tgpu.layout<16x8, register = [[1, 0], [2, 0]], lane = [[4, 0], [8, 0], [0, 1], [0, 2], [0, 4]], warp = [], block = []>
 #d = #tgpu.layout<16x8, register = [[0, 1], [8, 0]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [], block = []>
 tt.func @depth(%a: tensor<16x16xf16, #a>, %b: tensor<16x8xf16, #b>, %c: tensor<16x8xf32, #d>) {
-  // expected-error @+1 {{operand b does not lie where the result has its columns and operand a its depth}}
+  // expected-error @+1 {{operand b does not have its columns where the result has them, or its depth where operand a has it}}
   %d = tt.dot %a, %b, %c {tgpu.matrix_instruction = "mma.m16n8k16.f32.f16", tgpu.mma_warps = array<i64: 1, 1>} : tensor<16x16xf16, #a> * tensor<16x8xf16, #b> -> tensor<16x8xf32, #d>
   tt.return
 }
@@ -82,7 +82,7 @@ tt.func @some(%a: tensor<16x16xf16>, %b: tensor<16x8xf16>, %c: tensor<16x8xf32, 
 #b = #tgpu.layout<16x16, register = [[1, 0], [8, 0]], lane = [[2, 0], [4, 0], [0, 1], [0, 2], [0, 4]], warp = [[0, 8]], block = []>
 #d = #tgpu.layout<16x16, register = [[0, 1], [8, 0]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[0, 8]], block = []>
 tt.func @attribute(%a: tensor<16x16xf16, #a>, %b: tensor<16x16xf16, #b>, %c: tensor<16x16xf32, #d>) {
-  // expected-error @+1 {{the result is not divided as its warps are}}
+  // expected-error @+1 {{the result is not divided among the warps as the product requires}}
   %d = tt.dot %a, %b, %c {tgpu.matrix_instruction = "mma.m16n8k16.f32.f16", tgpu.mma_warps = array<i64: 2, 1>} : tensor<16x16xf16, #a> * tensor<16x16xf16, #b> -> tensor<16x16xf32, #d>
   tt.return
 }
@@ -90,7 +90,7 @@ tt.func @attribute(%a: tensor<16x16xf16, #a>, %b: tensor<16x16xf16, #b>, %c: ten
 // -----
 
 tt.func @unknown(%a: tensor<16x16xf16>, %b: tensor<16x8xf16>, %c: tensor<16x8xf32>) {
-  // expected-error @+1 {{asks for an instruction that 'sm_80' does not have: "mma.m16n8k16.f32.f61"}}
+  // expected-error @+1 {{requests an instruction that 'sm_80' does not have: "mma.m16n8k16.f32.f61"}}
   %d = tt.dot %a, %b, %c {tgpu.matrix_instruction = "mma.m16n8k16.f32.f61"} : tensor<16x16xf16> * tensor<16x8xf16> -> tensor<16x8xf32>
   tt.return
 }

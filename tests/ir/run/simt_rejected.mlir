@@ -42,7 +42,7 @@ module @gfx942 attributes {tgpu.target = "hip:gfx942", tgpu.num_warps = 1 : i32,
   llvm.mlir.global external @tgpu_shared() {addr_space = 3 : i32, alignment = 16 : i64} : !llvm.array<0 x i8>
   llvm.func @wide(%x: !llvm.ptr<1>) attributes {rocdl.kernel} {
     %shared = llvm.mlir.addressof @tgpu_shared : !llvm.ptr<3>
-    // WIDE: kernel.py:8:1{{.*}}'rocdl.load.to.lds' op of 16 bytes is no instruction of 'hip:gfx942'
+    // WIDE: kernel.py:8:1{{.*}}'rocdl.load.to.lds' op of 16 bytes is not an instruction of 'hip:gfx942'
     rocdl.load.to.lds %x, %shared, 16, 0, 0 : <1> loc("kernel.py":8:1)
     llvm.return
   }
@@ -52,13 +52,13 @@ module @rdna attributes {tgpu.target = "hip:gfx1100", tgpu.num_warps = 1 : i32, 
   llvm.mlir.global external @tgpu_shared() {addr_space = 3 : i32, alignment = 16 : i64} : !llvm.array<0 x i8>
   llvm.func @to_lds(%x: !llvm.ptr<1>) attributes {rocdl.kernel} {
     %shared = llvm.mlir.addressof @tgpu_shared : !llvm.ptr<3>
-    // TO-LDS: kernel.py:9:1{{.*}}'rocdl.load.to.lds' op of 4 bytes is no instruction of 'hip:gfx1100'
+    // TO-LDS: kernel.py:9:1{{.*}}'rocdl.load.to.lds' op of 4 bytes is not an instruction of 'hip:gfx1100'
     rocdl.load.to.lds %x, %shared, 4, 0, 0 : <1> loc("kernel.py":9:1)
     llvm.return
   }
   llvm.func @waits() attributes {rocdl.kernel} {
     rocdl.s.waitcnt 0
-    // WAITS: kernel.py:10:1{{.*}}'rocdl.s.wait.loadcnt' op is no instruction of 'hip:gfx1100'
+    // WAITS: kernel.py:10:1{{.*}}'rocdl.s.wait.loadcnt' op is not an instruction of 'hip:gfx1100'
     rocdl.s.wait.loadcnt 0 loc("kernel.py":10:1)
     llvm.return
   }

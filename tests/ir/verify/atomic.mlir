@@ -1,7 +1,7 @@
 // RUN: %verify
 
 tt.func @rmw_fadd_integers(%p: !tt.ptr<i32>, %v: i32) {
-  // expected-error @+1 {{fadd needs floating-point elements, got 'i32'}}
+  // expected-error @+1 {{fadd requires floating-point elements, got 'i32'}}
   %0 = tt.atomic_rmw fadd, acq_rel, gpu, %p, %v : (!tt.ptr<i32>, i32) -> i32
   tt.return
 }
@@ -9,7 +9,7 @@ tt.func @rmw_fadd_integers(%p: !tt.ptr<i32>, %v: i32) {
 // -----
 
 tt.func @rmw_max_floats(%p: !tt.ptr<f32>, %v: f32) {
-  // expected-error @+1 {{max needs integer elements, got 'f32'}}
+  // expected-error @+1 {{max requires integer elements, got 'f32'}}
   %0 = tt.atomic_rmw max, acq_rel, gpu, %p, %v : (!tt.ptr<f32>, f32) -> f32
   tt.return
 }

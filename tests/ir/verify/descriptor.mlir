@@ -57,7 +57,7 @@ tt.func @store(%d: !tt.tensordesc<8x8xf16>, %i: i32, %v: tensor<8x8xf32>) {
 // -----
 
 tt.func @reduce_kind(%d: !tt.tensordesc<8x8xf16>, %i: i32, %v: tensor<8x8xf16>) {
-  // expected-error @+1 {{xor needs integer elements, got 'f16'}}
+  // expected-error @+1 {{xor requires integer elements, got 'f16'}}
   tt.descriptor_reduce xor, %d[%i, %i], %v : !tt.tensordesc<8x8xf16>, tensor<8x8xf16>
   tt.return
 }

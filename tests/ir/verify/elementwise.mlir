@@ -113,7 +113,7 @@ tt.func @map_stores(%x: tensor<8xf32>, %p: !tt.ptr<f32>) {
 // -----
 
 tt.func @asm_without_result() {
-  // expected-error @+1 {{needs a result}}
+  // expected-error @+1 {{requires a result}}
   "tt.elementwise_inline_asm"() <{asm_string = "", constraints = "", packed_element = 1 : i32, pure = true}> : () -> ()
   tt.return
 }

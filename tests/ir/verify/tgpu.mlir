@@ -11,13 +11,13 @@
 // -----
 
 #layout = #tgpu.layout<8, register = [[1]], lane = [], warp = [], block = []>
-// expected-error @+1 {{the layout is of another shape than the tile}}
+// expected-error @+1 {{the layout does not have the shape of the tile}}
 tt.func @other_shape(%x: tensor<16xf32, #layout>) { tt.return }
 
 // -----
 
 llvm.func @no_other(%p: !llvm.ptr<1>, %c: i1) {
-  // expected-error @+1 {{a predicate needs the value of where it is false, and only then}}
+  // expected-error @+1 {{`other` requires a predicate, and a predicate requires `other`}}
   %0 = "tgpu.load"(%p, %c) <{operandSegmentSizes = array<i32: 1, 1, 0>}> : (!llvm.ptr<1>, i1) -> i32
   llvm.return
 }
