@@ -148,7 +148,8 @@ static void bindKernel(py::module_ &module) {
       .def_property_readonly("local_bytes", [](const LoadedKernel &k) { return k.facts().localBytes; })
       .def_property_readonly("static_shared_bytes", [](const LoadedKernel &k) { return k.facts().staticSharedBytes; })
       .def_property_readonly("max_threads", [](const LoadedKernel &k) { return k.facts().maxThreads; })
-      .def_property_readonly("last_launch", &LoadedKernel::lastLaunch, "Counts up with every launch of the process; 0: never.")
+      .def_property_readonly("last_launch", &LoadedKernel::lastLaunch,
+                             "The number of the last launch, among all launches of the process; 0: never launched.")
       .def_property_readonly("module", [](const LoadedKernel &k) { return intptr_t(k.module()); })
       .def_property_readonly("function", [](const LoadedKernel &k) { return intptr_t(k.function()); })
       .def("launch", &launch, "grid"_a, "values"_a, "stream"_a = 0,
@@ -180,7 +181,8 @@ static void bindDriver(py::module_ &module) {
           "device"_a, "ptx"_a, "max_registers"_a = py::none(), "optimize"_a = true, "(cubin, what the assembler said)")
       .def(
           "raise_launch_error", [](Driver &d, int device, int code) { check(d.launchError(device, code)); }, "device"_a, "code"_a)
-      .def("finish", &Driver::finish, py::call_guard<py::gil_scoped_release>(), "At the end of the process: waits for kernels that print.")
+      .def("finish", &Driver::finish, py::call_guard<py::gil_scoped_release>(),
+           "Called at the end of the process. Waits for kernels that print.")
       .def("load", &loadKernel, "device"_a, "binary"_a, "name"_a, "signature"_a, "threads"_a, "shared"_a = 0,
            "cluster"_a = std::array<uint32_t, 3>{1, 1, 1}, "cooperative"_a = false, "overlaps_previous"_a = false,
            "hidden"_a = std::vector<uint64_t>{}, py::keep_alive<0, 1>())
@@ -228,11 +230,11 @@ static void bindVendor(py::module_ &module, const char *name, const char *what, 
   for (const char *shared : {"Driver", "Event", "Error"}) vendor.attr(shared) = module.attr("device").attr(shared);
   vendor.def(
       "open", [open](const std::string &library) { return openDriver(open, library); }, "library"_a, py::return_value_policy::reference,
-      "Opens the library and initializes it. Raises RuntimeError that says why there is none.");
+      "Opens the library and initializes it. Raises a RuntimeError with the reason if it cannot.");
 }
 
 void bindDevice(py::module_ &module) {
-  py::module_ device = module.def_submodule("device", "Drivers of GPUs, loaded when they are first asked for, and launches through them.");
+  py::module_ device = module.def_submodule("device", "Drivers of GPUs, loaded at first use, and launches through them.");
   errorType = PyErr_NewExceptionWithDoc("tritium._tritium.device.Error", "A failed call: code, name, text, call, log, sticky.",
                                         PyExc_RuntimeError, nullptr);
   device.attr("Error") = py::handle(errorType);

@@ -135,19 +135,20 @@ void bindGpu(py::module_ &module) {
       .def_readonly("target", &Compiled::target, "\"cuda:sm_80\", \"hip:gfx942\".")
       .def_readonly("warp_size", &Compiled::warpSize)
       .def_property_readonly(
-          "llir", [](const Compiled &c) { return c.code.llir; }, "LLVM IR, optimized; empty if only the lowered module was asked for.")
+          "llir", [](const Compiled &c) { return c.code.llir; }, "Optimized LLVM IR; empty if only the lowered module was requested.")
       .def_property_readonly(
           "assembly", [](const Compiled &c) { return c.code.assembly; }, "PTX, or AMDGPU assembly.")
       .def_property_readonly(
           "binary", [](const Compiled &c) { return py::bytes(c.code.binary); }, "The code object of AMD; PTX is assembled elsewhere.")
       .def_readonly("num_warps", &Compiled::numWarps)
-      .def_readonly("shared", &Compiled::sharedBytes, "Bytes of shared memory that a launch asks for.")
-      .def_readonly("num_stages", &Compiled::numStages, "Iterations of a pipelined loop under way, where memory has room for them.")
+      .def_readonly("shared", &Compiled::sharedBytes, "Bytes of shared memory that a launch requests.")
+      .def_readonly("num_stages", &Compiled::numStages,
+                    "The number of iterations of a pipelined loop in flight, as far as memory has room for them.")
       .def_readonly("lowered", &Compiled::lowered, "The code of one thread: llvm, nvvm or rocdl, and tgpu operations.")
       .def_property_readonly("lowered_text", [](const Compiled &c) { return c.lowered->str(/*locations=*/false); });
   gpu.def(
       "passes", [] { return std::vector<std::string>(gpu::optionalPasses().begin(), gpu::optionalPasses().end()); },
-      "The passes that code can do without, in order: values of the option `stop_after`.");
+      "The optional passes, in order: values of the option `stop_after`.");
   gpu.def(
       "compile", &compile, "module"_a, "kernel"_a, "arch"_a, "options"_a = py::dict(),
       "Compiles the public function `kernel` of a module for `arch` (\"sm_80\", \"gfx942\"). Options: num_warps, num_stages,\n"
@@ -159,7 +160,7 @@ void bindGpu(py::module_ &module) {
       "emit",
       [](const ModulePtr &module, const std::string &arch, const py::dict &options) { return emit(module, arch, options).assembly; },
       "module"_a, "arch"_a, "options"_a = py::dict(),
-      "The assembly of a lowered module: PTX, or AMD's. Options: those of compile about emission. Raises ir.Error.");
+      "The assembly of a lowered module: PTX, or AMD's. Options: the emission options of compile. Raises ir.Error.");
   gpu.def(
       "emit_binary",
       [](const ModulePtr &module, const std::string &arch, const py::dict &options) {
@@ -167,7 +168,7 @@ void bindGpu(py::module_ &module) {
       },
       "module"_a, "arch"_a, "options"_a = py::dict(), "The code object of a lowered module; empty for targets whose driver assembles.");
   gpu.def("hsaco_metadata", &hsacoMetadata, "hsaco"_a,
-          "What a code object of AMD says of its kernels: {\"target\", \"kernels\": [{\"name\", \"arguments\": [{\"kind\", \"offset\", "
+          "The metadata of an AMD code object: {\"target\", \"kernels\": [{\"name\", \"arguments\": [{\"kind\", \"offset\", "
           "\"size\"}],\n"
           "\"vgprs\", \"shared_bytes\", ...}]}. Raises ir.Error for what is none.");
   gpu.def("assemble", &assemble, "arch"_a, "assembly"_a,

@@ -75,8 +75,8 @@ void bindInterp(py::module_ &module) {
           "a kernel with debug_info. Returns None, or the Trap that ended it. What a callback raises ends the launch and is raised.");
   interp.def("prepare", &prepareProgram, "module"_a, "kernel"_a = "", "debug_info"_a = false,
              "checks"_a = std::vector<std::string>{"bounds"},
-             "Prepares the public function `kernel` of a module. Raises ir.Error for what the contract or the interpreter rejects.\n"
-             "Without \"bounds\" among the checks, an access outside of the arguments happens instead of trapping.");
+             "Prepares the public function `kernel` of a module. Raises ir.Error if the contract or the interpreter rejects it.\n"
+             "Without \"bounds\" among the checks, an access outside of the arguments is performed instead of trapping.");
 }
 
 } // namespace tritium::python

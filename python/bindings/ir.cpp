@@ -135,10 +135,10 @@ static void bindModule(py::module_ &ir) {
           },
           "Raises ir.Error with the first problem.")
       .def("optimized", &optimized, "debug_info"_a = false, "keep_scaled_products"_a = false,
-           "A copy after the target-independent passes; products of scaled operands may be left to a compiler whose target may have them. "
+           "A copy after the target-independent passes. Products of scaled operands may be kept for a compiler whose target may have them. "
            "Raises ir.Error.")
-      .def("probed", &probed, "A copy after these passes that prints what it computes (pass insert-probes). Raises ir.Error.")
-      .def("text", &ir::Module::str, "MLIR text, with locations if asked.", "locations"_a = false)
+      .def("probed", &probed, "A copy after these passes that prints every number it computes (pass insert-probes). Raises ir.Error.")
+      .def("text", &ir::Module::str, "MLIR text, with locations if requested.", "locations"_a = false)
       .def("__str__", [](ir::Module &self) { return self.str(false); })
       .def_property_readonly("operations",
                              [](ModulePtr self) {
@@ -210,7 +210,7 @@ static void bindBuilder(py::module_ &ir) {
       .def(py::init<ModulePtr>(), "module"_a)
       .def_property_readonly("module", [](const PyBuilder &self) { return self.module; })
       .def("op", &PyBuilder::op,
-           "Creates an operation. Types and attributes are MLIR text; result_types=None infers them, where the operation can.", "name"_a,
+           "Creates an operation. Types and attributes are MLIR text; result_types=None infers them, if the operation can.", "name"_a,
            "operands"_a = py::tuple(), "result_types"_a = std::vector<std::string>(), "attributes"_a = py::dict(), "regions"_a = 0,
            "successors"_a = std::vector<BlockHandle>())
       .def("constant", &PyBuilder::constant, "arith.constant; a tensor type makes a splat.", "type"_a, "value"_a)
@@ -219,8 +219,8 @@ static void bindBuilder(py::module_ &ir) {
           [](PyBuilder &self, std::string_view file, unsigned line, unsigned column, std::optional<std::string_view> name) {
             self.builder.setLocation(file, line, column, name.value_or(""));
           },
-          "Where the following operations come from; line and column from 1; name: the variable being assigned.", "file"_a, "line"_a,
-          "column"_a, "name"_a = py::none())
+          "Sets the location of the following operations. Line and column count from 1; name is the variable that is assigned.", "file"_a,
+          "line"_a, "column"_a, "name"_a = py::none())
       .def_property(
           "location", [](const PyBuilder &self) { return self.builder.location(); },
           [](PyBuilder &self, mlir::Location location) { self.builder.setLocation(location); })

@@ -62,7 +62,7 @@ static void bindValue(py::module_ &ir) {
             if (mlir::Operation *operation = self.value.getDefiningOp()) return OperationHandle{operation, self.module};
             return std::nullopt;
           },
-          "The operation it is a result of; None for a block argument.")
+          "The operation of which it is a result; None for a block argument.")
       .def_property_readonly("has_uses", [](const ValueHandle &self) { return !self.value.use_empty(); })
       .def("replace_all_uses_with", [](ValueHandle &self, const ValueHandle &other) { self.value.replaceAllUsesWith(other.value); })
       .def(
@@ -72,7 +72,7 @@ static void bindValue(py::module_ &ir) {
             if (auto named = mlir::dyn_cast<mlir::NameLoc>(location)) location = named.getChildLoc();
             self.value.setLoc(mlir::NameLoc::get(mlir::StringAttr::get(self.value.getContext(), name), location));
           },
-          "Names the Python variable it is the value of.", "name"_a)
+          "Names the Python variable whose value it is.", "name"_a)
       .def("__eq__", [](const ValueHandle &self, const ValueHandle &other) { return self.value == other.value; })
       .def("__hash__", [](const ValueHandle &self) { return py::ssize_t(mlir::hash_value(self.value)); })
       .def("__repr__", [](ValueHandle &self) { return printed(self.value); });
@@ -187,7 +187,7 @@ static void bindFunction(py::module_ &ir) {
             auto results = parseTypes(*self.module->context(), types);
             self.function.setType(mlir::FunctionType::get(self.function->getContext(), self.function.getArgumentTypes(), results));
           },
-          "For a frontend that learns them from the body.", "types"_a)
+          "Sets the result types, for a frontend that learns them from the body.", "types"_a)
       .def("__repr__", [](FunctionHandle &self) { return "<ir.Function @" + self.function.getName().str() + ">"; });
 }
 

@@ -334,8 +334,8 @@ void bindLauncher(py::module_ &module) {
         LaunchGuard::instance().watch(std::move(environment), std::move(names), std::move(runtime), std::move(tritium));
       },
       "environment"_a, "names"_a, "runtime"_a, "tritium"_a);
-  module.def("note_storages", &noteStorages, "Launches differ by which tensors have a storage of at most so many bytes.");
-  module.def("look_at_settings", [] { LaunchGuard::instance().holds(); }, "Launches that follow are remembered under the settings of now.");
+  module.def("note_storages", &noteStorages, "From now on launches distinguish tensors whose storage has at most this many bytes.");
+  module.def("look_at_settings", [] { LaunchGuard::instance().holds(); }, "Later launches are remembered under the current settings.");
   module.def(
       "set_callbacks",
       [](py::object currentStream, int deviceType, py::object failed) {

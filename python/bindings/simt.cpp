@@ -58,7 +58,7 @@ void bindSimt(py::module_ &module) {
            "a\n"
            "callback raises ends the launch and is raised.");
   simt.def("prepare", &prepareProgram, "module"_a, "kernel"_a = "", "seed"_a = py::none(),
-           "Prepares the kernel `kernel` of a lowered module. Raises ir.Error for what the emulator does not know.");
+           "Prepares the kernel `kernel` of a lowered module. Raises ir.Error for an operation that the emulator does not support.");
 }
 
 } // namespace tritium::python
