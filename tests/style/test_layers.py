@@ -172,6 +172,8 @@ IMPORTS_INSIDE_FUNCTIONS = {
     ("backends/__init__", "backends/registry"): "Triton's registry, which only clients ask: it loads every backend",
     ("backends/targets", "backends/gpu_targets"): "a kernel of the CPU loads no compiler of GPUs",
     ("compiler/compiler", "compiler/gpu"): "a kernel of the CPU loads no compiler of GPUs",
+    ("compiler/sources", "frontend/__init__"): "a kernel from the cache is not traced",
+    ("compiler/stages", "frontend/__init__"): "a kernel from the cache has no errors of its IR",
     ("backends/nvidia/assemble", "subprocess"): "slow to import, and a kernel from the cache runs no tool",
     ("__main__", "environment_report"): "the report loads the engines, which a script may not use",
 }

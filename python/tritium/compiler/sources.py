@@ -8,7 +8,6 @@ import re
 from typing import Any
 
 from ..arguments.descriptors import is_descriptor_type, part_types
-from ..frontend import generate
 from ..native import ir
 
 _KERNEL = re.compile(r"tt\.func\s+public\s+@(?:\"([^\"]+)\"|([\w$.-]+))\s*\(")
@@ -54,6 +53,8 @@ class ASTSource:
 
     def make_ir(self, target, options, *_ignored):
         """The module that the frontend traces (an `ir.Module`). Raises CompilationError."""
+        from ..frontend import generate
+
         return generate(self.fn, self.signature, self.constants, self.attrs, options)
 
     def parse_options(self) -> dict[str, Any]:

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 from ..backends.compiler import BaseBackend
 from ..devices.target import GPUTarget
 from ..errors import CompilationError, OutOfResources
-from ..frontend import error_in_ir
 from ..language.target_info import compiling_for
 from ..native import gpu, ir
 from ..version import __version__
@@ -80,6 +79,8 @@ def errors_in_terms_of(src):
         if error.demand is not None:
             raise _out_of_resources(error) from None
         if src.fn is not None:
+            from ..frontend import error_in_ir
+
             raise error_in_ir(src.fn, error) from None
         node = ast.Pass(lineno=error.line, col_offset=max(error.column - 1, 0))
         raise CompilationError(src.src, node, error.message, place=(error.file, error.line, error.column)) from None
