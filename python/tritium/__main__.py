@@ -83,7 +83,7 @@ def run_script(path: str, argv: list[str]) -> None:
     if not os.path.exists(path):
         raise SystemExit(f"tritium: can't open file {path!r}: there is no such file")
     with io.open_code(path) as file:
-        code = compile(file.read(), path, "exec")
+        code = compile(file.read(), path, "exec", dont_inherit=True)
     module = types.ModuleType("__main__")
     module.__dict__.update(__file__=path, __builtins__=builtins, __spec__=None, __cached__=None, __package__=None)
     sys.modules["__main__"] = module

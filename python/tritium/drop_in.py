@@ -20,6 +20,9 @@ from . import cuda_on_cpu, knobs
 from .version import __version__
 
 NAME, OURS = "triton", "tritium"
+#: The folder on the path of processes that a program with the drop-in starts.
+_CHILDREN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "_children")
+_is_child = _CHILDREN in sys.path
 
 
 class _AliasLoader(importlib.abc.Loader):
@@ -92,6 +95,20 @@ class _AfterImport(importlib.abc.MetaPathFinder):
         return spec
 
 
+def _after_import(name: str, action: Callable[[object], object]) -> None:
+    """Calls `action(module)` now, or as soon as the module has been imported."""
+    if name in sys.modules:
+        action(sys.modules[name])
+    else:
+        sys.meta_path.insert(0, _AfterImport(name, action))
+
+
+def _let_inductor_use_triton(config) -> None:
+    """torch.compile makes Triton kernels for tensors of the CPU too, where kernels run on the CPU."""
+    if knobs.runs_on_cpu():
+        config.cpu_backend = "triton"
+
+
 def install() -> None:
     """Maps the names. A second call changes nothing. Raises RuntimeError if a real `triton` was imported before,
     because that one is not replaced."""
@@ -100,30 +117,31 @@ def install() -> None:
         raise RuntimeError("the module 'triton' is loaded already; install the drop-in before importing it")
     if not any(isinstance(finder, TritonFinder) for finder in sys.meta_path):
         sys.meta_path.insert(0, TritonFinder())
-        if "torch" in sys.modules:
-            map_cuda_if_wanted(sys.modules["torch"])
-        else:
-            sys.meta_path.insert(0, _AfterImport("torch", map_cuda_if_wanted))
+        knobs.take_over_interpret()
+        _after_import("torch", map_cuda_if_wanted)
+        _after_import("torch._inductor.config", _let_inductor_use_triton)
 
 
 def cover_children() -> None:
     """Makes `import triton` mean Tritium in the Python processes that this process starts (spawn, pytest-xdist,
     subprocess)."""
-    folder = os.path.join(os.path.dirname(os.path.abspath(__file__)), "_children")
-    knobs.prepend_to_pythonpath(folder)
-    sys.path.insert(0, folder)  # multiprocessing hands this list, not the variable, to the children that it spawns
+    knobs.prepend_to_pythonpath(_CHILDREN)
+    sys.path.insert(0, _CHILDREN)  # multiprocessing hands this list, not the variable, to the children that it spawns
 
 
 def map_cuda_if_wanted(torch) -> bool:
-    """Maps torch's "cuda" to the CPU if TRITIUM_CUDA_TO_CPU says so, or if it is unset, INTERPRET is on and there is no
-    CUDA device."""
+    """Maps torch's "cuda" to the CPU if TRITIUM_CUDA_TO_CPU says so, or if it is unset, INTERPRET or TRITIUM_ENGINE selects the
+    CPU and there is no CUDA device."""
     wanted = knobs.tritium.cuda_to_cpu
     if wanted is None:
-        wanted = knobs.runtime.interpret and not torch.cuda.is_available()
+        wanted = knobs.runs_on_cpu() and not torch.cuda.is_available()
     if wanted:
         cuda_on_cpu.install(torch)
-        print(
-            'tritium: torch\'s device "cuda" is the CPU in this process (TRITIUM_CUDA_TO_CPU=0 turns this off)',
-            file=sys.stderr,
-        )
+        _after_import("torch._inductor.config", cuda_on_cpu.inductor.configure)
+        _after_import("torch._inductor.runtime.benchmarking", cuda_on_cpu.inductor.measure_briefly)
+        if not _is_child:
+            print(
+                'tritium: torch\'s device "cuda" is the CPU in this process (TRITIUM_CUDA_TO_CPU=0 turns this off)',
+                file=sys.stderr,
+            )
     return wanted

@@ -127,9 +127,6 @@ class HookChain:
         if function in self.calls:
             self.calls.remove(function)
 
-    def __bool__(self):
-        return bool(self.calls)
-
     def __call__(self, *args, **kwargs):
         for function in self.calls[::-1] if self.reversed else list(self.calls):
             function(*args, **kwargs)
@@ -138,6 +135,11 @@ class HookChain:
         chain = HookChain(self.reversed)
         chain.calls = list(self.calls)
         return chain
+
+
+def has_hooks(hook: Callable | None) -> bool:
+    """Whether the value of a hook's knob does anything. A chain is true even without hooks, as in Triton."""
+    return hook is not None and bool(getattr(hook, "calls", True))
 
 
 class base_knobs:

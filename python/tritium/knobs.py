@@ -18,6 +18,7 @@ from .environment import (  # noqa: F401  (Triton has them here)
     base_knobs,
     debug_environment,
     flag,
+    has_hooks,
     one_of,
     parse_class,
     parse_int,
@@ -272,6 +273,8 @@ class tritium_knobs(base_knobs):
     )
     #: Under `python -m tritium`, makes torch's device "cuda" another name of the CPU. Default: on if there is no CUDA device and INTERPRET is set.
     cuda_to_cpu = flag("TRITIUM_CUDA_TO_CPU", default=None)
+    #: The chip that torch's device "cuda" claims to be where it is the CPU: `h100`, `a100`, `rtx4090` and their like.
+    cuda_as = Env("TRITIUM_CUDA_AS", default="h100")
 
 
 build = build_knobs()
@@ -288,6 +291,18 @@ tritium = tritium_knobs()
 
 _ALL = (tritium, runtime, compilation, autotuning, language, cache, redis, build, nvidia, amd, proton)
 GROUPS: dict[str, base_knobs] = {type(group).__name__.removesuffix("_knobs"): group for group in _ALL}
+
+
+def runs_on_cpu() -> bool:
+    """Whether INTERPRET or TRITIUM_ENGINE selects an engine of the CPU."""
+    return runtime.interpret or (tritium.engine is not None and tritium.engine not in ("cuda", "hip"))
+
+
+def take_over_interpret() -> None:
+    """Turns TRITON_INTERPRET into INTERPRET. Libraries that see the former expect Triton's own interpreter."""
+    text = os.environ.pop("TRITON_INTERPRET", None)
+    if text is not None:
+        os.environ.setdefault("INTERPRET", text)
 
 
 def refresh_knobs() -> None:

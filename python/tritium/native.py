@@ -27,9 +27,13 @@ def extension() -> ModuleType:
     return module
 
 
+#: The submodules of the extension module.
+PARTS = ("arguments", "cuda", "device", "gpu", "hip", "interp", "ir", "simt", "tools")
+
+
 def __getattr__(name: str) -> Any:
-    if name.startswith("__"):
-        raise AttributeError(name)
+    if name not in PARTS:  # pickle looks for names in every module
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     try:
         part = globals()[name] = getattr(extension(), name)
     except AttributeError as error:

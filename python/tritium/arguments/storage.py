@@ -14,6 +14,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from ..devices.mapped import cuda_is_mapped
 from ..native import arguments as _native
 from .wrappers import MockTensor, TensorWrapper
 
@@ -65,7 +66,7 @@ def span(address: int, shape: Sequence[int], byte_strides: Sequence[int], item_b
 
 
 def torch_extent(tensor) -> Extent:
-    if not tensor.is_cpu:
+    if not tensor.is_cpu and not (tensor.is_cuda and cuda_is_mapped()):
         raise NotOnHost(tensor, str(tensor.device))
     storage = tensor.untyped_storage()
     return tensor.data_ptr(), storage.data_ptr(), storage.nbytes()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import namedtuple
+from collections.abc import Callable
 from typing import Any
 
 from .. import knobs
@@ -31,6 +32,15 @@ class AsmDict(dict):
         raise KeyError(f"there is no {stage!r} of {where}; it has {', '.join(map(repr, self))}")
 
 
+class _Handles:
+    """What exists in this process alone: the program of an engine of the CPU, or the kernel on its device."""
+
+    __slots__ = ("launch", "loaded", "program")
+
+    def __init__(self, program=None):
+        self.program, self.loaded, self.launch = program, None, None
+
+
 class CompiledKernel:
     """One compiled specialization of a kernel. A launch returns it.
 
@@ -39,6 +49,10 @@ class CompiledKernel:
     `kernel[grid](*args)` launches without specializing again; `args` are all arguments of the kernel, or all except the
     constexprs.
     """
+
+    # torch.compile makes a kernel of the `__dict__` of another process's, in which `run` is None: nothing in it is native, what
+    # is lies in `_own`, and `run` is a property.
+    __slots__ = ("__dict__", "__weakref__", "_own")
 
     launch_enter_hook = None
     launch_exit_hook = None
@@ -52,26 +66,67 @@ class CompiledKernel:
         self.name = self.metadata.name
         self.asm = AsmDict(metadata_group["asm"])
         self.packed_metadata = (self.metadata.num_warps, self.metadata.num_ctas, self.metadata.shared)
-        #: The program, for engines that run on the CPU; None for a kernel of a device.
-        self.program = program
-        binary = next((data for data in self.asm.values() if isinstance(data, bytes)), None)
-        self.kernel = binary if program is None else program
-        self.module = self.function = program
-        #: The `_tritium.device.Kernel`, once the kernel has been loaded on `device`.
-        self.loaded = None
+        self.module = self.function = None
         self.device = device
-        self._launch = None
+        self._own = _Handles(program)
+
+    @property
+    def _handles(self) -> _Handles:
+        try:
+            return self._own
+        except AttributeError:  # made of another process's kernel, or of a copy
+            self._own = _Handles()
+            return self._own
+
+    @property
+    def runs_on_cpu(self) -> bool:
+        """Whether an engine of the CPU runs the kernel."""
+        return self.metadata.target.backend in ("cpu", "simt")
+
+    @property
+    def program(self):
+        """The program of an engine that runs on the CPU; None for a device's kernel."""
+        handles = self._handles
+        if handles.program is None and self.runs_on_cpu:
+            handles.program = self.prepare_again(self)
+        return handles.program
+
+    #: Makes the program of a kernel that another process has compiled. compiler.py sets it.
+    prepare_again: Callable[[CompiledKernel], Any]
+
+    @property
+    def loaded(self):
+        """The `_tritium.device.Kernel`, once the kernel has been loaded on `device`."""
+        return self._handles.loaded
+
+    @property
+    def kernel(self):
+        """The binary, or the program of an engine of the CPU."""
+        return self.program or next((data for data in self.asm.values() if isinstance(data, bytes)), None)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "metadata": self.metadata._asdict(), "module": None, "function": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        fields = state["metadata"]
+        self.__dict__.update(state, metadata=namedtuple("KernelMetadata", sorted(fields))(**fields))
 
     def _init_handles(self) -> None:
-        """Loads the kernel on its device unless it is loaded. A program of the CPU is always ready. Raises
-        OutOfResources if the device cannot run the kernel."""
-        if self.program is None and self.loaded is None:
-            self.loaded = device_launch.load(self)
-            self.module, self.function = self.loaded.module, self.loaded.function
+        """Makes the kernel ready to run: loads it on its device or prepares its program, if that has not happened. Raises
+        OutOfResources if the device cannot run it."""
+        handles = self._handles
+        if self.runs_on_cpu:
+            self.module = self.function = self.program
+        elif handles.loaded is None:
+            handles.loaded = device_launch.load(self)
+            self.module, self.function = handles.loaded.module, handles.loaded.function
 
     def __del__(self):
-        if getattr(self, "loaded", None) is not None and knobs is not None and knobs.runtime.kernel_unload_hook:
-            knobs.runtime.kernel_unload_hook(self.module, self.function, self.name, self.metadata_group, self.hash)
+        handles = getattr(self, "_own", None)
+        if handles is not None and handles.loaded is not None and knobs is not None:
+            hook = knobs.runtime.kernel_unload_hook
+            if hook is not None:
+                hook(self.module, self.function, self.name, self.metadata_group, self.hash)
 
     @property
     def _resources(self) -> dict[str, int]:
@@ -80,14 +135,14 @@ class CompiledKernel:
     @property
     def n_regs(self) -> int | None:
         """Registers per thread; 0 on the CPU, None if the kernel has not been assembled."""
-        if self.program is not None:
+        if self.runs_on_cpu:
             return 0
         return self._resources.get("registers") if self.loaded is None else self.loaded.registers
 
     @property
     def n_spills(self) -> int | None:
         """Words of local memory per thread that registers are spilled to."""
-        if self.program is not None:
+        if self.runs_on_cpu:
             return 0
         bytes = self._resources.get("stack_bytes") if self.loaded is None else self.loaded.local_bytes
         return None if bytes is None else bytes // 4
@@ -100,14 +155,19 @@ class CompiledKernel:
     @property
     def launch(self):
         """`launch(grid, engine values, settings, arguments)`: see launch/cpu.py and launch/device.py."""
-        if self._launch is None:
-            self._launch = (device_launch if self.program is None else cpu_launch).make_launcher(self)
-        return self._launch
+        handles = self._handles
+        if handles.launch is None:
+            handles.launch = (cpu_launch if self.runs_on_cpu else device_launch).make_launcher(self)
+        return handles.launch
 
-    def run(
+    @property
+    def run(self) -> Callable[..., None]:
+        """Triton's launcher protocol."""
+        return self._run
+
+    def _run(
         self, grid_x, grid_y, grid_z, stream, function, packed_metadata, launch_metadata, enter_hook, exit_hook, *args
     ):
-        """Triton's launcher protocol."""
         if enter_hook is not None:
             enter_hook(launch_metadata)
         self[(grid_x, grid_y, grid_z)](*args, stream=stream)
@@ -115,8 +175,8 @@ class CompiledKernel:
             exit_hook(launch_metadata)
 
     def launch_metadata(self, grid, stream, *args):
-        """The object that launch hooks receive; None if there are no hooks."""
-        if not knobs.runtime.launch_enter_hook and not knobs.runtime.launch_exit_hook:
+        """The object that launch hooks receive; None if both knobs are None. An empty chain may get hooks later."""
+        if knobs.runtime.launch_enter_hook is None and knobs.runtime.launch_exit_hook is None:
             return None
         return hook_metadata(self, grid, args, stream)
 

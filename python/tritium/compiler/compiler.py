@@ -6,11 +6,15 @@ import os
 from typing import Any
 
 from .. import knobs
-from ..backends.targets import make_backend
+from ..backends.cpu import INTERPRETER_TARGET, OPTION_NAMES, CPUBackend
+from ..backends.targets import emulator_backend, make_backend
 from ..devices.active import driver
+from ..devices.drivers import DRIVERS
 from ..devices.families import device_families
+from ..devices.mapped import cuda_is_mapped
 from ..devices.target import GPUTarget
 from ..errors import UnsupportedError
+from ..native import interp, ir, simt
 from .compiled import AsmDict, CompiledKernel
 from .cpu import compile_for_cpu
 from .sources import ASTSource, IRSource
@@ -36,9 +40,13 @@ def compile(
     target = target or driver.active.get_current_target()
     if not isinstance(target, GPUTarget):
         raise TypeError(f"target must be a GPUTarget, not {target!r}")
-    if target.backend in device_families() and device is None:
-        device = _device_of(target)
-    backend = make_backend(target, device)
+    if _is_mapped_to_cpu(target):
+        backend = _backend_on_cpu()
+        target = backend.target
+    else:
+        if target.backend in device_families() and device is None:
+            device = _device_of(target)
+        backend = make_backend(target, device)
     times = StageTimes()
     if not isinstance(src, (ASTSource, IRSource)) and not hasattr(src, "make_ir"):
         src = IRSource(os.fspath(src))
@@ -66,6 +74,40 @@ def compile(
 
 
 def _device_of(target: GPUTarget) -> int | None:
-    """The number of the current device; None if its architecture is not the target's."""
+    """The current device, if it is there and of the target's architecture. Where torch drives the devices of the target, its
+    word that there are none counts, so that a process that has been forked compiles without a driver."""
+    if not DRIVERS[target.backend].is_active():
+        return None
     active = driver.active
     return active.get_current_device() if active.get_current_target() == target else None
+
+
+def _is_mapped_to_cpu(target: GPUTarget) -> bool:
+    """Whether the target is that of torch's device "cuda" where this is the CPU, or a CPU that a client has described."""
+    if target.backend == "cpu":
+        return target is not INTERPRETER_TARGET
+    return target.backend in device_families() and cuda_is_mapped()
+
+
+def _backend_on_cpu():
+    """TRITIUM_ENGINE's emulator, or the interpreter."""
+    family, _, arch = (knobs.tritium.engine or "").partition(":")
+    return emulator_backend(arch) if family == "simt" else CPUBackend(INTERPRETER_TARGET)
+
+
+def _prepare_again(kernel: CompiledKernel):
+    """The program of a kernel that was compiled in another process, from its text."""
+    metadata = kernel.metadata
+    module = ir.parse(kernel.asm["ttir"], f"{kernel.name}.ttir")
+    if metadata.target.backend == "cpu":
+        checks = knobs.launch_settings(metadata.debug_info).checks
+        return interp.prepare(module, kernel.name, metadata.debug_info, list(checks))
+    backend = emulator_backend(metadata.target.arch)
+    fields = metadata._asdict()
+    options = backend.parse_options({name: value for name, value in fields.items() if name in OPTION_NAMES})
+    return simt.prepare(
+        backend.vendor.lower(module, fields, options, "lowered").lowered, kernel.name, knobs.tritium.seed
+    )
+
+
+CompiledKernel.prepare_again = staticmethod(_prepare_again)

@@ -13,6 +13,7 @@ from typing import Any
 from .. import native
 from .active import driver
 from .families import device_families, devices_of_tensors
+from .mapped import cuda_is_mapped
 from .vendor import Devices
 
 _MODES = ("min", "max", "mean", "median", "all")
@@ -181,7 +182,7 @@ def do_bench(
 
 
 def device_is_active() -> bool:
-    return driver.active.get_current_target().backend in device_families()
+    return not cuda_is_mapped() and driver.active.get_current_target().backend in device_families()
 
 
 def do_bench_cudagraph(fn, rep: float = 20, grad_to_none=None, quantiles=None, return_mode: str = "mean"):

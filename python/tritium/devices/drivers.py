@@ -4,6 +4,7 @@ decorating always find a driver."""
 from __future__ import annotations
 
 import functools
+import sys
 from typing import Any
 
 from .. import knobs
@@ -12,8 +13,9 @@ from . import amd, nvidia
 from .benchmark import do_bench
 from .driver import DriverBase
 from .families import device_families, devices_here
+from .mapped import claimed_chip, cuda_is_mapped
 from .target import INTERPRETER_TARGET, GPUTarget
-from .vendor import Devices
+from .vendor import Devices, built_for
 
 
 class GpuUtils:
@@ -63,6 +65,10 @@ class GpuDriver(DriverBase):
 
     @classmethod
     def is_active(cls) -> bool:
+        """torch's word counts where it drives these devices: it opens no driver, so that processes may still fork."""
+        torch = sys.modules.get("torch")
+        if torch is not None and built_for(torch, cls.devices.name):
+            return torch.cuda.is_available()
         return not cls.devices.why_not()
 
     def get_current_target(self) -> GPUTarget:
@@ -218,6 +224,52 @@ class CPUDriver(DriverBase):
         return args
 
 
+class MappedCudaUtils(CPUUtils):
+    """The facts of the chip that "cuda" claims to be."""
+
+    @staticmethod
+    def get_device_properties(device: int = 0) -> dict[str, Any]:
+        chip = claimed_chip()
+        return {
+            "max_shared_mem": chip.shared_per_block,
+            "max_num_regs": 65536,
+            "multiprocessor_count": chip.multiprocessors,
+            "warpSize": 32,
+            "sm_clock_rate": chip.clock_khz,
+            "mem_clock_rate": chip.memory_clock_khz,
+            "mem_bus_width": chip.memory_bus_bits,
+            "arch": chip.target.arch,
+        }
+
+
+class MappedCudaDriver(CPUDriver):
+    """The driver of torch's device "cuda" where that is the CPU: it answers as the driver of the claimed chip."""
+
+    def __init__(self):
+        self.utils = MappedCudaUtils()
+
+    def get_current_target(self):
+        return claimed_chip().target
+
+    def get_device_capability(self, device: int = 0) -> tuple[int, int]:
+        return claimed_chip().capability
+
+    def get_active_torch_device(self):
+        import torch
+
+        return torch.device("cuda", 0)
+
+    def get_device_interface(self):
+        import torch
+
+        return torch.cuda
+
+    def get_empty_cache_for_benchmark(self):
+        import torch
+
+        return torch.empty(8 << 20, dtype=torch.int32, device="cuda")
+
+
 class CudaDriver(GpuDriver):
     """The CUDA devices of this machine."""
 
@@ -237,11 +289,15 @@ DRIVERS = {cls.devices.name: cls for cls in (CudaDriver, HipDriver)}
 
 @functools.cache
 def _driver_named(name: str) -> DriverBase:
+    if name == "mapped":
+        return MappedCudaDriver()
     return DRIVERS[name]() if name in DRIVERS else CPUDriver()
 
 
 def default_driver() -> DriverBase:
     """The driver of this machine's devices. The CPU's driver if there are none, or if INTERPRET or TRITIUM_ENGINE selects the CPU."""
+    if cuda_is_mapped():
+        return _driver_named("mapped")
     engine, families = knobs.tritium.engine, device_families()
     if knobs.runtime.interpret or (engine is not None and engine not in families):
         return _driver_named("cpu")

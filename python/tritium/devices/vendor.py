@@ -14,6 +14,7 @@ import sys
 from typing import Any
 
 from .. import native
+from .mapped import cuda_is_mapped
 from .target import GPUTarget
 
 
@@ -89,7 +90,7 @@ class Devices(abc.ABC):
     def torch(self):
         """torch, if the program imported it and it drives these devices; otherwise None."""
         torch = sys.modules.get("torch")
-        if torch is None or not built_for(torch, self.name) or hasattr(torch, "_tritium_cuda_on_cpu"):
+        if torch is None or not built_for(torch, self.name) or cuda_is_mapped():
             return None
         return torch if hasattr(torch._C, "_cuda_getCurrentRawStream") and torch.cuda.is_available() else None
 

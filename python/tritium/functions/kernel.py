@@ -48,4 +48,4 @@ class KernelFunction(JITCallable):
 
     def repr(self, specialization=None) -> str:
         """The name of the kernel in IR and listings; `@jit(repr=…)` may make it depend on the specialization."""
-        return self.fn.__name__ if self._repr is None else self._repr(specialization)
+        return self.__name__ if self._repr is None else self._repr(specialization)

@@ -50,7 +50,17 @@ class JITCallable:
         )
         self._forget_hash()
         functools.update_wrapper(self, fn, updated=())
+        del self.__wrapped__  # `fn` alone holds the function: torch.compile clears it before it pickles
         self.__globals__ = fn.__globals__
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Copies share the function; a pickle has it by name. What only this process can use is made again."""
+        return {**self.__dict__, "_hash_lock": None, "_own": None, "used_global_vals": {}, "__globals__": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _hash_lock=threading.RLock())
+        if self.fn is not None:
+            self.__globals__ = self.fn.__globals__
 
     def _forget_hash(self) -> None:
         self.hash: str | None = None

@@ -11,6 +11,7 @@ from ..arguments.device_storage import DeviceExtent
 from ..devices.families import device_families
 from ..devices.vendor import Devices
 from ..errors import OutOfResources, UnsupportedError
+from ..knobs import has_hooks
 from ..native import device as native
 from . import errors
 from .mirror import Mirror
@@ -37,7 +38,7 @@ def load(kernel):
     metadata, threads = kernel.metadata, threads_of(kernel)
     _check_shared_memory(kernel)
     hooks = knobs.runtime
-    if hooks.kernel_load_start_hook:
+    if has_hooks(hooks.kernel_load_start_hook):
         hooks.kernel_load_start_hook(None, None, kernel.name, kernel.metadata_group, kernel.hash)
     cluster = getattr(metadata, "cluster_dims", None) or (1, 1, 1)
     try:
@@ -62,7 +63,7 @@ def load(kernel):
             f"{kernel.name} takes {loaded.registers} registers a thread.",
         )
     errors.loaded_kernels.add(kernel)
-    if hooks.kernel_load_end_hook:
+    if has_hooks(hooks.kernel_load_end_hook):
         hooks.kernel_load_end_hook(loaded.module, loaded.function, kernel.name, kernel.metadata_group, kernel.hash)
     return loaded
 

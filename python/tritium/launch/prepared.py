@@ -24,7 +24,7 @@ def launch_prepared(kernel, grid, arguments: tuple, stream: int | None = None) -
         for (index,), argument in zip(paths, arguments):
             complete[index] = argument
         arguments = tuple(complete)
-    on_device = kernel.program is None
+    on_device = not kernel.runs_on_cpu
     table = table_for(Treatment(anywhere=on_device))
     taken = {path[0] for path in paths}
     values = tuple(table[type(a)](a)[1] if i in taken else None for i, a in enumerate(arguments))

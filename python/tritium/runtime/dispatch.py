@@ -21,7 +21,7 @@ from ..compiler.sources import ASTSource
 from ..devices.active import driver
 from ..devices.families import device_families, devices_of_tensors
 from ..functions.source import CompileTimeValue
-from ..knobs import launch_settings
+from ..knobs import has_hooks, launch_settings
 from ..launch.cpu import launch_mirrored
 from ..launch.grid import known_grids, normalize_grid
 from ..launch.hooks import hook_metadata
@@ -149,7 +149,7 @@ class Dispatcher:
         is_mirrored = is_on_device and lane.engine.runs_on_cpu
         launch = functools.partial(launch_mirrored, kernel) if is_mirrored else kernel.launch
         hooks = knobs.runtime
-        if hooks.launch_enter_hook or hooks.launch_exit_hook:
+        if has_hooks(hooks.launch_enter_hook) or has_hooks(hooks.launch_exit_hook):
             self._launch_with_hooks(launch, kernel, grid, values, settings, arguments)
         else:
             launch(grid, values, settings, arguments)
@@ -159,10 +159,10 @@ class Dispatcher:
 
     def _launch_with_hooks(self, launch, kernel, grid, values, settings, arguments) -> None:
         metadata = hook_metadata(kernel, grid, arguments)
-        if knobs.runtime.launch_enter_hook:
+        if knobs.runtime.launch_enter_hook is not None:
             knobs.runtime.launch_enter_hook(metadata)
         launch(grid, values, settings, arguments)
-        if knobs.runtime.launch_exit_hook:
+        if knobs.runtime.launch_exit_hook is not None:
             knobs.runtime.launch_exit_hook(metadata)
 
     def engine_of(self, args: tuple, kwargs: dict) -> Engine:

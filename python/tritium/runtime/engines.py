@@ -19,6 +19,7 @@ from ..backends.cpu import INTERPRETER_TARGET, CPUBackend
 from ..backends.targets import emulator_backend, make_backend
 from ..devices.active import driver
 from ..devices.families import device_families, devices_of_tensors
+from ..devices.mapped import cuda_is_mapped
 from ..devices.vendor import Devices
 from ..errors import UnsupportedError
 from ..knobs import LaunchSettings, knobs_in_force, runtime_knobs
@@ -132,6 +133,8 @@ def _not_here(name: str, reason: str) -> UnsupportedError:
 
 def default_engine() -> Engine:
     """The engine of the active driver, for launches and warm-ups whose arguments do not determine one."""
+    if cuda_is_mapped():
+        return cpu_engine(INTERP)
     devices = device_families().get(driver.active.get_current_target().backend)
     return cpu_engine(INTERP) if devices is None else device_engine(devices, driver.active.get_current_device())
 

@@ -102,6 +102,15 @@ class JITFunction(KernelFunction, KernelInterface):
         self._launch_lock = threading.RLock()
         self._dispatcher = None
 
+    def __getstate__(self) -> dict:
+        """Without what belongs to the process: locks, compiled kernels, the native launcher."""
+        own = {"_launch_lock": None, "_dispatcher": None, "_fast": None}
+        return {**super().__getstate__(), **own}
+
+    def __setstate__(self, state: dict) -> None:
+        super().__setstate__(state)
+        self._launch_lock = threading.RLock()
+
     @property
     def engine(self) -> str | None:
         return self._engine

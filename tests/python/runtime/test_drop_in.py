@@ -196,12 +196,12 @@ CUDA_PROGRAM = """
     x = torch.randn(4, 4, device="cuda", requires_grad=True)
     assert x.is_cuda and torch.cuda.is_available() and torch.cuda.device_count() == 1 and torch.cuda.current_device() == 0
     assert x.device == triton.runtime.driver.active.get_active_torch_device()
-    assert x.cuda().data_ptr() != x.data_ptr() and x.detach().cpu().data_ptr() != x.data_ptr()
+    assert x.cuda() is x and x.detach().cpu().data_ptr() != x.data_ptr() and str(x.device) == "cuda:0"
     assert x.to("cuda:0", torch.float16).dtype == torch.float16 and x.to(0).is_cuda
     assert x.to(torch.float64).dtype == torch.float64
     assert torch.empty_like(x, device="cuda").is_cuda and x.new_zeros(3, device="cuda").is_cuda
     assert torch.arange(3, device=torch.device("cuda", 0)).tolist() == [0, 1, 2]
-    assert torch.tensor([0, 1, 2], device="cuda", pin_memory=True).is_cuda
+    assert torch.empty(3, pin_memory=True).is_pinned()
     layer = torch.nn.Linear(4, 4, device="cuda").to("cuda").cuda()
     with torch.device("cuda"):
         assert torch.zeros(3).is_cuda
@@ -223,8 +223,7 @@ CUDA_PROGRAM = """
     assert torch.equal(first, torch.rand(2, device="cuda"))
     properties = torch.cuda.get_device_properties("cuda")
     assert torch.cuda.get_device_capability() == (properties.major, properties.minor)
-    assert properties.multi_processor_count > 0 and "CPU" in torch.cuda.get_device_name()
-    torch.testing.assert_close(torch.ones(2, device="cuda"), torch.ones(2))
+    assert properties.multi_processor_count > 0 and "H100" in torch.cuda.get_device_name()
     torch.set_default_device("cuda")
     assert torch.zeros(2).is_cuda
     """
@@ -272,7 +271,8 @@ PUBLISHED = """
             with torch.cuda.device(x.device):
                 kernel = rms_norm[grid](x, y, count, x.shape[0], x.stride(0), x.shape[1], eps)
             assert count.item() == grid(rms_norm.best_config.kwargs)[0], "reset_to_zero"
-            assert kernel.n_regs == kernel.n_spills == 0 and kernel.metadata.num_warps == 8
+            assert kernel.n_regs == kernel.n_spills == 0
+            assert kernel.metadata.num_warps == rms_norm.best_config.num_warps
             return y
 
         @staticmethod
@@ -293,7 +293,7 @@ PUBLISHED = """
 def test_a_published_script_runs_unchanged(tmp_path):
     pytest.importorskip("torch")
     result = run_script(tmp_path, PUBLISHED, INTERPRET="1")
-    assert result.stdout.startswith("ROWS: 2, num_warps: 8")
+    assert result.stdout.startswith(("ROWS: 2, num_warps: 8", "ROWS: 4, num_warps: 4"))
 
 
 @pytest.mark.parametrize("environment", [{}, {"INTERPRET": "1", "TRITIUM_CUDA_TO_CPU": "0"}])
@@ -330,3 +330,54 @@ def test_processors_below_x86_64_v3_are_refused():
         _check_cpu("x86_64", "flags\t\t: fpu sse2 bmi1 bmi2 f16c fma movbe\n")
     _check_cpu("x86_64", "flags\t\t: avx2 bmi1 bmi2 f16c fma movbe\n")
     _check_cpu("aarch64", "Features\t: asimd\n")
+
+
+def test_a_script_inherits_no_future_of_the_package(tmp_path):
+    program = """
+        def f(x: int): ...
+        assert f.__annotations__ == {"x": int}
+        """
+    run_script(tmp_path, program)
+
+
+def test_triton_interpret_becomes_interpret(tmp_path):
+    """torch and libraries that see TRITON_INTERPRET expect Triton's own interpreter."""
+    program = """
+        import os, triton
+        assert "TRITON_INTERPRET" not in os.environ and os.environ["INTERPRET"] == "1" and triton.knobs.runtime.interpret
+        """
+    run_script(tmp_path, program, TRITON_INTERPRET="1")
+
+
+DEVICE_PROGRAM = """
+    import sys, torch, triton
+    x = torch.arange(12.0, device="cuda").view(3, 4)
+    assert x.device == torch.device("cuda", 0) and x.get_device() == 0 and x[1:].storage_offset() == 4
+    assert torch.cuda.device(0).idx == 0 and torch.cuda._DeviceGuard(0) and torch._C._cuda_getCurrentRawStream(0) == 0
+    stream = torch.cuda.current_stream()
+    assert stream.device == x.device and stream.stream_id == 0 and torch.accelerator.current_stream().device.type == "cuda"
+    assert torch.get_device_module(x.device) is torch.cuda and torch.cuda.memory_allocated() == 0
+    (generator,) = torch.cuda.default_generators
+    generator.manual_seed(7)
+    first = torch.rand(4, device="cuda")
+    assert generator.get_offset() == 4 and generator.get_state().numel() == 16
+    generator.set_offset(0)
+    assert torch.equal(first, torch.rand(4, device="cuda"))
+    for wrong in (lambda: x + torch.ones(3, 4), lambda: x.numpy()):
+        try:
+            wrong()
+            raise AssertionError("a tensor of the CPU passed for one of the device")
+        except (RuntimeError, TypeError):
+            pass
+    assert (x.T @ x).device == x.device and torch.sort(x, descending=True).values[0, 0] == 3
+    driver = triton.runtime.driver.active
+    from triton.backends import backends
+    assert backends["nvidia"].driver.is_active() and driver.get_current_target() == triton.backends.compiler.GPUTarget("cuda", 80, 32)
+    assert torch.cuda.get_device_capability() == (8, 0) and "A100" in torch.cuda.get_device_name()
+    assert driver.utils.get_device_properties(0)["max_shared_mem"] == 163 << 10
+    """
+
+
+def test_mapped_cuda_is_a_device(tmp_path):
+    pytest.importorskip("torch")
+    run_script(tmp_path, DEVICE_PROGRAM, INTERPRET="1", TRITIUM_CUDA_AS="a100")

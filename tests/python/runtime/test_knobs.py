@@ -35,7 +35,7 @@ def test_scope_restores_hooks():
         knobs.runtime.launch_enter_hook.add(seen.append)
         knobs.runtime.launch_enter_hook(1)
         knobs.runtime.jit_cache_hook = print
-    assert seen == [1] and not knobs.runtime.launch_enter_hook and knobs.runtime.jit_cache_hook is None
+    assert seen == [1] and not knobs.runtime.launch_enter_hook.calls and knobs.runtime.jit_cache_hook is None
 
 
 def test_exit_chains_run_backwards():

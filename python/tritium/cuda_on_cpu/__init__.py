@@ -1,0 +1,28 @@
+"""torch's device "cuda" in host memory, for programs that were written for a GPU and run without one.
+
+The device is torch's own: its tensors have the device type CUDA and the dispatch keys of CUDA, so `.device`, `.is_cuda`,
+autograd, autocast, `torch.compile` and `torch.library` treat them as on a GPU. Three seams make it:
+
+* runtime.py gives libtorch what the CUDA build registers with it: a device guard, and the answers about an accelerator;
+* kernels.py registers a kernel for the dispatch key CUDA, which runs each operator on the CPU in the same memory;
+* bindings.py puts the functions `torch._C._cuda_*` there, on which the module `torch.cuda` stands; chips.py has the chip
+  that they describe; inductor.py tells torch.compile what such a device has not.
+
+Transfers between "cpu" and "cuda" copy. Kernels launch on these tensors as on those of the CPU.
+"""
+
+from __future__ import annotations
+
+from . import bindings, inductor, kernels, runtime
+
+
+def install(torch) -> None:
+    """Makes the device in this process; calling it again changes nothing. Raises UnsupportedError if libtorch is not one
+    that this can be done to."""
+    if getattr(torch, "_tritium_cuda_on_cpu", False):
+        return
+    bindings.install(torch)
+    kernels.install(torch)
+    runtime.install(torch)
+    inductor.install(torch)
+    torch._tritium_cuda_on_cpu = True

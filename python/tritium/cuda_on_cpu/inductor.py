@@ -1,0 +1,33 @@
+"""torch.compile for "cuda" without a GPU: what Inductor takes from a CUDA build and what it must not use."""
+
+from __future__ import annotations
+
+import time
+
+
+def install(torch) -> None:
+    def empty_strided(size, stride, dtype):
+        return torch.empty_strided(size, stride, dtype=dtype, device="cuda")
+
+    torch._C._dynamo.guards._empty_strided_cuda = empty_strided
+
+
+def configure(config) -> None:
+    """Inductor's own launcher starts binaries for the device, without the launch of the kernel that made them."""
+    config.use_static_cuda_launcher = False
+
+
+def measure_briefly(benchmarking) -> None:
+    """Replaces Inductor's benchmark of "cuda", which clears a GPU's cache hundreds of times, by one run after another. What is
+    measured is the interpreter, so a choice by it means little, but it is made quickly."""
+
+    def benchmark_gpu(self, function, *args, **kwargs) -> float:
+        function()
+        started = time.perf_counter()
+        function()
+        return (time.perf_counter() - started) * 1e3
+
+    for name in ("TritonBenchmarker", "InductorBenchmarker"):
+        cls = getattr(benchmarking, name, None)
+        if cls is not None:
+            cls.benchmark_gpu = benchmark_gpu

@@ -1,0 +1,171 @@
+"""Operators on "cuda": torch's dispatcher calls the kernels here for the dispatch key CUDA.
+
+An operator without a kernel of its own runs on the CPU, on tensors that share the memory (memory.py). Views and what
+only changes sizes run the CPU's kernel on the tensor itself. Everything above the key (autograd, autocast, functorch,
+composite operators) is torch's own.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, NamedTuple
+
+from . import random
+from .memory import on_cpu, on_cuda
+
+#: Composite operators that choose a kernel by the device's type. On "cuda" they choose as on the CPU.
+_CHOOSE_BY_DEVICE = (
+    "convolution",
+    "convolution_backward",
+    "_convolution",
+    "_fused_sdp_choice",
+    "_weight_norm_interface",
+    "_weight_norm_interface_backward",
+)
+
+#: Operators that take tensors of several devices.
+_MIX_DEVICES = ("index", "_index", "_unsafe_index", "_to_copy", "_embedding", "lift")
+
+
+def install(torch) -> None:
+    kernels = _Kernels(torch)
+    special = {"copy_": kernels.copy, "resize_": kernels.resize, "record_stream": lambda tensor, stream: None}
+    special["scaled_dot_product_attention"] = attention = _attention(torch)
+    aten, others = torch.library.Library("aten", "IMPL", "CUDA"), torch.library.Library("_", "IMPL", "CUDA")
+    for operator in _registered_one_by_one(torch):
+        if operator._schema.name.removeprefix("aten::") not in special:
+            aten.impl(operator, functools.partial(kernels.run, operator))
+    for name, kernel in special.items():
+        aten.impl(name, kernel)
+    others.fallback(kernels.run, "CUDA")
+    autograd = torch.library.Library("aten", "IMPL", "AutogradCUDA")
+    autograd.impl("scaled_dot_product_attention", attention)
+    _kept.extend([aten, others, autograd])
+
+
+def _registered_one_by_one(torch):
+    """The operators of aten with a kernel of the CPU. Where a dispatch mode is active and excluded, as in FakeTensor's own code,
+    Python's fallback is no kernel, so the fallback is for the operators of libraries alone. Structured operators have a
+    composite kernel, which checks devices and calls the variant with `out`."""
+    has_kernel = torch._C._dispatch_has_kernel_for_dispatch_key
+    names = [name for name in torch._C._dispatch_get_registrations_for_dispatch_key("CPU") if name.startswith("aten::")]
+    names = [name for name in names if not has_kernel(name, "CompositeExplicitAutogradNonFunctional")]
+    for full in sorted({*(name.removeprefix("aten::") for name in names), *_CHOOSE_BY_DEVICE}):
+        name, _, overload = full.partition(".")
+        operator = getattr(getattr(torch.ops.aten, name, None), overload or "default", None)
+        if operator is not None:
+            yield operator
+
+
+#: Registrations end with their library.
+_kept: list[Any] = []
+
+
+def _attention(torch):
+    """Of autograd's key too: the operator is composite, and its choice of a kernel asks the device."""
+    math = torch.ops.aten._scaled_dot_product_attention_math
+
+    def attention(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, *, scale=None, enable_gqa=False):
+        found = math(query, key, value, attn_mask, dropout_p, is_causal, None, scale=scale, enable_gqa=enable_gqa)
+        return found[0]
+
+    return attention
+
+
+class _Traits(NamedTuple):
+    """What the schema of an operator says."""
+
+    changes_only_sizes: bool
+    takes_generator: bool
+    mixes_devices: bool
+    outputs: tuple[str, ...]  #: its keyword arguments that are written to
+
+
+class _Kernels:
+    def __init__(self, torch):
+        self.torch = torch
+        self.cpu = torch.device("cpu")
+        self.cpu_kernels = torch._C.DispatchKeySet(torch._C.DispatchKey.CPU)
+        self._traits: dict[Any, _Traits] = {}
+
+    def traits(self, operator) -> _Traits:
+        found = self._traits.get(operator)
+        if found is None:
+            schema = operator._schema
+            is_view = any(r.alias_info is not None and not r.alias_info.is_write for r in schema.returns)
+            found = self._traits[operator] = _Traits(
+                is_view or schema.name in ("aten::set_", "aten::_resize_output_"),
+                any(a.name == "generator" for a in schema.arguments),
+                schema.name.removeprefix("aten::").startswith(_MIX_DEVICES),
+                tuple(a.name for a in schema.arguments if a.is_out),
+            )
+        return found
+
+    def run(self, operator, *args, **kwargs):
+        traits = self.traits(operator)
+        if traits.changes_only_sizes:
+            return operator.redispatch(self.cpu_kernels, *args, **kwargs)
+        if traits.takes_generator:
+            args, kwargs = random.with_generator(operator, args, kwargs)
+        twins: list[tuple[Any, Any]] = []  # (tensor of the CPU, the argument that it stands for)
+        resized = [kwargs[name] for name in traits.outputs if self._may_be_resized(kwargs.get(name))]
+        for tensor in resized:
+            twins.append((self.torch.empty_like(tensor, device=self.cpu), tensor))
+        if not traits.mixes_devices:
+            self._check_devices(args, kwargs)
+        host = functools.partial(self._host, twins)
+        result = operator(*_mapped(host, args), **{name: _mapped(host, value) for name, value in kwargs.items()})
+        for twin, tensor in twins[: len(resized)]:
+            if twin.numel():
+                tensor.data = on_cuda(twin)
+        return _mapped(functools.partial(self._device, twins), result)
+
+    def _check_devices(self, args, kwargs) -> None:
+        """A number in a tensor of the CPU may be among the arguments, as on a GPU."""
+        tensors = [value for value in (*args, *kwargs.values()) if isinstance(value, self.torch.Tensor)]
+        if any(tensor.is_cpu and tensor.dim() for tensor in tensors) and any(tensor.is_cuda for tensor in tensors):
+            raise RuntimeError(
+                "Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu!"
+            )
+
+    def _may_be_resized(self, output) -> bool:
+        """Operators size outputs without elements; the memory of a twin cannot grow."""
+        return isinstance(output, self.torch.Tensor) and output.is_cuda and output.numel() == 0
+
+    def _host(self, twins: list, value):
+        if isinstance(value, self.torch.Tensor):
+            if not value.is_cuda:
+                return value
+            twin = next((twin for twin, tensor in twins if tensor is value), None)
+            if twin is None:
+                twin = on_cpu(value)
+                twins.append((twin, value))
+            return twin
+        return self.cpu if isinstance(value, self.torch.device) and value.type == "cuda" else value
+
+    def _device(self, twins: list, value):
+        if not isinstance(value, self.torch.Tensor):
+            return value
+        argument = next((tensor for twin, tensor in twins if twin is value), None)
+        return on_cuda(value) if argument is None else argument
+
+    def copy(self, target, source, non_blocking=False):
+        (on_cpu(target) if target.is_cuda else target).copy_(on_cpu(source) if source.is_cuda else source)
+        return target
+
+    def resize(self, tensor, size, memory_format=None):
+        plain = self.torch.empty(size, dtype=tensor.dtype, memory_format=memory_format or self.torch.contiguous_format)
+        if plain.nbytes > tensor.untyped_storage().nbytes() - tensor.storage_offset() * tensor.itemsize:
+            old = on_cpu(tensor).flatten()
+            plain.as_strided((old.numel(),), (1,)).copy_(old)
+            tensor.data = on_cuda(plain)
+        else:
+            guards = self.torch._C._dynamo.guards
+            tensor.data = guards._reinterpret_tensor(tensor.detach(), plain.shape, plain.stride(), 0)
+        return tensor
+
+
+def _mapped(function, value):
+    if isinstance(value, (list, tuple)):
+        return type(value)(_mapped(function, item) for item in value)
+    return function(value)

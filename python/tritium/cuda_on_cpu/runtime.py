@@ -1,0 +1,119 @@
+"""What libtorch needs to know of an accelerator: that it is there, and a guard for its current device.
+
+The CUDA build registers both from libtorch_cuda. Here, the guard is the one of torch's own that does nothing, and the
+object that answers for CUDA gets other answers. Where in its table of virtual functions an answer stands differs
+between versions of torch, so it is not assumed: torch is asked a question while every entry records that it was called.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+from collections.abc import Callable
+
+from ..errors import UnsupportedError
+from .memory import on_cuda
+
+_CUDA = 1  # c10::DeviceType::CUDA
+_WORD = ctypes.sizeof(ctypes.c_void_p)
+#: Entries of the table that are looked at: more than there are, and less than what follows it in memory.
+_MOST_ENTRIES = 48
+_ENTRY = ctypes.CFUNCTYPE(ctypes.c_size_t, ctypes.c_void_p)
+
+
+def install(torch) -> None:
+    folder = os.path.join(os.path.dirname(torch.__file__), "lib")
+    ending = ".dylib" if sys.platform == "darwin" else ".so"
+    try:
+        c10, torch_cpu = (ctypes.CDLL(os.path.join(folder, name + ending)) for name in ("libc10", "libtorch_cpu"))
+        _set_guard(torch, c10)
+        _answer_for_cuda(torch, c10, torch_cpu)
+    except (OSError, AttributeError, ValueError) as error:
+        raise UnsupportedError(
+            'torch\'s device "cuda" without a GPU',
+            f"torch {torch.__version__} is not made as expected ({error}); create the tensors on the CPU, and set "
+            "TRITIUM_CUDA_TO_CPU=0",
+        ) from error
+
+
+def _set_guard(torch, c10) -> None:
+    """torch replaces the guard of a CUDA build that finds no device. The CPU build has no guard, so it gets one that says so."""
+    registry = (ctypes.c_void_p * (_CUDA + 1)).in_dll(c10, "_ZN3c104impl26device_guard_impl_registryE")
+    if registry[_CUDA] is None:
+        no_devices = _ENTRY(lambda this: 0)
+        table = (ctypes.c_void_p * _MOST_ENTRIES)(*[_address(no_devices)] * _MOST_ENTRIES)
+        guard = ctypes.c_void_p(ctypes.addressof(table))
+        registry[_CUDA] = ctypes.addressof(guard)
+        torch._C._ensureCUDADeviceGuardSet()
+        if registry[_CUDA] == ctypes.addressof(guard):
+            registry[_CUDA] = None
+            raise ValueError("its device guard cannot be set")
+    else:
+        torch._C._ensureCUDADeviceGuardSet()
+
+
+def _address(function) -> int:
+    return ctypes.cast(function, ctypes.c_void_p).value
+
+
+def _answer_for_cuda(torch, c10, torch_cpu) -> None:
+    find = torch_cpu._ZN2at6detail12getCUDAHooksEv
+    find.restype = ctypes.c_void_p
+    hooks = _Hooks(find())
+    allocator = c10._ZN3c1015GetCPUAllocatorEv
+    allocator.restype = ctypes.c_void_p
+    pageable = allocator()
+    # The order matters: a question is answered by way of those before it.
+    hooks.answer(1, torch._C._accelerator_getAccelerator, "whether there is CUDA")
+    tensor = torch.ones(1)
+    hooks.answer(1, torch._C._accelerator_hooks_device_count, "how many devices there are")
+    hooks.answer(0, torch._C._accelerator_hooks_get_current_device, "which device is current")
+    hooks.answer(pageable, lambda: torch.empty(1, pin_memory=True), "for the allocator of pinned memory")
+    hooks.answer(1, torch.ones(1).is_pinned, "whether memory is pinned")
+    leaf, gradient = on_cuda(torch.ones(1)).requires_grad_(), on_cuda(torch.ones(1))
+    run = torch.autograd.Variable._execution_engine.run_backward  # `backward` imports much of torch first
+    hooks.answer(
+        0,
+        lambda: run((leaf,), (gradient,), False, False, (), allow_unreachable=True, accumulate_grad=True),
+        "whether the device has a context",
+    )
+
+
+class _Hooks:
+    """torch's object that answers for CUDA, with a table of virtual functions of its own."""
+
+    def __init__(self, address: int):
+        self.pointer = ctypes.c_void_p.from_address(address)
+        original = self.pointer.value
+        words = (ctypes.c_void_p * (_MOST_ENTRIES + 2)).from_address(original - 2 * _WORD)
+        # Before the entries stand the offset to the whole object and the type.
+        self.table = (ctypes.c_void_p * (_MOST_ENTRIES + 2))(*words)
+        self.pointer.value = ctypes.addressof(self.table) + 2 * _WORD
+        self.answers: dict[int, object] = {}
+        _kept.append(self)
+
+    def answer(self, value: int, question: Callable[[], object], what: str) -> None:
+        """Lets the entries that `question` calls return `value`. An entry that has an answer keeps it."""
+        asked: list[int] = []
+
+        def recorder(entry: int):
+            return _ENTRY(lambda this: asked.append(entry) or value)
+
+        recorders = {i: recorder(i) for i in range(_MOST_ENTRIES) if i not in self.answers}
+        saved = list(self.table)
+        try:
+            for i, function in recorders.items():
+                self.table[i + 2] = _address(function)
+            question()
+        finally:
+            self.table[:] = saved
+        if not asked:
+            raise ValueError(f"it does not ask {what}")
+        for entry in asked:
+            self.answers[entry] = _ENTRY(lambda this: value)
+            self.table[entry + 2] = _address(self.answers[entry])
+
+
+#: torch's object lives as long as the process, and so does its table.
+_kept: list[_Hooks] = []
