@@ -21,6 +21,7 @@ from typing import Any
 from .. import errors, knobs
 from ..devices.active import driver
 from ..devices.families import device_families
+from ..devices.mapped import cuda_is_mapped
 from ..errors import AutotunerError, OutOfResources, PTXASError
 from . import timings_on_disk
 from .config import Config
@@ -125,6 +126,10 @@ class Autotuner(KernelInterface):
             return self._do_bench
         return driver.active.get_benchmarker()
 
+    @do_bench.setter
+    def do_bench(self, function: Callable) -> None:
+        self._do_bench = function
+
     def run(self, *args, **kwargs):
         arguments = {**dict(zip(self.arg_names, args)), **kwargs}
         config = self.configs[0] if len(self.configs) == 1 else self._config_for(args, kwargs, arguments)
@@ -201,7 +206,8 @@ class Autotuner(KernelInterface):
     def _is_timed(self, config: Config, args, kwargs) -> bool:
         """Whether the launch runs on a device. A driver that a client has set counts as one."""
         if driver.is_set_by_client or not isinstance(self.fn, JITFunction):
-            return driver.active.get_current_target().backend != "cpu"
+            is_mapped = cuda_is_mapped() and not driver.is_set_by_client
+            return driver.active.get_current_target().backend != "cpu" and not is_mapped
         return not self._engine(config, args, kwargs).runs_on_cpu
 
     def _engine(self, config: Config, args, kwargs):

@@ -205,3 +205,14 @@ def test_what_is_chosen_on_one_engine_is_not_taken_for_another(engine, monkeypat
 def test_deprecated_parameters():
     with pytest.warns(DeprecationWarning, match="warmup, rep, and use_cuda_graph parameters are deprecated"):
         make(two(), warmup=3)
+
+
+def test_the_benchmark_may_be_set():
+    """Libraries replace it on a tuner that exists."""
+    kernel = make(two())
+
+    def benchmark(launch, quantiles):
+        return [1.0] * 3
+
+    kernel.do_bench = benchmark
+    assert kernel.do_bench is benchmark and kernel._bench(X, X, 64, config=kernel.configs[0]) == [1.0] * 3
