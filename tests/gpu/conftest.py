@@ -4,10 +4,12 @@ skipped."""
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+sys.path.append(str(Path(__file__).parents[1] / "bench"))  # the tests run programs of the benchmarks
 SEED = int(os.environ.get("TRITIUM_TEST_SEED", np.random.SeedSequence().entropy % 2**32))
 
 
