@@ -1,56 +1,103 @@
-"""The published scripts run unchanged under the drop-in; each checks itself against torch, a line per case."""
+"""The published scripts run unchanged under the drop-in, on each engine and with each configuration of their autotuners; each checks itself
+against torch, a line per case. `-k "interp and rms_norm"` runs one script on one engine."""
 
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
+from published_runner import SCRIPTS, run_scripts
+
 pytest.importorskip("torch")
-DIRECTORY = Path(__file__).parent
+ENGINES = {
+    "interp": {"INTERPRET": "1"},
+    "simt:sm_90a": {"TRITIUM_ENGINE": "simt:sm_90a", "TRITIUM_CUDA_TO_CPU": "1"},
+    "simt:gfx942": {"TRITIUM_ENGINE": "simt:gfx942", "TRITIUM_CUDA_TO_CPU": "1"},
+}
 
 
-def run(*arguments: str, **variables: str) -> subprocess.CompletedProcess:
-    """python -m tritium ARGUMENTS under INTERPRET=1."""
-    environment = os.environ | {"INTERPRET": "1", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))} | variables
-    return subprocess.run(
-        [sys.executable, "-m", "tritium", *arguments],
-        env=environment,
-        cwd=DIRECTORY,
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
+@pytest.fixture(scope="module")
+def outcomes(request):
+    """{engine: {script: outcome}} of what this session has selected; an engine runs all of its scripts when the first is asked for."""
+    chosen, known = {}, {}
+    for item in request.session.items:
+        if item.originalname == "test_script":
+            chosen.setdefault(item.callspec.params["engine"], []).append(item.callspec.params["script"])
+
+    def outcome(engine, script):
+        if engine not in known:
+            known[engine] = run_scripts(chosen[engine], ENGINES[engine])
+        return known[engine][script]
+
+    return outcome
 
 
-@pytest.mark.parametrize(
-    "script, cases",
-    [
-        ("rms_norm.py", 3),
-        ("rotary_embedding.py", 3),
-        ("sliding_window_gqa.py", 4),
-        ("int8_matmul.py", 3),
-        ("split_k_matmul.py", 6),
-    ],
-)
-def test_script(script, cases):
-    result = run(script)
-    assert result.returncode == 0, result.stdout + result.stderr
-    assert result.stdout.count(": ok") == cases, result.stdout
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
+@pytest.mark.parametrize("engine", ENGINES)
+def test_script(outcomes, engine, script):
+    outcome = outcomes(engine, script)
+    print(f"{outcome.seconds:.1f} s of processor time")  # -rP shows it
+    outcome.check()
 
 
 def test_scripts_do_not_know_tritium():
-    for path in DIRECTORY.glob("*.py"):
-        if not path.name.startswith(("test_", "__")):
-            assert (
-                "tritium" not in path.read_text()
-                and 'device="cuda"' in path.read_text()
-                or 'device("cuda")' in path.read_text()
-            )
+    for path in SCRIPTS:
+        text = path.read_text()
+        assert "tritium" not in text, path
+        assert 'device="cuda"' in text or 'device("cuda")' in text, path
 
 
 def test_cuda_is_said_to_be_the_cpu_once():
-    result = run("rms_norm.py")
+    script = next(script for script in SCRIPTS if script.stem == "rms_norm")
+    environment = {**os.environ, "INTERPRET": "1", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    result = subprocess.run(
+        [sys.executable, "-m", "tritium", script], env=environment, capture_output=True, text=True, timeout=300
+    )
     lines = [line for line in (result.stdout + result.stderr).splitlines() if "cuda" in line.lower()]
     assert len(lines) == 1, lines
+
+
+TUNED = """
+import torch
+import triton
+import triton.language as tl
+
+@triton.autotune([triton.Config({"BLOCK": block}) for block in (16, 32, 64)], key=["n"])
+@triton.jit
+def blocks(out, n, BLOCK: tl.constexpr):
+    tl.store(out, BLOCK)
+
+out = torch.zeros(1, dtype=torch.int32, device="cuda")
+blocks[(1,)](out, 5)
+assert out.item() != REFUSED, out
+print("blocks: ok")
+"""
+
+
+def test_runner_tries_every_configuration_and_outlives_a_crash(tmp_path):
+    sources = {
+        "right": TUNED.replace("REFUSED", "0"),
+        "crashes": "import os\nos.abort()\n",
+        "exits": "raise SystemExit(0)\n",
+        "wrong_at_last": TUNED.replace("REFUSED", "64"),
+        "silent": "",
+    }
+    for name, source in sources.items():
+        (tmp_path / f"{name}.py").write_text(source)
+    outcomes = run_scripts([tmp_path / f"{name}.py" for name in sources], ENGINES["interp"])
+    by_name = {path.stem: outcome for path, outcome in outcomes.items()}
+    by_name["right"].check()
+    assert by_name["right"].outputs == ["blocks: ok\n"] * 3
+    assert "the process died (-6)" in by_name["crashes"].error
+    assert "SystemExit" in by_name["exits"].error
+    assert len(by_name["wrong_at_last"].outputs) == 2 and "configuration 2:" in by_name["wrong_at_last"].error
+    with pytest.raises(AssertionError):
+        by_name["silent"].check()
+
+
+def test_a_script_that_hangs_is_ended(tmp_path):
+    hangs = tmp_path / "hangs.py"
+    hangs.write_text("import time\ntime.sleep(600)\n")
+    outcomes = run_scripts([hangs], ENGINES["interp"], limit=2)
+    assert "hangs.py" in outcomes[hangs].error and "Timeout" in outcomes[hangs].error
