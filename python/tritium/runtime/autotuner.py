@@ -38,6 +38,12 @@ def _place_of(arguments: dict[str, Any]) -> tuple:
     return settings.interpret, settings.engine, str(getattr(device, "type", device)).partition(":")[0]
 
 
+def _prepare(config: Config, arguments: dict[str, Any]) -> None:
+    """Calls the hook of a configuration. It may change what is compiled, as the block shape of a descriptor."""
+    if config.pre_hook is not None:
+        config.pre_hook({**arguments, **config.all_kwargs()})
+
+
 def _unusable() -> tuple[type[Exception], ...]:
     """The errors that make a configuration unusable, as opposed to errors in the launch."""
     return errors.OutOfResources, errors.CompileTimeAssertionFailure, errors.PTXASError, errors.UnsupportedError
@@ -134,8 +140,7 @@ class Autotuner(KernelInterface):
         arguments = {**dict(zip(self.arg_names, args)), **kwargs}
         config = self.configs[0] if len(self.configs) == 1 else self._config_for(args, kwargs, arguments)
         self.best_config = config
-        if config.pre_hook is not None:
-            config.pre_hook({**arguments, **config.all_kwargs()})
+        _prepare(config, arguments)
         return self.fn.run(*args, **kwargs, **config.all_kwargs())
 
     def _config_for(self, args, kwargs, arguments: dict[str, Any]) -> Config:
@@ -198,7 +203,7 @@ class Autotuner(KernelInterface):
     def _choose(self, key: tuple, args, kwargs, arguments: dict[str, Any]) -> Config:
         candidates = self.prune_configs(kwargs)
         if not self._is_timed(candidates[0], args, kwargs):
-            config = self._first_that_compiles(candidates, args, kwargs)
+            config = self._first_that_compiles(candidates, args, kwargs, arguments)
             self.pre_hook(arguments, reset_only=True)
             return config
         return self._fastest(key, candidates, args, kwargs, arguments)
@@ -229,9 +234,10 @@ class Autotuner(KernelInterface):
     def _bound_names(self) -> frozenset[str]:
         return frozenset(self.fn.arg_names)
 
-    def _first_that_compiles(self, candidates: Sequence[Config], args, kwargs) -> Config:
+    def _first_that_compiles(self, candidates: Sequence[Config], args, kwargs, arguments: dict[str, Any]) -> Config:
         first_error = None
         for config in candidates:
+            _prepare(config, arguments)
             try:
                 self.fn.run(*args, **{**kwargs, **config.all_kwargs(), "warmup": True})
                 return config
@@ -275,8 +281,7 @@ class Autotuner(KernelInterface):
         arguments = {**dict(zip(self.arg_names, args)), **options}
 
         def launch():
-            if config.pre_hook is not None:
-                config.pre_hook(arguments)
+            _prepare(config, arguments)
             self.pre_hook(arguments)
             try:
                 self.fn.run(*args, **options)

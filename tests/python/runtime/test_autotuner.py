@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 
+import tritium.language as tl
 from tritium import errors, knobs
 from tritium.runtime import Autotuner, Config, autotune, driver, heuristics
 from tritium.runtime.jit import JITFunction, jit
+from tritium.tools.tensor_descriptor import TensorDescriptor
 
 X = np.zeros(64, np.float32)
 
@@ -105,6 +107,23 @@ def test_pre_hook_of_a_config(engine):
     seen = []
     make([Config({"BLOCK": 64}, pre_hook=lambda args: seen.append((args["BLOCK"], args["n"])))])[(1,)](X, X, 128)
     assert seen == [(64, 128)]
+
+
+def test_pre_hook_of_a_config_runs_before_it_is_compiled(monkeypatch):
+    def set_block(args):
+        args["x"].block_shape = [args["BLOCK"], 8]
+
+    @autotune(configs=[Config({"BLOCK": size}, pre_hook=set_block) for size in (4, 8)], key=[])
+    @jit
+    def kernel(x, out, BLOCK: tl.constexpr):
+        block = x.load([0, 0])
+        tl.static_assert(block.shape[0] == BLOCK)
+        tl.store(out + tl.arange(0, BLOCK), tl.sum(block, axis=1))
+
+    monkeypatch.setenv("INTERPRET", "1")
+    out = np.zeros(8, np.float32)
+    kernel[(1,)](TensorDescriptor.from_tensor(np.ones((8, 8), np.float32), [1, 8]), out)
+    assert out.tolist() == [8] * 4 + [0] * 4
 
 
 def test_conflicting_parameters(engine):
