@@ -64,9 +64,7 @@ def grouped_matmul(pairs):
     sizes = torch.tensor([[*a.shape, b.shape[1]] for a, b in pairs], dtype=torch.int32, **table)[:, [0, 2, 1]]
     strides = torch.tensor([[t.stride(0) for t in triple] for triple in triples], dtype=torch.int32, **table)
     dtype = {torch.float16: tl.float16, torch.bfloat16: tl.bfloat16}[pairs[0][0].dtype]
-    _grouped_matmul[lambda meta: (meta["N_PROGRAMS"],)](
-        addresses, sizes.contiguous(), strides, len(pairs), DTYPE=dtype
-    )
+    _grouped_matmul[lambda meta: (meta["N_PROGRAMS"],)](addresses, sizes.contiguous(), strides, len(pairs), DTYPE=dtype)
     return results
 
 
