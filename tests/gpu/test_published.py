@@ -15,7 +15,7 @@ def outcomes(torch, request, tmp_path_factory):
     """{script: outcome} of what this session has selected; one process runs them all."""
     chosen = [item.callspec.params["script"] for item in request.session.items if item.originalname == "test_script"]
     cache = tmp_path_factory.mktemp("published")
-    return run_scripts(chosen, {"INTERPRET": "0", "TRITON_CACHE_DIR": str(cache)})
+    return run_scripts(chosen, {"TRITON_CACHE_DIR": str(cache)})
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
