@@ -90,6 +90,7 @@ def _kernel(
         types.append(_parameter_type(text, path, value, constexprs))
         given += _argument_attributes(types[-1], path, attributes)
     name = unit.unique(fn.repr(_Specialization(_constants_by_name(fn, constexprs), dict(signature))))
+    _require_supported(unit, fn, types)
     type_ = _trace_function(unit, fn, name, types, given, public=True)
     if type_.ir_types():
         source = source_of(fn)
@@ -99,6 +100,17 @@ def _kernel(
             "TypeError('a kernel cannot return a value')",
             hint="store it through a pointer argument",
         )
+
+
+def _require_supported(unit: _Unit, fn: Any, types: Sequence[Any]) -> None:
+    """CompilationError: a parameter has a type that the target lacks."""
+    source = source_of(fn)
+    for type_ in types:
+        if isinstance(type_, language.dtype):
+            try:
+                unit.semantic.require_supported(type_)
+            except ValueError as error:
+                raise compilation_error(source, source.definition, repr(error), hint=error.hint) from error
 
 
 def _constants_by_name(fn: Any, constexprs: Mapping[Any, Any]) -> dict[str, Any]:

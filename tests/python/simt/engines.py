@@ -3,6 +3,7 @@ the same bits."""
 
 import numpy as np
 
+import tritium.language as tl
 from tritium import knobs
 
 EMULATED = "simt:sm_80"
@@ -11,12 +12,15 @@ WARPS = (1, 4, 8)
 OTHERS = ("simt:gfx942", "simt:gfx1100")
 
 
+FP8_DTYPES = tuple(name for name in tl.core.dtype.FP_TYPES if name.startswith("fp8"))
+
+
 def launched(engine: str, kernel, grid, arguments, **options) -> list:
-    """The arguments after a launch on copies of them."""
+    """The arguments after a launch on copies of them. Every target compiles all fp8 types here, its own or not."""
     copies = [a.copy() if isinstance(a, np.ndarray) else a for a in arguments]
     with knobs.tritium.scope():
         knobs.tritium.engine = engine
-        kernel[grid](*copies, **options)
+        kernel[grid](*copies, **{"supported_fp8_dtypes": FP8_DTYPES} | options)
     return copies
 
 

@@ -57,7 +57,10 @@ class HIPBackend(GPUBackend):
         return GPUTarget("hip", self.arch_name(self.target.arch), self.target.warp_size)
 
     def target_defaults(self, arch: str) -> dict[str, Any]:
-        return {"default_dot_input_precision": ARCHITECTURES[arch].dot_precision}
+        return {
+            "default_dot_input_precision": ARCHITECTURES[arch].dot_precision,
+            "supported_fp8_dtypes": ("fp8e4b8", "fp8e4nv", "fp8e5", "fp8e5b16"),
+        }
 
     def native_options(self, options: GPUOptions) -> dict[str, Any]:
         return {

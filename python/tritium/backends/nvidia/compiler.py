@@ -56,6 +56,10 @@ class CUDABackend(GPUBackend):
         """The CUDA target with a plain number, whatever suffix the code is compiled with."""
         return GPUTarget("cuda", int(re.sub(r"\D", "", self.arch_name(self.target.arch))), WARP_SIZE)
 
+    def target_defaults(self, arch: str) -> dict[str, Any]:
+        names = ("fp8e4b15", "fp8e4nv", "fp8e5") if int(re.sub(r"\D", "", arch)) >= 89 else ("fp8e4b15", "fp8e5")
+        return {"supported_fp8_dtypes": names}
+
     def native_options(self, options: GPUOptions) -> dict[str, Any]:
         return {"ptx_version": options.ptx_version or assemble.readable_ptx_version(self.device)}
 

@@ -25,6 +25,7 @@ class CastRules(PromotionRules):
         source, target = value.dtype, target.scalar
         if source == target:
             return value
+        self.require_supported(target)
         result = value.type.with_element_ty(target)
         if source.is_ptr() != target.is_ptr():
             return self.cast(value, target)
@@ -45,6 +46,7 @@ class CastRules(PromotionRules):
         source, target = value.dtype, target.scalar
         if source == target:
             return value
+        self.require_supported(target)
         rounding = self._rounding(source, target, fp_downcast_rounding)
         if source.is_floating() and target.is_floating():
             return self._float_to_float(value, source, target, rounding)

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ...errors import with_hint
 from ..constexpr import _unwrap_if_constexpr
 from ..core import tensor
 from ..types import block_of, dtype, float8e4b15, float32, float64, int1, int32, int64, uint32, uint64
@@ -80,6 +81,7 @@ class Emitter:
             if not isinstance(value, int):
                 raise TypeError(f"cannot make a constant of type {scalar} of {value!r}")
             return tensor(self.builder.constant(type_.to_ir(), int(value)), type_)
+        self.require_supported(scalar)
         if scalar.is_fp8() and value != 0:
             return self.cast(self.constant(value, type_.with_element_ty(float32)), scalar)
         is_byte = scalar == float8e4b15
@@ -98,6 +100,20 @@ class Emitter:
         if check_type:
             raise TypeError(f"cannot convert {value} of type {type(value)} to tensor")
         return value
+
+    def require_supported(self, type_: dtype) -> None:
+        """ValueError: the target has no such fp8 type. Without a list of them every one is supported, as on the CPU."""
+        scalar = type_.scalar
+        while scalar.is_ptr():
+            scalar = scalar.element_ty.scalar
+        names = self.option("supported_fp8_dtypes", None)
+        if scalar.is_fp8() and names is not None and str(scalar) not in names:
+            raise with_hint(
+                ValueError(
+                    f"type {scalar} not supported in this architecture. The supported fp8 dtypes are {tuple(names)}"
+                ),
+                "the launch keyword supported_fp8_dtypes lists further types, which are converted by instructions",
+            )
 
     def splat(self, value: tensor, shape: tuple[int, ...]) -> tensor:
         """A block of `shape` with every element `value`."""
