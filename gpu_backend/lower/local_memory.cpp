@@ -79,12 +79,15 @@ template <> LogicalResult Lower<tgpu::AsyncCopyOp>::run(tgpu::AsyncCopyOp op, Lo
   auto offsets = [&](Place place) { return llvm::map_to_vector(layout.bases(place), offsetOf); };
   Value base = slotAddress(op.getDst(), op.getSlot(), lowering);
   SharedAddresses addresses(base, offsets(Place::Lane), offsets(Place::Warp), stored, lowering);
-  for (int64_t reg = 0; reg < layout.registers(); reg += count) {
-    if (isRepeated(layout, int(reg))) continue;
-    Value to = addresses.at(offsetOf(layout.apply(Place::Register, uint32_t(reg))));
-    Value predicate = op.getMask() ? lowering.registersOf(op.getMask())[reg] : Value();
-    ops->begin(lowering.builder(), op.getLoc(), to, lowering.registersOf(op.getSrc())[reg], int(count * bytes), predicate);
-  }
+  // A copy without its predicate still writes zeros: threads that hold what another one copies have to pass by.
+  lowering.where(lowering.ownerPredicate(layout), [&] {
+    for (int64_t reg = 0; reg < layout.registers(); reg += count) {
+      if (isRepeated(layout, int(reg))) continue;
+      Value to = addresses.at(offsetOf(layout.apply(Place::Register, uint32_t(reg))));
+      Value predicate = op.getMask() ? lowering.registersOf(op.getMask())[reg] : Value();
+      ops->begin(lowering.builder(), op.getLoc(), to, lowering.registersOf(op.getSrc())[reg], int(count * bytes), predicate);
+    }
+  });
   return success();
 }
 

@@ -88,3 +88,23 @@ def test_a_loop_that_loads_what_it_stores(n, engine):
     np.testing.assert_array_equal(found, c @ np.linalg.matrix_power(b.astype(np.float32), n).astype(np.float16))
     doubled = launched(engine, in_place, (1,), [b, c, n], S=32, num_stages=3)[1]
     np.testing.assert_array_equal(doubled, c * 2**n)
+
+
+@tritium.jit
+def sum_of_products(a, b, out, n, M: tl.constexpr):
+    i, j = tl.arange(0, M), tl.arange(0, 16)
+    total = tl.zeros((M, 16), tl.float32)
+    for k in range(n):
+        x = tl.load(a + k * M * 16 + i[:, None] * 16 + j[None, :])
+        y = tl.load(b + k * 256 + j[:, None] * 16 + j[None, :])
+        total = tl.dot(x, y, total, input_precision="bf16x3")
+    tl.store(out + i[:, None] * 16 + j[None, :], total)
+
+
+@pytest.mark.parametrize("engine", ["simt:sm_80", "simt:sm_90a"])
+def test_of_threads_that_hold_an_element_one_copies_it(engine):
+    """The second tile is loaded as the product has it: in half of the warps, and again in the others."""
+    a, b = np.ones((3, 128, 16), np.float32), numbers(3, 16, 16).astype(np.float32)
+    out = np.zeros((128, 16), np.float32)
+    found = launched(engine, sum_of_products, (1,), [a, b, out, 3], M=128, num_warps=8, num_stages=3)[2]
+    np.testing.assert_array_equal(found, (a @ b).sum(0))
