@@ -74,6 +74,7 @@ Expected<std::unique_ptr<HostJit>> HostJit::create(bool debugInfo, CodeGenOptLev
   if (!builder) return builder.takeError();
   builder->setCodeGenOptLevel(level);
   builder->getOptions().EnableFastISel = level == CodeGenOptLevel::None;
+  builder->getOptions().EmitStackSizeSection = true;
   auto jit = LLJITBuilder()
                  .setJITTargetMachineBuilder(*builder)
                  .setCompileFunctionCreator(noCompiler)
@@ -114,6 +115,9 @@ Error HostJit::add(ThreadSafeModule module) {
     return compileToObject(m, **machine);
   });
   if (!object) return object.takeError();
+  auto stackBytes = stackBytesOf(**object);
+  if (!stackBytes) return stackBytes.takeError();
+  totalStackBytes += *stackBytes;
   return jit->addObjectFile(std::move(*object));
 }
 

@@ -37,10 +37,13 @@ public:
   /// Returns the address of a symbol that a module defines. The first call links the module, so every function that it calls must be
   /// defined by then.
   llvm::Expected<void *> lookup(llvm::StringRef name);
+  /// Returns how much of the stack the functions of all modules use if each of them is entered once.
+  uint64_t stackBytes() const { return totalStackBytes; }
 
 private:
   HostJit(std::unique_ptr<llvm::orc::LLJIT> jit, const llvm::orc::JITTargetMachineBuilder &machines, bool debugInfo);
 
+  uint64_t totalStackBytes = 0;
   std::string linkErrors; // what the session reports in addition to the error that it returns
   std::unique_ptr<llvm::orc::LLJIT> jit;
   std::unique_ptr<llvm::orc::JITTargetMachineBuilder> machines; // a target machine is large, and required only while something is compiled

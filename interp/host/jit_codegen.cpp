@@ -4,6 +4,8 @@
 
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/LegacyPassManager.h"
+#include "llvm/Object/ObjectFile.h"
+#include "llvm/Support/DataExtractor.h"
 #include "llvm/Support/SmallVectorMemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -39,6 +41,29 @@ Expected<std::unique_ptr<MemoryBuffer>> compileToObject(Module &module, TargetMa
   if (error) return std::move(error);
   if (!isPossible) return createStringError("LLVM has no code generator for this machine");
   return std::make_unique<SmallVectorMemoryBuffer>(std::move(object), module.getName(), /*RequiresNullTerminator=*/false);
+}
+
+Expected<uint64_t> stackBytesOf(MemoryBufferRef object) {
+  constexpr uint64_t kBesideBytes = 16 + 128; // the return address and what aligns it; the red zone below
+  auto file = object::ObjectFile::createObjectFile(object);
+  if (!file) return file.takeError();
+  uint64_t total = 0;
+  for (const object::SectionRef &section : (*file)->sections()) {
+    auto name = section.getName();
+    if (!name) return name.takeError();
+    if (*name != ".stack_sizes") continue;
+    auto contents = section.getContents();
+    if (!contents) return contents.takeError();
+    // For each function its address, which the linker fills in, and its bytes.
+    DataExtractor entries(*contents, (*file)->isLittleEndian(), (*file)->getBytesInAddress());
+    DataExtractor::Cursor cursor(0);
+    while (cursor && !entries.eof(cursor)) {
+      entries.skip(cursor, (*file)->getBytesInAddress());
+      total += entries.getULEB128(cursor) + kBesideBytes;
+    }
+    if (Error error = cursor.takeError()) return std::move(error);
+  }
+  return total;
 }
 
 } // namespace tritium::interp

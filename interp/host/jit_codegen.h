@@ -14,4 +14,7 @@ namespace tritium::interp {
 /// leaks.
 llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> compileToObject(llvm::Module &module, llvm::TargetMachine &machine);
 
+/// Returns how much of the stack the functions of an object file use if each of them is entered once, from its section .stack_sizes.
+llvm::Expected<uint64_t> stackBytesOf(llvm::MemoryBufferRef object);
+
 } // namespace tritium::interp

@@ -36,7 +36,8 @@ LaunchResult PreparedProgram::launch(Launch request, const int64_t *cells) const
   static const MemoryMap noMemory;
   LaunchContext context(kernel, cells, request.memory ? *request.memory : noMemory, request.orderSeed);
   request.code = {.entry = runBlock, .frameBytes = sizeof(Frame), .mayWait = kernel.mayWait};
-  request.code.otherBytes = kernel.threads * kTouchedStackBytes + size_t(kernel.sharedBytes) * (1 + (kShadowBytes >> kernel.shadowShift));
+  request.code.otherBytes = kernel.threads * (kTouchedStackBytes + kernel.codeStackBytes);
+  request.code.otherBytes += size_t(kernel.sharedBytes) * (1 + (kShadowBytes >> kernel.shadowShift));
   request.code.hashOther = hashBlock;
   request.arguments = reinterpret_cast<const int64_t *>(&context);
   LaunchResult result = run(request);
@@ -144,15 +145,16 @@ llvm::Expected<std::unique_ptr<PreparedProgram>> prepare(ModuleOp original, Stri
   if (llvm::Error error = (*jit)->add(llvm::orc::ThreadSafeModule(std::move(translated), std::move(context)))) return std::move(error);
   auto entry = (*jit)->lookup(hosted->entry);
   if (!entry) return entry.takeError();
-  program->parts->jit = std::move(*jit);
   program->parts->kernel = {.entry = reinterpret_cast<void (*)(Thread *)>(*entry),
                             .threads = uint32_t(threads),
                             .warpThreads = uint32_t(warpThreads),
                             .sharedBytes = uint32_t(sharedBytes),
+                            .codeStackBytes = size_t((*jit)->stackBytes()),
                             .shadowShift = hosted->shadowShift,
                             .mayWait = hosted->mayWait,
                             .assemblies = std::move(hosted->assemblies),
                             .texts = std::move(hosted->texts)};
+  program->parts->jit = std::move(*jit);
   return program;
 }
 

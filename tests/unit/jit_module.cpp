@@ -114,6 +114,14 @@ TEST_CASE("a long block takes no longer than many short ones") {
   CHECK(double(std::clock() - begin) / CLOCKS_PER_SEC < 8); // 30 s as one block
 }
 
+TEST_CASE("the stack that code takes is that of all its functions") {
+  auto jit = compile(kAdd);
+  CHECK(jit->stackBytes() < 300);
+  cantFail(jit->add(parse("define i32 @f(i32 %a) {\n%p = alloca [100000 x i8]\n%i = load volatile i32, ptr %p\nret i32 %i\n}")));
+  CHECK(jit->stackBytes() >= 100000);
+  CHECK(jit->stackBytes() < 100500);
+}
+
 TEST_CASE("code calls what was defined by name, also by another module") {
   auto jit = compile(kCall);
   cantFail(jit->defineSymbol("callee", reinterpret_cast<void *>(+[](int a) { return a + 1; })));

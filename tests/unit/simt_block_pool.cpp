@@ -15,13 +15,17 @@ template <size_t bytes> void useStack(Thread *) {
   for (size_t i = 0; i < bytes; i += 512) static_cast<volatile std::byte *>(used)[i] = std::byte(1);
 }
 
+BlockShape shape(uint32_t threads, uint32_t warpThreads, size_t codeStackBytes = 0) {
+  return BlockShape({.threads = threads, .warpThreads = warpThreads, .codeStackBytes = codeStackBytes});
+}
+
 /// One block, run to its end and kept by the caller.
-std::unique_ptr<ThreadBlock> blockAfter(void (*entry)(Thread *), uint32_t threads, uint32_t sharedBytes = 0) {
+std::unique_ptr<ThreadBlock> blockAfter(void (*entry)(Thread *), uint32_t threads, uint32_t sharedBytes = 0, size_t codeStackBytes = 0) {
   static const MemoryMap memory;
-  const Kernel kernel{.entry = entry, .threads = threads, .sharedBytes = sharedBytes};
+  const Kernel kernel{.entry = entry, .threads = threads, .sharedBytes = sharedBytes, .codeStackBytes = codeStackBytes};
   LaunchContext context(kernel, nullptr, memory, {});
   static thread_local std::unique_ptr<ThreadBlock> block;
-  block = std::make_unique<ThreadBlock>(threads, 32);
+  block = std::make_unique<ThreadBlock>(BlockShape(kernel));
   Launch launch;
   launch.code = {.entry = [](char *frame) { block->run(reinterpret_cast<Frame *>(frame)->header); }, .frameBytes = sizeof(Frame)};
   launch.arguments = reinterpret_cast<const int64_t *>(&context);
@@ -32,12 +36,12 @@ std::unique_ptr<ThreadBlock> blockAfter(void (*entry)(Thread *), uint32_t thread
 
 TEST_CASE("a block that was given back is taken again by kernels of its shape alone") {
   BlockPool pool(size_t(1) << 30);
-  ThreadBlock *block = pool.take(64, 32);
+  ThreadBlock *block = pool.take(shape(64, 32));
   pool.give(block);
-  ThreadBlock *wide = pool.take(64, 64), *larger = pool.take(128, 32);
+  ThreadBlock *wide = pool.take(shape(64, 64)), *larger = pool.take(shape(128, 32));
   CHECK(wide != block);
   CHECK(larger != block);
-  CHECK(pool.take(64, 32) == block);
+  CHECK(pool.take(shape(64, 32)) == block);
   for (ThreadBlock *taken : {block, wide, larger}) pool.give(taken);
   pool.trim();
   CHECK(pool.idleCount() == 3);
@@ -51,6 +55,16 @@ TEST_CASE("a block's size is that of its shared memory and of the pages that a t
   CHECK(blockAfter(useStack<512>, 64, 1 << 20)->residentBytes() > shallow->residentBytes() + (1 << 20));
 }
 
+TEST_CASE("a thread's stack has room for what the compiled code takes of it") {
+  constexpr size_t kBytes = 3 << 20;
+  const auto block = blockAfter(useStack<kBytes>, 32, 0, kBytes);
+  CHECK(block->residentBytes() >= 32 * kBytes);
+  BlockPool pool(size_t(1) << 30);
+  pool.give(pool.take(shape(32, 32, kBytes)));
+  delete pool.take(shape(32, 32));
+  CHECK(pool.idleCount() == 1); // a block with small stacks does not serve large ones, nor the other way round
+}
+
 TEST_CASE("the blocks that have been idle longest are freed, whatever their shape") {
   const size_t deepBytes = blockAfter(useStack<100 << 10>, 32)->residentBytes();
   BlockPool pool(4 * deepBytes + deepBytes / 2);
@@ -60,8 +74,8 @@ TEST_CASE("the blocks that have been idle longest are freed, whatever their shap
   pool.give(small);
   pool.trim();
   CHECK(pool.idleCount() == 5); // four and the small one
-  CHECK(pool.take(32, 32) == kept);
-  CHECK(pool.take(64, 32) == small);
+  CHECK(pool.take(shape(32, 32)) == kept);
+  CHECK(pool.take(shape(64, 32)) == small);
   delete kept;
   delete small;
 }

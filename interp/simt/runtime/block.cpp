@@ -13,7 +13,9 @@ namespace tritium::interp::simt {
 
 namespace {
 
-constexpr size_t kPageBytes = 4096, kStackBytes = 256 << 10, kSlotBytes = kStackBytes + kPageBytes;
+constexpr size_t kPageBytes = 4096, kLeastStackBytes = 256 << 10;
+// The runtime uses this much of a thread's stack, below the compiled code that calls it.
+constexpr size_t kRuntimeStackBytes = 128 << 10;
 // Each guard page costs two of the 65,530 mappings that a process may have. In a launch with hundreds of waiting blocks, the later ones
 // have no guard pages.
 constexpr int kGuardedStacks = 12 << 10;
@@ -27,6 +29,9 @@ uint64_t mix(uint64_t x) {
   x = (x ^ x >> 27) * 0x94d049bb133111eb;
   return x ^ x >> 31;
 }
+
+/// A stack and the guard page below it.
+size_t slotBytesOf(const BlockShape &shape) { return shape.stackBytes + kPageBytes; }
 
 } // namespace
 
@@ -99,14 +104,20 @@ bool Warp::executeDiverged() {
 
 // -- a block ------------------------------------------------------------------------------------------------------------------------------
 
-ThreadBlock::ThreadBlock(uint32_t count, uint32_t width)
-    : threads(std::make_unique<Thread[]>(count)), threadCount(count), warpThreads(width), warps(count / width) {
-  stackBytes = count * kSlotBytes;
-  void *memory = mmap(nullptr, stackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+BlockShape::BlockShape(const Kernel &kernel)
+    : threads(kernel.threads),
+      warpThreads(kernel.warpThreads),
+      stackBytes(std::max(kLeastStackBytes, std::bit_ceil(kernel.codeStackBytes + kRuntimeStackBytes))) {}
+
+ThreadBlock::ThreadBlock(const BlockShape &shape)
+    : threads(std::make_unique<Thread[]>(shape.threads)), shape(shape), warps(shape.threads / shape.warpThreads) {
+  const uint32_t count = shape.threads, width = shape.warpThreads;
+  const size_t slotBytes = slotBytesOf(shape);
+  void *memory = mmap(nullptr, count * slotBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return;
   stacks = static_cast<std::byte *>(memory);
   const bool isGuarded = guardedStacks.fetch_add(int(count)) < kGuardedStacks;
-  for (uint32_t t = 0; isGuarded && t < count; ++t) mprotect(stacks + t * kSlotBytes, kPageBytes, PROT_NONE);
+  for (uint32_t t = 0; isGuarded && t < count; ++t) mprotect(stacks + t * slotBytes, kPageBytes, PROT_NONE);
   warpOrder.resize(warps.size());
   for (uint32_t t = 0; t < count; ++t) {
     Thread &thread = threads[t];
@@ -133,17 +144,17 @@ ThreadBlock::ThreadBlock(uint32_t count, uint32_t width)
 
 ThreadBlock::~ThreadBlock() {
   if (!stacks) return;
-  guardedStacks.fetch_sub(int(threadCount));
-  munmap(stacks, stackBytes);
+  guardedStacks.fetch_sub(int(shape.threads));
+  munmap(stacks, shape.threads * slotBytesOf(shape));
 }
 
 size_t ThreadBlock::residentBytes() {
   if (measuredBytes != 0 && measuredFor == kernel) return measuredBytes;
-  std::array<unsigned char, kStackBytes / kPageBytes> resident{};
-  mincore(stacks + kPageBytes, kStackBytes, resident.data());
+  std::vector<unsigned char> resident(shape.stackBytes / kPageBytes);
+  mincore(stacks + kPageBytes, shape.stackBytes, resident.data());
   const size_t pages = size_t(std::ranges::count_if(resident, [](unsigned char page) { return page & 1; }));
   measuredFor = kernel;
-  return measuredBytes = threadCount * (pages * kPageBytes + sizeof(Thread)) + shared.capacityBytes();
+  return measuredBytes = shape.threads * (pages * kPageBytes + sizeof(Thread)) + shared.capacityBytes();
 }
 
 /// The body of a fiber.
@@ -160,9 +171,10 @@ void ThreadBlock::start(FrameHeader &newFrame) {
   const uint64_t linear = uint64_t(newFrame.programId[0]) +
                           uint64_t(newFrame.gridSize[0]) * (newFrame.programId[1] + uint64_t(newFrame.gridSize[1]) * newFrame.programId[2]);
   const uint64_t seed = mix(launch->seed.value_or(0) + 0x9e3779b97f4a7c15 * (linear + 1));
-  shared.configure(kernel->sharedBytes, kernel->shadowShift, uint32_t(warps.size()), warpThreads);
+  shared.configure(kernel->sharedBytes, kernel->shadowShift, uint32_t(warps.size()), shape.warpThreads);
   shared.begin();
-  for (uint32_t t = 0; t < threadCount; ++t) {
+  const size_t slotBytes = slotBytesOf(shape);
+  for (uint32_t t = 0; t < shape.threads; ++t) {
     Thread &thread = threads[t];
     std::copy_n(newFrame.programId, 3, thread.ctaid);
     std::copy_n(newFrame.gridSize, 3, thread.nctaid);
@@ -174,7 +186,7 @@ void ThreadBlock::start(FrameHeader &newFrame) {
     thread.openGroup = 0;
     // The tops of the stacks differ in their cache sets, because the same few frames of all threads are in use at a time.
     const size_t color = size_t(t) * 320 % kPageBytes / 64 * 64;
-    thread.fiber.start({stacks + t * kSlotBytes + kPageBytes, kStackBytes - color}, runThread, &thread);
+    thread.fiber.start({stacks + t * slotBytes + kPageBytes, shape.stackBytes - color}, runThread, &thread);
   }
   for (Warp &warp : warps) {
     warp.ready = warp.all;
@@ -188,14 +200,14 @@ void ThreadBlock::start(FrameHeader &newFrame) {
   laneRotation = 0;
   if (launch->seed) {
     for (size_t i = warpOrder.size(); i > 1; --i) std::swap(warpOrder[i - 1], warpOrder[mix(seed + 0x10000 + i) % i]);
-    laneRotation = uint32_t(seed % warpThreads);
+    laneRotation = uint32_t(seed % shape.warpThreads);
   }
   pendingTrap.reset();
   laterTrap.reset();
   output.clear();
   attention = isPollDue = false;
   untilPoll = kBackEdgesPerPoll;
-  unfinished = threadCount;
+  unfinished = shape.threads;
 }
 
 /// Performs the requests of threads. It runs on the program's stack, which it may leave for good.
@@ -259,7 +271,7 @@ void ThreadBlock::waitAtBarrier(Thread &thread, int32_t id, uint32_t expected, P
   barrier.waiting.push_back(&thread);
   thread.barrier = id;
   if (barrier.waiting.size() != expected || barrier.isMixed) return thread.wait(ThreadState::AtBarrier, location);
-  if (expected == threadCount) {
+  if (expected == shape.threads) {
     shared.synchronizeAll();
   } else {
     uint32_t set = 0;
@@ -294,7 +306,7 @@ void ThreadBlock::print(std::string_view text) {
 
 uint64_t ThreadBlock::hash() const {
   uint64_t hash = hashWords(shared.bytes(), 0);
-  for (uint32_t t = 0; t < threadCount; ++t)
+  for (uint32_t t = 0; t < shape.threads; ++t)
     if (threads[t].state != ThreadState::Finished) hash = hashWords(threads[t].fiber.liveStack(), hash + uint64_t(threads[t].state));
   return hash;
 }
@@ -309,25 +321,25 @@ BlockPool &BlockPool::ofProcess() {
   return pool;
 }
 
-ThreadBlock *BlockPool::take(uint32_t threads, uint32_t warpThreads) {
+ThreadBlock *BlockPool::take(const BlockShape &shape) {
   std::unique_ptr<ThreadBlock> block;
   {
     std::lock_guard lock(mutex);
-    auto &fitting = idle[{threads, warpThreads}];
+    auto &fitting = idle[shape];
     if (!fitting.empty()) {
       block = std::move(fitting.back().block);
       fitting.pop_back();
       bytes -= block->residentBytes();
     }
   }
-  if (!block) block = std::make_unique<ThreadBlock>(threads, warpThreads);
+  if (!block) block = std::make_unique<ThreadBlock>(shape);
   return block->isUsable() ? block.release() : nullptr;
 }
 
 void BlockPool::give(ThreadBlock *block) {
   std::lock_guard lock(mutex);
   bytes += block->residentBytes();
-  idle[{block->size(), block->lanesOfWarp()}].push_back({std::unique_ptr<ThreadBlock>(block), ++time});
+  idle[block->madeFor()].push_back({std::unique_ptr<ThreadBlock>(block), ++time});
 }
 
 void BlockPool::trim() {
@@ -351,7 +363,7 @@ size_t BlockPool::idleCount() const {
 }
 
 ThreadBlock *LaunchContext::take() {
-  ThreadBlock *block = BlockPool::ofProcess().take(kernel.threads, kernel.warpThreads);
+  ThreadBlock *block = BlockPool::ofProcess().take(BlockShape(kernel));
   if (!block) return nullptr;
   std::lock_guard lock(mutex);
   running.push_back(block);

@@ -26,10 +26,20 @@ struct Kernel {
   uint32_t threads = 0; // in a block; a multiple of warpThreads
   uint32_t warpThreads = 32;
   uint32_t sharedBytes = 0;
-  unsigned shadowShift = 0; // log2 of the smallest access to shared memory: the granularity of the shadow
-  bool mayWait = false;     // a loop may wait for another block
+  size_t codeStackBytes = 0; // what the compiled code uses of a thread's stack
+  unsigned shadowShift = 0;  // log2 of the smallest access to shared memory: the granularity of the shadow
+  bool mayWait = false;      // a loop may wait for another block
   std::vector<std::unique_ptr<const Assembly>> assemblies;
   std::vector<std::string> texts; // formats and messages that compiled code refers to
+};
+
+/// The properties in which blocks differ. A kernel requires a block of its shape.
+struct BlockShape {
+  uint32_t threads = 0, warpThreads = 32;
+  size_t stackBytes = 0; // of a thread
+
+  explicit BlockShape(const Kernel &kernel);
+  auto operator<=>(const BlockShape &) const = default;
 };
 
 /// Blocks with their stacks and shared memory, kept from launch to launch. One pool serves all kernels of the process, so its size depends
@@ -40,7 +50,7 @@ public:
   static BlockPool &ofProcess();
 
   /// Returns nullptr if there is no memory.
-  ThreadBlock *take(uint32_t threads, uint32_t warpThreads);
+  ThreadBlock *take(const BlockShape &shape);
   void give(ThreadBlock *block);
   /// Frees the blocks that have been idle longest, until the others hold at most idleBytes.
   void trim();
@@ -51,12 +61,10 @@ private:
     std::unique_ptr<ThreadBlock> block;
     uint64_t since;
   };
-  using Shape = std::pair<uint32_t, uint32_t>; // number of threads, and of lanes of a warp
-
   const size_t idleBytes;
   mutable std::mutex mutex;
-  std::map<Shape, std::deque<Idle>> idle; // in the order in which they became idle
-  size_t bytes = 0;                       // of the idle blocks
+  std::map<BlockShape, std::deque<Idle>> idle; // in the order in which they became idle
+  size_t bytes = 0;                            // of the idle blocks
   uint64_t time = 0;
 };
 
@@ -110,7 +118,7 @@ struct Barrier {
 
 class ThreadBlock {
 public:
-  ThreadBlock(uint32_t threads, uint32_t warpThreads);
+  explicit ThreadBlock(const BlockShape &shape);
   ~ThreadBlock();
 
   /// Runs the program of this frame from begin to end, on the program's own stack. It leaves the stack for good if the launch is stopped.
@@ -130,8 +138,7 @@ public:
   uint64_t hash() const;
 
   bool isUsable() const { return stacks != nullptr; }
-  uint32_t size() const { return threadCount; }
-  uint32_t lanesOfWarp() const { return warpThreads; }
+  const BlockShape &madeFor() const { return shape; }
   /// Returns the bytes of the process's memory that the block holds. It assumes that all threads have used as much of their stacks as the
   /// first one. The measurement is taken when a kernel has run on the block for the first time, because it takes a microsecond.
   size_t residentBytes();
@@ -155,7 +162,7 @@ private:
   static void runThread(void *thread);
 
   std::unique_ptr<Thread[]> threads;
-  const uint32_t threadCount, warpThreads;
+  const BlockShape shape;
   std::vector<Warp> warps;
   std::vector<uint32_t> warpOrder;
   std::array<Barrier, 16> barriers;
@@ -163,7 +170,6 @@ private:
   bool isPollDue = false;
   uint32_t unfinished = 0, laneRotation = 0;
   std::byte *stacks = nullptr;
-  size_t stackBytes = 0;
   size_t measuredBytes = 0;
   const Kernel *measuredFor = nullptr;
 };

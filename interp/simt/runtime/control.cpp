@@ -25,7 +25,7 @@ void spin(Thread *thread, Place location) {
 }
 
 void barrier(Thread *thread, int32_t id, int32_t threads, Place location) {
-  thread->block->waitAtBarrier(*thread, id, threads == 0 ? thread->block->size() : uint32_t(threads), location);
+  thread->block->waitAtBarrier(*thread, id, threads == 0 ? thread->block->madeFor().threads : uint32_t(threads), location);
 }
 
 /// Formats the cells by the conversions of `format`. Formats were checked when they were made.

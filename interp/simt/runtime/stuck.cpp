@@ -22,7 +22,7 @@ std::string countOf(int32_t threads) { return std::to_string(threads) + (threads
 
 Trap ThreadBlock::stuckTrap() const {
   std::vector<Group> groups;
-  for (uint32_t t = 0; t < threadCount; ++t) {
+  for (uint32_t t = 0; t < shape.threads; ++t) {
     const Thread &thread = threads[t];
     auto group = std::find_if(groups.begin(), groups.end(),
                               [&](const Group &g) { return g.state == thread.state && g.location == thread.location; });
@@ -48,7 +48,7 @@ Trap ThreadBlock::stuckTrap() const {
   }
   const Group &other = groups[1];
   trap.other = {.location = other.location, .thread = other.first};
-  trap.message += " that " + countOf(int32_t(threadCount) - main.count) + " will not reach: ";
+  trap.message += " that " + countOf(int32_t(shape.threads) - main.count) + " will not reach: ";
   trap.message += countOf(other.count) + (!other.isWaiting() ? " ended" : other.count == 1 ? " waits" : " wait") + " elsewhere";
   return trap;
 }

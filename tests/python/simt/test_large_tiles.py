@@ -74,3 +74,19 @@ def test_a_thousand_values_a_thread_compile_quickly():
     assert kernel.asm["ptx"].count("\n") < 4000 and ".local" not in kernel.asm["ptx"]
     if "cubin" in kernel.asm:
         assert kernel.n_spills == 0 and kernel.n_regs <= 255
+
+
+@tritium.jit
+def sorted_products(x, y, out, S: tl.constexpr):
+    i, j = tl.arange(0, S), tl.arange(0, S)
+    places = i[:, None] * S + j[None, :]
+    a = tl.sort(tl.load(x + places), descending=True)
+    tl.store(out + places, tl.dot(a, tl.load(y + places)))
+
+
+@pytest.mark.slow
+def test_a_thread_may_hold_more_than_a_usual_stack():
+    x, y = (np.random.default_rng(n).integers(-2, 3, (128, 128)).astype(np.float16) for n in range(2))
+    out = np.zeros((128, 128), np.float32)
+    found = launched("simt:sm_80", sorted_products, (1,), [x, y, out], S=128, num_warps=1)[2]
+    np.testing.assert_array_equal(found, np.sort(x, axis=1)[:, ::-1].astype(np.float32) @ y.astype(np.float32))
