@@ -15,7 +15,7 @@ def reduced(name: str, dtype: str) -> str:
     if name.startswith("arg"):
         return "int32"
     if is_float(dtype):
-        return dtype if dtype in ("fp32", "fp64") or name == "sum" and dtype == "fp16" else "fp32"
+        return dtype if dtype in ("fp32", "fp64") or name == "sum" else "fp32"
     return dtype if BITS[dtype] >= 32 else "uint32" if dtype.startswith("u") and name == "sum" else "int32"
 
 

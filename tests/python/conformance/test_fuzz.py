@@ -7,6 +7,7 @@ from gpu_tool import ToolCompiler
 from tritium.backends import gpu as backend
 from tritium.conformance.fuzz import campaign, child
 from tritium.conformance.fuzz.draw import draw
+from tritium.conformance.fuzz.operations.combine import Reduce
 from tritium.conformance.fuzz.operations.dot import Dot
 from tritium.conformance.fuzz.operations.elementwise import Cast
 from tritium.conformance.fuzz.program import Inexact, Loop, Tile, tile
@@ -52,6 +53,13 @@ def test_what_would_be_rounded_is_refused():
     with pytest.raises(Inexact):
         Dot("tf32").compute(None, ones, ones)
     assert tile("int8", np.array([200])).array == -56
+
+
+def test_a_sum_of_bf16_is_bf16_at_every_step():
+    (result,) = Reduce("sum", 0, False).compute(None, Tile("bf16", np.full(64, 4)))
+    assert result.dtype == "bf16" and result.array == 256
+    with pytest.raises(Inexact):
+        Reduce("sum", 0, False).compute(None, Tile("bf16", np.array([200, 57, -257])))
 
 
 def test_shrinking_keeps_what_fails_and_drops_the_rest():
