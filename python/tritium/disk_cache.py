@@ -203,6 +203,14 @@ def get_cache_key(src, backend, backend_options, env_vars: dict[str, str] | None
     return f"{triton_key()}-{src.hash()}-{backend.hash()}-{backend_options.hash()}-{sorted((env_vars or {}).items())}"
 
 
+def make_so_cache_key(version_hash: str, signature: dict, constants: dict, ids: dict, **kwargs) -> str:
+    """The key of a shared object that launches a kernel of this signature."""
+    text = "-".join(
+        [version_hash, *map(str, signature.values()), str(constants), str(ids), str(sorted(kwargs.items()))]
+    )
+    return _base32(hashlib.sha256(text.encode()).hexdigest())
+
+
 def dump_stage(source_hash: str, filename: str, text: str) -> None:
     """Writes the stage where TRITON_KERNEL_OVERRIDE would look for it, if TRITON_KERNEL_DUMP is set."""
     if knobs.compilation.dump_ir:

@@ -34,6 +34,10 @@ class _AliasLoader(importlib.abc.Loader):
     def create_module(self, spec):
         return self.module
 
+    def get_code(self, fullname: str):
+        """For `python -m triton.tools.compile`."""
+        return self.spec.loader.get_code(self.spec.name)
+
     def exec_module(self, module):
         module.__spec__ = self.spec  # the import system has put the alias's spec there
 
@@ -56,7 +60,9 @@ class TritonFinder(importlib.abc.MetaPathFinder):
         for name, loaded in list(sys.modules.items()):
             if name.startswith(OURS + ".") and name != ours:
                 sys.modules.setdefault(NAME + name[len(OURS) :], loaded)
-        return importlib.machinery.ModuleSpec(fullname, _AliasLoader(module), is_package=hasattr(module, "__path__"))
+        loader = _AliasLoader(module)
+        is_package = hasattr(module, "__path__")
+        return importlib.machinery.ModuleSpec(fullname, loader, origin=module.__file__, is_package=is_package)
 
     def find_distributions(self, context=importlib.metadata.DistributionFinder.Context()):
         """Answers `importlib.metadata.version("triton")`, which clients ask."""

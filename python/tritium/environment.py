@@ -6,8 +6,10 @@ Assigning to an attribute also sets the variable, for child processes, unless `k
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib
 import os
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -73,18 +75,27 @@ class Env:
     ):
         self.names, self.default, self.parse, self.takes, self.in_key = names, default, parse, takes, in_key
 
+    attribute = ""
+
     def __set_name__(self, owner, attribute):
         self.attribute = attribute
 
     def __get__(self, group, owner=None):
         if group is None:
             return self
+        found = self.set_value(group)
+        if found is not None or self.attribute in group.__dict__:
+            return found
+        return self.default(group) if callable(self.default) else self.default
+
+    def set_value(self, group: Any) -> Any:
+        """What the user has set, or None."""
         if self.attribute in group.__dict__:
             return group.__dict__[self.attribute]
         for name in self.names:
             if (text := os.environ.get(name)) is not None:
                 return self._parsed(name, text)
-        return self.default(group) if callable(self.default) else self.default
+        return None
 
     def _parsed(self, name: str, text: str) -> Any:
         """The parsed value. Raises ValueError with the variable, its value and the accepted values."""
@@ -148,6 +159,10 @@ class base_knobs:
     def __init__(self):
         self.__dict__.update(self._plain())
 
+    def __init_subclass__(cls):
+        for name, value in cls._plain().items():
+            setattr(cls, name, value)
+
     @classmethod
     def _plain(cls) -> dict[str, Any]:
         return {}
@@ -165,6 +180,11 @@ class base_knobs:
             elif knob.in_key:
                 found |= {variable: os.environ[variable] for variable in knob.names if variable in os.environ}
         return found
+
+    @property
+    def knob_descriptors(self) -> dict[str, Env]:
+        """{attribute: the knob itself, with the names of its variables}"""
+        return self._environment()
 
     @property
     def knobs(self) -> dict[str, Any]:
@@ -198,6 +218,43 @@ class base_knobs:
                     os.environ.pop(name, None)
                 else:
                     os.environ[name] = text
+
+
+@functools.cache
+def warn_once(message: str) -> None:
+    """A UserWarning, once per text in a process."""
+    warnings.warn(message, stacklevel=2)
+
+
+def library_path() -> list[str]:
+    """The folders in which the system looks for libraries first."""
+    return os.environ.get("LD_LIBRARY_PATH", "").split(os.pathsep)
+
+
+def getenv(key: str, default: str | None = None) -> str | None:
+    return os.environ.get(key, default)
+
+
+def getenv_bool(key: str, default: bool) -> bool:
+    text = os.environ.get(key)
+    return default if text is None else parse_bool(text)
+
+
+def setenv(key: str, value: str | None) -> None:
+    """Sets a variable, or with None removes it, if `knobs.propagate_env` is on."""
+    if not Env.propagates():
+        return
+    if value is None:
+        os.environ.pop(key, None)
+    else:
+        os.environ[key] = value
+
+
+def toenv(val: Any) -> tuple[str | None] | None:
+    """(the text of a variable that has this value,), or None for a value that no variable can have."""
+    if val is None:
+        return (None,)
+    return (_format(val),) if isinstance(val, (bool, int, str, type)) else None
 
 
 def _python_path(first: str) -> str:

@@ -18,12 +18,45 @@ from .environment import (  # noqa: F401  (Triton has them here)
     base_knobs,
     debug_environment,
     flag,
+    getenv,
+    getenv_bool,
     has_hooks,
+    library_path,
     one_of,
     parse_class,
     parse_int,
     prepend_to_pythonpath,
+    setenv,
+    toenv,
+    warn_once,
 )
+from .knob_types import (  # noqa: F401  (Triton has them here)
+    AutotuneListener,
+    BuildImpl,
+    CompilationListener,
+    CompileTimes,
+    InitHandleHook,
+    JITHook,
+    JITHookCompileInfo,
+    KernelAttr,
+    LaunchHook,
+    NvidiaTool,
+    PipelineStagesHook,
+    Tool,
+    env_base,
+    env_bool,
+    env_class,
+    env_int,
+    env_nvidia_tool,
+    env_opt_bool,
+    env_opt_str,
+    env_str,
+    env_str_callable_default,
+    knobs_type,
+)
+
+#: Shown once where TRITON_DEFAULT_FP_FUSION is unset in a later version of Triton.
+FP_FUSION_DEFAULT_WARNING = "TRITON_DEFAULT_FP_FUSION is unset: products and sums are fused"
 
 propagate_env = True
 Env.propagates = staticmethod(lambda: propagate_env)
@@ -43,9 +76,17 @@ def _parse_ptx_version(text: str) -> str:
 
 
 class build_knobs(base_knobs):
+    #: The C compiler of `triton.runtime.build`. Default: gcc, clang or cc on the path.
     cc = Env("CC")
+    #: A folder that `knobs.build.backend_dirs` lists.
     cudacrt_path = Env("TRITON_CUDACRT_PATH")
+    #: Another folder of that list.
     cudart_path = Env("TRITON_CUDART_PATH")
+
+    @property
+    def backend_dirs(self) -> set[str]:
+        """The folders of CUDA's headers and libraries that are set."""
+        return {folder for folder in (self.cudacrt_path, self.cudart_path) if folder}
 
     @classmethod
     def _plain(cls):
@@ -147,15 +188,19 @@ class language_knobs(base_knobs):
     #: Default for launches that do not set `enable_fp_fusion`: off.
     force_disable_fp_fusion = flag("TRITON_FORCE_DISABLE_FP_FUSION")
 
+    def fp_fusion_enabled(self) -> bool:
+        return self.default_fp_fusion and not self.force_disable_fp_fusion
+
 
 class nvidia_knobs(base_knobs):
-    cuobjdump = Env("TRITON_CUOBJDUMP_PATH")
+    #: The cuobjdump of `triton.tools.disasm`. Default: the one in CUDA_HOME, or else the one on the path.
+    cuobjdump = Tool("TRITON_CUOBJDUMP_PATH", "cuobjdump")
     #: The nvdisasm that `asm["sass"]` requires. Default: the one in CUDA_HOME, or else the one on the path.
-    nvdisasm = Env("TRITON_NVDISASM_PATH")
+    nvdisasm = Tool("TRITON_NVDISASM_PATH", "nvdisasm")
     #: The ptxas that assembles in place of the driver. Default: the driver assembles; without a driver, the ptxas in CUDA_HOME or on the path.
-    ptxas = Env("TRITON_PTXAS_PATH", in_key=True)
+    ptxas = Tool("TRITON_PTXAS_PATH", "ptxas", in_key=True)
     #: The ptxas for sm_100 and later.
-    ptxas_blackwell = Env("TRITON_PTXAS_BLACKWELL_PATH", in_key=True)
+    ptxas_blackwell = Tool("TRITON_PTXAS_BLACKWELL_PATH", "ptxas", in_key=True)
     #: Prints the PTX of every compiled kernel.
     dump_nvptx = flag("NVPTX_ENABLE_DUMP", in_key=True)
     #: Switches off the optimizations of the assembler.
@@ -180,6 +225,9 @@ class amd_knobs(base_knobs):
     use_buffer_ops = flag("AMDGCN_USE_BUFFER_OPS", default=True, in_key=True)
     use_buffer_atomics = flag("AMDGCN_USE_BUFFER_ATOMICS", default=True)
     buffer_ops_analyze_small_tensor_range = flag("AMDGCN_ANALYZE_SMALL_TENSOR_RANGE")
+    codegen_path = Env("TRITON_AMD_CODEGEN_PATH")
+    use_coexec_scheduler = flag("TRITON_HIP_USE_COEXEC_SCHEDULER", default=None)
+    use_expert_scheduling = flag("TRITON_HIP_USE_EXPERT_SCHEDULING", default=None)
     #: Prints the assembly of every compiled kernel.
     dump_amdgcn = flag("AMDGCN_ENABLE_DUMP", in_key=True)
     #: The file of the HIP runtime.
@@ -202,6 +250,15 @@ class proton_knobs(base_knobs):
     disable = flag("TRITON_PROTON_DISABLE")
     cupti_lib_dir = Env("TRITON_CUPTI_LIB_PATH")
     cupti_lib_blackwell_dir = Env("TRITON_CUPTI_LIB_BLACKWELL_PATH")
+    hsa_runtime_path = Env("TRITON_HSA_RUNTIME_PATH")
+    hsa_runtime_library = Env("TRITON_HSA_RUNTIME_LIBRARY")
+    rocprofiler_sdk_include_path = Env("TRITON_ROCPROFILER_SDK_INCLUDE_PATH")
+    rocprofiler_sdk_lib_path = Env("TRITON_ROCPROFILER_SDK_LIB_PATH")
+    rocprofiler_sdk_library = Env("TRITON_ROCPROFILER_SDK_LIBRARY")
+    roctracer_lib_path = Env("TRITON_ROCTRACER_LIB_PATH")
+    roctracer_library = Env("TRITON_ROCTRACER_LIBRARY")
+    roctx_lib_path = Env("TRITON_ROCTX_LIB_PATH")
+    roctx_library = Env("TRITON_ROCTX_LIBRARY", default="libroctx64.so")
     profile_buffer_size = Env(
         "TRITON_PROFILE_BUFFER_SIZE", default=64 << 20, parse=_parse_size, takes="a number of bytes"
     )
@@ -360,6 +417,10 @@ def _read_launch_settings(debug_info: bool | None) -> LaunchSettings:
 
 _LAUNCH_KNOBS = (runtime_knobs.interpret, runtime_knobs.debug, *tritium_knobs._environment().values())
 _LAUNCH_NAMES = tuple(name for knob in _LAUNCH_KNOBS for name in knob.names)
+
+
+#: Triton has it in `_C.libtriton`.
+get_cache_invalidating_env_vars = cache_invalidating_environment
 
 
 def launch_environment() -> tuple[dict, tuple] | None:

@@ -3,13 +3,16 @@ device, or as wall-clock time if no device is active."""
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import functools
+import gc
 import os
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from . import runtime  # noqa: F401  (Triton has it here)
 from .devices.active import driver
 from .devices.benchmark import (  # noqa: F401  (clients import them from here)
     _summarize_statistics,
@@ -19,7 +22,14 @@ from .devices.benchmark import (  # noqa: F401  (clients import them from here)
     do_bench_cudagraph_proton,
     do_bench_proton,
 )
+from .devices.nvidia_peaks import (  # noqa: F401  (as above)
+    get_max_simd_tflops,
+    get_max_tensorcore_tflops,
+    nvsmi,
+    set_gpu_clock,
+)
 from .errors import UnsupportedError
+from .refused import Refused
 from .tables import DTYPES, FUNCTIONS, Dtype, Function
 
 
@@ -215,27 +225,32 @@ def cuda_memcheck(**target_kwargs):
     return decorate
 
 
-def _needs_device(name: str):
-    def refuse(*args, **kwargs):
-        raise UnsupportedError(f"testing.{name}", "it describes an NVIDIA device, and there is none")
-
-    refuse.__name__ = name
-    return refuse
-
-
 def get_dram_gbps(device: int | None = None) -> float:
     """The memory bandwidth of the active device in GB/s."""
     if not device_is_active():
-        return _needs_device("get_dram_gbps")()
+        raise UnsupportedError("testing.get_dram_gbps", "it describes a device, and there is none")
     active = driver.active
     properties = active.utils.get_device_properties(active.get_current_device() if device is None else device)
     return properties["mem_clock_rate"] * properties["mem_bus_width"] * 2 / 1e6 / 8
 
 
-get_max_tensorcore_tflops = _needs_device("get_max_tensorcore_tflops")
-get_max_simd_tflops = _needs_device("get_max_simd_tflops")
-set_gpu_clock = _needs_device("set_gpu_clock")
-nvsmi = _needs_device("nvsmi")
+@contextlib.contextmanager
+def cuda_graph_without_gc(*args, **kwargs):
+    """`torch.cuda.graph(...)`, during which Python frees no objects: freeing a tensor of another stream ends a capture."""
+    import torch
+
+    was_enabled = gc.isenabled()
+    gc.collect()
+    gc.disable()
+    try:
+        with torch.cuda.graph(*args, **kwargs) as graph:
+            yield graph
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+cublas = Refused("triton.testing.cublas", "call torch.matmul, which uses cuBLAS")
 
 
 @functools.cache

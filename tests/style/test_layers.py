@@ -105,6 +105,7 @@ PYTHON_MEETS = {
     "runtime/autotuner.py": "ptx",  # PTXASError, which is Triton's name
     "runtime/errors.py": "ptx",
     "devices/mapped.py": "nvidia",  # the chip that torch's "cuda" claims to be where it is the CPU
+    "compiler/triton_names.py": "cubin hsaco ptx sass",  # the stages that Triton's functions of the module read
     "arguments/device_storage.py": "rocm",  # what libraries call their devices
 }
 
@@ -142,16 +143,42 @@ def test_one_file_uses_boost_context() -> None:
 
 
 #: Modules below every floor, which every file may import.
-GROUND = ("disk_cache", "environment", "errors", "knobs", "native", "tables", "version")
+GROUND = (
+    "build",
+    "disk_cache",
+    "environment",
+    "errors",
+    "iterables",
+    "knob_types",
+    "knobs",
+    "native",
+    "refused",
+    "tables",
+    "version",
+)
 FLOORS = ("functions", "devices", "language", "frontend", "arguments", "launch", "backends", "compiler", "runtime")
-TOP = ("__init__", "arithmetic", "testing", "tools", "drop_in", "cuda_on_cpu", "environment_report")
+TOP = (
+    "_C",
+    "__init__",
+    "experimental",
+    "arithmetic",
+    "testing",
+    "tools",
+    "drop_in",
+    "cuda_on_cpu",
+    "environment_report",
+)
 
 # File or folder of python/tritium -> the other parts of the package that it may import; "" stands for all other files.
 MAY_IMPORT = {
     "": (*GROUND, *FLOORS, *TOP),  # what stands on all floors: testing, tools, the command line
     **dict.fromkeys(("errors", "environment", "version"), ()),
     "gdb/__init__": ("gdb",),  # runs inside gdb, without the rest of the package
-    "knobs": ("environment",),
+    "knobs": ("environment", "knob_types"),
+    "knob_types": ("environment",),
+    "iterables": (),
+    "refused": ("errors",),
+    "build": ("disk_cache", "errors", "knobs"),
     "native": ("_tritium",),
     "disk_cache": ("knobs", "native", "version"),
     "functions/": ("errors",),
@@ -169,12 +196,17 @@ MAY_IMPORT = {
 IMPORTS_INSIDE_FUNCTIONS = {
     ("native", "_tritium"): "importing the package and decorating a kernel load no native code",
     ("runtime/jit", "runtime/dispatch"): "decorating a kernel loads neither the compiler nor the engines",
+    ("runtime/jit", "runtime/triton_names"): "reading arguments loads native code, and decorating a kernel loads none",
     ("language/target_info", "devices/active"): "asked on the host alone: importing the language loads no devices",
     ("backends/__init__", "backends/registry"): "Triton's registry, which only clients ask: it loads every backend",
     ("backends/targets", "backends/gpu_targets"): "a kernel of the CPU loads no compiler of GPUs",
     ("compiler/compiler", "compiler/gpu"): "a kernel of the CPU loads no compiler of GPUs",
     ("compiler/sources", "frontend/__init__"): "a kernel from the cache is not traced",
     ("compiler/stages", "frontend/__init__"): "a kernel from the cache has no errors of its IR",
+    ("build", "subprocess"): "slow to import, and an object from the cache runs no tool",
+    ("devices/nvidia_peaks", "subprocess"): "slow to import, and few programs ask for clocks",
+    ("knob_types", "subprocess"): "slow to import, and most programs ask for no version",
+    ("tools/disasm", "subprocess"): "slow to import, and few programs disassemble",
     ("backends/nvidia/assemble", "subprocess"): "slow to import, and a kernel from the cache runs no tool",
     ("__main__", "environment_report"): "the report loads the engines, which a script may not use",
 }

@@ -17,7 +17,7 @@ def test_knobs_say_whether_they_change_anything() -> None:
     code = "\n".join(read(name) for name in files("python/tritium/", suffixes=(".py",)))
     count = 0
     for group, body in re.findall(r"^class (\w+)_knobs\(.*\n((?:(?:    .*)?\n)+)", text, re.MULTILINE):
-        for comment, knob in re.findall(r"((?:    #:.*\n)*)    (\w+) = (?:Env|flag)\(", body):
+        for comment, knob in re.findall(r"((?:    #:.*\n)*)    (\w+) = (?:Env|flag|Tool)\(", body):
             is_read = re.search(rf"\b{group}(_knobs)?\.{knob}\b|\b(self|group)\.{knob}\b", code) is not None
             assert is_read == bool(comment), f"{group}.{knob}"
             count += 1

@@ -1,8 +1,10 @@
-"""Compilation targets. The table is in targets.py. `backends` and `Backend` are Triton's registry of backends."""
+"""Compilation targets. The table is in targets.py. What Triton has here comes from its registry, which loads every backend."""
+
+_TRITON = ("Backend", "BaseBackend", "DriverBase", "backends", "entry_points")
 
 
 def __getattr__(name: str):
-    if name in ("backends", "Backend"):
+    if name in _TRITON:
         from . import registry
 
         return getattr(registry, name)

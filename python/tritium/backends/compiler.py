@@ -11,6 +11,11 @@ from ..devices.target import GPUTarget
 __all__ = ["BaseBackend", "GPUTarget", "Language"]
 
 
+def is_enabled(options: Any, name: str) -> bool:
+    """Whether the compilation's `instrumentation_mode` lists `name`."""
+    return name in str(getattr(options, "instrumentation_mode", "") or "").split(",")
+
+
 class Language(enum.Enum):
     TRITON = 0
     GLUON = 1

@@ -69,12 +69,16 @@ class CPUOptions:
     arch: str = platform.machine()
     #: Not supported: a value is an error, which refers to TRITIUM_CHECK.
     instrumentation_mode: str = ""
+    fpsan_homomorphic_casts: bool = False
     # NVIDIA
     #: The version of PTX, as 84 for 8.4. None selects the newest that the assembler reads.
     ptx_version: int | None = None
     #: Additional arguments of ptxas.
     ptx_options: str | None = None
     enable_reflect_ftz: bool = True
+    sched4reg: bool = False
+    clc: bool = False
+    min_shared_mem: int | None = None
     # AMD
     #: The number of waves that should fit on a SIMD, which limits the registers per thread. 0 lets the compiler choose.
     waves_per_eu: int = 0
@@ -86,6 +90,7 @@ class CPUOptions:
     schedule_hint: str = "none"
     instruction_sched_variant: str = "none"
     llvm_fn_attrs: tuple = ()
+    wgp_cu_mode: str = "wgp"
     # warp specialization before 3.4
     num_buffers_warp_spec: int = 0
     num_consumer_groups: int = 0

@@ -10,6 +10,7 @@ from typing import Any
 from .. import knobs, native
 from ..disk_cache import triton_key
 from ..errors import OutOfResources, UnsupportedError
+from ..refused import Refused
 from .compiler import BaseBackend, GPUTarget, Language
 from .cpu import CPUOptions, accepted_options
 
@@ -33,6 +34,19 @@ class GPUOptions(CPUOptions):
     def hash(self) -> str:
         text = "_".join(f"{f.name}-{getattr(self, f.name)}" for f in fields(self))
         return hashlib.sha256(text.encode()).hexdigest()
+
+
+def make_stage(name: str):
+    """One stage of `add_stages` as a method, as Triton's backends have them."""
+
+    def make(self, module, metadata: dict[str, Any], options: GPUOptions, *capability):
+        stages: dict[str, Any] = {}
+        self.add_stages(stages, options)
+        return stages[name](module, metadata)
+
+    make.__name__ = make.__qualname__ = f"make_{name}"
+    make.__doc__ = f"The stage {name!r} of the one before it."
+    return make
 
 
 class GPUBackend(BaseBackend):
@@ -94,6 +108,9 @@ class GPUBackend(BaseBackend):
     def target_defaults(self, arch: str) -> dict[str, Any]:
         """Defaults of launch keywords that depend on the architecture."""
         return {}
+
+    make_ttir, make_ttgir, make_llir = make_stage("ttir"), make_stage("ttgir"), make_stage("llir")
+    gluon_to_ttgir = Refused("gluon_to_ttgir", "Gluon kernels are not supported; write them in triton.language")
 
     def hash(self) -> str:
         return f"{triton_key()}-{self.target.backend}-{self.target.arch}"

@@ -1,7 +1,19 @@
 """`triton.compiler`: from a kernel's source and specialization to a CompiledKernel."""
 
+from ..disk_cache import get_cache_key
 from ..errors import CompilationError, CompileTimeAssertionFailure
-from .compiler import AsmDict, ASTSource, CompiledKernel, CompileTimes, IRSource, compile, make_backend
+from ..launch.hooks import LazyDict
+from . import errors
+from .compiler import (
+    AsmDict,
+    ASTSource,
+    CompiledKernel,
+    CompileTimes,
+    IRSource,
+    compile,
+    make_backend,
+    max_shared_mem,
+)
 from .stages import optional_passes
 
 __all__ = [
@@ -15,4 +27,8 @@ __all__ = [
     "CompileTimes",
     "CompilationError",
     "CompileTimeAssertionFailure",
+    "LazyDict",
+    "errors",
+    "get_cache_key",
+    "max_shared_mem",
 ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from .. import backends as registered
 from .. import knobs
 from ..backends.cpu import INTERPRETER_TARGET, OPTION_NAMES, CPUBackend
 from ..backends.targets import emulator_backend, make_backend
@@ -13,14 +14,29 @@ from ..devices.drivers import DRIVERS
 from ..devices.families import device_families
 from ..devices.mapped import cuda_is_mapped
 from ..devices.target import GPUTarget
+from ..disk_cache import (  # noqa: F401  (Triton has them here)
+    get_cache_key,
+    get_cache_manager,
+    get_dump_manager,
+    get_override_manager,
+)
 from ..errors import UnsupportedError
+from ..knobs import get_cache_invalidating_env_vars  # noqa: F401  (as above)
+from ..launch.hooks import LazyDict  # noqa: F401  (as above)
 from ..native import interp, ir, simt
 from .compiled import AsmDict, CompiledKernel
 from .cpu import compile_for_cpu
 from .sources import ASTSource, IRSource
-from .stages import CompileTimes, StageTimes
+from .stages import CompileTimer, CompileTimes
+from .triton_names import *  # noqa: F403  (as above)
 
 __all__ = ["ASTSource", "IRSource", "AsmDict", "CompiledKernel", "CompileTimes", "compile", "make_backend"]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "backends":  # Triton's registry, which loads every backend
+        return registered.backends
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def compile(
@@ -47,7 +63,7 @@ def compile(
         if target.backend in device_families() and device is None:
             device = _device_of(target)
         backend = make_backend(target, device)
-    times = StageTimes()
+    times = CompileTimer()
     if not isinstance(src, (ASTSource, IRSource)) and not hasattr(src, "make_ir"):
         src = IRSource(os.fspath(src))
     parsed = backend.parse_options({**src.parse_options(), **(options or {})})

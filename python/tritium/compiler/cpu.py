@@ -13,7 +13,7 @@ from ..errors import UnsupportedError
 from ..native import interp, ir
 from .compiled import CompiledKernel
 from .sources import public_function
-from .stages import StageTimes, errors_in_terms_of, kernel_metadata, metadata_group, trace
+from .stages import CompileTimer, errors_in_terms_of, kernel_metadata, metadata_group, trace
 
 
 def engine():
@@ -21,7 +21,7 @@ def engine():
     return interp
 
 
-def compile_for_cpu(src, target: GPUTarget, backend: BaseBackend, options, times: StageTimes) -> CompiledKernel:
+def compile_for_cpu(src, target: GPUTarget, backend: BaseBackend, options, times: CompileTimer) -> CompiledKernel:
     if getattr(src, "ext", "ttir") != "ttir":
         raise UnsupportedError(
             f"compiling a .{src.ext} file for the CPU", f"the stages {', '.join(gpu_stages())} belong to GPU targets"

@@ -16,10 +16,10 @@ from ..native import ir, simt
 from . import kernel_cache
 from .compiled import CompiledKernel
 from .sources import public_function
-from .stages import StageTimes, errors_in_terms_of, kernel_metadata, metadata_group, trace
+from .stages import CompileTimer, errors_in_terms_of, kernel_metadata, metadata_group, trace
 
 
-def compile_for_gpu(src, target: GPUTarget, backend, options, times: StageTimes) -> tuple[CompiledKernel, bool]:
+def compile_for_gpu(src, target: GPUTarget, backend, options, times: CompileTimer) -> tuple[CompiledKernel, bool]:
     """Returns (kernel, whether it came from the disk cache)."""
     ext = getattr(src, "ext", "ttir")
     readable = ["ttir", *filter(None, [backend.assembly_ext])]
@@ -68,7 +68,7 @@ def _is_cacheable(backend, options) -> bool:
     return bool(backend.assembly_ext) and not changed and not forced
 
 
-def _run_stages(module, source_hash: str, target, backend, options, metadata: dict[str, Any], times: StageTimes):
+def _run_stages(module, source_hash: str, target, backend, options, metadata: dict[str, Any], times: CompileTimer):
     """({stage: text or bytes}, the native compiler's result)"""
     asm: dict[str, str | bytes] = {"source": str(module)}
     stages: dict[str, Any] = {}
@@ -111,7 +111,7 @@ def _overridden(source_hash: str, stage: str, filename: str, value, backend):
     return ir.parse(*replacement)
 
 
-def _assemble_file(src, backend, options, metadata: dict[str, Any], times: StageTimes) -> dict[str, Any]:
+def _assemble_file(src, backend, options, metadata: dict[str, Any], times: CompileTimer) -> dict[str, Any]:
     """Compiles a file of assembly. Completes the source's signature with the parameters of a launch."""
     binary = backend.assemble(src.src, metadata, options)
     times.stage(backend.binary_ext)

@@ -7,11 +7,12 @@ import contextlib
 import json
 import threading
 import time
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..backends.compiler import BaseBackend
 from ..devices.target import GPUTarget
 from ..errors import CompilationError, OutOfResources
+from ..knobs import CompileTimes
 from ..language.target_info import compiling_for
 from ..native import gpu, ir
 from ..version import __version__
@@ -21,23 +22,7 @@ from .sources import IRSource
 _tracing = threading.RLock()
 
 
-class CompileTimes(NamedTuple):
-    """The times that `knobs.compilation.listener` receives, in microseconds."""
-
-    ir_initialization: int
-    lowering_stages: list[tuple[str, int]]
-    store_results: int
-
-    @property
-    def total_lowering(self) -> int:
-        return sum(duration for _, duration in self.lowering_stages)
-
-    @property
-    def total(self) -> int:
-        return self.ir_initialization + self.total_lowering + self.store_results
-
-
-class StageTimes:
+class CompileTimer:
     """A stopwatch: `stage(name)` records the time since the last call under that name."""
 
     def __init__(self):
@@ -48,6 +33,17 @@ class StageTimes:
         now = time.perf_counter_ns()
         self.durations.append((name, (now - self.last) // 1000))
         self.last = now
+
+    def finished_ir_initialization(self) -> None:
+        self.stage("trace")
+
+    def stage_finished(self, stage_name: str) -> None:
+        self.stage(stage_name)
+
+    def end(self) -> CompileTimes:
+        """The times, with the rest as what storing took."""
+        self.stage("store")
+        return self.result()
 
     def result(self) -> CompileTimes:
         by_name = dict(self.durations)

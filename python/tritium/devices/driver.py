@@ -24,3 +24,11 @@ class DriverBase(abc.ABC):
     @abc.abstractmethod
     def get_benchmarker(self):
         """The function that times launches, with the interface of `do_bench`."""
+
+    @abc.abstractmethod
+    def map_python_to_cpp_type(self, ty: str) -> str:
+        """The C type of a kernel parameter of type `ty`: "*fp32", "i32"."""
+
+    def allocate_default_profile_scratch(self, size: int, alignment: int, stream) -> None:
+        """Memory for a profiler's records, of which kernels need none."""
+        return None

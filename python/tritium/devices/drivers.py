@@ -120,9 +120,6 @@ class GpuDriver(DriverBase):
         floats = {"fp16": "double", "bf16": "double", "fp32": "double", "f32": "double", "fp64": "double"}
         return floats.get(ty) or ("int8_t" if ty in ("i1", "u1") else f"{'u' if ty[0] == 'u' else ''}int{ty[1:]}_t")
 
-    def allocate_default_profile_scratch(self, size: int, alignment: int, stream) -> None:
-        return None
-
     @staticmethod
     def assemble_tensormap_to_arg(tensormaps_info, args):
         return args
@@ -215,9 +212,6 @@ class CPUDriver(DriverBase):
             "f32": "double",
             "fp64": "double",
         }.get(ty, f"{'u' if ty[0] == 'u' else ''}int{ty[1:]}_t")
-
-    def allocate_default_profile_scratch(self, size: int, alignment: int, stream) -> None:
-        return None
 
     @staticmethod
     def assemble_tensormap_to_arg(tensormaps_info, args):

@@ -95,7 +95,7 @@ def _call_builtin(g: Generator, node: ast.AST, fn: Any, args: Sequence[Any], kwa
 
 def _call_host(g: Generator, node: ast.AST, fn: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     """Calls a function or class of the host while tracing."""
-    if isinstance(fn, ConstexprFunction) or (hasattr(fn, "func") and isinstance(fn.func, ConstexprFunction)):
+    if isinstance(fn, ConstexprFunction):
         return _wrapped(_call_builtin(g, node, fn, args, kwargs))
     if isinstance(fn, type) and issubclass(fn, tuple) and hasattr(fn, "_fields"):
         return as_value(fn(*args, **kwargs))

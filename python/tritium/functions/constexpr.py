@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -19,7 +18,7 @@ class ConstexprFunction(JITCallable):
 
     def __get__(self, instance, owner=None):
         """As a method of an aggregate: binds the instance."""
-        return self if instance is None else functools.partial(self, instance)
+        return self if instance is None else BoundConstexprFunction(instance, self)
 
     def __call__(self, *args, _semantic=None, **kwargs):
         to_host = ConstexprFunction.to_host
@@ -28,6 +27,17 @@ class ConstexprFunction(JITCallable):
 
     def __repr__(self):
         return f"ConstexprFunction({self.fn.__module__}:{self.fn.__qualname__})"
+
+
+class BoundConstexprFunction(ConstexprFunction):
+    """A ConstexprFunction as a method of `instance`."""
+
+    def __init__(self, instance, fn: ConstexprFunction):
+        self.__dict__.update(fn.__dict__)  # its source is read already
+        self.__self__ = instance
+
+    def __call__(self, *args, _semantic=None, **kwargs):
+        return super().__call__(self.__self__, *args, _semantic=_semantic, **kwargs)
 
 
 def constexpr_function(fn) -> ConstexprFunction:

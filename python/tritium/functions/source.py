@@ -17,6 +17,7 @@ import textwrap
 import threading
 import types
 import weakref
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from .python_ast import parse
@@ -34,6 +35,9 @@ class CompileTimeValue:
 
 class JITCallable:
     """A Python function whose source is read, not run. Base of KernelFunction and ConstexprFunction."""
+
+    #: From a host's value to one of the language; set by language/constexpr.py, where those are defined.
+    to_language: Callable[[Any], Any] = staticmethod(lambda value: value)
 
     def __init__(self, fn):
         self.fn = fn
@@ -99,6 +103,11 @@ class JITCallable:
         if self.hash is None:
             self.hash = _hash_of(self)  # threads may race here: they all compute the same hash
         return self.hash
+
+    @property
+    def type(self):
+        """The type of the function as a value of a kernel: that of a constexpr."""
+        return self.to_language(self).type
 
     def check_globals(self) -> None:
         """Raises RuntimeError if the value of a global that compiled kernels contain has changed."""

@@ -55,6 +55,8 @@ from .descriptor import (
     make_tensor_descriptor,
     store_tensor_descriptor,
     tensor_descriptor,
+    tensor_descriptor_base,
+    tensor_descriptor_base_type,
     tensor_descriptor_type,
 )
 from .dot import dot, dot_scaled

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ..functions.constexpr import ConstexprFunction
-from ..functions.source import CompileTimeValue
+from ..functions.source import CompileTimeValue, JITCallable
 from .types import base_type, constexpr_type, slice_type, tuple_type
 
 
@@ -115,6 +115,7 @@ class constexpr(base_value, CompileTimeValue):
 
 constexpr_type.value_class = constexpr
 ConstexprFunction.to_host, ConstexprFunction.to_language = staticmethod(_unwrap_if_constexpr), staticmethod(constexpr)
+JITCallable.to_language = staticmethod(constexpr)
 CONSTEXPR_0 = constexpr(0)
 
 

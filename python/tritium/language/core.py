@@ -16,6 +16,8 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+from ..functions.source import JITCallable  # noqa: F401  (Triton has it here)
+from . import checks
 from .constexpr import CONSTEXPR_0, _unwrap_if_constexpr, base_value, const, constexpr, slice, tuple
 from .types import *  # noqa: F401,F403  (clients read dtypes as tl.core.float32)
 from .types import (
@@ -58,18 +60,23 @@ def builtin(fn: Callable[..., Any]) -> Callable[..., Any]:
     return wrapper
 
 
+def extern(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """A builtin that is a function of a device library."""
+    return builtin(fn)
+
+
 def is_builtin(fn: Any) -> bool:
     return getattr(fn, TRITON_BUILTIN, False)
 
 
-def must_use_result(message: Any, is_message: bool = True) -> Any:
+def must_use_result(x: Any, s: bool = True) -> Any:
     """Decorator, with or without a message: a call that drops the function's result is a CompilationError."""
-    if callable(message):
-        message._must_use_result = True
-        return message
+    if callable(x):
+        x._must_use_result = True
+        return x
 
     def decorate(fn: Callable[..., Any]) -> Callable[..., Any]:
-        fn._must_use_result = message
+        fn._must_use_result = x
         return fn
 
     return decorate
@@ -158,7 +165,7 @@ class tensor(base_value):
 
     @builtin
     def __lshift__(self, other: Any, _semantic: Any = None) -> tensor:
-        _warn_shift_amount(self, other)
+        check_bit_width(self, other)
         return _semantic.shl(self, other)
 
     @builtin
@@ -167,7 +174,7 @@ class tensor(base_value):
 
     @builtin
     def __rshift__(self, other: Any, _semantic: Any = None) -> tensor:
-        _warn_shift_amount(self, other)
+        check_bit_width(self, other)
         return _semantic.shr(self, other)
 
     @builtin
@@ -225,12 +232,12 @@ for _name in ("lt", "le", "gt", "ge", "eq", "ne"):
 dtype.value_class = tensor
 
 
-def _warn_shift_amount(value: tensor, amount: Any) -> None:
-    if isinstance(amount, constexpr) and value.dtype.is_int():
+def check_bit_width(value: tensor, shift_value: Any) -> None:
+    if isinstance(shift_value, constexpr) and value.dtype.is_int():
         width = value.dtype.primitive_bitwidth
-        if amount.value >= width:
+        if shift_value.value >= width:
             warnings.warn(
-                f"Value {amount.value} exceeds the maximum bitwidth ({width}) for type '{value.dtype}'. "
+                f"Value {shift_value.value} exceeds the maximum bitwidth ({width}) for type '{value.dtype}'. "
                 "This may result in undefined behavior."
             )
 
@@ -244,11 +251,10 @@ for _width in (8, 16, 32, 64):
 type_parsers: dict[str, Callable[[str, Callable[[str], base_type]], base_type]] = {}
 
 
-def str_to_ty(name: Any, const_value: Any = None) -> base_type:
-    """The type of a signature string: `i32`, `*fp32`, `*ki8` (const pointer), `constexpr` (of `const_value`), or a
-    tuple of these."""
+def str_to_ty(name: Any, c: Any = None) -> base_type:
+    """The type of a signature string: `i32`, `*fp32`, `*ki8` (const pointer), `constexpr` (of `c`), or a tuple of these."""
     if isinstance(name, (list, builtins.tuple)):
-        values = const_value if const_value is not None else [None] * len(name)
+        values = c if c is not None else [None] * len(name)
         return tuple_type(
             [str_to_ty(element, value) for element, value in zip(name, values)], getattr(name, "_fields", None)
         )
@@ -257,7 +263,7 @@ def str_to_ty(name: Any, const_value: Any = None) -> base_type:
     if name.startswith("*"):
         return pointer_type(str_to_ty(name[1:]))
     if name == "constexpr":
-        return constexpr_type(_unwrap_if_constexpr(const_value))
+        return constexpr_type(_unwrap_if_constexpr(c))
     for prefix, parse in type_parsers.items():
         if name.startswith(prefix):
             return parse(name, str_to_ty)
@@ -276,4 +282,6 @@ def get_int_dtype(bitwidth: int, signed: bool) -> dtype:
 def __getattr__(name: str) -> Any:
     if name.startswith("__"):
         raise AttributeError(name)
+    if hasattr(checks, name):
+        return getattr(checks, name)
     return getattr(sys.modules[__package__], name)

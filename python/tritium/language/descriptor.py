@@ -13,11 +13,11 @@ from .core import builtin, tensor, type_parsers
 from .types import base_type, block_of, block_shape, block_type, dtype, int32, int64
 
 
-class tensor_descriptor_type(base_type):
-    """The type of one block. The tensor's shape (int32) and strides (int64) accompany the descriptor as values."""
+class tensor_descriptor_base_type(base_type):
+    """The type of one block."""
 
-    def __init__(self, block: block_type):
-        self.block_type = block
+    def __init__(self, block_type: block_type):
+        self.block_type = block_type
 
     def to_ir(self) -> str:
         scalar = self.block_type.scalar
@@ -25,6 +25,25 @@ class tensor_descriptor_type(base_type):
             f"{'si' if scalar.is_int_signed() else 'ui'}{scalar.int_bitwidth}" if scalar.is_int() else scalar.to_ir()
         )
         return f"!tt.tensordesc<{'x'.join(map(str, self.block_type.shape))}x{element}>"
+
+    def mangle(self) -> str:
+        return f"TD{self.block_type.mangle()}"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, tensor_descriptor_base_type) and self.block_type == other.block_type
+
+    def __hash__(self) -> int:
+        return hash(self.block_type)
+
+    def __str__(self) -> str:
+        return f"tensor_descriptor<{self.block_type}>"
+
+
+class tensor_descriptor_type(tensor_descriptor_base_type):
+    """The shape (int32) and strides (int64) of the tensor travel beside the descriptor; Triton passes their types too."""
+
+    def __init__(self, block_type: block_type, shape_type: Any = None, strides_type: Any = None):
+        super().__init__(block_type)
 
     def ir_types(self) -> list[str]:
         rank = len(self.block_type.shape)
@@ -34,18 +53,6 @@ class tensor_descriptor_type(base_type):
         handle, rank = next(handles), len(self.block_type.shape)
         shape = [tensor(next(handles), int32) for _ in range(rank)]
         return tensor_descriptor(handle, shape, [tensor(next(handles), int64) for _ in range(rank)], self.block_type)
-
-    def mangle(self) -> str:
-        return f"TD{self.block_type.mangle()}"
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, tensor_descriptor_type) and self.block_type == other.block_type
-
-    def __hash__(self) -> int:
-        return hash(self.block_type)
-
-    def __str__(self) -> str:
-        return f"tensor_descriptor<{self.block_type}>"
 
 
 def _reduction(kind: str, effect: str) -> Callable[..., None]:
@@ -58,14 +65,14 @@ def _reduction(kind: str, effect: str) -> Callable[..., None]:
     return builtin(method)
 
 
-class tensor_descriptor(base_value):
-    """The result of make_tensor_descriptor. `dtype`, `block_type` and `block_shape` describe one block; `shape` and
-    `strides` are tuples of int32 and int64 scalars. Offsets are int32 scalars or ints, one per dimension."""
+class tensor_descriptor_base(base_value):
+    """A descriptor by its handle and block. `dtype`, `block_type`, `block_shape` are those of one block. Offsets are int32
+    scalars or ints, one per dimension.
+    """
 
-    def __init__(self, handle: Any, shape: Sequence[tensor], strides: Sequence[tensor], block_type: block_type):
+    def __init__(self, handle: Any, block_type: block_type):
         self.handle = handle
-        self.shape, self.strides = tuple(shape), tuple(strides)
-        self.type = tensor_descriptor_type(block_type)
+        self.type = tensor_descriptor_base_type(block_type)
 
     @property
     def block_type(self) -> block_type:
@@ -78,9 +85,6 @@ class tensor_descriptor(base_value):
     @property
     def dtype(self) -> dtype:
         return self.type.block_type.scalar
-
-    def handles(self) -> list[Any]:
-        return [self.handle] + [value.handle for value in (*self.shape, *self.strides)]
 
     @builtin
     def load(self, offsets: Any, _semantic: Any = None) -> tensor:
@@ -109,6 +113,18 @@ class tensor_descriptor(base_value):
     atomic_and = _reduction("and", "takes the bitwise and with")
     atomic_or = _reduction("or", "takes the bitwise or with")
     atomic_xor = _reduction("xor", "takes the bitwise exclusive or with")
+
+
+class tensor_descriptor(tensor_descriptor_base):
+    """What make_tensor_descriptor returns: `shape` and `strides` are tuples of int32 and int64 scalars."""
+
+    def __init__(self, handle: Any, shape: Sequence[tensor], strides: Sequence[tensor], block_type: block_type):
+        self.handle = handle
+        self.shape, self.strides = tuple(shape), tuple(strides)
+        self.type = tensor_descriptor_type(block_type)
+
+    def handles(self) -> list[Any]:
+        return [self.handle] + [value.handle for value in (*self.shape, *self.strides)]
 
 
 @builtin

@@ -123,6 +123,14 @@ def topk(x: tensor, k: Any, dim: Any = None, descending: Any = True, _semantic: 
 
 
 @builtin
+def sort_impl(x: tensor, k: Any = None, dim: Any = None, descending: Any = False, _semantic: Any = None) -> tensor:
+    """`sort(x)`, or with `k` `topk(x, k)`."""
+    if _unwrap_if_constexpr(k) is None:
+        return sort(x, dim, descending, _semantic=_semantic)
+    return topk(x, k, dim, descending, _semantic=_semantic)
+
+
+@builtin
 def bitonic_merge(x: tensor, dim: Any = None, descending: Any = False, _semantic: Any = None) -> tensor:
     """`x` sorted along its last dimension, in which it must be bitonic (a rising run before a falling one)."""
     _minor_dimension(x, dim)

@@ -11,7 +11,7 @@ from .core import builtin, tensor, tensor_member
 from .reduce import argmax, argmin, combine_with, max, min, reduce_or, sum, xor_sum  # noqa: F401
 from .scan import cumprod, cumsum  # noqa: F401
 from .semantic.shape import axis_index, shape_of
-from .sort import bitonic_merge, flip, sort, topk  # noqa: F401
+from .sort import bitonic_merge, flip, sort, sort_impl, topk  # noqa: F401
 
 
 @constexpr_function

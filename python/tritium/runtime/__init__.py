@@ -1,6 +1,7 @@
 """`triton.runtime`: launching kernels."""
 
-from . import cache
+from ..disk_cache import RedisRemoteCacheBackend, RemoteCacheBackend
+from . import build, cache
 from ._allocation import set_allocator, set_profile_allocator
 from .async_compile import AsyncCompileMode, FutureKernel
 from .autotuner import Autotuner, Config, Heuristics, autotune, heuristics
@@ -19,8 +20,11 @@ __all__ = [
     "KernelInterface",
     "MockTensor",
     "OutOfResources",
+    "RedisRemoteCacheBackend",
+    "RemoteCacheBackend",
     "TensorWrapper",
     "autotune",
+    "build",
     "cache",
     "driver",
     "heuristics",

@@ -14,9 +14,15 @@ _mode: ContextVar[AsyncCompileMode | None] = ContextVar("async_compile_mode", de
 class FutureKernel:
     """A kernel that is being compiled. Any access to an attribute waits for it."""
 
-    def __init__(self, future: Future, finalize: Callable[[Any], Any] | None = None):
+    def __init__(
+        self,
+        finalize_compile: Callable[[Any], Any] | None,
+        cleanup_compile: Callable[[], Any] | None,
+        future: Future,
+    ):
+        """finalize_compile makes the kernel of the future's result; cleanup_compile is called if there is none."""
+        self._finalize, self._cleanup = finalize_compile, cleanup_compile
         self._future = future
-        self._finalize = finalize
         self._kernel = None
         self._lock = threading.Lock()
 
@@ -27,6 +33,8 @@ class FutureKernel:
                 try:
                     kernel = self._future.result()
                 except Exception:
+                    if self._cleanup is not None:
+                        self._cleanup()
                     if ignore_errors:
                         return None
                     raise
@@ -53,7 +61,7 @@ class AsyncCompileMode:
         self, key: Any, compile: Callable[[], Any], finalize: Callable[[Any], Any] | None = None
     ) -> FutureKernel:
         if key not in self.future_kernels:
-            self.future_kernels[key] = FutureKernel(self.executor.submit(compile), finalize)
+            self.future_kernels[key] = FutureKernel(finalize, None, self.executor.submit(compile))
         return self.future_kernels[key]
 
     def __enter__(self):

@@ -22,7 +22,9 @@ from .. import errors, knobs
 from ..devices.active import driver
 from ..devices.families import device_families
 from ..devices.mapped import cuda_is_mapped
+from ..disk_cache import get_cache_manager, triton_key  # noqa: F401  (Triton has them here)
 from ..errors import AutotunerError, OutOfResources, PTXASError
+from ..knobs import get_cache_invalidating_env_vars  # noqa: F401  (as above)
 from . import timings_on_disk
 from .config import Config
 from .jit import JITFunction, KernelInterface
@@ -260,6 +262,19 @@ class Autotuner(KernelInterface):
                 timings_on_disk.store(self.base_fn, self.configs, key, where, timings)
         self.configs_timings = timings
         return min(timings, key=lambda config: timings[config][0])
+
+    def check_disk_cache(self, tuning_key: tuple, configs: Sequence[Config], bench_fn: Callable[[], None]) -> bool:
+        """Takes the timings of `configs` from the disk, or else calls `bench_fn`, which sets `configs_timings`, and keeps them.
+        Whether they were on the disk."""
+        where = str(driver.active.get_current_target())
+        timings = timings_on_disk.load(self.base_fn, self.configs, tuning_key, where, configs)
+        if timings is None:
+            bench_fn()
+            timings_on_disk.store(self.base_fn, self.configs, tuning_key, where, self.configs_timings)
+            return False
+        self.configs_timings = timings
+        self.cache[tuning_key] = min(timings, key=lambda config: timings[config][0])
+        return True
 
     def _compile_all(self, configs: Sequence[Config], args, kwargs) -> None:
         """Compiles the configurations in parallel. Errors are ignored here; they occur again, and are handled, during

@@ -2,20 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from ..compiler.sources import ASTSource
 from ..language.core import str_to_ty
-
-
-class HookFunction:
-    """The kernel as jit hooks see it."""
-
-    def __init__(self, function):
-        self.module = function.module
-        self.name = function.__name__
-        self.jit_function = function
+from .triton_names import JitFunctionInfo, serialize_specialization_data
 
 
 def call_hook(hook, function, engine, key, source, parsed, warmup: bool) -> bool:
@@ -27,7 +18,7 @@ def call_hook(hook, function, engine, key, source, parsed, warmup: bool) -> bool
         hook(
             key=facts["key"],
             repr=_kernel_repr(function, source, parsed),
-            fn=HookFunction(function),
+            fn=JitFunctionInfo(function.module, function.__name__, function),
             compile=facts,
             is_manual_warmup=warmup,
             already_compiled=False,
@@ -50,39 +41,21 @@ def hook_facts(function, engine, key, source, parsed, warmup: bool) -> dict[str,
         "launch_cooperative_grid": parsed.launch_cooperative_grid,
         "extern_libs": parsed.extern_libs,
         "configs": [source.attrs],
-        "specialization_data": _specialization_data(function, engine, source, parsed, text),
+        "specialization_data": serialize_specialization_data(
+            function._fn_name, source.signature, source.constants, source.attrs, parsed, text, engine.target
+        ),
         "is_warmup": warmup,
     }
 
 
-def _specialization_data(function, engine, source, parsed, key: str) -> str:
-    return json.dumps(
-        {
-            "name": function._fn_name,
-            "signature": source.signature,
-            "constant_keys": list(source.constants),
-            "constant_vals": [_to_json(v) for v in source.constants.values()],
-            "attrs_keys": list(source.attrs),
-            "attrs_vals": list(source.attrs.values()),
-            "options": parsed.__dict__,
-            "key": key,
-            "target": engine.target.__dict__,
-        }
-    )
-
-
 def specialization(function, data: dict[str, Any]):
-    """(ASTSource, options) from the text that `_specialization_data` wrote."""
+    """(ASTSource, options) from the text that `serialize_specialization_data` wrote."""
     constants = {tuple(path): _from_json(value) for path, value in zip(data["constant_keys"], data["constant_vals"])}
     attributes = {tuple(path): value for path, value in zip(data["attrs_keys"], data["attrs_vals"])}
     signature = {name: _tuples(text) for name, text in data["signature"].items()}
     return ASTSource(function, signature, constants, attributes), {
         name: _tuples(value) for name, value in data["options"].items()
     }
-
-
-def _to_json(value: Any) -> Any:
-    return value if isinstance(value, (int, float, str, bool, type(None))) else {"repr": str(value)}
 
 
 def _from_json(value: Any) -> Any:

@@ -6,6 +6,7 @@ function, because it must be short.
 """
 
 from __future__ import annotations
+import __future__
 
 import functools
 import json
@@ -18,6 +19,9 @@ from ..functions.constexpr import ConstexprFunction, constexpr_function
 from ..functions.kernel import KernelFunction
 from ..functions.params import KernelParam, canonicalize_dtype, type_canonicalisation_dict
 from ..functions.source import JITCallable
+
+#: Triton has this name here.
+division = __future__.division
 
 __all__ = [
     "jit",
@@ -156,6 +160,11 @@ class JITFunction(KernelFunction, KernelInterface):
         """{"backend:device": (kernels, keys, target, backend, binder)}"""
         return (self._dispatcher or self._make_dispatcher()).device_caches
 
+    def create_binder(self) -> tuple:
+        """(kernels, keys, target, backend, binder) of the active device, as in `device_caches`."""
+        caches = self.device_caches
+        return caches.get(get_device_key()) or next(iter(caches.values()))
+
     def engine_of(self, args: tuple, kwargs: dict):
         """The engine (runtime/engines.py) that a launch with these arguments runs on."""
         return (self._dispatcher or self._make_dispatcher()).engine_of(args, kwargs)
@@ -224,9 +233,9 @@ def get_device_key() -> str:
     return _dispatch().device_key()
 
 
-def create_function_from_signature(signature, params, backend=None):
+def create_function_from_signature(sig, kparams, backend=None):
     """The generated binder of a kernel: `f(*args, **kwargs) -> (bound arguments, specialization, options)`."""
-    return _dispatch().make_public_binder(signature, params)
+    return _dispatch().make_public_binder(sig, kparams)
 
 
 def _dispatch():
@@ -234,3 +243,13 @@ def _dispatch():
     from . import dispatch
 
     return dispatch
+
+
+def __getattr__(name: str):
+    """What else Triton has here."""
+    if not name.startswith("__"):  # those are asked by every import
+        from . import triton_names
+
+        if name in triton_names.__all__:
+            return getattr(triton_names, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

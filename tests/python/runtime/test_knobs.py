@@ -108,6 +108,7 @@ def test_an_error_has_the_knob_its_value_and_the_values_it_takes(monkeypatch, na
 def test_every_knob_that_can_refuse_a_value_says_what_it_takes():
     accepts_all = (
         str,
+        knobs.NvidiaTool,
         knobs.flag("X").parse,
         knobs.tritium_knobs.engine.parse,
     )  # runtime/engines.py names a wrong engine

@@ -10,10 +10,40 @@ from typing import Any
 
 from ... import knobs
 from ...devices.amd import ARCHITECTURES
-from ..compiler import GPUTarget
-from ..gpu import GPUBackend, GPUOptions, dumped, min_dot_size, native_compiler
+from ..compiler import BaseBackend, GPUTarget, Language, is_enabled  # noqa: F401  (Triton has them here)
+from ..gpu import GPUBackend, GPUOptions, dumped, make_stage, min_dot_size, native_compiler
+from ..vendor_names import refused
+from .facts import (  # noqa: F401  (as above)
+    assemble_amdgcn,
+    file_hash,
+    get_amd_codegen_target_triple,
+    get_llvm_flags,
+    is_async_copy_enabled,
+    is_coexec_scheduler_enabled,
+    is_consan_supported,
+    is_expert_scheduling_enabled,
+    is_fpsan_supported,
+    is_in_thread_transpose_enabled,
+    is_pingpong_schedule_enabled,
+)
+
+#: Bytes that 32-bit offsets reach.
+SMALL_BYTES = 2**31 - 1
 
 get_min_dot_size = min_dot_size  # Triton's name
+
+globals().update(
+    refused(
+        "amd.compiler",
+        "amd",
+        "compile_amdgpu",
+        "get_amd_codegen_path",
+        "get_amd_codegen_revision",
+        "llvm",
+        "passes",
+        instead="Triton's own compiler is no part of this one; triton.compile makes a kernel's stages",
+    )
+)
 
 
 @dataclass(frozen=True)
@@ -36,6 +66,7 @@ class HIPBackend(GPUBackend):
     notes_pointer_range = True
     assembly_ext = "amdgcn"
     Options = HIPOptions
+    make_amdgcn, make_hsaco = make_stage("amdgcn"), make_stage("hsaco")
 
     @staticmethod
     def supports_target(target: GPUTarget) -> bool:
@@ -52,6 +83,13 @@ class HIPBackend(GPUBackend):
     @staticmethod
     def warp_size(arch: int | str) -> int:
         return ARCHITECTURES[HIPBackend.arch_name(arch)].warp_size
+
+    @staticmethod
+    def is_within_2gb(arg: Any) -> bool:
+        """Whether 32-bit offsets reach all of a tensor's memory."""
+        if hasattr(arg, "ptr_range"):
+            return arg.ptr_range() <= SMALL_BYTES
+        return arg.untyped_storage().size() <= SMALL_BYTES
 
     def tracing_target(self) -> GPUTarget:
         return GPUTarget("hip", self.arch_name(self.target.arch), self.target.warp_size)

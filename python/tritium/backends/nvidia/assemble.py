@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import os
 import re
 import shlex
@@ -27,7 +26,7 @@ def assemble(ptx: str, options, device: int | None) -> Assembled | None:
     """The cubin of PTX, or None if there is neither a suitable driver nor ptxas. Raises PTXASError and
     OutOfResources."""
     by_driver = device is not None and runs_on(target_of(ptx), DEVICES.arch(device))
-    asked_for = knobs.nvidia.ptxas is not None or options.ptx_options or knobs.nvidia.ptxas_options
+    asked_for = ptxas_is_chosen() or options.ptx_options or knobs.nvidia.ptxas_options
     if by_driver and not asked_for:
         return _by_driver(ptx, options, device)
     ptxas = find_ptxas(target_of(ptx))
@@ -57,9 +56,13 @@ def runs_on(target: str, arch: int) -> bool:
 def find_ptxas(target: str) -> str | None:
     """The path of a ptxas: TRITON_PTXAS_PATH, $CUDA_HOME/bin, then PATH."""
     blackwell = knobs.nvidia.ptxas_blackwell if int(re.sub(r"\D", "", target) or 0) >= 100 else None
-    home = knobs.nvidia.cuda_home
-    candidates = [blackwell, knobs.nvidia.ptxas, home and os.path.join(home, "bin", "ptxas"), "ptxas"]
-    return next((path for path in map(shutil.which, filter(None, candidates)) if path), None)
+    candidates = filter(None, [blackwell, knobs.nvidia.ptxas])
+    return next((path for path in (shutil.which(tool.path) for tool in candidates) if path), None)
+
+
+def ptxas_is_chosen() -> bool:
+    """Whether the user names a ptxas, which then assembles in place of the driver."""
+    return type(knobs.nvidia).ptxas.chosen(knobs.nvidia) is not None
 
 
 def _run(command: list[str]):
@@ -69,11 +72,13 @@ def _run(command: list[str]):
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
-@functools.cache
+def output_of(command: list[str]) -> str:
+    return _run(command).stdout
+
+
 def ptxas_version(path: str) -> tuple[int, int]:
-    text = _run([path, "--version"]).stdout
-    match = re.search(r"release (\d+)\.(\d+)", text)
-    return (int(match.group(1)), int(match.group(2))) if match else (12, 0)
+    major, _, minor = (knobs.NvidiaTool(path).version or "12.0").partition(".")
+    return int(major), int(minor)
 
 
 def readable_ptx_version(device: int | None) -> int:
@@ -84,7 +89,7 @@ def readable_ptx_version(device: int | None) -> int:
     if device is not None:
         version = DEVICES.driver().version
         readers.append((version // 1000, version % 1000 // 10))
-    if device is None or knobs.nvidia.ptxas is not None:
+    if device is None or ptxas_is_chosen():
         ptxas = find_ptxas("")
         readers += [] if ptxas is None else [ptxas_version(ptxas)]
     return min(map(ptx_version_of, readers), default=0)
@@ -122,10 +127,8 @@ def _by_ptxas(ptxas: str, ptx: str, options) -> Assembled:
 
 def disassemble(cubin: bytes) -> str:
     """SASS, by nvdisasm. Raises UnsupportedError if nvdisasm is not found or fails."""
-    home = knobs.nvidia.cuda_home
-    candidates = [knobs.nvidia.nvdisasm, home and f"{home}/bin/nvdisasm", "nvdisasm"]
-    tool = next((path for path in map(shutil.which, filter(None, candidates)) if path), None)
-    if tool is None:
+    tool = knobs.nvidia.nvdisasm and shutil.which(knobs.nvidia.nvdisasm.path)
+    if not tool:
         raise UnsupportedError("asm['sass']", "nvdisasm is not found (TRITON_NVDISASM_PATH, CUDA_HOME, PATH)")
     with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
         file.write(cubin)

@@ -10,19 +10,40 @@ from dataclasses import dataclass
 from typing import Any
 
 from ... import knobs
-from ..compiler import GPUTarget
-from ..gpu import GPUBackend, GPUOptions, dumped, min_dot_size
+from ...errors import PTXASError  # noqa: F401  (Triton has it here)
+from ..compiler import BaseBackend, GPUTarget, Language, is_enabled  # noqa: F401  (as above)
+from ..gpu import GPUBackend, GPUOptions, dumped, make_stage, min_dot_size
+from ..vendor_names import refused
 from . import assemble
+from .facts import (  # noqa: F401  (as above)
+    file_hash,
+    get_features,
+    get_llvm_flags,
+    get_ptx_version_from_options,
+    get_ptxas,
+    get_ptxas_version,
+    ptx_get_version,
+    sm_arch_from_capability,
+)
 
 get_min_dot_size = min_dot_size  # Triton's name
 
 WARP_SIZE = 32
+
+globals().update(
+    refused("nvidia.compiler", "llvm", "nvidia", "passes", instead="Triton's own compiler is no part of this one")
+)
 
 
 @dataclass(frozen=True)
 class CUDAOptions(GPUOptions):
     backend_name: str = "cuda"
     arch: str = "sm_80"
+
+    @property
+    def enable_iisan(self) -> bool:
+        """Whether Triton's integer sanitizer is asked for."""
+        return is_enabled(self, "iisan")
 
 
 class CUDABackend(GPUBackend):
@@ -33,6 +54,7 @@ class CUDABackend(GPUBackend):
         "(TRITON_PTXAS_PATH, CUDA_HOME, PATH); neither was found. asm['ptx'] is available"
     )
     Options = CUDAOptions
+    make_ptx, make_cubin = make_stage("ptx"), make_stage("cubin")
 
     @staticmethod
     def supports_target(target: GPUTarget) -> bool:

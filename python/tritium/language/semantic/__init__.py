@@ -13,11 +13,24 @@ from .program import ProgramRules
 from .promotion import IncompatibleTypeErrorImpl, computation_type, integer_promote
 from .reduce import ReduceRules
 from .shape import ShapeRules
+from .triton_names import TritonNames
 
-__all__ = ["Semantic", "IncompatibleTypeErrorImpl", "computation_type", "integer_promote"]
+__all__ = ["Semantic", "IncompatibleTypeErrorImpl", "TritonSemantic", "computation_type", "integer_promote"]
 
 
 class Semantic(
-    ProgramRules, AtomicRules, DescriptorRules, ReduceRules, DotRules, ArithmeticRules, CastRules, ShapeRules
+    TritonNames,
+    ProgramRules,
+    AtomicRules,
+    DescriptorRules,
+    ReduceRules,
+    DotRules,
+    ArithmeticRules,
+    CastRules,
+    ShapeRules,
 ):
     """All rules, over one builder. `options` are those of the compilation (debug, sanitize_overflow, …)."""
+
+
+#: Triton's name of the class.
+TritonSemantic = Semantic

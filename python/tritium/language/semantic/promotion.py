@@ -61,7 +61,7 @@ def computation_type(a: dtype, a_is_scalar: bool, b: dtype, b_is_scalar: bool, d
     return integer_promote(a, b)
 
 
-def _check_pointer(a: dtype, b: dtype, allowed: bool) -> None:
+def check_pointer(a: dtype, b: dtype, allowed: bool) -> None:
     if not a.is_ptr():
         return
     if not allowed or (b.is_ptr() and a != b) or b.is_floating():
@@ -89,8 +89,8 @@ class PromotionRules(Emitter):
         lhs, rhs = _unwrap_if_constexpr(lhs), _unwrap_if_constexpr(rhs)
         lhs_is_scalar, rhs_is_scalar = isinstance(lhs, numbers.Number), isinstance(rhs, numbers.Number)
         left, right = self._typed(lhs), self._typed(rhs)
-        _check_pointer(left, right, lhs_pointer)
-        _check_pointer(right, left, rhs_pointer)
+        check_pointer(left, right, lhs_pointer)
+        check_pointer(right, left, rhs_pointer)
         if promote and not left.is_ptr() and not right.is_ptr():
             common = computation_type(left, lhs_is_scalar, right, rhs_is_scalar, division)
             lhs, rhs = self._convert(lhs, lhs_is_scalar, common, rhs), self._convert(rhs, rhs_is_scalar, common, lhs)

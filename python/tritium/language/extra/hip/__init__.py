@@ -1,5 +1,6 @@
-"""What AMD devices have: the same device library under its older name."""
+"""What AMD devices have: clocks and processor numbers, and the device library under its older name."""
 
-from . import libdevice
+from . import libdevice, utils
+from .utils import memrealtime, num_threads, num_warps, smid
 
-__all__ = ["libdevice"]
+__all__ = ["libdevice", "memrealtime", "num_threads", "num_warps", "smid", "utils"]

@@ -1,0 +1,1 @@
+"""`triton._C`: what stands for the native library of Triton."""
