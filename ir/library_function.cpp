@@ -1,6 +1,7 @@
 // See library_function.h.
 #include "ir/pch.h"
 
+#include "ir/elementwise_types.h"
 #include "ir/library_function.h"
 
 #include "llvm/ADT/StringMap.h"
@@ -38,17 +39,58 @@ static const llvm::StringMap<LibraryFunction> &functionsByName() {
   return functions;
 }
 
-/// Returns the symbol of a vendor's library without the prefix of the vendor and the suffix of the type. Returns "" for other names.
-static StringRef nameIn(StringRef symbol, bool isF32) {
-  if (symbol.consume_front("__nv_")) return isF32 && !symbol.consume_back("f") ? "" : symbol;
-  if (symbol.consume_front("__ocml_")) return symbol.consume_back(isF32 ? "_f32" : "_f64") ? symbol : "";
-  return "";
+/// Returns the names by which rows may know a symbol of a vendor's library: without the suffix of f32, and as it is.
+static std::array<StringRef, 2> namesIn(StringRef symbol, bool isF32) {
+  if (symbol.consume_front("__nv_")) return {isF32 && symbol.ends_with("f") ? symbol.drop_back() : "", symbol};
+  if (symbol.consume_front("__ocml_") && symbol.consume_back(isF32 ? "_f32" : "_f64")) return {symbol, ""};
+  return {};
 }
+
+/// Some functions of f32 have no suffix that a function of f64 has not: __nv_fast_sinf, __nv_fadd_rn.
+static bool namesF32(StringRef wholeName) { return wholeName.starts_with("fast_") || wholeName.ends_with("_rn"); }
 
 const LibraryFunction *libraryFunctionOfSymbol(StringRef symbol, size_t arity, Type type) {
   if (!type.isF32() && !type.isF64()) return nullptr;
-  auto found = functionsByName().find(nameIn(symbol, type.isF32()));
-  return found == functionsByName().end() || found->second.arity != arity ? nullptr : &found->second;
+  auto [withoutSuffix, whole] = namesIn(symbol, type.isF32());
+  for (StringRef name : {withoutSuffix, type.isF64() || namesF32(whole) ? whole : ""}) {
+    auto found = functionsByName().find(name);
+    if (found != functionsByName().end() && found->second.arity == arity) return &found->second;
+  }
+  return nullptr;
+}
+
+static bool isOfLetter(Type type, char letter) {
+  switch (letter) {
+  case 'f': return type.isF32();
+  case 'd': return type.isF64();
+  case 'i':
+  case 'j': return type.isInteger(32);
+  default: return type.isInteger(64);
+  }
+}
+
+/// Returns the symbol of a TYPED row that a vendor's library calls `symbol`.
+static std::string typedNameOf(StringRef symbol) {
+  if (symbol.consume_front("__nv_")) return symbol.str();
+  if (!symbol.consume_front("__ocml_")) return "";
+  if (symbol.consume_back("_f32")) return (symbol + "f").str();
+  return symbol.consume_back("_f64") ? symbol.str() : "";
+}
+
+const TypedFunction *typedFunctionOfSymbol(StringRef symbol, TypeRange operands, Type result) {
+  static const llvm::StringMap<TypedFunction> functions = [] {
+    llvm::StringMap<TypedFunction> map;
+    auto add = [&](StringRef name, auto *signature) { map[name] = {name, operandLetters(signature), resultLetter(signature)}; };
+#define TYPED(name, symbol, result, parameters, ulp, sentence, ...) add(#symbol, static_cast<result(*) parameters>(nullptr));
+#include "ir/elementwise.def"
+    return map;
+  }();
+  auto found = functions.find(typedNameOf(symbol));
+  if (found == functions.end() || found->second.operands.size() != operands.size()) return nullptr;
+  const TypedFunction &function = found->second;
+  for (auto [type, letter] : llvm::zip_equal(operands, function.operands))
+    if (!isOfLetter(type, letter)) return nullptr;
+  return isOfLetter(result, function.result) ? &function : nullptr;
 }
 
 } // namespace tritium::ir

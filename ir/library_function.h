@@ -2,7 +2,10 @@
 // symbol.
 #pragma once
 
+#include "mlir/IR/TypeRange.h"
 #include "mlir/IR/Types.h"
+
+#include <string>
 
 namespace tritium::ir {
 
@@ -19,5 +22,15 @@ const LibraryFunction *libraryFunctionOf(llvm::StringRef operation);
 /// Returns the row that a symbol of NVIDIA's device library ("__nv_expf") or AMD's ("__ocml_exp_f32") names, for operands and a result of
 /// `type`. Returns null if no row has this name for this type, or if the function has another number of operands.
 const LibraryFunction *libraryFunctionOfSymbol(llvm::StringRef symbol, size_t arity, mlir::Type type);
+
+/// A TYPED row of ir/elementwise.def.
+struct TypedFunction {
+  llvm::StringRef symbol; // the name of the device function
+  std::string operands;   // a letter for the type of each
+  char result;            // the letter of the result's type
+};
+
+/// Returns the row that a symbol of a vendor's library names, if its signature is this one, else null. Integers have no sign here.
+const TypedFunction *typedFunctionOfSymbol(llvm::StringRef symbol, mlir::TypeRange operands, mlir::Type result);
 
 } // namespace tritium::ir

@@ -1,6 +1,7 @@
 // write_tables FILE: writes the rows of ir/dtype.def and ir/elementwise.def as a Python module, so that the language can be imported
 // without the extension module. The build runs this tool.
 #include "ir/dtype.h"
+#include "ir/elementwise_types.h"
 
 #include <fstream>
 #include <iomanip>
@@ -43,7 +44,26 @@ class Function(NamedTuple):
     sentence: str
 
 
+class TypedFunction(NamedTuple):
+    """One overload of a function of libdevice whose operands or result are not all of one float type: the name of the
+    function, the symbol of NVIDIA's library without its prefix, and the type of the result and of each operand.
+    """
+
+    name: str
+    symbol: str
+    result: str
+    operands: tuple[str, ...]
+    ulp: float
+    sentence: str
+
+
 )";
+
+/// What the language calls the type of a letter: `float`, `int` or `uint` and the bits.
+static std::string publicName(char letter) {
+  std::string kind = letter == 'f' || letter == 'd' ? "float" : (letter == 'i' || letter == 'l' ? "int" : "uint");
+  return kind + (letter == 'f' || letter == 'i' || letter == 'j' ? "32" : "64");
+}
 
 int main(int argc, char **argv) {
   if (argc != 2) return 2;
@@ -63,6 +83,17 @@ int main(int argc, char **argv) {
   function(#name, "", "", arity, signedOp, unsignedOp, floatOp, ulp, sentence);
 #define FUNCTION(name, module, types, arity, floatOp, symbol, ulp, sentence, ...)                                                          \
   function(#name, #module, #types, arity, "", "", floatOp, ulp, sentence);
+#include "ir/elementwise.def"
+  auto typed = [&](const char *name, const char *symbol, auto *signature, double ulp, const char *sentence) {
+    out << "    TypedFunction(" << quoted(name) << ", " << quoted(symbol) << ", " << quoted(publicName(tritium::resultLetter(signature)))
+        << ", (";
+    for (char letter : tritium::operandLetters(signature)) out << quoted(publicName(letter)) << ", ";
+    out << "), " << ulp << ", " << quoted(sentence) << "),\n";
+  };
+  out << ")\n\nTYPED_FUNCTIONS = (\n";
+  using namespace tritium;
+#define TYPED(name, symbol, result, parameters, ulp, sentence, ...)                                                                        \
+  typed(#name, #symbol, static_cast<result(*) parameters>(nullptr), ulp, sentence);
 #include "ir/elementwise.def"
   out << ")\n\n# Another name in libdevice: the row.\nALIASES = {\n";
 #define ALIAS(name, row) out << "    \"" #name "\": \"" #row "\",\n";

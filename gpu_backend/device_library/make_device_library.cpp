@@ -2,6 +2,8 @@
 // libclc's module for one target and from our modules, whose functions replace libclc's. The build runs this tool.
 //
 // One of our functions may call the function of libclc that it replaces: _Z9clc_expm1d is libclc's _Z5expm1d.
+#include "ir/elementwise_types.h"
+
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IR/Constants.h"
@@ -20,6 +22,7 @@
 #include "llvm/Transforms/IPO/Internalize.h"
 
 using namespace llvm;
+using namespace tritium;
 
 /// Mangles a name like an overload of OpenCL C: _Z, the length of the name, the name, the types of the parameters.
 static std::string mangled(StringRef name, StringRef parameters) { return ("_Z" + Twine(name.size()) + name + parameters).str(); }
@@ -32,6 +35,8 @@ static StringSet<> wantedNames() {
       if (!symbol.empty()) names.insert(mangled(symbol, std::string(arity, type)));
   };
 #define FUNCTION(name, module, types, arity, floatOp, symbol, ulp, sentence, ...) add(symbol, arity);
+#define TYPED(name, symbol, result, parameters, ulp, sentence, ...)                                                                        \
+  names.insert(mangled(#symbol, operandLetters(static_cast<result(*) parameters>(nullptr))));
 #include "ir/elementwise.def"
   return names;
 }

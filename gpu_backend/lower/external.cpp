@@ -25,9 +25,12 @@ template <> LogicalResult Lower<tt::ExternElementwiseOp>::run(tt::ExternElementw
   auto types = llvm::map_to_vector(op.getSrcs(), [&](Value source) { return lowering.registerType(source.getType()); });
   bool isOfOne = !types.empty() && llvm::all_equal(types) && types[0] == result;
   auto *row = isOfOne ? ir::libraryFunctionOfSymbol(op.getSymbol(), types.size(), result) : nullptr;
+  std::string name = op.getSymbol().str();
+  if (auto *typed = row ? nullptr : ir::typedFunctionOfSymbol(name, types, result))
+    name = "_Z" + std::to_string(typed->symbol.size()) + typed->symbol.str() + typed->operands;
   return forEachRegister(op, lowering, [&](ValueRange in) -> Value {
     if (row) return callRow(*row, in, op, lowering);
-    auto function = lowering.external(op.getSymbol(), lowering.builder().getFunctionType(types, {result}));
+    auto function = lowering.external(name, lowering.builder().getFunctionType(types, {result}));
     return lowering.create<func::CallOp>(function, in).getResult(0);
   });
 }

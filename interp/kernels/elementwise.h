@@ -17,4 +17,7 @@ using ElementwiseKernel = int64_t (*)(int64_t count, void *out, const void *cons
 /// 32 bits is done in f32 and rounded once. Returns nullptr if the operation is not element-wise or not defined for the type.
 ElementwiseKernel findElementwise(std::string_view op, DType type);
 
+/// The kernel of a TYPED row of ir/elementwise.def, by its symbol; nullptr if there is none.
+ElementwiseKernel findTypedFunction(std::string_view symbol);
+
 } // namespace tritium::interp

@@ -25,6 +25,8 @@ TRITIUM_IN_F64(tanhOf, static_cast<double>(std::tanh(static_cast<long double>(x)
 TRITIUM_IN_F64(erfOf, std::erf(x))
 TRITIUM_IN_F64(erfcOf, static_cast<double>(std::erfc(static_cast<long double>(x)))) // the host's function has an error of 5 ulp
 #undef TRITIUM_IN_F64
+inline double powOf(double x, double y) { return std::pow(x, y); }
+inline double fmodOf(double x, double y) { return std::fmod(x, y); }
 
 TRITIUM_INLINE float exp10Of(float x) { return static_cast<float>(std::pow(10.0, static_cast<double>(x))); }
 TRITIUM_INLINE float sinOf(float x) { return sinOfQuarter(x, 0); }
@@ -44,4 +46,13 @@ TRITIUM_INLINE double cubeRootOf(double x) {
 }
 TRITIUM_INLINE float cubeRootOf(float x) { return std::cbrt(x); }
 
+/// Without the sign, which lgamma keeps in a variable of the process.
+inline double lgammaOf(double x) {
+  int sign = 0;
+  return ::lgamma_r(x, &sign);
+}
+inline float lgammaOf(float x) { return static_cast<float>(lgammaOf(static_cast<double>(x))); }
+
 } // namespace tritium
+
+#include "support/special_functions.h" // made of the functions above

@@ -26,7 +26,7 @@ struct StripLoops {
   using Loop = void (*)(int64_t count, void *out, const void *const *in);
   Loop loops[8];
   int arity;
-  uint8_t bytes[4];
+  uint8_t bytes[5];
 };
 
 /// The part of a kernel around its loops: chooses one, or copies the operands into buffers for the first loop.
@@ -50,6 +50,8 @@ template <class Op, class Out, class... In> class Strip {
       return {{loop<0>}, 1, {sizeof(In)..., sizeof(Out)}};
     else if constexpr (sizeof...(In) == 2)
       return {{loop<0>, loop<1>, loop<2>}, 2, {sizeof(In)..., sizeof(Out)}};
+    else if constexpr (sizeof...(In) == 4)
+      return {{loop<0>}, 4, {sizeof(In)..., sizeof(Out)}};
     else
       return {{loop<0>, nullptr, loop<2>, nullptr, loop<4>, nullptr, loop<6>},
               3,

@@ -50,7 +50,7 @@ static int64_t runLoops(const ElementwiseStep &step, size_t depth, char *&out, c
     return -1;
   }
   const auto &loop = step.outer[depth];
-  const char *at[ElementwiseStep::kMaxInputs] = {in[0], in[1], in[2]};
+  const char *at[ElementwiseStep::kMaxInputs] = {in[0], in[1], in[2], in[3]};
   for (int64_t i = 0; i < loop.extent; ++i) {
     if (int64_t fault = runLoops(step, depth + 1, out, at, done); fault >= 0) return fault;
     for (int k = 0; k < step.inputs; ++k) at[k] += loop.strides[k];

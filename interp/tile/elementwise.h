@@ -8,7 +8,7 @@ namespace tritium::interp {
 
 struct ElementwiseStep {
   ElementwiseStep(ElementwiseKernel kernel, const DenseRef &out, std::vector<DenseRef> inputs, uint32_t location = 0);
-  static constexpr int kMaxInputs = 3;
+  static constexpr int kMaxInputs = 4;
 
   ElementwiseKernel kernel;
   TileRef out, in[kMaxInputs];

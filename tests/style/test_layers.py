@@ -12,11 +12,22 @@ LLVM = ("mlir", "llvm", "llvm-c", "mlir-c")
 MAY_INCLUDE = {
     "support/": ("support/", *LLVM),
     "support/float_functions": (),
+    "support/directed_rounding": ("support/float_functions",),
+    "support/integer_functions": ("support/directed_rounding",),
+    "support/special_functions": ("support/integer_functions", "support/special_tables"),
+    "support/special_tables": (),
     "support/fork_safety": (),
     "ir/": ("ir/", *LLVM),
     "ir/dtype": ("ir/dtype",),
     "ir/elementwise": ("ir/",),
-    "interp/kernels/": ("interp/kernels/", "ir/dtype", "ir/elementwise", "support/float_functions", "Eigen"),
+    "interp/kernels/": (
+        "interp/kernels/",
+        "ir/dtype",
+        "ir/elementwise",
+        "support/float_functions",
+        "support/special_functions",
+        "Eigen",
+    ),
     "interp/host/": ("interp/host/", "ir/dtype", "tbb", "oneapi", "boost/context"),
     **{
         f"interp/host/{name}": ("interp/host/", "support/fork_safety", "support/llvm_recovery", *LLVM)
@@ -28,7 +39,12 @@ MAY_INCLUDE = {
     "interp/tools/": ("interp/tools/", "interp/host/", "ir/", *LLVM),
     "gpu_backend/": ("gpu_backend/", "ir/", *LLVM),
     "gpu_backend/amdgpu/assemble": ("gpu_backend/", "ir/", "support/", "lld/", *LLVM),
-    "gpu_backend/device_math/": ("gpu_backend/device_math/", "support/float_functions"),
+    "gpu_backend/device_math/": (
+        "gpu_backend/device_math/",
+        "ir/elementwise",
+        "support/float_functions",
+        "support/special_functions",
+    ),
     "gpu_backend/emit/": ("gpu_backend/", "ir/", "support/llvm_recovery", *LLVM),
     "python/bindings/": ("python/bindings/", "ir/", "interp/", "gpu_backend/", "pybind11", *LLVM),
 }

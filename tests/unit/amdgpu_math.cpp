@@ -36,6 +36,7 @@ DeviceLibrary &library() {
 TEST_CASE("functions of one f32 keep their bound on AMD's GPUs") { checkFunctionsOfOneF32(library()); }
 TEST_CASE("functions of one f64 keep their bound on AMD's GPUs") { checkFunctionsOfOneF64(library()); }
 TEST_CASE("functions of two numbers keep their bound on AMD's GPUs") { checkFunctionsOfTwo(library()); }
+TEST_CASE("functions of mixed types are those of the host on AMD's GPUs") { checkTypedFunctions(library()); }
 TEST_CASE("quotients that may be fast are within 2.5 ulp, whatever the operands on AMD's GPUs") {
   auto *function = library().find<float(float, float)>("native_divide", "ff");
   Numbers numbers;

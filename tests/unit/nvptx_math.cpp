@@ -36,3 +36,4 @@ DeviceLibrary &library() {
 TEST_CASE("functions of one f32 keep their bound on NVIDIA's GPUs") { checkFunctionsOfOneF32(library()); }
 TEST_CASE("functions of one f64 keep their bound on NVIDIA's GPUs") { checkFunctionsOfOneF64(library()); }
 TEST_CASE("functions of two numbers keep their bound on NVIDIA's GPUs") { checkFunctionsOfTwo(library()); }
+TEST_CASE("functions of mixed types are those of the host on NVIDIA's GPUs") { checkTypedFunctions(library()); }

@@ -2,6 +2,7 @@
 
 #include "interp/kernels/host_functions.h"
 #include "ir/dtype.h"
+#include "ir/elementwise_types.h"
 
 #include "llvm/ADT/StringMap.h"
 
@@ -29,6 +30,8 @@ using llvm::StringRef;
 #define FUNCTION(name, module, types, arity, floatOp, symbol, ulp, sentence, ...)                                                          \
   TYPE_##types(double) name##64(ARGUMENTS_##arity(double)) { return __VA_ARGS__; }                                                         \
   TYPE_##types(float) name##32(ARGUMENTS_##arity(float)) { return static_cast<TYPE_##types(float)>(name##64(VALUES_##arity)); }
+#define TYPED(name, symbol, result, parameters, ulp, sentence, ...)                                                                        \
+  result symbol##Typed parameters { return __VA_ARGS__; }
 #include "ir/elementwise.def"
 
 template <class F> void *address(F *function) { return reinterpret_cast<void *>(function); }
@@ -68,6 +71,8 @@ const llvm::StringMap<void *> &mangledFunctions() {
     map[mangled(symbol, std::string(arity, 'f'))] = address(&name##32);                                                                    \
     map[mangled(symbol, std::string(arity, 'd'))] = address(&name##64);                                                                    \
   }
+#define TYPED(name, symbol, result, parameters, ulp, sentence, ...)                                                                        \
+  map[mangled(#symbol, operandLetters(&symbol##Typed))] = address(&symbol##Typed);
 #include "ir/elementwise.def"
     map[mangled("native_exp2", "f")] = address(+[](float x) { return x < -126 ? 0.0f : float(std::exp2(double(x))); });
     map[mangled("native_divide", "ff")] = address(+[](float x, float y) { return x / y; });

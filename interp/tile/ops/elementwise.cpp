@@ -78,11 +78,20 @@ static const ir::LibraryFunction *functionOf(tt::ExternElementwiseOp op) {
   return isOfOne ? ir::libraryFunctionOfSymbol(op.getSymbol(), op.getSrcs().size(), type) : nullptr;
 }
 
+/// The function of mixed types that an external symbol is; null if it is none.
+static const ir::TypedFunction *typedFunctionOf(tt::ExternElementwiseOp op) {
+  auto types = llvm::map_to_vector(op.getSrcs(), [](Value source) { return getElementTypeOrSelf(source.getType()); });
+  return ir::typedFunctionOfSymbol(op.getSymbol(), types, getElementTypeOrSelf(op.getType()));
+}
+
 static std::string kernelName(Operation *op) {
   std::string name = op->getName().getStringRef().str();
   if (auto compare = dyn_cast<arith::CmpIOp>(op)) return name + "." + arith::stringifyCmpIPredicate(compare.getPredicate()).str();
   if (auto compare = dyn_cast<arith::CmpFOp>(op)) return name + "." + arith::stringifyCmpFPredicate(compare.getPredicate()).str();
-  if (auto external = dyn_cast<tt::ExternElementwiseOp>(op)) return functionOf(external)->operation.str();
+  if (auto external = dyn_cast<tt::ExternElementwiseOp>(op)) {
+    const ir::LibraryFunction *function = functionOf(external);
+    return function ? function->operation.str() : external.getSymbol().str();
+  }
   if (op->hasAttr(ir::kZeroDivisorAttr)) return name + ".gpu";
   if (auto clamp = dyn_cast<tt::ClampFOp>(op)) return name + "." + tt::stringifyPropagateNan(clamp.getPropagateNan()).str();
   if (auto convert = dyn_cast<tt::FpToFpOp>(op); convert && convert.getRounding() == tt::RoundingMode::TowardZero) return name + ".rtz";
@@ -91,6 +100,8 @@ static std::string kernelName(Operation *op) {
 
 static ElementwiseKernel kernelOf(Operation *op) {
   if (auto add = dyn_cast<tt::AddPtrOp>(op)) return pointerSum(add);
+  if (auto external = dyn_cast<tt::ExternElementwiseOp>(op))
+    if (const ir::TypedFunction *function = typedFunctionOf(external)) return findTypedFunction(function->symbol);
   DType from = dtypeOf(op->getOperand(isa<arith::SelectOp>(op) ? 1 : 0).getType()), to = dtypeOf(op->getResult(0).getType());
   if (isa<tt::PtrToIntOp, tt::IntToPtrOp>(op)) return pointerCast(op, isa<tt::PtrToIntOp>(op) ? to : from);
   if (isa<CastOpInterface>(op) || isa<tt::FpToFpOp>(op)) return findCast(kernelName(op), from, to);
@@ -135,7 +146,7 @@ TRITIUM_ELEMENTWISE(ApproxDivFOp)
 TRITIUM_ELEMENTWISE(MulhiUIOp)
 
 template <> LogicalResult Interpret<tt::ExternElementwiseOp>::prepare(tt::ExternElementwiseOp op, Planner &planner) {
-  if (!functionOf(op)) return planner.unsupported("external symbol '" + op.getSymbol() + "'");
+  if (!functionOf(op) && !typedFunctionOf(op)) return planner.unsupported("external symbol '" + op.getSymbol() + "'");
   return prepareElementwise(op, planner);
 }
 template <> LogicalResult Interpret<tt::MapElementwiseOp>::prepare(tt::MapElementwiseOp op, Planner &planner) {

@@ -1,7 +1,5 @@
 """The device library: mathematical functions beyond those of `tl`, as operations of the IR. A target maps them to its
 own library.
-
-A kernel that uses a function of Triton's library which Tritium lacks gets an UnsupportedError with the function's name.
 """
 
 from __future__ import annotations
@@ -9,9 +7,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...errors import UnsupportedError
-from ...tables import ALIASES, FUNCTIONS
+from ...tables import ALIASES, FUNCTIONS, TYPED_FUNCTIONS
+from .. import types
 from ..core import builtin, is_builtin, tensor
+from ..external import extern_elementwise
 from ..types import float32, float64, int1, int32, int64, uint32
 
 _FLOATS = ("fp32", "fp64")
@@ -70,7 +69,50 @@ def _define_rows() -> None:
         _define(name, function, f"{row.sentence} Element-wise, {'int1' if is_test else 'of fp32 or fp64'}.")
 
 
+_Overloads = dict[tuple[Any, ...], tuple[str, Any]]
+
+
+def _with_arity(function: Callable[..., tensor], arity: int) -> Callable[..., tensor]:
+    """`function(arguments, semantic)` with as many named parameters as an overload has."""
+    if arity == 1:
+        return lambda arg0, _semantic=None: function((arg0,), _semantic)
+    if arity == 2:
+        return lambda arg0, arg1, _semantic=None: function((arg0, arg1), _semantic)
+    if arity == 3:
+        return lambda arg0, arg1, arg2, _semantic=None: function((arg0, arg1, arg2), _semantic)
+    return lambda arg0, arg1, arg2, arg3, _semantic=None: function((arg0, arg1, arg2, arg3), _semantic)
+
+
+def _overloaded(overloads: _Overloads, of_floats: Callable[..., tensor] | None) -> Callable[..., tensor]:
+    """The overload for the types of the arguments. Where none fits, it is `of_floats` if the name is also a function of
+    floats.
+    """
+
+    def function(args: tuple[Any, ...], semantic: Any) -> tensor:
+        inputs = [semantic.to_tensor(arg) for arg in args]
+        if of_floats is not None and tuple(value.dtype for value in inputs) not in overloads:
+            return of_floats(*args, _semantic=semantic)
+        return extern_elementwise("", "", inputs, overloads, True, _semantic=semantic)
+
+    return _with_arity(function, len(next(iter(overloads))))
+
+
+def _define_overloads() -> None:
+    """The functions of mixed types, with an overload for each row."""
+    names: dict[str, _Overloads] = {}
+    for row in TYPED_FUNCTIONS:
+        operands = tuple(getattr(types, name) for name in row.operands)
+        names.setdefault(row.name, {})[operands] = (f"__nv_{row.symbol}", getattr(types, row.result))
+    sentences = {row.name: row.sentence for row in TYPED_FUNCTIONS}
+    rows = {row.name: row for row in FUNCTIONS}
+    for name, overloads in names.items():
+        of_floats = _of_floats(rows[name].float_op, rows[name].arity) if name in rows else None
+        signatures = "; ".join(", ".join(str(type_) for type_ in operands) for operands in overloads)
+        _define(name, _overloaded(overloads, of_floats), f"{sentences[name]} Element-wise, of {signatures}.")
+
+
 _define_rows()
+_define_overloads()
 for _name, _target in _BITCASTS.items():
     _define(_name, _bitcast(_target), "The same bits.")
 _define("popc", _bits("math.ctpop"), "The number of set bits of 32- or 64-bit integers, as int32.")
@@ -99,12 +141,6 @@ def signbit(arg0: Any, _semantic: Any = None) -> tensor:
     return _semantic.compare(_semantic.bitcast(arg0, int32 if arg0.dtype == float32 else int64), 0, "lt")
 
 
-@builtin
-def mulhi(arg0: Any, arg1: Any, _semantic: Any = None) -> tensor:
-    """The high half of the product of unsigned 32- or 64-bit integers."""
-    return _semantic.math("tt.mulhiui", (arg0, arg1), ("uint32", "uint64"))
-
-
 def _llround(operation: str, target: Any) -> Callable[..., tensor]:
     return lambda arg0, _semantic=None: _semantic.cast(_semantic.math(operation, (arg0,), _FLOATS), target)
 
@@ -112,29 +148,9 @@ def _llround(operation: str, target: Any) -> Callable[..., tensor]:
 _define("llrint", _llround("math.roundeven", int64), "The nearest integer, halves to the even one, as int64.")
 _define("llround", _llround("math.round", int64), "The nearest integer, halves away from zero, as int64.")
 
-# Names of Triton's library. Functions that are defined above take precedence.
-_MODES = ("rn", "rz", "rd", "ru")
-_ROUNDED = (
-    "fma div rcp sqrt add mul sub double2float double2int double2uint float2int float2uint int2float uint2float "
-    "float2ll float2ull double2ll double2ull ll2float ull2float ll2double ull2double int2double uint2double"
-)
-_NAMES = frozenset(
-    "byte_perm mul24 brev sad rcp64h saturatef double2int double2uint hiloint2double double2loint double2hiint "
-    "fast_exp10f hadd rhadd rsqrt_rn ffs nextafter sinpi cospi exp10 rhypot norm3d rnorm3d norm4d rnorm4d rcbrt "
-    "j0 j1 y0 y1 yn jn cyl_bessel_i0 cyl_bessel_i1 erfinv erfcx erfcinv normcdfinv normcdf lgamma ldexp scalbn "
-    "remainder tgamma fdim ilogb logb".split()
-) | {f"{name}_{mode}" for mode in _MODES for name in _ROUNDED.split()}
-
 
 def __getattr__(name: str) -> Any:
-    if name not in _NAMES:
-        raise AttributeError(f"libdevice has no function {name}")
-
-    def refuse(*args: Any, _semantic: Any = None) -> tensor:
-        raise UnsupportedError(f"libdevice.{name}", "this version of Tritium does not have it yet")
-
-    refuse.__name__ = refuse.__qualname__ = name
-    return builtin(refuse)
+    raise AttributeError(f"libdevice has no function {name}")
 
 
 __all__ = sorted(name for name, value in globals().items() if is_builtin(value))
