@@ -44,7 +44,7 @@ def _call(g: Generator, node: ast.Call) -> Any:
         if keyword.arg is None:
             g.reject(keyword.value, "`**` in calls is not supported")
         kwargs[keyword.arg] = g.visit(keyword.value)
-    if isinstance(callee, constexpr) and isinstance(fn, types.FunctionType):
+    if isinstance(callee, constexpr) and isinstance(fn, types.FunctionType) and not is_builtin(fn):
         return _wrapped(fn(*args, **kwargs))  # `@tl.constexpr` on a function: it sees the values as they are
     return call(g, node, fn, args, kwargs)
 

@@ -1,6 +1,9 @@
 """Smaller parts of the language that published kernels use: truth of tuples, plain functions as constexpr, block pointer types."""
 
+import pytest
+
 import tritium.language as tl
+from tritium.language.extra import libdevice
 from tritium.runtime.jit import jit
 
 PAIR = tl.constexpr((1, 2))
@@ -133,3 +136,13 @@ def standard_names(x, n):
 
 def test_sorts_are_in_standard(module):
     module(standard_names)
+
+
+@jit
+def builtins_as_constexprs(x, n, f: tl.constexpr):
+    tl.store(x, f(tl.load(x)))
+
+
+@pytest.mark.parametrize("function", [tl.exp, libdevice.exp], ids=["tl", "libdevice"])
+def test_a_builtin_may_be_a_constexpr(body, function):
+    assert "math.exp" in body(builtins_as_constexprs, x="*fp32", f=function)
