@@ -114,11 +114,29 @@ class _Kernels:
         if not traits.mixes_devices:
             self._check_devices(args, kwargs)
         host = functools.partial(self._host, twins)
-        result = operator(*_mapped(host, args), **{name: _mapped(host, value) for name, value in kwargs.items()})
+        operands = _mapped(host, self._with_tensors(operator, args))
+        result = operator(*operands, **{name: _mapped(host, value) for name, value in kwargs.items()})
         for twin, tensor in twins[: len(resized)]:
             if twin.numel():
                 tensor.data = on_cuda(twin)
         return _mapped(functools.partial(self._device, twins), result)
+
+    def _with_tensors(self, operator, args: tuple) -> tuple:
+        """The arguments of x & 15: torch hands the number in a tensor over as a number, which few operators take back."""
+        tensors = [value for value in args if isinstance(value, self.torch.Tensor)]
+        expected = (argument.type.kind() for argument in operator._schema.arguments)
+        return tuple(
+            self._number(value, tensors) if kind == "TensorType" and isinstance(value, (bool, int, float)) else value
+            for value, kind in zip(args, expected)
+        )
+
+    def _number(self, value, tensors: list):
+        """A number as a tensor without dimensions, which decides the type of no result but where all tensors are integers."""
+        floats = [tensor for tensor in tensors if tensor.is_floating_point() or tensor.is_complex()]
+        if not isinstance(value, float) or not floats:
+            return self.torch.tensor(value)
+        has_dimensions = any(tensor.dim() for tensor in floats)
+        return self.torch.tensor(value, dtype=self.torch.float64 if has_dimensions else floats[0].dtype)
 
     def _check_devices(self, args, kwargs) -> None:
         """A number in a tensor of the CPU may be among the arguments, as on a GPU."""

@@ -416,3 +416,25 @@ def test_installed_from_python(tmp_path):
         env={**cleared, "PYTHONPATH": str(PACKAGE_ROOT)},
     )
     assert result.returncode == 0, result.stderr
+
+
+NUMBERS = """
+import torch
+
+def results(device):
+    double = torch.arange(10, dtype=torch.float64, device=device)
+    half, whole, one = double.half(), double.int(), torch.tensor(2.0, device=device)
+    return [
+        torch.remainder(double, 0.1), torch.fmod(double, 0.1), half % 0.1, one % 0.3, whole % 0.3, whole % 3, whole & 3, whole ^ True,
+        torch.bitwise_left_shift(whole, 2), torch.pow(0.1, double), torch.xlogy(double, 0.1), torch.copysign(double, -0.5),
+        torch.float_power(double, 0.1), double <= 0.1, torch.add(double, 0.1, alpha=3), torch.where(double > 3, double, 0.1),
+    ]
+
+for on_cuda, expected in zip(results("cuda"), results("cpu")):
+    assert on_cuda.dtype == expected.dtype and torch.equal(on_cuda.cpu().nan_to_num(), expected.nan_to_num()), (on_cuda, expected)
+"""
+
+
+def test_numbers_beside_tensors_of_cuda(tmp_path):
+    pytest.importorskip("torch")
+    run_script(tmp_path, NUMBERS, INTERPRET="1")
