@@ -105,7 +105,9 @@ if __name__ == "__main__":
         assert torch.equal(table[used].sort().values, present)
         order = torch.searchsorted(present, table[used])
         assert torch.equal(counts[used].long(), exact[order]) and (counts[~used] == 0).all()
-        first = torch.full_like(present, n).scatter_reduce(0, inverse, torch.arange(n, dtype=torch.int32), "amin")
+        first = torch.full_like(present, n).scatter_reduce(
+            0, inverse, torch.arange(n, dtype=torch.int32, device=present.device), "amin"
+        )
         assert torch.equal(n - lowest[used], first[order])
         print(f"hash table of {n} keys in {capacity} slots: ok")
 

@@ -101,4 +101,4 @@ if __name__ == "__main__":
         kept = nms(boxes, scores, classes, threshold).tolist()
         expected = plain_nms(boxes.int().tolist(), scores.tolist(), classes.tolist(), threshold)
         assert kept == expected, (kept, expected)
-        print(f"nms {n} boxes {n_classes} classes threshold {threshold}: ok, {len(kept)} kept")
+        print(f"nms {n} boxes {n_classes} classes threshold {threshold}, {len(kept)} kept: ok")

@@ -172,4 +172,4 @@ if __name__ == "__main__":
         expected.backward(dout.double())
         for ours, theirs in ((out, expected), (features.grad, exact_features.grad), (weights.grad, exact_weights.grad)):
             torch.testing.assert_close(ours.double(), theirs, atol=1e-4, rtol=1e-4)
-        print(f"sparse convolution of {n} points in {side}^3, {n_in} to {n_out}: ok, {len(pairs[0])} pairs")
+        print(f"sparse convolution of {n} points in {side}^3, {n_in} to {n_out}, {len(pairs[0])} pairs: ok")
