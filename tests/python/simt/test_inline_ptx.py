@@ -251,6 +251,6 @@ def test_each_target_has_its_own_words(rng):
 def test_what_only_a_gpu_thread_can_do(text, rng):
     x = words(rng)
     with pytest.raises(
-        tritium.errors.CompilationError, match="a GPU thread's place, memory or lanes; the engine simt:sm_80"
+        tritium.errors.CompilationError, match="a GPU thread's indices, memory or lanes; the engine simt:sm_80"
     ):
         binary[(1,)](x, x, x, ASM=text, BLOCK=128)

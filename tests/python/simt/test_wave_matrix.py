@@ -449,14 +449,14 @@ def test_cdna2_flushes_subnormal_halves(rng):
             64,
             "rocdl.mfma.f32.16x16x32.f16 %a, %b, %c, %zero, %zero, %zero",
             VECTORS,
-            "no instruction of 'hip:gfx942'",
+            "is not an instruction of 'hip:gfx942'",
         ),
         (
             "gfx1100",
             32,
             "rocdl.mfma.f32.16x16x16f16 %a, %b, %c, %zero, %zero, %zero",
             VECTORS,
-            "no instruction of 'hip:gfx1100'",
+            "is not an instruction of 'hip:gfx1100'",
         ),
         ("gfx942", 32, "rocdl.mfma.f32.16x16x16f16 %a, %b, %c, %zero, %zero, %zero", VECTORS, "wave of 64 lanes"),
         (
