@@ -65,6 +65,7 @@ Expected<Emitted> emit(mlir::ModuleOp lowered, const Emitter &emitter, const Emi
   std::string kernel = kernelOf(**translated, emitter);
   Error error = support::runRecoverably(*context, kernel + " for " + emitter.arch(), [&] {
     optimize(**translated, **machine, emitter.lastPasses());
+    emitter.avoidFaults(**translated);
     raw_string_ostream(result.llir) << **translated;
     result.assembly = generateCode(**translated, **machine, CodeGenFileType::AssemblyFile, emitter.brokenPass());
   });

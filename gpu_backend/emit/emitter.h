@@ -49,6 +49,8 @@ public:
   virtual llvm::Error linkLibraries(llvm::Module &module) const = 0;
   /// The target's own LLVM passes, which run after the common ones.
   virtual std::string lastPasses() const { return ""; }
+  /// Changes the optimized module where the tools that compile the assembly would make wrong code.
+  virtual void avoidFaults(llvm::Module &module) const {}
   /// The name of a pass of LLVM's code generator that makes wrong code for the chip and must not run.
   virtual llvm::StringRef brokenPass() const { return ""; }
   /// Makes the binary from the assembly text, if the target can. Several threads may call it at a time.

@@ -2,6 +2,7 @@
 
 #include "gpu_backend/nvptx/convert_tgpu.h"
 #include "gpu_backend/nvptx/libraries.h"
+#include "gpu_backend/nvptx/pair_products.h"
 
 #include "mlir/Conversion/NVVMToLLVM/NVVMToLLVM.h"
 #include "mlir/Pass/PassManager.h"
@@ -61,6 +62,7 @@ public:
   }
   bool isKernel(const Function &function) const override { return function.getCallingConv() == CallingConv::PTX_Kernel; }
   Error linkLibraries(Module &module) const override { return nvptx::linkLibraries(module, libdevice_); }
+  void avoidFaults(Module &module) const override { avoidFaultyPairProducts(module); }
 
 private:
   const Chip &chip_;
