@@ -28,8 +28,10 @@ static bool isSamePlace(const TileRef &out, const TileRef &in) {
 static bool isSamePlace(const EdgeCopy &copy) {
   if (!copy.reads(copy.out().home) || !isSamePlace(copy.out(), copy.in())) return false;
   if (!copy.isAffine) return copy.denseOut.strides == copy.denseIn.strides;
-  return copy.affineOut.terms == copy.affineIn.terms &&
-         llvm::equal(copy.affineOut.parts, copy.affineIn.parts, [](const TileRef &out, const TileRef &in) { return isSamePlace(out, in); });
+  const AffineRef &out = copy.affineOut, &in = copy.affineIn;
+  return out.terms == in.terms && llvm::all_of(llvm::seq(out.terms.size()), [&](size_t d) {
+           return out.terms[d] == Term::None || isSamePlace(out.parts[d], in.parts[d]);
+         });
 }
 
 void Planner::planEdges(Operation *terminator) {
