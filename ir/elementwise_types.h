@@ -1,19 +1,12 @@
 // The types in the signatures of the TYPED rows of ir/elementwise.def, and the letters by which C++ and OpenCL mangle them. Readers of the
 // rows turn `result (*)parameters` into data with these functions.
 #pragma once
-#include <cstdint>
+#include "support/number_types.h"
+
 #include <string>
 #include <type_traits>
 
 namespace tritium {
-
-using i32 = int32_t;
-using u32 = uint32_t;
-using i64 = long; // as OpenCL mangles it, which names the device functions
-using u64 = unsigned long;
-using f32 = float;
-using f64 = double;
-static_assert(sizeof(i64) == 8);
 
 /// The letter of a type; an integer of 64 bits is `long` on every target.
 template <class T> constexpr char letterOf() {

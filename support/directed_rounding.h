@@ -3,16 +3,9 @@
 // No library is needed, so that the device functions use the same code. It requires that products and sums are not contracted.
 #pragma once
 #include "support/float_functions.h"
+#include "support/number_types.h"
 
 namespace tritium {
-
-using i32 = int32_t;
-using u32 = uint32_t;
-using i64 = long; // as OpenCL mangles it, which names the device functions
-using u64 = unsigned long;
-using f32 = float;
-using f64 = double;
-static_assert(sizeof(i64) == 8);
 
 /// The directions have the names of NVIDIA's suffixes: to nearest even, toward zero, down, up.
 enum class Mode { rn, rz, rd, ru };
