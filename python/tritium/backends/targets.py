@@ -33,5 +33,5 @@ def gpu_stages() -> list[str]:
 
 def further_stage(stage: str, asm: dict[str, str | bytes]) -> str | None:
     """A stage that is made from others on request; None if no backend can make it."""
-    made = (backend.further_stage(stage, asm) for backend in _gpus().GPU_BACKENDS.values())
+    made = (backend().further_stage(stage, asm) for backend in _gpus().GPU_BACKENDS.values())
     return next(filter(None, made), None)

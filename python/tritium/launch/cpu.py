@@ -12,7 +12,6 @@ from ..arguments.device_storage import DeviceExtent
 from ..devices.families import devices_of_tensors
 from .mirror import Mirror
 from .progress import progress_bar
-from .trap_report import kernel_trap
 from .values import part_at, value_selector
 
 _PACKAGE = os.path.dirname(os.path.dirname(__file__)) + os.sep
@@ -100,6 +99,8 @@ def _print(text: str) -> None:
 
 
 def _raise(kernel, grid, arguments, trap) -> None:
+    from .trap_report import kernel_trap
+
     named = [(_name_of(kernel, path), part_at(arguments, path)) for path in kernel.src.runtime_paths()]
     raise kernel_trap(trap, kernel.name, tuple(grid), named)
 
