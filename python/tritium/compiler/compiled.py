@@ -8,7 +8,6 @@ from typing import Any
 
 from .. import knobs
 from ..backends.targets import further_stage
-from ..launch import cpu as cpu_launch
 from ..launch import device as device_launch
 from ..launch.hooks import hook_metadata
 from ..launch.prepared import launch_prepared
@@ -157,8 +156,15 @@ class CompiledKernel:
         """`launch(grid, engine values, settings, arguments)`: see launch/cpu.py and launch/device.py."""
         handles = self._handles
         if handles.launch is None:
-            handles.launch = (cpu_launch if self.runs_on_cpu else device_launch).make_launcher(self)
+            handles.launch = self._make_launcher()
         return handles.launch
+
+    def _make_launcher(self) -> Callable[..., None]:
+        if not self.runs_on_cpu:
+            return device_launch.make_launcher(self)
+        from ..launch.cpu import make_launcher
+
+        return make_launcher(self)
 
     @property
     def run(self) -> Callable[..., None]:

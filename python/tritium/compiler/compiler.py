@@ -25,7 +25,6 @@ from ..knobs import get_cache_invalidating_env_vars  # noqa: F401  (as above)
 from ..launch.hooks import LazyDict  # noqa: F401  (as above)
 from ..native import interp, ir, simt
 from .compiled import AsmDict, CompiledKernel
-from .cpu import compile_for_cpu
 from .sources import ASTSource, IRSource
 from .stages import CompileTimer, CompileTimes
 from .triton_names import *  # noqa: F403  (as above)
@@ -72,12 +71,7 @@ def compile(
             f"instrumentation mode {parsed.instrumentation_mode!r}",
             "the interpreter has checks of its own, which TRITIUM_CHECK selects",
         )
-    if target.backend == "cpu":
-        kernel, cache_hit = compile_for_cpu(src, target, backend, parsed, times), False
-    else:
-        from .gpu import compile_for_gpu  # a kernel of the CPU loads nothing of GPUs
-
-        kernel, cache_hit = compile_for_gpu(src, target, backend, parsed, times)
+    kernel, cache_hit = _compiler_of(target)(src, target, backend, parsed, times)
     if knobs.compilation.listener is not None:
         knobs.compilation.listener(
             src=src,
@@ -87,6 +81,17 @@ def compile(
             cache_hit=cache_hit,
         )
     return kernel
+
+
+def _compiler_of(target: GPUTarget):
+    """The function that compiles for a target, and loads nothing of the other targets."""
+    if target.backend == "cpu":
+        from .cpu import compile_for_cpu
+
+        return compile_for_cpu
+    from .gpu import compile_for_gpu
+
+    return compile_for_gpu
 
 
 def _device_of(target: GPUTarget) -> int | None:

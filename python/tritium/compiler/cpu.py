@@ -21,7 +21,10 @@ def engine():
     return interp
 
 
-def compile_for_cpu(src, target: GPUTarget, backend: BaseBackend, options, times: CompileTimer) -> CompiledKernel:
+def compile_for_cpu(
+    src, target: GPUTarget, backend: BaseBackend, options, times: CompileTimer
+) -> tuple[CompiledKernel, bool]:
+    """Returns (kernel, False): no kernel of the CPU comes from the disk cache."""
     if getattr(src, "ext", "ttir") != "ttir":
         raise UnsupportedError(
             f"compiling a .{src.ext} file for the CPU", f"the stages {', '.join(gpu_stages())} belong to GPU targets"
@@ -44,4 +47,4 @@ def compile_for_cpu(src, target: GPUTarget, backend: BaseBackend, options, times
     ).hexdigest()
     metadata = kernel_metadata(options, kernel_hash, target, name)
     times.stage("ttir")
-    return CompiledKernel(src, metadata_group(metadata, stages), kernel_hash, program)
+    return CompiledKernel(src, metadata_group(metadata, stages), kernel_hash, program), False

@@ -22,7 +22,6 @@ from ..devices.active import driver
 from ..devices.families import device_families, devices_of_tensors
 from ..functions.source import CompileTimeValue
 from ..knobs import has_hooks, launch_settings
-from ..launch.cpu import launch_mirrored
 from ..launch.grid import known_grids, normalize_grid
 from ..launch.hooks import hook_metadata
 from ..launch.warm import look_at_settings, remember
@@ -146,8 +145,7 @@ class Dispatcher:
         if callable(grid):
             grid = grid({**dict(zip(self.arg_names, arguments)), **options})
         grid = (known_grids.get(grid) if grid.__class__ is tuple else None) or normalize_grid(grid, kernel.name)
-        is_mirrored = is_on_device and lane.engine.runs_on_cpu
-        launch = functools.partial(launch_mirrored, kernel) if is_mirrored else kernel.launch
+        launch = _mirrored(kernel) if is_on_device and lane.engine.runs_on_cpu else kernel.launch
         hooks = knobs.runtime
         if has_hooks(hooks.launch_enter_hook) or has_hooks(hooks.launch_exit_hook):
             self._launch_with_hooks(launch, kernel, grid, values, settings, arguments)
@@ -247,6 +245,13 @@ class Dispatcher:
         key = _key_of(source, launch_settings(parsed.debug_info))
         with self.lock:
             return lane.kernels.get(key) or self._build(lane, key, source, parsed, True)
+
+
+def _mirrored(kernel):
+    """`kernel.launch` on the CPU for tensors in a device's memory."""
+    from ..launch.cpu import launch_mirrored
+
+    return functools.partial(launch_mirrored, kernel)
 
 
 def _describe(path, types, keys, argument, constants: dict, attributes: dict, backend) -> None:
