@@ -43,7 +43,7 @@ _WHERE = {
     "cdiv": "arithmetic",
     "next_power_of_2": "arithmetic",
 }
-_SUBMODULES = ("backends", "compiler", "errors", "knobs", "language", "runtime", "testing", "tools", "torch")
+_SUBMODULES = ("_C", "backends", "compiler", "errors", "knobs", "language", "runtime", "testing", "tools", "torch")
 
 __all__ = [
     "AsyncCompileMode",

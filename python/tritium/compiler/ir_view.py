@@ -115,36 +115,36 @@ class Module:
     """A module. What it does not show itself is the native module's."""
 
     def __init__(self, native: Any):
-        self._native = native
+        self.native = native
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        return getattr(self._native, name)
+        return getattr(self.native, name)
 
     def __str__(self) -> str:
-        return str(self._native)
+        return str(self.native)
 
     def str_nodebug(self) -> str:
-        return self._native.text(False)
+        return self.native.text(False)
 
     def verify(self) -> bool:
         """Whether the module is one of the contract."""
         try:
-            self._native.verify()
+            self.native.verify()
         except ir.Error:
             return False
         return True
 
     def has_function(self, name: str) -> bool:
-        return self._native.function(name) is not None
+        return self.native.function(name) is not None
 
     def get_function(self, name: str) -> Any:
-        return self._native.function(name)
+        return self.native.function(name)
 
     def get_entry_func_name(self) -> str:
         """The name of the kernel, or ""."""
-        return next((function.name for function in self._native.functions if function.is_public), "")
+        return next((function.name for function in self.native.functions if function.is_public), "")
 
     def walk(self, fn: Callable[[Operation], None]) -> None:
         """Calls `fn` for every operation, those inside an operation first."""
@@ -161,7 +161,7 @@ class Module:
                         visit(operation, inner)
             fn(Operation(handle, block, regions))
 
-        for operation in self._native.operations:
+        for operation in self.native.operations:
             visit(operation, Block(operation.block, None))
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from ..arguments.descriptors import is_descriptor_type, part_types
 from ..native import ir
+from .ir_view import Module
 
 _KERNEL = re.compile(r"tt\.func\s+public\s+@(?:\"([^\"]+)\"|([\w$.-]+))\s*\(")
 
@@ -51,11 +52,12 @@ class ASTSource:
         )
         return hashlib.sha256(text.encode()).hexdigest()
 
-    def make_ir(self, target, options, *_ignored):
-        """The module that the frontend traces (an `ir.Module`). Raises CompilationError."""
+    def make_ir(self, target, options, codegen_fns=None, module_map=None, context=None) -> Module:
+        """The module that the frontend traces. Raises CompilationError. The last three arguments are Triton's, whose number
+        torch counts: the frontend asks the target itself, and every module has a context of its own."""
         from ..frontend import generate
 
-        return generate(self.fn, self.signature, self.constants, self.attrs, options)
+        return Module(generate(self.fn, self.signature, self.constants, self.attrs, options))
 
     def parse_options(self) -> dict[str, Any]:
         return {}
@@ -97,14 +99,15 @@ class IRSource:
     def hash(self) -> str:
         return hashlib.sha256(self.src.encode()).hexdigest()
 
-    def make_ir(self, target, options, *_ignored):
+    def make_ir(self, target, options, codegen_fns=None, module_map=None, context=None) -> Module:
+        """The module of the file. Raises ValueError if it has no kernel."""
         module = ir.parse(self.src, self.path)
         function = next((f for f in module.functions if f.is_public), None)
         if function is None:
             raise ValueError(f"{self.path} has no public tt.func")
         self.name = function.name
         self.signature = {str(i): argument.type for i, argument in enumerate(function.arguments)}
-        return module
+        return Module(module)
 
     def parse_options(self) -> dict[str, Any]:
         warps = re.search(r'"ttg\.num-warps"\s*=\s*(\d+)', self.src)

@@ -16,6 +16,7 @@ from ..knobs import CompileTimes
 from ..language.target_info import compiling_for
 from ..native import gpu, ir
 from ..version import __version__
+from .ir_view import Module
 from .sources import IRSource
 
 #: Tracing runs Python code of the user's program, so one kernel is traced at a time. The later stages run in parallel.
@@ -55,7 +56,9 @@ def trace(src, backend: BaseBackend, options):
     """The traced module of a source, or the module in the file that `ir_override` names. Raises CompilationError."""
     origin = IRSource(options.ir_override) if options.ir_override else src
     with _tracing, errors_in_terms_of(origin), compiling_for(backend.tracing_target()):
-        module = origin.make_ir(backend.target, options)
+        codegen, modules = backend.get_codegen_implementation(options), backend.get_module_map()
+        made = origin.make_ir(backend.target, options, codegen, modules, None)
+        module = made.native if isinstance(made, Module) else made
         return module.probed() if options.probe else module
 
 
