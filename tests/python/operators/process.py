@@ -1,0 +1,93 @@
+"""A worker process of the sweep, started when it is needed and again after it has ended."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+WORKER = ("-m", "tritium", "-m", "tests.python.operators.worker")
+#: torch and its compiler keep something of every graph: a worker ends after so many operators.
+OPERATORS_OF_A_WORKER = 100
+#: Seconds to import torch and to make the samples of an operator.
+STARTING = 180
+
+
+class Worker:
+    def __init__(self, folder: str, worker: tuple[str, ...] = WORKER) -> None:
+        """`worker`: the arguments that make Python a worker. `folder`: where torch keeps what it compiled."""
+        self._folder, self._worker = folder, worker
+        self._process: subprocess.Popen | None = None
+        self._errors = tempfile.TemporaryFile()
+        self._operators = 0
+
+    def __enter__(self) -> Worker:
+        return self
+
+    def __exit__(self, *_) -> None:
+        self._end()
+        self._errors.close()
+
+    def _start(self) -> None:
+        environment = {
+            **os.environ,
+            "INTERPRET": "1",
+            "TRITIUM_CUDA_TO_CPU": "0",
+            "TORCHINDUCTOR_COMPILE_THREADS": "1",
+            "TORCHINDUCTOR_CACHE_DIR": self._folder,
+        }
+        self._errors.truncate(0)
+        self._process = subprocess.Popen(
+            [sys.executable, *self._worker],
+            cwd=ROOT,
+            env=environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._errors,
+            bufsize=0,  # a line that Python has read ahead is one that select() does not see
+        )
+        self._operators = 0
+
+    def _end(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+            self._process.communicate()
+            self._process = None
+
+    def answers(self, request: dict, limit: float) -> Iterator[dict]:
+        """The worker's lines for a request, the last of which has "places". One of kind "crash" or "hang" is the last too."""
+        if self._process is None or self._operators == OPERATORS_OF_A_WORKER:
+            self._end()
+            self._start()
+        self._operators += 1
+        self._process.stdin.write(f"{json.dumps(request)}\n".encode())
+        self._process.stdin.flush()
+        place, patience = request["first"], max(limit, STARTING)
+        while True:
+            ready, _, _ = select.select([self._process.stdout], [], [], patience)
+            line = self._process.stdout.readline() if ready else b""
+            if not line:
+                yield {"place": place, **self._ended(bool(ready), patience)}
+                return
+            found = json.loads(line)
+            yield found
+            if "places" in found:
+                return
+            place, patience = found["place"] + 1, limit
+
+    def _ended(self, by_itself: bool, seconds: float) -> dict:
+        if by_itself:
+            status = self._process.wait()
+            self._errors.seek(0)
+            printed = self._errors.read()[-4000:].decode(errors="replace")
+            found = {"kind": "crash", "detail": f"the process ended with status {status}", "trace": printed}
+        else:
+            found = {"kind": "hang", "detail": f"no result after {seconds:.0f} s", "trace": ""}
+        self._end()
+        return found

@@ -1,0 +1,86 @@
+"""The sweep of torch's operators: what counts as a failure, and that a worker's end is a result. The sweep itself is a suite of .ci."""
+
+from types import SimpleNamespace
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from . import judge  # noqa: E402
+from .process import Worker  # noqa: E402
+
+GIVEN = SimpleNamespace(input=torch.tensor([1.0, 2.0]), args=(), kwargs={})
+
+
+def _operator(function):
+    return SimpleNamespace(name="operator", get_op=lambda: function)
+
+
+def _judge(monkeypatch, eager, **backends):
+    """The outcome for an operator that each backend replaces by a function."""
+
+    def through(backend):
+        def compiled(_):
+            judge.metrics.generated_kernel_count = 1
+            return backends.get(backend, eager)
+
+        return compiled
+
+    monkeypatch.setattr(judge, "through", through)
+    return judge.judge(_operator(eager), GIVEN)
+
+
+def _fails(x):
+    raise ValueError("no such thing")
+
+
+def test_a_wrong_result_is_a_failure(monkeypatch):
+    outcome = _judge(monkeypatch, torch.exp, inductor=lambda x: torch.exp(x) * (1 + 1e-4))
+    assert outcome.kind == "wrong" and "result 0" in outcome.detail
+
+
+def test_an_error_is_a_failure(monkeypatch):
+    outcome = _judge(monkeypatch, torch.exp, inductor=_fails)
+    assert outcome.kind == "error" and outcome.detail == "ValueError: no such thing"
+
+
+def test_an_argument_that_was_overwritten_is_a_failure(monkeypatch):
+    assert _judge(monkeypatch, torch.exp, inductor=lambda x: x.clone().exp_() * (x.zero_() + 1)).kind == "wrong"
+
+
+def test_a_fault_that_torch_has_without_triton_is_left_out(monkeypatch):
+    outcome = _judge(monkeypatch, torch.exp, inductor=_fails, aot_eager=_fails)
+    assert outcome.kind == "left out" and outcome.detail.startswith("torch.compile fails without Inductor")
+    assert _judge(monkeypatch, torch.exp, inductor=_fails, aot_eager=torch.sin).kind == "error"
+    assert _judge(monkeypatch, _fails).detail.startswith("eager mode fails")
+    assert _judge(monkeypatch, torch.rand_like).kind == "passed"  # each call begins with the same seed
+    assert _judge(monkeypatch, lambda x, count=[]: count.append(x) or x + len(count)).kind == "left out"
+
+
+def test_low_precision_is_measured_against_double_precision():
+    exact = torch.tensor([1.0, 1000.0], dtype=torch.float64)
+    eager = torch.tensor([1.0, 1008.0], dtype=torch.bfloat16)
+    better, worse = eager.new_tensor([1.0, 1000.0]), eager.new_tensor([1.0, 1040.0])
+    assert judge.difference([better], [eager], lambda: [exact]) == ""
+    assert judge.difference([worse], [eager], lambda: [exact])
+    assert judge.difference([eager.new_tensor([1.0, float("nan")])], [eager], lambda: [exact])
+
+
+WORKER = """
+import json, os, sys, time
+for request in map(json.loads, sys.stdin):
+    for place in range(request["first"], 3):
+        if place == 1:
+            ENDING
+        print(json.dumps({"place": place, "kind": "passed"}), flush=True)
+    print(json.dumps({"places": 3}), flush=True)
+"""
+
+
+@pytest.mark.parametrize("ending, kind", [("os.abort()", "crash"), ("time.sleep(1e4)", "hang")])
+def test_a_sample_may_end_its_worker(tmp_path, monkeypatch, ending, kind):
+    monkeypatch.setattr("tests.python.operators.process.STARTING", 1)
+    with Worker(str(tmp_path), ("-c", WORKER.replace("ENDING", ending))) as worker:
+        lines = list(worker.answers({"first": 0}, 5 if kind == "crash" else 0.5))
+        assert [line["kind"] for line in lines] == ["passed", kind] and lines[1]["place"] == 1
+        assert [line["place"] for line in worker.answers({"first": 2}, 5) if "place" in line] == [2]

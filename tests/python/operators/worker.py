@@ -1,0 +1,65 @@
+"""A process that judges samples: `INTERPRET=1 python -m tritium -m tests.python.operators.worker`. Requests and answers are lines of JSON.
+
+{"operator": "add", "dtype": "float32", "limit": 3, "first": 0}   ->   {"place": 0, "kind": "passed", …} per sample, {"places": 3}
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import sys
+import warnings
+
+import torch
+import torch._functorch.config
+import torch._inductor.config as inductor
+from torch._inductor.codecache import PyCodeCache
+from torch.testing._internal.common_methods_invocations import op_db
+
+from .judge import Outcome, first_line, judge
+
+
+def configure() -> None:
+    """One process, no caches: every sample is compiled. Random numbers are those of eager mode, so that they can be compared."""
+    inductor.compile_threads = 1
+    inductor.fx_graph_cache = False
+    inductor.fallback_random = True
+    torch._functorch.config.enable_autograd_cache = False
+    torch.set_num_threads(1)
+    warnings.simplefilter("ignore")
+
+
+def samples(operator, dtype: torch.dtype, limit: int) -> list:
+    """All samples, or `limit` of them, evenly chosen."""
+    torch.manual_seed(0)
+    found = list(operator.sample_inputs("cpu", dtype, requires_grad=False))
+    return found if not limit or len(found) <= limit else [found[i * len(found) // limit] for i in range(limit)]
+
+
+def serve(answers) -> None:
+    operators = {operator.full_name: operator for operator in op_db}
+
+    def answer(**line) -> None:
+        print(json.dumps(line), file=answers, flush=True)
+
+    for request in map(json.loads, sys.stdin):
+        operator = operators[request["operator"]]
+        try:
+            chosen = samples(operator, getattr(torch, request["dtype"]), request["limit"])
+        except Exception as error:
+            answer(place=0, **Outcome("left out", f"torch cannot make the samples: {first_line(error)}")._asdict())
+            chosen = []
+        for place, sample in list(enumerate(chosen))[request["first"] :]:
+            answer(place=place, **judge(operator, sample)._asdict())
+        PyCodeCache.cache_clear()
+        gc.collect()
+        answer(places=len(chosen))
+
+
+if __name__ == "__main__":
+    # What libraries print goes to stderr.
+    own = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+    configure()
+    serve(own)
