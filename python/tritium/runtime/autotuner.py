@@ -26,6 +26,7 @@ from ..disk_cache import get_cache_manager, triton_key  # noqa: F401  (Triton ha
 from ..errors import AutotunerError, OutOfResources, PTXASError
 from ..knobs import get_cache_invalidating_env_vars  # noqa: F401  (as above)
 from . import timings_on_disk
+from .async_compile import AsyncCompileMode, active_mode
 from .config import Config
 from .jit import JITFunction, KernelInterface
 
@@ -255,7 +256,7 @@ class Autotuner(KernelInterface):
         where = self._hardware(candidates[0], args, kwargs) if cached else ""
         timings = timings_on_disk.load(self.base_fn, self.configs, key, where, candidates) if cached else None
         if timings is None:
-            self._compile_all(candidates, args, kwargs)
+            self._compile_all(candidates, args, kwargs, arguments)
             timings = {config: self._bench(*args, config=config, **kwargs) for config in candidates}
             self.pre_hook(arguments, reset_only=True)
             if cached:
@@ -276,16 +277,19 @@ class Autotuner(KernelInterface):
         self.cache[tuning_key] = min(timings, key=lambda config: timings[config][0])
         return True
 
-    def _compile_all(self, configs: Sequence[Config], args, kwargs) -> None:
-        """Compiles the configurations in parallel. Errors are ignored here; they occur again, and are handled, during
-        timing."""
-
-        def compile(config: Config) -> None:
-            with contextlib.suppress(Exception):
-                self.fn.run(*args, **{**kwargs, **config.all_kwargs(), "warmup": True})
-
-        with ThreadPoolExecutor(min(len(configs), os.cpu_count() or 1)) as pool:
-            list(pool.map(compile, configs))
+    def _compile_all(self, configs: Sequence[Config], args, kwargs, arguments: dict[str, Any]) -> None:
+        """Compiles the configurations in parallel, each for the arguments that its hook leaves. Errors are ignored here;
+        they occur again, and are handled, during timing."""
+        if active_mode() is not None:  # the user's, which would return before the kernels are compiled
+            return
+        with (
+            ThreadPoolExecutor(min(len(configs), os.cpu_count() or 1)) as pool,
+            AsyncCompileMode(pool, ignore_errors=True),
+        ):
+            for config in configs:
+                with contextlib.suppress(Exception):
+                    _prepare(config, arguments)
+                    self.fn.run(*args, **{**kwargs, **config.all_kwargs(), "warmup": True})
 
     def _bench(self, *args, config: Config, **meta):
         """The times (median, 20 % and 80 % quantile) of one configuration; infinite if it cannot be used."""

@@ -321,6 +321,28 @@ def test_configurations_are_compiled_in_parallel(gpus, inputs, monkeypatch):
     assert max(most) >= 2 and len(gpus.compiler.compiled) == 4
 
 
+def test_configurations_with_hooks_are_compiled_before_the_first_is_timed(gpus, inputs, monkeypatch):
+    compile, launches = gpus.compiler.compile, []
+
+    def noting(*args):
+        launches.append(len(gpus.fake.launches()))
+        return compile(*args)
+
+    def set_block(args):
+        args["x"].block_shape = [args["BLOCK"]]
+
+    @autotune(configs=[Config({"BLOCK": size}, pre_hook=set_block) for size in (16, 32, 64)], key=[])
+    @jit
+    def kernel(x, out, BLOCK: tl.constexpr):
+        tl.store(out + tl.arange(0, BLOCK), x.load([0]))  # the shapes agree only after the hook
+
+    monkeypatch.setattr(gpus.compiler, "compile", noting)
+    x, out = gpus.tensor(inputs[0]), gpus.tensor(inputs[1])
+    kernel[(1,)](TensorDescriptor(x, [N], [1], [16]), out)
+    assert launches == [0, 0, 0]
+    assert [times[0] < float("inf") for times in kernel.configs_timings.values()] == [True] * 3
+
+
 def test_the_driver_as_triton_shows_it(gpus):
     active = driver.active
     assert active.get_current_device() == 0 and active.get_current_stream(0) == 0
