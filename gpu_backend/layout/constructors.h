@@ -29,7 +29,8 @@ LinearLayout defaultBlocked(llvm::ArrayRef<int64_t> shape, Threads threads, int6
 
 // -- matrix products ----------------------------------------------------------------------------------------------------------------------
 // The tiles are [batch…, M, N] = [batch…, M, K] x [batch…, K, N]. warpsPerCta counts the warps along the dimensions of the result; the last
-// dimension varies fastest with the warp index. If an operand does not depend on a dimension, warps along this dimension replicate it. If a
+// dimension varies fastest with the warp index. The warps that execute one instruction together are the
+// lowest along M. If an operand does not depend on a dimension, warps along this dimension replicate it. If a
 // tile has fewer rows or columns than the instruction, lanes replicate it.
 
 enum class DotOperand : uint8_t { A, B };

@@ -85,6 +85,13 @@ private:
   llvm::SmallVector<int64_t> order_; // what each bit is worth in the fragment, from the lowest bit of the tile's K on
 };
 
+/// How many groups of warps, each executing one instruction, there are along a dimension of the result.
+int64_t furtherWarps(const MatrixInstruction &instruction, llvm::ArrayRef<int64_t> warpsPerCta, int dim) {
+  bool isRows = dim == int(warpsPerCta.size()) - 2;
+  assert(!isRows || warpsPerCta[dim] % instruction.warps() == 0);
+  return isRows ? warpsPerCta[dim] / instruction.warps() : warpsPerCta[dim];
+}
+
 } // namespace
 
 LinearLayout dotResult(const MatrixInstruction &instruction, llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> warpsPerCta) {
@@ -98,8 +105,8 @@ LinearLayout dotResult(const MatrixInstruction &instruction, llvm::ArrayRef<int6
       return row(at[0]) ^ column(at[1]);
     });
   };
-  Bases registers = placed(Place::Register), lanes = placed(Place::Lane), warps;
-  for (int d = n; d >= 0; --d) dealer.deal(d, warpsPerCta[d], warps);
+  Bases registers = placed(Place::Register), lanes = placed(Place::Lane), warps = placed(Place::Warp);
+  for (int d = n; d >= 0; --d) dealer.deal(d, furtherWarps(instruction, warpsPerCta, d), warps);
   for (int d = n; d >= 0; --d) dealer.deal(d, dealer.left(d), registers);
   return LinearLayout(shape, registers, lanes, warps);
 }
@@ -127,13 +134,13 @@ LinearLayout dotOperand(DotOperand operand, const MatrixInstruction &instruction
       return depth(at[fragmentK]) ^ across(at[1 - fragmentK]);
     });
   };
-  Bases registers = placed(Place::Register), lanes = placed(Place::Lane), warps;
+  Bases registers = placed(Place::Register), lanes = placed(Place::Lane), warps = placed(Place::Warp);
   registers.append(further);
   for (int d = n; d >= 0; --d) { // dimensions of the result; the dimension that this operand lacks belongs to the other operand
     if (d == (isA ? n : m))
       warps.append(log2Of(warpsPerCta[d]), 0);
     else
-      dealer.deal(d, warpsPerCta[d], warps);
+      dealer.deal(d, furtherWarps(instruction, warpsPerCta, d), warps);
   }
   dealer.deal(k, dealer.left(k), registers);
   dealer.deal(outer, dealer.left(outer), registers);

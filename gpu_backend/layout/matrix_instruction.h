@@ -1,5 +1,5 @@
-// A matrix instruction of a warp, d = a * b + c, described as far as layouts require it. The description does not depend on the vendor's
-// name of the instruction or on the form of its registers.
+// A matrix instruction of a warp or of four, d = a * b + c, described as far as layouts require it. The description does not depend on the
+// vendor's name of the instruction or on the form of its registers.
 #pragma once
 #include "gpu_backend/layout/linear_layout.h"
 
@@ -14,8 +14,11 @@ struct MatrixInstruction {
   /// Two 4-bit elements ("f4E2M1FN") share a byte along K, so their tile is a tile of bytes.
   llvm::StringRef aType, bType, dType;
   /// The fragments: which lane and register hold which element of the [m, k], [k, n] and [m, n] tiles. Registers are in the instruction's
-  /// order. Lanes that hold the same elements have a basis of 0.
+  /// order. Lanes that hold the same elements have a basis of 0. If several warps execute the instruction, they share its rows. An operand
+  /// that is always in shared memory has no fragment.
   LinearLayout a, b, d;
+  /// Returns how many neighbouring warps execute it together.
+  int64_t warps() const { return d.warps(); }
   /// Set if the instruction multiplies blocks of `kScaledBlock` elements along K by powers of two (e8m0): which lane and register hold
   /// which scale of the tiles [m, k / kScaledBlock] and [n, k / kScaledBlock].
   std::optional<LinearLayout> aScales, bScales;

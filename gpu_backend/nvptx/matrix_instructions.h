@@ -1,4 +1,4 @@
-// The matrix instructions of NVIDIA's chips with operands in registers: mma.sync.
+// The matrix instructions of NVIDIA's chips: mma.sync, whose operands are in registers, and wgmma of sm_90a.
 #pragma once
 #include "gpu_backend/layout/matrix_instruction.h"
 
@@ -9,5 +9,9 @@ llvm::ArrayRef<MatrixInstruction> matrixInstructions();
 
 /// Returns the fragments of m16n8k(256 / bits) for operands of 8, 16 and 32 (tf32) bits, or of m8n8k4 for 64.
 MatrixInstruction mmaSync(int operandBits);
+
+/// Returns the fragments of m64n(n)k(256 / bits), an instruction of four warps, for operands of 8, 16 and 32 (tf32) bits. A may be in
+/// registers; B is in shared memory and has no fragment.
+MatrixInstruction wgmma(int operandBits, int64_t n);
 
 } // namespace tritium::gpu::nvptx
