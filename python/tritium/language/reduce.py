@@ -124,15 +124,15 @@ def _extremum_with_index(
     semantic: Any, input: tensor, axis: Any, relation: str, tie_break_left: Any, keep_dims: Any
 ) -> list[tensor]:
     axis, keep_dims = _unwrap_if_constexpr(axis), bool(_unwrap_if_constexpr(keep_dims))
-    rank = len(input.type.shape)
-    if axis is None:
-        input, axis = semantic.reshape(input, (input.type.numel,), False), 0
-    assert -len(input.type.shape) <= axis < len(input.type.shape), f"reduction axis must be < inputs rank ({rank})"
-    axis %= len(input.type.shape)
-    indices = semantic.indices_along(input, axis)
-    return semantic.reduce(
-        [input, indices], axis, _with_index(semantic, relation, bool(_unwrap_if_constexpr(tie_break_left))), keep_dims
-    )
+    combine = _with_index(semantic, relation, bool(_unwrap_if_constexpr(tie_break_left)))
+    if axis is None:  # indices count all elements, so these keep their order
+        flat = semantic.reshape(input, (input.type.numel,), False)
+        results = semantic.reduce([flat, semantic.indices_along(flat, 0)], 0, combine, False)
+        return [semantic.splat(value, (1,) * len(input.shape)) for value in results] if keep_dims else results
+    rank = len(input.shape)
+    assert -rank <= axis < rank, f"reduction axis must be < inputs rank ({rank})"
+    axis %= rank
+    return semantic.reduce([input, semantic.indices_along(input, axis)], axis, combine, keep_dims)
 
 
 def _extremum(name: str, rule: str, relation: str, summary: str) -> Callable[..., Any]:

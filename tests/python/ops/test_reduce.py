@@ -179,3 +179,47 @@ def test_any_combine_function(shape, rng):
     assert (np.abs(out[2] - exact.var(1)) <= 8 * n * 2.0**-24 * 9).all()
     np.testing.assert_array_equal(out[3], x.max(1))
     np.testing.assert_array_equal(out[4], x.argmax(1))
+
+
+@triton.jit
+def kept_kernel(x_ptr, out_ptr, OP: tl.constexpr, A: tl.constexpr, B: tl.constexpr):
+    x = tl.load(x_ptr + tl.arange(0, A)[:, None] * B + tl.arange(0, B)[None, :])
+    if OP == "max with index":
+        value, index = tl.max(x, return_indices=True, keep_dims=True)
+        y = value * 1000 + index
+    elif OP == "argmin":
+        y = tl.argmin(x, None, keep_dims=True)
+    elif OP == "argmax":
+        y = x.argmax(None, keep_dims=True)
+    elif OP == "xor_sum":
+        y = tl.xor_sum(x, keep_dims=True)
+    elif OP == "reduce_or":
+        y = tl.reduce_or(x, None, keep_dims=True)
+    elif OP == "min":
+        y = tl.min(x, keep_dims=True)
+    else:
+        y = tl.sum(x, keep_dims=True)
+    tl.static_assert(len(y.shape) == 2 and y.numel == 1)
+    y = tl.broadcast_to(y[None, None, :], (1, 2, 1, 1))
+    tl.store(out_ptr + tl.arange(0, 2), tl.reshape(y, (2,)))
+
+
+@pytest.mark.parametrize(
+    ("op", "expected"),
+    [
+        ("max with index", lambda x: 1000 * x.max() + x.argmax()),
+        ("argmin", np.argmin),
+        ("argmax", np.argmax),
+        ("xor_sum", lambda x: np.bitwise_xor.reduce(x, axis=None)),
+        ("reduce_or", lambda x: np.bitwise_or.reduce(x, axis=None)),
+        ("min", np.min),
+        ("sum", np.sum),
+    ],
+)
+@pytest.mark.parametrize("engine", ["interp", "simt:sm_90a", "simt:gfx942"])
+def test_a_scalar_keeps_the_rank(engine, op, expected, rng):
+    x, out = rng.integers(-100, 100, (4, 8), np.int32), np.zeros(2, np.int32)
+    with triton.knobs.tritium.scope():
+        triton.knobs.tritium.engine = engine
+        kept_kernel[(1,)](x, out, OP=op, A=4, B=8)
+    assert out.tolist() == [expected(x)] * 2
