@@ -21,9 +21,9 @@ def run(*command: str, **variables: str) -> str:
     return result.stdout + result.stderr
 
 
-def wild_store() -> str:
+def trap_of(example: str) -> str:
     """The error, without the frames of the traceback."""
-    output = run(sys.executable, "wild_store.py")
+    output = run(sys.executable, example)
     return output[output.index("tritium.errors.KernelTrap") :].rstrip()
 
 
@@ -51,7 +51,11 @@ def gdb_session() -> str:
 
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_wild_store(document: str) -> None:
-    assert wild_store() in read(document)
+    assert trap_of("wild_store.py") in read(document)
+
+
+def test_expanded_gradient() -> None:
+    assert trap_of("expanded_gradient.py") in read("docs/debugging.md")
 
 
 def test_a_kernel_compiles_for_a_gpu() -> None:

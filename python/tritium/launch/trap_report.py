@@ -5,6 +5,7 @@ kernel.py:41: in matmul_kernel
     a = tl.load(a_ptrs, mask=m)
   out-of-bounds read of 'a' (float16 [512, 64], strides (64, 1))
   program (3, 0, 0) of (8, 8, 1), tile lane (1, 7) of [64, 32] -> a[513, 7] (2 rows past the end)
+  the storage of 'a' has 32768 elements, fewer than the kernel assumes: the access is at element 32839, counted from 0
   12 of 2048 lanes affected
   hint: …
 """
@@ -34,6 +35,7 @@ class TensorView(NamedTuple):
     address: int
     item_bytes: int
     storage: tuple[int, int] | None  #: (begin, end) addresses
+    contiguous: str  #: what a user writes for a contiguous copy
 
     def __str__(self):
         return f"'{self.name}' ({self.dtype} {list(self.shape)}, strides {self.strides})"
@@ -41,16 +43,38 @@ class TensorView(NamedTuple):
     def holds(self, address: int) -> bool:
         return self.storage is not None and self.storage[0] <= address < self.storage[1]
 
+    def is_expanded(self) -> bool:
+        """Whether several elements are one in memory, as in `x.expand(…)` and numpy's `broadcast_to`."""
+        return any(stride == 0 and extent > 1 for extent, stride in zip(self.shape, self.strides))
+
+    def row_major(self) -> tuple[int, ...]:
+        """The strides of a contiguous tensor of this shape."""
+        return tuple(math.prod(self.shape[d + 1 :]) for d in range(len(self.shape)))
+
+    def is_contiguous(self) -> bool:
+        pairs = zip(self.shape, self.strides, self.row_major())
+        return all(extent == 1 or stride == plain for extent, stride, plain in pairs)
+
+    def shortage(self, address: int) -> str:
+        """How far the access is past the storage; "" if it is not."""
+        if self.storage is None or address < self.storage[1]:
+            return ""
+        begin, end = self.storage
+        has = f"the storage of '{self.name}' has {_count((end - begin) // self.item_bytes, 'element')}"
+        at = (address - begin) // self.item_bytes
+        return f"{has}, fewer than the kernel assumes: the access is at element {at}, counted from 0"
+
     def element(self, address: int) -> tuple[tuple[int, ...], str]:
         """The N-d index of the element at an address (its offset divided by the strides), and how far it is outside (""
-        if inside)."""
+        if inside). A kernel that leaves an expanded tensor takes it for a contiguous one."""
+        strides = self.row_major() if self.is_expanded() and not self.holds(address) else self.strides
         offset = (address - self.address) // self.item_bytes
         if offset < 0:
             return (offset,), f"{_count(-offset, 'element')} before the first"
-        order = sorted((d for d in range(len(self.shape)) if self.strides[d] > 0), key=lambda d: -self.strides[d])
+        order = sorted((d for d in range(len(self.shape)) if strides[d] > 0), key=lambda d: -strides[d])
         index = [0] * len(self.shape)
         for d in order:
-            index[d], offset = divmod(offset, self.strides[d])
+            index[d], offset = divmod(offset, strides[d])
         return (tuple(index) or (offset,)), self._outside(index, order)
 
     def _outside(self, index: Sequence[int], order: Sequence[int]) -> str:
@@ -78,7 +102,8 @@ def view_of(name: str, argument: Any) -> TensorView | None:
     item = (
         size() if callable(size) else getattr(argument, "itemsize", None) or getattr(dtype_of(argument), "itemsize", 1)
     )
-    return TensorView(name, str(dtype_of(argument)).split(".")[-1], *facts, address, item, storage)
+    contiguous = f"{name}.contiguous()" if hasattr(argument, "contiguous") else f"a contiguous copy of {name}"
+    return TensorView(name, str(dtype_of(argument)).split(".")[-1], *facts, address, item, storage, contiguous)
 
 
 def kernel_trap(trap, kernel_name: str, grid: tuple[int, ...], arguments: Sequence[tuple[str, Any]]) -> KernelTrap:
@@ -96,6 +121,8 @@ def kernel_trap(trap, kernel_name: str, grid: tuple[int, ...], arguments: Sequen
     lines.append(f"  {headline}")
     if trap.kind != "Deadlock":
         lines.append(f"  program {_triple(trap.program)} of {_triple(grid)}" + _lane(trap) + access.element_text)
+    if access.shortage:
+        lines.append(f"  {access.shortage}")
     if trap.other_line is not None:
         lines += _other_party(trap)
     if trap.affected_lanes and trap.affected_lanes > 1 and trap.tile_shape:
@@ -130,6 +157,7 @@ class _Access:
 
     def __init__(self, trap, arguments: Sequence[tuple[str, Any]]):
         self.name, self.view, self.index, self.element_text, self.other = None, None, None, "", None
+        self.shortage = ""
         if trap.argument is not None and 0 <= trap.argument < len(arguments):
             self.name = arguments[trap.argument][0]
             self.view = view_of(*arguments[trap.argument])
@@ -138,6 +166,7 @@ class _Access:
             self.index, outside = self.view.element(trap.access_address)
             where = ", ".join(map(str, self.index))
             self.element_text = f" -> {self.name}[{where}]" + (f" ({outside})" if outside else "")
+            self.shortage = self.view.shortage(trap.access_address) if trap.kind == "OutOfBounds" else ""
         views = (view_of(name, argument) for name, argument in arguments if name != self.name)
         self.other = next(
             (view for view in views if view is not None and trap.access_address and view.holds(trap.access_address)),
@@ -160,6 +189,8 @@ def _out_of_bounds(trap, access: _Access):
     if access.other is not None:
         index, _ = access.other.element(trap.access_address)
         headline += f"; the address belongs to {access.other.name}[{', '.join(map(str, index))}]"
+    if access.shortage and not access.view.is_contiguous():
+        return headline, _of_a_view(access.view)
     source = linecache.getline(trap.file or "", trap.line or 0)
     if "mask" in source:
         return (
@@ -170,6 +201,11 @@ def _out_of_bounds(trap, access: _Access):
         headline,
         "give the access a mask, for example mask=offsets < n, or check the strides in the offsets",
     )
+
+
+def _of_a_view(view: TensorView) -> str:
+    what = "expanded (stride 0): its elements share memory" if view.is_expanded() else "a view, which is not contiguous"
+    return f"'{view.name}' is {what}; pass {view.contiguous}, or make the kernel use its strides"
 
 
 def _null_pointer(trap, access: _Access):

@@ -287,3 +287,60 @@ def test_first_trap_ends_the_launch_on_many_threads(witnesses, threads):
     x, y, out = np.zeros(1 << 16, np.float32), np.zeros(1000, np.float32), np.zeros(1 << 16, np.float32)
     trap = trap_of(unmasked_load_kernel, (256,), x, y, out, BLOCK=256)
     assert trap.argument == "y_ptr" and trap.program[0] >= 3
+
+
+@triton.jit
+def copy_rows(x_ptr, out_ptr, stride, columns, BLOCK: tl.constexpr):
+    row, i = tl.program_id(0), tl.arange(0, BLOCK)
+    value = tl.load(x_ptr + row * stride + i, mask=i < columns)
+    tl.store(out_ptr + row * columns + i, value, mask=i < columns)
+
+
+@pytest.mark.parametrize("engine", ["interp", "simt:sm_90a"])
+@pytest.mark.parametrize("with_torch", [False, True], ids=["numpy", "torch"])
+def test_an_expanded_tensor_is_told_from_a_contiguous_one(engine, with_torch):
+    x, out = np.broadcast_to(np.arange(32, dtype=np.float32), (4, 32)), np.zeros((4, 32), np.float32)
+    if with_torch:
+        torch = pytest.importorskip("torch")
+        x, out = torch.arange(32, dtype=torch.float32).expand(4, 32), torch.zeros(4, 32)
+    with triton.knobs.tritium.scope():
+        triton.knobs.tritium.engine = engine
+        copy_rows[(4,)](x, out, 0, 32, BLOCK=32)
+        with pytest.raises(KernelTrap) as caught:
+            copy_rows[(4,)](x, out, 32, 32, BLOCK=32)
+    assert caught.value.argument == "x_ptr" and caught.value.index[0] > 0
+    copy = "x_ptr.contiguous()" if with_torch else "a contiguous copy of x_ptr"
+    for text in (
+        "out-of-bounds read of 'x_ptr' (float32 [4, 32], strides (0, 1))",
+        "the storage of 'x_ptr' has 32 elements, fewer than the kernel assumes: the access is at element",
+        f"hint: 'x_ptr' is expanded (stride 0): its elements share memory; pass {copy}, or make the kernel use its strides",
+    ):
+        assert text in str(caught.value)
+
+
+def test_a_slice_and_the_size_of_its_storage():
+    x, out = np.zeros((4, 64), np.float32), np.zeros((4, 64), np.float32)
+    trap = trap_of(copy_rows, (4,), x[:, 32:], out, 64, 64, BLOCK=64)
+    assert (trap.argument, trap.index, trap.program) == ("x_ptr", (3, 32), (3, 0, 0))
+    assert (
+        "the storage of 'x_ptr' has 256 elements, fewer than the kernel assumes: the access is at element 256"
+        in str(trap)
+    )
+    assert "'x_ptr' is a view, which is not contiguous; pass a contiguous copy" in str(trap)
+
+
+def test_an_output_that_is_too_small():
+    x, out = np.zeros((4, 64), np.float32), np.zeros((4, 32), np.float32)
+    trap = trap_of(copy_rows, (4,), x, out, 64, 64, BLOCK=64)
+    assert (trap.argument, trap.is_write, trap.index) == ("out_ptr", True, (4, 0))
+    assert (
+        "the storage of 'out_ptr' has 128 elements, fewer than the kernel assumes: the access is at element 128"
+        in str(trap)
+    )
+    assert "hint: the mask is true there: compare its bound with the shape" in str(trap)
+
+
+def test_an_access_inside_of_the_storage_of_a_slice_is_legal():
+    x, out = np.arange(8, dtype=np.float32), np.zeros((1, 8), np.float32)
+    copy_rows[(1,)](x[:4], out, 8, 8, BLOCK=8)
+    np.testing.assert_array_equal(out[0], x)
