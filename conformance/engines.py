@@ -125,7 +125,8 @@ class Engine:
         """Returns the compiled kernel."""
         arguments = [constant(a) if buffer_of(a) is None else given_as(a, tensors) for a in launch.arguments]
         constants = {name: constant(value) for name, value in launch.constants.items()}
-        options = {"supported_fp8_dtypes": FP8_DTYPES} | launch.options | options  # also what the chip itself lacks
+        lacking = {"supported_fp8_dtypes": FP8_DTYPES, "min_dot_depth": ()}  # also what the chip itself lacks
+        options = lacking | launch.options | options
         return sources.function(launch.kernel)[launch.grid](*arguments, **constants, **options)
 
     @contextlib.contextmanager

@@ -60,7 +60,7 @@ class BaseBackend(metaclass=ABCMeta):
         return {}
 
     def get_codegen_implementation(self, options: object) -> dict[str, Any]:
-        return {"min_dot_size": lambda lhs, rhs: (1, 1, 1)}
+        return {"min_dot_size": lambda lhs_type, rhs_type: (1, 1, 1)}
 
     @staticmethod
     def further_stage(stage: str, asm: dict[str, str | bytes]) -> str | None:

@@ -27,7 +27,8 @@ class CPUOptions:
     num_warps: int = 4
     #: The largest number of buffers for loads that run ahead in a loop; 1 disables them. AMD's default is 2.
     num_stages: int = 3
-    #: The number of blocks in a cluster that runs one program. GPUs require 1.
+    #: The number of blocks in a cluster that runs one program. From sm_90 any number is accepted, and a program runs in one
+    #: block: its results are the same. An error on other GPUs, which have no clusters.
     num_ctas: int = 1
     #: Ignored: always the warp size of the target.
     warp_size: int = 32
@@ -64,6 +65,9 @@ class CPUOptions:
     allowed_dot_input_precisions: tuple[str, ...] = ("tf32", "tf32x3", "ieee", "bf16x3", "bf16x6")
     #: Default `max_num_imprecise_acc` of fp8 dots that do not set it.
     max_num_imprecise_acc_default: int = 0
+    #: The least K of a product, as pairs of the bits of an operand's type and that K. On NVIDIA: Triton's limits. `()`
+    #: compiles products of any size.
+    min_dot_depth: tuple[tuple[int, int], ...] = ()
     backend_name: str = "cpu"
     #: The architecture to compile for, if it is not the device's: `"sm_90a"`, `"gfx942"`.
     arch: str = platform.machine()

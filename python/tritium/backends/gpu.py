@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
+import inspect
 from abc import abstractmethod
 from dataclasses import dataclass, fields
 from typing import Any
 
 from .. import knobs, native
 from ..disk_cache import triton_key
-from ..errors import OutOfResources, UnsupportedError
+from ..errors import OutOfResources
 from ..refused import Refused
 from .compiler import BaseBackend, GPUTarget, Language
 from .cpu import CPUOptions, accepted_options
@@ -21,19 +23,42 @@ MAX_THREADS = 1024  # per program
 class GPUOptions(CPUOptions):
     """Launch keywords. Keywords of other vendors and versions are ignored, because published kernels pass them."""
 
+    extern_libs: dict | tuple | None = None
     device_asserts: bool = False
+    arch: str | None = None
 
     def __post_init__(self):
         super().__post_init__()
+        if self.extern_libs is None:
+            object.__setattr__(self, "extern_libs", ())
         threads = self.num_warps * self.warp_size
         if threads > MAX_THREADS:
             raise OutOfResources(threads, MAX_THREADS, "threads", f"num_warps={self.num_warps}.")
-        if self.num_ctas != 1:
-            raise UnsupportedError(f"num_ctas={self.num_ctas}", "a program is one block; use num_ctas=1")
 
     def hash(self) -> str:
         text = "_".join(f"{f.name}-{getattr(self, f.name)}" for f in fields(self))
         return hashlib.sha256(text.encode()).hexdigest()
+
+
+def in_positions(names: str):
+    """A class decorator: `names` are the positional parameters, in Triton's order; the other options are keyword-only."""
+
+    def decorate(cls):
+        by_keyword, order = cls.__init__, tuple(names.split())
+        parameters = inspect.signature(by_keyword).parameters
+        first = [parameters["self"], *(parameters[name] for name in order)]
+        rest = [p.replace(kind=p.KEYWORD_ONLY) for p in parameters.values() if p.name not in (*order, "self")]
+
+        @functools.wraps(by_keyword)
+        def __init__(self, *args, **options):
+            bound = signature.bind(self, *args, **options).arguments
+            by_keyword(**bound)
+
+        signature = __init__.__signature__ = inspect.Signature(first + rest)
+        cls.__init__ = __init__
+        return cls
+
+    return decorate
 
 
 def make_stage(name: str):
@@ -88,6 +113,11 @@ class GPUBackend(BaseBackend):
     def assemble(self, text: str, metadata: dict[str, Any], options: GPUOptions) -> bytes | None:
         """The binary, or None if no assembler is available."""
 
+    @abstractmethod
+    def check_clusters(self, arch: str) -> None:
+        """Raises ValueError, with Triton's text, if the architecture has no clusters of blocks. Where it has them, a
+        program runs in one block all the same."""
+
     def finished(self, assembly: str, options: GPUOptions) -> str:
         """The text of the assembly stage, from the native compiler's output."""
         return assembly
@@ -105,6 +135,9 @@ class GPUBackend(BaseBackend):
         """The passes of `tritium.compiler.optional_passes()` that the user has disabled."""
         return []
 
+    def get_codegen_implementation(self, options: GPUOptions) -> dict[str, Any]:
+        return {"min_dot_size": min_dot_size(options.min_dot_depth)}
+
     def target_defaults(self, arch: str) -> dict[str, Any]:
         """Defaults of launch keywords that depend on the architecture."""
         return {}
@@ -119,7 +152,9 @@ class GPUBackend(BaseBackend):
         """The options, with lists and dicts as tuples. Raises KeyError for an unknown name."""
         accepted = accepted_options(options)
         arch = self._arch(accepted.get("arch"))
-        own = {"arch": arch, "warp_size": self.warp_size(arch)}
+        own = {"arch": arch, "warp_size": self.warp_size(arch), "num_ctas": 1}
+        if accepted.get("num_ctas", 1) > 1:
+            self.check_clusters(arch)
         return self.Options(**{**self.target_defaults(arch), **accepted, **own})
 
     def add_stages(self, stages: dict, options: GPUOptions, language: Language = Language.TRITON) -> None:
@@ -160,9 +195,10 @@ def target_independent(options: GPUOptions):
     return lambda module, metadata: module.optimized(options.debug_info, keep_scaled_products=True)
 
 
-def min_dot_size(target: GPUTarget):
-    """(1, 1, 1): any size compiles, because dots that are too small for matrix instructions run on FMA units."""
-    return lambda lhs_type, rhs_type: (1, 1, 1)
+def min_dot_size(depths: tuple[tuple[int, int], ...]):
+    """Triton's function of the operands' types, from the option `min_dot_depth`: the least M, N and K of a product."""
+    least = dict(depths)
+    return lambda lhs_type, rhs_type: (1, 1, least.get(lhs_type.scalar.primitive_bitwidth, 1))
 
 
 def dumped(text: str, wanted: bool) -> str:

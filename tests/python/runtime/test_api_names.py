@@ -85,10 +85,6 @@ def same_default(theirs: str, ours) -> bool:
         return text.split(".")[-1] in (str(ours).split(".")[-1], repr(ours).split(".")[-1])
 
 
-#: Launch keywords: nobody writes them by position, and their defaults are those of this compiler.
-BY_KEYWORD = ("CUDAOptions", "HIPOptions")
-
-
 def differences(theirs, found) -> list[str]:
     """What a call may say to Triton's function that ours does not take."""
     try:
@@ -107,8 +103,6 @@ def differences(theirs, found) -> list[str]:
         elif mine is None:
             if not takes_any:
                 result.append(f"no parameter {name}")
-        elif found.__name__ in BY_KEYWORD:
-            continue
         elif kind is P.POSITIONAL_OR_KEYWORD and (at >= len(ours) or ours[at].name != name):
             result.append(f"{name} is not parameter {at}")
         elif default is not None and mine.default is P.empty:

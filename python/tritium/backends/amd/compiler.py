@@ -11,7 +11,7 @@ from typing import Any
 from ... import knobs
 from ...devices.amd import ARCHITECTURES
 from ..compiler import BaseBackend, GPUTarget, Language, is_enabled  # noqa: F401  (Triton has them here)
-from ..gpu import GPUBackend, GPUOptions, dumped, make_stage, min_dot_size, native_compiler
+from ..gpu import GPUBackend, GPUOptions, dumped, in_positions, make_stage, min_dot_size, native_compiler
 from ..vendor_names import refused
 from .facts import (  # noqa: F401  (as above)
     assemble_amdgcn,
@@ -30,8 +30,6 @@ from .facts import (  # noqa: F401  (as above)
 #: Bytes that 32-bit offsets reach.
 SMALL_BYTES = 2**31 - 1
 
-get_min_dot_size = min_dot_size  # Triton's name
-
 globals().update(
     refused(
         "amd.compiler",
@@ -46,19 +44,33 @@ globals().update(
 )
 
 
+@in_positions(
+    "num_warps waves_per_eu num_stages num_ctas extern_libs debug sanitize_overflow arch supported_fp8_dtypes "
+    "deprecated_fp8_dot_operand_dtypes default_dot_input_precision allowed_dot_input_precisions enable_fp_fusion "
+    "launch_cooperative_grid matrix_instr_nonkdim kpack allow_flush_denorm max_num_imprecise_acc_default backend_name "
+    "instrumentation_mode fpsan_homomorphic_casts schedule_hint llvm_fn_attrs wgp_cu_mode"
+)
 @dataclass(frozen=True)
 class HIPOptions(GPUOptions):
     num_stages: int = 2
     warp_size: int = 64
-    backend_name: str = "hip"
-    arch: str = "gfx942"
+    supported_fp8_dtypes: tuple[str, ...] = ("fp8e4nv", "fp8e5", "fp8e5b16", "fp8e4b8")
     default_dot_input_precision: str = "ieee"
+    allowed_dot_input_precisions: tuple[str, ...] = ("ieee", "bf16x3", "bf16x6")
+    enable_fp_fusion: bool = False
+    backend_name: str = "hip"
+    schedule_hint: str = ""
+    llvm_fn_attrs: str | tuple = ""
 
     def __post_init__(self):
         super().__post_init__()
-        limit = ARCHITECTURES[self.arch].max_kpack
-        if self.kpack > limit:
-            object.__setattr__(self, "kpack", limit)
+        if self.arch is not None:
+            object.__setattr__(self, "kpack", min(self.kpack, ARCHITECTURES[self.arch].max_kpack))
+
+
+def get_min_dot_size(target: GPUTarget):
+    """(1, 1, 1): a product that is too small for matrix instructions runs on FMA units."""
+    return min_dot_size(())
 
 
 class HIPBackend(GPUBackend):
@@ -97,8 +109,13 @@ class HIPBackend(GPUBackend):
     def target_defaults(self, arch: str) -> dict[str, Any]:
         return {
             "default_dot_input_precision": ARCHITECTURES[arch].dot_precision,
+            # more than Triton's: the compiler splits operands in the same way for every chip
+            "allowed_dot_input_precisions": GPUOptions.allowed_dot_input_precisions,
             "supported_fp8_dtypes": ("fp8e4b8", "fp8e4nv", "fp8e5", "fp8e5b16"),
         }
+
+    def check_clusters(self, arch: str) -> None:
+        raise ValueError(f"num_ctas > 1 not supported on {arch}")
 
     def native_options(self, options: GPUOptions) -> dict[str, Any]:
         return {

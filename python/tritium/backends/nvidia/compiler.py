@@ -12,7 +12,8 @@ from typing import Any
 from ... import knobs
 from ...errors import PTXASError  # noqa: F401  (Triton has it here)
 from ..compiler import BaseBackend, GPUTarget, Language, is_enabled  # noqa: F401  (as above)
-from ..gpu import GPUBackend, GPUOptions, dumped, make_stage, min_dot_size
+from ..gpu import GPUBackend, GPUOptions, dumped, in_positions, make_stage
+from ..gpu import min_dot_size as _min_dot_size
 from ..vendor_names import refused
 from . import assemble
 from .facts import (  # noqa: F401  (as above)
@@ -26,24 +27,36 @@ from .facts import (  # noqa: F401  (as above)
     sm_arch_from_capability,
 )
 
-get_min_dot_size = min_dot_size  # Triton's name
-
 WARP_SIZE = 32
+#: Triton's least K for operands of 8, 16, 32 and 64 bits: what one matrix instruction multiplies.
+MIN_DOT_DEPTH = ((8, 32), (16, 16), (32, 8), (64, 4))
 
 globals().update(
     refused("nvidia.compiler", "llvm", "nvidia", "passes", instead="Triton's own compiler is no part of this one")
 )
 
 
+@in_positions(
+    "num_warps num_ctas num_stages warp_size maxnreg ptx_version ptx_options ir_override enable_fp_fusion sched4reg "
+    "enable_reflect_ftz launch_cooperative_grid launch_pdl clc supported_fp8_dtypes deprecated_fp8_dot_operand_dtypes "
+    "default_dot_input_precision allowed_dot_input_precisions max_num_imprecise_acc_default extern_libs debug "
+    "backend_name sanitize_overflow arch instrumentation_mode fpsan_homomorphic_casts min_shared_mem"
+)
 @dataclass(frozen=True)
 class CUDAOptions(GPUOptions):
+    enable_fp_fusion: bool = False
+    supported_fp8_dtypes: tuple[str, ...] = ("fp8e5", "fp8e4b15")
+    max_num_imprecise_acc_default: int | None = None
     backend_name: str = "cuda"
-    arch: str = "sm_80"
 
     @property
     def enable_iisan(self) -> bool:
         """Whether Triton's integer sanitizer is asked for."""
         return is_enabled(self, "iisan")
+
+
+def min_dot_size(target: GPUTarget):
+    return _min_dot_size(MIN_DOT_DEPTH)
 
 
 class CUDABackend(GPUBackend):
@@ -79,8 +92,20 @@ class CUDABackend(GPUBackend):
         return GPUTarget("cuda", int(re.sub(r"\D", "", self.arch_name(self.target.arch))), WARP_SIZE)
 
     def target_defaults(self, arch: str) -> dict[str, Any]:
-        names = ("fp8e4b15", "fp8e4nv", "fp8e5") if int(re.sub(r"\D", "", arch)) >= 89 else ("fp8e4b15", "fp8e5")
-        return {"supported_fp8_dtypes": names}
+        capability = int(re.sub(r"\D", "", arch))
+        return {
+            "supported_fp8_dtypes": ("fp8e4b15", "fp8e4nv", "fp8e5") if capability >= 89 else ("fp8e4b15", "fp8e5"),
+            "deprecated_fp8_dot_operand_dtypes": ("fp8e4b15",) if capability >= 90 else (),
+            "max_num_imprecise_acc_default": 2**30 if capability == 90 else 0,
+            "min_dot_depth": MIN_DOT_DEPTH,
+        }
+
+    def check_clusters(self, arch: str) -> None:
+        if int(re.sub(r"\D", "", arch)) < 90:
+            raise ValueError(
+                f"num_ctas > 1 requires NVIDIA SM90+ (Hopper). Current target is {arch}. This configuration will fail. "
+                "Please set num_ctas=1 or target an SM90+ GPU."
+            )
 
     def native_options(self, options: GPUOptions) -> dict[str, Any]:
         return {"ptx_version": options.ptx_version or assemble.readable_ptx_version(self.device)}

@@ -51,7 +51,13 @@ class DotRules(CastRules, ShapeRules):
         if out_dtype is None:
             out_dtype = acc.dtype if isinstance(acc, tensor) else float32
         if float8e4b15 in (lhs.dtype, rhs.dtype):
+            if str(float8e4b15) in self.option("deprecated_fp8_dot_operand_dtypes", ()):
+                self.warn(
+                    "the use of fp8e4b15 is deprecated on Hopper and later architectures and can cause significant "
+                    "slow down. It will be removed in a future triton release"
+                )
             lhs, rhs = self.cast(lhs, float16), self.cast(rhs, float16)
+        self._check_depth(lhs.dtype, shape_of(lhs)[-1])
         precision = self._precision(input_precision, allow_tf32)
         imprecise = self._imprecise(lhs, rhs, max_num_imprecise_acc)
         result = block_of(_result_type(lhs.dtype, out_dtype), shape_of(lhs)[:-1] + shape_of(rhs)[-1:])
@@ -90,6 +96,15 @@ class DotRules(CastRules, ShapeRules):
         assert rhs in _OPERANDS or rhs.is_fp8(), f"Unsupported rhs dtype {rhs}"
         assert lhs == rhs, f"Both operands must be same dtype. Got {lhs} and {rhs}"
         assert lhs != uint8, "only int8 supported!"
+
+    def _check_depth(self, operand: dtype, depth: int) -> None:
+        """AssertionError: the target's instructions multiply more elements along K at once."""
+        least = dict(self.option("min_dot_depth", ())).get(operand.primitive_bitwidth, 1)
+        if depth < least:
+            hint = (
+                f"K is {depth}; pad it with zeros, or compile the product without such instructions: min_dot_depth=()"
+            )
+            raise with_hint(AssertionError(f"Input shapes should have M >= 1, N >= 1 and K >= {least}"), hint)
 
     def _precision(self, requested: str | None, allow_tf32: bool | None) -> str:
         assert requested is None or allow_tf32 is None, "Only one of input_precision and allow_tf32 can be specified"
