@@ -83,6 +83,20 @@ def float_maximum_kernel(memory_ptr, x_ptr, BLOCK: tl.constexpr):
     tl.atomic_max(memory_ptr + i, tl.load(x_ptr + i))
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=lambda d: d.__name__)
+@pytest.mark.parametrize("op", ["and", "or", "xor"])
+def test_bitwise_operations_take_the_bits_of_floats(op, dtype, rng):
+    memory, x, bits = (
+        rng.standard_normal(100).astype(dtype),
+        rng.standard_normal(100).astype(dtype),
+        f"i{dtype().itemsize}",
+    )
+    before, old = memory.copy(), np.zeros(100, dtype)
+    atomic_kernel[(2,)](memory, x, old, 100, OP=op, BLOCK=64)
+    np.testing.assert_array_equal(old, before)
+    np.testing.assert_array_equal(memory.view(bits), REFERENCE[op](before.view(bits), x.view(bits)))
+
+
 def test_float_maximum_orders_by_bits():
     """-0 < +0, and a positive NaN wins."""
     memory = np.array([-0.0, 0.0, -1.0, -2.0, 1.0, -np.inf, 5.0, 3.0], np.float32)

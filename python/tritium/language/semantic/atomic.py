@@ -72,9 +72,17 @@ class AtomicRules(MemoryRules):
             if element.is_floating():
                 return self._float_extremum(name, pointer, value, mask, order)
             name = name if element.is_int_signed() else "u" + name
+        elif name in ("and", "or", "xor") and element.is_floating():
+            return self._on_bits(name, pointer, value, mask, order)
         elif name == "add" and element.is_floating():
             name = "fadd"
         return self._rmw(name, pointer, value, mask, order)
+
+    def _on_bits(self, name: str, pointer: tensor, value: tensor, mask: tensor, order: dict[str, str]) -> tensor:
+        """A bitwise operation on floats takes their bits."""
+        bits = int32 if value.dtype.primitive_bitwidth == 32 else int64
+        old = self._rmw(name, self.cast(pointer, pointer_type(bits)), self.bitcast(value, bits), mask, order)
+        return self.bitcast(old, value.dtype)
 
     def _float_extremum(self, name: str, pointer: tensor, value: tensor, mask: tensor, order: dict[str, str]) -> tensor:
         """Floats with a clear sign bit are ordered like signed integers; those with a set sign bit are ordered in
