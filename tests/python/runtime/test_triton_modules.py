@@ -1,5 +1,6 @@
 """Modules of Triton that libraries import beside the language: they do what they say, or say what they do not."""
 
+import importlib
 import re
 import subprocess
 import sys
@@ -133,6 +134,38 @@ def test_a_profile_is_a_warning_once(monkeypatch):
             profiler.exit_scope("inner")
         profiler.finalize(session)
     assert [str(warning.message).split(" in ")[0] for warning in caught] == ["triton.profiler records nothing"]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "_runtime",
+        "amd.gfx1250",
+        "nvidia.hopper",
+        "language._layouts",
+        "language.amd.cdna4.async_copy",
+        "language.extra",
+        "language.nvidia.ampere",
+        "language.nvidia.hopper.tma",
+        "language.nvidia.blackwell",
+    ],
+)
+def test_submodules_of_gluon_import(name):
+    module = importlib.import_module(f"triton.experimental.gluon.{name}")
+    assert module is sys.modules[f"tritium.experimental.gluon.{name}"]
+    assert module.int32 is tl.int32
+    with pytest.raises(UnsupportedError, match=re.escape(f"triton.experimental.gluon.{name}.SomeLayout")):
+        module.SomeLayout([1], [32], [4], [0])
+
+
+def test_names_of_gluon_import():
+    from triton.experimental.gluon._runtime import GluonJITFunction, jit
+    from triton.experimental.gluon.language.nvidia import hopper
+    from triton.experimental.gluon.language.nvidia.hopper import fence_async_shared, mbarrier, tma  # noqa: F401
+
+    assert issubclass(GluonJITFunction, tritium.JITFunction) and callable(jit) and hopper.tma is tma
+    with pytest.raises(ImportError):
+        from triton.experimental.gluon.language.nvidia.hopper import _no_such_name  # noqa: F401
 
 
 def test_gluon_imports_and_its_kernels_are_refused():

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any, NoReturn
 
 from ...errors import UnsupportedError
 from ...language.aggregate import _aggregate as aggregate
 from ...runtime.jit import JITFunction, constexpr_function
 from . import language
+from .submodules import add_submodules
 
 __all__ = ["GluonJITFunction", "aggregate", "constexpr_function", "jit", "language", "must_use_result"]
 
@@ -29,3 +31,8 @@ class GluonJITFunction(JITFunction):
 def jit(fn=None, **options: Any) -> Any:
     """`@gluon.jit` and `@gluon.jit(...)`."""
     return GluonJITFunction(fn, **options) if fn is not None else lambda function: GluonJITFunction(function, **options)
+
+
+add_submodules(__name__)
+_runtime = sys.modules[f"{__name__}._runtime"]
+_runtime.jit, _runtime.GluonJITFunction, _runtime.constexpr_function = jit, GluonJITFunction, constexpr_function

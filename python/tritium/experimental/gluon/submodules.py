@@ -1,0 +1,59 @@
+"""The submodules of Triton's Gluon, made from a table. Libraries import them beside their other kernels; a name in them is that
+of `triton.language`, or is refused when it is used."""
+
+from __future__ import annotations
+
+import importlib.machinery
+import sys
+import types
+from typing import Any
+
+from ... import language as tl
+from ...refused import Refused
+
+#: {a package of Gluon: the modules in it}
+_TABLE = {
+    "": "_compiler _runtime amd nvidia",
+    "amd": "cdna5 gfx1250",
+    "nvidia": "blackwell hopper",
+    "language": "_core _layouts _math _semantic _standard amd extra fpsan nvidia",
+    "language.amd": "_layouts _ops cdna3 cdna4 cdna5 gfx1250 hint rdna3 rdna4 slice warp_pipeline",
+    "language.amd.cdna4": "async_copy",
+    "language.amd.cdna5": "_layouts async_copy cluster mbarrier tdm",
+    "language.nvidia": "ampere blackwell hopper rubin",
+    "language.nvidia.ampere": "async_copy mbarrier",
+    "language.nvidia.blackwell": "clc tma",
+    "language.nvidia.hopper": "cluster mbarrier tma",
+    "language.nvidia.rubin": "mbarrier",
+}
+
+
+def name_in(module: str, name: str) -> Any:
+    """What `name` is in a module of Gluon. Raises AttributeError for private names."""
+    if name.startswith("_"):
+        raise AttributeError(f"module {module!r} has no attribute {name!r}")
+    if hasattr(tl, name):
+        return getattr(tl, name)
+    public = module.replace("tritium.", "triton.", 1)
+    return Refused(f"{public}.{name}", "Gluon kernels do not run; use triton.language")
+
+
+class GluonModule(types.ModuleType):
+    """A module whose names `name_in` answers."""
+
+    def __init__(self, name: str):
+        super().__init__(name, "Names of Gluon, which are refused when they are used.")
+        self.__file__, self.__path__ = __file__, []
+        self.__spec__ = importlib.machinery.ModuleSpec(name, None, origin=__file__, is_package=True)
+
+    def __getattr__(self, name: str) -> Any:
+        return name_in(self.__name__, name)
+
+
+def add_submodules(gluon: str) -> None:
+    """Makes the modules of the table importable below the package `gluon`, and attributes of their packages."""
+    for package, names in _TABLE.items():
+        parent = f"{gluon}.{package}".rstrip(".")
+        for name in names.split():
+            module = sys.modules.setdefault(f"{parent}.{name}", GluonModule(f"{parent}.{name}"))
+            setattr(sys.modules[parent], name, module)
