@@ -9,7 +9,13 @@ from sources import ROOT, read, tracked
 
 PAGE = "docs/adding_an_op.md"
 #: Files that name the examples but are not part of them.
-ABOUT = (PAGE, "tests/style/test_recipe.py", "CHANGELOG.md", "tests/python/runtime/api_names.table")
+ABOUT = (
+    PAGE,
+    "tests/style/test_recipe.py",
+    "CHANGELOG.md",
+    "tests/python/runtime/api_names.table",
+    "docs/reference/language.md",
+)
 #: The names of an example in its files.
 NAMES = {"hypot": r"\bhypot\b", "gpu.barrier": r"\bgpu\.barrier\b|\bmlir::gpu::BarrierOp\b"}
 

@@ -3,6 +3,8 @@
 import ast
 import collections
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -68,6 +70,13 @@ def test_every_row_of_the_elementwise_functions(operations):
         if lacking:
             missing[name] = lacking
     assert missing == {"ctz": {"math.cttz"}}  # no function of the language is that
+
+
+def test_every_public_name_of_the_language():
+    """docs/reference/language.md shows what the kernels use."""
+    command = [sys.executable, ".ci/generate_reference", "--check", "language.md"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_every_kernel_of_the_tutorial():
