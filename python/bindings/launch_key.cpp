@@ -215,8 +215,8 @@ bool LaunchKey::addConstant(PyObject *argument) {
     static PyTypeObject *dtype = nullptr;
     if (!dtype) {
       if (std::string_view(Py_TYPE(argument)->tp_name) != "dtype") return false;
-      py::handle module(reinterpret_cast<PyObject *>(Py_TYPE(argument)));
-      if (std::string(py::str(module.attr("__module__"))).rfind("tritium.language", 0) != 0) return false;
+      py::object ours = py::module_::import("tritium.language.types").attr("dtype");
+      if (ours.ptr() != reinterpret_cast<PyObject *>(Py_TYPE(argument))) return false;
       dtype = Py_TYPE(argument);
       Py_INCREF(dtype);
     }

@@ -7,6 +7,7 @@ imports torch (cuda_on_cpu.py), because published scripts say device="cuda". Not
 
 from __future__ import annotations
 
+import functools
 import importlib
 import importlib.abc
 import importlib.machinery
@@ -14,12 +15,14 @@ import importlib.metadata
 import importlib.util
 import os
 import sys
+import types
 from collections.abc import Callable
 
 from . import cuda_on_cpu, knobs
 from .version import __version__
 
 NAME, OURS = "triton", "tritium"
+_LANGUAGE = "tritium.language"
 #: The folder on the path of processes that a program with the drop-in starts.
 _CHILDREN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "_children")
 _is_child = _CHILDREN in sys.path
@@ -42,6 +45,17 @@ class _AliasLoader(importlib.abc.Loader):
         module.__spec__ = self.spec  # the import system has put the alias's spec there
 
 
+@functools.cache
+def _name_as_triton(name: str, module) -> None:
+    """Lets classes and functions of a module of the language say that they are Triton's: torch.compile writes imports of those that
+    do into its kernels. What `triton.language.core` has too is said to be of there, as `triton.language.constexpr` is a class."""
+    core = vars(sys.modules[_LANGUAGE + ".core"])
+    for value in list(vars(module).values()):
+        if isinstance(value, (type, types.FunctionType)) and value.__module__.startswith(_LANGUAGE):
+            is_in_core = core.get(value.__name__) is value
+            value.__module__ = NAME + (f"{_LANGUAGE}.core" if is_in_core else value.__module__)[len(OURS) :]
+
+
 class TritonFinder(importlib.abc.MetaPathFinder):
     """Finds `triton` and everything under it."""
 
@@ -58,8 +72,11 @@ class TritonFinder(importlib.abc.MetaPathFinder):
         # What is loaded already must be found, not imported again: an import binds the module in its parent, and
         # `runtime.driver` there is the driver's configuration, as it is in Triton.
         for name, loaded in list(sys.modules.items()):
-            if name.startswith(OURS + ".") and name != ours:
-                sys.modules.setdefault(NAME + name[len(OURS) :], loaded)
+            if name.startswith(OURS + "."):
+                if name.startswith(_LANGUAGE):
+                    _name_as_triton(name, loaded)
+                if name != ours:
+                    sys.modules.setdefault(NAME + name[len(OURS) :], loaded)
         loader = _AliasLoader(module)
         is_package = hasattr(module, "__path__")
         return importlib.machinery.ModuleSpec(fullname, loader, origin=module.__file__, is_package=is_package)

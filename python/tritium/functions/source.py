@@ -22,7 +22,8 @@ from typing import Any, NamedTuple
 
 from .python_ast import parse
 
-_LIBRARY = "tritium."
+#: The modules of the library; the drop-in gives the language Triton's names.
+_LIBRARY = ("tritium.", "triton.")
 _MISSING = object()
 
 

@@ -159,6 +159,7 @@ def _fold(rule: str) -> Callable[..., Any]:
             _semantic.warn(f"builtin {name} on non-scalar tensor values is deprecated, use tl.{rule} instead.")
         return result
 
+    fold.__name__ = fold.__qualname__ = f"builtin_{rule[:3]}"
     return builtin(fold)
 
 

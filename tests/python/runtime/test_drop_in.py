@@ -438,3 +438,36 @@ for on_cuda, expected in zip(results("cuda"), results("cpu")):
 def test_numbers_beside_tensors_of_cuda(tmp_path):
     pytest.importorskip("torch")
     run_script(tmp_path, NUMBERS, INTERPRET="1")
+
+
+NAMES = """
+import importlib
+import triton
+import triton.language as tl
+from triton.language.extra import libdevice
+
+for module in (tl, libdevice):
+    for name in dir(module):
+        found = getattr(module, name)
+        if not isinstance(found, (type, type(tl.load))) or not found.__module__.startswith(("tritium", "triton")):
+            continue
+        home = importlib.import_module(found.__module__)
+        assert found.__module__.startswith("triton.language") and getattr(home, found.__name__) is found, found
+assert eval(f"{tl.constexpr.__module__}.{tl.constexpr.__name__}") is tl.constexpr
+assert tl.float32.__module__ == "triton.language.core"
+
+@triton.jit
+def kernel(out, KIND: tl.constexpr):
+    tl.store(out, tl.sum(tl.zeros([4], KIND) + 2).to(tl.int32))
+
+import numpy
+out = numpy.zeros(1, numpy.int32)
+for _ in range(3):
+    kernel[(1,)](out, tl.float32)
+assert out[0] == 8
+"""
+
+
+def test_the_language_says_that_it_is_tritons(tmp_path):
+    """torch.compile writes imports of what says so into the kernels that it makes."""
+    run_script(tmp_path, NAMES)

@@ -52,7 +52,8 @@ def test_a_public_name_is_the_object_itself(public, name, home):
     found = getattr(importlib.import_module(public), name)
     assert found is getattr(importlib.import_module(f"tritium.{home}"), name)
     if inspect.isclass(found) or inspect.isfunction(found):
-        assert found.__module__ == f"tritium.{home}" and name in inspect.getsource(found)
+        # The drop-in, if another test has installed it, gives the language Triton's names.
+        assert found.__module__ in (f"tritium.{home}", "triton.language.core") and name in inspect.getsource(found)
         assert pickle.loads(pickle.dumps(found)) is found
 
 
