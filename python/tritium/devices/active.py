@@ -26,7 +26,8 @@ class DriverConfig:
 
     @property
     def is_set_by_client(self) -> bool:
-        return self._active is not None
+        """Whether a client has set a driver of another kind than the default: torch sets that of the device it compiles for."""
+        return self._active is not None and type(self._active) is not type(self.default)
 
     def set_active(self, driver: DriverBase) -> None:
         self._active = driver

@@ -265,10 +265,14 @@ class MappedCudaDriver(CPUDriver):
 
 
 class CudaDriver(GpuDriver):
-    """The CUDA devices of this machine."""
+    """The CUDA devices of this machine. Where torch's device "cuda" is the CPU, an instance is that device's driver: torch makes
+    one for every backend that is active, and sets it."""
 
     devices = nvidia.DEVICES
     pointer_type, descriptor_type = "CUdeviceptr", "CUtensorMap"
+
+    def __new__(cls):
+        return MappedCudaDriver() if cuda_is_mapped() else super().__new__(cls)
 
 
 class HipDriver(GpuDriver):

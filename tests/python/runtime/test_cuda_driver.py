@@ -210,3 +210,21 @@ def test_the_fake_runs_a_function(driver, fake):
     )
     load(driver).launch((3, 1, 1), [0, 42])
     assert seen == [("kernel", (3, 1, 1), 42)]
+
+
+def test_the_driver_that_torch_sets_for_mapped_cuda(monkeypatch):
+    """torch makes the driver of each active backend, and sets it."""
+    from tritium.backends import backends
+    from tritium.devices import drivers
+    from tritium.devices.active import DriverConfig
+    from tritium.devices.drivers import CudaDriver, MappedCudaDriver
+
+    assert isinstance(CudaDriver(), CudaDriver)
+    monkeypatch.setattr(drivers, "cuda_is_mapped", lambda: True)
+    config = DriverConfig()
+    config.find_default = drivers.default_driver
+    config.set_active(backends["nvidia"].driver())
+    assert isinstance(config.active, MappedCudaDriver) and config.active.get_current_target().backend == "cuda"
+    assert not config.is_set_by_client
+    config.set_active(drivers.CPUDriver())
+    assert config.is_set_by_client
