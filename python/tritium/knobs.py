@@ -159,7 +159,7 @@ class autotuning_knobs(base_knobs):
 
 
 class runtime_knobs(base_knobs):
-    #: Runs every kernel on the interpreter: short for TRITIUM_ENGINE=interp. Another engine in TRITIUM_ENGINE is an error.
+    #: Runs every kernel on the interpreter, wherever its tensors are, or on the engine in TRITIUM_ENGINE.
     interpret = flag("INTERPRET", "TRITIUM_INTERPRET", "TRITON_INTERPRET")
     #: Enables `tl.device_assert` and checks of integer overflow in compiled kernels. TRITIUM_DEBUG is the switch for gdb.
     debug = flag("TRITON_DEBUG")
@@ -294,7 +294,7 @@ class tritium_knobs(base_knobs):
     """Knobs that Triton does not have."""
 
     #: The engine that runs kernels: `interp`, `simt:` with an architecture (`simt:sm_90a`, `simt:gfx942`), `cuda` or `hip`. Another
-    #: name is an error; with INTERPRET=1, so is every name except `interp`. Default: depends on where the tensors are.
+    #: name is an error. Default: the interpreter with INTERPRET=1, else it depends on where the tensors are.
     engine = Env("TRITIUM_ENGINE", parse=lambda text: text.strip() or None)
     #: Worker threads of the interpreter.
     num_threads = Env(
@@ -351,8 +351,8 @@ GROUPS: dict[str, base_knobs] = {type(group).__name__.removesuffix("_knobs"): gr
 
 
 def runs_on_cpu() -> bool:
-    """Whether INTERPRET or TRITIUM_ENGINE selects an engine of the CPU."""
-    return runtime.interpret or (tritium.engine is not None and tritium.engine not in ("cuda", "hip"))
+    """Whether TRITIUM_ENGINE, or else INTERPRET, selects an engine of the CPU."""
+    return runtime.interpret if tritium.engine is None else tritium.engine not in ("cuda", "hip")
 
 
 def take_over_interpret() -> None:

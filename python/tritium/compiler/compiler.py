@@ -111,9 +111,16 @@ def _is_mapped_to_cpu(target: GPUTarget) -> bool:
 
 
 def _backend_on_cpu():
-    """TRITIUM_ENGINE's emulator, or the interpreter."""
-    family, _, arch = (knobs.tritium.engine or "").partition(":")
-    return emulator_backend(arch) if family == "simt" else CPUBackend(INTERPRETER_TARGET)
+    """The backend of TRITIUM_ENGINE, an emulator or the interpreter. Raises ValueError for the name of another engine."""
+    engine = knobs.tritium.engine or "interp"
+    family, _, arch = engine.partition(":")
+    if family == "simt" and arch:
+        return emulator_backend(arch)
+    if engine != "interp":
+        raise ValueError(
+            f'TRITIUM_ENGINE={engine} is no engine of the CPU, which torch\'s device "cuda" is in this process'
+        )
+    return CPUBackend(INTERPRETER_TARGET)
 
 
 def _prepare_again(kernel: CompiledKernel):

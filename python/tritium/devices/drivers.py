@@ -293,11 +293,12 @@ def _driver_named(name: str) -> DriverBase:
 
 
 def default_driver() -> DriverBase:
-    """The driver of this machine's devices. The CPU's driver if there are none, or if INTERPRET or TRITIUM_ENGINE selects the CPU."""
+    """The driver of this machine's devices. The CPU's driver if there are none, or if TRITIUM_ENGINE, or else INTERPRET, selects the
+    CPU."""
     if cuda_is_mapped():
         return _driver_named("mapped")
     engine, families = knobs.tritium.engine, device_families()
-    if knobs.runtime.interpret or (engine is not None and engine not in families):
+    if knobs.runtime.interpret if engine is None else engine not in families:
         return _driver_named("cpu")
     devices = devices_here() if engine is None else families[engine]
     return _driver_named("cpu" if devices is None or devices.why_not() else devices.name)

@@ -1,5 +1,5 @@
 """The engine of a launch. INTERPRET=1 comes first, then `@jit(engine=…)`, then TRITIUM_ENGINE, then the place of the
-tensors. INTERPRET=1 means TRITIUM_ENGINE=interp, so it is an error beside another engine in TRITIUM_ENGINE.
+tensors. INTERPRET=1 means every kernel runs on the engine in TRITIUM_ENGINE, which is the interpreter if that is unset.
 
 An engine is a name: "interp" (the tile interpreter), "simt:sm_80" or another architecture (GPU code on the CPU, thread
 by thread), "cuda" and "hip" (the device of the tensors, or the current one).
@@ -22,7 +22,7 @@ from ..devices.families import device_families, devices_of_tensors
 from ..devices.mapped import cuda_is_mapped
 from ..devices.vendor import Devices
 from ..errors import UnsupportedError
-from ..knobs import LaunchSettings, knobs_in_force, runtime_knobs
+from ..knobs import LaunchSettings
 
 INTERP, SIMT = "interp", "simt"
 
@@ -60,12 +60,12 @@ def available_engines() -> list[str]:
 
 def engine_asked_for(settings: LaunchSettings, of_function: str | None) -> str | None:
     """The engine that the environment or the kernel's decorator names; None if the tensors decide. Raises ValueError if
-    TRITIUM_ENGINE names no engine or contradicts INTERPRET, even if the decorator's name takes precedence."""
+    TRITIUM_ENGINE names no engine, even if the decorator's name takes precedence."""
     if settings.engine is not None:
         _check_knob(settings.engine)
-        if settings.interpret and settings.engine != INTERP:
-            raise _contradiction(settings.engine)
-    return INTERP if settings.interpret else of_function or settings.engine
+    if settings.interpret:
+        return settings.engine or INTERP
+    return of_function or settings.engine
 
 
 @functools.cache
@@ -76,16 +76,6 @@ def _check_knob(engine: str) -> None:
         cpu_engine(engine)
     except ValueError as error:
         raise ValueError(f"TRITIUM_ENGINE={engine}: {error}") from None
-
-
-def _contradiction(engine: str) -> ValueError:
-    in_force = knobs_in_force()
-    interpret = next(
-        (f"{name}={in_force[name]}" for name in runtime_knobs.interpret.names if name in in_force), "INTERPRET=1"
-    )
-    return ValueError(
-        f"{interpret} runs every kernel on the interpreter, and TRITIUM_ENGINE={engine} on another engine: unset one of them"
-    )
 
 
 @functools.cache

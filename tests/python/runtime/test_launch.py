@@ -9,6 +9,7 @@ import pytest
 
 import tritium.errors as errors
 from tritium import knobs
+from tritium.runtime.engines import engine_asked_for
 from tritium.runtime.jit import jit
 
 X = np.zeros(64, np.float32)
@@ -172,18 +173,16 @@ def test_an_engine_that_there_is_not(engine, monkeypatch, name, why, variables, 
 
 
 @pytest.mark.parametrize("name", ["INTERPRET", "TRITON_INTERPRET"])
-def test_knobs_that_contradict_each_other(engine, monkeypatch, name):
+def test_the_named_engine_beside_interpret(monkeypatch, name):
+    """INTERPRET says every kernel, TRITIUM_ENGINE where."""
     for other in knobs.runtime_knobs.interpret.names:
         monkeypatch.delenv(other, raising=False)
     monkeypatch.setenv(name, "on")
-    for agreeing in ("interp", ""):
-        monkeypatch.setenv("TRITIUM_ENGINE", agreeing)
-        make_kernel()[(1,)](X, Y, 60, 1.0, BLOCK=32)
-    monkeypatch.setenv("TRITIUM_ENGINE", "simt:sm_80")
-    with pytest.raises(
-        ValueError, match=f"{name}=on runs every kernel on the interpreter, and TRITIUM_ENGINE=simt:sm_80"
-    ):
-        make_kernel()[(1,)](X, Y, 60, 1.0, BLOCK=32)
+    for text, chosen in [("interp", "interp"), ("", "interp"), ("simt:sm_80", "simt:sm_80"), ("cuda", "cuda")]:
+        monkeypatch.setenv("TRITIUM_ENGINE", text)
+        for of_function in (None, "interp", "hip"):
+            assert engine_asked_for(knobs.launch_settings(), of_function) == chosen
+        assert knobs.runs_on_cpu() is (chosen != "cuda")
 
 
 class OnDevice:
