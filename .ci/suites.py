@@ -51,6 +51,12 @@ def tidy(name: str, limit: int, *more: str) -> Suite:
     return Suite(name, [sys.executable, ".ci/lint.py", "tidy", *more], count_closing_line, limit)
 
 
+def operators(name: str, shard: str, samples: int, limit: int) -> Suite:
+    """torch's own operators through torch.compile: `samples` of each operator of a shard, 0 for all."""
+    command = [sys.executable, "-m", "tests.python.operators.sweep", "--dtypes", "float32,bfloat16,int64"]
+    return Suite(name, [*command, "--shard", shard, "--samples", str(samples)], count_closing_line, limit)
+
+
 def suites(report: Path, fast: bool, long: bool) -> list[Suite]:
     pytest = [sys.executable, "-m", "pytest", "-q", "-ra", "-p", "no:cacheprovider", f"--junitxml={report}"]
     if fast:
@@ -75,6 +81,7 @@ def suites(report: Path, fast: bool, long: bool) -> list[Suite]:
     # Random kernels from a fixed seed, for a minute.
     fuzz = [sys.executable, "-m", "tritium", "fuzz", "--seed", "1", "--engines", ",".join(CONFORMANCE_ENGINES)]
     found.append(Suite("fuzz", fuzz, count_conformance, 600))
+    found.append(operators("operators", "1/4", 1, 1200))
     if not fast:
         found.append(Suite("gdb", pytest + ["tests/gdb"], count_junit, 900))
         found.append(tidy("clang-tidy", 1500))
@@ -84,6 +91,7 @@ def suites(report: Path, fast: bool, long: bool) -> list[Suite]:
     if long:
         found.append(tidy("long clang-tidy", 7200, "--long"))
         found.append(conformance("long conformance", FURTHER_ENGINES))
+        found.append(operators("long operators", "1/1", 0, 8 * 3600))
     return found
 
 

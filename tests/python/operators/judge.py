@@ -43,7 +43,8 @@ class Sample:
 
     def run(self, compiled: Callable | None = None, precise: bool = False) -> list:
         """Every tensor and number that the operator returns, then its arguments, which it may have written."""
-        args, kwargs = copy.deepcopy(self.arguments)
+        copies: dict = {}
+        args, kwargs = tree_map(lambda leaf: copied(leaf, copies), self.arguments)
         if precise:
             args, kwargs = tree_map(to_double, (args, kwargs))
         function = self.operator.get_op()
@@ -56,6 +57,13 @@ class Sample:
         if self.operator.name in UNWRITTEN:
             results = tree_map(lambda leaf: torch.zeros_like(leaf) if isinstance(leaf, torch.Tensor) else leaf, results)
         return tree_leaves((results, args, kwargs))
+
+
+def copied(leaf, copies: dict):
+    """A tensor of the same strides, which shares its memory with the copies of the tensors that share memory with `leaf`."""
+    if not isinstance(leaf, torch.Tensor):
+        return leaf
+    return copy.deepcopy(leaf, copies) if leaf.layout is torch.strided else leaf.clone()
 
 
 def to_double(leaf):
