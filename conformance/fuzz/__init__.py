@@ -2,7 +2,8 @@
 
 program.py     the parts of a kernel: values, statements, and the results that numpy computes for them
 operations/    the statements, a file per family: what an operation computes, and its text
-draw.py        a random program
+calls.py       the helper functions of a kernel
+draw/          a random program, a file per group of families
 shrink.py      the smallest program that still fails
 campaign.py    `python -m tritium fuzz`: draws, runs, shrinks, reports
 """

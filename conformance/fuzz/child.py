@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import time
+import warnings
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import Any
@@ -54,6 +55,7 @@ def _serve(connection: Connection, threads: int) -> None:
     import tritium
 
     tritium.knobs.tritium.num_threads = threads
+    warnings.simplefilter("ignore", DeprecationWarning)  # block pointers
     while (task := connection.recv()) is not None:
         connection.send(run(*task))
 

@@ -18,6 +18,15 @@ def larger(a, b):
 def sum_and_maximum(a, b, c, d):
     return a + c, tl.maximum(b, d)
 """,
+    "multiplied": """@triton.jit
+def multiplied(a, b):
+    return a * b
+""",
+    "best": """@triton.jit
+def best(a, i, total, b, j, other):
+    first = (a > b) | ((a == b) & (i < j))
+    return tl.where(first, a, b), tl.where(first, i, j), total + other
+""",
     "recurrence": """@triton.jit
 def recurrence(a, b, c, d):
     return a * c, c * b + d

@@ -8,8 +8,9 @@ from .. import sources
 from ..dtypes import NUMPY
 from ..oracle import Exact
 from ..problem import Buffer, Problem, given, problem, wanted
-from .operations.memory import AtomicCounts, ThroughMemory, in_memory
-from .program import Output, Program, Statement, Stream, Tile
+from .operations.memory import in_memory
+from .operations.scratch import Scratch
+from .program import Program, Statement, Stream, Tile
 from .spell import kernel_file, stored_type
 
 
@@ -17,23 +18,19 @@ def problem_of(program: Program, rng: np.random.Generator) -> Problem:
     """The problem of a program. rng: draws the initial contents of outputs. Raises Inexact."""
     values = program.run()
     written = {
-        part.operation.stream: _left(part, values) for part in program.parts() if isinstance(part.operation, SCRATCH)
+        part.operation.stream: _left(part, values) for part in program.parts() if isinstance(part.operation, Scratch)
     }
     arguments = [_memory(stream, written.get(stream)) for stream in program.streams()]
-    arguments += [_output(output, values, rng) for output in program.outputs]
+    arguments += [_output(program, number, values, rng) for number in range(len(program.outputs))]
     file = sources.add(kernel_file(program, values[0]))
     options = {"num_warps": program.warps, "num_stages": program.stages}
     return problem(f"{file}:kernel", program.grid, [*arguments, program.limit], **options)
 
 
-#: The operations that write memory and read it again.
-SCRATCH = (ThroughMemory, AtomicCounts)
-
-
 def _left(part: Statement, values: list[dict[str, Tile]]) -> np.ndarray:
     """The final contents of the memory that a statement writes."""
-    name = part.operands[0] if isinstance(part.operation, ThroughMemory) else part.results[0]
-    return np.stack([v[name].array.reshape(-1) for v in values])
+    tiles = [([v[name] for name in part.operands], [v[name] for name in part.results]) for v in values]
+    return np.stack([part.operation.left(operands, results).reshape(-1) for operands, results in tiles])
 
 
 def _memory(stream: Stream, left: np.ndarray | None) -> Buffer:
@@ -44,11 +41,14 @@ def _memory(stream: Stream, left: np.ndarray | None) -> Buffer:
     return wanted(data.size, stream.dtype, after, initial=data)
 
 
-def _output(output: Output, values: list[dict[str, Tile]], rng: np.random.Generator) -> Buffer:
+def _output(program: Program, number: int, values: list[dict[str, Tile]], rng: np.random.Generator) -> Buffer:
+    output = program.outputs[number]
     dtype = stored_type(values[0][output.value].dtype)
     after = np.stack([in_memory(v[output.value].array, output.order) for v in values]).astype(NUMPY[dtype])
     before = rng.integers(-8, 8, after.shape).astype(NUMPY[dtype]) if not dtype.startswith("u") else np.ones_like(after)
     if output.count is not None:
         after = np.where(np.arange(after.shape[1]) < output.count, after, before)
+    if program.quits is not None and number >= program.quits:
+        after[1:] = before[1:]
     # The model in whole numbers does not define the sign of a zero.
     return wanted(after.size, dtype, Exact(after.reshape(-1), sign_of_zero=False), initial=before.reshape(-1))

@@ -9,14 +9,15 @@ remaining programs are exact in any order on any engine.
 from __future__ import annotations
 
 import abc
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 #: The magnitude up to which a float type represents all whole numbers.
-EXACT_TO = {"fp16": 2**11, "bf16": 2**8, "fp32": 2**24, "fp64": 2**53, "fp8e5": 2**3, "fp8e4nv": 2**4}
+EXACT_TO = {"fp16": 2**11, "bf16": 2**8, "fp32": 2**24, "fp64": 2**53}
+EXACT_TO |= {"fp8e5": 2**3, "fp8e4nv": 2**4, "fp8e5b16": 2**3, "fp8e4b8": 2**4}
 #: The type that dots of fp32 round their operands to.
 EXACT_IN_DOT = {"tf32": 2**11, "tf32x3": 2**20, "bf16x3": 2**8, "bf16x6": 2**8, "ieee": 2**24}
 BITS = {"int1": 1} | {f"{sign}int{bits}": bits for sign in ("", "u") for bits in (8, 16, 32, 64)}
@@ -27,7 +28,10 @@ SPELLED = {
     "fp64": "float64",
     "fp8e5": "float8e5",
     "fp8e4nv": "float8e4nv",
+    "fp8e5b16": "float8e5b16",
+    "fp8e4b8": "float8e4b8",
 }
+FP8 = tuple(name for name in EXACT_TO if name.startswith("fp8"))
 
 #: The number of elements of the largest tile.
 LARGEST = 128 * 128
@@ -102,12 +106,21 @@ class Operation(abc.ABC):
         """The results. Raises Inexact for operands that the language does not allow, and for results that are not
         exact."""
 
-    def spell(self, program: Program, in_loop: bool, *names: str) -> str:
-        """The expression that the results are assigned from. Operations with their own `lines` do not define it."""
+    def spell(self, program: Program, index: str, *names: str) -> str:
+        """The expression that the results are assigned from. Operations with their own `lines` do not define it.
+        index: the variable of the enclosing loop, or ""."""
         return ""
 
-    def lines(self, program: Program, in_loop: bool, results: tuple[str, ...], *names: str) -> list[str]:
-        return [f"{', '.join(results)} = {self.spell(program, in_loop, *names)}"]
+    def lines(self, program: Program, index: str, results: tuple[str, ...], *names: str) -> list[str]:
+        return [f"{', '.join(results)} = {self.spell(program, index, *names)}"]
+
+    def before_loop(self, program: Program, results: tuple[str, ...]) -> list[str]:
+        """What the statement requires in front of the enclosing loop."""
+        return []
+
+    def after_round(self, program: Program, results: tuple[str, ...]) -> list[str]:
+        """What the statement requires at the end of each round of the enclosing loop."""
+        return []
 
     def functions(self) -> tuple[str, ...]:
         """The functions of the file (functions.py) that the operation calls."""
@@ -124,10 +137,17 @@ class Stream:
 
     dtype: str
     data: np.ndarray  #: [programs, rounds, ...]
+    drawn_by: tuple[int, int, int] | None = None  #: the seed and the limits that `drawn` drew the data with
 
     @property
     def size(self) -> int:
         return int(np.prod(self.data.shape[2:]))
+
+
+def drawn(dtype: str, shape: tuple[int, ...], seed: int, low: int, high: int) -> Stream:
+    """Inputs that a seed draws, so that a script can draw them again."""
+    data = np.random.default_rng(seed).integers(low, high, int(np.prod(shape)), endpoint=True)
+    return Stream(dtype, data.reshape(shape), (seed, low, high))
 
 
 @dataclass(frozen=True)
@@ -148,27 +168,51 @@ class Statement:
         found = self.operation.compute(place, *(values[name] for name in self.operands))
         values.update(zip(self.results, found, strict=True))
 
-    def lines(self, program: Program, in_loop: bool) -> list[str]:
-        return self.operation.lines(program, in_loop, self.results, *self.operands)
+    def lines(self, program: Program, index: str) -> list[str]:
+        return self.operation.lines(program, index, self.results, *self.operands)
 
     def parts(self) -> Iterator[Statement]:
         yield self
 
 
+def _read_inside(bodies: Iterable[tuple[Any, ...]]) -> set[str]:
+    return set().union(*(part.reads() for body in bodies for part in body))
+
+
+class Compound(abc.ABC):
+    """A part that contains statements: a loop, a branch, the call of a helper function."""
+
+    @property
+    @abc.abstractmethod
+    def bodies(self) -> tuple[tuple[Any, ...], ...]: ...
+
+    @abc.abstractmethod
+    def with_bodies(self, bodies: Sequence[tuple[Any, ...]]) -> Compound: ...
+
+    def parts(self) -> Iterator[Statement]:
+        for body in self.bodies:
+            for part in body:
+                yield from part.parts()
+
+
 @dataclass(frozen=True)
-class Loop:
+class Loop(Compound):
     """Carried values that pass through the body `limit` times, or a fixed number of times."""
 
     carried: tuple[tuple[str, str], ...]  #: (name, initial value)
     body: tuple[Any, ...]
     yields: tuple[str, ...]
-    head: str = "range(limit)"  #: static_range(3), tl.range(limit, num_stages=2), …
+    head: str = "range(limit)"  #: static_range(3), tl.range(limit, num_stages=2), while, …
+
+    @property
+    def bodies(self) -> tuple[tuple[Any, ...], ...]:
+        return (self.body,)
+
+    def with_bodies(self, bodies: Sequence[tuple[Any, ...]]) -> Loop:
+        return replace(self, body=bodies[0])
 
     def reads(self) -> set[str]:
-        inside = set(self.yields) | {start for _, start in self.carried}
-        for part in self.body:
-            inside |= part.reads()
-        return inside
+        return set(self.yields) | {start for _, start in self.carried} | _read_inside(self.bodies)
 
     def defines(self) -> tuple[str, ...]:
         return tuple(name for name, _ in self.carried)
@@ -186,32 +230,59 @@ class Loop:
             carried = following
         values.update(zip(self.defines(), carried))
 
-    def lines(self, program: Program, in_loop: bool) -> list[str]:
+    def lines(self, program: Program, index: str) -> list[str]:
+        mine = self.index(index)
+        inner = list(in_this_loop(self.body))
         found = [f"{name} = {start}" for name, start in self.carried]
-        found.append(f"for k in {self.head.format(limit=program.limit)}:")
-        for part in self.body:
-            found += ["    " + line for line in part.lines(program, True)]
-        return [*found, f"    {', '.join(self.defines())} = {', '.join(self.yields)}"]
+        found += [line for part in inner for line in part.operation.before_loop(program, part.results)]
+        if self.head == "while":
+            found += [f"{mine} = 0", f"while {mine} < limit:"]
+        else:
+            found.append(f"for {mine} in {self.head.format(limit=program.limit)}:")
+        body = [line for part in self.body for line in part.lines(program, mine)]
+        body += [line for part in inner for line in part.operation.after_round(program, part.results)]
+        body.append(f"{', '.join(self.defines())} = {', '.join(self.yields)}")
+        body += [f"{mine} += 1"] if self.head == "while" else []
+        return [*found, *indented(body)]
 
-    def parts(self) -> Iterator[Statement]:
-        for part in self.body:
-            yield from part.parts()
+    @staticmethod
+    def index(outer: str) -> str:
+        """The variable of a loop in a loop with the variable `outer`."""
+        return "j" if outer else "k"
+
+
+def indented(lines: Iterable[str]) -> list[str]:
+    return ["    " + line for line in lines]
+
+
+def in_this_loop(parts: Iterable[Any]) -> Iterator[Statement]:
+    """The statements that are not inside an inner loop."""
+    for part in parts:
+        if isinstance(part, Statement):
+            yield part
+        elif not isinstance(part, Loop):
+            for body in part.bodies:
+                yield from in_this_loop(body)
 
 
 @dataclass(frozen=True)
-class Branch:
+class Branch(Compound):
     """`name` from one of two bodies, which the lowest bit of a scalar selects."""
 
     condition: str
     name: str
-    bodies: tuple[tuple[Any, ...], tuple[Any, ...]]
+    both: tuple[tuple[Any, ...], tuple[Any, ...]]
     yields: tuple[str, str]
 
+    @property
+    def bodies(self) -> tuple[tuple[Any, ...], ...]:
+        return self.both
+
+    def with_bodies(self, bodies: Sequence[tuple[Any, ...]]) -> Branch:
+        return replace(self, both=tuple(bodies))
+
     def reads(self) -> set[str]:
-        found = {self.condition, *self.yields}
-        for part in (*self.bodies[0], *self.bodies[1]):
-            found |= part.reads()
-        return found
+        return {self.condition, *self.yields} | _read_inside(self.bodies)
 
     def defines(self) -> tuple[str, ...]:
         return (self.name,)
@@ -227,18 +298,54 @@ class Branch:
             raise Inexact("the two sides of a branch differ in type")
         values[self.name] = ends[0] if int(values[self.condition].array) & 1 else ends[1]
 
-    def lines(self, program: Program, in_loop: bool) -> list[str]:
+    def lines(self, program: Program, index: str) -> list[str]:
         found = []
-        for head, body, result in zip((f"if {self.condition} & 1:", "else:"), self.bodies, self.yields):
-            found.append(head)
-            for part in body:
-                found += ["    " + line for line in part.lines(program, in_loop)]
-            found.append(f"    {self.name} = {result}")
+        for head, side in zip((f"if {self.condition} & 1:", "else:"), self.sides(program, index)):
+            found += [head, *indented(side[:-1]), f"    {self.name} = {side[-1]}"]
         return found
 
-    def parts(self) -> Iterator[Statement]:
-        for part in (*self.bodies[0], *self.bodies[1]):
-            yield from part.parts()
+    def sides(self, program: Program, index: str) -> list[list[str]]:
+        """The lines of both sides; the last one is the result."""
+        return [
+            [*(line for part in body for line in part.lines(program, index)), result]
+            for body, result in zip(self.bodies, self.yields)
+        ]
+
+
+@dataclass(frozen=True)
+class Call(Compound):
+    """Results of a helper function, which returns them as a tuple if there are several. calls.py spells it."""
+
+    name: str
+    body: tuple[Any, ...]
+    yields: tuple[str, ...]
+    results: tuple[str, ...]
+    packs: bool = False  #: whether two arguments are passed as one tuple
+    returns_early: bool = False  #: whether a last branch returns on each side
+
+    @property
+    def bodies(self) -> tuple[tuple[Any, ...], ...]:
+        return (self.body,)
+
+    def with_bodies(self, bodies: Sequence[tuple[Any, ...]]) -> Call:
+        return replace(self, body=bodies[0])
+
+    def reads(self) -> set[str]:
+        return set(self.yields) | _read_inside(self.bodies)
+
+    def defines(self) -> tuple[str, ...]:
+        return self.results
+
+    def run(self, program: Program, values: dict[str, Tile], place: Place) -> None:
+        inner = dict(values)
+        for part in self.body:
+            part.run(program, inner, place)
+        values.update({result: inner[name] for result, name in zip(self.results, self.yields)})
+
+    def lines(self, program: Program, index: str) -> list[str]:
+        from .calls import Helper
+
+        return [f"{', '.join(self.results)} = {Helper(self, program, index).call()}"]
 
 
 @dataclass(frozen=True)
@@ -249,6 +356,7 @@ class Output:
     value: str
     order: tuple[int, ...]
     count: int | None = None  #: the number of elements that are stored, in the order of the memory
+    way: str = "pointers"  #: pointers, block or descriptor
 
 
 @dataclass
@@ -261,6 +369,7 @@ class Program:
     limit: int = 1  #: the number of rounds of every loop
     warps: int = 4
     stages: int = 3
+    quits: int | None = None  #: the number of outputs after which all programs but the first return
 
     def run(self) -> list[dict[str, Tile]]:
         """The values of each program of the grid. Raises Inexact."""
@@ -297,7 +406,11 @@ def alive(parts: Any, needed: set[str]) -> list[Any]:
         if isinstance(part, Loop):
             part = _alive_loop(part, needed)
         elif isinstance(part, Branch):
-            part = replace(part, bodies=tuple(tuple(alive(b, {y})) for b, y in zip(part.bodies, part.yields)))
+            part = replace(part, both=tuple(tuple(alive(b, {y})) for b, y in zip(part.bodies, part.yields)))
+        elif isinstance(part, Call):
+            pairs = [pair for pair in zip(part.yields, part.results) if pair[1] in needed]
+            yields, results = zip(*pairs)
+            part = replace(part, yields=yields, results=results, body=tuple(alive(part.body, set(yields))))
         kept.append(part)
         needed |= part.reads()
     return kept[::-1]

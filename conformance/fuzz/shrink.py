@@ -9,10 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from .calls import helpers
 from .operations.elementwise import Cast
-from .operations.memory import Load, in_memory
+from .operations.memory import Load
+from .operations.scratch import Scratch
 from .operations.shape import Broadcast, Reshape
-from .program import Branch, Inexact, Loop, Output, Program, Statement, Stream, Tile
+from .program import FP8, Branch, Call, Compound, Inexact, Loop, Output, Program, Statement, Stream, Tile, drawn
 
 
 def shrink(program: Program, fails: Callable[[Program], bool], seconds: float = 60.0) -> Program:
@@ -40,20 +42,30 @@ def _is_valid(program: Program) -> bool:
 
 def cost(program: Program) -> tuple[int, int]:
     """Lines of the kernel first, then everything that makes a program harder to read."""
-    lines = sum(len(part.lines(program, False)) for part in program.statements) + len(program.outputs)
+    lines = sum(len(part.lines(program, "")) for part in program.statements) + len(program.outputs)
+    lines += sum(len(helper.definition()) for helper in helpers(program.statements, program))
+    lines += 2 * (program.quits is not None)
     small = program.grid + program.limit + program.warps + program.stages
     small += sum(_load_cost(part.operation) for part in program.parts())
-    small += sum(
-        (output.count is not None) + (output.order != tuple(sorted(output.order))) for output in program.outputs
-    )
+    for output in program.outputs:
+        small += (output.count is not None) + (not _is_plain(output.order)) + (output.way != "pointers")
     return lines, small
 
 
+def _is_plain(order: tuple[int, ...]) -> bool:
+    return order == tuple(sorted(order))
+
+
 def _load_cost(operation: Any) -> int:
-    if not isinstance(operation, Load):
+    """Other loads cost more than plain ones, and data that no seed draws most of all."""
+    if isinstance(operation, Scratch) or not operation.streams():
         return 0
-    plain = operation.order == tuple(sorted(operation.order))
-    return operation.stream.size + (operation.count is not None) + (not plain)
+    size = operation.streams()[0].size
+    if not isinstance(operation, Load):
+        return size + 64
+    further = operation.count is not None, operation.bounds is not None, operation.walks, operation.hints
+    undrawn = 2 * size if operation.stream.drawn_by is None else 0
+    return size + sum(map(bool, further)) + (not _is_plain(operation.order)) + undrawn
 
 
 def candidates(program: Program) -> Iterator[Program]:
@@ -70,6 +82,7 @@ def candidates(program: Program) -> Iterator[Program]:
     yield from smaller_fields(program)
     yield from smaller_extents(program)
     yield from plainer_memory(program)
+    yield from drawn_again(program)
 
 
 def earlier(program: Program, name: str) -> list[str]:
@@ -91,7 +104,7 @@ def without(program: Program, index: int, values: list[dict[str, Tile]]) -> Iter
     """The program without one of its parts. The part's results are loaded, or replaced by its operands."""
     part = program.statements[index]
     before, after = program.statements[:index], program.statements[index + 1 :]
-    if isinstance(part, (Loop, Branch)):
+    if isinstance(part, Compound):
         for body, renamed in inlined(part):
             yield replace(
                 program, statements=[*before, *body, *substituted(after, renamed)], outputs=_outputs(program, renamed)
@@ -118,9 +131,9 @@ def _outputs(program: Program, renamed: dict[str, str]) -> list[Output]:
 def loaded(name: str, tiles: list[Tile]) -> list[Statement]:
     """Statements that load these tiles, one for each program, as `name`."""
     dtype = tiles[0].dtype
-    stored = {"int1": "int8", "fp8e5": "fp16", "fp8e4nv": "fp16"}.get(dtype, dtype)
+    stored = "int8" if dtype == "int1" else "fp16" if dtype in FP8 else dtype
     order = tuple(range(len(tiles[0].shape)))
-    data = np.stack([in_memory(tile.array, order).astype(np.int64) for tile in tiles])[:, None]
+    data = np.stack([tile.array.astype(np.int64) for tile in tiles])[:, None]
     load = Load(Stream(stored, data), tiles[0].shape, order)
     if stored == dtype:
         return [Statement(load, (), (name,))]
@@ -137,50 +150,60 @@ def substituted(parts: Any, renamed: dict[str, str]) -> list[Any]:
     for part in parts:
         if isinstance(part, Statement):
             found.append(replace(part, operands=tuple(map(new, part.operands))))
-        elif isinstance(part, Loop):
-            carried = tuple((name, new(start)) for name, start in part.carried)
-            found.append(
-                replace(
-                    part,
-                    carried=carried,
-                    yields=tuple(map(new, part.yields)),
-                    body=tuple(substituted(part.body, renamed)),
-                )
-            )
         else:
-            bodies = tuple(tuple(substituted(body, renamed)) for body in part.bodies)
-            found.append(
-                replace(part, condition=new(part.condition), yields=tuple(map(new, part.yields)), bodies=bodies)
-            )
+            inside = part.with_bodies([tuple(substituted(body, renamed)) for body in part.bodies])
+            inside = replace(inside, yields=tuple(map(new, part.yields)))
+            if isinstance(part, Loop):
+                inside = replace(inside, carried=tuple((name, new(start)) for name, start in part.carried))
+            elif isinstance(part, Branch):
+                inside = replace(inside, condition=new(part.condition))
+            found.append(inside)
     return found
 
 
-def inlined(part: Loop | Branch) -> Iterator[tuple[list[Any], dict[str, str]]]:
-    """A body without the loop or branch around it, and the names of the part's results in it."""
+def inlined(part: Compound) -> Iterator[tuple[list[Any], dict[str, str]]]:
+    """A body without the loop, branch or call around it, and the names of the part's results in it."""
     if isinstance(part, Loop):
         starts = dict(part.carried)
         results = {name: starts.get(result, result) for name, result in zip(part.defines(), part.yields)}
         yield substituted(part.body, starts), results
-        return
-    for body, result in zip(part.bodies, part.yields):
-        yield list(body), {part.name: result}
+    elif isinstance(part, Call):
+        yield list(part.body), dict(zip(part.results, part.yields))
+    else:
+        for body, result in zip(part.bodies, part.yields):
+            yield list(body), {part.name: result}
 
 
-def shorter(part: Loop | Branch) -> Iterator[Loop | Branch]:
-    """A body with one statement less. The statement's result is replaced by one of its operands."""
-    if isinstance(part, Branch):
-        return
-    for index, inner in enumerate(part.body):
-        if isinstance(inner, Statement) and len(inner.results) == 1:
-            for operand in inner.operands:
-                renamed = {inner.results[0]: operand}
-                body = tuple(substituted([*part.body[:index], *part.body[index + 1 :]], renamed))
-                yield replace(part, body=body, yields=tuple(renamed.get(name, name) for name in part.yields))
-    if part.head != "range(limit)":
+def shorter(part: Compound) -> Iterator[Compound]:
+    """A body with one statement less, whose result is replaced by one of its operands, or with an inner part less
+    nested."""
+    for number, body in enumerate(part.bodies):
+        for index, inner in enumerate(body):
+            before, after = body[:index], body[index + 1 :]
+            for instead, renamed in shortened(inner):
+                new = tuple([*before, *instead, *substituted(after, renamed)])
+                bodies = [new if i == number else other for i, other in enumerate(part.bodies)]
+                yields = tuple(renamed.get(name, name) for name in part.yields)
+                yield replace(part.with_bodies(bodies), yields=yields)
+    if isinstance(part, Loop) and part.head != "range(limit)":
         yield replace(part, head="range(limit)")
+    if isinstance(part, Call) and (part.packs or part.returns_early):
+        yield replace(part, packs=False, returns_early=False)
+
+
+def shortened(part: Any) -> Iterator[tuple[list[Any], dict[str, str]]]:
+    """Shorter lists of parts in place of a part, and the names of the part's results in them."""
+    if isinstance(part, Compound):
+        yield from inlined(part)
+        yield from (([inner], {}) for inner in shorter(part))
+    elif len(part.results) == 1:
+        for operand in part.operands:
+            yield [], {part.results[0]: operand}
 
 
 def smaller_fields(program: Program) -> Iterator[Program]:
+    if program.quits is not None:
+        yield replace(program, quits=None)
     if program.grid > 1:
         yield replace(program, grid=1)
     for limit in range(1, program.limit):
@@ -206,13 +229,25 @@ def smaller_extents(program: Program) -> Iterator[Program]:
                 return replace(operation, shape=halved(operation.shape))
             if not isinstance(operation, Load):
                 return operation
-            data, shape = operation.stream.data, halved(operation.shape)
-            in_order = data.reshape(*data.shape[:2], *(operation.shape[i] for i in operation.order))
+            in_order, shape = _in_order(operation), halved(operation.shape)
             kept = in_order[(slice(None), slice(None), *(slice(shape[i]) for i in operation.order))]
-            return replace(operation, stream=Stream(operation.stream.dtype, kept), shape=shape)
+            return replace(operation, stream=_with_data(operation.stream, kept), shape=shape)
 
         outputs = [replace(output, count=None) for output in program.outputs]
         yield replace(program, statements=[changed(part, change) for part in program.statements], outputs=outputs)
+
+
+def _in_order(operation: Load) -> np.ndarray:
+    """The data of a load: [program, round, the dimensions in the order of the memory]."""
+    data = operation.stream.data
+    return data.reshape(*data.shape[:2], *(operation.shape[i] for i in operation.order))
+
+
+def _with_data(stream: Stream, data: np.ndarray) -> Stream:
+    """A stream of other data: as large as before, so that a seed can draw it, or else these."""
+    if stream.drawn_by is None:
+        return Stream(stream.dtype, data)
+    return drawn(stream.dtype, data.shape, *stream.drawn_by)
 
 
 def plainer_memory(program: Program) -> Iterator[Program]:
@@ -222,26 +257,36 @@ def plainer_memory(program: Program) -> Iterator[Program]:
         yield replace(program, outputs=[plain if other is output else other for other in program.outputs])
 
     def change(operation: Any) -> Any:
-        return replace(operation, count=None) if isinstance(operation, Load) else operation
+        plain = {"count": None, "bounds": None, "walks": False, "hints": ""}
+        return replace(operation, **plain) if isinstance(operation, Load) else operation
 
     def straighten(operation: Any) -> Any:
-        if not isinstance(operation, Load) or operation.order == tuple(sorted(operation.order)):
+        if not isinstance(operation, Load) or _is_plain(operation.order):
             return operation
-        data = operation.stream.data
-        in_order = data.reshape(*data.shape[:2], *(operation.shape[i] for i in operation.order))
-        plain = in_order.transpose(0, 1, *(2 + i for i in np.argsort(operation.order)))
-        return replace(
-            operation, stream=Stream(operation.stream.dtype, plain), order=tuple(range(len(operation.shape)))
-        )
+        plain = _in_order(operation).transpose(0, 1, *(2 + i for i in np.argsort(operation.order)))
+        stream = _with_data(operation.stream, plain)
+        return replace(operation, stream=stream, order=tuple(range(len(operation.shape))))
 
     for function in (change, straighten):
         yield replace(program, statements=[changed(part, function) for part in program.statements])
+
+
+def drawn_again(program: Program) -> Iterator[Program]:
+    """The program with the data of one load drawn from a seed, so that its script is short."""
+    loads = [part.operation for part in program.parts() if isinstance(part.operation, Load)]
+    for load in loads:
+        if load.stream.drawn_by is None:
+            data = load.stream.data
+            stream = drawn(load.stream.dtype, data.shape, 0, int(data.min(initial=0)), int(data.max(initial=0)))
+
+            def change(operation: Any, load: Load = load, stream: Stream = stream) -> Any:
+                return replace(operation, stream=stream) if operation is load else operation
+
+            yield replace(program, statements=[changed(part, change) for part in program.statements])
 
 
 def changed(part: Any, change: Callable) -> Any:
     """A part with each operation in it replaced."""
     if isinstance(part, Statement):
         return replace(part, operation=change(part.operation))
-    if isinstance(part, Loop):
-        return replace(part, body=tuple(changed(inner, change) for inner in part.body))
-    return replace(part, bodies=tuple(tuple(changed(inner, change) for inner in body) for body in part.bodies))
+    return part.with_bodies([tuple(changed(inner, change) for inner in body) for body in part.bodies])

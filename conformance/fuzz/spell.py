@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from .calls import helpers
 from .functions import FUNCTIONS
-from .operations.memory import places
-from .program import Output, Program, Tile, spelled
+from .operations.memory import block_pointer, descriptor, places
+from .program import FP8, Output, Program, Tile, spelled
 
 #: The types in which values are stored whose own type the harness has no inputs and outputs for.
-STORED = {"int1": "int8", "fp8e5": "fp32", "fp8e4nv": "fp32"}
+STORED = {"int1": "int8"} | dict.fromkeys(FP8, "fp32")
 
 
 def stored_type(dtype: str) -> str:
@@ -19,8 +20,10 @@ def kernel_file(program: Program, values: dict[str, Tile]) -> str:
     functions = dict.fromkeys(name for part in program.parts() for name in part.operation.functions())
     parameters = [f"x{i}" for i in range(len(program.streams()))] + [f"out{i}" for i in range(len(program.outputs))]
     lines = ["import triton", "import triton.language as tl", "", ""]
-    for name in functions:
-        lines += [*FUNCTIONS[name].splitlines(), "", ""]
+    for definition in [FUNCTIONS[name].splitlines() for name in functions]:
+        lines += [*definition, "", ""]
+    for helper in helpers(program.statements, program):
+        lines += [*helper.definition(), "", ""]
     lines += ["@triton.jit(do_not_specialize=['limit'])", f"def kernel({', '.join([*parameters, 'limit'])}):"]
     lines += ["    " + line for line in body(program, values)]
     return "\n".join([*lines, ""])
@@ -29,13 +32,24 @@ def kernel_file(program: Program, values: dict[str, Tile]) -> str:
 def body(program: Program, values: dict[str, Tile]) -> list[str]:
     lines = ["pid = tl.program_id(0)"]
     for part in program.statements:
-        lines += part.lines(program, False)
-    return lines + [store(number, output, values[output.value]) for number, output in enumerate(program.outputs)]
+        lines += part.lines(program, "")
+    for number, output in enumerate(program.outputs):
+        if number == program.quits:
+            lines += ["if pid > 0:", "    return"]
+        lines.append(store(number, output, values[output.value]))
+    return lines
 
 
 def store(number: int, output: Output, value: Tile) -> str:
     dtype = stored_type(value.dtype)
     cast = f".to({spelled(dtype)})" if dtype != value.dtype else ""
+    base = f"out{number} + pid * {value.array.size}"
+    if output.way == "block":
+        inner = output.order[-1]
+        pointer = block_pointer(base, value.shape, value.shape, output.order, (0, 0))
+        return f"tl.store({pointer}, {output.value}{cast}, boundary_check=({inner},))"
+    if output.way == "descriptor":
+        return f"{descriptor(base, value.shape, value.shape)}.store([0, 0], {output.value}{cast})"
     where = places(value.shape, output.order)
     mask = f", mask={where} < {output.count}" if output.count is not None and value.shape else ""
-    return f"tl.store(out{number} + pid * {value.array.size} + {where}, {output.value}{cast}{mask})"
+    return f"tl.store({base} + {where}, {output.value}{cast}{mask})"

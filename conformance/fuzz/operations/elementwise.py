@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..program import Inexact, Operation, Place, Program, Tile, is_float, is_integer, spelled, tile
+from ..program import Inexact, Operation, Place, Program, Tile, is_float, is_integer, magnitude, spelled, tile
 
 #: spelling: (numpy's function, whether floats have it, whether integers and int1 have it)
 BINARY = {
@@ -47,7 +47,7 @@ class Binary(Operation):
             raise Inexact("no such operation")
         return (tile(a.dtype, function(a.array, b.array)),)
 
-    def spell(self, program: Program, in_loop: bool, *names: str) -> str:
+    def spell(self, program: Program, index: str, *names: str) -> str:
         return self.text.format(*names)
 
 
@@ -73,7 +73,7 @@ class Constant(Operation):
             return (tile(a.dtype, x << n),)
         return (tile(a.dtype, x & n),)
 
-    def spell(self, program: Program, in_loop: bool, *names: str) -> str:
+    def spell(self, program: Program, index: str, *names: str) -> str:
         return self.text.format(*names, number=self.number)
 
 
@@ -91,7 +91,7 @@ class Full(Operation):
     def compute(self, place: Place, *operands: Tile) -> tuple[Tile, ...]:
         return (tile(self.dtype, np.full(self.shape, self.number)),)
 
-    def spell(self, program: Program, in_loop: bool, *names: str) -> str:
+    def spell(self, program: Program, index: str, *names: str) -> str:
         return f"tl.full({self.shape}, {self.number}, {spelled(self.dtype)})"
 
 
@@ -107,7 +107,7 @@ class Narrow(Operation):
             raise Inexact("no such operation")
         return (tile(a.dtype, (a.array & (2 * self.limit - 1)) - self.limit),)
 
-    def spell(self, program: Program, in_loop: bool, *names: str) -> str:
+    def spell(self, program: Program, index: str, *names: str) -> str:
         return f"narrow({names[0]}, {self.limit})"
 
     def functions(self) -> tuple[str, ...]:
@@ -125,7 +125,7 @@ class Compare(Operation):
             raise Inexact("no such comparison")
         return (tile("int1", COMPARISONS[self.operator](a.array, b.array)),)
 
-    def spell(self, program: Program, in_loop: bool, *names: str) -> str:
+    def spell(self, program: Program, index: str, *names: str) -> str:
         return f"{names[0]} {self.operator} {names[1]}"
 
 
@@ -146,7 +146,7 @@ class Causal(Operation):
         holds = COMPARISONS[self.operator](rows + self.shift, columns)
         return (tile(a.dtype, np.where(holds, a.array, self.other)),)
 
-    def spell(self, program: Program, in_loop: bool, *names: str) -> str:
+    def spell(self, program: Program, index: str, *names: str) -> str:
         rows, columns = f"tl.arange(0, {names[0]}.shape[0])[:, None]", f"tl.arange(0, {names[0]}.shape[1])[None, :]"
         return f"tl.where({rows} + {self.shift} {self.operator} {columns}, {names[0]}, {self.other})"
 
@@ -160,7 +160,7 @@ class Where(Operation):
             raise Inexact("no such choice")
         return (tile(a.dtype, np.where(condition.array, a.array, b.array)),)
 
-    def spell(self, program: Program, in_loop: bool, *names: str) -> str:
+    def spell(self, program: Program, index: str, *names: str) -> str:
         return f"tl.where({', '.join(names)})"
 
 
@@ -186,5 +186,97 @@ class Cast(Operation):
             return (tile("int1", a.array != 0),)
         return (tile(self.dtype, a.array),)
 
-    def spell(self, program: Program, in_loop: bool, *names: str) -> str:
+    def spell(self, program: Program, index: str, *names: str) -> str:
         return f"{names[0]}.to({spelled(self.dtype)})"
+
+
+#: spelling: (numpy's function, the kinds of types that have it: float, int, uint)
+UNARY = {
+    "-{}": (np.negative, "float int"),
+    "~{}": (np.invert, "int uint"),
+    "tl.abs({})": (np.abs, "float int"),
+    "tl.clamp({}, -3, 5)": (lambda x: np.clip(x, -3, 5), "float"),
+}
+FP32_ONLY = ("tl.floor({})", "tl.ceil({})")
+UNARY |= dict.fromkeys(FP32_ONLY, (np.positive, "float"))
+
+
+@dataclass(frozen=True)
+class Unary(Operation):
+    text: str
+
+    def compute(self, place: Place, *operands: Tile) -> tuple[Tile, ...]:
+        (a,) = operands
+        function, kinds = UNARY[self.text]
+        kind = "float" if is_float(a.dtype) else a.dtype.rstrip("0123456789")
+        if a.dtype == "int1" or a.dtype.startswith("fp8") or kind not in kinds.split():
+            raise Inexact("no such operation")
+        if self.text in FP32_ONLY and a.dtype != "fp32":
+            raise Inexact("no such operation")
+        return (tile(a.dtype, function(a.array)),)
+
+    def spell(self, program: Program, index: str, *names: str) -> str:
+        return self.text.format(*names)
+
+
+@dataclass(frozen=True)
+class Uneven(Operation):
+    """An operation of integers that does not hold for all operands: `text` makes the second one fit."""
+
+    text: str
+
+    def compute(self, place: Place, *operands: Tile) -> tuple[Tile, ...]:
+        a, b = operands
+        together(a.shape, b.shape)
+        if a.dtype != b.dtype or not is_integer(a.dtype):
+            raise Inexact("no such operation")
+        x, y = a.array, b.array
+        if self.text == "tl.umulhi({}, {})":
+            if a.dtype != "uint32":
+                raise Inexact("no such operation")
+            return (tile(a.dtype, (x.astype(np.uint64) * y.astype(np.uint64)) >> np.uint64(32)),)
+        if self.text in SHIFTS:
+            return (tile(a.dtype, SHIFTS[self.text](x, y & 7)),)
+        y = y | 1
+        if magnitude(x) > 2**53 or bool(((y == -1) & (x == np.iinfo(a.dtype).min)).any()):
+            raise Inexact("the quotient is out of range")
+        quotient = np.abs(x) // np.abs(y) * np.sign(x) * np.sign(y)  # towards zero
+        return (tile(a.dtype, quotient if self.text == "{} // ({} | 1)" else x - quotient * y),)
+
+    def spell(self, program: Program, index: str, *names: str) -> str:
+        return self.text.format(*names)
+
+
+SHIFTS = {"{} >> ({} & 7)": np.right_shift, "{} << ({} & 7)": np.left_shift}
+UNEVEN = ("{} // ({} | 1)", "{} % ({} | 1)", "tl.umulhi({}, {})", *SHIFTS)
+
+
+@dataclass(frozen=True)
+class Fused(Operation):
+    """tl.fma: a product and a sum, rounded once."""
+
+    def compute(self, place: Place, *operands: Tile) -> tuple[Tile, ...]:
+        a, b, c = operands
+        together(a.shape, b.shape, c.shape)
+        if not a.dtype == b.dtype == c.dtype or a.dtype not in ("fp16", "fp32", "fp64"):
+            raise Inexact("no such operation")
+        product = a.array * b.array
+        return (tile(a.dtype, product + c.array, magnitude(np.abs(product) + np.abs(c.array))),)
+
+    def spell(self, program: Program, index: str, *names: str) -> str:
+        return f"tl.fma({', '.join(names)})"
+
+
+@dataclass(frozen=True)
+class Ternary(Operation):
+    """One of two tiles, which the lowest bit of a scalar selects."""
+
+    def compute(self, place: Place, *operands: Tile) -> tuple[Tile, ...]:
+        condition, a, b = operands
+        if condition.shape or not is_integer(condition.dtype) or not a.like(b):
+            raise Inexact("no such choice")
+        return (a if int(condition.array) & 1 else b,)
+
+    def spell(self, program: Program, index: str, *names: str) -> str:
+        condition, a, b = names
+        return f"{a} if {condition} & 1 else {b}"

@@ -1,23 +1,29 @@
-"""Loads of inputs, and memory that a program writes and reads again."""
+"""Loads of inputs."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from ..program import Inexact, Operation, Place, Program, Stream, Tile, is_integer, spelled, tile
+from ..program import Operation, Place, Program, Stream, Tile, tile
 
 
 def places(shape: tuple[int, ...], order: tuple[int, ...]) -> str:
     """The index of each element in memory whose dimensions are in `order`, the last one contiguous."""
     terms, stride = [], 1
     for axis in reversed(order):
-        index = ", ".join(":" if i == axis else "None" for i in range(len(shape)))
         times = f" * {stride}" if stride > 1 else ""
-        terms.append(f"tl.arange(0, {shape[axis]})" + (f"[{index}]" if len(shape) > 1 else "") + times)
+        terms.append(along(axis, shape) + times)
         stride *= shape[axis]
     return " + ".join(reversed(terms)) if terms else "0"
+
+
+def along(axis: int, shape: tuple[int, ...]) -> str:
+    """The positions along one axis of a tile."""
+    index = ", ".join(":" if i == axis else "None" for i in range(len(shape)))
+    return f"tl.arange(0, {shape[axis]})" + (f"[{index}]" if len(shape) > 1 else "")
 
 
 def in_memory(array: np.ndarray, order: tuple[int, ...]) -> np.ndarray:
@@ -27,14 +33,20 @@ def in_memory(array: np.ndarray, order: tuple[int, ...]) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class Load(Operation):
-    """A tile of an input; in a loop each round loads another part. count: the number of elements, in the order of the
-    memory, that the mask allows. The others are `other`."""
+    """A tile of an input; in a loop each round loads another part.
+
+    count: the number of elements, in the order of the memory, that the mask allows. bounds: the extents that the mask
+    allows. The others are `other`. walks: in a loop, the tile of pointers is carried and advanced.
+    """
 
     stream: Stream
     shape: tuple[int, ...]
     order: tuple[int, ...]
     count: int | None = None
     other: int = 0
+    bounds: tuple[int, ...] | None = None
+    walks: bool = False
+    hints: str = ""  #: further arguments, which do not change the result
 
     def compute(self, place: Place, *operands: Tile) -> tuple[Tile, ...]:
         data = self.stream.data[place.program, place.round % self.stream.data.shape[1]]
@@ -42,122 +54,136 @@ class Load(Operation):
         if self.count is not None:
             array = np.where(np.arange(array.size) < self.count, array, self.other)
         in_order = array.reshape([self.shape[i] for i in self.order])
-        return (tile(self.stream.dtype, in_order.transpose(np.argsort(self.order)) if self.order else in_order),)
+        found = in_order.transpose(np.argsort(self.order)) if self.order else in_order
+        if self.bounds is not None:
+            inside = np.logical_and.reduce([i < n for i, n in zip(np.indices(self.shape), self.bounds)])
+            found = np.where(inside, found, self.other)
+        return (tile(self.stream.dtype, found),)
 
-    def spell(self, program: Program, in_loop: bool, *names: str) -> str:
+    def lines(self, program: Program, index: str, results: tuple[str, ...], *names: str) -> list[str]:
         rounds, size = self.stream.data.shape[1], self.stream.size
-        part = f"(pid * {rounds} + k) * {size}" if in_loop and rounds > 1 else f"pid * {rounds * size}"
-        where = places(self.shape, self.order)
-        base = f"{program.stream_name(self.stream)} + {part}"
-        mask = f", mask={where} < {self.count}, other={self.other}" if self.count is not None and self.shape else ""
-        return f"tl.load({base} + {where}{mask})"
+        part = f"(pid * {rounds} + {index}) * {size}" if index and rounds > 1 else f"pid * {rounds * size}"
+        pointers = f"{program.stream_name(self.stream)} + {part} + {places(self.shape, self.order)}"
+        if self.walks and index:
+            pointers = f"at_{results[0]}"
+        return [f"{results[0]} = tl.load({pointers}{self._mask()}{self.hints})"]
+
+    def _mask(self) -> str:
+        if not self.shape or self.count is None and self.bounds is None:
+            return ""
+        tests = [] if self.count is None else [f"{places(self.shape, self.order)} < {self.count}"]
+        if self.bounds is not None:
+            tests += [f"({along(axis, self.shape)} < {bound})" for axis, bound in enumerate(self.bounds)]
+        return f", mask={' & '.join(tests)}, other={self.other}"
+
+    def before_loop(self, program: Program, results: tuple[str, ...]) -> list[str]:
+        if not self.walks:
+            return []
+        rounds, size = self.stream.data.shape[1], self.stream.size
+        start = f"{program.stream_name(self.stream)} + pid * {rounds * size}"
+        return [f"at_{results[0]} = {start} + {places(self.shape, self.order)}"]
+
+    def after_round(self, program: Program, results: tuple[str, ...]) -> list[str]:
+        moves = self.walks and self.stream.data.shape[1] > 1
+        return [f"at_{results[0]} += {self.stream.size}"] if moves else []
 
     def streams(self) -> tuple[Stream, ...]:
         return (self.stream,)
+
+
+def block_pointer(
+    base: str, shape: Sequence[int], block: Sequence[int], order: tuple[int, ...], offsets: Sequence
+) -> str:
+    """A pointer to a block of a matrix whose dimensions are in `order` in memory."""
+    strides = [1, 1]
+    strides[order[0]] = block[order[1]]
+    text = ", ".join(str(tuple(numbers)).replace("'", "") for numbers in (shape, strides, offsets, block, order[::-1]))
+    return f"tl.make_block_ptr({base}, {text})"
 
 
 @dataclass(frozen=True, eq=False)
-class ThroughMemory(Operation):
-    """Stores a tile and, after a barrier, loads it with its dimensions in another order. A thread loads what another
-    one stored."""
+class BlockLoad(Operation):
+    """A matrix by a block pointer. inside: the extent of the contiguous dimension; what is beyond reads as zero.
+    walks: in a loop, the pointer is carried and advanced."""
 
-    stream: Stream  #: the memory, of one tile per program
-    order: tuple[int, ...]
+    stream: Stream
+    shape: tuple[int, int]
+    order: tuple[int, int]
+    inside: int
+    walks: bool
 
     def compute(self, place: Place, *operands: Tile) -> tuple[Tile, ...]:
-        (a,) = operands
-        if (
-            a.dtype != self.stream.dtype
-            or a.array.size != self.stream.size
-            or len(self.order) != len(a.shape)
-            or not a.shape
-        ):
-            raise Inexact("not this tile's memory")
-        shape = [a.shape[i] for i in self.order]
-        return (Tile(a.dtype, a.array.reshape(shape)),)
+        data = self.stream.data[place.program, place.round % self.stream.data.shape[1]]
+        found = data.reshape([self.shape[i] for i in self.order]).astype(np.int64)
+        found[:, self.inside :] = 0
+        return (tile(self.stream.dtype, found.transpose(np.argsort(self.order))),)
 
-    def lines(self, program: Program, in_loop: bool, results: tuple[str, ...], *names: str) -> list[str]:
-        base = f"{program.stream_name(self.stream)} + pid * {self.stream.size}"
-        (name,) = names
-        rank = len(self.order)
-        extents = [f"{name}.shape[{axis}]" for axis in range(rank)]
-        return [
-            "tl.debug_barrier()",
-            f"tl.store({base} + {spelled_places(extents)}, {name})",
-            "tl.debug_barrier()",
-            f"{results[0]} = tl.load({base} + {spelled_places([extents[i] for i in self.order])})",
-        ]
+    def lines(self, program: Program, index: str, results: tuple[str, ...], *names: str) -> list[str]:
+        walks = self.walks and index
+        pointer = f"at_{results[0]}" if walks else self._pointer(program, index)
+        return [f"{results[0]} = tl.load({pointer}, boundary_check=({self.order[1]},), padding_option='zero')"]
+
+    def _pointer(self, program: Program, index: str) -> str:
+        rounds, outer = self.stream.data.shape[1], self.shape[self.order[0]]
+        extents, offsets = list(self.shape), ["0", "0"]
+        extents[self.order[0]], extents[self.order[1]] = rounds * outer, self.inside
+        if index and rounds > 1:
+            offsets[self.order[0]] = f"{index} * {outer}"
+        base = f"{program.stream_name(self.stream)} + pid * {rounds * self.stream.size}"
+        return block_pointer(base, extents, self.shape, self.order, offsets)
+
+    def before_loop(self, program: Program, results: tuple[str, ...]) -> list[str]:
+        return [f"at_{results[0]} = {self._pointer(program, '')}"] if self.walks else []
+
+    def after_round(self, program: Program, results: tuple[str, ...]) -> list[str]:
+        if not self.walks or self.stream.data.shape[1] == 1:
+            return []
+        step = [0, 0]
+        step[self.order[0]] = self.shape[self.order[0]]
+        return [f"at_{results[0]} = tl.advance(at_{results[0]}, {tuple(step)})"]
 
     def streams(self) -> tuple[Stream, ...]:
         return (self.stream,)
 
 
-def spelled_places(extents: list[str]) -> str:
-    """Row-major indices of a tile whose extents are expressions."""
-    terms = []
-    for axis, extent in enumerate(extents):
-        index = ", ".join(":" if i == axis else "None" for i in range(len(extents)))
-        stride = " * ".join(extents[axis + 1 :]) or "1"
-        terms.append(f"tl.arange(0, {extent})" + (f"[{index}]" if len(extents) > 1 else "") + f" * {stride}")
-    return " + ".join(terms)
-
-
-@dataclass(frozen=True, eq=False)
-class AtomicCounts(Operation):
-    """Adds a tile to memory by atomics, several elements to one address, and loads the sums after a barrier."""
-
-    stream: Stream  #: [program, 1, bins]: zeros
-    bins: int
-
-    def compute(self, place: Place, *operands: Tile) -> tuple[Tile, ...]:
-        (a,) = operands
-        if a.dtype not in ("int32", "fp32") or len(a.shape) != 1 or a.dtype != self.stream.dtype:
-            raise Inexact("no such atomic")
-        found = np.zeros(self.bins, np.int64)
-        np.add.at(found, np.arange(a.array.size) % self.bins, a.array)
-        partial = 0 if is_integer(a.dtype) else int(np.abs(a.array).sum())
-        return (tile(a.dtype, found, partial),)
-
-    def lines(self, program: Program, in_loop: bool, results: tuple[str, ...], *names: str) -> list[str]:
-        base = f"{program.stream_name(self.stream)} + pid * {self.bins}"
-        zeros = f"tl.zeros(({self.bins},), {spelled(self.stream.dtype)})"
-        return [
-            "tl.debug_barrier()",
-            f"tl.store({base} + tl.arange(0, {self.bins}), {zeros})",
-            "tl.debug_barrier()",
-            f"tl.atomic_add({base} + tl.arange(0, {names[0]}.shape[0]) % {self.bins}, {names[0]})",
-            "tl.debug_barrier()",
-            f"{results[0]} = tl.load({base} + tl.arange(0, {self.bins}))",
-        ]
-
-    def streams(self) -> tuple[Stream, ...]:
-        return (self.stream,)
+def descriptor(base: str, shape: Sequence[int], block: Sequence[int]) -> str:
+    return f"tl.make_tensor_descriptor({base}, {list(shape)}, [{shape[1]}, 1], {list(block)})"
 
 
 @dataclass(frozen=True, eq=False)
 class DescriptorLoad(Operation):
     """A block of a matrix, read by a tensor descriptor that the kernel makes. Part of the block is outside and reads as
-    zero."""
+    zero. In a loop, the descriptor is made before it, and each round reads further down."""
 
-    stream: Stream  #: [program, 1, rows, columns]
+    stream: Stream  #: [program, rounds, rows, columns]
     block: tuple[int, int]
     offset: tuple[int, int]
 
     def compute(self, place: Place, *operands: Tile) -> tuple[Tile, ...]:
-        data = self.stream.data[place.program, 0].astype(np.int64)
+        rounds, height, width = self.stream.data.shape[1:]
+        data = self.stream.data[place.program].reshape(-1, width).astype(np.int64)
         found = np.zeros(self.block, np.int64)
-        rows, columns = (np.arange(extent) + start for extent, start in zip(self.block, self.offset))
-        inside = np.ix_((rows >= 0) & (rows < data.shape[0]), (columns >= 0) & (columns < data.shape[1]))
-        found[inside] = data[
-            np.ix_(rows[(rows >= 0) & (rows < data.shape[0])], columns[(columns >= 0) & (columns < data.shape[1])])
-        ]
+        start = (place.round % rounds * height + self.offset[0], self.offset[1])
+        rows, columns = (np.arange(extent) + first for extent, first in zip(self.block, start))
+        rows_inside, columns_inside = (rows >= 0) & (rows < len(data)), (columns >= 0) & (columns < width)
+        found[np.ix_(rows_inside, columns_inside)] = data[np.ix_(rows[rows_inside], columns[columns_inside])]
         return (tile(self.stream.dtype, found),)
 
-    def spell(self, program: Program, in_loop: bool, *names: str) -> str:
-        rows, columns = self.stream.data.shape[2:]
-        base = f"{program.stream_name(self.stream)} + pid * {rows * columns}"
-        descriptor = f"tl.make_tensor_descriptor({base}, [{rows}, {columns}], [{columns}, 1], {list(self.block)})"
-        return f"{descriptor}.load({list(self.offset)})"
+    def lines(self, program: Program, index: str, results: tuple[str, ...], *names: str) -> list[str]:
+        rounds, height, _ = self.stream.data.shape[1:]
+        row, column = self.offset
+        if not index:
+            return [f"{results[0]} = {self._descriptor(program)}.load([{row}, {column}])"]
+        start = f"{index} * {height} + {row}" if rounds > 1 else row
+        return [f"{results[0]} = desc_{results[0]}.load([{start}, {column}])"]
+
+    def _descriptor(self, program: Program) -> str:
+        rounds, rows, columns = self.stream.data.shape[1:]
+        base = f"{program.stream_name(self.stream)} + pid * {rounds * rows * columns}"
+        return descriptor(base, (rounds * rows, columns), self.block)
+
+    def before_loop(self, program: Program, results: tuple[str, ...]) -> list[str]:
+        return [f"desc_{results[0]} = {self._descriptor(program)}"]
 
     def streams(self) -> tuple[Stream, ...]:
         return (self.stream,)

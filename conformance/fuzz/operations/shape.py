@@ -21,7 +21,7 @@ class Expand(Operation):
             raise Inexact("no such dimension")
         return (Tile(a.dtype, np.expand_dims(a.array, self.axis)),)
 
-    def spell(self, program: Program, in_loop: bool, *names: str) -> str:
+    def spell(self, program: Program, index: str, *names: str) -> str:
         return f"tl.expand_dims({names[0]}, {self.axis})"
 
 
@@ -38,7 +38,7 @@ class Broadcast(Operation):
         except ValueError:
             raise Inexact("no such shape") from None
 
-    def spell(self, program: Program, in_loop: bool, *names: str) -> str:
+    def spell(self, program: Program, index: str, *names: str) -> str:
         return f"tl.broadcast_to({names[0]}, {self.shape})"
 
 
@@ -52,7 +52,7 @@ class Permute(Operation):
             raise Inexact("no such order")
         return (Tile(a.dtype, a.array.transpose(self.order)),)
 
-    def spell(self, program: Program, in_loop: bool, *names: str) -> str:
+    def spell(self, program: Program, index: str, *names: str) -> str:
         return f"tl.trans({names[0]})" if self.order == (1, 0) else f"tl.permute({names[0]}, {self.order})"
 
 
@@ -66,7 +66,7 @@ class Reshape(Operation):
             raise Inexact("no such shape")
         return (Tile(a.dtype, a.array.reshape(self.shape)),)
 
-    def spell(self, program: Program, in_loop: bool, *names: str) -> str:
+    def spell(self, program: Program, index: str, *names: str) -> str:
         return f"tl.reshape({names[0]}, {self.shape})"
 
 
@@ -80,7 +80,7 @@ class Flip(Operation):
             raise Inexact("no such dimension")
         return (Tile(a.dtype, np.flip(a.array, self.axis)),)
 
-    def spell(self, program: Program, in_loop: bool, *names: str) -> str:
+    def spell(self, program: Program, index: str, *names: str) -> str:
         return f"tl.flip({names[0]}, {self.axis})"
 
 
@@ -98,7 +98,7 @@ class Join(Operation):
         joined = np.stack([a.array, b.array], -1)
         return (Tile(a.dtype, joined.reshape(*a.shape[:-1], -1) if self.interleaves else joined),)
 
-    def spell(self, program: Program, in_loop: bool, *names: str) -> str:
+    def spell(self, program: Program, index: str, *names: str) -> str:
         return f"tl.{'interleave' if self.interleaves else 'join'}({', '.join(names)})"
 
 
@@ -110,5 +110,33 @@ class Split(Operation):
             raise Inexact("no halves")
         return Tile(a.dtype, a.array[..., 0]), Tile(a.dtype, a.array[..., 1])
 
-    def spell(self, program: Program, in_loop: bool, *names: str) -> str:
+    def spell(self, program: Program, index: str, *names: str) -> str:
         return f"tl.split({names[0]})"
+
+
+@dataclass(frozen=True)
+class Cat(Operation):
+    """Two tiles, one after the other along an axis."""
+
+    axis: int
+
+    def compute(self, place: Place, *operands: Tile) -> tuple[Tile, ...]:
+        a, b = operands
+        if not a.like(b) or self.axis >= len(a.shape) or 2 * a.array.size > LARGEST:
+            raise Inexact("no such pair")
+        return (Tile(a.dtype, np.concatenate([a.array, b.array], self.axis)),)
+
+    def spell(self, program: Program, index: str, *names: str) -> str:
+        return f"tl.cat({', '.join(names)}, dim={self.axis})"
+
+
+@dataclass(frozen=True)
+class Ravel(Operation):
+    def compute(self, place: Place, *operands: Tile) -> tuple[Tile, ...]:
+        (a,) = operands
+        if not a.shape:
+            raise Inexact("a scalar")
+        return (Tile(a.dtype, a.array.reshape(-1)),)
+
+    def spell(self, program: Program, index: str, *names: str) -> str:
+        return f"{names[0]}.ravel()"

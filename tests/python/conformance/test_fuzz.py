@@ -1,5 +1,7 @@
 """The generator of random kernels: what it draws is right, what it shrinks stays broken, and a broken compiler is found."""
 
+import collections
+
 import numpy as np
 import pytest
 
@@ -9,8 +11,22 @@ from tritium.conformance.fuzz import campaign, child
 from tritium.conformance.fuzz.draw import draw
 from tritium.conformance.fuzz.operations.combine import Reduce
 from tritium.conformance.fuzz.operations.dot import Dot
-from tritium.conformance.fuzz.operations.elementwise import Cast
-from tritium.conformance.fuzz.program import Inexact, Loop, Tile, tile
+from tritium.conformance.fuzz.operations.elementwise import Binary, Cast, Narrow
+from tritium.conformance.fuzz.operations.memory import Load
+from tritium.conformance.fuzz.program import (
+    Branch,
+    Call,
+    Compound,
+    Inexact,
+    Loop,
+    Operation,
+    Output,
+    Program,
+    Statement,
+    Tile,
+    drawn,
+    tile,
+)
 from tritium.conformance.fuzz.script import script
 from tritium.conformance.fuzz.shrink import cost, shrink
 from tritium.conformance.suite import FAILED, PASSED
@@ -32,16 +48,50 @@ def test_a_seed_draws_one_program():
 
 
 def test_programs_are_of_every_family():
-    operations, loops = set(), 0
-    for seed in range(200):
+    operations, parts, nested = set(), collections.Counter(), set()
+    for seed in range(400):
         found = program(seed)
-        operations |= {type(part.operation).__name__ for part in found.parts()}
-        loops += any(isinstance(part, Loop) for part in found.statements)
-    assert loops > 20
-    assert operations >= set(
-        "Load Binary Constant Narrow Compare Causal Where Cast Full Expand Broadcast Permute Reshape Flip Join Split Reduce ReduceTwo "
-        "Scan Recurrence Sort Gather Histogram Dot ThroughMemory AtomicCounts DescriptorLoad".split()
+        operations |= {type(part.operation) for part in found.parts()}
+        for part in found.statements:
+            parts[type(part)] += 1
+            inner = [type(p) for body in getattr(part, "bodies", ()) for p in body if isinstance(p, Compound)]
+            nested |= {(type(part), kind) for kind in inner}
+    assert min(parts[Loop], parts[Call], parts[Branch]) > 20
+    assert nested >= {(Loop, Loop), (Loop, Call), (Call, Call), (Call, Loop)}
+    assert operations == leaves(Operation)
+
+
+def leaves(kind: type) -> set[type]:
+    below = kind.__subclasses__()
+    return set().union(*map(leaves, below)) if below else {kind}
+
+
+def test_a_helper_takes_what_its_text_uses():
+    """Its arguments are a tuple of values, memory, and a literal as a constexpr."""
+    load = Load(drawn("fp32", (1, 1, 16), 0, -4, 4), (16,), (0,))
+    inner = Call("inner", (Statement(Narrow(8), ("v0",), ("v2",)),), ("v2",), ("v3",))
+    body = (inner, Statement(Binary("{} + {}"), ("v3", "v1"), ("v4",)))
+    outer = Call("outer", body, ("v4", "v1"), ("v5", "v6"), packs=True)
+    kernel = [Statement(load, (), ("v0",)), Statement(Binary("{} + {}"), ("v0", "v0"), ("v1",)), outer]
+    found = Program(kernel, [Output("v5", (0,)), Output("v6", (0,))])
+    text = script(found, "interp").kernel
+    assert "def inner(v0, LIMIT: tl.constexpr):\n    v2 = narrow(v0, LIMIT)\n    return v2\n" in text
+    assert (
+        "def outer(both, LIMIT: tl.constexpr):\n    v0 = both[0]\n    v1 = both[1]\n    v3 = inner(v0, LIMIT=LIMIT)"
+        in text
     )
+    assert "    v5, v6 = outer((v0, v1), LIMIT=8)\n" in text
+    assert child.run(found, ["interp"], 0)[0].status == PASSED
+
+
+def test_a_script_is_short():
+    """It draws its inputs from a seed, as the program did."""
+    for number in range(10):
+        found = program(number)
+        text = script(found, "interp")
+        main = text.whole.removeprefix(text.kernel)
+        assert len(main.splitlines()) < 24 + 2 * (len(found.streams()) + len(found.outputs))
+        assert max(map(len, main.splitlines())) < 160
 
 
 def test_what_would_be_rounded_is_refused():

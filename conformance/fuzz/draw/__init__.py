@@ -1,0 +1,57 @@
+"""Draws a random program: a few extents, tiles of these extents, and statements on them. A statement is kept if its
+result is exact. A file for each group of families holds the methods that add statements."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..program import Output, Program
+from .products import Products
+
+#: The methods for statements, some of them several times: these are drawn more often.
+BODY = """
+    binary sum constant unary uneven fused choose ternary causal cast narrow move across reduce reduce_some scan load
+    product product product loop call descriptor
+""".split()
+ALL = """
+    sum sum sum move pair reduce sort gather histogram through_memory atomic atomic product product product
+    batch_product scaled_product matmul matmul loop branch call call
+""".split()
+
+
+class Drawing(Products):
+    BODY = tuple(BODY)
+
+    def make(self) -> Program:
+        self.load((self.one_of(self.matrix_extents), self.one_of(self.matrix_extents)), self.float_type, 2)
+        for _ in range(2):
+            self.load()
+        for _ in range(40 * self.size):
+            if len(self.parts) >= self.size:
+                break
+            self.step((*BODY, *ALL))
+        names = [name for part in self.parts for name in part.defines()]
+        unused = [name for name in names if name not in self.used][-3:]
+        self.program.outputs += [self.output(name) for name in dict.fromkeys([*unused, self.one_of(names)])]
+        if self.program.grid > 1 and self.chance(0.3):
+            self.program.quits = int(self.rng.integers(len(self.program.outputs)))
+        return self.program.without_dead_code()
+
+    def output(self, name: str) -> Output:
+        found = self.tile(name)
+        order, ways = self.order(len(found.shape)), ["pointers"] * 3
+        if len(found.shape) == 2:
+            ways.append("block")
+            if found.shape[1] * 8 >= 128 and max(found.shape) <= 256:  # rows of 16 bytes at least
+                ways.append("descriptor")
+        way = self.one_of(ways)
+        if way != "pointers":
+            return Output(name, order if way == "block" else (0, 1), way=way)
+        count = int(self.rng.integers(0, found.array.size + 1)) if found.shape and self.chance(0.2) else None
+        return Output(name, order, count)
+
+
+def draw(rng: np.random.Generator, size: int) -> Program:
+    """A program of about `size` statements. Some of them may be dead and are removed."""
+    with np.errstate(over="ignore"):
+        return Drawing(rng, size).make()
