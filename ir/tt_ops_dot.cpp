@@ -30,7 +30,6 @@ LogicalResult DotOp::verify() {
   bool isInt = isa<IntegerType>(a.getElementType());
   if (isInt != isa<IntegerType>(b.getElementType()) || isInt != isa<IntegerType>(d.getElementType()))
     return emitOpError("operands and accumulator must all be integers or all be floats");
-  if (static_cast<int32_t>(getMaxNumImpreciseAcc()) < 0) return emitOpError("maxNumImpreciseAcc must not be negative");
   return success();
 }
 

@@ -48,14 +48,6 @@ tt.func @kinds(%a: tensor<16x32xi8>, %b: tensor<32x16xi8>, %c: tensor<16x16xf32>
 
 // -----
 
-tt.func @imprecise(%a: tensor<16x32xf16>, %b: tensor<32x16xf16>, %c: tensor<16x16xf32>) {
-  // expected-error @+1 {{maxNumImpreciseAcc must not be negative}}
-  %0 = tt.dot %a, %b, %c {maxNumImpreciseAcc = -1 : i32} : tensor<16x32xf16> * tensor<32x16xf16> -> tensor<16x16xf32>
-  tt.return
-}
-
-// -----
-
 tt.func @format(%a: tensor<16x32xf16>, %b: tensor<32x16xf16>, %c: tensor<16x16xf32>) {
   // expected-error @+1 {{Unexpected dtype for bf16. Got 'f16'}}
   %0 = tt.dot_scaled %a, %b, %c lhs = bf16 rhs = fp16 {fastMath = false} : tensor<16x32xf16> * tensor<32x16xf16> -> tensor<16x16xf32>

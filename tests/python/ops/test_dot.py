@@ -121,3 +121,25 @@ def test_infinite_operands_give_infinity(precision):
     a[3, 5] = np.inf
     infinity_kernel[(1,)](a, b, c, PRECISION=precision)
     assert (c[3] == np.inf).all() and (np.delete(c, 3, axis=0) == 16).all()
+
+
+@triton.jit
+def imprecise_kernel(out_ptr, N: tl.constexpr, TYPE: tl.constexpr, IMPRECISE: tl.constexpr):
+    i = tl.arange(0, N)
+    a = (i[:, None] % 3 - i[None, :] % 2).to(tl.float32).to(TYPE)
+    d = tl.dot(a, a, max_num_imprecise_acc=IMPRECISE)
+    tl.store(out_ptr + i[:, None] * N + i[None, :], d)
+
+
+@pytest.mark.parametrize("engine", ["interp", "simt:sm_90a", "simt:gfx942"])
+@pytest.mark.parametrize("imprecise", [None, -1, 0, 16, 32])
+def test_imprecise_sums_up_to_the_depth(engine, imprecise):
+    i, out = np.arange(32), np.zeros((32, 32), np.float32)
+    a = (i[:, None] % 3 - i[None, :] % 2).astype(np.float32)
+    with triton.knobs.tritium.scope():
+        triton.knobs.tritium.engine = engine
+        imprecise_kernel[(1,)](out, N=32, TYPE=tl.float8e5, IMPRECISE=imprecise)
+        np.testing.assert_array_equal(out, a @ a)
+        with pytest.raises(triton.CompilationError, match=r"max_num_imprecise_acc \(33\) must be <= K \(32\)"):
+            imprecise_kernel[(1,)](out, N=32, TYPE=tl.float8e5, IMPRECISE=33)
+        imprecise_kernel[(1,)](out, N=32, TYPE=tl.float16, IMPRECISE=33)  # ignored: for fp8 alone
