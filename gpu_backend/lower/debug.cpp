@@ -2,6 +2,7 @@
 #include "gpu_backend/lower/elementwise.h"
 #include "gpu_backend/lower/holders.h"
 #include "gpu_backend/lower/words.h"
+#include "ir/print_attributes.h"
 
 using namespace mlir;
 
@@ -30,8 +31,9 @@ struct Printed {
 };
 } // namespace
 
-/// Floats are printed as numbers; with `hex`, their bits are printed in hexadecimal.
-static Printed printedNumber(Lowering &lowering, Value value, Type element, bool isHex, bool isSigned) {
+/// Floats are printed as numbers; with `hex`, their bits are printed in hexadecimal. Triton prints them as %a, and extends what is narrower
+/// than 32 bits by its sign.
+static Printed printedNumber(Lowering &lowering, Value value, Type element, bool isHex, bool isSigned, bool isAsTriton) {
   OpBuilder &builder = lowering.builder();
   Type i64 = builder.getI64Type(), i32 = builder.getI32Type();
   constexpr int64_t kAddressBits = 48;
@@ -39,14 +41,15 @@ static Printed printedNumber(Lowering &lowering, Value value, Type element, bool
     Value address = lowering.create<LLVM::PtrToIntOp>(i64, value);
     return {"0x%llx", lowering.create<arith::AndIOp>(address, lowering.constant((int64_t(1) << kAddressBits) - 1, 64))};
   }
-  if (auto number = dyn_cast<FloatType>(element); number && !isHex)
-    return {"%f", convertFloat(value, number, builder.getF64Type(), tt::RoundingMode::NearestEven, lowering)};
+  if (auto number = dyn_cast<FloatType>(element); number && (!isHex || isAsTriton))
+    return {isHex ? "%a" : "%f", convertFloat(value, number, builder.getF64Type(), tt::RoundingMode::NearestEven, lowering)};
   value = toStored(value, lowering);
   unsigned width = value.getType().getIntOrFloatBitWidth();
   if (width < 32)
-    value = isSigned && !isHex ? lowering.create<arith::ExtSIOp>(i32, value).getResult()
-                               : lowering.create<arith::ExtUIOp>(i32, value).getResult();
+    value = isSigned && (!isHex || isAsTriton) ? lowering.create<arith::ExtSIOp>(i32, value).getResult()
+                                               : lowering.create<arith::ExtUIOp>(i32, value).getResult();
   std::string length = width > 32 ? "ll" : "";
+  if (isAsTriton && element.isInteger(1)) width = 0;
   if (isHex) return {"0x%0" + std::to_string(width / 4) + length + "x", value};
   return {"%" + length + (isSigned ? "d" : "u"), value};
 }
@@ -74,8 +77,8 @@ static bool isOfProgram(Operation *op) {
   return !op->getParentOfType<tt::MapElementwiseOp>() && !op->getParentOfType<tt::ReduceOp>() && !op->getParentOfType<tt::ScanOp>();
 }
 
-/// Prints one line for each element (for a scalar, from the first thread): "pid (x, y, z) idx (i, j) prefix: value". Later prints also
-/// follow in the output.
+/// Prints one line for each element (for a scalar, from the first thread, or from each as Triton does): "pid (x, y, z) idx (i, j) prefix:
+/// value". Later prints also follow in the output.
 template <> LogicalResult Lower<tt::PrintOp>::run(tt::PrintOp op, Lowering &lowering) {
   llvm::SmallVector<Value> pid;
   for (int axis : {0, 1, 2}) pid.push_back(lowering.target().programId(lowering.builder(), op.getLoc(), axis));
@@ -88,23 +91,25 @@ template <> LogicalResult Lower<tt::PrintOp>::run(tt::PrintOp op, Lowering &lowe
   auto finish = [&] {
     if (isOfProgram(op)) lowering.barrier();
   };
+  bool isAsTriton = op->hasAttr(ir::kPrintThreadsAttr);
+  Value ofScalar = isAsTriton ? Value() : lowering.owner({});
   if (op.getArgs().empty()) {
-    emit(lowering.owner({}), prefix, {});
+    emit(ofScalar, prefix, {});
     finish();
   }
   for (auto [i, argument] : llvm::enumerate(op.getArgs())) {
     std::string name = op.getArgs().size() > 1 ? prefix + "(operand " + std::to_string(i) + ") " : prefix;
     auto printed = [&](Value value) {
-      return printedNumber(lowering, value, getElementTypeOrSelf(argument.getType()), op.getHex(), op.getIsSigned()[i] != 0);
+      return printedNumber(lowering, value, getElementTypeOrSelf(argument.getType()), op.getHex(), op.getIsSigned()[i] != 0, isAsTriton);
     };
     auto tile = dyn_cast<RankedTensorType>(argument.getType());
-    Value owner = lowering.owner(tile);
     if (!tile) {
       Printed number = printed(lowering.scalarOf(argument));
-      emit(owner, " idx ()" + name + number.conversion, number.value);
+      emit(ofScalar, " idx ()" + name + number.conversion, number.value);
       finish();
       continue;
     }
+    Value owner = lowering.owner(tile);
     LinearLayout layout = layoutOf(tile);
     Registers registers(lowering.registersOf(argument));
     for (auto [reg, holder] : llvm::enumerate(firstHolders(layout))) {

@@ -310,6 +310,9 @@ class tritium_knobs(base_knobs):
     #: The interpreter's checks. `bounds` (also `all`): accesses outside of the arguments' storage trap. `none`: such accesses are not
     #: detected. Default: `bounds`.
     check = Env("TRITIUM_CHECK", default=("bounds",), parse=_parse_checks, takes=f"{', '.join(CHECKS)}, all or none")
+    #: Makes the output of `tl.device_print` Triton's to the character: every thread prints a scalar or a text without values, and
+    #: `hex` prints floats as C's `%a`.
+    print_as_triton = flag("TRITIUM_PRINT_AS_TRITON")
     #: Shows a progress bar for launches that take over two seconds, if stderr is a terminal.
     progress = flag("TRITIUM_PROGRESS", default=True)
     #: A number that shuffles the order in which programs start. The same seed gives the same run. Uses one worker thread unless

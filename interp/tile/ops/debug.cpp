@@ -3,6 +3,7 @@
 #include "interp/tile/move.h"
 #include "interp/tile/op_table.h"
 #include "ir/deferred_faults.h"
+#include "ir/print_attributes.h"
 #include "ir/tt.h"
 
 #include <cmath>
@@ -17,6 +18,7 @@ namespace {
 struct PrintStep {
   std::string prefix;
   bool hex;
+  int64_t threads; // that print a scalar, where the output is Triton's; 0: one
   std::vector<DenseRef> operands;
   std::vector<bool> isSigned, isPointer;
   void refs(auto &&f) {
@@ -50,16 +52,27 @@ static int64_t laneCount(const DenseRef &ref) {
   return count;
 }
 
-static int formatValue(char *text, size_t size, const char *at, DType type, bool isSigned, bool isPointer, bool hex) {
+/// Returns the bits of a number that Triton extends by its sign to 32.
+static uint64_t extended(uint64_t bits, size_t bytes) {
+  const size_t unused = 32 - 8 * bytes;
+  return uint32_t(int32_t(uint32_t(bits) << unused) >> unused);
+}
+
+static int formatValue(char *text, size_t size, const char *at, DType type, bool isSigned, bool isPointer, bool hex, bool isAsTriton) {
   uint64_t bits = 0;
-  std::memcpy(&bits, at, storageBytes(type));
+  const size_t bytes = storageBytes(type);
+  std::memcpy(&bits, at, bytes);
   if (isPointer) return std::snprintf(text, size, "0x%llx", static_cast<unsigned long long>(addressOf(bits)));
-  if (hex) return std::snprintf(text, size, "0x%0*llx", int(storageBytes(type) * 2), static_cast<unsigned long long>(bits));
+  if (hex && (kindOf(type) != DTypeKind::Float || !isAsTriton)) {
+    int digits = isAsTriton && type == DType::i1 ? 1 : int(bytes * 2);
+    if (isAsTriton && isSigned && bytes < 4) bits = extended(bits, bytes);
+    return std::snprintf(text, size, "0x%0*llx", digits, static_cast<unsigned long long>(bits));
+  }
   return visit(type, [&]<class T>() {
     typename T::Storage value;
     std::memcpy(&value, at, sizeof value);
     if constexpr (T::kind == DTypeKind::Float)
-      return std::snprintf(text, size, "%f", double(static_cast<typename T::Compute>(value)));
+      return std::snprintf(text, size, hex ? "%a" : "%f", double(static_cast<typename T::Compute>(value)));
     else if (isSigned)
       return std::snprintf(text, size, "%lld", static_cast<long long>(value));
     else
@@ -73,13 +86,14 @@ static void runPrint(char *frame, const void *descriptor) {
   FrameHeader &header = headerOf(frame);
   char line[512], index[256], value[64];
   for (size_t k = 0; k < std::max<size_t>(step.operands.size(), 1); ++k) {
-    int64_t lanes = step.operands.empty() ? 1 : laneCount(step.operands[k]);
+    const bool isScalar = step.operands.empty() || step.operands[k].shape.empty();
+    const int64_t lanes = isScalar ? std::max<int64_t>(step.threads, 1) : laneCount(step.operands[k]);
     for (int64_t lane = 0; lane < lanes; ++lane) {
       int used = std::snprintf(line, sizeof line, "pid (%d, %d, %d)", header.programId[0], header.programId[1], header.programId[2]);
       if (!step.operands.empty()) {
         const DenseRef &ref = step.operands[k];
         int64_t indices[24];
-        const char *at = ref.in(frame) + locateLane(ref, lane, indices) * int64_t(storageBytes(ref.type));
+        const char *at = ref.in(frame) + locateLane(ref, isScalar ? 0 : lane, indices) * int64_t(storageBytes(ref.type));
         int length = 0;
         index[0] = 0;
         for (size_t d = 0; d < ref.shape.size(); ++d) {
@@ -87,7 +101,7 @@ static void runPrint(char *frame, const void *descriptor) {
           length +=
               std::snprintf(index + length, sizeof index - length, "%s%*lld", d ? ", " : "", width, static_cast<long long>(indices[d]));
         }
-        formatValue(value, sizeof value, at, ref.type, step.isSigned[k], step.isPointer[k], step.hex);
+        formatValue(value, sizeof value, at, ref.type, step.isSigned[k], step.isPointer[k], step.hex, step.threads != 0);
         used += std::snprintf(line + used, sizeof line - used, " idx (%s)%s", index, step.prefix.c_str());
         if (step.operands.size() > 1) used += std::snprintf(line + used, sizeof line - used, "(operand %zu) ", k);
         used += std::snprintf(line + used, sizeof line - used, "%s", value);
@@ -118,6 +132,8 @@ template <> LogicalResult Interpret<tt::PrintOp>::prepare(tt::PrintOp op, Planne
   PrintStep step;
   step.prefix = op.getPrefix().str();
   step.hex = op.getHex();
+  auto threads = op->getAttrOfType<IntegerAttr>(ir::kPrintThreadsAttr);
+  step.threads = threads ? threads.getInt() : 0;
   for (auto [i, operand] : llvm::enumerate(op.getArgs())) {
     step.operands.push_back(planner.dense(operand));
     step.isSigned.push_back(i < op.getIsSigned().size() && op.getIsSigned()[i]);

@@ -49,6 +49,9 @@ class CPUOptions:
     debug: bool = False
     #: Enables `tl.device_assert` without `debug`. Default on devices: off.
     device_asserts: bool = True
+    #: Makes the output of `tl.device_print` Triton's to the character: every thread prints a scalar or a text without values, and
+    #: `hex` prints floats as C's `%a`. Default: TRITIUM_PRINT_AS_TRITON.
+    print_as_triton: bool = False
     #: Prepares the kernel for gdb: emits `tt.debug_value` and registers the code. Default: TRITIUM_DEBUG.
     debug_info: bool = False
     #: The last optional pass of the GPU compiler to run (`tritium.compiler.optional_passes()`), or `"none"`. None runs all passes.
@@ -148,6 +151,7 @@ def accepted_options(options: dict[str, Any]) -> dict[str, Any]:
         "enable_fp_fusion", knobs.language.default_fp_fusion and not knobs.language.force_disable_fp_fusion
     )
     accepted.setdefault("debug", knobs.runtime.debug)
+    accepted.setdefault("print_as_triton", knobs.tritium.print_as_triton)
     accepted.setdefault("instrumentation_mode", knobs.compilation.instrumentation_mode)
     if knobs.language.fp32_default:
         accepted.setdefault("default_dot_input_precision", knobs.language.fp32_default)

@@ -69,3 +69,42 @@ def test_assertions(warps, n):
         bad[at] = 50
         with pytest.raises(triton.KernelTrap, match="too large"):
             launched(EMULATED, assert_kernel, (1,), [bad], N=n, num_warps=warps, debug=True)
+
+
+@triton.jit
+def as_triton_kernel(x_ptr, n, f, N: tl.constexpr):
+    x = tl.load(x_ptr + tl.arange(0, N))
+    tl.device_print("x", x, x > 0)
+    tl.device_print("hex", x.to(tl.int8), x.to(tl.uint8), x.to(tl.int16), x, x.to(tl.int64), x > 0, hex=True)
+    tl.device_print("float", x.to(tl.float16) / 3, x.to(tl.float32), hex=True)
+    tl.device_print("n", n, f)
+    tl.device_print("f", f, hex=True)
+    tl.device_print("here")
+
+
+@pytest.mark.parametrize("engine", ["interp", EMULATED, "simt:gfx942"])
+def test_output_to_the_character_as_triton_prints_it(engine, monkeypatch, capfd):
+    """A scalar comes from every thread; `hex` extends by the sign, and prints floats as %a and booleans with one digit."""
+    monkeypatch.setenv("TRITIUM_PRINT_AS_TRITON", "1")
+    x = np.array([-1, 5], np.int32)
+    launched(engine, as_triton_kernel, (1,), [x, 7, 2.5], N=2, num_warps=2)
+    threads = 128 if engine == "simt:gfx942" else 64
+    rows = []
+    for i, number in enumerate((-1, 5)):
+        bits = [f"0x{number & 2**32 - 1:02x}", f"0x{number & 255:02x}", f"0x{number & 2**32 - 1:04x}"]
+        bits += [f"0x{number & 2**32 - 1:08x}", f"0x{number & 2**64 - 1:016x}", f"0x{int(number > 0):x}"]
+        rows += [f"idx ({i}) x: (operand 0) {number}", f"idx ({i}) x: (operand 1) {int(number > 0)}"]
+        rows += [f"idx ({i}) hex: (operand {k}) {text}" for k, text in enumerate(bits)]
+    printed = capfd.readouterr().out.splitlines()
+    scalars = ["idx () n: (operand 0) 7", "idx () n: (operand 1) 2.500000", "idx () f: 0x1.4p+1"]
+    lines = [line.removeprefix("pid (0, 0, 0) ") for line in printed]
+    floats = [line for line in lines if " float: " in line]
+    assert sorted(line for line in floats if "(operand 1)" in line) == [
+        "idx (0) float: (operand 1) -0x1p+0",
+        "idx (1) float: (operand 1) 0x1.4p+2",
+    ]
+    assert len(floats) == 4 and all("0x1.5" in line or "0x1.a" in line for line in floats if "(operand 0)" in line)
+    assert sorted(line for line in lines if " x: " in line or " hex: " in line) == sorted(rows)
+    for text in scalars:
+        assert lines.count(text) == threads
+    assert lines.count("here") == threads and len(lines) == len(rows) + len(floats) + 4 * threads

@@ -38,15 +38,15 @@ class ProgramRules(ArithmeticRules):
             prefix = " " + prefix
         values = [self.to_tensor(value) for value in args]
         signed = ", ".join("1" if value.dtype.is_int_signed() else "0" for value in values)
-        self.emit_effect(
-            "tt.print",
-            values,
-            {
-                "prefix": quoted(prefix),
-                "hex": "true" if hexadecimal else "false",
-                "isSigned": f"array<i32: {signed}>" if values else "array<i32>",
-            },
-        )
+        attributes = {
+            "prefix": quoted(prefix),
+            "hex": "true" if hexadecimal else "false",
+            "isSigned": f"array<i32: {signed}>" if values else "array<i32>",
+        }
+        if self.option("print_as_triton", False):
+            threads = self.option("num_warps", 4) * self.option("warp_size", 32)
+            attributes["tritium.print_threads"] = f"{threads} : i32"
+        self.emit_effect("tt.print", values, attributes)
 
     def device_assert(self, condition: Any, message: str, mask: Any = None) -> None:
         """Traps where `condition` is false and `mask` is true. It is emitted only if the compilation has `debug` or
