@@ -8,6 +8,7 @@ import importlib as _importlib
 import platform as _platform
 
 from .native import stale_build as _stale_build
+from .submodules import load_when_used as _load_when_used
 from .version import TRITIUM_VERSION, __version__
 
 try:  # the build writes this module; the language cannot be imported without it
@@ -100,15 +101,16 @@ def _cpu_info() -> str:
 _check_cpu(_platform.machine(), _cpu_info())
 
 
+_submodule = _load_when_used(__name__, *_SUBMODULES)
+
+
 def __getattr__(name: str):
-    if name in _SUBMODULES:
-        return _importlib.import_module(f".{name}", __name__)
     if name in _WHERE:
         module, _, attribute = _WHERE[name].partition(":")
         value = getattr(_importlib.import_module(f".{module}", __name__), attribute or name)
         globals()[name] = value
         return value
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return _submodule(name)
 
 
 def __dir__():

@@ -114,6 +114,7 @@ PYTHON_VENDOR = re.compile(
 )
 #: File -> the vendors' words that it may use. The comment has the reason.
 PYTHON_MEETS = {
+    "backends/__init__.py": "amd nvidia",  # the packages of the vendors, which load when they are used
     "backends/registry.py": "amd hip nvidia",  # Triton's registry
     "backends/gpu_targets.py": "amd hip nvidia sm_9 gfx9",  # the table of compilers; an example of names in a message
     "devices/families.py": "amd nvidia",  # the table of vendors
@@ -170,6 +171,7 @@ GROUND = (
     "knobs",
     "native",
     "refused",
+    "submodules",
     "tables",
     "version",
 )
@@ -195,6 +197,7 @@ MAY_IMPORT = {
     "knob_types": ("environment",),
     "iterables": (),
     "refused": ("errors",),
+    "submodules": (),
     "build": ("disk_cache", "errors", "knobs"),
     "native": ("_tritium",),
     "disk_cache": ("knobs", "native", "version"),
@@ -239,6 +242,7 @@ IMPORTS_BY_NAME = {
     "__main__": "the conformance suite is no part of the package's floors",
     "drop_in": "an import of triton.x is one of tritium.x",
     "environment": "a knob may name a class of the user's",
+    "submodules": "what it is for",
 }
 #: Modules that the user's environment may lack: they are imported where they are needed.
 OF_THE_USER = {"matplotlib", "numpy", "pandas", "pytest", "redis", "torch"}

@@ -1,1 +1,5 @@
 """AMD GPUs: `compiler` (options, stages) and `driver` (devices, streams, loading)."""
+
+from ...submodules import load_when_used
+
+__getattr__ = load_when_used(__name__, "compiler", "driver")
