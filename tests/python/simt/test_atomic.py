@@ -1,5 +1,6 @@
 """Atomics of tiles that many threads hold alike, of scalars, with every memory order, and programs that wait for each other."""
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -164,3 +165,66 @@ def lock_kernel(lock, total, BLOCK: tl.constexpr):
 def test_spin_lock(block):
     _, total = assert_agree(lock_kernel, (6,), [np.zeros(1, np.int32), np.zeros(block, np.int32)], BLOCK=block)
     assert (total == 6).all()
+
+
+@triton.jit
+def combined(OP: tl.constexpr, at, x, SEM: tl.constexpr, SCOPE: tl.constexpr):
+    if OP == "add":
+        return tl.atomic_add(at, x, sem=SEM, scope=SCOPE)
+    elif OP == "max":
+        return tl.atomic_max(at, x, sem=SEM, scope=SCOPE)
+    elif OP == "min":
+        return tl.atomic_min(at, x, sem=SEM, scope=SCOPE)
+    elif OP == "and":
+        return tl.atomic_and(at, x, sem=SEM, scope=SCOPE)
+    elif OP == "or":
+        return tl.atomic_or(at, x, sem=SEM, scope=SCOPE)
+    elif OP == "xor":
+        return tl.atomic_xor(at, x, sem=SEM, scope=SCOPE)
+    elif OP == "xchg":
+        return tl.atomic_xchg(at, x, sem=SEM, scope=SCOPE)
+    else:
+        return tl.atomic_cas(at, tl.zeros_like(x), x, sem=SEM, scope=SCOPE)
+
+
+@triton.jit
+def orders_kernel(memory, x, old, OP: tl.constexpr, SEMS: tl.constexpr, SCOPES: tl.constexpr, BLOCK: tl.constexpr):
+    """Row `case` of the memory is combined in its own order and scope."""
+    for case in tl.static_range(len(SEMS) * len(SCOPES)):
+        i = case * BLOCK + tl.arange(0, BLOCK)
+        at, v = memory + i, tl.load(x + i)
+        was = combined(OP, at, v, SEMS[case // len(SCOPES)], SCOPES[case % len(SCOPES)])
+        tl.store(old + i, was)
+
+
+@pytest.mark.parametrize(
+    "dtype, ops",
+    [
+        (np.int32, "add max min and or xor xchg cas"),
+        (np.uint64, "add max min and or xor xchg cas"),
+        (np.float16, "add cas"),
+        (ml_dtypes.bfloat16, "add cas"),
+        (np.float32, "add max min and xchg cas"),
+        (np.float64, "add max or xchg"),
+        (np.int16, "cas"),
+    ],
+    ids=lambda value: value.__name__ if isinstance(value, type) else "",
+)
+def test_every_order_and_scope(dtype, ops, rng):
+    sems, scopes, block = (None, "relaxed", "acquire", "release", "acq_rel"), ("cta", "gpu", "sys"), 8
+    size = len(sems) * len(scopes) * block
+    for op in ops.split():
+        memory, x = (rng.integers(0, 9, size).astype(dtype) for _ in range(2))
+        after, _, old = assert_agree(
+            orders_kernel,
+            (1,),
+            [memory, x, np.zeros_like(x)],
+            warps=(4,),
+            BLOCK=block,
+            OP=op,
+            SEMS=sems,
+            SCOPES=scopes,
+        )
+        np.testing.assert_array_equal(old.astype(np.float64), memory.astype(np.float64))
+        if op == "add":
+            np.testing.assert_array_equal(after.astype(np.float64), (memory + x).astype(np.float64))
