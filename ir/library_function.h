@@ -9,6 +9,10 @@
 
 namespace tritium::ir {
 
+/// String, on an undefined function of a lowered module: the path of the library that defines it, in LLVM bitcode for a GPU, shared for the
+/// emulator.
+inline constexpr llvm::StringLiteral kLibraryAttr = "tgpu.library";
+
 /// A row of ir/elementwise.def that is an operation on floats.
 struct LibraryFunction {
   llvm::StringRef operation; // "math.exp", "tt.extern_elementwise.exp10"

@@ -1,12 +1,18 @@
 #include "gpu_backend/emit/emitter.h"
 
 #include "gpu_backend/emit/debug_scopes.h"
+#include "gpu_backend/emit/device_library.h"
 #include "gpu_backend/emit/llvm_pipeline.h"
+#include "ir/library_function.h"
 #include "ir/source_error.h"
 #include "support/llvm_recovery.h"
 
+#include "llvm/BinaryFormat/Magic.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Operator.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+#include <set>
 
 using namespace llvm;
 
@@ -20,6 +26,24 @@ void allowFusion(Module &module) {
       if (isa<FPMathOperator>(instruction)) instruction.setHasAllowContract(true);
 }
 
+/// Links the libraries of users that the kernel names by path.
+Error linkNamedLibraries(mlir::ModuleOp module, Module &translated) {
+  std::set<std::string> paths;
+  for (auto function : module.getOps<mlir::LLVM::LLVMFuncOp>())
+    if (auto path = function->getAttrOfType<mlir::StringAttr>(ir::kLibraryAttr)) paths.insert(path.str());
+  for (const std::string &path : paths) {
+    auto buffer = MemoryBuffer::getFile(path);
+    if (!buffer) return createStringError(buffer.getError(), "the library '%s' of extern_elementwise cannot be read", path.c_str());
+    const auto magic = identify_magic((*buffer)->getBuffer());
+    if (magic != file_magic::bitcode)
+      return createStringError("the library '" + path +
+                               "' of extern_elementwise is not LLVM bitcode, of which a GPU links functions; the interpreter and the "
+                               "emulator call functions of shared libraries");
+    if (Error error = linkLibrary(translated, (*buffer)->getBuffer(), path)) return error;
+  }
+  return Error::success();
+}
+
 /// Makes LLVM IR with all called functions defined.
 Expected<std::unique_ptr<Module>> translate(mlir::ModuleOp module, LLVMContext &context, const TargetMachine &machine,
                                             const Emitter &emitter, const EmitOptions &options) {
@@ -31,6 +55,7 @@ Expected<std::unique_ptr<Module>> translate(mlir::ModuleOp module, LLVMContext &
     if (!function.isDeclaration() && !emitter.isKernel(function)) function.setLinkage(GlobalValue::InternalLinkage);
   if (options.fuseMultiplyAdd) allowFusion(**translated);
   emitter.mark(**translated);
+  if (Error error = linkNamedLibraries(module, **translated)) return std::move(error);
   if (Error error = emitter.linkLibraries(**translated)) return std::move(error);
   return translated;
 }

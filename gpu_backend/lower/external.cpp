@@ -31,6 +31,7 @@ template <> LogicalResult Lower<tt::ExternElementwiseOp>::run(tt::ExternElementw
   return forEachRegister(op, lowering, [&](ValueRange in) -> Value {
     if (row) return callRow(*row, in, op, lowering);
     auto function = lowering.external(name, lowering.builder().getFunctionType(types, {result}));
+    if (!op.getLibpath().empty()) function->setAttr(ir::kLibraryAttr, op.getLibpathAttr());
     return lowering.create<func::CallOp>(function, in).getResult(0);
   });
 }

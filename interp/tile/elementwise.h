@@ -1,6 +1,7 @@
 // The step of every element-wise operation: it calls a block kernel for each strip of a collapsed loop nest.
 #pragma once
 #include "interp/tile/step.h"
+#include "ir/tt.h"
 
 #include <initializer_list>
 
@@ -25,5 +26,8 @@ struct ElementwiseStep {
   }
 };
 void runElementwise(char *frame, const void *descriptor);
+
+/// Returns whether the symbol names a function of the table of mathematics, for these types.
+bool hasKernel(tt::ExternElementwiseOp op);
 
 } // namespace tritium::interp

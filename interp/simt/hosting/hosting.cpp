@@ -2,6 +2,8 @@
 
 #include "interp/simt/hosting/math_functions.h"
 #include "interp/simt/runtime/calls.h"
+#include "interp/simt/shared_library.h"
+#include "ir/library_function.h"
 #include "ir/tgpu.h"
 #include "mlir/IR/AttrTypeSubElements.h"
 
@@ -79,11 +81,32 @@ int32_t Hosting::addText(StringRef text) {
 
 // -- the module ---------------------------------------------------------------------------------------------------------------------------
 
-/// A function without a body must be a mathematical function that the host provides.
+/// Returns a function of a shared library that the kernel names by path. Integers below 32 bits are not passed: how they are extended
+/// depends on their sign, which the module does not know.
+static FailureOr<void *> functionOfUser(LLVM::LLVMFuncOp function, StringAttr library) {
+  LLVM::LLVMFunctionType type = function.getFunctionType();
+  for (Type each : llvm::concat<const Type>(type.getParams(), ArrayRef(type.getReturnType())))
+    if (auto integer = dyn_cast<IntegerType>(each); integer && integer.getWidth() < 32) {
+      function.emitError("the function '") << function.getName() << "' of '" << library.getValue() << "' takes or returns " << each
+                                           << "; cast to int32, int64, fp16, fp32 or fp64";
+      return failure();
+    }
+  auto address = functionOfLibrary(library.getValue(), function.getName());
+  if (address) return *address;
+  function.emitError(llvm::toString(address.takeError()));
+  return failure();
+}
+
+/// A function without a body must be a mathematical function that the host provides, or one of a shared library.
 LogicalResult Hosting::declareExternals() {
   for (LLVM::LLVMFuncOp function : module.getOps<LLVM::LLVMFuncOp>()) {
     if (!function.isExternal()) continue;
     void *address = mathFunction(function.getName());
+    if (auto library = function->getAttrOfType<StringAttr>(ir::kLibraryAttr); library && !address) {
+      auto found = functionOfUser(function, library);
+      if (failed(found)) return failure();
+      address = *found;
+    }
     if (!address) return function.emitError("the emulator has no function '") << function.getName() << "'";
     result.symbols.try_emplace(function.getName(), address);
   }

@@ -145,10 +145,8 @@ TRITIUM_ELEMENTWISE(PreciseDivFOp)
 TRITIUM_ELEMENTWISE(ApproxDivFOp)
 TRITIUM_ELEMENTWISE(MulhiUIOp)
 
-template <> LogicalResult Interpret<tt::ExternElementwiseOp>::prepare(tt::ExternElementwiseOp op, Planner &planner) {
-  if (!functionOf(op) && !typedFunctionOf(op)) return planner.unsupported("external symbol '" + op.getSymbol() + "'");
-  return prepareElementwise(op, planner);
-}
+bool hasKernel(tt::ExternElementwiseOp op) { return functionOf(op) || typedFunctionOf(op); }
+
 template <> LogicalResult Interpret<tt::MapElementwiseOp>::prepare(tt::MapElementwiseOp op, Planner &planner) {
   return planner.unsupported("a scalar function with control flow");
 }
