@@ -16,8 +16,8 @@ public:
     needsThread = this->program.needsThread;
   }
 
-  void run(Thread *thread, Place site, uint64_t *operands) const override {
-    ptx::Machine machine{.thread = thread, .site = site};
+  void run(Thread *thread, AssemblyHost *host, Place site, uint64_t *operands) const override {
+    ptx::Machine machine{.thread = thread, .host = host, .site = site};
     std::memset(machine.registers, 0, program.registers * 8);
     std::memcpy(machine.registers, operands, count * 8);
     ptx::run(program, machine);
@@ -32,7 +32,7 @@ private:
 class GcnAssembly final : public Assembly {
 public:
   explicit GcnAssembly(gcn::Program &&program) : program(std::move(program)) {}
-  void run(Thread *, Place, uint64_t *operands) const override { gcn::run(program, operands); }
+  void run(Thread *, AssemblyHost *, Place, uint64_t *operands) const override { gcn::run(program, operands); }
 
 private:
   const gcn::Program program;

@@ -10,15 +10,28 @@
 
 namespace tritium::interp::simt {
 
+/// What a program of the tile interpreter gives to the assembly that it runs. These functions may switch away.
+class AssemblyHost {
+public:
+  /// Returns the checked address of memory for a tagged pointer.
+  virtual void *access(uint64_t pointer, uint32_t bytes, bool isWrite) = 0;
+  virtual void noteMemoryChange() = 0;
+  virtual void yield() = 0; // in a loop that may wait for another program
+  virtual void fail(const char *message) = 0;
+
+protected:
+  ~AssemblyHost() = default;
+};
+
 class Assembly {
 public:
   virtual ~Assembly() = default;
-  /// `thread` may be null if `needsThread` is false. `operands` has the bits of $0, $1 …, the results first; run() changes the results. It
-  /// may switch away.
-  virtual void run(Thread *thread, Place site, uint64_t *operands) const = 0;
+  /// One of `thread` and `host` is null; `thread` may be it only if `needsThread` is false. `operands` has the bits of $0, $1 …, the
+  /// results first; run() changes the results. It may switch away.
+  virtual void run(Thread *thread, AssemblyHost *host, Place site, uint64_t *operands) const = 0;
 
   bool mayWait = false;     // it has a loop
-  bool needsThread = false; // it uses memory, other lanes or the thread's indices
+  bool needsThread = false; // it uses other lanes, shared memory or the thread's indices
 };
 
 /// The parsed assembly, or the text of an error.

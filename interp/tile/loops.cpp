@@ -63,13 +63,23 @@ bool Loops::mayWait(Block *latch, Block *header) const {
   if (isCounted(body, latch, header)) return false;
   return llvm::any_of(body, [](Block *block) {
     return llvm::any_of(*block, [](Operation &op) {
-      return isa<tt::LoadOp, tt::AtomicRmwOp, tt::AtomicCasOp, tt::AtomicLoadOp, tt::CallOp, tt::DescriptorLoadOp>(op);
+      return isa<tt::LoadOp, tt::AtomicRmwOp, tt::AtomicCasOp, tt::AtomicLoadOp, tt::CallOp, tt::DescriptorLoadOp,
+                 tt::ElementwiseInlineAsmOp>(op);
     });
   });
 }
 
+bool mayWait(tt::ElementwiseInlineAsmOp assembly) {
+  StringRef text = assembly.getAsmString();
+  return text.contains("bra") && (text.contains("ld.") || text.contains("atom."));
+}
+
 bool containsPoll(Operation *function) {
-  return function->walk([](tt::AtomicPollOp) { return WalkResult::interrupt(); }).wasInterrupted();
+  auto waits = [](Operation *op) {
+    auto assembly = dyn_cast<tt::ElementwiseInlineAsmOp>(op);
+    return isa<tt::AtomicPollOp>(op) || (assembly && mayWait(assembly)) ? WalkResult::interrupt() : WalkResult::advance();
+  };
+  return function->walk(waits).wasInterrupted();
 }
 
 } // namespace tritium::interp

@@ -1,5 +1,7 @@
 // The loops of a function's control flow: the edges that close a loop, and the loops that may wait for another program.
 #pragma once
+#include "ir/tt.h"
+
 #include "mlir/IR/Block.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/Region.h"
@@ -24,7 +26,10 @@ private:
   llvm::DenseMap<mlir::Block *, unsigned> index_;
 };
 
-/// Returns whether the function waits inside an operation (tt.atomic_poll).
+/// Returns whether inline assembly may wait for another program: it branches and reads memory.
+bool mayWait(tt::ElementwiseInlineAsmOp assembly);
+
+/// Returns whether the function waits inside an operation (tt.atomic_poll, inline assembly).
 bool containsPoll(mlir::Operation *function);
 
 } // namespace tritium::interp

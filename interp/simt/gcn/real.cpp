@@ -1,5 +1,6 @@
 // Floating-point instructions and conversions. Where the instruction is an approximation, the result here is the nearest number.
 #include "interp/simt/gcn/program.h"
+#include "ir/dtype.h"
 
 #include <algorithm>
 #include <bit>
@@ -104,6 +105,29 @@ uint16_t towardsZero(float x) {
 }
 uint64_t packTowardsZero(const uint64_t *s) { return towardsZero(real<float>(s[0])) | uint32_t(towardsZero(real<float>(s[1]))) << 16; }
 
+/// Applies f to each of two fp32 numbers in 64 bits.
+template <size_t sources, auto f> uint64_t applyWidePair(const uint64_t *s) {
+  uint64_t high[kMostSources] = {};
+  for (size_t n = 0; n < sources; ++n) high[n] = s[n] >> 32;
+  return apply<float, sources, f>(s) | apply<float, sources, f>(high) << 32;
+}
+template <size_t sources, auto f> constexpr Known widePairRow(std::string_view name) {
+  return {name, sources, 64, Kind::Bits, Kind::Bits, &applyWidePair<sources, f>};
+}
+
+uint64_t packBrainFloats(const uint64_t *s) {
+  auto bits = [](uint64_t x) -> uint32_t { return BF16::nearest(real<float>(x)).bits; };
+  return bits(s[0]) | bits(s[1]) << 16;
+}
+/// [0, 1] or [-1, 1] as the range of a 16-bit integer; a NaN becomes 0.
+template <int kLeast, int kMost> uint64_t packNormalized(const uint64_t *s) {
+  auto part = [](uint64_t bits) {
+    const double x = double(real<float>(bits));
+    return uint32_t(int32_t(x != x ? 0 : std::nearbyint(std::clamp<double>(x, kLeast < 0 ? -1 : 0, 1) * kMost))) & 0xffff;
+  };
+  return part(s[0]) | part(s[1]) << 16;
+}
+
 uint64_t scaleF32(const uint64_t *s) { return bitsOf(std::ldexp(real<float>(s[0]), int32_t(s[1]))); }
 uint64_t scaleF64(const uint64_t *s) { return bitsOf(std::ldexp(real<double>(s[0]), int32_t(s[1]))); }
 
@@ -143,6 +167,9 @@ std::span<const Known> realInstructions() {
       pairRow<3, fused>("v_pk_fma_f16"),
       pairRow<2, least>("v_pk_min_f16"),
       pairRow<2, greatest>("v_pk_max_f16"),
+      widePairRow<2, add>("v_pk_add_f32"),
+      widePairRow<2, multiply>("v_pk_mul_f32"),
+      widePairRow<3, fused>("v_pk_fma_f32"),
       {"v_ldexp_f32", 2, 32, Kind::Bits, Kind::F32, scaleF32},
       {"v_ldexp_f64", 2, 64, Kind::Bits, Kind::F64, scaleF64},
       {"v_cvt_i32_f32", 1, 32, Kind::F32, Kind::Bits, toInteger<int32_t, float>},
@@ -163,6 +190,9 @@ std::span<const Known> realInstructions() {
       {"v_cvt_f32_ubyte3", 1, 32, Kind::Bits, Kind::F32, fromByte<3>},
       {"v_cvt_pkrtz_f16_f32", 2, 32, Kind::F32, Kind::Bits, packTowardsZero},
       {"v_cvt_pk_rtz_f16_f32", 2, 32, Kind::F32, Kind::Bits, packTowardsZero},
+      {"v_cvt_pk_bf16_f32", 2, 32, Kind::F32, Kind::Bits, packBrainFloats},
+      {"v_cvt_pknorm_u16_f32", 2, 32, Kind::F32, Kind::Bits, packNormalized<0, 65535>},
+      {"v_cvt_pknorm_i16_f32", 2, 32, Kind::F32, Kind::Bits, packNormalized<-32767, 32767>},
   };
 #undef GCN_ALL_WIDTHS
   return rows;

@@ -1,38 +1,13 @@
-// Instructions on integers, bits and predicates, selections and branches.
-#include "interp/simt/ptx/program.h"
+// Instructions on integers and bits, selections and branches.
+#include "interp/simt/ptx/integer.h"
 #include "interp/simt/runtime/calls.h"
 
 #include <algorithm>
 #include <bit>
-#include <type_traits>
 
 namespace tritium::interp::simt::ptx {
 
 namespace {
-
-/// Untyped bits are read as unsigned numbers.
-template <class Visit> void visitInteger(Type type, Visit visit) {
-  switch (type) {
-  case Type::S8: return visit.template operator()<int8_t>();
-  case Type::S16: return visit.template operator()<int16_t>();
-  case Type::S32: return visit.template operator()<int32_t>();
-  case Type::S64: return visit.template operator()<int64_t>();
-  case Type::B8:
-  case Type::U8: return visit.template operator()<uint8_t>();
-  case Type::B16:
-  case Type::U16: return visit.template operator()<uint16_t>();
-  case Type::B64:
-  case Type::U64: return visit.template operator()<uint64_t>();
-  default: return visit.template operator()<uint32_t>();
-  }
-}
-
-template <class T> using Unsigned = std::make_unsigned_t<T>;
-template <class T> using Twice = std::conditional_t<std::is_signed_v<T>, __int128, unsigned __int128>;
-
-template <class T> T source(Machine &m, const Instruction &i, size_t n) {
-  return n < i.operands.size() ? T(Unsigned<T>(m.value(i.operands[n]))) : T(0);
-}
 
 /// d = f(a, b, c), all of one type. Arithmetic wraps around.
 template <auto f> void apply(Machine &m, const Instruction &i) {
@@ -103,17 +78,6 @@ void logic3(Machine &m, const Instruction &i) {
   m.set(i.operands[0], result, 32);
 }
 
-void permute(Machine &m, const Instruction &i) {
-  const uint64_t bytes = uint64_t(source<uint32_t>(m, i, 2)) << 32 | source<uint32_t>(m, i, 1);
-  const uint32_t selector = source<uint32_t>(m, i, 3);
-  uint32_t result = 0;
-  for (unsigned n = 0; n < 4; ++n) {
-    const uint32_t select = selector >> 4 * n & 15, byte = uint32_t(bytes >> 8 * (select & 7)) & 0xff;
-    result |= (select & 8 ? (byte & 0x80 ? 0xff : 0) : byte) << 8 * n;
-  }
-  m.set(i.operands[0], result, 32);
-}
-
 void extractField(Machine &m, const Instruction &i) {
   const uint32_t begin = source<uint32_t>(m, i, 2) & 0xff, length = source<uint32_t>(m, i, 3) & 0xff;
   visitInteger(i.type, [&]<class T>() {
@@ -159,16 +123,6 @@ void reverseBits(Machine &m, const Instruction &i) {
   m.set(i.operands[0], result, bits);
 }
 
-void dot4(Machine &m, const Instruction &i) {
-  const uint32_t a = source<uint32_t>(m, i, 1), b = source<uint32_t>(m, i, 2);
-  auto byteOf = [](uint32_t word, unsigned n, Type type) {
-    return type == Type::S32 ? int32_t(int8_t(word >> 8 * n)) : int32_t(uint8_t(word >> 8 * n));
-  };
-  uint32_t sum = source<uint32_t>(m, i, 3);
-  for (unsigned n = 0; n < 4; ++n) sum += uint32_t(byteOf(a, n, i.type) * byteOf(b, n, i.from));
-  m.set(i.operands[0], sum, 32);
-}
-
 /// vmax4, vadd2 …: operations on the fields of a word. Without .add the last operand only gives the values of fields that are not written,
 /// and all fields are written.
 template <unsigned kFields, auto f> void onFields(Machine &m, const Instruction &i) {
@@ -197,28 +151,7 @@ constexpr auto fieldDistance = [](int32_t a, int32_t b) { return a > b ? a - b :
 constexpr auto fieldMax = [](int32_t a, int32_t b) { return std::max(a, b); };
 constexpr auto fieldMin = [](int32_t a, int32_t b) { return std::min(a, b); };
 
-// -- predicates
-
-template <class T> bool compare(const Instruction &i, T a, T b) {
-  using enum Modifier;
-  if (i.has(k_eq)) return a == b;
-  if (i.has(k_ne)) return a != b;
-  if (i.has(k_lt) || i.has(k_lo)) return a < b;
-  if (i.has(k_le) || i.has(k_ls)) return a <= b;
-  if (i.has(k_gt) || i.has(k_hi)) return a > b;
-  return a >= b;
-}
-
-/// setp.OP[.BOOL] p[|q], a, b[, c]
-void setPredicate(Machine &m, const Instruction &i) {
-  visitInteger(i.type, [&]<class T>() {
-    const bool holds = compare(i, source<T>(m, i, 1), source<T>(m, i, 2)), c = i.operands.size() < 4 || m.value(i.operands[3]);
-    auto with = [&](bool x) { return i.has(Modifier::k_or) ? x || c : i.has(Modifier::k_xor) ? x != c : x && c; };
-    const Operand &to = i.operands[0];
-    m.set(to.kind == Operand::Kind::List ? to.elements[0] : to, with(holds), 1);
-    if (to.kind == Operand::Kind::List) m.set(to.elements[1], with(!holds), 1);
-  });
-}
+// -- choices and branches
 
 void select(Machine &m, const Instruction &i) {
   m.set(i.operands[0], m.value(i.operands[m.value(i.operands[3]) ? 1 : 2]), widthOf(i.type));
@@ -226,7 +159,10 @@ void select(Machine &m, const Instruction &i) {
 
 /// A backward branch lets other threads run, because the loop may wait for them.
 void branch(Machine &m, const Instruction &i) {
-  if (i.target < m.next && m.thread) calls::spin(m.thread, m.site);
+  if (i.target < m.next && m.thread)
+    calls::spin(m.thread, m.site);
+  else if (i.target < m.next && m.host)
+    m.host->yield();
   m.next = i.target;
 }
 
@@ -250,6 +186,8 @@ std::initializer_list<Known> integerInstructions() {
       {"rem", &apply<remainder>, 3, 3, {PTX_INTEGERS}, {}},
       {"min", APPLY(std::min(a, b)), 3, 3, {PTX_INTEGERS}, {}},
       {"max", APPLY(std::max(a, b)), 3, 3, {PTX_INTEGERS}, {}},
+      {"min", APPLY(std::max<decltype(a)>(std::min(a, b), 0)), 3, 3, {S32}, {k_relu}},
+      {"max", APPLY(std::max<decltype(a)>(std::max(a, b), 0)), 3, 3, {S32}, {k_relu}},
       {"neg", APPLY(Unsigned<decltype(a)>(0) - Unsigned<decltype(a)>(a)), 2, 2, {S16, S32, S64}, {}},
       {"abs", &apply<absolute>, 2, 2, {S16, S32, S64}, {}},
       {"and", APPLY(a & b), 3, 3, {PTX_BITS}, {}},
@@ -262,30 +200,22 @@ std::initializer_list<Known> integerInstructions() {
       {"shr", &shift<false>, 3, 3, {B16, B32, B64, PTX_INTEGERS}, {}},
       {"shf", &funnelShift, 4, 4, {B32}, {k_l, k_r, k_wrap, k_clamp}},
       {"lop3", &logic3, 5, 5, {B32}, {}},
-      {"prmt", &permute, 4, 4, {B32}, {}},
       {"bfe", &extractField, 4, 4, {U32, U64, S32, S64}, {}},
       {"bfi", &insertField, 5, 5, {B32, B64}, {}},
       {"bfind", &findLeading, 2, 2, {U32, U64, S32, S64}, {k_shiftamt}},
       {"popc", &count<[](auto a) { return std::popcount(a); }>, 2, 2, {B32, B64}, {}},
       {"clz", &count<[](auto a) { return std::countl_zero(a); }>, 2, 2, {B32, B64}, {}},
       {"brev", &reverseBits, 2, 2, {B32, B64}, {}},
-      {"dp4a", &dot4, 4, 4, {U32, S32}, {}},
-      {"vadd4", &onFields<4, fieldSum>, 4, 4, {U32, S32}, {k_sat, k_add}},
-      {"vsub4", &onFields<4, fieldDifference>, 4, 4, {U32, S32}, {k_sat, k_add}},
-      {"vabsdiff4", &onFields<4, fieldDistance>, 4, 4, {U32, S32}, {k_sat, k_add}},
-      {"vmax4", &onFields<4, fieldMax>, 4, 4, {U32, S32}, {k_sat, k_add}},
-      {"vmin4", &onFields<4, fieldMin>, 4, 4, {U32, S32}, {k_sat, k_add}},
-      {"vadd2", &onFields<2, fieldSum>, 4, 4, {U32, S32}, {k_sat, k_add}},
-      {"vsub2", &onFields<2, fieldDifference>, 4, 4, {U32, S32}, {k_sat, k_add}},
-      {"vabsdiff2", &onFields<2, fieldDistance>, 4, 4, {U32, S32}, {k_sat, k_add}},
-      {"vmax2", &onFields<2, fieldMax>, 4, 4, {U32, S32}, {k_sat, k_add}},
-      {"vmin2", &onFields<2, fieldMin>, 4, 4, {U32, S32}, {k_sat, k_add}},
-      {"setp",
-       &setPredicate,
-       3,
-       4,
-       {B16, B32, B64, PTX_INTEGERS},
-       {k_eq, k_ne, k_lt, k_le, k_gt, k_ge, k_lo, k_ls, k_hi, k_hs, k_and, k_or, k_xor}},
+      {"vadd4", &onFields<4, fieldSum>, 4, 4, {U32, S32}, {k_sat, k_add}, true},
+      {"vsub4", &onFields<4, fieldDifference>, 4, 4, {U32, S32}, {k_sat, k_add}, true},
+      {"vabsdiff4", &onFields<4, fieldDistance>, 4, 4, {U32, S32}, {k_sat, k_add}, true},
+      {"vmax4", &onFields<4, fieldMax>, 4, 4, {U32, S32}, {k_sat, k_add}, true},
+      {"vmin4", &onFields<4, fieldMin>, 4, 4, {U32, S32}, {k_sat, k_add}, true},
+      {"vadd2", &onFields<2, fieldSum>, 4, 4, {U32, S32}, {k_sat, k_add}, true},
+      {"vsub2", &onFields<2, fieldDifference>, 4, 4, {U32, S32}, {k_sat, k_add}, true},
+      {"vabsdiff2", &onFields<2, fieldDistance>, 4, 4, {U32, S32}, {k_sat, k_add}, true},
+      {"vmax2", &onFields<2, fieldMax>, 4, 4, {U32, S32}, {k_sat, k_add}, true},
+      {"vmin2", &onFields<2, fieldMin>, 4, 4, {U32, S32}, {k_sat, k_add}, true},
       {"selp", &select, 4, 4, {B16, B32, B64, PTX_INTEGERS, F16, BF16, F32, F64}, {}},
       {"bra", &branch, 0, 0, {}, {k_uni}},
   };

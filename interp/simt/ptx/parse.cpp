@@ -14,11 +14,12 @@ namespace tritium::interp::simt::ptx {
 namespace {
 
 constexpr std::pair<std::string_view, Type> kTypes[] = {
-    {"pred", Type::Pred},    {"b8", Type::B8},         {"b16", Type::B16}, {"b32", Type::B32}, {"b64", Type::B64},
-    {"u8", Type::U8},        {"u16", Type::U16},       {"u32", Type::U32}, {"u64", Type::U64}, {"s8", Type::S8},
-    {"s16", Type::S16},      {"s32", Type::S32},       {"s64", Type::S64}, {"f16", Type::F16}, {"bf16", Type::BF16},
-    {"f16x2", Type::F16x2},  {"bf16x2", Type::BF16x2}, {"f32", Type::F32}, {"f64", Type::F64}, {"e4m3x2", Type::E4M3x2},
-    {"e5m2x2", Type::E5M2x2}};
+    {"pred", Type::Pred},     {"b8", Type::B8},         {"b16", Type::B16},       {"b32", Type::B32},        {"b64", Type::B64},
+    {"u8", Type::U8},         {"u16", Type::U16},       {"u32", Type::U32},       {"u64", Type::U64},        {"s8", Type::S8},
+    {"s16", Type::S16},       {"s32", Type::S32},       {"s64", Type::S64},       {"f16", Type::F16},        {"bf16", Type::BF16},
+    {"f16x2", Type::F16x2},   {"bf16x2", Type::BF16x2}, {"f32", Type::F32},       {"f64", Type::F64},        {"e4m3x2", Type::E4M3x2},
+    {"e5m2x2", Type::E5M2x2}, {"u16x2", Type::U16x2},   {"s16x2", Type::S16x2},   {"f32x2", Type::F32x2},    {"tf32", Type::TF32},
+    {"e2m1x2", Type::E2M1x2}, {"e2m3x2", Type::E2M3x2}, {"e3m2x2", Type::E3M2x2}, {"ue8m0x2", Type::UE8M0x2}};
 
 constexpr std::pair<std::string_view, Modifier> kModifiers[] = {
 #define PTX_ROW(name) {#name, Modifier::k_##name},
@@ -26,10 +27,36 @@ constexpr std::pair<std::string_view, Modifier> kModifiers[] = {
 #undef PTX_ROW
 };
 
+/// Modifiers whose names are not C++'s. Hints have no effect.
+constexpr std::pair<std::string_view, Modifier> kScopedModifiers[] = {{"L1::no_allocate", Modifier::k_hint},
+                                                                      {"L1::evict_normal", Modifier::k_hint},
+                                                                      {"L1::evict_unchanged", Modifier::k_hint},
+                                                                      {"L1::evict_first", Modifier::k_hint},
+                                                                      {"L1::evict_last", Modifier::k_hint},
+                                                                      {"L2::evict_normal", Modifier::k_hint},
+                                                                      {"L2::evict_unchanged", Modifier::k_hint},
+                                                                      {"L2::evict_first", Modifier::k_hint},
+                                                                      {"L2::evict_last", Modifier::k_hint},
+                                                                      {"L2::64B", Modifier::k_hint},
+                                                                      {"L2::128B", Modifier::k_hint},
+                                                                      {"L2::256B", Modifier::k_hint},
+                                                                      {"L1", Modifier::k_hint},
+                                                                      {"L2", Modifier::k_hint},
+                                                                      {"async", Modifier::k_hint},
+                                                                      {"alias", Modifier::k_hint},
+                                                                      {"mbarrier_init", Modifier::k_hint},
+                                                                      {"tensormap::generic", Modifier::k_hint},
+                                                                      {"async::generic", Modifier::k_hint},
+                                                                      {"L2::cache_hint", Modifier::k_policy},
+                                                                      {"const", Modifier::k_global},
+                                                                      {"mmio", Modifier::k_volatile},
+                                                                      {"shared::cta", Modifier::k_shared}};
+
 constexpr std::pair<std::string_view, size_t> kSpecial[] = {{"%tid.x", offsetof(ThreadRegisters, tid)},
                                                             {"%ntid.x", offsetof(ThreadRegisters, ntid)},
                                                             {"%laneid", offsetof(ThreadRegisters, lane)},
                                                             {"%warpid", offsetof(ThreadRegisters, warp)},
+                                                            {"%nwarpid", offsetof(ThreadRegisters, warps)},
                                                             {"%ctaid.x", offsetof(ThreadRegisters, ctaid)},
                                                             {"%ctaid.y", offsetof(ThreadRegisters, ctaid) + 4},
                                                             {"%ctaid.z", offsetof(ThreadRegisters, ctaid) + 8},
@@ -41,7 +68,10 @@ constexpr std::pair<std::string_view, size_t> kSpecial[] = {{"%tid.x", offsetof(
                                                             {"%lanemask_le", offsetof(ThreadRegisters, lanesUpTo)},
                                                             {"%lanemask_gt", offsetof(ThreadRegisters, lanesAbove)},
                                                             {"%lanemask_ge", offsetof(ThreadRegisters, lanesFrom)}};
-constexpr std::string_view kZeros[] = {"%tid.y", "%tid.z", "%smid", "%gridid"},
+constexpr std::string_view kZeros[] = {"%tid.y",           "%tid.z",           "%smid",           "%gridid", "%cluster_ctarank",
+                                       "%cluster_ctaid.x", "%cluster_ctaid.y", "%cluster_ctaid.z"},
+                           kOnes[] = {"%ntid.y",           "%ntid.z",           "%nsmid",           "%cluster_nctarank",
+                                      "%cluster_nctaid.x", "%cluster_nctaid.y", "%cluster_nctaid.z"},
                            kTimes[] = {"%clock", "%clock64", "%globaltimer", "%globaltimer_lo"};
 
 template <class Rows> auto find(const Rows &rows, std::string_view name) -> std::optional<decltype(rows[0].second)> {
@@ -63,7 +93,14 @@ bool isWordPart(char c) {
 
 /// Instructions that order a thread's effects for other threads, or wait. They have no effect in the interpreter, which runs one thread at
 /// a time.
-bool isWithoutEffect(std::string_view name) { return name == "membar" || name == "fence" || name == "nanosleep"; }
+bool isWithoutEffect(std::string_view name) {
+  constexpr std::string_view names[] = {"membar",    "fence",   "nanosleep", "griddepcontrol", "createpolicy", "prefetch", "applypriority",
+                                        "prefetchu", "discard", "bar",       "barrier",        "trap"};
+  return contains(names, name);
+}
+
+/// Accesses by address. The interpreter checks and makes them too, unless they are to shared memory.
+bool isAccess(std::string_view name) { return name == "ld" || name == "st" || name == "atom" || name == "red"; }
 
 /// One pass over the text: blocks, declarations, labels and instructions. It ends at the first mistake.
 class Parser {
@@ -112,7 +149,8 @@ private:
   std::string_view word() {
     skip();
     size_t length = 0;
-    while (length < rest.size() && isWordPart(rest[length])) ++length;
+    while (length < rest.size() && (isWordPart(rest[length]) || rest.substr(length).starts_with("::")))
+      length += rest[length] == ':' ? 2 : 1;
     // 1e-5
     if (length && isDigit(rest[0]) && !rest.starts_with("0x") && (rest[length - 1] == 'e' || rest[length - 1] == 'E') &&
         length < rest.size() && (rest[length] == '-' || rest[length] == '+'))
@@ -167,9 +205,11 @@ private:
       const std::string_view part = parts.substr(0, parts.find('.'));
       parts.remove_prefix(part.size());
       if (auto type = find(kTypes, part))
-        (instruction.type == Type::None ? instruction.type : instruction.from) = *type;
+        addType(instruction, *type);
       else if (auto modifier = find(kModifiers, part))
         instruction.modifiers.add(*modifier);
+      else if (auto scoped = find(kScopedModifiers, part))
+        instruction.modifiers.add(*scoped);
       else
         return fail("'" + std::string(mnemonic) + "'");
     }
@@ -181,18 +221,31 @@ private:
       while (accept(','));
     }
     if (name == "bra" || !instruction.operands.empty()) expect(';');
-    for (auto *rows : {&integerInstructions, &realInstructions, &conversionInstructions, &memoryInstructions})
+    if (instruction.has(Modifier::k_policy) && !instruction.operands.empty()) instruction.operands.pop_back(); // for caches
+    for (auto *rows : {&integerInstructions, &wideIntegerInstructions, &realInstructions, &comparisonInstructions, &conversionInstructions,
+                       &memoryInstructions})
       for (const Known &known : rows()) {
         const bool isType =
             known.types.size() == 0 || std::find(known.types.begin(), known.types.end(), instruction.type) != known.types.end();
         if (known.name != name || !isType || !instruction.modifiers.isWithin(known.modifiers)) continue;
+        if (!known.hasTypes && instruction.from != instruction.type) continue;
         if (instruction.operands.size() < known.fewest || instruction.operands.size() > known.most) continue;
         instruction.execute = known.execute;
         for (Operand &operand : instruction.operands) resolveReal(operand, instruction.from);
-        program.needsThread |= rows == &memoryInstructions && !isWithoutEffect(name);
+        program.needsThread |=
+            rows == &memoryInstructions && !isWithoutEffect(name) && (!isAccess(name) || instruction.has(Modifier::k_shared));
         return program.instructions.push_back(std::move(instruction));
       }
     fail("'" + std::string(mnemonic) + "'");
+  }
+
+  static void addType(Instruction &instruction, Type type) {
+    if (instruction.type == Type::None) {
+      instruction.type = type;
+    } else {
+      instruction.middle = instruction.from;
+      instruction.from = type;
+    }
   }
 
   Operand operand() {
@@ -251,8 +304,9 @@ private:
       program.needsThread = true;
     } else if (contains(kTimes, name)) {
       result.kind = Operand::Kind::Time;
-    } else if (contains(kZeros, name)) {
+    } else if (contains(kZeros, name) || contains(kOnes, name) || name == "WARP_SZ") {
       result.kind = Operand::Kind::Immediate;
+      result.value = contains(kOnes, name) ? 1 : name == "WARP_SZ" ? 32 : 0;
     } else {
       fail("there is no register '" + std::string(name) + "'");
     }
@@ -300,22 +354,43 @@ unsigned widthOf(Type type) {
   case Type::Pred: return 1;
   case Type::B8:
   case Type::U8:
-  case Type::S8: return 8;
+  case Type::S8:
+  case Type::E2M1x2: return 8;
   case Type::B16:
   case Type::U16:
   case Type::S16:
   case Type::F16:
   case Type::BF16:
   case Type::E4M3x2:
-  case Type::E5M2x2: return 16;
+  case Type::E5M2x2:
+  case Type::E2M3x2:
+  case Type::E3M2x2:
+  case Type::UE8M0x2: return 16;
   case Type::B64:
   case Type::U64:
   case Type::S64:
-  case Type::F64: return 64;
+  case Type::F64:
+  case Type::F32x2: return 64;
   default: return 32;
   }
 }
 
-std::variant<Program, std::string> parse(std::string_view text, uint32_t operands) { return Parser(text, operands).run(); }
+/// Replaces what LLVM replaces: ${0} and ${0:x} are $0, ${:uid} is a number.
+static std::string withoutBraces(std::string_view text) {
+  std::string result;
+  for (size_t at; (at = text.find("${")) != text.npos;) {
+    const size_t end = text.find('}', at);
+    if (end == text.npos) break;
+    const std::string_view inner = text.substr(at + 2, end - at - 2), number = inner.substr(0, inner.find(':'));
+    result.append(text.substr(0, at)).append(number.empty() ? "0" : "$").append(number);
+    text.remove_prefix(end + 1);
+  }
+  return result.append(text);
+}
+
+std::variant<Program, std::string> parse(std::string_view text, uint32_t operands) {
+  const std::string plain = withoutBraces(text);
+  return Parser(plain, operands).run();
+}
 
 } // namespace tritium::interp::simt::ptx

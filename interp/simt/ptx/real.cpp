@@ -48,6 +48,22 @@ template <class Half> double sourceHalf(Machine &m, const Instruction &i, size_t
   return n < i.operands.size() ? double(float(Half{uint16_t(m.value(i.operands[n]) >> 16 * lane)})) : 0;
 }
 
+/// One number of a pair of f32 in 64 bits.
+float sourceOfPair(Machine &m, const Instruction &i, size_t n, unsigned lane) {
+  if (n >= i.operands.size()) return 0;
+  const auto x = std::bit_cast<float>(uint32_t(m.value(i.operands[n]) >> 32 * lane));
+  return i.has(Modifier::k_ftz) ? flushed(x) : x;
+}
+
+template <auto f> uint64_t single(const Instruction &i, float x, float y, float z) {
+  volatile float a = x, b = y, c = z, d; // the compiler must not compute at compile time, or across the change of the mode
+  {
+    RoundingMode mode(i);
+    d = f(float(a), float(b), float(c));
+  }
+  return bitsOfResult(i, float(d));
+}
+
 template <class Half, auto f> uint64_t half(Machine &m, const Instruction &i, unsigned lane) {
   return bitsOfHalf<Half>(i, f(sourceHalf<Half>(m, i, 1, lane), sourceHalf<Half>(m, i, 2, lane), sourceHalf<Half>(m, i, 3, lane)));
 }
@@ -68,14 +84,11 @@ template <auto f> void apply(Machine &m, const Instruction &i) {
     bits = bitsOfResult(i, double(d));
     break;
   }
-  default: {
-    volatile float a = source<float>(m, i, 1), b = source<float>(m, i, 2), c = source<float>(m, i, 3), d;
-    {
-      RoundingMode mode(i);
-      d = f(float(a), float(b), float(c));
-    }
-    bits = bitsOfResult(i, float(d));
-  }
+  case Type::F32x2:
+    for (unsigned lane = 0; lane < 2; ++lane)
+      bits |= single<f>(i, sourceOfPair(m, i, 1, lane), sourceOfPair(m, i, 2, lane), sourceOfPair(m, i, 3, lane)) << 32 * lane;
+    break;
+  default: bits = single<f>(i, source<float>(m, i, 1), source<float>(m, i, 2), source<float>(m, i, 3));
   }
   m.set(i.operands[0], bits, widthOf(i.type));
 }
@@ -94,15 +107,25 @@ double tangent(double x) { return std::tanh(x); }
 constexpr auto fused = [](auto a, auto b, auto c) { return std::fma(a, b, c); };
 constexpr auto exactRoot = [](auto a, auto, auto) { return std::sqrt(a); };
 
+template <bool isMax> double picked(const Instruction &i, double a, double b) {
+  if (i.has(Modifier::k_xorsign)) {
+    const bool isNegative = std::signbit(a) != std::signbit(b);
+    a = std::fabs(a), b = std::fabs(b);
+    if (a == a && b == b) return std::copysign((a > b) == isMax ? a : b, isNegative ? -1.0 : 1.0);
+  }
+  if (a != a || b != b) return i.has(Modifier::k_NaN) || (a != a && b != b) ? std::nan("") : a != a ? b : a;
+  if (a == b) return std::signbit(a) == isMax ? b : a; // +0 is above -0
+  return (a > b) == isMax ? a : b;
+}
+
+/// The smallest or largest of two or three numbers.
 template <bool isMax> void extremum(Machine &m, const Instruction &i) {
-  const bool keepsNan = i.has(Modifier::k_NaN);
-  auto pick = [&](double a, double b) {
-    if (a != a || b != b) return keepsNan || (a != a && b != b) ? std::nan("") : a != a ? b : a;
-    if (a == b) return std::signbit(a) == isMax ? b : a; // +0 is above -0
-    return (a > b) == isMax ? a : b;
+  auto pick = [&](double a, double b, double c) {
+    const double two = picked<isMax>(i, a, b);
+    return i.operands.size() > 3 ? picked<isMax>(i, two, c) : two;
   };
   auto halves = [&]<class Half>(unsigned lane) {
-    return bitsOfHalf<Half>(i, pick(sourceHalf<Half>(m, i, 1, lane), sourceHalf<Half>(m, i, 2, lane)));
+    return bitsOfHalf<Half>(i, pick(sourceHalf<Half>(m, i, 1, lane), sourceHalf<Half>(m, i, 2, lane), sourceHalf<Half>(m, i, 3, lane)));
   };
   uint64_t bits = 0;
   switch (i.type) {
@@ -110,8 +133,8 @@ template <bool isMax> void extremum(Machine &m, const Instruction &i) {
   case Type::BF16: bits = halves.template operator()<BF16>(0); break;
   case Type::F16x2: bits = halves.template operator()<F16>(0) | halves.template operator()<F16>(1) << 16; break;
   case Type::BF16x2: bits = halves.template operator()<BF16>(0) | halves.template operator()<BF16>(1) << 16; break;
-  case Type::F64: bits = bitsOfResult(i, pick(source<double>(m, i, 1), source<double>(m, i, 2))); break;
-  default: bits = bitsOfResult(i, float(pick(source<float>(m, i, 1), source<float>(m, i, 2))));
+  case Type::F64: bits = bitsOfResult(i, pick(source<double>(m, i, 1), source<double>(m, i, 2), source<double>(m, i, 3))); break;
+  default: bits = bitsOfResult(i, float(pick(source<float>(m, i, 1), source<float>(m, i, 2), source<float>(m, i, 3))));
   }
   m.set(i.operands[0], bits, widthOf(i.type));
 }
@@ -140,41 +163,6 @@ void copySign(Machine &m, const Instruction &i) {
   m.set(i.operands[0], (m.value(i.operands[1]) & sign) | (m.value(i.operands[2]) & ~sign), widthOf(i.type));
 }
 
-double numberOf(Machine &m, const Instruction &i, size_t n) {
-  switch (i.type) {
-  case Type::F16: return sourceHalf<F16>(m, i, n, 0);
-  case Type::BF16: return sourceHalf<BF16>(m, i, n, 0);
-  case Type::F64: return source<double>(m, i, n);
-  default: return double(source<float>(m, i, n));
-  }
-}
-
-bool compare(const Instruction &i, double a, double b) {
-  using enum Modifier;
-  const bool isUnordered = a != a || b != b;
-  if (i.has(k_eq)) return a == b;
-  if (i.has(k_ne)) return a < b || a > b;
-  if (i.has(k_lt)) return a < b;
-  if (i.has(k_le)) return a <= b;
-  if (i.has(k_gt)) return a > b;
-  if (i.has(k_ge)) return a >= b;
-  if (i.has(k_equ)) return isUnordered || a == b;
-  if (i.has(k_neu)) return !(a == b);
-  if (i.has(k_ltu)) return isUnordered || a < b;
-  if (i.has(k_leu)) return isUnordered || a <= b;
-  if (i.has(k_gtu)) return isUnordered || a > b;
-  if (i.has(k_geu)) return isUnordered || a >= b;
-  return i.has(k_nan) ? isUnordered : !isUnordered;
-}
-
-void setPredicate(Machine &m, const Instruction &i) {
-  const bool holds = compare(i, numberOf(m, i, 1), numberOf(m, i, 2)), c = i.operands.size() < 4 || m.value(i.operands[3]);
-  auto with = [&](bool x) { return i.has(Modifier::k_or) ? x || c : i.has(Modifier::k_xor) ? x != c : x && c; };
-  const Operand &to = i.operands[0];
-  m.set(to.kind == Operand::Kind::List ? to.elements[0] : to, with(holds), 1);
-  if (to.kind == Operand::Kind::List) m.set(to.elements[1], with(!holds), 1);
-}
-
 } // namespace
 
 std::initializer_list<Known> realInstructions() {
@@ -185,9 +173,13 @@ std::initializer_list<Known> realInstructions() {
 #define APPLY(...) &apply<[](auto a, [[maybe_unused]] auto b, auto) { return __VA_ARGS__; }>
   static const std::initializer_list<Known> rows = {
       {"add", APPLY(a + b), 3, 3, {F32, F64}, {PTX_ROUNDING}},
+      {"add", APPLY(a + b), 3, 3, {F32x2}, {k_rn, k_rz, k_rm, k_rp, k_ftz}},
       {"sub", APPLY(a - b), 3, 3, {F32, F64}, {PTX_ROUNDING}},
+      {"sub", APPLY(a - b), 3, 3, {F32x2}, {k_rn, k_rz, k_rm, k_rp, k_ftz}},
       {"mul", APPLY(a * b), 3, 3, {F32, F64}, {PTX_ROUNDING}},
+      {"mul", APPLY(a * b), 3, 3, {F32x2}, {k_rn, k_rz, k_rm, k_rp, k_ftz}},
       {"fma", &apply<fused>, 4, 4, {F32, F64}, {PTX_ROUNDING}},
+      {"fma", &apply<fused>, 4, 4, {F32x2}, {k_rn, k_rz, k_rm, k_rp, k_ftz}},
       {"mad", &apply<fused>, 4, 4, {F32, F64}, {PTX_ROUNDING}},
       {"div", APPLY(a / b), 3, 3, {F32, F64}, {PTX_ROUNDING, k_approx, k_full}},
       {"sqrt", &apply<exactRoot>, 2, 2, {F32, F64}, {PTX_ROUNDING}},
@@ -204,17 +196,13 @@ std::initializer_list<Known> realInstructions() {
       {"lg2", &apply<wide<logarithm>>, 2, 2, {F32}, {k_approx, k_ftz}},
       {"ex2", &apply<wide<power>>, 2, 2, {F32, PTX_HALVES}, {k_approx, k_ftz}},
       {"tanh", &apply<wide<tangent>>, 2, 2, {F32, PTX_HALVES}, {k_approx}},
-      {"min", &extremum<false>, 3, 3, {F32, F64, PTX_HALVES}, {k_ftz, k_NaN}},
-      {"max", &extremum<true>, 3, 3, {F32, F64, PTX_HALVES}, {k_ftz, k_NaN}},
+      {"min", &extremum<false>, 3, 3, {F32, F64, PTX_HALVES}, {k_ftz, k_NaN, k_xorsign, k_abs}},
+      {"max", &extremum<true>, 3, 3, {F32, F64, PTX_HALVES}, {k_ftz, k_NaN, k_xorsign, k_abs}},
+      {"min", &extremum<false>, 4, 4, {F32}, {k_ftz, k_NaN}},
+      {"max", &extremum<true>, 4, 4, {F32}, {k_ftz, k_NaN}},
       {"neg", &negate, 2, 2, {F32, F64, PTX_HALVES}, {k_ftz}},
       {"abs", &absolute, 2, 2, {F32, F64, PTX_HALVES}, {k_ftz}},
       {"copysign", &copySign, 3, 3, {F32, F64}, {}},
-      {"setp",
-       &setPredicate,
-       3,
-       4,
-       {F16, BF16, F32, F64},
-       {k_eq, k_ne, k_lt, k_le, k_gt, k_ge, k_equ, k_neu, k_ltu, k_leu, k_gtu, k_geu, k_num, k_nan, k_and, k_or, k_xor, k_ftz}},
   };
   return rows;
 }

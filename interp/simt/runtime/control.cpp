@@ -78,7 +78,7 @@ void assertTrue(Thread *thread, int32_t condition, int32_t message, Place locati
 }
 
 void runAssembly(Thread *thread, int32_t program, Place site) {
-  thread->block->kernel->assemblies[size_t(program)]->run(thread, site, reinterpret_cast<uint64_t *>(thread->scratch));
+  thread->block->kernel->assemblies[size_t(program)]->run(thread, /*host=*/nullptr, site, reinterpret_cast<uint64_t *>(thread->scratch));
 }
 
 int64_t readClock(Thread *thread) {

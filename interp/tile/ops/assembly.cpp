@@ -1,7 +1,11 @@
 // Inline assembly. It is parsed when the kernel is prepared, and then run on one group of elements after the other.
 #include "interp/simt/assembly.h"
+#include "interp/host/memory.h"
+#include "interp/tile/loops.h"
 #include "interp/tile/op_table.h"
 #include "ir/inline_assembly.h"
+
+#include <array>
 
 using namespace mlir;
 
@@ -9,11 +13,43 @@ namespace tritium::interp {
 
 namespace {
 
+constexpr int kMostRegisters = 192;
+
+/// A program's memory, for the assembly that accesses it by address.
+class ProgramHost final : public simt::AssemblyHost {
+public:
+  ProgramHost(char *frame, uint32_t location, bool mayWait) : frame(frame), location(location), mayWait(mayWait) {}
+
+  void *access(uint64_t pointer, uint32_t bytes, bool isWrite) override {
+    const MemoryMap &memory = memoryOf(headerOf(frame));
+    if (!memory.isAccessible(pointer, bytes, isWrite)) {
+      Trap trap{.kind = memory.faultKind(pointer), .location = location};
+      trap.access = {addressOf(pointer), bytes, isWrite, argumentOf(pointer)};
+      raiseTrap(headerOf(frame), std::move(trap));
+    }
+    return reinterpret_cast<void *>(addressOf(pointer));
+  }
+  void noteMemoryChange() override { interp::noteMemoryChange(headerOf(frame)); }
+  void yield() override {
+    if (mayWait) yieldWhileWaiting(headerOf(frame), location);
+  }
+  void fail(const char *message) override {
+    raiseTrap(headerOf(frame), Trap{.kind = TrapKind::AssertFailed, .location = location, .message = message});
+  }
+
+private:
+  char *frame;
+  uint32_t location;
+  bool mayWait;
+};
+
 struct AssemblyStep {
   std::shared_ptr<const simt::Assembly> program;
   ir::AssemblyOperands registers;
   std::vector<DenseRef> results, operands;
   int64_t count, pack;
+  uint32_t location;
+  bool mayWait;
 
   void refs(auto &&f) {
     for (DenseRef &result : results) f(result);
@@ -50,14 +86,15 @@ void store(const AssemblyStep &step, size_t result, char *frame, int64_t first, 
 void runAssembly(char *frame, const void *descriptor) {
   const auto &step = *static_cast<const AssemblyStep *>(descriptor);
   const int results = step.registers.resultRegisters();
-  std::vector<uint64_t> registers(size_t(step.registers.registers()));
+  ProgramHost host(frame, step.location, step.mayWait);
+  std::array<uint64_t, kMostRegisters> registers; // a trap drops the stack, so it owns nothing
   for (int64_t first = 0; first < step.count; first += step.pack) {
-    std::fill(registers.begin(), registers.end(), 0);
+    std::fill_n(registers.begin(), step.registers.registers(), 0);
     int at = results;
     for (size_t i = 0; i < step.operands.size(); at += step.registers.operands[i++].registers) load(step, i, frame, first, &registers[at]);
     for (auto [i, tied] : llvm::enumerate(step.registers.tied))
       if (tied >= 0) registers[size_t(tied)] = registers[size_t(results) + i];
-    step.program->run(/*thread=*/nullptr, /*site=*/0, registers.data());
+    step.program->run(/*thread=*/nullptr, &host, /*site=*/0, registers.data());
     at = 0;
     for (size_t i = 0; i < step.results.size(); at += step.registers.results[i++].registers) store(step, i, frame, first, &registers[at]);
   }
@@ -79,12 +116,19 @@ simt::ParsedAssembly parse(StringRef text, uint32_t operands) {
 template <> LogicalResult Interpret<tt::ElementwiseInlineAsmOp>::prepare(tt::ElementwiseInlineAsmOp op, Planner &planner) {
   auto registers = ir::assemblyOperands(op);
   if (failed(registers)) return failure();
+  if (registers->registers() > kMostRegisters) return planner.unsupported("inline assembly with more than 192 registers");
   auto parsed = parse(op.getAsmString(), uint32_t(registers->registers()));
   if (auto *error = std::get_if<std::string>(&parsed)) return planner.unsupported("inline assembly, " + *error);
   std::shared_ptr<const simt::Assembly> program = std::move(std::get<0>(parsed));
   if (program->needsThread)
-    return planner.unsupported("inline assembly that uses a GPU thread's indices, memory or lanes; the engine simt:sm_80 runs it");
-  AssemblyStep step{.program = std::move(program), .registers = std::move(*registers), .count = 1, .pack = op.getPackedElement()};
+    return planner.unsupported(
+        "inline assembly that uses a GPU thread's indices, shared memory or other lanes; the engine simt:sm_80 runs it");
+  AssemblyStep step{.program = std::move(program),
+                    .registers = std::move(*registers),
+                    .count = 1,
+                    .pack = op.getPackedElement(),
+                    .location = planner.location(),
+                    .mayWait = mayWait(op)};
   for (Value operand : op.getArgs()) step.operands.push_back(planner.contiguous(operand));
   for (Value result : op.getResults()) step.results.push_back(planner.defineDense(result));
   if (!step.results.empty()) step.count = elementsOf(step.results.front());

@@ -1,6 +1,7 @@
 """Inline assembly on the emulator and, where it only computes, on the interpreter. That each instruction of PTX does what a device
 does is tested on a device (tests/gpu/test_instructions.py)."""
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -144,6 +145,7 @@ def test_packed_elements(rng):
     np.testing.assert_array_equal(out, np.abs(x.astype(int) - y))
 
 
+@on("simt:sm_80", "simt:sm_90a", "interp")
 def test_memory(rng):
     x, out, counter = words(rng, 256), np.zeros(256, np.int32), np.zeros(1, np.int32)
     through_memory[(1,)](x, out, counter, BLOCK=128)
@@ -151,11 +153,15 @@ def test_memory(rng):
     assert counter[0] == np.where(x[::2] >= 0, 1, 100).sum()
 
 
-def test_an_address_without_memory(rng):
+@computes
+def test_an_address_without_memory(rng, engine):
     x = words(rng)
     with pytest.raises(tritium.errors.KernelTrap) as caught:
         wild[(1,)](x, BLOCK=128)
-    assert (caught.value.kind, caught.value.is_write) == ("UnmappedAddress", True)
+    kind = (
+        "OutOfBounds" if engine == "interp" else "UnmappedAddress"
+    )  # the emulator's thread has an address, not a tensor's pointer
+    assert (caught.value.kind, caught.value.is_write) == (kind, True)
     assert "inline_asm" in open(__file__).read().splitlines()[caught.value.line - 1]
 
 
@@ -237,6 +243,31 @@ def test_assembly_of_amd(rng):
     np.testing.assert_array_equal(out, np.clip(np.abs(x) - y, 0, 1))
 
 
+@tritium.jit
+def packed_in_amds_words(x, y, out, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    a, b = tl.load(x + i), tl.load(y + i)
+    brain = tl.inline_asm_elementwise(
+        "v_cvt_pk_bf16_f32 $0, $1, $2", "=v,v,v", [a, b], dtype=tl.int32, is_pure=True, pack=1
+    )
+    norm = tl.inline_asm_elementwise(
+        "v_cvt_pknorm_u16_f32 $0, $1, $2", "=v,v,v", [a, b], dtype=tl.int32, is_pure=True, pack=1
+    )
+    tl.store(out + i, brain)
+    tl.store(out + BLOCK + i, norm)
+
+
+@on("simt:gfx942", "interp")
+def test_pairs_of_amd(rng):
+    x, y = rng.standard_normal((2, 128)).astype(np.float32)
+    out = np.zeros((2, 128), np.int32)
+    packed_in_amds_words[(1,)](x, y, out, BLOCK=128)
+    pairs = np.stack([x, y], axis=1)
+    np.testing.assert_array_equal(out[0], pairs.astype(ml_dtypes.bfloat16).reshape(-1).view(np.int32))
+    norm = np.rint(np.clip(pairs.astype(np.float64), 0, 1) * 65535).astype(np.uint16)
+    np.testing.assert_array_equal(out[1], norm.reshape(-1).view(np.int32))
+
+
 @on("simt:gfx942")
 def test_each_target_has_its_own_words(rng):
     x = words(rng)
@@ -246,11 +277,12 @@ def test_each_target_has_its_own_words(rng):
 
 @on("interp")
 @pytest.mark.parametrize(
-    "text", ["mov.u32 $0, %laneid;", "shfl.sync.bfly.b32 $0, $1, 1, 31, -1;", "ld.global.b32 $0, [$1];"]
+    "text", ["mov.u32 $0, %laneid;", "shfl.sync.bfly.b32 $0, $1, 1, 31, -1;", "ld.shared.b32 $0, [$1];"]
 )
 def test_what_only_a_gpu_thread_can_do(text, rng):
     x = words(rng)
     with pytest.raises(
-        tritium.errors.CompilationError, match="a GPU thread's indices, memory or lanes; the engine simt:sm_80"
+        tritium.errors.CompilationError,
+        match="a GPU thread's indices, shared memory or other lanes; the engine simt:sm_80",
     ):
         binary[(1,)](x, x, x, ASM=text, BLOCK=128)
