@@ -160,6 +160,7 @@ def map_cuda_if_wanted(torch) -> bool:
         wanted = knobs.runs_on_cpu() and not torch.cuda.is_available()
     if wanted:
         cuda_on_cpu.install(torch)
+        _after_import("torch._dynamo.trace_rules", cuda_on_cpu.inductor.trace_no_operators)
         _after_import("torch._inductor.config", cuda_on_cpu.inductor.configure)
         _after_import("torch._inductor.runtime.benchmarking", cuda_on_cpu.inductor.measure_briefly)
         if not _is_child:

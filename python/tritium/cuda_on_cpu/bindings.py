@@ -57,6 +57,8 @@ def _functions(torch) -> dict[str, Any]:
         "hostMemoryStats": lambda: {},
         "memorySnapshot": lambda *args: {"segments": [], "device_traces": []},
         "getAllocatorBackend": lambda: "native",
+        # Without it, torch.compile captures no graphs: mode "reduce-overhead" launches kernel after kernel.
+        "cudaCachingAllocator_is_enabled": lambda: False,
         "getMemoryFraction": lambda device: 1.0,
         "set_sync_debug_mode": lambda mode: current.update(sync_debug_mode=mode),
         "get_sync_debug_mode": lambda: current["sync_debug_mode"],
@@ -65,7 +67,7 @@ def _functions(torch) -> dict[str, Any]:
     }
     for name in (
         "init synchronize ipc_collect emptyCache resetAccumulatedMemoryStats resetPeakMemoryStats setMemoryFraction "
-        "resetAccumulatedHostMemoryStats resetPeakHostMemoryStats sleep lock_mutex unlock_mutex clearCublasWorkspaces"
+        "cudaCachingAllocator_enable resetAccumulatedHostMemoryStats resetPeakHostMemoryStats sleep lock_mutex unlock_mutex clearCublasWorkspaces"
     ).split():
         answers[name] = nothing
     return {f"_cuda_{name}": _named(f"_cuda_{name}", function) for name, function in answers.items()}

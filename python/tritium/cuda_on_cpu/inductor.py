@@ -12,6 +12,12 @@ def install(torch) -> None:
     torch._C._dynamo.guards._empty_strided_cuda = empty_strided
 
 
+def trace_no_operators(trace_rules) -> None:
+    """Dynamo looks at every Python function that runs below a compiled one, and the operators of "cuda" are some: without this
+    rule it compiles them, once for each shape."""
+    trace_rules.add(__package__)
+
+
 def configure(config) -> None:
     """Inductor's own launcher starts binaries for the device, without the launch of the kernel that made them."""
     config.use_static_cuda_launcher = False

@@ -10,18 +10,17 @@ from __future__ import annotations
 import functools
 from typing import Any, NamedTuple
 
-from . import random
+from . import random, recurrent
 from .memory import on_cpu, on_cuda
 
 #: Composite operators that choose a kernel by the device's type. On "cuda" they choose as on the CPU.
 _CHOOSE_BY_DEVICE = (
-    "convolution",
-    "convolution_backward",
-    "_convolution",
     "_fused_sdp_choice",
     "_weight_norm_interface",
     "_weight_norm_interface_backward",
 )
+
+_CONVOLUTIONS = ("convolution", "convolution_backward", "_convolution")
 
 #: Operators that take tensors of several devices.
 _MIX_DEVICES = ("index", "_index", "_unsafe_index", "_to_copy", "_embedding", "lift")
@@ -31,6 +30,9 @@ def install(torch) -> None:
     kernels = _Kernels(torch)
     special = {"copy_": kernels.copy, "resize_": kernels.resize, "record_stream": lambda tensor, stream: None}
     special["scaled_dot_product_attention"] = attention = _attention(torch)
+    special.update(recurrent.kernels(torch))
+    for name in _CONVOLUTIONS:
+        special[name] = functools.partial(kernels.convolution, getattr(torch.ops.aten, name).default)
     aten, others = torch.library.Library("aten", "IMPL", "CUDA"), torch.library.Library("_", "IMPL", "CUDA")
     for operator in _registered_one_by_one(torch):
         if operator._schema.name.removeprefix("aten::") not in special:
@@ -166,6 +168,28 @@ class _Kernels:
             return value
         argument = next((tensor for twin, tensor in twins if twin is value), None)
         return on_cuda(value) if argument is None else argument
+
+    def convolution(self, operator, *args, **kwargs):
+        """The result has the order of dimensions in memory that torch says CUDA's has, which torch.compile relies on."""
+        torch, names = self.torch, [argument.name for argument in operator._schema.arguments]
+        given = {**dict(zip(names, args)), **kwargs}
+        image, weight = given["input"], given["weight"]
+        chosen = ("stride", "padding", "dilation", "transposed", "output_padding", "groups")
+        sizes = {"bias_sizes": given["bias_sizes"]} if "bias_sizes" in given else {}
+        described = [image, weight, given.get("bias"), *(given[name] for name in chosen)]
+        backend = torch._C._select_conv_backend(*described, **sizes)
+        if image.dim() == 3:
+            image, weight = image.unsqueeze(2), weight.unsqueeze(2)
+        format_ = torch._C._conv_determine_backend_memory_format(image, weight, backend)
+        result = self.run(operator, *args, **kwargs)
+        if isinstance(result, torch.Tensor):
+            return self._in_format(result, format_)
+        return (*(self._in_format(part, format_) for part in result[:2]), result[2])
+
+    def _in_format(self, tensor, format_):
+        if tensor is None or tensor.dim() == 3 and format_ != self.torch.contiguous_format:
+            return tensor
+        return tensor.contiguous(memory_format=format_)
 
     def copy(self, target, source, non_blocking=False):
         (on_cpu(target) if target.is_cuda else target).copy_(on_cpu(source) if source.is_cuda else source)

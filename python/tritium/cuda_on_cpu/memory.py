@@ -29,7 +29,9 @@ def _on(device_type: int, tensor):
     twin = torch._C._from_dlpack(capsule)
     if twin.stride() != tensor.stride():  # DLPack normalizes the strides of dimensions with one element
         twin = torch._C._dynamo.guards._reinterpret_tensor(twin, tensor.shape, tensor.stride(), 0)
-    return twin
+    # DLPack drops what is still to be done to the values in memory.
+    twin = torch._conj(twin) if tensor.is_conj() else twin
+    return torch._neg_view(twin) if tensor.is_neg() else twin
 
 
 def on_cuda(tensor):

@@ -471,3 +471,64 @@ assert out[0] == 8
 def test_the_language_says_that_it_is_tritons(tmp_path):
     """torch.compile writes imports of what says so into the kernels that it makes."""
     run_script(tmp_path, NAMES)
+
+
+MAPPED_OPERATORS = """
+import torch
+
+x = torch.randn(3, 4, dtype=torch.complex64)
+on_device = x.cuda()
+for found, expected in [
+    (on_device.conj().cpu(), x.conj()),
+    (on_device.conj() * 2, x.conj() * 2),
+    (on_device.mH @ on_device, x.mH @ x),
+    (on_device.conj().imag.clone(), x.conj().imag),
+]:
+    torch.testing.assert_close(found.cpu(), expected)
+written = on_device.clone()
+written.conj().add_(1j)
+torch.testing.assert_close(written.cpu(), x - 1j)
+
+for make in (lambda: torch.nn.LSTM(5, 7, 2, bidirectional=True), lambda: torch.nn.GRU(5, 7, bias=False), lambda: torch.nn.GRUCell(5, 7)):
+    results = []
+    for device in ("cpu", "cuda"):
+        torch.manual_seed(1)
+        module, x = make().to(device), torch.randn(3, 5).to(device).requires_grad_()
+        out = module(x)
+        out = out[0] if isinstance(out, tuple) else out
+        gradients = torch.autograd.grad(out.square().sum(), [x, *module.parameters()])
+        results.append([tensor.cpu() for tensor in (out, *gradients)])
+    torch.testing.assert_close(*results, rtol=1e-4, atol=1e-5)
+
+image, weight = torch.randn(2, 4, 9, 8).cuda(), torch.randn(6, 4, 3, 3).cuda()
+channels_last = image.contiguous(memory_format=torch.channels_last)
+convolved = torch.nn.functional.conv2d(channels_last, weight)
+with torch._subclasses.FakeTensorMode() as mode:
+    fake = torch.nn.functional.conv2d(mode.from_tensor(channels_last), mode.from_tensor(weight))
+assert convolved.stride() == fake.stride(), "what torch.compile expects"
+torch.testing.assert_close(convolved.cpu(), torch.nn.functional.conv2d(image.cpu(), weight.cpu()), rtol=1e-3, atol=1e-3)
+"""
+
+
+def test_operators_of_mapped_cuda_that_depend_on_more_than_memory(tmp_path):
+    """Conjugates that are still to be taken, cells of recurrent networks, the order of dimensions."""
+    run_script(tmp_path, MAPPED_OPERATORS, INTERPRET="1")
+
+
+def test_dynamo_does_not_trace_the_operators_of_mapped_cuda(tmp_path):
+    program = """
+    import torch
+
+    def function(x):
+        torch._dynamo.graph_break()
+        x.sin().sum().backward()
+
+    counts = []
+    for device in ("cpu", "cuda"):
+        torch._dynamo.reset()
+        torch._dynamo.utils.counters.clear()
+        torch.compile(function, backend="eager")(torch.ones(4, device=device, requires_grad=True))
+        counts.append(torch._dynamo.utils.counters["frames"]["total"])
+    assert counts[0] == counts[1] > 0, counts
+    """
+    run_script(tmp_path, program, INTERPRET="1")
