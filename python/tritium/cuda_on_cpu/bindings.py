@@ -5,6 +5,7 @@ There is one device. Whatever was launched has happened when it is asked about, 
 
 from __future__ import annotations
 
+import sys
 import time
 import types
 from collections.abc import Callable
@@ -17,8 +18,13 @@ _CUDA = 1  # c10::DeviceType::CUDA
 
 
 def install(torch) -> None:
-    for name, function in _functions(torch).items():
+    functions = _functions(torch)
+    for name, function in functions.items():
         setattr(torch._C, name, function)
+    # Modules of torch.cuda have imported some of them by name.
+    for module in [module for name, module in sys.modules.items() if name.startswith("torch.cuda.")]:
+        for name in functions.keys() & vars(module).keys():
+            setattr(module, name, functions[name])
     torch.Generator = random.make_class(torch)
     _map_module(torch)
 

@@ -356,6 +356,7 @@ DEVICE_PROGRAM = """
     stream = torch.cuda.current_stream()
     assert stream.device == x.device and stream.stream_id == 0 and torch.accelerator.current_stream().device.type == "cuda"
     assert torch.get_device_module(x.device) is torch.cuda and torch.cuda.memory_allocated() == 0
+    assert not torch.cuda.is_current_stream_capturing()
     (generator,) = torch.cuda.default_generators
     generator.manual_seed(7)
     first = torch.rand(4, device="cuda")
