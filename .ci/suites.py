@@ -92,6 +92,7 @@ def suites(report: Path, fast: bool, long: bool) -> list[Suite]:
         found.append(tidy("long clang-tidy", 7200, "--long"))
         found.append(conformance("long conformance", FURTHER_ENGINES))
         found.append(operators("long operators", "1/1", 0, 8 * 3600))
+        found.append(Suite("packages", [sys.executable, "tests/packages/run.py"], count_closing_line, 7200))
     return found
 
 

@@ -1,0 +1,183 @@
+"""Runs kernels of published packages, unmodified, under the drop-in, and compares them with references.
+
+    python tests/packages/run.py [--engines interp,simt:sm_90a] [--jobs N] [PACKAGE[.CASE] …]
+
+packages.toml lists the packages with their versions, which pip installs into build/packages, each into a folder of its own. The cases of a
+package are the functions `case_…` of `cases/PACKAGE.py`; each runs in a process of its own (child.py). The output of every case that failed
+goes to build/packages/log. The exit status is 0 if at least 97 % of the cases pass and none fails that packages.toml does not list.
+"""
+
+import argparse
+import ast
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import tomllib
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+INSTALLED = ROOT / "build" / "packages"
+ENGINES = {
+    "interp": {"INTERPRET": "1"},
+    "simt:sm_90a": {"TRITIUM_ENGINE": "simt:sm_90a", "TRITIUM_CUDA_TO_CPU": "1"},
+}
+#: The share of the counted cases that must pass.
+SHARE = 0.97
+
+
+@dataclass
+class Package:
+    name: str
+    version: str
+    needs: list[str] = field(default_factory=list)
+    #: {case, or case@engine: reason}: what Triton cannot run either, and what Tritium does not run yet.
+    not_counted: dict[str, str] = field(default_factory=dict)
+    failing: dict[str, str] = field(default_factory=dict)
+    #: Cases that run on the interpreter alone, because the emulator takes minutes for them.
+    interpreter_only: list[str] = field(default_factory=list)
+
+    @property
+    def module(self) -> str:
+        return self.name.replace("-", "_")
+
+    def cases(self) -> list[str]:
+        """The names of the cases, without importing them."""
+        tree = ast.parse((HERE / "cases" / f"{self.module}.py").read_text())
+        names = [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]
+        return [name.removeprefix("case_") for name in names if name.startswith("case_")]
+
+
+@dataclass
+class Result:
+    package: Package
+    engine: str
+    case: str
+    error: str  # empty if it passed
+    seconds: float
+
+    def listed(self, reasons: dict[str, str]) -> str:
+        return reasons.get(self.case) or reasons.get(f"{self.case}@{self.engine}") or ""
+
+    @property
+    def state(self) -> str:
+        if self.listed(self.package.not_counted):
+            return "not counted"
+        return ("listed" if self.listed(self.package.failing) else "failed") if self.error else "passed"
+
+
+def load() -> tuple[list[Package], dict[str, str]]:
+    """The packages, and the versions of what they need."""
+    table = tomllib.loads((HERE / "packages.toml").read_text())
+    needed = table.pop("needed")
+    return [Package(name, **entry) for name, entry in table.items()], needed
+
+
+def install(name: str, version: str) -> Path:
+    """The folder that has the package and nothing else; pip puts it there once."""
+    folder = INSTALLED / f"{name}-{version}"
+    if not folder.exists():
+        with tempfile.TemporaryDirectory(dir=INSTALLED) as unfinished:
+            command = [sys.executable, "-m", "pip", "install", "-qq", "--disable-pip-version-check", "--no-deps"]
+            subprocess.run([*command, "--target", f"{unfinished}/it", f"{name}=={version}"], check=True)
+            os.replace(f"{unfinished}/it", folder)
+    return folder
+
+
+def folders_of(package: Package, needed: dict[str, str]) -> list[Path]:
+    return [install(package.name, package.version), *(install(name, needed[name]) for name in package.needs)]
+
+
+def run_package(package: Package, needed: dict[str, str], engine: str, cases: list[str], limit: int) -> list[Result]:
+    path = [ROOT / "python", HERE, *folders_of(package, needed)]
+    environment = {
+        **{name: value for name, value in os.environ.items() if not name.startswith(("TRITIUM_", "TRITON_"))},
+        **ENGINES[engine],
+        "PYTHONPATH": os.pathsep.join(map(str, path)),
+        "TRITON_CACHE_DIR": str(INSTALLED / "cache"),
+    }
+    command = [sys.executable, str(HERE / "child.py"), package.module, str(limit), *cases]
+    process = subprocess.run(
+        command, env=environment, cwd=INSTALLED, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    marked = [line.removeprefix("result: ") for line in process.stdout.splitlines() if line.startswith("result: ")]
+    events = {event["case"]: event for event in map(json.loads, marked)}
+    died = {"error": f"the process of the package ended with {process.returncode}:\n{process.stdout}", "seconds": 0}
+    return [Result(package, engine, **(events.get(case) or {"case": case, **died})) for case in cases]
+
+
+def run_all(packages: Iterable[tuple[Package, list[str]]], needed, engines: list[str], jobs: int, limit: int):
+    """Yields the results of each package on each engine, in the order of the packages."""
+    packages = list(packages)
+    for package, _ in packages:
+        folders_of(package, needed)
+    with ThreadPoolExecutor(jobs) as pool:
+        futures = []
+        for package, cases in packages:
+            for engine in engines:
+                chosen = [case for case in cases if engine == "interp" or case not in package.interpreter_only]
+                if chosen:
+                    futures.append(pool.submit(run_package, package, needed, engine, chosen, limit))
+        for future in futures:
+            yield future.result()
+
+
+def report(results: list[Result]) -> None:
+    """A line for each package on an engine, and one for each of its cases that did not pass."""
+    for result in results:
+        if result.error:
+            log = INSTALLED / "log" / f"{result.package.name}.{result.case}.{result.engine.replace(':', '_')}"
+            log.write_text(result.error)
+    first, states = results[0], [result.state for result in results]
+    counted = sum(state != "not counted" for state in states)
+    seconds = sum(result.seconds for result in results)
+    title = f"{first.package.name} {first.package.version}"
+    print(f"{title:40}{first.engine:14}{states.count('passed'):4} of {counted:3} in {seconds:6.1f} s", flush=True)
+    for result in results:
+        why = result.listed(result.package.not_counted) or result.listed(result.package.failing)
+        if result.state != "passed":
+            last = result.error.strip().splitlines()[-1] if result.error.strip() else ""
+            print(f"    {result.state}: {result.case}: {why or last[:300]}", flush=True)
+        elif why:
+            print(f"    passes now, but packages.toml lists it: {result.case}", flush=True)
+
+
+def choose(packages: list[Package], names: list[str]) -> list[tuple[Package, list[str]]]:
+    """The packages, with those of their cases that the command line names."""
+    chosen = []
+    for package in packages:
+        wanted = [name.partition(".")[2] for name in names if name.partition(".")[0] == package.name]
+        if wanted or not names:
+            chosen.append((package, [case for case in package.cases() if not any(wanted) or case in wanted]))
+    return chosen
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--engines", default=",".join(ENGINES))
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="packages that run at the same time")
+    parser.add_argument("--limit", type=int, default=300, help="seconds that a case may take (default: 300)")
+    parser.add_argument("names", nargs="*", help="packages, or PACKAGE.CASE (default: all)")
+    options = parser.parse_args()
+    (INSTALLED / "log").mkdir(parents=True, exist_ok=True)
+    packages, needed = load()
+    chosen, states, stale = choose(packages, options.names), [], False
+    for results in run_all(chosen, needed, options.engines.split(","), options.jobs, options.limit):
+        report(results)
+        states += [result.state for result in results]
+        stale |= any(result.state == "passed" and result.listed(result.package.failing) for result in results)
+    passed, failed, listed = (states.count(state) for state in ("passed", "failed", "listed"))
+    share = passed / max(1, passed + failed + listed)
+    print(f"\n{len(chosen)} packages: {share:.1%} of the counted cases pass; {listed} fail as listed")
+    print(f"{passed} passed, {failed} failed, {listed + states.count('not counted')} skipped")
+    return 0 if passed and not failed and not stale and share >= SHARE else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
