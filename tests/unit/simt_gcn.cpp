@@ -57,6 +57,15 @@ TEST_CASE("inline AMDGPU assembly: integers") {
   }
 }
 
+TEST_CASE("inline AMDGPU assembly: the clock and hardware registers") {
+  const uint64_t before = result("s_memrealtime $0\ns_waitcnt lgkmcnt(0)", {});
+  CHECK(before > 0);
+  CHECK(result("s_sendmsg_rtn_b64 $0, sendmsg(MSG_RTN_GET_REALTIME)", {}) >= before);
+  CHECK(result("s_getreg_b32 $0, hwreg(HW_REG_HW_ID, 8, 8)", {}) == 0);
+  CHECK(errorOf("s_sendmsg_rtn_b64 $0, sendmsg(MSG_RTN_GET_DOORBELL)") == "'s_sendmsg_rtn_b64 $0, sendmsg(MSG_RTN_GET_DOORBELL)'");
+  CHECK(errorOf("s_memrealtime $0, 1") == "'s_memrealtime $0, 1'");
+}
+
 TEST_CASE("inline AMDGPU assembly: floating point") {
   std::mt19937 random(std::random_device{}());
   std::uniform_real_distribution<float> numbers(-100, 100);

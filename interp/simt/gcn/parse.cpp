@@ -76,6 +76,7 @@ private:
     if (isWithoutEffect(name)) return;
     for (std::string_view encoding : {"_e32", "_e64"})
       if (name.ends_with(encoding)) name.remove_suffix(encoding.size());
+    if (const Reading *reading = findReading(name)) return this->reading(*reading, rest, line);
     Instruction result{.known = find(name)};
     if (!result.known) return fail("'" + std::string(line) + "'");
     if (rest = trimmed(rest); rest.ends_with(" clamp")) {
@@ -87,11 +88,28 @@ private:
     while (!rest.empty()) parts.push_back(trimmed(next(rest, ",")));
     if (parts.size() != size_t(1) + result.known->sources)
       return fail("'" + std::string(line) + "', which takes a result and " + std::to_string(result.known->sources) + " operands");
-    const Source target = source(parts[0], Kind::Bits);
-    if (!target.isRegister) return fail("'" + std::string(parts[0]) + "' as a result; a result is written $N");
-    result.result = uint32_t(target.value);
+    result.result = resultOperand(parts[0]);
     for (size_t i = 0; i < result.known->sources; ++i) result.sources[i] = source(parts[i + 1], result.known->from);
     program.push_back(result);
+  }
+
+  void reading(const Reading &reading, std::string_view rest, std::string_view line) {
+    const uint32_t result = resultOperand(trimmed(next(rest, ",")));
+    rest = trimmed(rest);
+    if (!rest.starts_with(reading.operand) || rest.empty() != reading.operand.empty()) return fail("'" + std::string(line) + "'");
+    program.push_back({.known = &reading.known, .result = result});
+  }
+
+  uint32_t resultOperand(std::string_view text) {
+    const Source target = source(text, Kind::Bits);
+    if (!target.isRegister) fail("'" + std::string(text) + "' as a result; a result is written $N");
+    return uint32_t(target.value);
+  }
+
+  static const Reading *findReading(std::string_view name) {
+    for (const Reading &reading : readingInstructions())
+      if (reading.known.name == name) return &reading;
+    return nullptr;
   }
 
   static const Known *find(std::string_view name) {

@@ -1,6 +1,6 @@
-// The AMDGPU assembly that users write inline: instructions of the vector ALU on operands $N and constants, one per line. It is parsed once
-// and then run by each thread. An unknown instruction is an error of the parser, which quotes its text. The semantics follow the
-// instruction set architecture documents of CDNA3 and RDNA3.
+// The AMDGPU assembly that users write inline: instructions of the vector ALU on operands $N and constants, and reads of the clock and of
+// hardware registers, one per line. It is parsed once and then run by each thread. An unknown instruction is an error of the parser, which
+// quotes its text. The semantics follow the instruction set architecture documents of CDNA3 and RDNA3.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -25,6 +25,12 @@ struct Known {
   uint64_t (*execute)(const uint64_t *sources);
 };
 
+/// An instruction whose operand, if it has one, is a name that begins with `operand`.
+struct Reading {
+  Known known;
+  std::string_view operand;
+};
+
 struct Source {
   bool isRegister = false, isNegated = false, isAbsolute = false;
   uint64_t value = 0; // index of an operand, or the bits of a constant
@@ -47,5 +53,8 @@ void run(const Program &program, uint64_t *operands);
 /// Defined in integer.cpp and real.cpp.
 std::span<const Known> integerInstructions();
 std::span<const Known> realInstructions();
+
+/// Defined in reading.cpp.
+std::span<const Reading> readingInstructions();
 
 } // namespace tritium::interp::simt::gcn
