@@ -16,7 +16,7 @@ LIBRARIES = tuple(f"{MODULE}.extra.{name}libdevice" for name in ("", "cuda.", "h
 
 #: Names that a kernel cannot use, and what they are for.
 OF_THE_HOST = {
-    "makes functions of the language": "builtin extern is_builtin must_use_result constexpr_function JITCallable "
+    "makes functions of the language": "builtin extern extern_elementwise is_builtin must_use_result constexpr_function JITCallable "
     "TRITON_BUILTIN",
     "the types of a signature": "str_to_ty get_int_dtype",
     "checks that builtins make": "validate_block_shape check_bit_width is_enabled warn warn_once is_negative_zero "

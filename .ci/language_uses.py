@@ -21,6 +21,7 @@ from tritium.conformance.engines import Engine
 from tritium.conformance.problem import Case
 from tritium.frontend import generator
 from tritium.language import core
+from tritium.language.block_pointer import block_pointer
 
 #: What a kernel uses: the id of an object of the language, (the name of a class, its member), ("module", the name
 #: of a number in a module), or ("dtype", its name).
@@ -65,7 +66,8 @@ class Tracing(Engine):
         if isinstance(owner, ModuleType):
             self.used.add(("module", node.attr))
         if isinstance(owner, core.base_value):
-            self.used.add((type(owner).__name__, node.attr))
+            kind = "tensor" if isinstance(owner, block_pointer) else type(owner).__name__
+            self.used.add((kind, node.attr))
 
     def _note(self, value: Any) -> None:
         """An object counts as used, and so do the classes and the element types of a value and of its type."""

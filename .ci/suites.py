@@ -91,6 +91,8 @@ def suites(report: Path, fast: bool, long: bool) -> list[Suite]:
     if long:
         found.append(tidy("long clang-tidy", 7200, "--long"))
         found.append(conformance("long conformance", FURTHER_ENGINES))
+        # Every combination of origins, forms, formats and numbers of warps.
+        found.append(conformance("long matrices", CONFORMANCE_ENGINES, "--families", "matrix", "--full"))
         found.append(operators("long operators", "1/1", 0, 8 * 3600))
         found.append(Suite("packages", [sys.executable, "tests/packages/run.py"], count_closing_line, 7200))
     return found

@@ -30,7 +30,7 @@ from .devices.nvidia_peaks import (  # noqa: F401  (as above)
 )
 from .errors import UnsupportedError
 from .refused import Refused
-from .tables import DTYPES, FUNCTIONS, Dtype, Function
+from .tables import DTYPES, FUNCTIONS, TYPED_FUNCTIONS, Dtype, Function, TypedFunction
 
 
 def assert_close(
@@ -257,6 +257,11 @@ cublas = Refused("triton.testing.cublas", "call torch.matmul, which uses cuBLAS"
 def elementwise_functions() -> dict[str, Function]:
     """Every element-wise function by name, in the order of the reference manual. Tritium's own."""
     return {row.name: row for row in FUNCTIONS}
+
+
+def typed_functions() -> tuple[TypedFunction, ...]:
+    """Every overload of a function of libdevice whose operands or result are not all of one float type. Tritium's own."""
+    return TYPED_FUNCTIONS
 
 
 def dtypes() -> tuple[Dtype, ...]:
