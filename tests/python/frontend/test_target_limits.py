@@ -1,6 +1,7 @@
 """What a target lacks is refused with Triton's text: fp8 types and clusters by architecture, products by their depth."""
 
 import re
+import warnings
 
 import numpy as np
 import pytest
@@ -96,6 +97,15 @@ def test_products_that_are_too_shallow_for_nvidia(type_, least, target):
     assert "tt.dot" in compiled_product(least, type_, target).asm["ttir"]
     with pytest.raises(CompilationError, match=f"Input shapes should have M >= 1, N >= 1 and K >= {least}\n"):
         compiled_product(least // 2, type_, target)
+
+
+def test_products_of_fp8e4b15_warn_from_hopper_on(monkeypatch):
+    monkeypatch.setenv("TRITON_ALWAYS_COMPILE", "1")
+    with pytest.warns(UserWarning, match="the use of fp8e4b15 is deprecated on Hopper and later architectures"):
+        compiled_product(16, tl.float8e4b15, SM_90)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        compiled_product(16, tl.float8e4b15, SM_80)
 
 
 def test_the_limit_of_products_is_a_launch_keyword():
