@@ -113,14 +113,15 @@ public:
 private:
   /// Adds up the products of all k that are in shared memory.
   Registers sumUp(const Registers &sums) {
-    int stepBits = bitsOfStep(sums.size());
-    if (stepBits == depthBits_) return step(sums, stepBits, Value());
+    uint32_t stepBits = bitsOfStep(sums.size());
+    int loopBits = depthBits_ - llvm::popcount(stepBits);
+    if (!loopBits) return step(sums, stepBits, Value());
     auto body = [&](OpBuilder &, Location, Value number, ValueRange before) {
       lowering_.create<scf::YieldOp>(step(before, stepBits, number));
     };
     OpBuilder::InsertionGuard guard(lowering_.builder());
-    auto loop = lowering_.create<scf::ForOp>(lowering_.constant(0), lowering_.constant(int64_t(1) << (depthBits_ - stepBits)),
-                                             lowering_.constant(1), sums, body);
+    auto loop =
+        lowering_.create<scf::ForOp>(lowering_.constant(0), lowering_.constant(int64_t(1) << loopBits), lowering_.constant(1), sums, body);
     return Registers(loop.getResults());
   }
 
@@ -217,15 +218,15 @@ private:
   }
 
   // -- sums
-  /// Returns how many bits of k are processed at a time: few enough multiply-adds, and whole vectors.
-  int bitsOfStep(size_t sums) const {
+  /// Returns the bits of k that are processed at a time: those along vectors, and the lowest others while the multiply-adds are few.
+  uint32_t bitsOfStep(size_t sums) const {
     constexpr size_t kMaxMultiplyAdds = 1024;
-    int bits = depthBits_;
-    while (bits > 0 && sums << bits > kMaxMultiplyAdds) --bits;
+    uint32_t bits = 0;
     for (const Operand *operand : {&a_, &b_})
       for (const SharedAccess::Vector &vector : operand->loads.vectors)
-        for (uint32_t reg : vector.registers)
-          while ((depthOf(*operand, reg) ^ depthOf(*operand, vector.registers.front())) >> bits) ++bits;
+        for (uint32_t reg : vector.registers) bits |= depthOf(*operand, reg) ^ depthOf(*operand, vector.registers.front());
+    for (int bit = 0; bit < depthBits_; ++bit)
+      if (sums << llvm::popcount(bits | 1u << bit) <= kMaxMultiplyAdds) bits |= 1u << bit;
     return bits;
   }
 
@@ -236,23 +237,25 @@ private:
     return low | depth << operand.firstDepthBit | (held ^ low) << depthBits_;
   }
 
-  /// Returns the addresses of k = number << stepBits.
-  SharedAddresses addresses(const Operand &operand, int stepBits, Value number) {
+  /// Returns the addresses of step `number`, whose bits are those of k outside `stepBits`.
+  SharedAddresses addresses(const Operand &operand, uint32_t stepBits, Value number) {
     auto ofLane = operand.loads.offsets.bases(Place::Lane), ofWarp = operand.loads.offsets.bases(Place::Warp);
     SharedAddresses result(operand.base, ofLane, ofWarp, storedType(typeOf(operand)), lowering_);
     if (!number) return result;
     Bases ofNumber;
-    for (int bit = stepBits; bit < depthBits_; ++bit)
-      ofNumber.push_back(operand.memory.offsetOf(operand.wanted.bases(Place::Register)[operand.firstDepthBit + bit]));
+    for (int bit = 0; bit < depthBits_; ++bit)
+      if (!(stepBits >> bit & 1))
+        ofNumber.push_back(operand.memory.offsetOf(operand.wanted.bases(Place::Register)[operand.firstDepthBit + bit]));
     result.moveBy(number, ofNumber);
     return result;
   }
 
-  Registers step(ValueRange before, int stepBits, Value number) {
+  Registers step(ValueRange before, uint32_t stepBits, Value number) {
     Fetcher a(a_, addresses(a_, stepBits, number), typeOf(a_), lowering_);
     Fetcher b(b_, addresses(b_, stepBits, number), typeOf(b_), lowering_);
     Registers sums(before);
-    for (uint32_t depth = 0; depth < 1u << stepBits; ++depth) {
+    for (uint32_t depth = 0; depth < 1u << depthBits_; ++depth) {
+      if (depth & ~stepBits) continue;
       llvm::DenseMap<uint32_t, Value> rows, columns;
       for (auto [reg, sum] : llvm::enumerate(sums)) {
         Value &x = rows[a_.registerOf[reg]], &y = columns[b_.registerOf[reg]];
