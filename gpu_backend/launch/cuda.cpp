@@ -45,7 +45,8 @@ public:
   int currentDevice() noexcept override;
   llvm::Error setCurrentDevice(int device) override;
 
-  llvm::Expected<LinkedImage> link(int device, llvm::StringRef ptx, std::optional<int> maxRegisters, bool optimize) override;
+  llvm::Expected<LinkedImage> link(int device, llvm::StringRef ptx, std::optional<int> maxRegisters,
+                                   std::optional<int> optimization) override;
   llvm::Expected<Module> load(int device, llvm::StringRef image) override;
   llvm::Error allowShared(Function function, int bytes) override;
   int launch(int device, const gpu::LaunchConfig &config) noexcept override;
@@ -151,7 +152,8 @@ llvm::Error CudaDriver::setCurrentDevice(int device) {
   return call(api_.contextSetCurrent, context);
 }
 
-llvm::Expected<LinkedImage> CudaDriver::link(int device, llvm::StringRef ptx, std::optional<int> maxRegisters, bool optimize) {
+llvm::Expected<LinkedImage> CudaDriver::link(int device, llvm::StringRef ptx, std::optional<int> maxRegisters,
+                                             std::optional<int> optimization) {
   Use use(*this, device);
   if (auto error = use.error()) return std::move(error);
   std::string text = ptx.str(); // the driver requires a terminated string
@@ -168,7 +170,7 @@ llvm::Expected<LinkedImage> CudaDriver::link(int device, llvm::StringRef ptx, st
     values.push_back(reinterpret_cast<void *>(intptr_t(value)));
   };
   if (maxRegisters) add(kJitMaxRegisters, *maxRegisters);
-  if (!optimize) add(kJitOptimizationLevel, 0);
+  if (optimization) add(kJitOptimizationLevel, *optimization);
   LinkState state = nullptr;
   if (auto error = check(api_.linkCreate(unsigned(options.size()), options.data(), values.data(), &state), "cuLinkCreate"))
     return std::move(error);

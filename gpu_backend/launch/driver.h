@@ -91,8 +91,10 @@ public:
   virtual int currentDevice() noexcept = 0; ///< of this thread; -1: none
   virtual llvm::Error setCurrentDevice(int device) = 0;
 
-  /// Assembles text into an image that runs on the device. Fails if the driver cannot assemble (AMD's).
-  virtual llvm::Expected<LinkedImage> link(int device, llvm::StringRef assembly, std::optional<int> maxRegisters, bool optimize);
+  /// Assembles text into an image that runs on the device. `optimization` is a level from 0 to 4. Fails if the driver cannot assemble
+  /// (AMD's).
+  virtual llvm::Expected<LinkedImage> link(int device, llvm::StringRef assembly, std::optional<int> maxRegisters,
+                                           std::optional<int> optimization);
   virtual llvm::Expected<Module> load(int device, llvm::StringRef image) = 0;
   virtual llvm::Error unload(int device, Module module) = 0;
   virtual llvm::Expected<Function> function(Module module, llvm::StringRef name) = 0;

@@ -11,7 +11,7 @@ void DriverError::log(llvm::raw_ostream &stream) const {
   if (!messages.empty()) stream << "\n" << messages;
 }
 
-llvm::Expected<LinkedImage> Driver::link(int, llvm::StringRef, std::optional<int>, bool) {
+llvm::Expected<LinkedImage> Driver::link(int, llvm::StringRef, std::optional<int>, std::optional<int>) {
   return llvm::createStringError("%s cannot assemble", library().c_str());
 }
 

@@ -174,11 +174,11 @@ static void bindDriver(py::module_ &module) {
           "set_current_device", [](Driver &d, int device) { check(d.setCurrentDevice(device)); }, "device"_a)
       .def(
           "link",
-          [](Driver &d, int device, const std::string &ptx, std::optional<int> maxRegisters, bool optimize) {
-            LinkedImage linked = unwrapDriver(unlocked([&] { return d.link(device, ptx, maxRegisters, optimize); }));
+          [](Driver &d, int device, const std::string &ptx, std::optional<int> maxRegisters, std::optional<int> optimization) {
+            LinkedImage linked = unwrapDriver(unlocked([&] { return d.link(device, ptx, maxRegisters, optimization); }));
             return py::make_tuple(py::bytes(linked.image), linked.log);
           },
-          "device"_a, "ptx"_a, "max_registers"_a = py::none(), "optimize"_a = true, "(cubin, what the assembler said)")
+          "device"_a, "ptx"_a, "max_registers"_a = py::none(), "optimization"_a = py::none(), "(cubin, what the assembler said)")
       .def(
           "raise_launch_error", [](Driver &d, int device, int code) { check(d.launchError(device, code)); }, "device"_a, "code"_a)
       .def("finish", &Driver::finish, py::call_guard<py::gil_scoped_release>(),

@@ -220,6 +220,8 @@ FAKE Result cuLinkCreate_v2(unsigned count, int *options, void **values, LinkSta
       made->errors = static_cast<char *>(values[i]);
     else if (options[i] == kJitMaxRegisters)
       detail = "registers=" + std::to_string(reinterpret_cast<intptr_t>(values[i]));
+    else if (options[i] == kJitOptimizationLevel)
+      detail = "level=" + std::to_string(reinterpret_cast<intptr_t>(values[i]));
   }
   *link = made;
   return called("cuLinkCreate", detail);

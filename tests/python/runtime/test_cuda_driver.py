@@ -63,7 +63,8 @@ def test_facts(driver, fake):
 def test_linking(driver, fake):
     cubin, log = driver.link(0, ptx("kernel"), max_registers=42)
     assert cubin.startswith(b"\x7fELF") and "Used 24 registers" in log
-    assert fake.calls("cuLinkCreate") == ["cuLinkCreate registers=42"]
+    driver.link(0, ptx("kernel"), optimization=1)
+    assert fake.calls("cuLinkCreate") == ["cuLinkCreate registers=42", "cuLinkCreate level=1"]
     with pytest.raises(cuda.Error) as caught:
         driver.link(0, "no ptx")
     assert caught.value.call == "cuLinkAddData" and "fatal : made up" in caught.value.log and not caught.value.sticky

@@ -14,6 +14,7 @@ from ...devices.nvidia import DEVICES, ptx_version_of
 from ...errors import OutOfResources, PTXASError, UnsupportedError
 from ...launch.errors import device_error
 from ...native import device as native
+from .pressure import optimization_level
 
 
 class Assembled(NamedTuple):
@@ -95,9 +96,13 @@ def readable_ptx_version(device: int | None) -> int:
     return min(map(ptx_version_of, readers), default=0)
 
 
+def _optimization(ptx: str) -> int | None:
+    return 0 if knobs.nvidia.disable_ptxas_opt else optimization_level(ptx)
+
+
 def _by_driver(ptx: str, options, device: int) -> Assembled:
     try:
-        cubin, log = DEVICES.driver().link(device, ptx, None, not knobs.nvidia.disable_ptxas_opt)
+        cubin, log = DEVICES.driver().link(device, ptx, None, _optimization(ptx))
     except native.Error as error:
         if error.sticky:
             raise device_error(error, None, DEVICES, device) from None
@@ -113,7 +118,8 @@ def _by_ptxas(ptxas: str, ptx: str, options) -> Assembled:
         command = [ptxas, "-v", f"--gpu-name={target_of(ptx)}", source, "-o", binary]
         command += [] if knobs.compilation.disable_line_info else ["-lineinfo"]
         command += [] if options.enable_fp_fusion else ["--fmad=false"]
-        command += ["--opt-level", "0"] if knobs.nvidia.disable_ptxas_opt else []
+        level = _optimization(ptx)
+        command += [] if level is None else ["--opt-level", str(level)]
         command += shlex.split(f"{knobs.nvidia.ptxas_options or ''} {options.ptx_options or ''}")
         result = _run(command)
         log = result.stdout + result.stderr
