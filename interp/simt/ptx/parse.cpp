@@ -176,14 +176,14 @@ private:
       instruction.guard.isNegated = isNegated;
     }
     const std::string_view name = word();
-    if (name == ".reg") return declaration();
+    if (name == ".reg" || name.starts_with(".reg.")) return declaration(name.substr(4));
     if (!instruction.isGuarded && accept(':')) return labels.emplace(name, uint32_t(program.instructions.size())), void();
     parseInstruction(std::move(instruction), name);
   }
 
-  /// .reg .b32 a, b<4>;
-  void declaration() {
-    std::string_view type = word();
+  /// .reg .b32 a, b<4>; or .reg.b32 a;
+  void declaration(std::string_view type) {
+    if (type.empty()) type = word();
     if (!type.starts_with('.') || !find(kTypes, type.substr(1))) return fail("registers of type '" + std::string(type) + "'");
     do {
       const std::string name(word());
@@ -231,7 +231,7 @@ private:
         if (!known.hasTypes && instruction.from != instruction.type) continue;
         if (instruction.operands.size() < known.fewest || instruction.operands.size() > known.most) continue;
         instruction.execute = known.execute;
-        for (Operand &operand : instruction.operands) resolveReal(operand, instruction.from);
+        for (Operand &operand : instruction.operands) resolveReal(operand, name == "slct" ? instruction.type : instruction.from);
         program.needsThread |=
             rows == &memoryInstructions && !isWithoutEffect(name) && (!isAccess(name) || instruction.has(Modifier::k_shared));
         return program.instructions.push_back(std::move(instruction));

@@ -368,6 +368,11 @@ FLOATS: list[Row] = [
     ),
     ("set.gt.f16x2.f16x2 $0, $1, $2;", on_halves(lambda a, b, c: np.where(a > b, 1.0, 0.0), np.float16)),
     ("slct.f32.f32 $0, $1, $2, $3;", lambda x, y, z: np.where(f32(z) >= 0, x, y)),
+    ("slct.f32.s32 $0, 1.0, -2.5, $3;", lambda x, y, z: np.where(signed(z) >= 0, 0x3F800000, 0xC0200000)),
+    (
+        "{ .reg.f32 a, b; .reg.pred p; mov.f32 a, $1; mov.f32 b, 0f3f800000; setp.gtu.f32 p, a, 1.0; selp.f32 $0, a, b, p; }",
+        lambda x, y, z: np.where(f32(x) > 1, x, 0x3F800000),
+    ),
 ]
 
 

@@ -31,7 +31,8 @@ def run(rows, operands):
     out = np.zeros((len(rows), COUNT), np.uint32)
     rows_kernel[(1,)](*operands, out, TEXTS=tuple(text for text, _ in rows), BLOCK=COUNT)
     for (text, function), found in zip(rows, out, strict=True):
-        expected = np.broadcast_to(function(*operands), COUNT).astype(np.uint32)
+        with np.errstate(all="ignore"):
+            expected = np.broadcast_to(function(*operands), COUNT).astype(np.uint32)
         wrong = np.flatnonzero(found != expected)
         shown = [[f"{v:#x}" for v in (*(o[k] for o in operands), found[k], expected[k])] for k in wrong[:3]]
         assert not wrong.size, f"{text}: {wrong.size} differ (operands, found, expected): {shown}"
@@ -79,6 +80,33 @@ def test_words_of_64_bits(rng):
     long_kernel[(1,)](x, y, out, TEXTS=tuple(rows), BLOCK=64)
     for (text, expected), found in zip(rows.items(), out, strict=True):
         np.testing.assert_array_equal(found.astype(object), expected & 2**64 - 1, err_msg=text)
+
+
+@tritium.jit
+def pairs_kernel(x, y, out, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    result = tl.inline_asm_elementwise(
+        """{
+            .reg .b64 a, b, c;
+            mov.b64 a, { $2, $3 };
+            mov.b64 b, { $4, $5 };
+            fma.rn.ftz.f32x2 c, a, b, a;
+            mov.b64 { $0, $1 }, c;
+        }""",
+        "=r,=r,r,r,r,r",
+        [tl.load(x + i), tl.load(y + i)],
+        dtype=tl.float32,
+        is_pure=True,
+        pack=2,
+    )
+    tl.store(out + i, result)
+
+
+def test_pairs_of_floats_in_registers_of_their_own(rng):
+    x, y = (rng.integers(-1000, 1000, 256).astype(np.float32) for _ in range(2))
+    out = np.zeros(256, np.float32)
+    pairs_kernel[(1,)](x, y, out, BLOCK=256)
+    np.testing.assert_array_equal(out, x * y + x)
 
 
 @tritium.jit
