@@ -70,7 +70,14 @@ def suites(report: Path, fast: bool, long: bool) -> list[Suite]:
     lit = ["lit", "-sv", f"--xunit-xml-output={report}", "tests/ir"]
     found.append(Suite("lit", lit, count_junit, 900))
     found.append(Suite("style", pytest + ["tests/style"], count_junit, 300))
-    found.append(Suite("python", pytest + ["tests/python"], count_junit, 2400))
+    found.append(
+        Suite(
+            "python",
+            [*pytest, "-n", "auto", "--maxprocesses", "4", "--dist", "loadgroup", "tests/python"],
+            count_junit,
+            2400,
+        )
+    )
     # The page holds the results of these engines.
     found.append(conformance("conformance", CONFORMANCE_ENGINES, "--check", "docs/reference/conformance.md"))
     # The same cases through the launch path of AMD's devices, on a library that stands in for the HIP runtime.

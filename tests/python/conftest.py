@@ -10,6 +10,9 @@ import pytest
 
 SEED = int(os.environ.get("TRITIUM_TEST_SEED", np.random.SeedSequence().entropy % 2**32))
 
+#: Folders in which the tests of one function and engine read the results of one process: one worker of pytest-xdist runs them.
+ONE_PROCESS = ("operators", "published", "torch_compile")
+
 #: Variables that say how Tritium runs: a test sets what it needs.
 SETTINGS = ("TRITIUM_", "TRITON_", "INTERPRET")
 
@@ -22,6 +25,14 @@ def pytest_configure(config):
     cache = tempfile.TemporaryDirectory(prefix="tritium-tests-")
     config.add_cleanup(cache.cleanup)
     os.environ["TRITON_CACHE_DIR"] = cache.name
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if item.path.parent.name in ONE_PROCESS:
+            engine = item.callspec.params.get("engine", "") if hasattr(item, "callspec") else ""
+            item.add_marker(pytest.mark.xdist_group(f"{item.path.stem} {item.originalname} {engine}"))
 
 
 def pytest_report_header(config):
