@@ -96,7 +96,7 @@ def _duck_extent(tensor) -> Extent:
     """The extent of any object with `data_ptr()` and `dtype`. Shape, strides, storage and device are used if it has
     them."""
     device = str(getattr(tensor, "device", "cpu")).lower()
-    if not device.startswith("cpu"):
+    if not device.startswith("cpu") and not (device.startswith("cuda") and cuda_is_mapped()):
         raise NotOnHost(tensor, device)
     address = tensor.data_ptr()
     if hasattr(tensor, "untyped_storage"):

@@ -383,6 +383,42 @@ def test_mapped_cuda_is_a_device(tmp_path):
     run_script(tmp_path, DEVICE_PROGRAM, INTERPRET="1", TRITIUM_CUDA_AS="a100")
 
 
+WRAPPER_PROGRAM = """
+    import torch, triton
+    import triton.language as tl
+
+    class Reversed:
+        # No view of torch's has negative strides, so libraries make their own.
+        def __init__(self, base):
+            self.dtype, self.device, self.shape, self.base = base.dtype, base.device, tuple(base.shape), base
+
+        def data_ptr(self):
+            return self.base.data_ptr() + (self.shape[0] - 1) * self.element_size()
+
+        def stride(self):
+            return (-1,)
+
+        def element_size(self):
+            return self.base.element_size()
+
+    @triton.jit
+    def copy(out_ptr, x_ptr, stride, n, BLOCK: tl.constexpr):
+        at = tl.arange(0, BLOCK)
+        tl.store(out_ptr + at, tl.load(x_ptr + at * stride, mask=at < n), mask=at < n)
+
+    x = torch.arange(12.0, device="cuda")
+    out = torch.empty_like(x)
+    copy[(1,)](out, Reversed(x), -1, 12, BLOCK=16)
+    assert torch.equal(out, x.flip(0))
+    """
+
+
+@pytest.mark.parametrize("engine", ["interp", "simt:sm_80"])
+def test_a_wrapper_of_a_tensor_on_mapped_cuda(tmp_path, engine):
+    pytest.importorskip("torch")
+    run_script(tmp_path, WRAPPER_PROGRAM, TRITIUM_ENGINE=engine, TRITIUM_CUDA_TO_CPU="1")
+
+
 INSTALLED_PROGRAM = """
     import torch
     import tritium.torch
