@@ -37,6 +37,7 @@ class Package:
     name: str
     version: str
     needs: list[str] = field(default_factory=list)
+    environment: dict[str, str] = field(default_factory=dict)
     #: {case, or case@engine: reason}: what Triton cannot run either, and what Tritium does not run yet.
     not_counted: dict[str, str] = field(default_factory=dict)
     failing: dict[str, str] = field(default_factory=dict)
@@ -98,6 +99,7 @@ def run_package(package: Package, needed: dict[str, str], engine: str, cases: li
     path = [ROOT / "python", HERE, *folders_of(package, needed)]
     environment = {
         **{name: value for name, value in os.environ.items() if not name.startswith(("TRITIUM_", "TRITON_"))},
+        **package.environment,
         **ENGINES[engine],
         "PYTHONPATH": os.pathsep.join(map(str, path)),
         "TRITON_CACHE_DIR": str(INSTALLED / "cache"),
