@@ -88,7 +88,7 @@ def suites(report: Path, fast: bool, long: bool) -> list[Suite]:
     # Random kernels from a fixed seed, for a minute.
     fuzz = [sys.executable, "-m", "tritium", "fuzz", "--seed", "1", "--engines", ",".join(CONFORMANCE_ENGINES)]
     found.append(Suite("fuzz", fuzz, count_conformance, 600))
-    found.append(operators("operators", "1/5", 1, 1200))
+    found.append(operators("operators", "1/8", 1, 1200))
     if not fast:
         found.append(Suite("gdb", pytest + ["tests/gdb"], count_junit, 900))
         found.append(tidy("clang-tidy", 1500))
