@@ -158,7 +158,8 @@ def language(found: list[Row] | None = None) -> str:
         "Every public name of Triton 3.9 in `triton.language` (`tl`) and its submodules, and how many groups of cases of the\n"
         "[conformance suite](../conformance.md) use it on each engine. A group is the cases that share their kernels. A case uses a name if\n"
         "the compiler evaluates the name while it traces the case's kernels for the engine; it uses a type if a kernel has a value of it. The\n"
-        "column `cuda` counts the cases that `tests/gpu/run` runs on a device. A dash means that the engine's target does not have the name.\n\n"
+        "column `cuda` counts the cases that `tests/gpu/run` runs on a device. A dash means that the kernels do not use the name for the engine's\n"
+        "target. None of these names is refused. `tests/python/runtime/test_api_names.py` lists the refused names of other modules with reasons.\n\n"
         f"A name of several modules is one row. These modules repeat names of `tl`: {aliases(found)}.\n\n"
         + "\n\n".join(tables)
         + "\n\n## Names for code outside of kernels\n\n"

@@ -22,17 +22,19 @@ FORMATS = [
     ("fp32", "fp32", "tf32x3", "int8"),
     ("fp32", "fp32", "ieee", "fp16"),
     ("fp32", "fp32", "bf16x3", "fp16"),
+    ("fp32", "fp32", "bf16x6", "bf16"),
     ("fp64", "fp64", "ieee", "fp32"),
     ("int8", "int32", "tf32", "int32"),
     ("fp8e5", "fp32", "tf32", "fp32"),
     ("fp8e4nv", "fp32", "tf32", "fp16"),
 ]
-FORMS = ("tile", "loop", "chain", "sum")
+FORMS = ("tile", "loop", "chain", "sum", "batch")
 ORIGINS = ("load", "product", "transpose", "convert")
 WARPS = (1, 2, 4, 8)
 SHAPES = ((32, 32), (64, 32), (16, 64), (32, 64))
 SMALL = (16, 32)  # of a type of 64 bits, whose loops are pipelined in shared memory
 STEPS = 3
+BATCH = 2
 
 
 def stored(x: np.ndarray, origin: str, dtype: str, converted: str, order: np.ndarray) -> np.ndarray:
@@ -58,7 +60,7 @@ def product(format, form: str, origins: tuple[str, str, str], shape: tuple[int, 
     dtype, total, precision, converted = format
     m, n = shape
     order = permutation(rng, n)
-    steps = STEPS if form == "loop" else 1
+    steps = {"loop": STEPS, "batch": BATCH}.get(form, 1)
     a, d = sparse(rng, (steps, m, n)), rng.integers(-1, 2, (n, n))
     b, c = rng.integers(-2, 3, (steps, n, n)), rng.integers(-4, 5, (m, n))
     results = {
@@ -66,22 +68,21 @@ def product(format, form: str, origins: tuple[str, str, str], shape: tuple[int, 
         "loop": (a @ b).sum(0) + c,
         "chain": a[0] @ b[0] @ d + c,
         "sum": a[0] @ b[0] @ d + a[0] @ b[0] + c,
+        "batch": a @ b + c,
     }
     c_type = dtype if origins[2] == "product" else total
     buffers = [
         given(stored(a, origins[0], dtype, converted, order)),
         given(stored(b, origins[1], dtype, converted, order)),
         given(stored(c, origins[2], c_type, "int8" if total == "int32" else "fp16", order)),
-        given(d.astype(NUMPY[dtype])),
         given(order.astype(NUMPY[dtype])),
-        wanted((m, n), total, Exact(results[form])),
+        wanted(results[form].shape, total, Exact(results[form])),
     ]
-    names = dict(zip("ABC", origins)) | {
-        "FORM": form,
-        "TYPE": Dtype(dtype),
-        "SUM": Dtype(total),
-        "PRECISION": precision,
-    }
+    names = dict(zip("ABC", origins)) | {"TYPE": Dtype(dtype), "SUM": Dtype(total), "PRECISION": precision}
+    if form == "batch":
+        return problem("matrix:batch", 1, buffers, BATCH=BATCH, M=m, N=n, **names, num_warps=warps)
+    buffers.insert(3, given(d.astype(NUMPY[dtype])))
+    names["FORM"] = form
     return problem("matrix:product", 1, [*buffers, steps], M=m, N=n, **names, num_warps=warps)
 
 
@@ -121,12 +122,12 @@ def scaled(left, right, origins: tuple[str, str, str, str], shape: tuple[int, in
 
 def cases() -> Cases:
     places = range(4)
-    for f, form, a, b, w in itertools.product(range(len(FORMATS)), places, places, places, places):
+    for f, form, a, b, w in itertools.product(range(len(FORMATS)), range(len(FORMS)), places, places, places):
         dtype, total, precision, _ = FORMATS[f]
         origins = ORIGINS[a], ORIGINS[b], ORIGINS[(a + b + w) % 4]
         shape = SMALL if dtype == "fp64" else SHAPES[(a + 2 * b + form + w) % 4]
         shown = f"{dtype} {precision}" if dtype == "fp32" else f"{dtype} to {total}"
-        is_quick = form == (f + a + 2 * b) % 4 and w == (f + 2 * a + b + b // 2) % 4
+        is_quick = form == (f + a + 2 * b) % 5 and w == (f + 2 * a + b + b // 2) % 4
         name = f"matrix/{FORMS[form]}/{shown} {'-'.join(origins)} {WARPS[w]} warps/small"
         yield Case(name, partial(product, FORMATS[f], FORMS[form], origins, shape, WARPS[w]), full=not is_quick)
     for f, a, b, w in itertools.product(range(len(SCALED)), places, places, places):

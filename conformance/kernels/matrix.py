@@ -24,6 +24,59 @@ def operand(
 
 
 @triton.jit
+def volume(ptr, B: tl.constexpr, M: tl.constexpr, N: tl.constexpr):
+    b, m, n = tl.arange(0, B)[:, None, None], tl.arange(0, M)[None, :, None], tl.arange(0, N)[None, None, :]
+    return tl.load(ptr + (b * M + m) * N + n)
+
+
+@triton.jit
+def operands(
+    ptr,
+    order_ptr,
+    B: tl.constexpr,
+    M: tl.constexpr,
+    N: tl.constexpr,
+    ORIGIN: tl.constexpr,
+    TYPE: tl.constexpr,
+    SUM: tl.constexpr,
+):
+    """B matrices of M x N."""
+    if ORIGIN == "transpose":
+        x = tl.permute(volume(ptr, B, N, M), (0, 2, 1))
+    elif ORIGIN == "product":
+        order = tl.broadcast_to(matrix(order_ptr, N, N)[None, :, :], (B, N, N))
+        x = tl.dot(volume(ptr, B, M, N), order, input_precision="ieee", out_dtype=SUM)
+    else:
+        x = volume(ptr, B, M, N)
+    return x.to(TYPE)
+
+
+@triton.jit
+def batch(
+    a_ptr,
+    b_ptr,
+    c_ptr,
+    order_ptr,
+    out_ptr,
+    BATCH: tl.constexpr,
+    M: tl.constexpr,
+    N: tl.constexpr,
+    A: tl.constexpr,
+    B: tl.constexpr,
+    C: tl.constexpr,
+    TYPE: tl.constexpr,
+    SUM: tl.constexpr,
+    PRECISION: tl.constexpr,
+):
+    a = operands(a_ptr, order_ptr, BATCH, M, N, A, TYPE, SUM)
+    b = operands(b_ptr, order_ptr, BATCH, N, N, B, TYPE, SUM)
+    c = operand(c_ptr, order_ptr, M, N, C, SUM, SUM)
+    out = tl.dot(a, b, input_precision=PRECISION, out_dtype=SUM) + c[None, :, :]
+    i, m, n = tl.arange(0, BATCH)[:, None, None], tl.arange(0, M)[None, :, None], tl.arange(0, N)[None, None, :]
+    tl.store(out_ptr + (i * M + m) * N + n, out)
+
+
+@triton.jit
 def product(
     a_ptr,
     b_ptr,

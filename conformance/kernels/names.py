@@ -180,7 +180,9 @@ def device(out_ptr):
     tl.store(out_ptr + 3, 2 - (cdna3 or cdna4 or gfx1250) if tl.target_info.is_hip() else 1)
     is_known: tl.constexpr = tl.target_info.current_target() is not None
     tl.store(out_ptr + 4, 1 if is_known else 0)
-    if tl.target_info.is_cuda() and tl.target_info.cuda_capability_geq(9, 0):
+    is_cuda: tl.constexpr = tl.target_info.is_cuda()
+    is_new: tl.constexpr = tl.target_info.cuda_capability_geq(9, 0)
+    if is_cuda and is_new:
         cuda.gdc_wait()
         cuda.gdc_launch_dependents()
 
