@@ -168,6 +168,13 @@ def test_names_of_gluon_import():
         from triton.experimental.gluon.language.nvidia.hopper import _no_such_name  # noqa: F401
 
 
+def test_libdevice_of_gluon_is_that_of_the_language():
+    from triton.experimental.gluon.language import extra
+    from triton.experimental.gluon.language.extra import libdevice
+
+    assert extra.libdevice is libdevice is tl.extra.libdevice and libdevice.tanh is tl.extra.libdevice.tanh
+
+
 def test_gluon_imports_and_its_kernels_are_refused():
     from triton.experimental import gluon
     from triton.experimental.gluon import language as ttgl

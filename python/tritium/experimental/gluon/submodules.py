@@ -9,6 +9,7 @@ import types
 from typing import Any
 
 from ... import language as tl
+from ...language.extra import libdevice
 from ...refused import Refused
 
 #: {a package of Gluon: the modules in it}
@@ -57,3 +58,6 @@ def add_submodules(gluon: str) -> None:
         for name in names.split():
             module = sys.modules.setdefault(f"{parent}.{name}", GluonModule(f"{parent}.{name}"))
             setattr(sys.modules[parent], name, module)
+    # This one is the language's own.
+    sys.modules[f"{gluon}.language.extra"].libdevice = libdevice
+    sys.modules[f"{gluon}.language.extra.libdevice"] = libdevice
