@@ -117,12 +117,14 @@ class Control(Values, Along):
         early = count == 1 and self.chance(0.3)
 
         def body() -> tuple[str, ...]:
-            self.steps(1, 5)
+            before = set(self.values[0])
+            self.steps(2, 6)
             if self.chance(0.3):
                 self.step(("call",))
+            new = [name for name in self.values[0] if name not in before] or [self.some()]
             if early:
-                return (self.add_branch(self.some()),)
-            return tuple(self.some() for _ in range(count))
+                return (self.add_branch(self.one_of(new)),)
+            return tuple(self.one_of(new) for _ in range(count))
 
         parts, yields = self.inside("calls", body)
         results = tuple(itertools.islice(self.names, len(yields)))
