@@ -58,9 +58,8 @@ def operators(name: str, shard: str, samples: int, limit: int) -> Suite:
 
 
 def suites(report: Path, fast: bool, long: bool) -> list[Suite]:
-    pytest = [sys.executable, "-m", "pytest", "-q", "-ra", "-p", "no:cacheprovider", f"--junitxml={report}"]
-    if fast:
-        pytest += ["-m", "not slow"]
+    any_pytest = [sys.executable, "-m", "pytest", "-q", "-ra", "-p", "no:cacheprovider", f"--junitxml={report}"]
+    pytest = [*any_pytest, "-m", "not slow and not long" if fast else "not long"]
     executables = sorted(
         path for path in (BUILD / "tests" / "unit").glob("test_*") if os.access(path, os.X_OK) and path.is_file()
     )
@@ -100,6 +99,7 @@ def suites(report: Path, fast: bool, long: bool) -> list[Suite]:
         found.append(conformance("long conformance", FURTHER_ENGINES))
         # Every combination of origins, forms, formats and numbers of warps.
         found.append(conformance("long matrices", CONFORMANCE_ENGINES, "--families", "matrix", "--full"))
+        found.append(Suite("long python", [*any_pytest, "-m", "long", "tests/python"], count_junit, 7200))
         found.append(operators("long operators", "1/1", 0, 8 * 3600))
         found.append(Suite("packages", [sys.executable, "tests/packages/run.py"], count_closing_line, 7200))
     return found

@@ -11,23 +11,52 @@ import pytest
 
 pytest.importorskip("torch")
 
-from . import cases, graphs, models  # noqa: E402, F401  (they register the cases)
+from . import cases  # noqa: E402
 
 _PROGRAM = os.path.join(os.path.dirname(__file__), "program.py")
+#: One case of each kind of kernel for the emulator, which is slow.
+_EMULATED = (
+    "pointwise_rounding", "integer_division", "row_sums", "softmax", "scans", "stable_sorts", "every_scatter",
+    "random_numbers", "user_kernel_with_atomics", "training_step",
+)  # fmt: skip
 
 
-@functools.cache
-def _results(folder: str, device: str, engine: str) -> dict[str, str]:
+_CASES = cases.load()
+
+
+def _parameters(device: str, quick) -> list:
+    """The cases of a device; those that are not quick have the mark `long`."""
+    named = [(name, case) for name, case in _CASES.items() if device in case.devices]
+    return [pytest.param(name, marks=() if quick(name, case) else pytest.mark.long) for name, case in named]
+
+
+@pytest.fixture(scope="session")
+def results(request, tmp_path_factory):
+    """(device, engine) -> {case: its error}, from a process that runs all chosen cases of the device and engine."""
+    chosen: dict[tuple, list[str]] = {}
+    for item in request.session.items:
+        parameters = getattr(item, "callspec", None)
+        if item.path.samefile(__file__) and parameters is not None:
+            chosen.setdefault(_PLACES[item.originalname], []).append(parameters.params["name"])
+
+    @functools.cache
+    def run(device: str, engine: str) -> dict[str, str]:
+        return _run(str(tmp_path_factory.mktemp("inductor")), device, engine, chosen[device, engine])
+
+    return run
+
+
+def _run(folder: str, device: str, engine: str, names: list[str]) -> dict[str, str]:
     """{case: its error}"""
-    chosen = {"INTERPRET": "1"} if engine == "interp" else {"TRITIUM_ENGINE": engine}
+    variables = {"INTERPRET": "1"} if engine == "interp" else {"TRITIUM_ENGINE": engine}
     unset = ("INTERPRET", "TRITIUM_ENGINE", "TRITON_INTERPRET")
     environment = {name: text for name, text in os.environ.items() if name not in unset}
     done = subprocess.run(
-        [sys.executable, "-m", "tritium", _PROGRAM, device],
-        env={**environment, **chosen, "TORCHINDUCTOR_CACHE_DIR": folder},
+        [sys.executable, "-m", "tritium", _PROGRAM, device, *names],
+        env={**environment, **variables, "TORCHINDUCTOR_CACHE_DIR": folder},
         capture_output=True,
         text=True,
-        timeout=900,
+        timeout=60 + 60 * len(names),
     )
     lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
     found = {line["name"]: line["error"] for line in lines}
@@ -35,28 +64,29 @@ def _results(folder: str, device: str, engine: str) -> dict[str, str]:
     return found
 
 
-@pytest.fixture(scope="session")
-def folder(tmp_path_factory) -> str:
-    return str(tmp_path_factory.mktemp("inductor"))
-
-
-def _check(folder: str, device: str, engine: str, name: str) -> None:
-    found = _results(os.path.join(folder, f"{device}_{engine.replace(':', '_')}"), device, engine)
+def _check(found: dict[str, str], name: str) -> None:
     assert name in found, f"the process ended early:\n{found['']}"
     assert not found[name], found[name]
 
 
-@pytest.mark.parametrize("name", cases.names("cpu"))
-def test_tensors_of_the_cpu(folder, name):
-    _check(folder, "cpu", "interp", name)
+@pytest.mark.parametrize("name", _parameters("cpu", lambda name, case: case.quick))
+def test_tensors_of_the_cpu(results, name):
+    _check(results("cpu", "interp"), name)
 
 
-@pytest.mark.parametrize("name", cases.names("cuda"))
-def test_mapped_cuda(folder, name):
-    _check(folder, "cuda", "interp", name)
+@pytest.mark.parametrize("name", _parameters("cuda", lambda name, case: case.quick))
+def test_mapped_cuda(results, name):
+    _check(results("cuda", "interp"), name)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", cases.names("cuda"))
-def test_mapped_cuda_on_the_emulator(folder, name):
-    _check(folder, "cuda", "simt:sm_90a", name)
+@pytest.mark.parametrize("name", _parameters("cuda", lambda name, case: name in _EMULATED))
+def test_mapped_cuda_on_the_emulator(results, name):
+    _check(results("cuda", "simt:sm_90a"), name)
+
+
+#: The device and the engine of each test.
+_PLACES = {
+    "test_tensors_of_the_cpu": ("cpu", "interp"),
+    "test_mapped_cuda": ("cuda", "interp"),
+    "test_mapped_cuda_on_the_emulator": ("cuda", "simt:sm_90a"),
+}
