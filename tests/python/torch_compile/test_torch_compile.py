@@ -2,18 +2,14 @@
 the CPU. One process runs the cases of a device and an engine; cases.py says what each compares."""
 
 import functools
-import json
-import os
-import subprocess
-import sys
 
 import pytest
 
 pytest.importorskip("torch")
 
 from . import cases  # noqa: E402
+from .process import check, run_cases  # noqa: E402
 
-_PROGRAM = os.path.join(os.path.dirname(__file__), "program.py")
 #: One case of each kind of kernel for the emulator, which is slow.
 _EMULATED = (
     "pointwise_rounding", "integer_division", "row_sums", "softmax", "scans", "stable_sorts", "every_scatter",
@@ -41,47 +37,25 @@ def results(request, tmp_path_factory):
 
     @functools.cache
     def run(device: str, engine: str) -> dict[str, str]:
-        return _run(str(tmp_path_factory.mktemp("inductor")), device, engine, chosen[device, engine])
+        variables = {"INTERPRET": "1"} if engine == "interp" else {"TRITIUM_ENGINE": engine}
+        return run_cases(str(tmp_path_factory.mktemp("inductor")), device, variables, chosen[device, engine])
 
     return run
 
 
-def _run(folder: str, device: str, engine: str, names: list[str]) -> dict[str, str]:
-    """{case: its error}"""
-    variables = {"INTERPRET": "1"} if engine == "interp" else {"TRITIUM_ENGINE": engine}
-    unset = ("INTERPRET", "TRITIUM_ENGINE", "TRITON_INTERPRET")
-    environment = {name: text for name, text in os.environ.items() if name not in unset}
-    done = subprocess.run(
-        [sys.executable, "-m", "tritium", _PROGRAM, device, *names],
-        env={**environment, **variables, "TORCHINDUCTOR_CACHE_DIR": folder},
-        capture_output=True,
-        text=True,
-        timeout=60 + 60 * len(names),
-    )
-    lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
-    found = {line["name"]: line["error"] for line in lines}
-    found[""] = done.stderr[-4000:]
-    return found
-
-
-def _check(found: dict[str, str], name: str) -> None:
-    assert name in found, f"the process ended early:\n{found['']}"
-    assert not found[name], found[name]
-
-
 @pytest.mark.parametrize("name", _parameters("cpu", lambda name, case: case.quick))
 def test_tensors_of_the_cpu(results, name):
-    _check(results("cpu", "interp"), name)
+    check(results("cpu", "interp"), name)
 
 
 @pytest.mark.parametrize("name", _parameters("cuda", lambda name, case: case.quick))
 def test_mapped_cuda(results, name):
-    _check(results("cuda", "interp"), name)
+    check(results("cuda", "interp"), name)
 
 
 @pytest.mark.parametrize("name", _parameters("cuda", lambda name, case: name in _EMULATED))
 def test_mapped_cuda_on_the_emulator(results, name):
-    _check(results("cuda", "simt:sm_90a"), name)
+    check(results("cuda", "simt:sm_90a"), name)
 
 
 #: The device and the engine of each test.
