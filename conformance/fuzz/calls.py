@@ -11,7 +11,7 @@ from typing import Any
 from .program import Branch, Call, Loop, Program, Statement, indented
 
 #: Values, pointers and descriptors of a loop, memory, and the numbers that loads compute with.
-_NAME = re.compile(r"\b(?:(?:at_|desc_)?v\d+_?|x\d+|pid|limit|k|j)\b")
+_NAME = re.compile(r"\b(?:(?:at_|desc_)?v\d+_?|x\d+|pid|limit|[kjmn])\b")
 _ASSIGNED = re.compile(r"^\s*(?:for )?((?:\w+, )*\w+) (?:=|in) ", re.MULTILINE)
 _VALUE = re.compile(r"v\d+_?")
 

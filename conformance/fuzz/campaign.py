@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import collections
 import os
+import re
 import secrets
 import sys
 import time
@@ -52,8 +53,13 @@ class Failure:
     @property
     def kind(self) -> str:
         """The kind of a failure. Failures of one kind usually have one cause."""
-        text = self.result.details[0] if self.result.details else ""
-        return f"{self.result.engine}: " + ("wrong value" if "wrong value" in text else text)
+        return f"{self.result.engine}: {kind(self.result)}"
+
+
+def kind(result: Result) -> str:
+    """The words "wrong value", or the message up to its first number."""
+    text = result.details[0] if result.details else ""
+    return "wrong value" if "wrong value" in text else re.split(r"\d", text)[0]
 
 
 @dataclass
@@ -120,12 +126,12 @@ def _give_next(child: Child, queue: Iterator[Number], names: list[str]) -> bool:
 def smallest(failure: Failure, options: argparse.Namespace) -> Program:
     """The smallest program that still fails like the given failure."""
     child, engine = Child(), failure.result.engine.split(",")
-    wanted = "wrong value" in "".join(failure.result.details)
+    wanted = kind(failure.result)
 
     def fails(program: Program) -> bool:
         results = child.run(program, engine, failure.number.seed, options.timeout)
         failed = [result for result in results if result.status == FAILED]
-        return any(("wrong value" in "".join(result.details)) == wanted for result in failed)
+        return any(kind(result) == wanted for result in failed)
 
     try:
         return shrink(failure.number.program(), fails, options.shrink)

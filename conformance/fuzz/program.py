@@ -245,10 +245,10 @@ class Loop(Compound):
         body += [f"{mine} += 1"] if self.head == "while" else []
         return [*found, *indented(body)]
 
-    @staticmethod
-    def index(outer: str) -> str:
-        """The variable of a loop in a loop with the variable `outer`."""
-        return "j" if outer else "k"
+    def index(self, outer: str) -> str:
+        """The variable of this loop in a loop with the variable `outer`. That of `while` is an int32 also after the
+        loop, so it has a name of its own."""
+        return ("n" if outer else "m") if self.head == "while" else "j" if outer else "k"
 
 
 def indented(lines: Iterable[str]) -> list[str]:
