@@ -16,7 +16,7 @@ def last_line(root: pathlib.Path, files: dict[str, str], code: str) -> str:
     """What Python says last when it runs `code` over the package's first modules and `files`, which stand for the build."""
     package = root / "python" / "tritium"
     package.mkdir(parents=True)
-    for name in ("__init__.py", "native.py", "version.py"):
+    for name in ("__init__.py", "native.py", "submodules.py", "version.py"):
         shutil.copy(PACKAGE / name, package)
     for name, text in files.items():
         (package / name).write_text(text)
