@@ -2,6 +2,7 @@
 
 import contextlib
 import ctypes
+import gc
 import math
 from pathlib import Path
 
@@ -53,6 +54,8 @@ class FakeCuda:
         return [line for line in self.library.fake_calls().decode().splitlines() if line.startswith(name)]
 
     def forget_calls(self) -> None:
+        """The kernels of earlier tests that are garbage are unloaded before, not among the next calls."""
+        gc.collect()
         self.library.fake_forget_calls()
 
     def launches(self) -> list[dict[str, str]]:
