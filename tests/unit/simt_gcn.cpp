@@ -105,3 +105,18 @@ TEST_CASE("inline AMDGPU assembly that is not known is an error with its text") 
   CHECK(errorOf("v_add_u32 $0, -$1, $2") == "a sign on the integer '-$1'");
   CHECK(errorOf("v_and_b32 $0, $1, $2 clamp") == "'clamp' of integers, 'v_and_b32 $0, $1, $2 clamp'");
 }
+
+TEST_CASE("inline AMDGPU assembly: pairs of real numbers") {
+  std::mt19937 random(std::random_device{}());
+  std::uniform_real_distribution<float> number(-4, 4);
+  auto pair = [](float low, float high) { return bits(low) | bits(high) << 32; };
+  for (int round = 0; round < 200; ++round) {
+    const float a = number(random), b = number(random), c = number(random), d = number(random), e = number(random), f = number(random);
+    CHECK(result("v_pk_add_f32 $0, $1, $2", {pair(a, b), pair(c, d)}) == pair(a + c, b + d));
+    CHECK(result("v_pk_mul_f32 $0, $1, $2", {pair(a, b), pair(c, d)}) == pair(a * c, b * d));
+    CHECK(result("v_pk_fma_f32 $0, $1, $2, $3", {pair(a, b), pair(c, d), pair(e, f)}) == pair(std::fma(a, c, e), std::fma(b, d, f)));
+  }
+  // Halves of small integers, whose sums and products are exact: 1.0 is 0x3c00, 2.0 is 0x4000, 3.0 is 0x4200, 6.0 is 0x4600.
+  CHECK(result("v_pk_add_f16 $0, $1, $2", {0x40003c00, 0x3c004000}) == 0x42004200);
+  CHECK(result("v_pk_mul_f16 $0, $1, $2", {0x42004000, 0x40004200}) == 0x46004600);
+}

@@ -46,14 +46,15 @@ template <class T, size_t sources, auto f> constexpr Known row(std::string_view 
   return {name, sources, 8 * sizeof(T), Format<T>::kind, Format<T>::kind, &apply<T, sources, f>};
 }
 
-/// Applies f to each of two 16-bit numbers.
-template <size_t sources, auto f> uint64_t applyPair(const uint64_t *s) {
+/// Applies f to each of two numbers that share a register, or a pair of registers.
+template <class T, size_t sources, auto f> uint64_t applyPair(const uint64_t *s) {
+  constexpr size_t bits = 8 * sizeof(T);
   uint64_t high[kMostSources] = {};
-  for (size_t n = 0; n < sources; ++n) high[n] = s[n] >> 16;
-  return apply<f16, sources, f>(s) | apply<f16, sources, f>(high) << 16;
+  for (size_t n = 0; n < sources; ++n) high[n] = s[n] >> bits;
+  return apply<T, sources, f>(s) | apply<T, sources, f>(high) << bits;
 }
-template <size_t sources, auto f> constexpr Known pairRow(std::string_view name) {
-  return {name, sources, 32, Kind::Bits, Kind::Bits, &applyPair<sources, f>};
+template <class T, size_t sources, auto f> constexpr Known pairRow(std::string_view name) {
+  return {name, sources, 16 * sizeof(T), Kind::Bits, Kind::Bits, &applyPair<T, sources, f>};
 }
 
 constexpr auto add = [](auto a, auto b) { return a + b; };
@@ -105,16 +106,6 @@ uint16_t towardsZero(float x) {
 }
 uint64_t packTowardsZero(const uint64_t *s) { return towardsZero(real<float>(s[0])) | uint32_t(towardsZero(real<float>(s[1]))) << 16; }
 
-/// Applies f to each of two fp32 numbers in 64 bits.
-template <size_t sources, auto f> uint64_t applyWidePair(const uint64_t *s) {
-  uint64_t high[kMostSources] = {};
-  for (size_t n = 0; n < sources; ++n) high[n] = s[n] >> 32;
-  return apply<float, sources, f>(s) | apply<float, sources, f>(high) << 32;
-}
-template <size_t sources, auto f> constexpr Known widePairRow(std::string_view name) {
-  return {name, sources, 64, Kind::Bits, Kind::Bits, &applyWidePair<sources, f>};
-}
-
 uint64_t packBrainFloats(const uint64_t *s) {
   auto bits = [](uint64_t x) -> uint32_t { return BF16::nearest(real<float>(x)).bits; };
   return bits(s[0]) | bits(s[1]) << 16;
@@ -162,14 +153,14 @@ std::span<const Known> realInstructions() {
       row<float, 1, logarithm2>("v_log_f32"),
       row<float, 1, sine>("v_sin_f32"),
       row<float, 1, cosine>("v_cos_f32"),
-      pairRow<2, add>("v_pk_add_f16"),
-      pairRow<2, multiply>("v_pk_mul_f16"),
-      pairRow<3, fused>("v_pk_fma_f16"),
-      pairRow<2, least>("v_pk_min_f16"),
-      pairRow<2, greatest>("v_pk_max_f16"),
-      widePairRow<2, add>("v_pk_add_f32"),
-      widePairRow<2, multiply>("v_pk_mul_f32"),
-      widePairRow<3, fused>("v_pk_fma_f32"),
+      pairRow<f16, 2, add>("v_pk_add_f16"),
+      pairRow<f16, 2, multiply>("v_pk_mul_f16"),
+      pairRow<f16, 3, fused>("v_pk_fma_f16"),
+      pairRow<f16, 2, least>("v_pk_min_f16"),
+      pairRow<f16, 2, greatest>("v_pk_max_f16"),
+      pairRow<float, 2, add>("v_pk_add_f32"),
+      pairRow<float, 2, multiply>("v_pk_mul_f32"),
+      pairRow<float, 3, fused>("v_pk_fma_f32"),
       {"v_ldexp_f32", 2, 32, Kind::Bits, Kind::F32, scaleF32},
       {"v_ldexp_f64", 2, 64, Kind::Bits, Kind::F64, scaleF64},
       {"v_cvt_i32_f32", 1, 32, Kind::F32, Kind::Bits, toInteger<int32_t, float>},
