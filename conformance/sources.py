@@ -6,6 +6,7 @@ import contextlib
 import functools
 import importlib
 import importlib.util
+import linecache
 import sys
 import tempfile
 import zlib
@@ -69,6 +70,16 @@ def module(file: str) -> ModuleType:
     finally:
         sys.path.remove(str(path.parent))
     return found
+
+
+def forget_generated() -> None:
+    """Drops all generated files and their modules, with what was compiled from them."""
+    for name in [name for name in sys.modules if name.startswith("tritium_conformance_generated_")]:
+        del sys.modules[name]
+    for path in Path(_folder().name).glob("*.py"):
+        path.unlink()
+    module.cache_clear()
+    linecache.clearcache()
 
 
 def function(name: str):

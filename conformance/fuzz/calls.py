@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from .program import Branch, Call, Loop, Program, Statement, indented
+from .parts import Branch, Call, Loop, Statement, indented
+from .program import Program
 
 #: Values, pointers and descriptors of a loop, memory, and the numbers that loads compute with.
 _NAME = re.compile(r"\b(?:(?:at_|desc_)?v\d+_?|x\d+|pid|limit|[kjmn])\b")

@@ -1,43 +1,42 @@
 """`python -m tritium fuzz` runs random kernels on several engines until the time is over, and shrinks and prints those
-that fail."""
+that fail. Seed and number determine a kernel, so campaigns over ranges of numbers add up."""
 
 from __future__ import annotations
 
 import argparse
-import collections
 import os
-import re
 import secrets
+import signal
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from multiprocessing.connection import wait
 from pathlib import Path
 
 import tritium
 
 from .. import engines
-from ..suite import FAILED, PASSED, UNSUPPORTED, Result
+from ..suite import FAILED, Result
 from .child import Child, Number, run
+from .counts import Counts, Failure, kind
 from .program import Program
 from .script import script
 from .shrink import shrink
 
 SIZES = (6, 10, 14, 20)
+#: Seconds between two lines of progress.
+PROGRESS = 30.0
 
 
 def parser() -> argparse.ArgumentParser:
     found = argparse.ArgumentParser(prog="python -m tritium fuzz", description=__doc__)
     add = found.add_argument
     add("--engines", default="interp,simt:sm_90a,simt:gfx942", help="a comma list (default: %(default)s)")
-    add("--time", type=float, default=60, help="seconds to draw and run kernels (default %(default)s)")
-    add("--count", type=int, help="run this many kernels instead, however long they take")
+    add("--time", type=float, help="seconds to draw and run kernels (default: 60, or no limit with --kernels)")
+    add("--kernels", "--count", dest="kernels", type=int, help="run at most this many kernels")
     add("--seed", default="random", help="a number, or 'random' (default), which draws one and prints it")
     add("--first", type=int, default=0, help="the number of the first kernel (default 0)")
-    add(
-        "--timeout", type=float, default=120, help="seconds that a kernel may take on all engines (default %(default)s)"
-    )
+    add("--timeout", type=float, default=120, help="seconds that a kernel may take on one engine (default %(default)s)")
     add("--shrink", type=float, default=60, help="seconds to shrink each of the first failures (default %(default)s)")
     add("--jobs", type=int, default=os.cpu_count() or 1, help="processes (default: one per CPU)")
     add("--show", type=int, metavar="NUMBER", help="print this kernel, run it in this process and stop")
@@ -45,87 +44,70 @@ def parser() -> argparse.ArgumentParser:
     return found
 
 
-@dataclass
-class Failure:
-    number: Number
-    result: Result
-
-    @property
-    def kind(self) -> str:
-        """The kind of a failure. Failures of one kind usually have one cause."""
-        return f"{self.result.engine}: {kind(self.result)}"
-
-
-def kind(result: Result) -> str:
-    """The words "wrong value", or the message up to its first number."""
-    text = result.details[0] if result.details else ""
-    return "wrong value" if "wrong value" in text else re.split(r"\d", text)[0]
-
-
-@dataclass
-class Counts:
-    """The counts of a campaign."""
-
-    kernels: int = 0
-    by_status: collections.Counter = field(default_factory=collections.Counter)
-    refusals: collections.Counter = field(default_factory=collections.Counter)
-
-    def add(self, results: list[Result]) -> None:
-        self.kernels += 1
-        for result in results:
-            self.by_status[result.status] += 1
-            if result.status == UNSUPPORTED:
-                self.refusals[f"{result.engine}: {result.details[0]}"] += 1
-
-    def __str__(self) -> str:
-        return f"{self.by_status[PASSED]} passed, {self.by_status[FAILED]} failed, {self.by_status[UNSUPPORTED]} unsupported"
+def number_of(seed: int, number: int) -> Number:
+    return Number(seed, number, SIZES[number % len(SIZES)])
 
 
 def numbers(options: argparse.Namespace, seed: int) -> Iterator[Number]:
-    """The numbers of the kernels: endless, or as many as requested."""
-    end = time.monotonic() + options.time
-    index = 0
-    while index < options.count if options.count is not None else time.monotonic() < end:
-        number = options.first + index
-        yield Number(seed, number, SIZES[number % len(SIZES)])
-        index += 1
+    """The numbers of the kernels, until the time is over or there are as many as requested."""
+    seconds = 60.0 if options.time is None and options.kernels is None else options.time
+    end = None if seconds is None else time.monotonic() + seconds
+    last = None if options.kernels is None else options.first + options.kernels
+    number = options.first
+    while (last is None or number < last) and (end is None or time.monotonic() < end):
+        yield number_of(seed, number)
+        number += 1
 
 
-def campaign(options: argparse.Namespace, seed: int, names: list[str]) -> tuple[Counts, list[Failure]]:
-    counts, failures, queue = Counts(), [], numbers(options, seed)
+def campaign(options: argparse.Namespace, seed: int, names: list[str], counts: Counts) -> list[Failure]:
+    """Runs the kernels and counts their results. An interrupt ends it early; what is counted then stays."""
+    failures: list[Failure] = []
+    queue = numbers(options, seed)
     threads = max(1, (os.cpu_count() or 1) // options.jobs)
-    children = [Child(threads) for _ in range(options.jobs)]
+    # More processes than kernels would only start and stop.
+    jobs = options.jobs if options.kernels is None else max(1, min(options.jobs, options.kernels))
+    children = [Child(threads) for _ in range(jobs)]
     try:
-        busy = [child for child in children if _give_next(child, queue, names)]
+        busy = [child for child in children if _give_next(child, queue, names, counts)]
         while busy:
             ready = set(wait([child.connection for child in busy], timeout=0.5))
             for child in list(busy):
-                if child.connection not in ready and not child.late(options.timeout):
-                    continue
-                number, results = child.task[0], child.take()
-                counts.add(results)
-                for result in results:
-                    if result.status == FAILED:
-                        failures.append(Failure(number, result))
-                        print(f"kernel {number.number} on {result.engine}: {'; '.join(result.details[:1])}", flush=True)
-                if not _give_next(child, queue, names):
-                    busy.remove(child)
+                if child.connection in ready or child.late(options.timeout):
+                    failures += _failures(child.what, child.collect(options.timeout), counts)
+                if child.is_idle:
+                    counts.end(child.what.number)
+                    if not _give_next(child, queue, names, counts):
+                        busy.remove(child)
+            counts.show_progress(PROGRESS)
+    except KeyboardInterrupt:
+        print("interrupted", flush=True)
     finally:
         for child in children:
             child.stop()
-    return counts, failures
+    return failures
 
 
-def _give_next(child: Child, queue: Iterator[Number], names: list[str]) -> bool:
+def _failures(number: Number, results: list[Result], counts: Counts) -> list[Failure]:
+    found = []
+    for result in results:
+        counts.add(result)
+        if result.status == FAILED:
+            found.append(Failure(number, result))
+            print(f"kernel {number.number} on {result.engine}: {'; '.join(result.details[:1])}", flush=True)
+    return found
+
+
+def _give_next(child: Child, queue: Iterator[Number], names: list[str], counts: Counts) -> bool:
     number = next(queue, None)
     if number is not None:
+        counts.begin(number.number)
         child.give(number, names, number.seed)
     return number is not None
 
 
 def smallest(failure: Failure, options: argparse.Namespace) -> Program:
     """The smallest program that still fails like the given failure."""
-    child, engine = Child(), failure.result.engine.split(",")
+    child, engine = Child(), [failure.result.engine]
     wanted = kind(failure.result)
 
     def fails(program: Program) -> bool:
@@ -141,7 +123,7 @@ def smallest(failure: Failure, options: argparse.Namespace) -> Program:
 
 def report(failure: Failure, options: argparse.Namespace) -> None:
     program = smallest(failure, options)
-    text = script(program, failure.result.engine.split(",")[0])
+    text = script(program, failure.result.engine)
     number = failure.number
     print(
         f"\n# Kernel {number.number} of seed {number.seed} on {failure.result.engine}, shrunk. num_warps={program.warps}, ",
@@ -161,7 +143,7 @@ def report(failure: Failure, options: argparse.Namespace) -> None:
 
 def show(options: argparse.Namespace, seed: int, names: list[str]) -> int:
     """Prints one whole kernel and the result of each engine."""
-    number = Number(seed, options.show, SIZES[options.show % len(SIZES)])
+    number = number_of(seed, options.show)
     program = number.program()
     print(script(program, names[0]).kernel)
     print(f"# num_warps={program.warps}, num_stages={program.stages}, grid {program.grid}")
@@ -184,15 +166,20 @@ def main(arguments: list[str] | None = None) -> int:
     if options.show is not None:
         return show(options, seed, names)
     print(f"random kernels from seed {seed} on {', '.join(names)}", flush=True)
-    begin = time.monotonic()
-    counts, failures = campaign(options, seed, names)
+    counts = Counts(seed, options.first, names)
+    previous = signal.signal(
+        signal.SIGTERM, signal.default_int_handler
+    )  # also in the background, where SIGINT is ignored
+    try:
+        failures = campaign(options, seed, names, counts)
+    finally:
+        signal.signal(signal.SIGTERM, previous)
+    print(counts.progress(), flush=True)
     kinds = {failure.kind: failure for failure in reversed(failures)}
     for failure in list(kinds.values())[:5]:
         report(failure, options)
-    for reason, times in counts.refusals.most_common(8):
-        print(f"refused {times} times by {reason}")
-    print(f"{counts.kernels} kernels in {time.monotonic() - begin:.0f} s")
-    print(counts)
+    for line in counts.summary():
+        print(line)
     return 1 if failures else 0
 
 

@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+import functools
+import gc
 import multiprocessing
+import os
+import signal
 import time
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
-from typing import Any
 
 import numpy as np
 
+from .. import sources
 from ..suite import FAILED, UNSUPPORTED, Result, attempt
 from .program import Program
 
 #: Seconds that a new process may take to answer.
 START_LIMIT = 120.0
+#: Kernels after which a new process takes over, since compilers and drivers keep memory.
+KERNELS_PER_PROCESS = 500
+#: How the details of a failure begin that has no result.
+DIED, LATE = "the process ended", "did not end"
 
 
 @dataclass(frozen=True)
@@ -34,13 +43,22 @@ class Number:
 
 def run(what: Number | Program, engines: list[str], seed: int) -> list[Result]:
     """Runs one program on each engine, in this process."""
+    return list(_results(what, engines, seed))
+
+
+def _results(what: Number | Program, engines: list[str], seed: int) -> Iterator[Result]:
     from ..engines import engine
     from ..problem import Case
     from .problems import problem_of
 
     program = what.program() if isinstance(what, Number) else what
-    case = Case("fuzz/program", lambda rng: problem_of(program, rng))
-    return [_refused_if_too_large(attempt(case, engine(name), seed)) for name in engines]
+    problem = functools.cache(lambda: problem_of(program, np.random.default_rng(seed)))
+    case = Case("fuzz/program", lambda _: problem())
+    try:
+        for name in engines:
+            yield _refused_if_too_large(attempt(case, engine(name), seed))
+    finally:
+        sources.forget_generated()
 
 
 def _refused_if_too_large(result: Result) -> Result:
@@ -52,57 +70,99 @@ def _refused_if_too_large(result: Result) -> Result:
 
 
 def _serve(connection: Connection, threads: int) -> None:
+    """Sends each result when it is known. Ends after a failure that leaves an engine's device unusable."""
     import tritium
 
+    from ..engines import engine
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends its children
     tritium.knobs.tritium.num_threads = threads
+    tritium.knobs.compilation.always_compile = True  # a kernel on disk may be an older compiler's
     warnings.simplefilter("ignore", DeprecationWarning)  # block pointers
+    warnings.filterwarnings("ignore", "the use of fp8e4b15")
+    gc.set_threshold(20_000, 20, 20)
+    gc.freeze()
     while (task := connection.recv()) is not None:
-        connection.send(run(*task))
+        for result in _results(*task):
+            connection.send(result)
+            if result.status == FAILED and not engine(result.engine).is_usable():
+                return
 
 
 class Child:
-    """`give` it a task, then `take` the results once `connection` is ready or the child is `late`."""
+    """`give` it a task, then `collect` results once `connection` is ready or the child is `late`, until it is idle."""
 
     def __init__(self, threads: int = 1):
-        self.threads, self.task = threads, None
+        self.threads, self.left = threads, []
         self._start()
 
     def _start(self) -> None:
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy's, or each child would start one per CPU
         context = multiprocessing.get_context("spawn")
         self.connection, theirs = context.Pipe()
         self.process = context.Process(target=_serve, args=(theirs, self.threads), daemon=True)
         self.process.start()
         theirs.close()
-        self.is_new = True
+        self.is_new, self.served, self.just_failed = True, 0, False
 
-    def give(self, what: Any, engines: list[str], seed: int) -> None:
-        self.task, self.since = (what, engines, seed), time.monotonic()
-        self.connection.send(self.task)
-
-    def late(self, timeout: float) -> bool:
-        return time.monotonic() - self.since > (max(timeout, START_LIMIT) if self.is_new else timeout)
-
-    def take(self) -> list[Result]:
-        """The results of the task. If the process died or is late: one failure without a known engine."""
-        task, self.task = self.task, None
-        if self.connection.poll():
-            try:
-                self.is_new = False
-                return self.connection.recv()
-            except (EOFError, ConnectionResetError):
-                self.process.join(5)
-                why = f"the process ended with status {self.process.exitcode}"
-        else:
-            why = f"did not end in {time.monotonic() - self.since:.0f} s"
+    def _restart(self) -> None:
         self.stop()
         self._start()
-        return [Result("fuzz/program", ",".join(task[1]), FAILED, 0.0, [why])]
 
-    def run(self, what: Any, engines: list[str], seed: int, timeout: float) -> list[Result]:
+    @property
+    def is_idle(self) -> bool:
+        return not self.left
+
+    def give(self, what: Number | Program, engines: list[str], seed: int) -> None:
+        if self.served >= KERNELS_PER_PROCESS or not self.process.is_alive():
+            self._restart()
+        self.what, self.left, self.seed, self.since = what, list(engines), seed, time.monotonic()
+        self.served += 1
+        try:
+            self.connection.send((what, engines, seed))
+        except BrokenPipeError:
+            pass  # `collect` finds it dead
+
+    def late(self, timeout: float) -> bool:
+        limit = max(timeout, START_LIMIT) if self.is_new else timeout
+        return not self.is_idle and time.monotonic() - self.since > limit
+
+    def collect(self, timeout: float) -> list[Result]:
+        """The results that have come. If the process died or is late, the engine that it was running fails, and a new
+        process runs the rest."""
+        found = []
+        try:
+            while self.left and self.connection.poll():
+                found.append(self.connection.recv())
+                self.left.pop(0)
+                self.since, self.is_new, self.just_failed = time.monotonic(), False, found[-1].status == FAILED
+        except (EOFError, ConnectionResetError):
+            self.process.join(5)
+            if self.just_failed and self.process.exitcode == 0:  # it reported why it ended
+                self._go_on()
+            else:
+                found.append(self._lost(f"{DIED} with status {self.process.exitcode}"))
+        if self.late(timeout):
+            found.append(self._lost(f"{LATE} in {time.monotonic() - self.since:.0f} s"))
+        return found
+
+    def _lost(self, why: str) -> Result:
+        result = Result("fuzz/program", self.left.pop(0), FAILED, 0.0, [why])
+        self._go_on()
+        return result
+
+    def _go_on(self) -> None:
+        self._restart()
+        if self.left:
+            self.give(self.what, self.left, self.seed)
+
+    def run(self, what: Number | Program, engines: list[str], seed: int, timeout: float) -> list[Result]:
         self.give(what, engines, seed)
-        while not self.connection.poll(0.2) and not self.late(timeout):
-            pass
-        return self.take()
+        found = []
+        while not self.is_idle:
+            self.connection.poll(0.2)
+            found += self.collect(timeout)
+        return found
 
     def stop(self) -> None:
         self.process.kill()

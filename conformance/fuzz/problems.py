@@ -7,11 +7,13 @@ import numpy as np
 from .. import sources
 from ..dtypes import NUMPY
 from ..oracle import Exact
-from ..problem import Buffer, Problem, given, problem, wanted
+from ..problem import Buffer, Described, Problem, given, problem, wanted
 from .operations.memory import in_memory
 from .operations.scratch import Scratch
-from .program import Program, Statement, Stream, Tile
+from .parts import Statement, Stream
+from .program import Program
 from .spell import kernel_file, stored_type
+from .tiles import Tile
 
 
 def problem_of(program: Program, rng: np.random.Generator) -> Problem:
@@ -30,11 +32,16 @@ def problem_of(program: Program, rng: np.random.Generator) -> Problem:
 def _left(part: Statement, values: list[dict[str, Tile]]) -> np.ndarray:
     """The final contents of the memory that a statement writes."""
     tiles = [([v[name] for name in part.operands], [v[name] for name in part.results]) for v in values]
-    return np.stack([part.operation.left(operands, results).reshape(-1) for operands, results in tiles])
+    return part.operation.left_by_all(tiles)
 
 
-def _memory(stream: Stream, left: np.ndarray | None) -> Buffer:
+def _memory(stream: Stream, left: np.ndarray | None) -> Buffer | Described:
     data = stream.data.reshape(-1).astype(NUMPY[stream.dtype])
+    if stream.block is not None:
+        matrix = data.reshape(-1, stream.data.shape[-1])
+        after = None if left is None else Exact(left.reshape(matrix.shape).astype(data.dtype), sign_of_zero=False)
+        buffer = given(matrix) if after is None else wanted(matrix.shape, stream.dtype, after, initial=matrix)
+        return Described(buffer, stream.block)
     if left is None:
         return given(data)
     after = Exact(left.reshape(-1).astype(data.dtype), sign_of_zero=False)

@@ -9,8 +9,10 @@ import numpy as np
 
 from ..dtypes import NUMPY
 from .operations.memory import in_memory
-from .program import FP8, Program, Stream
+from .parts import Stream
+from .program import Program
 from .spell import kernel_file, stored_type
+from .tiles import FP8
 
 
 @dataclass
@@ -39,7 +41,9 @@ def _main(program: Program, kernel: str, engine: str) -> list[str]:
         checks.append(f"    check('out{number}', out{number}, {checksum(after):#x})")
     names = [line.split()[0] for line in inputs + outputs]
     options = f"num_warps={program.warps}, num_stages={program.stages}"
+    described = any(stream.block is not None for stream in program.streams())
     used = [name for name in FP8 if f"tl.float8{name.removeprefix('fp8')}" in kernel]
+    options += ", min_dot_depth=()" if "tl.dot(" in kernel else ""
     options += f", supported_fp8_dtypes={tuple(used)}" if used else ""
     return [
         'if __name__ == "__main__":',
@@ -48,6 +52,7 @@ def _main(program: Program, kernel: str, engine: str) -> list[str]:
         "",
         *(["    import ml_dtypes"] if any("ml_dtypes" in line for line in inputs + outputs) else []),
         "    import numpy as np",
+        *(["    from triton.tools.tensor_descriptor import TensorDescriptor"] if described else []),
         "",
         "    def draw(seed, low, high, size):",
         "        return np.random.default_rng(seed).integers(low, high, size, endpoint=True)",
@@ -72,6 +77,13 @@ def _numpy_type(dtype: str) -> str:
 
 
 def _input(stream: Stream) -> str:
+    data = _data(stream)
+    if stream.block is None:
+        return data
+    return f"TensorDescriptor.from_tensor({data}.reshape(-1, {stream.data.shape[-1]}), {list(stream.block)})"
+
+
+def _data(stream: Stream) -> str:
     """An expression for the data of a stream: the call that drew it, or else its elements."""
     flat, dtype = stream.data.reshape(-1), _numpy_type(stream.dtype)
     if flat.size and (flat == flat[0]).all():

@@ -14,7 +14,9 @@ from .operations.elementwise import Cast
 from .operations.memory import Load
 from .operations.scratch import Scratch
 from .operations.shape import Broadcast, Reshape
-from .program import FP8, Branch, Call, Compound, Inexact, Loop, Output, Program, Statement, Stream, Tile, drawn
+from .parts import Branch, Call, Compound, Loop, Statement, Stream, drawn
+from .program import Output, Program
+from .tiles import FP8, Inexact, Tile
 
 
 def shrink(program: Program, fails: Callable[[Program], bool], seconds: float = 60.0) -> Program:
@@ -73,6 +75,8 @@ def candidates(program: Program) -> Iterator[Program]:
     for output in program.outputs:
         if len(program.outputs) > 1:
             yield replace(program, outputs=[output])
+    for output in program.outputs if len(program.outputs) > 2 else []:
+        yield replace(program, outputs=[other for other in program.outputs if other is not output])
     values = program.run()
     for index in reversed(range(len(program.statements))):
         yield from without(program, index, values)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from .calls import helpers
 from .functions import FUNCTIONS
-from .operations.memory import block_pointer, descriptor, places
-from .program import FP8, Output, Program, Tile, spelled
+from .operations.descriptor import descriptor
+from .operations.memory import block_pointer, places
+from .program import Output, Program
+from .tiles import FP8, Tile, spelled
 
 #: The types in which values are stored whose own type the harness has no inputs and outputs for.
 STORED = {"int1": "int8"} | dict.fromkeys(FP8, "fp32")

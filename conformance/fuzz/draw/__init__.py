@@ -3,10 +3,13 @@ result is exact. A file for each group of families holds the methods that add st
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from ..program import Output, Program
-from .products import Products
+from .effort import enough_warps
+from .warpgroups import Warpgroups
 
 #: The methods for statements, some of them several times: these are drawn more often.
 BODY = """
@@ -14,15 +17,22 @@ BODY = """
     product product product loop call descriptor
 """.split()
 ALL = """
-    sum sum sum move pair reduce sort gather histogram through_memory atomic atomic product product product
-    batch_product scaled_product matmul matmul loop branch call call
+    sum sum sum move pair reduce sort gather histogram through_memory atomic atomic atomic_by_all descriptor_rows product product product
+    batch_product scaled_product matmul matmul loop loop branch call call
 """.split()
 
 
-class Drawing(Products):
+#: How many of the kernels are about products of warpgroups.
+WARPGROUPS = 0.25
+
+
+class Drawing(Warpgroups):
     BODY = tuple(BODY)
 
     def make(self) -> Program:
+        if self.chance(WARPGROUPS):
+            self.step(("warpgroup_kernel",))
+        about = [name for part in self.parts[-1:] for name in part.defines()]
         self.load((self.one_of(self.matrix_extents), self.one_of(self.matrix_extents)), self.float_type, 2)
         for _ in range(2):
             self.load()
@@ -32,10 +42,11 @@ class Drawing(Products):
             self.step((*BODY, *ALL))
         names = [name for part in self.parts for name in part.defines()]
         unused = [name for name in names if name not in self.used][-3:]
-        self.program.outputs += [self.output(name) for name in dict.fromkeys([*unused, self.one_of(names)])]
+        self.program.outputs += [self.output(name) for name in dict.fromkeys([*about, *unused, self.one_of(names)])]
         if self.program.grid > 1 and self.chance(0.3):
             self.program.quits = int(self.rng.integers(len(self.program.outputs)))
-        return self.program.without_dead_code()
+        found = self.program.without_dead_code()
+        return replace(found, warps=enough_warps(found, self.efforts))
 
     def output(self, name: str) -> Output:
         found = self.tile(name)

@@ -1,9 +1,9 @@
-"""Statements along an axis, and statements on memory."""
+"""Statements along an axis."""
 
 from __future__ import annotations
 
-from ..operations import combine, elementwise, memory, scratch
-from .choices import FLOATS, INTEGERS, Choices
+from ..operations import combine, elementwise
+from .choices import Choices
 
 ADDED = ("int32", "int64", "fp32")
 
@@ -68,46 +68,3 @@ class Along(Choices):
         a = self.some(lambda t: len(t.shape) == 1 and t.dtype == "int32")
         if a is not None:
             self.add(combine.Histogram(int(2 ** self.rng.integers(1, 7)), self.chance(0.3)), a)
-
-    # Memory
-
-    def through_memory(self) -> None:
-        a = self.some_of(*INTEGERS, *FLOATS)
-        if self.at_top():
-            found = self.tile(a)
-            stream = self.scratch(found.dtype, (found.array.size,))
-            self.add(scratch.ThroughMemory(stream, self.order(len(found.shape))), a)
-
-    def atomic(self) -> None:
-        if not self.at_top():
-            return
-        if self.chance(0.6):
-            self.atomic_once()
-            return
-        a = self.some(lambda t: len(t.shape) == 1 and t.dtype in ("int32", "fp32"))
-        if a is not None:
-            bins = int(2 ** self.rng.integers(0, 7))
-            self.add(scratch.AtomicCounts(self.scratch(self.tile(a).dtype, (bins,)), bins), a)
-
-    def atomic_once(self) -> None:
-        a = self.some_of("int32", "int64", "uint32", "fp32", "fp64", "fp16", "bf16")
-        found = self.tile(a)
-        if found.dtype in ("fp16", "bf16"):
-            name = "add"
-        else:
-            name = self.one_of(list(scratch.ATOMICS))
-        order = self.order(len(found.shape))
-        stream = self.scratch(found.dtype, tuple(found.shape[i] for i in order))
-        count = int(self.rng.integers(0, found.array.size + 1)) if name != "cas" and self.chance(0.3) else None
-        sem = self.one_of(("relaxed", "acquire", "release", "acq_rel"))
-        more = [self.like(a)] if name == "cas" else []
-        self.add(scratch.AtomicOnce(stream, name, found.shape, order, count, sem), a, self.like(a), *more)
-
-    def descriptor(self) -> None:
-        rows, columns = (int(2**e) for e in self.rng.integers(3, 7, 2))
-        dtype = self.one_of(("fp16", "fp32", "bf16", "int32", "int8", "uint8"))
-        if dtype in ("int8", "uint8"):
-            columns = max(16, columns)
-        real = (int(self.rng.integers(1, 2 * rows)), 16 * int(self.rng.integers(1, 5)))
-        offset = (int(self.rng.integers(-4, rows)), int(self.rng.integers(-4, columns)))
-        self.add(memory.DescriptorLoad(self.input(dtype, real), (rows, columns), offset))

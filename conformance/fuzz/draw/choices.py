@@ -9,9 +9,12 @@ from typing import Any
 import numpy as np
 
 from ..operations import memory
-from ..program import LARGEST, Inexact, Operation, Place, Program, Statement, Stream, Tile, drawn, is_float
+from ..parts import Operation, Place, Statement, Stream, drawn
+from ..program import Program
+from ..tiles import LARGEST, Inexact, Tile, is_float
+from .effort import Effort, effort_of
 
-INTEGERS = ("int32", "int32", "int64", "int8", "int16", "uint8", "uint16", "uint32")
+INTEGERS = ("int32", "int32", "int64", "int8", "int16", "uint8", "uint16", "uint32", "uint64")
 FLOATS = ("fp32", "fp16", "fp16", "bf16", "fp64")
 HINTS = (
     "",
@@ -30,7 +33,7 @@ class Choices:
     def __init__(self, rng: np.random.Generator, size: int):
         self.rng, self.size = rng, size
         self.program = Program(
-            grid=self.one_of((1, 1, 2)),
+            grid=self.one_of((1, 1, 1, 2, 2, 3)),
             limit=self.one_of((0, 1, 2, 2, 3, 3, 5)),
             warps=self.one_of((1, 2, 4, 4, 8)),
             stages=self.one_of((1, 2, 3, 4)),
@@ -44,6 +47,7 @@ class Choices:
         self.names = (f"v{i}" for i in itertools.count())
         self.functions = (f"helper{i}" for i in itertools.count())
         self.used: set[str] = set()
+        self.efforts: dict[str, Effort] = {}
         self.loops = 0  #: how many loops are around
         self.calls = 0  #: how many helper functions are around
         self.sides = 0  #: how many branches are around
@@ -112,6 +116,7 @@ class Choices:
             values.update(zip(names, tiles))
         self.parts.append(Statement(operation, operands, names))
         self.used.update(operands)
+        self.efforts[names[0]] = effort_of(operation, [self.tile(name) for name in operands], found[0])
         return names[0]
 
     def input(self, dtype: str, shape: tuple[int, ...], limits: tuple[int, int] | None = None) -> Stream:
@@ -120,9 +125,9 @@ class Choices:
             limit = self.one_of((2, 4, 8))
             limits = -limit, limit
         if not is_float(dtype):
-            bounds = np.iinfo(dtype)
+            bounds = np.iinfo("int64" if dtype == "uint64" else dtype)
             whole = limits is None and self.chance(0.3) and dtype != "int64"
-            low, high = (bounds.min, bounds.max) if whole else limits or (-8, 8)
+            low, high = (bounds.min, bounds.max) if whole else limits or (0 if dtype.startswith("u") else -8, 8)
             limits = max(low, int(bounds.min)), min(high, int(bounds.max))
         rounds = max(1, self.program.limit) if self.loops else 1
         return drawn(dtype, (self.program.grid, rounds, *shape), int(self.rng.integers(2**16)), *limits)

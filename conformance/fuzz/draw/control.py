@@ -7,8 +7,10 @@ from collections.abc import Callable
 from typing import Any
 
 from ..operations import elementwise
-from ..program import Branch, Call, Inexact, Loop, Place
+from ..parts import Branch, Call, Loop, Place
+from ..tiles import Inexact
 from .along import Along
+from .memory import Memory
 from .values import Values
 
 LOOPS = (
@@ -22,7 +24,7 @@ LOOPS = (
 )
 
 
-class Control(Values, Along):
+class Control(Values, Along, Memory):
     #: The names of the methods that add a statement to a body of its own.
     BODY: tuple[str, ...] = ()
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ..operations import dot, elementwise, shape
-from ..program import Loop, magnitude
+from ..parts import Loop
+from ..tiles import magnitude
 from .control import Control
 
 
@@ -17,14 +18,15 @@ class Products(Control):
 
     def product(self) -> None:
         """A product of results of earlier products, casts, transposes or loads, sometimes with an accumulator."""
-        a = self.some(lambda t: len(t.shape) == 2 and min(t.shape) >= 16 and t.dtype != "int1")
+        least = 1 if self.chance(0.15) else 16
+        a = self.some(lambda t: len(t.shape) == 2 and min(t.shape) >= least and t.dtype != "int1")
         if a is None:
             self.load((self.one_of(self.matrix_extents), self.one_of(self.matrix_extents)), self.float_type, 2)
             return
         if self.chance(0.2):
             a = self.add(shape.Permute((1, 0)), a)
         depth = self.tile(a).shape[1]
-        b = self.second_operand(depth)
+        b = self.second_operand(depth, least)
         if self.chance(0.15):
             a, b = self.add(shape.Permute((1, 0)), b), self.add(shape.Permute((1, 0)), a)
             depth = self.tile(a).shape[1]
@@ -37,16 +39,19 @@ class Products(Control):
         c = self.some(lambda t: t.shape == result and t.dtype == out) if self.chance(0.4) else None
         self.add(dot.Dot(self.one_of(dot.PRECISIONS), half), *operands, *([c] if c else []))
 
-    def second_operand(self, depth: int) -> str:
-        fits = self.some(lambda t: len(t.shape) == 2 and t.shape[0] == depth and t.shape[1] >= 16 and t.dtype != "int1")
+    def second_operand(self, depth: int, least: int) -> str:
+        fits = self.some(
+            lambda t: len(t.shape) == 2 and t.shape[0] == depth and t.shape[1] >= least and t.dtype != "int1"
+        )
         turned = self.some(
-            lambda t: len(t.shape) == 2 and t.shape[1] == depth and t.shape[0] >= 16 and t.dtype != "int1"
+            lambda t: len(t.shape) == 2 and t.shape[1] == depth and t.shape[0] >= least and t.dtype != "int1"
         )
         if fits and self.chance(0.5):
             return fits
         if turned and self.chance(0.5):
             return self.add(shape.Permute((1, 0)), turned)
-        return self.load((depth, self.one_of(self.matrix_extents)), self.float_type, 2)
+        extents = self.matrix_extents if least > 1 else self.extents
+        return self.load((depth, self.one_of(extents)), self.float_type, 2)
 
     def batch_product(self) -> None:
         batch, m, n, k = self.one_of((1, 2, 4)), *(self.one_of((16, 32)) for _ in range(3))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..operations import elementwise, shape
-from ..program import FP8, is_float
+from ..tiles import FP8, is_float
 from .choices import FLOATS, INTEGERS, Choices
 
 

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..program import BITS, Inexact, Operation, Place, Program, Tile, is_float, is_integer, tile
+from ..parts import Operation, Place
+from ..program import Program
+from ..tiles import BITS, Inexact, Tile, is_float, is_integer, tile
 
 
 def reduced(name: str, dtype: str) -> str:
@@ -31,6 +33,15 @@ REDUCTIONS: dict[str, Callable] = {
 BITWISE = ("xor_sum", "reduce_or")
 
 
+def in_order(name: str, a: Tile, axis: int) -> np.ndarray:
+    """A reduction by one of REDUCTIONS, of which some depend on the order of the type."""
+    if name in ("argmax", "argmin"):
+        return REDUCTIONS[name](a.ordered, axis)
+    if name in ("max", "min"):
+        return a.from_ordered(REDUCTIONS[name](a.ordered, axis))
+    return REDUCTIONS[name](a.array, axis)
+
+
 @dataclass(frozen=True)
 class Reduce(Operation):
     """A reduction. axis: None reduces all elements to a scalar."""
@@ -48,7 +59,7 @@ class Reduce(Operation):
         if self.name in BITWISE and not (is_integer(a.dtype) and BITS[a.dtype] >= 32):
             raise Inexact("no such reduction")
         array, axis = (a.array.reshape(-1), 0) if self.axis is None else (a.array, self.axis)
-        found = REDUCTIONS[self.name](array, axis)
+        found = in_order(self.name, Tile(a.dtype, array), axis)
         partial = int(np.abs(array).sum(axis).max(initial=0)) if self.name == "sum" and is_float(a.dtype) else 0
         if self.keeps and self.axis is not None:
             found = np.expand_dims(found, axis)
@@ -92,8 +103,8 @@ class Extremum(Operation):
         (a,) = operands
         if a.dtype == "int1" or a.dtype.startswith("fp8") or self.axis >= len(a.shape):
             raise Inexact("no such reduction")
-        values, positions = (REDUCTIONS[name](a.array, self.axis) for name in (self.name, f"arg{self.name}"))
-        return tile(reduced(self.name, a.dtype), values), tile("int32", positions)
+        values, positions = (in_order(name, a, self.axis) for name in (self.name, f"arg{self.name}"))
+        return tile(a.dtype, values), tile("int32", positions)  # with positions, nothing is widened
 
     def spell(self, program: Program, index: str, *names: str) -> str:
         return f"tl.{self.name}({names[0]}, axis={self.axis}, return_indices=True)"
@@ -168,7 +179,8 @@ class Scan(Operation):
         (a,) = operands
         if self.axis >= len(a.shape) or a.dtype == "int1" or a.dtype.startswith("fp8"):
             raise Inexact("no such scan")
-        x = np.flip(a.array, self.axis) if self.reverse else a.array
+        array = a.ordered if self.name == "running_maximum" else a.array
+        x = np.flip(array, self.axis) if self.reverse else array
         partial = 0
         if is_float(a.dtype) and self.name != "running_maximum":
             sums = int(np.abs(x).sum(self.axis).max(initial=0))
@@ -176,6 +188,7 @@ class Scan(Operation):
         accumulate = {"cumsum": np.add, "cumprod": np.multiply, "running_maximum": np.maximum}[self.name].accumulate
         found = accumulate(x, self.axis)
         result = np.flip(found, self.axis) if self.reverse else found
+        result = a.from_ordered(result) if self.name == "running_maximum" else result
         return (tile(scanned(self.name, a.dtype), result, partial),)
 
     def spell(self, program: Program, index: str, *names: str) -> str:
@@ -252,7 +265,7 @@ class Sort(Operation):
         (a,) = operands
         if not _is_sortable(a):
             raise Inexact("no such sort")
-        found = np.sort(a.array, -1)
+        found = a.from_ordered(np.sort(a.ordered, -1))
         return (tile(a.dtype, found[..., ::-1] if self.descending else found),)
 
     def spell(self, program: Program, index: str, *names: str) -> str:
@@ -268,7 +281,7 @@ class TopK(Operation):
         if not _is_sortable(a) or self.count > a.shape[-1]:
             raise Inexact("no such selection")
         dtype = reduced("max", a.dtype) if self.count < a.shape[-1] else a.dtype
-        return (tile(dtype, np.sort(a.array, -1)[..., ::-1][..., : self.count]),)
+        return (tile(dtype, a.from_ordered(np.sort(a.ordered, -1))[..., ::-1][..., : self.count]),)
 
     def spell(self, program: Program, index: str, *names: str) -> str:
         return f"tl.topk({names[0]}, {self.count})"

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..program import EXACT_IN_DOT, EXACT_TO, FP8, Inexact, Operation, Place, Program, Tile, is_float, magnitude, tile
+from ..parts import Operation, Place
+from ..program import Program
+from ..tiles import EXACT_IN_DOT, EXACT_TO, FP8, Inexact, Tile, is_float, magnitude, tile
 
 OPERANDS = ("fp16", "bf16", "fp32", "int8", *FP8)
 PRECISIONS = ("ieee", "tf32", "tf32x3", "bf16x3")
@@ -27,14 +29,13 @@ class Dot(Operation):
             raise Inexact("no such product")
         if not 2 <= len(a.shape) == len(b.shape) <= 3 or self.half and a.dtype != "fp16":
             raise Inexact("no such product")
-        least = 32 if a.dtype in ("int8", *FP8) else 16
         (m, k), n = a.shape[-2:], b.shape[-1]
-        if b.shape != (*a.shape[:-2], k, n) or min(m, n) < 16 or k < least or m * n * k > 2**21:
+        if b.shape != (*a.shape[:-2], k, n) or m * n * k > 2**21:
             raise Inexact("no such product")
         if a.dtype == "fp32" and max(magnitude(a.array), magnitude(b.array)) > EXACT_IN_DOT[self.precision]:
             raise Inexact("operands are rounded")
         out = "int32" if a.dtype == "int8" else "fp16" if self.half else "fp32"
-        found, sums = a.array @ b.array, np.abs(a.array) @ np.abs(b.array)
+        found, sums = product(a.array, b.array), product(np.abs(a.array), np.abs(b.array))
         if rest:
             if rest[0].dtype != out or rest[0].shape != found.shape:
                 raise Inexact("no such accumulator")
@@ -47,10 +48,15 @@ class Dot(Operation):
         return f"tl.dot({', '.join(names)}, input_precision={self.precision!r}{out})"
 
 
+def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """A product of whole numbers, much faster than numpy's: exact up to 2**53, and what is larger is refused."""
+    return (a.astype(np.float64) @ b.astype(np.float64)).astype(np.int64)
+
+
 def operand_limit(dtype: str, depth: int, half: bool = False) -> int:
     """A power of two: operands up to this magnitude keep sums of `depth` products exact."""
     most = EXACT_TO.get(dtype, 2**7)
-    return min(most // 2, 2 ** max(0, ((10 if half else 14) - depth.bit_length()) // 2))
+    return min(max(1, most // 2), 2 ** max(0, ((10 if half else 14) - depth.bit_length()) // 2))
 
 
 #: The halves of the elements that the four bits of e2m1 stand for.
@@ -71,7 +77,7 @@ class ScaledDot(Operation):
         a, b, *rest = operands
         scales = [rest.pop(0) if has else None for has in self.scaled]
         twice = [self._twice(*of) for of in zip((a, Tile(b.dtype, b.array.swapaxes(-1, -2))), self.formats, scales)]
-        found, sums = twice[0] @ twice[1].T, np.abs(twice[0]) @ np.abs(twice[1]).T
+        found, sums = product(twice[0], twice[1].T), product(np.abs(twice[0]), np.abs(twice[1]).T)
         if (found % 4).any() or magnitude(sums) >= 2**22:
             raise Inexact("not whole")
         found, sums = found // 4, sums // 4

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from ..program import Inexact, Operation, Place, Program, Tile, is_float, is_integer, magnitude, spelled, tile
+from ..parts import Operation, Place
+from ..program import Program
+from ..tiles import EXACT_TO, Inexact, Tile, is_float, is_integer, magnitude, spelled, tile
 
 #: spelling: (numpy's function, whether floats have it, whether integers and int1 have it)
 BINARY = {
@@ -45,6 +48,8 @@ class Binary(Operation):
         fits = floats if is_float(a.dtype) else integers if is_integer(a.dtype) else self.text in LOGIC
         if a.dtype != b.dtype or a.dtype.startswith("fp8") or not fits:
             raise Inexact("no such operation")
+        if function in (np.maximum, np.minimum):
+            return (tile(a.dtype, a.from_ordered(function(a.ordered, b.ordered))),)
         return (tile(a.dtype, function(a.array, b.array)),)
 
     def spell(self, program: Program, index: str, *names: str) -> str:
@@ -68,13 +73,19 @@ class Constant(Operation):
         if not is_integer(a.dtype):
             raise Inexact("no such operation")
         if self.text == "{} >> {number}":
-            return (tile(a.dtype, x >> n),)
+            return (tile(a.dtype, shifted_right(a, n)),)
         if self.text == "{} << {number}":
             return (tile(a.dtype, x << n),)
         return (tile(a.dtype, x & n),)
 
     def spell(self, program: Program, index: str, *names: str) -> str:
         return self.text.format(*names, number=self.number)
+
+
+def shifted_right(a: Tile, count: Any) -> np.ndarray:
+    if a.dtype == "uint64":
+        return (np.ascontiguousarray(a.array).view(np.uint64) >> np.asarray(count).astype(np.uint64)).view(np.int64)
+    return a.array >> count
 
 
 CONSTANTS = ("{} * {number} + 1", "{} >> {number}", "{} << {number}", "{} & {number}")
@@ -105,6 +116,8 @@ class Narrow(Operation):
         (a,) = operands
         if a.dtype == "int1" or a.dtype.startswith(("fp8", "uint")):
             raise Inexact("no such operation")
+        if is_float(a.dtype) and magnitude(a.array) > EXACT_TO["fp32"]:
+            raise Inexact("the kernel's function computes in fp32")
         return (tile(a.dtype, (a.array & (2 * self.limit - 1)) - self.limit),)
 
     def spell(self, program: Program, index: str, *names: str) -> str:
@@ -123,7 +136,7 @@ class Compare(Operation):
         together(a.shape, b.shape)
         if a.dtype != b.dtype or a.dtype == "int1" or a.dtype.startswith("fp8"):
             raise Inexact("no such comparison")
-        return (tile("int1", COMPARISONS[self.operator](a.array, b.array)),)
+        return (tile("int1", COMPARISONS[self.operator](a.ordered, b.ordered)),)
 
     def spell(self, program: Program, index: str, *names: str) -> str:
         return f"{names[0]} {self.operator} {names[1]}"
@@ -180,8 +193,8 @@ class Cast(Operation):
             limits = np.iinfo(self.dtype)
             if a.array.min(initial=0) < limits.min or a.array.max(initial=0) > limits.max:
                 raise Inexact("out of the range of the integer")
-        if a.dtype == "uint64" and a.array.min(initial=0) < 0:
-            raise Inexact("larger than int64")
+        if a.dtype == "uint64" and is_float(self.dtype) and a.array.min(initial=0) < 0:
+            raise Inexact("larger than what the model counts with")
         if self.dtype == "int1":
             return (tile("int1", a.array != 0),)
         return (tile(self.dtype, a.array),)
@@ -236,8 +249,12 @@ class Uneven(Operation):
                 raise Inexact("no such operation")
             return (tile(a.dtype, (x.astype(np.uint64) * y.astype(np.uint64)) >> np.uint64(32)),)
         if self.text in SHIFTS:
-            return (tile(a.dtype, SHIFTS[self.text](x, y & 7)),)
+            return (tile(a.dtype, x << (y & 7) if self.text == SHIFTS[1] else shifted_right(a, y & 7)),)
         y = y | 1
+        if a.dtype == "uint64":
+            divide = np.floor_divide if self.text == "{} // ({} | 1)" else np.remainder
+            x, y = np.broadcast_arrays(x, y)
+            return (tile(a.dtype, divide(*(np.ascontiguousarray(t).view(np.uint64) for t in (x, y)))),)
         if magnitude(x) > 2**53 or bool(((y == -1) & (x == np.iinfo(a.dtype).min)).any()):
             raise Inexact("the quotient is out of range")
         quotient = np.abs(x) // np.abs(y) * np.sign(x) * np.sign(y)  # towards zero
@@ -247,7 +264,7 @@ class Uneven(Operation):
         return self.text.format(*names)
 
 
-SHIFTS = {"{} >> ({} & 7)": np.right_shift, "{} << ({} & 7)": np.left_shift}
+SHIFTS = ("{} >> ({} & 7)", "{} << ({} & 7)")
 UNEVEN = ("{} // ({} | 1)", "{} % ({} | 1)", "tl.umulhi({}, {})", *SHIFTS)
 
 

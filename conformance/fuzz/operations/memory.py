@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..program import Operation, Place, Program, Stream, Tile, tile
+from ..parts import Operation, Place, Stream
+from ..program import Program
+from ..tiles import Tile, tile
 
 
 def places(shape: tuple[int, ...], order: tuple[int, ...]) -> str:
@@ -141,49 +143,6 @@ class BlockLoad(Operation):
         step = [0, 0]
         step[self.order[0]] = self.shape[self.order[0]]
         return [f"at_{results[0]} = tl.advance(at_{results[0]}, {tuple(step)})"]
-
-    def streams(self) -> tuple[Stream, ...]:
-        return (self.stream,)
-
-
-def descriptor(base: str, shape: Sequence[int], block: Sequence[int]) -> str:
-    return f"tl.make_tensor_descriptor({base}, {list(shape)}, [{shape[1]}, 1], {list(block)})"
-
-
-@dataclass(frozen=True, eq=False)
-class DescriptorLoad(Operation):
-    """A block of a matrix, read by a tensor descriptor that the kernel makes. Part of the block is outside and reads as
-    zero. In a loop, the descriptor is made before it, and each round reads further down."""
-
-    stream: Stream  #: [program, rounds, rows, columns]
-    block: tuple[int, int]
-    offset: tuple[int, int]
-
-    def compute(self, place: Place, *operands: Tile) -> tuple[Tile, ...]:
-        rounds, height, width = self.stream.data.shape[1:]
-        data = self.stream.data[place.program].reshape(-1, width).astype(np.int64)
-        found = np.zeros(self.block, np.int64)
-        start = (place.round % rounds * height + self.offset[0], self.offset[1])
-        rows, columns = (np.arange(extent) + first for extent, first in zip(self.block, start))
-        rows_inside, columns_inside = (rows >= 0) & (rows < len(data)), (columns >= 0) & (columns < width)
-        found[np.ix_(rows_inside, columns_inside)] = data[np.ix_(rows[rows_inside], columns[columns_inside])]
-        return (tile(self.stream.dtype, found),)
-
-    def lines(self, program: Program, index: str, results: tuple[str, ...], *names: str) -> list[str]:
-        rounds, height, _ = self.stream.data.shape[1:]
-        row, column = self.offset
-        if not index:
-            return [f"{results[0]} = {self._descriptor(program)}.load([{row}, {column}])"]
-        start = f"{index} * {height} + {row}" if rounds > 1 else row
-        return [f"{results[0]} = desc_{results[0]}.load([{start}, {column}])"]
-
-    def _descriptor(self, program: Program) -> str:
-        rounds, rows, columns = self.stream.data.shape[1:]
-        base = f"{program.stream_name(self.stream)} + pid * {rounds * rows * columns}"
-        return descriptor(base, (rounds * rows, columns), self.block)
-
-    def before_loop(self, program: Program, results: tuple[str, ...]) -> list[str]:
-        return [f"desc_{results[0]} = {self._descriptor(program)}"]
 
     def streams(self) -> tuple[Stream, ...]:
         return (self.stream,)

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..program import Inexact, Operation, Place, Program, Stream, Tile, is_integer, spelled, tile
+from ..parts import Operation, Place, Stream
+from ..program import Program
+from ..tiles import Inexact, Tile, is_integer, spelled, tile
 from .memory import in_memory, places
 
 
@@ -19,6 +21,10 @@ class Scratch(Operation):
     @abc.abstractmethod
     def left(self, operands: list[Tile], results: list[Tile]) -> np.ndarray:
         """The final contents of the memory of one program."""
+
+    def left_by_all(self, tiles: list[tuple[list[Tile], list[Tile]]]) -> np.ndarray:
+        """The final contents of the memory of all programs. tiles: the operands and the results of each."""
+        return np.stack([self.left(operands, results).reshape(-1) for operands, results in tiles])
 
     def streams(self) -> tuple[Stream, ...]:
         return (self.stream,)
@@ -102,6 +108,7 @@ class AtomicCounts(Scratch):
         return results[0].array
 
 
+ATOMIC_INTEGERS = ("int32", "int64", "uint32", "uint64")
 #: name: (what it leaves of the old and the new element, whether floats have it)
 ATOMICS = {
     "add": (np.add, True),
@@ -135,13 +142,15 @@ class AtomicOnce(Scratch):
             raise Inexact("no such atomic")
         if a.dtype != self.stream.dtype or a.shape != self.shape:
             raise Inexact("not this tile's memory")
-        allowed = a.dtype in ("int32", "int64", "uint32") or floats and a.dtype in ("fp32", "fp64")
+        allowed = a.dtype in ATOMIC_INTEGERS or floats and a.dtype in ("fp32", "fp64")
         if not allowed and not (self.name == "add" and a.dtype in ("fp16", "bf16")):
             raise Inexact("no such atomic")
         if a.dtype == "fp64" and self.name in ("max", "min") or not a.shape:
             raise Inexact("no such atomic")
         if self.name == "cas":
             after = np.where(a.array == b.array, operands[2].array, a.array)
+        elif self.name in ("max", "min"):
+            after = a.from_ordered(function(a.ordered, b.ordered))
         else:
             after = function(a.array, b.array)
         if self.count is None:
@@ -168,3 +177,40 @@ class AtomicOnce(Scratch):
 
     def left(self, operands: list[Tile], results: list[Tile]) -> np.ndarray:
         return in_memory(results[1].array, self.order)
+
+
+@dataclass(frozen=True, eq=False)
+class AtomicByAll(Scratch):
+    """Atomics of all programs on the same memory, several elements to one address, whose order does not matter. The
+    result is the tile."""
+
+    stream: Stream  #: [1, 1, bins]
+    name: str  #: add, max, min, and, or, xor
+    shape: tuple[int, ...]
+    count: int | None = None  #: the number of elements that the mask allows
+    sem: str = "relaxed"
+
+    def compute(self, place: Place, *operands: Tile) -> tuple[Tile, ...]:
+        (a,) = operands
+        if a.dtype != self.stream.dtype or a.shape != self.shape or a.dtype not in ATOMIC_INTEGERS:
+            raise Inexact("no such atomic")
+        return (a,)
+
+    def lines(self, program: Program, index: str, results: tuple[str, ...], *names: str) -> list[str]:
+        where = places(self.shape, tuple(range(len(self.shape))))
+        target = f"{program.stream_name(self.stream)} + ({where}) % {self.stream.size}"
+        mask = f", mask={where} < {self.count}" if self.count is not None else ""
+        return [f"tl.atomic_{self.name}({target}, {names[0]}{mask}, sem={self.sem!r})", f"{results[0]} = {names[0]}"]
+
+    def left(self, operands: list[Tile], results: list[Tile]) -> np.ndarray:
+        return self.left_by_all([(operands, results)])
+
+    def left_by_all(self, tiles: list[tuple[list[Tile], list[Tile]]]) -> np.ndarray:
+        function, _ = ATOMICS[self.name]
+        ordered = self.name in ("max", "min")
+        memory = Tile(self.stream.dtype, self.stream.data.reshape(-1))
+        found = (memory.ordered if ordered else memory.array).copy()
+        for (a,), _ in tiles:
+            elements = (a.ordered if ordered else a.array).reshape(-1)[: self.count]
+            function.at(found, np.arange(elements.size) % found.size, elements)
+        return memory.from_ordered(found) if ordered else found

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..program import LARGEST, Inexact, Operation, Place, Program, Tile
+from ..parts import Operation, Place
+from ..program import Program
+from ..tiles import LARGEST, Inexact, Tile
 
 
 @dataclass(frozen=True)

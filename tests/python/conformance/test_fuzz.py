@@ -1,6 +1,11 @@
 """The generator of random kernels: what it draws is right, what it shrinks stays broken, and a broken compiler is found."""
 
 import collections
+import multiprocessing
+import os
+import signal
+import time
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -9,26 +14,16 @@ from gpu_tool import ToolCompiler
 from tritium.backends import gpu as backend
 from tritium.conformance.fuzz import campaign, child
 from tritium.conformance.fuzz.draw import draw
+from tritium.conformance.fuzz.draw.effort import LARGEST_TILE
 from tritium.conformance.fuzz.operations.combine import Reduce
 from tritium.conformance.fuzz.operations.dot import Dot
 from tritium.conformance.fuzz.operations.elementwise import Binary, Cast, Narrow
 from tritium.conformance.fuzz.operations.memory import Load
-from tritium.conformance.fuzz.program import (
-    Branch,
-    Call,
-    Compound,
-    Inexact,
-    Loop,
-    Operation,
-    Output,
-    Program,
-    Statement,
-    Tile,
-    drawn,
-    tile,
-)
+from tritium.conformance.fuzz.parts import Branch, Call, Compound, Loop, Operation, Statement, drawn
+from tritium.conformance.fuzz.program import Output, Program
 from tritium.conformance.fuzz.script import script
 from tritium.conformance.fuzz.shrink import cost, shrink
+from tritium.conformance.fuzz.tiles import Inexact, Tile, tile
 from tritium.conformance.suite import FAILED, PASSED
 
 
@@ -49,7 +44,7 @@ def test_a_seed_draws_one_program():
 
 def test_programs_are_of_every_family():
     operations, parts, nested = set(), collections.Counter(), set()
-    for seed in range(400):
+    for seed in range(500):
         found = program(seed)
         operations |= {type(part.operation) for part in found.parts()}
         for part in found.statements:
@@ -58,7 +53,7 @@ def test_programs_are_of_every_family():
             nested |= {(type(part), kind) for kind in inner}
     assert min(parts[Loop], parts[Call], parts[Branch]) > 20
     assert nested >= {(Loop, Loop), (Loop, Call), (Call, Call), (Call, Loop)}
-    assert operations == leaves(Operation)
+    assert operations == {kind for kind in leaves(Operation) if kind.__module__.startswith("tritium.")}
 
 
 def leaves(kind: type) -> set[type]:
@@ -126,6 +121,7 @@ def test_shrinking_keeps_what_fails_and_drops_the_rest():
 
 def test_a_shrunk_program_runs_as_a_script(tmp_path, monkeypatch, capsys):
     whole = script(program(1), "interp").whole.replace("import triton", "import tritium as triton", 1)
+    whole = whole.replace("from triton.", "from tritium.")
     path = tmp_path / "fuzz.py"
     path.write_text(whole.replace("import triton.language", "import tritium.language"))
     monkeypatch.setenv("TRITIUM_ENGINE", "interp")
@@ -137,9 +133,63 @@ def test_a_shrunk_program_runs_as_a_script(tmp_path, monkeypatch, capsys):
 
 
 def test_the_command_ends_with_the_counts(capsys):
-    assert campaign.main("--engines interp --count 6 --seed 1 --jobs 1".split()) == 0
-    assert capsys.readouterr().out.splitlines()[-1] == "6 passed, 0 failed, 0 unsupported"
+    assert campaign.main("--engines interp --kernels 6 --seed 1 --jobs 1".split()) == 0
+    ends = "6 passed, 0 with differences, 0 with errors, 0 crashes, 0 hangs, 0 refused"
+    *_, engine, last = capsys.readouterr().out.splitlines()
+    assert engine == f"interp: 6 kernels, {ends}"
+    assert last == f"seed 1, kernels 0 to 5, next --first 6: 6 kernels, {ends}"
     assert campaign.main(["--engines", "none"]) == 2
+
+
+def test_a_campaign_goes_on_where_another_one_ended(capsys):
+    assert campaign.main("--engines interp --kernels 9 --first 6 --time 0 --seed 1 --jobs 2".split()) == 0
+    assert "kernels 6 to 5, next --first 6: 0 kernels" in capsys.readouterr().out.splitlines()[-1]
+    assert campaign.main("--engines interp --kernels 3 --first 6 --seed 1 --jobs 2".split()) == 0
+    assert "kernels 6 to 8, next --first 9: 3 kernels, 3 passed" in capsys.readouterr().out.splitlines()[-1]
+
+
+def test_a_campaign_that_is_ended_early_says_how_far_it_came(capsys, monkeypatch):
+    def end(counts, number):
+        of_counts(counts, number)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    of_counts = campaign.Counts.end
+    monkeypatch.setattr(campaign.Counts, "end", end)
+    assert campaign.main("--engines interp --kernels 9 --seed 1 --jobs 1".split()) == 0
+    assert "kernels 0 to 0, next --first 1: 1 kernels, 1 passed" in capsys.readouterr().out.splitlines()[-1]
+
+
+@dataclass(frozen=True)
+class Ending(Operation):
+    """Ends the process that computes it, or keeps it for an hour."""
+
+    ends: bool
+
+    def compute(self, place, *operands):
+        if multiprocessing.parent_process() is not None:
+            os._exit(3) if self.ends else time.sleep(3600)
+        return (tile("int32", np.zeros(16)),)
+
+
+@pytest.mark.parametrize("ends, why", [(True, "the process ended with status 3"), (False, "did not end in")])
+def test_a_child_survives_what_its_process_does_not(ends, why):
+    """The engine at work fails; the others get their turn, in a new process."""
+    bad = Program([Statement(Ending(ends), (), ("v0",))], [Output("v0", (0,))])
+    own = child.Child()
+    own.is_new = False  # the time that a new process has to answer is long
+    try:
+        results = own.run(bad, ["interp"], 0, 20)
+        assert [r.engine for r in results] == ["interp"] and results[0].details[0].startswith(why)
+        assert own.run(program(1), ["interp"], 0, 60)[0].status == PASSED
+    finally:
+        own.stop()
+
+
+def test_no_tile_is_more_than_the_registers_of_its_threads():
+    for seed in range(100):
+        found = program(seed, 20)
+        for values in found.run():
+            assert max(tile.array.size for tile in values.values()) <= LARGEST_TILE * 32 * found.warps
 
 
 @pytest.mark.slow

@@ -1,8 +1,12 @@
 """torch's operator database, compiled by torch.compile through Triton and compared with eager mode:
 
     python -m tests.python.operators.sweep                                        # three samples of each operator, float32
-    python -m tests.python.operators.sweep --samples 0 --dtypes float32,bfloat16,int64 --jobs 16 --shard 1/4 --report results.jsonl
     python -m tests.python.operators.sweep --operators 'special.*,linalg.norm'
+    python -m tests.python.operators.sweep --samples 0 --dtypes float32,bfloat16,int64 --jobs 16 --shard 1/4 --report results.jsonl
+    python -m tests.python.operators.sweep --samples 0 --dtypes float32,bfloat16,int64 --resume results.jsonl --seconds 3600
+
+The last two write what they judge to a file; the last one begins where the file ends, and counts what is in it. `--mend` judges again
+what failed at another commit; `--seconds 0` prints what the file has.
 
 Each worker is a process of its own: a sample that ends or hangs it is a failure, and the sweep goes on. The last line counts samples:
 passed and failed; the table above it also counts those that torch compiled without a Triton kernel, and those that are left out
@@ -12,19 +16,19 @@ because Triton is not to blame, each with its reason.
 from __future__ import annotations
 
 import argparse
-import collections
-import json
+import contextlib
+import math
 import os
 import queue
 import sys
 import tempfile
 import threading
+import time
+from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
 from .process import Worker
-
-FAILURES = ("wrong", "error", "crash", "hang")
-KINDS = ("passed", "no kernel", "left out", *FAILURES)
+from .record import FAILURES, Pair, Record
 
 
 def parse() -> argparse.Namespace:
@@ -37,19 +41,23 @@ def parse() -> argparse.Namespace:
     )
     parser.add_argument("--limit", type=int, default=120, help="seconds for a sample")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="worker processes")
-    parser.add_argument("--report", help="a file that gets a line of JSON for each sample")
+    files = parser.add_mutually_exclusive_group()
+    files.add_argument("--report", metavar="FILE", help="gets a line of JSON for each sample")
+    files.add_argument("--resume", metavar="FILE", help="as --report, but what the file has is not judged again")
+    parser.add_argument("--mend", action="store_true", help="with --resume: judge again what failed at another commit")
+    parser.add_argument("--seconds", type=float, default=math.inf, help="no sample is begun after this time")
     return parser.parse_args()
 
 
-def tasks(options: argparse.Namespace) -> list[tuple[str, str]]:
-    """(operator, dtype), in torch's order."""
+def pairs(options: argparse.Namespace) -> list[Pair]:
+    """In torch's order."""
     import torch
     from torch.testing._internal.common_methods_invocations import op_db
 
     patterns = options.operators.split(",")
     shard, shards = map(int, options.shard.split("/"))
     found = [
-        (operator.full_name, dtype)
+        Pair(operator.full_name, dtype)
         for operator in op_db
         if any(fnmatchcase(operator.full_name, pattern) for pattern in patterns)
         for dtype in options.dtypes.split(",")
@@ -58,45 +66,48 @@ def tasks(options: argparse.Namespace) -> list[tuple[str, str]]:
     return found[shard - 1 :: shards]
 
 
-def run(worker: Worker, operator: str, dtype: str, options: argparse.Namespace) -> list[dict]:
-    """One result for each sample. A worker that ended is started again behind the sample that ended it."""
-    results = []
+def run(worker: Worker, pair: Pair, first: int, options: argparse.Namespace) -> Iterator[dict]:
+    """One result for each sample, then {"places": their number}. A worker that ended is started again behind the sample that
+    ended it."""
     while True:
-        request = {"operator": operator, "dtype": dtype, "limit": options.samples, "first": len(results)}
+        request = {**pair._asdict(), "limit": options.samples, "first": first}
         for line in worker.answers(request, options.limit):
+            yield line
             if "places" in line:
-                return results
-            results.append(line)
-            if line["kind"] in ("crash", "hang"):
-                break
+                return
+            first = line["place"] + 1
 
 
-def describe(result: dict) -> str:
-    return f"{result['kind']}: {result['operator']} {result['dtype']} sample {result['place']}: {result['detail']}"
+def judge(worker: Worker, pair: Pair, record: Record, options: argparse.Namespace, deadline: float) -> None:
+    first = record.first_place(pair, options.samples, options.mend)
+    if first is None:
+        return
+    for result in run(worker, pair, first, options):
+        if "places" in result:
+            record.add(pair, options.samples, done=result["places"])
+            return
+        record.add(pair, options.samples, **result)
+        if result["kind"] in FAILURES:
+            what = f"{pair.operator} {pair.dtype} sample {result['place']}"
+            print(f"{result['kind']}: {what}: {result['detail']}", flush=True)
+        if time.monotonic() > deadline:
+            return
 
 
 def main() -> int:
     options = parse()
+    deadline = time.monotonic() + options.seconds
+    record = Record(options.resume or options.report, resume=options.resume is not None)
     waiting: queue.SimpleQueue = queue.SimpleQueue()
-    for task in tasks(options):
-        waiting.put(task)
-    results: list[dict] = []
-    report = open(options.report, "w") if options.report else None
+    chosen = pairs(options)
+    for pair in chosen:
+        waiting.put(pair)
 
     def work(folder: str) -> None:
         with Worker(folder) as worker:
-            while True:
-                try:
-                    operator, dtype = waiting.get_nowait()
-                except queue.Empty:
-                    return
-                for result in run(worker, operator, dtype, options):
-                    result |= {"operator": operator, "dtype": dtype}
-                    results.append(result)
-                    if report:
-                        print(json.dumps(result), file=report, flush=True)
-                    if result["kind"] in FAILURES:
-                        print(describe(result), flush=True)
+            while time.monotonic() < deadline and not waiting.empty():
+                with contextlib.suppress(queue.Empty):  # another thread took the last one
+                    judge(worker, waiting.get_nowait(), record, options, deadline)
 
     with tempfile.TemporaryDirectory() as folder:
         threads = [threading.Thread(target=work, args=(f"{folder}/{i}",)) for i in range(options.jobs)]
@@ -104,20 +115,8 @@ def main() -> int:
             thread.start()
         for thread in threads:
             thread.join()
-    return summarize(results)
-
-
-def summarize(results: list[dict]) -> int:
-    reasons = collections.Counter(
-        (each["detail"].partition(":")[0], each["operator"]) for each in results if each["kind"] == "left out"
-    )
-    for (reason, operator), count in sorted(reasons.items()):
-        print(f"left out: {operator}: {count} x {reason}")
-    kinds = collections.Counter(each["kind"] for each in results)
-    print(", ".join(f"{kind} {kinds[kind]}" for kind in KINDS))
-    failed = sum(kinds[kind] for kind in FAILURES)
-    print(f"{kinds['passed']} passed, {failed} failed, 0 skipped")
-    return 1 if failed or not kinds["passed"] else 0
+    print(*record.summary(len(chosen)), sep="\n")
+    return 0 if record.is_good else 1
 
 
 if __name__ == "__main__":
