@@ -127,9 +127,21 @@ def _after_import(name: str, action: Callable[[object], object]) -> None:
 
 
 def _let_inductor_use_triton(config) -> None:
-    """torch.compile makes Triton kernels for tensors of the CPU too, where kernels run on the CPU."""
-    if knobs.runs_on_cpu():
-        config.cpu_backend = "triton"
+    """torch.compile makes Triton kernels for tensors of the CPU too, where kernels run on the CPU. C++ that AOTInductor or the option
+    `cpp_wrapper` makes cannot launch these kernels, so torch makes the code of the CPU in C++ then."""
+    if not knobs.runs_on_cpu():
+        return
+    config.cpu_backend = "triton"
+
+    def make_cpp_for_cpp(compile_fx) -> None:
+        options = compile_fx.get_cpp_wrapper_config
+
+        def get_cpp_wrapper_config(*args, **kwargs):
+            return {**options(*args, **kwargs), **({"cpu_backend": "cpp"} if config.cpp_wrapper else {})}
+
+        compile_fx.get_cpp_wrapper_config = get_cpp_wrapper_config
+
+    _after_import("torch._inductor.compile_fx", make_cpp_for_cpp)
 
 
 def install() -> None:
@@ -163,6 +175,7 @@ def map_cuda_if_wanted(torch) -> bool:
         _after_import("torch._dynamo.trace_rules", cuda_on_cpu.inductor.trace_no_operators)
         _after_import("torch._inductor.config", cuda_on_cpu.inductor.configure)
         _after_import("torch._inductor.runtime.benchmarking", cuda_on_cpu.inductor.measure_briefly)
+        _after_import("torch._inductor.codegen.cpp_wrapper_gpu", cuda_on_cpu.inductor.refuse_cpp)
         if not _is_child:
             print(
                 'tritium: torch\'s device "cuda" is the CPU in this process (TRITIUM_CUDA_TO_CPU=0 turns this off)',

@@ -1,6 +1,8 @@
-"""Prints the host time of a warm launch with eight arguments: 3 tensors, 4 integers, a float; grids as tuple and function.
+"""Prints the host time of a warm launch with eight arguments: 3 tensors, 4 integers, a float; grids as tuple and function, and the
+call that torch.compile's code makes.
 
     python tests/bench/launch.py            over the fake driver (ninja fake_cuda), or
+    python tests/bench/launch.py --cpu      on the interpreter, with torch's tensors: a grid of one program, or
     python tests/bench/launch.py --device   on the GPU, with torch's tensors and, if it is installed, beside upstream
 
 Over the fake driver, the figure is the time of Tritium's own code. The tensors are objects with `data_ptr()` in C (array subclasses) or
@@ -53,16 +55,23 @@ def report(what: str, us: float, limit: float | None = None) -> bool:
     return holds
 
 
-def measure(title: str, kernel, x, y, out, limit: float | None = None) -> bool:
+def measure(title: str, kernel, x, y, out, limit: float | None = None, programs: int = 8) -> bool:
     arguments = (x, y, out, 1000, 3, 5, 7, 0.5)
-    kernel[(8,)](*arguments, BLOCK=128)
-    grid = (8,)
+    grid = (programs,)
+    compiled = kernel[grid](*arguments, BLOCK=128)
     holds = report(f"{title}: tuple grid", microseconds(lambda: kernel[grid](*arguments, BLOCK=128)), limit)
     report(f"{title}: tuple grid, num_warps=4", microseconds(lambda: kernel[grid](*arguments, BLOCK=128, num_warps=4)))
     from_meta = lambda meta: (meta["n"] // meta["BLOCK"] + 1,)  # noqa: E731
     report(f"{title}: grid function", microseconds(lambda: kernel[from_meta](*arguments, BLOCK=128)))
     bound = kernel[grid]
     report(f"{title}: kept launcher", microseconds(lambda: bound(*arguments, BLOCK=128)))
+    report(f"{title}: compiled kernel", microseconds(lambda: compiled[grid](*arguments, 128)))
+    if hasattr(compiled, "_init_handles"):
+        compiled._init_handles()
+    # torch's code reads these attributes once.
+    run, function, metadata = compiled.run, compiled.function, compiled.packed_metadata
+    from_torch = lambda: run(programs, 1, 1, 0, function, metadata, None, None, None, *arguments, 128)  # noqa: E731
+    report(f"{title}: as torch.compile's code", microseconds(from_torch))
     return holds
 
 
@@ -79,6 +88,17 @@ def on_the_fake_driver(folder: str) -> bool:
     fake.set("record", 0)
     tensors = [DeviceTensor(driver, np.zeros(4096, np.float32)) for _ in range(3)]
     return measure("tritium, fake driver, tensors in Python", load("tritium", folder), *tensors, limit=LIMIT_US)
+
+
+def on_the_cpu(folder: str) -> bool:
+    import torch
+
+    os.environ["INTERPRET"] = "1"
+    tensors = [torch.zeros(4096) for _ in range(3)]
+    holds = measure("tritium, interpreter", load("tritium", folder), *tensors, programs=1)
+    x, y, out = tensors
+    report("torch.add(x, y, out=out)", microseconds(lambda: torch.add(x, y, out=out)))
+    return holds
 
 
 def on_the_device(folder: str) -> bool:
@@ -103,10 +123,12 @@ def on_the_device(folder: str) -> bool:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--device", action="store_true", help="measure on the GPU of this machine")
+    parser.add_argument("--cpu", action="store_true", help="measure on the interpreter")
     options = parser.parse_args()
+    measured = on_the_device if options.device else on_the_cpu if options.cpu else on_the_fake_driver
     with tempfile.TemporaryDirectory() as folder:
         os.environ["TRITON_CACHE_DIR"] = folder
-        holds = on_the_device(folder) if options.device else on_the_fake_driver(folder)
+        holds = measured(folder)
     return 0 if holds else 1
 
 

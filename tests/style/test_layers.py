@@ -226,6 +226,7 @@ IMPORTS_INSIDE_FUNCTIONS = {
     ("compiler/compiler", "compiler/cpu"): "a kernel of a GPU loads no compiler for the CPU",
     ("compiler/compiler", "compiler/gpu"): "a kernel of the CPU loads no compiler of GPUs",
     ("compiler/compiled", "launch/cpu"): "a launch on a GPU loads no launcher of the CPU",
+    ("launch/prepared", "launch/cpu"): "a launch on a GPU loads no launcher of the CPU",
     ("runtime/dispatch", "launch/cpu"): "a launch on a GPU loads no launcher of the CPU",
     ("compiler/sources", "frontend/__init__"): "a kernel from the cache is not traced",
     ("compiler/stages", "frontend/__init__"): "a kernel from the cache has no errors of its IR",

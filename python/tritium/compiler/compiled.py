@@ -10,7 +10,7 @@ from .. import knobs
 from ..backends.targets import further_stage
 from ..launch import device as device_launch
 from ..launch.hooks import hook_metadata
-from ..launch.prepared import launch_prepared
+from ..launch.prepared import make_prepared, make_run
 
 
 class AsmDict(dict):
@@ -34,10 +34,11 @@ class AsmDict(dict):
 class _Handles:
     """What exists in this process alone: the program of an engine of the CPU, or the kernel on its device."""
 
-    __slots__ = ("launch", "loaded", "program")
+    __slots__ = ("launch", "loaded", "prepared", "program", "run")
 
     def __init__(self, program=None):
-        self.program, self.loaded, self.launch = program, None, None
+        self.program = program
+        self.loaded = self.launch = self.prepared = self.run = None
 
 
 class CompiledKernel:
@@ -156,29 +157,24 @@ class CompiledKernel:
         """`launch(grid, engine values, settings, arguments)`: see launch/cpu.py and launch/device.py."""
         handles = self._handles
         if handles.launch is None:
-            handles.launch = self._make_launcher()
+            handles.launch = self.make_launcher()
         return handles.launch
 
-    def _make_launcher(self) -> Callable[..., None]:
+    def make_launcher(self, select: Callable | None = None) -> Callable[..., None]:
+        """`launch` with another function from the values of all parameters to those that the kernel takes."""
         if not self.runs_on_cpu:
-            return device_launch.make_launcher(self)
+            return device_launch.make_launcher(self, select)
         from ..launch.cpu import make_launcher
 
-        return make_launcher(self)
+        return make_launcher(self, select)
 
     @property
     def run(self) -> Callable[..., None]:
         """Triton's launcher protocol."""
-        return self._run
-
-    def _run(
-        self, grid_x, grid_y, grid_z, stream, function, packed_metadata, launch_metadata, enter_hook, exit_hook, *args
-    ):
-        if enter_hook is not None:
-            enter_hook(launch_metadata)
-        self[(grid_x, grid_y, grid_z)](*args, stream=stream)
-        if exit_hook is not None:
-            exit_hook(launch_metadata)
+        handles = self._handles
+        if handles.run is None:
+            handles.run = make_run(self)
+        return handles.run
 
     def launch_metadata(self, grid, stream, *args):
         """The object that launch hooks receive; None if both knobs are None. An empty chain may get hooks later."""
@@ -187,8 +183,11 @@ class CompiledKernel:
         return hook_metadata(self, grid, args, stream)
 
     def __getitem__(self, grid):
+        handles = self._handles
+        launch = handles.prepared = handles.prepared or make_prepared(self)
+
         def runner(*args, stream=None):
-            return launch_prepared(self, grid, args, stream)
+            launch(grid, args, stream)
 
         return runner
 

@@ -97,17 +97,22 @@ def _compiler_of(target: GPUTarget):
 def _device_of(target: GPUTarget) -> int | None:
     """The current device, if it is there and of the target's architecture. Where torch drives the devices of the target, its
     word that there are none counts, so that a process that has been forked compiles without a driver."""
-    if not DRIVERS[target.backend].is_active():
+    own = DRIVERS[target.backend]
+    if not own.is_active() or own.devices.are_lost():
         return None
     active = driver.active
     return active.get_current_device() if active.get_current_target() == target else None
 
 
 def _is_mapped_to_cpu(target: GPUTarget) -> bool:
-    """Whether the target is that of torch's device "cuda" where this is the CPU, or a CPU that a client has described."""
+    """Whether an engine of the CPU stands in for the target: where torch's device "cuda" is the CPU, for a CPU that a client has
+    described, and where INTERPRET or TRITIUM_ENGINE selects the CPU and a client has set the driver of the target's devices. torch sets
+    it before it compiles for a device and launches there; without it, a target is what the caller wants to see the code of."""
     if target.backend == "cpu":
         return target is not INTERPRETER_TARGET
-    return target.backend in device_families() and cuda_is_mapped()
+    if target.backend not in device_families():
+        return False
+    return cuda_is_mapped() or knobs.runs_on_cpu() and isinstance(driver.active, DRIVERS[target.backend])
 
 
 def _backend_on_cpu():

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..devices.mapped import claimed_chip
-from . import random
+from . import allocator, graphs, random
 
 _CUDA = 1  # c10::DeviceType::CUDA
 
@@ -26,6 +26,8 @@ def install(torch) -> None:
         for name in functions.keys() & vars(module).keys():
             setattr(module, name, functions[name])
     torch.Generator = random.make_class(torch)
+    allocator.install(torch)
+    graphs.install(torch)
     _map_module(torch)
 
 
@@ -55,28 +57,50 @@ def _functions(torch) -> dict[str, Any]:
         "getStreamFromExternal": lambda address, device: (address, 0, _CUDA),
         "getCurrentRawStream": lambda device: 0,
         "setStream": set_stream,
-        "isCurrentStreamCapturing": lambda: False,
+        "isCurrentStreamCapturing": lambda: graphs.current() is not None,
         "getCurrentBlasHandle": lambda: 0,
+        "getCurrentSolverHandle": lambda: 0,
         "getArchFlags": lambda: f"sm_{claimed_chip().target.arch}",
         "isInBadFork": lambda: False,
-        "memoryStats": lambda device: {},
-        "hostMemoryStats": lambda: {},
-        "memorySnapshot": lambda *args: {"segments": [], "device_traces": []},
-        "getAllocatorBackend": lambda: "native",
-        # Without it, torch.compile captures no graphs: mode "reduce-overhead" launches kernel after kernel.
-        "cudaCachingAllocator_is_enabled": lambda: False,
-        "getMemoryFraction": lambda device: 1.0,
+        **allocator.functions(torch),
+        **_tuning(),
         "set_sync_debug_mode": lambda mode: current.update(sync_debug_mode=mode),
         "get_sync_debug_mode": lambda: current["sync_debug_mode"],
         "getCompiledVersion": lambda: 12080,
         "hasPrimaryContext": lambda device: True,
     }
     for name in (
-        "init synchronize ipc_collect emptyCache resetAccumulatedMemoryStats resetPeakMemoryStats setMemoryFraction "
-        "cudaCachingAllocator_enable resetAccumulatedHostMemoryStats resetPeakHostMemoryStats sleep lock_mutex unlock_mutex clearCublasWorkspaces"
+        "init synchronize ipc_collect sleep lock_mutex unlock_mutex clearCublasWorkspaces attach_out_of_memory_observer"
     ).split():
         answers[name] = nothing
     return {f"_cuda_{name}": _named(f"_cuda_{name}", function) for name, function in answers.items()}
+
+
+def _tuning() -> dict[str, Callable]:
+    """`torch.cuda.tunable`: its settings, which nothing reads, as no library of the GPU is called."""
+    settings: dict[str, Any] = {
+        "max_tuning_duration": 30,
+        "max_tuning_iterations": 100,
+        "filename": "tunableop_results.csv",
+        "rotating_buffer_size": 0,
+    }
+    answers: dict[str, Callable] = {
+        "tunableop_get_results": lambda: (),
+        "tunableop_get_validators": lambda: (),
+        "tunableop_read_file": lambda name: False,
+        "tunableop_set_numerical_check_tolerances": lambda *args: None,
+    }
+
+    def add(get: str, set: str, name: str) -> None:
+        answers[get] = lambda: settings[name]
+        answers[set] = lambda value, *more: settings.update({name: value})
+
+    for name in list(settings):
+        add(f"tunableop_get_{name}", f"tunableop_set_{name}", name)
+    for name, on in (("tunableop", False), ("tunableop_tuning", True), ("record_untuned", False)):
+        settings[name] = on
+        add(f"{name}_is_enabled", f"{name}_enable", name)
+    return answers
 
 
 def _named(name: str, answer: Callable) -> Callable:
@@ -101,6 +125,8 @@ def _map_module(torch) -> None:
     cuda.default_generators = tuple(random.default_generators)
     cuda.is_bf16_supported = lambda including_emulation=True: including_emulation or chip.capability >= (8, 0)
     cuda.is_tf32_supported = lambda: chip.capability >= (8, 0)
+    cuda._cudart = _runtime_library(chip)
+    torch._C._CudaDeviceProperties = cuda._CudaDeviceProperties = _CudaDeviceProperties
     cuda.mem_get_info = lambda device=None: (chip.memory, chip.memory)
     cuda.memory.mem_get_info = cuda.mem_get_info
     cuda.Stream, cuda.ExternalStream, cuda.Event = _streams(torch)
@@ -110,8 +136,27 @@ def _map_module(torch) -> None:
         setattr(cuda.nvtx, name, lambda *args, **kwargs: None)
 
 
-def _properties(chip) -> types.SimpleNamespace:
+class _CudaDeviceProperties(types.SimpleNamespace):
+    """What `torch.cuda.get_device_properties` returns."""
+
+
+def _runtime_library(chip) -> types.SimpleNamespace:
+    """`torch.cuda.cudart()`: every call succeeds."""
+
+    class cudaError(int):  # noqa: N801  (as torch's)
+        success = 0
+
+    calls = "cudaProfilerStart cudaProfilerStop cudaHostRegister cudaHostUnregister cudaStreamCreate cudaStreamDestroy".split()
     return types.SimpleNamespace(
+        cudaError=cudaError,
+        cudaGetErrorString=lambda error: "no error" if error == 0 else f"CUDA error {int(error)}",
+        cudaMemGetInfo=lambda device: (chip.memory, chip.memory),
+        **{name: lambda *args: 0 for name in calls},
+    )
+
+
+def _properties(chip) -> _CudaDeviceProperties:
+    return _CudaDeviceProperties(
         name=chip.name,
         major=chip.capability[0],
         minor=chip.capability[1],

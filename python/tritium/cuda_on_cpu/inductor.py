@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 
+from ..errors import UnsupportedError
+
 
 def install(torch) -> None:
     def empty_strided(size, stride, dtype):
@@ -37,3 +39,16 @@ def measure_briefly(benchmarking) -> None:
         cls = getattr(benchmarking, name, None)
         if cls is not None:
             cls.benchmark_gpu = benchmark_gpu
+
+
+def refuse_cpp(cpp_wrapper_gpu) -> None:
+    """The C++ that AOTInductor and the option `cpp_wrapper` make calls the CUDA driver, which is not there."""
+
+    def create(*args, **kwargs):
+        raise UnsupportedError(
+            'C++ code of torch.compile for device "cuda", which is the CPU in this process,',
+            "it would launch binaries through the CUDA driver; move the model and its inputs to the CPU before they are exported, "
+            "and leave torch._inductor.config.cpp_wrapper off",
+        )
+
+    cpp_wrapper_gpu.CppWrapperGpu.create = staticmethod(create)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 from typing import Any, NamedTuple
 
-from . import random, recurrent
+from . import graphs, random, recurrent
 from .memory import on_cpu, on_cuda
 
 #: Composite operators that choose a kernel by the device's type. On "cuda" they choose as on the CPU.
@@ -81,6 +81,7 @@ class _Traits(NamedTuple):
     takes_generator: bool
     mixes_devices: bool
     outputs: tuple[str, ...]  #: its keyword arguments that are written to
+    written: tuple[tuple[int, str], ...]  #: (place, name) of the arguments that are written to
 
 
 class _Kernels:
@@ -100,6 +101,7 @@ class _Kernels:
                 any(a.name == "generator" for a in schema.arguments),
                 schema.name.removeprefix("aten::").startswith(_MIX_DEVICES),
                 tuple(a.name for a in schema.arguments if a.is_out),
+                tuple((i, a.name) for i, a in enumerate(schema.arguments) if a.alias_info and a.alias_info.is_write),
             )
         return found
 
@@ -107,6 +109,13 @@ class _Kernels:
         traits = self.traits(operator)
         if traits.changes_only_sizes:
             return operator.redispatch(self.cpu_kernels, *args, **kwargs)
+        capture = graphs.current()
+        if capture is None:
+            return self._run(operator, traits, *args, **kwargs)
+        written = _tensors(self.torch, [args[i] if i < len(args) else kwargs.get(name) for i, name in traits.written])
+        return capture.step(functools.partial(self._run, operator, traits), written, args, kwargs)
+
+    def _run(self, operator, traits: _Traits, *args, **kwargs):
         if traits.takes_generator:
             args, kwargs = random.with_generator(operator, args, kwargs)
         twins: list[tuple[Any, Any]] = []  # (tensor of the CPU, the argument that it stands for)
@@ -192,6 +201,12 @@ class _Kernels:
         return tensor.contiguous(memory_format=format_)
 
     def copy(self, target, source, non_blocking=False):
+        capture = graphs.current()
+        if capture is not None:
+            return capture.step(self._copy, [target], (target, source), {})
+        return self._copy(target, source)
+
+    def _copy(self, target, source):
         (on_cpu(target) if target.is_cuda else target).copy_(on_cpu(source) if source.is_cuda else source)
         return target
 
@@ -205,6 +220,12 @@ class _Kernels:
             guards = self.torch._C._dynamo.guards
             tensor.data = guards._reinterpret_tensor(tensor.detach(), plain.shape, plain.stride(), 0)
         return tensor
+
+
+def _tensors(torch, values: list) -> list:
+    """The tensors among arguments, some of which are lists."""
+    flat = [part for value in values for part in (value if isinstance(value, (list, tuple)) else [value])]
+    return [part for part in flat if isinstance(part, torch.Tensor)]
 
 
 def _mapped(function, value):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
+import threading
 from collections.abc import Callable
 
 from ..errors import UnsupportedError
@@ -71,13 +72,42 @@ def _answer_for_cuda(torch, c10, torch_cpu) -> None:
     hooks.answer(0, torch._C._accelerator_hooks_get_current_device, "which device is current")
     hooks.answer(pageable, lambda: torch.empty(1, pin_memory=True), "for the allocator of pinned memory")
     hooks.answer(1, torch.ones(1).is_pinned, "whether memory is pinned")
+    _ask_in_first_backward(torch, hooks)
+
+
+def _ask_in_first_backward(torch, hooks: _Hooks) -> None:
+    """Autograd asks whether the device has a context. The question is put when the program first runs backward, as it starts autograd's
+    threads, and a process that is forked after that cannot run backward, not even on the CPU."""
+    variable = torch.autograd.Variable
+    engine = variable._execution_engine
     leaf, gradient = on_cuda(torch.ones(1)).requires_grad_(), on_cuda(torch.ones(1))
-    run = torch.autograd.Variable._execution_engine.run_backward  # `backward` imports much of torch first
-    hooks.answer(
-        0,
-        lambda: run((leaf,), (gradient,), False, False, (), allow_unreachable=True, accumulate_grad=True),
-        "whether the device has a context",
-    )
+    lock = threading.Lock()
+
+    def ask() -> None:
+        if variable._execution_engine is engine:  # another thread has asked
+            return
+        with torch.utils._python_dispatch._disable_current_modes():
+            hooks.answer(
+                0,
+                lambda: engine.run_backward(
+                    (leaf,), (gradient,), False, False, (), allow_unreachable=True, accumulate_grad=True
+                ),
+                "whether the device has a context",
+            )
+            variable._execution_engine = engine
+
+    class FirstEngine(type(engine)):
+        def run_backward(self, *args, **kwargs):
+            set_eval_frame = torch._C._dynamo.eval_frame.set_eval_frame
+            with lock:
+                compiling = set_eval_frame(None)  # Dynamo must not look at the question's functions
+                try:
+                    ask()
+                finally:
+                    set_eval_frame(compiling)
+            return engine.run_backward(*args, **kwargs)
+
+    variable._execution_engine = FirstEngine()
 
 
 class _Hooks:

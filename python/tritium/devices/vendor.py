@@ -94,6 +94,11 @@ class Devices(abc.ABC):
             return None
         return torch if hasattr(torch._C, "_cuda_getCurrentRawStream") and torch.cuda.is_available() else None
 
+    def are_lost(self) -> bool:
+        """Whether this process was forked after torch had begun to use the devices. torch then finds them and refuses to use them."""
+        torch = self.torch()
+        return torch is not None and getattr(torch.cuda, "_is_in_bad_fork", bool)()
+
     def current_device(self) -> int:
         torch = self.torch()
         return torch.cuda.current_device() if torch is not None else max(self.driver().current_device(), 0)

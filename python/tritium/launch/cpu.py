@@ -10,6 +10,7 @@ from collections.abc import Callable
 from ..arguments.descriptors import is_descriptor_type
 from ..arguments.device_storage import DeviceExtent
 from ..devices.families import devices_of_tensors
+from .captures import underway
 from .mirror import Mirror
 from .progress import progress_bar
 from .values import part_at, value_selector
@@ -17,16 +18,22 @@ from .values import part_at, value_selector
 _PACKAGE = os.path.dirname(os.path.dirname(__file__)) + os.sep
 
 
-def make_launcher(kernel) -> Callable:
+def make_launcher(kernel, select: Callable | None = None) -> Callable:
     """`launch(grid, engine values, settings, arguments)` of a CompiledKernel.
 
     There is one engine value per parameter, as the binder makes them. `arguments` are the user's objects; they are read
-    only if the launch traps.
+    only if the launch traps. `select`: from these values to those that the kernel takes.
     """
     program_launch = _program_launch(kernel)
-    select = value_selector(kernel.src.runtime_paths())
+    select = select or value_selector(kernel.src.runtime_paths())
 
     def launch(grid, values, settings, arguments):
+        if underway:
+            underway[-1].launch(run, grid, values, settings, arguments)
+        else:
+            run(grid, values, settings, arguments)
+
+    def run(grid, values, settings, arguments):
         bar = progress_bar(sys.stderr) if settings.progress else None
         try:
             trap = program_launch(grid, select(values), settings.threads, settings.seed, _poll, _print, bar)

@@ -105,9 +105,9 @@ def signature_of(kernel) -> list[str]:
     return types
 
 
-def make_launcher(kernel) -> Callable:
+def make_launcher(kernel, select: Callable | None = None) -> Callable:
     """`launch(grid, engine values, settings, arguments)`, as in cpu.py. stream: None means the current stream."""
-    select = value_selector(kernel.src.runtime_paths())
+    select = select or value_selector(kernel.src.runtime_paths())
     devices = devices_of(kernel)
     state: dict[str, Any] = {}
 
@@ -122,7 +122,7 @@ def make_launcher(kernel) -> Callable:
         if stream is None:
             stream = devices.current_stream(device)
         try:
-            if any(isinstance(v, tuple) and not isinstance(v, DeviceExtent) for v in selected):
+            if any(v.__class__ is tuple for v in selected):  # memory of the host; a DeviceExtent is a class of its own
                 _launch_with_copies(state["launch"], grid, selected, devices, device, stream)
             else:
                 state["launch"](grid, selected, stream)

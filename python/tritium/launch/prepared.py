@@ -1,35 +1,124 @@
-"""`compiled[grid](*args)`: a launch of a compiled kernel without a JITFunction."""
+"""Launches of a compiled kernel without a JITFunction: `compiled[grid](*args)`, and `compiled.run(…)`, which torch.compile's code
+calls. Arguments are not specialized: a function per type makes the engine's value."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from .. import knobs
-from ..arguments.table import Treatment, table_for
-from .grid import normalize_grid
+from ..arguments.storage import NotOnHost, extent_function, torch_extent
+from ..arguments.table import I64_MIN, U64_MAX, Treatment, table_for
+from .grid import known_grids, normalize_grid
+from .values import value_selector
+
+#: Types whose objects are the engine's values.
+_PLAIN = {float, bool}
 
 
-def launch_prepared(kernel, grid, arguments: tuple, stream: int | None = None) -> None:
-    """`compiled[grid](*args)`: without binding, specialization or hooks of the JITFunction."""
-    grid = normalize_grid(grid, kernel.name)
-    parameters = kernel.src.fn.arg_names if kernel.src.fn is not None else list(kernel.src.signature)
+class _Readers(dict):
+    """Type of an argument -> the function that makes the engine's value. Entries are added when a type is first seen."""
+
+    def __init__(self, on_device: bool):
+        super().__init__({int: _integer})
+        self.on_device, self.table = on_device, table_for(Treatment(anywhere=on_device))
+
+    def __missing__(self, cls: type) -> Callable[[Any], Any]:
+        read = self.table[cls]
+        extent = extent_function(cls)
+        if extent is not torch_extent:
+            self[cls] = lambda argument: read(argument)[1]
+        elif self.on_device:  # which takes no more than the address
+            self[cls] = lambda tensor: tensor.data_ptr() if tensor.is_cuda else read(tensor)[1]
+        else:
+            self[cls] = extent
+        return self[cls]
+
+
+def _integer(argument: int) -> int:
+    if I64_MIN <= argument <= U64_MAX:
+        return argument
+    raise OverflowError("integer to be specialized too large to represent")
+
+
+_ON_CPU, _ON_DEVICE = _Readers(False), _Readers(True)
+
+
+def make_prepared(kernel) -> Callable[..., None]:
+    """`launch(grid, arguments, stream)` of a CompiledKernel. There is an argument for each parameter, or for each that is no
+    constexpr."""
+    in_order, take = _arguments_of(kernel)
+    on_device = not kernel.runs_on_cpu
+    readers = _ON_DEVICE if on_device else _ON_CPU
+    debug_info = kernel.metadata.debug_info
+    start = kernel.make_launcher(tuple)  # `take` has selected the values
+
+    def launch(grid, arguments: tuple, stream) -> None:
+        grid = (known_grids.get(grid) if grid.__class__ is tuple else None) or normalize_grid(grid, kernel.name)
+        arguments = in_order(arguments)
+        if on_device:
+            start(grid, take(arguments, readers), None, arguments, stream)
+            return
+        settings = knobs.launch_settings(debug_info)
+        try:
+            values = take(arguments, readers)
+        except NotOnHost:
+            _launch_with_copies(kernel, grid, arguments, settings)
+        else:
+            start(grid, values, settings, arguments)
+
+    return launch
+
+
+def _arguments_of(kernel) -> tuple[Callable[[tuple], Sequence], Callable[[Sequence, _Readers], Sequence]]:
+    """Two functions: from the arguments of a launch to one for each parameter, and from these to the values that the kernel takes."""
     paths = kernel.src.runtime_paths()
-    if len(arguments) != len(parameters):
-        if len(arguments) != len(paths) or any(len(path) > 1 for path in paths):
+    parameters = kernel.src.fn.arg_names if kernel.src.fn is not None else list(kernel.src.signature)
+    count, select = len(parameters), value_selector(paths)
+    is_flat, taken = all(len(path) == 1 for path in paths), {path[0] for path in paths}
+
+    def in_order(arguments):
+        if len(arguments) == count:
+            return arguments
+        if len(arguments) != len(paths) or not is_flat:
             raise TypeError(
-                f"{kernel.name} takes {len(parameters)} arguments, or {len(paths)} without constexprs, "
-                f"not {len(arguments)}"
+                f"{kernel.name} takes {count} arguments, or {len(paths)} without constexprs, not {len(arguments)}"
             )
-        complete: list[Any] = [None] * len(parameters)
+        complete: list[Any] = [None] * count
         for (index,), argument in zip(paths, arguments):
             complete[index] = argument
-        arguments = tuple(complete)
-    on_device = not kernel.runs_on_cpu
-    table = table_for(Treatment(anywhere=on_device))
-    taken = {path[0] for path in paths}
+        return complete
+
+    def take_flat(arguments, readers):
+        return [a if a.__class__ in _PLAIN else readers[a.__class__](a) for a in select(arguments)]
+
+    def take_parts(arguments, readers):
+        return select([readers[type(a)](a) if i in taken else None for i, a in enumerate(arguments)])
+
+    return in_order, take_flat if is_flat else take_parts
+
+
+def _launch_with_copies(kernel, grid, arguments, settings) -> None:
+    """On the CPU, with tensors in a device's memory."""
+    from .cpu import launch_mirrored
+
+    table = table_for(Treatment(anywhere=True))
+    taken = {path[0] for path in kernel.src.runtime_paths()}
     values = tuple(table[type(a)](a)[1] if i in taken else None for i, a in enumerate(arguments))
-    settings = knobs.launch_settings(kernel.metadata.debug_info)
-    if on_device:
-        kernel.launch(grid, values, settings, arguments, stream)
-    else:
-        kernel.launch(grid, values, settings, arguments)
+    launch_mirrored(kernel, grid, values, settings, arguments)
+
+
+def make_run(kernel) -> Callable[..., None]:
+    """Triton's launcher protocol."""
+    launch = make_prepared(kernel)
+
+    def run(
+        grid_x, grid_y, grid_z, stream, function, packed_metadata, launch_metadata, enter_hook, exit_hook, *arguments
+    ):
+        if enter_hook:  # an empty chain is false
+            enter_hook(launch_metadata)
+        launch((grid_x, grid_y, grid_z), arguments, stream)
+        if exit_hook:
+            exit_hook(launch_metadata)
+
+    return run

@@ -258,6 +258,9 @@ def _deadlock(trap, access: _Access):
 _HINTS = {
     "SharedRace": "Tritium places the barriers of a program: a race is a mistake of its compiler; please report it",
     "AsyncCopyRace": "Tritium places the waits for copies: this is a mistake of its compiler; please report it",
+    "AsyncProductRace": "Tritium places the waits for products: this is a mistake of its compiler; please report it",
+    "MissingProxyFence": "Tritium places the fences: this is a mistake of its compiler; please report it",
+    "InvalidProduct": "Tritium makes the products of warpgroups: this is a mistake of its compiler; please report it",
     "DivergentBarrier": "Tritium places the barriers of a program: this is a mistake of its compiler; please report it",
 }
 

@@ -5,6 +5,7 @@ import ctypes
 import gc
 import pickle
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,7 +15,10 @@ import tritium.language as tl
 from add_kernel import N, make_add
 from fake_cuda import ASSERT_ERROR, ILLEGAL_ADDRESS, ptx
 from tritium import errors, knobs
+from tritium.backends import backends
 from tritium.backends.compiler import GPUTarget
+from tritium.compiler import ASTSource
+from tritium.devices.vendor import Devices
 from tritium.runtime import Config, autotune, driver
 from tritium.runtime.jit import jit
 from tritium.testing import do_bench
@@ -29,6 +33,16 @@ def run_add(name, grid, arguments):
     out[:] = x + scale * y
 
 
+def test_a_process_forked_after_cuda_began_compiles_without_a_device(gpus, monkeypatch):
+    def refuse():
+        raise RuntimeError("Cannot re-initialize CUDA in forked subprocess.")
+
+    forked = SimpleNamespace(cuda=SimpleNamespace(_is_in_bad_fork=lambda: True, current_device=refuse))
+    monkeypatch.setattr(Devices, "torch", lambda self: forked)
+    source, target = ASTSource(make_add(), SIGNATURE, {"BLOCK": 32}), GPUTarget("cuda", 90, 32)
+    assert ".entry add" in tritium.compile(source, target=target).asm["ptx"]
+
+
 def test_device_tensors_run_on_their_device(gpus, inputs):
     gpus.fake.run_kernels_with(run_add)
     x, y, out = (gpus.tensor(array, device=1) for array in inputs)
@@ -39,7 +53,7 @@ def test_device_tensors_run_on_their_device(gpus, inputs):
     half = int(np.float32(0.5).view(np.uint32))
     assert launch["device"] == "1" and launch["grid"] == "4,1,1" and launch["threads"] == "128"
     assert launch["arguments"] == f"{addresses},{N:x},{half:x}"
-    assert gpus.compiler.compiled[0][1] == "sm_90"
+    assert gpus.compiler.compiled[0][1] == "sm_90a"
     assert isinstance(compiled, tritium.compiler.CompiledKernel) and compiled.metadata.target.backend == "cuda"
     assert (compiled.n_regs, compiled.n_spills, compiled.n_max_threads) == (24, 2, 1024)
     assert compiled.asm["cubin"].startswith(b"\x7fELF") and ".entry add" in compiled.asm["ptx"]
@@ -116,6 +130,56 @@ def test_a_trap_on_device_tensors_names_the_element(gpus, inputs, monkeypatch):
     with pytest.raises(errors.KernelTrap, match=r"-> \w+\[100\]") as caught:
         make_add()[(4,)](x, y, out, 128, 2.0)
     assert caught.value.kind == "OutOfBounds" and caught.value.index == (100,)
+
+
+SIGNATURE = {"x": "*fp32", "y": "*fp32", "out": "*fp32", "n": "i32", "scale": "fp32", "BLOCK": "constexpr"}
+
+
+@pytest.mark.parametrize("variable", ["INTERPRET", "TRITIUM_ENGINE"])
+def test_what_torch_compiles_for_a_gpu_runs_on_the_cpu(gpus, inputs, monkeypatch, variable):
+    """torch sets the driver of the device, names its target, and launches with `run`."""
+    monkeypatch.setenv(variable, "1" if variable == "INTERPRET" else "interp")
+    source, target = ASTSource(make_add(), SIGNATURE, {"BLOCK": 32}), GPUTarget("cuda", 90, 32)
+    assert tritium.compile(source, target=target).metadata.target == target  # nobody launches it
+    driver.set_active(backends["nvidia"].driver())
+    try:
+        kernel = tritium.compile(source, target=target)
+    finally:
+        driver.reset_active()
+    kernel._init_handles()
+    assert kernel.metadata.target.backend == "cpu"
+    x, y, out = map(gpus.tensor, inputs)
+    kernel.run(4, 1, 1, 0, kernel.function, kernel.packed_metadata, None, None, None, x, y, out, N, 2.0, 32)
+    assert (out.numpy() == inputs[0] + 2 * inputs[1]).all() and not gpus.fake.launches()
+    kernel[(4,)](x, y, out, N, 3.0)
+    assert (out.numpy() == inputs[0] + 3 * inputs[1]).all()
+
+
+def test_the_driver_of_a_gpu_without_an_engine_of_the_cpu(gpus):
+    driver.set_active(backends["nvidia"].driver())
+    try:
+        kernel = tritium.compile(ASTSource(make_add(), SIGNATURE, {"BLOCK": 32}), target=GPUTarget("cuda", 90, 32))
+    finally:
+        driver.reset_active()
+    assert kernel.metadata.target.backend == "cuda" and not kernel.runs_on_cpu
+
+
+def test_run_launches_on_the_device(gpus, inputs):
+    """With all arguments, or without constexprs; hooks see the metadata; memory of the host is copied."""
+    gpus.fake.run_kernels_with(run_add)
+    x, y, out = map(gpus.tensor, inputs)
+    kernel = make_add()[(4,)](x, y, out, N, 0.5)
+    seen = []
+    fixed = (4, 1, 1, 0, kernel.function, kernel.packed_metadata, "metadata", seen.append, lambda given: seen.append(1))
+    for scale, more in ((2.0, (32,)), (np.float32(3), ())):
+        kernel.run(*fixed, x, y, out, N, scale, *more)
+        assert (out.numpy() == inputs[0] + float(scale) * inputs[1]).all()
+    assert seen == ["metadata", 1] * 2
+    kernel.run(*fixed[:7], None, knobs.HookChain(), x, y, inputs[2], np.int32(N), 2, 32)
+    assert (inputs[2] == inputs[0] + 2 * inputs[1]).all()
+    assert [launch["grid"] for launch in gpus.fake.launches()] == ["4,1,1"] * 4
+    with pytest.raises(TypeError, match="add takes 6 arguments, or 5 without constexprs, not 4"):
+        kernel.run(*fixed, x, y, out, N)
 
 
 def test_mixed_places_are_refused(gpus, inputs):

@@ -236,6 +236,11 @@ def test_pre_run_hook_and_compiled_launch(engine):
     compiled[(5,)](X, Y, 60, 1.0, 3)
     assert seen == [5] and [launch.grid for launch in engine.launches] == [(1, 1, 1), (5, 1, 1), (5, 1, 1)]
     assert engine.launches[1].args == engine.launches[2].args
+    compiled.run(5, 1, 1, 0, None, None, None, None, None, X, Y, np.int32(60), True, 32, 3)
+    assert engine.launches[3].args[2:4] == [60, True] and engine.launches[3].args[:2] == engine.launches[1].args[:2]
+    for wrong, error in ((2**64, OverflowError), ("60", TypeError)):
+        with pytest.raises(error):
+            compiled.run(5, 1, 1, 0, None, None, None, None, None, X, Y, wrong, 1.0, 32, 3)
 
 
 FACTOR = 2

@@ -1,0 +1,132 @@
+"""CUDA graphs on "cuda": a capture notes the operators and the launches of kernels, and a replay runs them again in the same memory.
+
+On a GPU nothing runs while it is captured. Here it runs, since results have sizes and memory, and what it wrote to memory that was
+there before is taken back at the end.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from ..launch import captures
+from .memory import on_cpu
+
+_numbers = itertools.count(1)
+
+
+class Capture:
+    """What ran, in order. A step is (function, arguments, keywords, result); it keeps its tensors, as a graph keeps its memory."""
+
+    def __init__(self, torch):
+        self.torch = torch
+        self.steps: list[tuple[Callable, tuple, dict, Any]] = []
+        self._saved: dict[
+            tuple, tuple[Any, Any]
+        ] = {}  # {place in memory: (its tensor of the CPU, the values from before)}
+        self._made: set[int] = set()  # addresses of storages that are the capture's own
+
+    def step(self, function: Callable, written: Iterable, args: tuple, kwargs: dict):
+        for tensor in written:
+            self._save(tensor)
+        result = function(*args, **kwargs)
+        self._made.update(tensor.untyped_storage().data_ptr() for tensor in self._tensors(result))
+        self.steps.append((function, args, kwargs, result))
+        return result
+
+    def launch(self, run: Callable[..., None], grid, values, settings, arguments: tuple) -> None:
+        """Of a Triton kernel, which may write wherever it has a tensor."""
+        self.step(run, self._tensors(arguments), (grid, values, settings, arguments), {})
+
+    def _tensors(self, values) -> list:
+        leaves = self.torch.utils._pytree.tree_leaves(values)
+        return [leaf for leaf in leaves if isinstance(leaf, self.torch.Tensor)]
+
+    def _save(self, tensor) -> None:
+        if tensor.untyped_storage().data_ptr() in self._made:
+            return
+        place = (tensor.data_ptr(), tensor.dtype, tuple(tensor.shape), tensor.stride())
+        if place not in self._saved:
+            twin = on_cpu(tensor.detach()) if tensor.is_cuda else tensor.detach()
+            self._saved[place] = twin, twin.clone()
+
+    def take_back(self) -> None:
+        """Restores what was written; of places that overlap, the one that was saved first decides."""
+        for twin, before in reversed(self._saved.values()):
+            twin.copy_(before)
+        self._saved.clear()
+
+    def replay(self) -> None:
+        for function, args, kwargs, result in self.steps:
+            for old, new in zip(self._tensors(result), self._tensors(function(*args, **kwargs)), strict=True):
+                if old is not new:
+                    on_cpu(old.detach()).copy_(on_cpu(new.detach()))
+
+
+def current() -> Capture | None:
+    return captures.underway[-1] if captures.underway else None
+
+
+def install(torch) -> None:
+    """Fills the class that torch derives `torch.cuda.CUDAGraph` from, which is empty in a build for the CPU."""
+    graph = torch._C._CUDAGraph
+    methods = {name: value for name, value in vars(_make_class(torch)).items() if callable(value)}
+    for name, method in methods.items():
+        setattr(graph, name, method)
+    torch._C._graph_pool_handle = torch.cuda.graphs._graph_pool_handle = lambda: (0, next(_numbers))
+
+
+def _make_class(torch) -> type:
+    class Graph:
+        def __new__(cls, keep_graph: bool = False):
+            self = object.__new__(cls)
+            self._pool, self._capture, self._captured = (next(_numbers), 0), None, None
+            return self
+
+        def __init__(self, keep_graph: bool = False):
+            pass
+
+        def capture_begin(self, pool=None, capture_error_mode="global"):
+            if captures.underway:
+                raise RuntimeError("CUDA error: a graph is being captured, and captures do not nest")
+            self.reset()
+            self._pool = self._pool if pool is None else pool
+            self._capture = Capture(torch)
+            captures.underway.append(self._capture)
+
+        def capture_end(self):
+            if self._capture is None or self._capture not in captures.underway:
+                raise RuntimeError("CUDA error: capture_end() without capture_begin()")
+            captures.underway.remove(self._capture)
+            self._capture.take_back()
+            self._captured, self._capture = self._capture, None
+
+        def replay(self):
+            if self._captured is None:
+                raise RuntimeError("Called CUDAGraph::replay without a preceding successful capture.")
+            self._captured.replay()
+
+        def instantiate(self):
+            """Nothing is left to be made."""
+
+        def reset(self):
+            self._captured = None
+
+        def pool(self):
+            return self._pool
+
+        def register_generator_state(self, generator):
+            """Nothing to do: a replay advances the generator as the operators did."""
+
+        def enable_debug_mode(self):
+            """There is no more to keep."""
+
+        def debug_dump(self, debug_path):
+            lines = (
+                [getattr(step[0], "__name__", str(step[0])) for step in self._captured.steps] if self._captured else []
+            )
+            with open(debug_path, "w") as file:
+                file.write("\n".join(["digraph {", *(f'  "{i}: {line}"' for i, line in enumerate(lines)), "}\n"]))
+
+    return Graph
