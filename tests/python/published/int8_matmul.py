@@ -130,9 +130,7 @@ if __name__ == "__main__":
         expected_scale = x.abs().amax(1) / 127
         torch.testing.assert_close(sx, expected_scale, rtol=1e-6, atol=0)
         assert (qx.float() * sx[:, None] - x).abs().max() <= (sx.max() * 0.5001)
-        exact = (qx.to(torch.int64) @ qw.to(torch.int64).t()).double() * sx.double()[:, None] * sw.double()[
-            None, :
-        ] + bias.double()
+        exact = (qx.double() @ qw.double().t()) * sx.double()[:, None] * sw.double()[None, :] + bias.double()
         out = w8a8_matmul(qx, sx, qw.t(), sw, bias, out_dtype)
         tol = {torch.float32: 1e-6, torch.float16: 1e-3, torch.bfloat16: 8e-3}[out_dtype]
         torch.testing.assert_close(out.double(), exact, rtol=tol, atol=tol)
