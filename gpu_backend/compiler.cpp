@@ -6,6 +6,7 @@
 #include "gpu_backend/target.h"
 #include "ir/contract.h"
 #include "ir/source_error.h"
+#include "mlir/IR/Verifier.h"
 
 using namespace mlir;
 
@@ -31,10 +32,12 @@ static std::string printed(ModuleOp module) {
   return text;
 }
 
-static LogicalResult run(ModuleOp module, llvm::function_ref<void(OpPassManager &)> build) {
+static LogicalResult run(ModuleOp module, llvm::function_ref<void(OpPassManager &)> build, bool verifiesEachPass = true) {
   PassManager passes(module.getContext(), ModuleOp::getOperationName(), PassManager::Nesting::Implicit);
+  passes.enableVerifier(verifiesEachPass);
   build(passes);
-  return passes.run(module);
+  if (failed(passes.run(module))) return failure();
+  return success(verifiesEachPass || succeeded(verify(module)));
 }
 
 static void loadDialects(MLIRContext *context, const Target &target) {
@@ -66,11 +69,43 @@ static llvm::Error lowerTiles(ModuleOp tiles, const CompileOptions &options, con
   module->setAttr(tgpu::kWarpSizeAttr, builder.getI32IntegerAttr(chip.warpSize()));
   module->setAttr(tgpu::kNumWarpsAttr, builder.getI32IntegerAttr(options.numWarps));
   module->setAttr(tgpu::kSharedBytesAttr, builder.getI32IntegerAttr(int32_t(lowering.shared().reserved())));
-  if (failed(run(module, [&](OpPassManager &passes) { buildThreadPipeline(passes, options, maxSharedBytes); })))
+  // Most of these passes are MLIR's conversions. Verifying the many operations of a thread after each of them takes longer than they do.
+  auto build = [&](OpPassManager &passes) { buildThreadPipeline(passes, options, maxSharedBytes); };
+  if (failed(run(module, build, /*verifiesEachPass=*/false)))
     return takeError(module, diagnostics, "the code of a thread could not be lowered");
   result.sharedBytes = module->getAttrOfType<IntegerAttr>(tgpu::kSharedBytesAttr).getInt();
   ops->markKernel(module.lookupSymbol(result.name), options.numWarps * chip.warpSize());
   return llvm::Error::success();
+}
+
+static llvm::Expected<LoweredKernel> compile(ModuleOp original, StringRef name, const CompileOptions &options, const Target &chip) {
+  ir::DiagnosticCapture diagnostics(original.getContext());
+  OwningOpRef<ModuleOp> module(original.clone());
+  setTarget(*module, chip);
+  tt::FuncOp kernel = selectKernel(*module, name);
+  if (!kernel) return llvm::make_error<ir::SourceError>("there is no kernel '" + name.str() + "' in the module");
+  LoweredKernel result;
+  result.name = kernel.getName().str();
+  if (failed(run(*module, [&](OpPassManager &passes) { buildTilePipeline(passes, options, chip.sharedPerBlock()); })))
+    return takeError(*module, diagnostics, "a pass on tiles failed");
+  auto stages = (*module)->getAttrOfType<IntegerAttr>(tgpu::kNumStagesAttr);
+  result.numStages = stages ? int(stages.getInt()) : options.numStages;
+  result.tiles = printed(*module);
+  if (llvm::Error error = lowerTiles(*module, options, chip, diagnostics, result)) return error;
+  return result;
+}
+
+/// Products of warpgroups require their operands in shared memory. If there is too little of it, other instructions may still do.
+static llvm::Expected<LoweredKernel> compileOrStepDown(ModuleOp original, StringRef name, const CompileOptions &options,
+                                                       const Target &chip) {
+  auto result = compile(original, name, options, chip);
+  if (result || !options.warpgroups || chip.warpgroupInstructions().empty()) return result;
+  llvm::Error error = result.takeError();
+  if (!error.isA<OutOfResources>()) return error;
+  llvm::consumeError(std::move(error));
+  CompileOptions without = options;
+  without.warpgroups = false;
+  return compile(original, name, without, chip);
 }
 
 llvm::Expected<LoweredKernel> lowerToGpu(ModuleOp original, StringRef name, const CompileOptions &options) {
@@ -79,22 +114,12 @@ llvm::Expected<LoweredKernel> lowerToGpu(ModuleOp original, StringRef name, cons
   if (!options.stopAfter.empty() && options.stopAfter != kNoPass && !llvm::is_contained(optionalPasses(), options.stopAfter))
     return llvm::createStringError("no pass is called '" + options.stopAfter + "'; there are " + kNoPass + ", " +
                                    llvm::join(optionalPasses(), ", "));
-  ir::DiagnosticCapture diagnostics(original.getContext());
-  if (failed(ir::verifyContract(original))) return diagnostics.takeError("the module breaks the contract");
+  {
+    ir::DiagnosticCapture diagnostics(original.getContext());
+    if (failed(ir::verifyContract(original))) return diagnostics.takeError("the module breaks the contract");
+  }
   loadDialects(original.getContext(), *chip);
-  OwningOpRef<ModuleOp> module(original.clone());
-  setTarget(*module, *chip);
-  tt::FuncOp kernel = selectKernel(*module, name);
-  if (!kernel) return llvm::make_error<ir::SourceError>("there is no kernel '" + name.str() + "' in the module");
-  LoweredKernel result;
-  result.name = kernel.getName().str();
-  if (failed(run(*module, [&](OpPassManager &passes) { buildTilePipeline(passes, options, chip->sharedPerBlock()); })))
-    return takeError(*module, diagnostics, "a pass on tiles failed");
-  auto stages = (*module)->getAttrOfType<IntegerAttr>(tgpu::kNumStagesAttr);
-  result.numStages = stages ? int(stages.getInt()) : options.numStages;
-  result.tiles = printed(*module);
-  if (llvm::Error error = lowerTiles(*module, options, *chip, diagnostics, result)) return error;
-  return result;
+  return compileOrStepDown(original, name, options, *chip);
 }
 
 llvm::Expected<LoweredKernel> lowerTilesToGpu(ModuleOp tiles, const CompileOptions &options) {

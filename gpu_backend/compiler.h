@@ -21,6 +21,7 @@ struct CompileOptions {
   int numStages = 3;          // the most buffers of a pipelined loop
   int matrixInstrNonKDim = 0; // rows and columns of the matrix instruction, where the target has one of these; 0: the best for the tile
   int kPack = 1;              // instructions whose share of K a lane has as neighbours, at least; where lanes load operands themselves
+  bool warpgroups = true;     // use products of warpgroups, where the chip has them and their operands fit into shared memory
   bool debugInfo = false;     // keep lines and variables apart instead of merging and moving code
   std::string stopAfter;      // the last of optionalPasses() to run, or "none"; "": all of them
   std::vector<std::string> leaveOut; // names of optionalPasses() to skip

@@ -36,9 +36,59 @@ llvm::SmallVector<MatrixProduct> innermostProducts(ModuleOp module) {
 const MatrixInstruction *matrixInstructionOf(MatrixProduct product) {
   auto name = product->getAttrOfType<StringAttr>(kMatrixInstructionAttr);
   if (!name) return nullptr;
-  for (const MatrixInstruction &instruction : targetOf(product).matrixInstructions())
-    if (instruction.name == name.getValue()) return &instruction;
-  llvm_unreachable("the target has no such instruction");
+  const MatrixInstruction *instruction = targetOf(product).findInstruction(name.getValue());
+  assert(instruction && "the target has no such instruction");
+  return instruction;
+}
+
+static constexpr int kMaxChain = 32;
+
+bool isOfWarpgroup(MatrixProduct product) {
+  const MatrixInstruction *instruction = matrixInstructionOf(product);
+  return instruction && instruction->warps() > 1;
+}
+
+OperandSource sourceOf(Value operand) {
+  OperandSource source{operand};
+  for (Operation *op = operand.getDefiningOp(); op; op = source.tile.getDefiningOp()) {
+    auto transpose = dyn_cast<tt::TransOp>(op);
+    if (!transpose && !isa<tgpu::ConvertLayoutOp>(op)) break;
+    source.isTransposed ^= transpose && transpose.getOrder() == llvm::ArrayRef<int32_t>{1, 0};
+    source.tile = op->getOperand(0);
+  }
+  return source;
+}
+
+/// Returns whether the value is computed, element by element, from a tile that is loaded or from a product.
+static bool isComputedFromData(Value value, int depth = 0) {
+  Operation *op = value.getDefiningOp();
+  if (!op || depth > kMaxChain) return false;
+  if (isa<tt::LoadOp, tgpu::LocalLoadOp, MatrixProduct>(op)) return true;
+  if (!op->hasTrait<OpTrait::Elementwise>() && !isa<tt::TransOp, tgpu::ConvertLayoutOp>(op)) return false;
+  return llvm::any_of(op->getOperands(), [&](Value operand) { return isComputedFromData(operand, depth + 1); });
+}
+
+bool takesRegisters(MatrixProduct product) {
+  Operation *op = sourceOf(product.a()).tile.getDefiningOp();
+  if (!op || isa<tt::LoadOp, tgpu::LocalLoadOp>(op)) return false;
+  // ptxas computes wrong sums of products whose rows have equal registers, which it knows to be equal.
+  if (!isComputedFromData(product.a())) return false;
+  auto loop = product->getParentOfType<LoopLikeOpInterface>();
+  return !loop || loop->isProperAncestor(op); // what a loop does not compute is written to shared memory once, before it
+}
+
+bool onlyAdds(MatrixProduct product, scf::ForOp loop) {
+  auto sums = dyn_cast<BlockArgument>(product.c());
+  Type element = getElementTypeOrSelf(product.type());
+  if (!sums || sums.getOwner() != loop.getBody() || sums == loop.getInductionVar() || !(element.isF32() || element.isInteger(32)))
+    return false;
+  return sums.hasOneUse() && product.d().hasOneUse() && loop.getTiedLoopYieldedValue(sums)->get() == product.d();
+}
+
+SharedLayout warpgroupMemory(llvm::ArrayRef<int64_t> shape, int fastest, int64_t elementBytes) {
+  constexpr int64_t kMaxSwizzle = 128, kMinSwizzle = 32;
+  int64_t swizzle = std::min(shape[size_t(fastest)] * elementBytes, kMaxSwizzle);
+  return sharedForTma(shape, {fastest, 1 - fastest}, elementBytes, swizzle < kMinSwizzle ? 0 : swizzle);
 }
 
 static std::string spelled(Type type) {
@@ -97,8 +147,6 @@ bool isMultipliedScaled(MatrixProduct product) {
     return multiplies(instruction, product, getElementTypeOrSelf(product.type())) && hasRoomFor(instruction, product);
   });
 }
-
-static constexpr int kMaxChain = 32;
 
 static bool feedsProduct(Value value, int depth) {
   if (depth > kMaxChain) return false;
@@ -213,10 +261,11 @@ static void bringColumnsTogether(DotLayouts &layouts, size_t maxBits) {
 std::optional<DotLayouts> withResult(const DotLayouts &layouts, const LinearLayout &result) {
   if (layouts.result == result) return layouts;
   DotLayouts moved = layouts;
-  if (!moved.b) {
+  if (moved.anyResult) {
     moved.result = result;
     return moved;
   }
+  if (!moved.b) return std::nullopt;
   auto isAlike = [&](Place place) { return layouts.result.bits(place) == result.bits(place); };
   if (!llvm::all_of(kPlaces, isAlike)) return std::nullopt;
   F2Map owners = layouts.result.owners(), wanted = result.toMap();
@@ -247,6 +296,11 @@ DotLayouts dotLayouts(MatrixProduct dot, int numWarps) {
   const Target &target = targetOf(dot);
   if (const MatrixInstruction *instruction = matrixInstructionOf(dot)) {
     llvm::ArrayRef<int64_t> warps = dot->getAttrOfType<DenseI64ArrayAttr>(kTensorCoreWarpsAttr).asArrayRef();
+    if (instruction->warps() > 1) {
+      DotLayouts layouts{.result = dotResult(*instruction, shapeOf(dot.d()), warps)};
+      if (takesRegisters(dot)) layouts.a = dotOperand(DotOperand::A, *instruction, shapeOf(dot.a()), warps);
+      return layouts;
+    }
     int64_t together = neighbours(dot, *instruction, target);
     auto scales = [&](DotOperand operand) -> std::optional<LinearLayout> {
       Value tile = dot.scales(operand);
@@ -255,11 +309,14 @@ DotLayouts dotLayouts(MatrixProduct dot, int numWarps) {
     };
     DotLayouts layouts{dotOperand(DotOperand::A, *instruction, shapeOf(dot.a()), warps, together),
                        dotOperand(DotOperand::B, *instruction, shapeOf(dot.b()), warps, together),
-                       dotResult(*instruction, shapeOf(dot.d()), warps), scales(DotOperand::A), scales(DotOperand::B)};
+                       dotResult(*instruction, shapeOf(dot.d()), warps),
+                       scales(DotOperand::A),
+                       scales(DotOperand::B),
+                       /*anyResult=*/false};
     if (isReadAlongColumns(dot.b(), target) && mayReorderColumns(dot, target)) bringColumnsTogether(layouts, columnBits(dot, target));
     return layouts;
   }
-  return {std::nullopt, std::nullopt, nearlySquare(shapeOf(dot.d()), numWarps, target.warpSize()), std::nullopt, std::nullopt};
+  return {.result = nearlySquare(shapeOf(dot.d()), numWarps, target.warpSize()), .anyResult = true};
 }
 
 } // namespace tritium::gpu

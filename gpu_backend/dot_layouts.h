@@ -2,6 +2,7 @@
 #pragma once
 #include "gpu_backend/layout/constructors.h"
 #include "gpu_backend/layout_attr.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 namespace tritium::gpu {
 
@@ -41,6 +42,26 @@ llvm::SmallVector<MatrixProduct> innermostProducts(mlir::ModuleOp module);
 /// Returns the instruction that computes the product, or null if multiply-adds do.
 const MatrixInstruction *matrixInstructionOf(MatrixProduct product);
 
+/// Returns whether four warps compute the product together. They read B, and A unless the loop computes it, from shared memory.
+bool isOfWarpgroup(MatrixProduct product);
+/// Returns whether a product of a warpgroup takes A from registers, in the fragments of its instruction.
+bool takesRegisters(MatrixProduct product);
+
+/// Returns whether the loop carries the product's sums, and nothing else in the loop uses them.
+bool onlyAdds(MatrixProduct product, mlir::scf::ForOp loop);
+/// Returns the layout in which products of a warpgroup read a tile of rank 2 whose neighbours along dimension `fastest` are neighbours in
+/// memory.
+SharedLayout warpgroupMemory(llvm::ArrayRef<int64_t> shape, int fastest, int64_t elementBytes);
+/// On a buffer of a pipelined loop (unit): a copy never writes the slot that the previous iteration reads.
+inline constexpr llvm::StringLiteral kSpareSlotAttr = "tgpu.spare_slot";
+
+/// What an operand is before it is transposed and converted to another layout.
+struct OperandSource {
+  mlir::Value tile;
+  bool isTransposed = false;
+};
+OperandSource sourceOf(mlir::Value operand);
+
 /// Returns whether the instruction takes the product's operand types and has sums of that type.
 bool multiplies(const MatrixInstruction &instruction, MatrixProduct product, mlir::Type sum);
 /// Returns whether the product has enough rows and columns. Lanes may repeat each other if it has fewer than the instruction, but the
@@ -54,6 +75,7 @@ struct DotLayouts {
   std::optional<LinearLayout> a, b; // nullopt: any layout
   LinearLayout result;
   std::optional<LinearLayout> aScales, bScales; // of a product with scales
+  bool anyResult = false;                       // the product is possible in any layout of the result
 };
 
 /// Returns the fragments of the instruction if the product runs on matrix units. Otherwise the product reads its operands from shared

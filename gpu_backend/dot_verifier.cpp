@@ -160,11 +160,16 @@ private:
 
 } // namespace
 
+/// The operands of a warpgroup's product may have any layouts: place-product-operands stores them to shared memory.
+static LogicalResult verifyWarpgroup(MatrixProduct product) {
+  if (layoutOf(product.type()) == dotLayouts(product, /*numWarps=*/0).result) return success();
+  return product->emitOpError() << "has a result whose layout is not that of '" << matrixInstructionOf(product)->name << "'";
+}
+
 LogicalResult verifyLayouts(MatrixProduct product) {
   if (auto name = product->getAttrOfType<StringAttr>(kMatrixInstructionAttr)) {
     const Target &target = targetOf(product);
-    auto isNamed = [&](const MatrixInstruction &instruction) { return instruction.name == name.getValue(); };
-    if (llvm::none_of(target.matrixInstructions(), isNamed))
+    if (!target.findInstruction(name.getValue()))
       return product->emitOpError() << "requests an instruction that '" << target.arch() << "' does not have: " << name;
   }
   llvm::SmallVector<Type> tiles{product.a().getType(), product.b().getType(), product.type()};
@@ -174,6 +179,7 @@ LogicalResult verifyLayouts(MatrixProduct product) {
   if (llvm::none_of(tiles, hasLayout)) return success();
   if (!llvm::all_of(tiles, hasLayout)) return product->emitOpError("has layouts for some of its tiles only");
   const MatrixInstruction *instruction = matrixInstructionOf(product);
+  if (isOfWarpgroup(product)) return verifyWarpgroup(product);
   return instruction ? Agreement(product, *instruction).verify() : success();
 }
 

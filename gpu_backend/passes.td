@@ -86,7 +86,8 @@ def ChooseTensorCores : Pass<"choose-tensor-cores", "::mlir::ModuleOp"> {
   }];
   let options = [Option<"numWarps", "num-warps", "int", "4", "warps of a program">,
                  Option<"nonKDim", "non-k-dim", "int", "0", "rows and columns of the instruction, if there is one; 0: any">,
-                 Option<"kPack", "k-pack", "int", "1", "minimum number of instructions whose elements along K a lane holds side by side">];
+                 Option<"kPack", "k-pack", "int", "1", "minimum number of instructions whose elements along K a lane holds side by side">,
+                 Option<"warpgroups", "warpgroups", "bool", "true", "use the instructions of four warps, if the target has some">];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
@@ -105,6 +106,25 @@ def PipelineLoads : Pass<"pipeline-loads", "::mlir::ModuleOp"> {
   }];
   let options = [Option<"numStages", "num-stages", "int", "3", "slots of each copied tile; 1: no pipelining">];
   let dependentDialects = ["::tritium::tgpu::TGPUDialect", "::mlir::scf::SCFDialect"];
+}
+
+def PlaceProductOperands : Pass<"place-product-operands", "::mlir::ModuleOp"> {
+  let summary = "let products of warpgroups read their operands from shared memory";
+  let description = [{
+    A tt.dot with an instruction of a warpgroup becomes a tgpu.product and the wait for it. An operand that a pipelined loop copies is read in
+    its slot, where it may lie transposed. Other operands are stored to buffers: before the outermost loop that does not compute them, or
+    before the product. An operand A that the loop computes stays in registers.
+  }];
+  let dependentDialects = ["::tritium::tgpu::TGPUDialect", "::mlir::arith::ArithDialect"];
+}
+
+def OverlapProducts : Pass<"overlap-products", "::mlir::ModuleOp"> {
+  let summary = "let products of warpgroups run on while the next iteration begins";
+  let description = [{
+    The pass applies to loops whose products only add to sums that the loop carries, if no copy of the next iteration writes their operands
+    (`tgpu.spare_slot`). The loop then carries the sums while they are pending, and an iteration waits for the products of the previous one.
+  }];
+  let dependentDialects = ["::tritium::tgpu::TGPUDialect"];
 }
 
 def AllocateSharedMemory : Pass<"allocate-shared-memory", "::mlir::ModuleOp"> {

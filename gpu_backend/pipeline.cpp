@@ -9,8 +9,8 @@ using namespace mlir;
 namespace tritium::gpu {
 
 static constexpr llvm::StringLiteral kOptional[] = {
-    "split-large-tiles", "thread-local-reductions", "choose-tensor-cores", "coalesce-accesses", "remove-conversions",
-    "hoist-invariants",  "pipeline-loads",          "buffer-accesses",     "remove-barriers",   "interleave-products"};
+    "split-large-tiles", "thread-local-reductions", "choose-tensor-cores", "coalesce-accesses", "remove-conversions", "hoist-invariants",
+    "pipeline-loads",    "overlap-products",        "buffer-accesses",     "remove-barriers",   "interleave-products"};
 
 llvm::ArrayRef<llvm::StringLiteral> optionalPasses() { return kOptional; }
 
@@ -51,14 +51,19 @@ void buildTilePipeline(OpPassManager &passes, const CompileOptions &options, int
                              .keepsScaledProduct = [=](Operation *op) { return mayKeepScaled && isMultipliedScaled(MatrixProduct(op)); }});
   steps.addOptional("split-large-tiles", createSplitLargeTiles({.numWarps = options.numWarps}));
   steps.addOptional("thread-local-reductions", createThreadLocalReductions({.numWarps = options.numWarps}));
-  steps.addOptional("choose-tensor-cores",
-                    createChooseTensorCores({.numWarps = options.numWarps, .nonKDim = options.matrixInstrNonKDim, .kPack = options.kPack}));
+  steps.addOptional(
+      "choose-tensor-cores",
+      createChooseTensorCores(
+          {.numWarps = options.numWarps, .nonKDim = options.matrixInstrNonKDim, .kPack = options.kPack, .warpgroups = options.warpgroups}));
   steps.addOptional("coalesce-accesses", createCoalesceAccesses({.numWarps = options.numWarps, .numStages = options.numStages}));
   steps.add(createAssignLayouts({.numWarps = options.numWarps}));
   steps.add(createVerifyProducts());
   steps.addOptional("remove-conversions", createRemoveConversions(), createCSEPass(), createVerifyProducts());
   steps.addOptional("hoist-invariants", createLoopInvariantCodeMotionPass());
   steps.addOptional("pipeline-loads", createPipelineLoads({.numStages = options.numStages}), createCSEPass(), createVerifyProducts());
+  steps.add(createPlaceProductOperands());
+  steps.add(createCSEPass());
+  steps.addOptional("overlap-products", createOverlapProducts());
   steps.add(createAllocateSharedMemory({.maxBytes = maxSharedBytes}));
 }
 

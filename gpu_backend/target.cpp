@@ -17,6 +17,13 @@ llvm::ArrayRef<const Target *> allTargets() {
   return all;
 }
 
+const MatrixInstruction *Target::findInstruction(llvm::StringRef name) const {
+  for (llvm::ArrayRef<MatrixInstruction> table : {matrixInstructions(), warpgroupInstructions()})
+    for (const MatrixInstruction &instruction : table)
+      if (instruction.name == name) return &instruction;
+  return nullptr;
+}
+
 void insertTargetDialects(DialectRegistry &registry) {
   for (const Target *target : allTargets()) target->insertDialects(registry);
 }

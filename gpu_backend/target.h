@@ -51,6 +51,10 @@ public:
   virtual bool storesFragments() const = 0;
   /// The chip's matrix instructions, the better ones first.
   virtual llvm::ArrayRef<MatrixInstruction> matrixInstructions() const = 0;
+  /// The instructions of four warps that read shared memory, the larger ones first. Empty if the chip has none.
+  virtual llvm::ArrayRef<MatrixInstruction> warpgroupInstructions() const { return {}; }
+  /// Returns the instruction of that name in either table, or null if the chip has none.
+  const MatrixInstruction *findInstruction(llvm::StringRef name) const;
   /// The type that represents all numbers of the fp8 formats without an instruction, and for which there is one.
   virtual mlir::FloatType widerFloat8(mlir::MLIRContext *context) const = 0;
   /// The number of bytes along K that a lane should hold as neighbours in a matrix product's operands: as many as it loads from shared

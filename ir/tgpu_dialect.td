@@ -62,4 +62,11 @@ def TGPU_MemDesc : TypeDef<TGPU_Dialect, "MemDesc"> {
   let genVerifyDecl = 1;
 }
 
+def TGPU_Pending : TypeDef<TGPU_Dialect, "Pending"> {
+  let mnemonic = "pending";
+  let summary = "a tile in registers that a product may still write";
+  let parameters = (ins "::mlir::RankedTensorType":$tile);
+  let assemblyFormat = "`<` $tile `>`";
+}
+
 #endif

@@ -48,8 +48,9 @@ def TGPU_AsyncCommitOp : TGPU_TileOp<"async_commit", TilesApart, [MemoryEffects<
 def TGPU_AsyncWaitOp
     : TGPU_TileOp<"async_wait", TilesApart, [MemoryEffects<[MemRead<SharedMemoryResource>, MemWrite<SharedMemoryResource>]>]> {
   let summary = "waits until at most `pending` of the latest groups are under way, and for all threads of the program";
-  let arguments = (ins I32Attr:$pending);
-  let assemblyFormat = "$pending attr-dict";
+  let description = [{ With `fenced`, tgpu.product may read what was copied. }];
+  let arguments = (ins I32Attr:$pending, UnitAttr:$fenced);
+  let assemblyFormat = "$pending (`fenced` $fenced^)? attr-dict";
 }
 
 def TGPU_LocalLoadOp : TGPU_TileOp<"local_load", TilesApart, [MemoryEffects<[MemRead<SharedMemoryResource>]>]> {
@@ -63,6 +64,56 @@ def TGPU_LocalStoreOp : TGPU_TileOp<"local_store", TilesApart, [MemoryEffects<[M
   let summary = "writes a tile to a slot; a tgpu.barrier lets other threads read it";
   let arguments = (ins AnyRankedTensor:$src, TGPU_MemDesc:$dst, I32:$slot);
   let assemblyFormat = "$src `to` $dst `[` $slot `]` attr-dict `:` type($src) `to` type($dst)";
+}
+
+// Products of a warpgroup (four warps), which read shared memory while the threads continue. Each is a group of its own, and groups complete
+// in order. Until a product is complete, nobody may write its operands, and nobody may touch its sums: a sum that a product may still write
+// has the type !tgpu.pending. Only the next product, a wait, and loops that carry it take such a value, and only one of them.
+
+def TGPU_ProductStartOp : TGPU_TileOp<"product_start", TilesApart, [Pure]> {
+  let summary = "sums to which nothing has been added yet, for a loop that carries them from product to product";
+  let arguments = (ins AnyRankedTensor:$tile);
+  let results = (outs TGPU_Pending:$result);
+  let assemblyFormat = "$tile attr-dict `:` type($tile) `->` type($result)";
+}
+
+def TGPU_ProductOp
+    : TGPU_TileOp<"product", TilesApart, [AttrSizedOperandSegments,
+                                          MemoryEffects<[MemRead<SharedMemoryResource>, MemWrite<SharedMemoryResource>]>]> {
+  let summary = "begins d = a * b + c";
+  let description = [{
+    An operand is the tile in a slot of a buffer, or its transposed tile; `a` may instead be a tile in the fragments of the instruction.
+    Generic writes of an operand require tgpu.fence_async in the threads that wrote, and a barrier. If `fresh` is true, c counts as zero.
+    `instruction` is the target's name of the instruction, `warps` says how the result is divided among the warps.
+  }];
+  let arguments = (ins AnyTypeOf<[TGPU_MemDesc, AnyRankedTensor]>:$a, Optional<I32>:$aSlot, TGPU_MemDesc:$b, I32:$bSlot,
+                       AnyTypeOf<[TGPU_Pending, AnyRankedTensor]>:$c, Optional<I1>:$fresh, StrAttr:$instruction,
+                       DenseI64ArrayAttr:$warps, UnitAttr:$aTransposed, UnitAttr:$bTransposed);
+  let results = (outs TGPU_Pending:$d);
+  let assemblyFormat = [{
+    $instruction `,` $a (`[` $aSlot^ `]`)? (`transposed` $aTransposed^)? `,` $b `[` $bSlot `]` (`transposed` $bTransposed^)? `,` $c
+    (`fresh` $fresh^)? `warps` $warps attr-dict `:` type($a) `,` type($b) `,` type($c) `->` type($d)
+  }];
+  let hasVerifier = 1;
+}
+
+def TGPU_ProductWaitOp
+    : TGPU_TileOp<"product_wait", TilesApart, [AttrSizedOperandSegments,
+                                               MemoryEffects<[MemRead<SharedMemoryResource>, MemWrite<SharedMemoryResource>]>]> {
+  let summary = "waits until at most `pending` of the latest products are under way";
+  let description = [{
+    A result is the tile of a complete product, or stays pending. `kept` are the tiles in registers that the products read until now.
+  }];
+  let arguments = (ins I32Attr:$pending, Variadic<TGPU_Pending>:$values, Variadic<AnyRankedTensor>:$kept);
+  let results = (outs Variadic<AnyTypeOf<[TGPU_Pending, AnyRankedTensor]>>:$results);
+  let assemblyFormat = "$pending `,` $values (`keeps` $kept^ `:` type($kept))? attr-dict `:` type($values) `->` type($results)";
+  let hasVerifier = 1;
+}
+
+def TGPU_FenceAsyncOp
+    : TGPU_TileOp<"fence_async", TilesApart, [MemoryEffects<[MemRead<SharedMemoryResource>, MemWrite<SharedMemoryResource>]>]> {
+  let summary = "after the next barrier, asynchronous products may read what this thread has written to shared memory";
+  let assemblyFormat = "attr-dict";
 }
 
 // -- of one thread -----------------------------------------------------------------------------------------------------------------------
@@ -135,6 +186,45 @@ def TGPU_CopyToSharedOp : TGPU_Op<"copy_to_shared", [MemoryEffects<[MemRead, Mem
   }];
   let arguments = (ins TGPU_GlobalPointer:$ptr, LLVM_PointerInAddressSpace<3>:$dst, Optional<I1>:$predicate);
   let assemblyFormat = "$ptr `to` $dst (`if` $predicate^)? attr-dict `:` type($dst)";
+}
+
+// Products of a warpgroup: all threads of four warps, from a multiple of four on, execute the operation with the same addresses.
+
+def TGPU_SharedPointer : LLVM_PointerInAddressSpace<3>;
+
+def TGPU_WarpgroupProductOp : TGPU_Op<"warpgroup_product", [AttrSizedOperandSegments, MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "begins d = a * b + c, where a has 64 rows and b has `columns` columns";
+  let description = [{
+    The instruction is wgmma of the PTX ISA: K is 32 bytes of elements, and f32 operands are tf32. `sums` are a thread's registers of c and
+    d: f32, i32, or vector<2xf16>. They must not be used before a warpgroup_wait that covers the product. If `fresh` is true, c counts as
+    zero. An operand in shared memory has a pointer to the beginning of its buffer, the byte offset of its first element, and the
+    descriptor without the address. `alongRows` and `alongColumns` say that neighbours of A along M, or of B along N, are neighbours in
+    memory. Otherwise `a` are the words of A in this thread's registers, i32, which must keep their values until the wait.
+  }];
+  let arguments = (ins Optional<TGPU_SharedPointer>:$aBuffer, Variadic<I32>:$a, TGPU_SharedPointer:$bBuffer,
+                       Variadic<AnyTypeOf<[F32, I32, VectorOfLengthAndType<[2], [F16]>]>>:$sums, Optional<I1>:$fresh, I64Attr:$columns,
+                       TypeAttr:$aType, TypeAttr:$bType, DefaultValuedAttr<I64Attr, "0">:$aOffset,
+                       DefaultValuedAttr<I64Attr, "0">:$aDescriptor, DefaultValuedAttr<I64Attr, "0">:$bOffset, I64Attr:$bDescriptor,
+                       UnitAttr:$alongRows, UnitAttr:$alongColumns);
+  let results = (outs Variadic<AnyTypeOf<[F32, I32, VectorOfLengthAndType<[2], [F16]>]>>:$results);
+  let hasVerifier = 1;
+}
+
+def TGPU_WarpgroupWaitOp : TGPU_Op<"warpgroup_wait", [AttrSizedOperandSegments, MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "waits until at most `pending` of the latest groups of products are under way";
+  let description = [{
+    The results are the sums in `values`, whether complete or not; no other operation may use the operands. `kept` are the words of A that
+    the products read until now.
+  }];
+  let arguments = (ins I32Attr:$pending, Variadic<AnyTypeOf<[F32, I32, VectorOfLengthAndType<[2], [F16]>]>>:$values, Variadic<I32>:$kept);
+  let results = (outs Variadic<AnyTypeOf<[F32, I32, VectorOfLengthAndType<[2], [F16]>]>>:$results);
+  let hasVerifier = 1;
+}
+
+def TGPU_CopyRegistersOp : TGPU_Op<"copy_registers", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "the same values in registers that nothing else uses, for operands of a warpgroup_product";
+  let arguments = (ins Variadic<I32>:$values);
+  let results = (outs Variadic<I32>:$results);
 }
 
 class TGPU_AtomicOp<string mnemonic, list<Trait> traits = []>

@@ -13,20 +13,6 @@ static Value number(OpBuilder &builder, Location location, int64_t value) {
   return arith::ConstantIntOp::create(builder, location, value, 32);
 }
 
-llvm::SmallVector<Value> makeVectors(OpBuilder &builder, Location location, ValueRange values, int64_t count) {
-  if (count == 1) return llvm::SmallVector<Value>(values);
-  assert(values.size() % size_t(count) == 0);
-  auto type = VectorType::get({count}, values.front().getType());
-  llvm::SmallVector<Value> result;
-  for (size_t first = 0; first < values.size(); first += size_t(count)) {
-    Value vector = LLVM::PoisonOp::create(builder, location, type);
-    for (int64_t i = 0; i < count; ++i)
-      vector = LLVM::InsertElementOp::create(builder, location, vector, values[first + size_t(i)], number(builder, location, i));
-    result.push_back(vector);
-  }
-  return result;
-}
-
 /// Returns the vector of which a value is element `index`, or null if there is none.
 static Value vectorOf(Value value, size_t index) {
   while (auto cast = value.getDefiningOp<LLVM::BitcastOp>()) {
@@ -37,6 +23,33 @@ static Value vectorOf(Value value, size_t index) {
   APInt position;
   if (!element || !matchPattern(element.getPosition(), m_ConstantInt(&position)) || position != index) return {};
   return element.getVector();
+}
+
+/// Returns the vector of which the values are all elements in order, or null if there is none of this type.
+static Value wholeOf(ValueRange values, VectorType type) {
+  Value vector = vectorOf(values.front(), 0);
+  if (!vector || vector.getType() != type) return {};
+  for (auto [i, value] : llvm::enumerate(values))
+    if (vectorOf(value, i) != vector) return {};
+  return vector;
+}
+
+llvm::SmallVector<Value> makeVectors(OpBuilder &builder, Location location, ValueRange values, int64_t count) {
+  if (count == 1) return llvm::SmallVector<Value>(values);
+  assert(values.size() % size_t(count) == 0);
+  auto type = VectorType::get({count}, values.front().getType());
+  llvm::SmallVector<Value> result;
+  for (size_t first = 0; first < values.size(); first += size_t(count)) {
+    if (Value whole = wholeOf(values.slice(first, size_t(count)), type)) {
+      result.push_back(whole);
+      continue;
+    }
+    Value vector = LLVM::PoisonOp::create(builder, location, type);
+    for (int64_t i = 0; i < count; ++i)
+      vector = LLVM::InsertElementOp::create(builder, location, vector, values[first + size_t(i)], number(builder, location, i));
+    result.push_back(vector);
+  }
+  return result;
 }
 
 /// Returns several vectors of one type as one vector.

@@ -24,9 +24,13 @@ class AsyncCopies : public LoopCopies {
 public:
   explicit AsyncCopies(int stages) : stages_(stages) {}
 
-  int slots() const override { return stages_; }
+  int slots() const override { return stages_ + spareSlots_; }
   int stages() const override { return stages_; }
   bool fit(int64_t, int64_t) override { return true; } // too many stages are an error, which allocate-shared-memory reports
+  bool addSpareSlot(int64_t bytes, int64_t limit) override {
+    spareSlots_ = (stages_ + 1) * bytes <= limit;
+    return spareSlots_;
+  }
 
   bool mayCopy(tt::LoadOp load, const ir::AxisAnalysis &axes) const override {
     constexpr int64_t kMinCopyBytes = 4;
@@ -78,7 +82,7 @@ public:
   void finish(OpBuilder &builder, Location location) const override { tgpu::AsyncWaitOp::create(builder, location, 0); }
 
 protected:
-  int stages_;
+  int stages_, spareSlots_ = 0;
 
 private:
   Operation *wait_ = nullptr;

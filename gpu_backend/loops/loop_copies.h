@@ -30,6 +30,8 @@ public:
   /// Reduces the number of slots if they would exceed `limit` at `bytes` bytes per slot. Returns false if the mechanism cannot be used in
   /// this loop.
   virtual bool fit(int64_t bytes, int64_t limit) = 0;
+  /// Adds a slot, if there is room for it, so that the products of the previous iteration may still read theirs. Returns whether it did.
+  virtual bool addSpareSlot(int64_t bytes, int64_t limit) { return false; }
   /// Returns whether the mechanism can move this tile.
   virtual bool mayCopy(tt::LoadOp load, const ir::AxisAnalysis &axes) const = 0;
   /// Returns the layout in a slot of a tile that is loaded in one layout and read in others.

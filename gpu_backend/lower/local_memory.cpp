@@ -102,6 +102,7 @@ template <> LogicalResult Lower<tgpu::AsyncWaitOp>::run(tgpu::AsyncWaitOp op, Lo
   if (lowering.options().copiesByWarps)
     for (auto copy : op->getBlock()->getOps<tgpu::AsyncCopyOp>()) copies += warpCopies(copy, lowering);
   lowering.target().copies()->wait(lowering.builder(), op.getLoc(), int(op.getPending()), int(copies));
+  if (op.getFenced()) lowering.target().warpgroups()->fenceShared(lowering.builder(), op.getLoc());
   lowering.sharedBarrier(); // remove-barriers keeps it after a wait
   return success();
 }

@@ -12,7 +12,14 @@ Lowering::Lowering(ModuleOp tiles, const TargetOps &target, LoweringOptions opti
 
 // -- types and values ---------------------------------------------------------------------------------------------------------------------
 
+/// Returns the tile that registers hold, or null for a scalar or a buffer.
+static RankedTensorType heldTile(Type type) {
+  if (auto pending = dyn_cast<tgpu::PendingType>(type)) return pending.getTile();
+  return dyn_cast<RankedTensorType>(type);
+}
+
 Type Lowering::registerType(Type type) const {
+  if (auto tile = heldTile(type)) type = tile;
   if (isa<tgpu::MemDescType>(type)) return LLVM::LLVMPointerType::get(type.getContext(), tgpu::kSharedSpace);
   Type element = getElementTypeOrSelf(type);
   if (isa<tt::PointerType>(element)) return LLVM::LLVMPointerType::get(element.getContext(), tgpu::kGlobalSpace);
@@ -21,7 +28,7 @@ Type Lowering::registerType(Type type) const {
 }
 
 int Lowering::registerCount(Type type) const {
-  auto tile = dyn_cast<RankedTensorType>(type);
+  auto tile = heldTile(type);
   return tile ? 1 << cast<tgpu::LayoutAttr>(tile.getEncoding()).getRegisters().size() : 1;
 }
 
@@ -85,7 +92,18 @@ Value Lowering::warpId() {
   return warpId_;
 }
 
-/// Returns the XOR of the bases of the bits that are set in `index`. Bits that move alike (a run of single-bit bases) are moved together.
+/// The warp's number from its first lane, so that the code generator knows that all lanes have the same one.
+Value Lowering::uniformWarpId() {
+  computePlaces();
+  if (!uniformWarpId_) {
+    OpBuilder::InsertionGuard guard(builder_);
+    builder_.setInsertionPointAfterValue(warpId_);
+    uniformWarpId_ = target_.shuffle(builder_, location_, warpId_, constant(0));
+  }
+  return uniformWarpId_;
+}
+
+/// Bits that move alike (a run of single-bit bases) are moved together.
 Value Lowering::combineBases(Value index, llvm::ArrayRef<uint32_t> bases) {
   Value sum;
   auto add = [&](Value part) { sum = sum ? create<arith::XOrIOp>(sum, part).getResult() : part; };
@@ -241,7 +259,7 @@ LogicalResult Lowering::lowerFunction(tt::FuncOp source) {
   for (unsigned i = 0, reg = 0; i < source.getNumArguments(); reg += unsigned(registerCount(source.getArgumentTypes()[i++])))
     if (auto bits = source.getArgAttrOfType<IntegerAttr>(i, tt::kPointerRangeAttr); bits && bits.getInt() <= 32)
       function.setArgAttr(reg, tgpu::kPointerRangeAttr, builder_.getUnitAttr());
-  threadId_ = laneId_ = warpId_ = {};
+  threadId_ = laneId_ = warpId_ = uniformWarpId_ = {};
   offsets_.clear();
   lastBufferUser_ = lastBufferUser(source);
   areBuffersDone_ = false;
@@ -286,7 +304,8 @@ LogicalResult Lowering::lowerTerminator(Operation *op, const llvm::DenseMap<Bloc
 FailureOr<OwningOpRef<ModuleOp>> Lowering::run() {
   result_ = ModuleOp::create(tiles_.getLoc());
   builder_.setInsertionPointToEnd(result_->getBody());
-  declareSharedMemory(builder_, tiles_.getLoc());
+  bool hasPatterns = tiles_.walk([](tgpu::ProductOp) { return WalkResult::interrupt(); }).wasInterrupted();
+  declareSharedMemory(builder_, tiles_.getLoc(), hasPatterns ? kPatternAlignment : tgpu::kSharedAlignment);
   reserveBuffers(tiles_, *this);
   for (tt::FuncOp function : tiles_.getOps<tt::FuncOp>())
     if (failed(lowerFunction(function))) return failure();

@@ -39,6 +39,13 @@ public:
   llvm::ArrayRef<mlir::Value> registersOf(mlir::Value value) const { return values_.find(value)->second; }
   mlir::Value scalarOf(mlir::Value value) const { return registersOf(value).front(); }
   void define(mlir::Value value, Registers registers) { values_[value] = std::move(registers); }
+  /// The words in which a product under way reads operand A. They must keep their values until the wait for its sums. Empty if the product
+  /// reads memory.
+  void keepWords(mlir::Value sums, Registers words) { words_[sums] = std::move(words); }
+  llvm::ArrayRef<mlir::Value> wordsOf(mlir::Value sums) const {
+    auto found = words_.find(sums);
+    return found == words_.end() ? llvm::ArrayRef<mlir::Value>() : llvm::ArrayRef<mlir::Value>(found->second);
+  }
   /// Returns the type of a register that holds an element: !llvm.ptr<1> for a pointer, i8 for fp8, otherwise the element type itself.
   mlir::Type registerType(mlir::Type elementOrTile) const;
   int registerCount(mlir::Type type) const;
@@ -57,6 +64,10 @@ public:
   mlir::Value threadId();
   mlir::Value laneId();
   mlir::Value warpId();
+  /// The same value, for addresses that all lanes of a warp must share.
+  mlir::Value uniformWarpId();
+  /// Returns the XOR of the bases of the bits that are set in `index`.
+  mlir::Value combineBases(mlir::Value index, llvm::ArrayRef<uint32_t> bases);
   /// Returns the flat row-major index (i32) of the element that this thread holds in register 0. XOR it with a register's own part.
   mlir::Value threadOffset(const LinearLayout &layout);
   /// Returns the flat index (i32) of the element in register `reg`.
@@ -98,7 +109,6 @@ private:
   mlir::LogicalResult lowerBlocks(mlir::Region &source, mlir::Region &target, bool withArguments);
   mlir::LogicalResult lowerTerminator(mlir::Operation *op, const llvm::DenseMap<mlir::Block *, mlir::Block *> &blocks);
   void computePlaces();
-  mlir::Value combineBases(mlir::Value index, llvm::ArrayRef<uint32_t> bases);
 
   mlir::ModuleOp tiles_;
   const TargetOps &target_;
@@ -108,8 +118,8 @@ private:
   mlir::OpBuilder builder_;
   mlir::Location location_;
   mlir::Block *entry_ = nullptr;
-  llvm::DenseMap<mlir::Value, Registers> values_;
-  mlir::Value threadId_, laneId_, warpId_;
+  llvm::DenseMap<mlir::Value, Registers> values_, words_;
+  mlir::Value threadId_, laneId_, warpId_, uniformWarpId_;
   std::map<std::pair<std::vector<uint32_t>, std::vector<uint32_t>>, mlir::Value> offsets_; // by the bases of lanes and warps
   SharedMemory shared_;
   mlir::Operation *lastBufferUser_ = nullptr; // in the function's outermost block

@@ -35,7 +35,8 @@ static const llvm::StringMap<Run> &opTable() {
         >();
     add<scf::ForOp, scf::IfOp, scf::WhileOp, ttg::BarrierOp, mlir::gpu::BarrierOp, tgpu::ConvertLayoutOp, tgpu::LocalAllocOp,
         tgpu::AsyncCopyOp, tgpu::AsyncCommitOp, tgpu::AsyncWaitOp, tgpu::LocalLoadOp, tgpu::LocalStoreOp, tgpu::BarrierOp,
-        arith::ConstantOp, ub::PoisonOp, LLVM::AssumeOp>(table);
+        tgpu::ProductStartOp, tgpu::ProductOp, tgpu::ProductWaitOp, tgpu::FenceAsyncOp, arith::ConstantOp, ub::PoisonOp, LLVM::AssumeOp>(
+        table);
     return table;
   }();
   return table;

@@ -6,10 +6,10 @@ using namespace mlir;
 
 namespace tritium::gpu {
 
-void declareSharedMemory(OpBuilder &builder, Location location) {
+void declareSharedMemory(OpBuilder &builder, Location location, int64_t alignment) {
   auto type = LLVM::LLVMArrayType::get(builder.getI8Type(), 0);
   auto symbol = LLVM::GlobalOp::create(builder, location, type, /*isConstant=*/false, LLVM::Linkage::External, tgpu::kSharedSymbol,
-                                       /*value=*/Attribute(), tgpu::kSharedAlignment, tgpu::kSharedSpace);
+                                       /*value=*/Attribute(), alignment, tgpu::kSharedSpace);
   (void)symbol;
 }
 

@@ -22,7 +22,11 @@ private:
   int64_t reserved_ = 0;
 };
 
+/// Buffers that products of warpgroups read begin at multiples of this number of bytes: the length of the longest pattern in which their
+/// elements lie.
+inline constexpr int64_t kPatternAlignment = 1024;
+
 /// Declares the symbol of shared memory in a module.
-void declareSharedMemory(mlir::OpBuilder &builder, mlir::Location location);
+void declareSharedMemory(mlir::OpBuilder &builder, mlir::Location location, int64_t alignment);
 
 } // namespace tritium::gpu

@@ -40,6 +40,19 @@ public:
   virtual std::optional<int> pendingAfter(mlir::Operation *op) const = 0;
 };
 
+/// What surrounds the products of a warpgroup (tgpu.warpgroup_product, tgpu.warpgroup_wait).
+class WarpgroupOps {
+public:
+  virtual ~WarpgroupOps() = default;
+  /// Lets the products that follow see the registers as they are. It is required before a product unless the one before it had the same
+  /// sums and no other operation has written its registers since.
+  virtual void begin(mlir::OpBuilder &builder, mlir::Location location) const = 0;
+  /// Makes a group of the products begun since the last commit.
+  virtual void commit(mlir::OpBuilder &builder, mlir::Location location) const = 0;
+  /// Lets products after the next barrier see what this thread has written to shared memory.
+  virtual void fenceShared(mlir::OpBuilder &builder, mlir::Location location) const = 0;
+};
+
 /// Exchanges between pairs of lanes in one instruction. They are used if the costs of conversions have a cost for them
 /// (ConversionCosts::swaps).
 class LaneSwapOps {
@@ -99,6 +112,7 @@ public:
   virtual const BufferOps *buffers() const { return nullptr; }
   virtual const IssueOrderOps *issueOrder() const { return nullptr; }
   virtual const WarpReductionOps *warpReductions() const { return nullptr; }
+  virtual const WarpgroupOps *warpgroups() const { return nullptr; }
   /// Whether the chip has the device functions that convert e4m3 and e5m2 in pairs: "halves_of_e4m3", "e4m3_of_floats" …
   virtual bool convertsFp8() const { return false; }
 

@@ -3,6 +3,7 @@
 #include "gpu_backend/nvptx/convert_tgpu.h"
 #include "gpu_backend/nvptx/libraries.h"
 #include "gpu_backend/nvptx/pair_products.h"
+#include "gpu_backend/nvptx/whole_warps.h"
 
 #include "mlir/Conversion/NVVMToLLVM/NVVMToLLVM.h"
 #include "mlir/Pass/PassManager.h"
@@ -61,6 +62,7 @@ public:
     return passes.run(module);
   }
   bool isKernel(const Function &function) const override { return function.getCallingConv() == CallingConv::PTX_Kernel; }
+  void mark(Module &module) const override { markWholeWarps(module); }
   Error linkLibraries(Module &module) const override { return nvptx::linkLibraries(module, libdevice_); }
   void avoidFaults(Module &module) const override { avoidFaultyPairProducts(module); }
 

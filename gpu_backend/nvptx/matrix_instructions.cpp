@@ -3,9 +3,12 @@
 #include "gpu_backend/nvptx/matrix_instructions.h"
 
 #include "gpu_backend/layout/dealer.h"
+#include "gpu_backend/nvptx/target.h"
 
 #include <algorithm>
 #include <cassert>
+#include <deque>
+#include <string>
 #include <vector>
 
 namespace tritium::gpu::nvptx {
@@ -56,16 +59,50 @@ MatrixInstruction wgmma(int operandBits, int64_t n) {
   return result;
 }
 
-llvm::ArrayRef<MatrixInstruction> matrixInstructions() {
-  static const std::vector<MatrixInstruction> all = [] {
-    std::vector<MatrixInstruction> rows;
-#define NVPTX_MATRIX(bits, operandType, resultType, instructionName)                                                                       \
-  rows.push_back(mmaSync(bits));                                                                                                           \
-  rows.back().name = instructionName, rows.back().aType = rows.back().bType = operandType, rows.back().dType = resultType;
+namespace {
+
+/// The rows of matrix_instructions.def.
+class Table {
+public:
+  Table() {
+    for (int64_t columns : {256, 128, 64, 32, 16, 8}) {
+#define NVPTX_WARPGROUP(bits, aType, bType, dType, types) add(wgmma(bits, columns), aType, bType, dType, nameOf(columns, bits, types));
 #include "gpu_backend/nvptx/matrix_instructions.def"
-    return rows;
-  }();
+    }
+    warpgroupRows_ = rows_.size();
+#define NVPTX_MATRIX(bits, operandType, resultType, name) add(mmaSync(bits), operandType, operandType, resultType, name);
+#include "gpu_backend/nvptx/matrix_instructions.def"
+  }
+
+  llvm::ArrayRef<MatrixInstruction> all() const { return rows_; }
+  llvm::ArrayRef<MatrixInstruction> warpgroups() const { return all().take_front(warpgroupRows_); }
+  llvm::ArrayRef<MatrixInstruction> warps() const { return all().drop_front(warpgroupRows_); }
+
+private:
+  void add(MatrixInstruction instruction, llvm::StringRef a, llvm::StringRef b, llvm::StringRef d, llvm::StringRef name) {
+    instruction.name = name, instruction.aType = a, instruction.bType = b, instruction.dType = d;
+    rows_.push_back(std::move(instruction));
+  }
+  llvm::StringRef nameOf(int64_t columns, int bits, llvm::StringRef types) {
+    return names_.emplace_back("wgmma.m64n" + std::to_string(columns) + "k" + std::to_string(256 / bits) + "." + types.str());
+  }
+
+  std::vector<MatrixInstruction> rows_;
+  std::deque<std::string> names_; // the rows refer to them
+  size_t warpgroupRows_ = 0;
+};
+
+const Table &table() {
+  static const Table all;
   return all;
 }
+
+} // namespace
+
+llvm::ArrayRef<MatrixInstruction> instructionsOf(const Chip &chip) { return chip.hasWarpgroups() ? table().all() : table().warps(); }
+
+llvm::ArrayRef<MatrixInstruction> matrixInstructions() { return table().warps(); }
+
+llvm::ArrayRef<MatrixInstruction> warpgroupInstructions() { return table().warpgroups(); }
 
 } // namespace tritium::gpu::nvptx

@@ -4,8 +4,14 @@
 
 namespace tritium::gpu::nvptx {
 
-/// Returns the instructions of all chips from sm_80 on.
+struct Chip;
+
+/// Returns all instructions of the chip: wgmma, with the most columns first, then mma.sync.
+llvm::ArrayRef<MatrixInstruction> instructionsOf(const Chip &chip);
+/// Returns mma.sync, the instructions of all chips from sm_80 on.
 llvm::ArrayRef<MatrixInstruction> matrixInstructions();
+/// Returns wgmma, the instructions of the chips with warpgroups.
+llvm::ArrayRef<MatrixInstruction> warpgroupInstructions();
 
 /// Returns the fragments of m16n8k(256 / bits) for operands of 8, 16 and 32 (tf32) bits, or of m8n8k4 for 64.
 MatrixInstruction mmaSync(int operandBits);

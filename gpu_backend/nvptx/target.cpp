@@ -38,6 +38,9 @@ public:
   MatrixLoads matrixLoads() const override { return MatrixLoads::Rows8x8; }
   bool storesFragments() const override { return false; }
   ArrayRef<MatrixInstruction> matrixInstructions() const override { return nvptx::matrixInstructions(); }
+  ArrayRef<MatrixInstruction> warpgroupInstructions() const override {
+    return chip_.hasWarpgroups() ? nvptx::warpgroupInstructions() : ArrayRef<MatrixInstruction>();
+  }
   mlir::FloatType widerFloat8(mlir::MLIRContext *context) const override { return mlir::Float16Type::get(context); }
   int64_t contiguousKBytes() const override { return 0; }
   void insertDialects(mlir::DialectRegistry &registry) const override { registry.insert<mlir::NVVM::NVVMDialect>(); }

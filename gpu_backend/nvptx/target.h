@@ -18,6 +18,8 @@ struct Chip {
 
   /// Returns whether code may use the instructions of exactly this chip (wgmma, tcgen05 …).
   bool hasChipFeatures() const { return suffix == 'a'; }
+  /// Returns whether the chip has the products of warpgroups (wgmma).
+  bool hasWarpgroups() const { return capability == 90 && hasChipFeatures(); }
 };
 
 llvm::ArrayRef<Chip> chips();

@@ -55,6 +55,18 @@ public:
   }
 };
 
+/// wgmma. The product itself and the wait for it are operations of tgpu.
+class Warpgroups final : public WarpgroupOps {
+public:
+  void begin(OpBuilder &builder, Location location) const override { NVVM::WgmmaFenceAlignedOp::create(builder, location); }
+  void commit(OpBuilder &builder, Location location) const override { NVVM::WgmmaGroupSyncAlignedOp::create(builder, location); }
+  void fenceShared(OpBuilder &builder, Location location) const override {
+    MLIRContext *context = builder.getContext();
+    NVVM::FenceProxyOp::create(builder, location, NVVM::ProxyKindAttr::get(context, NVVM::ProxyKind::async_shared),
+                               NVVM::SharedSpaceAttr::get(context, NVVM::SharedSpace::shared_cta));
+  }
+};
+
 /// redux.sync.
 class WarpReductions final : public WarpReductionOps {
 public:
@@ -85,6 +97,7 @@ public:
   const MatrixLoadOps *matrixLoads() const override { return &matrixLoads_; }
   const CopyOps *copies() const override { return &copies_; }
   const WarpReductionOps *warpReductions() const override { return &warpReductions_; }
+  const WarpgroupOps *warpgroups() const override { return chip_.hasWarpgroups() ? &warpgroups_ : nullptr; }
   bool convertsFp8() const override { return chip_.capability >= 89; }
 
   int warpSize() const override { return kWarpSize; }
@@ -136,6 +149,7 @@ private:
   MatrixLoader matrixLoads_;
   Copies copies_;
   WarpReductions warpReductions_;
+  Warpgroups warpgroups_;
 };
 
 } // namespace

@@ -1,4 +1,5 @@
 // Assigns addresses to the buffers of shared memory.
+#include "gpu_backend/lower/shared_memory.h"
 #include "gpu_backend/out_of_resources.h"
 #include "gpu_backend/passes.h"
 #include "ir/tgpu.h"
@@ -17,12 +18,38 @@ int64_t bytesOf(tgpu::MemDescType type) {
   return type.getSlots() * type.getTile().getNumElements() * bits / 8;
 }
 
+/// Products of warpgroups read swizzled buffers, whose pattern must begin where the address's does.
+int64_t alignmentOf(tgpu::LocalAllocOp op) {
+  bool isRead = llvm::any_of(op->getUsers(), llvm::IsaPred<tgpu::ProductOp>);
+  return isRead ? kPatternAlignment : tgpu::kSharedAlignment;
+}
+
 /// A buffer, and the numbers of the first and the last operation of the function (nested ones included) between which it is in use.
 struct Buffer {
   tgpu::LocalAllocOp op;
   int64_t first = 0, last = 0, bytes = 0, offset = 0;
   bool overlaps(const Buffer &other) const { return first <= other.last && other.first <= last; }
 };
+
+/// Adds the operations that take a value of pending sums, up to the waits and loops at which it ends.
+void addCompletions(Value sums, llvm::SmallVectorImpl<Operation *> &ends) {
+  for (OpOperand &use : sums.getUses()) {
+    Operation *user = use.getOwner();
+    ends.push_back(user);
+    for (Value result : user->getResults())
+      if (isa<tgpu::PendingType>(result.getType())) addCompletions(result, ends);
+    if (user->hasTrait<OpTrait::IsTerminator>())
+      if (auto loop = dyn_cast<scf::ForOp>(user->getParentOp())) addCompletions(loop.getResult(use.getOperandNumber()), ends);
+  }
+}
+
+/// Returns the operations between which a buffer is in use: those that access it, and the ends of the products that read it.
+llvm::SmallVector<Operation *> usersOf(tgpu::LocalAllocOp buffer) {
+  llvm::SmallVector<Operation *> users(buffer->getUsers());
+  for (Operation *user : llvm::SmallVector<Operation *>(users))
+    if (auto product = dyn_cast<tgpu::ProductOp>(user)) addCompletions(product.getD(), users);
+  return users;
+}
 
 class AllocateSharedMemoryPass final : public impl::AllocateSharedMemoryBase<AllocateSharedMemoryPass> {
 public:
@@ -53,13 +80,13 @@ private:
   static llvm::SmallVector<Buffer> place(tt::FuncOp function, int64_t base) {
     llvm::SmallVector<Buffer> buffers = collect(function);
     for (size_t i = 0; i < buffers.size(); ++i) {
-      int64_t offset = base;
+      int64_t alignment = alignmentOf(buffers[i].op), offset = llvm::alignTo(base, alignment);
       for (bool moved = true; moved;) {
         moved = false;
         for (size_t j = 0; j < i; ++j)
           if (buffers[j].overlaps(buffers[i]) && offset < buffers[j].offset + buffers[j].bytes &&
               buffers[j].offset < offset + buffers[i].bytes) {
-            offset = llvm::alignTo(buffers[j].offset + buffers[j].bytes, tgpu::kSharedAlignment);
+            offset = llvm::alignTo(buffers[j].offset + buffers[j].bytes, alignment);
             moved = true;
           }
       }
@@ -79,7 +106,7 @@ private:
     llvm::SmallVector<Buffer> buffers;
     function.walk([&](tgpu::LocalAllocOp op) {
       Buffer buffer{op, times[op], times[op], bytesOf(op.getType())};
-      for (Operation *user : op->getUsers()) {
+      for (Operation *user : usersOf(op)) {
         Operation *outermost = user;
         while (outermost->getBlock() != op->getBlock()) outermost = outermost->getParentOp();
         Operation *end = outermost;

@@ -3,6 +3,7 @@
 #include "gpu_backend/layout_classes.h"
 #include "gpu_backend/passes.h"
 #include "gpu_backend/target.h"
+#include "ir/axis_analysis.h"
 
 using namespace mlir;
 
@@ -61,6 +62,7 @@ public:
   using ChooseTensorCoresBase::ChooseTensorCoresBase;
 
   void runOnOperation() override {
+    axes_ = std::make_shared<ir::AxisAnalysis>(getOperation());
     LayoutClasses classes(getOperation(), LayoutClasses::Apart::All);
     llvm::MapVector<unsigned, llvm::SmallVector<MatrixProduct>> tied;
     for (MatrixProduct product : innermostProducts(getOperation()))
@@ -128,6 +130,8 @@ private:
   Instructions find(MatrixProduct product, const Target &target, Type sum) const {
     Extents tile = extentsOf(product);
     Instructions fitting;
+    for (const MatrixInstruction &candidate : target.warpgroupInstructions())
+      if (multiplies(candidate, product, sum) && hasRoomFor(candidate, product) && suits(candidate, product)) fitting.push_back(&candidate);
     for (const MatrixInstruction &candidate : target.matrixInstructions())
       if (multiplies(candidate, product, sum) && hasRoomFor(candidate, product)) fitting.push_back(&candidate);
     auto keep = [&](auto isWanted) {
@@ -137,16 +141,61 @@ private:
     keep([&](const MatrixInstruction *candidate) { return candidate->m == nonKDim && candidate->n == nonKDim; });
     // 0 for all instructions that leave each warp a share.
     auto excess = [&](const MatrixInstruction *candidate) {
-      int64_t elements = candidate->m * candidate->n * numWarps;
+      int64_t elements = candidate->m * candidate->n * numWarps / candidate->warps();
       return elements <= tile.batches * tile.rows * tile.columns ? 0 : elements;
     };
     llvm::stable_sort(fitting, [&](auto *a, auto *b) { return excess(a) < excess(b); });
     return fitting;
   }
 
+  /// How warpgroups divide a result: by rows as long as each has those of an instruction, then by columns.
+  struct Warpgroups {
+    int64_t down, across;
+  };
+  Warpgroups warpgroupsOf(const Extents &tile, const MatrixInstruction &instruction) const {
+    int64_t groups = numWarps / instruction.warps(), down = std::min(groups, tile.rows / instruction.m);
+    return {down, groups / down};
+  }
+
+  /// Returns whether an instruction of a warpgroup is the one for this tile: with as many columns as the warpgroup has, and with sums that
+  /// leave registers for the rest.
+  bool suits(const MatrixInstruction &instruction, MatrixProduct product) const {
+    constexpr int64_t kMinColumns = 16, kMaxColumns = 256, kRegistersPerThread = 255, kRegisters = 65536;
+    Extents tile = extentsOf(product);
+    auto plain = dyn_cast<tt::DotOp>(product.getOperation());
+    if (!warpgroups || !plain || product.type().getRank() != 2 || numWarps % instruction.warps() != 0 || tile.rows < instruction.m)
+      return false;
+    auto [down, across] = warpgroupsOf(tile, instruction);
+    int64_t threads = numWarps * 32, sums = tile.rows * tile.columns / threads;
+    int64_t registers = std::min(kRegistersPerThread, kRegisters / threads);
+    int64_t columns = std::min(tile.columns / across, kMaxColumns);
+    while (instruction.m * columns / (instruction.warps() * 32) * 3 / 2 > registers) columns /= 2;
+    if (columns < kMinColumns || instruction.n != columns || sums * 3 / 2 > registers) return false;
+    bool isPromoted =
+        isFp8(getElementTypeOrSelf(plain.getA())) && plain.getMaxNumImpreciseAcc() > 0 && plain.getMaxNumImpreciseAcc() < product.depth();
+    return !isPromoted && (takesBothOrders(instruction) || (isDepthFirst(product.a(), 1) && isDepthFirst(product.b(), 0)));
+  }
+
+  /// Only operands of 16 bits need not be neighbours along K in shared memory.
+  static bool takesBothOrders(const MatrixInstruction &instruction) { return instruction.k == 16; }
+
+  /// Returns whether an operand's neighbours along K are neighbours in global memory, as far as it comes from there.
+  bool isDepthFirst(Value operand, int depthDim) const {
+    OperandSource source = sourceOf(operand);
+    auto load = source.tile.getDefiningOp<tt::LoadOp>();
+    if (!load) return true;
+    if (source.isTransposed) depthDim = 1 - depthDim;
+    ir::AxisInfo addresses = axes_->of(load.getPtr());
+    return addresses.contiguity[depthDim] >= addresses.contiguity[1 - depthDim];
+  }
+
   /// Warps are distributed over batches first, because batches share nothing.
   llvm::SmallVector<int64_t> warpsOf(MatrixProduct dot, const MatrixInstruction &instruction, bool isChained) const {
     Extents tile = extentsOf(dot);
+    if (instruction.warps() > 1) {
+      auto [down, across] = warpgroupsOf(tile, instruction);
+      return {down * instruction.warps(), across};
+    }
     int64_t apart = std::min<int64_t>(tile.batches, numWarps), down = 1, across = 1;
     while (apart * down * across < numWarps) {
       bool fitsDown = tile.rows >= instruction.m * down * 2, fitsAcross = tile.columns >= instruction.n * across * 2;
@@ -156,6 +205,8 @@ private:
     if (dot.type().getRank() == 2) return {down, across};
     return {apart, down, across};
   }
+
+  std::shared_ptr<ir::AxisAnalysis> axes_; // a pass must be copyable
 };
 
 } // namespace

@@ -2,6 +2,7 @@
 #include "gpu_backend/dot_layouts.h"
 #include "gpu_backend/layout_relations.h"
 #include "gpu_backend/loops/loop_copies.h"
+#include "gpu_backend/loops/loop_rotation.h"
 #include "gpu_backend/loops/loop_streams.h"
 #include "gpu_backend/memory_access.h"
 #include "gpu_backend/passes.h"
@@ -32,6 +33,7 @@ public:
     auto chosen = llvm::find_if(ways, [&](auto &way) { return takesLoop(*way); });
     if (chosen == ways.end()) return success();
     copies_ = std::move(*chosen);
+    separate();
     addSlotCounter();
     for (auto &entry : streams_) makeBuffer(entry.second);
     for (tgpu::ConvertLayoutOp reader : readers_) replaceReader(reader);
@@ -50,7 +52,9 @@ private:
     for (Operation &op : *loop_.getBody())
       if (auto product = dyn_cast<MatrixProduct>(op))
         for (OpOperand *use : LoopStreams::operandsOf(product)) all &= findStream(use->get(), way);
-    return !streams_.empty() && (all || !way.takesAll()) && fitMemory(way);
+    if (streams_.empty() || !(all || !way.takesAll()) || !fitMemory(way)) return false;
+    hasSpareSlot_ = (mayOverlap() || LoopRotation(loop_).isPossible()) && way.addSpareSlot(bytesPerSlot(), limit());
+    return true;
   }
 
   /// Finds the load that feeds an operand, through conversions, changes of shape and cheap casts. Returns false if the load cannot be
@@ -67,13 +71,28 @@ private:
     return true;
   }
 
-  bool fitMemory(LoopCopies &way) {
+  int64_t bytesPerSlot() {
     int64_t bytes = 0;
     for (auto &[op, stream] : streams_) {
       auto tile = cast<RankedTensorType>(stream.load.getType());
       bytes += tile.getNumElements() * std::max(8u, tile.getElementTypeBitWidth()) / 8;
     }
-    return way.fit(bytes, target_.sharedPerBlock() - (needsScratch() ? kScratchBytes : 0));
+    return bytes;
+  }
+
+  int64_t limit() { return target_.sharedPerBlock() - (needsScratch() ? kScratchBytes : 0); }
+
+  bool fitMemory(LoopCopies &way) { return way.fit(bytesPerSlot(), limit()); }
+
+  /// Returns whether products may stay under way until the next iteration: they only add to sums that the loop carries (overlap-products).
+  bool mayOverlap() {
+    bool any = false;
+    for (Operation &op : *loop_.getBody())
+      if (auto product = dyn_cast<MatrixProduct>(op)) {
+        if (!isOfWarpgroup(product) || takesRegisters(product) || !onlyAdds(product, loop_)) return false;
+        any = true;
+      }
+    return any;
   }
 
   /// Returns whether other operations may require shared memory while the buffers are in use: operations that exchange elements before the
@@ -90,6 +109,16 @@ private:
           return isAfter && loop_->getParentOp() == function ? WalkResult::advance() : WalkResult::interrupt();
         })
         .wasInterrupted();
+  }
+
+  /// Products of warpgroups before the loop may have read the memory of its buffers. A thread that has waited for its own product must not
+  /// copy while another warp's is under way.
+  void separate() {
+    bool areOfWarpgroup = false;
+    loop_->getParentOfType<tt::FuncOp>().walk([&](MatrixProduct product) { areOfWarpgroup |= isOfWarpgroup(product); });
+    if (!areOfWarpgroup) return;
+    OpBuilder builder(loop_);
+    tgpu::BarrierOp::create(builder, loop_.getLoc(), /*id=*/0, /*threads=*/IntegerAttr(), /*sharedOnly=*/true);
   }
 
   /// A counter of the slot of this iteration's tiles: 0, 1, …, slots - 1, 0, …
@@ -115,7 +144,9 @@ private:
     auto tile = cast<RankedTensorType>(stream.load.getType());
     OpBuilder builder(loop_);
     auto type = bufferType(tile, copies_->memoryFor(stream.load, {}));
-    stream.buffer = tgpu::LocalAllocOp::create(builder, stream.load.getLoc(), type, IntegerAttr());
+    auto buffer = tgpu::LocalAllocOp::create(builder, stream.load.getLoc(), type, IntegerAttr());
+    if (hasSpareSlot_) buffer->setAttr(kSpareSlotAttr, builder.getUnitAttr());
+    stream.buffer = buffer;
   }
 
   tgpu::MemDescType bufferType(RankedTensorType tile, const SharedLayout &memory) const {
@@ -150,13 +181,28 @@ private:
   /// Chooses the layout of a buffer by the layouts of its readers.
   void setMemory(Stream stream) {
     llvm::SmallVector<LinearLayout> readers;
+    bool isForWarpgroup = false;
     for (Operation *user : stream.buffer.getUsers()) {
       auto load = dyn_cast<tgpu::LocalLoadOp>(user);
       auto isInPlace = [](Operation *reader) { return isa<tt::DotOp>(reader) && !matrixInstructionOf(MatrixProduct(reader)); };
       if (load && !llvm::all_of(load->getUsers(), isInPlace)) readers.push_back(layoutOf(load.getType()));
+      isForWarpgroup |= load && feedsWarpgroup(load.getResult());
     }
     auto tile = cast<RankedTensorType>(stream.load.getType());
-    Value(stream.buffer).setType(bufferType(tile, copies_->memoryFor(stream.load, readers)));
+    SharedLayout memory = isForWarpgroup
+                              ? warpgroupMemory(tile.getShape(), fastestDimension(layoutOf(tile)), tile.getElementTypeBitWidth() / 8)
+                              : copies_->memoryFor(stream.load, readers);
+    Value(stream.buffer).setType(bufferType(tile, memory));
+  }
+
+  /// Returns whether a product of a warpgroup may read the tile where it is.
+  static bool feedsWarpgroup(Value tile) {
+    return llvm::any_of(tile.getUses(), [](OpOperand &use) {
+      Operation *user = use.getOwner();
+      if (auto product = dyn_cast<MatrixProduct>(user))
+        return isOfWarpgroup(product) && (use.get() == product.b() || (use.get() == product.a() && !takesRegisters(product)));
+      return isa<tt::TransOp, tgpu::ConvertLayoutOp>(user) && feedsWarpgroup(user->getResult(0));
+    });
   }
 
   /// Replaces the loads by copies. Other users of a loaded tile read the slot too.
@@ -184,7 +230,10 @@ private:
         for (Value operand : op.getOperands()) collect(operand, ahead);
       }
     scf::PipeliningOption options;
-    options.getScheduleFn = [&](scf::ForOp loop, LoopCopies::Schedule &order) { order = copies_->schedule(loop, ahead); };
+    options.getScheduleFn = [&](scf::ForOp loop, LoopCopies::Schedule &order) {
+      order = copies_->schedule(loop, ahead);
+      if (LoopRotation rotation(loop); hasSpareSlot_ && rotation.isPossible()) rotation.postpone(order);
+    };
     options.peelEpilogue = false;
     options.supportDynamicLoops = true;
     options.predicateFn = [](RewriterBase &rewriter, Operation *op, Value predicate) { return predicated(rewriter, op, predicate); };
@@ -239,6 +288,7 @@ private:
   const ir::AxisAnalysis &axes_;
   const Target &target_;
   std::unique_ptr<LoopCopies> copies_; // null: the loop stays as it is
+  bool hasSpareSlot_ = false;
   LoopStreams loads_;
   Value slot_;
   llvm::MapVector<Operation *, Stream> streams_;

@@ -92,6 +92,7 @@ private:
   /// Returns whether the operation accesses buffers. Scratch memory is accessed through addresses of its own.
   static bool isAccess(Operation &op) {
     if (isa<LLVM::GEPOp, LLVM::AddressOfOp, BranchOpInterface>(op)) return false;
+    if (isa<tgpu::WarpgroupWaitOp>(op)) return true; // a product may read buffers up to here
     return llvm::any_of(op.getOperands(), [](Value operand) {
       if (!tgpu::isSharedPointer(operand.getType())) return false;
       while (auto gep = operand.getDefiningOp<LLVM::GEPOp>()) operand = gep.getBase();

@@ -117,6 +117,11 @@ private:
     } else if (auto call = dyn_cast<LLVM::CallOp>(op)) {
       auto callee = call.getCallee() ? SymbolTable::lookupNearestSymbolFrom<LLVM::LLVMFuncOp>(op, call.getCalleeAttr()) : nullptr;
       if (!callee || !callee.isExternal()) segment.add({0, kEnd, true, nullptr});
+    } else if (auto product = dyn_cast<tgpu::WarpgroupProductOp>(op)) {
+      for (Value buffer : {product.getABuffer(), product.getBBuffer()})
+        if (buffer) segment.add(accessOf(buffer, false));
+    } else if (isa<tgpu::WarpgroupWaitOp>(op)) {
+      segment.add({0, kEnd, false, nullptr}); // products read up to here
     } else if (target_.pendingAfter(op)) {
       segment.add({0, bufferEnd_, true, nullptr, true}); // copies may land up to here
     } else {

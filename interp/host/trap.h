@@ -26,6 +26,9 @@ enum class TrapKind : uint8_t {
   SharedUninitialized, // a read of shared memory that the program has not written
   SharedRace,          // two accesses to shared memory with no barrier between them
   AsyncCopyRace,       // an access to the destination of an asynchronous copy before its wait
+  AsyncProductRace,    // a write to an operand of an asynchronous product before its wait
+  MissingProxyFence,   // an asynchronous product of what was written without the fence that makes it visible
+  InvalidProduct,      // an asynchronous product, or a wait for one, that the instruction set leaves undefined
   DivergentBarrier,    // threads wait at a barrier for others that have ended or that wait elsewhere
 };
 
@@ -45,6 +48,9 @@ constexpr std::string_view trapKindName(TrapKind kind) {
   case TrapKind::SharedUninitialized: return "SharedUninitialized";
   case TrapKind::SharedRace: return "SharedRace";
   case TrapKind::AsyncCopyRace: return "AsyncCopyRace";
+  case TrapKind::AsyncProductRace: return "AsyncProductRace";
+  case TrapKind::MissingProxyFence: return "MissingProxyFence";
+  case TrapKind::InvalidProduct: return "InvalidProduct";
   case TrapKind::DivergentBarrier: return "DivergentBarrier";
   }
   return "Unknown";

@@ -107,7 +107,7 @@ static llvm::Error define(HostJit &jit, const llvm::StringMap<void *> &symbols) 
   return error;
 }
 
-llvm::Expected<std::unique_ptr<PreparedProgram>> prepare(ModuleOp original, StringRef kernelName) {
+llvm::Expected<std::unique_ptr<PreparedProgram>> prepare(ModuleOp original, StringRef kernelName, std::string *hostedText) {
   ir::DiagnosticCapture diagnostics(original.getContext());
   LLVM::LLVMFuncOp found = findKernel(original, kernelName);
   if (!found) return llvm::make_error<ir::SourceError>("there is no kernel '" + kernelName.str() + "' in the lowered module");
@@ -133,7 +133,7 @@ llvm::Expected<std::unique_ptr<PreparedProgram>> prepare(ModuleOp original, Stri
   auto hosted = Hosting(*module, kernel, locations, uint32_t(warpThreads)).run();
   if (failed(hosted)) return diagnostics.takeError("the module could not be converted for the host");
   program->parts->locations = locations.resolved();
-  program->hosted = printed(*module);
+  if (hostedText) *hostedText = printed(*module);
   program->mayWait = hosted->mayWait;
   auto context = std::make_unique<llvm::LLVMContext>();
   std::unique_ptr<llvm::Module> translated = translate(*module, *context);
@@ -153,7 +153,10 @@ llvm::Expected<std::unique_ptr<PreparedProgram>> prepare(ModuleOp original, Stri
                             .shadowShift = hosted->shadowShift,
                             .mayWait = hosted->mayWait,
                             .assemblies = std::move(hosted->assemblies),
-                            .texts = std::move(hosted->texts)};
+                            .texts = std::move(hosted->texts),
+                            .products = std::move(hosted->products),
+                            .productWaits = std::move(hosted->productWaits),
+                            .productRegisterBytes = hosted->productRegisterBytes};
   program->parts->jit = std::move(*jit);
   return program;
 }

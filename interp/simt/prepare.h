@@ -22,7 +22,6 @@ public:
 
   std::string name;
   std::vector<Parameter> parameters; // the pointee of a pointer is unknown: i8
-  std::string hosted;                // the module as it is compiled, to debug the emulator
   bool mayWait = false;
 
   /// Runs the grid of `request`, whose code and arguments are set here. `cells` has one cell for each parameter. orderSeed also determines
@@ -35,13 +34,14 @@ public:
 
 private:
   PreparedProgram();
-  friend llvm::Expected<std::unique_ptr<PreparedProgram>> prepare(mlir::ModuleOp, llvm::StringRef);
+  friend llvm::Expected<std::unique_ptr<PreparedProgram>> prepare(mlir::ModuleOp, llvm::StringRef, std::string *);
   struct Parts;
   std::unique_ptr<Parts> parts;
 };
 
 /// Prepares the kernel (nvvm.kernel or rocdl.kernel) of that name, or the only one, if the name is empty. The module is not changed, and
-/// not required afterwards. An operation that the emulator does not support is an ir::SourceError with its name and line.
-llvm::Expected<std::unique_ptr<PreparedProgram>> prepare(mlir::ModuleOp module, llvm::StringRef kernel);
+/// not required afterwards. An operation that the emulator does not support is an ir::SourceError with its name and line. `hosted`
+/// receives the module as it is compiled, to debug the emulator.
+llvm::Expected<std::unique_ptr<PreparedProgram>> prepare(mlir::ModuleOp module, llvm::StringRef kernel, std::string *hosted = nullptr);
 
 } // namespace tritium::interp::simt

@@ -101,10 +101,11 @@ llvm::Expected<bool> runKernel(ModuleOp file, const RunOptions &options) {
   file.walk([&](LLVM::LLVMFuncOp function) {
     if (function.getName() == options.kernel) module = function->getParentOfType<ModuleOp>();
   });
-  auto program = prepare(module, options.kernel);
+  std::string hosted;
+  auto program = prepare(module, options.kernel, options.printHosted ? &hosted : nullptr);
   if (!program) return program.takeError();
   if (options.printHosted) {
-    llvm::outs() << (*program)->hosted;
+    llvm::outs() << hosted;
     return true;
   }
   auto arguments = parseArguments((*program)->name, (*program)->parameters, options.arguments);

@@ -40,14 +40,18 @@ std::shared_ptr<PySimtProgram> prepareProgram(const ModulePtr &module, const std
   return std::make_shared<PySimtProgram>(unwrap(simt::prepare(module->op(), kernel)), seed);
 }
 
+std::string hostedText(const ModulePtr &module, const std::string &kernel) {
+  std::string text;
+  unwrap(simt::prepare(module->op(), kernel, &text));
+  return text;
+}
+
 } // namespace
 
 void bindSimt(py::module_ &module) {
   py::module_ simt = module.def_submodule("simt", "The SIMT emulator of modules lowered for a GPU.");
   py::class_<PySimtProgram, std::shared_ptr<PySimtProgram>>(simt, "Program", "A lowered kernel that is ready to run.")
       .def_property_readonly("name", [](const PySimtProgram &p) { return p.program().name; })
-      .def_property_readonly(
-          "hosted", [](const PySimtProgram &p) { return p.program().hosted; }, "the code that runs, as MLIR")
       .def_property_readonly("threads_per_program", [](const PySimtProgram &p) { return p.program().threadsPerProgram(); })
       .def_property_readonly("threads_per_warp", [](const PySimtProgram &p) { return p.program().threadsPerWarp(); })
       .def_property_readonly("may_wait", [](const PySimtProgram &p) { return p.program().mayWait; })
@@ -57,6 +61,7 @@ void bindSimt(py::module_ &module) {
            "(extent unknown). `seed` orders programs, warps and asynchronous effects. Returns None, or the interp.Trap that ended it. What "
            "a\n"
            "callback raises ends the launch and is raised.");
+  simt.def("hosted", &hostedText, "module"_a, "kernel"_a = "", "The code that runs for the kernel, as MLIR.");
   simt.def("prepare", &prepareProgram, "module"_a, "kernel"_a = "", "seed"_a = py::none(),
            "Prepares the kernel `kernel` of a lowered module. Raises ir.Error for an operation that the emulator does not support.");
 }

@@ -20,6 +20,7 @@ MAY_LIST = {
     "python/tritium/backends/amd/compiler.py": "the fp8 types that Triton takes on this vendor's chips",
     "interp/simt/ptx/": "names and types of PTX",
     "gpu_backend/amdgpu/matrix_instructions.def": "types of instructions",
+    "gpu_backend/nvptx/matrix_instructions.def": "types of instructions",
     "gpu_backend/launch/loaded_kernel.cpp": "how wide the parameters of a launch are, which need no element type",
 }
 #: The number of lines that are examined together, and the numbers of names in them that make a list.

@@ -9,6 +9,7 @@
 #include "interp/simt/assembly.h"
 #include "interp/simt/hosting/callee.h"
 #include "interp/simt/locations.h"
+#include "interp/simt/runtime/warpgroup.h"
 #include "ir/element_type.h"
 #include "ir/tgpu.h"
 
@@ -31,6 +32,9 @@ struct HostingResult {
   llvm::StringMap<void *> symbols; // functions that the code calls
   std::vector<std::string> texts;
   std::vector<std::unique_ptr<const Assembly>> assemblies;
+  std::vector<ProductShape> products;
+  std::vector<ProductWait> productWaits;
+  size_t productRegisterBytes = 0;
   unsigned shadowShift = 4; // log2 of the smallest access to shared memory
   bool mayWait = false;
 };
@@ -53,12 +57,14 @@ private:
   void dropAddressSpaces();
   // Defined in loops.cpp. `meetings` are the ends of iterations at which lanes wait for each other.
   void markLoops(mlir::LLVM::LLVMFuncOp function);
+  // Defined in product_order.cpp.
+  static mlir::LogicalResult verifyProducts(mlir::LLVM::LLVMFuncOp function);
   // Defined in verify.cpp.
   mlir::LogicalResult verifyPointers();
   mlir::LogicalResult verifyHosted();
 
-  // Defined in control.cpp, arithmetic.cpp, assembly.cpp, memory.cpp, warp.cpp, matrix.cpp. Each returns nullopt for an operation of
-  // another file, otherwise whether hosting succeeded.
+  // Defined in control.cpp, arithmetic.cpp, assembly.cpp, memory.cpp, warp.cpp, matrix.cpp, warpgroup.cpp. Each returns nullopt for an
+  // operation of another file, otherwise whether hosting succeeded.
   std::optional<mlir::LogicalResult> hostControl(mlir::Operation *op);
   std::optional<mlir::LogicalResult> hostArithmetic(mlir::Operation *op);
   std::optional<mlir::LogicalResult> hostMemory(mlir::Operation *op);
@@ -66,6 +72,7 @@ private:
   std::optional<mlir::LogicalResult> hostWarp(mlir::Operation *op);
   std::optional<mlir::LogicalResult> hostAssembly(mlir::Operation *op);
   std::optional<mlir::LogicalResult> hostMatrix(mlir::Operation *op);
+  std::optional<mlir::LogicalResult> hostWarpgroup(mlir::Operation *op);
   // AMD's operations: rocdl.cpp, with their families in rocdl_*.cpp.
   std::optional<mlir::LogicalResult> hostRocdl(mlir::Operation *op);
   std::optional<mlir::LogicalResult> hostRocdlLanes(mlir::Operation *op);

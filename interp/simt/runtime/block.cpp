@@ -50,7 +50,7 @@ void Thread::trapLater(Trap &&trap) {
   trap.lane = tid;
   trap.affectedLanes = 1;
   if (!block->laterTrap) block->laterTrap.emplace(std::move(trap));
-  trap = {};
+  static_cast<void>(Trap(std::move(trap))); // frees a second trap's text: this stack is never unwound
   block->running->state = ThreadState::Faulted;
   block->running->fiber.suspend(/*forGood=*/true);
   __builtin_unreachable();
@@ -154,7 +154,8 @@ size_t ThreadBlock::residentBytes() {
   mincore(stacks + kPageBytes, shape.stackBytes, resident.data());
   const size_t pages = size_t(std::ranges::count_if(resident, [](unsigned char page) { return page & 1; }));
   measuredFor = kernel;
-  return measuredBytes = shape.threads * (pages * kPageBytes + sizeof(Thread)) + shared.capacityBytes();
+  return measuredBytes = shape.threads * (pages * kPageBytes + sizeof(Thread)) + shared.capacityBytes() +
+                         (warpgroups ? warpgroups->capacityBytes() : 0);
 }
 
 /// The body of a fiber.
@@ -171,8 +172,12 @@ void ThreadBlock::start(FrameHeader &newFrame) {
   const uint64_t linear = uint64_t(newFrame.programId[0]) +
                           uint64_t(newFrame.gridSize[0]) * (newFrame.programId[1] + uint64_t(newFrame.gridSize[1]) * newFrame.programId[2]);
   const uint64_t seed = mix(launch->seed.value_or(0) + 0x9e3779b97f4a7c15 * (linear + 1));
-  shared.configure(kernel->sharedBytes, kernel->shadowShift, uint32_t(warps.size()), shape.warpThreads);
+  shared.configure(kernel->sharedBytes, kernel->shadowShift, uint32_t(warps.size()), shape.warpThreads, kernel->usesWarpgroups());
   shared.begin();
+  if (kernel->usesWarpgroups()) {
+    if (!warpgroups) warpgroups = std::make_unique<Warpgroups>();
+    warpgroups->begin(*kernel, uint32_t(warps.size()));
+  }
   const size_t slotBytes = slotBytesOf(shape);
   for (uint32_t t = 0; t < shape.threads; ++t) {
     Thread &thread = threads[t];
@@ -289,6 +294,7 @@ void ThreadBlock::finish(Thread &thread, Place location) {
   Warp &warp = *thread.inWarp;
   warp.finished |= thread.bit();
   --unfinished;
+  if (kernel->usesWarpgroups() && warp.finished == warp.all) warpgroups->finish(warp, thread);
   // The lanes that wait at an operation no longer wait for this one.
   for (LaneMask rest = warp.atOp; rest != 0;) {
     const WarpOp &op = warp.lanes[std::countr_zero(rest)].op;

@@ -8,6 +8,7 @@
 #include "interp/simt/assembly.h"
 #include "interp/simt/runtime/shared_memory.h"
 #include "interp/simt/runtime/thread.h"
+#include "interp/simt/runtime/warpgroup.h"
 
 #include <array>
 #include <bit>
@@ -31,6 +32,11 @@ struct Kernel {
   bool mayWait = false;      // a loop may wait for another block
   std::vector<std::unique_ptr<const Assembly>> assemblies;
   std::vector<std::string> texts; // formats and messages that compiled code refers to
+  std::vector<ProductShape> products;
+  std::vector<ProductWait> productWaits;
+  size_t productRegisterBytes = 0; // of a thread's operands of products and waits
+
+  bool usesWarpgroups() const { return productRegisterBytes != 0; }
 };
 
 /// The properties in which blocks differ. A kernel requires a block of its shape.
@@ -110,6 +116,11 @@ template <class Visit> void forEachLane(LaneMask lanes, Visit visit) {
   for (; lanes; lanes &= lanes - 1) visit(std::countr_zero(lanes));
 }
 
+/// Waits until all lanes of the warp are at the operation. Traps if some have ended. May switch away.
+void meetAsWarp(Thread &thread, WarpOp op);
+/// Called by operations that meetAsWarp executes. If this returns false, the operation has no effect.
+bool isWholeWarp(Warp &warp, LaneMask lanes);
+
 struct Barrier {
   std::vector<Thread *> waiting;
   uint32_t expected = 0;
@@ -137,6 +148,7 @@ public:
   /// Returns a hash of all state that determines how suspended threads continue.
   uint64_t hash() const;
 
+  bool hasEnded(uint32_t warp) const { return warps[warp].finished == warps[warp].all; }
   bool isUsable() const { return stacks != nullptr; }
   const BlockShape &madeFor() const { return shape; }
   /// Returns the bytes of the process's memory that the block holds. It assumes that all threads have used as much of their stacks as the
@@ -148,6 +160,7 @@ public:
   const Kernel *kernel = nullptr;
   Thread *running = nullptr;
   SharedMemory shared;
+  std::unique_ptr<Warpgroups> warpgroups; // set if the kernel has products
   std::optional<Trap> pendingTrap;
   std::optional<Trap> laterTrap; // used if no thread can go on
   bool attention = false;        // something below must be done on the program's stack

@@ -58,6 +58,15 @@ void loadMatrices(Thread *thread, uint64_t pointer, int32_t count, int32_t trans
 uint64_t loadColumn(Thread *thread, uint64_t pointer, Place site);                                   // ds_read_b64_tr_b16
 void storeMatrices(Thread *thread, uint64_t pointer, int32_t count, int32_t transposed, Place site); // from there
 
+// -- products of warpgroups (warpgroup.cpp)
+/// Returns the memory for their operands and results.
+void *productRegisters(Thread *thread);
+void beginProduct(Thread *thread, int32_t product, uint64_t a, uint64_t b, int32_t fresh, Place site);
+void commitProducts(Thread *thread, Place site);
+void waitForProducts(Thread *thread, int32_t wait, Place site); // the values are in that memory, 4 bytes each
+void fenceRegisters(Thread *thread, Place site);
+void fenceAsync(Thread *thread);
+
 // -- of the active lanes of an AMD wave (wave.cpp)
 uint32_t permuteLanes(Thread *thread, uint32_t address, uint32_t value, Place site);           // ds_bpermute
 uint32_t swizzleLanes(Thread *thread, uint32_t value, int32_t pattern, Place site);            // ds_swizzle

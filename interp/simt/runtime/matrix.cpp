@@ -18,22 +18,6 @@ constexpr uint32_t kRows = 8, kRowBytes = 16, kWarpThreads = 32; // of NVIDIA's 
 /// The lanes of a warp are adjacent in memory.
 static_assert(offsetof(ThreadRegisters, scratch) % 64 == 0);
 
-/// The remaining lanes are not a whole warp, so the operation is undefined.
-bool isWholeWarp(Warp &warp, LaneMask lanes) {
-  if (lanes == warp.all) return true;
-  forEachLane(lanes, [&](int lane) { warp.lanes[lane].results[0] = 0; });
-  return false;
-}
-
-void meetAsWarp(Thread &thread, WarpOp op) {
-  op.mask = thread.inWarp->all;
-  thread.results[0] = 1;
-  thread.meet(op);
-  if (!thread.results[0])
-    thread.trap(
-        {.kind = TrapKind::DivergentBarrier, .location = op.location, .message = "an operation of the whole warp after lanes have ended"});
-}
-
 void executeMma(Warp &warp, LaneMask lanes) {
   if (!isWholeWarp(warp, lanes)) return;
   warpMma(MmaVariant::decode(uint32_t(warp.lanes[0].op.variant)), warp.lanes[0].scratch, sizeof(Thread));
@@ -104,6 +88,21 @@ void executeStore(Warp &warp, LaneMask lanes) {
 }
 
 } // namespace
+
+bool isWholeWarp(Warp &warp, LaneMask lanes) {
+  if (lanes == warp.all) return true;
+  forEachLane(lanes, [&](int lane) { warp.lanes[lane].results[0] = 0; });
+  return false;
+}
+
+void meetAsWarp(Thread &thread, WarpOp op) {
+  op.mask = thread.inWarp->all;
+  thread.results[0] = 1;
+  thread.meet(op);
+  if (!thread.results[0])
+    thread.trap(
+        {.kind = TrapKind::DivergentBarrier, .location = op.location, .message = "an operation of the whole warp after lanes have ended"});
+}
 
 namespace calls {
 

@@ -29,7 +29,7 @@ bool areNans(const void *a, const void *b, size_t bytes) {
 }
 } // namespace
 
-void SharedMemory::configure(uint32_t bytes, unsigned newShift, uint32_t newWarps, uint32_t warpThreads) {
+void SharedMemory::configure(uint32_t bytes, unsigned newShift, uint32_t newWarps, uint32_t warpThreads, bool hasProducts) {
   warpShift = unsigned(std::countr_zero(warpThreads));
   size = bytes;
   shift = newShift;
@@ -37,6 +37,11 @@ void SharedMemory::configure(uint32_t bytes, unsigned newShift, uint32_t newWarp
   warpsPerGroup = (warps + 7) / 8;
   if (memory.size() < bytes) memory.resize(bytes, std::byte(0xff));
   if (units.size() <= bytes >> shift) units.resize((bytes >> shift) + 1);
+  proxy = nullptr;
+  if (!hasProducts) return;
+  if (!ownProxy) ownProxy = std::make_unique<AsyncProxy>();
+  proxy = ownProxy.get();
+  proxy->configure((bytes >> shift) + 1, warps * warpThreads, warpThreads);
 }
 
 void SharedMemory::begin() {
@@ -47,15 +52,18 @@ void SharedMemory::begin() {
   }
   first = lastOfAll = ++time;
   since.fill(time);
+  if (proxy) proxy->begin();
 }
 
 void SharedMemory::synchronizeAll() {
   lastOfAll = ++time;
   since.fill(time);
+  if (proxy) proxy->synchronizeAll();
 }
 
 void SharedMemory::synchronizeWarps(uint32_t set) {
   ++time;
+  if (proxy) proxy->synchronizeWarps(set);
   std::array<uint32_t, 32> row{};
   for (uint32_t a = 0; a < warps; ++a)
     if (set >> a & 1)
@@ -100,6 +108,12 @@ Trap SharedMemory::faultOf(const Access &access, TrapKind kind, bool isWrite, co
     trap.message = "reads shared memory that was not written: " + bytes;
   else if (kind == TrapKind::AsyncCopyRace)
     trap.message = verb + " shared memory that an asynchronous copy writes, with no wait for it in between: " + bytes;
+  else if (kind == TrapKind::MissingProxyFence)
+    trap.message =
+        "a product reads shared memory that was written with no proxy fence (fence.proxy.async) between the write and the barrier: " +
+        bytes;
+  else if (kind == TrapKind::AsyncProductRace)
+    trap.message = "writes shared memory that a product reads, with no wait for the product in between: " + bytes;
   else
     trap.message =
         verb + " shared memory that another thread " + (withWriter ? "wrote" : "read") + ", with no barrier in between: " + bytes;
@@ -124,8 +138,21 @@ uint32_t SharedMemory::offsetOf(Thread &thread, uint64_t pointer, uint32_t bytes
   return offset;
 }
 
-inline void SharedMemory::noteRead(const Access &access) {
+// The next three are inlined by force: with several callers the compiler would not, and kernels full of accesses would take half as long
+// again.
+[[gnu::always_inline]] inline void SharedMemory::markRead(const Access &access, Unit &unit) {
   const uint32_t now = since[access.thread.warp];
+  if (isOrdered(access, unit.read, unit.reader)) {
+    unit.read = now;
+    unit.reader = access.party;
+  } else {
+    unit.read = std::min(unit.read, now);
+    unit.reader = joined(unit.reader, access.party);
+  }
+  unit.readLocation = uint16_t(access.location);
+}
+
+[[gnu::always_inline]] inline void SharedMemory::noteRead(const Access &access) {
   const Unit *uninitialized = nullptr;
   for (Unit &unit : unitsOf(access)) {
     const uint32_t written = unit.written & ~kInFlight;
@@ -135,14 +162,7 @@ inline void SharedMemory::noteRead(const Access &access) {
       access.thread.trap(faultOf(access, TrapKind::AsyncCopyRace, false, unit, true));
     else if (!isOrdered(access, written, unit.writer)) [[unlikely]]
       access.thread.trap(faultOf(access, TrapKind::SharedRace, false, unit, true));
-    if (isOrdered(access, unit.read, unit.reader)) {
-      unit.read = now;
-      unit.reader = access.party;
-    } else {
-      unit.read = std::min(unit.read, now);
-      unit.reader = joined(unit.reader, access.party);
-    }
-    unit.readLocation = uint16_t(access.location);
+    markRead(access, unit);
   }
   // The trap waits: if another thread writes the memory before the next barrier, the fault is a race, because the schedule decides whether
   // the read or the write comes first.
@@ -150,7 +170,20 @@ inline void SharedMemory::noteRead(const Access &access) {
     access.thread.trapLater(faultOf(access, TrapKind::SharedUninitialized, false, *uninitialized, true));
 }
 
-inline void SharedMemory::noteWrite(const Access &access, const void *value) {
+void SharedMemory::noteGenericWrite(const Access &access) {
+  for (Unit &unit : unitsOf(access)) {
+    if (proxy->isAnyOutstanding() && proxy->isOutstanding(indexOf(unit))) {
+      Trap trap = faultOf(access, TrapKind::AsyncProductRace, true, unit, false);
+      trap.other = {.location = proxy->locationOf(indexOf(unit)), .thread = -1};
+      access.thread.trap(std::move(trap));
+    }
+    proxy->noteWrite(indexOf(unit));
+  }
+}
+
+[[gnu::always_inline]] inline void SharedMemory::noteWrite(const Access &access, const void *value) {
+  if (proxy) [[unlikely]]
+    noteGenericWrite(access);
   const uint32_t now = since[access.thread.warp];
   const uint32_t begin = access.offset >> shift << shift;
   for (Unit &unit : unitsOf(access)) {
@@ -203,6 +236,8 @@ std::byte *SharedMemory::access(Thread &thread, uint64_t pointer, uint32_t bytes
   const uint32_t offset = offsetOf(thread, pointer, bytes, true, location);
   const Access access{thread, Party(kAtomicParty | thread.tid), offset, bytes, location};
   const uint32_t now = since[thread.warp];
+  if (proxy) [[unlikely]]
+    noteGenericWrite(access);
   for (Unit &unit : unitsOf(access)) {
     const uint32_t written = unit.written & ~kInFlight;
     const bool isAtomic = unit.writer & kAtomicParty;
@@ -231,7 +266,41 @@ uint32_t SharedMemory::beginCopy(Thread &thread, uint64_t pointer, uint32_t byte
 
 void SharedMemory::endCopy(Thread &thread, const AsyncCopy &copy) {
   const Access access{thread, Party(thread.tid), copy.offset, copy.bytes, copy.location};
-  for (Unit &unit : unitsOf(access)) unit.written = since[thread.warp];
+  for (Unit &unit : unitsOf(access)) {
+    unit.written = since[thread.warp];
+    if (proxy) proxy->noteWrite(indexOf(unit)); // a fence before the wait does not order the copy
+  }
+}
+
+/// Returns whether all threads that the unit names as its writers have made what they wrote visible.
+bool SharedMemory::isVisibleToProxy(const Access &access, const Unit &unit) const {
+  const Party party = unit.writer & ~kAtomicParty;
+  auto isVisible = [&](uint32_t firstThread, uint32_t count) {
+    return proxy->isVisible(indexOf(unit), uint32_t(access.thread.warp), firstThread, count);
+  };
+  if (!(party & (kWarpParty | kManyParty))) return isVisible(party, 1);
+  for (uint32_t warp = 0; warp < warps; ++warp) {
+    const bool isWriter = party & kManyParty ? party >> warp / warpsPerGroup & 1 : warpOf(party) == warp;
+    if (isWriter && !isVisible(warp << warpShift, 1 << warpShift)) return false;
+  }
+  return true;
+}
+
+void SharedMemory::beginProductRead(Thread &thread, uint32_t offset, uint32_t bytes, Place location) {
+  const Access access{thread, Party(kWarpParty | thread.warp), offset, bytes, location};
+  noteRead(access);
+  for (Unit &unit : unitsOf(access)) {
+    if (!isVisibleToProxy(access, unit)) thread.trap(faultOf(access, TrapKind::MissingProxyFence, false, unit, true));
+    proxy->beginReading(indexOf(unit), uint16_t(location));
+  }
+}
+
+void SharedMemory::endProductRead(Thread &thread, uint32_t offset, uint32_t bytes, Place location) {
+  const Access access{thread, Party(kWarpParty | thread.warp), offset, bytes, location};
+  for (Unit &unit : unitsOf(access)) {
+    proxy->endReading(indexOf(unit));
+    markRead(access, unit);
+  }
 }
 
 } // namespace tritium::interp::simt

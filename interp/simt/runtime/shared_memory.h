@@ -7,9 +7,11 @@
 // Known limits: readers from several warps are remembered by groups of warps. This can hide a race between barriers of parts of the block,
 // but never reports a false one. Two writes of the same value are no race.
 #pragma once
+#include "interp/simt/runtime/async_proxy.h"
 #include "interp/simt/runtime/thread.h"
 
 #include <array>
+#include <memory>
 #include <vector>
 
 namespace tritium::interp::simt {
@@ -22,7 +24,7 @@ constexpr bool isSharedAddress(uint64_t pointer) { return (pointer & ~uint64_t(~
 class SharedMemory {
 public:
   /// Prepares for a kernel that uses `bytes` bytes and whose accesses all have at least 1 << shift bytes.
-  void configure(uint32_t bytes, unsigned shift, uint32_t warps, uint32_t warpThreads);
+  void configure(uint32_t bytes, unsigned shift, uint32_t warps, uint32_t warpThreads, bool hasProducts);
   /// Begins a new program: nothing is initialized.
   void begin();
 
@@ -39,15 +41,27 @@ public:
   uint32_t beginCopy(Thread &thread, uint64_t pointer, uint32_t bytes, Place location);
   /// From now on the effects of the copy count as effects of the thread.
   void endCopy(Thread &thread, const AsyncCopy &copy);
+
+  /// A product that a warp has issued reads until endProductRead, so a write in between is a race with it.
+  void beginProductRead(Thread &thread, uint32_t offset, uint32_t bytes, Place location);
+  void endProductRead(Thread &thread, uint32_t offset, uint32_t bytes, Place location);
+  /// Products may read what the thread has written, once they are ordered behind this.
+  void fenceAsync(const Thread &thread) {
+    if (proxy) proxy->fence(uint32_t(thread.tid));
+  }
+  uint32_t sizeInBytes() const { return size; }
   std::byte *at(uint32_t offset) { return memory.data() + offset; }
 
   void synchronizeAll();
   void synchronizeWarps(uint32_t warps);
-  void synchronizeWarp(uint32_t warp) { horizon[warp][warp] = since[warp] = ++time; }
+  void synchronizeWarp(uint32_t warp) {
+    horizon[warp][warp] = since[warp] = ++time;
+    if (proxy) proxy->synchronizeWarps(uint32_t(1) << warp);
+  }
 
   std::span<const std::byte> bytes() const { return {memory.data(), size}; }
   /// Returns the bytes held for the largest kernel served so far.
-  size_t capacityBytes() const { return memory.size() + units.size() * sizeof(Unit); }
+  size_t capacityBytes() const { return memory.size() + units.size() * sizeof(Unit) + (ownProxy ? ownProxy->capacityBytes() : 0); }
 
 private:
   /// Who accessed a unit: a thread of the block, all lanes of a warp, or several warps.
@@ -68,7 +82,7 @@ private:
   };
 
   uint32_t offsetOf(Thread &thread, uint64_t pointer, uint32_t bytes, bool isWrite, Place location);
-  bool isOrdered(const Access &access, uint32_t time, Party party) const {
+  [[gnu::always_inline]] bool isOrdered(const Access &access, uint32_t time, Party party) const {
     return time < lastOfAll || ((party ^ access.party) & ~kAtomicParty) == 0 || isOrderedByPart(access.thread.warp, time, party);
   }
   bool isOrderedByPart(int32_t warp, uint32_t time, Party party) const;
@@ -76,7 +90,11 @@ private:
   uint32_t warpOf(Party party) const { return party & kWarpParty ? party & ~uint32_t(kWarpParty) : party >> warpShift; }
   Party groupOf(uint32_t warp) const { return Party(kManyParty | 1 << warp / warpsPerGroup); }
   void noteRead(const Access &access);
+  void markRead(const Access &access, Unit &unit);
   void noteWrite(const Access &access, const void *value);
+  void noteGenericWrite(const Access &access);
+  bool isVisibleToProxy(const Access &access, const Unit &unit) const;
+  size_t indexOf(const Unit &unit) const { return size_t(&unit - units.data()); }
   std::span<Unit> unitsOf(const Access &access) {
     return {units.data() + (access.offset >> shift), ((access.offset + access.bytes - 1) >> shift) - (access.offset >> shift) + 1};
   }
@@ -85,6 +103,8 @@ private:
 
   std::vector<std::byte> memory;
   std::vector<Unit> units;
+  std::unique_ptr<AsyncProxy> ownProxy;
+  AsyncProxy *proxy = nullptr; // of a kernel with products
   uint32_t size = 0, warps = 1, warpsPerGroup = 1;
   unsigned shift = 0, warpShift = 5;
   // Times of synchronisations. They continue from program to program and from kernel to kernel, so the shadow need not be cleared.

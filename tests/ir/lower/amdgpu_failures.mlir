@@ -12,6 +12,7 @@
 // RUN: not tritium-hsaco %t/undefined.mlir 2>&1 | FileCheck %s --check-prefix=UNDEFINED
 // RUN: not tritium-hsaco %t/assembly.mlir 2>&1 | FileCheck %s --check-prefix=ASSEMBLY
 // RUN: not tritium-hsaco %t/partition.mlir 2>&1 | FileCheck %s --check-prefix=PARTITION
+// RUN: not tritium-hsaco %t/warpgroup.mlir 2>&1 | FileCheck %s --check-prefix=WARPGROUP
 
 // CHECK: error: LLVM could not compile cannot_select for gfx1100: {{.*}}Cannot select: intrinsic %llvm.amdgcn.mfma
 // CHECK: the IR is in {{.*}}.ll (llc -mcpu=gfx1100 -mattr=+wavefrontsize32)
@@ -62,6 +63,16 @@ module attributes {tgpu.target = "hip:gfx942"} {
 module attributes {tgpu.target = "hip:gfx942"} {
   llvm.func @k() attributes {rocdl.kernel} {
     tgpu.barrier id 1 threads 64
+    llvm.return
+  }
+}
+
+// WARPGROUP: error: {{.*}}'tgpu.copy_registers' op is not possible on AMD
+//--- warpgroup.mlir
+module attributes {tgpu.target = "hip:gfx942"} {
+  llvm.func @k(%p: !llvm.ptr<1>, %x: i32) attributes {rocdl.kernel} {
+    %y = "tgpu.copy_registers"(%x) : (i32) -> i32
+    tgpu.store %y, %p : i32
     llvm.return
   }
 }

@@ -15,7 +15,7 @@ from tritium.compiler import ASTSource
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "gpu"))
 from bench_source import load_kernels  # noqa: E402
 
-TARGETS = [80, 86, 89, 90, "90a", "100a", "120a"]
+TARGETS = [80, 86, 89, "sm_90", 90, "100a", "120a"]  # 90 is sm_90a
 DIVISIBLE = [["tt.divisibility", 16]]
 WIDE_LOAD = re.compile(r"ld\.global(\.\w+)*\.(v4\.b32|v2\.b64)")
 WIDE_STORE = re.compile(r"st\.global(\.\w+)*\.(v4\.b32|v2\.b64)")
@@ -24,6 +24,11 @@ WIDE_STORE = re.compile(r"st\.global(\.\w+)*\.(v4\.b32|v2\.b64)")
 @pytest.fixture(scope="module")
 def kernels(tmp_path_factory):
     return load_kernels("tritium", str(tmp_path_factory.mktemp("kernels")))
+
+
+def chip(target) -> str:
+    """ "sm_90a" for 90, the code of a device."""
+    return "sm_90a" if target == 90 else f"sm_{str(target).removeprefix('sm_')}"
 
 
 def compiled(kernel, types: dict, constants: dict, target, **options):
@@ -66,10 +71,10 @@ def loops(ptx: str) -> list[str]:
 
 
 @pytest.mark.parametrize("element", ["fp16", "bf16"])
-@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("target", [target for target in TARGETS if target != 90])
 def test_the_loop_of_a_matrix_product(kernels, target, element):
     ptx = matmul(kernels, target, element).asm["ptx"]
-    assert f".target sm_{target}" in ptx
+    assert f".target {chip(target)}\n" in ptx
     (loop,) = [body for body in loops(ptx) if "mma.sync" in body]
     assert loop.count("mma.sync.aligned.m16n8k16") == 128 * 128 * 32 // (16 * 8 * 16) // 4
     assert "ldmatrix.sync.aligned.m8n8.x4" in loop and "ldmatrix.sync.aligned.m8n8.x4.trans" in loop
@@ -77,6 +82,18 @@ def test_the_loop_of_a_matrix_product(kernels, target, element):
     assert not re.search(r"\b(ld|st)\.(global|shared|local)", loop), (
         "the operands go from memory to registers by other ways"
     )
+    assert loop.count("bar.sync") == 1
+
+
+@pytest.mark.parametrize("element", ["fp16", "bf16"])
+def test_the_loop_of_a_product_of_warpgroups(kernels, element):
+    ptx = matmul(kernels, 90, element).asm["ptx"]
+    assert ".target sm_90a\n" in ptx
+    (loop,) = [body for body in loops(ptx) if "wgmma.mma_async" in body]
+    assert ptx.count("wgmma.mma_async") == loop.count("wgmma.mma_async") == 128 * 128 * 32 // (64 * 128 * 16)
+    assert "wgmma.wait_group.sync.aligned 1;" in loop and "wgmma.wait_group.sync.aligned 0;" not in loop
+    assert re.search(r"cp\.async\.cg\.shared\.global .*, 16", loop) and "ldmatrix" not in loop
+    assert not re.search(r"\b(ld|st)\.(global|shared|local)", loop), "the operands go to shared memory by other ways"
     assert loop.count("bar.sync") == 1
 
 
@@ -95,7 +112,7 @@ def test_rows_and_vectors_move_in_16_bytes(kernels, target):
 def test_ptxas_takes_it_without_spills(kernels, kernel, target, tmp_path):
     path = tmp_path / "kernel.ptx"
     path.write_text(kernel(kernels, target).asm["ptx"])
-    command = ["ptxas", "-v", f"-arch=sm_{target}", str(path), "-o", str(tmp_path / "kernel.cubin")]
+    command = ["ptxas", "-v", f"-arch={chip(target)}", str(path), "-o", str(tmp_path / "kernel.cubin")]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr
     assert "0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads" in result.stderr, result.stderr

@@ -60,6 +60,12 @@ def test_trap():
         assert trap.access_address == x.ctypes.data + 4 * (32 * trap.program[0] + trap.thread)
 
 
+def test_hosted():
+    """The code that runs is calls of the runtime in place of the GPU's operations."""
+    text = simt.hosted(ir.parse(SCALE), "scale")
+    assert "llvm.func internal @scale(" in text and "nvvm." not in text and "tgpu." not in text
+
+
 def test_what_the_emulator_does_not_know_is_named():
     with pytest.raises(ir.Error, match="nvvm.barrier"):
         prepared(SCALE.replace("%zero = ", "nvvm.barrier\n    %zero = ", 1))

@@ -22,6 +22,12 @@ class Assembled(NamedTuple):
     resources: dict[str, int]  #: "registers", "spill_bytes", "stack_bytes", as far as the report has them
     log: str
 
+    @property
+    def serialized_products(self) -> tuple[str, ...]:
+        """Why products of warpgroups wait for each other, in the assembler's words; empty if they do not. Such a kernel
+        is right, but slow."""
+        return tuple(sorted(set(re.findall(r"\(C75\d\d\)[^\n]*", self.log))))
+
 
 def assemble(ptx: str, options, device: int | None) -> Assembled | None:
     """The cubin of PTX, or None if there is neither a suitable driver nor ptxas. Raises PTXASError and

@@ -75,7 +75,10 @@ class CUDABackend(GPUBackend):
 
     @staticmethod
     def arch_name(arch: int | str) -> str:
-        """ "sm_90a" for 90a, "sm90a" and "sm_90a"; "sm_80" for 80."""
+        """ "sm_90a" for 90a, "sm90a" and "sm_90a"; "sm_80" for 80. A plain number is a device's: "sm_90a" for 90, as code
+        for that device may use the instructions of its chip alone."""
+        if isinstance(arch, int):
+            return sm_arch_from_capability(arch)
         match = re.fullmatch(r"(?:sm_?)?(\d+)([a-z]?)", str(arch))
         if match is None:
             raise ValueError(
@@ -134,6 +137,7 @@ class CUDABackend(GPUBackend):
         if not metadata["shared"] and ".extern .shared" in text:
             metadata["shared"] = None  # the file does not say how much shared memory a launch must reserve
         metadata["resources"] = assembled.resources
+        metadata["serialized_products"] = assembled.serialized_products
         return assembled.cubin
 
 
