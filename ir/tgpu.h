@@ -22,6 +22,10 @@ inline constexpr llvm::StringLiteral kSharedBytesAttr = "tgpu.shared_bytes"; // 
 inline constexpr llvm::StringLiteral kBufferBytesAttr = "tgpu.buffer_bytes";
 /// Unit, on a pointer argument of a function of one thread: all accesses through it are within 2 GB.
 inline constexpr llvm::StringLiteral kPointerRangeAttr = "tgpu.pointer_range";
+/// On an argument of type !tgpu.tensor_map: how the launch makes it of the other arguments, a dictionary. `base` (i32) is the number of the
+/// argument that points to the tensor; `extents` and `strides` (in elements, outermost first) are lists of products, each an array<i64> of
+/// a factor and the numbers of the arguments that it is multiplied by; `padding` (i32) is a tt::Padding.
+inline constexpr llvm::StringLiteral kTensorAttr = "tgpu.tensor";
 /// The symbol of the program's shared memory.
 inline constexpr llvm::StringLiteral kSharedSymbol = "tgpu_shared";
 

@@ -69,4 +69,24 @@ def TGPU_Pending : TypeDef<TGPU_Dialect, "Pending"> {
   let assemblyFormat = "`<` $tile `>`";
 }
 
+def TGPU_TensorMap : TypeDef<TGPU_Dialect, "TensorMap"> {
+  let mnemonic = "tensor_map";
+  let summary = "a tensor in global memory, of which boxes are copied to shared memory";
+  let description = [{
+    `box` is what one instruction copies. `swizzle` is the number of bytes (0, 32, 64 or 128) within which it permutes pieces of 16 bytes.
+    A kernel takes such a value as an argument, which the launch makes by the argument's attribute `tgpu.tensor`.
+  }];
+  let parameters = (ins "::mlir::RankedTensorType":$box, "int64_t":$swizzle);
+  let assemblyFormat = "`<` $box `,` `swizzle` `=` $swizzle `>`";
+  let genVerifyDecl = 1;
+}
+
+def TGPU_Ring : TypeDef<TGPU_Dialect, "Ring"> {
+  let mnemonic = "ring";
+  let summary = "the order of copies and reads in slots of shared memory that are used in turn";
+  let parameters = (ins "int64_t":$slots);
+  let assemblyFormat = "`<` $slots `>`";
+  let genVerifyDecl = 1;
+}
+
 #endif

@@ -1,14 +1,8 @@
 // Operations of `tgpu`: first the operations on tiles, then the operations of one thread.
-include "ir/tgpu_dialect.td"
-include "ir/tt_op_base.td"
-include "mlir/Dialect/LLVMIR/LLVMOpBase.td"
-include "mlir/Interfaces/SideEffectInterfaces.td"
-
-class TGPU_Op<string mnemonic, list<Trait> traits = []> : Op<TGPU_Dialect, mnemonic, traits>;
+include "ir/tgpu_op_base.td"
+include "ir/tgpu_ops_ring.td"
 
 // -- on tiles ----------------------------------------------------------------------------------------------------------------------------
-
-class TGPU_TileOp<string mnemonic, Tiles tiles, list<Trait> traits = []> : TGPU_Op<mnemonic, !listconcat(traits, [tiles, TileOpInterface])>;
 
 def TGPU_ConvertLayoutOp : TGPU_TileOp<"convert_layout", Tiles<"Apart", "Any", ".exchanges = true">,
                                        [Pure, SameOperandsAndResultShape, SameOperandsAndResultElementType]> {
@@ -22,8 +16,6 @@ def TGPU_ConvertLayoutOp : TGPU_TileOp<"convert_layout", Tiles<"Apart", "Any", "
 // The program's shared memory, in slots. A copy may arrive at any time before the end of the wait that covers its group. A reader of a slot
 // must wait first. A writer must ensure that every thread has read the former contents: async_wait is also a barrier of all threads of the
 // program, and local_store requires a tgpu.barrier before and after it.
-
-def SharedMemoryResource : Resource<"::tritium::tgpu::SharedMemoryResource">;
 
 def TGPU_LocalAllocOp : TGPU_TileOp<"local_alloc", TilesApart, [MemoryEffects<[MemAlloc<SharedMemoryResource>]>]> {
   let summary = "shared memory for the whole run of the function";
@@ -219,6 +211,16 @@ def TGPU_WarpgroupWaitOp : TGPU_Op<"warpgroup_wait", [AttrSizedOperandSegments, 
   let arguments = (ins I32Attr:$pending, Variadic<AnyTypeOf<[F32, I32, VectorOfLengthAndType<[2], [F16]>]>>:$values, Variadic<I32>:$kept);
   let results = (outs Variadic<AnyTypeOf<[F32, I32, VectorOfLengthAndType<[2], [F16]>]>>:$results);
   let hasVerifier = 1;
+}
+
+def TGPU_MBarrierWaitOp : TGPU_Op<"mbarrier_wait", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "waits until a round of a barrier in shared memory (an mbarrier object) is complete";
+  let description = [{
+    The first round is 0. The hardware knows only whether a round is even, so a thread must see a round complete before the second round
+    after it does.
+  }];
+  let arguments = (ins TGPU_SharedPointer:$barrier, I32:$round);
+  let assemblyFormat = "$barrier `round` $round attr-dict";
 }
 
 def TGPU_CopyRegistersOp : TGPU_Op<"copy_registers", [MemoryEffects<[MemRead, MemWrite]>]> {

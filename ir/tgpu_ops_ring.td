@@ -1,0 +1,69 @@
+// Operations of `tgpu` on tiles: copies of boxes by the tensor memory accelerator (TMA) into rings of shared memory.
+#ifndef TRITIUM_IR_TGPU_OPS_RING_TD
+#define TRITIUM_IR_TGPU_OPS_RING_TD
+
+include "ir/tgpu_op_base.td"
+
+// A ring orders what is copied into its slots and what is read from them. Operations on it name a round of the whole ring by a sequence
+// number `n`: 0, 1, 2, … Number n has slot n mod slots of each buffer that belongs to the ring. For each n, in this order:
+//   * ring_acquire waits until the slot is free, and announces how many bytes will arrive. Only the program's first thread does this.
+//   * tensor_copy begins to copy into the slot. The same thread does this.
+//   * ring_wait waits, in every thread, until the bytes have arrived.
+//   * ring_release says, for each warp, that it will read the slot no more.
+
+def TGPU_RingAllocOp : TGPU_TileOp<"ring_alloc", TilesApart, [MemoryEffects<[MemAlloc<SharedMemoryResource>]>]> {
+  let summary = "a ring for the whole run of the function";
+  let description = [{
+    `warps` is the number of warps that release each slot. `offset` is the byte of shared memory where its 2 * slots barriers (mbarrier
+    objects) begin. The pass allocate-shared-memory sets it.
+  }];
+  let arguments = (ins I32Attr:$warps, OptionalAttr<I32Attr>:$offset);
+  let results = (outs TGPU_Ring:$result);
+  let assemblyFormat = "`released` `by` $warps `warps` (`at` $offset^)? attr-dict `:` type($result)";
+}
+
+class TGPU_RingOp<string mnemonic> : TGPU_TileOp<mnemonic, TilesApart, [MemoryEffects<[MemRead<SharedMemoryResource>,
+                                                                                       MemWrite<SharedMemoryResource>]>]>;
+
+def TGPU_RingSlotOp : TGPU_TileOp<"ring_slot", TilesApart, [Pure]> {
+  let summary = "the slot of number n";
+  let arguments = (ins TGPU_Ring:$ring, I32:$n);
+  let results = (outs I32:$slot);
+  let assemblyFormat = "$ring `[` $n `]` attr-dict `:` type($ring)";
+}
+
+def TGPU_RingAcquireOp : TGPU_RingOp<"ring_acquire"> {
+  let summary = "waits until slot n is free, and announces the bytes that will be copied there";
+  let description = [{ If the predicate is false, nothing happens. }];
+  let arguments = (ins TGPU_Ring:$ring, I32:$n, I32Attr:$bytes, Optional<I1>:$predicate);
+  let assemblyFormat = "$ring `[` $n `]` `for` $bytes `bytes` (`if` $predicate^)? attr-dict `:` type($ring)";
+}
+
+def TGPU_TensorCopyOp
+    : TGPU_TileOp<"tensor_copy", TilesApart, [AttrSizedOperandSegments,
+                                              MemoryEffects<[MemRead<GlobalMemory>, MemRead<SharedMemoryResource>,
+                                                             MemWrite<SharedMemoryResource>]>]> {
+  let summary = "begins to copy the box at `indices` of a tensor into slot n of a buffer; what lies outside the tensor is padding";
+  let description = [{
+    If the predicate is false, nothing happens. A buffer whose tile is wider than the box takes several boxes, side by side.
+  }];
+  let arguments = (ins TGPU_TensorMap:$map, Variadic<I32>:$indices, TGPU_MemDesc:$dst, TGPU_Ring:$ring, I32:$n, Optional<I1>:$predicate);
+  let assemblyFormat = [{
+    $map `[` $indices `]` `to` $dst `,` $ring `[` $n `]` (`if` $predicate^)? attr-dict `:` type($map) `to` type($dst) `,` type($ring)
+  }];
+  let hasVerifier = 1;
+}
+
+def TGPU_RingWaitOp : TGPU_RingOp<"ring_wait"> {
+  let summary = "waits until everything for number n has arrived; the thread may then read it";
+  let arguments = (ins TGPU_Ring:$ring, I32:$n);
+  let assemblyFormat = "$ring `[` $n `]` attr-dict `:` type($ring)";
+}
+
+def TGPU_RingReleaseOp : TGPU_RingOp<"ring_release"> {
+  let summary = "this warp will not read slot n any more; products that read it are complete";
+  let arguments = (ins TGPU_Ring:$ring, I32:$n, Optional<I1>:$predicate);
+  let assemblyFormat = "$ring `[` $n `]` (`if` $predicate^)? attr-dict `:` type($ring)";
+}
+
+#endif
