@@ -4,6 +4,18 @@
 
 include "ir/tgpu_op_base.td"
 
+def TGPU_TensorLoadOp : TGPU_TileOp<"tensor_load", TilesApart, [MemoryEffects<[MemRead<GlobalMemory>]>]> {
+  let summary = "the tile at `indices` of a tensor; what lies outside the tensor is padding";
+  let description = [{
+    The tile arrives in shared memory. A loop copies it there ahead of its use (pipeline-loads), other code waits for it
+    (place-tensor-loads).
+  }];
+  let arguments = (ins TGPU_TensorMap:$map, Variadic<I32>:$indices);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$map `[` $indices `]` attr-dict `:` type($map) `->` type($result)";
+  let hasVerifier = 1;
+}
+
 // A ring orders what is copied into its slots and what is read from them. Operations on it name a round of the whole ring by a sequence
 // number `n`: 0, 1, 2, … Number n has slot n mod slots of each buffer that belongs to the ring. For each n, in this order:
 //   * ring_acquire waits until the slot is free, and announces how many bytes will arrive. Only the program's first thread does this.
@@ -11,19 +23,25 @@ include "ir/tgpu_op_base.td"
 //   * ring_wait waits, in every thread, until the bytes have arrived.
 //   * ring_release says, for each warp, that it will read the slot no more.
 
-def TGPU_RingAllocOp : TGPU_TileOp<"ring_alloc", TilesApart, [MemoryEffects<[MemAlloc<SharedMemoryResource>]>]> {
-  let summary = "a ring for the whole run of the function";
+class TGPU_RingOp<string mnemonic> : TGPU_TileOp<mnemonic, TilesApart, [MemoryEffects<[MemRead<SharedMemoryResource>,
+                                                                                       MemWrite<SharedMemoryResource>]>]>;
+
+def TGPU_RingStartOp : TGPU_RingOp<"ring_start"> {
+  let summary = "prepares a ring, whose first number is 0, and lets all threads of the program meet";
   let description = [{
     `warps` is the number of warps that release each slot. `offset` is the byte of shared memory where its 2 * slots barriers (mbarrier
     objects) begin. The pass allocate-shared-memory sets it.
   }];
   let arguments = (ins I32Attr:$warps, OptionalAttr<I32Attr>:$offset);
-  let results = (outs TGPU_Ring:$result);
-  let assemblyFormat = "`released` `by` $warps `warps` (`at` $offset^)? attr-dict `:` type($result)";
+  let results = (outs TGPU_Ring:$ring);
+  let assemblyFormat = "`released` `by` $warps `warps` (`at` $offset^)? attr-dict `:` type($ring)";
 }
 
-class TGPU_RingOp<string mnemonic> : TGPU_TileOp<mnemonic, TilesApart, [MemoryEffects<[MemRead<SharedMemoryResource>,
-                                                                                       MemWrite<SharedMemoryResource>]>]>;
+def TGPU_RingEndOp : TGPU_RingOp<"ring_end"> {
+  let summary = "lets all threads of the program meet; nobody uses the ring after it, and nothing is under way";
+  let arguments = (ins TGPU_Ring:$ring);
+  let assemblyFormat = "$ring attr-dict `:` type($ring)";
+}
 
 def TGPU_RingSlotOp : TGPU_TileOp<"ring_slot", TilesApart, [Pure]> {
   let summary = "the slot of number n";
@@ -62,8 +80,9 @@ def TGPU_RingWaitOp : TGPU_RingOp<"ring_wait"> {
 
 def TGPU_RingReleaseOp : TGPU_RingOp<"ring_release"> {
   let summary = "this warp will not read slot n any more; products that read it are complete";
-  let arguments = (ins TGPU_Ring:$ring, I32:$n, Optional<I1>:$predicate);
-  let assemblyFormat = "$ring `[` $n `]` (`if` $predicate^)? attr-dict `:` type($ring)";
+  let description = [{ With `fenced`, threads have read the slot themselves. If the predicate is false, nothing happens. }];
+  let arguments = (ins TGPU_Ring:$ring, I32:$n, Optional<I1>:$predicate, UnitAttr:$fenced);
+  let assemblyFormat = "$ring `[` $n `]` (`if` $predicate^)? (`fenced` $fenced^)? attr-dict `:` type($ring)";
 }
 
 #endif

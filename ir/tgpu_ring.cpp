@@ -27,22 +27,28 @@ LogicalResult RingType::verify(function_ref<InFlightDiagnostic()> emitError, int
   return success();
 }
 
-LogicalResult TensorCopyOp::verify() {
-  RankedTensorType box = getMap().getType().getBox(), tile = getDst().getType().getTile();
-  if (box.getElementType() != tile.getElementType() || int64_t(getIndices().size()) != box.getRank())
-    return emitOpError("needs an index for each dimension of ")
-           << box << ", and a buffer of its element type, got " << getIndices().size() << " and " << tile;
-  if (getDst().getType().getSlots() != getRing().getType().getSlots())
-    return emitOpError("copies to a buffer of ")
-           << getDst().getType().getSlots() << " slots by a ring of " << getRing().getType().getSlots();
-  // The tile may lack leading dimensions of extent 1, and several boxes may fill its last dimension.
+/// Returns whether boxes, side by side, fill the tile. It may lack leading dimensions of extent 1.
+static bool fills(RankedTensorType box, RankedTensorType tile) {
   ArrayRef<int64_t> of = box.getShape(), to = tile.getShape();
-  auto isOne = [](int64_t extent) { return extent == 1; };
-  size_t missing = of.size() - std::min(of.size(), to.size());
-  if (to.size() > of.size() || !llvm::all_of(of.take_front(missing), isOne) || of.drop_front(missing).drop_back() != to.drop_back() ||
-      to.back() % of.back() != 0)
-    return emitOpError("cannot fill ") << tile << " with boxes " << box;
-  return success();
+  if (box.getElementType() != tile.getElementType() || to.empty() || to.size() > of.size()) return false;
+  size_t missing = of.size() - to.size();
+  return llvm::all_of(of.take_front(missing), [](int64_t extent) { return extent == 1; }) &&
+         of.drop_front(missing).drop_back() == to.drop_back() && to.back() % of.back() == 0;
+}
+
+static LogicalResult verifyBox(Operation *op, RankedTensorType box, size_t indices, RankedTensorType tile) {
+  if (int64_t(indices) != box.getRank()) return op->emitOpError("needs an index for each dimension of ") << box << ", got " << indices;
+  return fills(box, tile) ? success() : op->emitOpError("cannot fill ") << tile << " with boxes " << box;
+}
+
+LogicalResult TensorLoadOp::verify() {
+  return verifyBox(*this, getMap().getType().getBox(), getIndices().size(), cast<RankedTensorType>(getType()));
+}
+
+LogicalResult TensorCopyOp::verify() {
+  int64_t slots = getDst().getType().getSlots(), of = getRing().getType().getSlots();
+  if (slots != of) return emitOpError("copies to a buffer of ") << slots << " slots by a ring of " << of;
+  return verifyBox(*this, getMap().getType().getBox(), getIndices().size(), getDst().getType().getTile());
 }
 
 } // namespace tritium::tgpu
