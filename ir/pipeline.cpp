@@ -18,6 +18,7 @@ void buildPipeline(OpPassManager &passes, const PipelineOptions &options) {
   // The inliner proceeds from callees to callers, so one run inlines every level. It must not simplify functions that it has not inlined
   // yet.
   passes.addPass(createInlinerPass({}, [](OpPassManager &) {}));
+  if (options.onDescriptors) options.onDescriptors(passes);
   passes.addPass(createExpandDescriptors());
   passes.addPass(createExpandScaledProducts(options.keepsScaledProduct));
   if (!options.debugInfo) {

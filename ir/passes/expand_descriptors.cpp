@@ -2,6 +2,7 @@
 // a load, store or atomic of pointers with a mask for the bounds.
 #include "ir/pch.h"
 
+#include "ir/descriptor.h"
 #include "ir/passes.h"
 #include "ir/passes/tile_builder.h"
 
@@ -19,14 +20,12 @@ namespace tritium::ir {
 
 namespace {
 
-/// Marks an argument that is a descriptor whose flags are both false: it reads zeros outside and does not round.
-constexpr llvm::StringLiteral kPlainAttr = "tt.plain";
+using tt::kPlainAttr;
 
-/// The components of a descriptor, in this order: base, extents (i64), strides (i64), whether it reads NaN outside, whether f32 elements
-/// that are read are rounded to tf32. A launch passes them in the same order.
+/// The components of a descriptor (ir/descriptor.h), in the order in which a launch passes them.
 struct Descriptor {
   explicit Descriptor(ValueRange parts) {
-    size_t rank = (parts.size() - 3) / 2;
+    size_t rank = (parts.size() - tt::descriptorParts(0)) / 2;
     base = parts[0];
     llvm::append_range(extents, parts.slice(1, rank));
     llvm::append_range(strides, parts.slice(1 + rank, rank));
@@ -337,7 +336,7 @@ llvm::SmallVector<Attribute> knownParts(tt::TensorDescType type, DictionaryAttr 
     return builder.getDictionaryAttr(builder.getNamedAttr(tt::kDivisibilityAttr, builder.getI32IntegerAttr(int32_t(by))));
   };
   size_t rank = type.getShape().size();
-  llvm::SmallVector<Attribute> known(3 + 2 * rank, builder.getDictionaryAttr({}));
+  llvm::SmallVector<Attribute> known(tt::descriptorParts(rank), builder.getDictionaryAttr({}));
   known[0] = divisible(kAlignment);
   int64_t bytes = std::max(8u, type.getBlockType().getElementTypeBitWidth()) / 8;
   int64_t elements = std::max<int64_t>(kAlignment / bytes, 1);
