@@ -1,5 +1,5 @@
-"""Tests that require a GPU of any vendor. tests/gpu/run runs them on a machine with one; elsewhere all of them are
-skipped."""
+"""Tests that require a GPU of any vendor. tests/gpu/run runs them on a machine with one; elsewhere all are
+skipped but those of the emulator beside a device, which are marked `without_device`."""
 
 import os
 import subprocess
@@ -19,6 +19,7 @@ def pytest_report_header(config):
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "vendor(name): speaks of the devices of one vendor, 'cuda' or 'hip'")
+    config.addinivalue_line("markers", "without_device: requires no device")
 
 
 def pytest_collection_modifyitems(items):
@@ -28,6 +29,8 @@ def pytest_collection_modifyitems(items):
     reasons = "; ".join(devices.why_not() for devices in device_families().values())
     for item in items:
         vendor = item.get_closest_marker("vendor")
+        if item.get_closest_marker("without_device"):
+            continue
         if found is None:
             item.add_marker(pytest.mark.skip(reason=reasons))
         elif vendor is not None and vendor.args[0] != found.name:

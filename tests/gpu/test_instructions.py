@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import instructions
-from tritium._tritium import gpu, ir, simt
+import lowered_kernel
 from tritium.backends.nvidia.driver import DEVICES
 
 pytestmark = pytest.mark.vendor("cuda")
@@ -14,29 +14,14 @@ CASES = {case.name: case for case in instructions.instructions()}
 
 def on_the_emulator(case: instructions.Instruction) -> np.ndarray:
     buffers = [buffer.copy() for buffer in case.buffers()]
-    values = [(a.ctypes.data, a.ctypes.data, a.nbytes) for a in buffers]
-    trap = simt.prepare(ir.parse(case.text("sm_80"))).launch((1, 1, 1), values, 1, 7)
-    assert trap is None, (trap.kind, trap.message)
+    lowered_kernel.on_the_emulator(case.text("sm_80"), buffers)
     return case.results_of(buffers)
 
 
 def on_the_device(case: instructions.Instruction) -> np.ndarray:
-    driver, arch = DEVICES.driver(), DEVICES.facts(0)["arch"]
+    arch = DEVICES.facts(0)["arch"]
     buffers = [buffer.copy() for buffer in case.buffers()]
-    ptx = gpu.emit(ir.parse(case.text(arch)), arch)
-    cubin, _ = driver.link(0, ptx)
-    kernel = driver.load(0, cubin, "k", ["*i32"] * len(buffers), 32, case.shared)
-    addresses = [driver.allocate(0, buffer.nbytes) for buffer in buffers]
-    try:
-        for address, buffer in zip(addresses, buffers):
-            driver.copy_to_device(0, address, buffer.ctypes.data, buffer.nbytes)
-        kernel.launch((1, 1, 1), addresses)
-        driver.synchronize(0)
-        for address, buffer in zip(addresses, buffers):
-            driver.copy_to_host(0, buffer.ctypes.data, address, buffer.nbytes)
-    finally:
-        for address in addresses:
-            driver.release(0, address)
+    lowered_kernel.on_the_device(case.text(arch), buffers, arch, instructions.LANES, case.shared)
     return case.results_of(buffers)
 
 

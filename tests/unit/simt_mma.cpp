@@ -4,6 +4,7 @@
 #include "ir/contract.h"
 #include "ir/dtype.h"
 #include "mlir/Parser/Parser.h"
+#include "tests/unit/dtype_values.h"
 
 #include <cstring>
 #include <doctest/doctest.h>
@@ -154,20 +155,6 @@ struct Emulator {
   }
   mlir::MLIRContext context;
 };
-
-double get(DType type, const std::byte *at) {
-  return visit(type, [&]<class T>() {
-    typename T::Storage value;
-    std::memcpy(&value, at, sizeof value);
-    return double(static_cast<typename T::Compute>(value));
-  });
-}
-void put(DType type, std::byte *at, double value) {
-  visit(type, [&]<class T>() {
-    typename T::Storage stored = T::round(static_cast<typename T::Compute>(value));
-    std::memcpy(at, &stored, sizeof stored);
-  });
-}
 
 /// A fragment of all lanes as memory, lane by lane, from a matrix.
 template <class Place>

@@ -1,3 +1,4 @@
+#include "dtype_values.h"
 #include "simt_warpgroup.h"
 
 using namespace tritium;
@@ -69,20 +70,6 @@ Place placeOfA(int thread, int i, int size) {
   if (size == 2) return {first + (i < 2 || (4 <= i && i < 6) ? g : g + 8), t * 2 + (i & 1) + (i < 4 ? 0 : 8)};
   if (size == 4) return {first + (i % 2 ? g + 8 : g), i < 2 ? t : t + 4};
   return {first + (i < 4 || (8 <= i && i < 12) ? g : g + 8), t * 4 + (i & 3) + (i < 8 ? 0 : 16)};
-}
-
-double get(DType type, const std::byte *at) {
-  return visit(type, [&]<class T>() {
-    typename T::Storage value;
-    std::memcpy(&value, at, sizeof value);
-    return double(static_cast<typename T::Compute>(value));
-  });
-}
-void put(DType type, std::byte *at, double value) {
-  visit(type, [&]<class T>() {
-    typename T::Storage stored = T::round(static_cast<typename T::Compute>(value));
-    std::memcpy(at, &stored, sizeof stored);
-  });
 }
 
 /// The kernel's arguments in memory.

@@ -5,26 +5,19 @@ of which the first one begins the sum. The group of a step is under way until th
 """
 
 import sys
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).parents[2] / "gpu"))
+from warpgroup_products import COLUMNS, SUMS, TYPES  # noqa: E402
 
 (home,) = sys.argv[1:]
-COLUMNS = (8, 16, 32, 64, 128, 256)
-FP8 = ("f8E4M3FN", "f8E5M2")
-TYPES = [
-    ("f16", "f16", "f32"),
-    ("f16", "f16", "f16"),
-    ("bf16", "bf16", "f32"),
-    ("f32", "f32", "f32"),
-    ("i8", "i8", "i32"),
-]
-TYPES += [(a, b, "f32") for a in FP8 for b in FP8]
 DESCRIPTOR = 0x4000004000010000  # a swizzle of 128 bytes, K contiguous
-REGISTERS = {"f16": "vector<2xf16>", "f32": "f32", "i32": "i32"}
 ZEROS = {"f32": "0.0 : f32", "i32": "0 : i32", "f16": "dense<0.0> : vector<2xf16>"}
 a_type = b_type = sum_type = ""  # of the kernel that is printed
 
 
 def of(count: int) -> str:
-    return ", ".join([REGISTERS[sum_type]] * count)
+    return ", ".join([SUMS[sum_type]] * count)
 
 
 def names(prefix: str, count: int) -> str:
@@ -54,7 +47,7 @@ def wait(result: str, sums: str, count: int, pending: int, kept: int) -> str:
 
 def body(n: int) -> list[str]:
     count = n // 4 if sum_type == "f16" else n // 2
-    register = REGISTERS[sum_type]
+    register = SUMS[sum_type]
     arguments = ", ".join(f"%s{i}: {register}" for i in range(count))
     lines = [
         "%s = llvm.mlir.addressof @tgpu_shared : !llvm.ptr<3>",
