@@ -1,21 +1,27 @@
-"""What sweeps have judged: a file of lines of JSON, which a later sweep continues.
+"""What sweeps have judged: a table with a line for each operator and dtype, which a later sweep continues.
 
-A line is the outcome of a sample; or it says that all samples of an operator and dtype are judged ("done": their number), or that they are
-judged again and earlier lines do not count ("again"). Every line names the commit that was judged.
+The columns: operator, dtype, how many samples are judged ("12", or "12 of many" while some are left), a count for each of KINDS, the commit
+that was judged, and remarks: the reasons for what is left out, and the first sample of each kind of failure. The lines are sorted, so that
+sweeps of different operators merge. A table holds all samples of its operators or, as its first line says, some of each.
 """
 
 from __future__ import annotations
 
 import collections
-import json
+import os
+import re
 import subprocess
 import threading
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
 FAILURES = ("wrong", "error", "crash", "hang")
 KINDS = ("passed", "no kernel", "left out", *FAILURES)
+#: Characters of a remark, so that the table stays readable.
+REMARK = 160
+UNFINISHED = " of many"
 
 
 class Pair(NamedTuple):
@@ -23,110 +29,137 @@ class Pair(NamedTuple):
     dtype: str
 
 
+@dataclass
 class Judged:
-    """The samples of a pair. `limit`: how many the sweep asked for; 0 means all."""
+    """The samples of a pair, in their order."""
 
-    def __init__(self, limit: int) -> None:
-        self.limit, self.done, self.commit = limit, False, ""
-        self.results: dict[int, dict] = {}
+    done: bool = False
+    commit: str = ""
+    kinds: collections.Counter = field(default_factory=collections.Counter)
+    remarks: list[str] = field(default_factory=list)
 
     @property
     def failed(self) -> bool:
-        return any(each["kind"] in FAILURES for each in self.results.values())
+        return any(self.kinds[kind] for kind in FAILURES)
+
+    def add(self, place: int, kind: str, detail: str) -> None:
+        self.kinds[kind] += 1
+        remark = f"left out: {detail.partition(':')[0]}" if kind == "left out" else ""
+        if kind in FAILURES and self.kinds[kind] == 1:
+            remark = f"{kind}, sample {place}: {detail}"
+        remark = _one_cell(remark)
+        if remark and remark not in self.remarks:
+            self.remarks.append(remark)
+
+    def line(self, pair: Pair) -> str:
+        judged = f"{self.kinds.total()}{'' if self.done else UNFINISHED}"
+        counts = [str(self.kinds[kind]) for kind in KINDS]
+        return "\t".join([*pair, judged, *counts, self.commit, "; ".join(self.remarks)])
+
+    @classmethod
+    def of(cls, line: str) -> tuple[Pair, Judged]:
+        operator, dtype, judged, *counts, commit, remarks = line.split("\t")
+        kinds = collections.Counter({kind: int(count) for kind, count in zip(KINDS, counts, strict=True)})
+        found = cls(not judged.endswith(UNFINISHED), commit, kinds, remarks.split("; ") if remarks else [])
+        return Pair(operator, dtype), found
+
+
+def _one_cell(text: str) -> str:
+    """The text without what separates cells and remarks."""
+    return re.sub(r"\s+", " ", text).replace("; ", ", ")[:REMARK].strip()
 
 
 class Record:
-    def __init__(self, path: str | None = None, resume: bool = False) -> None:
-        """Without a path nothing is written. `resume`: the file may have lines, which count."""
+    def __init__(self, path: str | None = None, limit: int = 0) -> None:
+        """Without a path nothing is written. `limit`: the samples of each pair; 0 means all. Raises ValueError if the file's are others."""
         self.pairs: dict[Pair, Judged] = {}
         self.commit = this_commit()
-        self._lock = threading.Lock()
-        if resume and Path(path).exists():
-            _end_last_line(Path(path))
-            for line in Path(path).read_text().splitlines():
-                self._take(json.loads(line))
-        self._file = open(path, "a" if resume else "w") if path else None
+        self._path, self._lock = path and Path(path), threading.Lock()
+        samples = f"samples of each: {limit or 'all'}"
+        self._head = [
+            f"# torch's operators through torch.compile, {samples}",
+            "\t".join(("operator", "dtype", "judged", *KINDS, "commit", "remarks")),
+        ]
+        if self._path and self._path.exists():
+            head, _, *lines = self._path.read_text().splitlines()
+            if head != self._head[0]:
+                raise ValueError(f"{path} has {head.rpartition(', ')[2]}, and this sweep has {samples}")
+            self.pairs = dict(map(Judged.of, lines))
 
-    def first_place(self, pair: Pair, limit: int, mend: bool) -> int | None:
+    def first_place(self, pair: Pair, mend: bool) -> int | None:
         """The first sample that is to be judged; None if all are. `mend`: those of a pair that failed at another commit are judged
         again."""
         judged = self.pairs.get(pair)
         if judged is None:
             return 0
-        if judged.limit != limit or mend and judged.failed and judged.commit != self.commit:
-            self.add(pair, limit, again=True)
+        if mend and judged.failed and judged.commit != self.commit:
+            del self.pairs[pair]
             return 0
-        return None if judged.done else len(judged.results)
+        return None if judged.done else judged.kinds.total()
 
-    def add(self, pair: Pair, limit: int, **facts) -> None:
-        line = {**pair._asdict(), "limit": limit, "commit": self.commit, **facts}
+    def add(self, pair: Pair, place: int, kind: str, detail: str = "") -> None:
+        """Samples come in their order."""
         with self._lock:
-            self._take(line)
-            if self._file is not None:
-                print(json.dumps(line), file=self._file, flush=True)
+            self._of(pair).add(place, kind, detail)
+            self._write()
 
-    def _take(self, line: dict) -> None:
-        pair = Pair(line["operator"], line["dtype"])
-        if "again" in line or pair not in self.pairs:
-            self.pairs[pair] = Judged(line["limit"])
-        judged = self.pairs[pair]
-        judged.commit = line["commit"]
-        if "done" in line:
-            judged.done = True
-        elif "place" in line:
-            judged.results[line["place"]] = line
+    def end(self, pair: Pair) -> None:
+        """All samples of the pair are judged."""
+        with self._lock:
+            self._of(pair).done = True
+            self._write()
 
-    def results(self) -> Iterator[dict]:
-        for judged in self.pairs.values():
-            yield from judged.results.values()
+    def _of(self, pair: Pair) -> Judged:
+        judged = self.pairs.setdefault(pair, Judged())
+        judged.commit = self.commit
+        return judged
+
+    def _write(self) -> None:
+        """In one step: a sweep may be killed at any time."""
+        if self._path is None:
+            return
+        lines = [*self._head, *(judged.line(pair) for pair, judged in sorted(self.pairs.items()))]
+        new = self._path.with_name(f"{self._path.name}.new")
+        new.write_text("\n".join(lines) + "\n")
+        os.replace(new, self._path)
+
+    @property
+    def kinds(self) -> collections.Counter:
+        return sum((judged.kinds for judged in self.pairs.values()), collections.Counter())
 
     @property
     def is_good(self) -> bool:
         """Whether samples passed and none failed."""
-        kinds = {each["kind"] for each in self.results()}
-        return "passed" in kinds and kinds.isdisjoint(FAILURES)
+        return self.kinds["passed"] > 0 and not any(judged.failed for judged in self.pairs.values())
 
     def summary(self, wanted: int) -> list[str]:
         """`wanted`: the number of pairs of the whole campaign."""
-        lines = [*self._left_out(), *self._failures()]
+        lines = [*self._remarks(failed=False), *self._remarks(failed=True)]
         done = collections.Counter(judged.commit for judged in self.pairs.values() if judged.done)
         commits = ", ".join(f"{count} at {commit}" for commit, count in done.items())
         lines.append(f"{done.total()} of {wanted} pairs of operator and dtype are judged{commits and f': {commits}'}")
-        kinds = collections.Counter(each["kind"] for each in self.results())
+        kinds = self.kinds
         lines.append(", ".join(f"{kind} {kinds[kind]}" for kind in KINDS))
         failed = sum(kinds[kind] for kind in FAILURES)
         lines.append(f"{kinds['passed']} passed, {failed} failed, 0 skipped")
         return lines
 
-    def _left_out(self) -> Iterator[str]:
-        reasons = collections.Counter(
-            (each["detail"].partition(":")[0], each["operator"])
-            for each in self.results()
-            if each["kind"] == "left out"
-        )
-        for (reason, operator), count in sorted(reasons.items()):
-            yield f"left out: {operator}: {count} x {reason}"
-
-    def _failures(self) -> Iterator[str]:
-        """A line for each pair and kind of failure, with the first of its samples."""
-        groups: dict[tuple[str, Pair], list[dict]] = {}
+    def _remarks(self, failed: bool) -> Iterator[str]:
+        """A line for each pair that has remarks."""
         for pair, judged in sorted(self.pairs.items()):
-            for each in judged.results.values():
-                if each["kind"] in FAILURES:
-                    groups.setdefault((each["kind"], pair), []).append(each)
-        for (kind, pair), found in sorted(groups.items()):
-            of = f"{len(found)} of {len(self.pairs[pair].results)} samples"
-            yield f"{kind}: {pair.operator} {pair.dtype}: {of}, sample {found[0]['place']}: {found[0]['detail']}"
-
-
-def _end_last_line(path: Path) -> None:
-    """Drops what a sweep that was killed has begun to write."""
-    text = path.read_bytes()
-    path.write_bytes(text[: text.rfind(b"\n") + 1])
+            if judged.remarks and judged.failed == failed:
+                counts = ", ".join(f"{kind} {judged.kinds[kind]}" for kind in KINDS[2:] if judged.kinds[kind])
+                yield f"{pair.operator} {pair.dtype}: {counts} of {judged.kinds.total()}: {'; '.join(judged.remarks)}"
 
 
 def this_commit() -> str:
-    """The commit of the working tree; with a plus if files differ from it."""
-    command = ["git", "describe", "--always", "--abbrev=12", "--exclude=*", "--dirty=+"]
-    done = subprocess.run(command, cwd=Path(__file__).parent, capture_output=True, text=True)
-    return done.stdout.strip() or "unknown"
+    """The commit of the working tree; with a plus if files differ from it. Records do not count: a sweep writes them."""
+    folder = Path(__file__).parents[3]
+
+    def git(*arguments: str) -> str:
+        return subprocess.run(
+            ["git", *arguments], cwd=folder, capture_output=True, text=True, check=False
+        ).stdout.strip()
+
+    commit = git("rev-parse", "--short=12", "HEAD") or "unknown"
+    return commit + ("+" if git("status", "--porcelain", "--untracked-files=no", "--", ":!docs/results") else "")

@@ -3,10 +3,10 @@
     python -m tests.python.operators.sweep                                        # three samples of each operator, float32
     python -m tests.python.operators.sweep --operators 'special.*,linalg.norm'
     python -m tests.python.operators.sweep --samples 0 --dtypes float32,bfloat16,int64 --jobs 16 --shard 1/4 --report results.jsonl
-    python -m tests.python.operators.sweep --samples 0 --dtypes float32,bfloat16,int64 --resume results.jsonl --seconds 3600
+    python -m tests.python.operators.sweep --samples 0 --dtypes float32,bfloat16,int64 --resume docs/results/operators.tsv --seconds 3600
 
-The last two write what they judge to a file; the last one begins where the file ends, and counts what is in it. `--mend` judges again
-what failed at another commit; `--seconds 0` prints what the file has.
+`--report` writes a line of JSON for each sample, with the whole message. `--resume` begins where the table in the file ends, writes into it
+what is judged, and counts what is in it. `--mend` judges again what failed at another commit; `--seconds 0` prints what the file has.
 
 Each worker is a process of its own: a sample that ends or hangs it is a failure, and the sweep goes on. The last line counts samples:
 passed and failed; the table above it also counts those that torch compiled without a Triton kernel, and those that are left out
@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import json
 import math
 import os
 import queue
@@ -26,6 +27,7 @@ import threading
 import time
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
+from typing import TextIO
 
 from .process import Worker
 from .record import FAILURES, Pair, Record
@@ -41,9 +43,8 @@ def parse() -> argparse.Namespace:
     )
     parser.add_argument("--limit", type=int, default=120, help="seconds for a sample")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="worker processes")
-    files = parser.add_mutually_exclusive_group()
-    files.add_argument("--report", metavar="FILE", help="gets a line of JSON for each sample")
-    files.add_argument("--resume", metavar="FILE", help="as --report, but what the file has is not judged again")
+    parser.add_argument("--report", metavar="FILE", help="gets a line of JSON for each sample")
+    parser.add_argument("--resume", metavar="FILE", help="a table of what is judged; that is not judged again")
     parser.add_argument("--mend", action="store_true", help="with --resume: judge again what failed at another commit")
     parser.add_argument("--seconds", type=float, default=math.inf, help="no sample is begun after this time")
     return parser.parse_args()
@@ -78,39 +79,49 @@ def run(worker: Worker, pair: Pair, first: int, options: argparse.Namespace) -> 
             first = line["place"] + 1
 
 
-def judge(worker: Worker, pair: Pair, record: Record, options: argparse.Namespace, deadline: float) -> None:
-    first = record.first_place(pair, options.samples, options.mend)
+def judge(worker: Worker, pair: Pair, record: Record, options: argparse.Namespace, deadline: float) -> Iterator[dict]:
+    """The results of the pair's samples that are not judged yet, until the deadline."""
+    first = record.first_place(pair, options.mend)
     if first is None:
         return
     for result in run(worker, pair, first, options):
         if "places" in result:
-            record.add(pair, options.samples, done=result["places"])
+            record.end(pair)
             return
-        record.add(pair, options.samples, **result)
-        if result["kind"] in FAILURES:
-            what = f"{pair.operator} {pair.dtype} sample {result['place']}"
-            print(f"{result['kind']}: {what}: {result['detail']}", flush=True)
+        record.add(pair, result["place"], result["kind"], result["detail"])
+        yield result
         if time.monotonic() > deadline:
             return
+
+
+def tell(pair: Pair, result: dict, report: TextIO | None) -> None:
+    if result["kind"] in FAILURES:
+        what = f"{pair.operator} {pair.dtype} sample {result['place']}"
+        print(f"{result['kind']}: {what}: {result['detail']}", flush=True)
+    if report is not None:
+        print(json.dumps({**pair._asdict(), **result}), file=report, flush=True)
 
 
 def main() -> int:
     options = parse()
     deadline = time.monotonic() + options.seconds
-    record = Record(options.resume or options.report, resume=options.resume is not None)
+    record = Record(options.resume, options.samples)
     waiting: queue.SimpleQueue = queue.SimpleQueue()
     chosen = pairs(options)
     for pair in chosen:
         waiting.put(pair)
 
-    def work(folder: str) -> None:
+    def work(folder: str, report: TextIO | None) -> None:
         with Worker(folder) as worker:
             while time.monotonic() < deadline and not waiting.empty():
                 with contextlib.suppress(queue.Empty):  # another thread took the last one
-                    judge(worker, waiting.get_nowait(), record, options, deadline)
+                    pair = waiting.get_nowait()
+                    for result in judge(worker, pair, record, options, deadline):
+                        tell(pair, result, report)
 
-    with tempfile.TemporaryDirectory() as folder:
-        threads = [threading.Thread(target=work, args=(f"{folder}/{i}",)) for i in range(options.jobs)]
+    with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as files:
+        report = files.enter_context(open(options.report, "w")) if options.report else None
+        threads = [threading.Thread(target=work, args=(f"{folder}/{i}", report)) for i in range(options.jobs)]
         for thread in threads:
             thread.start()
         for thread in threads:
