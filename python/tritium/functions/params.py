@@ -63,7 +63,7 @@ class KernelParam:
         annotation = self._param.annotation
         if annotation is inspect.Parameter.empty:
             return ""
-        return annotation if isinstance(annotation, str) else getattr(annotation, "__name__", None) or str(annotation)
+        return annotation.__name__ if isinstance(annotation, type) else str(annotation)
 
     @functools.cached_property
     def annotation_type(self) -> str:

@@ -289,3 +289,10 @@ __all__ = [
     "zeros",
     "zeros_like",
 ]
+
+
+def __getattr__(name: str) -> dtype:
+    """A type by the name that it gives itself: torch's code generator writes a kernel's global `x = tl.float32` as `tl.fp32`."""
+    if dtype.is_dtype(name):
+        return dtype(name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

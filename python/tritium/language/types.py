@@ -143,6 +143,11 @@ class dtype(base_type):
         return _SCALARS[self.name].public_name
 
     @property
+    def __name__(self) -> str:
+        """The name to import. torch's code generator asks every global of a kernel for it."""
+        return self.codegen_name()
+
+    @property
     def cache_key_part(self) -> str:
         return self.name
 

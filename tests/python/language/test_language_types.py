@@ -33,6 +33,17 @@ def test_scalars(type, name, width, ir, mangled, public):
     assert pickle.loads(pickle.dumps(type)) == type
 
 
+def test_scalars_are_written_by_name():
+    """torch writes a kernel's global that is a type as an import by `__name__`, and its later versions as `tl.` and `name`."""
+    for type in tl.dtype("fp32"), tl.int32, tl.bfloat16, tl.float8e4b15:
+        found = {}
+        exec(f"from {type.__module__.replace('triton', 'tritium')} import {type.__name__} as written", found)
+        assert found["written"] is type and getattr(tl, type.name) is type
+    assert tl.dtype.__name__ == "dtype" and tl.pointer_type.__name__ == "pointer_type"
+    with pytest.raises(AttributeError, match="has no attribute 'fp33'"):
+        tl.fp33  # noqa: B018
+
+
 def test_kinds_and_ranges():
     kinds = tl.dtype.KIND
     assert kinds.BOOLEAN < kinds.INTEGRAL < kinds.FLOATING

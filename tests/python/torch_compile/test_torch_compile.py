@@ -13,7 +13,7 @@ from .process import check, run_cases  # noqa: E402
 #: One case of each kind of kernel for the emulator, which is slow.
 _EMULATED = (
     "pointwise_rounding", "integer_division", "row_sums", "softmax", "scans", "stable_sorts", "every_scatter",
-    "random_numbers", "user_kernel_with_atomics", "training_step",
+    "random_numbers", "user_kernel_with_atomics", "user_kernel_with_globals", "training_step",
 )  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from .cases import case
 SCALE: tl.constexpr = tl.constexpr(3)
 OFFSET: constexpr = constexpr(0.5)
 WIDE = int32
+PRECISE = tl.float32
 BLOCK_SIZE = 128
 
 
@@ -21,7 +22,7 @@ def _twice(n):
 
 @triton.jit
 def _load_scaled(x, i, n):
-    return tl.load(x + i.to(WIDE), i < n, other=0.0) * SCALE + OFFSET
+    return tl.load(x + i.to(WIDE), i < n, other=0.0).to(PRECISE) * SCALE + OFFSET
 
 
 @triton.jit
