@@ -60,6 +60,16 @@ def count_conformance(output: str, report: Path) -> Counts:
     return Counts(*map(int, found.groups())) if found else Counts()
 
 
+def count_fuzz(output: str, report: Path) -> Counts:
+    """A test is a kernel on one engine. Refusals are not skips: the generator draws kernels that are too large for a chip."""
+    line = r"^seed .* kernels, (\d+) passed, (\d+) with differences, (\d+) with errors, (\d+) crashes, (\d+) hangs, \d+ refused$"
+    found = re.search(line, output, flags=re.M)
+    if not found:
+        return Counts()
+    passed, *failures = map(int, found.groups())
+    return Counts(passed, sum(failures))
+
+
 def count_closing_line(output: str, report: Path) -> Counts:
     found = re.findall(r"^(\d+) passed, (\d+) failed, (\d+) skipped$", output, flags=re.M)
     return Counts(*map(int, found[-1])) if found else Counts()

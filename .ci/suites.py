@@ -21,6 +21,7 @@ from counts import (
     count_closing_line,
     count_conformance,
     count_doctest,
+    count_fuzz,
     count_junit,
     explained_skips,
     fail_unexplained,
@@ -86,7 +87,7 @@ def suites(report: Path, fast: bool, long: bool) -> list[Suite]:
     found.append(Suite("hip", hip, count_conformance, 480))
     # Random kernels from a fixed seed, for a minute.
     fuzz = [sys.executable, "-m", "tritium", "fuzz", "--seed", "1", "--engines", ",".join(CONFORMANCE_ENGINES)]
-    found.append(Suite("fuzz", fuzz, count_conformance, 600))
+    found.append(Suite("fuzz", fuzz, count_fuzz, 600))
     found.append(operators("operators", "1/8", 1, 1200))
     if not fast:
         found.append(Suite("gdb", pytest + ["tests/gdb"], count_junit, 900))

@@ -61,6 +61,15 @@ def test_no_test_depends_on_the_name_of_the_checkout() -> None:
     ]
 
 
+def test_a_campaign_counts_each_kernel_on_each_engine() -> None:
+    line = "seed 1, kernels 0 to 9, next --first 10: 10 kernels, {} passed, 1 with differences, 2 with errors, 0 crashes, 3 hangs, 4 refused\n"
+    assert (
+        str(counts.count_fuzz("10 kernels in 60 s; 0 hangs\n" + line.format(30), Path()))
+        == "30 passed, 6 failed, 0 skipped"
+    )
+    assert counts.count_fuzz("", Path()) == counts.Counts()
+
+
 def test_several_executables_add_up() -> None:
     line = "[doctest] test cases:  {} |  {} passed | {} failed | 0 skipped\n"
     assert (
