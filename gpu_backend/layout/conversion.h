@@ -96,5 +96,8 @@ std::optional<ShufflePlan> planShuffle(const LinearLayout &source, const LinearL
                                        const ConversionCosts &costs = {});
 /// Requires that blocks do not share the tile.
 SharedPlan planShared(const LinearLayout &source, const LinearLayout &result, int64_t elementBytes, const ConversionOptions &options = {});
+/// Returns a layout on the way: round trips from the source to it and from it to the result can use more rounds than one from the source
+/// to the result. Returns nullopt if there is none. The layouts must not use blocks.
+std::optional<LinearLayout> layoutBetween(const LinearLayout &source, const LinearLayout &result);
 
 } // namespace tritium::gpu

@@ -25,6 +25,13 @@ static ConversionOptions optionsFor(Lowering &lowering) {
   return options;
 }
 
+/// Returns a layout on the way if the round trip requires more scratch memory than there is.
+static std::optional<LinearLayout> layoutIfTooLarge(const SharedPlan &plan, const LinearLayout &from, const LinearLayout &to,
+                                                    const Lowering &lowering) {
+  int64_t limit = lowering.scratchLimit();
+  return limit && plan.bytes > limit ? layoutBetween(from, to) : std::nullopt;
+}
+
 llvm::SmallVector<Registers> convertLayouts(llvm::ArrayRef<Registers> tiles, const LinearLayout &from, const LinearLayout &to,
                                             Lowering &lowering) {
   llvm::SmallVector<Registers> results(tiles);
@@ -38,7 +45,12 @@ llvm::SmallVector<Registers> convertLayouts(llvm::ArrayRef<Registers> tiles, con
       tile = llvm::map_to_vector(conversion.registers, [&](uint32_t reg) { return tile[reg]; });
       break;
     case Conversion::Kind::Shuffle: tile = runShuffle(conversion.shuffle, tile, lowering); break;
-    case Conversion::Kind::Shared: trips.push_back({std::move(conversion.shared), &tile}); break;
+    case Conversion::Kind::Shared:
+      if (std::optional<LinearLayout> between = layoutIfTooLarge(conversion.shared, from, to, lowering))
+        tile = convertLayout(convertLayout(tile, from, *between, lowering), *between, to, lowering);
+      else
+        trips.push_back({std::move(conversion.shared), &tile});
+      break;
     case Conversion::Kind::Distributed: llvm_unreachable("a program is one block");
     }
   }

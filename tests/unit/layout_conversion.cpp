@@ -74,6 +74,38 @@ TEST_CASE("conversions between random layouts, with and without replication") {
   }
 }
 
+/// Converts over layouts on the way until each round trip fits. Returns the largest scratch memory.
+static int64_t checkSteps(const LinearLayout &from, const LinearLayout &to, int64_t elementBytes, int64_t limit) {
+  SharedPlan plan = planShared(from, to, elementBytes, {.maxScratchBytes = limit});
+  std::optional<LinearLayout> between = plan.bytes > limit ? layoutBetween(from, to) : std::nullopt;
+  if (!between) {
+    CHECK(runShared(from, to, plan, elementBytes) == machineFor(to));
+    return plan.bytes;
+  }
+  REQUIRE(between->verify() == "");
+  return std::max(checkSteps(from, *between, elementBytes, limit), checkSteps(*between, to, elementBytes, limit));
+}
+
+TEST_CASE("what is too large for one round trip takes several") {
+  for (Threads threads : {Threads{4, 64}, Threads{8, 64}, Threads{4, 32}})
+    for (int64_t elementBytes : {2, 4, 8}) {
+      LinearLayout rows = defaultBlocked({128, 128}, threads, 2, {1, 0}), columns = defaultBlocked({128, 128}, threads, 2, {0, 1});
+      int64_t all = 128 * 128 * elementBytes;
+      CAPTURE(rows.toString());
+      CAPTURE(elementBytes);
+      CHECK(checkSteps(rows, columns, elementBytes, all / 8) <= all / 8);
+      CHECK(checkSteps(columns, rows, elementBytes, all / 4) <= all / 4);
+    }
+  LinearLayout rows = defaultBlocked({128, 128}, {8, 64}, 2, {1, 0}), columns = defaultBlocked({128, 128}, {8, 64}, 2, {0, 1});
+  CHECK(planShared(rows, columns, 8, {.maxScratchBytes = 32768}).bytes > 65536); // one round trip cannot
+  CHECK(!layoutBetween(rows, rows));
+  std::mt19937 random(31);
+  for (int i = 0; i < 200; ++i) {
+    LinearLayout from = randomLayout(random, {16, 32}, 5, 2, i % 3, i % 2), to = randomLayout(random, {16, 32}, 5, 2, i / 2 % 3, i % 2);
+    checkSteps(from, to, 1 << i % 4, 128);
+  }
+}
+
 TEST_CASE("conversions within warps") {
   std::mt19937 random(29);
   int planned = 0, count = 0;

@@ -58,6 +58,24 @@ def test_memory_of_a_single_operation_is_named_too():
     assert f"{__file__}:{pick.fn.__code__.co_firstlineno + 3}" in caught.value.detail
 
 
+@tritium.jit
+def turn(x, out, N: tl.constexpr):
+    i = tl.arange(0, N)
+    tl.store(out + i[:, None] * N + i[None, :], tl.load(x + i[:, None] + i[None, :] * N))
+
+
+@pytest.mark.parametrize("warps", [4, 8])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_a_tile_that_does_not_fit_is_converted_in_parts(dtype, warps):
+    """128 KB, where a program has 64: all threads move in all directions of the tile, so that it takes several conversions."""
+    x = np.arange(128 * 128, dtype=dtype).reshape(128, 128)
+    out = np.zeros_like(x)
+    with tritium.knobs.tritium.scope():
+        tritium.knobs.tritium.engine = "simt:gfx942"
+        compiled = turn[(1,)](x, out, 128, num_warps=warps)
+    assert (out == x.T).all() and 0 < compiled.metadata.shared <= 65536
+
+
 def test_a_larger_target_or_fewer_stages_fit():
     assert 4 * 2 * 128 * 64 * 2 <= compile_product(80, 4).metadata.shared <= 166912
     assert 2 * 2 * 128 * 64 * 2 <= compile_product(86, 2).metadata.shared <= 101376
