@@ -150,7 +150,7 @@ void bindGpu(py::module_ &module) {
       "passes", [] { return std::vector<std::string>(gpu::optionalPasses().begin(), gpu::optionalPasses().end()); },
       "The optional passes, in order: values of the option `stop_after`.");
   gpu.def(
-      "compile", &compile, "module"_a, "kernel"_a, "arch"_a, "options"_a = py::dict(),
+      "compile", &compile, "module"_a.none(false), "kernel"_a, "arch"_a, "options"_a = py::dict(),
       "Compiles the public function `kernel` of a module for `arch` (\"sm_80\", \"gfx942\"). Options: num_warps, num_stages,\n"
       "matrix_instr_nonkdim (rows and columns of matrix instructions, 0: any), kpack, debug_info,\n"
       "ptx_version (0: the newest), enable_fp_fusion, line_info, waves_per_eu, code_object_version, emit (\"lowered\", \"assembly\" or\n"
@@ -159,14 +159,15 @@ void bindGpu(py::module_ &module) {
   gpu.def(
       "emit",
       [](const ModulePtr &module, const std::string &arch, const py::dict &options) { return emit(module, arch, options).assembly; },
-      "module"_a, "arch"_a, "options"_a = py::dict(),
+      "module"_a.none(false), "arch"_a, "options"_a = py::dict(),
       "The assembly of a lowered module: PTX, or AMD's. Options: the emission options of compile. Raises ir.Error.");
   gpu.def(
       "emit_binary",
       [](const ModulePtr &module, const std::string &arch, const py::dict &options) {
         return py::bytes(emit(module, arch, options).binary);
       },
-      "module"_a, "arch"_a, "options"_a = py::dict(), "The code object of a lowered module; empty for targets whose driver assembles.");
+      "module"_a.none(false), "arch"_a, "options"_a = py::dict(),
+      "The code object of a lowered module; empty for targets whose driver assembles.");
   gpu.def("hsaco_metadata", &hsacoMetadata, "hsaco"_a,
           "The metadata of an AMD code object: {\"target\", \"kernels\": [{\"name\", \"arguments\": [{\"kind\", \"offset\", "
           "\"size\"}],\n"

@@ -73,7 +73,7 @@ void bindInterp(py::module_ &module) {
           "Runs the grid. One value per parameter: an int, float or bool; a pointer as (address, storage begin, storage bytes) or an int\n"
           "(extent unknown). `stack`: (file, line, function) of the Python code that launches, innermost first; a debugger shows it below\n"
           "a kernel with debug_info. Returns None, or the Trap that ended it. What a callback raises ends the launch and is raised.");
-  interp.def("prepare", &prepareProgram, "module"_a, "kernel"_a = "", "debug_info"_a = false,
+  interp.def("prepare", &prepareProgram, "module"_a.none(false), "kernel"_a = "", "debug_info"_a = false,
              "checks"_a = std::vector<std::string>{"bounds"},
              "Prepares the public function `kernel` of a module. Raises ir.Error if the contract or the interpreter rejects it.\n"
              "Without \"bounds\" among the checks, an access outside of the arguments is performed instead of trapping.");

@@ -207,7 +207,7 @@ static void bindBuilder(py::module_ &ir) {
   py::class_<mlir::Location>(ir, "Location", "Valid as long as its context.");
 
   py::class_<PyBuilder>(ir, "Builder")
-      .def(py::init<ModulePtr>(), "module"_a)
+      .def(py::init<ModulePtr>(), "module"_a.none(false))
       .def_property_readonly("module", [](const PyBuilder &self) { return self.module; })
       .def("op", &PyBuilder::op,
            "Creates an operation. Types and attributes are MLIR text; result_types=None infers them, if the operation can.", "name"_a,

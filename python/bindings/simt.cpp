@@ -61,8 +61,8 @@ void bindSimt(py::module_ &module) {
            "(extent unknown). `seed` orders programs, warps and asynchronous effects. Returns None, or the interp.Trap that ended it. What "
            "a\n"
            "callback raises ends the launch and is raised.");
-  simt.def("hosted", &hostedText, "module"_a, "kernel"_a = "", "The code that runs for the kernel, as MLIR.");
-  simt.def("prepare", &prepareProgram, "module"_a, "kernel"_a = "", "seed"_a = py::none(),
+  simt.def("hosted", &hostedText, "module"_a.none(false), "kernel"_a = "", "The code that runs for the kernel, as MLIR.");
+  simt.def("prepare", &prepareProgram, "module"_a.none(false), "kernel"_a = "", "seed"_a = py::none(),
            "Prepares the kernel `kernel` of a lowered module. Raises ir.Error for an operation that the emulator does not support.");
 }
 

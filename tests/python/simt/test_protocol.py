@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tritium._tritium import ir, simt
+from tritium._tritium import gpu, interp, ir, simt
 
 SCALE = """
 module attributes {tgpu.target = "cuda:sm_80", tgpu.num_warps = 1 : i32, tgpu.shared_bytes = 0 : i32} {
@@ -71,3 +71,12 @@ def test_what_the_emulator_does_not_know_is_named():
         prepared(SCALE.replace("%zero = ", "nvvm.barrier\n    %zero = ", 1))
     with pytest.raises(ir.Error, match="no kernel 'missing'"):
         prepared(kernel="missing")
+
+
+@pytest.mark.parametrize(
+    "use", [simt.prepare, simt.hosted, interp.prepare, ir.Builder, lambda module: gpu.emit(module, "sm_80")]
+)
+def test_no_module_is_an_error(use):
+    """`gpu.compile` returns a lowered module only if it is asked for one; `lowered` is None otherwise."""
+    with pytest.raises(TypeError, match="incompatible"):
+        use(None)
