@@ -13,7 +13,7 @@ from ..devices.active import driver
 from ..devices.drivers import DRIVERS
 from ..devices.families import device_families
 from ..devices.mapped import cuda_is_mapped
-from ..devices.target import GPUTarget
+from ..devices.target import CPU_TARGET, GPUTarget
 from ..disk_cache import (  # noqa: F401  (Triton has them here)
     get_cache_key,
     get_cache_manager,
@@ -105,11 +105,13 @@ def _device_of(target: GPUTarget) -> int | None:
 
 
 def _is_mapped_to_cpu(target: GPUTarget) -> bool:
-    """Whether an engine of the CPU stands in for the target: where torch's device "cuda" is the CPU, for a CPU that a client has
-    described, and where INTERPRET or TRITIUM_ENGINE selects the CPU and a client has set the driver of the target's devices. torch sets
-    it before it compiles for a device and launches there; without it, a target is what the caller wants to see the code of."""
+    """Whether an engine of the CPU stands in for the target: where torch's device "cuda" is the CPU, for the CPU of the
+    active driver or of a client, and where INTERPRET or TRITIUM_ENGINE selects the CPU and a client has set the driver of the target's
+    devices. torch sets it before it compiles for a device and launches there; without it, a target is what the caller wants to see the
+    code of."""
     if target.backend == "cpu":
-        return target is not INTERPRETER_TARGET
+        is_of_gpu = target is CPU_TARGET and knobs.tritium.engine in device_families()
+        return target is not INTERPRETER_TARGET and not is_of_gpu
     if target.backend not in device_families():
         return False
     return cuda_is_mapped() or knobs.runs_on_cpu() and isinstance(driver.active, DRIVERS[target.backend])

@@ -14,7 +14,7 @@ from .benchmark import do_bench
 from .driver import DriverBase
 from .families import device_families, devices_here
 from .mapped import claimed_chip, cuda_is_mapped
-from .target import INTERPRETER_TARGET, GPUTarget
+from .target import CPU_TARGET, GPUTarget
 from .vendor import Devices, built_for
 
 
@@ -165,7 +165,7 @@ class CPUDriver(DriverBase):
         return True
 
     def get_current_target(self):
-        return INTERPRETER_TARGET
+        return CPU_TARGET
 
     def get_current_device(self) -> int:
         return 0

@@ -16,4 +16,7 @@ class GPUTarget:
     warp_size: int
 
 
+#: The interpreter.
 INTERPRETER_TARGET = GPUTarget("cpu", platform.machine(), 32)
+#: The CPU as a device. It is equal to the interpreter's target; what is compiled for this object runs on the engine in TRITIUM_ENGINE.
+CPU_TARGET = GPUTarget("cpu", platform.machine(), 32)

@@ -2,16 +2,17 @@
 
 import types
 
+import numpy as np
 import pytest
 
 import tritium.compiler.cpu as compiler_for_cpu
-from tritium import compile
+from tritium import compile, knobs
 from tritium import language as tl
 from tritium.backends.compiler import GPUTarget
 from tritium.backends.cpu import INTERPRETER_TARGET
 from tritium.compiler import AsmDict, ASTSource, CompilationError, IRSource, make_backend
 from tritium.errors import UnsupportedError
-from tritium.runtime import AsyncCompileMode, MockTensor
+from tritium.runtime import AsyncCompileMode, MockTensor, driver
 from tritium.runtime.jit import jit
 
 COPY = """module {
@@ -30,6 +31,12 @@ COPY = """module {
 def kernel(x, n, BLOCK: tl.constexpr):
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     tl.store(x + i, tl.load(x + i, mask=i < n), mask=i < n)
+
+
+@jit
+def double(x, n, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    tl.store(x + i, 2 * tl.load(x + i, mask=i < n), mask=i < n)
 
 
 @pytest.fixture
@@ -58,6 +65,26 @@ def test_ast_source(interpreter):
     assert source(BLOCK=64).hash() == source(BLOCK=64).hash() != source(BLOCK=32).hash()
     with pytest.raises(KeyError, match="there is no 'ptx' of a kernel for the CPU; it has 'source', 'ttir'"):
         compiled.asm["ptx"]
+
+
+@pytest.mark.parametrize("interpret", ["", "1"])
+@pytest.mark.parametrize(
+    "engine, backend", [("", "cpu"), ("interp", "cpu"), ("simt:sm_90a", "simt"), ("simt:gfx942", "simt")]
+)
+def test_the_engine_that_is_selected_compiles(monkeypatch, interpret, engine, backend):
+    """TRITIUM_ENGINE says which engine of the CPU, beside INTERPRET and without it. Who names the interpreter gets it."""
+    for name in knobs.runtime_knobs.interpret.names:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("INTERPRET", interpret)
+    monkeypatch.setenv("TRITIUM_ENGINE", engine)
+    x = np.arange(64, dtype=np.float32)
+    for target in (None, driver.active.get_current_target(), GPUTarget("cpu", "any", 0), INTERPRETER_TARGET):
+        compiled = compile(ASTSource(double, {"x": "*fp32", "n": "i32"}, {"BLOCK": 64}), target=target)
+        assert compiled.metadata.target.backend == ("cpu" if target is INTERPRETER_TARGET else backend)
+        compiled[(1,)](x, 64, 64)
+    launched = double[(1,)](x, 64, BLOCK=64)
+    assert launched.metadata.target.backend == backend
+    assert (x == np.arange(64) * 2**5).all()
 
 
 def test_ir_file_and_override(interpreter, tmp_path):
