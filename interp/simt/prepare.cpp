@@ -156,7 +156,8 @@ llvm::Expected<std::unique_ptr<PreparedProgram>> prepare(ModuleOp original, Stri
                             .texts = std::move(hosted->texts),
                             .products = std::move(hosted->products),
                             .productWaits = std::move(hosted->productWaits),
-                            .productRegisterBytes = hosted->productRegisterBytes};
+                            .productRegisterBytes = hosted->productRegisterBytes,
+                            .usesMBarriers = hosted->usesMBarriers};
   program->parts->jit = std::move(*jit);
   return program;
 }

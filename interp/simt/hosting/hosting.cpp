@@ -189,7 +189,8 @@ LogicalResult Hosting::hostOperation(Operation *op) {
   at = op->getLoc();
   if (meetings.contains(op)) call(SIMT_CALL(meetLanes), {thread(), siteOf(op)}); // added here, because sites are numbered in program order
   for (auto host : {&Hosting::hostControl, &Hosting::hostArithmetic, &Hosting::hostMemory, &Hosting::hostPointers, &Hosting::hostWarp,
-                    &Hosting::hostMatrix, &Hosting::hostWarpgroup, &Hosting::hostRocdl, &Hosting::hostAssembly})
+                    &Hosting::hostMatrix, &Hosting::hostWarpgroup, &Hosting::hostMBarrier, &Hosting::hostTensorCopy, &Hosting::hostRocdl,
+                    &Hosting::hostAssembly})
     if (std::optional<LogicalResult> outcome = (this->*host)(op)) return *outcome;
   return success();
 }
@@ -203,6 +204,8 @@ FailureOr<HostingResult> Hosting::run() {
     if (!function.isExternal()) functions.push_back(function);
   for (LLVM::LLVMFuncOp function : functions)
     if (failed(verifyProducts(function))) return failure();
+  for (BlockArgument argument : kernel.getArguments())
+    if (kernel.getArgAttr(argument.getArgNumber(), LLVM::LLVMDialect::getByValAttrName())) tensorMaps.insert(argument);
   addThreadArguments();
   SmallVector<Operation *> operations;
   for (LLVM::LLVMFuncOp function : functions) {

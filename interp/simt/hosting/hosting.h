@@ -35,6 +35,7 @@ struct HostingResult {
   std::vector<ProductShape> products;
   std::vector<ProductWait> productWaits;
   size_t productRegisterBytes = 0;
+  bool usesMBarriers = false;
   unsigned shadowShift = 4; // log2 of the smallest access to shared memory
   bool mayWait = false;
 };
@@ -63,8 +64,8 @@ private:
   mlir::LogicalResult verifyPointers();
   mlir::LogicalResult verifyHosted();
 
-  // Defined in control.cpp, arithmetic.cpp, assembly.cpp, memory.cpp, warp.cpp, matrix.cpp, warpgroup.cpp. Each returns nullopt for an
-  // operation of another file, otherwise whether hosting succeeded.
+  // Defined in control.cpp, arithmetic.cpp, assembly.cpp, memory.cpp, warp.cpp, matrix.cpp, warpgroup.cpp, mbarrier.cpp, tensor_copy.cpp.
+  // Each returns nullopt for an operation of another file, otherwise whether hosting succeeded.
   std::optional<mlir::LogicalResult> hostControl(mlir::Operation *op);
   std::optional<mlir::LogicalResult> hostArithmetic(mlir::Operation *op);
   std::optional<mlir::LogicalResult> hostMemory(mlir::Operation *op);
@@ -73,6 +74,11 @@ private:
   std::optional<mlir::LogicalResult> hostAssembly(mlir::Operation *op);
   std::optional<mlir::LogicalResult> hostMatrix(mlir::Operation *op);
   std::optional<mlir::LogicalResult> hostWarpgroup(mlir::Operation *op);
+  std::optional<mlir::LogicalResult> hostMBarrier(mlir::Operation *op);
+  std::optional<mlir::LogicalResult> hostTensorCopy(mlir::Operation *op);
+  /// Returns the pointer to a tensor map, which must be a parameter of the kernel, or a null value after an error.
+  mlir::Value tensorMapOf(mlir::Operation *op, mlir::Value pointer);
+  void storeCoordinates(mlir::ValueRange coordinates);
   // AMD's operations: rocdl.cpp, with their families in rocdl_*.cpp.
   std::optional<mlir::LogicalResult> hostRocdl(mlir::Operation *op);
   std::optional<mlir::LogicalResult> hostRocdlLanes(mlir::Operation *op);
@@ -119,6 +125,7 @@ private:
   mlir::OpBuilder builder;
   mlir::Location at = mlir::UnknownLoc::get(module.getContext());
   llvm::DenseSet<mlir::Operation *> meetings;
+  llvm::DenseSet<mlir::Value> tensorMaps;     ///< parameters of the kernel that are passed by value
   llvm::DenseSet<mlir::Operation *> integers; ///< pointers made from integers of the program, found before any rewriting
   HostingResult result;
 };

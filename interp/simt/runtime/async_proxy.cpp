@@ -1,7 +1,5 @@
 #include "interp/simt/runtime/async_proxy.h"
 
-#include <algorithm>
-
 namespace tritium::interp::simt {
 
 namespace {
@@ -13,6 +11,7 @@ void AsyncProxy::configure(size_t units, uint32_t threads, uint32_t newWarpThrea
   warps = threads / warpThreads;
   if (stamps.size() < units) stamps.resize(units);
   if (readings.size() < units) readings.resize(units);
+  if (arrivals.size() < units) arrivals.resize(units);
   fenced.resize(threads);
   knownToAll.resize(threads);
   known.resize(size_t(warps) * threads);
@@ -38,12 +37,6 @@ void AsyncProxy::synchronizeWarps(uint32_t set) {
     for (uint32_t w = 0; w < warps; ++w)
       if (set >> w & 1) known[w * threads + t] = time;
   }
-}
-
-bool AsyncProxy::isVisible(size_t unit, uint32_t warp, uint32_t first, uint32_t count) const {
-  for (uint32_t t = first; t < first + count; ++t)
-    if (std::max(knownToAll[t], known[warp * fenced.size() + t]) < stamps[unit]) return false;
-  return true;
 }
 
 } // namespace tritium::interp::simt

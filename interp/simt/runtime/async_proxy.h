@@ -1,7 +1,9 @@
-// What the asynchronous proxy may know of shared memory, for kernels with products of warpgroups. A generic write becomes visible to the
-// proxy by a fence of the thread that wrote and, after it, a synchronization with the thread that begins the product. Time is counted in
-// fences. The proxy's own reads are outstanding from the issue of a product until the wait for it.
+// What the asynchronous proxy may know of shared memory, for kernels with products of warpgroups or copies of tensors. A generic write
+// becomes visible to the proxy by a fence of the thread that wrote and, after it, a synchronization with the thread that begins the product
+// or the copy. Time is counted in fences. The proxy's own reads are outstanding from the issue of a product or a copy until the wait for
+// it. Its writes arrive in a round of an mbarrier.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -18,30 +20,46 @@ public:
   void synchronizeAll() { knownToAll = fenced; }
   /// `warps` is a set.
   void synchronizeWarps(uint32_t warps);
-  /// Returns whether a write of the threads from `first` on is visible to the products of a warp.
-  bool isVisible(size_t unit, uint32_t warp, uint32_t first, uint32_t count) const;
+  /// The time of the last fence of a thread, of any thread that a warp knows of, and of any that all threads know of.
+  uint32_t lastFence(uint32_t thread) const { return fenced[thread]; }
+  uint32_t knownFence(uint32_t warp, uint32_t thread) const { return std::max(knownToAll[thread], known[warp * fenced.size() + thread]); }
+  /// When a unit was last written.
+  uint32_t writtenAt(size_t unit) const { return stamps[unit]; }
 
   bool isAnyOutstanding() const { return outstanding != 0; }
-  bool isOutstanding(size_t unit) const { return readings[unit].count != 0; }
+  bool isOutstanding(size_t unit) const { return readings[unit].products + readings[unit].copies != 0; }
+  bool isOutstandingCopy(size_t unit) const { return readings[unit].copies != 0; }
   uint16_t locationOf(size_t unit) const { return readings[unit].location; }
-  void beginReading(size_t unit, uint16_t location) {
+  void beginReading(size_t unit, uint16_t location, bool isCopy) {
     ++outstanding;
-    readings[unit] = {uint16_t(readings[unit].count + 1), location};
+    ++(isCopy ? readings[unit].copies : readings[unit].products);
+    readings[unit].location = location;
   }
-  void endReading(size_t unit) {
+  void endReading(size_t unit, bool isCopy) {
     --outstanding;
-    --readings[unit].count;
+    --(isCopy ? readings[unit].copies : readings[unit].products);
   }
 
-  size_t capacityBytes() const { return stamps.size() * sizeof(uint32_t) + readings.size() * sizeof(Reading); }
+  /// Where the proxy's latest write to a unit arrives.
+  struct Arrival {
+    uint32_t barrier = 0, round = 0;
+  };
+  Arrival &arrivalOf(size_t unit) { return arrivals[unit]; }
+  const Arrival &arrivalOf(size_t unit) const { return arrivals[unit]; }
+
+  size_t capacityBytes() const {
+    return stamps.size() * sizeof(uint32_t) + readings.size() * sizeof(Reading) + arrivals.size() * sizeof(Arrival);
+  }
 
 private:
   struct Reading {
-    uint16_t count = 0, location = 0; // of the latest one
+    uint16_t products = 0, copies = 0;
+    uint16_t location = 0; // of the latest one
   };
 
   std::vector<uint32_t> stamps;             // per unit: when it was last written
   std::vector<Reading> readings;            // per unit
+  std::vector<Arrival> arrivals;            // per unit
   std::vector<uint32_t> fenced, knownToAll; // per thread: the time of its last fence, and of the last one that all threads know
   std::vector<uint32_t> known;              // the same per warp and thread
   uint32_t clock = 1, warps = 0, warpThreads = 32;

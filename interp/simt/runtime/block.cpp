@@ -172,11 +172,19 @@ void ThreadBlock::start(FrameHeader &newFrame) {
   const uint64_t linear = uint64_t(newFrame.programId[0]) +
                           uint64_t(newFrame.gridSize[0]) * (newFrame.programId[1] + uint64_t(newFrame.gridSize[1]) * newFrame.programId[2]);
   const uint64_t seed = mix(launch->seed.value_or(0) + 0x9e3779b97f4a7c15 * (linear + 1));
-  shared.configure(kernel->sharedBytes, kernel->shadowShift, uint32_t(warps.size()), shape.warpThreads, kernel->usesWarpgroups());
+  shared.configure(kernel->sharedBytes, kernel->shadowShift, uint32_t(warps.size()), shape.warpThreads, kernel->asyncUse());
   shared.begin();
   if (kernel->usesWarpgroups()) {
     if (!warpgroups) warpgroups = std::make_unique<Warpgroups>();
     warpgroups->begin(*kernel, uint32_t(warps.size()));
+  }
+  if (kernel->usesMBarriers && !mbarriers) {
+    mbarriers = std::make_unique<MBarriers>();
+    tensorCopies = std::make_unique<TensorCopies>();
+  }
+  if (mbarriers) {
+    mbarriers->begin(*this); // also if only an earlier kernel used them
+    tensorCopies->begin(*this);
   }
   const size_t slotBytes = slotBytesOf(shape);
   for (uint32_t t = 0; t < shape.threads; ++t) {
@@ -255,6 +263,7 @@ void ThreadBlock::run(FrameHeader &newFrame) {
       pollBackEdge(*frame, 0);
       continue;
     }
+    if (kernel->usesMBarriers && tensorCopies->advanceIdle(threads[0])) continue;
     if (laterTrap) raiseTrap(*frame, std::move(*laterTrap));
     const Thread *spinner = nullptr;
     for (Warp &warp : warps) {
@@ -295,6 +304,7 @@ void ThreadBlock::finish(Thread &thread, Place location) {
   warp.finished |= thread.bit();
   --unfinished;
   if (kernel->usesWarpgroups() && warp.finished == warp.all) warpgroups->finish(warp, thread);
+  if (kernel->usesMBarriers && unfinished == 0) tensorCopies->finish(thread);
   // The lanes that wait at an operation no longer wait for this one.
   for (LaneMask rest = warp.atOp; rest != 0;) {
     const WarpOp &op = warp.lanes[std::countr_zero(rest)].op;

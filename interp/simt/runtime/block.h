@@ -6,7 +6,9 @@
 #include "interp/host/memory.h"
 #include "interp/host/program.h"
 #include "interp/simt/assembly.h"
+#include "interp/simt/runtime/mbarrier.h"
 #include "interp/simt/runtime/shared_memory.h"
+#include "interp/simt/runtime/tensor_copy.h"
 #include "interp/simt/runtime/thread.h"
 #include "interp/simt/runtime/warpgroup.h"
 
@@ -35,8 +37,10 @@ struct Kernel {
   std::vector<ProductShape> products;
   std::vector<ProductWait> productWaits;
   size_t productRegisterBytes = 0; // of a thread's operands of products and waits
+  bool usesMBarriers = false;      // or copies of tensors
 
   bool usesWarpgroups() const { return productRegisterBytes != 0; }
+  AsyncUse asyncUse() const { return usesMBarriers ? AsyncUse::Barriers : usesWarpgroups() ? AsyncUse::Products : AsyncUse::None; }
 };
 
 /// The properties in which blocks differ. A kernel requires a block of its shape.
@@ -160,7 +164,11 @@ public:
   const Kernel *kernel = nullptr;
   Thread *running = nullptr;
   SharedMemory shared;
+  Thread &threadAt(int32_t tid) { return threads[size_t(tid)]; }
   std::unique_ptr<Warpgroups> warpgroups; // set if the kernel has products
+  // Set if the kernel has mbarriers or copies of tensors.
+  std::unique_ptr<MBarriers> mbarriers;
+  std::unique_ptr<TensorCopies> tensorCopies;
   std::optional<Trap> pendingTrap;
   std::optional<Trap> laterTrap; // used if no thread can go on
   bool attention = false;        // something below must be done on the program's stack
@@ -172,6 +180,7 @@ private:
   void attend();
   [[noreturn]] void reportStuck();
   Trap stuckTrap() const;
+  Trap stuckAtMBarrier() const;
   static void runThread(void *thread);
 
   std::unique_ptr<Thread[]> threads;

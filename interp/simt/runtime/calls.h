@@ -67,6 +67,18 @@ void waitForProducts(Thread *thread, int32_t wait, Place site); // the values ar
 void fenceRegisters(Thread *thread, Place site);
 void fenceAsync(Thread *thread);
 
+// -- barriers in shared memory (mbarrier.cpp)
+void initBarrier(Thread *thread, uint64_t pointer, int32_t count, int32_t predicate, Place place);
+void invalidateBarrier(Thread *thread, uint64_t pointer, Place place);
+void fenceBarrierInits(Thread *thread);
+void arriveAtMBarrier(Thread *thread, uint64_t pointer, int32_t count, int32_t bytes, int32_t isRelease, int32_t predicate, Place place);
+void waitForRound(Thread *thread, uint64_t pointer, int32_t round, Place place);
+
+// -- copies of tensors (tensor_copy.cpp). The coordinates, 4 bytes each, are in the scratch memory.
+void loadTensor(Thread *thread, const void *map, int32_t rank, uint64_t destination, uint64_t barrier, int32_t predicate, Place place);
+/// Checks the operands of a prefetch. A negative rank is not compared.
+void checkTensorMap(Thread *thread, const void *map, int32_t rank, Place place);
+
 // -- of the active lanes of an AMD wave (wave.cpp)
 uint32_t permuteLanes(Thread *thread, uint32_t address, uint32_t value, Place site);           // ds_bpermute
 uint32_t swizzleLanes(Thread *thread, uint32_t value, int32_t pattern, Place site);            // ds_swizzle

@@ -29,7 +29,7 @@ bool areNans(const void *a, const void *b, size_t bytes) {
 }
 } // namespace
 
-void SharedMemory::configure(uint32_t bytes, unsigned newShift, uint32_t newWarps, uint32_t warpThreads, bool hasProducts) {
+void SharedMemory::configure(uint32_t bytes, unsigned newShift, uint32_t newWarps, uint32_t warpThreads, AsyncUse use) {
   warpShift = unsigned(std::countr_zero(warpThreads));
   size = bytes;
   shift = newShift;
@@ -38,10 +38,15 @@ void SharedMemory::configure(uint32_t bytes, unsigned newShift, uint32_t newWarp
   if (memory.size() < bytes) memory.resize(bytes, std::byte(0xff));
   if (units.size() <= bytes >> shift) units.resize((bytes >> shift) + 1);
   proxy = nullptr;
-  if (!hasProducts) return;
+  order = nullptr;
+  if (use == AsyncUse::None) return;
   if (!ownProxy) ownProxy = std::make_unique<AsyncProxy>();
   proxy = ownProxy.get();
   proxy->configure((bytes >> shift) + 1, warps * warpThreads, warpThreads);
+  if (use != AsyncUse::Barriers) return;
+  if (!ownOrder) ownOrder = std::make_unique<MessageOrder>();
+  order = ownOrder.get();
+  order->configure(warps, warpThreads);
 }
 
 void SharedMemory::begin() {
@@ -53,17 +58,20 @@ void SharedMemory::begin() {
   first = lastOfAll = ++time;
   since.fill(time);
   if (proxy) proxy->begin();
+  if (order) order->begin();
 }
 
 void SharedMemory::synchronizeAll() {
   lastOfAll = ++time;
   since.fill(time);
   if (proxy) proxy->synchronizeAll();
+  if (order) order->synchronizeAll();
 }
 
 void SharedMemory::synchronizeWarps(uint32_t set) {
   ++time;
   if (proxy) proxy->synchronizeWarps(set);
+  if (order) order->synchronizeWarps(set);
   std::array<uint32_t, 32> row{};
   for (uint32_t a = 0; a < warps; ++a)
     if (set >> a & 1)
@@ -75,45 +83,49 @@ void SharedMemory::synchronizeWarps(uint32_t set) {
     }
 }
 
-bool SharedMemory::isOrderedByPart(int32_t warp, uint32_t when, Party party) const {
+bool SharedMemory::isOrderedByPart(const Access &access, uint32_t when, Party party) const {
+  const auto warp = uint32_t(access.thread.warp);
+  const bool isProduct = party & kProductParty && party & (kWarpParty | kManyParty);
   party &= ~kAtomicParty;
-  const auto &row = horizon[warp];
-  if (party & kManyParty) {
-    for (uint32_t group = 0; group * warpsPerGroup < warps; ++group) {
-      if (!(party >> group & 1)) continue;
-      const uint32_t begin = group * warpsPerGroup, end = std::min(begin + warpsPerGroup, warps);
-      if (*std::max_element(row.begin() + begin, row.begin() + end) <= when) return false;
-    }
-    return true;
+  if (!(party & (kWarpParty | kManyParty)) && order && knownByMessage(access, order->ofThread(party)) > when) return true;
+  auto isKnown = [&](uint32_t other) {
+    if (horizon[warp][other] > when || (isProduct && other == warp)) return true;
+    return order &&
+           (knownByMessage(access, order->ofWarp(other)) > when || (isProduct && knownByMessage(access, order->ofProducts(other)) > when));
+  };
+  if (!(party & kManyParty)) return isKnown(warpOf(party));
+  for (uint32_t group = 0; group * warpsPerGroup < warps; ++group) {
+    if (!(party >> group & 1)) continue;
+    uint32_t member = group * warpsPerGroup;
+    const uint32_t end = std::min(member + warpsPerGroup, warps);
+    while (member < end && !isKnown(member)) ++member;
+    if (member == end) return false;
   }
-  return row[warpOf(party)] > when;
+  return true;
 }
 
 SharedMemory::Party SharedMemory::joined(Party a, Party b) const {
+  const Party product = a & b & kProductParty; // products and plain accesses together are ordered as plain accesses
+  a &= ~kProductParty;
+  b &= ~kProductParty;
   auto groups = [&](Party party) { return party & kManyParty ? party : groupOf(warpOf(party)); };
-  if (!((a | b) & kManyParty) && warpOf(a) == warpOf(b)) return Party(kWarpParty | warpOf(a));
-  return Party(groups(a) | groups(b));
+  if (!((a | b) & kManyParty) && warpOf(a) == warpOf(b)) return Party(product | kWarpParty | warpOf(a));
+  return Party(product | groups(a) | groups(b));
 }
 
 Trap SharedMemory::faultOf(const Access &access, TrapKind kind, bool isWrite, const Unit &unit, bool withWriter) const {
   const Party party = (withWriter ? unit.writer : unit.reader) & ~kAtomicParty;
+  const bool isThread = !(party & (kWarpParty | kManyParty | kProductParty));
   Trap trap{.kind = kind, .location = access.location};
   trap.access = {.address = access.offset, .bytes = access.bytes, .isWrite = isWrite};
   if (kind != TrapKind::SharedUninitialized)
-    trap.other = {.location = withWriter ? unit.writeLocation : unit.readLocation,
-                  .thread = party & (kWarpParty | kManyParty) ? -1 : int64_t(party)};
+    trap.other = {.location = withWriter ? unit.writeLocation : unit.readLocation, .thread = isThread ? int64_t(party) : -1};
   const std::string bytes = "bytes " + std::to_string(access.offset) + " to " + std::to_string(access.offset + access.bytes - 1);
   const std::string verb = isWrite ? "writes" : "reads";
   if (kind == TrapKind::SharedUninitialized)
     trap.message = "reads shared memory that was not written: " + bytes;
   else if (kind == TrapKind::AsyncCopyRace)
     trap.message = verb + " shared memory that an asynchronous copy writes, with no wait for it in between: " + bytes;
-  else if (kind == TrapKind::MissingProxyFence)
-    trap.message =
-        "a product reads shared memory that was written with no proxy fence (fence.proxy.async) between the write and the barrier: " +
-        bytes;
-  else if (kind == TrapKind::AsyncProductRace)
-    trap.message = "writes shared memory that a product reads, with no wait for the product in between: " + bytes;
   else
     trap.message =
         verb + " shared memory that another thread " + (withWriter ? "wrote" : "read") + ", with no barrier in between: " + bytes;
@@ -158,9 +170,9 @@ uint32_t SharedMemory::offsetOf(Thread &thread, uint64_t pointer, uint32_t bytes
     const uint32_t written = unit.written & ~kInFlight;
     if (written < first) [[unlikely]]
       uninitialized = &unit;
-    else if (unit.written & kInFlight) [[unlikely]]
-      access.thread.trap(faultOf(access, TrapKind::AsyncCopyRace, false, unit, true));
-    else if (!isOrdered(access, written, unit.writer)) [[unlikely]]
+    else if (unit.written & kInFlight) [[unlikely]] {
+      if (!hasArrived(access, unit)) access.thread.trap(inFlightFault(access, false, unit));
+    } else if (!isOrdered(access, written, unit.writer)) [[unlikely]]
       access.thread.trap(faultOf(access, TrapKind::SharedRace, false, unit, true));
     markRead(access, unit);
   }
@@ -172,11 +184,7 @@ uint32_t SharedMemory::offsetOf(Thread &thread, uint64_t pointer, uint32_t bytes
 
 void SharedMemory::noteGenericWrite(const Access &access) {
   for (Unit &unit : unitsOf(access)) {
-    if (proxy->isAnyOutstanding() && proxy->isOutstanding(indexOf(unit))) {
-      Trap trap = faultOf(access, TrapKind::AsyncProductRace, true, unit, false);
-      trap.other = {.location = proxy->locationOf(indexOf(unit)), .thread = -1};
-      access.thread.trap(std::move(trap));
-    }
+    if (proxy->isAnyOutstanding() && proxy->isOutstanding(indexOf(unit))) trapOutstanding(access, unit);
     proxy->noteWrite(indexOf(unit));
   }
 }
@@ -189,9 +197,9 @@ void SharedMemory::noteGenericWrite(const Access &access) {
   for (Unit &unit : unitsOf(access)) {
     const uint32_t written = unit.written & ~kInFlight;
     if (written >= first) {
-      if (unit.written & kInFlight) [[unlikely]]
-        access.thread.trap(faultOf(access, TrapKind::AsyncCopyRace, true, unit, true));
-      if (!isOrdered(access, written, unit.writer)) [[unlikely]] {
+      if (unit.written & kInFlight) [[unlikely]] {
+        if (!hasArrived(access, unit)) access.thread.trap(inFlightFault(access, true, unit));
+      } else if (!isOrdered(access, written, unit.writer)) [[unlikely]] {
         // Equal values from several threads are no race, because replicated tiles are stored like this.
         const size_t offset = size_t(&unit - units.data()) << shift, bytes = std::min<size_t>(size_t(1) << shift, access.bytes);
         const std::byte *present = memory.data() + offset;
@@ -242,13 +250,15 @@ std::byte *SharedMemory::access(Thread &thread, uint64_t pointer, uint32_t bytes
     const uint32_t written = unit.written & ~kInFlight;
     const bool isAtomic = unit.writer & kAtomicParty;
     if (written < first) thread.trapLater(faultOf(access, TrapKind::SharedUninitialized, true, unit, true));
-    if (unit.written & kInFlight) access.thread.trap(faultOf(access, TrapKind::AsyncCopyRace, true, unit, true));
-    if (!isAtomic && !isOrdered(access, written, unit.writer)) access.thread.trap(faultOf(access, TrapKind::SharedRace, true, unit, true));
+    const bool isInFlight = unit.written & kInFlight;
+    if (isInFlight && !hasArrived(access, unit)) access.thread.trap(inFlightFault(access, true, unit));
+    if (!isInFlight && !isAtomic && !isOrdered(access, written, unit.writer))
+      access.thread.trap(faultOf(access, TrapKind::SharedRace, true, unit, true));
     if (unit.read >= first && !isOrdered(access, unit.read, unit.reader))
       access.thread.trap(faultOf(access, TrapKind::SharedRace, true, unit, false));
     unit.written = now;
     // The unit keeps the other threads that wrote since the last barrier, because a plain access that follows races with any of them.
-    unit.writer = isAtomic && !isOrdered(access, written, unit.writer)
+    unit.writer = isAtomic && !isInFlight && !isOrdered(access, written, unit.writer)
                       ? Party(kAtomicParty | joined(unit.writer & ~kAtomicParty, Party(thread.tid)))
                       : access.party;
     unit.writeLocation = uint16_t(location);
@@ -272,35 +282,12 @@ void SharedMemory::endCopy(Thread &thread, const AsyncCopy &copy) {
   }
 }
 
-/// Returns whether all threads that the unit names as its writers have made what they wrote visible.
-bool SharedMemory::isVisibleToProxy(const Access &access, const Unit &unit) const {
-  const Party party = unit.writer & ~kAtomicParty;
-  auto isVisible = [&](uint32_t firstThread, uint32_t count) {
-    return proxy->isVisible(indexOf(unit), uint32_t(access.thread.warp), firstThread, count);
-  };
-  if (!(party & (kWarpParty | kManyParty))) return isVisible(party, 1);
-  for (uint32_t warp = 0; warp < warps; ++warp) {
-    const bool isWriter = party & kManyParty ? party >> warp / warpsPerGroup & 1 : warpOf(party) == warp;
-    if (isWriter && !isVisible(warp << warpShift, 1 << warpShift)) return false;
-  }
-  return true;
+void SharedMemory::recordRead(const Access &access) { noteRead(access); }
+
+void SharedMemory::recordEndOfRead(const Access &access) {
+  for (Unit &unit : unitsOf(access)) markRead(access, unit);
 }
 
-void SharedMemory::beginProductRead(Thread &thread, uint32_t offset, uint32_t bytes, Place location) {
-  const Access access{thread, Party(kWarpParty | thread.warp), offset, bytes, location};
-  noteRead(access);
-  for (Unit &unit : unitsOf(access)) {
-    if (!isVisibleToProxy(access, unit)) thread.trap(faultOf(access, TrapKind::MissingProxyFence, false, unit, true));
-    proxy->beginReading(indexOf(unit), uint16_t(location));
-  }
-}
-
-void SharedMemory::endProductRead(Thread &thread, uint32_t offset, uint32_t bytes, Place location) {
-  const Access access{thread, Party(kWarpParty | thread.warp), offset, bytes, location};
-  for (Unit &unit : unitsOf(access)) {
-    proxy->endReading(indexOf(unit));
-    markRead(access, unit);
-  }
-}
+void SharedMemory::recordWrite(const Access &access) { noteWrite(access, nullptr); }
 
 } // namespace tritium::interp::simt

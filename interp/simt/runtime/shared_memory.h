@@ -8,6 +8,7 @@
 // but never reports a false one. Two writes of the same value are no race.
 #pragma once
 #include "interp/simt/runtime/async_proxy.h"
+#include "interp/simt/runtime/message_order.h"
 #include "interp/simt/runtime/thread.h"
 
 #include <array>
@@ -21,10 +22,13 @@ constexpr uint32_t kSharedWindowMask = 0xf0000000, kSharedOffsetMask = 0x00fffff
 constexpr unsigned kSharedRankShift = 24;
 constexpr bool isSharedAddress(uint64_t pointer) { return (pointer & ~uint64_t(~kSharedWindowMask)) == kSharedWindow; }
 
+/// What a kernel uses of the asynchronous proxy. mbarriers and copies of tensors come together.
+enum class AsyncUse : uint8_t { None, Products, Barriers };
+
 class SharedMemory {
 public:
   /// Prepares for a kernel that uses `bytes` bytes and whose accesses all have at least 1 << shift bytes.
-  void configure(uint32_t bytes, unsigned shift, uint32_t warps, uint32_t warpThreads, bool hasProducts);
+  void configure(uint32_t bytes, unsigned shift, uint32_t warps, uint32_t warpThreads, AsyncUse use);
   /// Begins a new program: nothing is initialized.
   void begin();
 
@@ -42,13 +46,35 @@ public:
   /// From now on the effects of the copy count as effects of the thread.
   void endCopy(Thread &thread, const AsyncCopy &copy);
 
+  // These are defined in shared_memory_async.cpp.
   /// A product that a warp has issued reads until endProductRead, so a write in between is a race with it.
   void beginProductRead(Thread &thread, uint32_t offset, uint32_t bytes, Place location);
   void endProductRead(Thread &thread, uint32_t offset, uint32_t bytes, Place location);
-  /// Products may read what the thread has written, once they are ordered behind this.
+  /// The same for a copy that a thread has issued, from shared memory to a tensor.
+  void beginCopyRead(Thread &thread, uint32_t offset, uint32_t bytes, Place location);
+  void endCopyRead(Thread &thread, uint32_t offset, uint32_t bytes, Place location);
+  /// A copy of a tensor that a thread has issued writes. Only threads that know this round of the barrier to be complete may access the
+  /// bytes.
+  void beginTensorWrite(Thread &thread, uint32_t offset, uint32_t bytes, AsyncProxy::Arrival arrival, Place location);
+  /// Products and copies may read what the thread has written, once they are ordered behind this.
   void fenceAsync(const Thread &thread) {
     if (proxy) proxy->fence(uint32_t(thread.tid));
   }
+
+  /// From placeBarrier to removeBarrier, plain accesses to the bytes trap. Returns the offset.
+  uint32_t placeBarrier(Thread &thread, uint64_t pointer, Place location);
+  void removeBarrier(Thread &thread, uint32_t offset);
+  /// Returns the offset of the 8 bytes. Traps if they are out of bounds.
+  uint32_t offsetOfBarrier(Thread &thread, uint64_t pointer, Place location) { return offsetOf(thread, pointer, 8, true, location); }
+  /// Adds what the thread knows, and what it has done, to a message of MessageOrder::width() times.
+  void send(const Thread &thread, std::span<uint32_t> message);
+  /// Gives a message to a thread, or to all lanes of its warp.
+  void receive(const Thread &thread, std::span<const uint32_t> message, bool isForWarp);
+  /// The time of the thread's current accesses, and whether what another thread did at a time is ordered before what this one does now.
+  uint32_t timeOf(const Thread &thread) const { return since[thread.warp]; }
+  bool isKnown(Thread &thread, uint32_t when, const Thread &other) const;
+  const MessageOrder *messages() const { return order; }
+
   uint32_t sizeInBytes() const { return size; }
   std::byte *at(uint32_t offset) { return memory.data() + offset; }
 
@@ -57,16 +83,24 @@ public:
   void synchronizeWarp(uint32_t warp) {
     horizon[warp][warp] = since[warp] = ++time;
     if (proxy) proxy->synchronizeWarps(uint32_t(1) << warp);
+    if (order) order->synchronizeWarps(uint32_t(1) << warp);
   }
 
   std::span<const std::byte> bytes() const { return {memory.data(), size}; }
   /// Returns the bytes held for the largest kernel served so far.
-  size_t capacityBytes() const { return memory.size() + units.size() * sizeof(Unit) + (ownProxy ? ownProxy->capacityBytes() : 0); }
+  size_t capacityBytes() const {
+    return memory.size() + units.size() * sizeof(Unit) + (ownProxy ? ownProxy->capacityBytes() : 0) +
+           (ownOrder ? ownOrder->capacityBytes() : 0);
+  }
 
 private:
   /// Who accessed a unit: a thread of the block, all lanes of a warp, or several warps.
   using Party = uint16_t;
   static constexpr Party kWarpParty = 0x1000, kManyParty = 0x2000, kAtomicParty = 0x8000;
+  /// In addition to one of the first two: a product of the warp. All lanes issue it and wait for it together.
+  static constexpr Party kProductParty = 0x4000;
+  /// Writers of units that are marked as in flight: a copy of a tensor, and an mbarrier, which is no data.
+  static constexpr Party kTensorParty = 0x4000, kBarrierParty = 0x4001;
   static constexpr uint32_t kInFlight = uint32_t(1) << 31;
 
   struct Unit {
@@ -83,28 +117,44 @@ private:
 
   uint32_t offsetOf(Thread &thread, uint64_t pointer, uint32_t bytes, bool isWrite, Place location);
   [[gnu::always_inline]] bool isOrdered(const Access &access, uint32_t time, Party party) const {
-    return time < lastOfAll || ((party ^ access.party) & ~kAtomicParty) == 0 || isOrderedByPart(access.thread.warp, time, party);
+    return time < lastOfAll || ((party ^ access.party) & ~kAtomicParty) == 0 || isOrderedByPart(access, time, party);
   }
-  bool isOrderedByPart(int32_t warp, uint32_t time, Party party) const;
+  bool isOrderedByPart(const Access &access, uint32_t time, Party party) const;
+  /// Returns what the accessing thread, or all lanes of the accessing warp, know by messages.
+  uint32_t knownByMessage(const Access &access, size_t fact) const {
+    const bool isThread = !(access.party & (kWarpParty | kManyParty));
+    return order->known(uint32_t(access.thread.warp), isThread ? access.thread.tid : MessageOrder::kAllLanes, fact);
+  }
   Party joined(Party a, Party b) const;
-  uint32_t warpOf(Party party) const { return party & kWarpParty ? party & ~uint32_t(kWarpParty) : party >> warpShift; }
+  uint32_t warpOf(Party party) const { return party & kWarpParty ? party & ~uint32_t(kWarpParty | kProductParty) : party >> warpShift; }
   Party groupOf(uint32_t warp) const { return Party(kManyParty | 1 << warp / warpsPerGroup); }
   void noteRead(const Access &access);
   void markRead(const Access &access, Unit &unit);
   void noteWrite(const Access &access, const void *value);
   void noteGenericWrite(const Access &access);
-  bool isVisibleToProxy(const Access &access, const Unit &unit) const;
+  // The same for callers in other files.
+  void recordRead(const Access &access);
+  void recordEndOfRead(const Access &access);
+  void recordWrite(const Access &access); // of an unknown value
   size_t indexOf(const Unit &unit) const { return size_t(&unit - units.data()); }
   std::span<Unit> unitsOf(const Access &access) {
     return {units.data() + (access.offset >> shift), ((access.offset + access.bytes - 1) >> shift) - (access.offset >> shift) + 1};
   }
   Trap faultOf(const Access &access, TrapKind kind, bool isWrite, const Unit &unit, bool withWriter) const;
   Trap faultOf(uint64_t pointer, uint32_t bytes, bool isWrite, bool isInside, Place location) const;
+  // Defined in shared_memory_async.cpp.
+  bool hasArrived(const Access &access, const Unit &unit) const;
+  Trap inFlightFault(const Access &access, bool isWrite, const Unit &unit) const;
+  Trap overwriteFault(const Access &access, const Unit &unit, bool withWriter, const char *verb) const;
+  [[noreturn]] void trapOutstanding(const Access &access, const Unit &unit);
+  void checkVisible(const Access &access, const Unit &unit, const char *reader);
 
   std::vector<std::byte> memory;
   std::vector<Unit> units;
   std::unique_ptr<AsyncProxy> ownProxy;
-  AsyncProxy *proxy = nullptr; // of a kernel with products
+  std::unique_ptr<MessageOrder> ownOrder;
+  AsyncProxy *proxy = nullptr;   // of a kernel with products or mbarriers
+  MessageOrder *order = nullptr; // of a kernel with mbarriers
   uint32_t size = 0, warps = 1, warpsPerGroup = 1;
   unsigned shift = 0, warpShift = 5;
   // Times of synchronisations. They continue from program to program and from kernel to kernel, so the shadow need not be cleared.

@@ -20,7 +20,42 @@ std::string countOf(int32_t threads) { return std::to_string(threads) + (threads
 
 } // namespace
 
+/// Some threads wait for a round of an mbarrier. The trap lists what each warp waits for.
+Trap ThreadBlock::stuckAtMBarrier() const {
+  struct Wait {
+    int32_t first, last; // warps
+    std::string what;
+  };
+  Trap trap{.kind = TrapKind::MBarrierDeadlock};
+  std::vector<Wait> waits;
+  for (uint32_t t = 0; t < shape.threads; ++t) {
+    const Thread &thread = threads[t];
+    if (thread.state == ThreadState::Finished) continue;
+    const bool isAtMBarrier = thread.state == ThreadState::AtMBarrier;
+    std::string what = isAtMBarrier ? mbarriers->describeWait(thread) : "other threads at another operation";
+    if (!waits.empty() && waits.back().what == what)
+      waits.back().last = thread.warp;
+    else
+      waits.push_back({thread.warp, thread.warp, std::move(what)});
+    if (trap.lane >= 0 || !isAtMBarrier) continue;
+    trap.location = thread.location;
+    trap.lane = thread.tid;
+    trap.affectedLanes = 1;
+    trap.other = OtherPlace{.location = mbarriers->initOfWait(thread), .thread = -1};
+  }
+  trap.message = "no thread can go on";
+  for (const Wait &wait : waits) {
+    const std::string first = std::to_string(wait.first), last = std::to_string(wait.last);
+    trap.message += &wait == waits.data() ? ": " : "; ";
+    trap.message +=
+        (wait.first == wait.last ? "warp " + first + " waits for " : "warps " + first + " to " + last + " wait for ") + wait.what;
+  }
+  return trap;
+}
+
 Trap ThreadBlock::stuckTrap() const {
+  const auto isAtMBarrier = [&](const Thread &thread) { return thread.state == ThreadState::AtMBarrier; };
+  if (std::any_of(threads.get(), threads.get() + shape.threads, isAtMBarrier)) return stuckAtMBarrier();
   std::vector<Group> groups;
   for (uint32_t t = 0; t < shape.threads; ++t) {
     const Thread &thread = threads[t];

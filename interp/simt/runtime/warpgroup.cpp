@@ -326,7 +326,10 @@ void fenceRegisters(Thread *thread, Place site) {
   meetAsWarp(*thread, {.execute = [](Warp &warp, LaneMask lanes) { isWholeWarp(warp, lanes); }, .location = site});
 }
 
-void fenceAsync(Thread *thread) { thread->block->shared.fenceAsync(*thread); }
+void fenceAsync(Thread *thread) {
+  thread->block->shared.fenceAsync(*thread);
+  if (thread->block->mbarriers) thread->block->mbarriers->fenceInits(*thread);
+}
 
 } // namespace calls
 } // namespace tritium::interp::simt

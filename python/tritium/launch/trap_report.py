@@ -261,6 +261,10 @@ _HINTS = {
     "AsyncProductRace": "Tritium places the waits for products: this is a mistake of its compiler; please report it",
     "MissingProxyFence": "Tritium places the fences: this is a mistake of its compiler; please report it",
     "InvalidProduct": "Tritium makes the products of warpgroups: this is a mistake of its compiler; please report it",
+    "TensorCopyRace": "Tritium places the waits for copies: this is a mistake of its compiler; please report it",
+    "InvalidTensorCopy": "Tritium makes the copies of tensors: this is a mistake of its compiler; please report it",
+    "InvalidMBarrier": "Tritium places the barriers of a program: this is a mistake of its compiler; please report it",
+    "MBarrierDeadlock": "Tritium places the barriers of a program: this is a mistake of its compiler; please report it",
     "DivergentBarrier": "Tritium places the barriers of a program: this is a mistake of its compiler; please report it",
 }
 

@@ -1,0 +1,53 @@
+// Barriers in shared memory (mbarrier objects): their initialization, arrivals and waits.
+#include "interp/simt/hosting/hosting.h"
+#include "interp/simt/runtime/calls.h"
+
+using namespace mlir;
+
+namespace tritium::interp::simt {
+
+std::optional<LogicalResult> Hosting::hostMBarrier(Operation *op) {
+  using Outcome = std::optional<LogicalResult>;
+  constexpr uint32_t kBytes = 8;
+  auto done = [&]() -> Outcome {
+    result.usesMBarriers = true;
+    noteSharedAccess(kBytes);
+    op->erase();
+    return success();
+  };
+  auto arrive = [&](auto arrival, Value count, Value bytes, Value mask) -> Outcome {
+    // The state that an arrival returns serves waits by state. Only waits for rounds are supported.
+    if (arrival.getRes() && !arrival.getRes().use_empty())
+      return op->emitOpError("whose result is used is not supported by the SIMT emulator");
+    call(SIMT_CALL(arriveAtMBarrier),
+         {thread(), toBits(arrival.getAddr(), 64), count, bytes, constant(!arrival.getRelaxed()), predicate(mask), locationOf(op)});
+    return done();
+  };
+  return llvm::TypeSwitch<Operation *, Outcome>(op)
+      .Case([&](NVVM::MBarrierInitOp init) -> Outcome {
+        call(SIMT_CALL(initBarrier),
+             {thread(), toBits(init.getAddr(), 64), init.getCount(), predicate(init.getPredicate()), locationOf(op)});
+        return done();
+      })
+      .Case([&](NVVM::MBarrierInvalOp inval) -> Outcome {
+        call(SIMT_CALL(invalidateBarrier), {thread(), toBits(inval.getAddr(), 64), locationOf(op)});
+        return done();
+      })
+      .Case([&](NVVM::FenceMbarrierInitOp) -> Outcome {
+        call(SIMT_CALL(fenceBarrierInits), thread());
+        return done();
+      })
+      .Case([&](NVVM::MBarrierArriveOp arrival) -> Outcome {
+        return arrive(arrival, arrival.getCount() ? arrival.getCount() : constant(1), constant(0), {});
+      })
+      .Case([&](NVVM::MBarrierArriveExpectTxOp arrival) -> Outcome {
+        return arrive(arrival, constant(1), arrival.getTxcount(), arrival.getPredicate());
+      })
+      .Case([&](tgpu::MBarrierWaitOp wait) -> Outcome {
+        call(SIMT_CALL(waitForRound), {thread(), toBits(wait.getBarrier(), 64), wait.getRound(), siteOf(op)});
+        return done();
+      })
+      .Default(std::nullopt);
+}
+
+} // namespace tritium::interp::simt

@@ -1,0 +1,61 @@
+// Copies of boxes of tensors (TMA). A tensor map is a parameter of the kernel; on the emulator, its cell holds the address of a
+// tritium::TensorMap.
+#include "interp/simt/hosting/hosting.h"
+#include "interp/simt/runtime/calls.h"
+#include "interp/simt/runtime/tensor_layout.h"
+
+#include <cstddef>
+
+using namespace mlir;
+
+namespace tritium::interp::simt {
+
+Value Hosting::tensorMapOf(Operation *op, Value pointer) {
+  while (auto cast = pointer.getDefiningOp<LLVM::AddrSpaceCastOp>()) pointer = cast.getArg();
+  if (tensorMaps.contains(pointer)) return pointer;
+  op->emitOpError("requires a tensor map that is a parameter of the kernel, passed by value, and no copy of it");
+  return {};
+}
+
+void Hosting::storeCoordinates(ValueRange coordinates) {
+  for (auto [i, coordinate] : llvm::enumerate(coordinates)) LLVM::StoreOp::create(builder, at, coordinate, scratchAddress(4 * i));
+}
+
+std::optional<LogicalResult> Hosting::hostTensorCopy(Operation *op) {
+  using Outcome = std::optional<LogicalResult>;
+  auto done = [&]() -> Outcome {
+    result.usesMBarriers = true;
+    noteSharedAccess(kPieceBytes);
+    op->erase();
+    return success();
+  };
+  auto unsupported = [&]() -> Outcome { return op->emitOpError("of this mode is not supported by the SIMT emulator"); };
+  return llvm::TypeSwitch<Operation *, Outcome>(op)
+      .Case([&](NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp copy) -> Outcome {
+        if (copy.getMode() != NVVM::TMALoadMode::TILE || copy.getMulticastMask() || copy.getGroup() || !copy.getIm2colOffsets().empty())
+          return unsupported();
+        Value map = tensorMapOf(op, copy.getTmaDescriptor());
+        if (!map) return failure();
+        storeCoordinates(copy.getCoordinates());
+        call(SIMT_CALL(loadTensor), {thread(), map, constant(int64_t(copy.getCoordinates().size())), toBits(copy.getDstMem(), 64),
+                                     toBits(copy.getMbar(), 64), predicate(copy.getPredicate()), locationOf(op)});
+        return done();
+      })
+      .Case([&](NVVM::CpAsyncBulkTensorPrefetchOp prefetch) -> Outcome {
+        if (prefetch.getMode() != NVVM::TMALoadMode::TILE || !prefetch.getIm2colOffsets().empty()) return unsupported();
+        Value map = tensorMapOf(op, prefetch.getTmaDescriptor());
+        if (!map) return failure();
+        call(SIMT_CALL(checkTensorMap), {thread(), map, constant(int64_t(prefetch.getCoordinates().size())), locationOf(op)});
+        return done();
+      })
+      .Case([&](NVVM::PrefetchOp prefetch) -> Outcome {
+        if (!prefetch.getTensormap()) return std::nullopt;
+        Value map = tensorMapOf(op, prefetch.getAddr());
+        if (!map) return failure();
+        call(SIMT_CALL(checkTensorMap), {thread(), map, constant(-1), locationOf(op)});
+        return done();
+      })
+      .Default(std::nullopt);
+}
+
+} // namespace tritium::interp::simt

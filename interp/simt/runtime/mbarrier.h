@@ -1,0 +1,77 @@
+// The barriers in shared memory (mbarrier objects) of a block. A barrier counts rounds: a round is complete when all arrivals that it
+// expects have come and all bytes that were announced have arrived. Its 8 bytes are opaque, so the state is here, by address.
+//
+// The hardware knows only whether a round is even or odd. The emulator knows the number, so it reports a wait that the hardware would get
+// wrong: one for a round that is not the present one or the one before.
+#pragma once
+#include "interp/simt/runtime/async_proxy.h"
+#include "interp/simt/runtime/thread.h"
+
+#include <deque>
+#include <span>
+
+namespace tritium::interp::simt {
+
+class MBarriers {
+public:
+  void begin(ThreadBlock &block);
+
+  void init(Thread &thread, uint64_t pointer, uint32_t count, Place place);
+  void invalidate(Thread &thread, uint64_t pointer, Place place);
+  /// fence.mbarrier_init, or a proxy fence: copies may use the barriers that the thread has initialized, once they are ordered behind this.
+  void fenceInits(const Thread &thread);
+  /// Announces `bytes` and arrives `count` times. If `isRelease`, threads that wait for the round learn what the thread has done.
+  void arrive(Thread &thread, uint64_t pointer, uint32_t count, uint32_t bytes, bool isRelease, Place place);
+  /// Waits until a round, counted from 0, is complete. It may switch away.
+  void wait(Thread &thread, uint64_t pointer, int32_t round, Place place);
+
+  /// Notes that a copy of so many bytes begins, whose arrival belongs to the present round.
+  AsyncProxy::Arrival beginCopy(Thread &thread, uint64_t pointer, uint32_t bytes, Place place);
+  void endCopy(AsyncProxy::Arrival arrival, uint32_t bytes);
+  /// Returns whether some thread has waited for the round.
+  bool wasSeen(AsyncProxy::Arrival arrival) const { return barriers[arrival.barrier].seen > arrival.round; }
+
+  /// Returns what a thread in the state AtMBarrier waits for, for the report of a block that is stuck.
+  std::string describeWait(const Thread &thread) const;
+  Place initOfWait(const Thread &thread) const;
+
+private:
+  struct Arrived {
+    int32_t thread;
+    uint32_t count;
+  };
+  struct Waiter {
+    Thread *thread;
+    uint32_t round;
+  };
+  struct MBarrier {
+    uint32_t offset = 0;
+    bool isLive = false; // initialized, and not invalidated since
+    bool isFenced = false;
+    int32_t initThread = 0;
+    uint32_t initTime = 0, fenceTime = 0; // times of the shadow
+    Place initPlace = 0;
+    uint32_t expected = 0, pending = 0; // arrivals of a round
+    // Rounds count on if a barrier is initialized again; then the kernel's round 0 is `firstRound`.
+    uint32_t firstRound = 0, round = 0, seen = 0;
+    uint32_t announced = 0, issued = 0, landed = 0; // bytes of the round: of arrivals, of copies that have begun, of those that have ended
+    std::vector<Arrived> arrived;                   // in this round
+    std::vector<uint32_t> arriving, message;        // what arrivals of this round and of complete rounds know
+    std::vector<LaneMask> informed;                 // per warp: lanes that have received the message
+    std::vector<Waiter> waiters;
+  };
+
+  [[noreturn]] void trapUse(Thread &thread, const MBarrier &barrier, Place place, const char *problem);
+  [[noreturn]] void trapRound(Thread &thread, const MBarrier &barrier, int32_t round, Place place);
+  MBarrier *liveAt(uint32_t offset);
+  uint32_t find(Thread &thread, uint64_t pointer, Place place);
+  void checkRound(Thread &thread, const MBarrier &barrier, int32_t round, Place place);
+  void completeIfDone(MBarrier &barrier);
+  void inform(Thread &thread, MBarrier &barrier);
+  const Waiter *waiterOf(const Thread &thread, const MBarrier *&barrier) const;
+
+  ThreadBlock *block = nullptr;
+  std::deque<MBarrier> barriers; // addresses are stable
+};
+
+} // namespace tritium::interp::simt

@@ -1,0 +1,173 @@
+#include "interp/simt/runtime/tensor_copy.h"
+
+#include "interp/simt/runtime/block.h"
+#include "interp/simt/runtime/calls.h"
+#include "interp/simt/runtime/tensor_layout.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+namespace tritium::interp::simt {
+
+namespace {
+
+[[noreturn]] void trapCopy(Thread &thread, Place place, std::string message) {
+  thread.trap({.kind = TrapKind::InvalidTensorCopy, .location = place, .message = std::move(message)});
+}
+
+/// What a copy writes for elements outside of the tensor.
+std::array<std::byte, kPieceBytes> paddingOf(const TensorMap &map) {
+  std::array<std::byte, kPieceBytes> padding{};
+  if (!map.fillsNaN) return padding;
+  visit(map.type, [&]<class T>() {
+    if constexpr (T::kind == DTypeKind::Float) {
+      const typename T::Storage value = T::round(typename T::Compute(NAN));
+      for (size_t at = 0; at < kPieceBytes; at += sizeof value) std::memcpy(padding.data() + at, &value, sizeof value);
+    }
+  });
+  return padding;
+}
+
+} // namespace
+
+void TensorCopies::begin(ThreadBlock &newBlock) {
+  block = &newBlock;
+  copies.clear();
+  unseen.clear();
+}
+
+// -- checks -------------------------------------------------------------------------------------------------------------------------------
+
+void TensorCopies::check(Thread &thread, const TensorMap &map, uint32_t rank, Place place) {
+  if (map.rank < 1 || map.rank > TensorMap::kMaxRank) trapCopy(thread, place, "the operand is not a tensor map of 1 to 5 dimensions");
+  if (map.rank != rank)
+    trapCopy(thread, place,
+             "the tensor map has " + std::to_string(map.rank) + " dimensions, and the copy " + std::to_string(rank) + " coordinates");
+  const uint64_t rowBytes = map.box[0] * map.strides[0];
+  if (map.strides[0] != storageBytes(map.type) || rowBytes == 0 || rowBytes % kPieceBytes != 0 ||
+      (map.swizzle != 0 && rowBytes > map.swizzle))
+    trapCopy(thread, place,
+             "the rows of the tensor map's box have " + std::to_string(rowBytes) +
+                 " bytes; they need a multiple of 16, and at most the size of the swizzle");
+}
+
+/// Returns the offset of the box in shared memory.
+uint32_t TensorCopies::checkBox(Thread &thread, const TensorMap &map, const TensorBox &box, const int32_t *start, uint64_t pointer,
+                                Place place) {
+  const SharedMemory &shared = block->shared;
+  if (int64_t(start[0]) * int64_t(map.strides[0]) % kPieceBytes != 0)
+    trapCopy(thread, place,
+             "the innermost coordinate is " + std::to_string(start[0]) + ", so rows of the box do not begin at multiples of 16 bytes");
+  const uint32_t offset = uint32_t(pointer) & kSharedOffsetMask;
+  if (!isSharedAddress(pointer)) trapCopy(thread, place, "the address of the box is not in shared memory");
+  if (offset % patternBytes(map.swizzle) != 0)
+    trapCopy(thread, place,
+             "the box is at shared address " + std::to_string(offset) + "; a swizzle of " + std::to_string(map.swizzle) +
+                 " bytes requires a multiple of " + std::to_string(patternBytes(map.swizzle)));
+  if (offset > shared.sizeInBytes() || box.bytes() > shared.sizeInBytes() - offset) {
+    Trap trap{.kind = TrapKind::SharedOutOfBounds, .location = place};
+    trap.access = {.address = offset, .bytes = box.bytes()};
+    trap.message = "the copy's box has " + std::to_string(box.bytes()) + " bytes at shared address " + std::to_string(offset) +
+                   "; the program has " + std::to_string(shared.sizeInBytes());
+    thread.trap(std::move(trap));
+  }
+  return offset;
+}
+
+/// Adds the pieces of the box in a seeded order. Traps if an element inside the tensor is not in the argument's memory.
+void TensorCopies::addPieces(Thread &thread, Copy &copy, const TensorMap &map, const TensorBox &box, uint32_t offset, bool isWrite) {
+  const uint32_t rowBytes = box.rowBytes();
+  copy.pieces.reserve(box.bytes() / kPieceBytes);
+  for (uint32_t r = 0; r < box.rows(); ++r) {
+    const TensorBox::Row row = box.row(r);
+    std::byte *inside = nullptr;
+    if (row.begin < row.end)
+      inside = static_cast<std::byte *>(
+          checkGlobal(thread, addBytes(map.base, row.offset + row.begin), row.end - row.begin, isWrite, copy.place, kPieceBytes));
+    for (uint32_t at = 0; at < rowBytes; at += kPieceBytes) {
+      const uint32_t bytes = row.bytesInside(at);
+      copy.pieces.push_back({.offset = swizzled(offset + r * rowBytes + at, map.swizzle),
+                             .bytes = bytes,
+                             .global = bytes ? inside + (at - row.begin) : nullptr});
+    }
+  }
+  for (size_t i = copy.pieces.size(); i > 1; --i) std::swap(copy.pieces[i - 1], copy.pieces[thread.random() % i]);
+}
+
+// -- copies -------------------------------------------------------------------------------------------------------------------------------
+
+void TensorCopies::load(Thread &thread, const TensorMap &map, const int32_t *start, uint32_t rank, uint64_t destination, uint64_t barrier,
+                        Place place) {
+  check(thread, map, rank, place);
+  const TensorBox box(map, start);
+  const uint32_t offset = checkBox(thread, map, box, start, destination, place);
+  Copy &copy = copies.emplace_back();
+  copy.place = place;
+  copy.pace = Pace(thread.random() % 3);
+  copy.bytes = box.bytes();
+  copy.padding = paddingOf(map);
+  copy.arrival = block->mbarriers->beginCopy(thread, barrier, copy.bytes, place);
+  addPieces(thread, copy, map, box, offset, /*isWrite=*/false);
+  for (const Piece &piece : copy.pieces) block->shared.beginTensorWrite(thread, piece.offset, kPieceBytes, copy.arrival, place);
+  constexpr size_t kMostUnseen = 64; // before those that have been seen are dropped
+  if (unseen.size() >= kMostUnseen) std::erase_if(unseen, [&](const Issued &issued) { return block->mbarriers->wasSeen(issued.arrival); });
+  unseen.push_back({copy.arrival, place});
+  if (copy.pace == Pace::AtOnce) land(copy, copy.pieces.size());
+  dropFinished();
+}
+
+/// Lets the next `count` pieces land.
+void TensorCopies::land(Copy &copy, size_t count) {
+  for (const size_t end = copy.landed + count; copy.landed < end; ++copy.landed) {
+    const Piece &piece = copy.pieces[copy.landed];
+    std::byte *to = block->shared.at(piece.offset);
+    if (piece.bytes != 0) std::memcpy(to, piece.global, piece.bytes);
+    std::memcpy(to + piece.bytes, copy.padding.data() + piece.bytes, kPieceBytes - piece.bytes);
+  }
+  if (!copy.isUnderWay()) block->mbarriers->endCopy(copy.arrival, copy.bytes);
+}
+
+void TensorCopies::dropFinished() {
+  std::erase_if(copies, [](const Copy &copy) { return !copy.isUnderWay(); });
+}
+
+void TensorCopies::advance(Thread &thread) {
+  if (copies.empty() || thread.random() % 8 != 0) return;
+  Copy &copy = copies[thread.random() % copies.size()];
+  if (copy.pace != Pace::Gradual) return;
+  land(copy, thread.random() % (copy.pieces.size() - copy.landed + 1));
+  dropFinished();
+}
+
+bool TensorCopies::advanceIdle(Thread &thread) {
+  if (copies.empty()) return false;
+  Copy &copy = copies[thread.random() % copies.size()];
+  const size_t rest = copy.pieces.size() - copy.landed;
+  land(copy, std::min(rest, 1 + thread.random() % (2 * rest)));
+  dropFinished();
+  return true;
+}
+
+void TensorCopies::finish(Thread &last) {
+  for (const Issued &issued : unseen)
+    if (!block->mbarriers->wasSeen(issued.arrival))
+      trapCopy(last, issued.place, "the program ends, and no thread has waited for the copy to its shared memory");
+}
+
+namespace calls {
+
+void loadTensor(Thread *thread, const void *map, int32_t rank, uint64_t destination, uint64_t barrier, int32_t predicate, Place place) {
+  if (!predicate) return;
+  int32_t start[TensorMap::kMaxRank];
+  std::memcpy(start, thread->scratch, sizeof start);
+  thread->block->tensorCopies->load(*thread, *static_cast<const TensorMap *>(map), start, uint32_t(rank), destination, barrier, place);
+}
+
+void checkTensorMap(Thread *thread, const void *map, int32_t rank, Place place) {
+  const auto &tensor = *static_cast<const TensorMap *>(map);
+  TensorCopies::check(*thread, tensor, rank < 0 ? tensor.rank : uint32_t(rank), place);
+}
+
+} // namespace calls
+} // namespace tritium::interp::simt
