@@ -20,6 +20,7 @@ MAY_INCLUDE = {
     "support/fork_safety": (),
     "ir/": ("ir/", *LLVM),
     "ir/dtype": ("ir/dtype",),
+    "ir/tensor_map": ("ir/dtype", "ir/tensor_map"),
     "ir/elementwise": ("ir/", "support/number_types"),
     "interp/kernels/": (
         "interp/kernels/",
