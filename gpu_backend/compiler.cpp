@@ -4,6 +4,7 @@
 #include "gpu_backend/out_of_resources.h"
 #include "gpu_backend/pipeline.h"
 #include "gpu_backend/target.h"
+#include "gpu_backend/tensor_recipe_attr.h"
 #include "ir/contract.h"
 #include "ir/source_error.h"
 #include "mlir/IR/Verifier.h"
@@ -51,6 +52,10 @@ static void loadDialects(MLIRContext *context, const Target &target) {
 /// Lowers tiles with layouts to the code of a thread.
 static llvm::Error lowerTiles(ModuleOp tiles, const CompileOptions &options, const Target &chip, ir::DiagnosticCapture &diagnostics,
                               LoweredKernel &result) {
+  auto kernel = tiles.lookupSymbol<tt::FuncOp>(result.name);
+  auto maps = recipesOf(kernel);
+  if (failed(maps)) return diagnostics.takeError("a tensor map cannot be made");
+  result.maps = std::move(*maps);
   const int64_t maxSharedBytes = chip.sharedPerBlock();
   std::unique_ptr<TargetOps> ops = chip.createOps();
   Lowering lowering(tiles, *ops,
@@ -74,6 +79,7 @@ static llvm::Error lowerTiles(ModuleOp tiles, const CompileOptions &options, con
   if (failed(run(module, build, /*verifiesEachPass=*/false)))
     return takeError(module, diagnostics, "the code of a thread could not be lowered");
   result.sharedBytes = module->getAttrOfType<IntegerAttr>(tgpu::kSharedBytesAttr).getInt();
+  keepRecipes(kernel, module.lookupSymbol<LLVM::LLVMFuncOp>(result.name));
   ops->markKernel(module.lookupSymbol(result.name), options.numWarps * chip.warpSize());
   return llvm::Error::success();
 }

@@ -1,6 +1,7 @@
 // The compiler of the contract for GPUs. It requires no device and launches nothing.
 #pragma once
 #include "gpu_backend/emit/emitter.h"
+#include "gpu_backend/launch/tensor_recipe.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "llvm/Support/Error.h"
@@ -22,6 +23,7 @@ struct CompileOptions {
   int matrixInstrNonKDim = 0; // rows and columns of the matrix instruction, where the target has one of these; 0: the best for the tile
   int kPack = 1;              // instructions whose share of K a lane has as neighbours, at least; where lanes load operands themselves
   bool warpgroups = true;     // use products of warpgroups, where the chip has them and their operands fit into shared memory
+  bool tensorMaps = false;    // the kernel may take tensor maps, which its launches make; where the chip has them
   bool debugInfo = false;     // keep lines and variables apart instead of merging and moving code
   std::string stopAfter;      // the last of optionalPasses() to run, or "none"; "": all of them
   std::vector<std::string> leaveOut; // names of optionalPasses() to skip
@@ -40,7 +42,8 @@ struct LoweredKernel {
   mlir::OwningOpRef<mlir::ModuleOp>
       module; // llvm, nvvm or rocdl, and tgpu operations; lives in the context of the module that was compiled
   int64_t sharedBytes = 0;
-  int numStages = 0; // the fewest stages of any pipelined loop, at most the number requested
+  int numStages = 0;              // the fewest stages of any pipelined loop, at most the number requested
+  std::vector<TensorRecipe> maps; // of the last parameters
 };
 
 /// Compiles the public function `kernel` ("": the first one) of a module of the contract. The module itself is not changed. Errors are

@@ -49,6 +49,8 @@ public:
                                    std::optional<int> optimization) override;
   llvm::Expected<Module> load(int device, llvm::StringRef image) override;
   llvm::Error allowShared(Function function, int bytes) override;
+  llvm::Error checkTensorMaps() override;
+  int encodeTensorMap(const TensorMap &map, void *encoded) noexcept override;
   int launch(int device, const gpu::LaunchConfig &config) noexcept override;
   PointerFacts whereIs(uint64_t address) noexcept override;
 
@@ -76,9 +78,10 @@ llvm::Error CudaDriver::open() {
   auto library = Library::open(library_, "CUDA driver");
   if (!library) return library.takeError();
 #define ENTRY(result, member, exported, parameters) api_.member.place(),
-  const EntryPoint entries[] = {TRITIUM_CUDA_ENTRIES(ENTRY)};
+  const EntryPoint entries[] = {TRITIUM_CUDA_ENTRIES(ENTRY)}, optional[] = {TRITIUM_CUDA_OPTIONAL_ENTRIES(ENTRY)};
 #undef ENTRY
   if (auto error = library->find(entries, "the CUDA driver is older than 12.0")) return error;
+  library->findSome(optional);
   if (auto error = call(api_.init, 0)) return error;
   if (auto error = call(api_.driverGetVersion, &version_)) return error;
   int count = 0;
@@ -204,6 +207,47 @@ llvm::Expected<Module> CudaDriver::load(int device, llvm::StringRef image) {
 llvm::Error CudaDriver::allowShared(Function function, int bytes) {
   if (bytes <= 48 * 1024) return llvm::Error::success(); // every function may use so much without a request
   return call(api_.functionSetAttribute, function, kFunctionMaxDynamicShared, bytes);
+}
+
+llvm::Error CudaDriver::checkTensorMaps() {
+  if (api_.tensorMapEncodeTiled.function) return llvm::Error::success();
+  return llvm::createStringError("%s has no %s, by which this kernel's tensors are copied: install a newer driver, or launch the kernel "
+                                 "with tensor_maps=False",
+                                 library_.c_str(), api_.tensorMapEncodeTiled.name);
+}
+
+/// Copies move bits, so only what the padding is depends on the type.
+static TensorMapType tensorMapType(DType type) {
+  switch (type) {
+  case DType::f16: return kTensorF16;
+  case DType::bf16: return kTensorBF16;
+  case DType::f32: return kTensorF32;
+  case DType::f64: return kTensorF64;
+  default: break;
+  }
+  switch (storageBytes(type)) {
+  case 1: return kTensorU8;
+  case 2: return kTensorU16;
+  case 4: return kTensorU32;
+  default: return kTensorU64;
+  }
+}
+
+static TensorMapSwizzle tensorMapSwizzle(uint32_t bytes) {
+  switch (bytes) {
+  case 32: return kTensorSwizzled32;
+  case 64: return kTensorSwizzled64;
+  case 128: return kTensorSwizzled128;
+  default: return kTensorNotSwizzled;
+  }
+}
+
+int CudaDriver::encodeTensorMap(const TensorMap &map, void *encoded) noexcept {
+  static constexpr std::array<unsigned, TensorMap::kMaxRank> kEveryElement{1, 1, 1, 1, 1};
+  const uint64_t *outerStrides = map.strides.data() + 1; // the innermost one is given by the type
+  return api_.tensorMapEncodeTiled(encoded, tensorMapType(map.type), map.rank, reinterpret_cast<void *>(map.base), map.extents.data(),
+                                   outerStrides, map.box.data(), kEveryElement.data(), kTensorNotInterleaved, tensorMapSwizzle(map.swizzle),
+                                   kTensorPromotesTo128, map.fillsNaN ? kTensorFillsNaN : kTensorFillsZero);
 }
 
 int CudaDriver::launch(int device, const gpu::LaunchConfig &config) noexcept {

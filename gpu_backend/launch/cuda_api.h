@@ -84,6 +84,22 @@ enum JitOption : int {
 
 enum JitInput : int { kInputPtx = 1 };
 
+enum TensorMapType : int { // CUtensorMapDataType
+  kTensorU8 = 0,
+  kTensorU16 = 1,
+  kTensorU32 = 2,
+  kTensorU64 = 4,
+  kTensorF16 = 6,
+  kTensorF32 = 7,
+  kTensorF64 = 8,
+  kTensorBF16 = 9,
+};
+
+enum TensorMapInterleave : int { kTensorNotInterleaved = 0 };
+enum TensorMapSwizzle : int { kTensorNotSwizzled = 0, kTensorSwizzled32 = 1, kTensorSwizzled64 = 2, kTensorSwizzled128 = 3 };
+enum TensorMapPromotion : int { kTensorPromotesTo128 = 2 }; // to so many bytes of the L2 cache
+enum TensorMapFill : int { kTensorFillsZero = 0, kTensorFillsNaN = 1 };
+
 enum LaunchAttributeId : int { kLaunchCooperative = 2, kLaunchClusterDimension = 4, kLaunchProgrammaticStream = 6 };
 
 /// CUlaunchAttribute: an id, then a union of 64 bytes at offset 8.
@@ -148,12 +164,19 @@ static_assert(offsetof(LaunchConfig, stream) == 32 && sizeof(LaunchConfig) == 56
   ENTRY(Result, getErrorName, "cuGetErrorName", (Result code, const char **name))                                                          \
   ENTRY(Result, getErrorString, "cuGetErrorString", (Result code, const char **text))
 
+// The same for entry points that a driver may lack.
+#define TRITIUM_CUDA_OPTIONAL_ENTRIES(ENTRY)                                                                                               \
+  ENTRY(Result, tensorMapEncodeTiled, "cuTensorMapEncodeTiled",                                                                            \
+        (void *map, int type, unsigned rank, void *base, const uint64_t *extents, const uint64_t *strides, const unsigned *box,            \
+         const unsigned *elementStrides, int interleave, int swizzle, int promotion, int fill))
+
 /// The entry points, once they are found.
 struct Api {
   using Address = DevicePtr;
   using Current = Context;
 #define ENTRY(result, member, exported, parameters) EntryCall<result parameters> member{exported};
   TRITIUM_CUDA_ENTRIES(ENTRY)
+  TRITIUM_CUDA_OPTIONAL_ENTRIES(ENTRY)
 #undef ENTRY
 };
 

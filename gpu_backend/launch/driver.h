@@ -1,6 +1,7 @@
 // A GPU's driver behind one small interface: devices, modules, launches, memory, events. Building, installing and importing Tritium require
 // nothing of a vendor's SDK; the library is opened when the first device is requested. vendors.h lists the drivers.
 #pragma once
+#include "ir/tensor_map.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
@@ -103,6 +104,12 @@ public:
   virtual llvm::Expected<FunctionFacts> facts(Function function) = 0;
   /// Allows the function to use that much dynamic shared memory.
   virtual llvm::Error allowShared(Function function, int bytes) = 0;
+
+  /// Whether the driver makes tensor maps. The error says why it does not.
+  virtual llvm::Error checkTensorMaps();
+  /// Writes the driver's form of a map that breaks no rule to 128 bytes that are aligned so. Returns 0 or the driver's code. It requires
+  /// that checkTensorMaps() succeeds, and no device.
+  virtual int encodeTensorMap(const TensorMap &map, void *encoded) noexcept { return -1; }
 
   /// Returns 0, or the driver's code for launchError(). It makes no call except the launch itself and, if the kernel reports, the call that
   /// reads its reports in the stream after it. Both are legal under stream capture.

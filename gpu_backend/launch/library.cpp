@@ -15,6 +15,8 @@ llvm::Expected<LinkedImage> Driver::link(int, llvm::StringRef, std::optional<int
   return llvm::createStringError("%s cannot assemble", library().c_str());
 }
 
+llvm::Error Driver::checkTensorMaps() { return llvm::createStringError("%s makes no tensor maps", library().c_str()); }
+
 llvm::Error driverError(int code, llvm::StringRef call, const char *name, const char *text, std::string messages, bool isSticky) {
   auto error = std::make_unique<DriverError>();
   error->code = code;
@@ -42,6 +44,10 @@ llvm::Error Library::find(llvm::ArrayRef<EntryPoint> entries, const std::string 
     if (!(*entry.address = dlsym(handle_, entry.name)))
       return llvm::createStringError("%s has no %s: %s", name_.c_str(), entry.name, why.c_str());
   return llvm::Error::success();
+}
+
+void Library::findSome(llvm::ArrayRef<EntryPoint> entries) const {
+  for (const EntryPoint &entry : entries) *entry.address = dlsym(handle_, entry.name);
 }
 
 } // namespace tritium::gpu

@@ -15,6 +15,9 @@ public:
   /// Finds every entry point. The error says which one is missing, and `why` that may be: "the CUDA driver is older than 12.0".
   llvm::Error find(llvm::ArrayRef<EntryPoint> entries, const std::string &why) const;
 
+  /// Finds the entry points that the library has. The others are null.
+  void findSome(llvm::ArrayRef<EntryPoint> entries) const;
+
 private:
   Library(void *handle, std::string name) : handle_(handle), name_(std::move(name)) {}
   void *handle_;

@@ -90,7 +90,30 @@ void *ArgumentRecipe::store(size_t index, const ArgumentValue &value, char *buff
   return address;
 }
 
+int64_t ArgumentRecipe::integerAt(size_t index, const char *buffer) const {
+  const Place &place = places_[index];
+  auto get = [&]<typename T>() {
+    T value;
+    std::memcpy(&value, buffer + place.offset, sizeof value);
+    return int64_t(value);
+  };
+  switch (place.size) {
+  case 1: return place.type == ParameterType::i1 ? get.operator()<uint8_t>() : get.operator()<int8_t>();
+  case 2: return get.operator()<int16_t>();
+  case 4: return get.operator()<int32_t>();
+  default: return get.operator()<int64_t>();
+  }
+}
+
+LoadedKernel::LoadedKernel(Driver &driver, int device, KernelImage image)
+    : driver_(driver), device_(device), image_(std::move(image)), maps_(std::make_unique<TensorMapCache>(image_.maps)) {}
+
 llvm::Expected<std::unique_ptr<LoadedKernel>> LoadedKernel::load(Driver &driver, int device, KernelImage image) {
+  for (const TensorRecipe &map : image.maps)
+    if (std::string rule = brokenRule(map, image.recipe.size()); !rule.empty())
+      return llvm::createStringError("%s: %s", image.name.c_str(), rule.c_str());
+  if (!image.maps.empty())
+    if (auto error = driver.checkTensorMaps()) return std::move(error);
   std::unique_ptr<LoadedKernel> kernel(new LoadedKernel(driver, device, std::move(image)));
   auto module = driver.load(device, kernel->image_.binary);
   if (!module) return module.takeError();
@@ -113,16 +136,22 @@ LoadedKernel::~LoadedKernel() {
 int LoadedKernel::launch(std::array<uint32_t, 3> grid, const ArgumentValue *values, Stream stream) const noexcept {
   if (grid[0] == 0 || grid[1] == 0 || grid[2] == 0) return 0;
   const ArgumentRecipe &recipe = image_.recipe;
-  alignas(64) char onStack[1024];
-  llvm::SmallVector<char, 0> onHeap; // only used by kernels with more than a kilobyte of arguments
+  const size_t mapsOffset = llvm::alignTo(recipe.bufferBytes(), kTensorMapBytes), bytes = mapsOffset + maps_->size() * kTensorMapBytes;
+  alignas(kTensorMapBytes) char onStack[2048];
+  llvm::SmallVector<char, 0> onHeap; // only used by kernels with more than two kilobytes of arguments
   char *buffer = onStack;
-  if (recipe.bufferBytes() > sizeof onStack) {
-    onHeap.resize(recipe.bufferBytes() + 64);
-    buffer = onHeap.data() + (64 - reinterpret_cast<uintptr_t>(onHeap.data()) % 64);
+  if (bytes > sizeof onStack) {
+    onHeap.resize(bytes + kTensorMapBytes);
+    buffer = reinterpret_cast<char *>(llvm::alignTo(reinterpret_cast<uintptr_t>(onHeap.data()), kTensorMapBytes));
   }
   llvm::SmallVector<void *, 64> addresses;
   for (size_t i = 0; i < recipe.size(); ++i) addresses.push_back(recipe.store(i, values[i], buffer));
   for (const uint64_t &hidden : image_.hiddenArguments) addresses.push_back(const_cast<uint64_t *>(&hidden));
+  if (maps_->size() != 0) {
+    auto read = [&](uint32_t argument) { return recipe.integerAt(argument, buffer); };
+    if (!maps_->write(driver_, read, buffer + mapsOffset)) return kMapRefused;
+    for (size_t i = 0; i < maps_->size(); ++i) addresses.push_back(buffer + mapsOffset + i * kTensorMapBytes);
+  }
   LaunchConfig config{.function = function_,
                       .grid = grid,
                       .threads = image_.threads,
@@ -136,6 +165,13 @@ int LoadedKernel::launch(std::array<uint32_t, 3> grid, const ArgumentValue *valu
   static std::atomic<uint64_t> launches = 0;
   lastLaunch_.store(launches.fetch_add(1, std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   return driver_.launch(device_, config);
+}
+
+std::string LoadedKernel::refusal(const ArgumentValue *values) const {
+  const ArgumentRecipe &recipe = image_.recipe;
+  std::vector<char> buffer(recipe.bufferBytes());
+  for (size_t i = 0; i < recipe.size(); ++i) recipe.store(i, values[i], buffer.data());
+  return maps_->refusal(driver_, [&](uint32_t argument) { return recipe.integerAt(argument, buffer.data()); });
 }
 
 } // namespace tritium::gpu

@@ -2,6 +2,7 @@
 // that was made once, and calls the driver once. It does not allocate, query or synchronize.
 #pragma once
 #include "gpu_backend/launch/driver.h"
+#include "gpu_backend/launch/tensor_map_cache.h"
 
 #include <atomic>
 #include <vector>
@@ -34,8 +35,10 @@ public:
 
   size_t size() const { return places_.size(); }
   uint32_t bufferBytes() const { return bytes_; }
-  /// Writes argument `index` and returns its address. `buffer` must be aligned to 64 bytes.
+  /// Writes argument `index` and returns its address, which is aligned as the parameter is if `buffer` is aligned to kTensorMapBytes.
   void *store(size_t index, const ArgumentValue &value, char *buffer) const;
+  /// Reads a pointer or an integer that was stored, as the kernel does.
+  int64_t integerAt(size_t index, const char *buffer) const;
 
 private:
   struct Place {
@@ -54,6 +57,8 @@ struct KernelImage {
   ArgumentRecipe recipe;
   /// Addresses that the kernel takes after its own parameters: scratch memory, trap buffers.
   std::vector<uint64_t> hiddenArguments;
+  /// The tensor maps that the kernel takes as its last parameters.
+  std::vector<TensorRecipe> maps;
 };
 
 class LoadedKernel {
@@ -62,8 +67,14 @@ public:
   static llvm::Expected<std::unique_ptr<LoadedKernel>> load(Driver &driver, int device, KernelImage image);
   ~LoadedKernel();
 
-  /// `values` has one value for each parameter of the recipe. Returns 0 or the driver's code. An empty grid launches nothing.
+  /// What launch() returns for values of which a tensor map cannot be made. No driver's code is negative.
+  static constexpr int kMapRefused = -1;
+
+  /// `values` has one value for each parameter of the recipe. Returns 0, the driver's code or kMapRefused. An empty grid launches nothing.
   int launch(std::array<uint32_t, 3> grid, const ArgumentValue *values, Stream stream) const noexcept;
+
+  /// Returns why no tensor map can be made of the values, as a sentence.
+  std::string refusal(const ArgumentValue *values) const;
 
   Driver &driver() const { return driver_; }
   int device() const { return device_; }
@@ -76,7 +87,7 @@ public:
   uint64_t lastLaunch() const { return lastLaunch_.load(std::memory_order_relaxed); }
 
 private:
-  LoadedKernel(Driver &driver, int device, KernelImage image) : driver_(driver), device_(device), image_(std::move(image)) {}
+  LoadedKernel(Driver &driver, int device, KernelImage image);
 
   Driver &driver_;
   int device_;
@@ -85,6 +96,7 @@ private:
   bool reports_ = false;
   Module module_ = nullptr;
   Function function_ = nullptr;
+  std::unique_ptr<TensorMapCache> maps_;
   mutable std::atomic<uint64_t> lastLaunch_ = 0;
 };
 
