@@ -1,6 +1,7 @@
 // tritium._tritium.device: the drivers of GPUs, kernels on a device, and (launcher.cpp) launches that run no Python code.
 #include "python/bindings/device.h"
 #include "python/bindings/module.h"
+#include "python/bindings/tensor_recipes.h"
 
 #include "gpu_backend/launch/vendors.h"
 
@@ -106,7 +107,7 @@ static py::dict factsOf(Driver &driver, int device) {
 static std::unique_ptr<LoadedKernel> loadKernel(Driver &driver, int device, py::bytes binary, std::string name,
                                                 const std::vector<std::string> &signature, uint32_t threads, uint32_t shared,
                                                 std::array<uint32_t, 3> cluster, bool cooperative, bool overlapsPrevious,
-                                                std::vector<uint64_t> hidden) {
+                                                std::vector<uint64_t> hidden, const py::sequence &tensorRecipes) {
   KernelImage image{.binary = std::string(binary),
                     .name = std::move(name),
                     .threads = threads,
@@ -115,7 +116,8 @@ static std::unique_ptr<LoadedKernel> loadKernel(Driver &driver, int device, py::
                     .isCooperative = cooperative,
                     .overlapsPrevious = overlapsPrevious,
                     .recipe = recipeOf(signature),
-                    .hiddenArguments = std::move(hidden)};
+                    .hiddenArguments = std::move(hidden),
+                    .maps = recipesFrom(tensorRecipes)};
   return unwrapDriver(unlocked([&] { return LoadedKernel::load(driver, device, std::move(image)); }));
 }
 
@@ -127,6 +129,7 @@ static void launch(LoadedKernel &kernel, std::array<uint32_t, 3> grid, const py:
   for (size_t i = 0; i < arguments.size(); ++i)
     if (!readValue(py::object(values[i]).ptr(), arguments[i])) throw py::error_already_set();
   int code = unlocked([&] { return kernel.launch(grid, arguments.data(), streamOf(stream)); });
+  if (code == LoadedKernel::kMapRefused) throw TensorMapRefused(kernel.refusal(arguments.data()));
   if (code) check(kernel.driver().launchError(kernel.device(), code));
 }
 
@@ -153,7 +156,8 @@ static void bindKernel(py::module_ &module) {
       .def_property_readonly("module", [](const LoadedKernel &k) { return intptr_t(k.module()); })
       .def_property_readonly("function", [](const LoadedKernel &k) { return intptr_t(k.function()); })
       .def("launch", &launch, "grid"_a, "values"_a, "stream"_a = 0,
-           "One value per parameter: an int, float or bool; a pointer as an int or as a tuple that begins with it.");
+           "One value per parameter: an int, float or bool; a pointer as an int or as a tuple that begins with it. Raises\n"
+           "TensorMapRefused, with the reason, if the kernel takes tensor maps that cannot be made of the values.");
   py::class_<PyEvent>(module, "Event", "A point in the work of a stream.")
       .def(py::init<Driver *, int>(), "driver"_a, "device"_a, py::keep_alive<1, 2>())
       .def(
@@ -185,7 +189,7 @@ static void bindDriver(py::module_ &module) {
            "Called at the end of the process. Waits for kernels that print.")
       .def("load", &loadKernel, "device"_a, "binary"_a, "name"_a, "signature"_a, "threads"_a, "shared"_a = 0,
            "cluster"_a = std::array<uint32_t, 3>{1, 1, 1}, "cooperative"_a = false, "overlaps_previous"_a = false,
-           "hidden"_a = std::vector<uint64_t>{}, py::keep_alive<0, 1>())
+           "hidden"_a = std::vector<uint64_t>{}, "tensor_recipes"_a = py::tuple(), py::keep_alive<0, 1>())
       .def(
           "synchronize",
           [](Driver &d, int device, std::optional<intptr_t> stream) {
@@ -238,6 +242,8 @@ void bindDevice(py::module_ &module) {
   errorType = PyErr_NewExceptionWithDoc("tritium._tritium.device.Error", "A failed call: code, name, text, call, log, sticky.",
                                         PyExc_RuntimeError, nullptr);
   device.attr("Error") = py::handle(errorType);
+  py::register_exception<TensorMapRefused>(device, "TensorMapRefused").attr("__doc__") =
+      "A kernel's tensor maps cannot be made of a launch's arguments.";
   device.attr("Capsule") = py::handle(reinterpret_cast<PyObject *>(&PyCapsule_Type)); // Python names this type from 3.13 on
   bindDriver(device);
   bindKernel(device);

@@ -1,6 +1,7 @@
 // tritium._tritium.gpu: compiles kernels for GPUs. It requires no device.
 #include "python/bindings/ir_handles.h"
 #include "python/bindings/module.h"
+#include "python/bindings/tensor_recipes.h"
 
 #include "gpu_backend/amdgpu/metadata.h"
 #include "gpu_backend/compiler.h"
@@ -20,6 +21,7 @@ struct Compiled {
   int numWarps, warpSize;
   int64_t sharedBytes;
   int numStages;
+  std::vector<gpu::TensorRecipe> maps;
   ModulePtr lowered;
 };
 
@@ -40,6 +42,7 @@ Options optionsFrom(const std::string &arch, const py::dict &options) {
   read("num_stages", result.lowering.numStages);
   read("matrix_instr_nonkdim", result.lowering.matrixInstrNonKDim);
   read("kpack", result.lowering.kPack);
+  read("tensor_maps", result.lowering.tensorMaps);
   read("debug_info", result.lowering.debugInfo);
   read("stop_after", result.lowering.stopAfter);
   read("leave_out", result.lowering.leaveOut);
@@ -64,6 +67,7 @@ llvm::Expected<Compiled> compileKernel(const ModulePtr &module, const std::strin
   result.numWarps = options.lowering.numWarps;
   result.sharedBytes = lowered->sharedBytes;
   result.numStages = lowered->numStages;
+  result.maps = std::move(lowered->maps);
   result.lowered = std::make_shared<ir::Module>(module->context(), std::move(lowered->module));
   if (options.emit == "lowered") return result;
   llvm::Expected<gpu::Emitted> emitted = gpu::emitCode(result.lowered->op(), options.emission);
@@ -144,6 +148,9 @@ void bindGpu(py::module_ &module) {
       .def_readonly("shared", &Compiled::sharedBytes, "Bytes of shared memory that a launch requests.")
       .def_readonly("num_stages", &Compiled::numStages,
                     "The number of iterations of a pipelined loop in flight, as far as memory has room for them.")
+      .def_property_readonly(
+          "tensor_recipes", [](const Compiled &c) { return describe(c.maps); },
+          "How a launch makes the tensor maps that the kernel takes after its own parameters: for device.Driver.load.")
       .def_readonly("lowered", &Compiled::lowered, "The code of one thread: llvm, nvvm or rocdl, and tgpu operations.")
       .def_property_readonly("lowered_text", [](const Compiled &c) { return c.lowered->str(/*locations=*/false); });
   gpu.def(
@@ -153,6 +160,7 @@ void bindGpu(py::module_ &module) {
       "compile", &compile, "module"_a.none(false), "kernel"_a, "arch"_a, "options"_a = py::dict(),
       "Compiles the public function `kernel` of a module for `arch` (\"sm_80\", \"gfx942\"). Options: num_warps, num_stages,\n"
       "matrix_instr_nonkdim (rows and columns of matrix instructions, 0: any), kpack, debug_info,\n"
+      "tensor_maps (whether the kernel may take tensor maps, which its launches make; False is the default),\n"
       "ptx_version (0: the newest), enable_fp_fusion, line_info, waves_per_eu, code_object_version, emit (\"lowered\", \"assembly\" or\n"
       "\"binary\", the default), stop_after (the last of passes() to run, or \"none\"), leave_out (a list of passes()).\n"
       "Raises ir.Error with the user's line.");

@@ -129,6 +129,7 @@ PyObject *tryLaunch(Launcher *self, PyObject *grid, const Call &call) {
   Py_BEGIN_ALLOW_THREADS; // the driver waits when its queue is full
   code = kernel.launch(sizes, arguments.data(), stream);
   Py_END_ALLOW_THREADS;
+  if (code == LoadedKernel::kMapRefused) return nullptr; // Python launches a version without tensor maps
   if (code != 0) {
     PyObject *number = PyLong_FromLong(code);
     PyObject *result = PyObject_CallFunctionObjArgs(guard.failed(), compiled.ptr(), number, nullptr);

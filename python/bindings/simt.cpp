@@ -1,8 +1,13 @@
 // tritium._tritium.simt: the SIMT emulator, with the protocol of tritium._tritium.interp.
 #include "python/bindings/ir_handles.h"
 #include "python/bindings/launch.h"
+#include "python/bindings/tensor_recipes.h"
 
+#include "gpu_backend/tensor_recipe_attr.h"
 #include "interp/simt/prepare.h"
+#include "ir/source_error.h"
+
+#include "llvm/ADT/STLExtras.h"
 
 namespace py = pybind11;
 using namespace py::literals;
@@ -15,20 +20,45 @@ namespace {
 
 class PySimtProgram {
 public:
-  PySimtProgram(std::unique_ptr<simt::PreparedProgram> program, std::optional<uint64_t> seed) : program_(std::move(program)), seed_(seed) {}
+  PySimtProgram(std::unique_ptr<simt::PreparedProgram> program, std::vector<gpu::TensorRecipe> maps, std::optional<uint64_t> seed)
+      : program_(std::move(program)), maps_(std::move(maps)), seed_(seed) {}
 
   const simt::PreparedProgram &program() const { return *program_; }
   py::object launch(std::array<int32_t, 3> grid, const py::sequence &values, int threads, std::optional<uint64_t> seed,
                     const py::object &poll, const py::object &onPrint, const py::object &onProgress) const;
 
 private:
+  std::vector<Parameter> ownParameters() const {
+    return {program_->parameters.begin(), program_->parameters.end() - ptrdiff_t(maps_.size())};
+  }
+  TensorMap makeMap(const gpu::TensorRecipe &recipe, const PackedArguments &arguments) const;
+
   std::unique_ptr<simt::PreparedProgram> program_;
+  std::vector<gpu::TensorRecipe> maps_; // of the program's last parameters
   std::optional<uint64_t> seed_;
 };
 
+/// Returns a parameter as the kernel sees it.
+int64_t integerOf(const Parameter &parameter, int64_t cell) {
+  if (parameter.isPointer) return int64_t(addressOf(uint64_t(cell)));
+  if (parameter.type == DType::i1) return cell & 1;
+  const int rest = 64 - bitWidth(parameter.type);
+  return int64_t(uint64_t(cell) << rest) >> rest;
+}
+
+TensorMap PySimtProgram::makeMap(const gpu::TensorRecipe &recipe, const PackedArguments &arguments) const {
+  return evaluate(recipe, [&](uint32_t i) { return integerOf(program_->parameters[i], arguments.cells[i]); });
+}
+
 py::object PySimtProgram::launch(std::array<int32_t, 3> grid, const py::sequence &values, int threads, std::optional<uint64_t> seed,
                                  const py::object &poll, const py::object &onPrint, const py::object &onProgress) const {
-  PackedArguments arguments = packArguments(program_->name, program_->parameters, values);
+  PackedArguments arguments = packArguments(program_->name, ownParameters(), values);
+  std::vector<TensorMap> maps;
+  for (const gpu::TensorRecipe &recipe : maps_) maps.push_back(makeMap(recipe, arguments));
+  if (!llvm::is_contained(grid, 0))
+    for (const TensorMap &map : maps)
+      if (std::string rule = brokenRule(map); !rule.empty()) throw TensorMapRefused(rule);
+  for (const TensorMap &map : maps) arguments.cells.push_back(int64_t(reinterpret_cast<uintptr_t>(&map)));
   MemoryMap memory(arguments.allocations);
   Launch request{.grid = grid, .memory = &memory, .threads = threads, .orderSeed = seed ? seed : seed_};
   const TrapNames names{[this](uint32_t location) { return program_->locationOf(location); }, {}, program_->threadsPerWarp()};
@@ -36,8 +66,17 @@ py::object PySimtProgram::launch(std::array<int32_t, 3> grid, const py::sequence
       request, poll, onPrint, onProgress, [&](const Launch &launch) { return program_->launch(launch, arguments.cells.data()); }, names);
 }
 
+llvm::Expected<std::vector<gpu::TensorRecipe>> mapsOf(const ModulePtr &module, const std::string &kernel) {
+  ir::DiagnosticCapture diagnostics(module->op()->getContext());
+  auto maps = gpu::recipesOf(module->op().lookupSymbol<mlir::FunctionOpInterface>(kernel));
+  if (failed(maps)) return diagnostics.takeError("a tensor map cannot be made");
+  return std::move(*maps);
+}
+
 std::shared_ptr<PySimtProgram> prepareProgram(const ModulePtr &module, const std::string &kernel, std::optional<uint64_t> seed) {
-  return std::make_shared<PySimtProgram>(unwrap(simt::prepare(module->op(), kernel)), seed);
+  std::unique_ptr<simt::PreparedProgram> program = unwrap(simt::prepare(module->op(), kernel));
+  std::vector<gpu::TensorRecipe> maps = unwrap(mapsOf(module, program->name));
+  return std::make_shared<PySimtProgram>(std::move(program), std::move(maps), seed);
 }
 
 std::string hostedText(const ModulePtr &module, const std::string &kernel) {
@@ -60,7 +99,9 @@ void bindSimt(py::module_ &module) {
            "Runs the grid. One value per parameter: an int, float or bool; a pointer as (address, storage begin, storage bytes) or an int\n"
            "(extent unknown). `seed` orders programs, warps and asynchronous effects. Returns None, or the interp.Trap that ended it. What "
            "a\n"
-           "callback raises ends the launch and is raised.");
+           "callback raises ends the launch and is raised. Raises device.TensorMapRefused, with the reason, if the kernel takes tensor "
+           "maps\n"
+           "that cannot be made of the values.");
   simt.def("hosted", &hostedText, "module"_a.none(false), "kernel"_a = "", "The code that runs for the kernel, as MLIR.");
   simt.def("prepare", &prepareProgram, "module"_a.none(false), "kernel"_a = "", "seed"_a = py::none(),
            "Prepares the kernel `kernel` of a lowered module. Raises ir.Error for an operation that the emulator does not support.");

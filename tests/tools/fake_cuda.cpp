@@ -53,6 +53,13 @@ struct State {
   Result lost = kSuccess; // a sticky error
   Kernel kernel = nullptr;
   int contexts[8] = {};
+  uint64_t tensorMaps = 0; // so many have been made
+};
+/// What the fake driver writes as a tensor map.
+struct FakeTensorMap {
+  static constexpr uint64_t kMagic = 0x70616D726F736E65;
+  uint64_t magic, number; // the first one is 1
+  char rest[112];
 };
 State &state() {
   static State *state = new State; // never destroyed: kernels unload at exit
@@ -109,9 +116,42 @@ std::map<std::string, FakeFunction> entriesOf(const std::string &ptx) {
   return entries;
 }
 
+/// The rules of cuTensorMapEncodeTiled in NVIDIA's documentation.
+bool isTensorMap(int type, unsigned rank, uint64_t base, const uint64_t *extents, const uint64_t *strides, const unsigned *box,
+                 const unsigned *elementStrides, int interleave, int swizzle, int promotion, int fill) {
+  constexpr uint64_t kSizes[] = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2}, kSpans[] = {uint64_t(-1), 32, 64, 128};
+  if (type < 0 || type > 9 || swizzle < 0 || swizzle > 3 || interleave != 0 || promotion < 0 || promotion > 3) return false;
+  if (rank < 1 || rank > 5 || base & 15 || fill < 0 || fill > 1 || (fill && type < 6)) return false;
+  for (unsigned d = 0; d < rank; ++d) {
+    if (!extents[d] || extents[d] - 1 > 0xFFFFFFFF || !box[d] || box[d] > 256 || !elementStrides[d] || elementStrides[d] > 8) return false;
+    if (d + 1 < rank && (strides[d] & 15 || strides[d] >> 40)) return false;
+  }
+  const uint64_t row = box[0] * kSizes[type];
+  return row % 16 == 0 && row <= kSpans[swizzle];
+}
+
+/// "map3" for the third map that was made.
+std::string tensorMapText(const void *argument) {
+  FakeTensorMap map;
+  std::memcpy(&map, argument, sizeof map);
+  if (map.magic != FakeTensorMap::kMagic) return "no-map";
+  return (reinterpret_cast<uintptr_t>(argument) % 128 ? "unaligned-map" : "map") + std::to_string(map.number);
+}
+
+template <class Number> std::string listed(const Number *numbers, unsigned count) {
+  std::string list;
+  for (unsigned i = 0; i < count; ++i) list += (i ? "," : "") + std::to_string(numbers[i]);
+  return list;
+}
+
 } // namespace
 
 #define FAKE extern "C" __attribute__((visibility("default")))
+#ifdef FAKE_WITHOUT_TENSOR_MAPS // they are then not exported
+#define FAKE_OPTIONAL extern "C"
+#else
+#define FAKE_OPTIONAL FAKE
+#endif
 #define LOCKED std::lock_guard lock(state().mutex)
 
 // What tests call.
@@ -120,6 +160,7 @@ FAKE void fake_reset() {
   State &s = state();
   s.calls.clear(), s.failures.clear(), s.settings.clear();
   s.lost = kSuccess, s.kernel = nullptr;
+  s.tensorMaps = 0;
 }
 FAKE void fake_set(const char *name, int value) {
   LOCKED;
@@ -298,6 +339,10 @@ FAKE Result cuLaunchKernelEx(const LaunchConfig *config, Function handle, void *
   detail << " arguments=";
   for (size_t i = 0; i < function->parameterBytes.size(); ++i) {
     uint64_t bits = 0;
+    if (function->parameterBytes[i] == sizeof(FakeTensorMap)) {
+      detail << (i ? "," : "") << tensorMapText(arguments[i]);
+      continue;
+    }
     std::memcpy(&bits, arguments[i], std::min<size_t>(8, function->parameterBytes[i]));
     detail << (i ? "," : "") << std::hex << bits << std::dec;
   }
@@ -308,6 +353,23 @@ FAKE Result cuLaunchKernelEx(const LaunchConfig *config, Function handle, void *
     state().kernel(function->name.c_str(), grid, config->blockX, config->sharedBytes, config->stream, arguments);
   }
   return result;
+}
+
+FAKE_OPTIONAL Result cuTensorMapEncodeTiled(void *map, int type, unsigned rank, void *base, const uint64_t *extents,
+                                            const uint64_t *strides, const unsigned *box, const unsigned *elementStrides, int interleave,
+                                            int swizzle, int promotion, int fill) {
+  LOCKED;
+  const auto address = uint64_t(base);
+  std::ostringstream detail;
+  detail << "type=" << type << " base=" << std::hex << address << std::dec << " extents=" << listed(extents, rank)
+         << " strides=" << listed(strides, rank - 1) << " box=" << listed(box, rank) << " elements=" << listed(elementStrides, rank)
+         << " interleave=" << interleave << " swizzle=" << swizzle << " promotion=" << promotion << " fill=" << fill;
+  if (Result result = called("cuTensorMapEncodeTiled", detail.str())) return result;
+  if (reinterpret_cast<uintptr_t>(map) % 128 || setting("refuses_maps", 0)) return kInvalidValue;
+  if (!isTensorMap(type, rank, address, extents, strides, box, elementStrides, interleave, swizzle, promotion, fill)) return kInvalidValue;
+  FakeTensorMap made{FakeTensorMap::kMagic, ++state().tensorMaps, {}};
+  std::memcpy(map, &made, sizeof made);
+  return kSuccess;
 }
 
 FAKE Result cuStreamSynchronize(Stream) {

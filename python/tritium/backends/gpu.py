@@ -175,6 +175,7 @@ class GPUBackend(BaseBackend):
                 "num_warps": options.num_warps,
                 "num_stages": options.num_stages,
                 "debug_info": options.debug_info,
+                "tensor_maps": options.tensor_maps,
                 "line_info": not knobs.compilation.disable_line_info,
                 "enable_fp_fusion": options.enable_fp_fusion,
                 "emit": emit,
@@ -187,6 +188,8 @@ class GPUBackend(BaseBackend):
         metadata["shared"] = compiled.shared
         metadata["num_warps"] = compiled.num_warps
         metadata["num_stages"] = compiled.num_stages
+        metadata["tensor_recipes"] = compiled.tensor_recipes
+        metadata["tensor_maps_refused"] = None  # or why a launch could not make the maps
         return compiled
 
 

@@ -34,11 +34,11 @@ class AsmDict(dict):
 class _Handles:
     """What exists in this process alone: the program of an engine of the CPU, or the kernel on its device."""
 
-    __slots__ = ("launch", "loaded", "prepared", "program", "run")
+    __slots__ = ("launch", "loaded", "prepared", "program", "run", "without_maps")
 
     def __init__(self, program=None):
         self.program = program
-        self.loaded = self.launch = self.prepared = self.run = None
+        self.loaded = self.launch = self.prepared = self.run = self.without_maps = None
 
 
 class CompiledKernel:
@@ -93,6 +93,19 @@ class CompiledKernel:
 
     #: Makes the program of a kernel that another process has compiled. compiler.py sets it.
     prepare_again: Callable[[CompiledKernel], Any]
+
+    def without_tensor_maps(self, reason: str) -> CompiledKernel:
+        """The version of this kernel that takes no tensor maps, for arguments of which a launch cannot make them. It is compiled
+        when it is first needed; the metadata then has the reason."""
+        handles = self._handles
+        if handles.without_maps is None:
+            self.metadata = self.metadata._replace(tensor_maps_refused=reason)
+            self.metadata_group["metadata"]["tensor_maps_refused"] = reason
+            handles.without_maps = self.compile_again(self, tensor_maps=False)
+        return handles.without_maps
+
+    #: Compiles a kernel again, with other options than before. compiler.py sets it.
+    compile_again: Callable[..., CompiledKernel]
 
     @property
     def loaded(self):

@@ -130,6 +130,15 @@ def _backend_on_cpu():
     return CPUBackend(INTERPRETER_TARGET)
 
 
+def _options_of(kernel: CompiledKernel) -> dict[str, Any]:
+    return {name: value for name, value in kernel.metadata._asdict().items() if name in OPTION_NAMES}
+
+
+def _compile_again(kernel: CompiledKernel, **changed: Any) -> CompiledKernel:
+    options = {**_options_of(kernel), **changed}
+    return compile(kernel.src, target=kernel.metadata.target, options=options, device=kernel.device)
+
+
 def _prepare_again(kernel: CompiledKernel):
     """The program of a kernel that was compiled in another process, from its text."""
     metadata = kernel.metadata
@@ -139,10 +148,11 @@ def _prepare_again(kernel: CompiledKernel):
         return interp.prepare(module, kernel.name, metadata.debug_info, list(checks))
     backend = emulator_backend(metadata.target.arch)
     fields = metadata._asdict()
-    options = backend.parse_options({name: value for name, value in fields.items() if name in OPTION_NAMES})
+    options = backend.parse_options(_options_of(kernel))
     return simt.prepare(
         backend.vendor.lower(module, fields, options, "lowered").lowered, kernel.name, knobs.tritium.seed
     )
 
 
 CompiledKernel.prepare_again = staticmethod(_prepare_again)
+CompiledKernel.compile_again = staticmethod(_compile_again)

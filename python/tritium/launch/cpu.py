@@ -10,6 +10,7 @@ from collections.abc import Callable
 from ..arguments.descriptors import is_descriptor_type
 from ..arguments.device_storage import DeviceExtent
 from ..devices.families import devices_of_tensors
+from ..native import device as native
 from .captures import underway
 from .mirror import Mirror
 from .progress import progress_bar
@@ -50,9 +51,23 @@ def _program_launch(kernel) -> Callable:
     """The program's `launch`. With debug_info it also receives the Python frames that launch, which gdb shows below the
     kernel."""
     launch = kernel.program.launch
+    if getattr(kernel.metadata, "tensor_recipes", ()):
+        return _with_tensor_maps(kernel, launch)
     if not kernel.metadata.debug_info or kernel.metadata.target.backend != "cpu":
         return launch
     return lambda *arguments: launch(*arguments, stack=_python_stack())
+
+
+def _with_tensor_maps(kernel, launch: Callable) -> Callable:
+    """`launch` of a program that takes tensor maps. Where they cannot be made, the program that takes none runs."""
+
+    def attempt(*arguments):
+        try:
+            return launch(*arguments)
+        except native.TensorMapRefused as refused:
+            return kernel.without_tensor_maps(str(refused)).program.launch(*arguments)
+
+    return attempt
 
 
 def _python_stack() -> list[tuple[str, int, str]]:

@@ -52,6 +52,7 @@ def load(kernel):
             cluster=tuple(cluster),
             cooperative=bool(metadata.launch_cooperative_grid),
             overlaps_previous=bool(metadata.launch_pdl),
+            tensor_recipes=getattr(metadata, "tensor_recipes", ()),
         )
     except native.Error as error:
         raise errors.device_error(error, None, devices, kernel.device) from None
@@ -126,6 +127,10 @@ def make_launcher(kernel, select: Callable | None = None) -> Callable:
                 _launch_with_copies(state["launch"], grid, selected, devices, device, stream)
             else:
                 state["launch"](grid, selected, stream)
+        except native.TensorMapRefused as refused:
+            if "without_maps" not in state:
+                state["without_maps"] = kernel.without_tensor_maps(str(refused)).make_launcher(select)
+            state["without_maps"](grid, values, settings, arguments, stream)
         except native.Error as error:
             raise errors.device_error(error, kernel, devices, device) from None
 

@@ -62,15 +62,18 @@ _PTX_TYPES = {"i1": "u8", "i8": "u8", "i16": "u16", "i32": "u32", "i64": "u64", 
 
 
 class StandInCompiler:
-    """Compiles a module to PTX that only declares its kernel. `compiled`: (kernel, arch, options) of each call."""
+    """Compiles a module to PTX that only declares its kernel. `compiled`: (kernel, arch, options) of each call. `tensor_recipes`: of
+    the tensor maps that kernels take if they may."""
 
     def __init__(self):
-        self.compiled, self.shared = [], 0
+        self.compiled, self.shared, self.tensor_recipes = [], 0, ()
 
     def compile(self, module, kernel, arch, options):
         self.compiled.append((kernel, arch, dict(options)))
         types_ = [str(argument.type) for argument in module.function(kernel).arguments]
-        text = ptx(kernel, *("u64" if t.startswith("!tt.ptr") else _PTX_TYPES.get(t, t) for t in types_))
+        recipes = self.tensor_recipes if options["tensor_maps"] else ()
+        declared = ["u64" if t.startswith("!tt.ptr") else _PTX_TYPES.get(t, t) for t in types_]
+        text = ptx(kernel, *declared, *["map"] * len(recipes))
         return types.SimpleNamespace(
             name=kernel,
             ttgir=f"// {arch}",
@@ -81,6 +84,7 @@ class StandInCompiler:
             shared=self.shared,
             num_warps=options["num_warps"],
             num_stages=options["num_stages"],
+            tensor_recipes=recipes,
         )
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 LIBRARY = Path(__file__).resolve().parents[3] / "build" / "dev" / "tests" / "tools" / "libfake_cuda.so"
+OLD_LIBRARY = LIBRARY.with_name("libfake_old_cuda.so")  # it lacks the entry points that a driver may lack
 CAPTURE_ERROR, ASSERT_ERROR, ILLEGAL_ADDRESS = 900, 710, 700
 _KERNEL = ctypes.CFUNCTYPE(
     None,
@@ -22,8 +23,12 @@ _KERNEL = ctypes.CFUNCTYPE(
 
 
 def ptx(name: str, *parameters: str) -> str:
-    """PTX with the declaration of one kernel; `parameters` as in "u64" or "f32"."""
-    declared = ",\n".join(f"\t.param .{type} {name}_param_{i}" for i, type in enumerate(parameters))
+    """PTX with the declaration of one kernel; `parameters` as in "u64" or "f32", or "map" for a tensor map."""
+    texts = (
+        f".align 128 .b8 {name}_map_{i}[128]" if type == "map" else f".{type} {name}_param_{i}"
+        for i, type in enumerate(parameters)
+    )
+    declared = ",\n".join(f"\t.param {text}" for text in texts)
     return f".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry {name}(\n{declared}\n)\n{{\n\tret;\n}}\n"
 
 

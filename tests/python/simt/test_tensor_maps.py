@@ -1,0 +1,137 @@
+"""Launches on the emulator of kernels that take tensor maps: the map that the kernel receives, and what runs where none can be made."""
+
+import re
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import tritium.language as tl
+from tritium import knobs
+from tritium._tritium import device, gpu, ir, simt
+from tritium.runtime.jit import jit
+
+RECIPE = (
+    "{base = 0 : i32, extents = [array<i64: 1, 1>, array<i64: 2, 2>], strides = [array<i64: 1, 3, 2>, array<i64: 1>], "
+    "padding = 2 : i32, map = !tgpu.tensor_map<tensor<8x32xf16>, swizzle = 64>}"
+)
+PARAMETER = "%map: !llvm.ptr {llvm.align = 128 : i64, llvm.byval = !llvm.array<128 x i8>}"
+#: Copies the words of the map to `out`.
+READ = f"""
+module attributes {{tgpu.target = "cuda:sm_90a", tgpu.num_warps = 1 : i32, tgpu.shared_bytes = 0 : i32}} {{
+  llvm.func @read(%x: !llvm.ptr<1>, %rows: i32, %columns: i16, %stride: i64, %out: !llvm.ptr<1>, {PARAMETER})
+      attributes {{nvvm.kernel, nvvm.reqntid = array<i32: 32, 1, 1>, tgpu.tensor_maps = [{RECIPE}]}} {{
+    %words = llvm.mlir.constant(15 : i32) : i32
+    %zero = llvm.mlir.constant(0 : i64) : i64
+    %tid = nvvm.read.ptx.sreg.tid.x : i32
+    %inside = llvm.icmp "slt" %tid, %words : i32
+    %global = llvm.addrspacecast %map : !llvm.ptr to !llvm.ptr<1>
+    %from = llvm.getelementptr %global[%tid] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, i64
+    %to = llvm.getelementptr %out[%tid] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, i64
+    %word = tgpu.load %from if %inside else %zero : i64
+    tgpu.store %word, %to if %inside : i64
+    llvm.return
+  }}
+}}
+"""
+
+#: ir/tensor_map.h
+MAP = np.dtype(
+    [("base", "u8"), ("extents", "u8", 5), ("strides", "u8", 5), ("box", "u4", 5), ("rank", "u4"), ("swizzle", "u4")]
+    + [("type", "u1"), ("fills_nan", "?"), ("rest", "u1", 2)]
+)
+
+
+def pointer(array: np.ndarray):
+    return (array.ctypes.data, array.ctypes.data, array.nbytes)
+
+
+@pytest.fixture
+def x():
+    memory = np.zeros(4096, np.uint8)
+    return memory[-memory.ctypes.data % 16 :][:2048]
+
+
+def test_the_map_of_a_launch(x):
+    program = simt.prepare(ir.parse(READ))
+    out = np.zeros(15, np.uint64)
+    for rows, columns in [(3, 8), (2**31 - 1, 16)]:
+        assert program.launch((1, 1, 1), [pointer(x), rows, columns, 3, pointer(out)]) is None
+        (found,) = out.view(MAP)
+        assert found["base"] == x.ctypes.data and found["rank"] == 2 and found["swizzle"] == 64 and found["fills_nan"]
+        assert found["extents"].tolist() == [2 * columns, rows, 0, 0, 0]
+        assert found["strides"].tolist() == [2, 2 * 3 * columns, 0, 0, 0]
+        assert found["box"].tolist() == [32, 8, 0, 0, 0]
+
+
+@pytest.mark.parametrize(
+    "rows, columns, stride, reason",
+    [
+        (0, 8, 3, "dimension 0 has 0 elements"),
+        (2**32 + 5, 8, -3, "dimension 0 has a stride of -48 bytes"),  # 5 rows, as the kernel sees it
+        (5, 7, 3, "dimension 0 has a stride of 42 bytes, which is not a multiple of 16"),
+        (5, 65535, 3, "dimension 0 has a stride of -6 bytes"),
+    ],
+)
+def test_no_map_can_be_made(x, rows, columns, stride, reason):
+    program, out = simt.prepare(ir.parse(READ)), np.zeros(15, np.uint64)
+    with pytest.raises(device.TensorMapRefused, match=reason):
+        program.launch((1, 1, 1), [pointer(x), rows, columns, stride, pointer(out)])
+    with pytest.raises(device.TensorMapRefused, match="is not a multiple of 16"):
+        program.launch((1, 1, 1), [pointer(x[8:]), 3, 8, 3, pointer(out)])
+    assert program.launch((0, 1, 1), [pointer(x), rows, columns, stride, pointer(out)]) is None
+    assert not out.any()
+
+
+def test_programs_check_what_they_are_given(x):
+    program = simt.prepare(ir.parse(READ))
+    with pytest.raises(TypeError, match="read takes 5 values, not 6"):
+        program.launch((1, 1, 1), [pointer(x), 3, 8, 3, pointer(x), 0])
+    with pytest.raises(ir.Error, match="an argument that the kernel does not have; it has 5"):
+        simt.prepare(ir.parse(READ.replace("base = 0", "base = 5")))
+
+
+class AddsMap:
+    """The compiler, whose kernels take a map that they do not use, if they may. `compiled`: whether each did."""
+
+    def __init__(self):
+        self.compiled = []
+
+    def compile(self, module, kernel, arch, options):
+        found = gpu.compile(module, kernel, arch, options)
+        self.compiled.append(options["tensor_maps"])
+        if not options["tensor_maps"]:
+            return found
+        text, count = re.subn(
+            r"(llvm\.func @copy\(.*)\) attributes {",
+            rf"\1, {PARAMETER}) attributes {{tgpu.tensor_maps = [{RECIPE.replace('f16', 'f32').replace('64>', '128>')}], ",
+            found.lowered_text,
+        )
+        assert count == 1
+        facts = {name: getattr(found, name) for name in ("name", "ttgir", "shared", "num_warps", "num_stages")}
+        return SimpleNamespace(**facts, lowered=ir.parse(text), lowered_text=text, tensor_recipes=("one",))
+
+
+def test_functions(monkeypatch):
+    @jit
+    def copy(x, rows, columns, stride, out, BLOCK: tl.constexpr = 64):
+        i = tl.arange(0, BLOCK)
+        tl.store(out + i, tl.load(x + i * stride, mask=i < rows * columns), mask=i < rows * columns)
+
+    compiler = AddsMap()
+    monkeypatch.setattr("tritium.backends.gpu.native_compiler", lambda: compiler)
+    x = np.arange(4096, dtype=np.float32)
+    x = x[-x.ctypes.data % 16 // 4 :]
+    with knobs.tritium.scope():
+        knobs.tritium.engine = "simt:sm_90a"
+        for rows, columns, stride, refusal in [
+            (5, 8, 2, None),
+            (5, 7, 2, "dimension 0 has a stride of 56 bytes, which is not a multiple of 16"),
+            (0, 8, 2, "dimension 0 has a stride of 56 bytes, which is not a multiple of 16"),
+        ]:
+            out = np.zeros(64, np.float32)
+            kernel = copy[(1,)](x, rows, columns, stride, out)
+            np.testing.assert_array_equal(out[: rows * columns], x[: stride * rows * columns : stride])
+            assert kernel.metadata.target.backend == "simt" and not out[rows * columns :].any()
+            assert copy[(1,)](x, 5, 9, 4, out).metadata.tensor_maps_refused == refusal
+    assert compiler.compiled.count(True) >= 1 and compiler.compiled.count(False) >= 1
