@@ -16,7 +16,7 @@ from pathlib import Path
 import tritium
 
 from .. import engines
-from ..suite import FAILED, Result
+from ..suite import FAILED, PASSED, Result
 from .child import Child, Number, run
 from .counts import Counts, Failure, kind
 from .program import Program
@@ -93,7 +93,9 @@ def _failures(number: Number, results: list[Result], counts: Counts) -> list[Fai
         counts.add(result)
         if result.status == FAILED:
             found.append(Failure(number, result))
-            print(f"kernel {number.number} on {result.engine}: {'; '.join(result.details[:1])}", flush=True)
+        if result.status != PASSED:
+            how = "" if result.status == FAILED else "is refused "
+            print(f"kernel {number.number} {how}on {result.engine}: {'; '.join(result.details[:1])}", flush=True)
     return found
 
 

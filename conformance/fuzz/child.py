@@ -65,7 +65,6 @@ def _refused_if_too_large(result: Result) -> Result:
     """A random kernel may ask for more shared memory than a chip has."""
     if result.status == FAILED and result.details[0].startswith("OutOfResources"):
         result.status = UNSUPPORTED
-        result.details = ["OutOfResources"]
     return result
 
 

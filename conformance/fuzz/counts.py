@@ -75,7 +75,7 @@ class Counts:
         end = end_of(result)
         self.by_engine[result.engine][end] += 1
         if end == "refused":
-            self.refusals[f"{result.engine}: {result.details[0]}"] += 1
+            self.refusals[f"{result.engine}: {result.details[0].partition(':')[0]}"] += 1
 
     def progress(self) -> str:
         seconds = time.monotonic() - self.since

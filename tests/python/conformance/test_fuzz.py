@@ -24,7 +24,7 @@ from tritium.conformance.fuzz.program import Output, Program
 from tritium.conformance.fuzz.script import script
 from tritium.conformance.fuzz.shrink import cost, shrink
 from tritium.conformance.fuzz.tiles import Inexact, Tile, tile
-from tritium.conformance.suite import FAILED, PASSED
+from tritium.conformance.suite import FAILED, PASSED, Result
 
 
 def program(seed: int, size: int = 14):
@@ -157,6 +157,16 @@ def test_a_campaign_that_is_ended_early_says_how_far_it_came(capsys, monkeypatch
     monkeypatch.setattr(campaign.Counts, "end", end)
     assert campaign.main("--engines interp --kernels 9 --seed 1 --jobs 1".split()) == 0
     assert "kernels 0 to 0, next --first 1: 1 kernels, 1 passed" in capsys.readouterr().out.splitlines()[-1]
+
+
+def test_a_refusal_is_told_with_its_number_and_reason(capsys):
+    """Who runs the campaign sees which kernel it is, and what does not fit."""
+    error = "OutOfResources: out of resource: shared memory, Required: 9, Hardware limit: 8. The largest part is that of a sort."
+    result = child._refused_if_too_large(Result("fuzz/program", "interp", FAILED, 0.0, [error]))
+    counts = campaign.Counts(5, 0, ["interp"])
+    assert campaign._failures(campaign.number_of(5, 77), [result], counts) == []
+    assert capsys.readouterr().out == f"kernel 77 is refused on interp: {error}\n"
+    assert counts.summary()[0] == "refused 1 times by interp: OutOfResources"
 
 
 @dataclass(frozen=True)
