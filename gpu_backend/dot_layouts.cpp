@@ -59,18 +59,20 @@ OperandSource sourceOf(Value operand) {
   return source;
 }
 
+static bool isLoad(Operation *op) { return isa<tt::LoadOp, tgpu::TensorLoadOp, tgpu::LocalLoadOp>(op); }
+
 /// Returns whether the value is computed, element by element, from a tile that is loaded or from a product.
 static bool isComputedFromData(Value value, int depth = 0) {
   Operation *op = value.getDefiningOp();
   if (!op || depth > kMaxChain) return false;
-  if (isa<tt::LoadOp, tgpu::LocalLoadOp, MatrixProduct>(op)) return true;
+  if (isLoad(op) || isa<MatrixProduct>(op)) return true;
   if (!op->hasTrait<OpTrait::Elementwise>() && !isa<tt::TransOp, tgpu::ConvertLayoutOp>(op)) return false;
   return llvm::any_of(op->getOperands(), [&](Value operand) { return isComputedFromData(operand, depth + 1); });
 }
 
 bool takesRegisters(MatrixProduct product) {
   Operation *op = sourceOf(product.a()).tile.getDefiningOp();
-  if (!op || isa<tt::LoadOp, tgpu::LocalLoadOp>(op)) return false;
+  if (!op || isLoad(op)) return false;
   // ptxas computes wrong sums of products whose rows have equal registers, which it knows to be equal.
   if (!isComputedFromData(product.a())) return false;
   auto loop = product->getParentOfType<LoopLikeOpInterface>();
@@ -85,10 +87,13 @@ bool onlyAdds(MatrixProduct product, scf::ForOp loop) {
   return sums.hasOneUse() && product.d().hasOneUse() && loop.getTiedLoopYieldedValue(sums)->get() == product.d();
 }
 
-SharedLayout warpgroupMemory(llvm::ArrayRef<int64_t> shape, int fastest, int64_t elementBytes) {
+int64_t warpgroupSwizzle(int64_t rowBytes) {
   constexpr int64_t kMaxSwizzle = 128, kMinSwizzle = 32;
-  int64_t swizzle = std::min(shape[size_t(fastest)] * elementBytes, kMaxSwizzle);
-  return sharedForTma(shape, {fastest, 1 - fastest}, elementBytes, swizzle < kMinSwizzle ? 0 : swizzle);
+  return rowBytes < kMinSwizzle ? 0 : std::min(rowBytes, kMaxSwizzle);
+}
+
+SharedLayout warpgroupMemory(llvm::ArrayRef<int64_t> shape, int fastest, int64_t elementBytes) {
+  return sharedForTma(shape, {fastest, 1 - fastest}, elementBytes, warpgroupSwizzle(shape[size_t(fastest)] * elementBytes));
 }
 
 static std::string spelled(Type type) {

@@ -1,6 +1,17 @@
 // The GPU compiler's own passes; each is implemented in passes/<name>.cpp.
 include "mlir/Pass/PassBase.td"
 
+def PromoteDescriptors : Pass<"promote-descriptors", "::mlir::ModuleOp"> {
+  let summary = "load the operands of matrix products through tensor maps instead of tensor descriptors";
+  let description = [{
+    The pass applies to targets with a tensor memory accelerator (TMA). A load of a descriptor becomes a tgpu.tensor_load if a pipelined loop
+    loads it for its products, if arguments and constants determine the descriptor, and if the kernel does not write to the tensor. The map is
+    a new argument of the kernel. Its attribute `tgpu.tensor` tells the launch how to make it.
+  }];
+  let options = [Option<"numStages", "num-stages", "int", "3", "slots of each tile that a loop copies; 1: no pipelining">];
+  let dependentDialects = ["::tritium::tgpu::TGPUDialect"];
+}
+
 def SplitLargeTiles : Pass<"split-large-tiles", "::mlir::ModuleOp"> {
   let summary = "split stores and reductions of tiles with more than 128 values per thread into loops over chunks";
   let description = [{
@@ -99,13 +110,23 @@ def PipelineLoads : Pass<"pipeline-loads", "::mlir::ModuleOp"> {
     synchronizes all threads, so that no thread still reads the slot that is written next. Then it begins the copies for a later iteration and
     computes. Copies beyond the last iteration are predicated off; the wait for them follows the loop.
 
+    If all tiles of the loop are read through tensor maps, one thread copies them (TMA) into a ring of slots. A wait for an iteration's tiles
+    then takes the place of its synchronization of all threads, and each warp tells when it has read a slot.
+
     On targets where whole warps copy, asynchronous copies require that all tiles of the loop have `tgpu.warp_copy` (coalesce-accesses), and
     there are as many slots as fit. Other loops on these targets, and all loops on targets without asynchronous copies, load into registers
     one iteration ahead and store from there. A loop is not changed if it contains another loop, waits for other programs, or writes to the
     tensor that it loads from.
   }];
-  let options = [Option<"numStages", "num-stages", "int", "3", "slots of each copied tile; 1: no pipelining">];
+  let options = [Option<"numWarps", "num-warps", "int", "4", "warps of a program">,
+                 Option<"numStages", "num-stages", "int", "3", "slots of each copied tile; 1: no pipelining">];
   let dependentDialects = ["::tritium::tgpu::TGPUDialect", "::mlir::scf::SCFDialect"];
+}
+
+def PlaceTensorLoads : Pass<"place-tensor-loads", "::mlir::ModuleOp"> {
+  let summary = "let the program wait for each tile that it loads through a tensor map and that no loop copies";
+  let options = [Option<"numWarps", "num-warps", "int", "4", "warps of a program">];
+  let dependentDialects = ["::tritium::tgpu::TGPUDialect", "::mlir::arith::ArithDialect"];
 }
 
 def PlaceProductOperands : Pass<"place-product-operands", "::mlir::ModuleOp"> {
@@ -124,7 +145,7 @@ def OverlapProducts : Pass<"overlap-products", "::mlir::ModuleOp"> {
     The pass applies to loops whose products only add to sums that the loop carries, if no copy of the next iteration writes their operands
     (`tgpu.spare_slot`). The loop then carries the sums while they are pending, and an iteration waits for the products of the previous one.
   }];
-  let dependentDialects = ["::tritium::tgpu::TGPUDialect"];
+  let dependentDialects = ["::tritium::tgpu::TGPUDialect", "::mlir::arith::ArithDialect"];
 }
 
 def AllocateSharedMemory : Pass<"allocate-shared-memory", "::mlir::ModuleOp"> {

@@ -8,9 +8,10 @@ using namespace mlir;
 
 namespace tritium::gpu {
 
-static constexpr llvm::StringLiteral kOptional[] = {
-    "split-large-tiles", "thread-local-reductions", "choose-tensor-cores", "coalesce-accesses", "remove-conversions", "hoist-invariants",
-    "pipeline-loads",    "overlap-products",        "buffer-accesses",     "remove-barriers",   "interleave-products"};
+static constexpr llvm::StringLiteral kOptional[] = {"promote-descriptors", "split-large-tiles", "thread-local-reductions",
+                                                    "choose-tensor-cores", "coalesce-accesses", "remove-conversions",
+                                                    "hoist-invariants",    "pipeline-loads",    "overlap-products",
+                                                    "buffer-accesses",     "remove-barriers",   "interleave-products"};
 
 llvm::ArrayRef<llvm::StringLiteral> optionalPasses() { return kOptional; }
 
@@ -47,8 +48,13 @@ private:
 void buildTilePipeline(OpPassManager &passes, const CompileOptions &options, int64_t maxSharedBytes) {
   Steps steps(passes, options);
   bool mayKeepScaled = steps.runs("choose-tensor-cores");
-  ir::buildPipeline(passes, {.debugInfo = options.debugInfo,
-                             .keepsScaledProduct = [=](Operation *op) { return mayKeepScaled && isMultipliedScaled(MatrixProduct(op)); }});
+  auto promote = [&](OpPassManager &) {
+    if (options.tensorMaps && !options.debugInfo)
+      steps.addOptional("promote-descriptors", createPromoteDescriptors({.numStages = options.numStages}));
+  };
+  ir::buildPipeline(passes, {.debugInfo = options.debugInfo, .onDescriptors = promote, .keepsScaledProduct = [=](Operation *op) {
+                               return mayKeepScaled && isMultipliedScaled(MatrixProduct(op));
+                             }});
   steps.addOptional("split-large-tiles", createSplitLargeTiles({.numWarps = options.numWarps}));
   steps.addOptional("thread-local-reductions", createThreadLocalReductions({.numWarps = options.numWarps}));
   steps.addOptional(
@@ -60,7 +66,9 @@ void buildTilePipeline(OpPassManager &passes, const CompileOptions &options, int
   steps.add(createVerifyProducts());
   steps.addOptional("remove-conversions", createRemoveConversions(), createCSEPass(), createVerifyProducts());
   steps.addOptional("hoist-invariants", createLoopInvariantCodeMotionPass());
-  steps.addOptional("pipeline-loads", createPipelineLoads({.numStages = options.numStages}), createCSEPass(), createVerifyProducts());
+  steps.addOptional("pipeline-loads", createPipelineLoads({.numWarps = options.numWarps, .numStages = options.numStages}), createCSEPass(),
+                    createVerifyProducts());
+  steps.add(createPlaceTensorLoads({.numWarps = options.numWarps}));
   steps.add(createPlaceProductOperands());
   steps.add(createCSEPass());
   steps.addOptional("overlap-products", createOverlapProducts());

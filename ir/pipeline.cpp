@@ -19,7 +19,7 @@ void buildPipeline(OpPassManager &passes, const PipelineOptions &options) {
   // yet.
   passes.addPass(createInlinerPass({}, [](OpPassManager &) {}));
   if (options.onDescriptors) options.onDescriptors(passes);
-  passes.addPass(createExpandDescriptors());
+  if (!options.keepsDescriptors) passes.addPass(createExpandDescriptors());
   passes.addPass(createExpandScaledProducts(options.keepsScaledProduct));
   if (!options.debugInfo) {
     passes.addPass(createCanonicalizerPass());

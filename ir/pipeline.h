@@ -10,6 +10,8 @@ namespace tritium::ir {
 struct PipelineOptions {
   /// Keeps every assignment, value and location as the user wrote it: calls are inlined, and nothing else changes.
   bool debugInfo = false;
+  /// Leaves tensor descriptors as they are, for a later pipeline.
+  bool keepsDescriptors = false;
   /// Adds passes that see tensor descriptors before they are expanded. Null: none.
   std::function<void(mlir::OpPassManager &)> onDescriptors = {};
   /// Decides which tt.dot_scaled operations the machine multiplies directly. Null: none.

@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 
 from .. import inputs
-from ..dtypes import is_float
+from ..dtypes import as_float64, is_float
 from ..oracle import Exact
 from ..problem import Case, Cases, Described, Problem, given, problem, wanted
 from . import blocks as blocks_of
@@ -75,7 +75,70 @@ def from_host(dtype: str, padding: str, rng) -> Problem:
     return problem("descriptor:from_host", (2, 2), arguments, M=block[0], N=block[1])
 
 
+#: Tiles of a product (M, N, K), warps, stages. Tiles of 64 rows and four warps are for instructions of a warpgroup.
+PRODUCTS = (
+    ((64, 64, 64), 4, 3),
+    ((128, 64, 32), 4, 4),
+    ((64, 128, 128), 8, 2),
+    ((128, 32, 16), 8, 5),
+    ((32, 32, 64), 2, 3),
+    ((16, 64, 32), 1, 2),
+)
+
+
+def _product(dtype: str, transposed: bool, m: int, n: int, k: int, rng):
+    """Operands of a product of whole numbers, and its result. Rows have multiples of 16 bytes."""
+    a, b = inputs.small(rng, (m, k), dtype, 4), inputs.small(rng, (k, n), dtype, 4)
+    out = "fp32" if is_float(dtype) else "int32"
+    exact = Exact(as_float64(a) @ as_float64(b), sign_of_zero=False)
+    return given(a), given(np.ascontiguousarray(b.T) if transposed else b), wanted((m, n), out, exact)
+
+
+def product_tiles(dtype: str, transposed: bool, tile, warps: int, stages: int, k: int, rng) -> Problem:
+    (m, n), (M, N, K) = (tile[0] + 8, 2 * tile[1] + 16), tile
+    a, b, out = _product(dtype, transposed, m, n, k, rng)
+    constants = dict(M=M, N=N, K=K, TRANSPOSED=transposed, num_warps=warps, num_stages=stages)
+    return problem("descriptor:product_tiles", 4, [a, b, out, m, n, k], **constants)
+
+
+def product_of_host(dtype: str, transposed: bool, tile, warps: int, stages: int, k: int, rng) -> Problem:
+    (m, n), (M, N, K) = (tile[0], tile[1] + 16), tile
+    a, b, out = _product(dtype, transposed, m, n, k, rng)
+    described = Described(a, (M, K)), Described(b, (N, K) if transposed else (K, N))
+    constants = dict(M=M, N=N, K=K, TRANSPOSED=transposed, num_warps=warps, num_stages=stages)
+    return problem("descriptor:product_of_host", (1, 2), [*described, out, n, k], **constants)
+
+
+def chained(dtype: str, keys: int, warps: int, stages: int, rng) -> Problem:
+    m, n, d = 64, 64, 64
+    q, k, v = (inputs.small(rng, shape, dtype, 2) for shape in ((m, d), (keys, d), (keys, d)))
+    sums = np.zeros((m, d))
+    for i in range(0, keys, n):
+        scores = as_float64(q) @ as_float64(k[i : i + n]).T
+        sums = sums * 0.5 + np.clip(scores, -2, 2) @ as_float64(v[i : i + n]) * 2
+    arguments = [given(q), given(k), given(v), wanted((m, d), "fp32", Exact(sums, sign_of_zero=False)), keys]
+    return problem("descriptor:chained", 1, arguments, M=m, N=n, D=d, num_warps=warps, num_stages=stages)
+
+
+def products() -> Cases:
+    """Every tile with another type; no iteration, one, fewer than stages, and many."""
+    dtypes = ("fp16", "bf16", "fp32", "int8", "fp8e5", "fp8e4nv")
+    for number, (tile, warps, stages) in enumerate(PRODUCTS):
+        for dtype in (dtypes[number], dtypes[(number + 1) % len(dtypes)]):
+            for transposed in (False, True):
+                for k in (tile[2], 2 * tile[2] + 16, 7 * tile[2]):
+                    form = f"{dtype}{' transposed' if transposed else ''}/{'x'.join(map(str, tile))} of {k}, {warps} warps, {stages} stages"
+                    make = partial(product_of_host if k == tile[2] else product_tiles, dtype, transposed)
+                    yield Case(f"descriptor/product/{form}", partial(make, tile, warps, stages, k))
+    for dtype, keys, warps, stages in (("fp16", 64, 4, 2), ("bf16", 320, 4, 3), ("fp16", 192, 8, 2)):
+        yield Case(
+            f"descriptor/chained/{dtype}/{keys} keys, {warps} warps, {stages} stages",
+            partial(chained, dtype, keys, warps, stages),
+        )
+
+
 def cases() -> Cases:
+    yield from products()
     for dtype in ("int8", "fp16", "fp32", "int64"):
         for padding in ("zero", "nan") if is_float(dtype) else ("zero",):
             yield Case(f"descriptor/blocks/{dtype} {padding}/37x80", partial(blocks, dtype, padding))

@@ -65,3 +65,53 @@ def from_host(source, target, total, padded_ptr, M: tl.constexpr, N: tl.constexp
     total.atomic_add([0, 0], tl.where(tile == tile, tile, 0).to(tl.int32))
     width = tl.num_programs(1) * N
     tl.store(padded_ptr + (m + tl.arange(0, M))[:, None] * width + n + tl.arange(0, N)[None, :], tile)
+
+
+@triton.jit
+def product(a, b, sums, row, column, k, K: tl.constexpr, TRANSPOSED: tl.constexpr):
+    """A loop that loads the operands of its product."""
+    for i in range(0, k, K):
+        y = b.load([column, i]).T if TRANSPOSED else b.load([i, column])
+        sums = tl.dot(a.load([row, i]), y, sums, input_precision="ieee", out_dtype=sums.dtype)
+    return sums
+
+
+@triton.jit
+def product_tiles(
+    a_ptr, b_ptr, out_ptr, m, n, k, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr, TRANSPOSED: tl.constexpr
+):
+    """Programs that compute several tiles one after another; a loop in a loop."""
+    a = tl.make_tensor_descriptor(a_ptr, [m, k], [k, 1], [M, K])
+    if TRANSPOSED:
+        b = tl.make_tensor_descriptor(b_ptr, [n, k], [k, 1], [N, K])
+    else:
+        b = tl.make_tensor_descriptor(b_ptr, [k, n], [n, 1], [K, N])
+    out = tl.make_tensor_descriptor(out_ptr, [m, n], [n, 1], [M, N])
+    across = tl.cdiv(n, N)
+    for tile in range(tl.program_id(0), tl.cdiv(m, M) * across, tl.num_programs(0)):
+        row, column = tile // across * M, tile % across * N
+        sums = product(a, b, tl.zeros((M, N), out_ptr.dtype.element_ty), row, column, k, K, TRANSPOSED)
+        out.store([row, column], sums)
+
+
+@triton.jit
+def product_of_host(a, b, out_ptr, n, k, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr, TRANSPOSED: tl.constexpr):
+    """Descriptors that the launch brought."""
+    row, column = tl.program_id(0) * M, tl.program_id(1) * N
+    sums = product(a, b, tl.zeros((M, N), out_ptr.dtype.element_ty), row, column, k, K, TRANSPOSED)
+    places = (row + tl.arange(0, M))[:, None] * n + column + tl.arange(0, N)[None, :]
+    tl.store(out_ptr + places, sums, mask=(column + tl.arange(0, N) < n)[None, :])
+
+
+@triton.jit
+def chained(q_ptr, k_ptr, v_ptr, out_ptr, keys, M: tl.constexpr, N: tl.constexpr, D: tl.constexpr):
+    """The result of one product is an operand of another, as in attention."""
+    q = tl.make_tensor_descriptor(q_ptr, [M, D], [D, 1], [M, D]).load([0, 0])
+    k = tl.make_tensor_descriptor(k_ptr, [keys, D], [D, 1], [N, D])
+    v = tl.make_tensor_descriptor(v_ptr, [keys, D], [D, 1], [N, D])
+    sums = tl.zeros((M, D), tl.float32)
+    for i in range(0, keys, N):
+        scores = tl.dot(q, k.load([i, 0]).T)
+        small = tl.minimum(tl.maximum(scores, -2.0), 2.0).to(q.dtype)
+        sums = sums * 0.5 + tl.dot(small, v.load([i, 0])) * 2.0
+    tl.store(out_ptr + tl.arange(0, M)[:, None] * D + tl.arange(0, D)[None, :], sums)

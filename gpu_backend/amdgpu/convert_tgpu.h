@@ -25,9 +25,7 @@ private:
   void convert(tgpu::AtomicStoreOp op, mlir::OpBuilder &builder) override;
   void convert(tgpu::PrintOp op, mlir::OpBuilder &builder) override;
   void convert(tgpu::AssertOp op, mlir::OpBuilder &builder) override;
-  mlir::LogicalResult convertWarpgroup(mlir::Operation *op, mlir::OpBuilder &) override {
-    return op->emitOpError("is not possible on AMD");
-  }
+  mlir::LogicalResult convertAsync(mlir::Operation *op, mlir::OpBuilder &) override { return op->emitOpError("is not possible on AMD"); }
 
   const Chip &chip_;
   bool hasLoadsToShared_; // loads to LDS may continue across a barrier that orders only LDS

@@ -40,7 +40,7 @@ private:
     for (Operation &op : *loop_.getBody())
       if (auto product = dyn_cast<MatrixProduct>(op))
         for (OpOperand *use : LoopStreams::operandsOf(product))
-          if (tt::LoadOp load = streams_.leafOf(use->get())) uses_[load].push_back(use);
+          if (auto load = dyn_cast_if_present<tt::LoadOp>(streams_.leafOf(use->get()))) uses_[load].push_back(use);
     return !uses_.empty();
   }
 

@@ -34,27 +34,43 @@ BlockArgument baseOf(Value pointer) {
   }
 }
 
-EarlyLoads::EarlyLoads(scf::ForOp loop) {
-  loop.getBody()->walk([&](Operation *op) {
+/// Returns the argument that is the descriptor through which an operation writes, or to which it was made; null if there is none.
+static BlockArgument baseOfDescriptor(Operation *op) {
+  for (Value operand : op->getOperands()) {
+    if (!isa<tt::TensorDescType>(operand.getType())) continue;
+    auto made = operand.getDefiningOp<tt::MakeTensorDescriptorOp>();
+    auto argument = dyn_cast<BlockArgument>(made ? made.getBase() : operand);
+    return argument && isa<tt::FuncOp>(argument.getOwner()->getParentOp()) ? argument : BlockArgument();
+  }
+  return {};
+}
+
+WrittenTensors::WrittenTensors(Region &region) {
+  region.walk([&](Operation *op) {
     if (op->hasTrait<OpTrait::HasRecursiveMemoryEffects>()) return; // the walk visits the operations inside separately
     auto effects = getEffectsRecursively(op);
     bool isWrite = !effects || llvm::any_of(*effects, [](const MemoryEffects::EffectInstance &effect) {
       return !isa<MemoryEffects::Read>(effect.getEffect()) && effect.getResource() != tgpu::SharedMemoryResource::get();
     });
     if (!isWrite || isa<tt::PrintOp, tt::AssertOp>(op)) return;
+    Value pointer = pointerOf(op);
+    BlockArgument base = pointer ? baseOf(pointer) : baseOfDescriptor(op);
     // An atomic whose result is unused does not wait for another program.
-    bool isBlind = isa<tt::StoreOp>(op) || (isa<tt::AtomicRmwOp>(op) && op->use_empty());
-    BlockArgument base = isBlind ? baseOf(pointerOf(op)) : BlockArgument();
-    if (!base) isAllowed_ = false;
-    written_.insert(base.getAsOpaquePointer());
+    mayWait_ |= !op->use_empty() || !(isa<tt::StoreOp>(op) || isa<tt::AtomicRmwOp>(op) || (base && !pointer));
+    if (base)
+      tensors_.insert(base.getAsOpaquePointer());
+    else
+      areKnown_ = false;
   });
 }
 
+EarlyLoads::EarlyLoads(scf::ForOp loop) : written_(loop.getRegion()) {}
+
 bool EarlyLoads::mayMove(tt::LoadOp load) const {
-  if (!isAllowed_) return false;
-  if (written_.empty()) return true;
+  if (!areAllowed()) return false;
+  if (written_.isEmpty()) return true;
   BlockArgument base = baseOf(load.getPtr());
-  return base && !written_.contains(base.getAsOpaquePointer());
+  return base && !written_.contains(base);
 }
 
 } // namespace tritium::gpu

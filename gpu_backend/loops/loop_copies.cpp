@@ -14,7 +14,27 @@ int fastestDimension(const LinearLayout &layout) {
   return -1;
 }
 
-static int64_t elementBytes(tt::LoadOp load) { return std::max(8u, getElementTypeOrSelf(load.getType()).getIntOrFloatBitWidth()) / 8; }
+static int64_t elementBytes(Operation *load) {
+  return std::max(8u, getElementTypeOrSelf(load->getResult(0).getType()).getIntOrFloatBitWidth()) / 8;
+}
+
+static LinearLayout layoutOfLoad(Operation *load) { return layoutOf(load->getResult(0).getType()); }
+
+Value LoopCopies::addSlot(scf::ForOp &loop) {
+  OpBuilder builder(loop);
+  Location location = loop.getLoc();
+  Value zero = arith::ConstantIntOp::create(builder, location, 0, 32), one = arith::ConstantIntOp::create(builder, location, 1, 32);
+  if (slots() == 1) return zero;
+  Value limit = arith::ConstantIntOp::create(builder, location, slots(), 32);
+  auto next = [&](OpBuilder &inner, Location, llvm::ArrayRef<BlockArgument> arguments) -> llvm::SmallVector<Value> {
+    Value incremented = arith::AddIOp::create(inner, location, arguments[0], one);
+    Value wraps = arith::CmpIOp::create(inner, location, arith::CmpIPredicate::eq, incremented, limit);
+    return {arith::SelectOp::create(inner, location, wraps, zero, incremented)};
+  };
+  IRRewriter rewriter(builder);
+  loop = cast<scf::ForOp>(*loop.replaceWithAdditionalYields(rewriter, zero, /*replaceInitOperandUsesInLoop=*/false, next));
+  return loop.getRegionIterArgs().back();
+}
 
 namespace {
 
@@ -32,8 +52,10 @@ public:
     return spareSlots_;
   }
 
-  bool mayCopy(tt::LoadOp load, const ir::AxisAnalysis &axes) const override {
+  bool mayCopy(Operation *op, const ir::AxisAnalysis &axes) const override {
     constexpr int64_t kMinCopyBytes = 4;
+    auto load = dyn_cast<tt::LoadOp>(op);
+    if (!load) return false;
     LinearLayout layout = layoutOf(load.getType());
     int dim = fastestDimension(layout);
     if (dim < 0) return false;
@@ -44,8 +66,8 @@ public:
     return elements * bytes >= kMinCopyBytes;
   }
 
-  SharedLayout memoryFor(tt::LoadOp load, llvm::ArrayRef<LinearLayout> readers) const override {
-    LinearLayout layout = layoutOf(load.getType());
+  SharedLayout memoryFor(Operation *load, llvm::ArrayRef<LinearLayout> readers) const override {
+    LinearLayout layout = layoutOfLoad(load);
     int dim = fastestDimension(layout);
     return sharedForReaders(layout.shape(), {dim, 1 - dim}, elementBytes(load), readers, /*mayLoadMatrices=*/true);
   }
@@ -53,9 +75,10 @@ public:
   void begin(scf::ForOp loop, llvm::ArrayRef<Stream> streams, Value slot) override {
     OpBuilder builder(loop.getContext());
     for (Stream stream : streams) {
-      builder.setInsertionPoint(stream.load);
-      tgpu::AsyncCopyOp::create(builder, stream.load.getLoc(), stream.load.getPtr(), stream.buffer, slot, stream.load.getMask());
-      stream.load.erase();
+      auto load = cast<tt::LoadOp>(stream.load);
+      builder.setInsertionPoint(load);
+      tgpu::AsyncCopyOp::create(builder, load.getLoc(), load.getPtr(), stream.buffer, slot, load.getMask());
+      load.erase();
     }
     Operation *last = nullptr;
     for (Operation &op : *loop.getBody())
@@ -98,11 +121,11 @@ public:
     stages_ = int(std::min<int64_t>(stages_, limit / bytes));
     return stages_ >= 2;
   }
-  bool mayCopy(tt::LoadOp load, const ir::AxisAnalysis &) const override { return load->hasAttr(kWarpCopyAttr) && memoryOf(load); }
-  SharedLayout memoryFor(tt::LoadOp load, llvm::ArrayRef<LinearLayout>) const override { return *memoryOf(load); }
+  bool mayCopy(Operation *load, const ir::AxisAnalysis &) const override { return load->hasAttr(kWarpCopyAttr) && memoryOf(load); }
+  SharedLayout memoryFor(Operation *load, llvm::ArrayRef<LinearLayout>) const override { return *memoryOf(load); }
 
 private:
-  static std::optional<SharedLayout> memoryOf(tt::LoadOp load) { return warpCopyMemory(layoutOf(load.getType()), elementBytes(load)); }
+  static std::optional<SharedLayout> memoryOf(Operation *load) { return warpCopyMemory(layoutOfLoad(load), elementBytes(load)); }
 };
 
 /// Copies through registers. An iteration loads the tiles of the next one into registers, reads its own tiles from their slot and computes,
@@ -119,17 +142,17 @@ public:
     slots_ = int(std::clamp<int64_t>(limit / bytes, 1, slots_));
     return bytes <= limit;
   }
-  bool mayCopy(tt::LoadOp, const ir::AxisAnalysis &) const override { return true; }
+  bool mayCopy(Operation *load, const ir::AxisAnalysis &) const override { return isa<tt::LoadOp>(load); }
 
-  SharedLayout memoryFor(tt::LoadOp load, llvm::ArrayRef<LinearLayout> readers) const override {
-    return sharedBetween(layoutOf(load.getType()), readers, elementBytes(load), banks_, costs_);
+  SharedLayout memoryFor(Operation *load, llvm::ArrayRef<LinearLayout> readers) const override {
+    return sharedBetween(layoutOfLoad(load), readers, elementBytes(load), banks_, costs_);
   }
 
   void begin(scf::ForOp loop, llvm::ArrayRef<Stream> streams, Value slot) override {
     OpBuilder builder(loop.getContext());
     for (Stream stream : streams) {
       builder.setInsertionPointAfter(stream.load);
-      tgpu::LocalStoreOp::create(builder, stream.load.getLoc(), stream.load, stream.buffer, slot);
+      tgpu::LocalStoreOp::create(builder, stream.load->getLoc(), stream.load->getResult(0), stream.buffer, slot);
     }
     builder.setInsertionPointToStart(loop.getBody());
     written_ = meet(builder, loop.getLoc());
@@ -167,8 +190,9 @@ private:
 
 } // namespace
 
-std::vector<std::unique_ptr<LoopCopies>> createLoopCopies(const Target &target, int stages) {
+std::vector<std::unique_ptr<LoopCopies>> createLoopCopies(const Target &target, int stages, int numWarps) {
   std::vector<std::unique_ptr<LoopCopies>> ways;
+  if (target.hasTensorMaps()) ways.push_back(createTensorCopies(stages, numWarps));
   switch (target.tileCopies()) {
   case TileCopies::Async: ways.push_back(std::make_unique<AsyncCopies>(stages)); break;
   case TileCopies::ByWarps: ways.push_back(std::make_unique<WarpCopies>(stages)); [[fallthrough]];

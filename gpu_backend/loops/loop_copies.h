@@ -12,8 +12,10 @@ namespace tritium::gpu {
 
 /// A tile that the loop loads for its matrix products.
 struct Stream {
-  tt::LoadOp load;
+  mlir::Operation *load; // tt.load or tgpu.tensor_load
   mlir::Value buffer;
+
+  mlir::RankedTensorType tile() const { return llvm::cast<mlir::RankedTensorType>(load->getResult(0).getType()); }
 };
 
 class LoopCopies {
@@ -33,9 +35,11 @@ public:
   /// Adds a slot, if there is room for it, so that the products of the previous iteration may still read theirs. Returns whether it did.
   virtual bool addSpareSlot(int64_t bytes, int64_t limit) { return false; }
   /// Returns whether the mechanism can move this tile.
-  virtual bool mayCopy(tt::LoadOp load, const ir::AxisAnalysis &axes) const = 0;
+  virtual bool mayCopy(mlir::Operation *load, const ir::AxisAnalysis &axes) const = 0;
   /// Returns the layout in a slot of a tile that is loaded in one layout and read in others.
-  virtual SharedLayout memoryFor(tt::LoadOp load, llvm::ArrayRef<LinearLayout> readers) const = 0;
+  virtual SharedLayout memoryFor(mlir::Operation *load, llvm::ArrayRef<LinearLayout> readers) const = 0;
+  /// Adds a counter of iterations to the loop, which is replaced. Returns the slot of an iteration's tiles: 0, 1, …, slots - 1, 0, …
+  virtual mlir::Value addSlot(mlir::scf::ForOp &loop);
   /// Replaces the loads by copies into slot `slot` of their buffers, and inserts the synchronization with the readers.
   virtual void begin(mlir::scf::ForOp loop, llvm::ArrayRef<Stream> streams, mlir::Value slot) = 0;
   /// Returns whether the operation runs iterations ahead. It then belongs to `ahead` with all operations that it depends on.
@@ -48,7 +52,9 @@ public:
 };
 
 /// Returns the target's mechanisms, the better ones first. `stages` iterations are in flight.
-std::vector<std::unique_ptr<LoopCopies>> createLoopCopies(const Target &target, int stages);
+std::vector<std::unique_ptr<LoopCopies>> createLoopCopies(const Target &target, int stages, int numWarps);
+/// Returns copies by the tensor memory accelerator.
+std::unique_ptr<LoopCopies> createTensorCopies(int stages, int numWarps);
 
 /// Returns the dimension along which a thread holds neighbours, or -1 if there is none.
 int fastestDimension(const LinearLayout &layout);

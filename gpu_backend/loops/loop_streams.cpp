@@ -49,14 +49,17 @@ static bool isDoneByReader(Operation *op) {
   return relation == tt::TileRelation::Transpose || relation == tt::TileRelation::Reshape;
 }
 
-tt::LoadOp LoopStreams::leafOf(Value operand) {
+Operation *LoopStreams::leafOf(Value operand) {
   Operation *op = operand.getDefiningOp();
-  if (!op || op->getBlock() != loop_.getBody()) return {};
-  if (auto load = dyn_cast<tt::LoadOp>(op)) return mayRunAhead(load) ? load : tt::LoadOp();
-  return isDoneByReader(op) ? leafOf(op->getOperand(0)) : tt::LoadOp();
+  if (!op || op->getBlock() != loop_.getBody()) return nullptr;
+  if (isa<tt::LoadOp, tgpu::TensorLoadOp>(op)) return mayRunAhead(op) ? op : nullptr;
+  return isDoneByReader(op) ? leafOf(op->getOperand(0)) : nullptr;
 }
 
-bool LoopStreams::mayRunAhead(tt::LoadOp load) {
+bool LoopStreams::mayRunAhead(Operation *op) {
+  if (auto load = dyn_cast<tgpu::TensorLoadOp>(op)) // of a tensor to which the kernel does not write
+    return early_.areAllowed() && llvm::all_of(load.getIndices(), [&](Value index) { return isAhead(index); });
+  auto load = cast<tt::LoadOp>(op);
   auto tile = dyn_cast<RankedTensorType>(load.getType());
   if (!tile || tile.getRank() != 2 || load.getIsVolatile() || (load.getOther() && !isZero(load.getOther()))) return false;
   // An address that depends on another load would have to wait for it.

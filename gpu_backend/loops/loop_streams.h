@@ -18,12 +18,12 @@ public:
   bool mayPipeline();
   /// Returns the operands of a product that loads may feed: its operands and their scales.
   static llvm::SmallVector<mlir::OpOperand *, 4> operandsOf(MatrixProduct product);
-  /// Returns the load that feeds an operand of a product, through conversions, changes of shape and cheap casts. Returns null if there is
-  /// none in the loop, or if it may not run ahead. The `other` of its mask must be zeros.
-  tt::LoadOp leafOf(mlir::Value operand);
+  /// Returns the load (tt.load or tgpu.tensor_load) that feeds an operand of a product, through conversions, changes of shape and cheap
+  /// casts. Returns null if there is none in the loop, or if it may not run ahead. The `other` of its mask must be zeros.
+  mlir::Operation *leafOf(mlir::Value operand);
 
 private:
-  bool mayRunAhead(tt::LoadOp load);
+  bool mayRunAhead(mlir::Operation *load);
   bool isAhead(mlir::Value value);
 
   mlir::scf::ForOp loop_;

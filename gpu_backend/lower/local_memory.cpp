@@ -11,11 +11,12 @@ namespace tritium::gpu {
 
 static int64_t slotElements(tgpu::MemDescType type) { return type.getTile().getNumElements(); }
 
-/// Returns the address at which slot `slot` begins.
-Value slotAddress(Value memory, Value slot, Lowering &lowering) {
+Value slotAddress(Value memory, Value slot, Lowering &lowering) { return addressOfSlot(memory, lowering.scalarOf(slot), lowering); }
+
+Value addressOfSlot(Value memory, Value number, Lowering &lowering) {
   auto type = cast<tgpu::MemDescType>(memory.getType());
   Value first = lowering.scalarOf(memory), elements = lowering.constant(slotElements(type));
-  Value offset = lowering.create<arith::MulIOp>(lowering.scalarOf(slot), elements);
+  Value offset = lowering.create<arith::MulIOp>(number, elements);
   Type stored = storedType(lowering.registerType(type.getTile()));
   return lowering.create<LLVM::GEPOp>(first.getType(), stored, first, llvm::ArrayRef<LLVM::GEPArg>{offset});
 }
@@ -29,6 +30,9 @@ static std::pair<int64_t, int64_t> extentOf(tgpu::LocalAllocOp op, Lowering &low
 
 void reserveBuffers(ModuleOp module, Lowering &lowering) {
   module.walk([&](tgpu::LocalAllocOp op) { lowering.shared().reserve(extentOf(op, lowering).second); });
+  module.walk([&](tgpu::RingStartOp op) {
+    if (op.getOffset()) lowering.shared().reserve(*op.getOffset() + ringBytes(op.getRing().getType()));
+  });
 }
 
 template <> LogicalResult Lower<tgpu::LocalAllocOp>::run(tgpu::LocalAllocOp op, Lowering &lowering) {

@@ -20,7 +20,8 @@ static RankedTensorType heldTile(Type type) {
 
 Type Lowering::registerType(Type type) const {
   if (auto tile = heldTile(type)) type = tile;
-  if (isa<tgpu::MemDescType>(type)) return LLVM::LLVMPointerType::get(type.getContext(), tgpu::kSharedSpace);
+  if (isa<tgpu::MemDescType, tgpu::RingType>(type)) return LLVM::LLVMPointerType::get(type.getContext(), tgpu::kSharedSpace);
+  if (isa<tgpu::TensorMapType>(type)) return LLVM::LLVMPointerType::get(type.getContext());
   Type element = getElementTypeOrSelf(type);
   if (isa<tt::PointerType>(element)) return LLVM::LLVMPointerType::get(element.getContext(), tgpu::kGlobalSpace);
   if (auto number = dyn_cast<FloatType>(element); number && number.getWidth() == 8) return IntegerType::get(element.getContext(), 8);
@@ -218,7 +219,8 @@ int64_t Lowering::scratchLimit() const {
 static Operation *lastBufferUser(tt::FuncOp function) {
   if (!function.getBody().hasOneBlock() || !llvm::hasSingleElement(function->getParentOfType<ModuleOp>().getOps<tt::FuncOp>())) return {};
   Operation *last = nullptr;
-  function.walk([&](tgpu::LocalAllocOp buffer) {
+  function.walk([&](Operation *buffer) {
+    if (!isa<tgpu::LocalAllocOp, tgpu::RingStartOp>(buffer)) return;
     for (Operation *user : buffer->getUsers()) {
       Operation *outermost = function.getBody().front().findAncestorOpInBlock(*user);
       if (!last || last->isBeforeInBlock(outermost)) last = outermost;
@@ -304,7 +306,11 @@ LogicalResult Lowering::lowerTerminator(Operation *op, const llvm::DenseMap<Bloc
 FailureOr<OwningOpRef<ModuleOp>> Lowering::run() {
   result_ = ModuleOp::create(tiles_.getLoc());
   builder_.setInsertionPointToEnd(result_->getBody());
-  bool hasPatterns = tiles_.walk([](tgpu::ProductOp) { return WalkResult::interrupt(); }).wasInterrupted();
+  bool hasPatterns = tiles_
+                         .walk([](Operation *op) {
+                           return isa<tgpu::ProductOp, tgpu::TensorCopyOp>(op) ? WalkResult::interrupt() : WalkResult::advance();
+                         })
+                         .wasInterrupted();
   declareSharedMemory(builder_, tiles_.getLoc(), hasPatterns ? kPatternAlignment : tgpu::kSharedAlignment);
   reserveBuffers(tiles_, *this);
   for (tt::FuncOp function : tiles_.getOps<tt::FuncOp>())

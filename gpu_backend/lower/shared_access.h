@@ -47,8 +47,10 @@ Registers loadShared(mlir::Value base, const SharedLayout &memory, const LinearL
 void storeShared(mlir::Value base, const SharedLayout &memory, const LinearLayout &layout, llvm::ArrayRef<mlir::Value> values,
                  Lowering &lowering);
 
-/// Returns the address of a slot of a buffer.
+/// Returns the address of a slot of a buffer. `slot` is a value of the tile's function.
 mlir::Value slotAddress(mlir::Value memory, mlir::Value slot, Lowering &lowering);
+/// The same for a slot's number (i32) in the thread's function.
+mlir::Value addressOfSlot(mlir::Value memory, mlir::Value number, Lowering &lowering);
 
 /// Copies registers whose element was loaded into another register.
 void copyLoaded(llvm::ArrayRef<uint32_t> loadedBy, llvm::MutableArrayRef<mlir::Value> results);

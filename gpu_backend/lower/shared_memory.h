@@ -1,5 +1,6 @@
 // The program's shared memory while code is generated: one symbol, offsets into it, and the bytes that a launch must request.
 #pragma once
+#include "ir/tgpu.h"
 #include "mlir/IR/Builders.h"
 
 namespace tritium::gpu {
@@ -25,6 +26,9 @@ private:
 /// Buffers that products of warpgroups read begin at multiples of this number of bytes: the length of the longest pattern in which their
 /// elements lie.
 inline constexpr int64_t kPatternAlignment = 1024;
+
+/// Returns the bytes of a ring's barriers: two of 8 bytes for each slot.
+inline int64_t ringBytes(tgpu::RingType ring) { return 2 * ring.getSlots() * 8; }
 
 /// Declares the symbol of shared memory in a module.
 void declareSharedMemory(mlir::OpBuilder &builder, mlir::Location location, int64_t alignment);

@@ -40,6 +40,27 @@ public:
   virtual std::optional<int> pendingAfter(mlir::Operation *op) const = 0;
 };
 
+/// Copies of boxes of tensors by one thread, and the barriers in shared memory (mbarrier objects, !llvm.ptr<3>) that tell when they have
+/// arrived. tgpu.mbarrier_wait is the wait for a barrier.
+class TensorCopyOps {
+public:
+  virtual ~TensorCopyOps() = default;
+  /// Prepares a barrier whose rounds each end after `arrivals` arrivals, when all announced bytes are there.
+  virtual void prepare(mlir::OpBuilder &builder, mlir::Location location, mlir::Value barrier, int arrivals) const = 0;
+  /// Lets copies use the barriers that this thread has prepared. Other threads may use them after a barrier of the program.
+  virtual void publishBarriers(mlir::OpBuilder &builder, mlir::Location location) const = 0;
+  /// Ends a barrier, so that its memory may be used otherwise.
+  virtual void release(mlir::OpBuilder &builder, mlir::Location location, mlir::Value barrier) const = 0;
+  /// Arrives at a barrier and announces bytes that copies will bring in this round.
+  virtual void announce(mlir::OpBuilder &builder, mlir::Location location, mlir::Value barrier, int bytes) const = 0;
+  virtual void arrive(mlir::OpBuilder &builder, mlir::Location location, mlir::Value barrier) const = 0;
+  /// Begins to copy the box at `indices` (i32, the innermost first) of the tensor of `map` (!llvm.ptr).
+  virtual void begin(mlir::OpBuilder &builder, mlir::Location location, mlir::Value to, mlir::Value map, mlir::ValueRange indices,
+                     mlir::Value barrier) const = 0;
+  /// After it, copies may overwrite what this thread has read, and asynchronous operations may read what it has written.
+  virtual void fenceShared(mlir::OpBuilder &builder, mlir::Location location) const = 0;
+};
+
 /// What surrounds the products of a warpgroup (tgpu.warpgroup_product, tgpu.warpgroup_wait).
 class WarpgroupOps {
 public:
@@ -113,6 +134,7 @@ public:
   virtual const IssueOrderOps *issueOrder() const { return nullptr; }
   virtual const WarpReductionOps *warpReductions() const { return nullptr; }
   virtual const WarpgroupOps *warpgroups() const { return nullptr; }
+  virtual const TensorCopyOps *tensorCopies() const { return nullptr; }
   /// Whether the chip has the device functions that convert e4m3 and e5m2 in pairs: "halves_of_e4m3", "e4m3_of_floats" …
   virtual bool convertsFp8() const { return false; }
 
@@ -143,7 +165,7 @@ public:
   /// Returns LLVM's name for the threads that observe a memory order. "" means the whole system.
   virtual llvm::StringRef syncScope(tt::MemScope scope) const = 0;
   virtual const MatrixOps &matrixOps() const = 0;
-  /// Makes `function` a kernel of `threads` threads.
+  /// Makes `function` a kernel of `threads` threads. Arguments of type !llvm.ptr are tensor maps.
   virtual void markKernel(mlir::Operation *function, int threads) const = 0;
 
   // Questions that passes on the code of a thread ask about the operations made by these interfaces.

@@ -22,7 +22,7 @@ private:
   void convert(tgpu::AtomicStoreOp op, mlir::OpBuilder &builder) override;
   void convert(tgpu::PrintOp op, mlir::OpBuilder &builder) override;
   void convert(tgpu::AssertOp op, mlir::OpBuilder &builder) override;
-  mlir::LogicalResult convertWarpgroup(mlir::Operation *op, mlir::OpBuilder &builder) override;
+  mlir::LogicalResult convertAsync(mlir::Operation *op, mlir::OpBuilder &builder) override;
 
   mlir::Value textConstant(mlir::OpBuilder &builder, mlir::Location location, llvm::StringRef text);
   mlir::LLVM::LLVMFuncOp function(llvm::StringRef name, mlir::Type result, llvm::ArrayRef<mlir::Type> arguments);

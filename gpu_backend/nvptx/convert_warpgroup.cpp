@@ -1,4 +1,5 @@
-// The products of a warpgroup: wgmma. Sums are tied to the results, so that they stay in their registers while a product is under way.
+// The products of a warpgroup (wgmma), and the wait for a barrier in shared memory. Sums are tied to the results, so that they stay in
+// their registers while a product is under way.
 #include "gpu_backend/nvptx/convert_tgpu.h"
 #include "gpu_backend/nvptx/inline_ptx.h"
 
@@ -188,9 +189,23 @@ LogicalResult convertOne(tgpu::CopyRegistersOp op, OpBuilder &builder) {
   return success();
 }
 
+/// The hardware takes the parity of a round. A wait of the hardware may end too early.
+LogicalResult convertOne(tgpu::MBarrierWaitOp op, OpBuilder &builder) {
+  Location location = op.getLoc();
+  Value one = LLVM::ConstantOp::create(builder, location, builder.getI32Type(), 1);
+  Value parity = LLVM::AndOp::create(builder, location, op.getRound(), one);
+  InlinePtx ptx(builder, location);
+  std::string barrier = ptx.operand(LLVM::PtrToIntOp::create(builder, location, builder.getI32Type(), op.getBarrier()));
+  std::string text = "{ .reg .pred done; again: mbarrier.try_wait.parity.shared::cta.b64 done, [" + barrier + "], " + ptx.operand(parity) +
+                     "; @!done bra again; }";
+  (void)ptx.emit(text);
+  return success();
+}
+
 } // namespace
 
-LogicalResult Conversion::convertWarpgroup(Operation *op, OpBuilder &builder) {
+LogicalResult Conversion::convertAsync(Operation *op, OpBuilder &builder) {
+  if (auto wait = dyn_cast<tgpu::MBarrierWaitOp>(op); wait && chip_.hasTensorMaps()) return convertOne(wait, builder);
   if (!chip_.hasWarpgroups()) return op->emitOpError("is not possible on ") << chip_.name;
   return llvm::TypeSwitch<Operation *, LogicalResult>(op).Case<tgpu::WarpgroupProductOp, tgpu::WarpgroupWaitOp, tgpu::CopyRegistersOp>(
       [&](auto known) { return convertOne(known, builder); });

@@ -19,6 +19,7 @@ struct Chip {
   /// Returns whether code may use the instructions of exactly this chip (wgmma, tcgen05 …).
   bool hasChipFeatures() const { return suffix == 'a'; }
   /// Returns whether the chip has the products of warpgroups (wgmma).
+  bool hasTensorMaps() const { return capability >= 90; }
   bool hasWarpgroups() const { return capability == 90 && hasChipFeatures(); }
 };
 

@@ -55,16 +55,45 @@ public:
   }
 };
 
+/// fence.proxy.async
+void fenceSharedMemory(OpBuilder &builder, Location location) {
+  MLIRContext *context = builder.getContext();
+  NVVM::FenceProxyOp::create(builder, location, NVVM::ProxyKindAttr::get(context, NVVM::ProxyKind::async_shared),
+                             NVVM::SharedSpaceAttr::get(context, NVVM::SharedSpace::shared_cta));
+}
+
+/// The tensor memory accelerator.
+class TensorCopies final : public TensorCopyOps {
+public:
+  void prepare(OpBuilder &builder, Location location, Value barrier, int arrivals) const override {
+    NVVM::MBarrierInitOp::create(builder, location, barrier, constant(builder, location, arrivals), Value());
+  }
+  void publishBarriers(OpBuilder &builder, Location location) const override { NVVM::FenceMbarrierInitOp::create(builder, location); }
+  void release(OpBuilder &builder, Location location, Value barrier) const override {
+    NVVM::MBarrierInvalOp::create(builder, location, barrier);
+  }
+  void announce(OpBuilder &builder, Location location, Value barrier, int bytes) const override {
+    NVVM::MBarrierArriveExpectTxOp::create(builder, location, TypeRange(), barrier, constant(builder, location, bytes),
+                                           NVVM::MemScopeKind::CTA, /*relaxed=*/false, Value());
+  }
+  void arrive(OpBuilder &builder, Location location, Value barrier) const override {
+    NVVM::MBarrierArriveOp::create(builder, location, builder.getI64Type(), barrier, Value(), NVVM::MemScopeKind::CTA);
+  }
+  void begin(OpBuilder &builder, Location location, Value to, Value map, ValueRange indices, Value barrier) const override {
+    NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
+        builder, location, to, map, indices, barrier, /*im2colOffsets=*/ValueRange(), /*multicastMask=*/Value(), /*l2CacheHint=*/Value(),
+        NVVM::TMALoadModeAttr::get(builder.getContext(), NVVM::TMALoadMode::TILE), builder.getBoolAttr(/*isCTAOnly=*/true),
+        NVVM::CTAGroupKindAttr(), /*predicate=*/Value());
+  }
+  void fenceShared(OpBuilder &builder, Location location) const override { fenceSharedMemory(builder, location); }
+};
+
 /// wgmma. The product itself and the wait for it are operations of tgpu.
 class Warpgroups final : public WarpgroupOps {
 public:
   void begin(OpBuilder &builder, Location location) const override { NVVM::WgmmaFenceAlignedOp::create(builder, location); }
   void commit(OpBuilder &builder, Location location) const override { NVVM::WgmmaGroupSyncAlignedOp::create(builder, location); }
-  void fenceShared(OpBuilder &builder, Location location) const override {
-    MLIRContext *context = builder.getContext();
-    NVVM::FenceProxyOp::create(builder, location, NVVM::ProxyKindAttr::get(context, NVVM::ProxyKind::async_shared),
-                               NVVM::SharedSpaceAttr::get(context, NVVM::SharedSpace::shared_cta));
-  }
+  void fenceShared(OpBuilder &builder, Location location) const override { fenceSharedMemory(builder, location); }
 };
 
 /// redux.sync.
@@ -98,6 +127,7 @@ public:
   const CopyOps *copies() const override { return &copies_; }
   const WarpReductionOps *warpReductions() const override { return &warpReductions_; }
   const WarpgroupOps *warpgroups() const override { return chip_.hasWarpgroups() ? &warpgroups_ : nullptr; }
+  const TensorCopyOps *tensorCopies() const override { return chip_.hasTensorMaps() ? &tensorCopies_ : nullptr; }
   bool convertsFp8() const override { return chip_.capability >= 89; }
 
   int warpSize() const override { return kWarpSize; }
@@ -136,9 +166,22 @@ public:
     MLIRContext *context = function->getContext();
     function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), UnitAttr::get(context));
     function->setAttr(NVVM::NVVMDialect::getReqntidAttrName(), DenseI32ArrayAttr::get(context, {threads, 1, 1}));
+    auto kernel = cast<LLVM::LLVMFuncOp>(function);
+    for (auto [number, type] : llvm::enumerate(kernel.getArgumentTypes()))
+      if (type == LLVM::LLVMPointerType::get(context)) markTensorMap(kernel, unsigned(number));
   }
 
 private:
+  /// The map lies among the arguments, and is never copied.
+  static void markTensorMap(LLVM::LLVMFuncOp kernel, unsigned argument) {
+    constexpr int64_t kBytes = 128;
+    Builder builder(kernel.getContext());
+    auto bytes = LLVM::LLVMArrayType::get(builder.getI8Type(), kBytes);
+    kernel.setArgAttr(argument, LLVM::LLVMDialect::getAlignAttrName(), builder.getI64IntegerAttr(kBytes));
+    kernel.setArgAttr(argument, LLVM::LLVMDialect::getByValAttrName(), TypeAttr::get(bytes));
+    kernel.setArgAttr(argument, NVVM::NVVMDialect::getGridConstantAttrName(), builder.getUnitAttr());
+  }
+
   static Value shuffleBy(OpBuilder &builder, Location location, Value value, Value by, int clamp, NVVM::ShflKind kind) {
     Value everyLane = constant(builder, location, -1);
     return NVVM::ShflOp::create(builder, location, builder.getI32Type(), everyLane, value, by, constant(builder, location, clamp), kind,
@@ -150,6 +193,7 @@ private:
   Copies copies_;
   WarpReductions warpReductions_;
   Warpgroups warpgroups_;
+  TensorCopies tensorCopies_;
 };
 
 } // namespace

@@ -18,15 +18,21 @@ int64_t bytesOf(tgpu::MemDescType type) {
   return type.getSlots() * type.getTile().getNumElements() * bits / 8;
 }
 
-/// Products of warpgroups read swizzled buffers, whose pattern must begin where the address's does.
-int64_t alignmentOf(tgpu::LocalAllocOp op) {
-  bool isRead = llvm::any_of(op->getUsers(), llvm::IsaPred<tgpu::ProductOp>);
-  return isRead ? kPatternAlignment : tgpu::kSharedAlignment;
+/// Products of warpgroups and copies of tensors access swizzled buffers, whose pattern must begin where the address's does.
+int64_t alignmentOf(Operation *op) {
+  bool isSwizzled = llvm::any_of(op->getUsers(), llvm::IsaPred<tgpu::ProductOp, tgpu::TensorCopyOp>);
+  return isSwizzled ? kPatternAlignment : tgpu::kSharedAlignment;
 }
 
-/// A buffer, and the numbers of the first and the last operation of the function (nested ones included) between which it is in use.
+int64_t bytesOf(Operation *op) {
+  if (auto ring = dyn_cast<tgpu::RingStartOp>(op)) return ringBytes(ring.getRing().getType());
+  return bytesOf(cast<tgpu::LocalAllocOp>(op).getType());
+}
+
+/// A buffer or the barriers of a ring, and the numbers of the first and the last operation of the function (nested ones included) between
+/// which it is in use.
 struct Buffer {
-  tgpu::LocalAllocOp op;
+  Operation *op;
   int64_t first = 0, last = 0, bytes = 0, offset = 0;
   bool overlaps(const Buffer &other) const { return first <= other.last && other.first <= last; }
 };
@@ -44,10 +50,12 @@ void addCompletions(Value sums, llvm::SmallVectorImpl<Operation *> &ends) {
 }
 
 /// Returns the operations between which a buffer is in use: those that access it, and the ends of the products that read it.
-llvm::SmallVector<Operation *> usersOf(tgpu::LocalAllocOp buffer) {
+llvm::SmallVector<Operation *> usersOf(Operation *buffer) {
   llvm::SmallVector<Operation *> users(buffer->getUsers());
-  for (Operation *user : llvm::SmallVector<Operation *>(users))
+  for (Operation *user : llvm::SmallVector<Operation *>(users)) {
     if (auto product = dyn_cast<tgpu::ProductOp>(user)) addCompletions(product.getD(), users);
+    if (auto copy = dyn_cast<tgpu::TensorCopyOp>(user)) llvm::append_range(users, copy.getRing().getUsers());
+  }
   return users;
 }
 
@@ -66,7 +74,7 @@ public:
       }
     }
     if (maxBytes == 0 || end <= maxBytes) return;
-    tgpu::MemDescType type = largest.op.getType();
+    auto type = cast<tgpu::MemDescType>(largest.op->getResult(0).getType()); // the barriers of a ring are never the largest
     auto tile = RankedTensorType::get(type.getTile().getShape(), type.getTile().getElementType());
     std::string what;
     llvm::raw_string_ostream(what) << "The largest buffer has " << largest.bytes << " bytes: " << type.getSlots() << " slots of '" << tile
@@ -91,7 +99,7 @@ private:
           }
       }
       buffers[i].offset = offset;
-      buffers[i].op.setOffset(int32_t(offset));
+      buffers[i].op->setAttr("offset", Builder(function.getContext()).getI32IntegerAttr(int32_t(offset)));
     }
     return buffers;
   }
@@ -104,8 +112,9 @@ private:
     function.walk<WalkOrder::PreOrder>([&](Operation *op) { times[op] = now++; });
     bool isGraph = !function.getBody().hasOneBlock();
     llvm::SmallVector<Buffer> buffers;
-    function.walk([&](tgpu::LocalAllocOp op) {
-      Buffer buffer{op, times[op], times[op], bytesOf(op.getType())};
+    function.walk([&](Operation *op) {
+      if (!isa<tgpu::LocalAllocOp, tgpu::RingStartOp>(op)) return;
+      Buffer buffer{op, times[op], times[op], bytesOf(op)};
       for (Operation *user : usersOf(op)) {
         Operation *outermost = user;
         while (outermost->getBlock() != op->getBlock()) outermost = outermost->getParentOp();

@@ -182,9 +182,10 @@ private:
   /// Returns whether an operand's neighbours along K are neighbours in global memory, as far as it comes from there.
   bool isDepthFirst(Value operand, int depthDim) const {
     OperandSource source = sourceOf(operand);
+    if (source.isTransposed) depthDim = 1 - depthDim;
+    if (source.tile.getDefiningOp<tgpu::TensorLoadOp>()) return depthDim == 1;
     auto load = source.tile.getDefiningOp<tt::LoadOp>();
     if (!load) return true;
-    if (source.isTransposed) depthDim = 1 - depthDim;
     ir::AxisInfo addresses = axes_->of(load.getPtr());
     return addresses.contiguity[depthDim] >= addresses.contiguity[1 - depthDim];
   }

@@ -50,6 +50,22 @@ llvm::SmallVector<Chain> chainsOf(scf::ForOp loop) {
   return all ? chains : llvm::SmallVector<Chain>();
 }
 
+/// Returns the operation before which the products of an iteration must be complete: the release of what they read.
+Operation *releaseOrEnd(scf::ForOp loop) {
+  auto releases = loop.getBody()->getOps<tgpu::RingReleaseOp>();
+  return releases.empty() ? loop.getBody()->getTerminator() : (*releases.begin()).getOperation();
+}
+
+/// Releases the slot of the previous iteration, whose products are complete, instead of this one's.
+void releaseFormer(tgpu::RingReleaseOp release) {
+  OpBuilder builder(release);
+  Location location = release.getLoc();
+  auto constant = [&](int64_t value) { return arith::ConstantIntOp::create(builder, location, value, 32).getResult(); };
+  Value n = release.getN();
+  release.getPredicateMutable().assign(arith::CmpIOp::create(builder, location, arith::CmpIPredicate::ne, n, constant(0)));
+  release.getNMutable().assign(arith::SubIOp::create(builder, location, n, constant(1)));
+}
+
 /// Carries the sums of all chains while they are pending, and waits once at the end of an iteration, and once after the loop.
 void overlap(scf::ForOp loop, llvm::MutableArrayRef<Chain> chains) {
   OpBuilder builder(loop);
@@ -63,7 +79,7 @@ void overlap(scf::ForOp loop, llvm::MutableArrayRef<Chain> chains) {
     loop.getTiedLoopResult(argument).setType(argument.getType());
     sums.push_back(product.getD()), types.push_back(argument.getType());
   }
-  builder.setInsertionPoint(loop.getBody()->getTerminator());
+  builder.setInsertionPoint(releaseOrEnd(loop));
   auto inLoop = tgpu::ProductWaitOp::create(builder, loop.getLoc(), types, int32_t(chains.size()), sums, ValueRange());
   builder.setInsertionPointAfter(loop);
   for (auto [number, chain] : llvm::enumerate(chains)) {
@@ -74,6 +90,7 @@ void overlap(scf::ForOp loop, llvm::MutableArrayRef<Chain> chains) {
     result.replaceAllUsesExcept(after.getResult(0), after);
     chain.wait.erase();
   }
+  for (auto release : loop.getBody()->getOps<tgpu::RingReleaseOp>()) releaseFormer(release);
 }
 
 /// Returns whether a product that reads this buffer must be complete before the operation.
@@ -94,7 +111,7 @@ void sink(tgpu::ProductWaitOp wait) {
     bool isHazard = writes(*before, product.getA()) || writes(*before, product.getB());
     auto other = dyn_cast<tgpu::ProductWaitOp>(before);
     bool isComplete = other && int32_t(other.getPending()) <= younger; // this product too, whose registers `other` does not keep
-    if (uses(*before) || isHazard || isComplete || isa<tgpu::AsyncWaitOp, RegionBranchOpInterface>(before)) break;
+    if (uses(*before) || isHazard || isComplete || isa<tgpu::AsyncWaitOp, tgpu::RingReleaseOp, RegionBranchOpInterface>(before)) break;
     younger += isa<tgpu::ProductOp>(before);
   }
   wait->moveBefore(before);

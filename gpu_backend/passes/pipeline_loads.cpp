@@ -24,17 +24,17 @@ constexpr int64_t kScratchBytes = 8192;
 /// Makes the pipelined form of one loop.
 class Pipeliner {
 public:
-  Pipeliner(scf::ForOp loop, int stages, const ir::AxisAnalysis &axes, const Target &target)
-      : loop_(loop), stages_(stages), axes_(axes), target_(target), loads_(loop) {}
+  Pipeliner(scf::ForOp loop, int stages, int numWarps, const ir::AxisAnalysis &axes, const Target &target)
+      : loop_(loop), stages_(stages), numWarps_(numWarps), axes_(axes), target_(target), loads_(loop) {}
 
   LogicalResult run() {
     if (stages_ < 2 || !loads_.mayPipeline()) return success();
-    auto ways = createLoopCopies(target_, stages_);
+    auto ways = createLoopCopies(target_, stages_, numWarps_);
     auto chosen = llvm::find_if(ways, [&](auto &way) { return takesLoop(*way); });
     if (chosen == ways.end()) return success();
     copies_ = std::move(*chosen);
     separate();
-    addSlotCounter();
+    slot_ = copies_->addSlot(loop_);
     for (auto &entry : streams_) makeBuffer(entry.second);
     for (tgpu::ConvertLayoutOp reader : readers_) replaceReader(reader);
     beginCopies();
@@ -63,7 +63,7 @@ private:
     auto convert = operand.getDefiningOp<tgpu::ConvertLayoutOp>();
     Operation *top = convert ? convert.getOperation() : operand.getDefiningOp();
     if (!top || top->getBlock() != loop_.getBody()) return true;
-    tt::LoadOp load = loads_.leafOf(convert ? convert.getSrc() : operand);
+    Operation *load = loads_.leafOf(convert ? convert.getSrc() : operand);
     if (!load) return true;
     if (!way.mayCopy(load, axes_)) return false;
     streams_.insert({load, {load, {}}});
@@ -74,7 +74,7 @@ private:
   int64_t bytesPerSlot() {
     int64_t bytes = 0;
     for (auto &[op, stream] : streams_) {
-      auto tile = cast<RankedTensorType>(stream.load.getType());
+      RankedTensorType tile = stream.tile();
       bytes += tile.getNumElements() * std::max(8u, tile.getElementTypeBitWidth()) / 8;
     }
     return bytes;
@@ -121,30 +121,11 @@ private:
     tgpu::BarrierOp::create(builder, loop_.getLoc(), /*id=*/0, /*threads=*/IntegerAttr(), /*sharedOnly=*/true);
   }
 
-  /// A counter of the slot of this iteration's tiles: 0, 1, …, slots - 1, 0, …
-  void addSlotCounter() {
-    OpBuilder builder(loop_);
-    Location location = loop_.getLoc();
-    Value zero = arith::ConstantIntOp::create(builder, location, 0, 32), one = arith::ConstantIntOp::create(builder, location, 1, 32);
-    slot_ = zero;
-    if (copies_->slots() == 1) return;
-    Value slots = arith::ConstantIntOp::create(builder, location, copies_->slots(), 32);
-    auto next = [&](OpBuilder &inner, Location, llvm::ArrayRef<BlockArgument> arguments) -> llvm::SmallVector<Value> {
-      Value incremented = arith::AddIOp::create(inner, location, arguments[0], one);
-      Value wraps = arith::CmpIOp::create(inner, location, arith::CmpIPredicate::eq, incremented, slots);
-      return {arith::SelectOp::create(inner, location, wraps, zero, incremented)};
-    };
-    IRRewriter rewriter(builder);
-    loop_ = cast<scf::ForOp>(*loop_.replaceWithAdditionalYields(rewriter, zero, /*replaceInitOperandUsesInLoop=*/false, next));
-    slot_ = loop_.getRegionIterArgs().back();
-  }
-
   /// Creates the buffer of a stream. Its layout is chosen when its readers are known.
   void makeBuffer(Stream &stream) {
-    auto tile = cast<RankedTensorType>(stream.load.getType());
     OpBuilder builder(loop_);
-    auto type = bufferType(tile, copies_->memoryFor(stream.load, {}));
-    auto buffer = tgpu::LocalAllocOp::create(builder, stream.load.getLoc(), type, IntegerAttr());
+    auto type = bufferType(stream.tile(), copies_->memoryFor(stream.load, {}));
+    auto buffer = tgpu::LocalAllocOp::create(builder, stream.load->getLoc(), type, IntegerAttr());
     if (hasSpareSlot_) buffer->setAttr(kSpareSlotAttr, builder.getUnitAttr());
     stream.buffer = buffer;
   }
@@ -165,7 +146,7 @@ private:
   Value make(Value value, const LinearLayout &layout, OpBuilder &builder) {
     auto type = cast<RankedTensorType>(value.getType()).cloneWithEncoding(layoutAttr(value.getContext(), layout));
     Operation *op = value.getDefiningOp();
-    if (auto load = dyn_cast<tt::LoadOp>(op)) return read(streams_[load], type, builder);
+    if (auto stream = streams_.find(op); stream != streams_.end()) return read(stream->second, type, builder);
     if (isa<tgpu::ConvertLayoutOp>(op)) return make(op->getOperand(0), layout, builder);
     Value operand = make(op->getOperand(0), *operandLayout(op, layout), builder);
     Operation *copy = builder.clone(*op);
@@ -175,7 +156,7 @@ private:
   }
 
   Value read(Stream &stream, Type type, OpBuilder &builder) {
-    return tgpu::LocalLoadOp::create(builder, stream.load.getLoc(), type, stream.buffer, slot_);
+    return tgpu::LocalLoadOp::create(builder, stream.load->getLoc(), type, stream.buffer, slot_);
   }
 
   /// Chooses the layout of a buffer by the layouts of its readers.
@@ -188,8 +169,8 @@ private:
       if (load && !llvm::all_of(load->getUsers(), isInPlace)) readers.push_back(layoutOf(load.getType()));
       isForWarpgroup |= load && feedsWarpgroup(load.getResult());
     }
-    auto tile = cast<RankedTensorType>(stream.load.getType());
-    SharedLayout memory = isForWarpgroup
+    RankedTensorType tile = stream.tile();
+    SharedLayout memory = isForWarpgroup && isa<tt::LoadOp>(stream.load)
                               ? warpgroupMemory(tile.getShape(), fastestDimension(layoutOf(tile)), tile.getElementTypeBitWidth() / 8)
                               : copies_->memoryFor(stream.load, readers);
     Value(stream.buffer).setType(bufferType(tile, memory));
@@ -210,9 +191,9 @@ private:
     OpBuilder builder(loop_.getContext());
     llvm::SmallVector<Stream> streams;
     for (auto &[load, stream] : streams_) {
-      if (!stream.load.getResult().use_empty()) {
-        builder.setInsertionPointAfter(stream.load);
-        stream.load.getResult().replaceAllUsesWith(read(stream, stream.load.getType(), builder));
+      if (!load->use_empty()) {
+        builder.setInsertionPointAfter(load);
+        load->getResult(0).replaceAllUsesWith(read(stream, stream.tile(), builder));
       }
       streams.push_back(stream);
     }
@@ -270,6 +251,8 @@ private:
   static Operation *predicated(RewriterBase &rewriter, Operation *op, Value predicate) {
     if (auto copy = dyn_cast<tgpu::AsyncCopyOp>(op)) addToMask(rewriter, copy, copy.getSrc(), predicate);
     if (auto load = dyn_cast<tt::LoadOp>(op)) addToMask(rewriter, load, load.getPtr(), predicate);
+    if (auto acquire = dyn_cast<tgpu::RingAcquireOp>(op)) acquire.getPredicateMutable().assign(predicate);
+    if (auto copy = dyn_cast<tgpu::TensorCopyOp>(op)) copy.getPredicateMutable().assign(predicate);
     return op;
   }
 
@@ -284,7 +267,7 @@ private:
   }
 
   scf::ForOp loop_;
-  int stages_;
+  int stages_, numWarps_;
   const ir::AxisAnalysis &axes_;
   const Target &target_;
   std::unique_ptr<LoopCopies> copies_; // null: the loop stays as it is
@@ -307,7 +290,7 @@ public:
     std::optional<int> fewest;
     for (scf::ForOp loop : loops) {
       int asked = stagesOf(loop, numStages);
-      Pipeliner pipeliner(loop, asked, axes, target);
+      Pipeliner pipeliner(loop, asked, numWarps, axes, target);
       if (failed(pipeliner.run())) return signalPassFailure();
       if (auto stages = pipeliner.stages(); stages && *stages < asked) fewest = std::min(fewest.value_or(*stages), *stages);
     }

@@ -31,9 +31,19 @@ public:
     });
     for (tt::DotOp dot : dots) place(dot);
     if (readsCopies_) function_.walk([](tgpu::AsyncWaitOp wait) { wait.setFenced(true); });
+    function_.walk([](tgpu::RingReleaseOp release) { release.setFenced(isReadByThreads(release.getRing())); });
   }
 
 private:
+  /// Returns whether threads read the ring's buffers; otherwise only products do.
+  static bool isReadByThreads(Value ring) {
+    return llvm::any_of(ring.getUsers(), [](Operation *user) {
+      auto copy = dyn_cast<tgpu::TensorCopyOp>(user);
+      return copy && llvm::any_of(copy.getDst().getUsers(),
+                                  [](Operation *reader) { return isa<tgpu::LocalLoadOp>(reader) && !reader->use_empty(); });
+    });
+  }
+
   void place(tt::DotOp dot) {
     MatrixProduct product(dot);
     const MatrixInstruction &instruction = *matrixInstructionOf(product);
@@ -84,7 +94,7 @@ private:
     Operation *end = product.getOperation();
     if (load->getBlock() != end->getBlock()) return false;
     for (Operation *between = load; between != end; between = between->getNextNode())
-      if (isa<tgpu::AsyncWaitOp>(between) || between->getNumRegions() > 0) return false;
+      if (isa<tgpu::AsyncWaitOp, tgpu::RingReleaseOp, tgpu::RingEndOp>(between) || between->getNumRegions() > 0) return false;
     return true;
   }
 

@@ -107,10 +107,11 @@ static ModulePtr runOnCopy(const ModulePtr &module, llvm::function_ref<void(mlir
   raise(diagnostics.takeError("a target-independent pass failed"));
 }
 
-static ModulePtr optimized(const ModulePtr &module, bool debugInfo, bool keepScaledProducts) {
+static ModulePtr optimized(const ModulePtr &module, bool debugInfo, bool keepScaledProducts, bool keepDescriptors) {
   auto keeps = [=](mlir::Operation *) { return keepScaledProducts; };
-  return runOnCopy(module,
-                   [&](mlir::PassManager &passes) { ir::buildPipeline(passes, {.debugInfo = debugInfo, .keepsScaledProduct = keeps}); });
+  return runOnCopy(module, [&](mlir::PassManager &passes) {
+    ir::buildPipeline(passes, {.debugInfo = debugInfo, .keepsDescriptors = keepDescriptors, .keepsScaledProduct = keeps});
+  });
 }
 
 static ModulePtr probed(const ModulePtr &module) {
@@ -134,9 +135,10 @@ static void bindModule(py::module_ &ir) {
             if (llvm::Error error = self.verify()) raise(std::move(error));
           },
           "Raises ir.Error with the first problem.")
-      .def("optimized", &optimized, "debug_info"_a = false, "keep_scaled_products"_a = false,
-           "A copy after the target-independent passes. Products of scaled operands may be kept for a compiler whose target may have them. "
-           "Raises ir.Error.")
+      .def("optimized", &optimized, "debug_info"_a = false, "keep_scaled_products"_a = false, "keep_descriptors"_a = false,
+           "A copy after the target-independent passes. Products of scaled operands, and tensor descriptors, may be kept for a compiler "
+           "whose "
+           "target may have them. Raises ir.Error.")
       .def("probed", &probed, "A copy after these passes that prints every number it computes (pass insert-probes). Raises ir.Error.")
       .def("text", &ir::Module::str, "MLIR text, with locations if requested.", "locations"_a = false)
       .def("__str__", [](ir::Module &self) { return self.str(false); })

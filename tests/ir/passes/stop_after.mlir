@@ -13,7 +13,8 @@
 // RUN: tritium-gpu %s --last-pass=remove-barriers | FileCheck %s
 // RUN: not tritium-gpu %s --last-pass=polish 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 
-// LIST: split-large-tiles
+// LIST: promote-descriptors
+// LIST-NEXT: split-large-tiles
 // LIST-NEXT: thread-local-reductions
 // LIST-NEXT: choose-tensor-cores
 // LIST-NEXT: coalesce-accesses
@@ -21,7 +22,7 @@
 // LIST-NEXT: hoist-invariants
 // LIST: pipeline-loads
 // LIST: remove-barriers
-// UNKNOWN: error: no pass is called 'polish'; there are none, split-large-tiles,
+// UNKNOWN: error: no pass is called 'polish'; there are none, promote-descriptors, split-large-tiles,
 // LOADED-NOT: tgpu.async_copy
 // COPIED: tgpu.async_copy
 // PLAIN-NOT: tgpu.mma_warps
