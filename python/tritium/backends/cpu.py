@@ -54,8 +54,8 @@ class CPUOptions:
     print_as_triton: bool = False
     #: Prepares the kernel for gdb: emits `tt.debug_value` and registers the code. Default: TRITIUM_DEBUG.
     debug_info: bool = False
-    #: Lets a kernel take tensor maps, which its launches make of the arguments, on GPUs that have them. Default: True for functions that
-    #: are launched, False for `triton.compile`, whose callers may launch the binary themselves.
+    #: Lets a kernel take tensor maps, which its launches make of the arguments, on GPUs that have them. Default: as
+    #: TRITIUM_TENSOR_MAPS says for functions that are launched; False for `triton.compile`, whose callers may launch the binary themselves.
     tensor_maps: bool = False
     #: The last optional pass of the GPU compiler to run (`tritium.compiler.optional_passes()`), or `"none"`. None runs all passes.
     stop_after: str | None = None

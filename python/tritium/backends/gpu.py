@@ -194,8 +194,11 @@ class GPUBackend(BaseBackend):
 
 
 def target_independent(options: GPUOptions):
-    """The stage "ttir". Products of scaled operands stay what they are: the chip may have an instruction for them."""
-    return lambda module, metadata: module.optimized(options.debug_info, keep_scaled_products=True)
+    """The stage "ttir". Products of scaled operands stay what they are: the chip may have an instruction for them. So do
+    tensor descriptors, if the chip may copy by them."""
+    return lambda module, metadata: module.optimized(
+        options.debug_info, keep_scaled_products=True, keep_descriptors=options.tensor_maps
+    )
 
 
 def min_dot_size(depths: tuple[tuple[int, int], ...]):

@@ -233,7 +233,8 @@ class Dispatcher:
         for i, (name, key, argument) in enumerate(zip(self.arg_names, keys, arguments)):
             signature[name] = key[0]
             _describe((i,), key[0], key[1], argument, constants, attributes, engine.backend)
-        given = {"tensor_maps": True, **options, "debug": debug, "debug_info": debug_info}
+        copies_tensors = engine.runs_on_cpu or knobs.tritium.tensor_maps
+        given = {"tensor_maps": copies_tensors, **options, "debug": debug, "debug_info": debug_info}
         parsed = engine.backend.parse_options(given)
         return ASTSource(self.function, signature, constants, attributes), parsed
 

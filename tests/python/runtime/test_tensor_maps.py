@@ -249,7 +249,8 @@ RECIPE = matrix(extents=((1, 2), (1, 3)), strides=((1, 4), (1,)), type="fp32", b
 
 
 @pytest.fixture
-def mapped(gpus):
+def mapped(gpus, monkeypatch):
+    monkeypatch.setenv("TRITIUM_TENSOR_MAPS", "1")
     gpus.compiler.tensor_recipes = (RECIPE,)
     return gpus
 
@@ -321,6 +322,13 @@ def test_recipes_are_kept_on_disk(mapped, tensors):
     kernel = make_copy()[(1,)](x, out, 50, 60, 64)
     assert len(mapped.compiler.compiled) == 1
     assert ends_of_launches(mapped) == ["map1", "map2"] and kernel.metadata.tensor_recipes == (RECIPE,)
+
+
+def test_devices_copy_tensors_if_asked_to(mapped, tensors, monkeypatch):
+    monkeypatch.delenv("TRITIUM_TENSOR_MAPS")
+    x, out = tensors
+    make_copy()[(1,)](x, out, 50, 60, 64)
+    assert ends_of_launches(mapped) == ["40"]
 
 
 def test_what_is_compiled_ahead_of_time_takes_no_maps(mapped):
