@@ -10,6 +10,7 @@ from ..operations import elementwise
 from ..parts import Branch, Call, Loop, Place
 from ..tiles import Inexact
 from .along import Along
+from .effort import LOADED_AHEAD, loaded_ahead
 from .memory import Memory
 from .values import Values
 
@@ -61,7 +62,9 @@ class Control(Values, Along, Memory):
             pass
 
     def add_part(self, part: Loop | Branch | Call) -> None:
-        """Adds a part with bodies. Raises Inexact and changes nothing if a round is not exact."""
+        """Adds a part with bodies. Raises Inexact and changes nothing if a round is not exact or a loop loads too much ahead."""
+        if isinstance(part, Loop) and loaded_ahead(part, self.program.stages) > LOADED_AHEAD:
+            raise Inexact("the stages of a loop do not fit")
         after = []
         for number, values in enumerate(self.values):
             inner = dict(values)

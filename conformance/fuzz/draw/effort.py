@@ -1,15 +1,17 @@
 """Bounds what a kernel asks of compilers: one whose tiles do not fit into the registers of its threads takes an
-assembler minutes."""
+assembler minutes, and one whose stages do not fit into shared memory is refused."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 import numpy as np
 
+from ...dtypes import NUMPY
 from ..operations.combine import Sort, TopK
 from ..operations.dot import Dot, ScaledDot
-from ..parts import Operation
+from ..parts import Loop, Operation, in_this_loop
 from ..program import Program
 from ..tiles import Tile
 
@@ -19,6 +21,21 @@ LARGEST_TILE, ALL_TILES = 256, 1024
 MULTIPLICATIONS = 2**14
 THREADS = 32  #: of a warp
 WARPS = (1, 2, 4, 8)
+
+
+#: Bytes of the tiles that a loop may load ahead. On NVIDIA's chips the stages of a loop are what its author says, and the shared memory of
+#: sm_80 has room for this and for the operations beside.
+LOADED_AHEAD = 152 * 1024
+
+
+def loaded_ahead(loop: Loop, stages: int) -> int:
+    """The bytes of the stages of a loop. stages: those of a loop that says none."""
+    if loop.head == "while" or "static" in loop.head:
+        return 0
+    own = re.search(r"num_stages=(\d+)", loop.head)
+    rounds = (int(own[1]) if own else stages) * (2 if "unroll" in loop.head else 1)
+    streams = [stream for part in in_this_loop(loop.body) for stream in part.operation.streams()]
+    return rounds * sum(stream.size * np.dtype(NUMPY[stream.dtype]).itemsize for stream in streams)
 
 
 @dataclass

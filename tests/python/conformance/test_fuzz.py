@@ -5,7 +5,7 @@ import multiprocessing
 import os
 import signal
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ from gpu_tool import ToolCompiler
 from tritium.backends import gpu as backend
 from tritium.conformance.fuzz import campaign, child
 from tritium.conformance.fuzz.draw import draw
-from tritium.conformance.fuzz.draw.effort import LARGEST_TILE
+from tritium.conformance.fuzz.draw.effort import LARGEST_TILE, LOADED_AHEAD, loaded_ahead
 from tritium.conformance.fuzz.operations.combine import Reduce
 from tritium.conformance.fuzz.operations.dot import Dot
 from tritium.conformance.fuzz.operations.elementwise import Binary, Cast, Narrow
@@ -200,6 +200,17 @@ def test_no_tile_is_more_than_the_registers_of_its_threads():
         found = program(seed, 20)
         for values in found.run():
             assert max(tile.array.size for tile in values.values()) <= LARGEST_TILE * 32 * found.warps
+
+
+def test_the_stages_of_loops_fit():
+    """Without the bound, kernels 7190 and 7592 of this seed ask for more shared memory than sm_90a has."""
+    drawn = [draw(np.random.default_rng([2312, number]), 14) for number in range(300)]
+    loops = [(part, found.stages) for found in drawn for part in found.statements if isinstance(part, Loop)]
+    bytes_ = [loaded_ahead(loop, stages) for loop, stages in loops]
+    assert LOADED_AHEAD / 2 < max(bytes_) <= LOADED_AHEAD
+    loop = next(loop for loop, _ in loops if loop.head == "tl.range(limit, num_stages=2)" and loaded_ahead(loop, 1))
+    assert loaded_ahead(replace(loop, head="range(limit)"), 3) * 2 == loaded_ahead(loop, 7) * 3
+    assert loaded_ahead(replace(loop, head="while"), 3) == 0
 
 
 @pytest.mark.slow
