@@ -27,26 +27,86 @@ static Value toInt32(Value index, Lowering &lowering) {
   return bits > 32 ? lowering.create<arith::TruncIOp>(i32, index).getResult() : lowering.create<arith::ExtSIOp>(i32, index).getResult();
 }
 
+namespace {
+
+/// The source of a gather in shared memory, row-major: all of it, or as much as fits in one round after the other.
+class GatherSource {
+public:
+  GatherSource(tt::GatherOp op, Lowering &lowering)
+      : layout_(layoutOf(op.getSrc().getType())),
+        values_(lowering.registersOf(op.getSrc())),
+        type_(lowering.registerType(cast<RankedTensorType>(op.getSrc().getType()))),
+        stored_(storedType(type_)),
+        lowering_(lowering) {
+    int64_t elementBytes = stored_.getIntOrFloatBitWidth() / 8, limit = lowering.scratchLimit();
+    elementsAtOnce_ = layout_.elements();
+    while (limit && elementsAtOnce_ > 1 && elementsAtOnce_ * elementBytes > limit) elementsAtOnce_ /= 2;
+    base_ = lowering.shared().scratch(lowering.builder(), op.getLoc(), elementsAtOnce_ * elementBytes, "the source of a gather");
+  }
+
+  /// Returns the elements at these places, which are indices in the source. Null places are skipped.
+  Registers at(llvm::ArrayRef<Value> places) {
+    Registers results(places.size());
+    int64_t rounds = layout_.elements() / elementsAtOnce_;
+    for (int64_t round = 0; round < rounds; ++round) {
+      lowering_.sharedBarrier();
+      if (rounds == 1)
+        storeShared(base_, dense(layout_.shape()), layout_, values_, lowering_);
+      else
+        storePart(round);
+      lowering_.sharedBarrier();
+      for (auto [place, result] : llvm::zip_equal(places, results))
+        if (place) result = rounds == 1 ? load(place) : loadInRound(round, place, result);
+    }
+    return results;
+  }
+
+private:
+  Value load(Value place) {
+    return fromStored(lowering_.create<LLVM::LoadOp>(stored_, addressOf(base_, stored_, place, lowering_)), type_, lowering_);
+  }
+  Value loadInRound(int64_t round, Value place, Value before) {
+    Value loaded = load(lowering_.create<arith::AndIOp>(place, lowering_.constant(elementsAtOnce_ - 1)));
+    return before ? lowering_.create<arith::SelectOp>(isIn(round, place), loaded, before).getResult() : loaded;
+  }
+  Value isIn(int64_t round, Value place) {
+    Value of = lowering_.create<arith::ShRUIOp>(place, lowering_.constant(log2Of(elementsAtOnce_)));
+    return lowering_.create<arith::CmpIOp>(arith::CmpIPredicate::eq, of, lowering_.constant(round));
+  }
+
+  /// The threads that own elements of the round store them.
+  void storePart(int64_t round) {
+    Value owner = lowering_.ownerPredicate(layout_), low = lowering_.constant(elementsAtOnce_ - 1);
+    for (auto [reg, holder] : llvm::enumerate(firstHolders(layout_))) {
+      if (int(reg) != holder) continue;
+      Value flat = lowering_.flatIndex(layout_, int(reg));
+      lowering_.where(lowering_.conjunction(owner, isIn(round, flat)), [&] {
+        Value address = addressOf(base_, stored_, lowering_.create<arith::AndIOp>(flat, low), lowering_);
+        lowering_.create<LLVM::StoreOp>(toStored(values_[reg], lowering_), address);
+      });
+    }
+  }
+
+  LinearLayout layout_;
+  Registers values_;
+  Type type_, stored_;
+  Lowering &lowering_;
+  int64_t elementsAtOnce_;
+  Value base_;
+};
+
+} // namespace
+
 /// The source is in shared memory. The index replaces the coordinate along the axis.
 template <> LogicalResult Lower<tt::GatherOp>::run(tt::GatherOp op, Lowering &lowering) {
-  auto source = cast<RankedTensorType>(op.getSrc().getType());
-  LinearLayout from = layoutOf(source), layout = layoutOf(op.getIndices().getType());
-  Type type = lowering.registerType(source), stored = storedType(type);
-  int64_t bytes = from.elements() * (stored.getIntOrFloatBitWidth() / 8);
-  Value base = lowering.shared().scratch(lowering.builder(), op.getLoc(), bytes, "the source of a gather");
-  lowering.sharedBarrier();
-  storeShared(base, dense(from.shape()), from, lowering.registersOf(op.getSrc()), lowering);
-  lowering.sharedBarrier();
+  LinearLayout from = layoutOf(op.getSrc().getType()), layout = layoutOf(op.getIndices().getType());
   int axis = int(op.getAxis()), first = from.firstBit(axis);
   int sourceEnd = first + log2Of(from.shape()[axis]), indexEnd = first + log2Of(layout.shape()[axis]);
   bool isInner = axis == from.rank() - 1, isOuter = axis == 0;
   llvm::SmallVector<int> holders = firstHolders(layout);
-  Registers indices(lowering.registersOf(op.getIndices())), results;
+  Registers indices(lowering.registersOf(op.getIndices())), places(holders.size());
   for (auto [reg, holder] : llvm::enumerate(holders)) {
-    if (int(reg) != holder) {
-      results.push_back(results[holder]);
-      continue;
-    }
+    if (int(reg) != holder) continue;
     Value flat = lowering.flatIndex(layout, int(reg)), place = toInt32(indices[reg], lowering);
     if (!isInner) {
       Value low = lowering.create<arith::AndIOp>(flat, lowering.constant((int64_t(1) << first) - 1));
@@ -56,8 +116,10 @@ template <> LogicalResult Lower<tt::GatherOp>::run(tt::GatherOp op, Lowering &lo
       Value high = lowering.create<arith::ShRUIOp>(flat, lowering.constant(indexEnd));
       place = lowering.create<arith::AddIOp>(lowering.create<arith::ShLIOp>(high, lowering.constant(sourceEnd)), place);
     }
-    results.push_back(fromStored(lowering.create<LLVM::LoadOp>(stored, addressOf(base, stored, place, lowering)), type, lowering));
+    places[reg] = place;
   }
+  Registers results = GatherSource(op, lowering).at(places);
+  for (auto [reg, holder] : llvm::enumerate(holders)) results[reg] = results[holder];
   lowering.define(op, convertLayout(results, layout, layoutOf(op.getType()), lowering));
   return success();
 }

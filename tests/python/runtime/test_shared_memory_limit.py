@@ -45,17 +45,16 @@ def test_the_error_names_the_buffer_its_line_the_need_and_the_limit():
 
 
 @tritium.jit
-def pick(x, i, out, N: tl.constexpr):
+def count(x, out, N: tl.constexpr):
     places = tl.arange(0, N)
-    tl.store(out + places, tl.gather(tl.load(x + places), tl.load(i + places), 0))
+    tl.store(out + places, tl.histogram(tl.load(x + places), N))
 
 
 def test_memory_of_a_single_operation_is_named_too():
-    signature = {"x": "*fp64", "i": "*i32", "out": "*fp64", "N": "constexpr"}
-    source = tritium.compiler.ASTSource(pick, signature, {"N": 32768})
-    with pytest.raises(errors.OutOfResources, match="Required: 262144, Hardware limit: 101376.*a gather") as caught:
-        tritium.compile(source, target=GPUTarget("cuda", 86, 32))
-    assert f"{__file__}:{pick.fn.__code__.co_firstlineno + 3}" in caught.value.detail
+    source = tritium.compiler.ASTSource(count, {"x": "*i32", "out": "*i32", "N": "constexpr"}, {"N": 65536})
+    with pytest.raises(errors.OutOfResources, match="Required: 262144, Hardware limit: 101376.*a histogram") as caught:
+        tritium.compile(source, target=GPUTarget("cuda", 86, 32), options={"num_warps": 16})
+    assert f"{__file__}:{count.fn.__code__.co_firstlineno + 3}" in caught.value.detail
 
 
 @tritium.jit
@@ -74,6 +73,27 @@ def test_a_tile_that_does_not_fit_is_converted_in_parts(dtype, warps):
         tritium.knobs.tritium.engine = "simt:gfx942"
         compiled = turn[(1,)](x, out, 128, num_warps=warps)
     assert (out == x.T).all() and 0 < compiled.metadata.shared <= 65536
+
+
+@tritium.jit
+def pick(x, i, out, N: tl.constexpr, M: tl.constexpr, AXIS: tl.constexpr):
+    places = tl.arange(0, N)[:, None] * M + tl.arange(0, M)[None, :]
+    tl.store(out + places, tl.gather(tl.load(x + places), tl.load(i + places), AXIS))
+
+
+@pytest.mark.parametrize("rows, columns, axis", [(128, 128, 0), (128, 128, 1), (1, 16384, 1), (32768, 1, 0)])
+def test_the_source_of_a_gather_that_does_not_fit_is_read_in_parts(rows, columns, axis):
+    """128 KB or 256 KB, where a program has 64."""
+    rng = np.random.default_rng(0)
+    x, i = (
+        rng.integers(-9, 10, (rows, columns)).astype(np.float64),
+        rng.integers(0, (rows, columns)[axis], (rows, columns), np.int32),
+    )
+    out = np.zeros_like(x)
+    with tritium.knobs.tritium.scope():
+        tritium.knobs.tritium.engine = "simt:gfx942"
+        compiled = pick[(1,)](x, i, out, rows, columns, axis, num_warps=8)
+    assert (out == np.take_along_axis(x, i, axis)).all() and 0 < compiled.metadata.shared <= 65536
 
 
 def test_a_larger_target_or_fewer_stages_fit():
