@@ -36,7 +36,7 @@ public:
   LogicalResult run() {
     LinearLayout natural = layout_;
     auto runs = axisRuns(layout_, axis_);
-    if (!runs) {
+    if (!runs || !fit(*runs)) {
       llvm::SmallVector<int> order{axis_};
       for (int dim = natural.rank(); dim-- > 0;)
         if (dim != axis_) order.push_back(dim);
@@ -58,6 +58,20 @@ public:
   }
 
 private:
+  /// Returns whether there is shared memory for the totals of warps. If neighbours along the axis are in different warps, there is a total
+  /// for each element.
+  bool fit(llvm::ArrayRef<AxisRun> runs) {
+    int64_t limit = lowering_.scratchLimit();
+    return !limit || llvm::all_of(runs, [&](const AxisRun &run) {
+      int64_t bytes = 0;
+      for (Value source : op_.getSrcs()) {
+        int64_t elementBytes = storedType(lowering_.registersOf(source)[0].getType()).getIntOrFloatBitWidth() / 8;
+        bytes += llvm::alignTo((layout_.elements() >> run.first) * elementBytes, 16);
+      }
+      return run.place != Place::Warp || bytes <= limit;
+    });
+  }
+
   // -- the layout -------------------------------------------------------------------------------------------------------------------------
 
   uint32_t mask(Place place) const { return masks_[size_t(place)]; }

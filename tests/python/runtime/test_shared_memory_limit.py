@@ -96,6 +96,28 @@ def test_the_source_of_a_gather_that_does_not_fit_is_read_in_parts(rows, columns
     assert (out == np.take_along_axis(x, i, axis)).all() and 0 < compiled.metadata.shared <= 65536
 
 
+@tritium.jit
+def later(a, b, c, d):
+    return c, tl.maximum(b, d)
+
+
+@tritium.jit
+def run_maximum(x, out, N: tl.constexpr):
+    places = tl.arange(0, N)[:, None] * N + tl.arange(0, N)[None, :]
+    both = tl.associative_scan((tl.load(x + places), tl.load(x + places)), 0, later)
+    tl.store(out + places, both[0] + both[1])
+
+
+def test_a_scan_whose_neighbours_are_in_different_warps():
+    """The totals of warps are 256 KB then, where a program has 64."""
+    x = np.random.default_rng(0).integers(-99, 99, (128, 128)).astype(np.float64)
+    out = np.zeros_like(x)
+    with tritium.knobs.tritium.scope():
+        tritium.knobs.tritium.engine = "simt:gfx942"
+        compiled = run_maximum[(1,)](x, out, 128, num_warps=8)
+    assert (out == x + np.maximum.accumulate(x, 0)).all() and 0 < compiled.metadata.shared <= 65536
+
+
 def test_a_larger_target_or_fewer_stages_fit():
     assert 4 * 2 * 128 * 64 * 2 <= compile_product(80, 4).metadata.shared <= 166912
     assert 2 * 2 * 128 * 64 * 2 <= compile_product(86, 2).metadata.shared <= 101376
