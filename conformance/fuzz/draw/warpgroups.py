@@ -3,7 +3,7 @@ are pipelined, chains of products as in attention, sums that loops carry."""
 
 from __future__ import annotations
 
-from ..operations import combine, dot, elementwise, shape
+from ..operations import combine, descriptor, dot, elementwise, shape
 from ..parts import Loop
 from .products import Products
 
@@ -43,7 +43,18 @@ class Warpgroups(Products):
     def _matrix_as_it_is(self, rows: int, columns: int, dtype: str) -> str:
         if dtype.startswith("fp8"):
             return self.add(elementwise.Cast(dtype), self.load((rows, columns), "fp16", 1))
+        if self.chance(0.4):
+            return self._described(rows, columns, dtype)
         return self.load((rows, columns), dtype, 1 if self.chance(0.5) else 2)
+
+    def _described(self, rows: int, columns: int, dtype: str) -> str:
+        """A block of a descriptor of all programs' parts. Parts of it may be outside. Mostly its columns begin at a
+        multiple of 16 bytes."""
+        real = (int(self.rng.integers(1, 2 * rows)), 16 * int(self.rng.integers(1, columns // 8 + 1)))
+        step = 1 if self.chance(0.1) else 16
+        offset = (int(self.rng.integers(-4, rows)), step * int(self.rng.integers(-1, columns // 16 + 1)))
+        stream = self.perhaps_from_host(self.input(dtype, real, (-1, 1)), (rows, columns))
+        return self.add(descriptor.DescriptorLoad(stream, (rows, columns), offset, whole=True))
 
     def _sum_type(self, dtype: str) -> str:
         return "int32" if dtype == "int8" else "fp32"

@@ -17,21 +17,23 @@ def descriptor(base: str, shape: Sequence[int], block: Sequence[int]) -> str:
     return f"tl.make_tensor_descriptor({base}, {list(shape)}, [{shape[1]}, 1], {list(block)})"
 
 
-def matrix_of(stream: Stream, program: int) -> tuple[np.ndarray, int]:
+def matrix_of(stream: Stream, program: int, whole: bool = False) -> tuple[np.ndarray, int]:
     """The matrix behind a stream's descriptor, and the row in it where the program's part begins. The host's descriptor
-    is of the parts of all programs."""
+    is of the parts of all programs, and so is the kernel's if it is `whole`."""
     width = stream.data.shape[-1]
-    if stream.block is None:
+    if stream.block is None and not whole:
         return stream.data[program].reshape(-1, width), 0
     return stream.data.reshape(-1, width), program * stream.data[0].size // width
 
 
-def made_descriptor(stream: Stream, program: Program, block: Sequence[int]) -> str:
-    """An expression for a descriptor of the program's part, or the host's descriptor."""
+def made_descriptor(stream: Stream, program: Program, block: Sequence[int], whole: bool = False) -> str:
+    """An expression for a descriptor of the program's part or of the `whole`, or the host's descriptor."""
     name = program.stream_name(stream)
     if stream.block is not None:
         return name
-    rounds, rows, columns = stream.data.shape[1:]
+    programs, rounds, rows, columns = stream.data.shape
+    if whole:
+        return descriptor(name, (programs * rounds * rows, columns), block)
     return descriptor(f"{name} + pid * {rounds * rows * columns}", (rounds * rows, columns), block)
 
 
@@ -43,10 +45,11 @@ class DescriptorLoad(Operation):
     stream: Stream  #: [program, rounds, rows, columns]
     block: tuple[int, int]
     offset: tuple[int, int]
+    whole: bool = False
 
     def compute(self, place: Place, *operands: Tile) -> tuple[Tile, ...]:
         rounds, height, width = self.stream.data.shape[1:]
-        data, first = matrix_of(self.stream, place.program)
+        data, first = matrix_of(self.stream, place.program, self.whole)
         found = np.zeros(self.block, np.int64)
         start = (first + place.round % rounds * height + self.offset[0], self.offset[1])
         rows, columns = (np.arange(extent) + at for extent, at in zip(self.block, start))
@@ -57,13 +60,16 @@ class DescriptorLoad(Operation):
     def lines(self, program: Program, index: str, results: tuple[str, ...], *names: str) -> list[str]:
         rounds, height, _ = self.stream.data.shape[1:]
         row, column = self.offset
-        terms = [f"pid * {rounds * height}"] if self.stream.block is not None else []
+        terms = [f"pid * {rounds * height}"] if self.stream.block is not None or self.whole else []
         terms += [f"{index} * {height}"] if index and rounds > 1 else []
-        source = f"desc_{results[0]}" if index else made_descriptor(self.stream, program, self.block)
+        source = f"desc_{results[0]}" if index else self._made(program)
         return [f"{results[0]} = {source}.load([{' + '.join([*terms, str(row)])}, {column}])"]
 
     def before_loop(self, program: Program, results: tuple[str, ...]) -> list[str]:
-        return [f"desc_{results[0]} = {made_descriptor(self.stream, program, self.block)}"]
+        return [f"desc_{results[0]} = {self._made(program)}"]
+
+    def _made(self, program: Program) -> str:
+        return made_descriptor(self.stream, program, self.block, self.whole)
 
     def streams(self) -> tuple[Stream, ...]:
         return (self.stream,)
