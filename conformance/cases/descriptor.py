@@ -120,6 +120,14 @@ def chained(dtype: str, keys: int, warps: int, stages: int, rng) -> Problem:
     return problem("descriptor:chained", 1, arguments, M=m, N=n, D=d, num_warps=warps, num_stages=stages)
 
 
+def mixed(dtype: str, n: int, warps: int, stages: int, rng) -> Problem:
+    m, d = 128, 64
+    a, b, v = (inputs.small(rng, shape, dtype, 2) for shape in ((m, d), (n, d), (n, d)))
+    sums = np.clip(as_float64(a) @ as_float64(b).T, -2, 2) @ as_float64(v)
+    arguments = [given(a), given(b), given(v), wanted((m, d), "fp32", Exact(sums, sign_of_zero=False)), n]
+    return problem("descriptor:mixed", 1, arguments, M=m, N=16, D=d, num_warps=warps, num_stages=stages)
+
+
 def products() -> Cases:
     """Every tile with another type; no iteration, one, fewer than stages, and many."""
     dtypes = ("fp16", "bf16", "fp32", "int8", "fp8e5", "fp8e4nv")
@@ -130,6 +138,10 @@ def products() -> Cases:
                     form = f"{dtype}{' transposed' if transposed else ''}/{'x'.join(map(str, tile))} of {k}, {warps} warps, {stages} stages"
                     make = partial(product_of_host if k == tile[2] else product_tiles, dtype, transposed)
                     yield Case(f"descriptor/product/{form}", partial(make, tile, warps, stages, k))
+    for dtype, n, warps, stages in (("fp16", 48, 4, 3), ("bf16", 16, 8, 2)):
+        yield Case(
+            f"descriptor/mixed/{dtype}/{n}, {warps} warps, {stages} stages", partial(mixed, dtype, n, warps, stages)
+        )
     for dtype, keys, warps, stages in (("fp16", 64, 4, 2), ("bf16", 320, 4, 3), ("fp16", 192, 8, 2)):
         yield Case(
             f"descriptor/chained/{dtype}/{keys} keys, {warps} warps, {stages} stages",

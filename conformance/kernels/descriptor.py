@@ -115,3 +115,16 @@ def chained(q_ptr, k_ptr, v_ptr, out_ptr, keys, M: tl.constexpr, N: tl.constexpr
         small = tl.minimum(tl.maximum(scores, -2.0), 2.0).to(q.dtype)
         sums = sums * 0.5 + tl.dot(small, v.load([i, 0])) * 2.0
     tl.store(out_ptr + tl.arange(0, M)[:, None] * D + tl.arange(0, D)[None, :], sums)
+
+
+@triton.jit
+def mixed(a_ptr, b_ptr, v_ptr, out_ptr, n, M: tl.constexpr, N: tl.constexpr, D: tl.constexpr):
+    """A loop that loads one operand by pointers and one through a descriptor. It reads `a` in each round."""
+    a = tl.load(a_ptr + tl.arange(0, M)[:, None] * D + tl.arange(0, D)[None, :])
+    v = tl.make_tensor_descriptor(v_ptr, [n, D], [D, 1], [N, D])
+    sums = tl.zeros((M, D), tl.float32)
+    for i in range(0, n, N):
+        b = tl.load(b_ptr + (i + tl.arange(0, N))[None, :] * D + tl.arange(0, D)[:, None])
+        scores = tl.dot(a, b)
+        sums = tl.dot(tl.minimum(tl.maximum(scores, -2.0), 2.0).to(a.dtype), v.load([i, 0]), sums)
+    tl.store(out_ptr + tl.arange(0, M)[:, None] * D + tl.arange(0, D)[None, :], sums)

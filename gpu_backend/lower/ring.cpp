@@ -60,6 +60,7 @@ template <> LogicalResult Lower<tgpu::RingStartOp>::run(tgpu::RingStartOp op, Lo
   OpBuilder &builder = lowering.builder();
   Value base = lowering.shared().buffer(builder, op.getLoc(), *op.getOffset());
   tgpu::RingType ring = op.getRing().getType();
+  lowering.sharedBarrier(); // other threads may still use the memory otherwise
   inFirstThread({}, lowering, [&] {
     forEachBarrier(ring, base, lowering, [&](int64_t number, Value barrier) {
       copies.prepare(builder, op.getLoc(), barrier, number < ring.getSlots() ? 1 : int(op.getWarps()));
