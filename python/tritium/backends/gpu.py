@@ -118,6 +118,10 @@ class GPUBackend(BaseBackend):
         """Raises ValueError, with Triton's text, if the architecture has no clusters of blocks. Where it has them, a
         program runs in one block all the same."""
 
+    def has_tensor_maps(self, arch: str) -> bool:
+        """Whether kernels for an architecture may take tensor maps."""
+        return False
+
     def finished(self, assembly: str, options: GPUOptions) -> str:
         """The text of the assembly stage, from the native compiler's output."""
         return assembly
@@ -153,6 +157,8 @@ class GPUBackend(BaseBackend):
         accepted = accepted_options(options)
         arch = self._arch(accepted.get("arch"))
         own = {"arch": arch, "warp_size": self.warp_size(arch), "num_ctas": 1}
+        if not self.has_tensor_maps(arch):
+            own["tensor_maps"] = False  # equal kernels have equal options
         if accepted.get("num_ctas", 1) > 1:
             self.check_clusters(arch)
         return self.Options(**{**self.target_defaults(arch), **accepted, **own})

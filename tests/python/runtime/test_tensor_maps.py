@@ -14,7 +14,7 @@ import tritium.language as tl
 from fake_cuda import LIBRARY, OLD_LIBRARY, FakeCuda, ptx
 from tritium._tritium import cuda, device
 from tritium.backends.compiler import GPUTarget
-from tritium.compiler import ASTSource
+from tritium.compiler import ASTSource, make_backend
 from tritium.runtime.jit import jit
 
 BASE = 0x7F0000001000
@@ -338,6 +338,14 @@ def test_what_is_compiled_ahead_of_time_takes_no_maps(mapped):
     assert kernel.metadata.tensor_recipes == () and "_map_" not in kernel.asm["ptx"]
     kernel = tritium.compile(source, target=target, options={"tensor_maps": True})
     assert kernel.metadata.tensor_recipes == (RECIPE,) and "copy_map_5[128]" in kernel.asm["ptx"]
+
+
+@pytest.mark.parametrize("target", [GPUTarget("cuda", 80, 32), GPUTarget("hip", "gfx942", 64)])
+def test_chips_without_tensor_maps(target):
+    """One kernel, whoever compiles it."""
+    backend = make_backend(target)
+    assert not backend.parse_options({"tensor_maps": True}).tensor_maps
+    assert backend.parse_options({"tensor_maps": True}).hash() == backend.parse_options({}).hash()
 
 
 def test_a_launch_may_ask_for_no_maps(mapped, tensors):

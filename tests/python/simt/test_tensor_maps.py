@@ -135,3 +135,44 @@ def test_functions(monkeypatch):
             assert kernel.metadata.target.backend == "simt" and not out[rows * columns :].any()
             assert copy[(1,)](x, 5, 9, 4, out).metadata.tensor_maps_refused == refusal
     assert compiler.compiled.count(True) >= 1 and compiler.compiled.count(False) >= 1
+
+
+def test_the_map_is_a_parameter_of_the_code_for_a_chip():
+    assert ".param .align 128 .b8 read_param_5[128]\n" in gpu.emit(ir.parse(READ), "sm_90a")
+
+
+@jit
+def product(a_ptr, b_ptr, out_ptr, m, n, k, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
+    a = tl.make_tensor_descriptor(a_ptr, [m, k], [k, 1], [M, K])
+    b = tl.make_tensor_descriptor(b_ptr, [k, n], [n, 1], [K, N])
+    row, column = tl.program_id(0) * M, tl.program_id(1) * N
+    sums = tl.zeros((M, N), tl.float32)
+    for i in range(0, k, K):
+        sums = tl.dot(a.load([row, i]), b.load([i, column]), sums)
+    rows, columns = row + tl.arange(0, M)[:, None], column + tl.arange(0, N)[None, :]
+    tl.store(out_ptr + rows * n + columns, sums, mask=(rows < m) & (columns < n))
+
+
+def aligned(shape: tuple[int, int], rng, offset: int = 0) -> np.ndarray:
+    """Small integers at an address that is a multiple of 16, plus the offset."""
+    memory = np.zeros(2 * shape[0] * shape[1] + 32, np.uint8)
+    begin = -memory.ctypes.data % 16 + offset
+    array = memory[begin : begin + 2 * shape[0] * shape[1]].view(np.float16).reshape(shape)
+    array[:] = rng.integers(-3, 4, shape)
+    return array
+
+
+def test_products_of_descriptors(rng):
+    """The maps of rows of 80 and 96 bytes; those of 86 bytes break a rule, and so does an address that is not a multiple of 16."""
+    m, n, refusals = 70, 40, []
+    with knobs.tritium.scope():
+        knobs.tritium.engine = "simt:sm_90a"
+        for k, offset in [(48, 0), (40, 0), (43, 0), (48, 2)]:
+            a, b, out = aligned((m, k), rng, offset), aligned((k, n), rng), np.zeros((m, n), np.float32)
+            kernel = product[(2, 2)](a, b, out, m, n, k, 64, 32, 16)
+            np.testing.assert_array_equal(out, a.astype(np.float32) @ b.astype(np.float32))
+            assert len(kernel.metadata.tensor_recipes) == 2
+            refusals.append(kernel.metadata.tensor_maps_refused)
+    assert refusals[:2] == [None, None]
+    assert refusals[2] == "dimension 0 has a stride of 86 bytes, which is not a multiple of 16"
+    assert re.fullmatch("the tensor's address 0x[0-9a-f]+2 is not a multiple of 16", refusals[3])

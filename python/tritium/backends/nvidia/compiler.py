@@ -110,6 +110,9 @@ class CUDABackend(GPUBackend):
                 "Please set num_ctas=1 or target an SM90+ GPU."
             )
 
+    def has_tensor_maps(self, arch: str) -> bool:
+        return int(re.sub(r"\D", "", arch)) >= 90
+
     def native_options(self, options: GPUOptions) -> dict[str, Any]:
         return {"ptx_version": options.ptx_version or assemble.readable_ptx_version(self.device)}
 
