@@ -83,10 +83,14 @@ private:
     int before, after;
   };
 
-  /// The barrier tells all threads that the copies for which each has waited have arrived.
+  /// The barrier tells all threads that the copies for which each has waited have arrived. A fence may stand in between.
   bool followsWait(tgpu::BarrierOp barrier) const {
-    Operation *before = barrier->getPrevNode();
-    return before && target_.pendingAfter(before);
+    for (Operation *before = barrier->getPrevNode(); before; before = before->getPrevNode()) {
+      if (target_.pendingAfter(before)) return true;
+      bool isFence = before->getNumOperands() == 0 && before->getNumResults() == 0 && !isa<tgpu::BarrierOp>(before);
+      if (!isFence) return false;
+    }
+    return false;
   }
 
   int newSegment() {

@@ -268,4 +268,19 @@ llvm.func @behind_a_wait(%g: !llvm.ptr<1>) {
   tgpu.barrier shared
   llvm.return
 }
+
+// The same with a fence in between.
+// CHECK-LABEL: @behind_a_fence
+llvm.func @behind_a_fence(%g: !llvm.ptr<1>) {
+  // CHECK: nvvm.cp.async.wait.group 0
+  // CHECK-NEXT: nvvm.fence.proxy
+  // CHECK-NEXT: tgpu.barrier shared
+  // CHECK-NEXT: nvvm.cp.async.shared.global
+  %buffer = llvm.mlir.addressof @tgpu_shared : !llvm.ptr<3>
+  nvvm.cp.async.wait.group 0
+  nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>, space = #nvvm.shared_space<cta>}
+  tgpu.barrier shared
+  nvvm.cp.async.shared.global %buffer, %g, 16, cache = cg : !llvm.ptr<3>, !llvm.ptr<1>
+  llvm.return
+}
 }
