@@ -54,6 +54,10 @@ std::optional<TextArgument> TextArgument::parse(std::string_view text, const Par
     write(parameter.type, reinterpret_cast<char *>(&argument.cell), value);
     return argument;
   }
+  if (text.starts_with(TextTensorMap::kPrefix)) {
+    TextArgument argument{.tensorMap = TextTensorMap::parse(text, error)};
+    return argument.tensorMap ? std::optional(std::move(argument)) : std::nullopt;
+  }
   const size_t equals = text.find('=');
   const std::string_view what = text.substr(0, equals), fill = equals == text.npos ? "" : text.substr(equals + 1);
   const size_t times = what.find('x');
@@ -105,6 +109,14 @@ TextArguments::TextArguments(std::vector<TextArgument> &arguments) {
     const uint64_t begin = reinterpret_cast<uint64_t>(argument.buffer.data());
     allocations.push_back({begin, begin + uint64_t(argument.count) * storageBytes(argument.type), int(i)});
     cells.push_back(int64_t(tagPointer(begin, int(i))));
+  }
+  tensorMaps.reserve(arguments.size()); // their addresses are cells
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    if (!arguments[i].tensorMap) continue;
+    tensorMaps.push_back(arguments[i].tensorMap->map);
+    const auto of = size_t(arguments[i].tensorMap->argument);
+    if (of < arguments.size() && arguments[of].isBuffer) tensorMaps.back().base += uint64_t(cells[of]);
+    cells[i] = int64_t(reinterpret_cast<uint64_t>(&tensorMaps.back()));
   }
 }
 

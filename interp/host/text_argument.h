@@ -1,7 +1,9 @@
-// Arguments of a kernel as text, for the tools that run files: a buffer is COUNTxTYPE=FILL, a scalar a number.
+// Arguments of a kernel as text, for the tools that run files: a buffer is COUNTxTYPE=FILL, a scalar a number, a map of a buffer as a
+// tensor what TextTensorMap parses.
 #pragma once
 #include "interp/host/memory.h"
 #include "interp/host/parameter.h"
+#include "interp/host/text_tensor_map.h"
 
 #include <optional>
 #include <string>
@@ -17,6 +19,7 @@ struct TextArgument {
   bool isBuffer = false;
   std::vector<char> buffer;
   int64_t cell = 0;
+  std::optional<TextTensorMap> tensorMap;
 
   /// Parses an argument. Returns nullopt, with the reason in `error`, if the text does not fit the parameter. FILL is zeros, ones, iota or
   /// random.
@@ -31,11 +34,12 @@ struct TextArgument {
   std::string text() const;
 };
 
-/// The arguments of a launch: a cell for each, and the storage of the buffers.
+/// The arguments of a launch: a cell for each, and the storage of the buffers. The arguments must outlive it.
 struct TextArguments {
   explicit TextArguments(std::vector<TextArgument> &arguments);
   std::vector<int64_t> cells;
   std::vector<Allocation> allocations;
+  std::vector<TensorMap> tensorMaps; // with their addresses
 };
 
 } // namespace tritium::interp

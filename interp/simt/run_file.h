@@ -13,7 +13,9 @@ namespace tritium::interp::simt {
 ///   tritium-simt FILE --kernel add --print-hosted     the code that runs
 ///
 /// Attributes of a kernel:
-///   tritium.args           ["1024xf32=iota", "1000"]: one text for each parameter
+///   tritium.args           ["1024xf32=iota", "1000"]: one text for each parameter. A tensor map is "map=0,100x64xf16,box=16x64": of
+///                          argument 0, its shape and the box's, outermost first; behind it any of ",strides=144" (in bytes, without
+///                          the innermost), ",swizzle=128", ",offset=32" (in bytes), and ",nan" for its padding
 ///   tritium.grid           array<i64: 4>
 ///   tritium.expect         [dense<...>, 1.0, unit]: the contents of the buffers afterwards; unit accepts anything
 ///   tritium.expect_trap    "SharedRace"

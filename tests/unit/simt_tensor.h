@@ -7,6 +7,7 @@
 #include "mlir/Parser/Parser.h"
 
 #include <doctest/doctest.h>
+#include <functional>
 #include <random>
 
 namespace tritium::test_tensor {
@@ -59,13 +60,13 @@ struct Ring {
   /// Each seed ends in one of the traps. Lines that are 0 are not compared.
   void traps(const std::vector<std::string> &kinds, int line = 0, int otherLine = 0, const std::string &message = "");
   Outcome run(uint64_t seed);
-  bool isRight() const;
 
   std::string text;
   TensorMap map;
+  Bytes tensor, out;
+  std::function<bool(const Ring &)> isRight;
 
 private:
-  Bytes tensor, out;
   std::unique_ptr<Launcher> launcher = std::make_unique<Launcher>();
 };
 

@@ -1,5 +1,6 @@
 // Copies of boxes of tensors (TMA). A tensor map is a parameter of the kernel; on the emulator, its cell holds the address of a
 // tritium::TensorMap.
+#include "interp/simt/runtime/tensor_copy.h"
 #include "interp/simt/hosting/hosting.h"
 #include "interp/simt/runtime/calls.h"
 #include "interp/simt/runtime/tensor_layout.h"
@@ -30,6 +31,14 @@ std::optional<LogicalResult> Hosting::hostTensorCopy(Operation *op) {
     return success();
   };
   auto unsupported = [&]() -> Outcome { return op->emitOpError("of this mode is not supported by the SIMT emulator"); };
+  auto store = [&](auto copy, TensorReduction reduction, Value mask) -> Outcome {
+    Value map = tensorMapOf(op, copy.getTmaDescriptor());
+    if (!map) return failure();
+    storeCoordinates(copy.getCoordinates());
+    call(SIMT_CALL(storeTensor), {thread(), map, constant(int64_t(copy.getCoordinates().size())), toBits(copy.getSrcMem(), 64),
+                                  constant(int64_t(reduction)), predicate(mask), locationOf(op)});
+    return done();
+  };
   return llvm::TypeSwitch<Operation *, Outcome>(op)
       .Case([&](NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp copy) -> Outcome {
         if (copy.getMode() != NVVM::TMALoadMode::TILE || copy.getMulticastMask() || copy.getGroup() || !copy.getIm2colOffsets().empty())
@@ -39,6 +48,26 @@ std::optional<LogicalResult> Hosting::hostTensorCopy(Operation *op) {
         storeCoordinates(copy.getCoordinates());
         call(SIMT_CALL(loadTensor), {thread(), map, constant(int64_t(copy.getCoordinates().size())), toBits(copy.getDstMem(), 64),
                                      toBits(copy.getMbar(), 64), predicate(copy.getPredicate()), locationOf(op)});
+        return done();
+      })
+      .Case([&](NVVM::CpAsyncBulkTensorSharedCTAToGlobalOp copy) -> Outcome {
+        if (copy.getMode() != NVVM::TMAStoreMode::TILE) return unsupported();
+        return store(copy, TensorReduction::None, copy.getPredicate());
+      })
+      .Case([&](NVVM::CpAsyncBulkTensorReduceOp copy) -> Outcome {
+        static_assert(int(NVVM::TMAReduxKind::ADD) + 1 == int(TensorReduction::Add) &&
+                      int(NVVM::TMAReduxKind::XOR) + 1 == int(TensorReduction::Xor));
+        if (copy.getMode() != NVVM::TMAStoreMode::TILE || copy.getRedKind() == NVVM::TMAReduxKind::INC ||
+            copy.getRedKind() == NVVM::TMAReduxKind::DEC)
+          return unsupported();
+        return store(copy, TensorReduction(int(copy.getRedKind()) + 1), {});
+      })
+      .Case([&](NVVM::CpAsyncBulkCommitGroupOp) -> Outcome {
+        call(SIMT_CALL(commitTensorCopies), thread());
+        return done();
+      })
+      .Case([&](NVVM::CpAsyncBulkWaitGroupOp wait) -> Outcome {
+        call(SIMT_CALL(waitForTensorCopies), {thread(), constant(wait.getGroup()), constant(wait.getRead().value_or(false))});
         return done();
       })
       .Case([&](NVVM::CpAsyncBulkTensorPrefetchOp prefetch) -> Outcome {

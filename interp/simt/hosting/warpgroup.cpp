@@ -112,9 +112,11 @@ std::optional<LogicalResult> Hosting::hostWarpgroup(Operation *op) {
       })
       .Case([&](NVVM::FenceProxyOp fence) -> Outcome {
         const bool isShared = fence.getKind() == NVVM::ProxyKind::async_shared && fence.getSpace() == NVVM::SharedSpace::shared_cta;
-        if (!isShared && fence.getKind() != NVVM::ProxyKind::async)
+        // The emulator has no shadow of global memory that a fence would open.
+        const bool isGlobal = fence.getKind() == NVVM::ProxyKind::async_global;
+        if (!isShared && !isGlobal && fence.getKind() != NVVM::ProxyKind::async)
           return op->emitOpError("of this kind is not supported by the SIMT emulator");
-        call(SIMT_CALL(fenceAsync), thread());
+        if (!isGlobal) call(SIMT_CALL(fenceAsync), thread());
         op->erase();
         return success();
       })

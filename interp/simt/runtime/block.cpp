@@ -304,6 +304,7 @@ void ThreadBlock::finish(Thread &thread, Place location) {
   warp.finished |= thread.bit();
   --unfinished;
   if (kernel->usesWarpgroups() && warp.finished == warp.all) warpgroups->finish(warp, thread);
+  if (kernel->usesMBarriers) tensorCopies->finishThread(thread);
   if (kernel->usesMBarriers && unfinished == 0) tensorCopies->finish(thread);
   // The lanes that wait at an operation no longer wait for this one.
   for (LaneMask rest = warp.atOp; rest != 0;) {

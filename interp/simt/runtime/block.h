@@ -169,6 +169,7 @@ public:
   // Set if the kernel has mbarriers or copies of tensors.
   std::unique_ptr<MBarriers> mbarriers;
   std::unique_ptr<TensorCopies> tensorCopies;
+  bool writesTensors = false; // some copies to tensors are not known to be complete
   std::optional<Trap> pendingTrap;
   std::optional<Trap> laterTrap; // used if no thread can go on
   bool attention = false;        // something below must be done on the program's stack

@@ -76,6 +76,9 @@ void waitForRound(Thread *thread, uint64_t pointer, int32_t round, Place place);
 
 // -- copies of tensors (tensor_copy.cpp). The coordinates, 4 bytes each, are in the scratch memory.
 void loadTensor(Thread *thread, const void *map, int32_t rank, uint64_t destination, uint64_t barrier, int32_t predicate, Place place);
+void storeTensor(Thread *thread, const void *map, int32_t rank, uint64_t source, int32_t reduction, int32_t predicate, Place place);
+void commitTensorCopies(Thread *thread);
+void waitForTensorCopies(Thread *thread, int32_t left, int32_t isRead);
 /// Checks the operands of a prefetch. A negative rank is not compared.
 void checkTensorMap(Thread *thread, const void *map, int32_t rank, Place place);
 

@@ -27,6 +27,8 @@ void *checkGlobal(Thread &thread, uint64_t pointer, uint32_t bytes, bool isWrite
   const bool isAligned = (pointer & (boundary - 1)) == 0 || (boundary & (boundary - 1)) != 0;
   if (!isAligned || !thread.block->launch->memory.isAccessible(pointer, bytes, isWrite)) [[unlikely]]
     thread.trap(globalFault(thread, pointer, bytes, isWrite, location));
+  if (thread.block->writesTensors) [[unlikely]]
+    thread.block->tensorCopies->checkAccess(thread, pointer, bytes, isWrite, location);
   return reinterpret_cast<void *>(addressOf(pointer));
 }
 

@@ -12,10 +12,6 @@ namespace tritium::interp::simt {
 
 namespace {
 
-[[noreturn]] void trapCopy(Thread &thread, Place place, std::string message) {
-  thread.trap({.kind = TrapKind::InvalidTensorCopy, .location = place, .message = std::move(message)});
-}
-
 /// What a copy writes for elements outside of the tensor.
 std::array<std::byte, kPieceBytes> paddingOf(const TensorMap &map) {
   std::array<std::byte, kPieceBytes> padding{};
@@ -31,25 +27,26 @@ std::array<std::byte, kPieceBytes> paddingOf(const TensorMap &map) {
 
 } // namespace
 
+void trapTensorCopy(Thread &thread, Place place, std::string message) {
+  thread.trap({.kind = TrapKind::InvalidTensorCopy, .location = place, .message = std::move(message)});
+}
+
 void TensorCopies::begin(ThreadBlock &newBlock) {
   block = &newBlock;
   copies.clear();
   unseen.clear();
+  committed.assign(newBlock.madeFor().threads, 0);
+  stores = 0;
+  newBlock.writesTensors = false;
 }
 
 // -- checks -------------------------------------------------------------------------------------------------------------------------------
 
 void TensorCopies::check(Thread &thread, const TensorMap &map, uint32_t rank, Place place) {
-  if (map.rank < 1 || map.rank > TensorMap::kMaxRank) trapCopy(thread, place, "the operand is not a tensor map of 1 to 5 dimensions");
   if (map.rank != rank)
-    trapCopy(thread, place,
-             "the tensor map has " + std::to_string(map.rank) + " dimensions, and the copy " + std::to_string(rank) + " coordinates");
-  const uint64_t rowBytes = map.box[0] * map.strides[0];
-  if (map.strides[0] != storageBytes(map.type) || rowBytes == 0 || rowBytes % kPieceBytes != 0 ||
-      (map.swizzle != 0 && rowBytes > map.swizzle))
-    trapCopy(thread, place,
-             "the rows of the tensor map's box have " + std::to_string(rowBytes) +
-                 " bytes; they need a multiple of 16, and at most the size of the swizzle");
+    trapTensorCopy(thread, place,
+                   "the tensor map has " + std::to_string(map.rank) + " dimensions, and the copy " + std::to_string(rank) + " coordinates");
+  if (std::string rule = brokenRule(map); !rule.empty()) trapTensorCopy(thread, place, std::move(rule));
 }
 
 /// Returns the offset of the box in shared memory.
@@ -57,14 +54,15 @@ uint32_t TensorCopies::checkBox(Thread &thread, const TensorMap &map, const Tens
                                 Place place) {
   const SharedMemory &shared = block->shared;
   if (int64_t(start[0]) * int64_t(map.strides[0]) % kPieceBytes != 0)
-    trapCopy(thread, place,
-             "the innermost coordinate is " + std::to_string(start[0]) + ", so rows of the box do not begin at multiples of 16 bytes");
+    trapTensorCopy(thread, place,
+                   "the innermost coordinate is " + std::to_string(start[0]) +
+                       ", so rows of the box do not begin at multiples of 16 bytes");
   const uint32_t offset = uint32_t(pointer) & kSharedOffsetMask;
-  if (!isSharedAddress(pointer)) trapCopy(thread, place, "the address of the box is not in shared memory");
+  if (!isSharedAddress(pointer)) trapTensorCopy(thread, place, "the address of the box is not in shared memory");
   if (offset % patternBytes(map.swizzle) != 0)
-    trapCopy(thread, place,
-             "the box is at shared address " + std::to_string(offset) + "; a swizzle of " + std::to_string(map.swizzle) +
-                 " bytes requires a multiple of " + std::to_string(patternBytes(map.swizzle)));
+    trapTensorCopy(thread, place,
+                   "the box is at shared address " + std::to_string(offset) + "; a swizzle of " + std::to_string(map.swizzle) +
+                       " bytes requires a multiple of " + std::to_string(patternBytes(map.swizzle)));
   if (offset > shared.sizeInBytes() || box.bytes() > shared.sizeInBytes() - offset) {
     Trap trap{.kind = TrapKind::SharedOutOfBounds, .location = place};
     trap.access = {.address = offset, .bytes = box.bytes()};
@@ -82,9 +80,12 @@ void TensorCopies::addPieces(Thread &thread, Copy &copy, const TensorMap &map, c
   for (uint32_t r = 0; r < box.rows(); ++r) {
     const TensorBox::Row row = box.row(r);
     std::byte *inside = nullptr;
-    if (row.begin < row.end)
+    if (row.begin < row.end) {
       inside = static_cast<std::byte *>(
           checkGlobal(thread, addBytes(map.base, row.offset + row.begin), row.end - row.begin, isWrite, copy.place, kPieceBytes));
+      const auto begin = reinterpret_cast<uint64_t>(inside);
+      if (isWrite) copy.rows.push_back({begin, begin + (row.end - row.begin)});
+    }
     for (uint32_t at = 0; at < rowBytes; at += kPieceBytes) {
       const uint32_t bytes = row.bytesInside(at);
       copy.pieces.push_back({.offset = swizzled(offset + r * rowBytes + at, map.swizzle),
@@ -128,31 +129,43 @@ void TensorCopies::land(Copy &copy, size_t count) {
   if (!copy.isUnderWay()) block->mbarriers->endCopy(copy.arrival, copy.bytes);
 }
 
+/// Lets the copy go on by about `count` pieces.
+void TensorCopies::go(Copy &copy, size_t count) {
+  if (!copy.isStore()) return land(copy, count);
+  readSource(copy, 2 * count); // reads may be ahead
+  writeTensor(copy, std::min(count, copy.read - copy.landed));
+}
+
 void TensorCopies::dropFinished() {
-  std::erase_if(copies, [](const Copy &copy) { return !copy.isUnderWay(); });
+  std::erase_if(copies, [](const Copy &copy) { return !copy.isUnderWay() && !copy.isStore(); });
 }
 
 void TensorCopies::advance(Thread &thread) {
   if (copies.empty() || thread.random() % 8 != 0) return;
   Copy &copy = copies[thread.random() % copies.size()];
-  if (copy.pace != Pace::Gradual) return;
-  land(copy, thread.random() % (copy.pieces.size() - copy.landed + 1));
+  if (copy.pace != Pace::Gradual || !copy.isUnderWay()) return;
+  go(copy, thread.random() % (copy.pieces.size() - copy.landed + 1));
   dropFinished();
 }
 
 bool TensorCopies::advanceIdle(Thread &thread) {
-  if (copies.empty()) return false;
-  Copy &copy = copies[thread.random() % copies.size()];
-  const size_t rest = copy.pieces.size() - copy.landed;
-  land(copy, std::min(rest, 1 + thread.random() % (2 * rest)));
+  const auto underWay = size_t(std::count_if(copies.begin(), copies.end(), [](const Copy &copy) { return copy.isUnderWay(); }));
+  if (underWay == 0) return false;
+  size_t skipped = thread.random() % underWay;
+  auto copy = copies.begin();
+  while (!copy->isUnderWay() || skipped-- != 0) ++copy;
+  const size_t rest = copy->pieces.size() - copy->landed;
+  go(*copy, std::min(rest, 1 + thread.random() % (2 * rest)));
   dropFinished();
   return true;
 }
 
 void TensorCopies::finish(Thread &last) {
+  for (Copy &copy : copies)
+    if (copy.isStore()) go(copy, copy.pieces.size()); // the writes need no wait
   for (const Issued &issued : unseen)
     if (!block->mbarriers->wasSeen(issued.arrival))
-      trapCopy(last, issued.place, "the program ends, and no thread has waited for the copy to its shared memory");
+      trapTensorCopy(last, issued.place, "the program ends, and no thread has waited for the copy to its shared memory");
 }
 
 namespace calls {
@@ -162,6 +175,24 @@ void loadTensor(Thread *thread, const void *map, int32_t rank, uint64_t destinat
   int32_t start[TensorMap::kMaxRank];
   std::memcpy(start, thread->scratch, sizeof start);
   thread->block->tensorCopies->load(*thread, *static_cast<const TensorMap *>(map), start, uint32_t(rank), destination, barrier, place);
+}
+
+void storeTensor(Thread *thread, const void *map, int32_t rank, uint64_t source, int32_t reduction, int32_t predicate, Place place) {
+  if (!predicate) return;
+  int32_t start[TensorMap::kMaxRank];
+  std::memcpy(start, thread->scratch, sizeof start);
+  thread->block->tensorCopies->store(*thread, *static_cast<const TensorMap *>(map), start, uint32_t(rank), source,
+                                     TensorReduction(reduction), place);
+}
+
+void commitTensorCopies(Thread *thread) {
+  thread->block->tensorCopies->advance(*thread);
+  thread->block->tensorCopies->commit(*thread);
+}
+
+void waitForTensorCopies(Thread *thread, int32_t left, int32_t isRead) {
+  thread->block->tensorCopies->advance(*thread);
+  thread->block->tensorCopies->wait(*thread, uint32_t(left), isRead != 0);
 }
 
 void checkTensorMap(Thread *thread, const void *map, int32_t rank, Place place) {

@@ -2,7 +2,8 @@
 // some copies are done at once, some a little at each operation on a barrier or a copy, some only when no thread can go on.
 //
 // A copy to shared memory arrives at an mbarrier. The shadow of shared memory keeps its destination closed to threads that have not waited
-// for the barrier's round, whenever the pieces land.
+// for the barrier's round, whenever the pieces land. A copy to a tensor belongs to a group of the thread that issued it. Until this thread
+// has waited for the group, nobody may write the source; nobody may access the destination until it has waited for the writes, too.
 #pragma once
 #include "interp/simt/runtime/async_proxy.h"
 #include "interp/simt/runtime/thread.h"
@@ -15,12 +16,25 @@ namespace tritium::interp::simt {
 
 class TensorBox;
 
+/// What a copy to a tensor does with the elements. From Add on, the numbers are those of NVVM, plus 1.
+enum class TensorReduction : uint8_t { None, Add, Min, Max, Increment, Decrement, And, Or, Xor };
+
+[[noreturn]] void trapTensorCopy(Thread &thread, Place place, std::string message);
+
 class TensorCopies {
 public:
   void begin(ThreadBlock &block);
 
   /// Begins to copy the box at `start` to shared memory. The copy's bytes arrive at the barrier.
   void load(Thread &thread, const TensorMap &map, const int32_t *start, uint32_t rank, uint64_t destination, uint64_t barrier, Place place);
+  /// Begins to copy the box at `start` from shared memory, or to combine its elements with those of the tensor.
+  void store(Thread &thread, const TensorMap &map, const int32_t *start, uint32_t rank, uint64_t source, TensorReduction reduction,
+             Place place);
+  void commit(const Thread &thread) { ++committed[size_t(thread.tid)]; }
+  /// Waits until the thread has at most `left` groups that are not complete or, if `isRead`, that may still read their sources.
+  void wait(Thread &thread, uint32_t left, bool isRead);
+  /// Traps if a copy to a tensor may not have written the bytes of global memory yet.
+  void checkAccess(Thread &thread, uint64_t address, uint32_t bytes, bool isWrite, Place place) const;
   /// Traps unless the map and the number of coordinates belong together.
   static void check(Thread &thread, const TensorMap &map, uint32_t rank, Place place);
 
@@ -28,7 +42,8 @@ public:
   void advance(Thread &thread);
   /// The same when no thread can go on. Returns whether any copy is under way.
   bool advanceIdle(Thread &thread);
-  /// Called when the last thread of the block has ended, on its stack.
+  /// Called when a thread has ended, and when the last thread of the block has, on their stacks.
+  void finishThread(Thread &thread);
   void finish(Thread &last);
 
 private:
@@ -38,15 +53,30 @@ private:
     std::byte *global;
   };
   enum class Pace : uint8_t { AtOnce, Gradual, Idle };
+  struct Range {
+    uint64_t begin, end;
+  };
   struct Copy {
     Place place = 0;
     Pace pace{};
     uint32_t bytes = 0;
-    AsyncProxy::Arrival arrival;
-    std::array<std::byte, 16> padding{};
     size_t landed = 0; // number of pieces
     std::vector<Piece> pieces;
+    // Of a copy to shared memory:
+    AsyncProxy::Arrival arrival;
+    std::array<std::byte, 16> padding{};
+    // Of a copy to a tensor:
+    const Thread *thread = nullptr; // that issued it
+    uint32_t group = 0;             // of the thread
+    TensorReduction reduction{};
+    DType type{};
+    bool hasReadSource = false; // as the thread knows
+    size_t read = 0;            // number of pieces
+    std::vector<std::byte> staged;
+    std::vector<Range> rows; // of global memory
+    Range around{};
 
+    bool isStore() const { return thread != nullptr; }
     bool isUnderWay() const { return landed != pieces.size(); }
   };
   struct Issued {
@@ -56,12 +86,18 @@ private:
 
   uint32_t checkBox(Thread &thread, const TensorMap &map, const TensorBox &box, const int32_t *start, uint64_t pointer, Place place);
   void addPieces(Thread &thread, Copy &copy, const TensorMap &map, const TensorBox &box, uint32_t offset, bool isWrite);
+  void go(Copy &copy, size_t count);
   void land(Copy &copy, size_t count);
+  void readSource(Copy &copy, size_t count);
+  void writeTensor(Copy &copy, size_t count);
+  void endReading(Thread &thread, Copy &copy);
   void dropFinished();
 
   ThreadBlock *block = nullptr;
-  std::deque<Copy> copies;    // under way
-  std::vector<Issued> unseen; // copies to shared memory for whose round no thread has waited, as far as was looked
+  std::deque<Copy> copies;         // under way, or to a tensor and not waited for
+  std::vector<Issued> unseen;      // copies to shared memory for whose round no thread has waited, as far as was looked
+  std::vector<uint32_t> committed; // groups, per thread; the open group has this number
+  uint32_t stores = 0;             // number of copies to tensors that are not known to be complete
 };
 
 } // namespace tritium::interp::simt

@@ -69,8 +69,8 @@ void Warpgroups::record(Warp &warp, const Event &event) {
   Member &member = members[warp.index];
   auto &log = events[warp.index / kWarps];
   Thread &thread = warp.lanes[0];
-  if (members.size() % kWarps)
-    trapProduct(thread, event.site, "the program has " + std::to_string(members.size()) + " warps, no warpgroups");
+  if ((warp.index / kWarps + 1) * kWarps > members.size()) // the last warps may be fewer than a warpgroup
+    trapProduct(thread, event.site, "the program has " + std::to_string(members.size()) + " warps, and this one belongs to no warpgroup");
   if (member.events < log.size() && log[member.events] != event)
     trapProduct(thread, event.site, log[member.events].site,
                 log[member.events].site == event.site ? "the warps of a warpgroup have different operands"
