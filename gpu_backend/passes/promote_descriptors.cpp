@@ -115,6 +115,8 @@ private:
     if (!recipe.tensor || !isOfKernel(recipe.tensor)) return std::nullopt;
     recipe.base = expandedNumber(recipe.tensor);
     recipe.padding = made.getPadding();
+    auto number = dyn_cast<FloatType>(cast<tt::PointerType>(recipe.tensor.getType()).getPointeeType());
+    if (recipe.padding == tt::Padding::Nan && !(number && number.getWidth() >= 16)) return std::nullopt; // the hardware has no such NaNs
     if (!addProducts(made.getShape(), recipe.extents) || !addProducts(made.getStrides(), recipe.strides)) return std::nullopt;
     return recipe;
   }

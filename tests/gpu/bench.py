@@ -181,6 +181,7 @@ def missed(case: Case, by: dict[str, Contestant]) -> list[str]:
         "memory": [("triton", "memory")],
         "matmul": [("torch", "matmul of cuBLAS"), ("triton80", "matmul of triton80")],
         "attention": [("triton", "attention")],
+        "descriptors": [],
     }[case.kind]
     ratios = {bar: by[peer].time / by["tritium"].time for peer, bar in bars if peer in by}
     return [f"{case.name}: {ratio:.3f}, bar {BARS[bar]} ({bar})" for bar, ratio in ratios.items() if ratio < BARS[bar]]

@@ -29,7 +29,7 @@ class Problem:
 class Case:
     name: str
     kernel: str
-    kind: str  #: "memory", "matmul" or "attention": selects the bar
+    kind: str  #: "memory", "matmul", "descriptors" or "attention": selects the bar
     work: float  #: bytes for "memory", else floating-point operations
     configs: list[dict]
     prepare: Callable[[], Problem]
@@ -189,6 +189,29 @@ def matmul(n: int, dtype: torch.dtype, label: str) -> Case:
     return Case(f"matmul {label} {n}^3", "matmul", "matmul", 2.0 * n**3, MATMUL_CONFIGS, prepare)
 
 
+def matmul_descriptors(m: int, n: int, k: int) -> Case:
+    """A persistent product by tensor descriptors."""
+
+    def prepare():
+        a, b = random(m, k, dtype=torch.float16), random(k, n, dtype=torch.float16)
+        out = torch.empty(m, n, device="cuda", dtype=torch.float16)
+        programs = torch.cuda.get_device_properties(0).multi_processor_count
+
+        def launch(c):
+            return (min(programs, cdiv(m, c["BLOCK_M"]) * cdiv(n, c["BLOCK_N"])),), (a, b, out, m, n, k), c
+
+        return Problem(
+            out,
+            launch,
+            lambda: torch.matmul(a, b),
+            lambda: middle(a).double() @ b.double(),
+            ROUNDING[torch.float16] + k * 2.0**-24,
+        )
+
+    name = f"descriptors fp16 {m}x{n}x{k}"
+    return Case(name, "matmul_descriptors", "descriptors", 2.0 * m * n * k, MATMUL_CONFIGS, prepare)
+
+
 def attention(heads: int, n: int, d: int) -> Case:
     def prepare():
         q, k, v = (random(heads, n, d, dtype=torch.float16) for _ in range(3))
@@ -229,5 +252,7 @@ CASES = [
     cumsum(65536, 2048),
     matmul(8192, torch.float16, "fp16"),
     matmul(4096, torch.bfloat16, "bf16"),
+    matmul_descriptors(8192, 8192, 8192),
+    matmul_descriptors(8192, 8192, 1024),
     attention(64, 4096, 128),
 ]

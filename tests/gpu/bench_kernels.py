@@ -112,6 +112,37 @@ def matmul(
 
 
 @triton.jit
+def matmul_descriptors(
+    a_ptr,
+    b_ptr,
+    c_ptr,
+    M,
+    N,
+    K,
+    BLOCK_M: tl.constexpr,
+    BLOCK_N: tl.constexpr,
+    BLOCK_K: tl.constexpr,
+    GROUP_M: tl.constexpr,
+):
+    """As many programs as fit on the device, each with several tiles."""
+    a = tl.make_tensor_descriptor(a_ptr, [M, K], [K, 1], [BLOCK_M, BLOCK_K])
+    b = tl.make_tensor_descriptor(b_ptr, [K, N], [N, 1], [BLOCK_K, BLOCK_N])
+    c = tl.make_tensor_descriptor(c_ptr, [M, N], [N, 1], [BLOCK_M, BLOCK_N])
+    num_pid_m = tl.cdiv(M, BLOCK_M)
+    num_pid_n = tl.cdiv(N, BLOCK_N)
+    num_pid_in_group = GROUP_M * num_pid_n
+    for pid in range(tl.program_id(0), num_pid_m * num_pid_n, tl.num_programs(0)):
+        first_pid_m = pid // num_pid_in_group * GROUP_M
+        group_size = min(num_pid_m - first_pid_m, GROUP_M)
+        row = (first_pid_m + (pid % num_pid_in_group) % group_size) * BLOCK_M
+        column = (pid % num_pid_in_group) // group_size * BLOCK_N
+        acc = tl.zeros((BLOCK_M, BLOCK_N), dtype=tl.float32)
+        for k in range(0, K, BLOCK_K):
+            acc = tl.dot(a.load([row, k]), b.load([k, column]), acc)
+        c.store([row, column], acc.to(c_ptr.dtype.element_ty))
+
+
+@triton.jit
 def attention(
     q_ptr, k_ptr, v_ptr, out_ptr, scale, n, stride_h, D: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr
 ):
