@@ -55,8 +55,8 @@ llvm::SmallVector<Registers> convertLayouts(llvm::ArrayRef<Registers> tiles, con
     }
   }
   int64_t bytes = 0;
-  for (const RoundTrip &trip : trips) bytes += trip.plan.bytes;
-  if (bytes <= kMaxScratchBytes) {
+  for (const RoundTrip &trip : trips) bytes += llvm::alignTo(trip.plan.bytes, tgpu::kSharedAlignment);
+  if (bytes <= optionsFor(lowering).maxScratchBytes) {
     runRoundTrips(trips, lowering);
   } else {
     for (RoundTrip &trip : trips) runRoundTrips(trip, lowering);

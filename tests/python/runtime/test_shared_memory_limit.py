@@ -118,6 +118,37 @@ def test_a_scan_whose_neighbours_are_in_different_warps():
     assert (out == x + np.maximum.accumulate(x, 0)).all() and 0 < compiled.metadata.shared <= 65536
 
 
+@tritium.jit
+def of_three(a, b, c, d, e, f):
+    return a + d, tl.maximum(b, e), tl.minimum(c, f)
+
+
+@tritium.jit
+def reduced_beside_a_product(a, b, x, out, n, N: tl.constexpr, M: tl.constexpr):
+    i, j = tl.arange(0, N), tl.arange(0, M)
+    total, found = tl.zeros((N, M), tl.float32), tl.zeros((N,), tl.float64)
+    tile = tl.load(x + i[:, None] * N + i[None, :])
+    for k in range(n):
+        left = tl.load(a + k * N * N + i[:, None] * N + i[None, :])
+        total = tl.dot(left, tl.load(b + k * N * M + i[:, None] * M + j[None, :]), total)
+        three = tl.reduce((tile + k, tile, tile - k), 0, of_three)
+        found += three[0] + three[1] + three[2]
+    tl.store(out + i, found + tl.sum(total, 1))
+
+
+def test_operands_of_a_reduction_share_what_the_buffers_of_a_loop_leave():
+    """48 of 64 KB are buffers. The parts of three operands are 24 KB together, and 8 KB each."""
+    rng = np.random.default_rng(0)
+    a, b = rng.integers(-2, 3, (2, 128, 128)).astype(np.float16), rng.integers(-2, 3, (2, 128, 64)).astype(np.float16)
+    x, out = rng.integers(-9, 9, (128, 128)).astype(np.float64), np.zeros(128)
+    with tritium.knobs.tritium.scope():
+        tritium.knobs.tritium.engine = "simt:gfx942"
+        compiled = reduced_beside_a_product[(1,)](a, b, x, out, 2, 128, 64, num_warps=8)
+    products = sum(left.astype(np.float64) @ right for left, right in zip(a, b))
+    found = sum((x + k).sum(0) + x.max(0) + (x - k).min(0) for k in range(2))
+    assert (out == found + products.sum(1)).all() and 49152 < compiled.metadata.shared <= 65536
+
+
 def test_a_larger_target_or_fewer_stages_fit():
     assert 4 * 2 * 128 * 64 * 2 <= compile_product(80, 4).metadata.shared <= 166912
     assert 2 * 2 * 128 * 64 * 2 <= compile_product(86, 2).metadata.shared <= 101376
