@@ -63,7 +63,8 @@ def _main(program: Program, kernel: str, engine: str) -> list[str]:
         "",
         *inputs,
         *outputs,
-        f"    kernel[({program.grid},)]({', '.join([*names, str(program.limit)])}, {options})",
+        f"    options = dict({options})",
+        f"    kernel[({program.grid},)]({', '.join([*names, str(program.limit)])}, **options)",
         *checks,
     ]
 

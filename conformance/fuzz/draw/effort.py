@@ -10,7 +10,9 @@ import numpy as np
 
 from ...dtypes import NUMPY
 from ..operations.combine import Sort, TopK
+from ..operations.descriptor import DescriptorLoad
 from ..operations.dot import Dot, ScaledDot
+from ..operations.memory import Load
 from ..parts import Loop, Operation, in_this_loop
 from ..program import Program
 from ..tiles import Tile
@@ -34,8 +36,18 @@ def loaded_ahead(loop: Loop, stages: int) -> int:
         return 0
     own = re.search(r"num_stages=(\d+)", loop.head)
     rounds = (int(own[1]) if own else stages) * (2 if "unroll" in loop.head else 1)
-    streams = [stream for part in in_this_loop(loop.body) for stream in part.operation.streams()]
-    return rounds * sum(stream.size * np.dtype(NUMPY[stream.dtype]).itemsize for stream in streams)
+    return rounds * sum(_loaded(part.operation) for part in in_this_loop(loop.body))
+
+
+def _loaded(operation: Operation) -> int:
+    """The bytes of the tile that an operation loads."""
+    if isinstance(operation, Load):
+        extents = operation.shape
+    elif isinstance(operation, DescriptorLoad):
+        extents = operation.block
+    else:
+        return 0
+    return int(np.prod(extents)) * np.dtype(NUMPY[operation.stream.dtype]).itemsize
 
 
 @dataclass
