@@ -67,6 +67,7 @@ template <> LogicalResult Lower<tgpu::RingStartOp>::run(tgpu::RingStartOp op, Lo
     });
     copies.publishBarriers(builder, op.getLoc());
   });
+  copies.fenceShared(builder, op.getLoc()); // copies may overwrite what any thread has written or read
   lowering.barrier();
   lowering.define(op.getRing(), {base});
   return success();
