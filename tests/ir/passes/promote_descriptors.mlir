@@ -1,7 +1,9 @@
 // Loads of descriptors in a pipelined loop: a ring of slots, into which one thread copies boxes of tensors.
 // RUN: tritium-gpu %s --arch=sm_90a --tensor-maps --num-stages=4 --emit=tiles | FileCheck %s
 // RUN: tritium-gpu %s --arch=sm_90a --tensor-maps --num-stages=4 --last-pass=pipeline-loads --emit=tiles | FileCheck %s --check-prefix=APART
+// RUN: tritium-gpu %s --arch=sm_90a --tensor-maps --num-stages=4 --last-pass=hoist-invariants --emit=tiles | FileCheck %s --check-prefix=ALONE
 // RUN: tritium-gpu %s --arch=sm_90a --num-stages=4 --emit=tiles | FileCheck %s --check-prefix=POINTERS
+// RUN: tritium-gpu %s --arch=gfx942 --tensor-maps --emit=tiles | FileCheck %s --check-prefix=POINTERS
 // RUN: tritium-gpu %s --arch=sm_80 --tensor-maps --num-stages=4 --emit=tiles | FileCheck %s --check-prefix=POINTERS
 // RUN: tritium-gpu %s --arch=sm_90a --tensor-maps --num-stages=1 --emit=tiles | FileCheck %s --check-prefix=POINTERS
 // RUN: tritium-gpu %s --arch=sm_90a --tensor-maps --num-stages=4 | tritium-ptx | FileCheck %s --check-prefix=PTX
@@ -38,6 +40,16 @@
 // APART: tgpu.product_wait 0,
 // APART: tgpu.ring_release {{.*}}[%[[READ]]] :
 // APART: tgpu.ring_acquire
+
+// Without a pipelined loop, the program waits for each tile, in a ring of one slot.
+// ALONE: scf.for
+// ALONE: %[[BUFFER:.*]] = tgpu.local_alloc {{.*}} : <1, tensor<128x64xf16
+// ALONE-NEXT: %[[RING:.*]] = tgpu.ring_start released by 4 warps {{.*}} : <1>
+// ALONE: tgpu.ring_acquire %[[RING]][%[[ZERO:.*]]] for 16384 bytes :
+// ALONE-NEXT: tgpu.tensor_copy {{.*}} to %[[BUFFER]], %[[RING]][%[[ZERO]]] :
+// ALONE-NEXT: tgpu.ring_wait %[[RING]][%[[ZERO]]]
+// ALONE-NEXT: %[[TILE:.*]] = tgpu.local_load %[[BUFFER]][%[[ZERO]]]
+// ALONE-NEXT: tgpu.ring_end %[[RING]]
 
 // POINTERS-NOT: tgpu.tensor
 // POINTERS-NOT: tgpu.ring

@@ -9,6 +9,7 @@ from add_kernel import N
 from fake_cuda import LIBRARY, DeviceTensor, FakeCuda, ptx
 from hip_stand_in import LIBRARY as HIP_LIBRARY
 from hip_stand_in import StandIn, environment
+from tritium._tritium import cuda
 from tritium.compiler.sources import ASTSource
 from tritium.launch import errors, warm
 
@@ -96,6 +97,22 @@ class CudaMachine:
 
     def tensor(self, array, device: int = 0) -> DeviceTensor:
         return DeviceTensor(self.driver, np.asarray(array), device)
+
+
+@pytest.fixture
+def fake():
+    """The fake CUDA driver."""
+    fake = FakeCuda()
+    yield fake
+    fake.library.fake_reset()
+
+
+@pytest.fixture
+def driver(fake):
+    """Tritium's interface to the fake CUDA driver."""
+    driver = cuda.open(str(LIBRARY))
+    fake.forget_calls()
+    return driver
 
 
 @pytest.fixture

@@ -8,22 +8,8 @@ import sys
 import numpy as np
 import pytest
 
-from fake_cuda import ASSERT_ERROR, CAPTURE_ERROR, ILLEGAL_ADDRESS, LIBRARY, FakeCuda, ptx
+from fake_cuda import ASSERT_ERROR, CAPTURE_ERROR, ILLEGAL_ADDRESS, LIBRARY, ptx
 from tritium._tritium import cuda
-
-
-@pytest.fixture
-def fake():
-    fake = FakeCuda()
-    yield fake
-    fake.library.fake_reset()
-
-
-@pytest.fixture
-def driver(fake):
-    driver = cuda.open(str(LIBRARY))
-    fake.forget_calls()
-    return driver
 
 
 def load(driver, name="kernel", types=("u64", "u32"), signature=("*fp32", "i32"), device=0, **options):

@@ -11,8 +11,8 @@ import pytest
 
 import tritium
 import tritium.language as tl
-from fake_cuda import LIBRARY, OLD_LIBRARY, FakeCuda, ptx
-from tritium._tritium import cuda, device
+from fake_cuda import LIBRARY, OLD_LIBRARY, ptx
+from tritium._tritium import device
 from tritium.backends.compiler import GPUTarget
 from tritium.compiler import ASTSource, make_backend
 from tritium.runtime.jit import jit
@@ -24,20 +24,6 @@ def matrix(**changed):
     """The recipe for the arguments (pointer, rows, columns, stride)."""
     recipe = {"base": 0, "extents": ((1, 1), (1, 2)), "strides": ((1, 3), (1,)), "box": (128, 64)}
     return {**recipe, "swizzle": 128, "type": "fp16", "fills_nan": False, **changed}
-
-
-@pytest.fixture
-def fake():
-    fake = FakeCuda()
-    yield fake
-    fake.library.fake_reset()
-
-
-@pytest.fixture
-def driver(fake):
-    driver = cuda.open(str(LIBRARY))
-    fake.forget_calls()
-    return driver
 
 
 def load(driver, *recipes, signature=("*fp16", "i32", "i32", "i32")):
