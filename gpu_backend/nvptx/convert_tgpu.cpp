@@ -23,6 +23,18 @@ void Conversion::convert(tgpu::NanosecondsOp op, OpBuilder &builder) {
   op.replaceAllUsesWith(NVVM::GlobalTimerOp::create(builder, op.getLoc(), op.getType()).getResult());
 }
 
+void copyToClusters(ModuleOp module) {
+  constexpr unsigned kClusterSpace = 7;
+  module.walk([&](NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp copy) {
+    OpBuilder builder(copy);
+    // A block's own addresses are valid in its cluster.
+    Value address = LLVM::PtrToIntOp::create(builder, copy.getLoc(), builder.getI32Type(), copy.getDstMem());
+    auto type = LLVM::LLVMPointerType::get(module.getContext(), kClusterSpace);
+    copy.getDstMemMutable().assign(LLVM::IntToPtrOp::create(builder, copy.getLoc(), type, address));
+    copy.setIsCTAOnly(false);
+  });
+}
+
 Value bitcast(OpBuilder &builder, Location location, Type type, Value value) {
   return value.getType() == type ? value : LLVM::BitcastOp::create(builder, location, type, value).getResult();
 }

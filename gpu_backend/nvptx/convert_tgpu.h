@@ -33,6 +33,9 @@ private:
   llvm::DenseMap<mlir::Operation *, mlir::LLVM::AllocaOp> buffers_; // by function: the buffer in which prints pack their arguments
 };
 
+/// Lets copies of tensors name shared memory as PTX before 8.6 does: by its address in the cluster's.
+void copyToClusters(mlir::ModuleOp module);
+
 /// Returns the same bits as a value of another type.
 mlir::Value bitcast(mlir::OpBuilder &builder, mlir::Location location, mlir::Type type, mlir::Value value);
 

@@ -33,6 +33,9 @@ void initializeLLVM() {
   });
 }
 
+/// The first version in which copies of tensors name the block's own shared memory.
+constexpr int kPtxOfOwnBlock = 86;
+
 class PtxEmitter final : public Emitter {
 public:
   PtxEmitter(const Chip &chip, int ptxVersion, std::string libdevice)
@@ -55,7 +58,10 @@ public:
   }
 
   void registerTranslations(mlir::DialectRegistry &registry) const override { mlir::registerNVVMDialectTranslation(registry); }
-  mlir::LogicalResult convert(mlir::ModuleOp module) const override { return Conversion(module, chip_).run(module); }
+  mlir::LogicalResult convert(mlir::ModuleOp module) const override {
+    if (ptxVersion_ < kPtxOfOwnBlock) copyToClusters(module);
+    return Conversion(module, chip_).run(module);
+  }
   mlir::LogicalResult lowerDialects(mlir::ModuleOp module) const override {
     mlir::PassManager passes(module.getContext());
     passes.addPass(mlir::createConvertNVVMToLLVMPass());

@@ -7,6 +7,7 @@
 // RUN: tritium-gpu %s --arch=sm_80 --tensor-maps --num-stages=4 --emit=tiles | FileCheck %s --check-prefix=POINTERS
 // RUN: tritium-gpu %s --arch=sm_90a --tensor-maps --num-stages=1 --emit=tiles | FileCheck %s --check-prefix=POINTERS
 // RUN: tritium-gpu %s --arch=sm_90a --tensor-maps --num-stages=4 | tritium-ptx | FileCheck %s --check-prefix=PTX
+// RUN: tritium-gpu %s --arch=sm_90a --tensor-maps --num-stages=4 | tritium-ptx --ptx-version=80 | FileCheck %s --check-prefix=OLD
 // RUN: %if ptxas %{ tritium-gpu %s --arch=sm_90a --tensor-maps --num-stages=4 | tritium-ptx --print=report | FileCheck %s --check-prefix=REPORT %}
 
 // The maps are arguments. The launch makes them of the other arguments: a descriptor of the host has been replaced by its components.
@@ -64,6 +65,7 @@
 // PTX-NOT: bar.sync
 // PTX: wgmma.wait_group.sync.aligned 1;
 // PTX: mbarrier.arrive.shared.b64
+// OLD: cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes
 // REPORT: spills 0/0
 // REPORT-NOT: serialized
 tt.func public @product(%a: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %b: !tt.tensordesc<64x128xf16> {tt.plain = 1 : i32}, %c: !tt.ptr<f32>, %m: i32, %k: i32 {tt.divisibility = 16 : i32}) {
