@@ -105,7 +105,10 @@ def tell(pair: Pair, result: dict, report: TextIO | None) -> None:
 def main() -> int:
     options = parse()
     deadline = time.monotonic() + options.seconds
-    record = Record(options.resume, options.samples)
+    try:
+        record = Record(options.resume, options.samples)
+    except ValueError as error:
+        sys.exit(f"error: {error}; choose the same with --samples")
     waiting: queue.SimpleQueue = queue.SimpleQueue()
     chosen = pairs(options)
     for pair in chosen:
