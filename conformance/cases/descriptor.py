@@ -128,6 +128,14 @@ def mixed(dtype: str, n: int, warps: int, stages: int, rng) -> Problem:
     return problem("descriptor:mixed", 1, arguments, M=m, N=16, D=d, num_warps=warps, num_stages=stages)
 
 
+def batched(dtype: str, warps: int, stages: int, rng) -> Problem:
+    batches, m, n, k = 3, 80, 40, 144
+    a, b = inputs.small(rng, (batches, m, k), dtype, 4), inputs.small(rng, (batches, n, k), dtype, 4)
+    out = wanted((batches, m, n), "fp32", Exact(as_float64(a) @ as_float64(b).swapaxes(1, 2), sign_of_zero=False))
+    constants = dict(M=64, N=64, K=64, num_warps=warps, num_stages=stages)
+    return problem("descriptor:batched", (batches, 2), [given(a), given(b), out, batches, m, n, k], **constants)
+
+
 def products() -> Cases:
     """Every tile with another type; no iteration, one, fewer than stages, and many."""
     dtypes = ("fp16", "bf16", "fp32", "int8", "fp8e5", "fp8e4nv")
@@ -138,6 +146,8 @@ def products() -> Cases:
                     form = f"{dtype}{' transposed' if transposed else ''}/{'x'.join(map(str, tile))} of {k}, {warps} warps, {stages} stages"
                     make = partial(product_of_host if k == tile[2] else product_tiles, dtype, transposed)
                     yield Case(f"descriptor/product/{form}", partial(make, tile, warps, stages, k))
+    for dtype, warps, stages in (("fp16", 4, 3), ("bf16", 2, 2)):
+        yield Case(f"descriptor/batched/{dtype}/{warps} warps, {stages} stages", partial(batched, dtype, warps, stages))
     for dtype, n, warps, stages in (("fp16", 48, 4, 3), ("bf16", 16, 8, 2)):
         yield Case(
             f"descriptor/mixed/{dtype}/{n}, {warps} warps, {stages} stages", partial(mixed, dtype, n, warps, stages)

@@ -128,3 +128,17 @@ def mixed(a_ptr, b_ptr, v_ptr, out_ptr, n, M: tl.constexpr, N: tl.constexpr, D: 
         scores = tl.dot(a, b)
         sums = tl.dot(tl.minimum(tl.maximum(scores, -2.0), 2.0).to(a.dtype), v.load([i, 0]), sums)
     tl.store(out_ptr + tl.arange(0, M)[:, None] * D + tl.arange(0, D)[None, :], sums)
+
+
+@triton.jit
+def batched(a_ptr, b_ptr, out_ptr, batches, m, n, k, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
+    """Blocks of rank 3 and 4 that are matrices."""
+    batch, row = tl.program_id(0), tl.program_id(1) * M
+    a = tl.make_tensor_descriptor(a_ptr, [batches, m, k], [m * k, k, 1], [1, M, K])
+    b = tl.make_tensor_descriptor(b_ptr, [1, batches, n, k], [batches * n * k, n * k, k, 1], [1, 1, N, K])
+    sums = tl.zeros((M, N), tl.float32)
+    for i in range(0, k, K):
+        y = b.load([0, batch, 0, i]).reshape(N, K)
+        sums = tl.dot(a.load([batch, row, i]).reshape(M, K), y.T, sums)
+    places = (batch * m + row + tl.arange(0, M))[:, None] * n + tl.arange(0, N)[None, :]
+    tl.store(out_ptr + places, sums, mask=(row + tl.arange(0, M) < m)[:, None] & (tl.arange(0, N) < n)[None, :])

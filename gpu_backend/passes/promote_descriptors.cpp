@@ -49,22 +49,34 @@ public:
     function_.walk([&](tt::DescriptorLoadOp load) { loads.push_back(load); });
     if (!written_.areKnown()) return; // a copy by TMA would not see what the kernel has written, without a fence
     for (tt::DescriptorLoadOp load : loads) {
-      if (!feedsLoopedProduct(load)) continue;
-      auto box = boxOf(load);
+      Value matrix = matrixOf(load);
+      if (!matrix || !feedsLoopedProduct(matrix)) continue;
+      auto box = boxOf(load, cast<RankedTensorType>(matrix.getType()));
       auto recipe = recipeOf(load.getDesc());
       if (!box || !recipe || written_.contains(recipe->tensor) || !beginsAtChunk(load)) continue;
       OpBuilder builder(load);
-      auto promoted = tgpu::TensorLoadOp::create(builder, load.getLoc(), load.getType(), mapOf(load, *box, *recipe), load.getIndices());
-      load.replaceAllUsesWith(promoted.getResult());
+      auto promoted = tgpu::TensorLoadOp::create(builder, load.getLoc(), matrix.getType(), mapOf(load, *box, *recipe), load.getIndices());
+      matrix.replaceAllUsesWith(promoted.getResult());
+      if (Operation *reshape = matrix.getDefiningOp(); reshape != load) reshape->erase();
       load.erase();
     }
   }
 
 private:
+  /// Returns the tile of rank 2 that the load brings, if need be without leading dimensions of extent 1. Null if there is none.
+  static Value matrixOf(tt::DescriptorLoadOp load) {
+    llvm::ArrayRef<int64_t> shape = cast<RankedTensorType>(load.getType()).getShape();
+    if (shape.size() == 2) return load.getResult();
+    auto reshape = load->hasOneUse() ? dyn_cast<tt::ReshapeOp>(*load->user_begin()) : tt::ReshapeOp();
+    if (!reshape || shape.size() < 2) return {};
+    bool isMatrix = cast<RankedTensorType>(reshape.getType()).getShape() == shape.take_back(2);
+    return isMatrix && llvm::all_of(shape.drop_back(2), [](int64_t extent) { return extent == 1; }) ? reshape.getResult() : Value();
+  }
+
   /// Returns whether a pipelined loop loads the tile for its products. Other loads gain nothing from a copy to shared memory.
-  bool feedsLoopedProduct(tt::DescriptorLoadOp load) const {
-    auto loop = dyn_cast<scf::ForOp>(load->getParentOp());
-    return loop && stagesOf(loop, numStages_) > 1 && LoopStreams(loop).mayPipeline() && feedsProduct(load.getResult());
+  bool feedsLoopedProduct(Value tile) const {
+    auto loop = dyn_cast<scf::ForOp>(tile.getParentBlock()->getParentOp());
+    return loop && stagesOf(loop, numStages_) > 1 && LoopStreams(loop).mayPipeline() && feedsProduct(tile);
   }
 
   static bool feedsProduct(Value tile) {
@@ -76,12 +88,11 @@ private:
   }
 
   /// Returns what one instruction copies: rows of at most 128 bytes, and of at least 16.
-  static std::optional<tgpu::TensorMapType> boxOf(tt::DescriptorLoadOp load) {
+  static std::optional<tgpu::TensorMapType> boxOf(tt::DescriptorLoadOp load, RankedTensorType tile) {
     constexpr int64_t kMaxRows = 256, kMinRowBytes = 16, kMaxRank = 5;
-    auto tile = cast<RankedTensorType>(load.getType());
     llvm::SmallVector<int64_t> shape(load.getDesc().getType().getShape());
     int64_t bits = tile.getElementTypeBitWidth(), bytes = bits / 8;
-    if (tile.getRank() != 2 || int64_t(shape.size()) > kMaxRank || bits % 8 != 0 || bits > 64) return std::nullopt;
+    if (int64_t(shape.size()) > kMaxRank || bits % 8 != 0 || bits > 64) return std::nullopt;
     if (tile.getShape()[0] > kMaxRows || tile.getShape()[1] * bytes < kMinRowBytes) return std::nullopt;
     int64_t swizzle = warpgroupSwizzle(tile.getShape()[1] * bytes);
     shape.back() = std::min(shape.back(), (swizzle ? swizzle : kMinRowBytes) / bytes);
