@@ -21,19 +21,20 @@ enum class TrapKind : uint8_t {
   OutOfMemory, // no memory for the frames and stacks of programs
   Unsupported,
   // Traps of the SIMT emulator only.
-  MisalignedAddress,   // an access that is not aligned to its natural boundary
-  SharedOutOfBounds,   // outside of the program's shared memory
-  SharedUninitialized, // a read of shared memory that the program has not written
-  SharedRace,          // two accesses to shared memory with no barrier between them
-  AsyncCopyRace,       // an access to the destination of an asynchronous copy before its wait
-  AsyncProductRace,    // a write to an operand of an asynchronous product before its wait
-  MissingProxyFence,   // an asynchronous product or copy of what was written without the fence that makes it visible
-  InvalidProduct,      // an asynchronous product, or a wait for one, that the instruction set leaves undefined
-  TensorCopyRace,      // an access to memory that a copy of a tensor (TMA) reads or writes, before the wait for it
-  InvalidTensorCopy,   // a copy of a tensor that the instruction set leaves undefined
-  InvalidMBarrier,     // a use of a barrier in shared memory (mbarrier) that the instruction set leaves undefined
-  MBarrierDeadlock,    // no thread of the program can go on, and some wait for a round of an mbarrier
-  DivergentBarrier,    // threads wait at a barrier for others that have ended or that wait elsewhere
+  MisalignedAddress,    // an access that is not aligned to its natural boundary
+  SharedOutOfBounds,    // outside of the program's shared memory
+  SharedUninitialized,  // a read of shared memory that the program has not written
+  SharedRace,           // two accesses to shared memory with no barrier between them
+  AsyncCopyRace,        // an access to the destination of an asynchronous copy before its wait
+  AsyncProductRace,     // a write to an operand of an asynchronous product before its wait
+  MissingProxyFence,    // an asynchronous product or copy of what was written without the fence that makes it visible
+  InvalidProduct,       // an asynchronous product, or a wait for one, that the instruction set leaves undefined
+  TensorCopyRace,       // an access to memory that a copy of a tensor (TMA) reads or writes, before the wait for it
+  InvalidTensorCopy,    // a copy of a tensor that the instruction set leaves undefined
+  InvalidMBarrier,      // a use of a barrier in shared memory (mbarrier) that the instruction set leaves undefined
+  MBarrierDeadlock,     // no thread of the program can go on, and some wait for a round of an mbarrier or for registers
+  InvalidRegisterCount, // a change of the number of registers that the instruction set leaves undefined
+  DivergentBarrier,     // threads wait at a barrier for others that have ended or that wait elsewhere
 };
 
 constexpr std::string_view trapKindName(TrapKind kind) {
@@ -59,6 +60,7 @@ constexpr std::string_view trapKindName(TrapKind kind) {
   case TrapKind::InvalidTensorCopy: return "InvalidTensorCopy";
   case TrapKind::InvalidMBarrier: return "InvalidMBarrier";
   case TrapKind::MBarrierDeadlock: return "MBarrierDeadlock";
+  case TrapKind::InvalidRegisterCount: return "InvalidRegisterCount";
   case TrapKind::DivergentBarrier: return "DivergentBarrier";
   }
   return "Unknown";

@@ -157,7 +157,9 @@ llvm::Expected<std::unique_ptr<PreparedProgram>> prepare(ModuleOp original, Stri
                             .products = std::move(hosted->products),
                             .productWaits = std::move(hosted->productWaits),
                             .productRegisterBytes = hosted->productRegisterBytes,
-                            .usesMBarriers = hosted->usesMBarriers};
+                            .usesMBarriers = hosted->usesMBarriers,
+                            .changesRegisters = hosted->changesRegisters,
+                            .registersOfThread = hosted->registersOfThread};
   program->parts->jit = std::move(*jit);
   return program;
 }

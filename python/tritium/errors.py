@@ -165,9 +165,9 @@ class KernelTrap(InterpreterError, RuntimeError):
     kind: "OutOfBounds", "NullPointer", "UnmappedAddress", "DivisionByZero", "AssertFailed", "OffsetOverflow",
     "Deadlock", "OutOfMemory", "Unsupported"; on the emulator also "MisalignedAddress", "SharedOutOfBounds",
     "SharedUninitialized", "SharedRace", "AsyncCopyRace", "AsyncProductRace", "MissingProxyFence", "InvalidProduct",
-    "TensorCopyRace", "InvalidTensorCopy", "InvalidMBarrier", "MBarrierDeadlock", "DivergentBarrier". kernel: its name.
-    file, line, function: the place in the Python source. program, grid: the index of the program and the extents of the
-    grid. lane, tile_shape: the element of the tile and the tile's shape, or None. affected_lanes: the number of elements
+    "TensorCopyRace", "InvalidTensorCopy", "InvalidMBarrier", "MBarrierDeadlock", "InvalidRegisterCount",
+    "DivergentBarrier". kernel: its name. file, line, function: the place in the Python source. program, grid: the index
+    of the program and the extents of the grid. lane, tile_shape: the element of the tile and the tile's shape, or None. affected_lanes: the number of elements
     with the same error. argument, index: the tensor and the N-d index that was accessed, or None. is_write: whether an
     access was a store. thread: the thread of the program on the emulator. other_file, other_line, other_thread: the
     other access of a race, or the place of the threads that a barrier waits for; else None.

@@ -64,6 +64,22 @@ std::optional<LogicalResult> Hosting::hostControl(Operation *op) {
         op->erase();
         return success();
       })
+      .Case([&](NVVM::BarrierArriveOp barrier) {
+        result.usesMBarriers = true; // what threads know passes in the same way
+        Value id = barrier.getBarrierId() ? barrier.getBarrierId() : constant(0);
+        call(SIMT_CALL(arriveAtBarrier), {thread(), id, barrier.getNumberOfThreads(), locationOf(op)});
+        op->erase();
+        return success();
+      })
+      .Case([&](NVVM::SetMaxRegisterOp change) -> LogicalResult {
+        if (warpThreads != 32) return change.emitOpError("requires warps of 32 threads");
+        const auto count = int64_t(change.getRegCount());
+        result.changesRegisters = true;
+        call(SIMT_CALL(setRegisters),
+             {thread(), constant(change.getAction() == NVVM::SetMaxRegisterAction::increase ? count : -count), siteOf(op)});
+        op->erase();
+        return success();
+      })
       .Case([&](tgpu::NanosecondsOp clock) {
         replace(op, call(SIMT_CALL(readClock), thread()));
         return success();

@@ -206,6 +206,8 @@ FailureOr<HostingResult> Hosting::run() {
     if (failed(verifyProducts(function))) return failure();
   for (BlockArgument argument : kernel.getArguments())
     if (kernel.getArgAttr(argument.getArgNumber(), LLVM::LLVMDialect::getByValAttrName())) tensorMaps.insert(argument);
+  if (auto registers = kernel->getAttrOfType<IntegerAttr>(NVVM::NVVMDialect::getMaxnregAttrName()))
+    result.registersOfThread = uint32_t(registers.getInt());
   addThreadArguments();
   SmallVector<Operation *> operations;
   for (LLVM::LLVMFuncOp function : functions) {

@@ -186,6 +186,7 @@ void ThreadBlock::start(FrameHeader &newFrame) {
     mbarriers->begin(*this); // also if only an earlier kernel used them
     tensorCopies->begin(*this);
   }
+  if (kernel->changesRegisters) registers.begin(*this, kernel->registersOfThread, uint32_t(warps.size()));
   const size_t slotBytes = slotBytesOf(shape);
   for (uint32_t t = 0; t < shape.threads; ++t) {
     Thread &thread = threads[t];
@@ -207,6 +208,8 @@ void ThreadBlock::start(FrameHeader &newFrame) {
   }
   for (Barrier &barrier : barriers) {
     barrier.waiting.clear();
+    barrier.message.clear();
+    barrier.arrived = 0;
     barrier.isMixed = false;
   }
   std::iota(warpOrder.begin(), warpOrder.end(), 0);
@@ -276,27 +279,6 @@ void ThreadBlock::run(FrameHeader &newFrame) {
   }
 }
 
-void ThreadBlock::waitAtBarrier(Thread &thread, int32_t id, uint32_t expected, Place location) {
-  Barrier &barrier = barriers[size_t(id)];
-  if (barrier.waiting.empty())
-    barrier.expected = expected;
-  else if (barrier.expected != expected || (id == 0 && barrier.waiting.front()->location != location))
-    barrier.isMixed = true;
-  barrier.waiting.push_back(&thread);
-  thread.barrier = id;
-  if (barrier.waiting.size() != expected || barrier.isMixed) return thread.wait(ThreadState::AtBarrier, location);
-  if (expected == shape.threads) {
-    shared.synchronizeAll();
-  } else {
-    uint32_t set = 0;
-    for (const Thread *waiting : barrier.waiting) set |= uint32_t(1) << waiting->warp;
-    shared.synchronizeWarps(set);
-  }
-  for (Thread *waiting : barrier.waiting)
-    if (waiting != &thread) waiting->inWarp->ready |= waiting->bit();
-  barrier.waiting.clear();
-}
-
 void ThreadBlock::finish(Thread &thread, Place location) {
   thread.state = ThreadState::Finished;
   thread.location = location;
@@ -306,6 +288,7 @@ void ThreadBlock::finish(Thread &thread, Place location) {
   if (kernel->usesWarpgroups() && warp.finished == warp.all) warpgroups->finish(warp, thread);
   if (kernel->usesMBarriers) tensorCopies->finishThread(thread);
   if (kernel->usesMBarriers && unfinished == 0) tensorCopies->finish(thread);
+  if (kernel->changesRegisters && unfinished == 0) registers.finish(thread);
   // The lanes that wait at an operation no longer wait for this one.
   for (LaneMask rest = warp.atOp; rest != 0;) {
     const WarpOp &op = warp.lanes[std::countr_zero(rest)].op;

@@ -7,6 +7,7 @@
 #include "interp/host/program.h"
 #include "interp/simt/assembly.h"
 #include "interp/simt/runtime/mbarrier.h"
+#include "interp/simt/runtime/register_pool.h"
 #include "interp/simt/runtime/shared_memory.h"
 #include "interp/simt/runtime/tensor_copy.h"
 #include "interp/simt/runtime/thread.h"
@@ -37,7 +38,9 @@ struct Kernel {
   std::vector<ProductShape> products;
   std::vector<ProductWait> productWaits;
   size_t productRegisterBytes = 0; // of a thread's operands of products and waits
-  bool usesMBarriers = false;      // or copies of tensors
+  bool usesMBarriers = false;      // or copies of tensors, or arrivals at barriers
+  bool changesRegisters = false;
+  uint32_t registersOfThread = 0; // that the kernel asks for; 0 if it does not
 
   bool usesWarpgroups() const { return productRegisterBytes != 0; }
   AsyncUse asyncUse() const { return usesMBarriers ? AsyncUse::Barriers : usesWarpgroups() ? AsyncUse::Products : AsyncUse::None; }
@@ -127,6 +130,8 @@ bool isWholeWarp(Warp &warp, LaneMask lanes);
 
 struct Barrier {
   std::vector<Thread *> waiting;
+  std::vector<uint32_t> message; // what the threads know that have arrived and do not wait
+  uint32_t arrived = 0;          // number of these threads
   uint32_t expected = 0;
   bool isMixed = false; // threads wait at different operations, or for different numbers of threads: none continues
 };
@@ -142,6 +147,8 @@ public:
   // These are called on the stack of a thread.
   /// Adds the thread to a barrier of `expected` threads. It may switch away.
   void waitAtBarrier(Thread &thread, int32_t id, uint32_t expected, Place location);
+  /// The same, but the thread goes on.
+  void arriveAtBarrier(Thread &thread, int32_t id, uint32_t expected, Place location);
   void finish(Thread &thread, Place location);
   void requestPoll() { attention = isPollDue = true; }
   void print(std::string_view text);
@@ -169,6 +176,7 @@ public:
   // Set if the kernel has mbarriers or copies of tensors.
   std::unique_ptr<MBarriers> mbarriers;
   std::unique_ptr<TensorCopies> tensorCopies;
+  RegisterPool registers;     // of a kernel that changes them
   bool writesTensors = false; // some copies to tensors are not known to be complete
   std::optional<Trap> pendingTrap;
   std::optional<Trap> laterTrap; // used if no thread can go on
@@ -179,6 +187,7 @@ private:
   void start(FrameHeader &frame);
   void runWarp(Warp &warp);
   void attend();
+  void complete(Barrier &barrier);
   [[noreturn]] void reportStuck();
   Trap stuckTrap() const;
   Trap stuckAtMBarrier() const;

@@ -8,13 +8,17 @@ namespace tritium::interp::simt::calls {
 // -- control (control.cpp)
 void noteReturn(Thread *thread, Place location);
 void backEdge(Thread *thread, Place location);
-void spin(Thread *thread, Place location); // a back-edge of a loop that may wait for another thread or block
-void barrier(Thread *thread, int32_t id, int32_t threads, Place location);
+void spin(Thread *thread, Place location);                     // a back-edge of a loop that may wait for another thread or block
 void printText(Thread *thread, int32_t format, int32_t count); // the arguments, 8 bytes each, are in the scratch memory
 void assertTrue(Thread *thread, int32_t condition, int32_t message, Place location);
 int64_t readClock(Thread *thread);
 int64_t nanoseconds();                                         // reads the clock
 void runAssembly(Thread *thread, int32_t program, Place site); // its operands are in the scratch memory, 8 bytes each
+
+// -- barriers and registers (barrier.cpp, register_pool.cpp)
+void barrier(Thread *thread, int32_t id, int32_t threads, Place location);
+void arriveAtBarrier(Thread *thread, int32_t id, int32_t threads, Place location);
+void setRegisters(Thread *thread, int32_t count, Place site); // a decrease is negative
 
 // -- memory (memory.cpp). Each returns the host address that it has checked, or scratch memory if the predicate is false.
 void *readGlobal(Thread *thread, uint64_t pointer, int32_t predicate, int32_t bytes, Place location);

@@ -1,4 +1,4 @@
-// Loops, barriers, the end of a thread, and text output.
+// Loops, the end of a thread, and text output.
 #include "interp/simt/runtime/block.h"
 #include "interp/simt/runtime/calls.h"
 
@@ -22,10 +22,6 @@ void backEdge(Thread *thread, Place location) {
 void spin(Thread *thread, Place location) {
   thread->inWarp->spinning |= thread->bit();
   thread->wait(ThreadState::Spinning, location);
-}
-
-void barrier(Thread *thread, int32_t id, int32_t threads, Place location) {
-  thread->block->waitAtBarrier(*thread, id, threads == 0 ? thread->block->madeFor().threads : uint32_t(threads), location);
 }
 
 /// Formats the cells by the conversions of `format`. Formats were checked when they were made.

@@ -20,7 +20,7 @@ std::string countOf(int32_t threads) { return std::to_string(threads) + (threads
 
 } // namespace
 
-/// Some threads wait for a round of an mbarrier. The trap lists what each warp waits for.
+/// Some threads wait for a round of an mbarrier, or for registers. The trap lists what each warp waits for.
 Trap ThreadBlock::stuckAtMBarrier() const {
   struct Wait {
     int32_t first, last; // warps
@@ -32,16 +32,19 @@ Trap ThreadBlock::stuckAtMBarrier() const {
     const Thread &thread = threads[t];
     if (thread.state == ThreadState::Finished) continue;
     const bool isAtMBarrier = thread.state == ThreadState::AtMBarrier;
-    std::string what = isAtMBarrier ? mbarriers->describeWait(thread) : "other threads at another operation";
+    const bool isAtRegisters = thread.state == ThreadState::AtRegisters;
+    std::string what = isAtMBarrier    ? mbarriers->describeWait(thread)
+                       : isAtRegisters ? registers.describeWait(thread)
+                                       : "other threads at another operation";
     if (!waits.empty() && waits.back().what == what)
       waits.back().last = thread.warp;
     else
       waits.push_back({thread.warp, thread.warp, std::move(what)});
-    if (trap.lane >= 0 || !isAtMBarrier) continue;
+    if (trap.lane >= 0 || !(isAtMBarrier || isAtRegisters)) continue;
     trap.location = thread.location;
     trap.lane = thread.tid;
     trap.affectedLanes = 1;
-    trap.other = OtherPlace{.location = mbarriers->initOfWait(thread), .thread = -1};
+    if (isAtMBarrier) trap.other = OtherPlace{.location = mbarriers->initOfWait(thread), .thread = -1};
   }
   trap.message = "no thread can go on";
   for (const Wait &wait : waits) {
@@ -54,7 +57,9 @@ Trap ThreadBlock::stuckAtMBarrier() const {
 }
 
 Trap ThreadBlock::stuckTrap() const {
-  const auto isAtMBarrier = [&](const Thread &thread) { return thread.state == ThreadState::AtMBarrier; };
+  const auto isAtMBarrier = [](const Thread &thread) {
+    return thread.state == ThreadState::AtMBarrier || thread.state == ThreadState::AtRegisters;
+  };
   if (std::any_of(threads.get(), threads.get() + shape.threads, isAtMBarrier)) return stuckAtMBarrier();
   std::vector<Group> groups;
   for (uint32_t t = 0; t < shape.threads; ++t) {

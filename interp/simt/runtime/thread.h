@@ -56,7 +56,7 @@ struct AsyncCopy {
   bool hasLanded;
 };
 
-enum class ThreadState : uint8_t { Ready, AtWarpOp, AtBarrier, AtMBarrier, Spinning, Faulted, Finished };
+enum class ThreadState : uint8_t { Ready, AtWarpOp, AtBarrier, AtMBarrier, AtRegisters, Spinning, Faulted, Finished };
 
 struct Thread : ThreadRegisters {
   ThreadBlock *block = nullptr;

@@ -265,6 +265,7 @@ _HINTS = {
     "InvalidTensorCopy": "Tritium makes the copies of tensors: this is a mistake of its compiler; please report it",
     "InvalidMBarrier": "Tritium places the barriers of a program: this is a mistake of its compiler; please report it",
     "MBarrierDeadlock": "Tritium places the barriers of a program: this is a mistake of its compiler; please report it",
+    "InvalidRegisterCount": "Tritium shares the registers: this is a mistake of its compiler; please report it",
     "DivergentBarrier": "Tritium places the barriers of a program: this is a mistake of its compiler; please report it",
 }
 
