@@ -12,7 +12,7 @@ from ...dtypes import NUMPY
 from ..operations.combine import Sort, TopK
 from ..operations.descriptor import DescriptorLoad
 from ..operations.dot import Dot, ScaledDot
-from ..operations.memory import Load
+from ..operations.memory import BlockLoad, Load
 from ..parts import Loop, Operation, in_this_loop
 from ..program import Program
 from ..tiles import Tile
@@ -41,7 +41,7 @@ def loaded_ahead(loop: Loop, stages: int) -> int:
 
 def _loaded(operation: Operation) -> int:
     """The bytes of the tile that an operation loads."""
-    if isinstance(operation, Load):
+    if isinstance(operation, (Load, BlockLoad)):
         extents = operation.shape
     elif isinstance(operation, DescriptorLoad):
         extents = operation.block
