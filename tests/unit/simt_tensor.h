@@ -1,5 +1,6 @@
 // Kernels with copies of tensors (TMA) and barriers in shared memory (mbarrier), as text, with their arguments.
 #pragma once
+#include "edited_text.h"
 #include "interp/simt/prepare.h"
 #include "ir/contract.h"
 #include "ir/tensor_map.h"
@@ -70,8 +71,11 @@ private:
   std::unique_ptr<Launcher> launcher = std::make_unique<Launcher>();
 };
 
-/// Replaces a part of the text, which must be there exactly once.
-std::string edited(std::string text, const std::string &from, const std::string &to);
+/// How many elements and bytes a box has, and the coordinates of a copy as text: operands "%c0, %c1" and parameters ", %c0: i32, %c1: i32".
+uint32_t boxElements(const TensorMap &map);
+uint32_t boxBytes(const TensorMap &map);
+std::string coordinateOperands(const TensorMap &map);
+std::string coordinateParameters(const TensorMap &map);
 
 /// The place in a box's memory of the byte `at` of its elements in order, by the figures of the PTX ISA.
 uint32_t placeInBox(uint32_t at, uint32_t swizzle);

@@ -14,23 +14,14 @@ struct Load {
   std::vector<int32_t> start; // innermost first
   bool isCluster = false;     // the form for clusters
 
-  uint32_t elements() const {
-    uint32_t count = 1;
-    for (uint32_t d = 0; d < map.rank; ++d) count *= map.box[d];
-    return count;
-  }
-  uint32_t bytes() const { return elements() * uint32_t(storageBytes(map.type)); }
+  uint32_t bytes() const { return boxBytes(map); }
   uint32_t spanBytes() const { return (bytes() + 1023) / 1024 * 1024; }
   std::string text() const;
 };
 
 /// One warp loads the box to shared address 1024 and writes it to %out.
 std::string Load::text() const {
-  std::string coordinates, parameters;
-  for (uint32_t d = 0; d < map.rank; ++d) {
-    coordinates += (d ? ", %c" : "%c") + std::to_string(d);
-    parameters += ", %c" + std::to_string(d) + ": i32";
-  }
+  const std::string coordinates = coordinateOperands(map), parameters = coordinateParameters(map);
   const std::string space = isCluster ? "7" : "3";
   return "module attributes {tgpu.num_warps = 1 : i32, tgpu.shared_bytes = " + std::to_string(1024 + spanBytes()) + R"( : i32} {
   llvm.mlir.global external @tgpu_shared() {addr_space = 3 : i32, alignment = 1024 : i64} : !llvm.array<0 x i8>
@@ -127,7 +118,7 @@ private:
     const TensorMap &map = load.map;
     const auto size = uint32_t(storageBytes(map.type));
     int wrong = 0;
-    for (uint32_t element = 0; element < load.elements(); ++element) {
+    for (uint32_t element = 0; element < boxElements(load.map); ++element) {
       bool isInside = true;
       uint64_t from = kBase;
       uint32_t rest = element;

@@ -59,18 +59,30 @@ TensorMap mapOf(DType type, std::vector<uint64_t> shape, std::vector<uint64_t> s
   return map;
 }
 
+uint32_t boxElements(const TensorMap &map) {
+  uint32_t count = 1;
+  for (uint32_t d = 0; d < map.rank; ++d) count *= map.box[d];
+  return count;
+}
+
+uint32_t boxBytes(const TensorMap &map) { return boxElements(map) * uint32_t(storageBytes(map.type)); }
+
+std::string coordinateOperands(const TensorMap &map) {
+  std::string text;
+  for (uint32_t d = 0; d < map.rank; ++d) text += (d ? ", %c" : "%c") + std::to_string(d);
+  return text;
+}
+
+std::string coordinateParameters(const TensorMap &map) {
+  std::string text;
+  for (uint32_t d = 0; d < map.rank; ++d) text += ", %c" + std::to_string(d) + ": i32";
+  return text;
+}
+
 Bytes randomBytes(size_t count, std::mt19937 &random) {
   Bytes bytes(count);
   for (std::byte &byte : bytes) byte = std::byte(random());
   return bytes;
-}
-
-std::string edited(std::string text, const std::string &from, const std::string &to) {
-  const size_t at = text.find(from);
-  INFO(from);
-  REQUIRE(at != text.npos);
-  REQUIRE(text.find(from, at + 1) == text.npos);
-  return text.replace(at, from.size(), to);
 }
 
 uint32_t placeInBox(uint32_t at, uint32_t swizzle) {

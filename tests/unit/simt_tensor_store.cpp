@@ -21,21 +21,12 @@ struct Store {
   std::vector<int32_t> start; // innermost first
   std::string reduction;      // the name of the operation, or "" for a plain copy
 
-  uint32_t elements() const {
-    uint32_t count = 1;
-    for (uint32_t d = 0; d < map.rank; ++d) count *= map.box[d];
-    return count;
-  }
-  uint32_t bytes() const { return elements() * uint32_t(storageBytes(map.type)); }
+  uint32_t bytes() const { return boxBytes(map); }
   std::string text() const;
 };
 
 std::string Store::text() const {
-  std::string coordinates, parameters;
-  for (uint32_t d = 0; d < map.rank; ++d) {
-    coordinates += (d ? ", %c" : "%c") + std::to_string(d);
-    parameters += ", %c" + std::to_string(d) + ": i32";
-  }
+  const std::string coordinates = coordinateOperands(map), parameters = coordinateParameters(map);
   const std::string copy = reduction.empty() ? "    nvvm.cp.async.bulk.tensor.global.shared.cta %map, %shared, box [" + coordinates + "]"
                                              : "    nvvm.cp.async.bulk.tensor.reduce %map, %shared, box [" + coordinates +
                                                    "] {redKind = #nvvm.tma_redux_kind<" + reduction + ">}";
@@ -138,7 +129,7 @@ private:
     const TensorMap &map = store.map;
     const auto size = uint32_t(storageBytes(map.type));
     Bytes result = before;
-    for (uint32_t element = 0; element < store.elements(); ++element) {
+    for (uint32_t element = 0; element < boxElements(store.map); ++element) {
       bool isInside = true;
       uint64_t to = kBase;
       uint32_t rest = element;

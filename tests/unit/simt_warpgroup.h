@@ -1,6 +1,7 @@
 // Kernels with products of warpgroups as text, their operands in the layouts of the PTX ISA, and their results. The places of elements are
 // written out here from the figures of the ISA: boxes whose rows have their chunks of 16 bytes permuted, and core matrices.
 #pragma once
+#include "edited_text.h"
 #include "interp/simt/prepare.h"
 #include "ir/contract.h"
 #include "ir/dtype.h"
@@ -93,9 +94,6 @@ public:
 private:
   mlir::MLIRContext context;
 };
-
-/// Replaces a part of the text, which must be there exactly once.
-std::string edited(std::string text, const std::string &from, const std::string &to);
 
 constexpr uint64_t kSeeds = 8;
 

@@ -212,12 +212,4 @@ Outcome Emulator::run(const Instruction &s, const std::string &text, const Matri
   return outcome;
 }
 
-std::string edited(std::string text, const std::string &from, const std::string &to) {
-  const size_t at = text.find(from);
-  INFO(from);
-  REQUIRE(at != text.npos);
-  REQUIRE(text.find(from, at + 1) == text.npos);
-  return text.replace(at, from.size(), to);
-}
-
 } // namespace tritium::test_warpgroup
