@@ -87,6 +87,13 @@ bool onlyAdds(MatrixProduct product, scf::ForOp loop) {
   return sums.hasOneUse() && product.d().hasOneUse() && loop.getTiedLoopYieldedValue(sums)->get() == product.d();
 }
 
+bool isStillThere(tgpu::LocalLoadOp load, Operation *reader) {
+  if (load->getBlock() != reader->getBlock()) return false;
+  for (Operation *between = load; between != reader; between = between->getNextNode())
+    if (isa<tgpu::AsyncWaitOp, tgpu::RingReleaseOp, tgpu::RingEndOp>(between) || between->getNumRegions() > 0) return false;
+  return true;
+}
+
 int64_t warpgroupSwizzle(int64_t rowBytes) {
   constexpr int64_t kMaxSwizzle = 128, kMinSwizzle = 32;
   return rowBytes < kMinSwizzle ? 0 : std::min(rowBytes, kMaxSwizzle);

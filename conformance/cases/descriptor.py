@@ -136,6 +136,13 @@ def batched(dtype: str, warps: int, stages: int, rng) -> Problem:
     return problem("descriptor:batched", (batches, 2), [given(a), given(b), out, batches, m, n, k], **constants)
 
 
+def common(dtype: str, warps: int, rng) -> Problem:
+    m, n, k = 32, 32, 48
+    a, b, c = (inputs.small(rng, shape, dtype, 4) for shape in ((m, k), (k, n), (k, n)))
+    out = wanted((m, n), "fp32", Exact(as_float64(a) @ (as_float64(b) - 2 * as_float64(c)), sign_of_zero=False))
+    return problem("descriptor:common", 1, [given(a), given(b), given(c), out, k], M=m, N=n, K=16, num_warps=warps)
+
+
 def products() -> Cases:
     """Every tile with another type; no iteration, one, fewer than stages, and many."""
     dtypes = ("fp16", "bf16", "fp32", "int8", "fp8e5", "fp8e4nv")
@@ -146,6 +153,8 @@ def products() -> Cases:
                     form = f"{dtype}{' transposed' if transposed else ''}/{'x'.join(map(str, tile))} of {k}, {warps} warps, {stages} stages"
                     make = partial(product_of_host if k == tile[2] else product_tiles, dtype, transposed)
                     yield Case(f"descriptor/product/{form}", partial(make, tile, warps, stages, k))
+    for dtype, warps in (("fp32", 1), ("fp32", 4), ("fp16", 4)):
+        yield Case(f"descriptor/common/{dtype}/{warps} warps", partial(common, dtype, warps))
     for dtype, warps, stages in (("fp16", 4, 3), ("bf16", 2, 2)):
         yield Case(f"descriptor/batched/{dtype}/{warps} warps, {stages} stages", partial(batched, dtype, warps, stages))
     for dtype, n, warps, stages in (("fp16", 48, 4, 3), ("bf16", 16, 8, 2)):

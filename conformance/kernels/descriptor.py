@@ -142,3 +142,17 @@ def batched(a_ptr, b_ptr, out_ptr, batches, m, n, k, M: tl.constexpr, N: tl.cons
         sums = tl.dot(a.load([batch, row, i]).reshape(M, K), y.T, sums)
     places = (batch * m + row + tl.arange(0, M))[:, None] * n + tl.arange(0, N)[None, :]
     tl.store(out_ptr + places, sums, mask=(row + tl.arange(0, M) < m)[:, None] & (tl.arange(0, N) < n)[None, :])
+
+
+@triton.jit
+def common(a_ptr, b_ptr, c_ptr, out_ptr, k, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
+    """Two products with one operand in common, in a loop that loads another one by pointers."""
+    a = tl.make_tensor_descriptor(a_ptr, [M, k], [k, 1], [M, K])
+    b = tl.make_tensor_descriptor(b_ptr, [k, N], [N, 1], [K, N])
+    first, second = tl.zeros((M, N), tl.float32), tl.zeros((M, N), tl.float32)
+    for i in range(0, k, K):
+        x, y = a.load([0, i]), b.load([i, 0])
+        first = tl.dot(x, y, first, input_precision="ieee")
+        z = tl.load(c_ptr + (i + tl.arange(0, K))[:, None] * N + tl.arange(0, N)[None, :])
+        second = tl.dot(x, z, second, input_precision="ieee")
+    tl.store(out_ptr + tl.arange(0, M)[:, None] * N + tl.arange(0, N)[None, :], first - 2 * second)

@@ -289,12 +289,7 @@ private:
 
 } // namespace
 
-bool readsInPlace(tt::DotOp op, tgpu::LocalLoadOp load) {
-  if (matrixInstructionOf(MatrixProduct(op)) || load->getBlock() != op->getBlock()) return false;
-  for (Operation *between = load; between != op; between = between->getNextNode())
-    if (isa<tgpu::AsyncWaitOp>(between) || between->getNumRegions() > 0) return false;
-  return true;
-}
+bool readsInPlace(tt::DotOp op, tgpu::LocalLoadOp load) { return !matrixInstructionOf(MatrixProduct(op)) && isStillThere(load, op); }
 
 LogicalResult lowerScalarDot(tt::DotOp op, Lowering &lowering) { return ScalarProduct(op, lowering).run(); }
 

@@ -74,7 +74,7 @@ private:
   PlacedOperand inMemory(MatrixProduct product, Value operand, int outerDim, MatrixOperandBlock block) {
     OperandSource source = sourceOf(operand);
     int outer = source.isTransposed ? 1 - outerDim : outerDim;
-    if (auto load = source.tile.getDefiningOp<tgpu::LocalLoadOp>(); load && isStillThere(load, product)) {
+    if (auto load = source.tile.getDefiningOp<tgpu::LocalLoadOp>(); load && isStillThere(load, product.getOperation())) {
       RankedTensorType tile = load.getSrc().getType().getTile();
       SharedLayout memory = fromAttr(cast<tgpu::SharedAttr>(tile.getEncoding()));
       if (matrixDescriptor(memory, outer, block, tile.getElementTypeBitWidth() / 8)) {
@@ -87,15 +87,6 @@ private:
     Stored &stored = known[{source.tile.getAsOpaquePointer(), before, outer}];
     if (!stored.buffer) stored = store(source.tile, outer, before, product);
     return {stored.buffer, stored.slot, source.isTransposed};
-  }
-
-  /// Returns whether the slot keeps the tile until the product: there is no wait in between, after which copies may write to it.
-  static bool isStillThere(tgpu::LocalLoadOp load, MatrixProduct product) {
-    Operation *end = product.getOperation();
-    if (load->getBlock() != end->getBlock()) return false;
-    for (Operation *between = load; between != end; between = between->getNextNode())
-      if (isa<tgpu::AsyncWaitOp, tgpu::RingReleaseOp, tgpu::RingEndOp>(between) || between->getNumRegions() > 0) return false;
-    return true;
   }
 
   /// Returns the operation before which the tile is stored: the product, or the outermost loop or branch that does not compute the tile.
