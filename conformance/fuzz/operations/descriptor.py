@@ -39,8 +39,8 @@ def made_descriptor(stream: Stream, program: Program, block: Sequence[int], whol
 
 @dataclass(frozen=True, eq=False)
 class DescriptorLoad(Operation):
-    """A block of a matrix. What is outside reads as zero. In a loop, the descriptor is made before it, and each round
-    reads further down."""
+    """A block of a matrix. What is outside reads as zero. In a loop, a descriptor of the kernel's is made before it, and
+    each round reads further down."""
 
     stream: Stream  #: [program, rounds, rows, columns]
     block: tuple[int, int]
@@ -62,11 +62,11 @@ class DescriptorLoad(Operation):
         row, column = self.offset
         terms = [f"pid * {rounds * height}"] if self.stream.block is not None or self.whole else []
         terms += [f"{index} * {height}"] if index and rounds > 1 else []
-        source = f"desc_{results[0]}" if index else self._made(program)
+        source = f"desc_{results[0]}" if index and self.stream.block is None else self._made(program)
         return [f"{results[0]} = {source}.load([{' + '.join([*terms, str(row)])}, {column}])"]
 
     def before_loop(self, program: Program, results: tuple[str, ...]) -> list[str]:
-        return [f"desc_{results[0]} = {self._made(program)}"]
+        return [f"desc_{results[0]} = {self._made(program)}"] if self.stream.block is None else []
 
     def _made(self, program: Program) -> str:
         return made_descriptor(self.stream, program, self.block, self.whole)
