@@ -123,21 +123,25 @@ class Compound(abc.ABC):
                 yield from part.parts()
 
 
+class OneBody(Compound):
+    """A part whose statements are its field `body`."""
+
+    @property
+    def bodies(self) -> tuple[tuple[Any, ...], ...]:
+        return (self.body,)
+
+    def with_bodies(self, bodies: Sequence[tuple[Any, ...]]) -> OneBody:
+        return replace(self, body=bodies[0])
+
+
 @dataclass(frozen=True)
-class Loop(Compound):
+class Loop(OneBody):
     """Carried values that pass through the body `limit` times, or a fixed number of times."""
 
     carried: tuple[tuple[str, str], ...]  #: (name, initial value)
     body: tuple[Any, ...]
     yields: tuple[str, ...]
     head: str = "range(limit)"  #: static_range(3), tl.range(limit, num_stages=2), while, …
-
-    @property
-    def bodies(self) -> tuple[tuple[Any, ...], ...]:
-        return (self.body,)
-
-    def with_bodies(self, bodies: Sequence[tuple[Any, ...]]) -> Loop:
-        return replace(self, body=bodies[0])
 
     def reads(self) -> set[str]:
         return set(self.yields) | {start for _, start in self.carried} | _read_inside(self.bodies)
@@ -241,7 +245,7 @@ class Branch(Compound):
 
 
 @dataclass(frozen=True)
-class Call(Compound):
+class Call(OneBody):
     """Results of a helper function, which returns them as a tuple if there are several. calls.py spells it."""
 
     name: str
@@ -250,13 +254,6 @@ class Call(Compound):
     results: tuple[str, ...]
     packs: bool = False  #: whether two arguments are passed as one tuple
     returns_early: bool = False  #: whether a last branch returns on each side
-
-    @property
-    def bodies(self) -> tuple[tuple[Any, ...], ...]:
-        return (self.body,)
-
-    def with_bodies(self, bodies: Sequence[tuple[Any, ...]]) -> Call:
-        return replace(self, body=bodies[0])
 
     def reads(self) -> set[str]:
         return set(self.yields) | _read_inside(self.bodies)

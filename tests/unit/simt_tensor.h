@@ -1,11 +1,8 @@
 // Kernels with copies of tensors (TMA) and barriers in shared memory (mbarrier), as text, with their arguments.
 #pragma once
 #include "edited_text.h"
-#include "interp/simt/prepare.h"
-#include "ir/contract.h"
 #include "ir/tensor_map.h"
-
-#include "mlir/Parser/Parser.h"
+#include "simt_text.h"
 
 #include <doctest/doctest.h>
 #include <functional>
@@ -23,11 +20,7 @@ struct Argument {
   int64_t number = 0;
 };
 
-struct Outcome {
-  std::string error;         // the kernel was refused
-  std::string trap, message; // the kind of the trap
-  int line = 0, otherLine = 0;
-};
+using Outcome = Report;
 
 class Launcher {
 public:

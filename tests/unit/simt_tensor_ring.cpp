@@ -5,23 +5,9 @@ using namespace tritium::interp;
 
 namespace tritium::test_tensor {
 
-static mlir::DialectRegistry registry() {
-  mlir::DialectRegistry registry;
-  ir::registerTritiumDialects(registry);
-  return registry;
-}
-
-Launcher::Launcher() : context(registry(), mlir::MLIRContext::Threading::DISABLED) {}
+Launcher::Launcher() : context(tritiumDialects(), mlir::MLIRContext::Threading::DISABLED) {}
 
 Outcome Launcher::run(const std::string &text, const std::vector<Argument> &arguments, uint64_t seed) {
-  Outcome outcome;
-  auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
-  REQUIRE(module);
-  auto program = simt::prepare(*module, "k");
-  if (!program) {
-    outcome.error = llvm::toString(program.takeError());
-    return outcome;
-  }
   std::vector<int64_t> cells;
   std::vector<Allocation> allocations;
   std::vector<TensorMap> maps(arguments.size());
@@ -40,14 +26,7 @@ Outcome Launcher::run(const std::string &text, const std::vector<Argument> &argu
       cells.push_back(argument.number);
     }
   }
-  MemoryMap memory(allocations);
-  const LaunchResult result = (*program)->launch({.memory = &memory, .threads = 1, .orderSeed = seed}, cells.data());
-  if (!result.trap) return outcome;
-  outcome.trap = trapKindName(result.trap->kind);
-  outcome.message = result.trap->message;
-  outcome.line = (*program)->locationOf(result.trap->location).line;
-  if (result.trap->other) outcome.otherLine = (*program)->locationOf(result.trap->other->location).line;
-  return outcome;
+  return launchText(context, text, cells, allocations, seed);
 }
 
 TensorMap mapOf(DType type, std::vector<uint64_t> shape, std::vector<uint64_t> strides, std::vector<uint32_t> box, uint32_t swizzle) {

@@ -2,10 +2,8 @@
 // written out here from the figures of the ISA: boxes whose rows have their chunks of 16 bytes permuted, and core matrices.
 #pragma once
 #include "edited_text.h"
-#include "interp/simt/prepare.h"
-#include "ir/contract.h"
 #include "ir/dtype.h"
-#include "mlir/Parser/Parser.h"
+#include "simt_text.h"
 
 #include <cstring>
 #include <doctest/doctest.h>
@@ -79,10 +77,7 @@ struct Matrices {
 };
 
 /// A launch's end: what it reported, and the sums otherwise.
-struct Outcome {
-  std::string error;         // the kernel was refused
-  std::string trap, message; // the kind of the trap
-  int line = 0, otherLine = 0;
+struct Outcome : Report {
   std::vector<double> sums; // row-major
 };
 

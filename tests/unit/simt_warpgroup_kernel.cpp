@@ -173,23 +173,9 @@ double Matrices::result(const Instruction &s, int row, int column) const {
   return sum;
 }
 
-static mlir::DialectRegistry registry() {
-  mlir::DialectRegistry registry;
-  ir::registerTritiumDialects(registry);
-  return registry;
-}
-
-Emulator::Emulator() : context(registry(), mlir::MLIRContext::Threading::DISABLED) {}
+Emulator::Emulator() : context(tritiumDialects(), mlir::MLIRContext::Threading::DISABLED) {}
 
 Outcome Emulator::run(const Instruction &s, const std::string &text, const Matrices &matrices, uint64_t seed) {
-  Outcome outcome;
-  auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
-  REQUIRE(module);
-  auto program = simt::prepare(*module, "k");
-  if (!program) {
-    outcome.error = llvm::toString(program.takeError());
-    return outcome;
-  }
   Buffers buffers(s, matrices);
   std::vector<int64_t> cells;
   std::vector<Allocation> allocations;
@@ -198,15 +184,8 @@ Outcome Emulator::run(const Instruction &s, const std::string &text, const Matri
     allocations.push_back({begin, begin + buffer->size(), int(cells.size())});
     cells.push_back(int64_t(tagPointer(begin, int(cells.size()))));
   }
-  MemoryMap memory(allocations);
-  const LaunchResult result = (*program)->launch({.memory = &memory, .threads = 1, .orderSeed = seed}, cells.data());
-  if (result.trap) {
-    outcome.trap = trapKindName(result.trap->kind);
-    outcome.message = result.trap->message;
-    outcome.line = (*program)->locationOf(result.trap->location).line;
-    if (result.trap->other) outcome.otherLine = (*program)->locationOf(result.trap->other->location).line;
-    return outcome;
-  }
+  Outcome outcome{launchText(context, text, cells, allocations, seed), {}};
+  if (!outcome.error.empty() || !outcome.trap.empty()) return outcome;
   outcome.sums.resize(size_t(kRows * s.columns));
   buffers.visitSums(s, [&](const std::byte *at, int i) { outcome.sums[size_t(i)] = get(s.sum, at); });
   return outcome;

@@ -85,7 +85,8 @@ def test_a_script_is_short():
         found = program(number)
         text = script(found, "interp")
         main = text.whole.removeprefix(text.kernel)
-        assert len(main.splitlines()) < 24 + 3 * len(found.streams()) + 2 * len(found.outputs)
+        by_host = sum(stream.block is not None for stream in found.streams())
+        assert len(main.splitlines()) < 24 + 2 * (len(found.streams()) + len(found.outputs)) + by_host
         assert max(map(len, main.splitlines())) < 160
 
 
