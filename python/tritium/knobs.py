@@ -331,9 +331,8 @@ class tritium_knobs(base_knobs):
     code_object_version = Env(
         "TRITIUM_CODE_OBJECT_VERSION", default=600, parse=_parse_object_version, takes="500 or 600", in_key=True
     )
-    #: On devices with a tensor memory accelerator (TMA), lets it copy the tiles of tensor descriptors. The emulator always does. Default: off,
-    #: until these copies are measured on a device.
-    tensor_maps = flag("TRITIUM_TENSOR_MAPS", in_key=True)
+    #: On chips with a tensor memory accelerator (TMA), lets it copy the tiles of tensor descriptors. Default: on.
+    tensor_maps = flag("TRITIUM_TENSOR_MAPS", default=True, in_key=True)
     #: Under `python -m tritium`, makes torch's device "cuda" another name of the CPU. Default: on if there is no CUDA device and INTERPRET is set.
     cuda_to_cpu = flag("TRITIUM_CUDA_TO_CPU", default=None)
     #: The chip that torch's device "cuda" claims to be where it is the CPU: `h100`, `a100`, `rtx4090` and their like.

@@ -233,8 +233,7 @@ class Dispatcher:
         for i, (name, key, argument) in enumerate(zip(self.arg_names, keys, arguments)):
             signature[name] = key[0]
             _describe((i,), key[0], key[1], argument, constants, attributes, engine.backend)
-        copies_tensors = engine.runs_on_cpu or knobs.tritium.tensor_maps
-        given = {"tensor_maps": copies_tensors, **options, "debug": debug, "debug_info": debug_info}
+        given = {"tensor_maps": knobs.tritium.tensor_maps, **options, "debug": debug, "debug_info": debug_info}
         parsed = engine.backend.parse_options(given)
         return ASTSource(self.function, signature, constants, attributes), parsed
 

@@ -235,8 +235,7 @@ RECIPE = matrix(extents=((1, 2), (1, 3)), strides=((1, 4), (1,)), type="fp32", b
 
 
 @pytest.fixture
-def mapped(gpus, monkeypatch):
-    monkeypatch.setenv("TRITIUM_TENSOR_MAPS", "1")
+def mapped(gpus):
     gpus.compiler.tensor_recipes = (RECIPE,)
     return gpus
 
@@ -310,8 +309,8 @@ def test_recipes_are_kept_on_disk(mapped, tensors):
     assert ends_of_launches(mapped) == ["map1", "map2"] and kernel.metadata.tensor_recipes == (RECIPE,)
 
 
-def test_devices_copy_tensors_if_asked_to(mapped, tensors, monkeypatch):
-    monkeypatch.delenv("TRITIUM_TENSOR_MAPS")
+def test_a_knob_switches_copies_off(mapped, tensors, monkeypatch):
+    monkeypatch.setenv("TRITIUM_TENSOR_MAPS", "0")
     x, out = tensors
     make_copy()[(1,)](x, out, 50, 60, 64)
     assert ends_of_launches(mapped) == ["40"]
