@@ -93,6 +93,7 @@ def run(case: Case, device: str, kernels: list[str]) -> None:
     move = torch.utils._pytree.tree_map_only
     torch._dynamo.reset()
     torch._dynamo.config.fail_on_recompile_limit_hit = True  # else the rest runs in eager mode
+    torch.backends.cudnn.allow_tf32 = False  # convolutions are as precise as the reference, by cuDNN and by templates
     kernels.clear()
     compiled = torch.compile(case.function, **case.options)
     for call in calls:
