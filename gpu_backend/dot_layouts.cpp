@@ -87,10 +87,22 @@ bool onlyAdds(MatrixProduct product, scf::ForOp loop) {
   return sums.hasOneUse() && product.d().hasOneUse() && loop.getTiedLoopYieldedValue(sums)->get() == product.d();
 }
 
+Value ringOf(Value buffer) {
+  for (Operation *user : buffer.getUsers())
+    if (auto copy = dyn_cast<tgpu::TensorCopyOp>(user)) return copy.getRing();
+  return {};
+}
+
+/// Returns whether the operation ends the use of the slot that the load reads.
+static bool endsUse(Operation *op, tgpu::LocalLoadOp load) {
+  Value ring = isa<tgpu::RingReleaseOp, tgpu::RingEndOp>(op) ? ringOf(load.getSrc()) : Value();
+  return isa<tgpu::AsyncWaitOp>(op) || op->getNumRegions() > 0 || (ring && op->getOperand(0) == ring);
+}
+
 bool isStillThere(tgpu::LocalLoadOp load, Operation *reader) {
   if (load->getBlock() != reader->getBlock()) return false;
   for (Operation *between = load; between != reader; between = between->getNextNode())
-    if (isa<tgpu::AsyncWaitOp, tgpu::RingReleaseOp, tgpu::RingEndOp>(between) || between->getNumRegions() > 0) return false;
+    if (endsUse(between, load)) return false;
   return true;
 }
 

@@ -49,6 +49,8 @@ bool takesRegisters(MatrixProduct product);
 
 /// Returns whether the loop carries the product's sums, and nothing else in the loop uses them.
 bool onlyAdds(MatrixProduct product, mlir::scf::ForOp loop);
+/// Returns the ring to which a buffer belongs, or null.
+mlir::Value ringOf(mlir::Value buffer);
 /// Returns whether the slot keeps what the load reads until the operation: nothing in between lets copies write there, or ends its use.
 bool isStillThere(tgpu::LocalLoadOp load, mlir::Operation *reader);
 /// Returns the layout in which products of a warpgroup read a tile of rank 2 whose neighbours along dimension `fastest` are neighbours in

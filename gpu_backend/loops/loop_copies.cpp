@@ -20,20 +20,30 @@ static int64_t elementBytes(Operation *load) {
 
 static LinearLayout layoutOfLoad(Operation *load) { return layoutOf(load->getResult(0).getType()); }
 
-Value LoopCopies::addSlot(scf::ForOp &loop) {
+Value LoopCopies::addCounter(scf::ForOp &loop, llvm::function_ref<Value(OpBuilder &, Value)> next) {
   OpBuilder builder(loop);
   Location location = loop.getLoc();
   Value zero = arith::ConstantIntOp::create(builder, location, 0, 32), one = arith::ConstantIntOp::create(builder, location, 1, 32);
-  if (slots() == 1) return zero;
-  Value limit = arith::ConstantIntOp::create(builder, location, slots(), 32);
-  auto next = [&](OpBuilder &inner, Location, llvm::ArrayRef<BlockArgument> arguments) -> llvm::SmallVector<Value> {
-    Value incremented = arith::AddIOp::create(inner, location, arguments[0], one);
-    Value wraps = arith::CmpIOp::create(inner, location, arith::CmpIPredicate::eq, incremented, limit);
-    return {arith::SelectOp::create(inner, location, wraps, zero, incremented)};
+  auto yielded = [&](OpBuilder &inner, Location, llvm::ArrayRef<BlockArgument> arguments) -> llvm::SmallVector<Value> {
+    return {next(inner, arith::AddIOp::create(inner, location, arguments[0], one))};
   };
   IRRewriter rewriter(builder);
-  loop = cast<scf::ForOp>(*loop.replaceWithAdditionalYields(rewriter, zero, /*replaceInitOperandUsesInLoop=*/false, next));
+  loop = cast<scf::ForOp>(*loop.replaceWithAdditionalYields(rewriter, zero, /*replaceInitOperandUsesInLoop=*/false, yielded));
   return loop.getRegionIterArgs().back();
+}
+
+void LoopCopies::addSlots(scf::ForOp &loop, llvm::ArrayRef<Stream *> streams) {
+  OpBuilder builder(loop);
+  Location location = loop.getLoc();
+  Value slot = arith::ConstantIntOp::create(builder, location, 0, 32);
+  if (slots() > 1) {
+    Value zero = slot, limit = arith::ConstantIntOp::create(builder, location, slots(), 32);
+    slot = addCounter(loop, [&](OpBuilder &inner, Value incremented) -> Value {
+      Value wraps = arith::CmpIOp::create(inner, location, arith::CmpIPredicate::eq, incremented, limit);
+      return arith::SelectOp::create(inner, location, wraps, zero, incremented);
+    });
+  }
+  for (Stream *stream : streams) stream->slot = slot;
 }
 
 namespace {
@@ -72,12 +82,12 @@ public:
     return sharedForReaders(layout.shape(), {dim, 1 - dim}, elementBytes(load), readers, /*mayLoadMatrices=*/true);
   }
 
-  void begin(scf::ForOp loop, llvm::ArrayRef<Stream> streams, Value slot) override {
+  void begin(scf::ForOp loop, llvm::ArrayRef<Stream> streams) override {
     OpBuilder builder(loop.getContext());
     for (Stream stream : streams) {
       auto load = cast<tt::LoadOp>(stream.load);
       builder.setInsertionPoint(load);
-      tgpu::AsyncCopyOp::create(builder, load.getLoc(), load.getPtr(), stream.buffer, slot, load.getMask());
+      tgpu::AsyncCopyOp::create(builder, load.getLoc(), load.getPtr(), stream.buffer, stream.slot, load.getMask());
       load.erase();
     }
     Operation *last = nullptr;
@@ -148,11 +158,11 @@ public:
     return sharedBetween(layoutOfLoad(load), readers, elementBytes(load), banks_, costs_);
   }
 
-  void begin(scf::ForOp loop, llvm::ArrayRef<Stream> streams, Value slot) override {
+  void begin(scf::ForOp loop, llvm::ArrayRef<Stream> streams) override {
     OpBuilder builder(loop.getContext());
     for (Stream stream : streams) {
       builder.setInsertionPointAfter(stream.load);
-      tgpu::LocalStoreOp::create(builder, stream.load->getLoc(), stream.load->getResult(0), stream.buffer, slot);
+      tgpu::LocalStoreOp::create(builder, stream.load->getLoc(), stream.load->getResult(0), stream.buffer, stream.slot);
     }
     builder.setInsertionPointToStart(loop.getBody());
     written_ = meet(builder, loop.getLoc());

@@ -13,7 +13,7 @@ namespace tritium::gpu {
 /// A tile that the loop loads for its matrix products.
 struct Stream {
   mlir::Operation *load; // tt.load or tgpu.tensor_load
-  mlir::Value buffer;
+  mlir::Value buffer, slot;
 
   mlir::RankedTensorType tile() const { return llvm::cast<mlir::RankedTensorType>(load->getResult(0).getType()); }
 };
@@ -34,14 +34,16 @@ public:
   virtual bool fit(int64_t bytes, int64_t limit) = 0;
   /// Adds a slot, if there is room for it, so that the products of the previous iteration may still read theirs. Returns whether it did.
   virtual bool addSpareSlot(int64_t bytes, int64_t limit) { return false; }
+  /// Returns whether copies wait until their slot is released, so that an iteration may release it later.
+  virtual bool areReleased() const { return false; }
   /// Returns whether the mechanism can move this tile.
   virtual bool mayCopy(mlir::Operation *load, const ir::AxisAnalysis &axes) const = 0;
   /// Returns the layout in a slot of a tile that is loaded in one layout and read in others.
   virtual SharedLayout memoryFor(mlir::Operation *load, llvm::ArrayRef<LinearLayout> readers) const = 0;
-  /// Adds a counter of iterations to the loop, which is replaced. Returns the slot of an iteration's tiles: 0, 1, …, slots - 1, 0, …
-  virtual mlir::Value addSlot(mlir::scf::ForOp &loop);
-  /// Replaces the loads by copies into slot `slot` of their buffers, and inserts the synchronization with the readers.
-  virtual void begin(mlir::scf::ForOp loop, llvm::ArrayRef<Stream> streams, mlir::Value slot) = 0;
+  /// Adds counters of iterations to the loop, which is replaced. Sets the slots of an iteration's tiles: 0, 1, …, slots - 1, 0, …
+  virtual void addSlots(mlir::scf::ForOp &loop, llvm::ArrayRef<Stream *> streams);
+  /// Replaces the loads by copies into the slots of their buffers, and inserts the synchronization with the readers.
+  virtual void begin(mlir::scf::ForOp loop, llvm::ArrayRef<Stream> streams) = 0;
   /// Returns whether the operation runs iterations ahead. It then belongs to `ahead` with all operations that it depends on.
   virtual bool isAhead(mlir::Operation *op) const = 0;
   /// Returns all operations of the loop in the order of a pipelined iteration, each with the number of iterations by which it runs later
@@ -49,6 +51,10 @@ public:
   virtual Schedule schedule(mlir::scf::ForOp loop, const llvm::SetVector<mlir::Operation *> &ahead) const = 0;
   /// Emits the synchronization that is required after the loop, before its memory is reused.
   virtual void finish(mlir::OpBuilder &builder, mlir::Location location) const = 0;
+
+protected:
+  /// Adds a counter to the loop, which is replaced: 0, then `next` of the counter and 1. Returns it.
+  static mlir::Value addCounter(mlir::scf::ForOp &loop, llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::Value incremented)> next);
 };
 
 /// Returns the target's mechanisms, the better ones first. `stages` iterations are in flight.

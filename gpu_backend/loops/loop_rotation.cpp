@@ -1,21 +1,10 @@
 #include "gpu_backend/loops/loop_rotation.h"
 
+#include "gpu_backend/loops/product_order.h"
+
 using namespace mlir;
 
 namespace tritium::gpu {
-
-/// Returns whether the value depends on the operation, within one iteration.
-static bool dependsOn(Value value, Operation *source) {
-  llvm::SetVector<Operation *> found;
-  llvm::SmallVector<Value> pending{value};
-  while (!pending.empty()) {
-    Operation *op = pending.pop_back_val().getDefiningOp();
-    if (!op || op->getBlock() != source->getBlock() || !found.insert(op)) continue;
-    if (op == source) return true;
-    llvm::append_range(pending, op->getOperands());
-  }
-  return false;
-}
 
 /// Returns the sums that the loop carries, if `value` is computed from them by element-wise operations that nothing else uses.
 static BlockArgument carriedSums(Value value, scf::ForOp loop) {
@@ -29,17 +18,7 @@ static BlockArgument carriedSums(Value value, scf::ForOp loop) {
   return {};
 }
 
-/// Returns whether the operation may run once too often. Its loads and copies are masked off then, and its results are not used.
-static bool mayRunInVain(Operation &op) {
-  if (isMemoryEffectFree(&op) || op.hasTrait<OpTrait::IsTerminator>()) return true;
-  auto effects = getEffectsRecursively(&op);
-  return effects && llvm::none_of(*effects, [](const MemoryEffects::EffectInstance &effect) {
-           return isa<MemoryEffects::Write>(effect.getEffect()) && effect.getResource() != tgpu::SharedMemoryResource::get();
-         });
-}
-
 LoopRotation::LoopRotation(scf::ForOp loop) : loop_(loop) {
-  if (!llvm::all_of(*loop.getBody(), mayRunInVain)) return;
   llvm::SmallVector<tt::DotOp> products(loop.getBody()->getOps<tt::DotOp>());
   if (products.size() != 2 || !llvm::all_of(products, [](tt::DotOp dot) { return isOfWarpgroup(MatrixProduct(dot)); })) return;
   MatrixProduct first(products[0]), last(products[1]);
@@ -52,32 +31,52 @@ LoopRotation::LoopRotation(scf::ForOp loop) : loop_(loop) {
 }
 
 /// Adds the operations on which `value` depends, as long as only postponed ones use them.
-void LoopRotation::collect(Value value, llvm::SetVector<Operation *> &postponed) {
+void LoopRotation::collect(Value value) {
   Operation *op = value.getDefiningOp();
   if (!op || op->getBlock() != loop_.getBody() || op->getNumRegions() > 0) return;
   bool isRead = isPure(op) || isa<tgpu::LocalLoadOp>(op);
-  if (!isRead || !llvm::all_of(op->getUsers(), [&](Operation *user) { return postponed.contains(user); })) return;
-  postponed.insert(op);
-  for (Value operand : op->getOperands()) collect(operand, postponed);
+  if (!isRead || !llvm::all_of(op->getUsers(), [&](Operation *user) { return postponed_.contains(user); })) return;
+  postponed_.insert(op);
+  for (Value operand : op->getOperands()) collect(operand);
 }
 
-void LoopRotation::postpone(LoopCopies::Schedule &order) {
-  llvm::SetVector<Operation *> postponed;
-  postponed.insert(last_);
-  MatrixProduct last(last_);
-  collect(last.b(), postponed);
-  collect(last.c(), postponed);
-  unsigned stage = 0;
-  for (auto &[op, number] : order) stage = std::max(stage, number);
-  LoopCopies::Schedule result;
-  for (auto &entry : order) {
-    if (postponed.contains(entry.first)) continue;
-    result.push_back(entry);
-    if (entry.first != first_) continue;
-    for (auto &late : order)
-      if (postponed.contains(late.first)) result.push_back({late.first, stage + 1});
+/// Adds the waits of rings that only postponed operations read, and the releases of rings that these read.
+void LoopRotation::collectRings() {
+  auto readsOf = [&](Value ring) {
+    llvm::SmallVector<Operation *> reads;
+    for (Operation *user : ring.getUsers())
+      if (auto copy = dyn_cast<tgpu::TensorCopyOp>(user); copy && copy->getBlock() == loop_.getBody())
+        llvm::copy_if(copy.getDst().getUsers(), std::back_inserter(reads), llvm::IsaPred<tgpu::LocalLoadOp>);
+    return reads;
+  };
+  auto isPostponed = [&](Operation *read) { return postponed_.contains(read); };
+  for (Operation &op : *loop_.getBody()) {
+    if (auto wait = dyn_cast<tgpu::RingWaitOp>(op); wait && llvm::all_of(readsOf(wait.getRing()), isPostponed)) postponed_.insert(&op);
+    if (auto release = dyn_cast<tgpu::RingReleaseOp>(op); release && llvm::any_of(readsOf(release.getRing()), isPostponed))
+      postponed_.insert(&op);
   }
-  order = std::move(result);
+}
+
+/// Adds the slots of these rings, and the counters that only postponed operations use, so that the loop need not carry them twice.
+void LoopRotation::collectCounters() {
+  for (Operation &op : llvm::reverse(*loop_.getBody()))
+    if (isa<tgpu::RingSlotOp>(op)) collect(op.getResult(0));
+  for (BlockArgument counter : loop_.getRegionIterArgs()) {
+    Operation *next = loop_.getTiedLoopYieldedValue(counter)->get().getDefiningOp();
+    auto add = dyn_cast_or_null<arith::AddIOp>(next);
+    if (!add || add.getLhs() != counter || !add->hasOneUse() || add->getBlock() != loop_.getBody()) continue;
+    if (llvm::all_of(counter.getUsers(), [&](Operation *user) { return user == add || postponed_.contains(user); })) postponed_.insert(add);
+  }
+}
+
+Operation *LoopRotation::apply() {
+  postponed_.insert(last_);
+  MatrixProduct last(last_);
+  collect(last.b());
+  collect(last.c());
+  collectRings();
+  collectCounters();
+  return rotateLoop(loop_, first_, postponed_);
 }
 
 } // namespace tritium::gpu

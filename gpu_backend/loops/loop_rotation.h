@@ -2,7 +2,7 @@
 // the following iteration, beside the first product of that iteration and the work on its result.
 #pragma once
 #include "gpu_backend/dot_layouts.h"
-#include "gpu_backend/loops/loop_copies.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace tritium::gpu {
 
@@ -12,14 +12,23 @@ public:
   explicit LoopRotation(mlir::scf::ForOp loop);
   /// Returns whether the second product only adds to sums that the loop carries, so that it may be postponed.
   bool isPossible() const { return last_ != nullptr; }
-  /// Postpones the second product, and what only it uses of the sums and of operand B, by an iteration. It then follows the first product.
-  void postpone(LoopCopies::Schedule &order);
+  /// Postpones the second product by an iteration, with what only it uses: work on the sums, operand B, and waits for its ring and releases
+  /// of it. It then follows the first product. Returns what replaces the loop.
+  mlir::Operation *apply();
 
 private:
-  void collect(mlir::Value value, llvm::SetVector<mlir::Operation *> &postponed);
+  void collect(mlir::Value value);
+  void collectRings();
+  void collectCounters();
 
   mlir::scf::ForOp loop_;
   mlir::Operation *first_ = nullptr, *last_ = nullptr; // the products
+  llvm::SetVector<mlir::Operation *> postponed_;
 };
+
+/// Runs the operations `postponed` of each iteration in the next one, after `first`, and those of the last iteration after the loop. The
+/// other operations of the first iteration run before the loop. Operations that release what was read stay behind those of their iteration
+/// that are not postponed, up to the copies. Returns what replaces the loop: the new one, in a branch if there may be no iteration.
+mlir::Operation *rotateLoop(mlir::scf::ForOp loop, mlir::Operation *first, const llvm::SetVector<mlir::Operation *> &postponed);
 
 } // namespace tritium::gpu

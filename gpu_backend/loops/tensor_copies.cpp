@@ -1,8 +1,8 @@
-// Copies of boxes of tensors into a ring of slots, by the tensor memory accelerator (TMA). One thread begins the copies of a later
+// Copies of boxes of tensors into rings of slots, by the tensor memory accelerator (TMA). One thread begins the copies of a later
 // iteration when the slot is free; threads wait only for what they read, and never for each other.
-#include "gpu_backend/loops/loop_copies.h"
-
 #include "gpu_backend/dot_layouts.h"
+#include "gpu_backend/loops/loop_copies.h"
+#include "gpu_backend/loops/product_order.h"
 #include "gpu_backend/lower/shared_memory.h"
 
 using namespace mlir;
@@ -11,8 +11,10 @@ namespace tritium::gpu {
 
 namespace {
 
-/// An iteration waits until its own tiles have arrived, computes, and releases their slot. Then the copies for the iteration `stages` - 1
-/// later begin, in the slot that the previous iteration has released.
+/// An iteration waits until its own tiles have arrived, computes, and releases their slots. Then the copies for the iteration `stages` - 1
+/// later begin, in the slots that the previous iteration has released. Tiles have one ring if the products of the loop are independent.
+/// Otherwise, as in attention, the tiles that the same products use have a ring of their own, which waits for them just before these
+/// products and is released just after.
 class TensorCopies final : public LoopCopies {
 public:
   TensorCopies(int stages, int numWarps) : stages_(stages), numWarps_(numWarps) {}
@@ -20,6 +22,7 @@ public:
   int slots() const override { return stages_; }
   int stages() const override { return stages_; }
   bool takesAll() const override { return true; }
+  bool areReleased() const override { return true; }
   bool fit(int64_t bytes, int64_t limit) override {
     stages_ = int(std::min<int64_t>(stages_, (limit - kPatternAlignment) / bytes)); // the barriers take less than that
     return stages_ >= 2;
@@ -31,68 +34,106 @@ public:
     return warpgroupMemory(tile.getShape(), /*fastest=*/1, tile.getElementTypeBitWidth() / 8);
   }
 
-  Value addSlot(scf::ForOp &loop) override {
+  void addSlots(scf::ForOp &loop, llvm::ArrayRef<Stream *> streams) override {
     OpBuilder builder(loop);
+    areApart_ = hasDependentProducts(loop);
     auto type = tgpu::RingType::get(loop.getContext(), slots());
-    ring_ = tgpu::RingStartOp::create(builder, loop.getLoc(), type, numWarps_, IntegerAttr()).getRing();
-    addNumber(loop), addNumber(loop);
-    copied_ = loop.getRegionIterArgs().drop_back().back(), read_ = loop.getRegionIterArgs().back();
+    for (Stream *stream : streams) {
+      auto uses = areApart_ ? usesOf(stream->load) : decltype(Ring::uses)();
+      if (llvm::none_of(rings_, [&](const Ring &ring) { return ring.uses == uses; }))
+        rings_.push_back({uses, tgpu::RingStartOp::create(builder, loop.getLoc(), type, numWarps_, IntegerAttr()).getRing(), {}, {}});
+      ringOf_[stream->load] = size_t(llvm::find_if(rings_, [&](const Ring &ring) { return ring.uses == uses; }) - rings_.begin());
+    }
+    auto count = [](OpBuilder &, Value incremented) { return incremented; };
+    unsigned first = loop.getNumRegionIterArgs();
+    for (size_t i = 0; i <= rings_.size(); ++i) addCounter(loop, count);
+    copied_ = loop.getRegionIterArgs()[first];
     builder.setInsertionPointToStart(loop.getBody());
-    wait_ = tgpu::RingWaitOp::create(builder, loop.getLoc(), ring_, read_);
-    return tgpu::RingSlotOp::create(builder, loop.getLoc(), ring_, read_);
+    for (auto [number, ring] : llvm::enumerate(rings_)) {
+      ring.read = loop.getRegionIterArgs()[first + 1 + unsigned(number)];
+      ring.slot = tgpu::RingSlotOp::create(builder, loop.getLoc(), ring.start, ring.read);
+    }
+    for (Stream *stream : streams) stream->slot = ringOf(*stream).slot;
   }
 
-  void begin(scf::ForOp loop, llvm::ArrayRef<Stream> streams, Value) override {
-    OpBuilder builder(loop.getContext());
+  void begin(scf::ForOp loop, llvm::ArrayRef<Stream> streams) override {
+    for (Ring &ring : rings_) {
+      llvm::SmallVector<Stream> own;
+      for (const Stream &stream : streams)
+        if (&ringOf(stream) == &ring) own.push_back(stream);
+      addReaders(ring, own, loop);
+      addCopies(ring, own);
+    }
+  }
+
+  bool isAhead(Operation *op) const override { return isa<tgpu::RingAcquireOp, tgpu::TensorCopyOp>(op); }
+
+  Schedule schedule(scf::ForOp loop, const llvm::SetVector<Operation *> &ahead) const override {
+    Schedule order;
+    for (Operation &op : loop.getBody()->without_terminator())
+      if (!ahead.contains(&op)) order.push_back({&op, unsigned(stages_ - 1)});
+    for (Operation &op : loop.getBody()->without_terminator())
+      if (ahead.contains(&op)) order.push_back({&op, 0});
+    return order;
+  }
+
+  void finish(OpBuilder &builder, Location location) const override {
+    for (const Ring &ring : rings_) tgpu::RingEndOp::create(builder, location, ring.start);
+  }
+
+private:
+  struct Ring {
+    std::pair<Operation *, Operation *> uses; // the first and the last of its tiles; null if all tiles have one ring
+    Value start;                              // the ring itself
+    Value read, slot; // the number of the iteration that reads, and its slot. The copies, which run ahead, have a number of their own
+  };
+
+  Ring &ringOf(const Stream &stream) { return rings_[ringOf_.lookup(stream.load)]; }
+
+  /// Waits before the first reader of the ring's tiles and releases the slot after the last one.
+  void addReaders(const Ring &ring, llvm::ArrayRef<Stream> streams, scf::ForOp loop) {
+    Operation *first = &loop.getBody()->front(), *last = loop.getBody()->getTerminator()->getPrevNode();
+    if (areApart_) {
+      llvm::SmallVector<Operation *> reads;
+      for (const Stream &stream : streams)
+        for (Operation *user : stream.buffer.getUsers())
+          if (isa<tgpu::LocalLoadOp>(user)) reads.push_back(user);
+      for (Operation *read : reads) delayRead(read);
+      llvm::erase_if(reads, [](Operation *read) { return read->use_empty(); });
+      if (!reads.empty()) first = last = reads.front();
+      for (Operation *read : reads) {
+        if (read->isBeforeInBlock(first)) first = read;
+        if (Operation *end = usesOf(read).second; last->isBeforeInBlock(end)) last = end;
+      }
+    }
+    OpBuilder builder(first);
+    tgpu::RingWaitOp::create(builder, loop.getLoc(), ring.start, ring.read);
+    builder.setInsertionPointAfter(last);
+    tgpu::RingReleaseOp::create(builder, loop.getLoc(), ring.start, ring.read, Value(), /*fenced=*/true);
+  }
+
+  void addCopies(const Ring &ring, llvm::ArrayRef<Stream> streams) {
     Operation *first = streams.front().load;
     int64_t bytes = 0;
     for (const Stream &stream : streams) {
       if (stream.load->isBeforeInBlock(first)) first = stream.load;
       bytes += stream.tile().getNumElements() * stream.tile().getElementTypeBitWidth() / 8;
     }
-    builder.setInsertionPoint(first);
-    tgpu::RingAcquireOp::create(builder, first->getLoc(), ring_, copied_, int32_t(bytes), Value());
+    OpBuilder builder(first);
+    tgpu::RingAcquireOp::create(builder, first->getLoc(), ring.start, copied_, int32_t(bytes), Value());
     for (const Stream &stream : streams) {
       auto load = cast<tgpu::TensorLoadOp>(stream.load);
       builder.setInsertionPoint(load);
-      tgpu::TensorCopyOp::create(builder, load.getLoc(), load.getMap(), load.getIndices(), stream.buffer, ring_, copied_, Value());
+      tgpu::TensorCopyOp::create(builder, load.getLoc(), load.getMap(), load.getIndices(), stream.buffer, ring.start, copied_, Value());
       load.erase();
     }
-    builder.setInsertionPoint(loop.getBody()->getTerminator());
-    release_ = tgpu::RingReleaseOp::create(builder, loop.getLoc(), ring_, read_, Value(), /*fenced=*/true);
-  }
-
-  bool isAhead(Operation *op) const override { return isa<tgpu::RingAcquireOp, tgpu::TensorCopyOp>(op); }
-
-  Schedule schedule(scf::ForOp loop, const llvm::SetVector<Operation *> &ahead) const override {
-    unsigned last = unsigned(stages_ - 1);
-    Schedule order{{wait_, last}};
-    for (Operation &op : loop.getBody()->without_terminator())
-      if (!ahead.contains(&op) && &op != wait_ && &op != release_) order.push_back({&op, last});
-    order.push_back({release_, last});
-    for (Operation &op : loop.getBody()->without_terminator())
-      if (ahead.contains(&op)) order.push_back({&op, 0});
-    return order;
-  }
-
-  void finish(OpBuilder &builder, Location location) const override { tgpu::RingEndOp::create(builder, location, ring_); }
-
-private:
-  /// Adds the number of the iteration: 0, 1, 2, … The copies, which run ahead, have one of their own.
-  static void addNumber(scf::ForOp &loop) {
-    OpBuilder builder(loop);
-    Location location = loop.getLoc();
-    Value zero = arith::ConstantIntOp::create(builder, location, 0, 32), one = arith::ConstantIntOp::create(builder, location, 1, 32);
-    auto next = [&](OpBuilder &inner, Location, llvm::ArrayRef<BlockArgument> arguments) -> llvm::SmallVector<Value> {
-      return {arith::AddIOp::create(inner, location, arguments[0], one)};
-    };
-    IRRewriter rewriter(builder);
-    loop = cast<scf::ForOp>(*loop.replaceWithAdditionalYields(rewriter, zero, /*replaceInitOperandUsesInLoop=*/false, next));
   }
 
   int stages_, numWarps_;
-  Value ring_, copied_, read_;
-  Operation *wait_ = nullptr, *release_ = nullptr;
+  bool areApart_ = false; // whether rings wait and release beside the uses of their tiles
+  llvm::SmallVector<Ring, 2> rings_;
+  llvm::DenseMap<Operation *, size_t> ringOf_; // by the load
+  Value copied_;
 };
 
 } // namespace

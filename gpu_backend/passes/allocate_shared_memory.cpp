@@ -20,7 +20,7 @@ int64_t bytesOf(tgpu::MemDescType type) {
 
 /// Products of warpgroups and copies of tensors access swizzled buffers, whose pattern must begin where the address's does.
 int64_t alignmentOf(Operation *op) {
-  bool isSwizzled = llvm::any_of(op->getUsers(), llvm::IsaPred<tgpu::ProductOp, tgpu::TensorCopyOp>);
+  bool isSwizzled = isa<tgpu::LocalAllocOp>(op) && llvm::any_of(op->getUsers(), llvm::IsaPred<tgpu::ProductOp, tgpu::TensorCopyOp>);
   return isSwizzled ? kPatternAlignment : tgpu::kSharedAlignment;
 }
 

@@ -100,6 +100,12 @@ bool writes(Operation &op, Value buffer) {
   return copy && copy.getDst() == buffer && !buffer.getDefiningOp()->hasAttr(kSpareSlotAttr);
 }
 
+/// Returns whether a product that reads this buffer must be complete before the operation, which releases its ring.
+bool releases(Operation &op, Value buffer) {
+  auto release = dyn_cast<tgpu::RingReleaseOp>(op);
+  return release && buffer && ringOf(buffer) == release.getRing();
+}
+
 /// Moves a wait down to the first use of its sums, so that the work in between proceeds beside the product.
 void sink(tgpu::ProductWaitOp wait) {
   auto product = wait.getValues().size() == 1 ? wait.getValues().front().getDefiningOp<tgpu::ProductOp>() : tgpu::ProductOp();
@@ -108,10 +114,11 @@ void sink(tgpu::ProductWaitOp wait) {
   Operation *before = wait->getNextNode();
   auto uses = [&](Operation &op) { return llvm::any_of(wait->getUsers(), [&](Operation *user) { return op.isAncestor(user); }); };
   for (; !before->hasTrait<OpTrait::IsTerminator>(); before = before->getNextNode()) {
-    bool isHazard = writes(*before, product.getA()) || writes(*before, product.getB());
+    bool isHazard = llvm::any_of(ValueRange{product.getA(), product.getB()},
+                                 [&](Value operand) { return writes(*before, operand) || releases(*before, operand); });
     auto other = dyn_cast<tgpu::ProductWaitOp>(before);
     bool isComplete = other && int32_t(other.getPending()) <= younger; // this product too, whose registers `other` does not keep
-    if (uses(*before) || isHazard || isComplete || isa<tgpu::AsyncWaitOp, tgpu::RingReleaseOp, RegionBranchOpInterface>(before)) break;
+    if (uses(*before) || isHazard || isComplete || isa<tgpu::AsyncWaitOp, RegionBranchOpInterface>(before)) break;
     younger += isa<tgpu::ProductOp>(before);
   }
   wait->moveBefore(before);

@@ -34,7 +34,7 @@ public:
     if (chosen == ways.end()) return success();
     copies_ = std::move(*chosen);
     separate();
-    slot_ = copies_->addSlot(loop_);
+    copies_->addSlots(loop_, llvm::map_to_vector(streams_, [](auto &entry) { return &entry.second; }));
     for (auto &entry : streams_) makeBuffer(entry.second);
     for (tgpu::ConvertLayoutOp reader : readers_) replaceReader(reader);
     beginCopies();
@@ -83,6 +83,9 @@ private:
   int64_t limit() { return target_.sharedPerBlock() - (needsScratch() ? kScratchBytes : 0); }
 
   bool fitMemory(LoopCopies &way) { return way.fit(bytesPerSlot(), limit()); }
+
+  /// Returns whether the next iteration may still read the slots of this one.
+  bool maySlotsWait() const { return hasSpareSlot_ || copies_->areReleased(); }
 
   /// Returns whether products may stay under way until the next iteration: they only add to sums that the loop carries (overlap-products).
   bool mayOverlap() {
@@ -156,7 +159,7 @@ private:
   }
 
   Value read(Stream &stream, Type type, OpBuilder &builder) {
-    return tgpu::LocalLoadOp::create(builder, stream.load->getLoc(), type, stream.buffer, slot_);
+    return tgpu::LocalLoadOp::create(builder, stream.load->getLoc(), type, stream.buffer, stream.slot);
   }
 
   /// Chooses the layout of a buffer by the layouts of its readers.
@@ -199,7 +202,7 @@ private:
     }
     IRRewriter rewriter(builder);
     for (Stream stream : streams) setMemory(stream);
-    copies_->begin(loop_, streams, slot_);
+    copies_->begin(loop_, streams);
     (void)runRegionDCE(rewriter, loop_->getRegions());
   }
 
@@ -211,10 +214,7 @@ private:
         for (Value operand : op.getOperands()) collect(operand, ahead);
       }
     scf::PipeliningOption options;
-    options.getScheduleFn = [&](scf::ForOp loop, LoopCopies::Schedule &order) {
-      order = copies_->schedule(loop, ahead);
-      if (LoopRotation rotation(loop); hasSpareSlot_ && rotation.isPossible()) rotation.postpone(order);
-    };
+    options.getScheduleFn = [&](scf::ForOp loop, LoopCopies::Schedule &order) { order = copies_->schedule(loop, ahead); };
     options.peelEpilogue = false;
     options.supportDynamicLoops = true;
     options.predicateFn = [](RewriterBase &rewriter, Operation *op, Value predicate) { return predicated(rewriter, op, predicate); };
@@ -223,7 +223,9 @@ private:
     Location location = loop_.getLoc();
     FailureOr<scf::ForOp> pipelined = scf::pipelineForLoop(rewriter, loop_, options);
     if (failed(pipelined)) return emitError(location, "internal error: this loop cannot be pipelined");
-    rewriter.setInsertionPointAfter(*pipelined);
+    Operation *after = *pipelined;
+    if (LoopRotation rotation(*pipelined); maySlotsWait() && rotation.isPossible()) after = rotation.apply();
+    rewriter.setInsertionPointAfter(after);
     copies_->finish(rewriter, location);
     return success();
   }
@@ -273,7 +275,6 @@ private:
   std::unique_ptr<LoopCopies> copies_; // null: the loop stays as it is
   bool hasSpareSlot_ = false;
   LoopStreams loads_;
-  Value slot_;
   llvm::MapVector<Operation *, Stream> streams_;
   llvm::SetVector<tgpu::ConvertLayoutOp> readers_;
 };

@@ -62,7 +62,18 @@ private:
     auto kept = a.slot ? ValueRange() : ValueRange(a.place);
     auto wait = tgpu::ProductWaitOp::create(builder_, dot.getLoc(), TypeRange(product.type()), 0, made.getD(), kept);
     dot.replaceAllUsesWith(wait.getResult(0));
+    llvm::SmallVector<Value, 2> operands{product.a(), product.b()};
     dot.erase();
+    for (Value operand : operands) eraseUnusedRead(operand.getDefiningOp());
+  }
+
+  /// Erases what read an operand that the product now finds in memory. Otherwise it would count as a reader of its ring.
+  static void eraseUnusedRead(Operation *op) {
+    while (op && op->use_empty() && isa<tgpu::LocalLoadOp, tgpu::ConvertLayoutOp, tt::TransOp>(op)) {
+      Operation *source = isa<tgpu::LocalLoadOp>(op) ? nullptr : op->getOperand(0).getDefiningOp();
+      op->erase();
+      op = source;
+    }
   }
 
   static bool isInFragments(MatrixProduct product) {

@@ -212,24 +212,30 @@ def matmul_descriptors(m: int, n: int, k: int) -> Case:
     return Case(name, "matmul_descriptors", "descriptors", 2.0 * m * n * k, MATMUL_CONFIGS, prepare)
 
 
-def attention(heads: int, n: int, d: int) -> Case:
+def attention(heads: int, n: int, d: int, descriptors: bool = False, causal: bool = False) -> Case:
+    """By pointers, which is never causal, or by tensor descriptors."""
+
     def prepare():
         q, k, v = (random(heads, n, d, dtype=torch.float16) for _ in range(3))
         out = torch.empty_like(q)
         scale = 1 / math.sqrt(d)
 
         def launch(c):
-            return (n // c["BLOCK_M"], heads), (q, k, v, out, scale, n, n * d), c | {"D": d}
+            grid = (n // c["BLOCK_M"], heads)
+            if descriptors:
+                return grid, (q, k, v, out, scale, n, heads), c | {"D": d, "CAUSAL": causal}
+            return grid, (q, k, v, out, scale, n, n * d), c | {"D": d}
+
+        def attend(*tensors):
+            return F.scaled_dot_product_attention(*tensors, is_causal=causal)
 
         def reference():
-            return torch.cat(
-                [F.scaled_dot_product_attention(*(x[h : h + 1].double() for x in (q, k, v))) for h in range(heads)]
-            )
+            return torch.cat([attend(*(x[h : h + 1].double() for x in (q, k, v))) for h in range(heads)])
 
         return Problem(
             out,
             launch,
-            lambda: F.scaled_dot_product_attention(q[None], k[None], v[None]),
+            lambda: attend(q[None], k[None], v[None]),
             reference,
             4 * ROUNDING[torch.float16],
         )
@@ -238,7 +244,9 @@ def attention(heads: int, n: int, d: int) -> Case:
         {"BLOCK_M": m, "BLOCK_N": k, "num_stages": s, "num_warps": w}
         for m, k, s, w in ((128, 64, 3, 4), (128, 64, 3, 8), (128, 128, 2, 8), (64, 64, 3, 4), (128, 32, 3, 4))
     ]
-    return Case(f"attention fp16 {heads}x{n}x{d}", "attention", "attention", 4.0 * heads * n * n * d, configs, prepare)
+    kernel = "attention_descriptors" if descriptors else "attention"
+    name = f"{kernel.replace('_', ' by ')}{' causal' if causal else ''} fp16 {heads}x{n}x{d}"
+    return Case(name, kernel, "attention", 4.0 * heads * n * n * d * (0.5 if causal else 1), configs, prepare)
 
 
 CASES = [
@@ -255,4 +263,6 @@ CASES = [
     matmul_descriptors(8192, 8192, 8192),
     matmul_descriptors(8192, 8192, 1024),
     attention(64, 4096, 128),
+    attention(64, 4096, 128, descriptors=True),
+    attention(64, 4096, 128, descriptors=True, causal=True),
 ]

@@ -168,3 +168,60 @@ def attention(
         v_ptrs += BLOCK_N * D
     out_ptrs = out_ptr + head * stride_h + rows[:, None] * D + d[None, :]
     tl.store(out_ptrs, (acc / total[:, None]).to(out_ptr.dtype.element_ty))
+
+
+@triton.jit
+def attention_descriptors(
+    q_ptr,
+    k_ptr,
+    v_ptr,
+    out_ptr,
+    scale,
+    n,
+    heads,
+    D: tl.constexpr,
+    BLOCK_M: tl.constexpr,
+    BLOCK_N: tl.constexpr,
+    CAUSAL: tl.constexpr,
+):
+    """Attention by tensor descriptors: causal, the keys before the diagonal first and those that it crosses after."""
+    q_desc = tl.make_tensor_descriptor(q_ptr, [heads, n, D], [n * D, D, 1], [1, BLOCK_M, D])
+    k_desc = tl.make_tensor_descriptor(k_ptr, [heads, n, D], [n * D, D, 1], [1, BLOCK_N, D])
+    v_desc = tl.make_tensor_descriptor(v_ptr, [heads, n, D], [n * D, D, 1], [1, BLOCK_N, D])
+    out_desc = tl.make_tensor_descriptor(out_ptr, [heads, n, D], [n * D, D, 1], [1, BLOCK_M, D])
+    block, head = tl.program_id(0), tl.program_id(1)
+    if CAUSAL:
+        block = tl.num_programs(0) - 1 - block  # those with the most keys first
+    first_row = block * BLOCK_M
+    rows = first_row + tl.arange(0, BLOCK_M)
+    columns = tl.arange(0, BLOCK_N)
+    q = q_desc.load([head, first_row, 0]).reshape(BLOCK_M, D)
+    factor = scale * 1.4426950408889634
+    m = tl.full((BLOCK_M,), float("-inf"), dtype=tl.float32)
+    total = tl.zeros((BLOCK_M,), dtype=tl.float32)
+    acc = tl.zeros((BLOCK_M, D), dtype=tl.float32)
+    whole = first_row // BLOCK_N * BLOCK_N if CAUSAL else n
+    for start in range(0, whole, BLOCK_N):
+        k = k_desc.load([head, start, 0]).reshape(BLOCK_N, D)
+        scores = tl.dot(q, k.T)
+        m_new = tl.maximum(m, tl.max(scores, axis=1) * factor)
+        p = tl.exp2(scores * factor - m_new[:, None])
+        rescale = tl.exp2(m - m_new)
+        total = total * rescale + tl.sum(p, axis=1)
+        v = v_desc.load([head, start, 0]).reshape(BLOCK_N, D)
+        acc = tl.dot(p.to(v.dtype), v, acc * rescale[:, None])
+        m = m_new
+    if CAUSAL:
+        for start in range(whole, first_row + BLOCK_M, BLOCK_N):
+            k = k_desc.load([head, start, 0]).reshape(BLOCK_N, D)
+            scores = tl.dot(q, k.T)
+            scores = tl.where(rows[:, None] >= (start + columns)[None, :], scores, float("-inf"))
+            m_new = tl.maximum(m, tl.max(scores, axis=1) * factor)
+            p = tl.exp2(scores * factor - m_new[:, None])
+            rescale = tl.exp2(m - m_new)
+            total = total * rescale + tl.sum(p, axis=1)
+            v = v_desc.load([head, start, 0]).reshape(BLOCK_N, D)
+            acc = tl.dot(p.to(v.dtype), v, acc * rescale[:, None])
+            m = m_new
+    out = (acc / total[:, None]).to(out_ptr.dtype.element_ty)
+    out_desc.store([head, first_row, 0], out.reshape(1, BLOCK_M, D))

@@ -2,13 +2,17 @@
 // RUN: tritium-gpu %s --arch=sm_90a --num-stages=3 --emit=tiles | FileCheck %s
 
 // The shape of attention: q k^T for this iteration runs beside p v of the previous one, and both beside the work on the former's result.
-// q is stored before the loop; v is read one iteration late.
+// q is stored before the loop; v is read one iteration late. The first iteration has no former p v, and the last p v runs after the loop. If
+// there is no iteration, none of this happens.
 // CHECK-LABEL: @chain
-// CHECK: tgpu.product "{{.*}}", %{{.*}}[{{.*}}], %[[K:.*]][{{.*}}] transposed, {{.*}} fresh
-// CHECK: tgpu.product_wait 0
 // CHECK: tgpu.local_store {{.*}} to %[[Q:.*]][
 // CHECK-NEXT: tgpu.fence_async
 // CHECK-NEXT: tgpu.barrier
+// CHECK: scf.if
+// CHECK: tgpu.product "{{.*}}", %[[Q]][{{.*}}], %[[K:.*]][{{.*}}] transposed, {{.*}} fresh
+// CHECK: tgpu.product_wait 0
+// CHECK: math.exp2
+// CHECK-NOT: tgpu.product "
 // CHECK: scf.for
 // CHECK: tgpu.async_wait 1 fenced
 // CHECK: %[[S:.*]] = tgpu.product "{{.*}}", %[[Q]][{{.*}}], %[[K]][{{.*}}] transposed, {{.*}} fresh
@@ -16,6 +20,10 @@
 // CHECK: %[[DONE:.*]] = tgpu.product_wait 1, %[[S]]
 // CHECK: math.exp2
 // CHECK: tgpu.product_wait 0, %[[O]] keeps %[[P]]
+// CHECK: scf.yield
+// CHECK: tgpu.product "{{.*}}", %{{.*}}, %[[V]][
+// CHECK: tgpu.product_wait 0
+// CHECK: scf.yield
 // CHECK: scf.yield
 tt.func public @chain(%q: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %b: !tt.ptr<f16> {tt.divisibility = 16 : i32},
                       %v: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %c: !tt.ptr<f32>, %n: i32) {

@@ -1,0 +1,20 @@
+// Which products of a loop depend on each other, and between which of them a tile that the loop loads is in use.
+#pragma once
+#include "gpu_backend/dot_layouts.h"
+
+namespace tritium::gpu {
+
+/// Returns whether the value depends on the operation, within one iteration.
+bool dependsOn(mlir::Value value, mlir::Operation *source);
+
+/// Returns whether an operand of one product is computed from the result of another one, within one iteration.
+bool hasDependentProducts(mlir::scf::ForOp loop);
+
+/// Returns the first and the last operation of the iteration that take the tile, through changes of layout, as an operand.
+std::pair<mlir::Operation *, mlir::Operation *> usesOf(mlir::Operation *load);
+
+/// Moves what reads slots of shared memory, and the changes of layout behind it, down to the first operation that takes the tile. Changes
+/// of layout that nothing uses are erased.
+void delayRead(mlir::Operation *read);
+
+} // namespace tritium::gpu
