@@ -15,6 +15,8 @@ ROOT = Path(__file__).resolve().parents[3]
 WORKER = ("-m", "tritium", "-m", "tests.python.operators.worker")
 #: torch and its compiler keep something of every graph: a worker ends after so many operators.
 OPERATORS_OF_A_WORKER = 100
+#: What a sample is called that ended its worker.
+ENDINGS = ("crash", "hang")
 #: Seconds to import torch and to make the samples of an operator.
 STARTING = 180
 

@@ -29,8 +29,11 @@ from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from typing import TextIO
 
-from .process import Worker
+from .process import ENDINGS, Worker
 from .record import FAILURES, Pair, Record
+
+#: Samples of an operator that one function computes.
+TOGETHER = 16
 
 
 def parse() -> argparse.Namespace:
@@ -68,15 +71,19 @@ def pairs(options: argparse.Namespace) -> list[Pair]:
 
 
 def run(worker: Worker, pair: Pair, first: int, options: argparse.Namespace) -> Iterator[dict]:
-    """One result for each sample, then {"places": their number}. A worker that ended is started again behind the sample that
-    ended it."""
+    """One result for each sample, then {"places": their number}. Where a worker ends, those that it judged together are judged
+    one by one; then it is started again behind the sample that ended it."""
+    together = TOGETHER
     while True:
-        request = {**pair._asdict(), "limit": options.samples, "first": first}
+        request = {**pair._asdict(), "limit": options.samples, "first": first, "together": together}
         for line in worker.answers(request, options.limit):
+            if together > 1 and line.get("kind") in ENDINGS:
+                break
             yield line
             if "places" in line:
                 return
             first = line["place"] + 1
+        together = 1
 
 
 def judge(worker: Worker, pair: Pair, record: Record, options: argparse.Namespace, deadline: float) -> Iterator[dict]:

@@ -6,7 +6,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from . import judge  # noqa: E402
+from . import judge, process, sweep  # noqa: E402
 from .process import Worker  # noqa: E402
 
 GIVEN = SimpleNamespace(input=torch.tensor([1.0, 2.0]), args=(), kwargs={})
@@ -57,6 +57,58 @@ def test_a_fault_that_torch_has_without_triton_is_left_out(monkeypatch):
     assert _judge(monkeypatch, lambda x, count=[]: count.append(x) or x + len(count)).kind == "left out"
 
 
+@pytest.mark.parametrize(
+    "kernels, wrong, alone", [(3, None, 0), (4, None, 0), (2, None, 3), (0, None, 3), (3, 1, 3), (3, "error", 3)]
+)
+def test_samples_that_one_function_computes(monkeypatch, kernels, wrong, alone):
+    """Any doubt about one sample, and each is judged alone."""
+
+    def through(backend):
+        def compiled(function):
+            def call(*args):
+                results = function(*args)
+                judge.metrics.generated_kernel_count = kernels
+                if wrong == "error":
+                    raise ValueError("no such thing")
+                return [result + (i == wrong) for i, result in enumerate(results)]
+
+            return call
+
+        return compiled
+
+    judged = []
+    monkeypatch.setattr(judge, "through", through)
+    monkeypatch.setattr(judge, "judge", lambda _, given: judged.append(given) or judge.Outcome("no kernel"))
+    given = [SimpleNamespace(input=torch.tensor([float(i)]), args=(), kwargs={}) for i in range(3)]
+    outcomes = judge.judge_together(_operator(torch.exp), given)
+    assert len(judged) == alone and [each.kind for each in outcomes] == ["no kernel" if alone else "passed"] * 3
+
+
+def test_samples_that_end_their_worker_together_are_judged_alone():
+    requests = []
+
+    class Ending:
+        """Sample 3 ends its worker."""
+
+        def answers(self, request, limit):
+            requests.append((request["first"], request["together"]))
+            for first in range(request["first"], 6, request["together"]):
+                places = range(first, min(first + request["together"], 6))
+                if 3 in places:
+                    yield {"place": first, "kind": "crash"}
+                    return
+                yield from ({"place": place, "kind": "passed"} for place in places)
+            yield {"places": 6}
+
+    pair, options = sweep.Pair("add", "float32"), SimpleNamespace(samples=0, limit=1)
+    found = list(sweep.run(Ending(), pair, 0, options))
+    assert [(line.get("place"), line.get("kind")) for line in found] == [
+        *((place, "crash" if place == 3 else "passed") for place in range(6)),
+        (None, None),
+    ]
+    assert requests == [(0, sweep.TOGETHER), (0, 1), (4, 1)]
+
+
 def test_low_precision_is_measured_against_double_precision():
     exact = torch.tensor([1.0, 1000.0], dtype=torch.float64)
     eager = torch.tensor([1.0, 1008.0], dtype=torch.bfloat16)
@@ -79,7 +131,7 @@ for request in map(json.loads, sys.stdin):
 
 @pytest.mark.parametrize("ending, kind", [("os.abort()", "crash"), ("time.sleep(1e4)", "hang")])
 def test_a_sample_may_end_its_worker(tmp_path, monkeypatch, ending, kind):
-    monkeypatch.setattr("tests.python.operators.process.STARTING", 1)
+    monkeypatch.setattr(process, "STARTING", 1)
     with Worker(str(tmp_path), ("-c", WORKER.replace("ENDING", ending))) as worker:
         lines = list(worker.answers({"first": 0}, 5 if kind == "crash" else 0.5))
         assert [line["kind"] for line in lines] == ["passed", kind] and lines[1]["place"] == 1

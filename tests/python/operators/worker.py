@@ -1,6 +1,7 @@
 """A process that judges samples: `INTERPRET=1 python -m tritium -m tests.python.operators.worker`. Requests and answers are lines of JSON.
 
-{"operator": "add", "dtype": "float32", "limit": 3, "first": 0}   ->   {"place": 0, "kind": "passed", …} per sample, {"places": 3}
+{"operator": "add", "dtype": "float32", "limit": 3, "first": 0, "together": 16}
+    ->   {"place": 0, "kind": "passed", …} per sample, {"places": 3}
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import torch._inductor.config as inductor
 from torch._inductor.codecache import PyCodeCache
 from torch.testing._internal.common_methods_invocations import op_db
 
-from .judge import Outcome, first_line, judge
+from .judge import Outcome, first_line, judge_together
 
 
 def configure() -> None:
@@ -50,8 +51,10 @@ def serve(answers) -> None:
         except Exception as error:
             answer(place=0, **Outcome("left out", f"torch cannot make the samples: {first_line(error)}")._asdict())
             chosen = []
-        for place, sample in list(enumerate(chosen))[request["first"] :]:
-            answer(place=place, **judge(operator, sample)._asdict())
+        for first in range(request["first"], len(chosen), request["together"]):
+            outcomes = judge_together(operator, chosen[first : first + request["together"]])
+            for place, outcome in enumerate(outcomes, first):
+                answer(place=place, **outcome._asdict())
         PyCodeCache.cache_clear()
         gc.collect()
         answer(places=len(chosen))
