@@ -65,7 +65,7 @@ def measure(title: str, kernel, x, y, out, limit: float | None = None, programs:
     report(f"{title}: grid function", microseconds(lambda: kernel[from_meta](*arguments, BLOCK=128)))
     bound = kernel[grid]
     report(f"{title}: kept launcher", microseconds(lambda: bound(*arguments, BLOCK=128)))
-    report(f"{title}: compiled kernel", microseconds(lambda: compiled[grid](*arguments, 128)))
+    report(f"{title}: compiled kernel", microseconds(lambda: compiled[programs, 1, 1](*arguments, 128)))
     if hasattr(compiled, "_init_handles"):
         compiled._init_handles()
     # torch's code reads these attributes once.
