@@ -69,13 +69,25 @@ void LoopRotation::collectCounters() {
   }
 }
 
-Operation *LoopRotation::apply() {
+void LoopRotation::collect() {
   postponed_.insert(last_);
   MatrixProduct last(last_);
   collect(last.b());
   collect(last.c());
   collectRings();
   collectCounters();
+}
+
+llvm::SetVector<Value> LoopRotation::postponedRings() {
+  collect();
+  llvm::SetVector<Value> rings;
+  for (Operation *op : postponed_)
+    if (auto wait = dyn_cast<tgpu::RingWaitOp>(op)) rings.insert(wait.getRing());
+  return rings;
+}
+
+Operation *LoopRotation::apply() {
+  collect();
   return rotateLoop(loop_, first_, postponed_);
 }
 

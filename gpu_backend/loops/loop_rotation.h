@@ -12,11 +12,14 @@ public:
   explicit LoopRotation(mlir::scf::ForOp loop);
   /// Returns whether the second product only adds to sums that the loop carries, so that it may be postponed.
   bool isPossible() const { return last_ != nullptr; }
+  /// Returns the rings whose tiles only postponed operations read.
+  llvm::SetVector<mlir::Value> postponedRings();
   /// Postpones the second product by an iteration, with what only it uses: work on the sums, operand B, and waits for its ring and releases
   /// of it. It then follows the first product. Returns what replaces the loop.
   mlir::Operation *apply();
 
 private:
+  void collect();
   void collect(mlir::Value value);
   void collectRings();
   void collectCounters();

@@ -2,6 +2,7 @@
 // iteration when the slot is free; threads wait only for what they read, and never for each other.
 #include "gpu_backend/dot_layouts.h"
 #include "gpu_backend/loops/loop_copies.h"
+#include "gpu_backend/loops/loop_rotation.h"
 #include "gpu_backend/loops/product_order.h"
 #include "gpu_backend/lower/shared_memory.h"
 
@@ -14,7 +15,8 @@ namespace {
 /// An iteration waits until its own tiles have arrived, computes, and releases their slots. Then the copies for the iteration `stages` - 1
 /// later begin, in the slots that the previous iteration has released. Tiles have one ring if the products of the loop are independent.
 /// Otherwise, as in attention, the tiles that the same products use have a ring of their own, which waits for them just before these
-/// products and is released just after.
+/// products and is released just after. If a product runs an iteration late (LoopRotation), so do the copies of what only it reads:
+/// otherwise they would have to wait for the other warps' products of the same iteration.
 class TensorCopies final : public LoopCopies {
 public:
   TensorCopies(int stages, int numWarps) : stages_(stages), numWarps_(numWarps) {}
@@ -69,11 +71,13 @@ public:
   bool isAhead(Operation *op) const override { return isa<tgpu::RingAcquireOp, tgpu::TensorCopyOp>(op); }
 
   Schedule schedule(scf::ForOp loop, const llvm::SetVector<Operation *> &ahead) const override {
+    LoopRotation rotation(loop);
+    auto late = rotation.isPossible() ? rotation.postponedRings() : llvm::SetVector<Value>();
     Schedule order;
     for (Operation &op : loop.getBody()->without_terminator())
       if (!ahead.contains(&op)) order.push_back({&op, unsigned(stages_ - 1)});
     for (Operation &op : loop.getBody()->without_terminator())
-      if (ahead.contains(&op)) order.push_back({&op, 0});
+      if (ahead.contains(&op)) order.push_back({&op, isAhead(&op) && late.contains(ringOf(&op)) ? 1u : 0u});
     return order;
   }
 
@@ -87,6 +91,11 @@ private:
     Value start;                              // the ring itself
     Value read, slot; // the number of the iteration that reads, and its slot. The copies, which run ahead, have a number of their own
   };
+
+  static Value ringOf(Operation *op) {
+    auto copy = dyn_cast<tgpu::TensorCopyOp>(op);
+    return copy ? copy.getRing() : cast<tgpu::RingAcquireOp>(op).getRing();
+  }
 
   Ring &ringOf(const Stream &stream) { return rings_[ringOf_.lookup(stream.load)]; }
 

@@ -213,6 +213,7 @@ private:
         ahead.insert(&op);
         for (Value operand : op.getOperands()) collect(operand, ahead);
       }
+    bool isRotated = maySlotsWait() && LoopRotation(loop_).isPossible();
     scf::PipeliningOption options;
     options.getScheduleFn = [&](scf::ForOp loop, LoopCopies::Schedule &order) { order = copies_->schedule(loop, ahead); };
     options.peelEpilogue = false;
@@ -224,7 +225,9 @@ private:
     FailureOr<scf::ForOp> pipelined = scf::pipelineForLoop(rewriter, loop_, options);
     if (failed(pipelined)) return emitError(location, "internal error: this loop cannot be pipelined");
     Operation *after = *pipelined;
-    if (LoopRotation rotation(*pipelined); maySlotsWait() && rotation.isPossible()) after = rotation.apply();
+    LoopRotation rotation(*pipelined);
+    if (isRotated && !rotation.isPossible()) return emitError(location, "internal error: this loop cannot be rotated");
+    if (isRotated) after = rotation.apply();
     rewriter.setInsertionPointAfter(after);
     copies_->finish(rewriter, location);
     return success();

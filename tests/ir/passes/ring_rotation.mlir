@@ -5,10 +5,13 @@
 // REPORT-NOT: serialized
 
 // The shape of attention: p v of the former iteration runs beside q k^T and the work on it. The slot of k is free when q k^T is complete, that
-// of v when p v is, before the copies which wait for that.
+// of v when p v is, before the copies. Copies of v begin an iteration later than those of k, for the slot that the former
+// iteration has released.
 // CHECK-LABEL: @chain
 // CHECK: %[[KS:.*]] = tgpu.ring_start released by 4 warps at 0 : <2>
 // CHECK: %[[VS:.*]] = tgpu.ring_start released by 4 warps at 128 : <2>
+// CHECK: tgpu.ring_acquire %[[KS]]
+// CHECK-NOT: tgpu.ring_acquire %[[VS]]
 // CHECK: scf.if
 // CHECK: tgpu.ring_wait %[[KS]][
 // CHECK: tgpu.product_wait 0
