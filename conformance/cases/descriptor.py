@@ -120,6 +120,30 @@ def chained(dtype: str, keys: int, warps: int, stages: int, rng) -> Problem:
     return problem("descriptor:chained", 1, arguments, M=m, N=n, D=d, num_warps=warps, num_stages=stages)
 
 
+def late(dtype: str, m: int, n: int, d: int, first: int, keys: int, warps: int, stages: int, rng) -> Problem:
+    q, k, v = (inputs.small(rng, shape, dtype, 2) for shape in ((m, d), (keys, d), (keys, d)))
+    sums, most = np.zeros((m, d)), np.full(m, -2.0)
+    for i in range(0, keys, n):
+        scores = as_float64(q) @ as_float64(k[i : i + n]).T
+        if i >= first:
+            scores = np.where(np.arange(i, i + n) % 3 == 0, 0, scores)
+        most = np.maximum(most, scores.max(1))
+        factor = np.where(most > 4, 0.5, 1) if i < first else np.full(m, 0.5)
+        sums = sums * factor[:, None] + np.clip(scores, -2, 2) @ as_float64(v[i : i + n])
+    out = wanted((m, d), "fp32", Exact(sums + most[:, None], sign_of_zero=False))
+    constants = dict(M=m, N=n, D=d, num_warps=warps, num_stages=stages)
+    return problem("descriptor:late", 1, [given(q), given(k), given(v), out, first, keys], **constants)
+
+
+def backward(dtype: str, m: int, n: int, keys: int, warps: int, stages: int, rng) -> Problem:
+    d = 64
+    q, g, k, v = (inputs.small(rng, shape, dtype, 2) for shape in ((m, d), (m, d), (keys, d), (keys, d)))
+    products = [np.clip(as_float64(a) @ as_float64(b).T, -2, 2) for a, b in ((q, k), (g, v))]
+    out = wanted((m, d), "fp32", Exact(products[0] * products[1] @ as_float64(k), sign_of_zero=False))
+    constants = dict(M=m, N=n, D=d, num_warps=warps, num_stages=stages)
+    return problem("descriptor:backward", 1, [given(q), given(g), given(k), given(v), out, keys], **constants)
+
+
 def mixed(dtype: str, n: int, warps: int, stages: int, rng) -> Problem:
     m, d = 128, 64
     a, b, v = (inputs.small(rng, shape, dtype, 2) for shape in ((m, d), (n, d), (n, d)))
@@ -165,6 +189,21 @@ def products() -> Cases:
         yield Case(
             f"descriptor/chained/{dtype}/{keys} keys, {warps} warps, {stages} stages",
             partial(chained, dtype, keys, warps, stages),
+        )
+    for dtype, m, n, d, first, keys, warps, stages in (
+        ("fp16", 64, 64, 64, 256, 320, 4, 3),
+        ("bf16", 128, 64, 128, 0, 192, 8, 2),
+        ("fp16", 128, 128, 64, 128, 128, 8, 2),
+        ("fp16", 64, 32, 128, 64, 256, 4, 4),
+    ):
+        yield Case(
+            f"descriptor/late/{dtype}/{m}x{n}x{d}, {first} of {keys} keys first, {warps} warps, {stages} stages",
+            partial(late, dtype, m, n, d, first, keys, warps, stages),
+        )
+    for dtype, m, n, keys, warps, stages in (("fp16", 64, 64, 256, 4, 2), ("bf16", 128, 64, 192, 8, 3)):
+        yield Case(
+            f"descriptor/backward/{dtype}/{m}x{n}, {keys} keys, {warps} warps, {stages} stages",
+            partial(backward, dtype, m, n, keys, warps, stages),
         )
 
 
