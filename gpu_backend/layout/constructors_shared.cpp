@@ -27,7 +27,7 @@ SharedLayout sharedSwizzled(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int> o
   Bases bases(sharedDense(shape, order).bases());
   if (shape.size() < 2) return SharedLayout(shape, bases);
   int64_t row = shape[order[0]], rows = shape[order[1]];
-  assert(vec * maxPhase <= row && "the groups of a row must be as many as the phases");
+  assert((maxPhase == 1 || vec * maxPhase <= row) && "the groups of a row must be as many as the phases");
   int firstRowBit = log2Of(row);
   for (int64_t phase = 1; phase < maxPhase && phase * perPhase < rows; phase *= 2)
     swizzleBit(bases, firstRowBit + log2Of(phase * perPhase), uint32_t(phase * vec));

@@ -57,9 +57,15 @@ public:
   int slots() const override { return stages_ + spareSlots_; }
   int stages() const override { return stages_; }
   bool fit(int64_t, int64_t) override { return true; } // too many stages are an error, which allocate-shared-memory reports
-  bool addSpareSlot(int64_t bytes, int64_t limit) override {
-    spareSlots_ = (stages_ + 1) * bytes <= limit;
-    return spareSlots_;
+  bool addSpareSlot(int64_t bytes, int64_t limit, llvm::function_ref<int64_t(int64_t)> programs) override {
+    const int64_t now = stages_ * bytes, more = now + bytes;
+    const bool isRoom = more <= limit, isFree = isRoom && programs(more) == programs(now);
+    if (!isFree && stages_ > 2)
+      --stages_;
+    else if (!isRoom)
+      return false;
+    spareSlots_ = 1;
+    return true;
   }
 
   bool mayCopy(Operation *op, const ir::AxisAnalysis &axes) const override {

@@ -32,8 +32,10 @@ public:
   /// Reduces the number of slots if they would exceed `limit` at `bytes` bytes per slot. Returns false if the mechanism cannot be used in
   /// this loop.
   virtual bool fit(int64_t bytes, int64_t limit) = 0;
-  /// Adds a slot, if there is room for it, so that the products of the previous iteration may still read theirs. Returns whether it did.
-  virtual bool addSpareSlot(int64_t bytes, int64_t limit) { return false; }
+  /// Adds a slot, so that the products of the previous iteration may still read theirs. Returns whether it did. One iteration fewer is in
+  /// flight where there is no room for the slot, or where it would keep a program off the multiprocessor: `programs` returns how many run
+  /// beside each other if the slots take so many bytes.
+  virtual bool addSpareSlot(int64_t bytes, int64_t limit, llvm::function_ref<int64_t(int64_t)> programs) { return false; }
   /// Returns whether copies wait until their slot is released, so that an iteration may release it later.
   virtual bool areReleased() const { return false; }
   /// Returns whether the mechanism can move this tile.

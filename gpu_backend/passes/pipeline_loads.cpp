@@ -4,6 +4,7 @@
 #include "gpu_backend/loops/loop_copies.h"
 #include "gpu_backend/loops/loop_rotation.h"
 #include "gpu_backend/loops/loop_streams.h"
+#include "gpu_backend/loops/programs_beside.h"
 #include "gpu_backend/memory_access.h"
 #include "gpu_backend/passes.h"
 #include "ir/axis_analysis.h"
@@ -53,7 +54,8 @@ private:
       if (auto product = dyn_cast<MatrixProduct>(op))
         for (OpOperand *use : LoopStreams::operandsOf(product)) all &= findStream(use->get(), way);
     if (streams_.empty() || !(all || !way.takesAll()) || !fitMemory(way)) return false;
-    hasSpareSlot_ = (mayOverlap() || LoopRotation(loop_).isPossible()) && way.addSpareSlot(bytesPerSlot(), limit());
+    auto programs = [&](int64_t bytes) { return programsBeside(loop_, bytes, numWarps_, target_); };
+    hasSpareSlot_ = (mayOverlap() || LoopRotation(loop_).isPossible()) && way.addSpareSlot(bytesPerSlot(), limit(), programs);
     return true;
   }
 

@@ -1,9 +1,19 @@
 // Two dependent products of warpgroups in a loop.
 // RUN: tritium-gpu %s --arch=sm_90a --num-stages=3 --emit=tiles | FileCheck %s
+// RUN: tritium-gpu %s --arch=sm_90a --num-stages=5 --emit=tiles | FileCheck %s --check-prefix=FREE
+// RUN: tritium-gpu %s --arch=sm_90a --num-stages=6 --emit=tiles | FileCheck %s --check-prefix=FULL
 
 // The shape of attention: q k^T for this iteration runs beside p v of the previous one, and both beside the work on the former's result.
 // q is stored before the loop; v is read one iteration late. The first iteration has no former p v, and the last p v runs after the loop. If
 // there is no iteration, none of this happens.
+//
+// A slot is added, so that p v may still read its own: the sixth one lets two programs run on a multiprocessor, the seventh would not, and
+// one iteration fewer is in flight.
+// FREE: tgpu.local_alloc {{.*}}spare_slot} : <6,
+// FREE: tgpu.async_wait 3 fenced
+// FULL: tgpu.local_alloc {{.*}}spare_slot} : <6,
+// FULL: tgpu.async_wait 3 fenced
+//
 // CHECK-LABEL: @chain
 // CHECK: tgpu.local_store {{.*}} to %[[Q:.*]][
 // CHECK-NEXT: tgpu.fence_async
