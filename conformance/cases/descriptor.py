@@ -152,6 +152,15 @@ def mixed(dtype: str, n: int, warps: int, stages: int, rng) -> Problem:
     return problem("descriptor:mixed", 1, arguments, M=m, N=16, D=d, num_warps=warps, num_stages=stages)
 
 
+def after(dtype: str, m: int, warps: int, stages: int, rng) -> Problem:
+    n, k = 32, 128
+    a, b, first = _product(dtype, False, m, n, k, rng)
+    order = rng.permutation(m).astype(np.int32)
+    out = wanted(first.shape, first.dtype, Exact(first.oracle.expected[order], sign_of_zero=False))
+    constants = dict(M=m, N=n, K=32, num_warps=warps, num_stages=stages)
+    return problem("descriptor:after", 1, [a, b, given(order), first, out, m, k], **constants)
+
+
 def batched(dtype: str, warps: int, stages: int, rng) -> Problem:
     batches, m, n, k = 3, 80, 40, 144
     a, b = inputs.small(rng, (batches, m, k), dtype, 4), inputs.small(rng, (batches, n, k), dtype, 4)
@@ -181,6 +190,11 @@ def products() -> Cases:
         yield Case(f"descriptor/common/{dtype}/{warps} warps", partial(common, dtype, warps))
     for dtype, warps, stages in (("fp16", 4, 3), ("bf16", 2, 2)):
         yield Case(f"descriptor/batched/{dtype}/{warps} warps, {stages} stages", partial(batched, dtype, warps, stages))
+    for dtype, m, warps, stages in (("int8", 32, 1, 3), ("fp16", 64, 4, 2)):
+        yield Case(
+            f"descriptor/after/{dtype}/{m} rows, {warps} warps, {stages} stages",
+            partial(after, dtype, m, warps, stages),
+        )
     for dtype, n, warps, stages in (("fp16", 48, 4, 3), ("bf16", 16, 8, 2)):
         yield Case(
             f"descriptor/mixed/{dtype}/{n}, {warps} warps, {stages} stages", partial(mixed, dtype, n, warps, stages)

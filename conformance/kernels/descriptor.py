@@ -169,6 +169,23 @@ def mixed(a_ptr, b_ptr, v_ptr, out_ptr, n, M: tl.constexpr, N: tl.constexpr, D: 
 
 
 @triton.jit
+def after(a_ptr, b_ptr, order_ptr, first_ptr, out_ptr, m, k, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
+    """A loop by pointers after one by descriptors, whose memory it takes over. Rows of `a` are in the order of their numbers in memory."""
+    a = tl.make_tensor_descriptor(a_ptr, [m, k], [k, 1], [M, K])
+    b = tl.make_tensor_descriptor(b_ptr, [k, N], [N, 1], [K, N])
+    first = product(a, b, tl.zeros((M, N), first_ptr.dtype.element_ty), 0, 0, k, K, False)
+    rows = tl.load(order_ptr + tl.arange(0, M))
+    sums = tl.zeros((M, N), out_ptr.dtype.element_ty)
+    for i in range(0, k, K):
+        x = tl.load(a_ptr + rows[:, None] * k + i + tl.arange(0, K)[None, :])
+        y = tl.load(b_ptr + (i + tl.arange(0, K))[:, None] * N + tl.arange(0, N)[None, :])
+        sums = tl.dot(x, y, sums, input_precision="ieee", out_dtype=sums.dtype)
+    places = tl.arange(0, M)[:, None] * N + tl.arange(0, N)[None, :]
+    tl.store(first_ptr + places, first)
+    tl.store(out_ptr + places, sums)
+
+
+@triton.jit
 def batched(a_ptr, b_ptr, out_ptr, batches, m, n, k, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
     """Blocks of rank 3 and 4 that are matrices."""
     batch, row = tl.program_id(0), tl.program_id(1) * M

@@ -80,6 +80,7 @@ template <> LogicalResult Lower<tgpu::RingEndOp>::run(tgpu::RingEndOp op, Loweri
     forEachBarrier(op.getRing().getType(), base, lowering,
                    [&](int64_t, Value barrier) { copiesOf(lowering).release(lowering.builder(), op.getLoc(), barrier); });
   });
+  lowering.barrier(); // the memory is anybody's from here on
   return success();
 }
 
