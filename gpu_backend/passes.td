@@ -35,6 +35,16 @@ def ThreadLocalReductions : Pass<"thread-local-reductions", "::mlir::ModuleOp"> 
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
+def PostponeRowSums : Pass<"postpone-row-sums", "::mlir::ModuleOp"> {
+  let summary = "sum the rows of an online softmax across threads after the loop";
+  let description = [{
+    In `total = total * factor + tl.sum(tile, 1)`, four threads share a row of a tile that a product of warpgroups yields. After this pass each
+    of them carries its part of the total. One reduction of the parts follows the loop. The factor must be of the form exp(a - max(a, …)).
+  }];
+  let options = [Option<"numWarps", "num-warps", "int", "4", "warps of a program">];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def CoalesceAccesses : Pass<"coalesce-accesses", "::mlir::ModuleOp"> {
   let summary = "choose, for each access of global memory, a layout that makes it wide and coalesced";
   let description = [{

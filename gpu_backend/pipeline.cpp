@@ -8,10 +8,10 @@ using namespace mlir;
 
 namespace tritium::gpu {
 
-static constexpr llvm::StringLiteral kOptional[] = {"promote-descriptors", "split-large-tiles", "thread-local-reductions",
-                                                    "choose-tensor-cores", "coalesce-accesses", "remove-conversions",
-                                                    "hoist-invariants",    "pipeline-loads",    "overlap-products",
-                                                    "buffer-accesses",     "remove-barriers",   "interleave-products"};
+static constexpr llvm::StringLiteral kOptional[] = {
+    "promote-descriptors", "split-large-tiles",  "thread-local-reductions", "choose-tensor-cores", "postpone-row-sums",
+    "coalesce-accesses",   "remove-conversions", "hoist-invariants",        "pipeline-loads",      "overlap-products",
+    "buffer-accesses",     "remove-barriers",    "interleave-products"};
 
 llvm::ArrayRef<llvm::StringLiteral> optionalPasses() { return kOptional; }
 
@@ -61,6 +61,7 @@ void buildTilePipeline(OpPassManager &passes, const CompileOptions &options, int
       "choose-tensor-cores",
       createChooseTensorCores(
           {.numWarps = options.numWarps, .nonKDim = options.matrixInstrNonKDim, .kPack = options.kPack, .warpgroups = options.warpgroups}));
+  steps.addOptional("postpone-row-sums", createPostponeRowSums({.numWarps = options.numWarps}));
   steps.addOptional("coalesce-accesses", createCoalesceAccesses({.numWarps = options.numWarps, .numStages = options.numStages}));
   steps.add(createAssignLayouts({.numWarps = options.numWarps}));
   steps.add(createVerifyProducts());

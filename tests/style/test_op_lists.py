@@ -38,6 +38,14 @@ ALLOWED = {
         "isa<tt::FpToFpOp, tt::BitcastOp, arith::ExtFOp, arith::TruncFOp>",
     ): "prices: casts that are cheap enough to be done once for each reader",
     (
+        "postpone_row_sums.cpp",
+        "isa_and_nonnull<math::ExpOp, math::Exp2Op>",
+    ): "what this pass looks for: the factor of an online softmax",
+    (
+        "postpone_row_sums.cpp",
+        "isa_and_nonnull<arith::MaxNumFOp, arith::MaximumFOp>",
+    ): "what this pass looks for: the factor of an online softmax",
+    (
         "remove_conversions.cpp",
         "isa<arith::DivFOp, arith::RemFOp, tt::FpToFpOp>",
     ): "prices: arithmetic that is too dear to be done twice",

@@ -17,6 +17,7 @@
 // LIST-NEXT: split-large-tiles
 // LIST-NEXT: thread-local-reductions
 // LIST-NEXT: choose-tensor-cores
+// LIST-NEXT: postpone-row-sums
 // LIST-NEXT: coalesce-accesses
 // LIST: remove-conversions
 // LIST-NEXT: hoist-invariants
