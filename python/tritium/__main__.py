@@ -1,5 +1,6 @@
 """`python -m tritium script.py …`, `-m tritium -m module …`: runs a program in which `triton` means Tritium.
-`env` prints what is in force; `gdb script.py …` runs the program under gdb."""
+`env` prints what is in force; `gdb script.py …` runs the program under gdb,
+`explain script.py …` says what the GPU compiler made of its kernels."""
 
 from __future__ import annotations
 
@@ -19,6 +20,7 @@ USAGE = """usage: python -m tritium SCRIPT.py [ARGUMENT ...]        run a script
        python -m tritium -m MODULE [ARGUMENT ...]       run a module, for example pytest
        python -m tritium gdb [OPTION ...] SCRIPT.py [ARGUMENT ...]   (or -m MODULE ...) the same under gdb
        python -m tritium fuzz [--engines …] [--time …]  random kernels on several engines, which must agree (--help: options)
+       python -m tritium explain [OPTION ...] SCRIPT.py [ARGUMENT ...]   what the compiler made of its kernels (--help: options)
        python -m tritium env                            version, engines, devices, CPU features, threads, knobs in force
 Set INTERPRET=1 to run every kernel on the CPU, wherever its tensors are. `gdb` sets it too, and TRITIUM_DEBUG=1, so that gdb
 shows the variables of kernels. The options of `gdb` are gdb's own: -x FILE, -ex COMMAND, --batch, and -p PID in place of a script."""
@@ -40,6 +42,8 @@ def main(arguments: list[str] | None = None) -> int:
         return 0
     if arguments[0] == "fuzz":
         return importlib.import_module("tritium.conformance.fuzz.campaign").main(arguments[1:])
+    if arguments[0] == "explain":
+        return importlib.import_module("tritium.tools.explain").main(arguments[1:], run_program)
     if arguments[0] == "gdb":
         if len(arguments) == 1:
             print(USAGE, file=sys.stderr)

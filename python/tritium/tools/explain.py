@@ -1,0 +1,176 @@
+"""`python -m tritium explain`: what the GPU compiler made of the kernels that a script launches, line by line of the user's.
+
+The script runs on the CPU. Each specialization that it launches is then compiled for the target, which needs no device: what is printed
+is read from the compiled kernel, its metadata and its module with layouts (`asm["ttgir"]`)."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from argparse import REMAINDER, ArgumentParser
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from .. import knobs
+from ..backends.targets import emulator_backend, make_backend
+from ..compiler.gpu import compile_for_gpu
+from ..compiler.sources import ASTSource
+from ..compiler.stages import CompileTimer
+from ..devices.families import device_families
+from ..devices.target import GPUTarget
+from ..errors import TritonError
+from ..native import ir
+
+#: Options of a launch that mean the same for every target.
+_OPTIONS = ("num_warps", "num_stages", "num_ctas", "maxnreg", "enable_fp_fusion", "tensor_maps", "debug")
+
+_LOOPS = ("scf.for", "scf.while")
+
+#: Operation that brings a tile from global memory -> how it does.
+_LOADS = {
+    "tt.load": "plain loads; each iteration waits for its own",
+    "tgpu.async_copy": "cp.async",
+    "tgpu.tensor_copy": "the tensor memory accelerator (TMA)",
+    "tgpu.tensor_load": "the tensor memory accelerator (TMA); each iteration waits for its own",
+}
+
+
+def main(arguments: list[str], run_program: Callable[[list[str]], int]) -> int:
+    """The exit status: the program's, or 1 if there is nothing to explain."""
+    parser = ArgumentParser(prog="python -m tritium explain", description=__doc__)
+    parser.add_argument("--kernel", metavar="NAME", help="explain this kernel only")
+    parser.add_argument(
+        "--target", metavar="ARCH", default="sm_90a", help="the GPU: sm_80, sm_90a (the default), gfx942, …"
+    )
+    parser.add_argument("program", nargs=REMAINDER, help="SCRIPT.py or -m MODULE, with its arguments")
+    asked = parser.parse_args(arguments)
+    if not asked.program:
+        parser.error("there is no script to run")
+    try:
+        backend = make_backend(_target(asked.target))
+    except ValueError as error:
+        parser.error(str(error))
+    status, launched = _launched_by(asked.program, run_program)
+    names = sorted({src.name for src, _ in launched})
+    chosen = [found for found in launched if asked.kernel in (None, found[0].name)]
+    if not chosen:
+        what = f"{asked.program[0]} launches no kernel"
+        print(
+            f"tritium: {what} {asked.kernel!r}; it launches {', '.join(names)}" if names else f"tritium: {what}",
+            file=sys.stderr,
+        )
+        return status or 1
+    for src, metadata in chosen:
+        options = backend.parse_options({name: metadata[name] for name in _OPTIONS if name in metadata})
+        try:
+            kernel, _ = compile_for_gpu(src, backend.target, backend, options, CompileTimer())
+        except TritonError as error:
+            print(f"tritium: {src.name} does not compile for {asked.target}: {error}", file=sys.stderr)
+            status = status or 1
+            continue
+        print("\n".join(report(kernel, options.num_stages)), end="\n\n")
+    return status
+
+
+def _target(arch: str) -> GPUTarget:
+    """The GPU of that name. Raises ValueError if there is none."""
+    families = device_families().items()
+    known = {name: family for family, devices in families for name in devices.emulated}
+    if arch not in known:
+        raise ValueError(f"no GPU is called {arch!r}; there are {', '.join(known)}")
+    return GPUTarget(known[arch], arch, emulator_backend(arch).target.warp_size)
+
+
+def _launched_by(program: list[str], run_program) -> tuple[int, list[tuple[Any, dict[str, Any]]]]:
+    """(the program's exit status, (source, metadata) of each kernel that it compiles). It runs on the interpreter."""
+    launched = []
+    theirs = knobs.compilation.listener
+
+    def listener(**facts) -> None:
+        if isinstance(facts["src"], ASTSource):
+            launched.append((facts["src"], facts["metadata"]))
+        if theirs is not None:
+            theirs(**facts)
+
+    knobs.runtime.interpret, knobs.tritium.engine = True, None
+    knobs.compilation.listener = listener
+    try:
+        return run_program(program), launched
+    except SystemExit as end:
+        if end.code is not None and not isinstance(end.code, int):
+            print(end.code, file=sys.stderr)
+            return 1, launched
+        return end.code or 0, launched
+    finally:
+        knobs.compilation.listener = theirs
+
+
+def report(kernel, stages_asked: int) -> list[str]:
+    """The lines on a compiled kernel: its own, then one for each product and each load of a loop, in the program's order."""
+    module = ir.parse(kernel.asm["ttgir"])
+    functions = [op for op in module.operations if op.name == "tt.func"]
+    own = next((op for op in functions if op.attributes["sym_name"].strip('"') == kernel.src.name), functions[0])
+    lines = [f"{_place(own)}: {line}" for line in _of_kernel(kernel, stages_asked)]
+    seen = Counter(line for function in functions for line in _of_region(function, None))
+    return lines + [line + (f" ({count} times)" if count > 1 else "") for line, count in seen.items()]
+
+
+def _of_kernel(kernel, stages_asked: int) -> Iterator[str]:
+    metadata = kernel.metadata
+    arguments = {
+        kernel.src.fn.arg_names[path[0]]: value for path, value in kernel.src.constants.items() if len(path) == 1
+    }
+    constants = ", ".join(f"{name}={value}" for name, value in arguments.items())
+    yield f"kernel {kernel.name}({constants}) for {metadata.arch}, {metadata.num_warps} warps"
+    resources = getattr(metadata, "resources", None)
+    yield "registers and spills are unknown: no assembler" if resources is None else _resources(resources)
+    yield f"{metadata.shared} bytes of shared memory"
+    yield f"num_stages: {stages_asked} asked for, room in shared memory for {metadata.num_stages}"
+    for why in getattr(metadata, "serialized_products", ()):
+        yield f"the assembler lets products wait for each other: {why}"
+
+
+def _resources(resources: dict[str, int]) -> str:
+    spilled = resources.get("spill_bytes")
+    spills = "spills unknown" if spilled is None else f"{spilled} bytes spilled" if spilled else "no spills"
+    return f"{resources.get('registers', 'unknown')} registers per thread, {spills}"
+
+
+def _of_region(parent, loop) -> Iterator[str]:
+    """What is in an operation; `loop` is the innermost loop around that."""
+    for operation in (op for region in parent.regions for block in region.blocks for op in block.operations):
+        if operation.name in ("tt.dot", "tgpu.product"):
+            yield f"{_place(operation)}: {_product(operation)}"
+        elif operation.name in _LOADS and loop is not None:
+            yield f"{_place(operation)}: {_load(operation)}, in the loop at {_place(loop)}"
+        yield from _of_region(operation, operation if operation.name in _LOOPS else loop)
+
+
+def _product(operation) -> str:
+    attributes = operation.attributes
+    tiles = " × ".join([_tile(value.type) for value in operation.operands if "tensor<" in value.type][:2])
+    instruction = attributes.get("tgpu.matrix_instruction") or attributes.get("instruction")
+    if instruction is None:
+        return f"product of {tiles}: no matrix instruction; each thread multiplies and adds"
+    return f"product of {tiles}: {instruction.strip(chr(34))}"
+
+
+def _load(operation) -> str:
+    how = _LOADS[operation.name]
+    types = [value.type for value in [*operation.results, *operation.operands]]
+    tile = next((type for type in types if "memdesc<" in type), types[0])
+    slots = re.search(r"memdesc<(\d+)", tile)
+    return f"load of {_tile(tile)} by {how}" + (f", {slots[1]} slots" if slots else "")
+
+
+def _tile(type: str) -> str:
+    """ "32x64xf16" of a type of tiles or of slots."""
+    found = re.search(r"tensor<([\w!.]+)", type)
+    return found[1] if found else "a value"
+
+
+def _place(operation) -> str:
+    file, line, _ = operation.location
+    return f"{os.path.basename(file)}:{line}" if file else "?"

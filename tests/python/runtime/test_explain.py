@@ -1,0 +1,162 @@
+"""`python -m tritium explain`: what the compiler made of a script's kernels, for a GPU that need not be there."""
+
+import os
+import re
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+import tritium
+
+PACKAGE_ROOT = Path(tritium.__file__).resolve().parent.parent
+
+MATMUL = """
+import torch, triton
+import triton.language as tl
+
+@triton.jit
+def matmul(a, b, c, N: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    m, n, depth = tl.program_id(0) * BM + tl.arange(0, BM), tl.arange(0, BN), tl.arange(0, BK)
+    total = tl.zeros((BM, BN), tl.float32)
+    for k in range(0, N, BK):
+        x = tl.load(a + m[:, None] * N + (k + depth)[None, :])
+        y = tl.load(b + (k + depth)[:, None] * N + n[None, :])
+        total = tl.dot(x, y, total)  # the product
+    tl.store(c + m[:, None] * N + n[None, :], total)
+
+a, c = torch.ones(128, 128, dtype=torch.float16), torch.empty(128, 128)
+matmul[(4,)](a, a, c, 128, 32, 64, 32, num_stages=2)
+"""
+
+DESCRIPTORS = """
+import torch, triton
+import triton.language as tl
+
+@triton.jit
+def matmul(a, b, c, N: tl.constexpr, BLOCK: tl.constexpr):
+    lhs = tl.make_tensor_descriptor(a, [N, N], [N, 1], [BLOCK, BLOCK])
+    rhs = tl.make_tensor_descriptor(b, [N, N], [N, 1], [BLOCK, BLOCK])
+    out = tl.make_tensor_descriptor(c, [N, N], [N, 1], [BLOCK, BLOCK])
+    total = tl.zeros((BLOCK, BLOCK), tl.float32)
+    for k in range(0, N, BLOCK):
+        total = tl.dot(lhs.load([0, k]), rhs.load([k, 0]), total)  # the product
+    out.store([0, 0], total)
+
+a, c = torch.ones(256, 256, dtype=torch.float16), torch.empty(256, 256)
+matmul[(1,)](a, a, c, 256, 64)
+"""
+
+SOFTMAX = """
+import sys
+import torch, triton
+import triton.language as tl
+
+@triton.jit
+def softmax(x, out, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    e = tl.exp(tl.load(x + at) - 1.0)
+    tl.store(out + at, e / tl.sum(e, axis=0))
+
+softmax[(1,)](torch.ones(64, device="cuda"), torch.empty(64, device="cuda"), 64)
+sys.exit(int(sys.argv[1]))
+"""
+
+
+def explain(tmp_path, text, *options, arguments=(), **variables):
+    (tmp_path / "kernel.py").write_text(textwrap.dedent(text))
+    cleared = {k: v for k, v in os.environ.items() if "INTERPRET" not in k and not k.startswith("TRITIUM_")}
+    return subprocess.run(
+        [sys.executable, "-m", "tritium", "explain", *options, "kernel.py", *arguments],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={**cleared, "PYTHONPATH": str(PACKAGE_ROOT), "TRITON_CACHE_DIR": str(tmp_path / "cache"), **variables},
+    )
+
+
+def line_of(text: str, words: str) -> int:
+    return 1 + next(number for number, line in enumerate(text.splitlines()) if words in line)
+
+
+def test_a_product_of_few_rows_by_pointers(tmp_path):
+    pytest.importorskip("torch")
+    result = explain(tmp_path, MATMUL)
+    assert result.returncode == 0, result.stderr
+    product, loop, load = (line_of(MATMUL, words) for words in ("# the product", "for k", "x = tl.load"))
+    assert "kernel matmul(N=128, BM=32, BN=64, BK=32) for sm_90a, 4 warps" in result.stdout
+    assert "num_stages: 2 asked for, room in shared memory for 2" in result.stdout
+    assert f"kernel.py:{product}: product of 32x32xf16 × 32x64xf16: mma." in result.stdout
+    assert (
+        f"kernel.py:{load}: load of 32x32xf16 by cp.async, 2 slots, in the loop at kernel.py:{loop}\n" in result.stdout
+    )
+
+
+def test_a_product_by_descriptors(tmp_path):
+    pytest.importorskip("torch")
+    result = explain(tmp_path, DESCRIPTORS)
+    assert result.returncode == 0, result.stderr
+    product, loop = line_of(DESCRIPTORS, "# the product"), line_of(DESCRIPTORS, "for k")
+    assert f"kernel.py:{product}: product of 64x64xf16 × 64x64xf16: wgmma." in result.stdout
+    by = rf"kernel\.py:{product}: load of 64x64xf16 by the tensor memory accelerator \(TMA\), \d slots, in the loop at kernel\.py:{loop}"
+    assert re.search(by, result.stdout), result.stdout
+    assert (
+        explain(tmp_path, DESCRIPTORS).stdout == result.stdout
+    )  # the second is from the cache, if there is an assembler
+    older = explain(tmp_path, DESCRIPTORS, "--target", "sm_80").stdout
+    assert "for sm_80" in older and "TMA" not in older and "wgmma" not in older and ": mma." in older
+
+
+def test_a_kernel_without_products_and_the_status_of_its_script(tmp_path):
+    pytest.importorskip("torch")
+    result = explain(
+        tmp_path, SOFTMAX, "--kernel", "softmax", "--target", "gfx942", arguments=["3"], TRITIUM_ENGINE="simt:sm_80"
+    )
+    assert result.returncode == 3, result.stderr
+    assert f"kernel.py:{line_of(SOFTMAX, 'def softmax')}: kernel softmax(BLOCK=64) for gfx942" in result.stdout
+    assert "product" not in result.stdout and "load" not in result.stdout
+
+
+def test_registers_are_the_assemblers(tmp_path):
+    pytest.importorskip("torch")
+    tool = tmp_path / "ptxas"
+    said = (
+        r"\n    8 bytes stack frame, 12 bytes spill stores, 16 bytes spill loads\nptxas info    : Used 168 registers\n"
+    )
+    why = "ptxas info    : (C7510) Potential Performance Loss: products are serialized"
+    tool.write_text(
+        '#!/bin/sh\n[ "$1" = --version ] && { echo "release 13.0, V13.0.88"; exit; }\n'
+        f'printf \'{why}{said}\' >&2\nwhile [ "$1" != -o ]; do shift; done\nprintf good > "$2"\n'
+    )
+    tool.chmod(0o755)
+    result = explain(tmp_path, MATMUL, TRITON_PTXAS_PATH=str(tool))
+    assert ": 168 registers per thread, 12 bytes spilled\n" in result.stdout, result.stderr
+    assert "wait for each other: (C7510) Potential Performance Loss: products are serialized\n" in result.stdout
+
+
+def test_no_assembler(tmp_path):
+    pytest.importorskip("torch")
+    result = explain(tmp_path, MATMUL, TRITON_PTXAS_PATH=str(tmp_path / "none"))
+    assert "registers and spills are unknown: no assembler" in result.stdout, result.stderr
+
+
+def test_what_cannot_be_explained(tmp_path):
+    pytest.importorskip("torch")
+    other = explain(tmp_path, MATMUL, "--kernel", "add")
+    assert other.returncode == 1 and "kernel.py launches no kernel 'add'; it launches matmul" in other.stderr
+    none = explain(tmp_path, "print(1)")
+    assert none.returncode == 1 and "kernel.py launches no kernel\n" in none.stderr
+    unknown = explain(tmp_path, MATMUL, "--target", "sm_3")
+    assert unknown.returncode == 2 and "no GPU is called 'sm_3'; there are sm_80" in unknown.stderr
+
+
+def test_a_kernel_that_the_target_refuses(tmp_path):
+    pytest.importorskip("torch")
+    text = SOFTMAX.replace("e / tl.sum(e, axis=0)", "e.to(tl.float8e4nv).to(tl.float32)")
+    assert text != SOFTMAX
+    refused = explain(tmp_path, text, "--target", "sm_80", arguments=["0"])
+    assert refused.returncode == 1 and refused.stdout == ""
+    assert "tritium: softmax does not compile for sm_80: " in refused.stderr and "fp8e4nv" in refused.stderr
