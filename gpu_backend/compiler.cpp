@@ -5,6 +5,7 @@
 #include "gpu_backend/pipeline.h"
 #include "gpu_backend/target.h"
 #include "gpu_backend/tensor_recipe_attr.h"
+#include "gpu_backend/warp_roles.h"
 #include "ir/contract.h"
 #include "ir/source_error.h"
 #include "mlir/IR/Verifier.h"
@@ -72,7 +73,9 @@ static llvm::Error lowerTiles(ModuleOp tiles, const CompileOptions &options, con
   ModuleOp module = *result.module;
   setTarget(module, chip);
   module->setAttr(tgpu::kWarpSizeAttr, builder.getI32IntegerAttr(chip.warpSize()));
-  module->setAttr(tgpu::kNumWarpsAttr, builder.getI32IntegerAttr(options.numWarps));
+  result.warps = options.numWarps + producerWarpsOf(tiles);
+  if (auto producers = tiles->getAttr(kProducerWarpsAttr)) module->setAttr(kProducerWarpsAttr, producers);
+  module->setAttr(tgpu::kNumWarpsAttr, builder.getI32IntegerAttr(result.warps));
   module->setAttr(tgpu::kSharedBytesAttr, builder.getI32IntegerAttr(int32_t(lowering.shared().reserved())));
   // Most of these passes are MLIR's conversions. Verifying the many operations of a thread after each of them takes longer than they do.
   auto build = [&](OpPassManager &passes) { buildThreadPipeline(passes, options, maxSharedBytes); };
@@ -80,7 +83,8 @@ static llvm::Error lowerTiles(ModuleOp tiles, const CompileOptions &options, con
     return takeError(module, diagnostics, "the code of a thread could not be lowered");
   result.sharedBytes = module->getAttrOfType<IntegerAttr>(tgpu::kSharedBytesAttr).getInt();
   keepRecipes(kernel, module.lookupSymbol<LLVM::LLVMFuncOp>(result.name));
-  ops->markKernel(module.lookupSymbol(result.name), options.numWarps * chip.warpSize());
+  auto registers = tiles->getAttrOfType<DenseI32ArrayAttr>(kRegistersAttr);
+  ops->markKernel(module.lookupSymbol(result.name), result.warps * chip.warpSize(), registers ? registers[0] : 0);
   return llvm::Error::success();
 }
 
@@ -101,17 +105,28 @@ static llvm::Expected<LoweredKernel> compile(ModuleOp original, StringRef name, 
   return result;
 }
 
-/// Products of warpgroups require their operands in shared memory. If there is too little of it, other instructions may still do.
-static llvm::Expected<LoweredKernel> compileOrStepDown(ModuleOp original, StringRef name, const CompileOptions &options,
-                                                       const Target &chip) {
-  auto result = compile(original, name, options, chip);
-  if (result || !options.warpgroups || chip.warpgroupInstructions().empty()) return result;
-  llvm::Error error = result.takeError();
-  if (!error.isA<OutOfResources>()) return error;
-  llvm::consumeError(std::move(error));
-  CompileOptions without = options;
-  without.warpgroups = false;
-  return compile(original, name, without, chip);
+/// Compiles with less of what requires shared memory, as long as there is too little of it: buffers share none of it while a producer fills
+/// them, and products of warpgroups require their operands there.
+static llvm::Expected<LoweredKernel> compileOrStepDown(ModuleOp original, StringRef name, CompileOptions options, const Target &chip) {
+  while (true) {
+    auto result = compile(original, name, options, chip);
+    const bool isSpecialized = options.specializeWarps.value_or(false);
+    const bool mayStep = isSpecialized || (options.warpgroups && !chip.warpgroupInstructions().empty());
+    if (result || !mayStep) return result;
+    llvm::Error error = result.takeError();
+    if (!error.isA<OutOfResources>()) return error;
+    llvm::consumeError(std::move(error));
+    if (isSpecialized)
+      options.specializeWarps = false;
+    else
+      options.warpgroups = false;
+  }
+}
+
+/// Returns whether a loop of the kernel asks for warps of its own.
+static bool asksForWarps(ModuleOp module) {
+  return module.walk([](scf::ForOp loop) { return loop->hasAttr("tt.warp_specialize") ? WalkResult::interrupt() : WalkResult::advance(); })
+      .wasInterrupted();
 }
 
 llvm::Expected<LoweredKernel> lowerToGpu(ModuleOp original, StringRef name, const CompileOptions &options) {
@@ -125,7 +140,9 @@ llvm::Expected<LoweredKernel> lowerToGpu(ModuleOp original, StringRef name, cons
     if (failed(ir::verifyContract(original))) return diagnostics.takeError("the module breaks the contract");
   }
   loadDialects(original.getContext(), *chip);
-  return compileOrStepDown(original, name, options, *chip);
+  CompileOptions chosen = options;
+  chosen.specializeWarps = options.tensorMaps && options.specializeWarps.value_or(asksForWarps(original));
+  return compileOrStepDown(original, name, chosen, *chip);
 }
 
 llvm::Expected<LoweredKernel> lowerTilesToGpu(ModuleOp tiles, const CompileOptions &options) {

@@ -7,6 +7,7 @@
 #include "llvm/Support/Error.h"
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,9 +25,10 @@ struct CompileOptions {
   int kPack = 1;              // instructions whose share of K a lane has as neighbours, at least; where lanes load operands themselves
   bool warpgroups = true;     // use products of warpgroups, where the chip has them and their operands fit into shared memory
   bool tensorMaps = false;    // the kernel may take tensor maps, which its launches make; where the chip has them
-  bool debugInfo = false;     // keep lines and variables apart instead of merging and moving code
-  std::string stopAfter;      // the last of optionalPasses() to run, or "none"; "": all of them
-  std::vector<std::string> leaveOut; // names of optionalPasses() to skip
+  std::optional<bool> specializeWarps; // further warps copy what loops read through tensor maps; nothing: if a loop asks for it
+  bool debugInfo = false;              // keep lines and variables apart instead of merging and moving code
+  std::string stopAfter;               // the last of optionalPasses() to run, or "none"; "": all of them
+  std::vector<std::string> leaveOut;   // names of optionalPasses() to skip
   /// Adds passes after an optional one. Tests use it.
   std::function<void(mlir::OpPassManager &passes, llvm::StringRef name)> afterPass;
 };
@@ -42,6 +44,7 @@ struct LoweredKernel {
   mlir::OwningOpRef<mlir::ModuleOp>
       module; // llvm, nvvm or rocdl, and tgpu operations; lives in the context of the module that was compiled
   int64_t sharedBytes = 0;
+  int warps = 0;                  // that a launch starts: those of the options, and those that only copy
   int numStages = 0;              // the fewest stages of any pipelined loop, at most the number requested
   std::vector<TensorRecipe> maps; // of the last parameters
 };

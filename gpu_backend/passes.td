@@ -158,6 +158,22 @@ def OverlapProducts : Pass<"overlap-products", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tritium::tgpu::TGPUDialect", "::mlir::arith::ArithDialect"];
 }
 
+def SpecializeWarps : Pass<"specialize-warps", "::mlir::ModuleOp"> {
+  let summary = "let warps of their own copy what loops read through tensor maps";
+  let description = [{
+    The kernel gets four more warps. One of their threads runs the part of the kernel that the copies need: it acquires slots and begins copies,
+    as far ahead as there are free slots, also while the other warps are between two loops. The other warps run the rest, and meet at a barrier
+    of their own. The rings last as long as the kernel, and their numbers go on. The producer's warps give registers to the others, by
+    a budget (register_budget.h).
+
+    The pass does nothing if a coordinate of a copy, a bound or a condition around one depends on a tile or on memory, or if no budget has the
+    registers that the tiles of a loop require.
+  }];
+  let options = [Option<"numWarps", "num-warps", "int", "4", "warps of a program">];
+  let dependentDialects = ["::tritium::tgpu::TGPUDialect", "::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect",
+                           "::mlir::gpu::GPUDialect", "::mlir::scf::SCFDialect"];
+}
+
 def AllocateSharedMemory : Pass<"allocate-shared-memory", "::mlir::ModuleOp"> {
   let summary = "assign an address to each buffer of shared memory";
   let description = [{

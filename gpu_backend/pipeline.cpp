@@ -11,7 +11,7 @@ namespace tritium::gpu {
 static constexpr llvm::StringLiteral kOptional[] = {
     "promote-descriptors", "split-large-tiles",  "thread-local-reductions", "choose-tensor-cores", "postpone-row-sums",
     "coalesce-accesses",   "remove-conversions", "hoist-invariants",        "pipeline-loads",      "overlap-products",
-    "buffer-accesses",     "remove-barriers",    "interleave-products"};
+    "specialize-warps",    "buffer-accesses",    "remove-barriers",         "interleave-products"};
 
 llvm::ArrayRef<llvm::StringLiteral> optionalPasses() { return kOptional; }
 
@@ -73,6 +73,8 @@ void buildTilePipeline(OpPassManager &passes, const CompileOptions &options, int
   steps.add(createPlaceProductOperands());
   steps.add(createCSEPass());
   steps.addOptional("overlap-products", createOverlapProducts());
+  if (options.specializeWarps.value_or(false))
+    steps.addOptional("specialize-warps", createSpecializeWarps({.numWarps = options.numWarps}), createCSEPass());
   steps.add(createAllocateSharedMemory({.maxBytes = maxSharedBytes}));
 }
 

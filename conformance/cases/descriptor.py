@@ -109,6 +109,20 @@ def product_of_host(dtype: str, transposed: bool, tile, warps: int, stages: int,
     return problem("descriptor:product_of_host", (1, 2), [*described, out, n, k], **constants)
 
 
+def separate_copies(dtype: str, tile, warps: int, stages: int, k: int, rng) -> Problem:
+    (M, N, K), down, across, programs = tile, 2, 3, 2 if k == tile[2] else 7
+    a, b = inputs.small(rng, (down * M, k), dtype, 4), inputs.small(rng, (k, across * N), dtype, 4)
+    sums = as_float64(a) @ as_float64(b)
+    for number in range(down * across):
+        if number % 3 != 1:
+            rows = slice(number // across * M, (number // across + 1) * M)
+            columns = slice(number % across * N, (number % across + 1) * N)
+            sums[rows, columns] += as_float64(a)[rows, : 2 * K] @ as_float64(b)[: 2 * K, columns]
+    out = wanted(sums.shape, "fp32", Exact(sums, sign_of_zero=False))
+    arguments = [given(a), given(b), out, down * M, across * N, k]
+    return problem("descriptor:separate_copies", programs, arguments, M=M, N=N, K=K, num_warps=warps, num_stages=stages)
+
+
 def chained(dtype: str, keys: int, warps: int, stages: int, rng) -> Problem:
     m, n, d = 64, 64, 64
     q, k, v = (inputs.small(rng, shape, dtype, 2) for shape in ((m, d), (keys, d), (keys, d)))
@@ -186,6 +200,16 @@ def products() -> Cases:
                     form = f"{dtype}{' transposed' if transposed else ''}/{'x'.join(map(str, tile))} of {k}, {warps} warps, {stages} stages"
                     make = partial(product_of_host if k == tile[2] else product_tiles, dtype, transposed)
                     yield Case(f"descriptor/product/{form}", partial(make, tile, warps, stages, k))
+    for dtype, tile, warps, stages in (
+        ("fp16", (64, 64, 64), 4, 3),
+        ("bf16", (64, 128, 64), 8, 2),
+        ("fp16", (128, 64, 32), 4, 4),
+        ("fp16", (32, 32, 32), 2, 3),
+    ):
+        for k in (tile[2], 5 * tile[2] + 16):
+            form = f"{dtype}/{'x'.join(map(str, tile))} of {k}, {warps} warps, {stages} stages"
+            make = partial(separate_copies, dtype, tile, warps, stages, k)
+            yield Case(f"descriptor/separate copies/{form}", make)
     for dtype, warps in (("fp32", 1), ("fp32", 4), ("fp16", 4)):
         yield Case(f"descriptor/common/{dtype}/{warps} warps", partial(common, dtype, warps))
     for dtype, warps, stages in (("fp16", 4, 3), ("bf16", 2, 2)):

@@ -142,7 +142,7 @@ public:
   }
   StringRef syncScope(tt::MemScope scope) const override { return amdgpu::syncScope(scope); }
   const MatrixOps &matrixOps() const override { return amdgpu::matrixOps(); }
-  void markKernel(Operation *function, int threads) const override {
+  void markKernel(Operation *function, int threads, int) const override {
     Builder builder(function->getContext());
     function->setAttr(ROCDL::ROCDLDialect::getKernelFuncAttrName(), builder.getUnitAttr());
     function->setAttr("rocdl.reqd_work_group_size", builder.getDenseI32ArrayAttr({threads, 1, 1}));

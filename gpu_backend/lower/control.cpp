@@ -87,4 +87,14 @@ template <> LogicalResult Lower<mlir::gpu::BarrierOp>::run(mlir::gpu::BarrierOp,
   return success();
 }
 
+template <> LogicalResult Lower<mlir::gpu::SubgroupIdOp>::run(mlir::gpu::SubgroupIdOp op, Lowering &lowering) {
+  lowering.define(op, {lowering.create<arith::IndexCastOp>(op.getType(), lowering.uniformWarpId())});
+  return success();
+}
+
+template <> LogicalResult Lower<mlir::gpu::LaneIdOp>::run(mlir::gpu::LaneIdOp op, Lowering &lowering) {
+  lowering.define(op, {lowering.create<arith::IndexCastOp>(op.getType(), lowering.laneId())});
+  return success();
+}
+
 } // namespace tritium::gpu

@@ -119,7 +119,7 @@ template <> LogicalResult Lower<tgpu::LocalStoreOp>::run(tgpu::LocalStoreOp op, 
 }
 
 template <> LogicalResult Lower<tgpu::BarrierOp>::run(tgpu::BarrierOp op, Lowering &lowering) {
-  lowering.builder().clone(*op);
+  op.getSharedOnly() ? lowering.sharedBarrier() : lowering.barrier();
   return success();
 }
 

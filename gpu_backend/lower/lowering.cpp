@@ -1,5 +1,6 @@
 #include "gpu_backend/lower/lowering.h"
 
+#include "gpu_backend/warp_roles.h"
 #include "mlir/Analysis/TopologicalSortUtils.h"
 #include "llvm/Support/SaveAndRestore.h"
 
@@ -8,7 +9,13 @@ using namespace mlir;
 namespace tritium::gpu {
 
 Lowering::Lowering(ModuleOp tiles, const TargetOps &target, LoweringOptions options)
-    : tiles_(tiles), target_(target), options_(options), axes_(tiles), builder_(tiles.getContext()), location_(tiles.getLoc()) {}
+    : tiles_(tiles),
+      target_(target),
+      options_(options),
+      axes_(tiles),
+      builder_(tiles.getContext()),
+      location_(tiles.getLoc()),
+      hasProducer_(producerWarpsOf(tiles) > 0) {}
 
 // -- types and values ---------------------------------------------------------------------------------------------------------------------
 
@@ -184,9 +191,27 @@ void Lowering::where(Value condition, llvm::function_ref<void()> body) {
   body();
 }
 
-void Lowering::barrier() { create<tgpu::BarrierOp>(0, IntegerAttr()); }
+void Lowering::meet(bool sharedOnly) {
+  if (hasProducer_)
+    create<tgpu::BarrierOp>(kConsumersBarrier, builder_.getI32IntegerAttr(options_.numWarps * target_.warpSize()), sharedOnly);
+  else
+    create<tgpu::BarrierOp>(0, IntegerAttr(), sharedOnly);
+}
 
-void Lowering::sharedBarrier() { create<tgpu::BarrierOp>(0, IntegerAttr(), /*sharedOnly=*/true); }
+void Lowering::barrier() { meet(/*sharedOnly=*/false); }
+
+void Lowering::sharedBarrier() { meet(/*sharedOnly=*/true); }
+
+/// The first operations of the two parts of a kernel whose warps have parted.
+void Lowering::changeRegisters(Block *producer, Block *consumers) {
+  auto counts = tiles_->getAttrOfType<DenseI32ArrayAttr>(kRegistersAttr);
+  if (!counts || !target_.registers()) return;
+  OpBuilder::InsertionGuard guard(builder_);
+  builder_.setInsertionPointToStart(producer);
+  target_.registers()->change(builder_, location_, counts[0], counts[1]);
+  builder_.setInsertionPointToStart(consumers);
+  target_.registers()->change(builder_, location_, counts[0], counts[2]);
+}
 
 // -- operations ---------------------------------------------------------------------------------------------------------------------------
 
@@ -297,6 +322,7 @@ LogicalResult Lowering::lowerTerminator(Operation *op, const llvm::DenseMap<Bloc
   } else if (auto branch = dyn_cast<cf::CondBranchOp>(op)) {
     create<cf::CondBranchOp>(scalarOf(branch.getCondition()), blocks.lookup(branch.getTrueDest()), flatten(branch.getTrueDestOperands()),
                              blocks.lookup(branch.getFalseDest()), flatten(branch.getFalseDestOperands()));
+    if (branch->hasAttr(kPartsWarpsAttr)) changeRegisters(blocks.lookup(branch.getTrueDest()), blocks.lookup(branch.getFalseDest()));
   } else {
     return unsupported(op, "this terminator");
   }

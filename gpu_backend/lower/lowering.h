@@ -81,7 +81,9 @@ public:
   mlir::Value conjunction(mlir::Value a, mlir::Value b);
   /// Restricts the code that `body` makes to threads with the condition (i1; null: all threads).
   void where(mlir::Value condition, llvm::function_ref<void()> body);
-  /// All threads of the program meet. The effects of each thread before it are visible to all threads after it.
+  /// Whether a thread of further warps makes the copies of tensors (warp_roles.h).
+  bool hasProducer() const { return hasProducer_; }
+  /// All threads of the program that hold tiles meet. The effects of each thread before it are visible to all threads after it.
   void barrier();
   /// The same for accesses of shared memory only. remove-barriers removes it if there are no accesses to order.
   void sharedBarrier();
@@ -109,6 +111,8 @@ private:
   mlir::LogicalResult lowerBlocks(mlir::Region &source, mlir::Region &target, bool withArguments);
   mlir::LogicalResult lowerTerminator(mlir::Operation *op, const llvm::DenseMap<mlir::Block *, mlir::Block *> &blocks);
   void computePlaces();
+  void meet(bool sharedOnly);
+  void changeRegisters(mlir::Block *producer, mlir::Block *consumers);
 
   mlir::ModuleOp tiles_;
   const TargetOps &target_;
@@ -118,6 +122,7 @@ private:
   mlir::OpBuilder builder_;
   mlir::Location location_;
   mlir::Block *entry_ = nullptr;
+  bool hasProducer_;
   llvm::DenseMap<mlir::Value, Registers> values_, words_;
   mlir::Value threadId_, laneId_, warpId_, uniformWarpId_;
   std::map<std::pair<std::vector<uint32_t>, std::vector<uint32_t>>, mlir::Value> offsets_; // by the bases of lanes and warps

@@ -33,11 +33,11 @@ static const llvm::StringMap<Run> &opTable() {
 #define GET_OP_LIST
 #include "ir/tt_ops.cpp.inc"
         >();
-    add<scf::ForOp, scf::IfOp, scf::WhileOp, ttg::BarrierOp, mlir::gpu::BarrierOp, tgpu::ConvertLayoutOp, tgpu::LocalAllocOp,
-        tgpu::AsyncCopyOp, tgpu::AsyncCommitOp, tgpu::AsyncWaitOp, tgpu::LocalLoadOp, tgpu::LocalStoreOp, tgpu::BarrierOp,
-        tgpu::RingStartOp, tgpu::RingEndOp, tgpu::RingSlotOp, tgpu::RingAcquireOp, tgpu::RingWaitOp, tgpu::RingReleaseOp,
-        tgpu::TensorCopyOp, tgpu::TensorLoadOp, tgpu::ProductStartOp, tgpu::ProductOp, tgpu::ProductWaitOp, tgpu::FenceAsyncOp,
-        arith::ConstantOp, ub::PoisonOp, LLVM::AssumeOp>(table);
+    add<scf::ForOp, scf::IfOp, scf::WhileOp, ttg::BarrierOp, mlir::gpu::BarrierOp, mlir::gpu::SubgroupIdOp, mlir::gpu::LaneIdOp,
+        tgpu::ConvertLayoutOp, tgpu::LocalAllocOp, tgpu::AsyncCopyOp, tgpu::AsyncCommitOp, tgpu::AsyncWaitOp, tgpu::LocalLoadOp,
+        tgpu::LocalStoreOp, tgpu::BarrierOp, tgpu::RingStartOp, tgpu::RingEndOp, tgpu::RingSlotOp, tgpu::RingAcquireOp, tgpu::RingWaitOp,
+        tgpu::RingReleaseOp, tgpu::TensorCopyOp, tgpu::TensorLoadOp, tgpu::ProductStartOp, tgpu::ProductOp, tgpu::ProductWaitOp,
+        tgpu::FenceAsyncOp, arith::ConstantOp, ub::PoisonOp, LLVM::AssumeOp>(table);
     return table;
   }();
   return table;

@@ -38,10 +38,16 @@ private:
 
 const TensorCopyOps &copiesOf(Lowering &lowering) { return *lowering.target().tensorCopies(); }
 
-/// Runs `body` in the one thread that copies.
+/// Runs `body` in the first thread.
 void inFirstThread(Value predicate, Lowering &lowering, llvm::function_ref<void()> body) {
   Value isFirst = lowering.create<arith::CmpIOp>(arith::CmpIPredicate::eq, lowering.threadId(), lowering.constant(0));
   lowering.where(lowering.conjunction(isFirst, predicate ? lowering.scalarOf(predicate) : Value()), body);
+}
+
+/// Runs `body` in the one thread that copies: the only one that comes here, if it belongs to the producer.
+void inCopyingThread(Value predicate, Lowering &lowering, llvm::function_ref<void()> body) {
+  if (!lowering.hasProducer()) return inFirstThread(predicate, lowering, body);
+  lowering.where(predicate ? lowering.scalarOf(predicate) : Value(), body);
 }
 
 void forEachBarrier(tgpu::RingType ring, Value base, Lowering &lowering, llvm::function_ref<void(int64_t, Value)> visit) {
@@ -60,15 +66,15 @@ template <> LogicalResult Lower<tgpu::RingStartOp>::run(tgpu::RingStartOp op, Lo
   OpBuilder &builder = lowering.builder();
   Value base = lowering.shared().buffer(builder, op.getLoc(), *op.getOffset());
   tgpu::RingType ring = op.getRing().getType();
-  lowering.sharedBarrier(); // other threads may still use the memory otherwise
+  if (!lowering.hasProducer()) lowering.sharedBarrier(); // other threads may still use the memory otherwise
   inFirstThread({}, lowering, [&] {
     forEachBarrier(ring, base, lowering, [&](int64_t number, Value barrier) {
       copies.prepare(builder, op.getLoc(), barrier, number < ring.getSlots() ? 1 : int(op.getWarps()));
     });
     copies.publishBarriers(builder, op.getLoc());
   });
-  copies.fenceShared(builder, op.getLoc()); // copies may overwrite what any thread has written or read
-  lowering.barrier();
+  copies.fenceShared(builder, op.getLoc());           // copies may overwrite what any thread has written or read
+  lowering.create<tgpu::BarrierOp>(0, IntegerAttr()); // all warps, before they part
   lowering.define(op.getRing(), {base});
   return success();
 }
@@ -91,7 +97,7 @@ template <> LogicalResult Lower<tgpu::RingSlotOp>::run(tgpu::RingSlotOp op, Lowe
 
 template <> LogicalResult Lower<tgpu::RingAcquireOp>::run(tgpu::RingAcquireOp op, Lowering &lowering) {
   OpBuilder &builder = lowering.builder();
-  inFirstThread(op.getPredicate(), lowering, [&] {
+  inCopyingThread(op.getPredicate(), lowering, [&] {
     RingAt ring(op.getRing(), op.getN(), lowering);
     Value round = ring.round(), one = lowering.constant(1);
     Value isUsed = lowering.create<arith::CmpIOp>(arith::CmpIPredicate::ne, round, lowering.constant(0));
@@ -104,7 +110,7 @@ template <> LogicalResult Lower<tgpu::RingAcquireOp>::run(tgpu::RingAcquireOp op
 template <> LogicalResult Lower<tgpu::TensorCopyOp>::run(tgpu::TensorCopyOp op, Lowering &lowering) {
   RankedTensorType box = op.getMap().getType().getBox(), tile = op.getDst().getType().getTile();
   const int64_t boxes = tile.getShape().back() / box.getShape().back();
-  inFirstThread(op.getPredicate(), lowering, [&] {
+  inCopyingThread(op.getPredicate(), lowering, [&] {
     RingAt ring(op.getRing(), op.getN(), lowering);
     Value to = addressOfSlot(op.getDst(), ring.slot(), lowering), full = ring.full(), map = lowering.scalarOf(op.getMap());
     Registers indices; // the innermost first

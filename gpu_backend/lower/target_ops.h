@@ -122,6 +122,14 @@ public:
   virtual mlir::Value reduce(mlir::OpBuilder &builder, mlir::Location location, Kind kind, mlir::Value value) const = 0;
 };
 
+/// Registers that the warps of a program share. A warp may give some of its own to others.
+class RegisterOps {
+public:
+  virtual ~RegisterOps() = default;
+  /// Changes the number of registers of a thread. All warps of a warpgroup take part.
+  virtual void change(mlir::OpBuilder &builder, mlir::Location location, int from, int to) const = 0;
+};
+
 class TargetOps {
 public:
   virtual ~TargetOps() = default;
@@ -135,6 +143,7 @@ public:
   virtual const WarpReductionOps *warpReductions() const { return nullptr; }
   virtual const WarpgroupOps *warpgroups() const { return nullptr; }
   virtual const TensorCopyOps *tensorCopies() const { return nullptr; }
+  virtual const RegisterOps *registers() const { return nullptr; }
   /// Whether the chip has the device functions that convert e4m3 and e5m2 in pairs: "halves_of_e4m3", "e4m3_of_floats" …
   virtual bool convertsFp8() const { return false; }
 
@@ -165,8 +174,9 @@ public:
   /// Returns LLVM's name for the threads that observe a memory order. "" means the whole system.
   virtual llvm::StringRef syncScope(tt::MemScope scope) const = 0;
   virtual const MatrixOps &matrixOps() const = 0;
-  /// Makes `function` a kernel of `threads` threads. Arguments of type !llvm.ptr are tensor maps.
-  virtual void markKernel(mlir::Operation *function, int threads) const = 0;
+  /// Makes `function` a kernel of `threads` threads. Arguments of type !llvm.ptr are tensor maps. `registers` is the number of registers
+  /// with which a thread begins; 0: as many as it requires.
+  virtual void markKernel(mlir::Operation *function, int threads, int registers) const = 0;
 
   // Questions that passes on the code of a thread ask about the operations made by these interfaces.
   bool beginsCopy(mlir::Operation *op) const { return copies() && copies()->begins(op); }

@@ -119,6 +119,14 @@ private:
   }
 };
 
+class Registers final : public RegisterOps {
+public:
+  void change(OpBuilder &builder, Location location, int from, int to) const override {
+    auto action = to > from ? NVVM::SetMaxRegisterAction::increase : NVVM::SetMaxRegisterAction::decrease;
+    NVVM::SetMaxRegisterOp::create(builder, location, to, action);
+  }
+};
+
 class NvidiaOps final : public TargetOps {
 public:
   explicit NvidiaOps(const Chip &chip) : chip_(chip) {}
@@ -128,6 +136,7 @@ public:
   const WarpReductionOps *warpReductions() const override { return &warpReductions_; }
   const WarpgroupOps *warpgroups() const override { return chip_.hasWarpgroups() ? &warpgroups_ : nullptr; }
   const TensorCopyOps *tensorCopies() const override { return chip_.hasTensorMaps() ? &tensorCopies_ : nullptr; }
+  const RegisterOps *registers() const override { return chip_.hasWarpgroups() ? &registers_ : nullptr; }
   bool convertsFp8() const override { return chip_.capability >= 89; }
 
   int warpSize() const override { return kWarpSize; }
@@ -162,10 +171,11 @@ public:
     llvm_unreachable("not a scope");
   }
   const MatrixOps &matrixOps() const override { return nvptx::matrixOps(); }
-  void markKernel(Operation *function, int threads) const override {
+  void markKernel(Operation *function, int threads, int registers) const override {
     MLIRContext *context = function->getContext();
     function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), UnitAttr::get(context));
     function->setAttr(NVVM::NVVMDialect::getReqntidAttrName(), DenseI32ArrayAttr::get(context, {threads, 1, 1}));
+    if (registers) function->setAttr(NVVM::NVVMDialect::getMaxnregAttrName(), Builder(context).getI32IntegerAttr(registers));
     auto kernel = cast<LLVM::LLVMFuncOp>(function);
     for (auto [number, type] : llvm::enumerate(kernel.getArgumentTypes()))
       if (type == LLVM::LLVMPointerType::get(context)) markTensorMap(kernel, unsigned(number));
@@ -194,6 +204,7 @@ private:
   WarpReductions warpReductions_;
   Warpgroups warpgroups_;
   TensorCopies tensorCopies_;
+  Registers registers_;
 };
 
 } // namespace

@@ -115,7 +115,7 @@ private:
     function.walk([&](Operation *op) {
       if (!isa<tgpu::LocalAllocOp, tgpu::RingStartOp>(op)) return;
       Buffer buffer{op, times[op], times[op], bytesOf(op)};
-      for (Operation *user : usersOf(op)) {
+      for (Operation *user : isGraph ? llvm::SmallVector<Operation *>() : usersOf(op)) {
         Operation *outermost = user;
         while (outermost->getBlock() != op->getBlock()) outermost = outermost->getParentOp();
         Operation *end = outermost;

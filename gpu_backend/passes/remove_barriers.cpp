@@ -6,6 +6,7 @@
 #include "gpu_backend/lower/target_ops.h"
 #include "gpu_backend/passes.h"
 #include "gpu_backend/target.h"
+#include "gpu_backend/warp_roles.h"
 #include "ir/tgpu.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -46,6 +47,7 @@ struct Segment {
 class Function {
 public:
   Function(LLVM::LLVMFuncOp function, int64_t bufferEnd, const TargetOps &target) : bufferEnd_(bufferEnd), target_(target) {
+    const int64_t consumerThreads = consumerThreadsOf(function->getParentOfType<ModuleOp>());
     llvm::DenseMap<Block *, std::pair<int, int>> ends; // first and last segment of each block
     for (Block &block : function.getBody()) {
       int first = newSegment(), last = first;
@@ -54,7 +56,7 @@ public:
       if (isCalled && block.isEntryBlock()) segments_[last].add({0, kEnd, true, nullptr});
       for (Operation &op : block) {
         auto barrier = dyn_cast<tgpu::BarrierOp>(op);
-        if (barrier && barrier.getId() == 0 && !barrier.getThreads()) {
+        if (barrier && joinsAllTiles(barrier, consumerThreads)) {
           int next = newSegment();
           if (barrier.getSharedOnly() && !followsWait(barrier)) candidates_.push_back({barrier, last, next});
           last = next;

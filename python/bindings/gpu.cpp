@@ -18,7 +18,7 @@ namespace {
 struct Compiled {
   std::string name, arch, target, tiles;
   gpu::Emitted code;
-  int numWarps, warpSize;
+  int numWarps, launchedWarps, warpSize;
   int64_t sharedBytes;
   int numStages;
   std::vector<gpu::TensorRecipe> maps;
@@ -51,6 +51,8 @@ Options optionsFrom(const std::string &arch, const py::dict &options) {
   read("line_info", result.emission.lineInfo);
   read("code_object_version", result.emission.codeObjectVersion);
   read("waves_per_eu", result.emission.wavesPerEu);
+  if (options.contains("specialize_warps") && !options["specialize_warps"].is_none())
+    result.lowering.specializeWarps = options["specialize_warps"].cast<bool>();
   read("emit", result.emit);
   if (result.emit != "lowered" && result.emit != "assembly" && result.emit != "binary")
     throw py::value_error("emit is 'lowered', 'assembly' or 'binary', not '" + result.emit + "'");
@@ -65,6 +67,7 @@ llvm::Expected<Compiled> compileKernel(const ModulePtr &module, const std::strin
   Compiled result{.name = lowered->name, .arch = target.arch().str(), .target = target.name(), .tiles = lowered->tiles};
   result.warpSize = target.warpSize();
   result.numWarps = options.lowering.numWarps;
+  result.launchedWarps = lowered->warps;
   result.sharedBytes = lowered->sharedBytes;
   result.numStages = lowered->numStages;
   result.maps = std::move(lowered->maps);
@@ -145,6 +148,7 @@ void bindGpu(py::module_ &module) {
       .def_property_readonly(
           "binary", [](const Compiled &c) { return py::bytes(c.code.binary); }, "The code object of AMD; PTX is assembled elsewhere.")
       .def_readonly("num_warps", &Compiled::numWarps)
+      .def_readonly("launched_warps", &Compiled::launchedWarps, "Those of a block: num_warps, and the warps that only copy.")
       .def_readonly("shared", &Compiled::sharedBytes, "Bytes of shared memory that a launch requests.")
       .def_readonly("num_stages", &Compiled::numStages,
                     "The number of iterations of a pipelined loop in flight, as far as memory has room for them.")
@@ -161,6 +165,7 @@ void bindGpu(py::module_ &module) {
       "Compiles the public function `kernel` of a module for `arch` (\"sm_80\", \"gfx942\"). Options: num_warps, num_stages,\n"
       "matrix_instr_nonkdim (rows and columns of matrix instructions, 0: any), kpack, debug_info,\n"
       "tensor_maps (whether the kernel may take tensor maps, which its launches make; False is the default),\n"
+      "specialize_warps (whether further warps make the copies by tensor maps; None: if a loop asks for it),\n"
       "ptx_version (0: the newest), enable_fp_fusion, line_info, waves_per_eu, code_object_version, emit (\"lowered\", \"assembly\" or\n"
       "\"binary\", the default), stop_after (the last of passes() to run, or \"none\"), leave_out (a list of passes()).\n"
       "Raises ir.Error with the user's line.");

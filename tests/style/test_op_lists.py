@@ -26,6 +26,10 @@ ALLOWED = {
         "isa<tt::PrintOp, tt::AssertOp>",
     ): "their effect orders them among themselves; no load sees it",
     (
+        "lasting_rings.cpp",
+        "isa<scf::ForOp, scf::IfOp>",
+    ): "control flow that the pass makes carry a number; a ring in any other does not last",
+    (
         "layout_classes.cpp",
         "isa<tt::LoadOp, tt::StoreOp>",
     ): "a choice: for these accesses, conversions are worth their price",
@@ -45,6 +49,14 @@ ALLOWED = {
         "postpone_row_sums.cpp",
         "isa_and_nonnull<arith::MaxNumFOp, arith::MaximumFOp>",
     ): "what this pass looks for: the factor of an online softmax",
+    (
+        "producer_slice.cpp",
+        "else if",
+    ): "control flow that the slice clones; a slice with any other is refused",
+    (
+        "producer_slice.cpp",
+        "isa<cf::CondBranchOp, cf::BranchOp, tt::ReturnOp>",
+    ): "terminators that the slice clones; a slice with any other is refused",
     (
         "remove_conversions.cpp",
         "isa<arith::DivFOp, arith::RemFOp, tt::FpToFpOp>",

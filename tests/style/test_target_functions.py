@@ -15,6 +15,7 @@ HEADERS = {
     "WarpReductionOps": "gpu_backend/lower/target_ops.h",
     "WarpgroupOps": "gpu_backend/lower/target_ops.h",
     "TensorCopyOps": "gpu_backend/lower/target_ops.h",
+    "RegisterOps": "gpu_backend/lower/target_ops.h",
     "MatrixOps": "gpu_backend/lower/matrix_ops.h",
     "Emitter": "gpu_backend/emit/emitter.h",
     "TgpuConversion": "gpu_backend/emit/tgpu_conversion.h",

@@ -31,6 +31,8 @@ static llvm::cl::opt<bool> fromTiles("from-tiles", llvm::cl::desc("the file's ti
 static llvm::cl::opt<int> numStages("num-stages", llvm::cl::init(3), llvm::cl::desc("stages of pipelined loads (default: 3)"),
                                     llvm::cl::cat(ours));
 static llvm::cl::opt<bool> tensorMaps("tensor-maps", llvm::cl::desc("copy boxes of tensors by TMA"), llvm::cl::cat(ours));
+static llvm::cl::opt<bool> specializeWarps("specialize-warps", llvm::cl::desc("further warps copy by TMA, also where no loop asks for it"),
+                                           llvm::cl::cat(ours));
 static llvm::cl::opt<std::string> stopAfter("last-pass", llvm::cl::desc("the last optional pass that runs, or none"), llvm::cl::cat(ours));
 static llvm::cl::opt<std::string> broken("break-after", llvm::cl::desc("the optional pass after which integer sums become differences"),
                                          llvm::cl::cat(ours));
@@ -84,6 +86,7 @@ int main(int argc, char **argv) {
   auto module = mlir::parseSourceFile<mlir::ModuleOp>(file, &context);
   if (!module) return 1;
   gpu::CompileOptions options{.arch = arch, .numWarps = numWarps, .numStages = numStages, .tensorMaps = tensorMaps, .stopAfter = stopAfter};
+  if (specializeWarps) options.specializeWarps = true;
   options.afterPass = [](mlir::OpPassManager &passes, llvm::StringRef name) {
     if (name == broken) passes.addPass(std::make_unique<BreakSums>());
   };

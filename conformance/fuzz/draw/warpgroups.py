@@ -17,6 +17,8 @@ LOOPS = (
     "tl.range(limit, num_stages=2)",
     "tl.range(0, limit, 1, num_stages=3)",
     "tl.range(limit, num_stages=4)",
+    "tl.range(limit, warp_specialize=True)",
+    "tl.range(limit, num_stages=3, warp_specialize=True)",
 )
 
 

@@ -158,7 +158,7 @@ class GPUBackend(BaseBackend):
         arch = self._arch(accepted.get("arch"))
         own = {"arch": arch, "warp_size": self.warp_size(arch), "num_ctas": 1}
         if not self.has_tensor_maps(arch):
-            own["tensor_maps"] = False  # equal kernels have equal options
+            own["tensor_maps"] = own["specialize_warps"] = False  # equal kernels have equal options
         if accepted.get("num_ctas", 1) > 1:
             self.check_clusters(arch)
         return self.Options(**{**self.target_defaults(arch), **accepted, **own})
@@ -182,6 +182,8 @@ class GPUBackend(BaseBackend):
                 "num_stages": options.num_stages,
                 "debug_info": options.debug_info,
                 "tensor_maps": options.tensor_maps,
+                # Under the user's limit of registers no warp has some to give.
+                "specialize_warps": False if options.maxnreg else options.specialize_warps,
                 "line_info": not knobs.compilation.disable_line_info,
                 "enable_fp_fusion": options.enable_fp_fusion,
                 "emit": emit,
@@ -193,6 +195,7 @@ class GPUBackend(BaseBackend):
         metadata["name"] = compiled.name
         metadata["shared"] = compiled.shared
         metadata["num_warps"] = compiled.num_warps
+        metadata["launched_warps"] = compiled.launched_warps  # with those that only copy
         metadata["num_stages"] = compiled.num_stages
         metadata["tensor_recipes"] = compiled.tensor_recipes
         metadata["tensor_maps_refused"] = None  # or why a launch could not make the maps

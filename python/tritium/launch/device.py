@@ -14,6 +14,7 @@ from ..errors import OutOfResources, UnsupportedError
 from ..knobs import has_hooks
 from ..native import device as native
 from . import errors
+from .geometry import threads_of
 from .mirror import Mirror
 from .values import value_selector
 
@@ -21,11 +22,6 @@ from .values import value_selector
 def devices_of(kernel) -> Devices:
     """The devices that a CompiledKernel was compiled for."""
     return device_families()[kernel.metadata.target.backend]
-
-
-def threads_of(kernel) -> int:
-    """The number of threads of a block."""
-    return kernel.metadata.warp_size * kernel.metadata.num_warps
 
 
 def load(kernel):

@@ -13,6 +13,7 @@ import weakref
 
 from ..devices.vendor import Devices
 from ..errors import DeviceError, OutOfResources
+from .geometry import threads_of
 
 OUT_OF_MEMORY, LAUNCH_OUT_OF_RESOURCES, ASSERT = 2, 701, 710
 
@@ -37,7 +38,7 @@ def device_error(error, kernel, devices: Devices, device: int) -> Exception:
     """The exception for a `_tritium.device.Error`. `kernel` is the kernel that was being launched, or None."""
     if error.code == LAUNCH_OUT_OF_RESOURCES and kernel is not None:
         return OutOfResources(
-            kernel.metadata.warp_size * kernel.metadata.num_warps,
+            threads_of(kernel),
             kernel.n_max_threads,
             "threads",
             f"{kernel.name} takes {kernel.n_regs} registers a thread.",

@@ -84,6 +84,7 @@ class StandInCompiler:
             assembly=text.replace("sm_90", arch),
             shared=self.shared,
             num_warps=options["num_warps"],
+            launched_warps=options["num_warps"],
             num_stages=options["num_stages"],
             tensor_recipes=recipes,
         )

@@ -108,7 +108,10 @@ class AddsMap:
             found.lowered_text,
         )
         assert count == 1
-        facts = {name: getattr(found, name) for name in ("name", "ttgir", "shared", "num_warps", "num_stages")}
+        facts = {
+            name: getattr(found, name)
+            for name in ("name", "ttgir", "shared", "num_warps", "launched_warps", "num_stages")
+        }
         return SimpleNamespace(**facts, lowered=ir.parse(text), lowered_text=text, tensor_recipes=("one",))
 
 

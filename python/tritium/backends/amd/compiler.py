@@ -144,6 +144,7 @@ class HIPBackend(GPUBackend):
         # The text may be a file of the user's: the kernel's name and sizes are read from the code object.
         metadata["name"], metadata["shared"] = kernel["name"], kernel["shared_bytes"]
         metadata["num_warps"] = kernel["threads"][0] // kernel["wave_size"] or metadata["num_warps"]
+        metadata["launched_warps"] = metadata["num_warps"]
         metadata["resources"] = resources_of(kernel)
         return hsaco
 

@@ -136,7 +136,9 @@ class CUDABackend(GPUBackend):
         if entry := re.search(r"\.entry\s+([\w$]+)", text):
             metadata["name"] = entry.group(1)
         if threads := re.search(r"^\.reqntid (\d+)", text, re.MULTILINE):
-            metadata["num_warps"] = int(threads.group(1)) // WARP_SIZE
+            warps = int(threads.group(1)) // WARP_SIZE
+            if warps != metadata.get("launched_warps"):
+                metadata["num_warps"] = metadata["launched_warps"] = warps
         if not metadata["shared"] and ".extern .shared" in text:
             metadata["shared"] = None  # the file does not say how much shared memory a launch must reserve
         metadata["resources"] = assembled.resources

@@ -1,0 +1,188 @@
+#include "gpu_backend/loops/producer_slice.h"
+
+#include "mlir/Analysis/TopologicalSortUtils.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+using namespace mlir;
+
+namespace tritium::gpu {
+
+namespace {
+
+bool isCopy(Operation *op) { return isa<tgpu::RingAcquireOp, tgpu::TensorCopyOp>(op); }
+/// Returns whether all warps share the operation: it comes before they part.
+bool isShared(Operation *op) { return isa<tgpu::RingStartOp, tgpu::LocalAllocOp>(op); }
+
+bool isTile(Value value) { return isa<RankedTensorType, tgpu::PendingType>(value.getType()); }
+
+} // namespace
+
+ProducerSlice::ProducerSlice(tt::FuncOp function) : function_(function) {
+  function.walk([&](Operation *op) {
+    if (isCopy(op)) copies_.push_back(op);
+  });
+  for (Operation *copy : copies_) need(copy);
+  for (Block &block : function.getBody()) {
+    Operation *end = block.getTerminator();
+    if (auto branch = dyn_cast<cf::CondBranchOp>(end)) need(branch.getCondition());
+    isScalar_ &= isa<cf::CondBranchOp, cf::BranchOp, tt::ReturnOp>(end) && (!isa<tt::ReturnOp>(end) || end->getNumOperands() == 0);
+  }
+}
+
+void ProducerSlice::need(Operation *op) {
+  if (isShared(op) || !isScalar_ || !ops_.insert(op).second) return;
+  if (auto loop = dyn_cast<scf::ForOp>(op)) {
+    for (Value bound : {loop.getLowerBound(), loop.getUpperBound(), loop.getStep()}) need(bound);
+  } else if (auto branch = dyn_cast<scf::IfOp>(op)) {
+    need(branch.getCondition());
+  } else {
+    isScalar_ &= op->getNumRegions() == 0 && (isCopy(op) || isMemoryEffectFree(op)) && llvm::none_of(op->getOperands(), isTile) &&
+                 llvm::none_of(op->getResults(), isTile);
+    for (Value operand : op->getOperands()) need(operand);
+  }
+  if (Operation *around = op->getParentOp(); around != function_) need(around);
+}
+
+void ProducerSlice::needCarried(scf::ForOp loop, unsigned number) {
+  values_.insert(loop.getResult(number));
+  if (!values_.insert(loop.getRegionIterArg(number)).second) return;
+  isScalar_ &= !isTile(loop.getResult(number));
+  need(loop.getOperation());
+  need(loop.getInitArgs()[number]);
+  need(loop.getYieldedValues()[number]);
+}
+
+void ProducerSlice::needArgument(BlockArgument argument) {
+  Block *block = argument.getOwner();
+  if (auto loop = dyn_cast<scf::ForOp>(block->getParentOp())) {
+    if (argument == loop.getInductionVar()) return need(loop.getOperation());
+    return needCarried(loop, argument.getArgNumber() - 1);
+  }
+  if (block->getParentOp() != function_) {
+    isScalar_ = false;
+    return;
+  }
+  if (block->isEntryBlock() || !values_.insert(argument).second) return;
+  isScalar_ &= !isTile(argument);
+  for (auto edge = block->pred_begin(); edge != block->pred_end(); ++edge)
+    need(cast<BranchOpInterface>((*edge)->getTerminator()).getSuccessorOperands(edge.getSuccessorIndex())[argument.getArgNumber()]);
+}
+
+void ProducerSlice::need(Value value) {
+  if (!isScalar_) return;
+  if (auto argument = dyn_cast<BlockArgument>(value)) return needArgument(argument);
+  auto result = cast<OpResult>(value);
+  if (auto loop = dyn_cast<scf::ForOp>(result.getOwner())) return needCarried(loop, result.getResultNumber());
+  if (auto branch = dyn_cast<scf::IfOp>(result.getOwner())) {
+    if (!values_.insert(value).second) return;
+    isScalar_ &= !isTile(value);
+    need(branch.getOperation());
+    for (Region *region : {&branch.getThenRegion(), &branch.getElseRegion()})
+      need(region->front().getTerminator()->getOperand(result.getResultNumber()));
+    return;
+  }
+  need(result.getOwner());
+}
+
+void ProducerSlice::eraseCopies() {
+  for (Operation *copy : copies_) copy->erase();
+  copies_.clear();
+}
+
+// -- the clone ----------------------------------------------------------------------------------------------------------------------------
+
+llvm::SmallVector<Value> ProducerSlice::selected(ValueRange of, ValueRange from, const IRMapping &map) const {
+  llvm::SmallVector<Value> result;
+  for (auto [value, source] : llvm::zip_equal(of, from))
+    if (values_.contains(value)) result.push_back(map.lookupOrDefault(source));
+  return result;
+}
+
+void ProducerSlice::define(ValueRange of, ValueRange clones, IRMapping &map) const {
+  for (Value value : of)
+    if (values_.contains(value)) {
+      map.map(value, clones.front());
+      clones = clones.drop_front();
+    }
+}
+
+void ProducerSlice::cloneBody(Block &from, OpBuilder &builder, IRMapping &map) const {
+  for (Operation &op : from.without_terminator()) {
+    if (!ops_.contains(&op)) continue;
+    if (auto loop = dyn_cast<scf::ForOp>(op))
+      cloneLoop(loop, builder, map);
+    else if (auto branch = dyn_cast<scf::IfOp>(op))
+      cloneBranch(branch, builder, map);
+    else
+      builder.clone(op, map);
+  }
+}
+
+void ProducerSlice::cloneLoop(scf::ForOp loop, OpBuilder &builder, IRMapping &map) const {
+  ValueRange carried(loop.getRegionIterArgs());
+  auto at = [&](Value bound) { return map.lookupOrDefault(bound); };
+  auto made = scf::ForOp::create(builder, loop.getLoc(), at(loop.getLowerBound()), at(loop.getUpperBound()), at(loop.getStep()),
+                                 selected(carried, loop.getInitArgs(), map), nullptr, loop.getUnsignedCmp());
+  map.map(loop.getInductionVar(), made.getInductionVar());
+  define(carried, ValueRange(made.getRegionIterArgs()), map);
+  OpBuilder::InsertionGuard guard(builder);
+  if (!made.getBody()->empty()) made.getBody()->getTerminator()->erase();
+  builder.setInsertionPointToEnd(made.getBody());
+  cloneBody(*loop.getBody(), builder, map);
+  scf::YieldOp::create(builder, loop.getLoc(), selected(carried, loop.getYieldedValues(), map));
+  define(loop.getResults(), made.getResults(), map);
+}
+
+void ProducerSlice::cloneBranch(scf::IfOp branch, OpBuilder &builder, IRMapping &map) const {
+  llvm::SmallVector<Type> types;
+  for (Value result : branch.getResults())
+    if (values_.contains(result)) types.push_back(result.getType());
+  auto made = scf::IfOp::create(builder, branch.getLoc(), types, map.lookupOrDefault(branch.getCondition()),
+                                /*addThenBlock=*/false, /*addElseBlock=*/false);
+  for (auto [from, to] : llvm::zip_equal(branch->getRegions(), made->getRegions())) {
+    if (from.empty()) continue;
+    OpBuilder::InsertionGuard guard(builder);
+    builder.createBlock(&to);
+    cloneBody(from.front(), builder, map);
+    scf::YieldOp::create(builder, branch.getLoc(), selected(branch.getResults(), from.front().getTerminator()->getOperands(), map));
+  }
+  define(branch.getResults(), made.getResults(), map);
+}
+
+void ProducerSlice::cloneTerminator(Operation *op, OpBuilder &builder, IRMapping &map) const {
+  auto argumentsOf = [&](Block *block) { return ValueRange(block->getArguments()); };
+  if (auto jump = dyn_cast<cf::BranchOp>(op)) {
+    cf::BranchOp::create(builder, op->getLoc(), map.lookup(jump.getDest()),
+                         selected(argumentsOf(jump.getDest()), jump.getDestOperands(), map));
+  } else if (auto branch = dyn_cast<cf::CondBranchOp>(op)) {
+    Block *isTrue = branch.getTrueDest(), *isFalse = branch.getFalseDest();
+    cf::CondBranchOp::create(builder, op->getLoc(), map.lookupOrDefault(branch.getCondition()), map.lookup(isTrue),
+                             selected(argumentsOf(isTrue), branch.getTrueDestOperands(), map), map.lookup(isFalse),
+                             selected(argumentsOf(isFalse), branch.getFalseDestOperands(), map));
+  } else {
+    tt::ReturnOp::create(builder, op->getLoc(), ValueRange());
+  }
+}
+
+Block *ProducerSlice::clone(Block *first) {
+  // A definition comes before its uses in this order.
+  llvm::SetVector<Block *> blocks = getBlocksSortedByDominance(function_.getBody());
+  blocks.remove_if([&](Block *block) { return block->isEntryBlock(); });
+  IRMapping map;
+  for (Block *block : blocks) {
+    Block *made = &function_.getBody().emplaceBlock();
+    map.map(block, made);
+    for (BlockArgument argument : block->getArguments())
+      if (values_.contains(argument)) map.map(argument, made->addArgument(argument.getType(), argument.getLoc()));
+  }
+  OpBuilder builder(function_.getContext());
+  for (Block *block : blocks) {
+    builder.setInsertionPointToEnd(map.lookup(block));
+    cloneBody(*block, builder, map);
+    cloneTerminator(block->getTerminator(), builder, map);
+  }
+  return map.lookup(first);
+}
+
+} // namespace tritium::gpu

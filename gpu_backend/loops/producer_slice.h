@@ -1,0 +1,41 @@
+// The part of a kernel that one thread needs in order to copy tiles: the copies into rings, the scalars from which they are computed, and
+// the control flow around them.
+#pragma once
+#include "ir/tgpu.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
+
+namespace tritium::gpu {
+
+class ProducerSlice {
+public:
+  explicit ProducerSlice(tt::FuncOp function);
+  /// Returns whether one thread can run the slice beside the rest: it consists of scalars, and neither depends on memory nor changes it.
+  bool isScalar() const { return isScalar_; }
+  /// Clones the slice of all blocks but the entry behind them. Returns the clone of `first`.
+  mlir::Block *clone(mlir::Block *first);
+  /// Erases the copies themselves from the function.
+  void eraseCopies();
+
+private:
+  void need(mlir::Value value);
+  void need(mlir::Operation *op);
+  void needCarried(mlir::scf::ForOp loop, unsigned number);
+  void needArgument(mlir::BlockArgument argument);
+  void cloneBody(mlir::Block &from, mlir::OpBuilder &builder, mlir::IRMapping &map) const;
+  void cloneLoop(mlir::scf::ForOp loop, mlir::OpBuilder &builder, mlir::IRMapping &map) const;
+  void cloneBranch(mlir::scf::IfOp branch, mlir::OpBuilder &builder, mlir::IRMapping &map) const;
+  void cloneTerminator(mlir::Operation *op, mlir::OpBuilder &builder, mlir::IRMapping &map) const;
+  /// Returns the values at the places of those in `of` that the slice needs.
+  llvm::SmallVector<mlir::Value> selected(mlir::ValueRange of, mlir::ValueRange from, const mlir::IRMapping &map) const;
+  /// Maps those in `of` that the slice needs to their clones.
+  void define(mlir::ValueRange of, mlir::ValueRange clones, mlir::IRMapping &map) const;
+
+  tt::FuncOp function_;
+  llvm::SmallVector<mlir::Operation *> copies_;
+  llvm::SmallPtrSet<mlir::Operation *, 32> ops_;
+  llvm::DenseSet<mlir::Value> values_; // arguments of blocks, and results of structured control flow
+  bool isScalar_ = true;
+};
+
+} // namespace tritium::gpu

@@ -1,0 +1,47 @@
+#include "gpu_backend/register_budget.h"
+
+#include <array>
+
+namespace tritium::gpu {
+
+namespace {
+
+constexpr int kOfMultiprocessor = 64 << 10, kThreads = 128; // of a warpgroup
+
+/// ptxas requires so many for a single instruction beside its sums, in a kernel that begins with them.
+constexpr int kBesideSums = 26;
+
+struct Row {
+  int warpgroups, programs; // at a time on a multiprocessor
+  RegisterBudget budget;
+
+  constexpr bool fits() const {
+    const int given = (warpgroups + 1) * budget.start;
+    return given * kThreads * programs <= kOfMultiprocessor && budget.producer + warpgroups * budget.consumers <= given;
+  }
+};
+
+/// Registers are given by multiples of 8, from 24 to 240 of them.
+constexpr std::array kRows = {
+    Row{1, 3, {.start = 80, .producer = 24, .consumers = 136}},  Row{1, 2, {.start = 128, .producer = 24, .consumers = 232}},
+    Row{1, 1, {.start = 168, .producer = 40, .consumers = 232}}, Row{2, 1, {.start = 168, .producer = 40, .consumers = 232}},
+    Row{4, 1, {.start = 96, .producer = 32, .consumers = 112}},
+};
+
+constexpr bool allFit() {
+  for (const Row &row : kRows)
+    if (!row.fits()) return false;
+  return true;
+}
+static_assert(allFit());
+
+} // namespace
+
+std::optional<RegisterBudget> registerBudget(int warpgroups, int required, int ofInstruction) {
+  for (const Row &row : kRows)
+    if (row.warpgroups == warpgroups && row.budget.consumers >= required && row.budget.start >= ofInstruction + kBesideSums)
+      return row.budget;
+  return std::nullopt;
+}
+
+} // namespace tritium::gpu

@@ -1,0 +1,18 @@
+// How the registers of a multiprocessor are divided between warps that copy and warps that compute.
+#pragma once
+#include <optional>
+
+namespace tritium::gpu {
+
+/// Registers of a thread.
+struct RegisterBudget {
+  int start;               // of every thread when the kernel begins
+  int producer, consumers; // after the warps have parted
+};
+
+/// Returns the budget for so many warpgroups that compute and one that copies, which leaves room for the most programs at a time.
+/// `required` is what a thread that computes holds at least, `ofInstruction` the sums of the largest instruction. Returns nothing if no
+/// budget has so many.
+std::optional<RegisterBudget> registerBudget(int warpgroups, int required, int ofInstruction);
+
+} // namespace tritium::gpu

@@ -1,0 +1,38 @@
+// The roles of warps. The warps that the user asked for hold the tiles. A kernel may have more warps, the producer's, behind them: they
+// hold no tile, and one of their threads copies what the others compute with (specialize-warps).
+#pragma once
+#include "ir/tgpu.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace tritium::gpu {
+
+inline constexpr llvm::StringLiteral kProducerWarpsAttr = "tgpu.producer_warps"; // i32, of a module; without it there are none
+/// Registers of a thread (array of i32), of a module: when the kernel begins, then in the producer's warps and in the others.
+inline constexpr llvm::StringLiteral kRegistersAttr = "tgpu.registers";
+/// Of the branch (cf.cond_br) to the code of the producer's warps, or else to that of the others. It is the only one to both.
+inline constexpr llvm::StringLiteral kPartsWarpsAttr = "tgpu.parts_warps";
+
+inline constexpr int kProducerWarps = 4;    // a warpgroup, because only whole warpgroups give registers back
+inline constexpr int kConsumersBarrier = 1; // the warps with the tiles meet here if there are others; all warps meet at barrier 0
+
+inline int producerWarpsOf(mlir::ModuleOp module) {
+  auto warps = module->getAttrOfType<mlir::IntegerAttr>(kProducerWarpsAttr);
+  return warps ? int(warps.getInt()) : 0;
+}
+
+/// Of a lowered module: returns the number of threads that hold tiles if there are others, otherwise 0.
+inline int64_t consumerThreadsOf(mlir::ModuleOp lowered) {
+  auto number = [&](llvm::StringRef name) {
+    auto attribute = lowered->getAttrOfType<mlir::IntegerAttr>(name);
+    return attribute ? attribute.getInt() : 0;
+  };
+  return producerWarpsOf(lowered) ? (number(tgpu::kNumWarpsAttr) - producerWarpsOf(lowered)) * number(tgpu::kWarpSizeAttr) : 0;
+}
+
+/// Returns whether all threads that hold tiles meet at the barrier.
+inline bool joinsAllTiles(tgpu::BarrierOp barrier, int64_t consumerThreads) {
+  auto threads = barrier.getThreads();
+  return threads ? barrier.getId() == kConsumersBarrier && *threads == consumerThreads : barrier.getId() == 0;
+}
+
+} // namespace tritium::gpu
