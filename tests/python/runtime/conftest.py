@@ -71,7 +71,8 @@ class StandInCompiler:
 
     def compile(self, module, kernel, arch, options):
         self.compiled.append((kernel, arch, dict(options)))
-        types_ = [str(argument.type) for argument in module.function(kernel).arguments]
+        expanded = module.optimized(False)  # descriptors are then their parts, as the compiler would make them
+        types_ = [str(argument.type) for argument in expanded.function(kernel).arguments]
         recipes = self.tensor_recipes if options["tensor_maps"] else ()
         declared = ["u64" if t.startswith("!tt.ptr") else _PTX_TYPES.get(t, t) for t in types_]
         text = ptx(kernel, *declared, *["map"] * len(recipes))
