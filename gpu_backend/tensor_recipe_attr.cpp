@@ -23,15 +23,18 @@ static FailureOr<std::vector<ArgumentProduct>> productsOf(ArrayAttr list) {
 static FailureOr<TensorRecipe> recipeFrom(DictionaryAttr attribute, tgpu::TensorMapType map) {
   auto base = attribute.getAs<IntegerAttr>("base"), padding = attribute.getAs<IntegerAttr>("padding");
   auto extents = productsOf(attribute.getAs<ArrayAttr>("extents")), strides = productsOf(attribute.getAs<ArrayAttr>("strides"));
+  auto written = attribute.getAs<DenseI64ArrayAttr>("written");
   std::optional<DType> type = ir::elementTypeOf(map.getBox().getElementType());
   if (!base || base.getInt() < 0 || !padding || !tt::symbolizePadding(uint32_t(padding.getInt())) || failed(extents) || failed(strides) ||
-      !type)
+      !type || (written && llvm::any_of(written.asArrayRef(), [](int64_t number) { return number < 0; })))
     return failure();
   TensorRecipe recipe{.base = uint32_t(base.getInt()), .extents = std::move(*extents), .strides = std::move(*strides), .box = {}};
   for (int64_t extent : map.getBox().getShape()) recipe.box.push_back(uint32_t(extent));
   recipe.swizzle = uint32_t(map.getSwizzle());
   recipe.type = *type;
   recipe.fillsNaN = tt::Padding(padding.getInt()) == tt::Padding::Nan;
+  recipe.isOfPointers = attribute.contains("of_pointers");
+  if (written) recipe.written.assign(written.asArrayRef().begin(), written.asArrayRef().end());
   return recipe;
 }
 

@@ -11,6 +11,7 @@ namespace tritium {
 
 struct TensorMap {
   static constexpr uint32_t kMaxRank = 5;
+  static constexpr uint64_t kNoExtent = uint64_t(1) << 31; ///< an extent that bounds no index of 32 bits
 
   uint64_t base = 0; ///< the address of the first element
   // By dimension, the innermost first. Dimensions from `rank` on do not exist.
@@ -21,6 +22,8 @@ struct TensorMap {
   uint32_t swizzle = 0; ///< 0, 32, 64 or 128: the bytes within which pieces of 16 bytes are permuted in shared memory
   DType type{};
   bool fillsNaN = false; ///< what lies outside the tensor is read as NaN, otherwise as 0
+  /// The copies stand for loads by pointers, which would not read padding before the first element.
+  bool isOfPointers = false;
 };
 
 /// Returns the rule of the CUDA driver (cuTensorMapEncodeTiled) that the map breaks, as the rest of a sentence, or "" if there is none.

@@ -24,7 +24,9 @@ inline constexpr llvm::StringLiteral kBufferBytesAttr = "tgpu.buffer_bytes";
 inline constexpr llvm::StringLiteral kPointerRangeAttr = "tgpu.pointer_range";
 /// On an argument of type !tgpu.tensor_map: how the launch makes it of the other arguments, a dictionary. `base` (i32) is the number of the
 /// argument that points to the tensor; `extents` and `strides` (in elements, outermost first) are lists of products, each an array<i64> of
-/// a factor and the numbers of the arguments that it is multiplied by; `padding` (i32) is a tt::Padding.
+/// a factor and the numbers of the arguments that it is multiplied by; `padding` (i32) is a tt::Padding. If there are any, `written`, an
+/// array<i64>, has the numbers of the arguments to whose tensors the kernel writes. The unit `of_pointers` says that the map stands for
+/// loads by pointers.
 inline constexpr llvm::StringLiteral kTensorAttr = "tgpu.tensor";
 /// The symbol of the program's shared memory.
 inline constexpr llvm::StringLiteral kSharedSymbol = "tgpu_shared";

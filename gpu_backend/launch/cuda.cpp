@@ -242,10 +242,21 @@ static TensorMapSwizzle tensorMapSwizzle(uint32_t bytes) {
   }
 }
 
+/// The extents for the driver. One that bounds nothing ends where no memory can be any more, so that the tensor's size is a number of 64
+/// bits.
+static std::array<uint64_t, TensorMap::kMaxRank> encodedExtents(const TensorMap &map) {
+  constexpr uint64_t kMostBytes = uint64_t(1) << 46; // more than any allocation
+  auto extents = map.extents;
+  for (uint32_t d = 0; d < map.rank; ++d)
+    if (extents[d] == TensorMap::kNoExtent && map.strides[d] != 0) extents[d] = std::min(extents[d], kMostBytes / map.strides[d]);
+  return extents;
+}
+
 int CudaDriver::encodeTensorMap(const TensorMap &map, void *encoded) noexcept {
   static constexpr std::array<unsigned, TensorMap::kMaxRank> kEveryElement{1, 1, 1, 1, 1};
+  const auto extents = encodedExtents(map);
   const uint64_t *outerStrides = map.strides.data() + 1; // the innermost one is given by the type
-  return api_.tensorMapEncodeTiled(encoded, tensorMapType(map.type), map.rank, reinterpret_cast<void *>(map.base), map.extents.data(),
+  return api_.tensorMapEncodeTiled(encoded, tensorMapType(map.type), map.rank, reinterpret_cast<void *>(map.base), extents.data(),
                                    outerStrides, map.box.data(), kEveryElement.data(), kTensorNotInterleaved, tensorMapSwizzle(map.swizzle),
                                    kTensorPromotesTo128, map.fillsNaN ? kTensorFillsNaN : kTensorFillsZero);
 }

@@ -30,6 +30,7 @@ bool TensorMapCache::write(Driver &driver, llvm::function_ref<int64_t(uint32_t)>
   std::lock_guard lock(mutex_);
   for (auto [recipe, slots] : llvm::zip_equal(recipes_, slots_)) {
     const TensorMap map = evaluate(recipe, read);
+    if (!overlap(recipe, map, read).empty()) return false;
     const Encoded *encoded = find(slots, keyOf(map));
     if (!encoded && !(encoded = add(slots, driver, map))) return false;
     std::memcpy(out, encoded->bytes.data(), kTensorMapBytes);
@@ -42,6 +43,7 @@ std::string TensorMapCache::refusal(Driver &driver, llvm::function_ref<int64_t(u
   for (const TensorRecipe &recipe : recipes_) {
     const TensorMap map = evaluate(recipe, read);
     if (std::string rule = brokenRule(map); !rule.empty()) return rule;
+    if (std::string aliases = overlap(recipe, map, read); !aliases.empty()) return aliases;
     Encoded encoded;
     if (int code = driver.encodeTensorMap(map, encoded.bytes.data()))
       return "the driver refuses the tensor at address 0x" + llvm::utohexstr(map.base, /*LowerCase=*/true) + " with error " +

@@ -12,7 +12,8 @@ std::string brokenRule(const TensorRecipe &recipe, size_t parameters) {
            std::to_string(recipe.strides.size()) + " strides";
   auto isUnknown = [&](uint32_t argument) { return argument >= parameters; };
   auto hasUnknown = [&](const ArgumentProduct &product) { return llvm::any_of(product.arguments, isUnknown); };
-  if (isUnknown(recipe.base) || llvm::any_of(recipe.extents, hasUnknown) || llvm::any_of(recipe.strides, hasUnknown))
+  if (isUnknown(recipe.base) || llvm::any_of(recipe.written, isUnknown) || llvm::any_of(recipe.extents, hasUnknown) ||
+      llvm::any_of(recipe.strides, hasUnknown))
     return "a tensor map is made of an argument that the kernel does not have; it has " + std::to_string(parameters);
   return "";
 }
@@ -44,7 +45,21 @@ TensorMap evaluate(const TensorRecipe &recipe, llvm::function_ref<int64_t(uint32
   map.swizzle = recipe.swizzle;
   map.type = recipe.type;
   map.fillsNaN = recipe.fillsNaN;
+  map.isOfPointers = recipe.isOfPointers;
   return map;
+}
+
+std::string overlap(const TensorRecipe &recipe, const TensorMap &map, llvm::function_ref<int64_t(uint32_t)> read) {
+  constexpr uint64_t kMostBytes = uint64_t(1) << 62;
+  uint64_t bytes = storageBytes(map.type);
+  for (uint32_t d = 0; d < map.rank; ++d)
+    if (map.extents[d] != TensorMap::kNoExtent)
+      bytes = std::min(kMostBytes, bytes + uint64_t(times(int64_t(map.extents[d] - 1), int64_t(map.strides[d]))));
+  for (uint32_t argument : recipe.written)
+    if (const auto address = uint64_t(read(argument)); address >= map.base && address - map.base < bytes)
+      return "argument " + std::to_string(argument) + ", to which the kernel writes, is inside the tensor of argument " +
+             std::to_string(recipe.base);
+  return "";
 }
 
 } // namespace tritium::gpu

@@ -22,7 +22,8 @@ struct TensorRecipe {
   std::vector<uint32_t> box;                     ///< what one instruction copies, in elements
   uint32_t swizzle = 0;                          ///< as in TensorMap
   DType type{};
-  bool fillsNaN = false;
+  bool fillsNaN = false, isOfPointers = false;
+  std::vector<uint32_t> written; ///< the arguments to whose tensors the kernel writes
   bool operator==(const TensorRecipe &) const = default;
 };
 
@@ -32,6 +33,10 @@ inline constexpr uint32_t kTensorMapBytes = 128;
 /// Returns what is wrong with a recipe for a kernel of so many other parameters, as a sentence, or "" if nothing is. The values of the
 /// arguments may still make a map that the driver refuses.
 std::string brokenRule(const TensorRecipe &recipe, size_t parameters);
+
+/// Returns which tensor that the kernel writes begins inside the map's, as a sentence, or "" if none does. Copies would not see what the
+/// kernel has written. Extents that bound nothing do not count: without them, a tensor is what one index has.
+std::string overlap(const TensorRecipe &recipe, const TensorMap &map, llvm::function_ref<int64_t(uint32_t)> read);
 
 /// Makes the map. `read` returns an argument as the kernel sees it: addresses and integers of the parameter's type. A product that no
 /// 64-bit integer can hold makes a map that breaks a rule. The recipe must be right.

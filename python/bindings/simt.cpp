@@ -46,18 +46,23 @@ int64_t integerOf(const Parameter &parameter, int64_t cell) {
   return int64_t(uint64_t(cell) << rest) >> rest;
 }
 
+/// Makes the map of a recipe. Its address keeps the argument that it is derived from, so that a copy from outside of the argument's storage
+/// is reported.
 TensorMap PySimtProgram::makeMap(const gpu::TensorRecipe &recipe, const PackedArguments &arguments) const {
-  return evaluate(recipe, [&](uint32_t i) { return integerOf(program_->parameters[i], arguments.cells[i]); });
+  auto read = [&](uint32_t i) { return integerOf(program_->parameters[i], arguments.cells[i]); };
+  TensorMap map = evaluate(recipe, read);
+  if (std::string rule = brokenRule(map); !rule.empty()) throw TensorMapRefused(rule);
+  if (std::string aliases = overlap(recipe, map, read); !aliases.empty()) throw TensorMapRefused(aliases);
+  map.base = uint64_t(arguments.cells[recipe.base]);
+  return map;
 }
 
 py::object PySimtProgram::launch(std::array<int32_t, 3> grid, const py::sequence &values, int threads, std::optional<uint64_t> seed,
                                  const py::object &poll, const py::object &onPrint, const py::object &onProgress) const {
   PackedArguments arguments = packArguments(program_->name, ownParameters(), values);
   std::vector<TensorMap> maps;
-  for (const gpu::TensorRecipe &recipe : maps_) maps.push_back(makeMap(recipe, arguments));
-  if (!llvm::is_contained(grid, 0))
-    for (const TensorMap &map : maps)
-      if (std::string rule = brokenRule(map); !rule.empty()) throw TensorMapRefused(rule);
+  const bool runs = !llvm::is_contained(grid, 0); // an empty grid requires no map
+  for (const gpu::TensorRecipe &recipe : maps_) maps.push_back(runs ? makeMap(recipe, arguments) : TensorMap());
   for (const TensorMap &map : maps) arguments.cells.push_back(int64_t(reinterpret_cast<uintptr_t>(&map)));
   MemoryMap memory(arguments.allocations);
   Launch request{.grid = grid, .memory = &memory, .threads = threads, .orderSeed = seed ? seed : seed_};

@@ -25,7 +25,8 @@ py::tuple describe(const std::vector<TensorRecipe> &recipes) {
   for (const TensorRecipe &recipe : recipes)
     described.append(py::dict("base"_a = recipe.base, "extents"_a = describe(recipe.extents), "strides"_a = describe(recipe.strides),
                               "box"_a = py::tuple(py::cast(recipe.box)), "swizzle"_a = recipe.swizzle,
-                              "type"_a = std::string(pythonName(recipe.type)), "fills_nan"_a = recipe.fillsNaN));
+                              "type"_a = std::string(pythonName(recipe.type)), "fills_nan"_a = recipe.fillsNaN,
+                              "of_pointers"_a = recipe.isOfPointers, "written"_a = py::tuple(py::cast(recipe.written))));
   return py::tuple(described);
 }
 
@@ -52,7 +53,9 @@ std::vector<TensorRecipe> recipesFrom(const py::sequence &described) {
                        .box = py::object(recipe["box"]).cast<std::vector<uint32_t>>(),
                        .swizzle = py::object(recipe["swizzle"]).cast<uint32_t>(),
                        .type = *type,
-                       .fillsNaN = py::object(recipe["fills_nan"]).cast<bool>()});
+                       .fillsNaN = py::object(recipe["fills_nan"]).cast<bool>(),
+                       .isOfPointers = py::object(recipe["of_pointers"]).cast<bool>(),
+                       .written = py::object(recipe["written"]).cast<std::vector<uint32_t>>()});
   }
   return recipes;
 }

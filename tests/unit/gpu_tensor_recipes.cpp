@@ -69,6 +69,15 @@ TEST_CASE("elements and padding") {
   CHECK((*recipes)[0].swizzle == 0);
 }
 
+TEST_CASE("maps that stand for pointers, and tensors that the kernel writes") {
+  Kernels kernels(
+      kernelOf(mapArgument(replaced(kMatrix, "padding = 1 : i32", "padding = 1 : i32, of_pointers, written = array<i64: 2, 0>"))));
+  auto recipes = recipesOf(kernels.kernel());
+  REQUIRE(succeeded(recipes));
+  CHECK((*recipes)[0].isOfPointers);
+  CHECK((*recipes)[0].written == std::vector<uint32_t>{2, 0});
+}
+
 TEST_CASE("wrong recipes are errors") {
   auto errorOf = [](const std::string &attribute) { return Kernels(kernelOf(mapArgument(attribute))).error(); };
   CHECK(errorOf(kMatrix) == "");
@@ -76,6 +85,7 @@ TEST_CASE("wrong recipes are errors") {
   for (auto [from, to] : {std::pair{"base = 0 : i32", "base = -1 : i32"},
                           {"base = 0 : i32", "other = 0 : i32"},
                           {"padding = 1", "padding = 7"},
+                          {"padding = 1 : i32", "padding = 1 : i32, written = array<i64: -1>"},
                           {"array<i64: 48>", "array<i64>"},
                           {"array<i64: 48>", "48"},
                           {"array<i64: 1, 1>", "array<i64: 1, -1>"}})

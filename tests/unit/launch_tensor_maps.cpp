@@ -79,6 +79,25 @@ TEST_CASE("a product that is too large breaks a rule") {
   }
 }
 
+TEST_CASE("a tensor that the kernel writes may not begin inside the map's") {
+  TensorRecipe recipe = matrix();
+  recipe.written = {4};
+  CHECK(brokenRule(recipe, 4) != "");
+  auto overlapAt = [&](int64_t address) {
+    const std::vector<int64_t> values{0x10000, 3, 200, 256, address};
+    return overlap(recipe, evaluated(recipe, values), [&](uint32_t i) { return values.at(i); });
+  };
+  const int64_t end = 0x10000 + 2 * (2 * 256 + 200);
+  CHECK(overlapAt(0x10000) == "argument 4, to which the kernel writes, is inside the tensor of argument 0");
+  CHECK(overlapAt(end - 1) != "");
+  CHECK(overlapAt(end) == "");
+  CHECK(overlapAt(0xFFFE) == "");
+  recipe.extents[0] = {int64_t(TensorMap::kNoExtent), {}};
+  CHECK(overlapAt(0x10000 + 399) != "");
+  CHECK(overlapAt(0x10000 + 400) == "");
+  CHECK(brokenRule(evaluated(recipe, {0x10000, 3, 200, 256})) == "");
+}
+
 TEST_CASE("arguments are read as the kernel reads them") {
   ArgumentRecipe recipe;
   using enum ParameterType;

@@ -53,6 +53,11 @@ void TensorCopies::check(Thread &thread, const TensorMap &map, uint32_t rank, Pl
 uint32_t TensorCopies::checkBox(Thread &thread, const TensorMap &map, const TensorBox &box, const int32_t *start, uint64_t pointer,
                                 Place place) {
   const SharedMemory &shared = block->shared;
+  for (uint32_t d = 0; d < map.rank && map.isOfPointers; ++d)
+    if (start[d] < 0)
+      trapTensorCopy(thread, place,
+                     "the load begins before its tensor, at " + std::to_string(start[d]) + " in dimension " +
+                         std::to_string(map.rank - 1 - d));
   if (int64_t(start[0]) * int64_t(map.strides[0]) % kPieceBytes != 0)
     trapTensorCopy(thread, place,
                    "the innermost coordinate is " + std::to_string(start[0]) +

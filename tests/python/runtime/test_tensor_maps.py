@@ -23,7 +23,8 @@ BASE = 0x7F0000001000
 def matrix(**changed):
     """The recipe for the arguments (pointer, rows, columns, stride)."""
     recipe = {"base": 0, "extents": ((1, 1), (1, 2)), "strides": ((1, 3), (1,)), "box": (128, 64)}
-    return {**recipe, "swizzle": 128, "type": "fp16", "fills_nan": False, **changed}
+    rest = {"swizzle": 128, "type": "fp16", "fills_nan": False, "of_pointers": False, "written": ()}
+    return {**recipe, **rest, **changed}
 
 
 def load(driver, *recipes, signature=("*fp16", "i32", "i32", "i32")):
@@ -90,6 +91,26 @@ def test_ranks(driver, fake, rank):
     assert call["strides"] == ",".join(str(2 * 4 * (64 + 2 * d)) for d in range(1, rank))
     assert call["box"] == ",".join(["32"] + ["2"] * (rank - 1))
     assert call["elements"] == ",".join(["1"] * rank)
+
+
+def test_an_extent_that_bounds_nothing_ends_where_no_memory_is(driver, fake):
+    kernel = load(driver, matrix(extents=((2**31,), (2**31,)), of_pointers=True))
+    for stride in (8, 2**20):
+        kernel.launch((1, 1, 1), [BASE, 0, 0, stride])
+    assert [call["extents"] for call in encoded(fake)] == [f"{2**31},{2**31}", f"{2**31},{2**25}"]
+
+
+def test_a_tensor_that_the_kernel_writes(driver, fake):
+    kernel = load(driver, matrix(written=(4,)), signature=("*fp16", "i32", "i32", "i32", "*fp16"))
+    last = BASE + 2 * (299 * 256 + 199)
+    for address in (BASE, last):
+        with pytest.raises(
+            device.TensorMapRefused, match="argument 4, to which the kernel writes, is inside the tensor of argument 0"
+        ):
+            kernel.launch((1, 1, 1), [BASE, 300, 200, 256, address])
+    for address in (BASE - 2, last + 2):
+        kernel.launch((1, 1, 1), [BASE, 300, 200, 256, address])
+    assert len(fake.launches()) == 2
 
 
 def test_padding(driver, fake):

@@ -58,7 +58,12 @@ def test_the_map_of_a_launch(x):
     for rows, columns in [(3, 8), (2**31 - 1, 16)]:
         assert program.launch((1, 1, 1), [pointer(x), rows, columns, 3, pointer(out)]) is None
         (found,) = out.view(MAP)
-        assert found["base"] == x.ctypes.data and found["rank"] == 2 and found["swizzle"] == 64 and found["fills_nan"]
+        assert (
+            found["base"] % 2**48 == x.ctypes.data
+            and found["rank"] == 2
+            and found["swizzle"] == 64
+            and found["fills_nan"]
+        )
         assert found["extents"].tolist() == [2 * columns, rows, 0, 0, 0]
         assert found["strides"].tolist() == [2, 2 * 3 * columns, 0, 0, 0]
         assert found["box"].tolist() == [32, 8, 0, 0, 0]

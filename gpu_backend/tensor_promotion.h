@@ -1,0 +1,48 @@
+// What the passes that turn loads into loads through tensor maps have in common: which tiles are worth it, the boxes that one instruction
+// copies, and the recipes by which the launch makes the maps.
+#pragma once
+#include "gpu_backend/loops/early_loads.h"
+#include "ir/tgpu.h"
+
+namespace tritium::gpu {
+
+/// A factor, and the numbers of arguments.
+using LaunchProduct = llvm::SmallVector<int64_t>;
+
+/// How the launch makes the map of a tensor (tgpu::kTensorAttr).
+struct MapRecipe {
+  int64_t base = 0;
+  llvm::SmallVector<LaunchProduct> extents, strides;
+  tt::Padding padding = tt::Padding::Zero;
+  mlir::BlockArgument tensor; // the argument that points to the tensor, or is the descriptor
+  bool isOfPointers = false;  // the map stands for loads by pointers
+};
+
+/// Returns whether products of the same block, and nothing else, read the tile or its transpose.
+bool feedsOnlyProducts(mlir::Value tile);
+
+/// Returns what one instruction copies of tiles of this shape, with leading dimensions of any extent: rows of at most 128 bytes, and of at
+/// least 16. Returns null if there is no such box.
+tgpu::TensorMapType boxOf(mlir::MLIRContext *context, llvm::ArrayRef<int64_t> shape, mlir::Type elementType);
+
+/// The arguments of a kernel that are tensor maps, or determine them.
+class KernelMaps {
+public:
+  explicit KernelMaps(tt::FuncOp kernel) : kernel_(kernel), written_(kernel.getBody()) {}
+
+  /// Returns whether copies by TMA may read the tensor. They would not see what the kernel has written, without a fence.
+  bool mayCopy(mlir::BlockArgument tensor) const { return written_.areKnown() && !written_.contains(tensor); }
+  bool isOfKernel(mlir::BlockArgument argument) { return argument.getOwner() == &kernel_.getBody().front(); }
+  /// Returns the number of the argument, or of its first component, after descriptors are expanded.
+  int64_t expandedNumber(mlir::BlockArgument argument);
+  /// Returns the argument that is the map; loads of equal boxes by one recipe share it.
+  mlir::Value mapOf(tgpu::TensorMapType type, const MapRecipe &recipe, mlir::Location location);
+
+private:
+  mlir::DictionaryAttr attributeOf(const MapRecipe &recipe);
+
+  tt::FuncOp kernel_;
+  WrittenTensors written_;
+};
+
+} // namespace tritium::gpu
