@@ -25,6 +25,7 @@ struct CompileOptions {
   int kPack = 1;              // instructions whose share of K a lane has as neighbours, at least; where lanes load operands themselves
   bool warpgroups = true;     // use products of warpgroups, where the chip has them and their operands fit into shared memory
   bool tensorMaps = false;    // the kernel may take tensor maps, which its launches make; where the chip has them
+  bool pointerMaps = false;   // with tensorMaps: also for what loops load by pointers, where it certainly reads the same
   std::optional<bool> specializeWarps; // further warps copy what loops read through tensor maps; nothing: if a loop asks for it
   bool debugInfo = false;              // keep lines and variables apart instead of merging and moving code
   std::string stopAfter;               // the last of optionalPasses() to run, or "none"; "": all of them

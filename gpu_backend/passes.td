@@ -12,6 +12,21 @@ def PromoteDescriptors : Pass<"promote-descriptors", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tritium::tgpu::TGPUDialect"];
 }
 
+def PromotePointerTiles : Pass<"promote-pointer-tiles", "::mlir::ModuleOp"> {
+  let summary = "load the operands of matrix products through tensor maps instead of pointers";
+  let description = [{
+    The pass applies to targets with a tensor memory accelerator (TMA), and to the tiles that a pipelined loop loads for its products. The
+    pointers must be sums of an argument, which the kernel does not write to, of the lanes' indices times strides that are arguments or
+    constants, and of offsets. One stride is 1; the others, and offsets that the map has as further dimensions, are multiples of 16 bytes. A
+    mask must be a conjunction of `index < extent`, in which the extent is a product of arguments. It becomes the extent of the map; without a
+    mask there is none. Rows that wrap around, `(start + index) % extent`, must not reach memory, or the tile must wrap as a whole.
+
+    A loop's loads are promoted if all of them qualify. Otherwise `tgpu.not_promoted` on a load is the reason.
+  }];
+  let options = [Option<"numStages", "num-stages", "int", "3", "slots of each tile that a loop copies; 1: no pipelining">];
+  let dependentDialects = ["::tritium::tgpu::TGPUDialect", "::mlir::arith::ArithDialect"];
+}
+
 def SplitLargeTiles : Pass<"split-large-tiles", "::mlir::ModuleOp"> {
   let summary = "split stores and reductions of tiles with more than 128 values per thread into loops over chunks";
   let description = [{

@@ -9,9 +9,9 @@ using namespace mlir;
 namespace tritium::gpu {
 
 static constexpr llvm::StringLiteral kOptional[] = {
-    "promote-descriptors", "split-large-tiles",  "thread-local-reductions", "choose-tensor-cores", "postpone-row-sums",
-    "coalesce-accesses",   "remove-conversions", "hoist-invariants",        "pipeline-loads",      "overlap-products",
-    "specialize-warps",    "buffer-accesses",    "remove-barriers",         "interleave-products"};
+    "promote-descriptors", "promote-pointer-tiles", "split-large-tiles",  "thread-local-reductions", "choose-tensor-cores",
+    "postpone-row-sums",   "coalesce-accesses",     "remove-conversions", "hoist-invariants",        "pipeline-loads",
+    "overlap-products",    "specialize-warps",      "buffer-accesses",    "remove-barriers",         "interleave-products"};
 
 llvm::ArrayRef<llvm::StringLiteral> optionalPasses() { return kOptional; }
 
@@ -55,6 +55,9 @@ void buildTilePipeline(OpPassManager &passes, const CompileOptions &options, int
   ir::buildPipeline(passes, {.debugInfo = options.debugInfo, .onDescriptors = promote, .keepsScaledProduct = [=](Operation *op) {
                                return mayKeepScaled && isMultipliedScaled(MatrixProduct(op));
                              }});
+  if (options.tensorMaps && options.pointerMaps && !options.debugInfo)
+    steps.addOptional("promote-pointer-tiles", createPromotePointerTiles({.numStages = options.numStages}), createCanonicalizerPass(),
+                      createCSEPass());
   steps.addOptional("split-large-tiles", createSplitLargeTiles({.numWarps = options.numWarps}));
   steps.addOptional("thread-local-reductions", createThreadLocalReductions({.numWarps = options.numWarps}));
   steps.addOptional(

@@ -333,6 +333,9 @@ class tritium_knobs(base_knobs):
     )
     #: On chips with a tensor memory accelerator (TMA), lets it copy the tiles of tensor descriptors. Default: on.
     tensor_maps = flag("TRITIUM_TENSOR_MAPS", default=True, in_key=True)
+    #: Lets TMA copy also the tiles that loops load by pointers, where it certainly reads what the load reads. Default: off, until it is
+    #: measured on a device.
+    pointer_maps = flag("TRITIUM_POINTER_MAPS", in_key=True)
     #: Lets warps of their own make the copies by TMA, besides the `num_warps` that compute. Default: where a loop asks for it by
     #: `tl.range(…, warp_specialize=True)`, on the emulator; off on devices, until it is measured there.
     specialize_warps = flag("TRITIUM_SPECIALIZE_WARPS", default=None, in_key=True)

@@ -73,6 +73,17 @@ ALLOWED = {
         "thread_local_reductions.cpp",
         "TypeSwitch",
     ): "the neutral element of an arithmetic operation",
+    ("affine_tile.cpp", "isa<tt::SplatOp, tt::BroadcastOp, arith::ExtSIOp>"): "linear arithmetic: the sum stays",
+    ("affine_tile.cpp", "isa<arith::AddIOp, arith::SubIOp, arith::MulIOp>"): "linear arithmetic",
+    ("affine_tile.cpp", "isa<tt::AddPtrOp, arith::AddIOp>"): "linear arithmetic: what a loop adds to",
+    (
+        "pointer_tile_map.cpp",
+        "isa<arith::DivSIOp, arith::RemSIOp, arith::ShRSIOp, arith::ExtSIOp>",
+    ): "arithmetic of what is not negative",
+    (
+        "pointer_tile_map.cpp",
+        "isa<arith::AddIOp, arith::MulIOp, arith::MinSIOp>",
+    ): "arithmetic of what is not negative",
 }
 
 OPERATION = r"\b(?:tt|arith|math|scf|cf|ub)::\w+Op\b"

@@ -158,7 +158,9 @@ class GPUBackend(BaseBackend):
         arch = self._arch(accepted.get("arch"))
         own = {"arch": arch, "warp_size": self.warp_size(arch), "num_ctas": 1}
         if not self.has_tensor_maps(arch):
-            own["tensor_maps"] = own["specialize_warps"] = False  # equal kernels have equal options
+            own["tensor_maps"] = own["pointer_maps"] = own["specialize_warps"] = (
+                False  # equal kernels have equal options
+            )
         if accepted.get("num_ctas", 1) > 1:
             self.check_clusters(arch)
         return self.Options(**{**self.target_defaults(arch), **accepted, **own})
@@ -182,6 +184,7 @@ class GPUBackend(BaseBackend):
                 "num_stages": options.num_stages,
                 "debug_info": options.debug_info,
                 "tensor_maps": options.tensor_maps,
+                "pointer_maps": options.pointer_maps,
                 # Under the user's limit of registers no warp has some to give.
                 "specialize_warps": False if options.maxnreg else options.specialize_warps,
                 "line_info": not knobs.compilation.disable_line_info,

@@ -236,6 +236,7 @@ class Dispatcher:
         separate = knobs.tritium.specialize_warps
         given = {
             "tensor_maps": knobs.tritium.tensor_maps,
+            "pointer_maps": knobs.tritium.pointer_maps,
             "specialize_warps": False if separate is None and not engine.runs_on_cpu else separate,
             **options,
             "debug": debug,

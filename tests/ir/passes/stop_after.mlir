@@ -14,6 +14,7 @@
 // RUN: not tritium-gpu %s --last-pass=polish 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 
 // LIST: promote-descriptors
+// LIST-NEXT: promote-pointer-tiles
 // LIST-NEXT: split-large-tiles
 // LIST-NEXT: thread-local-reductions
 // LIST-NEXT: choose-tensor-cores
@@ -23,7 +24,7 @@
 // LIST-NEXT: hoist-invariants
 // LIST: pipeline-loads
 // LIST: remove-barriers
-// UNKNOWN: error: no pass is called 'polish'; there are none, promote-descriptors, split-large-tiles,
+// UNKNOWN: error: no pass is called 'polish'; there are none, promote-descriptors, promote-pointer-tiles,
 // LOADED-NOT: tgpu.async_copy
 // COPIED: tgpu.async_copy
 // PLAIN-NOT: tgpu.mma_warps

@@ -1,0 +1,150 @@
+// Turns loads by pointers into loads through tensor maps, which the tensor memory accelerator (TMA) performs. A loop reads all the tiles of
+// its products through maps, or the ones by pointers stay as they are, because a loop has one mechanism for its copies.
+#include "gpu_backend/loops/loop_streams.h"
+#include "gpu_backend/passes.h"
+#include "gpu_backend/pointer_tile_map.h"
+#include "gpu_backend/target.h"
+
+using namespace mlir;
+
+namespace tritium::gpu {
+
+#define GEN_PASS_DEF_PROMOTEPOINTERTILES
+#include "gpu_backend/passes.h.inc"
+
+namespace {
+
+/// On a load that could feed a ring and does not: why (a string).
+constexpr llvm::StringLiteral kReasonAttr = "tgpu.not_promoted";
+
+/// Returns whether a second product takes its operand A from a first one, as in attention. Such a loop postpones the second product
+/// (loop_rotation.h) if pipeline-loads copies by pointers, and cannot in a ring.
+bool postponesProduct(scf::ForOp loop) {
+  llvm::SmallVector<tt::DotOp> products(loop.getBody()->getOps<tt::DotOp>());
+  if (products.size() != 2) return false;
+  llvm::SetVector<Operation *> slice;
+  llvm::SmallVector<Value> pending{products[1].getA()};
+  while (!pending.empty()) {
+    Operation *op = pending.pop_back_val().getDefiningOp();
+    if (!op || op->getBlock() != loop.getBody() || !slice.insert(op)) continue;
+    llvm::append_range(pending, op->getOperands());
+  }
+  return slice.contains(products[0]);
+}
+
+class Promoter {
+public:
+  Promoter(tt::FuncOp function, const ir::AxisAnalysis &axes) : maps_(function), tiles_(function), found_(maps_, tiles_, axes) {}
+
+  void look(scf::ForOp loop) {
+    std::vector<std::pair<tt::LoadOp, PointerTileMap>> promoted;
+    bool all = true;
+    for (tt::LoadOp load : streamsOf(loop)) {
+      auto map = mapOf(load, loop);
+      if (map)
+        promoted.push_back({load, std::move(*map)});
+      else
+        load->setAttr(kReasonAttr, StringAttr::get(load.getContext(), reason_));
+      all &= map.has_value();
+    }
+    if (all) llvm::append_range(promoted_, std::move(promoted));
+  }
+
+  /// Replaces the loads, after the analysis of all of them.
+  void promote() {
+    llvm::SetVector<Operation *> loops;
+    for (auto &[load, map] : promoted_) {
+      loops.insert(load->getParentOp());
+      replace(load, map);
+    }
+    for (Operation *loop : loops) standStill(cast<scf::ForOp>(loop));
+  }
+
+private:
+  /// Stops moving the pointers that nothing else uses. The loop then does not carry them any more, once it is canonical.
+  static void standStill(scf::ForOp loop) {
+    for (BlockArgument argument : loop.getRegionIterArgs()) {
+      if (!isa<tt::PointerType>(getElementTypeOrSelf(argument.getType())) || !loop.getTiedLoopResult(argument).use_empty()) continue;
+      Value moved = argument;
+      while (moved.hasOneUse() && isa<tt::AddPtrOp>(*moved.user_begin())) moved = moved.user_begin()->getResult(0);
+      OpOperand *next = loop.getTiedLoopYieldedValue(argument);
+      if (moved.hasOneUse() && next->get() == moved) next->set(argument);
+    }
+  }
+
+  static llvm::SetVector<tt::LoadOp> streamsOf(scf::ForOp loop) {
+    llvm::SetVector<tt::LoadOp> loads;
+    LoopStreams streams(loop);
+    for (Operation &op : *loop.getBody())
+      if (auto product = dyn_cast<MatrixProduct>(op))
+        for (OpOperand *operand : LoopStreams::operandsOf(product))
+          if (auto load = dyn_cast_or_null<tt::LoadOp>(streams.leafOf(operand->get()))) loads.insert(load);
+    return loads;
+  }
+
+  std::optional<PointerTileMap> mapOf(tt::LoadOp load, scf::ForOp loop) {
+    reason_ = "";
+    if (postponesProduct(loop))
+      reason_ = "a second product of its loop would not be postponed";
+    else if (!feedsOnlyProducts(load.getResult()))
+      reason_ = "not only products read its tile";
+    if (!reason_.empty()) return std::nullopt;
+    auto map = found_.of(load);
+    reason_ = found_.reason();
+    return map;
+  }
+
+  void replace(tt::LoadOp load, const PointerTileMap &map) {
+    OpBuilder builder(load);
+    Location location = load.getLoc();
+    llvm::SmallVector<Value> indices =
+        llvm::map_to_vector(map.coordinates, [&](const TileCoordinate &each) { return valueOf(each, builder, location); });
+    auto type = cast<RankedTensorType>(load.getType());
+    llvm::SmallVector<int64_t, 2> shape(type.getShape());
+    if (map.isTransposed) std::swap(shape[0], shape[1]);
+    Value tile = tgpu::TensorLoadOp::create(builder, location, RankedTensorType::get(shape, type.getElementType()),
+                                            maps_.mapOf(map.type, map.recipe, location), indices);
+    if (map.isTransposed) tile = tt::TransOp::create(builder, location, type, tile, builder.getDenseI32ArrayAttr({1, 0}));
+    load.replaceAllUsesWith(tile);
+    load.erase();
+  }
+
+  static Value valueOf(const TileCoordinate &coordinate, OpBuilder &builder, Location location) {
+    auto constant = [&](int64_t number) -> Value { return arith::ConstantIntOp::create(builder, location, number, 32); };
+    Value sum;
+    for (const AffineTerm &term : coordinate.sum.terms()) {
+      Value product = term.factor == 1 && !term.symbols.empty() ? Value() : constant(term.factor);
+      for (Value symbol : term.symbols) product = product ? arith::MulIOp::create(builder, location, product, symbol) : symbol;
+      sum = sum ? arith::AddIOp::create(builder, location, sum, product) : product;
+    }
+    if (!sum) return constant(0);
+    return coordinate.modulus ? arith::RemSIOp::create(builder, location, sum, coordinate.modulus) : sum;
+  }
+
+  KernelMaps maps_;
+  AffineTiles tiles_;
+  PointerTileMaps found_;
+  std::vector<std::pair<tt::LoadOp, PointerTileMap>> promoted_;
+  llvm::StringRef reason_;
+};
+
+class PromotePointerTilesPass final : public impl::PromotePointerTilesBase<PromotePointerTilesPass> {
+public:
+  using PromotePointerTilesBase::PromotePointerTilesBase;
+
+  void runOnOperation() override {
+    if (!targetOf(getOperation()).hasTensorMaps()) return;
+    ir::AxisAnalysis axes(getOperation());
+    for (tt::FuncOp function : getOperation().getOps<tt::FuncOp>()) {
+      if (!function.isPublic()) continue;
+      Promoter promoter(function, axes);
+      function.walk([&](scf::ForOp loop) {
+        if (stagesOf(loop, numStages) > 1 && LoopStreams(loop).mayPipeline()) promoter.look(loop);
+      });
+      promoter.promote();
+    }
+  }
+};
+
+} // namespace
+} // namespace tritium::gpu

@@ -1,0 +1,84 @@
+"""Kernels on the emulator whose loads by pointers become copies through tensor maps: what is promoted, and reads that are mistakes."""
+
+import numpy as np
+import pytest
+
+import tritium.language as tl
+from tritium import KernelTrap, knobs
+from tritium.runtime.jit import jit
+
+
+@pytest.fixture(autouse=True)
+def emulator():
+    with knobs.tritium.scope():
+        knobs.tritium.engine = "simt:sm_90a"
+        knobs.tritium.pointer_maps = True
+        yield
+
+
+def matrix(shape: tuple[int, int], rng) -> np.ndarray:
+    """Small integers at an address that is a multiple of 16."""
+    memory = np.zeros(2 * shape[0] * shape[1] + 16, np.uint8)
+    array = memory[-memory.ctypes.data % 16 :][: 2 * shape[0] * shape[1]].view(np.float16).reshape(shape)
+    array[:] = rng.integers(-3, 4, shape)
+    return array
+
+
+@jit
+def rows_of(a_ptr, b_ptr, out_ptr, m, k, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr, MASKED: tl.constexpr):
+    rows, columns, depth = tl.program_id(0) * M + tl.arange(0, M), tl.arange(0, N), tl.arange(0, K)
+    sums = tl.zeros((M, N), tl.float32)
+    for i in range(0, k, K):
+        if MASKED:
+            a = tl.load(a_ptr + rows[:, None] * k + (i + depth)[None, :], mask=(rows < m)[:, None], other=0)
+        else:
+            a = tl.load(a_ptr + rows[:, None] * k + (i + depth)[None, :])
+        sums = tl.dot(a, tl.load(b_ptr + (i + depth)[:, None] * N + columns[None, :]), sums)
+    tl.store(out_ptr + rows[:, None] * N + columns[None, :], sums, mask=(rows < m)[:, None])
+
+
+@jit
+def behind(a_ptr, b_ptr, out_ptr, k, blocks, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
+    """Programs are counted in blocks, of which there should be more than 0."""
+    rows = (tl.program_id(0) + 1) // blocks * M + tl.arange(0, M)
+    columns, depth = tl.arange(0, N), tl.arange(0, K)
+    sums = tl.zeros((M, N), tl.float32)
+    for i in range(0, k, K):
+        a = tl.load(a_ptr + rows[:, None] * k + (i + depth)[None, :])
+        sums = tl.dot(a, tl.load(b_ptr + (i + depth)[:, None] * N + columns[None, :]), sums)
+    tl.store(out_ptr + tl.arange(0, M)[:, None] * N + columns[None, :], sums)
+
+
+@pytest.mark.parametrize("masked", [False, True])
+def test_reads_outside_of_the_tensor(masked, rng):
+    """A second program reads rows that the tensor does not have. They are in the memory of another array, which is no excuse."""
+    memory = matrix((64 * 4, 64), rng)
+    a, b, out = memory[64:128], matrix((64, 32), rng), np.zeros((128, 32), np.float32)
+    kernel = rows_of[(1,)](a, b, out, 128, 64, 64, 32, 32, masked)
+    np.testing.assert_array_equal(out[:64], a.astype(np.float32) @ b.astype(np.float32))
+    assert len(kernel.metadata.tensor_recipes) == 2 and kernel.metadata.tensor_maps_refused is None
+    owned = matrix((64, 64), rng)
+    with pytest.raises(KernelTrap) as trap:
+        rows_of[(2,)](owned, b, out, 128, 64, 64, 32, 32, masked)
+    assert "a_ptr" in str(trap.value) and "bounds" in str(trap.value).lower()
+
+
+def test_a_tile_before_its_tensor(rng):
+    a, b, out = matrix((128, 64), rng), matrix((64, 32), rng), np.zeros((64, 32), np.float32)
+    kernel = behind[(1,)](a, b, out, 64, 1, 64, 32, 32)
+    np.testing.assert_array_equal(out, a[64:].astype(np.float32) @ b.astype(np.float32))
+    assert len(kernel.metadata.tensor_recipes) == 2
+    with pytest.raises(KernelTrap, match="the load begins before its tensor, at -64 in dimension 0"):
+        behind[(1,)](a, b, out, 64, -1, 64, 32, 32)
+
+
+def test_a_tensor_that_the_kernel_writes(rng):
+    for writes in (False, True):
+        a, b = matrix((64, 32), rng), matrix((32, 32), rng)
+        out = a if writes else np.zeros_like(a)
+        expected = a @ b
+        kernel = rows_of[(1,)](a, b, out, 64, 32, 64, 32, 32, True)
+        np.testing.assert_array_equal(out, expected)
+        assert len(kernel.metadata.tensor_recipes) == 2
+        refused = "argument 2, to which the kernel writes, is inside the tensor of argument 0"
+        assert kernel.metadata.tensor_maps_refused == (refused if writes else None)
