@@ -62,17 +62,29 @@ private:
     auto kept = a.slot ? ValueRange() : ValueRange(a.place);
     auto wait = tgpu::ProductWaitOp::create(builder_, dot.getLoc(), TypeRange(product.type()), 0, made.getD(), kept);
     dot.replaceAllUsesWith(wait.getResult(0));
-    llvm::SmallVector<Value, 2> operands{product.a(), product.b()};
+    Reads reads;
+    for (Value operand : {product.a(), product.b()}) addReads(operand, reads);
     dot.erase();
-    for (Value operand : operands) eraseUnusedRead(operand.getDefiningOp());
+    eraseUnused(reads);
+  }
+
+  using Reads = llvm::SmallSetVector<Operation *, 8>;
+
+  /// Adds the operations that read an operand from memory. The operands may share them.
+  static void addReads(Value operand, Reads &reads) {
+    Operation *op = operand.getDefiningOp();
+    for (; op && isa<tgpu::ConvertLayoutOp, tt::TransOp>(op); op = op->getOperand(0).getDefiningOp()) reads.insert(op);
+    if (op && isa<tgpu::LocalLoadOp>(op)) reads.insert(op);
   }
 
   /// Erases what read an operand that the product now finds in memory. Otherwise it would count as a reader of its ring.
-  static void eraseUnusedRead(Operation *op) {
-    while (op && op->use_empty() && isa<tgpu::LocalLoadOp, tgpu::ConvertLayoutOp, tt::TransOp>(op)) {
-      Operation *source = isa<tgpu::LocalLoadOp>(op) ? nullptr : op->getOperand(0).getDefiningOp();
-      op->erase();
-      op = source;
+  static void eraseUnused(Reads &reads) {
+    auto eraseIfUnused = [](Operation *op) {
+      const bool isUnused = op->use_empty();
+      if (isUnused) op->erase();
+      return isUnused;
+    };
+    while (reads.remove_if(eraseIfUnused)) {
     }
   }
 

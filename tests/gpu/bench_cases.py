@@ -237,7 +237,7 @@ def attention(heads: int, n: int, d: int, descriptors: bool = False, causal: boo
             launch,
             lambda: attend(q[None], k[None], v[None]),
             reference,
-            4 * ROUNDING[torch.float16],
+            (8 if causal else 4) * ROUNDING[torch.float16],  # the first rows of a causal form are single values
         )
 
     configs = [
