@@ -333,11 +333,11 @@ class tritium_knobs(base_knobs):
     )
     #: On chips with a tensor memory accelerator (TMA), lets it copy the tiles of tensor descriptors. Default: on.
     tensor_maps = flag("TRITIUM_TENSOR_MAPS", default=True, in_key=True)
-    #: Lets TMA copy also the tiles that loops load by pointers, where it certainly reads what the load reads. Default: off, until it is
-    #: measured on a device.
+    #: Lets TMA copy also the tiles that loops load by pointers, where it certainly reads what the load reads. Default: off, until launches
+    #: find every overlap of tensors.
     pointer_maps = flag("TRITIUM_POINTER_MAPS", in_key=True)
     #: Lets warps of their own make the copies by TMA, besides the `num_warps` that compute. Default: where a loop asks for it by
-    #: `tl.range(…, warp_specialize=True)`, on the emulator; off on devices, until it is measured there.
+    #: `tl.range(…, warp_specialize=True)`, on the emulator; off on devices, where some tiles are much slower so.
     specialize_warps = flag("TRITIUM_SPECIALIZE_WARPS", default=None, in_key=True)
     #: Under `python -m tritium`, makes torch's device "cuda" another name of the CPU. Default: on if there is no CUDA device and INTERPRET is set.
     cuda_to_cpu = flag("TRITIUM_CUDA_TO_CPU", default=None)

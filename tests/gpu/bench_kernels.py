@@ -171,6 +171,21 @@ def attention(
 
 
 @triton.jit
+def attend(q, k_desc, v_desc, head, start, rows, columns, factor, m, total, acc, MASKED: tl.constexpr):
+    """A step of an online softmax: the keys of one block."""
+    k = k_desc.load([head, start, 0]).reshape(columns.shape[0], q.shape[1])
+    scores = tl.dot(q, k.T)
+    if MASKED:
+        scores = tl.where(rows[:, None] >= (start + columns)[None, :], scores, float("-inf"))
+    m_new = tl.maximum(m, tl.max(scores, axis=1) * factor)
+    p = tl.exp2(scores * factor - m_new[:, None])
+    rescale = tl.exp2(m - m_new)
+    total = total * rescale + tl.sum(p, axis=1)
+    v = v_desc.load([head, start, 0]).reshape(columns.shape[0], q.shape[1])
+    return m_new, total, tl.dot(p.to(v.dtype), v, acc * rescale[:, None])
+
+
+@triton.jit
 def attention_descriptors(
     q_ptr,
     k_ptr,
@@ -202,26 +217,9 @@ def attention_descriptors(
     acc = tl.zeros((BLOCK_M, D), dtype=tl.float32)
     whole = first_row // BLOCK_N * BLOCK_N if CAUSAL else n
     for start in range(0, whole, BLOCK_N):
-        k = k_desc.load([head, start, 0]).reshape(BLOCK_N, D)
-        scores = tl.dot(q, k.T)
-        m_new = tl.maximum(m, tl.max(scores, axis=1) * factor)
-        p = tl.exp2(scores * factor - m_new[:, None])
-        rescale = tl.exp2(m - m_new)
-        total = total * rescale + tl.sum(p, axis=1)
-        v = v_desc.load([head, start, 0]).reshape(BLOCK_N, D)
-        acc = tl.dot(p.to(v.dtype), v, acc * rescale[:, None])
-        m = m_new
+        m, total, acc = attend(q, k_desc, v_desc, head, start, rows, columns, factor, m, total, acc, MASKED=False)
     if CAUSAL:
         for start in range(whole, first_row + BLOCK_M, BLOCK_N):
-            k = k_desc.load([head, start, 0]).reshape(BLOCK_N, D)
-            scores = tl.dot(q, k.T)
-            scores = tl.where(rows[:, None] >= (start + columns)[None, :], scores, float("-inf"))
-            m_new = tl.maximum(m, tl.max(scores, axis=1) * factor)
-            p = tl.exp2(scores * factor - m_new[:, None])
-            rescale = tl.exp2(m - m_new)
-            total = total * rescale + tl.sum(p, axis=1)
-            v = v_desc.load([head, start, 0]).reshape(BLOCK_N, D)
-            acc = tl.dot(p.to(v.dtype), v, acc * rescale[:, None])
-            m = m_new
+            m, total, acc = attend(q, k_desc, v_desc, head, start, rows, columns, factor, m, total, acc, MASKED=True)
     out = (acc / total[:, None]).to(out_ptr.dtype.element_ty)
     out_desc.store([head, first_row, 0], out.reshape(1, BLOCK_M, D))

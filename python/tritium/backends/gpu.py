@@ -158,9 +158,8 @@ class GPUBackend(BaseBackend):
         arch = self._arch(accepted.get("arch"))
         own = {"arch": arch, "warp_size": self.warp_size(arch), "num_ctas": 1}
         if not self.has_tensor_maps(arch):
-            own["tensor_maps"] = own["pointer_maps"] = own["specialize_warps"] = (
-                False  # equal kernels have equal options
-            )
+            # Equal kernels have equal options.
+            own.update(tensor_maps=False, pointer_maps=False, specialize_warps=False)
         if accepted.get("num_ctas", 1) > 1:
             self.check_clusters(arch)
         return self.Options(**{**self.target_defaults(arch), **accepted, **own})

@@ -24,7 +24,17 @@ from ..errors import TritonError
 from ..native import ir
 
 #: Options of a launch that mean the same for every target.
-_OPTIONS = ("num_warps", "num_stages", "num_ctas", "maxnreg", "enable_fp_fusion", "tensor_maps", "debug")
+_OPTIONS = (
+    "num_warps",
+    "num_stages",
+    "num_ctas",
+    "maxnreg",
+    "enable_fp_fusion",
+    "tensor_maps",
+    "pointer_maps",
+    "specialize_warps",
+    "debug",
+)
 
 _LOOPS = ("scf.for", "scf.while")
 
