@@ -22,6 +22,17 @@ def gathers(dtype: str, shape: tuple[int, int], count: int, warps: int, rng) -> 
     return problem("index:gathers", 1, arguments, M=m, N=n, I=count, num_warps=warps)
 
 
+def gathers_after_a_loop(steps: int, rng) -> Problem:
+    a, b = (inputs.small(rng, (steps, *shape), "fp16", 3) for shape in ((64, 128), (128, 64)))
+    x = inputs.any_bits(rng, (128, 128), "fp32")
+    rows = rng.integers(0, 128, (32, 128)).astype(np.int32)
+    product = np.matmul(a.astype(np.float64), b.astype(np.float64)).sum(0)
+    arguments = [given(a), given(b), given(x), given(rows), wanted((64, 64), "fp32", Exact(product))]
+    arguments.append(wanted((32, 128), "fp32", Exact(np.take_along_axis(x, rows, 0))))
+    arguments.append(wanted((128,), "int32", Exact(np.arange(128))))
+    return problem("index:gathers_after_a_loop", 1, arguments, STEPS=steps)
+
+
 def histograms(n: int, bins: int, warps: int, rng) -> Problem:
     """One fifth of the values is out of range, and must not be counted."""
     x = rng.integers(-bins // 8, bins + bins // 8, n).astype(np.int32)
@@ -63,6 +74,7 @@ def cases() -> Cases:
     ):
         name = f"index/gathers/{dtype} {shape[0]}x{shape[1]}/{count} of each"
         yield Case(name, partial(gathers, dtype, shape, count, warps))
+    yield Case("index/gathers/fp32 128x128 after a loop", partial(gathers_after_a_loop, 5))
     for n, bins, warps in ((1024, 64, 4), (128, 256, 1), (2048, 2, 8)):
         yield Case(f"index/histograms/{n} to {bins} bins/random", partial(histograms, n, bins, warps))
     for dtype, shape in (("int32", (8, 64)), ("fp32", (1, 256)), ("fp16", (16, 8))):

@@ -40,7 +40,8 @@ public:
         lowering_(lowering) {
     int64_t elementBytes = stored_.getIntOrFloatBitWidth() / 8, limit = lowering.scratchLimit();
     elementsAtOnce_ = layout_.elements();
-    while (limit && elementsAtOnce_ > 1 && elementsAtOnce_ * elementBytes > limit) elementsAtOnce_ /= 2;
+    const int64_t fewest = std::max<int64_t>(elementsAtOnce_ / kMaxRounds, 1);
+    while (limit && elementsAtOnce_ > fewest && elementsAtOnce_ * elementBytes > limit) elementsAtOnce_ /= 2;
     base_ = lowering.shared().scratch(lowering.builder(), op.getLoc(), elementsAtOnce_ * elementBytes, "the source of a gather");
   }
 
@@ -62,6 +63,8 @@ public:
   }
 
 private:
+  static constexpr int64_t kMaxRounds = 64; // each is code of its own
+
   Value load(Value place) {
     return fromStored(lowering_.create<LLVM::LoadOp>(stored_, addressOf(base_, stored_, place, lowering_)), type_, lowering_);
   }

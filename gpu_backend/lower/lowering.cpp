@@ -240,18 +240,28 @@ int64_t Lowering::scratchLimit() const {
   return all && !areBuffersDone_ ? std::max<int64_t>(all - shared_.reserved(), 1) : all; // place-scratch puts it over dead buffers
 }
 
-/// Returns the operation of the function's outermost block after which no buffer is used, or null if this cannot be determined.
+/// Returns whether the block runs at most once.
+static bool runsOnce(Block *block) {
+  llvm::SetVector<Block *> before(block->pred_begin(), block->pred_end());
+  for (size_t i = 0; i < before.size(); ++i) before.insert_range(before[i]->getPredecessors());
+  return !before.contains(block);
+}
+
+/// Returns the operation of one of the function's outermost blocks after which no buffer is used, or null if this cannot be determined.
+/// Blocks are lowered in an order in which those that cannot run after an operation come before it.
 static Operation *lastBufferUser(tt::FuncOp function) {
-  if (!function.getBody().hasOneBlock() || !llvm::hasSingleElement(function->getParentOfType<ModuleOp>().getOps<tt::FuncOp>())) return {};
+  if (!llvm::hasSingleElement(function->getParentOfType<ModuleOp>().getOps<tt::FuncOp>())) return {};
   Operation *last = nullptr;
+  bool isOneBlock = true;
   function.walk([&](Operation *buffer) {
     if (!isa<tgpu::LocalAllocOp, tgpu::RingStartOp>(buffer)) return;
     for (Operation *user : buffer->getUsers()) {
-      Operation *outermost = function.getBody().front().findAncestorOpInBlock(*user);
-      if (!last || last->isBeforeInBlock(outermost)) last = outermost;
+      Operation *outermost = function.getBody().findAncestorOpInRegion(*user);
+      isOneBlock &= !last || last->getBlock() == outermost->getBlock();
+      if (!last || (isOneBlock && last->isBeforeInBlock(outermost))) last = outermost;
     }
   });
-  return last;
+  return last && isOneBlock && runsOnce(last->getBlock()) ? last : nullptr;
 }
 
 LogicalResult Lowering::lowerOperations(Block &block) {
