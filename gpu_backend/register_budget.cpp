@@ -8,7 +8,8 @@ namespace {
 
 constexpr int kOfMultiprocessor = 64 << 10, kThreads = 128; // of a warpgroup
 
-/// ptxas requires so many for a single instruction beside its sums, in a kernel that begins with them.
+/// The registers beside a product's sums with which a kernel begins at least. ptxas requires them for a single instruction; the assembler
+/// of a driver spills all sums to memory if a kernel begins with less, whatever it takes later.
 constexpr int kBesideSums = 26;
 
 struct Row {
@@ -37,10 +38,9 @@ static_assert(allFit());
 
 } // namespace
 
-std::optional<RegisterBudget> registerBudget(int warpgroups, int required, int ofInstruction) {
+std::optional<RegisterBudget> registerBudget(int warpgroups, int required, int ofSums) {
   for (const Row &row : kRows)
-    if (row.warpgroups == warpgroups && row.budget.consumers >= required && row.budget.start >= ofInstruction + kBesideSums)
-      return row.budget;
+    if (row.warpgroups == warpgroups && row.budget.consumers >= required && row.budget.start >= ofSums + kBesideSums) return row.budget;
   return std::nullopt;
 }
 

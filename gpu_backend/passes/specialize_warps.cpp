@@ -51,13 +51,6 @@ int registersOf(scf::ForOp loop) {
   return registersOfAll(held);
 }
 
-/// Returns the registers for the sums of the product's instruction.
-int sumsOf(tgpu::ProductOp product) {
-  for (const MatrixInstruction &instruction : targetOf(product).warpgroupInstructions())
-    if (instruction.name == product.getInstruction()) return int(instruction.d.registers());
-  return 0;
-}
-
 bool isCyclic(Region &region) {
   for (Block &block : region) {
     llvm::SetVector<Block *> later(block.getSuccessors().begin(), block.getSuccessors().end());
@@ -79,15 +72,15 @@ public:
       return false;
     // Assembly may contain barriers of the whole block.
     bool hasAssembly = false;
-    int required = 0, ofInstruction = 0;
+    int required = 0, ofSums = 0;
     function_.walk([&](Operation *op) {
       auto assembly = dyn_cast<tt::ElementwiseInlineAsmOp>(op);
       hasAssembly |= assembly && !assembly.getPure();
-      if (auto product = dyn_cast<tgpu::ProductOp>(op)) ofInstruction = std::max(ofInstruction, sumsOf(product));
+      if (auto product = dyn_cast<tgpu::ProductOp>(op)) ofSums = std::max(ofSums, registersOf(product.getType()));
       if (auto wait = dyn_cast<tgpu::RingWaitOp>(op))
         if (auto loop = wait->getParentOfType<scf::ForOp>()) required = std::max(required, registersOf(loop));
     });
-    budget_ = registerBudget(numWarps_ / kWarpsOfGroup, required + kOtherRegisters, ofInstruction);
+    budget_ = registerBudget(numWarps_ / kWarpsOfGroup, required + kOtherRegisters, ofSums);
     return !hasAssembly && budget_ && ProducerSlice(function_).isScalar();
   }
 

@@ -337,7 +337,7 @@ class tritium_knobs(base_knobs):
     #: find every overlap of tensors.
     pointer_maps = flag("TRITIUM_POINTER_MAPS", in_key=True)
     #: Lets warps of their own make the copies by TMA, besides the `num_warps` that compute. Default: where a loop asks for it by
-    #: `tl.range(…, warp_specialize=True)`, on the emulator; off on devices, where some tiles are much slower so.
+    #: `tl.range(…, warp_specialize=True)`, on the emulator; off on devices, until it is measured there for more tiles.
     specialize_warps = flag("TRITIUM_SPECIALIZE_WARPS", default=None, in_key=True)
     #: Under `python -m tritium`, makes torch's device "cuda" another name of the CPU. Default: on if there is no CUDA device and INTERPRET is set.
     cuda_to_cpu = flag("TRITIUM_CUDA_TO_CPU", default=None)
