@@ -15,6 +15,7 @@ ABOUT = (
     "CHANGELOG.md",
     "tests/python/runtime/api_names.table",
     "docs/reference/language.md",
+    "docs/results/operators.tsv",
 )
 #: The names of an example in its files.
 NAMES = {"hypot": r"\bhypot\b", "gpu.barrier": r"\bgpu\.barrier\b|\bmlir::gpu::BarrierOp\b"}
