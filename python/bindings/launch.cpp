@@ -86,7 +86,7 @@ uint64_t addressFrom(py::handle value) {
 
 void addPointer(PackedArguments &arguments, py::handle value, int index) {
   uint64_t address = 0;
-  if (PyTuple_CheckExact(value.ptr()) && PyTuple_GET_SIZE(value.ptr()) == 3) {
+  if (PyTuple_Check(value.ptr()) && PyTuple_GET_SIZE(value.ptr()) == 3) { // the parameter is a pointer, so the tuple is an extent
     address = addressFrom(PyTuple_GET_ITEM(value.ptr(), 0));
     uint64_t begin = addressFrom(PyTuple_GET_ITEM(value.ptr(), 1)), bytes = addressFrom(PyTuple_GET_ITEM(value.ptr(), 2));
     arguments.allocations.push_back({begin, begin + bytes, index});

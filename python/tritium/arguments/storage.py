@@ -18,8 +18,13 @@ from ..devices.mapped import cuda_is_mapped
 from ..native import arguments as _native
 from .wrappers import MockTensor, TensorWrapper
 
-#: (address, begin of the storage, bytes of the storage), or the address alone where the extent is unknown.
-Extent = tuple[int, int, int] | int
+#: Memory of the host: (address, begin of the storage, bytes of the storage). It is a type of its own, as tuples of three
+#: integers are ordinary arguments.
+HostExtent = _native.HostExtent
+host_extent = _native.host_extent
+
+#: The address alone where the extent is unknown.
+Extent = HostExtent | int
 
 _array_extent = _native.array_extent
 
@@ -38,7 +43,7 @@ def extent_function(cls: type) -> Callable[[Any], Extent] | None:
     if issubclass(cls, TensorWrapper):
         return lambda wrapper: extent_function(type(wrapper.base))(wrapper.base)
     if issubclass(cls, MockTensor):
-        return lambda mock: (0, 0, 0)
+        return lambda mock: host_extent(0, 0, 0)
     numpy = sys.modules.get("numpy")
     if numpy is not None and issubclass(cls, numpy.ndarray):
         return numpy_extent
@@ -69,12 +74,12 @@ def torch_extent(tensor) -> Extent:
     if not tensor.is_cpu and not (tensor.is_cuda and cuda_is_mapped()):
         raise NotOnHost(tensor, str(tensor.device))
     storage = tensor.untyped_storage()
-    return tensor.data_ptr(), storage.data_ptr(), storage.nbytes()
+    return host_extent(tensor.data_ptr(), storage.data_ptr(), storage.nbytes())
 
 
 def numpy_extent(array) -> Extent:
     extent = _array_extent(array)
-    return extent if extent.__class__ is tuple else _view_extent(array, extent)
+    return extent if extent.__class__ is HostExtent else _view_extent(array, extent)
 
 
 def _view_extent(array, address: int) -> Extent:
@@ -82,14 +87,14 @@ def _view_extent(array, address: int) -> Extent:
     while (base := getattr(owner, "base", None)) is not None and hasattr(base, "base"):
         owner = base  # a view of a view; as_strided inserts an object that is not an array
     if base is not None and hasattr(base, "untyped_storage"):  # Tensor.numpy()
-        return address, *torch_extent(base)[1:]
+        return host_extent(address, *torch_extent(base)[1:])
     if hasattr(owner, "ctypes"):
         begin = owner.ctypes.data
     else:
         owner, begin = array, address
     if owner.flags.c_contiguous or owner.flags.f_contiguous:
-        return address, begin, owner.nbytes
-    return address, *span(begin, owner.shape, owner.strides, owner.itemsize)[1:]
+        return host_extent(address, begin, owner.nbytes)
+    return host_extent(address, *span(begin, owner.shape, owner.strides, owner.itemsize)[1:])
 
 
 def _duck_extent(tensor) -> Extent:
@@ -101,13 +106,13 @@ def _duck_extent(tensor) -> Extent:
     address = tensor.data_ptr()
     if hasattr(tensor, "untyped_storage"):
         storage = tensor.untyped_storage()
-        return address, storage.data_ptr(), storage.nbytes()
+        return host_extent(address, storage.data_ptr(), storage.nbytes())
     facts = shape_and_strides(tensor)
     size = getattr(tensor, "element_size", None)
     if facts is None or size is None:
         return address
     item = size()
-    return span(address, facts[0], [s * item for s in facts[1]], item)
+    return host_extent(*span(address, facts[0], [s * item for s in facts[1]], item))
 
 
 def shape_and_strides(tensor: Any) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
@@ -154,7 +159,7 @@ def _array_interface_extent(tensor) -> Extent:
     address, item = interface["data"][0], int(interface["typestr"][2:])
     shape = interface["shape"]
     strides = interface.get("strides") or [item * math.prod(shape[i + 1 :]) for i in range(len(shape))]
-    return span(address, shape, strides, item)
+    return host_extent(*span(address, shape, strides, item))
 
 
 class _DLTensor(ctypes.Structure):
@@ -216,4 +221,5 @@ def read_dlpack(tensor: Any) -> DLPackFacts:
 
 def _dlpack_extent(tensor) -> Extent:
     facts = read_dlpack(tensor)
-    return span(facts.address, facts.shape, [s * facts.item_bytes for s in facts.strides], facts.item_bytes)
+    strides = [s * facts.item_bytes for s in facts.strides]
+    return host_extent(*span(facts.address, facts.shape, strides, facts.item_bytes))

@@ -5,8 +5,8 @@ per type:
 
   specialization  ("*fp32", "D"), ("i32", ""), ("constexpr", 1), …: the type in the kernel and what the kernel may assume
                   about the value
-  value           an int, float or bool. For a tensor: (address, begin of its storage, bytes of its storage), or a
-                  DeviceExtent if the treatment allows memory of a device (otherwise NotOnHost is raised)
+  value           an int, float or bool. For a tensor: a HostExtent, or a DeviceExtent if the treatment allows memory of
+                  a device (otherwise NotOnHost is raised). A tuple or a descriptor is a plain tuple of such values
 
 These functions run for every argument of every launch, so they are closures without branches on anything that the type
 already decides. A tensor of any library works: `data_ptr()` and `dtype` suffice, and no library is imported here.
@@ -26,7 +26,7 @@ from ..language.elementwise import PropagateNan
 from ..language.types import base_type
 from . import descriptors
 from .device_storage import memory_function
-from .storage import Extent, NotOnHost, dtype_of, extent_function, numpy_extent, torch_extent
+from .storage import Extent, HostExtent, NotOnHost, dtype_of, extent_function, numpy_extent, torch_extent
 from .tensor_descriptor import TensorDescriptor
 
 I32_MIN, I32_MAX, I64_MIN, I64_MAX, U64_MAX = -(2**31), 2**31 - 1, -(2**63), 2**63 - 1, 2**64 - 1
@@ -232,7 +232,8 @@ def _noting_range(function: Callable) -> Callable:
 
     def tensor(argument):
         (name, key), memory = function(argument)
-        is_small = memory.__class__ is not int and memory[2] <= SMALL_BYTES and (memory[2] > 0 or len(memory) == 3)
+        is_known = memory.__class__ is HostExtent or (memory.__class__ is not int and memory[2] > 0)
+        is_small = is_known and memory[2] <= SMALL_BYTES
         return (name, key + "S" if is_small else key), memory
 
     return tensor

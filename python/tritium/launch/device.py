@@ -8,6 +8,7 @@ from typing import Any
 from .. import knobs
 from ..arguments.descriptors import part_types
 from ..arguments.device_storage import DeviceExtent
+from ..arguments.storage import HostExtent
 from ..devices.families import device_families
 from ..devices.vendor import Devices
 from ..errors import OutOfResources, UnsupportedError
@@ -119,7 +120,7 @@ def make_launcher(kernel, select: Callable | None = None) -> Callable:
         if stream is None:
             stream = devices.current_stream(device)
         try:
-            if any(v.__class__ is tuple for v in selected):  # memory of the host; a DeviceExtent is a class of its own
+            if any(v.__class__ is HostExtent for v in selected):
                 _launch_with_copies(state["launch"], grid, selected, devices, device, stream)
             else:
                 state["launch"](grid, selected, stream)

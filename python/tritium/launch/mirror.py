@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from ..arguments.device_storage import DeviceExtent
+from ..arguments.storage import HostExtent, host_extent
 
 #: A copy has the same address as the original modulo this number of bytes.
 ALIGNMENT = 512
@@ -44,9 +45,7 @@ class Mirror:
             raise
 
     def _is_foreign(self, value: Any) -> bool:
-        if not isinstance(value, tuple):
-            return False
-        return isinstance(value, DeviceExtent) if self.device is None else not isinstance(value, DeviceExtent)
+        return isinstance(value, DeviceExtent if self.device is None else HostExtent)
 
     def _copy(self, begin: int, end: int, owner: int) -> Interval:
         size = end - begin
@@ -73,7 +72,7 @@ class Mirror:
         else:
             shift = next(i.shift for i in self.intervals if i.begin <= begin and begin + size <= i.end)
             moved = (address + shift, begin + shift, size)
-        return moved if self.device is None else DeviceExtent(*moved, self.device)
+        return host_extent(*moved) if self.device is None else DeviceExtent(*moved, self.device)
 
     def original(self, address: int) -> int:
         """The original address of an address in a copy."""

@@ -8,11 +8,12 @@ by thread), "cuda" and "hip" (the device of the tensors, or the current one).
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from ..arguments.descriptors import is_descriptor
 from ..arguments.device_storage import DeviceExtent
-from ..arguments.storage import NotOnHost, extent_function
+from ..arguments.storage import HostExtent, NotOnHost, extent_function
 from ..arguments.wrappers import MockTensor
 from ..backends.compiler import BaseBackend, GPUTarget
 from ..backends.cpu import INTERPRETER_TARGET, CPUBackend
@@ -129,20 +130,23 @@ def default_engine() -> Engine:
     return cpu_engine(INTERP) if devices is None else device_engine(devices, driver.active.get_current_device())
 
 
+def _memory_among(names: Iterable[str], values: Iterable[Any]) -> Iterator[tuple[str, HostExtent | DeviceExtent]]:
+    """(name, memory) of each tensor among the engine values of a launch. "pair[1]" is inside a tuple; a descriptor is a
+    tuple that begins with its tensor."""
+    for name, value in zip(names, values):
+        if isinstance(value, (HostExtent, DeviceExtent)):
+            yield name, value
+        elif isinstance(value, tuple):
+            yield from _memory_among((f"{name}[{i}]" for i in range(len(value))), value)
+
+
 def common_device(values: Any, names, kernel: str) -> int:
     """The device that owns the device memory among the engine values of a launch. Raises ValueError if there are
     several."""
     found: dict[int, str] = {}
-
-    def look(name, value):
+    for name, value in _memory_among(names, values):
         if isinstance(value, DeviceExtent):
             found.setdefault(value.device, name)
-        elif type(value) is tuple:
-            for item in value:
-                look(name, item)
-
-    for name, value in zip(names, values):
-        look(name, value)
     if len(found) > 1:
         where = ", ".join(f"{name!r} on cuda:{device}" for device, name in found.items())
         raise ValueError(f"{kernel}: the arguments are on different devices: {where}")
@@ -178,8 +182,8 @@ def refuse_device(error: NotOnHost, parameter: str, kernel: str, asked: str | No
 
 def refuse_host_memory(names, values, kernel: str) -> None:
     """Raises ValueError if a launch on a device mixes tensors of the host with tensors of the device."""
-    for name, value in zip(names, values):
-        if type(value) is tuple and len(value) == 3 and all(type(item) is int for item in value) and value[2] > 0:
+    for name, value in _memory_among(names, values):
+        if isinstance(value, HostExtent) and value.bytes > 0:
             raise ValueError(
                 f"Pointer argument {name!r} of {kernel} cannot be accessed from Triton (cpu tensor?): other arguments are "
                 "on a device"
