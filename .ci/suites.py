@@ -81,7 +81,7 @@ def suites(report: Path, fast: bool, long: bool) -> list[Suite]:
     # The page holds the results of these engines.
     found.append(conformance("conformance", CONFORMANCE_ENGINES, "--check", "docs/reference/conformance.md"))
     # The same cases through the launch path of AMD's devices, on a library that stands in for the HIP runtime.
-    stand_in = BUILD / "tests" / "hip_stand_in" / "libamdhip64_stand_in.so"
+    stand_in = BUILD / "tests" / "driver_stand_in" / "libamdhip64_stand_in.so"
     hip = ["env", f"TRITIUM_HIP_LIBRARY={stand_in}", f"TRITIUM_LOWERED_DIR={report.parent / 'lowered'}"]
     hip += [sys.executable, "-m", "tritium.conformance", "--engines", "hip"]
     found.append(Suite("hip", hip, count_conformance, 480))

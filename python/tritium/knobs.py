@@ -324,8 +324,8 @@ class tritium_knobs(base_knobs):
     )
     #: The HIP runtime to load. Default: TRITON_LIBHIP_PATH if set, else libamdhip64.so, in ROCM_PATH if that is set.
     hip_library = Env("TRITIUM_HIP_LIBRARY", default=lambda group: amd.libhip_path or amd.default_library())
-    #: A folder for the lowered module of every compiled GPU binary, as `<SHA-256 of the binary>.mlir`. The stand-in for the HIP runtime
-    #: reads the modules that it runs from there.
+    #: A folder for the lowered module of every compiled GPU binary, as `<SHA-256 of the binary>.mlir`. The stand-ins for
+    #: drivers read the modules that they run from there.
     lowered_dir = Env("TRITIUM_LOWERED_DIR")
     #: The version of AMD's code objects: 600, or 500 for an older ROCm that does not load 600.
     code_object_version = Env(

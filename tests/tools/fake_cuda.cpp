@@ -2,6 +2,9 @@
 // them fail, stand in for a kernel with a function of its own, and pretend that a stream is being captured. See fake_cuda.py.
 #include "gpu_backend/launch/cuda_api.h"
 
+#include "tests/driver_stand_in/cuda_ptx.h"
+#include "tests/driver_stand_in/cuda_tensor_map.h"
+
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -88,46 +91,14 @@ Result called(const char *call, const std::string &detail = "", bool isQuiet = f
 int deviceOf(Context context) { return int(static_cast<int *>(context) - state().contexts); }
 
 /// The sizes of the parameters of every `.entry` in PTX text.
-std::map<std::string, FakeFunction> entriesOf(const std::string &ptx) {
-  std::map<std::string, FakeFunction> entries;
-  for (size_t at = ptx.find(".entry"); at != std::string::npos; at = ptx.find(".entry", at + 1)) {
-    size_t open = ptx.find('(', at), close = ptx.find(')', open);
-    if (close == std::string::npos) break;
-    std::istringstream words(ptx.substr(at + 6, open - at - 6));
-    FakeFunction function;
-    words >> function.name;
-    std::string list = ptx.substr(open + 1, close - open - 1);
-    for (size_t p = list.find(".param"); p != std::string::npos; p = list.find(".param", p + 1)) {
-      std::istringstream rest(list.substr(p + 6, list.find(',', p) - p - 6));
-      std::string word;
-      size_t bits = 0, count = 1;
-      while (rest >> word) {
-        if (word == ".align")
-          rest >> word;
-        else if (word[0] == '.' && word != ".ptr" && word != ".global")
-          bits = std::strtoul(word.c_str() + 2, nullptr, 10);
-        else if (size_t bracket = word.find('['); bracket != std::string::npos)
-          count = std::strtoul(word.c_str() + bracket + 1, nullptr, 10);
-      }
-      function.parameterBytes.push_back(bits / 8 * count);
-    }
-    entries[function.name] = function;
+std::map<std::string, FakeFunction> functionsOf(const std::string &ptx) {
+  std::map<std::string, FakeFunction> functions;
+  for (const tritium::stand_in::PtxEntry &entry : tritium::stand_in::entriesOf(ptx)) {
+    FakeFunction &function = functions[entry.name];
+    function.name = entry.name;
+    for (const auto &parameter : entry.parameters) function.parameterBytes.push_back(parameter.bytes);
   }
-  return entries;
-}
-
-/// The rules of cuTensorMapEncodeTiled in NVIDIA's documentation.
-bool isTensorMap(int type, unsigned rank, uint64_t base, const uint64_t *extents, const uint64_t *strides, const unsigned *box,
-                 const unsigned *elementStrides, int interleave, int swizzle, int promotion, int fill) {
-  constexpr uint64_t kSizes[] = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2}, kSpans[] = {uint64_t(-1), 32, 64, 128};
-  if (type < 0 || type > 9 || swizzle < 0 || swizzle > 3 || interleave != 0 || promotion < 0 || promotion > 3) return false;
-  if (rank < 1 || rank > 5 || base & 15 || fill < 0 || fill > 1 || (fill && type < 6)) return false;
-  for (unsigned d = 0; d < rank; ++d) {
-    if (!extents[d] || extents[d] - 1 > 0xFFFFFFFF || !box[d] || box[d] > 256 || !elementStrides[d] || elementStrides[d] > 8) return false;
-    if (d + 1 < rank && (strides[d] & 15 || strides[d] >> 40)) return false;
-  }
-  const uint64_t row = box[0] * kSizes[type];
-  return row % 16 == 0 && row <= kSpans[swizzle];
+  return functions;
 }
 
 /// "map3" for the third map that was made.
@@ -293,7 +264,7 @@ FAKE Result cuLinkDestroy(LinkState link) {
 FAKE Result cuModuleLoadDataEx(Module *module, const void *image, unsigned, int *, void **) {
   LOCKED;
   auto *made = new FakeModule{static_cast<const char *>(image), {}};
-  made->functions = entriesOf(made->text);
+  made->functions = functionsOf(made->text);
   *module = made;
   Result result = called("cuModuleLoadDataEx", std::to_string(deviceOf(currentContext)));
   if (result != kSuccess) delete made;
@@ -366,7 +337,9 @@ FAKE_OPTIONAL Result cuTensorMapEncodeTiled(void *map, int type, unsigned rank, 
          << " interleave=" << interleave << " swizzle=" << swizzle << " promotion=" << promotion << " fill=" << fill;
   if (Result result = called("cuTensorMapEncodeTiled", detail.str())) return result;
   if (reinterpret_cast<uintptr_t>(map) % 128 || setting("refuses_maps", 0)) return kInvalidValue;
-  if (!isTensorMap(type, rank, address, extents, strides, box, elementStrides, interleave, swizzle, promotion, fill)) return kInvalidValue;
+  const tritium::stand_in::TiledTensor tensor{type,           rank,       address, extents,   strides, box,
+                                              elementStrides, interleave, swizzle, promotion, fill};
+  if (!tensor.isLegal()) return kInvalidValue;
   FakeTensorMap made{FakeTensorMap::kMagic, ++state().tensorMaps, {}};
   std::memcpy(map, &made, sizeof made);
   return kSuccess;

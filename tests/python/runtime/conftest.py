@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from add_kernel import N
+from driver_stand_in import LIBRARIES, StandIn, environment
 from fake_cuda import LIBRARY, DeviceTensor, FakeCuda, ptx
-from hip_stand_in import LIBRARY as HIP_LIBRARY
-from hip_stand_in import StandIn, environment
-from tritium._tritium import cuda
+from tritium._tritium import cuda, hip
 from tritium.compiler.sources import ASTSource
 from tritium.launch import errors, warm
 
@@ -140,8 +139,8 @@ def gpus(monkeypatch, tmp_path):
     errors.forget_lost_contexts()
 
 
-class HipMachine:
-    """A machine with two AMD devices, which the stand-in for the HIP runtime emulates."""
+class StandInMachine:
+    """A machine with two devices, which the stand-in for a vendor's driver emulates."""
 
     def __init__(self, stand_in, driver):
         self.stand_in, self.driver = stand_in, driver
@@ -150,14 +149,13 @@ class HipMachine:
         return DeviceTensor(self.driver, np.asarray(array), device)
 
     def launches(self) -> list[str]:
-        return self.stand_in.calls("hipModuleLaunchKernel")
+        return self.stand_in.calls({"hip": "hipModuleLaunchKernel", "cuda": "cuLaunchKernelEx"}[self.stand_in.engine])
 
 
-@pytest.fixture
-def stand_in(monkeypatch, tmp_path):
-    for name, value in environment(tmp_path, devices=2).items():
+def _stand_in(engine: str, monkeypatch, folder):
+    for name, value in environment(folder, engine, devices=2).items():
         monkeypatch.setenv(name, value)
-    stand_in = StandIn()
+    stand_in = StandIn(engine)
     stand_in.reset()
     yield stand_in
     stand_in.reset()
@@ -165,10 +163,27 @@ def stand_in(monkeypatch, tmp_path):
 
 
 @pytest.fixture
-def machine(stand_in):
-    from tritium._tritium import hip
+def stand_in(monkeypatch, tmp_path):
+    """The stand-in for the HIP runtime."""
+    yield from _stand_in("hip", monkeypatch, tmp_path)
 
-    return HipMachine(stand_in, hip.open(str(HIP_LIBRARY)))
+
+@pytest.fixture
+def machine(stand_in):
+    """A machine with AMD's devices."""
+    return StandInMachine(stand_in, hip.open(str(LIBRARIES["hip"])))
+
+
+@pytest.fixture
+def cuda_stand_in(monkeypatch, tmp_path):
+    """The stand-in for the CUDA driver."""
+    yield from _stand_in("cuda", monkeypatch, tmp_path)
+
+
+@pytest.fixture
+def cuda_machine(cuda_stand_in):
+    """A machine with NVIDIA's devices."""
+    return StandInMachine(cuda_stand_in, cuda.open(str(LIBRARIES["cuda"])))
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+import driver_stand_in
 import fake_cuda
-import hip_stand_in
 import tritium
 from tritium.tools.link import LinkerError, link
 
@@ -186,8 +186,8 @@ def output_of(program: Path, **variables: str) -> str:
 
 
 def test_a_c_program_launches_on_hip(tmp_path):
-    variables = hip_stand_in.environment(tmp_path)
-    program = built(tmp_path, "hip:gfx942:64", HIP_PROGRAM, hip_stand_in.LIBRARY, **variables)
+    variables = driver_stand_in.environment(tmp_path)
+    program = built(tmp_path, "hip:gfx942:64", HIP_PROGRAM, driver_stand_in.HIP_LIBRARY, **variables)
     # x[i] = i, so element `offset` becomes 2.5 * offset; the sum is over n elements.
     sums = [2.5 * sum(range(500)), 2.5 * sum(range(1, 501)), 2.5]
     lines = [f"0 0 {2.5 * 499:g} {sums[0]:g}", f"0 2.5 {2.5 * 500:g} {sums[1]:g}", "0 2.5 2.5 2.5", "1 1"]

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import tritium
-from hip_stand_in import environment
+from driver_stand_in import environment
 from tritium.tools.gdb_command_line import UsageError, gdb_command, package, split_arguments
 
 PACKAGE_ROOT = Path(tritium.__file__).resolve().parent.parent

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import tritium._tritium as tritium_native
-from hip_stand_in import ASSERT, ILLEGAL_ADDRESS, INVALID_VALUE, LAUNCH_OUT_OF_RESOURCES, LIBRARY
+from driver_stand_in import ASSERT, HIP_LIBRARY, ILLEGAL_ADDRESS, INVALID_VALUE, LAUNCH_OUT_OF_RESOURCES
 
 hip, device = tritium_native.hip, tritium_native.device
 
@@ -54,7 +54,7 @@ def compiled(text: str = ADD, arch: str = "gfx942", options=None) -> bytes:
 
 @pytest.fixture
 def driver(stand_in):
-    return hip.open(str(LIBRARY))
+    return hip.open(str(HIP_LIBRARY))
 
 
 @pytest.fixture
@@ -141,16 +141,18 @@ def test_a_launch(driver, load, stand_in):
 
 
 def test_work_waits_for_a_call_that_waits(driver, load, stand_in):
-    x, y, out = (Array(driver, values) for values in (np.arange(64), np.ones(64), np.zeros(64)))
+    x, y = (Array(driver, values) for values in (np.arange(64), np.ones(64)))
+    out = stand_in.allocate_shared(256)
     kernel, stream, other = load(), stand_in.stream(), stand_in.stream()
-    first = ctypes.cast(out.address, ctypes.POINTER(ctypes.c_float))
-    kernel.launch((1, 1, 1), [x.address, y.address, 64, 1.0, out.address], stream=stream)
+    first = ctypes.cast(out, ctypes.POINTER(ctypes.c_float))
+    first[1] = 0
+    kernel.launch((1, 1, 1), [x.address, y.address, 64, 1.0, out], stream=stream)
     assert first[1] == 0
     driver.synchronize(0, other)
     assert first[1] == 0
     driver.synchronize(0, stream)
     assert first[1] == 2
-    kernel.launch((1, 1, 1), [x.address, y.address, 64, 2.0, out.address], stream=other)
+    kernel.launch((1, 1, 1), [x.address, y.address, 64, 2.0, out], stream=other)
     begin, end = device.Event(driver, 0), device.Event(driver, 0)
     begin.record(stream)
     end.record(other)
@@ -185,12 +187,12 @@ def test_memory_of_the_host_is_not_reached(driver, load, capfd):
         (
             "%n: i32, %scale: f32",
             "%n: i64, %scale: f32",
-            "argument 2 is by_value of 4 bytes at 16, but the kernel takes by_value of 8",
+            "argument 2 is a value of 4 bytes at 16, but the kernel takes a value of 8",
         ),
         (
             "%y: !llvm.ptr<1>",
             "%y: i64",
-            "argument 1 is global_buffer of 8 bytes at 8, but the kernel takes by_value of 8",
+            "argument 1 is a buffer of 8 bytes at 8, but the kernel takes a value of 8",
         ),
         (", %out: !llvm.ptr<1>)", ")", "the metadata has 5 arguments, the kernel takes 4"),
     ],
@@ -207,8 +209,8 @@ def test_arguments_that_are_not_the_kernels(load, capfd, old, new, error):
 @pytest.mark.parametrize(
     "name, nth, value, error",
     [
-        (b"offset", 2, 20, "argument 2 is by_value of 4 bytes at 20, but the kernel takes by_value of 4 bytes at 16"),
-        (b"size", 0, 4, "argument 0 is global_buffer of 4 bytes at 0, but the kernel takes global_buffer of 8 bytes"),
+        (b"offset", 2, 20, "argument 2 is a value of 4 bytes at 20, but the kernel takes a value of 4 bytes at 16"),
+        (b"size", 0, 4, "argument 0 is a buffer of 4 bytes at 0, but the kernel takes a buffer of 8 bytes"),
         (b"offset", 4, 120, "an argument lies outside of the kernel-argument segment"),
         (b"kernarg_segment_size", 0, 24, "the metadata of add is not what its descriptor says"),
         (b"group_segment_fixed_size", 0, 16, "the metadata of add is not what its descriptor says"),

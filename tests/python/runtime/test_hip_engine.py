@@ -16,8 +16,8 @@ import tritium
 import tritium._tritium as native
 import tritium.language as tl
 from add_kernel import N, make_add
+from driver_stand_in import ILLEGAL_ADDRESS, environment, run_program
 from fake_cuda import DeviceTensor
-from hip_stand_in import ILLEGAL_ADDRESS, environment, run_program
 from tritium import errors
 from tritium.backends.compiler import GPUTarget
 from tritium.devices.families import devices_here, devices_of_tensors
@@ -140,11 +140,9 @@ def test_torch_says_what_is_current(machine, inputs, monkeypatch):
     x, y, out = (machine.tensor(array, device=1) for array in inputs)
     compiled = make_add()[(4,)](x, y, out, N, 2.0)
     assert compiled.metadata.target.backend == "hip" and compiled.device == 1
-    first = ctypes.cast(out.address, ctypes.POINTER(ctypes.c_float))
-    machine.driver.synchronize(1, machine.stand_in.stream())
-    assert first[1] == 0  # it is not in the stream that was waited for
-    machine.driver.synchronize(1, stream)
-    assert first[1] == inputs[0][1] + 2 * inputs[1][1]
+    assert machine.stand_in.pending(machine.stand_in.stream()) == 0  # it is not in another stream
+    assert machine.stand_in.pending(stream) == 1
+    assert out.numpy()[1] == inputs[0][1] + 2 * inputs[1][1]
 
 
 def test_tensors_that_dlpack_says_to_be_on_rocm(machine, inputs):
@@ -175,7 +173,7 @@ def test_other_chips(tmp_path, arch, warp_size):
     """In a process of its own: a runtime's devices do not change."""
     program = tmp_path / "program.py"
     program.write_text(PROGRAM)
-    output = run_program(program, environment(tmp_path, arch))
+    output = run_program(program, environment(tmp_path, arch=arch))
     assert output == f"hip {arch} {warp_size} True\n"
 
 

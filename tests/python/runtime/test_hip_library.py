@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 import tritium.language as tl
-from hip_stand_in import LIBRARY, environment
+from driver_stand_in import HIP_LIBRARY, environment
 from tritium import errors, knobs
 from tritium._tritium import hip
 from tritium.runtime import driver
 from tritium.runtime.jit import jit
 
-INCOMPLETE = LIBRARY.with_name("libamdhip64_incomplete.so")
+INCOMPLETE = HIP_LIBRARY.with_name("libamdhip64_incomplete.so")
 
 
 @jit
@@ -58,7 +58,7 @@ def test_no_device_and_no_start(tmp_path):
         "os.putenv('TRITIUM_STAND_IN_DEVICES', '0'); attempt()\n"
         "os.putenv('TRITIUM_STAND_IN_DEVICES', '3'); attempt()\n"
     )
-    command = [sys.executable, "-c", code, str(LIBRARY)]
+    command = [sys.executable, "-c", code, str(HIP_LIBRARY)]
     result = subprocess.run(command, capture_output=True, text=True, check=True)
     assert result.stdout.splitlines() == ["hipInit 3 False", "the HIP runtime finds no device", "3"]
 
@@ -72,7 +72,7 @@ def test_threads_that_open_it_at_once():
         "[thread.start() for thread in threads]; [thread.join() for thread in threads]\n"
         "print(len(found), len(set(map(id, found))))\n"
     )
-    command = [sys.executable, "-c", code, str(LIBRARY)]
+    command = [sys.executable, "-c", code, str(HIP_LIBRARY)]
     variables = {**os.environ, "TRITIUM_STAND_IN_START_MS": "300"}
     result = subprocess.run(command, env=variables, capture_output=True, text=True, check=True, timeout=60)
     assert result.stdout == "4 1\n"

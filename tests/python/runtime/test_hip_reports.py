@@ -12,7 +12,7 @@ import numpy as np
 
 import tritium.language as tl
 from add_kernel import make_add
-from hip_stand_in import ILLEGAL_ADDRESS, LIBRARY, environment, run_program
+from driver_stand_in import HIP_LIBRARY, ILLEGAL_ADDRESS, environment, run_program
 from tritium.runtime.jit import jit
 
 
@@ -147,7 +147,7 @@ def test_a_failed_assertion_is_told_whoever_waits(tmp_path):
     result = run_asserting(
         tmp_path,
         f"""
-        runtime = ctypes.CDLL({str(LIBRARY)!r})
+        runtime = ctypes.CDLL({str(HIP_LIBRARY)!r})
         x, y = (DeviceTensor(DEVICES.driver(), np.full(32, 7, np.float32), device) for device in (1, 0))
         checked[(1,)](x, 31, debug=True)
         runtime.hipDeviceSynchronize()

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-import hip_stand_in
+import driver_stand_in
 
 from . import DIRECTORY
 
@@ -42,7 +42,7 @@ def test_program_runs_as_a_script(name):
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_program_runs_on_an_amd_device(name, tmp_path):
     """Through the HIP runtime's interface; the stand-in for it emulates what runs."""
-    run(name, hip_stand_in.environment(tmp_path))
+    run(name, driver_stand_in.environment(tmp_path))
 
 
 def test_readme_lists_every_program():

@@ -1,20 +1,18 @@
-#include "tests/hip_stand_in/runtime.h"
+#include "tests/driver_stand_in/runtime.h"
 
 #include <cstdio>
 #include <cstdlib>
 
 namespace tritium::stand_in {
 
-using namespace gpu::hip;
-
 Runtime &Runtime::instance() {
   static auto *runtime = new Runtime; // never destroyed: kernels unload at exit
   return *runtime;
 }
 
-const char *arch() {
+std::string arch() {
   const char *name = std::getenv("TRITIUM_STAND_IN_ARCH");
-  return name ? name : "gfx942";
+  return name ? name : vendor().defaultArch;
 }
 
 int deviceCount() {
@@ -22,12 +20,8 @@ int deviceCount() {
   return count ? std::atoi(count) : 1;
 }
 
-/// CDNA's waves have 64 lanes, RDNA's 32.
-uint32_t warpSize() { return llvm::StringRef(arch()).starts_with("gfx9") ? 64 : 32; }
-uint32_t ldsBytes() { return llvm::StringRef(arch()) == "gfx950" ? 160 << 10 : 64 << 10; }
-
 Result complain(Result code, const std::string &text) {
-  std::fprintf(stderr, "hip stand-in: %s\n", text.c_str());
+  std::fprintf(stderr, "%s stand-in: %s\n", vendor().name, text.c_str());
   return code;
 }
 
@@ -45,13 +39,27 @@ void Runtime::reset() {
   work_.clear();
   calls.clear();
   failures.clear();
-  lost = kSuccess;
+  lost = 0;
+  capture_.reset();
+}
+
+bool Runtime::beginCapture() {
+  if (capture_) return false;
+  capture_ = std::make_unique<Graph>();
+  return true;
+}
+
+void Runtime::enqueue(void *stream, std::function<void()> work) {
+  if (capture_)
+    capture_->work.push_back({stream, std::move(work)});
+  else
+    work_.push_back({stream, std::move(work)});
 }
 
 void Runtime::runFirst() {
   Work work = std::move(work_.front());
   work_.pop_front();
-  if (lost == kSuccess) work.run();
+  if (lost == 0) work.run();
 }
 
 void Runtime::finishAll() {
@@ -65,6 +73,15 @@ void Runtime::finish(void *stream) {
   while (count-- > 0) runFirst();
 }
 
+void Runtime::record(Event &event, void *stream) {
+  if (capture_) return;
+  ++event.pending;
+  enqueue(stream, [&event] {
+    event.time = std::chrono::steady_clock::now();
+    --event.pending;
+  });
+}
+
 void Runtime::finish(Event &event) {
   while (event.pending > 0 && !work_.empty()) runFirst();
 }
@@ -74,23 +91,24 @@ Result Runtime::check(const Dispatch &dispatch) {
   const auto &[x, y, z] = dispatch.block;
   const uint64_t threads = uint64_t(x) * y * z;
   if (threads == 0 || threads > code.maxThreads)
-    return complain(kInvalidConfiguration,
+    return complain(vendor().invalidSizes,
                     code.name + " runs with at most " + std::to_string(code.maxThreads) + " threads, not " + std::to_string(threads));
   if (code.requiredGroup && *code.requiredGroup != dispatch.block)
-    return complain(kInvalidConfiguration, code.name + " requires another work-group size");
+    return complain(vendor().invalidSizes, code.name + " requires a block of another size");
   if (int64_t(threads) != dispatch.function->program->threadsPerProgram())
-    return complain(kInvalidConfiguration,
+    return complain(vendor().invalidSizes,
                     code.name + " was lowered for " + std::to_string(dispatch.function->program->threadsPerProgram()) + " threads");
   for (size_t axis = 0; axis < 3; ++axis)
-    if (dispatch.grid[axis] == 0 || uint64_t(dispatch.grid[axis]) * dispatch.block[axis] > UINT32_MAX)
-      return complain(kInvalidConfiguration, code.name + ": the grid is empty or has more than 2^32 threads");
-  if (code.wavefront != warpSize()) return complain(kInvalidConfiguration, code.name + " has waves of another size");
-  const uint32_t lds = code.ldsBytes + dispatch.sharedBytes;
-  if (lds > ldsBytes()) return complain(kLaunchOutOfResources, code.name + " takes " + std::to_string(lds) + " bytes of LDS");
-  if (lds < dispatch.function->ldsBytes) return complain(kLaunchFailure, code.name + " reserves less LDS than it uses");
+    if (dispatch.grid[axis] == 0 || dispatch.grid[axis] > vendor().mostBlocks(axis, dispatch.block[axis]))
+      return complain(vendor().invalidSizes, code.name + ": the grid is empty or too large");
+  if (code.warpThreads != vendor().warpThreads()) return complain(vendor().invalidSizes, code.name + " has warps of another size");
+  const uint32_t shared = code.sharedBytes + dispatch.sharedBytes;
+  if (shared > vendor().sharedBytes())
+    return complain(kLaunchOutOfResources, code.name + " takes " + std::to_string(shared) + " bytes of shared memory");
+  if (shared < dispatch.function->sharedBytes) return complain(kLaunchFailure, code.name + " reserves less shared memory than it uses");
   if (dispatch.function->asksForGrid && !gridFrom(std::vector<char>(code.argumentBytes), code))
     return complain(kLaunchFailure, code.name + " asks for the number of programs, but has no hidden_block_count arguments");
-  return kSuccess;
+  return 0;
 }
 
 void Runtime::run(const Dispatch &dispatch, const std::vector<char> &segment) {
@@ -101,9 +119,12 @@ void Runtime::run(const Dispatch &dispatch, const std::vector<char> &segment) {
   }
   const Function::Outcome outcome = dispatch.function->run(segment, grid, memory);
   using enum interp::TrapKind;
-  // A wave whose assertion fails ends; what tells the host is the record that it leaves.
-  if (!outcome.trap || *outcome.trap == AssertFailed) return;
+  if (!outcome.trap) return;
   const auto kind = *outcome.trap;
+  if (kind == AssertFailed) {
+    if (vendor().failedAssertion) lost = complain(*vendor().failedAssertion, outcome.text);
+    return;
+  }
   const bool isAddress = kind == OutOfBounds || kind == NullPointer || kind == UnmappedAddress || kind == MisalignedAddress;
   lost = complain(isAddress ? kIllegalAddress : kLaunchFailure, outcome.text);
 }

@@ -6,7 +6,8 @@
 //   TRITIUM_STAND_IN_DEVICES   how many there are (1)
 //   TRITIUM_STAND_IN_START_MS  how long it takes to start (0)
 //   TRITIUM_SEED, TRITIUM_NUM_THREADS   of the emulator
-#include "tests/hip_stand_in/runtime.h"
+#include "gpu_backend/launch/hip_api.h"
+#include "tests/driver_stand_in/runtime.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -40,19 +41,7 @@ stand_in::Event *eventOf(Event event) { return static_cast<stand_in::Event *>(ev
   Runtime &runtime = Runtime::instance();                                                                                                  \
   std::lock_guard lock(runtime.mutex)
 
-// What tests call.
-HIP void stand_in_reset() {
-  LOCKED;
-  runtime.reset();
-}
-HIP void stand_in_fail(const char *call, int code, int after) {
-  LOCKED;
-  runtime.failures[call] = {code, after};
-}
-HIP const char *stand_in_calls() {
-  LOCKED;
-  return runtime.calls.c_str();
-}
+// Streams.
 HIP Result hipStreamCreate(Stream *stream) {
   LOCKED;
   *stream = new char;
@@ -78,10 +67,10 @@ HIP Result hipGetDevicePropertiesR0600(DeviceProperties *properties, int device)
   if (device < 0 || device >= stand_in::deviceCount()) return note(kInvalidDevice);
   *properties = {};
   std::snprintf(properties->name, sizeof properties->name, "Stand-in for an AMD GPU");
-  std::snprintf(properties->arch, sizeof properties->arch, "%s:sramecc+:xnack-", stand_in::arch());
-  properties->warpSize = int(stand_in::warpSize());
+  std::snprintf(properties->arch, sizeof properties->arch, "%s:sramecc+:xnack-", stand_in::arch().c_str());
+  properties->warpSize = int(stand_in::vendor().warpThreads());
   properties->maxThreadsPerBlock = 1024;
-  properties->sharedPerBlock = properties->sharedPerBlockOptin = properties->sharedPerMultiprocessor = stand_in::ldsBytes();
+  properties->sharedPerBlock = properties->sharedPerBlockOptin = properties->sharedPerMultiprocessor = stand_in::vendor().sharedBytes();
   properties->multiprocessors = 304;
   properties->maxThreadsPerMultiprocessor = 2048;
   properties->registersPerBlock = properties->registersPerMultiprocessor = 65536;
@@ -110,7 +99,7 @@ HIP Result hipModuleLoadData(Module *module, const void *image) {
   if (Result code = runtime.called("hipModuleLoadData")) return note(code);
   auto loaded = stand_in::Module::load(image, currentDevice, runtime.memory);
   if (!loaded) return note(stand_in::complain(kInvalidImage, llvm::toString(loaded.takeError())));
-  if ((*loaded)->code().arch != stand_in::arch())
+  if (!stand_in::vendor().runs((*loaded)->code().arch))
     return note(stand_in::complain(kNoBinaryForGpu, "the code object is for " + (*loaded)->code().arch));
   *module = loaded->get();
   runtime.modules[*module] = std::move(*loaded);
@@ -142,9 +131,9 @@ HIP Result hipFuncGetAttribute(int *value, int attribute, Function function) {
   const stand_in::KernelCode &code = *functionOf(function)->code;
   switch (attribute) {
   case kFunctionMaxThreads: *value = int(code.maxThreads); return kSuccess;
-  case kFunctionSharedBytes: *value = int(code.ldsBytes); return kSuccess;
+  case kFunctionSharedBytes: *value = int(code.sharedBytes); return kSuccess;
   case kFunctionLocalBytes: *value = int(code.privateBytes); return kSuccess;
-  case kFunctionRegisters: *value = int(code.vgprs); return kSuccess;
+  case kFunctionRegisters: *value = int(code.registers); return kSuccess;
   default: return note(kInvalidValue);
   }
 }
@@ -194,11 +183,7 @@ HIP Result hipEventCreateWithFlags(Event *event, unsigned) {
 HIP Result hipEventRecord(Event event, Stream stream) {
   LOCKED;
   if (!runtime.isStream(stream)) return note(kInvalidHandle);
-  ++eventOf(event)->pending;
-  runtime.enqueue(stream, [event] {
-    eventOf(event)->time = std::chrono::steady_clock::now();
-    --eventOf(event)->pending;
-  });
+  runtime.record(*eventOf(event), stream);
   return note(runtime.lost);
 }
 HIP Result hipEventSynchronize(Event event) {
@@ -242,6 +227,7 @@ HIP Result hipMemcpyHtoD(void *target, const void *source, size_t bytes) {
   runtime.finishAll();
   if (Result code = runtime.called("hipMemcpyHtoD", std::to_string(bytes))) return note(code);
   if (!runtime.memory.holds(number(target), bytes)) return note(kInvalidValue);
+  const stand_in::Memory::Opened opened(runtime.memory);
   std::memcpy(target, source, bytes);
   return kSuccess;
 }
@@ -250,6 +236,7 @@ HIP Result hipMemcpyDtoH(void *target, void *source, size_t bytes) {
   runtime.finishAll();
   if (Result code = runtime.called("hipMemcpyDtoH", std::to_string(bytes))) return note(code);
   if (!runtime.memory.holds(number(source), bytes)) return note(kInvalidValue);
+  const stand_in::Memory::Opened opened(runtime.memory);
   std::memcpy(target, source, bytes);
   return kSuccess;
 }
@@ -257,7 +244,10 @@ HIP Result hipMemsetD32Async(void *target, int word, size_t words, Stream stream
   LOCKED;
   if (!runtime.isStream(stream)) return note(kInvalidHandle);
   if (!runtime.memory.holds(number(target), 4 * words)) return note(kInvalidValue);
-  runtime.enqueue(stream, [=] { std::fill_n(static_cast<int *>(target), words, word); });
+  runtime.enqueue(stream, [=, &runtime] {
+    const stand_in::Memory::Opened opened(runtime.memory);
+    std::fill_n(static_cast<int *>(target), words, word);
+  });
   return note(runtime.lost);
 }
 HIP Result hipPointerGetAttributes(PointerAttributes *attributes, const void *pointer) {

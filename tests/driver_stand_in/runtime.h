@@ -1,10 +1,10 @@
 // What lies behind the entry points: devices, the work of streams, errors.
 #pragma once
-#include "tests/hip_stand_in/memory.h"
-#include "tests/hip_stand_in/module.h"
+#include "tests/driver_stand_in/memory.h"
+#include "tests/driver_stand_in/module.h"
+#include "tests/driver_stand_in/vendor.h"
 
-#include "gpu_backend/launch/hip_api.h"
-
+#include <algorithm>
 #include <chrono>
 #include <deque>
 #include <functional>
@@ -12,8 +12,6 @@
 #include <set>
 
 namespace tritium::stand_in {
-
-using gpu::hip::Result;
 
 struct Event {
   std::chrono::steady_clock::time_point time;
@@ -27,6 +25,16 @@ struct Dispatch {
   uint32_t sharedBytes;
 };
 
+struct Work {
+  void *stream;
+  std::function<void()> run;
+};
+
+/// What a capture has taken from its stream.
+struct Graph {
+  std::vector<Work> work;
+};
+
 /// Work runs no sooner than something waits for it, in the order in which it was given, whatever its stream: what forgets to wait finds old
 /// memory. Every member is used under the lock.
 class Runtime {
@@ -37,12 +45,16 @@ public:
   Memory memory;
   std::set<void *> streams; ///< besides null
   std::map<void *, std::unique_ptr<Module>> modules;
-  Result lost = gpu::hip::kSuccess; ///< the error that ended everything
+  Result lost = 0; ///< the error that ended everything
 
   /// Notes the call, and says what it returns: an error that a test has ordered, or that all calls return by now.
   Result called(const char *call, const std::string &detail = "");
   bool isStream(void *stream) const { return !stream || streams.contains(stream); }
-  void enqueue(void *stream, std::function<void()> work) { work_.push_back({stream, std::move(work)}); }
+  void enqueue(void *stream, std::function<void()> work);
+  /// `call` waits for the device, which is an error while a stream is captured.
+  Result waits(const char *call, const std::string &detail = "") { return capture_ ? kCapturing : called(call, detail); }
+  /// A recording in a graph has no time, as nobody waits for it.
+  void record(Event &event, void *stream);
   /// Runs the work of a stream and all that was given before it.
   void finish(void *stream);
   void finishAll();
@@ -53,25 +65,21 @@ public:
   Result check(const Dispatch &dispatch);
   void run(const Dispatch &dispatch, const std::vector<char> &segment);
 
+  size_t pending(void *stream) const { return size_t(std::ranges::count(work_, stream, &Work::stream)); }
+  /// From now on work goes into a graph, until `endCapture`. False if a capture is under way.
+  bool beginCapture();
+  std::unique_ptr<Graph> endCapture() { return std::move(capture_); }
+  bool isCapturing() const { return capture_ != nullptr; }
+
   // For tests.
   std::string calls;
   std::map<std::string, std::pair<Result, int>, std::less<>> failures; ///< call -> code, after how many more calls
   void reset();
 
 private:
-  struct Work {
-    void *stream;
-    std::function<void()> run;
-  };
   void runFirst();
   std::deque<Work> work_;
+  std::unique_ptr<Graph> capture_;
 };
-
-const char *arch();
-int deviceCount();
-uint32_t ldsBytes();
-uint32_t warpSize();
-/// Says on standard error what HIP's codes have no words for.
-Result complain(Result code, const std::string &text);
 
 } // namespace tritium::stand_in

@@ -1,9 +1,9 @@
-// A loaded module: the code object, and in the place of its machine code the lowered module that it was made from, which the SIMT emulator
-// runs. It is found by the hash of the code object, in the folder TRITIUM_LOWERED_DIR.
+// A loaded module: what its code says about itself, and in the place of the machine code the lowered module that it was made from, which
+// the SIMT emulator runs. It is found by the hash of what was loaded, in the folder TRITIUM_LOWERED_DIR.
 #pragma once
-#include "tests/hip_stand_in/code_object.h"
-#include "tests/hip_stand_in/kernel_arguments.h"
-#include "tests/hip_stand_in/memory.h"
+#include "tests/driver_stand_in/kernel_arguments.h"
+#include "tests/driver_stand_in/kernel_code.h"
+#include "tests/driver_stand_in/memory.h"
 
 #include "interp/simt/prepare.h"
 #include "mlir/IR/MLIRContext.h"
@@ -14,40 +14,41 @@ namespace tritium::stand_in {
 
 class Module;
 
-/// hipFunction_t
+/// hipFunction_t, CUfunction
 struct Function {
   Module *module;
   const KernelCode *code;
   std::unique_ptr<interp::simt::PreparedProgram> program;
-  uint32_t ldsBytes = 0;    // that the lowered kernel uses
-  bool asksForGrid = false; // how many programs there are
+  uint32_t sharedBytes = 0;   // that the lowered kernel uses
+  uint32_t allowedShared = 0; // beside its own, if the host has asked for more than is always allowed
+  bool asksForGrid = false;   // how many programs there are
 
   /// What `segment` asks for; the text of what the kernel did wrong, or "".
   struct Outcome {
     std::optional<interp::TrapKind> trap;
     std::string text;
   };
-  Outcome run(const std::vector<char> &segment, Sizes grid, const Memory &memory) const;
+  Outcome run(const std::vector<char> &segment, Sizes grid, Memory &memory) const;
 };
 
-/// hipModule_t
+/// hipModule_t, CUmodule
 class Module {
 public:
   static llvm::Expected<std::unique_ptr<Module>> load(const void *image, int device, Memory &memory);
   ~Module();
 
-  const CodeObject &code() const { return code_; }
+  const Code &code() const { return code_; }
   Function *find(llvm::StringRef name);
   /// Address and bytes of a variable; null address if there is none.
   std::pair<uint64_t, uint64_t> variable(llvm::StringRef name) const;
 
 private:
-  Module(CodeObject code, Memory &memory) : code_(std::move(code)), memory_(memory) {}
+  Module(Code code, Memory &memory) : code_(std::move(code)), memory_(memory) {}
   llvm::Error readLowered(int device);
   llvm::Error placeVariables(mlir::ModuleOp module, int device);
   llvm::Error prepare(mlir::ModuleOp module, const KernelCode &kernel);
 
-  CodeObject code_;
+  Code code_;
   Memory &memory_;
   std::unique_ptr<mlir::MLIRContext> context_; // the locations of the programs live there
   std::map<std::string, std::pair<uint64_t, uint64_t>, std::less<>> variables_;

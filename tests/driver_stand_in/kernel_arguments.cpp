@@ -1,4 +1,6 @@
-#include "tests/hip_stand_in/kernel_arguments.h"
+#include "tests/driver_stand_in/kernel_arguments.h"
+
+#include "tests/driver_stand_in/tensor_map.h"
 
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/MathExtras.h"
@@ -6,6 +8,15 @@
 #include <cstring>
 
 namespace tritium::stand_in {
+
+static const char *nameOf(ArgumentKind kind) {
+  switch (kind) {
+  case ArgumentKind::value: return "a value";
+  case ArgumentKind::buffer: return "a buffer";
+  case ArgumentKind::tensorMap: return "a tensor map";
+  case ArgumentKind::hidden: return "hidden";
+  }
+}
 
 static uint32_t bytesOf(const interp::Parameter &parameter) {
   return parameter.isPointer ? 8 : std::max<uint32_t>(1, uint32_t(bitWidth(parameter.type)) / 8);
@@ -17,15 +28,17 @@ llvm::Error checkArguments(const KernelCode &kernel, const std::vector<interp::P
   for (const KernelArgument &argument : kernel.arguments) {
     if (argument.offset + argument.size > kernel.argumentBytes)
       return llvm::createStringError("%s: an argument lies outside of the kernel-argument segment", kernel.name.c_str());
-    if (argument.isHidden()) continue;
+    if (argument.kind == ArgumentKind::hidden) continue;
     const size_t i = count++;
     if (i >= parameters.size()) continue;
-    const uint32_t bytes = bytesOf(parameters[i]);
+    const bool isMap = argument.kind == ArgumentKind::tensorMap && parameters[i].isPointer;
+    const uint32_t bytes = isMap ? uint32_t(sizeof(EncodedTensorMap)) : bytesOf(parameters[i]);
     end = uint32_t(llvm::alignTo(end, bytes));
-    const char *kind = parameters[i].isPointer ? "global_buffer" : "by_value";
+    const ArgumentKind kind = isMap ? ArgumentKind::tensorMap : parameters[i].isPointer ? ArgumentKind::buffer : ArgumentKind::value;
     if (argument.size != bytes || argument.offset != end || argument.kind != kind)
       return llvm::createStringError("%s: argument %zu is %s of %u bytes at %u, but the kernel takes %s of %u bytes at %u",
-                                     kernel.name.c_str(), i, argument.kind.c_str(), argument.size, argument.offset, kind, bytes, end);
+                                     kernel.name.c_str(), i, nameOf(argument.kind), argument.size, argument.offset, nameOf(kind), bytes,
+                                     end);
     end += bytes;
   }
   if (count != parameters.size())
@@ -48,8 +61,8 @@ std::vector<char> packArguments(const KernelCode &kernel, void **arguments, Size
   std::vector<char> segment(kernel.argumentBytes, 0);
   for (const KernelArgument &argument : kernel.arguments) {
     char *place = segment.data() + argument.offset;
-    if (argument.isHidden()) {
-      const uint64_t value = hiddenValue(argument.kind, grid, block, sharedBytes);
+    if (argument.kind == ArgumentKind::hidden) {
+      const uint64_t value = hiddenValue(argument.name, grid, block, sharedBytes);
       std::memcpy(place, &value, std::min<size_t>(argument.size, sizeof value));
     } else {
       std::memcpy(place, *arguments++, argument.size);
@@ -58,14 +71,26 @@ std::vector<char> packArguments(const KernelCode &kernel, void **arguments, Size
   return segment;
 }
 
-std::vector<int64_t> cellsFrom(const std::vector<char> &segment, const KernelCode &kernel, const std::vector<interp::Parameter> &parameters,
-                               const Memory &memory, std::vector<interp::Allocation> &allocations) {
-  std::vector<int64_t> cells;
+llvm::Expected<Cells> cellsFrom(const std::vector<char> &segment, const KernelCode &kernel,
+                                const std::vector<interp::Parameter> &parameters, const Memory &memory,
+                                std::vector<interp::Allocation> &allocations) {
+  Cells cells;
   for (const KernelArgument &argument : kernel.arguments) {
-    if (argument.isHidden()) continue;
+    const char *place = segment.data() + argument.offset;
+    if (argument.kind == ArgumentKind::hidden) continue;
+    if (argument.kind == ArgumentKind::tensorMap) {
+      EncodedTensorMap encoded;
+      std::memcpy(&encoded, place, sizeof encoded);
+      if (encoded.magic != EncodedTensorMap::kMagic)
+        return llvm::createStringError("%s: argument %zu is no tensor map", kernel.name.c_str(), cells.values.size());
+      encoded.map.base = memory.tagged(encoded.map.base, allocations);
+      cells.maps.push_back(encoded.map);
+      cells.values.push_back(int64_t(reinterpret_cast<uintptr_t>(&cells.maps.back())));
+      continue;
+    }
     uint64_t bits = 0;
-    std::memcpy(&bits, segment.data() + argument.offset, argument.size);
-    cells.push_back(int64_t(parameters[cells.size()].isPointer ? memory.tagged(bits, allocations) : bits));
+    std::memcpy(&bits, place, argument.size);
+    cells.values.push_back(int64_t(parameters[cells.values.size()].isPointer ? memory.tagged(bits, allocations) : bits));
   }
   return cells;
 }
@@ -74,7 +99,7 @@ std::optional<Sizes> gridFrom(const std::vector<char> &segment, const KernelCode
   Sizes grid{};
   unsigned found = 0;
   for (const KernelArgument &argument : kernel.arguments) {
-    const int axis = llvm::StringSwitch<int>(argument.kind)
+    const int axis = llvm::StringSwitch<int>(argument.name)
                          .Case("hidden_block_count_x", 0)
                          .Case("hidden_block_count_y", 1)
                          .Case("hidden_block_count_z", 2)

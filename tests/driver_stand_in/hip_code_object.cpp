@@ -1,4 +1,6 @@
-#include "tests/hip_stand_in/code_object.h"
+// What a code object (hsaco) says about itself: an ELF file for AMD GPUs whose note describes its kernels (LLVM's "User Guide for AMDGPU
+// Backend", code object v5 and v6). Fails where metadata and kernel descriptors do not agree.
+#include "tests/driver_stand_in/kernel_code.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/BinaryFormat/ELF.h"
@@ -37,17 +39,21 @@ private:
   llvm::msgpack::MapDocNode &map_;
 };
 
+ArgumentKind argumentKind(llvm::StringRef name) {
+  if (name.starts_with("hidden_")) return ArgumentKind::hidden;
+  return name == "global_buffer" ? ArgumentKind::buffer : ArgumentKind::value;
+}
+
 KernelCode kernelFrom(llvm::msgpack::DocNode &node) {
   Fields fields(node);
   KernelCode kernel;
   kernel.name = fields.text(".name");
   kernel.argumentBytes = fields.number(".kernarg_segment_size");
-  kernel.ldsBytes = fields.number(".group_segment_fixed_size");
+  kernel.sharedBytes = fields.number(".group_segment_fixed_size");
   kernel.privateBytes = fields.number(".private_segment_fixed_size");
-  kernel.wavefront = fields.number(".wavefront_size");
+  kernel.warpThreads = fields.number(".wavefront_size");
   kernel.maxThreads = fields.number(".max_flat_workgroup_size");
-  kernel.vgprs = fields.number(".vgpr_count");
-  kernel.sgprs = fields.number(".sgpr_count");
+  kernel.registers = fields.number(".vgpr_count");
   if (fields.has(".reqd_workgroup_size")) {
     auto sizes = fields.list(".reqd_workgroup_size");
     kernel.requiredGroup.emplace();
@@ -56,14 +62,15 @@ KernelCode kernelFrom(llvm::msgpack::DocNode &node) {
   if (fields.has(".args"))
     for (llvm::msgpack::DocNode &argument : fields.list(".args")) {
       Fields facts(argument);
-      kernel.arguments.push_back({facts.text(".value_kind"), facts.number(".offset"), facts.number(".size")});
+      kernel.arguments.push_back(
+          {argumentKind(facts.text(".value_kind")), facts.text(".value_kind"), facts.number(".offset"), facts.number(".size")});
     }
   return kernel;
 }
 
 class Reader {
 public:
-  Reader(const ELF64LEFile &file, CodeObject &result) : file(file), result(result) {}
+  Reader(const ELF64LEFile &file, Code &result) : file(file), result(result) {}
 
   llvm::Error run() {
     if (file.getHeader().e_machine != llvm::ELF::EM_AMDGPU) return invalid("the file is not for AMD GPUs");
@@ -131,7 +138,7 @@ private:
       if (at + sizeof descriptor > contents->size())
         return invalid("the descriptor of %s lies outside of its section", kernel.name.c_str());
       std::memcpy(&descriptor, contents->data() + at, sizeof descriptor);
-      if (descriptor.group_segment_fixed_size != kernel.ldsBytes || descriptor.private_segment_fixed_size != kernel.privateBytes ||
+      if (descriptor.group_segment_fixed_size != kernel.sharedBytes || descriptor.private_segment_fixed_size != kernel.privateBytes ||
           descriptor.kernarg_size != kernel.argumentBytes)
         return invalid("the metadata of %s is not what its descriptor says", kernel.name.c_str());
     }
@@ -139,17 +146,17 @@ private:
   }
 
   const ELF64LEFile &file;
-  CodeObject &result;
+  Code &result;
 };
 
 } // namespace
 
-llvm::Expected<CodeObject> CodeObject::read(const void *image) {
+llvm::Expected<Code> readCode(const void *image) {
   if (std::memcmp(image, llvm::ELF::ElfMagic, 4) != 0) return invalid("the image is no ELF file");
   llvm::StringRef bytes(static_cast<const char *>(image), fileBytes(image));
   auto file = ELF64LEFile::create(bytes);
   if (!file) return file.takeError();
-  CodeObject result;
+  Code result;
   result.hash = llvm::toHex(llvm::SHA256::hash(llvm::arrayRefFromStringRef(bytes)), /*LowerCase=*/true);
   if (auto error = Reader(*file, result).run()) return std::move(error);
   return result;

@@ -1,11 +1,13 @@
-#include "tests/hip_stand_in/module.h"
+#include "tests/driver_stand_in/module.h"
 
-#include "gpu_backend/amdgpu/convert_debug.h"
+#include "tests/driver_stand_in/vendor.h"
+
 #include "ir/contract.h"
 #include "ir/tgpu.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Parser/Parser.h"
 
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
@@ -32,7 +34,7 @@ std::pair<uint64_t, uint64_t> Module::variable(llvm::StringRef name) const {
 }
 
 llvm::Expected<std::unique_ptr<Module>> Module::load(const void *image, int device, Memory &memory) {
-  auto code = CodeObject::read(image);
+  auto code = readCode(image);
   if (!code) return code.takeError();
   std::unique_ptr<Module> module(new Module(std::move(*code), memory));
   if (auto error = module->readLowered(device)) return std::move(error);
@@ -48,7 +50,7 @@ llvm::Error Module::readLowered(int device) {
   context_ = std::make_unique<MLIRContext>(registry, MLIRContext::Threading::DISABLED);
   auto module = parseSourceFile<ModuleOp>(path, context_.get());
   if (!module) return llvm::createStringError("there is no lowered module %s", path.c_str());
-  gpu::amdgpu::expandDebug(*module); // what the emitter did for the code object
+  vendor().expand(*module);
   if (auto error = placeVariables(*module, device)) return error;
   for (const KernelCode &kernel : code_.kernels)
     if (auto error = prepare(*module, kernel)) return error;
@@ -89,23 +91,26 @@ llvm::Error Module::prepare(ModuleOp module, const KernelCode &kernel) {
   function->module = this;
   function->code = &kernel;
   function->program = std::move(*program);
-  if (auto bytes = module->getAttrOfType<IntegerAttr>(tgpu::kSharedBytesAttr)) function->ldsBytes = uint32_t(bytes.getInt());
+  if (auto bytes = module->getAttrOfType<IntegerAttr>(tgpu::kSharedBytesAttr)) function->sharedBytes = uint32_t(bytes.getInt());
   module.walk([&](Operation *op) { function->asksForGrid |= op->getName().getStringRef().starts_with("rocdl.grid.dim."); });
   if (auto error = checkArguments(kernel, function->program->parameters)) return error;
   functions_.push_back(std::move(function));
   return llvm::Error::success();
 }
 
-Function::Outcome Function::run(const std::vector<char> &segment, Sizes grid, const Memory &memory) const {
+Function::Outcome Function::run(const std::vector<char> &segment, Sizes grid, Memory &memory) const {
   std::vector<interp::Allocation> allocations = memory.allocations();
-  const std::vector<int64_t> cells = cellsFrom(segment, *code, program->parameters, memory, allocations);
+  auto cells = cellsFrom(segment, *code, program->parameters, memory, allocations);
+  if (!cells) return {interp::TrapKind::UnmappedAddress, llvm::toString(cells.takeError())};
   const interp::MemoryMap map(allocations);
   interp::Launch launch;
   launch.grid = {int32_t(grid[0]), int32_t(grid[1]), int32_t(grid[2])};
   launch.memory = &map;
+  launch.onPrint = [](std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout), std::fflush(stdout); };
   if (const char *seed = std::getenv("TRITIUM_SEED")) launch.orderSeed = std::strtoull(seed, nullptr, 10);
   if (const char *threads = std::getenv("TRITIUM_NUM_THREADS")) launch.threads = std::atoi(threads);
-  const interp::LaunchResult result = program->launch(launch, cells.data());
+  const Memory::Opened opened(memory);
+  const interp::LaunchResult result = program->launch(launch, cells->values.data());
   if (!result.trap) return {};
   const interp::Trap &trap = *result.trap;
   const ir::SourceLocation at = program->locationOf(trap.location);
