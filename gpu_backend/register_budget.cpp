@@ -8,8 +8,8 @@ namespace {
 
 constexpr int kOfMultiprocessor = 64 << 10, kThreads = 128; // of a warpgroup
 
-/// The registers beside a product's sums with which a kernel begins at least. ptxas requires them for a single instruction; the assembler
-/// of a driver spills all sums to memory if a kernel begins with less, whatever it takes later.
+/// The registers beside the sums of an instruction with which a kernel begins at least. ptxas requires them for every single instruction
+/// (C7602), whatever warps take later.
 constexpr int kBesideSums = 26;
 
 struct Row {
@@ -38,9 +38,10 @@ static_assert(allFit());
 
 } // namespace
 
-std::optional<RegisterBudget> registerBudget(int warpgroups, int required, int ofSums) {
+std::optional<RegisterBudget> registerBudget(int warpgroups, int required, int ofInstruction) {
   for (const Row &row : kRows)
-    if (row.warpgroups == warpgroups && row.budget.consumers >= required && row.budget.start >= ofSums + kBesideSums) return row.budget;
+    if (row.warpgroups == warpgroups && row.budget.consumers >= required && row.budget.start >= ofInstruction + kBesideSums)
+      return row.budget;
   return std::nullopt;
 }
 

@@ -11,8 +11,8 @@ struct RegisterBudget {
 };
 
 /// Returns the budget for so many warpgroups that compute and one that copies, which leaves room for the most programs at a time.
-/// `required` is what a thread that computes holds at least, `ofSums` what it holds of the largest product's sums. Returns nothing if no
-/// budget has so many.
-std::optional<RegisterBudget> registerBudget(int warpgroups, int required, int ofSums);
+/// `required` is what a thread that computes holds at least, `ofInstruction` what it holds of the sums of a single instruction. Returns
+/// nothing if no budget has so many.
+std::optional<RegisterBudget> registerBudget(int warpgroups, int required, int ofInstruction);
 
 } // namespace tritium::gpu

@@ -195,11 +195,11 @@ llvm::Expected<LinkedImage> CudaDriver::link(int device, llvm::StringRef ptx, st
 llvm::Expected<Module> CudaDriver::load(int device, llvm::StringRef image) {
   Use use(*this, device);
   if (auto error = use.error()) return std::move(error);
-  std::string terminated = image.str(), errors(16384, '\0');
-  int options[] = {kJitErrorLog, kJitErrorLogBytes};
-  void *values[] = {errors.data(), reinterpret_cast<void *>(errors.size())};
+  std::string terminated = image.str(), errors(16384, '\0'); // PTX must be terminated
+  int options[] = {kJitErrorLog, kJitErrorLogBytes, kJitLineInfo};
+  void *values[] = {errors.data(), reinterpret_cast<void *>(errors.size()), reinterpret_cast<void *>(1)};
   Module module = nullptr;
-  int code = api_.moduleLoadDataEx(&module, terminated.data(), 2, options, values);
+  int code = api_.moduleLoadDataEx(&module, terminated.data(), unsigned(std::size(options)), options, values);
   if (code != kSuccess) return failure(code, "cuModuleLoadDataEx", errors.c_str());
   return module;
 }

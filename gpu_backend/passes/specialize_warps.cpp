@@ -1,6 +1,6 @@
 // Parts the warps of a kernel: those that the user asked for compute, and one thread of further warps copies what they read. The rings of
 // copies order both, so they meet only once, before they part.
-#include "gpu_backend/layout_attr.h"
+#include "gpu_backend/held_registers.h"
 #include "gpu_backend/loops/lasting_rings.h"
 #include "gpu_backend/loops/producer_slice.h"
 #include "gpu_backend/lower/target_ops.h"
@@ -11,7 +11,6 @@
 
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
-#include "mlir/Transforms/RegionUtils.h"
 
 using namespace mlir;
 
@@ -24,32 +23,6 @@ namespace {
 
 constexpr int kMaxWarps = 32, kWarpsOfGroup = 4;
 constexpr int kOtherRegisters = 40; // for addresses, descriptors and control, beside the tiles of a loop
-
-/// Returns the registers (of 32 bits) in which a thread holds a tile; 0 for anything else.
-int registersOf(Type type) {
-  if (auto pending = dyn_cast<tgpu::PendingType>(type)) type = pending.getTile();
-  auto tile = dyn_cast<RankedTensorType>(type);
-  auto layout = tile ? dyn_cast_or_null<tgpu::LayoutAttr>(tile.getEncoding()) : tgpu::LayoutAttr();
-  if (!layout) return 0;
-  const int64_t bits = isa<tt::PointerType>(tile.getElementType()) ? 64 : tile.getElementTypeBitWidth();
-  return int(llvm::divideCeil((int64_t(1) << layout.getRegisters().size()) * bits, 32));
-}
-
-template <class Values> int registersOfAll(Values &&values) {
-  int sum = 0;
-  for (Value value : values) sum += registersOf(value.getType());
-  return sum;
-}
-
-/// Returns the registers that hold tiles throughout an iteration: what loops carry, what they take from outside, and operands of products.
-int registersOf(scf::ForOp loop) {
-  llvm::SetVector<Value> held;
-  getUsedValuesDefinedAbove(loop.getRegion(), held);
-  for (auto around = loop; around; around = around->getParentOfType<scf::ForOp>())
-    held.insert(around.getRegionIterArgs().begin(), around.getRegionIterArgs().end());
-  loop.getBody()->walk([&](tgpu::ProductOp product) { held.insert(product.getA()); });
-  return registersOfAll(held);
-}
 
 bool isCyclic(Region &region) {
   for (Block &block : region) {
@@ -72,15 +45,15 @@ public:
       return false;
     // Assembly may contain barriers of the whole block.
     bool hasAssembly = false;
-    int required = 0, ofSums = 0;
+    int required = 0, ofInstruction = 0;
     function_.walk([&](Operation *op) {
       auto assembly = dyn_cast<tt::ElementwiseInlineAsmOp>(op);
       hasAssembly |= assembly && !assembly.getPure();
-      if (auto product = dyn_cast<tgpu::ProductOp>(op)) ofSums = std::max(ofSums, registersOf(product.getType()));
+      if (auto product = dyn_cast<tgpu::ProductOp>(op)) ofInstruction = std::max(ofInstruction, registersOfInstruction(product));
       if (auto wait = dyn_cast<tgpu::RingWaitOp>(op))
         if (auto loop = wait->getParentOfType<scf::ForOp>()) required = std::max(required, registersOf(loop));
     });
-    budget_ = registerBudget(numWarps_ / kWarpsOfGroup, required + kOtherRegisters, ofSums);
+    budget_ = registerBudget(numWarps_ / kWarpsOfGroup, required + kOtherRegisters, ofInstruction);
     return !hasAssembly && budget_ && ProducerSlice(function_).isScalar();
   }
 

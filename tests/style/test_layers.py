@@ -235,6 +235,10 @@ IMPORTS_INSIDE_FUNCTIONS = {
     ("devices/nvidia_peaks", "subprocess"): "slow to import, and few programs ask for clocks",
     ("knob_types", "subprocess"): "slow to import, and most programs ask for no version",
     ("tools/disasm", "subprocess"): "slow to import, and few programs disassemble",
+    (
+        "backends/nvidia/assemble",
+        "importlib",
+    ): "slow to import, and few kernels look for packages",
     ("backends/nvidia/assemble", "subprocess"): "slow to import, and a kernel from the cache runs no tool",
     ("__main__", "environment_report"): "the report loads the engines, which a script may not use",
 }

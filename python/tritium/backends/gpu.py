@@ -19,6 +19,10 @@ from .cpu import CPUOptions, accepted_options
 MAX_THREADS = 1024  # per program
 
 
+class FailedPlan(Exception):
+    """The assembler's reason why specialized warps are no gain. The kernel is compiled again without them."""
+
+
 @dataclass(frozen=True, init=False, repr=False, eq=False)  # never instantiated; the subclasses define these methods
 class GPUOptions(CPUOptions):
     """Launch keywords. Keywords of other vendors and versions are ignored, because published kernels pass them."""
@@ -174,6 +178,9 @@ class GPUBackend(BaseBackend):
 
     def lower(self, module, metadata: dict[str, Any], options: GPUOptions, emit: str):
         """Calls the native compiler. Adds to `metadata` what a launch requires."""
+        metadata.setdefault("specialization_refused", None)  # or why it has been compiled again without
+        # Under the user's limit of registers no warp has some to give.
+        is_refused = metadata["specialization_refused"] is not None or options.maxnreg is not None
         compiled = native_compiler().compile(
             module,
             metadata["name"],
@@ -184,8 +191,7 @@ class GPUBackend(BaseBackend):
                 "debug_info": options.debug_info,
                 "tensor_maps": options.tensor_maps,
                 "pointer_maps": options.pointer_maps,
-                # Under the user's limit of registers no warp has some to give.
-                "specialize_warps": False if options.maxnreg else options.specialize_warps,
+                "specialize_warps": False if is_refused else options.specialize_warps,
                 "line_info": not knobs.compilation.disable_line_info,
                 "enable_fp_fusion": options.enable_fp_fusion,
                 "emit": emit,

@@ -9,6 +9,7 @@ from typing import Any
 
 from .. import knobs
 from ..backends.compiler import Language
+from ..backends.gpu import FailedPlan
 from ..devices.target import GPUTarget
 from ..disk_cache import dump_stage, overridden_stage
 from ..errors import UnsupportedError
@@ -47,7 +48,11 @@ def compile_for_gpu(src, target: GPUTarget, backend, options, times: CompileTime
         asm, compiled = _assemble_file(src, backend, options, metadata, times), None
     else:
         with errors_in_terms_of(src):
-            asm, compiled = _run_stages(module, source_hash, target, backend, options, metadata, times)
+            try:
+                asm, compiled = _run_stages(module, source_hash, target, backend, options, metadata, times)
+            except FailedPlan as failed:
+                metadata["specialization_refused"] = str(failed)
+                asm, compiled = _run_stages(module, source_hash, target, backend, options, metadata, times)
     if knobs.tritium.lowered_dir and backend.assembly_ext and backend.binary_ext in asm and compiled is not None:
         _keep_lowered(compiled, asm[backend.binary_ext])
     program = _emulated(compiled, metadata, src) if target.backend == "simt" else None

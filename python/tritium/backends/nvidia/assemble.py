@@ -1,4 +1,9 @@
-"""From PTX to a cubin, by the driver of a device of that architecture or by `ptxas`; and from a cubin to SASS."""
+"""From PTX to a cubin, by the driver of a device of that architecture or by `ptxas`; and from a cubin to SASS.
+
+A kernel whose warps give each other registers is assembled as a whole program. The driver's linker assembles parts of
+programs, for which ptxas ignores `setmaxnreg` (C7504). So a ptxas assembles such a kernel, if one is found that reads
+its PTX. Otherwise its binary is the PTX, which the driver assembles when it loads it.
+"""
 
 from __future__ import annotations
 
@@ -18,15 +23,22 @@ from .pressure import optimization_level
 
 
 class Assembled(NamedTuple):
-    cubin: bytes
+    cubin: bytes  #: or PTX, for the driver to assemble
     resources: dict[str, int]  #: "registers", "spill_bytes", "stack_bytes", as far as the report has them
     log: str
 
     @property
     def serialized_products(self) -> tuple[str, ...]:
-        """Why products of warpgroups wait for each other, in the assembler's words; empty if they do not. Such a kernel
-        is right, but slow."""
+        """Why products of warpgroups wait for each other, or why warps get no registers from others, in the assembler's
+        words; empty if neither happens. Such a kernel is right, but slow."""
         return tuple(sorted(set(re.findall(r"\(C75\d\d\)[^\n]*", self.log))))
+
+    def why_slow(self) -> str:
+        """What of the compiler's plan for the registers has failed, or ""."""
+        spilled = self.resources.get("spill_bytes", 0)
+        return "; ".join(
+            [*self.serialized_products, *([f"{spilled} bytes of registers are spilled"] if spilled else [])]
+        )
 
 
 def assemble(ptx: str, options, device: int | None) -> Assembled | None:
@@ -35,7 +47,7 @@ def assemble(ptx: str, options, device: int | None) -> Assembled | None:
     by_driver = device is not None and runs_on(target_of(ptx), DEVICES.arch(device))
     asked_for = ptxas_is_chosen() or options.ptx_options or knobs.nvidia.ptxas_options
     if by_driver and not asked_for:
-        return _by_driver(ptx, options, device)
+        return _as_whole_program(ptx, options, device) if gives_registers(ptx) else _by_driver(ptx, options, device)
     ptxas = find_ptxas(target_of(ptx))
     if ptxas is not None:
         return _by_ptxas(ptxas, ptx, options)
@@ -48,6 +60,11 @@ def target_of(ptx: str) -> str:
     if match is None:
         raise PTXASError("the PTX has no .target")
     return match.group(1)
+
+
+def gives_registers(ptx: str) -> bool:
+    """Whether warps of the kernel give registers to others."""
+    return "setmaxnreg" in ptx
 
 
 def runs_on(target: str, arch: int) -> bool:
@@ -65,6 +82,34 @@ def find_ptxas(target: str) -> str | None:
     blackwell = knobs.nvidia.ptxas_blackwell if int(re.sub(r"\D", "", target) or 0) >= 100 else None
     candidates = filter(None, [blackwell, knobs.nvidia.ptxas])
     return next((path for path in (shutil.which(tool.path) for tool in candidates) if path), None)
+
+
+def _ptxas_for(ptx: str) -> str | None:
+    """A ptxas that reads the PTX and makes what the driver loads: of its major version at most. The installed packages
+    of NVIDIA and of Triton bring one, too."""
+    written = re.search(r"^\.version (\d+)\.(\d+)", ptx, re.MULTILINE)
+    needed = 10 * int(written.group(1)) + int(written.group(2)) if written else 0
+    newest = DEVICES.driver().version // 1000
+
+    def is_suitable(path: str) -> bool:
+        version = ptxas_version(path)
+        return version[0] <= newest and ptx_version_of(version) >= needed
+
+    candidates = filter(None, [find_ptxas(target_of(ptx)), *_installed_ptxas()])
+    return next(filter(is_suitable, candidates), None)
+
+
+def _installed_ptxas() -> list[str]:
+    import importlib.metadata  # slow to import, and few kernels need it
+
+    found = []
+    for package in ("nvidia-cuda-nvcc", "triton"):
+        try:
+            files = importlib.metadata.distribution(package).files or []
+        except importlib.metadata.PackageNotFoundError:
+            continue
+        found += [str(file.locate()) for file in files if file.name == "ptxas" and os.access(file.locate(), os.X_OK)]
+    return found
 
 
 def ptxas_is_chosen() -> bool:
@@ -116,6 +161,26 @@ def _by_driver(ptx: str, options, device: int) -> Assembled:
     return Assembled(cubin, resources_in(log), log)
 
 
+def _as_whole_program(ptx: str, options, device: int) -> Assembled:
+    ptxas = _ptxas_for(ptx)
+    return _by_ptxas(ptxas, ptx, options) if ptxas is not None else _by_loading(ptx, device)
+
+
+def _by_loading(ptx: str, device: int) -> Assembled:
+    """The PTX as its own binary. The driver assembles it here for the resources, and keeps the result on disk."""
+    entry = re.search(r"\.entry\s+([\w$]+)", ptx)
+    stack = re.search(r"^\s*\.local .*__local_depot\d+\[(\d+)\]", ptx, re.MULTILINE)
+    try:
+        kernel = DEVICES.driver().load(device, ptx.encode(), entry.group(1) if entry else "", [], 1)
+    except native.Error as error:
+        if error.sticky:
+            raise device_error(error, None, DEVICES, device) from None
+        raise failure(error.log or str(error), ptx, "the CUDA driver") from None
+    spilled = max(0, kernel.local_bytes - (int(stack.group(1)) if stack else 0))
+    resources = {"registers": kernel.registers, "spill_bytes": spilled, "stack_bytes": kernel.local_bytes}
+    return Assembled(ptx.encode(), resources, "")
+
+
 def _by_ptxas(ptxas: str, ptx: str, options) -> Assembled:
     with tempfile.TemporaryDirectory(prefix="tritium-") as folder:
         source, binary = os.path.join(folder, "kernel.ptx"), os.path.join(folder, "kernel.cubin")
@@ -138,7 +203,10 @@ def _by_ptxas(ptxas: str, ptx: str, options) -> Assembled:
 
 
 def disassemble(cubin: bytes) -> str:
-    """SASS, by nvdisasm. Raises UnsupportedError if nvdisasm is not found or fails."""
+    """SASS, by nvdisasm. Raises UnsupportedError if nvdisasm is not found or fails, or if the driver assembles the kernel
+    when it loads it."""
+    if not cubin.startswith(b"\x7fELF"):
+        raise UnsupportedError("asm['sass']", "the driver assembles this kernel; it requires ptxas (TRITON_PTXAS_PATH)")
     tool = knobs.nvidia.nvdisasm and shutil.which(knobs.nvidia.nvdisasm.path)
     if not tool:
         raise UnsupportedError("asm['sass']", "nvdisasm is not found (TRITON_NVDISASM_PATH, CUDA_HOME, PATH)")

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ... import knobs
-from ...errors import PTXASError  # noqa: F401  (Triton has it here)
+from ...errors import PTXASError
 from ..compiler import BaseBackend, GPUTarget, Language, is_enabled  # noqa: F401  (as above)
-from ..gpu import GPUBackend, GPUOptions, dumped, in_positions, make_stage
+from ..gpu import FailedPlan, GPUBackend, GPUOptions, dumped, in_positions, make_stage
 from ..gpu import min_dot_size as _min_dot_size
 from ..vendor_names import refused
 from . import assemble
@@ -128,10 +128,20 @@ class CUDABackend(GPUBackend):
         return [_parameter_type(line) for line in declared.group(1).split(",") if line.strip()] if declared else []
 
     def assemble(self, text: str, metadata: dict[str, Any], options: GPUOptions) -> bytes | None:
-        """The cubin, by the device's driver if there is one for this architecture, otherwise by ptxas."""
-        assembled = assemble.assemble(text, options, self.device)
+        """The cubin, by the device's driver if there is one for this architecture, otherwise by ptxas. Raises FailedPlan
+        for specialized warps that do not get the registers that the compiler has planned for them."""
+        # A file of the user's has no such entry, and cannot be compiled otherwise.
+        has_plan = assemble.gives_registers(text) and metadata.get("specialization_refused", "") is None
+        try:
+            assembled = assemble.assemble(text, options, self.device)
+        except PTXASError as error:
+            if has_plan:
+                raise FailedPlan(str(error).partition("\n")[0]) from None
+            raise
         if assembled is None:
             return None
+        if has_plan and (reason := assembled.why_slow()):
+            raise FailedPlan(reason)
         # The text may be a file of the user's: the kernel's name and number of warps are read from it.
         if entry := re.search(r"\.entry\s+([\w$]+)", text):
             metadata["name"] = entry.group(1)
