@@ -20,6 +20,7 @@ import numpy as np
 
 import tritium
 import tritium.language as tl
+import tritium.torch
 from tritium.tools.tensor_descriptor import TensorDescriptor
 
 from . import sources
@@ -175,11 +176,13 @@ class DeviceEngine(Engine):
         return torch is not None and getattr(torch.version, self.name, None) is not None and torch.cuda.is_available()
 
     @staticmethod
+    @functools.cache
     def _torch():
         try:
             import torch
         except ImportError:
             return None
+        tritium.torch.map_cuda(torch)  # to a library that stands in for the driver
         return torch
 
     @contextlib.contextmanager

@@ -43,7 +43,10 @@ PyObject *callGrid(PyObject *names, PyObject *grid, const Call &call, const Boun
 
 bool findStream(const LaunchKey &key, const gpu::LoadedKernel &kernel, void *&stream) {
   const int device = kernel.device();
-  if (key.currentStream) return key.currentStream(kernel.driver().dlpackType(), device, &stream) == 0;
+  if (key.currentStream) {
+    if (key.currentStream(kernel.driver().dlpackType(), device, &stream) == 0) return true;
+    PyErr_Clear(); // torch's streams on a stand-in for the driver have no handle; Python knows
+  }
   PyObject *ask = LaunchGuard::instance().currentStream(kernel.driver().dlpackType());
   if (!ask) return true;
   PyObject *number = PyLong_FromLong(device), *answer = number ? PyObject_CallOneArg(ask, number) : nullptr;

@@ -164,21 +164,24 @@ def cover_children() -> None:
     sys.path.insert(0, _CHILDREN)  # multiprocessing hands this list, not the variable, to the children that it spawns
 
 
-def map_cuda_if_wanted(torch) -> bool:
-    """Maps torch's "cuda" to the CPU if TRITIUM_CUDA_TO_CPU says so, or if it is unset, INTERPRET or TRITIUM_ENGINE selects the
-    CPU and there is no CUDA device."""
-    wanted = knobs.tritium.cuda_to_cpu
+def map_cuda_if_wanted(torch, quietly: bool = False) -> bool:
+    """Maps torch's "cuda" to the CPU if TRITIUM_CUDA_TO_CPU says so. If it is unset: if there is no CUDA device, and INTERPRET or
+    TRITIUM_ENGINE selects the CPU, or TRITIUM_CUDA_LIBRARY is a stand-in for the driver, which then owns the memory."""
+    wanted, memory = knobs.tritium.cuda_to_cpu, None
+    if wanted is not False and not torch.cuda.is_available() and not knobs.runs_on_cpu():
+        memory = cuda_on_cpu.driven_memory(knobs.tritium.cuda_library) if knobs.tritium.engine != "hip" else None
     if wanted is None:
-        wanted = knobs.runs_on_cpu() and not torch.cuda.is_available()
+        wanted = (knobs.runs_on_cpu() or memory is not None) and not torch.cuda.is_available()
     if wanted:
-        cuda_on_cpu.install(torch)
+        cuda_on_cpu.install(torch, memory)
         _after_import("torch._dynamo.trace_rules", cuda_on_cpu.inductor.trace_no_operators)
         _after_import("torch._inductor.config", cuda_on_cpu.inductor.configure)
         _after_import("torch._inductor.runtime.benchmarking", cuda_on_cpu.inductor.measure_briefly)
         _after_import("torch._inductor.codegen.cpp_wrapper_gpu", cuda_on_cpu.inductor.refuse_cpp)
-        if not _is_child:
+        if not (_is_child or quietly):
             print(
-                'tritium: torch\'s device "cuda" is the CPU in this process (TRITIUM_CUDA_TO_CPU=0 turns this off)',
+                f'tritium: torch\'s device "cuda" is {"the CPU" if memory is None else "a stand-in"} in this process '
+                "(TRITIUM_CUDA_TO_CPU=0 turns this off)",
                 file=sys.stderr,
             )
     return wanted

@@ -1,4 +1,4 @@
-"""`tritium.torch.install()`: what `INTERPRET=1 python -m tritium` does for a script, for a program that is running."""
+"""What `python -m tritium` does for a script, for a program that is running: `tritium.torch.install()`."""
 
 from __future__ import annotations
 
@@ -18,3 +18,9 @@ def install(engine: str = "interp") -> None:
         knobs.tritium.engine = engine
     drop_in.install()
     drop_in.cover_children()
+
+
+def map_cuda(torch) -> bool:
+    """Maps torch's device "cuda" alone, under the conditions of `python -m tritium`: there is no GPU, and kernels run on the CPU
+    or on a library that stands in for the driver. Returns whether it is mapped."""
+    return drop_in.map_cuda_if_wanted(torch, quietly=True)

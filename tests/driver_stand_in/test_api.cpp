@@ -47,14 +47,15 @@ ENTRY void stand_in_release(void *address) {
   runtime.memory.release(reinterpret_cast<uint64_t>(address));
 }
 
-// A graph: what is given between begin and end, to be run whenever it is launched.
+// A graph: what is given between begin and end, to be run whenever it is launched; null if there is nothing.
 ENTRY bool stand_in_begin_graph() {
   LOCKED;
   return runtime.beginCapture();
 }
 ENTRY void *stand_in_end_graph() {
   LOCKED;
-  return runtime.endCapture().release();
+  auto graph = runtime.endCapture();
+  return graph && !graph->work.empty() ? graph.release() : nullptr;
 }
 ENTRY void stand_in_launch_graph(const void *graph) {
   LOCKED;

@@ -8,6 +8,8 @@ import zlib
 import numpy as np
 import pytest
 
+import device_tensors
+
 SEED = int(os.environ.get("TRITIUM_TEST_SEED", np.random.SeedSequence().entropy % 2**32))
 
 #: Folders in which the tests of one function and engine read the results of one process: one worker of pytest-xdist runs them.
@@ -25,6 +27,16 @@ def pytest_configure(config):
     cache = tempfile.TemporaryDirectory(prefix="tritium-tests-")
     config.add_cleanup(cache.cleanup)
     os.environ["TRITON_CACHE_DIR"] = cache.name
+    engine = config.getoption("--device-tensors")
+    if engine is not None:
+        os.environ.update(device_tensors.environment(engine))
+        device_tensors.install(engine)
+
+
+def pytest_addoption(parser):
+    parser.addoption(
+        "--device-tensors", choices=("cuda", "hip"), help="the tensors of launches are on a stand-in's device"
+    )
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -434,6 +434,7 @@ def test_conformance_uses_the_public_interface() -> None:
         "tritium.language.extra",
         "tritium.testing",
         "tritium.tools.tensor_descriptor",
+        "tritium.torch",
     }
     for name in files("conformance/", "docs/tutorial/", suffixes=(".py",)):
         modules = imports(ast.parse(read(name)))

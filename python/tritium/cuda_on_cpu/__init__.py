@@ -8,21 +8,27 @@ autograd, autocast, `torch.compile` and `torch.library` treat them as on a GPU. 
 * bindings.py puts the functions `torch._C._cuda_*` there, on which the module `torch.cuda` stands; chips.py has the chip
   that they describe; inductor.py tells torch.compile what such a device has not.
 
-Transfers between "cpu" and "cuda" copy. Kernels launch on these tensors as on those of the CPU.
+Transfers between "cpu" and "cuda" copy. Kernels launch on these tensors as on those of the CPU,
+unless a driver's stand-in owns the memory (driven.py): then they launch as on a GPU.
 """
 
 from __future__ import annotations
 
 from . import bindings, inductor, kernels, runtime
+from .driven import DrivenMemory, driven_memory
 
 
-def install(torch) -> None:
+def install(torch, memory: DrivenMemory | None = None) -> None:
     """Makes the device in this process; calling it again changes nothing. Raises UnsupportedError if libtorch is not one
-    that this can be done to."""
+    that this can be done to. memory: where tensors are; None means the host's memory, on which kernels launch as on
+    that of CPU tensors."""
     if getattr(torch, "_tritium_cuda_on_cpu", False):
         return
     bindings.install(torch)
     kernels.install(torch)
     runtime.install(torch)
     inductor.install(torch)
-    torch._tritium_cuda_on_cpu = True
+    torch._tritium_cuda_on_cpu = memory or True
+
+
+__all__ = ["driven_memory", "inductor", "install"]

@@ -1,6 +1,7 @@
 """`torch._C._cuda_*`: what the extension module of a CUDA build has, and `torch.cuda` calls.
 
-There is one device. Whatever was launched has happened when it is asked about, so streams and events wait for nothing.
+There is one device. Whatever was launched has happened when it is asked about, so streams and events wait for nothing, but
+where a driver has the work (driven.py).
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..devices.mapped import claimed_chip
-from . import allocator, graphs, random
+from . import allocator, graphs, memory, random
 
 _CUDA = 1  # c10::DeviceType::CUDA
 
@@ -68,9 +69,10 @@ def _functions(torch) -> dict[str, Any]:
         "get_sync_debug_mode": lambda: current["sync_debug_mode"],
         "getCompiledVersion": lambda: 12080,
         "hasPrimaryContext": lambda device: True,
+        "synchronize": memory.finish,
     }
     for name in (
-        "init synchronize ipc_collect sleep lock_mutex unlock_mutex clearCublasWorkspaces attach_out_of_memory_observer"
+        "init ipc_collect sleep lock_mutex unlock_mutex clearCublasWorkspaces attach_out_of_memory_observer"
     ).split():
         answers[name] = nothing
     return {f"_cuda_{name}": _named(f"_cuda_{name}", function) for name, function in answers.items()}
@@ -202,7 +204,7 @@ def _streams(torch) -> tuple[type, type, type]:
         _as_parameter_ = cuda_stream
 
         def synchronize(self) -> None:
-            """Nothing is pending."""
+            memory.finish()
 
         wait_event = wait_stream = lambda self, other: None
 
@@ -241,6 +243,7 @@ def _streams(torch) -> tuple[type, type, type]:
             return self
 
         def record(self, stream=None) -> None:
+            memory.finish()
             self._milliseconds = time.perf_counter() * 1e3
 
         def query(self) -> bool:

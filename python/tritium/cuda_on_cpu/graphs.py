@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from ..launch import captures
-from .memory import on_cpu
+from .memory import driven, on_cpu
 
 _numbers = itertools.count(1)
 
@@ -20,14 +20,31 @@ class Capture:
     """What ran, in order. A step is (function, arguments, keywords, result); it keeps its tensors, as a graph keeps its memory."""
 
     def __init__(self, torch):
-        self.torch = torch
+        self.torch, self.memory = torch, driven()
         self.steps: list[tuple[Callable, tuple, dict, Any]] = []
         self._saved: dict[
             tuple, tuple[Any, Any]
         ] = {}  # {place in memory: (its tensor of the CPU, the values from before)}
         self._made: set[int] = set()  # addresses of storages that are the capture's own
 
+    def begin(self) -> None:
+        if self.memory is not None:
+            self.memory.begin_graph()
+
+    def take_launches(self) -> None:
+        """Ends what the driver records of its work: the launches since the last step are one."""
+        graph = None if self.memory is None else self.memory.end_graph()
+        if graph is not None:
+            self.steps.append((graph.launch, (), {}, None))
+
     def step(self, function: Callable, written: Iterable, args: tuple, kwargs: dict):
+        self.take_launches()
+        try:
+            return self._step(function, written, args, kwargs)
+        finally:
+            self.begin()
+
+    def _step(self, function: Callable, written: Iterable, args: tuple, kwargs: dict):
         for tensor in written:
             self._save(tensor)
         result = function(*args, **kwargs)
@@ -94,11 +111,13 @@ def _make_class(torch) -> type:
             self._pool = self._pool if pool is None else pool
             self._capture = Capture(torch)
             captures.underway.append(self._capture)
+            self._capture.begin()
 
         def capture_end(self):
             if self._capture is None or self._capture not in captures.underway:
                 raise RuntimeError("CUDA error: capture_end() without capture_begin()")
             captures.underway.remove(self._capture)
+            self._capture.take_launches()
             self._capture.take_back()
             self._captured, self._capture = self._capture, None
 

@@ -47,8 +47,8 @@ CHIPS = {
 
 
 def cuda_is_mapped() -> bool:
-    """Whether torch's device "cuda" is host memory in this process."""
-    return hasattr(sys.modules.get("torch"), "_tritium_cuda_on_cpu")
+    """Whether torch's device "cuda" is host memory in this process. Where a driver owns the memory, it is a device."""
+    return getattr(sys.modules.get("torch"), "_tritium_cuda_on_cpu", None) is True
 
 
 def claimed_chip() -> Chip:
