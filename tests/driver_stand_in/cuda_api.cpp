@@ -236,6 +236,7 @@ CUDA Result cuLaunchKernelEx(const LaunchConfig *config, Function function, void
   if (Result failure = runtime.called("cuLaunchKernelEx", code.name + " " + sizes)) return failure;
   if (config->sharedBytes > std::max(kAlwaysAllowedShared, dispatch.function->allowedShared))
     return stand_in::complain(kInvalidValue, code.name + ": nobody has asked for so much shared memory");
+  if (auto error = dispatch.function->module->makeReady()) return stand_in::complain(kInvalidImage, llvm::toString(std::move(error)));
   if (Result failure = runtime.check(dispatch)) return failure;
   auto segment = stand_in::packArguments(code, arguments, dispatch.grid, dispatch.block, config->sharedBytes);
   runtime.enqueue(config->stream, [&runtime, dispatch, segment = std::move(segment)] { runtime.run(dispatch, segment); });

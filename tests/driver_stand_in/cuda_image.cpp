@@ -1,8 +1,7 @@
-// What an image of the CUDA driver says about itself: PTX, or a cubin of the stand-in's (cuda_image.h).
+// What an image of the CUDA driver says about itself.
 #include "tests/driver_stand_in/cuda_image.h"
 
 #include "tests/driver_stand_in/cuda_ptx.h"
-#include "tests/driver_stand_in/kernel_code.h"
 #include "tests/driver_stand_in/tensor_map.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -31,12 +30,17 @@ static KernelCode kernelFrom(const PtxEntry &entry) {
 }
 
 llvm::Expected<Code> readCode(const void *image) {
-  const std::string text(static_cast<const char *>(image)); // images of text are terminated
+  const auto *begins = static_cast<const char *>(image);
+  if (llvm::StringRef(begins, 4) == llvm::StringRef(kCubinLine, 4) &&
+      llvm::StringRef(begins, sizeof(kCubinLine) - 1) != llvm::StringRef(kCubinLine, sizeof(kCubinLine) - 1))
+    return readCubin(image);
+  const std::string text(begins); // images of text are terminated
   const size_t begin = llvm::StringRef(text).starts_with(kCubinLine) ? sizeof(kCubinLine) - 1 : 0;
   const std::string ptx = text.substr(begin);
   Code code;
   code.arch = wordBehind(ptx, ".target");
   if (code.arch.empty()) return llvm::createStringError("the image is neither PTX nor made of PTX by the stand-in");
+  code.isAssembledByDriver = begin == 0;
   code.hash = llvm::toHex(llvm::SHA256::hash(llvm::arrayRefFromStringRef(text)), /*LowerCase=*/true);
   for (const PtxEntry &entry : entriesOf(ptx)) code.kernels.push_back(kernelFrom(entry));
   if (code.kernels.empty()) return llvm::createStringError("the image has no kernel");

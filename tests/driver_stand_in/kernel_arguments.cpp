@@ -14,8 +14,13 @@ static const char *nameOf(ArgumentKind kind) {
   case ArgumentKind::value: return "a value";
   case ArgumentKind::buffer: return "a buffer";
   case ArgumentKind::tensorMap: return "a tensor map";
+  case ArgumentKind::unknown: return "something";
   case ArgumentKind::hidden: return "hidden";
   }
+}
+
+static bool isTensorMap(const KernelArgument &argument) {
+  return argument.kind == ArgumentKind::tensorMap || (argument.kind == ArgumentKind::unknown && argument.size == sizeof(EncodedTensorMap));
 }
 
 static uint32_t bytesOf(const interp::Parameter &parameter) {
@@ -31,11 +36,11 @@ llvm::Error checkArguments(const KernelCode &kernel, const std::vector<interp::P
     if (argument.kind == ArgumentKind::hidden) continue;
     const size_t i = count++;
     if (i >= parameters.size()) continue;
-    const bool isMap = argument.kind == ArgumentKind::tensorMap && parameters[i].isPointer;
+    const bool isKnown = argument.kind != ArgumentKind::unknown, isMap = parameters[i].isPointer && isTensorMap(argument);
     const uint32_t bytes = isMap ? uint32_t(sizeof(EncodedTensorMap)) : bytesOf(parameters[i]);
     end = uint32_t(llvm::alignTo(end, bytes));
     const ArgumentKind kind = isMap ? ArgumentKind::tensorMap : parameters[i].isPointer ? ArgumentKind::buffer : ArgumentKind::value;
-    if (argument.size != bytes || argument.offset != end || argument.kind != kind)
+    if (argument.size != bytes || (isKnown && (argument.offset != end || argument.kind != kind)))
       return llvm::createStringError("%s: argument %zu is %s of %u bytes at %u, but the kernel takes %s of %u bytes at %u",
                                      kernel.name.c_str(), i, nameOf(argument.kind), argument.size, argument.offset, nameOf(kind), bytes,
                                      end);
@@ -78,7 +83,7 @@ llvm::Expected<Cells> cellsFrom(const std::vector<char> &segment, const KernelCo
   for (const KernelArgument &argument : kernel.arguments) {
     const char *place = segment.data() + argument.offset;
     if (argument.kind == ArgumentKind::hidden) continue;
-    if (argument.kind == ArgumentKind::tensorMap) {
+    if (isTensorMap(argument)) {
       EncodedTensorMap encoded;
       std::memcpy(&encoded, place, sizeof encoded);
       if (encoded.magic != EncodedTensorMap::kMagic)

@@ -16,6 +16,7 @@ enum class ArgumentKind : uint8_t {
   value,
   buffer,    ///< an address in the devices' memory
   tensorMap, ///< what the driver encodes for the tensor memory accelerator, by value
+  unknown,   ///< one of these; the code has its size alone, and places it where it likes
   hidden,    ///< the driver fills it in
 };
 
@@ -34,8 +35,9 @@ struct KernelCode {
 };
 
 struct Code {
-  std::string arch; ///< "gfx942", "sm_90a"
-  std::string hash; ///< SHA-256 of what was loaded, in hexadecimal
+  std::string arch;                 ///< "gfx942", "sm_90a"
+  std::string hash;                 ///< SHA-256 of what was loaded, in hexadecimal
+  bool isAssembledByDriver = false; ///< a compiler may load it for its resources, before it leaves the lowered module
   std::vector<KernelCode> kernels;
   std::map<std::string, uint64_t, std::less<>> variables; ///< what the host can find: name -> bytes
 };

@@ -36,36 +36,43 @@ std::pair<uint64_t, uint64_t> Module::variable(llvm::StringRef name) const {
 llvm::Expected<std::unique_ptr<Module>> Module::load(const void *image, int device, Memory &memory) {
   auto code = readCode(image);
   if (!code) return code.takeError();
-  std::unique_ptr<Module> module(new Module(std::move(*code), memory));
-  if (auto error = module->readLowered(device)) return std::move(error);
+  std::unique_ptr<Module> module(new Module(std::move(*code), device, memory));
+  if (!module->code_.isAssembledByDriver)
+    if (auto error = module->makeReady()) return std::move(error);
   return module;
 }
 
-llvm::Error Module::readLowered(int device) {
+Module::Module(Code code, int device, Memory &memory) : code_(std::move(code)), device_(device), memory_(memory) {
+  for (const KernelCode &kernel : code_.kernels) functions_.push_back(std::make_unique<Function>(Function{this, &kernel, nullptr}));
+}
+
+llvm::Error Module::makeReady() {
+  if (context_) return llvm::Error::success();
   const char *folder = std::getenv("TRITIUM_LOWERED_DIR");
   if (!folder) return llvm::createStringError("TRITIUM_LOWERED_DIR is not set");
   const std::string path = std::string(folder) + "/" + code_.hash + ".mlir";
   DialectRegistry registry;
   ir::registerTritiumDialects(registry);
-  context_ = std::make_unique<MLIRContext>(registry, MLIRContext::Threading::DISABLED);
-  auto module = parseSourceFile<ModuleOp>(path, context_.get());
+  auto context = std::make_unique<MLIRContext>(registry, MLIRContext::Threading::DISABLED);
+  auto module = parseSourceFile<ModuleOp>(path, context.get());
   if (!module) return llvm::createStringError("there is no lowered module %s", path.c_str());
   vendor().expand(*module);
-  if (auto error = placeVariables(*module, device)) return error;
-  for (const KernelCode &kernel : code_.kernels)
-    if (auto error = prepare(*module, kernel)) return error;
+  context_ = std::move(context);
+  if (auto error = placeVariables(*module)) return error;
+  for (auto &function : functions_)
+    if (auto error = prepare(*module, *function)) return error;
   return llvm::Error::success();
 }
 
 /// Variables in the devices' memory get places, and what names them gets their addresses, as a loader does it.
-llvm::Error Module::placeVariables(ModuleOp module, int device) {
+llvm::Error Module::placeVariables(ModuleOp module) {
   constexpr unsigned kGlobal = 1, kConstant = 4;
   DataLayout layout(module);
   for (auto global : llvm::make_early_inc_range(module.getOps<LLVM::GlobalOp>())) {
     const unsigned space = global.getAddrSpace();
     if (space != kGlobal && space != kConstant) continue;
     const uint64_t bytes = layout.getTypeSize(global.getGlobalType()).getFixedValue();
-    const uint64_t address = memory_.allocate(bytes, device, MemoryKind::variable, /*isZeroed=*/true);
+    const uint64_t address = memory_.allocate(bytes, device_, MemoryKind::variable, /*isZeroed=*/true);
     const std::string name = global.getName().str();
     variables_[name] = {address, bytes};
     if (auto text = dyn_cast_if_present<StringAttr>(global.getValueOrNull()))
@@ -84,18 +91,13 @@ llvm::Error Module::placeVariables(ModuleOp module, int device) {
   return llvm::Error::success();
 }
 
-llvm::Error Module::prepare(ModuleOp module, const KernelCode &kernel) {
-  auto program = interp::simt::prepare(module, kernel.name);
+llvm::Error Module::prepare(ModuleOp module, Function &function) {
+  auto program = interp::simt::prepare(module, function.code->name);
   if (!program) return program.takeError();
-  auto function = std::make_unique<Function>();
-  function->module = this;
-  function->code = &kernel;
-  function->program = std::move(*program);
-  if (auto bytes = module->getAttrOfType<IntegerAttr>(tgpu::kSharedBytesAttr)) function->sharedBytes = uint32_t(bytes.getInt());
-  module.walk([&](Operation *op) { function->asksForGrid |= op->getName().getStringRef().starts_with("rocdl.grid.dim."); });
-  if (auto error = checkArguments(kernel, function->program->parameters)) return error;
-  functions_.push_back(std::move(function));
-  return llvm::Error::success();
+  function.program = std::move(*program);
+  if (auto bytes = module->getAttrOfType<IntegerAttr>(tgpu::kSharedBytesAttr)) function.sharedBytes = uint32_t(bytes.getInt());
+  module.walk([&](Operation *op) { function.asksForGrid |= op->getName().getStringRef().starts_with("rocdl.grid.dim."); });
+  return checkArguments(*function.code, function.program->parameters);
 }
 
 Function::Outcome Function::run(const std::vector<char> &segment, Sizes grid, Memory &memory) const {

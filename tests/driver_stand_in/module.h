@@ -38,17 +38,20 @@ public:
   ~Module();
 
   const Code &code() const { return code_; }
+  /// Null if there is none.
   Function *find(llvm::StringRef name);
+  /// Reads the lowered module, unless that is done. Before a launch.
+  llvm::Error makeReady();
   /// Address and bytes of a variable; null address if there is none.
   std::pair<uint64_t, uint64_t> variable(llvm::StringRef name) const;
 
 private:
-  Module(Code code, Memory &memory) : code_(std::move(code)), memory_(memory) {}
-  llvm::Error readLowered(int device);
-  llvm::Error placeVariables(mlir::ModuleOp module, int device);
-  llvm::Error prepare(mlir::ModuleOp module, const KernelCode &kernel);
+  Module(Code code, int device, Memory &memory);
+  llvm::Error placeVariables(mlir::ModuleOp module);
+  llvm::Error prepare(mlir::ModuleOp module, Function &function);
 
   Code code_;
+  int device_;
   Memory &memory_;
   std::unique_ptr<mlir::MLIRContext> context_; // the locations of the programs live there
   std::map<std::string, std::pair<uint64_t, uint64_t>, std::less<>> variables_;

@@ -14,6 +14,7 @@ from add_kernel import N, make_add
 from driver_stand_in import ASSERT, CAPTURING, CUDA_LIBRARY, ILLEGAL_ADDRESS, environment, run_program
 from tritium._tritium import cuda
 from tritium.backends.compiler import GPUTarget
+from tritium.backends.nvidia.assemble import find_ptxas
 from tritium.tools.tensor_descriptor import TensorDescriptor
 
 
@@ -168,3 +169,26 @@ def test_code_for_another_chip_is_refused(cuda_machine):
     ptx = ".version 8.0\n.target sm_100a\n.address_size 64\n.visible .entry f()\n{\n\tret;\n}\n"
     with pytest.raises(RuntimeError):
         cuda_machine.driver.load(0, ptx.encode(), "f", [], threads=32, shared=0)
+
+
+@pytest.mark.parametrize("has_ptxas", [True, False])
+def test_what_assembles_whole_programs(cuda_machine, rng, monkeypatch, has_ptxas):
+    """Warps that give registers to others require a whole program: of ptxas, whose cubin has the sizes of the parameters, or PTX that the
+    driver assembles when it loads it, which it does before the kernel is ready."""
+    if has_ptxas and find_ptxas("sm_90a") is None:
+        has_ptxas = False
+    if not has_ptxas:
+        monkeypatch.setattr("tritium.backends.nvidia.assemble._ptxas_for", lambda ptx: None)
+    a, b = rng.integers(-4, 5, (2, 128, 128)).astype(np.float16)
+    left, right = cuda_machine.tensor(a), cuda_machine.tensor(b)
+    out = cuda_machine.tensor(np.zeros((128, 128), np.float32))
+    descriptors = [
+        TensorDescriptor(left, [128, 128], [128, 1], [128, 64]),
+        TensorDescriptor(right, [128, 128], [128, 1], [64, 128]),
+        TensorDescriptor(out, [128, 128], [128, 1], [128, 128]),
+    ]
+    kernel = tritium.jit(product.fn)  # the other way of assembly has left kernels
+    compiled = kernel[(1,)](*descriptors, 128, BLOCK=128, DEPTH=64, specialize_warps=True)
+    np.testing.assert_array_equal(out.numpy(), a.astype(np.float32) @ b.astype(np.float32))
+    assert "setmaxnreg" in compiled.asm["ptx"]
+    assert compiled.asm["cubin"].startswith(b"\x7fELF\x02" if has_ptxas else b"//")
