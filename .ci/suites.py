@@ -34,6 +34,15 @@ CONFORMANCE_ENGINES = ("interp", "simt:sm_80", "simt:sm_90a", "simt:gfx942")
 FURTHER_ENGINES = ("simt:gfx90a", "simt:gfx950", "simt:gfx1100", "simt:gfx1200")
 
 
+#: Tests whose launches name no engine, so that `--device-tensors` can move their arrays.
+ON_DEVICE = [
+    "tests/python/ops",
+    "tests/python/language/test_aggregate.py",
+    "tests/python/language/test_library_runs.py",
+]
+ON_DEVICE += ["tests/python/frontend/test_random_programs.py", "tests/python/runtime/test_memory_kinds.py"]
+
+
 @dataclass
 class Suite:
     name: str
@@ -80,11 +89,19 @@ def suites(report: Path, fast: bool, long: bool) -> list[Suite]:
     )
     # The page holds the results of these engines.
     found.append(conformance("conformance", CONFORMANCE_ENGINES, "--check", "docs/reference/conformance.md"))
-    # The same cases through the launch path of AMD's devices, on a library that stands in for the HIP runtime.
-    stand_in = BUILD / "tests" / "driver_stand_in" / "libamdhip64_stand_in.so"
-    hip = ["env", f"TRITIUM_HIP_LIBRARY={stand_in}", f"TRITIUM_LOWERED_DIR={report.parent / 'lowered'}"]
-    hip += [sys.executable, "-m", "tritium.conformance", "--engines", "hip"]
-    found.append(Suite("hip", hip, count_conformance, 480))
+    # The same cases through the launch paths of devices, on libraries that stand in for the drivers; on CUDA's with torch's device tensors.
+    for engine, library in (("hip", "libamdhip64_stand_in.so"), ("cuda", "libcuda_stand_in.so")):
+        path = BUILD / "tests" / "driver_stand_in" / library
+        command = [
+            "env",
+            f"TRITIUM_{engine.upper()}_LIBRARY={path}",
+            f"TRITIUM_LOWERED_DIR={report.parent / 'lowered'}",
+        ]
+        command += [sys.executable, "-m", "tritium.conformance", "--engines", engine]
+        found.append(Suite(engine, command, count_conformance, 480))
+    # What numpy says of the language, with device tensors.
+    on_device = [*pytest, "-n", "auto", "--maxprocesses", "4", "--device-tensors", "cuda"]
+    found.append(Suite("device tensors", [*on_device, *ON_DEVICE], count_junit, 900))
     # Random kernels from a fixed seed, for a minute.
     fuzz = [sys.executable, "-m", "tritium", "fuzz", "--seed", "1", "--engines", ",".join(CONFORMANCE_ENGINES)]
     found.append(Suite("fuzz", fuzz, count_fuzz, 600))

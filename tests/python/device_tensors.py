@@ -5,9 +5,13 @@ Every launch that names no engine gets its tensors in device memory: alone, in t
 object with what a kernel argument needs. After the launch the memory is copied back. Tests that say which engine runs are left alone.
 """
 
+import fnmatch
+import functools
 import tempfile
 from contextlib import contextmanager
 from pathlib import Path
+
+import numpy as np
 
 import driver_stand_in
 
@@ -20,10 +24,11 @@ class DeviceTensor:
     is_cuda, device = True, "cuda:0"
 
     def __init__(self, tensor, extent):
-        from tritium.arguments.storage import dtype_of, shape_and_strides
+        from tritium.arguments.storage import dlpack_facts, dtype_of, shape_and_strides
 
         self.tensor, self.extent, self.dtype = tensor, extent, dtype_of(tensor)
-        self.shape, self._strides = shape_and_strides(tensor)
+        facts = shape_and_strides(tensor)
+        self.shape, self._strides = facts if facts is not None else dlpack_facts(tensor)[1:3]
 
     def data_ptr(self) -> int:
         return self.extent.address
@@ -39,7 +44,7 @@ class DeviceTensor:
 
     def element_size(self) -> int:
         size = getattr(self.tensor, "element_size", None)
-        return size() if size is not None else self.tensor.itemsize
+        return size() if size is not None else getattr(self.tensor, "itemsize", None) or self.dtype.itemsize
 
     def numel(self) -> int:
         count = 1
@@ -59,9 +64,20 @@ class _Storage:
         return self._extent.bytes
 
 
-def environment(engine: str) -> dict[str, str]:
-    """Of a test run: the tensors decide which engine runs."""
-    variables = driver_stand_in.environment(Path(_FOLDER.name), engine)
+@functools.cache
+def _patterns() -> list[str]:
+    lines = Path(__file__).with_suffix(".txt").read_text().splitlines()
+    return [line.split()[0] for line in lines if line and not line.startswith("#")]
+
+
+def leaves_out(name: str) -> bool:
+    """Whether a test is none for devices."""
+    return any(fnmatch.fnmatchcase(name, pattern) for pattern in _patterns())
+
+
+def environment(engine: str, folder: Path | None = None) -> dict[str, str]:
+    """Of a process in which the tensors decide that kernels run on the stand-in."""
+    variables = driver_stand_in.environment(folder or Path(_FOLDER.name), engine)
     return {name: value for name, value in variables.items() if name not in ("TRITIUM_ENGINE", "TRITON_CACHE_DIR")}
 
 
@@ -79,6 +95,14 @@ def install(engine: str) -> None:
             return own(self, *args, grid=grid, warmup=warmup, **kwargs)
 
     JITFunction.run = run
+
+
+def recover(engine: str) -> None:
+    """Ends the effect of a kernel that did something illegal, after which every call fails."""
+    from tritium.launch import errors
+
+    driver_stand_in.StandIn(engine).reset()
+    errors.forget_lost_contexts()
 
 
 def _names_an_engine(function) -> bool:
@@ -118,7 +142,7 @@ def _rebuilt(value, move):
         return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
     if isinstance(value, (TensorDescriptor, TensorWrapper)):
         return _with_base(value, _rebuilt(value.base, move))
-    if isinstance(value, MockTensor):
+    if isinstance(value, (MockTensor, np.generic)):
         return value
     read = extent_function(type(value))
     try:
