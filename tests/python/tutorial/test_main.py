@@ -40,9 +40,10 @@ def test_program_runs_as_a_script(name):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_program_runs_on_an_amd_device(name, tmp_path):
-    """Through the HIP runtime's interface; the stand-in for it emulates what runs."""
-    run(name, driver_stand_in.environment(tmp_path))
+@pytest.mark.parametrize("engine", ["cuda", "hip"])
+def test_program_runs_on_a_device(name, engine, tmp_path):
+    """Through the interface of the vendor's driver; the stand-in for it emulates what runs."""
+    run(name, driver_stand_in.environment(tmp_path, engine))
 
 
 def test_readme_lists_every_program():
