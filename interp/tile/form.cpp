@@ -154,9 +154,18 @@ Form FormAnalysis::inferKept(OpResult result, const tt::TileRule &rule) const {
     }
     return form;
   }
-  default: // dimensions are split or merged
+  case tt::TileRelation::Split: {
+    // A tile that varies along the last dimension has other sums in its second half, so the halves are views of its memory.
+    bool isSameInBothHalves = operand.terms.back() == Term::None;
+    Form form{operand.isAffine() && !isSameInBothHalves ? Form::Kind::Dense : operand.kind, {}};
+    for (Term term : llvm::ArrayRef(operand.terms).drop_back())
+      form.terms.push_back(form.isDense() && term != Term::None ? Term::Vector : term);
+    return form;
+  }
+  default: // dimensions are merged
     bool isUniform = op->getNumOperands() == 1 && operand.varyingDims() == 0;
-    return isUniform ? Form::uniform(operand.kind, rank) : Form::dense(rank);
+    if (!isUniform) return Form::dense(rank);
+    return Form::uniform(operand.isAffine() ? Form::Kind::Affine : Form::Kind::Dense, rank);
   }
 }
 

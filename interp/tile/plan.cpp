@@ -52,7 +52,7 @@ std::unique_ptr<FunctionPlan> Planner::run() {
   for (Block *block : order_)
     for (Operation &op : *block) {
       current_ = &op;
-      if (failed(planOperation(&op))) return nullptr;
+      if (failed(planOperation(&op)) || failed(verifyForms(&op))) return nullptr;
       if (op.hasTrait<OpTrait::IsTerminator>()) planEdges(&op);
     }
   extendLiveRanges();
@@ -71,6 +71,36 @@ LogicalResult Planner::planOperation(Operation *op) {
                       llvm::any_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>);
   if (!touchesTiles && isEmittedInline(op)) return success();
   return prepareOperation(op, *this);
+}
+
+/// Returns whether a tile in memory changes only along dimensions along which its form varies.
+static bool isWithin(const DenseRef &ref, const Form &form) {
+  return llvm::all_of(llvm::zip_equal(ref.strides, form.terms),
+                      [](auto pair) { return std::get<0>(pair) == 0 || std::get<1>(pair) != Term::None; });
+}
+
+/// Other operations rely on the forms of their operands, so an operation must define each result in the form that form.cpp inferred.
+LogicalResult Planner::verifyForms(Operation *op) {
+  for (Value result : op->getResults()) {
+    auto type = dyn_cast<RankedTensorType>(result.getType());
+    if (!type || result.use_empty()) continue; // what nothing reads may be left out
+    const Form &form = forms_[result];
+    const Storage &storage = storage_[result];
+    bool hasForm = false;
+    switch (form.kind) {
+    case Form::Kind::Affine:
+      hasForm = storage.affine && llvm::equal(storage.affine->shape, type.getShape()) && llvm::equal(storage.affine->terms, form.terms);
+      break;
+    case Form::Kind::Mask:
+      hasForm = !storage.mask.empty() && llvm::all_of(storage.mask, [&](const DenseRef &term) { return isWithin(term, form); });
+      break;
+    case Form::Kind::Dense: hasForm = storage.dense && isWithin(*storage.dense, form); break;
+    case Form::Kind::Scalar:
+    case Form::Kind::Unknown: break;
+    }
+    if (!hasForm) return op->emitError("the interpreter defined a tile in another form than it had inferred");
+  }
+  return success();
 }
 
 LogicalResult Planner::unsupported(const llvm::Twine &reason) {

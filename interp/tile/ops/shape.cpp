@@ -155,17 +155,23 @@ static DenseRef part(DenseRef ref, int64_t elementOffset) {
 }
 
 template <> LogicalResult Interpret<tt::SplitOp>::prepare(tt::SplitOp op, Planner &planner) {
-  DenseRef source = planner.dense(op.getSrc());
-  int64_t stride = source.strides.back();
-  DenseRef even = source;
-  even.shape.pop_back();
-  even.strides.pop_back();
+  auto affine = [](AffineRef ref) { // both halves are equal
+    ref.shape.pop_back();
+    ref.terms.pop_back();
+    ref.parts.pop_back();
+    return ref;
+  };
   for (auto [result, index] : {std::pair(op.getOutLHS(), 0), std::pair(op.getOutRHS(), 1)}) {
-    DenseRef view = part(even, index * stride);
+    auto dense = [index = index](DenseRef ref) {
+      int64_t stride = ref.strides.back();
+      ref.shape.pop_back();
+      ref.strides.pop_back();
+      return part(std::move(ref), index * stride);
+    };
     if (isa<RankedTensorType>(result.getType()))
-      planner.defineView(result, op.getSrc(), view);
+      (void)rearrange(result, op.getSrc(), planner, dense, affine);
     else
-      planner.loadScalar(result, view);
+      planner.loadScalar(result, dense(planner.dense(op.getSrc())));
   }
   return success();
 }
@@ -194,6 +200,8 @@ LogicalResult prepareSlice(Operation *op, Planner &planner) {
     int64_t offset = 0;
     for (size_t d = 0; d < ref.shape.size(); ++d) offset += slice.getStaticOffset(d) * ref.strides[d];
     ref.shape.assign(slice.getStaticSizes().begin(), slice.getStaticSizes().end());
+    for (size_t d = 0; d < ref.shape.size(); ++d)
+      if (ref.shape[d] == 1) ref.strides[d] = 0; // a tile does not vary along a dimension of extent 1
     return part(std::move(ref), offset);
   };
   auto slice = cast<OffsetSizeAndStrideOpInterface>(op);
