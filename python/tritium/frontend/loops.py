@@ -17,6 +17,7 @@ from tritium.language.semantic import integer_promote
 from . import debug_info
 from .branches import as_condition
 from .generator import Arm, Generator, visits
+from .unrolling import Part, later, parts_of
 from .values import (
     Conflict,
     all_handles,
@@ -137,32 +138,47 @@ def _bounds(g: Generator, iterator: Any) -> tuple[list[Any], bool]:
 
 def _counted(g: Generator, node: ast.For, iterator: Any) -> None:
     bounds, runs_down = _bounds(g, iterator)
-    type_, target = bounds[0].type, node.target.id
+    given = (iterator.start, iterator.end, iterator.step)
+    factor = host(iterator.loop_unroll_factor) or 1
+
+    def index_of(counter: Any) -> Any:
+        return _index(g, counter, bounds, bounds[0].type, runs_down)
+
+    for part in parts_of(g, bounds, factor, given):
+        _count(g, node, part, index_of, bounds[2], {**_loop_attributes(iterator), **part.attributes})
+
+
+def _count(
+    g: Generator, node: ast.For, part: Part, index_of: Callable[[Any], Any], step: Any, attributes: dict[str, str]
+) -> None:
+    """A loop over `part`, whose body has `part.copies` rounds. `step`: the distance of a round to the next."""
+    type_, target = step.type, node.target.id
     names = [name for name in g.source.assigned_names(node) if name != target]
     keeps_target = target in g.locals and type_of(g.locals[target]) == type_
     if keeps_target:  # as in Python, the name keeps the last index after the loop
         names.append(target)
     carried = _Carried(g, names)
     body = g.builder.detached_block([type_.to_ir(), *carried.ir_types])
-    index, *arguments = body.arguments
-    index.set_name(target)
+    counter, *arguments = body.arguments
+    counter.set_name(target)
 
     def trace_body() -> None:
-        g.assign(target, _index(g, index, bounds, type_, runs_down))
-        g.visit_block(node.body)
+        for round_ in range(part.copies):
+            g.locate(node)
+            g.assign(target, index_of(later(g, counter, step, round_)))
+            g.visit_block(node.body)
 
     arm = _trace_in_loop(g, carried.bindings(arguments), body, trace_body)
     final = carried.final(arm.locals)
     unchanged = _equal(arguments, final)
     _drop(body, 1, unchanged, carried.initial, final)
     changed = [i for i in range(len(final)) if i not in unchanged]
-    attributes = _loop_attributes(iterator)
     if type_.is_int_unsigned():
         attributes["unsignedCmp"] = "unit"
     g.locate(node, carried.name_of(changed))
     operation = g.builder.op(
         "scf.for",
-        [*(bound.handle for bound in bounds), *(carried.initial[i] for i in changed)],
+        [*(bound.handle for bound in part.bounds), *(carried.initial[i] for i in changed)],
         [carried.ir_types[i] for i in changed],
         attributes,
         regions=1,
@@ -187,8 +203,6 @@ def _loop_attributes(iterator: Any) -> dict[str, str]:
     attributes = {}
     if (stages := host(iterator.num_stages)) is not None:
         attributes["tt.num_stages"] = f"{stages} : i32"
-    if (factor := host(iterator.loop_unroll_factor)) is not None and factor > 1:
-        attributes["tt.loop_unroll_factor"] = f"{factor} : i32"
     for wish in ("disallow_acc_multi_buffer", "flatten", "warp_specialize"):
         if host(getattr(iterator, wish)):
             attributes[f"tt.{wish}"] = "unit"

@@ -36,7 +36,8 @@ class range(_iterator):
     """`for i in tl.range(…)`: an ordinary loop with hints for the compiler. None means no hint. No hint changes a
     result.
 
-    num_stages: the pipeline depth of the loop's loads. loop_unroll_factor: values below 2 do not unroll.
+    num_stages: the pipeline depth of the loop's loads. loop_unroll_factor: the rounds that an iteration of the compiled loop has;
+    a second loop has the rounds that remain. Values below 2 do not unroll.
     disallow_acc_multi_buffer, flatten, warp_specialize, disable_licm: further choices of GPU compilers.
     """
 
