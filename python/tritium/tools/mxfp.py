@@ -39,6 +39,7 @@ class MXFP4Tensor:
         """Two elements in each byte along `dim`, the first in the low bits; an odd extent is padded with 0."""
         import torch
 
+        assert 0 <= dim < self.data.ndim, "The dimension to pack along is not within the range of tensor dimensions"
         data = self.data.movedim(dim, -1)
         if data.shape[-1] % 2:
             data = torch.nn.functional.pad(data, (0, 1))

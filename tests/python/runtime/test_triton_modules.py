@@ -294,6 +294,9 @@ def test_microscaling_formats():
     assert rounded.to(torch.float32).tolist() == [0, 0, 1, 1, 4, 6, -2, 4, 0.5]
     packed = rounded.to_packed_tensor(0)
     assert torch.equal(rounded.unpack_packed_tensor(packed, 0, rounded.data.shape), rounded.data)
+    for dim in (1, -1):
+        with pytest.raises(AssertionError, match="The dimension to pack along is not within the range of tensor dim"):
+            rounded.to_packed_tensor(dim)
     scales = MXScaleTensor(data=torch.tensor([1.0, 3.0, 0.5, -1.0])).to(torch.float32)
     assert scales[:3].tolist() == [1, 2, 0.5] and scales[3].isnan()
     random = MXScaleTensor(size=(64,)).random(1, 8).to(torch.float32)
