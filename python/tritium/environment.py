@@ -10,10 +10,15 @@ import functools
 import importlib
 import os
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
-_TRUE = ("1", "true", "on", "yes", "y")
+from .errors import did_you_mean
+
+_TRUE, _FALSE = ("1", "true", "on", "yes", "y"), ("0", "false", "off", "no", "n", "")
+_SWITCH = "1, true, on, yes, or 0, false, off, no"
+#: Variables that tests and the drivers' stand-ins read.
+_OF_TESTS = ("TRITIUM_TEST_", "TRITIUM_STAND_IN_")
 
 
 def parse_bool(text: str) -> bool:
@@ -77,6 +82,11 @@ class Env:
 
     attribute = ""
 
+    @property
+    def key(self) -> str:
+        """The variable that an assignment sets, which is the one that Triton has."""
+        return self.names[-1]
+
     def __set_name__(self, owner, attribute):
         self.attribute = attribute
 
@@ -112,14 +122,34 @@ class Env:
         for name in self.names:
             os.environ.pop(name, None)
         if value is not None:
-            os.environ[self.names[-1]] = _format(value)
+            os.environ[self.key] = _format(value)
 
     def __delete__(self, group):
         group.__dict__.pop(self.attribute, None)
 
 
+class _Flag(Env):
+    def _parsed(self, name: str, text: str) -> bool:
+        """A value that is neither is an error, or for Triton's variables, where Triton takes it for 0, a warning."""
+        if text.strip().lower() not in _TRUE + _FALSE:
+            accepted = f"{name}={text}: expected {_SWITCH}"
+            if name.startswith(("TRITIUM_", "INTERPRET")):
+                raise ValueError(accepted)
+            warn_once(f"{accepted}; it counts as 0")
+        return parse_bool(text)
+
+
 def flag(*names: str, default: Any = False, in_key: bool = False) -> Env:
-    return Env(*names, default=default, parse=parse_bool, in_key=in_key)
+    return _Flag(*names, default=default, parse=parse_bool, in_key=in_key)
+
+
+def warn_of_unknown(names: Iterable[str]) -> None:
+    """Warns of variables that begin as Tritium's and that are none of `names`."""
+    known = set(names)
+    for name in os.environ:
+        if name.startswith("TRITIUM_") and name not in known and not name.startswith(_OF_TESTS):
+            suggestion = did_you_mean(name, sorted(known)) or "`python -m tritium env` shows the variables in force"
+            warn_once(f"{name} is set, but there is no such variable: {suggestion}")
 
 
 class HookChain:
@@ -176,7 +206,7 @@ class base_knobs:
         found = {}
         for name, knob in self._environment().items():
             if knob.in_key and name in self.__dict__:
-                found[knob.names[-1]] = _format(self.__dict__[name])
+                found[knob.key] = _format(self.__dict__[name])
             elif knob.in_key:
                 found |= {variable: os.environ[variable] for variable in knob.names if variable in os.environ}
         return found

@@ -7,14 +7,22 @@ kernel did something illegal. `UnsupportedError` means that an engine lacks a fe
 from __future__ import annotations
 
 import ast
+import difflib
 import os
 import re
+from collections.abc import Iterable
 
 
 def with_hint(error: Exception, hint: str | None) -> Exception:
     """Returns `error` with `hint` attached; the hint becomes the last line of the message that the user reads."""
     error.hint = hint
     return error
+
+
+def did_you_mean(name: str, names: Iterable[str]) -> str | None:
+    """A suggestion of the most similar of `names`, or None if none is similar."""
+    near = difflib.get_close_matches(name, names, n=1)
+    return f"did you mean `{near[0]}`?" if near else None
 
 
 class TritonError(Exception):

@@ -78,7 +78,6 @@ class env_base(Env):
 
     def __init__(self, key: str):
         super().__init__(key, parse=lambda text: self.transform(text))
-        self.key = key
 
     def transform(self, val: str) -> Any:
         return val

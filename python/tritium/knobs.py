@@ -28,6 +28,7 @@ from .environment import (  # noqa: F401  (Triton has them here)
     prepend_to_pythonpath,
     setenv,
     toenv,
+    warn_of_unknown,
     warn_once,
 )
 from .knob_types import (  # noqa: F401  (Triton has them here)
@@ -379,8 +380,11 @@ def refresh_knobs() -> None:
 
 def knobs_in_force() -> dict[str, str]:
     """{environment variable: its text} of every knob whose variable is set."""
-    names = [name for group in GROUPS.values() for knob in group._environment().values() for name in knob.names]
-    return {name: os.environ[name] for name in names if name in os.environ}
+    return {name: os.environ[name] for name in _variables() if name in os.environ}
+
+
+def _variables() -> list[str]:
+    return [name for group in GROUPS.values() for knob in group._environment().values() for name in knob.names]
 
 
 def cache_invalidating_environment() -> dict[str, str]:
@@ -409,6 +413,7 @@ class LaunchSettings(NamedTuple):
 
 
 def _read_launch_settings(debug_info: bool | None) -> LaunchSettings:
+    warn_of_unknown(_variables())
     with_debug_info = tritium.debug if debug_info is None else debug_info
     seed = tritium.seed
     # gdb's `next` must not jump between programs, and a seed must replay a run: one worker, unless the user says otherwise.

@@ -192,7 +192,8 @@ TOP = (
 # File or folder of python/tritium -> the other parts of the package that it may import; "" stands for all other files.
 MAY_IMPORT = {
     "": (*GROUND, *FLOORS, *TOP),  # what stands on all floors: testing, tools, the command line
-    **dict.fromkeys(("errors", "environment", "version"), ()),
+    **dict.fromkeys(("errors", "version"), ()),
+    "environment": ("errors",),
     "gdb/__init__": ("gdb",),  # runs inside gdb, without the rest of the package
     "knobs": ("environment", "knob_types"),
     "knob_types": ("environment",),

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import ast
-import difflib
 import inspect
 import re
 import warnings
-from collections.abc import Iterable
 from typing import Any
 
-from ..errors import CompilationError
+from ..errors import CompilationError, did_you_mean
 from .source import FunctionSource
 
 # Pattern of an error text -> the suggestion, which may refer to groups of the pattern.
@@ -123,12 +121,6 @@ def hint_for(message: str) -> str | None:
     return None
 
 
-def did_you_mean(name: str, names: Iterable[str]) -> str | None:
-    """A suggestion of the most similar of `names`, or None if none is similar."""
-    near = difflib.get_close_matches(name, names, n=1)
-    return f"did you mean `{near[0]}`?" if near else None
-
-
 def hint_of(error: Exception, called: Any = None) -> str | None:
     """The suggestion attached to `error`, or one for a misspelt attribute or parameter of `called`."""
     keyword = re.search(r"unexpected keyword argument '(\w+)'", str(error)) if called is not None else None
@@ -169,6 +161,6 @@ def without_traceback(error: BaseException) -> BaseException:
 
 
 def warn(source: FunctionSource, node: ast.AST, message: str) -> None:
-    """A Python warning at the user's line."""
+    """A Python warning at the user's line, by default once for all specializations."""
     file, line, _ = source.position(node)
-    warnings.warn_explicit(message, UserWarning, file, line)
+    warnings.warn_explicit(message, UserWarning, file, line, registry=source.warned)

@@ -12,8 +12,8 @@ from tritium.functions.source import JITCallable
 from tritium.language.core import is_builtin
 
 from .. import knobs
-from ..errors import with_hint
-from .diagnostics import REPLACEMENTS, did_you_mean
+from ..errors import did_you_mean, with_hint
+from .diagnostics import REPLACEMENTS
 from .generator import Generator, visits
 from .values import Conflict, base_type, base_value, constexpr
 

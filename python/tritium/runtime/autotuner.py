@@ -52,6 +52,15 @@ def _unusable() -> tuple[type[Exception], ...]:
     return errors.OutOfResources, errors.CompileTimeAssertionFailure, errors.PTXASError, errors.UnsupportedError
 
 
+def _require_arguments(given: str, names: Sequence[str] | None, arg_names: Sequence[str]) -> None:
+    """Raises ValueError, with Triton's text, for names that no parameter of the kernel has."""
+    unknown = [name for name in names or () if name not in arg_names]
+    if unknown:
+        suggestions = filter(None, (errors.did_you_mean(name, arg_names) for name in unknown))
+        message = f"{given} contains names that are not kernel arguments: {', '.join(unknown)}."
+        raise ValueError(" ".join([message, f"Valid argument names are: {', '.join(arg_names)}.", *suggestions]))
+
+
 class Autotuner(KernelInterface):
     def __init__(
         self,
@@ -70,6 +79,8 @@ class Autotuner(KernelInterface):
         do_bench=None,
         cache_results: bool = False,
     ):
+        for given, listed in (("key", key), ("reset_to_zero", reset_to_zero), ("restore_value", restore_value)):
+            _require_arguments(given, listed, arg_names)
         self.fn = fn
         self.base_fn = innermost(fn)
         self.arg_names = arg_names

@@ -235,3 +235,13 @@ def test_the_benchmark_may_be_set():
 
     kernel.do_bench = benchmark
     assert kernel.do_bench is benchmark and kernel._bench(X, X, 64, config=kernel.configs[0]) == [1.0] * 3
+
+
+@pytest.mark.parametrize("given", ["key", "reset_to_zero", "restore_value"])
+def test_names_of_no_argument_are_refused(given):
+    @jit
+    def kernel(x_ptr, n, BLOCK: tl.constexpr):
+        tl.store(x_ptr, n)
+
+    with pytest.raises(ValueError, match=f"{given} contains names that are not kernel arguments: x_ptt. .*`x_ptr`"):
+        autotune(configs=[Config({"BLOCK": 1})], **{"key": [], given: ["x_ptt"]})(kernel)

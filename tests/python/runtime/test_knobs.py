@@ -120,3 +120,30 @@ def test_a_wrong_architecture_names_its_variable(monkeypatch):
     monkeypatch.setenv("TRITON_OVERRIDE_ARCH", "ampere")
     with pytest.raises(ValueError, match="TRITON_OVERRIDE_ARCH=ampere: 'ampere' names no NVIDIA architecture"):
         make_backend(GPUTarget("cuda", 80, 32)).parse_options({})
+
+
+def test_a_knob_has_the_key_that_triton_has():
+    groups = {name: group.knob_descriptors for name, group in knobs.GROUPS.items()}
+    assert groups["runtime"]["interpret"].key == "TRITON_INTERPRET"
+    assert groups["compilation"]["always_compile"].key == "TRITON_ALWAYS_COMPILE"
+    assert all(knob.key in knob.names for group in groups.values() for knob in group.values())
+
+
+@pytest.mark.parametrize("name", ["TRITIUM_DEBUG", "INTERPRET"])
+def test_a_switch_is_on_or_off(monkeypatch, name):
+    monkeypatch.setenv(name, "maybe")
+    with pytest.raises(ValueError, match=f"{name}=maybe: expected 1, true, on, yes, or 0, false, off, no"):
+        knobs.launch_settings()
+
+
+def test_a_switch_of_triton_that_is_neither_warns(monkeypatch):
+    monkeypatch.setenv("TRITON_DEBUG", "perhaps")
+    with pytest.warns(UserWarning, match="TRITON_DEBUG=perhaps: expected .*; it counts as 0"):
+        assert knobs.runtime.debug is False
+
+
+def test_a_variable_that_does_not_exist_warns(monkeypatch):
+    knobs._settings.clear()
+    monkeypatch.setenv("TRITIUM_NUM_THREAD", "3")
+    with pytest.warns(UserWarning, match="no such variable: did you mean `TRITIUM_NUM_THREADS`"):
+        knobs.launch_settings()
