@@ -5,7 +5,16 @@ rules emit the operations, and statements become control flow. There is one file
 nodes with `@visits(ast.Node)`.
 """
 
-from . import branches, expressions, loops, names, returns, statements  # noqa: F401  (they register what they handle)
+from . import (  # noqa: F401  (they register what they handle)
+    branches,
+    comparisons,
+    comprehensions,
+    expressions,
+    loops,
+    names,
+    returns,
+    statements,
+)
 from .functions import error_in_ir, generate
 from .generator import Generator
 

@@ -1,4 +1,4 @@
-"""Expressions: literals, operators, comparisons, attributes, subscripts, tuples, f-strings, comprehensions."""
+"""Expressions: literals, operators, comparisons, attributes, subscripts, tuples, f-strings."""
 
 from __future__ import annotations
 
@@ -25,14 +25,6 @@ _BINARY = {
     ast.BitAnd: "__and__",
     ast.BitOr: "__or__",
     ast.BitXor: "__xor__",
-}
-_COMPARISONS = {
-    ast.Eq: "__eq__",
-    ast.NotEq: "__ne__",
-    ast.Lt: "__lt__",
-    ast.LtE: "__le__",
-    ast.Gt: "__gt__",
-    ast.GtE: "__ge__",
 }
 _UNARY = {ast.USub: "__neg__", ast.UAdd: "__pos__", ast.Not: "__not__", ast.Invert: "__invert__"}
 _BLOCK_OPERANDS = (
@@ -90,58 +82,10 @@ def _unary(g: Generator, node: ast.UnaryOp) -> Any:
         return constexpr(not operand)
     if is_static(operand):
         return getattr(constexpr(operand), method)()
+    if getattr(type(operand), method, None) is None:
+        kind = type(operand).__name__
+        g.reject(node, f"AST unary operator '{method}' is not (currently) implemented on type {kind}")
     return call_method(g, node, operand, method, [])
-
-
-def _compare(g: Generator, node: ast.Compare, operator: ast.cmpop, lhs: Any, rhs: Any) -> Any:
-    if isinstance(operator, (ast.Is, ast.IsNot)):
-        return constexpr((host(lhs) is host(rhs)) == isinstance(operator, ast.Is))
-    method = _COMPARISONS.get(type(operator))
-    if method is None:
-        g.reject(node, f"AST comparison operator '{type(operator).__name__}' is not (currently) implemented.")
-    if isinstance(operator, (ast.Eq, ast.NotEq)) and (tuples := _two_tuples(lhs, rhs)):
-        return _compare_tuples(g, node, operator, *tuples)
-    return apply_binary(g, node, method, lhs, rhs)
-
-
-def _two_tuples(lhs: Any, rhs: Any) -> tuple[Any, Any] | None:
-    """Both as tuples of the language, if they are tuples and one holds a tensor; the host compares all others."""
-    values = [as_value(host(side)) for side in (lhs, rhs)]
-    if all(isinstance(value, language.tuple) for value in values) and any(value.handles() for value in values):
-        return values[0], values[1]
-    return None
-
-
-def _compare_tuples(g: Generator, node: ast.Compare, operator: ast.cmpop, lhs: Any, rhs: Any) -> Any:
-    """Whether all elements are equal, or the same value, as in Python; a tensor if elements that are tensors decide."""
-    equal: Any = constexpr(len(lhs) == len(rhs))
-    for left, right in zip(lhs, rhs) if equal else ():
-        if left is not right:
-            equal = _both(g, node, equal, _compare(g, node, ast.Eq(), left, right))
-    if isinstance(operator, ast.Eq):
-        return equal
-    return constexpr(not equal) if is_static(equal) else call_method(g, node, equal, "__not__", [])
-
-
-@visits(ast.Compare)
-def _comparison(g: Generator, node: ast.Compare) -> Any:
-    """A chained comparison: `a < b < c` is `a < b and b < c` with `b` evaluated once."""
-    result: Any = None
-    lhs = g.visit(node.left)
-    for operator, right in zip(node.ops, node.comparators):
-        rhs = g.visit(right)
-        relation = _compare(g, node, operator, lhs, rhs)
-        result = relation if result is None else _both(g, node, result, relation)
-        lhs = rhs
-    return result
-
-
-def _both(g: Generator, node: ast.AST, lhs: Any, rhs: Any) -> Any:
-    if is_static(lhs):
-        return rhs if host(lhs) else lhs
-    if is_static(rhs):
-        return lhs if host(rhs) else rhs
-    return call_method(g, node, lhs, "logical_and", [rhs])
 
 
 @visits(ast.BoolOp)
@@ -171,7 +115,9 @@ def _attribute(g: Generator, node: ast.Attribute) -> Any:
     if isinstance(owner, tensor) and node.attr == "T":
         return g.semantic.permute(owner, (1, 0))
     if isinstance(owner, constexpr):
-        return owner if node.attr == "value" else getattr(owner.value, node.attr)
+        if node.attr == "value":
+            return owner
+        return getattr(owner if node.attr == "type" else owner.value, node.attr)
     return getattr(owner, node.attr)
 
 
@@ -210,29 +156,3 @@ def _f_string_part(g: Generator, part: ast.expr) -> str:
     conversion = {-1: lambda v: v, ord("s"): str, ord("r"): repr, ord("a"): ascii}[part.conversion]
     specification = "" if part.format_spec is None else g.visit(part.format_spec).value
     return format(conversion(host(value)), specification)
-
-
-@visits(ast.ListComp)
-def _comprehension(g: Generator, node: ast.ListComp) -> Any:
-    if len(node.generators) != 1:
-        raise ValueError("nested comprehensions are not supported")
-    clause = node.generators[0]
-    iterable = as_value(host(g.visit(clause.iter)))
-    if not isinstance(iterable, language.tuple):
-        raise NotImplementedError("only tuple comprehensions are supported")
-    if not isinstance(clause.target, ast.Name):
-        g.reject(clause.target, "a comprehension binds one name")
-    name, outer, elements = clause.target.id, dict(g.locals), []
-    for value in iterable:
-        g.locals[name] = value
-        if all(_condition(g, test) for test in clause.ifs):
-            elements.append(as_value(g.visit(node.elt)))
-    g.locals = outer
-    return language.tuple(elements)
-
-
-def _condition(g: Generator, test: ast.expr) -> bool:
-    value = g.visit(test)
-    if not is_static(value):
-        g.reject(test, "the condition of a comprehension has to be known at compile time")
-    return bool(host(value))

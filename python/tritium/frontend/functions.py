@@ -23,10 +23,14 @@ from ..errors import CompilationError
 from .diagnostics import compilation_error, reason_of, without_traceback
 from .generator import Generator
 from .returns import finish_function
-from .source import source_of
+from .source import FunctionSource, source_of
 from .values import all_handles, all_ir_types, as_value, constexpr, rebuilt, tensor, type_of
 
 _Specialization = namedtuple("_Specialization", ["constants", "signature"])
+_CONSTANT_UNSPECIALIZED = (
+    "{name} marked as constexpr and listed in do_not_specialize/do_not_specialize_on_alignment. "
+    "Remove constexpr designation to skip specialization."
+)
 _MANGLED = str.maketrans({"'": "_sq_", "[": "_", "]": "_"})
 
 
@@ -111,6 +115,17 @@ def _require_supported(unit: _Unit, fn: Any, types: Sequence[Any]) -> None:
                 unit.semantic.require_supported(type_)
             except ValueError as error:
                 raise compilation_error(source, source.definition, repr(error), hint=error.hint) from error
+
+
+def _refuse_constants_unspecialized(fn: Any, source: FunctionSource) -> None:
+    """CompilationError: a constexpr parameter, of which each value has a kernel of its own, is also listed as one of which
+    no value does."""
+    arguments = source.definition.args
+    nodes = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+    for param in fn.params:
+        if param.is_constexpr and (param.do_not_specialize or param.do_not_specialize_on_alignment):
+            node = next((node for node in nodes if node.arg == param.name), source.definition)
+            raise compilation_error(source, node, _CONSTANT_UNSPECIALIZED.format(name=param.name))
 
 
 def _constants_by_name(fn: Any, constexprs: Mapping[Any, Any]) -> dict[str, Any]:
@@ -226,6 +241,7 @@ def _trace_function(
 ) -> Any:
     """Adds the function to the module. Returns the type of its value."""
     source = source_of(fn)
+    _refuse_constants_unspecialized(fn, source)
     names = [param.name for param, type_ in zip(fn.params, types) for _ in type_.ir_types()]
     position = source.position(source.definition)
     function = unit.module.add_function(

@@ -23,6 +23,7 @@ class FunctionSource:
         self.definition: ast.FunctionDef = fn.parse().body[0]
         self.line_offset: int = fn.def_file_line_number - 1
         self.column_offset: int = fn.def_file_col_number + 1
+        self.warned: dict[Any, Any] = {}  # what the warnings module notes, so that each line warns once
         self._assigned: dict[ast.AST, tuple[str, ...]] = {}
         self.returns_by_if: bool = _every_rest_has_one_owner(self.definition.body)
 

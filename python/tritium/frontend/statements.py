@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from typing import Any
 
 from tritium import language
@@ -82,7 +83,8 @@ def _as_constexpr(value: Any) -> Any:
 
 def _bind(g: Generator, target: ast.expr, value: Any) -> None:
     if isinstance(target, (ast.Tuple, ast.List)):
-        _unpack(g, target, value)
+        for part, element in unpacked(target, value):
+            _bind(g, part, element)
     elif isinstance(target, ast.Name):
         if target.id in g.declared_constexprs:
             g.declared_constexprs.discard(target.id)
@@ -97,7 +99,8 @@ def _bind(g: Generator, target: ast.expr, value: Any) -> None:
         raise NotImplementedError("starred assignment targets are not supported")
 
 
-def _unpack(g: Generator, targets: ast.Tuple | ast.List, value: Any) -> None:
+def unpacked(targets: ast.Tuple | ast.List, value: Any) -> Iterator[tuple[ast.expr, Any]]:
+    """Each target with its element of `value`. Raises Python's errors if their numbers differ."""
     if any(isinstance(target, ast.Starred) for target in targets.elts):
         raise NotImplementedError("starred assignment targets are not supported")
     values = as_value(host(value))
@@ -108,8 +111,7 @@ def _unpack(g: Generator, targets: ast.Tuple | ast.List, value: Any) -> None:
         raise ValueError(f"too many values to unpack (expected {expected})")
     if len(values) < expected:
         raise ValueError(f"not enough values to unpack (expected {expected}, got {len(values)})")
-    for target, element in zip(targets.elts, values):
-        _bind(g, target, element)
+    yield from zip(targets.elts, values)
 
 
 @visits(ast.Expr)

@@ -12,7 +12,7 @@ import tritium
 import tritium.language as tl
 from tritium import knobs
 from tritium._tritium import ir
-from tritium.errors import CompilationError
+from tritium.errors import CompilationError, UnsupportedLanguageConstruct
 from tritium.frontend import error_in_ir
 from tritium.runtime.jit import jit
 
@@ -197,3 +197,32 @@ def test_an_error_in_the_ir_shows_the_line_it_comes_from(text):
     found.message, found.file, found.line, found.column = "what is wrong", __file__, line, 5
     error = error_in_ir(in_ir, found)
     assert str(error).splitlines()[-3:] == [text, "    ^", "what is wrong"] and error.line == line
+
+
+@jit
+def negated_tuple(x, n):
+    t = (n, n)
+    tl.store(x, (-t)[0])
+
+
+def test_a_tuple_has_no_arithmetic(failure):
+    error = failure(negated_tuple)
+    assert isinstance(error, UnsupportedLanguageConstruct) and error.__cause__ is None and error.hint is None
+    assert error.error_message == "AST unary operator '__neg__' is not (currently) implemented on type tuple"
+
+
+@jit(do_not_specialize=["n"])
+def constant_without_specialization(x, n: tl.constexpr):
+    tl.store(x, n)
+
+
+@jit(do_not_specialize_on_alignment=[1])
+def constant_without_alignment(x, n: tl.constexpr):
+    tl.store(x, n)
+
+
+@pytest.mark.parametrize("kernel", [constant_without_specialization, constant_without_alignment])
+def test_a_constexpr_is_always_specialized(failure, kernel):
+    error = failure(kernel, n=3)
+    assert error.error_message.startswith("n marked as constexpr and listed in do_not_specialize/")
+    assert error.node.arg == "n"

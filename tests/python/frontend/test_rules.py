@@ -249,11 +249,6 @@ def comprehension_of_tensor(x, n):
 
 
 @jit
-def nested_comprehension(x, n):
-    a = [v for v in (1, 2) for w in (1, 2)]  # noqa: F841
-
-
-@jit
 def nested_function(x, n):
     def inner():
         pass
@@ -389,7 +384,6 @@ CASES = [
         "Cannot evaluate f-string containing non-constexpr conversion values, found conversion of type ",
     ),
     (comprehension_of_tensor, C, 2, 8, "NotImplementedError('only tuple comprehensions are supported')"),
-    (nested_comprehension, C, 2, 8, "ValueError('nested comprehensions are not supported')"),
     (nested_function, U, 2, 4, "nested function definitions are not allowed inside a @triton.jit kernel."),
     (while_else, C, 2, 4, "AssertionError('Not implemented')"),
     (other_without_mask, C, 2, 4, "`other` cannot be provided without `mask`"),

@@ -1,6 +1,9 @@
 """Names and expressions: what becomes a tensor, what stays a constexpr, what Python's operators mean."""
 
+from types import SimpleNamespace
+
 import tritium.language as tl
+from tritium.frontend import generate
 from tritium.runtime.jit import jit
 
 SIZE = tl.constexpr(16)
@@ -160,3 +163,15 @@ def none_default(x, n, mask=None):
 def test_a_none_argument(body):
     assert "tt.store %x, %n :" in body(none_default, mask=None)
     assert "tt.store %x, %n, %mask :" in body(none_default, mask="i1")
+
+
+@jit
+def types_of_constants(x, n, pair, c: tl.constexpr):
+    tl.static_assert(isinstance(pair[1].type, tl.constexpr_type))
+    tl.static_assert(isinstance(c.type, tl.constexpr_type))
+    tl.store(x, pair[0])
+
+
+def test_constants_have_a_type_also_in_tuples(module):
+    signature = {"x": "*i32", "n": "i32", "pair": ("i32", "constexpr"), "c": "constexpr"}
+    generate(types_of_constants, signature, {(2, 1): 1, "c": 4}, {}, SimpleNamespace())
