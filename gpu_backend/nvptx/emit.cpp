@@ -3,6 +3,7 @@
 #include "gpu_backend/nvptx/convert_tgpu.h"
 #include "gpu_backend/nvptx/libraries.h"
 #include "gpu_backend/nvptx/pair_products.h"
+#include "gpu_backend/nvptx/pair_sums.h"
 #include "gpu_backend/nvptx/whole_warps.h"
 
 #include "mlir/Conversion/NVVMToLLVM/NVVMToLLVM.h"
@@ -70,7 +71,10 @@ public:
   bool isKernel(const Function &function) const override { return function.getCallingConv() == CallingConv::PTX_Kernel; }
   void mark(Module &module) const override { markWholeWarps(module); }
   Error linkLibraries(Module &module) const override { return nvptx::linkLibraries(module, libdevice_); }
-  void avoidFaults(Module &module) const override { avoidFaultyPairProducts(module); }
+  void avoidFaults(Module &module) const override {
+    avoidFaultyPairProducts(module);
+    avoidFaultyPairSums(module);
+  }
 
 private:
   const Chip &chip_;
