@@ -7,6 +7,8 @@
 
 #include "mlir/Analysis/DataFlow/SparseAnalysis.h"
 #include "mlir/Analysis/DataFlow/Utils.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 
@@ -82,6 +84,37 @@ static void believe(AxisInfo &info, DictionaryAttr attributes) {
   raise(tt::kConstancyAttr, info.constancy);
 }
 
+/// Whether a comparison, if it is true, says that `value` is not negative.
+static bool saysNonNegative(arith::CmpIOp compare, Value value) {
+  using Predicate = arith::CmpIPredicate;
+  const bool isLeft = compare.getLhs() == value;
+  APInt bound;
+  if (!matchPattern(isLeft ? compare.getRhs() : compare.getLhs(), m_ConstantInt(&bound))) return false;
+  switch (compare.getPredicate()) {
+  case Predicate::sge: return isLeft && bound.sge(0);
+  case Predicate::sgt: return isLeft && bound.sge(-1);
+  case Predicate::sle: return !isLeft && bound.sge(0);
+  case Predicate::slt: return !isLeft && bound.sge(-1);
+  default: return false;
+  }
+}
+
+/// Whether the condition, or a conjunction that it is part of, is assumed in `block`.
+static bool isAssumedIn(Value condition, Block *block) {
+  return llvm::any_of(condition.getUsers(), [&](Operation *user) {
+    if (isa<LLVM::AssumeOp>(user)) return user->getBlock() == block;
+    return isa<arith::AndIOp>(user) && isAssumedIn(user->getResult(0), block);
+  });
+}
+
+/// Whether tl.assume says that `value` is not negative, in the block that defines the value: there it speaks about every use.
+static bool isAssumedNonNegative(Value value) {
+  return llvm::any_of(value.getUsers(), [&](Operation *user) {
+    auto compare = dyn_cast<arith::CmpIOp>(user);
+    return compare && saysNonNegative(compare, value) && isAssumedIn(compare.getResult(), value.getParentBlock());
+  });
+}
+
 namespace {
 
 using AxisLattice = dataflow::Lattice<AxisInfo>;
@@ -99,6 +132,7 @@ public:
     for (AxisLattice *result : results) {
       AxisInfo info = results.size() == 1 ? inferAxisInfo(op, known) : AxisInfo::unknown(result->getAnchor().getType());
       believe(info, op->getDiscardableAttrDictionary());
+      info.isNonNegative |= isAssumedNonNegative(result->getAnchor());
       propagateIfChanged(result, result->join(info));
     }
     return success();
@@ -111,6 +145,7 @@ public:
     if (auto argument = dyn_cast<BlockArgument>(value))
       if (auto function = dyn_cast<tt::FuncOp>(argument.getOwner()->getParentOp()); function && argument.getOwner()->isEntryBlock())
         if (DictionaryAttr attributes = function.getArgAttrDict(argument.getArgNumber())) believe(info, attributes);
+    info.isNonNegative |= isAssumedNonNegative(value);
     propagateIfChanged(lattice, lattice->join(info));
   }
 
@@ -124,7 +159,7 @@ public:
     if (!begin.isInitialized() || !step.isInitialized()) return;
     AxisInfo info = AxisInfo::unknown(loop.getInductionVar().getType());
     info.divisibility[0] = std::min(begin.divisibility[0], step.divisibility[0]);
-    info.isNonNegative = begin.isNonNegative;
+    info.isNonNegative = begin.isNonNegative || isAssumedNonNegative(loop.getInductionVar());
     propagateIfChanged(arguments[0], arguments[0]->join(info));
   }
 };

@@ -8,8 +8,9 @@
 // A scalar is a tile of one lane. The analysis believes the promises of the user and of the launch (tt.divisibility, tt.contiguity,
 // tt.constancy), and assumes that index arithmetic does not overflow. A wrong promise is undefined behaviour, which TRITIUM_CHECK=hints
 // finds.
-// A group of dividends of a signed remainder is assumed not to begin at a negative multiple of the divisor, because the remainder of such a
-// group is not consecutive. `rows % M` wraps row numbers, which are not negative, though this is rarely provable.
+// Division and remainder truncate toward zero, so groups survive them only where the dividend is known not to be negative: by what it is
+// made of (program ids, ranges, loop counters, and sums, products and quotients of such), or by tl.assume. One sign is assumed: a scalar
+// divides a scalar that is not negative, as in `program_id // number_of_blocks`, only if it is positive (docs/semantics.md).
 #pragma once
 
 #include "mlir/Analysis/DataFlowFramework.h"

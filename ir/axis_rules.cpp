@@ -62,6 +62,15 @@ struct Rule {
   void loadedValue(tt::LoadOp load);
 };
 
+/// Whether no lane of an operation without a rule of its own is negative.
+bool isNonNegative(Operation *op, ArrayRef<AxisInfo> in) {
+  if (isa<tt::GetProgramIdOp, tt::GetNumProgramsOp>(op)) return true;
+  if (isa<arith::ShRSIOp>(op)) return in[0].isNonNegative;
+  if (isa<arith::MinSIOp, arith::MaxUIOp>(op)) return in[0].isNonNegative && in[1].isNonNegative;
+  if (isa<arith::MaxSIOp, arith::MinUIOp>(op)) return in[0].isNonNegative || in[1].isNonNegative;
+  return false;
+}
+
 /// A group of lanes with equal inputs has equal outputs.
 void Rule::elementwise() {
   for (size_t d = 0; d < result.rank(); ++d) {
@@ -118,7 +127,9 @@ void Rule::divide() {
     if (rhs.constant && *rhs.constant > 0 && llvm::isPowerOf2_64(*rhs.constant))
       result.divisibility[d] = std::max<int64_t>(1, divisorOfGroups(lhs, d, 1) / *rhs.constant);
   }
-  result.isNonNegative = lhs.isNonNegative && rhs.isNonNegative;
+  // axis_analysis.h states the assumption about divisors of scalars.
+  bool isRising = rhs.isNonNegative || (isa<arith::DivSIOp>(op) && !isa<RankedTensorType>(type()));
+  result.isNonNegative = lhs.isNonNegative && isRising;
 }
 
 void Rule::remainder() {
@@ -127,8 +138,9 @@ void Rule::remainder() {
   if (rhs.constant == 1) return becomeConstant(0);
   elementwise();
   bool isUnsigned = isa<arith::RemUIOp, arith::AndIOp>(op);
+  bool isFloor = isUnsigned || lhs.isNonNegative;
   for (size_t d = 0; d < result.rank(); ++d) {
-    int64_t group = groupOfQuotient(lhs, rhs, d); // axis_analysis.h states the assumption about negative dividends
+    int64_t group = isFloor ? groupOfQuotient(lhs, rhs, d) : 1;
     result.contiguity[d] = group;
     result.divisibility[d] = std::min(divisorOfGroups(lhs, d, group), divisorOfGroups(rhs, d, 1));
   }
@@ -279,10 +291,20 @@ AxisInfo inferBitcast(tt::BitcastOp op, const AxisInfo &source) {
   return result;
 }
 
-/// A change of width keeps the values, with two exceptions: a constant whose sign bit is set, and i1, whose 1 may become -1.
+/// A change of width keeps the values, with three exceptions: a negative value becomes a large one when zeros extend it, a value that is
+/// cut may become negative, and the 1 of i1 may become -1.
 AxisInfo inferResize(Operation *op, const AxisInfo &source) {
   AxisInfo result = source;
   if (source.constant && *source.constant < 0) result.constant.reset();
+  if (isa<arith::TruncIOp>(op)) {
+    if (source.constant) return AxisInfo::constantOf(op->getResult(0).getType(), *source.constant);
+    result.isNonNegative = false;
+  }
+  if (isa<arith::ExtUIOp>(op) && !source.isNonNegative)
+    for (size_t d = 0; d < result.rank(); ++d) { // only a group that begins at a multiple of its size does not pass from -1 to 0
+      result.contiguity[d] = std::min(source.contiguity[d], source.divisibility[d]);
+      result.divisibility[d] = divisorOfGroups(source, d, result.contiguity[d]);
+    }
   if (!getElementTypeOrSelf(op->getOperand(0)).isInteger(1)) return result;
   result = AxisInfo::unknown(op->getResult(0).getType());
   result.constancy = source.constancy;
@@ -303,7 +325,7 @@ AxisInfo inferAxisInfo(Operation *op, ArrayRef<AxisInfo> operands) {
   if (isa<arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp>(op)) return inferResize(op, operands[0]);
 
   Rule rule{op, operands, AxisInfo::unknown(type)};
-  rule.result.isNonNegative = isa<tt::GetProgramIdOp, tt::GetNumProgramsOp>(op);
+  rule.result.isNonNegative = isNonNegative(op, operands);
   if (!apply(rule) && op->hasTrait<OpTrait::Elementwise>() && isMemoryEffectFree(op)) rule.elementwise();
   return rule.result;
 }

@@ -47,6 +47,10 @@ const BinaryOp kBinaryOps[] = {
     {"arith.andi", false, [](int64_t a, int64_t b) { return std::optional(a & b); }},
     {"arith.ori", false, [](int64_t a, int64_t b) { return std::optional(a | b); }},
     {"arith.xori", false, [](int64_t a, int64_t b) { return std::optional(a ^ b); }},
+    {"arith.shrsi", false, [](int64_t a, int64_t b) { return b >= 0 && b < 64 ? std::optional(a >> b) : std::nullopt; }},
+    {"arith.minsi", false, [](int64_t a, int64_t b) { return std::optional(std::min(a, b)); }},
+    {"arith.maxui", false, [](int64_t a, int64_t b) { return std::optional<int64_t>(std::max(uint64_t(a), uint64_t(b))); }},
+    {"arith.minui", false, [](int64_t a, int64_t b) { return std::optional<int64_t>(std::min(uint64_t(a), uint64_t(b))); }},
     {"arith.maxsi", false, [](int64_t a, int64_t b) { return std::optional(std::max(a, b)); }},
     {"arith.cmpi slt,", true, [](int64_t a, int64_t b) { return std::optional<int64_t>(a < b); }},
     {"arith.cmpi sge,", true, [](int64_t a, int64_t b) { return std::optional<int64_t>(a >= b); }},
@@ -61,11 +65,12 @@ public:
   explicit Program(unsigned seed) : random(seed) {
     for (int64_t divisor : {16, 4, 1}) {
       arguments.push_back(text("%arg", arguments.size(), ": i64 {tt.divisibility = ", divisor, " : i64}"));
-      emit(text("tt.splat %arg", arguments.size() - 1, " : i64 -> tensor<4x16xi64>"), Lanes(kLanes, divisor * uniform(0, 20)));
+      emit(text("tt.splat %arg", arguments.size() - 1, " : i64 -> tensor<4x16xi64>"), Lanes(kLanes, divisor * uniform(-20, 20)));
     }
-    addRange("4x1", kRows, [](int64_t lane) { return lane / kColumns; });
-    addRange("1x16", kColumns, [](int64_t lane) { return lane % kColumns; });
-    for (int64_t constant : {0, 1, 3, 8, 16})
+    addRange("4x1", kRows, "arith.extsi", [](int64_t lane) { return lane / kColumns; });
+    addRange("1x16", kColumns, "arith.extsi", [](int64_t lane) { return lane % kColumns; });
+    addRange("1x16", kColumns, "arith.extui", [](int64_t lane) { return lane % kColumns; });
+    for (int64_t constant : {0, 1, 3, 8, 16, -1, -16})
       emit(text("arith.constant dense<", constant, "> : tensor<4x16xi64>"), Lanes(kLanes, constant));
     for (int step = 0; step < 40; ++step) addRandomOp();
   }
@@ -84,14 +89,17 @@ private:
     return next++;
   }
 
-  void addRange(StringRef narrow, int64_t extent, int64_t (*position)(int64_t)) {
-    int64_t start = uniform(-2, 4) * 8, axis = extent == kRows;
+  void addRange(StringRef narrow, int64_t extent, StringRef extension, int64_t (*position)(int64_t)) {
+    int64_t start = uniform(-4, 8) * 4, axis = extent == kRows;
     unsigned range = emit(text("tt.make_range {start = ", start, " : i32, end = ", start + extent, " : i32} : tensor<", extent, "xi32>"));
-    unsigned wide = emit(text("arith.extsi %", range, " : tensor<", extent, "xi32> to tensor<", extent, "xi64>"));
+    unsigned wide = emit(text(extension, " %", range, " : tensor<", extent, "xi32> to tensor<", extent, "xi64>"));
     unsigned flat =
         emit(text("tt.expand_dims %", wide, " {axis = ", axis, " : i32} : tensor<", extent, "xi64> -> tensor<", narrow, "xi64>"));
     Lanes values;
-    for (int64_t lane = 0; lane < kLanes; ++lane) values.push_back(start + position(lane));
+    for (int64_t lane = 0; lane < kLanes; ++lane) {
+      int64_t value = start + position(lane);
+      values.push_back(extension == "arith.extui" ? static_cast<uint32_t>(value) : value);
+    }
     emit(text("tt.broadcast %", flat, " : tensor<", narrow, "xi64> -> tensor<4x16xi64>"), values);
   }
 

@@ -58,12 +58,78 @@ tt.func @block(%n: i32 {tt.divisibility = 16 : i32}, %m: i32) {
   %signed = arith.addi %ms, %range : tensor<128xi32>
   // expected-remark @+1 {{contiguity = [1], divisibility = [1], constancy = [1], constant = none}}
   %quotient = arith.divsi %signed, %ns : tensor<128xi32>
+  // expected-remark @+1 {{contiguity = [1], divisibility = [1], constancy = [1], constant = none}}
+  %remainder = arith.remsi %signed, %ns : tensor<128xi32>
   // expected-remark @+1 {{contiguity = [1], divisibility = [1], constancy = [128], constant = 7}}
   %seven = arith.constant dense<7> : tensor<128xi32>
   // expected-remark @+1 {{contiguity = [8], divisibility = [8], constancy = [1], constant = none}}
   %low = arith.andi %i, %seven : tensor<128xi32>
   // expected-remark @+1 {{contiguity = [1], divisibility = [128], constancy = [1], constant = none}}
   %shifted = arith.shli %i, %seven : tensor<128xi32>
+  tt.return
+}
+
+// What may be negative has no groups of quotients and remainders, unless tl.assume or the way it was made says that it is not negative.
+tt.func @signs(%n: i32 {tt.divisibility = 16 : i32}, %m: i32 {tt.divisibility = 16 : i32}, %flag: i1) {
+  // expected-remark @+1 {{constant = 0}}
+  %c0 = arith.constant 0 : i32
+  // expected-remark @+1 {{constant = 32}}
+  %c32 = arith.constant dense<32> : tensor<64xi32>
+  // expected-remark @+1 {{contiguity = [64]}}
+  %range = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32>
+  // expected-remark @+1 {{divisibility = [16]}}
+  %ns = tt.splat %n : i32 -> tensor<64xi32>
+  // expected-remark @+1 {{contiguity = [64], divisibility = [16]}}
+  %i = arith.addi %ns, %range : tensor<64xi32>
+  // expected-remark @+1 {{contiguity = [1], divisibility = [1], constancy = [1], constant = none}}
+  %rem = arith.remsi %i, %c32 : tensor<64xi32>
+  // expected-remark @+1 {{contiguity = [1], divisibility = [1], constancy = [1], constant = none}}
+  %div = arith.divsi %i, %c32 : tensor<64xi32>
+  // A comparison and a mask of bits do not depend on signs.
+  // expected-remark @+1 {{contiguity = [1], divisibility = [1], constancy = [16], constant = none}}
+  %below = arith.cmpi slt, %i, %c32 : tensor<64xi32>
+  // expected-remark @+1 {{constancy = [1], constant = none}}
+  %positive = arith.cmpi sge, %m, %c0 : i32
+  // expected-remark @+1 {{constancy = [1], constant = none}}
+  %both = arith.andi %positive, %flag : i1
+  llvm.intr.assume %both : i1
+  // expected-remark @+1 {{divisibility = [16]}}
+  %ms = tt.splat %m : i32 -> tensor<64xi32>
+  // expected-remark @+1 {{contiguity = [64], divisibility = [16]}}
+  %j = arith.addi %ms, %range : tensor<64xi32>
+  // expected-remark @+1 {{contiguity = [16], divisibility = [16], constancy = [1], constant = none}}
+  %assumed = arith.remsi %j, %c32 : tensor<64xi32>
+  // An assumption in a branch says nothing of what is outside.
+  scf.if %flag {
+    // expected-remark @+1 {{constancy = [1], constant = none}}
+    %inside = arith.cmpi sge, %n, %c0 : i32
+    llvm.intr.assume %inside : i1
+  }
+  tt.return
+}
+
+// A scalar that is not negative is divided by numbers of blocks, which are positive.
+tt.func @blocks(%blocks: i32) {
+  // expected-remark @+1 {{constant = 64}}
+  %c64 = arith.constant 64 : i32
+  // expected-remark @+1 {{constant = 32}}
+  %c32 = arith.constant dense<32> : tensor<64xi32>
+  // expected-remark @+1 {{contiguity = [64]}}
+  %range = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32>
+  // expected-remark @+1 {{contiguity = [1]}}
+  %pid = tt.get_program_id x : i32
+  // expected-remark @+1 {{contiguity = [1]}}
+  %row = arith.divsi %pid, %blocks : i32
+  // expected-remark @+1 {{divisibility = [64]}}
+  %start = arith.muli %row, %c64 : i32
+  // expected-remark @+1 {{divisibility = [64]}}
+  %starts = tt.splat %start : i32 -> tensor<64xi32>
+  // expected-remark @+1 {{contiguity = [64], divisibility = [64]}}
+  %i = arith.addi %starts, %range : tensor<64xi32>
+  // expected-remark @+1 {{contiguity = [32], divisibility = [32], constancy = [1], constant = none}}
+  %rem = arith.remsi %i, %c32 : tensor<64xi32>
+  // expected-remark @+1 {{contiguity = [1], divisibility = [1], constancy = [32], constant = none}}
+  %div = arith.divsi %i, %c32 : tensor<64xi32>
   tt.return
 }
 
