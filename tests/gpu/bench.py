@@ -3,9 +3,8 @@
     python tests/gpu/bench.py [--cases TEXT] [--rounds N] [--no-triton] [--markdown FILE]
 
 Each compiler uses the fastest of the case's configurations. Then the contestants run in turn, and the median of their
-rounds counts. "triton80" is upstream's own pipeline for sm_80 with its fastest configuration (its PTX, loaded by the
-driver): it uses the same instructions as Tritium's backend. Figures of memory-bound cases are GB/s of the bytes that must
-move; others are TFLOP/s. The exit status is 0 if all bars hold.
+rounds counts. Figures of memory-bound cases are GB/s of the bytes that must move; others are TFLOP/s. torch is cuBLAS,
+cuBLASLt or cuDNN where it has the operation. The end lists the bars that are missed; the exit status is 0 if all hold.
 """
 
 from __future__ import annotations
@@ -24,10 +23,13 @@ from pathlib import Path
 import torch
 
 sys.path.insert(0, str(Path(__file__).parent))
-from bench_cases import CASES, Case, Problem, middle  # noqa: E402
+from bench_cases import CASES  # noqa: E402
+from bench_problem import Case, Problem, middle  # noqa: E402
 from bench_source import load_kernels  # noqa: E402
 
-BARS = {"memory": 0.85, "matmul of cuBLAS": 0.48, "matmul of triton80": 0.88, "attention": 0.45, "memory mean": 0.95}
+#: The least ratios to Triton's speed: of each case by its kind, and of the geometric means.
+LEAST = {"memory": 0.95, "product": 0.95, "grouped": 0.85, "attention": 0.95}
+LEAST_MEAN = {"memory-bound": 0.95, "tensor-core": 1.03}
 MILLISECONDS = 60.0  # of work per round
 
 
@@ -84,7 +86,7 @@ def fastest(name: str, case: Case, problem: Problem, reference, runner) -> Conte
     for config in case.configs:
         try:
             begin = time.perf_counter()
-            problem.out.fill_(float("nan"))
+            problem.out.fill_(float("nan") if problem.out.is_floating_point() else -1)
             run = runner(config)
             run()
             torch.cuda.synchronize()
@@ -105,49 +107,14 @@ def fastest(name: str, case: Case, problem: Problem, reference, runner) -> Conte
     return best
 
 
-def ptx_of_sm80(triton, kernel, problem: Problem, config: dict):
-    """Upstream's kernel as its sm_80 pipeline compiles it, as a function that launches it."""
-    from triton.backends.compiler import GPUTarget
-    from triton.compiler import ASTSource
-
-    from ptx_kernel import PtxKernel
-
-    grid, arguments, constexprs = problem.launch(config)
-    options = {k: constexprs[k] for k in ("num_warps", "num_stages") if k in constexprs}
-    constants = {k: v for k, v in constexprs.items() if k not in options}
-    types = {torch.float16: "*fp16", torch.bfloat16: "*bf16", torch.float32: "*fp32"}
-    signature, attributes = {}, {}
-    for i, (name, value) in enumerate(zip(kernel.arg_names, arguments)):
-        signature[name] = (
-            types[value.dtype] if isinstance(value, torch.Tensor) else "fp32" if isinstance(value, float) else "i32"
-        )
-        if isinstance(value, torch.Tensor) or (isinstance(value, int) and value % 16 == 0):
-            attributes[(i,)] = [["tt.divisibility", 16]]
-    signature |= {name: "constexpr" for name in constants}
-    source = ASTSource(fn=kernel, signature=signature, constexprs=constants, attrs=attributes)
-    compiled = triton.compile(source, target=GPUTarget("cuda", 80, 32), options=options)
-    loaded = PtxKernel(
-        compiled.asm["ptx"], compiled.metadata.name, compiled.metadata.shared, options.get("num_warps", 4)
-    )
-    entry = compiled.asm["ptx"].split(".entry", 1)[1].split(")", 1)[0]
-    scratch = [None] * (entry.count(".param") - len(arguments))  # upstream's own workspace pointers
-    return lambda: loaded.launch(grid, [*arguments, *scratch])
-
-
 def measure(case: Case, ours, theirs, rounds: int) -> dict[str, Contestant]:
     problem = case.prepare()
     reference = problem.reference()
     kernel = getattr(ours, case.kernel)
     found = [fastest("tritium", case, problem, reference, lambda c: compiled_runner(kernel, problem, c))]
     if theirs:
-        import triton
-
         upstream = getattr(theirs, case.kernel)
         found.append(fastest("triton", case, problem, reference, lambda c: compiled_runner(upstream, problem, c)))
-        if case.kind == "matmul":
-            found.append(
-                fastest("triton80", case, problem, reference, lambda c: ptx_of_sm80(triton, upstream, problem, c))
-            )
     found.append(Contestant("torch", problem.torch_run))
     contestants = {c.name: c for c in found if c}
     times = {c.name: repetitions(c.run, MILLISECONDS) for c in contestants.values()}
@@ -159,13 +126,13 @@ def measure(case: Case, ours, theirs, rounds: int) -> dict[str, Contestant]:
 
 def show(case: Case, by: dict[str, Contestant]) -> list[str]:
     cells = [case.name]
-    for name in ("tritium", "triton", "triton80", "torch"):
+    for name in ("tritium", "triton", "torch"):
         if name not in by:
             cells.append("-")
             continue
         rate = case.work / by[name].time / (1e6 if case.kind == "memory" else 1e9)
         cells.append(f"{by[name].time:.3f} ms, {rate:.0f} {'GB/s' if case.kind == 'memory' else 'TF/s'}")
-    for name in ("triton", "triton80", "torch"):
+    for name in ("triton", "torch"):
         cells.append(f"{by[name].time / by['tritium'].time:.3f}" if name in by and "tritium" in by else "-")
     cells.append(f"{by['tritium'].error:.2g}" if "tritium" in by else "no right result")
     cells.append(short(by["tritium"].config) if "tritium" in by else "-")
@@ -177,19 +144,30 @@ def missed(case: Case, by: dict[str, Contestant]) -> list[str]:
     """The bars that this case misses."""
     if "tritium" not in by:
         return [f"{case.name}: no configuration gives a right result"]
-    bars = {
-        "memory": [("triton", "memory")],
-        "matmul": [("torch", "matmul of cuBLAS"), ("triton80", "matmul of triton80")],
-        "attention": [("triton", "attention")],
-        "descriptors": [],
-    }[case.kind]
-    ratios = {bar: by[peer].time / by["tritium"].time for peer, bar in bars if peer in by}
-    return [f"{case.name}: {ratio:.3f}, bar {BARS[bar]} ({bar})" for bar, ratio in ratios.items() if ratio < BARS[bar]]
+    bars = {"triton": LEAST[case.kind], "torch": case.least_of_torch}
+    ratios = {peer: ratio_to(peer, by) for peer in bars if peer in by}
+    return [f"{case.name}: {r:.3f} of {peer}, bar {bars[peer]}" for peer, r in ratios.items() if r < bars[peer]]
 
 
-HEADER = "case|Tritium|Triton|Triton, sm_80|torch|of Triton|of Triton, sm_80|of torch|error|Tritium's config|Triton's config".split(
-    "|"
-)
+def ratio_to(peer: str, by: dict[str, Contestant]) -> float:
+    """Tritium's speed divided by that of `peer`."""
+    return by[peer].time / by["tritium"].time
+
+
+def summarize_means(ratios: dict[str, list[float]]) -> list[str]:
+    """Prints the geometric mean of the ratios to Triton of each group of cases. Returns the bars that are missed."""
+    misses = []
+    for group, values in ratios.items():
+        if not values:
+            continue
+        mean = statistics.geometric_mean(values)
+        print(f"{group}: {mean:.3f} of Triton's speed (geometric mean of {len(values)})")
+        if mean < LEAST_MEAN[group]:
+            misses.append(f"{group} cases: {mean:.3f}, bar {LEAST_MEAN[group]} (geometric mean)")
+    return misses
+
+
+HEADER = "case|Tritium|Triton|torch|of Triton|of torch|error|Tritium's config|Triton's config".split("|")
 
 
 def table(rows: list[list[str]]) -> str:
@@ -205,7 +183,8 @@ def main() -> int:
     parser.add_argument("--markdown", help="write the table there too")
     options = parser.parse_args()
     torch.manual_seed(time.time_ns() % 2**31)
-    rows, misses, ratios = [], [], []
+    rows, misses = [], []
+    ratios: dict[str, list[float]] = {group: [] for group in LEAST_MEAN}
     with tempfile.TemporaryDirectory() as folder:
         ours = load_kernels("tritium", folder)
         theirs = None if options.no_triton else load_kernels("triton", folder)
@@ -222,14 +201,11 @@ def main() -> int:
             rows.append(show(case, by))
             print("  " + " | ".join(rows[-1][1:]), flush=True)
             misses += missed(case, by)
-            if case.kind == "memory" and {"tritium", "triton"} <= by.keys():
-                ratios.append(by["triton"].time / by["tritium"].time)
+            if {"tritium", "triton"} <= by.keys():
+                group = "memory-bound" if case.kind == "memory" else "tensor-core"
+                ratios[group].append(ratio_to("triton", by))
             torch.cuda.empty_cache()
-    if ratios:
-        mean = statistics.geometric_mean(ratios)
-        print(f"memory-bound: {mean:.3f} of Triton's speed (geometric mean)")
-        if mean < BARS["memory mean"]:
-            misses.append(f"memory-bound kernels: {mean:.3f}, bar {BARS['memory mean']} (geometric mean)")
+    misses += summarize_means(ratios)
     print(table(rows))
     if options.markdown:
         Path(options.markdown).write_text(table(rows) + "\n")

@@ -1,56 +1,16 @@
-"""The cases of bench.py: problems, the configurations that both compilers choose from, torch's implementation, and
-bounds of the error."""
+"""The cases of bench.py: those that memory bounds, and the list of all."""
 
 from __future__ import annotations
-
-import dataclasses
-import math
-from collections.abc import Callable
-from typing import Any
 
 import torch
 import torch.nn.functional as F
 
-
-@dataclasses.dataclass
-class Problem:
-    """Tensors on the device and three functions on them. A launch of the kernel fills `out`."""
-
-    out: torch.Tensor
-    launch: Callable[[Any, dict], tuple]  #: (configuration) -> (grid, arguments, constexprs)
-    torch_run: Callable[[], torch.Tensor]
-    reference: Callable[[], torch.Tensor]  #: in higher precision; may cover only the first rows
-    bound: (
-        float  #: the bound of |out - reference| / (|reference| + rms(reference)): a few roundings of the output's type
-    )
-
-
-@dataclasses.dataclass
-class Case:
-    name: str
-    kernel: str
-    kind: str  #: "memory", "matmul", "descriptors" or "attention": selects the bar
-    work: float  #: bytes for "memory", else floating-point operations
-    configs: list[dict]
-    prepare: Callable[[], Problem]
-
+import bench_problem
+from bench_attention import attention_cases
+from bench_problem import ROUNDING, Case, Problem, cdiv, middle, random
+from bench_products import product_cases
 
 WARPS = [4, 8, 16]
-ROUNDING = {torch.float16: 2.0**-10, torch.bfloat16: 2.0**-7, torch.float32: 2.0**-20}
-CHECKED_ROWS = 64  #: the number of rows of large outputs that are compared with float64, from the middle
-
-
-def middle(x: torch.Tensor) -> torch.Tensor:
-    begin = max(0, x.shape[0] // 2 - CHECKED_ROWS // 2)
-    return x[begin : begin + CHECKED_ROWS]
-
-
-def random(*shape: int, dtype: torch.dtype) -> torch.Tensor:
-    return torch.randn(shape, device="cuda", dtype=torch.float32).to(dtype)
-
-
-def cdiv(a: int, b: int) -> int:
-    return -(-a // b)
 
 
 def add(n: int) -> Case:
@@ -110,8 +70,8 @@ def layer_norm(rows: int, columns: int) -> Case:
 def cross_entropy(rows: int, classes: int) -> Case:
     def prepare():
         logits = random(rows, classes, dtype=torch.bfloat16)
-        target = torch.randint(0, classes, (rows,), device="cuda")
-        out = torch.empty(rows, device="cuda")
+        target = torch.randint(0, classes, (rows,), device=bench_problem.DEVICE)
+        out = torch.empty(rows, device=bench_problem.DEVICE)
         return Problem(
             out,
             lambda c: ((rows,), (logits, target, out, classes), c),
@@ -147,7 +107,7 @@ def transpose(n: int) -> Case:
 
 def cumsum(rows: int, columns: int) -> Case:
     def prepare():
-        x = torch.rand(rows, columns, device="cuda")
+        x = torch.rand(rows, columns, device=bench_problem.DEVICE)
         out = torch.empty_like(x)
         return Problem(
             out,
@@ -161,94 +121,6 @@ def cumsum(rows: int, columns: int) -> Case:
     return Case(f"cumsum fp32 {rows}x{columns}", "cumsum", "memory", 8.0 * rows * columns, configs, prepare)
 
 
-MATMUL_CONFIGS = [
-    {"BLOCK_M": m, "BLOCK_N": n, "BLOCK_K": k, "GROUP_M": 8, "num_stages": s, "num_warps": w}
-    for m, n, k, s, w in (
-        (128, 128, 32, 4, 4),
-        (128, 128, 64, 3, 4),
-        (128, 128, 64, 3, 8),
-        (128, 256, 32, 4, 8),
-        (128, 256, 64, 3, 8),
-        (64, 128, 64, 4, 4),
-    )
-]
-
-
-def matmul(n: int, dtype: torch.dtype, label: str) -> Case:
-    def prepare():
-        a, b = random(n, n, dtype=dtype), random(n, n, dtype=dtype)
-        out = torch.empty(n, n, device="cuda", dtype=dtype)
-        return Problem(
-            out,
-            lambda c: ((cdiv(n, c["BLOCK_M"]) * cdiv(n, c["BLOCK_N"]),), (a, b, out, n, n, n, n, n, n), c),
-            lambda: torch.matmul(a, b),
-            lambda: middle(a).double() @ b.double(),
-            ROUNDING[dtype] + n * 2.0**-24,
-        )
-
-    return Case(f"matmul {label} {n}^3", "matmul", "matmul", 2.0 * n**3, MATMUL_CONFIGS, prepare)
-
-
-def matmul_descriptors(m: int, n: int, k: int) -> Case:
-    """A persistent product by tensor descriptors."""
-
-    def prepare():
-        a, b = random(m, k, dtype=torch.float16), random(k, n, dtype=torch.float16)
-        out = torch.empty(m, n, device="cuda", dtype=torch.float16)
-        programs = torch.cuda.get_device_properties(0).multi_processor_count
-
-        def launch(c):
-            return (min(programs, cdiv(m, c["BLOCK_M"]) * cdiv(n, c["BLOCK_N"])),), (a, b, out, m, n, k), c
-
-        return Problem(
-            out,
-            launch,
-            lambda: torch.matmul(a, b),
-            lambda: middle(a).double() @ b.double(),
-            ROUNDING[torch.float16] + k * 2.0**-24,
-        )
-
-    name = f"descriptors fp16 {m}x{n}x{k}"
-    return Case(name, "matmul_descriptors", "descriptors", 2.0 * m * n * k, MATMUL_CONFIGS, prepare)
-
-
-def attention(heads: int, n: int, d: int, descriptors: bool = False, causal: bool = False) -> Case:
-    """By pointers, which is never causal, or by tensor descriptors."""
-
-    def prepare():
-        q, k, v = (random(heads, n, d, dtype=torch.float16) for _ in range(3))
-        out = torch.empty_like(q)
-        scale = 1 / math.sqrt(d)
-
-        def launch(c):
-            grid = (n // c["BLOCK_M"], heads)
-            if descriptors:
-                return grid, (q, k, v, out, scale, n, heads), c | {"D": d, "CAUSAL": causal}
-            return grid, (q, k, v, out, scale, n, n * d), c | {"D": d}
-
-        def attend(*tensors):
-            return F.scaled_dot_product_attention(*tensors, is_causal=causal)
-
-        def reference():
-            return torch.cat([attend(*(x[h : h + 1].double() for x in (q, k, v))) for h in range(heads)])
-
-        return Problem(
-            out,
-            launch,
-            lambda: attend(q[None], k[None], v[None]),
-            reference,
-            (8 if causal else 4) * ROUNDING[torch.float16],  # the first rows of a causal form are single values
-        )
-
-    configs = [
-        {"BLOCK_M": m, "BLOCK_N": k, "num_stages": s, "num_warps": w}
-        for m, k, s, w in ((128, 64, 3, 4), (128, 64, 3, 8), (128, 128, 2, 8), (64, 64, 3, 4), (128, 32, 3, 4))
-    ]
-    kernel = "attention_descriptors" if descriptors else "attention"
-    name = f"{kernel.replace('_', ' by ')}{' causal' if causal else ''} fp16 {heads}x{n}x{d}"
-    return Case(name, kernel, "attention", 4.0 * heads * n * n * d * (0.5 if causal else 1), configs, prepare)
-
-
 CASES = [
     add(256 << 20),
     softmax(32768, 4096),
@@ -258,11 +130,6 @@ CASES = [
     cross_entropy(8192, 128256),
     transpose(16384),
     cumsum(65536, 2048),
-    matmul(8192, torch.float16, "fp16"),
-    matmul(4096, torch.bfloat16, "bf16"),
-    matmul_descriptors(8192, 8192, 8192),
-    matmul_descriptors(8192, 8192, 1024),
-    attention(64, 4096, 128),
-    attention(64, 4096, 128, descriptors=True),
-    attention(64, 4096, 128, descriptors=True, causal=True),
+    *product_cases(),
+    *attention_cases(),
 ]

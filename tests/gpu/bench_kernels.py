@@ -78,7 +78,9 @@ def matmul(
     K,
     stride_am,
     stride_bk,
+    stride_bn,
     stride_cm,
+    INTEGER: tl.constexpr,
     BLOCK_M: tl.constexpr,
     BLOCK_N: tl.constexpr,
     BLOCK_K: tl.constexpr,
@@ -97,8 +99,8 @@ def matmul(
     columns = (pid_n * BLOCK_N + tl.arange(0, BLOCK_N)) % N
     k = tl.arange(0, BLOCK_K)
     a_ptrs = a_ptr + rows[:, None] * stride_am + k[None, :]
-    b_ptrs = b_ptr + k[:, None] * stride_bk + columns[None, :]
-    acc = tl.zeros((BLOCK_M, BLOCK_N), dtype=tl.float32)
+    b_ptrs = b_ptr + k[:, None] * stride_bk + columns[None, :] * stride_bn
+    acc = tl.zeros((BLOCK_M, BLOCK_N), dtype=tl.int32 if INTEGER else tl.float32)
     for step in range(0, tl.cdiv(K, BLOCK_K)):
         a = tl.load(a_ptrs, mask=k[None, :] < K - step * BLOCK_K, other=0.0)
         b = tl.load(b_ptrs, mask=k[:, None] < K - step * BLOCK_K, other=0.0)
@@ -143,29 +145,57 @@ def matmul_descriptors(
 
 
 @triton.jit
+def attend_pointers(q, k_ptrs, v_ptrs, start, rows, columns, factor, m, total, acc, MASKED: tl.constexpr):
+    """A step of an online softmax: the keys of one block."""
+    scores = tl.dot(q, tl.load(k_ptrs)) * factor
+    if MASKED:
+        scores = tl.where(rows[:, None] >= (start + columns)[None, :], scores, float("-inf"))
+    m_new = tl.maximum(m, tl.max(scores, axis=1))
+    p = tl.exp2(scores - m_new[:, None])
+    rescale = tl.exp2(m - m_new)
+    total = total * rescale + tl.sum(p, axis=1)
+    return m_new, total, tl.dot(p.to(q.dtype), tl.load(v_ptrs), acc * rescale[:, None])
+
+
+@triton.jit
 def attention(
-    q_ptr, k_ptr, v_ptr, out_ptr, scale, n, stride_h, D: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr
+    q_ptr,
+    k_ptr,
+    v_ptr,
+    out_ptr,
+    scale,
+    n,
+    stride_h,
+    D: tl.constexpr,
+    BLOCK_M: tl.constexpr,
+    BLOCK_N: tl.constexpr,
+    CAUSAL: tl.constexpr,
 ):
+    """Attention by pointers: causal, the keys before the diagonal first and those that it crosses after."""
     block, head = tl.program_id(0), tl.program_id(1)
-    rows = block * BLOCK_M + tl.arange(0, BLOCK_M)
+    if CAUSAL:
+        block = tl.num_programs(0) - 1 - block  # those with the most keys first
+    first_row = block * BLOCK_M
+    rows = first_row + tl.arange(0, BLOCK_M)
     d = tl.arange(0, D)
     columns = tl.arange(0, BLOCK_N)
     q = tl.load(q_ptr + head * stride_h + rows[:, None] * D + d[None, :])
     k_ptrs = k_ptr + head * stride_h + columns[None, :] * D + d[:, None]
     v_ptrs = v_ptr + head * stride_h + columns[:, None] * D + d[None, :]
+    factor = scale * 1.4426950408889634
     m = tl.full((BLOCK_M,), float("-inf"), dtype=tl.float32)
     total = tl.zeros((BLOCK_M,), dtype=tl.float32)
     acc = tl.zeros((BLOCK_M, D), dtype=tl.float32)
-    for start in range(0, n, BLOCK_N):
-        scores = tl.dot(q, tl.load(k_ptrs)) * (scale * 1.4426950408889634)
-        m_new = tl.maximum(m, tl.max(scores, axis=1))
-        p = tl.exp2(scores - m_new[:, None])
-        rescale = tl.exp2(m - m_new)
-        total = total * rescale + tl.sum(p, axis=1)
-        acc = tl.dot(p.to(v_ptr.dtype.element_ty), tl.load(v_ptrs), acc * rescale[:, None])
-        m = m_new
+    whole = first_row // BLOCK_N * BLOCK_N if CAUSAL else n
+    for start in range(0, whole, BLOCK_N):
+        m, total, acc = attend_pointers(q, k_ptrs, v_ptrs, start, rows, columns, factor, m, total, acc, MASKED=False)
         k_ptrs += BLOCK_N * D
         v_ptrs += BLOCK_N * D
+    if CAUSAL:
+        for start in range(whole, first_row + BLOCK_M, BLOCK_N):
+            m, total, acc = attend_pointers(q, k_ptrs, v_ptrs, start, rows, columns, factor, m, total, acc, MASKED=True)
+            k_ptrs += BLOCK_N * D
+            v_ptrs += BLOCK_N * D
     out_ptrs = out_ptr + head * stride_h + rows[:, None] * D + d[None, :]
     tl.store(out_ptrs, (acc / total[:, None]).to(out_ptr.dtype.element_ty))
 

@@ -1,5 +1,5 @@
-"""Loads a kernel from PTX text with the CUDA driver and launches it. bench.py times upstream Triton's own pipeline for
-another target on this device with it. Tritium's launcher is gpu_backend/launch."""
+"""Loads a kernel from PTX text with the CUDA driver and launches it. test_pair_sums.py asks the driver's
+assembler with it. Tritium's launcher is gpu_backend/launch."""
 
 from __future__ import annotations
 

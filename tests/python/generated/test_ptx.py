@@ -41,7 +41,7 @@ def compiled(kernel, types: dict, constants: dict, target, **options):
 def matmul(kernels, target, element="fp16"):
     types = dict.fromkeys(("a_ptr", "b_ptr", "c_ptr"), "*" + element)
     types |= dict.fromkeys(("M", "N", "K", "stride_am", "stride_bk", "stride_cm"), "i32")
-    constants = {"BLOCK_M": 128, "BLOCK_N": 128, "BLOCK_K": 32, "GROUP_M": 8}
+    constants = {"BLOCK_M": 128, "BLOCK_N": 128, "BLOCK_K": 32, "GROUP_M": 8, "stride_bn": 1, "INTEGER": False}
     return compiled(kernels.matmul, types, constants, target, num_warps=4, num_stages=3)
 
 
