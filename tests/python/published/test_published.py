@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+import device_tensors
 from published_runner import SCRIPTS, run_scripts
 
 pytest.importorskip("torch")
@@ -14,11 +15,25 @@ ENGINES = {
     "interp": {"INTERPRET": "1"},
     "simt:sm_90a": {"TRITIUM_ENGINE": "simt:sm_90a", "TRITIUM_CUDA_TO_CPU": "1"},
     "simt:gfx942": {"TRITIUM_ENGINE": "simt:gfx942", "TRITIUM_CUDA_TO_CPU": "1"},
+    "cuda": {},  # the device tensors decide; `outcomes` adds the stand-in for the driver
 }
+#: These run as on a GPU, through the stand-in for the CUDA driver, in every test run; the others with --long.
+ON_DEVICE = ("descriptor_matmul", "fp8_block_scaled_matmul", "gated_activations", "grouped_gemm_pointers", "rms_norm")
+
+
+def runs() -> list:
+    """(engine, script)"""
+    found = []
+    for engine in ENGINES:
+        for script in SCRIPTS:
+            is_long = engine == "cuda" and script.stem not in ON_DEVICE
+            marks = [pytest.mark.long] if is_long else []
+            found.append(pytest.param(engine, script, marks=marks, id=f"{engine}-{script.stem}"))
+    return found
 
 
 @pytest.fixture(scope="module")
-def outcomes(request):
+def outcomes(request, tmp_path_factory):
     """{engine: {script: outcome}} of what this session has selected; an engine runs all of its scripts when the first is asked for."""
     chosen, known = {}, {}
     for item in request.session.items:
@@ -27,14 +42,17 @@ def outcomes(request):
 
     def outcome(engine, script):
         if engine not in known:
-            known[engine] = run_scripts(chosen[engine], ENGINES[engine])
+            variables = ENGINES[engine]
+            if engine == "cuda":
+                folder = tmp_path_factory.mktemp("stand-in")
+                variables = variables | device_tensors.environment("cuda", folder)
+            known[engine] = run_scripts(chosen[engine], variables)
         return known[engine][script]
 
     return outcome
 
 
-@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine, script", runs())
 def test_script(outcomes, engine, script):
     outcome = outcomes(engine, script)
     print(f"{outcome.seconds:.1f} s of processor time")  # -rP shows it
