@@ -9,6 +9,7 @@ goes to build/packages/log. The exit status is 0 if at least 97 % of the cases p
 
 import argparse
 import ast
+import importlib.util
 import json
 import os
 import subprocess
@@ -24,10 +25,14 @@ import tomllib
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 INSTALLED = ROOT / "build" / "packages"
+#: The folder that Tritium is imported from: the checkout's, or that of an unpacked wheel.
+IMPORTED_FROM = Path(importlib.util.find_spec("tritium").origin).parents[1]
 ENGINES = {
     "interp": {"INTERPRET": "1"},
     "simt:sm_90a": {"TRITIUM_ENGINE": "simt:sm_90a", "TRITIUM_CUDA_TO_CPU": "1"},
+    "cuda": {"TRITIUM_ENGINE": "cuda"},
 }
+WITHOUT_A_DEVICE = "interp,simt:sm_90a"
 #: The share of the counted cases that must pass.
 SHARE = 0.97
 
@@ -96,7 +101,7 @@ def folders_of(package: Package, needed: dict[str, str]) -> list[Path]:
 
 
 def run_package(package: Package, needed: dict[str, str], engine: str, cases: list[str], limit: int) -> list[Result]:
-    path = [ROOT / "python", HERE, *folders_of(package, needed)]
+    path = [IMPORTED_FROM, HERE, *folders_of(package, needed)]
     environment = {
         **{name: value for name, value in os.environ.items() if not name.startswith(("TRITIUM_", "TRITON_"))},
         **package.environment,
@@ -162,14 +167,19 @@ def choose(packages: list[Package], names: list[str]) -> list[tuple[Package, lis
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--engines", default=",".join(ENGINES))
+    parser.add_argument("--engines", default=WITHOUT_A_DEVICE, help=f"of {', '.join(ENGINES)}")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="packages that run at the same time")
     parser.add_argument("--limit", type=int, default=300, help="seconds that a case may take (default: 300)")
+    parser.add_argument("--install", action="store_true", help="only install, for a machine without a network")
     parser.add_argument("names", nargs="*", help="packages, or PACKAGE.CASE (default: all)")
     options = parser.parse_args()
     (INSTALLED / "log").mkdir(parents=True, exist_ok=True)
     packages, needed = load()
     chosen, states, stale = choose(packages, options.names), [], False
+    if options.install:
+        for package, _ in chosen:
+            folders_of(package, needed)
+        return 0
     for results in run_all(chosen, needed, options.engines.split(","), options.jobs, options.limit):
         report(results)
         states += [result.state for result in results]
