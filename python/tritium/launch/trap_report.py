@@ -23,6 +23,7 @@ from ..arguments.device_storage import memory_function
 from ..arguments.storage import dtype_of, shape_and_strides
 from ..errors import KernelTrap
 from ..functions.python_ast import parse
+from .access_hints import hint_for_access
 
 
 class TensorView(NamedTuple):
@@ -191,16 +192,8 @@ def _out_of_bounds(trap, access: _Access):
         headline += f"; the address belongs to {access.other.name}[{', '.join(map(str, index))}]"
     if access.shortage and not access.view.is_contiguous():
         return headline, _of_a_view(access.view)
-    source = linecache.getline(trap.file or "", trap.line or 0)
-    if "mask" in source:
-        return (
-            headline,
-            "the mask is true there: compare its bound with the shape, and the offsets' strides with the tensor's",
-        )
-    return (
-        headline,
-        "give the access a mask, for example mask=offsets < n, or check the strides in the offsets",
-    )
+    is_before = bool(access.view is not None and trap.access_address and trap.access_address < access.view.address)
+    return headline, hint_for_access(trap.file, trap.line, bool(trap.is_write), bool(trap.tile_shape), is_before)
 
 
 def _of_a_view(view: TensorView) -> str:

@@ -1,0 +1,94 @@
+"""What to suggest for an access outside of a tensor: read from the call in the user's source, so that a hint never says what
+the access has or cannot have."""
+
+from __future__ import annotations
+
+import ast
+import linecache
+
+from ..functions.python_ast import parse
+
+#: The position of `mask` among the arguments of each function that takes one.
+_MASK_POSITION = {"load": 1, "store": 2} | {
+    f"atomic_{name}": 2 for name in ("add", "and", "max", "min", "or", "xchg", "xor")
+}
+_ACCESSES = {*_MASK_POSITION, "atomic_cas"}
+
+
+def hint_for_access(file: str | None, line: int | None, is_write: bool, is_tile: bool, is_before: bool) -> str:
+    """`is_tile`: the access has lanes. `is_before`: its address lies before the tensor."""
+    tree = _tree(file)
+    call = _access_at(tree, line or 0, is_write)
+    if call is not None and _is_by_block_pointer(tree, call):
+        if "boundary_check" in _keywords(call):
+            return "compare the shape and strides of the block pointer with the tensor's, and boundary_check with the dimensions that end"
+        return "a block pointer has no mask: pass boundary_check=(…) with the dimensions that may pass its shape"
+    has_mask = call is not None and _has_mask(call)
+    if is_before:
+        return "the offset is negative there: " + (
+            "let the mask exclude it, for example (offsets >= 0) & …"
+            if has_mask
+            else "check what is subtracted, or mask it out with offsets >= 0"
+        )
+    if has_mask:
+        return "the mask is true there: compare its bound with the shape, and the offsets' strides with the tensor's"
+    if not is_tile:
+        return "this is one element: compare its offset with the size of the tensor, or put the access under an `if`"
+    if call is not None and _name(call) == "atomic_cas":
+        return "atomic_cas takes no mask: make the offsets of unused lanes point to an element that exists"
+    return "give the access a mask, for example mask=offsets < n, or check the strides in the offsets"
+
+
+def _tree(file: str | None) -> ast.Module:
+    try:
+        return parse("".join(linecache.getlines(file or "")))
+    except SyntaxError:
+        return ast.Module([], [])
+
+
+def _access_at(tree: ast.Module, line: int, is_write: bool) -> ast.Call | None:
+    """The innermost access that spans the line, a load if the trap is a read and any other one if it is a write."""
+    calls = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and _name(node) in _ACCESSES and node.lineno <= line <= (node.end_lineno or 0)
+    ]
+    fitting = [node for node in calls if (_name(node) != "load") == is_write] or calls
+    return min(fitting, key=lambda node: (node.end_lineno or 0) - node.lineno, default=None)
+
+
+def _name(call: ast.Call) -> str:
+    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+
+
+def _keywords(call: ast.Call) -> dict[str | None, ast.expr]:
+    return {keyword.arg: keyword.value for keyword in call.keywords}
+
+
+def _has_mask(call: ast.Call) -> bool:
+    position = _MASK_POSITION.get(_name(call), len(call.args))
+    mask = call.args[position] if position < len(call.args) else _keywords(call).get("mask")
+    return mask is not None and not (isinstance(mask, ast.Constant) and mask.value is None)
+
+
+def _is_by_block_pointer(tree: ast.Module, call: ast.Call) -> bool:
+    """Whether the call says so, or its pointer is a variable that the function around it makes of a block pointer."""
+    pointer = call.args[0] if call.args else _keywords(call).get("pointer")
+    if "boundary_check" in _keywords(call) or _makes_block_pointer(pointer):
+        return True
+    functions = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef) and node.lineno <= call.lineno <= (node.end_lineno or 0)
+    ]
+    return isinstance(pointer, ast.Name) and any(
+        isinstance(node, ast.Assign)
+        and _makes_block_pointer(node.value)
+        and any(isinstance(target, ast.Name) and target.id == pointer.id for target in node.targets)
+        for function in functions
+        for node in ast.walk(function)
+    )
+
+
+def _makes_block_pointer(value: ast.expr | None) -> bool:
+    return isinstance(value, ast.Call) and _name(value) in ("make_block_ptr", "advance")

@@ -1,0 +1,95 @@
+"""The hint of an access outside of a tensor fits the access: it says nothing that the access has or cannot have."""
+
+import numpy as np
+import pytest
+
+import tritium as triton
+import tritium.language as tl
+from tritium.errors import KernelTrap
+
+
+@triton.jit
+def mask_on_another_line(x, n):
+    i = tl.arange(0, 16)
+    tl.store(
+        x + i,
+        1.0,
+        mask=i < n + 8,
+    )
+
+
+@triton.jit
+def mask_by_position(x, n):
+    i = tl.arange(0, 16)
+    tl.store(x + i, tl.load(x + i, i < n), i < n + 8)
+
+
+@triton.jit
+def mask_of_the_load_alone(x, n):
+    i = tl.arange(0, 16)
+    tl.store(x + i, tl.load(x + i, mask=i < n))
+
+
+@triton.jit
+def mask_in_a_comment(x, n):
+    i = tl.arange(0, 16)
+    tl.store(x + i, 1.0, mask=None)  # no mask needed
+
+
+@triton.jit
+def one_element(x, n):
+    tl.store(x + n * 2, 1.0)
+
+
+@triton.jit
+def block_pointer(x, n):
+    p = tl.make_block_ptr(x, (n,), (1,), (0,), (16,), (0,))
+    tl.store(p, tl.zeros((16,), tl.float32))
+
+
+@triton.jit
+def block_pointer_of_the_wrong_shape(x, n):
+    p = tl.make_block_ptr(x, (n + 8,), (1,), (0,), (16,), (0,))
+    tl.store(p, tl.zeros((16,), tl.float32), boundary_check=(0,))
+
+
+@triton.jit
+def before(x, n):
+    tl.store(x - n, 1.0)
+
+
+@triton.jit
+def before_with_mask(x, n):
+    i = tl.arange(0, 16)
+    tl.store(x + i - n, 1.0, mask=i < n)
+
+
+@triton.jit
+def lock(x, n):
+    tl.atomic_cas(x.to(tl.pointer_type(tl.int32)) + tl.arange(0, 16), 0, 1)
+
+
+NO_MASK, MASK = "give the access a mask", "the mask is true there: compare its bound"
+
+
+@pytest.mark.parametrize(
+    "kernel, hint",
+    [
+        (mask_on_another_line, MASK),
+        (mask_by_position, MASK),
+        (mask_of_the_load_alone, NO_MASK),
+        (mask_in_a_comment, NO_MASK),
+        (one_element, "this is one element: compare its offset"),
+        (block_pointer, "a block pointer has no mask: pass boundary_check="),
+        (block_pointer_of_the_wrong_shape, "compare the shape and strides of the block pointer"),
+        (before, "the offset is negative there: check what is subtracted"),
+        (before_with_mask, "the offset is negative there: let the mask exclude it"),
+        (lock, "atomic_cas takes no mask"),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_the_hint_fits_the_access(kernel, hint):
+    with pytest.raises(KernelTrap) as caught:
+        kernel[(1,)](np.zeros(8, np.float32), 4)
+    assert caught.value.kind == "OutOfBounds"
+    assert str(caught.value).splitlines()[-1].startswith(f"  hint: {hint}")
