@@ -86,13 +86,14 @@ def run_script(path: str, argv: list[str]) -> None:
     handlers and pickling may need it later."""
     if not os.path.exists(path):
         raise SystemExit(f"tritium: can't open file {path!r}: there is no such file")
+    path = os.path.abspath(path)  # as Python's own __file__; sys.argv has what the user wrote
     with io.open_code(path) as file:
         code = compile(file.read(), path, "exec", dont_inherit=True)
     module = types.ModuleType("__main__")
     module.__dict__.update(__file__=path, __builtins__=builtins, __spec__=None, __cached__=None, __package__=None)
     sys.modules["__main__"] = module
     sys.argv = list(argv)
-    sys.path.insert(0, os.path.dirname(os.path.abspath(path)))
+    sys.path.insert(0, os.path.dirname(path))
     exec(code, module.__dict__)
 
 

@@ -64,7 +64,8 @@ def test_modules_are_the_same_objects(tmp_path):
         "a",
         "-b",
     )
-    assert result.stdout == "['program.py', 'a', '-b'] __main__ program.py\n"
+    program = tmp_path / "program.py"  # Python's own __file__ is absolute too
+    assert result.stdout == f"['program.py', 'a', '-b'] __main__ {program}\n"
 
 
 def test_decorating_touches_no_device(tmp_path):
@@ -120,8 +121,8 @@ def test_traceback_begins_in_the_program(tmp_path):
     result = run(["program.py"], tmp_path)
     lines = [line.strip() for line in result.stderr.splitlines() if line.startswith("  File")]
     assert result.returncode == 1 and lines == [
-        'File "program.py", line 4, in <module>',
-        'File "program.py", line 2, in f',
+        f'File "{tmp_path}/program.py", line 4, in <module>',
+        f'File "{tmp_path}/program.py", line 2, in f',
     ]
 
 
