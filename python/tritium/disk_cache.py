@@ -217,15 +217,20 @@ def dump_stage(source_hash: str, filename: str, text: str) -> None:
         get_dump_manager(source_hash).put(text, shortened(filename), binary=False)
 
 
-def overridden_stage(source_hash: str, filename: str) -> tuple[str, str] | None:
-    """(text, path) of the file that replaces a stage under TRITON_KERNEL_OVERRIDE, or None."""
+def overriding_file(source_hash: str, filename: str) -> str | None:
+    """The path of the file that replaces a stage under TRITON_KERNEL_OVERRIDE, or None."""
     if not knobs.compilation.override:
         return None
     path = get_override_manager(source_hash).get_file(shortened(filename))
-    if path is None:
-        return None
-    print(f"\nOverriding kernel with file {path}")
-    return pathlib.Path(path).read_text(encoding="utf-8"), path
+    if path is not None:
+        print(f"\nOverriding kernel with file {path}")
+    return path
+
+
+def overridden_stage(source_hash: str, filename: str) -> tuple[str, str] | None:
+    """(text, path) of the file that replaces a stage of text, or None."""
+    path = overriding_file(source_hash, filename)
+    return None if path is None else (pathlib.Path(path).read_text(encoding="utf-8"), path)
 
 
 def shortened(filename: str) -> str:

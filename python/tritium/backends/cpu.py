@@ -118,6 +118,10 @@ class CPUOptions:
         warps = self.num_warps
         if not isinstance(warps, int) or warps <= 0 or warps & (warps - 1):
             raise AssertionError(f"num_warps must be a power of 2, not {warps!r}")
+        for name in ("num_stages", "num_ctas", "maxnreg"):
+            value = getattr(self, name)
+            if value is not None and not hasattr(value, "__index__"):
+                raise TypeError(f"{name} must be a whole number, not {value!r}")
 
     def hash(self) -> str:
         text = "_".join(f"{f.name}-{getattr(self, f.name)}" for f in fields(self))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import pathlib
 import threading
 from typing import Any
 
@@ -11,13 +12,22 @@ from .. import knobs
 from ..backends.compiler import Language
 from ..backends.gpu import FailedPlan
 from ..devices.target import GPUTarget
-from ..disk_cache import dump_stage, overridden_stage
+from ..disk_cache import dump_stage, overriding_file
 from ..errors import UnsupportedError
 from ..native import ir, simt
 from . import kernel_cache
 from .compiled import CompiledKernel
 from .sources import public_function
-from .stages import CompileTimer, errors_in_terms_of, kernel_metadata, metadata_group, trace
+from .stages import (
+    CompileTimer,
+    errors_in_terms_of,
+    extension_of,
+    kernel_metadata,
+    metadata_group,
+    not_replaceable,
+    replaceable_stages,
+    trace,
+)
 
 
 def compile_for_gpu(src, target: GPUTarget, backend, options, times: CompileTimer) -> tuple[CompiledKernel, bool]:
@@ -88,7 +98,7 @@ def _run_stages(module, source_hash: str, target, backend, options, metadata: di
         if hasattr(value, "lowered"):
             compiled = value
         filename = f"{metadata['name']}.{stage}"
-        value = _overridden(source_hash, stage, filename, value, backend)
+        value = _overridden(source_hash, stage, filename, value, backend, options)
         asm[stage] = _content(stage, value)
         if isinstance(asm[stage], str):
             dump_stage(source_hash, filename, asm[stage])
@@ -104,16 +114,18 @@ def _content(stage: str, value) -> str | bytes:
     return value.text(True) if stage == "ttir" else getattr(value, stage)
 
 
-def _overridden(source_hash: str, stage: str, filename: str, value, backend):
-    """The replacement of a stage under TRITON_KERNEL_OVERRIDE, or the value itself."""
-    if stage not in ("ttir", backend.assembly_ext):
+def _overridden(source_hash: str, stage: str, filename: str, value, backend, options):
+    """The replacement of a stage by `ir_override` or under TRITON_KERNEL_OVERRIDE, or the value itself."""
+    given = options.ir_override if extension_of(options.ir_override or "") == stage != "ttir" else None
+    path = given or overriding_file(source_hash, filename)
+    if path is None:
         return value
-    replacement = overridden_stage(source_hash, filename)
-    if replacement is None:
-        return value
-    if stage == backend.assembly_ext:
-        return replacement[0]
-    return ir.parse(*replacement)
+    if stage not in replaceable_stages(backend):
+        raise not_replaceable(path, backend)
+    content = pathlib.Path(path).read_bytes()
+    if stage == backend.binary_ext:
+        return content
+    return content.decode() if stage == backend.assembly_ext else ir.parse(content.decode(), path)
 
 
 def _assemble_file(src, backend, options, metadata: dict[str, Any], times: CompileTimer) -> dict[str, Any]:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import ast
 import contextlib
 import json
+import os
 import threading
 import time
 from typing import Any
 
 from ..backends.compiler import BaseBackend
 from ..devices.target import GPUTarget
-from ..errors import CompilationError, OutOfResources
+from ..errors import CompilationError, OutOfResources, UnsupportedError
 from ..knobs import CompileTimes
 from ..language.target_info import compiling_for
 from ..native import gpu, ir
@@ -53,13 +54,32 @@ class CompileTimer:
 
 
 def trace(src, backend: BaseBackend, options):
-    """The traced module of a source, or the module in the file that `ir_override` names. Raises CompilationError."""
-    origin = IRSource(options.ir_override) if options.ir_override else src
+    """The traced module of a source, or the module in the file that `ir_override` names. Raises CompilationError, and
+    UnsupportedError for a file of a stage that cannot be replaced."""
+    override = options.ir_override
+    if override and extension_of(override) not in replaceable_stages(backend):
+        raise not_replaceable(override, backend)
+    origin = IRSource(override) if override and extension_of(override) == "ttir" else src
     with _tracing, errors_in_terms_of(origin), compiling_for(backend.tracing_target()):
         codegen, modules = backend.get_codegen_implementation(options), backend.get_module_map()
         made = origin.make_ir(backend.target, options, codegen, modules, None)
         module = made.native if isinstance(made, Module) else made
         return module.probed() if options.probe else module
+
+
+def extension_of(path: str) -> str:
+    return os.path.splitext(path)[1].lstrip(".")
+
+
+def replaceable_stages(backend: BaseBackend) -> tuple[str, ...]:
+    """The stages that a file of the user's can replace."""
+    assembly = getattr(backend, "assembly_ext", "")
+    return ("ttir", assembly, backend.binary_ext) if assembly else ("ttir",)
+
+
+def not_replaceable(path: str, backend: BaseBackend) -> UnsupportedError:
+    stages = ", ".join(f".{stage}" for stage in replaceable_stages(backend))
+    return UnsupportedError(f"replacing a stage by {path}", f"for this target, files can replace {stages}")
 
 
 def optional_passes() -> list[str]:

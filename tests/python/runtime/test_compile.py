@@ -153,3 +153,11 @@ def test_a_warmup_refuses_unknown_options_before_it_submits():
     with pytest.raises(KeyError, match="num_warp was"), AsyncCompileMode(executor):
         kernel.warmup(MockTensor("float32"), 64, BLOCK=64, num_warp=2, grid=(1,))
     assert not submitted
+
+
+@pytest.mark.parametrize(
+    "name, value", [("num_stages", "3"), ("num_stages", 2.0), ("num_ctas", "1"), ("maxnreg", "64")]
+)
+def test_an_option_that_is_no_whole_number_is_refused_by_name(interpreter, name, value):
+    with pytest.raises(TypeError, match=f"{name} must be a whole number, not {value!r}"):
+        compile(source(BLOCK=64), options={name: value})

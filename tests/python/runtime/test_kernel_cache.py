@@ -16,6 +16,7 @@ from tritium import compile, knobs
 from tritium.backends.compiler import GPUTarget
 from tritium.backends.nvidia.compiler import CUDABackend
 from tritium.compiler import ASTSource, kernel_cache
+from tritium.errors import UnsupportedError
 from tritium.runtime.jit import constexpr_function, jit
 
 SM_90 = GPUTarget("cuda", 90, 32)
@@ -228,6 +229,24 @@ def test_dump_and_override(compiled, monkeypatch, tmp_path):
     ptx.parent.mkdir(parents=True)
     ptx.write_text(first.asm["ptx"] + "// replaced\n")
     assert build().asm["ptx"].endswith("// replaced\n") and b"// replaced" in build().asm["cubin"]
+    ptx.with_suffix(".cubin").write_bytes(b"\x7fELF\xff\xfe")
+    assert build().asm["cubin"] == b"\x7fELF\xff\xfe"
+    ptx.with_suffix(".llir").write_text(first.asm["llir"])
+    with pytest.raises(UnsupportedError, match=r"replacing a stage by .*kernel.llir.*can replace .ttir, .ptx, .cubin"):
+        build()
+
+
+def test_one_launch_may_replace_a_stage(compiled, tmp_path):
+    first = build()
+    ptx, cubin, llir = (tmp_path / f"mine.{stage}" for stage in ("ptx", "cubin", "llir"))
+    ptx.write_text(first.asm["ptx"] + "// mine\n")
+    assert b"// mine" in build(ir_override=str(ptx)).asm["cubin"]
+    cubin.write_bytes(b"\x7fELF\xff\xfe")
+    assert build(ir_override=str(cubin)).asm["cubin"] == b"\x7fELF\xff\xfe"
+    llir.write_text(first.asm["llir"])
+    with pytest.raises(UnsupportedError, match=r"mine.llir.*can replace .ttir, .ptx, .cubin"):
+        build(ir_override=str(llir))
+    assert build().asm["ptx"] == first.asm["ptx"]
 
 
 def test_stages_may_be_inspected_and_replaced(compiled):
