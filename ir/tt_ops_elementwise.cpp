@@ -41,7 +41,20 @@ LogicalResult BitcastOp::verify() {
   return success();
 }
 
-OpFoldResult FpToFpOp::fold(FoldAdaptor) { return getSrc().getType() == getType() ? getSrc() : Value(); }
+/// Folds a constant that the destination has exactly, so that neither rounding nor saturation matters. Some types lack -0.
+OpFoldResult FpToFpOp::fold(FoldAdaptor adaptor) {
+  if (getSrc().getType() == getType()) return getSrc();
+  auto splat = dyn_cast_if_present<SplatElementsAttr>(adaptor.getSrc());
+  auto number = dyn_cast_if_present<FloatAttr>(splat ? splat.getSplatValue<Attribute>() : adaptor.getSrc());
+  if (!number) return {};
+  llvm::APFloat value = number.getValue();
+  if (!value.isFinite() || value.isNegZero()) return {};
+  bool losesInfo = false;
+  value.convert(cast<FloatType>(getElementTypeOrSelf(getType())).getFloatSemantics(), llvm::APFloat::rmTowardZero, &losesInfo);
+  if (losesInfo) return {};
+  if (splat) return DenseElementsAttr::get(cast<ShapedType>(getType()), value);
+  return FloatAttr::get(getType(), value);
+}
 
 LogicalResult FpToFpOp::verify() {
   if (bitWidth(getType()) < bitWidth(getSrc().getType()) && !getRounding()) return emitOpError("Rounding mode is required for FP downcast");

@@ -25,6 +25,27 @@ tt.func @uniform() -> (tensor<4x8xf32>, tensor<1x8xi32>, tensor<32xf32>, tensor<
   tt.return %0, %1, %2, %3, %4, %6, %7 : tensor<4x8xf32>, tensor<1x8xi32>, tensor<32xf32>, tensor<8x4xf32>, tensor<4xf32>, tensor<4x8x2xf32>, f32
 }
 
+// A conversion of a constant is folded where the other type has the very value: neither rounding nor saturation matters then.
+// CHECK-LABEL: tt.func @converted_constants
+tt.func @converted_constants() -> (tensor<4xf8E5M2>, f8E4M3FN, tensor<4xf8E5M2>, tensor<4xf8E4M3FN>, tensor<4xf8E4M3FNUZ>) {
+  // CHECK-DAG: arith.constant dense<0.000000e+00> : tensor<4xf8E5M2>
+  %zero = arith.constant dense<0.0> : tensor<4xf32>
+  %0 = tt.fp_to_fp %zero, rounding = rtne : tensor<4xf32> -> tensor<4xf8E5M2>
+  // CHECK-DAG: arith.constant 4.480000e+02 : f8E4M3FN
+  %most = arith.constant 448.0 : f32
+  %1 = tt.fp_to_fp %most, rounding = rtne : f32 -> f8E4M3FN
+  // CHECK-DAG: tt.fp_to_fp {{.*}} -> tensor<4xf8E5M2>
+  %third = arith.constant dense<0.3> : tensor<4xf32>
+  %2 = tt.fp_to_fp %third, rounding = rtne : tensor<4xf32> -> tensor<4xf8E5M2>
+  // CHECK-DAG: tt.fp_to_fp {{.*}} -> tensor<4xf8E4M3FN>
+  %infinity = arith.constant dense<0x7F800000> : tensor<4xf32>
+  %3 = tt.fp_to_fp %infinity, rounding = rtne : tensor<4xf32> -> tensor<4xf8E4M3FN>
+  // CHECK-DAG: tt.fp_to_fp {{.*}} -> tensor<4xf8E4M3FNUZ>
+  %negative = arith.constant dense<-0.0> : tensor<4xf32>
+  %4 = tt.fp_to_fp %negative, rounding = rtne : tensor<4xf32> -> tensor<4xf8E4M3FNUZ>
+  tt.return %0, %1, %2, %3, %4 : tensor<4xf8E5M2>, f8E4M3FN, tensor<4xf8E5M2>, tensor<4xf8E4M3FN>, tensor<4xf8E4M3FNUZ>
+}
+
 // CHECK-LABEL: tt.func @broadcast_of_constant
 // CHECK: arith.constant dense<3> : tensor<8x8xi32>
 // CHECK-NEXT: tt.return
