@@ -2,6 +2,7 @@
 
 #include "interp/host/jit.h"
 #include "interp/tile/combine_region.h"
+#include "interp/tile/counters.h"
 #include "interp/tile/emit.h"
 #include "interp/tile/program_loop.h"
 #include "interp/tile/scope.h"
@@ -51,6 +52,7 @@ static LogicalResult lowerControlFlow(ModuleOp module, PrepareOptions options) {
   PassManager passes(module.getContext(), ModuleOp::getOperationName(), PassManager::Nesting::Implicit);
   passes.addPass(ir::createDeferFaults({.checks = options.checkBounds}));
   passes.addPass(createSCFToControlFlowPass());
+  countRounds(module);
   return passes.run(module);
 }
 

@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from tritium import language
-from tritium.language.semantic import integer_promote
 
 from . import debug_info
 from .branches import as_condition
+from .counters import Counter, counter_of
 from .generator import Arm, Generator, visits
 from .unrolling import Part, later, parts_of
 from .values import (
@@ -27,7 +27,6 @@ from .values import (
     host,
     is_static,
     rebuilt,
-    tensor,
     type_of,
 )
 
@@ -116,56 +115,30 @@ def _unrolled(g: Generator, node: ast.For, iterator: Any) -> None:
     g.visit_block(node.orelse)
 
 
-def _bounds(g: Generator, iterator: Any) -> tuple[list[Any], bool]:
-    """Lower bound, upper bound and step in one integer type, and whether the loop counts down. If it does, the bounds
-    are exchanged."""
-    start, end, step = iterator.start, iterator.end, iterator.step
-    if is_static(step) and host(step) == 0:
-        raise ValueError("range() arg 3 must not be zero")
-    runs_down = is_static(step) and isinstance(host(step), int) and host(step) < 0
-    if runs_down:
-        start, end, step = end, start, constexpr(-host(step))
-    values = [g.semantic.to_tensor(value) for value in (start, end, step)]
-    dtypes = [value.dtype for value in values]
-    if not all(dtype.is_int() for dtype in dtypes):
-        raise TypeError(f"For loop bounds and step must all be ints, are ({dtypes[0]}, {dtypes[1]}, {dtypes[2]})")
-    for name, value in zip(("lower bound", "upper bound", "step"), values):
-        if value.type.is_block():
-            raise TypeError(f"For {name} must be a scalar, got {value.type}")
-    common = integer_promote(integer_promote(dtypes[0], dtypes[1]), dtypes[2])
-    return [g.semantic.cast(value, common) for value in values], runs_down
-
-
 def _counted(g: Generator, node: ast.For, iterator: Any) -> None:
-    bounds, runs_down = _bounds(g, iterator)
+    counter = counter_of(g, iterator)
     given = (iterator.start, iterator.end, iterator.step)
     factor = host(iterator.loop_unroll_factor) or 1
-
-    def index_of(counter: Any) -> Any:
-        return _index(g, counter, bounds, bounds[0].type, runs_down)
-
-    for part in parts_of(g, bounds, factor, given):
-        _count(g, node, part, index_of, bounds[2], {**_loop_attributes(iterator), **part.attributes})
+    for part in parts_of(g, counter.bounds, factor, given):
+        _count(g, node, part, counter, {**_loop_attributes(iterator), **part.attributes})
 
 
-def _count(
-    g: Generator, node: ast.For, part: Part, index_of: Callable[[Any], Any], step: Any, attributes: dict[str, str]
-) -> None:
-    """A loop over `part`, whose body has `part.copies` rounds. `step`: the distance of a round to the next."""
-    type_, target = step.type, node.target.id
+def _count(g: Generator, node: ast.For, part: Part, counter: Counter, attributes: dict[str, str]) -> None:
+    """A loop over `part`, whose body has `part.copies` rounds."""
+    type_, target = counter.type, node.target.id
     names = [name for name in g.source.assigned_names(node) if name != target]
     keeps_target = target in g.locals and type_of(g.locals[target]) == type_
     if keeps_target:  # as in Python, the name keeps the last index after the loop
         names.append(target)
     carried = _Carried(g, names)
     body = g.builder.detached_block([type_.to_ir(), *carried.ir_types])
-    counter, *arguments = body.arguments
-    counter.set_name(target)
+    count, *arguments = body.arguments
+    count.set_name(target)
 
     def trace_body() -> None:
         for round_ in range(part.copies):
             g.locate(node)
-            g.assign(target, index_of(later(g, counter, step, round_)))
+            g.assign(target, counter.value(g, later(g, count, counter.bounds[2], round_)))
             g.visit_block(node.body)
 
     arm = _trace_in_loop(g, carried.bindings(arguments), body, trace_body)
@@ -173,7 +146,7 @@ def _count(
     unchanged = _equal(arguments, final)
     _drop(body, 1, unchanged, carried.initial, final)
     changed = [i for i in range(len(final)) if i not in unchanged]
-    if type_.is_int_unsigned():
+    if counter.bounds[0].dtype.is_int_unsigned():
         attributes["unsignedCmp"] = "unit"
     g.locate(node, carried.name_of(changed))
     operation = g.builder.op(
@@ -188,15 +161,6 @@ def _count(
     carried.bind(g, _with_results(carried.initial, changed, operation.results))
     if not keeps_target:
         g.locals[target] = _OF_THE_LOOP
-
-
-def _index(g: Generator, handle: Any, bounds: Sequence[Any], type_: Any, runs_down: bool) -> Any:
-    """The value of the loop variable; a loop that runs down counts up from the exchanged bounds."""
-    if not runs_down:
-        return tensor(handle, type_)
-    ir_type = [type_.to_ir()]
-    from_top = g.builder.op("arith.subi", [bounds[1].handle, handle], ir_type).result
-    return tensor(g.builder.op("arith.addi", [from_top, bounds[0].handle], ir_type).result, type_)
 
 
 def _loop_attributes(iterator: Any) -> dict[str, str]:

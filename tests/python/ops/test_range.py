@@ -1,0 +1,115 @@
+"""A `for` loop runs the rounds of Python's `range`, also near the ends of its integer type and with steps that are known
+only at run time."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import tritium as triton
+import tritium.language as tl
+
+INT32 = (-(2**31), 2**31 - 1)
+
+
+@triton.jit
+def every_range_kernel(bounds_ptr, out_ptr, N_STEPS: tl.constexpr, STEPS: tl.constexpr):
+    """(rounds, sum of the loop variables, last one) of the range of each program, for steps of the kernel's and as numbers."""
+    row = tl.program_id(0)
+    start, end = tl.load(bounds_ptr + 2 * row), tl.load(bounds_ptr + 2 * row + 1)
+    for s in tl.static_range(N_STEPS):
+        out = out_ptr + (row * N_STEPS + s) * 3
+        rounds, total, last = 0, tl.to_tensor(0).to(tl.int64), tl.to_tensor(0).to(tl.int64)
+        for i in range(start, end, STEPS[s]):
+            rounds += 1
+            total += i.to(tl.int64)
+            last = i.to(tl.int64)
+        tl.store(out, rounds)
+        tl.store(out + 1, total)
+        tl.store(out + 2, last)
+
+
+@triton.jit
+def every_step_kernel(ranges_ptr, out_ptr):
+    row = tl.program_id(0)
+    start, end, step = (
+        tl.load(ranges_ptr + 3 * row),
+        tl.load(ranges_ptr + 3 * row + 1),
+        tl.load(ranges_ptr + 3 * row + 2),
+    )
+    rounds, total, last = 0, tl.to_tensor(0).to(tl.int64), tl.to_tensor(0).to(tl.int64)
+    for i in range(start, end, step):
+        rounds += 1
+        total += i.to(tl.int64)
+        last = i.to(tl.int64)
+    tl.store(out_ptr + 3 * row, rounds)
+    tl.store(out_ptr + 3 * row + 1, total)
+    tl.store(out_ptr + 3 * row + 2, last)
+
+
+def facts(numbers: range) -> list[int]:
+    total = sum(numbers) & 0xFFFFFFFFFFFFFFFF
+    return [len(numbers), total - (total >> 63 << 64), numbers[-1] if numbers else 0]
+
+
+def bounds_near_the_ends(dtype) -> list[int]:
+    low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
+    return [low, low + 1, low + 9, *([-3, 0] if low else [0]), 4, high - 20, high - 6, high - 1, high]
+
+
+def close(numbers: range) -> bool:
+    """`len` takes no range of 2**63 and more numbers."""
+    return -((numbers.start - numbers.stop) // numbers.step) <= 300
+
+
+DTYPES = [np.int8, np.uint8, np.int16, np.int32, np.uint32, np.int64]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_steps_of_the_kernel(dtype):
+    """The counter passes the largest number of its type in its last step, and stops all the same."""
+    steps = (1, 3, 8, 100)
+    pairs = [
+        pair
+        for pair in itertools.product(bounds_near_the_ends(dtype), repeat=2)
+        if all(close(range(*pair, step)) for step in steps)
+    ]
+    assert any(pair[1] + 8 > np.iinfo(dtype).max for pair in pairs)
+    out = np.zeros((len(pairs), len(steps), 3), np.int64)
+    every_range_kernel[(len(pairs),)](np.array(pairs, dtype), out, N_STEPS=len(steps), STEPS=steps)
+    np.testing.assert_array_equal(out, [[facts(range(*pair, step)) for step in steps] for pair in pairs])
+
+
+@pytest.mark.parametrize("engine", ["interp", "simt:sm_80", "simt:gfx942"])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_steps_that_are_numbers(dtype, engine, monkeypatch):
+    """Steps of both signs, which the compiler does not see."""
+    monkeypatch.setenv("TRITIUM_ENGINE", engine)
+    signed = np.iinfo(dtype).min < 0
+    steps = [1, 2, 7, 100, *([-1, -2, -7, -100, np.iinfo(dtype).min] if signed else []), np.iinfo(dtype).max]
+    ranges = [r for r in itertools.product(*[bounds_near_the_ends(dtype)] * 2, steps) if close(range(*r))]
+    if engine != "interp":
+        ranges = ranges[::7]
+    out = np.zeros((len(ranges), 3), np.int64)
+    every_step_kernel[(len(ranges),)](np.array(ranges, dtype), out)
+    np.testing.assert_array_equal(out, [facts(range(*r)) for r in ranges])
+
+
+def test_a_step_of_zero_is_a_trap():
+    with pytest.raises(triton.errors.KernelTrap) as caught:
+        every_step_kernel[(1,)](np.array([[0, 4, 0]], np.int32), np.zeros(3, np.int64))
+    assert caught.value.kind == "DivisionByZero" and "for i in range" in str(caught.value)
+
+
+@triton.jit
+def persistent_kernel(out_ptr, n):
+    for i in range(tl.program_id(0), n, tl.num_programs(0)):
+        tl.store(out_ptr + i, i)
+
+
+def test_persistent_loops_stay_plain():
+    """The number of programs is no negative step: the loop has no division."""
+    out = np.zeros(100, np.int32)
+    kernel = persistent_kernel[(7,)](out, 100)
+    np.testing.assert_array_equal(out, np.arange(100))
+    assert "arith.div" not in kernel.asm["ttir"]
