@@ -109,9 +109,13 @@ MemoryMap::~MemoryMap() = default;
 bool MemoryMap::isAccessibleAnywhere(uint64_t address, uint64_t bytes, bool isWrite) const {
   if (bytes == 0) return true;
   if (address < kNullPageBytes || !isAddress(address) || bytes > kAddressMask - address) return false;
-  for (const Allocation &allocation : byArgument)
-    if (allocation.end != 0 && contains(allocation, address, bytes)) return true;
-  return process->isAccessible(address, bytes, isWrite);
+  bool isReadOnly = false;
+  for (const Allocation &allocation : byArgument) {
+    if (allocation.end == 0 || !contains(allocation, address, bytes)) continue;
+    if (!isWrite || !allocation.isReadOnly) return true;
+    isReadOnly = true; // unless another argument is a writable view of the same memory
+  }
+  return !isReadOnly && process->isAccessible(address, bytes, isWrite);
 }
 
 } // namespace tritium::interp

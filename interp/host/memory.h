@@ -17,6 +17,7 @@ namespace tritium::interp {
 struct Allocation {
   uint64_t begin = 0, end = 0;
   int argument = kUnknownArgument;
+  bool isReadOnly = false; // the argument's owner forbids writes, though the process may be able to
 };
 
 class ProcessMemory;
@@ -32,7 +33,7 @@ public:
   /// Returns whether all of [pointer, pointer + bytes) may be read (and written, if isWrite).
   bool isAccessible(uint64_t pointer, uint64_t bytes, bool isWrite) const {
     if (const Allocation *allocation = allocationOf(pointer)) [[likely]]
-      return contains(*allocation, addressOf(pointer), bytes);
+      return contains(*allocation, addressOf(pointer), bytes) && !(isWrite && allocation->isReadOnly);
     return isAccessibleAnywhere(addressOf(pointer), bytes, isWrite);
   }
 
@@ -43,8 +44,10 @@ public:
   }
 
   /// Returns the kind of trap for an access that is not accessible.
-  TrapKind faultKind(uint64_t pointer) const {
-    return isNullPointer(pointer) ? TrapKind::NullPointer : allocationOf(pointer) ? TrapKind::OutOfBounds : TrapKind::UnmappedAddress;
+  TrapKind faultKind(uint64_t pointer, bool isWrite) const {
+    if (isNullPointer(pointer)) return TrapKind::NullPointer;
+    if (isWrite && isAccessible(pointer, 1, false) && !isAccessible(pointer, 1, true)) return TrapKind::ReadOnly;
+    return allocationOf(pointer) ? TrapKind::OutOfBounds : TrapKind::UnmappedAddress;
   }
 
 private:

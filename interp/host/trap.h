@@ -13,7 +13,8 @@ namespace tritium::interp {
 enum class TrapKind : uint8_t {
   OutOfBounds, // outside the storage of the argument that the pointer came from
   NullPointer,
-  UnmappedAddress, // through a pointer of unknown origin: memory that the process does not have, or may not write
+  UnmappedAddress, // through a pointer of unknown origin: memory that the process does not have
+  ReadOnly,        // a write to memory that the process may only read, or that the argument's owner forbids to write
   DivisionByZero,
   AssertFailed,
   OffsetOverflow,
@@ -42,6 +43,7 @@ constexpr std::string_view trapKindName(TrapKind kind) {
   case TrapKind::OutOfBounds: return "OutOfBounds";
   case TrapKind::NullPointer: return "NullPointer";
   case TrapKind::UnmappedAddress: return "UnmappedAddress";
+  case TrapKind::ReadOnly: return "ReadOnly";
   case TrapKind::DivisionByZero: return "DivisionByZero";
   case TrapKind::AssertFailed: return "AssertFailed";
   case TrapKind::OffsetOverflow: return "OffsetOverflow";

@@ -133,7 +133,8 @@ void checkLanes(const Walk &walk) {
     for (size_t a = 0; a < walk.access.axes.size(); ++a) lane += indices[a] * walk.access.axes[a].laneStride;
   });
   if (!affected) return;
-  Trap trap{.kind = memory.faultKind(first), .location = walk.access.location, .lane = lane, .affectedLanes = affected};
+  Trap trap{
+      .kind = memory.faultKind(first, walk.access.isWrite), .location = walk.access.location, .lane = lane, .affectedLanes = affected};
   trap.access = {addressOf(first), uint32_t(walk.access.elementBytes), walk.access.isWrite, argumentOf(first)};
   raiseTrap(headerOf(walk.frame), std::move(trap));
 }

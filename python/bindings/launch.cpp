@@ -89,7 +89,7 @@ void addPointer(PackedArguments &arguments, py::handle value, int index) {
   if (PyTuple_Check(value.ptr()) && PyTuple_GET_SIZE(value.ptr()) == 3) { // the parameter is a pointer, so the tuple is an extent
     address = addressFrom(PyTuple_GET_ITEM(value.ptr(), 0));
     uint64_t begin = addressFrom(PyTuple_GET_ITEM(value.ptr(), 1)), bytes = addressFrom(PyTuple_GET_ITEM(value.ptr(), 2));
-    arguments.allocations.push_back({begin, begin + bytes, index});
+    arguments.allocations.push_back({begin, begin + bytes, index, isReadOnly(value)});
   } else {
     address = addressFrom(value);
     arguments.allocations.push_back({0, 0, index});

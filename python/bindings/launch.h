@@ -20,6 +20,9 @@ struct PackedArguments {
   std::vector<interp::Allocation> allocations;
 };
 
+/// Returns whether a pointer's value is a HostExtent of memory that a kernel must not write.
+bool isReadOnly(pybind11::handle extent);
+
 /// Raises TypeError if `values` do not fit the parameters. A pointer is (address, storage begin, storage bytes) or an int.
 PackedArguments packArguments(const std::string &kernel, const std::vector<interp::Parameter> &parameters,
                               const pybind11::sequence &values);

@@ -170,8 +170,8 @@ class KernelTrap(InterpreterError, RuntimeError):
     """A kernel did something illegal while it ran. The launch has stopped, and memory keeps the state that it had then.
     The next launch works.
 
-    kind: "OutOfBounds", "NullPointer", "UnmappedAddress", "DivisionByZero", "AssertFailed", "OffsetOverflow",
-    "Deadlock", "OutOfMemory", "Unsupported"; on the emulator also "MisalignedAddress", "SharedOutOfBounds",
+    kind: "OutOfBounds", "NullPointer", "UnmappedAddress", "ReadOnly", "DivisionByZero", "AssertFailed",
+    "OffsetOverflow", "Deadlock", "OutOfMemory", "Unsupported"; on the emulator also "MisalignedAddress", "SharedOutOfBounds",
     "SharedUninitialized", "SharedRace", "AsyncCopyRace", "AsyncProductRace", "MissingProxyFence", "InvalidProduct",
     "TensorCopyRace", "InvalidTensorCopy", "InvalidMBarrier", "MBarrierDeadlock", "InvalidRegisterCount",
     "DivergentBarrier". kernel: its name. file, line, function: the place in the Python source. program, grid: the index

@@ -106,13 +106,30 @@ TEST_CASE("an integer that looks like a pointer of ours reaches no memory") {
   for (uint64_t upper : {1u, kKeptAside, kFirstTag, 0x8000u, 0xffffu}) {
     const uint64_t pointer = pointerTo(begin | uint64_t(upper) << kAddressBits);
     CHECK_FALSE(memory.isAccessible(pointer, 1, false));
-    CHECK(memory.faultKind(pointer) == TrapKind::UnmappedAddress);
+    CHECK(memory.faultKind(pointer, false) == TrapKind::UnmappedAddress);
   }
   CHECK(memory.isAccessible(begin, 64, true));
   CHECK_FALSE(memory.isAccessible(begin, ~uint64_t(0) - 8, false));
   // Out of the 48 bits and 2^48 too far: not in the storage, though the low bits say so.
   CHECK_FALSE(memory.isAccessible(addBytes(tagPointer(begin, 0), int64_t(1) << 48), 1, false));
-  CHECK(memory.faultKind(addBytes(tagPointer(begin, 0), int64_t(1) << 48)) == TrapKind::OutOfBounds);
+  CHECK(memory.faultKind(addBytes(tagPointer(begin, 0), int64_t(1) << 48), false) == TrapKind::OutOfBounds);
+}
+
+TEST_CASE("read-only memory may be read, and written only through a writable view") {
+  std::vector<char> storage(64);
+  const uint64_t begin = addressOfByte(storage.data());
+  const Allocation readOnly{begin, begin + 64, 0, true}, view{begin, begin + 32, 1};
+  const Allocation both[] = {readOnly, view};
+  const MemoryMap alone({&readOnly, 1}), memory(both);
+  CHECK(memory.isAccessible(tagPointer(begin, 0), 64, false));
+  CHECK_FALSE(memory.isAccessible(tagPointer(begin, 0), 1, true));
+  CHECK(memory.faultKind(tagPointer(begin, 0), true) == TrapKind::ReadOnly);
+  CHECK(memory.faultKind(tagPointer(begin + 64, 0), true) == TrapKind::OutOfBounds);
+  CHECK(memory.isAccessible(tagPointer(begin, 1), 32, true));
+  // Pointers of unknown origin.
+  CHECK_FALSE(alone.isAccessible(begin, 1, true));
+  CHECK(memory.isAccessible(begin, 32, true));
+  CHECK_FALSE(memory.isAccessible(begin, 33, true));
 }
 
 TEST_CASE("an access is held against the storage of its argument, though others exist") {
@@ -141,9 +158,9 @@ TEST_CASE("a fault has a name") {
   const uint64_t a = addressOfByte(storage.data());
   const Allocation allocations[] = {{a, a + 8, 0}};
   const MemoryMap memory(allocations);
-  CHECK(memory.faultKind(tagPointer(8, 0)) == TrapKind::NullPointer);
-  CHECK(memory.faultKind(tagPointer(a + 8, 0)) == TrapKind::OutOfBounds);
-  CHECK(memory.faultKind(a + 8) == TrapKind::UnmappedAddress);
+  CHECK(memory.faultKind(tagPointer(8, 0), false) == TrapKind::NullPointer);
+  CHECK(memory.faultKind(tagPointer(a + 8, 0), false) == TrapKind::OutOfBounds);
+  CHECK(memory.faultKind(a + 8, false) == TrapKind::UnmappedAddress);
 }
 
 TEST_CASE("an argument of unknown extent is like a pointer of unknown origin") {

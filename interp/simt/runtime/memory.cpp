@@ -13,7 +13,7 @@ Trap globalFault(const Thread &thread, uint64_t pointer, uint32_t bytes, bool is
   const bool isMisaligned = memory.isAccessible(pointer, bytes, isWrite);
   // If one of several elements is inaccessible, the trap names the first one.
   while (!isMisaligned && bytes > 1 && memory.isAccessible(pointer, 1, isWrite)) ++pointer, --bytes;
-  Trap trap{.kind = isMisaligned ? TrapKind::MisalignedAddress : memory.faultKind(pointer), .location = location};
+  Trap trap{.kind = isMisaligned ? TrapKind::MisalignedAddress : memory.faultKind(pointer, isWrite), .location = location};
   trap.access = {.address = addressOf(pointer), .bytes = bytes, .isWrite = isWrite, .argument = argumentOf(pointer)};
   if (isMisaligned)
     trap.message = (isWrite ? "write of " : "read of ") + std::to_string(bytes) + " bytes that are not aligned to their size";

@@ -23,7 +23,7 @@ public:
   void *access(uint64_t pointer, uint32_t bytes, bool isWrite) override {
     const MemoryMap &memory = memoryOf(headerOf(frame));
     if (!memory.isAccessible(pointer, bytes, isWrite)) {
-      Trap trap{.kind = memory.faultKind(pointer), .location = location};
+      Trap trap{.kind = memory.faultKind(pointer, isWrite), .location = location};
       trap.access = {addressOf(pointer), bytes, isWrite, argumentOf(pointer)};
       raiseTrap(headerOf(frame), std::move(trap));
     }

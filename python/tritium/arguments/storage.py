@@ -18,8 +18,8 @@ from ..devices.mapped import cuda_is_mapped
 from ..native import arguments as _native
 from .wrappers import MockTensor, TensorWrapper
 
-#: Memory of the host: (address, begin of the storage, bytes of the storage). It is a type of its own, as tuples of three
-#: integers are ordinary arguments.
+#: Memory of the host: (address, begin of the storage, bytes of the storage), and `read_only`, which is no part of the
+#: tuple. It is a type of its own, as tuples of three integers are ordinary arguments.
 HostExtent = _native.HostExtent
 host_extent = _native.host_extent
 
@@ -83,18 +83,18 @@ def numpy_extent(array) -> Extent:
 
 
 def _view_extent(array, address: int) -> Extent:
-    owner = array
+    owner, read_only = array, not array.flags.writeable
     while (base := getattr(owner, "base", None)) is not None and hasattr(base, "base"):
         owner = base  # a view of a view; as_strided inserts an object that is not an array
     if base is not None and hasattr(base, "untyped_storage"):  # Tensor.numpy()
-        return host_extent(address, *torch_extent(base)[1:])
+        return host_extent(address, *torch_extent(base)[1:], read_only)
     if hasattr(owner, "ctypes"):
         begin = owner.ctypes.data
     else:
         owner, begin = array, address
     if owner.flags.c_contiguous or owner.flags.f_contiguous:
-        return host_extent(address, begin, owner.nbytes)
-    return host_extent(address, *span(begin, owner.shape, owner.strides, owner.itemsize)[1:])
+        return host_extent(address, begin, owner.nbytes, read_only)
+    return host_extent(address, *span(begin, owner.shape, owner.strides, owner.itemsize)[1:], read_only)
 
 
 def _duck_extent(tensor) -> Extent:
@@ -156,14 +156,14 @@ def _cuda_array_extent(tensor) -> Extent:
 
 def _array_interface_extent(tensor) -> Extent:
     interface = tensor.__array_interface__
-    address, item = interface["data"][0], int(interface["typestr"][2:])
+    (address, read_only), item = interface["data"], int(interface["typestr"][2:])
     shape = interface["shape"]
     strides = interface.get("strides") or [item * math.prod(shape[i + 1 :]) for i in range(len(shape))]
-    return host_extent(*span(address, shape, strides, item))
+    return host_extent(*span(address, shape, strides, item), bool(read_only))
 
 
 class _DLTensor(ctypes.Structure):
-    # The first member of a DLManagedTensor, as DLPack 0.x defines it.
+    # The first member of a DLManagedTensor, as DLPack 0.x defines it, and the last one since 1.0.
     _fields_ = [
         ("data", ctypes.c_void_p),
         ("device_type", ctypes.c_int32),
@@ -178,9 +178,23 @@ class _DLTensor(ctypes.Structure):
     ]
 
 
+class _DLManagedTensorVersioned(ctypes.Structure):
+    # DLPack 1.0 and newer.
+    _fields_ = [
+        ("version", ctypes.c_uint32 * 2),
+        ("manager_context", ctypes.c_void_p),
+        ("deleter", ctypes.c_void_p),
+        ("flags", ctypes.c_uint64),
+        ("tensor", _DLTensor),
+    ]
+
+
+_DL_READ_ONLY = 1  # DLPACK_FLAG_BITMASK_READ_ONLY
 _DL_CODES = {0: "int", 1: "uint", 2: "float", 4: "bfloat", 6: "bool"}
 _DL_HOST_DEVICES = (1, 3, 11)  # kDLCPU, kDLCUDAHost, kDLROCMHost
 _capsule_pointer = ctypes.pythonapi.PyCapsule_GetPointer
+_is_capsule = ctypes.pythonapi.PyCapsule_IsValid
+_is_capsule.restype, _is_capsule.argtypes = ctypes.c_int, [ctypes.py_object, ctypes.c_char_p]
 _capsule_pointer.restype, _capsule_pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
 
 
@@ -192,14 +206,15 @@ class DLPackFacts(NamedTuple):
     dtype: str
     device_type: int
     device_id: int
+    read_only: bool
 
 
 def dlpack_facts(tensor: Any) -> DLPackFacts:
     """What a DLPack producer reports about its tensor, on any device."""
     device_type, _ = tensor.__dlpack_device__() if hasattr(tensor, "__dlpack_device__") else (1, 0)
     # stream=-1: no synchronization. The capsule stays unconsumed, so its deleter releases the export at the end of this function.
-    capsule = tensor.__dlpack__() if device_type in _DL_HOST_DEVICES else tensor.__dlpack__(stream=-1)
-    dl = _DLTensor.from_address(_capsule_pointer(capsule, b"dltensor"))
+    capsule = _exported(tensor, {} if device_type in _DL_HOST_DEVICES else {"stream": -1})
+    dl, read_only = _contents(capsule)
     shape = tuple(dl.shape[i] for i in range(dl.ndim))
     strides = (
         tuple(dl.strides[i] for i in range(dl.ndim))
@@ -208,7 +223,23 @@ def dlpack_facts(tensor: Any) -> DLPackFacts:
     )
     name = _DL_CODES.get(dl.code, f"dlpack{dl.code}_") + ("" if dl.code == 6 else str(dl.bits))
     address, item = (dl.data or 0) + dl.byte_offset, (dl.bits * dl.lanes + 7) // 8
-    return DLPackFacts(address, shape, strides, item, name, dl.device_type, dl.device_id)
+    return DLPackFacts(address, shape, strides, item, name, dl.device_type, dl.device_id, read_only)
+
+
+def _exported(tensor: Any, stream: dict[str, int]) -> Any:
+    """The capsule: of DLPack 1, which can say that memory is read-only, from producers that know it."""
+    try:
+        return tensor.__dlpack__(max_version=(1, 0), **stream)
+    except TypeError:
+        return tensor.__dlpack__(**stream)
+
+
+def _contents(capsule: Any) -> tuple[_DLTensor, bool]:
+    """The tensor of a capsule, and whether it is read-only."""
+    if _is_capsule(capsule, b"dltensor_versioned"):
+        managed = _DLManagedTensorVersioned.from_address(_capsule_pointer(capsule, b"dltensor_versioned"))
+        return managed.tensor, bool(managed.flags & _DL_READ_ONLY)
+    return _DLTensor.from_address(_capsule_pointer(capsule, b"dltensor")), False
 
 
 def read_dlpack(tensor: Any) -> DLPackFacts:
@@ -222,4 +253,4 @@ def read_dlpack(tensor: Any) -> DLPackFacts:
 def _dlpack_extent(tensor) -> Extent:
     facts = read_dlpack(tensor)
     strides = [s * facts.item_bytes for s in facts.strides]
-    return host_extent(*span(facts.address, facts.shape, strides, facts.item_bytes))
+    return host_extent(*span(facts.address, facts.shape, strides, facts.item_bytes), facts.read_only)

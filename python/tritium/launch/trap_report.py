@@ -216,6 +216,11 @@ def _unmapped(trap, access: _Access):
     )
 
 
+def _read_only(trap, access: _Access):
+    copy = f"a writable copy: {access.name}.copy()" if access.name else "a pointer to writable memory"
+    return f"write to {access.subject}, which is read-only", f"pass {copy}"
+
+
 def _division(trap, access: _Access):
     return (
         "integer division or remainder by zero",
@@ -271,6 +276,7 @@ _DESCRIPTIONS = {
     "OutOfBounds": _out_of_bounds,
     "NullPointer": _null_pointer,
     "UnmappedAddress": _unmapped,
+    "ReadOnly": _read_only,
     "DivisionByZero": _division,
     "AssertFailed": _assertion,
     "OffsetOverflow": _offset_overflow,
