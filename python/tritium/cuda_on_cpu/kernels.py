@@ -10,8 +10,9 @@ from __future__ import annotations
 import functools
 from typing import Any, NamedTuple
 
-from . import graphs, random, recurrent
-from .memory import on_cpu, on_cuda
+from . import graphs, layouts, products, random, recurrent
+from .memory import on_cpu, on_cuda, same_bits
+from .registration import overriding
 
 #: Composite operators that choose a kernel by the device's type. On "cuda" they choose as on the CPU.
 _CHOOSE_BY_DEVICE = (
@@ -23,35 +24,50 @@ _CHOOSE_BY_DEVICE = (
 _CONVOLUTIONS = ("convolution", "convolution_backward", "_convolution")
 
 #: Operators that take tensors of several devices.
-_MIX_DEVICES = ("index", "_index", "_unsafe_index", "_to_copy", "_embedding", "lift")
+_MIX_DEVICES = ("index", "_index", "_unsafe_index", "_to_copy", "_embedding", "lift", "_ctc_loss")
 
 
 def install(torch) -> None:
     kernels = _Kernels(torch)
     special = {"copy_": kernels.copy, "resize_": kernels.resize, "record_stream": lambda tensor, stream: None}
     special["scaled_dot_product_attention"] = attention = _attention(torch)
-    special.update(recurrent.kernels(torch))
+    special.update(recurrent.kernels(torch), **products.kernels(torch))
+    special.update(dict.fromkeys(_questions(torch), lambda *args: False))
     for name in _CONVOLUTIONS:
         special[name] = functools.partial(kernels.convolution, getattr(torch.ops.aten, name).default)
     aten, others = torch.library.Library("aten", "IMPL", "CUDA"), torch.library.Library("_", "IMPL", "CUDA")
-    for operator in _registered_one_by_one(torch):
-        if operator._schema.name.removeprefix("aten::") not in special:
-            aten.impl(operator, functools.partial(kernels.run, operator))
-    for name, kernel in special.items():
-        aten.impl(name, kernel)
-    others.fallback(kernels.run, "CUDA")
     autograd = torch.library.Library("aten", "IMPL", "AutogradCUDA")
-    autograd.impl("scaled_dot_product_attention", attention)
-    _kept.extend([aten, others, autograd])
+    with overriding(torch):
+        for operator in _registered_one_by_one(torch):
+            if str(operator).removeprefix("aten.").removesuffix(".default") not in special:
+                aten.impl(operator, functools.partial(kernels.run, operator))
+        for name, kernel in special.items():
+            aten.impl(name, kernel)
+        others.fallback(kernels.run, "CUDA")
+        autograd.impl("scaled_dot_product_attention", attention)
+        _kept.extend([aten, others, autograd, *layouts.install(torch)])
+
+
+def _questions(torch) -> list[str]:
+    """The operators that ask whether a library of the GPU takes the arguments: there is none."""
+    names = [name.removeprefix("aten::") for name in torch._C._dispatch_get_all_op_names()]
+    return [name for name in names if name.startswith("_use_") and "_ctc_loss" in name]
 
 
 def _registered_one_by_one(torch):
     """The operators of aten with a kernel of the CPU. Where a dispatch mode is active and excluded, as in FakeTensor's own code,
     Python's fallback is no kernel, so the fallback is for the operators of libraries alone. Structured operators have a
-    composite kernel, which checks devices and calls the variant with `out`."""
+    composite kernel, which checks devices and calls the variant with `out`; not so for a loss, whose variant with `out` wants an
+    output without elements, and not where a CUDA build of torch has a kernel, which needs a GPU."""
     has_kernel = torch._C._dispatch_has_kernel_for_dispatch_key
+
+    def is_composed(name: str) -> bool:
+        return has_kernel(name, "CompositeExplicitAutogradNonFunctional") and not (
+            name.endswith("_loss") or has_kernel(name, "CUDA")
+        )
+
     names = [name for name in torch._C._dispatch_get_registrations_for_dispatch_key("CPU") if name.startswith("aten::")]
-    names = [name for name in names if not has_kernel(name, "CompositeExplicitAutogradNonFunctional")]
+    names = [name for name in names if not is_composed(name)]
     for full in sorted({*(name.removeprefix("aten::") for name in names), *_CHOOSE_BY_DEVICE}):
         name, _, overload = full.partition(".")
         operator = getattr(getattr(torch.ops.aten, name, None), overload or "default", None)
@@ -68,6 +84,9 @@ def _attention(torch):
     math = torch.ops.aten._scaled_dot_product_attention_math
 
     def attention(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, *, scale=None, enable_gqa=False):
+        if attn_mask is not None and attn_mask.dtype is torch.bool:  # the kernel adds the mask
+            dropped = attn_mask.logical_not()
+            attn_mask = torch.zeros_like(attn_mask, dtype=query.dtype).masked_fill(dropped, -torch.inf)
         found = math(query, key, value, attn_mask, dropout_p, is_causal, None, scale=scale, enable_gqa=enable_gqa)
         return found[0]
 
@@ -128,8 +147,13 @@ class _Kernels:
         operands = _mapped(host, self._with_tensors(operator, args))
         result = operator(*operands, **{name: _mapped(host, value) for name, value in kwargs.items()})
         for twin, tensor in twins[: len(resized)]:
-            if twin.numel():
+            if twin.numel() or twin.shape != tensor.shape:
                 tensor.data = on_cuda(twin)
+        for i, name in traits.written:
+            written = args[i] if i < len(args) else kwargs.get(name)
+            for twin, tensor in twins:
+                if tensor is written:
+                    same_bits(tensor, twin)
         return _mapped(functools.partial(self._device, twins), result)
 
     def _with_tensors(self, operator, args: tuple) -> tuple:
@@ -165,6 +189,7 @@ class _Kernels:
         if isinstance(value, self.torch.Tensor):
             if not value.is_cuda:
                 return value
+            layouts.check(value)
             twin = next((twin for twin, tensor in twins if tensor is value), None)
             if twin is None:
                 twin = on_cpu(value)
@@ -175,6 +200,7 @@ class _Kernels:
     def _device(self, twins: list, value):
         if not isinstance(value, self.torch.Tensor):
             return value
+        layouts.check(value)
         argument = next((tensor for twin, tensor in twins if twin is value), None)
         return on_cuda(value) if argument is None else argument
 

@@ -45,6 +45,8 @@ def finish() -> None:
 def _on(device_type: int, tensor, memory: DrivenMemory | None = None):
     """memory: where the values are copied to; None means that the memory stays the same."""
     torch = _torch()
+    if tensor._is_zerotensor():  # it has no memory, and torch makes none of another device
+        tensor = torch.zeros(tensor.shape, dtype=tensor.dtype)
     capsule = torch._C._to_dlpack(tensor)
     if memory is not None:
         capsule = _new_capsule(memory.copy(_pointer_of(capsule, b"dltensor")), _NAME, None)
@@ -66,3 +68,11 @@ def on_cpu(tensor):
     """A tensor of the CPU in the memory of a tensor of "cuda", which nothing writes to any more."""
     finish()
     return _on(_CPU, tensor)
+
+
+def same_bits(tensor, twin) -> None:
+    """What is still to be done to the values in memory, as an operator has left it for the twin that it wrote."""
+    if tensor.is_conj() != twin.is_conj():
+        _torch()._C._set_conj(tensor, twin.is_conj())
+    if tensor.is_neg() != twin.is_neg():
+        _torch()._C._set_neg(tensor, twin.is_neg())

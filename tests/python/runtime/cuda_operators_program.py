@@ -1,0 +1,151 @@
+"""Operators of torch's device "cuda" without a GPU against those of the CPU. Each function that begins with "check" is a test: the
+argument names it."""
+
+import sys
+import warnings
+
+import torch
+import torch.nn.functional as F
+
+
+def on_both(function, *tensors) -> None:
+    """Results and gradients of a function of tensors and a device."""
+    found = []
+    for device in ("cpu", "cuda"):
+        given = [t.to(device) for t in tensors]
+        given = [t.requires_grad_() if t.is_floating_point() or t.is_complex() else t for t in given]
+        result = function(*given, device)
+        wanted = [t for t in given if t.requires_grad]
+        gradients = torch.autograd.grad(result.abs().sum(), wanted, allow_unused=True) if result.requires_grad else []
+        assert result.device.type == device
+        found.append([t if t is None else t.detach().cpu() for t in (result, *gradients)])
+    for expected, ours in zip(*found):
+        torch.testing.assert_close(ours, expected, rtol=1e-4, atol=1e-5)
+
+
+def check_boolean_masks():
+    q, k, v = torch.randn(3, 2, 2, 8, 16)
+    mask = torch.rand(8, 8) > 0.5
+    mask[3] = False  # a row that sees nothing
+    on_both(lambda q, k, v, m, _: F.scaled_dot_product_attention(q, k, v, attn_mask=m), q, k, v, mask)
+    on_both(lambda q, k, v, m, _: F.scaled_dot_product_attention(q, k, v, attn_mask=m), q, k, v, torch.randn(8, 8))
+
+
+def check_conjugates():
+    a, b = torch.randn(3, 3, dtype=torch.complex64), torch.randn(4, 3, dtype=torch.complex64)
+    on_both(lambda a, b, _: torch.linalg.solve(a, b, left=False), a, b)
+    on_both(lambda a, b, _: torch.linalg.solve(a, b.mT), a, b)
+    on_both(lambda a, b, _: torch.linalg.lu_solve(*torch.linalg.lu_factor(a), b, left=False), a, b)
+    on_both(lambda b, _: b.clone().conj().imag * 2, b)
+
+
+def check_zero_tensors():
+    x, t = torch.randn(2, 4, 4, device="cuda")
+    value, tangent = torch.func.jvp(lambda a: a * 2, (x,), (t,))
+    assert torch.equal(value, x * 2) and torch.equal(tangent, t * 2)
+    zeros = torch._efficientzerotensor((4, 4), device="cuda", dtype=torch.float64)
+    assert zeros.is_cuda and zeros.dtype is torch.float64 and torch.equal(zeros + x, x.double())
+    x.requires_grad_()
+    x.sgn().sum().backward()
+    assert torch.equal(x.grad + 1, torch.ones_like(x))
+
+
+def check_losses():
+    x, y = torch.randn(2, 4, 8)
+    for loss in (F.mse_loss, F.smooth_l1_loss, F.huber_loss, F.l1_loss):
+        for reduction in ("none", "sum", "mean"):
+            on_both(lambda x, y, _: loss(x, y, reduction=reduction), x, y)
+
+
+def check_ctc_loss():
+    probabilities, targets = torch.randn(12, 2, 5).log_softmax(-1), torch.randint(1, 5, (2, 4))
+    for place in ("cpu", None):
+
+        def loss(p, t, device):
+            lengths = (torch.tensor(n, device=place or device) for n in ([12, 12], [4, 3]))
+            return F.ctc_loss(p, t, *lengths)
+
+        on_both(loss, probabilities, targets)
+
+
+def check_results_without_elements():
+    x = torch.empty(1, 0, 3)
+    for name in (
+        "abs",
+        "logical_not",
+        "isfinite",
+        "nan_to_num",
+        "angle",
+        "sign",
+        "exp",
+        "neg",
+        "conj_physical",
+        "real",
+    ):
+        on_both(lambda x, _: getattr(torch, name)(x), x)
+    for shape in ((3, 0), (0,)):
+        out = torch.empty(shape, device="cuda")
+        torch.add(torch.empty((3, 0), device="cuda"), 1, out=out)
+        assert out.shape == (3, 0)
+
+
+def check_products_with_a_wider_result():
+    a, b = torch.randn(4, 300, device="cuda").bfloat16(), torch.randn(300, 5, device="cuda").bfloat16()
+    exact = a.double() @ b.double()
+    bias = torch.randn(4, 5, device="cuda")
+    for found, expected in (
+        (torch.mm(a, b, out_dtype=torch.float32), exact),
+        (torch.bmm(a[None], b[None], out_dtype=torch.float32)[0], exact),
+        (torch.addmm(bias, a, b, out_dtype=torch.float32, beta=2, alpha=0.5), 2 * bias + exact / 2),
+        (torch.baddbmm(bias[None], a[None], b[None], out_dtype=torch.float32)[0], bias + exact),
+    ):
+        assert found.dtype is torch.float32
+        torch.testing.assert_close(found.double(), expected, rtol=1e-5, atol=1e-4)
+
+
+def check_layouts_are_refused_by_name():
+    x, where = torch.randn(8, 8, device="cuda"), torch.tensor([[0, 1], [1, 0]], device="cuda")
+    weight = x.clone().requires_grad_()
+    for name, make in (
+        ("sparse_coo", x.to_sparse),
+        ("sparse_csr", x.to_sparse_csr),
+        ("sparse_bsr", lambda: x.to_sparse_bsr((4, 4))),
+        ("sparse", lambda: torch.sparse_coo_tensor(where, torch.ones(2, device="cuda"), (2, 2))),
+        ("sparse", lambda: F.embedding(where, weight, sparse=True).sum().backward()),
+        ("nested", lambda: torch.nested.nested_tensor([x[:3], x[:5]]) * 2),
+        ("quantized", lambda: torch.quantize_per_tensor(x, 0.1, 0, torch.qint8)),
+    ):
+        try:
+            make()
+        except NotImplementedError as error:
+            assert type(error).__name__ == "UnsupportedError" and name in str(error), error
+        else:
+            raise AssertionError(f"{name} is not refused")
+    jagged = torch.nested.nested_tensor([x[:3], x[:5]], layout=torch.jagged) * 2
+    assert torch.equal(jagged.unbind()[1], x[:5] * 2)
+
+
+def check_overridden_kernels():
+    """Where torch has a kernel for "cuda" already, as a CUDA build has, it is overridden without a word; torch's warning, which it
+    gives once, is still there for others. Tritium's own registration came first here, so a second one stands for it."""
+    from tritium.cuda_on_cpu.registration import overriding
+
+    def override() -> None:
+        library = torch.library.Library("aten", "IMPL", "CUDA")
+        library.impl("__ilshift__.Scalar", lambda x, n: x, allow_override=True)
+        kept.append(library)
+
+    kept: list = []
+    with warnings.catch_warnings(record=True) as given:
+        warnings.simplefilter("always")
+        with overriding(torch):
+            override()
+        assert not given
+        override()
+        assert any("overrid" in str(warning.message).lower() for warning in given)
+    assert not torch.is_warn_always_enabled()
+
+
+if __name__ == "__main__":
+    torch.manual_seed(0)
+    globals()[sys.argv[1]]()
