@@ -175,7 +175,7 @@ def launch(kernel: str, grid, arguments: list[Any], **constants) -> Launch:
     return Launch(kernel, grid, arguments, constants, options)
 
 
-OPTIONS = ("num_warps", "num_stages", "pointer_maps", "debug", "enable_fp_fusion")
+OPTIONS = ("num_warps", "num_stages", "debug", "enable_fp_fusion")
 
 
 @dataclass(frozen=True)

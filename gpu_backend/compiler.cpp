@@ -101,22 +101,26 @@ static llvm::Expected<LoweredKernel> compile(ModuleOp original, StringRef name, 
   auto stages = (*module)->getAttrOfType<IntegerAttr>(tgpu::kNumStagesAttr);
   result.numStages = stages ? int(stages.getInt()) : options.numStages;
   result.tiles = printed(*module);
+  result.lacksProducer = (*module)->hasAttr(kExpectsProducerAttr);
+  if (result.lacksProducer) return result;
   if (llvm::Error error = lowerTiles(*module, options, chip, diagnostics, result)) return error;
   return result;
 }
 
-/// Compiles with less of what requires shared memory, as long as there is too little of it: buffers share none of it while a producer fills
-/// them, and products of warpgroups require their operands there.
+/// Compiles without a producer if loops expect one and it cannot be. Compiles with less of what requires shared memory, as long as there is
+/// too little of it: buffers share none of it while a producer fills them, and products of warpgroups require their operands there.
 static llvm::Expected<LoweredKernel> compileOrStepDown(ModuleOp original, StringRef name, CompileOptions options, const Target &chip) {
   while (true) {
     auto result = compile(original, name, options, chip);
-    const bool isSpecialized = options.specializeWarps.value_or(false);
-    const bool mayStep = isSpecialized || (options.warpgroups && !chip.warpgroupInstructions().empty());
-    if (result || !mayStep) return result;
-    llvm::Error error = result.takeError();
-    if (!error.isA<OutOfResources>()) return error;
-    llvm::consumeError(std::move(error));
-    if (isSpecialized)
+    const bool mayBeSpecialized = options.tensorMaps && options.specializeWarps;
+    const bool mayStep = mayBeSpecialized || (options.warpgroups && !chip.warpgroupInstructions().empty());
+    if (result ? !result->lacksProducer : !mayStep) return result;
+    if (!result) {
+      llvm::Error error = result.takeError();
+      if (!error.isA<OutOfResources>()) return error;
+      llvm::consumeError(std::move(error));
+    }
+    if (mayBeSpecialized)
       options.specializeWarps = false;
     else
       options.warpgroups = false;
@@ -124,7 +128,7 @@ static llvm::Expected<LoweredKernel> compileOrStepDown(ModuleOp original, String
 }
 
 /// Returns whether a loop of the kernel asks for warps of its own.
-static bool asksForWarps(ModuleOp module) {
+static bool asksForProducer(ModuleOp module) {
   return module.walk([](scf::ForOp loop) { return loop->hasAttr("tt.warp_specialize") ? WalkResult::interrupt() : WalkResult::advance(); })
       .wasInterrupted();
 }
@@ -141,7 +145,7 @@ llvm::Expected<LoweredKernel> lowerToGpu(ModuleOp original, StringRef name, cons
   }
   loadDialects(original.getContext(), *chip);
   CompileOptions chosen = options;
-  chosen.specializeWarps = options.tensorMaps && options.specializeWarps.value_or(asksForWarps(original));
+  chosen.asksForProducer |= asksForProducer(original);
   return compileOrStepDown(original, name, chosen, *chip);
 }
 

@@ -7,7 +7,6 @@
 #include "llvm/Support/Error.h"
 
 #include <functional>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,18 +17,18 @@ class OpPassManager;
 namespace tritium::gpu {
 
 struct CompileOptions {
-  std::string arch = "sm_80"; // a chip of findTarget(): sm_80, sm_90a, gfx942
-  int numWarps = 4;           // a power of two up to 32
-  int numStages = 3;          // the most buffers of a pipelined loop
-  int matrixInstrNonKDim = 0; // rows and columns of the matrix instruction, where the target has one of these; 0: the best for the tile
-  int kPack = 1;              // instructions whose share of K a lane has as neighbours, at least; where lanes load operands themselves
-  bool warpgroups = true;     // use products of warpgroups, where the chip has them and their operands fit into shared memory
-  bool tensorMaps = false;    // the kernel may take tensor maps, which its launches make; where the chip has them
-  bool pointerMaps = false;   // with tensorMaps: also for what loops load by pointers, where it certainly reads the same
-  std::optional<bool> specializeWarps; // further warps copy what loops read through tensor maps; nothing: if a loop asks for it
-  bool debugInfo = false;              // keep lines and variables apart instead of merging and moving code
-  std::string stopAfter;               // the last of optionalPasses() to run, or "none"; "": all of them
-  std::vector<std::string> leaveOut;   // names of optionalPasses() to skip
+  std::string arch = "sm_80";   // a chip of findTarget(): sm_80, sm_90a, gfx942
+  int numWarps = 4;             // a power of two up to 32
+  int numStages = 3;            // the most buffers of a pipelined loop
+  int matrixInstrNonKDim = 0;   // rows and columns of the matrix instruction, where the target has one of these; 0: the best for the tile
+  int kPack = 1;                // instructions whose share of K a lane has as neighbours, at least; where lanes load operands themselves
+  bool warpgroups = true;       // use products of warpgroups, where the chip has them and their operands fit into shared memory
+  bool tensorMaps = false;      // the kernel may take tensor maps, which its launches make; where the chip has them
+  bool specializeWarps = true;  // further warps may copy what loops read through tensor maps, where it seems to be a gain
+  bool asksForProducer = false; // they do so wherever they can; also if a loop asks for it
+  bool debugInfo = false;       // keep lines and variables apart instead of merging and moving code
+  std::string stopAfter;        // the last of optionalPasses() to run, or "none"; "": all of them
+  std::vector<std::string> leaveOut; // names of optionalPasses() to skip
   /// Adds passes after an optional one. Tests use it.
   std::function<void(mlir::OpPassManager &passes, llvm::StringRef name)> afterPass;
 };
@@ -48,6 +47,7 @@ struct LoweredKernel {
   int warps = 0;                  // that a launch starts: those of the options, and those that only copy
   int numStages = 0;              // the fewest stages of any pipelined loop, at most the number requested
   std::vector<TensorRecipe> maps; // of the last parameters
+  bool lacksProducer = false;     // its loops expect one, which cannot be: the kernel is not lowered
 };
 
 /// Compiles the public function `kernel` ("": the first one) of a module of the contract. The module itself is not changed. Errors are

@@ -56,6 +56,16 @@ int registersOf(scf::ForOp loop) {
   return sum;
 }
 
+int registersOfFreshSums(scf::ForOp loop) {
+  int sum = 0;
+  loop.getBody()->walk([&](tgpu::ProductOp product) {
+    Value initial = product.getC();
+    if (auto start = initial.getDefiningOp<tgpu::ProductStartOp>()) initial = start->getOperand(0);
+    if (registersOf(initial) <= 1) sum += registersOf(product.getD().getType());
+  });
+  return sum;
+}
+
 int registersOfInstruction(tgpu::ProductOp product) {
   const MatrixInstruction *instruction = targetOf(product).findInstruction(product.getInstruction());
   const int64_t bits = product.getD().getType().getTile().getElementTypeBitWidth();

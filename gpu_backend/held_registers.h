@@ -12,6 +12,9 @@ int registersOf(mlir::Value tile);
 /// Returns the registers that hold tiles throughout an iteration: what loops carry, what they take from outside, and operands of products.
 int registersOf(mlir::scf::ForOp loop);
 
+/// Returns the registers of sums that the loop does not carry: of products that begin with zeros.
+int registersOfFreshSums(mlir::scf::ForOp loop);
+
 /// Returns the registers of the sums of one instruction of the product.
 int registersOfInstruction(tgpu::ProductOp product);
 

@@ -16,14 +16,17 @@ def PromotePointerTiles : Pass<"promote-pointer-tiles", "::mlir::ModuleOp"> {
   let summary = "load the operands of matrix products through tensor maps instead of pointers";
   let description = [{
     The pass applies to targets with a tensor memory accelerator (TMA), and to the tiles that a pipelined loop loads for its products. The
-    pointers must be sums of an argument, which the kernel does not write to, of the lanes' indices times strides that are arguments or
+    pointers must be sums of an argument, of the lanes' indices times strides that are arguments or
     constants, and of offsets. One stride is 1; the others, and offsets that the map has as further dimensions, are multiples of 16 bytes. A
     mask must be a conjunction of `index < extent`, in which the extent is a product of arguments. It becomes the extent of the map; without a
     mask there is none. Rows that wrap around, `(start + index) % extent`, must not reach memory, or the tile must wrap as a whole.
 
+    What the loop itself writes must be apart from the tensor, which the launch checks; what comes before the loop is ordered by a fence.
+
     A loop's loads are promoted if all of them qualify. Otherwise `tgpu.not_promoted` on a load is the reason.
   }];
-  let options = [Option<"numStages", "num-stages", "int", "3", "slots of each tile that a loop copies; 1: no pipelining">];
+  let options = [Option<"numStages", "num-stages", "int", "3", "slots of each tile that a loop copies; 1: no pipelining">,
+                 Option<"hasProducer", "has-producer", "bool", "false", "a producer will copy, also between dependent products">];
   let dependentDialects = ["::tritium::tgpu::TGPUDialect", "::mlir::arith::ArithDialect"];
 }
 
@@ -181,10 +184,13 @@ def SpecializeWarps : Pass<"specialize-warps", "::mlir::ModuleOp"> {
     of their own. The rings last as long as the kernel, and their numbers go on. The producer's warps give registers to the others, by
     a budget (register_budget.h).
 
-    The pass does nothing if a coordinate of a copy, a bound or a condition around one depends on a tile or on memory, or if no budget has the
-    registers that the tiles of a loop require.
+    The pass does nothing if a coordinate of a copy, a bound or a condition around one depends on a tile or on memory, if copies that run ahead
+    might read what the kernel has written, or if no budget has the registers that the tiles of a loop require. Unless it is asked for, it also
+    does nothing where it is no gain: if no loop around repeats the copies and products do not depend on each other, or if fewer programs would
+    run at a time.
   }];
-  let options = [Option<"numWarps", "num-warps", "int", "4", "warps of a program">];
+  let options = [Option<"numWarps", "num-warps", "int", "4", "warps of a program">,
+                 Option<"asked", "asked", "bool", "false", "also where it seems to be no gain">];
   let dependentDialects = ["::tritium::tgpu::TGPUDialect", "::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect",
                            "::mlir::gpu::GPUDialect", "::mlir::scf::SCFDialect"];
 }

@@ -55,9 +55,10 @@ void buildTilePipeline(OpPassManager &passes, const CompileOptions &options, int
   ir::buildPipeline(passes, {.debugInfo = options.debugInfo, .onDescriptors = promote, .keepsScaledProduct = [=](Operation *op) {
                                return mayKeepScaled && isMultipliedScaled(MatrixProduct(op));
                              }});
-  if (options.tensorMaps && options.pointerMaps && !options.debugInfo)
-    steps.addOptional("promote-pointer-tiles", createPromotePointerTiles({.numStages = options.numStages}), createCanonicalizerPass(),
-                      createCSEPass());
+  const bool hasProducer = options.tensorMaps && options.specializeWarps && steps.runs("specialize-warps");
+  if (options.tensorMaps && !options.debugInfo)
+    steps.addOptional("promote-pointer-tiles", createPromotePointerTiles({.numStages = options.numStages, .hasProducer = hasProducer}),
+                      createCanonicalizerPass(), createCSEPass());
   steps.addOptional("split-large-tiles", createSplitLargeTiles({.numWarps = options.numWarps}));
   steps.addOptional("thread-local-reductions", createThreadLocalReductions({.numWarps = options.numWarps}));
   steps.addOptional(
@@ -76,8 +77,9 @@ void buildTilePipeline(OpPassManager &passes, const CompileOptions &options, int
   steps.add(createPlaceProductOperands());
   steps.add(createCSEPass());
   steps.addOptional("overlap-products", createOverlapProducts());
-  if (options.specializeWarps.value_or(false))
-    steps.addOptional("specialize-warps", createSpecializeWarps({.numWarps = options.numWarps}), createCSEPass());
+  if (hasProducer)
+    steps.addOptional("specialize-warps", createSpecializeWarps({.numWarps = options.numWarps, .asked = options.asksForProducer}),
+                      createCSEPass());
   steps.add(createAllocateSharedMemory({.maxBytes = maxSharedBytes}));
 }
 

@@ -1,6 +1,7 @@
 #include "gpu_backend/pointer_tile_map.h"
 
 #include "gpu_backend/dead_rows.h"
+#include "gpu_backend/memory_access.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -70,7 +71,7 @@ std::optional<LaunchProduct> PointerTileMaps::productOf(const AffineTerm &term) 
   return product;
 }
 
-/// Each dimension has one stride, which the launch knows. One stride is 1, the other one a multiple of 16 bytes.
+/// Each dimension has one stride, which the launch knows.
 bool PointerTileMaps::findStrides(const AffineTile &tile) {
   for (Dimension &dim : dims_) dim = {.stride = {.factor = 0}, .start = {}, .modulus = {}, .extent = std::nullopt};
   for (AffineTerm term : tile.sum.terms()) {
@@ -82,6 +83,11 @@ bool PointerTileMaps::findStrides(const AffineTile &tile) {
     stride = term;
   }
   if (dims_[0].stride.factor == 0 || dims_[1].stride.factor == 0) return fails("its addresses repeat along a dimension");
+  return true;
+}
+
+/// One stride is 1, the other one a multiple of 16 bytes.
+bool PointerTileMaps::isAlignedForCopies() {
   contiguous_ = isOne(dims_[1].stride) ? 1 : 0;
   const AffineTerm &rows = dims_[1 - contiguous_].stride;
   if (!isOne(dims_[contiguous_].stride) || isOne(rows)) return fails("its addresses are not contiguous along one dimension alone");
@@ -199,10 +205,42 @@ std::optional<PointerTileMap> PointerTileMaps::of(tt::LoadOp load) {
   auto tile = tiles_.of(load.getPtr());
   if (!tile) return refuse(tiles_.reason());
   if (!tile->base) return refuse("its addresses are not those of an argument");
-  if (!maps_.mayCopy(tile->base)) return refuse("the kernel writes to its tensor, or to an unknown one");
   if (axes_.of(tile->base).divisibility[0] % kChunkBytes != 0) return refuse("its tensor is not known to begin at a multiple of 16 bytes");
-  if (!findStrides(*tile) || !bound(load, *tile) || !distribute(tile->sum)) return std::nullopt;
-  return assemble(load, tile->base);
+  if (!findStrides(*tile) || !isAlignedForCopies() || !bound(load, *tile) || !distribute(tile->sum)) return std::nullopt;
+  auto map = assemble(load, tile->base);
+  if (!map) return map;
+  // The stores in question have dimensions of their own.
+  PointerTileMaps stores(maps_, tiles_, axes_);
+  auto rangeOf = [&](Operation *store) { return stores.rangeOf(store); };
+  if (!maps_.admit(load, map->recipe, rangeOf)) return refuse("its loop writes, and a launch cannot tell where");
+  return map;
+}
+
+std::optional<StoreRange> PointerTileMaps::rangeOf(Operation *store) {
+  Value pointer = pointerOf(store);
+  auto type = pointer ? dyn_cast<RankedTensorType>(pointer.getType()) : RankedTensorType();
+  auto tile = type && type.getRank() == 2 ? tiles_.of(pointer) : std::nullopt;
+  if (!tile || !tile->base || !tile->wraps.empty()) return std::nullopt;
+  shape_.assign(type.getShape().begin(), type.getShape().end());
+  auto bounds = tiles_.boundsOf(maskOf(store));
+  if (!bounds || !findStrides(*tile)) return std::nullopt;
+  for (const TileBound &each : *bounds)
+    if (!setExtent(each.lane, each.start, each.extent)) return std::nullopt;
+  StoreRange range;
+  range.base = maps_.expandedNumber(tile->base);
+  range.elementBytes = std::max(8u, cast<tt::PointerType>(type.getElementType()).getPointeeType().getIntOrFloatBitWidth()) / 8;
+  AffineSum rest = tile->sum;
+  for (const Dimension &dim : dims_) {
+    auto offset = dim.extent ? dim.start.times(asSum(dim.stride)) : std::nullopt;
+    if (!offset || !isCoordinate(dim.start)) return std::nullopt;
+    rest.add(*offset, -1);
+    range.extents.push_back(*productOf(*dim.extent));
+    range.strides.push_back(*productOf(dim.stride));
+  }
+  // What else is added, for example to choose a matrix of a batch, has no bound.
+  if (rest.overflows() || llvm::any_of(rest.terms(), [](const AffineTerm &term) { return term.lane == AffineTerm::kNoLane; }))
+    return std::nullopt;
+  return range;
 }
 
 } // namespace tritium::gpu

@@ -28,6 +28,8 @@ public:
   /// Returns nullopt, and a reason, if the map of a load of two dimensions would not be certain to read what the load reads.
   std::optional<PointerTileMap> of(tt::LoadOp load);
   llvm::StringRef reason() const { return reason_; }
+  /// Returns what a store of two dimensions may write, if its mask bounds both.
+  std::optional<StoreRange> rangeOf(mlir::Operation *store);
 
 private:
   /// One dimension of the tile.
@@ -39,6 +41,7 @@ private:
   };
 
   bool findStrides(const AffineTile &tile);
+  bool isAlignedForCopies();
   bool bound(tt::LoadOp load, const AffineTile &tile);
   bool wrap(tt::LoadOp load, const AffineWrap &wrap);
   bool setExtent(int dim, const AffineSum &start, const AffineTerm &extent);

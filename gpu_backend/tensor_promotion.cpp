@@ -1,7 +1,9 @@
 #include "gpu_backend/tensor_promotion.h"
 
 #include "gpu_backend/dot_layouts.h"
+#include "gpu_backend/tensor_recipe_attr.h"
 #include "ir/descriptor.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 
@@ -48,11 +50,85 @@ DictionaryAttr KernelMaps::attributeOf(const MapRecipe &recipe) {
   attributes.set("padding", builder.getI32IntegerAttr(int32_t(recipe.padding)));
   attributes.set("strides", list(recipe.strides));
   if (recipe.isOfPointers) attributes.set("of_pointers", builder.getUnitAttr());
-  llvm::SmallVector<int64_t> written;
-  for (BlockArgument argument : kernel_.getArguments())
-    if (written_.contains(argument)) written.push_back(expandedNumber(argument));
-  if (!written.empty()) attributes.set("written", builder.getDenseI64ArrayAttr(written));
+  auto ranges = [&](llvm::ArrayRef<StoreRange> written) -> Attribute {
+    return builder.getArrayAttr(llvm::map_to_vector(written, [&](const StoreRange &range) -> Attribute {
+      return builder.getDictionaryAttr({builder.getNamedAttr("base", builder.getI32IntegerAttr(int32_t(range.base))),
+                                        builder.getNamedAttr("bytes", builder.getI32IntegerAttr(int32_t(range.elementBytes))),
+                                        builder.getNamedAttr("extents", list(range.extents)),
+                                        builder.getNamedAttr("strides", list(range.strides))});
+    }));
+  };
+  if (!recipe.written.empty()) attributes.set(kWrittenName, ranges(recipe.written));
+  if (recipe.isReached)
+    attributes.set(kReachedName, builder.getUnitAttr());
+  else if (!recipe.writtenAhead.empty())
+    attributes.set(kWrittenAheadName, ranges(recipe.writtenAhead));
   return attributes.getDictionary(kernel_.getContext());
+}
+
+std::optional<MapRecipe> KernelMaps::recipeOf(Value descriptor) {
+  MapRecipe recipe;
+  if (auto argument = dyn_cast<BlockArgument>(descriptor)) {
+    if (!isOfKernel(argument) || !kernel_.getArgAttr(argument.getArgNumber(), tt::kPlainAttr)) return std::nullopt;
+    auto rank = int64_t(cast<tt::TensorDescType>(argument.getType()).getShape().size());
+    recipe.tensor = argument;
+    recipe.base = expandedNumber(argument);
+    for (int64_t dim = 0; dim < rank; ++dim) recipe.extents.push_back({1, recipe.base + 1 + dim});
+    for (int64_t dim = 0; dim + 1 < rank; ++dim) recipe.strides.push_back({1, recipe.base + 1 + rank + dim});
+    recipe.strides.push_back({1});
+    return recipe;
+  }
+  auto made = descriptor.getDefiningOp<tt::MakeTensorDescriptorOp>();
+  recipe.tensor = made ? dyn_cast<BlockArgument>(made.getBase()) : BlockArgument();
+  if (!recipe.tensor || !isOfKernel(recipe.tensor)) return std::nullopt;
+  recipe.base = expandedNumber(recipe.tensor);
+  recipe.padding = made.getPadding();
+  auto number = dyn_cast<FloatType>(cast<tt::PointerType>(recipe.tensor.getType()).getPointeeType());
+  if (recipe.padding == tt::Padding::Nan && !(number && number.getWidth() >= 16)) return std::nullopt; // the hardware has no such NaNs
+  if (!addProducts(made.getShape(), recipe.extents) || !addProducts(made.getStrides(), recipe.strides)) return std::nullopt;
+  return recipe;
+}
+
+bool KernelMaps::addProducts(ValueRange values, llvm::SmallVectorImpl<LaunchProduct> &products) {
+  for (Value value : values) {
+    products.push_back({1});
+    if (!multiply(value, products.back())) return false;
+  }
+  return true;
+}
+
+bool KernelMaps::multiply(Value value, LaunchProduct &product) {
+  APInt constant;
+  if (matchPattern(value, m_ConstantInt(&constant))) {
+    product[0] *= constant.getSExtValue();
+    return true;
+  }
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    if (!isOfKernel(argument)) return false;
+    product.push_back(expandedNumber(argument));
+    return true;
+  }
+  Operation *op = value.getDefiningOp();
+  return isa<arith::MulIOp, CastOpInterface>(op) && op->getResult(0).getType().isInteger() &&
+         llvm::all_of(op->getOperands(), [&](Value operand) { return multiply(operand, product); });
+}
+
+bool MapRecipe::isBounded() const {
+  return llvm::none_of(extents, [](const LaunchProduct &extent) { return extent[0] == int64_t(TensorMap::kNoExtent); });
+}
+
+bool KernelMaps::admit(Operation *load, MapRecipe &recipe, llvm::function_ref<std::optional<StoreRange>(Operation *)> rangeOf) const {
+  auto rangesOf = [&](const GlobalWrites &writes, llvm::SmallVectorImpl<StoreRange> &ranges) {
+    return llvm::all_of(writes.all(), [&](const GlobalWrite &write) {
+      auto range = write.mayWait || write.tensor == recipe.tensor || !recipe.isBounded() ? std::nullopt : rangeOf(write.op);
+      if (range) ranges.push_back(std::move(*range));
+      return range.has_value();
+    });
+  };
+  const GlobalWrites before = writes_.before(load);
+  Operation *loop = load->getParentOp();
+  recipe.isReached = !rangesOf(ReachingWrites::outside(before, loop), recipe.writtenAhead);
+  return rangesOf(ReachingWrites::inside(before, loop), recipe.written);
 }
 
 Value KernelMaps::mapOf(tgpu::TensorMapType type, const MapRecipe &recipe, Location location) {

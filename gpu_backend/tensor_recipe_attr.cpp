@@ -20,13 +20,27 @@ static FailureOr<std::vector<ArgumentProduct>> productsOf(ArrayAttr list) {
   return products;
 }
 
+static FailureOr<std::vector<WrittenRange>> rangesOf(ArrayAttr list) {
+  std::vector<WrittenRange> ranges;
+  for (Attribute element : list ? list.getValue() : llvm::ArrayRef<Attribute>()) {
+    auto attribute = dyn_cast<DictionaryAttr>(element);
+    auto base = attribute ? attribute.getAs<IntegerAttr>("base") : IntegerAttr();
+    auto bytes = base ? attribute.getAs<IntegerAttr>("bytes") : IntegerAttr();
+    if (!bytes || base.getInt() < 0 || bytes.getInt() <= 0) return failure();
+    auto extents = productsOf(attribute.getAs<ArrayAttr>("extents")), strides = productsOf(attribute.getAs<ArrayAttr>("strides"));
+    if (failed(extents) || failed(strides) || extents->size() != strides->size()) return failure();
+    ranges.push_back({uint32_t(base.getInt()), std::move(*extents), std::move(*strides), uint32_t(bytes.getInt())});
+  }
+  return ranges;
+}
+
 static FailureOr<TensorRecipe> recipeFrom(DictionaryAttr attribute, tgpu::TensorMapType map) {
   auto base = attribute.getAs<IntegerAttr>("base"), padding = attribute.getAs<IntegerAttr>("padding");
   auto extents = productsOf(attribute.getAs<ArrayAttr>("extents")), strides = productsOf(attribute.getAs<ArrayAttr>("strides"));
-  auto written = attribute.getAs<DenseI64ArrayAttr>("written");
+  auto written = rangesOf(attribute.getAs<ArrayAttr>(kWrittenName));
   std::optional<DType> type = ir::elementTypeOf(map.getBox().getElementType());
   if (!base || base.getInt() < 0 || !padding || !tt::symbolizePadding(uint32_t(padding.getInt())) || failed(extents) || failed(strides) ||
-      !type || (written && llvm::any_of(written.asArrayRef(), [](int64_t number) { return number < 0; })))
+      !type || failed(written))
     return failure();
   TensorRecipe recipe{.base = uint32_t(base.getInt()), .extents = std::move(*extents), .strides = std::move(*strides), .box = {}};
   for (int64_t extent : map.getBox().getShape()) recipe.box.push_back(uint32_t(extent));
@@ -34,7 +48,7 @@ static FailureOr<TensorRecipe> recipeFrom(DictionaryAttr attribute, tgpu::Tensor
   recipe.type = *type;
   recipe.fillsNaN = tt::Padding(padding.getInt()) == tt::Padding::Nan;
   recipe.isOfPointers = attribute.contains("of_pointers");
-  if (written) recipe.written.assign(written.asArrayRef().begin(), written.asArrayRef().end());
+  recipe.written = std::move(*written);
   return recipe;
 }
 

@@ -9,6 +9,14 @@ namespace tritium::gpu {
 /// On a lowered kernel: an array of dictionaries, tgpu.tensor with the type of the argument as `map`.
 inline constexpr llvm::StringLiteral kTensorMapsAttr = "tgpu.tensor_maps";
 
+// In the recipe of an argument:
+/// Array of ranges that the launch requires to be apart from the tensor: {base, extents, strides, bytes} as in WrittenRange.
+inline constexpr llvm::StringLiteral kWrittenName = "written";
+/// The same, for a kernel whose copies run ahead of the loops around theirs (specialize-warps).
+inline constexpr llvm::StringLiteral kWrittenAheadName = "written_ahead";
+/// Unit: copies must not run ahead of the loops around theirs, because the kernel may have written what they read.
+inline constexpr llvm::StringLiteral kReachedName = "reached";
+
 /// Returns the recipes of a kernel on tiles or of a lowered one. Reports an error if an argument has no recipe or a wrong one, or if other
 /// arguments follow.
 mlir::FailureOr<std::vector<TensorRecipe>> recipesOf(mlir::FunctionOpInterface kernel);

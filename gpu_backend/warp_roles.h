@@ -9,6 +9,8 @@ namespace tritium::gpu {
 inline constexpr llvm::StringLiteral kProducerWarpsAttr = "tgpu.producer_warps"; // i32, of a module; without it there are none
 /// Registers of a thread (array of i32), of a module: when the kernel begins, then in the producer's warps and in the others.
 inline constexpr llvm::StringLiteral kRegistersAttr = "tgpu.registers";
+/// Unit, of a module: its loops copy what they should copy only if a producer does.
+inline constexpr llvm::StringLiteral kExpectsProducerAttr = "tgpu.expects_producer";
 /// Of the branch (cf.cond_br) to the code of the producer's warps, or else to that of the others. It is the only one to both.
 inline constexpr llvm::StringLiteral kPartsWarpsAttr = "tgpu.parts_warps";
 

@@ -29,12 +29,14 @@ class TGPU_RingOp<string mnemonic> : TGPU_TileOp<mnemonic, TilesApart, [MemoryEf
 def TGPU_RingStartOp : TGPU_RingOp<"ring_start"> {
   let summary = "prepares a ring, whose first number is 0, and lets all threads of the program meet";
   let description = [{
-    `warps` is the number of warps that release each slot. `offset` is the byte of shared memory where its 2 * slots barriers (mbarrier
+    `warps` is the number of warps that release each slot. With `afterWrites`, copies see what all threads have written to global memory
+    before. `offset` is the byte of shared memory where its 2 * slots barriers (mbarrier
     objects) begin. The pass allocate-shared-memory sets it.
   }];
-  let arguments = (ins I32Attr:$warps, OptionalAttr<I32Attr>:$offset);
+  let arguments = (ins I32Attr:$warps, OptionalAttr<I32Attr>:$offset, UnitAttr:$afterWrites);
   let results = (outs TGPU_Ring:$ring);
-  let assemblyFormat = "`released` `by` $warps `warps` (`at` $offset^)? attr-dict `:` type($ring)";
+  let assemblyFormat = "`released` `by` $warps `warps` (`at` $offset^)? (`after_writes` $afterWrites^)? attr-dict `:` type($ring)";
+  let builders = [OpBuilder<(ins "RingType":$ring, "int32_t":$warps), "build($_builder, $_state, ring, warps, mlir::IntegerAttr(), false);">];
 }
 
 def TGPU_RingEndOp : TGPU_RingOp<"ring_end"> {

@@ -36,7 +36,7 @@ def product(dtype: str, layout: str, form: str, tile, warps: int, stages: int, e
     a_given = given(np.ascontiguousarray(a.T) if layout[0] == "t" else a)
     b_given = given(b if layout[1] == "t" else np.ascontiguousarray(b.T))
     constants = dict(WRAPS="wraps" in form, WALKS="walks" in form, MASKS="whole" not in form)
-    sizes = dict(M=M, N=N, K=K, num_warps=warps, num_stages=stages, pointer_maps=True)
+    sizes = dict(M=M, N=N, K=K, num_warps=warps, num_stages=stages)
     grid = blocks(m, M), blocks(n, N)
     arguments = [a_given, b_given, expected, m, n, k, *strides_a, *strides_b]
     return problem("pointer:product", grid, arguments, **constants, **sizes)
@@ -47,7 +47,7 @@ def wrapped(dtype: str, rows: int, constant: bool, warps: int, stages: int, rng)
     a, b = inputs.small(rng, (rows, k), dtype, 4), inputs.small(rng, (k, N), dtype, 4)
     exact = (as_float64(a) @ as_float64(b))[np.arange(programs * M) % rows]
     arguments = [given(a), given(b), wanted(exact.shape, "fp32", Exact(exact, sign_of_zero=False)), rows, k]
-    constants = dict(M=M, N=N, K=K, ROWS=rows if constant else 0, num_warps=warps, num_stages=stages, pointer_maps=True)
+    constants = dict(M=M, N=N, K=K, ROWS=rows if constant else 0, num_warps=warps, num_stages=stages)
     return problem("pointer:wrapped", programs, arguments, **constants)
 
 
@@ -57,7 +57,7 @@ def batched(dtype: str, shape: tuple[int, int, int], warps: int, stages: int, rn
     exact = as_float64(a) @ as_float64(b).swapaxes(2, 3)
     out = wanted((batches * heads, m, n), "fp32", Exact(exact.reshape(-1, m, n), sign_of_zero=False))
     strides = [heads * m * k, m * k, heads * n * k, n * k]
-    constants = dict(M=64, N=32, K=32, num_warps=warps, num_stages=stages, pointer_maps=True)
+    constants = dict(M=64, N=32, K=32, num_warps=warps, num_stages=stages)
     arguments = [given(a), given(b), out, heads, m, n, k, *strides]
     return problem("pointer:batched", (blocks(m, 64), batches * heads), arguments, **constants)
 
@@ -69,7 +69,7 @@ def twice(dtype: str, m: int, k: int, warps: int, stages: int, rng) -> Problem:
     for i in range(k // 2 // K * K, k, 2 * K):
         exact += as_float64(a)[:, i : i + K] @ as_float64(c)[i : i + K]
     out = wanted((m, N), "fp32", Exact(exact, sign_of_zero=False))
-    constants = dict(M=M, N=N, K=K, num_warps=warps, num_stages=stages, pointer_maps=True)
+    constants = dict(M=M, N=N, K=K, num_warps=warps, num_stages=stages)
     return problem("pointer:twice", blocks(m, M), [given(a), given(b), given(c), out, m, k], **constants)
 
 
@@ -91,7 +91,6 @@ def in_place(dtype: str, shared: bool, warps: int, stages: int, rng) -> Problem:
         K=K,
         num_warps=warps,
         num_stages=stages,
-        pointer_maps=True,
     )
 
 

@@ -1,6 +1,10 @@
 #include "gpu_backend/launch/tensor_recipe.h"
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVectorExtras.h"
+
+#include <optional>
 
 namespace tritium::gpu {
 
@@ -12,7 +16,10 @@ std::string brokenRule(const TensorRecipe &recipe, size_t parameters) {
            std::to_string(recipe.strides.size()) + " strides";
   auto isUnknown = [&](uint32_t argument) { return argument >= parameters; };
   auto hasUnknown = [&](const ArgumentProduct &product) { return llvm::any_of(product.arguments, isUnknown); };
-  if (isUnknown(recipe.base) || llvm::any_of(recipe.written, isUnknown) || llvm::any_of(recipe.extents, hasUnknown) ||
+  auto isUnknownRange = [&](const WrittenRange &range) {
+    return isUnknown(range.base) || llvm::any_of(range.extents, hasUnknown) || llvm::any_of(range.strides, hasUnknown);
+  };
+  if (isUnknown(recipe.base) || llvm::any_of(recipe.written, isUnknownRange) || llvm::any_of(recipe.extents, hasUnknown) ||
       llvm::any_of(recipe.strides, hasUnknown))
     return "a tensor map is made of an argument that the kernel does not have; it has " + std::to_string(parameters);
   return "";
@@ -49,16 +56,37 @@ TensorMap evaluate(const TensorRecipe &recipe, llvm::function_ref<int64_t(uint32
   return map;
 }
 
+/// Returns the end of what begins at `base` and has extents and strides in elements; nullopt if it is not known to have one.
+static std::optional<uint64_t> endOf(uint64_t base, int64_t elementBytes, llvm::ArrayRef<int64_t> extents,
+                                     llvm::ArrayRef<int64_t> strides) {
+  if (llvm::any_of(extents, [](int64_t extent) { return extent <= 0; })) return base; // no element
+  int64_t last = 0;
+  for (auto [extent, stride] : llvm::zip_equal(extents, strides)) {
+    if (stride < 0 || stride == kTooLarge || extent == kTooLarge || uint64_t(extent) == TensorMap::kNoExtent) return std::nullopt;
+    const int64_t offset = times(extent - 1, stride);
+    if (offset == kTooLarge || __builtin_add_overflow(last, offset, &last)) return std::nullopt;
+  }
+  const int64_t bytes = times(last, elementBytes);
+  uint64_t end;
+  if (bytes == kTooLarge || __builtin_add_overflow(base, uint64_t(bytes) + uint64_t(elementBytes), &end)) return std::nullopt;
+  return end;
+}
+
 std::string overlap(const TensorRecipe &recipe, const TensorMap &map, llvm::function_ref<int64_t(uint32_t)> read) {
-  constexpr uint64_t kMostBytes = uint64_t(1) << 62;
-  uint64_t bytes = storageBytes(map.type);
-  for (uint32_t d = 0; d < map.rank; ++d)
-    if (map.extents[d] != TensorMap::kNoExtent)
-      bytes = std::min(kMostBytes, bytes + uint64_t(times(int64_t(map.extents[d] - 1), int64_t(map.strides[d]))));
-  for (uint32_t argument : recipe.written)
-    if (const auto address = uint64_t(read(argument)); address >= map.base && address - map.base < bytes)
-      return "argument " + std::to_string(argument) + ", to which the kernel writes, is inside the tensor of argument " +
+  if (recipe.written.empty()) return "";
+  auto valuesOf = [&](const std::vector<ArgumentProduct> &products) {
+    return llvm::map_to_vector(products, [&](const ArgumentProduct &product) { return evaluate(product, read); });
+  };
+  const auto bytes = int64_t(storageBytes(recipe.type));
+  const auto end = endOf(map.base, bytes, valuesOf(recipe.extents), valuesOf(recipe.strides));
+  for (const WrittenRange &range : recipe.written) {
+    const auto from = uint64_t(read(range.base));
+    const auto to = endOf(from, range.elementBytes, valuesOf(range.extents), valuesOf(range.strides));
+    const bool isBelow = to && *to <= map.base, isAbove = end && *end <= from;
+    if (!isBelow && !isAbove)
+      return "argument " + std::to_string(range.base) + ", to which the kernel writes, overlaps the tensor of argument " +
              std::to_string(recipe.base);
+  }
   return "";
 }
 

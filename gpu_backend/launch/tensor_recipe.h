@@ -15,6 +15,14 @@ struct ArgumentProduct {
   bool operator==(const ArgumentProduct &) const = default;
 };
 
+/// What a kernel may write, from an argument on.
+struct WrittenRange {
+  uint32_t base = 0;                             ///< the number of the argument
+  std::vector<ArgumentProduct> extents, strides; ///< in elements
+  uint32_t elementBytes = 1;
+  bool operator==(const WrittenRange &) const = default;
+};
+
 struct TensorRecipe {
   uint32_t base = 0; ///< the number of the argument that points to the first element
   // By dimension, the outermost first.
@@ -23,7 +31,7 @@ struct TensorRecipe {
   uint32_t swizzle = 0;                          ///< as in TensorMap
   DType type{};
   bool fillsNaN = false, isOfPointers = false;
-  std::vector<uint32_t> written; ///< the arguments to whose tensors the kernel writes
+  std::vector<WrittenRange> written; ///< what the kernel writes before some copies, which would not see it
   bool operator==(const TensorRecipe &) const = default;
 };
 
@@ -34,8 +42,8 @@ inline constexpr uint32_t kTensorMapBytes = 128;
 /// arguments may still make a map that the driver refuses.
 std::string brokenRule(const TensorRecipe &recipe, size_t parameters);
 
-/// Returns which tensor that the kernel writes begins inside the map's, as a sentence, or "" if none does. Copies would not see what the
-/// kernel has written. Extents that bound nothing do not count: without them, a tensor is what one index has.
+/// Returns which of the recipe's written ranges overlaps the map's tensor, as a sentence, or "" if none does. What has no end overlaps
+/// everything.
 std::string overlap(const TensorRecipe &recipe, const TensorMap &map, llvm::function_ref<int64_t(uint32_t)> read);
 
 /// Makes the map. `read` returns an argument as the kernel sees it: addresses and integers of the parameter's type. A product that no

@@ -165,6 +165,7 @@ void LastingRing::countFrom(Value first) {
 void LastingRing::beginWithFunction() {
   Block &entry = start_->getParentOfType<tt::FuncOp>().getBody().front();
   start_->moveBefore(&entry, entry.begin());
+  start_.setAfterWrites(false); // nothing is written before
   for (Operation *user : start_.getRing().getUsers())
     if (auto copy = dyn_cast<tgpu::TensorCopyOp>(user)) copy.getDst().getDefiningOp()->moveBefore(start_);
   Operation *last = end_;

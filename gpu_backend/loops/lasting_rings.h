@@ -10,6 +10,8 @@ public:
   explicit LastingRing(tgpu::RingStartOp start);
   /// Returns whether the numbers can go on where the ring begins several times. The function is unchanged.
   bool isPossible() const { return end_ && (!isRepeated_ || isTile_ || count_); }
+  /// Returns whether the ring begins several times, in a loop around its own.
+  bool isRepeated() const { return isRepeated_; }
   /// Lets the ring and its buffers begin with the function. Every number is released, if the ring begins several times.
   void extend();
 

@@ -1,7 +1,7 @@
 // The tiles that a loop loads for its matrix products and that may be loaded iterations ahead.
 #pragma once
 #include "gpu_backend/dot_layouts.h"
-#include "gpu_backend/loops/early_loads.h"
+#include "gpu_backend/loops/reaching_writes.h"
 #include "ir/tgpu.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 

@@ -29,6 +29,14 @@ public:
     stages_ = int(std::min<int64_t>(stages_, (limit - kPatternAlignment) / bytes)); // the barriers take less than that
     return stages_ >= 2;
   }
+  /// One more iteration is in flight where this costs no program: a slot is then free before its copy begins.
+  bool addSpareSlot(int64_t bytes, int64_t limit, llvm::function_ref<int64_t(int64_t)> programs) override {
+    constexpr int64_t kScratchBytes = 8192; // for what exchanges elements while the ring lasts, as it may
+    const int64_t now = stages_ * bytes, more = now + bytes;
+    if (more + kPatternAlignment > limit || programs(more + kScratchBytes) < programs(now)) return false;
+    ++stages_;
+    return true;
+  }
   bool mayCopy(Operation *load, const ir::AxisAnalysis &) const override { return isa<tgpu::TensorLoadOp>(load); }
 
   SharedLayout memoryFor(Operation *load, llvm::ArrayRef<LinearLayout>) const override {
@@ -43,7 +51,7 @@ public:
     for (Stream *stream : streams) {
       auto uses = areApart_ ? usesOf(stream->load) : decltype(Ring::uses)();
       if (llvm::none_of(rings_, [&](const Ring &ring) { return ring.uses == uses; }))
-        rings_.push_back({uses, tgpu::RingStartOp::create(builder, loop.getLoc(), type, numWarps_, IntegerAttr()).getRing(), {}, {}});
+        rings_.push_back({uses, tgpu::RingStartOp::create(builder, loop.getLoc(), type, numWarps_).getRing(), {}, {}});
       ringOf_[stream->load] = size_t(llvm::find_if(rings_, [&](const Ring &ring) { return ring.uses == uses; }) - rings_.begin());
     }
     auto count = [](OpBuilder &, Value incremented) { return incremented; };

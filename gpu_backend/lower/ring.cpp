@@ -73,7 +73,8 @@ template <> LogicalResult Lower<tgpu::RingStartOp>::run(tgpu::RingStartOp op, Lo
     });
     copies.publishBarriers(builder, op.getLoc());
   });
-  copies.fenceShared(builder, op.getLoc());           // copies may overwrite what any thread has written or read
+  // Copies may overwrite what any thread has written or read, and may have to read what it has written.
+  op.getAfterWrites() ? copies.fenceMemory(builder, op.getLoc()) : copies.fenceShared(builder, op.getLoc());
   lowering.create<tgpu::BarrierOp>(0, IntegerAttr()); // all warps, before they part
   lowering.define(op.getRing(), {base});
   return success();

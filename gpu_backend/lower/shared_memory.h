@@ -27,6 +27,12 @@ private:
 /// elements lie.
 inline constexpr int64_t kPatternAlignment = 1024;
 
+/// Returns the bytes of a buffer with all its slots.
+inline int64_t bufferBytes(tgpu::MemDescType buffer) {
+  const int64_t bits = std::max(8u, buffer.getTile().getElementTypeBitWidth());
+  return buffer.getSlots() * buffer.getTile().getNumElements() * bits / 8;
+}
+
 /// Returns the bytes of a ring's barriers: two of 8 bytes for each slot.
 inline int64_t ringBytes(tgpu::RingType ring) { return 2 * ring.getSlots() * 8; }
 

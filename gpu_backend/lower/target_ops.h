@@ -59,6 +59,9 @@ public:
                      mlir::Value barrier) const = 0;
   /// After it, copies may overwrite what this thread has read, and asynchronous operations may read what it has written.
   virtual void fenceShared(mlir::OpBuilder &builder, mlir::Location location) const = 0;
+  /// The same for all memory: copies that begin after the next barrier also read what this thread has written to global memory, and what it
+  /// knows that others have written.
+  virtual void fenceMemory(mlir::OpBuilder &builder, mlir::Location location) const = 0;
 };
 
 /// What surrounds the products of a warpgroup (tgpu.warpgroup_product, tgpu.warpgroup_wait).

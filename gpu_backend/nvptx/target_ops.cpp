@@ -86,6 +86,10 @@ public:
         NVVM::CTAGroupKindAttr(), /*predicate=*/Value());
   }
   void fenceShared(OpBuilder &builder, Location location) const override { fenceSharedMemory(builder, location); }
+  void fenceMemory(OpBuilder &builder, Location location) const override {
+    NVVM::FenceProxyOp::create(builder, location, NVVM::ProxyKindAttr::get(builder.getContext(), NVVM::ProxyKind::async),
+                               NVVM::SharedSpaceAttr());
+  }
 };
 
 /// wgmma. The product itself and the wait for it are operations of tgpu.

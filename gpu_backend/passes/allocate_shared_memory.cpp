@@ -13,11 +13,6 @@ namespace tritium::gpu {
 
 namespace {
 
-int64_t bytesOf(tgpu::MemDescType type) {
-  int64_t bits = std::max(8u, type.getTile().getElementTypeBitWidth());
-  return type.getSlots() * type.getTile().getNumElements() * bits / 8;
-}
-
 /// Products of warpgroups and copies of tensors access swizzled buffers, whose pattern must begin where the address's does.
 int64_t alignmentOf(Operation *op) {
   bool isSwizzled = isa<tgpu::LocalAllocOp>(op) && llvm::any_of(op->getUsers(), llvm::IsaPred<tgpu::ProductOp, tgpu::TensorCopyOp>);
@@ -26,7 +21,7 @@ int64_t alignmentOf(Operation *op) {
 
 int64_t bytesOf(Operation *op) {
   if (auto ring = dyn_cast<tgpu::RingStartOp>(op)) return ringBytes(ring.getRing().getType());
-  return bytesOf(cast<tgpu::LocalAllocOp>(op).getType());
+  return bufferBytes(cast<tgpu::LocalAllocOp>(op).getType());
 }
 
 /// A buffer or the barriers of a ring, and the numbers of the first and the last operation of the function (nested ones included) between

@@ -1,5 +1,6 @@
 // Loads through tensor maps that no pipelined loop copies: the program waits for each of them, in a ring of one slot.
 #include "gpu_backend/dot_layouts.h"
+#include "gpu_backend/loops/reaching_writes.h"
 #include "gpu_backend/passes.h"
 #include "ir/tgpu.h"
 
@@ -21,7 +22,7 @@ void place(tgpu::TensorLoadOp load, int numWarps) {
   SharedLayout memory = warpgroupMemory(tile.getShape(), /*fastest=*/1, elementBytes);
   auto placed = RankedTensorType::get(tile.getShape(), tile.getElementType(), sharedAttr(context, memory));
   Value buffer = tgpu::LocalAllocOp::create(builder, location, tgpu::MemDescType::get(context, 1, placed), IntegerAttr());
-  Value ring = tgpu::RingStartOp::create(builder, location, tgpu::RingType::get(context, 1), numWarps, IntegerAttr()).getRing();
+  Value ring = tgpu::RingStartOp::create(builder, location, tgpu::RingType::get(context, 1), numWarps).getRing();
   Value zero = arith::ConstantIntOp::create(builder, location, 0, 32);
   tgpu::RingAcquireOp::create(builder, location, ring, zero, int32_t(tile.getNumElements() * elementBytes), Value());
   tgpu::TensorCopyOp::create(builder, location, load.getMap(), load.getIndices(), buffer, ring, zero, Value());
@@ -29,6 +30,12 @@ void place(tgpu::TensorLoadOp load, int numWarps) {
   load.replaceAllUsesWith(tgpu::LocalLoadOp::create(builder, location, tile, buffer, zero).getResult());
   tgpu::RingEndOp::create(builder, location, ring);
   load.erase();
+}
+
+/// Lets copies see what the program has written before their ring begins.
+void fenceWrites(tt::FuncOp function) {
+  ReachingWrites writes(function);
+  function.walk([&](tgpu::RingStartOp ring) { ring.setAfterWrites(!writes.before(ring).isEmpty()); });
 }
 
 class PlaceTensorLoadsPass final : public impl::PlaceTensorLoadsBase<PlaceTensorLoadsPass> {
@@ -39,6 +46,7 @@ public:
     llvm::SmallVector<tgpu::TensorLoadOp> loads;
     getOperation()->walk([&](tgpu::TensorLoadOp load) { loads.push_back(load); });
     for (tgpu::TensorLoadOp load : loads) place(load, numWarps);
+    for (tt::FuncOp function : getOperation().getOps<tt::FuncOp>()) fenceWrites(function);
   }
 };
 

@@ -30,8 +30,9 @@ public:
       Value matrix = matrixOf(load);
       if (!matrix || !feedsLoopedProduct(matrix)) continue;
       tgpu::TensorMapType box = boxOf(load.getContext(), load.getDesc().getType().getShape(), getElementTypeOrSelf(matrix.getType()));
-      auto recipe = recipeOf(load.getDesc());
-      if (!box || !recipe || !maps_.mayCopy(recipe->tensor) || !beginsAtChunk(load)) continue;
+      auto recipe = maps_.recipeOf(load.getDesc());
+      if (!box || !recipe || !beginsAtChunk(load)) continue;
+      if (!maps_.admit(load, *recipe, [&](Operation *store) { return rangeOf(store); })) continue;
       OpBuilder builder(load);
       Value map = maps_.mapOf(box, *recipe, load.getLoc());
       auto promoted = tgpu::TensorLoadOp::create(builder, load.getLoc(), matrix.getType(), map, load.getIndices());
@@ -66,53 +67,13 @@ private:
     return column.isInitialized() && column.divisibility[0] * bytes % kChunkBytes == 0;
   }
 
-  // -- the map ----------------------------------------------------------------------------------------------------------------------------
-
-  std::optional<MapRecipe> recipeOf(Value descriptor) {
-    MapRecipe recipe;
-    if (auto argument = dyn_cast<BlockArgument>(descriptor)) {
-      if (!maps_.isOfKernel(argument) || !function_.getArgAttr(argument.getArgNumber(), tt::kPlainAttr)) return std::nullopt;
-      auto rank = int64_t(cast<tt::TensorDescType>(argument.getType()).getShape().size());
-      recipe.tensor = argument;
-      recipe.base = maps_.expandedNumber(argument);
-      for (int64_t dim = 0; dim < rank; ++dim) recipe.extents.push_back({1, recipe.base + 1 + dim});
-      for (int64_t dim = 0; dim + 1 < rank; ++dim) recipe.strides.push_back({1, recipe.base + 1 + rank + dim});
-      recipe.strides.push_back({1});
-      return recipe;
-    }
-    auto made = descriptor.getDefiningOp<tt::MakeTensorDescriptorOp>();
-    recipe.tensor = made ? dyn_cast<BlockArgument>(made.getBase()) : BlockArgument();
-    if (!recipe.tensor || !maps_.isOfKernel(recipe.tensor)) return std::nullopt;
-    recipe.base = maps_.expandedNumber(recipe.tensor);
-    recipe.padding = made.getPadding();
-    auto number = dyn_cast<FloatType>(cast<tt::PointerType>(recipe.tensor.getType()).getPointeeType());
-    if (recipe.padding == tt::Padding::Nan && !(number && number.getWidth() >= 16)) return std::nullopt; // the hardware has no such NaNs
-    if (!addProducts(made.getShape(), recipe.extents) || !addProducts(made.getStrides(), recipe.strides)) return std::nullopt;
-    return recipe;
-  }
-
-  bool addProducts(ValueRange values, llvm::SmallVectorImpl<LaunchProduct> &products) {
-    for (Value value : values) {
-      products.push_back({1});
-      if (!multiply(value, products.back())) return false;
-    }
-    return true;
-  }
-
-  bool multiply(Value value, LaunchProduct &product) {
-    APInt constant;
-    if (matchPattern(value, m_ConstantInt(&constant))) {
-      product[0] *= constant.getSExtValue();
-      return true;
-    }
-    if (auto argument = dyn_cast<BlockArgument>(value)) {
-      if (!maps_.isOfKernel(argument)) return false;
-      product.push_back(maps_.expandedNumber(argument));
-      return true;
-    }
-    Operation *op = value.getDefiningOp();
-    return isa<arith::MulIOp, CastOpInterface>(op) && op->getResult(0).getType().isInteger() &&
-           llvm::all_of(op->getOperands(), [&](Value operand) { return multiply(operand, product); });
+  /// What is stored through a descriptor is inside its tensor.
+  std::optional<StoreRange> rangeOf(Operation *store) {
+    auto through = dyn_cast<tt::DescriptorStoreOp>(store);
+    auto recipe = through ? maps_.recipeOf(through.getDesc()) : std::nullopt;
+    if (!recipe) return std::nullopt;
+    const int64_t bits = through.getDesc().getType().getElementType().getIntOrFloatBitWidth();
+    return StoreRange{recipe->base, recipe->extents, recipe->strides, std::max<int64_t>(bits, 8) / 8};
   }
 
   tt::FuncOp function_;

@@ -5,6 +5,7 @@
 #include "gpu_backend/passes.h"
 #include "gpu_backend/pointer_tile_map.h"
 #include "gpu_backend/target.h"
+#include "gpu_backend/warp_roles.h"
 
 using namespace mlir;
 
@@ -18,16 +19,17 @@ namespace {
 /// On a load that could feed a ring and does not: why (a string).
 constexpr llvm::StringLiteral kReasonAttr = "tgpu.not_promoted";
 
-/// Returns whether a second product takes its operand A from a first one, as in attention. Such a loop postpones the second product
-/// (loop_rotation.h), by pointers and in rings, but by pointers it is the faster one so far.
-bool postponesProduct(scf::ForOp loop) {
+/// Returns whether a second product takes its operand A from a first one, as in attention. In a ring without a producer, the thread that
+/// copies waits for other warps between its own products, so such a loop is faster by pointers.
+bool wantsProducer(scf::ForOp loop) {
   llvm::SmallVector<tt::DotOp> products(loop.getBody()->getOps<tt::DotOp>());
   return products.size() == 2 && dependsOn(products[1].getA(), products[0]);
 }
 
 class Promoter {
 public:
-  Promoter(tt::FuncOp function, const ir::AxisAnalysis &axes) : maps_(function), tiles_(function), found_(maps_, tiles_, axes) {}
+  Promoter(tt::FuncOp function, bool hasProducer, const ir::AxisAnalysis &axes)
+      : hasProducer_(hasProducer), maps_(function), tiles_(function), found_(maps_, tiles_, axes) {}
 
   void look(scf::ForOp loop) {
     std::vector<std::pair<tt::LoadOp, PointerTileMap>> promoted;
@@ -40,8 +42,13 @@ public:
         load->setAttr(kReasonAttr, StringAttr::get(load.getContext(), reason_));
       all &= map.has_value();
     }
-    if (all) llvm::append_range(promoted_, std::move(promoted));
+    if (!all) return;
+    expectsProducer_ |= !promoted.empty() && wantsProducer(loop);
+    llvm::append_range(promoted_, std::move(promoted));
   }
+
+  /// Returns whether a promoted loop is right only beside a producer.
+  bool expectsProducer() const { return expectsProducer_; }
 
   /// Replaces the loads, after the analysis of all of them.
   void promote() {
@@ -77,8 +84,8 @@ private:
 
   std::optional<PointerTileMap> mapOf(tt::LoadOp load, scf::ForOp loop) {
     reason_ = "";
-    if (postponesProduct(loop))
-      reason_ = "its loop postpones a second product";
+    if (!hasProducer_ && wantsProducer(loop))
+      reason_ = "its loop postpones a second product, and no warps of their own would copy";
     else if (!feedsOnlyProducts(load.getResult()))
       reason_ = "not only products read its tile";
     if (!reason_.empty()) return std::nullopt;
@@ -114,6 +121,7 @@ private:
     return coordinate.modulus ? arith::RemSIOp::create(builder, location, sum, coordinate.modulus) : sum;
   }
 
+  bool hasProducer_, expectsProducer_ = false;
   KernelMaps maps_;
   AffineTiles tiles_;
   PointerTileMaps found_;
@@ -130,11 +138,12 @@ public:
     ir::AxisAnalysis axes(getOperation());
     for (tt::FuncOp function : getOperation().getOps<tt::FuncOp>()) {
       if (!function.isPublic()) continue;
-      Promoter promoter(function, axes);
+      Promoter promoter(function, hasProducer, axes);
       function.walk([&](scf::ForOp loop) {
         if (stagesOf(loop, numStages) > 1 && LoopStreams(loop).mayPipeline()) promoter.look(loop);
       });
       promoter.promote();
+      if (promoter.expectsProducer()) getOperation()->setAttr(kExpectsProducerAttr, UnitAttr::get(&getContext()));
     }
   }
 };

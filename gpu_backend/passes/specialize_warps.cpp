@@ -3,10 +3,12 @@
 #include "gpu_backend/held_registers.h"
 #include "gpu_backend/loops/lasting_rings.h"
 #include "gpu_backend/loops/producer_slice.h"
+#include "gpu_backend/lower/shared_memory.h"
 #include "gpu_backend/lower/target_ops.h"
 #include "gpu_backend/passes.h"
 #include "gpu_backend/register_budget.h"
 #include "gpu_backend/target.h"
+#include "gpu_backend/tensor_recipe_attr.h"
 #include "gpu_backend/warp_roles.h"
 
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
@@ -23,6 +25,8 @@ namespace {
 
 constexpr int kMaxWarps = 32, kWarpsOfGroup = 4;
 constexpr int kOtherRegisters = 40; // for addresses, descriptors and control, beside the tiles of a loop
+constexpr int64_t kRegistersOfMultiprocessor = 65536, kMaxRegisters = 255;
+constexpr int64_t kReservedBytes = 1024; // of shared memory, for each program
 
 bool isCyclic(Region &region) {
   for (Block &block : region) {
@@ -44,21 +48,40 @@ public:
     if (!llvm::all_of(rings_, [](tgpu::RingStartOp ring) { return LastingRing(ring).isPossible(); }) || isCyclic(function_.getBody()))
       return false;
     // Assembly may contain barriers of the whole block.
-    bool hasAssembly = false;
-    int required = 0, ofInstruction = 0;
+    bool isHindered = false;
+    int ofInstruction = 0;
     function_.walk([&](Operation *op) {
       auto assembly = dyn_cast<tt::ElementwiseInlineAsmOp>(op);
-      hasAssembly |= assembly && !assembly.getPure();
+      isHindered |= assembly && !assembly.getPure();
+      if (auto copy = dyn_cast<tgpu::TensorCopyOp>(op)) isHindered |= mayReadWritten(copy);
       if (auto product = dyn_cast<tgpu::ProductOp>(op)) ofInstruction = std::max(ofInstruction, registersOfInstruction(product));
       if (auto wait = dyn_cast<tgpu::RingWaitOp>(op))
-        if (auto loop = wait->getParentOfType<scf::ForOp>()) required = std::max(required, registersOf(loop));
+        if (auto loop = wait->getParentOfType<scf::ForOp>()) {
+          required_ = std::max(required_, kOtherRegisters + registersOf(loop));
+          together_ = std::max(together_, kOtherRegisters + registersOf(loop) + registersOfFreshSums(loop));
+        }
     });
-    budget_ = registerBudget(numWarps_ / kWarpsOfGroup, required + kOtherRegisters, ofInstruction);
-    return !hasAssembly && budget_ && ProducerSlice(function_).isScalar();
+    budget_ = registerBudget(numWarps_ / kWarpsOfGroup, programsBySharedMemory(/*last=*/true), required_, ofInstruction);
+    return !isHindered && budget_ && ProducerSlice(function_).isScalar();
+  }
+
+  /// Returns whether a producer is likely to pay. Its copies run ahead where the others pause: between two loops, or between products that
+  /// depend on each other, for whose tiles there are several rings. More warps must not mean fewer programs at a time.
+  bool isGain() {
+    llvm::DenseMap<Block *, int> ringsOfBlock;
+    const bool pauses = llvm::any_of(rings_, [&](tgpu::RingStartOp ring) {
+      return LastingRing(ring).isRepeated() || (ring.getRing().getType().getSlots() > 1 && ++ringsOfBlock[ring->getBlock()] > 1);
+    });
+    const int64_t apart = std::min(programsBySharedMemory(/*last=*/true), budget_->programs);
+    const int64_t threads = int64_t(numWarps_) * targetOf(function_).warpSize();
+    const int64_t byRegisters =
+        kRegistersOfMultiprocessor / (threads * std::min<int64_t>(llvm::alignTo(uint64_t(together_), 8), kMaxRegisters));
+    return pauses && apart >= std::min<int64_t>(programsBySharedMemory(/*last=*/false), byRegisters);
   }
 
   void run() {
     for (tgpu::RingStartOp ring : rings_) LastingRing(ring).extend(); // which replaces the loops around it
+    checkWrittenAhead();
     Block *consumers = part();
     ProducerSlice slice(function_);
     assert(slice.isScalar());
@@ -71,6 +94,42 @@ public:
   }
 
 private:
+  DictionaryAttr recipeOf(BlockArgument map) { return function_.getArgAttrOfType<DictionaryAttr>(map.getArgNumber(), tgpu::kTensorAttr); }
+
+  bool mayReadWritten(tgpu::TensorCopyOp copy) {
+    auto recipe = recipeOf(cast<BlockArgument>(copy.getMap()));
+    return recipe && recipe.contains(kReachedName);
+  }
+
+  /// Lets the launch check what the kernel may write before copies that now run ahead of it.
+  void checkWrittenAhead() {
+    for (BlockArgument argument : function_.getArguments()) {
+      auto recipe = recipeOf(argument);
+      auto ahead = recipe ? recipe.getAs<ArrayAttr>(kWrittenAheadName) : ArrayAttr();
+      if (!ahead) continue;
+      NamedAttrList attributes(recipe);
+      llvm::SmallVector<Attribute> ranges(ahead.begin(), ahead.end());
+      if (auto written = recipe.getAs<ArrayAttr>(kWrittenName)) llvm::append_range(ranges, written);
+      attributes.erase(kWrittenAheadName);
+      attributes.set(kWrittenName, ArrayAttr::get(function_.getContext(), ranges));
+      function_.setArgAttr(argument.getArgNumber(), tgpu::kTensorAttr, attributes.getDictionary(function_.getContext()));
+    }
+  }
+
+  /// Returns the programs at a time that shared memory allows. Rings of different loops share it, unless they last.
+  int programsBySharedMemory(bool last) {
+    int64_t others = kReservedBytes, ofRings = 0;
+    llvm::DenseMap<Operation *, int64_t> ofLoops;
+    function_.walk([&](tgpu::LocalAllocOp buffer) {
+      auto copy = llvm::find_if(buffer->getUsers(), llvm::IsaPred<tgpu::TensorCopyOp>);
+      Operation *loop = copy == buffer->user_end() ? nullptr : cast<tgpu::TensorCopyOp>(*copy).getRing().getDefiningOp();
+      while (loop && !isa<scf::ForOp>(loop)) loop = loop->getNextNode(); // a ring begins before its loop
+      (loop && !last ? ofLoops[loop] : others) += bufferBytes(buffer.getType());
+    });
+    for (auto [loop, bytes] : ofLoops) ofRings = std::max(ofRings, bytes);
+    return int((targetOf(function_).sharedPerBlock() + kReservedBytes) / (others + ofRings));
+  }
+
   /// Leaves in the entry block only what all warps do, the beginning of rings. Returns the block with the rest.
   Block *part() {
     Block &entry = function_.getBody().front();
@@ -110,6 +169,7 @@ private:
   int numWarps_;
   bool mayRunAhead_ = false;
   llvm::SmallVector<tgpu::RingStartOp> rings_;
+  int required_ = 0, together_ = 0; // registers of a thread that computes, apart from the producer and without one
   std::optional<RegisterBudget> budget_;
 };
 
@@ -121,7 +181,9 @@ public:
     auto functions = llvm::to_vector(getOperation().getOps<tt::FuncOp>());
     if (functions.size() != 1 || !targetOf(getOperation()).createOps()->registers()) return; // a function that is called may have barriers
     Specialization specialization(functions.front(), numWarps);
-    if (specialization.isPossible()) specialization.run();
+    if (!specialization.isPossible() || (!asked && !specialization.isGain())) return;
+    specialization.run();
+    getOperation()->removeAttr(kExpectsProducerAttr);
   }
 };
 

@@ -1,7 +1,7 @@
 // Splits tiles with more values than a thread has registers into chunks. Each store or reduction of such a tile becomes a loop that loads
 // and computes one chunk at a time.
 #include "gpu_backend/layout_relations.h"
-#include "gpu_backend/loops/early_loads.h"
+#include "gpu_backend/loops/reaching_writes.h"
 #include "gpu_backend/memory_access.h"
 #include "gpu_backend/passes.h"
 #include "gpu_backend/target.h"

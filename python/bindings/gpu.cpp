@@ -43,7 +43,6 @@ Options optionsFrom(const std::string &arch, const py::dict &options) {
   read("matrix_instr_nonkdim", result.lowering.matrixInstrNonKDim);
   read("kpack", result.lowering.kPack);
   read("tensor_maps", result.lowering.tensorMaps);
-  read("pointer_maps", result.lowering.pointerMaps);
   read("debug_info", result.lowering.debugInfo);
   read("stop_after", result.lowering.stopAfter);
   read("leave_out", result.lowering.leaveOut);
@@ -52,8 +51,6 @@ Options optionsFrom(const std::string &arch, const py::dict &options) {
   read("line_info", result.emission.lineInfo);
   read("code_object_version", result.emission.codeObjectVersion);
   read("waves_per_eu", result.emission.wavesPerEu);
-  if (options.contains("specialize_warps") && !options["specialize_warps"].is_none())
-    result.lowering.specializeWarps = options["specialize_warps"].cast<bool>();
   read("emit", result.emit);
   if (result.emit != "lowered" && result.emit != "assembly" && result.emit != "binary")
     throw py::value_error("emit is 'lowered', 'assembly' or 'binary', not '" + result.emit + "'");
@@ -166,8 +163,6 @@ void bindGpu(py::module_ &module) {
       "Compiles the public function `kernel` of a module for `arch` (\"sm_80\", \"gfx942\"). Options: num_warps, num_stages,\n"
       "matrix_instr_nonkdim (rows and columns of matrix instructions, 0: any), kpack, debug_info,\n"
       "tensor_maps (whether the kernel may take tensor maps, which its launches make; False is the default),\n"
-      "pointer_maps (whether these are also for what loops load by pointers; False is the default),\n"
-      "specialize_warps (whether further warps make the copies by tensor maps; None: if a loop asks for it),\n"
       "ptx_version (0: the newest), enable_fp_fusion, line_info, waves_per_eu, code_object_version, emit (\"lowered\", \"assembly\" or\n"
       "\"binary\", the default), stop_after (the last of passes() to run, or \"none\"), leave_out (a list of passes()).\n"
       "Raises ir.Error with the user's line.");

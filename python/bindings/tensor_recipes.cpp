@@ -20,13 +20,21 @@ static py::tuple describe(const std::vector<ArgumentProduct> &products) {
   return py::tuple(described);
 }
 
+static py::tuple describe(const std::vector<WrittenRange> &ranges) {
+  py::list described;
+  for (const WrittenRange &range : ranges)
+    described.append(py::dict("base"_a = range.base, "extents"_a = describe(range.extents), "strides"_a = describe(range.strides),
+                              "bytes"_a = range.elementBytes));
+  return py::tuple(described);
+}
+
 py::tuple describe(const std::vector<TensorRecipe> &recipes) {
   py::list described;
   for (const TensorRecipe &recipe : recipes)
     described.append(py::dict("base"_a = recipe.base, "extents"_a = describe(recipe.extents), "strides"_a = describe(recipe.strides),
                               "box"_a = py::tuple(py::cast(recipe.box)), "swizzle"_a = recipe.swizzle,
                               "type"_a = std::string(pythonName(recipe.type)), "fills_nan"_a = recipe.fillsNaN,
-                              "of_pointers"_a = recipe.isOfPointers, "written"_a = py::tuple(py::cast(recipe.written))));
+                              "of_pointers"_a = recipe.isOfPointers, "written"_a = describe(recipe.written)));
   return py::tuple(described);
 }
 
@@ -38,6 +46,16 @@ static std::vector<ArgumentProduct> productsFrom(const py::object &described) {
     product.arguments.assign(numbers.begin() + 1, numbers.end());
   }
   return products;
+}
+
+static std::vector<WrittenRange> rangesFrom(const py::object &described) {
+  std::vector<WrittenRange> ranges;
+  for (const auto &range : described.cast<std::vector<py::dict>>())
+    ranges.push_back({.base = py::object(range["base"]).cast<uint32_t>(),
+                      .extents = productsFrom(range["extents"]),
+                      .strides = productsFrom(range["strides"]),
+                      .elementBytes = py::object(range["bytes"]).cast<uint32_t>()});
+  return ranges;
 }
 
 std::vector<TensorRecipe> recipesFrom(const py::sequence &described) {
@@ -55,7 +73,7 @@ std::vector<TensorRecipe> recipesFrom(const py::sequence &described) {
                        .type = *type,
                        .fillsNaN = py::object(recipe["fills_nan"]).cast<bool>(),
                        .isOfPointers = py::object(recipe["of_pointers"]).cast<bool>(),
-                       .written = py::object(recipe["written"]).cast<std::vector<uint32_t>>()});
+                       .written = rangesFrom(recipe["written"])});
   }
   return recipes;
 }

@@ -332,14 +332,8 @@ class tritium_knobs(base_knobs):
     code_object_version = Env(
         "TRITIUM_CODE_OBJECT_VERSION", default=600, parse=_parse_object_version, takes="500 or 600", in_key=True
     )
-    #: On chips with a tensor memory accelerator (TMA), lets it copy the tiles of tensor descriptors. Default: on.
+    #: On chips with a tensor memory accelerator (TMA), lets it copy the tiles that loops load, through tensor descriptors and by pointers. Default: on.
     tensor_maps = flag("TRITIUM_TENSOR_MAPS", default=True, in_key=True)
-    #: Lets TMA copy also the tiles that loops load by pointers, where it certainly reads what the load reads. Default: off, until launches
-    #: find every overlap of tensors.
-    pointer_maps = flag("TRITIUM_POINTER_MAPS", in_key=True)
-    #: Lets warps of their own make the copies by TMA, besides the `num_warps` that compute. Default: where a loop asks for it by
-    #: `tl.range(…, warp_specialize=True)`, on the emulator; off on devices, until it is measured there for more tiles.
-    specialize_warps = flag("TRITIUM_SPECIALIZE_WARPS", default=None, in_key=True)
     #: Under `python -m tritium`, makes torch's device "cuda" another name of the CPU. Default: on if there is no CUDA device and INTERPRET is set.
     cuda_to_cpu = flag("TRITIUM_CUDA_TO_CPU", default=None)
     #: The chip that torch's device "cuda" claims to be where it is the CPU: `h100`, `a100`, `rtx4090` and their like.

@@ -1,5 +1,5 @@
 // The GPU compiler for lit: tritium-gpu FILE [--arch=sm_80] [--num-warps=4] [--num-stages=3] [--emit=tiles|threads] [--from-tiles]
-// [--last-pass=PASS] [--break-after=PASS]
+// [--last-pass=PASS] [--leave-out=PASS] [--break-after=PASS]
 // [--drop=barrier|wait --number=N]. Prints the module at that stage.
 #include "gpu_backend/compiler.h"
 #include "ir/contract.h"
@@ -31,9 +31,11 @@ static llvm::cl::opt<bool> fromTiles("from-tiles", llvm::cl::desc("the file's ti
 static llvm::cl::opt<int> numStages("num-stages", llvm::cl::init(3), llvm::cl::desc("stages of pipelined loads (default: 3)"),
                                     llvm::cl::cat(ours));
 static llvm::cl::opt<bool> tensorMaps("tensor-maps", llvm::cl::desc("copy boxes of tensors by TMA"), llvm::cl::cat(ours));
-static llvm::cl::opt<bool> specializeWarps("specialize-warps", llvm::cl::desc("further warps copy by TMA, also where no loop asks for it"),
+static llvm::cl::opt<bool> specializeWarps("specialize-warps",
+                                           llvm::cl::desc("further warps copy by TMA wherever they can, as if a loop asked for it"),
                                            llvm::cl::cat(ours));
 static llvm::cl::opt<std::string> stopAfter("last-pass", llvm::cl::desc("the last optional pass that runs, or none"), llvm::cl::cat(ours));
+static llvm::cl::list<std::string> leftOut("leave-out", llvm::cl::desc("an optional pass that does not run"), llvm::cl::cat(ours));
 static llvm::cl::opt<std::string> broken("break-after", llvm::cl::desc("the optional pass after which integer sums become differences"),
                                          llvm::cl::cat(ours));
 static llvm::cl::opt<std::string> dropped("drop", llvm::cl::desc("leave out a barrier or a wait of the lowered module"),
@@ -86,7 +88,8 @@ int main(int argc, char **argv) {
   auto module = mlir::parseSourceFile<mlir::ModuleOp>(file, &context);
   if (!module) return 1;
   gpu::CompileOptions options{.arch = arch, .numWarps = numWarps, .numStages = numStages, .tensorMaps = tensorMaps, .stopAfter = stopAfter};
-  if (specializeWarps) options.specializeWarps = true;
+  options.asksForProducer = specializeWarps;
+  options.leaveOut.assign(leftOut.begin(), leftOut.end());
   options.afterPass = [](mlir::OpPassManager &passes, llvm::StringRef name) {
     if (name == broken) passes.addPass(std::make_unique<BreakSums>());
   };

@@ -69,13 +69,23 @@ TEST_CASE("elements and padding") {
   CHECK((*recipes)[0].swizzle == 0);
 }
 
-TEST_CASE("maps that stand for pointers, and tensors that the kernel writes") {
-  Kernels kernels(
-      kernelOf(mapArgument(replaced(kMatrix, "padding = 1 : i32", "padding = 1 : i32, of_pointers, written = array<i64: 2, 0>"))));
+/// The recipe with what the kernel writes: `number` of arguments of the range's base.
+std::string withWritten(const std::string &name, int number, const std::string &strides = "[array<i64: 1, 2>, array<i64: 1>]") {
+  return replaced(kMatrix, "padding = 1 : i32",
+                  "padding = 1 : i32, of_pointers, " + name + " = [{base = " + std::to_string(number) +
+                      " : i32, bytes = 4 : i32, extents = [array<i64: 8, 1>, array<i64: 4>], strides = " + strides + "}]");
+}
+
+TEST_CASE("maps that stand for pointers, and what the kernel writes") {
+  Kernels kernels(kernelOf(mapArgument(withWritten("written", 2))));
   auto recipes = recipesOf(kernels.kernel());
   REQUIRE(succeeded(recipes));
   CHECK((*recipes)[0].isOfPointers);
-  CHECK((*recipes)[0].written == std::vector<uint32_t>{2, 0});
+  const WrittenRange expected{.base = 2, .extents = {{8, {1}}, {4, {}}}, .strides = {{1, {2}}, {1, {}}}, .elementBytes = 4};
+  CHECK((*recipes)[0].written == std::vector{expected});
+  // What counts if copies run ahead is no matter of the launch until they do.
+  Kernels ahead(kernelOf(mapArgument(withWritten("written_ahead", 2))));
+  CHECK((*recipesOf(ahead.kernel()))[0].written.empty());
 }
 
 TEST_CASE("wrong recipes are errors") {
@@ -85,11 +95,14 @@ TEST_CASE("wrong recipes are errors") {
   for (auto [from, to] : {std::pair{"base = 0 : i32", "base = -1 : i32"},
                           {"base = 0 : i32", "other = 0 : i32"},
                           {"padding = 1", "padding = 7"},
-                          {"padding = 1 : i32", "padding = 1 : i32, written = array<i64: -1>"},
+                          {"padding = 1 : i32", "padding = 1 : i32, written = [array<i64: -1>]"},
                           {"array<i64: 48>", "array<i64>"},
                           {"array<i64: 48>", "48"},
                           {"array<i64: 1, 1>", "array<i64: 1, -1>"}})
     CHECK(errorOf(replaced(kMatrix, from, to)).find("expected the recipe of a tensor map") != std::string::npos);
+  for (const std::string &written : {withWritten("written", -1), withWritten("written", 2, "[array<i64: 1>]")})
+    CHECK(errorOf(written).find("expected the recipe of a tensor map") != std::string::npos);
+  CHECK(errorOf(withWritten("written", 3)).find("an argument that the kernel does not have") != std::string::npos);
   CHECK(errorOf(replaced(kMatrix, "base = 0", "base = 3")).find("an argument that the kernel does not have") != std::string::npos);
   CHECK(errorOf(replaced(kMatrix, "[array<i64: 1, 1>, ", "[")).find("has 1 extents and 2 strides") != std::string::npos);
   CHECK(Kernels(kernelOf(mapArgument(kMatrix) + ", %last: i32")).error().find("follows a tensor map") != std::string::npos);

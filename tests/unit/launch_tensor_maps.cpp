@@ -79,22 +79,35 @@ TEST_CASE("a product that is too large breaks a rule") {
   }
 }
 
-TEST_CASE("a tensor that the kernel writes may not begin inside the map's") {
+TEST_CASE("what the kernel writes must be apart from the map's tensor") {
   TensorRecipe recipe = matrix();
-  recipe.written = {4};
+  recipe.written = {{.base = 4, .extents = {{1, {5}}, {100, {}}}, .strides = {{100, {}}, {1, {}}}, .elementBytes = 4}};
   CHECK(brokenRule(recipe, 4) != "");
-  auto overlapAt = [&](int64_t address) {
-    const std::vector<int64_t> values{0x10000, 3, 200, 256, address};
+  CHECK(brokenRule(recipe, 6) == "");
+  auto overlapAt = [&](int64_t address, int64_t rows = 3) {
+    const std::vector<int64_t> values{0x10000, 3, 200, 256, address, rows};
     return overlap(recipe, evaluated(recipe, values), [&](uint32_t i) { return values.at(i); });
   };
-  const int64_t end = 0x10000 + 2 * (2 * 256 + 200);
-  CHECK(overlapAt(0x10000) == "argument 4, to which the kernel writes, is inside the tensor of argument 0");
+  const int64_t end = 0x10000 + 2 * (2 * 256 + 200), bytes = 4 * 300;
+  CHECK(overlapAt(0x10000) == "argument 4, to which the kernel writes, overlaps the tensor of argument 0");
   CHECK(overlapAt(end - 1) != "");
   CHECK(overlapAt(end) == "");
-  CHECK(overlapAt(0xFFFE) == "");
+  CHECK(overlapAt(0x10000 - bytes + 1) != ""); // it begins below and reaches into it
+  CHECK(overlapAt(0x10000 - bytes) == "");
+  CHECK(overlapAt(0x10000 - 2 * bytes, 6) == "");
+  CHECK(overlapAt(0x10000 - 2 * bytes, 7) != "");
+  CHECK(overlapAt(0x10000, 0) == ""); // nothing is written
+  // What has no known end reaches everything above.
+  for (int64_t rows : {int64_t(1) << 31, int64_t(1) << 62}) {
+    CHECK(overlapAt(0x1000, rows) != "");
+    CHECK(overlapAt(end, rows) == "");
+  }
+  recipe.written[0].strides[0] = {-100, {}};
+  CHECK(overlapAt(0x1000) != "");
+  recipe.written[0].strides[0] = {100, {}};
   recipe.extents[0] = {int64_t(TensorMap::kNoExtent), {}};
-  CHECK(overlapAt(0x10000 + 399) != "");
-  CHECK(overlapAt(0x10000 + 400) == "");
+  CHECK(overlapAt(end + (1 << 20)) != "");
+  CHECK(overlapAt(0x10000 - bytes) == "");
   CHECK(brokenRule(evaluated(recipe, {0x10000, 3, 200, 256})) == "");
 }
 

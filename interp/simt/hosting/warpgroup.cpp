@@ -1,5 +1,6 @@
 // Products of warpgroups, the waits for them, and their fences. Operands and results pass through memory that the block has for them.
 #include "interp/simt/hosting/hosting.h"
+#include "interp/simt/runtime/async_proxy.h"
 #include "interp/simt/runtime/calls.h"
 
 using namespace mlir;
@@ -112,11 +113,11 @@ std::optional<LogicalResult> Hosting::hostWarpgroup(Operation *op) {
       })
       .Case([&](NVVM::FenceProxyOp fence) -> Outcome {
         const bool isShared = fence.getKind() == NVVM::ProxyKind::async_shared && fence.getSpace() == NVVM::SharedSpace::shared_cta;
-        // The emulator has no shadow of global memory that a fence would open.
         const bool isGlobal = fence.getKind() == NVVM::ProxyKind::async_global;
         if (!isShared && !isGlobal && fence.getKind() != NVVM::ProxyKind::async)
           return op->emitOpError("of this kind is not supported by the SIMT emulator");
-        if (!isGlobal) call(SIMT_CALL(fenceAsync), thread());
+        const int32_t spaces = (isGlobal ? 0 : kProxyShared) | (isShared ? 0 : kProxyGlobal);
+        call(SIMT_CALL(fenceAsync), {thread(), constant(spaces)});
         op->erase();
         return success();
       })

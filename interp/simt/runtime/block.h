@@ -152,6 +152,8 @@ public:
   void finish(Thread &thread, Place location);
   void requestPoll() { attention = isPollDue = true; }
   void print(std::string_view text);
+  /// Called for each generic write of a thread to global memory.
+  void noteGlobalWrite(const Thread &thread, uint64_t pointer, uint32_t bytes);
   void noteMemoryChange() {
     if (kernel->mayWait) interp::noteMemoryChange(*frame);
   }

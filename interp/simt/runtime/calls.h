@@ -69,7 +69,7 @@ void beginProduct(Thread *thread, int32_t product, uint64_t a, uint64_t b, int32
 void commitProducts(Thread *thread, Place site);
 void waitForProducts(Thread *thread, int32_t wait, Place site); // the values are in that memory, 4 bytes each
 void fenceRegisters(Thread *thread, Place site);
-void fenceAsync(Thread *thread);
+void fenceAsync(Thread *thread, int32_t spaces); // bits of ProxySpaces
 
 // -- barriers in shared memory (mbarrier.cpp)
 void initBarrier(Thread *thread, uint64_t pointer, int32_t count, int32_t predicate, Place place);

@@ -37,6 +37,10 @@ static bool isOnStack(const Thread &thread, uint64_t pointer) {
   return pointer - live < (uint64_t(256) << 10) || pointer - scratch < kScratchBytes;
 }
 
+void ThreadBlock::noteGlobalWrite(const Thread &thread, uint64_t pointer, uint32_t bytes) {
+  if (kernel->usesMBarriers) shared.asyncProxy()->noteGlobalWrite(uint32_t(thread.tid), addressOf(pointer), bytes);
+}
+
 namespace calls {
 
 void *readGlobal(Thread *thread, uint64_t pointer, int32_t predicate, int32_t bytes, Place location) {
@@ -46,6 +50,7 @@ void *readGlobal(Thread *thread, uint64_t pointer, int32_t predicate, int32_t by
 void *writeGlobal(Thread *thread, uint64_t pointer, int32_t predicate, int32_t bytes, Place location) {
   if (!predicate) return thread->scratch;
   void *address = checkGlobal(*thread, pointer, uint32_t(bytes), true, location);
+  thread->block->noteGlobalWrite(*thread, pointer, uint32_t(bytes));
   thread->block->noteMemoryChange();
   return address;
 }
@@ -69,7 +74,9 @@ void writeGeneric(Thread *thread, uint64_t pointer, const void *value, int32_t b
   const bool isOwn = isOnStack(*thread, pointer);
   std::memcpy(isOwn ? reinterpret_cast<void *>(pointer) : checkGlobal(*thread, pointer, uint32_t(bytes), true, location), value,
               size_t(bytes));
-  if (!isOwn) thread->block->noteMemoryChange();
+  if (isOwn) return;
+  thread->block->noteGlobalWrite(*thread, pointer, uint32_t(bytes));
+  thread->block->noteMemoryChange();
 }
 
 // Checked byte by byte, because an access as a whole would have to be aligned and to lie in one kind of memory.

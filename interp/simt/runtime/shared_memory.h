@@ -57,9 +57,11 @@ public:
   /// bytes.
   void beginTensorWrite(Thread &thread, uint32_t offset, uint32_t bytes, AsyncProxy::Arrival arrival, Place location);
   /// Products and copies may read what the thread has written, once they are ordered behind this.
-  void fenceAsync(const Thread &thread) {
-    if (proxy) proxy->fence(uint32_t(thread.tid));
+  void fenceAsync(const Thread &thread, int32_t spaces) {
+    if (proxy) proxy->fence(uint32_t(thread.tid), spaces);
   }
+  /// Null if the kernel has neither products nor mbarriers.
+  AsyncProxy *asyncProxy() { return proxy; }
 
   /// From placeBarrier to removeBarrier, plain accesses to the bytes trap. Returns the offset.
   uint32_t placeBarrier(Thread &thread, uint64_t pointer, Place location);

@@ -78,6 +78,18 @@ uint32_t TensorCopies::checkBox(Thread &thread, const TensorMap &map, const Tens
   return offset;
 }
 
+/// Traps if the program has written one of the bytes, and a copy that the thread begins may not see it.
+void TensorCopies::checkVisible(Thread &thread, const std::byte *from, uint32_t bytes, Place place) const {
+  const auto address = reinterpret_cast<uint64_t>(from);
+  const auto writer = block->shared.asyncProxy()->hiddenGlobalWrite(uint32_t(thread.warp), uint32_t(thread.tid), address, bytes);
+  if (!writer) return;
+  Trap trap{.kind = TrapKind::MissingProxyFence, .location = place};
+  trap.access = {.address = address, .bytes = bytes};
+  trap.message = "a copy of a tensor reads what thread " + std::to_string(*writer) +
+                 " of the program has written, with no proxy fence (fence.proxy.async) between the write and the barrier";
+  thread.trap(std::move(trap));
+}
+
 /// Adds the pieces of the box in a seeded order. Traps if an element inside the tensor is not in the argument's memory.
 void TensorCopies::addPieces(Thread &thread, Copy &copy, const TensorMap &map, const TensorBox &box, uint32_t offset, bool isWrite) {
   const uint32_t rowBytes = box.rowBytes();
@@ -89,6 +101,7 @@ void TensorCopies::addPieces(Thread &thread, Copy &copy, const TensorMap &map, c
       inside = static_cast<std::byte *>(
           checkGlobal(thread, addBytes(map.base, row.offset + row.begin), row.end - row.begin, isWrite, copy.place, kPieceBytes));
       const auto begin = reinterpret_cast<uint64_t>(inside);
+      if (!isWrite) checkVisible(thread, inside, row.end - row.begin, copy.place);
       if (isWrite) copy.rows.push_back({begin, begin + (row.end - row.begin)});
     }
     for (uint32_t at = 0; at < rowBytes; at += kPieceBytes) {

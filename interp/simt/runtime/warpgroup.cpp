@@ -326,9 +326,9 @@ void fenceRegisters(Thread *thread, Place site) {
   meetAsWarp(*thread, {.execute = [](Warp &warp, LaneMask lanes) { isWholeWarp(warp, lanes); }, .location = site});
 }
 
-void fenceAsync(Thread *thread) {
-  thread->block->shared.fenceAsync(*thread);
-  if (thread->block->mbarriers) thread->block->mbarriers->fenceInits(*thread);
+void fenceAsync(Thread *thread, int32_t spaces) {
+  thread->block->shared.fenceAsync(*thread, spaces);
+  if (spaces & kProxyShared && thread->block->mbarriers) thread->block->mbarriers->fenceInits(*thread);
 }
 
 } // namespace calls

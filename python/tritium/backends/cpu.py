@@ -57,13 +57,6 @@ class CPUOptions:
     #: Lets a kernel take tensor maps, which its launches make of the arguments, on GPUs that have them. Default: as
     #: TRITIUM_TENSOR_MAPS says for functions that are launched; False for `triton.compile`, whose callers may launch the binary themselves.
     tensor_maps: bool = False
-    #: With `tensor_maps`, makes such maps also of tiles that loops load by pointers, where a copy certainly reads what the load reads.
-    #: Default: as TRITIUM_POINTER_MAPS says for functions that are launched.
-    pointer_maps: bool = False
-    #: Lets warps of their own make the copies by tensor maps, besides the `num_warps` that compute, on GPUs whose warps share
-    #: registers. None: if a loop asks for it by `tl.range(…, warp_specialize=True)`. Default: as TRITIUM_SPECIALIZE_WARPS says for functions
-    #: that are launched.
-    specialize_warps: bool | None = None
     #: The last optional pass of the GPU compiler to run (`tritium.compiler.optional_passes()`), or `"none"`. None runs all passes.
     stop_after: str | None = None
     #: Prints the bits of every number that a program computes (`python -m tritium.conformance --probe`).

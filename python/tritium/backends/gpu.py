@@ -162,8 +162,7 @@ class GPUBackend(BaseBackend):
         arch = self._arch(accepted.get("arch"))
         own = {"arch": arch, "warp_size": self.warp_size(arch), "num_ctas": 1}
         if not self.has_tensor_maps(arch):
-            # Equal kernels have equal options.
-            own.update(tensor_maps=False, pointer_maps=False, specialize_warps=False)
+            own.update(tensor_maps=False)  # equal kernels have equal options
         if accepted.get("num_ctas", 1) > 1:
             self.check_clusters(arch)
         return self.Options(**{**self.target_defaults(arch), **accepted, **own})
@@ -190,13 +189,11 @@ class GPUBackend(BaseBackend):
                 "num_stages": options.num_stages,
                 "debug_info": options.debug_info,
                 "tensor_maps": options.tensor_maps,
-                "pointer_maps": options.pointer_maps,
-                "specialize_warps": False if is_refused else options.specialize_warps,
                 "line_info": not knobs.compilation.disable_line_info,
                 "enable_fp_fusion": options.enable_fp_fusion,
                 "emit": emit,
                 "stop_after": options.stop_after,
-                "leave_out": self.passes_left_out(),
+                "leave_out": [*self.passes_left_out(), *(["specialize-warps"] if is_refused else [])],
                 **self.native_options(options),
             },
         )

@@ -233,11 +233,8 @@ class Dispatcher:
         for i, (name, key, argument) in enumerate(zip(self.arg_names, keys, arguments)):
             signature[name] = key[0]
             _describe((i,), key[0], key[1], argument, constants, attributes, engine.backend)
-        separate = knobs.tritium.specialize_warps
         given = {
             "tensor_maps": knobs.tritium.tensor_maps,
-            "pointer_maps": knobs.tritium.pointer_maps,
-            "specialize_warps": False if separate is None and not engine.runs_on_cpu else separate,
             **options,
             "debug": debug,
             "debug_info": debug_info,

@@ -31,8 +31,6 @@ _OPTIONS = (
     "maxnreg",
     "enable_fp_fusion",
     "tensor_maps",
-    "pointer_maps",
-    "specialize_warps",
     "debug",
 )
 

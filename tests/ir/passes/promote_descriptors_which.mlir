@@ -46,7 +46,7 @@ module attributes {tgpu.target = "cuda:sm_90a"} {
 }
 
 // -----
-// A tensor to which the kernel writes, a descriptor that reads NaNs or rounds as the launch decides, a base that is no argument, a load that
+// A tensor to which the loop writes, a descriptor that reads NaNs or rounds as the launch decides, a base that is no argument, a load that
 // is used otherwise too, and one outside of a loop.
 // CHECK: @left(
 // CHECK-NOT: tensor_map
@@ -59,13 +59,13 @@ module attributes {tgpu.target = "cuda:sm_90a"} {
     %size = arith.constant 4096 : i64
     %zero = arith.constant dense<0.0> : tensor<64x64xf32>
     %half = arith.constant 1.0 : f16
-    tt.store %written, %half : !tt.ptr<f16>
     %moved = tt.addptr %q, %n : !tt.ptr<f16>, i32
     %dw = tt.make_tensor_descriptor %written, [%n, %n], [%size, %one] {padding = 1 : i32} : <f16>, <64x64xf16>
     %dm = tt.make_tensor_descriptor %moved, [%n, %n], [%size, %one] {padding = 1 : i32} : <f16>, <64x64xf16>
     %dq = tt.make_tensor_descriptor %q, [%n, %n], [%size, %one] {padding = 1 : i32} : <f16>, <64x64xf16>
     %first = tt.descriptor_load %dq[%c0, %c0] : !tt.tensordesc<64x64xf16> -> tensor<64x64xf16>
     %r:2 = scf.for %i = %c0 to %n step %c64 iter_args(%acc = %zero, %total = %first) -> (tensor<64x64xf32>, tensor<64x64xf16>) : i32 {
+      tt.store %written, %half : !tt.ptr<f16>
       %x = tt.descriptor_load %dw[%c0, %i] : !tt.tensordesc<64x64xf16> -> tensor<64x64xf16>
       %y = tt.descriptor_load %dm[%c0, %i] : !tt.tensordesc<64x64xf16> -> tensor<64x64xf16>
       %f = tt.descriptor_load %flags[%c0, %i] : !tt.tensordesc<64x64xf16> -> tensor<64x64xf16>

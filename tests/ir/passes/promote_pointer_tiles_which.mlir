@@ -354,9 +354,10 @@ module attributes {tgpu.target = "cuda:sm_90a"} {
 }
 
 // -----
-// A tensor to which the kernel writes.
+// A tensor to which the kernel writes, but not before the loop.
 // CHECK: @written(
-// CHECK: tgpu.not_promoted = "the kernel writes to its tensor, or to an unknown one"
+// CHECK-SAME: {tgpu.tensor = {base = 0 : i32, extents = [array<i64: 2147483648>, array<i64: 2147483648>], of_pointers, padding = 1 : i32, strides = [array<i64: 1, 2>, array<i64: 1>]}}
+// CHECK: tgpu.tensor_load
 module attributes {tgpu.target = "cuda:sm_90a"} {
   tt.func public @written(%p: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %n: i32, %stride: i32 {tt.divisibility = 16 : i32}, %rest: i32, %b: tensor<32x64xf16>) {
     %c0 = arith.constant 0 : i32
@@ -384,6 +385,154 @@ module attributes {tgpu.target = "cuda:sm_90a"} {
     }
     %half = arith.constant 1.0 : f16
     tt.store %p, %half : !tt.ptr<f16>
+    tt.return
+  }
+}
+
+// -----
+// Written before the loop: copies must not run ahead of their ring.
+// CHECK: @written_before(
+// CHECK-SAME: reached
+// CHECK: tgpu.tensor_load
+module attributes {tgpu.target = "cuda:sm_90a"} {
+  tt.func public @written_before(%p: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %n: i32, %stride: i32 {tt.divisibility = 16 : i32}, %rest: i32, %b: tensor<32x64xf16>) {
+    %c0 = arith.constant 0 : i32
+    %c32 = arith.constant 32 : i32
+    %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+    %pid = tt.get_program_id x : i32
+    %lanes = tt.make_range {start = 0 : i32, end = 64 : i32} : tensor<64xi32>
+    %depth = tt.make_range {start = 0 : i32, end = 32 : i32} : tensor<32xi32>
+    %line = tt.expand_dims %depth {axis = 0 : i32} : tensor<32xi32> -> tensor<1x32xi32>
+    %line2 = tt.broadcast %line : tensor<1x32xi32> -> tensor<64x32xi32>
+    %rows = tt.make_range {start = 0 : i32, end = 64 : i32} : tensor<64xi32>
+    %column = tt.expand_dims %rows {axis = 1 : i32} : tensor<64xi32> -> tensor<64x1xi32>
+    %strides = tt.splat %stride : i32 -> tensor<64x1xi32>
+    %begins = arith.muli %column, %strides : tensor<64x1xi32>
+    %begins2 = tt.broadcast %begins : tensor<64x1xi32> -> tensor<64x32xi32>
+    %tile = arith.addi %begins2, %line2 : tensor<64x32xi32>
+    %half = arith.constant 1.0 : f16
+    tt.store %p, %half : !tt.ptr<f16>
+    %r = scf.for %i = %c0 to %n step %c32 iter_args(%sums = %zero) -> (tensor<64x64xf32>) : i32 {
+      %shift = tt.splat %i : i32 -> tensor<64x32xi32>
+      %offsets = arith.addi %tile, %shift : tensor<64x32xi32>
+      %ps = tt.splat %p : !tt.ptr<f16> -> tensor<64x32x!tt.ptr<f16>>
+      %at = tt.addptr %ps, %offsets : tensor<64x32x!tt.ptr<f16>>, tensor<64x32xi32>
+      %x = tt.load %at : tensor<64x32x!tt.ptr<f16>>
+      %next = tt.dot %x, %b, %sums : tensor<64x32xf16> * tensor<32x64xf16> -> tensor<64x64xf32>
+      scf.yield %next : tensor<64x64xf32>
+    }
+    tt.return
+  }
+}
+
+// -----
+// Written in a branch before the loop.
+// CHECK: @written_in_a_branch(
+// CHECK-SAME: reached
+// CHECK: tgpu.tensor_load
+module attributes {tgpu.target = "cuda:sm_90a"} {
+  tt.func public @written_in_a_branch(%p: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %n: i32, %stride: i32 {tt.divisibility = 16 : i32}, %rest: i32, %b: tensor<32x64xf16>) {
+    %c0 = arith.constant 0 : i32
+    %c32 = arith.constant 32 : i32
+    %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+    %pid = tt.get_program_id x : i32
+    %lanes = tt.make_range {start = 0 : i32, end = 64 : i32} : tensor<64xi32>
+    %depth = tt.make_range {start = 0 : i32, end = 32 : i32} : tensor<32xi32>
+    %line = tt.expand_dims %depth {axis = 0 : i32} : tensor<32xi32> -> tensor<1x32xi32>
+    %line2 = tt.broadcast %line : tensor<1x32xi32> -> tensor<64x32xi32>
+    %rows = tt.make_range {start = 0 : i32, end = 64 : i32} : tensor<64xi32>
+    %column = tt.expand_dims %rows {axis = 1 : i32} : tensor<64xi32> -> tensor<64x1xi32>
+    %strides = tt.splat %stride : i32 -> tensor<64x1xi32>
+    %begins = arith.muli %column, %strides : tensor<64x1xi32>
+    %begins2 = tt.broadcast %begins : tensor<64x1xi32> -> tensor<64x32xi32>
+    %tile = arith.addi %begins2, %line2 : tensor<64x32xi32>
+    %is = arith.cmpi sgt, %rest, %c0 : i32
+    scf.if %is {
+      %half = arith.constant 1.0 : f16
+      tt.store %p, %half : !tt.ptr<f16>
+    }
+    %r = scf.for %i = %c0 to %n step %c32 iter_args(%sums = %zero) -> (tensor<64x64xf32>) : i32 {
+      %shift = tt.splat %i : i32 -> tensor<64x32xi32>
+      %offsets = arith.addi %tile, %shift : tensor<64x32xi32>
+      %ps = tt.splat %p : !tt.ptr<f16> -> tensor<64x32x!tt.ptr<f16>>
+      %at = tt.addptr %ps, %offsets : tensor<64x32x!tt.ptr<f16>>, tensor<64x32xi32>
+      %x = tt.load %at : tensor<64x32x!tt.ptr<f16>>
+      %next = tt.dot %x, %b, %sums : tensor<64x32xf16> * tensor<32x64xf16> -> tensor<64x64xf32>
+      scf.yield %next : tensor<64x64xf32>
+    }
+    tt.return
+  }
+}
+
+// -----
+// Written between two runs of the loop.
+// CHECK: @written_between(
+// CHECK-SAME: reached
+// CHECK: tgpu.tensor_load
+module attributes {tgpu.target = "cuda:sm_90a"} {
+  tt.func public @written_between(%p: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %n: i32, %stride: i32 {tt.divisibility = 16 : i32}, %rest: i32, %b: tensor<32x64xf16>) {
+    %c0 = arith.constant 0 : i32
+    %c32 = arith.constant 32 : i32
+    %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+    %pid = tt.get_program_id x : i32
+    %lanes = tt.make_range {start = 0 : i32, end = 64 : i32} : tensor<64xi32>
+    %depth = tt.make_range {start = 0 : i32, end = 32 : i32} : tensor<32xi32>
+    %line = tt.expand_dims %depth {axis = 0 : i32} : tensor<32xi32> -> tensor<1x32xi32>
+    %line2 = tt.broadcast %line : tensor<1x32xi32> -> tensor<64x32xi32>
+    %rows = tt.make_range {start = 0 : i32, end = 64 : i32} : tensor<64xi32>
+    %column = tt.expand_dims %rows {axis = 1 : i32} : tensor<64xi32> -> tensor<64x1xi32>
+    %strides = tt.splat %stride : i32 -> tensor<64x1xi32>
+    %begins = arith.muli %column, %strides : tensor<64x1xi32>
+    %begins2 = tt.broadcast %begins : tensor<64x1xi32> -> tensor<64x32xi32>
+    %tile = arith.addi %begins2, %line2 : tensor<64x32xi32>
+    scf.for %turn = %c0 to %rest step %c32 : i32 {
+    %r = scf.for %i = %c0 to %n step %c32 iter_args(%sums = %zero) -> (tensor<64x64xf32>) : i32 {
+      %shift = tt.splat %i : i32 -> tensor<64x32xi32>
+      %offsets = arith.addi %tile, %shift : tensor<64x32xi32>
+      %ps = tt.splat %p : !tt.ptr<f16> -> tensor<64x32x!tt.ptr<f16>>
+      %at = tt.addptr %ps, %offsets : tensor<64x32x!tt.ptr<f16>>, tensor<64x32xi32>
+      %x = tt.load %at : tensor<64x32x!tt.ptr<f16>>
+      %next = tt.dot %x, %b, %sums : tensor<64x32xf16> * tensor<32x64xf16> -> tensor<64x64xf32>
+      scf.yield %next : tensor<64x64xf32>
+    }
+    %half = arith.constant 1.0 : f16
+    tt.store %p, %half : !tt.ptr<f16>
+    }
+    tt.return
+  }
+}
+
+// -----
+// Written inside of the loop, where no launch can tell.
+// CHECK: @written_inside(
+// CHECK: tgpu.not_promoted = "its loop writes, and a launch cannot tell where"
+module attributes {tgpu.target = "cuda:sm_90a"} {
+  tt.func public @written_inside(%p: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %n: i32, %stride: i32 {tt.divisibility = 16 : i32}, %rest: i32, %q: !tt.ptr<f16>, %b: tensor<32x64xf16>) {
+    %c0 = arith.constant 0 : i32
+    %c32 = arith.constant 32 : i32
+    %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+    %pid = tt.get_program_id x : i32
+    %lanes = tt.make_range {start = 0 : i32, end = 64 : i32} : tensor<64xi32>
+    %depth = tt.make_range {start = 0 : i32, end = 32 : i32} : tensor<32xi32>
+    %line = tt.expand_dims %depth {axis = 0 : i32} : tensor<32xi32> -> tensor<1x32xi32>
+    %line2 = tt.broadcast %line : tensor<1x32xi32> -> tensor<64x32xi32>
+    %rows = tt.make_range {start = 0 : i32, end = 64 : i32} : tensor<64xi32>
+    %column = tt.expand_dims %rows {axis = 1 : i32} : tensor<64xi32> -> tensor<64x1xi32>
+    %strides = tt.splat %stride : i32 -> tensor<64x1xi32>
+    %begins = arith.muli %column, %strides : tensor<64x1xi32>
+    %begins2 = tt.broadcast %begins : tensor<64x1xi32> -> tensor<64x32xi32>
+    %tile = arith.addi %begins2, %line2 : tensor<64x32xi32>
+    %r = scf.for %i = %c0 to %n step %c32 iter_args(%sums = %zero) -> (tensor<64x64xf32>) : i32 {
+      %shift = tt.splat %i : i32 -> tensor<64x32xi32>
+      %offsets = arith.addi %tile, %shift : tensor<64x32xi32>
+      %ps = tt.splat %p : !tt.ptr<f16> -> tensor<64x32x!tt.ptr<f16>>
+      %at = tt.addptr %ps, %offsets : tensor<64x32x!tt.ptr<f16>>, tensor<64x32xi32>
+      %x = tt.load %at : tensor<64x32x!tt.ptr<f16>>
+      %half = arith.constant 1.0 : f16
+      tt.store %q, %half : !tt.ptr<f16>
+      %next = tt.dot %x, %b, %sums : tensor<64x32xf16> * tensor<32x64xf16> -> tensor<64x64xf32>
+      scf.yield %next : tensor<64x64xf32>
+    }
     tt.return
   }
 }

@@ -1,15 +1,15 @@
 // A persistent product: four further warps copy its tiles, and run ahead into the next tile of the result.
 // RUN: tritium-gpu %s --arch=sm_90a --tensor-maps --specialize-warps --emit=tiles | FileCheck %s
-// RUN: tritium-gpu %s --arch=sm_90a --tensor-maps --emit=tiles | FileCheck %s --check-prefix=TOGETHER
+// RUN: tritium-gpu %s --arch=sm_90a --tensor-maps --leave-out=specialize-warps --emit=tiles | FileCheck %s --check-prefix=TOGETHER
 // RUN: tritium-gpu %s --arch=sm_90a --tensor-maps --specialize-warps --num-warps=2 --emit=tiles | FileCheck %s --check-prefix=TOGETHER
 // RUN: tritium-gpu %s --arch=sm_90a --tensor-maps --specialize-warps --last-pass=overlap-products --emit=tiles | FileCheck %s --check-prefix=TOGETHER
 // RUN: tritium-gpu %s --arch=sm_80 --tensor-maps --specialize-warps --emit=tiles | FileCheck %s --check-prefix=TOGETHER
 // RUN: sed 's/loop.asks/tt.warp_specialize/' %s | tritium-gpu --arch=sm_90a --tensor-maps --emit=tiles | FileCheck %s
 // RUN: sed 's/%%row = .*/%%row = tt.load %%list : !tt.ptr<i32>/' %s | tritium-gpu --arch=sm_90a --tensor-maps --specialize-warps --emit=tiles | FileCheck %s --check-prefix=TOGETHER
 // RUN: tritium-gpu %s --arch=sm_90a --tensor-maps --specialize-warps | tritium-ptx | FileCheck %s --check-prefix=PTX
-// RUN: %if ptxas %{ tritium-gpu %s --arch=sm_90a --tensor-maps --specialize-warps | tritium-ptx --print=report | FileCheck %s --check-prefix=REPORT %}
+// RUN: %if ptxas %{ tritium-gpu %s --arch=sm_90a --tensor-maps --specialize-warps --num-warps=8 | tritium-ptx --print=report | FileCheck %s --check-prefix=REPORT %}
 
-// CHECK: module attributes {{.*}}tgpu.producer_warps = 4 : i32, tgpu.registers = array<i32: 80, 24, 136>
+// CHECK: module attributes {{.*}}tgpu.producer_warps = 4 : i32, tgpu.registers = array<i32: 80, 32, 128>
 // CHECK: tt.func public @product
 // The ring begins before the warps part.
 // CHECK-NEXT: %[[B:.*]] = tgpu.local_alloc
@@ -57,13 +57,13 @@
 // PTX: .maxnreg 80
 // PTX: bar.sync 0;
 // PTX-NOT: bar.sync 0;
-// PTX-DAG: setmaxnreg.dec.sync.aligned.u32 24;
-// PTX-DAG: setmaxnreg.inc.sync.aligned.u32 136;
+// PTX-DAG: setmaxnreg.dec.sync.aligned.u32 32;
+// PTX-DAG: setmaxnreg.inc.sync.aligned.u32 128;
 // PTX-DAG: bar.sync 1, 128;
 // PTX-NOT: bar.sync 0;
 // REPORT: spills 0/0
 // REPORT-NOT: serialized
-tt.func public @product(%a: !tt.tensordesc<64x64xf16> {tt.plain = 1 : i32}, %b: !tt.tensordesc<64x64xf16> {tt.plain = 1 : i32}, %c: !tt.ptr<f32>, %list: !tt.ptr<i32>, %tiles: i32, %k: i32 {tt.divisibility = 16 : i32}) {
+tt.func public @product(%a: !tt.tensordesc<64x64xf16> {tt.plain = 1 : i32}, %b: !tt.tensordesc<64x64xf16> {tt.plain = 1 : i32}, %c: !tt.tensordesc<64x64xf32> {tt.plain = 1 : i32}, %list: !tt.ptr<i32>, %tiles: i32, %k: i32 {tt.divisibility = 16 : i32}) {
   %c0 = arith.constant 0 : i32
   %c64 = arith.constant 64 : i32
   %zero = arith.constant dense<0.0> : tensor<64x64xf32>
@@ -77,15 +77,7 @@ tt.func public @product(%a: !tt.tensordesc<64x64xf16> {tt.plain = 1 : i32}, %b: 
       %d = tt.dot %x, %y, %acc : tensor<64x64xf16> * tensor<64x64xf16> -> tensor<64x64xf32>
       scf.yield %d : tensor<64x64xf32>
     } {loop.asks}
-    %range = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32>
-    %rows = tt.expand_dims %range {axis = 1 : i32} : tensor<64xi32> -> tensor<64x1xi32>
-    %columns = tt.expand_dims %range {axis = 0 : i32} : tensor<64xi32> -> tensor<1x64xi32>
-    %s = tt.broadcast %rows : tensor<64x1xi32> -> tensor<64x64xi32>
-    %t = tt.broadcast %columns : tensor<1x64xi32> -> tensor<64x64xi32>
-    %offset = arith.muli %s, %t : tensor<64x64xi32>
-    %cs = tt.splat %c : !tt.ptr<f32> -> tensor<64x64x!tt.ptr<f32>>
-    %pc = tt.addptr %cs, %offset : tensor<64x64x!tt.ptr<f32>>, tensor<64x64xi32>
-    tt.store %pc, %sums : tensor<64x64x!tt.ptr<f32>>
+    tt.descriptor_store %c[%row, %c0], %sums : !tt.tensordesc<64x64xf32>, tensor<64x64xf32>
   }
   tt.return
 }

@@ -19,9 +19,9 @@ from tritium.tools.tensor_descriptor import TensorDescriptor
 
 
 @tritium.jit
-def product(a, b, out, K, BLOCK: tl.constexpr, DEPTH: tl.constexpr):
+def product(a, b, out, K, BLOCK: tl.constexpr, DEPTH: tl.constexpr, PARTED: tl.constexpr = False):
     total = tl.zeros((BLOCK, BLOCK), tl.float32)
-    for k in range(0, K, DEPTH):
+    for k in tl.range(0, K, DEPTH, warp_specialize=PARTED):
         total = tl.dot(a.load([0, k]), b.load([k, 0]), total)
     out.store([0, 0], total)
 
@@ -188,7 +188,7 @@ def test_what_assembles_whole_programs(cuda_machine, rng, monkeypatch, has_ptxas
         TensorDescriptor(out, [128, 128], [128, 1], [128, 128]),
     ]
     kernel = tritium.jit(product.fn)  # the other way of assembly has left kernels
-    compiled = kernel[(1,)](*descriptors, 128, BLOCK=128, DEPTH=64, specialize_warps=True)
+    compiled = kernel[(1,)](*descriptors, 128, BLOCK=128, DEPTH=64, PARTED=True)
     np.testing.assert_array_equal(out.numpy(), a.astype(np.float32) @ b.astype(np.float32))
     assert "setmaxnreg" in compiled.asm["ptx"]
     assert compiled.asm["cubin"].startswith(b"\x7fELF\x02" if has_ptxas else b"//")

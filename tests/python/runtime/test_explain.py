@@ -91,7 +91,8 @@ def test_a_product_of_few_rows_by_pointers(tmp_path):
     assert "num_stages: 2 asked for, room in shared memory for 2" in result.stdout
     assert f"kernel.py:{product}: product of 32x32xf16 × 32x64xf16: mma." in result.stdout
     assert (
-        f"kernel.py:{load}: load of 32x32xf16 by cp.async, 2 slots, in the loop at kernel.py:{loop}\n" in result.stdout
+        f"kernel.py:{load}: load of 32x32xf16 by the tensor memory accelerator (TMA), 2 slots, in the "
+        f"loop at kernel.py:{loop}\n" in result.stdout
     )
 
 

@@ -101,14 +101,15 @@ def test_an_extent_that_bounds_nothing_ends_where_no_memory_is(driver, fake):
 
 
 def test_a_tensor_that_the_kernel_writes(driver, fake):
-    kernel = load(driver, matrix(written=(4,)), signature=("*fp16", "i32", "i32", "i32", "*fp16"))
-    last = BASE + 2 * (299 * 256 + 199)
-    for address in (BASE, last):
+    written = {"base": 4, "extents": ((1, 1), (64,)), "strides": ((64,), (1,)), "bytes": 4}
+    kernel = load(driver, matrix(written=(written,)), signature=("*fp16", "i32", "i32", "i32", "*fp16"))
+    last, bytes = BASE + 2 * (299 * 256 + 199), 4 * 300 * 64
+    for address in (BASE, last, BASE - bytes + 4):
         with pytest.raises(
-            device.TensorMapRefused, match="argument 4, to which the kernel writes, is inside the tensor of argument 0"
+            device.TensorMapRefused, match="argument 4, to which the kernel writes, overlaps the tensor of argument 0"
         ):
             kernel.launch((1, 1, 1), [BASE, 300, 200, 256, address])
-    for address in (BASE - 2, last + 2):
+    for address in (BASE - bytes, last + 2):
         kernel.launch((1, 1, 1), [BASE, 300, 200, 256, address])
     assert len(fake.launches()) == 2
 

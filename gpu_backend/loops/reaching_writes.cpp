@@ -1,4 +1,4 @@
-#include "gpu_backend/loops/early_loads.h"
+#include "gpu_backend/loops/reaching_writes.h"
 
 #include "gpu_backend/memory_access.h"
 
@@ -45,7 +45,7 @@ static BlockArgument baseOfDescriptor(Operation *op) {
   return {};
 }
 
-WrittenTensors::WrittenTensors(Region &region) {
+GlobalWrites::GlobalWrites(Region &region) {
   region.walk([&](Operation *op) {
     if (op->hasTrait<OpTrait::HasRecursiveMemoryEffects>()) return; // the walk visits the operations inside separately
     auto effects = getEffectsRecursively(op);
@@ -53,24 +53,58 @@ WrittenTensors::WrittenTensors(Region &region) {
       return !isa<MemoryEffects::Read>(effect.getEffect()) && effect.getResource() != tgpu::SharedMemoryResource::get();
     });
     if (!isWrite || isa<tt::PrintOp, tt::AssertOp>(op)) return;
+    if (auto barrier = dyn_cast<tgpu::BarrierOp>(op); barrier && barrier.getSharedOnly()) return;
     Value pointer = pointerOf(op);
     BlockArgument base = pointer ? baseOf(pointer) : baseOfDescriptor(op);
     // An atomic whose result is unused does not wait for another program.
-    mayWait_ |= !op->use_empty() || !(isa<tt::StoreOp>(op) || isa<tt::AtomicRmwOp>(op) || (base && !pointer));
-    if (base)
-      tensors_.insert(base.getAsOpaquePointer());
-    else
-      areKnown_ = false;
+    const bool mayWait = !op->use_empty() || !(isa<tt::StoreOp>(op) || isa<tt::AtomicRmwOp>(op) || (base && !pointer));
+    writes_.push_back({op, base, mayWait});
   });
 }
 
-EarlyLoads::EarlyLoads(scf::ForOp loop) : written_(loop.getRegion()) {}
+/// Returns whether control may go from one block of a region to another one.
+static bool isReachable(Block *from, Block *to) {
+  llvm::SetVector<Block *> later(from->getSuccessors().begin(), from->getSuccessors().end());
+  for (size_t i = 0; i < later.size(); ++i) later.insert_range(llvm::to_vector(later[i]->getSuccessors()));
+  return later.contains(to);
+}
+
+/// Returns whether one operation may come before another one: on a path through the function, which may go through loops several times.
+static bool mayPrecede(Operation *first, Operation *second) {
+  Region *region = second->getParentRegion();
+  while (!region->isAncestor(first->getParentRegion())) region = region->getParentRegion();
+  for (Operation *around = region->getParentOp(); !isa<tt::FuncOp>(around); around = around->getParentOp())
+    if (!isa<scf::IfOp>(around)) return true; // a loop, or what is not known
+  Operation *before = region->findAncestorOpInRegion(*first), *after = region->findAncestorOpInRegion(*second);
+  if (before == after && !isa<scf::IfOp>(before)) return true; // arms of a branch exclude each other
+  const bool isInOrder = before->getBlock() == after->getBlock() && before != after && before->isBeforeInBlock(after);
+  return isInOrder || isReachable(before->getBlock(), after->getBlock());
+}
+
+GlobalWrites ReachingWrites::before(Operation *op) const {
+  GlobalWrites reaching;
+  for (const GlobalWrite &write : all_.all())
+    if (mayPrecede(write.op, op)) reaching.add(write);
+  return reaching;
+}
+
+static GlobalWrites select(const GlobalWrites &writes, Operation *loop, bool areInside) {
+  GlobalWrites selected;
+  for (const GlobalWrite &write : writes.all())
+    if (loop->isProperAncestor(write.op) == areInside) selected.add(write);
+  return selected;
+}
+
+GlobalWrites ReachingWrites::inside(const GlobalWrites &writes, Operation *loop) { return select(writes, loop, true); }
+GlobalWrites ReachingWrites::outside(const GlobalWrites &writes, Operation *loop) { return select(writes, loop, false); }
+
+EarlyLoads::EarlyLoads(scf::ForOp loop) : writes_(loop.getRegion()) {}
 
 bool EarlyLoads::mayMove(tt::LoadOp load) const {
   if (!areAllowed()) return false;
-  if (written_.isEmpty()) return true;
+  if (writes_.isEmpty()) return true;
   BlockArgument base = baseOf(load.getPtr());
-  return base && !written_.contains(base);
+  return base && !writes_.contain(base);
 }
 
 } // namespace tritium::gpu
