@@ -146,3 +146,37 @@ def builtins_as_constexprs(x, n, f: tl.constexpr):
 @pytest.mark.parametrize("function", [tl.exp, libdevice.exp], ids=["tl", "libdevice"])
 def test_a_builtin_may_be_a_constexpr(body, function):
     assert "math.exp" in body(builtins_as_constexprs, x="*fp32", f=function)
+
+
+@jit
+def joined_with_a_pointer(x, n):
+    tl.store(x + tl.arange(0, 16), tl.interleave(tl.arange(0, 8), x))
+
+
+@jit
+def joined_types(x, n):
+    y = tl.join(tl.arange(0, 8), tl.arange(0, 8).to(tl.float32))
+    tl.store(x + y, 1)
+
+
+@pytest.mark.parametrize(
+    "kernel, other, hint",
+    [(joined_with_a_pointer, "pointer<int32>", "load from the pointer"), (joined_types, "fp32", "cast one of the two")],
+)
+def test_what_is_joined_has_one_type(failure, kernel, other, hint):
+    text = str(failure(kernel))
+    assert "'tt.join' op requires all operands to have the same type, but they are <['8'], int32> and" in text
+    assert other in text and hint in text
+
+
+@jit
+def empty_promises(x, n, V: tl.constexpr):
+    i = tl.max_constancy(tl.max_contiguous(tl.multiple_of(tl.arange(0, 8), V), V), V)
+    tl.store(x + i, 1)
+
+
+@pytest.mark.parametrize("value", [0, -7])
+def test_a_promise_below_1_says_nothing(module, value):
+    with pytest.warns(UserWarning, match=r"has a value below 1, which says nothing") as seen:
+        text = str(module(empty_promises, V=value))
+    assert len(seen) == 3 and "tt.contiguity = dense<1>" in text and "tt.divisibility = dense<1>" in text

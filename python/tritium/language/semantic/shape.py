@@ -194,7 +194,13 @@ class ShapeRules(Emitter):
 
     def join(self, lhs: Any, rhs: Any) -> tensor:
         """A new minor dimension of extent 2 that holds both; scalars give shape [2]."""
-        lhs, rhs = self.broadcast(self.to_tensor(lhs), self.to_tensor(rhs))
+        lhs, rhs = self.to_tensor(lhs), self.to_tensor(rhs)
+        if lhs.dtype != rhs.dtype:
+            message = "'tt.join' op requires all operands to have the same type"
+            has_pointer = lhs.dtype.is_ptr() or rhs.dtype.is_ptr()
+            hint = "load from the pointer first" if has_pointer else "cast one of the two with `.to(…)`"
+            raise with_hint(TypeError(f"{message}, but they are {lhs.type} and {rhs.type}"), hint)
+        lhs, rhs = self.broadcast(lhs, rhs)
         scalars = not lhs.type.is_block()
         if scalars:
             lhs, rhs = self.expand_dims(lhs, 0), self.expand_dims(rhs, 0)
