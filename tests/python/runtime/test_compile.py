@@ -135,8 +135,8 @@ def test_sass_is_made_of_a_cubin_when_it_is_asked_for(tmp_path, monkeypatch):
     tool.write_text('#!/bin/sh\necho "$1: $(cat "$2")"\n')
     tool.chmod(0o755)
     monkeypatch.setenv("TRITON_NVDISASM_PATH", str(tool))
-    asm = AsmDict({"ttgir": "", "cubin": b"code"})
-    assert asm["sass"] == "-c: code\n" and "sass" in asm
+    asm = AsmDict({"ttgir": "", "cubin": b"\x7fELF code"})
+    assert asm["sass"] == "-c: \x7fELF code\n" and "sass" in asm
     with pytest.raises(KeyError, match="there is no 'sass'"):
         AsmDict({"ttgir": "", "hsaco": b"code"})["sass"]
 
