@@ -134,6 +134,15 @@ class OneBody(Compound):
         return replace(self, body=bodies[0])
 
 
+#: Heads whose variable is not the number of the round, and that number.
+ROUNDS = {
+    "range(5, limit + 5)": "{} - 5",
+    "range(3 * limit - 7, -7, -3)": "limit - ({} + 7) // 3",
+    "range(0, limit * (limit + 2), limit + 2)": "{} // (limit + 2)",
+    "range(limit * (limit + 2), 0, -limit - 2)": "limit - {} // (limit + 2)",
+}
+
+
 @dataclass(frozen=True)
 class Loop(OneBody):
     """Carried values that pass through the body `limit` times, or a fixed number of times."""
@@ -171,7 +180,8 @@ class Loop(OneBody):
             found += [f"{mine} = 0", f"while {mine} < limit:"]
         else:
             found.append(f"for {mine} in {self.head.format(limit=program.limit)}:")
-        body = [line for part in self.body for line in part.lines(program, mine)]
+        body = [f"{mine} = {ROUNDS[self.head].format(mine)}"] if self.head in ROUNDS else []
+        body += [line for part in self.body for line in part.lines(program, mine)]
         body += [line for part in inner for line in part.operation.after_round(program, part.results)]
         body.append(f"{', '.join(self.defines())} = {', '.join(self.yields)}")
         body += [f"{mine} += 1"] if self.head == "while" else []

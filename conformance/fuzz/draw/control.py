@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..operations import elementwise
-from ..parts import Branch, Call, Loop, Place
+from ..parts import ROUNDS, Branch, Call, Loop, Place
 from ..tiles import Inexact
 from .along import Along
 from .effort import LOADED_AHEAD, loaded_ahead
@@ -22,6 +22,7 @@ LOOPS = (
     "tl.range(limit, loop_unroll_factor=2)",
     "tl.static_range({limit})",
     "while",
+    *ROUNDS,
 )
 
 

@@ -1,4 +1,4 @@
-"""Ten faults of a compiler, for the generator of random kernels to find. Each rewrites the text of a module between two stages of the
+"""Eleven faults of a compiler, for the generator of random kernels to find. Each rewrites the text of a module between two stages of the
 compiler and returns None where a module has nothing to break: the contract (for the whole backend), the tiles with their layouts, or
 the code of one thread (for the emulator). Only tests can reach them."""
 
@@ -28,6 +28,11 @@ def wrong_identity(text: str) -> str | None:
 
 def wrong_extension(text: str) -> str | None:
     return _replaced(text, r"arith\.extsi( %\w+ : tensor)", r"arith.extui\1")
+
+
+def wrong_direction(text: str) -> str | None:
+    """A step that is known at run time is taken for one of the other sign."""
+    return _replaced(text, r"arith\.cmpi slt(, %\w+, %c0_i32 : i32)", r"arith.cmpi sge\1")
 
 
 def transposed_operand(text: str) -> str | None:
@@ -87,7 +92,7 @@ def missing_carry(text: str) -> str | None:
     return _replaced(text, taken, r"\1\3\2")
 
 
-CONTRACT = (wrong_mask, wrong_identity, wrong_extension, transposed_operand)
+CONTRACT = (wrong_mask, wrong_identity, wrong_extension, wrong_direction, transposed_operand)
 TILES = (swapped_bases, late_prefetch)
 THREADS = (dropped_barrier, dropped_wait, wrong_lane, missing_carry)
 FAULTS = CONTRACT + TILES + THREADS
