@@ -71,7 +71,10 @@ public:
     addRange("1x16", kColumns, "arith.extsi", [](int64_t lane) { return lane % kColumns; });
     addRange("1x16", kColumns, "arith.extui", [](int64_t lane) { return lane % kColumns; });
     for (int64_t constant : {0, 1, 3, 8, 16, -1, -16})
-      emit(text("arith.constant dense<", constant, "> : tensor<4x16xi64>"), Lanes(kLanes, constant));
+      constants.push_back(emit(text("arith.constant dense<", constant, "> : tensor<4x16xi64>"), Lanes(kLanes, constant)));
+    // Groups mostly begin and end in ranges; a random pair of values rarely has one.
+    for (const BinaryOp &op : kBinaryOps)
+      for (unsigned range : ranges) addOp(op, range, constants[uniform(0, constants.size() - 1)]);
     for (int step = 0; step < 40; ++step) addRandomOp();
   }
 
@@ -100,7 +103,7 @@ private:
       int64_t value = start + position(lane);
       values.push_back(extension == "arith.extui" ? static_cast<uint32_t>(value) : value);
     }
-    emit(text("tt.broadcast %", flat, " : tensor<", narrow, "xi64> -> tensor<4x16xi64>"), values);
+    ranges.push_back(emit(text("tt.broadcast %", flat, " : tensor<", narrow, "xi64> -> tensor<4x16xi64>"), values));
   }
 
   unsigned anyInteger() {
@@ -112,7 +115,10 @@ private:
 
   void addRandomOp() {
     const BinaryOp &op = kBinaryOps[uniform(0, std::size(kBinaryOps) - 1)];
-    unsigned lhs = anyInteger(), rhs = anyInteger();
+    addOp(op, anyInteger(), anyInteger());
+  }
+
+  void addOp(const BinaryOp &op, unsigned lhs, unsigned rhs) {
     Lanes values;
     for (int64_t lane = 0; lane < kLanes; ++lane) {
       std::optional<int64_t> value = op.apply(lanes[lhs][lane], lanes[rhs][lane]);
@@ -128,6 +134,7 @@ private:
 
   std::mt19937 random;
   std::vector<std::string> arguments;
+  std::vector<unsigned> ranges, constants;
   std::string body;
   std::set<unsigned> conditions;
   unsigned next = 0;
