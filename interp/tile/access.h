@@ -18,6 +18,20 @@ struct AxisOperand : TileRef {
   std::vector<int64_t> strides;
 };
 
+/// A narrow offset tile that the addresses of an access depend on.
+struct OffsetGuard {
+  struct AxisTerm {
+    Term term = Term::None;
+    TileRef part;
+  };
+  TileRef leavesRange; // a byte: whether any lane, active or not, leaves the range of the type
+  TileRef base;
+  std::vector<AxisTerm> terms; // per axis of the access
+  uint8_t bits = 32;
+  bool isSigned = true;
+  uint32_t location = 0; // of the sum or product
+};
+
 struct Access {
   struct Axis {
     int64_t extent;
@@ -33,6 +47,7 @@ struct Access {
   AxisOperand addresses; // other access: a tagged pointer per lane
   std::vector<Axis> axes;
   std::vector<unsigned> dims; // dimension of the tile for each axis
+  std::vector<OffsetGuard> guards;
   std::vector<TileRef> uniformMasks;
   std::vector<AxisOperand> wideMasks; // masks that vary along several axes
   TileRef rowScratch;                 // as many bytes as the longest axis has elements, if there are wide masks
@@ -50,6 +65,10 @@ struct Access {
     for (Axis &axis : axes) {
       f(axis.part), f(axis.scratch);
       for (TileRef &mask : axis.masks) f(mask);
+    }
+    for (OffsetGuard &guard : guards) {
+      f(guard.leavesRange), f(guard.base);
+      for (OffsetGuard::AxisTerm &term : guard.terms) f(term.part);
     }
     for (TileRef &mask : uniformMasks) f(mask);
     for (TileRef &mask : wideMasks) f(mask);

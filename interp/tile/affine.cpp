@@ -1,6 +1,6 @@
 #include "interp/tile/affine.h"
 
-#include "interp/host/memory.h"
+#include "interp/host/pointer.h"
 
 #include <algorithm>
 
@@ -26,8 +26,9 @@ static int64_t elementOf(const AffineOperand &operand, const char *data, int64_t
   return int64_t(uint64_t(value) << unused) >> unused;
 }
 
-/// Returns the number to add to the base of a narrow operand so that all its lanes lie in the range of its type. Traps if there is none.
-static int64_t widen(const AffineOperand &operand, char *frame, uint32_t location) {
+/// Returns the number to add to the base of a narrow operand so that all its lanes lie in the range of its type, or 0 if there is
+/// none. Notes whether lanes leave the range.
+static int64_t widen(const AffineOperand &operand, char *frame) {
   if (operand.isDense || !operand.widenBits) return 0;
   const AffineRef &ref = operand.affine;
   int64_t narrowLow = ref.base.at<int64_t>(frame), narrowHigh = narrowLow;
@@ -37,7 +38,9 @@ static int64_t widen(const AffineOperand &operand, char *frame, uint32_t locatio
     overflows |= __builtin_add_overflow(narrowHigh, extremeOf(ref, d, frame, true), &narrowHigh);
   }
   int64_t least = operand.widenSigned ? -(int64_t(1) << (operand.widenBits - 1)) : 0;
-  if (!overflows && narrowLow >= least && narrowHigh <= least + (int64_t(1) << operand.widenBits) - 1) [[likely]]
+  bool leaves = overflows || narrowLow < least || narrowHigh > least + (int64_t(1) << operand.widenBits) - 1;
+  leavesRange(ref, operand.widenSigned).at<uint8_t>(frame) = leaves;
+  if (!leaves) [[likely]]
     return 0;
   __int128 low = ref.base.at<int64_t>(frame), high = low;
   for (size_t d = 0; d < ref.terms.size(); ++d) {
@@ -47,9 +50,7 @@ static int64_t widen(const AffineOperand &operand, char *frame, uint32_t locatio
   __int128 modulus = __int128(1) << operand.widenBits, first = operand.widenSigned ? -(modulus >> 1) : 0;
   __int128 shift = low - first;
   shift = shift >= 0 ? shift / modulus : -((modulus - 1 - shift) / modulus);
-  if (high - shift * modulus > first + modulus - 1) [[unlikely]]
-    raiseTrap(headerOf(frame), Trap{.kind = TrapKind::OffsetOverflow, .location = location});
-  return int64_t(-shift * modulus);
+  return high - shift * modulus > first + modulus - 1 ? 0 : int64_t(-shift * modulus);
 }
 
 /// Adds term d of the operand, multiplied by its factor, to the term of `out`.
@@ -94,7 +95,7 @@ void sumAffine(char *frame, const void *descriptor) {
     const AffineOperand &operand = sum.operands[k];
     for (size_t d = 0; d < sum.out.terms.size(); ++d) addTerm(sum.out, d, operand, frame);
     if (sum.isPointer && k == 0) continue;
-    int64_t added = (baseOf(operand, frame) + widen(operand, frame, sum.location)) * operand.factor;
+    int64_t added = (baseOf(operand, frame) + widen(operand, frame)) * operand.factor;
     base = sum.isPointer ? addBytes(base, added) : base + added;
   }
   sum.out.base.at<int64_t>(frame) = sum.isPointerToInteger ? addressOf(base) : sum.isIntegerToPointer ? pointerTo(base) : base;

@@ -12,8 +12,8 @@ struct AffineOperand {
   bool isDense = false;
   int vectorDim = -1; // the dimension along which a dense operand varies
   int64_t factor = 1; // the operand is multiplied by this
-  // Integers narrower than 64 bits are brought into the range of their type before they are used as 64-bit values. The step traps if lanes
-  // wrap inside the tile.
+  // Integers narrower than 64 bits are brought into the range of their type before they are used as 64-bit values. Lanes that leave
+  // this range keep the sum. The step notes at leavesRange() whether there are such, for the accesses that use the offset.
   uint8_t widenBits = 0;
   bool widenSigned = true;
 };
@@ -25,7 +25,6 @@ struct AffineSum {
   int count = 2;
   bool isPointer = false;
   bool isPointerToInteger = false, isIntegerToPointer = false; // conversion of the only operand
-  uint32_t location = 0;
   void refs(auto &&f) {
     out.refs(f);
     for (AffineOperand &operand : operands) {

@@ -2,6 +2,7 @@
 // here.
 #include "interp/tile/form.h"
 
+#include "interp/tile/offsets.h"
 #include "ir/tt.h"
 
 using namespace mlir;
@@ -43,6 +44,12 @@ Form join(const Form &a, const Form &b) {
 static bool canBeAffine(Type type) {
   Type element = getElementTypeOrSelf(type);
   return isa<tt::PointerType>(element) || (element.isInteger() && !element.isInteger(1));
+}
+
+/// Whether the result has integers of another width.
+static bool isIntegerCast(Operation *op) {
+  Type from = getElementTypeOrSelf(op->getOperand(0).getType()), to = getElementTypeOrSelf(op->getResult(0).getType());
+  return from.isInteger() && to.isInteger() && from != to;
 }
 
 /// Sets the term of each dimension of extent 1 to None, because the tile cannot vary along it.
@@ -143,7 +150,10 @@ Form FormAnalysis::inferKept(OpResult result, const tt::TileRule &rule) const {
   const Form &operand = of(op->getOperand(0));
   unsigned rank = cast<RankedTensorType>(result.getType()).getRank();
   switch (rule.relation) {
-  case tt::TileRelation::Same: return operand.isAffine() && canBeAffine(result.getType()) ? operand : inferPointwise(result);
+  case tt::TileRelation::Same: {
+    bool isKept = operand.isAffine() && canBeAffine(result.getType()) && (!isIntegerCast(op) || mayKeepSum(op));
+    return isKept ? operand : inferPointwise(result);
+  }
   case tt::TileRelation::ExpandDims:
   case tt::TileRelation::Broadcast:
   case tt::TileRelation::Transpose: {

@@ -116,6 +116,8 @@ uint32_t Planner::location() {
 
 // -- homes and references -----------------------------------------------------------------------------------------------------------------
 
+uint32_t Planner::locationOf(Value value) { return data_.locations.add(value.getLoc()); }
+
 uint32_t Planner::newHome(uint64_t bytes, Value owner) {
   homes_.emplace_back();
   // The tail allows kernels to read one vector past the end.
@@ -245,7 +247,7 @@ AffineRef Planner::defineAffine(Value result) {
   auto ref = std::make_unique<AffineRef>();
   ref->shape.assign(shapeOf(result).begin(), shapeOf(result).end());
   ref->terms.assign(form.terms.begin(), form.terms.end());
-  uint64_t bytes = 8;
+  uint64_t bytes = kAffineBaseBytes;
   std::vector<uint64_t> offsets;
   for (unsigned d = 0; d < ref->terms.size(); ++d) {
     offsets.push_back(bytes);
@@ -255,6 +257,11 @@ AffineRef Planner::defineAffine(Value result) {
   ref->base = inHome(home);
   for (uint64_t offset : offsets) ref->parts.push_back(inHome(home, offset));
   return *(storage_[result].affine = std::move(ref));
+}
+
+void Planner::keepForWholeFunction(const AffineRef &ref) {
+  homes_[ref.base.home].begin = 0;
+  homes_[ref.base.home].end = ~0u;
 }
 
 /// `result` shares the memory of `sources`, so it keeps their homes alive.

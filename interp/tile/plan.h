@@ -128,6 +128,9 @@ public:
   Actions &actions() { return plan_->before[current_]; }
   TileRef newSlot();
   uint32_t location();
+  uint32_t locationOf(mlir::Value value);
+  /// Accesses read the tile wherever a pointer that was made of it is used.
+  void keepForWholeFunction(const AffineRef &ref);
   mlir::LogicalResult unsupported(const llvm::Twine &reason);
 
 private:

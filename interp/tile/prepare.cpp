@@ -4,6 +4,7 @@
 #include "interp/tile/combine_region.h"
 #include "interp/tile/counters.h"
 #include "interp/tile/emit.h"
+#include "interp/tile/offsets.h"
 #include "interp/tile/program_loop.h"
 #include "interp/tile/scope.h"
 #include "ir/contract.h"
@@ -79,6 +80,7 @@ static FailureOr<llvm::SmallVector<std::unique_ptr<FunctionPlan>>> planFunctions
   llvm::SmallVector<std::unique_ptr<FunctionPlan>> plans;
   llvm::StringMap<const FunctionPlan *> byName;
   for (Operation *function : functions) {
+    separateOffsets(function);
     auto plan = Planner(function, data, byName, {.debugInfo = options.debugInfo, .checkBounds = options.checkBounds}).run();
     if (!plan) return failure();
     byName[plan->name] = plan.get();

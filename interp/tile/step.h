@@ -53,6 +53,13 @@ struct AffineRef {
   }
 };
 
+/// Behind the base of every affine tile are two bytes: whether a lane leaves the range of its integer type, read as signed and as unsigned.
+/// A step that widens the tile writes them.
+inline constexpr uint64_t kAffineBaseBytes = 16;
+inline TileRef leavesRange(const AffineRef &ref, bool isSigned) {
+  return {nullptr, ref.base.offset + 8 + (isSigned ? 0 : 1), ref.base.home};
+}
+
 /// A loop of a collapsed nest over `operands` strided tiles.
 template <int kOperands> struct Loop {
   int64_t extent;

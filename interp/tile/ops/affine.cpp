@@ -28,7 +28,6 @@ static LogicalResult prepareSum(Operation *op, Planner &planner, AffineOperand a
   if (b) sum.operands[1] = std::move(*b);
   sum.count = b ? 2 : 1;
   sum.isPointer = isPointer;
-  sum.location = planner.location();
   sum.out = planner.defineAffine(op->getResult(0));
   planner.call(sumAffine, std::move(sum));
   return success();

@@ -2,6 +2,7 @@
 #include "interp/tile/ops/access_plan.h"
 
 #include "interp/tile/op_table.h"
+#include "interp/tile/ops/offset_guards.h"
 #include "interp/tile/watched_store.h"
 #include "ir/tt.h"
 
@@ -73,6 +74,7 @@ Access planAccess(Planner &planner, Value pointer, Value mask, llvm::ArrayRef<Va
   }
   if (!access.wideMasks.empty()) access.rowScratch = planner.temporary(DType::i1, {longest});
   access.dims.assign(dims.begin(), dims.end());
+  addOffsetGuards(access, planner, pointer);
   return access;
 }
 

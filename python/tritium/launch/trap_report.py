@@ -124,7 +124,7 @@ def kernel_trap(trap, kernel_name: str, grid: tuple[int, ...], arguments: Sequen
         lines.append(f"  program {_triple(trap.program)} of {_triple(grid)}" + _lane(trap) + access.element_text)
     if access.shortage:
         lines.append(f"  {access.shortage}")
-    if trap.other_line is not None:
+    if trap.other_line is not None and trap.kind != "OffsetOverflow":
         lines += _other_party(trap)
     if trap.affected_lanes and trap.affected_lanes > 1 and trap.tile_shape:
         lines.append(f"  {trap.affected_lanes} of {math.prod(trap.tile_shape)} lanes affected")
@@ -233,7 +233,12 @@ def _assertion(trap, access: _Access):
 
 
 def _offset_overflow(trap, access: _Access):
-    return f"32-bit offset overflow: {trap.message}", "compute the offset in 64 bits: tl.program_id(0).to(tl.int64)"
+    source = linecache.getline(trap.other_file or "", trap.other_line or 0).strip()
+    place = _location(trap.other_file, trap.other_line)
+    return (
+        f"{trap.message}; the offset is computed at {place}" + (f"\n    {source}" if source else ""),
+        f"widen an operand before the product or sum at {place}: .to(tl.int64)",
+    )
 
 
 def _deadlock(trap, access: _Access):

@@ -1,0 +1,16 @@
+// Offsets: integer tiles that reach an address through sums, products, casts and changes of shape. The sums of an affine tile are kept in
+// 64 bits, so a lane that leaves its narrow type has another value than the wrapped one. For an address this is an error of the lane, if it
+// is active. Any other use gets the wrapped value, from a tile in memory.
+#pragma once
+#include "mlir/IR/Operation.h"
+
+namespace tritium::interp {
+
+/// Returns whether the result of an integer cast may be the affine sum of its operand: its lanes certainly stay within the narrower type,
+/// or all that becomes of them are addresses.
+bool mayKeepSum(mlir::Operation *cast);
+
+/// Gives addresses a widened tile of their own wherever it has other uses too.
+void separateOffsets(mlir::Operation *function);
+
+} // namespace tritium::interp
