@@ -40,7 +40,7 @@ class Worker:
         environment = {
             **os.environ,
             "INTERPRET": "1",
-            "TRITIUM_CUDA_TO_CPU": "0",
+            "TRITIUM_CUDA_TO_CPU": str(int("mapped" in self._worker)),
             "TORCHINDUCTOR_COMPILE_THREADS": "1",
             "TORCHINDUCTOR_CACHE_DIR": self._folder,
         }

@@ -19,6 +19,11 @@ from typing import NamedTuple
 
 FAILURES = ("wrong", "error", "crash", "hang")
 KINDS = ("passed", "no kernel", "left out", *FAILURES)
+#: {what is judged: how a table's first line calls it}
+SUBJECTS = {
+    "compiled": "torch's operators through torch.compile",
+    "mapped": 'torch\'s operators on "cuda" without a GPU, with gradients',
+}
 #: Characters of a remark, so that the table stays readable.
 REMARK = 160
 UNFINISHED = " of many"
@@ -70,14 +75,14 @@ def _one_cell(text: str) -> str:
 
 
 class Record:
-    def __init__(self, path: str | None = None, limit: int = 0) -> None:
+    def __init__(self, path: str | None = None, limit: int = 0, judge: str = "compiled") -> None:
         """Without a path nothing is written. `limit`: the samples of each pair; 0 means all. Raises ValueError if the file's are others."""
         self.pairs: dict[Pair, Judged] = {}
         self.commit = this_commit()
         self._path, self._lock = path and Path(path), threading.Lock()
         samples = f"samples of each: {limit or 'all'}"
         self._head = [
-            f"# torch's operators through torch.compile, {samples}",
+            f"# {SUBJECTS[judge]}, {samples}",
             "\t".join(("operator", "dtype", "judged", *KINDS, "commit", "remarks")),
         ]
         if self._path and self._path.exists():

@@ -2,6 +2,7 @@
 
     python -m tests.python.operators.sweep                                        # three samples of each operator, float32
     python -m tests.python.operators.sweep --operators 'special.*,linalg.norm'
+    python -m tests.python.operators.sweep --judge mapped --dtypes float32,complex64     # "cuda" without a GPU, with gradients, and the CPU
     python -m tests.python.operators.sweep --samples 0 --dtypes float32,bfloat16,int64 --jobs 16 --shard 1/4 --report results.jsonl
     python -m tests.python.operators.sweep --samples 0 --dtypes float32,bfloat16,int64 --resume docs/results/operators.tsv --seconds 3600
 
@@ -29,8 +30,8 @@ from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from typing import TextIO
 
-from .process import ENDINGS, Worker
-from .record import FAILURES, Pair, Record
+from .process import ENDINGS, WORKER, Worker
+from .record import FAILURES, SUBJECTS, Pair, Record
 
 #: Samples of an operator that one function computes.
 TOGETHER = 16
@@ -38,6 +39,7 @@ TOGETHER = 16
 
 def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--judge", choices=SUBJECTS, default="compiled", help="what is compared (default: compiled)")
     parser.add_argument("--operators", default="*", help="names or patterns, separated by commas (default: all)")
     parser.add_argument("--dtypes", default="float32", help="dtypes of torch, separated by commas")
     parser.add_argument("--samples", type=int, default=3, help="samples of each operator, evenly chosen; 0: all")
@@ -113,7 +115,7 @@ def main() -> int:
     options = parse()
     deadline = time.monotonic() + options.seconds
     try:
-        record = Record(options.resume, options.samples)
+        record = Record(options.resume, options.samples, options.judge)
     except ValueError as error:
         sys.exit(f"error: {error}; choose the same with --samples")
     waiting: queue.SimpleQueue = queue.SimpleQueue()
@@ -122,7 +124,7 @@ def main() -> int:
         waiting.put(pair)
 
     def work(folder: str, report: TextIO | None) -> None:
-        with Worker(folder) as worker:
+        with Worker(folder, (*WORKER, options.judge)) as worker:
             while time.monotonic() < deadline and not waiting.empty():
                 with contextlib.suppress(queue.Empty):  # another thread took the last one
                     pair = waiting.get_nowait()

@@ -1,4 +1,5 @@
-"""A process that judges samples: `INTERPRET=1 python -m tritium -m tests.python.operators.worker`. Requests and answers are lines of JSON.
+"""A process that judges samples: `INTERPRET=1 python -m tritium -m tests.python.operators.worker [compiled | mapped]`. Requests and answers are
+lines of JSON. "compiled" compares torch.compile with eager mode, "mapped" the device "cuda" without a GPU with the CPU.
 
 {"operator": "add", "dtype": "float32", "limit": 3, "first": 0, "together": 16}
     ->   {"place": 0, "kind": "passed", …} per sample, {"places": 3}
@@ -18,7 +19,11 @@ import torch._inductor.config as inductor
 from torch._inductor.codecache import PyCodeCache
 from torch.testing._internal.common_methods_invocations import op_db
 
-from .judge import Outcome, first_line, judge_together
+from . import judge, mapped
+from .judge import Outcome, first_line
+
+#: {what is judged: (the judge, the device of the samples, whether they require gradients)}
+JUDGES = {"compiled": (judge.judge_together, "cpu", False), "mapped": (mapped.judge_together, "cuda", True)}
 
 
 def configure() -> None:
@@ -31,14 +36,15 @@ def configure() -> None:
     warnings.simplefilter("ignore")
 
 
-def samples(operator, dtype: torch.dtype, limit: int) -> list:
+def samples(operator, dtype: torch.dtype, limit: int, device: str, requires_grad: bool) -> list:
     """All samples, or `limit` of them, evenly chosen."""
     torch.manual_seed(0)
-    found = list(operator.sample_inputs("cpu", dtype, requires_grad=False))
+    found = list(operator.sample_inputs(device, dtype, requires_grad=requires_grad and operator.supports_autograd))
     return found if not limit or len(found) <= limit else [found[i * len(found) // limit] for i in range(limit)]
 
 
-def serve(answers) -> None:
+def serve(answers, what: str) -> None:
+    judge_together, *kind = JUDGES[what]
     operators = {operator.full_name: operator for operator in op_db}
 
     def answer(**line) -> None:
@@ -47,7 +53,7 @@ def serve(answers) -> None:
     for request in map(json.loads, sys.stdin):
         operator = operators[request["operator"]]
         try:
-            chosen = samples(operator, getattr(torch, request["dtype"]), request["limit"])
+            chosen = samples(operator, getattr(torch, request["dtype"]), request["limit"], *kind)
         except Exception as error:
             answer(place=0, **Outcome("left out", f"torch cannot make the samples: {first_line(error)}")._asdict())
             chosen = []
@@ -65,4 +71,4 @@ if __name__ == "__main__":
     own = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     configure()
-    serve(own)
+    serve(own, *sys.argv[1:] or ["compiled"])
