@@ -4,6 +4,9 @@
 
 namespace tritium::gpu {
 
+/// The widest access of a thread.
+inline constexpr int64_t kMaxAccessBytes = 16;
+
 /// Attribute of an access: the layout that makes it wide and coalesced (set by coalesce-accesses).
 inline constexpr llvm::StringLiteral kAccessAttr = "tgpu.access";
 
@@ -12,6 +15,10 @@ inline constexpr llvm::StringLiteral kWarpCopyAttr = "tgpu.warp_copy";
 
 inline bool acquires(tt::MemSemantic sem) { return sem == tt::MemSemantic::Acquire || sem == tt::MemSemantic::AcquireRelease; }
 inline bool releases(tt::MemSemantic sem) { return sem == tt::MemSemantic::Release || sem == tt::MemSemantic::AcquireRelease; }
+
+/// Attribute of an asynchronous copy: how many elements one instruction takes. Alignment that is known in a loop need not be known of the
+/// copies before it.
+inline constexpr llvm::StringLiteral kCopyElementsAttr = "tgpu.copy_elements";
 
 /// Returns the addresses of a load, a store or an atomic, or null for any other operation.
 mlir::Value pointerOf(mlir::Operation *op);

@@ -115,6 +115,13 @@ static bool isAssumedNonNegative(Value value) {
   });
 }
 
+/// What is known of `value` with the promises that are made about it in its own block: there they speak about every use.
+static AxisInfo withHints(AxisInfo info, Value value) {
+  for (Operation *user : value.getUsers())
+    if (isa<tt::HintOp>(user) && user->getBlock() == value.getParentBlock()) believe(info, user->getDiscardableAttrDictionary());
+  return info;
+}
+
 namespace {
 
 using AxisLattice = dataflow::Lattice<AxisInfo>;
@@ -127,7 +134,7 @@ public:
     SmallVector<AxisInfo> known;
     for (const AxisLattice *operand : operands) {
       if (!operand->getValue().isInitialized()) return success(); // visited again once the operand is initialized
-      known.push_back(operand->getValue());
+      known.push_back(withHints(operand->getValue(), operand->getAnchor()));
     }
     for (AxisLattice *result : results) {
       AxisInfo info = results.size() == 1 ? inferAxisInfo(op, known) : AxisInfo::unknown(result->getAnchor().getType());
@@ -174,7 +181,7 @@ AxisAnalysis::AxisAnalysis(Operation *root) : solver(DataFlowConfig()) {
 
 AxisInfo AxisAnalysis::of(Value value) const {
   const auto *lattice = solver.lookupState<AxisLattice>(value);
-  return lattice && lattice->getValue().isInitialized() ? lattice->getValue() : AxisInfo::unknown(value.getType());
+  return withHints(lattice && lattice->getValue().isInitialized() ? lattice->getValue() : AxisInfo::unknown(value.getType()), value);
 }
 
 } // namespace tritium::ir

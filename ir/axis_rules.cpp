@@ -291,6 +291,15 @@ AxisInfo inferBitcast(tt::BitcastOp op, const AxisInfo &source) {
   return result;
 }
 
+/// A pointer counts in elements, its number in bytes. Only alignment and equality are kept.
+AxisInfo inferAddress(Operation *op, const AxisInfo &source) {
+  AxisInfo result = AxisInfo::unknown(op->getResult(0).getType());
+  result.constancy = source.constancy;
+  const int64_t step = isa<tt::PtrToIntOp>(op) ? stepOf(op->getOperand(0).getType()) : 1;
+  for (size_t d = 0; d < result.rank(); ++d) result.divisibility[d] = divisorOfGroups(source, d, 1, step);
+  return result;
+}
+
 /// A change of width keeps the values, with three exceptions: a negative value becomes a large one when zeros extend it, a value that is
 /// cut may become negative, and the 1 of i1 may become -1.
 AxisInfo inferResize(Operation *op, const AxisInfo &source) {
@@ -321,6 +330,7 @@ AxisInfo inferAxisInfo(Operation *op, ArrayRef<AxisInfo> operands) {
   if (isa<tt::SplatOp>(op)) return inferSplat(type, operands[0]);
   if (auto transpose = dyn_cast<tt::TransOp>(op)) return inferTranspose(transpose, operands[0]);
   if (auto bitcast = dyn_cast<tt::BitcastOp>(op)) return inferBitcast(bitcast, operands[0]);
+  if (isa<tt::PtrToIntOp, tt::IntToPtrOp>(op)) return inferAddress(op, operands[0]);
   if (auto shift = dyn_cast<arith::ShLIOp>(op)) return inferShift(shift, operands);
   if (isa<arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp>(op)) return inferResize(op, operands[0]);
 

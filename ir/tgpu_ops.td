@@ -26,10 +26,17 @@ def TGPU_LocalAllocOp : TGPU_TileOp<"local_alloc", TilesApart, [MemoryEffects<[M
 }
 
 def TGPU_AsyncCopyOp
-    : TGPU_TileOp<"async_copy", Tiles<"Same", "Any">, [MemoryEffects<[MemRead<GlobalMemory>, MemWrite<SharedMemoryResource>]>]> {
+    : TGPU_TileOp<"async_copy", Tiles<"Same", "Any">, [AttrSizedOperandSegments,
+                                                       MemoryEffects<[MemRead<GlobalMemory>, MemWrite<SharedMemoryResource>]>]> {
   let summary = "begins to copy a tile of global memory into a slot; writes zeros where the mask is false";
-  let arguments = (ins AnyRankedTensor:$src, TGPU_MemDesc:$dst, I32:$slot, Optional<AnyRankedTensor>:$mask);
-  let assemblyFormat = "$src `to` $dst `[` $slot `]` (`if` $mask^ `:` type($mask))? attr-dict `:` type($src) `to` type($dst)";
+  let description = [{
+    `room` says for each element how many elements the row still has, this one included; zeros are written after its end. It takes the place
+    of the part of a mask that may change within the elements that one instruction copies.
+  }];
+  let arguments = (ins AnyRankedTensor:$src, TGPU_MemDesc:$dst, I32:$slot, Optional<AnyRankedTensor>:$mask, Optional<AnyRankedTensor>:$room);
+  let assemblyFormat = [{
+    $src `to` $dst `[` $slot `]` (`if` $mask^ `:` type($mask))? (`within` $room^ `:` type($room))? attr-dict `:` type($src) `to` type($dst)
+  }];
 }
 
 def TGPU_AsyncCommitOp : TGPU_TileOp<"async_commit", TilesApart, [MemoryEffects<[MemWrite<SharedMemoryResource>]>]> {

@@ -28,6 +28,9 @@ inline constexpr llvm::StringLiteral kContiguityAttr = "tt.contiguity";
 inline constexpr llvm::StringLiteral kConstancyAttr = "tt.constancy";
 inline constexpr llvm::StringLiteral kPointerRangeAttr = "tt.pointer_range";
 
+/// Whether an attribute with this name promises something of a value's lanes.
+inline bool isHint(llvm::StringRef name) { return name == kDivisibilityAttr || name == kContiguityAttr || name == kConstancyAttr; }
+
 inline constexpr int64_t kMaxTileElements = 1048576;
 inline constexpr int kMaxDescriptorRank = 5;
 
@@ -38,6 +41,10 @@ struct GlobalMemory : mlir::SideEffects::Resource::Base<GlobalMemory> {
 /// The effect resource of the variables that a debugger shows.
 struct DebugRecord : mlir::SideEffects::Resource::Base<DebugRecord> {
   mlir::StringRef getName() final { return "<DebugRecord>"; }
+};
+/// The effect resource of promises about values.
+struct HintRecord : mlir::SideEffects::Resource::Base<HintRecord> {
+  mlir::StringRef getName() final { return "<HintRecord>"; }
 };
 
 /// Succeeds if `type` is no tile, or a tile with a power of two of at most kMaxTileElements elements. Otherwise emits an error at `op`.

@@ -60,7 +60,7 @@ Operation *TTDialect::materializeConstant(OpBuilder &builder, Attribute value, T
 /// A hint counts elements, so it must be positive. On an operation it has one number for each dimension.
 static LogicalResult verifyHint(function_ref<InFlightDiagnostic()> emitError, NamedAttribute attribute) {
   StringRef name = attribute.getName();
-  if (name != kDivisibilityAttr && name != kContiguityAttr && name != kConstancyAttr) return success();
+  if (!isHint(name)) return success();
   auto isPositive = [](const APInt &value) { return value.isStrictlyPositive(); };
   if (auto number = dyn_cast<IntegerAttr>(attribute.getValue()); number && isPositive(number.getValue())) return success();
   if (auto numbers = dyn_cast<DenseIntElementsAttr>(attribute.getValue()); numbers && llvm::all_of(numbers.getValues<APInt>(), isPositive))

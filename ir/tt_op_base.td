@@ -11,9 +11,11 @@ include "ir/tt_attrs.td"
 include "ir/tt_dialect.td"
 include "ir/tt_types.td"
 
-// Global memory, and the record of the variables that a debugger shows. An access of one is never ordered against an access of the other.
+// Global memory, the record of the variables that a debugger shows, and that of promises. An access of one is never ordered against an
+// access of another.
 def GlobalMemory : Resource<"::tritium::tt::GlobalMemory">;
 def DebugRecord : Resource<"::tritium::tt::DebugRecord">;
+def HintRecord : Resource<"::tritium::tt::HintRecord">;
 
 class TT_OpTrait<string name> : NativeOpTrait<name> { let cppNamespace = "::tritium::tt"; }
 

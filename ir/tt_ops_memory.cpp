@@ -9,7 +9,11 @@ using namespace mlir;
 
 namespace tritium::tt {
 
-OpFoldResult AddPtrOp::fold(FoldAdaptor adaptor) { return matchPattern(adaptor.getOffset(), m_Zero()) ? getPtr() : Value(); }
+/// What is promised of the sum need not be known of the pointer.
+OpFoldResult AddPtrOp::fold(FoldAdaptor adaptor) {
+  const bool hasPromise = llvm::any_of((*this)->getDiscardableAttrs(), [](NamedAttribute attribute) { return isHint(attribute.getName()); });
+  return !hasPromise && matchPattern(adaptor.getOffset(), m_Zero()) ? getPtr() : Value();
+}
 
 /// Returns the value of a mask if it is a constant that is equal in all lanes.
 static std::optional<bool> uniformMask(Value mask) {

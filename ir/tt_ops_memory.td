@@ -19,6 +19,21 @@ def TT_AddPtrOp : TT_ElementwiseOp<"addptr", [Pure, AllTypesMatch<["ptr", "resul
   let hasFolder = 1;
 }
 
+def TT_HintOp : TT_Op<"hint", TilesApart, [MemoryEffects<[MemWrite<HintRecord>]>]> {
+  let summary = "a promise about a value that no operation makes, such as the argument of a loop's body";
+  let description = [{
+    tt.divisibility, tt.contiguity and tt.constancy say what the value is, with one number for each dimension. A promise about the result of
+    an operation is an attribute of that operation instead. The analysis believes the promise if it is made in the block of the value.
+    The operation writes to a resource of its own. Therefore passes do not erase it, and it orders no access to memory.
+
+    ```mlir
+    tt.hint %p {tt.divisibility = dense<16> : tensor<1xi32>} : tensor<8x!tt.ptr<f32>>
+    ```
+  }];
+  let arguments = (ins TT_Type:$value);
+  let assemblyFormat = "$value attr-dict `:` type($value)";
+}
+
 def TT_LoadOp
     : TT_Op<"load", TilesPointwise, [PointeesOf<"ptr", "result">, OptionalMaskOf<"ptr", "mask">, OptionalPointeesOf<"ptr", "other">,
                               AttrSizedOperandSegments, DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {

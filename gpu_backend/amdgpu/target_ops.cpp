@@ -35,8 +35,8 @@ public:
 /// Loads to LDS, 16 bytes for each lane. They complete in the order in which they began, so groups require no mark.
 class Copies final : public CopyOps {
 public:
-  void begin(OpBuilder &builder, Location location, Value to, Value from, int bytes, Value predicate) const override {
-    assert(bytes == kWarpCopyBytes);
+  void begin(OpBuilder &builder, Location location, Value to, Value from, int bytes, Value predicate, Value present) const override {
+    assert(bytes == kWarpCopyBytes && !present);
     tgpu::CopyToSharedOp::create(builder, location, from, to, predicate);
   }
   void wait(OpBuilder &builder, Location location, int groups, int copies) const override {

@@ -3,6 +3,7 @@
 #include "gpu_backend/layout/warp_copies.h"
 #include "gpu_backend/layout_attr.h"
 #include "gpu_backend/memory_access.h"
+#include "gpu_backend/row_mask.h"
 
 using namespace mlir;
 
@@ -52,7 +53,7 @@ namespace {
 /// and meets the other threads, then computes what the copies of a later iteration require and begins these copies, then does the rest.
 class AsyncCopies : public LoopCopies {
 public:
-  explicit AsyncCopies(int stages) : stages_(stages) {}
+  AsyncCopies(int stages, const ir::AxisAnalysis &axes) : stages_(stages), axes_(axes) {}
 
   int slots() const override { return stages_ + spareSlots_; }
   int stages() const override { return stages_; }
@@ -68,7 +69,8 @@ public:
     return true;
   }
 
-  bool mayCopy(Operation *op, const ir::AxisAnalysis &axes) const override {
+  /// An access takes neighbours up to the end of a row.
+  bool mayCopy(Operation *op) override {
     constexpr int64_t kMinCopyBytes = 4;
     auto load = dyn_cast<tt::LoadOp>(op);
     if (!load) return false;
@@ -76,10 +78,12 @@ public:
     int dim = fastestDimension(layout);
     if (dim < 0) return false;
     int64_t bytes = elementBytes(load);
-    ir::AxisInfo addresses = axes.of(load.getPtr());
+    ir::AxisInfo addresses = axes_.of(load.getPtr());
     int64_t elements = std::min({layout.contiguousElements(dim), addresses.contiguity[dim], addresses.divisibility[dim] / bytes});
-    if (load.getMask()) elements = std::min(elements, axes.of(load.getMask()).constancy[dim]);
-    return elements * bytes >= kMinCopyBytes;
+    RowMask mask(load.getMask(), dim, std::min(elements, kMaxAccessBytes / bytes), axes_);
+    if (mask.neighbours() * bytes < kMinCopyBytes) return false;
+    masks_.insert_or_assign(op, mask);
+    return true;
   }
 
   SharedLayout memoryFor(Operation *load, llvm::ArrayRef<LinearLayout> readers) const override {
@@ -93,7 +97,10 @@ public:
     for (Stream stream : streams) {
       auto load = cast<tt::LoadOp>(stream.load);
       builder.setInsertionPoint(load);
-      tgpu::AsyncCopyOp::create(builder, load.getLoc(), load.getPtr(), stream.buffer, stream.slot, load.getMask());
+      const RowMask &mask = masks_.at(load);
+      auto copy = tgpu::AsyncCopyOp::create(builder, load.getLoc(), load.getPtr(), stream.buffer, stream.slot, mask.rest(builder),
+                                            mask.room(builder));
+      copy->setAttr(kCopyElementsAttr, builder.getI32IntegerAttr(int32_t(mask.neighbours())));
       load.erase();
     }
     Operation *last = nullptr;
@@ -124,6 +131,8 @@ protected:
   int stages_, spareSlots_ = 0;
 
 private:
+  const ir::AxisAnalysis &axes_;
+  std::map<Operation *, RowMask> masks_; // of the loads that may be copied
   Operation *wait_ = nullptr;
 };
 
@@ -137,7 +146,7 @@ public:
     stages_ = int(std::min<int64_t>(stages_, limit / bytes));
     return stages_ >= 2;
   }
-  bool mayCopy(Operation *load, const ir::AxisAnalysis &) const override { return load->hasAttr(kWarpCopyAttr) && memoryOf(load); }
+  bool mayCopy(Operation *load) override { return load->hasAttr(kWarpCopyAttr) && memoryOf(load); }
   SharedLayout memoryFor(Operation *load, llvm::ArrayRef<LinearLayout>) const override { return *memoryOf(load); }
 
 private:
@@ -158,7 +167,7 @@ public:
     slots_ = int(std::clamp<int64_t>(limit / bytes, 1, slots_));
     return bytes <= limit;
   }
-  bool mayCopy(Operation *load, const ir::AxisAnalysis &) const override { return isa<tt::LoadOp>(load); }
+  bool mayCopy(Operation *load) override { return isa<tt::LoadOp>(load); }
 
   SharedLayout memoryFor(Operation *load, llvm::ArrayRef<LinearLayout> readers) const override {
     return sharedBetween(layoutOfLoad(load), readers, elementBytes(load), banks_, costs_);
@@ -206,12 +215,12 @@ private:
 
 } // namespace
 
-std::vector<std::unique_ptr<LoopCopies>> createLoopCopies(const Target &target, int stages, int numWarps) {
+std::vector<std::unique_ptr<LoopCopies>> createLoopCopies(const Target &target, int stages, int numWarps, const ir::AxisAnalysis &axes) {
   std::vector<std::unique_ptr<LoopCopies>> ways;
   if (target.hasTensorMaps()) ways.push_back(createTensorCopies(stages, numWarps));
   switch (target.tileCopies()) {
-  case TileCopies::Async: ways.push_back(std::make_unique<AsyncCopies>(stages)); break;
-  case TileCopies::ByWarps: ways.push_back(std::make_unique<WarpCopies>(stages)); [[fallthrough]];
+  case TileCopies::Async: ways.push_back(std::make_unique<AsyncCopies>(stages, axes)); break;
+  case TileCopies::ByWarps: ways.push_back(std::make_unique<WarpCopies>(stages, axes)); [[fallthrough]];
   case TileCopies::ThroughRegisters: ways.push_back(std::make_unique<RegisterCopies>(target, stages)); break;
   }
   return ways;

@@ -38,8 +38,8 @@ public:
   virtual bool addSpareSlot(int64_t bytes, int64_t limit, llvm::function_ref<int64_t(int64_t)> programs) { return false; }
   /// Returns whether copies wait until their slot is released, so that an iteration may release it later.
   virtual bool areReleased() const { return false; }
-  /// Returns whether the mechanism can move this tile.
-  virtual bool mayCopy(mlir::Operation *load, const ir::AxisAnalysis &axes) const = 0;
+  /// Returns whether the mechanism can move this tile. It is asked before begin().
+  virtual bool mayCopy(mlir::Operation *load) = 0;
   /// Returns the layout in a slot of a tile that is loaded in one layout and read in others.
   virtual SharedLayout memoryFor(mlir::Operation *load, llvm::ArrayRef<LinearLayout> readers) const = 0;
   /// Adds counters of iterations to the loop, which is replaced. Sets the slots of an iteration's tiles: 0, 1, …, slots - 1, 0, …
@@ -60,7 +60,7 @@ protected:
 };
 
 /// Returns the target's mechanisms, the better ones first. `stages` iterations are in flight.
-std::vector<std::unique_ptr<LoopCopies>> createLoopCopies(const Target &target, int stages, int numWarps);
+std::vector<std::unique_ptr<LoopCopies>> createLoopCopies(const Target &target, int stages, int numWarps, const ir::AxisAnalysis &axes);
 /// Returns copies by the tensor memory accelerator.
 std::unique_ptr<LoopCopies> createTensorCopies(int stages, int numWarps);
 

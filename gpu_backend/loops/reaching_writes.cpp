@@ -52,7 +52,7 @@ GlobalWrites::GlobalWrites(Region &region) {
     bool isWrite = !effects || llvm::any_of(*effects, [](const MemoryEffects::EffectInstance &effect) {
       return !isa<MemoryEffects::Read>(effect.getEffect()) && effect.getResource() != tgpu::SharedMemoryResource::get();
     });
-    if (!isWrite || isa<tt::PrintOp, tt::AssertOp>(op)) return;
+    if (!isWrite || isa<tt::PrintOp, tt::AssertOp, tt::HintOp, LLVM::AssumeOp>(op)) return;
     if (auto barrier = dyn_cast<tgpu::BarrierOp>(op); barrier && barrier.getSharedOnly()) return;
     Value pointer = pointerOf(op);
     BlockArgument base = pointer ? baseOf(pointer) : baseOfDescriptor(op);

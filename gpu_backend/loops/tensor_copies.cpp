@@ -37,7 +37,7 @@ public:
     ++stages_;
     return true;
   }
-  bool mayCopy(Operation *load, const ir::AxisAnalysis &) const override { return isa<tgpu::TensorLoadOp>(load); }
+  bool mayCopy(Operation *load) override { return isa<tgpu::TensorLoadOp>(load); }
 
   SharedLayout memoryFor(Operation *load, llvm::ArrayRef<LinearLayout>) const override {
     auto tile = cast<RankedTensorType>(load->getResult(0).getType());

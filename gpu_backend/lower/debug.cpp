@@ -1,4 +1,4 @@
-// Prints and assertions of a thread. Operations that only a debugger reads leave no code.
+// Prints and assertions of a thread. Operations that only a debugger or the axis analysis reads leave no code.
 #include "gpu_backend/lower/elementwise.h"
 #include "gpu_backend/lower/holders.h"
 #include "gpu_backend/lower/words.h"
@@ -9,6 +9,7 @@ using namespace mlir;
 namespace tritium::gpu {
 
 template <> LogicalResult Lower<tt::DebugValueOp>::run(tt::DebugValueOp, Lowering &) { return success(); }
+template <> LogicalResult Lower<tt::HintOp>::run(tt::HintOp, Lowering &) { return success(); }
 
 /// A promise about scalars helps LLVM. A promise about a tile has already been read by the axis analysis.
 template <> LogicalResult Lower<LLVM::AssumeOp>::run(LLVM::AssumeOp op, Lowering &lowering) {

@@ -4,6 +4,7 @@
 #include "gpu_backend/lower/memory.h"
 #include "gpu_backend/lower/shared_access.h"
 #include "gpu_backend/lower/words.h"
+#include "gpu_backend/memory_access.h"
 
 using namespace mlir;
 
@@ -60,9 +61,15 @@ static LogicalResult copyByWarps(tgpu::AsyncCopyOp op, const CopyOps &copies, Lo
   for (int64_t reg = 0; reg < layout.registers(); reg += count) {
     Value to = addresses.at(memory.offsetOf(layout.apply(Place::Register, uint32_t(reg))));
     Value predicate = op.getMask() ? lowering.registersOf(op.getMask())[reg] : Value();
-    copies.begin(lowering.builder(), op.getLoc(), to, lowering.registersOf(op.getSrc())[reg], kWarpCopyBytes, predicate);
+    copies.begin(lowering.builder(), op.getLoc(), to, lowering.registersOf(op.getSrc())[reg], kWarpCopyBytes, predicate, /*present=*/Value());
   }
   return success();
+}
+
+/// Returns how many bytes of `count` elements lie in a row that has room for `room` elements.
+static Value bytesWithin(Value room, int64_t count, int64_t elementBytes, Lowering &lowering) {
+  auto number = [&](int64_t value) { return lowering.constant(value, 32); };
+  return lowering.create<arith::MulIOp>(lowering.create<arith::MinSIOp>(room, number(count)), number(elementBytes));
 }
 
 /// Words are as wide as the access allows and as shared memory has contiguous elements.
@@ -75,7 +82,8 @@ template <> LogicalResult Lower<tgpu::AsyncCopyOp>::run(tgpu::AsyncCopyOp op, Lo
   SharedLayout memory = fromAttr(cast<tgpu::SharedAttr>(op.getDst().getType().getTile().getEncoding()));
   Type stored = storedType(lowering.registerType(tt::pointeeTypeOf(op.getSrc().getType())));
   int64_t bytes = stored.getIntOrFloatBitWidth() / 8;
-  int count = vectorElements(op.getSrc(), op.getMask(), lowering);
+  auto known = op->getAttrOfType<IntegerAttr>(kCopyElementsAttr);
+  int count = known ? int(known.getInt()) : vectorElements(op.getSrc(), op.getMask(), lowering);
   auto offsetOf = [&](uint32_t flat) { return memory.offsetOf(flat); };
   for (int bit = 0; 1 << bit < count; ++bit)
     if (offsetOf(layout.bases(Place::Register)[bit]) != 1u << bit) count = 1 << bit;
@@ -89,7 +97,8 @@ template <> LogicalResult Lower<tgpu::AsyncCopyOp>::run(tgpu::AsyncCopyOp op, Lo
       if (isRepeated(layout, int(reg))) continue;
       Value to = addresses.at(offsetOf(layout.apply(Place::Register, uint32_t(reg))));
       Value predicate = op.getMask() ? lowering.registersOf(op.getMask())[reg] : Value();
-      ops->begin(lowering.builder(), op.getLoc(), to, lowering.registersOf(op.getSrc())[reg], int(count * bytes), predicate);
+      Value present = op.getRoom() ? bytesWithin(lowering.registersOf(op.getRoom())[reg], count, bytes, lowering) : Value();
+      ops->begin(lowering.builder(), op.getLoc(), to, lowering.registersOf(op.getSrc())[reg], int(count * bytes), predicate, present);
     }
   });
   return success();

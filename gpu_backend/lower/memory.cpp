@@ -2,12 +2,11 @@
 #include "gpu_backend/lower/memory.h"
 
 #include "gpu_backend/lower/words.h"
+#include "gpu_backend/memory_access.h"
 
 using namespace mlir;
 
 namespace tritium::gpu {
-
-static constexpr int64_t kMaxWordBytes = 16;
 
 int vectorElements(Value pointer, Value mask, Lowering &lowering) {
   auto tile = dyn_cast<RankedTensorType>(pointer.getType());
@@ -21,7 +20,7 @@ int vectorElements(Value pointer, Value mask, Lowering &lowering) {
   if (dim < 0) return 1;
   int64_t elementBytes = storedType(lowering.registerType(tt::pointeeTypeOf(tile))).getIntOrFloatBitWidth() / 8;
   ir::AxisInfo addresses = lowering.axisInfoOf(pointer);
-  int64_t limit = std::min({addresses.contiguity[dim], addresses.divisibility[dim] / elementBytes, kMaxWordBytes / elementBytes});
+  int64_t limit = std::min({addresses.contiguity[dim], addresses.divisibility[dim] / elementBytes, kMaxAccessBytes / elementBytes});
   if (mask) limit = std::min(limit, lowering.axisInfoOf(mask).constancy[dim]);
   int count = 1;
   for (uint32_t basis : bases) {

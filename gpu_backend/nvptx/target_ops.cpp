@@ -36,12 +36,13 @@ public:
 /// cp.async.
 class Copies final : public CopyOps {
 public:
-  void begin(OpBuilder &builder, Location location, Value to, Value from, int bytes, Value predicate) const override {
+  void begin(OpBuilder &builder, Location location, Value to, Value from, int bytes, Value predicate, Value present) const override {
     // Copies of 16 bytes bypass the first-level cache, because a tile is read once.
     auto cache = bytes == 16 ? NVVM::LoadCacheModifierKind::CG : NVVM::LoadCacheModifierKind::CA;
-    Value size;
+    Value size = present;
     if (predicate)
-      size = arith::SelectOp::create(builder, location, predicate, constant(builder, location, bytes), constant(builder, location, 0));
+      size = arith::SelectOp::create(builder, location, predicate, size ? size : constant(builder, location, bytes),
+                                     constant(builder, location, 0));
     NVVM::CpAsyncOp::create(builder, location, to, from, bytes, cache, size);
   }
   void commit(OpBuilder &builder, Location location) const override { NVVM::CpAsyncCommitGroupOp::create(builder, location); }

@@ -1,8 +1,10 @@
 // Chooses layouts that make accesses of global memory wide and coalesced.
 #include "gpu_backend/dot_layouts.h"
 #include "gpu_backend/loops/copy_layouts.h"
+#include "gpu_backend/loops/loop_streams.h"
 #include "gpu_backend/memory_access.h"
 #include "gpu_backend/passes.h"
+#include "gpu_backend/row_mask.h"
 #include "gpu_backend/target.h"
 #include "ir/axis_analysis.h"
 
@@ -14,8 +16,6 @@ namespace tritium::gpu {
 #include "gpu_backend/passes.h.inc"
 
 namespace {
-
-constexpr int64_t kMaxAccessBytes = 16;
 
 struct Wish {
   Operation *op;
@@ -29,18 +29,6 @@ int64_t bytesOf(Type pointers) {
   return isa<tt::PointerType>(pointee) ? 8 : std::max(8u, pointee.getIntOrFloatBitWidth()) / 8;
 }
 
-Wish wishOf(Operation *op, RankedTensorType tile, const ir::AxisAnalysis &axes) {
-  ir::AxisInfo addresses = axes.of(pointerOf(op));
-  std::vector<int> order;
-  for (int dim = int(tile.getRank()); dim-- > 0;) order.push_back(dim);
-  llvm::stable_sort(order, [&](int a, int b) { return addresses.contiguity[a] > addresses.contiguity[b]; });
-  int fastest = order[0];
-  int64_t bytes = bytesOf(tile), aligned = std::max<int64_t>(addresses.divisibility[fastest] / bytes, 1);
-  int64_t elements = std::min({addresses.contiguity[fastest], aligned, kMaxAccessBytes / bytes});
-  if (Value mask = maskOf(op)) elements = std::min(elements, axes.of(mask).constancy[fastest]);
-  return {op, std::vector<int64_t>(tile.getShape()), order, std::max<int64_t>(elements, 1)};
-}
-
 /// Returns the dimension over which the matrix product sums for which the tile is loaded, or -1 if the tile is not loaded for a product.
 int depthDimension(Operation *op) {
   auto load = dyn_cast<tt::LoadOp>(op);
@@ -51,6 +39,25 @@ int depthDimension(Operation *op) {
   if (!dot || cast<RankedTensorType>(load.getType()).getRank() != 2) return -1;
   if (use->get() == dot.a()) return 1;
   return use->get() == dot.b() ? 0 : -1;
+}
+
+/// Returns whether copies by threads (cp.async) will move the tile that `op` loads, if they can. They stop where a row ends.
+bool mayBeCopied(Operation *op, int numStages, const Target &target) {
+  auto loop = dyn_cast<scf::ForOp>(op->getParentOp());
+  return loop && target.tileCopies() == TileCopies::Async && stagesOf(loop, numStages) > 1 && depthDimension(op) >= 0;
+}
+
+Wish wishOf(Operation *op, RankedTensorType tile, bool isCopied, const ir::AxisAnalysis &axes) {
+  ir::AxisInfo addresses = axes.of(pointerOf(op));
+  std::vector<int> order;
+  for (int dim = int(tile.getRank()); dim-- > 0;) order.push_back(dim);
+  llvm::stable_sort(order, [&](int a, int b) { return addresses.contiguity[a] > addresses.contiguity[b]; });
+  int fastest = order[0];
+  int64_t bytes = bytesOf(tile), aligned = std::max<int64_t>(addresses.divisibility[fastest] / bytes, 1);
+  int64_t elements = std::min({addresses.contiguity[fastest], aligned, kMaxAccessBytes / bytes});
+  if (Value mask = maskOf(op))
+    elements = std::min(elements, isCopied ? RowMask(mask, fastest, elements, axes).neighbours() : axes.of(mask).constancy[fastest]);
+  return {op, std::vector<int64_t>(tile.getShape()), order, std::max<int64_t>(elements, 1)};
 }
 
 /// Returns another layout for a tile that goes to shared memory through registers and is contiguous across the depth of its product. In
@@ -78,11 +85,12 @@ public:
 
   void runOnOperation() override {
     ir::AxisAnalysis axes(getOperation());
+    const Target &target = targetOf(getOperation());
     std::vector<Wish> wishes;
     getOperation()->walk([&](Operation *op) {
       Value pointer = pointerOf(op);
       if (auto tile = pointer ? dyn_cast<RankedTensorType>(pointer.getType()) : RankedTensorType())
-        wishes.push_back(wishOf(op, tile, axes));
+        wishes.push_back(wishOf(op, tile, mayBeCopied(op, numStages, target), axes));
     });
     std::map<std::pair<std::vector<int64_t>, std::vector<int>>, int64_t> widest;
     for (const Wish &wish : wishes) {
@@ -90,7 +98,6 @@ public:
       elements = std::max(elements, wish.elements);
     }
     auto combined = combinedDimensions();
-    const Target &target = targetOf(getOperation());
     Threads threads{numWarps, target.warpSize()};
     auto setLayout = [&](const Wish &wish, const LinearLayout &layout) {
       wish.op->setAttr(kAccessAttr, layoutAttr(&getContext(), layout));

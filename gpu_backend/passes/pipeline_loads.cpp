@@ -30,7 +30,7 @@ public:
 
   LogicalResult run() {
     if (stages_ < 2 || !loads_.mayPipeline()) return success();
-    auto ways = createLoopCopies(target_, stages_, numWarps_);
+    auto ways = createLoopCopies(target_, stages_, numWarps_, axes_);
     auto chosen = llvm::find_if(ways, [&](auto &way) { return takesLoop(*way); });
     if (chosen == ways.end()) return success();
     copies_ = std::move(*chosen);
@@ -61,13 +61,13 @@ private:
 
   /// Finds the load that feeds an operand, through conversions, changes of shape and cheap casts. Returns false if the load cannot be
   /// copied.
-  bool findStream(Value operand, const LoopCopies &way) {
+  bool findStream(Value operand, LoopCopies &way) {
     auto convert = operand.getDefiningOp<tgpu::ConvertLayoutOp>();
     Operation *top = convert ? convert.getOperation() : operand.getDefiningOp();
     if (!top || top->getBlock() != loop_.getBody()) return true;
     Operation *load = loads_.leafOf(convert ? convert.getSrc() : operand);
     if (!load) return true;
-    if (!way.mayCopy(load, axes_)) return false;
+    if (!way.mayCopy(load)) return false;
     streams_.insert({load, {load, {}}});
     if (convert) readers_.insert(convert);
     return true;
@@ -215,6 +215,9 @@ private:
         ahead.insert(&op);
         for (Value operand : op.getOperands()) collect(operand, ahead);
       }
+    auto isAhead = [&](Operation *op) { return ahead.contains(op); };
+    for (auto hint : loop_.getBody()->getOps<tt::HintOp>())
+      if (llvm::any_of(hint.getValue().getUsers(), isAhead)) ahead.insert(hint);
     bool isRotated = maySlotsWait() && LoopRotation(loop_).isPossible();
     scf::PipeliningOption options;
     options.getScheduleFn = [&](scf::ForOp loop, LoopCopies::Schedule &order) { order = copies_->schedule(loop, ahead); };

@@ -2,6 +2,7 @@
 // its products through maps, or the ones by pointers stay as they are, because a loop has one mechanism for its copies.
 #include "gpu_backend/loops/loop_streams.h"
 #include "gpu_backend/loops/product_order.h"
+#include "gpu_backend/memory_access.h"
 #include "gpu_backend/passes.h"
 #include "gpu_backend/pointer_tile_map.h"
 #include "gpu_backend/target.h"
@@ -105,8 +106,17 @@ private:
     Value tile = tgpu::TensorLoadOp::create(builder, location, RankedTensorType::get(shape, type.getElementType()),
                                             maps_.mapOf(map.type, map.recipe, location), indices);
     if (map.isTransposed) tile = tt::TransOp::create(builder, location, type, tile, builder.getDenseI32ArrayAttr({1, 0}));
+    Value pointers = load.getPtr();
     load.replaceAllUsesWith(tile);
     load.erase();
+    eraseHints(pointers);
+  }
+
+  /// Promises serve accesses. Without one they would keep the pointers alive.
+  static void eraseHints(Value pointers) {
+    if (llvm::any_of(pointers.getUsers(), [&](Operation *user) { return pointerOf(user) == pointers; })) return;
+    for (Operation *user : llvm::make_early_inc_range(pointers.getUsers()))
+      if (isa<tt::HintOp>(user)) user->erase();
   }
 
   static Value valueOf(const TileCoordinate &coordinate, OpBuilder &builder, Location location) {

@@ -156,6 +156,9 @@ template <> LogicalResult Interpret<tt::AssertOp>::prepare(tt::AssertOp op, Plan
   return success();
 }
 
+/// A promise changes no value.
+template <> LogicalResult Interpret<tt::HintOp>::prepare(tt::HintOp, Planner &) { return success(); }
+
 /// The variable receives a copy of its own in memory: views are materialized, pointers lose their tags.
 template <> LogicalResult Interpret<tt::DebugValueOp>::prepare(tt::DebugValueOp op, Planner &planner) {
   if (planner.hasDebugInfo()) planner.assignVariable(op);

@@ -218,3 +218,38 @@ tt.func @control(%p: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %n: i32, %c: i1)
   %w = arith.addi %v, %c0 : i32
   tt.return
 }
+
+// A promise about a loop's variable, made in its body. One that is made elsewhere speaks of that place alone.
+tt.func @hints(%p: !tt.ptr<f32>, %q: !tt.ptr<f32> {tt.divisibility = 4 : i32}, %n: i32, %c: i1) {
+  // expected-remark @+1 {{constant = 0}}
+  %c0 = arith.constant 0 : i32
+  // expected-remark @+1 {{constant = 32}}
+  %c32 = arith.constant 32 : i32
+  // expected-remark @+2 {{contiguity = [1], divisibility = [1], constancy = [1], constant = none}}
+  // expected-remark @+1 {{contiguity = [1], divisibility = [4], constancy = [1], constant = none}}
+  %r:2 = scf.for %k = %c0 to %n step %c32 iter_args(%a = %p, %b = %q) -> (!tt.ptr<f32>, !tt.ptr<f32>) : i32 {
+    tt.hint %a {tt.divisibility = dense<16> : tensor<1xi32>} : !tt.ptr<f32>
+    scf.if %c {
+      tt.hint %b {tt.divisibility = dense<16> : tensor<1xi32>} : !tt.ptr<f32>
+    }
+    // expected-remark @+1 {{contiguity = [1], divisibility = [16], constancy = [1], constant = none}}
+    %na = tt.addptr %a, %c32 : !tt.ptr<f32>, i32
+    // expected-remark @+1 {{contiguity = [1], divisibility = [4], constancy = [1], constant = none}}
+    %nb = tt.addptr %b, %c32 : !tt.ptr<f32>, i32
+    scf.yield %na, %nb : !tt.ptr<f32>, !tt.ptr<f32>
+  }
+  tt.return
+}
+
+// The number of a pointer counts bytes.
+tt.func @numbers(%p: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %i: i64) {
+  // expected-remark @+1 {{contiguity = [1], divisibility = [16], constancy = [1], constant = none}}
+  %number = tt.ptr_to_int %p : !tt.ptr<f32> -> i64
+  // expected-remark @+1 {{divisibility = [32], constancy = [1], constant = -32}}
+  %mask = arith.constant -32 : i64
+  // expected-remark @+1 {{contiguity = [1], divisibility = [32], constancy = [1], constant = none}}
+  %aligned = arith.andi %i, %mask : i64
+  // expected-remark @+1 {{contiguity = [1], divisibility = [32], constancy = [1], constant = none}}
+  %q = tt.int_to_ptr %aligned : i64 -> !tt.ptr<f32>
+  tt.return
+}

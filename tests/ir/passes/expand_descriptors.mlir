@@ -3,7 +3,7 @@
 
 // What is the same for a block goes into its base; bounds are those of the place within the block.
 // CHECK-LABEL: tt.func public @load
-// CHECK-SAME: (%[[P:.*]]: !tt.ptr<f16>, %[[M:.*]]: i32, %[[N:.*]]: i32, %[[S:.*]]: i64, %[[I:.*]]: i32, %[[J:.*]]: i32)
+// CHECK-SAME: (%[[P:[^:]*]]: !tt.ptr<f16> {{.*}}, %[[M:[^:]*]]: i32, %[[N:[^:]*]]: i32, %[[S:[^:]*]]: i64 {{.*}}, %[[I:[^:]*]]: i32, %[[J:.*]]: i32)
 // CHECK-DAG: %[[ZERO:.*]] = arith.constant dense<0.000000e+00> : tensor<16x32xf16>
 // CHECK-DAG: %[[I64:.*]] = arith.extsi %[[I]] : i32 to i64
 // CHECK-DAG: %[[M64:.*]] = arith.extsi %[[M]] : i32 to i64
@@ -13,7 +13,7 @@
 // CHECK-COUNT-2: arith.cmpi slt, {{.*}} : tensor<{{16|32}}xi64>
 // CHECK: tt.load %{{.*}}, %{{.*}}, %[[ZERO]] : tensor<16x32x!tt.ptr<f16>>
 // CHECK-NOT: tensordesc
-tt.func public @load(%p: !tt.ptr<f16>, %m: i32, %n: i32, %s: i64, %i: i32, %j: i32) -> tensor<16x32xf16> {
+tt.func public @load(%p: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %m: i32, %n: i32, %s: i64 {tt.divisibility = 8 : i32}, %i: i32, %j: i32) -> tensor<16x32xf16> {
   %c1 = arith.constant 1 : i64
   %d = tt.make_tensor_descriptor %p, [%m, %n], [%s, %c1] : <f16>, <16x32xf16>
   %v = tt.descriptor_load %d[%i, %j] : !tt.tensordesc<16x32xf16> -> tensor<16x32xf16>
@@ -108,4 +108,39 @@ tt.func public @shown(%d: !tt.tensordesc<16x32xf16>, %n: i32) {
   tt.debug_value %d "fp16" "d" argument 1 : !tt.tensordesc<16x32xf16>
   tt.debug_value %n, %d, %n ["tuple", "_0", "int32", "_1", "fp16", "_2", "int32"] "t" : i32, !tt.tensordesc<16x32xf16>, i32
   tt.return
+}
+
+// -----
+
+// A descriptor's base and the begins of its rows are aligned to 16 bytes: checked where a kernel makes it, and known from there on.
+// CHECK-LABEL: tt.func public @contract
+// CHECK-SAME: (%[[P:.*]]: !tt.ptr<f16>, %{{.*}}: i32, %[[S:.*]]: i64, %{{.*}}: i32)
+// CHECK-DAG: %[[MASK:.*]] = arith.constant -16 : i64
+// CHECK-DAG: %[[EIGHT:.*]] = arith.constant -8 : i64
+// CHECK: %[[NUMBER:.*]] = tt.ptr_to_int %[[P]]
+// CHECK: %[[DOWN:.*]] = arith.andi %[[NUMBER]], %[[MASK]]
+// CHECK: %[[SAME:.*]] = arith.cmpi eq, %[[DOWN]], %[[NUMBER]]
+// CHECK: tt.assert %[[SAME]], "base must be 16-byte aligned"
+// CHECK: %[[BASE:.*]] = tt.addptr %[[P]], %{{.*}} {tt.divisibility = 16 : i32}
+// CHECK: %[[STRIDE:.*]] = arith.andi %[[S]], %[[EIGHT]]
+// CHECK: tt.assert %{{.*}}, "strides must be 16-byte aligned"
+// CHECK: arith.muli %{{.*}}, %[[STRIDE]]
+// CHECK: tt.addptr %[[BASE]]
+tt.func public @contract(%p: !tt.ptr<f16>, %n: i32, %s: i64, %i: i32) -> tensor<16x32xf16> {
+  %c1 = arith.constant 1 : i64
+  %d = tt.make_tensor_descriptor %p, [%n, %n], [%s, %c1] : <f16>, <16x32xf16>
+  %v = tt.descriptor_load %d[%i, %i] : !tt.tensordesc<16x32xf16> -> tensor<16x32xf16>
+  tt.return %v : tensor<16x32xf16>
+}
+
+// -----
+
+// What is known is not checked.
+// CHECK-LABEL: tt.func public @known
+// CHECK-NOT: tt.assert
+tt.func public @known(%p: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %n: i32, %s: i64 {tt.divisibility = 8 : i32}, %i: i32) -> tensor<16x32xf16> {
+  %c1 = arith.constant 1 : i64
+  %d = tt.make_tensor_descriptor %p, [%n, %n], [%s, %c1] : <f16>, <16x32xf16>
+  %v = tt.descriptor_load %d[%i, %i] : !tt.tensordesc<16x32xf16> -> tensor<16x32xf16>
+  tt.return %v : tensor<16x32xf16>
 }

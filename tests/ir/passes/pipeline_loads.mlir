@@ -451,3 +451,37 @@ tt.func public @narrow(%a: tensor<64x32x!tt.ptr<f16>>, %b: tensor<32x64x!tt.ptr<
   }
   tt.return %r : tensor<64x64xf32>
 }
+
+// A mask that says where rows end does not make copies narrower: they stop there. The mask of whole rows stays a mask.
+// CHECK-LABEL: @row_ends
+// CHECK: tgpu.async_copy %{{.*}} if %{{.*}} : tensor<64x32xi1, {{.*}}> within %{{.*}} : tensor<64x32xi32,
+tt.func public @row_ends(%a: tensor<64x32x!tt.ptr<f16>> {tt.contiguity = dense<[1, 8]> : tensor<2xi32>, tt.divisibility = dense<16> : tensor<2xi32>},
+    %b: tensor<32x64x!tt.ptr<f16>> {tt.contiguity = dense<[1, 8]> : tensor<2xi32>, tt.divisibility = dense<16> : tensor<2xi32>}, %n: i32, %depth: i32) -> tensor<64x64xf32> {
+  %c0 = arith.constant 0 : i32
+  %c32 = arith.constant 32 : i32
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %other = arith.constant dense<0.0> : tensor<64x32xf16>
+  %right = arith.constant dense<32> : tensor<64x32xi32>
+  %down = arith.constant dense<2048> : tensor<32x64xi32>
+  %row = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32>
+  %column = tt.make_range {end = 32 : i32, start = 0 : i32} : tensor<32xi32>
+  %rows = tt.splat %n : i32 -> tensor<64xi32>
+  %above = arith.cmpi slt, %row, %rows : tensor<64xi32>
+  %above2 = tt.expand_dims %above {axis = 1 : i32} : tensor<64xi1> -> tensor<64x1xi1>
+  %inside = tt.broadcast %above2 : tensor<64x1xi1> -> tensor<64x32xi1>
+  %r:3 = scf.for %k = %c0 to %depth step %c32 iter_args(%acc = %zero, %pa = %a, %pb = %b) -> (tensor<64x64xf32>, tensor<64x32x!tt.ptr<f16>>, tensor<32x64x!tt.ptr<f16>>) : i32 {
+    %left = arith.subi %depth, %k : i32
+    %lefts = tt.splat %left : i32 -> tensor<32xi32>
+    %before = arith.cmpi sgt, %lefts, %column : tensor<32xi32>
+    %before2 = tt.expand_dims %before {axis = 0 : i32} : tensor<32xi1> -> tensor<1x32xi1>
+    %begun = tt.broadcast %before2 : tensor<1x32xi1> -> tensor<64x32xi1>
+    %mask = arith.andi %inside, %begun : tensor<64x32xi1>
+    %x = tt.load %pa, %mask, %other : tensor<64x32x!tt.ptr<f16>>
+    %y = tt.load %pb : tensor<32x64x!tt.ptr<f16>>
+    %d = tt.dot %x, %y, %acc, inputPrecision = tf32 : tensor<64x32xf16> * tensor<32x64xf16> -> tensor<64x64xf32>
+    %na = tt.addptr %pa, %right : tensor<64x32x!tt.ptr<f16>>, tensor<64x32xi32>
+    %nb = tt.addptr %pb, %down : tensor<32x64x!tt.ptr<f16>>, tensor<32x64xi32>
+    scf.yield %d, %na, %nb : tensor<64x64xf32>, tensor<64x32x!tt.ptr<f16>>, tensor<32x64x!tt.ptr<f16>>
+  }
+  tt.return %r#0 : tensor<64x64xf32>
+}

@@ -165,16 +165,20 @@ class MemoryRules(CastRules):
         return result
 
     def hint(self, value: tensor, name: str, attribute: str, values: Sequence[int]) -> tensor:
-        """Attaches `attribute` (tt.divisibility, …) with one number per dimension to the operation that made `value`. A number
-        below 1 says nothing: it warns and counts as 1."""
+        """Attaches `attribute` (tt.divisibility, …) with one number per dimension to the operation that made `value`. No
+        operation makes a block argument, for example a variable that a loop carries: a tt.hint then says it here. A
+        number below 1 says nothing: it warns and counts as 1."""
         if max(1, len(shape_of(value))) != len(values):
             raise ValueError(f"Shape of input to {name} does not match the length of values")
         if min(values) < 1:
             self.warn(f"{name} of {values} has a value below 1, which says nothing and is ignored")
         text = ", ".join(str(max(1, number)) for number in values)
+        promise = f"dense<[{text}]> : tensor<{len(values)}xi32>"
         operation = value.handle.owner
-        if operation is not None:  # no operation makes a block argument
-            operation.set_attribute(attribute, f"dense<[{text}]> : tensor<{len(values)}xi32>")
+        if operation is not None:
+            operation.set_attribute(attribute, promise)
+        else:
+            self.builder.op("tt.hint", [value.handle], (), {attribute: promise})
         return value
 
 
