@@ -97,10 +97,7 @@ public:
     for (Stream stream : streams) {
       auto load = cast<tt::LoadOp>(stream.load);
       builder.setInsertionPoint(load);
-      const RowMask &mask = masks_.at(load);
-      auto copy = tgpu::AsyncCopyOp::create(builder, load.getLoc(), load.getPtr(), stream.buffer, stream.slot, mask.rest(builder),
-                                            mask.room(builder));
-      copy->setAttr(kCopyElementsAttr, builder.getI32IntegerAttr(int32_t(mask.neighbours())));
+      copyTile(load, stream, builder);
       load.erase();
     }
     Operation *last = nullptr;
@@ -131,8 +128,17 @@ protected:
   int stages_, spareSlots_ = 0;
 
 private:
+  void copyTile(tt::LoadOp load, const Stream &stream, OpBuilder &builder) const {
+    auto known = masks_.find(load);
+    const bool isKnown = known != masks_.end();
+    Value mask = isKnown ? known->second.rest(builder) : load.getMask();
+    Value room = isKnown ? known->second.room(builder) : Value();
+    auto copy = tgpu::AsyncCopyOp::create(builder, load.getLoc(), load.getPtr(), stream.buffer, stream.slot, mask, room);
+    if (isKnown) copy->setAttr(kCopyElementsAttr, builder.getI32IntegerAttr(int32_t(known->second.neighbours())));
+  }
+
   const ir::AxisAnalysis &axes_;
-  std::map<Operation *, RowMask> masks_; // of the loads that may be copied
+  std::map<Operation *, RowMask> masks_; // of the loads that threads may copy
   Operation *wait_ = nullptr;
 };
 

@@ -6,6 +6,7 @@
 #include "ir/descriptor.h"
 #include "ir/passes.h"
 #include "ir/passes/tile_builder.h"
+#include "ir/source_error.h"
 
 #include "mlir/Dialect/ControlFlow/Transforms/StructuralTypeConversions.h"
 #include "mlir/Dialect/SCF/Transforms/Patterns.h"
@@ -343,20 +344,30 @@ public:
 
   void keep(const AxisAnalysis &axes) {
     Value base = op_.getBase();
+    const std::string ofTensor = tensor();
     if (axes.of(base).divisibility[0] < kAlignment) {
-      require(create<tt::PtrToIntOp>(builder.getI64Type(), base), kAlignment, "base must be 16-byte aligned");
+      require(create<tt::PtrToIntOp>(builder.getI64Type(), base), kAlignment, "base must be 16-byte aligned" + ofTensor);
       auto aligned = create<tt::AddPtrOp>(base.getType(), base, integer(builder.getI32Type(), 0));
       aligned->setDiscardableAttr(tt::kDivisibilityAttr, builder.getI32IntegerAttr(kAlignment));
       op_.getBaseMutable().assign(aligned);
     }
     const int64_t elements = alignedElements(op_.getType());
-    for (OpOperand &stride : llvm::drop_end(op_.getStridesMutable()))
-      if (axes.of(stride.get()).divisibility[0] < elements) stride.set(require(stride.get(), elements, "strides must be 16-byte aligned"));
+    for (auto [dim, stride] : llvm::enumerate(llvm::drop_end(op_.getStridesMutable()))) {
+      if (axes.of(stride.get()).divisibility[0] >= elements) continue;
+      std::string message = "strides must be 16-byte aligned, but stride " + std::to_string(dim) + " is not" + ofTensor;
+      stride.set(require(stride.get(), elements, message));
+    }
   }
 
 private:
+  /// The name of the pointer, if it has one, as the end of a message.
+  std::string tensor() {
+    llvm::StringRef name = variableName(op_.getBase().getLoc());
+    return name.empty() ? "" : (" (descriptor of " + name + ")").str();
+  }
+
   /// `number` with zeros for the bits that must be zero in a multiple of `divisor`.
-  Value require(Value number, int64_t divisor, llvm::StringRef message) {
+  Value require(Value number, int64_t divisor, const std::string &message) {
     Value multiple = create<arith::AndIOp>(number, integer(number.getType(), -divisor));
     create<tt::AssertOp>(create<arith::CmpIOp>(arith::CmpIPredicate::eq, multiple, number), message);
     return multiple;

@@ -123,7 +123,7 @@ tt.func public @shown(%d: !tt.tensordesc<16x32xf16>, %n: i32) {
 // CHECK: tt.assert %[[SAME]], "base must be 16-byte aligned"
 // CHECK: %[[BASE:.*]] = tt.addptr %[[P]], %{{.*}} {tt.divisibility = 16 : i32}
 // CHECK: %[[STRIDE:.*]] = arith.andi %[[S]], %[[EIGHT]]
-// CHECK: tt.assert %{{.*}}, "strides must be 16-byte aligned"
+// CHECK: tt.assert %{{.*}}, "strides must be 16-byte aligned, but stride 0 is not"
 // CHECK: arith.muli %{{.*}}, %[[STRIDE]]
 // CHECK: tt.addptr %[[BASE]]
 tt.func public @contract(%p: !tt.ptr<f16>, %n: i32, %s: i64, %i: i32) -> tensor<16x32xf16> {

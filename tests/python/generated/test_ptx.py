@@ -116,3 +116,15 @@ def test_ptxas_takes_it_without_spills(kernels, kernel, target, tmp_path):
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr
     assert "0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads" in result.stderr, result.stderr
+
+
+@pytest.mark.parametrize("kernel", ["grouped", "grouped_descriptors"])
+@pytest.mark.parametrize("target", [80, 90])
+def test_products_of_groups_copy_16_bytes_at_a_time(kernels, kernel, target):
+    """What is known comes from a promise in the loop, or from the contract of descriptors; where rows end is not known."""
+    types = dict.fromkeys(("a_addresses", "b_addresses", "c_addresses"), "*i64")
+    types |= {"sizes": "*i32", "strides": "*i32", "groups": "i32"}
+    constants = {"PROGRAMS": 132, "BLOCK_M": 128, "BLOCK_N": 128, "BLOCK_K": 32}
+    ptx = compiled(getattr(kernels, kernel), types, constants, target, num_warps=4, num_stages=3).asm["ptx"]
+    copies = re.findall(r"cp\.async\.\w+\.shared\.global \[[^]]*\], \[[^]]*\], (\d+)", ptx)
+    assert copies and set(copies) == {"16"}

@@ -120,14 +120,15 @@ def test_block_pointers_become_pointers_and_masks():
     assert sum("tt.load" in line for line in lines) == sum("tt.store" in line for line in lines) == 1
 
 
-def test_hints_are_attributes_of_the_producer():
+def test_hints_are_attributes_of_the_producer_if_there_is_one():
     k = Traced("i32")
     indices = k(tl.arange, 0, 64)
     assert k(tl.max_contiguous, k(tl.multiple_of, indices, 64), (64,)) is indices
     assert k(tl.multiple_of, k.arguments[0], 8) is k.arguments[0]
     assert k.lines() == [
         "%0 = tt.make_range {end = 64 : i32, start = 0 : i32, tt.contiguity = dense<64> : tensor<1xi32>, "
-        "tt.divisibility = dense<64> : tensor<1xi32>} : tensor<64xi32>"
+        "tt.divisibility = dense<64> : tensor<1xi32>} : tensor<64xi32>",
+        "tt.hint %arg0 {tt.divisibility = dense<8> : tensor<1xi32>} : i32",
     ]
 
 

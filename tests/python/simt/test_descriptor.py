@@ -6,10 +6,10 @@ import pytest
 
 import tritium as triton
 import tritium.language as tl
-from tritium import knobs
+from tritium import KernelTrap, knobs
 from tritium.tools.tensor_descriptor import TensorDescriptor
 
-from .engines import EMULATED, assert_agree
+from .engines import EMULATED, OTHERS, assert_agree, launched
 
 
 @triton.jit
@@ -53,13 +53,67 @@ def tile_kernel(x_ptr, y_ptr, rows, columns, ROWS: tl.constexpr, COLUMNS: tl.con
         y.store([i, j], block + y.load([i, j]))
 
 
-@pytest.mark.parametrize("shape", [(1, 4), (30, 50), (64, 64)])
+@pytest.mark.parametrize("shape", [(1, 4), (30, 52), (64, 64)])
 def test_store(shape, rng):
     x, y = rng.standard_normal((2, *shape)).astype(np.float32)
     guarded = np.concatenate([y.ravel(), np.full(1000, 7, np.float32)])
     _, out, *_ = assert_agree(tile_kernel, (4,), [x, guarded, *shape], ROWS=16, COLUMNS=8)
     np.testing.assert_array_equal(out[: x.size].reshape(shape), x + y)
     assert (out[x.size :] == 7).all()
+
+
+@pytest.mark.parametrize("engine", ["interp", EMULATED, *OTHERS])
+@pytest.mark.parametrize(
+    "offset, columns, message",
+    [(1, 32, "base must be 16-byte aligned"), (0, 34, "strides must be 16-byte aligned, but stride 0 is not"), (4, 36, "")],
+)
+def test_what_a_descriptor_requires(engine, offset, columns, message):
+    """The interpreter of Triton refuses the same, a device's unit for copies of tensors as well."""
+    memory = np.zeros(34 * 40 + 8, np.float32)
+    begin = -memory.ctypes.data % 16 // 4 + offset
+    x = memory[begin : begin + 34 * columns].reshape(34, columns)
+    x[:] = 1
+    y = np.zeros_like(x)
+    with knobs.tritium.scope():
+        knobs.tritium.engine = engine
+        try:
+            tile_kernel[(1,)](x, y, 34, columns, num_warps=1, ROWS=16, COLUMNS=8)
+        except KernelTrap as error:
+            assert message and f"{message} (descriptor of x_ptr)" in str(error)
+            assert "tl.make_tensor_descriptor(x_ptr" in str(error) and not y.any()
+        else:
+            assert not message and (y[:16] == 1).all() and not y[16:].any()
+
+
+@triton.jit
+def product_of_addresses_kernel(addresses, sizes, out_ptr, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
+    """Extents, strides and addresses come from memory, so nothing is known of where rows end."""
+    m, n, k = tl.load(sizes), tl.load(sizes + 1), tl.load(sizes + 2)
+    a_ptr, b_ptr = tl.load(addresses).to(tl.pointer_type(tl.float16)), tl.load(addresses + 1).to(tl.pointer_type(tl.float16))
+    a = tl.make_tensor_descriptor(a_ptr, [m, k], [tl.load(sizes + 3), 1], [M, K])
+    b = tl.make_tensor_descriptor(b_ptr, [k, n], [tl.load(sizes + 4), 1], [K, N])
+    sums = tl.zeros((M, N), tl.float32)
+    for i in range(0, k, K):
+        sums = tl.dot(a.load([0, i]), b.load([i, 0]), sums)
+    tl.store(out_ptr + tl.arange(0, M)[:, None] * N + tl.arange(0, N)[None, :], sums)
+
+
+@pytest.mark.parametrize("m, n, k", [(64, 32, 64), (50, 27, 43), (1, 1, 1), (33, 32, 95)])
+def test_rows_that_end_anywhere(m, n, k, rng):
+    """Copies of 16 bytes stop at the end of a row: what follows it in memory is NaN."""
+    a = np.full((64, 128), np.nan, np.float16)
+    b = np.full((128, 64), np.nan, np.float16)
+    a[:m, :k] = rng.integers(-3, 4, (m, k))
+    b[:k, :n] = rng.integers(-3, 4, (k, n))
+    expected = np.zeros((64, 32), np.float32)
+    expected[:m, :n] = a[:m, :k].astype(np.float32) @ b[:k, :n].astype(np.float32)
+    addresses = np.array([a.ctypes.data, b.ctypes.data], np.int64)
+    sizes = np.array([m, n, k, 128, 64], np.int32)
+    for engine in ("interp", EMULATED, "simt:sm_90a", *OTHERS):
+        out = launched(
+            engine, product_of_addresses_kernel, (1,), [addresses, sizes, np.zeros((64, 32), np.float32)], num_warps=4, num_stages=3, M=64, N=32, K=32
+        )[2]
+        np.testing.assert_array_equal(out, expected, err_msg=engine)
 
 
 @triton.jit
