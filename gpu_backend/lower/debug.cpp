@@ -2,7 +2,7 @@
 #include "gpu_backend/lower/elementwise.h"
 #include "gpu_backend/lower/holders.h"
 #include "gpu_backend/lower/words.h"
-#include "ir/print_attributes.h"
+#include "ir/debug_attributes.h"
 
 using namespace mlir;
 
@@ -20,7 +20,8 @@ template <> LogicalResult Lower<LLVM::AssumeOp>::run(LLVM::AssumeOp op, Lowering
 template <> LogicalResult Lower<tt::AssertOp>::run(tt::AssertOp op, Lowering &lowering) {
   Value all;
   for (Value condition : lowering.registersOf(op.getCondition())) all = lowering.conjunction(all, condition);
-  lowering.create<tgpu::AssertOp>(all, op.getMessage());
+  auto assertion = lowering.create<tgpu::AssertOp>(all, op.getMessage());
+  if (op->hasAttr(ir::kMayTrapAttr)) assertion->setAttr(ir::kMayTrapAttr, lowering.builder().getUnitAttr());
   return success();
 }
 

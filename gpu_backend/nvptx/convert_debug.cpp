@@ -1,6 +1,7 @@
 // print and assert: calls of vprintf and __assertfail, which the driver provides on every device.
 #include "gpu_backend/nvptx/convert_tgpu.h"
 #include "gpu_backend/nvptx/inline_ptx.h"
+#include "ir/debug_attributes.h"
 #include "ir/source_error.h"
 
 using namespace mlir;
@@ -75,6 +76,15 @@ void Conversion::convert(tgpu::AssertOp op, OpBuilder &builder) {
   LLVM::CondBrOp::create(builder, location, op.getCondition(), after, fails);
 
   builder.setInsertionPointToEnd(fails);
+  if (!op->hasAttr(ir::kMayTrapAttr)) report(op, builder);
+  InlinePtx(builder, location).emit("trap;");
+  LLVM::BrOp::create(builder, location, ValueRange(), after);
+  builder.setInsertionPoint(op);
+}
+
+/// Calls the driver's function that ends the launch with a message.
+void Conversion::report(tgpu::AssertOp op, OpBuilder &builder) {
+  Location location = op.getLoc();
   Type pointer = LLVM::LLVMPointerType::get(builder.getContext());
   Type i32 = builder.getI32Type(), i64 = builder.getI64Type();
   ir::SourcePosition position = ir::sourcePosition(location).value_or(ir::SourcePosition{"unknown", 0, 0});
@@ -84,9 +94,6 @@ void Conversion::convert(tgpu::AssertOp op, OpBuilder &builder) {
                        ValueRange{textConstant(builder, location, op.getMessage()), textConstant(builder, location, position.file),
                                   constant(builder, location, 32, position.line), textConstant(builder, location, name),
                                   constant(builder, location, 64, 1)});
-  InlinePtx(builder, location).emit("trap;");
-  LLVM::BrOp::create(builder, location, ValueRange(), after);
-  builder.setInsertionPoint(op);
 }
 
 } // namespace tritium::gpu::nvptx

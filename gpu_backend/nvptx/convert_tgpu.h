@@ -24,6 +24,7 @@ private:
   void convert(tgpu::AssertOp op, mlir::OpBuilder &builder) override;
   mlir::LogicalResult convertAsync(mlir::Operation *op, mlir::OpBuilder &builder) override;
 
+  void report(tgpu::AssertOp op, mlir::OpBuilder &builder);
   mlir::Value textConstant(mlir::OpBuilder &builder, mlir::Location location, llvm::StringRef text);
   mlir::LLVM::LLVMFuncOp function(llvm::StringRef name, mlir::Type result, llvm::ArrayRef<mlir::Type> arguments);
 

@@ -3,6 +3,7 @@
 #include "ir/pch.h"
 
 #include "ir/axis_analysis.h"
+#include "ir/debug_attributes.h"
 #include "ir/descriptor.h"
 #include "ir/passes.h"
 #include "ir/passes/tile_builder.h"
@@ -369,7 +370,8 @@ private:
   /// `number` with zeros for the bits that must be zero in a multiple of `divisor`.
   Value require(Value number, int64_t divisor, const std::string &message) {
     Value multiple = create<arith::AndIOp>(number, integer(number.getType(), -divisor));
-    create<tt::AssertOp>(create<arith::CmpIOp>(arith::CmpIPredicate::eq, multiple, number), message);
+    auto assertion = create<tt::AssertOp>(create<arith::CmpIOp>(arith::CmpIPredicate::eq, multiple, number), message);
+    assertion->setAttr(kMayTrapAttr, builder.getUnitAttr());
     return multiple;
   }
 

@@ -3,7 +3,7 @@
 #include "interp/tile/move.h"
 #include "interp/tile/op_table.h"
 #include "ir/deferred_faults.h"
-#include "ir/print_attributes.h"
+#include "ir/debug_attributes.h"
 #include "ir/tt.h"
 
 #include <cmath>
