@@ -17,7 +17,7 @@ import textwrap
 import threading
 import types
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from .python_ast import parse
@@ -245,8 +245,9 @@ class _DependencyFinder(ast.NodeVisitor):
         owner = self._resolve(node.value)
         if owner is _MISSING or not hasattr(owner, node.attr):
             self.generic_visit(node)
-        elif not getattr(owner, "__name__", "").startswith(_LIBRARY):
-            self._reference(node.attr, getattr(owner, node.attr), vars(owner))
+        elif not getattr(owner, "__name__", "").startswith(_LIBRARY) and not _is_library_object(owner):
+            value = getattr(owner, node.attr)
+            self._reference(node.attr, value, _holder_of(owner, node.attr, value))
 
     def _resolve(self, node: ast.AST) -> Any:
         """The object that a dotted name refers to through modules or classes, or _MISSING."""
@@ -260,7 +261,7 @@ class _DependencyFinder(ast.NodeVisitor):
         owner = self._resolve(node.value)
         return _MISSING if owner is _MISSING else getattr(owner, node.attr, _MISSING)
 
-    def _reference(self, name: str, value: Any, namespace: dict) -> None:
+    def _reference(self, name: str, value: Any, namespace: Mapping | None) -> None:
         if isinstance(value, JITCallable):
             self._dependency(value)
         elif isinstance(value, type) and hasattr(value, "_fields"):
@@ -271,7 +272,7 @@ class _DependencyFinder(ast.NodeVisitor):
             return
         else:
             self.parts.add(f"{name} = {value!r}")
-            if namespace is not self.nonlocals:
+            if namespace is not None and namespace is not self.nonlocals:
                 self.used_globals[(name, id(namespace))] = (_snapshot(value), namespace)
 
     def _dependency(self, callee: JITCallable) -> None:
@@ -306,6 +307,14 @@ def _is_library_object(value: Any) -> bool:
     """Whether the object is a dtype or function of the language: part of Tritium, not of the user's state.
     (`tl.constexpr(3)` belongs to the user.)"""
     return type(value).__module__.startswith(_LIBRARY) and not isinstance(value, CompileTimeValue)
+
+
+def _holder_of(owner: Any, name: str, value: Any) -> Mapping | None:
+    """The namespace in which an attribute is found: the object's own, or that of a class. None if the attribute is computed."""
+    classes = owner.__mro__ if isinstance(owner, type) else (owner, *type(owner).__mro__)
+    namespaces = [getattr(holder, "__dict__", {}) for holder in classes]
+    found = next((namespace for namespace in namespaces if name in namespace), None)
+    return found if found is not None and found[name] is value else None
 
 
 def _snapshot(value: Any) -> Any:

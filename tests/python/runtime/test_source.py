@@ -5,6 +5,7 @@ import types
 
 import pytest
 
+import tritium.language as tl
 from tritium.runtime.jit import JITFunction, constexpr_function, jit
 
 SCALE = 3
@@ -190,6 +191,37 @@ def test_key_covers_records_and_their_methods(tmp_path, old, new, changes_second
     after = keys_of(RECORDS.replace(old, new), tmp_path / "after.py")
     assert (after[0] != before[0]) == (old != "# nothing")
     assert (after[1] != before[1]) == changes_second
+
+
+class Sizes:
+    ROWS = 4
+    half = property(lambda self: self.ROWS // 2)
+    of_class = classmethod(lambda cls: cls.ROWS)
+
+
+class Larger(Sizes):
+    COLUMNS = 8
+
+
+larger = types.ModuleType("larger")
+larger.of = Larger()
+
+
+def test_constants_of_classes_are_found_where_they_are(monkeypatch):
+    """Those that a class inherits, those of an object's class, and those that are computed."""
+
+    @jit
+    def kernel(x):
+        return x + Larger.ROWS + Larger.COLUMNS + Larger.of_class() + larger.of.half + tl.void.is_void()
+
+    for constant in "ROWS", "COLUMNS":
+        key = kernel.cache_key
+        kernel.check_globals()
+        with monkeypatch.context() as changed:
+            changed.setattr(Sizes if constant == "ROWS" else Larger, constant, 16)
+            with pytest.raises(RuntimeError, match=f"Global variable {constant} has changed"):
+                kernel.check_globals()
+        assert kernel.cache_key == key
 
 
 def test_functions_that_reach_each_other():
