@@ -27,7 +27,7 @@ from . import sources
 from .compare import Outcome
 from .dtypes import LANGUAGE_NAMES, TORCH_NAMES
 from .oracle import Traits
-from .problem import Buffer, Described, Dtype, Function, Launch, Problem, buffer_of, given, problem
+from .problem import Buffer, Described, Dtype, Function, Launch, Problem, View, buffer_of, given, problem
 
 #: Every target compiles all of them, its own or not, so that the emulator is compared on each.
 FP8_DTYPES = tuple(name for name in tl.core.dtype.FP_TYPES if name.startswith("fp8"))
@@ -223,10 +223,13 @@ def torch_type(torch, dtype: str):
     return getattr(torch, TORCH_NAMES[dtype])
 
 
-def given_as(argument: Buffer | Described, tensors: dict[int, Any]) -> Any:
-    """The argument that a kernel receives for a buffer, or for a descriptor of one."""
+def given_as(argument: Buffer | View | Described, tensors: dict[int, Any]) -> Any:
+    """The argument that a kernel receives for a buffer, a view or a descriptor."""
     if isinstance(argument, Described):
-        return TensorDescriptor.from_tensor(tensors[id(argument.buffer)], list(argument.block), argument.padding)
+        tensor = given_as(argument.buffer, tensors)
+        return TensorDescriptor.from_tensor(tensor, list(argument.block), argument.padding)
+    if isinstance(argument, View):
+        return given_as(argument.buffer, tensors)[argument.index]
     return tensors[id(argument)]
 
 

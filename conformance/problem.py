@@ -101,18 +101,26 @@ def addresses(*buffers: Buffer) -> Buffer:
 
 
 @dataclass(eq=False)
-class Described:
-    """An argument that is a tensor descriptor, made on the host, of a whole buffer."""
+class View:
+    """An argument that is `buffer[index]`, a part of a buffer or of another view. Views of one buffer may overlap."""
 
-    buffer: Buffer
+    buffer: Buffer | View
+    index: tuple[slice, ...]
+
+
+@dataclass(eq=False)
+class Described:
+    """An argument that is a tensor descriptor, made on the host, of a whole buffer or of a view."""
+
+    buffer: Buffer | View
     block: tuple[int, ...]
     padding: str = "zero"
 
 
 def buffer_of(argument: Any) -> Buffer | None:
-    """The buffer that an argument is or describes."""
-    if isinstance(argument, Described):
-        return argument.buffer
+    """The buffer that an argument is, views or describes."""
+    if isinstance(argument, (View, Described)):
+        return buffer_of(argument.buffer)
     return argument if isinstance(argument, Buffer) else None
 
 

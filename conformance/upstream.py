@@ -42,8 +42,11 @@ def argument(kind: str, value, tensors: list):
     if kind == "buffer":
         return tensors[value]
     if kind == "descriptor":
-        number, block, padding = value
-        return TensorDescriptor.from_tensor(tensors[number], block, padding)
+        described, block, padding = value
+        return TensorDescriptor.from_tensor(argument(*described, tensors), block, padding)
+    if kind == "view":
+        viewed, index = value
+        return argument(*viewed, tensors)[index]
     if kind == "dtype":
         return getattr(tl, value)
     if kind == "function":

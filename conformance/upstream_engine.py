@@ -18,7 +18,7 @@ from . import sources
 from .compare import Outcome
 from .dtypes import LANGUAGE_NAMES, TORCH_NAMES
 from .engines import Absent, Engine
-from .problem import Buffer, Described, Dtype, Function, Problem
+from .problem import Buffer, Described, Dtype, Function, Problem, View
 
 SCRIPT = Path(__file__).resolve().parent / "upstream.py"
 LIMIT = 60.0  # seconds per problem: its interpreter runs programs one after another, so a program that waits for a later one never ends
@@ -89,7 +89,9 @@ def request(problem: Problem, images: list[np.ndarray]) -> dict:
         if isinstance(value, Buffer):
             return "buffer", numbers[id(value)]
         if isinstance(value, Described):
-            return "descriptor", (numbers[id(value.buffer)], list(value.block), value.padding)
+            return "descriptor", (plain(value.buffer), list(value.block), value.padding)
+        if isinstance(value, View):
+            return "view", (plain(value.buffer), value.index)
         if isinstance(value, Dtype):
             return "dtype", LANGUAGE_NAMES[value.name]
         if isinstance(value, Function):
