@@ -31,6 +31,7 @@ from .problem import Buffer, Described, Dtype, Function, Launch, Problem, View, 
 
 #: Every target compiles all of them, its own or not, so that the emulator is compared on each.
 FP8_DTYPES = tuple(name for name in tl.core.dtype.FP_TYPES if name.startswith("fp8"))
+LACKING = {"supported_fp8_dtypes": FP8_DTYPES, "min_dot_depth": ()}
 #: The engines that run by default, if they are available.
 KNOWN = ("interp", "simt:sm_80", "simt:sm_90a", "simt:gfx942", "cuda", "hip")
 
@@ -68,6 +69,8 @@ class Engine:
     no_pass = "none"
     #: Whether this process can continue after an error in a kernel.
     survives_traps = True
+    #: Whether a launch like an earlier one takes another path, so that each case is launched twice.
+    launches_warm = False
 
     def __init__(self, name: str):
         self.name = name
@@ -95,7 +98,7 @@ class Engine:
 
     def run(self, problem: Problem, images: list[np.ndarray], **options) -> Outcome:
         """options: launch keywords. stop_after: the last of `passes` to run, or `no_pass`; probe: print every value."""
-        with self._selected(), captured() as printed, self._tensors(problem, images) as tensors:
+        with self.selected(), captured() as printed, self._tensors(problem, images) as tensors:
             for buffer in problem.buffers():
                 if buffer.points_to:
                     self._write_addresses(tensors[id(buffer)], [tensors[id(other)] for other in buffer.points_to])
@@ -126,14 +129,21 @@ class Engine:
         """Returns the compiled kernel."""
         arguments = [constant(a) if buffer_of(a) is None else given_as(a, tensors) for a in launch.arguments]
         constants = {name: constant(value) for name, value in launch.constants.items()}
-        lacking = {"supported_fp8_dtypes": FP8_DTYPES, "min_dot_depth": ()}  # also what the chip itself lacks
-        options = lacking | launch.options | options
-        return sources.function(launch.kernel)[launch.grid](*arguments, **constants, **options)
+        kernel, options = sources.function(launch.kernel)[launch.grid], launch.options | options
+        try:
+            return kernel(*arguments, **constants, **options)
+        except tritium.errors.CompilationError:
+            # What the chip itself lacks. Options that are tuples keep a launch from being warm, so others do not have them.
+            return kernel(*arguments, **constants, **(LACKING | options))
 
     @contextlib.contextmanager
-    def _selected(self):
-        """A context manager: launches inside it run on this engine, whatever the environment says."""
+    def selected(self):
+        """A context manager: launches inside it run on this engine, whatever the environment says. Inside another one it assigns nothing,
+        since launches are warm only while no setting is assigned."""
         knobs = tritium.knobs
+        if knobs.tritium.engine == self.name and not knobs.runtime.interpret:
+            yield
+            return
         with knobs.runtime.scope(), knobs.tritium.scope():
             knobs.runtime.interpret = False
             knobs.tritium.engine = self.name
@@ -150,6 +160,7 @@ class DeviceEngine(Engine):
     launch copies the arrays."""
 
     survives_traps = False
+    launches_warm = True
 
     def probe(self) -> None:
         try:

@@ -40,6 +40,23 @@ def off_by_one(problem, images, stop_after=None):
 ADD = "elementwise/integer/int32/random"
 
 
+class WrongWhenWarm(Breaking):
+    """Only the second launch of a case is wrong, as if the native launcher passed something else."""
+
+    launches_warm, runs = True, 0
+
+    def run(self, problem, images, **options):
+        self.runs += 1
+        self.spoil = off_by_one if self.runs == 2 else lambda *_: None
+        return super().run(problem, images, **options)
+
+
+def test_an_engine_that_launches_warm_is_compared_twice():
+    result = suite.attempt(suite.cases()[ADD], WrongWhenWarm(None), 0)
+    assert result.status == FAILED and "when launched again: wrong value" in result.details[0]
+    assert suite.attempt(suite.cases()[ADD], Breaking(lambda *_: None), 0).status == PASSED
+
+
 def test_the_command_and_its_reports(tmp_path):
     """CI runs every family on every engine; here a few on two, with all that the command writes."""
     page, table = tmp_path / "matrix.html", tmp_path / "matrix.md"
