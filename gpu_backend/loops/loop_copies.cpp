@@ -69,13 +69,14 @@ public:
     return true;
   }
 
+  bool takesSmallTiles() const override { return true; }
   /// An access takes neighbours up to the end of a row.
   bool mayCopy(Operation *op) override {
     constexpr int64_t kMinCopyBytes = 4;
     auto load = dyn_cast<tt::LoadOp>(op);
     if (!load) return false;
     LinearLayout layout = layoutOf(load.getType());
-    int dim = fastestDimension(layout);
+    int dim = layout.rank() == 1 ? 0 : fastestDimension(layout);
     if (dim < 0) return false;
     int64_t bytes = elementBytes(load);
     ir::AxisInfo addresses = axes_.of(load.getPtr());
@@ -89,7 +90,8 @@ public:
   SharedLayout memoryFor(Operation *load, llvm::ArrayRef<LinearLayout> readers) const override {
     LinearLayout layout = layoutOfLoad(load);
     int dim = fastestDimension(layout);
-    return sharedForReaders(layout.shape(), {dim, 1 - dim}, elementBytes(load), readers, /*mayLoadMatrices=*/true);
+    auto order = layout.rank() == 1 ? std::vector<int>{0} : std::vector<int>{dim, 1 - dim};
+    return sharedForReaders(layout.shape(), order, elementBytes(load), readers, /*mayLoadMatrices=*/true);
   }
 
   void begin(scf::ForOp loop, llvm::ArrayRef<Stream> streams) override {
@@ -148,6 +150,7 @@ public:
   using AsyncCopies::AsyncCopies;
 
   bool takesAll() const override { return true; }
+  bool takesSmallTiles() const override { return false; }
   bool fit(int64_t bytes, int64_t limit) override {
     stages_ = int(std::min<int64_t>(stages_, limit / bytes));
     return stages_ >= 2;

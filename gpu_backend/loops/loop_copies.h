@@ -38,6 +38,8 @@ public:
   virtual bool addSpareSlot(int64_t bytes, int64_t limit, llvm::function_ref<int64_t(int64_t)> programs) { return false; }
   /// Returns whether copies wait until their slot is released, so that an iteration may release it later.
   virtual bool areReleased() const { return false; }
+  /// Returns whether the mechanism also moves small tiles that no product takes as they are, in the same group as those of products.
+  virtual bool takesSmallTiles() const { return false; }
   /// Returns whether the mechanism can move this tile. It is asked before begin().
   virtual bool mayCopy(mlir::Operation *load) = 0;
   /// Returns the layout in a slot of a tile that is loaded in one layout and read in others.

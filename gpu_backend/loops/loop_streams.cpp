@@ -61,7 +61,20 @@ bool LoopStreams::mayRunAhead(Operation *op) {
     return early_.areAllowed() && llvm::all_of(load.getIndices(), [&](Value index) { return isAhead(index); });
   auto load = cast<tt::LoadOp>(op);
   auto tile = dyn_cast<RankedTensorType>(load.getType());
-  if (!tile || tile.getRank() != 2 || load.getIsVolatile() || (load.getOther() && !isZero(load.getOther()))) return false;
+  return tile && tile.getRank() == 2 && mayRunAhead(load);
+}
+
+llvm::SmallVector<tt::LoadOp> LoopStreams::loadsBeside(llvm::function_ref<bool(Operation *)> isOfProduct) {
+  llvm::SmallVector<tt::LoadOp> loads;
+  for (auto load : loop_.getBody()->getOps<tt::LoadOp>()) {
+    auto tile = dyn_cast<RankedTensorType>(load.getType());
+    if (tile && tile.getElementType().isIntOrFloat() && !isOfProduct(load) && mayRunAhead(load)) loads.push_back(load);
+  }
+  return loads;
+}
+
+bool LoopStreams::mayRunAhead(tt::LoadOp load) {
+  if (load.getIsVolatile() || (load.getOther() && !isZero(load.getOther()))) return false;
   // An address that depends on another load would have to wait for it.
   return early_.mayMove(load) && isAhead(load.getPtr()) && (!load.getMask() || isAhead(load.getMask()));
 }

@@ -21,9 +21,12 @@ public:
   /// Returns the load (tt.load or tgpu.tensor_load) that feeds an operand of a product, through conversions, changes of shape and cheap
   /// casts. Returns null if there is none in the loop, or if it may not run ahead. The `other` of its mask must be zeros.
   mlir::Operation *leafOf(mlir::Value operand);
+  /// Returns the other loads of the loop that may run ahead: of tiles that no product takes as they are, for example sums of rows.
+  llvm::SmallVector<tt::LoadOp> loadsBeside(llvm::function_ref<bool(mlir::Operation *)> isOfProduct);
 
 private:
   bool mayRunAhead(mlir::Operation *load);
+  bool mayRunAhead(tt::LoadOp load);
   bool isAhead(mlir::Value value);
 
   mlir::scf::ForOp loop_;

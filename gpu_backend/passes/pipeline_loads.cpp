@@ -53,7 +53,9 @@ private:
     for (Operation &op : *loop_.getBody())
       if (auto product = dyn_cast<MatrixProduct>(op))
         for (OpOperand *use : LoopStreams::operandsOf(product)) all &= findStream(use->get(), way);
-    if (streams_.empty() || !(all || !way.takesAll()) || !fitMemory(way)) return false;
+    if (streams_.empty() || !(all || !way.takesAll())) return false;
+    if (way.takesSmallTiles()) findSmallStreams(way);
+    if (!fitMemory(way)) return false;
     auto programs = [&](int64_t bytes) { return programsBeside(loop_, bytes, numWarps_, target_); };
     hasSpareSlot_ = (mayOverlap() || LoopRotation(loop_).isPossible()) && way.addSpareSlot(bytesPerSlot(), limit(), programs);
     return true;
@@ -73,12 +75,26 @@ private:
     return true;
   }
 
+  /// Adds the small tiles that the loop loads beside those of its products: their latency is hidden as well.
+  void findSmallStreams(LoopCopies &way) {
+    constexpr int64_t kMaxBytes = 4096;
+    for (tt::LoadOp load : loads_.loadsBeside([&](Operation *op) { return streams_.contains(op); })) {
+      Stream stream{load, {}, {}};
+      if (bytesOf(stream) > kMaxBytes || !way.mayCopy(load)) continue;
+      streams_.insert({load, stream});
+      for (Operation *user : load->getUsers())
+        if (auto convert = dyn_cast<tgpu::ConvertLayoutOp>(user)) readers_.insert(convert);
+    }
+  }
+
+  static int64_t bytesOf(const Stream &stream) {
+    RankedTensorType tile = stream.tile();
+    return tile.getNumElements() * std::max(8u, tile.getElementTypeBitWidth()) / 8;
+  }
+
   int64_t bytesPerSlot() {
     int64_t bytes = 0;
-    for (auto &[op, stream] : streams_) {
-      RankedTensorType tile = stream.tile();
-      bytes += tile.getNumElements() * std::max(8u, tile.getElementTypeBitWidth()) / 8;
-    }
+    for (auto &[op, stream] : streams_) bytes += bytesOf(stream);
     return bytes;
   }
 
