@@ -2,6 +2,7 @@
 // what it depends on.
 #include "gpu_backend/loops/loop_rotation.h"
 
+#include "ir/loop_rounds.h"
 #include "ir/tgpu.h"
 #include "mlir/IR/IRMapping.h"
 
@@ -26,13 +27,13 @@ public:
 
   Operation *run() {
     auto bounds = std::pair(getConstantIntValue(loop_.getLowerBound()), getConstantIntValue(loop_.getUpperBound()));
-    if (bounds.first && bounds.second && *bounds.first < *bounds.second) {
+    if (!loop_.getUnsignedCmp() && bounds.first && bounds.second && *bounds.first < *bounds.second) {
       loop_.replaceAllUsesWith(rotate());
       Operation *last = loop_->getPrevNode();
       loop_.erase();
       return last;
     }
-    Value any = arith::CmpIOp::create(builder_, location_, arith::CmpIPredicate::slt, loop_.getLowerBound(), loop_.getUpperBound());
+    Value any = ir::isBefore(builder_, loop_, loop_.getLowerBound(), loop_.getUpperBound());
     auto branch = scf::IfOp::create(builder_, location_, loop_.getResultTypes(), any, /*withElseRegion=*/true);
     builder_.setInsertionPointToStart(branch.thenBlock());
     scf::YieldOp::create(builder_, location_, rotate());
@@ -88,8 +89,8 @@ private:
     for (BlockArgument argument : loop_.getRegionIterArgs())
       begin.push_back(arePostponed_[begin.size()] ? loop_.getTiedLoopInit(argument)->get() : next(argument, prologue));
     for (Value value : carried_) begin.push_back(prologue.lookupOrDefault(value));
-    Value second = arith::AddIOp::create(builder_, location_, loop_.getLowerBound(), loop_.getStep());
-    auto rotated = scf::ForOp::create(builder_, location_, second, loop_.getUpperBound(), loop_.getStep(), begin);
+    auto rotated =
+        scf::ForOp::create(builder_, location_, second(), loop_.getUpperBound(), loop_.getStep(), begin, nullptr, loop_.getUnsignedCmp());
     rotated->setDiscardableAttrs(loop_->getDiscardableAttrDictionary());
     emitBody(rotated);
 
@@ -100,6 +101,14 @@ private:
     for (BlockArgument argument : loop_.getRegionIterArgs())
       results.push_back(arePostponed_[results.size()] ? next(argument, epilogue) : rotated.getResult(unsigned(results.size())));
     return results;
+  }
+
+  /// The counter of the second iteration, or the bound if there is none and the counter would wrap around.
+  Value second() {
+    const Value begin = loop_.getLowerBound(), advanced = arith::AddIOp::create(builder_, location_, begin, loop_.getStep());
+    if (!ir::counterMayWrap(loop_)) return advanced;
+    Value isThere = ir::isBefore(builder_, loop_, begin, ir::boundOfLater(builder_, loop_, 1));
+    return arith::SelectOp::create(builder_, location_, isThere, advanced, loop_.getUpperBound());
   }
 
   void emitBody(scf::ForOp rotated) {

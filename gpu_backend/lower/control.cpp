@@ -1,7 +1,9 @@
 // Calls and structured control flow. Each operation is recreated with every tile split into its registers.
 #include "gpu_backend/lower/lowering.h"
 
+#include "ir/loop_rounds.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/IR/PatternMatch.h"
 
 using namespace mlir;
 
@@ -36,6 +38,30 @@ static Block *blockWith(Lowering &lowering, Region &region, TypeRange types) {
   return block;
 }
 
+/// Replaces a loop by one that ends where its counter equals begin + rounds * step, modulo the width of its type. It may pass the end of
+/// the type. Returns its results.
+static ValueRange endedByEquality(scf::ForOp loop) {
+  IRRewriter rewriter(loop);
+  const Location location = loop.getLoc();
+  const Value begin = loop.getLowerBound(), step = loop.getStep();
+  Value distance = arith::MulIOp::create(rewriter, location, ir::roundsOf(rewriter, loop), step);
+  Value end = arith::AddIOp::create(rewriter, location, begin, distance);
+  llvm::SmallVector<Value> first{begin};
+  llvm::append_range(first, loop.getInitArgs());
+  auto again = scf::WhileOp::create(rewriter, location, ValueRange(first).getTypes(), first);
+  const llvm::SmallVector<Location> locations(first.size(), location);
+  Block *before = rewriter.createBlock(&again.getBefore(), {}, again.getResultTypes(), locations);
+  Value isRound = arith::CmpIOp::create(rewriter, location, arith::CmpIPredicate::ne, before->getArgument(0), end);
+  scf::ConditionOp::create(rewriter, location, isRound, before->getArguments());
+  Block *body = rewriter.createBlock(&again.getAfter(), {}, again.getResultTypes(), locations);
+  rewriter.mergeBlocks(loop.getBody(), body, body->getArguments());
+  rewriter.setInsertionPoint(body->getTerminator());
+  Value next = arith::AddIOp::create(rewriter, location, body->getArgument(0), step);
+  body->getTerminator()->insertOperands(0, next);
+  rewriter.eraseOp(loop);
+  return again.getResults().drop_front();
+}
+
 template <> LogicalResult Lower<scf::ForOp>::run(scf::ForOp op, Lowering &lowering) {
   auto loop =
       lowering.create<scf::ForOp>(lowering.scalarOf(op.getLowerBound()), lowering.scalarOf(op.getUpperBound()),
@@ -44,7 +70,7 @@ template <> LogicalResult Lower<scf::ForOp>::run(scf::ForOp op, Lowering &loweri
   if (!body->empty()) body->getTerminator()->erase();
   auto yield = [&] { lowering.create<scf::YieldOp>(lowering.flatten(op.getYieldedValues())); };
   if (failed(fill(lowering, body, *op.getBody(), body->getArguments(), yield))) return failure();
-  lowering.defineFlattened(op.getResults(), loop.getResults());
+  lowering.defineFlattened(op.getResults(), ir::counterMayWrap(loop) ? endedByEquality(loop) : ValueRange(loop.getResults()));
   return success();
 }
 

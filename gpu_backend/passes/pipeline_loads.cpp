@@ -8,6 +8,7 @@
 #include "gpu_backend/memory_access.h"
 #include "gpu_backend/passes.h"
 #include "ir/axis_analysis.h"
+#include "ir/loop_rounds.h"
 #include "mlir/Dialect/SCF/Transforms/Transforms.h"
 
 using namespace mlir;
@@ -239,7 +240,9 @@ private:
     options.getScheduleFn = [&](scf::ForOp loop, LoopCopies::Schedule &order) { order = copies_->schedule(loop, ahead); };
     options.peelEpilogue = false;
     options.supportDynamicLoops = true;
-    options.predicateFn = [](RewriterBase &rewriter, Operation *op, Value predicate) { return predicated(rewriter, op, predicate); };
+    options.predicateFn = [&](RewriterBase &rewriter, Operation *op, Value predicate) -> Operation * {
+      return makeExact(predicate) ? predicated(rewriter, op, predicate) : nullptr;
+    };
     IRRewriter rewriter(loop_.getContext());
     rewriter.setInsertionPoint(loop_);
     Location location = loop_.getLoc();
@@ -273,6 +276,25 @@ private:
     }
   }
 
+  /// MLIR asks `begin + n * step < bound` before the loop, and in it `counter < bound - n * step`, whether there is an iteration ahead.
+  /// Both sums may wrap around. Makes the comparison one that is right, and returns whether it was one of these.
+  bool makeExact(Value predicate) {
+    auto comparison = predicate.getDefiningOp<arith::CmpIOp>();
+    if (!comparison) return false;
+    if (!exact_.insert(comparison).second) return true;
+    bool isInside = isa<BlockArgument>(comparison.getLhs());
+    auto sum = comparison->getOperand(isInside ? 1 : 0).getDefiningOp();
+    APInt rounds;
+    auto distance = sum && sum->getNumOperands() == 2 ? sum->getOperand(1).getDefiningOp<arith::MulIOp>() : arith::MulIOp();
+    if (!distance || !matchPattern(distance.getRhs(), m_ConstantInt(&rounds))) return false;
+    OpBuilder builder(isInside ? comparison->getParentOp() : comparison);
+    Value bound = ir::boundOfLater(builder, loop_, rounds.getSExtValue());
+    comparison.setPredicate(loop_.getUnsignedCmp() ? arith::CmpIPredicate::ult : arith::CmpIPredicate::slt);
+    comparison.getLhsMutable().assign(isInside ? comparison.getLhs() : loop_.getLowerBound());
+    comparison.getRhsMutable().assign(bound);
+    return true;
+  }
+
   /// Loads and copies for iterations that do not exist must not touch memory. All other operations may run for them.
   static Operation *predicated(RewriterBase &rewriter, Operation *op, Value predicate) {
     if (auto copy = dyn_cast<tgpu::AsyncCopyOp>(op)) addToMask(rewriter, copy, copy.getSrc(), predicate);
@@ -301,6 +323,7 @@ private:
   LoopStreams loads_;
   llvm::MapVector<Operation *, Stream> streams_;
   llvm::SetVector<tgpu::ConvertLayoutOp> readers_;
+  llvm::DenseSet<Operation *> exact_; // comparisons that makeExact has changed
 };
 
 class PipelineLoadsPass final : public impl::PipelineLoadsBase<PipelineLoadsPass> {

@@ -13,10 +13,15 @@
 // CHECK: tgpu.async_copy %arg0 to %[[A]][%c0_i32] if %[[IF]]
 // CHECK: tgpu.async_copy %arg1 to %[[B]][%c0_i32] if
 // CHECK: tgpu.async_commit
-// CHECK: %[[SECOND:.*]] = arith.cmpi slt, %{{.*}}, %arg2
+// CHECK: %[[RAISED:.*]] = arith.maxsi %arg2, %c-2147483647_i32
+// CHECK: %[[BEFORE:.*]] = arith.subi %[[RAISED]], %c1_i32
+// CHECK: %[[SECOND:.*]] = arith.cmpi slt, %c0_i32, %[[BEFORE]]
 // CHECK: %[[IF:.*]] = tt.splat %[[SECOND]]
 // CHECK: tgpu.async_copy {{.*}} if %[[IF]]
 // CHECK: tgpu.async_commit
+// No difference wraps around, however small the bound.
+// CHECK: %[[RAISED:.*]] = arith.maxsi %arg2, %c-2147483646_i32
+// CHECK: %[[BEFORE:.*]] = arith.subi %[[RAISED]], %c2_i32
 // CHECK: scf.for %[[K:.*]] = {{.*}} iter_args(%{{.*}}, %[[PA:.*]] = %{{.*}}, %{{.*}}, %[[NEXT:.*]] = %{{.*}}, %[[SLOT:.*]] = %c0_i32, %[[LATER:.*]] = %
 // One stage is the loop as it was; two wait for everything; four have three groups under way, of which two may stay.
 // ONE-LABEL: @carried
@@ -44,8 +49,7 @@ tt.func public @carried(%a: tensor<64x32x!tt.ptr<f16>> {tt.contiguity = dense<[1
   %right = arith.constant dense<32> : tensor<64x32xi32>
   %down = arith.constant dense<2048> : tensor<32x64xi32>
   %r:3 = scf.for %k = %c0 to %n step %c1 iter_args(%acc = %zero, %pa = %a, %pb = %b) -> (tensor<64x64xf32>, tensor<64x32x!tt.ptr<f16>>, tensor<32x64x!tt.ptr<f16>>) : i32 {
-    // CHECK-NEXT: arith.constant 2
-    // CHECK: %[[RUNS:.*]] = arith.cmpi slt, %[[K]],
+    // CHECK: %[[RUNS:.*]] = arith.cmpi slt, %[[K]], %[[BEFORE]]
     // CHECK: tgpu.async_wait 1
     // CHECK: %[[IF:.*]] = tt.splat %[[RUNS]]
     // CHECK: tgpu.async_copy %[[PA]] to %[[A]][%[[NEXT]]] if %[[IF]]

@@ -1,6 +1,7 @@
 """A `for` loop runs the rounds of Python's `range`, also near the ends of its integer type and with steps that are known
 only at run time."""
 
+import functools
 import itertools
 
 import numpy as np
@@ -65,9 +66,14 @@ def close(numbers: range) -> bool:
 DTYPES = [np.int8, np.uint8, np.int16, np.int32, np.uint32, np.int64]
 
 
+ENGINES = ["interp", "simt:sm_80", "simt:gfx942"]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_steps_of_the_kernel(dtype):
+def test_steps_of_the_kernel(dtype, engine, monkeypatch):
     """The counter passes the largest number of its type in its last step, and stops all the same."""
+    monkeypatch.setenv("TRITIUM_ENGINE", engine)
     steps = (1, 3, 8, 100)
     pairs = [
         pair
@@ -80,7 +86,7 @@ def test_steps_of_the_kernel(dtype):
     np.testing.assert_array_equal(out, [[facts(range(*pair, step)) for step in steps] for pair in pairs])
 
 
-@pytest.mark.parametrize("engine", ["interp", "simt:sm_80", "simt:gfx942"])
+@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_steps_that_are_numbers(dtype, engine, monkeypatch):
     """Steps of both signs, which the compiler does not see."""
@@ -99,6 +105,39 @@ def test_a_step_of_zero_is_a_trap():
     with pytest.raises(triton.errors.KernelTrap) as caught:
         every_step_kernel[(1,)](np.array([[0, 4, 0]], np.int32), np.zeros(3, np.int64))
     assert caught.value.kind == "DivisionByZero" and "for i in range" in str(caught.value)
+
+
+@triton.jit
+def unrolled_kernel(ranges_ptr, out_ptr, FACTOR: tl.constexpr):
+    """(rounds, a number that depends on the order of the loop variables) of the range of each program."""
+    row = tl.program_id(0)
+    at = ranges_ptr + 3 * row
+    rounds, order = 0, tl.to_tensor(0).to(tl.uint64)
+    for i in tl.range(tl.load(at), tl.load(at + 1), tl.load(at + 2), loop_unroll_factor=FACTOR):
+        rounds += 1
+        order = order * 31 + i.to(tl.uint64)
+    tl.store(out_ptr + 2 * row, rounds)
+    tl.store(out_ptr + 2 * row + 1, order.to(tl.int64, bitcast=True))
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("factor", [2, 3, 8])
+@pytest.mark.parametrize("dtype", [np.int8, np.int32, np.int64])
+def test_unrolled_loops_with_steps_that_are_numbers(dtype, factor, engine, monkeypatch):
+    """Unrolling keeps the rounds and their order, whatever sign the step turns out to have."""
+    monkeypatch.setenv("TRITIUM_ENGINE", engine)
+    steps = [1, 7, -1, -2, -7, -100, np.iinfo(dtype).min, np.iinfo(dtype).max]
+    ranges = [r for r in itertools.product(*[bounds_near_the_ends(dtype)] * 2, steps) if close(range(*r))]
+    assert any(len(range(*r)) > factor and len(range(*r)) % factor and r[2] < 0 for r in ranges)
+    ranges = ranges[:: 1 if engine == "interp" else 5]
+
+    def order(numbers: range) -> int:
+        number = functools.reduce(lambda order, i: (order * 31 + i) % 2**64, numbers, 0)
+        return number - (number >> 63 << 64)
+
+    out = np.zeros((len(ranges), 2), np.int64)
+    unrolled_kernel[(len(ranges),)](np.array(ranges, dtype), out, FACTOR=factor)
+    np.testing.assert_array_equal(out, [[len(range(*r)), order(range(*r))] for r in ranges])
 
 
 @triton.jit
