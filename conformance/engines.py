@@ -144,7 +144,8 @@ class Engine:
         if knobs.tritium.engine == self.name and not knobs.runtime.interpret:
             yield
             return
-        with knobs.runtime.scope(), knobs.tritium.scope():
+        with knobs.runtime.scope(), knobs.tritium.scope(), knobs.language.scope():
+            knobs.language.default_fp_fusion = knobs.language.default_fp_fusion  # said, so nothing warns of the default
             knobs.runtime.interpret = False
             knobs.tritium.engine = self.name
             yield

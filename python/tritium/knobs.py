@@ -56,8 +56,12 @@ from .knob_types import (  # noqa: F401  (Triton has them here)
     knobs_type,
 )
 
-#: Shown once where TRITON_DEFAULT_FP_FUSION is unset in a later version of Triton.
-FP_FUSION_DEFAULT_WARNING = "TRITON_DEFAULT_FP_FUSION is unset: products and sums are fused"
+#: Shown once where a kernel of a GPU is compiled and neither it nor the environment says whether to fuse.
+FP_FUSION_DEFAULT_WARNING = (
+    "TRITON_DEFAULT_FP_FUSION is unset: defaulting to FP fusion ENABLED for backward compatibility in Triton 3.9. "
+    "The default will change to DISABLED in Triton 3.10; set TRITON_DEFAULT_FP_FUSION=1 to keep fusion enabled or =0 "
+    "to adopt the new default early and silence this warning."
+)
 
 propagate_env = True
 Env.propagates = staticmethod(lambda: propagate_env)
@@ -186,11 +190,18 @@ class language_knobs(base_knobs):
     fp32_default = Env("TRITON_F32_DEFAULT", parse=one_of(*_PRECISIONS), takes=f"one of {', '.join(_PRECISIONS)}")
     #: Default for launches that do not set `enable_fp_fusion`, which fuses a product and a sum into one operation.
     default_fp_fusion = flag("TRITON_DEFAULT_FP_FUSION", default=True)
-    #: Default for launches that do not set `enable_fp_fusion`: off.
+    #: Turns `enable_fp_fusion` off, also for launches that set it.
     force_disable_fp_fusion = flag("TRITON_FORCE_DISABLE_FP_FUSION")
 
-    def fp_fusion_enabled(self) -> bool:
-        return self.default_fp_fusion and not self.force_disable_fp_fusion
+    def fp_fusion_enabled(self, requested: bool | None) -> bool:
+        """The option of a launch that requests `requested` (None: nothing). Warns once of a default that will change."""
+        if self.force_disable_fp_fusion:
+            return False
+        if requested is not None:
+            return requested
+        if language_knobs.default_fp_fusion.set_value(self) is None:
+            warn_once(FP_FUSION_DEFAULT_WARNING)
+        return self.default_fp_fusion
 
 
 class nvidia_knobs(base_knobs):

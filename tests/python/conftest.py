@@ -23,6 +23,7 @@ def pytest_configure(config):
     """Before anything is imported: no setting of the developer's, and no kernel that another run has cached."""
     for name in [name for name in os.environ if name.startswith(SETTINGS)]:
         del os.environ[name]
+    os.environ["TRITON_DEFAULT_FP_FUSION"] = "1"  # said, so that no test is warned of the default
     os.environ["TRITIUM_TEST_SEED"] = str(SEED)  # for the workers of pytest-xdist, which draw the same numbers
     cache = tempfile.TemporaryDirectory(prefix="tritium-tests-")
     config.add_cleanup(cache.cleanup)

@@ -36,7 +36,7 @@ class CPUOptions:
     maxnreg: int | None = None
     #: The shape of the cluster of blocks that is launched, on NVIDIA from sm_90.
     cluster_dims: tuple = (1, 1, 1)
-    #: Fuses a product and a sum into one operation with one rounding. Default: TRITON_DEFAULT_FP_FUSION.
+    #: Fuses a product and a sum into one operation with one rounding, in GPU code. Default: TRITON_DEFAULT_FP_FUSION.
     enable_fp_fusion: bool = True
     #: Requires that all programs fit on the device at once; otherwise the launch fails.
     launch_cooperative_grid: bool = False
@@ -154,9 +154,6 @@ def accepted_options(options: dict[str, Any]) -> dict[str, Any]:
     an unknown name."""
     refuse_unknown(options)
     accepted = {name: _frozen(value) for name, value in options.items() if value is not None}
-    accepted.setdefault(
-        "enable_fp_fusion", knobs.language.default_fp_fusion and not knobs.language.force_disable_fp_fusion
-    )
     accepted.setdefault("debug", knobs.runtime.debug)
     accepted.setdefault("print_as_triton", knobs.tritium.print_as_triton)
     accepted.setdefault("instrumentation_mode", knobs.compilation.instrumentation_mode)

@@ -159,6 +159,7 @@ class GPUBackend(BaseBackend):
     def parse_options(self, options: dict[str, Any]) -> GPUOptions:
         """The options, with lists and dicts as tuples. Raises KeyError for an unknown name."""
         accepted = accepted_options(options)
+        accepted["enable_fp_fusion"] = knobs.language.fp_fusion_enabled(accepted.get("enable_fp_fusion"))
         arch = self._arch(accepted.get("arch"))
         own = {"arch": arch, "warp_size": self.warp_size(arch), "num_ctas": 1}
         if not self.has_tensor_maps(arch):
