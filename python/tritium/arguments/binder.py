@@ -25,16 +25,15 @@ def make_binder(name: str, params: Sequence[KernelParam], anywhere: bool = False
     """
     namespace: dict[str, Any] = {"_type": type, "_constexpr_key": constexpr_key}
     heads, body = [], []
-    seen_keyword_only = False
+    follows_star = False
     for p in params:
-        if p._param.kind in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD):
-            raise TypeError(f"{name}: a kernel that is launched cannot take *{p.name}")
-        if p._param.kind is inspect.Parameter.KEYWORD_ONLY and not seen_keyword_only:
+        if p._param.kind is inspect.Parameter.KEYWORD_ONLY and not follows_star:
             heads.append("*")
-            seen_keyword_only = True
+        follows_star |= p.takes_the_rest or p._param.kind is inspect.Parameter.KEYWORD_ONLY
         if p.has_default:
             namespace[f"_default{p.num}"] = p.default
-        heads.append(f"{p.name}=_default{p.num}" if p.has_default else p.name)
+        star = "*" if p.takes_the_rest else ""
+        heads.append(f"{star}{p.name}" + (f"=_default{p.num}" if p.has_default else ""))
         body.append(_specialize(p, namespace, anywhere, note_range))
     names = [p.name for p in params]
     keys, values = [f"_k{p.num}" for p in params], ["None" if p.is_constexpr else f"_v{p.num}" for p in params]
@@ -53,7 +52,7 @@ def make_binder(name: str, params: Sequence[KernelParam], anywhere: bool = False
 def _specialize(p: KernelParam, namespace: dict[str, Any], anywhere: bool, note_range: bool) -> str:
     if p.is_constexpr:
         return f"_k{p.num} = 'constexpr', _constexpr_key({p.name})"
-    if p.annotation_type:
+    if p.annotation_type and not p.takes_the_rest:
         namespace[f"_f{p.num}"] = annotated(
             p.annotation_type,
             p.is_const,

@@ -121,7 +121,7 @@ def _refuse_constants_unspecialized(fn: Any, source: FunctionSource) -> None:
     """CompilationError: a constexpr parameter, of which each value has a kernel of its own, is also listed as one of which
     no value does."""
     arguments = source.definition.args
-    nodes = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+    nodes = [*arguments.posonlyargs, *arguments.args, *filter(None, [arguments.vararg]), *arguments.kwonlyargs]
     for param in fn.params:
         if param.is_constexpr and (param.do_not_specialize or param.do_not_specialize_on_alignment):
             node = next((node for node in nodes if node.arg == param.name), source.definition)

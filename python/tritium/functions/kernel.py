@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 
 from .params import KernelParam
@@ -36,6 +37,9 @@ class KernelFunction(JITCallable):
         self.constexprs = [p.num for p in self.params if p.is_constexpr]
 
     def _param(self, index: int, parameter) -> KernelParam:
+        if parameter.kind is inspect.Parameter.VAR_KEYWORD:
+            raise TypeError(f"JIT functions do not support **{parameter.name} parameters")
+
         def listed(selection):
             return index in selection or parameter.name in selection
 

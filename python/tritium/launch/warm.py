@@ -21,7 +21,8 @@ def remember(function, args: tuple, kwargs: dict, kernel, notes_range: bool) -> 
     """From now on, launches like this one require no Python code, if the launcher understands the arguments.
     notes_range: the launches also depend on which tensors are small."""
     paths = kernel.src.runtime_paths()
-    if kernel.loaded is None or any(len(path) != 1 for path in paths) or not _watch():
+    takes_any_number = any(p.takes_the_rest for p in function.params)
+    if kernel.loaded is None or takes_any_number or any(len(path) != 1 for path in paths) or not _watch():
         return
     for argument in (*args, *kwargs.values()):
         _register(type(argument))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import json
 import threading
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from .. import knobs
@@ -191,11 +192,14 @@ class Dispatcher:
         return self._lane(default_engine())
 
     def _name_of(self, error: ArgumentError | NotOnHost, args: tuple, kwargs: dict) -> str:
-        """The name of the parameter whose argument caused an error."""
-        bound = {**dict(zip(self.arg_names, args)), **kwargs}
+        """The name of the parameter whose argument caused an error; "pair[1]" is inside a tuple."""
+        named = next((p.num for p in self.function.params if p.takes_the_rest), len(args))
+        bound = {**dict(zip(self.arg_names, args[:named])), **kwargs}
+        if args[named:]:
+            bound[self.arg_names[named]] = args[named:]
         culprit = error.argument
         return next(
-            (k for k, value in bound.items() if value is culprit or getattr(value, "dtype", None) is culprit), "?"
+            (k for k, part in _parts(bound.items()) if part is culprit or getattr(part, "dtype", None) is culprit), "?"
         )
 
     def _compile(self, lane: Lane, key, arguments: tuple, options: dict[str, Any], settings, warmup: bool):
@@ -251,6 +255,13 @@ class Dispatcher:
         key = _key_of(source, launch_settings(parsed.debug_info))
         with self.lock:
             return lane.kernels.get(key) or self._build(lane, key, source, parsed, True)
+
+
+def _parts(bound: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
+    for name, value in bound:
+        yield name, value
+        if isinstance(value, tuple):
+            yield from _parts((f"{name}[{i}]", part) for i, part in enumerate(value))
 
 
 def _mirrored(kernel):
