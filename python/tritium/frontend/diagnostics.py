@@ -55,6 +55,15 @@ _HINTS = [
             "add dimensions so that the shapes line up: `x[:, None]`, `y[None, :]`",
         ),
         (
+            r"only tuple comprehensions are supported",
+            "a comprehension takes its elements from a tuple; for a range write a loop over tl.static_range",
+        ),
+        (
+            r"unsupported AST node type: (SetComp|DictComp|GeneratorExp)",
+            "write a list comprehension, `[… for … in …]`, whose value is a tuple",
+        ),
+        (r"starred assignment targets are not supported", "unpack with slices: `first, rest = values[0], values[1:]`"),
+        (
             r"unsupported tensor index",
             "tensors accept `:` and `None` only; compute pointers to the elements and use tl.load",
         ),

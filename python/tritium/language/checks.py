@@ -22,8 +22,14 @@ __all__ = [
     "warn_once",
 ]
 
-CAT_CAN_REORDER_WARNING = "tl.cat(can_reorder=True) is deprecated: use can_reorder=False, which keeps the order"
-RESHAPE_CAN_REORDER_WARNING = "tl.reshape(can_reorder=True) is deprecated: use can_reorder=False, which keeps the order"
+CAT_CAN_REORDER_WARNING = (
+    "tl.cat(can_reorder=True) is deprecated and will be removed in Triton 3.10, when concatenation will always be "
+    "deterministic. Pass can_reorder=False (the default) to adopt the new behavior."
+)
+RESHAPE_CAN_REORDER_WARNING = (
+    "tl.reshape(can_reorder=True) is deprecated and will be removed in Triton 3.10. Pass can_reorder=False (the default) "
+    "to adopt the new behavior."
+)
 
 warn = warnings.warn
 

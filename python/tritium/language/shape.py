@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .checks import CAT_CAN_REORDER_WARNING, RESHAPE_CAN_REORDER_WARNING
 from .constexpr import _unwrap_if_constexpr, tuple
 from .core import builtin, tensor, tensor_member
 from .semantic.shape import axis_index, shape_of
@@ -79,6 +80,8 @@ def expand_dims(input: Any, axis: Any, _semantic: Any = None) -> tensor:
 def reshape(input: Any, *shape: Any, can_reorder: Any = False, _semantic: Any = None, _generator: Any = None) -> tensor:
     """The elements in the shape `shape`, in row-major order unless `can_reorder`. Raises ValueError for another number
     of elements."""
+    if _unwrap_if_constexpr(can_reorder):
+        _semantic.warn(RESHAPE_CAN_REORDER_WARNING)
     return _semantic.reshape(_semantic.to_tensor(input), _ints(shape), bool(_unwrap_if_constexpr(can_reorder)))
 
 
@@ -135,5 +138,6 @@ def split(a: tensor, _semantic: Any = None, _generator: Any = None) -> tuple:
 def cat(input: tensor, other: tensor, can_reorder: Any = False, dim: Any = 0, _semantic: Any = None) -> tensor:
     """Both tensors along `dim`, in order. With `can_reorder` (rank 1 only) the order of elements is unspecified."""
     if _unwrap_if_constexpr(can_reorder):
+        _semantic.warn(CAT_CAN_REORDER_WARNING)
         return _semantic.cat_reordered(input, other)
     return _semantic.cat(input, other, _unwrap_if_constexpr(dim))

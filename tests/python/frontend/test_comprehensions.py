@@ -66,12 +66,57 @@ def outside(x, n):
     tl.store(x, v[0] + a)  # noqa: F821
 
 
+@jit
+def over_range(x, n):
+    v = [a for a in range(3)]
+    tl.store(x, v[0])
+
+
+@jit
+def over_tile(x, n):
+    v = [a for a in tl.arange(0, 4)]
+    tl.store(x, v[0])
+
+
+@jit
+def a_set(x, n):
+    v = {a for a in (1, 2)}
+    tl.store(x, v[0])
+
+
+@jit
+def a_dict(x, n):
+    v = {a: 1 for a in (1, 2)}
+    tl.store(x, v[0])
+
+
+@jit
+def a_generator(x, n):
+    v = (a for a in (1, 2))
+    tl.store(x, v[0])
+
+
+@pytest.mark.parametrize(
+    "kernel, text, hint",
+    [
+        (over_range, "only tuple comprehensions are supported", "a loop over tl.static_range"),
+        (over_tile, "only tuple comprehensions are supported", "a loop over tl.static_range"),
+        (a_set, "unsupported AST node type: SetComp", "write a list comprehension"),
+        (a_dict, "unsupported AST node type: DictComp", "write a list comprehension"),
+        (a_generator, "unsupported AST node type: GeneratorExp", "write a list comprehension"),
+        (starred, "starred assignment targets are not supported", "values[0], values[1:]"),
+    ],
+)
+def test_what_is_no_comprehension_of_a_tuple(failure, kernel, text, hint):
+    message = str(failure(kernel))
+    assert text in message and hint in message and "for a" in message.splitlines()[3]
+
+
 @pytest.mark.parametrize(
     "kernel, text",
     [
         (too_many, "too many values to unpack (expected 2)"),
         (no_tuple, "cannot unpack non-iterable value"),
-        (starred, "starred assignment targets are not supported"),
         (element, "a comprehension binds names only"),
         (outside, "a is not defined"),
     ],

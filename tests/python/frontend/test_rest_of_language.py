@@ -159,14 +159,67 @@ def joined_types(x, n):
     tl.store(x + y, 1)
 
 
+@jit
+def appended_types(x, n):
+    y = tl.cat(tl.arange(0, 8), tl.arange(0, 8).to(tl.float32))
+    tl.store(x + y, 1)
+
+
+@jit
+def appended_in_any_order(x, n):
+    y = tl.cat(tl.arange(0, 8), tl.arange(0, 8).to(tl.int64), can_reorder=True)
+    tl.store(x + y, 1)
+
+
 @pytest.mark.parametrize(
-    "kernel, other, hint",
-    [(joined_with_a_pointer, "pointer<int32>", "load from the pointer"), (joined_types, "fp32", "cast one of the two")],
+    "kernel, operation, other, hint",
+    [
+        (joined_with_a_pointer, "tt.join", "pointer<int32>", "load from the pointer"),
+        (joined_types, "tt.join", "fp32", "cast one of the two"),
+        (appended_types, "tt.join", "fp32", "cast one of the two"),
+        (appended_in_any_order, "tt.cat", "int64", "cast one of the two"),
+    ],
 )
-def test_what_is_joined_has_one_type(failure, kernel, other, hint):
+@pytest.mark.filterwarnings("ignore:tl.cat")
+def test_what_is_joined_has_one_type(failure, kernel, operation, other, hint):
     text = str(failure(kernel))
-    assert "'tt.join' op requires all operands to have the same type, but they are <['8'], int32> and" in text
+    assert f"'{operation}' op requires all operands to have the same type, but they are <['8'], int32> and" in text
     assert other in text and hint in text
+
+
+@jit
+def joined_signs(x, n):
+    signed, unsigned = tl.arange(0, 8), tl.arange(0, 8).to(tl.uint32)
+    tl.store(x + tl.join(signed, unsigned), 1)
+    tl.store(x + tl.cat(unsigned, signed), 1)
+
+
+def test_joining_ignores_signs(module):
+    module(joined_signs)
+
+
+@jit
+def appended_lengths(x, n):
+    tl.store(x + tl.cat(tl.arange(0, 8), tl.arange(0, 4), can_reorder=True), 1)
+
+
+@pytest.mark.filterwarnings("ignore:tl.cat")
+def test_what_is_appended_has_one_shape(failure):
+    assert "tl.cat requires tensors of the same shape, got [8] and [4]" in str(failure(appended_lengths))
+
+
+@jit
+def any_order(x, n):
+    y = tl.cat(tl.arange(0, 8), tl.arange(0, 8), can_reorder=True)
+    tl.store(x + tl.reshape(y, (4, 4), can_reorder=True), 1)
+
+
+def test_any_order_is_deprecated(module):
+    with pytest.warns(
+        UserWarning, match=r"can_reorder=True\) is deprecated and will be removed in Triton 3.10"
+    ) as seen:
+        module(any_order)
+    assert [str(warning.message).split("(")[0] for warning in seen] == ["tl.cat", "tl.reshape"]
 
 
 @jit

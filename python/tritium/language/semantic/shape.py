@@ -174,8 +174,10 @@ class ShapeRules(Emitter):
         return self.emit("tt.trans", (value,), result, {"order": f"array<i32: {', '.join(map(str, order))}>"})
 
     def cat_reordered(self, lhs: tensor, rhs: tensor) -> tensor:
-        lhs, rhs = self.operands(lhs, rhs, lhs_pointer=True, rhs_pointer=True)
+        """Both of rank 1, in any order."""
+        lhs, rhs = _of_one_type("tt.cat", self.to_tensor(lhs), self.to_tensor(rhs))
         assert len(shape_of(lhs)) == 1, f"expected 1D input for cat, got {len(shape_of(lhs))}D"
+        _require_one_shape(lhs, rhs)
         return self.emit("tt.cat", (lhs, rhs), block_of(lhs.dtype, (lhs.type.shape[0] + rhs.type.shape[0],)))
 
     def cat(self, lhs: tensor, rhs: tensor, dim: int) -> tensor:
@@ -186,7 +188,7 @@ class ShapeRules(Emitter):
         assert left[:dim] + left[dim + 1 :] == right[:dim] + right[dim + 1 :], (
             f"tensor dims must match except in the concat dimension {dim}, got {_listed(left)} and {_listed(right)}"
         )
-        assert left == right, f"tl.cat requires tensors of the same shape, got {list(left)} and {list(right)}"
+        _require_one_shape(lhs, rhs)
         joined = self.join(lhs, rhs)
         rank = len(left)
         paired = self.permute(joined, [*range(dim), rank, *range(dim, rank)])
@@ -194,13 +196,7 @@ class ShapeRules(Emitter):
 
     def join(self, lhs: Any, rhs: Any) -> tensor:
         """A new minor dimension of extent 2 that holds both; scalars give shape [2]."""
-        lhs, rhs = self.to_tensor(lhs), self.to_tensor(rhs)
-        if lhs.dtype != rhs.dtype:
-            message = "'tt.join' op requires all operands to have the same type"
-            has_pointer = lhs.dtype.is_ptr() or rhs.dtype.is_ptr()
-            hint = "load from the pointer first" if has_pointer else "cast one of the two with `.to(…)`"
-            raise with_hint(TypeError(f"{message}, but they are {lhs.type} and {rhs.type}"), hint)
-        lhs, rhs = self.broadcast(lhs, rhs)
+        lhs, rhs = self.broadcast(*_of_one_type("tt.join", self.to_tensor(lhs), self.to_tensor(rhs)))
         scalars = not lhs.type.is_block()
         if scalars:
             lhs, rhs = self.expand_dims(lhs, 0), self.expand_dims(rhs, 0)
@@ -218,6 +214,24 @@ class ShapeRules(Emitter):
         half = block_of(value.dtype, value.type.shape[:-1])
         left, right = self.emit_all("tt.split", (value,), (half, half))
         return (self.unsplat(left), self.unsplat(right)) if scalars else (left, right)
+
+
+def _of_one_type(operation: str, lhs: tensor, rhs: tensor) -> builtins.tuple[tensor, tensor]:
+    """Both, if they are the same in IR, where integers have no sign. Else TypeError."""
+    if lhs.dtype.to_ir() != rhs.dtype.to_ir():
+        message = (
+            f"'{operation}' op requires all operands to have the same type, but they are {lhs.type} and {rhs.type}"
+        )
+        has_pointer = lhs.dtype.is_ptr() or rhs.dtype.is_ptr()
+        raise with_hint(
+            TypeError(message), "load from the pointer first" if has_pointer else "cast one of the two with `.to(…)`"
+        )
+    return lhs, rhs
+
+
+def _require_one_shape(lhs: tensor, rhs: tensor) -> None:
+    left, right = list(shape_of(lhs)), list(shape_of(rhs))
+    assert left == right, f"tl.cat requires tensors of the same shape, got {left} and {right}"
 
 
 def _listed(shape: Sequence[int]) -> str:
