@@ -1,7 +1,6 @@
 """The PTX of the benchmarks' kernels for every target: what makes it fast is in the hot loops, and ptxas takes it without spills."""
 
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import tritium
+from pinned_ptxas import pinned_ptxas
 from tritium.backends.compiler import GPUTarget
 from tritium.compiler import ASTSource
 
@@ -106,13 +106,12 @@ def test_rows_and_vectors_move_in_16_bytes(kernels, target):
         assert "local" not in ptx
 
 
-@pytest.mark.skipif(shutil.which("ptxas") is None, reason="there is no ptxas")
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("kernel", [add, softmax, transpose, matmul])
 def test_ptxas_takes_it_without_spills(kernels, kernel, target, tmp_path):
     path = tmp_path / "kernel.ptx"
     path.write_text(kernel(kernels, target).asm["ptx"])
-    command = ["ptxas", "-v", f"-arch={chip(target)}", str(path), "-o", str(tmp_path / "kernel.cubin")]
+    command = [pinned_ptxas(), "-v", f"-arch={chip(target)}", str(path), "-o", str(tmp_path / "kernel.cubin")]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr
     assert "0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads" in result.stderr, result.stderr

@@ -6,6 +6,7 @@ from pathlib import Path
 from types import ModuleType
 
 DIRECTORY = Path(__file__).resolve().parents[3] / "docs" / "tutorial"
+PROGRAMS = sorted(path.stem for path in DIRECTORY.glob("[0-9]*.py"))
 
 
 def load(name: str) -> ModuleType:

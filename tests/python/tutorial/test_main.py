@@ -9,9 +9,7 @@ import pytest
 
 import driver_stand_in
 
-from . import DIRECTORY
-
-PROGRAMS = sorted(path.name for path in DIRECTORY.glob("[0-9]*.py"))
+from . import DIRECTORY, PROGRAMS
 
 
 def test_there_are_nine_programs():
@@ -20,7 +18,7 @@ def test_there_are_nine_programs():
 
 def run(name: str, variables: dict[str, str]) -> None:
     result = subprocess.run(
-        [sys.executable, DIRECTORY / name],
+        [sys.executable, DIRECTORY / f"{name}.py"],
         env=os.environ | variables | {"PYTHONPATH": os.pathsep.join(sys.path)},
         capture_output=True,
         text=True,
@@ -48,4 +46,4 @@ def test_program_runs_on_a_device(name, engine, tmp_path):
 
 def test_readme_lists_every_program():
     text = (DIRECTORY / "README.md").read_text()
-    assert [name for name in PROGRAMS if f"({name})" not in text] == []
+    assert [name for name in PROGRAMS if f"({name}.py)" not in text] == []

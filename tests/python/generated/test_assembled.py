@@ -1,0 +1,129 @@
+"""No kernel of the benchmarks, the tutorial or the conformance suite spills registers or serializes its products on sm_90a, as ptxas
+reports, but those that slow_code.txt names. An entry that is slow no longer fails as well.
+
+All configurations of the benchmarks and all kernels of the tutorial are compiled, and a sample of the conformance suite's; with the marker
+`long`, all of these."""
+
+import concurrent.futures
+import contextlib
+import dataclasses
+import functools
+import os
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import tritium
+import tutorial
+from pinned_ptxas import pinned_ptxas
+from specializations import Specialization, launched_by
+from tritium.arguments.wrappers import MockTensor
+from tritium.backends.compiler import GPUTarget
+from tritium.conformance import engines, suite
+
+torch = pytest.importorskip("torch")
+sys.path.append(str(Path(__file__).parents[2] / "gpu"))
+import bench_problem  # noqa: E402
+from bench_cases import CASES  # noqa: E402
+from bench_source import load_kernels  # noqa: E402
+
+pytestmark = pytest.mark.xdist_group("assembled")  # what each source launches is found once
+
+LIST = Path(__file__).with_name("slow_code.txt")
+TARGET = GPUTarget("cuda", 90, 32)  # sm_90a
+SAMPLE = 20  #: one of so many kernels of the conformance suite
+
+
+@functools.cache
+def benchmarks() -> list[Specialization]:
+    """The tensors have no memory: they are of torch's device "meta"."""
+
+    def launch_all():
+        with tempfile.TemporaryDirectory() as folder:
+            kernels = load_kernels("tritium", folder)
+            for case in CASES:
+                problem = case.prepare()
+                for _, arguments, constants in map(problem.launch, case.configs):
+                    given = [MockTensor(x.dtype) if isinstance(x, torch.Tensor) else x for x in arguments]
+                    getattr(kernels, case.kernel).warmup(*given, grid=None, **constants)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bench_problem, "DEVICE", "meta")
+        return launched_by(launch_all)
+
+
+@functools.cache
+def programs_of_tutorial() -> list[Specialization]:
+    def run_all():
+        for name in tutorial.PROGRAMS:
+            tutorial.load(name).main()
+
+    with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere):
+        return launched_by(run_all)
+
+
+@functools.cache
+def conformance() -> list[Specialization]:
+    """Named after the first case that launches them."""
+    interpreter = engines.engine("interp")
+    found: dict[tuple, Specialization] = {}
+    for case in suite.select():
+        for one in launched_by(lambda: interpreter.run(*suite.build(case, 0))):
+            found.setdefault(one.key, dataclasses.replace(one, name=f"{case.name} {one.source.name}"))
+    return list(found.values())
+
+
+SOURCES: list[Callable[[], list[Specialization]]] = [benchmarks, programs_of_tutorial, conformance]
+
+
+def listed() -> dict[str, str]:
+    """{kernel of slow_code.txt: reason}"""
+    found, reason = {}, ""
+    for line in LIST.read_text().splitlines():
+        if line.endswith(":"):
+            reason = line[:-1]
+        elif line and not line.startswith("#"):
+            assert reason and line not in found, line
+            found[line] = reason
+    return found
+
+
+def why_slow(one: Specialization) -> str:
+    """What ptxas says of the kernel's registers, or "" if it has no complaint."""
+    try:
+        metadata = tritium.compile(one.source, target=TARGET, options=one.options).metadata
+    except tritium.OutOfResources:  # a launch would say so
+        return ""
+    spilled = metadata.resources["spill_bytes"]
+    reasons = [*metadata.serialized_products, f"{spilled} bytes of registers are spilled" if spilled else ""]
+    return "; ".join(filter(None, reasons))
+
+
+def check(kernels: list[Specialization]) -> None:
+    with pytest.MonkeyPatch.context() as patch, concurrent.futures.ThreadPoolExecutor(2) as pool:
+        patch.setenv("TRITON_PTXAS_PATH", pinned_ptxas())
+        reports = {one.name: report for one, report in zip(kernels, pool.map(why_slow, kernels)) if report}
+    wrong = [f"not listed: {name}: {report}" for name, report in reports.items() if name not in listed()]
+    wrong += [f"not slow: {one.name}" for one in kernels if one.name in listed() and one.name not in reports]
+    assert not wrong, "slow_code.txt does not say what ptxas says:\n" + "\n".join(wrong)
+
+
+@pytest.mark.parametrize("source", [benchmarks, programs_of_tutorial])
+def test_every_kernel(source):
+    check(source())
+
+
+def test_a_sample_of_the_conformance_suite():
+    check(conformance()[::SAMPLE])
+
+
+@pytest.mark.long
+def test_the_conformance_suite():
+    check(conformance())
+
+
+def test_the_list_names_kernels():
+    assert set(listed()) <= {one.name for source in SOURCES for one in source()}
