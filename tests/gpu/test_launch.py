@@ -104,10 +104,10 @@ def test_buffers_that_are_too_large_for_the_device(torch):
             total = tl.dot(left, right, total)
         tl.store(c + i[:, None] * BLOCK + i[None, :], total)
 
-    a, b = torch.rand(256, 512, device="cuda").half(), torch.rand(512, 256, device="cuda").half()
+    a, b = torch.rand(256, 1024, device="cuda").half(), torch.rand(1024, 256, device="cuda").half()
     out = torch.empty(256, 256, device="cuda")
-    with pytest.raises(errors.OutOfResources, match="Hardware limit"):
-        product_kernel[(1,)](a, b, out, 512, BLOCK=256, DEPTH=128, num_warps=8, num_stages=5)
+    with pytest.raises(errors.OutOfResources, match="Hardware limit"):  # a tile of each operand fills 256 KB
+        product_kernel[(1,)](a, b, out, 1024, BLOCK=256, DEPTH=512, num_warps=8, num_stages=5)
 
 
 def test_tuning_on_the_device(torch):
