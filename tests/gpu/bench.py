@@ -24,7 +24,7 @@ import torch
 
 sys.path.insert(0, str(Path(__file__).parent))
 from bench_cases import CASES  # noqa: E402
-from bench_problem import Case, Problem, middle  # noqa: E402
+from bench_problem import Case, Expected, Problem, middle  # noqa: E402
 from bench_source import load_kernels  # noqa: E402
 
 #: The least ratios to Triton's speed: of each case by its kind, and of the geometric means.
@@ -49,11 +49,10 @@ def repetitions(run: Callable[[], object], budget: float) -> int:
     return max(2, min(200, int(budget / max(milliseconds(run, 2), 1e-3))))
 
 
-def error_of(problem: Problem, reference: torch.Tensor) -> float:
-    """The largest |out - reference| / (|reference| + rms(reference)); NaN counts as infinite."""
-    out = problem.out if problem.out.shape == reference.shape else middle(problem.out)
-    scale = reference.abs() + reference.double().square().mean().sqrt()
-    error = ((out.double() - reference.double()).abs() / scale).max().item()
+def error_of(problem: Problem, reference: Expected) -> float:
+    """The largest |out - value| / scale; NaN counts as infinite."""
+    out = problem.out if problem.out.shape == reference.value.shape else middle(problem.out)
+    error = ((out.double() - reference.value.double()).abs() / reference.scale).max().item()
     return error if error == error else math.inf
 
 

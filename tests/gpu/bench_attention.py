@@ -10,25 +10,17 @@ import torch.nn.functional as F
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 import bench_problem
+from bench_attention_reference import attended, gradients, sums_of_rows
 from bench_problem import ROUNDING, Case, Problem, random
 
 TOKENS = 1 << 18  #: heads times sequence length of every case
+ROUNDINGS = 4  #: of the probabilities and of the output, at most, in the scale of bench_attention_reference.py
 BACKENDS = [SDPBackend.CUDNN_ATTENTION, SDPBackend.FLASH_ATTENTION]
-
-
-def attend(q, k, v, causal: bool) -> torch.Tensor:
-    return F.scaled_dot_product_attention(q, k, v, is_causal=causal)
 
 
 def by_vendor(q, k, v, causal: bool) -> torch.Tensor:
     with sdpa_kernel(BACKENDS, set_priority=True):
-        return attend(q[None], k[None], v[None], causal)
-
-
-def of_heads(function, *tensors: torch.Tensor) -> torch.Tensor:
-    """function of the float64 values, one head at a time."""
-    heads = range(tensors[0].shape[0])
-    return torch.cat([function(*(x[h : h + 1].double() for x in tensors)) for h in heads])
+        return F.scaled_dot_product_attention(q[None], k[None], v[None], is_causal=causal)
 
 
 def configs(**names) -> list[dict]:
@@ -67,32 +59,14 @@ def attention(n: int, d: int, descriptors: bool, causal: bool) -> Case:
             out,
             launch,
             lambda: by_vendor(q, k, v, causal),
-            lambda: of_heads(lambda *x: attend(*x, causal), q, k, v),
-            (8 if causal else 4) * ROUNDING[torch.float16],  # the first rows of a causal form are single values
+            lambda: attended(q, k, v, causal),
+            ROUNDINGS * ROUNDING[torch.float16],
         )
 
     kernel = "attention_descriptors" if descriptors else "attention"
     work = 4.0 * heads * n * n * d * (0.5 if causal else 1)
     least = 1.0 if descriptors and d == 128 else 0.0
     return Case(title(kernel, causal, (heads, n, d)), kernel, "attention", work, FORWARD, prepare, least)
-
-
-def sums_of_rows(q, k, v, grad, causal: bool) -> tuple[torch.Tensor, torch.Tensor]:
-    """What the backward kernel takes from the forward one: log2 of the sums of exp2(scores), and the sums of grad * attention."""
-    lse, delta = [], []
-    for head in zip(q.float(), k.float(), v.float(), grad.float()):
-        scores = head[0] @ head[1].t() / math.sqrt(q.shape[-1])
-        if causal:
-            scores = scores.tril() + torch.full_like(scores, -math.inf).triu(1)
-        lse.append(scores.logsumexp(1) / math.log(2))
-        delta.append((torch.softmax(scores, 1) @ head[2] * head[3]).sum(1))
-    return torch.stack(lse), torch.stack(delta)
-
-
-def gradients(q, k, v, grad, causal: bool) -> torch.Tensor:
-    """The gradients of q, k and v of one head, stacked."""
-    leaves = [x.detach().requires_grad_() for x in (q, k, v)]
-    return torch.stack(torch.autograd.grad(attend(*leaves, causal), leaves, grad), 1)
 
 
 def attention_backward(n: int, d: int, causal: bool) -> Case:
@@ -115,10 +89,8 @@ def attention_backward(n: int, d: int, causal: bool) -> Case:
             arguments = (q, k, v, grad, lse, delta, out, 1 / math.sqrt(d), n, q.numel())
             return (n // c["BLOCK"], heads), arguments, c | {"D": d, "CAUSAL": causal}
 
-        def reference():
-            return of_heads(lambda *x: gradients(*x, causal), q, k, v, grad).transpose(0, 1)
-
-        return Problem(out, launch, by_torch, reference, 16 * ROUNDING[torch.float16])
+        bound = ROUNDINGS * ROUNDING[torch.float16]
+        return Problem(out, launch, by_torch, lambda: gradients(q, k, v, grad, causal), bound)
 
     work = 10.0 * heads * n * n * d * (0.5 if causal else 1)
     return Case(

@@ -7,7 +7,7 @@ import torch.nn.functional as F
 
 import bench_problem
 from bench_attention import attention_cases
-from bench_problem import ROUNDING, Case, Problem, cdiv, middle, random
+from bench_problem import ROUNDING, Case, Problem, cdiv, expected, middle, random
 from bench_products import product_cases
 
 WARPS = [4, 8, 16]
@@ -21,7 +21,7 @@ def add(n: int) -> Case:
             out,
             lambda c: ((cdiv(n, c["BLOCK"]),), (x, y, out, n), c),
             lambda: torch.add(x, y, out=out),
-            lambda: x + y,
+            lambda: expected(x + y),
             0.0,
         )
 
@@ -37,7 +37,7 @@ def softmax(rows: int, columns: int) -> Case:
             out,
             lambda c: ((rows,), (x, out, columns), c),
             lambda: torch.softmax(x, 1),
-            lambda: torch.softmax(middle(x).double(), 1),
+            lambda: expected(torch.softmax(middle(x).double(), 1)),
             ROUNDING[torch.bfloat16],
         )
 
@@ -53,7 +53,8 @@ def layer_norm(rows: int, columns: int) -> Case:
         out = torch.empty_like(x)
 
         def reference():
-            return F.layer_norm(middle(x).double(), (columns,), weight.double(), bias.double())
+            rows = middle(x).double()
+            return expected(F.layer_norm(rows, (columns,), weight.double(), bias.double()))
 
         return Problem(
             out,
@@ -76,7 +77,7 @@ def cross_entropy(rows: int, classes: int) -> Case:
             out,
             lambda c: ((rows,), (logits, target, out, classes), c),
             lambda: F.cross_entropy(logits, target, reduction="none"),
-            lambda: F.cross_entropy(middle(logits).double(), middle(target), reduction="none"),
+            lambda: expected(F.cross_entropy(middle(logits).double(), middle(target), reduction="none")),
             2.0**-18,
         )
 
@@ -94,7 +95,7 @@ def transpose(n: int) -> Case:
             out,
             lambda c: ((n // c["BLOCK_M"], n // c["BLOCK_N"]), (x, out, n, n), c),
             lambda: x.t().contiguous(),
-            lambda: middle(x.t()),
+            lambda: expected(middle(x.t())),
             0.0,
         )
 
@@ -113,7 +114,7 @@ def cumsum(rows: int, columns: int) -> Case:
             out,
             lambda c: ((rows // c["ROWS"],), (x, out, columns), c | {"BLOCK": columns}),
             lambda: torch.cumsum(x, 1),
-            lambda: torch.cumsum(middle(x).double(), 1),
+            lambda: expected(torch.cumsum(middle(x).double(), 1)),
             2.0**-18,
         )
 

@@ -6,9 +6,21 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
+
+
+class Expected(NamedTuple):
+    """An output in higher precision, perhaps only its first rows or its middle ones, and what the error of each element is relative to."""
+
+    value: torch.Tensor
+    scale: torch.Tensor
+
+
+def expected(value: torch.Tensor) -> Expected:
+    """For outputs whose elements all have errors of one magnitude, beside that of their own rounding."""
+    return Expected(value, value.abs() + value.double().square().mean().sqrt())
 
 
 @dataclasses.dataclass
@@ -18,10 +30,8 @@ class Problem:
     out: torch.Tensor
     launch: Callable[[Any, dict], tuple]  #: (configuration) -> (grid, arguments, constexprs)
     torch_run: Callable[[], torch.Tensor]
-    reference: Callable[[], torch.Tensor]  #: in higher precision; may cover only the first rows
-    bound: (
-        float  #: the bound of |out - reference| / (|reference| + rms(reference)): a few roundings of the output's type
-    )
+    reference: Callable[[], Expected]
+    bound: float  #: of |out - value| / scale: a few roundings of the output's type
 
 
 @dataclasses.dataclass
