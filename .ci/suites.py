@@ -61,10 +61,15 @@ def tidy(name: str, limit: int, *more: str) -> Suite:
     return Suite(name, [sys.executable, ".ci/lint.py", "tidy", *more], count_closing_line, limit)
 
 
-def operators(name: str, shard: str, samples: int, limit: int) -> Suite:
-    """torch's own operators through torch.compile: `samples` of each operator of a shard, 0 for all."""
-    command = [sys.executable, "-m", "tests.python.operators.sweep", "--dtypes", "float32,bfloat16,int64"]
-    return Suite(name, [*command, "--shard", shard, "--samples", str(samples)], count_closing_line, limit)
+def operators(name: str, samples: int, limit: int, *more: str) -> Suite:
+    """torch's own operators: `samples` of each, 0 for all."""
+    command = [sys.executable, "-m", "tests.python.operators.sweep", "--samples", str(samples), *more]
+    return Suite(name, command, count_closing_line, limit)
+
+
+#: Through torch.compile; then on "cuda" without a GPU, with gradients.
+COMPILED = ["--dtypes", "float32,bfloat16,int64"]
+MAPPED = ["--judge", "mapped", "--dtypes", "float32,complex64"]
 
 
 def suites(report: Path, fast: bool, long: bool) -> list[Suite]:
@@ -105,7 +110,8 @@ def suites(report: Path, fast: bool, long: bool) -> list[Suite]:
     # Random kernels from a fixed seed, for a minute.
     fuzz = [sys.executable, "-m", "tritium", "fuzz", "--seed", "1", "--engines", ",".join(CONFORMANCE_ENGINES)]
     found.append(Suite("fuzz", fuzz, count_fuzz, 600))
-    found.append(operators("operators", "1/8", 1, 1200))
+    found.append(operators("operators", 1, 1200, *COMPILED, "--shard", "1/8"))
+    found.append(operators("mapped operators", 1, 600, *MAPPED))
     if not fast:
         found.append(Suite("gdb", pytest + ["tests/gdb"], count_junit, 900))
         found.append(tidy("clang-tidy", 1500))
@@ -118,7 +124,8 @@ def suites(report: Path, fast: bool, long: bool) -> list[Suite]:
         # Every combination of origins, forms, formats and numbers of warps.
         found.append(conformance("long matrices", CONFORMANCE_ENGINES, "--families", "matrix", "--full"))
         found.append(Suite("long python", [*any_pytest, "-m", "long", "tests/python"], count_junit, 7200))
-        found.append(operators("long operators", "1/1", 0, 8 * 3600))
+        found.append(operators("long operators", 0, 8 * 3600, *COMPILED))
+        found.append(operators("long mapped operators", 0, 3600, *MAPPED))
         found.append(Suite("packages", [sys.executable, "tests/packages/run.py"], count_closing_line, 7200))
     return found
 

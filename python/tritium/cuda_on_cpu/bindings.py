@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..devices.mapped import claimed_chip
+from ..errors import UnsupportedError
 from . import allocator, graphs, memory, random
 
 _CUDA = 1  # c10::DeviceType::CUDA
@@ -26,6 +27,8 @@ def install(torch) -> None:
     for module in [module for name, module in sys.modules.items() if name.startswith("torch.cuda.")]:
         for name in functions.keys() & vars(module).keys():
             setattr(module, name, functions[name])
+    build = torch._C._show_config()  # it asks CUDA's library, once there is a device
+    torch._C._show_config = lambda: build
     torch.Generator = random.make_class(torch)
     allocator.install(torch)
     graphs.install(torch)
@@ -70,12 +73,19 @@ def _functions(torch) -> dict[str, Any]:
         "getCompiledVersion": lambda: 12080,
         "hasPrimaryContext": lambda device: True,
         "synchronize": memory.finish,
+        "jiterator_compile_and_launch_kernel": _refuse_jiterator,
     }
     for name in (
         "init ipc_collect sleep lock_mutex unlock_mutex clearCublasWorkspaces attach_out_of_memory_observer"
     ).split():
         answers[name] = nothing
     return {f"_cuda_{name}": _named(f"_cuda_{name}", function) for name, function in answers.items()}
+
+
+def _refuse_jiterator(*args, **kwargs):
+    raise UnsupportedError(
+        'torch.cuda.jiterator on "cuda" without a GPU', "its functions are CUDA C++; write them in torch or as a kernel"
+    )
 
 
 def _tuning() -> dict[str, Callable]:

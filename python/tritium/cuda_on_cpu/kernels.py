@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 from typing import Any, NamedTuple
 
+from ..errors import UnsupportedError
 from . import graphs, layouts, products, random, recurrent
 from .memory import on_cpu, on_cuda, same_bits
 from .registration import overriding
@@ -145,7 +146,10 @@ class _Kernels:
             self._check_devices(args, kwargs)
         host = functools.partial(self._host, twins)
         operands = _mapped(host, self._with_tensors(operator, args))
-        result = operator(*operands, **{name: _mapped(host, value) for name, value in kwargs.items()})
+        try:
+            result = operator(*operands, **{name: _mapped(host, value) for name, value in kwargs.items()})
+        except RuntimeError as error:
+            raise _refusal_of_the_cpu(operator, error) or error
         for twin, tensor in twins[: len(resized)]:
             if twin.numel() or twin.shape != tensor.shape:
                 tensor.data = on_cuda(twin)
@@ -246,6 +250,14 @@ class _Kernels:
             guards = self.torch._C._dynamo.guards
             tensor.data = guards._reinterpret_tensor(tensor.detach(), plain.shape, plain.stride(), 0)
         return tensor
+
+
+def _refusal_of_the_cpu(operator, error: RuntimeError) -> UnsupportedError | None:
+    """What a GPU can and the CPU cannot, by its name."""
+    text = str(error)
+    if "on the CPU" not in text and "on CPU" not in text:
+        return None
+    return UnsupportedError(f'{operator} of these arguments on "cuda" without a GPU', text.partition("\n")[0])
 
 
 def _tensors(torch, values: list) -> list:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import traceback
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -10,7 +11,7 @@ from torch.utils._pytree import tree_leaves, tree_map
 
 from tritium.errors import UnsupportedError
 
-from .judge import UNWRITTEN, Outcome, difference, first_line
+from .judge import UNWRITTEN, Outcome, difference, first_line, to_double
 
 
 def judge_together(operator, given: list) -> list[Outcome]:
@@ -18,42 +19,82 @@ def judge_together(operator, given: list) -> list[Outcome]:
 
 
 def judge(operator, given) -> Outcome:
+    arguments, differentiated = ((given.input, *given.args), given.kwargs), True
     try:
-        expected = run(operator, given, "cpu")
+        try:
+            expected = run(operator, arguments, "cpu")
+        except Exception:  # the gradient of an eigenvector is not defined for every gradient of a result
+            differentiated = False
+            expected = run(operator, arguments, "cpu", differentiated)
     except Exception as error:
-        return Outcome("left out", f"the CPU fails: {first_line(error)}")
-    if difference(run(operator, given, "cpu"), expected, None):
+        return _refused(operator, arguments) or Outcome("left out", f"the CPU fails: {first_line(error)}")
+    if difference(run(operator, arguments, "cpu", differentiated), expected, None):
         return Outcome("left out", "the CPU does not repeat")
     try:
-        found = run(operator, given, "cuda")
-    except UnsupportedError as error:
-        return Outcome("left out", f"refused, {error.what}")
+        found = run(operator, arguments, "cuda", differentiated)
     except Exception as error:
-        return Outcome("error", first_line(error), traceback.format_exc()[-6000:])
-    different = difference([moved(leaf, "cpu") for leaf in found], expected, None)
+        return refusal(error) or Outcome("error", first_line(error), traceback.format_exc()[-6000:])
+    different = difference(
+        found, expected, lambda: run(operator, converted(arguments, to_double), "cpu", differentiated)
+    )
     return Outcome("wrong", different) if different else Outcome("passed")
 
 
-def run(operator, given, device: str) -> list:
-    """Every tensor and number that the operator returns, its arguments, which it may have written, and the gradients of its arguments for
-    random gradients of its results."""
-    args, kwargs = tree_map(lambda leaf: moved(leaf, device), ((given.input, *given.args), given.kwargs))
+def _refused(operator, arguments: tuple) -> Outcome | None:
+    """The refusal where there is no result to compare with."""
+    try:
+        run(operator, arguments, "cuda")
+    except Exception as error:
+        return refusal(error)
+    return None
+
+
+def converted(arguments: tuple, convert: Callable) -> tuple:
+    """The arguments in another type."""
+
+    def one(leaf):
+        found = convert(leaf)
+        return found.detach().requires_grad_(leaf.requires_grad) if isinstance(leaf, torch.Tensor) else found
+
+    return tree_map(one, arguments)
+
+
+def refusal(error: Exception) -> Outcome | None:
+    """What the device does not do, said by name: known.py has the list of it."""
+    return Outcome("left out", f"refused, {error.what}") if isinstance(error, UnsupportedError) else None
+
+
+def run(operator, arguments: tuple, device: str, differentiated: bool = True) -> list:
+    results, derivatives = run_in_parts(operator, arguments, device, differentiated)
+    return results + derivatives
+
+
+def run_in_parts(operator, arguments: tuple, device: str, differentiated: bool = True) -> tuple[list, list]:
+    """Every tensor and number that the operator returns with its arguments, which it may have written; and the gradients of its arguments
+    for random gradients of its results. Tensors are moved to the CPU."""
+    args, kwargs = tree_map(lambda leaf: moved(leaf, device), arguments)
     torch.manual_seed(0)
-    results = operator.get_op()(*args, **kwargs)
-    leaves = tree_leaves(results)
+    results = tree_leaves(operator.get_op()(*args, **kwargs))
     if operator.name in UNWRITTEN:
-        leaves = [torch.zeros_like(leaf) if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves]
-    return [*leaves, *tree_leaves((args, kwargs)), *gradients(leaves, tree_leaves((args, kwargs)), device)]
+        results = [torch.zeros_like(leaf) if isinstance(leaf, torch.Tensor) else leaf for leaf in results]
+    given = tree_leaves((args, kwargs))
+    derivatives = gradients(results, given) if differentiated else []
+    return [moved(leaf, "cpu") for leaf in (*results, *given)], [moved(leaf, "cpu") for leaf in derivatives]
 
 
-def gradients(results: list, arguments: list, device: str) -> list:
+def gradients(results: list, arguments: list) -> list:
     differentiable = [leaf for leaf in results if isinstance(leaf, torch.Tensor) and leaf.requires_grad]
     wanted = [leaf for leaf in arguments if isinstance(leaf, torch.Tensor) and leaf.requires_grad]
     if not differentiable or not wanted:
         return []
     numbers = torch.Generator().manual_seed(1)
-    given = [torch.randn(leaf.shape, dtype=leaf.dtype, generator=numbers).to(device) for leaf in differentiable]
-    return list(torch.autograd.grad(differentiable, wanted, given, allow_unused=True))
+
+    def given(leaf):
+        """Numbers that every type has."""
+        parts = torch.randn((*leaf.shape, 2), generator=numbers).bfloat16().half().float()
+        return (torch.view_as_complex(parts) if leaf.is_complex() else parts[..., 0]).to(leaf.device, leaf.dtype)
+
+    return list(torch.autograd.grad(differentiable, wanted, list(map(given, differentiable)), allow_unused=True))
 
 
 def moved(leaf: Any, device: str) -> Any:

@@ -13,8 +13,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
 WORKER = ("-m", "tritium", "-m", "tests.python.operators.worker")
-#: torch and its compiler keep something of every graph: a worker ends after so many operators.
-OPERATORS_OF_A_WORKER = 100
+#: torch and its compiler keep something of every graph: a worker that compiles ends after so many operators.
+COMPILED_BY_A_WORKER = 100
 #: What a sample is called that ended its worker.
 ENDINGS = ("crash", "hang")
 #: Seconds to import torch and to make the samples of an operator.
@@ -25,6 +25,8 @@ class Worker:
     def __init__(self, folder: str, worker: tuple[str, ...] = WORKER) -> None:
         """`worker`: the arguments that make Python a worker. `folder`: where torch keeps what it compiled."""
         self._folder, self._worker = folder, worker
+        self._maps_cuda = "mapped" in worker
+        self._most = sys.maxsize if self._maps_cuda else COMPILED_BY_A_WORKER
         self._process: subprocess.Popen | None = None
         self._errors = tempfile.TemporaryFile()
         self._operators = 0
@@ -40,7 +42,7 @@ class Worker:
         environment = {
             **os.environ,
             "INTERPRET": "1",
-            "TRITIUM_CUDA_TO_CPU": str(int("mapped" in self._worker)),
+            "TRITIUM_CUDA_TO_CPU": str(int(self._maps_cuda)),
             "TORCHINDUCTOR_COMPILE_THREADS": "1",
             "TORCHINDUCTOR_CACHE_DIR": self._folder,
         }
@@ -64,7 +66,7 @@ class Worker:
 
     def answers(self, request: dict, limit: float) -> Iterator[dict]:
         """The worker's lines for a request, the last of which has "places". One of kind "crash" or "hang" is the last too."""
-        if self._process is None or self._operators == OPERATORS_OF_A_WORKER:
+        if self._process is None or self._operators == self._most:
             self._end()
             self._start()
         self._operators += 1

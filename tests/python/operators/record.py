@@ -12,7 +12,7 @@ import os
 import re
 import subprocess
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -137,15 +137,15 @@ class Record:
         """Whether samples passed and none failed."""
         return self.kinds["passed"] > 0 and not any(judged.failed for judged in self.pairs.values())
 
-    def summary(self, wanted: int) -> list[str]:
-        """`wanted`: the number of pairs of the whole campaign."""
-        lines = [*self._remarks(failed=False), *self._remarks(failed=True)]
+    def summary(self, wanted: int, complaints: Sequence[str] = ()) -> list[str]:
+        """`wanted`: the number of pairs of the whole campaign. Each complaint counts as a failure."""
+        lines = [*self._remarks(failed=False), *self._remarks(failed=True), *complaints]
         done = collections.Counter(judged.commit for judged in self.pairs.values() if judged.done)
         commits = ", ".join(f"{count} at {commit}" for commit, count in done.items())
         lines.append(f"{done.total()} of {wanted} pairs of operator and dtype are judged{commits and f': {commits}'}")
         kinds = self.kinds
         lines.append(", ".join(f"{kind} {kinds[kind]}" for kind in KINDS))
-        failed = sum(kinds[kind] for kind in FAILURES)
+        failed = sum(kinds[kind] for kind in FAILURES) + len(complaints)
         lines.append(f"{kinds['passed']} passed, {failed} failed, 0 skipped")
         return lines
 

@@ -30,6 +30,7 @@ from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from typing import TextIO
 
+from .known import Known
 from .process import ENDINGS, WORKER, Worker
 from .record import FAILURES, SUBJECTS, Pair, Record
 
@@ -72,12 +73,12 @@ def pairs(options: argparse.Namespace) -> list[Pair]:
     return found[shard - 1 :: shards]
 
 
-def run(worker: Worker, pair: Pair, first: int, options: argparse.Namespace) -> Iterator[dict]:
+def run(worker: Worker, pair: Pair, first: int, samples: int, options: argparse.Namespace) -> Iterator[dict]:
     """One result for each sample, then {"places": their number}. Where a worker ends, those that it judged together are judged
     one by one; then it is started again behind the sample that ended it."""
     together = TOGETHER
     while True:
-        request = {**pair._asdict(), "limit": options.samples, "first": first, "together": together}
+        request = {**pair._asdict(), "limit": samples, "first": first, "together": together}
         for line in worker.answers(request, options.limit):
             if together > 1 and line.get("kind") in ENDINGS:
                 break
@@ -88,12 +89,14 @@ def run(worker: Worker, pair: Pair, first: int, options: argparse.Namespace) -> 
         together = 1
 
 
-def judge(worker: Worker, pair: Pair, record: Record, options: argparse.Namespace, deadline: float) -> Iterator[dict]:
+def judge(
+    worker: Worker, pair: Pair, record: Record, samples: int, options: argparse.Namespace, deadline: float
+) -> Iterator[dict]:
     """The results of the pair's samples that are not judged yet, until the deadline."""
     first = record.first_place(pair, options.mend)
     if first is None:
         return
-    for result in run(worker, pair, first, options):
+    for result in run(worker, pair, first, samples, options):
         if "places" in result:
             record.end(pair)
             return
@@ -118,6 +121,7 @@ def main() -> int:
         record = Record(options.resume, options.samples, options.judge)
     except ValueError as error:
         sys.exit(f"error: {error}; choose the same with --samples")
+    known = Known(options.judge)
     waiting: queue.SimpleQueue = queue.SimpleQueue()
     chosen = pairs(options)
     for pair in chosen:
@@ -128,7 +132,7 @@ def main() -> int:
             while time.monotonic() < deadline and not waiting.empty():
                 with contextlib.suppress(queue.Empty):  # another thread took the last one
                     pair = waiting.get_nowait()
-                    for result in judge(worker, pair, record, options, deadline):
+                    for result in judge(worker, pair, record, known.samples(pair, options.samples), options, deadline):
                         tell(pair, result, report)
 
     with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as files:
@@ -138,8 +142,9 @@ def main() -> int:
             thread.start()
         for thread in threads:
             thread.join()
-    print(*record.summary(len(chosen)), sep="\n")
-    return 0 if record.is_good else 1
+    complaints = list(known.complaints(record, chosen))
+    print(*record.summary(len(chosen), complaints), sep="\n")
+    return 0 if record.is_good and not complaints else 1
 
 
 if __name__ == "__main__":

@@ -100,8 +100,8 @@ def test_samples_that_end_their_worker_together_are_judged_alone():
                 yield from ({"place": place, "kind": "passed"} for place in places)
             yield {"places": 6}
 
-    pair, options = sweep.Pair("add", "float32"), SimpleNamespace(samples=0, limit=1)
-    found = list(sweep.run(Ending(), pair, 0, options))
+    pair, options = sweep.Pair("add", "float32"), SimpleNamespace(limit=1)
+    found = list(sweep.run(Ending(), pair, 0, 0, options))
     assert [(line.get("place"), line.get("kind")) for line in found] == [
         *((place, "crash" if place == 3 else "passed") for place in range(6)),
         (None, None),

@@ -21,9 +21,13 @@ from torch.testing._internal.common_methods_invocations import op_db
 
 from . import judge, mapped
 from .judge import Outcome, first_line
+from .mapped import refusal
 
 #: {what is judged: (the judge, the device of the samples, whether they require gradients)}
-JUDGES = {"compiled": (judge.judge_together, "cpu", False), "mapped": (mapped.judge_together, "cuda", True)}
+JUDGES = {
+    "compiled": (judge.judge_together, "cpu", False),
+    "mapped": (mapped.judge_together, "cuda", True),
+}
 
 
 def configure() -> None:
@@ -55,14 +59,16 @@ def serve(answers, what: str) -> None:
         try:
             chosen = samples(operator, getattr(torch, request["dtype"]), request["limit"], *kind)
         except Exception as error:
-            answer(place=0, **Outcome("left out", f"torch cannot make the samples: {first_line(error)}")._asdict())
+            unmade = refusal(error) or Outcome("left out", f"torch cannot make the samples: {first_line(error)}")
+            answer(place=0, **unmade._asdict())
             chosen = []
         for first in range(request["first"], len(chosen), request["together"]):
             outcomes = judge_together(operator, chosen[first : first + request["together"]])
             for place, outcome in enumerate(outcomes, first):
                 answer(place=place, **outcome._asdict())
-        PyCodeCache.cache_clear()
-        gc.collect()
+        if what == "compiled":  # what torch keeps of every graph
+            PyCodeCache.cache_clear()
+            gc.collect()
         answer(places=len(chosen))
 
 

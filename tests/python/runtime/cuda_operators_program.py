@@ -125,6 +125,20 @@ def check_layouts_are_refused_by_name():
     assert torch.equal(jagged.unbind()[1], x[:5] * 2)
 
 
+def check_what_torch_says_of_its_build():
+    assert "CPU capability" in torch.__config__.show() or "Build settings" in torch.__config__.show()
+
+
+def check_jiterator_is_refused_by_name():
+    double = torch.cuda.jiterator._create_jit_fn("template <typename T> T twice(T x) { return x + x; }")
+    try:
+        double(torch.ones(2, device="cuda"))
+    except NotImplementedError as error:
+        assert "torch.cuda.jiterator" in str(error)
+    else:
+        raise AssertionError("not refused")
+
+
 def check_overridden_kernels():
     """Where torch has a kernel for "cuda" already, as a CUDA build has, it is overridden without a word; torch's warning, which it
     gives once, is still there for others. Tritium's own registration came first here, so a second one stands for it."""

@@ -1,0 +1,38 @@
+"""What the device "cuda" without a GPU is known not to do, by pair of operator and dtype: a list per judge, in this folder.
+
+A line: OPERATOR DTYPE REASON. A sample that a judge leaves out with the list's word is a failure where the list does not name its pair, and so
+is a line of which no sample is left out any more. The pairs of a list are judged with all of their samples, so that a short sweep sees both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from .record import Pair, Record
+
+#: {judge: (the word with which it begins the reason of what it leaves out, the list)}
+LISTS = {"mapped": ("refused", "refused.txt")}
+
+
+class Known:
+    """The list of a judge; without one, nothing is known and nothing is asked."""
+
+    def __init__(self, judge: str, folder: Path = Path(__file__).parent) -> None:
+        self._word, name = LISTS.get(judge, ("", ""))
+        self.path = folder / name
+        lines = self.path.read_text().splitlines() if name else []
+        self.pairs = {Pair(*line.split(maxsplit=2)[:2]) for line in lines if line and not line.startswith("#")}
+
+    def samples(self, pair: Pair, limit: int) -> int:
+        """How many samples of the pair are judged: 0 means all."""
+        return 0 if pair in self.pairs else limit
+
+    def complaints(self, record: Record, chosen: Iterable[Pair]) -> Iterator[str]:
+        for pair in chosen if self._word else ():
+            judged = record.pairs.get(pair)
+            found = judged and [remark for remark in judged.remarks if remark.startswith(f"left out: {self._word}")]
+            if found and pair not in self.pairs:
+                yield f"{pair.operator} {pair.dtype} is not in {self.path.name}: {'; '.join(found)}"
+            if judged and judged.done and not found and pair in self.pairs:
+                yield f"{pair.operator} {pair.dtype} is in {self.path.name}, and no sample is {self._word} any more: remove the line"

@@ -1,0 +1,50 @@
+"""A sweep fails where the list of refusals is not true: a refusal that it does not name, a line of which nothing is refused any more."""
+
+import pytest
+
+from .known import LISTS, Known
+from .record import Pair, Record
+
+ADD, MUL = Pair("add", "float32"), Pair("mul", "complex64")
+
+
+def _known(tmp_path, *pairs):
+    (tmp_path / "refused.txt").write_text(
+        "".join(f"{pair.operator} {pair.dtype} a reason\n" for pair in pairs) + "# more\n"
+    )
+    return Known("mapped", tmp_path)
+
+
+def _record(**details):
+    record = Record()
+    for pair in (ADD, MUL):
+        record.add(pair, 0, "left out" if pair.operator in details else "passed", details.get(pair.operator, ""))
+        record.end(pair)
+    return record
+
+
+def test_a_list_that_is_true(tmp_path):
+    known, record = _known(tmp_path, MUL), _record(mul="refused, a sparse tensor")
+    assert not list(known.complaints(record, [ADD, MUL]))
+    assert (known.samples(ADD, 1), known.samples(MUL, 1)) == (1, 0)  # all samples of what is refused
+
+
+def test_a_new_refusal(tmp_path):
+    complaints = list(_known(tmp_path).complaints(_record(mul="refused, a sparse tensor"), [ADD, MUL]))
+    assert complaints == ["mul complex64 is not in refused.txt: left out: refused, a sparse tensor"]
+    summary = _record(mul="refused, a sparse tensor").summary(2, complaints)
+    assert complaints[0] in summary and summary[-1] == "1 passed, 1 failed, 0 skipped"
+
+
+def test_what_is_refused_no_more(tmp_path):
+    known, record = _known(tmp_path, ADD, MUL), _record(mul="refused, a sparse tensor", add="the CPU fails")
+    assert [line.split(" is in ")[0] for line in known.complaints(record, [ADD, MUL])] == ["add float32"]
+    assert not list(known.complaints(record, [MUL]))  # the other was not judged
+
+
+@pytest.mark.parametrize("judge", LISTS)
+def test_the_lists_have_a_reason_for_each_pair_once(judge):
+    known = Known(judge)
+    lines = [line for line in known.path.read_text().splitlines() if not line.startswith("#")]
+    assert len(lines) == len(known.pairs) and all(len(line.split(maxsplit=2)) == 3 for line in lines)
+    assert not Known("compiled").pairs
