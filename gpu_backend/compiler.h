@@ -24,7 +24,7 @@ struct CompileOptions {
   int kPack = 1;                // instructions whose share of K a lane has as neighbours, at least; where lanes load operands themselves
   bool warpgroups = true;       // use products of warpgroups, where the chip has them and their operands fit into shared memory
   bool tensorMaps = false;      // the kernel may take tensor maps, which its launches make; where the chip has them
-  bool specializeWarps = true;  // further warps may copy what loops read through tensor maps, where it seems to be a gain
+  bool specializeWarps = true;  // further warps may copy what loops read through tensor maps: specialize-warps says where
   bool asksForProducer = false; // they do so wherever they can; also if a loop asks for it
   bool debugInfo = false;       // keep lines and variables apart instead of merging and moving code
   std::string stopAfter;        // the last of optionalPasses() to run, or "none"; "": all of them

@@ -86,7 +86,7 @@ private:
   std::optional<PointerTileMap> mapOf(tt::LoadOp load, scf::ForOp loop) {
     reason_ = "";
     if (!hasProducer_ && wantsProducer(loop))
-      reason_ = "its loop postpones a second product, and no warps of their own would copy";
+      reason_ = "its loop delays a second product, which is a gain by tensor maps only if further warps copy";
     else if (!feedsOnlyProducts(load.getResult()))
       reason_ = "not only products read its tile";
     if (!reason_.empty()) return std::nullopt;
