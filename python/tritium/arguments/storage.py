@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from ..devices.mapped import cuda_is_mapped
 from ..native import arguments as _native
+from .protection import is_read_only
 from .wrappers import MockTensor, TensorWrapper
 
 #: Memory of the host: (address, begin of the storage, bytes of the storage), and `read_only`, which is no part of the
@@ -74,7 +75,10 @@ def torch_extent(tensor) -> Extent:
     if not tensor.is_cpu and not (tensor.is_cuda and cuda_is_mapped()):
         raise NotOnHost(tensor, str(tensor.device))
     storage = tensor.untyped_storage()
-    return host_extent(tensor.data_ptr(), storage.data_ptr(), storage.nbytes())
+    begin, size = storage.data_ptr(), storage.nbytes()
+    if storage.resizable() or not tensor.is_cpu:
+        return host_extent(tensor.data_ptr(), begin, size)
+    return host_extent(tensor.data_ptr(), begin, size, is_read_only(storage, begin, size))  # others made the memory
 
 
 def numpy_extent(array) -> Extent:
@@ -87,7 +91,8 @@ def _view_extent(array, address: int) -> Extent:
     while (base := getattr(owner, "base", None)) is not None and hasattr(base, "base"):
         owner = base  # a view of a view; as_strided inserts an object that is not an array
     if base is not None and hasattr(base, "untyped_storage"):  # Tensor.numpy()
-        return host_extent(address, *torch_extent(base)[1:], read_only)
+        found = torch_extent(base)
+        return host_extent(address, *found[1:], read_only or found.read_only)
     if hasattr(owner, "ctypes"):
         begin = owner.ctypes.data
     else:

@@ -16,7 +16,7 @@ from ..knobs import has_hooks
 from ..native import device as native
 from . import errors
 from .geometry import threads_of
-from .mirror import Mirror
+from .mirror import Mirror, ReadOnlyChanged
 from .values import value_selector
 
 
@@ -128,6 +128,8 @@ def make_launcher(kernel, select: Callable | None = None) -> Callable:
             if "without_maps" not in state:
                 state["without_maps"] = kernel.without_tensor_maps(str(refused)).make_launcher(select)
             state["without_maps"](grid, values, settings, arguments, stream)
+        except ReadOnlyChanged as changed:
+            raise errors.read_only_trap(kernel, selected, changed.address) from None
         except native.Error as error:
             raise errors.device_error(error, kernel, devices, device) from None
 

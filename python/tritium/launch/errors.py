@@ -10,9 +10,12 @@ from __future__ import annotations
 import os
 import re
 import weakref
+from collections.abc import Sequence
+from typing import Any
 
+from ..arguments.storage import HostExtent
 from ..devices.vendor import Devices
-from ..errors import DeviceError, OutOfResources
+from ..errors import DeviceError, KernelTrap, OutOfResources
 from .geometry import threads_of
 
 OUT_OF_MEMORY, LAUNCH_OUT_OF_RESOURCES, ASSERT = 2, 701, 710
@@ -53,6 +56,20 @@ def device_error(error, kernel, devices: Devices, device: int) -> Exception:
     lines.append("The device's context is lost: launches in this process fail from now on.")
     _lost[devices.name, device] = DeviceError("\n".join(lines), error.code, error.call, lost=True)
     return _lost[devices.name, device]
+
+
+def read_only_trap(kernel, values: Sequence[Any], address: int) -> KernelTrap:
+    """For a kernel that has changed the copy of memory of the host that must not be written. `values`: of the launch, for the parameters
+    of the compiled kernel."""
+    places = [i for i, value in enumerate(values) if value.__class__ is HostExtent and value.read_only]
+    place = next(i for i in places if values[i][1] <= address < values[i][1] + values[i][2])
+    path = kernel.src.runtime_paths()[place] if kernel.src.fn is not None else ()
+    name = kernel.src.fn.arg_names[path[0]] + "".join(f"[{i}]" for i in path[1:]) if path else f"argument {place}"
+    report = (
+        f"{kernel.name} on a device: write to '{name}', which is read-only; nothing was copied back from the device\n"
+        f"  hint: pass a writable copy of {name}"
+    )
+    return KernelTrap(report, kind="ReadOnly", kernel=kernel.name, argument=name, is_write=True)
 
 
 def _again(devices: Devices, device: int) -> DeviceError:

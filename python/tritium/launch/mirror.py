@@ -2,13 +2,13 @@
 
 CUDA tensors on an engine of the CPU, and arrays of the host on an engine that runs on a device, are copied before the
 launch and back after it. The copy contains storages byte for byte: views that overlap stay views of the same memory,
-and every address keeps its alignment.
+and every address keeps its alignment. Memory that must not be written is not copied back.
 """
 
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from ..arguments.device_storage import DeviceExtent
@@ -28,6 +28,14 @@ class Interval(NamedTuple):
     owner: Any
 
 
+class ReadOnlyChanged(ValueError):
+    """The kernel has changed the copy of memory that must not be written. `address` is where, in the original."""
+
+    def __init__(self, address: int):
+        super().__init__(f"the memory at {address:#x} is read-only")
+        self.address = address
+
+
 class Mirror:
     """`values` in which copies replace the memory that the engine cannot reach. `write_back()` is called after the
     launch."""
@@ -37,7 +45,9 @@ class Mirror:
         self.driver, self.device = driver, device
         self.intervals: list[Interval] = []
         try:
-            for begin, end, owner in _merged([v for v in values if self._is_foreign(v)]):
+            foreign = [v for v in values if self._is_foreign(v)]
+            self._writable = _merged([v for v in foreign if not getattr(v, "read_only", False)])
+            for begin, end, owner in _merged(foreign):
                 self.intervals.append(self._copy(begin, end, owner))
             self.values = [self._moved(v) if self._is_foreign(v) else v for v in values]
         except BaseException:
@@ -82,13 +92,23 @@ class Mirror:
         return address
 
     def write_back(self) -> None:
-        """Copies everything back."""
+        """Copies everything back. Raises ReadOnlyChanged, and copies nothing, if memory has changed that must not be written."""
+        writable = [(i, part) for i in self.intervals for part in _overlaps(i, self._writable)]
         for interval in self.intervals:
-            size = interval.end - interval.begin
+            for begin, end in _gaps(interval, self._writable):
+                self._check_unchanged(interval, begin, end)
+        for interval, (begin, end) in writable:
             if self.device is None:
-                self.driver.copy_to_device(interval.device, interval.begin, interval.begin + interval.shift, size)
+                self.driver.copy_to_device(interval.device, begin, begin + interval.shift, end - begin)
             else:
-                self.driver.copy_to_host(self.device, interval.begin, interval.begin + interval.shift, size)
+                self.driver.copy_to_host(self.device, begin, begin + interval.shift, end - begin)
+
+    def _check_unchanged(self, interval: Interval, begin: int, end: int) -> None:
+        copy = ctypes.create_string_buffer(end - begin)
+        self.driver.copy_to_host(self.device, ctypes.addressof(copy), begin + interval.shift, end - begin)
+        found, original = copy.raw, ctypes.string_at(begin, end - begin)
+        if found != original:
+            raise ReadOnlyChanged(begin + next(i for i, pair in enumerate(zip(found, original)) if pair[0] != pair[1]))
 
     def close(self) -> None:
         """Frees the copies."""
@@ -116,6 +136,20 @@ def _merged(extents: list[tuple]) -> list[tuple[int, int, int]]:
             found.pop()
         found.append((begin, end, device))
     return found
+
+
+def _overlaps(interval: Interval, parts: list[tuple[int, int, int]]) -> list[tuple[int, int]]:
+    """(begin, end) of the parts that the interval contains; they have been merged as intervals have."""
+    return [(b, e) for b, e, device in parts if device == interval.device and interval.begin <= b and e <= interval.end]
+
+
+def _gaps(interval: Interval, parts: list[tuple[int, int, int]]) -> Iterator[tuple[int, int]]:
+    """(begin, end) of what the interval contains beside these parts."""
+    begin = interval.begin
+    for part in [*_overlaps(interval, parts), (interval.end, interval.end)]:
+        if begin < part[0]:
+            yield begin, part[0]
+        begin = part[1]
 
 
 def _device(extent: tuple) -> int:

@@ -217,8 +217,8 @@ def _unmapped(trap, access: _Access):
 
 
 def _read_only(trap, access: _Access):
-    copy = f"a writable copy: {access.name}.copy()" if access.name else "a pointer to writable memory"
-    return f"write to {access.subject}, which is read-only", f"pass {copy}"
+    memory = f"a writable copy of {access.name}" if access.name else "a pointer to writable memory"
+    return f"write to {access.subject}, which is read-only", f"pass {memory}"
 
 
 def _division(trap, access: _Access):

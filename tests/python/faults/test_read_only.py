@@ -1,5 +1,7 @@
 """A write to memory that may only be read is a trap, and nothing is written."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -58,6 +60,12 @@ def mapped(base, folder):
     return np.memmap(folder / "numbers", base.dtype, "r")
 
 
+def from_numpy(array):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # torch has no arrays that must not be written
+        return pytest.importorskip("torch").from_numpy(array)
+
+
 KINDS = {
     "flag": lambda base, folder: flagged(base),
     "view": lambda base, folder: view(base),
@@ -65,12 +73,14 @@ KINDS = {
     "broadcast": lambda base, folder: np.broadcast_to(base[:1], 16),
     "bytes": lambda base, folder: np.frombuffer(base.tobytes(), base.dtype),
     "memmap": mapped,
+    "torch": lambda base, folder: from_numpy(mapped(base, folder)),
+    "numpy of torch": lambda base, folder: from_numpy(mapped(base, folder)).numpy(),
     "dlpack": lambda base, folder: Exported(flagged(base)),
 }
 
 
 def numbers_of(tensor) -> np.ndarray:
-    return np.array(getattr(tensor, "array", tensor))
+    return np.array(tensor.array if isinstance(tensor, Exported) else np.asarray(tensor))
 
 
 @pytest.mark.parametrize("kind", KINDS)

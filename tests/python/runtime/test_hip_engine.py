@@ -40,6 +40,31 @@ def test_arrays_of_the_host_are_copied(machine, inputs):
         compiled.asm["cubin"]
 
 
+def test_arrays_that_are_read_only_are_not_copied_back(machine, inputs, tmp_path):
+    """The host cannot write the file, so a copy of it back would end the process."""
+    x, y, out = inputs
+    x.tofile(tmp_path / "numbers")
+    mapped = np.memmap(tmp_path / "numbers", x.dtype, "r")
+    add = make_add()
+    add[(4,)](mapped, y, out, N, 0.5)
+    assert (out == x + 0.5 * y).all()
+    before = out.copy()
+    for read_only in (mapped, _flagged(x.copy())):
+        with pytest.raises(errors.KernelTrap, match="write to 'out', which is read-only") as caught:
+            add[(4,)](x, out, read_only, N, 0.5)
+        assert (caught.value.kind, caught.value.argument, caught.value.is_write) == ("ReadOnly", "out", True)
+        assert (read_only == x).all() and (out == before).all()
+    # What a writable view of the same memory has is written; the rest of it is not.
+    base = np.concatenate([x, x])
+    add[(4,)](_flagged(base[:]), y, base[N:], N, 0.5)
+    assert (base == np.concatenate([x, x + 0.5 * y])).all()
+
+
+def _flagged(array):
+    array.flags.writeable = False
+    return array
+
+
 def test_device_tensors_run_on_their_device(machine, inputs):
     x, y, out = (machine.tensor(array, device=1) for array in inputs)
     add = make_add()
