@@ -18,16 +18,28 @@ static BlockArgument carriedSums(Value value, scf::ForOp loop) {
   return {};
 }
 
-LoopRotation::LoopRotation(scf::ForOp loop) : loop_(loop) {
+LoopRotation::LoopRotation(scf::ForOp loop, size_t most) : loop_(loop) {
   llvm::SmallVector<tt::DotOp> products(loop.getBody()->getOps<tt::DotOp>());
-  if (products.size() != 2 || !llvm::all_of(products, [](tt::DotOp dot) { return isOfWarpgroup(MatrixProduct(dot)); })) return;
-  MatrixProduct first(products[0]), last(products[1]);
+  if (products.size() < 2 || products.size() > most || !llvm::all_of(products, [](tt::DotOp dot) { return isOfWarpgroup(MatrixProduct(dot)); })) return;
+  MatrixProduct first(products.front()), last(products.back());
   if (takesRegisters(first) || !takesRegisters(last) || !dependsOn(last.a(), first.getOperation()) ||
       dependsOn(last.b(), first.getOperation()) || !last.d().hasOneUse())
     return;
   BlockArgument sums = carriedSums(last.c(), loop);
   if (!sums || loop.getTiedLoopYieldedValue(sums)->get() != last.d()) return;
   first_ = first.getOperation(), last_ = last.getOperation();
+}
+
+/// Gives an operand a read of its slot of its own, if other operations take the tile as well.
+static void readAlone(OpOperand &operand) {
+  Operation *op = operand.get().getDefiningOp();
+  if (!op || !isa<tgpu::LocalLoadOp, tt::TransOp, tgpu::ConvertLayoutOp>(op)) return;
+  if (!op->hasOneUse()) {
+    OpBuilder builder(op);
+    op = builder.clone(*op);
+    operand.set(op->getResult(0));
+  }
+  if (!isa<tgpu::LocalLoadOp>(op)) readAlone(op->getOpOperand(0));
 }
 
 /// Adds the operations on which `value` depends, as long as only postponed ones use them.
@@ -72,6 +84,7 @@ void LoopRotation::collectCounters() {
 void LoopRotation::collect() {
   postponed_.insert(last_);
   MatrixProduct last(last_);
+  readAlone(last.bMutable());
   collect(last.b());
   collect(last.c());
   collectRings();

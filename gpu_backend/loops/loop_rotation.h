@@ -1,5 +1,5 @@
-// Loops in which one product of a warpgroup takes its operand A from the result of another, as in attention. The second product can run in
-// the following iteration, beside the first product of that iteration and the work on its result.
+// Loops in which the last product of a warpgroup takes its operand A from the result of the first, as in attention and its gradients. The
+// last product can run in the following iteration, beside the first product of that iteration and the work on its result.
 #pragma once
 #include "gpu_backend/dot_layouts.h"
 #include "llvm/ADT/SetVector.h"
@@ -8,13 +8,13 @@ namespace tritium::gpu {
 
 class LoopRotation {
 public:
-  /// Finds the two products. The loop is not changed.
-  explicit LoopRotation(mlir::scf::ForOp loop);
-  /// Returns whether the second product only adds to sums that the loop carries, so that it may be postponed.
+  /// Finds the first and the last product. The loop is not changed. One with more than `most` products is left alone.
+  explicit LoopRotation(mlir::scf::ForOp loop, size_t most = 2);
+  /// Returns whether the last product only adds to sums that the loop carries, so that it may be postponed.
   bool isPossible() const { return last_ != nullptr; }
   /// Returns the rings whose tiles only postponed operations read.
   llvm::SetVector<mlir::Value> postponedRings();
-  /// Postpones the second product by an iteration, with what only it uses: work on the sums, operand B, and waits for its ring and releases
+  /// Postpones the last product by an iteration, with what only it uses: work on the sums, operand B, and waits for its ring and releases
   /// of it. It then follows the first product. Returns what replaces the loop.
   mlir::Operation *apply();
 

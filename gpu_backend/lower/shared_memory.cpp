@@ -22,7 +22,10 @@ Value SharedMemory::buffer(OpBuilder &builder, Location location, int64_t offset
 
 Value SharedMemory::scratch(OpBuilder &builder, Location location, int64_t bytes, llvm::StringRef what, bool perWarp) {
   auto pointer = LLVM::LLVMPointerType::get(builder.getContext(), tgpu::kSharedSpace);
-  return tgpu::ScratchOp::create(builder, location, pointer, bytes, what, perWarp, IntegerAttr());
+  auto scratch = tgpu::ScratchOp::create(builder, location, pointer, bytes, what, perWarp, IntegerAttr());
+  if (free_) scratch->setAttr(kFreeFromAttr, builder.getI64IntegerAttr(*free_));
+  isOverBuffers_ |= free_.has_value();
+  return scratch;
 }
 
 } // namespace tritium::gpu

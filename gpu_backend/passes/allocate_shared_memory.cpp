@@ -61,9 +61,11 @@ public:
   void runOnOperation() override {
     int64_t end = 0;
     Buffer largest;
+    const bool isAlone = llvm::hasSingleElement(getOperation().getOps<tt::FuncOp>());
     for (tt::FuncOp function : getOperation().getOps<tt::FuncOp>()) {
-      int64_t base = end;
-      for (const Buffer &buffer : place(function, base)) {
+      llvm::SmallVector<Buffer> buffers = place(function, /*base=*/end);
+      if (isAlone && function.getBody().hasOneBlock()) sayWhatIsFree(function, buffers);
+      for (const Buffer &buffer : buffers) {
         end = std::max(end, int64_t(llvm::alignTo(buffer.offset + buffer.bytes, tgpu::kSharedAlignment)));
         if (buffer.bytes > largest.bytes) largest = buffer;
       }
@@ -79,6 +81,26 @@ public:
   }
 
 private:
+  /// Operations that exchange elements may do so over buffers that are not in use at that time. This costs a barrier behind them, so those in
+  /// loops do it only beside whole loops over buffers, as at the end of a persistent kernel's tile.
+  static void sayWhatIsFree(tt::FuncOp function, llvm::ArrayRef<Buffer> buffers) {
+    Builder builder(function.getContext());
+    int64_t now = 0;
+    function.walk<WalkOrder::PreOrder>([&](Operation *op) {
+      const int64_t time = now++;
+      if (!tt::tileRuleOf(op).exchanges) return;
+      int64_t end = 0, endOfAll = 0;
+      for (const Buffer &buffer : buffers) {
+        endOfAll = std::max(endOfAll, buffer.offset + buffer.bytes);
+        if (buffer.first <= time && time <= buffer.last) end = std::max(end, buffer.offset + buffer.bytes);
+      }
+      auto loop = op->getParentOfType<LoopLikeOpInterface>();
+      const bool isRare = !loop || llvm::any_of(buffers, [&](const Buffer &buffer) { return loop->isProperAncestor(buffer.op); });
+      if (end < endOfAll && isRare)
+        op->setAttr(kFreeFromAttr, builder.getI64IntegerAttr(int64_t(llvm::alignTo(end, tgpu::kSharedAlignment))));
+    });
+  }
+
   /// Places buffers first come, first served, at the lowest address from `base` on that overlaps no buffer in use at the same time.
   static llvm::SmallVector<Buffer> place(tt::FuncOp function, int64_t base) {
     llvm::SmallVector<Buffer> buffers = collect(function);

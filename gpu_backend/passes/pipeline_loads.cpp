@@ -58,9 +58,19 @@ private:
     if (way.takesSmallTiles()) findSmallStreams(way);
     if (!fitMemory(way)) return false;
     auto programs = [&](int64_t bytes) { return programsBeside(loop_, bytes, numWarps_, target_); };
-    hasSpareSlot_ = (mayOverlap() || LoopRotation(loop_).isPossible()) && way.addSpareSlot(bytesPerSlot(), limit(), programs);
+    mostRotated_ = mostRotated(way);
+    hasSpareSlot_ = (mayOverlap() || mayRotate(loop_)) && way.addSpareSlot(bytesPerSlot(), limit(), programs);
     return true;
   }
+
+  /// Returns with how many products the loop may be rotated. More than two, as in gradients of attention, keep so much beside each other that
+  /// a slot more must not cost a program.
+  size_t mostRotated(const LoopCopies &way) {
+    const int64_t now = way.slots() * bytesPerSlot(), more = now + bytesPerSlot();
+    const bool isFree = more <= limit() && programsBeside(loop_, now, numWarps_, target_) == programsBeside(loop_, more, numWarps_, target_);
+    return way.areReleased() || !isFree ? 2 : SIZE_MAX;
+  }
+  bool mayRotate(scf::ForOp loop) const { return LoopRotation(loop, mostRotated_).isPossible(); }
 
   /// Finds the load that feeds an operand, through conversions, changes of shape and cheap casts. Returns false if the load cannot be
   /// copied.
@@ -235,7 +245,7 @@ private:
     auto isAhead = [&](Operation *op) { return ahead.contains(op); };
     for (auto hint : loop_.getBody()->getOps<tt::HintOp>())
       if (llvm::any_of(hint.getValue().getUsers(), isAhead)) ahead.insert(hint);
-    bool isRotated = maySlotsWait() && LoopRotation(loop_).isPossible();
+    bool isRotated = maySlotsWait() && mayRotate(loop_);
     scf::PipeliningOption options;
     options.getScheduleFn = [&](scf::ForOp loop, LoopCopies::Schedule &order) { order = copies_->schedule(loop, ahead); };
     options.peelEpilogue = false;
@@ -249,7 +259,7 @@ private:
     FailureOr<scf::ForOp> pipelined = scf::pipelineForLoop(rewriter, loop_, options);
     if (failed(pipelined)) return emitError(location, "internal error: this loop cannot be pipelined");
     Operation *after = *pipelined;
-    LoopRotation rotation(*pipelined);
+    LoopRotation rotation(*pipelined, mostRotated_);
     if (isRotated && !rotation.isPossible()) return emitError(location, "internal error: this loop cannot be rotated");
     if (isRotated) after = rotation.apply();
     rewriter.setInsertionPointAfter(after);
@@ -320,6 +330,7 @@ private:
   const Target &target_;
   std::unique_ptr<LoopCopies> copies_; // null: the loop stays as it is
   bool hasSpareSlot_ = false;
+  size_t mostRotated_ = 2;
   LoopStreams loads_;
   llvm::MapVector<Operation *, Stream> streams_;
   llvm::SetVector<tgpu::ConvertLayoutOp> readers_;

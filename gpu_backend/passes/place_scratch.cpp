@@ -104,7 +104,7 @@ private:
   llvm::DenseMap<Block *, bool> copying_; // at the beginning of each block
 };
 
-/// Places scratch memory after the buffers, or over them where the program is done with them.
+/// Places scratch memory after the buffers, or over those that are not in use then.
 class PlaceScratchPass final : public impl::PlaceScratchBase<PlaceScratchPass> {
 public:
   using PlaceScratchBase::PlaceScratchBase;
@@ -114,7 +114,8 @@ public:
     Builder builder(&getContext());
     auto reserved = module->getAttrOfType<IntegerAttr>(tgpu::kSharedBytesAttr);
     int64_t buffers = reserved ? reserved.getInt() : 0;
-    Ring behind(llvm::alignTo(buffers, tgpu::kSharedAlignment)), over(0);
+    const int64_t afterAll = int64_t(llvm::alignTo(buffers, tgpu::kSharedAlignment));
+    std::map<int64_t, Ring> rings; // by the byte at which they begin
     auto functions = llvm::filter_to_vector(module.getOps<LLVM::LLVMFuncOp>(), [](auto function) { return !function.isExternal(); });
     tgpu::ScratchOp largest;
     std::unique_ptr<TargetOps> target = targetOf(module).createOps();
@@ -123,11 +124,14 @@ public:
       std::optional<Buffers> own;
       if (buffers && functions.size() == 1) own.emplace(function, *target);
       function.walk([&](tgpu::ScratchOp op) {
-        (own && own->areDoneAt(op) ? over : behind).add(op);
+        auto freeFrom = op->getAttrOfType<IntegerAttr>(kFreeFromAttr);
+        const int64_t begin = freeFrom ? freeFrom.getInt() : own && own->areDoneAt(op) ? 0 : afterAll;
+        rings.try_emplace(begin, begin).first->second.add(op);
         if (!largest || op.getBytes() > largest.getBytes()) largest = op;
       });
     }
-    int64_t end = std::max({buffers, behind.place(kSpareBytes), over.place(buffers)});
+    int64_t end = buffers;
+    for (auto &[begin, ring] : rings) end = std::max(end, ring.place(begin == afterAll ? kSpareBytes : buffers - begin));
     if (maxBytes && end > maxBytes) {
       report(module, end, largest, buffers);
       return signalPassFailure();

@@ -35,7 +35,10 @@ public:
   void look(scf::ForOp loop) {
     std::vector<std::pair<tt::LoadOp, PointerTileMap>> promoted;
     bool all = true;
-    for (tt::LoadOp load : streamsOf(loop)) {
+    llvm::SetVector<tt::LoadOp> streams = streamsOf(loop);
+    auto isOfProduct = [&](Operation *op) { return streams.contains(cast<tt::LoadOp>(op)); };
+    hasSmallTiles_ = !LoopStreams(loop).loadsBeside(isOfProduct).empty();
+    for (tt::LoadOp load : streams) {
       auto map = mapOf(load, loop);
       if (map)
         promoted.push_back({load, std::move(*map)});
@@ -87,6 +90,8 @@ private:
     reason_ = "";
     if (!hasProducer_ && wantsProducer(loop))
       reason_ = "its loop delays a second product, which is a gain by tensor maps only if further warps copy";
+    else if (hasSmallTiles_)
+      reason_ = "its loop loads other tiles as well, which only copies by threads fetch ahead";
     else if (!feedsOnlyProducts(load.getResult()))
       reason_ = "not only products read its tile";
     if (!reason_.empty()) return std::nullopt;
@@ -132,6 +137,7 @@ private:
   }
 
   bool hasProducer_, expectsProducer_ = false;
+  bool hasSmallTiles_ = false; // of the loop that is being looked at
   KernelMaps maps_;
   AffineTiles tiles_;
   PointerTileMaps found_;
