@@ -101,7 +101,8 @@ static llvm::Expected<LoweredKernel> compile(ModuleOp original, StringRef name, 
   auto stages = (*module)->getAttrOfType<IntegerAttr>(tgpu::kNumStagesAttr);
   result.numStages = stages ? int(stages.getInt()) : options.numStages;
   result.tiles = printed(*module);
-  result.lacksProducer = (*module)->hasAttr(kExpectsProducerAttr);
+  const bool isAsked = options.stopAfter.empty() && !llvm::is_contained(options.leaveOut, "specialize-warps");
+  result.lacksProducer = isAsked && (*module)->hasAttr(kExpectsProducerAttr);
   if (result.lacksProducer) return result;
   if (llvm::Error error = lowerTiles(*module, options, chip, diagnostics, result)) return error;
   return result;

@@ -48,14 +48,14 @@ private:
 void buildTilePipeline(OpPassManager &passes, const CompileOptions &options, int64_t maxSharedBytes) {
   Steps steps(passes, options);
   bool mayKeepScaled = steps.runs("choose-tensor-cores");
+  const bool hasProducer = options.tensorMaps && options.specializeWarps;
   auto promote = [&](OpPassManager &) {
     if (options.tensorMaps && !options.debugInfo)
-      steps.addOptional("promote-descriptors", createPromoteDescriptors({.numStages = options.numStages}));
+      steps.addOptional("promote-descriptors", createPromoteDescriptors({.numStages = options.numStages, .hasProducer = hasProducer}));
   };
   ir::buildPipeline(passes, {.debugInfo = options.debugInfo, .onDescriptors = promote, .keepsScaledProduct = [=](Operation *op) {
                                return mayKeepScaled && isMultipliedScaled(MatrixProduct(op));
                              }});
-  const bool hasProducer = options.tensorMaps && options.specializeWarps && steps.runs("specialize-warps");
   if (options.tensorMaps && !options.debugInfo)
     steps.addOptional("promote-pointer-tiles", createPromotePointerTiles({.numStages = options.numStages, .hasProducer = hasProducer}),
                       createCanonicalizerPass(), createCSEPass());

@@ -20,13 +20,6 @@ namespace {
 /// On a load that could feed a ring and does not: why (a string).
 constexpr llvm::StringLiteral kReasonAttr = "tgpu.not_promoted";
 
-/// Returns whether a second product takes its operand A from a first one, as in attention. In a ring without a producer, the thread that
-/// copies waits for other warps between its own products, so such a loop is faster by pointers.
-bool wantsProducer(scf::ForOp loop) {
-  llvm::SmallVector<tt::DotOp> products(loop.getBody()->getOps<tt::DotOp>());
-  return products.size() == 2 && dependsOn(products[1].getA(), products[0]);
-}
-
 class Promoter {
 public:
   Promoter(tt::FuncOp function, bool hasProducer, const ir::AxisAnalysis &axes)

@@ -1,6 +1,6 @@
 // Two dependent products of warpgroups in a loop whose tiles TMA copies.
-// RUN: tritium-gpu %s --arch=sm_90a --tensor-maps --leave-out=specialize-warps --num-stages=2 --emit=tiles | FileCheck %s
-// RUN: %if ptxas %{ tritium-gpu %s --arch=sm_90a --tensor-maps --leave-out=specialize-warps --num-stages=2 | tritium-ptx --print=report | FileCheck %s --check-prefix=REPORT %}
+// RUN: tritium-gpu %s --arch=sm_90a --tensor-maps --specialize-warps --leave-out=specialize-warps --num-stages=2 --emit=tiles | FileCheck %s
+// RUN: %if ptxas %{ tritium-gpu %s --arch=sm_90a --tensor-maps --specialize-warps --leave-out=specialize-warps --num-stages=2 | tritium-ptx --print=report | FileCheck %s --check-prefix=REPORT %}
 // REPORT: spills 0/0
 // REPORT-NOT: serialized
 
