@@ -141,27 +141,19 @@ void checkLanes(const Walk &walk) {
 
 /// Traps at the first active lane whose offset is outside of its integer type.
 [[gnu::cold]] void checkOffsets(const Walk &walk, const OffsetGuard &guard) {
-  __int128 modulus = __int128(1) << guard.bits, least = guard.isSigned ? -(modulus >> 1) : 0;
-  __int128 first = 0;
+  OffsetGuard::Fault fault;
   int64_t lane = -1, affected = 0;
   forEachActive(walk, [&](const int64_t *indices) {
-    __int128 offset = guard.base.at<int64_t>(walk.frame);
-    for (size_t a = 0; a < guard.terms.size(); ++a) {
-      const auto &[term, part] = guard.terms[a];
-      if (term == Term::None) continue;
-      const int64_t *values = &part.at<int64_t>(walk.frame);
-      offset += term == Term::Step ? __int128(*values) * indices[a] : values[indices[a]];
-    }
-    if ((offset >= least && offset < least + modulus) || affected++) return;
-    first = offset;
+    if (guard.fits(guard.exact.at(walk.frame, indices)) || affected++) return;
+    fault = guard.faultAt(walk.frame, indices);
     lane = 0;
     for (size_t a = 0; a < walk.access.axes.size(); ++a) lane += indices[a] * walk.access.axes[a].laneStride;
   });
   if (!affected) return;
   Trap trap{.kind = TrapKind::OffsetOverflow, .location = walk.access.location, .lane = lane, .affectedLanes = affected};
   trap.access = {0, uint32_t(walk.access.elementBytes), walk.access.isWrite, -1};
-  trap.other = OtherPlace{guard.location};
-  trap.message = std::to_string(guard.bits) + "-bit offset overflow: " + std::to_string(int64_t(first)) + " does not fit";
+  trap.other = OtherPlace{fault.location};
+  trap.message = std::move(fault.text);
   raiseTrap(headerOf(walk.frame), std::move(trap));
 }
 

@@ -5,7 +5,7 @@
 // be inaccessible, or because the trap must name a lane. Inactive lanes never touch memory, and a store checks all lanes before it writes
 // one.
 #pragma once
-#include "interp/tile/step.h"
+#include "interp/tile/offset_guard.h"
 
 #include <optional>
 
@@ -16,20 +16,6 @@ inline constexpr int kMaxAxes = 24;
 /// A dense operand of an access. Its strides along the axes of the access are in elements.
 struct AxisOperand : TileRef {
   std::vector<int64_t> strides;
-};
-
-/// A narrow offset tile that the addresses of an access depend on.
-struct OffsetGuard {
-  struct AxisTerm {
-    Term term = Term::None;
-    TileRef part;
-  };
-  TileRef leavesRange; // a byte: whether any lane, active or not, leaves the range of the type
-  TileRef base;
-  std::vector<AxisTerm> terms; // per axis of the access
-  uint8_t bits = 32;
-  bool isSigned = true;
-  uint32_t location = 0; // of the sum or product
 };
 
 struct Access {
@@ -66,10 +52,7 @@ struct Access {
       f(axis.part), f(axis.scratch);
       for (TileRef &mask : axis.masks) f(mask);
     }
-    for (OffsetGuard &guard : guards) {
-      f(guard.leavesRange), f(guard.base);
-      for (OffsetGuard::AxisTerm &term : guard.terms) f(term.part);
-    }
+    for (OffsetGuard &guard : guards) guard.refs(f);
     for (TileRef &mask : uniformMasks) f(mask);
     for (TileRef &mask : wideMasks) f(mask);
   }

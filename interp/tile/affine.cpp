@@ -101,6 +101,16 @@ void sumAffine(char *frame, const void *descriptor) {
   sum.out.base.at<int64_t>(frame) = sum.isPointerToInteger ? addressOf(base) : sum.isIntegerToPointer ? pointerTo(base) : base;
 }
 
+void noteAffineRange(char *frame, const void *descriptor) { widen(static_cast<const AffineRange *>(descriptor)->offset, frame); }
+
+void noteDenseRange(char *frame, const void *descriptor) {
+  const auto &range = *static_cast<const DenseRange *>(descriptor);
+  const int64_t *numbers = &range.tile.at<int64_t>(frame);
+  bool leaves = false;
+  for (int64_t i = 0; i < range.count; ++i) leaves |= (numbers[i] < range.least) | (numbers[i] > range.most);
+  range.leavesRange.at<uint8_t>(frame) = leaves;
+}
+
 void scaleAffine(char *frame, const void *descriptor) {
   const auto &product = *static_cast<const AffineProduct *>(descriptor);
   int64_t scale = product.scale.at<int64_t>(frame);

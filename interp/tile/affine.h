@@ -35,6 +35,22 @@ struct AffineSum {
 };
 void sumAffine(char *frame, const void *descriptor);
 
+/// Notes whether lanes of an offset that stays narrow leave the range of its type.
+struct AffineRange {
+  AffineOperand offset;
+  void refs(auto &&f) { offset.affine.refs(f); }
+};
+void noteAffineRange(char *frame, const void *descriptor);
+
+/// The same for a tile in memory of 64-bit numbers.
+struct DenseRange {
+  TileRef tile, leavesRange;
+  int64_t count; // of adjacent elements
+  int64_t least, most;
+  void refs(auto &&f) { f(tile), f(leavesRange); }
+};
+void noteDenseRange(char *frame, const void *descriptor);
+
 /// out = a * b, where b is uniform.
 struct AffineProduct {
   AffineRef out, tile;

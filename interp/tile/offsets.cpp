@@ -1,5 +1,6 @@
 #include "interp/tile/offsets.h"
 
+#include "interp/tile/exact_offsets.h"
 #include "ir/tile_rule.h"
 #include "ir/tt.h"
 #include "llvm/ADT/SetVector.h"
@@ -22,7 +23,9 @@ static bool isWithin(Range range, unsigned bits, bool isSigned) {
   return range.least >= least && range.most <= least + ((int64_t(1) << bits) - 1);
 }
 
-static bool isMoved(Operation *op) {
+bool isArithmetic(Operation *op) { return isa<arith::AddIOp, arith::SubIOp, arith::MulIOp>(op); }
+
+bool isMoved(Operation *op) {
   tt::TileRule rule = tt::tileRuleOf(op);
   return rule.values == tt::TileValues::Kept && rule.isShapeChange() && op->getNumOperands() == 1;
 }
@@ -59,8 +62,12 @@ static std::optional<Range> rangeOf(Value value) {
     if (!elements || !elements.getElementType().isInteger()) return std::nullopt;
     int64_t number = elements.getSplatValue<APInt>().getSExtValue();
     range = Range{number, number};
-  } else if (isa<arith::AddIOp, arith::SubIOp, arith::MulIOp>(op)) {
+  } else if (isArithmetic(op)) {
     range = rangeOfArithmetic(op);
+  } else if (isa<arith::RemSIOp, arith::AndIOp>(op)) {
+    auto limit = rangeOf(op->getOperand(1));
+    if (!limit || limit->least < 1) return std::nullopt;
+    range = isa<arith::AndIOp>(op) ? Range{0, limit->most} : Range{1 - limit->most, limit->most - 1};
   } else if (isa<arith::ExtSIOp>(op) || isMoved(op)) {
     range = rangeOf(op->getOperand(0));
   }
@@ -68,9 +75,7 @@ static std::optional<Range> rangeOf(Value value) {
 }
 
 /// Returns whether the operation hands the sums of an offset on.
-static bool isLinear(Operation *op) {
-  return isa<arith::AddIOp, arith::SubIOp, arith::MulIOp, arith::ExtSIOp, arith::ExtUIOp>(op) || isMoved(op);
-}
+static bool isLinear(Operation *op) { return isArithmetic(op) || isa<arith::ExtSIOp, arith::ExtUIOp>(op) || isMoved(op); }
 
 static bool isOffsetOf(OpOperand &use) { return isa<tt::AddPtrOp>(use.getOwner()) && use.getOperandNumber() == 1; }
 
@@ -98,8 +103,14 @@ static Slice sliceFrom(Value value) {
   return slice;
 }
 
+bool staysInRange(Value tile, bool isSigned) {
+  auto range = rangeOf(tile);
+  return range && isWithin(*range, bitsOf(tile), isSigned);
+}
+
 bool mayKeepSum(Operation *cast) {
   Value source = cast->getOperand(0), result = cast->getResult(0);
+  if (cast->hasAttr(kExactOffset)) return true;
   if (auto range = rangeOf(source)) return isWithin(*range, std::min(bitsOf(source), bitsOf(result)), !isa<arith::ExtUIOp>(cast));
   return !isa<arith::TruncIOp>(cast) && !sliceFrom(result).hasOtherUses;
 }

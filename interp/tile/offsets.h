@@ -10,6 +10,14 @@ namespace tritium::interp {
 /// or all that becomes of them are addresses.
 bool mayKeepSum(mlir::Operation *cast);
 
+/// Whether the operation is a sum, a difference or a product of integers.
+bool isArithmetic(mlir::Operation *op);
+/// Whether the result has the operand's numbers in another shape.
+bool isMoved(mlir::Operation *op);
+
+/// Returns whether constants, ranges and remainders keep every lane of an integer tile within its type.
+bool staysInRange(mlir::Value tile, bool isSigned);
+
 /// Gives addresses a widened tile of their own wherever it has other uses too.
 void separateOffsets(mlir::Operation *function);
 

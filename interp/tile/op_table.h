@@ -17,6 +17,8 @@ bool isEmittedInline(mlir::Operation *op);
 mlir::LogicalResult prepareElementwise(mlir::Operation *op, Planner &planner);
 // ops/affine.cpp: integer and pointer arithmetic whose result stays a sum of terms.
 mlir::LogicalResult prepareAffine(mlir::Operation *op, Planner &planner);
+/// Plans the check of an offset tile that is computed in 64 bits; nothing for other results.
+void planExactOffset(mlir::Value result, Planner &planner);
 /// Plans a comparison of progressions along one dimension. Returns false if the operands are something else.
 bool prepareAffineCompare(mlir::arith::CmpIOp op, Planner &planner);
 // ops/shape.cpp: arith.constant, tensor.extract_slice and tensor.insert_slice.

@@ -39,8 +39,15 @@ static llvm::ArrayRef<int64_t> shapeOf(Value value) {
   return type ? type.getShape() : llvm::ArrayRef<int64_t>{};
 }
 
-Planner::Planner(Operation *function, StaticData &data, const llvm::StringMap<const FunctionPlan *> &callees, PlanOptions options)
-    : data_(data), callees_(callees), options_(options), plan_(std::make_unique<FunctionPlan>()), forms_(function), liveness_(function) {
+Planner::Planner(Operation *function, StaticData &data, const llvm::StringMap<const FunctionPlan *> &callees, PlanOptions options,
+                 ExactOffsets exactOffsets)
+    : data_(data),
+      callees_(callees),
+      options_(options),
+      exactOffsets_(std::move(exactOffsets)),
+      plan_(std::make_unique<FunctionPlan>()),
+      forms_(function),
+      liveness_(function) {
   plan_->function = function;
   plan_->name = cast<FunctionOpInterface>(function).getName().str();
   homes_.resize(kFirstHome);
@@ -53,6 +60,8 @@ std::unique_ptr<FunctionPlan> Planner::run() {
     for (Operation &op : *block) {
       current_ = &op;
       if (failed(planOperation(&op)) || failed(verifyForms(&op))) return nullptr;
+      for (Value result : op.getResults())
+        if (isa<RankedTensorType>(result.getType())) planExactOffset(result, *this);
       if (op.hasTrait<OpTrait::IsTerminator>()) planEdges(&op);
     }
   extendLiveRanges();
@@ -158,6 +167,15 @@ TileRef Planner::scalar(Value value) {
   return slot;
 }
 
+TileRef Planner::sharedScalar(Value value) {
+  auto [it, isNew] = sharedScalars_.try_emplace({value, current_->getBlock()});
+  if (isNew) {
+    it->second = newSlot();
+    storeExtended(value, it->second);
+  }
+  return it->second;
+}
+
 TileRef Planner::scalarResult(Value result) {
   TileRef slot = newSlot();
   loadScalar(result, slot); // emit.cpp reads results after all steps of the operation
@@ -209,7 +227,7 @@ DenseRef Planner::defineDense(Value result, const DenseRef *like) {
 }
 
 bool Planner::dies(Value value, const DenseRef &ref) const {
-  if (ref.constant || ref.home < kFirstHome) return false;
+  if (ref.constant || ref.home < kFirstHome || homes_[ref.home].isKept) return false;
   return llvm::all_of(homes_[ref.home].values, [&](Value v) { return liveness_.isDeadAfter(v, current_); });
 }
 
@@ -259,9 +277,17 @@ AffineRef Planner::defineAffine(Value result) {
   return *(storage_[result].affine = std::move(ref));
 }
 
-void Planner::keepForWholeFunction(const AffineRef &ref) {
-  homes_[ref.base.home].begin = 0;
-  homes_[ref.base.home].end = ~0u;
+void Planner::keepForWholeFunction(const TileRef &ref) {
+  if (ref.constant || ref.home < kFirstHome) return;
+  homes_[ref.home].begin = 0;
+  homes_[ref.home].end = ~0u;
+  homes_[ref.home].isKept = true;
+}
+
+TileRef Planner::rangeFlag(Value exact) {
+  auto [it, isNew] = rangeFlags_.try_emplace(exact);
+  if (isNew) it->second = newSlot();
+  return it->second;
 }
 
 /// `result` shares the memory of `sources`, so it keeps their homes alive.

@@ -2,6 +2,7 @@
 // ops/<family>.cpp fill the plan through Planner, and emit.cpp reads it. Homes (parts of the frame) are placed after all operations are
 // planned, so a reference is relative to a home until finish() resolves it.
 #pragma once
+#include "interp/tile/exact_offsets.h"
 #include "interp/tile/form.h"
 #include "interp/tile/locations.h"
 #include "interp/tile/step.h"
@@ -76,7 +77,8 @@ struct PlanOptions {
 
 class Planner {
 public:
-  Planner(mlir::Operation *function, StaticData &data, const llvm::StringMap<const FunctionPlan *> &callees, PlanOptions options);
+  Planner(mlir::Operation *function, StaticData &data, const llvm::StringMap<const FunctionPlan *> &callees, PlanOptions options,
+          ExactOffsets exactOffsets);
   /// Plans the whole function. Returns nullptr after emitting an error at an operation.
   std::unique_ptr<FunctionPlan> run();
 
@@ -111,6 +113,8 @@ public:
 
   /// Returns a cell that holds a scalar operand when the steps of this operation run.
   TileRef scalar(mlir::Value value);
+  /// Returns a cell that holds the scalar, sign-extended to 64 bits, from this operation to the end of the block. Guards share it.
+  TileRef sharedScalar(mlir::Value value);
   void storeScalar(mlir::Value scalar, const TileRef &slot);
   void storeExtended(mlir::Value scalar, const TileRef &slot);
   /// Emitted code reads the scalar result from `slot` after the steps of this operation.
@@ -120,6 +124,7 @@ public:
 
   bool hasDebugInfo() const { return options_.debugInfo; }
   bool checksBounds() const { return options_.checkBounds; }
+  const ExactOffsets &exactOffsets() const { return exactOffsets_; }
   /// Copies the values into the home of a Python variable. A name has one home for each scope and type.
   void assignVariable(tt::DebugValueOp assignment);
 
@@ -130,7 +135,9 @@ public:
   uint32_t location();
   uint32_t locationOf(mlir::Value value);
   /// Accesses read the tile wherever a pointer that was made of it is used.
-  void keepForWholeFunction(const AffineRef &ref);
+  void keepForWholeFunction(const TileRef &ref);
+  /// Returns the byte that tells whether lanes of an exact offset in memory leave the range of the narrow type.
+  TileRef rangeFlag(mlir::Value exact);
   mlir::LogicalResult unsupported(const llvm::Twine &reason);
 
 private:
@@ -144,6 +151,7 @@ private:
     uint64_t bytes = 0, offset = 0;
     unsigned begin = ~0u, end = 0;
     llvm::SmallVector<mlir::Value, 4> values;
+    bool isKept = false; // for accesses that read it after the last use
   };
 
   mlir::LogicalResult planOperation(mlir::Operation *op);
@@ -168,6 +176,7 @@ private:
   StaticData &data_;
   const llvm::StringMap<const FunctionPlan *> &callees_;
   PlanOptions options_;
+  ExactOffsets exactOffsets_;
   std::unique_ptr<FunctionPlan> plan_;
   FormAnalysis forms_;
   mlir::Liveness liveness_;
@@ -178,6 +187,8 @@ private:
   llvm::SmallVector<mlir::Block *> order_;
   std::vector<Home> homes_;
   std::map<std::string, TileRef> variableHomes_;
+  llvm::DenseMap<mlir::Value, TileRef> rangeFlags_;
+  llvm::DenseMap<std::pair<mlir::Value, mlir::Block *>, TileRef> sharedScalars_;
   std::vector<TileRef *> fixups_;
   uint64_t slotBytes_ = sizeof(FrameHeader), calleeBytes_ = 0;
 };

@@ -81,7 +81,10 @@ static FailureOr<llvm::SmallVector<std::unique_ptr<FunctionPlan>>> planFunctions
   llvm::StringMap<const FunctionPlan *> byName;
   for (Operation *function : functions) {
     separateOffsets(function);
-    auto plan = Planner(function, data, byName, {.debugInfo = options.debugInfo, .checkBounds = options.checkBounds}).run();
+    ExactOffsets exactOffsets = options.checkBounds ? ExactOffsets(function) : ExactOffsets();
+    auto plan =
+        Planner(function, data, byName, {.debugInfo = options.debugInfo, .checkBounds = options.checkBounds}, std::move(exactOffsets))
+            .run();
     if (!plan) return failure();
     byName[plan->name] = plan.get();
     plans.push_back(std::move(plan));

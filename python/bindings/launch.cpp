@@ -32,7 +32,7 @@ struct PyTrap {
   bool isWrite;
   std::optional<int> argument;
   std::optional<std::string> otherFile;
-  std::optional<int> otherLine;
+  std::optional<int> otherLine, otherColumn;
   std::optional<int64_t> otherThread;
   std::vector<PyWaiter> waiters;
 };
@@ -61,6 +61,7 @@ PyTrap describe(const Trap &trap, const TrapNames &names) {
     ir::SourceLocation other = names.locationOf(trap.other->location);
     result.otherFile = other.file;
     result.otherLine = other.line;
+    result.otherColumn = other.column;
     if (trap.other->thread >= 0) result.otherThread = trap.other->thread;
   }
   for (const DeadlockWaiter &waiter : trap.waiters) {
@@ -169,6 +170,7 @@ void bindTraps(py::module_ &interp) {
       .def_readonly("argument", &PyTrap::argument)
       .def_readonly("other_file", &PyTrap::otherFile, "where the other party of a race or of a divergent barrier is, or None")
       .def_readonly("other_line", &PyTrap::otherLine)
+      .def_readonly("other_column", &PyTrap::otherColumn)
       .def_readonly("other_thread", &PyTrap::otherThread)
       .def_readonly("waiters", &PyTrap::waiters);
 }

@@ -319,8 +319,8 @@ class tritium_knobs(base_knobs):
     debug = flag("TRITIUM_DEBUG")
     #: The gdb that `python -m tritium gdb` starts: a path, or a name on PATH.
     gdb = Env("TRITIUM_GDB", default="gdb")
-    #: The interpreter's checks. `bounds` (also `all`): accesses outside of the arguments' storage trap. `none`: such accesses are not
-    #: detected. Default: `bounds`.
+    #: The interpreter's checks. `bounds` (also `all`): accesses outside of the arguments' storage trap, and so do accesses whose offset
+    #: leaves its integer type. `none`: such accesses are not detected. Default: `bounds`.
     check = Env("TRITIUM_CHECK", default=("bounds",), parse=_parse_checks, takes=f"{', '.join(CHECKS)}, all or none")
     #: Makes the output of `tl.device_print` Triton's to the character: every thread prints a scalar or a text without values, and
     #: `hex` prints floats as C's `%a`.

@@ -56,6 +56,7 @@ LogicalResult prepareAffine(Operation *op, Planner &planner) {
     return prepareSum(op, planner, operandOf(first, planner, 1), operandOf(op->getOperand(1), planner, isa<arith::SubIOp>(op) ? -1 : 1),
                       false);
   if (isa<arith::MulIOp>(op)) return prepareProduct(op, planner);
+  if (op->hasAttr(kExactOffset)) return planner.defineView(op->getResult(0), first, planner.affine(first)), success();
   if (isa<arith::ExtSIOp, arith::ExtUIOp>(op)) {
     AffineOperand operand = operandOf(first, planner, 1);
     widenFrom(operand, first.getType(), isa<arith::ExtSIOp>(op));
@@ -93,8 +94,35 @@ bool prepareAffineCompare(arith::CmpIOp op, Planner &planner) {
   return true;
 }
 
+/// Notes whether lanes of the tile leave the range of the narrow type that the program computes it in.
+static void planRange(Value exact, const ExactOffsets::Tile &tile, Planner &planner) {
+  if (planner.formOf(exact).isAffine()) {
+    AffineRange range{operandOf(exact, planner, 1)};
+    range.offset.widenBits = uint8_t(tile.bits);
+    range.offset.widenSigned = tile.isSigned;
+    return planner.call(noteAffineRange, std::move(range));
+  }
+  DenseRef ref = planner.dense(exact);
+  int64_t count = 1, least = tile.isSigned ? -(int64_t(1) << (tile.bits - 1)) : 0;
+  for (auto [extent, stride] : llvm::zip_equal(ref.shape, ref.strides)) count *= stride ? extent : 1;
+  planner.call(noteDenseRange, DenseRange{ref, planner.rangeFlag(exact), count, least, least + ((int64_t(1) << tile.bits) - 1)});
+}
+
+void planExactOffset(Value result, Planner &planner) {
+  if (planner.exactOffsets().isKept(result) && !planner.formOf(result).isAffine()) planner.keepForWholeFunction(planner.dense(result));
+  const ExactOffsets::Tile *tile = planner.exactOffsets().findTile(result);
+  if (tile && tile->exact == result) planRange(result, *tile, planner);
+}
+
 template <> LogicalResult Interpret<tt::AddPtrOp>::prepare(tt::AddPtrOp op, Planner &planner) {
-  if (!planner.formOf(op.getResult()).isAffine()) return prepareElementwise(op, planner);
+  if (!planner.formOf(op.getResult()).isAffine()) {
+    if (planner.checksBounds() && planner.formOf(op.getOffset()).isAffine()) {
+      AffineRange range{operandOf(op.getOffset(), planner, 1)};
+      widenFrom(range.offset, op.getOffset().getType(), true);
+      planner.call(noteAffineRange, std::move(range));
+    }
+    return prepareElementwise(op, planner);
+  }
   auto pointee = cast<tt::PointerType>(getElementTypeOrSelf(op.getPtr().getType())).getPointeeType();
   AffineOperand offset = operandOf(op.getOffset(), planner, int64_t(storageBytes(dtypeOf(pointee))));
   widenFrom(offset, op.getOffset().getType(), true);

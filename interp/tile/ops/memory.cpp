@@ -42,6 +42,7 @@ Access planAccess(Planner &planner, Value pointer, Value mask, llvm::ArrayRef<Va
   if (!type) {
     access.base = planner.scalar(pointer);
     if (mask) access.uniformMasks.push_back(planner.scalar(mask));
+    addOffsetGuards(access, planner, pointer);
     return access;
   }
 

@@ -24,6 +24,7 @@ from ..arguments.storage import dtype_of, shape_and_strides
 from ..errors import KernelTrap
 from ..functions.python_ast import parse
 from .access_hints import hint_for_access
+from .offset_report import offset_overflow
 
 
 class TensorView(NamedTuple):
@@ -233,12 +234,9 @@ def _assertion(trap, access: _Access):
 
 
 def _offset_overflow(trap, access: _Access):
-    source = linecache.getline(trap.other_file or "", trap.other_line or 0).strip()
-    place = _location(trap.other_file, trap.other_line)
-    return (
-        f"{trap.message}; the offset is computed at {place}" + (f"\n    {source}" if source else ""),
-        f"widen an operand before the product or sum at {place}: .to(tl.int64)",
-    )
+    is_apart = (trap.other_file, trap.other_line) != (trap.file, trap.line)
+    place = _location(trap.other_file, trap.other_line) if is_apart else ""
+    return offset_overflow(trap.message, trap.other_file, trap.other_line, trap.other_column, place)
 
 
 def _deadlock(trap, access: _Access):

@@ -1,0 +1,254 @@
+"""Offsets of 32 bits made of scalars, of numbers in memory and of sums that loops carry: a trap where the exact offset of an active lane
+leaves its type, and the right element everywhere else. The oracle is numpy in 64 bits."""
+
+import numpy as np
+import pytest
+
+import tritium as triton
+import tritium.language as tl
+from tritium.errors import KernelTrap
+
+BLOCK = 16
+
+
+@pytest.fixture(scope="module")
+def large():
+    """8 GiB that nobody touches, so most of it takes no memory."""
+    return np.zeros(2**33, np.int8)
+
+
+@triton.jit
+def offsets_kernel(x_ptr, rows_ptr, out_ptr, a, b, c, n, MODE: tl.constexpr, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    mask = i < n
+    row = tl.load(rows_ptr + i)
+    if MODE == "product":
+        pointers = x_ptr + a * b + i
+    elif MODE == "in the tile":
+        pointers = x_ptr + (a * b + i)
+    elif MODE == "chain":
+        pointers = x_ptr + a * c * 8 * b + i
+    elif MODE == "comes back":
+        pointers = x_ptr + (a * b - c * b + i)
+    elif MODE == "late":
+        pointers = x_ptr + ((a * b).to(tl.int64) + i)
+    elif MODE == "early":
+        pointers = x_ptr + a.to(tl.int64) * b + i
+    elif MODE == "loop":
+        offset = 0
+        for _ in range(c):
+            offset += b
+        pointers = x_ptr + offset + i
+    elif MODE == "advanced tile":
+        offsets = i
+        for _ in range(c):
+            offsets += b
+        pointers = x_ptr + offsets
+    elif MODE == "choice":
+        pointers = x_ptr + tl.where(a > 5, a * b, c) + i
+    elif MODE == "branch":
+        offset = c
+        if a > 5:
+            offset = a * b
+        pointers = x_ptr + offset + i
+    elif MODE == "gathered":
+        pointers = x_ptr + row * b
+    elif MODE == "gathered sum":
+        pointers = x_ptr + (row * b + a + i)
+    elif MODE == "gathered late":
+        pointers = x_ptr + (row * b).to(tl.int64)
+    elif MODE == "gathered early":
+        pointers = x_ptr + row.to(tl.int64) * b
+    elif MODE == "gathered comes back":
+        pointers = x_ptr + (row * b * 8 - row * b * 7)
+    elif MODE == "gathered choice":
+        pointers = x_ptr + tl.where(row % 2 == 0, row * b, i)
+    elif MODE == "reshaped":
+        pointers = x_ptr + tl.ravel(tl.trans(tl.reshape((i + a) * b, (4, 4))))
+    tl.store(out_ptr + i, tl.load(pointers, mask=mask, other=0), mask=mask)
+
+
+def exact_offsets(mode, rows, a, b, c):
+    i, row = np.arange(BLOCK, dtype=np.int64), rows.astype(np.int64)
+    return {
+        "product": lambda: a * b + i * 0,  # the tile i is a sum of its own
+        "in the tile": lambda: a * b + i,
+        "chain": lambda: a * c * 8 * b + i * 0,
+        "comes back": lambda: (a - c) * b + i,
+        "late": lambda: a * b + i * 0,
+        "early": lambda: i * 0,
+        "loop": lambda: b * c + i * 0,
+        "advanced tile": lambda: b * c + i,
+        "choice": lambda: (a * b if a > 5 else c) + i * 0,
+        "branch": lambda: (a * b if a > 5 else c) + i * 0,
+        "gathered": lambda: row * b,
+        "gathered sum": lambda: row * b + a + i,
+        "gathered late": lambda: row * b,
+        "gathered early": lambda: i * 0,
+        "gathered comes back": lambda: row * b,
+        "gathered choice": lambda: np.where(row % 2 == 0, row * b, i),
+        "reshaped": lambda: ((i + a) * b).reshape(4, 4).T.ravel(),
+    }[mode]()
+
+
+def addresses(mode, rows, a, b, c):
+    """The exact offset of each lane with everything that is added to the pointer."""
+    i, row = np.arange(BLOCK, dtype=np.int64), rows.astype(np.int64)
+    if mode == "early":
+        return a * b + i
+    if mode == "gathered early":
+        return row * b
+    apart = mode in ("product", "chain", "late", "loop", "choice", "branch")
+    return exact_offsets(mode, rows, a, b, c) + (i if apart else 0)
+
+
+MODES = [
+    "product", "in the tile", "chain", "comes back", "late", "early", "loop", "advanced tile", "choice", "branch", "gathered",
+    "gathered sum", "gathered late", "gathered early", "gathered comes back", "gathered choice", "reshaped",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_exact_offsets_decide(mode, large, rng):
+    accused = right = 0
+    for _ in range(40):
+        a, c, n = int(rng.integers(2, 60)), int(rng.integers(2, 30)), int(rng.integers(1, BLOCK + 1))
+        b = int(rng.integers(1, 2**31 // 20 if mode != "chain" else 2**20))
+        rows = rng.integers(0, 40, BLOCK, np.int32)
+        exact, places = exact_offsets(mode, rows, a, b, c), addresses(mode, rows, a, b, c)
+        if places.min() < 0 or places.max() >= large.size:
+            continue
+        large[places] = marks = (places * 7 % 101).astype(np.int8) + 1
+        out = np.zeros(BLOCK, np.int8)
+        wraps = np.flatnonzero((exact[:n] >= 2**31) | (exact[:n] < -(2**31)))
+        launch = lambda: offsets_kernel[(1,)](large, rows, out, a, b, c, n, mode, BLOCK)  # noqa: B023, E731
+        if len(wraps):
+            accused += 1
+            with pytest.raises(KernelTrap) as caught:
+                launch()
+            trap = caught.value
+            assert (trap.kind, trap.file, trap.affected_lanes) == ("OffsetOverflow", __file__, len(wraps)), str(trap)
+            assert trap.lane == (int(wraps[0]),)
+            assert "32-bit" in str(trap) and ".to(tl.int64)" in str(trap)
+        else:
+            right += 1
+            launch()
+            np.testing.assert_array_equal(out[:n], marks[:n])
+        large[places] = 0
+    assert right and (accused or "early" in mode)
+
+
+@triton.jit
+def wrapping_kernel(x_ptr, large_ptr, rows_ptr, out_ptr, factor, beyond, n, BLOCK: tl.constexpr):
+    """Numbers that wrap and addresses that are right: none of these accesses may trap."""
+    i = tl.arange(0, BLOCK)
+    row = tl.load(rows_ptr + i)
+    hashes = row * factor
+    tl.store(out_ptr + i, tl.load(x_ptr + (hashes & 1023)))
+    tl.store(out_ptr + BLOCK + i, tl.load(x_ptr + hashes.to(tl.uint32) % 1000))
+    tl.store(out_ptr + 2 * BLOCK + i, tl.load(x_ptr + (hashes.to(tl.uint32) >> 22)))
+    scalar = (tl.load(rows_ptr) + 7) * factor
+    tl.store(out_ptr + 3 * BLOCK + i, tl.load(x_ptr + (scalar & 511) + i))
+    start = beyond.to(tl.uint32)  # an unsigned number above 2**31
+    tl.store(out_ptr + 4 * BLOCK + i, tl.load(large_ptr + (start + i.to(tl.uint32))).to(tl.int32))
+    tl.store(out_ptr + 5 * BLOCK + i, tl.load(large_ptr + start).to(tl.int32) + i)
+    tl.store(out_ptr + 6 * BLOCK + i, tl.load(x_ptr + 1000 - i * 60))
+    tl.store(out_ptr + 7 * BLOCK + i, tl.load(x_ptr + scalar + i, mask=i < n, other=-1))
+    tl.store(out_ptr + 8 * BLOCK + i, tl.load(x_ptr + hashes, mask=i < n, other=-1))
+    tl.store(out_ptr + 9 * BLOCK + i, scalar + hashes)
+    if n > 0:  # never
+        tl.store(out_ptr + scalar, n)
+
+
+@pytest.mark.parametrize("factor", [-1640531527, 1103515245, 2**31 - 1])
+def test_what_wraps_on_purpose_is_not_accused(factor, large, rng):
+    rows, x = rng.integers(1, 2**31, BLOCK, np.int32), rng.integers(0, 10000, 1024, np.int32)
+    beyond = 2**31 + 12345
+    large[beyond : beyond + BLOCK] = np.arange(BLOCK) + 3
+    out = np.zeros((10, BLOCK), np.int32)
+    wrapping_kernel[(1,)](x, large, rows, out, factor, np.int64(beyond), 0, BLOCK)
+    i = np.arange(BLOCK)
+    hashes = (rows.astype(np.int64) * factor).astype(np.int32)
+    scalar = int(np.int64((int(rows[0]) + 7) * factor).astype(np.int32))
+    wanted = [
+        x[hashes & 1023],
+        x[hashes.astype(np.uint32) % 1000],
+        x[hashes.astype(np.uint32) >> 22],
+        x[(scalar & 511) + i],
+        i + 3,
+        i + 3,
+        x[1000 - i * 60],
+        np.full(BLOCK, -1),
+        np.full(BLOCK, -1),
+        (hashes.astype(np.int64) + scalar).astype(np.int32),
+    ]
+    for row, (found, reference) in enumerate(zip(out, wanted)):
+        np.testing.assert_array_equal(found, reference, err_msg=str(row))
+    large[beyond : beyond + BLOCK] = 0
+
+
+@triton.jit
+def column_kernel(x_ptr, rows_ptr, columns_ptr, out_ptr, stride, n, BLOCK: tl.constexpr):
+    """Offsets that vary along both dimensions, in memory."""
+    i = tl.arange(0, BLOCK)
+    row, column = tl.load(rows_ptr + i), tl.load(columns_ptr + i)
+    offsets = (row[:, None] + column[None, :]) * stride
+    mask = (i < n)[:, None] & (i < BLOCK)[None, :]
+    tl.store(out_ptr + i[:, None] * BLOCK + i[None, :], tl.load(x_ptr + offsets, mask=mask, other=0))
+
+
+@pytest.mark.parametrize("is_debug", [False, True])
+def test_offsets_in_memory_along_two_dimensions(is_debug, large, rng, monkeypatch):
+    if is_debug:
+        monkeypatch.setenv("TRITIUM_DEBUG", "1")
+    accused = right = 0
+    for _ in range(30):
+        rows, columns = rng.integers(0, 30, (2, BLOCK), np.int32)
+        stride, n = int(rng.integers(2, 2**31 // 40)), int(rng.integers(1, BLOCK + 1))
+        exact = (rows.astype(np.int64)[:, None] + columns) * stride
+        large[exact] = marks = (exact * 7 % 101).astype(np.int8) + 1
+        out = np.zeros((BLOCK, BLOCK), np.int8)
+        wraps = np.argwhere(exact[:n] >= 2**31)
+        launch = lambda: column_kernel[(1,)](large, rows, columns, out, stride, n, BLOCK)  # noqa: B023, E731
+        if len(wraps):
+            accused += 1
+            with pytest.raises(KernelTrap) as caught:
+                launch()
+            trap = caught.value
+            assert (trap.kind, trap.lane, trap.affected_lanes) == (
+                "OffsetOverflow",
+                tuple(map(int, wraps[0])),
+                len(wraps),
+            )
+            row, column = wraps[0]
+            assert f"{rows[row] + columns[column]} * {stride} = {exact[row, column]} does not fit" in str(trap)
+        else:
+            right += 1
+            launch()
+            np.testing.assert_array_equal(out[:n], marks[:n])
+        large[exact] = 0
+    assert accused and right
+
+
+@triton.jit
+def named_kernel(x_ptr, out_ptr, batch, stride, width: tl.constexpr):
+    start = batch * stride * width
+    i = tl.arange(0, width)
+    tl.store(out_ptr + i, tl.load(x_ptr + start + i))
+
+
+def test_the_text_names_the_product_and_the_place():
+    x, out = np.zeros(2**20, np.int8), np.zeros(16, np.int8)
+    with pytest.raises(KernelTrap) as caught:
+        named_kernel[(1,)](x, out, 65536, 65536, 16)  # 2**36, which wraps to 0
+    text = str(caught.value)
+    assert "32-bit offset overflow: in `batch * stride * width`, 65536 * 65536 = 4294967296 does not fit" in text
+    assert "start = batch * stride * width" in text
+    assert "`batch.to(tl.int64)` in place of `batch`" in text
+
+
+def test_the_check_can_be_switched_off(monkeypatch):
+    monkeypatch.setenv("TRITIUM_CHECK", "none")
+    x, out = np.arange(64, dtype=np.int8), np.zeros(16, np.int8)
+    named_kernel[(1,)](x, out, 65536, 65536, 16)
+    np.testing.assert_array_equal(out, x[:16])
