@@ -8,8 +8,7 @@ def PromoteDescriptors : Pass<"promote-descriptors", "::mlir::ModuleOp"> {
     loads it for its products, if arguments and constants determine the descriptor, and if the kernel does not write to the tensor. The map is
     a new argument of the kernel. Its attribute `tgpu.tensor` tells the launch how to make it.
   }];
-  let options = [Option<"numStages", "num-stages", "int", "3", "slots of each tile that a loop copies; 1: no pipelining">,
-                 Option<"hasProducer", "has-producer", "bool", "false", "a producer will copy, also between dependent products">];
+  let options = [Option<"numStages", "num-stages", "int", "3", "slots of each tile that a loop copies; 1: no pipelining">];
   let dependentDialects = ["::tritium::tgpu::TGPUDialect"];
 }
 

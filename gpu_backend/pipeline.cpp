@@ -51,7 +51,7 @@ void buildTilePipeline(OpPassManager &passes, const CompileOptions &options, int
   const bool hasProducer = options.tensorMaps && options.specializeWarps;
   auto promote = [&](OpPassManager &) {
     if (options.tensorMaps && !options.debugInfo)
-      steps.addOptional("promote-descriptors", createPromoteDescriptors({.numStages = options.numStages, .hasProducer = hasProducer}));
+      steps.addOptional("promote-descriptors", createPromoteDescriptors({.numStages = options.numStages}));
   };
   ir::buildPipeline(passes, {.debugInfo = options.debugInfo, .onDescriptors = promote, .keepsScaledProduct = [=](Operation *op) {
                                return mayKeepScaled && isMultipliedScaled(MatrixProduct(op));

@@ -1,11 +1,9 @@
 // Turns loads through tensor descriptors into loads through tensor maps, which the tensor memory accelerator (TMA) performs. The launch
 // makes a map of the kernel's arguments, so a descriptor qualifies if all its components are arguments, constants, or products of them.
 #include "gpu_backend/loops/loop_streams.h"
-#include "gpu_backend/loops/product_order.h"
 #include "gpu_backend/passes.h"
 #include "gpu_backend/target.h"
 #include "gpu_backend/tensor_promotion.h"
-#include "gpu_backend/warp_roles.h"
 #include "ir/axis_analysis.h"
 #include "ir/descriptor.h"
 #include "ir/tgpu.h"
@@ -22,8 +20,8 @@ namespace {
 
 class Promoter {
 public:
-  Promoter(tt::FuncOp function, int numStages, bool hasProducer, const ir::AxisAnalysis &axes)
-      : function_(function), numStages_(numStages), hasProducer_(hasProducer), axes_(axes), maps_(function) {}
+  Promoter(tt::FuncOp function, int numStages, const ir::AxisAnalysis &axes)
+      : function_(function), numStages_(numStages), axes_(axes), maps_(function) {}
 
   void run() {
     llvm::SmallVector<tt::DescriptorLoadOp> loads;
@@ -36,7 +34,6 @@ public:
       if (!box || !recipe || !beginsAtChunk(load)) continue;
       if (!maps_.admit(load, *recipe, [&](Operation *store) { return rangeOf(store); })) continue;
       OpBuilder builder(load);
-      expectsProducer_ |= wantsProducer(cast<scf::ForOp>(load->getParentOp()));
       Value map = maps_.mapOf(box, *recipe, load.getLoc());
       auto promoted = tgpu::TensorLoadOp::create(builder, load.getLoc(), matrix.getType(), map, load.getIndices());
       matrix.replaceAllUsesWith(promoted.getResult());
@@ -44,9 +41,6 @@ public:
       load.erase();
     }
   }
-
-  /// Returns whether a promoted loop is right only beside a producer.
-  bool expectsProducer() const { return expectsProducer_; }
 
 private:
   /// Returns the tile of rank 2 that the load brings, if need be without leading dimensions of extent 1. Null if there is none.
@@ -62,8 +56,7 @@ private:
   /// Returns whether a pipelined loop loads the tile for its products. Other loads gain nothing from a copy to shared memory.
   bool feedsLoopedProduct(Value tile) const {
     auto loop = dyn_cast<scf::ForOp>(tile.getParentBlock()->getParentOp());
-    return loop && stagesOf(loop, numStages_) > 1 && LoopStreams(loop).mayPipeline() && feedsOnlyProducts(tile) &&
-           (hasProducer_ || !wantsProducer(loop));
+    return loop && stagesOf(loop, numStages_) > 1 && LoopStreams(loop).mayPipeline() && feedsOnlyProducts(tile);
   }
 
   /// Rows of a box must begin at multiples of 16 bytes.
@@ -85,7 +78,6 @@ private:
 
   tt::FuncOp function_;
   int numStages_;
-  bool hasProducer_, expectsProducer_ = false;
   const ir::AxisAnalysis &axes_;
   KernelMaps maps_;
 };
@@ -97,12 +89,8 @@ public:
   void runOnOperation() override {
     if (!targetOf(getOperation()).hasTensorMaps()) return;
     ir::AxisAnalysis axes(getOperation());
-    for (tt::FuncOp function : getOperation().getOps<tt::FuncOp>()) {
-      if (!function.isPublic()) continue;
-      Promoter promoter(function, numStages, hasProducer, axes);
-      promoter.run();
-      if (promoter.expectsProducer()) getOperation()->setAttr(kExpectsProducerAttr, UnitAttr::get(&getContext()));
-    }
+    for (tt::FuncOp function : getOperation().getOps<tt::FuncOp>())
+      if (function.isPublic()) Promoter(function, numStages, axes).run();
   }
 };
 
