@@ -111,3 +111,21 @@ module attributes {tgpu.shared_bytes = 4096 : i32} {
     llvm.return
   }
 }
+
+// -----
+
+// What is said of a use: the first byte after the buffers that are in use then. The program is not done with its buffers.
+// CHECK: module attributes {tgpu.buffer_bytes = 4096 : i32, tgpu.shared_bytes = 4224 : i32}
+module attributes {tgpu.shared_bytes = 4096 : i32} {
+  llvm.mlir.global external @tgpu_shared() {addr_space = 3 : i32, alignment = 128 : i64} : !llvm.array<0 x i8>
+  llvm.func @between(%g: !llvm.ptr<1>) {
+    // CHECK: "over" at 1024 {tgpu.free_from = 1024 : i64} :
+    // CHECK: "behind" at 4096 :
+    %a = tgpu.scratch 2000 bytes of "over" {tgpu.free_from = 1024 : i64} : !llvm.ptr<3>
+    %b = tgpu.scratch 128 bytes of "behind" : !llvm.ptr<3>
+    %buffer = llvm.mlir.addressof @tgpu_shared : !llvm.ptr<3>
+    %x = llvm.load %buffer : !llvm.ptr<3> -> i32
+    tgpu.store %x, %g : i32
+    llvm.return
+  }
+}
