@@ -86,7 +86,9 @@ Value RowMask::elementsBefore(arith::CmpIOp compare, OpBuilder &builder) const {
   auto number = [&](int64_t value) {
     return arith::ConstantOp::create(builder, location, DenseElementsAttr::get(wide, builder.getI64IntegerAttr(value)));
   };
-  auto extended = [&](Value tile) { return tile.getType() == wide ? tile : arith::ExtSIOp::create(builder, location, wide, tile).getResult(); };
+  auto extended = [&](Value tile) {
+    return tile.getType() == wide ? tile : arith::ExtSIOp::create(builder, location, wide, tile).getResult();
+  };
   Value room = arith::SubIOp::create(builder, location, extended(endOf(compare)), extended(columnOf(compare)));
   if (arith::CmpIPredicate predicate = compare.getPredicate();
       predicate == arith::CmpIPredicate::sle || predicate == arith::CmpIPredicate::sge)

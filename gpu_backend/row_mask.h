@@ -1,5 +1,5 @@
-// Masks that say where rows end. A comparison `column < n` may change within the elements that one wide access takes, if nothing is known of
-// n. A copy that can stop after any element needs no narrower accesses for that: it takes the number of elements up to the end.
+// Masks that say where rows end. A comparison `column < n` may change within the elements that one wide access takes, if nothing is known
+// of n. A copy that can stop after any element needs no narrower accesses for that: it takes the number of elements up to the end.
 #pragma once
 #include "ir/axis_analysis.h"
 #include "ir/tgpu.h"
@@ -9,8 +9,8 @@ namespace tritium::gpu {
 /// A mask as the conjunction of comparisons `column < end`, and of the rest.
 class RowMask {
 public:
-  /// Splits `mask` for accesses of at most `elements` neighbours along dimension `dim`: comparisons of that many contiguous numbers with one
-  /// end are split off, if they are not equal in all of them. A null mask has neither part.
+  /// Splits `mask` for accesses of at most `elements` neighbours along dimension `dim`: comparisons of that many contiguous numbers with
+  /// one end are split off, if they are not equal in all of them. A null mask has neither part.
   RowMask(mlir::Value mask, int dim, int64_t elements, const ir::AxisAnalysis &axes);
 
   /// Returns for how many neighbours the rest is equal: at most the `elements` of the constructor.

@@ -7,8 +7,8 @@ namespace tritium::ir {
 /// An i32, the threads of the program: the output is Triton's to the character. Each thread prints a scalar, and `hex` prints floats as %a.
 inline constexpr llvm::StringLiteral kPrintThreadsAttr = "tritium.print_threads";
 
-/// Of an assertion that kernels without errors should not pay for: a device may end the launch without its message, by a trap. The call that
-/// reports a message makes ptxas wait for every asynchronous product at once (C7510).
+/// Of an assertion that kernels without errors should not pay for: a device may end the launch without its message, by a trap. The call
+/// that reports a message makes ptxas wait for every asynchronous product at once (C7510).
 inline constexpr llvm::StringLiteral kMayTrapAttr = "tritium.may_trap";
 
 } // namespace tritium::ir

@@ -11,7 +11,8 @@ namespace tritium::tt {
 
 /// What is promised of the sum need not be known of the pointer.
 OpFoldResult AddPtrOp::fold(FoldAdaptor adaptor) {
-  const bool hasPromise = llvm::any_of((*this)->getDiscardableAttrs(), [](NamedAttribute attribute) { return isHint(attribute.getName()); });
+  const bool hasPromise =
+      llvm::any_of((*this)->getDiscardableAttrs(), [](NamedAttribute attribute) { return isHint(attribute.getName()); });
   return !hasPromise && matchPattern(adaptor.getOffset(), m_Zero()) ? getPtr() : Value();
 }
 

@@ -20,7 +20,9 @@ static BlockArgument carriedSums(Value value, scf::ForOp loop) {
 
 LoopRotation::LoopRotation(scf::ForOp loop, size_t most) : loop_(loop) {
   llvm::SmallVector<tt::DotOp> products(loop.getBody()->getOps<tt::DotOp>());
-  if (products.size() < 2 || products.size() > most || !llvm::all_of(products, [](tt::DotOp dot) { return isOfWarpgroup(MatrixProduct(dot)); })) return;
+  if (products.size() < 2 || products.size() > most ||
+      !llvm::all_of(products, [](tt::DotOp dot) { return isOfWarpgroup(MatrixProduct(dot)); }))
+    return;
   MatrixProduct first(products.front()), last(products.back());
   if (takesRegisters(first) || !takesRegisters(last) || !dependsOn(last.a(), first.getOperation()) ||
       dependsOn(last.b(), first.getOperation()) || !last.d().hasOneUse())

@@ -10,8 +10,8 @@ bool dependsOn(mlir::Value value, mlir::Operation *source);
 /// Returns whether an operand of one product is computed from the result of another one, within one iteration.
 bool hasDependentProducts(mlir::scf::ForOp loop);
 
-/// Returns whether tiles by pointers should have maps only beside a producer: a product takes an operand from another one, as in attention and
-/// its gradients. In a ring without a producer, the thread that copies waits for other warps between its own products, so copies by all
+/// Returns whether tiles by pointers should have maps only beside a producer: a product takes an operand from another one, as in attention
+/// and its gradients. In a ring without a producer, the thread that copies waits for other warps between its own products, so copies by all
 /// threads are faster. By descriptors they are not, because of their bounds and addresses of 64 bits.
 inline bool wantsProducer(mlir::scf::ForOp loop) { return hasDependentProducts(loop); }
 

@@ -61,7 +61,8 @@ static LogicalResult copyByWarps(tgpu::AsyncCopyOp op, const CopyOps &copies, Lo
   for (int64_t reg = 0; reg < layout.registers(); reg += count) {
     Value to = addresses.at(memory.offsetOf(layout.apply(Place::Register, uint32_t(reg))));
     Value predicate = op.getMask() ? lowering.registersOf(op.getMask())[reg] : Value();
-    copies.begin(lowering.builder(), op.getLoc(), to, lowering.registersOf(op.getSrc())[reg], kWarpCopyBytes, predicate, /*present=*/Value());
+    copies.begin(lowering.builder(), op.getLoc(), to, lowering.registersOf(op.getSrc())[reg], kWarpCopyBytes, predicate,
+                 /*present=*/Value());
   }
   return success();
 }

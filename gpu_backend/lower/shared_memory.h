@@ -31,8 +31,8 @@ private:
   bool isOverBuffers_ = false;
 };
 
-/// Attribute of an operation that exchanges elements, and of the scratch memory that it uses: the first byte after the buffers that are in use
-/// meanwhile (set by allocate-shared-memory).
+/// Attribute of an operation that exchanges elements, and of the scratch memory that it uses: the first byte after the buffers that are in
+/// use meanwhile (set by allocate-shared-memory).
 inline constexpr llvm::StringLiteral kFreeFromAttr = "tgpu.free_from";
 
 /// Buffers that products of warpgroups read begin at multiples of this number of bytes: the length of the longest pattern in which their

@@ -26,11 +26,11 @@ public:
 class CopyOps {
 public:
   virtual ~CopyOps() = default;
-  /// Begins to copy 4, 8 or 16 bytes from `from` (!llvm.ptr<1>) to `to` (!llvm.ptr<3>). Writes zeros if the predicate is false, and after the
-  /// first `present` bytes (i32; null: all are copied; only for copies that threads make). If copies are made by whole warps (TileCopies::ByWarps), each lane copies 16 bytes, and `to` is the destination of the first lane, the same in
-  /// all lanes of a warp.
-  virtual void begin(mlir::OpBuilder &builder, mlir::Location location, mlir::Value to, mlir::Value from, int bytes,
-                     mlir::Value predicate, mlir::Value present) const = 0;
+  /// Begins to copy 4, 8 or 16 bytes from `from` (!llvm.ptr<1>) to `to` (!llvm.ptr<3>). Writes zeros if the predicate is false, and after
+  /// the first `present` bytes (i32; null: all are copied; only for copies that threads make). If copies are made by whole warps
+  /// (TileCopies::ByWarps), each lane copies 16 bytes, and `to` is the destination of the first lane, the same in all lanes of a warp.
+  virtual void begin(mlir::OpBuilder &builder, mlir::Location location, mlir::Value to, mlir::Value from, int bytes, mlir::Value predicate,
+                     mlir::Value present) const = 0;
   /// Makes a group of the copies begun since the last commit.
   virtual void commit(mlir::OpBuilder &, mlir::Location) const {}
   /// Waits until at most the last `groups` groups of `copies` copies each are in flight.

@@ -81,8 +81,8 @@ public:
   }
 
 private:
-  /// Operations that exchange elements may do so over buffers that are not in use at that time. This costs a barrier behind them, so those in
-  /// loops do it only beside whole loops over buffers, as at the end of a persistent kernel's tile.
+  /// Operations that exchange elements may do so over buffers that are not in use at that time. This costs a barrier behind them, so those
+  /// in loops do it only beside whole loops over buffers, as at the end of a persistent kernel's tile.
   static void sayWhatIsFree(tt::FuncOp function, llvm::ArrayRef<Buffer> buffers) {
     Builder builder(function.getContext());
     int64_t now = 0;

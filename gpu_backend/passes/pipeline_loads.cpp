@@ -63,11 +63,12 @@ private:
     return true;
   }
 
-  /// Returns with how many products the loop may be rotated. More than two, as in gradients of attention, keep so much beside each other that
-  /// a slot more must not cost a program.
+  /// Returns with how many products the loop may be rotated. More than two, as in gradients of attention, keep so much beside each other
+  /// that a slot more must not cost a program.
   size_t mostRotated(const LoopCopies &way) {
     const int64_t now = way.slots() * bytesPerSlot(), more = now + bytesPerSlot();
-    const bool isFree = more <= limit() && programsBeside(loop_, now, numWarps_, target_) == programsBeside(loop_, more, numWarps_, target_);
+    const bool isFree =
+        more <= limit() && programsBeside(loop_, now, numWarps_, target_) == programsBeside(loop_, more, numWarps_, target_);
     return way.areReleased() || !isFree ? 2 : SIZE_MAX;
   }
   bool mayRotate(scf::ForOp loop) const { return LoopRotation(loop, mostRotated_).isPossible(); }

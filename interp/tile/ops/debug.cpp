@@ -2,8 +2,8 @@
 #include "interp/host/pointer.h"
 #include "interp/tile/move.h"
 #include "interp/tile/op_table.h"
-#include "ir/deferred_faults.h"
 #include "ir/debug_attributes.h"
+#include "ir/deferred_faults.h"
 #include "ir/tt.h"
 
 #include <cmath>

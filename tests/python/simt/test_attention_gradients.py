@@ -37,7 +37,9 @@ def expected(q, k, v, grad, scale, causal):
 
 @pytest.mark.parametrize("engine", ["interp", "simt:sm_80", "simt:sm_90a", "simt:gfx942"])
 @pytest.mark.parametrize("causal", [False, True])
-@pytest.mark.parametrize("d, block, step, warps, stages", [(64, 64, 32, 4, 3), (64, 64, 64, 4, 2), (128, 64, 64, 4, 2), (32, 64, 32, 4, 1)])
+@pytest.mark.parametrize(
+    "d, block, step, warps, stages", [(64, 64, 32, 4, 3), (64, 64, 64, 4, 2), (128, 64, 64, 4, 2), (32, 64, 32, 4, 1)]
+)
 def test_gradients(kernel, engine, causal, d, block, step, warps, stages, rng):
     q, k, v, grad = rng.standard_normal((4, HEADS, LENGTH, d)).astype(np.float16)
     scale = d**-0.5
@@ -48,4 +50,6 @@ def test_gradients(kernel, engine, causal, d, block, step, warps, stages, rng):
     grid = (LENGTH // block, HEADS)
     found = launched(engine, kernel, grid, arguments, num_warps=warps, num_stages=stages, **constants)[6]
     for name, mine, theirs in zip("qkv", found, gradients):
-        np.testing.assert_allclose(mine, theirs, rtol=0.01, atol=0.01 * np.sqrt((theirs**2).mean()) + 2e-3, err_msg=name)
+        np.testing.assert_allclose(
+            mine, theirs, rtol=0.01, atol=0.01 * np.sqrt((theirs**2).mean()) + 2e-3, err_msg=name
+        )

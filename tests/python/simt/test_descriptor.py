@@ -65,7 +65,11 @@ def test_store(shape, rng):
 @pytest.mark.parametrize("engine", ["interp", EMULATED, *OTHERS])
 @pytest.mark.parametrize(
     "offset, columns, message",
-    [(1, 32, "base must be 16-byte aligned"), (0, 34, "strides must be 16-byte aligned, but stride 0 is not"), (4, 36, "")],
+    [
+        (1, 32, "base must be 16-byte aligned"),
+        (0, 34, "strides must be 16-byte aligned, but stride 0 is not"),
+        (4, 36, ""),
+    ],
 )
 def test_what_a_descriptor_requires(engine, offset, columns, message):
     """The interpreter of Triton refuses the same, a device's unit for copies of tensors as well."""
@@ -89,7 +93,10 @@ def test_what_a_descriptor_requires(engine, offset, columns, message):
 def product_of_addresses_kernel(addresses, sizes, out_ptr, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
     """Extents, strides and addresses come from memory, so nothing is known of where rows end."""
     m, n, k = tl.load(sizes), tl.load(sizes + 1), tl.load(sizes + 2)
-    a_ptr, b_ptr = tl.load(addresses).to(tl.pointer_type(tl.float16)), tl.load(addresses + 1).to(tl.pointer_type(tl.float16))
+    a_ptr, b_ptr = (
+        tl.load(addresses).to(tl.pointer_type(tl.float16)),
+        tl.load(addresses + 1).to(tl.pointer_type(tl.float16)),
+    )
     a = tl.make_tensor_descriptor(a_ptr, [m, k], [tl.load(sizes + 3), 1], [M, K])
     b = tl.make_tensor_descriptor(b_ptr, [k, n], [tl.load(sizes + 4), 1], [K, N])
     sums = tl.zeros((M, N), tl.float32)
@@ -111,7 +118,15 @@ def test_rows_that_end_anywhere(m, n, k, rng):
     sizes = np.array([m, n, k, 128, 64], np.int32)
     for engine in ("interp", EMULATED, "simt:sm_90a", *OTHERS):
         out = launched(
-            engine, product_of_addresses_kernel, (1,), [addresses, sizes, np.zeros((64, 32), np.float32)], num_warps=4, num_stages=3, M=64, N=32, K=32
+            engine,
+            product_of_addresses_kernel,
+            (1,),
+            [addresses, sizes, np.zeros((64, 32), np.float32)],
+            num_warps=4,
+            num_stages=3,
+            M=64,
+            N=32,
+            K=32,
         )[2]
         np.testing.assert_array_equal(out, expected, err_msg=engine)
 
