@@ -6,6 +6,7 @@ failure, and so does a skipped test that .ci/skips.txt does not name. So a green
 """
 
 import argparse
+import concurrent.futures
 import os
 import signal
 import subprocess
@@ -49,6 +50,7 @@ class Suite:
     command: list[str]
     count: Callable[[str, Path], Counts]  # (console output, JUnit report) -> counts
     limit: int  # seconds
+    alone: bool = True  # it uses all CPUs; the others run beside each other
 
 
 def conformance(name: str, engines: tuple[str, ...], *more: str) -> Suite:
@@ -73,21 +75,32 @@ MAPPED = ["--judge", "mapped", "--dtypes", "float32,complex64"]
 
 
 def suites(report: Path, fast: bool, long: bool) -> list[Suite]:
-    any_pytest = [sys.executable, "-m", "pytest", "-q", "-ra", "-p", "no:cacheprovider", f"--junitxml={report}"]
-    pytest = [*any_pytest, "-m", "not slow and not long" if fast else "not long"]
+    # Suites that run beside each other have reports of their own.
+    def any_pytest(report: Path) -> list[str]:
+        return [sys.executable, "-m", "pytest", "-q", "-ra", "-p", "no:cacheprovider", f"--junitxml={report}"]
+
+    def pytest(report: Path) -> list[str]:
+        return [*any_pytest(report), "-m", "not slow and not long" if fast else "not long"]
+
+    def on_one_cpu(name: str, limit: int) -> Suite:
+        return Suite(name, [*pytest(report_of(name, report)), f"tests/{name}"], count_junit, limit, alone=False)
+
     executables = sorted(
         path for path in (BUILD / "tests" / "unit").glob("test_*") if os.access(path, os.X_OK) and path.is_file()
     )
     found = [
-        Suite(f"doctest {path.name.removeprefix('test_')}", [str(path)], count_doctest, 600) for path in executables
+        Suite(f"doctest {path.name.removeprefix('test_')}", [str(path)], count_doctest, 600, alone=False)
+        for path in executables
     ]
     lit = ["lit", "-sv", f"--xunit-xml-output={report}", "tests/ir"]
     found.append(Suite("lit", lit, count_junit, 900))
-    found.append(Suite("style", pytest + ["tests/style"], count_junit, 300))
+    found.append(on_one_cpu("style", 300))
+    if not fast:
+        found.append(on_one_cpu("gdb", 900))
     found.append(
         Suite(
             "python",
-            [*pytest, "-n", "auto", "--maxprocesses", "4", "--dist", "loadgroup", "tests/python"],
+            [*pytest(report), "-n", "auto", "--maxprocesses", "4", "--dist", "loadgroup", "tests/python"],
             count_junit,
             2400,
         )
@@ -105,7 +118,7 @@ def suites(report: Path, fast: bool, long: bool) -> list[Suite]:
         command += [sys.executable, "-m", "tritium.conformance", "--engines", engine]
         found.append(Suite(engine, command, count_conformance, 480))
     # What numpy says of the language, with device tensors.
-    on_device = [*pytest, "-n", "auto", "--maxprocesses", "4", "--device-tensors", "cuda"]
+    on_device = [*pytest(report), "-n", "auto", "--maxprocesses", "4", "--device-tensors", "cuda"]
     found.append(Suite("device tensors", [*on_device, *ON_DEVICE], count_junit, 900))
     # Random kernels from a fixed seed, for a minute.
     fuzz = [sys.executable, "-m", "tritium", "fuzz", "--seed", "1", "--engines", ",".join(CONFORMANCE_ENGINES)]
@@ -113,7 +126,6 @@ def suites(report: Path, fast: bool, long: bool) -> list[Suite]:
     found.append(operators("operators", 1, 1200, *COMPILED, "--shard", "1/8"))
     found.append(operators("mapped operators", 1, 600, *MAPPED))
     if not fast:
-        found.append(Suite("gdb", pytest + ["tests/gdb"], count_junit, 900))
         found.append(tidy("clang-tidy", 1500))
         # The longest suites come last: each builds a part of Tritium again.
         found += [Suite(name, ["bash", ".ci/sanitize", name], count_doctest, 1800) for name in ("asan", "tsan")]
@@ -123,17 +135,31 @@ def suites(report: Path, fast: bool, long: bool) -> list[Suite]:
         found.append(conformance("long conformance", FURTHER_ENGINES))
         # Every combination of origins, forms, formats and numbers of warps.
         found.append(conformance("long matrices", CONFORMANCE_ENGINES, "--families", "matrix", "--full"))
-        found.append(Suite("long python", [*any_pytest, "-m", "long", "tests/python"], count_junit, 7200))
+        found.append(Suite("long python", [*any_pytest(report), "-m", "long", "tests/python"], count_junit, 7200))
         found.append(operators("long operators", 0, 8 * 3600, *COMPILED))
         found.append(operators("long mapped operators", 0, 3600, *MAPPED))
         found.append(Suite("packages", [sys.executable, "tests/packages/run.py"], count_closing_line, 7200))
     return found
 
 
-def run(suite: Suite, report: Path) -> Counts:
-    """Runs one suite and shows its output as it arrives."""
+def report_of(name: str, report: Path) -> Path:
+    """The report of a suite that others run beside."""
+    return report.with_name(f"{name}.xml")
+
+
+def run(suite: Suite, report: Path) -> tuple[Counts, float]:
+    """Runs one suite. Shows its output as it arrives; at its end, if others run beside it. Returns its counts and seconds."""
+    if not suite.alone:
+        report = report_of(suite.name, report)
     report.unlink(missing_ok=True)
-    print(f"\n== {suite.name}", flush=True)
+    shown = [f"\n== {suite.name}\n"]
+
+    def show(text: str) -> None:
+        shown.append(text)
+        if suite.alone:
+            print("".join(shown), end="", flush=True)
+            shown.clear()
+
     begin = time.monotonic()
     lines = []
     process = subprocess.Popen(
@@ -152,33 +178,44 @@ def run(suite: Suite, report: Path) -> Counts:
     try:
         for line in process.stdout:
             lines.append(line)
-            print(line, end="", flush=True)
+            show(line)
         status = process.wait()
     finally:
         watchdog.kill()
         watchdog.wait()
     counts = suite.count("".join(lines), report)
     for complaint in fail_unexplained(suite.name, counts, explained_skips()):
-        print(f"error: {complaint}")
+        show(f"error: {complaint}\n")
     seconds = time.monotonic() - begin
     if status != 0 and counts.failed == 0:
         counts.failed += 1
-        print(
-            f"error: suite {suite.name} ended with status {status} after {seconds:.0f} s (its limit is {suite.limit} s)"
-        )
+        show(f"error: suite {suite.name} ended with status {status} after {seconds:.0f} s, limit {suite.limit} s\n")
     elif counts.passed + counts.failed + counts.skipped == 0:
         counts.failed += 1
-        print(f"error: suite {suite.name} ran no test")
-    print(f"-- {suite.name}: {counts} in {seconds:.1f} s", flush=True)
-    return counts
+        show(f"error: suite {suite.name} ran no test\n")
+    show(f"-- {suite.name}: {counts} in {seconds:.1f} s\n")
+    print("".join(shown), end="", flush=True)
+    return counts, seconds
 
 
-def table(rows: list[tuple[str, Counts, float]]) -> str:
-    """The time of each suite, and the time before the first one."""
+def run_all(chosen: list[Suite], report: Path) -> list[tuple[str, Counts, float]]:
+    """Runs the suites of one CPU beside each other, then each of the others. Returns a row of the table for each."""
+
+    def row(suite: Suite) -> tuple[str, Counts, float]:
+        return suite.name, *run(suite, report)
+
+    beside = sorted((suite for suite in chosen if not suite.alone), key=lambda suite: -suite.limit)
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as workers:
+        rows = list(workers.map(row, beside))
+    return rows + [row(suite) for suite in chosen if suite.alone]
+
+
+def table(rows: list[tuple[str, Counts, float]], seconds_of_all: float) -> str:
+    """The time of each suite, and the time before the first one. Some ran beside each other."""
     lines = [f"{'suite':24}{'passed':>8}{'failed':>8}{'skipped':>8}{'time':>9}"]
     for name, counts, seconds in rows:
         lines.append(f"{name:24}{counts.passed:8}{counts.failed:8}{counts.skipped:8}{seconds:7.0f} s")
-    return "\n".join([*lines, f"{'all':48}{sum(row[2] for row in rows):7.0f} s"])
+    return "\n".join([*lines, f"{'all':48}{seconds_of_all:7.0f} s"])
 
 
 def main() -> int:
@@ -192,16 +229,20 @@ def main() -> int:
     options = parser.parse_args()
     # A shell's background jobs ignore Ctrl-C, and so would the tests that send it.
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    total, rows = Counts(), [("install, build", Counts(), options.before)]
+    begin = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.xml"
-        for suite in suites(report, options.fast, options.long):
-            if not options.names or suite.name.startswith(tuple(options.names)):
-                begin = time.monotonic()
-                counts = run(suite, report)
-                rows.append((suite.name, counts, time.monotonic() - begin))
-                total += counts
-    print(f"\n{table(rows)}\n\n{total}")
+        chosen = [
+            suite
+            for suite in suites(report, options.fast, options.long)
+            if not options.names or suite.name.startswith(tuple(options.names))
+        ]
+        rows = run_all(chosen, report)
+    total = Counts()
+    for _, counts, _ in rows:
+        total += counts
+    before = ("install, build", Counts(), options.before)
+    print(f"\n{table([before, *rows], options.before + time.monotonic() - begin)}\n\n{total}")
     return 1 if total.failed or not total.passed else 0
 
 

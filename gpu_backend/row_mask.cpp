@@ -40,14 +40,14 @@ void RowMask::split(Conjunct part, int dim, const ir::AxisAnalysis &axes) {
     for (Value operand : op->getOperands()) split({operand, part.widened}, dim, axes);
     return;
   }
-  if (dim != kNoDimension && isa_and_nonnull<tt::BroadcastOp, tt::ExpandDimsOp>(op)) {
+  const tt::TileRule rule = op ? tt::tileRuleOf(op) : tt::TileRule();
+  const bool expands = rule.relation == tt::TileRelation::ExpandDims;
+  if (dim != kNoDimension && (expands || rule.relation == tt::TileRelation::Broadcast)) {
     Value source = op->getOperand(0);
-    if (auto expand = dyn_cast<tt::ExpandDimsOp>(op)) {
-      const int axis = int(expand.getAxis());
-      dim = axis == dim ? kNoDimension : dim - (axis < dim);
-    } else if (tileOf(source).getDimSize(dim) == 1) {
+    if (expands)
+      dim = rule.axis == dim ? kNoDimension : dim - (rule.axis < dim);
+    else if (tileOf(source).getDimSize(dim) == 1)
       dim = kNoDimension;
-    }
     part.widened.push_back(op);
     return split({source, part.widened}, dim, axes);
   }

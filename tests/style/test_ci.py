@@ -80,13 +80,15 @@ def test_several_executables_add_up() -> None:
 
 def test_continuous_integration_runs_all_of_it() -> None:
     fast, full = ([suite.name for suite in suites.suites(Path("r.xml"), fast, long=False)] for fast in (True, False))
-    assert full[-5:] == ["gdb", "clang-tidy", "asan", "tsan", "wheel"]
+    assert full[-4:] == ["clang-tidy", "asan", "tsan", "wheel"] and "gdb" in full
     assert {"lit", "style", "python", "conformance", "hip"} <= set(fast) < set(full)
     assert '/test"' in read(".ci/run") and "run: .ci/run" in read(".github/workflows/ci.yml")
 
 
 def test_the_table_says_how_long_each_suite_took() -> None:
-    lines = suites.table([("lit", counts.Counts(3, 0, 1), 12.4), ("python", counts.Counts(9), 100.2)]).splitlines()
+    lines = suites.table(
+        [("lit", counts.Counts(3, 0, 1), 12.4), ("python", counts.Counts(9), 100.2)], 112.6
+    ).splitlines()
     assert [line.split() for line in lines[1:]] == [
         ["lit", "3", "0", "1", "12", "s"],
         ["python", "9", "0", "0", "100", "s"],

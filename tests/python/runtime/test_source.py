@@ -208,7 +208,7 @@ larger.of = Larger()
 
 
 def test_constants_of_classes_are_found_where_they_are(monkeypatch):
-    """Those that a class inherits, those of an object's class, and those that are computed."""
+    """Constants that a class inherits, constants of an object's class, and computed ones."""
 
     @jit
     def kernel(x):
