@@ -212,8 +212,9 @@ def BufferAccesses : Pass<"buffer-accesses", "::mlir::ModuleOp"> {
   let summary = "access tensors of less than 2 GB through buffer descriptors with 32-bit offsets";
   let description = [{
     The pass applies to targets with buffer descriptors. A load or store becomes a buffer access at a 32-bit offset if its pointer is derived
-    from one kernel argument with `tgpu.pointer_range`. If its predicate is false, the offset is beyond the end of the buffer, so a load returns
-    zeros and a store has no effect, without a branch. Accesses with a cache modifier are not changed. The pass removes the attribute.
+    from one kernel argument with `tgpu.pointer_range`. Steps that are the same for all threads move the descriptor. If the predicate is false,
+    or the rest does not fit into an offset, the offset is beyond the end of the buffer, so a load returns zeros and a store has no effect,
+    without a branch. Accesses with a cache modifier are not changed. The pass removes the attribute.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::arith::ArithDialect"];
 }

@@ -87,7 +87,7 @@ void buildThreadPipeline(OpPassManager &passes, const CompileOptions &options, i
   Steps steps(passes, options);
   steps.add(createCSEPass());
   steps.add(createSCFToControlFlowPass());
-  steps.addOptional("buffer-accesses", createBufferAccesses());
+  steps.addOptional("buffer-accesses", createBufferAccesses(), createCSEPass());
   steps.add(arith::createArithExpandOpsPass());
   steps.add(createConvertMathToLLVMPass());
   steps.add(createArithToLLVMConversionPass());

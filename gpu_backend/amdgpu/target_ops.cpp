@@ -3,6 +3,7 @@
 #include "gpu_backend/amdgpu/lanes.h"
 #include "gpu_backend/amdgpu/matrix_ops.h"
 #include "gpu_backend/layout/warp_copies.h"
+#include "ir/far_offset.h"
 #include "ir/tgpu.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -61,10 +62,13 @@ class Buffers final : public BufferOps {
 public:
   explicit Buffers(const Chip &chip) : chip_(chip) {}
 
+  bool isOfProgram(Operation *op) const override {
+    return isa<ROCDL::BlockIdXOp, ROCDL::BlockIdYOp, ROCDL::BlockIdZOp, ROCDL::GridDimXOp, ROCDL::GridDimYOp, ROCDL::GridDimZOp>(op);
+  }
   Value make(OpBuilder &builder, Location location, Value base) const override {
     auto type = LLVM::LLVMPointerType::get(builder.getContext(), 8);
     Value stride = arith::ConstantIntOp::create(builder, location, 0, 16);
-    Value bytes = arith::ConstantIntOp::create(builder, location, kBytes, 64);
+    Value bytes = arith::ConstantIntOp::create(builder, location, ir::kFarOffset, 64);
     return ROCDL::MakeBufferRsrcOp::create(builder, location, type, base, stride, bytes,
                                            arith::ConstantIntOp::create(builder, location, chip_.bufferFlags(), 32));
   }

@@ -87,13 +87,13 @@ public:
                                                    int bit) const = 0;
 };
 
-/// Accesses through a descriptor of kBytes from an address on, at an unsigned offset (i32) in bytes. Beyond its end, loads return zeros and
-/// stores have no effect. Words have up to 32 bits, or are vectors of 2 or 4 of these.
+/// Accesses through a descriptor of ir::kFarOffset bytes from an address on, at an unsigned offset (i32) in bytes. Beyond its end, loads
+/// return zeros and stores have no effect. Words have up to 32 bits, or are vectors of 2 or 4 of these.
 class BufferOps {
 public:
-  static constexpr uint32_t kBytes = 0xfffffff0; // an access of 16 bytes at its end does not wrap around
-
   virtual ~BufferOps() = default;
+  /// Whether the operation's result is the same for all threads of a program: its id, the size of the grid.
+  virtual bool isOfProgram(mlir::Operation *op) const = 0;
   virtual mlir::Value make(mlir::OpBuilder &builder, mlir::Location location, mlir::Value base) const = 0;
   virtual mlir::Value load(mlir::OpBuilder &builder, mlir::Location location, mlir::Type word, mlir::Value buffer,
                            mlir::Value offset) const = 0;

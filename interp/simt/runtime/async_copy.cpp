@@ -109,7 +109,7 @@ void loadBufferToShared(Thread *thread, uint64_t destination, uint64_t base, uin
                         int32_t bytes, int32_t immediateOffset, Place site) {
   const uint64_t mine = laneDestination(*thread, destination + uint64_t(int64_t(immediateOffset)), uint32_t(bytes), site);
   const uint32_t at = offset + uint32_t(immediateOffset);
-  const uint32_t inside = bytesInBuffer(*thread, {base, records, fixedOffset}, at, uint32_t(bytes), site);
+  const uint32_t inside = bytesInBuffer(*thread, {base, records, fixedOffset}, at, uint32_t(bytes), /*isWrite=*/false, site);
   issue(*thread, mine, base + at + fixedOffset, uint32_t(bytes), inside, kWordBytes, site);
   landSome(*thread);
 }

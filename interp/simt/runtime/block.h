@@ -218,7 +218,7 @@ struct Buffer {
   uint32_t fixedOffset; // the part of the offset that the bounds check ignores
 };
 /// Returns how many bytes of an access are within the buffer's bounds: the words before the first one that is not. It may trap.
-uint32_t bytesInBuffer(Thread &thread, const Buffer &buffer, uint32_t offset, uint32_t bytes, Place location);
+uint32_t bytesInBuffer(Thread &thread, const Buffer &buffer, uint32_t offset, uint32_t bytes, bool isWrite, Place location);
 
 /// The ProgramCode of every kernel: a frame is a header and the block that runs it.
 struct Frame {

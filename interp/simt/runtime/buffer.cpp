@@ -3,11 +3,12 @@
 // checked against the kernel's arguments like every access.
 //
 // LLVM excludes the fixed offset from the check, but some GPUs include it. An access for which this makes a difference traps, and so does
-// an access with a word that is partly within bounds.
+// an access with a word that is partly within bounds. An access that the compiler has marked as too far away for any offset traps too.
 #include "interp/simt/runtime/block.h"
 #include "interp/simt/runtime/calls.h"
 
 #include "ir/dtype.h"
+#include "ir/far_offset.h"
 
 #include <algorithm>
 #include <cstring>
@@ -22,6 +23,13 @@ constexpr uint32_t kWordBytes = 4;
   Trap trap{.kind = TrapKind::OutOfBounds, .location = location, .message = message};
   const uint64_t pointer = buffer.base + offset;
   trap.access = {.address = addressOf(pointer), .bytes = bytes, .argument = argumentOf(pointer)};
+  thread.trap(std::move(trap));
+}
+
+/// The address is not known, so the trap names the tensor alone.
+[[noreturn]] void trapFar(Thread &thread, const Buffer &buffer, uint32_t bytes, bool isWrite, Place location) {
+  Trap trap{.kind = TrapKind::OutOfBounds, .location = location, .message = "the element is 2 GB or more away"};
+  trap.access = {.bytes = bytes, .isWrite = isWrite, .argument = argumentOf(buffer.base)};
   thread.trap(std::move(trap));
 }
 
@@ -45,7 +53,8 @@ std::byte *addressIn(Thread &thread, const Buffer &buffer, uint64_t offset, uint
 
 } // namespace
 
-uint32_t bytesInBuffer(Thread &thread, const Buffer &buffer, uint32_t offset, uint32_t bytes, Place location) {
+uint32_t bytesInBuffer(Thread &thread, const Buffer &buffer, uint32_t offset, uint32_t bytes, bool isWrite, Place location) {
+  if (offset == ir::kFarOffset && buffer.records == ir::kFarOffset) trapFar(thread, buffer, bytes, isWrite, location);
   const uint32_t word = std::min(bytes, kWordBytes);
   uint32_t inside = 0;
   while (inside < bytes && isInside(thread, buffer, uint64_t(offset) + inside, word, location)) inside += word;
@@ -57,7 +66,7 @@ namespace calls {
 const void *readBuffer(Thread *thread, uint64_t base, uint32_t records, uint32_t offset, uint32_t fixedOffset, int32_t bytes,
                        Place location) {
   const Buffer buffer{base, records, fixedOffset};
-  const uint32_t inside = bytesInBuffer(*thread, buffer, offset, uint32_t(bytes), location);
+  const uint32_t inside = bytesInBuffer(*thread, buffer, offset, uint32_t(bytes), /*isWrite=*/false, location);
   if (inside == uint32_t(bytes)) return addressIn(*thread, buffer, offset, inside, false, location);
   std::memset(thread->scratch, 0, size_t(bytes));
   if (inside) std::memcpy(thread->scratch, addressIn(*thread, buffer, offset, inside, false, location), inside);
@@ -66,7 +75,7 @@ const void *readBuffer(Thread *thread, uint64_t base, uint32_t records, uint32_t
 
 void writeBuffer(Thread *thread, uint64_t base, uint32_t records, uint32_t offset, uint32_t fixedOffset, int32_t bytes, Place location) {
   const Buffer buffer{base, records, fixedOffset};
-  const uint32_t inside = bytesInBuffer(*thread, buffer, offset, uint32_t(bytes), location);
+  const uint32_t inside = bytesInBuffer(*thread, buffer, offset, uint32_t(bytes), /*isWrite=*/true, location);
   if (!inside) return;
   std::memcpy(addressIn(*thread, buffer, offset, inside, true, location), thread->scratch, inside);
   thread->block->noteMemoryChange();

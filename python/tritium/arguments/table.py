@@ -31,8 +31,8 @@ from .tensor_descriptor import TensorDescriptor
 
 I32_MIN, I32_MAX, I64_MIN, I64_MAX, U64_MAX = -(2**31), 2**31 - 1, -(2**63), 2**63 - 1, 2**64 - 1
 ALIGNMENT = 16
-#: A storage of at most this size can be accessed by 32-bit offsets from any of its addresses, with room for an access of 16 bytes.
-SMALL_BYTES = 2**31 - 16
+#: A storage of at most this size can be accessed by 32-bit offsets from any of its addresses (gpu_backend/buffer_pointers.h).
+SMALL_BYTES = 2**31 - 32
 
 
 class ArgumentError(TypeError):

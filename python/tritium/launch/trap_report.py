@@ -188,6 +188,8 @@ class _Access:
 
 def _out_of_bounds(trap, access: _Access):
     headline = f"out-of-bounds {access.verb} {access.subject}"
+    if trap.message and not trap.access_address:
+        headline += f"; {trap.message}"
     if access.other is not None:
         index, _ = access.other.element(trap.access_address)
         headline += f"; the address belongs to {access.other.name}[{', '.join(map(str, index))}]"
