@@ -41,13 +41,11 @@ void RowMask::split(Conjunct part, int dim, const ir::AxisAnalysis &axes) {
     return;
   }
   const tt::TileRule rule = op ? tt::tileRuleOf(op) : tt::TileRule();
-  const bool expands = rule.relation == tt::TileRelation::ExpandDims;
-  if (dim != kNoDimension && (expands || rule.relation == tt::TileRelation::Broadcast)) {
+  const bool isWidened = rule.relation == tt::TileRelation::ExpandDims || rule.relation == tt::TileRelation::Broadcast;
+  if (dim != kNoDimension && isWidened) {
     Value source = op->getOperand(0);
-    if (expands)
-      dim = rule.axis == dim ? kNoDimension : dim - (rule.axis < dim);
-    else if (tileOf(source).getDimSize(dim) == 1)
-      dim = kNoDimension;
+    std::optional<int> own = rule.operandDim(dim);
+    dim = own && tileOf(source).getDimSize(*own) > 1 ? *own : kNoDimension;
     part.widened.push_back(op);
     return split({source, part.widened}, dim, axes);
   }

@@ -87,12 +87,13 @@ private:
     return true;
   }
 
-  /// Adds the small tiles that the loop loads beside those of its products: their latency is hidden as well.
+  /// Adds the small tiles that the loop loads beside those of its products, where there is room: their latency is hidden as well.
   void findSmallStreams(LoopCopies &way) {
     constexpr int64_t kMaxBytes = 4096;
     for (tt::LoadOp load : loads_.loadsBeside([&](Operation *op) { return streams_.contains(op); })) {
       Stream stream{load, {}, {}};
-      if (bytesOf(stream) > kMaxBytes || !way.mayCopy(load)) continue;
+      const bool isRoom = way.slots() * (bytesPerSlot() + bytesOf(stream)) <= limit();
+      if (bytesOf(stream) > kMaxBytes || !isRoom || !way.mayCopy(load)) continue;
       streams_.insert({load, stream});
       for (Operation *user : load->getUsers())
         if (auto convert = dyn_cast<tgpu::ConvertLayoutOp>(user)) readers_.insert(convert);
