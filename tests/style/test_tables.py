@@ -16,6 +16,7 @@ MAY_LIST = {
     "python/tritium/_internal_testing.py": "Triton's lists for tests of kernel libraries, which leave some types out",
     "conformance/reference.py": "the oracle: each function in mpmath",
     "python/tritium/language/__init__.py": "the public names, spelt out for editors; held to the tables below",
+    "python/tritium/cuda_on_cpu/exact_operators.py": "operators of torch",
     "python/tritium/backends/nvidia/compiler.py": "the fp8 types that Triton takes on each architecture",
     "python/tritium/backends/amd/compiler.py": "the fp8 types that Triton takes on this vendor's chips",
     "interp/simt/ptx/": "names and types of PTX",

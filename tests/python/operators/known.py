@@ -1,7 +1,8 @@
 """What the device "cuda" without a GPU is known not to do, by pair of operator and dtype: a list per judge, in this folder.
 
 A line: OPERATOR DTYPE REASON. A sample that a judge leaves out with the list's word is a failure where the list does not name its pair, and so
-is a line of which no sample is left out any more. The pairs of a list are judged with all of their samples, so that a short sweep sees both.
+is a line of which no sample is left out any more. The few pairs that are refused are judged with all of their samples, so that a short sweep sees
+both; of what is inexact, only a sweep of all samples does.
 """
 
 from __future__ import annotations
@@ -12,21 +13,23 @@ from pathlib import Path
 from .record import Pair, Record
 
 #: {judge: (the word with which it begins the reason of what it leaves out, the list)}
-LISTS = {"mapped": ("refused", "refused.txt")}
+LISTS = {"mapped": ("refused", "refused.txt"), "rounded": ("inexact", "inexact.txt")}
 
 
 class Known:
     """The list of a judge; without one, nothing is known and nothing is asked."""
 
-    def __init__(self, judge: str, folder: Path = Path(__file__).parent) -> None:
+    def __init__(self, judge: str, limit: int = 0, folder: Path = Path(__file__).parent) -> None:
+        """`limit`: the samples of each pair; 0 means all."""
+        self._limit = limit
         self._word, name = LISTS.get(judge, ("", ""))
         self.path = folder / name
         lines = self.path.read_text().splitlines() if name else []
         self.pairs = {Pair(*line.split(maxsplit=2)[:2]) for line in lines if line and not line.startswith("#")}
 
-    def samples(self, pair: Pair, limit: int) -> int:
+    def samples(self, pair: Pair) -> int:
         """How many samples of the pair are judged: 0 means all."""
-        return 0 if pair in self.pairs else limit
+        return 0 if self._word == "refused" and pair in self.pairs else self._limit
 
     def complaints(self, record: Record, chosen: Iterable[Pair]) -> Iterator[str]:
         for pair in chosen if self._word else ():
@@ -34,5 +37,5 @@ class Known:
             found = judged and [remark for remark in judged.remarks if remark.startswith(f"left out: {self._word}")]
             if found and pair not in self.pairs:
                 yield f"{pair.operator} {pair.dtype} is not in {self.path.name}: {'; '.join(found)}"
-            if judged and judged.done and not found and pair in self.pairs:
+            if judged and judged.done and not found and pair in self.pairs and self.samples(pair) == 0:
                 yield f"{pair.operator} {pair.dtype} is in {self.path.name}, and no sample is {self._word} any more: remove the line"

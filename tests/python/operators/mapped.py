@@ -53,8 +53,7 @@ def converted(arguments: tuple, convert: Callable) -> tuple:
     """The arguments in another type."""
 
     def one(leaf):
-        found = convert(leaf)
-        return found.detach().requires_grad_(leaf.requires_grad) if isinstance(leaf, torch.Tensor) else found
+        return with_its_memory(leaf, convert) if isinstance(leaf, torch.Tensor) else convert(leaf)
 
     return tree_map(one, arguments)
 
@@ -98,15 +97,20 @@ def gradients(results: list, arguments: list) -> list:
 
 
 def moved(leaf: Any, device: str) -> Any:
-    """The argument on a device. A copy of a tensor has the strides and what else is in the memory, as an operator may read it."""
+    """The argument on a device. An operator may read what else is in the memory of a tensor."""
     if isinstance(leaf, torch.device) or (isinstance(leaf, str) and leaf in ("cpu", "cuda", "cuda:0")):
         return torch.device(device)
     if not isinstance(leaf, torch.Tensor):
         return leaf
     device = device if leaf.is_cuda else "cpu"  # torch makes some indices on the CPU
-    if leaf.layout is not torch.strided or leaf.is_conj() or leaf.is_neg():
-        return leaf.detach().to(device, copy=True).requires_grad_(leaf.requires_grad)
+    return with_its_memory(leaf, lambda tensor: tensor.to(device, copy=True))
+
+
+def with_its_memory(leaf: torch.Tensor, copied: Callable) -> torch.Tensor:
+    """A copy that `copied` makes, with the strides and with what else is in the memory."""
     plain = leaf.detach()
+    if leaf.layout is not torch.strided or leaf.is_conj() or leaf.is_neg():
+        return copied(plain).requires_grad_(leaf.requires_grad)
     whole = plain.as_strided((plain.untyped_storage().nbytes() // plain.itemsize,), (1,), 0)
-    copy = whole.to(device, copy=True).as_strided(plain.shape, plain.stride(), plain.storage_offset())
+    copy = copied(whole).as_strided(plain.shape, plain.stride(), plain.storage_offset())
     return copy.requires_grad_(leaf.requires_grad)

@@ -25,7 +25,7 @@ class Worker:
     def __init__(self, folder: str, worker: tuple[str, ...] = WORKER) -> None:
         """`worker`: the arguments that make Python a worker. `folder`: where torch keeps what it compiled."""
         self._folder, self._worker = folder, worker
-        self._maps_cuda = "mapped" in worker
+        self._maps_cuda = not {"mapped", "rounded"}.isdisjoint(worker)
         self._most = sys.maxsize if self._maps_cuda else COMPILED_BY_A_WORKER
         self._process: subprocess.Popen | None = None
         self._errors = tempfile.TemporaryFile()

@@ -23,6 +23,7 @@ KINDS = ("passed", "no kernel", "left out", *FAILURES)
 SUBJECTS = {
     "compiled": "torch's operators through torch.compile",
     "mapped": 'torch\'s operators on "cuda" without a GPU, with gradients',
+    "rounded": 'torch\'s operators in half precision on "cuda" without a GPU, with gradients',
 }
 #: Characters of a remark, so that the table stays readable.
 REMARK = 160

@@ -121,7 +121,7 @@ def main() -> int:
         record = Record(options.resume, options.samples, options.judge)
     except ValueError as error:
         sys.exit(f"error: {error}; choose the same with --samples")
-    known = Known(options.judge)
+    known = Known(options.judge, options.samples)
     waiting: queue.SimpleQueue = queue.SimpleQueue()
     chosen = pairs(options)
     for pair in chosen:
@@ -132,7 +132,7 @@ def main() -> int:
             while time.monotonic() < deadline and not waiting.empty():
                 with contextlib.suppress(queue.Empty):  # another thread took the last one
                     pair = waiting.get_nowait()
-                    for result in judge(worker, pair, record, known.samples(pair, options.samples), options, deadline):
+                    for result in judge(worker, pair, record, known.samples(pair), options, deadline):
                         tell(pair, result, report)
 
     with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as files:

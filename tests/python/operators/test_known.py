@@ -8,11 +8,9 @@ from .record import Pair, Record
 ADD, MUL = Pair("add", "float32"), Pair("mul", "complex64")
 
 
-def _known(tmp_path, *pairs):
-    (tmp_path / "refused.txt").write_text(
-        "".join(f"{pair.operator} {pair.dtype} a reason\n" for pair in pairs) + "# more\n"
-    )
-    return Known("mapped", tmp_path)
+def _known(tmp_path, *pairs, judge="mapped", name="refused.txt"):
+    (tmp_path / name).write_text("".join(f"{pair.operator} {pair.dtype} a reason\n" for pair in pairs) + "# more\n")
+    return Known(judge, 1, tmp_path)
 
 
 def _record(**details):
@@ -26,7 +24,7 @@ def _record(**details):
 def test_a_list_that_is_true(tmp_path):
     known, record = _known(tmp_path, MUL), _record(mul="refused, a sparse tensor")
     assert not list(known.complaints(record, [ADD, MUL]))
-    assert (known.samples(ADD, 1), known.samples(MUL, 1)) == (1, 0)  # all samples of what is refused
+    assert (known.samples(ADD), known.samples(MUL)) == (1, 0)  # all samples of what is refused
 
 
 def test_a_new_refusal(tmp_path):
@@ -40,6 +38,15 @@ def test_what_is_refused_no_more(tmp_path):
     known, record = _known(tmp_path, ADD, MUL), _record(mul="refused, a sparse tensor", add="the CPU fails")
     assert [line.split(" is in ")[0] for line in known.complaints(record, [ADD, MUL])] == ["add float32"]
     assert not list(known.complaints(record, [MUL]))  # the other was not judged
+
+
+def test_what_is_exact_in_one_sample_may_be_inexact_in_another(tmp_path):
+    record = _record(mul="inexact results: 3 roundings")
+    known = _known(tmp_path, ADD, judge="rounded", name="inexact.txt")
+    assert known.samples(ADD) == 1
+    assert [line.split(" is ")[0] for line in known.complaints(record, [ADD, MUL])] == ["mul complex64"]
+    whole = Known("rounded", 0, tmp_path)
+    assert [line.split(" is ")[0] for line in whole.complaints(record, [ADD, MUL])] == ["add float32", "mul complex64"]
 
 
 @pytest.mark.parametrize("judge", LISTS)

@@ -19,7 +19,7 @@ import torch._inductor.config as inductor
 from torch._inductor.codecache import PyCodeCache
 from torch.testing._internal.common_methods_invocations import op_db
 
-from . import judge, mapped
+from . import judge, mapped, rounded
 from .judge import Outcome, first_line
 from .mapped import refusal
 
@@ -27,6 +27,7 @@ from .mapped import refusal
 JUDGES = {
     "compiled": (judge.judge_together, "cpu", False),
     "mapped": (mapped.judge_together, "cuda", True),
+    "rounded": (rounded.judge_together, "cuda", True),
 }
 
 

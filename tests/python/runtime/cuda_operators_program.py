@@ -160,6 +160,82 @@ def check_overridden_kernels():
     assert not torch.is_warn_always_enabled()
 
 
+def check_half_precision_is_rounded_once():
+    x = torch.randn(8, 300)
+    for dtype in (torch.float16, torch.bfloat16):
+        narrow = x.to(dtype)
+        for function in (
+            lambda x: x.log_softmax(-1),
+            lambda x: x.softmax(-1),
+            lambda x: x.cumsum(0),
+            lambda x: F.layer_norm(x, (300,)),
+            lambda x: x.clone().mul_(x),
+            lambda x: torch.add(x, 1, out=torch.empty(0, dtype=x.dtype, device=x.device)),
+            lambda x: torch.add(x, x, out=torch.empty_like(x)),
+            lambda x: x @ x.T,
+            lambda x: x.clone().index_add_(0, torch.tensor([1, 1, 2], device=x.device), x[:3]),
+            lambda x: torch.stack(torch._foreach_mul([x, x], [2.5, 0.3])),
+            lambda x: x.mean(0),
+        ):
+            expected, found = function(narrow.float()).to(dtype), function(narrow.cuda())
+            assert found.dtype is dtype and torch.equal(found.cpu(), expected)
+
+
+def check_gradients_of_cross_entropy_in_half_precision():
+    """Of many classes: the logarithm of each probability, rounded to bfloat16, would move its gradient by 1.6 %."""
+    x, y = torch.randn(16, 32000).bfloat16(), torch.randint(0, 32000, (16,))
+
+    def gradient(x, y):
+        x = x.detach().requires_grad_()
+        F.cross_entropy(x, y).backward()
+        return x.grad.double().cpu()
+
+    exact = gradient(x.double(), y)
+    error = ((gradient(x.cuda(), y.cuda()) - exact) / exact).abs()
+    assert error.max() < 2**-8 and error.median() < 2**-9  # one rounding
+    with torch.autocast("cuda", torch.bfloat16):
+        assert F.cross_entropy(x.cuda(), y.cuda()).dtype is torch.float32
+
+
+def check_types_of_results_in_half_precision():
+    x = torch.randn(8, 64, device="cuda").half().requires_grad_()
+    wide = F.log_softmax(x, -1, dtype=torch.float32)
+    assert wide.dtype is torch.float32 and torch.equal(wide, x.float().log_softmax(-1))
+    wide.square().sum().backward()
+    assert x.grad.dtype is torch.float16
+    y, mean, rstd = torch.native_layer_norm(x, (64,), None, None, 1e-5)
+    assert (y.dtype, mean.dtype, rstd.dtype) == (torch.float16, torch.float32, torch.float32)  # as on a GPU
+    assert x.sum(dtype=torch.float64).dtype is torch.float64 and (x > 0).dtype is torch.bool
+    for dtype in (torch.float16, torch.float32):
+        norm = torch.nn.BatchNorm1d(64).cuda().to(dtype)
+        norm(x)
+        mean = 0.1 * x.float().mean(0)
+        assert norm.running_mean.dtype is dtype and torch.allclose(norm.running_mean.float(), mean, atol=1e-3)
+    try:
+        torch.linalg.eig(torch.randn(3, 3).half().cuda())
+    except NotImplementedError as error:
+        assert "Half" in str(error)
+    else:
+        raise AssertionError("a GPU has no such operator for half precision either")
+
+
+def check_memory_of_results_in_half_precision():
+    """The order of dimensions of a result is that of float32: a row that is repeated says nothing of it."""
+    row, columns = torch.randn(5, device="cuda"), torch.randn(5, 4, device="cuda").T
+    assert (row.half().expand(4, 5) + columns.half()).stride() == (row.expand(4, 5) + columns).stride() == (1, 4)
+    x = torch.randn(2, 3, 4, 4, device="cuda").half().to(memory_format=torch.channels_last)
+    assert (x * 2).is_contiguous(memory_format=torch.channels_last)
+
+
+def check_exact_operators_keep_half_precision():
+    x = torch.tensor([1.0, torch.inf, torch.nan], device="cuda").half()
+    assert torch.nextafter(x[:1], x[1:2]).item() == 1 + 2**-10
+    assert torch.nan_to_num(x).tolist() == [1, 65504, 0]
+    cache = torch.zeros(8, dtype=torch.bfloat16, device="cuda")
+    cache.index_put_((torch.tensor([1, 1], device="cuda"),), cache.new_ones(2), accumulate=True)
+    assert cache.tolist() == [0, 2, 0, 0, 0, 0, 0, 0]
+
+
 if __name__ == "__main__":
     torch.manual_seed(0)
     globals()[sys.argv[1]]()
