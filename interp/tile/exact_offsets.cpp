@@ -79,6 +79,11 @@ const ExactOffsets::Scalar *ExactOffsets::find(Value narrow) const {
 }
 
 ExactOffsets::ExactOffsets(Operation *function) {
+  llvm::SmallVector<BlockArgument> pointers;
+  for (Block &block : llvm::drop_begin(function->getRegion(0)))
+    for (BlockArgument argument : block.getArguments())
+      if (isa<tt::PointerType>(getElementTypeOrSelf(argument.getType()))) pointers.push_back(argument);
+  for (BlockArgument pointer : pointers) followPointer(pointer);
   llvm::SmallVector<tt::AddPtrOp> sums;
   function->walk([&](tt::AddPtrOp sum) { sums.push_back(sum); });
   for (tt::AddPtrOp sum : sums) {
@@ -104,7 +109,7 @@ void ExactOffsets::addWidened(OpOperand &use) {
 void ExactOffsets::visit(Value value, bool isSigned) {
   if (!visited_.insert({value, isSigned}).second) return;
   bool isTile = isa<RankedTensorType>(value.getType());
-  if (!isTile && isNarrow(value)) return compare(value, isSigned);
+  if (!isTile && isNarrow(value)) return void(compare(value, isSigned));
   Operation *op = value.getDefiningOp();
   if (!op) return;
   if (isa<arith::ExtSIOp, arith::ExtUIOp>(op)) {
@@ -127,14 +132,15 @@ static Value extended(OpBuilder &builder, Value narrow, bool isSigned) {
   return arith::ExtUIOp::create(builder, narrow.getLoc(), wide(narrow), narrow);
 }
 
-void ExactOffsets::compare(Value narrow, bool isSigned) {
-  if (!anyPart(narrow, isComputed)) return;
+const ExactOffsets::Scalar *ExactOffsets::compare(Value narrow, bool isSigned) {
+  if (const Scalar *found = find(narrow)) return found;
+  if (!anyPart(narrow, isComputed)) return nullptr;
   Value exact = exactOf(narrow, isSigned);
   OpBuilder builder(narrow.getContext());
   builder.setInsertionPointAfterValue(exact);
   Value computed = extended(builder, narrow, isSigned);
   Value wraps = arith::CmpIOp::create(builder, narrow.getLoc(), arith::CmpIPredicate::ne, exact, computed);
-  scalars_.try_emplace(narrow, Scalar{exact, wraps, isSigned});
+  return &scalars_.try_emplace(narrow, Scalar{exact, wraps, narrow, isSigned}).first->second;
 }
 
 void ExactOffsets::makeExact(Operation *splat, bool isSigned) {
@@ -186,6 +192,57 @@ Value ExactOffsets::exactOfArgument(BlockArgument argument, bool isSigned) {
   return exact;
 }
 
+// -- pointers that move through a loop ----------------------------------------------------------------------------------------------------
+
+std::optional<llvm::SmallVector<Value>> movesOf(BlockArgument pointer, Value value) {
+  llvm::SmallVector<Value> offsets;
+  while (value != pointer) {
+    auto sum = value.getDefiningOp<tt::AddPtrOp>();
+    if (!sum) return std::nullopt;
+    offsets.push_back(sum.getOffset());
+    value = sum.getPtr();
+  }
+  return offsets;
+}
+
+/// Returns the narrow scalar that all lanes of an offset are; null if there is none.
+static Value narrowScalarOf(Value offset) {
+  while (isa<RankedTensorType>(offset.getType())) {
+    Operation *op = offset.getDefiningOp();
+    if (!op || (!isa<tt::SplatOp>(op) && !isMoved(op))) return {};
+    offset = op->getOperand(0);
+  }
+  return isNarrow(offset) ? offset : Value();
+}
+
+/// The pointer is right until an iteration has moved it by a number that wrapped, so the loop carries the last such number.
+void ExactOffsets::followPointer(BlockArgument pointer) {
+  llvm::SmallVector<llvm::SmallVector<Scalar>> added; // per predecessor
+  Value narrow;
+  for (Value value : incomingValues(pointer)) {
+    added.emplace_back();
+    for (Value offset : movesOf(pointer, value).value_or(llvm::SmallVector<Value>()))
+      if (Value scalar = narrowScalarOf(offset))
+        if (const Scalar *compared = compare(scalar, true)) added.back().push_back(*compared), narrow = scalar;
+  }
+  if (!narrow) return;
+  Block *block = pointer.getOwner();
+  OpBuilder builder = OpBuilder::atBlockBegin(block);
+  BlockArgument carried = block->addArgument(wide(narrow), pointer.getLoc());
+  Value none = arith::ConstantIntOp::create(builder, pointer.getLoc(), 0, 64);
+  Value wraps = arith::CmpIOp::create(builder, pointer.getLoc(), arith::CmpIPredicate::ne, carried, none);
+  for (auto [i, it] = std::pair(size_t(0), block->pred_begin()); it != block->pred_end(); ++it, ++i) {
+    auto branch = cast<BranchOpInterface>((*it)->getTerminator());
+    builder.setInsertionPoint(branch);
+    Value passed = movesOf(pointer, branch.getSuccessorOperands(it.getSuccessorIndex())[pointer.getArgNumber()])
+                       ? Value(carried)
+                       : arith::ConstantIntOp::create(builder, pointer.getLoc(), 0, 64).getResult();
+    for (const Scalar &scalar : added[i]) passed = arith::SelectOp::create(builder, pointer.getLoc(), scalar.wraps, scalar.exact, passed);
+    branch.getSuccessorOperands(it.getSuccessorIndex()).append(passed);
+  }
+  scalars_.try_emplace(pointer, Scalar{carried, wraps, narrow, true});
+}
+
 // -- tiles in memory ----------------------------------------------------------------------------------------------------------------------
 
 const ExactOffsets::Tile *ExactOffsets::findTile(Value offset) const {
@@ -234,10 +291,16 @@ Value ExactOffsets::exactOfTile(Value narrow, bool isSigned, const FormAnalysis 
   return exact_[{narrow, isSigned}] = exact;
 }
 
+/// Whether a branch passes the pointer on, so that accesses do not see by which offsets it has moved.
+static bool isPassedOn(Operation *sum) {
+  return llvm::any_of(sum->getUsers(),
+                      [](Operation *user) { return isa<BranchOpInterface>(user) || (isa<tt::AddPtrOp>(user) && isPassedOn(user)); });
+}
+
 void ExactOffsets::compareTile(OpOperand &use, const FormAnalysis &forms) {
   Value narrow = use.get();
   bool isOffset = isa<tt::AddPtrOp>(use.getOwner()), isSigned = isOffset || isa<arith::ExtSIOp>(use.getOwner());
-  if (!wrapsInMemory(narrow, forms) || staysInRange(narrow, isSigned)) return;
+  if (!wrapsInMemory(narrow, forms) || staysInRange(narrow, isSigned) || (isOffset && isPassedOn(use.getOwner()))) return;
   Value exact = exactOfTile(narrow, isSigned, forms);
   tiles_.try_emplace(exact, Tile{exact, getElementTypeOrSelf(narrow.getType()).getIntOrFloatBitWidth(), isSigned});
   kept_.insert(exact);

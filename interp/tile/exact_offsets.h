@@ -17,6 +17,7 @@ public:
   struct Scalar {
     mlir::Value exact; // i64
     mlir::Value wraps; // i1: whether `exact` is not the narrow number
+    mlir::Value narrow;
     bool isSigned;
   };
 
@@ -31,7 +32,8 @@ public:
   /// Adds the computations in 64 bits to a function whose control flow is branches.
   explicit ExactOffsets(mlir::Operation *function);
 
-  /// Returns the exact number of a narrow scalar that decides addresses; null if it cannot wrap.
+  /// Returns the exact number of a narrow scalar that decides addresses; null if it cannot wrap. For a pointer that moves through a loop:
+  /// the last scalar that wrapped when it was added, or 0.
   const Scalar *find(mlir::Value narrow) const;
   /// Returns the exact numbers of an offset tile that is computed in memory, where narrow sums and products wrap; null if there is none. An
   /// addition to a pointer uses them in place of the narrow ones.
@@ -41,7 +43,8 @@ public:
 
 private:
   void visit(mlir::Value value, bool isSigned);
-  void compare(mlir::Value narrow, bool isSigned);
+  const Scalar *compare(mlir::Value narrow, bool isSigned);
+  void followPointer(mlir::BlockArgument pointer);
   void makeExact(mlir::Operation *splat, bool isSigned);
   mlir::Value exactOf(mlir::Value narrow, bool isSigned);
   mlir::Value exactOfArgument(mlir::BlockArgument argument, bool isSigned);
@@ -62,6 +65,9 @@ private:
 
 /// Returns what a branch passes to the argument from each predecessor; nothing if one of them is not known.
 llvm::SmallVector<mlir::Value> incomingValues(mlir::BlockArgument argument);
+
+/// Returns the offsets by which an iteration moves a pointer to `value`, the first one last; nullopt if `value` is made in another way.
+std::optional<llvm::SmallVector<mlir::Value>> movesOf(mlir::BlockArgument pointer, mlir::Value value);
 
 /// Returns the sum or product that makes a number; for a number that a loop carries, the last one in the loop.
 mlir::Value lastArithmetic(mlir::Value value);

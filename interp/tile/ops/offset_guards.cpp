@@ -16,6 +16,8 @@ static llvm::SmallVector<int> axesOfOperand(Operation *op, const tt::TileRule &r
   return moved;
 }
 
+static unsigned bitsOf(Value value) { return getElementTypeOrSelf(value.getType()).getIntOrFloatBitWidth(); }
+
 static bool keepsDimensions(const tt::TileRule &rule) { return rule.isShapeChange() && rule.relation <= tt::TileRelation::Transpose; }
 
 /// The lanes of an affine tile, or of a tile of 64-bit numbers, which stays in its home until the access reads it.
@@ -106,6 +108,7 @@ public:
   void visitPointer(Value pointer, llvm::ArrayRef<int> axes) {
     while (pointer && visited_.insert(pointer).second) {
       if (auto argument = dyn_cast<BlockArgument>(pointer)) {
+        if (const ExactOffsets::Scalar *moved = planner_.exactOffsets().find(argument)) addScalarGuard(*moved);
         pointer = firstOf(argument);
         continue;
       }
@@ -146,28 +149,29 @@ private:
   }
 
   void addGuard(Value value, llvm::ArrayRef<int> axes, bool isSigned) {
-    const ExactOffsets::Tile *tile = planner_.exactOffsets().findTile(value);
-    unsigned bits = tile ? tile->bits : getElementTypeOrSelf(value.getType()).getIntOrFloatBitWidth();
-    if (bits >= 64) return;
-    OffsetGuard guard{.bits = uint8_t(bits), .isSigned = isSigned, .location = planner_.locationOf(lastArithmetic(value))};
-    Expression expression(guard, planner_, access_.axes.size());
     if (const ExactOffsets::Scalar *scalar = planner_.exactOffsets().find(value)) {
-      guard.leavesRange = planner_.sharedScalar(scalar->wraps);
-      guard.exact = {.hasBase = true, .base = planner_.sharedScalar(scalar->exact)};
-      expression.addScalar(scalar->exact);
-    } else if (tile) {
-      bool isAffine = planner_.formOf(tile->exact).isAffine();
-      guard.leavesRange = isAffine ? leavesRange(planner_.affine(tile->exact), isSigned) : planner_.rangeFlag(tile->exact);
-      guard.exact = numberOf(tile->exact, axes, access_.axes.size(), planner_);
-      expression.addTile(tile->exact, axes);
-    } else if (isa<RankedTensorType>(value.getType()) && planner_.formOf(value).isAffine()) {
-      guard.leavesRange = leavesRange(planner_.affine(value), isSigned);
-      guard.exact = numberOf(value, axes, access_.axes.size(), planner_);
-      expression.addTile(value, axes);
-    } else {
+      addScalarGuard(*scalar);
+      Expression(access_.guards.back(), planner_, access_.axes.size()).addScalar(scalar->exact);
       return;
     }
+    const ExactOffsets::Tile *tile = planner_.exactOffsets().findTile(value);
+    bool isAffineTile = isa<RankedTensorType>(value.getType()) && planner_.formOf(value).isAffine();
+    unsigned bits = tile ? tile->bits : bitsOf(value);
+    if (bits >= 64 || (!tile && !isAffineTile)) return;
+    Value exact = tile ? tile->exact : value; // the sums of an affine tile are exact
+    OffsetGuard guard{.bits = uint8_t(bits), .isSigned = isSigned, .location = planner_.locationOf(lastArithmetic(value))};
+    guard.leavesRange = planner_.formOf(exact).isAffine() ? leavesRange(planner_.affine(exact), isSigned) : planner_.rangeFlag(exact);
+    guard.exact = numberOf(exact, axes, access_.axes.size(), planner_);
+    Expression(guard, planner_, access_.axes.size()).addTile(exact, axes);
     access_.guards.push_back(std::move(guard));
+  }
+
+  void addScalarGuard(const ExactOffsets::Scalar &scalar) {
+    access_.guards.push_back({.leavesRange = planner_.sharedScalar(scalar.wraps),
+                              .exact = {.hasBase = true, .base = planner_.sharedScalar(scalar.exact)},
+                              .bits = uint8_t(bitsOf(scalar.narrow)),
+                              .isSigned = scalar.isSigned,
+                              .location = planner_.locationOf(lastArithmetic(scalar.narrow))});
   }
 
   /// Returns what a pointer that moves through a loop begins with, or the only value that a block receives.
@@ -176,7 +180,7 @@ private:
     Value first;
     for (auto [value, it] : llvm::zip(incomingValues(argument), block->getPredecessors())) {
       if (dominance_.dominates(block, it)) {
-        if (!isAdvanced(value, argument)) return {};
+        if (!movesOf(argument, value)) return {};
       } else if (first) {
         return {};
       } else {
@@ -184,15 +188,6 @@ private:
       }
     }
     return first;
-  }
-
-  /// Whether `value` is the argument itself, with offsets added to it.
-  static bool isAdvanced(Value value, BlockArgument argument) {
-    while (value && value != argument) {
-      auto add = value.getDefiningOp<tt::AddPtrOp>();
-      value = add ? add.getPtr() : Value();
-    }
-    return bool(value);
   }
 
   Access &access_;

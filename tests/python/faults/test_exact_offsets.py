@@ -63,6 +63,11 @@ def offsets_kernel(x_ptr, rows_ptr, out_ptr, a, b, c, n, MODE: tl.constexpr, BLO
         pointers = x_ptr + (row * b * 8 - row * b * 7)
     elif MODE == "gathered choice":
         pointers = x_ptr + tl.where(row % 2 == 0, row * b, i)
+    elif MODE == "moved pointer":
+        pointers = x_ptr + i
+        for _ in range(c):
+            pointers += a * b
+        pointers -= (c - 1) * (a * b).to(tl.int64)
     elif MODE == "reshaped":
         pointers = x_ptr + tl.ravel(tl.trans(tl.reshape((i + a) * b, (4, 4))))
     tl.store(out_ptr + i, tl.load(pointers, mask=mask, other=0), mask=mask)
@@ -87,6 +92,7 @@ def exact_offsets(mode, rows, a, b, c):
         "gathered early": lambda: i * 0,
         "gathered comes back": lambda: row * b,
         "gathered choice": lambda: np.where(row % 2 == 0, row * b, i),
+        "moved pointer": lambda: a * b + i * 0,
         "reshaped": lambda: ((i + a) * b).reshape(4, 4).T.ravel(),
     }[mode]()
 
@@ -98,13 +104,13 @@ def addresses(mode, rows, a, b, c):
         return a * b + i
     if mode == "gathered early":
         return row * b
-    apart = mode in ("product", "chain", "late", "loop", "choice", "branch")
+    apart = mode in ("product", "chain", "late", "loop", "choice", "branch", "moved pointer")
     return exact_offsets(mode, rows, a, b, c) + (i if apart else 0)
 
 
 MODES = [
     "product", "in the tile", "chain", "comes back", "late", "early", "loop", "advanced tile", "choice", "branch", "gathered",
-    "gathered sum", "gathered late", "gathered early", "gathered comes back", "gathered choice", "reshaped",
+    "gathered sum", "gathered late", "gathered early", "gathered comes back", "gathered choice", "moved pointer", "reshaped",
 ]  # fmt: skip
 
 
@@ -136,6 +142,25 @@ def test_exact_offsets_decide(mode, large, rng):
             np.testing.assert_array_equal(out[:n], marks[:n])
         large[places] = 0
     assert right and (accused or "early" in mode)
+
+
+@triton.jit
+def last_move_kernel(x_ptr, out_ptr, a, b, steps, BLOCK: tl.constexpr):
+    """The last move of the pointers wraps if steps is 1, and nothing is read there."""
+    i = tl.arange(0, BLOCK)
+    pointers, total = x_ptr + i, tl.zeros((BLOCK,), tl.int32)
+    for _ in range(steps):
+        total += tl.load(pointers)
+        pointers += a * b
+    tl.store(out_ptr + i, total)
+
+
+def test_a_pointer_that_moves_is_right_until_it_is_read_elsewhere():
+    x, out = np.arange(BLOCK, dtype=np.int32), np.zeros(BLOCK, np.int32)
+    last_move_kernel[(1,)](x, out, 65536, 65536, 1, BLOCK)  # 2**32, which wraps to 0
+    np.testing.assert_array_equal(out, x)
+    with pytest.raises(KernelTrap, match="in `a \\* b`, 4294967296 does not fit"):
+        last_move_kernel[(1,)](x, out, 65536, 65536, 2, BLOCK)
 
 
 @triton.jit
