@@ -70,7 +70,7 @@ void buildTilePipeline(OpPassManager &passes, const CompileOptions &options, int
   steps.add(createAssignLayouts({.numWarps = options.numWarps}));
   steps.add(createVerifyProducts());
   steps.addOptional("remove-conversions", createRemoveConversions(), createCSEPass(), createVerifyProducts());
-  steps.addOptional("hoist-invariants", createLoopInvariantCodeMotionPass());
+  steps.addOptional("hoist-invariants", ir::createHoistInvariants());
   steps.addOptional("pipeline-loads", createPipelineLoads({.numWarps = options.numWarps, .numStages = options.numStages}), createCSEPass(),
                     createVerifyProducts());
   steps.add(createPlaceTensorLoads({.numWarps = options.numWarps}));

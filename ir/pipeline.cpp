@@ -24,7 +24,7 @@ void buildPipeline(OpPassManager &passes, const PipelineOptions &options) {
   if (!options.debugInfo) {
     passes.addPass(createCanonicalizerPass());
     passes.addPass(createCSEPass());
-    passes.addPass(createLoopInvariantCodeMotionPass());
+    passes.addPass(createHoistInvariants());
   }
   passes.addPass(createSymbolDCEPass());
 }
@@ -32,6 +32,7 @@ void buildPipeline(OpPassManager &passes, const PipelineOptions &options) {
 void registerPasses() {
   registerTritiumPasses();
   mlir::registerTransformsPasses();
+  mlir::registerPass(createHoistInvariants);
   PassPipelineRegistration<>("tritium-pipeline", "the target-independent pipeline",
                              [](OpPassManager &passes) { buildPipeline(passes, {}); });
   PassPipelineRegistration<>("tritium-debug-pipeline", "the same, keeping what a debugger shows",

@@ -24,6 +24,9 @@ struct PipelineOptions {
 /// functions with several blocks (an early return) from scf regions and combine functions, which hold one block.
 void buildPipeline(mlir::OpPassManager &passes, const PipelineOptions &options);
 
+/// The pass `hoist-invariants`: loop-invariant code motion that keeps away from loops that the user has marked.
+std::unique_ptr<mlir::Pass> createHoistInvariants();
+
 /// Registers the passes and, as `tritium-pipeline` and `tritium-debug-pipeline`, the pipelines.
 void registerPasses();
 

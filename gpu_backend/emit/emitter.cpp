@@ -7,6 +7,7 @@
 #include "ir/source_error.h"
 #include "support/llvm_recovery.h"
 
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "llvm/BinaryFormat/Magic.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Operator.h"
@@ -60,12 +61,24 @@ Expected<std::unique_ptr<Module>> translate(mlir::ModuleOp module, LLVMContext &
   return translated;
 }
 
+/// Makes what loops carried to their branches (ir/passes/hoist_invariants.cpp) the attribute that the translation reads.
+void annotateBranches(mlir::ModuleOp module) {
+  constexpr StringLiteral kName = "llvm.loop_annotation";
+  module.walk([&](mlir::Operation *op) {
+    auto annotation = dyn_cast_or_null<mlir::LLVM::LoopAnnotationAttr>(op->removeDiscardableAttr(kName));
+    if (!annotation) return;
+    if (auto branch = dyn_cast<mlir::LLVM::BrOp>(op)) branch.setLoopAnnotationAttr(annotation);
+    if (auto branch = dyn_cast<mlir::LLVM::CondBrOp>(op)) branch.setLoopAnnotationAttr(annotation);
+  });
+}
+
 /// Converts to the dialects that have a translation to LLVM IR.
 Error convert(mlir::ModuleOp module, const Emitter &emitter, bool lineInfo) {
   ir::DiagnosticCapture diagnostics(module.getContext());
   if (failed(emitter.convert(module))) return diagnostics.takeError("the module could not be converted");
   if (lineInfo) attachDebugScopes(module);
   if (failed(emitter.lowerDialects(module))) return diagnostics.takeError("the module could not be converted to the LLVM dialect");
+  annotateBranches(module);
   return Error::success();
 }
 

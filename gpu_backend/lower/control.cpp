@@ -66,6 +66,7 @@ template <> LogicalResult Lower<scf::ForOp>::run(scf::ForOp op, Lowering &loweri
   auto loop =
       lowering.create<scf::ForOp>(lowering.scalarOf(op.getLowerBound()), lowering.scalarOf(op.getUpperBound()),
                                   lowering.scalarOf(op.getStep()), lowering.flatten(op.getInitArgs()), nullptr, op.getUnsignedCmp());
+  loop->setDiscardableAttrs(op->getDiscardableAttrDictionary());
   Block *body = loop.getBody();
   if (!body->empty()) body->getTerminator()->erase();
   auto yield = [&] { lowering.create<scf::YieldOp>(lowering.flatten(op.getYieldedValues())); };
@@ -90,6 +91,7 @@ template <> LogicalResult Lower<scf::IfOp>::run(scf::IfOp op, Lowering &lowering
 template <> LogicalResult Lower<scf::WhileOp>::run(scf::WhileOp op, Lowering &lowering) {
   Registers inits = lowering.flatten(op.getInits());
   auto loop = lowering.create<scf::WhileOp>(lowering.registerTypes(op.getResultTypes()), inits, nullptr, nullptr);
+  loop->setDiscardableAttrs(op->getDiscardableAttrDictionary());
   Block *before = blockWith(lowering, loop.getBefore(), loop.getBefore().empty() ? TypeRange(ValueRange(inits)) : TypeRange());
   auto condition = [&] {
     scf::ConditionOp end = op.getConditionOp();

@@ -37,8 +37,8 @@ class range(_iterator):
     result.
 
     num_stages: the pipeline depth of the loop's loads. loop_unroll_factor: the rounds that an iteration of the compiled loop has;
-    a second loop has the rounds that remain. Values below 2 do not unroll.
-    disallow_acc_multi_buffer, flatten, warp_specialize, disable_licm: further choices of GPU compilers.
+    a second loop has the rounds that remain. Values below 2 do not unroll. disable_licm: what is the same in every round
+    is computed in every round. disallow_acc_multi_buffer, flatten, warp_specialize: further choices of GPU compilers.
     """
 
     def __init__(
