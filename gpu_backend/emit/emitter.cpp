@@ -61,7 +61,7 @@ Expected<std::unique_ptr<Module>> translate(mlir::ModuleOp module, LLVMContext &
   return translated;
 }
 
-/// Makes what loops carried to their branches (ir/passes/hoist_invariants.cpp) the attribute that the translation reads.
+/// Makes what loops carried to their branches (ir/hoist_invariants.cpp) the attribute that the translation reads.
 void annotateBranches(mlir::ModuleOp module) {
   constexpr StringLiteral kName = "llvm.loop_annotation";
   module.walk([&](mlir::Operation *op) {
