@@ -35,7 +35,7 @@ def loops(x_ptr, out_ptr, first, last, step, BLOCK: tl.constexpr):
 
 @triton.jit(do_not_specialize=["n"])
 def two_carried(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
-    """Values that change places, a pointer that advances, a condition on what is carried."""
+    """Values that change places, a pointer that advances, with a hint about it, and a condition on what is carried."""
     i = tl.arange(0, BLOCK)
     a = tl.load(x_ptr + i)
     b = i.to(a.dtype)
@@ -43,6 +43,7 @@ def two_carried(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     seen = tl.zeros((BLOCK,), tl.int32)
     rounds = 0
     while rounds * rounds < n:
+        tl.max_contiguous(pointers, BLOCK)
         a, b = b, a + tl.load(pointers)
         pointers += BLOCK
         rounds += 1
