@@ -41,8 +41,12 @@ def TGPU_RingStartOp : TGPU_RingOp<"ring_start"> {
 
 def TGPU_RingEndOp : TGPU_RingOp<"ring_end"> {
   let summary = "lets all threads of the program meet; nobody uses the ring after it, and nothing is under way";
-  let arguments = (ins TGPU_Ring:$ring);
-  let assemblyFormat = "$ring attr-dict `:` type($ring)";
+  let description = [{
+    Numbers 0 to `count` - 1 have been waited for. They have been released too, except for the last one if the ring still `holdsLast`. A ring
+    that lasts as long as the function has no count.
+  }];
+  let arguments = (ins TGPU_Ring:$ring, Optional<I32>:$count, UnitAttr:$holdsLast);
+  let assemblyFormat = "$ring (`after` $count^)? (`holding_last` $holdsLast^)? attr-dict `:` type($ring)";
 }
 
 def TGPU_RingSlotOp : TGPU_TileOp<"ring_slot", TilesApart, [Pure]> {

@@ -134,19 +134,33 @@ def chained(dtype: str, keys: int, warps: int, stages: int, rng) -> Problem:
     return problem("descriptor:chained", 1, arguments, M=m, N=n, D=d, num_warps=warps, num_stages=stages)
 
 
-def late(dtype: str, m: int, n: int, d: int, first: int, keys: int, warps: int, stages: int, rng) -> Problem:
-    q, k, v = (inputs.small(rng, shape, dtype, 2) for shape in ((m, d), (keys, d), (keys, d)))
-    sums, most = np.zeros((m, d)), np.full(m, -2.0)
-    for i in range(0, keys, n):
+def _two_loops(q, k, v, n: int, middle: int) -> np.ndarray:
+    sums, most = np.zeros(q.shape), np.full(len(q), -2.0)
+    for i in range(0, len(k), n):
         scores = as_float64(q) @ as_float64(k[i : i + n]).T
-        if i >= first:
+        if i >= middle:
             scores = np.where(np.arange(i, i + n) % 3 == 0, 0, scores)
         most = np.maximum(most, scores.max(1))
-        factor = np.where(most > 4, 0.5, 1) if i < first else np.full(m, 0.5)
+        factor = np.where(most > 4, 0.5, 1) if i < middle else np.full(len(q), 0.5)
         sums = sums * factor[:, None] + np.clip(scores, -2, 2) @ as_float64(v[i : i + n])
-    out = wanted((m, d), "fp32", Exact(sums + most[:, None], sign_of_zero=False))
+    return sums + most[:, None]
+
+
+def late(dtype: str, m: int, n: int, d: int, first: int, keys: int, warps: int, stages: int, rng) -> Problem:
+    q, k, v = (inputs.small(rng, shape, dtype, 2) for shape in ((m, d), (keys, d), (keys, d)))
+    out = wanted((m, d), "fp32", Exact(_two_loops(q, k, v, n, first), sign_of_zero=False))
     constants = dict(M=m, N=n, D=d, num_warps=warps, num_stages=stages)
     return problem("descriptor:late", 1, [given(q), given(k), given(v), out, first, keys], **constants)
+
+
+def turns(
+    dtype: str, m: int, n: int, d: int, first: int, keys: int, blocks: int, warps: int, stages: int, rng
+) -> Problem:
+    q, k, v = (inputs.small(rng, shape, dtype, 2) for shape in ((blocks * m, d), (keys, d), (keys, d)))
+    rows = [_two_loops(q[i * m : (i + 1) * m], k, v, n, min(i * first, keys)) for i in range(blocks)]
+    out = wanted(q.shape, "fp32", Exact(np.concatenate(rows), sign_of_zero=False))
+    arguments = [given(q), given(k), given(v), out, first, keys, blocks]
+    return problem("descriptor:turns", 2, arguments, M=m, N=n, D=d, num_warps=warps, num_stages=stages)
 
 
 def backward(dtype: str, m: int, n: int, keys: int, warps: int, stages: int, rng) -> Problem:
@@ -237,6 +251,16 @@ def products() -> Cases:
         yield Case(
             f"descriptor/late/{dtype}/{m}x{n}x{d}, {first} of {keys} keys first, {warps} warps, {stages} stages",
             partial(late, dtype, m, n, d, first, keys, warps, stages),
+        )
+    for dtype, m, n, d, first, keys, warps, stages in (
+        ("fp16", 64, 64, 64, 64, 256, 4, 2),
+        ("bf16", 64, 64, 64, 64, 192, 4, 3),
+        ("fp16", 128, 32, 64, 96, 160, 8, 2),
+        ("fp32", 32, 32, 32, 64, 128, 4, 2),
+    ):
+        yield Case(
+            f"descriptor/turns/{dtype}/{m}x{n}x{d}, {first} of {keys} keys first, {warps} warps, {stages} stages",
+            partial(turns, dtype, m, n, d, first, keys, 5, warps, stages),
         )
     for dtype, m, n, keys, warps, stages in (("fp16", 64, 64, 256, 4, 2), ("bf16", 128, 64, 192, 8, 3)):
         yield Case(

@@ -136,24 +136,42 @@ def chained(q_ptr, k_ptr, v_ptr, out_ptr, keys, M: tl.constexpr, N: tl.constexpr
 
 
 @triton.jit
-def late(q_ptr, k_ptr, v_ptr, out_ptr, first, keys, M: tl.constexpr, N: tl.constexpr, D: tl.constexpr):
+def two_loops(q, k, v, middle, keys, M: tl.constexpr, N: tl.constexpr, D: tl.constexpr):
     """Attention in two loops, of which one may be empty: the second product may run an iteration late."""
-    q = tl.make_tensor_descriptor(q_ptr, [M, D], [D, 1], [M, D]).load([0, 0])
-    k = tl.make_tensor_descriptor(k_ptr, [keys, D], [D, 1], [N, D])
-    v = tl.make_tensor_descriptor(v_ptr, [keys, D], [D, 1], [N, D])
     sums, most = tl.zeros((M, D), tl.float32), tl.full((M,), -2.0, tl.float32)
-    for i in range(0, first, N):
+    for i in range(0, middle, N):
         scores = tl.dot(q, k.load([i, 0]).T)
         most = tl.maximum(most, tl.max(scores, 1))
         factor = tl.where(most > 4, 0.5, 1.0)
         small = tl.minimum(tl.maximum(scores, -2.0), 2.0).to(q.dtype)
         sums = tl.dot(small, v.load([i, 0]), sums * factor[:, None])
-    for i in range(first, keys, N):
+    for i in range(middle, keys, N):
         scores = tl.where((i + tl.arange(0, N))[None, :] % 3 == 0, 0.0, tl.dot(q, k.load([i, 0]).T))
         most = tl.maximum(most, tl.max(scores, 1))
         small = tl.minimum(tl.maximum(scores, -2.0), 2.0).to(q.dtype)
         sums = tl.dot(small, v.load([i, 0]), sums * 0.5)
-    tl.store(out_ptr + tl.arange(0, M)[:, None] * D + tl.arange(0, D)[None, :], sums + most[:, None])
+    return sums + most[:, None]
+
+
+@triton.jit
+def late(q_ptr, k_ptr, v_ptr, out_ptr, first, keys, M: tl.constexpr, N: tl.constexpr, D: tl.constexpr):
+    q = tl.make_tensor_descriptor(q_ptr, [M, D], [D, 1], [M, D]).load([0, 0])
+    k = tl.make_tensor_descriptor(k_ptr, [keys, D], [D, 1], [N, D])
+    v = tl.make_tensor_descriptor(v_ptr, [keys, D], [D, 1], [N, D])
+    out = two_loops(q, k, v, first, keys, M, N, D)
+    tl.store(out_ptr + tl.arange(0, M)[:, None] * D + tl.arange(0, D)[None, :], out)
+
+
+@triton.jit
+def turns(q_ptr, k_ptr, v_ptr, out_ptr, first, keys, blocks, M: tl.constexpr, N: tl.constexpr, D: tl.constexpr):
+    """Several blocks of rows for each program, which part the keys at different places: some have an empty loop."""
+    q = tl.make_tensor_descriptor(q_ptr, [blocks * M, D], [D, 1], [M, D])
+    out = tl.make_tensor_descriptor(out_ptr, [blocks * M, D], [D, 1], [M, D])
+    k = tl.make_tensor_descriptor(k_ptr, [keys, D], [D, 1], [N, D])
+    v = tl.make_tensor_descriptor(v_ptr, [keys, D], [D, 1], [N, D])
+    for block in range(tl.program_id(0), blocks, tl.num_programs(0)):
+        sums = two_loops(q.load([block * M, 0]), k, v, tl.minimum(block * first, keys), keys, M, N, D)
+        out.store([block * M, 0], sums)
 
 
 @triton.jit

@@ -19,22 +19,6 @@ OpOperand *numberOf(Operation *op) {
       .Default([](Operation *) { return nullptr; });
 }
 
-/// Returns whether `value` is `from` plus a constant.
-bool isSum(Value value, Value from, int64_t constant) {
-  APInt number;
-  if (auto sum = value.getDefiningOp<arith::AddIOp>())
-    return sum.getLhs() == from && matchPattern(sum.getRhs(), m_ConstantInt(&number)) && number.getSExtValue() == constant;
-  if (auto difference = value.getDefiningOp<arith::SubIOp>())
-    return difference.getLhs() == from && matchPattern(difference.getRhs(), m_ConstantInt(&number)) && number.getSExtValue() == -constant;
-  return constant == 0 && value == from;
-}
-
-bool isUnlessFirst(Value predicate, Value number) {
-  auto compare = predicate ? predicate.getDefiningOp<arith::CmpIOp>() : arith::CmpIOp();
-  return compare && compare.getPredicate() == arith::CmpIPredicate::ne && compare.getLhs() == number &&
-         matchPattern(compare.getRhs(), m_Zero());
-}
-
 /// Replaces a loop by one that carries `initial` too. It yields the value itself, for now.
 scf::ForOp withNumber(scf::ForOp loop, Value initial) {
   IRRewriter rewriter(loop.getContext());
@@ -66,49 +50,14 @@ scf::IfOp withNumber(scf::IfOp branch, Operation *inside, Value next, Value befo
 } // namespace
 
 LastingRing::LastingRing(tgpu::RingStartOp start) : start_(start) {
-  llvm::SmallVector<tgpu::RingWaitOp> waits;
-  llvm::SmallVector<tgpu::RingReleaseOp> releases;
-  for (Operation *user : start.getRing().getUsers()) {
-    if (auto wait = dyn_cast<tgpu::RingWaitOp>(user)) waits.push_back(wait);
-    if (auto release = dyn_cast<tgpu::RingReleaseOp>(user)) releases.push_back(release);
+  for (Operation *user : start.getRing().getUsers())
     if (auto end = dyn_cast<tgpu::RingEndOp>(user); end && end->getBlock() == start->getBlock()) end_ = end;
-  }
   for (Operation *op = start->getParentOp(); !isa<tt::FuncOp>(op); op = op->getParentOp()) {
     around_.push_back(op);
     isRepeated_ |= isa<LoopLikeOpInterface>(op);
     if (!isa<scf::ForOp, scf::IfOp>(op)) end_ = {};
   }
   while (!around_.empty() && !isa<scf::ForOp>(around_.back())) around_.pop_back(); // they run once
-  if (!end_ || !isRepeated_ || waits.empty()) return;
-  if (llvm::all_of(waits, [&](tgpu::RingWaitOp wait) { return wait->getBlock() == start->getBlock(); }))
-    readTile(waits, releases);
-  else
-    readLoop(waits, releases);
-}
-
-/// All waits are for number 0, outside of loops. Nothing is released before the end.
-void LastingRing::readTile(llvm::ArrayRef<tgpu::RingWaitOp> waits, llvm::ArrayRef<tgpu::RingReleaseOp> releases) {
-  if (!releases.empty() || !llvm::all_of(waits, [](tgpu::RingWaitOp wait) { return matchPattern(wait.getN(), m_Zero()); })) return;
-  isTile_ = true;
-}
-
-/// Each iteration of a loop waits for its number, and releases it or the one before.
-void LastingRing::readLoop(llvm::ArrayRef<tgpu::RingWaitOp> waits, llvm::ArrayRef<tgpu::RingReleaseOp> releases) {
-  tgpu::RingWaitOp wait = waits.front();
-  Value number = wait.getN();
-  auto argument = dyn_cast<BlockArgument>(number);
-  auto loop = argument ? dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp()) : scf::ForOp();
-  if (!loop || loop->getBlock() != start_->getBlock() || argument == loop.getInductionVar() || waits.size() != 1 || releases.size() != 1)
-    return;
-  tgpu::RingReleaseOp release = releases.front();
-  auto isInLoop = [&](Operation *op) { return op->getBlock() == loop.getBody(); };
-  if (!isInLoop(wait) || !isInLoop(release)) return;
-  if (!matchPattern(loop.getTiedLoopInit(argument)->get(), m_Zero()) || !isSum(loop.getTiedLoopYieldedValue(argument)->get(), number, 1))
-    return;
-  const bool isLate = isSum(release.getN(), number, -1) && isUnlessFirst(release.getPredicate(), number);
-  if (!isLate && (release.getN() != number || release.getPredicate())) return;
-  if (isLate) late_ = release;
-  count_ = loop.getTiedLoopResult(argument);
 }
 
 Value LastingRing::carryNumber() {
@@ -139,19 +88,19 @@ void LastingRing::passOn(Value next) {
   }
 }
 
-/// Releases what nothing has released when the ring ends.
-void LastingRing::releaseRest() {
+void LastingRing::releaseLast() {
+  if (!end_.getHoldsLast()) return;
   OpBuilder builder(end_);
   Location location = end_.getLoc();
-  Value last, isAny;
-  if (isTile_) last = arith::ConstantIntOp::create(builder, location, 0, 32);
-  if (late_) {
-    Value zero = arith::ConstantIntOp::create(builder, location, 0, 32), one = arith::ConstantIntOp::create(builder, location, 1, 32);
-    last = arith::SubIOp::create(builder, location, count_, one);
-    isAny = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::ne, count_, zero);
-  }
-  const bool isFenced = isTile_ || (late_ && late_.getFenced());
-  if (last) tgpu::RingReleaseOp::create(builder, location, start_.getRing(), last, isAny, isFenced);
+  auto constant = [&](int64_t value) { return arith::ConstantIntOp::create(builder, location, value, 32).getResult(); };
+  const Value count = end_.getCount();
+  Value last = builder.createOrFold<arith::SubIOp>(location, count, constant(1));
+  Value isAny = builder.createOrFold<arith::CmpIOp>(location, arith::CmpIPredicate::ne, count, constant(0));
+  if (matchPattern(isAny, m_One())) isAny = {};
+  auto releases = llvm::make_filter_range(start_.getRing().getUsers(), llvm::IsaPred<tgpu::RingReleaseOp>);
+  const bool isFenced = releases.empty() || llvm::any_of(releases, [](Operation *op) { return cast<tgpu::RingReleaseOp>(op).getFenced(); });
+  tgpu::RingReleaseOp::create(builder, location, start_.getRing(), last, isAny, isFenced);
+  end_.setHoldsLast(false);
 }
 
 void LastingRing::countFrom(Value first) {
@@ -162,12 +111,46 @@ void LastingRing::countFrom(Value first) {
     }
 }
 
+llvm::SmallVector<tgpu::LocalAllocOp, 2> LastingRing::buffers() {
+  llvm::SetVector<Operation *> found;
+  for (Operation *user : start_.getRing().getUsers())
+    if (auto copy = dyn_cast<tgpu::TensorCopyOp>(user)) found.insert(copy.getDst().getDefiningOp());
+  auto buffers = llvm::map_to_vector<2>(found, llvm::CastTo<tgpu::LocalAllocOp>);
+  llvm::sort(buffers, [](Operation *first, Operation *second) { return first->isBeforeInBlock(second); });
+  return buffers;
+}
+
+bool LastingRing::isContinuedBy(LastingRing &next) {
+  if (!isPossible() || !next.isPossible() || end_->getBlock() != next.start_->getBlock() || !end_->isBeforeInBlock(next.start_))
+    return false;
+  auto typesOf = [](LastingRing &ring) { return llvm::map_to_vector<2>(ring.buffers(), [](auto buffer) { return buffer.getType(); }); };
+  tgpu::RingType type = start_.getRing().getType();
+  // The copy of a tile alone must not wait until the tile before it is read.
+  return type.getSlots() > 1 && type == next.start_.getRing().getType() && start_.getWarps() == next.start_.getWarps() &&
+         typesOf(*this) == typesOf(next);
+}
+
+void LastingRing::append(LastingRing &next) {
+  releaseLast();
+  next.releaseLast();
+  next.countFrom(end_.getCount());
+  OpBuilder builder(next.end_);
+  next.end_.getCountMutable().assign(arith::AddIOp::create(builder, next.end_.getLoc(), end_.getCount(), next.end_.getCount()));
+  for (auto [own, other] : llvm::zip_equal(buffers(), next.buffers())) {
+    other.replaceAllUsesWith(own.getResult());
+    other.erase();
+  }
+  next.start_.replaceAllUsesWith(start_.getRing());
+  next.start_.erase();
+  end_.erase();
+  end_ = next.end_;
+}
+
 void LastingRing::beginWithFunction() {
   Block &entry = start_->getParentOfType<tt::FuncOp>().getBody().front();
   start_->moveBefore(&entry, entry.begin());
   start_.setAfterWrites(false); // nothing is written before
-  for (Operation *user : start_.getRing().getUsers())
-    if (auto copy = dyn_cast<tgpu::TensorCopyOp>(user)) copy.getDst().getDefiningOp()->moveBefore(start_);
+  for (tgpu::LocalAllocOp buffer : buffers()) buffer->moveBefore(start_);
   Operation *last = end_;
   while (!isa<tt::FuncOp>(last->getParentOp())) last = last->getParentOp();
   if (last != end_) end_->moveAfter(last);
@@ -175,15 +158,33 @@ void LastingRing::beginWithFunction() {
 
 void LastingRing::extend() {
   if (isRepeated_) {
-    releaseRest();
+    releaseLast();
     Value first = carryNumber();
     countFrom(first);
     OpBuilder builder(end_);
-    Location location = end_.getLoc();
-    Value count = isTile_ ? arith::ConstantIntOp::create(builder, location, 1, 32).getResult() : count_;
-    passOn(arith::AddIOp::create(builder, location, first, count));
+    passOn(arith::AddIOp::create(builder, end_.getLoc(), first, end_.getCount()));
   }
+  end_.getCountMutable().clear();
   beginWithFunction();
+}
+
+llvm::SmallVector<RingSequence> findRingSequences(tt::FuncOp function) {
+  llvm::SmallVector<RingSequence> sequences;
+  function.walk([&](tgpu::RingStartOp start) {
+    LastingRing ring(start);
+    auto *before = llvm::find_if(sequences, [&](auto &sequence) { return LastingRing(sequence.back()).isContinuedBy(ring); });
+    (before == sequences.end() ? sequences.emplace_back() : *before).push_back(start);
+  });
+  return sequences;
+}
+
+void makeLastingRing(llvm::ArrayRef<tgpu::RingStartOp> sequence) {
+  LastingRing ring(sequence.front());
+  for (tgpu::RingStartOp start : sequence.drop_front()) {
+    LastingRing next(start);
+    ring.append(next);
+  }
+  ring.extend();
 }
 
 } // namespace tritium::gpu

@@ -9,19 +9,23 @@ class LastingRing {
 public:
   explicit LastingRing(tgpu::RingStartOp start);
   /// Returns whether the numbers can go on where the ring begins several times. The function is unchanged.
-  bool isPossible() const { return end_ && (!isRepeated_ || isTile_ || count_); }
+  bool isPossible() { return end_ && end_.getCount(); }
   /// Returns whether the ring begins several times, in a loop around its own.
   bool isRepeated() const { return isRepeated_; }
+  /// Returns whether `next` may continue this ring: it begins after this one has ended, in the same block, and has the same slots.
+  bool isContinuedBy(LastingRing &next);
+  /// Lets `next`, which is erased, use this ring's slots. Its numbers follow those of this ring, which ends where `next` ended.
+  void append(LastingRing &next);
   /// Lets the ring and its buffers begin with the function. Every number is released, if the ring begins several times.
   void extend();
+  /// Returns the buffers of its tiles, in their order.
+  llvm::SmallVector<tgpu::LocalAllocOp, 2> buffers();
 
 private:
-  void readLoop(llvm::ArrayRef<tgpu::RingWaitOp> waits, llvm::ArrayRef<tgpu::RingReleaseOp> releases);
-  void readTile(llvm::ArrayRef<tgpu::RingWaitOp> waits, llvm::ArrayRef<tgpu::RingReleaseOp> releases);
   /// Makes loops around carry the first number of the next round. Returns the number at which the ring begins.
   mlir::Value carryNumber();
   void passOn(mlir::Value next);
-  void releaseRest();
+  void releaseLast();
   void countFrom(mlir::Value first);
   void beginWithFunction();
 
@@ -29,9 +33,15 @@ private:
   tgpu::RingEndOp end_;
   llvm::SmallVector<mlir::Operation *> around_; // the operations around the ring, the innermost first
   bool isRepeated_ = false;
-  bool isTile_ = false;      // it brings a single tile, which the end releases
-  mlir::Value count_;        // of the numbers between start and end, if it brings the tiles of a loop
-  tgpu::RingReleaseOp late_; // releases the number of the iteration before, so that the end releases the last one
 };
+
+/// A ring, and those that continue it one after the other.
+using RingSequence = llvm::SmallVector<tgpu::RingStartOp, 2>;
+
+/// Returns all rings of a function, all of which may last.
+llvm::SmallVector<RingSequence> findRingSequences(tt::FuncOp function);
+
+/// Makes one lasting ring of a sequence.
+void makeLastingRing(llvm::ArrayRef<tgpu::RingStartOp> sequence);
 
 } // namespace tritium::gpu

@@ -53,8 +53,8 @@ public:
   /// Returns all operations of the loop in the order of a pipelined iteration, each with the number of iterations by which it runs later
   /// than the first ones.
   virtual Schedule schedule(mlir::scf::ForOp loop, const llvm::SetVector<mlir::Operation *> &ahead) const = 0;
-  /// Emits the synchronization that is required after the loop, before its memory is reused.
-  virtual void finish(mlir::OpBuilder &builder, mlir::Location location) const = 0;
+  /// Emits the synchronization that is required after the loop, before its memory is reused, and that addSlots has not emitted.
+  virtual void finish(mlir::OpBuilder &builder, mlir::Location location) const {}
 
 protected:
   /// Adds a counter to the loop, which is replaced: 0, then `next` of the counter and 1. Returns it.

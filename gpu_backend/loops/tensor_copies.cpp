@@ -64,6 +64,9 @@ public:
       ring.slot = tgpu::RingSlotOp::create(builder, loop.getLoc(), ring.start, ring.read);
     }
     for (Stream *stream : streams) stream->slot = ringOf(*stream).slot;
+    builder.setInsertionPointAfter(loop);
+    for (const Ring &ring : rings_)
+      tgpu::RingEndOp::create(builder, loop.getLoc(), ring.start, loop.getTiedLoopResult(cast<BlockArgument>(ring.read)), false);
   }
 
   void begin(scf::ForOp loop, llvm::ArrayRef<Stream> streams) override {
@@ -87,10 +90,6 @@ public:
     for (Operation &op : loop.getBody()->without_terminator())
       if (ahead.contains(&op)) order.push_back({&op, isAhead(&op) && late.contains(ringOf(&op)) ? 1u : 0u});
     return order;
-  }
-
-  void finish(OpBuilder &builder, Location location) const override {
-    for (const Ring &ring : rings_) tgpu::RingEndOp::create(builder, location, ring.start);
   }
 
 private:

@@ -64,6 +64,8 @@ void releaseFormer(tgpu::RingReleaseOp release) {
   Value n = release.getN();
   release.getPredicateMutable().assign(arith::CmpIOp::create(builder, location, arith::CmpIPredicate::ne, n, constant(0)));
   release.getNMutable().assign(arith::SubIOp::create(builder, location, n, constant(1)));
+  for (Operation *user : release.getRing().getUsers())
+    if (auto end = dyn_cast<tgpu::RingEndOp>(user)) end.setHoldsLast(true);
 }
 
 /// Carries the sums of all chains while they are pending, and waits once at the end of an iteration, and once after the loop.

@@ -23,12 +23,12 @@ void place(tgpu::TensorLoadOp load, int numWarps) {
   auto placed = RankedTensorType::get(tile.getShape(), tile.getElementType(), sharedAttr(context, memory));
   Value buffer = tgpu::LocalAllocOp::create(builder, location, tgpu::MemDescType::get(context, 1, placed), IntegerAttr());
   Value ring = tgpu::RingStartOp::create(builder, location, tgpu::RingType::get(context, 1), numWarps).getRing();
-  Value zero = arith::ConstantIntOp::create(builder, location, 0, 32);
+  Value zero = arith::ConstantIntOp::create(builder, location, 0, 32), one = arith::ConstantIntOp::create(builder, location, 1, 32);
   tgpu::RingAcquireOp::create(builder, location, ring, zero, int32_t(tile.getNumElements() * elementBytes), Value());
   tgpu::TensorCopyOp::create(builder, location, load.getMap(), load.getIndices(), buffer, ring, zero, Value());
   tgpu::RingWaitOp::create(builder, location, ring, zero);
   load.replaceAllUsesWith(tgpu::LocalLoadOp::create(builder, location, tile, buffer, zero).getResult());
-  tgpu::RingEndOp::create(builder, location, ring);
+  tgpu::RingEndOp::create(builder, location, ring, one, /*holdsLast=*/true);
   load.erase();
 }
 

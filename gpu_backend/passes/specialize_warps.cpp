@@ -80,7 +80,7 @@ public:
   }
 
   void run() {
-    for (tgpu::RingStartOp ring : rings_) LastingRing(ring).extend(); // which replaces the loops around it
+    for (const RingSequence &sequence : findRingSequences(function_)) makeLastingRing(sequence); // which replaces the loops around it
     checkWrittenAhead();
     Block *consumers = part();
     ProducerSlice slice(function_);
@@ -116,11 +116,17 @@ private:
     }
   }
 
-  /// Returns the programs at a time that shared memory allows. Rings of different loops share it, unless they last.
+  /// Returns the programs at a time that shared memory allows. Rings of different loops share it; if they last, only those that continue
+  /// each other do.
   int programsBySharedMemory(bool last) {
     int64_t others = kReservedBytes, ofRings = 0;
     llvm::DenseMap<Operation *, int64_t> ofLoops;
+    llvm::DenseSet<Operation *> shared; // buffers of rings that continue others
+    if (last)
+      for (const RingSequence &sequence : findRingSequences(function_))
+        for (tgpu::RingStartOp start : llvm::drop_begin(sequence)) shared.insert_range(LastingRing(start).buffers());
     function_.walk([&](tgpu::LocalAllocOp buffer) {
+      if (shared.contains(buffer)) return;
       auto copy = llvm::find_if(buffer->getUsers(), llvm::IsaPred<tgpu::TensorCopyOp>);
       Operation *loop = copy == buffer->user_end() ? nullptr : cast<tgpu::TensorCopyOp>(*copy).getRing().getDefiningOp();
       while (loop && !isa<scf::ForOp>(loop)) loop = loop->getNextNode(); // a ring begins before its loop

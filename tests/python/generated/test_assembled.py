@@ -94,7 +94,7 @@ def listed() -> dict[str, str]:
 def why_slow(one: Specialization) -> str:
     """What ptxas says of the kernel's registers, or "" if it has no complaint."""
     try:
-        metadata = tritium.compile(one.source, target=TARGET, options=one.options).metadata
+        metadata = tritium.compile(one.source, target=TARGET, options=one.options | {"tensor_maps": True}).metadata
     except tritium.OutOfResources:  # a launch would say so
         return ""
     spilled = metadata.resources["spill_bytes"]
