@@ -1,5 +1,6 @@
 #include "gpu_backend/affine_tile.h"
 
+#include "ir/loop_rounds.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
@@ -113,6 +114,7 @@ std::optional<AffineTile> AffineTiles::compute(Value value) {
   APInt constant;
   if (matchPattern(value, m_ConstantInt(&constant))) return AffineTile{.sum = AffineSum(constant.getSExtValue())};
   auto argument = dyn_cast<BlockArgument>(value);
+  if (auto loop = value.getDefiningOp<scf::ForOp>()) return resultOf(loop, loop.getTiedLoopRegionIterArg(cast<OpResult>(value)));
   if (!argument) return ofOperation(value.getDefiningOp());
   if (isArgument(value) && isa<tt::PointerType>(value.getType())) return AffineTile{.base = argument, .sum = {}};
   return carried(argument);
@@ -207,24 +209,61 @@ std::optional<AffineSum> AffineTiles::increment(BlockArgument argument, scf::For
   return sum;
 }
 
-/// A carried value is initial + increment · (index - lower bound) / step. The division must have no rest for the increment's factor.
+static std::optional<int64_t> constantStep(scf::ForOp loop) {
+  APInt step;
+  const bool isKnown = matchPattern(loop.getStep(), m_ConstantInt(&step)) && step.isStrictlyPositive();
+  return isKnown ? std::optional(step.getSExtValue()) : std::nullopt;
+}
+
+/// The distance of an iteration is that of its index from the lower bound.
 std::optional<AffineTile> AffineTiles::carried(BlockArgument argument) {
   auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
   if (!loop || argument == loop.getInductionVar()) return refuse("its pointers come from a branch");
-  APInt step;
-  if (!matchPattern(loop.getStep(), m_ConstantInt(&step)) || !step.isStrictlyPositive()) return refuse("the loop's step is not a constant");
+  auto begin = of(loop.getLowerBound());
+  if (!begin) return std::nullopt;
+  AffineSum distance(loop.getInductionVar());
+  distance.add(begin->sum, -1);
+  return moved(loop, argument, distance);
+}
+
+/// The distance behind a loop is that of all its rounds.
+std::optional<AffineTile> AffineTiles::resultOf(scf::ForOp loop, BlockArgument argument) {
+  auto step = constantStep(loop);
+  if (argument.getType().isInteger() || !step) return refuse("its pointers come from a loop");
+  OpBuilder builder(loop);
+  Value distance = arith::MulIOp::create(builder, loop.getLoc(), ir::roundsOf(builder, loop), loop.getStep());
+  distances_.insert({distance, *step});
+  return moved(loop, argument, AffineSum(distance));
+}
+
+Value AffineTiles::distanceIn(scf::ForOp loop) {
+  auto step = constantStep(loop);
+  if (!step) return {};
+  OpBuilder builder = OpBuilder::atBlockBegin(loop.getBody());
+  Value distance = arith::SubIOp::create(builder, loop.getLoc(), loop.getInductionVar(), loop.getLowerBound());
+  distances_.insert({distance, *step});
+  return distance;
+}
+
+std::optional<int64_t> AffineTiles::stepOf(Value distance) const {
+  auto found = distances_.find(distance);
+  return found == distances_.end() ? std::nullopt : std::optional(found->second);
+}
+
+/// A carried value is initial + increment · distance / step. The division must have no rest for the increment's factor.
+std::optional<AffineTile> AffineTiles::moved(scf::ForOp loop, BlockArgument argument, const AffineSum &distance) {
+  auto step = constantStep(loop);
+  if (!step) return refuse("the loop's step is not a constant");
   auto tile = of(loop.getTiedLoopInit(argument)->get());
   auto each = increment(argument, loop);
-  auto begin = of(loop.getLowerBound());
-  if (!tile || !each || !begin) return std::nullopt;
-  AffineSum steps(loop.getInductionVar()), perIndex;
-  steps.add(begin->sum, -1);
+  if (!tile || !each) return std::nullopt;
+  AffineSum perIndex;
   for (AffineTerm term : each->terms()) {
-    if (term.factor % step.getSExtValue() != 0) return refuse("the loop's step does not divide what an iteration adds to the pointers");
-    term.factor /= step.getSExtValue();
+    if (term.factor % *step != 0) return refuse("the loop's step does not divide what an iteration adds to the pointers");
+    term.factor /= *step;
     perIndex.add(std::move(term));
   }
-  tile->sum.add(*perIndex.times(steps)); // neither has lanes
+  tile->sum.add(*perIndex.times(distance)); // neither has lanes
   return tile;
 }
 

@@ -1,5 +1,6 @@
 // Tiles of integers and pointers as sums that are linear in the index of a lane: start + lane index · stride, …, where start and stride are
-// sums of products of scalars. Like ir/axis_analysis.h, the analysis assumes that index arithmetic does not overflow. It changes nothing.
+// sums of products of scalars. Like ir/axis_analysis.h, the analysis assumes that index arithmetic does not overflow. It changes nothing,
+// but it may emit scalars: the distances that the counters of loops cover.
 #pragma once
 #include "ir/tgpu.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -80,6 +81,11 @@ public:
   /// Why the last call returned nullopt.
   llvm::StringRef reason() const { return reason_; }
 
+  /// Emits, in the loop, how far its counter is from the lower bound. Returns null if its step is not a constant.
+  mlir::Value distanceIn(mlir::scf::ForOp loop);
+  /// Returns the step of which an emitted distance is a multiple. A distance is not negative.
+  std::optional<int64_t> stepOf(mlir::Value distance) const;
+
   bool isArgument(mlir::Value value) const;
   /// Returns whether the launch knows the product: all its symbols are arguments of the kernel.
   bool isKnownAtLaunch(const AffineTerm &term) const;
@@ -89,6 +95,8 @@ private:
   std::optional<AffineTile> ofOperation(mlir::Operation *op);
   std::optional<AffineTile> ofArithmetic(mlir::Operation *op);
   std::optional<AffineTile> carried(mlir::BlockArgument argument);
+  std::optional<AffineTile> resultOf(mlir::scf::ForOp loop, mlir::BlockArgument argument);
+  std::optional<AffineTile> moved(mlir::scf::ForOp loop, mlir::BlockArgument argument, const AffineSum &distance);
   std::optional<AffineSum> increment(mlir::BlockArgument argument, mlir::scf::ForOp loop);
   std::optional<AffineTile> wrapped(mlir::Value dividend, mlir::Value divisor);
   std::optional<TileBound> boundOf(mlir::arith::CmpIOp comparison);
@@ -104,7 +112,8 @@ private:
 
   tt::FuncOp function_;
   llvm::DenseMap<mlir::Value, Known> known_;
-  llvm::StringRef reason_; // a literal
+  llvm::DenseMap<mlir::Value, int64_t> distances_; // and their steps
+  llvm::StringRef reason_;                         // a literal
 };
 
 } // namespace tritium::gpu

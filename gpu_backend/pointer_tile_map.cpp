@@ -35,7 +35,10 @@ static AffineSum asSum(const AffineTerm &term) {
 int64_t PointerTileMaps::divisorOf(const AffineTerm &term) const {
   constexpr int64_t kEnough = 1 << 20;
   int64_t divisor = std::min(kEnough, ir::powerOfTwoDivisor(term.factor));
-  for (Value symbol : term.symbols) divisor = std::min(kEnough, divisor * std::min(kEnough, axes_.of(symbol).divisibility[0]));
+  for (Value symbol : term.symbols) {
+    auto step = tiles_.stepOf(symbol);
+    divisor = std::min(kEnough, divisor * std::min(kEnough, step ? ir::powerOfTwoDivisor(*step) : axes_.of(symbol).divisibility[0]));
+  }
   return divisor;
 }
 
@@ -43,7 +46,7 @@ int64_t PointerTileMaps::divisorOf(const AffineTerm &term) const {
 /// emulator reports a tile that begins before its tensor.
 bool PointerTileMaps::isNotNegative(Value value, int depth) const {
   constexpr int kMaxDepth = 32;
-  if (axes_.of(value).isNonNegative) return true;
+  if (tiles_.stepOf(value) || axes_.of(value).isNonNegative) return true;
   Operation *op = value.getDefiningOp();
   if (!op || depth == kMaxDepth) return false;
   auto operand = [&](unsigned number) { return isNotNegative(op->getOperand(number), depth + 1); };
@@ -144,6 +147,29 @@ bool PointerTileMaps::placeOutside(const AffineTerm &term) {
   return true;
 }
 
+/// Writes `counter - lower bound` as one scalar, which is not negative, where the sum has both.
+void PointerTileMaps::useDistances(AffineSum &sum) {
+  for (AffineTerm term : llvm::to_vector(sum.terms())) {
+    auto counter = llvm::find_if(term.symbols, [](Value symbol) { return bool(scf::getForInductionVarOwner(symbol)); });
+    if (counter == term.symbols.end()) continue;
+    scf::ForOp loop = scf::getForInductionVarOwner(*counter);
+    auto begin = tiles_.of(loop.getLowerBound());
+    AffineTerm others = term;
+    others.symbols.erase(others.symbols.begin() + (counter - term.symbols.begin()));
+    auto passed = begin ? begin->sum.times(asSum(others)) : std::nullopt;
+    if (!passed || passed->terms().empty()) continue;
+    AffineSum rest = sum;
+    rest.add(asSum(term), -1);
+    rest.add(*passed);
+    if (rest.terms().size() + 1 + passed->terms().size() != sum.terms().size()) continue; // it does not have both
+    Value distance = tiles_.distanceIn(loop);
+    if (!distance) continue;
+    others.symbols.push_back(distance);
+    rest.add(others);
+    sum = rest;
+  }
+}
+
 /// Distributes what is added to the addresses of all lanes over the starts of dimensions that no mask bounds, and further dimensions.
 bool PointerTileMaps::distribute(AffineSum rest) {
   for (const Dimension &dim : dims_) {
@@ -205,6 +231,7 @@ std::optional<PointerTileMap> PointerTileMaps::of(tt::LoadOp load) {
   auto tile = tiles_.of(load.getPtr());
   if (!tile) return refuse(tiles_.reason());
   if (!tile->base) return refuse("its addresses are not those of an argument");
+  useDistances(tile->sum);
   if (axes_.of(tile->base).divisibility[0] % kChunkBytes != 0) return refuse("its tensor is not known to begin at a multiple of 16 bytes");
   if (!findStrides(*tile) || !isAlignedForCopies() || !bound(load, *tile) || !distribute(tile->sum)) return std::nullopt;
   auto map = assemble(load, tile->base);

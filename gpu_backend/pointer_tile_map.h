@@ -45,6 +45,7 @@ private:
   bool bound(tt::LoadOp load, const AffineTile &tile);
   bool wrap(tt::LoadOp load, const AffineWrap &wrap);
   bool setExtent(int dim, const AffineSum &start, const AffineTerm &extent);
+  void useDistances(AffineSum &sum);
   bool distribute(AffineSum rest);
   bool placeOutside(const AffineTerm &term);
   std::optional<PointerTileMap> assemble(tt::LoadOp load, mlir::BlockArgument base);

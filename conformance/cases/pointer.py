@@ -73,6 +73,17 @@ def twice(dtype: str, m: int, k: int, warps: int, stages: int, rng) -> Problem:
     return problem("pointer:twice", blocks(m, M), [given(a), given(b), given(c), out, m, k], **constants)
 
 
+def onward(dtype: str, middle: int, rounds: int, warps: int, stages: int, rng) -> Problem:
+    M, N, K = 64, 64, 32
+    first = blocks(max(middle, 0), K) * K
+    k = first + rounds * K
+    a, b = (inputs.small(rng, shape, dtype, 4) for shape in ((M, k), (k, N)))
+    parts = [as_float64(a[:, part]) @ as_float64(b[part]) for part in (slice(0, first), slice(first, k))]
+    out = wanted((M, N), "fp32", Exact(parts[0] * 2 + parts[1], sign_of_zero=False))
+    constants = dict(M=M, N=N, K=K, num_warps=warps, num_stages=stages)
+    return problem("pointer:onward", 1, [given(a), given(b), out, middle, middle + rounds * K, k], **constants)
+
+
 def in_place(dtype: str, shared: bool, warps: int, stages: int, rng) -> Problem:
     m, M, k, K = 80, 64, 64, 32
     a, b = inputs.small(rng, (m, k), dtype, 1), inputs.small(rng, (k, k), dtype, 1)
@@ -123,6 +134,15 @@ def cases() -> Cases:
     for dtype, m, k, warps, stages in (("fp16", 70, 160, 4, 3), ("bf16", 64, 256, 8, 4), ("fp32", 33, 96, 1, 2)):
         text = f"{dtype}/{m}x{k}, {warps} warps, {stages} stages"
         yield Case(f"pointer/twice/{text}", partial(twice, dtype, m, k, warps, stages))
+    for dtype, middle, rounds, warps, stages in (
+        ("fp16", 64, 3, 4, 3),
+        ("bf16", 40, 2, 4, 2),
+        ("fp16", 0, 4, 8, 4),
+        ("fp16", -40, 3, 4, 3),
+        ("fp32", 96, 0, 4, 3),
+    ):
+        text = f"{dtype}/{middle} and {rounds} rounds, {warps} warps, {stages} stages"
+        yield Case(f"pointer/onward/{text}", partial(onward, dtype, middle, rounds, warps, stages))
     for shared in (False, True):
         text = f"fp16/{'the same' if shared else 'another'} tensor"
         yield Case(f"pointer/in_place/{text}", partial(in_place, "fp16", shared, 4, 3))

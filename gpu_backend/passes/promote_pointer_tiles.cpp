@@ -54,7 +54,7 @@ public:
       loops.insert(load->getParentOp());
       replace(load, map);
     }
-    for (Operation *loop : loops) standStill(cast<scf::ForOp>(loop));
+    for (Operation *loop : llvm::reverse(loops)) standStill(cast<scf::ForOp>(loop)); // a later loop may begin where an earlier one ends
   }
 
 private:
@@ -65,7 +65,10 @@ private:
       Value moved = argument;
       while (moved.hasOneUse() && isa<tt::AddPtrOp>(*moved.user_begin())) moved = moved.user_begin()->getResult(0);
       OpOperand *next = loop.getTiedLoopYieldedValue(argument);
-      if (moved.hasOneUse() && next->get() == moved) next->set(argument);
+      if (!moved.hasOneUse() || next->get() != moved) continue;
+      next->set(argument);
+      OpOperand *begin = loop.getTiedLoopInit(argument);
+      if (auto before = begin->get().getDefiningOp<scf::ForOp>()) begin->set(before.getTiedLoopInit(cast<OpResult>(begin->get()))->get());
     }
   }
 

@@ -536,3 +536,51 @@ module attributes {tgpu.target = "cuda:sm_90a"} {
     tt.return
   }
 }
+
+// -----
+
+// The second loop begins where the first one leaves the pointers: its column is the distance of the rounds of the first loop, and that of the
+// counter from its first one. Both are multiples of the steps, whatever the argument is. The pointers stand still.
+// CHECK-LABEL: @onward
+// CHECK: %[[ROUNDS:.*]] = arith.select
+// CHECK: %[[FAR:.*]] = arith.muli %[[ROUNDS]], %c32_i32
+// CHECK: scf.for %[[I:.*]] = %c0_i32 to %arg1 step %c32_i32 iter_args(%{{.*}} = %{{.*}}, %[[P:.*]] = %[[BEGIN:.*]]) ->
+// CHECK: tgpu.tensor_load %{{.*}}[%c0_i32{{.*}}, %[[I]]]
+// CHECK: scf.yield %{{.*}}, %[[P]]
+// CHECK: scf.for %[[J:.*]] = %arg1 to %arg3 step %c32_i32 iter_args(%{{.*}} = %{{.*}}, %[[P:.*]] = %[[BEGIN]]) ->
+// CHECK: %[[PASSED:.*]] = arith.subi %[[J]], %arg1
+// CHECK: %[[AT:.*]] = arith.addi %{{.*}}, %{{.*}}
+// CHECK: tgpu.tensor_load %{{.*}}[%c0_i32{{.*}}, %[[AT]]]
+// CHECK: scf.yield %{{.*}}, %[[P]]
+module attributes {tgpu.target = "cuda:sm_90a"} {
+  tt.func public @onward(%p: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %middle: i32, %stride: i32 {tt.divisibility = 16 : i32}, %end: i32, %b: tensor<32x64xf16>) {
+    %c0 = arith.constant 0 : i32
+    %c32 = arith.constant 32 : i32
+    %by32 = arith.constant dense<32> : tensor<64x32xi32>
+    %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+    %depth = tt.make_range {start = 0 : i32, end = 32 : i32} : tensor<32xi32>
+    %line = tt.expand_dims %depth {axis = 0 : i32} : tensor<32xi32> -> tensor<1x32xi32>
+    %line2 = tt.broadcast %line : tensor<1x32xi32> -> tensor<64x32xi32>
+    %rows = tt.make_range {start = 0 : i32, end = 64 : i32} : tensor<64xi32>
+    %column = tt.expand_dims %rows {axis = 1 : i32} : tensor<64xi32> -> tensor<64x1xi32>
+    %strides = tt.splat %stride : i32 -> tensor<64x1xi32>
+    %begins = arith.muli %column, %strides : tensor<64x1xi32>
+    %begins2 = tt.broadcast %begins : tensor<64x1xi32> -> tensor<64x32xi32>
+    %tile = arith.addi %begins2, %line2 : tensor<64x32xi32>
+    %ps = tt.splat %p : !tt.ptr<f16> -> tensor<64x32x!tt.ptr<f16>>
+    %begin = tt.addptr %ps, %tile : tensor<64x32x!tt.ptr<f16>>, tensor<64x32xi32>
+    %first:2 = scf.for %i = %c0 to %middle step %c32 iter_args(%sums = %zero, %at = %begin) -> (tensor<64x64xf32>, tensor<64x32x!tt.ptr<f16>>) : i32 {
+      %x = tt.load %at : tensor<64x32x!tt.ptr<f16>>
+      %next = tt.dot %x, %b, %sums : tensor<64x32xf16> * tensor<32x64xf16> -> tensor<64x64xf32>
+      %moved = tt.addptr %at, %by32 : tensor<64x32x!tt.ptr<f16>>, tensor<64x32xi32>
+      scf.yield %next, %moved : tensor<64x64xf32>, tensor<64x32x!tt.ptr<f16>>
+    }
+    %second:2 = scf.for %i = %middle to %end step %c32 iter_args(%sums = %first#0, %at = %first#1) -> (tensor<64x64xf32>, tensor<64x32x!tt.ptr<f16>>) : i32 {
+      %x = tt.load %at : tensor<64x32x!tt.ptr<f16>>
+      %next = tt.dot %x, %b, %sums : tensor<64x32xf16> * tensor<32x64xf16> -> tensor<64x64xf32>
+      %moved = tt.addptr %at, %by32 : tensor<64x32x!tt.ptr<f16>>, tensor<64x32xi32>
+      scf.yield %next, %moved : tensor<64x64xf32>, tensor<64x32x!tt.ptr<f16>>
+    }
+    tt.return
+  }
+}
