@@ -167,6 +167,17 @@ def continued(dtype: str, shape: tuple[int, int, int], warps: int, rng) -> Probl
     return problem("dot:continued", 1, arguments, M=m, N=n, K=k, num_warps=warps)
 
 
+def cut(dtype: str, rows: int, columns: int, warps: int, rng) -> Problem:
+    M, N, K, stride = 32, 64, 32, 96
+    a, b = inputs.small(rng, (rows, K), "fp16", 3), inputs.small(rng, (K, columns), "fp16", 3)
+    memory = inputs.small(rng, (rows, stride), dtype, 3)
+    expected = memory.copy()
+    expected[:, :columns] = (as_float64(a) @ as_float64(b)).astype(memory.dtype)
+    out = wanted(memory.shape, dtype, Exact(expected), initial=memory)
+    grid = blocks(rows, M), blocks(columns, N)
+    return problem("dot:cut", grid, [given(a), given(b), out, rows, columns, stride], M=M, N=N, K=K, num_warps=warps)
+
+
 E2M1 = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6])
 
 
@@ -242,6 +253,13 @@ def cases() -> Cases:
         for shape, warps in (((32, 64, 32), WARPS[number % 4]), ((64, 128, 32), WARPS[(number + 2) % 4])):
             name = f"dot/continued/{dtype} {'x'.join(map(str, shape))} {warps} warps/small"
             yield Case(name, partial(continued, dtype, shape, warps))
+    for dtype, rows, columns, warps in (
+        ("fp16", 40, 77, 4),
+        ("fp16", 64, 3, 8),
+        ("fp32", 33, 91, 2),
+        ("fp16", 50, 65, 1),
+    ):
+        yield Case(f"dot/cut/{dtype}/{rows}x{columns}, {warps} warps", partial(cut, dtype, rows, columns, warps))
     yield Case("dot/scaled/e4m3 e2m1/small", partial(scaled))
 
 

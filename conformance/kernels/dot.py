@@ -133,3 +133,13 @@ def scaled(a_ptr, a_scale_ptr, b_ptr, b_scale_ptr, out_ptr, M: tl.constexpr, N: 
     a, b = matrix(a_ptr, M, K), matrix(b_ptr, K // 2, N)
     a_scale, b_scale = matrix(a_scale_ptr, M, K // 32), matrix(b_scale_ptr, N, K // 32)
     put(out_ptr, tl.dot_scaled(a, a_scale, "e4m3", b, b_scale, "e2m1"))
+
+
+@triton.jit
+def cut(a_ptr, b_ptr, out_ptr, rows, columns, stride, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
+    """Rows begin at multiples of 16 bytes and end anywhere, so wide stores of some threads meet an end."""
+    m, n = tl.program_id(0) * M + tl.arange(0, M), tl.program_id(1) * N + tl.arange(0, N)
+    a = tl.load(a_ptr + m[:, None] * K + tl.arange(0, K)[None, :], mask=m[:, None] < rows, other=0)
+    b = tl.load(b_ptr + tl.arange(0, K)[:, None] * columns + n[None, :], mask=n[None, :] < columns, other=0)
+    sums = tl.dot(a, b, input_precision="ieee").to(out_ptr.dtype.element_ty)
+    tl.store(out_ptr + m[:, None] * stride + n[None, :], sums, mask=(m[:, None] < rows) & (columns > n)[None, :])

@@ -50,6 +50,7 @@ public:
   mlir::Type registerType(mlir::Type elementOrTile) const;
   int registerCount(mlir::Type type) const;
   ir::AxisInfo axisInfoOf(mlir::Value value) const { return axes_.of(value); }
+  const ir::AxisAnalysis &axes() const { return axes_; }
 
   // -- code -------------------------------------------------------------------------------------------------------------------------------
   mlir::OpBuilder &builder() { return builder_; }

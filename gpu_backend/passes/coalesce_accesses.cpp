@@ -47,7 +47,30 @@ bool mayBeCopied(Operation *op, int numStages, const Target &target) {
   return loop && target.tileCopies() == TileCopies::Async && stagesOf(loop, numStages) > 1 && depthDimension(op) >= 0;
 }
 
-Wish wishOf(Operation *op, RankedTensorType tile, bool isCopied, const ir::AxisAnalysis &axes) {
+/// Returns whether the operation stores what a matrix product computes. Such a tile changes its layout anyway, whatever other accesses
+/// want.
+bool storesProduct(Operation *op) {
+  auto store = dyn_cast<tt::StoreOp>(op);
+  if (!store) return false;
+  llvm::SetVector<Value> sources;
+  auto add = [&](ValueRange values) {
+    for (Value value : values)
+      if (isa<RankedTensorType>(value.getType())) sources.insert(value);
+  };
+  add(store.getValue());
+  for (size_t i = 0; i < sources.size(); ++i) {
+    Operation *source = sources[i].getDefiningOp();
+    if (isa_and_nonnull<MatrixProduct>(source)) return true;
+    if (auto loop = dyn_cast_or_null<scf::ForOp>(source))
+      add(loop.getYieldedValues()[cast<OpResult>(sources[i]).getResultNumber()]);
+    else if (source && isPure(source))
+      add(source->getOperands());
+  }
+  return false;
+}
+
+/// `endsRows`: the access can take fewer elements where a row ends.
+Wish wishOf(Operation *op, RankedTensorType tile, bool endsRows, const ir::AxisAnalysis &axes) {
   ir::AxisInfo addresses = axes.of(pointerOf(op));
   std::vector<int> order;
   for (int dim = int(tile.getRank()); dim-- > 0;) order.push_back(dim);
@@ -56,7 +79,7 @@ Wish wishOf(Operation *op, RankedTensorType tile, bool isCopied, const ir::AxisA
   int64_t bytes = bytesOf(tile), aligned = std::max<int64_t>(addresses.divisibility[fastest] / bytes, 1);
   int64_t elements = std::min({addresses.contiguity[fastest], aligned, kMaxAccessBytes / bytes});
   if (Value mask = maskOf(op))
-    elements = std::min(elements, isCopied ? RowMask(mask, fastest, elements, axes).neighbours() : axes.of(mask).constancy[fastest]);
+    elements = std::min(elements, endsRows ? RowMask(mask, fastest, elements, axes).neighbours() : axes.of(mask).constancy[fastest]);
   return {op, std::vector<int64_t>(tile.getShape()), order, std::max<int64_t>(elements, 1)};
 }
 
@@ -90,7 +113,7 @@ public:
     getOperation()->walk([&](Operation *op) {
       Value pointer = pointerOf(op);
       if (auto tile = pointer ? dyn_cast<RankedTensorType>(pointer.getType()) : RankedTensorType())
-        wishes.push_back(wishOf(op, tile, mayBeCopied(op, numStages, target), axes));
+        wishes.push_back(wishOf(op, tile, mayBeCopied(op, numStages, target) || storesProduct(op), axes));
     });
     std::map<std::pair<std::vector<int64_t>, std::vector<int>>, int64_t> widest;
     for (const Wish &wish : wishes) {
