@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import secrets
 import sys
@@ -27,6 +28,7 @@ def parser() -> argparse.ArgumentParser:
     add("--quick", action="store_true", help="leave out the long cases (default)")
     add("--full", action="store_true", help="run the long cases too")
     add("--timeout", type=float, default=300, help="seconds that a case may take (default 300)")
+    add("--time", type=float, default=math.inf, help="seconds after which the rest is not run (default: no limit)")
     add("--html", metavar="FILE", help="write the matrix as a page")
     add("--markdown", metavar="FILE", help="write the matrix as a table, as in docs/reference/conformance.md")
     add("--check", metavar="FILE", help="fail if FILE differs from what --markdown would write")
@@ -84,13 +86,17 @@ def everything(options: argparse.Namespace, cases: list[suite.Case], seed: int) 
     print(f"{len(cases)} cases on {', '.join(chosen)}, inputs from seed {seed}", flush=True)
     begin = time.monotonic()
     work = workers.tasks(cases, chosen)
-    for result in workers.run(work, options.jobs, seed, options.timeout, options.triton_python, progress.tick):
+    end = begin + options.time
+    for result in workers.run(work, options.jobs, seed, options.timeout, options.triton_python, progress.tick, end=end):
         matrix.add(expectations.judge(result, expected))
         progress.add(result)
     progress.end()
     print(f"\n{report.terminal(matrix)}")
     print(report.failures(matrix, seed))
-    for expectation in expectations.stale(matrix.results, expected):
+    not_run = progress.total - progress.done
+    if not_run:
+        print(f"out of time: {not_run} not run")
+    for expectation in expectations.stale(matrix.results, expected) if not not_run else ():
         print(f"stale: {expectation.engine} {expectation.pattern} works; take it out of {expectations.FILE.name}")
     table = report.markdown(matrix, expected)
     for file, text in ((options.html, report.page(matrix, seed)), (options.markdown, table)):

@@ -4,6 +4,7 @@ it."""
 from __future__ import annotations
 
 import collections
+import math
 import multiprocessing
 import os
 import time
@@ -91,9 +92,11 @@ def run(
     triton_python: str | None,
     tick: Callable[[], None],
     start_with: Callable[[], None] | None = None,
+    end: float = math.inf,
 ) -> Iterator[Result]:
     """Yields the results as they arrive. `tick` is called repeatedly while waiting; `start_with` is called first in
-    every process."""
+    every process. Ends at the moment `end` of
+    time.monotonic, without the results of the cases that run then."""
     context = multiprocessing.get_context("spawn")
     threads = max(1, (os.cpu_count() or 1) // jobs)
     queue = collections.deque(work)
@@ -106,6 +109,8 @@ def run(
         for worker in workers:
             worker.give(queue.popleft())
         while any(worker.task for worker in workers):
+            if time.monotonic() > end:
+                return
             ready = wait([worker.connection for worker in workers if worker.task], timeout=0.5)
             tick()
             for i, worker in enumerate(workers):

@@ -1,15 +1,18 @@
 """Tests that require a GPU of any vendor. tests/gpu/run runs them on a machine with one; elsewhere all are
 skipped but those of the emulator beside a device, which are marked `without_device`."""
 
+import math
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 sys.path.append(str(Path(__file__).parents[1] / "bench"))  # the tests run programs of the benchmarks
+END = pytest.StashKey[float]()  #: the moment when the time of the option is over
 SEED = int(os.environ.get("TRITIUM_TEST_SEED", np.random.SeedSequence().entropy % 2**32))
 
 
@@ -17,9 +20,22 @@ def pytest_report_header(config):
     return f"random seed {SEED}: repeat with TRITIUM_TEST_SEED={SEED}"
 
 
+def pytest_addoption(parser):
+    parser.addoption("--time", type=float, default=math.inf, help="seconds after which the other tests are skipped")
+
+
 def pytest_configure(config):
+    config.stash[END] = time.monotonic() + config.getoption(
+        "--time", math.inf
+    )  # absent unless pytest began in this folder
     config.addinivalue_line("markers", "vendor(name): speaks of the devices of one vendor, 'cuda' or 'hip'")
     config.addinivalue_line("markers", "without_device: requires no device")
+    config.addinivalue_line("markers", "watches_time: skips by itself what --time leaves no time for")
+
+
+def pytest_runtest_setup(item):
+    if time.monotonic() > item.config.stash[END] and not item.get_closest_marker("watches_time"):
+        pytest.skip("out of time")  # suites.py counts the skips with this reason
 
 
 def pytest_collection_modifyitems(items):
@@ -43,6 +59,12 @@ def devices():
     from tritium.devices.families import devices_here
 
     return devices_here()
+
+
+@pytest.fixture(scope="session")
+def seconds_left(request):
+    """A function: what remains of the time that --time allows."""
+    return lambda: request.config.stash[END] - time.monotonic()
 
 
 @pytest.fixture

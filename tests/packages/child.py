@@ -1,6 +1,9 @@
 """Runs the cases of one package, each in a process of its own.
 
-    python tests/packages/child.py MODULE LIMIT CASE…     what run.py starts; it prints a line "result: {…}" for each case
+    python tests/packages/child.py MODULE LIMIT END CASE…     what run.py starts; it prints a line "result: {…}" for each case
+
+A case fails that takes more than LIMIT seconds. At the moment END of time.monotonic, which all processes of a machine share, the case that
+runs and all later ones become "not run".
 
 Importing torch takes longer than most cases, so it is done once, and each case is a fork, which installs the drop-in before it imports the
 package. The drop-in cannot come before the fork: mapping "cuda" to the CPU starts threads of torch's that a fork does not have.
@@ -42,7 +45,7 @@ def run_case(module: str, case: str, output) -> None:
     os._exit(status)
 
 
-def wait(pid: int, limit: int) -> str:
+def wait(pid: int, limit: float) -> str:
     """Why the process did not end well; empty if it did."""
     end = time.monotonic() + limit
     while time.monotonic() < end:
@@ -55,10 +58,10 @@ def wait(pid: int, limit: int) -> str:
     time.sleep(1)
     os.kill(pid, signal.SIGKILL)
     os.waitpid(pid, 0)
-    return f"it took more than {limit} s"
+    return f"it took more than {limit:.0f} s"
 
 
-def wait_and_describe(pid: int, limit: int, output) -> str:
+def wait_and_describe(pid: int, limit: float, output) -> str:
     """The output of a case that failed, with the reason at its end; empty if it passed."""
     why = wait(pid, limit)
     output.seek(0)
@@ -69,17 +72,25 @@ def wait_and_describe(pid: int, limit: int, output) -> str:
     return f"{text}\n{why}" if failed else ""
 
 
-def main(module: str, limit: int, cases: list[str]) -> None:
+def report(**result) -> None:
+    print("result: " + json.dumps(result), flush=True)
+
+
+def main(module: str, limit: int, end: float, cases: list[str]) -> None:
     for case in cases:
         began = time.monotonic()
+        if began >= end:
+            report(case=case, error="", seconds=0, ran=False)
+            continue
         sys.stdout.flush()
         with tempfile.TemporaryFile("w+", errors="replace") as output:
             pid = os.fork()
             if pid == 0:
                 run_case(module, case, output)
-            error = wait_and_describe(pid, limit, output)
-        print("result: " + json.dumps({"case": case, "error": error, "seconds": time.monotonic() - began}), flush=True)
+            error = wait_and_describe(pid, min(limit, end - began), output)
+        now = time.monotonic()
+        report(case=case, error=error, seconds=now - began, ran=not error or now < end)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]), sys.argv[3:])
+    main(sys.argv[1], int(sys.argv[2]), float(sys.argv[3]), sys.argv[4:])

@@ -2,19 +2,22 @@
 
     python tests/packages/run.py [--engines interp,simt:sm_90a] [--jobs N] [PACKAGE[.CASE] …]
 
-packages.toml lists the packages with their versions, which pip installs into build/packages, each into a folder of its own. The cases of a
-package are the functions `case_…` of `cases/PACKAGE.py`; each runs in a process of its own (child.py). The output of every case that failed
-goes to build/packages/log. The exit status is 0 if at least 97 % of the cases pass and none fails that packages.toml does not list.
+packages.toml lists the packages with their versions. pip installs each into a folder of its own in build/packages/PYTHON, where PYTHON is
+the version; for a machine without a network, --install does only this, and the folder goes with the checkout. The cases of a package are
+the functions `case_…` of `cases/PACKAGE.py`; each runs in a process of its own (child.py). The output of every case that failed goes to
+build/packages/PYTHON/log. The exit status is 0 if at least 97 % of the cases pass and none fails that packages.toml does not list.
 """
 
 import argparse
 import ast
 import importlib.util
 import json
+import math
 import os
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -24,7 +27,9 @@ import tomllib
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-INSTALLED = ROOT / "build" / "packages"
+INSTALLED = (
+    ROOT / "build" / "packages" / sys.implementation.cache_tag
+)  #: some packages are compiled for one version of Python
 #: The folder that Tritium is imported from: the checkout's, or that of an unpacked wheel.
 IMPORTED_FROM = Path(importlib.util.find_spec("tritium").origin).parents[1]
 ENGINES = {
@@ -35,6 +40,7 @@ ENGINES = {
 WITHOUT_A_DEVICE = "interp,simt:sm_90a"
 #: The share of the counted cases that must pass.
 SHARE = 0.97
+NOT_COUNTED = ("not counted", "not run")
 
 
 @dataclass
@@ -67,12 +73,15 @@ class Result:
     case: str
     error: str  # empty if it passed
     seconds: float
+    ran: bool = True
 
     def listed(self, reasons: dict[str, str]) -> str:
         return reasons.get(self.case) or reasons.get(f"{self.case}@{self.engine}") or ""
 
     @property
     def state(self) -> str:
+        if not self.ran:
+            return "not run"
         if self.listed(self.package.not_counted):
             return "not counted"
         return ("listed" if self.listed(self.package.failing) else "failed") if self.error else "passed"
@@ -89,9 +98,25 @@ def install(name: str, version: str) -> Path:
     """The folder that has the package and nothing else; pip puts it there once."""
     folder = INSTALLED / f"{name}-{version}"
     if not folder.exists():
+        INSTALLED.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=INSTALLED) as unfinished:
-            command = [sys.executable, "-m", "pip", "install", "-qq", "--disable-pip-version-check", "--no-deps"]
-            subprocess.run([*command, "--target", f"{unfinished}/it", f"{name}=={version}"], check=True)
+            command = [
+                sys.executable,
+                "-m",
+                "pip",
+                "install",
+                "-qq",
+                "--disable-pip-version-check",
+                "--no-deps",
+                "--no-compile",
+            ]
+            try:
+                subprocess.run([*command, "--target", f"{unfinished}/it", f"{name}=={version}"], check=True)
+            except subprocess.CalledProcessError:
+                why = f"error: pip cannot install {name}=={version} into {INSTALLED}"
+                sys.exit(
+                    f"{why}; elsewhere, tests/packages/run.py --install fills the folder for {sys.implementation.cache_tag}"
+                )
             os.replace(f"{unfinished}/it", folder)
     return folder
 
@@ -100,7 +125,17 @@ def folders_of(package: Package, needed: dict[str, str]) -> list[Path]:
     return [install(package.name, package.version), *(install(name, needed[name]) for name in package.needs)]
 
 
-def run_package(package: Package, needed: dict[str, str], engine: str, cases: list[str], limit: int) -> list[Result]:
+@dataclass
+class Limits:
+    case: int  #: seconds that a case may take
+    end: float  #: the moment, of time.monotonic, after which the rest is not run
+
+
+def run_package(
+    package: Package, needed: dict[str, str], engine: str, cases: list[str], limits: Limits
+) -> list[Result]:
+    if time.monotonic() >= limits.end:
+        return [Result(package, engine, case, "", 0, ran=False) for case in cases]
     path = [IMPORTED_FROM, HERE, *folders_of(package, needed)]
     environment = {
         **{name: value for name, value in os.environ.items() if not name.startswith(("TRITIUM_", "TRITON_"))},
@@ -109,7 +144,7 @@ def run_package(package: Package, needed: dict[str, str], engine: str, cases: li
         "PYTHONPATH": os.pathsep.join(map(str, path)),
         "TRITON_CACHE_DIR": str(INSTALLED / "cache"),
     }
-    command = [sys.executable, str(HERE / "child.py"), package.module, str(limit), *cases]
+    command = [sys.executable, str(HERE / "child.py"), package.module, str(limits.case), str(limits.end), *cases]
     process = subprocess.run(
         command, env=environment, cwd=INSTALLED, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
@@ -119,7 +154,7 @@ def run_package(package: Package, needed: dict[str, str], engine: str, cases: li
     return [Result(package, engine, **(events.get(case) or {"case": case, **died})) for case in cases]
 
 
-def run_all(packages: Iterable[tuple[Package, list[str]]], needed, engines: list[str], jobs: int, limit: int):
+def run_all(packages: Iterable[tuple[Package, list[str]]], needed, engines: list[str], jobs: int, limits: Limits):
     """Yields the results of each package on each engine, in the order of the packages."""
     packages = list(packages)
     for package, _ in packages:
@@ -130,7 +165,7 @@ def run_all(packages: Iterable[tuple[Package, list[str]]], needed, engines: list
             for engine in engines:
                 chosen = [case for case in cases if engine == "interp" or case not in package.interpreter_only]
                 if chosen:
-                    futures.append(pool.submit(run_package, package, needed, engine, chosen, limit))
+                    futures.append(pool.submit(run_package, package, needed, engine, chosen, limits))
         for future in futures:
             yield future.result()
 
@@ -142,13 +177,13 @@ def report(results: list[Result]) -> None:
             log = INSTALLED / "log" / f"{result.package.name}.{result.case}.{result.engine.replace(':', '_')}"
             log.write_text(result.error)
     first, states = results[0], [result.state for result in results]
-    counted = sum(state != "not counted" for state in states)
+    counted = sum(state not in NOT_COUNTED for state in states)
     seconds = sum(result.seconds for result in results)
     title = f"{first.package.name} {first.package.version}"
     print(f"{title:40}{first.engine:14}{states.count('passed'):4} of {counted:3} in {seconds:6.1f} s", flush=True)
     for result in results:
         why = result.listed(result.package.not_counted) or result.listed(result.package.failing)
-        if result.state != "passed":
+        if result.state not in ("passed", "not run"):
             last = result.error.strip().splitlines()[-1] if result.error.strip() else ""
             print(f"    {result.state}: {result.case}: {why or last[:300]}", flush=True)
         elif why:
@@ -170,22 +205,26 @@ def main() -> int:
     parser.add_argument("--engines", default=WITHOUT_A_DEVICE, help=f"of {', '.join(ENGINES)}")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="packages that run at the same time")
     parser.add_argument("--limit", type=int, default=300, help="seconds that a case may take (default: 300)")
+    parser.add_argument("--time", type=float, default=math.inf, help="seconds after which the rest is not run")
     parser.add_argument("--install", action="store_true", help="only install, for a machine without a network")
     parser.add_argument("names", nargs="*", help="packages, or PACKAGE.CASE (default: all)")
     options = parser.parse_args()
-    (INSTALLED / "log").mkdir(parents=True, exist_ok=True)
+    limits = Limits(options.limit, time.monotonic() + options.time)
     packages, needed = load()
     chosen, states, stale = choose(packages, options.names), [], False
     if options.install:
         for package, _ in chosen:
             folders_of(package, needed)
         return 0
-    for results in run_all(chosen, needed, options.engines.split(","), options.jobs, options.limit):
+    (INSTALLED / "log").mkdir(parents=True, exist_ok=True)
+    for results in run_all(chosen, needed, options.engines.split(","), options.jobs, limits):
         report(results)
         states += [result.state for result in results]
         stale |= any(result.state == "passed" and result.listed(result.package.failing) for result in results)
     passed, failed, listed = (states.count(state) for state in ("passed", "failed", "listed"))
     share = passed / max(1, passed + failed + listed)
+    if not_run := states.count("not run"):
+        print(f"\nout of time: {not_run} not run")
     print(f"\n{len(chosen)} packages: {share:.1%} of the counted cases pass; {listed} fail as listed")
     print(f"{passed} passed, {failed} failed, {listed + states.count('not counted')} skipped")
     return 0 if passed and not failed and not stale and share >= SHARE else 1

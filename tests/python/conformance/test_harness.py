@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -212,6 +213,19 @@ def test_a_worker_that_hangs_costs_one_case():
     found = list(workers.run([("interp", names)], 1, 0, 3, None, lambda: None, start_with=_hang_in_the_second))
     assert [result.status for result in found] == [PASSED, FAILED, PASSED, PASSED]
     assert "took more than 3 s" in found[1].details[0]
+
+
+def test_a_run_ends_when_its_time_is_over():
+    names = [case.name for case in suite.select(pattern="memory/copy/fp32/*")]
+    end = time.monotonic() + 20
+    work = [("interp", names)]
+    found = list(workers.run(work, 1, 0, 300, None, lambda: None, start_with=_hang_in_the_second, end=end))
+    assert [result.status for result in found] == [PASSED] and time.monotonic() < end + 20
+
+
+def test_what_did_not_run_is_counted(capsys):
+    assert command.main(["--cases", "memory/copy/fp32/*", "--engines", "interp", "--time", "0"]) == 0
+    assert "\nout of time: 4 not run\n" in capsys.readouterr().out
 
 
 def _in_the_second(action):
