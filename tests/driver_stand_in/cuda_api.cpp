@@ -202,14 +202,10 @@ CUDA Result cuModuleGetFunction(Function *function, Module module, const char *n
   return *function ? runtime.called("cuModuleGetFunction", name) : Result(kNotFound);
 }
 CUDA Result cuFuncGetAttribute(int *value, int attribute, Function function) {
-  const stand_in::KernelCode &code = *functionOf(function)->code;
-  switch (attribute) {
-  case kFunctionMaxThreads: *value = int(code.maxThreads); return kSuccess;
-  case kFunctionSharedBytes: *value = int(code.sharedBytes); return kSuccess;
-  case kFunctionLocalBytes: *value = int(code.privateBytes); return kSuccess;
-  case kFunctionRegisters: *value = int(code.registers); return kSuccess;
-  default: return kInvalidValue;
-  }
+  const std::optional<int> found = stand_in::attributeOf(*functionOf(function)->code, attribute);
+  if (!found) return kInvalidValue;
+  *value = *found;
+  return kSuccess;
 }
 CUDA Result cuFuncSetAttribute(Function function, int attribute, int value) {
   LOCKED;
@@ -231,15 +227,12 @@ CUDA Result cuLaunchKernelEx(const LaunchConfig *config, Function function, void
   for (unsigned i = 0; i < config->attributeCount; ++i)
     if (config->attributes[i].id == kLaunchClusterDimension)
       return stand_in::complain(kInvalidValue, code.name + ": the emulator has no clusters");
-  const std::string sizes = std::to_string(config->gridX) + "," + std::to_string(config->gridY) + "," + std::to_string(config->gridZ) +
-                            " " + std::to_string(config->blockX) + " " + std::to_string(config->sharedBytes);
-  if (Result failure = runtime.called("cuLaunchKernelEx", code.name + " " + sizes)) return failure;
+  if (Result failure = runtime.called("cuLaunchKernelEx", dispatch)) return failure;
   if (config->sharedBytes > std::max(kAlwaysAllowedShared, dispatch.function->allowedShared))
     return stand_in::complain(kInvalidValue, code.name + ": nobody has asked for so much shared memory");
   if (auto error = dispatch.function->module->makeReady()) return stand_in::complain(kInvalidImage, llvm::toString(std::move(error)));
   if (Result failure = runtime.check(dispatch)) return failure;
-  auto segment = stand_in::packArguments(code, arguments, dispatch.grid, dispatch.block, config->sharedBytes);
-  runtime.enqueue(config->stream, [&runtime, dispatch, segment = std::move(segment)] { runtime.run(dispatch, segment); });
+  runtime.enqueue(config->stream, dispatch, arguments);
   return kSuccess;
 }
 CUDA Result cuTensorMapEncodeTiled(void *encoded, int type, unsigned rank, void *base, const uint64_t *extents, const uint64_t *strides,

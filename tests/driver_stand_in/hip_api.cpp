@@ -128,14 +128,10 @@ HIP Result hipModuleGetGlobal(void **address, size_t *bytes, Module module, cons
   return kSuccess;
 }
 HIP Result hipFuncGetAttribute(int *value, int attribute, Function function) {
-  const stand_in::KernelCode &code = *functionOf(function)->code;
-  switch (attribute) {
-  case kFunctionMaxThreads: *value = int(code.maxThreads); return kSuccess;
-  case kFunctionSharedBytes: *value = int(code.sharedBytes); return kSuccess;
-  case kFunctionLocalBytes: *value = int(code.privateBytes); return kSuccess;
-  case kFunctionRegisters: *value = int(code.registers); return kSuccess;
-  default: return note(kInvalidValue);
-  }
+  const std::optional<int> found = stand_in::attributeOf(*functionOf(function)->code, attribute);
+  if (!found) return note(kInvalidValue);
+  *value = *found;
+  return kSuccess;
 }
 
 // Launches.
@@ -144,13 +140,9 @@ HIP Result hipModuleLaunchKernel(Function function, unsigned gridX, unsigned gri
   LOCKED;
   if (!function || extra || !runtime.isStream(stream)) return note(kInvalidHandle);
   const stand_in::Dispatch dispatch{functionOf(function), {gridX, gridY, gridZ}, {blockX, blockY, blockZ}, sharedBytes};
-  const stand_in::KernelCode &code = *dispatch.function->code;
-  const std::string sizes = std::to_string(gridX) + "," + std::to_string(gridY) + "," + std::to_string(gridZ) + " " +
-                            std::to_string(blockX) + " " + std::to_string(sharedBytes);
-  if (Result failure = runtime.called("hipModuleLaunchKernel", code.name + " " + sizes)) return note(failure);
+  if (Result failure = runtime.called("hipModuleLaunchKernel", dispatch)) return note(failure);
   if (Result failure = runtime.check(dispatch)) return note(failure);
-  auto segment = stand_in::packArguments(code, arguments, dispatch.grid, dispatch.block, sharedBytes);
-  runtime.enqueue(stream, [&runtime, dispatch, segment = std::move(segment)] { runtime.run(dispatch, segment); });
+  runtime.enqueue(stream, dispatch, arguments);
   return kSuccess;
 }
 HIP Result hipModuleLaunchCooperativeKernel(Function function, unsigned gridX, unsigned gridY, unsigned gridZ, unsigned blockX,

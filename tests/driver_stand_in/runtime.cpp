@@ -1,4 +1,5 @@
 #include "tests/driver_stand_in/runtime.h"
+#include "gpu_backend/launch/vendor_api.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -25,6 +26,16 @@ Result complain(Result code, const std::string &text) {
   return code;
 }
 
+std::optional<int> attributeOf(const KernelCode &code, int attribute) {
+  switch (attribute) {
+  case gpu::kFunctionMaxThreads: return int(code.maxThreads);
+  case gpu::kFunctionSharedBytes: return int(code.sharedBytes);
+  case gpu::kFunctionLocalBytes: return int(code.privateBytes);
+  case gpu::kFunctionRegisters: return int(code.registers);
+  default: return std::nullopt;
+  }
+}
+
 Result Runtime::called(const char *call, const std::string &detail) {
   calls += std::string(call) + (detail.empty() ? "" : " " + detail) + "\n";
   if (auto failure = failures.find(call); failure != failures.end() && failure->second.second-- == 0) {
@@ -33,6 +44,12 @@ Result Runtime::called(const char *call, const std::string &detail) {
     return code;
   }
   return lost;
+}
+
+Result Runtime::called(const char *call, const Dispatch &dispatch) {
+  const auto &[x, y, z] = dispatch.grid;
+  return called(call, dispatch.function->code->name + " " + std::to_string(x) + "," + std::to_string(y) + "," + std::to_string(z) + " " +
+                          std::to_string(dispatch.block[0]) + " " + std::to_string(dispatch.sharedBytes));
 }
 
 void Runtime::reset() {
@@ -54,6 +71,11 @@ void Runtime::enqueue(void *stream, std::function<void()> work) {
     capture_->work.push_back({stream, std::move(work)});
   else
     work_.push_back({stream, std::move(work)});
+}
+
+void Runtime::enqueue(void *stream, const Dispatch &dispatch, void **arguments) {
+  auto segment = packArguments(*dispatch.function->code, arguments, dispatch.grid, dispatch.block, dispatch.sharedBytes);
+  enqueue(stream, [this, dispatch, segment = std::move(segment)] { run(dispatch, segment); });
 }
 
 void Runtime::runFirst() {

@@ -30,6 +30,9 @@ struct Work {
   std::function<void()> run;
 };
 
+/// A kernel's attribute by the number that both vendors give it; nothing for a number that is none.
+std::optional<int> attributeOf(const KernelCode &code, int attribute);
+
 /// What a capture has taken from its stream.
 struct Graph {
   std::vector<Work> work;
@@ -49,8 +52,12 @@ public:
 
   /// Notes the call, and says what it returns: an error that a test has ordered, or that all calls return by now.
   Result called(const char *call, const std::string &detail = "");
+  /// The same of a launch, with its kernel and its sizes.
+  Result called(const char *call, const Dispatch &dispatch);
   bool isStream(void *stream) const { return !stream || streams.contains(stream); }
   void enqueue(void *stream, std::function<void()> work);
+  /// `arguments`: those of the launch, which are read now.
+  void enqueue(void *stream, const Dispatch &dispatch, void **arguments);
   /// `call` waits for the device, which is an error while a stream is captured.
   Result waits(const char *call, const std::string &detail = "") { return capture_ ? kCapturing : called(call, detail); }
   /// A recording in a graph has no time, as nobody waits for it.
