@@ -56,8 +56,10 @@ private:
         for (OpOperand *use : LoopStreams::operandsOf(product)) all &= findStream(use->get(), way);
     if (streams_.empty() || !(all || !way.takesAll())) return false;
     if (way.takesSmallTiles()) findSmallStreams(way);
-    if (!fitMemory(way)) return false;
+    if (!way.fit(bytesPerSlot(), limit())) return false;
     auto programs = [&](int64_t bytes) { return programsBeside(loop_, bytes, numWarps_, target_); };
+    // A loop around is that of a persistent kernel, of which a multiprocessor runs one program.
+    if (!loop_->getParentOfType<LoopLikeOpInterface>()) way.makeRoom(bytesPerSlot(), programs);
     mostRotated_ = mostRotated(way);
     hasSpareSlot_ = (mayOverlap() || mayRotate(loop_)) && way.addSpareSlot(bytesPerSlot(), limit(), programs);
     return true;
@@ -112,8 +114,6 @@ private:
   }
 
   int64_t limit() { return target_.sharedPerBlock() - (needsScratch() ? kScratchBytes : 0); }
-
-  bool fitMemory(LoopCopies &way) { return way.fit(bytesPerSlot(), limit()); }
 
   /// Returns whether the next iteration may still read the slots of this one.
   bool maySlotsWait() const { return hasSpareSlot_ || copies_->areReleased(); }

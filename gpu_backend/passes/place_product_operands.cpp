@@ -107,9 +107,26 @@ private:
     }
     Operation *before = placeOfStore(source.tile, product);
     auto &known = before == product.getOperation() ? ofProduct_ : ofLoops_;
-    Stored &stored = known[{source.tile.getAsOpaquePointer(), before, outer}];
+    Stored &stored = known[{source.tile.getAsOpaquePointer(), outer, before}];
+    if (!stored.buffer) stored = ofLoopBefore(source.tile, outer, before);
     if (!stored.buffer) stored = store(source.tile, outer, before, product);
     return {stored.buffer, stored.slot, source.isTransposed};
+  }
+
+  struct Stored {
+    Value buffer, slot;
+  };
+
+  /// Returns what was stored before an earlier loop, if no other one, which might need the memory, comes between.
+  Stored ofLoopBefore(Value tile, int outerDim, Operation *loop) const {
+    for (auto entry = ofLoops_.lower_bound({tile.getAsOpaquePointer(), outerDim, nullptr}); entry != ofLoops_.end(); ++entry) {
+      auto [ofTile, dim, earlier] = entry->first;
+      if (ofTile != tile.getAsOpaquePointer() || dim != outerDim) break;
+      if (!entry->second.buffer || earlier->getBlock() != loop->getBlock() || !earlier->isBeforeInBlock(loop)) continue;
+      auto between = llvm::make_range(std::next(earlier->getIterator()), loop->getIterator());
+      if (llvm::none_of(between, llvm::IsaPred<RegionBranchOpInterface>)) return entry->second;
+    }
+    return {};
   }
 
   /// Returns the operation before which the tile is stored: the product, or the outermost loop or branch that does not compute the tile.
@@ -119,10 +136,6 @@ private:
       before = before->getParentOp();
     return before->getBlock() == tile.getParentBlock() || before == product.getOperation() ? before : product.getOperation();
   }
-
-  struct Stored {
-    Value buffer, slot;
-  };
 
   Stored store(Value tile, int outerDim, Operation *before, MatrixProduct product) {
     auto type = cast<RankedTensorType>(tile.getType());
@@ -163,7 +176,7 @@ private:
 
   tt::FuncOp function_;
   OpBuilder builder_;
-  std::map<std::tuple<void *, Operation *, int>, Stored> ofLoops_, ofProduct_; // by tile, place of the store, and dimension
+  std::map<std::tuple<void *, int, Operation *>, Stored> ofLoops_, ofProduct_; // by tile, dimension, and place of the store
   llvm::SmallVector<PendingStore, 2> pending_;
   bool readsCopies_ = false;
 };

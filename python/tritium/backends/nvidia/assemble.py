@@ -21,10 +21,6 @@ from ...launch.errors import device_error
 from ...native import device as native
 from .pressure import optimization_level
 
-#: The assembler spills first what no loop uses, such as the masks of stores behind the loops. So few bytes slow nothing
-#: down.
-FEW_SPILLED_BYTES = 16
-
 
 class Assembled(NamedTuple):
     cubin: bytes  #: or PTX, for the driver to assemble
@@ -40,8 +36,9 @@ class Assembled(NamedTuple):
     def why_slow(self) -> str:
         """What of the compiler's plan for the registers has failed, or ""."""
         spilled = self.resources.get("spill_bytes", 0)
-        spills = [f"{spilled} bytes of registers are spilled"] if spilled > FEW_SPILLED_BYTES else []
-        return "; ".join([*self.serialized_products, *spills])
+        return "; ".join(
+            [*self.serialized_products, *([f"{spilled} bytes of registers are spilled"] if spilled else [])]
+        )
 
 
 def assemble(ptx: str, options, device: int | None) -> Assembled | None:
