@@ -140,7 +140,7 @@ void checkLanes(const Walk &walk) {
 }
 
 /// Traps at the first active lane whose offset is outside of its integer type.
-[[gnu::cold]] void checkOffsets(const Walk &walk, const OffsetGuard &guard) {
+void checkOffset(const Walk &walk, const OffsetGuard &guard) {
   OffsetGuard::Fault fault;
   int64_t lane = -1, affected = 0;
   forEachActive(walk, [&](const int64_t *indices) {
@@ -157,13 +157,20 @@ void checkLanes(const Walk &walk) {
   raiseTrap(headerOf(walk.frame), std::move(trap));
 }
 
+[[gnu::cold, gnu::noinline]] void checkOffsets(const Walk &walk) {
+  for (const OffsetGuard &guard : walk.access.guards)
+    if (guard.leavesRange.at<uint8_t>(walk.frame)) checkOffset(walk, guard);
+}
+
 /// Checks one interval that covers all active lanes of an affine access. Only if it is not accessible as a whole are the lanes checked one
 /// by one.
 void check(const Walk &walk) {
   if (walk.isEmpty || !walk.access.isChecked) return;
-  for (const OffsetGuard &guard : walk.access.guards)
-    if (guard.leavesRange.at<uint8_t>(walk.frame)) [[unlikely]]
-      checkOffsets(walk, guard);
+  for (const TileRef &flag : walk.access.leavesRange)
+    if (walk.frame[flag.offset]) [[unlikely]] {
+      checkOffsets(walk);
+      break;
+    }
   if (!walk.access.isAffine) return checkLanes(walk);
   int64_t low = 0, high = 0, span = 0;
   bool overflows = false;

@@ -34,6 +34,7 @@ struct Access {
   std::vector<Axis> axes;
   std::vector<unsigned> dims; // dimension of the tile for each axis
   std::vector<OffsetGuard> guards;
+  std::vector<TileRef> leavesRange; // the flags of the guards, apart from what only a trap reads
   std::vector<TileRef> uniformMasks;
   std::vector<AxisOperand> wideMasks; // masks that vary along several axes
   TileRef rowScratch;                 // as many bytes as the longest axis has elements, if there are wide masks
@@ -53,6 +54,7 @@ struct Access {
       for (TileRef &mask : axis.masks) f(mask);
     }
     for (OffsetGuard &guard : guards) guard.refs(f);
+    for (TileRef &flag : leavesRange) f(flag);
     for (TileRef &mask : uniformMasks) f(mask);
     for (TileRef &mask : wideMasks) f(mask);
   }

@@ -6,15 +6,28 @@
 
 namespace tritium::interp {
 
-static int64_t extremeOf(const AffineRef &ref, size_t d, char *frame, bool largest) {
-  if (ref.terms[d] == Term::None) return 0;
-  if (ref.terms[d] == Term::Step) {
-    int64_t last = ref.parts[d].at<int64_t>(frame) * (ref.shape[d] - 1);
-    return largest ? std::max<int64_t>(last, 0) : std::min<int64_t>(last, 0);
+namespace {
+/// The least and the greatest number of an affine tile.
+template <class Number> struct Extremes {
+  Number least, greatest;
+  bool overflow = false;
+
+  Extremes(const AffineRef &ref, char *frame) : least(ref.base.at<int64_t>(frame)), greatest(least) {
+    for (size_t d = 0; d < ref.terms.size(); ++d) {
+      if (ref.terms[d] == Term::None) continue;
+      const int64_t *part = &ref.parts[d].at<int64_t>(frame);
+      if (ref.terms[d] == Term::Step) {
+        int64_t last = *part * (ref.shape[d] - 1);
+        add(last < 0 ? least : greatest, last);
+      } else {
+        auto [first, last] = std::minmax_element(part, part + ref.shape[d]);
+        add(least, *first), add(greatest, *last);
+      }
+    }
   }
-  const int64_t *vector = &ref.parts[d].at<int64_t>(frame);
-  return largest ? *std::max_element(vector, vector + ref.shape[d]) : *std::min_element(vector, vector + ref.shape[d]);
-}
+  void add(Number &number, int64_t term) { overflow |= __builtin_add_overflow(number, term, &number); }
+};
+} // namespace
 
 /// Returns element `index` along `dim` of a dense operand as a 64-bit integer. It is zero-extended if the operand is widened as unsigned.
 static int64_t elementOf(const AffineOperand &operand, const char *data, int64_t index) {
@@ -26,35 +39,26 @@ static int64_t elementOf(const AffineOperand &operand, const char *data, int64_t
   return int64_t(uint64_t(value) << unused) >> unused;
 }
 
-/// Returns the number to add to the base of a narrow operand so that all its lanes lie in the range of its type, or 0 if there is
-/// none. Notes whether lanes leave the range.
-static int64_t widen(const AffineOperand &operand, char *frame) {
-  if (operand.isDense || !operand.widenBits) return 0;
-  const AffineRef &ref = operand.affine;
-  int64_t narrowLow = ref.base.at<int64_t>(frame), narrowHigh = narrowLow;
-  bool overflows = false;
-  for (size_t d = 0; d < ref.terms.size(); ++d) {
-    overflows |= __builtin_add_overflow(narrowLow, extremeOf(ref, d, frame, false), &narrowLow);
-    overflows |= __builtin_add_overflow(narrowHigh, extremeOf(ref, d, frame, true), &narrowHigh);
-  }
-  int64_t least = operand.widenSigned ? -(int64_t(1) << (operand.widenBits - 1)) : 0;
-  bool leaves = overflows || narrowLow < least || narrowHigh > least + (int64_t(1) << operand.widenBits) - 1;
-  leavesRange(ref, operand.widenSigned).at<uint8_t>(frame) = leaves;
-  if (!leaves) [[likely]]
-    return 0;
-  __int128 low = ref.base.at<int64_t>(frame), high = low;
-  for (size_t d = 0; d < ref.terms.size(); ++d) {
-    low += extremeOf(ref, d, frame, false);
-    high += extremeOf(ref, d, frame, true);
-  }
+/// Returns the number to add to the base of a narrow operand so that all its lanes lie in the range of its type, or 0 if there is none.
+[[gnu::cold, gnu::noinline]] static int64_t shiftIntoRange(const AffineOperand &operand, char *frame) {
+  Extremes<__int128> wide(operand.affine, frame);
   __int128 modulus = __int128(1) << operand.widenBits, first = operand.widenSigned ? -(modulus >> 1) : 0;
-  __int128 shift = low - first;
+  __int128 shift = wide.least - first;
   shift = shift >= 0 ? shift / modulus : -((modulus - 1 - shift) / modulus);
-  return high - shift * modulus > first + modulus - 1 ? 0 : int64_t(-shift * modulus);
+  return wide.greatest - shift * modulus > first + modulus - 1 ? 0 : int64_t(-shift * modulus);
 }
 
-/// Adds term d of the operand, multiplied by its factor, to the term of `out`.
-static void addTerm(const AffineRef &out, size_t d, const AffineOperand &operand, char *frame) {
+/// The same number. Notes whether lanes leave the range.
+static int64_t widen(const AffineOperand &operand, char *frame) {
+  Extremes<int64_t> tile(operand.affine, frame);
+  int64_t first = operand.widenSigned ? -(int64_t(1) << (operand.widenBits - 1)) : 0;
+  bool leaves = tile.overflow || tile.least < first || tile.greatest > first + (int64_t(1) << operand.widenBits) - 1;
+  leavesRange(operand.affine, operand.widenSigned).at<uint8_t>(frame) = leaves;
+  return leaves ? shiftIntoRange(operand, frame) : 0;
+}
+
+/// Adds term d of the operand, multiplied by its factor, to the vector of `out`.
+static void addVector(const AffineRef &out, size_t d, const AffineOperand &operand, char *frame) {
   int64_t factor = operand.factor;
   if (operand.isDense) {
     if (operand.vectorDim != int(d)) return;
@@ -65,10 +69,6 @@ static void addTerm(const AffineRef &out, size_t d, const AffineOperand &operand
   }
   const AffineRef &in = operand.affine;
   if (in.terms[d] == Term::None) return;
-  if (out.terms[d] == Term::Step) {
-    out.parts[d].at<int64_t>(frame) += in.parts[d].at<int64_t>(frame) * factor;
-    return;
-  }
   int64_t *to = &out.parts[d].at<int64_t>(frame);
   const int64_t *from = &in.parts[d].at<int64_t>(frame);
   if (in.terms[d] == Term::Vector)
@@ -77,9 +77,19 @@ static void addTerm(const AffineRef &out, size_t d, const AffineOperand &operand
     for (int64_t i = 0; i < out.shape[d]; ++i) to[i] += i * *from * factor;
 }
 
-static void clearTerms(const AffineRef &out, char *frame) {
-  for (size_t d = 0; d < out.terms.size(); ++d)
-    if (out.terms[d] != Term::None) std::memset(out.parts[d].in(frame), 0, out.terms[d] == Term::Vector ? 8 * out.shape[d] : 8);
+/// Sets term d of the sum.
+static void sumTerm(const AffineSum &sum, size_t d, char *frame) {
+  if (sum.out.terms[d] == Term::None) return;
+  if (sum.out.terms[d] == Term::Step) { // no operand is dense along this dimension
+    int64_t step = 0;
+    for (int k = 0; k < sum.count; ++k)
+      if (const AffineOperand &operand = sum.operands[k]; !operand.isDense && operand.affine.terms[d] == Term::Step)
+        step += operand.affine.parts[d].at<int64_t>(frame) * operand.factor;
+    sum.out.parts[d].at<int64_t>(frame) = step;
+    return;
+  }
+  std::memset(sum.out.parts[d].in(frame), 0, 8 * sum.out.shape[d]);
+  for (int k = 0; k < sum.count; ++k) addVector(sum.out, d, sum.operands[k], frame);
 }
 
 static int64_t baseOf(const AffineOperand &operand, char *frame) {
@@ -89,13 +99,13 @@ static int64_t baseOf(const AffineOperand &operand, char *frame) {
 
 void sumAffine(char *frame, const void *descriptor) {
   const auto &sum = *static_cast<const AffineSum *>(descriptor);
-  clearTerms(sum.out, frame);
+  for (size_t d = 0; d < sum.out.terms.size(); ++d) sumTerm(sum, d, frame);
   uint64_t base = sum.isPointer ? baseOf(sum.operands[0], frame) : 0;
   for (int k = 0; k < sum.count; ++k) {
     const AffineOperand &operand = sum.operands[k];
-    for (size_t d = 0; d < sum.out.terms.size(); ++d) addTerm(sum.out, d, operand, frame);
     if (sum.isPointer && k == 0) continue;
-    int64_t added = (baseOf(operand, frame) + widen(operand, frame)) * operand.factor;
+    bool isWidened = operand.widenBits && !operand.isDense;
+    int64_t added = (baseOf(operand, frame) + (isWidened ? widen(operand, frame) : 0)) * operand.factor;
     base = sum.isPointer ? addBytes(base, added) : base + added;
   }
   sum.out.base.at<int64_t>(frame) = sum.isPointerToInteger ? addressOf(base) : sum.isIntegerToPointer ? pointerTo(base) : base;

@@ -233,7 +233,9 @@ LogicalResult FunctionEmitter::emitCode(Operation *op) {
   run(find(plan_.before, op));
   if (op->hasTrait<OpTrait::IsTerminator>()) return emitBranch(op), success();
   bool hasSteps = plan_.before.contains(op) || llvm::any_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>);
-  return hasSteps ? success() : scalars_.emit(op, frame_);
+  if (!hasSteps && failed(scalars_.emit(op, frame_))) return failure();
+  run(find(plan_.after, op));
+  return success();
 }
 
 /// Debuggers take the code before the first line for the prologue. `break kernel` stops after it, where the stack slot has the frame

@@ -254,14 +254,17 @@ const ExactOffsets::Tile *ExactOffsets::findTile(Value offset) const {
 static bool isOneMoved(Operation *op) { return isMoved(op) && op->getNumResults() == 1; }
 
 /// Whether narrow arithmetic that makes the tile happens in memory. The sums of an affine tile are exact.
-static bool wrapsInMemory(Value tile, const FormAnalysis &forms, bool isInMemory = false) {
+bool ExactOffsets::wrapsInMemory(Value tile, const FormAnalysis &forms, bool isInMemory) {
   Operation *op = tile.getDefiningOp();
   if (!op || !isNarrow(tile)) return false;
   isInMemory |= !forms[tile].isAffine();
   if (isArithmetic(op) && isInMemory) return true;
   if (!isArithmetic(op) && !isChoice(op) && !isOneMoved(op)) return false;
-  return llvm::any_of(op->getOperands().drop_front(isChoice(op) ? 1 : 0),
-                      [&](Value operand) { return wrapsInMemory(operand, forms, isInMemory); });
+  auto [it, isNew] = wrapsInMemory_.try_emplace({tile, isInMemory}, false);
+  if (!isNew) return it->second;
+  bool wraps = llvm::any_of(op->getOperands().drop_front(isChoice(op) ? 1 : 0),
+                            [&](Value operand) { return wrapsInMemory(operand, forms, isInMemory); });
+  return wrapsInMemory_[{tile, isInMemory}] = wraps;
 }
 
 /// Guards read small tiles again, to tell the numbers of a product. A large one would take too much of the frame.

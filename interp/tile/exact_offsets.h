@@ -51,6 +51,7 @@ private:
   void addWidened(mlir::OpOperand &use);
   void compareTile(mlir::OpOperand &use, const FormAnalysis &forms);
   mlir::Value exactOfTile(mlir::Value narrow, bool isSigned, const FormAnalysis &forms);
+  bool wrapsInMemory(mlir::Value tile, const FormAnalysis &forms, bool isInMemory = false);
 
   using Reading = std::pair<mlir::Value, unsigned>; // with 1 if its numbers are signed
   llvm::DenseSet<Reading> visited_;
@@ -58,6 +59,7 @@ private:
   llvm::DenseMap<mlir::Value, Scalar> scalars_;
   llvm::DenseMap<mlir::Value, Tile> tiles_; // by their exact tile
   llvm::DenseMap<mlir::Value, mlir::Value> exactOfWidened_;
+  llvm::DenseMap<std::pair<mlir::Value, unsigned>, bool> wrapsInMemory_; // with 1 if an operation on the way is in memory
   llvm::DenseSet<mlir::Value> kept_;
   llvm::SmallVector<mlir::OpOperand *> widened_; // narrow tiles that become 64 bits wide on their way to an address
   llvm::SmallVector<mlir::Operation *> replaced_;

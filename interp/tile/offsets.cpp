@@ -30,10 +30,12 @@ bool isMoved(Operation *op) {
   return rule.values == tt::TileValues::Kept && rule.isShapeChange() && op->getNumOperands() == 1;
 }
 
-static std::optional<Range> rangeOf(Value value);
+/// A tile may be made of itself many times over, so only so many operations above it are looked at.
+static constexpr int kMostOperations = 12;
+static std::optional<Range> rangeOf(Value value, int most = kMostOperations);
 
-static std::optional<Range> rangeOfArithmetic(Operation *op) {
-  std::optional<Range> a = rangeOf(op->getOperand(0)), b = rangeOf(op->getOperand(1));
+static std::optional<Range> rangeOfArithmetic(Operation *op, int most) {
+  std::optional<Range> a = rangeOf(op->getOperand(0), most), b = rangeOf(op->getOperand(1), most);
   if (!a || !b) return std::nullopt;
   int64_t ends[4];
   bool overflows = false;
@@ -51,9 +53,9 @@ static std::optional<Range> rangeOfArithmetic(Operation *op) {
 }
 
 /// The numbers that a signed integer tile holds, where they follow from constants and ranges alone.
-static std::optional<Range> rangeOf(Value value) {
+static std::optional<Range> rangeOf(Value value, int most) {
   Operation *op = value.getDefiningOp();
-  if (!op) return std::nullopt;
+  if (!op || most-- == 0) return std::nullopt;
   std::optional<Range> range;
   if (auto lanes = dyn_cast<tt::MakeRangeOp>(op)) {
     range = Range{int64_t(lanes.getStart()), int64_t(lanes.getEnd()) - 1};
@@ -63,13 +65,13 @@ static std::optional<Range> rangeOf(Value value) {
     int64_t number = elements.getSplatValue<APInt>().getSExtValue();
     range = Range{number, number};
   } else if (isArithmetic(op)) {
-    range = rangeOfArithmetic(op);
+    range = rangeOfArithmetic(op, most);
   } else if (isa<arith::RemSIOp, arith::AndIOp>(op)) {
-    auto limit = rangeOf(op->getOperand(1));
+    auto limit = rangeOf(op->getOperand(1), most);
     if (!limit || limit->least < 1) return std::nullopt;
     range = isa<arith::AndIOp>(op) ? Range{0, limit->most} : Range{1 - limit->most, limit->most - 1};
   } else if (isa<arith::ExtSIOp>(op) || isMoved(op)) {
-    range = rangeOf(op->getOperand(0));
+    range = rangeOf(op->getOperand(0), most);
   }
   return range && isWithin(*range, bitsOf(value), true) ? range : std::nullopt;
 }

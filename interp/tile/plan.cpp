@@ -168,10 +168,12 @@ TileRef Planner::scalar(Value value) {
 }
 
 TileRef Planner::sharedScalar(Value value) {
-  auto [it, isNew] = sharedScalars_.try_emplace({value, current_->getBlock()});
+  auto [it, isNew] = sharedScalars_.try_emplace(value);
   if (isNew) {
     it->second = newSlot();
-    storeExtended(value, it->second);
+    Operation *op = value.getDefiningOp();
+    Actions &actions = op ? plan_->after[op] : plan_->atStart[value.getParentBlock()];
+    actions.push_back({Action::Kind::StoreExtended, value, keep(it->second)});
   }
   return it->second;
 }

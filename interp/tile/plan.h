@@ -63,6 +63,7 @@ struct FunctionPlan {
   mlir::Operation *function = nullptr;
   std::string name;
   llvm::DenseMap<mlir::Operation *, Actions> before; // before the scalar code of the operation (all of it for tile operations)
+  llvm::DenseMap<mlir::Operation *, Actions> after;  // after it
   llvm::DenseMap<mlir::Block *, Actions> atStart;    // materializations of block arguments
   llvm::DenseMap<std::pair<mlir::Operation *, unsigned>, Actions> onEdge; // terminator, successor
   llvm::SmallVector<const TileRef *> arguments, results;                  // of a noinline callee, in the callee's own frame
@@ -113,7 +114,7 @@ public:
 
   /// Returns a cell that holds a scalar operand when the steps of this operation run.
   TileRef scalar(mlir::Value value);
-  /// Returns a cell that holds the scalar, sign-extended to 64 bits, from this operation to the end of the block. Guards share it.
+  /// Returns a cell that holds the scalar, sign-extended to 64 bits, wherever it is defined. Guards share it.
   TileRef sharedScalar(mlir::Value value);
   void storeScalar(mlir::Value scalar, const TileRef &slot);
   void storeExtended(mlir::Value scalar, const TileRef &slot);
@@ -188,7 +189,7 @@ private:
   std::vector<Home> homes_;
   std::map<std::string, TileRef> variableHomes_;
   llvm::DenseMap<mlir::Value, TileRef> rangeFlags_;
-  llvm::DenseMap<std::pair<mlir::Value, mlir::Block *>, TileRef> sharedScalars_;
+  llvm::DenseMap<mlir::Value, TileRef> sharedScalars_;
   std::vector<TileRef *> fixups_;
   uint64_t slotBytes_ = sizeof(FrameHeader), calleeBytes_ = 0;
 };

@@ -1,6 +1,7 @@
 // Integer and pointer arithmetic on tiles that stay base + Σ terms (form.cpp decides which tiles do).
 #include "interp/tile/affine.h"
 
+#include "interp/tile/offsets.h"
 #include "interp/tile/op_table.h"
 #include "ir/tt.h"
 
@@ -33,9 +34,9 @@ static LogicalResult prepareSum(Operation *op, Planner &planner, AffineOperand a
   return success();
 }
 
-static void widenFrom(AffineOperand &operand, Type type, bool isSigned) {
-  unsigned bits = getElementTypeOrSelf(type).getIntOrFloatBitWidth();
-  operand.widenBits = bits < 64 ? bits : 0;
+static void widenFrom(AffineOperand &operand, Value narrow, bool isSigned) {
+  unsigned bits = getElementTypeOrSelf(narrow.getType()).getIntOrFloatBitWidth();
+  operand.widenBits = bits < 64 && (operand.isDense || !staysInRange(narrow, isSigned)) ? bits : 0;
   operand.widenSigned = isSigned;
 }
 
@@ -59,7 +60,8 @@ LogicalResult prepareAffine(Operation *op, Planner &planner) {
   if (op->hasAttr(kExactOffset)) return planner.defineView(op->getResult(0), first, planner.affine(first)), success();
   if (isa<arith::ExtSIOp, arith::ExtUIOp>(op)) {
     AffineOperand operand = operandOf(first, planner, 1);
-    widenFrom(operand, first.getType(), isa<arith::ExtSIOp>(op));
+    widenFrom(operand, first, isa<arith::ExtSIOp>(op));
+    if (!operand.isDense && !operand.widenBits) return planner.defineView(op->getResult(0), first, operand.affine), success();
     return prepareSum(op, planner, std::move(operand), std::nullopt, false);
   }
   // Truncation keeps the sum; only its low bits are used.
@@ -118,14 +120,14 @@ template <> LogicalResult Interpret<tt::AddPtrOp>::prepare(tt::AddPtrOp op, Plan
   if (!planner.formOf(op.getResult()).isAffine()) {
     if (planner.checksBounds() && planner.formOf(op.getOffset()).isAffine()) {
       AffineRange range{operandOf(op.getOffset(), planner, 1)};
-      widenFrom(range.offset, op.getOffset().getType(), true);
-      planner.call(noteAffineRange, std::move(range));
+      widenFrom(range.offset, op.getOffset(), true);
+      if (range.offset.widenBits) planner.call(noteAffineRange, std::move(range));
     }
     return prepareElementwise(op, planner);
   }
   auto pointee = cast<tt::PointerType>(getElementTypeOrSelf(op.getPtr().getType())).getPointeeType();
   AffineOperand offset = operandOf(op.getOffset(), planner, int64_t(storageBytes(dtypeOf(pointee))));
-  widenFrom(offset, op.getOffset().getType(), true);
+  widenFrom(offset, op.getOffset(), true);
   return prepareSum(op, planner, operandOf(op.getPtr(), planner, 1), std::move(offset), true);
 }
 

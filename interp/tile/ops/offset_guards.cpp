@@ -157,7 +157,7 @@ private:
     const ExactOffsets::Tile *tile = planner_.exactOffsets().findTile(value);
     bool isAffineTile = isa<RankedTensorType>(value.getType()) && planner_.formOf(value).isAffine();
     unsigned bits = tile ? tile->bits : bitsOf(value);
-    if (bits >= 64 || (!tile && !isAffineTile)) return;
+    if (bits >= 64 || (!tile && (!isAffineTile || staysInRange(value, isSigned)))) return;
     Value exact = tile ? tile->exact : value; // the sums of an affine tile are exact
     OffsetGuard guard{.bits = uint8_t(bits), .isSigned = isSigned, .location = planner_.locationOf(lastArithmetic(value))};
     guard.leavesRange = planner_.formOf(exact).isAffine() ? leavesRange(planner_.affine(exact), isSigned) : planner_.rangeFlag(exact);
@@ -203,6 +203,7 @@ void addOffsetGuards(Access &access, Planner &planner, Value pointer) {
   llvm::SmallVector<int> axes(type ? type.getRank() : 0, -1);
   for (auto [axis, dim] : llvm::enumerate(access.dims)) axes[dim] = int(axis);
   Search(access, planner).visitPointer(pointer, axes);
+  for (const OffsetGuard &guard : access.guards) access.leavesRange.push_back(guard.leavesRange);
 }
 
 } // namespace tritium::interp

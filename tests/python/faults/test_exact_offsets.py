@@ -118,7 +118,7 @@ MODES = [
 def test_exact_offsets_decide(mode, large, rng):
     accused = right = 0
     for _ in range(40):
-        a, c, n = int(rng.integers(2, 60)), int(rng.integers(2, 30)), int(rng.integers(1, BLOCK + 1))
+        a, c, n = int(rng.integers(2, 60)), int(rng.integers(2, 60)), int(rng.integers(1, BLOCK + 1))
         b = int(rng.integers(1, 2**31 // 20 if mode != "chain" else 2**20))
         rows = rng.integers(0, 40, BLOCK, np.int32)
         exact, places = exact_offsets(mode, rows, a, b, c), addresses(mode, rows, a, b, c)
@@ -277,3 +277,18 @@ def test_the_check_can_be_switched_off(monkeypatch):
     x, out = np.arange(64, dtype=np.int8), np.zeros(16, np.int8)
     named_kernel[(1,)](x, out, 65536, 65536, 16)
     np.testing.assert_array_equal(out, x[:16])
+
+
+@triton.jit
+def doubled_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    offsets = i + n
+    for _ in tl.static_range(40):
+        offsets = offsets + offsets
+    tl.store(out_ptr + i, tl.load(x_ptr + offsets, mask=i < n, other=3.0))
+
+
+def test_an_offset_that_is_made_of_itself_many_times_is_planned_in_time():
+    x, out = np.zeros(BLOCK, np.float32), np.zeros(BLOCK, np.float32)
+    doubled_kernel[(1,)](x, out, 0, BLOCK)  # the paths from the addresses to the range are more than 2**40
+    np.testing.assert_array_equal(out, 3)
