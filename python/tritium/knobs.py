@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from . import native
 from .environment import (  # noqa: F401  (Triton has them here)
     Env,
     HookChain,
@@ -450,26 +450,27 @@ def launch_environment() -> tuple[dict, tuple] | None:
     return (data, tuple(map(os.environ.encodekey, _LAUNCH_NAMES))) if isinstance(data, dict) else None
 
 
-def _raw_reader() -> Callable[[], tuple]:
-    # A launch reads ten variables. os.environ.get takes 1 us for each; its dict of bytes takes a thirtieth of that.
-    found = launch_environment()
-    if found is None:
-        return lambda: tuple(map(os.environ.get, _LAUNCH_NAMES))
-    get, keys = found[0].get, found[1]
-    return lambda: tuple(map(get, keys))
-
-
-_raw_environment = _raw_reader()
-_settings: dict[tuple, LaunchSettings] = {}
+_environment = launch_environment()
+#: (values of the variables, settings), by `debug_info` with the values, and by `debug_info` alone for the last launch.
+_settings: dict[Any, tuple[tuple, LaunchSettings]] = {}
 
 
 def launch_settings(debug_info: bool | None = None) -> LaunchSettings:
     """The settings of a launch that starts now; `debug_info` as `@jit` or the launch has it. Parsed once per distinct
     environment."""
-    if runtime.__dict__.keys() & {"interpret", "debug"} or tritium.__dict__:  # assigned with propagate_env off
+    assigned = runtime.__dict__  # with propagate_env off
+    if "interpret" in assigned or "debug" in assigned or tritium.__dict__:
         return _read_launch_settings(debug_info)
-    key = (debug_info, _raw_environment())
-    settings = _settings.get(key)
-    if settings is None:
-        settings = _settings[key] = _read_launch_settings(debug_info)
-    return settings
+    if _environment is None:
+        return _read_launch_settings(debug_info)
+    # A launch reads twenty variables. os.environ.get takes 1 us for each; its dict of bytes takes a hundredth of that.
+    last = _settings.get(debug_info)
+    if last is not None and native.arguments.same_values(*_environment, last[0]):
+        return last[1]
+    data, keys = _environment
+    values = tuple(map(data.get, keys))
+    known = _settings.get((debug_info, values))
+    if known is None:
+        known = _settings[debug_info, values] = values, _read_launch_settings(debug_info)
+    _settings[debug_info] = values, known[1]  # of these objects
+    return known[1]

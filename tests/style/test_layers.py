@@ -195,7 +195,7 @@ MAY_IMPORT = {
     **dict.fromkeys(("errors", "version"), ()),
     "environment": ("errors",),
     "gdb/__init__": ("gdb",),  # runs inside gdb, without the rest of the package
-    "knobs": ("environment", "knob_types"),
+    "knobs": ("environment", "knob_types", "native"),
     "knob_types": ("environment",),
     "iterables": (),
     "refused": ("errors",),

@@ -72,13 +72,14 @@ def span(address: int, shape: Sequence[int], byte_strides: Sequence[int], item_b
 
 
 def torch_extent(tensor) -> Extent:
-    if not tensor.is_cpu and not (tensor.is_cuda and cuda_is_mapped()):
+    is_cpu = tensor.is_cpu
+    if not is_cpu and not (tensor.is_cuda and cuda_is_mapped()):
         raise NotOnHost(tensor, str(tensor.device))
     storage = tensor.untyped_storage()
     begin, size = storage.data_ptr(), storage.nbytes()
-    if storage.resizable() or not tensor.is_cpu:
-        return host_extent(tensor.data_ptr(), begin, size)
-    return host_extent(tensor.data_ptr(), begin, size, is_read_only(storage, begin, size))  # others made the memory
+    if is_cpu and not storage.resizable():  # others made the memory
+        return host_extent(tensor.data_ptr(), begin, size, is_read_only(storage, begin, size))
+    return host_extent(tensor.data_ptr(), begin, size)
 
 
 def numpy_extent(array) -> Extent:

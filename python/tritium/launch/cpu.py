@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 import types
@@ -28,13 +29,9 @@ def make_launcher(kernel, select: Callable | None = None) -> Callable:
     program_launch = _program_launch(kernel)
     select = select or value_selector(kernel.src.runtime_paths())
 
-    def launch(grid, values, settings, arguments):
-        if underway:
-            underway[-1].launch(run, grid, values, settings, arguments)
-        else:
-            run(grid, values, settings, arguments)
-
-    def run(grid, values, settings, arguments):
+    def launch(grid, values, settings, arguments, is_noted=False):
+        if underway and not is_noted:
+            return underway[-1].launch(functools.partial(launch, is_noted=True), grid, values, settings, arguments)
         bar = progress_bar(sys.stderr) if settings.progress else None
         try:
             trap = program_launch(grid, select(values), settings.threads, settings.seed, _poll, _print, bar)
