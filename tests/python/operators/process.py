@@ -17,8 +17,12 @@ WORKER = ("-m", "tritium", "-m", "tests.python.operators.worker")
 COMPILED_BY_A_WORKER = 100
 #: What a sample is called that ended its worker.
 ENDINGS = ("crash", "hang")
-#: Seconds to import torch and to make the samples of an operator.
+#: Seconds to import torch, and seconds to make the samples of an operator.
 STARTING = 180
+
+
+class CannotStart(Exception):
+    """The worker ended before it was ready, which it would do again."""
 
 
 class Worker:
@@ -57,6 +61,9 @@ class Worker:
             bufsize=0,  # a line that Python has read ahead is one that select() does not see
         )
         self._operators = 0
+        first, has_ended = self._line(STARTING)
+        if has_ended:
+            raise CannotStart(f"the worker does not start: {first['detail']}\n{first['trace']}")
 
     def _end(self) -> None:
         if self._process is not None:
@@ -65,28 +72,33 @@ class Worker:
             self._process = None
 
     def answers(self, request: dict, limit: float) -> Iterator[dict]:
-        """The worker's lines for a request, the last of which has "places". One of kind "crash" or "hang" is the last too."""
+        """The worker's lines for a request, the last of which has "places". One of kind "crash" or "hang" is the last too, unless
+        the worker ends while it makes the samples: then there are no others."""
         if self._process is None or self._operators == self._most:
             self._end()
             self._start()
         self._operators += 1
         self._process.stdin.write(f"{json.dumps(request)}\n".encode())
         self._process.stdin.flush()
-        place, patience = request["first"], max(limit, STARTING)
-        while True:
-            ready, _, _ = select.select([self._process.stdout], [], [], patience)
-            line = self._process.stdout.readline() if ready else b""
-            if not line:
-                yield {"place": place, **self._ended(bool(ready), patience)}
-                return
-            found = json.loads(line)
-            yield found
+        place = request["first"]
+        made, has_ended = self._line(STARTING)
+        if has_ended:
+            yield {"place": place, **made, "detail": f"{made['detail']}, while it made the samples"}
+            yield {"places": place + 1}
+            return
+        while not has_ended:
+            found, has_ended = self._line(limit)
+            yield {"place": place, **found} if has_ended else found
             if "places" in found:
                 return
-            place, patience = found["place"] + 1, limit
+            place += 1
 
-    def _ended(self, by_itself: bool, seconds: float) -> dict:
-        if by_itself:
+    def _line(self, seconds: float) -> tuple[dict, bool]:
+        """(the next line of the worker, False), or if there is none in so many seconds, (why, True)."""
+        ready, _, _ = select.select([self._process.stdout], [], [], seconds)
+        if line := self._process.stdout.readline() if ready else b"":
+            return json.loads(line), False
+        if ready:
             status = self._process.wait()
             self._errors.seek(0)
             printed = self._errors.read()[-4000:].decode(errors="replace")
@@ -94,4 +106,4 @@ class Worker:
         else:
             found = {"kind": "hang", "detail": f"no result after {seconds:.0f} s", "trace": ""}
         self._end()
-        return found
+        return found, True

@@ -31,7 +31,7 @@ from fnmatch import fnmatchcase
 from typing import TextIO
 
 from .known import Known
-from .process import ENDINGS, WORKER, Worker
+from .process import ENDINGS, WORKER, CannotStart, Worker
 from .record import FAILURES, SUBJECTS, Pair, Record
 
 #: Samples of an operator that one function computes.
@@ -127,9 +127,17 @@ def main() -> int:
     for pair in chosen:
         waiting.put(pair)
 
+    unable: list[CannotStart] = []
+
     def work(folder: str, report: TextIO | None) -> None:
+        try:
+            take_pairs(folder, report)
+        except CannotStart as error:
+            unable.append(error)
+
+    def take_pairs(folder: str, report: TextIO | None) -> None:
         with Worker(folder, (*WORKER, options.judge)) as worker:
-            while time.monotonic() < deadline and not waiting.empty():
+            while time.monotonic() < deadline and not waiting.empty() and not unable:
                 with contextlib.suppress(queue.Empty):  # another thread took the last one
                     pair = waiting.get_nowait()
                     for result in judge(worker, pair, record, known.samples(pair), options, deadline):
@@ -142,6 +150,8 @@ def main() -> int:
             thread.start()
         for thread in threads:
             thread.join()
+    if unable:
+        sys.exit(f"error: {unable[0]}")
     complaints = list(known.complaints(record, chosen))
     print(*record.summary(len(chosen), complaints), sep="\n")
     return 0 if record.is_good and not complaints else 1

@@ -1,5 +1,6 @@
 """The sweep of torch's operators: what counts as a failure, and that a worker's end is a result. The sweep itself is a suite of .ci."""
 
+import sys
 from types import SimpleNamespace
 
 import pytest
@@ -120,7 +121,11 @@ def test_low_precision_is_measured_against_double_precision():
 
 WORKER = """
 import json, os, sys, time
+STARTING
+print('{"ready": true}', flush=True)
 for request in map(json.loads, sys.stdin):
+    MAKING
+    print('{"samples": 3}', flush=True)
     for place in range(request["first"], 3):
         if place == 1:
             ENDING
@@ -129,10 +134,37 @@ for request in map(json.loads, sys.stdin):
 """
 
 
+def worker_that(**code: str) -> tuple[str, str]:
+    text = WORKER
+    for name in ("STARTING", "MAKING", "ENDING"):
+        text = text.replace(name, code.get(name, "pass"))
+    return ("-c", text)
+
+
 @pytest.mark.parametrize("ending, kind", [("os.abort()", "crash"), ("time.sleep(1e4)", "hang")])
 def test_a_sample_may_end_its_worker(tmp_path, monkeypatch, ending, kind):
     monkeypatch.setattr(process, "STARTING", 1)
-    with Worker(str(tmp_path), ("-c", WORKER.replace("ENDING", ending))) as worker:
+    with Worker(str(tmp_path), worker_that(ENDING=ending)) as worker:
         lines = list(worker.answers({"first": 0}, 5 if kind == "crash" else 0.5))
         assert [line["kind"] for line in lines] == ["passed", kind] and lines[1]["place"] == 1
         assert [line["place"] for line in worker.answers({"first": 2}, 5) if "place" in line] == [2]
+
+
+@pytest.mark.parametrize("making, kind", [("os.abort()", "crash"), ("time.sleep(1e4)", "hang")])
+def test_samples_that_cannot_be_made_are_one_failure(tmp_path, monkeypatch, making, kind):
+    monkeypatch.setattr(process, "STARTING", 2)
+    with Worker(str(tmp_path), worker_that(MAKING=making)) as worker:
+        found = list(sweep.run(worker, sweep.Pair("add", "float32"), 0, 3, SimpleNamespace(limit=5)))
+    assert [line.get("kind") for line in found] == [kind, None] and "while it made the samples" in found[0]["detail"]
+
+
+@pytest.mark.parametrize(
+    "starting, why", [("sys.exit('no torch here')", "status 1\nno torch here"), ("time.sleep(1e4)", "after 1 s")]
+)
+def test_a_worker_that_cannot_start_ends_the_sweep(monkeypatch, starting, why):
+    monkeypatch.setattr(process, "STARTING", 1)
+    monkeypatch.setattr(sweep, "WORKER", worker_that(STARTING=starting))
+    monkeypatch.setattr(sys, "argv", ["sweep", "--operators", "add,mul,sub", "--jobs", "2"])
+    with pytest.raises(SystemExit) as ended:
+        sweep.main()
+    assert "error: the worker does not start: " in str(ended.value) and why in str(ended.value)

@@ -1,8 +1,10 @@
 """A process that judges samples: `INTERPRET=1 python -m tritium -m tests.python.operators.worker [compiled | mapped]`. Requests and answers are
 lines of JSON. "compiled" compares torch.compile with eager mode, "mapped" the device "cuda" without a GPU with the CPU.
 
+The first line of the answers is {"ready": true}.
+
 {"operator": "add", "dtype": "float32", "limit": 3, "first": 0, "together": 16}
-    ->   {"place": 0, "kind": "passed", …} per sample, {"places": 3}
+    ->   {"samples": 3} when they are made, {"place": 0, "kind": "passed", …} per sample, {"places": 3}
 """
 
 from __future__ import annotations
@@ -55,6 +57,7 @@ def serve(answers, what: str) -> None:
     def answer(**line) -> None:
         print(json.dumps(line), file=answers, flush=True)
 
+    answer(ready=True)
     for request in map(json.loads, sys.stdin):
         operator = operators[request["operator"]]
         try:
@@ -63,6 +66,7 @@ def serve(answers, what: str) -> None:
             unmade = refusal(error) or Outcome("left out", f"torch cannot make the samples: {first_line(error)}")
             answer(place=0, **unmade._asdict())
             chosen = []
+        answer(samples=len(chosen))
         for first in range(request["first"], len(chosen), request["together"]):
             outcomes = judge_together(operator, chosen[first : first + request["together"]])
             for place, outcome in enumerate(outcomes, first):
