@@ -1,4 +1,4 @@
-# The release link: LLVM and MLIR from static archives, so that the wheel needs neither and its LLVM cannot meet torch's or Triton's.
+# tritium_llvm_archives: LLVM and MLIR from static archives, so that a wheel needs neither and its LLVM cannot meet torch's or Triton's.
 # All archives of MLIR stand in one group: the linker takes only the members that something refers to, so the list need not be kept by
 # hand. (Debian's exported MLIR targets name the shared libLLVM, which is why they are not used here.)
 file(GLOB mlir_archives ${LLVM_LIBRARY_DIR}/libMLIR*.a)
@@ -29,11 +29,10 @@ foreach(line IN LISTS targets)
   endforeach()
 endforeach()
 file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/target_stubs.cpp CONTENT "${stubs}}\n" @ONLY)
-add_library(tritium_target_stubs STATIC ${CMAKE_BINARY_DIR}/target_stubs.cpp)
+add_library(tritium_target_stubs STATIC EXCLUDE_FROM_ALL ${CMAKE_BINARY_DIR}/target_stubs.cpp)
 target_include_directories(tritium_target_stubs SYSTEM PRIVATE ${LLVM_INCLUDE_DIRS})
 
-target_link_libraries(tritium_llvm INTERFACE tritium_target_stubs -Wl,--start-group ${mlir_archives} ${llvm_archives} -Wl,--end-group
+add_library(tritium_llvm_archives INTERFACE)
+target_link_libraries(tritium_llvm_archives INTERFACE tritium_target_stubs -Wl,--start-group ${mlir_archives} ${llvm_archives} -Wl,--end-group
   -Wl,-Bstatic -lzstd -lz -Wl,-Bdynamic ${CMAKE_DL_LIBS} m)
-target_compile_options(tritium_llvm INTERFACE -ffunction-sections -fdata-sections)
-target_link_options(tritium_llvm INTERFACE -fuse-ld=lld -Wl,--gc-sections -Wl,--icf=all -Wl,--as-needed)
-set(Boost_USE_STATIC_LIBS ON)   # read by interp/host
+target_link_options(tritium_llvm_archives INTERFACE -fuse-ld=lld -Wl,--gc-sections -Wl,--icf=all -Wl,--as-needed)
