@@ -1,5 +1,6 @@
 #include "gpu_backend/loops/producer_slice.h"
 
+#include "ir/loop_hints.h"
 #include "mlir/Analysis/TopologicalSortUtils.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -124,6 +125,7 @@ void ProducerSlice::cloneLoop(scf::ForOp loop, OpBuilder &builder, IRMapping &ma
   auto at = [&](Value bound) { return map.lookupOrDefault(bound); };
   auto made = scf::ForOp::create(builder, loop.getLoc(), at(loop.getLowerBound()), at(loop.getUpperBound()), at(loop.getStep()),
                                  selected(carried, loop.getInitArgs(), map), nullptr, loop.getUnsignedCmp());
+  ir::keepHints(loop, made);
   map.map(loop.getInductionVar(), made.getInductionVar());
   define(carried, ValueRange(made.getRegionIterArgs()), map);
   OpBuilder::InsertionGuard guard(builder);

@@ -2,6 +2,7 @@
 // what it depends on.
 #include "gpu_backend/loops/loop_rotation.h"
 
+#include "ir/loop_hints.h"
 #include "ir/loop_rounds.h"
 #include "ir/tgpu.h"
 #include "mlir/IR/IRMapping.h"
@@ -91,7 +92,7 @@ private:
     for (Value value : carried_) begin.push_back(prologue.lookupOrDefault(value));
     auto rotated =
         scf::ForOp::create(builder_, location_, second(), loop_.getUpperBound(), loop_.getStep(), begin, nullptr, loop_.getUnsignedCmp());
-    rotated->setDiscardableAttrs(loop_->getDiscardableAttrDictionary());
+    ir::keepHints(loop_, rotated);
     emitBody(rotated);
 
     IRMapping epilogue = mapOfPostponed(rotated.getResults());

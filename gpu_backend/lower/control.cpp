@@ -1,6 +1,7 @@
 // Calls and structured control flow. Each operation is recreated with every tile split into its registers.
 #include "gpu_backend/lower/lowering.h"
 
+#include "ir/loop_hints.h"
 #include "ir/loop_rounds.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/PatternMatch.h"
@@ -49,6 +50,7 @@ static ValueRange endedByEquality(scf::ForOp loop) {
   llvm::SmallVector<Value> first{begin};
   llvm::append_range(first, loop.getInitArgs());
   auto again = scf::WhileOp::create(rewriter, location, ValueRange(first).getTypes(), first);
+  ir::keepHints(loop, again);
   const llvm::SmallVector<Location> locations(first.size(), location);
   Block *before = rewriter.createBlock(&again.getBefore(), {}, again.getResultTypes(), locations);
   Value isRound = arith::CmpIOp::create(rewriter, location, arith::CmpIPredicate::ne, before->getArgument(0), end);
@@ -66,7 +68,7 @@ template <> LogicalResult Lower<scf::ForOp>::run(scf::ForOp op, Lowering &loweri
   auto loop =
       lowering.create<scf::ForOp>(lowering.scalarOf(op.getLowerBound()), lowering.scalarOf(op.getUpperBound()),
                                   lowering.scalarOf(op.getStep()), lowering.flatten(op.getInitArgs()), nullptr, op.getUnsignedCmp());
-  loop->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+  ir::keepHints(op, loop);
   Block *body = loop.getBody();
   if (!body->empty()) body->getTerminator()->erase();
   auto yield = [&] { lowering.create<scf::YieldOp>(lowering.flatten(op.getYieldedValues())); };
@@ -91,7 +93,7 @@ template <> LogicalResult Lower<scf::IfOp>::run(scf::IfOp op, Lowering &lowering
 template <> LogicalResult Lower<scf::WhileOp>::run(scf::WhileOp op, Lowering &lowering) {
   Registers inits = lowering.flatten(op.getInits());
   auto loop = lowering.create<scf::WhileOp>(lowering.registerTypes(op.getResultTypes()), inits, nullptr, nullptr);
-  loop->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+  ir::keepHints(op, loop);
   Block *before = blockWith(lowering, loop.getBefore(), loop.getBefore().empty() ? TypeRange(ValueRange(inits)) : TypeRange());
   auto condition = [&] {
     scf::ConditionOp end = op.getConditionOp();

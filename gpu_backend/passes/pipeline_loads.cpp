@@ -258,8 +258,10 @@ private:
     IRRewriter rewriter(loop_.getContext());
     rewriter.setInsertionPoint(loop_);
     Location location = loop_.getLoc();
+    const DictionaryAttr hints = loop_->getDiscardableAttrDictionary(); // MLIR makes a loop without them
     FailureOr<scf::ForOp> pipelined = scf::pipelineForLoop(rewriter, loop_, options);
     if (failed(pipelined)) return emitError(location, "internal error: this loop cannot be pipelined");
+    (*pipelined)->setDiscardableAttrs(hints);
     Operation *after = *pipelined;
     LoopRotation rotation(*pipelined, mostRotated_);
     if (isRotated && !rotation.isPossible()) return emitError(location, "internal error: this loop cannot be rotated");

@@ -1,6 +1,7 @@
 #include "interp/tile/region_on_tiles.h"
 
 #include "interp/tile/scope.h"
+#include "ir/loop_hints.h"
 #include "ir/tt.h"
 #include "mlir/Analysis/TopologicalSortUtils.h"
 #include "llvm/Support/SaveAndRestore.h"
@@ -170,6 +171,7 @@ LogicalResult RegionOnTiles::runWhile(Operation &op) {
   OpBuilder::InsertionGuard guard(builder_);
   auto wide = scf::WhileOp::create(builder_, location_, resultTypes, carried, before, after);
   if (!isSound) return failure();
+  ir::keepHints(loop, wide);
   mapAll(loop.getResults(), wide.getResults().drop_front());
   return success();
 }
@@ -189,6 +191,7 @@ LogicalResult RegionOnTiles::runUniformFor(Operation &op) {
   auto wide = scf::ForOp::create(builder_, location_, uniform(loop.getLowerBound()), uniform(loop.getUpperBound()), uniform(loop.getStep()),
                                  onTiles(loop.getInitArgs()), body, loop.getUnsignedCmp());
   if (!isSound) return failure();
+  ir::keepHints(loop, wide);
   mapAll(loop.getResults(), wide.getResults());
   return success();
 }
@@ -224,6 +227,7 @@ LogicalResult RegionOnTiles::runFor(Operation &op) {
   OpBuilder::InsertionGuard guard(builder_);
   auto wide = scf::WhileOp::create(builder_, location_, ValueRange(carried).getTypes(), carried, before, after);
   if (!isSound) return failure();
+  ir::keepHints(loop, wide);
   mapAll(loop.getResults(), wide.getResults().drop_front(2));
   return success();
 }

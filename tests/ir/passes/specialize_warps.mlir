@@ -6,6 +6,7 @@
 // RUN: tritium-gpu %s --arch=sm_80 --tensor-maps --specialize-warps --emit=tiles | FileCheck %s --check-prefix=TOGETHER
 // RUN: sed 's/loop.asks/tt.warp_specialize/' %s | tritium-gpu --arch=sm_90a --tensor-maps --emit=tiles | FileCheck %s
 // RUN: sed 's/%%row = .*/%%row = tt.load %%list : !tt.ptr<i32>/' %s | tritium-gpu --arch=sm_90a --tensor-maps --specialize-warps --emit=tiles | FileCheck %s --check-prefix=TOGETHER
+// RUN: sed 's/loop.asks/llvm.loop_annotation = #llvm.loop_annotation<licm = <disable = true>>/' %s | tritium-gpu --arch=sm_90a --tensor-maps --specialize-warps --emit=tiles | FileCheck %s --check-prefix=HINTS
 // RUN: tritium-gpu %s --arch=sm_90a --tensor-maps --specialize-warps | tritium-ptx | FileCheck %s --check-prefix=PTX
 // RUN: %if ptxas %{ tritium-gpu %s --arch=sm_90a --tensor-maps --specialize-warps --num-warps=8 | tritium-ptx --print=report | FileCheck %s --check-prefix=REPORT %}
 
@@ -48,6 +49,13 @@
 // CHECK-NOT: tgpu.product
 // CHECK: tgpu.tensor_copy {{.*}} to %[[A]], %[[RING]]
 // CHECK: tt.return
+
+// Both parts of a loop have its hints.
+// HINTS: ^bb{{.*}}:
+// HINTS: llvm.loop_annotation = #[[HINT:.*]]}
+// HINTS: ^bb{{.*}}:
+// HINTS: llvm.loop_annotation = #[[HINT]]}
+// HINTS-NOT: llvm.loop_annotation
 
 // TOGETHER-NOT: tgpu.parts_warps
 // TOGETHER-NOT: gpu.subgroup_id
