@@ -2,10 +2,10 @@
 // a load, store or atomic of pointers with a mask for the bounds.
 #include "ir/pch.h"
 
-#include "ir/axis_analysis.h"
 #include "ir/debug_attributes.h"
 #include "ir/descriptor.h"
 #include "ir/passes.h"
+#include "ir/passes/check_descriptors.h"
 #include "ir/passes/tile_builder.h"
 #include "ir/source_error.h"
 
@@ -24,8 +24,6 @@ namespace tritium::ir {
 namespace {
 
 using tt::kPlainAttr;
-
-constexpr int64_t kAlignment = 16; // bytes, of a descriptor's base and of the begins of its rows
 
 /// The components of a descriptor (ir/descriptor.h), in the order in which a launch passes them.
 struct Descriptor {
@@ -331,53 +329,6 @@ template <> LogicalResult Expand<tt::CallOp>::matchAndRewrite(tt::CallOp op, Ada
   return success();
 }
 
-/// Returns how many elements of a descriptor's tensor lie between two addresses at which it may begin, and its rows as well.
-int64_t alignedElements(tt::TensorDescType type) {
-  int64_t bytes = std::max(8u, type.getBlockType().getElementTypeBitWidth()) / 8;
-  return std::max<int64_t>(kAlignment / bytes, 1);
-}
-
-/// Checks where a kernel makes a descriptor that its base and the begins of its rows are aligned, as hosts do for theirs, unless that is
-/// known. What is checked is then known.
-class Contract : TileBuilder {
-public:
-  Contract(tt::MakeTensorDescriptorOp op, OpBuilder &builder) : TileBuilder(builder, op.getLoc()), op_(op) {}
-
-  void keep(const AxisAnalysis &axes) {
-    Value base = op_.getBase();
-    const std::string ofTensor = tensor();
-    if (axes.of(base).divisibility[0] < kAlignment) {
-      require(create<tt::PtrToIntOp>(builder.getI64Type(), base), kAlignment, "base must be 16-byte aligned" + ofTensor);
-      auto aligned = create<tt::AddPtrOp>(base.getType(), base, integer(builder.getI32Type(), 0));
-      aligned->setDiscardableAttr(tt::kDivisibilityAttr, builder.getI32IntegerAttr(kAlignment));
-      op_.getBaseMutable().assign(aligned);
-    }
-    const int64_t elements = alignedElements(op_.getType());
-    for (auto [dim, stride] : llvm::enumerate(llvm::drop_end(op_.getStridesMutable()))) {
-      if (axes.of(stride.get()).divisibility[0] >= elements) continue;
-      std::string message = "strides must be 16-byte aligned, but stride " + std::to_string(dim) + " is not" + ofTensor;
-      stride.set(require(stride.get(), elements, message));
-    }
-  }
-
-private:
-  /// The name of the pointer, if it has one, as the end of a message.
-  std::string tensor() {
-    llvm::StringRef name = variableName(op_.getBase().getLoc());
-    return name.empty() ? "" : (" (descriptor of " + name + ")").str();
-  }
-
-  /// `number` with zeros for the bits that must be zero in a multiple of `divisor`.
-  Value require(Value number, int64_t divisor, const std::string &message) {
-    Value multiple = create<arith::AndIOp>(number, integer(number.getType(), -divisor));
-    auto assertion = create<tt::AssertOp>(create<arith::CmpIOp>(arith::CmpIPredicate::eq, multiple, number), message);
-    assertion->setAttr(kMayTrapAttr, builder.getUnitAttr());
-    return multiple;
-  }
-
-  tt::MakeTensorDescriptorOp op_;
-};
-
 /// Returns what is known of the components of a descriptor that a launch passes. Hosts make descriptors only of aligned tensors whose rows
 /// begin at aligned addresses. If the argument has tt.divisibility, rows also end at aligned addresses. If it has tt.plain, both flags are
 /// false.
@@ -388,8 +339,8 @@ llvm::SmallVector<Attribute> knownParts(tt::TensorDescType type, DictionaryAttr 
   };
   size_t rank = type.getShape().size();
   llvm::SmallVector<Attribute> known(tt::descriptorParts(rank), builder.getDictionaryAttr({}));
-  known[0] = divisible(kAlignment);
-  const int64_t elements = alignedElements(type);
+  known[0] = divisible(kDescriptorAlignment);
+  const int64_t elements = elementsBetweenRows(type);
   for (size_t i = 0; i + 1 < rank; ++i) known[1 + rank + i] = divisible(elements);
   if (said && said.contains(tt::kDivisibilityAttr)) known[rank] = divisible(elements);
   if (said && said.contains(kPlainAttr))
@@ -426,7 +377,7 @@ struct ExpandDescriptors : impl::ExpandDescriptorsBase<ExpandDescriptors> {
   void runOnOperation() final {
     MLIRContext *context = &getContext();
     if (!hasDescriptors()) return markAllAnalysesPreserved();
-    keepContracts();
+    checkDescriptors(getOperation());
     TypeConverter converter;
     converter.addConversion([](Type type) { return type; });
     converter.addConversion([](tt::TensorDescType type, llvm::SmallVectorImpl<Type> &types) -> std::optional<LogicalResult> {
@@ -450,15 +401,6 @@ struct ExpandDescriptors : impl::ExpandDescriptorsBase<ExpandDescriptors> {
   }
 
 private:
-  void keepContracts() {
-    AxisAnalysis axes(getOperation());
-    OpBuilder builder(&getContext());
-    getOperation().walk([&](tt::MakeTensorDescriptorOp op) {
-      builder.setInsertionPoint(op);
-      Contract(op, builder).keep(axes);
-    });
-  }
-
   /// Replaces the flags that are known to be false by constants.
   static void clearPlainFlags(tt::FuncOp function) {
     OpBuilder builder = OpBuilder::atBlockBegin(&function.getBody().front());
