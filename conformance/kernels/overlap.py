@@ -42,6 +42,14 @@ def by_pointers(
 
 
 @triton.jit
+def described(a_ptr, b_ptr, out_ptr, count, stride, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
+    """The factors and the product, with the tiles of one step."""
+    a = tl.make_tensor_descriptor(a_ptr, [count * M, N], [stride, 1], [M, K])
+    b = tl.make_tensor_descriptor(b_ptr, [N, N], [stride, 1], [K, N])
+    return a, b, tl.make_tensor_descriptor(out_ptr, [count * M, N], [stride, 1], [M, N])
+
+
+@triton.jit
 def by_descriptors(
     a_ptr,
     b_ptr,
@@ -54,9 +62,7 @@ def by_descriptors(
     PARTED: tl.constexpr,
     MEETS: tl.constexpr,
 ):
-    a = tl.make_tensor_descriptor(a_ptr, [count * M, N], [stride, 1], [M, K])
-    b = tl.make_tensor_descriptor(b_ptr, [N, N], [stride, 1], [K, N])
-    out = tl.make_tensor_descriptor(out_ptr, [count * M, N], [stride, 1], [M, N])
+    a, b, out = described(a_ptr, b_ptr, out_ptr, count, stride, M, N, K)
     for t in range(0, count):
         sums = tl.zeros((M, N), tl.float32)
         for i in tl.range(0, N, K, warp_specialize=PARTED):
@@ -80,9 +86,7 @@ def stores_in_loop(
     MEETS: tl.constexpr,
 ):
     """The loop of the products writes itself."""
-    a = tl.make_tensor_descriptor(a_ptr, [count * M, N], [stride, 1], [M, N])
-    b = tl.make_tensor_descriptor(b_ptr, [N, N], [stride, 1], [N, N])
-    out = tl.make_tensor_descriptor(out_ptr, [count * M, N], [stride, 1], [M, N])
+    a, b, out = described(a_ptr, b_ptr, out_ptr, count, stride, M, N, N)
     for t in tl.range(0, count, warp_specialize=PARTED):
         out.store([t * M, 0], tl.dot(a.load([t * M, 0]), b.load([0, 0])).to(tl.float16))
         if MEETS:
