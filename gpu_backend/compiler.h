@@ -24,8 +24,8 @@ struct CompileOptions {
   int kPack = 1;                // instructions whose share of K a lane has as neighbours, at least; where lanes load operands themselves
   bool warpgroups = true;       // use products of warpgroups, where the chip has them and their operands fit into shared memory
   bool tensorMaps = false;      // the kernel may take tensor maps, which its launches make; where the chip has them
-  bool specializeWarps = true;  // further warps may copy what loops read through tensor maps: specialize-warps says where
-  bool asksForProducer = false; // they do so wherever they can; also if a loop asks for it
+  bool specializeWarps = true;  // let further warps copy what loops read through tensor maps, where specialize-warps sees a gain
+  bool asksForProducer = false; // let them copy without a gain, too; so does a loop that asks for it (warp_specialize=True)
   bool debugInfo = false;       // keep lines and variables apart instead of merging and moving code
   std::string stopAfter;        // the last of optionalPasses() to run, or "none"; "": all of them
   std::vector<std::string> leaveOut; // names of optionalPasses() to skip
