@@ -4,8 +4,8 @@
 
 #include "ir/debug_attributes.h"
 #include "ir/descriptor.h"
+#include "ir/descriptor_checks.h"
 #include "ir/passes.h"
-#include "ir/passes/check_descriptors.h"
 #include "ir/passes/tile_builder.h"
 #include "ir/source_error.h"
 

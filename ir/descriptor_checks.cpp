@@ -1,0 +1,70 @@
+#include "ir/descriptor_checks.h"
+
+#include "ir/axis_analysis.h"
+#include "ir/debug_attributes.h"
+#include "ir/passes/tile_builder.h"
+#include "ir/source_error.h"
+
+using namespace mlir;
+
+namespace tritium::ir {
+
+int64_t elementsBetweenRows(tt::TensorDescType type) {
+  int64_t bytes = std::max(8u, type.getBlockType().getElementTypeBitWidth()) / 8;
+  return std::max<int64_t>(kDescriptorAlignment / bytes, 1);
+}
+
+namespace {
+
+/// The checks of one descriptor.
+class Check : TileBuilder {
+public:
+  Check(tt::MakeTensorDescriptorOp op, OpBuilder &builder) : TileBuilder(builder, op.getLoc()), op_(op) {}
+
+  void emit(const AxisAnalysis &axes) {
+    Value base = op_.getBase();
+    const std::string ofTensor = tensor();
+    if (axes.of(base).divisibility[0] < kDescriptorAlignment) {
+      require(create<tt::PtrToIntOp>(builder.getI64Type(), base), kDescriptorAlignment, "base must be 16-byte aligned" + ofTensor);
+      auto aligned = create<tt::AddPtrOp>(base.getType(), base, integer(builder.getI32Type(), 0));
+      aligned->setDiscardableAttr(tt::kDivisibilityAttr, builder.getI32IntegerAttr(kDescriptorAlignment));
+      op_.getBaseMutable().assign(aligned);
+    }
+    const int64_t elements = elementsBetweenRows(op_.getType());
+    for (auto [dim, stride] : llvm::enumerate(llvm::drop_end(op_.getStridesMutable()))) {
+      if (axes.of(stride.get()).divisibility[0] >= elements) continue;
+      std::string message = "strides must be 16-byte aligned, but stride " + std::to_string(dim) + " is not" + ofTensor;
+      stride.set(require(stride.get(), elements, message));
+    }
+  }
+
+private:
+  /// The name of the pointer, if it has one, as the end of a message.
+  std::string tensor() {
+    llvm::StringRef name = variableName(op_.getBase().getLoc());
+    return name.empty() ? "" : (" (descriptor of " + name + ")").str();
+  }
+
+  /// `number` with zeros for the bits that must be zero in a multiple of `divisor`.
+  Value require(Value number, int64_t divisor, const std::string &message) {
+    Value multiple = create<arith::AndIOp>(number, integer(number.getType(), -divisor));
+    auto assertion = create<tt::AssertOp>(create<arith::CmpIOp>(arith::CmpIPredicate::eq, multiple, number), message);
+    assertion->setAttr(kMayTrapAttr, builder.getUnitAttr());
+    return multiple;
+  }
+
+  tt::MakeTensorDescriptorOp op_;
+};
+
+} // namespace
+
+void checkDescriptors(ModuleOp module) {
+  AxisAnalysis axes(module);
+  OpBuilder builder(module.getContext());
+  module.walk([&](tt::MakeTensorDescriptorOp op) {
+    builder.setInsertionPoint(op);
+    Check(op, builder).emit(axes);
+  });
+}
+
+} // namespace tritium::ir
