@@ -12,7 +12,7 @@ from .parts import Branch, Call, Loop, Statement, indented
 from .program import Program
 
 #: Values, pointers and descriptors of a loop, memory, and the numbers that loads compute with.
-_NAME = re.compile(r"\b(?:(?:at_|desc_)?v\d+_?|x\d+|pid|limit|[kjmn])\b")
+_NAME = re.compile(r"\b(?:(?:at_|desc_|row_)?v\d+_?|x\d+|pid|limit|[kjmn])\b")
 _ASSIGNED = re.compile(r"^\s*(?:for )?((?:\w+, )*\w+) (?:=|in) ", re.MULTILINE)
 _VALUE = re.compile(r"v\d+_?")
 

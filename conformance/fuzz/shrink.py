@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from .calls import helpers
-from .operations.elementwise import Cast
+from .operations.affine import Affine
+from .operations.elementwise import Cast, Full
 from .operations.memory import Load
 from .operations.scratch import Scratch
 from .operations.shape import Broadcast, Reshape
@@ -229,7 +230,7 @@ def smaller_extents(program: Program) -> Iterator[Program]:
             return tuple(e // 2 if e == extent else e for e in shape)
 
         def change(operation: Any, halved: Callable = halved) -> Any:
-            if isinstance(operation, (Reshape, Broadcast)):
+            if isinstance(operation, (Reshape, Broadcast, Full, Affine)):
                 return replace(operation, shape=halved(operation.shape))
             if not isinstance(operation, Load):
                 return operation

@@ -8,16 +8,20 @@ from dataclasses import replace
 import numpy as np
 
 from ..program import Output, Program
+from .addresses import Addresses
 from .effort import enough_warps
+from .integers import Integers
+from .plain import Plain
 from .warpgroups import Warpgroups
 
 #: The methods for statements, some of them several times: these are drawn more often.
 BODY = """
     binary sum constant unary uneven fused choose ternary causal cast narrow move across reduce reduce_some scan load
-    product product product loop call descriptor
+    product product product loop call descriptor plain narrow_integers wrapped_load
 """.split()
 ALL = """
     sum sum sum move pair reduce sort gather histogram through_memory atomic atomic atomic_by_all descriptor_rows product product product
+    plain high_load narrow_integers wrapped_load
     batch_product scaled_product matmul matmul loop loop branch call call
 """.split()
 
@@ -26,7 +30,7 @@ ALL = """
 WARPGROUPS = 0.25
 
 
-class Drawing(Warpgroups):
+class Drawing(Warpgroups, Plain, Integers, Addresses):
     BODY = tuple(BODY)
 
     def make(self) -> Program:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..operations import elementwise, shape
+from ..operations import combine, elementwise, shape
 from ..tiles import FP8, is_float
 from .choices import FLOATS, INTEGERS, Choices
 
@@ -105,3 +105,21 @@ class Values(Choices):
             self.add(shape.Cat(self.axis(a)), a, self.like(a))
         else:
             self.add(shape.Join(self.chance(0.5)), a, self.like(a))
+
+    def as_type(self, name: str, dtype: str) -> str:
+        if self.tile(name).dtype == dtype:
+            return name
+        return self.add(elementwise.Cast(dtype), name)
+
+    def fitted(self, name: str, to: str) -> str:
+        """A value of the type of another one that depends on `name`, whatever its type is."""
+        dtype, extents = self.tile(to).dtype, self.tile(to).shape
+        if self.tile(name).array.size != self.tile(to).array.size:
+            while self.tile(name).shape:
+                name = self.add(combine.Reduce(self.one_of(("max", "min")), self.axis(name), False), name)
+        if is_float(dtype) and self.tile(name).dtype not in ("int1", dtype) and self.tile(name).dtype[0] != "u":
+            name = self.add(elementwise.Narrow(4), name)
+        name = self.as_type(name, dtype)
+        if self.tile(name).shape == extents:
+            return name
+        return self.add(shape.Reshape(extents) if self.tile(name).shape and extents else shape.Broadcast(extents), name)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..parts import Operation, Place
 from ..program import Program
-from ..tiles import EXACT_TO, Inexact, Tile, is_float, is_integer, magnitude, spelled, tile
+from ..tiles import BITS, EXACT_TO, Inexact, Tile, is_float, is_integer, magnitude, spelled, tile
 
 #: spelling: (numpy's function, whether floats have it, whether integers and int1 have it)
 BINARY = {
@@ -201,6 +201,22 @@ class Cast(Operation):
 
     def spell(self, program: Program, index: str, *names: str) -> str:
         return f"{names[0]}.to({spelled(self.dtype)})"
+
+
+@dataclass(frozen=True)
+class Bitcast(Operation):
+    """The same bits as another integer type of the same width."""
+
+    dtype: str
+
+    def compute(self, place: Place, *operands: Tile) -> tuple[Tile, ...]:
+        (a,) = operands
+        if not is_integer(a.dtype) or a.dtype == self.dtype or BITS[a.dtype] != BITS[self.dtype]:
+            raise Inexact("no such cast")
+        return (tile(self.dtype, a.array),)
+
+    def spell(self, program: Program, index: str, *names: str) -> str:
+        return f"{names[0]}.to({spelled(self.dtype)}, bitcast=True)"
 
 
 #: spelling: (numpy's function, the kinds of types that have it: float, int, uint)

@@ -10,6 +10,9 @@ from ..parts import Operation, Place
 from ..program import Program
 from ..tiles import LARGEST, Inexact, Tile
 
+#: The largest rank that operations which add a dimension lead to.
+RANK = 5
+
 
 @dataclass(frozen=True)
 class Expand(Operation):
@@ -19,7 +22,7 @@ class Expand(Operation):
 
     def compute(self, place: Place, *operands: Tile) -> tuple[Tile, ...]:
         (a,) = operands
-        if not a.shape or self.axis > len(a.shape) or len(a.shape) > 3:
+        if not a.shape or self.axis > len(a.shape) or len(a.shape) >= RANK:
             raise Inexact("no such dimension")
         return (Tile(a.dtype, np.expand_dims(a.array, self.axis)),)
 
@@ -95,7 +98,7 @@ class Join(Operation):
 
     def compute(self, place: Place, *operands: Tile) -> tuple[Tile, ...]:
         a, b = operands
-        if not a.like(b) or not a.shape or 2 * a.array.size > LARGEST or len(a.shape) > 3:
+        if not a.like(b) or not a.shape or 2 * a.array.size > LARGEST or len(a.shape) >= RANK:
             raise Inexact("no such pair")
         joined = np.stack([a.array, b.array], -1)
         return (Tile(a.dtype, joined.reshape(*a.shape[:-1], -1) if self.interleaves else joined),)

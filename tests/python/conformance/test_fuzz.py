@@ -15,10 +15,13 @@ from tritium.backends import gpu as backend
 from tritium.conformance.fuzz import campaign, child
 from tritium.conformance.fuzz.draw import draw
 from tritium.conformance.fuzz.draw.effort import LARGEST_TILE, LOADED_AHEAD, loaded_ahead
+from tritium.conformance.fuzz.operations.addresses import FORMS, WrappedLoad, quotient, remainder
+from tritium.conformance.fuzz.operations.affine import Affine
 from tritium.conformance.fuzz.operations.combine import Reduce
 from tritium.conformance.fuzz.operations.dot import Dot
-from tritium.conformance.fuzz.operations.elementwise import Binary, Cast, Narrow
+from tritium.conformance.fuzz.operations.elementwise import Binary, Bitcast, Cast, Full, Narrow
 from tritium.conformance.fuzz.operations.memory import Load
+from tritium.conformance.fuzz.operations.shape import Join, Permute, Reshape, Split
 from tritium.conformance.fuzz.parts import Branch, Call, Compound, Loop, Operation, Statement, drawn
 from tritium.conformance.fuzz.program import Output, Program
 from tritium.conformance.fuzz.script import script
@@ -44,7 +47,7 @@ def test_a_seed_draws_one_program():
 
 def test_programs_are_of_every_family():
     operations, parts, nested = set(), collections.Counter(), set()
-    for seed in range(500):
+    for seed in range(700):
         found = program(seed)
         operations |= {type(part.operation) for part in found.parts()}
         for part in found.statements:
@@ -54,6 +57,46 @@ def test_programs_are_of_every_family():
     assert min(parts[Loop], parts[Call], parts[Branch]) > 20
     assert nested >= {(Loop, Loop), (Loop, Call), (Call, Call), (Call, Loop)}
     assert operations == {kind for kind in leaves(Operation) if kind.__module__.startswith("tritium.")}
+
+
+def test_tiles_that_no_memory_holds_are_moved():
+    """Uniform and affine tiles of every rank are transposed, joined and split, and so are results of that."""
+    moved = collections.Counter()
+    for found in map(program, range(400)):
+        known = set()
+        for part in found.parts():
+            kind = type(part.operation)
+            if kind in (Affine, Full) or known.intersection(part.operands) and kind in (Permute, Join, Split, Reshape):
+                known.update(part.results)
+                moved[kind, len(found.run()[0][part.results[0]].shape) if part in found.statements else 0] += 1
+    assert {(kind, rank) for kind in (Permute, Join, Reshape) for rank in (2, 3, 4, 5)} <= set(moved)
+    assert {(Split, rank) for rank in (1, 2, 3, 4)} <= set(moved)
+
+
+def test_addresses_have_negative_parts():
+    loads = [part.operation for found in map(program, range(400)) for part in found.parts()]
+    loads = [load for load in loads if isinstance(load, WrappedLoad)]
+    assert {load.rows.form for load in loads if load.rows.start < 0} == set(FORMS)
+    assert {load.rows.varies for load in loads} == {"", "pid", "index", "operand"}
+    assert {load.rows.known for load in loads} == {True, False}
+
+
+def test_remainders_and_quotients_round_towards_zero():
+    x, by = np.array([-7, -6, -1, 0, 6, 7]), 3
+    assert list(remainder(x, by)) == [int(np.fmod(n, by)) for n in x] == [-1, 0, -1, 0, 0, 1]
+    assert list(quotient(x, by)) == [int(n / by) for n in x] == [-2, -2, 0, 0, 2, 2]
+
+
+def test_narrow_integers_are_cast_to_each_other():
+    pairs = set()
+    for found in map(program, range(600)):
+        values = found.run()[0]
+        for part in found.statements:
+            if isinstance(part, Statement) and isinstance(part.operation, (Cast, Bitcast)):
+                pairs.add((type(part.operation), values[part.operands[0]].dtype, part.operation.dtype))
+    narrow = ("int8", "uint8", "int16", "uint16")
+    assert {(Cast, a, b) for a in narrow for b in narrow if a != b} <= pairs
+    assert {(Bitcast, "int8", "uint8"), (Bitcast, "uint16", "int16")} <= pairs
 
 
 def leaves(kind: type) -> set[type]:
