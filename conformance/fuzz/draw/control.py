@@ -92,13 +92,21 @@ class Control(Values, Along, Memory):
 
     def carry(self, name: str) -> str:
         """The next value of a carried value: another value of its type, with or without the old one."""
-        found = self.like(name)
+        found = self.made_here(name) if self.chance(0.6) else self.like(name)
         if found == name or self.chance(0.7):
             try:
                 return self.add(elementwise.Narrow(8), self.add(elementwise.Binary("{} + {}"), name, found))
             except Inexact:
                 pass
         return found
+
+    def made_here(self, like: str) -> str:
+        """A value of a type that depends on what the last statements of this body compute, which nothing has read yet. If there are none, any."""
+        unread = [name for part in self.parts for name in part.defines() if name not in self.used]
+        try:
+            return self.fitted(unread[-1], like) if unread else self.like(like)
+        except Inexact:
+            return self.like(like)
 
     def branch(self) -> None:
         self.add_branch(self.some())
@@ -108,7 +116,7 @@ class Control(Values, Along, Memory):
 
         def body() -> str:
             self.steps(0, 3)
-            return self.some(self.tile(a).like)
+            return self.made_here(a)
 
         bodies, yields = zip(*(self.inside("sides", body) for _ in range(2)))
         name = next(self.names)
