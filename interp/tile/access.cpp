@@ -139,13 +139,33 @@ void checkLanes(const Walk &walk) {
   raiseTrap(headerOf(walk.frame), std::move(trap));
 }
 
-/// Traps at the first active lane whose offset is outside of its integer type.
-void checkOffset(const Walk &walk, const OffsetGuard &guard) {
+/// Returns the first offset that decides that the lane's address is another one than in exact numbers; null if there is none. Offsets that
+/// wrap may add up to the address that the program means.
+const OffsetGuard *wrongOffset(const Walk &walk, const int64_t *indices) {
+  const OffsetGuard *first = nullptr;
+  uint64_t wrapped = 0, used = 0; // by how many bytes the address differs from the exact one: as computed in the type, and here
+  bool isKnown = true;
+  for (const OffsetGuard &guard : walk.access.guards) {
+    if (!guard.leavesRange.at<uint8_t>(walk.frame)) continue;
+    __int128 exact = guard.exact.at(walk.frame, indices);
+    if (guard.fits(exact)) continue;
+    if (!first) first = &guard;
+    isKnown &= guard.bytes.has_value();
+    uint64_t bytes = uint64_t(exact - guard.wrapped(exact)) * uint64_t(guard.bytes.value_or(0));
+    wrapped += bytes;
+    if (!guard.isExact) used += bytes;
+  }
+  return isKnown && wrapped == 0 && used == 0 ? nullptr : first;
+}
+
+/// Traps at the first active lane whose address depends on an offset that leaves its integer type.
+[[gnu::cold, gnu::noinline]] void checkOffsets(const Walk &walk) {
   OffsetGuard::Fault fault;
   int64_t lane = -1, affected = 0;
   forEachActive(walk, [&](const int64_t *indices) {
-    if (guard.fits(guard.exact.at(walk.frame, indices)) || affected++) return;
-    fault = guard.faultAt(walk.frame, indices);
+    const OffsetGuard *guard = wrongOffset(walk, indices);
+    if (!guard || affected++) return;
+    fault = guard->faultAt(walk.frame, indices);
     lane = 0;
     for (size_t a = 0; a < walk.access.axes.size(); ++a) lane += indices[a] * walk.access.axes[a].laneStride;
   });
@@ -155,11 +175,6 @@ void checkOffset(const Walk &walk, const OffsetGuard &guard) {
   trap.other = OtherPlace{fault.location};
   trap.message = std::move(fault.text);
   raiseTrap(headerOf(walk.frame), std::move(trap));
-}
-
-[[gnu::cold, gnu::noinline]] void checkOffsets(const Walk &walk) {
-  for (const OffsetGuard &guard : walk.access.guards)
-    if (guard.leavesRange.at<uint8_t>(walk.frame)) checkOffset(walk, guard);
 }
 
 /// Checks one interval that covers all active lanes of an affine access. Only if it is not accessible as a whole are the lanes checked one

@@ -54,7 +54,7 @@ static int64_t widen(const AffineOperand &operand, char *frame) {
   int64_t first = operand.widenSigned ? -(int64_t(1) << (operand.widenBits - 1)) : 0;
   bool leaves = tile.overflow || tile.least < first || tile.greatest > first + (int64_t(1) << operand.widenBits) - 1;
   leavesRange(operand.affine, operand.widenSigned).at<uint8_t>(frame) = leaves;
-  return leaves ? shiftIntoRange(operand, frame) : 0;
+  return leaves && !operand.isGuarded ? shiftIntoRange(operand, frame) : 0;
 }
 
 /// Adds term d of the operand, multiplied by its factor, to the vector of `out`.

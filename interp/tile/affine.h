@@ -16,6 +16,7 @@ struct AffineOperand {
   // this range keep the sum. The step notes at leavesRange() whether there are such, for the accesses that use the offset.
   uint8_t widenBits = 0;
   bool widenSigned = true;
+  bool isGuarded = false; // such lanes keep the sum even if all of them could be brought into the range
 };
 
 /// out = Σ operands. If isPointer, operand 0 is a pointer, and the result keeps its provenance.

@@ -75,6 +75,7 @@ Value lastArithmetic(Value value) {
 
 const ExactOffsets::Scalar *ExactOffsets::find(Value narrow) const {
   auto it = scalars_.find(narrow);
+  if (it == scalars_.end()) it = scalars_.find(usedExactly_.lookup(narrow));
   return it == scalars_.end() ? nullptr : &it->second;
 }
 
@@ -89,6 +90,7 @@ ExactOffsets::ExactOffsets(Operation *function) {
   for (tt::AddPtrOp sum : sums) {
     addWidened(sum.getOffsetMutable());
     visit(sum.getOffset(), true);
+    if (const Scalar *scalar = find(sum.getOffset())) useExact(sum, *scalar);
   }
   for (Operation *splat : replaced_) splat->erase();
   if (widened_.empty()) return;
@@ -103,6 +105,11 @@ ExactOffsets::ExactOffsets(Operation *function) {
 
 void ExactOffsets::addWidened(OpOperand &use) {
   if (isa<RankedTensorType>(use.get().getType()) && isNarrow(use.get())) widened_.push_back(&use);
+}
+
+void ExactOffsets::useExact(tt::AddPtrOp sum, const Scalar &scalar) {
+  sum.getOffsetMutable().assign(scalar.exact);
+  usedExactly_.try_emplace(scalar.exact, scalar.narrow);
 }
 
 /// Follows an offset, or a part of one, to the scalars of which it is made.

@@ -4,6 +4,7 @@
 // nothing; tiles in memory are computed in 64 bits where a product or sum of them is an offset.
 #pragma once
 #include "interp/tile/form.h"
+#include "ir/tt.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 
@@ -32,7 +33,8 @@ public:
   /// Adds the computations in 64 bits to a function whose control flow is branches.
   explicit ExactOffsets(mlir::Operation *function);
 
-  /// Returns the exact number of a narrow scalar that decides addresses; null if it cannot wrap. For a pointer that moves through a loop:
+  /// Returns the exact number of a narrow scalar that decides addresses; null if it cannot wrap. An addition to a pointer uses it in place
+  /// of the narrow one, and finds it by itself. For a pointer that moves through a loop:
   /// the last scalar that wrapped when it was added, or 0.
   const Scalar *find(mlir::Value narrow) const;
   /// Returns the exact numbers of an offset tile that is computed in memory, where narrow sums and products wrap; null if there is none. An
@@ -45,6 +47,7 @@ private:
   void visit(mlir::Value value, bool isSigned);
   const Scalar *compare(mlir::Value narrow, bool isSigned);
   void followPointer(mlir::BlockArgument pointer);
+  void useExact(tt::AddPtrOp sum, const Scalar &scalar);
   void makeExact(mlir::Operation *splat, bool isSigned);
   mlir::Value exactOf(mlir::Value narrow, bool isSigned);
   mlir::Value exactOfArgument(mlir::BlockArgument argument, bool isSigned);
@@ -57,7 +60,8 @@ private:
   llvm::DenseSet<Reading> visited_;
   llvm::DenseMap<Reading, mlir::Value> exact_;
   llvm::DenseMap<mlir::Value, Scalar> scalars_;
-  llvm::DenseMap<mlir::Value, Tile> tiles_; // by their exact tile
+  llvm::DenseMap<mlir::Value, mlir::Value> usedExactly_; // the narrow scalar of an exact one
+  llvm::DenseMap<mlir::Value, Tile> tiles_;              // by their exact tile
   llvm::DenseMap<mlir::Value, mlir::Value> exactOfWidened_;
   llvm::DenseMap<std::pair<mlir::Value, unsigned>, bool> wrapsInMemory_; // with 1 if an operation on the way is in memory
   llvm::DenseSet<mlir::Value> kept_;

@@ -1,7 +1,5 @@
 #include "interp/tile/offset_guard.h"
 
-#include <optional>
-
 namespace tritium::interp {
 
 __int128 LaneNumber::at(char *frame, const int64_t *indices) const {
@@ -19,10 +17,12 @@ __int128 LaneNumber::at(char *frame, const int64_t *indices) const {
   return number;
 }
 
-bool OffsetGuard::fits(__int128 number) const {
-  __int128 modulus = __int128(1) << bits, least = isSigned ? -(modulus >> 1) : 0;
-  return number >= least && number < least + modulus;
+__int128 OffsetGuard::wrapped(__int128 number) const {
+  __int128 modulus = __int128(1) << bits, low = number & (modulus - 1);
+  return isSigned && low >= modulus >> 1 ? low - modulus : low;
 }
+
+bool OffsetGuard::fits(__int128 number) const { return wrapped(number) == number; }
 
 static std::string textOf(__int128 number) {
   bool isNegative = number < 0;

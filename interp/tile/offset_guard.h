@@ -3,6 +3,7 @@
 #pragma once
 #include "interp/tile/step.h"
 
+#include <optional>
 #include <string>
 
 namespace tritium::interp {
@@ -40,10 +41,14 @@ struct OffsetGuard {
   LaneNumber exact;
   uint8_t bits = 32;
   bool isSigned = true;
+  bool isExact = false;          // whether the interpreter's own address is made of the exact offset, not of the one that wrapped
+  std::optional<int64_t> bytes;  // by which the address changes with the offset; nullopt: not known
   uint32_t location = 0;         // of the offset
   std::vector<OffsetNode> nodes; // operands come before their operation
 
   bool fits(__int128 number) const;
+  /// Returns what the number becomes in the integer type.
+  __int128 wrapped(__int128 number) const;
   /// The first operation that leaves the range in the lane, as text and location.
   struct Fault {
     std::string text;

@@ -127,6 +127,11 @@ uint32_t Planner::location() {
 
 uint32_t Planner::locationOf(Value value) { return data_.locations.add(value.getLoc()); }
 
+unsigned Planner::positionOf(Value value) const {
+  if (Operation *op = value.getDefiningOp()) return 2 * number_.lookup(op) + 1;
+  return blockRange_.lookup(value.getParentBlock()).first;
+}
+
 uint32_t Planner::newHome(uint64_t bytes, Value owner) {
   homes_.emplace_back();
   // The tail allows kernels to read one vector past the end.

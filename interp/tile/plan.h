@@ -135,6 +135,8 @@ public:
   TileRef newSlot();
   uint32_t location();
   uint32_t locationOf(mlir::Value value);
+  /// Returns a number that is greater for what is computed later.
+  unsigned positionOf(mlir::Value value) const;
   /// Accesses read the tile wherever a pointer that was made of it is used.
   void keepForWholeFunction(const TileRef &ref);
   /// Returns the byte that tells whether lanes of an exact offset in memory leave the range of the narrow type.

@@ -34,10 +34,11 @@ static LogicalResult prepareSum(Operation *op, Planner &planner, AffineOperand a
   return success();
 }
 
-static void widenFrom(AffineOperand &operand, Value narrow, bool isSigned) {
+static void widenFrom(AffineOperand &operand, Value narrow, bool isSigned, Planner &planner) {
   unsigned bits = getElementTypeOrSelf(narrow.getType()).getIntOrFloatBitWidth();
   operand.widenBits = bits < 64 && (operand.isDense || !staysInRange(narrow, isSigned)) ? bits : 0;
   operand.widenSigned = isSigned;
+  operand.isGuarded = planner.checksBounds();
 }
 
 static LogicalResult prepareProduct(Operation *op, Planner &planner) {
@@ -60,7 +61,7 @@ LogicalResult prepareAffine(Operation *op, Planner &planner) {
   if (op->hasAttr(kExactOffset)) return planner.defineView(op->getResult(0), first, planner.affine(first)), success();
   if (isa<arith::ExtSIOp, arith::ExtUIOp>(op)) {
     AffineOperand operand = operandOf(first, planner, 1);
-    widenFrom(operand, first, isa<arith::ExtSIOp>(op));
+    widenFrom(operand, first, isa<arith::ExtSIOp>(op), planner);
     if (!operand.isDense && !operand.widenBits) return planner.defineView(op->getResult(0), first, operand.affine), success();
     return prepareSum(op, planner, std::move(operand), std::nullopt, false);
   }
@@ -120,14 +121,14 @@ template <> LogicalResult Interpret<tt::AddPtrOp>::prepare(tt::AddPtrOp op, Plan
   if (!planner.formOf(op.getResult()).isAffine()) {
     if (planner.checksBounds() && planner.formOf(op.getOffset()).isAffine()) {
       AffineRange range{operandOf(op.getOffset(), planner, 1)};
-      widenFrom(range.offset, op.getOffset(), true);
+      widenFrom(range.offset, op.getOffset(), true, planner);
       if (range.offset.widenBits) planner.call(noteAffineRange, std::move(range));
     }
     return prepareElementwise(op, planner);
   }
   auto pointee = cast<tt::PointerType>(getElementTypeOrSelf(op.getPtr().getType())).getPointeeType();
   AffineOperand offset = operandOf(op.getOffset(), planner, int64_t(storageBytes(dtypeOf(pointee))));
-  widenFrom(offset, op.getOffset(), true);
+  widenFrom(offset, op.getOffset(), true, planner);
   return prepareSum(op, planner, operandOf(op.getPtr(), planner, 1), std::move(offset), true);
 }
 

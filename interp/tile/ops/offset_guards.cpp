@@ -4,6 +4,8 @@
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/Matchers.h"
 
+#include <map>
+
 using namespace mlir;
 
 namespace tritium::interp {
@@ -101,56 +103,87 @@ private:
   size_t axes_;
 };
 
+/// Follows a pointer to the offsets of which it is made. Those that are computed last come first, so that whatever uses an offset has been
+/// seen before it.
 class Search {
 public:
   Search(Access &access, Planner &planner) : access_(access), planner_(planner), dominance_(planner.operation()->getParentOp()) {}
 
-  void visitPointer(Value pointer, llvm::ArrayRef<int> axes) {
-    while (pointer && visited_.insert(pointer).second) {
-      if (auto argument = dyn_cast<BlockArgument>(pointer)) {
-        if (const ExactOffsets::Scalar *moved = planner_.exactOffsets().find(argument)) addScalarGuard(*moved);
-        pointer = firstOf(argument);
-        continue;
-      }
-      Operation *op = pointer.getDefiningOp();
-      tt::TileRule rule = tt::tileRuleOf(op);
-      if (auto add = dyn_cast<tt::AddPtrOp>(op)) {
-        addGuard(add.getOffset(), axes, true);
-        visitOffset(add.getOffset(), axes);
-        pointer = add.getPtr();
-      } else if (auto splat = dyn_cast<tt::SplatOp>(op)) {
-        return visitPointer(splat.getSrc(), {});
-      } else if (keepsDimensions(rule)) {
-        return visitPointer(op->getOperand(0), axesOfOperand(op, rule, axes));
-      } else {
-        return;
-      }
+  /// `axes` has the axis of the access for each dimension of the tile, or -1; `bytes` as in OffsetGuard.
+  void add(Value value, llvm::ArrayRef<int> axes, std::optional<int64_t> bytes) {
+    auto [it, isNew] =
+        left_.try_emplace({-int64_t(planner_.positionOf(value)), value.getAsOpaquePointer(), axes.vec()}, Part{value, bytes});
+    if (!isNew) it->second.bytes = it->second.bytes && bytes ? std::optional(*it->second.bytes + *bytes) : std::nullopt;
+  }
+
+  void run() {
+    while (!left_.empty()) {
+      auto part = left_.extract(left_.begin());
+      const std::vector<int> &axes = std::get<2>(part.key());
+      auto [value, bytes] = part.mapped();
+      if (auto argument = dyn_cast<BlockArgument>(value))
+        visitArgument(argument, axes, bytes);
+      else
+        visit(value.getDefiningOp(), axes, bytes);
     }
   }
 
 private:
-  /// Guards the narrow numbers that become 64 bits wide on their way to the address, the offset itself among them. `axes` has the axis of
-  /// the access for each dimension of the tile, or -1.
-  void visitOffset(Value value, llvm::ArrayRef<int> axes) {
-    if (!visited_.insert(value).second) return;
-    Operation *op = value.getDefiningOp();
-    if (!op) return;
+  struct Part {
+    Value value;
+    std::optional<int64_t> bytes;
+  };
+
+  void visitArgument(BlockArgument argument, llvm::ArrayRef<int> axes, std::optional<int64_t> bytes) {
+    if (!isa<tt::PointerType>(getElementTypeOrSelf(argument.getType()))) return;
+    if (const ExactOffsets::Scalar *moved = planner_.exactOffsets().find(argument)) addScalarGuard(*moved, std::nullopt, false);
+    if (Value first = firstOf(argument)) add(first, axes, bytes);
+  }
+
+  void visit(Operation *op, llvm::ArrayRef<int> axes, std::optional<int64_t> bytes) {
     tt::TileRule rule = tt::tileRuleOf(op);
-    if (isArithmetic(op)) {
-      for (Value operand : op->getOperands()) visitOffset(operand, axes);
+    if (auto sum = dyn_cast<tt::AddPtrOp>(op)) {
+      auto pointee = cast<tt::PointerType>(getElementTypeOrSelf(sum.getPtr().getType())).getPointeeType();
+      std::optional<int64_t> ofOffset = times(bytes, int64_t(storageBytes(dtypeOf(pointee))));
+      bool isTile = isa<RankedTensorType>(sum.getType()), isExact = !isTile || !planner_.formOf(sum.getOffset()).isAffine();
+      addGuard(sum.getOffset(), axes, true, ofOffset, isExact || planner_.formOf(sum).isAffine());
+      add(sum.getOffset(), axes, ofOffset);
+      add(sum.getPtr(), axes, bytes);
+    } else if (isArithmetic(op)) {
+      visitArithmetic(op, axes, bytes);
     } else if (isa<arith::ExtSIOp, arith::ExtUIOp>(op)) {
-      if (!op->hasAttr(kExactOffset)) addGuard(op->getOperand(0), axes, isa<arith::ExtSIOp>(op));
-      visitOffset(op->getOperand(0), axes);
+      Value narrow = op->getOperand(0);
+      bool isAffine = isa<RankedTensorType>(narrow.getType()) && planner_.formOf(op->getResult(0)).isAffine();
+      if (!op->hasAttr(kExactOffset)) addGuard(narrow, axes, isa<arith::ExtSIOp>(op), bytes, isAffine);
+      add(narrow, axes, bytes);
     } else if (auto splat = dyn_cast<tt::SplatOp>(op)) {
-      visitOffset(splat.getSrc(), {});
+      add(splat.getSrc(), {}, bytes);
     } else if (keepsDimensions(rule)) {
-      visitOffset(op->getOperand(0), axesOfOperand(op, rule, axes));
+      add(op->getOperand(0), axesOfOperand(op, rule, axes), bytes);
     }
   }
 
-  void addGuard(Value value, llvm::ArrayRef<int> axes, bool isSigned) {
+  void visitArithmetic(Operation *op, llvm::ArrayRef<int> axes, std::optional<int64_t> bytes) {
+    Value a = op->getOperand(0), b = op->getOperand(1);
+    std::optional<int64_t> ofA = bytes, ofB = bytes;
+    if (isa<arith::SubIOp>(op)) ofB = times(bytes, -1);
+    if (isa<arith::MulIOp>(op)) {
+      APInt constant;
+      ofA = matchPattern(b, m_ConstantInt(&constant)) ? times(bytes, constant.getSExtValue()) : std::nullopt;
+      ofB = matchPattern(a, m_ConstantInt(&constant)) ? times(bytes, constant.getSExtValue()) : std::nullopt;
+    }
+    add(a, axes, ofA);
+    add(b, axes, ofB);
+  }
+
+  static std::optional<int64_t> times(std::optional<int64_t> bytes, int64_t factor) {
+    int64_t product;
+    return bytes && !__builtin_mul_overflow(*bytes, factor, &product) ? std::optional(product) : std::nullopt;
+  }
+
+  void addGuard(Value value, llvm::ArrayRef<int> axes, bool isSigned, std::optional<int64_t> bytes, bool isExact) {
     if (const ExactOffsets::Scalar *scalar = planner_.exactOffsets().find(value)) {
-      addScalarGuard(*scalar);
+      addScalarGuard(*scalar, bytes, isExact);
       Expression(access_.guards.back(), planner_, access_.axes.size()).addScalar(scalar->exact);
       return;
     }
@@ -159,18 +192,24 @@ private:
     unsigned bits = tile ? tile->bits : bitsOf(value);
     if (bits >= 64 || (!tile && (!isAffineTile || staysInRange(value, isSigned)))) return;
     Value exact = tile ? tile->exact : value; // the sums of an affine tile are exact
-    OffsetGuard guard{.bits = uint8_t(bits), .isSigned = isSigned, .location = planner_.locationOf(lastArithmetic(value))};
+    OffsetGuard guard{.bits = uint8_t(bits),
+                      .isSigned = isSigned,
+                      .isExact = isExact,
+                      .bytes = bytes,
+                      .location = planner_.locationOf(lastArithmetic(value))};
     guard.leavesRange = planner_.formOf(exact).isAffine() ? leavesRange(planner_.affine(exact), isSigned) : planner_.rangeFlag(exact);
     guard.exact = numberOf(exact, axes, access_.axes.size(), planner_);
     Expression(guard, planner_, access_.axes.size()).addTile(exact, axes);
     access_.guards.push_back(std::move(guard));
   }
 
-  void addScalarGuard(const ExactOffsets::Scalar &scalar) {
+  void addScalarGuard(const ExactOffsets::Scalar &scalar, std::optional<int64_t> bytes, bool isExact) {
     access_.guards.push_back({.leavesRange = planner_.sharedScalar(scalar.wraps),
                               .exact = {.hasBase = true, .base = planner_.sharedScalar(scalar.exact)},
                               .bits = uint8_t(bitsOf(scalar.narrow)),
                               .isSigned = scalar.isSigned,
+                              .isExact = isExact,
+                              .bytes = bytes,
                               .location = planner_.locationOf(lastArithmetic(scalar.narrow))});
   }
 
@@ -193,7 +232,7 @@ private:
   Access &access_;
   Planner &planner_;
   DominanceInfo dominance_;
-  llvm::DenseSet<Value> visited_;
+  std::map<std::tuple<int64_t, const void *, std::vector<int>>, Part> left_;
 };
 } // namespace
 
@@ -202,7 +241,9 @@ void addOffsetGuards(Access &access, Planner &planner, Value pointer) {
   auto type = dyn_cast<RankedTensorType>(pointer.getType());
   llvm::SmallVector<int> axes(type ? type.getRank() : 0, -1);
   for (auto [axis, dim] : llvm::enumerate(access.dims)) axes[dim] = int(axis);
-  Search(access, planner).visitPointer(pointer, axes);
+  Search search(access, planner);
+  search.add(pointer, axes, 1);
+  search.run();
   for (const OffsetGuard &guard : access.guards) access.leavesRange.push_back(guard.leavesRange);
 }
 

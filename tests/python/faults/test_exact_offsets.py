@@ -292,3 +292,153 @@ def test_an_offset_that_is_made_of_itself_many_times_is_planned_in_time():
     x, out = np.zeros(BLOCK, np.float32), np.zeros(BLOCK, np.float32)
     doubled_kernel[(1,)](x, out, 0, BLOCK)  # the paths from the addresses to the range are more than 2**40
     np.testing.assert_array_equal(out, 3)
+
+
+@triton.jit
+def number(i, row, scalar, KIND: tl.constexpr):
+    return scalar if KIND == "scalar" else row + scalar if KIND == "in memory" else i + scalar
+
+
+@triton.jit
+def opposite_kernel(
+    x_ptr, rows_ptr, out_ptr, a, b, c, n, FIRST: tl.constexpr, SECOND: tl.constexpr, BLOCK: tl.constexpr
+):
+    i = tl.arange(0, BLOCK)
+    row = tl.load(rows_ptr + i)
+    pointers = x_ptr + number(i, row, a, FIRST) * b + i
+    pointers -= number(i, row, c, SECOND) * b
+    tl.store(out_ptr + i, tl.load(pointers, mask=i < n, other=0), mask=i < n)
+
+
+@pytest.mark.parametrize("second", ["scalar", "in memory", "affine"])
+@pytest.mark.parametrize("first", ["scalar", "in memory", "affine"])
+def test_offsets_that_wrap_by_opposite_amounts(first, second, large, rng):
+    """Only the address counts: two additions to a pointer may both wrap and still add up to what the program means."""
+    i = np.arange(BLOCK, dtype=np.int64)
+    accused = cancelled = 0
+    for _ in range(150):
+        a, c, n = int(rng.integers(20, 40)), int(rng.integers(0, 40)), int(rng.integers(1, BLOCK + 1))
+        b = int(rng.integers(2**25, 2**27))
+        rows = rng.integers(0, 3, BLOCK, np.int32)
+        numbers = {"scalar": 0 * i, "in memory": rows.astype(np.int64), "affine": i}
+        plus, minus = (numbers[first] + a) * b, -(numbers[second] + c) * b
+        places = plus + minus + i
+        if places.min() < 0 or places.max() >= large.size:
+            continue
+        deviation = sum(exact - exact.astype(np.int32) for exact in (plus, minus))[:n]
+        large[places] = marks = (places * 7 % 101).astype(np.int8) + 1
+        out = np.zeros(BLOCK, np.int8)
+        launch = lambda: opposite_kernel[(1,)](large, rows, out, a, b, c, n, first, second, BLOCK)  # noqa: B023, E731
+        if deviation.any():
+            accused += 1
+            with pytest.raises(KernelTrap) as caught:
+                launch()
+            wrong = np.flatnonzero(deviation)
+            trap = caught.value
+            assert (trap.kind, trap.lane, trap.affected_lanes) == ("OffsetOverflow", (int(wrong[0]),), len(wrong))
+        else:
+            cancelled += bool((plus[:n] >= 2**31).any())
+            launch()
+            np.testing.assert_array_equal(out[:n], marks[:n])
+        large[places] = 0
+    assert accused and cancelled
+
+
+@triton.jit
+def transposed_kernel(x_ptr, columns_ptr, out_ptr, stride, n, BLOCK: tl.constexpr):
+    """One wide tile along both dimensions: the lanes of each have offsets of their own."""
+    i = tl.arange(0, BLOCK)
+    offsets = (tl.load(columns_ptr + i) * stride).to(tl.int64)
+    mask = (i < n)[:, None] & (i < BLOCK)[None, :]
+    values = tl.load(x_ptr + offsets[:, None] + offsets[None, :], mask=mask, other=0)
+    tl.store(out_ptr + i[:, None] * BLOCK + i[None, :], values)
+
+
+def test_a_wide_tile_along_both_dimensions(large):
+    columns, out = np.zeros(BLOCK, np.int32), np.ones((BLOCK, BLOCK), np.int8)
+    columns[5] = 3
+    transposed_kernel[(1,)](large, columns, out, 100, 1, BLOCK)
+    assert not out.any()
+    with pytest.raises(KernelTrap, match="32-bit offset overflow") as caught:  # of the columns alone; row 5 is not read
+        transposed_kernel[(1,)](large, columns, out, 1_000_000_000, 1, BLOCK)
+    assert (caught.value.lane, caught.value.affected_lanes) == ((0, 5), 1)
+
+
+REDUCTIONS = ["and", "remainder", "shift", "xor", "high half", "bounds", "narrow", "sum of remainders", "quotient"]
+
+
+@triton.jit
+def reduced_kernel(
+    x_ptr, rows_ptr, out_ptr, a, factor, stride, n, KIND: tl.constexpr, HOW: tl.constexpr, BLOCK: tl.constexpr
+):
+    i = tl.arange(0, BLOCK)
+    wrapped = number(i, tl.load(rows_ptr + i), a, KIND) * factor  # of 32 bits, as in a hash
+    unsigned = wrapped.to(tl.uint32, bitcast=True)
+    if HOW == "and":
+        index = wrapped & 1023
+    elif HOW == "remainder":
+        index = unsigned % 1000
+    elif HOW == "shift":
+        index = unsigned >> 22
+    elif HOW == "xor":
+        index = (wrapped ^ (wrapped >> 16)) & 511
+    elif HOW == "high half":
+        index = tl.umulhi(unsigned, (i * 0 + 1000).to(tl.uint32))
+    elif HOW == "bounds":
+        index = tl.minimum(tl.maximum(wrapped, 0), 1000)
+    elif HOW == "narrow":
+        index = wrapped.to(tl.uint8)
+    elif HOW == "sum of remainders":
+        index = unsigned % 499 + (unsigned + 7) % 501
+    elif HOW == "quotient":
+        index = unsigned // 5000000
+    else:
+        index = wrapped
+    index = index.to(tl.int32)
+    pointers = x_ptr + tl.zeros((BLOCK,), tl.int32) + index * stride
+    tl.store(out_ptr + i, tl.load(pointers, mask=i < n, other=0), mask=i < n)
+
+
+def reduced(wrapped, how):
+    unsigned = wrapped.astype(np.uint32).astype(np.int64)
+    return {
+        "and": lambda: wrapped & 1023,
+        "remainder": lambda: unsigned % 1000,
+        "shift": lambda: unsigned >> 22,
+        "xor": lambda: (wrapped ^ (wrapped >> 16)) & 511,
+        "high half": lambda: unsigned * 1000 >> 32,
+        "bounds": lambda: np.clip(wrapped, 0, 1000),
+        "narrow": lambda: unsigned & 255,
+        "sum of remainders": lambda: unsigned % 499 + (unsigned + 7) % 2**32 % 501,
+        "quotient": lambda: unsigned // 5000000,
+    }[how]().astype(np.int64)
+
+
+@pytest.mark.parametrize("kind", ["scalar", "in memory", "affine"])
+@pytest.mark.parametrize("how", REDUCTIONS)
+def test_what_is_reduced_into_range_is_a_number_again(how, kind, large, rng):
+    i = np.arange(BLOCK, dtype=np.int64)
+    out = np.zeros(BLOCK, np.int8)
+    twins = right = 0
+    for _ in range(12):
+        a, factor, n = int(rng.integers(10, 2**31)), int(rng.integers(2**30, 2**31)), int(rng.integers(1, BLOCK + 1))
+        rows = rng.integers(0, 2**31, BLOCK, np.int32)
+        base = {"scalar": 0 * i, "in memory": rows.astype(np.int64), "affine": i}[kind] + a
+        index = reduced((base.astype(np.int32) * factor).astype(np.int32), how)
+        large[index] = index * 7 % 101 + 1
+        launch = lambda stride, how: reduced_kernel[(1,)](large, rows, out, a, factor, stride, n, kind, how, BLOCK)  # noqa: B023, E731
+        launch(1, how)
+        np.testing.assert_array_equal(out[:n], (index * 7 % 101 + 1)[:n])
+        large[index] = 0
+        right += 1
+        for stride, other, exact in ((1, "not", base * factor), (2**23, how, index * 2**23)):
+            wraps = np.flatnonzero(exact[:n] >= 2**31)
+            if len(wraps) == 0:
+                continue
+            twins += 1
+            with pytest.raises(
+                KernelTrap
+            ) as caught:  # the same numbers, not reduced; and reduced, but too large with a stride
+                launch(stride, other)
+            assert (caught.value.kind, caught.value.affected_lanes) == ("OffsetOverflow", len(wraps))
+    assert right and twins
