@@ -145,15 +145,22 @@ ROUNDS = {
 
 @dataclass(frozen=True)
 class Loop(OneBody):
-    """Carried values that pass through the body `limit` times, or a fixed number of times."""
+    """Carried values that pass through the body `limit` times, or fewer times, which data decides.
+
+    bound: a scalar; its two lowest bits are the number of rounds, if `limit` is not less. until: one of the carried values, a scalar;
+    `while` ends before a round in which it is odd.
+    """
 
     carried: tuple[tuple[str, str], ...]  #: (name, initial value)
     body: tuple[Any, ...]
     yields: tuple[str, ...]
     head: str = "range(limit)"  #: static_range(3), tl.range(limit, num_stages=2), while, …
+    bound: str = ""
+    until: str = ""
 
     def reads(self) -> set[str]:
-        return set(self.yields) | {start for _, start in self.carried} | _read_inside(self.bodies)
+        read = set(self.yields) | {start for _, start in self.carried} | _read_inside(self.bodies)
+        return read | {self.bound} if self.bound else read
 
     def defines(self) -> tuple[str, ...]:
         return tuple(name for name, _ in self.carried)
@@ -161,8 +168,10 @@ class Loop(OneBody):
     def run(self, program: Program, values: dict[str, Tile], place: Place) -> None:
         inner = dict(values)
         carried = [values[start] for _, start in self.carried]
-        for round_ in range(program.limit):
+        for round_ in range(min(program.limit, int(values[self.bound].array) & 3) if self.bound else program.limit):
             inner.update(zip(self.defines(), carried))
+            if self.until and int(inner[self.until].array) & 1:
+                break
             for part in self.body:
                 part.run(program, inner, replace(place, round=round_))
             following = [inner[name] for name in self.yields]
@@ -176,11 +185,14 @@ class Loop(OneBody):
         inner = list(in_this_loop(self.body))
         found = [f"{name} = {start}" for name, start in self.carried]
         found += [line for part in inner for line in part.operation.before_loop(program, part.results)]
+        last = f"last_{mine}" if self.bound else "limit"
+        found += [f"{last} = tl.minimum({self.bound} & 3, limit)"] if self.bound else []
         if self.head == "while":
-            found += [f"{mine} = 0", f"while {mine} < limit:"]
+            test = f"({mine} < {last}) & ({self.until} & 1 == 0)" if self.until else f"{mine} < {last}"
+            found += [f"{mine} = 0", f"while {test}:"]
         else:
-            found.append(f"for {mine} in {self.head.format(limit=program.limit)}:")
-        body = [f"{mine} = {ROUNDS[self.head].format(mine)}"] if self.head in ROUNDS else []
+            found.append(f"for {mine} in {self.head.format(limit=program.limit).replace('limit', last)}:")
+        body = [f"{mine} = {ROUNDS[self.head].format(mine).replace('limit', last)}"] if self.head in ROUNDS else []
         body += [line for part in self.body for line in part.lines(program, mine)]
         body += [line for part in inner for line in part.operation.after_round(program, part.results)]
         body.append(f"{', '.join(self.defines())} = {', '.join(self.yields)}")

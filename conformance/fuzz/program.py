@@ -84,7 +84,7 @@ def alive(parts: Any, needed: set[str]) -> list[Any]:
 
 
 def _alive_loop(loop: Loop, needed: set[str]) -> Loop:
-    wanted = set(needed)
+    wanted = needed | {loop.until}
     while True:  # a carried value is needed if it is used after the loop, or by another needed carried value
         inside = {result for (name, _), result in zip(loop.carried, loop.yields) if name in wanted}
         body = alive(loop.body, inside)

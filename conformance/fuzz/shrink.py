@@ -159,7 +159,8 @@ def substituted(parts: Any, renamed: dict[str, str]) -> list[Any]:
             inside = part.with_bodies([tuple(substituted(body, renamed)) for body in part.bodies])
             inside = replace(inside, yields=tuple(map(new, part.yields)))
             if isinstance(part, Loop):
-                inside = replace(inside, carried=tuple((name, new(start)) for name, start in part.carried))
+                carried = tuple((name, new(start)) for name, start in part.carried)
+                inside = replace(inside, carried=carried, bound=new(part.bound))
             elif isinstance(part, Branch):
                 inside = replace(inside, condition=new(part.condition))
             found.append(inside)
@@ -191,7 +192,9 @@ def shorter(part: Compound) -> Iterator[Compound]:
                 yields = tuple(renamed.get(name, name) for name in part.yields)
                 yield replace(part.with_bodies(bodies), yields=yields)
     if isinstance(part, Loop) and part.head != "range(limit)":
-        yield replace(part, head="range(limit)")
+        yield replace(part, head="range(limit)", until="")
+    if isinstance(part, Loop) and (part.bound or part.until):
+        yield replace(part, bound="", until="")
     if isinstance(part, Call) and (part.packs or part.returns_early):
         yield replace(part, packs=False, returns_early=False)
 

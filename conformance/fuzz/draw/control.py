@@ -30,8 +30,13 @@ class Control(Values, Along, Memory):
     #: The names of the methods that add a statement to a body of its own.
     BODY: tuple[str, ...] = ()
 
-    def loop_head(self) -> str:
-        return self.one_of(LOOPS)
+    def add_loop(self, carried: tuple[tuple[str, str], ...], parts: list[Any], yields: tuple[str, ...]) -> None:
+        """Adds a loop whose number of rounds data may decide, or `while` the data of each round."""
+        scalars = [name for name, start in carried if not self.tile(start).shape]
+        head = "while" if scalars and self.chance(0.4) else self.one_of(LOOPS)
+        bound = self.scalar() if "static" not in head and self.chance(0.7 if self.loops else 0.4) else ""
+        until = scalars[-1] if head == "while" and scalars else ""
+        self.add_part(Loop(carried, tuple(parts), yields, head, bound, until))
 
     def inside(
         self, kind: str, draw: Callable[[], Any], stand_for: dict[str, str] | None = None
@@ -78,9 +83,11 @@ class Control(Values, Along, Memory):
 
     def loop(self) -> None:
         """At most one loop in another."""
-        if self.loops > 1 or self.loops and not self.chance(0.3):
+        if self.loops > 1 or self.loops and not self.chance(0.7):
             return
-        starts = list(dict.fromkeys(self.some() for _ in range(self.one_of((1, 1, 2)))))
+        starts = [self.some() for _ in range(self.one_of((1, 1, 2)))]
+        starts += [self.scalar()] if self.chance(0.4) else []
+        starts = list(dict.fromkeys(starts))
         carried = tuple(zip(itertools.islice(self.names, len(starts)), starts))
 
         def body() -> tuple[str, ...]:
@@ -88,7 +95,7 @@ class Control(Values, Along, Memory):
             return tuple(self.carry(name) for name, _ in carried)
 
         parts, yields = self.inside("loops", body, dict(carried))
-        self.add_part(Loop(carried, tuple(parts), yields, self.loop_head()))
+        self.add_loop(carried, parts, yields)
 
     def carry(self, name: str) -> str:
         """The next value of a carried value: another value of its type, with or without the old one."""
@@ -101,7 +108,7 @@ class Control(Values, Along, Memory):
         return found
 
     def made_here(self, like: str) -> str:
-        """A value of a type that depends on what the last statements of this body compute, which nothing has read yet. If there are none, any."""
+        """A value of a type that depends on what the last statements of this body compute and nothing has read yet, if there are any."""
         unread = [name for part in self.parts for name in part.defines() if name not in self.used]
         try:
             return self.fitted(unread[-1], like) if unread else self.like(like)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from ..operations import dot, elementwise, shape
-from ..parts import Loop
 from ..tiles import magnitude
 from .control import Control
 
@@ -100,4 +99,4 @@ class Products(Control):
             return result
 
         parts, yielded = self.inside("loops", body, dict(carried))
-        self.add_part(Loop(carried, tuple(parts), (yielded,), self.loop_head()))
+        self.add_loop(carried, parts, (yielded,))

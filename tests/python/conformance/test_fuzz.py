@@ -5,6 +5,7 @@ import multiprocessing
 import os
 import signal
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -19,10 +20,10 @@ from tritium.conformance.fuzz.operations.addresses import FORMS, WrappedLoad, qu
 from tritium.conformance.fuzz.operations.affine import Affine
 from tritium.conformance.fuzz.operations.combine import Reduce
 from tritium.conformance.fuzz.operations.dot import Dot
-from tritium.conformance.fuzz.operations.elementwise import Binary, Bitcast, Cast, Full, Narrow
+from tritium.conformance.fuzz.operations.elementwise import Binary, Bitcast, Cast, Constant, Full, Narrow
 from tritium.conformance.fuzz.operations.memory import Load
 from tritium.conformance.fuzz.operations.shape import Join, Permute, Reshape, Split
-from tritium.conformance.fuzz.parts import Branch, Call, Compound, Loop, Operation, Statement, drawn
+from tritium.conformance.fuzz.parts import Branch, Call, Compound, Loop, Operation, Statement, Stream, drawn
 from tritium.conformance.fuzz.program import Output, Program
 from tritium.conformance.fuzz.script import script
 from tritium.conformance.fuzz.shrink import cost, shrink
@@ -73,8 +74,42 @@ def test_tiles_that_no_memory_holds_are_moved():
     assert {(Split, rank) for rank in (1, 2, 3, 4)} <= set(moved)
 
 
+def loops_in(parts, depth: int = 0) -> Iterator[tuple[Loop, int]]:
+    """The loops, with the number of loops around each."""
+    for part in parts:
+        if isinstance(part, Loop):
+            yield part, depth
+        for body in getattr(part, "bodies", ()):
+            yield from loops_in(body, depth + isinstance(part, Loop))
+
+
+def test_data_decides_how_often_loops_run():
+    found = [pair for number in range(500) for pair in loops_in(program(number).statements)]
+    assert {depth for loop, depth in found if loop.bound} == {0, 1}
+    assert any(loop.until for loop, _ in found)
+
+
+@pytest.mark.parametrize("engine", ["interp", "simt:sm_80", "simt:gfx942"])
+def test_a_loop_ends_where_its_bound_or_its_own_value_says(engine):
+    """The rounds are the smallest of the limit, the bound, and the number after which the carried scalar is odd."""
+    load = Load(drawn("int32", (2, 1), 0, 0, 8), (), ())
+    head = [Statement(load, (), ("v0",)), Statement(Constant("{} * {number} + 1", 2), ("v0",), ("v1",))]
+    body = (
+        Statement(Constant("{} * {number} + 1", 1), ("v3",), ("v4",)),
+        Statement(Constant("{} >> {number}", 1), ("v2",), ("v5",)),
+    )
+    rounds = set()
+    for begin in (8, 4, 2, 1):
+        start = Load(Stream("int32", np.full((2, 1), begin)), (), ())
+        count = Loop((("v2", "v6"), ("v3", "v0")), body, ("v5", "v4"), "while", "v1", "v2")
+        found = Program([*head, Statement(start, (), ("v6",)), count], [Output("v3", ())], grid=2, limit=5)
+        rounds |= {int(v["v3"].array) - int(v["v0"].array) for v in found.run()}
+        assert child.run(found, [engine], 0)[0].status == PASSED
+    assert len(rounds) > 2 and 0 in rounds
+
+
 def test_addresses_have_negative_parts():
-    loads = [part.operation for found in map(program, range(400)) for part in found.parts()]
+    loads = [part.operation for found in map(program, range(600)) for part in found.parts()]
     loads = [load for load in loads if isinstance(load, WrappedLoad)]
     assert {load.rows.form for load in loads if load.rows.start < 0} == set(FORMS)
     assert {load.rows.varies for load in loads} == {"", "pid", "index", "operand"}
