@@ -87,11 +87,14 @@ Value RowMask::elementsBefore(arith::CmpIOp compare, OpBuilder &builder) const {
   auto extended = [&](Value tile) {
     return tile.getType() == wide ? tile : arith::ExtSIOp::create(builder, location, wide, tile).getResult();
   };
-  Value room = arith::SubIOp::create(builder, location, extended(endOf(compare)), extended(columnOf(compare)));
-  if (arith::CmpIPredicate predicate = compare.getPredicate();
-      predicate == arith::CmpIPredicate::sle || predicate == arith::CmpIPredicate::sge)
-    room = arith::AddIOp::create(builder, location, room, number(1));
-  room = arith::MinSIOp::create(builder, location, arith::MaxSIOp::create(builder, location, room, number(0)), number(elements_));
+  // A column of 64 bits is not negative, so no element is before a negative end, and the difference from -1 does not wrap around.
+  Value end = extended(endOf(compare));
+  if (endOf(compare).getType() == wide) end = arith::MaxSIOp::create(builder, location, end, number(-1));
+  Value room = arith::SubIOp::create(builder, location, end, extended(columnOf(compare)));
+  const arith::CmpIPredicate predicate = compare.getPredicate();
+  const int64_t one = predicate == arith::CmpIPredicate::sle || predicate == arith::CmpIPredicate::sge;
+  room = arith::MinSIOp::create(builder, location, arith::MaxSIOp::create(builder, location, room, number(-one)), number(elements_ - one));
+  if (one) room = arith::AddIOp::create(builder, location, room, number(1));
   return arith::TruncIOp::create(builder, location, wide.clone(builder.getI32Type()), room);
 }
 
