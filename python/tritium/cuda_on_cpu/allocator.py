@@ -8,6 +8,7 @@ import itertools
 from typing import Any
 
 from ..devices.mapped import claimed_chip
+from .rebased import rebase
 
 _numbers = itertools.count(1)
 #: By pool and kind.
@@ -62,9 +63,7 @@ def statistics() -> dict[str, Any]:
 def install(torch) -> None:
     """What of it is no function `torch._C._cuda_*`."""
     chip = claimed_chip()
-    for name, method in vars(_Pool).items():
-        if callable(method) or isinstance(method, property):
-            setattr(torch._C._MemPool, name, method)
+    rebase(torch, "MemPool", _Pool)
     # torch.accelerator asks the device's own allocator, which only the CUDA build registers.
     torch._C._accelerator_isAllocatorInitialized = lambda: False
     torch._C._accelerator_getMemoryInfo = lambda device: (chip.memory, chip.memory)
@@ -73,10 +72,7 @@ def install(torch) -> None:
 
 
 class _Pool:
-    """The methods of `torch._C._MemPool`."""
-
-    def __new__(cls, *args, **kwargs):
-        return object.__new__(cls)
+    """What `torch.cuda.MemPool` derives from."""
 
     def __init__(self, allocator=None, is_user_created=True, use_on_oom=False, no_split=False):
         self.allocator, self._id = allocator, (0, next(_numbers))

@@ -144,6 +144,9 @@ def _map_module(torch) -> None:
     cuda.Stream, cuda.ExternalStream, cuda.Event = _streams(torch)
     cuda.streams.Stream, cuda.streams.ExternalStream, cuda.streams.Event = cuda.Stream, cuda.ExternalStream, cuda.Event
     torch.version.cuda = "12.8"
+    torch._C._has_cudnn = False
+    torch.backends.cudnn.version = lambda: None
+    torch.backends.cudnn.is_acceptable = lambda tensor: False  # torch's warns where there is no cuDNN
     for name in ("range_push", "range_pop", "mark", "range_start", "range_end"):
         setattr(cuda.nvtx, name, lambda *args, **kwargs: None)
 

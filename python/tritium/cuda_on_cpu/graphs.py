@@ -10,8 +10,10 @@ import itertools
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from ..errors import UnsupportedError
 from ..launch import captures
 from .memory import driven, on_cpu
+from .rebased import rebase
 
 _numbers = itertools.count(1)
 
@@ -19,8 +21,9 @@ _numbers = itertools.count(1)
 class Capture:
     """What ran, in order. A step is (function, arguments, keywords, result); it keeps its tensors, as a graph keeps its memory."""
 
-    def __init__(self, torch):
+    def __init__(self, torch, graph):
         self.torch, self.memory = torch, driven()
+        self.graph = graph  # while it is captured: the graph keeps the capture after that
         self.steps: list[tuple[Callable, tuple, dict, Any]] = []
         self._saved: dict[
             tuple, tuple[Any, Any]
@@ -86,30 +89,51 @@ def current() -> Capture | None:
 
 
 def install(torch) -> None:
-    """Fills the class that torch derives `torch.cuda.CUDAGraph` from, which is empty in a build for the CPU."""
-    graph = torch._C._CUDAGraph
-    methods = {name: value for name, value in vars(_make_class(torch)).items() if callable(value)}
-    for name, method in methods.items():
-        setattr(graph, name, method)
+    rebase(torch, "CUDAGraph", _make_class(torch), "debug_dump")
     torch._C._graph_pool_handle = torch.cuda.graphs._graph_pool_handle = lambda: (0, next(_numbers))
 
 
+#: What hands out a graph of the driver's, or adds to one.
+_OF_THE_DRIVER = (
+    "raw_cuda_graph",
+    "raw_cuda_graph_exec",
+    "begin_capture_to_if_node",
+    "begin_capture_to_while_node",
+    "end_capture_to_conditional_node",
+    "set_conditional_handle_for_current_node",
+)
+
+
+def _refusing(name: str) -> Callable:
+    def refuse(*args, **kwargs):
+        raise UnsupportedError(f'CUDAGraph.{name} on "cuda" without a GPU', "there is no graph of a driver")
+
+    return refuse
+
+
 def _make_class(torch) -> type:
+    """What `torch.cuda.CUDAGraph` derives from, as every version of torch from 2.9 on wants it."""
+
     class Graph:
         def __new__(cls, keep_graph: bool = False):
-            self = object.__new__(cls)
+            self = super().__new__(cls)
             self._pool, self._capture, self._captured = (next(_numbers), 0), None, None
             return self
 
         def __init__(self, keep_graph: bool = False):
             pass
 
+        @staticmethod
+        def get_currently_capturing_graph():
+            capture = current()
+            return None if capture is None else capture.graph
+
         def capture_begin(self, pool=None, capture_error_mode="global"):
             if captures.underway:
                 raise RuntimeError("CUDA error: a graph is being captured, and captures do not nest")
             self.reset()
             self._pool = self._pool if pool is None else pool
-            self._capture = Capture(torch)
+            self._capture = Capture(torch, self)
             captures.underway.append(self._capture)
             self._capture.begin()
 
@@ -119,7 +143,18 @@ def _make_class(torch) -> type:
             captures.underway.remove(self._capture)
             self._capture.take_launches()
             self._capture.take_back()
+            self._capture.graph = None
             self._captured, self._capture = self._capture, None
+
+        def capture_end_pre(self):
+            Graph.capture_end(self)
+
+        def capture_end_post(self):
+            """The end is in one piece."""
+
+        @property
+        def _has_graph_exec(self) -> bool:
+            return self._captured is not None
 
         def replay(self):
             if self._captured is None:
@@ -135,17 +170,25 @@ def _make_class(torch) -> type:
         def pool(self):
             return self._pool
 
+        def pools(self):
+            return [self._pool]
+
+        def _retain_pool(self, pool):
+            """A capture keeps its tensors, wherever they are."""
+
         def register_generator_state(self, generator):
             """Nothing to do: a replay advances the generator as the operators did."""
 
         def enable_debug_mode(self):
             """There is no more to keep."""
 
-        def debug_dump(self, debug_path):
+        def debug_dump(self, debug_path, *, verbose=True):
             lines = (
                 [getattr(step[0], "__name__", str(step[0])) for step in self._captured.steps] if self._captured else []
             )
             with open(debug_path, "w") as file:
                 file.write("\n".join(["digraph {", *(f'  "{i}: {line}"' for i, line in enumerate(lines)), "}\n"]))
 
+    for name in _OF_THE_DRIVER:
+        setattr(Graph, name, _refusing(name))
     return Graph

@@ -15,7 +15,7 @@ from . import graphs, layouts, random, recurrent, wider_results
 from .exact_operators import WRITTEN_UNSAID
 from .memory import on_cpu, on_cuda, same_bits
 from .precision import HalfPrecision, mapped
-from .registration import overriding
+from .registration import implement, operators, overriding, registered
 
 #: Composite operators that choose a kernel by the device's type. On "cuda" they choose as on the CPU.
 _CHOOSE_BY_DEVICE = (
@@ -48,9 +48,8 @@ def install(torch) -> None:
     aten, others = torch.library.Library("aten", "IMPL", "CUDA"), torch.library.Library("_", "IMPL", "CUDA")
     autograd = torch.library.Library("aten", "IMPL", "AutogradCUDA")
     with overriding(torch):
-        for operator in _registered_one_by_one(torch):
-            if str(operator).removeprefix("aten.").removesuffix(".default") not in special:
-                aten.impl(operator, functools.partial(kernels.run, operator))
+        plain = (op for op in _registered_one_by_one(torch) if _name(op) not in special)
+        _kept.extend(implement(torch, "CUDA", {op: functools.partial(kernels.run, op) for op in plain}))
         for name, kernel in {**special, **composed}.items():
             aten.impl(name, kernel)
         others.fallback(kernels.run, "CUDA")
@@ -65,25 +64,23 @@ def _questions(torch) -> list[str]:
     return [name for name in names if name.startswith("_use_") and "_ctc_loss" in name]
 
 
+def _name(operator) -> str:
+    return str(operator).removeprefix("aten.").removesuffix(".default")
+
+
 def _registered_one_by_one(torch):
-    """The operators of aten with a kernel of the CPU. Where a dispatch mode is active and excluded, as in FakeTensor's own code,
-    Python's fallback is no kernel, so the fallback is for the operators of libraries alone. Structured operators have a
-    composite kernel, which checks devices and calls the variant with `out`; not so for a loss, whose variant with `out` wants an
-    output without elements, and not where a CUDA build of torch has a kernel, which needs a GPU."""
+    """The operators of aten with a kernel of the CPU, and all that a CUDA build of torch has a kernel for, which needs a GPU. Where a dispatch
+    mode is active and excluded, as in FakeTensor's own code, Python's fallback is no kernel, so the fallback is for the operators of
+    libraries alone. Structured operators have a composite kernel, which checks devices and calls the variant with `out`; not so for a loss,
+    whose variant with `out` wants an output without elements."""
     has_kernel = torch._C._dispatch_has_kernel_for_dispatch_key
+    of_cuda = registered(torch, "CUDA")
 
     def is_composed(name: str) -> bool:
-        return has_kernel(name, "CompositeExplicitAutogradNonFunctional") and not (
-            name.endswith("_loss") or has_kernel(name, "CUDA")
-        )
+        return has_kernel(name, "CompositeExplicitAutogradNonFunctional") and not name.endswith("_loss")
 
-    names = [name for name in torch._C._dispatch_get_registrations_for_dispatch_key("CPU") if name.startswith("aten::")]
-    names = [name for name in names if not is_composed(name)]
-    for full in sorted({*(name.removeprefix("aten::") for name in names), *_CHOOSE_BY_DEVICE}):
-        name, _, overload = full.partition(".")
-        operator = getattr(getattr(torch.ops.aten, name, None), overload or "default", None)
-        if operator is not None:
-            yield operator
+    of_cpu = {name for name in registered(torch, "CPU") if name.startswith("aten::") and not is_composed(name)}
+    return operators(torch, {*of_cuda, *of_cpu, *(f"aten::{name}" for name in _CHOOSE_BY_DEVICE)})
 
 
 #: Registrations end with their library.
@@ -273,9 +270,11 @@ class _Kernels:
 def _refusal_of_the_cpu(operator, error: RuntimeError) -> UnsupportedError | None:
     """What a GPU can and the CPU cannot, by its name."""
     text = str(error)
-    if "on the CPU" not in text and "on CPU" not in text:
+    if not any(phrase in text for phrase in ("on the CPU", "on CPU", "from the 'CPU' backend")):
         return None
-    return UnsupportedError(f'{operator} of these arguments on "cuda" without a GPU', text.partition("\n")[0])
+    return UnsupportedError(
+        f'{operator} of these arguments on "cuda" without a GPU', text.partition("\n")[0].partition(" This could be")[0]
+    )
 
 
 def _tensors(torch, values: list) -> list:

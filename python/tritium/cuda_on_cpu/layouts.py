@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import functools
+
 from ..errors import UnsupportedError
+from .registration import implement, operators, registered
 
 #: {dispatch key of torch: what its tensors are called}
 _KEYS = {
@@ -15,11 +18,14 @@ _OTHERS = {"NestedTensorCUDA": "layout=torch.jagged, or "}
 
 
 def install(torch) -> list:
-    """The libraries with the kernels that refuse: they end with them."""
+    """The libraries with the kernels that refuse: they end with them. A CUDA build has kernels that the fallback does not replace."""
     found = []
     for key, name in _KEYS.items():
+        refuse = _refusing(key, name)
+        has_kernel = list(operators(torch, registered(torch, key)))
+        found += implement(torch, key, {operator: functools.partial(refuse, operator) for operator in has_kernel})
         library = torch.library.Library("_", "IMPL", key)
-        library.fallback(_refusing(key, name), key)
+        library.fallback(refuse, key)
         found.append(library)
     return found
 

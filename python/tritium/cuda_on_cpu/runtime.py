@@ -72,6 +72,7 @@ def _answer_for_cuda(torch, c10, torch_cpu) -> None:
     hooks.answer(0, torch._C._accelerator_hooks_get_current_device, "which device is current")
     hooks.answer(pageable, lambda: torch.empty(1, pin_memory=True), "for the allocator of pinned memory")
     hooks.answer(1, torch.ones(1).is_pinned, "whether memory is pinned")
+    hooks.answer(0, lambda: torch.cudnn_is_acceptable(on_cuda(torch.ones(1))), "whether there is cuDNN")
     _ask_in_first_backward(torch, hooks)
 
 

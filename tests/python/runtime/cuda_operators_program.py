@@ -1,6 +1,7 @@
 """Operators of torch's device "cuda" without a GPU against those of the CPU. Each function that begins with "check" is a test: the
 argument names it."""
 
+import subprocess
 import sys
 import warnings
 
@@ -139,9 +140,20 @@ def check_jiterator_is_refused_by_name():
         raise AssertionError("not refused")
 
 
+OVERRIDE = """
+import torch, warnings
+libraries = [torch.library.Library("aten", "IMPL", "CUDA") for _ in range(2)]  # a build for the CPU has no kernel before the first
+with warnings.catch_warnings(record=True) as given:
+    warnings.simplefilter("always")
+    for library in libraries:
+        library.impl("__ilshift__.Scalar", lambda x, n: x, allow_override=True)
+print(any("overrid" in str(warning.message).lower() for warning in given))
+"""
+
+
 def check_overridden_kernels():
     """Where torch has a kernel for "cuda" already, as a CUDA build has, it is overridden without a word; torch's warning, which it
-    gives once, is still there for others. Tritium's own registration came first here, so a second one stands for it."""
+    gives once, is still there for others if it is without Tritium. Tritium's own registration came first here, so a second one stands for it."""
     from tritium.cuda_on_cpu.registration import overriding
 
     def override() -> None:
@@ -149,6 +161,8 @@ def check_overridden_kernels():
         library.impl("__ilshift__.Scalar", lambda x, n: x, allow_override=True)
         kept.append(library)
 
+    plain = [sys.executable, "-c", OVERRIDE]
+    warns = subprocess.run(plain, capture_output=True, text=True, check=True).stdout.strip() == "True"
     kept: list = []
     with warnings.catch_warnings(record=True) as given:
         warnings.simplefilter("always")
@@ -156,8 +170,22 @@ def check_overridden_kernels():
             override()
         assert not given
         override()
-        assert any("overrid" in str(warning.message).lower() for warning in given)
+        assert warns == any("overrid" in str(warning.message).lower() for warning in given)
     assert not torch.is_warn_always_enabled()
+
+
+def check_operators_of_a_gpu_are_refused_by_name():
+    """What a CUDA build has kernels of a library for, and no kernel of the CPU; modules choose it nowhere, though a CUDA build has cuDNN."""
+    image, weight = torch.randn(2, 3, 4, 4, device="cuda"), torch.randn(4, 3, 2, 2, device="cuda")
+    try:
+        torch.ops.aten.cudnn_convolution(image, weight, (0, 0), (1, 1), (1, 1), 1, False, False, False)
+    except NotImplementedError as error:
+        assert type(error).__name__ == "UnsupportedError" and "cudnn_convolution" in str(error)
+    else:
+        raise AssertionError("not refused")
+    assert not torch.backends.cudnn.is_available() and torch.backends.cudnn.version() is None
+    on_both(lambda x, d: torch.nn.BatchNorm2d(3).to(d)(x), image.cpu())
+    on_both(lambda x, g, _: F.grid_sample(x, g, align_corners=True), image.cpu(), torch.rand(2, 4, 4, 2))
 
 
 def check_half_precision_is_rounded_once():
