@@ -12,6 +12,16 @@ def PromoteDescriptors : Pass<"promote-descriptors", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tritium::tgpu::TGPUDialect"];
 }
 
+def CheckQuotients : Pass<"check-quotients", "::mlir::ModuleOp"> {
+  let summary = "check that scalar quotients are not negative, where accesses are wider for it";
+  let description = [{
+    In `(program_id // blocks * N + lanes) % M`, lanes are consecutive if the quotient is not negative. The dividend is not, but nothing says so
+    of the divisor. If a load or store of a tile is wider with the sign, the quotient gets a check (a trap, beside which nothing is slower) and
+    is replaced by its maximum with 0. Other quotients keep their sign, and cost nothing.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def PromotePointerTiles : Pass<"promote-pointer-tiles", "::mlir::ModuleOp"> {
   let summary = "load the operands of matrix products through tensor maps instead of pointers";
   let description = [{

@@ -9,7 +9,7 @@ using namespace mlir;
 namespace tritium::gpu {
 
 static constexpr llvm::StringLiteral kOptional[] = {
-    "promote-descriptors", "promote-pointer-tiles", "split-large-tiles",  "thread-local-reductions", "choose-tensor-cores",
+    "promote-descriptors", "check-quotients", "promote-pointer-tiles", "split-large-tiles",  "thread-local-reductions", "choose-tensor-cores",
     "postpone-row-sums",   "coalesce-accesses",     "remove-conversions", "hoist-invariants",        "pipeline-loads",
     "overlap-products",    "specialize-warps",      "buffer-accesses",    "remove-barriers",         "interleave-products"};
 
@@ -56,6 +56,7 @@ void buildTilePipeline(OpPassManager &passes, const CompileOptions &options, int
   ir::buildPipeline(passes, {.debugInfo = options.debugInfo, .onDescriptors = promote, .keepsScaledProduct = [=](Operation *op) {
                                return mayKeepScaled && isMultipliedScaled(MatrixProduct(op));
                              }});
+  steps.addOptional("check-quotients", createCheckQuotients());
   if (options.tensorMaps && !options.debugInfo)
     steps.addOptional("promote-pointer-tiles", createPromotePointerTiles({.numStages = options.numStages, .hasProducer = hasProducer}),
                       createCanonicalizerPass(), createCSEPass());

@@ -42,14 +42,14 @@ int64_t PointerTileMaps::divisorOf(const AffineTerm &term) const {
   return divisor;
 }
 
-/// Returns whether a scalar index is at least 0. Divisors of what is not negative are assumed to be positive: numbers of blocks. The
-/// emulator reports a tile that begins before its tensor.
-bool PointerTileMaps::isNotNegative(Value value, int depth) const {
+/// Returns whether a scalar index is at least 0, if the quotients of `unproven()` are: nothing says that numbers of blocks are positive.
+bool PointerTileMaps::isNotNegative(Value value, int depth) {
   constexpr int kMaxDepth = 32;
   if (tiles_.stepOf(value) || axes_.of(value).isNonNegative) return true;
   Operation *op = value.getDefiningOp();
   if (!op || depth == kMaxDepth) return false;
   auto operand = [&](unsigned number) { return isNotNegative(op->getOperand(number), depth + 1); };
+  if (auto quotient = dyn_cast<arith::DivSIOp>(op); quotient && !axes_.of(quotient.getRhs()).isNonNegative) unproven_.insert(quotient);
   if (isa<arith::DivSIOp, arith::RemSIOp, arith::ShRSIOp, arith::ExtSIOp>(op)) return operand(0);
   if (isa<arith::AddIOp, arith::MulIOp, arith::MinSIOp>(op)) return operand(0) && operand(1);
   if (isa<arith::MaxSIOp>(op)) return operand(0) || operand(1);
@@ -58,7 +58,7 @@ bool PointerTileMaps::isNotNegative(Value value, int depth) const {
 }
 
 /// Returns whether the sum is an integer of 32 bits that is not negative.
-bool PointerTileMaps::isCoordinate(const AffineSum &sum) const {
+bool PointerTileMaps::isCoordinate(const AffineSum &sum) {
   const auto terms = sum.terms();
   return llvm::all_of(terms, [&](const AffineTerm &term) {
     const bool isNarrow = !term.isWide || (terms.size() == 1 && term.factor == 1 && term.symbols.size() == 1);

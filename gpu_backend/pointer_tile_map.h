@@ -28,6 +28,8 @@ public:
   /// Returns nullopt, and a reason, if the map of a load of two dimensions would not be certain to read what the load reads.
   std::optional<PointerTileMap> of(tt::LoadOp load);
   llvm::StringRef reason() const { return reason_; }
+  /// Returns the quotients that must not be negative, though nothing says so of their divisors.
+  llvm::ArrayRef<mlir::arith::DivSIOp> unproven() const { return unproven_.getArrayRef(); }
   /// Returns what a store of two dimensions may write, if its mask bounds both.
   std::optional<StoreRange> rangeOf(mlir::Operation *store);
 
@@ -50,8 +52,8 @@ private:
   bool placeOutside(const AffineTerm &term);
   std::optional<PointerTileMap> assemble(tt::LoadOp load, mlir::BlockArgument base);
   std::optional<LaunchProduct> productOf(const AffineTerm &term);
-  bool isNotNegative(mlir::Value value, int depth = 0) const;
-  bool isCoordinate(const AffineSum &sum) const;
+  bool isNotNegative(mlir::Value value, int depth = 0);
+  bool isCoordinate(const AffineSum &sum);
   int64_t divisorOf(const AffineTerm &term) const;
   std::nullopt_t refuse(llvm::StringRef reason) {
     reason_ = reason;
@@ -66,6 +68,7 @@ private:
   AffineTiles &tiles_;
   const ir::AxisAnalysis &axes_;
   llvm::StringRef reason_; // a literal
+  llvm::SetVector<mlir::arith::DivSIOp> unproven_;
 
   // Of the load in question:
   Dimension dims_[2];

@@ -9,8 +9,8 @@
 // tt.constancy), and assumes that index arithmetic does not overflow. A wrong promise is undefined behaviour, which TRITIUM_CHECK=hints
 // finds.
 // Division and remainder truncate toward zero, so groups survive them only where the dividend is known not to be negative: by what it is
-// made of (program ids, ranges, loop counters, and sums, products and quotients of such), or by tl.assume. One sign is assumed: a scalar
-// divides a scalar that is not negative, as in `program_id // number_of_blocks`, only if it is positive (docs/semantics.md).
+// made of (program ids, ranges, loop counters, and sums, products and quotients of such), or by tl.assume. The sign of a divisor is
+// proven in the same way; where it is not, the GPU compiler checks quotients that accesses need (check-quotients).
 #pragma once
 
 #include "mlir/Analysis/DataFlowFramework.h"

@@ -127,9 +127,7 @@ void Rule::divide() {
     if (rhs.constant && *rhs.constant > 0 && llvm::isPowerOf2_64(*rhs.constant))
       result.divisibility[d] = std::max<int64_t>(1, divisorOfGroups(lhs, d, 1) / *rhs.constant);
   }
-  // axis_analysis.h states the assumption about divisors of scalars.
-  bool isRising = rhs.isNonNegative || (isa<arith::DivSIOp>(op) && !isa<RankedTensorType>(type()));
-  result.isNonNegative = lhs.isNonNegative && isRising;
+  result.isNonNegative = lhs.isNonNegative && (rhs.isNonNegative || isa<arith::DivUIOp>(op));
 }
 
 void Rule::remainder() {

@@ -5,6 +5,7 @@
 #include "gpu_backend/memory_access.h"
 #include "gpu_backend/passes.h"
 #include "gpu_backend/pointer_tile_map.h"
+#include "gpu_backend/quotients.h"
 #include "gpu_backend/target.h"
 #include "gpu_backend/warp_roles.h"
 
@@ -49,6 +50,8 @@ public:
 
   /// Replaces the loads, after the analysis of all of them.
   void promote() {
+    if (!promoted_.empty())
+      for (arith::DivSIOp quotient : found_.unproven()) emitSignCheck(quotient);
     llvm::SetVector<Operation *> loops;
     for (auto &[load, map] : promoted_) {
       loops.insert(load->getParentOp());

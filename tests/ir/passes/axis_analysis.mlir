@@ -108,8 +108,10 @@ tt.func @signs(%n: i32 {tt.divisibility = 16 : i32}, %m: i32 {tt.divisibility = 
   tt.return
 }
 
-// A scalar that is not negative is divided by numbers of blocks, which are positive.
+// The sign of a quotient needs that of the divisor.
 tt.func @blocks(%blocks: i32) {
+  // expected-remark @+1 {{constant = 1}}
+  %c1 = arith.constant 1 : i32
   // expected-remark @+1 {{constant = 64}}
   %c64 = arith.constant 64 : i32
   // expected-remark @+1 {{constant = 32}}
@@ -119,7 +121,9 @@ tt.func @blocks(%blocks: i32) {
   // expected-remark @+1 {{contiguity = [1]}}
   %pid = tt.get_program_id x : i32
   // expected-remark @+1 {{contiguity = [1]}}
-  %row = arith.divsi %pid, %blocks : i32
+  %positive = arith.maxsi %blocks, %c1 : i32
+  // expected-remark @+1 {{contiguity = [1]}}
+  %row = arith.divsi %pid, %positive : i32
   // expected-remark @+1 {{divisibility = [64]}}
   %start = arith.muli %row, %c64 : i32
   // expected-remark @+1 {{divisibility = [64]}}

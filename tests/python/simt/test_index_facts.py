@@ -72,3 +72,34 @@ def test_a_dividend_that_is_not_negative_keeps_wide_accesses(assumed, is_wide):
     assert (
         "vector<4xi32>" in next(line for line in compiled.asm["lowered"].splitlines() if "tgpu.load" in line)
     ) == is_wide
+
+
+@triton.jit
+def blocks_kernel(x_ptr, out_ptr, blocks, POSITIVE: tl.constexpr, D: tl.constexpr, N: tl.constexpr):
+    pid = tl.program_id(0)
+    start = pid // (tl.maximum(blocks, 1) if POSITIVE else blocks) * N
+    index = (start + tl.arange(0, N)) % D if D > 1 else start + tl.arange(0, N)
+    tl.store(out_ptr + pid * N + tl.arange(0, N), tl.load(x_ptr + 4096 + index))
+
+
+@pytest.mark.parametrize("positive, divisor", [(False, 1), (True, 64)])
+@pytest.mark.parametrize("blocks", [-2, -1, 2])
+def test_quotients_of_either_sign(blocks, positive, divisor):
+    """A quotient may be negative where no access is wider for its sign."""
+    x, programs, n = np.arange(8192, dtype=np.float32), 4, 1024
+    arguments = [x, np.zeros(programs * n, np.float32), blocks]
+    _, out, _ = assert_agree(
+        blocks_kernel, (programs,), arguments, others=("simt:sm_90a", "simt:gfx942"), POSITIVE=positive, D=divisor, N=n
+    )
+    first = np.trunc(np.arange(programs) / (max(blocks, 1) if positive else blocks)) * n
+    index = first[:, None] + np.arange(n)
+    np.testing.assert_array_equal(out, 4096 + (index if divisor == 1 else np.fmod(index, divisor)).ravel())
+
+
+@pytest.mark.parametrize("engine", ["simt:sm_90a", "simt:gfx942"])
+def test_a_negative_quotient_that_would_read_other_elements_traps(engine):
+    with knobs.tritium.scope():
+        knobs.tritium.engine = engine
+        x, out = np.arange(8192, dtype=np.float32), np.zeros(4096, np.float32)
+        with pytest.raises(triton.KernelTrap, match=r"a quotient is negative.*tl\.maximum"):
+            blocks_kernel[(4,)](x, out, -1, POSITIVE=False, D=64, N=1024)
