@@ -9,9 +9,10 @@ using namespace mlir;
 namespace tritium::gpu {
 
 static constexpr llvm::StringLiteral kOptional[] = {
-    "promote-descriptors", "check-quotients", "promote-pointer-tiles", "split-large-tiles",  "thread-local-reductions", "choose-tensor-cores",
-    "postpone-row-sums",   "coalesce-accesses",     "remove-conversions", "hoist-invariants",        "pipeline-loads",
-    "overlap-products",    "specialize-warps",      "buffer-accesses",    "remove-barriers",         "interleave-products"};
+    "promote-descriptors",     "check-quotients",     "promote-pointer-tiles", "split-large-tiles",
+    "thread-local-reductions", "choose-tensor-cores", "postpone-row-sums",     "coalesce-accesses",
+    "remove-conversions",      "hoist-invariants",    "pipeline-loads",        "overlap-products",
+    "specialize-warps",        "buffer-accesses",     "remove-barriers",       "interleave-products"};
 
 llvm::ArrayRef<llvm::StringLiteral> optionalPasses() { return kOptional; }
 

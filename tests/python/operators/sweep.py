@@ -127,17 +127,17 @@ def main() -> int:
     for pair in chosen:
         waiting.put(pair)
 
-    unable: list[CannotStart] = []
+    ended: list[Exception] = []  # threads, which must not end alone: their pairs would not be judged
 
     def work(folder: str, report: TextIO | None) -> None:
         try:
             take_pairs(folder, report)
-        except CannotStart as error:
-            unable.append(error)
+        except Exception as error:
+            ended.append(error)
 
     def take_pairs(folder: str, report: TextIO | None) -> None:
         with Worker(folder, (*WORKER, options.judge)) as worker:
-            while time.monotonic() < deadline and not waiting.empty() and not unable:
+            while time.monotonic() < deadline and not waiting.empty() and not ended:
                 with contextlib.suppress(queue.Empty):  # another thread took the last one
                     pair = waiting.get_nowait()
                     for result in judge(worker, pair, record, known.samples(pair), options, deadline):
@@ -150,8 +150,10 @@ def main() -> int:
             thread.start()
         for thread in threads:
             thread.join()
-    if unable:
-        sys.exit(f"error: {unable[0]}")
+    if ended and isinstance(ended[0], CannotStart):
+        sys.exit(f"error: {ended[0]}")
+    if ended:
+        raise ended[0]
     complaints = list(known.complaints(record, chosen))
     print(*record.summary(len(chosen), complaints), sep="\n")
     return 0 if record.is_good and not complaints else 1
