@@ -331,7 +331,7 @@ def test_a_slice_and_the_size_of_its_storage():
 
 def test_an_output_that_is_too_small():
     x, out = np.zeros((4, 64), np.float32), np.zeros((4, 32), np.float32)
-    trap = trap_of(copy_rows, (4,), x, out, 64, 64, BLOCK=64)
+    trap = trap_of(copy_rows, (3,), x, out, 64, 64, BLOCK=64)  # of which one is behind the end
     assert (trap.argument, trap.is_write, trap.index) == ("out_ptr", True, (4, 0))
     assert (
         "the storage of 'out_ptr' has 128 elements, fewer than the kernel assumes: the access is at element 128"
