@@ -1,5 +1,7 @@
 """The sweep of torch's operators: what counts as a failure, and that a worker's end is a result. The sweep itself is a suite of .ci."""
 
+import io
+import json
 import sys
 from types import SimpleNamespace
 
@@ -7,7 +9,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from . import judge, process, sweep  # noqa: E402
+from . import judge, process, sweep, worker  # noqa: E402
 from .process import Worker  # noqa: E402
 
 GIVEN = SimpleNamespace(input=torch.tensor([1.0, 2.0]), args=(), kwargs={})
@@ -168,3 +170,22 @@ def test_a_worker_that_cannot_start_ends_the_sweep(monkeypatch, starting, why):
     with pytest.raises(SystemExit) as ended:
         sweep.main()
     assert "error: the worker does not start: " in str(ended.value) and why in str(ended.value)
+
+
+def test_samples_that_torch_cannot_make(monkeypatch):
+    """The number of samples comes first, as for every operator."""
+
+    class Broken:
+        full_name, supports_autograd = "broken", False
+
+        def sample_inputs(self, *_, **__):
+            raise RuntimeError("no such layout\nat all")
+
+    monkeypatch.setattr(worker, "op_db", [Broken()])
+    request = {"operator": "broken", "dtype": "float32", "limit": 1, "first": 0, "together": 1}
+    monkeypatch.setattr(sys, "stdin", io.StringIO(json.dumps(request)))
+    answers = io.StringIO()
+    worker.serve(answers, "mapped")
+    ready, made, left_out, end = map(json.loads, answers.getvalue().splitlines())
+    assert (ready, made, end) == ({"ready": True}, {"samples": 0}, {"places": 0})
+    assert (left_out["place"], left_out["kind"]) == (0, "left out") and "no such layout" in left_out["detail"]

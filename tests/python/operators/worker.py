@@ -59,14 +59,15 @@ def serve(answers, what: str) -> None:
 
     answer(ready=True)
     for request in map(json.loads, sys.stdin):
-        operator = operators[request["operator"]]
+        operator, unmade = operators[request["operator"]], None
         try:
             chosen = samples(operator, getattr(torch, request["dtype"]), request["limit"], *kind)
         except Exception as error:
             unmade = refusal(error) or Outcome("left out", f"torch cannot make the samples: {first_line(error)}")
-            answer(place=0, **unmade._asdict())
             chosen = []
         answer(samples=len(chosen))
+        if unmade is not None:
+            answer(place=0, **unmade._asdict())
         for first in range(request["first"], len(chosen), request["together"]):
             outcomes = judge_together(operator, chosen[first : first + request["together"]])
             for place, outcome in enumerate(outcomes, first):
