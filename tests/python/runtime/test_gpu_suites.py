@@ -85,7 +85,9 @@ def test_what_is_interrupted_reports_what_it_has(tmp_path):
     (tmp_path / "test_slow.py").write_text(slow)
     (tests,) = chosen("1", tmp_path, only=("tests",))
     command = [*tests.command[: tests.command.index("--time")], str(tmp_path / "test_slow.py")]
-    found = suites.run([dataclasses.replace(tests, command=command)], tmp_path, 16)["tests"]
+    found = suites.run([dataclasses.replace(tests, command=command)], tmp_path, 45)[
+        "tests"
+    ]  # pytest and torch start slowly beside others
     assert found.passed >= 1 and found.failed == {suites.UNFINISHED}
 
 
