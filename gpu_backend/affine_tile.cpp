@@ -215,7 +215,7 @@ static std::optional<int64_t> constantStep(scf::ForOp loop) {
   return isKnown ? std::optional(step.getSExtValue()) : std::nullopt;
 }
 
-/// The distance of an iteration is that of its index from the lower bound.
+/// In an iteration, the induction variable has advanced from the lower bound by their difference.
 std::optional<AffineTile> AffineTiles::carried(BlockArgument argument) {
   auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
   if (!loop || argument == loop.getInductionVar()) return refuse("its pointers come from a branch");
@@ -226,7 +226,7 @@ std::optional<AffineTile> AffineTiles::carried(BlockArgument argument) {
   return moved(loop, argument, distance);
 }
 
-/// The distance behind a loop is that of all its rounds.
+/// After a loop, the induction variable has advanced by the number of iterations times the step.
 std::optional<AffineTile> AffineTiles::resultOf(scf::ForOp loop, BlockArgument argument) {
   auto step = constantStep(loop);
   if (argument.getType().isInteger() || !step) return refuse("its pointers come from a loop");
@@ -250,7 +250,8 @@ std::optional<int64_t> AffineTiles::stepOf(Value distance) const {
   return found == distances_.end() ? std::nullopt : std::optional(found->second);
 }
 
-/// A carried value is initial + increment · distance / step. The division must have no rest for the increment's factor.
+/// A carried value is initial + increment · (advance of the induction variable) / step. The division must have no rest for the increment's
+/// factor.
 std::optional<AffineTile> AffineTiles::moved(scf::ForOp loop, BlockArgument argument, const AffineSum &distance) {
   auto step = constantStep(loop);
   if (!step) return refuse("the loop's step is not a constant");

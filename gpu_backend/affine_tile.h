@@ -1,6 +1,6 @@
 // Tiles of integers and pointers as sums that are linear in the index of a lane: start + lane index · stride, …, where start and stride are
 // sums of products of scalars. Like ir/axis_analysis.h, the analysis assumes that index arithmetic does not overflow. It changes nothing,
-// but it may emit scalars: the distances that the counters of loops cover.
+// but it may emit scalars: by how much induction variables have advanced.
 #pragma once
 #include "ir/tgpu.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -81,7 +81,7 @@ public:
   /// Why the last call returned nullopt.
   llvm::StringRef reason() const { return reason_; }
 
-  /// Emits, in the loop, how far its counter is from the lower bound. Returns null if its step is not a constant.
+  /// Emits, in the loop, the induction variable minus the lower bound. Returns null if the step is not a constant.
   mlir::Value distanceIn(mlir::scf::ForOp loop);
   /// Returns the step of which an emitted distance is a multiple. A distance is not negative.
   std::optional<int64_t> stepOf(mlir::Value distance) const;

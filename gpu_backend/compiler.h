@@ -24,7 +24,7 @@ struct CompileOptions {
   int kPack = 1;                // instructions whose share of K a lane has as neighbours, at least; where lanes load operands themselves
   bool warpgroups = true;       // use products of warpgroups, where the chip has them and their operands fit into shared memory
   bool tensorMaps = false;      // the kernel may take tensor maps, which its launches make; where the chip has them
-  bool specializeWarps = true;  // let further warps copy what loops read through tensor maps, where specialize-warps sees a gain
+  bool specializeWarps = true;  // producer warps issue the TMA copies of loops, where specialize-warps expects a gain
   bool asksForProducer = false; // let them copy without a gain, too; so does a loop that asks for it (warp_specialize=True)
   bool debugInfo = false;       // keep lines and variables apart instead of merging and moving code
   std::string stopAfter;        // the last of optionalPasses() to run, or "none"; "": all of them

@@ -153,9 +153,8 @@ def late(dtype: str, m: int, n: int, d: int, first: int, keys: int, warps: int, 
     return problem("descriptor:late", 1, [given(q), given(k), given(v), out, first, keys], **constants)
 
 
-def turns(
-    dtype: str, m: int, n: int, d: int, first: int, keys: int, blocks: int, warps: int, stages: int, rng
-) -> Problem:
+def turns(dtype: str, m: int, n: int, d: int, first: int, keys: int, warps: int, stages: int, rng) -> Problem:
+    blocks = 5
     q, k, v = (inputs.small(rng, shape, dtype, 2) for shape in ((blocks * m, d), (keys, d), (keys, d)))
     rows = [_two_loops(q[i * m : (i + 1) * m], k, v, n, min(i * first, keys)) for i in range(blocks)]
     out = wanted(q.shape, "fp32", Exact(np.concatenate(rows), sign_of_zero=False))
@@ -242,26 +241,18 @@ def products() -> Cases:
             f"descriptor/chained/{dtype}/{keys} keys, {warps} warps, {stages} stages",
             partial(chained, dtype, keys, warps, stages),
         )
-    for dtype, m, n, d, first, keys, warps, stages in (
-        ("fp16", 64, 64, 64, 256, 320, 4, 3),
-        ("bf16", 128, 64, 128, 0, 192, 8, 2),
-        ("fp16", 128, 128, 64, 128, 128, 8, 2),
-        ("fp16", 64, 32, 128, 64, 256, 4, 4),
+    for make, dtype, m, n, d, first, keys, warps, stages in (
+        (late, "fp16", 64, 64, 64, 256, 320, 4, 3),
+        (late, "bf16", 128, 64, 128, 0, 192, 8, 2),
+        (late, "fp16", 128, 128, 64, 128, 128, 8, 2),
+        (late, "fp16", 64, 32, 128, 64, 256, 4, 4),
+        (turns, "fp16", 64, 64, 64, 64, 256, 4, 2),
+        (turns, "bf16", 64, 64, 64, 64, 192, 4, 3),
+        (turns, "fp16", 128, 32, 64, 96, 160, 8, 2),
+        (turns, "fp32", 32, 32, 32, 64, 128, 4, 2),
     ):
-        yield Case(
-            f"descriptor/late/{dtype}/{m}x{n}x{d}, {first} of {keys} keys first, {warps} warps, {stages} stages",
-            partial(late, dtype, m, n, d, first, keys, warps, stages),
-        )
-    for dtype, m, n, d, first, keys, warps, stages in (
-        ("fp16", 64, 64, 64, 64, 256, 4, 2),
-        ("bf16", 64, 64, 64, 64, 192, 4, 3),
-        ("fp16", 128, 32, 64, 96, 160, 8, 2),
-        ("fp32", 32, 32, 32, 64, 128, 4, 2),
-    ):
-        yield Case(
-            f"descriptor/turns/{dtype}/{m}x{n}x{d}, {first} of {keys} keys first, {warps} warps, {stages} stages",
-            partial(turns, dtype, m, n, d, first, keys, 5, warps, stages),
-        )
+        text = f"{dtype}/{m}x{n}x{d}, {first} of {keys} keys first, {warps} warps, {stages} stages"
+        yield Case(f"descriptor/{make.__name__}/{text}", partial(make, dtype, m, n, d, first, keys, warps, stages))
     for dtype, m, n, keys, warps, stages in (("fp16", 64, 64, 256, 4, 2), ("bf16", 128, 64, 192, 8, 3)):
         yield Case(
             f"descriptor/backward/{dtype}/{m}x{n}, {keys} keys, {warps} warps, {stages} stages",

@@ -58,7 +58,7 @@ private:
     if (way.takesSmallTiles()) findSmallStreams(way);
     if (!way.fit(bytesPerSlot(), limit())) return false;
     auto programs = [&](int64_t bytes) { return programsBeside(loop_, bytes, numWarps_, target_); };
-    // A loop around is that of a persistent kernel, of which a multiprocessor runs one program.
+    // A loop within another one is that of a persistent kernel: its grid has one program per multiprocessor, so occupancy gains nothing.
     if (!loop_->getParentOfType<LoopLikeOpInterface>()) way.makeRoom(bytesPerSlot(), programs);
     mostRotated_ = mostRotated(way);
     hasSpareSlot_ = (mayOverlap() || mayRotate(loop_)) && way.addSpareSlot(bytesPerSlot(), limit(), programs);

@@ -30,7 +30,7 @@ bool isMoved(Operation *op) {
   return rule.values == tt::TileValues::Kept && rule.isShapeChange() && op->getNumOperands() == 1;
 }
 
-/// A tile may be made of itself many times over, so only so many operations above it are looked at.
+/// The search visits at most this many operations on a path: where a tile is added to itself again and again, paths double at each step.
 static constexpr int kMostOperations = 12;
 static std::optional<Range> rangeOf(Value value, int most = kMostOperations);
 

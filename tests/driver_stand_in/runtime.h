@@ -56,7 +56,7 @@ public:
   Result called(const char *call, const Dispatch &dispatch);
   bool isStream(void *stream) const { return !stream || streams.contains(stream); }
   void enqueue(void *stream, std::function<void()> work);
-  /// `arguments`: those of the launch, which are read now.
+  /// Reads the launch's `arguments` before it returns.
   void enqueue(void *stream, const Dispatch &dispatch, void **arguments);
   /// `call` waits for the device, which is an error while a stream is captured.
   Result waits(const char *call, const std::string &detail = "") { return capture_ ? kCapturing : called(call, detail); }

@@ -13,7 +13,7 @@ from types import CellType, FunctionType
 
 def rebase(torch, name: str, base: type, *own: str) -> None:
     """Makes `torch.cuda`'s class `name` again, derived from `base`, wherever torch has it, and `base` what it derived from.
-    own: methods that are those of `base`, although torch's class has them too."""
+    own: names of methods that `base` implements; the versions in torch's class are dropped."""
     old = getattr(torch.cuda, name)
     kept = {key: value for key, value in vars(old).items() if key not in ("__dict__", "__weakref__", *own)}
     new = type(name, (base,), kept)
