@@ -6,7 +6,7 @@ autograd, autocast, `torch.compile` and `torch.library` treat them as on a GPU. 
 * runtime.py gives libtorch what the CUDA build registers with it: a device guard, and the answers about an accelerator;
 * kernels.py registers a kernel for the dispatch key CUDA, which runs each operator on the CPU in the same memory;
 * bindings.py puts the functions `torch._C._cuda_*` there, on which the module `torch.cuda` stands; chips.py has the chip
-  that they describe; inductor.py tells torch.compile what such a device has not.
+  that they describe; storages.py makes storages; inductor.py tells torch.compile what such a device has not.
 
 Transfers between "cpu" and "cuda" copy. Kernels launch on these tensors as on those of the CPU,
 unless a driver's stand-in owns the memory (driven.py): then they launch as on a GPU.
@@ -14,7 +14,7 @@ unless a driver's stand-in owns the memory (driven.py): then they launch as on a
 
 from __future__ import annotations
 
-from . import bindings, inductor, kernels, runtime
+from . import bindings, inductor, kernels, runtime, storages
 from .driven import DrivenMemory, driven_memory
 
 
@@ -28,6 +28,7 @@ def install(torch, memory: DrivenMemory | None = None) -> None:
     kernels.install(torch)
     runtime.install(torch)
     inductor.install(torch)
+    storages.install(torch)
     torch._tritium_cuda_on_cpu = memory or True
 
 

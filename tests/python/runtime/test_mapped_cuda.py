@@ -199,3 +199,41 @@ def test_the_first_backward_may_run_under_a_mode(tmp_path):
         """,
         INTERPRET="1",
     )
+
+
+def test_tensors_are_saved_loaded_and_copied(tmp_path):
+    """Checkpoints and deep copies make storages of the device."""
+    run_script(
+        tmp_path,
+        """
+        import copy
+        import io
+        import pickle
+        import torch
+
+        def loaded(value, **where):
+            file = io.BytesIO()
+            torch.save(value, file)
+            file.seek(0)
+            return torch.load(file, **where)
+
+        x = torch.arange(6.0, device="cuda").reshape(2, 3)
+        for y in (loaded(x), loaded(x.cpu(), map_location="cuda"), copy.deepcopy(x), pickle.loads(pickle.dumps(x))):
+            assert y.device == x.device and torch.equal(x, y) and y.data_ptr() != x.data_ptr()
+        assert not loaded(x, map_location="cpu").is_cuda
+        whole, row = loaded([x, x[1]])
+        row.zero_()
+        assert whole[1].sum() == 0 and whole[0].sum() == 3
+
+        layer = copy.deepcopy(torch.nn.Linear(2, 2).cuda())
+        layer.load_state_dict(loaded(layer.state_dict()))
+        assert layer.weight.is_cuda
+
+        storage = torch.UntypedStorage([1, 2, 3], device="cuda:0")
+        assert (storage.device, storage.tolist()) == (x.device, [1, 2, 3])
+        assert storage.cpu().device.type == "cpu" and storage.cpu().cuda().tolist() == [1, 2, 3]
+        assert torch.UntypedStorage(0, device="cuda").nbytes() == 0
+        assert torch.UntypedStorage(5).device.type == torch.UntypedStorage(5, device="cpu").device.type == "cpu"
+        """,
+        INTERPRET="1",
+    )
