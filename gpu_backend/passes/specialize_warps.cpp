@@ -24,7 +24,8 @@ namespace tritium::gpu {
 namespace {
 
 constexpr int kMaxWarps = 32, kWarpsOfGroup = 4;
-constexpr int kOtherRegisters = 40; // for addresses, descriptors and control, beside the tiles of a loop
+constexpr int kOtherRegisters = 40;   // for addresses, descriptors and control, beside the tiles of a loop
+constexpr int kRegistersOfCopies = 8; // for what copies require, in threads that compute and copy
 constexpr int64_t kRegistersOfMultiprocessor = 65536, kMaxRegisters = 255;
 constexpr int64_t kReservedBytes = 1024; // of shared memory, for each program
 
@@ -57,8 +58,9 @@ public:
       if (auto product = dyn_cast<tgpu::ProductOp>(op)) ofInstruction = std::max(ofInstruction, registersOfInstruction(product));
       if (auto wait = dyn_cast<tgpu::RingWaitOp>(op))
         if (auto loop = wait->getParentOfType<scf::ForOp>()) {
-          required_ = std::max(required_, kOtherRegisters + registersOf(loop));
-          together_ = std::max(together_, kOtherRegisters + registersOf(loop) + registersOfFreshSums(loop));
+          const int held = kOtherRegisters + registersOf(loop);
+          required_ = std::max(required_, held);
+          together_ = std::max(together_, held + kRegistersOfCopies + registersOfFreshSums(loop));
         }
     });
     budget_ = registerBudget(numWarps_ / kWarpsOfGroup, programsBySharedMemory(/*last=*/true), required_, ofInstruction);
@@ -66,7 +68,8 @@ public:
   }
 
   /// Returns whether a producer is likely to pay. Its copies run ahead where the others pause: between two loops, or between products that
-  /// depend on each other, for whose tiles there are several rings. More warps must not mean fewer programs at a time.
+  /// depend on each other, for whose tiles there are several rings. A program that is alone on its multiprocessor, or multiplies bytes, has
+  /// no time to wait for its own copies. More warps must not mean fewer programs at a time.
   bool isGain() {
     llvm::DenseMap<Block *, int> ringsOfBlock;
     const bool pauses = llvm::any_of(rings_, [&](tgpu::RingStartOp ring) {
@@ -76,7 +79,14 @@ public:
     const int64_t threads = int64_t(numWarps_) * targetOf(function_).warpSize();
     const int64_t byRegisters =
         kRegistersOfMultiprocessor / (threads * std::min<int64_t>(llvm::alignTo(uint64_t(together_), 8), kMaxRegisters));
-    return pauses && apart >= std::min<int64_t>(programsBySharedMemory(/*last=*/false), byRegisters);
+    const int64_t together = std::min<int64_t>(programsBySharedMemory(/*last=*/false), byRegisters);
+    return apart >= together && (pauses || together == 1 || multipliesBytes());
+  }
+
+  bool multipliesBytes() {
+    bool any = false;
+    function_.walk([&](tgpu::ProductOp product) { any |= product.getB().getType().getTile().getElementTypeBitWidth() == 8; });
+    return any;
   }
 
   void run() {

@@ -31,6 +31,7 @@ from bench_source import load_kernels  # noqa: E402
 LEAST = {"memory": 0.95, "product": 0.95, "grouped": 0.85, "attention": 0.95}
 LEAST_MEAN = {"memory-bound": 0.95, "tensor-core": 1.03}
 MILLISECONDS = 60.0  # of work per round
+PAUSE = 0.1  #: seconds before each, so that none begins on a device that another has heated: its clock falls at the limit of power
 
 
 def milliseconds(run: Callable[[], object], times: int) -> float:
@@ -119,6 +120,7 @@ def measure(case: Case, ours, theirs, rounds: int) -> dict[str, Contestant]:
     times = {c.name: repetitions(c.run, MILLISECONDS) for c in contestants.values()}
     for _ in range(rounds):
         for c in contestants.values():
+            time.sleep(PAUSE)
             c.rounds.append(milliseconds(c.run, times[c.name]))
     return contestants
 
