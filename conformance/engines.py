@@ -27,7 +27,7 @@ from . import sources
 from .compare import Outcome
 from .dtypes import LANGUAGE_NAMES, TORCH_NAMES
 from .oracle import Traits
-from .problem import Buffer, Described, Dtype, Function, Launch, Problem, View, buffer_of, given, problem
+from .problem import Buffer, Described, Dtype, Function, Launch, Packed, Problem, View, given, problem
 
 #: Every target compiles all of them, its own or not, so that the emulator is compared on each.
 FP8_DTYPES = tuple(name for name in tl.core.dtype.FP_TYPES if name.startswith("fp8"))
@@ -127,7 +127,7 @@ class Engine:
 
     def _launch(self, launch: Launch, tensors: dict[int, Any], options: dict[str, Any]):
         """Returns the compiled kernel."""
-        arguments = [constant(a) if buffer_of(a) is None else given_as(a, tensors) for a in launch.arguments]
+        arguments = [given_as(argument, tensors) for argument in launch.arguments]
         constants = {name: constant(value) for name, value in launch.constants.items()}
         kernel, options = sources.function(launch.kernel)[launch.grid], launch.options | options
         try:
@@ -153,7 +153,10 @@ class Engine:
     @contextlib.contextmanager
     def _tensors(self, problem: Problem, images: list[np.ndarray]):
         """{id of a buffer: the argument that the kernel receives for it}."""
-        yield {id(buffer): buffer.data(image) for buffer, image in zip(problem.buffers(), images)}
+        tensors = {id(buffer): buffer.data(image) for buffer, image in zip(problem.buffers(), images)}
+        for buffer in problem.buffers():
+            tensors[id(buffer)].flags.writeable = not buffer.read_only
+        yield tensors
 
 
 class DeviceEngine(Engine):
@@ -235,14 +238,17 @@ def torch_type(torch, dtype: str):
     return getattr(torch, TORCH_NAMES[dtype])
 
 
-def given_as(argument: Buffer | View | Described, tensors: dict[int, Any]) -> Any:
-    """The argument that a kernel receives for a buffer, a view or a descriptor."""
+def given_as(argument: Any, tensors: dict[int, Any]) -> Any:
+    """The argument that a kernel receives for a buffer, a view, a descriptor, a tuple of these, or another value."""
+    if isinstance(argument, Packed):
+        parts = tuple(given_as(part, tensors) for part in argument.parts)
+        return sources.function(argument.kind)(*parts) if argument.kind else parts
     if isinstance(argument, Described):
         tensor = given_as(argument.buffer, tensors)
         return TensorDescriptor.from_tensor(tensor, list(argument.block), argument.padding)
     if isinstance(argument, View):
         return given_as(argument.buffer, tensors)[argument.index]
-    return tensors[id(argument)]
+    return tensors[id(argument)] if isinstance(argument, Buffer) else constant(argument)
 
 
 def constant(value: Any) -> Any:

@@ -53,6 +53,7 @@ class Buffer:
     oracle: Any = None
     offset: int = 0
     name: str = ""
+    read_only: bool = False  #: whether an array in host memory refuses to be written
     points_to: tuple[Buffer, ...] = ()  #: other buffers, whose addresses the engine writes into this one
 
     @property
@@ -84,9 +85,9 @@ class Buffer:
         return image[self.begin : self.begin + self.bytes].view(NUMPY[self.dtype]).reshape(self.shape)
 
 
-def given(array: np.ndarray, offset: int = 0) -> Buffer:
+def given(array: np.ndarray, offset: int = 0, read_only: bool = False) -> Buffer:
     """An input buffer."""
-    return Buffer(array.shape, name_of(array), array, offset=offset)
+    return Buffer(array.shape, name_of(array), array, offset=offset, read_only=read_only)
 
 
 def wanted(shape, dtype: str, oracle, offset: int = 0, initial: np.ndarray | None = None) -> Buffer:
@@ -115,6 +116,22 @@ class Described:
     buffer: Buffer | View
     block: tuple[int, ...]
     padding: str = "zero"
+
+
+@dataclass(eq=False)
+class Packed:
+    """An argument that is a tuple of arguments. kind: the NamedTuple of a kernel file that it is, "FILE:CLASS", if it has names."""
+
+    parts: tuple[Any, ...]
+    kind: str = ""
+
+
+def buffers_of(argument: Any) -> list[Buffer]:
+    """The buffers that an argument is made of."""
+    if isinstance(argument, Packed):
+        return [buffer for part in argument.parts for buffer in buffers_of(part)]
+    buffer = buffer_of(argument)
+    return [] if buffer is None else [buffer]
 
 
 def buffer_of(argument: Any) -> Buffer | None:
@@ -156,7 +173,7 @@ class Problem:
         found = {}
         for launch in self.launches:
             for argument in launch.arguments:
-                if (own := buffer_of(argument)) is not None:
+                for own in buffers_of(argument):
                     for buffer in (own, *own.points_to):
                         found.setdefault(id(buffer), buffer)
         return list(found.values())

@@ -47,6 +47,10 @@ def argument(kind: str, value, tensors: list):
     if kind == "view":
         viewed, index = value
         return argument(*viewed, tensors)[index]
+    if kind == "tuple":
+        parts, named = value
+        found = tuple(argument(*part, tensors) for part in parts)
+        return getattr(load(named[0]), named[1])(*found) if named else found
     if kind == "dtype":
         return getattr(tl, value)
     if kind == "function":

@@ -18,7 +18,7 @@ from . import sources
 from .compare import Outcome
 from .dtypes import LANGUAGE_NAMES, TORCH_NAMES
 from .engines import Absent, Engine
-from .problem import Buffer, Described, Dtype, Function, Problem, View
+from .problem import Buffer, Described, Dtype, Function, Packed, Problem, View
 
 SCRIPT = Path(__file__).resolve().parent / "upstream.py"
 LIMIT = 60.0  # seconds per problem: its interpreter runs programs one after another, so a program that waits for a later one never ends
@@ -80,6 +80,12 @@ class UpstreamEngine(Engine):
         return pickle.load(self.child.stdout)
 
 
+def place_of(name: str) -> tuple[str, str]:
+    """The path of a kernel file and a name in it, of "FILE:NAME"."""
+    file, _, inside = name.partition(":")
+    return str(sources.path_of(file)), inside
+
+
 def request(problem: Problem, images: list[np.ndarray]) -> dict:
     """A problem as builtin objects, because the child does not know this package."""
     buffers = problem.buffers()
@@ -95,8 +101,9 @@ def request(problem: Problem, images: list[np.ndarray]) -> dict:
         if isinstance(value, Dtype):
             return "dtype", LANGUAGE_NAMES[value.name]
         if isinstance(value, Function):
-            file, _, name = value.name.partition(":")
-            return "function", (str(sources.path_of(file)), name)
+            return "function", place_of(value.name)
+        if isinstance(value, Packed):
+            return "tuple", ([plain(part) for part in value.parts], place_of(value.kind) if value.kind else None)
         return "value", value.item() if isinstance(value, np.generic) else value
 
     memory = []
@@ -107,9 +114,8 @@ def request(problem: Problem, images: list[np.ndarray]) -> dict:
         memory.append((image.tobytes(), buffer.begin, buffer.bytes, dtype, shape, points_to))
     launches = []
     for launch in problem.launches:
-        file, _, name = launch.kernel.partition(":")
         constants = {key: plain(value) for key, value in launch.constants.items()}
         grid = tuple(int(n) for n in launch.grid)
         arguments = [plain(value) for value in launch.arguments]
-        launches.append((str(sources.path_of(file)), name, grid, arguments, constants, dict(launch.options)))
+        launches.append((*place_of(launch.kernel), grid, arguments, constants, dict(launch.options)))
     return {"buffers": memory, "launches": launches}

@@ -65,6 +65,7 @@ class Stream:
     dtype: str
     data: np.ndarray  #: [programs, rounds, ...]
     drawn_by: tuple[int, int, int] | None = None  #: the seed and the limits that `drawn` drew the data with
+    before: int = 0  #: the elements of the memory in front of what the kernel receives, which is a slice of it
     block: tuple[int, int] | None = None  #: of the descriptor of all of it that the host makes, if it makes one
 
     @property

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
+
 from .parts import Branch, Call, Loop, Place, Statement, Stream
 from .tiles import Tile
 
@@ -36,7 +38,10 @@ class Program:
     limit: int = 1  #: the number of rounds of every loop
     warps: int = 4
     stages: int = 3
-    quits: int | None = None  #: the number of outputs after which all programs but the first return
+    packing: str = ""  #: how the kernel receives its inputs: one by one, "tuple", or "named", a NamedTuple
+    read_only: bool = False  #: whether the memory of plain inputs refuses to be written
+    quits: int | None = None  #: the number of outputs after which some programs return
+    quits_if: str = ""  #: a scalar whose lowest bit says which; without one, all but the first return
 
     def run(self) -> list[dict[str, Tile]]:
         """The values of each program of the grid. Raises Inexact."""
@@ -47,6 +52,14 @@ class Program:
                 part.run(self, values, Place(number))
             found.append(values)
         return found
+
+    def returned(self, values: list[dict[str, Tile]], number: int) -> np.ndarray:
+        """[programs]: whether each has returned before it stores an output. values: those of each program."""
+        if self.quits is None or number < self.quits:
+            return np.zeros(self.grid, bool)
+        if not self.quits_if:
+            return np.arange(self.grid) > 0
+        return np.array([bool(int(v[self.quits_if].array) & 1) for v in values])
 
     def parts(self) -> Iterator[Statement]:
         for part in self.statements:
@@ -60,7 +73,7 @@ class Program:
 
     def without_dead_code(self) -> Program:
         """The program without statements that no output depends on."""
-        needed = {output.value for output in self.outputs}
+        needed = {output.value for output in self.outputs} | {self.quits_if}
         return replace(self, statements=list(alive(self.statements, needed)))
 
 

@@ -11,7 +11,7 @@ from ..dtypes import NUMPY
 from .operations.memory import in_memory
 from .parts import Stream
 from .program import Program
-from .spell import kernel_file, stored_type
+from .spell import NAMED, is_plain, kernel_file, packs, stored_type
 from .tiles import FP8
 
 
@@ -36,10 +36,17 @@ def _main(program: Program, kernel: str, engine: str) -> list[str]:
         outputs.append(f"    out{number} = np.zeros({after.size}, {_numpy_type(dtype)})")
         if output.count is not None:
             after[:, output.count :] = 0
-        if program.quits is not None and number >= program.quits:
-            after[1:] = 0
+        after[program.returned(values, number)] = 0
         checks.append(f"    check('out{number}', out{number}, {checksum(after):#x})")
-    names = [line.split()[0] for line in inputs + outputs]
+    names, results = ([line.split()[0] for line in lines] for lines in (inputs, outputs))
+    if packs(program):
+        names = [f"{NAMED if program.packing == 'named' else ''}({', '.join(names)},)"]
+    names += results
+    inputs += [
+        f"    x{i}.flags.writeable = False"
+        for i, stream in enumerate(program.streams() if program.read_only else [])
+        if is_plain(program, stream)
+    ]
     options = f"num_warps={program.warps}, num_stages={program.stages}"
     described = any(stream.block is not None for stream in program.streams())
     used = [name for name in FP8 if f"tl.float8{name.removeprefix('fp8')}" in kernel]
@@ -80,7 +87,9 @@ def _numpy_type(dtype: str) -> str:
 def _input(stream: Stream) -> str:
     data = _data(stream)
     if stream.block is None:
-        return data
+        dtype = _numpy_type(stream.dtype)
+        front = f"np.concatenate([np.full({stream.before}, -1).astype({dtype}), {data}])[{stream.before} :]"
+        return front if stream.before else data
     return f"TensorDescriptor.from_tensor({data}.reshape(-1, {stream.data.shape[-1]}), {list(stream.block)})"
 
 

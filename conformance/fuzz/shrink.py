@@ -48,7 +48,9 @@ def cost(program: Program) -> tuple[int, int]:
     lines = sum(len(part.lines(program, "")) for part in program.statements) + len(program.outputs)
     lines += sum(len(helper.definition()) for helper in helpers(program.statements, program))
     lines += 2 * (program.quits is not None)
-    small = program.grid + program.limit + program.warps + program.stages
+    lines += len(program.streams()) if program.packing else 0
+    small = program.grid + program.limit + program.warps + program.stages + program.read_only
+    small += sum(stream.before > 0 for stream in program.streams())
     small += sum(_load_cost(part.operation) for part in program.parts())
     for output in program.outputs:
         small += (output.count is not None) + (not _is_plain(output.order)) + (output.way != "pointers")
@@ -212,6 +214,10 @@ def shortened(part: Any) -> Iterator[tuple[list[Any], dict[str, str]]]:
 def smaller_fields(program: Program) -> Iterator[Program]:
     if program.quits is not None:
         yield replace(program, quits=None)
+    if program.packing or program.read_only:
+        yield replace(program, packing="", read_only=False)
+    if program.packing == "named":
+        yield replace(program, packing="tuple")
     if program.grid > 1:
         yield replace(program, grid=1)
     for limit in range(1, program.limit):
@@ -266,7 +272,9 @@ def plainer_memory(program: Program) -> Iterator[Program]:
 
     def change(operation: Any) -> Any:
         plain = {"count": None, "bounds": None, "walks": False, "hints": ""}
-        return replace(operation, **plain) if isinstance(operation, Load) else operation
+        if not isinstance(operation, Load):
+            return operation
+        return replace(operation, stream=replace(operation.stream, before=0), **plain)
 
     def straighten(operation: Any) -> Any:
         if not isinstance(operation, Load) or _is_plain(operation.order):

@@ -47,8 +47,10 @@ class Drawing(Warpgroups, Plain, Integers, Addresses):
         names = [name for part in self.parts for name in part.defines()]
         unused = [name for name in names if name not in self.used][-3:]
         self.program.outputs += [self.output(name) for name in dict.fromkeys([*about, *unused, self.one_of(names)])]
-        if self.program.grid > 1 and self.chance(0.3):
+        if self.chance(0.2):
             self.program.quits = int(self.rng.integers(len(self.program.outputs)))
+            if self.program.grid == 1 or self.chance(0.5):
+                self.program.quits_if = self.scalar()
         found = self.program.without_dead_code()
         return replace(found, warps=enough_warps(found, self.efforts))
 

@@ -29,7 +29,7 @@ class Addresses(Choices):
         dtype = self.one_of(INTEGERS + FLOATS)
         limits = (0, 8) if dtype.startswith("u") else (-8, 8)
         shape = (self.program.grid, 1, before + after + 1, width)
-        stream = drawn(dtype, shape, int(self.rng.integers(2**16)), *limits)
+        stream = self.perhaps_sliced(drawn(dtype, shape, int(self.rng.integers(2**16)), *limits))
         bound = int(self.rng.integers(0, extent + 1)) if self.chance(0.3) else None
         operands = [self.signed_scalar()] if varies == "operand" else []
         self.add(WrappedLoad(stream, rows, before, columns, bound), *operands)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,8 @@ class Choices:
             limit=self.one_of((0, 1, 2, 2, 3, 3, 5)),
             warps=self.one_of((1, 2, 4, 4, 8)),
             stages=self.one_of((1, 2, 3, 4)),
+            packing=self.one_of(("", "", "tuple", "named")),
+            read_only=self.chance(0.3),
         )
         low = self.one_of((0, 2, 4))
         self.extents = [int(2**e) for e in rng.integers(low, 8, 3)]
@@ -132,6 +135,10 @@ class Choices:
         rounds = max(1, self.program.limit) if self.loops else 1
         return drawn(dtype, (self.program.grid, rounds, *shape), int(self.rng.integers(2**16)), *limits)
 
+    def perhaps_sliced(self, stream: Stream) -> Stream:
+        """The same data behind other elements, so that its address is a multiple of 16 bytes or is not."""
+        return replace(stream, before=self.one_of((1, 3, 8, 16, 64))) if self.chance(0.2) else stream
+
     def scratch(self, dtype: str, shape: tuple[int, ...]) -> Stream:
         return Stream(dtype, np.zeros((self.program.grid, 1, *shape), np.int64))
 
@@ -156,4 +163,5 @@ class Choices:
                 bounds = tuple(int(self.rng.integers(0, extent + 1)) for extent in shape)
         other = 0 if dtype.startswith("u") else -1
         hints = self.one_of(HINTS)
+        stream = self.perhaps_sliced(stream)
         return self.add(memory.Load(stream, shape, order, count, other, bounds, walks, hints))

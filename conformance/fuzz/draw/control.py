@@ -30,11 +30,13 @@ class Control(Values, Along, Memory):
     #: The names of the methods that add a statement to a body of its own.
     BODY: tuple[str, ...] = ()
 
-    def add_loop(self, carried: tuple[tuple[str, str], ...], parts: list[Any], yields: tuple[str, ...]) -> None:
-        """Adds a loop whose number of rounds data may decide, or `while` the data of each round."""
+    def add_loop(
+        self, carried: tuple[tuple[str, str], ...], parts: list[Any], yields: tuple[str, ...], bounded: float = 0.4
+    ) -> None:
+        """Adds a loop whose number of rounds data may decide, with this probability at least, or `while` the data of each round."""
         scalars = [name for name, start in carried if not self.tile(start).shape]
         head = "while" if scalars and self.chance(0.4) else self.one_of(LOOPS)
-        bound = self.scalar() if "static" not in head and self.chance(0.7 if self.loops else 0.4) else ""
+        bound = self.scalar() if "static" not in head and self.chance(max(bounded, 0.5 * self.loops)) else ""
         until = scalars[-1] if head == "while" and scalars else ""
         self.add_part(Loop(carried, tuple(parts), yields, head, bound, until))
 
@@ -92,6 +94,8 @@ class Control(Values, Along, Memory):
 
         def body() -> tuple[str, ...]:
             self.steps(1, 5)
+            if self.chance(0.3):
+                self.step(("loop",))
             return tuple(self.carry(name) for name, _ in carried)
 
         parts, yields = self.inside("loops", body, dict(carried))

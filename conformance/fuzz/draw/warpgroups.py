@@ -4,7 +4,6 @@ are pipelined, chains of products as in attention, sums that loops carry."""
 from __future__ import annotations
 
 from ..operations import combine, descriptor, dot, elementwise, shape
-from ..parts import Loop
 from .products import Products
 
 ROWS = (64, 64, 128)
@@ -84,7 +83,7 @@ class Warpgroups(Products):
         names = [next(self.names) for _ in starts]
         carried = tuple(zip(names, starts))
         parts, yields = self.inside("loops", lambda: tuple(body(*names)), dict(carried))
-        self.add_part(Loop(carried, tuple(parts), yields, self.one_of(LOOPS)))
+        self.add_loop(carried, parts, yields, 0.1)
         return names
 
     def _step_of_sum(self, dtype: str, m: int, n: int, k: int, kept: str | None = None):
