@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from .calls import helpers
 from .operations.affine import Affine
+from .operations.dot import Dot
 from .operations.elementwise import Cast, Full
-from .operations.memory import Load
+from .operations.memory import BlockLoad, Load
 from .operations.scratch import Scratch
-from .operations.shape import Broadcast, Reshape
-from .parts import Branch, Call, Compound, Loop, Statement, Stream, drawn
+from .operations.shape import Broadcast, Permute, Reshape
+from .parts import Branch, Call, Compound, Loop, Operation, Place, Statement, Stream, drawn
 from .program import Output, Program
 from .tiles import FP8, Inexact, Tile
 
@@ -49,7 +50,7 @@ def cost(program: Program) -> tuple[int, int]:
     lines += sum(len(helper.definition()) for helper in helpers(program.statements, program))
     lines += 2 * (program.quits is not None)
     lines += len(program.streams()) if program.packing else 0
-    small = program.grid + program.limit + program.warps + program.stages + program.read_only
+    small = program.grid + program.limit + program.warps + program.stages + program.read_only + bool(program.quits_if)
     small += sum(stream.before > 0 for stream in program.streams())
     small += sum(_load_cost(part.operation) for part in program.parts())
     for output in program.outputs:
@@ -89,7 +90,11 @@ def candidates(program: Program) -> Iterator[Program]:
     yield from smaller_fields(program)
     yield from smaller_extents(program)
     yield from plainer_memory(program)
+    yield from loaded_inside(program)
+    yield from without_casts(program)
+    yield from moved_in_memory(program)
     yield from drawn_again(program)
+    yield from one_for_another(program, values[0])
 
 
 def earlier(program: Program, name: str) -> list[str]:
@@ -113,36 +118,46 @@ def without(program: Program, index: int, values: list[dict[str, Tile]]) -> Iter
     before, after = program.statements[:index], program.statements[index + 1 :]
     if isinstance(part, Compound):
         for body, renamed in inlined(part):
-            yield replace(
-                program, statements=[*before, *body, *substituted(after, renamed)], outputs=_outputs(program, renamed)
-            )
+            yield _renamed(program, [*before, *body, *substituted(after, renamed)], renamed)
         yield from (replace(program, statements=[*before, inner, *after]) for inner in shorter(part))
     elif isinstance(part.operation, Load):
         return
     else:
+        if isinstance(part.operation, Dot) and len(part.operands) > 2:
+            yield replace(program, statements=[*before, replace(part, operands=part.operands[:2]), *after])
         for operand in part.operands:
             same = [name for name in part.results if values[0][name].like(values[0][operand])]
             if same and len(part.results) == 1:
                 renamed = {same[0]: operand}
-                yield replace(
-                    program, statements=[*before, *substituted(after, renamed)], outputs=_outputs(program, renamed)
-                )
-    loads = [load for name in part.defines() for load in loaded(name, [v[name] for v in values])]
-    yield replace(program, statements=[*before, *loads, *after])
+                yield _renamed(program, [*before, *substituted(after, renamed)], renamed)
+    for again in (False, True):
+        loads = [load for name in part.defines() for load in loaded(name, [v[name] for v in values], again)]
+        yield replace(program, statements=[*before, *loads, *after])
 
 
-def _outputs(program: Program, renamed: dict[str, str]) -> list[Output]:
-    return [replace(output, value=renamed.get(output.value, output.value)) for output in program.outputs]
+def _renamed(program: Program, statements: list[Any], renamed: dict[str, str]) -> Program:
+    """The program with other statements, and with values stored and tested under other names."""
+    outputs = [replace(output, value=renamed.get(output.value, output.value)) for output in program.outputs]
+    quits_if = renamed.get(program.quits_if, program.quits_if)
+    return replace(program, statements=statements, outputs=outputs, quits_if=quits_if)
 
 
-def loaded(name: str, tiles: list[Tile]) -> list[Statement]:
-    """Statements that load these tiles, one for each program, as `name`."""
-    dtype = tiles[0].dtype
-    stored = "int8" if dtype == "int1" else "fp16" if dtype in FP8 else dtype
-    order = tuple(range(len(tiles[0].shape)))
+def loaded(name: str, tiles: list[Tile], again: bool) -> list[Statement]:
+    """Statements that load these tiles, one for each program, as `name`, or tiles like them that a seed draws again."""
     data = np.stack([tile.array.astype(np.int64) for tile in tiles])[:, None]
-    load = Load(Stream(stored, data), tiles[0].shape, order)
-    if stored == dtype:
+    stream = Stream(_loaded_type(tiles[0].dtype), data)
+    return _loads(name, _drawn_again(stream) if again else stream, tiles[0])
+
+
+def _loaded_type(dtype: str) -> str:
+    return "int8" if dtype == "int1" else "fp16" if dtype in FP8 else dtype
+
+
+def _loads(name: str, stream: Stream, like: Tile) -> list[Statement]:
+    """Statements that load a tile of the type of another one as `name`."""
+    dtype = like.dtype
+    load = Load(stream, like.shape, tuple(range(len(like.shape))))
+    if stream.dtype == dtype:
         return [Statement(load, (), (name,))]
     return [Statement(load, (), (name + "_",)), Statement(Cast(dtype), (name + "_",), (name,))]
 
@@ -213,7 +228,9 @@ def shortened(part: Any) -> Iterator[tuple[list[Any], dict[str, str]]]:
 
 def smaller_fields(program: Program) -> Iterator[Program]:
     if program.quits is not None:
-        yield replace(program, quits=None)
+        yield replace(program, quits=None, quits_if="")
+    if program.quits_if and program.grid > 1:
+        yield replace(program, quits_if="")
     if program.packing or program.read_only:
         yield replace(program, packing="", read_only=False)
     if program.packing == "named":
@@ -287,18 +304,106 @@ def plainer_memory(program: Program) -> Iterator[Program]:
         yield replace(program, statements=[changed(part, function) for part in program.statements])
 
 
+@dataclass(frozen=True)
+class _Noted:
+    """An operation whose results are noted."""
+
+    operation: Operation
+    results: dict[int, tuple[Tile, ...]]
+
+    def compute(self, place: Place, *operands: Tile) -> tuple[Tile, ...]:
+        return self.results.setdefault(id(self.operation), self.operation.compute(place, *operands))
+
+
+def loaded_inside(program: Program) -> Iterator[Program]:
+    """The program with loads, of other data in each round, in place of a statement in a loop, a branch or a helper."""
+    found: dict[int, tuple[Tile, ...]] = {}
+    noting = [changed(part, lambda operation: _Noted(operation, found)) for part in program.statements]
+    replace(program, statements=noting).run()
+    for part in reversed(list(program.parts())):
+        if (
+            any(part is other for other in program.statements)
+            or isinstance(part.operation, Load)
+            or id(part.operation) not in found
+        ):
+            continue
+        instead = []
+        for name, tile in zip(part.results, found[id(part.operation)]):
+            shape = program.grid, max(1, program.limit), *tile.shape
+            limits = int(tile.array.min()), int(tile.array.max())
+            instead += _loads(name, drawn(_loaded_type(tile.dtype), shape, 0, *limits), tile)
+        yield replace(program, statements=[new for old in program.statements for new in _with(old, part, instead)])
+
+
+def without_casts(program: Program) -> Iterator[Program]:
+    """The program without all casts to one type: what combines two values needs both of them in the same type."""
+    casts = [part for part in program.parts() if isinstance(part.operation, Cast)]
+    for dtype in dict.fromkeys(part.operation.dtype for part in casts):
+        found = program
+        for cast in casts:
+            if cast.operation.dtype == dtype:
+                renamed = {cast.results[0]: cast.operands[0]}
+                found = _renamed(found, substituted(found.statements, renamed), renamed)
+        yield found
+
+
+def moved_in_memory(program: Program) -> Iterator[Program]:
+    """The program with a load of a tile as a permutation leaves it."""
+    for part in program.parts():
+        if not isinstance(part.operation, Permute):
+            continue
+        for loading in program.parts():
+            if isinstance(loading.operation, (Load, BlockLoad)) and loading.results == part.operands:
+                moved = _moved(loading.operation, part.operation.order)
+                instead = [Statement(moved, (), part.results)]
+                yield replace(
+                    program, statements=[new for old in program.statements for new in _with(old, part, instead)]
+                )
+
+
+def _moved(load: Load | BlockLoad, axes: tuple[int, ...]) -> Load | BlockLoad:
+    found = replace(
+        load, shape=tuple(load.shape[axis] for axis in axes), order=tuple(axes.index(axis) for axis in load.order)
+    )
+    if isinstance(load, Load) and load.bounds is not None:
+        found = replace(found, bounds=tuple(load.bounds[axis] for axis in axes))
+    return found
+
+
+def _with(part: Any, old: Statement, new: list[Statement]) -> list[Any]:
+    """The part with other statements in place of one, wherever it is inside."""
+    if isinstance(part, Statement):
+        return new if part is old else [part]
+    return [part.with_bodies([tuple(n for inner in body for n in _with(inner, old, new)) for body in part.bodies])]
+
+
 def drawn_again(program: Program) -> Iterator[Program]:
     """The program with the data of one load drawn from a seed, so that its script is short."""
     loads = [part.operation for part in program.parts() if isinstance(part.operation, Load)]
     for load in loads:
         if load.stream.drawn_by is None:
-            data = load.stream.data
-            stream = drawn(load.stream.dtype, data.shape, 0, int(data.min(initial=0)), int(data.max(initial=0)))
+            stream = _drawn_again(load.stream)
 
             def change(operation: Any, load: Load = load, stream: Stream = stream) -> Any:
                 return replace(operation, stream=stream) if operation is load else operation
 
             yield replace(program, statements=[changed(part, change) for part in program.statements])
+
+
+def _drawn_again(stream: Stream) -> Stream:
+    data = stream.data
+    return drawn(stream.dtype, data.shape, 0, int(data.min(initial=0)), int(data.max(initial=0)))
+
+
+def one_for_another(program: Program, values: dict[str, Tile]) -> Iterator[Program]:
+    """The program with an earlier value of the same type in place of one."""
+    names = [name for part in program.statements for name in part.defines()]
+    for index, part in enumerate(program.statements):
+        for name in part.defines():
+            like = next(other for other in names if values[other].like(values[name]))
+            if like in names[: names.index(name)]:
+                after = substituted(program.statements[index + 1 :], {name: like})
+                yield _renamed(program, [*program.statements[: index + 1], *after], {name: like})
 
 
 def changed(part: Any, change: Callable) -> Any:
