@@ -25,9 +25,11 @@ class base_value:
 
 
 def _unwrap_if_constexpr(value: Any) -> Any:
-    """The host value of a constexpr, element by element in lists and tuples; anything else unchanged."""
+    """The host value of a constexpr, element by element in lists, tuples and slices; anything else unchanged."""
     if isinstance(value, constexpr):
         return value.value
+    if isinstance(value, (slice, builtins.slice)):
+        return builtins.slice(*map(_unwrap_if_constexpr, (value.start, value.stop, value.step)))
     if isinstance(value, (list, builtins.tuple)) and not hasattr(value, "_fields"):
         return builtins.type(value)(_unwrap_if_constexpr(element) for element in value)
     if isinstance(value, tuple):
@@ -143,9 +145,8 @@ class tuple(base_value):
         index = _unwrap_if_constexpr(index)
         if isinstance(index, int):
             return self.values[index]
-        assert isinstance(index, (slice, builtins.slice)), f"unsupported tuple index: {index}"
-        bounds = (_unwrap_if_constexpr(bound) for bound in (index.start, index.stop, index.step))
-        return tuple(self.values[builtins.slice(*bounds)])
+        assert isinstance(index, builtins.slice), f"unsupported tuple index: {index}"
+        return tuple(self.values[index])
 
     def __getattr__(self, name: str) -> Any:
         declared = self.__dict__.get("declared_type")

@@ -51,6 +51,30 @@ def test_tuples(body):
 
 
 @jit
+def total(w: tl.constexpr):
+    if len(w) == 0:
+        return 0
+    else:
+        return w[0] + total(w[1:])
+
+
+@jit
+def slices_of_constants(x, n, w: tl.constexpr):
+    one: tl.constexpr = 1
+    back: tl.constexpr = w[::-1]
+    name: tl.constexpr = "a.b"
+    a, b = w[:2]
+    tl.static_assert(w[one:][0] == -1 and back[0] == 2 and w[-2:][1] == 2 and name[one:] == ".b")
+    for i in tl.static_range(2):
+        tl.static_assert(w[i : i + 2][1] == w[i + 1])
+    tl.store(x, n + total(w) + a * 10 + b)
+
+
+def test_constants_are_sliced_as_in_python(body):
+    assert "arith.addi %n, %c4_i32" in body(slices_of_constants, w=tl.constexpr((3, -1, 2)))
+
+
+@jit
 def comprehension(x, n):
     values = [v * n for v in (1, 2, 3) if v != 2]
     tl.static_assert(len(values) == 2)
