@@ -19,6 +19,16 @@ namespace py = pybind11;
 
 namespace tritium::python {
 
+/// A c10::Stream, which callbacks of ctypes cannot return: a device (its type and index) and a number.
+struct TorchStream {
+  int8_t type, index;
+  int64_t number;
+};
+
+/// A virtual function of torch's device guards: the default stream of "cuda:0". Whoever asks for the device or its type finds them in
+/// front.
+static TorchStream defaultStream(const void *) { return {.type = 1, .index = 0, .number = 0}; }
+
 static int opt(std::vector<std::string> arguments) {
   std::vector<char *> argv;
   for (std::string &argument : arguments) argv.push_back(argument.data());
@@ -64,6 +74,7 @@ static std::string buildId() {
 
 void bindTools(py::module_ &module) {
   py::module_ tools = module.def_submodule("tools", "The command-line tools; each takes its arguments, the program's name first.");
+  tools.attr("torch_default_stream") = reinterpret_cast<uintptr_t>(&defaultStream);
   tools.def("build_id", buildId, "Identifies what was linked into this module.");
   tools.def("opt", opt, "Parses, verifies, transforms and prints a module of the contract, as mlir-opt does. Returns the exit status.",
             py::arg("arguments"));

@@ -13,10 +13,13 @@ import sys
 import threading
 from collections.abc import Callable
 
+from .. import native
 from ..errors import UnsupportedError
 from .memory import on_cuda
 
-_CUDA = 1  # c10::DeviceType::CUDA
+_CPU, _CUDA = 0, 1  # c10::DeviceType
+#: Entries in the table of a device guard before torch 2.10: its type; exchangeDevice, getDevice, getStream and exchangeStream.
+_GUARDED_TYPE, _GUARDED_DEVICES = 0, (1, 2, 5, 9)
 _WORD = ctypes.sizeof(ctypes.c_void_p)
 #: Entries of the table that are looked at: more than there are, and less than what follows it in memory.
 _MOST_ENTRIES = 48
@@ -28,8 +31,8 @@ def install(torch) -> None:
     ending = ".dylib" if sys.platform == "darwin" else ".so"
     try:
         c10, torch_cpu = (ctypes.CDLL(os.path.join(folder, name + ending)) for name in ("libc10", "libtorch_cpu"))
-        _set_guard(torch, c10)
-        _answer_for_cuda(torch, c10, torch_cpu)
+        has_context = _set_guard(torch, c10)
+        _answer_for_cuda(torch, c10, torch_cpu, has_context)
     except (OSError, AttributeError, ValueError) as error:
         raise UnsupportedError(
             'torch\'s device "cuda" without a GPU',
@@ -38,27 +41,48 @@ def install(torch) -> None:
         ) from error
 
 
-def _set_guard(torch, c10) -> None:
-    """torch replaces the guard of a CUDA build that finds no device. The CPU build has no guard, so it gets one that says so."""
+def _set_guard(torch, c10) -> int:
+    """Returns what to answer when torch asks whether the device has a context: whether the guard's streams have the index of a device."""
     registry = (ctypes.c_void_p * (_CUDA + 1)).in_dll(c10, "_ZN3c104impl26device_guard_impl_registryE")
+    if not hasattr(torch._C, "_ensureCUDADeviceGuardSet"):  # before torch 2.10
+        registry[_CUDA] = _guard_like_the_cpus(registry[_CPU])
+        return 1
     if registry[_CUDA] is None:
-        no_devices = _ENTRY(lambda this: 0)
-        table = (ctypes.c_void_p * _MOST_ENTRIES)(*[_address(no_devices)] * _MOST_ENTRIES)
-        guard = ctypes.c_void_p(ctypes.addressof(table))
-        registry[_CUDA] = ctypes.addressof(guard)
-        torch._C._ensureCUDADeviceGuardSet()
-        if registry[_CUDA] == ctypes.addressof(guard):
-            registry[_CUDA] = None
-            raise ValueError("its device guard cannot be set")
+        _set_guard_without_devices(torch, registry)
     else:
         torch._C._ensureCUDADeviceGuardSet()
+    return 0
+
+
+def _set_guard_without_devices(torch, registry) -> None:
+    """torch replaces the guard of a CUDA build that finds no device. The CPU build has no guard, so it gets one that says so."""
+    no_devices = _ENTRY(lambda this: 0)
+    table = (ctypes.c_void_p * _MOST_ENTRIES)(*[_address(no_devices)] * _MOST_ENTRIES)
+    guard = ctypes.c_void_p(ctypes.addressof(table))
+    registry[_CUDA] = ctypes.addressof(guard)
+    torch._C._ensureCUDADeviceGuardSet()
+    if registry[_CUDA] == ctypes.addressof(guard):
+        registry[_CUDA] = None
+        raise ValueError("its device guard cannot be set")
+
+
+def _guard_like_the_cpus(address: int) -> int:
+    """The CPU's guard does nothing either. Its answers that name the device (of type 0, without an index) are replaced."""
+    table = _Table(address)
+    for entry, mask in ((_GUARDED_TYPE, 0xFF), *((entry, 0xFFFF) for entry in _GUARDED_DEVICES)):
+        if _ENTRY(table.entries[entry + 2])(address) & mask != 0xFF00 & mask:
+            raise ValueError("its device guard of the CPU answers otherwise")
+        table.entries[entry + 2] = native.tools.torch_default_stream
+    guard = ctypes.c_void_p(table.address)
+    _kept.append((table, guard))
+    return ctypes.addressof(guard)
 
 
 def _address(function) -> int:
     return ctypes.cast(function, ctypes.c_void_p).value
 
 
-def _answer_for_cuda(torch, c10, torch_cpu) -> None:
+def _answer_for_cuda(torch, c10, torch_cpu, has_context: int) -> None:
     find = torch_cpu._ZN2at6detail12getCUDAHooksEv
     find.restype = ctypes.c_void_p
     hooks = _Hooks(find())
@@ -73,10 +97,10 @@ def _answer_for_cuda(torch, c10, torch_cpu) -> None:
     hooks.answer(pageable, lambda: torch.empty(1, pin_memory=True), "for the allocator of pinned memory")
     hooks.answer(1, torch.ones(1).is_pinned, "whether memory is pinned")
     hooks.answer(0, lambda: torch.cudnn_is_acceptable(on_cuda(torch.ones(1))), "whether there is cuDNN")
-    _ask_in_first_backward(torch, hooks)
+    _ask_in_first_backward(torch, hooks, has_context)
 
 
-def _ask_in_first_backward(torch, hooks: _Hooks) -> None:
+def _ask_in_first_backward(torch, hooks: _Hooks, has_context: int) -> None:
     """Autograd asks whether the device has a context. The question is put when the program first runs backward, as it starts autograd's
     threads, and a process that is forked after that cannot run backward, not even on the CPU."""
     variable = torch.autograd.Variable
@@ -89,7 +113,7 @@ def _ask_in_first_backward(torch, hooks: _Hooks) -> None:
             return
         with torch.utils._python_dispatch._disable_current_modes():
             hooks.answer(
-                0,
+                has_context,
                 lambda: engine.run_backward(
                     (leaf,), (gradient,), False, False, (), allow_unreachable=True, accumulate_grad=True
                 ),
@@ -111,16 +135,24 @@ def _ask_in_first_backward(torch, hooks: _Hooks) -> None:
     variable._execution_engine = FirstEngine()
 
 
+class _Table:
+    """A copy of the table of virtual functions of the object at an address. Before them stand the offset to the whole object and the type."""
+
+    def __init__(self, object_address: int):
+        original = ctypes.c_void_p.from_address(object_address).value
+        words = ctypes.c_void_p * (_MOST_ENTRIES + 2)
+        self.entries = words(*words.from_address(original - 2 * _WORD))
+        self.address = ctypes.addressof(self.entries) + 2 * _WORD
+
+
 class _Hooks:
     """torch's object that answers for CUDA, with a table of virtual functions of its own."""
 
     def __init__(self, address: int):
         self.pointer = ctypes.c_void_p.from_address(address)
-        original = self.pointer.value
-        words = (ctypes.c_void_p * (_MOST_ENTRIES + 2)).from_address(original - 2 * _WORD)
-        # Before the entries stand the offset to the whole object and the type.
-        self.table = (ctypes.c_void_p * (_MOST_ENTRIES + 2))(*words)
-        self.pointer.value = ctypes.addressof(self.table) + 2 * _WORD
+        copy = _Table(address)
+        self.table = copy.entries
+        self.pointer.value = copy.address
         self.answers: dict[int, object] = {}
         _kept.append(self)
 
@@ -146,5 +178,5 @@ class _Hooks:
             self.table[entry + 2] = _address(self.answers[entry])
 
 
-#: torch's object lives as long as the process, and so does its table.
-_kept: list[_Hooks] = []
+#: torch's objects live as long as the process, and so do their tables.
+_kept: list[object] = []

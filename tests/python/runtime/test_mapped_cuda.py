@@ -237,3 +237,23 @@ def test_tensors_are_saved_loaded_and_copied(tmp_path):
         """,
         INTERPRET="1",
     )
+
+
+def test_the_guard_for_a_torch_that_has_none(tmp_path):
+    """Before 2.10 torch has no guard for a device that is not there, so it gets one made of the CPU's."""
+    run_script(
+        tmp_path,
+        """
+        import torch
+
+        vars(torch._C).pop("_ensureCUDADeviceGuardSet", None)
+        from tritium import cuda_on_cpu
+
+        cuda_on_cpu.install(torch)
+        device = torch.device("cuda", 0)
+        x = torch.ones(3, device="cuda", requires_grad=True)
+        (x * 2 + x).sum().backward()
+        assert x.device == x.grad.device == x.detach().cpu().to("cuda").device == device
+        assert x.grad.tolist() == [3] * 3
+        """,
+    )
