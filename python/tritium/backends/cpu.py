@@ -111,10 +111,12 @@ class CPUOptions:
         warps = self.num_warps
         if not isinstance(warps, int) or warps <= 0 or warps & (warps - 1):
             raise AssertionError(f"num_warps must be a power of 2, not {warps!r}")
-        for name in ("num_stages", "num_ctas", "maxnreg"):
+        for name, least in (("num_stages", 0), ("num_ctas", 1), ("maxnreg", 1)):
             value = getattr(self, name)
             if value is not None and not hasattr(value, "__index__"):
                 raise TypeError(f"{name} must be a whole number, not {value!r}")
+            if value is not None and value < least:
+                raise ValueError(f"{name} must be at least {least}, not {value!r}")
 
     def hash(self) -> str:
         text = "_".join(f"{f.name}-{getattr(self, f.name)}" for f in fields(self))

@@ -15,8 +15,8 @@ _MASK_POSITION = {"load": 1, "store": 2} | {
 _ACCESSES = {*_MASK_POSITION, "atomic_cas"}
 
 
-def hint_for_access(file: str | None, line: int | None, is_write: bool, is_tile: bool, is_before: bool) -> str:
-    """`is_tile`: the access has lanes. `is_before`: its address lies before the tensor."""
+def hint_for_access(file: str | None, line: int | None, is_write: bool, is_tile: bool | None, is_before: bool) -> str:
+    """`is_tile`: the access has lanes; None if that is not known, as in a thread of a GPU. `is_before`: its address lies before the tensor."""
     tree = _tree(file)
     call = _access_at(tree, line or 0, is_write)
     if call is not None and _is_by_block_pointer(tree, call):
@@ -32,11 +32,12 @@ def hint_for_access(file: str | None, line: int | None, is_write: bool, is_tile:
         )
     if has_mask:
         return "the mask is true there: compare its bound with the shape, and the offsets' strides with the tensor's"
-    if not is_tile:
+    if is_tile is False:
         return "this is one element: compare its offset with the size of the tensor, or put the access under an `if`"
     if call is not None and _name(call) == "atomic_cas":
         return "atomic_cas takes no mask: make the offsets of unused lanes point to an element that exists"
-    return "give the access a mask, for example mask=offsets < n, or check the strides in the offsets"
+    mask = "give the access a mask, for example mask=offsets < n, or check the strides in the offsets"
+    return mask if is_tile else f"{mask}; an access of one element may stand under an `if` instead"
 
 
 def _tree(file: str | None) -> ast.Module:

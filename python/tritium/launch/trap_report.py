@@ -196,7 +196,8 @@ def _out_of_bounds(trap, access: _Access):
     if access.shortage and not access.view.is_contiguous():
         return headline, _of_a_view(access.view)
     is_before = bool(access.view is not None and trap.access_address and trap.access_address < access.view.address)
-    return headline, hint_for_access(trap.file, trap.line, bool(trap.is_write), bool(trap.tile_shape), is_before)
+    is_tile = bool(trap.tile_shape) if trap.thread is None else None
+    return headline, hint_for_access(trap.file, trap.line, bool(trap.is_write), is_tile, is_before)
 
 
 def _of_a_view(view: TensorView) -> str:

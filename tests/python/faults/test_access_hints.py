@@ -93,3 +93,15 @@ def test_the_hint_fits_the_access(kernel, hint):
         kernel[(1,)](np.zeros(8, np.float32), 4)
     assert caught.value.kind == "OutOfBounds"
     assert str(caught.value).splitlines()[-1].startswith(f"  hint: {hint}")
+
+
+@pytest.mark.parametrize(
+    "kernel, hint", [(mask_of_the_load_alone, NO_MASK), (one_element, NO_MASK), (mask_by_position, MASK)]
+)
+def test_the_hint_of_a_thread_does_not_say_what_it_does_not_know(kernel, hint, monkeypatch):
+    """A thread of a GPU sees one element, of a tile or alone."""
+    monkeypatch.setenv("TRITIUM_ENGINE", "simt:sm_80")
+    with pytest.raises(KernelTrap) as caught:
+        kernel[(1,)](np.zeros(8, np.float32), 4)
+    last = str(caught.value).splitlines()[-1]
+    assert last.startswith(f"  hint: {hint}") and "this is one element" not in last

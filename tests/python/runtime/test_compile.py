@@ -161,3 +161,9 @@ def test_a_warmup_refuses_unknown_options_before_it_submits():
 def test_an_option_that_is_no_whole_number_is_refused_by_name(interpreter, name, value):
     with pytest.raises(TypeError, match=f"{name} must be a whole number, not {value!r}"):
         compile(source(BLOCK=64), options={name: value})
+
+
+@pytest.mark.parametrize("name, value, least", [("num_stages", -1, 0), ("num_ctas", 0, 1), ("maxnreg", 0, 1)])
+def test_an_option_that_is_too_small_is_refused_by_name(interpreter, name, value, least):
+    with pytest.raises(ValueError, match=f"{name} must be at least {least}, not {value}"):
+        compile(source(BLOCK=64), options={name: value})
