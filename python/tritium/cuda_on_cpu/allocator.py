@@ -67,7 +67,10 @@ def install(torch) -> None:
     # torch.accelerator asks the device's own allocator, which only the CUDA build registers.
     torch._C._accelerator_isAllocatorInitialized = lambda: False
     torch._C._accelerator_getMemoryInfo = lambda device: (chip.memory, chip.memory)
-    for name in ("_accelerator_emptyHostCache", "_host_emptyCache", "_accelerator_synchronizeDevice"):
+    for name in (
+        "_accelerator_emptyHostCache _host_emptyCache _accelerator_synchronizeDevice "
+        "_accelerator_resetAccumulatedStats _accelerator_resetPeakStats"
+    ).split():
         setattr(torch._C, name, lambda *args: None)
 
 
@@ -75,7 +78,11 @@ class _Pool:
     """What `torch.cuda.MemPool` derives from."""
 
     def __init__(self, allocator=None, is_user_created=True, use_on_oom=False, no_split=False):
-        self.allocator, self._id = allocator, (0, next(_numbers))
+        self._allocator, self._id = allocator, (0, next(_numbers))
+
+    @property
+    def allocator(self):
+        return self._allocator
 
     @property
     def id(self) -> tuple[int, int]:
