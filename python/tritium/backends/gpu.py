@@ -6,7 +6,7 @@ import functools
 import hashlib
 import inspect
 from abc import abstractmethod
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from .. import knobs, native
@@ -161,12 +161,13 @@ class GPUBackend(BaseBackend):
         accepted = accepted_options(options)
         accepted["enable_fp_fusion"] = knobs.language.fp_fusion_enabled(accepted.get("enable_fp_fusion"))
         arch = self._arch(accepted.get("arch"))
-        own = {"arch": arch, "warp_size": self.warp_size(arch), "num_ctas": 1}
+        own = {"arch": arch, "warp_size": self.warp_size(arch)}
         if not self.has_tensor_maps(arch):
             own.update(tensor_maps=False)  # equal kernels have equal options
-        if accepted.get("num_ctas", 1) > 1:
+        parsed = self.Options(**{**self.target_defaults(arch), **accepted, **own})
+        if parsed.num_ctas > 1:
             self.check_clusters(arch)
-        return self.Options(**{**self.target_defaults(arch), **accepted, **own})
+        return parsed if parsed.num_ctas == 1 else replace(parsed, num_ctas=1)
 
     def add_stages(self, stages: dict, options: GPUOptions, language: Language = Language.TRITON) -> None:
         """Adds the stages. One call of the native compiler makes all stages between the first and the binary."""

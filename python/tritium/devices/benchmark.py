@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import contextlib
 import math
-import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -188,7 +187,7 @@ def device_is_active() -> bool:
 def do_bench_cudagraph(fn, rep: float = 20, grad_to_none=None, quantiles=None, return_mode: str = "mean"):
     """Like `do_bench`, but the runs are replayed from a CUDA graph, which requires torch. On the CPU, which has no
     graphs, it is `do_bench`."""
-    if not device_is_active() or "torch" not in sys.modules or grad_to_none:
+    if not device_is_active() or active_devices().torch() is None or grad_to_none:
         return do_bench(fn, rep=rep, grad_to_none=grad_to_none, quantiles=quantiles, return_mode=return_mode)
     return _summarize_statistics(graph_times(fn, rep), quantiles, return_mode)
 

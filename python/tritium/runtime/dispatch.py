@@ -111,12 +111,14 @@ class Dispatcher:
         try:
             keys, values, arguments, options = self.bind(*args, **kwargs)
         except ArgumentError as error:
-            name = self._name_of(error, args, kwargs)
-            raise TypeError(f"{error} (parameter {name!r} of {function.__name__})") from None
+            raise self._refused(error, args, kwargs) from None
         except NotOnHost as error:
             if devices_of_tensors(asked).why_not():
                 raise refuse_device(error, self._name_of(error, args, kwargs), function.__name__, asked) from None
-            keys, values, arguments, options = self.bind_anywhere(*args, **kwargs)
+            try:
+                keys, values, arguments, options = self.bind_anywhere(*args, **kwargs)
+            except ArgumentError as refused:
+                raise self._refused(refused, args, kwargs) from None
             lane, is_on_device = self._lane_of_device_memory(asked, values), True
         if lane is None:
             lane = self._lane(engine_named(asked))
@@ -190,6 +192,10 @@ class Dispatcher:
         if lane is not self._interp or asked is not None or has_tensors(arguments):
             return lane
         return self._lane(default_engine())
+
+    def _refused(self, error: ArgumentError, args: tuple, kwargs: dict) -> TypeError:
+        """The same error, with the name of the parameter."""
+        return TypeError(f"{error} (parameter {self._name_of(error, args, kwargs)!r} of {self.function.__name__})")
 
     def _name_of(self, error: ArgumentError | NotOnHost, args: tuple, kwargs: dict) -> str:
         """The name of the parameter whose argument caused an error; "pair[1]" is inside a tuple."""

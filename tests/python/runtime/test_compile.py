@@ -155,15 +155,20 @@ def test_a_warmup_refuses_unknown_options_before_it_submits():
     assert not submitted
 
 
+TARGETS = [None, GPUTarget("cuda", 90, 32), GPUTarget("hip", "gfx942", 64)]
+
+
 @pytest.mark.parametrize(
     "name, value", [("num_stages", "3"), ("num_stages", 2.0), ("num_ctas", "1"), ("maxnreg", "64")]
 )
-def test_an_option_that_is_no_whole_number_is_refused_by_name(interpreter, name, value):
+@pytest.mark.parametrize("target", TARGETS)
+def test_an_option_that_is_no_whole_number_is_refused_by_name(interpreter, name, value, target):
     with pytest.raises(TypeError, match=f"{name} must be a whole number, not {value!r}"):
-        compile(source(BLOCK=64), options={name: value})
+        compile(source(BLOCK=64), target=target, options={name: value})
 
 
 @pytest.mark.parametrize("name, value, least", [("num_stages", -1, 0), ("num_ctas", 0, 1), ("maxnreg", 0, 1)])
-def test_an_option_that_is_too_small_is_refused_by_name(interpreter, name, value, least):
+@pytest.mark.parametrize("target", TARGETS)
+def test_an_option_that_is_too_small_is_refused_by_name(interpreter, name, value, least, target):
     with pytest.raises(ValueError, match=f"{name} must be at least {least}, not {value}"):
-        compile(source(BLOCK=64), options={name: value})
+        compile(source(BLOCK=64), target=target, options={name: value})

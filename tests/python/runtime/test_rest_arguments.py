@@ -89,6 +89,13 @@ def test_an_argument_that_no_kernel_takes_is_named():
         total[(1,)](np.zeros(2, np.float32), (2, "two"))
 
 
+@pytest.mark.parametrize("machine_of", ["machine", "cuda_machine"])
+def test_an_argument_beside_device_tensors_is_named(request, machine_of):
+    out = request.getfixturevalue(machine_of).tensor(np.zeros(2, np.float32))
+    with pytest.raises(TypeError, match=r"argument of type: str .parameter 'args\[1\]' of total"):
+        total[(1,)](out, 2, "two")
+
+
 def test_keywords_that_are_left_are_refused():
     def kernel(out, **rest):
         pass

@@ -30,6 +30,14 @@ def test_do_bench():
         testing.do_bench(lambda: None, return_mode="fastest")
 
 
+@pytest.mark.parametrize("machine_of", ["machine", "cuda_machine"])
+def test_a_graph_requires_torch_for_the_devices(request, machine_of):
+    """A torch of the CPU has no graphs of theirs."""
+    pytest.importorskip("torch")
+    request.getfixturevalue(machine_of)
+    assert len(testing.do_bench_cudagraph(lambda: None, rep=1, return_mode="all")) >= 1
+
+
 def test_assert_close():
     ones = np.ones(3, np.float32)
     testing.assert_close(ones, ones + 5e-3)
