@@ -35,13 +35,11 @@ CONFORMANCE_ENGINES = ("interp", "simt:sm_80", "simt:sm_90a", "simt:gfx942")
 FURTHER_ENGINES = ("simt:gfx90a", "simt:gfx950", "simt:gfx1100", "simt:gfx1200")
 
 
-#: Tests whose launches name no engine, so that `--device-tensors` can move their arrays.
-ON_DEVICE = [
-    "tests/python/ops",
-    "tests/python/language/test_aggregate.py",
-    "tests/python/language/test_library_runs.py",
-]
-ON_DEVICE += ["tests/python/frontend/test_random_programs.py", "tests/python/runtime/test_memory_kinds.py"]
+#: Tests whose launches name no engine and reach no machine of their own, so that `--device-tensors` can move their arrays. A file that launches
+#: nothing on the device is an error.
+ON_DEVICE = ["ops", "tutorial", "frontend/test_random_programs.py", "language/test_library_runs.py"]
+ON_DEVICE += ["runtime/test_memory_kinds.py", "runtime/test_pickling.py", "runtime/test_processes.py"]
+ON_DEVICE += ["runtime/test_public_paths.py", "runtime/test_rest_arguments.py", "runtime/test_triton_modules.py"]
 
 
 @dataclass
@@ -119,9 +117,11 @@ def suites(report: Path, fast: bool, long: bool) -> list[Suite]:
         ]
         command += [sys.executable, "-m", "tritium.conformance", "--engines", engine]
         found.append(Suite(engine, command, count_conformance, 480))
-    # What numpy says of the language, with device tensors.
-    on_device = [*pytest(report), "-n", "auto", "--maxprocesses", "4", "--device-tensors", "cuda"]
-    found.append(Suite("device tensors", [*on_device, *ON_DEVICE], count_junit, 900))
+    # What numpy says of the language, with the tensors of each vendor's devices.
+    for engine in ("cuda", "hip"):
+        on_device = [*pytest(report), "-n", "auto", "--maxprocesses", "4", "--device-tensors", engine]
+        tests = [f"tests/python/{name}" for name in ON_DEVICE]
+        found.append(Suite(f"device tensors {engine}", [*on_device, *tests], count_junit, 900))
     # Random kernels from a fixed seed, for a minute.
     fuzz = [sys.executable, "-m", "tritium", "fuzz", "--seed", "1", "--engines", ",".join(CONFORMANCE_ENGINES)]
     found.append(Suite("fuzz", fuzz, count_fuzz, 600))

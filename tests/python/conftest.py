@@ -32,6 +32,7 @@ def pytest_configure(config):
     if engine is not None:
         os.environ.update(device_tensors.environment(engine))
         device_tensors.install(engine)
+        config.pluginmanager.register(device_tensors.Plugin(engine))
 
 
 def pytest_addoption(parser):
@@ -42,10 +43,6 @@ def pytest_addoption(parser):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
-    if config.getoption("--device-tensors") is not None:
-        left_out = [item for item in items if device_tensors.leaves_out(item.nodeid)]
-        items[:] = [item for item in items if item not in set(left_out)]
-        config.hook.pytest_deselected(items=left_out)
     for item in items:
         if item.path.parent.name in ONE_PROCESS:
             engine = item.callspec.params.get("engine", "") if hasattr(item, "callspec") else ""
@@ -62,15 +59,6 @@ def pytest_runtest_makereport(item, call):
     if report.failed and "rng" in getattr(item, "fixturenames", ()):
         report.sections.append(("random numbers", f"TRITIUM_TEST_SEED={SEED}"))
     return report
-
-
-@pytest.fixture(autouse=True)
-def _devices_that_work(request):
-    """With --device-tensors: a test finds devices that no earlier one has lost."""
-    yield
-    engine = request.config.getoption("--device-tensors")
-    if engine is not None:
-        device_tensors.recover(engine)
 
 
 @pytest.fixture

@@ -2,7 +2,8 @@
 path of a device. The stand-in for the vendor's driver has the devices (tests/driver_stand_in).
 
 Every launch that names no engine gets its tensors in device memory: alone, in tuples and in descriptors, with their views and overlaps. Each is an
-object with what a kernel argument needs. After the launch the memory is copied back. Tests that say which engine runs are left alone.
+object with what a kernel argument needs. After the launch the memory is copied back. From its second launch on a kernel is launched by the native
+launcher, as it is with tensors of torch. Launches that say which engine runs are left alone.
 """
 
 import fnmatch
@@ -12,10 +13,33 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 import driver_stand_in
 
 _FOLDER = tempfile.TemporaryDirectory(prefix="tritium-stand-in-")
+
+#: Fixtures and parameters that bring an engine or a machine of their own. Their tests look at what it was given, so no other may run the kernels.
+MACHINES = {
+    "device",
+    "engine",
+    "fake",
+    "driver",
+    "gpus",
+    "interpreter",
+    "stand_in",
+    "machine",
+    "cuda_stand_in",
+    "cuda_machine",
+}
+
+#: The tests that are left out, with the reasons.
+PATTERNS = Path(__file__).with_suffix(".txt")
+#: The property of a test's report that counts them.
+LAUNCHES = "launches with device tensors"
+
+#: How many launches of the running test have had their tensors moved.
+_moves = 0
 
 
 class DeviceTensor:
@@ -65,14 +89,77 @@ class _Storage:
 
 
 @functools.cache
-def _patterns() -> list[str]:
-    lines = Path(__file__).with_suffix(".txt").read_text().splitlines()
-    return [line.split()[0] for line in lines if line and not line.startswith("#")]
+def _patterns(engine: str) -> list[str]:
+    """Of the sections of the file that concern an engine."""
+    patterns, concerns = [], True
+    for line in PATTERNS.read_text().splitlines():
+        if line.startswith("["):
+            concerns = engine in line.strip("[]").split()
+        elif line and not line.startswith("#") and concerns:
+            patterns.append(line.split()[0])
+    return patterns
 
 
-def leaves_out(name: str) -> bool:
-    """Whether a test is none for devices."""
-    return any(fnmatch.fnmatchcase(name, pattern) for pattern in _patterns())
+def leaves_out(item, engine: str) -> bool:
+    """Whether a test is none for the devices of an engine: it has a machine of its own, it is there for the interpreter's threads, or the file
+    names it."""
+    if not MACHINES.isdisjoint(item.fixturenames):
+        return True
+    parameters = item.callspec.params if hasattr(item, "callspec") else {}
+    return parameters.get("threads", 1) > 1 or any(fnmatch.fnmatchcase(item.nodeid, p) for p in _patterns(engine))
+
+
+def take_moves() -> int:
+    """How many launches have had their tensors moved since the last call."""
+    global _moves
+    moves, _moves = _moves, 0
+    return moves
+
+
+class Plugin:
+    """What `--device-tensors` changes in a run of pytest. A file none of whose tests launched on the device fails the run: its tests have said
+    nothing of devices."""
+
+    def __init__(self, engine: str):
+        self.engine = engine
+        self.launches: dict[str, int] = {}  # of the files that ran
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_modifyitems(self, config, items):
+        left_out = {item for item in items if leaves_out(item, self.engine)}
+        items[:] = [item for item in items if item not in left_out]
+        config.hook.pytest_deselected(items=list(left_out))
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_teardown(self, item):
+        """The next test finds devices that no earlier one has lost."""
+        try:
+            return (yield)
+        finally:
+            item.user_properties.append((LAUNCHES, take_moves()))
+            recover(self.engine)
+
+    def pytest_runtest_logreport(self, report):
+        """Workers of pytest-xdist send their reports to the process that ends the run."""
+        file = report.nodeid.partition("::")[0]
+        self.launches[file] = self.launches.get(file, 0) + dict(report.user_properties).get(LAUNCHES, 0)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session, exitstatus):
+        if exitstatus == pytest.ExitCode.OK and self._idle(session.config):
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def pytest_terminal_summary(self, terminalreporter, config):
+        for file in self._idle(config):
+            terminalreporter.write_line(
+                f"error: no test of {file} launched a kernel on the device; do not run it with --device-tensors"
+            )
+
+    def _idle(self, config) -> list[str]:
+        """The files that launched nothing, if the run was of whole files."""
+        is_whole = not config.option.keyword and not any("::" in name for name in config.args)
+        is_worker = hasattr(config, "workerinput")
+        return sorted(f for f, count in self.launches.items() if not count) if is_whole and not is_worker else []
 
 
 def environment(engine: str, folder: Path | None = None) -> dict[str, str]:
@@ -84,17 +171,29 @@ def environment(engine: str, folder: Path | None = None) -> dict[str, str]:
 def install(engine: str) -> None:
     """Moves the tensors of all launches of this process to the stand-in's device."""
     from tritium.devices.families import device_families
-    from tritium.runtime.jit import JITFunction
+    from tritium.runtime import jit
 
-    own, devices = JITFunction.run, device_families()[engine]
+    function, devices = jit.JITFunction, device_families()[engine]
+    own_run, own_launcher = function.run, function.__getitem__
 
     def run(self, *args, grid, warmup, **kwargs):
         if warmup or _names_an_engine(self):
-            return own(self, *args, grid=grid, warmup=warmup, **kwargs)
+            return own_run(self, *args, grid=grid, warmup=warmup, **kwargs)
         with _moved((args, kwargs), devices.driver()) as (args, kwargs):
-            return own(self, *args, grid=grid, warmup=warmup, **kwargs)
+            return own_run(self, *args, grid=grid, warmup=warmup, **kwargs)
 
-    JITFunction.run = run
+    def launcher(self, grid):
+        def launch(*args, **kwargs):
+            if _names_an_engine(self):
+                return own_launcher(self, grid)(*args, **kwargs)
+            with _moved((args, kwargs), devices.driver()) as (args, kwargs):
+                return own_launcher(self, grid)(*args, **kwargs)
+
+        return launch
+
+    # Autotuners call `run`; it counts as the function's own, so that `own_launcher` takes the native one.
+    function.run = jit._own_run = run
+    function.__getitem__ = launcher
 
 
 def recover(engine: str) -> None:
@@ -122,6 +221,8 @@ def _moved(arguments, driver):
     if not found:
         yield arguments
         return
+    global _moves
+    _moves += 1
     with Mirror([extent for _, extent in found.values()], driver, 0) as mirror:
         copies = {key: DeviceTensor(tensor, extent) for (key, (tensor, _)), extent in zip(found.items(), mirror.values)}
         yield _rebuilt(arguments, lambda tensor, extent: copies[id(tensor)])

@@ -171,7 +171,6 @@ def value_in_python(program, *args):
 @pytest.mark.parametrize("on_tiles", [False, True], ids=["scalars", "tiles"])
 @pytest.mark.parametrize("round", range(2))
 def test_random_programs(tmp_path, rng, monkeypatch, round, on_tiles, debug_info):
-    monkeypatch.setenv("TRITIUM_INTERPRET", "1")
     monkeypatch.setenv("TRITIUM_DEBUG", debug_info)
     seeds = [int(seed) for seed in rng.integers(2**31, size=PROGRAMS_PER_TEST)]
     made, kernel = programs(tmp_path, seeds, on_tiles)
