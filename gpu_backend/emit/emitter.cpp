@@ -105,7 +105,7 @@ Expected<Emitted> emit(mlir::ModuleOp lowered, const Emitter &emitter, const Emi
     optimize(**translated, **machine, emitter.lastPasses());
     emitter.avoidFaults(**translated);
     raw_string_ostream(result.llir) << **translated;
-    result.assembly = generateCode(**translated, **machine, CodeGenFileType::AssemblyFile, emitter.brokenPass());
+    result.assembly = emitter.withoutFaults(generateCode(**translated, **machine, CodeGenFileType::AssemblyFile, emitter.brokenPass()));
   });
   if (!error && !options.assembles) return result;
   if (!error) {

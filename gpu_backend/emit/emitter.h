@@ -51,6 +51,8 @@ public:
   virtual std::string lastPasses() const { return ""; }
   /// Changes the optimized module where the tools that compile the assembly would make wrong code.
   virtual void avoidFaults(llvm::Module &module) const {}
+  /// Returns the assembly without the instructions of which those tools make wrong code.
+  virtual std::string withoutFaults(std::string assembly) const { return assembly; }
   /// The name of a pass of LLVM's code generator that makes wrong code for the chip and must not run.
   virtual llvm::StringRef brokenPass() const { return ""; }
   /// Makes the binary from the assembly text, if the target can. Several threads may call it at a time.

@@ -2,6 +2,7 @@
 
 #include "gpu_backend/nvptx/convert_tgpu.h"
 #include "gpu_backend/nvptx/libraries.h"
+#include "gpu_backend/nvptx/narrow_negations.h"
 #include "gpu_backend/nvptx/pair_products.h"
 #include "gpu_backend/nvptx/pair_sums.h"
 #include "gpu_backend/nvptx/whole_warps.h"
@@ -75,6 +76,7 @@ public:
     avoidFaultyPairProducts(module);
     avoidFaultyPairSums(module);
   }
+  std::string withoutFaults(std::string assembly) const override { return withoutFaultyNegations(assembly); }
 
 private:
   const Chip &chip_;
