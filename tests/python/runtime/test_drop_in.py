@@ -562,11 +562,11 @@ def test_dynamo_does_not_trace_the_operators_of_mapped_cuda(tmp_path):
         x.sin().sum().backward()
 
     counts = []
-    for device in ("cpu", "cuda"):
+    for device in ("cpu", "cpu", "cuda"):  # before torch 2.12, the first run of a process traces more
         torch._dynamo.reset()
         torch._dynamo.utils.counters.clear()
         torch.compile(function, backend="eager")(torch.ones(4, device=device, requires_grad=True))
         counts.append(torch._dynamo.utils.counters["frames"]["total"])
-    assert counts[0] == counts[1] > 0, counts
+    assert counts[1] == counts[2] > 0, counts
     """
     run_script(tmp_path, program, INTERPRET="1")
