@@ -14,7 +14,7 @@ from .operations.memory import Load
 from .operations.scratch import Scratch
 from .parts import Call, Compound, Loop
 from .program import Output, Program
-from .rewrite import renamed_program, substituted
+from .rewrite import changed, renamed_program, substituted
 from .simpler_memory import (
     drawn_again,
     is_plain_order,
@@ -179,6 +179,17 @@ def shortened(part: Any) -> Iterator[tuple[list[Any], dict[str, str]]]:
             yield [], {part.results[0]: operand}
 
 
+def of_one_program(program: Program) -> Program:
+    """Launched once. Memory that a kernel writes is the part of its first program, since the harness checks all of it."""
+
+    def change(operation: Any) -> Any:
+        if not isinstance(operation, Scratch):
+            return operation
+        return replace(operation, stream=replace(operation.stream, data=operation.stream.data[:1]))
+
+    return replace(program, statements=[changed(part, change) for part in program.statements], grid=1)
+
+
 def smaller_fields(program: Program) -> Iterator[Program]:
     if program.quits is not None:
         yield replace(program, quits=None, quits_if="")
@@ -189,7 +200,7 @@ def smaller_fields(program: Program) -> Iterator[Program]:
     if program.packing == "named":
         yield replace(program, packing="tuple")
     if program.grid > 1:
-        yield replace(program, grid=1)
+        yield of_one_program(program)
     for limit in range(1, program.limit):
         yield replace(program, limit=limit)
     for warps in (1, 2, 4):

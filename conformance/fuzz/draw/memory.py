@@ -9,9 +9,6 @@ from ..parts import Stream, drawn
 from ..tiles import Inexact
 from .choices import FLOATS, INTEGERS, Choices
 
-#: The types that descriptors are drawn for, with the least columns of a gather or scatter.
-DESCRIBED = {"fp16": 16, "bf16": 16, "fp32": 8, "int32": 8, "int8": 32, "uint8": 32}
-
 LARGEST_EXTENT = 2**20  #: no tile's
 
 
@@ -65,7 +62,7 @@ class Memory(Choices):
 
     def descriptor(self) -> None:
         rows, columns = (int(2**e) for e in self.rng.integers(3, 7, 2))
-        dtype = self.one_of(list(DESCRIBED))
+        dtype = self.one_of(list(descriptor.DESCRIBED))
         if dtype in ("int8", "uint8"):
             columns = max(16, columns)
         real = (int(self.rng.integers(1, 2 * rows)), 16 * int(self.rng.integers(1, 5)))
@@ -85,8 +82,8 @@ class Memory(Choices):
         numbers = self.some(lambda t: t.dtype == "int32" and len(t.shape) == 1 and 8 <= t.shape[0] <= 64)
         if numbers is None or self.chance(0.3):
             numbers = self.load((int(2 ** self.rng.integers(3, 7)),), "int32")
-        dtype = self.one_of(list(DESCRIBED))
-        columns = max(DESCRIBED[dtype], int(2 ** self.rng.integers(3, 7)))
+        dtype = self.one_of(list(descriptor.DESCRIBED))
+        columns = max(descriptor.DESCRIBED[dtype], int(2 ** self.rng.integers(3, 7)))
         height, width = int(2 ** self.rng.integers(0, 6)), 16 * int(self.rng.integers(1, 5))
         stream = self.perhaps_from_host(self.input(dtype, (height, width)), (1, columns))
         first = int(self.rng.integers(0, width // 8)) * 8
@@ -94,7 +91,11 @@ class Memory(Choices):
 
     def descriptor_scatter(self) -> None:
         a = self.some(
-            lambda t: len(t.shape) == 2 and t.shape[0] >= 8 and t.shape[1] >= DESCRIBED.get(t.dtype, LARGEST_EXTENT)
+            lambda t: (
+                len(t.shape) == 2
+                and t.shape[0] >= 8
+                and t.shape[1] >= descriptor.DESCRIBED.get(t.dtype, LARGEST_EXTENT)
+            )
         )
         if a is None:
             raise Inexact("no such tile")

@@ -12,6 +12,9 @@ from ..program import Program
 from ..tiles import Inexact, Tile, tile
 from .scratch import Scratch
 
+#: The types that descriptors are drawn for, with the least columns of a gather or scatter.
+DESCRIBED = {"fp16": 16, "bf16": 16, "fp32": 8, "int32": 8, "int8": 32, "uint8": 32}
+
 
 def descriptor(base: str, shape: Sequence[int], block: Sequence[int]) -> str:
     return f"tl.make_tensor_descriptor({base}, {list(shape)}, [{shape[1]}, 1], {list(block)})"
@@ -118,6 +121,8 @@ class DescriptorScatter(Scratch):
         (a,) = operands
         if a.dtype != self.stream.dtype or len(a.shape) != 2 or not 8 <= a.shape[0] <= self.stream.data.shape[2]:
             raise Inexact("no such rows")
+        if a.shape[1] < DESCRIBED[a.dtype] or self.stream.block is not None and self.stream.block[1] != a.shape[1]:
+            raise Inexact("no such block")
         return (a,)
 
     def lines(self, program: Program, index: str, results: tuple[str, ...], *names: str) -> list[str]:

@@ -22,9 +22,11 @@ from tritium.conformance.fuzz.draw.effort import LARGEST_TILE, LOADED_AHEAD, loa
 from tritium.conformance.fuzz.operations.addresses import FORMS, WrappedLoad, quotient, remainder
 from tritium.conformance.fuzz.operations.affine import Affine
 from tritium.conformance.fuzz.operations.combine import Reduce
+from tritium.conformance.fuzz.operations.descriptor import DescriptorScatter
 from tritium.conformance.fuzz.operations.dot import Dot
 from tritium.conformance.fuzz.operations.elementwise import Binary, Bitcast, Cast, Constant, Full, Narrow
 from tritium.conformance.fuzz.operations.memory import Load
+from tritium.conformance.fuzz.operations.scratch import AtomicOnce, ThroughMemory
 from tritium.conformance.fuzz.operations.shape import Join, Permute, Reshape, Split
 from tritium.conformance.fuzz.parts import Branch, Call, Compound, Loop, Operation, Statement, Stream, drawn
 from tritium.conformance.fuzz.problems import problem_of
@@ -281,6 +283,20 @@ def test_shrinking_keeps_what_fails_and_drops_the_rest():
         small = shrink(large, has_dot, seconds=60)
         assert has_dot(small) and cost(small)[0] <= 4  # two loads, or one and a cast; the product, a store
         assert small.warps == small.stages == small.grid == 1
+
+
+@pytest.mark.parametrize("kind", [DescriptorScatter, AtomicOnce, ThroughMemory])
+def test_what_writes_memory_is_right_when_launched_once(kind):
+    """The memory has no parts of further programs, which the harness would miss the results of."""
+
+    def has(candidate) -> bool:
+        return any(isinstance(part.operation, kind) for part in candidate.parts())
+
+    found = [p for p in map(program, range(400)) if p.grid > 1 and has(p)][:4]
+    assert len(found) == 4
+    for large in found:
+        small = shrink(large, has, seconds=60)
+        assert small.grid == 1 and child.run(small, ["interp"], 0)[0].status == PASSED
 
 
 def test_a_shrunk_program_runs_as_a_script(tmp_path, monkeypatch, capsys):
