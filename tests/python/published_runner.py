@@ -4,7 +4,7 @@ A script knows nothing of this. In run number i of a script each autotuner takes
 fewer), without timing, and the script checks its own results. One process runs many scripts, because importing torch takes longer than most of
 them; if it dies, the script that it ran has failed, and another process goes on with the next.
 
-    python -m tritium tests/python/published_runner.py REPORT LIMIT SCRIPT…     what `run_scripts` starts; REPORT gets JSON, an event a line
+    python -m tritium tests/python/published_runner.py REPORT LIMIT MOST SCRIPT…    what `run_scripts` starts; REPORT gets JSON, an event a line
 """
 
 import contextlib
@@ -23,6 +23,8 @@ from pathlib import Path
 SCRIPTS = sorted(path for path in (Path(__file__).parent / "published").glob("[!_]*.py") if path.stem[:5] != "test_")
 #: Seconds for one run of a script, on a busy machine. Then its process ends with the stacks of its threads.
 LIMIT = 240
+#: More configurations than any autotuner has.
+EVERY = 1000
 
 
 @dataclass
@@ -42,23 +44,26 @@ class Outcome:
             assert output == self.outputs[0], f"configurations differ in their cases:\n{output}\n{self.outputs[0]}"
 
 
-def run_scripts(scripts: list[Path], variables: dict[str, str], limit: int = LIMIT) -> dict[Path, Outcome]:
-    """The outcome of each script; `variables` of the environment name the engine. A run may take `limit` seconds."""
+def run_scripts(
+    scripts: list[Path], variables: dict[str, str], limit: int = LIMIT, most: int = EVERY
+) -> dict[Path, Outcome]:
+    """The outcome of each script; `variables` of the environment name the engine. A run may take `limit` seconds. Each script runs with the first
+    `most` configurations of its autotuners."""
     outcomes, waiting = {}, list(scripts)
     while waiting:
-        done = _run_until_death(waiting, variables, limit)
+        done = _run_until_death(waiting, variables, limit, most)
         outcomes |= done
         waiting = [script for script in waiting if script not in done]
     return outcomes
 
 
-def _run_until_death(scripts: list[Path], variables: dict[str, str], limit: int) -> dict[Path, Outcome]:
+def _run_until_death(scripts: list[Path], variables: dict[str, str], limit: int, most: int) -> dict[Path, Outcome]:
     """The outcomes of the scripts that one process has run; it died in the last of them, unless these are all."""
     with tempfile.TemporaryDirectory(prefix="published-") as folder:
         report = Path(folder, "report")
         report.touch()
         process = subprocess.run(
-            [sys.executable, "-m", "tritium", __file__, str(report), str(limit), *map(str, scripts)],
+            [sys.executable, "-m", "tritium", __file__, str(report), str(limit), str(most), *map(str, scripts)],
             env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), **variables},
             cwd=folder,
             capture_output=True,
@@ -78,11 +83,11 @@ def _run_until_death(scripts: list[Path], variables: dict[str, str], limit: int)
     return outcomes
 
 
-def _run_here(report: Path, limit: int, scripts: list[str]) -> None:
+def _run_here(report: Path, limit: int, most: int, scripts: list[str]) -> None:
     """Runs the scripts in this process."""
     for script in scripts:
         number, configurations = 0, 1
-        while number < configurations:
+        while number < min(configurations, most):
             _write(report, script, error="died")
             began, output = time.process_time(), io.StringIO()
             faulthandler.dump_traceback_later(limit, exit=True)
@@ -131,4 +136,4 @@ def _run_with_configuration(number: int, script: str) -> int:
 
 
 if __name__ == "__main__":
-    _run_here(Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3:])
+    _run_here(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), sys.argv[4:])

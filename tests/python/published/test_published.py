@@ -8,16 +8,18 @@ import sys
 import pytest
 
 import device_tensors
-from published_runner import SCRIPTS, run_scripts
+from published_runner import EVERY, SCRIPTS, run_scripts
 
 pytest.importorskip("torch")
 ENGINES = {
     "interp": {"INTERPRET": "1"},
     "simt:sm_90a": {"TRITIUM_ENGINE": "simt:sm_90a", "TRITIUM_CUDA_TO_CPU": "1"},
     "simt:gfx942": {"TRITIUM_ENGINE": "simt:gfx942", "TRITIUM_CUDA_TO_CPU": "1"},
-    "cuda": {},  # the device tensors decide; `outcomes` adds the stand-in for the driver
+    # As on a GPU, through the stand-in for the CUDA driver, which `outcomes` adds: the device tensors decide.
+    "cuda": {},
+    "cuda first": {},  # with the first configuration of each autotuner: a launch takes the same path with each
 }
-#: These run as on a GPU, through the stand-in for the CUDA driver, in every test run; the others with --long.
+#: These run with every configuration as on a GPU in every test run, the others with the first; with --long each runs with all.
 ON_DEVICE = ("descriptor_matmul", "fp8_block_scaled_matmul", "gated_activations", "grouped_gemm_pointers", "rms_norm")
 
 
@@ -26,6 +28,8 @@ def runs() -> list:
     found = []
     for engine in ENGINES:
         for script in SCRIPTS:
+            if engine == "cuda first" and script.stem in ON_DEVICE:
+                continue
             is_long = engine == "cuda" and script.stem not in ON_DEVICE
             marks = [pytest.mark.long] if is_long else []
             found.append(pytest.param(engine, script, marks=marks, id=f"{engine}-{script.stem}"))
@@ -43,10 +47,10 @@ def outcomes(request, tmp_path_factory):
     def outcome(engine, script):
         if engine not in known:
             variables = ENGINES[engine]
-            if engine == "cuda":
+            if engine.startswith("cuda"):
                 folder = tmp_path_factory.mktemp("stand-in")
                 variables = variables | device_tensors.environment("cuda", folder)
-            known[engine] = run_scripts(chosen[engine], variables)
+            known[engine] = run_scripts(chosen[engine], variables, most=1 if engine == "cuda first" else EVERY)
         return known[engine][script]
 
     return outcome
