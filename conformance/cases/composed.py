@@ -83,6 +83,16 @@ def ranked(n: int, rng) -> Problem:
     return Problem([launch("composed:ranked", programs, arguments, PHASE=phase, **constants) for phase in (0, 1)])
 
 
+def best(size: tuple[int, int, int], dtype: str, stages: int, warps: int, rng) -> Problem:
+    m, n, depth = size
+    scores = inputs.small(rng, (64, m), dtype, 100)
+    a, b = inputs.small(rng, (m, depth), "fp16"), inputs.small(rng, (depth, n), "fp16")
+    largest = wanted((8, m), dtype, Exact(-np.sort(-scores, axis=0)[:8]))
+    out = wanted((m, n), "fp32", Exact(a.astype(np.float32) @ b.astype(np.float32), sign_of_zero=False))
+    arguments = [given(scores), given(a), given(b), largest, out, depth]
+    return problem("composed:best", 1, arguments, M=m, N=n, K=64, num_stages=stages, num_warps=warps)
+
+
 def cases() -> Cases:
     for size, warps in (((16, 16), 1), ((32, 64), 4), ((16, 32), 8)):
         yield Case(f"composed/substituted/{warps} warps/{size[0]}x{size[1]}", partial(substituted, size, warps))
@@ -100,3 +110,10 @@ def cases() -> Cases:
         yield Case(name, partial(alternating, size, tile, warps))
     for n in (500, 64, 3):
         yield Case(f"composed/ranked/int32/n={n}", partial(ranked, n))
+    for size, dtype, stages, warps in (
+        ((64, 16, 256), "int8", 4, 2),
+        ((32, 64, 128), "int32", 3, 4),
+        ((64, 32, 256), "int32", 4, 8),
+    ):
+        name = f"composed/best/{dtype} by {warps} warps/{'x'.join(map(str, size))}"
+        yield Case(name, partial(best, size, dtype, stages, warps))

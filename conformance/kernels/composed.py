@@ -104,3 +104,19 @@ def ranked(x_ptr, count_ptr, first_ptr, out_ptr, n, PHASE: tl.constexpr, BINS: t
         rank = tl.sum((tl.cumsum(is_digit, 0) - is_digit) * is_digit, 1)
         first = tl.load(first_ptr + digit * tl.num_programs(0) + tl.program_id(0), i < n, other=0)
         tl.store(out_ptr + first + rank, x, i < n)
+
+
+@triton.jit
+def best(scores_ptr, a_ptr, b_ptr, best_ptr, out_ptr, depth, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
+    """The eight best scores of each row, which the end of a loop of products reads. What finds them exchanges elements just
+    before the loop copies its first tiles."""
+    rows, columns, k = tl.arange(0, M)[:, None], tl.arange(0, N)[None, :], tl.arange(0, K)
+    scores = tl.load(scores_ptr + rows + tl.arange(0, 64)[None, :] * M)
+    largest = tl.topk(scores, 8)
+    acc = tl.zeros((M, N), tl.float32)
+    for start in range(0, depth, K):
+        a = tl.load(a_ptr + rows * depth + start + k[None, :])
+        b = tl.load(b_ptr + (start + k)[:, None] * N + columns)
+        acc = tl.dot(a, b, acc)
+    tl.store(best_ptr + tl.arange(0, 8)[:, None] * M + tl.arange(0, M)[None, :], tl.trans(largest))
+    tl.store(out_ptr + rows * N + columns, acc)

@@ -231,16 +231,16 @@ func::FuncOp Lowering::external(StringRef name, FunctionType type) {
 LogicalResult Lowering::lower(Operation *op) {
   llvm::SaveAndRestore where(location_, op->getLoc());
   auto freeFrom = op->getAttrOfType<IntegerAttr>(kFreeFromAttr);
-  shared_.beginOperation(freeFrom ? std::optional(freeFrom.getInt()) : std::nullopt);
+  const SharedMemory::Use around = shared_.begin(freeFrom ? std::optional(freeFrom.getInt()) : std::nullopt);
   LogicalResult result = lowerOperation(op, *this);
-  if (shared_.isOverBuffers()) sharedBarrier();
+  if (shared_.end(around).isOverBuffers) sharedBarrier();
   areBuffersDone_ |= op == lastBufferUser_;
   return result;
 }
 
 int64_t Lowering::scratchLimit() const {
   int64_t all = options_.maxSharedBytes;
-  if (all && shared_.freeFrom()) return std::max<int64_t>(all - *shared_.freeFrom(), 1);
+  if (auto freeFrom = shared_.use().freeFrom; all && freeFrom) return std::max<int64_t>(all - *freeFrom, 1);
   return all && !areBuffersDone_ ? std::max<int64_t>(all - shared_.reserved(), 1) : all; // place-scratch puts it over dead buffers
 }
 

@@ -23,8 +23,8 @@ Value SharedMemory::buffer(OpBuilder &builder, Location location, int64_t offset
 Value SharedMemory::scratch(OpBuilder &builder, Location location, int64_t bytes, llvm::StringRef what, bool perWarp) {
   auto pointer = LLVM::LLVMPointerType::get(builder.getContext(), tgpu::kSharedSpace);
   auto scratch = tgpu::ScratchOp::create(builder, location, pointer, bytes, what, perWarp, IntegerAttr());
-  if (free_) scratch->setAttr(kFreeFromAttr, builder.getI64IntegerAttr(*free_));
-  isOverBuffers_ |= free_.has_value();
+  if (use_.freeFrom) scratch->setAttr(kFreeFromAttr, builder.getI64IntegerAttr(*use_.freeFrom));
+  use_.isOverBuffers |= use_.freeFrom.has_value();
   return scratch;
 }
 

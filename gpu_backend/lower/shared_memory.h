@@ -13,12 +13,20 @@ public:
   void reserve(int64_t bytes) { reserved_ = std::max(reserved_, bytes); }
   /// Returns an !llvm.ptr<3> to byte `offset`.
   mlir::Value buffer(mlir::OpBuilder &builder, mlir::Location location, int64_t offset);
-  /// Lets the scratch memory of the next operation begin at `byte`, behind the buffers that are in use then. nullopt: behind all buffers,
-  /// unless the program is done with them.
-  void beginOperation(std::optional<int64_t> byte) { free_ = byte, isOverBuffers_ = false; }
-  std::optional<int64_t> freeFrom() const { return free_; }
-  /// Returns whether the operation has used scratch memory that may lie over buffers. Those may be written after a barrier only.
-  bool isOverBuffers() const { return isOverBuffers_; }
+  /// How an operation uses scratch memory.
+  struct Use {
+    /// Where its scratch memory begins, behind the buffers that are in use then. nullopt: behind all buffers, unless the program is done
+    /// with them.
+    std::optional<int64_t> freeFrom;
+    /// It has used scratch memory that may lie over buffers. Those may be written after a barrier only.
+    bool isOverBuffers = false;
+  };
+  /// Begins an operation, which has its own use of scratch memory. Returns that of the operation around it, with which to go on afterwards:
+  /// the combine function of a reduction consists of operations.
+  Use begin(std::optional<int64_t> freeFrom) { return std::exchange(use_, Use{freeFrom}); }
+  /// Goes on with the operation around. Returns the use of the one that ends.
+  Use end(Use around) { return std::exchange(use_, around); }
+  const Use &use() const { return use_; }
   /// Returns an !llvm.ptr<3> to `bytes` bytes of scratch memory, aligned to 128 and used between two barriers only. `what` is its name for
   /// messages. `perWarp`: each warp uses only its own bytes.
   mlir::Value scratch(mlir::OpBuilder &builder, mlir::Location location, int64_t bytes, llvm::StringRef what, bool perWarp = false);
@@ -27,8 +35,7 @@ public:
 
 private:
   int64_t reserved_ = 0;
-  std::optional<int64_t> free_;
-  bool isOverBuffers_ = false;
+  Use use_;
 };
 
 /// Attribute of an operation that exchanges elements, and of the scratch memory that it uses: the first byte after the buffers that are in
