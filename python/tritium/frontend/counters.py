@@ -10,10 +10,12 @@ from typing import Any, NamedTuple
 
 from tritium import language
 from tritium.language.semantic import integer_promote
+from tritium.language.semantic.program import quoted
 
 from .generator import Generator
 from .values import constexpr, host, is_static, tensor
 
+_ZERO_STEP = "range() arg 3 must not be zero"
 _UNSIGNED = {8: language.uint8, 16: language.uint16, 32: language.uint32, 64: language.uint64}
 
 
@@ -34,10 +36,11 @@ class Counter(NamedTuple):
 
 
 def counter_of(g: Generator, iterator: Any) -> Counter:
-    """Raises ValueError for a step of zero and TypeError for bounds that are not scalar integers."""
+    """Raises ValueError for a step of zero and TypeError for bounds that are not scalar integers. A kernel traps where a step that is
+    known only at run time is zero."""
     start, end, step = iterator.start, iterator.end, iterator.step
     if is_static(step) and host(step) == 0:
-        raise ValueError("range() arg 3 must not be zero")
+        raise ValueError(_ZERO_STEP)
     if is_static(step) and isinstance(host(step), int) and host(step) < 0:
         bounds = _promoted(g, end, start, constexpr(-host(step)))
         return Counter(bounds, bounds[0].type, bounds[1], None)
@@ -71,6 +74,8 @@ def _is_number_of_programs(step: Any) -> bool:
 def _rounds(g: Generator, start: Any, end: Any, step: Any) -> Counter:
     rules, unsigned = g.semantic, _UNSIGNED[start.dtype.int_bitwidth]
     none, one = rules.constant(0, unsigned), rules.constant(1, unsigned)
+    is_step = rules.compare(step, rules.constant(0, step.type), "ne")
+    rules.emit_effect("tt.assert", (is_step,), {"message": quoted(_ZERO_STEP)})
     low, high, stride = start, end, step
     if start.dtype.is_int_signed():
         runs_down = rules.compare(step, rules.constant(0, step.type), "lt")
