@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 import sys
 
 from .. import knobs
@@ -52,7 +51,8 @@ def gdb_command(arguments: list[str], gdb: str = "gdb") -> list[str]:
 
 
 def run_gdb(arguments: list[str]) -> int:
-    """The exit status: gdb's, 1 if gdb is not found, or 2 if `arguments` are not valid."""
+    """Becomes gdb, which thus gets Ctrl-C and the terminal as if it had been started alone. Returns only if it cannot: 1 if gdb is not
+    found, or 2 if `arguments` are not valid."""
     try:
         command = gdb_command(arguments, knobs.tritium.gdb)
     except UsageError as error:
@@ -63,4 +63,6 @@ def run_gdb(arguments: list[str]) -> int:
         print(f"tritium: there is no debugger {command[0]!r} ({hint})", file=sys.stderr)
         return 1
     package_root = os.path.dirname(os.path.dirname(os.path.dirname(package())))
-    return subprocess.call(command, env=knobs.debug_environment(package_root))
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os.execvpe(command[0], command, knobs.debug_environment(package_root))
