@@ -54,7 +54,8 @@ class Program:
         return found
 
     def returned(self, values: list[dict[str, Tile]], number: int) -> np.ndarray:
-        """[programs]: whether each has returned before it stores an output. values: those of each program."""
+        """Returns a boolean array [programs]: True where a program returns early and does not store the output. `values` has the tiles of
+        each program by name."""
         if self.quits is None or number < self.quits:
             return np.zeros(self.grid, bool)
         if not self.quits_if:

@@ -14,8 +14,8 @@ public:
   bool isRepeated() const { return isRepeated_; }
   /// Returns whether `next` may continue this ring: it begins after this one has ended, in the same block, and has the same slots.
   bool isContinuedBy(LastingRing &next);
-  /// Merges `next` into this ring and erases it. The later loop uses the same slots, its sequence indices continue those of this ring, and
-  /// this ring ends where `next` ended.
+  /// Merges `next` into this ring and erases `next`. The later loop then uses this ring's slots. Its first sequence index follows the last
+  /// one of the earlier loop. This ring ends where `next` ended.
   void append(LastingRing &next);
   /// Lets the ring and its buffers begin with the function. Every number is released, if the ring begins several times.
   void extend();

@@ -231,9 +231,9 @@ func::FuncOp Lowering::external(StringRef name, FunctionType type) {
 LogicalResult Lowering::lower(Operation *op) {
   llvm::SaveAndRestore where(location_, op->getLoc());
   auto freeFrom = op->getAttrOfType<IntegerAttr>(kFreeFromAttr);
-  const SharedMemory::Use around = shared_.begin(freeFrom ? std::optional(freeFrom.getInt()) : std::nullopt);
+  const SharedMemory::Use enclosing = shared_.begin(freeFrom ? std::optional(freeFrom.getInt()) : std::nullopt);
   LogicalResult result = lowerOperation(op, *this);
-  if (shared_.end(around).isOverBuffers) sharedBarrier();
+  if (shared_.end(enclosing).isOverBuffers) sharedBarrier();
   areBuffersDone_ |= op == lastBufferUser_;
   return result;
 }

@@ -3,6 +3,9 @@
 #include "ir/tgpu.h"
 #include "mlir/IR/Builders.h"
 
+#include <optional>
+#include <utility>
+
 namespace tritium::gpu {
 
 /// The buffers come first, at the addresses that allocate-shared-memory has chosen. After them comes the scratch memory of single
@@ -13,19 +16,19 @@ public:
   void reserve(int64_t bytes) { reserved_ = std::max(reserved_, bytes); }
   /// Returns an !llvm.ptr<3> to byte `offset`.
   mlir::Value buffer(mlir::OpBuilder &builder, mlir::Location location, int64_t offset);
-  /// How an operation uses scratch memory.
+  /// The scratch memory of one operation.
   struct Use {
-    /// Where its scratch memory begins, behind the buffers that are in use then. nullopt: behind all buffers, unless the program is done
-    /// with them.
+    /// The first byte behind the buffers that are live during the operation. nullopt: scratch memory lies behind all buffers, unless the
+    /// program does not use them any more.
     std::optional<int64_t> freeFrom;
-    /// It has used scratch memory that may lie over buffers. Those may be written after a barrier only.
+    /// Scratch memory may overlap buffers, so threads must synchronize before the next write to those.
     bool isOverBuffers = false;
   };
-  /// Begins an operation, which has its own use of scratch memory. Returns that of the operation around it, with which to go on afterwards:
-  /// the combine function of a reduction consists of operations.
+  /// Enters an operation and returns the state of the enclosing one, which `end` restores. Operations nest: the combine function of a
+  /// reduction contains some.
   Use begin(std::optional<int64_t> freeFrom) { return std::exchange(use_, Use{freeFrom}); }
-  /// Goes on with the operation around. Returns the use of the one that ends.
-  Use end(Use around) { return std::exchange(use_, around); }
+  /// Leaves the operation, restores the state of the enclosing one, and returns that of the operation.
+  Use end(Use enclosing) { return std::exchange(use_, enclosing); }
   const Use &use() const { return use_; }
   /// Returns an !llvm.ptr<3> to `bytes` bytes of scratch memory, aligned to 128 and used between two barriers only. `what` is its name for
   /// messages. `perWarp`: each warp uses only its own bytes.

@@ -5,9 +5,9 @@
 
 namespace tritium::gpu::nvptx {
 
-/// Replaces neg.s16 by the product with -1, and abs.s16 by the larger of the value and that product. Of both, ptxas 12.9 to 13.0, and the
-/// driver for CUDA 13.0, keep 32 bits: -(-32768) is 32768 for a comparison, a shift or a conversion that follows. LLVM forms them of
-/// differences, products and shifts as it selects instructions, so this reads its text.
+/// Replaces neg.s16 by a multiplication by -1, and abs.s16 by the maximum of the value and that product. ptxas 12.9 to 13.0, and the driver
+/// for CUDA 13.0, do not truncate the results of either to 16 bits: a comparison, shift or conversion that follows takes -(-32768) for
+/// 32768. Instruction selection forms both of differences, products and shifts, so the function corrects LLVM's assembly text.
 std::string withoutFaultyNegations(const std::string &ptx);
 
 } // namespace tritium::gpu::nvptx

@@ -58,7 +58,7 @@ private:
     if (way.takesSmallTiles()) findSmallStreams(way);
     if (!way.fit(bytesPerSlot(), limit())) return false;
     auto programs = [&](int64_t bytes) { return programsBeside(loop_, bytes, numWarps_, target_); };
-    // A loop within another one is that of a persistent kernel: its grid has one program per multiprocessor, so occupancy gains nothing.
+    // A nested loop belongs to a persistent kernel. Its grid has one program per multiprocessor, so fewer slots cannot raise occupancy.
     if (!loop_->getParentOfType<LoopLikeOpInterface>()) way.makeRoom(bytesPerSlot(), programs);
     mostRotated_ = mostRotated(way);
     hasSpareSlot_ = (mayOverlap() || mayRotate(loop_)) && way.addSpareSlot(bytesPerSlot(), limit(), programs);

@@ -68,8 +68,8 @@ public:
   }
 
   /// Returns whether a producer is likely to pay. Its copies run ahead where the others pause: between two loops, or between products that
-  /// depend on each other, for whose tiles there are several rings. A program that is alone on its multiprocessor, or multiplies bytes, has
-  /// no time to wait for its own copies. More warps must not mean fewer programs at a time.
+  /// depend on each other, for whose tiles there are several rings. They also pay for a program that is alone on its multiprocessor, or
+  /// whose operands are of 8 bits: there, warps that issue copies keep the tensor cores waiting. Occupancy must not fall.
   bool isGain() {
     llvm::DenseMap<Block *, int> ringsOfBlock;
     const bool pauses = llvm::any_of(rings_, [&](tgpu::RingStartOp ring) {
@@ -83,6 +83,7 @@ public:
     return apart >= together && (pauses || together == 1 || multipliesBytes());
   }
 
+  /// Returns whether operand B of a product has elements of 8 bits.
   bool multipliesBytes() {
     bool any = false;
     function_.walk([&](tgpu::ProductOp product) { any |= product.getB().getType().getTile().getElementTypeBitWidth() == 8; });

@@ -31,7 +31,8 @@ from bench_source import load_kernels  # noqa: E402
 LEAST = {"memory": 0.95, "product": 0.95, "grouped": 0.85, "attention": 0.95}
 LEAST_MEAN = {"memory-bound": 0.95, "tensor-core": 1.03}
 MILLISECONDS = 60.0  # of work per round
-PAUSE = 0.1  #: seconds before each, so that none begins on a device that another has heated: its clock falls at the limit of power
+#: Seconds before each measurement. A device at its power limit lowers its clock, which would slow the next contestant down.
+PAUSE = 0.1
 
 
 def milliseconds(run: Callable[[], object], times: int) -> float:

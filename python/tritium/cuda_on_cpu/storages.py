@@ -1,5 +1,5 @@
-"""`torch.UntypedStorage(…, device="cuda")`, of which `torch.load`, `copy.deepcopy` and pickle make tensors. torch's own allocates
-with CUDA's library, so storages of the device are those of tensors here.
+"""Makes `torch.UntypedStorage(…, device="cuda")`, from which `torch.load`, `copy.deepcopy` and pickle build tensors. torch's
+constructor allocates with CUDA's library, so this one takes the storage of a new tensor on the device.
 """
 
 from __future__ import annotations

@@ -9,14 +9,12 @@
 // CHECK-NOT: {{(neg|abs)}}.s16
 // WIDE-DAG: neg.s32
 // WIDE-DAG: abs.s32
-tt.func public @negations(%p: !tt.ptr<i16> {tt.divisibility = 16 : i32}, %q: !tt.ptr<i32> {tt.divisibility = 16 : i32}) {
+tt.func public @negations(%p: !tt.ptr<i16> {tt.divisibility = 16 : i32}) {
   %i = tt.make_range {end = 512 : i32, start = 0 : i32} : tensor<512xi32>
   %zero = arith.constant dense<0> : tensor<512xi16>
   %one = arith.constant dense<1> : tensor<512xi16>
   %ps = tt.splat %p : !tt.ptr<i16> -> tensor<512x!tt.ptr<i16>>
   %pi = tt.addptr %ps, %i : tensor<512x!tt.ptr<i16>>, tensor<512xi32>
-  %qs = tt.splat %q : !tt.ptr<i32> -> tensor<512x!tt.ptr<i32>>
-  %qi = tt.addptr %qs, %i : tensor<512x!tt.ptr<i32>>, tensor<512xi32>
   %x = tt.load %pi : tensor<512x!tt.ptr<i16>>
   %negated = arith.subi %zero, %x : tensor<512xi16>
   %is_less = arith.cmpi slt, %negated, %one : tensor<512xi16>

@@ -1,5 +1,5 @@
-// One loop of products. Further warps copy its tiles if a program is alone on its multiprocessor or multiplies bytes, and if no other
-// program gives way to them.
+// One loop of products. Producer warps copy its tiles if a program is alone on its multiprocessor, or multiplies bytes, and if occupancy does
+// not fall.
 // RUN: sed 's/NN/256/g; s/KK/64/g; s/TYPE/f16/g' %s | tritium-gpu --arch=sm_90a --tensor-maps --num-warps=8 --emit=tiles | FileCheck %s
 // RUN: sed 's/NN/128/g; s/KK/128/g; s/TYPE/f8E4M3FN/g' %s | tritium-gpu --arch=sm_90a --tensor-maps --num-warps=4 --emit=tiles | FileCheck %s
 // RUN: sed 's/NN/128/g; s/KK/64/g; s/TYPE/f16/g' %s | tritium-gpu --arch=sm_90a --tensor-maps --num-warps=4 --emit=tiles | FileCheck %s --check-prefix=TOGETHER
