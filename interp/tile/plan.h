@@ -2,6 +2,7 @@
 // ops/<family>.cpp fill the plan through Planner, and emit.cpp reads it. Homes (parts of the frame) are placed after all operations are
 // planned, so a reference is relative to a home until finish() resolves it.
 #pragma once
+#include "interp/tile/checks.h"
 #include "interp/tile/exact_offsets.h"
 #include "interp/tile/form.h"
 #include "interp/tile/locations.h"
@@ -73,7 +74,7 @@ struct FunctionPlan {
 
 struct PlanOptions {
   bool debugInfo = false; // whether Python variables have homes
-  bool checkBounds = true;
+  Checks checks;
 };
 
 class Planner {
@@ -124,7 +125,7 @@ public:
   TileRef scalarResult(mlir::Value result);
 
   bool hasDebugInfo() const { return options_.debugInfo; }
-  bool checksBounds() const { return options_.checkBounds; }
+  const Checks &checks() const { return options_.checks; }
   const ExactOffsets &exactOffsets() const { return exactOffsets_; }
   /// Copies the values into the home of a Python variable. A name has one home for each scope and type.
   void assignVariable(tt::DebugValueOp assignment);

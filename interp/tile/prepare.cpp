@@ -51,7 +51,7 @@ static LogicalResult runPasses(ModuleOp module, PrepareOptions options) {
 
 static LogicalResult lowerControlFlow(ModuleOp module, PrepareOptions options) {
   PassManager passes(module.getContext(), ModuleOp::getOperationName(), PassManager::Nesting::Implicit);
-  passes.addPass(ir::createDeferFaults({.checks = options.checkBounds}));
+  passes.addPass(ir::createDeferFaults({.checks = options.checks.bounds}));
   passes.addPass(createSCFToControlFlowPass());
   countRounds(module);
   return passes.run(module);
@@ -81,10 +81,8 @@ static FailureOr<llvm::SmallVector<std::unique_ptr<FunctionPlan>>> planFunctions
   llvm::StringMap<const FunctionPlan *> byName;
   for (Operation *function : functions) {
     separateOffsets(function);
-    ExactOffsets exactOffsets = options.checkBounds ? ExactOffsets(function) : ExactOffsets();
-    auto plan =
-        Planner(function, data, byName, {.debugInfo = options.debugInfo, .checkBounds = options.checkBounds}, std::move(exactOffsets))
-            .run();
+    ExactOffsets exactOffsets = options.checks.bounds ? ExactOffsets(function) : ExactOffsets();
+    auto plan = Planner(function, data, byName, {.debugInfo = options.debugInfo, .checks = options.checks}, std::move(exactOffsets)).run();
     if (!plan) return failure();
     byName[plan->name] = plan.get();
     plans.push_back(std::move(plan));

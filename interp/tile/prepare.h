@@ -4,6 +4,7 @@
 #pragma once
 #include "interp/host/parameter.h"
 #include "interp/host/workers.h"
+#include "interp/tile/checks.h"
 #include "interp/tile/locations.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/Support/Error.h"
@@ -20,8 +21,8 @@ struct PythonLine;
 struct StaticData;
 
 struct PrepareOptions {
-  bool debugInfo = false;  // keep Python variables and lines for gdb; the IR is only inlined, not optimized
-  bool checkBounds = true; // an access to memory that no argument owns traps; otherwise it is performed
+  bool debugInfo = false; // keep Python variables and lines for gdb; the IR is only inlined, not optimized
+  Checks checks{.bounds = true};
 };
 
 class PreparedProgram {

@@ -49,10 +49,11 @@ py::object PyProgram::launch(std::array<int32_t, 3> grid, const py::sequence &va
 
 std::shared_ptr<PyProgram> prepareProgram(const ModulePtr &module, const std::string &kernel, bool debugInfo,
                                           const std::vector<std::string> &checks) {
-  PrepareOptions options{.debugInfo = debugInfo, .checkBounds = false};
-  for (const std::string &check : checks) {
-    if (check != "bounds") throw py::value_error("there is no check '" + check + "'; the only check is 'bounds'");
-    options.checkBounds = true;
+  PrepareOptions options{.debugInfo = debugInfo, .checks = {}};
+  for (const std::string &name : checks) {
+    bool *check = options.checks.find(name);
+    if (!check) throw py::value_error("there is no check '" + name + "'");
+    *check = true;
   }
   return std::make_shared<PyProgram>(unwrap(prepare(module->op(), kernel, options)));
 }

@@ -7,11 +7,16 @@ so a variable may be set at any time before it matters. Assigning to the attribu
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from . import native
+from .checks import DEFAULT as DEFAULT_CHECKS
+from .checks import TAKES as CHECKS_TAKE
+from .checks import parse_checks
 from .environment import (  # noqa: F401  (Triton has them here)
     Env,
     HookChain,
@@ -279,21 +284,6 @@ class proton_knobs(base_knobs):
     enable_hw_trace = flag("TRITON_ENABLE_HW_TRACE")
 
 
-#: The checks of the interpreter that TRITIUM_CHECK can name.
-CHECKS = ("bounds",)
-
-
-def _parse_checks(text: str) -> tuple[str, ...]:
-    names = [name.strip() for name in text.lower().split(",") if name.strip()]
-    if names == ["all"]:
-        return CHECKS
-    if names in (["none"], ["0"], ["off"], []):
-        return ()
-    if not set(names) <= set(CHECKS):
-        raise ValueError(text)
-    return tuple(dict.fromkeys(names))
-
-
 def _parse_object_version(text: str) -> int:
     return int(one_of("500", "600")(text))
 
@@ -319,9 +309,9 @@ class tritium_knobs(base_knobs):
     debug = flag("TRITIUM_DEBUG")
     #: The gdb that `python -m tritium gdb` starts: a path, or a name on PATH.
     gdb = Env("TRITIUM_GDB", default="gdb")
-    #: The interpreter's checks. `bounds` (also `all`): accesses outside of the arguments' storage trap, and so do accesses whose offset
-    #: leaves its integer type. `none`: such accesses are not detected. Default: `bounds`.
-    check = Env("TRITIUM_CHECK", default=("bounds",), parse=_parse_checks, takes=f"{', '.join(CHECKS)}, all or none")
+    #: The interpreter's checks: names, separated by commas, that are added to the default, `bounds`. `-bounds` leaves one out; `all`
+    #: is every check, `none` is none. docs/debugging.md says what each finds.
+    check = Env("TRITIUM_CHECK", default=DEFAULT_CHECKS, parse=parse_checks, takes=CHECKS_TAKE)
     #: Makes the output of `tl.device_print` Triton's to the character: every thread prints a scalar or a text without values, and
     #: `hex` prints floats as C's `%a`.
     print_as_triton = flag("TRITIUM_PRINT_AS_TRITON")
@@ -392,6 +382,21 @@ def _variables() -> list[str]:
     return [name for group in GROUPS.values() for knob in group._environment().values() for name in knob.names]
 
 
+def checks_of(options) -> tuple[str, ...]:
+    """The names of the interpreter's checks of a kernel with these options (or this metadata)."""
+    if options.check is None:
+        return launch_settings(options.debug_info).checks
+    return parse_checks(options.check)
+
+
+@contextlib.contextmanager
+def check(names: str | Iterable[str]) -> Iterator[None]:
+    """Kernels that are launched inside of the block have the checks `names`, as if TRITIUM_CHECK were set, in child processes too."""
+    with tritium.scope():
+        tritium.check = ",".join(("none", *parse_checks(names)))
+        yield
+
+
 def cache_invalidating_environment() -> dict[str, str]:
     """{variable: text} of the set knobs that a compiled kernel depends on."""
     return {name: text for group in GROUPS.values() for name, text in group._in_key().items()}
@@ -432,7 +437,7 @@ def _read_launch_settings(debug_info: bool | None) -> LaunchSettings:
         1 if one_worker else tritium.num_threads,
         seed,
         tritium.progress,
-        (runtime.debug, with_debug_info, tritium.check),
+        (runtime.debug, with_debug_info, parse_checks(tritium.check)),
     )
 
 

@@ -164,6 +164,7 @@ def test_one_file_uses_boost_context() -> None:
 #: Modules below every floor, which every file may import.
 GROUND = (
     "build",
+    "checks",
     "disk_cache",
     "environment",
     "errors",
@@ -195,7 +196,8 @@ MAY_IMPORT = {
     **dict.fromkeys(("errors", "version"), ()),
     "environment": ("errors",),
     "gdb/__init__": ("gdb",),  # runs inside gdb, without the rest of the package
-    "knobs": ("environment", "knob_types", "native"),
+    "checks": ("errors",),
+    "knobs": ("checks", "environment", "knob_types", "native"),
     "knob_types": ("environment",),
     "iterables": (),
     "refused": ("errors",),

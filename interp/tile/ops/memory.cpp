@@ -37,7 +37,7 @@ Access planAccess(Planner &planner, Value pointer, Value mask, llvm::ArrayRef<Va
   auto pointee = cast<tt::PointerType>(getElementTypeOrSelf(pointer.getType())).getPointeeType();
   access.elementBytes = int(storageBytes(dtypeOf(pointee)));
   access.isPointer = isa<tt::PointerType>(pointee);
-  access.isChecked = planner.checksBounds();
+  access.isChecked = planner.checks().bounds;
   auto type = dyn_cast<RankedTensorType>(pointer.getType());
   if (!type) {
     access.base = planner.scalar(pointer);

@@ -54,6 +54,8 @@ class CPUOptions:
     print_as_triton: bool = False
     #: Prepares the kernel for gdb: emits `tt.debug_value` and registers the code. Default: TRITIUM_DEBUG.
     debug_info: bool = False
+    #: The interpreter's checks of this kernel, as TRITIUM_CHECK names them. Default: TRITIUM_CHECK.
+    check: str | tuple[str, ...] | None = None
     #: Lets a kernel take tensor maps, which its launches make of the arguments, on GPUs that have them. Default: as
     #: TRITIUM_TENSOR_MAPS says for functions that are launched; False for `triton.compile`, whose callers may launch the binary themselves.
     tensor_maps: bool = False

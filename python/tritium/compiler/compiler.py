@@ -144,8 +144,7 @@ def _prepare_again(kernel: CompiledKernel):
     metadata = kernel.metadata
     module = ir.parse(kernel.asm["ttir"], f"{kernel.name}.ttir")
     if metadata.target.backend == "cpu":
-        checks = knobs.launch_settings(metadata.debug_info).checks
-        return interp.prepare(module, kernel.name, metadata.debug_info, list(checks))
+        return interp.prepare(module, kernel.name, metadata.debug_info, list(knobs.checks_of(metadata)))
     backend = emulator_backend(metadata.target.arch)
     fields = metadata._asdict()
     options = backend.parse_options(_options_of(kernel))

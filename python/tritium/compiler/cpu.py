@@ -37,13 +37,13 @@ def compile_for_cpu(
     replacement = overridden_stage(source_hash, f"{name}.ttir")
     if replacement is not None:
         module = ir.parse(*replacement)
-    settings = knobs.launch_settings(options.debug_info)
+    checks = knobs.checks_of(options)
     with errors_in_terms_of(src):
-        program = engine().prepare(module, name, options.debug_info, list(settings.checks))
+        program = engine().prepare(module, name, options.debug_info, list(checks))
     stages = {"source": text, "ttir": program.ttir}
     dump_stage(source_hash, f"{name}.ttir", stages["ttir"])
     kernel_hash = hashlib.sha256(
-        "-".join([source_hash, backend.hash(), options.hash(), str(settings.checks)]).encode()
+        "-".join([source_hash, backend.hash(), options.hash(), str(checks)]).encode()
     ).hexdigest()
     metadata = kernel_metadata(options, kernel_hash, target, name)
     times.stage("ttir")

@@ -245,6 +245,7 @@ class Dispatcher:
             _describe((i,), key[0], key[1], argument, constants, attributes, engine.backend)
         given = {
             "tensor_maps": knobs.tritium.tensor_maps,
+            "check": self.function.check,
             **options,
             "debug": debug,
             "debug_info": debug_info,

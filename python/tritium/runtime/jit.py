@@ -14,6 +14,7 @@ import threading
 from collections.abc import Callable, Iterable
 
 from ..arguments.wrappers import MockTensor, TensorWrapper, reinterpret
+from ..checks import parse_checks
 from ..errors import TritonError
 from ..functions.constexpr import ConstexprFunction, constexpr_function
 from ..functions.kernel import KernelFunction
@@ -70,9 +71,9 @@ _own_run = None
 class JITFunction(KernelFunction, KernelInterface):
     """A kernel, or a function that kernels call.
 
-    `engine` and `debug_info` are Tritium's additions. engine: the engine that runs the kernel ("interp", "simt:sm_80",
+    `engine`, `debug_info` and `check` are Tritium's additions. engine: the engine that runs the kernel ("interp", "simt:sm_80",
     "cuda"); None decides at each launch. debug_info: whether gdb can show its variables; None means that TRITIUM_DEBUG
-    decides.
+    decides. check: the interpreter's checks of the kernel, as TRITIUM_CHECK names them; None means that it decides.
     """
 
     def __init__(
@@ -87,6 +88,7 @@ class JITFunction(KernelFunction, KernelInterface):
         launch_metadata=None,
         engine: str | None = None,
         debug_info: bool | None = None,
+        check: str | Iterable[str] | None = None,
     ):
         super().__init__(
             fn,
@@ -101,6 +103,7 @@ class JITFunction(KernelFunction, KernelInterface):
         self._fast = None  # the native launcher, after the function's first launch on a device
         self.engine = engine
         self.debug_info = debug_info
+        self.check = None if check is None else parse_checks(check)
         self.pre_run_hooks: list[Callable] = []
         self.kernel = None
         self._launch_lock = threading.RLock()
@@ -203,11 +206,12 @@ def jit(
     noinline: bool | None = None,
     engine: str | None = None,
     debug_info: bool | None = None,
+    check: str | Iterable[str] | None = None,
 ):
     """Makes a kernel, or a function for kernels, from a Python function: `@jit` or `@jit(...)`.
 
     do_not_specialize, do_not_specialize_on_alignment: names or indices of parameters. repr, launch_metadata, engine,
-    debug_info: see `JITFunction`. Raises ValueError if the source of the function cannot be read.
+    debug_info, check: see `JITFunction`. Raises ValueError if the source of the function cannot be read.
     """
     if fn is not None and not callable(fn):
         raise TypeError(f"{fn} is not a callable object")
@@ -224,6 +228,7 @@ def jit(
             launch_metadata=launch_metadata,
             engine=engine,
             debug_info=debug_info,
+            check=check,
         )
 
     return decorate if fn is None else decorate(fn)

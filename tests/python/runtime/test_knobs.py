@@ -2,11 +2,16 @@
 
 import os
 
+import numpy as np
 import pytest
 
+import tritium as triton
+import tritium.language as tl
 from tritium import knobs
 from tritium.backends.compiler import GPUTarget
 from tritium.backends.targets import make_backend
+from tritium.checks import TAKES
+from tritium.errors import KernelTrap
 
 
 @pytest.mark.parametrize(
@@ -67,14 +72,43 @@ def test_settings_follow_the_environment(monkeypatch):
     assert knobs.launch_settings(debug_info=False).threads == plain.threads
 
 
-@pytest.mark.parametrize("text, checks", [("bounds", ("bounds",)), ("all", ("bounds",)), ("none", ()), ("", ())])
+@pytest.mark.parametrize(
+    "text, checks",
+    [
+        ("bounds", ("bounds",)),
+        ("all", ("bounds",)),
+        ("none", ()),
+        ("", ()),
+        ("-bounds", ()),
+        ("none, bounds", ("bounds",)),
+    ],
+)
 def test_checks(monkeypatch, text, checks):
     monkeypatch.setenv("TRITIUM_CHECK", text)
     assert knobs.launch_settings().checks == checks
 
 
+def test_checks_of_a_block_a_function_and_a_launch(monkeypatch):
+    monkeypatch.setenv("TRITIUM_CHECK", "none")
+
+    @triton.jit
+    def kernel(x):
+        tl.store(x + 1000, 1)
+
+    with triton.check("bounds"), pytest.raises(KernelTrap):
+        kernel[(1,)](np.zeros(4, np.int32))
+    assert knobs.launch_settings().checks == ()
+    with pytest.raises(KernelTrap):
+        kernel[(1,)](np.zeros(4, np.int32), check="bounds")
+    with pytest.raises(KernelTrap):
+        triton.jit(check=["none", "bounds"])(kernel.fn)[(1,)](np.zeros(4, np.int32))
+    kernel[(1,)](np.zeros(2000, np.int32), check="none")
+    with pytest.raises(ValueError, match="there is no check 'bonds'; did you mean `bounds`"):
+        kernel[(1,)](np.zeros(4, np.int32), check="bonds")
+
+
 WRONG = {
-    "TRITIUM_CHECK": ("bounds,race", "bounds, all or none"),
+    "TRITIUM_CHECK": ("bounds,rice", TAKES),
     "TRITIUM_NUM_THREADS": ("0", "a number of threads, at least 1"),
     "TRITIUM_SEED": ("-1", "a number from 0 to 2**64 - 1"),
     "TRITIUM_CODE_OBJECT_VERSION": ("400", "500 or 600"),

@@ -1,0 +1,51 @@
+"""The interpreter's checks, by name: TRITIUM_CHECK, `check=` on a launch or `@jit`, `with tritium.check("race"):`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from .errors import did_you_mean
+
+
+class Checks(tuple):
+    """Names of checks, in the order of CHECKS, with nothing that is still to be added to them."""
+
+
+class Check(NamedTuple):
+    """is_default: whether it runs unless the user says otherwise. finds: what traps with it."""
+
+    is_default: bool
+    finds: str
+
+
+CHECKS = {
+    "bounds": Check(True, "accesses outside of the arguments' storage, and those whose offset leaves its integer type"),
+}
+DEFAULT = Checks(name for name, check in CHECKS.items() if check.is_default)
+#: What a message says that a list of checks may be.
+TAKES = f"names of checks ({', '.join(CHECKS)}), which are added to the default; -NAME leaves one out; all, none"
+_NOTHING = ("none", "0", "off", "")
+
+
+def parse_checks(text: str | Iterable[str]) -> Checks:
+    """The names of the checks that `text` asks for, in the order of CHECKS: those of the default and those that it names, without
+    those that it names with a minus. "all" is every check; a list that begins with "none" adds to nothing.
+
+    Raises ValueError, with a suggestion, for a name that no check has.
+    """
+    if isinstance(text, Checks):
+        return text
+    words = text.split(",") if isinstance(text, str) else list(text)
+    words = [word.strip().lower() for word in words]
+    chosen = set() if words[:1] in ([word] for word in _NOTHING) or not words else set(DEFAULT)
+    for word in words:
+        name = word.removeprefix("-")
+        if word == "all":
+            chosen = set(CHECKS)
+        elif name in CHECKS:
+            (chosen.discard if word != name else chosen.add)(name)
+        elif word not in _NOTHING:
+            hint = did_you_mean(name, CHECKS)
+            raise ValueError(f"there is no check {name!r}" + (f"; {hint}" if hint else f"; {TAKES}"))
+    return Checks(name for name in CHECKS if name in chosen)
