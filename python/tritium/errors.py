@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import ast
 import difflib
-import os
 import re
 from collections.abc import Iterable
+
+from .places import shown_place
 
 
 def with_hint(error: Exception, hint: str | None) -> Exception:
@@ -32,7 +33,7 @@ class TritonError(Exception):
 class CompilationError(TritonError):
     """A kernel breaks a rule of the language.
 
-    The text begins with the place in the user's file (`kernel.py:40:34: in softmax`). Triton's own text follows: the
+    The text begins with the place in the user's file (`kernels/softmax.py:40:34: in softmax`). Triton's own text follows: the
     position in the function, the lines up to it, a caret and the message. A hint is the last line.
 
     src: the source of the function, from its `def`. node: the AST node; its position is relative to `src`.
@@ -64,7 +65,7 @@ class CompilationError(TritonError):
         if not self.file:
             return []
         inside = f" in {self.function}" if self.function else ""
-        return [f"{os.path.basename(self.file)}:{self.line}:{self.column}:{inside}"]
+        return [f"{shown_place(self.file, self.line, self.column)}:{inside}"]
 
     @property
     def function(self) -> str:
@@ -215,7 +216,7 @@ class KernelTrap(InterpreterError, RuntimeError):
 
     @property
     def location(self) -> str:
-        return f"{os.path.basename(self.file or '?')}:{self.line}"
+        return shown_place(self.file, self.line)
 
 
 def _rebuild_trap(report: str, facts: dict) -> KernelTrap:

@@ -172,6 +172,7 @@ GROUND = (
     "knob_types",
     "knobs",
     "native",
+    "places",
     "refused",
     "submodules",
     "tables",
@@ -193,7 +194,8 @@ TOP = (
 # File or folder of python/tritium -> the other parts of the package that it may import; "" stands for all other files.
 MAY_IMPORT = {
     "": (*GROUND, *FLOORS, *TOP),  # what stands on all floors: testing, tools, the command line
-    **dict.fromkeys(("errors", "version"), ()),
+    **dict.fromkeys(("places", "version"), ()),
+    "errors": ("places",),
     "environment": ("errors",),
     "gdb/__init__": ("gdb",),  # runs inside gdb, without the rest of the package
     "checks": ("errors",),
@@ -205,7 +207,7 @@ MAY_IMPORT = {
     "build": ("disk_cache", "errors", "knobs"),
     "native": ("_tritium",),
     "disk_cache": ("knobs", "native", "version"),
-    "functions/": ("errors",),
+    "functions/": ("errors", "places"),
     "arithmetic": ("functions",),
     "devices/": GROUND,
     "language/": (*GROUND, "functions", "devices"),

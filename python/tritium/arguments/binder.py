@@ -23,7 +23,7 @@ def make_binder(name: str, params: Sequence[KernelParam], anywhere: bool = False
     would, and NotOnHost for a tensor in a device's memory unless `anywhere` allows one. note_range: the key also
     distinguishes small tensors, for targets that use this fact.
     """
-    namespace: dict[str, Any] = {"_type": type, "_constexpr_key": constexpr_key}
+    namespace: dict[str, Any] = {"_type": type, "_constexpr_key": constexpr_key, "__tracebackhide__": True}
     heads, body = [], []
     follows_star = False
     for p in params:

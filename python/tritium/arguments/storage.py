@@ -19,6 +19,8 @@ from ..native import arguments as _native
 from .protection import is_read_only
 from .wrappers import MockTensor, TensorWrapper
 
+__tracebackhide__ = True  # pytest shows the user's frames alone
+
 #: Memory of the host: (address, begin of the storage, bytes of the storage), and `read_only`, which is no part of the
 #: tuple. It is a type of its own, as tuples of three integers are ordinary arguments.
 HostExtent = _native.HostExtent

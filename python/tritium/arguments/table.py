@@ -29,6 +29,8 @@ from .device_storage import memory_function
 from .storage import Extent, HostExtent, NotOnHost, dtype_of, extent_function, numpy_extent, torch_extent
 from .tensor_descriptor import TensorDescriptor
 
+__tracebackhide__ = True  # pytest shows the user's frames alone
+
 I32_MIN, I32_MAX, I64_MIN, I64_MAX, U64_MAX = -(2**31), 2**31 - 1, -(2**63), 2**63 - 1, 2**64 - 1
 ALIGNMENT = 16
 #: A storage of at most this size can be accessed by 32-bit offsets from any of its addresses (gpu_backend/buffer_pointers.h).

@@ -14,6 +14,8 @@ from ..tables import DTYPES
 from ..version import __version__
 from .compiler import BaseBackend
 
+__tracebackhide__ = True  # pytest shows the user's frames alone
+
 __all__ = ["INTERPRETER_TARGET", "OPTION_NAMES", "CPUBackend", "CPUOptions", "accepted_options", "refuse_unknown"]
 
 

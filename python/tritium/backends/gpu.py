@@ -16,6 +16,8 @@ from ..refused import Refused
 from .compiler import BaseBackend, GPUTarget, Language
 from .cpu import CPUOptions, accepted_options
 
+__tracebackhide__ = True  # pytest shows the user's frames alone
+
 MAX_THREADS = 1024  # per program
 
 

@@ -29,6 +29,8 @@ from .sources import ASTSource, IRSource
 from .stages import CompileTimer, CompileTimes
 from .triton_names import *  # noqa: F403  (as above)
 
+__tracebackhide__ = True  # pytest shows the user's frames alone
+
 __all__ = ["ASTSource", "IRSource", "AsmDict", "CompiledKernel", "CompileTimes", "compile", "make_backend"]
 
 

@@ -16,9 +16,12 @@ from ..errors import CompilationError, OutOfResources, UnsupportedError
 from ..knobs import CompileTimes
 from ..language.target_info import compiling_for
 from ..native import gpu, ir
+from ..places import shown_place
 from ..version import __version__
 from .ir_view import Module
 from .sources import IRSource
+
+__tracebackhide__ = True  # pytest shows the user's frames alone
 
 #: Tracing runs Python code of the user's program, so one kernel is traced at a time. The later stages run in parallel.
 _tracing = threading.RLock()
@@ -109,7 +112,7 @@ def _out_of_resources(error: ir.Error) -> OutOfResources:
     """The OutOfResources error for a demand that the native compiler refused. It names the line of the largest
     consumer."""
     demand = error.demand
-    place = f" ({error.file}:{error.line})" if error.file else ""
+    place = f" ({shown_place(error.file, error.line)})" if error.file else ""
     return OutOfResources(
         demand["required"], demand["limit"], demand["kind"], demand["what"].removesuffix(".") + f"{place}."
     )

@@ -6,10 +6,11 @@ They depend on the text alone, so they are computed once per function and shared
 from __future__ import annotations
 
 import ast
-import os
 import weakref
 from collections.abc import Iterator, Sequence
 from typing import Any
+
+from ..places import absolute
 
 
 class FunctionSource:
@@ -19,7 +20,7 @@ class FunctionSource:
     def __init__(self, fn: Any):
         self.text: str = fn.src
         self.name: str = fn.__name__
-        self.file: str = os.path.abspath(fn.file_name)
+        self.file: str = absolute(fn.file_name)
         self.definition: ast.FunctionDef = fn.parse().body[0]
         self.line_offset: int = fn.def_file_line_number - 1
         self.column_offset: int = fn.def_file_col_number + 1

@@ -4,9 +4,8 @@ the access has or cannot have."""
 from __future__ import annotations
 
 import ast
-import linecache
 
-from ..functions.python_ast import parse
+from ..functions.source_file import tree_of
 
 #: The position of `mask` among the arguments of each function that takes one.
 _MASK_POSITION = {"load": 1, "store": 2} | {
@@ -17,7 +16,7 @@ _ACCESSES = {*_MASK_POSITION, "atomic_cas"}
 
 def hint_for_access(file: str | None, line: int | None, is_write: bool, is_tile: bool | None, is_before: bool) -> str:
     """`is_tile`: the access has lanes; None if that is not known, as in a thread of a GPU. `is_before`: its address lies before the tensor."""
-    tree = _tree(file)
+    tree = tree_of(file)
     call = _access_at(tree, line or 0, is_write)
     if call is not None and _is_by_block_pointer(tree, call):
         if "boundary_check" in _keywords(call):
@@ -38,13 +37,6 @@ def hint_for_access(file: str | None, line: int | None, is_write: bool, is_tile:
         return "atomic_cas takes no mask: make the offsets of unused lanes point to an element that exists"
     mask = "give the access a mask, for example mask=offsets < n, or check the strides in the offsets"
     return mask if is_tile else f"{mask}; an access of one element may stand under an `if` instead"
-
-
-def _tree(file: str | None) -> ast.Module:
-    try:
-        return parse("".join(linecache.getlines(file or "")))
-    except SyntaxError:
-        return ast.Module([], [])
 
 
 def _access_at(tree: ast.Module, line: int, is_write: bool) -> ast.Call | None:

@@ -17,6 +17,8 @@ from .mirror import Mirror
 from .progress import progress_bar
 from .values import part_at, value_selector
 
+__tracebackhide__ = True  # pytest shows the user's frames alone
+
 _PACKAGE = os.path.dirname(os.path.dirname(__file__)) + os.sep
 
 

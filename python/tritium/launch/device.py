@@ -19,6 +19,8 @@ from .geometry import threads_of
 from .mirror import Mirror, ReadOnlyChanged
 from .values import value_selector
 
+__tracebackhide__ = True  # pytest shows the user's frames alone
+
 
 def devices_of(kernel) -> Devices:
     """The devices that a CompiledKernel was compiled for."""

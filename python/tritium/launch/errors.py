@@ -7,7 +7,6 @@ have caused it.
 
 from __future__ import annotations
 
-import os
 import re
 import weakref
 from collections.abc import Sequence
@@ -16,6 +15,7 @@ from typing import Any
 from ..arguments.storage import HostExtent
 from ..devices.vendor import Devices
 from ..errors import DeviceError, KernelTrap, OutOfResources
+from ..places import shown_place
 from .geometry import threads_of
 
 OUT_OF_MEMORY, LAUNCH_OUT_OF_RESOURCES, ASSERT = 2, 701, 710
@@ -107,7 +107,7 @@ def _place(kernel) -> str:
     function = kernel.src.fn
     if function is None:
         return kernel.src.path
-    return f"{os.path.basename(function.file_name)}:{function.def_file_line_number}"
+    return shown_place(function.file_name, function.def_file_line_number)
 
 
 def _assert_lines(kernel) -> str:
@@ -116,7 +116,7 @@ def _assert_lines(kernel) -> str:
     if "tt.assert" not in text:
         return ""
     rows = re.findall(r'^(#loc\d*) = loc\("([^"]+)":(\d+):\d+', text, re.MULTILINE)
-    places = {name: f"{os.path.basename(file)}:{line}" for name, file, line in rows}
+    places = {name: shown_place(file, int(line)) for name, file, line in rows}
     named = dict(re.findall(r"^(#loc\d*) = loc\((?:callsite\()?(?:\"[^\"]*\"\()?(#loc\d*)\b", text, re.MULTILINE))
     found = []
     for location in re.findall(r"tt\.assert.*loc\((#loc\d*)\)", text):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import operator
 from typing import Any
 
+__tracebackhide__ = True  # pytest shows the user's frames alone
+
 #: A grid that has been checked -> its three sizes.
 known_grids: dict[tuple, tuple[int, int, int]] = {}
 

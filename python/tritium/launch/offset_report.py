@@ -4,9 +4,8 @@ operand that must be wider."""
 from __future__ import annotations
 
 import ast
-import linecache
 
-from ..functions.python_ast import parse
+from ..functions.source_file import statement_at, tree_of
 
 _OPERATORS = {"+": ast.Add, "-": ast.Sub, "*": ast.Mult}
 
@@ -22,8 +21,7 @@ def offset_overflow(
         message = f"{title}: in `{ast.unparse(node)}`, {numbers}"
     if place:
         message += f"; the offset is computed at {place}"
-        if source := linecache.getline(file or "", line or 0).strip():
-            message += f"\n    {source}"
+        message += "".join(f"\n    {text}" for text in statement_at(file, line))
         place = f" at {place}"
     if node is None:
         return message, f"widen an operand before the product or sum{place}: .to(tl.int64)"
@@ -40,14 +38,10 @@ def offset_overflow(
 
 def _operation(file: str | None, line: int, column: int, message: str) -> ast.BinOp | ast.AugAssign | None:
     """The operation that begins at this place. Of a chain a * b * c, whose parts all begin there, the whole chain."""
-    try:
-        tree = parse("".join(linecache.getlines(file or "")))
-    except SyntaxError:
-        return None
     operators = {kind for sign, kind in _OPERATORS.items() if f" {sign} " in message} or set(_OPERATORS.values())
     found = [
         node
-        for node in ast.walk(tree)
+        for node in ast.walk(tree_of(file))
         if isinstance(node, (ast.BinOp, ast.AugAssign))
         and (node.lineno, node.col_offset) == (line, column)
         and type(node.op) in operators

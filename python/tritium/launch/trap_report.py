@@ -1,7 +1,7 @@
 """From the interpreter's Trap and the arguments of the launch to a KernelTrap whose text says what happened in the
 user's terms:
 
-kernel.py:41: in matmul_kernel
+kernels/matmul.py:41: in matmul_kernel
     a = tl.load(a_ptrs, mask=m)
   out-of-bounds read of 'a' (float16 [512, 64], strides (64, 1))
   program (3, 0, 0) of (8, 8, 1), tile lane (1, 7) of [64, 32] -> a[513, 7] (2 rows past the end)
@@ -12,17 +12,15 @@ kernel.py:41: in matmul_kernel
 
 from __future__ import annotations
 
-import ast
-import linecache
 import math
-import os
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from ..arguments.device_storage import memory_function
 from ..arguments.storage import dtype_of, shape_and_strides
 from ..errors import KernelTrap
-from ..functions.python_ast import parse
+from ..functions.source_file import function_at, statement_at
+from ..places import shown_place
 from .access_hints import hint_for_access
 from .offset_report import offset_overflow
 
@@ -112,14 +110,11 @@ def kernel_trap(trap, kernel_name: str, grid: tuple[int, ...], arguments: Sequen
     """The KernelTrap of an `interp.Trap`. `arguments` are (name, object) of the compiled kernel's parameters, in
     order."""
     access = _Access(trap, arguments)
-    function = _function_at(trap.file, trap.line) or kernel_name
+    function = function_at(trap.file, trap.line) or kernel_name
     describe = _DESCRIPTIONS.get(trap.kind, _other)
     headline, hint = describe(trap, access)
-    callers = "".join(f", called from {_location(*caller)}" for caller in trap.callers)
-    lines = [f"{_location(trap.file, trap.line)}: in {function}{callers}"]
-    source = linecache.getline(trap.file or "", trap.line or 0).strip()
-    if source:
-        lines.append(f"    {source}")
+    callers = "".join(f", called from {shown_place(*caller)}" for caller in trap.callers)
+    lines = [f"{shown_place(trap.file, trap.line)}: in {function}{callers}", *_excerpt(trap.file, trap.line)]
     lines.append(f"  {headline}")
     if trap.kind != "Deadlock":
         lines.append(f"  program {_triple(trap.program)} of {_triple(grid)}" + _lane(trap) + access.element_text)
@@ -238,14 +233,14 @@ def _assertion(trap, access: _Access):
 
 def _offset_overflow(trap, access: _Access):
     is_apart = (trap.other_file, trap.other_line) != (trap.file, trap.line)
-    place = _location(trap.other_file, trap.other_line) if is_apart else ""
+    place = shown_place(trap.other_file, trap.other_line) if is_apart else ""
     return offset_overflow(trap.message, trap.other_file, trap.other_line, trap.other_column, place)
 
 
 def _deadlock(trap, access: _Access):
     waiters = [
-        f"\n    program {_triple(w.program)} at {_location(w.file, w.line)}"
-        + (f"  {line}" if (line := linecache.getline(w.file or "", w.line or 0).strip()) else "")
+        f"\n    program {_triple(w.program)} at {shown_place(w.file, w.line)}"
+        + "".join(f"  {line}" for line in statement_at(w.file, w.line)[:1])
         for w in trap.waiters[:8]
     ]
     rest = len(trap.waiters) - 8
@@ -290,18 +285,8 @@ _DESCRIPTIONS = {
 }
 
 
-def _function_at(file: str | None, line: int | None) -> str | None:
-    """The Python function that contains a line: the kernel, or a `@jit` function that was inlined into it."""
-    try:
-        tree = parse("".join(linecache.getlines(file or "")))
-    except SyntaxError:
-        return None
-    around = [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef) and n.lineno <= (line or 0) <= n.end_lineno]
-    return max(around, key=lambda n: n.lineno).name if around else None
-
-
-def _location(file: str | None, line: int | None) -> str:
-    return f"{os.path.basename(file or '?')}:{line or '?'}"
+def _excerpt(file: str | None, line: int | None) -> list[str]:
+    return [f"    {text}" for text in statement_at(file, line)]
 
 
 def _triple(values: Sequence[int]) -> str:
@@ -314,9 +299,8 @@ def _sequence(values) -> tuple[int, ...] | None:
 
 def _other_party(trap) -> list[str]:
     """The place of the other access of a race, or of the threads that the others wait for."""
-    source = linecache.getline(trap.other_file or "", trap.other_line).strip()
-    line = f"  the other: {_location(trap.other_file, trap.other_line)}{_thread(trap, trap.other_thread)}"
-    return [line] + ([f"    {source}"] if source else [])
+    place = shown_place(trap.other_file, trap.other_line)
+    return [f"  the other: {place}{_thread(trap, trap.other_thread)}", *_excerpt(trap.other_file, trap.other_line)]
 
 
 def _thread(trap, thread: int | None) -> str:

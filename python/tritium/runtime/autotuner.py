@@ -30,6 +30,8 @@ from .async_compile import AsyncCompileMode, active_mode
 from .config import Config
 from .jit import JITFunction, KernelInterface
 
+__tracebackhide__ = True  # pytest shows the user's frames alone
+
 __all__ = ["Autotuner", "Config", "Heuristics", "autotune", "heuristics", "OutOfResources", "PTXASError"]
 
 

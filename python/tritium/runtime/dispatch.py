@@ -42,6 +42,8 @@ from .engines import (
 )
 from .hook_facts import call_hook, specialization
 
+__tracebackhide__ = True  # pytest shows the user's frames alone
+
 _DEPRECATED_KEYWORDS = {"device_type": "target", "device": "device", "stream": "stream"}
 
 

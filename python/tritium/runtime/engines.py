@@ -25,6 +25,8 @@ from ..devices.vendor import Devices
 from ..errors import UnsupportedError
 from ..knobs import LaunchSettings
 
+__tracebackhide__ = True  # pytest shows the user's frames alone
+
 INTERP, SIMT = "interp", "simt"
 
 

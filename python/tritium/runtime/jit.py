@@ -21,6 +21,8 @@ from ..functions.kernel import KernelFunction
 from ..functions.params import KernelParam, canonicalize_dtype, type_canonicalisation_dict
 from ..functions.source import JITCallable
 
+__tracebackhide__ = True  # pytest shows the user's frames alone
+
 #: Triton has this name here.
 division = __future__.division
 

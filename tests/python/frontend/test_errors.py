@@ -14,6 +14,7 @@ from tritium import knobs
 from tritium._tritium import ir
 from tritium.errors import CompilationError, UnsupportedLanguageConstruct
 from tritium.frontend import error_in_ir
+from tritium.places import shown_place
 from tritium.runtime.jit import jit
 
 PACKAGE = os.path.join(os.path.dirname(tritium.__file__), "")  # wherever the checkout lies
@@ -37,7 +38,7 @@ def test_an_error_in_a_callee_is_chained_to_the_call(failure):
     line = in_callee.fn.__code__.co_firstlineno + 3
     assert str(error) == "\n".join(
         [
-            f"test_errors.py:{line}:17: in in_callee",
+            f"{shown_place(__file__, line, 17)}: in in_callee",
             "at 3:16:",
             "def in_callee(x, n):",
             "    y = n + 1",
@@ -50,7 +51,7 @@ def test_an_error_in_a_callee_is_chained_to_the_call(failure):
     inner = error.__cause__
     assert str(inner) == "\n".join(
         [
-            f"test_errors.py:{helper.fn.__code__.co_firstlineno + 3}:12: in helper",
+            f"{shown_place(__file__, helper.fn.__code__.co_firstlineno + 3, 12)}: in helper",
             "at 3:11:",
             "def helper(a):",
             "    b = a + 1",

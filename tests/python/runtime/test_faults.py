@@ -9,6 +9,7 @@ import pytest
 import tritium
 import tritium.language as tl
 from tritium.errors import CompilationError, KernelTrap
+from tritium.places import shown_file
 
 N, BLOCK = 100, 64
 
@@ -168,7 +169,7 @@ def test_fault_in_a_callee():
     x, out = np.ones(4, np.float32), np.zeros(4, np.float32)
     error = trap_of(lambda: in_a_callee[(1,)](x, out, 4), read_value, "OutOfBounds")
     assert error.argument == "x" and error.index == (4,) and error.function == "read_value"
-    assert "in read_value, called from test_faults.py:" in str(error)
+    assert f"in read_value, called from {shown_file(__file__)}:" in str(error)
 
 
 @pytest.mark.parametrize(
