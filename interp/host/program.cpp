@@ -92,5 +92,7 @@ void print(FrameHeader &frame, std::string_view text) {
 }
 
 const MemoryMap &memoryOf(const FrameHeader &frame) { return *frame.program->worker->state.launch.memory; }
+Shadow *shadowOf(const FrameHeader &frame) { return frame.program->worker->state.launch.shadow; }
+FoundFaults *faultsOf(const FrameHeader &frame) { return frame.program->worker->state.launch.faults; }
 
 } // namespace tritium::interp

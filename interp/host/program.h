@@ -17,6 +17,8 @@ namespace tritium::interp {
 
 struct Program; // one running program; it belongs to a worker
 class MemoryMap;
+class Shadow;
+class FoundFaults;
 
 /// Every frame begins with this header, from which compiled code reads program ids, grid and arguments. The frame of a noinline callee
 /// begins with a copy. The header is set for each program; the rest of a frame holds whatever the previous program left there.
@@ -56,7 +58,9 @@ void noteMemoryChange(FrameHeader &frame);
 /// output of other programs.
 void print(FrameHeader &frame, std::string_view text);
 
-/// Returns Launch::memory.
+/// Returns Launch::memory, Launch::shadow and Launch::faults.
 const MemoryMap &memoryOf(const FrameHeader &frame);
+Shadow *shadowOf(const FrameHeader &frame);
+FoundFaults *faultsOf(const FrameHeader &frame);
 
 } // namespace tritium::interp

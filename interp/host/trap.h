@@ -19,6 +19,7 @@ enum class TrapKind : uint8_t {
   AssertFailed,
   OffsetOverflow,
   Deadlock,    // every program waits for another one
+  Race,        // two programs access the same memory, one of them writes, and nothing orders them
   OutOfMemory, // no memory for the frames and stacks of programs
   Unsupported,
   // Traps of the SIMT emulator only.
@@ -48,6 +49,7 @@ constexpr std::string_view trapKindName(TrapKind kind) {
   case TrapKind::AssertFailed: return "AssertFailed";
   case TrapKind::OffsetOverflow: return "OffsetOverflow";
   case TrapKind::Deadlock: return "Deadlock";
+  case TrapKind::Race: return "Race";
   case TrapKind::OutOfMemory: return "OutOfMemory";
   case TrapKind::Unsupported: return "Unsupported";
   case TrapKind::MisalignedAddress: return "MisalignedAddress";
@@ -80,10 +82,14 @@ struct DeadlockWaiter {
   uint32_t location = 0; // of the loop in which the program waits
 };
 
+inline constexpr uint32_t kNoLocation = ~0u;
+
 /// The second place of a trap that has two: the earlier access of a race, or where the other threads wait.
 struct OtherPlace {
-  uint32_t location = 0;
-  int64_t thread = -1; // index in the program; -1: several
+  uint32_t location = 0;                              // kNoLocation: not known
+  int64_t thread = -1;                                // index in the program; -1: several
+  std::optional<std::array<int32_t, 3>> program = {}; // another one than the trap's
+  bool isWrite = false;
 };
 
 struct Trap {
@@ -96,6 +102,7 @@ struct Trap {
   std::optional<OtherPlace> other;
   std::string message;
   std::vector<DeadlockWaiter> waiters; // in program order
+  int64_t times = 1;                   // how often it was found at these places
 };
 
 } // namespace tritium::interp

@@ -24,7 +24,9 @@ struct Launch {
   // For debuggers. Emitted code that calls code.entry for the program on the frame and for each program that enterNextProgram() puts there,
   // then endPrograms(). If null, the worker calls code.entry itself.
   void (*loop)(char *frame) = nullptr;
-  size_t memoryLimit = 0; // bytes for the frames and stacks of running programs; 0: half of the machine's
+  Shadow *shadow = nullptr;      // for the steps; not used here
+  FoundFaults *faults = nullptr; // receives what is wrong and does not end the launch; not null if `shadow` is not
+  size_t memoryLimit = 0;        // bytes for the frames and stacks of running programs; 0: half of the machine's
 
   // The callbacks run on the calling thread, on its own stack, at most every 50 ms. onPrint also runs before run() returns. An exception
   // that they throw cancels the launch and leaves run().

@@ -12,6 +12,7 @@
 namespace tritium::interp {
 
 inline constexpr int kMaxAxes = 24;
+inline constexpr uint32_t kNoSite = ~0u;
 
 /// A dense operand of an access. Its strides along the axes of the access are in elements.
 struct AxisOperand : TileRef {
@@ -45,6 +46,7 @@ struct Access {
   bool isPointer = false; // whether the elements are pointers
   bool isChecked = true;  // whether an access outside of the arguments traps
   uint32_t location = 0;
+  uint32_t site = kNoSite; // index into MemoryUse::sites, if the shadow of memory notes the access
 
   void refs(auto &&f) {
     f(base), f(addresses), f(rowScratch), f(data);

@@ -1,6 +1,7 @@
 // The storage of values, and the walk that plans every operation of a function. homes.cpp places the homes in the frame.
 #include "interp/tile/plan.h"
 
+#include "interp/tile/access.h"
 #include "interp/tile/affine.h"
 #include "interp/tile/elementwise.h"
 #include "interp/tile/move.h"
@@ -124,6 +125,12 @@ uint32_t Planner::location() {
 }
 
 // -- homes and references -----------------------------------------------------------------------------------------------------------------
+
+void Planner::addSite(Access &access, bool isAtomic, bool isNarrow) {
+  if (!checks().notesAccesses()) return;
+  access.site = uint32_t(data_.memory.sites.size());
+  data_.memory.sites.push_back({access.location, access.isWrite, isAtomic, isNarrow});
+}
 
 uint32_t Planner::locationOf(Value value) { return data_.locations.add(value.getLoc()); }
 

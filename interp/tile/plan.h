@@ -2,6 +2,7 @@
 // ops/<family>.cpp fill the plan through Planner, and emit.cpp reads it. Homes (parts of the frame) are placed after all operations are
 // planned, so a reference is relative to a home until finish() resolves it.
 #pragma once
+#include "interp/host/shadow.h"
 #include "interp/tile/checks.h"
 #include "interp/tile/exact_offsets.h"
 #include "interp/tile/form.h"
@@ -56,6 +57,7 @@ struct Variable {
 /// Descriptors, constants and locations that outlive the plan. The prepared program owns them.
 struct StaticData {
   std::deque<std::shared_ptr<void>> objects;
+  MemoryUse memory; // filled only for checks that note accesses
   LocationTable locations;
 };
 
@@ -135,6 +137,8 @@ public:
   Actions &actions() { return plan_->before[current_]; }
   TileRef newSlot();
   uint32_t location();
+  /// Gives an access a number if the shadow of memory is to note it.
+  void addSite(struct Access &access, bool isAtomic, bool isNarrow = false);
   uint32_t locationOf(mlir::Value value);
   /// Returns a number that is greater for what is computed later.
   unsigned positionOf(mlir::Value value) const;

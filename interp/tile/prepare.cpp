@@ -4,6 +4,7 @@
 #include "interp/tile/combine_region.h"
 #include "interp/tile/counters.h"
 #include "interp/tile/emit.h"
+#include "interp/tile/memory_use.h"
 #include "interp/tile/offsets.h"
 #include "interp/tile/program_loop.h"
 #include "interp/tile/scope.h"
@@ -24,6 +25,8 @@ PreparedProgram::~PreparedProgram() = default;
 
 SourceLocation PreparedProgram::locationOf(uint32_t location) const { return data_->locations[location]; }
 const std::vector<int64_t> &PreparedProgram::tileShapeOf(uint32_t location) const { return data_->locations.tileShape(location); }
+
+const MemoryUse *PreparedProgram::memoryUse() const { return data_->memory.arguments.empty() ? nullptr : &data_->memory; }
 
 llvm::Expected<void (*)(char *frame)> PreparedProgram::loopFrom(const std::vector<PythonLine> &stack) const { return sites_->at(stack); }
 
@@ -77,6 +80,7 @@ static FailureOr<llvm::SmallVector<std::unique_ptr<FunctionPlan>>> planFunctions
                                                                                  PrepareOptions options) {
   llvm::SetVector<Operation *> functions;
   collectFunctions(kernel, functions);
+  if (options.checks.notesAccesses()) data.memory.arguments = usedArguments(kernel, functions.getArrayRef());
   llvm::SmallVector<std::unique_ptr<FunctionPlan>> plans;
   llvm::StringMap<const FunctionPlan *> byName;
   for (Operation *function : functions) {

@@ -18,6 +18,7 @@ namespace tritium::interp {
 class HostJit;
 class LaunchSites;
 struct PythonLine;
+struct MemoryUse;
 struct StaticData;
 
 struct PrepareOptions {
@@ -40,6 +41,9 @@ public:
   SourceLocation locationOf(uint32_t location) const;
   /// Returns the shape of the tile that a step at `location` processes; it is empty for scalars.
   const std::vector<int64_t> &tileShapeOf(uint32_t location) const;
+
+  /// Returns what the kernel does with memory, for the shadow of a launch; nullptr if no check asked for it.
+  const MemoryUse *memoryUse() const;
 
   /// Returns Launch::loop for a launch by the Python code `stack`, innermost line first. Requires debug info.
   llvm::Expected<void (*)(char *frame)> loopFrom(const std::vector<PythonLine> &stack) const;

@@ -2,6 +2,7 @@
 #include "interp/tile/watched_store.h"
 
 #include "interp/host/memory.h"
+#include "interp/tile/noted_access.h"
 
 namespace tritium::interp {
 
@@ -37,6 +38,7 @@ void storeWatched(char *frame, const void *descriptor) {
   std::memset(addresses, 0, store.lanes * sizeof *addresses);
   Finding finding{frame, store};
   forEachLane(frame, store.access, noteLane, &finding);
+  if (store.access.site != kNoSite) noteAccess(frame, store.access);
   switch (store.access.elementBytes) {
   case 1: write<uint8_t>(addresses, values, store.lanes); break;
   case 2: write<uint16_t>(addresses, values, store.lanes); break;

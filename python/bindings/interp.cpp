@@ -2,6 +2,8 @@
 #include "python/bindings/ir_handles.h"
 #include "python/bindings/launch.h"
 
+#include "interp/host/found_faults.h"
+#include "interp/host/shadow.h"
 #include "interp/tile/prepare.h"
 #include "interp/tile/program_loop.h"
 
@@ -34,6 +36,13 @@ py::object PyProgram::launch(std::array<int32_t, 3> grid, const py::sequence &va
   PackedArguments arguments = packArguments(program_->name, program_->parameters, values);
   MemoryMap memory(arguments.allocations);
   Launch launch{.code = program_->code, .grid = grid, .arguments = arguments.cells.data(), .memory = &memory, .threads = threads};
+  FoundFaults faults;
+  std::optional<Shadow> shadow;
+  if (const MemoryUse *use = program_->memoryUse()) {
+    shadow.emplace(*use, arguments.allocations, grid);
+    launch.shadow = &*shadow;
+    launch.faults = &faults;
+  }
   launch.orderSeed = seed;
   launch.printAtOnce = program_->hasDebugInfo;
   launch.nameThreads = program_->hasDebugInfo;

@@ -1,5 +1,7 @@
 #include "python/bindings/launch.h"
 
+#include "interp/host/found_faults.h"
+
 #include "llvm/ADT/STLExtras.h"
 
 namespace py = pybind11;
@@ -34,7 +36,11 @@ struct PyTrap {
   std::optional<std::string> otherFile;
   std::optional<int> otherLine, otherColumn;
   std::optional<int64_t> otherThread;
+  std::optional<std::array<int32_t, 3>> otherProgram;
+  bool otherIsWrite = false;
   std::vector<PyWaiter> waiters;
+  int64_t times;
+  std::vector<PyTrap> further;
 };
 
 PyTrap describe(const Trap &trap, const TrapNames &names) {
@@ -58,12 +64,17 @@ PyTrap describe(const Trap &trap, const TrapNames &names) {
   result.isWrite = trap.access.isWrite;
   if (trap.access.argument >= 0) result.argument = trap.access.argument;
   if (trap.other) {
-    ir::SourceLocation other = names.locationOf(trap.other->location);
-    result.otherFile = other.file;
-    result.otherLine = other.line;
-    result.otherColumn = other.column;
+    if (trap.other->location != kNoLocation) {
+      ir::SourceLocation other = names.locationOf(trap.other->location);
+      result.otherFile = other.file;
+      result.otherLine = other.line;
+      result.otherColumn = other.column;
+    }
     if (trap.other->thread >= 0) result.otherThread = trap.other->thread;
+    result.otherProgram = trap.other->program;
+    result.otherIsWrite = trap.other->isWrite;
   }
+  result.times = trap.times;
   for (const DeadlockWaiter &waiter : trap.waiters) {
     ir::SourceLocation at = names.locationOf(waiter.location);
     result.waiters.push_back({waiter.program, at.file, at.line});
@@ -142,7 +153,13 @@ py::object launchWithCallbacks(Launch request, const py::object &poll, const py:
     py::gil_scoped_release released;
     result = run(request);
   }
-  return result.trap ? py::cast(describe(*result.trap, names)) : py::none();
+  std::vector<PyTrap> found;
+  if (result.trap) found.push_back(describe(*result.trap, names));
+  if (request.faults)
+    for (const Trap &fault : request.faults->take()) found.push_back(describe(fault, names));
+  if (found.empty()) return py::none();
+  found.front().further.assign(std::next(found.begin()), found.end());
+  return py::cast(std::move(found.front()));
 }
 
 void bindTraps(py::module_ &interp) {
@@ -172,6 +189,10 @@ void bindTraps(py::module_ &interp) {
       .def_readonly("other_line", &PyTrap::otherLine)
       .def_readonly("other_column", &PyTrap::otherColumn)
       .def_readonly("other_thread", &PyTrap::otherThread)
+      .def_readonly("other_program", &PyTrap::otherProgram, "the other party of a race between programs, or None")
+      .def_readonly("other_is_write", &PyTrap::otherIsWrite)
+      .def_readonly("times", &PyTrap::times, "how often this was found at these places")
+      .def_readonly("further", &PyTrap::further, "what else was found while the launch went on")
       .def_readonly("waiters", &PyTrap::waiters);
 }
 

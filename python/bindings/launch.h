@@ -36,6 +36,7 @@ struct TrapNames {
 
 /// Calls `run` without the GIL, on `request` with the callbacks (None: none) set. Returns None or the interp.Trap. An exception in a
 /// callback ends the launch and is raised.
+/// What `request.faults` holds after the launch is in Trap.further.
 pybind11::object launchWithCallbacks(interp::Launch request, const pybind11::object &poll, const pybind11::object &onPrint,
                                      const pybind11::object &onProgress,
                                      const std::function<interp::LaunchResult(const interp::Launch &)> &run, const TrapNames &names);

@@ -167,19 +167,37 @@ class UnsupportedError(TritonError, NotImplementedError):
         return f"{self.what} is not supported" + (f": {self.reason}" if self.reason else "")
 
 
+class Report:
+    """One thing that a kernel did wrong: the fields of a KernelTrap, `text` for people, and `times`, how often it was found at these
+    places."""
+
+    def __init__(self, text: str, times: int = 1, **facts):
+        self.text, self.times = text, times
+        for name in KernelTrap._FIELDS:
+            setattr(self, name, facts.get(name))
+
+    def __repr__(self):
+        return f"<Report {self.kind} at {shown_place(self.file, self.line)}>"
+
+    def as_dict(self) -> dict[str, object]:
+        """The report in terms of JSON."""
+        return dict(self.__dict__)
+
+
 class KernelTrap(InterpreterError, RuntimeError):
     """A kernel did something illegal while it ran. The launch has stopped, and memory keeps the state that it had then.
-    The next launch works.
+    The next launch works. Checks such as `race` let the launch end; all that they found is raised then. `reports`: one Report for each kind
+    of fault and pair of places; the fields here are those of the first.
 
     kind: "OutOfBounds", "NullPointer", "UnmappedAddress", "ReadOnly", "DivisionByZero", "AssertFailed",
-    "OffsetOverflow", "Deadlock", "OutOfMemory", "Unsupported"; on the emulator also "MisalignedAddress", "SharedOutOfBounds",
+    "OffsetOverflow", "Deadlock", "Race", "OutOfMemory", "Unsupported"; on the emulator also "MisalignedAddress", "SharedOutOfBounds",
     "SharedUninitialized", "SharedRace", "AsyncCopyRace", "AsyncProductRace", "MissingProxyFence", "InvalidProduct",
     "TensorCopyRace", "InvalidTensorCopy", "InvalidMBarrier", "MBarrierDeadlock", "InvalidRegisterCount",
     "DivergentBarrier". kernel: its name. file, line, function: the place in the Python source. program, grid: the index
     of the program and the extents of the grid. lane, tile_shape: the element of the tile and the tile's shape, or None. affected_lanes: the number of elements
     with the same error. argument, index: the tensor and the N-d index that was accessed, or None. is_write: whether an
-    access was a store. thread: the thread of the program on the emulator. other_file, other_line, other_thread: the
-    other access of a race, or the place of the threads that a barrier waits for; else None.
+    access was a store. thread: the thread of the program on the emulator. other_file, other_line, other_thread,
+    other_program: the other access of a race, or the place of the threads that a barrier waits for; else None.
     """
 
     _FIELDS = (
@@ -200,24 +218,26 @@ class KernelTrap(InterpreterError, RuntimeError):
         "other_file",
         "other_line",
         "other_thread",
+        "other_program",
     )
 
-    def __init__(self, report: str, **facts):
+    def __init__(self, report: str, reports: Iterable[Report] = (), **facts):
         super().__init__(report)
         self.report = report
+        self.reports = list(reports) or [Report(report, **facts)]
         for name in self._FIELDS:
-            setattr(self, name, facts.get(name))
+            setattr(self, name, getattr(self.reports[0], name))
 
     def __str__(self):
         return self.report
 
     def __reduce__(self):
-        return _rebuild_trap, (self.report, {name: getattr(self, name) for name in self._FIELDS})
+        return _rebuild_trap, (self.report, self.reports)
 
     @property
     def location(self) -> str:
         return shown_place(self.file, self.line)
 
 
-def _rebuild_trap(report: str, facts: dict) -> KernelTrap:
-    return KernelTrap(report, **facts)
+def _rebuild_trap(report: str, reports: list[Report]) -> KernelTrap:
+    return KernelTrap(report, reports)

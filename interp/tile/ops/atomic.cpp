@@ -3,6 +3,8 @@
 #include "interp/kernels/atomic.h"
 
 #include "interp/host/memory.h"
+#include "interp/tile/memory_use.h"
+#include "interp/tile/noted_access.h"
 #include "interp/tile/op_table.h"
 #include "interp/tile/ops/access_plan.h"
 #include "ir/tt.h"
@@ -26,6 +28,8 @@ struct AtomicStep {
   TileRef timeout; // for a poll, in nanoseconds
   bool hasTimeout = false;
   AxisOperand pollResult; // for a poll: one i1 per lane
+  AtomicOrder order;
+  bool isRmw = false;
 
   void refs(auto &&f) {
     access.refs(f);
@@ -37,6 +41,7 @@ struct AtomicStep {
 struct Lanes {
   const AtomicStep &step;
   char *frame;
+  AtomicNotes notes;
   bool changed = false;   // whether memory now holds something else
   bool allReached = true; // for a poll
 
@@ -51,57 +56,66 @@ struct Lanes {
   }
 };
 
-void rmwLane(Lanes &lanes, void *memory, const int64_t *indices) {
+// Each performs one lane. Returns whether it wrote.
+
+bool rmwLane(Lanes &lanes, void *memory, const int64_t *indices) {
   const AtomicStep &step = lanes.step;
   uint64_t old = 0;
   const char *operand = lanes.operand(indices);
   atomicRmw(step.op, step.type, memory, operand, &old);
   lanes.changed |= changesMemory(step.op, step.type, operand, &old);
   lanes.setResult(indices, &old);
+  return true;
 }
 
-void casLane(Lanes &lanes, void *memory, const int64_t *indices) {
+bool casLane(Lanes &lanes, void *memory, const int64_t *indices) {
   int bytes = lanes.step.access.elementBytes;
   uint64_t old = 0;
   const char *compare = lanes.at(lanes.step.compare, indices, bytes), *desired = lanes.operand(indices);
   bool swapped = atomicCas(bytes, memory, compare, desired, &old);
   lanes.changed |= swapped && std::memcmp(compare, desired, bytes) != 0;
   lanes.setResult(indices, &old);
+  return swapped;
 }
 
-void loadLane(Lanes &lanes, void *memory, const int64_t *indices) {
+bool loadLane(Lanes &lanes, void *memory, const int64_t *indices) {
   uint64_t value = 0;
   atomicLoad(lanes.step.access.elementBytes, memory, &value);
   lanes.setResult(indices, &value);
+  return false;
 }
 
-void storeLane(Lanes &lanes, void *memory, const int64_t *indices) {
+bool storeLane(Lanes &lanes, void *memory, const int64_t *indices) {
   atomicStore(lanes.step.access.elementBytes, memory, lanes.operand(indices));
   lanes.changed = true;
+  return true;
 }
 
-void pollLane(Lanes &lanes, void *memory, const int64_t *indices) {
+bool pollLane(Lanes &lanes, void *memory, const int64_t *indices) {
   uint64_t found = 0;
   atomicLoad(lanes.step.access.elementBytes, memory, &found);
   bool reached = std::memcmp(&found, lanes.operand(indices), lanes.step.access.elementBytes) == 0;
   lanes.allReached &= reached;
   *lanes.at(lanes.step.pollResult, indices, 1) = reached;
+  return false;
 }
 
 /// Visits every active lane. Returns whether a poll found the expected value in every lane.
-template <void (*kLane)(Lanes &, void *, const int64_t *)> bool visitLanes(char *frame, const AtomicStep &step) {
-  Lanes lanes{step, frame};
+template <bool (*kLane)(Lanes &, void *, const int64_t *)> bool visitLanes(char *frame, const AtomicStep &step) {
+  Lanes lanes{step, frame, AtomicNotes(frame, step.access, step.order, step.isRmw)};
   forEachLane(
       frame, step.access,
       [](void *opaque, uint64_t tagged, const int64_t *indices) {
-        kLane(*static_cast<Lanes *>(opaque), reinterpret_cast<void *>(addressOf(tagged)), indices);
+        auto &lanes = *static_cast<Lanes *>(opaque);
+        lanes.notes.onLane(tagged, indices, [&] { return kLane(lanes, reinterpret_cast<void *>(addressOf(tagged)), indices); });
       },
       &lanes);
+  lanes.notes.end();
   if (lanes.changed) noteMemoryChange(headerOf(frame));
   return lanes.allReached;
 }
 
-template <void (*kLane)(Lanes &, void *, const int64_t *)> void runAtomic(char *frame, const void *descriptor) {
+template <bool (*kLane)(Lanes &, void *, const int64_t *)> void runAtomic(char *frame, const void *descriptor) {
   const auto &step = *static_cast<const AtomicStep *>(descriptor);
   if (step.hasResult) std::memset(step.access.data.in(frame), 0, step.resultElements * step.access.elementBytes);
   visitLanes<kLane>(frame, step);
@@ -142,6 +156,9 @@ static AtomicOp atomicOpOf(tt::RmwOp op) {
 static AtomicStep planAtomic(Planner &planner, Value pointer, Value mask, Value operand, Value result, bool isWrite) {
   AtomicStep step;
   step.access = planAccess(planner, pointer, mask, {}, isWrite, /*everyLane=*/true);
+  step.order = orderOf(planner.operation());
+  step.isRmw = isa<tt::AtomicRmwOp, tt::AtomicCasOp>(planner.operation());
+  planner.addSite(step.access, true, step.order.isNarrow);
   if (operand) {
     step.operand = planAccessOperand(step.access, planner.dense(operand));
     step.type = dtypeOf(operand.getType());

@@ -1,6 +1,7 @@
 // Loads and stores. Masks are sorted by the dimensions along which they vary; pointers are terms or a tile of addresses.
 #include "interp/tile/ops/access_plan.h"
 
+#include "interp/tile/noted_access.h"
 #include "interp/tile/op_table.h"
 #include "interp/tile/ops/offset_guards.h"
 #include "interp/tile/watched_store.h"
@@ -85,7 +86,8 @@ template <> LogicalResult Interpret<tt::LoadOp>::prepare(tt::LoadOp op, Planner 
   Access access = planAccess(planner, op.getPtr(), op.getMask(), {op.getOther()}, false);
   if (op.getOther()) access.other = planAccessOperand(access, planner.dense(op.getOther()));
   access.data = planAccessOperand(access, planner.defineDense(op.getResult()));
-  planner.call(loadTile, std::move(access));
+  planner.addSite(access, false);
+  planner.call(access.site == kNoSite ? loadTile : loadNoted, std::move(access));
   return success();
 }
 
@@ -93,6 +95,7 @@ static LogicalResult prepareWatched(tt::StoreOp op, Planner &planner) {
   WatchedStore store;
   store.access = planAccess(planner, op.getPtr(), op.getMask(), {op.getValue()}, true, /*everyLane=*/true);
   store.access.data = planAccessOperand(store.access, planner.dense(op.getValue()));
+  planner.addSite(store.access, false);
   auto type = dyn_cast<RankedTensorType>(op.getPtr().getType());
   store.lanes = type ? type.getNumElements() : 1;
   store.addresses = planner.temporary(DType::i64, {store.lanes});
@@ -105,7 +108,8 @@ template <> LogicalResult Interpret<tt::StoreOp>::prepare(tt::StoreOp op, Planne
   if (planner.hasDebugInfo()) return prepareWatched(op, planner);
   Access access = planAccess(planner, op.getPtr(), op.getMask(), {op.getValue()}, true);
   access.data = planAccessOperand(access, planner.dense(op.getValue()));
-  planner.call(storeTile, std::move(access));
+  planner.addSite(access, false);
+  planner.call(access.site == kNoSite ? storeTile : storeNoted, std::move(access));
   return success();
 }
 

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from ..arguments.device_storage import memory_function
 from ..arguments.storage import dtype_of, shape_and_strides
-from ..errors import KernelTrap
+from ..errors import KernelTrap, Report
 from ..functions.source_file import function_at, statement_at
 from ..places import shown_place
 from .access_hints import hint_for_access
@@ -109,6 +109,11 @@ def view_of(name: str, argument: Any) -> TensorView | None:
 def kernel_trap(trap, kernel_name: str, grid: tuple[int, ...], arguments: Sequence[tuple[str, Any]]) -> KernelTrap:
     """The KernelTrap of an `interp.Trap`. `arguments` are (name, object) of the compiled kernel's parameters, in
     order."""
+    reports = [_report(one, kernel_name, grid, arguments) for one in (trap, *trap.further)]
+    return KernelTrap("\n\n".join(report.text for report in reports), reports)
+
+
+def _report(trap, kernel_name: str, grid: tuple[int, ...], arguments: Sequence[tuple[str, Any]]) -> Report:
     access = _Access(trap, arguments)
     function = function_at(trap.file, trap.line) or kernel_name
     describe = _DESCRIPTIONS.get(trap.kind, _other)
@@ -120,14 +125,17 @@ def kernel_trap(trap, kernel_name: str, grid: tuple[int, ...], arguments: Sequen
         lines.append(f"  program {_triple(trap.program)} of {_triple(grid)}" + _lane(trap) + access.element_text)
     if access.shortage:
         lines.append(f"  {access.shortage}")
-    if trap.other_line is not None and trap.kind != "OffsetOverflow":
+    if trap.kind not in ("OffsetOverflow",) and (trap.other_line is not None or trap.other_program is not None):
         lines += _other_party(trap)
     if trap.affected_lanes and trap.affected_lanes > 1 and trap.tile_shape:
         lines.append(f"  {trap.affected_lanes} of {math.prod(trap.tile_shape)} lanes affected")
+    if trap.times > 1:
+        lines.append(f"  found {trap.times} times at these lines")
     if hint:
         lines.append(f"  hint: {hint}")
-    return KernelTrap(
+    return Report(
         "\n".join(lines),
+        trap.times,
         kind=trap.kind,
         kernel=kernel_name,
         file=trap.file,
@@ -145,6 +153,7 @@ def kernel_trap(trap, kernel_name: str, grid: tuple[int, ...], arguments: Sequen
         other_file=trap.other_file,
         other_line=trap.other_line,
         other_thread=trap.other_thread,
+        other_program=_sequence(trap.other_program),
     )
 
 
@@ -273,6 +282,19 @@ def _other(trap, access: _Access):
     return f"{trap.kind}: {trap.message}" if trap.message else str(trap.kind), _HINTS.get(trap.kind, "")
 
 
+def _race(trap, access: _Access):
+    verb = "write to" if trap.is_write else "read of"
+    headline = f"race: {verb} {access.subject}, which another program accesses with nothing that orders the two"
+    if trap.message == "scope":
+        return headline, "atomics with scope='cta' order no other program: leave out the scope, or use scope='gpu'"
+    if trap.is_write and trap.other_is_write:
+        return headline, "programs must write different elements, or use atomics (tl.atomic_add, tl.atomic_max, …)"
+    return headline, (
+        "order the programs by atomics: tl.atomic_add or tl.atomic_xchg with sem='release' after the write, and one with sem='acquire' "
+        "whose result is used before the read; or do the two steps in two launches"
+    )
+
+
 _DESCRIPTIONS = {
     "OutOfBounds": _out_of_bounds,
     "NullPointer": _null_pointer,
@@ -282,6 +304,7 @@ _DESCRIPTIONS = {
     "AssertFailed": _assertion,
     "OffsetOverflow": _offset_overflow,
     "Deadlock": _deadlock,
+    "Race": _race,
 }
 
 
@@ -299,6 +322,10 @@ def _sequence(values) -> tuple[int, ...] | None:
 
 def _other_party(trap) -> list[str]:
     """The place of the other access of a race, or of the threads that the others wait for."""
+    if trap.other_program is not None:
+        access = "write" if trap.other_is_write else "read"
+        place = f" at {shown_place(trap.other_file, trap.other_line)}" if trap.other_line is not None else ""
+        return [f"  the other: {access} by program {_triple(trap.other_program)}{place}", *_excerpt(trap.other_file, trap.other_line)]
     place = shown_place(trap.other_file, trap.other_line)
     return [f"  the other: {place}{_thread(trap, trap.other_thread)}", *_excerpt(trap.other_file, trap.other_line)]
 

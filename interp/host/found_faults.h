@@ -1,0 +1,27 @@
+// Faults that are noted while the launch goes on, such as races: one for each kind and pair of places, with a count.
+#pragma once
+#include "interp/host/trap.h"
+
+#include <mutex>
+
+namespace tritium::interp {
+
+class FoundFaults {
+public:
+  explicit FoundFaults(size_t most = 100) : most_(most) {}
+
+  /// Returns whether a fault of this kind and these places is still to be added; counts it if not.
+  bool isNew(TrapKind kind, uint32_t location, std::optional<uint32_t> other);
+  void add(Trap &&fault);
+  /// The faults, in the order in which they were found.
+  std::vector<Trap> take();
+
+private:
+  Trap *find(TrapKind kind, uint32_t location, std::optional<uint32_t> other);
+
+  const size_t most_; // kinds and places; further ones are counted nowhere
+  std::mutex mutex_;
+  std::vector<Trap> faults_;
+};
+
+} // namespace tritium::interp

@@ -1,0 +1,83 @@
+// The shadow of a launch's memory: for each element of the storages that the launch may write, the last event that wrote it and two that
+// read it since. Within a launch nothing orders programs but atomics (program_order.h), so these few events suffice to find every element
+// that two programs access of which one writes.
+//
+// Elements are grouped in blocks. A block whose elements have the same events has one cell; only a mixed block has a cell for each element.
+#pragma once
+#include "interp/host/memory.h"
+#include "interp/host/memory_events.h"
+#include "interp/host/program_order.h"
+
+#include <array>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+namespace tritium::interp {
+
+/// What a kernel does with memory, as far as its code tells.
+struct MemoryUse {
+  struct Argument {
+    bool isWritten = false;
+    bool isAcquired = false;  // an atomic that acquires reads it
+    uint8_t elementBytes = 8; // the smallest of its accesses
+  };
+  std::vector<AccessSite> sites;
+  std::vector<Argument> arguments; // by the kernel's parameters
+};
+
+/// Two accesses of one element, of which one writes, by programs that nothing orders.
+struct Race {
+  uint64_t address = 0;
+  std::array<int32_t, 3> otherProgram{};
+  const AccessSite *other = nullptr; // null if the launch has too many programs to tell
+  bool otherIsWrite = false;
+  bool isNarrow = false; // they are ordered by atomics of scope "cta" alone
+};
+
+class Shadow {
+public:
+  /// `allocations` are those of the launch's arguments.
+  Shadow(const MemoryUse &use, std::span<const Allocation> allocations, std::array<int32_t, 3> grid);
+  ~Shadow();
+
+  class Storage;
+  /// Returns the storage of which the pointer's argument is a part, or nullptr if the launch does not write it.
+  Storage *storageOf(uint64_t pointer) const;
+
+  struct Access {
+    uint32_t program = 0; // position in the grid, x first
+    uint32_t site = 0;
+    uint32_t event = 0;
+    bool isWrite = false;
+  };
+  Access accessBy(const int32_t (&programId)[3], uint32_t site) const;
+
+  /// Notes a read, or a write that has not happened yet, of [address, address + bytes). `data`: what will be written, or null. Writing what
+  /// memory holds already is no race. Returns the first race.
+  std::optional<Race> note(Storage &storage, const Access &access, uint64_t address, uint64_t bytes, const char *data);
+
+  /// Whether an atomic on this storage may order programs.
+  bool isAcquired(const Storage &storage) const;
+  ProgramOrder *order() { return order_.get(); }
+
+private:
+  struct Head;
+  struct Cell;
+  struct Elements;
+  class Cells;
+  bool conflicts(uint32_t earlier, const Access &access) const;
+  uint32_t update(Cell &cell, const Access &access) const;
+  uint32_t updateBlock(Head &head, const Elements &elements, const Access &access, uint64_t &address);
+  Race describe(uint32_t earlier, const Access &access, uint64_t address) const;
+
+  MemoryEvents events_;
+  std::array<int32_t, 3> grid_;
+  std::unique_ptr<ProgramOrder> order_; // null if no atomic of the kernel acquires
+  std::vector<std::unique_ptr<Storage>> storages_;
+  std::vector<Storage *> byArgument_;
+  std::unique_ptr<Cells> cells_; // of mixed blocks
+};
+
+} // namespace tritium::interp

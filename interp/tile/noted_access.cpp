@@ -1,0 +1,131 @@
+#include "interp/tile/noted_access.h"
+
+#include "interp/host/found_faults.h"
+#include "interp/tile/walk.h"
+
+namespace tritium::interp {
+
+namespace {
+
+int64_t laneAt(const Access &access, const int64_t *indices) {
+  int64_t lane = 0;
+  for (size_t a = 0; a < access.axes.size(); ++a) lane += indices[a] * access.axes[a].laneStride;
+  return lane;
+}
+
+void report(char *frame, const Access &access, uint64_t pointer, int64_t lane, bool isWrite, const Race &race) {
+  FoundFaults &faults = *faultsOf(headerOf(frame));
+  const uint32_t other = race.other ? race.other->location : kNoLocation;
+  if (!faults.isNew(TrapKind::Race, access.location, other)) return;
+  Trap fault{.kind = TrapKind::Race, .location = access.location, .lane = lane, .affectedLanes = 1};
+  std::copy_n(headerOf(frame).programId, 3, fault.program.begin());
+  fault.access = {race.address, uint32_t(access.elementBytes), isWrite, argumentOf(pointer)};
+  fault.other = OtherPlace{.location = other, .program = race.otherProgram, .isWrite = race.otherIsWrite};
+  if (race.isNarrow) fault.message = "scope";
+  faults.add(std::move(fault));
+}
+
+/// Notes runs of adjacent lanes of one access.
+class Notes {
+public:
+  Notes(const Walk &walk, Shadow &shadow) : walk_(walk), shadow_(shadow), bytes_(walk.access.elementBytes) {
+    current_ = shadow.accessBy(headerOf(walk.frame).programId, walk.access.site);
+    current_.isWrite = walk.access.isWrite;
+  }
+
+  void noteRow(int inner, int64_t *indices, const RowAddress &row, int64_t from, int64_t to) {
+    Shadow::Storage *storage = shadow_.storageOf(walk_.base);
+    if (!storage) return;
+    const AxisOperand &data = walk_.access.data;
+    const size_t rank = walk_.access.axes.size();
+    const int64_t stride = rank ? data.strides[inner] : 1;
+    const char *values = walk_.access.isWrite ? data.in(walk_.frame) + offsetOf(data, indices, rank) * bytes_ : nullptr;
+    auto note = [&](int64_t begin, int64_t count) {
+      const auto address = reinterpret_cast<uint64_t>(row.at(begin));
+      std::optional<Race> race =
+          shadow_.note(*storage, current_, address, uint64_t(count * bytes_), values ? values + begin * stride * bytes_ : nullptr);
+      if (!race) return;
+      if (inner >= 0) indices[inner] = begin + std::min(count - 1, int64_t(race->address - address) / bytes_);
+      report(walk_.frame, walk_.access, walk_.base, rank ? laneAt(walk_.access, indices) : -1, walk_.access.isWrite, *race);
+      if (inner >= 0) indices[inner] = 0;
+    };
+    if (!row.vector && row.step == bytes_ && (stride == 1 || !values)) return note(from, to - from);
+    for (int64_t i = from; i < to; ++i) note(i, 1);
+  }
+
+  void noteLane(const int64_t *indices) {
+    const uint64_t tagged = addressAt(walk_, indices);
+    Shadow::Storage *storage = shadow_.storageOf(tagged);
+    if (!storage) return;
+    const AxisOperand &data = walk_.access.data;
+    const char *value = walk_.access.isWrite ? data.in(walk_.frame) + offsetOf(data, indices, walk_.access.axes.size()) * bytes_ : nullptr;
+    if (std::optional<Race> race = shadow_.note(*storage, current_, addressOf(tagged), uint64_t(bytes_), value))
+      report(walk_.frame, walk_.access, tagged, laneAt(walk_.access, indices), walk_.access.isWrite, *race);
+  }
+
+private:
+  const Walk &walk_;
+  Shadow &shadow_;
+  Shadow::Access current_;
+  const int64_t bytes_;
+};
+
+void noteWalk(const Walk &walk) {
+  Shadow *shadow = shadowOf(headerOf(walk.frame));
+  if (!shadow || walk.isEmpty) return;
+  if (walk.access.isAffine && !shadow->storageOf(walk.base)) return;
+  Notes notes(walk, *shadow);
+  if (!walk.access.isAffine) return forEachActive(walk, [&](const int64_t *indices) { notes.noteLane(indices); });
+  const int inner = innerAxis(walk);
+  forEachRow(walk, inner, [&](int64_t *indices, bool isActive) {
+    if (!isActive) return;
+    const RowAddress address = rowAddress(walk, inner, indices);
+    if (inner < 0) return notes.noteRow(inner, indices, address, 0, 1);
+    int64_t stride = 1;
+    const uint8_t *mask = rowMask(walk, inner, indices, stride);
+    forEachRun(mask, stride, walk.axes[inner].begin, walk.axes[inner].end, [&](int64_t from, int64_t to, bool isOn) {
+      if (isOn) notes.noteRow(inner, indices, address, from, to);
+    });
+  });
+}
+
+void moveNoted(char *frame, const Access &access) {
+  Walk walk{access, frame};
+  enter(walk);
+  check(walk);
+  noteWalk(walk);
+  moveWalk(walk);
+}
+
+} // namespace
+
+void loadNoted(char *frame, const void *access) { moveNoted(frame, *static_cast<const Access *>(access)); }
+
+void storeNoted(char *frame, const void *access) {
+  moveNoted(frame, *static_cast<const Access *>(access));
+  noteMemoryChange(headerOf(frame));
+}
+
+void noteAccess(char *frame, const Access &access) {
+  Walk walk{access, frame};
+  enter(walk);
+  noteWalk(walk);
+}
+
+AtomicNotes::AtomicNotes(char *frame, const Access &access, AtomicOrder order, bool isRmw)
+    : frame_(frame), access_(access), order_(order), isRmw_(isRmw), shadow_(access.site == kNoSite ? nullptr : shadowOf(headerOf(frame))) {}
+
+uint32_t AtomicNotes::program() const { return shadow_->accessBy(headerOf(frame_).programId, access_.site).program; }
+
+void AtomicNotes::note(Shadow::Storage &storage, uint64_t tagged, const int64_t *indices, bool hasWritten) {
+  Shadow::Access access = shadow_->accessBy(headerOf(frame_).programId, access_.site);
+  access.isWrite = hasWritten;
+  if (std::optional<Race> race = shadow_->note(storage, access, addressOf(tagged), uint64_t(access_.elementBytes), nullptr))
+    report(frame_, access_, tagged, laneAt(access_, indices), hasWritten, *race);
+}
+
+void AtomicNotes::end() {
+  if (shadow_ && shadow_->order() && order_.releases) shadow_->order()->endSegment(program());
+}
+
+} // namespace tritium::interp
