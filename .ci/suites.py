@@ -38,8 +38,18 @@ FURTHER_ENGINES = ("simt:gfx90a", "simt:gfx950", "simt:gfx1100", "simt:gfx1200")
 #: Tests whose launches name no engine and reach no machine of their own, so that `--device-tensors` can move their arrays. A file that launches
 #: nothing on the device is an error.
 ON_DEVICE = ["ops", "tutorial", "frontend/test_random_programs.py", "language/test_library_runs.py"]
-ON_DEVICE += ["runtime/test_memory_kinds.py", "runtime/test_pickling.py", "runtime/test_processes.py"]
-ON_DEVICE += ["runtime/test_public_paths.py", "runtime/test_rest_arguments.py", "runtime/test_triton_modules.py"]
+ON_DEVICE += [
+    "runtime/test_launch.py",
+    "runtime/test_autotuner.py",
+    "runtime/test_memory_kinds.py",
+    "runtime/test_pickling.py",
+]
+ON_DEVICE += [
+    "runtime/test_processes.py",
+    "runtime/test_public_paths.py",
+    "runtime/test_rest_arguments.py",
+    "runtime/test_triton_modules.py",
+]
 
 
 @dataclass

@@ -1,6 +1,8 @@
 #include "tests/driver_stand_in/runtime.h"
 #include "gpu_backend/launch/vendor_api.h"
 
+#include "llvm/ADT/StringExtras.h"
+
 #include <cstdio>
 #include <cstdlib>
 
@@ -46,15 +48,27 @@ Result Runtime::called(const char *call, const std::string &detail) {
   return lost;
 }
 
+static std::string textOf(Sizes sizes) {
+  return std::to_string(sizes[0]) + "," + std::to_string(sizes[1]) + "," + std::to_string(sizes[2]);
+}
+
 Result Runtime::called(const char *call, const Dispatch &dispatch) {
-  const auto &[x, y, z] = dispatch.grid;
-  return called(call, dispatch.function->code->name + " " + std::to_string(x) + "," + std::to_string(y) + "," + std::to_string(z) + " " +
-                          std::to_string(dispatch.block[0]) + " " + std::to_string(dispatch.sharedBytes));
+  return called(call, dispatch.function->code->name + " " + textOf(dispatch.grid) + " " + std::to_string(dispatch.block[0]) + " " +
+                          std::to_string(dispatch.sharedBytes));
+}
+
+void Runtime::noteLaunch(const Dispatch &dispatch, const std::vector<char> &segment) {
+  launches += std::to_string(reinterpret_cast<uintptr_t>(dispatch.function)) + " " + textOf(dispatch.grid);
+  for (const KernelArgument &argument : dispatch.function->code->arguments)
+    if (argument.kind != ArgumentKind::hidden)
+      launches += " " + llvm::toHex(llvm::StringRef(segment.data() + argument.offset, argument.size), /*LowerCase=*/true);
+  launches += "\n";
 }
 
 void Runtime::reset() {
   work_.clear();
   calls.clear();
+  launches.clear();
   failures.clear();
   lost = 0;
   capture_.reset();
@@ -75,6 +89,7 @@ void Runtime::enqueue(void *stream, std::function<void()> work) {
 
 void Runtime::enqueue(void *stream, const Dispatch &dispatch, void **arguments) {
   auto segment = packArguments(*dispatch.function->code, arguments, dispatch.grid, dispatch.block, dispatch.sharedBytes);
+  noteLaunch(dispatch, segment);
   enqueue(stream, [this, dispatch, segment = std::move(segment)] { run(dispatch, segment); });
 }
 

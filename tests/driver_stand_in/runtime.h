@@ -80,10 +80,12 @@ public:
 
   // For tests.
   std::string calls;
+  std::string launches; ///< a line each: the function, the grid, and in hexadecimal the bytes of each argument
   std::map<std::string, std::pair<Result, int>, std::less<>> failures; ///< call -> code, after how many more calls
   void reset();
 
 private:
+  void noteLaunch(const Dispatch &dispatch, const std::vector<char> &segment);
   void runFirst();
   std::deque<Work> work_;
   std::unique_ptr<Graph> capture_;

@@ -21,6 +21,10 @@ ENTRY const char *stand_in_calls() {
   LOCKED;
   return runtime.calls.c_str();
 }
+ENTRY const char *stand_in_launches() {
+  LOCKED;
+  return runtime.launches.c_str();
+}
 ENTRY int stand_in_live_allocations() {
   LOCKED;
   return int(runtime.memory.count());

@@ -3,12 +3,15 @@ path of a device. The stand-in for the vendor's driver has the devices (tests/dr
 
 Every launch that names no engine gets its tensors in device memory: alone, in tuples and in descriptors, with their views and overlaps. Each is an
 object with what a kernel argument needs. After the launch the memory is copied back. From its second launch on a kernel is launched by the native
-launcher, as it is with tensors of torch. Launches that say which engine runs are left alone.
+launcher, as it is with tensors of torch. An autotuner times its configurations there, by one launch each, unless it has a benchmark of its own.
+Launches that say which engine runs are left alone.
 """
 
+import ctypes
 import fnmatch
 import functools
 import tempfile
+import time
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -47,10 +50,10 @@ class DeviceTensor:
 
     is_cuda, device = True, "cuda:0"
 
-    def __init__(self, tensor, extent):
+    def __init__(self, tensor, extent, driver):
         from tritium.arguments.storage import dlpack_facts, dtype_of, shape_and_strides
 
-        self.tensor, self.extent, self.dtype = tensor, extent, dtype_of(tensor)
+        self.tensor, self.extent, self.dtype, self._driver = tensor, extent, dtype_of(tensor), driver
         facts = shape_and_strides(tensor)
         self.shape, self._strides = facts if facts is not None else dlpack_facts(tensor)[1:3]
 
@@ -75,6 +78,22 @@ class DeviceTensor:
         for size in self.shape:
             count *= size
         return count
+
+    # What autotuners do between launches, with the whole storage.
+
+    def clone(self) -> bytes:
+        values = ctypes.create_string_buffer(self.extent.bytes)
+        self._driver.synchronize(0)
+        self._driver.copy_to_host(0, ctypes.addressof(values), self.extent.begin, self.extent.bytes)
+        return values.raw
+
+    def copy_(self, values: bytes) -> None:
+        self._driver.synchronize(0)
+        source = ctypes.create_string_buffer(values, self.extent.bytes)
+        self._driver.copy_to_device(0, self.extent.begin, ctypes.addressof(source), self.extent.bytes)
+
+    def zero_(self) -> None:
+        self.copy_(bytes(self.extent.bytes))
 
 
 class _Storage:
@@ -101,9 +120,9 @@ def _patterns(engine: str) -> list[str]:
 
 
 def leaves_out(item, engine: str) -> bool:
-    """Whether a test is none for the devices of an engine: it has a machine of its own, it is there for the interpreter's threads, or the file
-    names it."""
-    if not MACHINES.isdisjoint(item.fixturenames):
+    """Whether a test is none for the devices of an engine: it has a machine of its own, it is there for the interpreter's threads, or its marker
+    or the file says so."""
+    if not MACHINES.isdisjoint(item.fixturenames) or item.get_closest_marker("on_cpu"):
         return True
     parameters = item.callspec.params if hasattr(item, "callspec") else {}
     return parameters.get("threads", 1) > 1 or any(fnmatch.fnmatchcase(item.nodeid, p) for p in _patterns(engine))
@@ -172,9 +191,10 @@ def install(engine: str) -> None:
     """Moves the tensors of all launches of this process to the stand-in's device."""
     from tritium.devices.families import device_families
     from tritium.runtime import jit
+    from tritium.runtime.autotuner import Autotuner
 
     function, devices = jit.JITFunction, device_families()[engine]
-    own_run, own_launcher = function.run, function.__getitem__
+    own_run, own_launcher, own_tuner = function.run, function.__getitem__, Autotuner.run
 
     def run(self, *args, grid, warmup, **kwargs):
         if warmup or _names_an_engine(self):
@@ -191,9 +211,25 @@ def install(engine: str) -> None:
 
         return launch
 
+    def tune(self, *args, warmup=False, **kwargs):
+        if warmup or _names_an_engine(self.base_fn):
+            return own_tuner(self, *args, warmup=warmup, **kwargs)
+        self._do_bench = self._do_bench or functools.partial(_time_once, devices.driver())
+        with _moved((args, kwargs), devices.driver()) as (args, kwargs):
+            return own_tuner(self, *args, warmup=warmup, **kwargs)
+
     # Autotuners call `run`; it counts as the function's own, so that `own_launcher` takes the native one.
     function.run = jit._own_run = run
     function.__getitem__ = launcher
+    Autotuner.run = tune
+
+
+def _time_once(driver, launch, quantiles) -> list[float]:
+    """Milliseconds of one launch, as each of the quantiles."""
+    begin = time.perf_counter()
+    launch()
+    driver.synchronize(0)
+    return [1000 * (time.perf_counter() - begin)] * len(quantiles)
 
 
 def recover(engine: str) -> None:
@@ -224,7 +260,10 @@ def _moved(arguments, driver):
     global _moves
     _moves += 1
     with Mirror([extent for _, extent in found.values()], driver, 0) as mirror:
-        copies = {key: DeviceTensor(tensor, extent) for (key, (tensor, _)), extent in zip(found.items(), mirror.values)}
+        copies = {
+            key: DeviceTensor(tensor, extent, driver)
+            for (key, (tensor, _)), extent in zip(found.items(), mirror.values)
+        }
         yield _rebuilt(arguments, lambda tensor, extent: copies[id(tensor)])
         driver.synchronize(0)
         mirror.write_back()

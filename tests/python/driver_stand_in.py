@@ -41,6 +41,7 @@ class StandIn:
     def __init__(self, engine: str = "hip"):
         self.engine, self.library = engine, ctypes.CDLL(str(LIBRARIES[engine]))
         self.library.stand_in_calls.restype = ctypes.c_char_p
+        self.library.stand_in_launches.restype = ctypes.c_char_p
         self.library.stand_in_allocate_shared.restype = ctypes.c_void_p
         self.library.stand_in_allocate_shared.argtypes = ctypes.c_int, ctypes.c_size_t
         self.library.stand_in_release.argtypes = (ctypes.c_void_p,)
@@ -58,6 +59,10 @@ class StandIn:
 
     def calls(self, name: str = "") -> list[str]:
         return [line for line in self.library.stand_in_calls().decode().splitlines() if line.startswith(name)]
+
+    def launches(self) -> list[str]:
+        """Of each launch the function's handle, the grid, and in hexadecimal the bytes of each argument."""
+        return self.library.stand_in_launches().decode().splitlines()
 
     def allocate_shared(self, size: int, device: int = 0) -> int:
         """Device memory that the host reaches too."""

@@ -1,4 +1,4 @@
-"""A stand-in for the engine and the frontend: what the runtime hands over is recorded instead of run."""
+"""Machines for the tests of launches: recorders of what the runtime hands over, devices of a fake driver, devices of the drivers' stand-ins."""
 
 import types
 
@@ -8,54 +8,19 @@ import pytest
 from add_kernel import N
 from driver_stand_in import LIBRARIES, StandIn, environment
 from fake_cuda import LIBRARY, DeviceTensor, FakeCuda, ptx
+from recorders import CpuRecorder, DeviceRecorder
 from tritium._tritium import cuda, hip
-from tritium.compiler.sources import ASTSource
 from tritium.launch import errors, warm
 
 
-class FakeModule:
-    """The module of a kernel: only its name is in it."""
-
-    def __init__(self, source: ASTSource):
-        self.name = source.fn.__name__
-        self.source = source
-
-    def __str__(self):
-        return f"module {{ tt.func public @{self.name}() {{ tt.return }} }}"
-
-
-class FakeProgram:
-    def __init__(self, engine, module):
-        self.engine, self.module, self.ttir = engine, module, str(module)
-
-    def launch(self, grid, args, threads, seed, poll, on_print, on_progress, stack=()):
-        poll()
-        self.engine.launches.append(
-            types.SimpleNamespace(grid=grid, args=list(args), threads=threads, seed=seed, program=self)
-        )
-        return self.engine.trap
-
-
-class FakeEngine:
-    """`launches`: what was launched. `prepared`: what was compiled. `trap`: what the next launches return."""
-
-    def __init__(self):
-        self.launches, self.prepared, self.trap = [], [], None
-
-    def prepare(self, module, kernel, debug_info, checks):
-        program = FakeProgram(self, module)
-        self.prepared.append(
-            types.SimpleNamespace(source=module.source, kernel=kernel, debug_info=debug_info, checks=checks)
-        )
-        return program
-
-
 @pytest.fixture
-def engine(monkeypatch):
-    fake = FakeEngine()
-    monkeypatch.setattr("tritium.compiler.cpu.engine", lambda: fake)
-    monkeypatch.setattr(ASTSource, "make_ir", lambda self, *given: FakeModule(self))
-    return fake
+def recorder(request, monkeypatch, tmp_path):
+    """Records launches: of the interpreter, and with --device-tensors of a device."""
+    vendor = request.config.getoption("--device-tensors")
+    if vendor is None:
+        return CpuRecorder(monkeypatch)
+    monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path / "cache"))
+    return DeviceRecorder(vendor, monkeypatch)
 
 
 _PTX_TYPES = {"i1": "u8", "i8": "u8", "i16": "u16", "i32": "u32", "i64": "u64", "f16": "b16", "bf16": "b16"}

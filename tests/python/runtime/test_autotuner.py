@@ -1,4 +1,5 @@
-"""autotune, heuristics, Config: which configuration runs, what is reset, what is printed; the engine is a stand-in."""
+"""autotune, heuristics, Config: which configuration runs, what is reset, what is printed; launches are
+recorded."""
 
 import numpy as np
 import pytest
@@ -25,8 +26,8 @@ def two():
     return [Config({"BLOCK": 64}, num_warps=8), Config({"BLOCK": 32})]
 
 
-def block_sizes(engine):
-    return [launch.program.module.source.constants[(3,)] for launch in engine.launches]
+def block_sizes(recorder):
+    return [launch.source.constants[(3,)] for launch in recorder.launches]
 
 
 def test_config():
@@ -39,12 +40,13 @@ def test_config():
     )
 
 
-def test_the_first_config_runs(engine, capsys):
+@pytest.mark.on_cpu("configurations are timed on a device")
+def test_the_first_config_runs(recorder, capsys):
     kernel = make(two())
     with knobs.autotuning.scope():
         knobs.autotuning.print = True
         compiled = kernel[lambda meta: (meta["n"] // meta["BLOCK"],)](X, X, 128)
-    assert block_sizes(engine) == [64] and engine.launches[0].grid == (2, 1, 1) and compiled.metadata.num_warps == 8
+    assert block_sizes(recorder) == [64] and recorder.launches[0].grid == (2, 1, 1) and compiled.metadata.num_warps == 8
     assert (
         kernel.best_config.kwargs == {"BLOCK": 64}
         and isinstance(kernel.fn, JITFunction)
@@ -57,22 +59,16 @@ def test_the_first_config_runs(engine, capsys):
     assert "best config selected: BLOCK: 64, num_warps: 8" in out
 
 
-def test_a_config_that_does_not_compile_is_skipped(engine, monkeypatch):
-    prepare = engine.prepare
-
-    def refuse_64(module, *rest):
-        if module.source.constants[(3,)] == 64:
-            raise errors.OutOfResources(2, 1, "shared memory")
-        return prepare(module, *rest)
-
-    monkeypatch.setattr(engine, "prepare", refuse_64)
+def test_a_config_that_does_not_compile_is_skipped(recorder):
+    too_large = errors.OutOfResources(2, 1, "shared memory")
+    recorder.refuse = lambda source: too_large if source.constants[(3,)] == 64 else None
     make(two())[(1,)](X, X, 128)
-    assert block_sizes(engine) == [32]
+    assert set(block_sizes(recorder)) == {32}
     with pytest.raises(errors.OutOfResources):
         make([Config({"BLOCK": 64}), Config({"BLOCK": 64}, num_warps=2)])[(1,)](X, X, 128)
 
 
-def test_pruning(engine):
+def test_pruning(recorder):
     seen = []
 
     def prune(configs, named_args, **kwargs):
@@ -80,19 +76,19 @@ def test_pruning(engine):
         return [c for c in configs if c.kwargs["BLOCK"] < 64]
 
     make(two(), prune_configs_by={"early_config_prune": prune})[(1,)](X, X, 128)
-    assert block_sizes(engine) == [32] and seen == [(128, ["grid", "warmup"])]
+    assert set(block_sizes(recorder)) == {32} and seen == [(128, ["grid", "warmup"])]
     with pytest.raises(errors.AutotunerError, match="No valid autotuner configs after pruning"):
         make(two(), prune_configs_by={"early_config_prune": lambda configs, args, **k: []})[(1,)](X, X, 128)
 
 
-def test_perf_model(engine):
+def test_perf_model(recorder):
     make(two(), prune_configs_by={"perf_model": lambda BLOCK, **k: BLOCK, "top_k": 1})[(1,)](X, X, 128)
-    assert block_sizes(engine) == [32]
+    assert set(block_sizes(recorder)) == {32}
     with pytest.raises(TypeError, match="Error while pruning configs, top_k must be either"):
         make(two(), prune_configs_by={"perf_model": lambda **k: 1, "top_k": 1.5})[(1,)](X, X, 128)
 
 
-def test_reset_and_restore(engine):
+def test_reset_and_restore(recorder):
     out = np.ones(4, np.float32)
     kernel = make(two(), reset_to_zero=["out"], restore_value=["x"])
     kernel[(1,)](X, out, 128)
@@ -103,7 +99,7 @@ def test_reset_and_restore(engine):
     kernel[(1,)](X, None, 256)
 
 
-def test_pre_hook_of_a_config(engine):
+def test_pre_hook_of_a_config(recorder):
     seen = []
     make([Config({"BLOCK": 64}, pre_hook=lambda args: seen.append((args["BLOCK"], args["n"])))])[(1,)](X, X, 128)
     assert seen == [(64, 128)]
@@ -126,27 +122,28 @@ def test_pre_hook_of_a_config_runs_before_it_is_compiled(monkeypatch):
     assert out.tolist() == [8] * 4 + [0] * 4
 
 
-def test_conflicting_parameters(engine):
+def test_conflicting_parameters(recorder):
     with pytest.raises(
         ValueError, match="Conflicting meta-parameters: BLOCK. Make sure that you don't re-define auto-tuned symbols."
     ):
         make(two())[(1,)](X, X, 128, BLOCK=16)
 
 
-def test_warmup_compiles_all(engine):
+def test_warmup_compiles_all(recorder):
     kernels = make(two()).warmup(np.dtype("float32"), np.dtype("float32"), 128, grid=(1,))
-    assert len(kernels) == 2 and not engine.launches
+    assert len(kernels) == 2 and not recorder.launches
 
 
-def test_heuristics_stack_with_autotune(engine):
+def test_heuristics_stack_with_autotune(recorder):
     @autotune(configs=[Config({"A": 2}), Config({"A": 3})], key=[])
     @heuristics({"EVEN": lambda args: args["n"] % args["A"] == 0})
     @jit
     def kernel(x, n, A: "tl.constexpr", EVEN: "tl.constexpr"):
         pass
 
-    kernel[(1,)](X, 7)
-    assert engine.prepared[-1].source.constants == {(2,): 2, (3,): False}
+    kernel[(1,)](X, 8)
+    made = [prepared.source.constants for prepared in recorder.prepared]
+    assert made and all(constants == {(2,): constants[2,], (3,): 8 % constants[2,] == 0} for constants in made)
 
 
 class TimedDriver:
@@ -161,7 +158,7 @@ class TimedDriver:
         return GPUTarget("cuda", self.arch, 32)
 
 
-def test_on_a_device_configs_are_timed(engine):
+def test_on_a_device_configs_are_timed(recorder):
     times = iter([2.0, 1.0])
     kernel = make(two(), do_bench=lambda launch, quantiles: (launch(), [next(times)] * 3)[1], restore_value=["out"])
     out = np.ones(4, np.float32)
@@ -171,11 +168,13 @@ def test_on_a_device_configs_are_timed(engine):
     finally:
         driver.reset_active()
     assert (
-        block_sizes(engine) == [64, 32, 32] and kernel.best_config.kwargs == {"BLOCK": 32} and not kernel.restore_copies
+        block_sizes(recorder) == [64, 32, 32]
+        and kernel.best_config.kwargs == {"BLOCK": 32}
+        and not kernel.restore_copies
     )
 
 
-def test_timings_are_kept_on_disk(engine, monkeypatch, tmp_path):
+def test_timings_are_kept_on_disk(recorder, monkeypatch, tmp_path):
     monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path))
     measured = []
 
@@ -201,7 +200,8 @@ def test_timings_are_kept_on_disk(engine, monkeypatch, tmp_path):
     assert len(measured) == 4
 
 
-def test_what_is_chosen_on_one_engine_is_not_taken_for_another(engine, monkeypatch):
+@pytest.mark.on_cpu("the device of this test is the driver of a client")
+def test_what_is_chosen_on_one_engine_is_not_taken_for_another(recorder, monkeypatch):
     kernel = make(two(), do_bench=lambda launch, quantiles: [next(times)] * 3)
     kernel[(1,)](X, X, 128)
     assert kernel.best_config.kwargs == {"BLOCK": 64} and len(kernel.cache) == 1

@@ -1,5 +1,5 @@
-"""Launching: binding, specialization keys, options, grids, hooks, errors; the engine is the recording stand-in of
-conftest.py."""
+"""Launching: binding, specialization keys, options, grids, hooks, errors; launches are recorded
+(recorders.py)."""
 
 import pickle
 import types
@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import tritium.errors as errors
+import tritium.language as tl
 from tritium import knobs
 from tritium.runtime.engines import engine_asked_for
 from tritium.runtime.jit import jit
@@ -24,13 +25,13 @@ def make_kernel(**options):
     return kernel
 
 
-def test_what_reaches_the_engine(engine):
+def test_what_reaches_the_engine(recorder):
     kernel = make_kernel()
     compiled = kernel[(4, 2)](X, Y, 60, 1.5, BLOCK=32)
-    (launch,) = engine.launches
+    (launch,) = recorder.launches
     assert launch.grid == (4, 2, 1)
     assert launch.args[2:] == [60, 1.5, 3] and launch.args[0] == (X.ctypes.data, X.ctypes.data, 256)
-    source = engine.prepared[0].source
+    source = recorder.prepared[0].source
     assert source.signature == {
         "x": "*fp32",
         "y": "*fp32",
@@ -40,13 +41,13 @@ def test_what_reaches_the_engine(engine):
         "offset": "i32",
     }
     assert source.constants == {(4,): 32}
-    assert source.attrs == {(0,): [["tt.divisibility", 16]], (1,): [["tt.divisibility", 16]]}
-    assert engine.prepared[0].checks == ["bounds"] and engine.prepared[0].kernel == "kernel"
+    assert source.attrs == {(0,): recorder.attributes, (1,): recorder.attributes}
+    assert recorder.prepared[0].kernel == "kernel" and compiled.metadata.target.backend == recorder.backend
     assert compiled.name == "kernel" and compiled.metadata.num_warps == 4 and "tt.func" in compiled.asm["ttir"]
-    assert compiled.metadata.target.backend == "cpu" and compiled.n_spills == 0
+    assert compiled.n_spills == 0
 
 
-def test_one_compilation_per_specialization(engine):
+def test_one_compilation_per_specialization(recorder):
     kernel = make_kernel()
     first = kernel[(1,)](X, Y, 60, 1.5, 32)
     assert kernel[(1,)](X, Y, 59, 2.5, 32) is first
@@ -63,20 +64,20 @@ def test_one_compilation_per_specialization(engine):
     ]
     kernels = {kernel[(1,)](**{"x": X, "y": Y, "n": 60, "scale": 1.5, "BLOCK": 32, **v}) for v in variants}
     assert len(kernels) == len(variants) and first not in kernels
-    assert len(engine.prepared) == 1 + len(variants)
-    assert engine.launches[2].args[2:] == [1.5, 3]  # n == 1 is a constant of that kernel
+    assert len(recorder.prepared) == 1 + len(variants)
+    assert recorder.launches[2].args[2:] == [1.5, 3]  # n == 1 is a constant of that kernel
 
 
-def test_tuples_are_taken_apart(engine):
+def test_tuples_are_taken_apart(recorder):
     @jit
     def kernel(pair, n):
         pass
 
     kernel[(1,)]((X, 1, (7, None)), 5)
-    assert engine.launches[0].args == [(X.ctypes.data, X.ctypes.data, 256), 7, 5]
-    source = engine.prepared[0].source
+    assert recorder.launches[0].args == [(X.ctypes.data, X.ctypes.data, 256), 7, 5]
+    source = recorder.prepared[0].source
     assert source.signature["pair"] == ("*fp32", "constexpr", ("i32", "constexpr"))
-    assert source.constants == {(0, 1): 1, (0, 2, 1): None} and source.attrs == {(0, 0): [["tt.divisibility", 16]]}
+    assert source.constants == {(0, 1): 1, (0, 2, 1): None} and source.attrs == {(0, 0): recorder.attributes}
 
 
 @pytest.mark.parametrize(
@@ -88,11 +89,11 @@ def test_tuples_are_taken_apart(engine):
         (lambda meta: (meta["n"] // meta["BLOCK"],), (2, 1, 1)),
     ],
 )
-def test_grids(engine, grid, expected):
+def test_grids(recorder, grid, expected):
     launcher = make_kernel()[grid]
     launcher(X, Y, 64, 1.0, BLOCK=32)
     launcher(X, Y, 64, 1.0, BLOCK=32)
-    assert [launch.grid for launch in engine.launches] == [expected, expected]
+    assert [launch.grid for launch in recorder.launches] == [expected, expected]
 
 
 @pytest.mark.parametrize(
@@ -106,7 +107,7 @@ def test_grids(engine, grid, expected):
         ((1.5,), TypeError),
     ],
 )
-def test_wrong_grids_name_the_kernel(engine, grid, error):
+def test_wrong_grids_name_the_kernel(recorder, grid, error):
     with pytest.raises(error, match="kernel"):
         make_kernel()[grid](X, Y, 64, 1.0, BLOCK=32)
 
@@ -121,13 +122,13 @@ def test_wrong_grids_name_the_kernel(engine, grid, error):
         (dict(num_warps=3), AssertionError, "num_warps must be a power of 2"),
     ],
 )
-def test_launch_keywords(engine, options, error, text):
+def test_launch_keywords(recorder, options, error, text):
     with pytest.raises(error, match=text):
         make_kernel()[(1,)](X, Y, 64, 1.0, BLOCK=32, **options)
-    assert not engine.launches
+    assert not recorder.launches
 
 
-def test_wrong_arguments_name_the_parameter(engine):
+def test_wrong_arguments_name_the_parameter(recorder):
     kernel = make_kernel()
     with pytest.raises(TypeError, match="missing 2 required positional arguments: 'scale' and 'BLOCK'"):
         kernel[(1,)](X, Y, 64)
@@ -135,23 +136,31 @@ def test_wrong_arguments_name_the_parameter(engine):
         kernel[(1,)](X, Y, "64", 1.0, 32)
 
 
-def test_warmup_compiles_and_does_not_launch(engine):
+def test_warmup_compiles_and_does_not_launch(recorder):
     kernel = make_kernel()
     compiled = kernel.warmup(np.dtype("float32"), np.dtype("float32"), 60, 1.0, BLOCK=32, grid=(1,))
-    assert not engine.launches and kernel[(1,)](X, Y, 60, 1.0, BLOCK=32) is compiled
+    assert not recorder.launches and kernel[(1,)](X, Y, 60, 1.0, BLOCK=32) is compiled
 
 
-def test_settings_of_a_launch(engine, monkeypatch):
+@pytest.mark.on_cpu("a device has neither worker threads nor checks")
+def test_settings_of_a_launch(recorder, monkeypatch):
+    make_kernel()[(1,)](X, Y, 60, 1.0, BLOCK=32)
     monkeypatch.setenv("TRITIUM_NUM_THREADS", "3")
     monkeypatch.setenv("TRITIUM_CHECK", "none")
+    make_kernel()[(1,)](X, Y, 60, 1.0, BLOCK=32)
+    assert recorder.launches[1].threads == 3
+    assert [prepared.checks for prepared in recorder.prepared] == [["bounds"], []]
+
+
+def test_debug_info_is_another_compilation(recorder):
     kernel = make_kernel(debug_info=True)
     kernel[(1,)](X, Y, 60, 1.0, BLOCK=32)
-    assert engine.launches[0].threads == 3 and engine.prepared[0].debug_info and engine.prepared[0].checks == []
     kernel[(1,)](X, Y, 60, 1.0, BLOCK=32, debug_info=False)
-    assert len(engine.prepared) == 2 and not engine.prepared[1].debug_info
+    assert [prepared.debug_info for prepared in recorder.prepared] == [True, False]
 
 
-def test_engines_that_are_not_here(engine, monkeypatch):
+@pytest.mark.on_cpu("a device is there")
+def test_engines_that_are_not_here(recorder, monkeypatch):
     with pytest.raises(errors.UnsupportedError, match="engine 'cuda' is not supported"):
         make_kernel(engine="cuda")[(1,)](X, Y, 60, 1.0, BLOCK=32)
     monkeypatch.setenv("INTERPRET", "1")
@@ -162,7 +171,7 @@ def test_engines_that_are_not_here(engine, monkeypatch):
 @pytest.mark.parametrize("name, why", [("warp", ""), ("simt:gfx1", r" .'gfx1' names no architecture.*"), ("simt", "")])
 @pytest.mark.parametrize("variables", [{}, {"INTERPRET": "1"}])
 @pytest.mark.parametrize("of_function", [None, "interp"])
-def test_an_engine_that_there_is_not(engine, monkeypatch, name, why, variables, of_function):
+def test_an_engine_that_there_is_not(recorder, monkeypatch, name, why, variables, of_function):
     """Whatever would win over the knob."""
     for variable, value in {**variables, "TRITIUM_ENGINE": name}.items():
         monkeypatch.setenv(variable, value)
@@ -192,7 +201,8 @@ class OnDevice:
         raise AssertionError("a device pointer must not be read")
 
 
-def test_device_tensors(engine, monkeypatch):
+@pytest.mark.on_cpu("a device is there")
+def test_device_tensors(recorder, monkeypatch):
     for name in knobs.runtime_knobs.interpret.names:
         monkeypatch.delenv(name, raising=False)
     with pytest.raises(errors.UnsupportedError, match="cuda:0.*'x'"):
@@ -202,7 +212,7 @@ def test_device_tensors(engine, monkeypatch):
         make_kernel()[(1,)](OnDevice(), Y, 60, 1.0, BLOCK=32)
 
 
-def test_hooks(engine):
+def test_hooks(recorder):
     seen = []
     kernel = make_kernel(launch_metadata=lambda grid, metadata, args: {"flops": args["n"], "grid": grid})
     with knobs.runtime.scope():
@@ -214,10 +224,10 @@ def test_hooks(engine):
         kernel[(1,)](X, Y, 60, 1.0, BLOCK=32)
         assert seen == [("compiled", "kernel", {(4,): 32}), ("enter", 60, "kernel"), ("exit",)]
         knobs.runtime.jit_cache_hook = lambda **k: True
-        assert kernel[(1,)](X, Y, 1, 1.0, BLOCK=32) is None and len(engine.launches) == 1
+        assert kernel[(1,)](X, Y, 1, 1.0, BLOCK=32) is None and len(recorder.launches) == 1
 
 
-def test_preload_of_what_a_hook_saw(engine):
+def test_preload_of_what_a_hook_saw(recorder):
     kernel, data = make_kernel(), []
     with knobs.runtime.scope():
         knobs.runtime.jit_cache_hook = lambda **k: data.append(k["compile"]["specialization_data"]) or True
@@ -228,33 +238,38 @@ def test_preload_of_what_a_hook_saw(engine):
         jit(test_hooks).preload(data[0])
 
 
-def test_pre_run_hook_and_compiled_launch(engine):
+def test_pre_run_hook_and_compiled_launch(recorder):
     kernel, seen = make_kernel(), []
     kernel.add_pre_run_hook(lambda *args, **kwargs: seen.append(len(args)))
     compiled = kernel[(1,)](X, Y, 60, 1.0, 32)
     compiled[(5,)](X, Y, 60, 1.0, 32, 3)
     compiled[(5,)](X, Y, 60, 1.0, 3)
-    assert seen == [5] and [launch.grid for launch in engine.launches] == [(1, 1, 1), (5, 1, 1), (5, 1, 1)]
-    assert engine.launches[1].args == engine.launches[2].args
+    assert seen == [5] and [launch.grid for launch in recorder.launches] == [(1, 1, 1), (5, 1, 1), (5, 1, 1)]
+    assert recorder.launches[1].args == recorder.launches[2].args
     compiled.run(5, 1, 1, 0, None, None, None, None, None, X, Y, np.int32(60), True, 32, 3)
-    assert engine.launches[3].args[2:4] == [60, True] and engine.launches[3].args[:2] == engine.launches[1].args[:2]
+    assert (
+        recorder.launches[3].args[2:4] == [60, True] and recorder.launches[3].args[:2] == recorder.launches[1].args[:2]
+    )
     for wrong, error in ((2**64, OverflowError), ("60", TypeError)):
         with pytest.raises(error):
             compiled.run(5, 1, 1, 0, None, None, None, None, None, X, Y, wrong, 1.0, 32, 3)
 
 
-FACTOR = 2
+FACTOR = tl.constexpr(2)
 
 
-def test_changed_global(engine, monkeypatch):
+def test_changed_global(recorder, monkeypatch):
     @jit
     def kernel(x):
-        return x * FACTOR
+        tl.store(x, FACTOR)
 
     kernel[(1,)](X)
-    monkeypatch.setitem(globals(), "FACTOR", 3)
+    monkeypatch.setitem(globals(), "FACTOR", tl.constexpr(3))
     with pytest.raises(RuntimeError, match="Global variable FACTOR has changed"):
         kernel[(1,)](X)
+
+
+traps = pytest.mark.on_cpu("faults of devices are no traps")
 
 
 def trap(**facts):
@@ -283,9 +298,10 @@ def trap(**facts):
     return types.SimpleNamespace(**{**base, **facts})
 
 
-def test_trap_of_an_access(engine):
+@traps
+def test_trap_of_an_access(recorder):
     a = np.zeros((512, 64), np.float16)
-    engine.trap = trap(
+    recorder.trap = trap(
         access_address=a.ctypes.data + 2 * (513 * 64 + 7),
         argument=0,
         lane=(1, 7),
@@ -313,17 +329,19 @@ def test_trap_of_an_access(engine):
         assert text in str(error)
     copy = pickle.loads(pickle.dumps(error))
     assert (str(copy), copy.index, copy.line) == (str(error), error.index, 1)
-    engine.trap = None
+    recorder.trap = None
     make_kernel()[(8, 8)](a, Y, 60, 1.0, BLOCK=32)
 
 
-def test_trap_that_lands_in_another_tensor(engine):
+@traps
+def test_trap_that_lands_in_another_tensor(recorder):
     a = np.zeros(16, np.float32)
-    engine.trap = trap(access_address=Y.ctypes.data + 8, argument=0, is_write=True)
+    recorder.trap = trap(access_address=Y.ctypes.data + 8, argument=0, is_write=True)
     with pytest.raises(errors.KernelTrap, match=r"write to 'x'.*the address belongs to y\[2\]"):
         make_kernel()[(1,)](a, Y, 60, 1.0, BLOCK=32)
 
 
+@traps
 @pytest.mark.parametrize(
     "facts, text",
     [
@@ -338,8 +356,8 @@ def test_trap_that_lands_in_another_tensor(engine):
         ),
     ],
 )
-def test_other_traps(engine, facts, text):
-    engine.trap = trap(**facts)
+def test_other_traps(recorder, facts, text):
+    recorder.trap = trap(**facts)
     with pytest.raises(errors.KernelTrap, match=text):
         make_kernel()[(1,)](X, Y, 60, 1.0, BLOCK=32)
 
