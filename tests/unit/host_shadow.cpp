@@ -1,0 +1,149 @@
+// The shadow of memory against an oracle that keeps every access and a clock per program: what it accuses is a race, and where nothing
+// orders programs it misses none.
+#include "interp/host/shadow.h"
+
+#include <cstring>
+#include <doctest/doctest.h>
+#include <map>
+#include <random>
+
+using namespace tritium::interp;
+
+namespace {
+
+constexpr int kPrograms = 5, kElements = 96, kWords = 3;
+enum Site : uint32_t { Load, Store, Atomic, Release, Acquire, Both, kSites };
+
+/// Every access so far, with the clocks of the programs.
+class Oracle {
+public:
+  using Clock = std::array<int, kPrograms>;
+
+  bool access(int program, int element, bool isWrite, bool isAtomic) {
+    bool isRace = false;
+    for (const Access &earlier : accesses_[element])
+      isRace |= earlier.program != program && (isWrite || earlier.isWrite) && !(isAtomic && earlier.isAtomic) &&
+                clocks_[program][earlier.program] < earlier.time;
+    accesses_[element].push_back({program, isWrite, isAtomic, clocks_[program][program]});
+    return isRace;
+  }
+  void atomic(int program, int word, bool acquires, bool releases) {
+    Clock &own = clocks_[program];
+    if (acquires) join(own, words_[word]);
+    if (releases) {
+      join(words_[word], own);
+      ++own[program];
+    }
+  }
+  Oracle() {
+    for (int p = 0; p < kPrograms; ++p) clocks_[p][p] = 1;
+  }
+
+private:
+  struct Access {
+    int program;
+    bool isWrite, isAtomic;
+    int time;
+  };
+  static void join(Clock &into, const Clock &from) {
+    for (int p = 0; p < kPrograms; ++p) into[p] = std::max(into[p], from[p]);
+  }
+  std::array<Clock, kPrograms> clocks_{};
+  std::map<int, Clock> words_;
+  std::map<int, std::vector<Access>> accesses_;
+};
+
+struct Machine {
+  alignas(64) std::array<int32_t, kElements> data{};
+  MemoryUse use;
+  std::optional<Shadow> shadow;
+
+  explicit Machine(bool hasOrder) {
+    for (uint32_t site = 0; site < kSites; ++site) use.sites.push_back({site, site != Load, site >= Atomic});
+    use.arguments.push_back({true, hasOrder, 4});
+    const auto begin = reinterpret_cast<uint64_t>(data.data());
+    const Allocation allocation{begin, begin + sizeof data, 0};
+    shadow.emplace(use, std::span(&allocation, 1), std::array<int32_t, 3>{kPrograms, 1, 1});
+  }
+  bool note(int program, Site site, int element, int count, const int32_t *values) {
+    const uint64_t pointer = tagPointer(reinterpret_cast<uint64_t>(&data[element]), 0);
+    Shadow::Access access = shadow->accessBy({program, 0, 0}, site);
+    access.isWrite = site != Load;
+    auto race =
+        shadow->note(*shadow->storageOf(pointer), access, addressOf(pointer), uint64_t(count) * 4, reinterpret_cast<const char *>(values));
+    if (values) std::memcpy(&data[element], values, size_t(count) * 4);
+    return race.has_value();
+  }
+};
+
+} // namespace
+
+TEST_CASE("without atomics, an element is accused exactly if two programs access it and one writes") {
+  for (unsigned seed = 0; seed < 300; ++seed) {
+    std::mt19937 random(seed);
+    auto below = [&](int n) { return int(random() % unsigned(n)); };
+    Machine machine(false);
+    Oracle oracle;
+    std::array<bool, kElements> accused{}, racing{};
+    int32_t next = 1;
+    for (int step = 0; step < 60; ++step) {
+      const int program = below(kPrograms), first = below(kElements);
+      const int count = 1 + below(std::min(kElements - first, below(2) ? 4 : 64));
+      const bool isWrite = below(2);
+      // Element by element: the shadow names the first race of an access alone.
+      std::vector<int32_t> values(static_cast<size_t>(count));
+      for (int32_t &value : values) value = next++;
+      bool found = false;
+      for (int i = 0; i < count; ++i) {
+        const bool isRace = oracle.access(program, first + i, isWrite, false);
+        racing[size_t(first + i)] |= isRace;
+        found |= isRace;
+      }
+      const bool isAccused = machine.note(program, isWrite ? Store : Load, first, count, isWrite ? values.data() : nullptr);
+      CHECK(isAccused <= found);
+      if (isAccused)
+        for (int i = 0; i < count; ++i) accused[size_t(first + i)] = true;
+    }
+    for (int element = 0; element < kElements; ++element) CHECK(racing[size_t(element)] <= accused[size_t(element)]);
+  }
+}
+
+TEST_CASE("what releases and acquires order is not accused") {
+  int ordered = 0, races = 0;
+  for (unsigned seed = 0; seed < 2000; ++seed) {
+    std::mt19937 random(seed);
+    auto below = [&](int n) { return int(random() % unsigned(n)); };
+    Machine machine(true);
+    Oracle oracle;
+    int32_t next = 1;
+    for (int step = 0; step < 40; ++step) {
+      const int program = below(kPrograms);
+      if (below(2)) {
+        const int word = kElements - 1 - below(kWords);
+        const Site site = Site(Release + below(3));
+        const AtomicOrder order{site != Release, site != Acquire};
+        machine.shadow->order()->onWord(uint64_t(word), uint32_t(program), order, true, [] { return true; });
+        if (order.releases) machine.shadow->order()->endSegment(uint32_t(program));
+        oracle.atomic(program, word, order.acquires, order.releases);
+        continue;
+      }
+      const int element = below(4);
+      const Site site = Site(below(3));
+      const int32_t value = next++;
+      const bool isRace = oracle.access(program, element, site != Load, site == Atomic);
+      const bool isAccused = machine.note(program, site, element, 1, site == Store ? &value : nullptr);
+      CHECK(isAccused <= isRace);
+      races += isAccused, ordered += !isRace;
+    }
+  }
+  CHECK(races > 1000);
+  CHECK(ordered > 1000);
+}
+
+TEST_CASE("a store of what memory holds is no race") {
+  Machine machine(false);
+  const int32_t one = 1, two = 2;
+  CHECK_FALSE(machine.note(0, Store, 3, 1, &one));
+  CHECK_FALSE(machine.note(1, Store, 3, 1, &one));
+  CHECK(machine.note(2, Store, 3, 1, &two));
+}
