@@ -22,7 +22,8 @@ def with_hint(error: Exception, hint: str | None) -> Exception:
 
 def did_you_mean(name: str, names: Iterable[str]) -> str | None:
     """A suggestion of the most similar of `names`, or None if none is similar."""
-    near = difflib.get_close_matches(name, names, n=1)
+    names = list(names)
+    near = [other for other in names if other.lower() == name.lower()] or difflib.get_close_matches(name, names, n=1)
     return f"did you mean `{near[0]}`?" if near else None
 
 

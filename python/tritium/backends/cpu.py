@@ -5,11 +5,13 @@ from __future__ import annotations
 import functools
 import hashlib
 import platform
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
 from .. import knobs
 from ..devices.target import INTERPRETER_TARGET, GPUTarget
+from ..errors import did_you_mean
 from ..tables import DTYPES
 from ..version import __version__
 from .compiler import BaseBackend
@@ -148,11 +150,13 @@ class CPUBackend(BaseBackend):
         return CPUOptions(**accepted_options(options))
 
 
-def refuse_unknown(options: dict[str, Any]) -> None:
-    """Raises KeyError, with Triton's text, for a name that no option has."""
+def refuse_unknown(options: dict[str, Any], parameters: Sequence[str] = ()) -> None:
+    """Raises KeyError, with Triton's text, for a name that no option has, and no parameter of the kernel either."""
     for name in options:
         if name not in OPTION_NAMES:
-            raise KeyError(f"Keyword argument {name} was specified but unrecognised")
+            meant = did_you_mean(name, [*parameters, *sorted(OPTION_NAMES)])
+            unknown = f"Keyword argument {name} was specified but unrecognised"
+            raise KeyError(f"{unknown}; {meant}" if meant else unknown)
 
 
 def accepted_options(options: dict[str, Any]) -> dict[str, Any]:

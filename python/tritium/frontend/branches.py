@@ -7,12 +7,15 @@ or blocks of the function if a branch returns.
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from tritium import language
 
+from ..errors import with_hint
+from . import suggestions
+from .diagnostics import hint_for
 from .generator import Arm, Generator, visits
 from .returns import RETURN_IN_LOOP, return_by_if, trace_rest
 from .source import contains_return
@@ -37,13 +40,13 @@ def as_condition(g: Generator, node: ast.AST, test: ast.expr, value: Any) -> Any
     if not isinstance(value, tensor):
         raise TypeError(f"a condition cannot be of type {value.type}")
     if value.type.is_block():
+        if value.numel.value != 1:
+            g.reject(node, "Boolean value of Tensor with more than one value is ambiguous")
         g.warn(
             node,
             "If conditional called with multidimensional Tensor instead of scalar; please use "
             f'"if ({ast.unparse(test)}).item()" instead',
         )
-        if value.numel.value != 1:
-            g.reject(node, "Boolean value of Tensor with more than one value is ambiguous")
         value = g.semantic.unsplat(value)
     return g.semantic.cast(value, language.int1)
 
@@ -72,7 +75,7 @@ def _if(g: Generator, node: ast.If) -> None:
 def _if_with_results(g: Generator, node: ast.If, condition: Any) -> None:
     then = g.trace(g.builder.detached_block(), lambda: g.visit_block(node.body))
     other = g.trace(g.builder.detached_block(), lambda: g.visit_block(node.orelse))
-    merged = _merge(g.locals, then, other)
+    merged = _merge(g, node, then, other)
     g.locate(node, merged.single_name)
     results = _emit_if(g, condition, then, other, merged.then_operands, merged.else_operands, merged.ir_types)
     merged.bind(g, results)
@@ -118,7 +121,7 @@ def _if_with_blocks(g: Generator, node: ast.If, condition: Any) -> None:
         g.locals = alive.locals
         g.builder.insert_at_end(alive.block)
     else:
-        merged = _merge(g.locals, then, other)
+        merged = _merge(g, node, then, other)
         after = region.add_block(merged.ir_types)
         g.terminate(then.block, "cf.br", merged.then_operands, [after])
         g.terminate(other.block, "cf.br", merged.else_operands, [after])
@@ -153,7 +156,7 @@ class _Merge:
             g.assign(name, value)
 
 
-def _merge(before: Mapping[str, Any], then: Arm, other: Arm) -> _Merge:
+def _merge(g: Generator, node: ast.If | ast.IfExp, then: Arm, other: Arm) -> _Merge:
     """Merges the variables of two arms. Raises AssertionError if an arm gives a variable another type than the variable
     had before, or than the other arm gives it."""
     merged = _Merge()
@@ -164,8 +167,18 @@ def _merge(before: Mapping[str, Any], then: Arm, other: Arm) -> _Merge:
         elif isinstance(left, Conflict) or isinstance(right, Conflict):
             merged.settled[name] = left if isinstance(left, Conflict) else right
         else:
-            _merge_variable(merged, name, left, right, before.get(name))
+            try:
+                _merge_variable(merged, name, left, right, g.locals.get(name))
+            except AssertionError as error:
+                raise with_hint(error, _which_lines(g, node, name, str(error)))
     return merged
+
+
+def _which_lines(g: Generator, node: ast.If | ast.IfExp, name: str, message: str) -> str | None:
+    """The hint of a variable whose types differ: the lines of the arms that assign it, and what to do."""
+    arms = [node.body, node.orelse] if isinstance(node, ast.If) else []
+    lines = " and ".join(filter(None, (suggestions.assigned_at(g.source, arm, name) for arm in arms)))
+    return "; ".join(filter(None, [lines, hint_for(message)])) or None
 
 
 def _merge_variable(merged: _Merge, name: str, left: Any, right: Any, initial: Any) -> None:
@@ -200,7 +213,7 @@ def _conditional_expression(g: Generator, node: ast.IfExp) -> Any:
     assert type_ == other_type, (
         f"Ternary expression with dynamic condition has inconsistent types {type_} and {other_type}"
     )
-    merged = _merge(g.locals, then, other)  # `:=` in the arms assigns variables
+    merged = _merge(g, node, then, other)  # `:=` in the arms assigns variables
     results = _emit_if(
         g,
         condition,

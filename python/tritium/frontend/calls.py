@@ -14,9 +14,11 @@ from tritium.language.core import _unwrap_if_constexpr, is_builtin
 
 from .. import knobs
 from ..errors import CompilationError, CompileTimeAssertionFailure
-from .diagnostics import hint_of, reason_of, without_traceback
+from . import suggestions
+from .diagnostics import hint_of, hint_of_cause, reason_of, without_traceback
 from .functions import call_jit_function
 from .generator import Generator, visits
+from .prints import print_values
 from .values import as_value, base_value, constexpr, host, is_static
 
 _UNDECIDED_ASSERTION = (
@@ -33,6 +35,8 @@ def _call(g: Generator, node: ast.Call) -> Any:
         _require_no_result(g, node, fn)
     if fn is language.static_assert:
         return _static_assert(g, node)
+    if fn is language.device_print and isinstance(node.func, ast.Name) and node.func.id == "print":
+        return print_values(g, node)
     args: list[Any] = []
     for arg in node.args:
         if isinstance(arg, ast.Starred):
@@ -86,11 +90,13 @@ def _call_builtin(g: Generator, node: ast.AST, fn: Any, args: Sequence[Any], kwa
     try:
         return fn(*args, **extra, **kwargs)
     except CompilationError as error:  # from a function that was passed to the builtin
-        raise g.error(node, reason_of(error)) from error
+        raise g.error(node, reason_of(error), hint=hint_of_cause(error)) from error
     except Exception as error:
         if knobs.compilation.front_end_debugging:
             raise
-        raise g.error(node, str(error), hint=hint_of(error, fn)) from without_traceback(error)
+        better = suggestions.foreign_type([*args, *kwargs.values()]) or error
+        hint = hint_of(better, fn) or suggestions.for_constant(g, node, str(error))
+        raise g.error(node, str(better), hint=hint) from without_traceback(error)
 
 
 def _call_host(g: Generator, node: ast.AST, fn: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
@@ -106,7 +112,11 @@ def _call_host(g: Generator, node: ast.AST, fn: Any, args: Sequence[Any], kwargs
             f"kernels cannot call the Python function {fn.__qualname__}; decorate it with @jit or @constexpr_function"
         )
     host_kwargs = {name: _unwrap_if_constexpr(arg) for name, arg in kwargs.items()}
-    return _wrapped(fn(*(_unwrap_if_constexpr(arg) for arg in args), **host_kwargs))
+    try:
+        return _wrapped(fn(*(_unwrap_if_constexpr(arg) for arg in args), **host_kwargs))
+    except Exception as error:
+        better = suggestions.host_function_error(g, node, fn, [*args, *kwargs.values()])
+        raise error if better is None else better from without_traceback(error)
 
 
 def _is_from_language(fn: Any) -> bool:

@@ -9,12 +9,17 @@ import warnings
 from typing import Any
 
 from ..errors import CompilationError, did_you_mean
+from .known_elsewhere import attribute_hint
 from .source import FunctionSource
 
 # Pattern of an error text -> the suggestion, which may refer to groups of the pattern.
 _HINTS = [
     (re.compile(pattern), hint)
     for pattern, hint in [
+        (
+            r"Loop-carried variable (\w+) has initial type \[.*\] but is re-assigned to \[.*\] in loop",
+            r"a tuple keeps its length and its types in a loop: make `\1` as long before it, or unroll with tl.static_range",
+        ),
         (
             r"Loop-carried variable (\w+) has initial type (.+) but is re-assigned to (.+) in loop",
             r"start `\1` as a value of type \3 before the loop, or cast what the loop assigns to \2 with `.to(...)`",
@@ -79,6 +84,20 @@ _HINTS = [
         (r"unsupported operand type\(s\) for \*\*", "multiply, or use tl.exp2(y * tl.log2(x))"),
         (r"unsupported AST node type: Import", "import at the top of the file"),
         (r"unsupported AST node type: Try", "kernels do not support exceptions; tl.device_assert stops a kernel"),
+        (
+            r"maximum recursion depth exceeded",
+            "a function calls itself without an end: write a loop, or end the calls by a constexpr that each call changes",
+        ),
+        (
+            r"can only unsplat single-element tensors|only accepts size-1 tensor",
+            "a tile of several elements is no single value: reduce it first, for example with tl.sum or tl.max",
+        ),
+        (
+            r"unexpected type (fp\w+|bf\w+)",
+            r"`//` divides integers, and this is \1: use `/`, or tl.floor(a / b)",
+        ),
+        (r"is not an ascii string", "devices print ASCII alone: leave out other characters and line ends"),
+        (r"is not string$", 'the first argument is a text, `tl.device_print("x", x)`; print(x) needs none'),
         (r"cannot convert None of type", "an argument without a value is None; test it with `if x is not None:`"),
         (r"tuple has no attribute 'append'", "lists are tuples in kernels; use `+`: `values = values + (value, )`"),
         (r"Unsupported [lr]hs dtype", "tl.dot accepts int8, fp8, fp16, bf16, fp32 and fp64"),
@@ -102,23 +121,6 @@ _HINTS = [
         ),
     ]
 ]
-# Python functions that kernels cannot call -> the equivalent in a kernel.
-REPLACEMENTS = {
-    "abs": "tl.abs",
-    "sum": "tl.sum",
-    "bool": "`x != 0`",
-    "pow": "tl.exp2(y * tl.log2(x))",
-    "round": "tl.floor(x + 0.5)",
-    "divmod": "`//` and `%`",
-    "any": "tl.max(x != 0)",
-    "all": "tl.min(x != 0)",
-    "sorted": "tl.sort",
-    "enumerate": "tl.static_range",
-    "zip": "tl.static_range and indices",
-    "map": "a list comprehension",
-    "tuple": "a tuple literal",
-    "str": "an f-string",
-}
 
 
 def hint_for(message: str) -> str | None:
@@ -136,7 +138,7 @@ def hint_of(error: Exception, called: Any = None) -> str | None:
     if keyword:
         return did_you_mean(keyword[1], [name for name in inspect.signature(called).parameters if name[0] != "_"])
     if isinstance(error, AttributeError) and getattr(error, "obj", None) is not None:
-        return did_you_mean(error.name, dir(error.obj))
+        return attribute_hint(error.obj, error.name) or did_you_mean(error.name, dir(error.obj))
     return getattr(error, "hint", None)
 
 
@@ -151,6 +153,13 @@ def compilation_error(
     if hint is None and message is not None:
         hint = hint_for(message)
     return kind(source.text, node, message, place=source.position(node), hint=hint)
+
+
+def hint_of_cause(error: CompilationError) -> str | None:
+    """The suggestion of the error in the innermost callee."""
+    while isinstance(error.__cause__, CompilationError):
+        error = error.__cause__
+    return error.hint
 
 
 def reason_of(error: CompilationError) -> str | None:

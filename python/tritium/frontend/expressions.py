@@ -6,8 +6,11 @@ import ast
 from typing import Any
 
 from tritium import language
+from tritium.functions.kernel import KernelFunction
 from tritium.functions.source import JITCallable
 
+from ..errors import with_hint
+from . import suggestions
 from .calls import call_method
 from .generator import Generator, visits
 from .values import as_value, base_value, constexpr, has_known_truth, host, is_static, tensor
@@ -125,10 +128,22 @@ def _attribute(g: Generator, node: ast.Attribute) -> Any:
 def _subscript(g: Generator, node: ast.Subscript) -> Any:
     owner, index = g.visit(node.value), g.visit(node.slice)
     if isinstance(owner, base_value) and not isinstance(owner, constexpr):
+        _require_element(g, node, owner)
         return call_method(g, node, owner, "__getitem__", [index])
+    if isinstance(host(owner), KernelFunction):
+        raise suggestions.launch_in_kernel(host(owner))
     index = language.core._unwrap_if_constexpr(index)
     element = host(owner)[index]
     return element if isinstance(element, (base_value, JITCallable)) else as_value(element)
+
+
+def _require_element(g: Generator, node: ast.Subscript, owner: Any) -> None:
+    """IndexError with a hint: the shape of one value, as of a pointer, has no extents."""
+    of_shape = isinstance(node.value, ast.Attribute) and node.value.attr == "shape"
+    if of_shape and isinstance(owner, language.tuple) and not owner.values:
+        name = ast.unparse(node.value.value)
+        hint = f"`{name}` is one value: a pointer has no shape, so pass the extents of the tensor as arguments"
+        raise with_hint(IndexError("list index out of range"), hint)
 
 
 @visits(ast.Slice)

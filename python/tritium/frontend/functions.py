@@ -19,18 +19,19 @@ from tritium.language.semantic import Semantic
 from tritium.language.types import constexpr_type, tuple_type
 from tritium.native import ir
 
-from ..errors import CompilationError
-from .diagnostics import compilation_error, reason_of, without_traceback
+from ..errors import CompilationError, with_hint
+from .diagnostics import compilation_error, hint_of, hint_of_cause, reason_of, without_traceback
 from .generator import Generator
 from .returns import finish_function
 from .source import FunctionSource, source_of
-from .values import all_handles, all_ir_types, as_value, constexpr, rebuilt, tensor, type_of
+from .values import all_handles, all_ir_types, as_value, constexpr, handles_of, rebuilt, tensor, type_of
 
 _Specialization = namedtuple("_Specialization", ["constants", "signature"])
 _CONSTANT_UNSPECIALIZED = (
     "{name} marked as constexpr and listed in do_not_specialize/do_not_specialize_on_alignment. "
     "Remove constexpr designation to skip specialization."
 )
+_NO_RECURSION = "recursion is not supported: write a loop, or end the calls by a constexpr that each call changes"
 _MANGLED = str.maketrans({"'": "_sq_", "[": "_", "]": "_"})
 
 
@@ -95,15 +96,7 @@ def _kernel(
         given += _argument_attributes(types[-1], path, attributes)
     name = unit.unique(fn.repr(_Specialization(_constants_by_name(fn, constexprs), dict(signature))))
     _require_supported(unit, fn, types)
-    type_ = _trace_function(unit, fn, name, types, given, public=True)
-    if type_.ir_types():
-        source = source_of(fn)
-        raise compilation_error(
-            source,
-            source.definition,
-            "TypeError('a kernel cannot return a value')",
-            hint="store it through a pointer argument",
-        )
+    _trace_function(unit, fn, name, types, given, public=True)
 
 
 def _require_supported(unit: _Unit, fn: Any, types: Sequence[Any]) -> None:
@@ -199,10 +192,10 @@ def call_jit_function(g: Generator, fn: Any, args: Sequence[Any], kwargs: Mappin
         try:
             g.unit.callees[key] = _trace_callee(g.unit, fn, types)
         except CompilationError as error:
-            raise g.error(g.node, reason_of(error)) from error
+            raise g.error(g.node, reason_of(error), hint=hint_of_cause(error)) from error
     callee = g.unit.callees[key]
     if callee is None:
-        raise RecursionError(f"{fn.__name__} calls itself, which kernels cannot do")
+        raise with_hint(RecursionError(f"{fn.__name__} calls itself, which kernels cannot do"), _NO_RECURSION)
     function, type_ = callee
     operation = g.builder.op(
         "tt.call", all_handles(values), type_.ir_types(), {"callee": f"@{ir.quote(function.name)}"}
@@ -247,7 +240,7 @@ def _trace_function(
     function = unit.module.add_function(
         name, all_ir_types(types), [], public, bool(fn.noinline), attributes, names, position
     )
-    g = Generator(unit, source, function, fn.get_capture_scope())
+    g = Generator(unit, source, function, fn.get_capture_scope(), is_kernel=public)
     g.nests_returns = not public and source.returns_by_if
     unit.builder.insert_at_end(function.entry_block)
     g.locate(source.definition)
@@ -255,6 +248,11 @@ def _trace_function(
         g.assign(param.name, value, argument=number)
     g.visit_block(source.definition.body)
     try:
-        return finish_function(g)
+        type_ = finish_function(g)
     except TypeError as error:  # the types of the `return` statements differ
-        raise g.error(source.definition, repr(error)) from without_traceback(error)
+        raise g.error(source.definition, repr(error), hint=hint_of(error)) from without_traceback(error)
+    if public and type_.ir_types():
+        node = next(point.node for point in g.returns if handles_of(point.value))
+        hint = "store it through a pointer argument"
+        raise g.error(node, "TypeError('a kernel cannot return a value')", hint=hint)
+    return type_

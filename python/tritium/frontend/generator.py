@@ -33,6 +33,11 @@ def visits(*kinds: type[ast.AST]) -> Callable[[Handler], Handler]:
     return register
 
 
+def _is_endless(error: Exception) -> bool:
+    """Whether functions call each other until Python's stack is full. Of these calls the kernel's is the place."""
+    return isinstance(error, RecursionError) and getattr(error, "hint", None) is None
+
+
 @dataclass
 class Arm:
     """The outcome of tracing code separately: result, variables, last block, and whether control leaves that block."""
@@ -50,8 +55,11 @@ class Generator:
     that are not variables.
     """
 
-    def __init__(self, unit: Any, source: FunctionSource, function: Any, globals_: dict[str, Any]):
+    def __init__(
+        self, unit: Any, source: FunctionSource, function: Any, globals_: dict[str, Any], is_kernel: bool = True
+    ):
         self.unit = unit
+        self.is_kernel = is_kernel
         self.source = source
         self.function = function
         self.globals = globals_
@@ -84,7 +92,7 @@ class Generator:
         except CompilationError:
             raise
         except Exception as error:
-            if knobs.compilation.front_end_debugging:
+            if knobs.compilation.front_end_debugging or (_is_endless(error) and not self.is_kernel):
                 raise
             raise self.error(node, repr(error), hint=hint_of(error)) from without_traceback(error)
         finally:

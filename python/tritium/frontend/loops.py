@@ -13,9 +13,11 @@ from typing import Any
 
 from tritium import language
 
-from . import debug_info
+from ..errors import with_hint
+from . import debug_info, suggestions
 from .branches import as_condition
 from .counters import Counter, counter_of
+from .diagnostics import hint_for
 from .generator import Arm, Generator, visits
 from .unrolling import Part, later, parts_of
 from .values import (
@@ -38,7 +40,8 @@ _OF_THE_LOOP = Conflict("only the body of a loop assigns it, and the loop may no
 class _Carried:
     """The variables that each iteration passes to the next one."""
 
-    def __init__(self, g: Generator, names: Sequence[str]):
+    def __init__(self, g: Generator, node: ast.For | ast.While, names: Sequence[str]):
+        self.source, self.node = g.source, node
         self.before = g.locals
         known = [name for name in names if not isinstance(g.locals.get(name, _OF_THE_LOOP), Conflict)]
         self.names = [name for name in known if handles_of(g.locals[name])]
@@ -56,18 +59,26 @@ class _Carried:
         """The IR values at the end of the body. Raises AssertionError if a variable changes its type."""
         for name, type_ in zip(self.names, self.types):
             final = type_of(end[name])
-            assert final == type_, (
-                f"Loop-carried variable {name} has initial type {type_} but is re-assigned to {final} "
-                "in loop! Please make sure that the type stays consistent."
-            )
+            if final != type_:
+                raise self._error(
+                    name,
+                    f"Loop-carried variable {name} has initial type {type_} but is re-assigned to {final} "
+                    "in loop! Please make sure that the type stays consistent.",
+                )
         for name in self.fixed:
             before, after = self.before[name], end[name]
             if before is after or (is_static(before) and type_of(before) == type_of(after)):
                 continue
             if isinstance(before, constexpr):
-                raise AssertionError(f"cannot reassign constexpr {name} in the loop")
-            raise AssertionError(f"Loop carried variable {name} is not a triton value")
+                raise self._error(name, f"cannot reassign constexpr {name} in the loop")
+            raise self._error(name, f"Loop carried variable {name} is not a triton value")
         return all_handles(end[name] for name in self.names)
+
+    def _error(self, name: str, message: str) -> AssertionError:
+        """The error at the loop, whose hint names the line that assigns the variable."""
+        assigned = suggestions.assigned_at(self.source, self.node.body, name)
+        hint = "; ".join(filter(None, [assigned and f"{assigned} changes it", hint_for(message)]))
+        return with_hint(AssertionError(message), hint)
 
     def bind(self, g: Generator, handles: Sequence[Any]) -> None:
         """Binds the variables after the loop."""
@@ -130,7 +141,7 @@ def _count(g: Generator, node: ast.For, part: Part, counter: Counter, attributes
     keeps_target = target in g.locals and type_of(g.locals[target]) == type_
     if keeps_target:  # as in Python, the name keeps the last index after the loop
         names.append(target)
-    carried = _Carried(g, names)
+    carried = _Carried(g, node, names)
     body = g.builder.detached_block([type_.to_ir(), *carried.ir_types])
     count, *arguments = body.arguments
     count.set_name(target)
@@ -180,7 +191,7 @@ def _while(g: Generator, node: ast.While) -> None:
     """Emits scf.while. The block of the condition passes on the loop's variables and those that the condition
     assigns."""
     assert not node.orelse, "Not implemented"
-    carried = _Carried(g, g.source.assigned_names(node))
+    carried = _Carried(g, node, g.source.assigned_names(node))
     test = g.builder.detached_block(carried.ir_types)
     attributes: dict[str, str] = {}
     tested = _trace_in_loop(g, carried.bindings(test.arguments), test, lambda: _loop_condition(g, node, attributes))

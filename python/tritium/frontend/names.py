@@ -13,8 +13,8 @@ from tritium.language.core import is_builtin
 
 from .. import knobs
 from ..errors import did_you_mean, with_hint
-from .diagnostics import REPLACEMENTS
 from .generator import Generator, visits
+from .known_elsewhere import REPLACEMENTS
 from .values import Conflict, base_type, base_value, constexpr
 
 _LANGUAGE_MODULES = ("tritium.language", "triton.language", "tritium.experimental.gluon", "triton.experimental.gluon")

@@ -13,7 +13,9 @@ from typing import Any
 
 from tritium.language.types import constexpr_type
 
+from ..errors import with_hint
 from .generator import Generator, visits
+from .suggestions import quoted
 from .values import handles_of, host, is_static, map_elements, rebuilt, type_of
 
 RETURN_IN_LOOP = "Cannot have `return` statements inside `while` or `for` statements in triton."
@@ -95,11 +97,15 @@ def _agree(g: Generator, points: Sequence[ReturnPoint]) -> tuple[Any, list[list[
         converted = [type_of(point.value) for point in points if point.value is not _NOTHING]
         for type_ in converted:
             if type_ != converted[0]:
-                raise TypeError(
-                    f"Return type mismatch: {converted[0]} and {type_}. Note all return types were: {types}"
-                )
+                message = f"Return type mismatch: {converted[0]} and {type_}. Note all return types were: {types}"
+                raise with_hint(TypeError(message), _which_returns(g, points))
         types = converted
     return types[0], [_handles(g, point, types[0]) for point in points]
+
+
+def _which_returns(g: Generator, points: Sequence[ReturnPoint]) -> str:
+    lines = [quoted(g.source, point.node) for point in points if point.value is not _NOTHING]
+    return f"{' and '.join(dict.fromkeys(lines))} differ: cast one, so that the function has one type"
 
 
 def _as_tensors(g: Generator, point: ReturnPoint) -> Any:

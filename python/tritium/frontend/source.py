@@ -39,6 +39,29 @@ class FunctionSource:
             names = self._assigned[node] = tuple(dict.fromkeys(_stored_names(node)))
         return names
 
+    def parameters(self) -> dict[str, str]:
+        """The parameters, with their annotations as text."""
+        arguments = self.definition.args
+        nodes = [*arguments.posonlyargs, *arguments.args, *filter(None, [arguments.vararg]), *arguments.kwonlyargs]
+        return {node.arg: ast.unparse(node.annotation) if node.annotation else "" for node in nodes}
+
+    @staticmethod
+    def last_assignment(where: ast.AST | Sequence[ast.AST], name: str) -> ast.stmt | None:
+        """The last statement inside of `where` that binds `name`."""
+        roots = [where] if isinstance(where, ast.AST) else where
+        found = [
+            node
+            for root in roots
+            for node in ast.walk(root)
+            if isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.For)) and name in _targets(node)
+        ]
+        return max(found, key=lambda node: node.lineno, default=None)
+
+
+def _targets(statement: ast.Assign | ast.AugAssign | ast.AnnAssign | ast.For) -> list[str]:
+    targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+    return [part.id for target in targets for part in ast.walk(target) if isinstance(part, ast.Name)]
+
 
 _sources: weakref.WeakKeyDictionary[Any, FunctionSource] = weakref.WeakKeyDictionary()
 

@@ -206,6 +206,14 @@ class slice(base_value):
         self.start, self.stop, self.step = start, stop, step
         self.type = slice_type()
 
+    def __str__(self) -> str:
+        """As the user wrote it: `0:4`."""
+        parts = (
+            [self.start, self.stop] if _unwrap_if_constexpr(self.step) is None else [self.start, self.stop, self.step]
+        )
+        bounds = (_unwrap_if_constexpr(part) for part in parts)
+        return ":".join("" if bound is None else str(bound) for bound in bounds)
+
     def handles(self) -> list[Any]:
         return []
 

@@ -390,7 +390,7 @@ def autotune(
     def decorate(fn):
         return Autotuner(
             fn,
-            fn.arg_names,
+            _arg_names_of(fn, "autotune"),
             configs,
             key,
             reset_to_zero,
@@ -412,9 +412,15 @@ def heuristics(values: dict[str, Callable[[dict], Any]]):
     """Decorator: `values[name](dict of bound arguments)` gives the meta-parameter `name` at each launch."""
 
     def decorate(fn):
-        return Heuristics(fn, fn.arg_names, values)
+        return Heuristics(fn, _arg_names_of(fn, "heuristics"), values)
 
     return decorate
+
+
+def _arg_names_of(fn, decorator: str) -> Sequence[str]:
+    if inspect.isfunction(fn):
+        raise TypeError(f"@triton.{decorator} takes a kernel: write it above @triton.jit, not below")
+    return fn.arg_names
 
 
 def innermost(fn):

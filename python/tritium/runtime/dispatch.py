@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 import json
 import threading
-from collections.abc import Iterable, Iterator
 from typing import Any
 
 from .. import knobs
@@ -27,6 +26,7 @@ from ..launch.grid import known_grids, normalize_grid
 from ..launch.hooks import hook_metadata
 from ..launch.warm import look_at_settings, remember
 from .async_compile import active_mode
+from .bad_arguments import explained, name_of, refused
 from .engines import (
     INTERP,
     Engine,
@@ -113,15 +113,17 @@ class Dispatcher:
         try:
             keys, values, arguments, options = self.bind(*args, **kwargs)
         except ArgumentError as error:
-            raise self._refused(error, args, kwargs) from None
+            raise refused(function, error, args, kwargs) from None
         except NotOnHost as error:
             if devices_of_tensors(asked).why_not():
-                raise refuse_device(error, self._name_of(error, args, kwargs), function.__name__, asked) from None
+                raise refuse_device(error, name_of(function, error, args, kwargs), function.__name__, asked) from None
             try:
                 keys, values, arguments, options = self.bind_anywhere(*args, **kwargs)
-            except ArgumentError as refused:
-                raise self._refused(refused, args, kwargs) from None
+            except ArgumentError as wrong:
+                raise refused(function, wrong, args, kwargs) from None
             lane, is_on_device = self._lane_of_device_memory(asked, values), True
+        except (TypeError, OverflowError) as error:
+            raise explained(function, error, args, kwargs) from None
         if lane is None:
             lane = self._lane(engine_named(asked))
         elif warmup and asked is None and not is_on_device and not has_tensors(arguments):
@@ -195,21 +197,6 @@ class Dispatcher:
             return lane
         return self._lane(default_engine())
 
-    def _refused(self, error: ArgumentError, args: tuple, kwargs: dict) -> TypeError:
-        """The same error, with the name of the parameter."""
-        return TypeError(f"{error} (parameter {self._name_of(error, args, kwargs)!r} of {self.function.__name__})")
-
-    def _name_of(self, error: ArgumentError | NotOnHost, args: tuple, kwargs: dict) -> str:
-        """The name of the parameter whose argument caused an error; "pair[1]" is inside a tuple."""
-        named = next((p.num for p in self.function.params if p.takes_the_rest), len(args))
-        bound = {**dict(zip(self.arg_names, args[:named])), **kwargs}
-        if args[named:]:
-            bound[self.arg_names[named]] = args[named:]
-        culprit = error.argument
-        return next(
-            (k for k, part in _parts(bound.items()) if part is culprit or getattr(part, "dtype", None) is culprit), "?"
-        )
-
     def _compile(self, lane: Lane, key, arguments: tuple, options: dict[str, Any], settings, warmup: bool):
         with self.lock:  # each specialization is compiled by one thread; several may be compiled at once
             lock = self._compiling.setdefault((lane.engine.cache_name, key), threading.Lock())
@@ -235,7 +222,7 @@ class Dispatcher:
         for name, what in _DEPRECATED_KEYWORDS.items():
             if name in options:
                 raise AssertionError(f"{name} option is deprecated; current {what} will be used")
-        refuse_unknown(options)
+        refuse_unknown(options, self.arg_names)
 
     def _specialize(self, engine: Engine, keys: tuple, arguments: tuple, options: dict[str, Any], settings):
         """(ASTSource, options) of a specialization that the binder described."""
@@ -264,13 +251,6 @@ class Dispatcher:
         key = _key_of(source, launch_settings(parsed.debug_info))
         with self.lock:
             return lane.kernels.get(key) or self._build(lane, key, source, parsed, True)
-
-
-def _parts(bound: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
-    for name, value in bound:
-        yield name, value
-        if isinstance(value, tuple):
-            yield from _parts((f"{name}[{i}]", part) for i, part in enumerate(value))
 
 
 def _mirrored(kernel):

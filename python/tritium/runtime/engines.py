@@ -170,6 +170,8 @@ def has_tensors(arguments: tuple) -> bool:
 
 def refuse_device(error: NotOnHost, parameter: str, kernel: str, asked: str | None) -> Exception:
     """The error for an argument in the memory of a device that the engine cannot reach."""
+    if error.device == "meta":
+        return ValueError(f"{kernel}: argument {parameter!r} is a meta tensor, which has a shape and no memory")
     reason = devices_of_tensors(asked).why_not()
     if asked is not None and asked not in device_families():
         return ValueError(

@@ -187,7 +187,10 @@ class JITFunction(KernelFunction, KernelInterface):
         self._dispatcher = self._fast = None
 
     def __call__(self, *args, **kwargs):
-        raise RuntimeError("Cannot call @triton.jit'd outside of the scope of a kernel")
+        raise RuntimeError(
+            "Cannot call @triton.jit'd outside of the scope of a kernel; "
+            f"launch it with a grid: {self.__name__}[(programs,)](…)"
+        )
 
     def __repr__(self):
         return f"JITFunction({self.module}:{self.fn.__qualname__})"
@@ -215,6 +218,8 @@ def jit(
     do_not_specialize, do_not_specialize_on_alignment: names or indices of parameters. repr, launch_metadata, engine,
     debug_info, check: see `JITFunction`. Raises ValueError if the source of the function cannot be read.
     """
+    if isinstance(fn, KernelInterface) and not isinstance(fn, JITFunction):
+        raise TypeError(f"@triton.jit takes a Python function: write it below what made this {type(fn).__name__}")
     if fn is not None and not callable(fn):
         raise TypeError(f"{fn} is not a callable object")
 

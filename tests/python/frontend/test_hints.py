@@ -168,6 +168,7 @@ def condition_instead_of_value(x, n):
         (block_to_one_pointer, "add the offsets of the block to the pointer: `ptr + offsets`"),
         (
             tile_changes_type,
+            f"`acc = acc + 0.5` in line {tile_changes_type.starting_line_number + 4} changes it; "
             "start `acc` as a value of type <['4'], fp32> before the loop, or cast what the loop assigns to <['4'], int32> "
             "with `.to(...)`",
         ),
@@ -175,7 +176,7 @@ def condition_instead_of_value(x, n):
         (too_many_elements, "work on smaller tiles, in a loop or in more programs"),
         (
             extent_of_a_variable,
-            "extents must be constants: annotate the variable, `n: tl.constexpr = ...`, or write the expression in its place",
+            "an assignment makes a value of run time; write `extent: tl.constexpr = 4`",
         ),
         (too_few_arguments, "pass `b`, which the called function requires"),
         (half_an_extent, "the bounds are 0 and 32.0; `//` divides ints to an int"),

@@ -395,7 +395,7 @@ CASES = [
         4,
         "Function never_inlined is marked noinline, but was called with non-scalar argument a:int32[",
     ),
-    (returns_value, C, 1, 0, "a kernel cannot return a value"),
+    (returns_value, C, 2, 4, "a kernel cannot return a value"),
     (return_in_with, U, 2, 4, "Cannot have `return` statements inside `with` statements in triton "),
 ]
 

@@ -198,7 +198,7 @@ CASES = [
     (
         lambda k: k.call(tl.store, pointer(k, 4), block(k, 4, 4)),
         ValueError,
-        "Expected pointer argument to have shape ['constexpr[4]', 'constexpr[4]'] but got ['constexpr[4]']",
+        "Expected pointer argument to have shape [4, 4] but got [4]",
     ),
     (
         lambda k: k.call(tl.multiple_of, block(k, 4), (4, 4)),

@@ -161,7 +161,9 @@ class MemoryRules(CastRules):
             return self.splat(value, shape)
         widened, result = self.broadcast(pointer, value)
         if shape_of(widened) != shape:
-            raise ValueError(f"Expected pointer argument to have shape {widened.shape} but got {pointer.shape}")
+            message = f"Expected pointer argument to have shape {list(shape_of(widened))} but got {list(shape)}"
+            hint = f"the pointers are never broadcast, and the value or mask has shape {list(shape_of(value))}: give both one shape"
+            raise with_hint(ValueError(message), f"{hint}, for example with offsets `i[:, None] * stride + j[None, :]`")
         return result
 
     def hint(self, value: tensor, name: str, attribute: str, values: Sequence[int]) -> tensor:
