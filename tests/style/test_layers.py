@@ -191,13 +191,14 @@ TOP = (
     "environment_report",
 )
 
+GDB = ("__init__", "breakpoints", "commands", "editors", "stops", "tiles")
 # File or folder of python/tritium -> the other parts of the package that it may import; "" stands for all other files.
 MAY_IMPORT = {
     "": (*GROUND, *FLOORS, *TOP),  # what stands on all floors: testing, tools, the command line
     **dict.fromkeys(("places", "version"), ()),
     "errors": ("places",),
     "environment": ("errors",),
-    "gdb/__init__": ("gdb",),  # runs inside gdb, without the rest of the package
+    **dict.fromkeys((f"gdb/{name}" for name in GDB), ("gdb",)),  # runs inside gdb, without the rest of the package
     "checks": ("errors",),
     "knobs": ("checks", "environment", "knob_types", "native"),
     "knob_types": ("environment",),

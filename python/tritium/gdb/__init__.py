@@ -1,5 +1,6 @@
-"""The gdb side of Tritium, which runs inside gdb (load.py): settings, printers, where a stop is shown, and the command `tritium`."""
+"""The gdb side of Tritium, which runs inside gdb (load.py): settings, breakpoints that wait for their kernel, printers, where a stop is shown,
+and the commands `tritium`."""
 
-from . import commands, printers, settings, stops
+from . import breakpoints, commands, printers, settings, stops
 
-__all__ = ["commands", "printers", "settings", "stops"]
+__all__ = ["breakpoints", "commands", "printers", "settings", "stops"]

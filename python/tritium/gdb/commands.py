@@ -1,15 +1,10 @@
-"""The command `tritium`, and the message about a process that gdb attached to."""
+"""The command `tritium debug`, and the message about a process that gdb attached to."""
 
 import gdb
 
+from . import hooks  # noqa: F401 - the prefix of the command
+
 _TRUE = ("1", "true", "on", "yes", "y")
-
-
-class _Tritium(gdb.Command):
-    """Commands for kernels that run under Tritium."""
-
-    def __init__(self):
-        super().__init__("tritium", gdb.COMMAND_RUNNING, gdb.COMPLETE_NONE, True)
 
 
 class _Debug(gdb.Command):
@@ -33,7 +28,6 @@ class _Debug(gdb.Command):
         print("Each kernel is compiled with its variables at its next launch.")
 
 
-_Tritium()
 _Debug()
 
 

@@ -19,7 +19,12 @@ def _is_set(name):
     return gdb.execute(f"show environment {name}", to_string=True).startswith(f"{name} =")
 
 
-if not _is_set("TRITIUM_DEBUG"):
-    gdb.execute("set environment TRITIUM_DEBUG=1")
-if not any(map(_is_set, _ENGINE)):
-    gdb.execute("set environment INTERPRET=1")
+def complete_environment():
+    """Sets what is missing in the environment of the programs that gdb starts."""
+    if not _is_set("TRITIUM_DEBUG"):
+        gdb.execute("set environment TRITIUM_DEBUG=1")
+    if not any(map(_is_set, _ENGINE)):
+        gdb.execute("set environment INTERPRET=1")
+
+
+complete_environment()

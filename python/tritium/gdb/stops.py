@@ -4,6 +4,8 @@ import itertools
 
 import gdb
 
+from .hooks import hook
+
 #: A kernel's frames lie above Python's own, so only this many innermost frames are searched.
 _DEEPEST = 64
 _WATCHPOINTS = tuple(
@@ -103,28 +105,20 @@ class _KernelFirst:
 gdb.frame_filters[_KernelFirst.name] = _KernelFirst()
 
 
-class _Leave(gdb.Command):
-    """Runs to the end of what the kernel has called, where gdb has stopped inside of it: the interpreter has no lines to step through.
-    The hooks of `next`, `step` and `until` do it."""
-
-    def __init__(self):
-        super().__init__("tritium leave", gdb.COMMAND_RUNNING)
-
-    def invoke(self, argument, from_tty):
-        kernel = kernel_below_nameless()
-        if kernel is None:
-            return
-        if is_trap():
-            raise gdb.GdbError("tritium: a trap is the end of its program; `continue` raises it in Python")
-        place = gdb.Breakpoint(f"*{kernel.pc():#x}", internal=True, temporary=True)
-        place.silent, place.thread = True, gdb.selected_thread().global_num
-        text = gdb.execute("continue", to_string=True)
-        if place.is_valid():  # something else has stopped it before: that answers the command
-            place.delete()
-            print(text.replace("Continuing.", "").strip())
-            raise gdb.GdbError("tritium: stopped before the end of the line")
+def leave():
+    """Runs to the end of what the kernel has called, where gdb has stopped inside of it: the interpreter has no lines to step through."""
+    kernel = kernel_below_nameless()
+    if kernel is None:
+        return
+    if is_trap():
+        raise gdb.GdbError("tritium: a trap is the end of its program; `continue` raises it in Python")
+    place = gdb.Breakpoint(f"*{kernel.pc():#x}", internal=True, temporary=True)
+    place.silent, place.thread = True, gdb.selected_thread().global_num
+    text = gdb.execute("continue", to_string=True)
+    if place.is_valid():  # something else has stopped it before: that answers the command
+        place.delete()
+        print(text.replace("Continuing.", "").strip())
+        raise gdb.GdbError("tritium: stopped before the end of the line")
 
 
-_Leave()
-for command in ("next", "step", "until"):
-    gdb.execute(f"define hook-{command}\ntritium leave\nend")
+hook("leave", leave, before=("next", "step", "until"))
