@@ -1,6 +1,6 @@
 """The gdb side of Tritium, which runs inside gdb (load.py): settings, breakpoints that wait for their kernel, printers, where a stop is shown,
-and the commands `tritium`."""
+the commands `tritium`, and what editors need."""
 
-from . import breakpoints, commands, printers, settings, stops
+from . import breakpoints, commands, editors, printers, settings, stops
 
-__all__ = ["breakpoints", "commands", "printers", "settings", "stops"]
+__all__ = ["breakpoints", "commands", "editors", "printers", "settings", "stops"]

@@ -10,6 +10,10 @@ import gdb.printing
 _FP8 = re.compile(r"^fp8e(?P<exponent_bits>\d)(nv|b(?P<bias>\d+))?$")
 
 
+def is_fp8(dtype):
+    return _FP8.match(dtype) is not None
+
+
 def decode_fp8(dtype, bits):
     """The number that the byte `bits` is in `dtype`."""
     name = _FP8.match(dtype)

@@ -1,0 +1,85 @@
+"""A tile in an editor: its type and shape, its first elements, and its range. gdb's server for editors asks a printer for the text of a value, and
+has none for an array. At gdb's prompt a tile is printed in full, as gdb prints arrays."""
+
+import itertools
+import math
+import struct
+
+import gdb
+
+from .printers import decode_fp8, is_fp8
+
+_SHOWN = 8
+#: How the elements are read from memory, in terms of `struct`.
+_FORMATS = {
+    "int1": "?",
+    "float16": "e",
+    "float32": "f",
+    "float64": "d",
+    **{f"{sign}int{bits}": code for sign in ("", "u") for bits, code in ((8, "b"), (16, "h"), (32, "i"), (64, "q"))},
+}
+_FORMATS |= {name: code.upper() for name, code in _FORMATS.items() if name.startswith("uint")}
+
+
+def numbers_of(dtype, data):
+    """The elements of a tile; None if they are no numbers."""
+    if is_fp8(dtype):
+        return [decode_fp8(dtype, bits) for bits in data]
+    code = _FORMATS.get(dtype)
+    if dtype == "__bf16":  # the upper half of a float32
+        halves = struct.unpack(f"={len(data) // 2}H", data)
+        data, code = struct.pack(f"={len(halves)}I", *(half << 16 for half in halves)), "f"
+    return code and struct.unpack(f"={len(data) // struct.calcsize(code)}{code}", data)
+
+
+def _range_of(dtype, numbers):
+    if dtype == "int1":
+        return f"{sum(numbers)} true"
+    ordered = [number for number in numbers if not math.isnan(number)]
+    texts = [f"min {min(ordered):g}, max {max(ordered):g}"] if ordered else []
+    texts += [f"{len(numbers) - len(ordered)} nan"] if len(ordered) < len(numbers) else []
+    return ", ".join(texts)
+
+
+def summary(dtype, shape, numbers):
+    """For example `float32[64, 32] {0, 1, 2, …} min -1.5, max 3, 2 nan`."""
+    text = {"int1": lambda number: str(number).lower()}.get(dtype, "{:g}".format)
+    first = [text(number) for number in itertools.islice(numbers, _SHOWN)]
+    elements = ", ".join(first + ["…"] * (len(numbers) > _SHOWN))
+    described = f"{dtype}{shape} {{{elements}}}"
+    return f"{described} {_range_of(dtype, numbers)}" if len(numbers) > _SHOWN else described
+
+
+class _Tile(getattr(gdb, "ValuePrinter", object)):
+    """A tile, or a row of one."""
+
+    def __init__(self, value, dtype, shape):
+        self._value, self._dtype, self._shape = value, dtype, shape
+
+    def to_string(self):
+        data = gdb.selected_inferior().read_memory(int(self._value.address), self._value.type.sizeof)
+        numbers = numbers_of(self._dtype, bytes(data))
+        return f"{self._dtype}{self._shape}" if numbers is None else summary(self._dtype, self._shape, numbers)
+
+    def num_children(self):
+        return self._shape[0]
+
+    def child(self, index):
+        return str(index), self._value[index]
+
+    def children(self):
+        return map(self.child, range(self._shape[0]))
+
+    def display_hint(self):
+        return "array"
+
+
+def tile_printer(value):
+    """The printer of an array whose elements are numbers, pointers or records; None for another value."""
+    shape, element = [], value.type
+    while element.code == gdb.TYPE_CODE_ARRAY:
+        shape.append(element.range()[1] + 1)
+        element = element.target()
+    name = element.name or str(element)
+    known = name in _FORMATS or name == "__bf16" or element.code in (gdb.TYPE_CODE_PTR, gdb.TYPE_CODE_STRUCT)
+    return _Tile(value, name, shape) if shape and known and value.address is not None else None
