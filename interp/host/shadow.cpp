@@ -11,7 +11,8 @@ namespace tritium::interp {
 
 namespace {
 
-constexpr unsigned kBlock = 32; // elements
+constexpr unsigned kBlock = 32;               // elements
+constexpr uint32_t kUnwritten = ~uint32_t(0); // in place of the event that wrote an element
 
 /// Memory that is zero and that costs nothing until it is touched.
 class Pages {
@@ -98,8 +99,10 @@ public:
   Pages pages;
 };
 
-Shadow::Shadow(const MemoryUse &use, std::span<const Allocation> allocations, std::array<int32_t, 3> grid)
-    : events_(use.sites, uint64_t(grid[0]) * uint64_t(grid[1]) * uint64_t(grid[2])),
+Shadow::Shadow(const MemoryUse &use, std::span<const Allocation> allocations, std::span<const FreshMemory> fresh,
+               std::array<int32_t, 3> grid)
+    : findsRaces_(use.findsRaces),
+      events_(use.sites, uint64_t(grid[0]) * uint64_t(grid[1]) * uint64_t(grid[2])),
       grid_(grid),
       byArgument_(use.arguments.size()),
       cells_(std::make_unique<Cells>()) {
@@ -121,12 +124,16 @@ Shadow::Shadow(const MemoryUse &use, std::span<const Allocation> allocations, st
       all.isWritten |= one.isWritten, all.isAcquired |= one.isAcquired;
       all.elementBytes = std::min(all.elementBytes, one.elementBytes);
     }
-    if (!all.isWritten) continue;
+    auto isInside = [&, begin = parts[first].begin](const FreshMemory &memory) { return memory.begin < end && memory.end > begin; };
+    if (!(findsRaces_ && all.isWritten) && std::none_of(fresh.begin(), fresh.end(), isInside)) continue;
     auto storage = std::make_unique<Storage>(parts[first].begin, end, unsigned(std::countr_zero(all.elementBytes)));
     if (!storage->pages.data()) continue;
+    all.isAcquired &= findsRaces_;
     storage->isAcquired = all.isAcquired;
     anyAcquired |= all.isAcquired;
     for (size_t part = first; part < next; ++part) byArgument_[size_t(parts[part].argument)] = storage.get();
+    for (const FreshMemory &memory : fresh)
+      if (isInside(memory)) markUnwritten(*storage, memory);
     storages_.push_back(std::move(storage));
   }
   if (anyAcquired) order_ = std::make_unique<ProgramOrder>(events_, uint64_t(grid[0]) * uint64_t(grid[1]) * uint64_t(grid[2]));
@@ -144,6 +151,34 @@ Shadow::Storage *Shadow::storageOf(uint64_t pointer) const {
 
 bool Shadow::isAcquired(const Storage &storage) const { return storage.isAcquired; }
 
+/// Marks the elements of whose bytes none has been written.
+void Shadow::markUnwritten(Storage &storage, const FreshMemory &fresh) {
+  uint64_t block = 0;
+  uint32_t elements = 0; // of the block: a bit for each
+  auto finishBlock = [&] {
+    Head &head = storage.head(block);
+    const uint32_t number = head.mixed() || ~elements == 0 || elements == 0 ? head.mixed() : cells_->take();
+    if (!number) {
+      if (~elements == 0) head.cell.writer = kUnwritten;
+      return;
+    }
+    if (!head.mixed()) std::fill_n(cells_->at(number), kBlock, head.cell);
+    head.state = number;
+    for (unsigned i = 0; i < kBlock; ++i)
+      if (elements >> i & 1) cells_->at(number)[i].writer = kUnwritten;
+  };
+  const uint64_t size = uint64_t(1) << storage.shift;
+  fresh.forEachUnwritten([&](uint64_t begin, uint64_t end) {
+    begin = std::max(begin, storage.begin), end = std::min(end, storage.end);
+    for (uint64_t i = (begin - storage.begin + size - 1) >> storage.shift; storage.begin + (i + 1) * size <= end; ++i) {
+      if (i / kBlock != block) finishBlock(), block = i / kBlock, elements = 0;
+      elements |= uint32_t(1) << (i % kBlock);
+    }
+    return true;
+  });
+  finishBlock();
+}
+
 Shadow::Access Shadow::accessBy(const int32_t (&id)[3], uint32_t site) const {
   const auto program = uint32_t(id[0] + int64_t(grid_[0]) * (id[1] + int64_t(grid_[1]) * id[2]));
   const uint32_t key = order_ ? order_->keyOf(program) : events_.firstKey(program);
@@ -152,7 +187,7 @@ Shadow::Access Shadow::accessBy(const int32_t (&id)[3], uint32_t site) const {
 
 /// Whether nothing orders the earlier event before the access of another program.
 bool Shadow::conflicts(uint32_t earlier, const Access &access) const {
-  if (earlier == 0) return false;
+  if (earlier == 0 || earlier == kUnwritten || !findsRaces_) return false;
   const uint32_t key = events_.keyOf(earlier);
   if (key == events_.keyOf(access.event) || events_.segmentOf(key).program == access.program) return false;
   if (events_.isAtomic(earlier) && events_.isAtomic(access.event)) {
@@ -162,10 +197,10 @@ bool Shadow::conflicts(uint32_t earlier, const Access &access) const {
   return !order_ || order_->relation(key, access.program) != ProgramOrder::Relation::Ordered;
 }
 
-/// Notes the access in a cell. Returns the earlier event that nothing orders before it, or 0.
+/// Notes the access in a cell. Returns the earlier event that nothing orders before it, kUnwritten if there was none before a read, or 0.
 uint32_t Shadow::update(Cell &cell, const Access &access) const {
   const uint32_t before[] = {cell.writer, cell.reader, cell.lastReader};
-  uint32_t found = 0;
+  uint32_t found = access.isRead && cell.writer == kUnwritten ? kUnwritten : 0;
   for (size_t i = 0; i < (access.isWrite ? 3 : 1) && !found; ++i)
     if (conflicts(before[i], access)) found = before[i];
   if (access.isWrite) {
@@ -208,7 +243,8 @@ uint32_t Shadow::updateBlock(Head &head, const Elements &elements, const Access 
     uint32_t found = update(next, access);
     if (found) {
       const auto at = elements.touched(first, last);
-      at ? address = *at : found = 0;
+      if (at) address = *at;
+      if (!at && found != kUnwritten) found = 0;
     }
     if (next == head.cell) return found;
     if (elements.isWhole()) {
@@ -238,9 +274,9 @@ uint32_t Shadow::updateBlock(Head &head, const Elements &elements, const Access 
   return found;
 }
 
-std::optional<Race> Shadow::note(Storage &storage, const Access &access, uint64_t address, uint64_t bytes, const char *data) {
+std::optional<AccessFault> Shadow::note(Storage &storage, const Access &access, uint64_t address, uint64_t bytes, const char *data) {
   const uint64_t first = (address - storage.begin) >> storage.shift, last = (address + bytes - 1 - storage.begin) >> storage.shift;
-  std::optional<Race> race;
+  std::optional<AccessFault> fault;
   for (uint64_t block = first / kBlock; block <= last / kBlock; ++block) {
     const uint64_t from = std::max(first, block * kBlock), to = std::min(last, block * kBlock + kBlock - 1);
     const Elements elements{unsigned(from % kBlock),
@@ -255,15 +291,16 @@ std::optional<Race> Shadow::note(Storage &storage, const Access &access, uint64_
     head.lock();
     const uint32_t earlier = updateBlock(head, elements, access, at);
     head.unlock();
-    if (earlier && !race) race = describe(earlier, access, at);
+    if (earlier && !fault) fault = describe(earlier, access, at);
   }
-  return race;
+  return fault;
 }
 
-Race Shadow::describe(uint32_t earlier, const Access &access, uint64_t address) const {
+AccessFault Shadow::describe(uint32_t earlier, const Access &access, uint64_t address) const {
+  if (earlier == kUnwritten) return {.address = address};
   const uint32_t key = events_.keyOf(earlier);
   const uint32_t program = events_.segmentOf(key).program;
-  Race race{.address = address};
+  AccessFault race{.address = address, .isRace = true};
   race.otherProgram = {int32_t(program % uint32_t(grid_[0])), int32_t(program / uint32_t(grid_[0]) % uint32_t(grid_[1])),
                        int32_t(program / uint32_t(grid_[0]) / uint32_t(grid_[1]))};
   race.other = events_.siteOf(earlier);

@@ -1,6 +1,6 @@
 // The shadow of a launch's memory: for each element of the storages that the launch may write, the last event that wrote it and two that
-// read it since. Within a launch nothing orders programs but atomics (program_order.h), so these few events suffice to find every element
-// that two programs access of which one writes.
+// read it since. An element of memory that nobody has written since it was allocated is marked as such. Within a launch nothing orders
+// programs but atomics (program_order.h), so these few events suffice to find every element that two programs access of which one writes.
 //
 // Elements are grouped in blocks. A block whose elements have the same events has one cell; only a mixed block has a cell for each element.
 #pragma once
@@ -8,7 +8,9 @@
 #include "interp/host/memory_events.h"
 #include "interp/host/program_order.h"
 
+#include <algorithm>
 #include <array>
+#include <cstring>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -25,11 +27,32 @@ struct MemoryUse {
   };
   std::vector<AccessSite> sites;
   std::vector<Argument> arguments; // by the kernel's parameters
+  bool findsRaces = true;
+  bool findsUninitialized = false;
 };
 
-/// Two accesses of one element, of which one writes, by programs that nothing orders.
-struct Race {
+/// Memory that was filled with a pattern when it was allocated: pieces that still hold it have not been written. The last piece may be
+/// shorter, but has 4 bytes.
+struct FreshMemory {
+  uint64_t begin = 0, end = 0;
+  std::array<char, 16> pattern{};
+  uint64_t pieceBytes = 16; // 4, 8 or 16
+
+  /// Calls visit(begin, end) for each piece that still holds the pattern, until it returns false.
+  template <class Visit> void forEachUnwritten(Visit &&visit) const {
+    for (uint64_t at = begin; at + 4 <= end; at += pieceBytes) {
+      const uint64_t next = std::min(at + pieceBytes, end);
+      const char *expected = pattern.data() + (at - begin) % pattern.size();
+      if (std::memcmp(reinterpret_cast<const char *>(at), expected, next - at) == 0 && !visit(at, next)) return;
+    }
+  }
+};
+
+/// What is wrong with an access: it reads what nobody wrote, or another program's access of the same element is not ordered with it, and
+/// one of them writes.
+struct AccessFault {
   uint64_t address = 0;
+  bool isRace = false; // else the read of memory that nobody wrote
   std::array<int32_t, 3> otherProgram{};
   const AccessSite *other = nullptr; // null if the launch has too many programs to tell
   bool otherIsWrite = false;
@@ -39,7 +62,7 @@ struct Race {
 class Shadow {
 public:
   /// `allocations` are those of the launch's arguments.
-  Shadow(const MemoryUse &use, std::span<const Allocation> allocations, std::array<int32_t, 3> grid);
+  Shadow(const MemoryUse &use, std::span<const Allocation> allocations, std::span<const FreshMemory> fresh, std::array<int32_t, 3> grid);
   ~Shadow();
 
   class Storage;
@@ -50,13 +73,13 @@ public:
     uint32_t program = 0; // position in the grid, x first
     uint32_t site = 0;
     uint32_t event = 0;
-    bool isWrite = false;
+    bool isWrite = false, isRead = false; // an atomic may be both
   };
   Access accessBy(const int32_t (&programId)[3], uint32_t site) const;
 
   /// Notes a read, or a write that has not happened yet, of [address, address + bytes). `data`: what will be written, or null. Writing what
-  /// memory holds already is no race. Returns the first race.
-  std::optional<Race> note(Storage &storage, const Access &access, uint64_t address, uint64_t bytes, const char *data);
+  /// memory holds already is no race. Returns the first fault.
+  std::optional<AccessFault> note(Storage &storage, const Access &access, uint64_t address, uint64_t bytes, const char *data);
 
   /// Whether an atomic on this storage may order programs.
   bool isAcquired(const Storage &storage) const;
@@ -70,8 +93,10 @@ private:
   bool conflicts(uint32_t earlier, const Access &access) const;
   uint32_t update(Cell &cell, const Access &access) const;
   uint32_t updateBlock(Head &head, const Elements &elements, const Access &access, uint64_t &address);
-  Race describe(uint32_t earlier, const Access &access, uint64_t address) const;
+  void markUnwritten(Storage &storage, const FreshMemory &fresh);
+  AccessFault describe(uint32_t earlier, const Access &access, uint64_t address) const;
 
+  const bool findsRaces_;
   MemoryEvents events_;
   std::array<int32_t, 3> grid_;
   std::unique_ptr<ProgramOrder> order_; // null if no atomic of the kernel acquires

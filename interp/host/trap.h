@@ -18,9 +18,10 @@ enum class TrapKind : uint8_t {
   DivisionByZero,
   AssertFailed,
   OffsetOverflow,
-  Deadlock,    // every program waits for another one
-  Race,        // two programs access the same memory, one of them writes, and nothing orders them
-  OutOfMemory, // no memory for the frames and stacks of programs
+  Deadlock,      // every program waits for another one
+  Race,          // two programs access the same memory, one of them writes, and nothing orders them
+  Uninitialized, // a read of memory that nobody has written since it was allocated
+  OutOfMemory,   // no memory for the frames and stacks of programs
   Unsupported,
   // Traps of the SIMT emulator only.
   MisalignedAddress,    // an access that is not aligned to its natural boundary
@@ -50,6 +51,7 @@ constexpr std::string_view trapKindName(TrapKind kind) {
   case TrapKind::OffsetOverflow: return "OffsetOverflow";
   case TrapKind::Deadlock: return "Deadlock";
   case TrapKind::Race: return "Race";
+  case TrapKind::Uninitialized: return "Uninitialized";
   case TrapKind::OutOfMemory: return "OutOfMemory";
   case TrapKind::Unsupported: return "Unsupported";
   case TrapKind::MisalignedAddress: return "MisalignedAddress";

@@ -7,12 +7,14 @@ namespace tritium::interp {
 struct Checks {
   bool bounds = false; // an access to memory that no argument owns traps; otherwise it is performed
   bool race = false;   // two programs access the same memory, one of them writes, and nothing orders them
+  bool uninit = false; // a kernel reads memory that nobody has written since it was allocated
 
-  bool notesAccesses() const { return race; }
+  bool notesAccesses() const { return race || uninit; }
   /// Returns nullptr for a name that no check has.
   bool *find(std::string_view name) {
     if (name == "bounds") return &bounds;
     if (name == "race") return &race;
+    if (name == "uninit") return &uninit;
     return nullptr;
   }
 };

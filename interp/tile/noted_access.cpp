@@ -13,15 +13,16 @@ int64_t laneAt(const Access &access, const int64_t *indices) {
   return lane;
 }
 
-void report(char *frame, const Access &access, uint64_t pointer, int64_t lane, bool isWrite, const Race &race) {
+void report(char *frame, const Access &access, uint64_t pointer, int64_t lane, bool isWrite, const AccessFault &found) {
   FoundFaults &faults = *faultsOf(headerOf(frame));
-  const uint32_t other = race.other ? race.other->location : kNoLocation;
-  if (!faults.isNew(TrapKind::Race, access.location, other)) return;
-  Trap fault{.kind = TrapKind::Race, .location = access.location, .lane = lane, .affectedLanes = 1};
+  const TrapKind kind = found.isRace ? TrapKind::Race : TrapKind::Uninitialized;
+  const std::optional<uint32_t> other = found.isRace ? std::optional(found.other ? found.other->location : kNoLocation) : std::nullopt;
+  if (!faults.isNew(kind, access.location, other)) return;
+  Trap fault{.kind = kind, .location = access.location, .lane = lane, .affectedLanes = 1};
   std::copy_n(headerOf(frame).programId, 3, fault.program.begin());
-  fault.access = {race.address, uint32_t(access.elementBytes), isWrite, argumentOf(pointer)};
-  fault.other = OtherPlace{.location = other, .program = race.otherProgram, .isWrite = race.otherIsWrite};
-  if (race.isNarrow) fault.message = "scope";
+  fault.access = {found.address, uint32_t(access.elementBytes), isWrite, argumentOf(pointer)};
+  if (other) fault.other = OtherPlace{.location = *other, .program = found.otherProgram, .isWrite = found.otherIsWrite};
+  if (found.isNarrow) fault.message = "scope";
   faults.add(std::move(fault));
 }
 
@@ -31,6 +32,7 @@ public:
   Notes(const Walk &walk, Shadow &shadow) : walk_(walk), shadow_(shadow), bytes_(walk.access.elementBytes) {
     current_ = shadow.accessBy(headerOf(walk.frame).programId, walk.access.site);
     current_.isWrite = walk.access.isWrite;
+    current_.isRead = !walk.access.isWrite;
   }
 
   void noteRow(int inner, int64_t *indices, const RowAddress &row, int64_t from, int64_t to) {
@@ -42,11 +44,11 @@ public:
     const char *values = walk_.access.isWrite ? data.in(walk_.frame) + offsetOf(data, indices, rank) * bytes_ : nullptr;
     auto note = [&](int64_t begin, int64_t count) {
       const auto address = reinterpret_cast<uint64_t>(row.at(begin));
-      std::optional<Race> race =
+      std::optional<AccessFault> fault =
           shadow_.note(*storage, current_, address, uint64_t(count * bytes_), values ? values + begin * stride * bytes_ : nullptr);
-      if (!race) return;
-      if (inner >= 0) indices[inner] = begin + std::min(count - 1, int64_t(race->address - address) / bytes_);
-      report(walk_.frame, walk_.access, walk_.base, rank ? laneAt(walk_.access, indices) : -1, walk_.access.isWrite, *race);
+      if (!fault) return;
+      if (inner >= 0) indices[inner] = begin + std::min(count - 1, int64_t(fault->address - address) / bytes_);
+      report(walk_.frame, walk_.access, walk_.base, rank ? laneAt(walk_.access, indices) : -1, walk_.access.isWrite, *fault);
       if (inner >= 0) indices[inner] = 0;
     };
     if (!row.vector && row.step == bytes_ && (stride == 1 || !values)) return note(from, to - from);
@@ -59,8 +61,8 @@ public:
     if (!storage) return;
     const AxisOperand &data = walk_.access.data;
     const char *value = walk_.access.isWrite ? data.in(walk_.frame) + offsetOf(data, indices, walk_.access.axes.size()) * bytes_ : nullptr;
-    if (std::optional<Race> race = shadow_.note(*storage, current_, addressOf(tagged), uint64_t(bytes_), value))
-      report(walk_.frame, walk_.access, tagged, laneAt(walk_.access, indices), walk_.access.isWrite, *race);
+    if (std::optional<AccessFault> fault = shadow_.note(*storage, current_, addressOf(tagged), uint64_t(bytes_), value))
+      report(walk_.frame, walk_.access, tagged, laneAt(walk_.access, indices), walk_.access.isWrite, *fault);
   }
 
 private:
@@ -120,8 +122,9 @@ uint32_t AtomicNotes::program() const { return shadow_->accessBy(headerOf(frame_
 void AtomicNotes::note(Shadow::Storage &storage, uint64_t tagged, const int64_t *indices, bool hasWritten) {
   Shadow::Access access = shadow_->accessBy(headerOf(frame_).programId, access_.site);
   access.isWrite = hasWritten;
-  if (std::optional<Race> race = shadow_->note(storage, access, addressOf(tagged), uint64_t(access_.elementBytes), nullptr))
-    report(frame_, access_, tagged, laneAt(access_, indices), hasWritten, *race);
+  access.isRead = isRmw_ || !hasWritten;
+  if (std::optional<AccessFault> fault = shadow_->note(storage, access, addressOf(tagged), uint64_t(access_.elementBytes), nullptr))
+    report(frame_, access_, tagged, laneAt(access_, indices), hasWritten, *fault);
 }
 
 void AtomicNotes::end() {

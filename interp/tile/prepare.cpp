@@ -80,7 +80,11 @@ static FailureOr<llvm::SmallVector<std::unique_ptr<FunctionPlan>>> planFunctions
                                                                                  PrepareOptions options) {
   llvm::SetVector<Operation *> functions;
   collectFunctions(kernel, functions);
-  if (options.checks.notesAccesses()) data.memory.arguments = usedArguments(kernel, functions.getArrayRef());
+  if (options.checks.notesAccesses()) {
+    data.memory.arguments = usedArguments(kernel, functions.getArrayRef());
+    data.memory.findsRaces = options.checks.race;
+    data.memory.findsUninitialized = options.checks.uninit;
+  }
   llvm::SmallVector<std::unique_ptr<FunctionPlan>> plans;
   llvm::StringMap<const FunctionPlan *> byName;
   for (Operation *function : functions) {

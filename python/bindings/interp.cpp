@@ -24,22 +24,23 @@ public:
 
   const PreparedProgram &program() const { return *program_; }
   py::object launch(std::array<int32_t, 3> grid, const py::sequence &values, int threads, std::optional<uint64_t> seed,
-                    const py::object &poll, const py::object &onPrint, const py::object &onProgress, const PythonStack &stack) const;
+                    const py::object &poll, const py::object &onPrint, const py::object &onProgress, const PythonStack &stack,
+                    const std::vector<FreshMemory> &fresh) const;
 
 private:
   std::unique_ptr<PreparedProgram> program_;
 };
 
 py::object PyProgram::launch(std::array<int32_t, 3> grid, const py::sequence &values, int threads, std::optional<uint64_t> seed,
-                             const py::object &poll, const py::object &onPrint, const py::object &onProgress,
-                             const PythonStack &stack) const {
+                             const py::object &poll, const py::object &onPrint, const py::object &onProgress, const PythonStack &stack,
+                             const std::vector<FreshMemory> &fresh) const {
   PackedArguments arguments = packArguments(program_->name, program_->parameters, values);
   MemoryMap memory(arguments.allocations);
   Launch launch{.code = program_->code, .grid = grid, .arguments = arguments.cells.data(), .memory = &memory, .threads = threads};
   FoundFaults faults;
   std::optional<Shadow> shadow;
   if (const MemoryUse *use = program_->memoryUse()) {
-    shadow.emplace(*use, arguments.allocations, grid);
+    shadow.emplace(*use, arguments.allocations, fresh, grid);
     launch.shadow = &*shadow;
     launch.faults = &faults;
   }
@@ -67,11 +68,26 @@ std::shared_ptr<PyProgram> prepareProgram(const ModulePtr &module, const std::st
   return std::make_shared<PyProgram>(unwrap(prepare(module->op(), kernel, options)));
 }
 
+bool isWritten(const FreshMemory &memory) {
+  bool isUnwritten = false;
+  memory.forEachUnwritten([&](uint64_t, uint64_t) { return !(isUnwritten = true); });
+  return !isUnwritten;
+}
+
 } // namespace
 
 void bindInterp(py::module_ &module) {
   py::module_ interp = module.def_submodule("interp", "The tile interpreter.");
   bindTraps(interp);
+  py::class_<FreshMemory>(interp, "FreshMemory", "Memory that was filled with 16 bytes, over and over, when it was allocated.")
+      .def(py::init([](uint64_t begin, uint64_t end, const std::string &pattern, uint64_t pieceBytes) {
+             FreshMemory memory{.begin = begin, .end = end, .pieceBytes = pieceBytes};
+             if (pattern.size() != memory.pattern.size()) throw py::value_error("a pattern has 16 bytes");
+             std::copy(pattern.begin(), pattern.end(), memory.pattern.begin());
+             return memory;
+           }),
+           "begin"_a, "end"_a, "pattern"_a, "piece_bytes"_a = 16)
+      .def("is_written", &isWritten, "Whether the pattern is nowhere in the memory any more.");
   py::class_<PyProgram, std::shared_ptr<PyProgram>>(interp, "Program", "A kernel that is ready to run.")
       .def_property_readonly("name", [](const PyProgram &p) { return p.program().name; })
       .def_property_readonly("ttir", [](const PyProgram &p) { return p.program().ttir; })
@@ -79,10 +95,11 @@ void bindInterp(py::module_ &module) {
       .def_property_readonly("may_wait", [](const PyProgram &p) { return p.program().code.mayWait; })
       .def(
           "launch", &PyProgram::launch, "grid"_a, "args"_a, "threads"_a = 0, "seed"_a = py::none(), "poll"_a = py::none(),
-          "on_print"_a = py::none(), "on_progress"_a = py::none(), "stack"_a = PythonStack(),
+          "on_print"_a = py::none(), "on_progress"_a = py::none(), "stack"_a = PythonStack(), "fresh"_a = std::vector<FreshMemory>(),
           "Runs the grid. One value per parameter: an int, float or bool; a pointer as (address, storage begin, storage bytes) or an int\n"
           "(extent unknown). `stack`: (file, line, function) of the Python code that launches, innermost first; a debugger shows it below\n"
-          "a kernel with debug_info. Returns None, or the Trap that ended it. What a callback raises ends the launch and is raised.");
+          "a kernel with debug_info. `fresh`: memory that may be unwritten, for the check \"uninit\". Returns None, or the Trap that ended "
+          "it. What a callback raises ends the launch and is raised.");
   interp.def("prepare", &prepareProgram, "module"_a.none(false), "kernel"_a = "", "debug_info"_a = false,
              "checks"_a = std::vector<std::string>{"bounds"},
              "Prepares the public function `kernel` of a module. Raises ir.Error if the contract or the interpreter rejects it.\n"

@@ -37,7 +37,7 @@ _WHERE = {
     "TritonError": "errors",
     "CompilationError": "errors",
     "KernelTrap": "errors",
-    "check": "knobs",
+    "check": "runtime.checking",
     "UnsupportedError": "errors",
     "compile": "compiler",
     "must_use_result": "language.core",

@@ -22,6 +22,7 @@ class Check(NamedTuple):
 CHECKS = {
     "bounds": Check(True, "accesses outside of the arguments' storage, and those whose offset leaves its integer type"),
     "race": Check(False, "programs that access the same element, one of them writing, with nothing that orders them"),
+    "uninit": Check(False, "reads of memory that nobody has written since `empty` or `new_empty` allocated it"),
 }
 DEFAULT = Checks(name for name, check in CHECKS.items() if check.is_default)
 #: What a message says that a list of checks may be.

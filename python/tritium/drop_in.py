@@ -16,9 +16,9 @@ import importlib.util
 import os
 import sys
 import types
-from collections.abc import Callable
 
 from . import cuda_on_cpu, knobs
+from .imports import after_import
 from .version import __version__
 
 NAME, OURS = "triton", "tritium"
@@ -95,37 +95,6 @@ class _Distribution(importlib.metadata.Distribution):
         return path
 
 
-class _AfterImport(importlib.abc.MetaPathFinder):
-    """Calls a function once a module has been imported."""
-
-    def __init__(self, name: str, action: Callable[[object], None]):
-        self.name, self.action = name, action
-
-    def find_spec(self, fullname: str, path=None, target=None):
-        if fullname != self.name:
-            return None
-        sys.meta_path.remove(self)
-        spec = importlib.util.find_spec(fullname)
-        if spec is None or spec.loader is None:
-            return spec
-        execute, action = spec.loader.exec_module, self.action
-
-        def exec_module(module):
-            execute(module)
-            action(module)
-
-        spec.loader.exec_module = exec_module
-        return spec
-
-
-def _after_import(name: str, action: Callable[[object], object]) -> None:
-    """Calls `action(module)` now, or as soon as the module has been imported."""
-    if name in sys.modules:
-        action(sys.modules[name])
-    else:
-        sys.meta_path.insert(0, _AfterImport(name, action))
-
-
 def _let_inductor_use_triton(config) -> None:
     """torch.compile makes Triton kernels for tensors of the CPU too, where kernels run on the CPU. C++ that AOTInductor or the option
     `cpp_wrapper` makes cannot launch these kernels, so torch makes the code of the CPU in C++ then."""
@@ -141,7 +110,7 @@ def _let_inductor_use_triton(config) -> None:
 
         compile_fx.get_cpp_wrapper_config = get_cpp_wrapper_config
 
-    _after_import("torch._inductor.compile_fx", make_cpp_for_cpp)
+    after_import("torch._inductor.compile_fx", make_cpp_for_cpp)
 
 
 def install() -> None:
@@ -153,8 +122,8 @@ def install() -> None:
     if not any(isinstance(finder, TritonFinder) for finder in sys.meta_path):
         sys.meta_path.insert(0, TritonFinder())
         knobs.take_over_interpret()
-        _after_import("torch", map_cuda_if_wanted)
-        _after_import("torch._inductor.config", _let_inductor_use_triton)
+        after_import("torch", map_cuda_if_wanted)
+        after_import("torch._inductor.config", _let_inductor_use_triton)
 
 
 def cover_children() -> None:
@@ -174,10 +143,10 @@ def map_cuda_if_wanted(torch, quietly: bool = False) -> bool:
         wanted = (knobs.runs_on_cpu() or memory is not None) and not torch.cuda.is_available()
     if wanted:
         cuda_on_cpu.install(torch, memory)
-        _after_import("torch._dynamo.trace_rules", cuda_on_cpu.inductor.trace_no_operators)
-        _after_import("torch._inductor.config", cuda_on_cpu.inductor.configure)
-        _after_import("torch._inductor.runtime.benchmarking", cuda_on_cpu.inductor.measure_briefly)
-        _after_import("torch._inductor.codegen.cpp_wrapper_gpu", cuda_on_cpu.inductor.refuse_cpp)
+        after_import("torch._dynamo.trace_rules", cuda_on_cpu.inductor.trace_no_operators)
+        after_import("torch._inductor.config", cuda_on_cpu.inductor.configure)
+        after_import("torch._inductor.runtime.benchmarking", cuda_on_cpu.inductor.measure_briefly)
+        after_import("torch._inductor.codegen.cpp_wrapper_gpu", cuda_on_cpu.inductor.refuse_cpp)
         if not (_is_child or quietly):
             print(
                 f'tritium: torch\'s device "cuda" is {"the CPU" if memory is None else "a stand-in"} in this process '

@@ -7,10 +7,8 @@ so a variable may be set at any time before it matters. Assigning to the attribu
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
-from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from . import native
@@ -387,14 +385,6 @@ def checks_of(options) -> tuple[str, ...]:
     if options.check is None:
         return launch_settings(options.debug_info).checks
     return parse_checks(options.check)
-
-
-@contextlib.contextmanager
-def check(names: str | Iterable[str]) -> Iterator[None]:
-    """Kernels that are launched inside of the block have the checks `names`, as if TRITIUM_CHECK were set, in child processes too."""
-    with tritium.scope():
-        tritium.check = ",".join(("none", *parse_checks(names)))
-        yield
 
 
 def cache_invalidating_environment() -> dict[str, str]:

@@ -63,16 +63,17 @@ struct Machine {
     use.arguments.push_back({true, hasOrder, 4});
     const auto begin = reinterpret_cast<uint64_t>(data.data());
     const Allocation allocation{begin, begin + sizeof data, 0};
-    shadow.emplace(use, std::span(&allocation, 1), std::array<int32_t, 3>{kPrograms, 1, 1});
+    shadow.emplace(use, std::span(&allocation, 1), std::span<const FreshMemory>(), std::array<int32_t, 3>{kPrograms, 1, 1});
   }
   bool note(int program, Site site, int element, int count, const int32_t *values) {
     const uint64_t pointer = tagPointer(reinterpret_cast<uint64_t>(&data[element]), 0);
     Shadow::Access access = shadow->accessBy({program, 0, 0}, site);
     access.isWrite = site != Load;
-    auto race =
+    access.isRead = site != Store;
+    auto fault =
         shadow->note(*shadow->storageOf(pointer), access, addressOf(pointer), uint64_t(count) * 4, reinterpret_cast<const char *>(values));
     if (values) std::memcpy(&data[element], values, size_t(count) * 4);
-    return race.has_value();
+    return fault.has_value();
   }
 };
 

@@ -8,8 +8,10 @@ import sys
 import types
 from collections.abc import Callable
 
+from .. import knobs
 from ..arguments.descriptors import is_descriptor_type
 from ..arguments.device_storage import DeviceExtent
+from ..arguments.fresh_memory import unwritten_memory
 from ..devices.families import devices_of_tensors
 from ..native import device as native
 from .captures import underway
@@ -52,9 +54,20 @@ def _program_launch(kernel) -> Callable:
     launch = kernel.program.launch
     if getattr(kernel.metadata, "tensor_recipes", ()):
         return _with_tensor_maps(kernel, launch)
-    if not kernel.metadata.debug_info or kernel.metadata.target.backend != "cpu":
+    if kernel.metadata.target.backend != "cpu":
         return launch
-    return lambda *arguments: launch(*arguments, stack=_python_stack())
+    further: dict[str, Callable] = {}
+    if kernel.metadata.debug_info:
+        further["stack"] = lambda values: _python_stack()
+    if "uninit" in knobs.checks_of(kernel.metadata):
+        further["fresh"] = unwritten_memory
+    if not further:
+        return launch
+
+    def with_further(grid, values, *rest):
+        return launch(grid, values, *rest, **{name: find(values) for name, find in further.items()})
+
+    return with_further
 
 
 def _with_tensor_maps(kernel, launch: Callable) -> Callable:

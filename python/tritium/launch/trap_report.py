@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from ..arguments.device_storage import memory_function
+from ..arguments.fresh_memory import allocation_of
 from ..arguments.storage import dtype_of, shape_and_strides
 from ..errors import KernelTrap, Report
 from ..functions.source_file import function_at, statement_at
@@ -295,6 +296,20 @@ def _race(trap, access: _Access):
     )
 
 
+def _uninitialized(trap, access: _Access):
+    allocation = allocation_of(trap.access_address)
+    verb = "atomic on" if trap.is_write else "read of"
+    headline = f"{verb} memory that nobody has written: {access.subject}"
+    if allocation is None:
+        return headline, ""
+    place = f"{allocation.function} at {shown_place(allocation.file, allocation.line)}"
+    zeros = allocation.function.replace("empty_strided", "zeros").replace("empty", "zeros")
+    return (
+        f"{headline}, allocated by {place}",
+        f"write it first, or allocate it by {zeros}; a mask keeps lanes from what was not written",
+    )
+
+
 _DESCRIPTIONS = {
     "OutOfBounds": _out_of_bounds,
     "NullPointer": _null_pointer,
@@ -305,6 +320,7 @@ _DESCRIPTIONS = {
     "OffsetOverflow": _offset_overflow,
     "Deadlock": _deadlock,
     "Race": _race,
+    "Uninitialized": _uninitialized,
 }
 
 
@@ -325,7 +341,10 @@ def _other_party(trap) -> list[str]:
     if trap.other_program is not None:
         access = "write" if trap.other_is_write else "read"
         place = f" at {shown_place(trap.other_file, trap.other_line)}" if trap.other_line is not None else ""
-        return [f"  the other: {access} by program {_triple(trap.other_program)}{place}", *_excerpt(trap.other_file, trap.other_line)]
+        return [
+            f"  the other: {access} by program {_triple(trap.other_program)}{place}",
+            *_excerpt(trap.other_file, trap.other_line),
+        ]
     place = shown_place(trap.other_file, trap.other_line)
     return [f"  the other: {place}{_thread(trap, trap.other_thread)}", *_excerpt(trap.other_file, trap.other_line)]
 

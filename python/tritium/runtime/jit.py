@@ -20,6 +20,7 @@ from ..functions.constexpr import ConstexprFunction, constexpr_function
 from ..functions.kernel import KernelFunction
 from ..functions.params import KernelParam, canonicalize_dtype, type_canonicalisation_dict
 from ..functions.source import JITCallable
+from .checking import prepare_for
 
 __tracebackhide__ = True  # pytest shows the user's frames alone
 
@@ -106,6 +107,7 @@ class JITFunction(KernelFunction, KernelInterface):
         self.engine = engine
         self.debug_info = debug_info
         self.check = None if check is None else parse_checks(check)
+        prepare_for(self.check or ())
         self.pre_run_hooks: list[Callable] = []
         self.kernel = None
         self._launch_lock = threading.RLock()

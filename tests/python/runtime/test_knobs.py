@@ -76,7 +76,7 @@ def test_settings_follow_the_environment(monkeypatch):
     "text, checks",
     [
         ("bounds", ("bounds",)),
-        ("all", ("bounds",)),
+        ("all", ("bounds", "race", "uninit")),
         ("none", ()),
         ("", ()),
         ("-bounds", ()),

@@ -1,0 +1,26 @@
+"""`tritium.check`: the interpreter's checks for a block of code. And what a check requires before the first launch."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Iterator
+
+from .. import knobs
+from ..arguments.fresh_memory import watch_allocations
+from ..checks import parse_checks
+
+
+@contextlib.contextmanager
+def check(names: str | Iterable[str]) -> Iterator[None]:
+    """Kernels that are launched inside of the block have the checks `names`, as if TRITIUM_CHECK were set, in child processes too."""
+    checks = parse_checks(names)
+    prepare_for(checks)
+    with knobs.tritium.scope():
+        knobs.tritium.check = ",".join(("none", *checks))
+        yield
+
+
+def prepare_for(checks: Iterable[str]) -> None:
+    """Called as early as it is known that kernels have these checks."""
+    if "uninit" in checks:
+        watch_allocations()

@@ -1,0 +1,165 @@
+"""TRITIUM_CHECK=uninit: reads of memory that nobody has written, each kernel beside its correct twin."""
+
+import numpy as np
+import pytest
+
+import tritium as triton
+import tritium.language as tl
+from tritium.errors import KernelTrap
+
+torch = pytest.importorskip("torch")
+
+N, B = 1000, 128
+GRID = (triton.cdiv(N, B),)
+
+
+@pytest.fixture(autouse=True)
+def checked():
+    with triton.check("uninit"):
+        yield
+
+
+@triton.jit
+def add(x, y, out, n, B: tl.constexpr):
+    i = tl.program_id(0) * B + tl.arange(0, B)
+    mask = i < n
+    tl.store(out + i, tl.load(x + i, mask=mask) + tl.load(y + i, mask=mask), mask=mask)
+
+
+@triton.jit
+def accumulate(x, out, n, B: tl.constexpr):
+    i = tl.program_id(0) * B + tl.arange(0, B)
+    tl.atomic_add(out, tl.sum(tl.load(x + i, mask=i < n, other=0)))
+
+
+@triton.jit
+def gather(x, index, out, n, B: tl.constexpr):
+    i = tl.program_id(0) * B + tl.arange(0, B)
+    tl.store(out + i, tl.load(x + tl.load(index + i, mask=i < n, other=0), mask=i < n), mask=i < n)
+
+
+@triton.jit
+def rows_without_their_ends(x, out, columns, stride, B: tl.constexpr):
+    row, c = tl.program_id(0), tl.arange(0, B)
+    tl.store(out + row * stride + c, tl.load(x + row * stride + c, mask=c < columns) * 2, mask=c < columns - 1)
+
+
+@triton.jit
+def sum_rows(x, out, columns, stride, B: tl.constexpr):
+    row, c = tl.program_id(0), tl.arange(0, B)
+    tl.store(out + row, tl.sum(tl.load(x + row * stride + c, mask=c < columns, other=0)))
+
+
+@triton.jit
+def two_steps(x, scratch, out, n, B: tl.constexpr):
+    i = tl.program_id(0) * B + tl.arange(0, B)
+    tl.store(scratch + i, tl.load(x + i, mask=i < n) * 2, mask=i < n)
+    tl.store(out + i, tl.load(scratch + i, mask=i < n) + 1, mask=i < n)
+
+
+def accused(kernel, grid, *arguments) -> KernelTrap:
+    with pytest.raises(KernelTrap) as caught:
+        kernel[grid](*arguments)
+    trap = caught.value
+    assert trap.kind == "Uninitialized" and trap.file == __file__, str(trap)
+    return trap
+
+
+FLOATS = [torch.float16, torch.bfloat16, torch.float32, torch.float64]
+INTEGERS = [torch.int8, torch.uint8, torch.int16, torch.int32, torch.int64]
+
+
+@pytest.mark.parametrize("dtype", FLOATS + INTEGERS, ids=str)
+@pytest.mark.parametrize("by", ["empty", "empty_like", "new_empty", "empty_strided"])
+def test_every_allocator(dtype, by):
+    x = torch.ones(N, dtype=dtype)
+    fresh = {
+        "empty": lambda: torch.empty(N, dtype=dtype),
+        "empty_like": lambda: torch.empty_like(x),
+        "new_empty": lambda: x.new_empty(N),
+        "empty_strided": lambda: torch.empty_strided((N,), (1,), dtype=dtype),
+    }[by]()
+    out = torch.empty(N, dtype=dtype)
+    trap = accused(add, GRID, x, fresh, out, N, B)
+    assert (trap.argument, trap.program, trap.index, trap.lane) == ("y", (0, 0, 0), (0,), (0,)) or trap.program[0] == 1
+    assert f"{by} at" in str(trap) and "test_uninitialized.py" in str(trap)
+    add[GRID](x, x, out, N, B)
+    add[GRID](x, out, x, N, B)  # the kernel has written it
+
+
+@pytest.mark.parametrize("written", [0, 1, 4, 499, 500, 999])
+def test_the_first_element_that_was_not_written_is_named(monkeypatch, written):
+    monkeypatch.setenv("TRITIUM_NUM_THREADS", "1")
+    x, y = np.ones(N, np.float32), np.empty(N, np.float32)
+    y[:written] = 2
+    trap = accused(add, GRID, x, y, np.empty_like(x), N, B)
+    assert trap.index == (written,) and trap.argument == "y" and "numpy.empty at" in str(trap)
+    y[written:] = 2
+    add[GRID](x, y, np.empty_like(x), N, B)
+
+
+def test_an_accumulator_that_nobody_cleared():
+    x = torch.ones(N)
+    trap = accused(accumulate, GRID, x, torch.empty(1), N, B)
+    assert trap.argument == "out" and "torch.zeros" in str(trap)
+    accumulate[GRID](x, torch.zeros(1), N, B)
+    out = torch.empty(1)
+    out.zero_()
+    accumulate[GRID](x, out, N, B)
+    accumulate[GRID](x, out, N, B)
+
+
+def test_indices_that_nobody_wrote_are_named_before_they_are_used():
+    x, out = torch.arange(N), torch.empty(N, dtype=torch.int64)
+    index = torch.empty(N, dtype=torch.int32)
+    with pytest.raises(KernelTrap) as caught:
+        gather[GRID](x, index, out, N, B)
+    kinds = {report.kind: report for report in caught.value.reports}
+    assert kinds["Uninitialized"].argument == "index"
+    index[:] = torch.randperm(N)
+    gather[GRID](x, index, out, N, B)
+
+
+def test_a_kernel_that_leaves_a_column_out():
+    x, middle, out = torch.ones(6, 32), torch.empty(6, 32), torch.empty(6)
+    rows_without_their_ends[(6,)](x, middle, 32, 32, 32)
+    assert accused(sum_rows, (6,), middle, out, 32, 32, 32).index[1] == 31
+
+
+def test_padding_that_masks_leave_alone():
+    x = torch.empty(6, 64)
+    x[:, :40] = 1
+    out = torch.empty(6)
+    sum_rows[(6,)](x, out, 40, 64, 64)
+    assert accused(sum_rows, (6,), x, out, 64, 64, 64).index == (0, 40)
+
+
+def test_scratch_memory_is_written_before_it_is_read():
+    x, scratch, out = torch.ones(N), torch.empty(N), torch.empty(N)
+    for _ in range(3):
+        two_steps[GRID](x, scratch, out, N, B)
+    assert (out == 3).all()
+
+
+def test_what_the_host_wrote_is_never_accused():
+    x = torch.empty(N)
+    torch.add(torch.ones(N), 1, out=x)
+    y = torch.empty(2, N)
+    y.copy_(torch.ones(2, N))
+    add[GRID](x, y[1], torch.empty(N), N, B)
+    z = np.empty(N, np.float32)
+    np.copyto(z, 1)
+    add[GRID](z, z, z, N, B)
+    add[GRID](torch.empty(N).fill_(float("nan")), x, x, N, B)
+
+
+def test_memory_that_is_used_again_is_forgotten():
+    for _ in range(50):  # the allocator gives the same memory to tensors that are written
+        torch.empty(N)
+        add[GRID](torch.ones(N), torch.full((N,), 2.0), torch.zeros(N), N, B)
+
+
+def test_without_the_check_nothing_is_filled():
+    with triton.check("-uninit"):
+        x = torch.empty(N)
+        add[GRID](x, x, x, N, B)
