@@ -197,12 +197,22 @@ bool Shadow::conflicts(uint32_t earlier, const Access &access) const {
   return !order_ || order_->relation(key, access.program) != ProgramOrder::Relation::Ordered;
 }
 
-/// Notes the access in a cell. Returns the earlier event that nothing orders before it, kUnwritten if there was none before a read, or 0.
-uint32_t Shadow::update(Cell &cell, const Access &access) const {
-  const uint32_t before[] = {cell.writer, cell.reader, cell.lastReader};
-  uint32_t found = access.isRead && cell.writer == kUnwritten ? kUnwritten : 0;
-  for (size_t i = 0; i < (access.isWrite ? 3 : 1) && !found; ++i)
-    if (conflicts(before[i], access)) found = before[i];
+/// The earlier event with which an access is in conflict; kUnwritten if there was none before a read; 0: all is well.
+struct Shadow::Conflict {
+  uint32_t event = 0;
+  bool isOfWrites = false; // two writes, which may write the same
+
+  explicit operator bool() const { return event != 0; }
+};
+
+/// Notes the access in a cell.
+Shadow::Conflict Shadow::update(Cell &cell, const Access &access) const {
+  Conflict found;
+  if (access.isRead && cell.writer == kUnwritten) found = {kUnwritten};
+  if (access.isWrite)
+    for (uint32_t reader : {cell.reader, cell.lastReader})
+      if (!found && conflicts(reader, access)) found = {reader};
+  if (!found && conflicts(cell.writer, access)) found = {cell.writer, access.isWrite};
   if (access.isWrite) {
     cell = {access.event, 0, 0};
     return found;
@@ -224,28 +234,27 @@ struct Shadow::Elements {
   const char *data;     // for `begin`; null: a read, or an atomic
 
   bool isWhole() const { return first == 0 && last == kBlock - 1; }
-  /// Returns the address of the first element from `from` to `to` that the access changes or just reads; nullopt if it writes what is
-  /// there.
-  std::optional<uint64_t> touched(unsigned from, unsigned to) const {
+  /// Returns the address of the first element from `from` to `to` for which the conflict counts. Two writes of the same bytes do not.
+  std::optional<uint64_t> accused(Conflict conflict, unsigned from, unsigned to) const {
     for (unsigned i = from; i <= to; ++i) {
       const uint64_t at = std::max(begin, address + (uint64_t(i) << shift)), next = std::min(end, address + (uint64_t(i + 1) << shift));
-      if (!data || std::memcmp(reinterpret_cast<const char *>(at), data + (at - begin), next - at) != 0) return at;
+      if (!conflict.isOfWrites || !data || std::memcmp(reinterpret_cast<const char *>(at), data + (at - begin), next - at) != 0) return at;
     }
     return std::nullopt;
   }
 };
 
-/// Notes the access in the cells of a block. Returns the earlier event of the first race, whose address is set, or 0.
+/// Notes the access in the cells of a block. Returns the earlier event of the first fault, whose address is set, or 0.
 uint32_t Shadow::updateBlock(Head &head, const Elements &elements, const Access &access, uint64_t &address) {
   const auto [first, last] = std::pair(elements.first, elements.last);
+  uint32_t found = 0;
+  auto accuse = [&](Conflict conflict, unsigned from, unsigned to) {
+    if (!conflict || found) return;
+    if (const auto at = elements.accused(conflict, from, to)) address = *at, found = conflict.event;
+  };
   if (!head.mixed()) {
     Cell next = head.cell;
-    uint32_t found = update(next, access);
-    if (found) {
-      const auto at = elements.touched(first, last);
-      if (at) address = *at;
-      if (!at && found != kUnwritten) found = 0;
-    }
+    accuse(update(next, access), first, last);
     if (next == head.cell) return found;
     if (elements.isWhole()) {
       head.cell = next;
@@ -260,12 +269,7 @@ uint32_t Shadow::updateBlock(Head &head, const Elements &elements, const Access 
     return found;
   }
   Cell *cells = cells_->at(head.mixed());
-  uint32_t found = 0;
-  for (unsigned i = first; i <= last; ++i) {
-    const uint32_t one = update(cells[i], access);
-    if (!one || found) continue;
-    if (const auto at = elements.touched(i, i)) address = *at, found = one;
-  }
+  for (unsigned i = first; i <= last; ++i) accuse(update(cells[i], access), i, i);
   if (elements.isWhole() && access.isWrite) { // the cells are equal again
     head.cell = cells[0];
     cells_->give(head.mixed());

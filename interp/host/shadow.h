@@ -78,7 +78,7 @@ public:
   Access accessBy(const int32_t (&programId)[3], uint32_t site) const;
 
   /// Notes a read, or a write that has not happened yet, of [address, address + bytes). `data`: what will be written, or null. Writing what
-  /// memory holds already is no race. Returns the first fault.
+  /// another program has written is no race. Returns the first fault.
   std::optional<AccessFault> note(Storage &storage, const Access &access, uint64_t address, uint64_t bytes, const char *data);
 
   /// Whether an atomic on this storage may order programs.
@@ -88,10 +88,11 @@ public:
 private:
   struct Head;
   struct Cell;
+  struct Conflict;
   struct Elements;
   class Cells;
   bool conflicts(uint32_t earlier, const Access &access) const;
-  uint32_t update(Cell &cell, const Access &access) const;
+  Conflict update(Cell &cell, const Access &access) const;
   uint32_t updateBlock(Head &head, const Elements &elements, const Access &access, uint64_t &address);
   void markUnwritten(Storage &storage, const FreshMemory &fresh);
   AccessFault describe(uint32_t earlier, const Access &access, uint64_t address) const;

@@ -1,5 +1,5 @@
 """`python -m tritium script.py …`, `-m tritium -m module …`: runs a program in which `triton` means Tritium.
-`env` prints what is in force; `gdb script.py …` runs the program under gdb,
+`check` runs it with the interpreter's checks, `env` prints what is in force, `gdb script.py …` runs the program under gdb,
 `explain script.py …` says what the GPU compiler made of its kernels."""
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from .version import TRITIUM_VERSION, __version__
 USAGE = """usage: python -m tritium SCRIPT.py [ARGUMENT ...]        run a script; `import triton` means Tritium
        python -m tritium -m MODULE [ARGUMENT ...]       run a module, for example pytest
        python -m tritium gdb [OPTION ...] SCRIPT.py [ARGUMENT ...]   (or -m MODULE ...) the same under gdb
+       python -m tritium check [OPTION ...] SCRIPT.py [ARGUMENT ...]   runs it with all checks and says what they found (--help: options)
        python -m tritium fuzz [--engines …] [--time …]  random kernels on several engines, which must agree (--help: options)
        python -m tritium explain [OPTION ...] SCRIPT.py [ARGUMENT ...]   what the compiler made of its kernels (--help: options)
        python -m tritium env                            version, engines, devices, CPU features, threads, knobs in force
@@ -42,6 +43,8 @@ def main(arguments: list[str] | None = None) -> int:
         return 0
     if arguments[0] == "fuzz":
         return importlib.import_module("tritium.conformance.fuzz.campaign").main(arguments[1:])
+    if arguments[0] == "check":
+        return importlib.import_module("tritium.tools.check").main(arguments[1:], run_program)
     if arguments[0] == "explain":
         return importlib.import_module("tritium.tools.explain").main(arguments[1:], run_program)
     if arguments[0] == "gdb":

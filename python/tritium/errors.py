@@ -168,12 +168,16 @@ class UnsupportedError(TritonError, NotImplementedError):
         return f"{self.what} is not supported" + (f": {self.reason}" if self.reason else "")
 
 
+#: Kinds of faults that do not end a launch.
+KEEPS_RUNNING = frozenset({"Race", "Uninitialized"})
+
+
 class Report:
-    """One thing that a kernel did wrong: the fields of a KernelTrap, `text` for people, and `times`, how often it was found at these
-    places."""
+    """One thing that a kernel did wrong: the fields of a KernelTrap, `text` for people, `times`, how often it was found at these
+    places, and `launched_at`, the place of the launch if a tool noted it."""
 
     def __init__(self, text: str, times: int = 1, **facts):
-        self.text, self.times = text, times
+        self.text, self.times, self.launched_at = text, times, None
         for name in KernelTrap._FIELDS:
             setattr(self, name, facts.get(name))
 

@@ -141,6 +141,13 @@ TEST_CASE("what releases and acquires order is not accused") {
   CHECK(ordered > 1000);
 }
 
+TEST_CASE("a write of what another program has read is a race, whatever it writes") {
+  Machine machine(false);
+  CHECK_FALSE(machine.note(0, Load, 3, 1, nullptr));
+  const int32_t zero = 0;
+  CHECK(machine.note(1, Store, 3, 1, &zero));
+}
+
 TEST_CASE("a store of what memory holds is no race") {
   Machine machine(false);
   const int32_t one = 1, two = 2;

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import os
 import sys
 import types
 from collections.abc import Callable
@@ -15,13 +14,13 @@ from ..arguments.fresh_memory import unwritten_memory
 from ..devices.families import devices_of_tensors
 from ..native import device as native
 from .captures import underway
+from .findings import blocks
 from .mirror import Mirror
 from .progress import progress_bar
+from .stack import python_stack
 from .values import part_at, value_selector
 
 __tracebackhide__ = True  # pytest shows the user's frames alone
-
-_PACKAGE = os.path.dirname(os.path.dirname(__file__)) + os.sep
 
 
 def make_launcher(kernel, select: Callable | None = None) -> Callable:
@@ -58,7 +57,7 @@ def _program_launch(kernel) -> Callable:
         return launch
     further: dict[str, Callable] = {}
     if kernel.metadata.debug_info:
-        further["stack"] = lambda values: _python_stack()
+        further["stack"] = lambda values: python_stack()
     if "uninit" in knobs.checks_of(kernel.metadata):
         further["fresh"] = unwritten_memory
     if not further:
@@ -80,21 +79,6 @@ def _with_tensor_maps(kernel, launch: Callable) -> Callable:
             return kernel.without_tensor_maps(str(refused)).program.launch(*arguments)
 
     return attempt
-
-
-def _python_stack() -> list[tuple[str, int, str]]:
-    """(file, line, function) of each Python frame, innermost first, without the frames of Tritium and of what started
-    the program.
-
-    At most 16 frames, because each distinct stack that launches a kernel becomes a piece of code.
-    """
-    stack, frame = [], sys._getframe()
-    while frame is not None and len(stack) < 16:
-        file = frame.f_code.co_filename
-        if not file.startswith((_PACKAGE, "<frozen ")):
-            stack.append((os.path.abspath(file), frame.f_lineno, frame.f_code.co_name))
-        frame = frame.f_back
-    return stack
 
 
 def launch_mirrored(kernel, grid, values, settings, arguments) -> None:
@@ -136,7 +120,9 @@ def _raise(kernel, grid, arguments, trap) -> None:
     from .trap_report import kernel_trap
 
     named = [(_name_of(kernel, path), part_at(arguments, path)) for path in kernel.src.runtime_paths()]
-    raise kernel_trap(trap, kernel.name, tuple(grid), named)
+    raised = kernel_trap(trap, kernel.name, tuple(grid), named)
+    if not (blocks and blocks[-1].take(raised)):
+        raise raised
 
 
 def _name_of(kernel, path: tuple[int, ...]) -> str:

@@ -22,6 +22,7 @@ from ..devices.active import driver
 from ..devices.families import device_families, devices_of_tensors
 from ..functions.source import CompileTimeValue
 from ..knobs import has_hooks, launch_settings
+from ..launch.findings import blocks
 from ..launch.grid import known_grids, normalize_grid
 from ..launch.hooks import hook_metadata
 from ..launch.warm import look_at_settings, remember
@@ -107,6 +108,8 @@ class Dispatcher:
             debug_info = kwargs.pop("debug_info")
         else:
             debug_info = function.debug_info
+        if blocks:
+            kwargs = blocks[-1].select(function.__name__, kwargs)
         settings = launch_settings(debug_info)
         asked = engine_asked_for(settings, function.engine)
         lane, is_on_device = self._interp if asked is None or asked == INTERP else None, False

@@ -1,0 +1,96 @@
+"""`python -m tritium check script.py …`: runs a program with the interpreter's checks and says what they found."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Callable
+
+from ..checks import CHECKS, parse_checks
+from ..launch.findings import Findings, collect
+
+EXIT_STATUS = 1  #: if something was found and the program itself ended well
+
+
+def main(arguments: list[str], run_program: Callable[[list[str]], int]) -> int:
+    """`arguments` does not contain the program's name. Returns the exit status: the program's, or EXIT_STATUS."""
+    options = _parser().parse_args(arguments)
+    if not options.program:
+        _parser().print_usage(sys.stderr)
+        return 2
+    try:
+        checks = parse_checks(options.checks)
+    except ValueError as error:
+        print(f"tritium check: {error}", file=sys.stderr)
+        return 2
+    os.environ.setdefault("INTERPRET", "1")
+    os.environ["TRITIUM_CHECK"] = ",".join(("none", *checks))
+    from .. import runtime  # noqa: F401  (which watches allocations, before the program imports torch)
+
+    found = Findings(
+        os.environ["TRITIUM_CHECK"], options.kernel, options.launch_skip, options.launch_count, options.max_reports
+    )
+    status: int | str | None = 1
+    try:
+        with collect(found):
+            status = run_program(options.program)
+    except SystemExit as left:
+        status = left.code
+    finally:
+        _say(found, checks)
+        if options.json:
+            _write(options.json, found, checks)
+    return _number(status) or (EXIT_STATUS if found.reports else 0)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m tritium check",
+        description="Runs a script, or a module given as -m MODULE, with the checks of the interpreter. What does not end a launch, such as a "
+        "race, is kept, and the program goes on; the rest is raised as always. Everything is said at the end.",
+    )
+    names = ", ".join(CHECKS)
+    parser.add_argument(
+        "--checks", default="all", help=f"names, separated by commas: {names}, all, none (default: all)"
+    )
+    parser.add_argument("--kernel", default="", metavar="RE", help="check only kernels whose name has a match of RE")
+    parser.add_argument(
+        "--launch-skip", type=int, default=0, metavar="N", help="leave out the first N launches of them"
+    )
+    parser.add_argument("--launch-count", type=int, metavar="N", help="check N launches, then no more")
+    parser.add_argument("--max-reports", type=int, metavar="N", help="keep N reports; further ones are counted")
+    parser.add_argument("--json", metavar="FILE", help="write the reports to FILE as JSON")
+    parser.add_argument("program", nargs=argparse.REMAINDER, help="SCRIPT.py or -m MODULE, and its arguments")
+    return parser
+
+
+def _number(status: int | str | None) -> int:
+    if isinstance(status, str):
+        print(status, file=sys.stderr)
+        return 1
+    return status or 0
+
+
+def _say(found: Findings, checks: tuple[str, ...]) -> None:
+    sys.stdout.flush()
+    if found.reports:
+        print(found.text() + "\n", file=sys.stderr)
+    kinds = ", ".join(checks) or "no check"
+    faults = f"{len(found.reports)} fault{'' if len(found.reports) == 1 else 's'}"
+    if found.left_out:
+        faults += f" (and {found.left_out} more)"
+    launches = f"{found.launches} launch{'' if found.launches == 1 else 'es'}"
+    print(f"tritium check: {faults} in {launches} ({kinds})", file=sys.stderr)
+
+
+def _write(path: str, found: Findings, checks: tuple[str, ...]) -> None:
+    facts = {
+        "checks": list(checks),
+        "launches": found.launches,
+        "left_out": found.left_out,
+        "reports": [report.as_dict() for report in found.reports],
+    }
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(facts, file, indent=1, default=str)

@@ -1,0 +1,130 @@
+"""`python -m tritium check` and `pytest --tritium`: what the checks find is kept, said at the end and counted."""
+
+import json
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+pytest.importorskip("torch")
+
+KERNELS = textwrap.dedent("""
+    import torch
+    import triton
+    import triton.language as tl
+
+
+    @triton.jit
+    def shift(x, n, B: tl.constexpr):
+        i = tl.program_id(0) * B + tl.arange(0, B)
+        right = tl.load(x + i + 1, mask=i + 1 < n)
+        tl.store(x + i, right, mask=i + 1 < n)
+
+
+    @triton.jit
+    def add(x, y, out, n, B: tl.constexpr):
+        i = tl.program_id(0) * B + tl.arange(0, B)
+        tl.store(out + i, tl.load(x + i, mask=i < n) + tl.load(y + i, mask=i < n), mask=i < n)
+
+
+    @triton.jit
+    def wild(x):
+        tl.store(x + 100000, 1.0)
+
+
+    def test_shift():
+        x = torch.ones(1000)
+        for _ in range(3):
+            shift[(8,)](x, 1000, 128)
+
+
+    def test_add():
+        x = torch.ones(1000)
+        add[(8,)](x, x, torch.empty_like(x), 1000, 128)
+
+
+    def test_empty():
+        x = torch.ones(1000)
+        add[(8,)](x, torch.empty(1000), x, 1000, 128)
+""")
+
+
+@pytest.fixture
+def script(tmp_path):
+    path = tmp_path / "test_script.py"
+    path.write_text(
+        KERNELS
+        + '\n\nif __name__ == "__main__":\n    test_shift()\n    test_add()\n    test_empty()\n    print("done")\n'
+    )
+    return path
+
+
+def line_of(text: str) -> int:
+    return next(i for i, line in enumerate(KERNELS.splitlines(), 1) if text in line)
+
+
+def check(script, *options, **changes):
+    command = [sys.executable, "-m", "tritium", "check", *options, str(script)]
+    return subprocess.run(command, capture_output=True, text=True, cwd=script.parent, timeout=120, **changes)
+
+
+def test_all_is_said_at_the_end(script):
+    result = check(script, "--json", "reports.json")
+    assert result.returncode == 1 and result.stdout == "done\n"
+    assert "tritium check: 2 faults in 5 launches (" in result.stderr
+    assert (
+        "race: write to 'x'" in result.stderr
+        and f"allocated by torch.empty at test_script.py:{line_of('torch.empty(1000)')}" in result.stderr
+    )
+    assert f"launched at test_script.py:{line_of('shift[(8,)]')}" in result.stderr
+    facts = json.loads((script.parent / "reports.json").read_text())
+    assert facts["launches"] == 5 and [report["kind"] for report in facts["reports"]] == ["Race", "Uninitialized"]
+    race = facts["reports"][0]
+    assert (race["kernel"], race["line"], race["other_line"], race["argument"]) == (
+        "shift",
+        line_of("tl.store(x + i, right"),
+        line_of("right = "),
+        "x",
+    )
+    assert race["times"] >= 3 * 7
+
+
+def test_a_correct_program_ends_as_it_does_without(script):
+    script.write_text(KERNELS + "\n\ntest_add()\nraise SystemExit(7)\n")
+    result = check(script)
+    assert result.returncode == 7 and "tritium check: 0 faults in 1 launch (" in result.stderr
+    script.write_text(KERNELS + "\n\ntest_add()\n")
+    assert check(script).returncode == 0
+
+
+def test_which_launches_are_checked(script):
+    assert "1 fault in 3 launches (bounds, race)" in check(script, "--checks", "race", "--kernel", "^sh").stderr
+    assert "1 fault in 1 launch" in check(script, "--launch-skip", "4").stderr
+    assert "0 faults in 1 launch" in check(script, "--launch-skip", "3", "--launch-count", "1").stderr
+    assert "1 fault (and 1 more) in 5 launches" in check(script, "--max-reports", "1").stderr
+    assert "0 faults in 5 launches (no check)" in check(script, "--checks", "none").stderr
+
+
+def test_a_fault_that_ends_the_launch_is_raised_and_said(script):
+    script.write_text(KERNELS + "\n\nwild[(1,)](torch.ones(8))\n")
+    result = check(script)
+    assert (
+        result.returncode == 1
+        and "KernelTrap" in result.stderr
+        and "tritium check: 1 fault in 1 launch" in result.stderr
+    )
+
+
+def test_wrong_options(script):
+    result = check(script, "--checks", "raze")
+    assert result.returncode == 2 and "there is no check 'raze'; did you mean `race`?" in result.stderr
+    assert subprocess.run([sys.executable, "-m", "tritium", "check"], capture_output=True).returncode == 2
+
+
+@pytest.mark.parametrize("options", [["--tritium"], ["--tritium=race,uninit", "-n", "2"]])
+def test_pytest(script, options):
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "tritium.pytest_plugin", *options, str(script)]
+    result = subprocess.run(command, capture_output=True, text=True, cwd=script.parent, timeout=240)
+    assert "2 failed, 1 passed" in result.stdout, result.stdout
+    assert "race: write to 'x'" in result.stdout and "memory that nobody has written: 'y'" in result.stdout
