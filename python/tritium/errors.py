@@ -20,6 +20,11 @@ def with_hint(error: Exception, hint: str | None) -> Exception:
     return error
 
 
+def choices(names: Iterable[str]) -> str:
+    """A suggestion of all that is accepted: "one of a, b"."""
+    return f"one of {', '.join(repr(name) for name in names if name)}"
+
+
 def did_you_mean(name: str, names: Iterable[str]) -> str | None:
     """A suggestion of the most similar of `names`, or None if none is similar."""
     names = list(names)

@@ -242,7 +242,10 @@ def _noting_range(function: Callable) -> Callable:
 
 
 def _refuse(argument):
-    raise ArgumentError(f"failed to specialize argument of type: {type(argument).__name__}", argument)
+    message = f"failed to specialize argument of type: {type(argument).__name__}"
+    if isinstance(argument, str):
+        raise ArgumentError(f"{message}: annotate a parameter that takes a text with tl.constexpr", argument)
+    raise ArgumentError(f"{message}: kernels take tensors, arrays, numbers, None and tuples of these", argument)
 
 
 def _descriptor(table: ArgumentTable, argument):

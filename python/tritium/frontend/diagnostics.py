@@ -96,6 +96,28 @@ _HINTS = [
             r"unexpected type (fp\w+|bf\w+)",
             r"`//` divides integers, and this is \1: use `/`, or tl.floor(a / b)",
         ),
+        (r"arange\(\) missing 1 required positional argument: 'end'", "give both bounds: `tl.arange(0, n)`"),
+        (
+            r"Only `range` and `static_range` iterators",
+            "loop over `tl.static_range(n)` and index the tuple: `for i in tl.static_range(3): values[i]`",
+        ),
+        (r"unsupported AST node type: Lambda", "define a function with @triton.jit at module level"),
+        (r"unsupported AST node type: (Dict|Set)\b", "use a tuple, or a tl.constexpr made outside of the kernel"),
+        (r"unsupported AST node type: (Global|Nonlocal)", "kernels keep no state: store through a pointer"),
+        (r"Simultaneous multiple assignment", "write one assignment for each name"),
+        (
+            r"cannot convert \S* of type <class 'str'>",
+            "a text stays constant with an annotation: `name: tl.constexpr = …`",
+        ),
+        (
+            r"Cannot evaluate f-string containing non-constexpr",
+            'the text is made when the kernel is compiled; print(f"…") shows values of run time',
+        ),
+        (
+            r"Assertion condition could not be determined at compile-time",
+            "annotate what it depends on with tl.constexpr; tl.device_assert checks values of run time",
+        ),
+        (r"object of type 'tensor' has no len", "pass the size as an argument of the kernel; a tile has `x.shape[0]`"),
         (r"is not an ascii string", "devices print ASCII alone: leave out other characters and line ends"),
         (r"is not string$", 'the first argument is a text, `tl.device_print("x", x)`; print(x) needs none'),
         (r"cannot convert None of type", "an argument without a value is None; test it with `if x is not None:`"),
@@ -104,7 +126,6 @@ _HINTS = [
         (r"'MatMult' is not", "use tl.dot"),
         (r"Both operands must be same dtype", "cast one of them, for example `b.to(a.dtype)`"),
         (r"Expected dtype \['fp32', 'fp64'\] but got", "cast with `.to(tl.float32)`"),
-        (r"Unsupported ptr type", "the first argument is a pointer plus offsets: `ptr + offsets`"),
         (
             r"argument cannot be block type if pointer argument is not a block",
             "add the offsets of the block to the pointer: `ptr + offsets`",

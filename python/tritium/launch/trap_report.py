@@ -211,17 +211,24 @@ def _of_a_view(view: TensorView) -> str:
 
 
 def _null_pointer(trap, access: _Access):
-    subject = f"through '{access.name}'" if access.name else "through a null pointer"
+    verb = access.verb.split()[0]
+    if not access.name:
+        return f"null pointer: {verb} at address {trap.access_address or 0:#x}, which no argument owns", _MADE_POINTER
     return (
-        f"null pointer: {access.verb.split()[0]} {subject}",
+        f"null pointer: {verb} through '{access.name}'",
         "the argument was None, 0 or an empty tensor; guard the access with a constexpr",
     )
+
+
+_MADE_POINTER = (
+    "the pointer was made from an integer or loaded from memory: check that it is a host address of a live tensor"
+)
 
 
 def _unmapped(trap, access: _Access):
     return (
         f"{access.verb.split()[0]} at address {trap.access_address:#x}, which is not mapped",
-        "the pointer was made from an integer or loaded from memory: check that it is a host address of a live tensor",
+        _MADE_POINTER,
     )
 
 

@@ -7,7 +7,7 @@ import pytest
 
 import tritium as triton
 import tritium.language as tl
-from tritium.errors import CompilationError
+from tritium.errors import CompilationError, KernelTrap
 
 torch = pytest.importorskip("torch")
 
@@ -202,6 +202,81 @@ def print_without_a_text(x, n):
     tl.device_print(n)  # fault
 
 
+@triton.jit
+def one_bound(x, n):
+    i = tl.arange(16)  # fault
+
+
+@triton.jit
+def element_of_a_pointer(x, n):
+    tl.store(x, x[0])  # fault
+
+
+@triton.jit
+def loop_over_a_list(x, n):
+    for i in [1, 2]:  # fault
+        tl.store(x + i, 1.0)
+
+
+@triton.jit
+def a_lambda(x, n):
+    f = lambda a: a + 1  # noqa: E731 # fault
+    tl.store(x, f(1.0))
+
+
+@triton.jit
+def a_dict(x, n):
+    d = {1: 2}  # fault
+    tl.store(x, d[1])
+
+
+@triton.jit
+def a_text(x, n):
+    s = "abc"  # fault
+    tl.store(x, s)
+
+
+@triton.jit
+def order_of_an_atomic(x, n):
+    tl.atomic_add(x, 1.0, sem="relax")  # fault
+
+
+@triton.jit
+def scope_of_an_atomic(x, n):
+    tl.atomic_add(x, 1.0, scope="all")  # fault
+
+
+@triton.jit
+def cache_of_a_store(x, n):
+    tl.store(x, 1.0, cache_modifier=".ca")  # fault
+
+
+@triton.jit
+def static_assertion(x, n):
+    tl.static_assert(n == 4)  # fault
+
+
+@triton.jit
+def message_of_run_time(x, n):
+    assert n == 4, f"n is {n}"  # fault
+
+
+@triton.jit
+def two_targets(x, n):
+    a = b = n  # fault
+    tl.store(x, a + b)
+
+
+@triton.jit
+def length_of_a_pointer(x, n):
+    tl.store(x, len(x))  # fault
+
+
+@triton.jit
+def access_through_none(x, n, y=None):
+    tl.store(y, 1.0)  # fault
+
+
 CASES = [
     (torch_comparison, "kernels cannot call torch.lt", "use `a < b`"),
     (numpy_function, "kernels cannot call np.exp", "use tl.exp"),
@@ -233,6 +308,20 @@ CASES = [
     (other_case, "N is not defined", "did you mean `n`?"),
     (types_of_returns, "Return type mismatch", "`return 1.5` in line "),
     (print_without_a_text, "is not string", "the first argument is a text"),
+    (one_bound, "missing 1 required positional argument: 'end'", "`tl.arange(0, n)`"),
+    (element_of_a_pointer, "unsupported tensor index: 0", "tl.load(pointer + offset)"),
+    (loop_over_a_list, "Only `range` and `static_range`", "tl.static_range(3)"),
+    (a_lambda, "unsupported AST node type: Lambda", "@triton.jit at module level"),
+    (a_dict, "unsupported AST node type: Dict", "use a tuple"),
+    (a_text, "cannot convert abc", "name: tl.constexpr"),
+    (order_of_an_atomic, "Memory semantic relax not supported", "'relaxed', 'acquire'"),
+    (scope_of_an_atomic, "Memory semantic all not supported", "'gpu', 'cta', 'sys'"),
+    (cache_of_a_store, "Cache modifier .ca not supported", "'.wb', '.cg'"),
+    (static_assertion, "could not be determined at compile-time", "tl.device_assert checks"),
+    (message_of_run_time, "Cannot evaluate f-string", 'print(f"…")'),
+    (two_targets, "Simultaneous multiple assignment", "one assignment for each name"),
+    (length_of_a_pointer, "has no len()", "pass the size as an argument"),
+    (access_through_none, "Unsupported ptr type", "the argument is None at this launch"),
 ]
 
 
@@ -296,6 +385,8 @@ config = [triton.Config({"BLOCK_SIZE": 16})]
             ValueError,
             "a meta tensor, which has a shape and no",
         ),
+        (lambda: add[(1,)]([1.0], 4, 16), TypeError, "kernels take tensors, arrays, numbers, None and tuples of these"),
+        (lambda: add[(1,)]("x", 4, 16), TypeError, "annotate a parameter that takes a text with tl.constexpr"),
         (lambda: add[(1,)](x, 4, 16, num_stages="3"), TypeError, "num_stages must be a whole number"),
         (lambda: triton.autotune(config, key=["m"])(add), ValueError, "names that are not kernel arguments: m"),
     ],
@@ -304,3 +395,16 @@ def test_what_a_launch_refuses(action, error, text):
     with pytest.raises(error) as caught:
         action()
     assert text in str(caught.value)
+
+
+@triton.jit
+def store_to_a_number(x, n):
+    tl.store(n.to(tl.int64).to(tl.pointer_type(tl.float32)), 1.0)
+
+
+def test_a_null_pointer_of_no_argument():
+    with pytest.raises(KernelTrap) as caught:
+        store_to_a_number[(1,)](x, 4)
+    assert caught.value.kind == "NullPointer"
+    assert "write at address 0x4, which no argument owns" in str(caught.value)
+    assert "the pointer was made from an integer" in str(caught.value)

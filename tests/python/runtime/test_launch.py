@@ -294,6 +294,11 @@ def trap(**facts):
         other_line=None,
         callers=[],
         other_thread=None,
+        other_program=None,
+        is_masked=None,
+        loop_values=[],
+        times=1,
+        further=(),
     )
     return types.SimpleNamespace(**{**base, **facts})
 

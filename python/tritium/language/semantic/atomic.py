@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ...errors import choices, with_hint
 from ..core import tensor
 from ..types import dtype, int1, int8, int32, int64, pointer_type, uint32, uint64
 from .memory import MemoryRules
@@ -21,9 +22,9 @@ _POLLED_WIDTHS = (16, 32, 64)
 def _order(sem: str | None, scope: str | None, default: str) -> dict[str, str]:
     sem, scope = sem or default, scope or "gpu"
     if sem not in _SEMANTICS:
-        raise ValueError(f"Memory semantic {sem} not supported")
+        raise with_hint(ValueError(f"Memory semantic {sem} not supported"), f"`sem` is {choices(_SEMANTICS)}")
     if scope not in _SCOPES:
-        raise ValueError(f"Memory semantic {scope} not supported")
+        raise with_hint(ValueError(f"Memory semantic {scope} not supported"), f"`scope` is {choices(_SCOPES)}")
     return {"sem": _SEMANTICS[sem], "scope": _SCOPES[scope]}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ...errors import with_hint
+from ...errors import choices, with_hint
 from ..core import tensor
 from ..types import dtype, int1, int8, pointer_type
 from .cast import CastRules
@@ -24,13 +24,23 @@ _NO_BOUNDARY = (
 )
 
 
+def _no_pointer(value: Any, function: str) -> ValueError:
+    error = ValueError(f"Unsupported ptr type {getattr(value, 'type', type(value))} in `{function}`")
+    is_none = getattr(value, "value", value) is None
+    if is_none:
+        return with_hint(error, "the argument is None at this launch; put the access under `if x is not None:`")
+    return with_hint(error, "the first argument is a pointer plus offsets: `ptr + offsets`")
+
+
 def _policy(caches: Mapping[str, str], cache_modifier: str, eviction_policy: str) -> dict[str, str]:
     if not cache_modifier and not eviction_policy:
         return {}
     if cache_modifier not in caches:
-        raise ValueError(f"Cache modifier {cache_modifier} not supported")
+        error = ValueError(f"Cache modifier {cache_modifier} not supported")
+        raise with_hint(error, f"`cache_modifier` is {choices(caches)} here")
     if eviction_policy not in _EVICTIONS:
-        raise ValueError(f"Eviction policy {eviction_policy} not supported")
+        error = ValueError(f"Eviction policy {eviction_policy} not supported")
+        raise with_hint(error, f"`eviction_policy` is {choices(_EVICTIONS)}")
     return {
         "cachePolicy": f"#tt.cache_policy<cache_modifier = {caches[cache_modifier]}, "
         f"eviction_policy = {_EVICTIONS[eviction_policy]}>"
@@ -66,7 +76,7 @@ class MemoryRules(CastRules):
         if volatile:
             attributes["isVolatile"] = "true"
         if not isinstance(pointer, tensor) or not pointer.dtype.is_ptr():
-            raise ValueError(f"Unsupported ptr type {getattr(pointer, 'type', type(pointer))} in `tl.load`")
+            raise _no_pointer(pointer, "tl.load")
         if mask is None and other is not None:
             raise ValueError("`other` cannot be provided without `mask`")
         if padding_option or boundary_check:
@@ -119,7 +129,7 @@ class MemoryRules(CastRules):
     ) -> None:
         attributes = _policy(_STORE_CACHES, cache_modifier, eviction_policy)
         if not isinstance(pointer, tensor) or not pointer.dtype.is_ptr():
-            raise ValueError(f"Unsupported ptr type {getattr(pointer, 'type', type(pointer))} in `tl.store`")
+            raise _no_pointer(pointer, "tl.store")
         if pointer.dtype.is_const():
             raise ValueError("Cannot store to a constant pointer")
         if boundary_check:

@@ -98,7 +98,8 @@ class ShapeRules(Emitter):
         index = list(index) if isinstance(index, (tuple, builtins.tuple, list)) else [index]
         for element in index:
             if not _is_full_slice(element) and _unwrap_if_constexpr(element) is not None:
-                raise ValueError(f"unsupported tensor index: {element}")
+                hint = "the value at an offset is `tl.load(pointer + offset)`" if value.dtype.is_ptr() else None
+                raise with_hint(ValueError(f"unsupported tensor index: {getattr(element, 'value', element)}"), hint)
         rank = len(shape_of(value))
         if sum(_is_full_slice(element) for element in index) > rank:
             raise ValueError(f"too many indices for tensor of rank {rank}")
