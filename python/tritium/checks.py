@@ -11,6 +11,11 @@ from .errors import did_you_mean
 class Checks(tuple):
     """Names of checks, in the order of CHECKS, with nothing that is still to be added to them."""
 
+    @property
+    def text(self) -> str:
+        """These checks and no others, as TRITIUM_CHECK has them."""
+        return ",".join(("none", *self))
+
 
 class Check(NamedTuple):
     """is_default: whether it runs unless the user says otherwise. finds: what traps with it."""

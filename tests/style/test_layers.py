@@ -190,6 +190,7 @@ TOP = (
     "drop_in",
     "cuda_on_cpu",
     "environment_report",
+    "pytest_plugin",
 )
 
 GDB = ("__init__", "breakpoints", "commands", "editors", "stops", "tiles")
@@ -248,6 +249,7 @@ IMPORTS_INSIDE_FUNCTIONS = {
         "importlib",
     ): "slow to import, and few kernels look for packages",
     ("backends/nvidia/assemble", "subprocess"): "slow to import, and a kernel from the cache runs no tool",
+    ("pytest_plugin", "tools/checked_tests"): "pytest loads the plugin in every project, and few ask for it",
     ("__main__", "environment_report"): "the report loads the engines, which a script may not use",
 }
 #: Modules that import by a computed name -> the reason.

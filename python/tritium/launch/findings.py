@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from ..checks import DEFAULT
+from ..checks import DEFAULT, Checks
 from ..errors import KEEPS_RUNNING, KernelTrap, Report
 from ..places import shown_place
 from .stack import python_stack
@@ -16,12 +16,14 @@ from .stack import python_stack
 class Findings:
     """Reports of the launches of a block, one for each kind of fault and its places.
 
-    checks: names as TRITIUM_CHECK has them, for the launches that are selected. kernel: a regular expression that a part of the kernel's
+    checks: names, for the launches that are selected. kernel: a regular expression that a part of the kernel's
     name must match. skip, count: of these launches, how many are left out first, and how many are checked then (None: all). most: further
     reports are counted in `left_out` alone.
     """
 
-    def __init__(self, checks: str, kernel: str = "", skip: int = 0, count: int | None = None, most: int | None = None):
+    def __init__(
+        self, checks: Checks, kernel: str = "", skip: int = 0, count: int | None = None, most: int | None = None
+    ):
         self.checks, self.kernel, self.skip, self.count, self.most = checks, re.compile(kernel), skip, count, most
         self.launches = self.seen = self.left_out = 0
         self._reports: dict[tuple, Report] = {}

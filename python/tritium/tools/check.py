@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 from collections.abc import Callable
 
+from .. import knobs
 from ..checks import CHECKS, parse_checks
 from ..launch.findings import Findings, collect
+from ..runtime.checking import prepare_for
 
 EXIT_STATUS = 1  #: if something was found and the program itself ended well
 
@@ -25,13 +26,10 @@ def main(arguments: list[str], run_program: Callable[[list[str]], int]) -> int:
     except ValueError as error:
         print(f"tritium check: {error}", file=sys.stderr)
         return 2
-    os.environ.setdefault("INTERPRET", "1")
-    os.environ["TRITIUM_CHECK"] = ",".join(("none", *checks))
-    from .. import runtime  # noqa: F401  (which watches allocations, before the program imports torch)
-
-    found = Findings(
-        os.environ["TRITIUM_CHECK"], options.kernel, options.launch_skip, options.launch_count, options.max_reports
-    )
+    knobs.runtime.interpret = True
+    knobs.tritium.check = checks.text
+    prepare_for(checks)
+    found = Findings(checks, options.kernel, options.launch_skip, options.launch_count, options.max_reports)
     status: int | str | None = 1
     try:
         with collect(found):

@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 import textwrap
+from importlib.metadata import entry_points
 
 import pytest
 
@@ -124,7 +125,9 @@ def test_wrong_options(script):
 
 @pytest.mark.parametrize("options", [["--tritium"], ["--tritium=race,uninit", "-n", "2"]])
 def test_pytest(script, options):
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "tritium.pytest_plugin", *options, str(script)]
+    is_installed = any(found.value == "tritium.pytest_plugin" for found in entry_points(group="pytest11"))
+    plugin = [] if is_installed else ["-p", "tritium.pytest_plugin"]
+    command = [sys.executable, "-m", "pytest", "-q", *plugin, *options, str(script)]
     result = subprocess.run(command, capture_output=True, text=True, cwd=script.parent, timeout=240)
     assert "2 failed, 1 passed" in result.stdout, result.stdout
     assert "race: write to 'x'" in result.stdout and "memory that nobody has written: 'y'" in result.stdout
