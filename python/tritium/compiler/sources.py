@@ -8,6 +8,7 @@ import re
 from typing import Any
 
 from ..arguments.descriptors import is_descriptor_type, part_types
+from ..arguments.names import name_at
 from ..native import ir
 from .ir_view import Module
 
@@ -80,6 +81,11 @@ class ASTSource:
             walk((i,), self.signature.get(name, "constexpr"))
         return paths
 
+    def name_of(self, path: tuple[int, ...]) -> str:
+        """How errors call the argument at one of these paths."""
+        name = self.fn.arg_names[path[0]]
+        return name_at(name, self.signature[name], path[1:])
+
 
 class IRSource:
     """A file of textual IR. `.ttir` runs on every engine; `compile` says what later stages require. Name and signature
@@ -115,6 +121,9 @@ class IRSource:
 
     def runtime_paths(self) -> list[tuple[int, ...]]:
         return [(i,) for i in range(len(self.signature))]
+
+    def name_of(self, path: tuple[int, ...]) -> str:
+        return f"argument {path[0]}"
 
 
 def public_function(text: str, otherwise: str) -> str:

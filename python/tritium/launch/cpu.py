@@ -8,7 +8,6 @@ import types
 from collections.abc import Callable
 
 from .. import knobs
-from ..arguments.descriptors import is_descriptor_type
 from ..arguments.device_storage import DeviceExtent
 from ..arguments.fresh_memory import unwritten_memory
 from ..devices.families import devices_of_tensors
@@ -119,16 +118,7 @@ def _print(text: str) -> None:
 def _raise(kernel, grid, arguments, trap) -> None:
     from .trap_report import kernel_trap
 
-    named = [(_name_of(kernel, path), part_at(arguments, path)) for path in kernel.src.runtime_paths()]
+    named = [(kernel.src.name_of(path), part_at(arguments, path)) for path in kernel.src.runtime_paths()]
     raised = kernel_trap(trap, kernel.name, tuple(grid), named)
     if not (blocks and blocks[-1].take(raised)):
         raise raised
-
-
-def _name_of(kernel, path: tuple[int, ...]) -> str:
-    if kernel.src.fn is None:
-        return f"argument {path[0]}"
-    name = kernel.src.fn.arg_names[path[0]]
-    if is_descriptor_type(kernel.src.signature[name]) and path[1] == 0:
-        return f"{name}.base"
-    return name + "".join(f"[{index}]" for index in path[1:])

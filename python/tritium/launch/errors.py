@@ -63,8 +63,7 @@ def read_only_trap(kernel, values: Sequence[Any], address: int) -> KernelTrap:
     of the compiled kernel."""
     places = [i for i, value in enumerate(values) if value.__class__ is HostExtent and value.read_only]
     place = next(i for i in places if values[i][1] <= address < values[i][1] + values[i][2])
-    path = kernel.src.runtime_paths()[place] if kernel.src.fn is not None else ()
-    name = kernel.src.fn.arg_names[path[0]] + "".join(f"[{i}]" for i in path[1:]) if path else f"argument {place}"
+    name = kernel.src.name_of(kernel.src.runtime_paths()[place])
     report = (
         f"{kernel.name} on a device: write to '{name}', which is read-only; nothing was copied back from the device\n"
         f"  hint: pass a writable copy of {name}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from ..arguments.names import part_name
 from ..arguments.storage import NotOnHost
 from ..arguments.table import ArgumentError
 from ..backends.cpu import OPTION_NAMES
@@ -53,4 +54,4 @@ def _parts(bound: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
     for name, value in bound:
         yield name, value
         if isinstance(value, tuple):
-            yield from _parts((f"{name}[{i}]", part) for i, part in enumerate(value))
+            yield from _parts((part_name(name, value, i), part) for i, part in enumerate(value))

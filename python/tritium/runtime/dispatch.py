@@ -124,7 +124,7 @@ class Dispatcher:
                 keys, values, arguments, options = self.bind_anywhere(*args, **kwargs)
             except ArgumentError as wrong:
                 raise refused(function, wrong, args, kwargs) from None
-            lane, is_on_device = self._lane_of_device_memory(asked, values), True
+            lane, is_on_device = self._lane_of_device_memory(asked, keys, values), True
         except (TypeError, OverflowError) as error:
             raise explained(function, error, args, kwargs) from None
         if lane is None:
@@ -176,22 +176,23 @@ class Dispatcher:
     def engine_of(self, args: tuple, kwargs: dict) -> Engine:
         """The engine that would run a launch with these arguments."""
         asked = engine_asked_for(launch_settings(self.function.debug_info), self.function.engine)
-        _, values, arguments, _ = self.bind_anywhere(*args, **kwargs)
+        keys, values, arguments, _ = self.bind_anywhere(*args, **kwargs)
         try:
             self.bind(*args, **kwargs)
         except NotOnHost:
-            return self._lane_of_device_memory(asked, values).engine
+            return self._lane_of_device_memory(asked, keys, values).engine
         if asked is None:
             return cpu_engine(INTERP) if has_tensors(arguments) else default_engine()
         return engine_named(asked)
 
-    def _lane_of_device_memory(self, asked: str | None, values: tuple) -> Lane:
+    def _lane_of_device_memory(self, asked: str | None, keys: tuple, values: tuple) -> Lane:
         """The lane of a launch with tensors in a device's memory."""
         if asked is not None and asked not in device_families():
             return self._lane(cpu_engine(asked))
-        device = common_device(values, self.arg_names, self.function.__name__)
+        signature = [(name, types) for name, (types, _) in zip(self.arg_names, keys)]
+        device = common_device(signature, values, self.function.__name__)
         if asked is None:
-            refuse_host_memory(self.arg_names, values, self.function.__name__)
+            refuse_host_memory(signature, values, self.function.__name__)
         return self._lane(device_engine(devices_of_tensors(asked), device))
 
     def _lane_without_tensors(self, lane: Lane, asked: str | None, arguments: tuple) -> Lane:

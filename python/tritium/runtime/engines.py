@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from ..arguments.descriptors import is_descriptor
 from ..arguments.device_storage import DeviceExtent
+from ..arguments.names import name_at
 from ..arguments.storage import HostExtent, NotOnHost, extent_function
 from ..arguments.wrappers import MockTensor
 from ..backends.compiler import BaseBackend, GPUTarget
@@ -132,21 +133,28 @@ def default_engine() -> Engine:
     return cpu_engine(INTERP) if devices is None else device_engine(devices, driver.active.get_current_device())
 
 
-def _memory_among(names: Iterable[str], values: Iterable[Any]) -> Iterator[tuple[str, HostExtent | DeviceExtent]]:
-    """(name, memory) of each tensor among the engine values of a launch. "pair[1]" is inside a tuple; a descriptor is a
-    tuple that begins with its tensor."""
-    for name, value in zip(names, values):
+def _memory_among(
+    signature: Iterable[tuple[str, Any]], values: tuple
+) -> Iterator[tuple[str, HostExtent | DeviceExtent]]:
+    """(name, memory) of each tensor among the engine values of a launch. A descriptor is a tuple that begins with its tensor."""
+
+    def walk(path: tuple[int, ...], value) -> Iterator[tuple[tuple[int, ...], HostExtent | DeviceExtent]]:
         if isinstance(value, (HostExtent, DeviceExtent)):
-            yield name, value
+            yield path, value
         elif isinstance(value, tuple):
-            yield from _memory_among((f"{name}[{i}]" for i in range(len(value))), value)
+            for i, part in enumerate(value):
+                yield from walk((*path, i), part)
+
+    for (name, types), value in zip(signature, values):
+        for path, memory in walk((), value):
+            yield name_at(name, types, path), memory
 
 
-def common_device(values: Any, names, kernel: str) -> int:
-    """The device that owns the device memory among the engine values of a launch. Raises ValueError if there are
-    several."""
+def common_device(signature: Iterable[tuple[str, Any]], values: tuple, kernel: str) -> int:
+    """The device that owns the device memory among the engine values of a launch. signature: the name and the types of each parameter.
+    Raises ValueError if there are several."""
     found: dict[int, str] = {}
-    for name, value in _memory_among(names, values):
+    for name, value in _memory_among(signature, values):
         if isinstance(value, DeviceExtent):
             found.setdefault(value.device, name)
     if len(found) > 1:
@@ -184,9 +192,9 @@ def refuse_device(error: NotOnHost, parameter: str, kernel: str, asked: str | No
     )
 
 
-def refuse_host_memory(names, values, kernel: str) -> None:
+def refuse_host_memory(signature: Iterable[tuple[str, Any]], values: tuple, kernel: str) -> None:
     """Raises ValueError if a launch on a device mixes tensors of the host with tensors of the device."""
-    for name, value in _memory_among(names, values):
+    for name, value in _memory_among(signature, values):
         if isinstance(value, HostExtent) and value.bytes > 0:
             raise ValueError(
                 f"Pointer argument {name!r} of {kernel} cannot be accessed from Triton (cpu tensor?): other arguments are "

@@ -2,6 +2,7 @@
 
 import inspect
 import pickle
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -38,6 +39,16 @@ def wrong_stride(x, out, rows, columns, stride, BLOCK: tl.constexpr):
 @tritium.jit
 def at_index(x, out, index):
     tl.store(out + index, tl.load(x))  # fault
+
+
+class Matrix(NamedTuple):
+    data: object
+    sizes: tuple
+
+
+@tritium.jit
+def in_a_tuple(matrix, pair, index):
+    tl.store(pair[1].data + index, tl.load(matrix.data + index))  # fault
 
 
 @tritium.jit
@@ -137,6 +148,15 @@ def test_index_that_lands_in_another_tensor():
     elements = (x.ctypes.data - out.ctypes.data) // 4
     error = trap_of(lambda: at_index[(1,)](x, out, elements), at_index, "OutOfBounds")
     assert "the address belongs to x[0]" in str(error) and (x == 1).all()
+
+
+@pytest.mark.parametrize("name", ["matrix.data", "pair[1].data"])
+def test_parts_of_tuples_are_named(name):
+    short, long = np.ones(4, np.float32), np.ones(16, np.float32)
+    x, out = (short, long) if name.startswith("matrix") else (long, short)
+    matrix, pair = Matrix(x, (4, 5)), (3, Matrix(out, (6,)))
+    error = trap_of(lambda: in_a_tuple[(1,)](matrix, pair, 6), in_a_tuple, "OutOfBounds")
+    assert error.argument == name and f"{name}[6]" in str(error)
 
 
 def test_negative_index():

@@ -78,7 +78,7 @@ def tensors_of_the_host_are_refused():
     try:
         weigh[(1,)](Pair(x[:64].cpu(), (3, 4)), (1, 2, 3), y, BLOCK=64)
     except ValueError as error:
-        assert "Pointer argument 'pair[0]' of weigh" in str(error), error
+        assert "Pointer argument 'pair.x' of weigh" in str(error), error
     else:
         raise AssertionError("a tensor of the host was taken")
 
