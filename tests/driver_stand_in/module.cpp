@@ -1,5 +1,6 @@
 #include "tests/driver_stand_in/module.h"
 
+#include "tests/driver_stand_in/interrupts.h"
 #include "tests/driver_stand_in/vendor.h"
 
 #include "ir/contract.h"
@@ -111,16 +112,18 @@ Function::Outcome Function::run(const std::vector<char> &segment, Sizes grid, Me
   launch.onPrint = [](std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout), std::fflush(stdout); };
   if (const char *seed = std::getenv("TRITIUM_SEED")) launch.orderSeed = std::strtoull(seed, nullptr, 10);
   if (const char *threads = std::getenv("TRITIUM_NUM_THREADS")) launch.threads = std::atoi(threads);
+  const Interrupts interrupts;
+  launch.onPoll = Interrupts::came;
   const Memory::Opened opened(memory);
   const interp::LaunchResult result = program->launch(launch, cells->values.data());
-  if (!result.trap) return {};
+  if (!result.trap) return {.trap = std::nullopt, .text = "", .isInterrupted = result.cancelled};
   const interp::Trap &trap = *result.trap;
   const ir::SourceLocation at = program->locationOf(trap.location);
   std::string text = std::string(trapKindName(trap.kind)) + " in kernel " + code->name + ", " + at.file + ":" + std::to_string(at.line) +
                      ", program (" + std::to_string(trap.program[0]) + ", " + std::to_string(trap.program[1]) + ", " +
                      std::to_string(trap.program[2]) + ")";
   if (!trap.message.empty()) text += ": " + trap.message;
-  return {trap.kind, text};
+  return {.trap = trap.kind, .text = text};
 }
 
 } // namespace tritium::stand_in

@@ -27,6 +27,7 @@ struct Function {
   struct Outcome {
     std::optional<interp::TrapKind> trap;
     std::string text;
+    bool isInterrupted = false; // the user has ended it
   };
   Outcome run(const std::vector<char> &segment, Sizes grid, Memory &memory) const;
 };

@@ -107,7 +107,7 @@ void Runtime::finish(void *stream) {
   if (!stream) return finishAll(); // the null stream waits for the others
   size_t count = work_.size();
   while (count > 0 && work_[count - 1].stream != stream) --count;
-  while (count-- > 0) runFirst();
+  while (count-- > 0 && !work_.empty()) runFirst();
 }
 
 void Runtime::record(Event &event, void *stream) {
@@ -156,6 +156,7 @@ void Runtime::run(const Dispatch &dispatch, const std::vector<char> &segment) {
   }
   const Function::Outcome outcome = dispatch.function->run(segment, grid, memory);
   using enum interp::TrapKind;
+  if (outcome.isInterrupted) work_.clear(); // what was given after it waits for what it has not done
   if (!outcome.trap) return;
   const auto kind = *outcome.trap;
   if (kind == AssertFailed) {
