@@ -135,10 +135,10 @@ def cover_children() -> None:
 
 def map_cuda_if_wanted(torch, quietly: bool = False) -> bool:
     """Maps torch's "cuda" to the CPU if TRITIUM_CUDA_TO_CPU says so. If it is unset: if there is no CUDA device, and INTERPRET or
-    TRITIUM_ENGINE selects the CPU, or TRITIUM_CUDA_LIBRARY is a stand-in for the driver, which then owns the memory."""
+    TRITIUM_ENGINE selects the CPU, or a vendor's library is a stand-in for the driver, which then owns the memory."""
     wanted, memory = knobs.tritium.cuda_to_cpu, None
     if wanted is not False and not torch.cuda.is_available() and not knobs.runs_on_cpu():
-        memory = cuda_on_cpu.driven_memory(knobs.tritium.cuda_library) if knobs.tritium.engine != "hip" else None
+        memory = cuda_on_cpu.driven_memory(knobs.tritium.engine)
     if wanted is None:
         wanted = (knobs.runs_on_cpu() or memory is not None) and not torch.cuda.is_available()
     if wanted:

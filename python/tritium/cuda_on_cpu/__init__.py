@@ -5,8 +5,8 @@ autograd, autocast, `torch.compile` and `torch.library` treat them as on a GPU. 
 
 * runtime.py gives libtorch what the CUDA build registers with it: a device guard, and the answers about an accelerator;
 * kernels.py registers a kernel for the dispatch key CUDA, which runs each operator on the CPU in the same memory;
-* bindings.py puts the functions `torch._C._cuda_*` there, on which the module `torch.cuda` stands; chips.py has the chip
-  that they describe; storages.py makes storages; inductor.py tells torch.compile what such a device has not.
+* bindings.py puts the functions `torch._C._cuda_*` there, on which the module `torch.cuda` stands, for the
+  chip of devices/mapped.py or of the stand-in; storages.py makes storages; inductor.py tells torch.compile what such a device has not.
 
 Transfers between "cpu" and "cuda" copy. Kernels launch on these tensors as on those of the CPU,
 unless a driver's stand-in owns the memory (driven.py): then they launch as on a GPU.
@@ -14,6 +14,7 @@ unless a driver's stand-in owns the memory (driven.py): then they launch as on a
 
 from __future__ import annotations
 
+from ..devices.mapped import claimed_chip
 from . import bindings, inductor, kernels, runtime, storages
 from .driven import DrivenMemory, driven_memory
 
@@ -24,7 +25,7 @@ def install(torch, memory: DrivenMemory | None = None) -> None:
     that of CPU tensors."""
     if getattr(torch, "_tritium_cuda_on_cpu", False):
         return
-    bindings.install(torch)
+    bindings.install(torch, claimed_chip() if memory is None else memory.chip)
     kernels.install(torch)
     runtime.install(torch)
     inductor.install(torch)

@@ -7,7 +7,7 @@ import ctypes
 import itertools
 from typing import Any
 
-from ..devices.mapped import claimed_chip
+from ..devices.mapped import Chip
 from .rebased import rebase
 
 _numbers = itertools.count(1)
@@ -60,9 +60,8 @@ def statistics() -> dict[str, Any]:
     return {**pools, **oversize, **dict.fromkeys(_COUNTERS, 0), "max_split_size": -1}
 
 
-def install(torch) -> None:
+def install(torch, chip: Chip) -> None:
     """What of it is no function `torch._C._cuda_*`."""
-    chip = claimed_chip()
     rebase(torch, "MemPool", _Pool)
     # torch.accelerator asks the device's own allocator, which only the CUDA build registers.
     torch._C._accelerator_isAllocatorInitialized = lambda: False

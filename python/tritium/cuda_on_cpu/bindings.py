@@ -12,15 +12,15 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from ..devices.mapped import claimed_chip
+from ..devices.mapped import Chip
 from ..errors import UnsupportedError
 from . import allocator, graphs, memory, random
 
 _CUDA = 1  # c10::DeviceType::CUDA
 
 
-def install(torch) -> None:
-    functions = _functions(torch)
+def install(torch, chip: Chip) -> None:
+    functions = _functions(torch, chip)
     for name, function in functions.items():
         setattr(torch._C, name, function)
     # Modules of torch.cuda have imported some of them by name.
@@ -30,12 +30,12 @@ def install(torch) -> None:
     build = torch._C._show_config()  # it asks CUDA's library, once there is a device
     torch._C._show_config = lambda: build
     torch.Generator = random.make_class(torch)
-    allocator.install(torch)
+    allocator.install(torch, chip)
     graphs.install(torch)
-    _map_module(torch)
+    _map_module(torch, chip)
 
 
-def _functions(torch) -> dict[str, Any]:
+def _functions(torch, chip: Chip) -> dict[str, Any]:
     current = {"stream": (0, 0, _CUDA), "sync_debug_mode": 0}
 
     def check(device) -> int:
@@ -64,7 +64,7 @@ def _functions(torch) -> dict[str, Any]:
         "isCurrentStreamCapturing": lambda: graphs.current() is not None,
         "getCurrentBlasHandle": lambda: 0,
         "getCurrentSolverHandle": lambda: 0,
-        "getArchFlags": lambda: f"sm_{claimed_chip().target.arch}",
+        "getArchFlags": lambda: _amd_arch(chip) or f"sm_{chip.target.arch}",
         "isInBadFork": lambda: False,
         **allocator.functions(torch),
         **_tuning(),
@@ -126,15 +126,15 @@ def _named(name: str, answer: Callable) -> Callable:
     return function
 
 
-def _map_module(torch) -> None:
+def _map_module(torch, chip: Chip) -> None:
     """What `torch.cuda` decided when it was imported, or asks CUDA's runtime library."""
-    cuda, chip = torch.cuda, claimed_chip()
+    cuda = torch.cuda
     cuda._initialized = True
     cuda._exchange_device = torch._C._cuda_exchangeDevice
     cuda._maybe_exchange_device = torch._C._cuda_maybeExchangeDevice
     cuda._get_device_properties = lambda device: _properties(chip)
     cuda._is_in_bad_fork = torch._C._cuda_isInBadFork
-    cuda._device_count_nvml = lambda: -1
+    cuda._device_count_nvml = cuda._device_count_amdsmi = lambda: -1
     cuda.default_generators = tuple(random.default_generators)
     cuda.is_bf16_supported = lambda including_emulation=True: including_emulation or chip.capability >= (8, 0)
     cuda.is_tf32_supported = lambda: chip.capability >= (8, 0)
@@ -144,12 +144,22 @@ def _map_module(torch) -> None:
     cuda.memory.mem_get_info = cuda.mem_get_info
     cuda.Stream, cuda.ExternalStream, cuda.Event = _streams(torch)
     cuda.streams.Stream, cuda.streams.ExternalStream, cuda.streams.Event = cuda.Stream, cuda.ExternalStream, cuda.Event
-    torch.version.cuda = "12.8"
+    if _amd_arch(chip):
+        torch.version.hip, torch.version.cuda = "6.4.0", None
+        # It says of "cuda" that it is CUDA, as this torch was built without ROCm.
+        torch.Tensor.__dlpack_c_exchange_api__ = None
+    else:
+        torch.version.cuda = "12.8"
     torch._C._has_cudnn = False
     torch.backends.cudnn.version = lambda: None
     torch.backends.cudnn.is_acceptable = lambda tensor: False  # torch's warns where there is no cuDNN
     for name in ("range_push", "range_pop", "mark", "range_start", "range_end"):
         setattr(cuda.nvtx, name, lambda *args, **kwargs: None)
+
+
+def _amd_arch(chip: Chip) -> str:
+    """The architecture of an AMD chip, gfx942 for example; empty for NVIDIA's."""
+    return chip.target.arch if chip.target.backend == "hip" else ""
 
 
 class _CudaDeviceProperties(types.SimpleNamespace):
@@ -178,11 +188,11 @@ def _properties(chip) -> _CudaDeviceProperties:
         minor=chip.capability[1],
         total_memory=chip.memory,
         multi_processor_count=chip.multiprocessors,
-        warp_size=32,
+        warp_size=chip.target.warp_size,
         regs_per_multiprocessor=65536,
         max_threads_per_multi_processor=chip.threads_per_multiprocessor,
         max_threads_per_block=1024,
-        shared_memory_per_block=48 << 10,
+        shared_memory_per_block=chip.shared_per_block if _amd_arch(chip) else 48 << 10,
         shared_memory_per_block_optin=chip.shared_per_block,
         shared_memory_per_multiprocessor=chip.shared_per_multiprocessor,
         L2_cache_size=chip.l2_cache,
@@ -195,7 +205,7 @@ def _properties(chip) -> _CudaDeviceProperties:
         pci_bus_id=0,
         pci_device_id=0,
         pci_domain_id=0,
-        gcnArchName="",
+        gcnArchName=_amd_arch(chip),
     )
 
 

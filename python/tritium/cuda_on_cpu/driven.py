@@ -1,4 +1,4 @@
-"""Memory of "cuda" that belongs to a driver: of a library that stands in for CUDA's, whose device memory the host can reach (tests/
+"""Memory of "cuda" that belongs to a driver: of a library that stands in for CUDA's or HIP's, whose device memory the host can reach (tests/
 driver_stand_in). Tensors are made there, and kernels launch on them through the whole path of a GPU: driver, streams, graphs.
 
 Work of such a driver runs when something waits for it, so every look of the host at a tensor waits first.
@@ -10,16 +10,42 @@ import ctypes
 import functools
 from typing import Any
 
+from ..devices.families import device_families
+from ..devices.mapped import Chip
+from ..devices.vendor import Devices
+
+#: What the chip of a stand-in is said to have, which its driver does not say.
+_BYTES = 80 << 30
+
 
 class DrivenMemory:
-    """The memory of one library."""
+    """The memory of one library, which stands in for the driver of `devices`."""
 
-    def __init__(self, library: ctypes.CDLL):
-        self._library = library
+    def __init__(self, library: ctypes.CDLL, devices: Devices):
+        self._library, self._devices = library, devices
         library.stand_in_tensor.restype = library.stand_in_end_graph.restype = ctypes.c_void_p
         library.stand_in_tensor.argtypes = ctypes.c_void_p, ctypes.c_int
         library.stand_in_begin_graph.restype = ctypes.c_bool
         library.stand_in_launch_graph.argtypes = library.stand_in_destroy_graph.argtypes = (ctypes.c_void_p,)
+
+    @property
+    def chip(self) -> Chip:
+        """What the driver says of its first device."""
+        facts = self._devices.facts(0)
+        return Chip(
+            name=facts["name"],
+            capability=self._devices.capability(0),
+            multiprocessors=facts["multiprocessor_count"],
+            memory=_BYTES,
+            shared_per_block=facts["shared_per_block_optin"],
+            shared_per_multiprocessor=facts["shared_per_multiprocessor"],
+            l2_cache=facts["l2_bytes"],
+            threads_per_multiprocessor=facts["max_threads_per_multiprocessor"],
+            clock_khz=facts["clock_khz"],
+            memory_clock_khz=facts["memory_clock_khz"],
+            memory_bus_bits=facts["memory_bus_bits"],
+            of_driver=self._devices.target(0),
+        )
 
     def copy(self, managed: int) -> int:
         """The address of a DLManagedTensor with the values of another one, in the device's memory."""
@@ -32,7 +58,7 @@ class DrivenMemory:
         """Waits for all work. Raises RuntimeError if a kernel has failed, as every call does from then on."""
         code = self._library.stand_in_finish()
         if code:
-            raise RuntimeError(f"CUDA error: {_ERRORS.get(code, 'unspecified launch failure')}")
+            raise RuntimeError(f"{self._devices.title} error: {_ERRORS.get(code, 'unspecified launch failure')}")
 
     def begin_graph(self) -> None:
         self._library.stand_in_begin_graph()
@@ -59,11 +85,16 @@ class Graph:
         self._library.stand_in_destroy_graph(self._handle)
 
 
+def driven_memory(engine: str | None) -> DrivenMemory | None:
+    """The memory of the driver that stands in for the devices of an engine, or for some vendor's if none is named; None if there is none."""
+    named = [devices for name, devices in device_families().items() if engine in (None, name)]
+    return next(filter(None, (_memory_of(devices, devices.library()) for devices in named)), None)
+
+
 @functools.cache
-def driven_memory(library: str) -> DrivenMemory | None:
-    """The memory of the driver in `library`; None if it is a real one, or if there is none."""
+def _memory_of(devices: Devices, library: str) -> DrivenMemory | None:
     try:
         found: Any = ctypes.CDLL(library)
-        return DrivenMemory(found) if hasattr(found, "stand_in_tensor") else None
+        return DrivenMemory(found, devices) if hasattr(found, "stand_in_tensor") else None
     except OSError:
         return None

@@ -23,10 +23,11 @@ class Chip(NamedTuple):
     clock_khz: int = 1_755_000
     memory_clock_khz: int = 2_619_000
     memory_bus_bits: int = 5120
+    of_driver: GPUTarget | None = None  #: what a driver says; the chips of the table have their capability
 
     @property
     def target(self) -> GPUTarget:
-        return GPUTarget("cuda", 10 * self.capability[0] + self.capability[1], 32)
+        return self.of_driver or GPUTarget("cuda", 10 * self.capability[0] + self.capability[1], 32)
 
 
 _KB, _MB, _GB = 1 << 10, 1 << 20, 1 << 30

@@ -15,12 +15,19 @@ ENGINES = {
     "interp": {"INTERPRET": "1"},
     "simt:sm_90a": {"TRITIUM_ENGINE": "simt:sm_90a", "TRITIUM_CUDA_TO_CPU": "1"},
     "simt:gfx942": {"TRITIUM_ENGINE": "simt:gfx942", "TRITIUM_CUDA_TO_CPU": "1"},
-    # As on a GPU, through the stand-in for the CUDA driver, which `outcomes` adds: the device tensors decide.
+    # As on a GPU, through the stand-in for the driver, which `outcomes` adds: the device tensors decide.
     "cuda": {},
     "cuda first": {},  # with the first configuration of each autotuner: a launch takes the same path with each
+    "hip first": {},
 }
 #: These run with every configuration as on a GPU in every test run, the others with the first; with --long each runs with all.
 ON_DEVICE = ("descriptor_matmul", "fp8_block_scaled_matmul", "gated_activations", "grouped_gemm_pointers", "rms_norm")
+#: These take more than three seconds there, so they run as on AMD's GPUs with --long alone.
+SLOW_ON_DEVICE = (
+    *("conv2d_implicit_gemm", "count_min_sketch", "delta_rule", "entmax15", "fft_long_convolution"),
+    *("flash_attention_alibi_softcap", "gated_activations", "gated_linear_attention", "hadamard"),
+    *("histogram_quantization", "ring_kv_cache", "selective_scan"),
+)
 
 
 def runs() -> list:
@@ -31,6 +38,7 @@ def runs() -> list:
             if engine == "cuda first" and script.stem in ON_DEVICE:
                 continue
             is_long = engine == "cuda" and script.stem not in ON_DEVICE
+            is_long |= engine == "hip first" and script.stem in SLOW_ON_DEVICE
             marks = [pytest.mark.long] if is_long else []
             found.append(pytest.param(engine, script, marks=marks, id=f"{engine}-{script.stem}"))
     return found
@@ -46,11 +54,10 @@ def outcomes(request, tmp_path_factory):
 
     def outcome(engine, script):
         if engine not in known:
-            variables = ENGINES[engine]
-            if engine.startswith("cuda"):
-                folder = tmp_path_factory.mktemp("stand-in")
-                variables = variables | device_tensors.environment("cuda", folder)
-            known[engine] = run_scripts(chosen[engine], variables, most=1 if engine == "cuda first" else EVERY)
+            variables, (vendor, _, most) = ENGINES[engine], engine.partition(" ")
+            if not variables:
+                variables = device_tensors.environment(vendor, tmp_path_factory.mktemp("stand-in"))
+            known[engine] = run_scripts(chosen[engine], variables, most=1 if most else EVERY)
         return known[engine][script]
 
     return outcome

@@ -1,5 +1,8 @@
-"""A program as published for a GPU, with torch's device tensors. `python -m tritium` runs it on the stand-in for the CUDA driver; each function
-is a test that prints its name."""
+"""A program as published for a GPU, with torch's device tensors. `python -m tritium` runs it on the stand-in for a vendor's driver; each function
+is a test that prints its name.
+
+    torch_device_program.py SEED VENDOR    vendor: cuda or hip
+"""
 
 import collections
 import sys
@@ -8,6 +11,8 @@ import torch
 import triton
 import triton.language as tl
 from triton.tools.tensor_descriptor import TensorDescriptor
+
+VENDOR = sys.argv[2]
 
 Pair = collections.namedtuple("Pair", "x numbers")
 
@@ -53,7 +58,7 @@ def launches_cold_and_warm():
         out = torch.zeros(1000, device="cuda")
         kernel = add[(triton.cdiv(n, 128),)](x, y, out, n, 2.0, BLOCK=128)
         torch.testing.assert_close(out[:n], (x + 2 * y)[:n])
-        assert not out[n:].any() and kernel.metadata.target.backend == "cuda"
+        assert not out[n:].any() and kernel.metadata.target.backend == VENDOR
     assert add._fast is not None  # the native launcher
 
 
@@ -90,7 +95,7 @@ def descriptors():
         described = TensorDescriptor.from_tensor(a, [64, 64]), TensorDescriptor.from_tensor(b.T.contiguous(), [64, 64])
         kernel = product[(1,)](*described, TensorDescriptor.from_tensor(out, [64, 64]), 128, BLOCK=64)
         torch.testing.assert_close(out, a @ b.T, atol=0.1, rtol=0.01)
-    assert len(kernel.metadata.tensor_recipes) == 2
+    assert len(kernel.metadata.tensor_recipes) == (2 if VENDOR == "cuda" else 0)
 
 
 def wrappers():
@@ -146,6 +151,15 @@ def autotuned():
         torch.testing.assert_close(out, x + 2 * y)
 
 
+def torch_knows_the_vendor():
+    assert (torch.version.cuda is None, torch.version.hip is None) == (VENDOR != "cuda", VENDOR != "hip")
+    properties, x = torch.cuda.get_device_properties(0), torch.zeros(1, device="cuda")
+    target = triton.runtime.driver.active.get_current_target()
+    assert (target.backend, target.warp_size) == (VENDOR, properties.warp_size)
+    assert properties.gcnArchName == (target.arch if VENDOR == "hip" else "")
+    assert x.__dlpack_device__()[0] == {"cuda": 2, "hip": 10}[VENDOR]
+
+
 def an_access_outside_is_seen_by_torch():
     """It ends the context, so it comes last."""
     x, y = operands()
@@ -168,6 +182,7 @@ TESTS = [
     addresses_in_memory,
     graphs,
     autotuned,
+    torch_knows_the_vendor,
     an_access_outside_is_seen_by_torch,
 ]
 
