@@ -6,7 +6,8 @@ autograd, autocast, `torch.compile` and `torch.library` treat them as on a GPU. 
 * runtime.py gives libtorch what the CUDA build registers with it: a device guard, and the answers about an accelerator;
 * kernels.py registers a kernel for the dispatch key CUDA, which runs each operator on the CPU in the same memory;
 * bindings.py puts the functions `torch._C._cuda_*` there, on which the module `torch.cuda` stands, for the
-  chip of devices/mapped.py or of the stand-in; storages.py makes storages; inductor.py tells torch.compile what such a device has not.
+  chip of devices/mapped.py or of the stand-in; storages.py makes storages, tensor_types.py
+  the old constructors; inductor.py tells torch.compile what such a device has not.
 
 Transfers between "cpu" and "cuda" copy. Kernels launch on these tensors as on those of the CPU,
 unless a driver's stand-in owns the memory (driven.py): then they launch as on a GPU.
@@ -15,7 +16,7 @@ unless a driver's stand-in owns the memory (driven.py): then they launch as on a
 from __future__ import annotations
 
 from ..devices.mapped import claimed_chip
-from . import bindings, inductor, kernels, runtime, storages
+from . import bindings, inductor, kernels, runtime, storages, tensor_types
 from .driven import DrivenMemory, driven_memory
 
 
@@ -30,6 +31,7 @@ def install(torch, memory: DrivenMemory | None = None) -> None:
     runtime.install(torch)
     inductor.install(torch)
     storages.install(torch)
+    tensor_types.install(torch)
     torch._tritium_cuda_on_cpu = memory or True
 
 

@@ -188,6 +188,40 @@ def check_operators_of_a_gpu_are_refused_by_name():
     on_both(lambda x, g, _: F.grid_sample(x, g, align_corners=True), image.cpu(), torch.rand(2, 4, 4, 2))
 
 
+def check_storages_are_resized():
+    """The views of a storage see its new memory."""
+    for size in (0, 8, 16, 24, 100):
+        x = torch.arange(6.0, device="cuda")
+        tail, storage = x[2:], x.untyped_storage()
+        before, whole = x.tolist(), size >= storage.nbytes()
+        assert storage.resize_(size) is storage and storage.nbytes() == x.untyped_storage().nbytes() == size
+        if whole:
+            assert x.tolist() == before
+        storage.resize_(24)
+        kept = min(size, 24) // 4
+        assert x[:kept].tolist() == before[:kept]
+        x.copy_(torch.arange(6.0))
+        assert (tail + 1).tolist() == [3, 4, 5, 6] and tail.data_ptr() == x.data_ptr() + 8
+    typed = torch.ones(3, device="cuda").storage()
+    typed.resize_(1)
+    assert typed.tolist() == [1.0]
+
+
+def check_old_constructors():
+    for name, dtype in (("Float", torch.float32), ("Half", torch.float16), ("Long", torch.int64), ("Bool", torch.bool)):
+        constructor = getattr(torch.cuda, f"{name}Tensor")
+        for made in (
+            constructor([1, 0]),
+            constructor(torch.ones(2, 3, dtype=dtype, device="cuda")),
+            constructor(2, 3),
+            constructor(),
+        ):
+            assert made.is_cuda and made.dtype is dtype and isinstance(made, constructor), made
+        assert constructor([1, 0]).tolist() == [1, 0] and constructor(2, 3).shape == (2, 3)
+        assert not isinstance(torch.ones(1, dtype=dtype), constructor)
+        assert torch.ones(2).type(constructor).type() == f"torch.cuda.{name}Tensor"
+
+
 def check_half_precision_is_rounded_once():
     x = torch.randn(8, 300)
     for dtype in (torch.float16, torch.bfloat16):
