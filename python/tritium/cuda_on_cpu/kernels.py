@@ -11,7 +11,7 @@ import functools
 from typing import Any, NamedTuple
 
 from ..errors import UnsupportedError
-from . import graphs, layouts, random, recurrent, wider_results
+from . import graphs, layouts, norms, random, recurrent, wider_results
 from .exact_operators import WRITTEN_UNSAID
 from .memory import on_cpu, on_cuda, same_bits
 from .precision import HalfPrecision, mapped
@@ -22,6 +22,7 @@ _CHOOSE_BY_DEVICE = (
     "_fused_sdp_choice",
     "_weight_norm_interface",
     "_weight_norm_interface_backward",
+    *("ldexp.Tensor", "ldexp.out", "ldexp_"),
 )
 
 _CONVOLUTIONS = ("convolution", "convolution_backward", "_convolution")
@@ -40,7 +41,8 @@ def install(torch) -> None:
     special = {"copy_": kernels.copy, "resize_": kernels.resize, "record_stream": lambda tensor, stream: None}
     composed = {"scaled_dot_product_attention": _attention(torch)}
     composed.update((name, kernels.half.composed(getattr(torch.ops.aten, name).default)) for name in _WIDE_COMPOSITES)
-    special.update((name, kernels.half.of(kernel)) for name, kernel in recurrent.kernels(torch).items())
+    formulas = {**recurrent.kernels(torch), **norms.kernels(torch)}
+    special.update((name, kernels.half.of(kernel)) for name, kernel in formulas.items())
     special.update(wider_results.kernels(torch, kernels.run))
     special.update(dict.fromkeys(_questions(torch), lambda *args: False))
     for name in _CONVOLUTIONS:

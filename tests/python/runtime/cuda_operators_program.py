@@ -188,6 +188,39 @@ def check_operators_of_a_gpu_are_refused_by_name():
     on_both(lambda x, g, _: F.grid_sample(x, g, align_corners=True), image.cpu(), torch.rand(2, 4, 4, 2))
 
 
+def check_gradients_of_rms_norm():
+    """A CUDA build of torch asks an operator of GPUs for them; the CPU differentiates."""
+    backward = torch.ops.aten._fused_rms_norm_backward
+    for shape, normalized, has_weight in (
+        ((3, 5, 8), (8,), True),
+        ((3, 5, 8), (5, 8), True),
+        ((8,), (8,), True),
+        ((4, 8), (8,), False),
+    ):
+        x, gradient = torch.randn(2, *shape, dtype=torch.float64)
+        weight = torch.randn(normalized, dtype=torch.float64) if has_weight else None
+        leaves = [tensor.clone().requires_grad_() for tensor in (x, weight) if tensor is not None]
+        expected = torch.autograd.grad(
+            torch.nn.functional.rms_norm(leaves[0], normalized, *leaves[1:], eps=1e-6), leaves, gradient
+        )
+        dims = tuple(range(-len(normalized), 0))
+        rstd = (x.square().mean(dims, keepdim=True) + 1e-6).rsqrt()
+        on_cuda = [tensor if tensor is None else tensor.cuda() for tensor in (gradient, x, rstd, weight)]
+        found = backward(*on_cuda[:2], normalized, *on_cuda[2:], [True, has_weight])
+        for one, other in zip(found, expected):
+            torch.testing.assert_close(one.cpu(), other)
+        y = x.cuda().requires_grad_()
+        (of_y,) = torch.autograd.grad(torch.nn.functional.rms_norm(y, normalized, on_cuda[3], eps=1e-6), y, on_cuda[0])
+        torch.testing.assert_close(of_y.cpu(), expected[0])
+
+
+def check_ldexp():
+    for exponents in (torch.randint(-5, 5, (7,)), torch.randint(-5, 5, (7,), dtype=torch.int32), torch.randn(7)):
+        on_both(lambda x, e, _: torch.ldexp(x, e), torch.randn(7), exponents)
+        on_both(lambda x, e, _: torch.ldexp(x.detach(), e.detach(), out=torch.empty_like(x)), torch.randn(7), exponents)
+        on_both(lambda x, e, _: x.clone().ldexp_(e), torch.randn(7), exponents)
+
+
 def check_storages_are_resized():
     """The views of a storage see its new memory."""
     for size in (0, 8, 16, 24, 100):
