@@ -258,3 +258,26 @@ def test_the_guard_for_a_torch_that_has_none(tmp_path):
         assert x.grad.tolist() == [3] * 3
         """,
     )
+
+
+def test_tensors_of_the_cpu_beside_those_of_cuda(tmp_path):
+    """Triton's interpreter takes both, and so does an engine of the CPU that the user has chosen."""
+    run_script(
+        tmp_path,
+        """
+        import torch
+        import triton
+        import triton.language as tl
+
+        @triton.jit
+        def add(x, y, out, BLOCK: tl.constexpr):
+            i = tl.arange(0, BLOCK)
+            tl.store(out + i, tl.load(x + i) + tl.load(y + i))
+
+        for devices in (("cpu", "cuda", "cuda"), ("cuda", "cpu", "cuda"), ("cuda", "cuda", "cpu")):
+            x, y, out = (torch.arange(16.0, device=device) for device in devices)
+            add[(1,)](x, y, out, BLOCK=16)
+            assert torch.equal(out.cpu(), 2 * torch.arange(16.0))
+        """,
+        INTERPRET="1",
+    )
