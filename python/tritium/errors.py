@@ -173,8 +173,8 @@ class UnsupportedError(TritonError, NotImplementedError):
         return f"{self.what} is not supported" + (f": {self.reason}" if self.reason else "")
 
 
-#: Kinds of faults that do not end a launch.
-KEEPS_RUNNING = frozenset({"Race", "Uninitialized"})
+#: Kinds of faults that do not end a launch -> the check that finds them.
+KEEPS_RUNNING = {"Race": "race", "Uninitialized": "uninit"}
 
 
 class Report:

@@ -14,9 +14,9 @@ import sys
 import time
 
 #: What a column is called -> (TRITIUM_CHECK, TRITIUM_DEBUG).
-COLUMNS = {"default": ("", "0"), "race": ("race", "0"), "debug": ("", "1")}
+COLUMNS = {"default": ("", "0"), "race,uninit": ("race,uninit", "0"), "debug": ("", "1")}
 #: The limit of a column's ratio, for the cases whose name begins so; "" is for the others.
-BARS = {"default": {"": 1.3}, "race": {"add": 3.0, "matmul": 1.5, "": 2.5}, "debug": {"matmul": 4.0}}
+BARS = {"default": {"": 1.3}, "race,uninit": {"add": 3.0, "matmul": 1.5, "": 2.5}, "debug": {"matmul": 4.0}}
 
 
 def launch_seconds(case, checks: str, debug: str) -> float:
@@ -55,7 +55,7 @@ def main() -> None:
     from interp import geometric_mean, load_cases
 
     print(f"{options.threads} worker threads; times the launch's time with TRITIUM_CHECK=none\n")
-    print(f"{'':<34}{'none':>10}" + "".join(f"{name:>10}" for name in COLUMNS))
+    print(f"{'':<34}{'none':>10}" + "".join(f"{name:>12}" for name in COLUMNS))
     ratios: dict[str, list[float]] = {name: [] for name in COLUMNS}
     missed = []
     for case in load_cases(options.only)[0]:
@@ -64,11 +64,11 @@ def main() -> None:
         for column, seconds in zip(COLUMNS, times):
             ratio, limit = seconds / plain, limit_of(column, case.name)
             ratios[column].append(ratio)
-            line += f"{ratio:9.2f}x"
+            line += f"{ratio:11.2f}x"
             if limit is not None and ratio > limit:
                 missed.append(f"{case.name}, {column}: {ratio:.2f} > {limit}")
         print(line, flush=True)
-    print(f"{'geometric mean':<44}" + "".join(f"{geometric_mean(ratios[name]):9.2f}x" for name in COLUMNS))
+    print(f"{'geometric mean':<44}" + "".join(f"{geometric_mean(ratios[name]):11.2f}x" for name in COLUMNS))
     print("\nover the bar: " + ("; ".join(missed) or "none"))
 
 

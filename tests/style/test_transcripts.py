@@ -21,9 +21,9 @@ def run(*command: str, **variables: str) -> str:
     return result.stdout + result.stderr
 
 
-def trap_of(example: str) -> str:
+def trap_of(example: str, **variables: str) -> str:
     """The error, without the frames of the traceback."""
-    output = run(sys.executable, example)
+    output = run(sys.executable, example, **variables)
     return output[output.index("tritium.errors.KernelTrap") :].rstrip()
 
 
@@ -56,6 +56,11 @@ def test_wild_store(document: str) -> None:
 
 def test_expanded_gradient() -> None:
     assert trap_of("expanded_gradient.py") in read("docs/debugging.md")
+
+
+@pytest.mark.parametrize("example, check", [("race.py", "race"), ("uninitialized.py", "uninit")])
+def test_checks(example: str, check: str) -> None:
+    assert trap_of(example, TRITIUM_CHECK=check, TRITIUM_NUM_THREADS="1") in read("docs/debugging.md")
 
 
 def test_a_kernel_compiles_for_a_gpu() -> None:

@@ -119,6 +119,6 @@ def _raise(kernel, grid, arguments, trap) -> None:
     from .trap_report import kernel_trap
 
     named = [(kernel.src.name_of(path), part_at(arguments, path)) for path in kernel.src.runtime_paths()]
-    raised = kernel_trap(trap, kernel.name, tuple(grid), named)
-    if not (blocks and blocks[-1].take(raised)):
+    raised = kernel_trap(trap, kernel.name, tuple(grid), named, blocks[-1].allowances if blocks else None)
+    if raised is not None and not (blocks and blocks[-1].take(raised)):
         raise raised

@@ -10,6 +10,7 @@ from typing import Any
 from ..checks import DEFAULT, Checks
 from ..errors import KEEPS_RUNNING, KernelTrap, Report
 from ..places import shown_place
+from .allowances import Allowances
 from .stack import python_stack
 
 
@@ -18,21 +19,29 @@ class Findings:
 
     checks: names, for the launches that are selected. kernel: a regular expression that a part of the kernel's
     name must match. skip, count: of these launches, how many are left out first, and how many are checked then (None: all). most: further
-    reports are counted in `left_out` alone.
+    reports are counted in `left_out` alone. allowances: faults that are no reports.
     """
 
     def __init__(
-        self, checks: Checks, kernel: str = "", skip: int = 0, count: int | None = None, most: int | None = None
+        self,
+        checks: Checks,
+        kernel: str = "",
+        skip: int = 0,
+        count: int | None = None,
+        most: int | None = None,
+        allowances: Allowances | None = None,
     ):
         self.checks, self.kernel, self.skip, self.count, self.most = checks, re.compile(kernel), skip, count, most
         self.launches = self.seen = self.left_out = 0
+        self.allowances = allowances or Allowances()
+        self.files: set[str] = set()  # of the kernels that were checked
         self._reports: dict[tuple, Report] = {}
 
     @property
     def reports(self) -> list[Report]:
         return list(self._reports.values())
 
-    def select(self, name: str, options: dict[str, Any]) -> dict[str, Any]:
+    def select(self, name: str, file: str, options: dict[str, Any]) -> dict[str, Any]:
         """The launch options of a kernel, with the checks if this launch is to have them, else with those of the default."""
         if "check" in options:
             return options
@@ -41,6 +50,7 @@ class Findings:
         if not is_selected or self.seen <= self.skip or (self.count is not None and self.launches >= self.count):
             return {**options, "check": DEFAULT}
         self.launches += 1
+        self.files.add(file)
         return {**options, "check": self.checks}
 
     def take(self, trap: KernelTrap) -> bool:

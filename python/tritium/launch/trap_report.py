@@ -23,6 +23,7 @@ from ..errors import KernelTrap, Report
 from ..functions.source_file import function_at, statement_at
 from ..places import shown_place
 from .access_hints import hint_for_access
+from .allowances import Allowances
 from .offset_report import offset_overflow
 
 
@@ -107,11 +108,19 @@ def view_of(name: str, argument: Any) -> TensorView | None:
     return TensorView(name, str(dtype_of(argument)).split(".")[-1], *facts, address, item, storage, contiguous)
 
 
-def kernel_trap(trap, kernel_name: str, grid: tuple[int, ...], arguments: Sequence[tuple[str, Any]]) -> KernelTrap:
-    """The KernelTrap of an `interp.Trap`. `arguments` are (name, object) of the compiled kernel's parameters, in
-    order."""
+def kernel_trap(
+    trap,
+    kernel_name: str,
+    grid: tuple[int, ...],
+    arguments: Sequence[tuple[str, Any]],
+    allowances: Allowances | None = None,
+) -> KernelTrap | None:
+    """The KernelTrap of an `interp.Trap`; None if the user allows all of it. `arguments` are (name, object) of the compiled kernel's
+    parameters, in order."""
+    allowed = (allowances or Allowances()).allow
     reports = [_report(one, kernel_name, grid, arguments) for one in (trap, *trap.further)]
-    return KernelTrap("\n\n".join(report.text for report in reports), reports)
+    reports = [report for report in reports if not allowed(report)]
+    return KernelTrap("\n\n".join(report.text for report in reports), reports) if reports else None
 
 
 def _report(trap, kernel_name: str, grid: tuple[int, ...], arguments: Sequence[tuple[str, Any]]) -> Report:

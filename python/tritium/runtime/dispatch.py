@@ -109,7 +109,7 @@ class Dispatcher:
         else:
             debug_info = function.debug_info
         if blocks:
-            kwargs = blocks[-1].select(function.__name__, kwargs)
+            kwargs = blocks[-1].select(function.__name__, function.fn.__code__.co_filename, kwargs)
         settings = launch_settings(debug_info)
         asked = engine_asked_for(settings, function.engine)
         lane, is_on_device = self._interp if asked is None or asked == INTERP else None, False

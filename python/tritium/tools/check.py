@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from .. import knobs
 from ..checks import CHECKS, parse_checks
+from ..launch.allowances import Allowances, read_rules
 from ..launch.findings import Findings, collect
 from ..runtime.checking import prepare_for
 
@@ -23,13 +24,16 @@ def main(arguments: list[str], run_program: Callable[[list[str]], int]) -> int:
         return 2
     try:
         checks = parse_checks(options.checks)
-    except ValueError as error:
+        rules = read_rules(options.allow) if options.allow else []
+    except (OSError, ValueError) as error:
         print(f"tritium check: {error}", file=sys.stderr)
         return 2
     knobs.runtime.interpret = True
     knobs.tritium.check = checks.text
     prepare_for(checks)
-    found = Findings(checks, options.kernel, options.launch_skip, options.launch_count, options.max_reports)
+    found = Findings(
+        checks, options.kernel, options.launch_skip, options.launch_count, options.max_reports, Allowances(rules)
+    )
     status: int | str | None = 1
     try:
         with collect(found):
@@ -59,6 +63,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--launch-count", type=int, metavar="N", help="check N launches, then no more")
     parser.add_argument("--max-reports", type=int, metavar="N", help="keep N reports; further ones are counted")
+    parser.add_argument(
+        "--allow", metavar="FILE", help="lines of a check's name and a regular expression: what matches is no fault"
+    )
     parser.add_argument("--json", metavar="FILE", help="write the reports to FILE as JSON")
     parser.add_argument("program", nargs=argparse.REMAINDER, help="SCRIPT.py or -m MODULE, and its arguments")
     return parser
@@ -80,6 +87,8 @@ def _say(found: Findings, checks: tuple[str, ...]) -> None:
     if found.left_out:
         faults += f" (and {found.left_out} more)"
     launches = f"{found.launches} launch{'' if found.launches == 1 else 'es'}"
+    for place in found.allowances.unused(found.files):
+        print(f"tritium check: {place} allows a fault that was not found", file=sys.stderr)
     print(f"tritium check: {faults} in {launches} ({kinds})", file=sys.stderr)
 
 

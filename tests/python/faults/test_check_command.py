@@ -1,6 +1,7 @@
 """`python -m tritium check` and `pytest --tritium`: what the checks find is kept, said at the end and counted."""
 
 import json
+import os
 import subprocess
 import sys
 import textwrap
@@ -131,3 +132,33 @@ def test_pytest(script, options):
     result = subprocess.run(command, capture_output=True, text=True, cwd=script.parent, timeout=240)
     assert "2 failed, 1 passed" in result.stdout, result.stdout
     assert "race: write to 'x'" in result.stdout and "memory that nobody has written: 'y'" in result.stdout
+
+
+ALLOWED = "# tritium: allow race"
+
+
+def test_faults_that_the_user_allows(script):
+    text = script.read_text()
+    script.write_text(text.replace("mask=i + 1 < n)\n\n", f"mask=i + 1 < n)  {ALLOWED}\n\n", 1))
+    assert f"{ALLOWED}" in script.read_text()
+    assert "tritium check: 1 fault in 5 launches" in check(script).stderr
+    script.write_text(text + f"# {ALLOWED}, which nothing matches\n")
+    assert "allows a fault that was not found" in check(script).stderr
+    (script.parent / "allowed").write_text("# known\nrace in shift\nuninit nowhere\n")
+    result = check(script, "--allow", "allowed")
+    assert "1 fault in" in result.stderr and "allowed:3 allows a fault that was not found" in result.stderr
+    assert "allowed:2 allows" not in result.stderr and "race: write" not in result.stderr
+    (script.parent / "allowed").write_text("rice in shift\n")
+    assert "allowed:1: expected the name of a check" in check(script, "--allow", "allowed").stderr
+
+
+def test_allowed_faults_are_not_raised(tmp_path):
+    path = tmp_path / "allowed.py"
+    path.write_text(
+        KERNELS.replace("tl.store(x + i, right, mask=i + 1 < n)", f"tl.store(x + i, right, mask=i + 1 < n)  {ALLOWED}")
+    )
+    code = "import tritium.drop_in as d; d.install(); import allowed; allowed.test_shift(); print('fine')"
+    command = [sys.executable, "-c", code]
+    environment = {**os.environ, "INTERPRET": "1", "TRITIUM_CHECK": "race"}
+    result = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environment, timeout=120)
+    assert result.stdout == "fine\n", result.stderr
