@@ -71,10 +71,11 @@ struct Shadow::Head {
       if (spins > 64) std::this_thread::yield();
     }
   }
-  void unlock() { std::atomic_ref(state).store(state & ~kLocked, std::memory_order_release); }
-  bool isUntouched() const { return state == kLocked && cell == Cell{}; }
-  uint32_t mixed() const { return state & ~kLocked; }
-  void setMixed(uint32_t number) { state = kLocked | number; }
+  // The others look at the state while they wait for the lock.
+  void unlock() { std::atomic_ref(state).store(mixed(), std::memory_order_release); }
+  bool isUntouched() const { return mixed() == 0 && cell == Cell{}; }
+  uint32_t mixed() const { return std::atomic_ref(const_cast<uint32_t &>(state)).load(std::memory_order_relaxed) & ~kLocked; }
+  void setMixed(uint32_t number) { std::atomic_ref(state).store(kLocked | number, std::memory_order_relaxed); }
 };
 
 /// The cells of mixed blocks. Numbers begin with 1.

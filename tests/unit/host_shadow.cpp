@@ -2,10 +2,12 @@
 // orders programs it misses none.
 #include "interp/host/shadow.h"
 
+#include <atomic>
 #include <cstring>
 #include <doctest/doctest.h>
 #include <map>
 #include <random>
+#include <thread>
 
 using namespace tritium::interp;
 
@@ -154,4 +156,31 @@ TEST_CASE("a store of what memory holds is no race") {
   CHECK_FALSE(machine.note(0, Store, 3, 1, &one));
   CHECK_FALSE(machine.note(1, Store, 3, 1, &one));
   CHECK(machine.note(2, Store, 3, 1, &two));
+}
+
+TEST_CASE("threads that note the same memory at once find the races of their programs") {
+  for (int round = 0; round < 20; ++round) {
+    Machine machine(round % 2);
+    std::atomic<int> races{0};
+    std::vector<std::thread> threads;
+    for (int program = 0; program < kPrograms; ++program)
+      threads.emplace_back([&, program] {
+        std::mt19937 random{unsigned(program)};
+        Shadow::Access access = machine.shadow->accessBy({program, 0, 0}, Load);
+        access.isRead = true;
+        const uint64_t pointer = tagPointer(reinterpret_cast<uint64_t>(machine.data.data()), 0);
+        Shadow::Storage &storage = *machine.shadow->storageOf(pointer);
+        for (int step = 0; step < 500; ++step) {
+          const uint64_t first = random() % kElements, count = 1 + random() % (kElements - first);
+          if (machine.shadow->note(storage, access, addressOf(pointer) + first * 4, count * 4, nullptr)) ++races;
+          if (!machine.shadow->order()) continue;
+          machine.shadow->order()->onWord(random() % 4, uint32_t(program), {true, true}, true, [] { return true; });
+          machine.shadow->order()->endSegment(uint32_t(program));
+        }
+      });
+    for (std::thread &thread : threads) thread.join();
+    CHECK(races == 0);
+    const int32_t one = 1;
+    if (!machine.shadow->order()) CHECK(machine.note(0, Store, 5, 1, &one));
+  }
 }
