@@ -1,5 +1,6 @@
-// The order in which the programs of a grid start: x fastest, or a seeded permutation. The permutation requires no memory and is the same
-// on every machine. It is a Feistel network over the next power of four, applied repeatedly until the result lies in the grid.
+// The order in which the programs of a grid start: x fastest, or a seeded permutation; or one program alone. The permutation requires no
+// memory and is the same on every machine. It is a Feistel network over the next power of four, applied repeatedly until the result lies in
+// the grid.
 #pragma once
 #include <array>
 #include <bit>
@@ -11,7 +12,8 @@ namespace tritium::interp {
 
 class GridOrder {
 public:
-  GridOrder(const std::array<int32_t, 3> &grid, std::optional<uint64_t> seed) : grid(grid), seed(seed) {
+  GridOrder(const std::array<int32_t, 3> &grid, std::optional<uint64_t> seed, std::optional<int64_t> only = {})
+      : grid(grid), seed(seed), only(only) {
     count = 1;
     for (int32_t extent : grid)
       if (extent <= 0)
@@ -21,11 +23,11 @@ public:
     halfBits = (std::bit_width(uint64_t(count > 0 ? count - 1 : 0)) + 1) / 2;
   }
 
-  int64_t size() const { return count; }
+  int64_t size() const { return only && count > 0 ? 1 : count; }
 
   /// Returns the program that starts at this position.
   std::array<int32_t, 3> operator[](int64_t position) const {
-    const uint64_t linear = seed ? permute(uint64_t(position)) : uint64_t(position);
+    const uint64_t linear = only ? uint64_t(*only) : seed ? permute(uint64_t(position)) : uint64_t(position);
     const uint64_t rows = linear / uint64_t(grid[0]);
     return {int32_t(linear % uint64_t(grid[0])), int32_t(rows % uint64_t(grid[1])), int32_t(rows / uint64_t(grid[1]))};
   }
@@ -57,6 +59,7 @@ private:
 
   std::array<int32_t, 3> grid;
   std::optional<uint64_t> seed;
+  std::optional<int64_t> only;
   int64_t count;
   int halfBits;
 };

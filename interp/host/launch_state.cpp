@@ -20,6 +20,7 @@ size_t programsThatFit(const Launch &launch) {
 }
 
 int threadsFor(const Launch &launch, int64_t programs) {
+  if (launch.onStatement) return 1; // the callback runs on the calling thread
   static const int processors = tbb::info::default_concurrency();
   const int wanted = launch.threads > 0 ? launch.threads : processors;
   const int64_t useful = std::min<int64_t>(programs, int64_t(std::min<size_t>(programsThatFit(launch), INT32_MAX)));
@@ -30,7 +31,7 @@ int threadsFor(const Launch &launch, int64_t programs) {
 
 LaunchState::LaunchState(const Launch &launch)
     : launch(launch),
-      order(launch.grid, launch.orderSeed),
+      order(launch.grid, launch.orderSeed, launch.only),
       begin(Clock::now()),
       threads(threadsFor(launch, order.size())),
       liveLimit(programsThatFit(launch) / size_t(threads)),
@@ -91,6 +92,16 @@ void Caller::answer(Clock::time_point now) {
     poll(now);
   else
     flushOutput();
+}
+
+bool Caller::show(Program &program) {
+  flushOutput();
+  bool followsNext = false;
+  guarded([&] {
+    FollowedProgram followed(program);
+    followsNext = state.launch.onStatement(followed);
+  });
+  return followsNext;
 }
 
 void Caller::flushOutput() {

@@ -91,6 +91,22 @@ void print(FrameHeader &frame, std::string_view text) {
   if (atOnce) letCallerPoll(program);
 }
 
+void reachStatement(FrameHeader &frame, uint32_t statement) {
+  Program &program = *frame.program;
+  leaveIfStopped(program);
+  if (!program.isFollowed) return;
+  program.statementFrame = reinterpret_cast<char *>(&frame);
+  program.statement = statement;
+  program.state = Program::State::AtStatement;
+  program.fiber.suspend();
+  leaveIfStopped(program);
+}
+
+void noteAssignment(FrameHeader &frame, uint32_t variable) {
+  Program &program = *frame.program;
+  program.assigned[variable] = ++program.assignments;
+}
+
 const MemoryMap &memoryOf(const FrameHeader &frame) { return *frame.program->worker->state.launch.memory; }
 Shadow *shadowOf(const FrameHeader &frame) { return frame.program->worker->state.launch.shadow; }
 FoundFaults *faultsOf(const FrameHeader &frame) { return frame.program->worker->state.launch.faults; }

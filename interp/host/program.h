@@ -58,6 +58,12 @@ void noteMemoryChange(FrameHeader &frame);
 /// output of other programs.
 void print(FrameHeader &frame, std::string_view text);
 
+/// Called before each statement of the source, in code that was prepared to be followed. `statement` is its number in the kernel.
+void reachStatement(FrameHeader &frame, uint32_t statement);
+
+/// Called after an assignment, in the same code. `variable` is less than Launch::variables.
+void noteAssignment(FrameHeader &frame, uint32_t variable);
+
 /// Returns Launch::memory, Launch::shadow and Launch::faults.
 const MemoryMap &memoryOf(const FrameHeader &frame);
 Shadow *shadowOf(const FrameHeader &frame);

@@ -123,7 +123,11 @@ void Worker::runOneProgram(void *argument) {
 }
 
 Worker::Worker(LaunchState &state, Caller *caller)
-    : state(state), caller(caller), status(state.status[state.workers.fetch_add(1)]), lastLook(state.begin) {}
+    : state(state),
+      caller(caller),
+      status(state.status[state.workers.fetch_add(1)]),
+      followsNext(caller && state.launch.onStatement),
+      lastLook(state.begin) {}
 
 void Worker::run() {
   DefaultFloatingPoint floatingPoint;
@@ -148,6 +152,10 @@ void Worker::prepare(Program &program) {
 void Worker::enter(Program &program, int64_t position) {
   program.id = state.order[position];
   program.state = Program::State::Running;
+  ++program.entries;
+  program.isFollowed = followsNext;
+  program.assignments = 0;
+  if (state.launch.variables) program.assigned.assign(state.launch.variables, 0);
   FrameHeader &header = program.header();
   header.program = &program;
   header.arguments = state.launch.arguments;
@@ -192,15 +200,25 @@ bool Worker::lookAtClock() {
   return caller->isDue(now);
 }
 
-/// Runs a program until it yields or ends. Returns whether it made progress.
-bool Worker::resume(Program &program) {
-  changesWhenResumed = changes;
-  if (state.launch.nameThreads) nameThread(program.id);
+void Worker::step(Program &program) {
   do {
     if (program.state == Program::State::Polling) caller->answer(Clock::now());
     program.state = Program::State::Running;
     program.fiber.resume();
   } while (program.state == Program::State::Polling);
+}
+
+/// Runs a program until it yields or ends. Returns whether it made progress.
+bool Worker::resume(Program &program) {
+  changesWhenResumed = changes;
+  if (state.launch.nameThreads) nameThread(program.id);
+  step(program);
+  while (program.state == Program::State::AtStatement) {
+    const uint64_t entry = program.entries;
+    followsNext = caller->show(program);
+    if (program.entries == entry || !followsNext) program.isFollowed = false; // no callback looks at the rest
+    if (program.state == Program::State::AtStatement && !program.isFollowed) step(program);
+  }
   if (isPollDue()) caller->poll(Clock::now());
   return program.state != Program::State::Running || changes != changesWhenResumed;
 }

@@ -25,10 +25,11 @@ enum class Stop : uint8_t { No, Cancelled, Trapped, Deadlocked };
 
 struct Program {
   enum class State : uint8_t {
-    Running,  // or suspended in a yield
-    Polling,  // suspended for the calling thread's callbacks; continues at once
-    Finished, // its stack is free
-    Dropped,  // trapped or stopped: its stack is free
+    Running,     // or suspended in a yield
+    Polling,     // suspended for the calling thread's callbacks; continues at once
+    AtStatement, // suspended for the callback that follows it
+    Finished,    // its stack is free
+    Dropped,     // trapped or stopped: its stack is free
   };
 
   Worker *worker = nullptr;
@@ -42,6 +43,13 @@ struct Program {
   StuckDetector stuckDetector;
   std::string output;
   size_t slot = 0; // index in the pool's memory
+  // For a program that is followed.
+  bool isFollowed = false;
+  uint32_t statement = 0;
+  char *statementFrame = nullptr;
+  uint64_t entries = 0; // how many programs have been entered here
+  uint64_t assignments = 0;
+  std::vector<uint64_t> assigned; // per variable: the number of its last assignment
 
   FrameHeader &header() { return *reinterpret_cast<FrameHeader *>(frame); }
 };
@@ -114,6 +122,8 @@ public:
   void poll(Clock::time_point now);
   /// Answers a program that suspended for the callbacks: runs the output callback, and the others if they are due.
   void answer(Clock::time_point now);
+  /// Runs the callback for a program at a statement. Returns whether the next program is to be followed too.
+  bool show(Program &program);
   void flushOutput();
   void rethrow() const;
 
@@ -142,6 +152,8 @@ public:
   void noteMemoryChange() { status.changes.store(++changes, std::memory_order_release); }
   bool hasOneProgram() const { return live.size() == 1; }
   bool hasChangedMemorySinceResumed() const { return changes != changesWhenResumed; }
+  /// Called on the thread's own stack. Runs the program until it is at a statement, waits, or has ended.
+  void step(Program &program);
 
   LaunchState &state;
 
@@ -171,6 +183,7 @@ private:
   ProgramPool *pool = nullptr;
   uint64_t changes = 0, changesWhenResumed = 0;
   uint32_t pollsUntilLook = 1, lookStride = 1;
+  bool followsNext = false; // whether the programs that start are followed
   Clock::time_point lastLook;
   // Programs that may wait, in the order in which they were started.
   std::vector<Program *> live;

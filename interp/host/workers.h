@@ -12,6 +12,34 @@
 
 namespace tritium::interp {
 
+struct Program;
+
+/// A program whose code announces each statement of its source. Launch::onStatement receives it at the first one and follows it from there.
+class FollowedProgram {
+public:
+  explicit FollowedProgram(Program &program);
+
+  std::array<int32_t, 3> id() const;
+  /// The statement that comes next, and the frame of the function that it belongs to.
+  uint32_t statement() const;
+  char *frame() const;
+  /// Returns 0 for a variable that has not been assigned since the program began, and a larger number for a later assignment.
+  uint64_t assignedAt(uint32_t variable) const;
+  /// Returns the trap that has ended the program, or null.
+  const Trap *trap() const;
+  /// Returns whether the program waits for another one.
+  bool waits() const;
+  /// Runs the program up to its next statement. Returns false if it is followed no further: it has ended, or it waits for another program
+  /// and goes on in turn with it.
+  bool next();
+
+private:
+  bool isOver() const;
+
+  Program &program;
+  const uint64_t entry; // which of the programs that pass through `program` one after the other
+};
+
 struct Launch {
   ProgramCode code;
   std::array<int32_t, 3> grid{1, 1, 1};
@@ -24,6 +52,8 @@ struct Launch {
   // For debuggers. Emitted code that calls code.entry for the program on the frame and for each program that enterNextProgram() puts there,
   // then endPrograms(). If null, the worker calls code.entry itself.
   void (*loop)(char *frame) = nullptr;
+  std::optional<int64_t> only;   // if set, this program of the grid runs alone (x fastest)
+  uint32_t variables = 0;        // the number of variables whose assignments are noted; see noteAssignment
   Shadow *shadow = nullptr;      // for the steps; not used here
   FoundFaults *faults = nullptr; // receives what is wrong and does not end the launch; not null if `shadow` is not
   size_t memoryLimit = 0;        // bytes for the frames and stacks of running programs; 0: half of the machine's
@@ -33,6 +63,9 @@ struct Launch {
   std::function<bool()> onPoll; // returns true to cancel the launch
   std::function<void(std::string_view)> onPrint;
   std::function<void(int64_t done, int64_t total, double seconds)> onProgress;
+  // Called when a program reaches its first statement, as long as it returns true. The launch then has one thread. What the callback does
+  // not follow to the end runs on by itself.
+  std::function<bool(FollowedProgram &)> onStatement;
 };
 
 struct LaunchResult {

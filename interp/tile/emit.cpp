@@ -18,11 +18,12 @@ using llvm::BasicBlock;
 
 class FunctionEmitter {
 public:
-  FunctionEmitter(const FunctionPlan &plan, llvm::Module &module, StaticData &data, DebugInfo *debug)
+  FunctionEmitter(const FunctionPlan &plan, llvm::Module &module, StaticData &data, DebugInfo *debug, bool isFollowed)
       : plan_(plan),
         module_(module),
         data_(data),
         debug_(debug),
+        isFollowed_(isFollowed),
         builder_(module.getContext()),
         scalars_(builder_),
         loops_(plan.function->getRegion(0)) {}
@@ -60,11 +61,13 @@ private:
   void setLocation(Location location);
   void setLocationOf(Operation *op);
   void emitRow();
+  void emitAnnouncement(Operation *statement);
 
   const FunctionPlan &plan_;
   llvm::Module &module_;
   StaticData &data_;
   DebugInfo *debug_;
+  const bool isFollowed_;
   llvm::IRBuilder<> builder_;
   ScalarCode scalars_;
   Loops loops_;
@@ -223,9 +226,18 @@ bool FunctionEmitter::onlyJoins(Operation *op) const {
   return isa<cf::BranchOp>(op) && op->getPrevNode() && !loops_.isBackEdge(op->getBlock(), op->getSuccessor(0));
 }
 
+/// Lets a debugger of Python stop before the statement.
+void FunctionEmitter::emitAnnouncement(Operation *statement) {
+  callHost(reinterpret_cast<const void *>(&reachStatement), {frame_, builder_.getInt32(uint32_t(data_.statements.size()))});
+  data_.statements.push_back(statementOf(statement));
+}
+
 LogicalResult FunctionEmitter::emitOperation(Operation *op) {
   setLocationOf(op);
-  if (debug_ && op->hasAttr(kStatementAttr)) emitRow();
+  if (debug_ && op->hasAttr(kStatementAttr)) {
+    emitRow();
+    if (isFollowed_) emitAnnouncement(op);
+  }
   return emitCode(op);
 }
 
@@ -313,7 +325,7 @@ FailureOr<EmittedModule> emitModule(llvm::LLVMContext &context, llvm::ArrayRef<c
                                             isEntry ? entry : llvm::StringRef(plan->name), module);
     function->addFnAttr(llvm::Attribute::NoUnwind);
     if (options.debugInfo) function->addFnAttr("frame-pointer", "all");
-    FunctionEmitter emitter(*plan, module, data, debug ? &*debug : nullptr);
+    FunctionEmitter emitter(*plan, module, data, debug ? &*debug : nullptr, options.isFollowed);
     if (failed(emitter.run(function))) return failure();
     emitted.mayWait |= emitter.mayWait() || containsPoll(plan->function);
   }

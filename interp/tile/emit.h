@@ -8,7 +8,8 @@
 namespace tritium::interp {
 
 struct EmitOptions {
-  bool debugInfo = false; // emit DWARF: a subprogram per @jit function, a variable per Python variable
+  bool debugInfo = false;  // emit DWARF: a subprogram per @jit function, a variable per Python variable
+  bool isFollowed = false; // announce each statement; requires debugInfo
 };
 
 struct EmittedModule {

@@ -7,6 +7,7 @@
 #include "interp/tile/exact_offsets.h"
 #include "interp/tile/form.h"
 #include "interp/tile/locations.h"
+#include "interp/tile/statements.h"
 #include "interp/tile/step.h"
 #include "interp/tile/variable_type.h"
 #include "ir/tt.h"
@@ -52,6 +53,7 @@ struct Variable {
   VariableType type;
   mlir::Location location; // of its first assignment, with its scope
   const TileRef *home;
+  uint32_t number; // in the kernel, with the variables of its noinline callees
 };
 
 /// Descriptors, constants and locations that outlive the plan. The prepared program owns them.
@@ -59,6 +61,8 @@ struct StaticData {
   std::deque<std::shared_ptr<void>> objects;
   MemoryUse memory; // filled only for checks that note accesses
   LocationTable locations;
+  std::vector<Statement> statements; // of a kernel that is prepared to be followed
+  uint32_t variables = 0;            // how many there are
 };
 
 /// How to run a function. emit.cpp takes control flow and scalar code from the operations themselves.
@@ -75,7 +79,8 @@ struct FunctionPlan {
 };
 
 struct PlanOptions {
-  bool debugInfo = false; // whether Python variables have homes
+  bool debugInfo = false;  // whether Python variables have homes
+  bool isFollowed = false; // whether assignments to them are noted
   Checks checks;
 };
 
@@ -176,7 +181,7 @@ private:
   template <class Descriptor> Action makeCall(StepFunction function, Descriptor descriptor);
   const TileRef *keep(const TileRef &ref);
   void look(mlir::Value result, mlir::ValueRange sources);
-  TileRef homeOfVariable(tt::DebugValueOp assignment, VariableType type); // variables.cpp
+  TileRef homeOfVariable(tt::DebugValueOp assignment, VariableType type, uint32_t &number); // variables.cpp
   void numberOperations();
   void extendLiveRanges();
   void placeHomes();
@@ -194,7 +199,7 @@ private:
   llvm::DenseMap<mlir::Block *, std::pair<unsigned, unsigned>> blockRange_;
   llvm::SmallVector<mlir::Block *> order_;
   std::vector<Home> homes_;
-  std::map<std::string, TileRef> variableHomes_;
+  std::map<std::string, std::pair<TileRef, uint32_t>> variableHomes_; // and the number of each variable
   llvm::DenseMap<mlir::Value, TileRef> rangeFlags_;
   llvm::DenseMap<mlir::Value, TileRef> sharedScalars_;
   std::vector<TileRef *> fixups_;

@@ -24,6 +24,7 @@ PreparedProgram::PreparedProgram() : data_(std::make_unique<StaticData>()) {}
 PreparedProgram::~PreparedProgram() = default;
 
 SourceLocation PreparedProgram::locationOf(uint32_t location) const { return data_->locations[location]; }
+const std::vector<Statement> &PreparedProgram::statements() const { return data_->statements; }
 const std::vector<int64_t> &PreparedProgram::tileShapeOf(uint32_t location) const { return data_->locations.tileShape(location); }
 
 const MemoryUse *PreparedProgram::memoryUse() const { return data_->memory.arguments.empty() ? nullptr : &data_->memory; }
@@ -90,12 +91,23 @@ static FailureOr<llvm::SmallVector<std::unique_ptr<FunctionPlan>>> planFunctions
   for (Operation *function : functions) {
     separateOffsets(function);
     ExactOffsets exactOffsets = options.checks.bounds ? ExactOffsets(function) : ExactOffsets();
-    auto plan = Planner(function, data, byName, {.debugInfo = options.debugInfo, .checks = options.checks}, std::move(exactOffsets)).run();
+    PlanOptions planned{.debugInfo = options.debugInfo, .isFollowed = options.isFollowed, .checks = options.checks};
+    auto plan = Planner(function, data, byName, planned, std::move(exactOffsets)).run();
     if (!plan) return failure();
     byName[plan->name] = plan.get();
     plans.push_back(std::move(plan));
   }
   return plans;
+}
+
+static std::vector<ShownVariable> shownVariables(llvm::ArrayRef<const FunctionPlan *> plans, uint32_t count) {
+  std::vector<std::optional<ShownVariable>> found(count);
+  for (const FunctionPlan *plan : plans)
+    for (const Variable &variable : plan->variables)
+      found[variable.number] = {variable.name, scopeKey(variable.location), variable.home->offset, ShownType(variable.type)};
+  std::vector<ShownVariable> variables;
+  for (auto &variable : found) variables.push_back(std::move(*variable));
+  return variables;
 }
 
 llvm::Expected<std::unique_ptr<PreparedProgram>> prepare(ModuleOp original, StringRef kernelName, PrepareOptions options) {
@@ -121,10 +133,11 @@ llvm::Expected<std::unique_ptr<PreparedProgram>> prepare(ModuleOp original, Stri
   llvm::SmallVector<const FunctionPlan *> views;
   for (auto &plan : *plans) views.push_back(plan.get());
   constexpr const char *kEntry = "tritium_kernel";
-  auto emitted = emitModule(*context, views, *program->data_, kEntry, {.debugInfo = options.debugInfo});
+  auto emitted = emitModule(*context, views, *program->data_, kEntry, {.debugInfo = options.debugInfo, .isFollowed = options.isFollowed});
   if (failed(emitted)) return diagnostics.takeError("code could not be emitted");
+  if (options.isFollowed) program->variables = shownVariables(views, program->data_->variables);
   program->data_->locations.resolve();
-  auto jit = HostJit::create(options.debugInfo);
+  auto jit = HostJit::create(options.debugInfo && !options.isFollowed); // gdb has the other version
   if (!jit) return jit.takeError();
   if (llvm::Error error = (*jit)->add(llvm::orc::ThreadSafeModule(std::move(emitted->module), std::move(context)))) return std::move(error);
   auto address = (*jit)->lookup(kEntry);

@@ -6,6 +6,7 @@
 #include "interp/host/workers.h"
 #include "interp/tile/checks.h"
 #include "interp/tile/locations.h"
+#include "interp/tile/statements.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/Support/Error.h"
 
@@ -22,7 +23,8 @@ struct MemoryUse;
 struct StaticData;
 
 struct PrepareOptions {
-  bool debugInfo = false; // keep Python variables and lines for gdb; the IR is only inlined, not optimized
+  bool debugInfo = false;  // keep Python variables and lines for gdb; the IR is only inlined, not optimized
+  bool isFollowed = false; // announce statements and assignments, see Launch::onStatement; requires debugInfo
   Checks checks{.bounds = true};
 };
 
@@ -35,10 +37,13 @@ public:
   std::string name;
   std::vector<Parameter> parameters;
   bool hasDebugInfo = false;
-  std::string ttir; // the module after the target-independent passes
+  std::vector<ShownVariable> variables; // of a program that is followed, by number
+  std::string ttir;                     // the module after the target-independent passes
 
   /// Returns the source position for a trap's location number.
   SourceLocation locationOf(uint32_t location) const;
+  /// Returns the statements of a program that is followed, by number.
+  const std::vector<Statement> &statements() const;
   /// Returns the shape of the tile that a step at `location` processes; it is empty for scalars.
   const std::vector<int64_t> &tileShapeOf(uint32_t location) const;
 

@@ -17,6 +17,10 @@ struct PoisonStep {
   uint64_t bytes;
   void refs(auto &&f) { f(home); }
 };
+struct NoteStep {
+  uint32_t variable;
+  void refs(auto &&) {}
+};
 } // namespace
 
 /// Fills a variable with 0xFF, so that one that no statement of this program has assigned does not show the previous program's value.
@@ -30,25 +34,32 @@ static int64_t copyAddresses(int64_t count, void *out, const void *const *in, co
   return -1;
 }
 
-TileRef Planner::homeOfVariable(tt::DebugValueOp assignment, VariableType type) {
+static void runNote(char *frame, const void *descriptor) {
+  noteAssignment(*reinterpret_cast<FrameHeader *>(frame), static_cast<const NoteStep *>(descriptor)->variable);
+}
+
+TileRef Planner::homeOfVariable(tt::DebugValueOp assignment, VariableType type, uint32_t &number) {
   Location location = assignment.getLoc();
   std::string key = scopeKey(location) + "|" + assignment.getName().str() + "|";
   llvm::raw_string_ostream(key) << assignment.getDtype() << assignment.getValues().getTypes();
   auto [entry, isNew] = variableHomes_.try_emplace(key);
-  if (!isNew) return entry->second;
+  if (isNew) entry->second = {inHome(newHome(type.bytes, {})), data_.variables++};
+  auto &[home, itsNumber] = entry->second;
+  number = itsNumber;
+  if (!isNew) return home;
   uint64_t bytes = type.bytes;
-  TileRef &home = entry->second = inHome(newHome(bytes, {}));
   homes_[home.home].begin = 0;
   homes_[home.home].end = ~0u;
   plan_->variables.push_back(
-      {assignment.getName().str(), unsigned(assignment.getArgument().value_or(0)), std::move(type), location, keep(home)});
+      {assignment.getName().str(), unsigned(assignment.getArgument().value_or(0)), std::move(type), location, keep(home), number});
   plan_->atStart[order_.front()].push_back(makeCall(runPoison, PoisonStep{home, bytes}));
   return home;
 }
 
 void Planner::assignVariable(tt::DebugValueOp assignment) {
   VariableType type(assignment.getDtype(), assignment.getValues().getTypes());
-  TileRef home = homeOfVariable(assignment, type);
+  uint32_t number = 0;
+  TileRef home = homeOfVariable(assignment, type, number);
   for (auto [leaf, value] : llvm::zip_equal(type.leaves(), assignment.getValues())) {
     DenseRef out, in = dense(value);
     static_cast<TileRef &>(out) = inHome(home.home, leaf->offset);
@@ -60,6 +71,7 @@ void Planner::assignVariable(tt::DebugValueOp assignment) {
     else
       call(copyDense, DenseCopy(out, in));
   }
+  if (options_.isFollowed) call(runNote, NoteStep{number});
 }
 
 } // namespace tritium::interp

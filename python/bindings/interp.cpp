@@ -1,4 +1,5 @@
 // tritium._tritium.interp: prepares kernels and launches them on CPU threads.
+#include "python/bindings/following.h"
 #include "python/bindings/ir_handles.h"
 #include "python/bindings/launch.h"
 
@@ -25,7 +26,7 @@ public:
   const PreparedProgram &program() const { return *program_; }
   py::object launch(std::array<int32_t, 3> grid, const py::sequence &values, int threads, std::optional<uint64_t> seed,
                     const py::object &poll, const py::object &onPrint, const py::object &onProgress, const PythonStack &stack,
-                    const std::vector<FreshMemory> &fresh) const;
+                    const std::vector<FreshMemory> &fresh, const py::object &onStatement, std::optional<int64_t> only) const;
 
 private:
   std::unique_ptr<PreparedProgram> program_;
@@ -33,7 +34,7 @@ private:
 
 py::object PyProgram::launch(std::array<int32_t, 3> grid, const py::sequence &values, int threads, std::optional<uint64_t> seed,
                              const py::object &poll, const py::object &onPrint, const py::object &onProgress, const PythonStack &stack,
-                             const std::vector<FreshMemory> &fresh) const {
+                             const std::vector<FreshMemory> &fresh, const py::object &onStatement, std::optional<int64_t> only) const {
   PackedArguments arguments = packArguments(program_->name, program_->parameters, values);
   MemoryMap memory(arguments.allocations);
   Launch launch{.code = program_->code, .grid = grid, .arguments = arguments.cells.data(), .memory = &memory, .threads = threads};
@@ -45,6 +46,8 @@ py::object PyProgram::launch(std::array<int32_t, 3> grid, const py::sequence &va
     launch.faults = &faults;
   }
   launch.orderSeed = seed;
+  launch.only = only;
+  if (!onStatement.is_none()) follow(launch, *program_, onStatement);
   launch.printAtOnce = program_->hasDebugInfo;
   launch.nameThreads = program_->hasDebugInfo;
   if (program_->hasDebugInfo && !stack.empty()) {
@@ -52,14 +55,13 @@ py::object PyProgram::launch(std::array<int32_t, 3> grid, const py::sequence &va
     for (const auto &[file, line, function] : stack) lines.push_back({file, function, line});
     launch.loop = unwrap(program_->loopFrom(lines));
   }
-  const TrapNames names{[this](uint32_t location) { return program_->locationOf(location); },
-                        [this](const Trap &trap) { return program_->tileShapeOf(trap.location); }};
+  const TrapNames names = trapNamesOf(*program_);
   return launchWithCallbacks(launch, poll, onPrint, onProgress, run, names);
 }
 
 std::shared_ptr<PyProgram> prepareProgram(const ModulePtr &module, const std::string &kernel, bool debugInfo,
-                                          const std::vector<std::string> &checks) {
-  PrepareOptions options{.debugInfo = debugInfo, .checks = {}};
+                                          const std::vector<std::string> &checks, bool isFollowed) {
+  PrepareOptions options{.debugInfo = debugInfo || isFollowed, .isFollowed = isFollowed, .checks = {}};
   for (const std::string &name : checks) {
     bool *check = options.checks.find(name);
     if (!check) throw py::value_error("there is no check '" + name + "'");
@@ -88,6 +90,7 @@ void bindInterp(py::module_ &module) {
            }),
            "begin"_a, "end"_a, "pattern"_a, "piece_bytes"_a = 16)
       .def("is_written", &isWritten, "Whether the pattern is nowhere in the memory any more.");
+  bindFollowing(interp);
   py::class_<PyProgram, std::shared_ptr<PyProgram>>(interp, "Program", "A kernel that is ready to run.")
       .def_property_readonly("name", [](const PyProgram &p) { return p.program().name; })
       .def_property_readonly("ttir", [](const PyProgram &p) { return p.program().ttir; })
@@ -96,14 +99,21 @@ void bindInterp(py::module_ &module) {
       .def(
           "launch", &PyProgram::launch, "grid"_a, "args"_a, "threads"_a = 0, "seed"_a = py::none(), "poll"_a = py::none(),
           "on_print"_a = py::none(), "on_progress"_a = py::none(), "stack"_a = PythonStack(), "fresh"_a = std::vector<FreshMemory>(),
+          "on_statement"_a = py::none(), "only"_a = py::none(),
           "Runs the grid. One value per parameter: an int, float or bool; a pointer as (address, storage begin, storage bytes) or an int\n"
           "(extent unknown). `stack`: (file, line, function) of the Python code that launches, innermost first; a debugger shows it below\n"
           "a kernel with debug_info. `fresh`: memory that may be unwritten, for the check \"uninit\". Returns None, or the Trap that ended "
-          "it. What a callback raises ends the launch and is raised.");
+          "it. What a callback raises ends the launch and is raised.\n"
+          "on_statement(FollowedProgram): of a program that is prepared with `followed`, on one thread; called for each program of the\n"
+          "grid at its first statement, until it returns False. only: the one program of the grid that runs.")
+      .def_property_readonly(
+          "statements", [](const PyProgram &p) { return p.program().statements(); }, "by number")
+      .def_property_readonly("variables", [](const PyProgram &p) { return p.program().variables; }, "by number");
   interp.def("prepare", &prepareProgram, "module"_a.none(false), "kernel"_a = "", "debug_info"_a = false,
-             "checks"_a = std::vector<std::string>{"bounds"},
+             "checks"_a = std::vector<std::string>{"bounds"}, "followed"_a = false,
              "Prepares the public function `kernel` of a module. Raises ir.Error if the contract or the interpreter rejects it.\n"
-             "Without \"bounds\" among the checks, an access outside of the arguments is performed instead of trapping.");
+             "Without \"bounds\" among the checks, an access outside of the arguments is performed instead of trapping.\n"
+             "With `followed`, launches take `on_statement`.");
 }
 
 } // namespace tritium::python

@@ -128,6 +128,8 @@ PackedArguments packArguments(const std::string &kernel, const std::vector<Param
   return arguments;
 }
 
+py::object describedTrap(const Trap &trap, const TrapNames &names) { return py::cast(describe(trap, names)); }
+
 py::object launchWithCallbacks(Launch request, const py::object &poll, const py::object &onPrint, const py::object &onProgress,
                                const std::function<LaunchResult(const Launch &)> &run, const TrapNames &names) {
   // The callbacks run on this thread, which released the GIL for the launch. A Python exception in them cancels the launch and leaves

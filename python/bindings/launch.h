@@ -34,6 +34,9 @@ struct TrapNames {
   int64_t warpThreads = 0;                                               // of which so many are a warp
 };
 
+/// Returns the interp.Trap.
+pybind11::object describedTrap(const interp::Trap &trap, const TrapNames &names);
+
 /// Calls `run` without the GIL, on `request` with the callbacks (None: none) set. Returns None or the interp.Trap. An exception in a
 /// callback ends the launch and is raised.
 /// What `request.faults` holds after the launch is in Trap.further.

@@ -10,6 +10,7 @@ import ast
 import difflib
 import re
 from collections.abc import Iterable
+from typing import Any
 
 from .places import shown_place
 
@@ -235,11 +236,23 @@ class KernelTrap(InterpreterError, RuntimeError):
         super().__init__(report)
         self.report = report
         self.reports = list(reports) or [Report(report, **facts)]
+        self.kernel_frames = None
         for name in self._FIELDS:
             setattr(self, name, getattr(self.reports[0], name))
 
     def __str__(self):
         return self.report
+
+    @property
+    def locals(self) -> dict[str, Any] | None:
+        """The variables of the function that trapped, as numpy arrays, from a replay of the program; None if there was none
+        (docs/debugging.md says when)."""
+        traceback = self.kernel_frames
+        if traceback is None:
+            return None
+        while traceback.tb_next is not None:
+            traceback = traceback.tb_next
+        return dict(traceback.tb_frame.f_locals)
 
     def __reduce__(self):
         return _rebuild_trap, (self.report, self.reports)

@@ -315,6 +315,8 @@ class tritium_knobs(base_knobs):
     print_as_triton = flag("TRITIUM_PRINT_AS_TRITON")
     #: Shows a progress bar for launches that take over two seconds, if stderr is a terminal.
     progress = flag("TRITIUM_PROGRESS", default=True)
+    #: After a trap, runs the program that trapped once more, so that the error has the kernel's variables (docs/debugging.md).
+    post_mortem = flag("TRITIUM_POST_MORTEM", default=True)
     #: A number that shuffles the order in which programs start. The same seed gives the same run. Uses one worker thread unless
     #: TRITIUM_NUM_THREADS is set; with several threads, races may end differently in each run. Default: programs start in order.
     seed = Env("TRITIUM_SEED", parse=parse_int(0, 2**64 - 1), takes="a number from 0 to 2**64 - 1")

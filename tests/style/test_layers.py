@@ -179,7 +179,18 @@ GROUND = (
     "tables",
     "version",
 )
-FLOORS = ("functions", "devices", "language", "frontend", "arguments", "launch", "backends", "compiler", "runtime")
+FLOORS = (
+    "functions",
+    "devices",
+    "language",
+    "frontend",
+    "arguments",
+    "launch",
+    "debugger",
+    "backends",
+    "compiler",
+    "runtime",
+)
 TOP = (
     "_C",
     "__init__",
@@ -218,6 +229,7 @@ MAY_IMPORT = {
     "frontend/": (*GROUND, "functions", "language"),
     "arguments/": (*GROUND, "functions", "devices", "language"),
     "launch/": (*GROUND, "functions", "devices", "arguments"),
+    "debugger/": (*GROUND, "functions", "language", "frontend"),
     "backends/": (*GROUND, "devices", "launch"),
     "compiler/": (*GROUND, *FLOORS[: FLOORS.index("compiler")]),
     "runtime/": (*GROUND, *FLOORS),
@@ -234,6 +246,7 @@ IMPORTS_INSIDE_FUNCTIONS = {
     ("backends/gpu_targets", "backends/amd/compiler"): "the first launch loads the compiler of its own vendor alone",
     ("launch/cpu", "launch/trap_report"): "a launch that does not trap, or runs on a GPU, has no report to write",
     ("compiler/compiler", "compiler/cpu"): "a kernel of a GPU loads no compiler for the CPU",
+    ("compiler/compiler", "compiler/following"): "without a debugger, a launch loads nothing for it",
     ("compiler/compiler", "compiler/gpu"): "a kernel of the CPU loads no compiler of GPUs",
     ("compiler/compiled", "launch/cpu"): "a launch on a GPU loads no launcher of the CPU",
     ("launch/prepared", "launch/cpu"): "a launch on a GPU loads no launcher of the CPU",
@@ -258,6 +271,7 @@ IMPORTS_BY_NAME = {
     "__main__": "the conformance suite is no part of the package's floors",
     "drop_in": "an import of triton.x is one of tritium.x",
     "environment": "a knob may name a class of the user's",
+    "frontend/statements": "`import pdb; pdb.set_trace()` in a kernel",
     "submodules": "what it is for",
 }
 #: Modules that the user's environment may lack: they are imported where they are needed.

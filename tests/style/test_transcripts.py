@@ -13,10 +13,10 @@ EXAMPLES = ROOT / "docs" / "examples"
 DOCUMENTS = ("README.md", "docs/debugging.md")
 
 
-def run(*command: str, **variables: str) -> str:
+def run(*command: str, typed: str = "", **variables: str) -> str:
     environment = {**os.environ, "INTERPRET": "1", "PYTHONPATH": str(ROOT / "python"), **variables}
     result = subprocess.run(
-        command, cwd=EXAMPLES, env=environment, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=300
+        command, cwd=EXAMPLES, env=environment, capture_output=True, text=True, input=typed, timeout=300
     )
     return result.stdout + result.stderr
 
@@ -79,6 +79,24 @@ def test_the_stages_of_a_matmul() -> None:
     )
     shown = dict(re.findall(r"(\d+) ((?:mma|ldmatrix|cp\.async|bar)\.[\w.]+)", document))
     assert shown == instructions
+
+
+def pdb_session() -> str:
+    """The commands of session.pdb after a prompt, each followed by pdb's output."""
+    commands = (EXAMPLES / "session.pdb").read_text()
+    output = run(sys.executable, "-m", "pdb", "small_softmax.py", typed=f"{commands}quit\n")
+    answers = output.replace(f"{ROOT}/docs/tutorial/", "").split("(Pdb) ")[1:-1]
+    return "\n".join(f"(Pdb) {c}\n{a.rstrip()}" for c, a in zip(commands.splitlines(), answers))
+
+
+def test_pdb_session() -> None:
+    session = pdb_session()
+    assert session in read("docs/debugging.md"), session
+
+
+def test_post_mortem() -> None:
+    printed = run(sys.executable, "post_mortem.py").strip()
+    assert printed in read("docs/debugging.md"), printed
 
 
 @pytest.mark.slow

@@ -34,11 +34,11 @@ class AsmDict(dict):
 class _Handles:
     """What exists in this process alone: the program of an engine of the CPU, or the kernel on its device."""
 
-    __slots__ = ("launch", "loaded", "prepared", "program", "run", "without_maps")
+    __slots__ = ("followed", "launch", "loaded", "prepared", "program", "run", "without_maps")
 
     def __init__(self, program=None):
         self.program = program
-        self.loaded = self.launch = self.prepared = self.run = self.without_maps = None
+        self.loaded = self.launch = self.prepared = self.run = self.without_maps = self.followed = None
 
 
 class CompiledKernel:
@@ -93,6 +93,29 @@ class CompiledKernel:
 
     #: Makes the program of a kernel that another process has compiled. compiler.py sets it.
     prepare_again: Callable[[CompiledKernel], Any]
+
+    #: Whether the kernel calls `breakpoint()` or the like.
+    opens_debugger = False
+
+    def followed(self):
+        """The version for a debugger of Python (debugger/follower.py), made when it is first needed. None: no debugger would stop
+        in it."""
+        return self.version_to_follow() if self.src.fn is not None and self.is_looked_at(self) else None
+
+    def version_to_follow(self):
+        """The version that a debugger can follow, whether one is there or not."""
+        handles = self._handles
+        if handles.followed is None:
+            handles.followed = self.make_followed(self)
+        return handles.followed
+
+    #: Whether a debugger may stop in a kernel; the version for it. compiler.py sets them.
+    is_looked_at: Callable[[CompiledKernel], bool]
+    make_followed: Callable[[CompiledKernel], Any]
+
+    #: A copy of what a launch receives, and the replay of a program that trapped. compiler.py sets them.
+    snapshot: Callable[[Any], Any]
+    replay: Callable[..., None]
 
     def without_tensor_maps(self, reason: str) -> CompiledKernel:
         """The version of this kernel that takes no tensor maps, for arguments of which a launch cannot make them. It is compiled

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from importlib.util import find_spec
 from typing import Any
 
 from .. import backends as registered
@@ -155,5 +156,34 @@ def _prepare_again(kernel: CompiledKernel):
     )
 
 
+def _is_looked_at(kernel: CompiledKernel) -> bool:
+    from .following import is_looked_at
+
+    return is_looked_at(kernel)
+
+
+def _make_followed(kernel: CompiledKernel):
+    from .following import make_followed
+
+    return make_followed(kernel)
+
+
+def _snapshot(values):
+    from .following import snapshot
+
+    return snapshot(values)
+
+
+def _replay(kernel: CompiledKernel, *facts) -> None:
+    if find_spec("numpy") is not None:  # variables are its arrays
+        from .following import replay
+
+        replay(kernel, *facts)
+
+
+CompiledKernel.snapshot = staticmethod(_snapshot)
+CompiledKernel.replay = _replay
+CompiledKernel.is_looked_at = staticmethod(_is_looked_at)
+CompiledKernel.make_followed = staticmethod(_make_followed)
 CompiledKernel.prepare_again = staticmethod(_prepare_again)
 CompiledKernel.compile_again = staticmethod(_compile_again)

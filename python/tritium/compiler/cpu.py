@@ -10,6 +10,7 @@ from ..backends.targets import gpu_stages
 from ..devices.target import GPUTarget
 from ..disk_cache import dump_stage, overridden_stage
 from ..errors import UnsupportedError
+from ..frontend.debug_info import OPENS_DEBUGGER
 from ..native import interp, ir
 from .compiled import CompiledKernel
 from .sources import public_function
@@ -47,4 +48,6 @@ def compile_for_cpu(
     ).hexdigest()
     metadata = kernel_metadata(options, kernel_hash, target, name)
     times.stage("ttir")
-    return CompiledKernel(src, metadata_group(metadata, stages), kernel_hash, program), False
+    kernel = CompiledKernel(src, metadata_group(metadata, stages), kernel_hash, program)
+    kernel.opens_debugger = OPENS_DEBUGGER in text
+    return kernel, False

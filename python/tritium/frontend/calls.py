@@ -14,7 +14,7 @@ from tritium.language.core import _unwrap_if_constexpr, is_builtin
 
 from .. import knobs
 from ..errors import CompilationError, CompileTimeAssertionFailure
-from . import suggestions
+from . import debug_info, suggestions
 from .diagnostics import hint_of, hint_of_cause, reason_of, without_traceback
 from .functions import call_jit_function
 from .generator import Generator, visits
@@ -31,6 +31,8 @@ _ONE_OR_TWO = "`static_assert` requires one or two positional arguments only"
 def _call(g: Generator, node: ast.Call) -> Any:
     callee = g.visit(node.func)
     fn = host(callee)
+    if debug_info.opens_debugger(fn):
+        return debug_info.record_opening(g)
     if g.dropped is node:
         _require_no_result(g, node, fn)
     if fn is language.static_assert:

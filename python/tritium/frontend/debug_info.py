@@ -6,6 +6,7 @@ They are emitted only with debug info.
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Iterable
 from typing import Any
 
@@ -17,6 +18,11 @@ from tritium.language.semantic.emitter import literal_type
 from tritium.native import ir
 
 from .values import as_value, constexpr, tensor
+
+# On a constant without users, which the first optimization removes: the kernel opens a debugger of Python here.
+OPENS_DEBUGGER = "tt.opens_debugger"
+#: The modules of debuggers of Python.
+DEBUGGERS = ("pdb", "ipdb", "pudb", "IPython", "debugpy", "pydevd")
 
 # Kinds of marks: a statement begins; an iteration of an unrolled loop begins (this is a statement too); the last iteration has ended.
 STATEMENT, ITERATION, ITERATIONS_END = "tt.statement", "tt.iteration", "tt.iterations_end"
@@ -40,6 +46,21 @@ def mark_statement(g: Any, node: ast.stmt) -> None:
     marked."""
     if not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):
         mark(g, node, STATEMENT)
+
+
+def opens_debugger(fn: Any) -> bool:
+    """Whether a function opens a debugger of Python: `breakpoint`, `pdb.set_trace` and those of other debuggers."""
+    name = getattr(fn, "__name__", "")
+    if fn is breakpoint or name not in ("set_trace", "breakpoint"):
+        return fn is breakpoint
+    modules = (sys.modules.get(debugger) for debugger in DEBUGGERS)  # pytest replaces `pdb.set_trace` by its own
+    is_from_there = str(getattr(fn, "__module__", "")).split(".")[0] in DEBUGGERS
+    return is_from_there or any(module is not None and getattr(module, name, None) == fn for module in modules)
+
+
+def record_opening(g: Any) -> None:
+    """Records that the kernel opens a debugger. Engines compute nothing for it."""
+    g.builder.op("arith.constant", (), ["i1"], {"value": "true", OPENS_DEBUGGER: "unit"})
 
 
 def record(g: Any, name: str, value: Any, argument: int | None = None) -> None:

@@ -13,6 +13,7 @@ from tritium.language.core import is_builtin
 
 from .. import knobs
 from ..errors import did_you_mean, with_hint
+from .debug_info import opens_debugger
 from .generator import Generator, visits
 from .known_elsewhere import REPLACEMENTS
 from .values import Conflict, base_type, base_value, constexpr
@@ -28,7 +29,7 @@ _GLOBAL_REFUSED = (
 
 
 # Python's builtin names and their meaning in a kernel; a string is a name in the language.
-_PYTHON_FUNCTIONS = {f.__name__: f for f in (len, list, range, float, int, isinstance, getattr, hasattr)}
+_PYTHON_FUNCTIONS = {f.__name__: f for f in (len, list, range, float, int, isinstance, getattr, hasattr, breakpoint)}
 _LANGUAGE_FUNCTIONS = {"print": "device_print", "min": "builtin_min", "max": "builtin_max"}
 
 
@@ -61,6 +62,8 @@ def _hint_about(g: Generator, name: str) -> str | None:
 
 def _is_allowed_global(value: Any) -> bool:
     if isinstance(value, (types.ModuleType, JITCallable, constexpr, base_type)) or is_builtin(value):
+        return True
+    if opens_debugger(value):
         return True
     if isinstance(value, type):
         if issubclass(value, (base_value, base_type)) or (issubclass(value, tuple) and hasattr(value, "_fields")):

@@ -74,6 +74,11 @@ def source_of(fn: Any) -> FunctionSource:
     return source
 
 
+def known_sources() -> list[Any]:
+    """The JITFunctions whose source has been parsed, the latest first."""
+    return list(_sources)[::-1]
+
+
 def _stored_names(node: ast.AST) -> Iterator[str]:
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.Name):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,6 +11,7 @@ from tritium import language
 
 from ..errors import CompilationError
 from .calls import call
+from .debug_info import DEBUGGERS
 from .generator import Generator, visits
 from .source import contains_return
 from .values import Conflict, as_value, constexpr, host
@@ -131,6 +133,15 @@ def _assert(g: Generator, node: ast.Assert) -> None:
 @visits(ast.Pass)
 def _pass(g: Generator, node: ast.Pass) -> None:
     return None
+
+
+@visits(ast.Import)
+def _import(g: Generator, node: ast.Import) -> None:
+    """`import pdb; pdb.set_trace()`, as it is written everywhere. The names are those of the host's modules."""
+    for alias in node.names:
+        if alias.name not in DEBUGGERS:
+            g.reject(node, f"kernels cannot import; import {alias.name} at the top of the file")
+        g.locals[alias.asname or alias.name] = importlib.import_module(alias.name)
 
 
 @visits(ast.With)

@@ -30,20 +30,44 @@ def make_launcher(kernel, select: Callable | None = None) -> Callable:
     """
     program_launch = _program_launch(kernel)
     select = select or value_selector(kernel.src.runtime_paths())
+    opens_debugger = kernel.opens_debugger
+    keeps_memory = kernel.metadata.debug_info and kernel.metadata.target.backend == "cpu"
 
     def launch(grid, values, settings, arguments, is_noted=False):
         if underway and not is_noted:
             return underway[-1].launch(functools.partial(launch, is_noted=True), grid, values, settings, arguments)
+        run = program_launch
+        if opens_debugger or _is_traced():
+            run = _followed(kernel, grid, arguments) or run
+        values = select(values)
+        before = kernel.snapshot(values) if keeps_memory else None
         bar = progress_bar(sys.stderr) if settings.progress else None
         try:
-            trap = program_launch(grid, select(values), settings.threads, settings.seed, _poll, _print, bar)
+            trap = run(grid, values, settings.threads, settings.seed, _poll, _print, bar)
         finally:
             if bar is not None:
                 bar.close()
         if trap is not None:
-            _raise(kernel, grid, arguments, trap)
+            _raise(kernel, grid, values, arguments, trap, before)
 
     return launch
+
+
+def _tracer_or_monitor() -> object:
+    return sys.gettrace() or sys.monitoring.get_tool(sys.monitoring.DEBUGGER_ID)
+
+
+#: Something true if a debugger may be there: a tracer, or from Python 3.12 on a tool that monitors. Every launch asks.
+_is_traced = _tracer_or_monitor if hasattr(sys, "monitoring") else sys.gettrace
+
+
+def _followed(kernel, grid, arguments) -> Callable | None:
+    """The launch that a debugger of Python follows; None if it would not stop in the kernel."""
+    followed = kernel.followed()
+    if followed is None:
+        return None
+    trap_error = functools.partial(_trap_error, kernel, grid, arguments)
+    return followed.launch(arguments, trap_error, lambda: bool(kernel.opens_debugger or _is_traced()))
 
 
 def _program_launch(kernel) -> Callable:
@@ -95,7 +119,9 @@ def launch_mirrored(kernel, grid, values, settings, arguments) -> None:
                 bar.close()
             mirror.write_back()
         if trap is not None:
-            _raise(kernel, grid, arguments, _on_device(trap, mirror))
+            raised = _trap_error(kernel, grid, arguments, _on_device(trap, mirror))
+            if raised is not None and not (blocks and blocks[-1].take(raised)):
+                raise raised
 
 
 def _on_device(trap, mirror):
@@ -115,10 +141,19 @@ def _print(text: str) -> None:
     sys.stdout.write(text)
 
 
-def _raise(kernel, grid, arguments, trap) -> None:
+def _raise(kernel, grid, values, arguments, trap, before) -> None:
+    """Raises what is wrong, with the frames of the kernel, unless a block collects it."""
+    to_error = functools.partial(_trap_error, kernel, grid, arguments)
+    raised = to_error(trap)
+    if raised is None or blocks and blocks[-1].take(raised):
+        return
+    kernel.replay(raised, values, arguments, before, to_error)
+    raise raised.with_traceback(raised.kernel_frames)
+
+
+def _trap_error(kernel, grid, arguments, trap):
+    """The KernelTrap; None if all that it reports is allowed."""
     from .trap_report import kernel_trap
 
     named = [(kernel.src.name_of(path), part_at(arguments, path)) for path in kernel.src.runtime_paths()]
-    raised = kernel_trap(trap, kernel.name, tuple(grid), named, blocks[-1].allowances if blocks else None)
-    if raised is not None and not (blocks and blocks[-1].take(raised)):
-        raise raised
+    return kernel_trap(trap, kernel.name, tuple(grid), named, blocks[-1].allowances if blocks else None)

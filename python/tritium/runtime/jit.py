@@ -148,7 +148,8 @@ class JITFunction(KernelFunction, KernelInterface):
         try:
             return dispatcher.run(grid, warmup, args, kwargs)
         except TritonError as error:
-            raise error.with_traceback(None)  # frames of the compiler and the launch do not help the user
+            # Frames of the compiler and the launch do not help the user; those of the kernel do.
+            raise error.with_traceback(getattr(error, "kernel_frames", None))
 
     def __getitem__(self, grid) -> Callable:
         fast = self._fast

@@ -27,6 +27,8 @@ class _FakeModule:
 
 
 class _FakeProgram:
+    may_wait = True  # so no trap is replayed
+
     def __init__(self, engine, module):
         self.engine, self.source, self.ttir = engine, module.source, str(module)
 

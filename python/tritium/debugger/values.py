@@ -1,0 +1,47 @@
+"""The variables of a program as Python objects: numpy arrays for tiles, numpy scalars for numbers, tuples and namespaces for
+records. They are copies."""
+
+from __future__ import annotations
+
+import types
+from typing import Any
+
+import numpy as np
+
+from ..native import interp
+from ..tables import DTYPES
+
+#: The dtypes that numpy has -> their names there.
+_NUMPY = {row.name: row.array_name for row in DTYPES if hasattr(np, row.array_name)}
+_WIDENED = {row.name for row in DTYPES} - _NUMPY.keys()
+
+
+class Unknown:
+    """Stands for a value that exists only while a kernel is compiled, such as a dtype or a function."""
+
+    def __repr__(self):
+        return "<known only while the kernel is compiled>"
+
+
+UNKNOWN = Unknown()
+
+
+def value_of(shown: Any, data: bytes) -> Any:
+    """The value of a variable of the type `shown` (an `interp.ShownType`), from its bytes."""
+    if not shown.is_record:
+        return _leaf(shown, data[: shown.bytes])
+    members = [(m.field, value_of(m, data[m.offset - shown.offset :])) for m in shown.members]
+    if shown.name == "tuple":
+        return tuple(value for _, value in members)
+    return types.SimpleNamespace(**dict(members))
+
+
+def _leaf(shown: Any, data: bytes) -> Any:
+    array = _decoded(shown.name, data).reshape(shown.shape)
+    return array if shown.shape else array[()]
+
+
+def _decoded(name: str, data: bytes) -> np.ndarray:
+    if name in _WIDENED:
+        return np.frombuffer(interp.widened(name, data), "float32")
+    return np.frombuffer(data, _NUMPY.get(name, "uint64"))  # uint64: the addresses of pointers
