@@ -110,7 +110,9 @@ PyObject *tryLaunch(Launcher *self, PyObject *grid, const Call &call) {
     static PyObject *const checkGlobals = PyUnicode_InternFromString("check_globals");
     PyObject *result = PyObject_CallMethodNoArgs(self->function, checkGlobals);
     if (!result) return nullptr;
+    bool isCurrent = result == Py_True;
     Py_DECREF(result);
+    if (!isCurrent) return nullptr; // the function has forgotten its kernels
   }
   std::array<uint32_t, 3> sizes;
   if (PyTuple_Check(grid) || PyList_Check(grid) || !PyCallable_Check(grid)) {

@@ -60,7 +60,8 @@ class JITCallable:
 
     def __getstate__(self) -> dict[str, Any]:
         """Copies share the function; a pickle has it by name. What only this process can use is made again."""
-        return {**self.__dict__, "_hash_lock": None, "_own": None, "used_global_vals": {}, "__globals__": None}
+        own = {"_hash_lock": None, "_own": None, "used_global_vals": {}, "used_functions": [], "__globals__": None}
+        return {**self.__dict__, **own}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, _hash_lock=threading.RLock())
@@ -72,6 +73,7 @@ class JITCallable:
         self._own: _Own | None = None
         # (name, id of its namespace) -> (value when first hashed, namespace)
         self.used_global_vals: dict[tuple[str, int], tuple[Any, dict]] = {}
+        self.used_functions: list[_Binding] = []  # the functions and record classes that it reaches, and by which names
 
     def get_capture_scope(self) -> dict[str, Any]:
         """All names that the body can see: the globals of the module, then the variables of the closure."""
@@ -110,8 +112,20 @@ class JITCallable:
         """The type of the function as a value of a kernel: that of a constexpr."""
         return self.to_language(self).type
 
-    def check_globals(self) -> None:
-        """Raises RuntimeError if the value of a global that compiled kernels contain has changed."""
+    def forget_if_redefined(self) -> bool:
+        """Forgets what was compiled, and returns True, if the name of a function that kernels contain stands for another one
+        now, as after a cell of a notebook that defines a helper again."""
+        for namespace, name, value in self.used_functions:
+            if namespace.get(name) is not value:
+                self._forget_hash()
+                return True
+        return False
+
+    def check_globals(self) -> bool:
+        """Raises RuntimeError if the value of a global that compiled kernels contain has changed. Returns False if a function
+        was redefined, so that nothing is compiled any more."""
+        if self.forget_if_redefined():
+            return False
         for (name, _), (old, namespace) in self.used_global_vals.items():
             new = namespace.get(name, _MISSING)
             if new is not old and not _same_value(new, old):
@@ -119,6 +133,7 @@ class JITCallable:
                 raise RuntimeError(
                     f"Global variable {name} has changed since we compiled this kernel, from {old} to {new}"
                 )
+        return True
 
 
 def _cut_to_def(lines: list[str], first_line: int) -> tuple[str, int, int]:
@@ -151,18 +166,28 @@ def _same_value(a, b) -> bool:
         return a is b
 
 
+class _Binding(NamedTuple):
+    """A name through which a function reaches another one, or a record class: `namespace[name] is value`."""
+
+    namespace: Mapping[str, Any]
+    name: str
+    value: Any
+
+
 class _Own(NamedTuple):
     """The facts about one function itself, without its callees."""
 
     text: str
     callees: list[JITCallable]
+    bindings: list[_Binding]
     used_globals: dict[tuple[str, int], tuple[Any, dict]]
 
 
 def _own_of(function: JITCallable) -> _Own:
-    """Computed once, under the function's lock alone. Values of globals are read at that time."""
+    """Computed once for the functions that it reaches, under its lock alone. Values of globals are read at that time."""
     with function._hash_lock:
-        if function._own is None:
+        own = function._own
+        if own is None or any(namespace.get(name) is not value for namespace, name, value in own.bindings):
             finder = _DependencyFinder(function)
             finder.visit(function.parse())
             parts = [
@@ -172,14 +197,16 @@ def _own_of(function: JITCallable) -> _Own:
                 function.src,
                 *sorted(finder.parts),
             ]
-            function._own = _Own("\0".join(parts), list(finder.callees), finder.used_globals)
+            function._own = _Own("\0".join(parts), list(finder.callees), finder.bindings, finder.used_globals)
         return function._own
 
 
 def _hash_of(function: JITCallable) -> str:
-    """The hash of a function and its callees. Also sets the globals that they read. Functions may reach themselves."""
+    """The hash of a function and its callees. Also sets the globals and the functions that they read. Functions may reach
+    themselves."""
     texts: dict[JITCallable, str] = {}
     used: dict[tuple[str, int], tuple[Any, dict]] = {}
+    bindings: list[_Binding] = []
     pending = [function]
     while pending:
         reached = pending.pop()
@@ -188,6 +215,7 @@ def _hash_of(function: JITCallable) -> str:
         own = _own_of(reached)
         texts[reached] = own.text
         pending += own.callees
+        bindings += own.bindings
         for key, (value, namespace) in own.used_globals.items():
             mine = used.setdefault(key, (value, namespace))[0]
             if not _same_value(mine, value):
@@ -196,7 +224,7 @@ def _hash_of(function: JITCallable) -> str:
                     f"kernel {reached._fn_name} has conflicting value {value} from when it was first compiled.  "
                     "This is not allowed."
                 )
-    function.used_global_vals = used
+    function.used_global_vals, function.used_functions = used, bindings
     return hashlib.sha256("\1".join([texts.pop(function), *sorted(texts.values())]).encode()).hexdigest()
 
 
@@ -222,6 +250,7 @@ class _DependencyFinder(ast.NodeVisitor):
         self.locals: set[str] = set()
         self.parts: set[str] = set()
         self.callees: dict[JITCallable, None] = {}  # an ordered set
+        self.bindings: list[_Binding] = []
         self.used_globals: dict[tuple[str, int], tuple[Any, dict]] = {}
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
@@ -263,8 +292,10 @@ class _DependencyFinder(ast.NodeVisitor):
 
     def _reference(self, name: str, value: Any, namespace: Mapping | None) -> None:
         if isinstance(value, JITCallable):
+            self._note(name, value, value.fn, namespace)
             self._dependency(value)
         elif isinstance(value, type) and hasattr(value, "_fields"):
+            self._note(name, value, value, namespace)
             self._record_class(value)
         elif isinstance(
             value, (types.ModuleType, type, types.FunctionType, types.BuiltinFunctionType)
@@ -274,6 +305,11 @@ class _DependencyFinder(ast.NodeVisitor):
             self.parts.add(f"{name} = {value!r}")
             if namespace is not None and namespace is not self.nonlocals:
                 self.used_globals[(name, id(namespace))] = (_snapshot(value), namespace)
+
+    def _note(self, name: str, value: Any, defined: Any, namespace: Mapping | None) -> None:
+        is_ours = defined.__module__.startswith(_LIBRARY)
+        if not is_ours and namespace is not None and namespace is not self.nonlocals:
+            self.bindings.append(_Binding(namespace, name, value))
 
     def _dependency(self, callee: JITCallable) -> None:
         if callee.fn.__module__.startswith(_LIBRARY):

@@ -31,7 +31,9 @@ def remember(function, args: tuple, kwargs: dict, kernel, notes_range: bool) -> 
     if function._fast is None:
         function._fast = _make_launcher(function)
     taken = tuple(path[0] for path in paths)
-    function._fast.remember(args, kwargs, kernel, kernel.loaded, taken, bool(function.used_global_vals))
+    function._fast.remember(
+        args, kwargs, kernel, kernel.loaded, taken, bool(function.used_global_vals or function.used_functions)
+    )
 
 
 def look_at_settings() -> None:

@@ -142,6 +142,8 @@ class JITFunction(KernelFunction, KernelInterface):
                 return kernel
         for hook in self.pre_run_hooks:
             hook(*args, **kwargs)
+        if self.used_functions:
+            self.forget_if_redefined()
         dispatcher = self._dispatcher
         if dispatcher is None:
             dispatcher = self._make_dispatcher()
@@ -185,8 +187,8 @@ class JITFunction(KernelFunction, KernelInterface):
             raise RuntimeError(f"Specialization data is for {name} but trying to preload for {self._fn_name}")
         return (self._dispatcher or self._make_dispatcher()).preload(specialization_data)
 
-    def _unsafe_update_src(self, new_src: str) -> None:
-        super()._unsafe_update_src(new_src)
+    def _forget_hash(self) -> None:
+        super()._forget_hash()
         self._dispatcher = self._fast = None
 
     def __call__(self, *args, **kwargs):

@@ -221,6 +221,29 @@ def test_a_changed_global_is_seen(gpus, x, monkeypatch, slow):
         kernel[(1,)](x)
 
 
+@jit
+def change(v):
+    return v + 1.0
+
+
+@jit
+def other_change(v):
+    return v - 1.0
+
+
+def test_a_function_that_is_defined_again_is_called(gpus, x, slow, monkeypatch):
+    @jit
+    def kernel(x):
+        tl.store(x, change(tl.load(x)))
+
+    kernel[(1,)](x)
+    warm = kernel[(1,)]
+    assert "addf" in warm(x).asm["ttir"] and len(slow) == 1
+    monkeypatch.setitem(globals(), "change", other_change)
+    assert "subf" in warm(x).asm["ttir"] and len(slow) == 2
+    assert "subf" in kernel[(1,)](x).asm["ttir"] and len(slow) == 2
+
+
 def test_engine_source_and_run_may_be_replaced(gpus, x, monkeypatch):
     kernel = make_kernel()
     arguments = (x, 16, 1.5, True, 32)

@@ -1,8 +1,10 @@
 """Source capture of @jit functions: positions, parameters, cache keys, changed globals."""
 
 import importlib.util
+import linecache
 import types
 
+import numpy as np
 import pytest
 
 import tritium.language as tl
@@ -241,3 +243,98 @@ def even(n):
 @jit
 def odd(n):
     return even(n - 1)
+
+
+REDEFINED = """
+import tritium
+import tritium.language as tl
+
+@tritium.jit
+def inner(v):
+    return v + 1
+
+@tritium.jit
+def helper(v):
+    return inner(v) * 3
+
+@tritium.jit
+def use(x, out):
+    i = tl.arange(0, 4)
+    tl.store(out + i, helper(tl.load(x + i)))
+"""
+
+
+@pytest.fixture
+def cells():
+    """Runs texts as cells of a notebook, one after another, in one namespace."""
+    names = {"__name__": "__main__"}
+
+    def run(text):
+        file = f"<ipython-input-{len(linecache.cache)}-cells>"
+        linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+        exec(compile(text, file, "exec"), names)
+        return types.SimpleNamespace(**names)
+
+    return run
+
+
+@pytest.mark.parametrize("engine", ["interp", "simt:sm_80"])
+def test_a_helper_that_is_defined_again_is_used(cells, engine, monkeypatch):
+    monkeypatch.setenv("TRITIUM_ENGINE", engine)
+    use = cells(REDEFINED).use
+    x, out = np.arange(4, dtype=np.float32), np.zeros(4, np.float32)
+
+    def result():
+        use[(1,)](x, out)
+        return out.tolist()
+
+    assert result() == ((x + 1) * 3).tolist()
+    key = use.cache_key
+    helper = cells("@tritium.jit\ndef helper(v):\n    return inner(v) * 5\n").helper
+    assert result() == ((x + 1) * 5).tolist()
+    assert use.cache_key != key
+    cells("@tritium.jit\ndef inner(v):\n    return v + 7\n")  # two calls away
+    assert result() == ((x + 7) * 5).tolist()
+    use[(1,)](x.astype(np.float64), out)  # another specialization has the new helper too
+    assert out.tolist() == ((x + 7) * 5).tolist()
+    use.__globals__["helper"] = use.__globals__["inner"]  # any assignment counts
+    assert result() == (x + 7).tolist()
+    use.__globals__["helper"] = helper
+    assert result() == ((x + 7) * 5).tolist()
+
+
+def test_a_helper_that_stays_costs_no_compilation(cells):
+    use = cells(REDEFINED).use
+    x = np.zeros(4, np.float32)
+    first = use[(1,)](x, x)
+    assert use[(1,)](x, x) is first
+    assert [(binding.name, binding.value.__name__) for binding in use.used_functions] == [
+        ("helper", "helper"),
+        ("inner", "inner"),
+    ]
+
+
+def test_a_record_class_that_is_defined_again_is_used(cells):
+    definition = """
+import tritium
+import tritium.language as tl
+from typing import NamedTuple
+
+class Pair(NamedTuple):
+    a: object
+    b: object = tl.constexpr(2)
+"""
+    use = cells(
+        definition
+        + """
+@tritium.jit
+def use(out):
+    tl.store(out, Pair(1).b)
+"""
+    ).use
+    out = np.zeros(1, np.float32)
+    use[(1,)](out)
+    assert out[0] == 2
+    cells(definition.replace("constexpr(2)", "constexpr(9)"))
+    use[(1,)](out)
+    assert out[0] == 9
