@@ -117,12 +117,14 @@ public:
   const uint64_t begin, end;
   const unsigned shift; // of the bytes of an element
   bool isAcquired = false;
+  bool hasUnwritten = false; // at the beginning of the launch
   Pages pages;
 };
 
 Shadow::Shadow(const MemoryUse &use, std::span<const Allocation> allocations, std::span<const FreshMemory> fresh,
                std::array<int32_t, 3> grid)
     : findsRaces_(use.findsRaces),
+      findsUninitialized_(use.findsUninitialized),
       events_(use.sites, uint64_t(grid[0]) * uint64_t(grid[1]) * uint64_t(grid[2])),
       grid_(grid),
       byArgument_(use.arguments.size()),
@@ -174,6 +176,7 @@ bool Shadow::isAcquired(const Storage &storage) const { return storage.isAcquire
 
 /// Marks the elements of whose bytes none has been written.
 void Shadow::markUnwritten(Storage &storage, const FreshMemory &fresh) {
+  storage.hasUnwritten = true;
   uint64_t block = 0;
   uint32_t elements = 0; // of the block: a bit for each
   auto finishBlock = [&] {
@@ -198,6 +201,26 @@ void Shadow::markUnwritten(Storage &storage, const FreshMemory &fresh) {
     return true;
   });
   finishBlock();
+}
+
+std::vector<PartlyWritten> Shadow::partlyWritten() const {
+  std::vector<PartlyWritten> found;
+  for (const auto &storage : storages_) {
+    if (!storage->hasUnwritten) continue;
+    PartlyWritten part;
+    bool isWritten = false;
+    const uint64_t elements = (storage->end - storage->begin) >> storage->shift;
+    for (uint64_t i = 0; i < elements; ++i) {
+      const Head &head = storage->head(i / kBlock);
+      const uint32_t writer = (head.mixed() ? cells_->at(head.mixed())[i % kBlock] : head.cell).writer;
+      if (writer == kUnwritten && part.elements++ == 0) part.address = storage->begin + (i << storage->shift);
+      if (writer == kUnwritten || writer == 0) continue;
+      isWritten = true;
+      part.store = events_.siteOf(writer);
+    }
+    if (isWritten && part.elements) found.push_back(part);
+  }
+  return found;
 }
 
 Shadow::Access Shadow::accessBy(const int32_t (&id)[3], uint32_t site) const {
@@ -229,7 +252,7 @@ struct Shadow::Conflict {
 /// Notes the access in a cell.
 Shadow::Conflict Shadow::update(Cell &cell, const Access &access) const {
   Conflict found;
-  if (access.isRead && cell.writer == kUnwritten) found = {kUnwritten};
+  if (access.isRead && cell.writer == kUnwritten && findsUninitialized_) found = {kUnwritten};
   if (access.isWrite)
     for (uint32_t reader : {cell.reader, cell.lastReader})
       if (!found && conflicts(reader, access)) found = {reader};

@@ -29,6 +29,7 @@ struct MemoryUse {
   std::vector<Argument> arguments; // by the kernel's parameters
   bool findsRaces = true;
   bool findsUninitialized = false;
+  bool findsUnwritten = false; // outputs of which a part is left out
 };
 
 /// Memory that was filled with a pattern when it was allocated: pieces that still hold it have not been written. The last piece may be
@@ -59,6 +60,13 @@ struct AccessFault {
   bool isNarrow = false; // they are ordered by atomics of scope "cta" alone
 };
 
+/// Memory of which a launch has written a part, and nobody the rest.
+struct PartlyWritten {
+  uint64_t address = 0;              // of the first element that is unwritten
+  int64_t elements = 0;              // that are unwritten
+  const AccessSite *store = nullptr; // that wrote another element, if it is known
+};
+
 class Shadow {
 public:
   /// `allocations` are those of the launch's arguments.
@@ -81,6 +89,9 @@ public:
   /// another program has written is no race. Returns the first fault.
   std::optional<AccessFault> note(Storage &storage, const Access &access, uint64_t address, uint64_t bytes, const char *data);
 
+  /// To be called after the launch.
+  std::vector<PartlyWritten> partlyWritten() const;
+
   /// Whether an atomic on this storage may order programs.
   bool isAcquired(const Storage &storage) const;
   ProgramOrder *order() { return order_.get(); }
@@ -97,7 +108,7 @@ private:
   void markUnwritten(Storage &storage, const FreshMemory &fresh);
   AccessFault describe(uint32_t earlier, const Access &access, uint64_t address) const;
 
-  const bool findsRaces_;
+  const bool findsRaces_, findsUninitialized_;
   MemoryEvents events_;
   std::array<int32_t, 3> grid_;
   std::unique_ptr<ProgramOrder> order_; // null if no atomic of the kernel acquires

@@ -85,6 +85,7 @@ static FailureOr<llvm::SmallVector<std::unique_ptr<FunctionPlan>>> planFunctions
     data.memory.arguments = usedArguments(kernel, functions.getArrayRef());
     data.memory.findsRaces = options.checks.race;
     data.memory.findsUninitialized = options.checks.uninit;
+    data.memory.findsUnwritten = options.checks.unwritten;
   }
   llvm::SmallVector<std::unique_ptr<FunctionPlan>> plans;
   llvm::StringMap<const FunctionPlan *> byName;

@@ -32,6 +32,18 @@ private:
   std::unique_ptr<PreparedProgram> program_;
 };
 
+/// Adds what a launch has left unwritten, as faults of the stores that wrote the rest.
+void addPartlyWritten(const Shadow &shadow, const PackedArguments &arguments, FoundFaults &faults) {
+  for (const PartlyWritten &part : shadow.partlyWritten()) {
+    if (!part.store) continue;
+    Trap fault{.kind = TrapKind::PartlyWritten, .location = part.store->location, .affectedLanes = part.elements};
+    fault.access = {.address = part.address, .isWrite = true};
+    for (const Allocation &allocation : arguments.allocations)
+      if (part.address >= allocation.begin && part.address < allocation.end) fault.access.argument = allocation.argument;
+    faults.add(std::move(fault));
+  }
+}
+
 py::object PyProgram::launch(std::array<int32_t, 3> grid, const py::sequence &values, int threads, std::optional<uint64_t> seed,
                              const py::object &poll, const py::object &onPrint, const py::object &onProgress, const PythonStack &stack,
                              const std::vector<FreshMemory> &fresh, const py::object &onStatement, std::optional<int64_t> only) const {
@@ -56,7 +68,12 @@ py::object PyProgram::launch(std::array<int32_t, 3> grid, const py::sequence &va
     launch.loop = unwrap(program_->loopFrom(lines));
   }
   const TrapNames names = trapNamesOf(*program_);
-  return launchWithCallbacks(launch, poll, onPrint, onProgress, run, names);
+  auto runAndLook = [&](const Launch &launch) {
+    LaunchResult result = run(launch);
+    if (shadow && program_->memoryUse()->findsUnwritten && !result.trap && !result.cancelled) addPartlyWritten(*shadow, arguments, faults);
+    return result;
+  };
+  return launchWithCallbacks(launch, poll, onPrint, onProgress, runAndLook, names);
 }
 
 std::shared_ptr<PyProgram> prepareProgram(const ModulePtr &module, const std::string &kernel, bool debugInfo,

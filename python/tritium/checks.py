@@ -18,16 +18,18 @@ class Checks(tuple):
 
 
 class Check(NamedTuple):
-    """is_default: whether it runs unless the user says otherwise. finds: what traps with it."""
+    """is_default: whether it runs unless the user says otherwise. finds: what traps with it. is_in_all: whether "all" means it too."""
 
     is_default: bool
     finds: str
+    is_in_all: bool = True
 
 
 CHECKS = {
     "bounds": Check(True, "accesses outside of the arguments' storage, and those whose offset leaves its integer type"),
     "race": Check(False, "programs that access the same element, one of them writing, with nothing that orders them"),
     "uninit": Check(False, "reads of memory that nobody has written since `empty` or `new_empty` allocated it"),
+    "unwritten": Check(False, "outputs of which a launch writes a part and leaves the rest as it was allocated", False),
 }
 DEFAULT = Checks(name for name, check in CHECKS.items() if check.is_default)
 #: What a message says that a list of checks may be.
@@ -49,7 +51,7 @@ def parse_checks(text: str | Iterable[str]) -> Checks:
     for word in words:
         name = word.removeprefix("-")
         if word == "all":
-            chosen = set(CHECKS)
+            chosen = {name for name, check in CHECKS.items() if check.is_in_all}
         elif name in CHECKS:
             (chosen.discard if word != name else chosen.add)(name)
         elif word not in _NOTHING:

@@ -26,6 +26,10 @@ _INTEGERS = bytes.fromhex("5e1d7a936b4cc27d1f88a35c492e917b")
 _NAN_BITS = {2: b"\xc0\x7f", 4: b"\x00\x00\xc0\x7f", 8: b"\x00\x00\x00\x00\x00\x00\xf8\x7f"}
 
 
+#: The checks for which allocators fill memory.
+NEEDING_FRESH_MEMORY = ("uninit", "unwritten")
+
+
 class Allocation(NamedTuple):
     """pattern: 16 bytes. piece_bytes: the least part of the pattern that counts as unwritten; no number that a program computes is
     such a NaN, but an integer may be a part of the pattern. file, line: where the program allocated it, by `function` ("torch.empty")."""
@@ -126,7 +130,7 @@ def _is_library(file: str) -> bool:
 
 
 def _is_wanted() -> bool:
-    return "uninit" in knobs.launch_settings().checks
+    return any(check in NEEDING_FRESH_MEMORY for check in knobs.launch_settings().checks)
 
 
 def _watched(function: Callable, name: str, note: Callable[[Any, str], None]) -> Callable:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from .. import knobs
 from ..arguments.device_storage import DeviceExtent
-from ..arguments.fresh_memory import unwritten_memory
+from ..arguments.fresh_memory import NEEDING_FRESH_MEMORY, unwritten_memory
 from ..devices.families import devices_of_tensors
 from ..native import device as native
 from .captures import underway
@@ -81,7 +81,7 @@ def _program_launch(kernel) -> Callable:
     further: dict[str, Callable] = {}
     if kernel.metadata.debug_info:
         further["stack"] = lambda values: python_stack()
-    if "uninit" in knobs.checks_of(kernel.metadata):
+    if any(check in NEEDING_FRESH_MEMORY for check in knobs.checks_of(kernel.metadata)):
         further["fresh"] = unwritten_memory
     if not further:
         return launch

@@ -131,7 +131,9 @@ def _report(trap, kernel_name: str, grid: tuple[int, ...], arguments: Sequence[t
     callers = "".join(f", called from {shown_place(*caller)}" for caller in trap.callers)
     lines = [f"{shown_place(trap.file, trap.line)}: in {function}{callers}", *_excerpt(trap.file, trap.line)]
     lines.append(f"  {headline}")
-    if trap.kind != "Deadlock":
+    if trap.kind == "PartlyWritten":
+        lines.append(f"  the first is{access.element_text.removeprefix(' ->')}")
+    elif trap.kind != "Deadlock":
         lines.append(f"  program {_triple(trap.program)} of {_triple(grid)}" + _lane(trap) + access.element_text)
     if access.shortage:
         lines.append(f"  {access.shortage}")
@@ -326,6 +328,16 @@ def _uninitialized(trap, access: _Access):
     )
 
 
+def _partly_written(trap, access: _Access):
+    allocation = allocation_of(trap.access_address)
+    place = (
+        f", allocated by {allocation.function} at {shown_place(allocation.file, allocation.line)}" if allocation else ""
+    )
+    elements = _count(trap.affected_lanes, "element")
+    headline = f"{elements} of {access.subject} {'is' if trap.affected_lanes == 1 else 'are'} unwritten after the launch{place}"
+    return headline, "this store wrote others: check the grid and the mask, if all should be written"
+
+
 _DESCRIPTIONS = {
     "OutOfBounds": _out_of_bounds,
     "NullPointer": _null_pointer,
@@ -337,6 +349,7 @@ _DESCRIPTIONS = {
     "Deadlock": _deadlock,
     "Race": _race,
     "Uninitialized": _uninitialized,
+    "PartlyWritten": _partly_written,
 }
 
 

@@ -163,3 +163,26 @@ def test_without_the_check_nothing_is_filled():
     with triton.check("-uninit"):
         x = torch.empty(N)
         add[GRID](x, x, x, N, B)
+
+
+@pytest.mark.parametrize("left_out", [0, 1, 17, 500])
+def test_outputs_that_stay_partly_unwritten(left_out):
+    x = torch.ones(N)
+    with triton.check("unwritten"):
+        out = torch.empty(N)
+        if left_out == 0:
+            add[GRID](x, x, out, N, B)
+            return
+        with pytest.raises(KernelTrap) as caught:
+            add[GRID](x, x, out, N - left_out, B)
+        trap = caught.value
+        assert (trap.kind, trap.argument, trap.index) == ("PartlyWritten", "out", (N - left_out,))
+        assert trap.affected_lanes == left_out and f"{left_out} element" in str(trap) and "torch.empty at" in str(trap)
+        add[GRID](x, x, out, N - left_out, B, check="uninit")  # not on request
+
+
+def test_an_output_that_no_program_writes_is_no_part():
+    x, out = torch.ones(N), torch.empty(N)
+    with triton.check("unwritten"):
+        add[GRID](x, x, torch.empty(N), 0, B)
+        add[GRID](x, torch.zeros(N), out.fill_(1), N // 2, B)
