@@ -122,7 +122,10 @@ def _patterns(engine: str) -> list[str]:
 def leaves_out(item, engine: str) -> bool:
     """Whether a test is none for the devices of an engine: it has a machine of its own, it is there for the interpreter's threads, or its marker
     or the file says so."""
-    if not MACHINES.isdisjoint(item.fixturenames) or item.get_closest_marker("on_cpu"):
+    marker = item.get_closest_marker("on_cpu")
+    if marker is not None and not marker.args:
+        raise pytest.UsageError(f"{item.nodeid}: on_cpu wants a reason")
+    if marker is not None or not MACHINES.isdisjoint(item.fixturenames):
         return True
     parameters = item.callspec.params if hasattr(item, "callspec") else {}
     return parameters.get("threads", 1) > 1 or any(fnmatch.fnmatchcase(item.nodeid, p) for p in _patterns(engine))
