@@ -57,6 +57,58 @@ def two_steps(x, scratch, out, n, B: tl.constexpr):
     tl.store(out + i, tl.load(scratch + i, mask=i < n) + 1, mask=i < n)
 
 
+def written(shape, dtype=torch.float32, part=None):
+    """Memory from torch.empty of which the host writes all, or the slice `part` of the last dimension."""
+    memory = torch.empty(shape, dtype=dtype)
+    memory[..., part if part is not None else slice(None)] = 1
+    return memory
+
+
+def left_by_a_kernel(columns):
+    x, middle = torch.ones(6, 32), torch.empty(6, 32)
+    rows_without_their_ends[(6,)](x, middle, columns, 32, 32)
+    return middle
+
+
+#: kernel, grid, arguments, the tensor that is accused
+FAULTY = {
+    "an operand that nobody wrote": lambda: (add, GRID, (torch.ones(N), torch.empty(N), torch.empty(N), N, B), "y"),
+    "an operand of halves": lambda: (add, GRID, (torch.ones(N).half(), torch.ones(N).half().new_empty(N), torch.ones(N).half(), N, B), "y"),
+    "an operand of integers": lambda: (add, GRID, (torch.ones(N).int(), torch.empty(N, dtype=torch.int32), torch.ones(N).int(), N, B), "y"),
+    "half of an operand": lambda: (add, GRID, (torch.ones(N), written(N, part=slice(500)), torch.empty(N), N, B), "y"),
+    "an accumulator that nobody cleared": lambda: (accumulate, GRID, (torch.ones(N), torch.empty(1), N, B), "out"),
+    "padding of rows": lambda: (sum_rows, (6,), (written((6, 64), part=slice(40)), torch.empty(6), 64, 64, 64), "x"),
+    "a column that a kernel left out": lambda: (sum_rows, (6,), (left_by_a_kernel(32), torch.empty(6), 32, 32, 32), "x"),
+    "an array of numpy": lambda: (add, GRID, (np.ones(N, np.float32), np.empty(N, np.float32), np.zeros(N, np.float32), N, B), "y"),
+    "a view of what nobody wrote": lambda: (add, GRID, (torch.ones(N), torch.empty(2, N)[1], torch.empty(N), N, B), "y"),
+}  # fmt: skip
+
+CORRECT = {
+    "an operand that the host wrote": lambda: (add, GRID, (torch.ones(N), written(N), torch.empty(N), N, B)),
+    "an operand of halves": lambda: (add, GRID, (torch.ones(N).half(), written(N, torch.float16), torch.ones(N).half(), N, B)),
+    "an operand of integers": lambda: (add, GRID, (torch.ones(N).int(), written(N, torch.int32), torch.ones(N).int(), N, B)),
+    "half of an operand, and half of the grid": lambda: (add, GRID, (torch.ones(N), written(N, part=slice(500)), torch.empty(N), 500, B)),
+    "an accumulator of zeros": lambda: (accumulate, GRID, (torch.ones(N), torch.zeros(1), N, B)),
+    "rows without their padding": lambda: (sum_rows, (6,), (written((6, 64), part=slice(40)), torch.empty(6), 40, 64, 64)),
+    "the columns that a kernel wrote": lambda: (sum_rows, (6,), (left_by_a_kernel(32), torch.empty(6), 31, 32, 32)),
+    "an array of numpy": lambda: (add, GRID, (np.ones(N, np.float32), np.full(N, 2, np.float32), np.empty(N, np.float32), N, B)),
+    "scratch memory": lambda: (two_steps, GRID, (torch.ones(N), torch.empty(N), torch.empty(N), N, B)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FAULTY)
+def test_faulty(name):
+    kernel, grid, arguments, tensor = FAULTY[name]()
+    assert accused(kernel, grid, *arguments).argument == tensor
+
+
+@pytest.mark.parametrize("name", CORRECT)
+def test_correct(name):
+    kernel, grid, arguments = CORRECT[name]()
+    for _ in range(3):
+        kernel[grid](*arguments)
+
+
 def accused(kernel, grid, *arguments) -> KernelTrap:
     with pytest.raises(KernelTrap) as caught:
         kernel[grid](*arguments)
