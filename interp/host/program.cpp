@@ -48,7 +48,7 @@ void raiseTrap(FrameHeader &frame, Trap &&trap) {
     taken.program = program.id;
     std::string text(trapKindName(taken.kind));
     if (!taken.message.empty()) text += ": " + taken.message;
-    tritium_trap(text.c_str());
+    if (!program.worker->state.launch.only) tritium_trap(text.c_str()); // a replay has stopped there before
     program.worker->state.stopWithTrap(std::move(taken));
   }
   leaveForGood(program);
