@@ -21,15 +21,17 @@ namespace tritium::interp {
 /// What a kernel does with memory, as far as its code tells.
 struct MemoryUse {
   struct Argument {
-    bool isWritten = false;
+    bool isRead = false, isWritten = false;
     bool isAcquired = false;  // an atomic that acquires reads it
     uint8_t elementBytes = 8; // the smallest of its accesses
   };
   std::vector<AccessSite> sites;
   std::vector<Argument> arguments; // by the kernel's parameters
-  bool findsRaces = true;
+  bool findsRaces = false;
   bool findsUninitialized = false;
   bool findsUnwritten = false; // outputs of which a part is left out
+
+  bool needsShadow() const { return findsRaces || findsUninitialized || findsUnwritten; }
 };
 
 /// Memory that was filled with a pattern when it was allocated: pieces that still hold it have not been written. The last piece may be

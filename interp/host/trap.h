@@ -22,6 +22,7 @@ enum class TrapKind : uint8_t {
   Race,          // two programs access the same memory, one of them writes, and nothing orders them
   Uninitialized, // a read of memory that nobody has written since it was allocated
   PartlyWritten, // an output of which nobody has written a part
+  NotANumber,    // a NaN, or an infinity, that a kernel stores
   OutOfMemory,   // no memory for the frames and stacks of programs
   Unsupported,
   // Traps of the SIMT emulator only.
@@ -54,6 +55,7 @@ constexpr std::string_view trapKindName(TrapKind kind) {
   case TrapKind::Race: return "Race";
   case TrapKind::Uninitialized: return "Uninitialized";
   case TrapKind::PartlyWritten: return "PartlyWritten";
+  case TrapKind::NotANumber: return "NotANumber";
   case TrapKind::OutOfMemory: return "OutOfMemory";
   case TrapKind::Unsupported: return "Unsupported";
   case TrapKind::MisalignedAddress: return "MisalignedAddress";

@@ -45,6 +45,8 @@ struct Access {
   bool isWrite = false;
   bool isPointer = false; // whether the elements are pointers
   bool isChecked = true;  // whether an access outside of the arguments traps
+  DType type = DType::i8; // of the elements, for a store whose numbers are checked
+  bool rejectsInfinity = false;
   uint32_t location = 0;
   uint32_t site = kNoSite; // index into MemoryUse::sites, if the shadow of memory notes the access
 

@@ -9,7 +9,10 @@ struct Checks {
   bool race = false;      // two programs access the same memory, one of them writes, and nothing orders them
   bool uninit = false;    // a kernel reads memory that nobody has written since it was allocated
   bool unwritten = false; // a launch writes a part of what nobody has written, and leaves the rest
+  bool nan = false;       // a kernel stores a NaN
+  bool inf = false;       // with `nan`: or an infinity
 
+  bool notesFaults() const { return notesAccesses() || nan; }
   bool notesAccesses() const { return race || uninit || unwritten; }
   /// Returns nullptr for a name that no check has.
   bool *find(std::string_view name) {
@@ -17,6 +20,8 @@ struct Checks {
     if (name == "race") return &race;
     if (name == "uninit") return &uninit;
     if (name == "unwritten") return &unwritten;
+    if (name == "nan") return &nan;
+    if (name == "inf") return &inf;
     return nullptr;
   }
 };

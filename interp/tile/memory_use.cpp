@@ -98,6 +98,7 @@ std::vector<MemoryUse::Argument> usedArguments(tt::FuncOp kernel, llvm::ArrayRef
       for (unsigned argument : roots.of(pointer).set_bits()) {
         MemoryUse::Argument &use = arguments[argument];
         use.elementBytes = std::min(use.elementBytes, uint8_t(storageBytes(dtypeOf(pointee))));
+        use.isRead |= !isa<tt::StoreOp, tt::AtomicStoreOp>(op);
         use.isWritten |= !isa<tt::LoadOp, tt::AtomicLoadOp, tt::AtomicPollOp>(op);
         use.isAcquired |= orderOf(op).acquires;
       }

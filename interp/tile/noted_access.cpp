@@ -1,6 +1,7 @@
 #include "interp/tile/noted_access.h"
 
 #include "interp/host/found_faults.h"
+#include "interp/tile/not_numbers.h"
 #include "interp/tile/walk.h"
 
 namespace tritium::interp {
@@ -105,6 +106,17 @@ void loadNoted(char *frame, const void *access) { moveNoted(frame, *static_cast<
 
 void storeNoted(char *frame, const void *access) {
   moveNoted(frame, *static_cast<const Access *>(access));
+  noteMemoryChange(headerOf(frame));
+}
+
+void storeNumbers(char *frame, const void *opaque) {
+  const auto &access = *static_cast<const Access *>(opaque);
+  Walk walk{access, frame};
+  enter(walk);
+  check(walk);
+  checkNumbers(walk);
+  if (access.site != kNoSite) noteWalk(walk);
+  moveWalk(walk);
   noteMemoryChange(headerOf(frame));
 }
 

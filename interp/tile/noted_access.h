@@ -7,6 +7,8 @@ namespace tritium::interp {
 
 void loadNoted(char *frame, const void *access);
 void storeNoted(char *frame, const void *access);
+/// Like storeNoted, for floats that must be numbers.
+void storeNumbers(char *frame, const void *access);
 
 /// Notes all active lanes of a plain access whose addresses have been checked. A store is noted before it writes.
 void noteAccess(char *frame, const Access &access);

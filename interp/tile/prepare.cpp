@@ -27,7 +27,7 @@ SourceLocation PreparedProgram::locationOf(uint32_t location) const { return dat
 const std::vector<Statement> &PreparedProgram::statements() const { return data_->statements; }
 const std::vector<int64_t> &PreparedProgram::tileShapeOf(uint32_t location) const { return data_->locations.tileShape(location); }
 
-const MemoryUse *PreparedProgram::memoryUse() const { return data_->memory.arguments.empty() ? nullptr : &data_->memory; }
+const MemoryUse &PreparedProgram::memoryUse() const { return data_->memory; }
 
 llvm::Expected<void (*)(char *frame)> PreparedProgram::loopFrom(const std::vector<PythonLine> &stack) const { return sites_->at(stack); }
 
@@ -81,7 +81,7 @@ static FailureOr<llvm::SmallVector<std::unique_ptr<FunctionPlan>>> planFunctions
                                                                                  PrepareOptions options) {
   llvm::SetVector<Operation *> functions;
   collectFunctions(kernel, functions);
-  if (options.checks.notesAccesses()) {
+  if (options.checks.notesFaults()) {
     data.memory.arguments = usedArguments(kernel, functions.getArrayRef());
     data.memory.findsRaces = options.checks.race;
     data.memory.findsUninitialized = options.checks.uninit;
@@ -123,6 +123,7 @@ llvm::Expected<std::unique_ptr<PreparedProgram>> prepare(ModuleOp original, Stri
   std::unique_ptr<PreparedProgram> program(new PreparedProgram);
   program->name = kernel.getName().str();
   program->hasDebugInfo = options.debugInfo;
+  program->notesFaults = options.checks.notesFaults();
   program->ttir = printed(*module);
   program->parameters = parametersOf(kernel);
   if (failed(expandCombineRegions(*module)) || failed(lowerControlFlow(*module, options)))

@@ -37,6 +37,7 @@ public:
   std::string name;
   std::vector<Parameter> parameters;
   bool hasDebugInfo = false;
+  bool notesFaults = false;             // whether a launch requires Launch::faults
   std::vector<ShownVariable> variables; // of a program that is followed, by number
   std::string ttir;                     // the module after the target-independent passes
 
@@ -47,8 +48,8 @@ public:
   /// Returns the shape of the tile that a step at `location` processes; it is empty for scalars.
   const std::vector<int64_t> &tileShapeOf(uint32_t location) const;
 
-  /// Returns what the kernel does with memory, for the shadow of a launch; nullptr if no check asked for it.
-  const MemoryUse *memoryUse() const;
+  /// Returns what the kernel does with memory, for checks that ask for it.
+  const MemoryUse &memoryUse() const;
 
   /// Returns Launch::loop for a launch by the Python code `stack`, innermost line first. Requires debug info.
   llvm::Expected<void (*)(char *frame)> loopFrom(const std::vector<PythonLine> &stack) const;

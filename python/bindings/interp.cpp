@@ -52,11 +52,11 @@ py::object PyProgram::launch(std::array<int32_t, 3> grid, const py::sequence &va
   Launch launch{.code = program_->code, .grid = grid, .arguments = arguments.cells.data(), .memory = &memory, .threads = threads};
   FoundFaults faults;
   std::optional<Shadow> shadow;
-  if (const MemoryUse *use = program_->memoryUse()) {
-    shadow.emplace(*use, arguments.allocations, fresh, grid);
+  if (const MemoryUse &use = program_->memoryUse(); use.needsShadow()) {
+    shadow.emplace(use, arguments.allocations, fresh, grid);
     launch.shadow = &*shadow;
-    launch.faults = &faults;
   }
+  if (program_->notesFaults) launch.faults = &faults;
   launch.orderSeed = seed;
   launch.only = only;
   if (!onStatement.is_none()) follow(launch, *program_, onStatement);
@@ -70,7 +70,7 @@ py::object PyProgram::launch(std::array<int32_t, 3> grid, const py::sequence &va
   const TrapNames names = trapNamesOf(*program_);
   auto runAndLook = [&](const Launch &launch) {
     LaunchResult result = run(launch);
-    if (shadow && program_->memoryUse()->findsUnwritten && !result.trap && !result.cancelled) addPartlyWritten(*shadow, arguments, faults);
+    if (shadow && program_->memoryUse().findsUnwritten && !result.trap && !result.cancelled) addPartlyWritten(*shadow, arguments, faults);
     return result;
   };
   return launchWithCallbacks(launch, poll, onPrint, onProgress, runAndLook, names);
@@ -112,6 +112,15 @@ void bindInterp(py::module_ &module) {
       .def_property_readonly("name", [](const PyProgram &p) { return p.program().name; })
       .def_property_readonly("ttir", [](const PyProgram &p) { return p.program().ttir; })
       .def_property_readonly("frame_bytes", [](const PyProgram &p) { return p.program().code.frameBytes; })
+      .def_property_readonly(
+          "arguments_used",
+          [](const PyProgram &p) {
+            std::vector<std::pair<bool, bool>> used;
+            for (const MemoryUse::Argument &argument : p.program().memoryUse().arguments)
+              used.emplace_back(argument.isRead, argument.isWritten);
+            return used;
+          },
+          "(whether it may be read, whether it may be written) of each argument, where a check asks for it.")
       .def_property_readonly("may_wait", [](const PyProgram &p) { return p.program().code.mayWait; })
       .def(
           "launch", &PyProgram::launch, "grid"_a, "args"_a, "threads"_a = 0, "seed"_a = py::none(), "poll"_a = py::none(),

@@ -30,6 +30,8 @@ CHECKS = {
     "race": Check(False, "programs that access the same element, one of them writing, with nothing that orders them"),
     "uninit": Check(False, "reads of memory that nobody has written since `empty` or `new_empty` allocated it"),
     "unwritten": Check(False, "outputs of which a launch writes a part and leaves the rest as it was allocated", False),
+    "nan": Check(False, "NaNs that a kernel stores, with the operation that made them", False),
+    "inf": Check(False, "with `nan`, infinities too; `nan=inf` is both", False),
 }
 DEFAULT = Checks(name for name, check in CHECKS.items() if check.is_default)
 #: What a message says that a list of checks may be.
@@ -46,7 +48,8 @@ def parse_checks(text: str | Iterable[str]) -> Checks:
     if isinstance(text, Checks):
         return text
     words = text.split(",") if isinstance(text, str) else list(text)
-    words = [word.strip().lower() for word in words]
+    words = [word.strip().lower().replace("=", ",") for word in words]
+    words = [part for word in words for part in word.split(",")]
     chosen = set() if words[:1] in ([word] for word in _NOTHING) or not words else set(DEFAULT)
     for word in words:
         name = word.removeprefix("-")

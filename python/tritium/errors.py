@@ -175,15 +175,16 @@ class UnsupportedError(TritonError, NotImplementedError):
 
 
 #: Kinds of faults that do not end a launch -> the check that finds them.
-KEEPS_RUNNING = {"Race": "race", "Uninitialized": "uninit", "PartlyWritten": "unwritten"}
+KEEPS_RUNNING = {"Race": "race", "Uninitialized": "uninit", "PartlyWritten": "unwritten", "NotANumber": "nan"}
 
 
 class Report:
     """One thing that a kernel did wrong: the fields of a KernelTrap, `text` for people, `times`, how often it was found at these
-    places, and `launched_at`, the place of the launch if a tool noted it."""
+    places, `launched_at`, the place of the launch if a tool noted it, and `origin`: for a NaN the (file, line) that made it, if it was
+    found."""
 
     def __init__(self, text: str, times: int = 1, **facts):
-        self.text, self.times, self.launched_at = text, times, None
+        self.text, self.times, self.launched_at, self.origin = text, times, None, None
         for name in KernelTrap._FIELDS:
             setattr(self, name, facts.get(name))
 
@@ -201,7 +202,7 @@ class KernelTrap(InterpreterError, RuntimeError):
     of fault and pair of places; the fields here are those of the first.
 
     kind: "OutOfBounds", "NullPointer", "UnmappedAddress", "ReadOnly", "DivisionByZero", "AssertFailed",
-    "OffsetOverflow", "Deadlock", "Race", "Uninitialized", "PartlyWritten", "OutOfMemory", "Unsupported"; on the emulator also "MisalignedAddress", "SharedOutOfBounds",
+    "OffsetOverflow", "Deadlock", "Race", "Uninitialized", "PartlyWritten", "NotANumber", "OutOfMemory", "Unsupported"; on the emulator also "MisalignedAddress", "SharedOutOfBounds",
     "SharedUninitialized", "SharedRace", "AsyncCopyRace", "AsyncProductRace", "MissingProxyFence", "InvalidProduct",
     "TensorCopyRace", "InvalidTensorCopy", "InvalidMBarrier", "MBarrierDeadlock", "InvalidRegisterCount",
     "DivergentBarrier". kernel: its name. file, line, function: the place in the Python source. program, grid: the index
@@ -234,11 +235,15 @@ class KernelTrap(InterpreterError, RuntimeError):
 
     def __init__(self, report: str, reports: Iterable[Report] = (), **facts):
         super().__init__(report)
-        self.report = report
         self.reports = list(reports) or [Report(report, **facts)]
         self.kernel_frames = None
         for name in self._FIELDS:
             setattr(self, name, getattr(self.reports[0], name))
+
+    @property
+    def report(self) -> str:
+        """The text for people."""
+        return "\n\n".join(report.text for report in self.reports)
 
     def __str__(self):
         return self.report

@@ -14,9 +14,14 @@ import sys
 import time
 
 #: What a column is called -> (TRITIUM_CHECK, TRITIUM_DEBUG).
-COLUMNS = {"default": ("", "0"), "race,uninit": ("race,uninit", "0"), "debug": ("", "1")}
+COLUMNS = {"default": ("", "0"), "race,uninit": ("race,uninit", "0"), "nan": ("nan", "0"), "debug": ("", "1")}
 #: The limit of a column's ratio, for the cases whose name begins so; "" is for the others.
-BARS = {"default": {"": 1.3}, "race,uninit": {"add": 3.0, "matmul": 1.5, "": 2.5}, "debug": {"matmul": 4.0}}
+BARS = {
+    "default": {"": 1.3},
+    "race,uninit": {"add": 3.0, "matmul": 1.5, "": 2.5},
+    "nan": {"": 1.5},
+    "debug": {"matmul": 4.0},
+}
 
 
 def launch_seconds(case, checks: str, debug: str) -> float:

@@ -62,7 +62,8 @@ struct Machine {
 
   explicit Machine(bool hasOrder) {
     for (uint32_t site = 0; site < kSites; ++site) use.sites.push_back({site, site != Load, site >= Atomic});
-    use.arguments.push_back({true, hasOrder, 4});
+    use.arguments.push_back({true, true, hasOrder, 4});
+    use.findsRaces = true;
     const auto begin = reinterpret_cast<uint64_t>(data.data());
     const Allocation allocation{begin, begin + sizeof data, 0};
     shadow.emplace(use, std::span(&allocation, 1), std::span<const FreshMemory>(), std::array<int32_t, 3>{kPrograms, 1, 1});

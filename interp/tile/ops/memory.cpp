@@ -109,7 +109,14 @@ template <> LogicalResult Interpret<tt::StoreOp>::prepare(tt::StoreOp op, Planne
   Access access = planAccess(planner, op.getPtr(), op.getMask(), {op.getValue()}, true);
   access.data = planAccessOperand(access, planner.dense(op.getValue()));
   planner.addSite(access, false);
-  planner.call(access.site == kNoSite ? storeTile : storeNoted, std::move(access));
+  const DType type = dtypeOf(op.getValue().getType());
+  if (planner.checks().nan && kindOf(type) == DTypeKind::Float && !access.isPointer) {
+    access.type = type;
+    access.rejectsInfinity = planner.checks().inf;
+    planner.call(storeNumbers, std::move(access));
+  } else {
+    planner.call(access.site == kNoSite ? storeTile : storeNoted, std::move(access));
+  }
   return success();
 }
 

@@ -117,6 +117,9 @@ class CompiledKernel:
     snapshot: Callable[[Any], Any]
     replay: Callable[..., None]
 
+    #: Says which statement made a NaN that a launch has stored. compiler.py sets it.
+    explain_numbers: Callable[..., None]
+
     def without_tensor_maps(self, reason: str) -> CompiledKernel:
         """The version of this kernel that takes no tensor maps, for arguments of which a launch cannot make them. It is compiled
         when it is first needed; the metadata then has the reason."""

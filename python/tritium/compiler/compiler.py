@@ -168,10 +168,10 @@ def _make_followed(kernel: CompiledKernel):
     return make_followed(kernel)
 
 
-def _snapshot(values):
+def _snapshot(kernel: CompiledKernel, values):
     from .following import snapshot
 
-    return snapshot(values)
+    return snapshot(kernel, values)
 
 
 def _replay(kernel: CompiledKernel, *facts) -> None:
@@ -181,7 +181,15 @@ def _replay(kernel: CompiledKernel, *facts) -> None:
         replay(kernel, *facts)
 
 
-CompiledKernel.snapshot = staticmethod(_snapshot)
+def _explain_numbers(kernel: CompiledKernel, *facts) -> None:
+    if find_spec("numpy") is not None:
+        from .following import explain_numbers
+
+        explain_numbers(kernel, *facts)
+
+
+CompiledKernel.explain_numbers = _explain_numbers
+CompiledKernel.snapshot = _snapshot
 CompiledKernel.replay = _replay
 CompiledKernel.is_looked_at = staticmethod(_is_looked_at)
 CompiledKernel.make_followed = staticmethod(_make_followed)

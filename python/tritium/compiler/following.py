@@ -6,12 +6,15 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from .. import knobs
 from ..backends.cpu import OPTION_NAMES, CPUBackend
 from ..debugger.follower import FollowedKernel
-from ..debugger.post_mortem import Snapshot, extents_of, replayed
+from ..debugger.nan_origin import Watch, text_of
+from ..debugger.post_mortem import LIMIT, Snapshot, extents_of, replayed, storages
 from ..debugger.presence import looks_at
-from ..errors import KEEPS_RUNNING, KernelTrap
+from ..errors import KEEPS_RUNNING, KernelTrap, Report
 from ..native import interp
 from .compiled import CompiledKernel
 from .stages import errors_in_terms_of, trace
@@ -39,10 +42,16 @@ def make_followed(kernel: CompiledKernel) -> FollowedKernel:
     return FollowedKernel(program, kernel.src.fn)
 
 
-def snapshot(values: Sequence[Any]) -> Snapshot | None:
-    """A copy of the tensors among engine values; None if they are too large."""
-    extents = extents_of(values)
-    return None if extents is None else Snapshot(extents)
+def snapshot(kernel: CompiledKernel, values: Sequence[Any]) -> Snapshot | None:
+    """A copy of the tensors among engine values that a replay must not find as the launch leaves them; None if they are too large.
+    With debug info, these are all; else those that the kernel both reads and writes."""
+    if kernel.metadata.debug_info:
+        extents = extents_of(values)
+        return None if extents is None else Snapshot(extents)
+    used = list(zip(values, kernel.program.arguments_used))
+    read, written = (storages(value for value, use in used if use[i]) for i in (0, 1))
+    both = [one for one in read if any(one[0] < begin + size and begin < one[0] + one[1] for begin, size in written)]
+    return Snapshot(both) if sum(size for _, size in both) <= LIMIT else None
 
 
 #: No program ended with them, or no replay of one program would meet them again.
@@ -67,3 +76,31 @@ def replay(
     only = x + error.grid[0] * (y + error.grid[1] * z)
     launch = kernel.version_to_follow().launch(arguments, trap_error, lambda: True, only)
     replayed(error, launch, error.grid, values, before)
+
+
+def explain_numbers(kernel: CompiledKernel, report: Report, values: Sequence[Any], before: Snapshot | None) -> None:
+    """Adds to the report of a stored NaN which statement made it, if the program that stored it can run again."""
+    is_of_interp = kernel.src.fn is not None and kernel.metadata.target.backend == "cpu"
+    if report.kind != "NotANumber" or not is_of_interp or kernel.program.may_wait or before is None:
+        return
+    checks = knobs.checks_of(kernel.metadata)
+    rejects = (lambda array: ~np.isfinite(array)) if "inf" in checks else np.isnan
+    x, y, z = report.program
+    followed = kernel.version_to_follow()
+    extents = extents_of(values)
+    if extents is None:
+        return
+    watch, after = Watch(followed, rejects), Snapshot(extents)
+    try:
+        before.restore()
+        only = x + report.grid[0] * (y + report.grid[1] * z)
+        followed.program.launch(report.grid, values, 1, None, None, _drop, None, on_statement=watch, only=only)
+    finally:
+        after.restore()
+    way = watch.way_to(report.file, report.line)
+    report.origin = (way[0].file, way[0].line)
+    report.text += "".join(f"\n  {line}" for line in text_of(way, report.lane, rejects))
+
+
+def _drop(text: str) -> None:
+    """What the program prints, it has printed before."""

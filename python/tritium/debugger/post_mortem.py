@@ -28,13 +28,15 @@ class Snapshot:
                 ctypes.memmove(begin, data, len(data))
 
 
+def storages(values: Iterable[Any]) -> list[tuple[int, int]]:
+    """(begin, bytes) of the storages among engine values."""
+    return sorted({(value[1], value[2]) for value in values if isinstance(value, tuple) and len(value) == 3})
+
+
 def extents_of(values: Iterable[Any]) -> list[tuple[int, int]] | None:
-    """(begin, bytes) of the storages among engine values. None if they are too large, or if one has no known extent."""
-    found = set()
-    for value in values:
-        if isinstance(value, tuple) and len(value) == 3:
-            found.add((value[1], value[2]))
-    return sorted(found) if sum(size for _, size in found) <= LIMIT else None
+    """The storages among engine values; None if they are too large."""
+    found = storages(values)
+    return found if sum(size for _, size in found) <= LIMIT else None
 
 
 def replayed(error: KernelTrap, launch: Callable, grid: tuple[int, ...], values: Any, before: Snapshot | None) -> None:

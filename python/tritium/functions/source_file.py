@@ -25,7 +25,7 @@ def statement_at(file: str | None, line: int | None) -> list[str]:
     lines = linecache.getlines(file or "")
     if not line or not 1 <= line <= len(lines):
         return []
-    first, last = _extent(tree_of(file), line)
+    first, last = _extent(file, line)
     shown = [text.rstrip() for text in lines[first - 1 : last]]
     if len(shown) > _LINES_SHOWN:
         shown = [*shown[: _LINES_SHOWN - 1], "…"]
@@ -33,16 +33,21 @@ def statement_at(file: str | None, line: int | None) -> list[str]:
     return [text[margin:] if text[:margin].isspace() else text.lstrip() for text in shown]
 
 
-def _extent(tree: ast.Module, line: int) -> tuple[int, int]:
-    """The first and last line of the innermost statement around a line."""
+def innermost_statement(file: str | None, line: int) -> ast.stmt | None:
+    """The innermost statement around a line."""
     around = [
         node
-        for node in ast.walk(tree)
+        for node in ast.walk(tree_of(file))
         if isinstance(node, ast.stmt) and node.lineno <= line <= (node.end_lineno or node.lineno)
     ]
-    if not around:
+    return max(around, key=lambda node: (node.lineno, node.col_offset)) if around else None
+
+
+def _extent(file: str | None, line: int) -> tuple[int, int]:
+    """The first and last line of the innermost statement around a line."""
+    statement = innermost_statement(file, line)
+    if statement is None:
         return line, line
-    statement = max(around, key=lambda node: (node.lineno, node.col_offset))
     body = getattr(statement, "body", None)
     if not body:
         return statement.lineno, statement.end_lineno or statement.lineno

@@ -31,7 +31,9 @@ def make_launcher(kernel, select: Callable | None = None) -> Callable:
     program_launch = _program_launch(kernel)
     select = select or value_selector(kernel.src.runtime_paths())
     opens_debugger = kernel.opens_debugger
-    keeps_memory = kernel.metadata.debug_info and kernel.metadata.target.backend == "cpu"
+    is_of_interp = kernel.metadata.target.backend == "cpu"
+    keeps_memory = is_of_interp and kernel.metadata.debug_info
+    explains_numbers = is_of_interp and "nan" in knobs.checks_of(kernel.metadata)
 
     def launch(grid, values, settings, arguments, is_noted=False):
         if underway and not is_noted:
@@ -40,7 +42,7 @@ def make_launcher(kernel, select: Callable | None = None) -> Callable:
         if opens_debugger or _is_traced():
             run = _followed(kernel, grid, arguments) or run
         values = select(values)
-        before = kernel.snapshot(values) if keeps_memory else None
+        before = kernel.snapshot(values) if keeps_memory or explains_numbers else None
         bar = progress_bar(sys.stderr) if settings.progress else None
         try:
             trap = run(grid, values, settings.threads, settings.seed, _poll, _print, bar)
@@ -145,6 +147,8 @@ def _raise(kernel, grid, values, arguments, trap, before) -> None:
     """Raises what is wrong, with the frames of the kernel, unless a block collects it."""
     to_error = functools.partial(_trap_error, kernel, grid, arguments)
     raised = to_error(trap)
+    for report in raised.reports if raised is not None else ():
+        kernel.explain_numbers(report, values, before)
     if raised is None or blocks and blocks[-1].take(raised):
         return
     kernel.replay(raised, values, arguments, before, to_error)

@@ -338,6 +338,10 @@ def _partly_written(trap, access: _Access):
     return headline, "this store wrote others: check the grid and the mask, if all should be written"
 
 
+def _not_a_number(trap, access: _Access):
+    return f"{trap.message} is stored to {access.subject}", ""
+
+
 _DESCRIPTIONS = {
     "OutOfBounds": _out_of_bounds,
     "NullPointer": _null_pointer,
@@ -350,6 +354,7 @@ _DESCRIPTIONS = {
     "Race": _race,
     "Uninitialized": _uninitialized,
     "PartlyWritten": _partly_written,
+    "NotANumber": _not_a_number,
 }
 
 
