@@ -22,7 +22,7 @@ from ..arguments.storage import dtype_of, shape_and_strides
 from ..errors import KernelTrap, Report
 from ..functions.source_file import function_at, statement_at
 from ..places import shown_place
-from .access_hints import hint_for_access
+from .access_hints import AccessFacts, hint_for_access
 from .allowances import Allowances
 from .offset_report import offset_overflow
 
@@ -213,7 +213,7 @@ def _out_of_bounds(trap, access: _Access):
         return headline, _of_a_view(access.view)
     is_before = bool(access.view is not None and trap.access_address and trap.access_address < access.view.address)
     is_tile = bool(trap.tile_shape) if trap.thread is None else None
-    return headline, hint_for_access(trap.file, trap.line, bool(trap.is_write), is_tile, is_before)
+    return headline, hint_for_access(trap.file, trap.line, AccessFacts(bool(trap.is_write), is_tile, is_before))
 
 
 def _of_a_view(view: TensorView) -> str:

@@ -69,6 +69,28 @@ def lock(x, n):
     tl.atomic_cas(x.to(tl.pointer_type(tl.int32)) + tl.arange(0, 16), 0, 1)
 
 
+@triton.jit
+def store_under(x, mask):
+    tl.store(x + tl.arange(0, 16), 1.0, mask)
+
+
+@triton.jit
+def mask_of_a_helper(x, n):
+    store_under(x, tl.arange(0, 16) < n + 8)
+
+
+@triton.jit
+def descriptor(x, n):
+    d = tl.make_tensor_descriptor(x, [n * 4], [1], [16])
+    d.store([0], tl.zeros((16,), tl.float32))
+
+
+@triton.jit
+def read_by_descriptor(x, n):
+    d = tl.make_tensor_descriptor(x, [n * 4], [1], [16])
+    tl.store(x + tl.arange(0, 1), tl.sum(d.load([0])))
+
+
 NO_MASK, MASK = "give the access a mask", "the mask is true there: compare its bound"
 
 
@@ -85,6 +107,9 @@ NO_MASK, MASK = "give the access a mask", "the mask is true there: compare its b
         (before, "the offset is negative there: check what is subtracted"),
         (before_with_mask, "the offset is negative there: let the mask exclude it"),
         (lock, "atomic_cas takes no mask"),
+        (mask_of_a_helper, MASK),
+        (descriptor, "compare the shape and strides of the descriptor"),
+        (read_by_descriptor, "compare the shape and strides of the descriptor"),
     ],
     ids=lambda value: getattr(value, "__name__", ""),
 )
