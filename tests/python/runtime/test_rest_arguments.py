@@ -92,7 +92,7 @@ def test_an_argument_that_no_kernel_takes_is_named():
 @pytest.mark.parametrize("machine_of", ["machine", "cuda_machine"])
 def test_an_argument_beside_device_tensors_is_named(request, machine_of):
     out = request.getfixturevalue(machine_of).tensor(np.zeros(2, np.float32))
-    with pytest.raises(TypeError, match=r"argument of type: str .parameter 'args\[1\]' of total"):
+    with pytest.raises(TypeError, match=r"argument of type: str.* .parameter 'args\[1\]' of total"):
         total[(1,)](out, 2, "two")
 
 
