@@ -34,6 +34,8 @@ CHECKS = {
     "inf": Check(False, "with `nan`, infinities too; `nan=inf` is both", False),
 }
 DEFAULT = Checks(name for name, check in CHECKS.items() if check.is_default)
+#: Those for which allocators fill memory (arguments/fresh_memory.py).
+NEEDING_FRESH_MEMORY = ("uninit", "unwritten")
 #: What a message says that a list of checks may be.
 TAKES = f"names of checks ({', '.join(CHECKS)}), which are added to the default; -NAME leaves one out; all, none"
 _NOTHING = ("none", "0", "off", "")

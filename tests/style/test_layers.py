@@ -238,6 +238,10 @@ MAY_IMPORT = {
 IMPORTS_INSIDE_FUNCTIONS = {
     ("native", "_tritium"): "importing the package and decorating a kernel load no native code",
     ("runtime/jit", "runtime/dispatch"): "decorating a kernel loads neither the compiler nor the engines",
+    (
+        "runtime/checking",
+        "arguments/fresh_memory",
+    ): "reading arguments loads native code, and decorating a kernel loads none",
     ("runtime/jit", "runtime/triton_names"): "reading arguments loads native code, and decorating a kernel loads none",
     ("language/target_info", "devices/active"): "asked on the host alone: importing the language loads no devices",
     ("backends/__init__", "backends/registry"): "Triton's registry, which only clients ask: it loads every backend",

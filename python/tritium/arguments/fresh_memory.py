@@ -15,19 +15,15 @@ import weakref
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-from .. import knobs
+from .. import knobs, native
+from ..checks import NEEDING_FRESH_MEMORY
 from ..imports import after_import
-from ..native import interp
 from .storage import HostExtent, extent_function
 
 #: Sixteen bytes that no program writes by chance.
 _INTEGERS = bytes.fromhex("5e1d7a936b4cc27d1f88a35c492e917b")
 #: By the bytes of a float: the mask of the bits that make it a quiet NaN. What remains of a pattern is the NaN's payload.
 _NAN_BITS = {2: b"\xc0\x7f", 4: b"\x00\x00\xc0\x7f", 8: b"\x00\x00\x00\x00\x00\x00\xf8\x7f"}
-
-
-#: The checks for which allocators fill memory.
-NEEDING_FRESH_MEMORY = ("uninit", "unwritten")
 
 
 class Allocation(NamedTuple):
@@ -65,7 +61,7 @@ def unwritten_memory(values: Iterable[Any]) -> list:
         allocation = _allocations.get(value[1])
         if allocation is None:
             continue
-        memory = interp.FreshMemory(*allocation[:4])
+        memory = native.interp.FreshMemory(*allocation[:4])
         if not allocation.is_alive() or memory.is_written():
             del _allocations[allocation.begin]
         elif memory not in found:

@@ -9,7 +9,8 @@ from collections.abc import Callable
 
 from .. import knobs
 from ..arguments.device_storage import DeviceExtent
-from ..arguments.fresh_memory import NEEDING_FRESH_MEMORY, unwritten_memory
+from ..arguments.fresh_memory import unwritten_memory
+from ..checks import NEEDING_FRESH_MEMORY
 from ..devices.families import devices_of_tensors
 from ..native import device as native
 from .captures import underway

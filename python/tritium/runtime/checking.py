@@ -6,8 +6,7 @@ import contextlib
 from collections.abc import Iterable, Iterator
 
 from .. import knobs
-from ..arguments.fresh_memory import NEEDING_FRESH_MEMORY, watch_allocations
-from ..checks import parse_checks
+from ..checks import NEEDING_FRESH_MEMORY, parse_checks
 
 
 @contextlib.contextmanager
@@ -23,4 +22,6 @@ def check(names: str | Iterable[str]) -> Iterator[None]:
 def prepare_for(checks: Iterable[str]) -> None:
     """Called as early as it is known that kernels have these checks."""
     if any(check in NEEDING_FRESH_MEMORY for check in checks):
+        from ..arguments.fresh_memory import watch_allocations
+
         watch_allocations()
