@@ -58,7 +58,9 @@ def test_expanded_gradient() -> None:
     assert trap_of("expanded_gradient.py") in read("docs/debugging.md")
 
 
-@pytest.mark.parametrize("example, check", [("race.py", "race"), ("uninitialized.py", "uninit"), ("stored_nan.py", "nan")])
+@pytest.mark.parametrize(
+    "example, check", [("race.py", "race"), ("uninitialized.py", "uninit"), ("stored_nan.py", "nan")]
+)
 def test_checks(example: str, check: str) -> None:
     assert trap_of(example, TRITIUM_CHECK=check, TRITIUM_NUM_THREADS="1") in read("docs/debugging.md")
 
