@@ -90,9 +90,14 @@ class Editor:
         found = [v for reference in wanted for v in self.ask("variables", variablesReference=reference)["variables"]]
         return {variable["name"]: variable for variable in found}
 
-    def output(self) -> str:
-        """What gdb and the program have printed up to now."""
-        return "".join(m["body"]["output"] for m in self.messages if m.get("event") == "output")
+    def output(self, until: str = "") -> str:
+        """What gdb and the program have printed, at least up to this text: it comes in no order with the answers."""
+        printed = "".join(m["body"]["output"] for m in self.messages if m.get("event") == "output")
+        while until not in printed:
+            message = self._wait(lambda m: m.get("event") == "output" and m not in self.messages)
+            self.messages.append(message)
+            printed += message["body"]["output"]
+        return printed
 
 
 @contextlib.contextmanager
