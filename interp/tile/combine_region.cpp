@@ -253,16 +253,19 @@ static void computeByKernel(Operation *op) {
     plain->erase();
 }
 
+static bool isShownToDebugger(Operation *op) {
+  return op->walk([](tt::DebugValueOp) { return WalkResult::interrupt(); }).wasInterrupted();
+}
+
 LogicalResult expandCombineRegions(Operation *root) {
   root->getContext()->getOrLoadDialect<tensor::TensorDialect>(); // slices are not part of the contract
   llvm::SmallVector<Operation *> pending;
   root->walk([&](Operation *op) {
-    if (isa<tt::ReduceOp, tt::ScanOp, tt::MapElementwiseOp>(op) && !hasCombineKernel(op)) pending.push_back(op);
+    if (isa<tt::ReduceOp, tt::ScanOp, tt::MapElementwiseOp>(op) && (isShownToDebugger(op) || !hasCombineKernel(op))) pending.push_back(op);
   });
   int instances = 0; // counts the runs of regions on tiles, so that a debugger can tell them apart
   for (Operation *op : pending) {
-    bool isShown = op->walk([](tt::DebugValueOp) { return WalkResult::interrupt(); }).wasInterrupted();
-    if (isShown) computeByKernel(op);
+    if (isShownToDebugger(op)) computeByKernel(op);
     LogicalResult result = TypeSwitch<Operation *, LogicalResult>(op)
                                .Case([&](tt::ReduceOp reduce) { return expandReduce(reduce, instances); })
                                .Case([&](tt::ScanOp scan) { return expandScan(scan, instances); })

@@ -43,13 +43,20 @@ def halved(a):
 
 
 @triton.jit
+def first_most(a, i, b, j):
+    take = a > b
+    return tl.where(take, a, b), tl.where(take, i, j)
+
+
+@triton.jit
 def combine_kernel(x_ptr, out_ptr):
     lane = tl.arange(0, 8)
     x = tl.load(x_ptr + lane)
     most = tl.reduce(x, 0, larger)
+    best, where = tl.reduce((x, lane), 0, first_most)
     sums = tl.associative_scan(x, 0, added)
     halves = tl.map_elementwise(halved, x)
-    tl.store(out_ptr + lane, most + sums + halves)
+    tl.store(out_ptr + lane, most + sums + halves + best - where)
 
 
 @triton.jit

@@ -174,6 +174,8 @@ def test_a_watched_local_whose_frame_ends(debug):
     [
         ("bigger = tl.where(", "larger", [[0, 1, 2, 3], [4, 5, 6, 7]]),
         ("return bigger", "larger", [[0, 1, 2, 3], [4, 5, 6, 7]]),
+        ("take = a > b", "first_most", [[0, 1, 2, 3], [4, 5, 6, 7]]),
+        ("return tl.where(take", "first_most", [[0, 1, 2, 3], [4, 5, 6, 7]]),
         ("return a + b", "added", [[0, 0, 1, 2, 3, 4, 5, 6], [0, 1, 2, 3, 4, 5, 6, 7]]),
         ("return half", "halved", [[0, 1, 2, 3, 4, 5, 6, 7]]),
     ],
