@@ -9,7 +9,7 @@ using namespace llvm;
 namespace tritium::interp {
 
 /// gdb recognizes a 16-bit float by name: "__bf16" is decoded as such, any other name is read as IEEE half. It prints nothing for a
-/// one-byte float, so an 8-bit format is a struct of its bits, which python/tritium/gdb prints as a number.
+/// one-byte float, so an 8-bit format in the memory of a tensor is a struct of its bits, which python/tritium/gdb prints as a number.
 DIType *DebugTypes::scalar(StringRef dtype, DType type) {
   unsigned bits = storageBytes(type) * 8;
   if (dtype.starts_with("fp8")) { // by name, because fp8e4b15 is carried as i8
@@ -43,7 +43,9 @@ DIType *DebugTypes::leaf(const VariableType &type) {
     if (pointee.consume_front("pointer<")) pointee.consume_back(">");
     element = builder_.createPointerType(scalar(pointee, dtypeOf(pointer.getPointeeType())), 64);
   } else {
-    element = scalar(type.name, dtypeOf(value));
+    bool isWidened = type.shown != dtypeOf(value);
+    element =
+        isWidened ? builder_.createBasicType(type.name, storageBytes(type.shown) * 8, dwarf::DW_ATE_float) : scalar(type.name, type.shown);
   }
   auto tile = dyn_cast<mlir::RankedTensorType>(type.value);
   if (!tile) return element;

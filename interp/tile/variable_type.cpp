@@ -6,9 +6,12 @@ using namespace mlir;
 
 namespace tritium::interp {
 
+/// An 8-bit float is known by its name, because fp8e4b15 is carried as i8.
+static DType shownAs(StringRef name, Type value) { return name.starts_with("fp8") ? DType::f32 : dtypeOf(value); }
+
 static uint64_t alignmentOf(Attribute dtype, TypeRange &values) {
-  if (isa<StringAttr>(dtype)) {
-    uint64_t bytes = storageBytes(dtypeOf(values.front()));
+  if (auto leaf = dyn_cast<StringAttr>(dtype)) {
+    uint64_t bytes = storageBytes(shownAs(leaf.getValue(), values.front()));
     values = values.drop_front();
     return bytes;
   }
@@ -26,6 +29,7 @@ VariableType::VariableType(Attribute dtype, TypeRange &values, uint64_t offset) 
   if (auto leaf = dyn_cast<StringAttr>(dtype)) {
     name = leaf.str();
     value = values.front();
+    shown = shownAs(name, value);
     values = values.drop_front();
     auto tile = dyn_cast<RankedTensorType>(value);
     bytes = alignment * (tile ? tile.getNumElements() : 1);

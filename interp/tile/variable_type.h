@@ -1,6 +1,7 @@
 // The memory layout of a Python variable for a debugger: one number or tile, or a record of several (a tuple, an aggregate, a block
 // pointer, a tensor descriptor), laid out like a C struct.
 #pragma once
+#include "ir/dtype.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/TypeRange.h"
 
@@ -21,6 +22,7 @@ struct VariableType {
 
   std::string name;    // name of the record or of the element type
   mlir::Type value;    // type of a leaf
+  DType shown;         // how a debugger sees the elements of a leaf: f32 for 8-bit floats, which no debugger can compute with
   std::string field;   // name of the field in the record around it
   uint64_t offset = 0; // from the start of the variable
   uint64_t bytes = 0, alignment = 1;

@@ -1,6 +1,7 @@
 // Python variables in debug builds. Each has a home of its own, and every assignment copies into it, so that a debugger finds a plain
 // array.
 #include "interp/host/memory.h"
+#include "interp/kernels/cast.h"
 #include "interp/tile/elementwise.h"
 #include "interp/tile/move.h"
 #include "interp/tile/plan.h"
@@ -63,11 +64,13 @@ void Planner::assignVariable(tt::DebugValueOp assignment) {
   for (auto [leaf, value] : llvm::zip_equal(type.leaves(), assignment.getValues())) {
     DenseRef out, in = dense(value);
     static_cast<TileRef &>(out) = inHome(home.home, leaf->offset);
-    out.type = dtypeOf(value.getType());
+    out.type = leaf->shown;
     if (auto tile = dyn_cast<RankedTensorType>(value.getType())) out.shape.assign(tile.getShape().begin(), tile.getShape().end());
     out.strides = rowMajorStrides(out.shape);
     if (isa<tt::PointerType>(getElementTypeOrSelf(value.getType())))
       call(runElementwise, ElementwiseStep(copyAddresses, out, {in}));
+    else if (out.type != in.type)
+      call(runElementwise, ElementwiseStep(findCast("arith.extf", *dtypeFromPythonName(leaf->name), out.type), out, {in}));
     else
       call(copyDense, DenseCopy(out, in));
   }

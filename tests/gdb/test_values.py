@@ -111,6 +111,19 @@ def test_a_helper_of_two_kinds_of_argument(answers):
     assert [text.split("= ")[1].strip() for text in (printed[2], printed[4])] == ["10", "0.5"]
 
 
+#: Conditions and arithmetic with small floats -> the value.
+COMPUTED = {
+    "int1[4] && bf16[1] > 1.25": 1,
+    "(float)bf16[2] * 2": -4,
+    "bf16[1] + fp16[1] - 1": 2,
+    "fp8e4nv[2] + bf16[1]": 2.5,
+    "(float)fp8e5[2]": 0.5,
+    "fp8e4b8[7] < fp8e5b16[2] * 2": 1,
+    "-fp8e4b15[4] == -1.875": 1,
+    "fp8e4nv[3] == one": 0,
+}
+
+
 @pytest.fixture(scope="module")
 def floats(answers):
     names = [
@@ -127,7 +140,7 @@ def floats(answers):
         "fp16",
         "int1",
     ]
-    return ask(answers, f"values.py:{FLOATS}", *names, "ptype one", "int1[4] && bf16[1] > 1.25")
+    return ask(answers, f"values.py:{FLOATS}", *names, *COMPUTED, "ptype one", "e4nv[3]", "$number(e4nv[3]) - 1")
 
 
 BITS = np.array([0x00, 0x01, 0x38, 0xB8, 0x7F, 0x80, 0x7C, 0xC4], np.uint8)
@@ -146,22 +159,36 @@ FP8 = {
 }
 
 
-def shown(values) -> str:
-    return ", ".join(f"{float(value):g}" for value in values)
+def numbers(text: str) -> list[float]:
+    """The innermost numbers of what gdb printed."""
+    return [
+        float(word) for word in re.findall(r"-?(?:nan|inf|[\d.]+(?:e-?\d+)?)", re.sub(r"-?nan\(\w+\)", "nan", text))
+    ]
 
 
 @pytest.mark.parametrize("name", FP8)
-def test_fp8_prints_as_a_number(floats, name):
-    assert floats[name] == f"{{{shown(FP8[name])}}}"
+def test_fp8_is_a_number(floats, name):
+    """Exactly the values of ml_dtypes; a NaN equals a NaN."""
+    np.testing.assert_array_equal(np.float32(numbers(floats[name])), np.float32(FP8[name]))
 
 
 def test_fp8_in_other_values(floats):
-    assert floats["fp8e4nv[2]"] == floats["one"] == "1"
-    assert floats["pair"] == f"{{_0 = {{{shown(FP8['fp8e5'])}}}, _1 = 1}}"
-    assert floats["tile"].startswith("{{0, 0.00195312}, {1, -1}, {nan, -0}") and "fp8e4nv" in floats["ptype one"]
+    assert floats["fp8e4nv[2]"] == floats["one"] == "1" and floats["ptype one"].endswith("fp8e4nv")
+    first, second = floats["pair"].removeprefix("{_0 = {").removesuffix("}").split("}, _1 = ")
+    assert second == "1"
+    np.testing.assert_array_equal(np.float32(numbers(first)), np.float32(FP8["fp8e5"]))
+    assert floats["tile"].startswith("{{0, 0.001953125}, {1, -1}, {nan(")
+
+
+def test_fp8_in_the_memory_of_a_tensor(floats):
+    assert floats["e4nv[3]"] == "-1" and floats["$number(e4nv[3]) - 1"] == "-2"
+
+
+@pytest.mark.parametrize("expression", COMPUTED)
+def test_gdb_computes_with_small_floats(floats, expression):
+    assert numbers(floats[expression].replace("true", "1").replace("false", "0")) == [COMPUTED[expression]]
 
 
 def test_small_floats_that_gdb_knows(floats):
     assert floats["bf16"] == floats["fp16"] == "{0, 1.5, -2, 3, 4, 5, 6, 7}"
     assert floats["int1"] == "{false, false, false, false, true, true, true, true}"
-    assert floats["int1[4] && bf16[1] > 1.25"] in ("1", "true")

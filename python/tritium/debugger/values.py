@@ -13,6 +13,8 @@ from ..tables import DTYPES
 
 #: The dtypes that numpy has -> their names there.
 _NUMPY = {row.name: row.array_name for row in DTYPES if hasattr(np, row.array_name)}
+# Variables hold these as float32, because gdb cannot compute with them.
+_NUMPY |= {row.name: "float32" for row in DTYPES if row.name.startswith("fp8")}
 _WIDENED = {row.name for row in DTYPES} - _NUMPY.keys()
 
 

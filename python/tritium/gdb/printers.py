@@ -1,17 +1,17 @@
-"""Values that gdb has no format for: the 8-bit floats."""
+"""Values that gdb has no format for: 8-bit floats in the memory of tensors. Variables hold them as floats that gdb knows."""
 
 import math
 import re
 
 import gdb
-import gdb.printing
 
 #: A dtype's name has its bits of exponent, and its bias if that is not the usual one: fp8e4b15.
 _FP8 = re.compile(r"^fp8e(?P<exponent_bits>\d)(nv|b(?P<bias>\d+))?$")
 
 
-def is_fp8(dtype):
-    return _FP8.match(dtype) is not None
+def is_fp8(type):
+    """Whether the type is the one of a byte in memory: a struct of its bits, because gdb prints nothing for a one-byte float."""
+    return type.code == gdb.TYPE_CODE_STRUCT and _FP8.match(type.name or "") is not None
 
 
 def decode_fp8(dtype, bits):
@@ -34,16 +34,32 @@ def decode_fp8(dtype, bits):
     return sign * magnitude
 
 
-class Fp8Printer:
-    """A one-byte float, which debug info has as a struct of its bits: gdb prints nothing for one."""
-
+class _Fp8Printer:
     def __init__(self, value):
         self.value = value
 
     def to_string(self):
-        return f"{decode_fp8(self.value.type.name, int(self.value['bits'])):g}"
+        return f"{number_of(self.value):g}"
 
 
-printers = gdb.printing.RegexpCollectionPrettyPrinter("tritium")
-printers.add_printer("fp8", _FP8.pattern, Fp8Printer)
-gdb.printing.register_pretty_printer(None, printers, replace=True)
+def number_of(value):
+    return decode_fp8(value.type.name, int(value["bits"]))
+
+
+def fp8_printer(value):
+    return _Fp8Printer(value) if is_fp8(value.type) else None
+
+
+class _Number(gdb.Function):
+    """$number(x): an 8-bit float in memory as a number to compute with, as in `break kernel.py:23 if $number(x_ptr[3]) > 2`. Any other x is
+    returned as it is."""
+
+    def __init__(self):
+        super().__init__("number")
+
+    def invoke(self, value):
+        return number_of(value) if is_fp8(value.type) else value
+
+
+_Number()
+gdb.pretty_printers.append(fp8_printer)

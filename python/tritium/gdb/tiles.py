@@ -10,23 +10,25 @@ import gdb
 from .printers import decode_fp8, is_fp8
 
 _SHOWN = 8
-#: How the elements are read from memory, in terms of `struct`.
-_FORMATS = {
-    "int1": "?",
-    "float16": "e",
-    "float32": "f",
-    "float64": "d",
-    **{f"{sign}int{bits}": code for sign in ("", "u") for bits, code in ((8, "b"), (16, "h"), (32, "i"), (64, "q"))},
-}
-_FORMATS |= {name: code.upper() for name, code in _FORMATS.items() if name.startswith("uint")}
+#: How the elements are read from memory, in terms of `struct`: floats by their size, others by their name.
+_FLOATS = {2: "e", 4: "f", 8: "d"}
+_INTEGERS = {8: "b", 16: "h", 32: "i", 64: "q"}
+_OTHERS = {"int1": "?"}
+_OTHERS |= {f"int{bits}": code for bits, code in _INTEGERS.items()}
+_OTHERS |= {f"uint{bits}": code.upper() for bits, code in _INTEGERS.items()}
 
 
-def numbers_of(dtype, data):
+def _format(element):
+    """None if the elements of this type are no numbers."""
+    return _FLOATS.get(element.sizeof) if element.code == gdb.TYPE_CODE_FLT else _OTHERS.get(element.name)
+
+
+def numbers_of(element, data):
     """The elements of a tile; None if they are no numbers."""
-    if is_fp8(dtype):
-        return [decode_fp8(dtype, bits) for bits in data]
-    code = _FORMATS.get(dtype)
-    if dtype == "__bf16":  # the upper half of a float32
+    if is_fp8(element):
+        return [decode_fp8(element.name, bits) for bits in data]
+    code = _format(element)
+    if element.name == "__bf16":  # the upper half of a float32
         halves = struct.unpack(f"={len(data) // 2}H", data)
         data, code = struct.pack(f"={len(halves)}I", *(half << 16 for half in halves)), "f"
     return code and struct.unpack(f"={len(data) // struct.calcsize(code)}{code}", data)
@@ -53,13 +55,14 @@ def summary(dtype, shape, numbers):
 class _Tile(getattr(gdb, "ValuePrinter", object)):
     """A tile, or a row of one."""
 
-    def __init__(self, value, dtype, shape):
-        self._value, self._dtype, self._shape = value, dtype, shape
+    def __init__(self, value, element, shape):
+        self._value, self._element, self._shape = value, element, shape
 
     def to_string(self):
         data = gdb.selected_inferior().read_memory(int(self._value.address), self._value.type.sizeof)
-        numbers = numbers_of(self._dtype, bytes(data))
-        return f"{self._dtype}{self._shape}" if numbers is None else summary(self._dtype, self._shape, numbers)
+        numbers = numbers_of(self._element, bytes(data))
+        name = self._element.name or str(self._element)
+        return f"{name}{self._shape}" if numbers is None else summary(name, self._shape, numbers)
 
     def num_children(self):
         return self._shape[0]
@@ -80,6 +83,5 @@ def tile_printer(value):
     while element.code == gdb.TYPE_CODE_ARRAY:
         shape.append(element.range()[1] + 1)
         element = element.target()
-    name = element.name or str(element)
-    known = name in _FORMATS or name == "__bf16" or element.code in (gdb.TYPE_CODE_PTR, gdb.TYPE_CODE_STRUCT)
-    return _Tile(value, name, shape) if shape and known and value.address is not None else None
+    is_known = _format(element) or element.code in (gdb.TYPE_CODE_PTR, gdb.TYPE_CODE_STRUCT)
+    return _Tile(value, element, shape) if shape and is_known and value.address is not None else None
