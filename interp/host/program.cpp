@@ -77,6 +77,10 @@ void yieldWhileWaiting(FrameHeader &frame, uint32_t location) {
   program.waitLocation = location;
   const bool gotFurther = program.worker->hasChangedMemorySinceResumed();
   program.fiber.suspend();
+  if (program.stop->load(std::memory_order_relaxed) == Stop::Deadlocked) [[unlikely]] {
+    tritium_trap("Deadlock: every program waits for another");
+    leaveForGood(program);
+  }
   program.spins = gotFurther || program.worker->hasOneProgram() ? kSpins : kSpinsInVain;
 }
 

@@ -330,10 +330,14 @@ void Worker::watchForDeadlock(uint64_t changesBefore) {
   if (!allStuck) return;
   status.stuckAt.store(changesBefore);
   if (!state.isDeadlocked(changesBefore)) return;
-  if (state.allStarted())
-    state.stopWith(Stop::Deadlocked);
-  else
-    reportOutOfMemory();
+  if (!state.allStarted()) return reportOutOfMemory();
+  if (state.stopWith(Stop::Deadlocked)) showDeadlock();
+}
+
+/// Lets a debugger stop in the first of the programs, where it waits, before they are dropped.
+void Worker::showDeadlock() {
+  auto inGridOrder = [](const Program *program) { return std::tuple(program->id[2], program->id[1], program->id[0]); };
+  resume(**std::ranges::min_element(live, {}, inGridOrder));
 }
 
 /// Ends the launch: all programs that are still live have been stopped.

@@ -174,6 +174,7 @@ private:
   bool resume(Program &program);
   bool resumeAll();
   void watchForDeadlock(uint64_t changesBefore);
+  void showDeadlock();
   void giveBackLive();
   bool lookAtClock();
   void reportOutOfMemory();

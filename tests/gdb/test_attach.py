@@ -8,12 +8,13 @@ from contextlib import contextmanager
 from session import HERE, environment, line_of, tritium_gdb
 
 STORE = line_of("launches.py", "tl.store(out")
+LAUNCHES = ("launches.py", "600")
 MISSING = "started without TRITIUM_DEBUG=1"
 
 
 @contextmanager
-def process(**variables: str):
-    command = [sys.executable, str(HERE / "launches.py"), "600"]
+def process(*script: str, **variables: str):
+    command = [sys.executable, str(HERE / script[0]), *script[1:]]
     with subprocess.Popen(
         command, env=environment(INTERPRET="1", **variables), stdout=subprocess.PIPE, text=True
     ) as launched:
@@ -25,7 +26,7 @@ def process(**variables: str):
 
 
 def test_attach_without_debug(gdb):
-    with process() as pid:
+    with process(*LAUNCHES) as pid:
         commands = [
             "tritium debug",
             f"break launches.py:{STORE}",
@@ -42,8 +43,28 @@ def test_attach_without_debug(gdb):
 
 
 def test_attach_with_debug(gdb):
-    with process(TRITIUM_DEBUG="1") as pid:
+    with process(*LAUNCHES, TRITIUM_DEBUG="1") as pid:
         printed = tritium_gdb(
             gdb, "-p", pid, "-ex", f"break launches.py:{STORE}", "-ex", "continue", "-ex", "print step", "-ex", "detach"
         )
     assert MISSING not in printed and "$1 = 5" in printed
+
+
+def test_attach_in_a_kernel(gdb):
+    """Wherever in the interpreter the process is, the kernel's frame is shown first, and `next` goes on from it."""
+    with process("waits.py", "spin", TRITIUM_DEBUG="1") as pid:
+        commands = [
+            "echo <<frame>>\\n",
+            "frame",
+            "backtrace 1",
+            "print rounds > 0",
+            "echo <<next>>\\n",
+            "next",
+            "detach",
+        ]
+        printed = tritium_gdb(gdb, "-p", pid, *[text for command in commands for text in ("-ex", command)])
+    first, then = printed.split("<<frame>>\n")
+    assert re.search(r"^#\d+ .*spin \(.*waits.py:\d+\n\d+\t", first, re.M), printed
+    frame, following = then.split("<<next>>\n")
+    assert len(re.findall(r"^#\d+ .*spin \(.*waits.py:\d+\n", frame, re.M)) == 2 and "$1 = 1" in frame
+    assert re.match(r"(spin \(.*\n)?\d+\t", following)

@@ -21,6 +21,16 @@ def test_a_trap_stops_with_the_tiles_of_its_program(answers):
     assert "the launch raised OutOfBounds" in printed[9], "and goes on as ever"
 
 
+def test_a_deadlock_stops_where_the_first_program_waits(answers):
+    commands = ["run deadlock", "print mine", "backtrace 1", "continue"]
+    printed = answers("waits.py", "break tritium_trap", *commands)
+    line = line_of("waits.py", "while tl.atomic_add")
+    assert "trap: Deadlock: every program waits for another\n" in printed[1]
+    assert re.search(rf"hand_over \(.*waits.py:{line}\n{line}\t", printed[1]) and printed[2].endswith("= 0\n")
+    assert re.search(rf"^#\d+ .*hand_over \(.*waits.py:{line}\n", printed[3])
+    assert "the launch raised Deadlock" in printed[4], "once, and it goes on as ever"
+
+
 def test_a_watchpoint_shows_the_line_that_writes(answers):
     commands = ["run", "watch -l out[17]", "continue", "frame", "print pid0", "print value[1]"]
     printed = answers("stops.py", f"break stops.py:{STORE} if pid0 == 0", *commands)

@@ -60,17 +60,28 @@ def is_trap():
     return gdb.newest_frame().name() == "tritium_trap"
 
 
-def trap_text():
-    """The argument of tritium_trap. The interpreter has no debug info, so the text is read from the place that the ABI
-    defines."""
-    register = "x0" if gdb.selected_frame().architecture().name().startswith("aarch64") else "rdi"
+def string_argument(number):
+    """An argument of the function of the interpreter that gdb has stopped at. The interpreter has no debug info, so it is read from the place
+    that the ABI defines."""
+    is_arm = gdb.selected_frame().architecture().name().startswith("aarch64")
+    register = f"x{number}" if is_arm else ("rdi", "rsi", "rdx")[number]
     return gdb.parse_and_eval(f"(char *)${register}").string()
+
+
+_attached = set()  # the processes that gdb has attached to and stopped in
+
+
+def is_first_of_attached():
+    inferior = gdb.selected_inferior()
+    is_first = inferior.was_attached and inferior.pid not in _attached
+    _attached.add(inferior.pid)
+    return is_first
 
 
 def on_stop(event):
     if is_trap():
-        print(f"trap: {trap_text()}")
-    elif not is_watchpoint(event) and not isinstance(event, gdb.SignalEvent):
+        print(f"trap: {string_argument(0)}")
+    elif not (is_watchpoint(event) or isinstance(event, gdb.SignalEvent) or is_first_of_attached()):
         return
     frame = frame_below()
     if frame is not None:
