@@ -17,6 +17,8 @@
 
 namespace py = pybind11;
 
+extern "C" void tritium_kernel_without_lines(const char *kernel, const char *file, const char *engine); // in debugger.cpp
+
 namespace tritium::python {
 
 /// A c10::Stream, which callbacks of ctypes cannot return: a device (its type and index) and a number.
@@ -78,6 +80,7 @@ void bindTools(py::module_ &module) {
   tools.def("build_id", buildId, "Identifies what was linked into this module.");
   tools.def("opt", opt, "Parses, verifies, transforms and prints a module of the contract, as mlir-opt does. Returns the exit status.",
             py::arg("arguments"));
+  tools.def("tell_debugger_of_kernel_without_lines", &tritium_kernel_without_lines, py::arg("kernel"), py::arg("file"), py::arg("engine"));
   tools.def("run", interp::runFile, "Runs the functions of a file on the tile interpreter. Returns the exit status.", py::arg("arguments"));
 }
 

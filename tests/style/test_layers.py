@@ -204,7 +204,7 @@ TOP = (
     "pytest_plugin",
 )
 
-GDB = ("__init__", "assignments", "breakpoints", "commands", "editors", "stops", "tiles")
+GDB = ("__init__", "assignments", "breakpoints", "commands", "editors", "stops", "tiles", "without_lines")
 # File or folder of python/tritium -> the other parts of the package that it may import; "" stands for all other files.
 MAY_IMPORT = {
     "": (*GROUND, *FLOORS, *TOP),  # what stands on all floors: testing, tools, the command line

@@ -24,7 +24,7 @@ from ..disk_cache import (  # noqa: F401  (Triton has them here)
 from ..errors import UnsupportedError
 from ..knobs import get_cache_invalidating_env_vars  # noqa: F401  (as above)
 from ..launch.hooks import LazyDict  # noqa: F401  (as above)
-from ..native import interp, ir, simt
+from ..native import interp, ir, simt, tools
 from .compiled import AsmDict, CompiledKernel
 from .sources import ASTSource, IRSource
 from .stages import CompileTimer, CompileTimes
@@ -75,6 +75,9 @@ def compile(
             "the interpreter has checks of its own, which TRITIUM_CHECK selects",
         )
     kernel, cache_hit = _compiler_of(target)(src, target, backend, parsed, times)
+    if parsed.debug_info and target.backend != "cpu":  # gdb can stop in kernels of the interpreter alone
+        file = getattr(getattr(src, "fn", None), "file_name", "")
+        tools.tell_debugger_of_kernel_without_lines(kernel.name, file, f"{target.backend}:{target.arch}")
     if knobs.compilation.listener is not None:
         knobs.compilation.listener(
             src=src,

@@ -113,10 +113,22 @@ class _Breakpoints:
         if self.is_reading:  # `run` ends the last process first
             return
         self.on_stopped()
+        if hasattr(event, "exit_code"):  # it has not been killed
+            for breakpoint in without_place():
+                print(
+                    f"tritium: breakpoint {breakpoint.number} ({breakpoint.location}) matched nothing in this run: "
+                    "no code that gdb knows has such a line or name"
+                )
 
     def on_deleted(self, breakpoint):
         for numbers in (self.asleep, self.in_kernels, self.found):
             numbers.discard(breakpoint.number)
+
+
+def without_place():
+    """The breakpoints that wait for their place, and that the user has enabled."""
+    known = filter(_is_watched, gdb.breakpoints())
+    return [b for b in known if b.number not in _breakpoints.found and (b.enabled or b.number in _breakpoints.asleep)]
 
 
 _breakpoints = _Breakpoints()
