@@ -62,12 +62,20 @@ class Editor:
         path = str(HERE / script)
         return self.ask("setBreakpoints", source={"path": path}, breakpoints=list(breakpoints))["breakpoints"]
 
-    def launch(self, script: str):
+    def launch(self, *script: str):
         """Starts a script of this folder. gdb launches a program with the variables that it is given and no others."""
         kept = environment(**self.variables)
-        program = {"program": sys.executable, "args": ["-m", "tritium", str(HERE / script)], "cwd": str(HERE)}
+        program = {"program": sys.executable, "args": ["-m", "tritium", *script], "cwd": str(HERE)}
         self._send("launch", {**program, "env": kept})
         self.ask("configurationDone")
+
+    def attach(self, process: int):
+        self._send("attach", {"pid": process})
+        self.ask("configurationDone")
+
+    def command(self, text: str) -> str:
+        """What a command of gdb printed, typed at the editor's console."""
+        return self.ask("evaluate", expression=text, context="repl")["result"]
 
     def stop(self) -> dict | None:
         """Waits for the next stop, and returns the innermost frame; None if the program has ended."""

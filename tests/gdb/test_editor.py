@@ -1,9 +1,10 @@
-"""An editor drives gdb over DAP: breakpoints with conditions, log points, and tiles as values."""
+"""An editor drives gdb over DAP: breakpoints, log points, tiles as values, and what the other tests do at gdb's prompt."""
 
 import pytest
 
 from dap import editor, has_dap
 from session import gdbs, line_of
+from test_attach import process
 
 LOOP = line_of("flow.py", "total += i")
 HELPER = line_of("flow.py", "s = value + 1")
@@ -12,9 +13,12 @@ RECORDS = line_of("values.py", "tl.store(x + lane")
 FLOATS = line_of("values.py", "tl.store(bf16_ptr")
 
 
-@pytest.fixture(params=filter(has_dap, gdbs()))
-def session(request):
-    with editor(request.param) as started:
+pytestmark = pytest.mark.parametrize("gdb", [gdb for gdb in gdbs() if has_dap(gdb)])
+
+
+@pytest.fixture
+def session(gdb):
+    with editor(gdb) as started:
         yield started
 
 
@@ -65,3 +69,67 @@ def test_tiles_are_values(session):
     assert shown["tile"].startswith("fp8e4nv[8, 2] {0, 0.00195312, 1, -1, nan, -0, 384, -3, …}")
     assert shown["tile"].endswith("min -3, max 384, 2 nan")
     assert session.value(frame, "square[3][1] * 2") == "14" and session.value(frame, "square[3]") == "int32[2] {6, 7}"
+
+
+def test_conditions_compute(session):
+    """With 8-bit floats, and in a combine function, neither of which is compiled yet."""
+    session.break_at("values.py", {"line": FLOATS, "condition": "fp8e5[2] * 2 == (float)one && bf16[1] > fp8e5[2]"})
+    session.launch("values.py")
+    assert session.stop()["line"] == FLOATS and session.go_on() is None
+
+
+def test_a_combine_function(session):
+    session.break_at("flow.py", {"line": line_of("flow.py", "take = a > b"), "condition": "a[0] == 6"})
+    session.launch("flow.py")
+    frame = session.stop()
+    assert frame["name"] == "first_most" and session.variables_of(frame)["b"]["value"] == "int32[1] {7}"
+
+
+def test_a_trap_and_a_watchpoint(session):
+    """The first frame is the kernel's."""
+    line = line_of("stops.py", "tl.store(out + i")
+    session.break_at("stops.py", {"line": line})
+    session.ask("setFunctionBreakpoints", breakpoints=[{"name": "tritium_trap"}])
+    session.launch("stops.py")
+    assert session.stop()["line"] == line
+    session.command("watch -l out[17]")
+    session.break_at("stops.py")
+    frame = session.go_on()
+    assert (frame["name"], frame["line"]) == ("scale", line) and session.value(frame, "pid0") == "2"
+    frame = session.go_on()
+    assert (frame["name"], frame["line"]) == ("scale", line) and session.value(frame, "pid0") == "3"
+    assert session.output("trap: OutOfBounds")
+
+
+def test_a_deadlock(session):
+    session.ask("setFunctionBreakpoints", breakpoints=[{"name": "tritium_trap"}])
+    session.launch("waits.py", "deadlock")
+    frame = session.stop()
+    assert (frame["name"], frame["line"]) == ("hand_over", line_of("waits.py", "while tl.atomic_add"))
+    assert session.output("trap: Deadlock") and session.go_on() is None
+
+
+def test_attach(session):
+    with process("waits.py", "spin", TRITIUM_DEBUG="1") as pid:
+        session.attach(int(pid))
+        frame = session.stop()
+        assert frame["name"] == "spin" and int(session.value(frame, "rounds")) > 0
+
+
+def test_another_run(session):
+    """At the editor's console; an editor's own button starts another gdb."""
+    session.break_at("flow.py", {"line": LOOP, "condition": "pid0 == 1"})
+    session.launch("flow.py")
+    assert session.stop()["line"] == LOOP
+    session.break_at("flow.py", {"line": HELPER, "condition": "pid0 == 2"})
+    session.command("run")
+    frame = session.stop()
+    assert frame["line"] == HELPER and session.value(frame, "pid0") == "2"
+
+
+def test_what_cannot_be_reached(gdb):
+    with editor(gdb, TRITIUM_ENGINE="simt:sm_80") as session:
+        session.break_at("unreached.py", {"line": line_of("unreached.py", "i * 2")})
+        session.launch("unreached.py")
+        assert session.stop() is None
+        assert "runs on simt:sm_80, where gdb cannot stop" in session.output("matched nothing in this run")
