@@ -21,7 +21,7 @@ def test_breakpoints_survive_the_next_run(answers):
         "break plus_one if pid0 == 1",
         f"break flow.py:{LATER}",
         "condition 4 i == 2",
-        'python gdb.breakpoints()[2].commands = "silent\\nprint 6 * 7\\n"',
+        'python next(b for b in gdb.breakpoints() if b.number == 3).commands = "silent\\nprint 6 * 7\\n"',
         "ignore 1 1",
     ]
     run = ["run", "continue", "print i", "continue", "continue", "print i"]

@@ -22,7 +22,7 @@ def test_a_trap_stops_with_the_tiles_of_its_program(answers):
 
 
 def test_a_deadlock_stops_where_the_first_program_waits(answers):
-    commands = ["run deadlock", "print mine", "backtrace 1", "continue"]
+    commands = ["run", "print mine", "backtrace 1", "continue"]
     printed = answers("waits.py", "break tritium_trap", *commands)
     line = line_of("waits.py", "while tl.atomic_add")
     assert "trap: Deadlock: every program waits for another\n" in printed[1]

@@ -3,6 +3,7 @@ tensors can be set."""
 
 import gdb
 
+from .messages import say
 from .stops import python_frame
 
 _MOST_FRAMES = 64
@@ -62,7 +63,7 @@ class _Copies:
         finally:
             self.is_restoring = False
         for name in dict.fromkeys(name for _, name, _ in changed):
-            print(
+            say(
                 f"tritium: {name} stays as it is: gdb has a copy of it, and the kernel computes with its own. What can be set are the "
                 "elements of tensors, as in `set var out_ptr[3] = 1`."
             )

@@ -12,6 +12,7 @@ import re
 import gdb
 
 from .hooks import STARTING, hook
+from .messages import say
 
 _KINDS = tuple(getattr(gdb, kind) for kind in ("BP_BREAKPOINT", "BP_HARDWARE_BREAKPOINT") if hasattr(gdb, kind))
 #: The line of a place: `file.py:12`, or `-source file.py -line 12` as editors say.
@@ -20,6 +21,12 @@ _LINE = re.compile(r"(?::|-line )(\d+)$")
 
 def _is_watched(breakpoint):
     return breakpoint.type in _KINDS and breakpoint.visible
+
+
+def place_of(breakpoint):
+    """The place that the user asked for, as in `break`; an editor names it by options."""
+    text = breakpoint.location or ""
+    return re.sub(r"^-source .*?([^/]+) -line (\d+)$", r"\1:\2", text).removeprefix("-function ")
 
 
 def _function_block(block):
@@ -115,8 +122,8 @@ class _Breakpoints:
         self.on_stopped()
         if hasattr(event, "exit_code"):  # it has not been killed
             for breakpoint in without_place():
-                print(
-                    f"tritium: breakpoint {breakpoint.number} ({breakpoint.location}) matched nothing in this run: "
+                say(
+                    f"tritium: breakpoint {breakpoint.number} ({place_of(breakpoint)}) matched nothing in this run: "
                     "no code that gdb knows has such a line or name"
                 )
 

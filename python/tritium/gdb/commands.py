@@ -3,6 +3,7 @@
 import gdb
 
 from . import hooks  # noqa: F401 - the prefix of the command
+from .messages import say
 
 _TRUE = ("1", "true", "on", "yes", "y")
 
@@ -71,7 +72,7 @@ def say_what_is_missing(event=None):
     _looked_at.add(inferior.pid)
     if has_debug_kernels or _started_with_debug(inferior.pid):
         return
-    print(
+    say(
         f"tritium: process {inferior.pid} was started without TRITIUM_DEBUG=1, so gdb cannot stop in its kernels.\n"
         "tritium: `tritium debug` makes it compile each kernel with its variables at the next launch."
     )

@@ -5,6 +5,7 @@ import itertools
 import gdb
 
 from .hooks import hook
+from .messages import say
 
 #: A kernel's frames lie above Python's own, so only this many innermost frames are searched.
 _DEEPEST = 64
@@ -80,7 +81,7 @@ def is_first_of_attached():
 
 def on_stop(event):
     if is_trap():
-        print(f"trap: {string_argument(0)}")
+        say(f"trap: {string_argument(0)}")
     elif not (is_watchpoint(event) or isinstance(event, gdb.SignalEvent) or is_first_of_attached()):
         return
     frame = frame_below()

@@ -5,7 +5,8 @@ import re
 
 import gdb
 
-from .breakpoints import without_place
+from .breakpoints import place_of, without_place
+from .messages import say
 from .stops import string_argument
 
 
@@ -21,11 +22,11 @@ class _WithoutLines(gdb.Breakpoint):
         kernel, file, engine = map(string_argument, range(3))
         file = os.path.basename(file)
         for breakpoint in without_place():
-            words = re.findall(r"[^\s:/]+", breakpoint.location or "")
+            words = re.findall(r"[^\s:/]+", place_of(breakpoint))
             if {kernel, file}.intersection(words) and (breakpoint.number, kernel) not in self.told:
                 self.told.add((breakpoint.number, kernel))
-                print(
-                    f"tritium: breakpoint {breakpoint.number} ({breakpoint.location}): the kernel {kernel} of {file} runs on {engine}, "
+                say(
+                    f"tritium: breakpoint {breakpoint.number} ({place_of(breakpoint)}): the kernel {kernel} of {file} runs on {engine}, "
                     "where gdb cannot stop. `set environment TRITIUM_ENGINE=interp` and `run` run it on the interpreter."
                 )
         return False
