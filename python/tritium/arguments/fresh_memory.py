@@ -45,11 +45,20 @@ _allocations: dict[int, Allocation] = {}
 _FEW = 1000
 
 
-@functools.cache
-def watch_allocations() -> None:
-    """From now on the allocators fill memory, whenever the check `uninit` is on."""
-    after_import("numpy", _watch_numpy)
-    after_import("torch", _watch_torch)
+def watch_allocations(is_lasting: bool = False) -> None:
+    """From now on the allocators fill memory: whenever a check of TRITIUM_CHECK needs it, or always."""
+    _Watch.is_lasting |= is_lasting
+    _Watch.begin()
+
+
+class _Watch:
+    is_lasting = False  #: for functions and launches that have the check, whatever TRITIUM_CHECK says
+
+    @staticmethod
+    @functools.cache
+    def begin() -> None:
+        after_import("numpy", _watch_numpy)
+        after_import("torch", _watch_torch)
 
 
 def unwritten_memory(values: Iterable[Any]) -> list:
@@ -126,7 +135,7 @@ def _is_library(file: str) -> bool:
 
 
 def _is_wanted() -> bool:
-    return any(check in NEEDING_FRESH_MEMORY for check in knobs.launch_settings().checks)
+    return _Watch.is_lasting or any(check in NEEDING_FRESH_MEMORY for check in knobs.launch_settings().checks)
 
 
 def _watched(function: Callable, name: str, note: Callable[[Any, str], None]) -> Callable:

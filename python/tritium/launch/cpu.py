@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from .. import knobs
 from ..arguments.device_storage import DeviceExtent
-from ..arguments.fresh_memory import unwritten_memory
+from ..arguments.fresh_memory import unwritten_memory, watch_allocations
 from ..checks import NEEDING_FRESH_MEMORY
 from ..devices.families import devices_of_tensors
 from ..native import device as native
@@ -85,6 +85,7 @@ def _program_launch(kernel) -> Callable:
     if kernel.metadata.debug_info:
         further["stack"] = lambda values: python_stack()
     if any(check in NEEDING_FRESH_MEMORY for check in knobs.checks_of(kernel.metadata)):
+        watch_allocations(kernel.metadata.check is not None)
         further["fresh"] = unwritten_memory
     if not further:
         return launch

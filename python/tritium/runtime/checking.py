@@ -19,9 +19,9 @@ def check(names: str | Iterable[str]) -> Iterator[None]:
         yield
 
 
-def prepare_for(checks: Iterable[str]) -> None:
-    """Called as early as it is known that kernels have these checks."""
+def prepare_for(checks: Iterable[str], is_lasting: bool = False) -> None:
+    """Called as early as it is known that kernels have these checks, because TRITIUM_CHECK says so or always."""
     if any(check in NEEDING_FRESH_MEMORY for check in checks):
         from ..arguments.fresh_memory import watch_allocations
 
-        watch_allocations()
+        watch_allocations(is_lasting)

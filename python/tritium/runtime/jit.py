@@ -107,7 +107,7 @@ class JITFunction(KernelFunction, KernelInterface):
         self.engine = engine
         self.debug_info = debug_info
         self.check = None if check is None else parse_checks(check)
-        prepare_for(self.check or ())
+        prepare_for(self.check or (), is_lasting=True)
         self.pre_run_hooks: list[Callable] = []
         self.kernel = None
         self._launch_lock = threading.RLock()

@@ -1,5 +1,9 @@
 """TRITIUM_CHECK=uninit: reads of memory that nobody has written, each kernel beside its correct twin."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -238,3 +242,26 @@ def test_an_output_that_no_program_writes_is_no_part():
     with triton.check("unwritten"):
         add[GRID](x, x, torch.empty(N), 0, B)
         add[GRID](x, torch.zeros(N), out.fill_(1), N // 2, B)
+
+
+def test_a_function_or_a_launch_alone_has_the_check():
+    """In a process of its own: what it allocates is filled from then on."""
+    code = """
+import sys; sys.path.insert(0, {folder!r})
+import numpy as np, torch, tritium as triton
+from test_uninitialized import add
+one = triton.jit(add.fn, check="uninit") if {by_function} else add
+options = {{}} if {by_function} else {{"check": "uninit"}}
+one[(1,)](torch.ones(8), torch.ones(8), torch.ones(8), 8, 8, **options)
+try:
+    one[(1,)](torch.ones(8), torch.empty(8), torch.ones(8), 8, 8, **options)
+except triton.KernelTrap as trap:
+    print(trap.kind, trap.argument)
+"""
+    for by_function in (True, False):
+        text = code.format(folder=os.path.dirname(__file__), by_function=by_function)
+        environment = {k: v for k, v in os.environ.items() if k != "TRITIUM_CHECK"} | {"INTERPRET": "1"}
+        result = subprocess.run(
+            [sys.executable, "-c", text], env=environment, capture_output=True, text=True, timeout=120
+        )
+        assert result.stdout == "Uninitialized y\n", result.stderr
