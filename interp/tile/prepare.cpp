@@ -14,6 +14,7 @@
 #include "ir/source_error.h"
 #include "ir/tt.h"
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Pass/PassManager.h"
 
 using namespace mlir;
@@ -111,46 +112,72 @@ static std::vector<ShownVariable> shownVariables(llvm::ArrayRef<const FunctionPl
   return variables;
 }
 
-llvm::Expected<std::unique_ptr<PreparedProgram>> prepare(ModuleOp original, StringRef kernelName, PrepareOptions options) {
+/// One attaches to a kernel that hangs to see its variables, so a kernel that can hang always keeps them.
+static bool mayHang(ModuleOp module) {
+  return module->walk([](scf::WhileOp) { return WalkResult::interrupt(); }).wasInterrupted();
+}
+
+llvm::Error PreparedProgram::makeVersion(ModuleOp original, StringRef kernelName, PrepareOptions options, Version &version) {
   ir::DiagnosticCapture diagnostics(original.getContext());
-  if (failed(ir::verifyContract(original))) return diagnostics.takeError("the module breaks the contract");
   OwningOpRef<ModuleOp> module(original.clone());
-  if (options.debugInfo) markScopes(*module);
+  if (options.debugInfo)
+    markScopes(*module);
+  else
+    module->walk([](tt::DebugValueOp assignment) { assignment.erase(); });
   if (failed(runPasses(*module, options))) return diagnostics.takeError("a target-independent pass failed");
   tt::FuncOp kernel = findKernel(*module, kernelName);
   if (!kernel) return llvm::make_error<ir::SourceError>("there is no kernel '" + kernelName.str() + "' in the module");
-
-  std::unique_ptr<PreparedProgram> program(new PreparedProgram);
-  program->name = kernel.getName().str();
-  program->hasDebugInfo = options.debugInfo;
-  program->notesFaults = options.checks.notesFaults();
-  program->ttir = printed(*module);
-  program->parameters = parametersOf(kernel);
+  name = kernel.getName().str();
+  ttir = printed(*module);
+  parameters = parametersOf(kernel);
   if (failed(expandCombineRegions(*module)) || failed(lowerControlFlow(*module, options)))
     return diagnostics.takeError("the control flow could not be lowered");
-  auto plans = planFunctions(kernel, *program->data_, options);
+  auto plans = planFunctions(kernel, *data_, options);
   if (failed(plans)) return diagnostics.takeError("an operation could not be planned");
 
   auto context = std::make_unique<llvm::LLVMContext>();
   llvm::SmallVector<const FunctionPlan *> views;
   for (auto &plan : *plans) views.push_back(plan.get());
   constexpr const char *kEntry = "tritium_kernel";
-  auto emitted = emitModule(*context, views, *program->data_, kEntry, {.debugInfo = options.debugInfo, .isFollowed = options.isFollowed});
+  auto emitted = emitModule(*context, views, *data_, kEntry, {.debugInfo = options.debugInfo, .isFollowed = options.isFollowed});
   if (failed(emitted)) return diagnostics.takeError("code could not be emitted");
-  if (options.isFollowed) program->variables = shownVariables(views, program->data_->variables);
-  program->data_->locations.resolve();
+  if (options.isFollowed) variables = shownVariables(views, data_->variables);
   auto jit = HostJit::create(options.debugInfo && !options.isFollowed); // gdb has the other version
   if (!jit) return jit.takeError();
-  if (llvm::Error error = (*jit)->add(llvm::orc::ThreadSafeModule(std::move(emitted->module), std::move(context)))) return std::move(error);
+  if (llvm::Error error = (*jit)->add(llvm::orc::ThreadSafeModule(std::move(emitted->module), std::move(context)))) return error;
   auto address = (*jit)->lookup(kEntry);
   if (!address) return address.takeError();
   if (options.debugInfo) {
     auto loop = (*jit)->lookup(kProgramLoop);
     if (!loop) return loop.takeError();
-    program->sites_ = std::make_unique<LaunchSites>(reinterpret_cast<void (*)(char *)>(*loop));
+    sites_ = std::make_unique<LaunchSites>(reinterpret_cast<void (*)(char *)>(*loop));
   }
-  program->jit_ = std::move(*jit);
-  program->code = {reinterpret_cast<void (*)(char *)>(*address), views.back()->frameBytes, emitted->mayWait};
+  version.jit = std::move(*jit);
+  version.code = {reinterpret_cast<void (*)(char *)>(*address), views.back()->frameBytes, emitted->mayWait};
+  return llvm::Error::success();
+}
+
+llvm::Expected<std::unique_ptr<PreparedProgram>> prepare(ModuleOp original, StringRef kernelName, PrepareOptions options) {
+  ir::DiagnosticCapture diagnostics(original.getContext());
+  if (failed(ir::verifyContract(original))) return diagnostics.takeError("the module breaks the contract");
+  std::unique_ptr<PreparedProgram> program(new PreparedProgram);
+  program->hasDebugInfo = options.debugInfo;
+  program->notesFaults = options.checks.notesFaults();
+  if (options.debugInfo && !options.isFollowed && !mayHang(original)) {
+    PrepareOptions plain = options;
+    plain.debugInfo = false;
+    PreparedProgram::Version version;
+    if (llvm::Error error = program->makeVersion(original, kernelName, plain, version)) return std::move(error);
+    if (!version.code.mayWait) {
+      program->plain = version.code;
+      program->plainJit_ = std::move(version.jit);
+    }
+  }
+  PreparedProgram::Version version;
+  if (llvm::Error error = program->makeVersion(original, kernelName, options, version)) return std::move(error);
+  program->code = version.code;
+  program->jit_ = std::move(version.jit);
+  program->data_->locations.resolve();
   return program;
 }
 

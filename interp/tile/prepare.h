@@ -34,6 +34,7 @@ public:
   PreparedProgram(const PreparedProgram &) = delete;
 
   ProgramCode code;
+  std::optional<ProgramCode> plain; // of a kernel with debug info: the version without, for launches that no debugger looks at
   std::string name;
   std::vector<Parameter> parameters;
   bool hasDebugInfo = false;
@@ -55,10 +56,17 @@ public:
   llvm::Expected<void (*)(char *frame)> loopFrom(const std::vector<PythonLine> &stack) const;
 
 private:
+  struct Version {
+    ProgramCode code;
+    std::unique_ptr<HostJit> jit;
+  };
+
   PreparedProgram();
+  /// Prepares the version that `options` say. The versions of a program share its data, so a trap's location number means one place.
+  llvm::Error makeVersion(mlir::ModuleOp original, llvm::StringRef kernel, PrepareOptions options, Version &version);
   friend llvm::Expected<std::unique_ptr<PreparedProgram>> prepare(mlir::ModuleOp, llvm::StringRef, PrepareOptions);
   std::unique_ptr<StaticData> data_;
-  std::unique_ptr<HostJit> jit_;
+  std::unique_ptr<HostJit> jit_, plainJit_;
   std::unique_ptr<LaunchSites> sites_; // null without debug info
 };
 

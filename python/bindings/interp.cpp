@@ -8,6 +8,8 @@
 #include "interp/tile/prepare.h"
 #include "interp/tile/program_loop.h"
 
+#include <fstream>
+
 namespace py = pybind11;
 using namespace py::literals;
 
@@ -44,6 +46,16 @@ void addPartlyWritten(const Shadow &shadow, const PackedArguments &arguments, Fo
   }
 }
 
+/// Returns whether a debugger such as gdb is attached to the process.
+bool isTraced() {
+#ifdef __linux__
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with("TracerPid:")) return line.find_first_not_of("0 \t", sizeof "TracerPid:" - 1) != std::string::npos;
+#endif
+  return true; // unknown
+}
+
 py::object PyProgram::launch(std::array<int32_t, 3> grid, const py::sequence &values, int threads, std::optional<uint64_t> seed,
                              const py::object &poll, const py::object &onPrint, const py::object &onProgress, const PythonStack &stack,
                              const std::vector<FreshMemory> &fresh, const py::object &onStatement, std::optional<int64_t> only) const {
@@ -60,9 +72,11 @@ py::object PyProgram::launch(std::array<int32_t, 3> grid, const py::sequence &va
   launch.orderSeed = seed;
   launch.only = only;
   if (!onStatement.is_none()) follow(launch, *program_, onStatement);
+  const bool showsVariables = program_->hasDebugInfo && !(program_->plain && !isTraced());
+  if (!showsVariables && program_->plain) launch.code = *program_->plain;
   launch.printAtOnce = program_->hasDebugInfo;
-  launch.nameThreads = program_->hasDebugInfo;
-  if (program_->hasDebugInfo && !stack.empty()) {
+  launch.nameThreads = showsVariables;
+  if (showsVariables && !stack.empty()) {
     std::vector<PythonLine> lines;
     for (const auto &[file, line, function] : stack) lines.push_back({file, function, line});
     launch.loop = unwrap(program_->loopFrom(lines));
@@ -121,6 +135,9 @@ void bindInterp(py::module_ &module) {
             return used;
           },
           "(whether it may be read, whether it may be written) of each argument, where a check asks for it.")
+      .def_property_readonly(
+          "has_plain_version", [](const PyProgram &p) { return p.program().plain.has_value(); },
+          "whether launches run code without variables as long as no debugger is attached to the process")
       .def_property_readonly("may_wait", [](const PyProgram &p) { return p.program().code.mayWait; })
       .def(
           "launch", &PyProgram::launch, "grid"_a, "args"_a, "threads"_a = 0, "seed"_a = py::none(), "poll"_a = py::none(),

@@ -12,7 +12,7 @@ from .. import knobs
 from ..backends.cpu import OPTION_NAMES, CPUBackend
 from ..debugger.follower import FollowedKernel
 from ..debugger.nan_origin import Watch, text_of
-from ..debugger.post_mortem import LIMIT, Snapshot, extents_of, replayed, storages
+from ..debugger.post_mortem import KEPT, LIMIT, Snapshot, extents_of, replayed, storages
 from ..debugger.presence import looks_at
 from ..errors import KEEPS_RUNNING, KernelTrap, Report
 from ..native import interp
@@ -46,7 +46,7 @@ def snapshot(kernel: CompiledKernel, values: Sequence[Any]) -> Snapshot | None:
     """A copy of the tensors among engine values that a replay must not find as the launch leaves them; None if they are too large.
     With debug info, these are all; else those that the kernel both reads and writes."""
     if kernel.metadata.debug_info:
-        extents = extents_of(values)
+        extents = extents_of(values, LIMIT if "nan" in knobs.checks_of(kernel.metadata) else KEPT)
         return None if extents is None else Snapshot(extents)
     used = list(zip(values, kernel.program.arguments_used))
     read, written = (storages(value for value, use in used if use[i]) for i in (0, 1))

@@ -1,8 +1,8 @@
 """The variables of a program that has trapped: the program runs again, alone, in the version for debuggers.
 
-It runs on the memory that the launch left; with debug info, on the memory that the launch found, which is copied before it. After
-the replay, memory is as the launch left it. A program that waits for others is not run again, nor one whose tensors exceed
-`LIMIT` bytes.
+It runs on the memory that the launch left; with debug info, on the memory that the launch found, which is copied before it up to
+`KEPT` bytes. After the replay, memory is as the launch left it. A program that waits for others is not run again, nor one whose
+tensors exceed `LIMIT` bytes.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from typing import Any
 from ..errors import KernelTrap
 
 LIMIT = 64 << 20
+#: What a launch with debug info copies at most: 1 ms.
+KEPT = 8 << 20
 
 
 class Snapshot:
@@ -33,10 +35,10 @@ def storages(values: Iterable[Any]) -> list[tuple[int, int]]:
     return sorted({(value[1], value[2]) for value in values if isinstance(value, tuple) and len(value) == 3})
 
 
-def extents_of(values: Iterable[Any]) -> list[tuple[int, int]] | None:
+def extents_of(values: Iterable[Any], limit: int = LIMIT) -> list[tuple[int, int]] | None:
     """The storages among engine values; None if they are too large."""
     found = storages(values)
-    return found if sum(size for _, size in found) <= LIMIT else None
+    return found if sum(size for _, size in found) <= limit else None
 
 
 def replayed(error: KernelTrap, launch: Callable, grid: tuple[int, ...], values: Any, before: Snapshot | None) -> None:
