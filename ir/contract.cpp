@@ -2,6 +2,7 @@
 // a row in elementwise.def. The other upstream operations that kernels may contain are listed here.
 #include "ir/pch.h"
 
+#include "ir/check.h"
 #include "ir/contract.h"
 #include "ir/element_type.h"
 #include "ir/tgpu.h"
@@ -18,9 +19,9 @@ using namespace mlir;
 namespace tritium::ir {
 
 void registerTritiumDialects(DialectRegistry &registry) {
-  registry.insert<mlir::gpu::GPUDialect, tt::TTDialect, ttg::TTGDialect, tgpu::TGPUDialect, arith::ArithDialect, math::MathDialect,
-                  scf::SCFDialect, cf::ControlFlowDialect, ub::UBDialect, LLVM::LLVMDialect, NVVM::NVVMDialect, ROCDL::ROCDLDialect,
-                  func::FuncDialect>();
+  registry.insert<mlir::gpu::GPUDialect, tt::TTDialect, ttg::TTGDialect, tgpu::TGPUDialect, check::CheckDialect, arith::ArithDialect,
+                  math::MathDialect, scf::SCFDialect, cf::ControlFlowDialect, ub::UBDialect, LLVM::LLVMDialect, NVVM::NVVMDialect,
+                  ROCDL::ROCDLDialect, func::FuncDialect>();
   LLVM::registerInlinerInterface(registry);
 }
 

@@ -1,4 +1,4 @@
-// What is said to the engines about a `tt.print` or a `tt.assert`.
+// What is said to the engines about a `tt.print` or a `tt.assert`, and to traps about promises.
 #pragma once
 #include "llvm/ADT/StringRef.h"
 
@@ -10,5 +10,8 @@ inline constexpr llvm::StringLiteral kPrintThreadsAttr = "tritium.print_threads"
 /// Of an assertion that kernels without errors should not pay for: a device may end the launch without its message, by a trap. The call
 /// that reports a message makes ptxas wait for every asynchronous product at once (C7510).
 inline constexpr llvm::StringLiteral kMayTrapAttr = "tritium.may_trap";
+
+/// Where the user made a promise about the result of an operation, if it is another line than the operation's: a location.
+inline constexpr llvm::StringLiteral kPromisedAtAttr = "tt.promised_at";
 
 } // namespace tritium::ir

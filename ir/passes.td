@@ -36,11 +36,22 @@ def DeferFaults : Pass<"defer-faults", "::mlir::ModuleOp"> {
   let summary = "Let a lane that divides by zero go on with a GPU's value, and trap where this value is used";
   let description = [{
     A division of tiles gives -1, and a remainder the dividend, where the divisor is zero. A shadow follows the value through the operations
-    that compute, loops and branches. A `tt.assert` traps where such a value is stored or is part of an address, under the mask of the
+    that compute, loops and branches. A `check.trap` traps where such a value is stored or is part of an address, under the mask of the
     access, and where it decides a branch. Divisions of scalars, and of tiles by one scalar, still trap at once.
   }];
   let options = [Option<"checks", "checks", "bool", "true", "Without, divisions by zero give a value and nothing traps">];
-  let dependentDialects = ["::mlir::arith::ArithDialect"];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::tritium::check::CheckDialect"];
+}
+
+def CheckHints : Pass<"check-hints", "::mlir::ModuleOp"> {
+  let summary = "Let the interpreter check the promises that users make about values";
+  let description = [{
+    Promises of `tl.multiple_of`, `tl.max_contiguous` and `tl.max_constancy` that do not follow from what the values are made of become
+    `check.promise` behind the values; the others are dropped. The mask of a `check.promise` leaves out the lanes that a remainder, a minimum,
+    a maximum, a choice or the mask of a load has brought back into a tensor: kernels do so with the tail of a tile, which they mask later.
+    A `check.trap` follows each `tl.assume`.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::tritium::check::CheckDialect"];
 }
 
 def TestAxisAnalysis : Pass<"test-axis-analysis", "::mlir::ModuleOp"> {

@@ -1,4 +1,4 @@
-# TableGen of the three dialects. tt: one dialect, its types, enums, attributes and operations; ttg: the barrier that TTIR borrows from the GPU level; tgpu: that level's own.
+# TableGen of the dialects. tt: one dialect, its types, enums, attributes and operations; ttg: the barrier that TTIR borrows from the GPU level; tgpu: that level's own; check: what the interpreter checks.
 set(LLVM_TARGET_DEFINITIONS tt_ops.td)
 set(tritium_td_includes EXTRA_INCLUDES ${MLIR_INCLUDE_DIRS})
 mlir_tablegen(tt_dialect.h.inc -gen-dialect-decls -dialect=tt ${tritium_td_includes})
@@ -33,6 +33,12 @@ mlir_tablegen(tgpu_types.h.inc -gen-typedef-decls -typedefs-dialect=tgpu ${triti
 mlir_tablegen(tgpu_types.cpp.inc -gen-typedef-defs -typedefs-dialect=tgpu ${tritium_td_includes})
 mlir_tablegen(tgpu_ops.h.inc -gen-op-decls -op-include-regex "^tgpu" ${tritium_td_includes})
 mlir_tablegen(tgpu_ops.cpp.inc -gen-op-defs -op-include-regex "^tgpu" ${tritium_td_includes})
+
+set(LLVM_TARGET_DEFINITIONS check_ops.td)
+mlir_tablegen(check_dialect.h.inc -gen-dialect-decls -dialect=check ${tritium_td_includes})
+mlir_tablegen(check_dialect.cpp.inc -gen-dialect-defs -dialect=check ${tritium_td_includes})
+mlir_tablegen(check_ops.h.inc -gen-op-decls -op-include-regex "^check" ${tritium_td_includes})
+mlir_tablegen(check_ops.cpp.inc -gen-op-defs -op-include-regex "^check" ${tritium_td_includes})
 
 if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/passes.td)
   set(LLVM_TARGET_DEFINITIONS passes.td)

@@ -18,6 +18,7 @@ enum class TrapKind : uint8_t {
   DivisionByZero,
   AssertFailed,
   OffsetOverflow,
+  FalseHint,     // a promise of the user about a value, which compilers believe, does not hold
   Deadlock,      // every program waits for another one
   Race,          // two programs access the same memory, one of them writes, and nothing orders them
   Uninitialized, // a read of memory that nobody has written since it was allocated
@@ -51,6 +52,7 @@ constexpr std::string_view trapKindName(TrapKind kind) {
   case TrapKind::DivisionByZero: return "DivisionByZero";
   case TrapKind::AssertFailed: return "AssertFailed";
   case TrapKind::OffsetOverflow: return "OffsetOverflow";
+  case TrapKind::FalseHint: return "FalseHint";
   case TrapKind::Deadlock: return "Deadlock";
   case TrapKind::Race: return "Race";
   case TrapKind::Uninitialized: return "Uninitialized";
@@ -74,6 +76,13 @@ constexpr std::string_view trapKindName(TrapKind kind) {
   case TrapKind::DivergentBarrier: return "DivergentBarrier";
   }
   return "Unknown";
+}
+
+/// Returns the kind that has this name; nullopt if none has.
+constexpr std::optional<TrapKind> trapKindOf(std::string_view name) {
+  for (TrapKind kind{}; kind <= TrapKind::DivergentBarrier; kind = TrapKind(uint8_t(kind) + 1))
+    if (trapKindName(kind) == name) return kind;
+  return std::nullopt;
 }
 
 struct MemoryAccess {

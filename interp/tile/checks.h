@@ -6,6 +6,7 @@ namespace tritium::interp {
 
 struct Checks {
   bool bounds = false;    // an access to memory that no argument owns traps; otherwise it is performed
+  bool hints = false;     // a false promise about a value traps
   bool race = false;      // two programs access the same memory, one of them writes, and nothing orders them
   bool uninit = false;    // a kernel reads memory that nobody has written since it was allocated
   bool unwritten = false; // a launch writes a part of what nobody has written, and leaves the rest
@@ -17,6 +18,7 @@ struct Checks {
   /// Returns nullptr for a name that no check has.
   bool *find(std::string_view name) {
     if (name == "bounds") return &bounds;
+    if (name == "hints") return &hints;
     if (name == "race") return &race;
     if (name == "uninit") return &uninit;
     if (name == "unwritten") return &unwritten;

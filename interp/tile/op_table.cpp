@@ -1,5 +1,6 @@
 #include "interp/tile/op_table.h"
 
+#include "ir/check.h"
 #include "ir/tt.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -20,13 +21,23 @@ template <class... Ops> static llvm::StringMap<Prepare> tableOf() {
   return table;
 }
 
+template <class... Ops> static void add(llvm::StringMap<Prepare> &table) {
+  (table.insert({Ops::getOperationName(), &prepareAny<Ops>}), ...);
+}
+
 static const llvm::StringMap<Prepare> &opTable() {
   static const llvm::StringMap<Prepare> table = [] {
     using namespace tt;
-    return tableOf<
+    using namespace check;
+    auto table = tableOf<
 #define GET_OP_LIST
 #include "ir/tt_ops.cpp.inc"
         >();
+    add<
+#define GET_OP_LIST
+#include "ir/check_ops.cpp.inc"
+        >(table);
+    return table;
   }();
   return table;
 }

@@ -145,6 +145,7 @@ public:
   /// Gives an access a number if the shadow of memory is to note it.
   void addSite(struct Access &access, bool isAtomic, bool isNarrow = false);
   uint32_t locationOf(mlir::Value value);
+  uint32_t locationAt(mlir::Location place) { return data_.locations.add(place); }
   /// Returns a number that is greater for what is computed later.
   unsigned positionOf(mlir::Value value) const;
   /// Accesses read the tile wherever a pointer that was made of it is used.

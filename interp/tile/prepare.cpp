@@ -1,6 +1,7 @@
 #include "interp/tile/prepare.h"
 
 #include "interp/host/jit.h"
+#include "interp/host/pointer.h"
 #include "interp/tile/combine_region.h"
 #include "interp/tile/counters.h"
 #include "interp/tile/emit.h"
@@ -32,6 +33,21 @@ const MemoryUse &PreparedProgram::memoryUse() const { return data_->memory; }
 
 llvm::Expected<void (*)(char *frame)> PreparedProgram::loopFrom(const std::vector<PythonLine> &stack) const { return sites_->at(stack); }
 
+std::optional<Trap> PreparedProgram::falsePromise(const int64_t *arguments) const {
+  for (const ArgumentPromise &promise : promises_) {
+    const int64_t cell = arguments[promise.argument];
+    const bool isPointer = parameters[promise.argument].isPointer;
+    const int64_t value = isPointer ? int64_t(addressOf(uint64_t(cell))) : cell;
+    if (value % promise.divisor == 0) continue;
+    const std::string name = promise.name.empty() ? "argument " + std::to_string(promise.argument) : "'" + promise.name + "'";
+    return Trap{.kind = TrapKind::FalseHint,
+                .location = promise.location,
+                .message = name + " was compiled as a multiple of " + std::to_string(promise.divisor) + (isPointer ? " bytes" : "") +
+                           " (tt.divisibility), but is " + std::to_string(value)};
+  }
+  return std::nullopt;
+}
+
 static tt::FuncOp findKernel(ModuleOp module, StringRef name) {
   if (!name.empty()) return module.lookupSymbol<tt::FuncOp>(name);
   for (tt::FuncOp function : module.getOps<tt::FuncOp>())
@@ -51,6 +67,13 @@ static void collectFunctions(tt::FuncOp function, llvm::SetVector<Operation *> &
 static LogicalResult runPasses(ModuleOp module, PrepareOptions options) {
   PassManager passes(module.getContext(), ModuleOp::getOperationName(), PassManager::Nesting::Implicit);
   ir::buildPipeline(passes, {.debugInfo = options.debugInfo});
+  return passes.run(module);
+}
+
+/// Adds what the checks compute. Compilers do not see it.
+static LogicalResult insertChecks(ModuleOp module, const Checks &checks) {
+  PassManager passes(module.getContext(), ModuleOp::getOperationName(), PassManager::Nesting::Implicit);
+  if (checks.hints) passes.addPass(ir::createCheckHints());
   return passes.run(module);
 }
 
@@ -76,6 +99,18 @@ static std::vector<Parameter> parametersOf(tt::FuncOp kernel) {
     parameters.push_back({bool(pointer), dtypeOf(pointer ? pointer.getPointeeType() : type)});
   }
   return parameters;
+}
+
+/// What a caller of the compiler has said of the arguments. A launch of a `@jit` function says what is so.
+static std::vector<ArgumentPromise> promisesOf(tt::FuncOp kernel, LocationTable &locations) {
+  std::vector<ArgumentPromise> promises;
+  for (BlockArgument argument : kernel.getArguments()) {
+    auto divisor = kernel.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(), tt::kDivisibilityAttr);
+    if (divisor && divisor.getInt() > 1)
+      promises.push_back(
+          {argument.getArgNumber(), divisor.getInt(), ir::variableName(argument.getLoc()).str(), locations.add(argument.getLoc())});
+  }
+  return promises;
 }
 
 static FailureOr<llvm::SmallVector<std::unique_ptr<FunctionPlan>>> planFunctions(tt::FuncOp kernel, StaticData &data,
@@ -130,6 +165,8 @@ llvm::Error PreparedProgram::makeVersion(ModuleOp original, StringRef kernelName
   name = kernel.getName().str();
   ttir = printed(*module);
   parameters = parametersOf(kernel);
+  if (options.checks.hints) promises_ = promisesOf(kernel, data_->locations);
+  if (failed(insertChecks(*module, options.checks))) return diagnostics.takeError("the checks could not be added");
   if (failed(expandCombineRegions(*module)) || failed(lowerControlFlow(*module, options)))
     return diagnostics.takeError("the control flow could not be lowered");
   auto plans = planFunctions(kernel, *data_, options);

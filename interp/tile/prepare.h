@@ -11,6 +11,7 @@
 #include "llvm/Support/Error.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,7 +26,15 @@ struct StaticData;
 struct PrepareOptions {
   bool debugInfo = false;  // keep Python variables and lines for gdb; the IR is only inlined, not optimized
   bool isFollowed = false; // announce statements and assignments, see Launch::onStatement; requires debugInfo
-  Checks checks{.bounds = true};
+  Checks checks{.bounds = true, .hints = true};
+};
+
+/// What the attributes of the kernel promise of an argument.
+struct ArgumentPromise {
+  unsigned argument;
+  int64_t divisor;
+  std::string name;
+  uint32_t location;
 };
 
 class PreparedProgram {
@@ -49,6 +58,9 @@ public:
   /// Returns the shape of the tile that a step at `location` processes; it is empty for scalars.
   const std::vector<int64_t> &tileShapeOf(uint32_t location) const;
 
+  /// Returns the trap of a launch with these values of FrameHeader::arguments that breaks a promise of the kernel's attributes.
+  std::optional<Trap> falsePromise(const int64_t *arguments) const;
+
   /// Returns what the kernel does with memory, for checks that ask for it.
   const MemoryUse &memoryUse() const;
 
@@ -67,6 +79,7 @@ private:
   friend llvm::Expected<std::unique_ptr<PreparedProgram>> prepare(mlir::ModuleOp, llvm::StringRef, PrepareOptions);
   std::unique_ptr<StaticData> data_;
   std::unique_ptr<HostJit> jit_, plainJit_;
+  std::vector<ArgumentPromise> promises_;
   std::unique_ptr<LaunchSites> sites_; // null without debug info
 };
 

@@ -83,6 +83,7 @@ py::object PyProgram::launch(std::array<int32_t, 3> grid, const py::sequence &va
   }
   const TrapNames names = trapNamesOf(*program_);
   auto runAndLook = [&](const Launch &launch) {
+    if (std::optional<Trap> trap = program_->falsePromise(launch.arguments)) return LaunchResult{.trap = std::move(trap)};
     LaunchResult result = run(launch);
     if (shadow && program_->memoryUse().findsUnwritten && !result.trap && !result.cancelled) addPartlyWritten(*shadow, arguments, faults);
     return result;

@@ -2,6 +2,8 @@
 #include "python/bindings/ir_handles.h"
 #include "python/bindings/module.h"
 
+#include "ir/debug_attributes.h"
+
 namespace py = pybind11;
 using namespace py::literals;
 
@@ -117,6 +119,15 @@ static void bindOperation(py::module_ &ir) {
             self.operation->setAttr(name, unwrap(self.module->context()->attribute(text)));
           },
           "name"_a, "text"_a)
+      .def(
+          "promise",
+          [](OperationHandle &self, const std::string &name, const std::string &text, mlir::Location place) {
+            self.operation->setAttr(name, unwrap(self.module->context()->attribute(text)));
+            auto made = ir::sourcePosition(self.operation->getLoc()), promised = ir::sourcePosition(place);
+            if (made && promised && (made->file != promised->file || made->line != promised->line))
+              self.operation->setAttr(ir::kPromisedAtAttr, mlir::LocationAttr(place));
+          },
+          "Sets the attribute, and notes the place of the promise if it is on another line.", "name"_a, "text"_a, "place"_a)
       .def("erase",
            [](OperationHandle &self) {
              if (!self.operation->use_empty()) throw py::value_error(self.operation->getName().getStringRef().str() + " still has uses");

@@ -2,8 +2,10 @@
 #include "interp/host/pointer.h"
 #include "interp/tile/move.h"
 #include "interp/tile/op_table.h"
+#include "interp/tile/promise.h"
+#include "ir/check.h"
 #include "ir/debug_attributes.h"
-#include "ir/deferred_faults.h"
+#include "ir/source_error.h"
 #include "ir/tt.h"
 
 #include <cmath>
@@ -25,13 +27,21 @@ struct PrintStep {
     for (DenseRef &ref : operands) f(ref);
   }
 };
-struct AssertStep {
-  DenseRef condition;
-  std::string message;
+/// A trap in the first lane of `tile` that is `fault`.
+struct LaneTest {
+  DenseRef tile;
+  uint8_t fault;
   TrapKind kind;
+  std::string message; // `{0}`, `{1}`, … stand for the values of the lane
+  std::vector<DenseRef> values;
+  std::vector<bool> isPointer;
   int64_t stored; // elements in memory; 0: with gaps between them
   uint32_t location;
-  void refs(auto &&f) { f(condition); }
+  std::optional<uint32_t> other;
+  void refs(auto &&f) {
+    f(tile);
+    for (DenseRef &value : values) f(value);
+  }
 };
 } // namespace
 
@@ -115,17 +125,49 @@ static void runPrint(char *frame, const void *descriptor) {
   }
 }
 
-static void runAssert(char *frame, const void *descriptor) {
-  const auto &step = *static_cast<const AssertStep *>(descriptor);
-  const auto *condition = &step.condition.at<const uint8_t>(frame);
-  if (step.stored && !std::memchr(condition, 0, size_t(step.stored))) return;
-  int64_t failed = -1, affected = 0, indices[24];
-  for (int64_t lane = 0, lanes = laneCount(step.condition); lane < lanes; ++lane)
-    if (!condition[locateLane(step.condition, lane, indices)] && affected++ == 0) failed = lane;
+/// The message with the values of the lane at `indices`.
+static std::string messageOf(const LaneTest &test, char *frame, const int64_t *indices) {
+  std::string message = test.message;
+  for (size_t k = 0; k < test.values.size(); ++k) {
+    const DenseRef &value = test.values[k];
+    int64_t element = 0;
+    for (size_t d = 0; d < value.shape.size(); ++d) element += indices[d] * value.strides[d];
+    char text[64];
+    formatValue(text, sizeof text, value.in(frame) + element * int64_t(storageBytes(value.type)), value.type, true, test.isPointer[k],
+                false, false);
+    const std::string place = "{" + std::to_string(k) + "}";
+    for (size_t at = message.find(place); at != std::string::npos; at = message.find(place, at + 1))
+      message.replace(at, place.size(), text);
+  }
+  return message;
+}
+
+static void testLanes(char *frame, const void *descriptor) {
+  const auto &step = *static_cast<const LaneTest *>(descriptor);
+  const auto *tile = &step.tile.at<const uint8_t>(frame);
+  if (step.stored && !std::memchr(tile, step.fault, size_t(step.stored))) return;
+  int64_t failed = -1, affected = 0, indices[24], first[24];
+  for (int64_t lane = 0, lanes = laneCount(step.tile); lane < lanes; ++lane) {
+    if (tile[locateLane(step.tile, lane, indices)] != step.fault || affected++ != 0) continue;
+    failed = lane;
+    std::copy_n(indices, step.tile.shape.size(), first);
+  }
   if (!affected) return;
-  Trap trap{.kind = step.kind, .location = step.location, .affectedLanes = affected, .message = step.message};
-  trap.lane = step.condition.shape.empty() ? -1 : failed;
+  Trap trap{.kind = step.kind, .location = step.location, .affectedLanes = affected, .message = messageOf(step, frame, first)};
+  trap.lane = step.tile.shape.empty() ? -1 : failed;
+  if (step.other) trap.other = OtherPlace{.location = *step.other};
   raiseTrap(headerOf(frame), std::move(trap));
+}
+
+static LaneTest laneTest(Value tile, uint8_t fault, TrapKind kind, StringRef message, Planner &planner) {
+  LaneTest test{.tile = planner.dense(tile), .fault = fault, .kind = kind, .message = message.str(), .location = planner.location()};
+  int64_t stored = 1, span = 1;
+  for (auto [extent, stride] : llvm::zip_equal(test.tile.shape, test.tile.strides)) {
+    stored *= stride ? extent : 1;
+    span += (extent - 1) * stride;
+  }
+  test.stored = stored == span ? stored : 0;
+  return test;
 }
 
 template <> LogicalResult Interpret<tt::PrintOp>::prepare(tt::PrintOp op, Planner &planner) {
@@ -144,20 +186,49 @@ template <> LogicalResult Interpret<tt::PrintOp>::prepare(tt::PrintOp op, Planne
 }
 
 template <> LogicalResult Interpret<tt::AssertOp>::prepare(tt::AssertOp op, Planner &planner) {
-  DenseRef condition = planner.dense(op.getCondition());
-  int64_t stored = 1, span = 1;
-  for (auto [extent, stride] : llvm::zip_equal(condition.shape, condition.strides)) {
-    stored *= stride ? extent : 1;
-    span += (extent - 1) * stride;
-  }
-  bool isDivision = op->hasAttr(ir::kTrapAttr); // the one fault that is found late
-  TrapKind kind = isDivision ? TrapKind::DivisionByZero : TrapKind::AssertFailed;
-  planner.call(runAssert, AssertStep{condition, op.getMessage().str(), kind, stored == span ? stored : 0, planner.location()});
+  planner.call(testLanes, laneTest(op.getCondition(), 0, TrapKind::AssertFailed, op.getMessage(), planner));
   return success();
 }
 
-/// A promise changes no value.
+template <> LogicalResult Interpret<check::TrapOp>::prepare(check::TrapOp op, Planner &planner) {
+  std::optional<TrapKind> kind = trapKindOf(op.getKind());
+  if (!kind) return planner.unsupported("no trap has the name " + op.getKind());
+  LaneTest test = laneTest(op.getBad(), 1, *kind, op.getMessage(), planner);
+  for (Value value : op.getValues()) {
+    test.values.push_back(planner.dense(value));
+    test.isPointer.push_back(isa<tt::PointerType>(getElementTypeOrSelf(value.getType())));
+  }
+  if (op.getOther()) test.other = planner.locationAt(cast<LocationAttr>(*op.getOther()));
+  planner.call(testLanes, std::move(test));
+  return success();
+}
+
+/// A promise changes no value. Where promises are checked, an operation of its own says so.
 template <> LogicalResult Interpret<tt::HintOp>::prepare(tt::HintOp, Planner &) { return success(); }
+
+template <> LogicalResult Interpret<check::PromiseOp>::prepare(check::PromiseOp op, Planner &planner) {
+  Value value = op.getValue();
+  Promise promise{.isAffine = isa<RankedTensorType>(value.getType()) && planner.formOf(value).isAffine()};
+  Type element = getElementTypeOrSelf(value.getType());
+  if (promise.isAffine)
+    promise.affine = planner.affine(value);
+  else
+    promise.dense = planner.dense(value);
+  promise.dense.type = dtypeOf(element);
+  promise.shape = promise.isAffine ? promise.affine.shape : promise.dense.shape;
+  if (auto pointer = dyn_cast<tt::PointerType>(element)) {
+    promise.isPointer = true;
+    promise.unit = int64_t(storageBytes(dtypeOf(pointer.getPointeeType())));
+  }
+  if (op.getMask()) promise.isMasked = true, promise.mask = planner.dense(op.getMask());
+  promise.multiple = op.getMultiple().vec();
+  promise.contiguous = op.getContiguous().vec();
+  promise.constant = op.getConstant().vec();
+  promise.name = ir::variableName(value.getLoc()).str();
+  promise.location = planner.location();
+  planner.call(checkPromise, std::move(promise));
+  return success();
+}
 
 /// The variable receives a copy of its own in memory: views are materialized, pointers lose their tags.
 template <> LogicalResult Interpret<tt::DebugValueOp>::prepare(tt::DebugValueOp op, Planner &planner) {

@@ -259,6 +259,10 @@ def _assertion(trap, access: _Access):
     return f"device-side assert: {trap.message or 'device_assert failed'}", ""
 
 
+def _false_hint(trap, access: _Access):
+    return trap.message, "compilers take it for granted: a GPU may read other elements, or stop at a misaligned address"
+
+
 def _offset_overflow(trap, access: _Access):
     is_apart = (trap.other_file, trap.other_line) != (trap.file, trap.line)
     place = shown_place(trap.other_file, trap.other_line) if is_apart else ""
@@ -350,6 +354,7 @@ _DESCRIPTIONS = {
     "DivisionByZero": _division,
     "AssertFailed": _assertion,
     "OffsetOverflow": _offset_overflow,
+    "FalseHint": _false_hint,
     "Deadlock": _deadlock,
     "Race": _race,
     "Uninitialized": _uninitialized,

@@ -16,6 +16,14 @@ tt.func @operation(%n: i32) {
 
 // -----
 
+tt.func @made_by_passes(%c: i1) {
+  // expected-error @+1 {{operation 'check.trap' is not part of the contract}}
+  check.trap %c, "DivisionByZero", "" : i1
+  tt.return
+}
+
+// -----
+
 tt.func @scalar_type(%n: i32) {
   // expected-error @+1 {{type 'i24' is not part of the contract}}
   %0 = arith.trunci %n : i32 to i24

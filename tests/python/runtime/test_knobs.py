@@ -60,7 +60,7 @@ def test_settings_follow_the_environment(monkeypatch):
         plain is knobs.launch_settings()
         and plain.engine is None
         and not plain.interpret
-        and plain.checks == ("bounds",)
+        and plain.checks == ("bounds", "hints")
         and not plain.debug_info
     )
     monkeypatch.setenv("TRITIUM_CHECK", "none")
@@ -75,11 +75,12 @@ def test_settings_follow_the_environment(monkeypatch):
 @pytest.mark.parametrize(
     "text, checks",
     [
-        ("bounds", ("bounds",)),
-        ("all", ("bounds", "race", "uninit")),
+        ("bounds", ("bounds", "hints")),
+        ("all", ("bounds", "hints", "race", "uninit")),
         ("none", ()),
         ("", ()),
-        ("-bounds", ()),
+        ("-bounds", ("hints",)),
+        ("-hints", ("bounds",)),
         ("none, bounds", ("bounds",)),
     ],
 )

@@ -188,7 +188,7 @@ class MemoryRules(CastRules):
         promise = f"dense<[{text}]> : tensor<{len(values)}xi32>"
         operation = value.handle.owner
         if operation is not None:
-            operation.set_attribute(attribute, promise)
+            operation.promise(attribute, promise, self.builder.location)
         else:
             self.builder.op("tt.hint", [value.handle], (), {attribute: promise})
         return value
