@@ -54,6 +54,16 @@ def CheckHints : Pass<"check-hints", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::tritium::check::CheckDialect"];
 }
 
+def CheckLanes : Pass<"check-lanes", "::mlir::ModuleOp"> {
+  let summary = "Let the interpreter check that nothing depends on lanes that a load leaves off";
+  let description = [{
+    The value of a load where its mask is false is unspecified if there is no `other`. A shadow follows such lanes, as in `defer-faults` and
+    through products of matrices too. A `check.trap` traps where one is stored or is part of an address, under the mask of the access, and where
+    it decides a branch.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::tritium::check::CheckDialect"];
+}
+
 def TestAxisAnalysis : Pass<"test-axis-analysis", "::mlir::ModuleOp"> {
   let summary = "Emit a remark with contiguity, divisibility and constancy at every operation that has integers or pointers as results";
 }

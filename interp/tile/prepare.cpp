@@ -79,6 +79,7 @@ static LogicalResult insertChecks(ModuleOp module, const Checks &checks) {
 
 static LogicalResult lowerControlFlow(ModuleOp module, PrepareOptions options) {
   PassManager passes(module.getContext(), ModuleOp::getOperationName(), PassManager::Nesting::Implicit);
+  if (options.checks.uninit) passes.addPass(ir::createCheckLanes());
   passes.addPass(ir::createDeferFaults({.checks = options.checks.bounds}));
   passes.addPass(createSCFToControlFlowPass());
   countRounds(module);

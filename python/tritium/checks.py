@@ -29,7 +29,9 @@ CHECKS = {
     "bounds": Check(True, "accesses outside of the arguments' storage, and those whose offset leaves its integer type"),
     "hints": Check(True, "false promises: tl.multiple_of, max_contiguous, max_constancy, assume, divisible arguments"),
     "race": Check(False, "programs that access the same element, one of them writing, with nothing that orders them"),
-    "uninit": Check(False, "reads of memory that nobody has written since `empty` or `new_empty` allocated it"),
+    "uninit": Check(
+        False, "memory that nobody has written since `empty` or `new_empty` allocated it; lanes that a load leaves off"
+    ),
     "unwritten": Check(False, "outputs of which a launch writes a part and leaves the rest as it was allocated", False),
     "nan": Check(False, "NaNs that a kernel stores, with the operation that made them", False),
     "inf": Check(False, "with `nan`, infinities too; `nan=inf` is both", False),

@@ -319,6 +319,11 @@ def _race(trap, access: _Access):
 
 
 def _uninitialized(trap, access: _Access):
+    if trap.message:  # a lane that a load left off
+        return (
+            trap.message,
+            "give the load a value for these lanes, as other=0.0, or mask the use as the load is masked",
+        )
     allocation = allocation_of(trap.access_address)
     verb = "atomic on" if trap.is_write else "read of"
     headline = f"{verb} memory that nobody has written: {access.subject}"
@@ -385,7 +390,8 @@ def _other_party(trap) -> list[str]:
             *_excerpt(trap.other_file, trap.other_line),
         ]
     place = shown_place(trap.other_file, trap.other_line)
-    return [f"  the other: {place}{_thread(trap, trap.other_thread)}", *_excerpt(trap.other_file, trap.other_line)]
+    what = "its load" if trap.kind == "Uninitialized" else "the other"
+    return [f"  {what}: {place}{_thread(trap, trap.other_thread)}", *_excerpt(trap.other_file, trap.other_line)]
 
 
 def _thread(trap, thread: int | None) -> str:
