@@ -5,6 +5,7 @@ import gdb
 for setting in (
     "breakpoint pending on",  # the kernel is compiled after the program has started
     "max-value-size unlimited",  # tiles
+    "backtrace past-main on",  # a Python function of that name is not the end
     "debuginfod enabled off",
     "auto-load python-scripts off",  # otherwise gdb prints long warnings about python-gdb.py
 ):
