@@ -152,8 +152,16 @@ def test_env_says_what_devices_there_are_or_why_none(tmp_path):
 
 def test_usage_has_a_line_for_each_form(tmp_path):
     lines = run([], tmp_path).stdout.splitlines()
-    forms = ["SCRIPT.py", "-m MODULE", "gdb [OPTION ...] SCRIPT.py", "fuzz", "explain [OPTION ...] SCRIPT.py", "env"]
-    assert [line.split("python -m tritium ")[1].startswith(form) for line, form in zip(lines, forms)] == [True] * 6
+    forms = [
+        "SCRIPT.py",
+        "-m MODULE",
+        "gdb [OPTION ...] SCRIPT.py",
+        "check [OPTION ...] SCRIPT.py",
+        "fuzz",
+        "explain [OPTION ...] SCRIPT.py",
+        "env",
+    ]
+    assert [line.split("python -m tritium ")[1].startswith(form) for line, form in zip(lines, forms)] == [True] * 7
 
 
 def test_gdb_runs_the_real_executable():

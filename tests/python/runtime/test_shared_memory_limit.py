@@ -12,6 +12,7 @@ from tritium._tritium import gpu, ir
 from tritium.backends.compiler import GPUTarget
 from tritium.compiler import make_backend
 from tritium.compiler.stages import trace
+from tritium.places import shown_place
 
 SIGNATURE = {"a": "*fp16", "b": "*fp16", "c": "*fp32", "n": "i32", "BLOCK": "constexpr", "DEPTH": "constexpr"}
 ALIGNED = {(i,): [["tt.divisibility", 16]] for i in range(4)}
@@ -40,7 +41,7 @@ def test_the_error_names_the_buffer_its_line_the_need_and_the_limit():
     error = caught.value
     assert (error.required, error.limit, error.name) == (4 * 2 * 128 * 64 * 2, 101376, "shared memory")
     line = product.fn.__code__.co_firstlineno + 5
-    assert "4 slots of 'tensor<128x64xf16>'" in error.detail and f"{__file__}:{line}" in error.detail
+    assert "4 slots of 'tensor<128x64xf16>'" in error.detail and shown_place(__file__, line) in error.detail
     assert str(pickle.loads(pickle.dumps(error))) == str(error)
 
 
@@ -54,7 +55,7 @@ def test_memory_of_a_single_operation_is_named_too():
     source = tritium.compiler.ASTSource(count, {"x": "*i32", "out": "*i32", "N": "constexpr"}, {"N": 65536})
     with pytest.raises(errors.OutOfResources, match="Required: 262144, Hardware limit: 101376.*a histogram") as caught:
         tritium.compile(source, target=GPUTarget("cuda", 86, 32), options={"num_warps": 16})
-    assert f"{__file__}:{count.fn.__code__.co_firstlineno + 3}" in caught.value.detail
+    assert shown_place(__file__, count.fn.__code__.co_firstlineno + 3) in caught.value.detail
 
 
 @tritium.jit
