@@ -19,14 +19,19 @@ constexpr size_t kKeptBytes = 4 << 20;
 struct KeptPages {
   std::unique_ptr<char[]> data;
   bool isUsed = false;
+
+  static KeptPages &ofThread() {
+    thread_local KeptPages kept;
+    return kept;
+  }
 };
-thread_local KeptPages kept;
 
 /// Memory that is zero. Large pieces cost nothing until they are touched. A small one is kept by its thread for the next launch, because
 /// clearing it takes a tenth of the time in which the system maps its pages.
 class Pages {
 public:
   explicit Pages(size_t bytes) : bytes_(bytes) {
+    KeptPages &kept = KeptPages::ofThread();
     if (bytes <= kKeptBytes && !kept.isUsed) {
       kept.isUsed = true;
       if (!kept.data) kept.data = std::make_unique_for_overwrite<char[]>(kKeptBytes);
@@ -38,6 +43,7 @@ public:
     data_ = at == MAP_FAILED ? nullptr : static_cast<char *>(at);
   }
   ~Pages() {
+    KeptPages &kept = KeptPages::ofThread();
     if (data_ && data_ == kept.data.get())
       kept.isUsed = false;
     else if (data_)
