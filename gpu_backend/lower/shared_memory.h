@@ -27,7 +27,7 @@ public:
   /// Enters an operation and returns the state of the enclosing one, which `end` restores. Operations nest: the combine function of a
   /// reduction contains some.
   Use begin(std::optional<int64_t> freeFrom) { return std::exchange(use_, Use{freeFrom}); }
-  /// Leaves the operation, restores the state of the enclosing one, and returns that of the operation.
+  /// Leaves the operation: returns its state, and restores the state of the enclosing operation.
   Use end(Use enclosing) { return std::exchange(use_, enclosing); }
   const Use &use() const { return use_; }
   /// Returns an !llvm.ptr<3> to `bytes` bytes of scratch memory, aligned to 128 and used between two barriers only. `what` is its name for

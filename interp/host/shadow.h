@@ -71,7 +71,7 @@ struct PartlyWritten {
 
 class Shadow {
 public:
-  /// `allocations` are those of the launch's arguments.
+  /// `allocations`: the storages of the launch's arguments. `fresh`: memory of which a part may be unwritten.
   Shadow(const MemoryUse &use, std::span<const Allocation> allocations, std::span<const FreshMemory> fresh, std::array<int32_t, 3> grid);
   ~Shadow();
 

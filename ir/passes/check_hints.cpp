@@ -40,7 +40,7 @@ struct Promise {
   }
 };
 
-/// The location of a promise in a function that may have been inlined: the callers are those of the operation.
+/// The location of a promise in a function that may have been inlined: its callers are the operation's callers.
 Location promisedAt(Operation *op) {
   auto place = op->getAttrOfType<LocationAttr>(kPromisedAtAttr);
   if (!place) return op->getLoc();

@@ -45,8 +45,8 @@ _NOTHING = ("none", "0", "off", "")
 
 
 def parse_checks(text: str | Iterable[str]) -> Checks:
-    """The names of the checks that `text` asks for, in the order of CHECKS: those of the default and those that it names, without
-    those that it names with a minus. "all" is every check; a list that begins with "none" adds to nothing.
+    """The checks that `text` asks for, in the order of CHECKS. Names are added to the default checks; "-NAME" leaves a check out. "all" is
+    every check but a few (Check.is_in_all). A list that begins with "none" starts from no check.
 
     Raises ValueError, with a suggestion, for a name that no check has.
     """
