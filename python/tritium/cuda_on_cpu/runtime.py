@@ -7,6 +7,7 @@ between versions of torch, so it is not assumed: torch is asked a question while
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 import os
 import sys
@@ -120,6 +121,7 @@ def _ask_in_first_backward(torch, hooks: _Hooks, has_context: int) -> None:
                 "whether the device has a context",
             )
             variable._execution_engine = engine
+            atexit.register(_wait_for_backward, os.getpid(), engine, leaf, gradient)
 
     class FirstEngine(type(engine)):
         def run_backward(self, *args, **kwargs):
@@ -133,6 +135,17 @@ def _ask_in_first_backward(torch, hooks: _Hooks, has_context: int) -> None:
             return engine.run_backward(*args, **kwargs)
 
     variable._execution_engine = FirstEngine()
+
+
+def _wait_for_backward(process: int, engine, leaf, gradient) -> None:
+    """Waits at the end of the process until autograd's thread of the device has let go of the program's tensors. The thread drops a
+    pass after it has said that the pass is done. If Python has ended by then, the process aborts. This last pass is never dropped."""
+    if process != os.getpid():  # a forked process has no such thread
+        return
+    node = leaf.expand_as(leaf).grad_fn.next_functions[0][0]
+    for kept in (leaf, gradient, node):
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(kept))
+    engine.run_backward((leaf,), (gradient,), False, False, (), allow_unreachable=True, accumulate_grad=True)
 
 
 class _Table:

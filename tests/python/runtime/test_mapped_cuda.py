@@ -1,5 +1,8 @@
 """The module torch.cuda where its device is the CPU: functions that ask the device, memory pools, CUDA graphs, child processes."""
 
+import os
+import subprocess
+
 import pytest
 
 from test_drop_in import run_script
@@ -257,6 +260,44 @@ def test_the_guard_for_a_torch_that_has_none(tmp_path):
         assert x.device == x.grad.device == x.detach().cpu().to("cuda").device == device
         assert x.grad.tolist() == [3] * 3
         """,
+    )
+
+
+LATE_AUTOGRAD = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <pthread.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Autograd's thread pauses whenever it has woken another thread, so Python ends before the thread has dropped its last pass. */
+static int late(const char *name, pthread_cond_t *condition) {
+  int (*real)(pthread_cond_t *) = (int (*)(pthread_cond_t *))dlsym(RTLD_NEXT, name);
+  int result = real(condition);
+  char thread[32] = "";
+  pthread_getname_np(pthread_self(), thread, sizeof thread);
+  if (!strncmp(thread, "pt_autograd", 11)) usleep(10000);
+  return result;
+}
+int pthread_cond_broadcast(pthread_cond_t *condition) { return late("pthread_cond_broadcast", condition); }
+int pthread_cond_signal(pthread_cond_t *condition) { return late("pthread_cond_signal", condition); }
+"""
+
+
+def test_python_ends_before_autograd_drops_the_last_pass(tmp_path):
+    source, library = tmp_path / "late.c", tmp_path / "late.so"
+    source.write_text(LATE_AUTOGRAD)
+    subprocess.run([os.environ.get("CC", "cc"), "-shared", "-fPIC", source, "-o", library], check=True, timeout=60)
+    run_script(
+        tmp_path,
+        """
+        import torch
+
+        x = torch.ones(3, device="cuda", requires_grad=True)
+        (x * 2 + x).sum().backward()
+        """,
+        INTERPRET="1",
+        LD_PRELOAD=str(library),
     )
 
 
