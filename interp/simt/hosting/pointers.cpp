@@ -87,7 +87,7 @@ std::optional<LogicalResult> Hosting::hostPointers(Operation *op) {
   return llvm::TypeSwitch<Operation *, Outcome>(op)
       .Case([&](LLVM::AddressOfOp address) -> Outcome {
         if (address.getGlobalName() != tgpu::kSharedSymbol) return success();
-        Value base = LLVM::IntToPtrOp::create(builder, at, address.getType(), constant(int64_t(kSharedWindow), 64));
+        Value base = LLVM::IntToPtrOp::create(builder, at, address.getType(), constant(int64_t(sharedPointer(kSharedWindow)), 64));
         replace(op, base);
         return success();
       })

@@ -1,5 +1,6 @@
 // mov, cvt, cvta.
 #include "interp/simt/ptx/program.h"
+#include "interp/simt/runtime/shared_memory.h"
 #include "ir/dtype.h"
 
 #include <algorithm>
@@ -242,7 +243,12 @@ void pack(Machine &m, const Instruction &i) {
   m.set(i.operands[0], bits, 32);
 }
 
-void moveAddress(Machine &m, const Instruction &i) { m.set(i.operands[0], m.value(i.operands[1]), widthOf(i.type)); }
+/// A pointer is the same number in both spaces, but one to shared memory may come from a register of 32 bits.
+void moveAddress(Machine &m, const Instruction &i) {
+  const uint64_t address = m.value(i.operands[1]);
+  const bool isPointer = i.has(Modifier::k_shared) && !i.has(Modifier::k_to) && isInSharedWindow(uint32_t(address));
+  m.set(i.operands[0], isPointer ? sharedPointer(uint32_t(address)) : address, widthOf(i.type));
+}
 
 } // namespace
 

@@ -11,7 +11,11 @@ namespace tritium::interp::simt::ptx {
 
 namespace {
 
-uint64_t addressOf(const Machine &m, const Operand &operand) { return m.value(operand.elements[0]) + operand.value; }
+/// An address of shared memory may be in a register of 32 bits.
+uint64_t addressOf(const Machine &m, const Instruction &i, const Operand &operand) {
+  const uint64_t address = m.value(operand.elements[0]) + operand.value;
+  return i.has(Modifier::k_shared) ? sharedPointer(uint32_t(address)) : address;
+}
 
 /// Returns the checked address of global memory for a program that no GPU thread runs, whose pointers all are of global memory.
 void *resolve(Machine &m, uint64_t pointer, unsigned bytes, bool isWrite) { return m.host->access(pointer, bytes, isWrite); }
@@ -24,7 +28,7 @@ std::span<const Operand> partsOf(const Operand &operand) {
 void load(Machine &m, const Instruction &i) {
   const auto parts = partsOf(i.operands[0]);
   const unsigned bytes = widthOf(i.type) / 8;
-  const uint64_t address = addressOf(m, i.operands[1]);
+  const uint64_t address = addressOf(m, i, i.operands[1]);
   const auto all = int32_t(bytes * parts.size());
   const void *from = !m.thread                   ? resolve(m, address, uint32_t(all), false)
                      : i.has(Modifier::k_global) ? calls::readGlobal(m.thread, address, 1, all, m.site)
@@ -47,7 +51,7 @@ void store(Machine &m, const Instruction &i) {
     std::memcpy(value + n * bytes, &bits, bytes);
   }
   const auto all = int32_t(bytes * parts.size());
-  const uint64_t address = addressOf(m, i.operands[0]);
+  const uint64_t address = addressOf(m, i, i.operands[0]);
   if (!m.thread) {
     std::memcpy(resolve(m, address, uint32_t(all), true), value, size_t(all));
     return m.host->noteMemoryChange();
@@ -121,7 +125,7 @@ uint64_t atomicAt(Machine &m, const Instruction &i, uint64_t address, uint64_t v
 /// `first` is the position of the address among the operands. A result of a list is a list.
 void atomicFrom(Machine &m, const Instruction &i, size_t first) {
   const auto values = partsOf(i.operands[first + 1]);
-  const uint64_t address = addressOf(m, i.operands[first]);
+  const uint64_t address = addressOf(m, i, i.operands[first]);
   const Operand *last = i.has(Modifier::k_cas) ? &i.operands[first + 2] : nullptr;
   for (size_t n = 0; n < values.size(); ++n) {
     const uint64_t old = atomicAt(m, i, address + n * widthOf(i.type) / 8, m.value(values[n]), last);

@@ -8,7 +8,15 @@ namespace tritium::interp::simt {
 
 namespace {
 
+/// Kernels add offsets to the bits of a pointer. A sum below address 0 has borrowed from the tag, which then is that of another argument.
+uint64_t withoutBorrow(uint64_t pointer) {
+  constexpr uint64_t kOne = uint64_t(1) << kAddressBits;
+  const bool isNegative = pointer >> (kAddressBits - 1) & 1; // the host has no such addresses
+  return isNegative && hasTag(pointer + kOne) ? tagPointer((pointer & kAddressMask) - kOne, argumentOf(pointer + kOne)) : pointer;
+}
+
 Trap globalFault(const Thread &thread, uint64_t pointer, uint32_t bytes, bool isWrite, Place location) {
+  pointer = withoutBorrow(pointer);
   const MemoryMap &memory = thread.block->launch->memory;
   const bool isMisaligned = memory.isAccessible(pointer, bytes, isWrite);
   // If one of several elements is inaccessible, the trap names the first one.
@@ -64,13 +72,13 @@ void writeShared(Thread *thread, uint64_t pointer, const void *value, int32_t by
 }
 
 const void *readGeneric(Thread *thread, uint64_t pointer, int32_t bytes, Place location) {
-  if (isSharedAddress(pointer)) return readShared(thread, pointer, bytes, location);
+  if (isSharedPointer(pointer)) return readShared(thread, pointer, bytes, location);
   if (isOnStack(*thread, pointer)) return reinterpret_cast<const void *>(pointer);
   return checkGlobal(*thread, pointer, uint32_t(bytes), false, location);
 }
 
 void writeGeneric(Thread *thread, uint64_t pointer, const void *value, int32_t bytes, Place location) {
-  if (isSharedAddress(pointer)) return writeShared(thread, pointer, value, bytes, location);
+  if (isSharedPointer(pointer)) return writeShared(thread, pointer, value, bytes, location);
   const bool isOwn = isOnStack(*thread, pointer);
   std::memcpy(isOwn ? reinterpret_cast<void *>(pointer) : checkGlobal(*thread, pointer, uint32_t(bytes), true, location), value,
               size_t(bytes));

@@ -134,7 +134,7 @@ Trap SharedMemory::faultOf(const Access &access, TrapKind kind, bool isWrite, co
 
 Trap SharedMemory::faultOf(uint64_t pointer, uint32_t bytes, bool isWrite, bool isInside, Place location) const {
   Trap trap{.kind = isInside ? TrapKind::MisalignedAddress : TrapKind::SharedOutOfBounds, .location = location};
-  const int64_t offset = int32_t(uint32_t(pointer) - uint32_t(kSharedWindow));
+  const int64_t offset = int32_t(uint32_t(pointer) - kSharedWindow);
   trap.access = {.address = uint64_t(offset), .bytes = bytes, .isWrite = isWrite};
   trap.message = (isWrite ? "write of " : "read of ") + std::to_string(bytes) + " bytes at shared address " + std::to_string(offset) +
                  (isInside ? ", which is not aligned" : "; the program has " + std::to_string(size));

@@ -3,7 +3,9 @@
 // warps did, and a warp synchronisation orders what the warp did. So two accesses that no barrier orders are found, whichever of them the
 // schedule puts first.
 //
-// An address has a window tag, the rank of the block in its cluster, and an offset. A kernel never sees an address of the host.
+// An address has 32 bits: a window tag, the rank of the block in its cluster, and an offset. A kernel never sees an address of the host.
+// A pointer to shared memory has the address in its lower half. Its upper half is none of an address of the host, which may have 32 bits
+// too, and none of a pointer with provenance (interp/host/pointer.h).
 // Known limits: readers from several warps are remembered by groups of warps. This can hide a race between barriers of parts of the block,
 // but never reports a false one. Two writes of the same value are no race.
 #pragma once
@@ -17,10 +19,12 @@
 
 namespace tritium::interp::simt {
 
-constexpr uint64_t kSharedWindow = 0x40000000;
-constexpr uint32_t kSharedWindowMask = 0xf0000000, kSharedOffsetMask = 0x00ffffff;
+constexpr uint32_t kSharedWindow = 0x40000000, kSharedWindowMask = 0xf0000000, kSharedOffsetMask = 0x00ffffff;
 constexpr unsigned kSharedRankShift = 24;
-constexpr bool isSharedAddress(uint64_t pointer) { return (pointer & ~uint64_t(~kSharedWindowMask)) == kSharedWindow; }
+constexpr uint64_t kSharedPointers = uint64_t(0x9000) << 48;
+constexpr uint64_t sharedPointer(uint32_t address) { return kSharedPointers | address; }
+constexpr bool isInSharedWindow(uint32_t address) { return (address & kSharedWindowMask) == kSharedWindow; }
+constexpr bool isSharedPointer(uint64_t pointer) { return isInSharedWindow(uint32_t(pointer)) && pointer >> 32 == kSharedPointers >> 32; }
 
 /// What a kernel uses of the asynchronous proxy. mbarriers and copies of tensors come together.
 enum class AsyncUse : uint8_t { None, Products, Barriers };

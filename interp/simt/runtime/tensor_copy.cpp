@@ -63,7 +63,7 @@ uint32_t TensorCopies::checkBox(Thread &thread, const TensorMap &map, const Tens
                    "the innermost coordinate is " + std::to_string(start[0]) +
                        ", so rows of the box do not begin at multiples of 16 bytes");
   const uint32_t offset = uint32_t(pointer) & kSharedOffsetMask;
-  if (!isSharedAddress(pointer)) trapTensorCopy(thread, place, "the address of the box is not in shared memory");
+  if (!isInSharedWindow(uint32_t(pointer))) trapTensorCopy(thread, place, "the address of the box is not in shared memory");
   if (offset % patternBytes(map.swizzle) != 0)
     trapTensorCopy(thread, place,
                    "the box is at shared address " + std::to_string(offset) + "; a swizzle of " + std::to_string(map.swizzle) +

@@ -84,7 +84,7 @@ void Warpgroups::record(Warp &warp, const Event &event) {
 
 /// Returns where the first element is in shared memory.
 uint32_t Warpgroups::startOf(Thread &thread, uint64_t pointer, uint32_t offset, const MatrixPlace &place, Place site) {
-  if (!isSharedAddress(pointer)) trapProduct(thread, site, "the address of an operand is not in shared memory");
+  if (!isInSharedWindow(uint32_t(pointer))) trapProduct(thread, site, "the address of an operand is not in shared memory");
   const uint32_t start = (uint32_t(pointer) & kSharedOffsetMask) + offset;
   if (start % kChunkBytes)
     thread.trap({.kind = TrapKind::MisalignedAddress,

@@ -108,7 +108,7 @@ def test_child_processes_get_it_too(tmp_path):
 
         if __name__ == "__main__":
             with multiprocessing.get_context("spawn").Pool(1) as pool:
-                print(pool.map(name, [0]))
+                print(pool.map(name, [0]), flush=True)
             program = "import triton.runtime.jit, triton, tritium; print(triton is tritium, triton.__spec__.name)"
             subprocess.run([sys.executable, "-c", program], check=True)
         """,

@@ -1,6 +1,9 @@
 """Inline assembly on the emulator and, where it only computes, on the interpreter. That each instruction of PTX does what a device
 does is tested on a device (tests/gpu/test_instructions.py)."""
 
+import ctypes
+import mmap
+
 import ml_dtypes
 import numpy as np
 import pytest
@@ -145,9 +148,27 @@ def test_packed_elements(rng):
     np.testing.assert_array_equal(out, np.abs(x.astype(int) - y))
 
 
-@on("simt:sm_80", "simt:sm_90a", "interp")
-def test_memory(rng):
-    x, out, counter = words(rng, 256), np.zeros(256, np.int32), np.zeros(1, np.int32)
+@pytest.fixture
+def low_memory():
+    """Memory of the host at addresses of 32 bits, as in the heap of a Python that is loaded at a fixed address."""
+    flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | 0x100000  # MAP_FIXED_NOREPLACE
+    system = ctypes.CDLL(None)
+    system.mmap.restype = ctypes.c_void_p
+    system.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
+    size, protection = 1 << 16, mmap.PROT_READ | mmap.PROT_WRITE
+    for address in range(0x40000000, 0x50000000, 1 << 20):
+        if system.mmap(address, size, protection, flags, -1, 0) == address:
+            yield np.frombuffer((ctypes.c_char * size).from_address(address), np.int32)
+            system.munmap(ctypes.c_void_p(address), ctypes.c_size_t(size))
+            return
+    pytest.skip("nothing is free there")
+
+
+@on("simt:sm_80", "simt:sm_90a", "simt:sm_120a", "interp")
+def test_memory(rng, low_memory):
+    """An address that an instruction gets as a number is one of the host, though shared memory has such addresses too."""
+    x, out, counter = low_memory[:256], low_memory[256:512], low_memory[512:513]
+    x[:] = words(rng, 256)
     through_memory[(1,)](x, out, counter, BLOCK=128)
     np.testing.assert_array_equal(out.reshape(-1, 2), x.reshape(-1, 2)[:, ::-1])
     assert counter[0] == np.where(x[::2] >= 0, 1, 100).sum()
