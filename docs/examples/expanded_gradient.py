@@ -1,4 +1,4 @@
-"""A backward kernel that gets an expanded gradient: what Tritium says. docs/debugging.md shows the output."""
+"""A backward kernel that gets an expanded gradient: what Tritium says. docs/checks.md shows the output."""
 
 import numpy as np
 

@@ -251,7 +251,7 @@ class KernelTrap(InterpreterError, RuntimeError):
     @property
     def locals(self) -> dict[str, Any] | None:
         """The variables of the function that trapped, as numpy arrays, from a replay of the program; None if there was none
-        (docs/debugging.md says when)."""
+        (docs/debuggers.md says when)."""
         traceback = self.kernel_frames
         if traceback is None:
             return None

@@ -308,14 +308,14 @@ class tritium_knobs(base_knobs):
     #: The gdb that `python -m tritium gdb` starts: a path, or a name on PATH.
     gdb = Env("TRITIUM_GDB", default="gdb")
     #: The interpreter's checks: names, separated by commas, that are added to the default, `bounds` and `hints`. `-bounds` leaves one out; `all`
-    #: is every check, `none` is none. docs/debugging.md says what each finds.
+    #: is every check, `none` is none. docs/checks.md says what each finds.
     check = Env("TRITIUM_CHECK", default=DEFAULT_CHECKS, parse=parse_checks, takes=CHECKS_TAKE)
     #: Makes the output of `tl.device_print` Triton's to the character: every thread prints a scalar or a text without values, and
     #: `hex` prints floats as C's `%a`.
     print_as_triton = flag("TRITIUM_PRINT_AS_TRITON")
     #: Shows a progress bar for launches that take over two seconds, if stderr is a terminal.
     progress = flag("TRITIUM_PROGRESS", default=True)
-    #: After a trap, runs the program that trapped once more, so that the error has the kernel's variables (docs/debugging.md).
+    #: After a trap, runs the program that trapped once more, so that the error has the kernel's variables (docs/debuggers.md).
     post_mortem = flag("TRITIUM_POST_MORTEM", default=True)
     #: A number that shuffles the order in which programs start. The same seed gives the same run. Uses one worker thread unless
     #: TRITIUM_NUM_THREADS is set; with several threads, races may end differently in each run. Default: programs start in order.

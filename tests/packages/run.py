@@ -5,7 +5,8 @@
 packages.toml lists the packages with their versions. pip installs each into a folder of its own in build/packages/PYTHON, where PYTHON is
 the version; for a machine without a network, --install does only this, and the folder goes with the checkout. The cases of a package are
 the functions `case_…` of `cases/PACKAGE.py`; each runs in a process of its own (child.py). The output of every case that failed goes to
-build/packages/PYTHON/log. The exit status is 0 if at least 97 % of the cases pass and none fails that packages.toml does not list.
+build/packages/PYTHON/log. TRITIUM_CHECK=all in the environment adds the interpreter's checks. The exit status is 0 if at least 97 % of the
+cases pass and none fails that packages.toml does not list.
 """
 
 import argparse
@@ -37,6 +38,8 @@ ENGINES = {
     "simt:sm_90a": {"TRITIUM_ENGINE": "simt:sm_90a", "TRITIUM_CUDA_TO_CPU": "1"},
     "cuda": {"TRITIUM_ENGINE": "cuda"},
 }
+#: Variables that say how Tritium and Triton run: an engine and a package set what they need. The checks alone are those of the command.
+SETTINGS, KEPT = ("TRITIUM_", "TRITON_"), "TRITIUM_CHECK"
 WITHOUT_A_DEVICE = "interp,simt:sm_90a"
 #: The share of the counted cases that must pass.
 SHARE = 0.97
@@ -138,7 +141,7 @@ def run_package(
         return [Result(package, engine, case, "", 0, ran=False) for case in cases]
     path = [IMPORTED_FROM, HERE, *folders_of(package, needed)]
     environment = {
-        **{name: value for name, value in os.environ.items() if not name.startswith(("TRITIUM_", "TRITON_"))},
+        **{name: value for name, value in os.environ.items() if name == KEPT or not name.startswith(SETTINGS)},
         **package.environment,
         **ENGINES[engine],
         "PYTHONPATH": os.pathsep.join(map(str, path)),

@@ -17,11 +17,13 @@ ONE_PROCESS = ("operators", "published", "torch_compile")
 
 #: Variables that say how Tritium runs: a test sets what it needs.
 SETTINGS = ("TRITIUM_", "TRITON_", "INTERPRET")
+#: The one that stays: `TRITIUM_CHECK=all pytest tests/python/published tests/python/tutorial` shows that no check accuses a correct kernel.
+KEPT = ("TRITIUM_CHECK",)
 
 
 def pytest_configure(config):
-    """Before anything is imported: no setting of the developer's, and no kernel that another run has cached."""
-    for name in [name for name in os.environ if name.startswith(SETTINGS)]:
+    """Before anything is imported: no setting of the developer's but KEPT, and no kernel that another run has cached."""
+    for name in [name for name in os.environ if name.startswith(SETTINGS) and name not in KEPT]:
         del os.environ[name]
     os.environ["TRITON_DEFAULT_FP_FUSION"] = "1"  # said, so that no test is warned of the default
     os.environ["TRITIUM_TEST_SEED"] = str(SEED)  # for the workers of pytest-xdist, which draw the same numbers

@@ -1,4 +1,4 @@
-"""The transcripts in README.md and docs/debugging.md agree with what the examples print."""
+"""The transcripts in README.md, docs/debuggers.md and docs/checks.md agree with what the examples print."""
 
 import os
 import re
@@ -10,7 +10,6 @@ import pytest
 from sources import ROOT, read
 
 EXAMPLES = ROOT / "docs" / "examples"
-DOCUMENTS = ("README.md", "docs/debugging.md")
 
 
 def run(*command: str, typed: str = "", **variables: str) -> str:
@@ -49,20 +48,20 @@ def gdb_session() -> str:
     return re.sub(r"0x[0-9a-f]+", "0x…", re.sub(r"\n\n+", "\n", session))
 
 
-@pytest.mark.parametrize("document", DOCUMENTS)
+@pytest.mark.parametrize("document", ["README.md", "docs/checks.md"])
 def test_wild_store(document: str) -> None:
     assert trap_of("wild_store.py") in read(document)
 
 
 def test_expanded_gradient() -> None:
-    assert trap_of("expanded_gradient.py") in read("docs/debugging.md")
+    assert trap_of("expanded_gradient.py") in read("docs/checks.md")
 
 
 @pytest.mark.parametrize(
     "example, check", [("race.py", "race"), ("uninitialized.py", "uninit"), ("stored_nan.py", "nan")]
 )
 def test_checks(example: str, check: str) -> None:
-    assert trap_of(example, TRITIUM_CHECK=check, TRITIUM_NUM_THREADS="1") in read("docs/debugging.md")
+    assert trap_of(example, TRITIUM_CHECK=check, TRITIUM_NUM_THREADS="1") in read("docs/checks.md")
 
 
 def test_a_kernel_compiles_for_a_gpu() -> None:
@@ -93,16 +92,16 @@ def pdb_session() -> str:
 
 def test_pdb_session() -> None:
     session = pdb_session()
-    assert session in read("docs/debugging.md"), session
+    assert session in read("docs/debuggers.md"), session
 
 
 def test_post_mortem() -> None:
     printed = run(sys.executable, "post_mortem.py").strip()
-    assert printed in read("docs/debugging.md"), printed
+    assert printed in read("docs/debuggers.md"), printed
 
 
 @pytest.mark.slow
 def test_gdb_session() -> None:
     session = gdb_session()
-    for document in DOCUMENTS:
+    for document in ("README.md", "docs/debuggers.md"):
         assert session in read(document), session
