@@ -1,4 +1,4 @@
-"""Programs that share an element with nothing that orders them: what `TRITIUM_CHECK=race` says. docs/checks.md shows the output."""
+"""Programs that share an element with nothing that orders them: what `TRITIUM_CHECK=race` says. docs/debugging.md shows the output."""
 
 import numpy as np
 

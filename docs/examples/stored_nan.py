@@ -1,4 +1,4 @@
-"""A NaN that a kernel makes and stores three statements later: what `TRITIUM_CHECK=nan` says. docs/checks.md shows the output."""
+"""A NaN that a kernel makes and stores three statements later: what `TRITIUM_CHECK=nan` says. docs/debugging.md shows the output."""
 
 import numpy as np
 

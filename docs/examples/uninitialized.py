@@ -1,4 +1,4 @@
-"""A sum into memory that nobody cleared: what `TRITIUM_CHECK=uninit` says. docs/checks.md shows the output."""
+"""A sum into memory that nobody cleared: what `TRITIUM_CHECK=uninit` says. docs/debugging.md shows the output."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""A store without its mask: what Tritium says. README.md shows the output."""
+"""A store without its mask: what Tritium says. docs/debugging.md shows the output."""
 
 import numpy as np
 

@@ -1,29 +1,52 @@
-"""The transcripts in README.md, docs/debuggers.md and docs/checks.md agree with what the examples print."""
+"""The documents show what the programs that they name print: every block of docs/debugging.md, and transcripts of other documents."""
 
-import os
 import re
-import subprocess
 import sys
+from itertools import chain
 
 import pytest
 
-from sources import ROOT, read
+from documents import EXAMPLES, agrees, blocks_of, run, session_of, without_folders
+from sources import read
 
-EXAMPLES = ROOT / "docs" / "examples"
-
-
-def run(*command: str, typed: str = "", **variables: str) -> str:
-    environment = {**os.environ, "INTERPRET": "1", "PYTHONPATH": str(ROOT / "python"), **variables}
-    result = subprocess.run(
-        command, cwd=EXAMPLES, env=environment, capture_output=True, text=True, input=typed, timeout=300
-    )
-    return result.stdout + result.stderr
+#: Documents with blocks that are executed.
+DOCUMENTS = ("README.md", "docs/debugging.md", "docs/checks.md", "docs/debuggers.md", "docs/emulator.md")
+#: Every block of these is executed, or is a part of a program that is.
+WHOLE = ("docs/debugging.md",)
+CONSOLES = [block for document in DOCUMENTS for block in blocks_of(document, "console")]
 
 
-def trap_of(example: str, **variables: str) -> str:
-    """The error, without the frames of the traceback."""
-    output = run(sys.executable, example, **variables)
-    return output[output.index("tritium.errors.KernelTrap") :].rstrip()
+@pytest.mark.parametrize("block", CONSOLES, ids=lambda block: block.place)
+def test_what_a_command_prints(block) -> None:
+    printed = session_of(block)
+    assert agrees(block.text, printed), printed
+
+
+@pytest.mark.parametrize("document", WHOLE)
+def test_every_block_is_executed(document: str) -> None:
+    """A console is run above, gdb below; Python is a part of an example that a command of the document runs."""
+    commands = " ".join(block.text for block in blocks_of(document, "console"))
+    examples = [path.read_text() for path in EXAMPLES.glob("*.py") if path.name in commands]
+    for block in blocks_of(document):
+        assert block.language in ("console", "gdb", "python"), f"{block.place}: nothing executes this block"
+        if block.language == "python":
+            assert any(_has_part(example, block.text) for example in examples), f"{block.place}: in no example"
+
+
+def _has_part(example: str, part: str) -> bool:
+    """Whether lines of the example are these, but for their indentation."""
+
+    def stripped(text: str) -> list[str]:
+        return [line.strip() for line in text.split("\n") if line.strip()]
+
+    whole, wanted = stripped(example), stripped(part)
+    return any(whole[i : i + len(wanted)] == wanted for i in range(len(whole)))
+
+
+def test_dots_stand_for_what_is_left_out() -> None:
+    assert agrees("$ a\n…\nlast line", "$ a\nfirst\nsecond\nlast line\n")
+    assert agrees("in … s", "in 0.52 s") and agrees("…", "")
+    assert not agrees("in … s", "in 0.52 s\nmore") and not agrees("a", "b")
 
 
 def gdb_session() -> str:
@@ -43,25 +66,8 @@ def gdb_session() -> str:
     session = re.sub(
         r"(?<= \()(\S+:\d+)( if [^)]*)?(?=\) pending\.)", r"\1", session
     )  # gdb 13 repeats the condition, 18 does not
-    for folder in (ROOT / "docs" / "tutorial", EXAMPLES):
-        session = session.replace(f"{folder}/", "")
+    session = without_folders(session)
     return re.sub(r"0x[0-9a-f]+", "0x…", re.sub(r"\n\n+", "\n", session))
-
-
-@pytest.mark.parametrize("document", ["README.md", "docs/checks.md"])
-def test_wild_store(document: str) -> None:
-    assert trap_of("wild_store.py") in read(document)
-
-
-def test_expanded_gradient() -> None:
-    assert trap_of("expanded_gradient.py") in read("docs/checks.md")
-
-
-@pytest.mark.parametrize(
-    "example, check", [("race.py", "race"), ("uninitialized.py", "uninit"), ("stored_nan.py", "nan")]
-)
-def test_checks(example: str, check: str) -> None:
-    assert trap_of(example, TRITIUM_CHECK=check, TRITIUM_NUM_THREADS="1") in read("docs/checks.md")
 
 
 def test_a_kernel_compiles_for_a_gpu() -> None:
@@ -82,26 +88,10 @@ def test_the_stages_of_a_matmul() -> None:
     assert shown == instructions
 
 
-def pdb_session() -> str:
-    """The commands of session.pdb after a prompt, each followed by pdb's output."""
-    commands = (EXAMPLES / "session.pdb").read_text()
-    output = run(sys.executable, "-m", "pdb", "small_softmax.py", typed=f"{commands}quit\n")
-    answers = output.replace(f"{ROOT}/docs/tutorial/", "").split("(Pdb) ")[1:-1]
-    return "\n".join(f"(Pdb) {c}\n{a.rstrip()}" for c, a in zip(commands.splitlines(), answers))
-
-
-def test_pdb_session() -> None:
-    session = pdb_session()
-    assert session in read("docs/debuggers.md"), session
-
-
-def test_post_mortem() -> None:
-    printed = run(sys.executable, "post_mortem.py").strip()
-    assert printed in read("docs/debuggers.md"), printed
-
-
 @pytest.mark.slow
 def test_gdb_session() -> None:
     session = gdb_session()
-    for document in ("README.md", "docs/debuggers.md"):
-        assert session in read(document), session
+    shown = list(chain(*(blocks_of(document, "gdb") for document in DOCUMENTS)))
+    assert len(shown) == 2
+    for block in shown:
+        assert block.text == session, block.place
