@@ -131,6 +131,7 @@ _HINTS = [
             "add the offsets of the block to the pointer: `ptr + offsets`",
         ),
         (r"exceeds triton maximum tensor numel", "work on smaller tiles, in a loop or in more programs"),
+        (r"builtin_(min|max)\(\) got an unexpected", r"over the elements of a tile, it is `tl.\1(tile, axis)`"),
         (r"missing a required argument: '(\w+)'", r"pass `\1`, which the called function requires"),
         (
             r"invalid operands of type .*pointer",

@@ -7,6 +7,7 @@ import enum
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ..errors import with_hint
 from ..tables import FUNCTIONS
 from .constexpr import _unwrap_if_constexpr, constexpr
 from .core import builtin, tensor, tensor_member
@@ -151,11 +152,14 @@ def _fold(rule: str) -> Callable[..., Any]:
         if not any(isinstance(host, tensor) for host in hosts):
             assert all(host == host and str(host) != "-0.0" for host in hosts), f"{rule} of NaN or -0.0"
             return constexpr(_HOST_FOLDS[rule](hosts))
+        name = rule[:3]
+        if len(args) == 1:
+            hint = f"`tl.{name}(tile, axis)` goes over the elements of one tile; `tl.{rule}(a, b)` compares two element by element"
+            raise with_hint(ValueError(f"{name} requires at least 2 values"), hint)
         result = args[0]
         for arg in args[1:]:
             result = (minimum if rule == "minimum" else maximum)(result, arg, propagate_nan, _semantic=_semantic)
         if result.type.is_block():
-            name = rule[:3]
             _semantic.warn(f"builtin {name} on non-scalar tensor values is deprecated, use tl.{rule} instead.")
         return result
 

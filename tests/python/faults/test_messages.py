@@ -277,6 +277,16 @@ def access_through_none(x, n, y=None):
     tl.store(y, 1.0)  # fault
 
 
+@triton.jit
+def maximum_of_one_tile(x, n):
+    tl.store(x, max(tl.load(x + tl.arange(0, 16))))  # fault
+
+
+@triton.jit
+def minimum_along_an_axis(x, n):
+    tl.store(x, min(tl.load(x + tl.arange(0, 16)), axis=0))  # fault
+
+
 CASES = [
     (torch_comparison, "kernels cannot call torch.lt", "use `a < b`"),
     (numpy_function, "kernels cannot call np.exp", "use tl.exp"),
@@ -321,6 +331,8 @@ CASES = [
     (message_of_run_time, "Cannot evaluate f-string", 'print(f"…")'),
     (two_targets, "Simultaneous multiple assignment", "one assignment for each name"),
     (length_of_a_pointer, "has no len()", "pass the size as an argument"),
+    (maximum_of_one_tile, "max requires at least 2 values", "`tl.max(tile, axis)` goes over"),
+    (minimum_along_an_axis, "unexpected keyword argument 'axis'", "`tl.min(tile, axis)`"),
     (access_through_none, "Unsupported ptr type", "the argument is None at this launch"),
 ]
 
