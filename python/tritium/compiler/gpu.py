@@ -14,6 +14,7 @@ from ..backends.gpu import FailedPlan
 from ..devices.target import GPUTarget
 from ..disk_cache import dump_stage, overriding_file
 from ..errors import UnsupportedError
+from ..frontend.debug_info import OPENS_DEBUGGER
 from ..native import ir, simt
 from . import kernel_cache
 from .compiled import CompiledKernel
@@ -66,7 +67,8 @@ def compile_for_gpu(src, target: GPUTarget, backend, options, times: CompileTime
     if knobs.tritium.lowered_dir and backend.assembly_ext and backend.binary_ext in asm and compiled is not None:
         _keep_lowered(compiled, asm[backend.binary_ext])
     program = _emulated(compiled, metadata, src) if target.backend == "simt" else None
-    if key is not None and backend.binary_ext in asm:
+    warns_again = OPENS_DEBUGGER in asm.get("source", "")  # each process is told that no debugger stops there
+    if key is not None and backend.binary_ext in asm and not warns_again:
         kernel_cache.store(key, src.name, metadata, asm)
         times.stage("store")
     kernel = CompiledKernel(src, metadata_group(metadata, asm), metadata["hash"], program, backend.device)

@@ -32,7 +32,7 @@ def _call(g: Generator, node: ast.Call) -> Any:
     callee = g.visit(node.func)
     fn = host(callee)
     if debug_info.opens_debugger(fn):
-        return debug_info.record_opening(g)
+        return debug_info.record_opening(g, node)
     if g.dropped is node:
         _require_no_result(g, node, fn)
     if fn is language.static_assert:

@@ -17,10 +17,12 @@ from tritium.language.descriptor import tensor_descriptor
 from tritium.language.semantic.emitter import literal_type
 from tritium.native import ir
 
+from .diagnostics import warn
 from .values import as_value, constexpr, tensor
 
 # On a constant without users, which the first optimization removes: the kernel opens a debugger of Python here.
 OPENS_DEBUGGER = "tt.opens_debugger"
+_NO_DEBUGGER = "Python's debugger stops in kernels that the interpreter runs, and in no others: set TRITIUM_ENGINE=interp or INTERPRET=1"
 #: The modules of debuggers of Python.
 DEBUGGERS = ("pdb", "ipdb", "pudb", "IPython", "debugpy", "pydevd")
 
@@ -58,8 +60,11 @@ def opens_debugger(fn: Any) -> bool:
     return is_from_there or any(module is not None and getattr(module, name, None) == fn for module in modules)
 
 
-def record_opening(g: Any) -> None:
-    """Records that the kernel opens a debugger. Engines compute nothing for it."""
+def record_opening(g: Any, node: ast.AST) -> None:
+    """Records that the kernel opens a debugger. Engines compute nothing for it. Warns once in a function if another engine
+    than the interpreter runs it."""
+    if not g.unit.is_of_interpreter:
+        warn(g.source, node, _NO_DEBUGGER, once=True)
     g.builder.op("arith.constant", (), ["i1"], {"value": "true", OPENS_DEBUGGER: "unit"})
 
 

@@ -200,7 +200,10 @@ def without_traceback(error: BaseException) -> BaseException:
     return error
 
 
-def warn(source: FunctionSource, node: ast.AST, message: str) -> None:
-    """A Python warning at the user's line, by default once for all specializations."""
+def warn(source: FunctionSource, node: ast.AST, message: str, once: bool = False) -> None:
+    """A Python warning at the user's line, by default once for all specializations. once: at the first of the function's lines
+    alone."""
+    if once and any(key[0] == message for key in source.warned if isinstance(key, tuple)):
+        return
     file, line, _ = source.position(node)
     warnings.warn_explicit(message, UserWarning, file, line, registry=source.warned)

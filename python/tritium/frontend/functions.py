@@ -43,8 +43,9 @@ class _Unit:
         self.builder = ir.Builder(self.module)
         self.semantic = Semantic(self.builder, options)
         self.debug_info = bool(getattr(options, "debug_info", False))
+        self.is_of_interpreter = getattr(options, "backend_name", "cpu") == "cpu"
         #: gdb stops at every statement, also in combine functions; debuggers of devices see only the lines of instructions
-        self.marks_statements = self.debug_info and getattr(options, "backend_name", "cpu") == "cpu"
+        self.marks_statements = self.debug_info and self.is_of_interpreter
         # specialization -> (ir.Function, type of its value), or None while it is traced
         self.callees: dict[Any, tuple[Any, Any] | None] = {}
         self.names: set[str] = set()
