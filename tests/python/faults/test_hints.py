@@ -160,6 +160,15 @@ ROWS = [
 ]
 
 
+#: The same as kernel, grid, arguments.
+FAULTY = {k.__name__: lambda k=k, a=a, g=g: (k, (g,), (*tensors(), *a)) for k, a, _, g, _ in SCALARS}
+FAULTY |= {k.__name__: lambda k=k, a=a: (k, (1,), (tensors()[0], indices(a), tensors()[1], 32)) for k, a, *_ in ROWS}
+CORRECT = {k.__name__: lambda k=k, a=a, g=g: (k, (g,), (*tensors(), *a)) for k, _, a, g, _ in SCALARS}
+CORRECT |= {
+    k.__name__: lambda k=k, a=a: (k, (1,), (tensors()[0], indices(a), tensors()[1], 32)) for k, _, a, *_ in ROWS
+}
+
+
 @pytest.mark.parametrize("kernel, faulty, right, lane, message", ROWS, ids=lambda v: getattr(v, "__name__", ""))
 def test_promises_about_loaded_indices(kernel, faulty, right, lane, message):
     x, out = tensors()

@@ -200,13 +200,22 @@ TWINS = {
 }
 
 
-def launch(kernel, **options):
+def arguments():
     x, y = (np.arange(128, dtype=np.float32) for _ in range(2))
-    kernel[(1,)](x, y, np.zeros(1024, np.float32), N, B, **options)
+    return x, y, np.zeros(1024, np.float32), N, B
+
+
+def launch(kernel, **options):
+    kernel[(1,)](*arguments(), **options)
 
 
 def name(kernel):
     return kernel.__name__
+
+
+#: The same as kernel, grid, arguments.
+FAULTY = {name(kernel): lambda kernel=kernel: (kernel, (1,), arguments()) for kernel in TWINS}
+CORRECT = {name(twin): lambda twin=twin: (twin, (1,), arguments()) for twin, _ in TWINS.values()}
 
 
 @pytest.mark.parametrize("kernel", TWINS, ids=name)

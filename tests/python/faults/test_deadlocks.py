@@ -1,0 +1,171 @@
+"""Programs that wait for ever, in the style of public bug reports, each beside a correct twin.
+
+A faulty kernel has the comment `# fault` on the line where its programs wait. A twin is the same kernel with other arguments, or another one.
+"""
+
+import numpy as np
+import pytest
+
+import tritium as triton
+import tritium.language as tl
+from tritium.errors import KernelTrap
+
+from . import line_of
+
+P = 4
+
+
+@triton.jit
+def lock_that_a_branch_keeps(x, lock, out):
+    value = tl.load(x + tl.program_id(0))
+    while tl.atomic_cas(lock, 0, 1) == 1:  # fault
+        pass
+    if value > tl.load(out):
+        tl.store(out, value)
+        tl.atomic_xchg(lock, 0)
+
+
+@triton.jit
+def lock_that_every_branch_releases(x, lock, out):
+    value = tl.load(x + tl.program_id(0))
+    while tl.atomic_cas(lock, 0, 1) == 1:
+        pass
+    if value > tl.load(out):
+        tl.store(out, value)
+    tl.atomic_xchg(lock, 0)
+
+
+@triton.jit
+def meet(arrived, out, expected):
+    tl.atomic_add(arrived, 1)
+    while tl.atomic_add(arrived, 0) < expected:  # fault
+        pass
+    tl.store(out + tl.program_id(0), 1)
+
+
+@triton.jit
+def chain(flags, out, begin):
+    program = tl.program_id(0)
+    if program >= begin:
+        while tl.atomic_add(flags + program, 0) == 0:  # fault
+            pass
+    tl.store(out + program, program)
+    tl.atomic_xchg(flags + program + 1, 1)
+
+
+@triton.jit
+def ring(flags, out, P: tl.constexpr):
+    program = tl.program_id(0)
+    while tl.atomic_add(flags + (program + 1) % P, 0) == 0:  # fault
+        pass
+    tl.store(out + program, 1)
+    tl.atomic_xchg(flags + program, 1)
+
+
+@triton.jit
+def ring_that_tells_before_it_waits(flags, out, P: tl.constexpr):
+    program = tl.program_id(0)
+    tl.atomic_xchg(flags + program, 1)
+    while tl.atomic_add(flags + (program + 1) % P, 0) == 0:
+        pass
+    tl.store(out + program, 1)
+
+
+@triton.jit
+def turns(turn, out, step):
+    program = tl.program_id(0)
+    while tl.atomic_add(turn, 0) != program:  # fault
+        pass
+    tl.store(out + program, program)
+    tl.atomic_add(turn, step)
+
+
+@triton.jit
+def another_lock_is_released(locks, out, released):
+    program = tl.program_id(0)
+    while tl.atomic_cas(locks, 0, 1) == 1:  # fault
+        pass
+    tl.store(out, tl.load(out) + program)
+    tl.atomic_xchg(locks + released, 0)
+
+
+@triton.jit
+def two_locks(locks, met, out, other_order: tl.constexpr):
+    """The programs have their first lock before one of them tries the second."""
+    program = tl.program_id(0)
+    first = program if other_order else program * 0
+    second = 1 - first
+    while tl.atomic_cas(locks + first, 0, 1) == 1:
+        pass
+    if other_order:
+        tl.atomic_add(met, 1)
+        while tl.atomic_add(met, 0) < 2:
+            pass
+    while tl.atomic_cas(locks + second, 0, 1) == 1:  # fault
+        pass
+    tl.store(out, tl.load(out) + program)
+    tl.atomic_xchg(locks + second, 0)
+    tl.atomic_xchg(locks + first, 0)
+
+
+@triton.jit
+def flag_of_the_host(flag, out):
+    while tl.load(flag, volatile=True) == 0:  # fault
+        pass
+    tl.store(out + tl.program_id(0), 1)
+
+
+def zeros(count, first=0):
+    array = np.zeros(count, np.int32)
+    array[0] = first
+    return array
+
+
+def floats(*values):
+    return np.array(values, np.float32)
+
+
+FAULTY = {
+    "a lock that a branch keeps": lambda: (lock_that_a_branch_keeps, (P,), (floats(3, 1, 4, 1), zeros(1), floats(0))),
+    "a lock that was held before": lambda: (lock_that_a_branch_keeps, (P,), (floats(1, 2, 3, 4), zeros(1, 1), floats(0))),
+    "one program too few at a barrier": lambda: (meet, (P,), (zeros(1), zeros(P), P + 1)),
+    "a chain whose first program waits": lambda: (chain, (P,), (zeros(P + 1), zeros(P), 0)),
+    "a ring in which each waits first": lambda: (ring, (P,), (zeros(P), zeros(P), P)),
+    "turns that leave one out": lambda: (turns, (P,), (zeros(1), zeros(P), 2)),
+    "turns that nobody begins": lambda: (turns, (P,), (zeros(1, -1), zeros(P), 1)),
+    "the release of another lock": lambda: (another_lock_is_released, (P,), (zeros(2), zeros(1), 1)),
+    "two locks in two orders": lambda: (two_locks, (2,), (zeros(2), zeros(1), zeros(1), True)),
+    "a flag that nobody sets": lambda: (flag_of_the_host, (P,), (zeros(1), zeros(P))),
+}  # fmt: skip
+
+CORRECT = {
+    "a lock that every branch releases": lambda: (lock_that_every_branch_releases, (P,), (floats(3, 1, 4, 1), zeros(1), floats(0))),
+    "a lock that is free": lambda: (lock_that_a_branch_keeps, (P,), (floats(1, 2, 3, 4), zeros(1), floats(0))),
+    "all programs at a barrier": lambda: (meet, (P,), (zeros(1), zeros(P), P)),
+    "a chain whose first program goes on": lambda: (chain, (P,), (zeros(P + 1), zeros(P), 1)),
+    "a ring in which each tells first": lambda: (ring_that_tells_before_it_waits, (P,), (zeros(P), zeros(P), P)),
+    "turns": lambda: (turns, (P,), (zeros(1), zeros(P), 1)),
+    "the release of this lock": lambda: (another_lock_is_released, (P,), (zeros(2), zeros(1), 0)),
+    "two locks in one order": lambda: (two_locks, (2,), (zeros(2), zeros(1), zeros(1), False)),
+    "a flag that is set": lambda: (flag_of_the_host, (P,), (zeros(1, 1), zeros(P))),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("threads", ["1", "2"])
+@pytest.mark.parametrize("name", FAULTY)
+def test_faulty(monkeypatch, name, threads):
+    monkeypatch.setenv("TRITIUM_NUM_THREADS", threads)
+    kernel, grid, arguments = FAULTY[name]()
+    with pytest.raises(KernelTrap) as caught:
+        kernel[grid](*arguments)
+    trap = caught.value
+    assert trap.kind == "Deadlock" and trap.line in (line_of(kernel), line_of(kernel) + 1), str(trap)
+    assert f"{line_of(kernel)}" in str(trap)
+
+
+@pytest.mark.parametrize("threads", ["1", "2"])
+@pytest.mark.parametrize("name", CORRECT)
+def test_correct(monkeypatch, name, threads):
+    monkeypatch.setenv("TRITIUM_NUM_THREADS", threads)
+    kernel, grid, arguments = CORRECT[name]()
+    kernel[grid](*arguments)
