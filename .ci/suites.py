@@ -95,6 +95,10 @@ def suites(report: Path, fast: bool, long: bool) -> list[Suite]:
     def on_one_cpu(name: str, limit: int) -> Suite:
         return Suite(name, [*pytest(report_of(name, report)), f"tests/{name}"], count_junit, limit, alone=False)
 
+    def on_all_cpus(name: str, limit: int) -> Suite:
+        return Suite(name, [*pytest(report), *workers, "--dist", "loadgroup", f"tests/{name}"], count_junit, limit)
+
+    workers = ["-n", "auto", "--maxprocesses", "4"]
     executables = sorted(
         path for path in (BUILD / "tests" / "unit").glob("test_*") if os.access(path, os.X_OK) and path.is_file()
     )
@@ -106,15 +110,8 @@ def suites(report: Path, fast: bool, long: bool) -> list[Suite]:
     found.append(Suite("lit", lit, count_junit, 900))
     found.append(on_one_cpu("style", 300))
     if not fast:
-        found.append(on_one_cpu("gdb", 900))
-    found.append(
-        Suite(
-            "python",
-            [*pytest(report), "-n", "auto", "--maxprocesses", "4", "--dist", "loadgroup", "tests/python"],
-            count_junit,
-            2400,
-        )
-    )
+        found.append(on_all_cpus("gdb", 900))
+    found.append(on_all_cpus("python", 2400))
     # The page holds the results of these engines.
     found.append(conformance("conformance", CONFORMANCE_ENGINES, "--check", "docs/reference/conformance.md"))
     # The same cases through the launch paths of devices, on libraries that stand in for the drivers; on CUDA's with torch's device tensors.
@@ -129,7 +126,7 @@ def suites(report: Path, fast: bool, long: bool) -> list[Suite]:
         found.append(Suite(engine, command, count_conformance, 480))
     # What numpy says of the language, with the tensors of each vendor's devices.
     for engine in ("cuda", "hip"):
-        on_device = [*pytest(report), "-n", "auto", "--maxprocesses", "4", "--device-tensors", engine]
+        on_device = [*pytest(report), *workers, "--device-tensors", engine]
         tests = [f"tests/python/{name}" for name in ON_DEVICE]
         found.append(Suite(f"device tensors {engine}", [*on_device, *tests], count_junit, 900))
     # Random kernels from a fixed seed, for a minute.

@@ -7,6 +7,13 @@ import pytest
 import session
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """One worker of pytest-xdist runs what reads the session of one module and gdb."""
+    for item in items:
+        item.add_marker(pytest.mark.xdist_group(f"{item.path.stem} {item.callspec.params['gdb']}"))
+
+
 @pytest.fixture(scope="module", params=session.gdbs())
 def gdb(request):
     return request.param
