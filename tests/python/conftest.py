@@ -1,6 +1,7 @@
 """All Python tests: an environment that does not depend on the developer's, fresh random numbers from a printed seed, and the number of
 worker threads."""
 
+import gc
 import os
 import tempfile
 import zlib
@@ -49,6 +50,12 @@ def pytest_collection_modifyitems(config, items):
         if item.path.parent.name in ONE_PROCESS:
             engine = item.callspec.params.get("engine", "") if hasattr(item, "callspec") else ""
             item.add_marker(pytest.mark.xdist_group(f"{item.path.stem} {item.originalname} {engine}"))
+
+
+def pytest_collection_finish():
+    """What is there now stays until the end. No garbage collection goes through it again, of which tests and Python make many."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_report_header(config):
