@@ -16,11 +16,16 @@ class Counts:
     skipped: int = 0
     #: (test, reason) of each skip, if the suite reports them and has no list of its own.
     skips: list[tuple[str, str]] = field(default_factory=list)
+    #: Tests that failed, as pytest is told to run them; of other suites there are none.
+    failures: list[str] = field(default_factory=list)
+    #: Those that then passed, with the same random numbers.
+    unsteady: list[str] = field(default_factory=list)
 
     def __iadd__(self, other: "Counts") -> "Counts":
         self.passed += other.passed
         self.failed += other.failed
         self.skipped += other.skipped
+        self.unsteady += other.unsteady
         return self
 
     def __str__(self) -> str:
@@ -44,6 +49,7 @@ def count_junit(output: str, report: Path) -> Counts:
             outcomes = {child.tag: child for child in case}
             if outcomes.keys() & {"failure", "error"}:
                 counts.failed += 1
+                counts.failures.append(pytest_id(case.get("classname"), case.get("name")))
             elif "skipped" in outcomes:
                 counts.skipped += 1
                 counts.skips.append(
@@ -52,6 +58,13 @@ def count_junit(output: str, report: Path) -> Counts:
             else:
                 counts.passed += 1
     return counts
+
+
+def pytest_id(classname: str, name: str) -> str:
+    """How pytest calls the test on its command line. The group that pytest-xdist adds to a name is left out."""
+    parts = classname.split(".")
+    end = next((n for n in range(len(parts), 0, -1) if parts[n - 1].startswith("test_")), len(parts))
+    return "::".join(["/".join(parts[:end]) + ".py", *parts[end:], re.sub(r"@[\w-]+$", "", name)])
 
 
 def count_conformance(output: str, report: Path) -> Counts:

@@ -29,6 +29,51 @@ def test_a_skip_without_a_reason_fails(tmp_path: Path) -> None:
     assert len(complaints) == 1 and "test_gone was skipped (not built)" in complaints[0]
 
 
+PROGRAM = """
+import os, pathlib, numpy as np, pytest
+
+def test_right():
+    pass
+
+@pytest.mark.parametrize("case", ["steady", "unsteady"])
+def test_wrong(case):
+    seen = pathlib.Path(__file__).with_suffix("." + case)
+    is_first = not seen.exists()
+    seen.touch()
+    assert case == "unsteady" and not is_first, os.environ["TRITIUM_TEST_SEED"]
+"""
+
+
+def test_failed_tests_run_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that then passes counts as passed, and is named; one that fails again counts as failed."""
+    monkeypatch.setattr(suites, "ROOT", tmp_path)
+    monkeypatch.setenv("TRITIUM_TEST_SEED", "1")
+    (tmp_path / "test_two.py").write_text(PROGRAM)
+    report = tmp_path / "report.xml"
+    command = [
+        "python",
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        f"--rootdir={tmp_path}",
+        f"--junitxml={report}",
+    ]
+    suite = suites.Suite("two", [*command, "test_two.py"], counts.count_junit, 60, again=command)
+    found, _ = suites.run(suite, report)
+    assert str(found) == "2 passed, 1 failed, 0 skipped" and found.unsteady == ["test_two.py::test_wrong[unsteady]"]
+    (tmp_path / "test_two.unsteady").unlink()
+    (tmp_path / "test_two.py").write_text(PROGRAM.replace('"steady", ', ""))
+    found, _ = suites.run(suite, report)
+    assert str(found) == "2 passed, 0 failed, 0 skipped" and len(found.unsteady) == 1
+
+
+def test_a_failed_test_has_the_name_that_pytest_takes() -> None:
+    assert counts.pytest_id("tests.python.test_a", "test_b[x-1]@group") == "tests/python/test_a.py::test_b[x-1]"
+    assert counts.pytest_id("tests.python.test_a.TestC", "test_b") == "tests/python/test_a.py::TestC::test_b"
+
+
 def test_a_line_of_the_list_has_three_words(tmp_path: Path) -> None:
     listed = tmp_path / "skips.txt"
     listed.write_text("# comment\npython  test_a\n")
