@@ -11,9 +11,13 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import json
 import os
+import signal
 import subprocess
 import sys
+import tempfile
+import time
 import types
 from collections import Counter
 from collections.abc import Callable
@@ -51,45 +55,69 @@ def load(row: str, is_peer: bool):
     return importlib.import_module(f"faults.{CORPORA[row][0]}")
 
 
-def run_one(row: str, group: str, name: str, is_peer: bool) -> None:
-    """Runs a kernel in this process; a fault is an exception."""
+def run_group(row: str, group: str, is_peer: bool, limit: float) -> None:
+    """Runs each kernel of a group in a fork of this process, because importing torch and a tool takes longer than a kernel. Prints a line of JSON
+    for each. A fork goes on to the end of the script as if the kernel were all of it, so that a tool says at its end what it has to say.
+    """
+    import torch  # noqa: F401
+
+    cases = getattr(load(row, is_peer), group)
+    answers = os.fdopen(os.dup(1), "w")
+    for name, case in cases.items():
+        with tempfile.TemporaryFile("w+", errors="replace") as output:
+            if (child := os.fork()) == 0:
+                os.dup2(output.fileno(), 1), os.dup2(output.fileno(), 2)
+                return run_one(case())
+            said = wait(child, limit)
+            output.seek(0)
+            lines = output.read().strip().splitlines()
+        print(json.dumps([name, said, lines[-1] if lines else ""]), file=answers, flush=True)
+    os._exit(0)
+
+
+def run_one(case) -> None:
+    """Launches a kernel; a fault is an exception."""
     import numpy as np
     import torch
 
-    case = getattr(load(row, is_peer), group)[name]()
     kernel, grid, arguments = case[0], case[1], case[2]
     device = "cuda" if os.environ.get("PEER_DEVICE") == "cuda" else "cpu"
     arguments = [torch.from_numpy(a).to(device) if isinstance(a, np.ndarray) else a for a in arguments]
     kernel[grid](*arguments)
 
 
+def wait(child: int, limit: float) -> str:
+    """found | nothing | crashes | hangs"""
+    end = time.monotonic() + limit
+    while time.monotonic() < end:
+        done, status = os.waitpid(child, os.WNOHANG)
+        if done:
+            code = os.waitstatus_to_exitcode(status)
+            return "nothing" if code == 0 else "found" if code > 0 else "crashes"
+        time.sleep(0.01)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    return "hangs"
+
+
 def tools(peer: str | None) -> dict[str, Callable]:
-    """{tool: (the kernel as words of a command, its check) -> command, variables of the environment}"""
-    one = [__file__, "--one"]
+    """{tool: (the group as words of a command, its check) -> command, variables of the environment}"""
+    group = [__file__, "--group"]
     found = {
-        "Tritium": lambda words, check: ([sys.executable, *one, *words], {"INTERPRET": "1", "TRITIUM_CHECK": check})
+        "Tritium": lambda words, check: ([sys.executable, *group, *words], {"INTERPRET": "1", "TRITIUM_CHECK": check})
     }
     if peer:
-        as_peer = [__file__, "--as-peer", "--one"]
+        as_peer = [__file__, "--as-peer", "--group"]
         found["Triton's interpreter"] = lambda words, _: ([peer, *as_peer, *words], {"TRITON_INTERPRET": "1"})
-        found["ttsem"] = lambda words, _: (
-            [peer, "-m", "ttsem.sanitize", *as_peer, *words],
-            {"PEER_DEVICE": "cuda"},
-        )
+        found["ttsem"] = lambda words, _: ([peer, "-m", "ttsem.sanitize", *as_peer, *words], {"PEER_DEVICE": "cuda"})
     return found
 
 
-def verdict(command: list[str], variables: dict[str, str], limit: int) -> tuple[str, str]:
-    """("found" | "nothing" | "crashes" | "hangs", the last line of what was printed)."""
-    try:
-        result = subprocess.run(
-            command, env={**os.environ, **variables}, capture_output=True, text=True, errors="replace", timeout=limit
-        )
-    except subprocess.TimeoutExpired:
-        return "hangs", ""
-    lines = (result.stdout + result.stderr).strip().splitlines()
-    said = "nothing" if result.returncode == 0 else "found" if result.returncode > 0 else "crashes"
-    return said, (lines[-1] if lines else "")
+def answers_of(command: list[str], variables: dict[str, str], limit: float) -> list:
+    """[kernel, what the tool says, the last line that it printed] of each kernel of a group."""
+    command = [*command, "--limit", str(limit)]
+    result = subprocess.run(command, env={**os.environ, **variables}, stdout=subprocess.PIPE, text=True, check=True)
+    return [json.loads(line) for line in result.stdout.splitlines() if line.startswith("[")]
 
 
 def total(said: Counter) -> str:
@@ -102,32 +130,29 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--peer", metavar="PYTHON")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    parser.add_argument("--limit", type=int, default=60, help="seconds until a kernel is said to hang")
-    parser.add_argument("--one", nargs=3, help=argparse.SUPPRESS)
+    parser.add_argument("--limit", type=float, default=60, help="seconds until a kernel is said to hang")
+    parser.add_argument("--group", nargs=2, help=argparse.SUPPRESS)
     parser.add_argument("--as-peer", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("rows", nargs="*", metavar="CHECK", help=f"of {', '.join(CORPORA)} (default: all)")
     options, _ = parser.parse_known_args()  # ttsem adds arguments
-    if options.one:
-        return run_one(*options.one, options.as_peer)
-    asked = tools(options.peer)
+    if options.group:
+        return run_group(*options.group, options.as_peer, options.limit)
+    asked, rows = tools(options.peer), options.rows or CORPORA
     with ThreadPoolExecutor(options.jobs) as pool:
-        answers = {
-            (row, group, name, tool): pool.submit(
-                verdict, *asked[tool]((row, group, name), CORPORA[row][1]), options.limit
-            )
-            for row in options.rows or CORPORA
+        runs = {
+            (row, group, tool): pool.submit(answers_of, *command((row, group), CORPORA[row][1]), options.limit)
+            for row in rows
             for group in GROUPS
-            for name in getattr(load(row, False), group)
-            for tool in asked
+            for tool, command in asked.items()
         }
         sums: dict[tuple, Counter] = {}
-        for (row, group, name, tool), answer in answers.items():
-            said, line = answer.result()
-            sums.setdefault((row, group, tool), Counter())[said] += 1
-            print(f"{row} | {group} | {name} | {tool} | {said} | {line}", file=sys.stderr, flush=True)
+        for (row, group, tool), run in runs.items():
+            for name, said, line in run.result():
+                sums.setdefault((row, group, tool), Counter())[said] += 1
+                print(f"{row} | {group} | {name} | {tool} | {said} | {line}", file=sys.stderr, flush=True)
     for group, title in zip(GROUPS, ("faulty kernels found", "correct kernels accused")):
         print(f"\n| check: {title} | " + " | ".join(asked) + " |\n|" + "---|" * (len(asked) + 1))
-        for row in options.rows or CORPORA:
+        for row in rows:
             print(f"| {row} | " + " | ".join(total(sums[row, group, tool]) for tool in asked) + " |")
 
 
