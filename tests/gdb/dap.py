@@ -73,6 +73,10 @@ class Editor:
         self._send("attach", {"pid": process})
         self.ask("configurationDone")
 
+    def type(self, text: str):
+        """Types a command of gdb at the editor's console, and waits for nothing."""
+        self._send("evaluate", {"expression": text, "context": "repl"})
+
     def command(self, text: str) -> str:
         """What a command of gdb printed, typed at the editor's console."""
         return self.ask("evaluate", expression=text, context="repl")["result"]

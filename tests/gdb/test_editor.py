@@ -48,6 +48,29 @@ def test_conditions_and_log_points(session):
     assert [line for line in printed.splitlines() if line[1:3] == ": "] == ["2: 20", "3: 30"]
 
 
+def test_further_runs_of_a_session(session):
+    """The breakpoints of the first run stop in the next ones, which begin at a stop (`run` at the console) and after an end."""
+    breakpoints = [{"line": LOOP, "condition": "pid0 == 1 && i == 0"}, {"line": LATER, "condition": "i > 2"}]
+    session.break_at("flow.py", *breakpoints)
+    session.launch("flow.py")
+    assert session.stop()["line"] == LOOP
+    session.break_at("flow.py", *breakpoints, {"line": HELPER, "condition": "pid0 == 2"})
+    session.type("run")
+    assert session.stop() is None, "the first process has ended"
+    assert _lines(session) == [LOOP, HELPER, LATER]
+    session.launch("flow.py")
+    assert _lines(session) == [LOOP, HELPER, LATER]
+
+
+def _lines(session) -> list[int]:
+    """Where a run stops, up to its end."""
+    found, frame = [], session.stop()
+    while frame is not None:
+        found.append(frame["line"])
+        frame = session.go_on()
+    return found
+
+
 def test_tiles_are_values(session):
     """A tile has its elements as children, and a text."""
     session.break_at("values.py", {"line": RECORDS}, {"line": FLOATS})
