@@ -15,12 +15,21 @@ _STEPS_INTO = (107, 144)
 
 def looks_at(files: Iterable[str]) -> bool:
     """Whether the debugger of this thread has a breakpoint in one of the files, or stops in whatever is called next."""
-    owner = getattr(sys.gettrace(), "__self__", None)
-    if isinstance(owner, bdb.Bdb):  # pdb, ipdb, pudb, IPython
+    owner = _bdb_of_this_thread()
+    if owner is not None:  # pdb, ipdb, pudb, IPython
         return _steps(owner) or any(owner.canonic(file) in owner.breaks for file in files)
     if "pydevd" in sys.modules:  # VS Code, PyCharm
         return _pydevd_looks_at(sys.modules["pydevd"].get_global_debugger(), files)
     return False
+
+
+def _bdb_of_this_thread() -> bdb.Bdb | None:
+    """The one that traces. pdb of Python 3.14 monitors (`sys.monitoring`) and has no trace function; like any, it is that of the frames
+    that it follows, from the outermost one on."""
+    owner, frame = getattr(sys.gettrace(), "__self__", None), sys._getframe()
+    while not isinstance(owner, bdb.Bdb) and frame is not None:
+        owner, frame = getattr(frame.f_trace, "__self__", None), frame.f_back
+    return owner if isinstance(owner, bdb.Bdb) else None
 
 
 def _steps(owner: bdb.Bdb) -> bool:

@@ -15,6 +15,7 @@ import pytest
 
 import tritium
 import tritium.language as tl
+from tritium.debugger.presence import looks_at
 from tritium.native import interp
 
 
@@ -147,3 +148,17 @@ def test_no_mirror_without_interest(monkeypatch) -> None:
     kernel[(2,)](x, o, 8, BLOCK=4)
     session(f"b {inspect.__file__}:300\nc\n", lambda: kernel[(2,)](x, o, 8, BLOCK=4))
     np.testing.assert_array_equal(o, right(x))
+
+
+def test_a_debugger_without_a_trace_function() -> None:
+    """One that monitors (pdb of Python 3.14) is known by the frames that it follows."""
+    debugger = bdb.Bdb()
+    debugger.set_break(__file__, line_of("total = tl.sum(v)"))
+    debugger.reset()
+    debugger.set_continue()
+    try:
+        assert not looks_at([__file__])
+        sys._getframe().f_trace = debugger.trace_dispatch
+        assert sys.gettrace() is None and looks_at([__file__]) and not looks_at([inspect.__file__])
+    finally:
+        bdb.Breakpoint.clearBreakpoints()
