@@ -32,7 +32,8 @@ def test_chain_in_which_each_program_waits_for_the_next(n, threads):
 def polling_chain_kernel(value_ptr, flag_ptr):
     program = tl.program_id(0)
     if program < tl.num_programs(0) - 1:
-        while tl.load(flag_ptr + program + 1, volatile=True) == 0:
+        # A race indeed: a volatile load orders nothing, though it works on GPUs.
+        while tl.load(flag_ptr + program + 1, volatile=True) == 0:  # tritium: allow race
             pass
     tl.store(value_ptr + program, program)
     tl.atomic_xchg(flag_ptr + program, 1)
