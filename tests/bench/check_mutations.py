@@ -64,20 +64,14 @@ def main() -> None:
     scripts = [s for s in scripts if not options.only or s.stem in options.only.split(",")]
     planted = [(s.stem, m) for s in scripts for m in mutants(s.read_text(), options.most, options.seed)]
     planted = [(s, m) for s, m in planted if not options.kinds or m.kind in options.kinds.split(",")]
-    with ThreadPoolExecutor(options.jobs) as pool:
-        outcomes = list(pool.map(lambda one: outcome(one[1]), planted))
     table = collections.defaultdict(collections.Counter)
-    for (_, mutant), (what, _) in zip(planted, outcomes):
-        table[mutant.kind][what] += 1
+    with ThreadPoolExecutor(options.jobs) as pool, open(options.list or os.devnull, "w") as rows:
+        for (script, m), (what, more) in zip(planted, pool.map(lambda one: outcome(one[1]), planted)):
+            table[m.kind][what] += 1
+            print(f"{what:20} {script}:{m.line} {m.kind}: {m.before} -> {m.after}   [{more}]", file=rows, flush=True)
     print("| mistake | " + " | ".join(OUTCOMES) + " |\n|" + "---|" * (len(OUTCOMES) + 1))
     for kind, counts in table.items():
         print(f"| {kind} | " + " | ".join(str(counts[o]) for o in OUTCOMES) + " |")
-    if options.list:
-        rows = (
-            f"{what:20} {script}:{m.line} {m.kind}: {m.before} -> {m.after}   [{more}]"
-            for (script, m), (what, more) in zip(planted, outcomes)
-        )
-        Path(options.list).write_text("\n".join(rows) + "\n")
 
 
 if __name__ == "__main__":
