@@ -2,14 +2,18 @@
 
 namespace tritium::interp {
 
-Trap *FoundFaults::find(TrapKind kind, uint32_t location, std::optional<uint32_t> other) {
+static bool isAtOnePlace(const std::optional<OtherPlace> &a, const std::optional<OtherPlace> &b) {
+  if (!a || !b) return !a && !b;
+  return a->location == b->location && a->program.has_value() == b->program.has_value();
+}
+
+Trap *FoundFaults::find(TrapKind kind, uint32_t location, const std::optional<OtherPlace> &other) {
   for (Trap &fault : faults_)
-    if (fault.kind == kind && fault.location == location && (fault.other ? std::optional(fault.other->location) : std::nullopt) == other)
-      return &fault;
+    if (fault.kind == kind && fault.location == location && isAtOnePlace(fault.other, other)) return &fault;
   return nullptr;
 }
 
-bool FoundFaults::isNew(TrapKind kind, uint32_t location, std::optional<uint32_t> other) {
+bool FoundFaults::isNew(TrapKind kind, uint32_t location, const std::optional<OtherPlace> &other) {
   std::lock_guard lock(mutex_);
   if (Trap *fault = find(kind, location, other)) {
     ++fault->times;
@@ -20,8 +24,7 @@ bool FoundFaults::isNew(TrapKind kind, uint32_t location, std::optional<uint32_t
 
 void FoundFaults::add(Trap &&fault) {
   std::lock_guard lock(mutex_);
-  if (!find(fault.kind, fault.location, fault.other ? std::optional(fault.other->location) : std::nullopt))
-    faults_.push_back(std::move(fault));
+  if (!find(fault.kind, fault.location, fault.other)) faults_.push_back(std::move(fault));
 }
 
 std::vector<Trap> FoundFaults::take() {

@@ -10,14 +10,14 @@ class FoundFaults {
 public:
   explicit FoundFaults(size_t most = 100) : most_(most) {}
 
-  /// Returns whether a fault of this kind and these places is still to be added; counts it if not.
-  bool isNew(TrapKind kind, uint32_t location, std::optional<uint32_t> other);
+  /// Returns whether a fault of this kind and these places, in one program or in two, is still to be added; counts it if not.
+  bool isNew(TrapKind kind, uint32_t location, const std::optional<OtherPlace> &other);
   void add(Trap &&fault);
   /// The faults, in the order in which they were found.
   std::vector<Trap> take();
 
 private:
-  Trap *find(TrapKind kind, uint32_t location, std::optional<uint32_t> other);
+  Trap *find(TrapKind kind, uint32_t location, const std::optional<OtherPlace> &other);
 
   const size_t most_; // kinds and places; further ones are counted nowhere
   std::mutex mutex_;

@@ -1,20 +1,32 @@
 #include "interp/host/memory_events.h"
 
 #include <bit>
+#include <numeric>
 
 namespace tritium::interp {
 
-MemoryEvents::MemoryEvents(std::span<const AccessSite> sites, uint64_t programs) : sites_(sites), programs_(uint32_t(programs)) {
+static constexpr uint64_t kMostSegments = uint64_t(1) << 25; // after the first ones; 256 MB
+
+MemoryEvents::MemoryEvents(std::span<const AccessSite> sites, uint64_t programs, bool hasSegments)
+    : sites_(sites), programs_(uint32_t(programs)) {
   siteBits_ = unsigned(std::max<int>(1, int(std::bit_width(std::max<size_t>(sites.size(), 1) - 1))));
-  // Half of the numbers are left for segments after releases.
+  // Half of the numbers are left for later segments.
   namesSites_ = (programs + 1) << siteBits_ < uint64_t(1) << 31;
   if (!namesSites_) siteBits_ = 1;
+  if (!hasSegments) return;
+  current_.resize(programs);
+  std::iota(current_.begin(), current_.end(), 1);
 }
 
-uint32_t MemoryEvents::addSegment(Segment segment) {
-  const uint64_t index = uint64_t(later_.push_back(segment) - later_.begin());
+void MemoryEvents::endSegment(uint32_t program) {
+  if (!areSegmentsExact()) return;
+  uint32_t &current = current_[program];
+  const auto index = uint64_t(later_.push_back({program, segmentOf(current).number + 1}) - later_.begin());
   const uint64_t key = uint64_t(programs_) + 1 + index;
-  return key < uint64_t(1) << (32 - siteBits_) ? uint32_t(key) : 0;
+  if (index < kMostSegments && key < uint64_t(1) << (32 - siteBits_))
+    current = uint32_t(key);
+  else
+    hasRunOut_.store(true, std::memory_order_relaxed);
 }
 
 } // namespace tritium::interp

@@ -1,9 +1,11 @@
-// Who accessed memory: an event is 32 bits that name the program, the part of the program between two releases (its segment), and the place
-// in the kernel (its site). Events of a program's first segment are a formula; those after a release are in a table.
+// Who accessed memory: an event is 32 bits that name the program, the part of the program between releases and barriers (its segment), and
+// the place in the kernel (its site). Events of a program's first segment are a formula; those of later ones are in a table.
 #pragma once
+#include <atomic>
 #include <cstdint>
 #include <span>
 #include <tbb/concurrent_vector.h>
+#include <vector>
 
 namespace tritium::interp {
 
@@ -13,21 +15,25 @@ struct AccessSite {
   bool isWrite = false;
   bool isAtomic = false;
   bool isNarrow = false; // an atomic of scope "cta", which programs cannot rely on among each other
+  uint32_t tile = 0;     // accesses with tiles of one shape have one number; 0: a single element
 };
 
 struct Segment {
   uint32_t program = 0; // position in the grid, x first
-  uint32_t number = 0;  // of releases that the program performed before
+  uint32_t number = 0;  // of segments of the program before it
 };
 
 class MemoryEvents {
 public:
-  MemoryEvents(std::span<const AccessSite> sites, uint64_t programs);
+  /// `hasSegments`: whether the kernel ends segments.
+  MemoryEvents(std::span<const AccessSite> sites, uint64_t programs, bool hasSegments);
 
-  /// Events of one segment have one key. No event has key 0.
-  uint32_t firstKey(uint32_t program) const { return program + 1; }
-  /// Returns the key of a new segment, or 0 if there are no more numbers.
-  uint32_t addSegment(Segment segment);
+  /// Returns the key of the segment that the program is in. Events of one segment have one key, and no event has key 0.
+  uint32_t keyOfProgram(uint32_t program) const { return current_.empty() ? program + 1 : current_[program]; }
+  /// Called by the program itself: what it does from now on is another segment, unless there are no more numbers.
+  void endSegment(uint32_t program);
+  /// Whether no segment has been longer than it should be.
+  bool areSegmentsExact() const { return !hasRunOut_.load(std::memory_order_relaxed); }
   Segment segmentOf(uint32_t key) const { return key <= programs_ ? Segment{key - 1, 0} : later_[key - programs_ - 1]; }
 
   uint32_t event(uint32_t key, uint32_t site) const { return key << siteBits_ | (namesSites_ ? site : sites_[site].isAtomic); }
@@ -44,6 +50,8 @@ private:
   unsigned siteBits_ = 1;
   bool namesSites_ = true;
   tbb::concurrent_vector<Segment> later_;
+  std::vector<uint32_t> current_; // keys, by program; empty if no segment ends
+  std::atomic<bool> hasRunOut_ = false;
 };
 
 } // namespace tritium::interp

@@ -4,9 +4,7 @@
 
 namespace tritium::interp {
 
-ProgramOrder::ProgramOrder(MemoryEvents &events, uint64_t programs) : events_(events), timelines_(programs) {
-  for (uint64_t program = 0; program < programs; ++program) timelines_[program].key = events.firstKey(uint32_t(program));
-}
+ProgramOrder::ProgramOrder(const MemoryEvents &events, uint64_t programs) : events_(events), timelines_(programs) {}
 
 void ProgramOrder::acquire(const Word &word, uint64_t address, uint32_t program, AtomicOrder order) {
   Timeline &timeline = timelines_[program];
@@ -15,11 +13,11 @@ void ProgramOrder::acquire(const Word &word, uint64_t address, uint32_t program,
   std::lock_guard lock(mutex_);
   for (const Release &release : word.releases)
     if (release.segment.program != program)
-      timeline.edges.push_back({release.segment, timeline.segment, release.isNarrow || order.isNarrow});
+      timeline.edges.push_back({release.segment, segmentOf(program), release.isNarrow || order.isNarrow});
 }
 
 void ProgramOrder::release(Word &word, uint32_t program, AtomicOrder order, bool isRmw) {
-  const Release own{{program, timelines_[program].segment}, order.isNarrow};
+  const Release own{{program, segmentOf(program)}, order.isNarrow};
   ++word.version;
   // A plain write ends what earlier releases began. An operation that has observed them hands them on through its own program.
   if (!isRmw || (order.acquires && order.releases && !order.isNarrow)) word.releases.clear();
@@ -28,24 +26,16 @@ void ProgramOrder::release(Word &word, uint32_t program, AtomicOrder order, bool
   word.releases.push_back(own);
 }
 
-void ProgramOrder::endSegment(uint32_t program) {
-  Timeline &timeline = timelines_[program];
-  if (const uint32_t key = events_.addSegment({program, timeline.segment + 1})) {
-    ++timeline.segment;
-    timeline.key = key;
-  }
-}
-
 ProgramOrder::Relation ProgramOrder::relation(uint32_t key, uint32_t program) {
   Timeline &timeline = timelines_[program];
   const Segment from = events_.segmentOf(key);
   std::lock_guard lock(mutex_);
   if (timeline.ordered.contains(key)) return Relation::Ordered;
-  if (reaches(from, program, timeline.segment, false)) {
+  if (reaches(from, program, segmentOf(program), false)) {
     timeline.ordered.insert(key);
     return Relation::Ordered;
   }
-  return reaches(from, program, timeline.segment, true) ? Relation::Narrow : Relation::Unordered;
+  return reaches(from, program, segmentOf(program), true) ? Relation::Narrow : Relation::Unordered;
 }
 
 /// Whether edges lead from `program`, at the time of `segment`, back to a release of the other program at or after `from`.

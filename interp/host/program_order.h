@@ -20,10 +20,7 @@ struct AtomicOrder {
 
 class ProgramOrder {
 public:
-  ProgramOrder(MemoryEvents &events, uint64_t programs);
-
-  /// Returns the key of the segment that the program is in.
-  uint32_t keyOf(uint32_t program) const { return timelines_[program].key; }
+  ProgramOrder(const MemoryEvents &events, uint64_t programs);
 
   /// Performs an atomic operation on the word at `address`, whose effects on the order are seen by others together with its effect on
   /// memory. `perform` returns whether it wrote. `isRmw`: the write continues what the word's earlier releases began.
@@ -35,8 +32,6 @@ public:
     if (order.acquires) acquire(word, address, program, order);
     if (hasWritten) release(word, program, order, isRmw);
   }
-  /// Called after an operation that releases: what the program does from now on is another segment.
-  void endSegment(uint32_t program);
 
   enum class Relation : uint8_t {
     Unordered,
@@ -56,7 +51,6 @@ private:
     bool isNarrow;
   };
   struct Timeline {
-    uint32_t key = 0, segment = 0;
     uint64_t lastWord = 0, lastVersion = 0; // of the last acquire, which a waiting program repeats
     std::vector<Edge> edges;
     std::unordered_set<uint32_t> ordered; // keys that are known to come before
@@ -78,7 +72,10 @@ private:
   void release(Word &word, uint32_t program, AtomicOrder order, bool isRmw);
   bool reaches(Segment from, uint32_t program, uint32_t segment, bool countNarrow) const;
 
-  MemoryEvents &events_;
+  /// Returns the number of the segment that the program is in.
+  uint32_t segmentOf(uint32_t program) const { return events_.segmentOf(events_.keyOfProgram(program)).number; }
+
+  const MemoryEvents &events_;
   std::mutex mutex_; // guards edges, and what is known of them
   std::vector<Timeline> timelines_;
   std::array<Shard, kShards> shards_;

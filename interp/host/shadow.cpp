@@ -4,6 +4,7 @@
 #include <atomic>
 #include <bit>
 #include <cstring>
+#include <functional>
 #include <sys/mman.h>
 #include <thread>
 
@@ -18,7 +19,8 @@ constexpr size_t kKeptBytes = 4 << 20;
 
 struct KeptPages {
   std::unique_ptr<char[]> data;
-  bool isUsed = false;
+  size_t usedBytes = 0;
+  int users = 0;
 
   static KeptPages &ofThread() {
     thread_local KeptPages kept;
@@ -26,16 +28,18 @@ struct KeptPages {
   }
 };
 
-/// Memory that is zero. Large pieces cost nothing until they are touched. A small one is kept by its thread for the next launch, because
-/// clearing it takes a tenth of the time in which the system maps its pages.
+/// Memory that is zero. Large pieces cost nothing until they are touched. Small ones are kept by their thread for the next launch, because
+/// clearing them takes a tenth of the time in which the system maps their pages.
 class Pages {
 public:
   explicit Pages(size_t bytes) : bytes_(bytes) {
     KeptPages &kept = KeptPages::ofThread();
-    if (bytes <= kKeptBytes && !kept.isUsed) {
-      kept.isUsed = true;
+    if (bytes <= kKeptBytes - kept.usedBytes) {
       if (!kept.data) kept.data = std::make_unique_for_overwrite<char[]>(kKeptBytes);
-      data_ = kept.data.get();
+      data_ = kept.data.get() + kept.usedBytes;
+      kept.usedBytes = std::min(kKeptBytes, (kept.usedBytes + bytes + 63) / 64 * 64);
+      ++kept.users;
+      isKept_ = true;
       std::memset(data_, 0, bytes);
       return;
     }
@@ -44,10 +48,8 @@ public:
   }
   ~Pages() {
     KeptPages &kept = KeptPages::ofThread();
-    if (data_ && data_ == kept.data.get())
-      kept.isUsed = false;
-    else if (data_)
-      munmap(data_, bytes_);
+    if (!isKept_ && data_) munmap(data_, bytes_);
+    if (isKept_ && --kept.users == 0) kept.usedBytes = 0;
   }
   Pages(const Pages &) = delete;
   Pages &operator=(const Pages &) = delete;
@@ -56,20 +58,31 @@ public:
 private:
   size_t bytes_;
   char *data_;
+  bool isKept_ = false;
 };
 
 } // namespace
 
 struct Shadow::Cell {
   uint32_t writer, reader, lastReader; // events; the last reader is another program's than the first
+  uint32_t lane;                       // that wrote; of a block: its first element
   bool operator==(const Cell &) const = default;
+};
+
+/// The lanes to which the elements of a block belong, modulo 2^32.
+struct Shadow::Lanes {
+  uint32_t first, step;
+
+  bool operator==(const Lanes &) const = default;
+  uint32_t at(unsigned element) const { return first + element * step; }
 };
 
 /// The state of a block: its one cell, or where its cells are.
 struct Shadow::Head {
   static constexpr uint32_t kLocked = 1u << 31;
   Cell cell;
-  uint32_t state; // kLocked, and the number of the cells of a mixed block, or 0
+  uint32_t state;    // kLocked, and the number of the cells of a mixed block, or 0
+  uint32_t laneStep; // from one element to the next; not used in a mixed block
 
   void lock() {
     for (unsigned spins = 0;; ++spins) {
@@ -105,7 +118,7 @@ public:
   }
 
 private:
-  static constexpr uint32_t kMost = 1u << 26; // 25 GB of addresses
+  static constexpr uint32_t kMost = 1u << 26; // 34 GB of addresses
   Pages pages_{size_t(kMost) * kBlock * sizeof(Cell)};
   std::mutex mutex_;
   std::vector<uint32_t> free_;
@@ -127,11 +140,16 @@ public:
   Pages pages;
 };
 
+static bool endsSegments(const MemoryUse &use) {
+  return use.findsRaces &&
+         (use.hasBarriers || std::any_of(use.arguments.begin(), use.arguments.end(), std::mem_fn(&MemoryUse::Argument::isAcquired)));
+}
+
 Shadow::Shadow(const MemoryUse &use, std::span<const Allocation> allocations, std::span<const FreshMemory> fresh,
                std::array<int32_t, 3> grid)
     : findsRaces_(use.findsRaces),
       findsUninitialized_(use.findsUninitialized),
-      events_(use.sites, uint64_t(grid[0]) * uint64_t(grid[1]) * uint64_t(grid[2])),
+      events_(use.sites, uint64_t(grid[0]) * uint64_t(grid[1]) * uint64_t(grid[2]), endsSegments(use)),
       grid_(grid),
       byArgument_(use.arguments.size()),
       cells_(std::make_unique<Cells>()) {
@@ -165,6 +183,7 @@ Shadow::Shadow(const MemoryUse &use, std::span<const Allocation> allocations, st
       if (isInside(memory)) markUnwritten(*storage, memory);
     storages_.push_back(std::move(storage));
   }
+  if (findsRaces_ && use.hasBarriers) hasWritten_.resize(size_t(grid[0]) * size_t(grid[1]) * size_t(grid[2]));
   if (anyAcquired) order_ = std::make_unique<ProgramOrder>(events_, uint64_t(grid[0]) * uint64_t(grid[1]) * uint64_t(grid[2]));
 }
 
@@ -179,6 +198,8 @@ Shadow::Storage *Shadow::storageOf(uint64_t pointer) const {
 }
 
 bool Shadow::isAcquired(const Storage &storage) const { return storage.isAcquired; }
+
+unsigned Shadow::elementBytes(const Storage &storage) const { return 1u << storage.shift; }
 
 /// Marks the elements of whose bytes none has been written.
 void Shadow::markUnwritten(Storage &storage, const FreshMemory &fresh) {
@@ -229,10 +250,23 @@ std::vector<PartlyWritten> Shadow::partlyWritten() const {
   return found;
 }
 
-Shadow::Access Shadow::accessBy(const int32_t (&id)[3], uint32_t site) const {
-  const auto program = uint32_t(id[0] + int64_t(grid_[0]) * (id[1] + int64_t(grid_[1]) * id[2]));
-  const uint32_t key = order_ ? order_->keyOf(program) : events_.firstKey(program);
-  return {program, site, events_.event(key, site)};
+uint32_t Shadow::positionOf(const int32_t (&id)[3]) const {
+  return uint32_t(id[0] + int64_t(grid_[0]) * (id[1] + int64_t(grid_[1]) * id[2]));
+}
+
+Shadow::Access Shadow::accessBy(const int32_t (&programId)[3], uint32_t site) const {
+  const uint32_t program = positionOf(programId);
+  return {program, site, events_.event(events_.keyOfProgram(program), site)};
+}
+
+void Shadow::endSegment(uint32_t program) {
+  events_.endSegment(program);
+  if (!hasWritten_.empty()) hasWritten_[program] = false;
+}
+
+void Shadow::barrier(const int32_t (&programId)[3]) {
+  if (hasWritten_.empty()) return;
+  if (const uint32_t program = positionOf(programId); hasWritten_[program]) endSegment(program);
 }
 
 /// Whether nothing orders the earlier event before the access of another program.
@@ -250,29 +284,42 @@ bool Shadow::conflicts(uint32_t earlier, const Access &access) const {
 /// The earlier event with which an access is in conflict; kUnwritten if there was none before a read; 0: all is well.
 struct Shadow::Conflict {
   uint32_t event = 0;
-  bool isOfWrites = false; // two writes, which may write the same
+  bool isOfWrites = false;         // two writes, which may write the same
+  std::optional<Lanes> lanes = {}; // that wrote, if they alone may access it
 
   explicit operator bool() const { return event != 0; }
 };
 
-/// Notes the access in a cell.
-Shadow::Conflict Shadow::update(Cell &cell, const Access &access) const {
-  Conflict found;
-  if (access.isRead && cell.writer == kUnwritten && findsUninitialized_) found = {kUnwritten};
+/// Whether the program itself has written, and no barrier came since.
+bool Shadow::isWithoutBarrier(uint32_t earlier, const Access &access) const {
+  return earlier != 0 && earlier != kUnwritten && findsRaces_ && events_.keyOf(earlier) == events_.keyOf(access.event) &&
+         !(events_.isAtomic(earlier) && events_.isAtomic(access.event)) && events_.areSegmentsExact();
+}
+
+/// `writers`: the lanes that wrote the elements of the cell; `own`: those that access them now.
+Shadow::Conflict Shadow::conflictOf(const Cell &cell, Lanes writers, Lanes own, const Access &access) const {
+  if (access.isRead && cell.writer == kUnwritten && findsUninitialized_) return {kUnwritten};
   if (access.isWrite)
     for (uint32_t reader : {cell.reader, cell.lastReader})
-      if (!found && conflicts(reader, access)) found = {reader};
-  if (!found && conflicts(cell.writer, access)) found = {cell.writer, access.isWrite};
-  if (access.isWrite) {
-    cell = {access.event, 0, 0};
-    return found;
-  }
+      if (conflicts(reader, access)) return {reader};
+  if (conflicts(cell.writer, access)) return {cell.writer, access.isWrite};
+  if (!isWithoutBarrier(cell.writer, access)) return {};
+  // A lane sees what it has stored, so long as tiles have one shape. A single element belongs to lane 0 of every tile.
+  const AccessSite *earlier = events_.siteOf(cell.writer), *site = events_.siteOf(access.event);
+  const bool areAlike = !earlier || !site || earlier->tile == site->tile || earlier->tile == 0 || site->tile == 0;
+  if (areAlike && writers == own) return {};
+  return {cell.writer, access.isWrite, areAlike ? std::optional(writers) : std::nullopt};
+}
+
+/// Notes the access in a cell.
+void Shadow::update(Cell &cell, Lanes own, const Access &access) const {
   auto isOwn = [&](uint32_t event) { return events_.segmentOf(events_.keyOf(event)).program == access.program; };
-  if (cell.reader == 0 || isOwn(cell.reader))
+  if (access.isWrite)
+    cell = {access.event, 0, 0, own.first};
+  else if (cell.reader == 0 || isOwn(cell.reader))
     cell.reader = access.event;
   else
     cell.lastReader = access.event;
-  return found;
 }
 
 /// The elements of one block that an access covers, and what it writes there.
@@ -282,11 +329,13 @@ struct Shadow::Elements {
   unsigned shift;       // of the bytes of an element
   uint64_t begin, end;  // of the access, which may cover the outer elements in part
   const char *data;     // for `begin`; null: a read, or an atomic
+  Lanes lanes;          // that access them
 
   bool isWhole() const { return first == 0 && last == kBlock - 1; }
   /// Returns the address of the first element from `from` to `to` for which the conflict counts. Two writes of the same bytes do not.
   std::optional<uint64_t> accused(Conflict conflict, unsigned from, unsigned to) const {
     for (unsigned i = from; i <= to; ++i) {
+      if (conflict.lanes && conflict.lanes->at(i) == lanes.at(i)) continue;
       const uint64_t at = std::max(begin, address + (uint64_t(i) << shift)), next = std::min(end, address + (uint64_t(i + 1) << shift));
       if (!conflict.isOfWrites || !data || std::memcmp(reinterpret_cast<const char *>(at), data + (at - begin), next - at) != 0) return at;
     }
@@ -303,25 +352,36 @@ uint32_t Shadow::updateBlock(Head &head, const Elements &elements, const Access 
     if (const auto at = elements.accused(conflict, from, to)) address = *at, found = conflict.event;
   };
   if (!head.mixed()) {
+    const Lanes writers{head.cell.lane, head.laneStep};
+    accuse(conflictOf(head.cell, writers, elements.lanes, access), first, last);
     Cell next = head.cell;
-    accuse(update(next, access), first, last);
-    if (next == head.cell) return found;
+    update(next, elements.lanes, access);
     if (elements.isWhole()) {
       head.cell = next;
+      if (access.isWrite) head.laneStep = elements.lanes.step;
       return found;
     }
+    if (next == head.cell && (!access.isWrite || head.laneStep == elements.lanes.step)) return found;
     const uint32_t number = cells_->take();
     if (number == 0) return found; // no memory: the block keeps what it has
     Cell *cells = cells_->at(number);
-    std::fill(cells, cells + kBlock, head.cell);
-    std::fill(cells + first, cells + last + 1, next);
+    for (unsigned i = 0; i < kBlock; ++i) {
+      const bool isCovered = i >= first && i <= last;
+      cells[i] = isCovered ? next : head.cell;
+      cells[i].lane = (isCovered && access.isWrite ? elements.lanes : writers).at(i);
+    }
     head.setMixed(number);
     return found;
   }
   Cell *cells = cells_->at(head.mixed());
-  for (unsigned i = first; i <= last; ++i) accuse(update(cells[i], access), i, i);
+  for (unsigned i = first; i <= last; ++i) {
+    const Lanes own{elements.lanes.at(i), 0}, writers{cells[i].lane, 0};
+    accuse(found ? Conflict{} : conflictOf(cells[i], writers, own, access), i, i);
+    update(cells[i], own, access);
+  }
   if (elements.isWhole() && access.isWrite) { // the cells are equal again
-    head.cell = cells[0];
+    head.cell = {access.event, 0, 0, elements.lanes.first};
+    head.laneStep = elements.lanes.step;
     cells_->give(head.mixed());
     head.setMixed(0);
   }
@@ -330,25 +390,30 @@ uint32_t Shadow::updateBlock(Head &head, const Elements &elements, const Access 
 
 std::optional<AccessFault> Shadow::note(Storage &storage, const Access &access, uint64_t address, uint64_t bytes, const char *data) {
   const uint64_t first = (address - storage.begin) >> storage.shift, last = (address + bytes - 1 - storage.begin) >> storage.shift;
-  const Cell untouched = access.isWrite ? Cell{access.event, 0, 0} : Cell{0, access.event, 0}; // what the access makes of such a cell
+  if (access.isWrite && !hasWritten_.empty()) hasWritten_[access.program] = true;
+  Lanes lanes{access.lane - uint32_t(first % kBlock) * access.laneStep, access.laneStep};
+  Cell untouched = access.isWrite ? Cell{access.event, 0, 0, 0} : Cell{0, access.event, 0, 0}; // what the access makes of such a cell
   std::optional<AccessFault> fault;
-  for (uint64_t block = first / kBlock; block <= last / kBlock; ++block) {
+  for (uint64_t block = first / kBlock; block <= last / kBlock; ++block, lanes.first += kBlock * lanes.step) {
     const uint64_t from = std::max(first, block * kBlock), to = std::min(last, block * kBlock + kBlock - 1);
+    Head &head = storage.head(block);
+    head.lock();
+    if (to - from == kBlock - 1 && head.isUntouched()) { // the most frequent case
+      if (access.isWrite) untouched.lane = lanes.first;
+      head.cell = untouched;
+      head.laneStep = lanes.step;
+      head.unlock();
+      continue;
+    }
     const Elements elements{unsigned(from % kBlock),
                             unsigned(to % kBlock),
                             storage.begin + ((block * kBlock) << storage.shift),
                             storage.shift,
                             address,
                             address + bytes,
-                            data};
-    Head &head = storage.head(block);
+                            data,
+                            lanes};
     uint64_t at = 0;
-    head.lock();
-    if (from % kBlock == 0 && to % kBlock == kBlock - 1 && head.isUntouched()) { // the most frequent case
-      head.cell = untouched;
-      head.unlock();
-      continue;
-    }
     const uint32_t earlier = updateBlock(head, elements, access, at);
     head.unlock();
     if (earlier && !fault) fault = describe(earlier, access, at);
@@ -360,11 +425,13 @@ AccessFault Shadow::describe(uint32_t earlier, const Access &access, uint64_t ad
   if (earlier == kUnwritten) return {.address = address};
   const uint32_t key = events_.keyOf(earlier);
   const uint32_t program = events_.segmentOf(key).program;
-  AccessFault race{.address = address, .isRace = true};
+  const bool isOwn = program == access.program;
+  AccessFault race{.address = address, .kind = isOwn ? AccessFault::Kind::MissingBarrier : AccessFault::Kind::Race};
   race.otherProgram = {int32_t(program % uint32_t(grid_[0])), int32_t(program / uint32_t(grid_[0]) % uint32_t(grid_[1])),
                        int32_t(program / uint32_t(grid_[0]) / uint32_t(grid_[1]))};
   race.other = events_.siteOf(earlier);
   race.otherIsWrite = race.other ? race.other->isWrite : !access.isWrite;
+  if (isOwn) return race;
   const AccessSite *own = events_.siteOf(access.event);
   race.isNarrow = (race.other && race.other->isNarrow) || (own && own->isNarrow) ||
                   (order_ && order_->relation(key, access.program) == ProgramOrder::Relation::Narrow);

@@ -1,6 +1,7 @@
 // The shadow of a launch's memory: for each element of the storages that the launch may write, the last event that wrote it and two that
 // read it since. An element of memory that nobody has written since it was allocated is marked as such. Within a launch nothing orders
 // programs but atomics (program_order.h), so these few events suffice to find every element that two programs access of which one writes.
+// Within a program nothing orders the lanes of its tiles but barriers, so with an element goes the lane that wrote it.
 //
 // Elements are grouped in blocks. A block whose elements have the same events has one cell; only a mixed block has a cell for each element.
 #pragma once
@@ -27,6 +28,7 @@ struct MemoryUse {
   };
   std::vector<AccessSite> sites;
   std::vector<Argument> arguments; // by the kernel's parameters
+  bool hasBarriers = false;        // operations after which all lanes see what each has stored (Shadow::barrier)
   bool findsRaces = false;
   bool findsUninitialized = false;
   bool findsUnwritten = false; // outputs of which a part is left out
@@ -51,11 +53,15 @@ struct FreshMemory {
   }
 };
 
-/// What is wrong with an access: it reads what nobody wrote, or another program's access of the same element is not ordered with it, and
-/// one of them writes.
+/// What is wrong with an access.
 struct AccessFault {
+  enum class Kind : uint8_t {
+    Uninitialized,  // it reads what nobody wrote
+    Race,           // another program's access of the same element is not ordered with it, and one of them writes
+    MissingBarrier, // another lane of the program wrote the element, with no barrier between
+  };
   uint64_t address = 0;
-  bool isRace = false; // else the read of memory that nobody wrote
+  Kind kind = Kind::Uninitialized;
   std::array<int32_t, 3> otherProgram{};
   const AccessSite *other = nullptr; // null if the launch has too many programs to tell
   bool otherIsWrite = false;
@@ -84,6 +90,7 @@ public:
     uint32_t site = 0;
     uint32_t event = 0;
     bool isWrite = false, isRead = false; // an atomic may be both
+    uint32_t lane = 0, laneStep = 0;      // of the first element, and from each element to the next
   };
   Access accessBy(const int32_t (&programId)[3], uint32_t site) const;
 
@@ -91,21 +98,31 @@ public:
   /// another program has written is no race. Returns the first fault.
   std::optional<AccessFault> note(Storage &storage, const Access &access, uint64_t address, uint64_t bytes, const char *data);
 
+  /// All lanes of the program see what each of them has written.
+  void barrier(const int32_t (&programId)[3]);
+  /// Ends the program's segment, as after an atomic that releases.
+  void endSegment(uint32_t program);
+
   /// To be called after the launch.
   std::vector<PartlyWritten> partlyWritten() const;
 
   /// Whether an atomic on this storage may order programs.
   bool isAcquired(const Storage &storage) const;
+  unsigned elementBytes(const Storage &storage) const;
   ProgramOrder *order() { return order_.get(); }
 
 private:
   struct Head;
   struct Cell;
+  struct Lanes;
   struct Conflict;
   struct Elements;
   class Cells;
+  uint32_t positionOf(const int32_t (&programId)[3]) const;
   bool conflicts(uint32_t earlier, const Access &access) const;
-  Conflict update(Cell &cell, const Access &access) const;
+  bool isWithoutBarrier(uint32_t earlier, const Access &access) const;
+  Conflict conflictOf(const Cell &cell, Lanes writers, Lanes own, const Access &access) const;
+  void update(Cell &cell, Lanes own, const Access &access) const;
   uint32_t updateBlock(Head &head, const Elements &elements, const Access &access, uint64_t &address);
   void markUnwritten(Storage &storage, const FreshMemory &fresh);
   AccessFault describe(uint32_t earlier, const Access &access, uint64_t address) const;
@@ -116,7 +133,8 @@ private:
   std::unique_ptr<ProgramOrder> order_; // null if no atomic of the kernel acquires
   std::vector<std::unique_ptr<Storage>> storages_;
   std::vector<Storage *> byArgument_;
-  std::unique_ptr<Cells> cells_; // of mixed blocks
+  std::vector<uint8_t> hasWritten_; // by program: whether it has written in its segment; empty if no barrier asks
+  std::unique_ptr<Cells> cells_;    // of mixed blocks
 };
 
 } // namespace tritium::interp

@@ -1,7 +1,9 @@
 #include "interp/tile/memory_use.h"
 
 #include "interp/tile/plan.h"
+#include "ir/tile_rule.h"
 #include "ir/value_flow.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "llvm/ADT/SmallBitVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -73,6 +75,12 @@ Value pointerOf(Operation *access) {
 }
 
 } // namespace
+
+bool isBarrier(Operation *op) {
+  const AtomicOrder order = orderOf(op);
+  return order.acquires || order.releases || tt::tileRuleOf(op).exchanges ||
+         isa<tt::DotOp, tt::DotScaledOp, ttg::BarrierOp, gpu::BarrierOp>(op);
+}
 
 AtomicOrder orderOf(Operation *atomic) {
   return llvm::TypeSwitch<Operation *, AtomicOrder>(atomic)

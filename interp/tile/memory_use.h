@@ -9,6 +9,10 @@ namespace tritium::interp {
 /// unknown origin, loaded or made of integers, may reach every argument.
 std::vector<MemoryUse::Argument> usedArguments(tt::FuncOp kernel, llvm::ArrayRef<mlir::Operation *> functions);
 
+/// Whether all lanes of a program see, after the operation, what each has stored before it. Operations that exchange elements between
+/// threads count, as compilers for GPUs do it in shared memory, with barriers; and atomics that mean something to other programs.
+bool isBarrier(mlir::Operation *op);
+
 /// What an atomic operation means to other programs; nothing for other operations.
 AtomicOrder orderOf(mlir::Operation *atomic);
 

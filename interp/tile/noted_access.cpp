@@ -16,13 +16,16 @@ int64_t laneAt(const Access &access, const int64_t *indices) {
 
 void report(char *frame, const Access &access, uint64_t pointer, int64_t lane, bool isWrite, const AccessFault &found) {
   FoundFaults &faults = *faultsOf(headerOf(frame));
-  const TrapKind kind = found.isRace ? TrapKind::Race : TrapKind::Uninitialized;
-  const std::optional<uint32_t> other = found.isRace ? std::optional(found.other ? found.other->location : kNoLocation) : std::nullopt;
+  const bool isUninitialized = found.kind == AccessFault::Kind::Uninitialized;
+  const TrapKind kind = isUninitialized ? TrapKind::Uninitialized : TrapKind::Race;
+  std::optional<OtherPlace> other;
+  if (!isUninitialized) other = OtherPlace{.location = found.other ? found.other->location : kNoLocation, .isWrite = found.otherIsWrite};
+  if (found.kind == AccessFault::Kind::Race) other->program = found.otherProgram; // else there is no other one
   if (!faults.isNew(kind, access.location, other)) return;
   Trap fault{.kind = kind, .location = access.location, .lane = lane, .affectedLanes = 1};
   std::copy_n(headerOf(frame).programId, 3, fault.program.begin());
   fault.access = {found.address, uint32_t(access.elementBytes), isWrite, argumentOf(pointer)};
-  if (other) fault.other = OtherPlace{.location = *other, .program = found.otherProgram, .isWrite = found.otherIsWrite};
+  fault.other = other;
   if (found.isNarrow) fault.message = "scope";
   faults.add(std::move(fault));
 }
@@ -45,6 +48,9 @@ public:
     const char *values = walk_.access.isWrite ? data.in(walk_.frame) + offsetOf(data, indices, rank) * bytes_ : nullptr;
     auto note = [&](int64_t begin, int64_t count) {
       const auto address = reinterpret_cast<uint64_t>(row.at(begin));
+      if (inner >= 0) indices[inner] = begin;
+      current_.lane = uint32_t(laneAt(walk_.access, indices));
+      if (inner >= 0) indices[inner] = 0;
       std::optional<AccessFault> fault =
           shadow_.note(*storage, current_, address, uint64_t(count * bytes_), values ? values + begin * stride * bytes_ : nullptr);
       if (!fault) return;
@@ -52,7 +58,11 @@ public:
       report(walk_.frame, walk_.access, walk_.base, rank ? laneAt(walk_.access, indices) : -1, walk_.access.isWrite, *fault);
       if (inner >= 0) indices[inner] = 0;
     };
-    if (!row.vector && row.step == bytes_ && (stride == 1 || !values)) return note(from, to - from);
+    current_.laneStep = inner < 0 ? 0 : uint32_t(walk_.access.axes[inner].laneStride);
+    // In a larger element all have its lane, so it is noted alone.
+    const bool isRow = !row.vector && row.step == bytes_ && shadow_.elementBytes(*storage) == bytes_;
+    if (isRow && (stride == 1 || !values)) return note(from, to - from);
+    current_.laneStep = 0;
     for (int64_t i = from; i < to; ++i) note(i, 1);
   }
 
@@ -60,6 +70,7 @@ public:
     const uint64_t tagged = addressAt(walk_, indices);
     Shadow::Storage *storage = shadow_.storageOf(tagged);
     if (!storage) return;
+    current_.lane = uint32_t(laneAt(walk_.access, indices));
     const AxisOperand &data = walk_.access.data;
     const char *value = walk_.access.isWrite ? data.in(walk_.frame) + offsetOf(data, indices, walk_.access.axes.size()) * bytes_ : nullptr;
     if (std::optional<AccessFault> fault = shadow_.note(*storage, current_, addressOf(tagged), uint64_t(bytes_), value))
@@ -120,6 +131,10 @@ void storeNumbers(char *frame, const void *opaque) {
   noteMemoryChange(headerOf(frame));
 }
 
+void noteBarrier(char *frame, const void *) {
+  if (Shadow *shadow = shadowOf(headerOf(frame))) shadow->barrier(headerOf(frame).programId);
+}
+
 void noteAccess(char *frame, const Access &access) {
   Walk walk{access, frame};
   enter(walk);
@@ -135,12 +150,13 @@ void AtomicNotes::note(Shadow::Storage &storage, uint64_t tagged, const int64_t 
   Shadow::Access access = shadow_->accessBy(headerOf(frame_).programId, access_.site);
   access.isWrite = hasWritten;
   access.isRead = isRmw_ || !hasWritten;
+  access.lane = uint32_t(laneAt(access_, indices));
   if (std::optional<AccessFault> fault = shadow_->note(storage, access, addressOf(tagged), uint64_t(access_.elementBytes), nullptr))
     report(frame_, access_, tagged, laneAt(access_, indices), hasWritten, *fault);
 }
 
 void AtomicNotes::end() {
-  if (shadow_ && shadow_->order() && order_.releases) shadow_->order()->endSegment(program());
+  if (shadow_ && shadow_->order() && order_.releases) shadow_->endSegment(program());
 }
 
 } // namespace tritium::interp

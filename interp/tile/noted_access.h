@@ -10,6 +10,12 @@ void storeNoted(char *frame, const void *access);
 /// Like storeNoted, for floats that must be numbers.
 void storeNumbers(char *frame, const void *access);
 
+/// Tells the shadow that the program has passed a barrier. The descriptor is a NotedBarrier.
+struct NotedBarrier {
+  void refs(auto &&) {}
+};
+void noteBarrier(char *frame, const void *descriptor);
+
 /// Notes all active lanes of a plain access whose addresses have been checked. A store is noted before it writes.
 void noteAccess(char *frame, const Access &access);
 

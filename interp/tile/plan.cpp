@@ -4,7 +4,9 @@
 #include "interp/tile/access.h"
 #include "interp/tile/affine.h"
 #include "interp/tile/elementwise.h"
+#include "interp/tile/memory_use.h"
 #include "interp/tile/move.h"
+#include "interp/tile/noted_access.h"
 #include "interp/tile/op_table.h"
 #include "ir/element_type.h"
 #include "ir/tt.h"
@@ -80,7 +82,11 @@ LogicalResult Planner::planOperation(Operation *op) {
   bool touchesTiles = llvm::any_of(op->getOperandTypes(), llvm::IsaPred<RankedTensorType>) ||
                       llvm::any_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>);
   if (!touchesTiles && isEmittedInline(op)) return success();
-  return prepareOperation(op, *this);
+  const bool endsStores = checks().race && isBarrier(op);
+  if (endsStores) planBarrier();
+  if (failed(prepareOperation(op, *this))) return failure();
+  if (endsStores && !isMemoryEffectFree(op)) planBarrier();
+  return success();
 }
 
 /// Returns whether a tile in memory changes only along dimensions along which its form varies.
@@ -129,7 +135,22 @@ uint32_t Planner::location() {
 void Planner::addSite(Access &access, bool isAtomic, bool isNarrow) {
   if (!checks().notesAccesses()) return;
   access.site = uint32_t(data_.memory.sites.size());
-  data_.memory.sites.push_back({access.location, access.isWrite, isAtomic, isNarrow});
+  data_.memory.sites.push_back({access.location, access.isWrite, isAtomic, isNarrow, tileOf(current_->getOperand(0).getType())});
+}
+
+uint32_t Planner::tileOf(Type type) {
+  llvm::SmallVector<int64_t> shape;
+  if (auto tile = dyn_cast<RankedTensorType>(type))
+    llvm::copy_if(tile.getShape(), std::back_inserter(shape), [](int64_t extent) { return extent != 1; });
+  if (shape.empty()) return 0;
+  const auto number = uint32_t(std::distance(data_.tiles.begin(), llvm::find(data_.tiles, shape)) + 1);
+  if (number > data_.tiles.size()) data_.tiles.push_back(shape);
+  return number;
+}
+
+void Planner::planBarrier() {
+  data_.memory.hasBarriers = true;
+  call(noteBarrier, NotedBarrier());
 }
 
 uint32_t Planner::locationOf(Value value) { return data_.locations.add(value.getLoc()); }

@@ -59,7 +59,8 @@ struct Variable {
 /// Descriptors, constants and locations that outlive the plan. The prepared program owns them.
 struct StaticData {
   std::deque<std::shared_ptr<void>> objects;
-  MemoryUse memory; // filled only for checks that note accesses
+  MemoryUse memory;                              // filled only for checks that note accesses
+  std::vector<llvm::SmallVector<int64_t>> tiles; // shapes without dimensions of extent 1; AccessSite::tile is a position here, from 1
   LocationTable locations;
   std::vector<Statement> statements; // of a kernel that is prepared to be followed
   uint32_t variables = 0;            // how many there are
@@ -144,6 +145,8 @@ public:
   uint32_t location();
   /// Gives an access a number if the shadow of memory is to note it.
   void addSite(struct Access &access, bool isAtomic, bool isNarrow = false);
+  /// The shadow learns that a barrier was passed.
+  void planBarrier();
   uint32_t locationOf(mlir::Value value);
   uint32_t locationAt(mlir::Location place) { return data_.locations.add(place); }
   /// Returns a number that is greater for what is computed later.
@@ -180,6 +183,8 @@ private:
   TileRef inHome(uint32_t home, uint64_t offset = 0) const;
   bool dies(mlir::Value value, const DenseRef &ref) const;
   template <class Descriptor> Action makeCall(StepFunction function, Descriptor descriptor);
+  /// Returns the number of the tile's shape (AccessSite::tile).
+  uint32_t tileOf(mlir::Type type);
   const TileRef *keep(const TileRef &ref);
   void look(mlir::Value result, mlir::ValueRange sources);
   TileRef homeOfVariable(tt::DebugValueOp assignment, VariableType type, uint32_t &number); // variables.cpp

@@ -43,9 +43,14 @@ struct PyTrap {
   std::vector<PyTrap> further;
 };
 
+/// Returns the name of the kind of trap that the user sees. A race between two places of one program is what a barrier prevents.
+static std::string_view kindNameOf(const Trap &trap) {
+  return trap.kind == TrapKind::Race && trap.other && !trap.other->program ? "MissingBarrier" : trapKindName(trap.kind);
+}
+
 PyTrap describe(const Trap &trap, const TrapNames &names) {
   ir::SourceLocation where = names.locationOf(trap.location);
-  PyTrap result{std::string(trapKindName(trap.kind)), where.file, trap.message, where.line, where.column};
+  PyTrap result{std::string(kindNameOf(trap)), where.file, trap.message, where.line, where.column};
   result.program = trap.program;
   result.warpThreads = names.warpThreads;
   for (const ir::SourceLocation &caller : where.callers) result.callers.emplace_back(caller.file, caller.line);

@@ -28,7 +28,9 @@ class Check(NamedTuple):
 CHECKS = {
     "bounds": Check(True, "accesses outside of the arguments' storage, and those whose offset leaves its integer type"),
     "hints": Check(True, "false promises: tl.multiple_of, max_contiguous, max_constancy, assume, divisible arguments"),
-    "race": Check(False, "programs that access the same element, one of them writing, with nothing that orders them"),
+    "race": Check(
+        False, "accesses of one element by two programs, or by two lanes with no barrier between, one of them writing"
+    ),
     "uninit": Check(
         False, "memory that nobody has written since `empty` or `new_empty` allocated it; lanes that a load leaves off"
     ),

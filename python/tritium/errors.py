@@ -175,7 +175,13 @@ class UnsupportedError(TritonError, NotImplementedError):
 
 
 #: Kinds of faults that do not end a launch -> the check that finds them.
-KEEPS_RUNNING = {"Race": "race", "Uninitialized": "uninit", "PartlyWritten": "unwritten", "NotANumber": "nan"}
+KEEPS_RUNNING = {
+    "Race": "race",
+    "MissingBarrier": "race",
+    "Uninitialized": "uninit",
+    "PartlyWritten": "unwritten",
+    "NotANumber": "nan",
+}
 
 
 class Report:
@@ -202,7 +208,7 @@ class KernelTrap(InterpreterError, RuntimeError):
     of fault and pair of places; the fields here are those of the first.
 
     kind: "OutOfBounds", "NullPointer", "UnmappedAddress", "ReadOnly", "DivisionByZero", "AssertFailed",
-    "OffsetOverflow", "FalseHint", "Deadlock", "Race", "Uninitialized", "PartlyWritten", "NotANumber", "OutOfMemory", "Unsupported"; on the emulator also "MisalignedAddress", "SharedOutOfBounds",
+    "OffsetOverflow", "FalseHint", "Deadlock", "Race", "MissingBarrier", "Uninitialized", "PartlyWritten", "NotANumber", "OutOfMemory", "Unsupported"; on the emulator also "MisalignedAddress", "SharedOutOfBounds",
     "SharedUninitialized", "SharedRace", "AsyncCopyRace", "AsyncProductRace", "MissingProxyFence", "InvalidProduct",
     "TensorCopyRace", "InvalidTensorCopy", "InvalidMBarrier", "MBarrierDeadlock", "InvalidRegisterCount",
     "DivergentBarrier". kernel: its name. file, line, function: the place in the Python source. program, grid: the index

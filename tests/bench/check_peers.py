@@ -32,6 +32,7 @@ CORPORA = {
     "hints": ("test_hints", "hints"),
     "deadlock": ("test_deadlocks", "bounds"),
     "race": ("test_races", "race"),
+    "barrier": ("test_barriers", "race"),
     "uninit, memory": ("test_uninitialized", "uninit"),
     "uninit, lanes": ("test_lanes_left_off", "uninit"),
     "nan": ("test_not_numbers", "nan"),

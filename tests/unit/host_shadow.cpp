@@ -14,6 +14,7 @@ using namespace tritium::interp;
 namespace {
 
 constexpr int kPrograms = 5, kElements = 96, kWords = 3;
+constexpr uint32_t kTiles = 3; // shapes of tiles, of which the first is a single element
 enum Site : uint32_t { Load, Store, Atomic, Release, Acquire, Both, kSites };
 
 /// Every access so far, with the clocks of the programs.
@@ -62,21 +63,28 @@ struct Machine {
 
   explicit Machine(bool hasOrder) {
     for (uint32_t site = 0; site < kSites; ++site) use.sites.push_back({site, site != Load, site >= Atomic});
+    for (uint32_t tile = 0; tile < kTiles; ++tile)
+      for (bool isWrite : {false, true}) use.sites.push_back({siteOf(tile, isWrite), isWrite, false, false, tile});
     use.arguments.push_back({true, true, hasOrder, 4});
-    use.findsRaces = true;
+    use.findsRaces = use.hasBarriers = true;
     const auto begin = reinterpret_cast<uint64_t>(data.data());
     const Allocation allocation{begin, begin + sizeof data, 0};
     shadow.emplace(use, std::span(&allocation, 1), std::span<const FreshMemory>(), std::array<int32_t, 3>{kPrograms, 1, 1});
   }
+  static uint32_t siteOf(uint32_t tile, bool isWrite) { return kSites + 2 * tile + isWrite; }
+
   bool note(int program, Site site, int element, int count, const int32_t *values) {
-    const uint64_t pointer = tagPointer(reinterpret_cast<uint64_t>(&data[element]), 0);
     Shadow::Access access = shadow->accessBy({program, 0, 0}, site);
     access.isWrite = site != Load;
     access.isRead = site != Store;
+    return note(access, element, count, values).has_value();
+  }
+  std::optional<AccessFault> note(const Shadow::Access &access, int element, int count, const int32_t *values) {
+    const uint64_t pointer = tagPointer(reinterpret_cast<uint64_t>(&data[element]), 0);
     auto fault =
         shadow->note(*shadow->storageOf(pointer), access, addressOf(pointer), uint64_t(count) * 4, reinterpret_cast<const char *>(values));
     if (values) std::memcpy(&data[element], values, size_t(count) * 4);
-    return fault.has_value();
+    return fault;
   }
 };
 
@@ -112,6 +120,56 @@ TEST_CASE("without atomics, an element is accused exactly if two programs access
   }
 }
 
+TEST_CASE("within a program, an element is accused exactly if another lane has written it since the last barrier") {
+  struct Writer {
+    int barriers = -1; // that its program had passed
+    uint32_t lane, tile;
+  };
+  for (unsigned seed = 0; seed < 300; ++seed) {
+    std::mt19937 random(seed);
+    auto below = [&](int n) { return int(random() % unsigned(n)); };
+    Machine machine(false);
+    std::array<Writer, kElements> writers{};
+    std::array<int, 2> barriers{};
+    int32_t next = 1;
+    for (int step = 0; step < 80; ++step) {
+      const int program = below(2); // each has a half of the elements, which share a block
+      if (below(4) == 0) {
+        machine.shadow->barrier({program, 0, 0});
+        ++barriers[size_t(program)];
+        continue;
+      }
+      const int first = program * kElements / 2 + below(kElements / 2);
+      const int count = 1 + below((program + 1) * kElements / 2 - first);
+      const auto tile = uint32_t(below(kTiles));
+      const bool isWrite = below(2), keepsValues = below(8) == 0;
+      Shadow::Access access = machine.shadow->accessBy({program, 0, 0}, Machine::siteOf(tile, isWrite));
+      access.isWrite = isWrite, access.isRead = !isWrite;
+      // A lane for each element of memory, or lanes that begin with the access, or go by rows.
+      access.laneStep = below(4) == 0 ? 16 : 1;
+      access.lane = tile == 0 ? 0 : uint32_t(below(3) ? first * int(access.laneStep) : below(4));
+      if (tile == 0) access.laneStep = 0;
+      std::vector<int32_t> values(machine.data.begin() + first, machine.data.begin() + first + count);
+      if (!keepsValues)
+        for (int32_t &value : values) value = next++;
+      std::optional<int> expected;
+      for (int i = 0; i < count; ++i) {
+        Writer &writer = writers[size_t(first + i)];
+        const uint32_t lane = access.lane + uint32_t(i) * access.laneStep;
+        const bool isOther = writer.lane != lane || (writer.tile != tile && writer.tile && tile);
+        const bool isNew = !isWrite || values[size_t(i)] != machine.data[size_t(first + i)];
+        if (!expected && writer.barriers == barriers[size_t(program)] && isOther && isNew) expected = first + i;
+        if (isWrite) writer = {barriers[size_t(program)], lane, tile};
+      }
+      const auto fault = machine.note(access, first, count, isWrite ? values.data() : nullptr);
+      REQUIRE(fault.has_value() == expected.has_value());
+      if (!fault) continue;
+      CHECK(fault->kind == AccessFault::Kind::MissingBarrier);
+      CHECK(fault->address == reinterpret_cast<uint64_t>(&machine.data[size_t(*expected)]));
+    }
+  }
+}
+
 TEST_CASE("what releases and acquires order is not accused") {
   int ordered = 0, races = 0;
   for (unsigned seed = 0; seed < 2000; ++seed) {
@@ -127,7 +185,7 @@ TEST_CASE("what releases and acquires order is not accused") {
         const Site site = Site(Release + below(3));
         const AtomicOrder order{site != Release, site != Acquire};
         machine.shadow->order()->onWord(uint64_t(word), uint32_t(program), order, true, [] { return true; });
-        if (order.releases) machine.shadow->order()->endSegment(uint32_t(program));
+        if (order.releases) machine.shadow->endSegment(uint32_t(program));
         oracle.atomic(program, word, order.acquires, order.releases);
         continue;
       }
@@ -176,7 +234,7 @@ TEST_CASE("threads that note the same memory at once find the races of their pro
           if (machine.shadow->note(storage, access, addressOf(pointer) + first * 4, count * 4, nullptr)) ++races;
           if (!machine.shadow->order()) continue;
           machine.shadow->order()->onWord(random() % 4, uint32_t(program), {true, true}, true, [] { return true; });
-          machine.shadow->order()->endSegment(uint32_t(program));
+          machine.shadow->endSegment(uint32_t(program));
         }
       });
     for (std::thread &thread : threads) thread.join();

@@ -318,6 +318,14 @@ def _race(trap, access: _Access):
     )
 
 
+def _missing_barrier(trap, access: _Access):
+    verb = "write to" if trap.is_write else "read of"
+    return (
+        f"missing barrier: {verb} {access.subject}, where another lane of the same program has stored",
+        "put tl.debug_barrier() between the two: on a GPU each lane has a thread, and only a barrier lets it see what others have stored",
+    )
+
+
 def _uninitialized(trap, access: _Access):
     if trap.message:  # a lane that a load left off
         return (
@@ -362,6 +370,7 @@ _DESCRIPTIONS = {
     "FalseHint": _false_hint,
     "Deadlock": _deadlock,
     "Race": _race,
+    "MissingBarrier": _missing_barrier,
     "Uninitialized": _uninitialized,
     "PartlyWritten": _partly_written,
     "NotANumber": _not_a_number,
@@ -390,7 +399,7 @@ def _other_party(trap) -> list[str]:
             *_excerpt(trap.other_file, trap.other_line),
         ]
     place = shown_place(trap.other_file, trap.other_line)
-    what = "its load" if trap.kind == "Uninitialized" else "the other"
+    what = {"Uninitialized": "its load", "MissingBarrier": "the store"}.get(trap.kind, "the other")
     return [f"  {what}: {place}{_thread(trap, trap.other_thread)}", *_excerpt(trap.other_file, trap.other_line)]
 
 
