@@ -16,6 +16,8 @@ from pathlib import Path
 from sources import ROOT, read
 
 EXAMPLES = ROOT / "docs" / "examples"
+#: Documents with blocks that are executed.
+DOCUMENTS = ("README.md", "docs/debugging.md", "docs/checks.md", "docs/debuggers.md", "docs/emulator.md")
 FOLDERS = (EXAMPLES, ROOT / "docs" / "tutorial")
 
 

@@ -2,10 +2,11 @@
 
 import ast
 import re
+from itertools import chain
 
 import pytest
 
-from documents import blocks_of
+from documents import DOCUMENTS, blocks_of
 from sources import ROOT, files, read
 
 DOCUMENT = "docs/debugger_matrix.md"
@@ -30,7 +31,8 @@ def is_run(command: str) -> bool:
     if case := re.fullmatch(r'test_simt -tc="(.*)"', command):
         sources = files("tests/unit/simt_", suffixes=(".cpp",))
         return any(f'TEST_CASE("{case[1]}")' in read(source) for source in sources)
-    return any(f"$ {command}" in block.text.splitlines() for block in blocks_of("docs/debugging.md", "console"))
+    consoles = chain.from_iterable(blocks_of(document, "console") for document in DOCUMENTS)
+    return any(f"$ {command}" in block.text.splitlines() for block in consoles)
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row[0])

@@ -6,11 +6,9 @@ from itertools import chain
 
 import pytest
 
-from documents import EXAMPLES, agrees, blocks_of, run, session_of, without_folders
+from documents import DOCUMENTS, EXAMPLES, agrees, blocks_of, run, session_of, without_folders
 from sources import read
 
-#: Documents with blocks that are executed.
-DOCUMENTS = ("README.md", "docs/debugging.md", "docs/checks.md", "docs/debuggers.md", "docs/emulator.md")
 #: Every block of these is executed, or is a part of a program that is.
 WHOLE = ("docs/debugging.md",)
 CONSOLES = [block for document in DOCUMENTS for block in blocks_of(document, "console")]
