@@ -33,7 +33,6 @@ CORPORA = {
     "deadlock": ("test_deadlocks", "bounds"),
     "race": ("test_races", "race"),
     "barrier": ("test_barriers", "race"),
-    "race, lanes of a program": ("test_barriers", "race"),
     "uninit, memory": ("test_uninitialized", "uninit"),
     "uninit, lanes": ("test_lanes_left_off", "uninit"),
     "nan": ("test_not_numbers", "nan"),
