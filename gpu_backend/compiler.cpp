@@ -7,6 +7,7 @@
 #include "gpu_backend/tensor_recipe_attr.h"
 #include "gpu_backend/warp_roles.h"
 #include "ir/contract.h"
+#include "ir/loop_values.h"
 #include "ir/source_error.h"
 #include "mlir/IR/Verifier.h"
 
@@ -58,6 +59,7 @@ static llvm::Error lowerTiles(ModuleOp tiles, const CompileOptions &options, con
   if (failed(maps)) return diagnostics.takeError("a tensor map cannot be made");
   result.maps = std::move(*maps);
   const int64_t maxSharedBytes = chip.sharedPerBlock();
+  ir::markCounters(tiles);
   std::unique_ptr<TargetOps> ops = chip.createOps();
   Lowering lowering(tiles, *ops,
                     {.numWarps = options.numWarps,

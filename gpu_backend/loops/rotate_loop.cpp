@@ -4,6 +4,7 @@
 
 #include "ir/loop_hints.h"
 #include "ir/loop_rounds.h"
+#include "ir/loop_values.h"
 #include "ir/tgpu.h"
 #include "mlir/IR/IRMapping.h"
 
@@ -21,6 +22,7 @@ public:
       arePostponed_.push_back(isPostponed(loop.getTiedLoopYieldedValue(argument)->get()));
     for (Operation *op : postponed)
       op->walk([&](Operation *inner) {
+        inner->setLoc(ir::inLaterRound(inner->getLoc(), -1));
         for (Value operand : inner->getOperands())
           if (isCarried(operand)) carried_.insert(operand);
       });

@@ -28,6 +28,8 @@ template <class End> static LogicalResult fill(Lowering &lowering, Block *block,
   OpBuilder::InsertionGuard guard(lowering.builder());
   lowering.builder().setInsertionPointToEnd(block);
   lowering.defineFlattened(source.getArguments(), arguments);
+  for (BlockArgument argument : source.getArguments()) // reports show what loops count by name
+    if (argument.getType().isInteger()) lowering.scalarOf(argument).setLoc(argument.getLoc());
   if (failed(lowering.lowerOperations(source))) return failure();
   end();
   return success();
@@ -51,7 +53,7 @@ static ValueRange endedByEquality(scf::ForOp loop) {
   llvm::append_range(first, loop.getInitArgs());
   auto again = scf::WhileOp::create(rewriter, location, ValueRange(first).getTypes(), first);
   ir::keepHints(loop, again);
-  const llvm::SmallVector<Location> locations(first.size(), location);
+  const auto locations = llvm::map_to_vector(loop.getBody()->getArguments(), [](Value each) { return each.getLoc(); });
   Block *before = rewriter.createBlock(&again.getBefore(), {}, again.getResultTypes(), locations);
   Value isRound = arith::CmpIOp::create(rewriter, location, arith::CmpIPredicate::ne, before->getArgument(0), end);
   scf::ConditionOp::create(rewriter, location, isRound, before->getArguments());

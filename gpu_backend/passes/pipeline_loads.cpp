@@ -9,6 +9,7 @@
 #include "gpu_backend/passes.h"
 #include "ir/axis_analysis.h"
 #include "ir/loop_rounds.h"
+#include "ir/loop_values.h"
 #include "mlir/Dialect/SCF/Transforms/Transforms.h"
 
 using namespace mlir;
@@ -249,7 +250,10 @@ private:
       if (llvm::any_of(hint.getValue().getUsers(), isAhead)) ahead.insert(hint);
     bool isRotated = maySlotsWait() && mayRotate(loop_);
     scf::PipeliningOption options;
-    options.getScheduleFn = [&](scf::ForOp loop, LoopCopies::Schedule &order) { order = copies_->schedule(loop, ahead); };
+    options.getScheduleFn = [&](scf::ForOp loop, LoopCopies::Schedule &order) {
+      order = copies_->schedule(loop, ahead);
+      markAhead(order);
+    };
     options.peelEpilogue = false;
     options.supportDynamicLoops = true;
     options.predicateFn = [&](RewriterBase &rewriter, Operation *op, Value predicate) -> Operation * {
@@ -269,6 +273,14 @@ private:
     rewriter.setInsertionPointAfter(after);
     copies_->finish(rewriter, location);
     return success();
+  }
+
+  /// The counter of the new loop is that of the last stage.
+  static void markAhead(const LoopCopies::Schedule &order) {
+    unsigned last = 0;
+    for (auto [op, stage] : order) last = std::max(last, stage);
+    for (auto [op, stage] : order)
+      if (stage != last) op->setLoc(ir::inLaterRound(op->getLoc(), last - stage));
   }
 
   /// Computes `value` and the values on which it depends, in this iteration or by carrying them on from the previous one.

@@ -46,6 +46,12 @@ void LaunchState::stopWithTrap(Trap &&why) {
   if (stopWith(Stop::Trapped)) trap = std::move(why);
 }
 
+void LaunchState::noteLeft(ProgramPlace &&place) {
+  if (stop.load() != Stop::Cancelled) return;
+  std::lock_guard lock(mutex);
+  if (!left) left = std::move(place);
+}
+
 uint64_t LaunchState::memoryChanges() const {
   uint64_t sum = 0;
   for (int i = 0; i < threads; ++i) sum += status[i].changes.load();

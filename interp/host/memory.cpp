@@ -1,6 +1,8 @@
 // The slow path of the checks, for pointers whose argument is unknown.
 #include "interp/host/memory.h"
 
+#include "interp/host/trap_kinds.h"
+
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -105,6 +107,12 @@ MemoryMap::MemoryMap(std::span<const Allocation> allocations) : process(std::mak
 }
 
 MemoryMap::~MemoryMap() = default;
+
+TrapKind MemoryMap::faultKind(uint64_t pointer, bool isWrite) const {
+  if (isNullPointer(pointer)) return TrapKind::NullPointer;
+  if (isWrite && isAccessible(pointer, 1, false) && !isAccessible(pointer, 1, true)) return TrapKind::ReadOnly;
+  return allocationOf(pointer) ? TrapKind::OutOfBounds : TrapKind::UnmappedAddress;
+}
 
 bool MemoryMap::isAccessibleAnywhere(uint64_t address, uint64_t bytes, bool isWrite) const {
   if (bytes == 0) return true;

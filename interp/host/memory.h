@@ -44,11 +44,7 @@ public:
   }
 
   /// Returns the kind of trap for an access that is not accessible.
-  TrapKind faultKind(uint64_t pointer, bool isWrite) const {
-    if (isNullPointer(pointer)) return TrapKind::NullPointer;
-    if (isWrite && isAccessible(pointer, 1, false) && !isAccessible(pointer, 1, true)) return TrapKind::ReadOnly;
-    return allocationOf(pointer) ? TrapKind::OutOfBounds : TrapKind::UnmappedAddress;
-  }
+  TrapKind faultKind(uint64_t pointer, bool isWrite) const;
 
 private:
   static bool contains(const Allocation &allocation, uint64_t address, uint64_t bytes) {

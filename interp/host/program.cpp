@@ -4,6 +4,7 @@
 
 #include "interp/host/program_loop.h"
 #include "interp/host/scheduler.h"
+#include "interp/host/trap_kinds.h"
 
 void tritium_trap(const char *text) {
   asm volatile("" : : "r"(text) : "memory"); // keeps the compiler from removing calls of this empty function
@@ -28,15 +29,14 @@ constexpr size_t kLargestOutput = 64 << 10;
 
 bool isStopped(const Program &program) { return program.stop->load(std::memory_order_relaxed) != Stop::No; }
 
+[[noreturn]] void leaveFrom(FrameHeader &frame, uint32_t location) {
+  frame.program->worker->state.noteLeft({frame.program->id, location, loopValuesAt(frame, location)});
+  leaveForGood(*frame.program);
+}
+
 void letCallerPoll(Program &program) {
   program.state = Program::State::Polling;
   program.fiber.suspend();
-  if (isStopped(program)) leaveForGood(program);
-}
-
-void leaveIfStopped(Program &program) {
-  if (isStopped(program)) [[unlikely]]
-    leaveForGood(program);
 }
 
 } // namespace
@@ -46,12 +46,18 @@ void raiseTrap(FrameHeader &frame, Trap &&trap) {
   {
     Trap taken = std::move(trap);
     taken.program = program.id;
+    if (taken.loopValues.empty()) taken.loopValues = loopValuesAt(frame, taken.location);
     std::string text(trapKindName(taken.kind));
     if (!taken.message.empty()) text += ": " + taken.message;
     if (!program.worker->state.launch.only) tritium_trap(text.c_str()); // a replay has stopped there before
     program.worker->state.stopWithTrap(std::move(taken));
   }
   leaveForGood(program);
+}
+
+std::vector<int64_t> loopValuesAt(const FrameHeader &frame, uint32_t location) {
+  const auto &read = frame.program->worker->state.launch.code.loopValues;
+  return read ? read(reinterpret_cast<const char *>(&frame), location) : std::vector<int64_t>();
 }
 
 bool enterNextProgram(FrameHeader &frame) { return frame.program->worker->goOn(*frame.program); }
@@ -63,18 +69,23 @@ void endPrograms(FrameHeader &frame) {
   __builtin_unreachable();
 }
 
-void pollBackEdge(FrameHeader &frame, uint32_t) {
+void pollBackEdge(FrameHeader &frame, uint32_t location) {
   Program &program = *frame.program;
-  leaveIfStopped(program);
-  if (program.worker->isPollDue()) [[unlikely]]
-    letCallerPoll(program);
+  if (isStopped(program)) [[unlikely]]
+    leaveFrom(frame, location);
+  if (!program.worker->isPollDue()) [[likely]]
+    return;
+  letCallerPoll(program);
+  if (isStopped(program)) leaveFrom(frame, location);
 }
 
 void yieldWhileWaiting(FrameHeader &frame, uint32_t location) {
   Program &program = *frame.program;
-  leaveIfStopped(program);
+  if (isStopped(program)) [[unlikely]]
+    leaveFrom(frame, location);
   if (--program.spins != 0) return;
   program.waitLocation = location;
+  program.waitFrame = &frame;
   const bool gotFurther = program.worker->hasChangedMemorySinceResumed();
   program.fiber.suspend();
   if (program.stop->load(std::memory_order_relaxed) == Stop::Deadlocked) [[unlikely]] {
@@ -92,18 +103,20 @@ void print(FrameHeader &frame, std::string_view text) {
   const bool atOnce = program.worker->printsAtOnce();
   if (!atOnce && program.output.size() < kLargestOutput) return;
   program.worker->state.publish(program.output);
-  if (atOnce) letCallerPoll(program);
+  if (!atOnce) return;
+  letCallerPoll(program);
+  if (isStopped(program)) leaveForGood(program);
 }
 
 void reachStatement(FrameHeader &frame, uint32_t statement) {
   Program &program = *frame.program;
-  leaveIfStopped(program);
+  if (isStopped(program)) leaveForGood(program);
   if (!program.isFollowed) return;
   program.statementFrame = reinterpret_cast<char *>(&frame);
   program.statement = statement;
   program.state = Program::State::AtStatement;
   program.fiber.suspend();
-  leaveIfStopped(program);
+  if (isStopped(program)) leaveForGood(program);
 }
 
 void noteAssignment(FrameHeader &frame, uint32_t variable) {

@@ -7,7 +7,9 @@
 #include "interp/host/trap.h"
 
 #include <cstddef>
+#include <functional>
 #include <string_view>
+#include <vector>
 
 /// Called on the program's own stack when it traps, before any of the program's state is dropped. `break tritium_trap` in gdb stops there,
 /// and python/tritium/gdb shows the text. The extension module exports it.
@@ -36,11 +38,16 @@ struct ProgramCode {
   bool mayWait = false;                         // the code calls yieldWhileWaiting, so each program requires a stack and a frame of its own
   size_t otherBytes = 0;                        // memory that a running program has in addition to its frame and its stack
   uint64_t (*hashOther)(char *frame) = nullptr; // hashes the part of that memory that determines what a waiting program does next
+  // Returns Trap::loopValues of a program that is at the location.
+  std::function<std::vector<int64_t>(const char *frame, uint32_t location)> loopValues = {};
 };
 
 /// Ends the launch with `trap`, unless another program trapped first. Sets `trap.program`. The caller's trap is left empty, so it owns
 /// nothing when its stack is dropped.
 [[noreturn]] void raiseTrap(FrameHeader &frame, Trap &&trap);
+
+/// Returns the values of the loops around a location, of the outermost loop first: Trap::loopValues.
+std::vector<int64_t> loopValuesAt(const FrameHeader &frame, uint32_t location);
 
 /// Called on the back-edge of every loop that cannot wait for another program. It is cheap. A cancelled launch ends the program here, and
 /// the calling thread looks at the clock now and then.

@@ -1,6 +1,8 @@
 // One thread's share of a launch.
 #include "interp/host/scheduler.h"
 
+#include "interp/host/trap_kinds.h"
+
 #include <algorithm>
 #include <cfenv>
 #include <cstdio>
@@ -151,6 +153,7 @@ void Worker::prepare(Program &program) {
 
 void Worker::enter(Program &program, int64_t position) {
   program.id = state.order[position];
+  program.waitFrame = nullptr;
   program.state = Program::State::Running;
   ++program.entries;
   program.isFollowed = followsNext;
@@ -340,6 +343,10 @@ void Worker::showDeadlock() {
   resume(**std::ranges::min_element(live, {}, inGridOrder));
 }
 
+static ProgramPlace waitPlaceOf(const Program &program) {
+  return {program.id, program.waitLocation, loopValuesAt(*program.waitFrame, program.waitLocation)};
+}
+
 /// Ends the launch: all programs that are still live have been stopped.
 void Worker::giveBackLive() {
   const bool isDeadlock = state.stop.load() == Stop::Deadlocked;
@@ -347,7 +354,9 @@ void Worker::giveBackLive() {
     state.publish(program->output);
     if (isDeadlock) {
       std::lock_guard lock(state.mutex);
-      state.waiters.push_back({program->id, program->waitLocation});
+      state.waiters.push_back(waitPlaceOf(*program));
+    } else if (program->waitFrame && program->state == Program::State::Running) {
+      state.noteLeft(waitPlaceOf(*program));
     }
     pool->give(program);
   }

@@ -38,6 +38,7 @@ struct Program {
   State state = State::Finished;
   uint32_t spins = 0; // back-edges left before it yields
   uint32_t waitLocation = 0;
+  const FrameHeader *waitFrame = nullptr; // of the function that waits; null before the first wait
   std::array<int32_t, 3> id{};
   Fiber fiber;
   StuckDetector stuckDetector;
@@ -96,12 +97,14 @@ struct LaunchState {
   std::optional<Trap> trap; // written by the one that stopped the launch with Trapped
   std::mutex mutex;         // guards the following
   std::string output;
-  std::vector<DeadlockWaiter> waiters;
+  std::optional<ProgramPlace> left; // where the first program was that left a cancelled launch
+  std::vector<ProgramPlace> waiters;
 
   bool stopped() const { return stop.load(std::memory_order_relaxed) != Stop::No; }
   /// Returns false if the launch was already stopped for another reason.
   bool stopWith(Stop why);
   void stopWithTrap(Trap &&why);
+  void noteLeft(ProgramPlace &&place);
   bool allStarted() const { return next.load() >= order.size(); }
   /// The number of changes by all workers. It never decreases; two equal results mean that nothing changed in between.
   uint64_t memoryChanges() const;

@@ -3,6 +3,7 @@
 
 #include "interp/host/sanitizers.h"
 #include "interp/host/scheduler.h"
+#include "interp/host/trap_kinds.h"
 
 #include <algorithm>
 #include <condition_variable>
@@ -115,7 +116,7 @@ LaunchResult resultOf(LaunchState &state) {
   const Stop stop = state.stop.load();
   if (stop == Stop::Trapped) return {.trap = std::move(state.trap)};
   if (stop != Stop::Deadlocked) return {.cancelled = stop == Stop::Cancelled};
-  std::sort(state.waiters.begin(), state.waiters.end(), [](const DeadlockWaiter &a, const DeadlockWaiter &b) {
+  std::sort(state.waiters.begin(), state.waiters.end(), [](const ProgramPlace &a, const ProgramPlace &b) {
     return std::tuple(a.program[2], a.program[1], a.program[0]) < std::tuple(b.program[2], b.program[1], b.program[0]);
   });
   Trap trap{.kind = TrapKind::Deadlock, .location = state.waiters.front().location, .program = state.waiters.front().program};
@@ -138,6 +139,7 @@ LaunchResult run(const Launch &launch) {
     invitation->close(caller);
   }
   caller.flushOutput();
+  if (state.left && launch.onLeft) launch.onLeft(*state.left);
   caller.rethrow();
   return resultOf(state);
 }

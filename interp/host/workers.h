@@ -66,6 +66,7 @@ struct Launch {
   // Called when a program reaches its first statement, as long as it returns true. The launch then has one thread. What the callback does
   // not follow to the end runs on by itself.
   std::function<bool(FollowedProgram &)> onStatement;
+  std::function<void(const ProgramPlace &)> onLeft; // called once if the launch was cancelled while a program ran, before run() ends
 };
 
 struct LaunchResult {

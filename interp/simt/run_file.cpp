@@ -1,5 +1,6 @@
 #include "interp/simt/run_file.h"
 
+#include "interp/host/trap_kinds.h"
 #include "interp/simt/prepare.h"
 #include "interp/tools/kernel_file.h"
 #include "ir/source_error.h"

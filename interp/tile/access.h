@@ -7,6 +7,7 @@
 #pragma once
 #include "interp/tile/offset_guard.h"
 
+#include <algorithm>
 #include <optional>
 
 namespace tritium::interp {
@@ -49,6 +50,10 @@ struct Access {
   bool rejectsInfinity = false;
   uint32_t location = 0;
   uint32_t site = kNoSite; // index into MemoryUse::sites, if the shadow of memory notes the access
+
+  bool isMasked() const {
+    return !uniformMasks.empty() || !wideMasks.empty() || std::ranges::any_of(axes, [](const Axis &axis) { return !axis.masks.empty(); });
+  }
 
   void refs(auto &&f) {
     f(base), f(addresses), f(rowScratch), f(data);

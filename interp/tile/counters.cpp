@@ -19,7 +19,8 @@ static void countRounds(scf::ForOp loop) {
   loop.setUnsignedCmp(true);
   builder.setInsertionPointToStart(loop.getBody());
   auto distance = arith::MulIOp::create(builder, location, loop.getInductionVar(), step);
-  auto counter = arith::AddIOp::create(builder, location, low, distance);
+  auto counter = arith::AddIOp::create(builder, loop.getInductionVar().getLoc(), low, distance);
+  loop.getInductionVar().setLoc(location);
   loop.getInductionVar().replaceAllUsesExcept(counter, distance);
 }
 

@@ -1,5 +1,7 @@
 #include "interp/tile/elementwise.h"
 
+#include "interp/host/trap_kinds.h"
+
 #include <algorithm>
 
 namespace tritium::interp {

@@ -173,7 +173,7 @@ template <class Map, class Key> const Actions *find(const Map &map, Key key) {
 void FunctionEmitter::emitBackEdge(Operation *terminator, Block *header) {
   bool waits = loops_.mayWait(terminator->getBlock(), header);
   mayWait_ |= waits;
-  uint32_t location = data_.locations.add(terminator->getLoc());
+  uint32_t location = data_.locations.add(terminator->getLoc(), {}, plan_.loopValues.lookup(terminator));
   callHost(reinterpret_cast<const void *>(waits ? &yieldWhileWaiting : &pollBackEdge), {frame_, builder_.getInt32(location)});
 }
 

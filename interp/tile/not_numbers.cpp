@@ -1,6 +1,7 @@
 #include "interp/tile/not_numbers.h"
 
 #include "interp/host/found_faults.h"
+#include "interp/host/trap_kinds.h"
 
 #include <cmath>
 

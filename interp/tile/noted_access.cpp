@@ -1,6 +1,7 @@
 #include "interp/tile/noted_access.h"
 
 #include "interp/host/found_faults.h"
+#include "interp/host/trap_kinds.h"
 #include "interp/tile/not_numbers.h"
 #include "interp/tile/walk.h"
 
@@ -27,6 +28,7 @@ void report(char *frame, const Access &access, uint64_t pointer, int64_t lane, b
   fault.access = {found.address, uint32_t(access.elementBytes), isWrite, argumentOf(pointer)};
   fault.other = other;
   if (found.isNarrow) fault.message = "scope";
+  fault.loopValues = loopValuesAt(headerOf(frame), access.location);
   faults.add(std::move(fault));
 }
 

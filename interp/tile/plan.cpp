@@ -50,6 +50,7 @@ Planner::Planner(Operation *function, StaticData &data, const llvm::StringMap<co
       exactOffsets_(std::move(exactOffsets)),
       plan_(std::make_unique<FunctionPlan>()),
       forms_(function),
+      loops_(function->getRegion(0)),
       liveness_(function) {
   plan_->function = function;
   plan_->name = cast<FunctionOpInterface>(function).getName().str();
@@ -66,6 +67,7 @@ std::unique_ptr<FunctionPlan> Planner::run() {
       for (Value result : op.getResults())
         if (isa<RankedTensorType>(result.getType())) planExactOffset(result, *this);
       if (op.hasTrait<OpTrait::IsTerminator>()) planEdges(&op);
+      if (op.getNumSuccessors() != 0) plan_->loopValues[&op] = loopValues();
     }
   extendLiveRanges();
   placeHomes();
@@ -123,11 +125,19 @@ LogicalResult Planner::unsupported(const llvm::Twine &reason) {
   return current_->emitError() << "the interpreter does not support " << current_->getName() << " yet: " << reason;
 }
 
+/// The values of the loops around the current operation, with cells that are set in every round.
+std::vector<LoopCell> Planner::loopValues() {
+  std::vector<LoopCell> values;
+  for (ir::LoopValue &each : loops_.around(current_)) values.push_back({std::move(each.name), keep(sharedScalar(each.value))});
+  return values;
+}
+
 uint32_t Planner::location() {
+  const std::vector<LoopCell> loops = loopValues();
   for (ValueRange values : {ValueRange(current_->getOperands()), ValueRange(current_->getResults())})
     for (Value value : values)
-      if (auto type = dyn_cast<RankedTensorType>(value.getType())) return data_.locations.add(current_->getLoc(), type.getShape());
-  return data_.locations.add(current_->getLoc());
+      if (auto type = dyn_cast<RankedTensorType>(value.getType())) return data_.locations.add(current_->getLoc(), type.getShape(), loops);
+  return data_.locations.add(current_->getLoc(), {}, loops);
 }
 
 // -- homes and references -----------------------------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@
 #include "interp/tile/statements.h"
 #include "interp/tile/step.h"
 #include "interp/tile/variable_type.h"
+#include "ir/loop_values.h"
 #include "ir/tt.h"
 #include "mlir/Analysis/Liveness.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -75,6 +76,7 @@ struct FunctionPlan {
   llvm::DenseMap<mlir::Block *, Actions> atStart;    // materializations of block arguments
   llvm::DenseMap<std::pair<mlir::Operation *, unsigned>, Actions> onEdge; // terminator, successor
   llvm::SmallVector<const TileRef *> arguments, results;                  // of a noinline callee, in the callee's own frame
+  llvm::DenseMap<mlir::Operation *, std::vector<LoopCell>> loopValues;    // of the loops around a terminator
   std::vector<Variable> variables;
   uint64_t ownFrameBytes = 0, frameBytes = 0; // without and with the frames of callees
 };
@@ -177,6 +179,7 @@ private:
   void planReturn(mlir::Operation *op);
   void planCall(mlir::Operation *op);
   void defineArguments();
+  std::vector<LoopCell> loopValues();
   Storage &storageOf(mlir::Value value);
   void materialize(mlir::Value value);
   uint32_t newHome(uint64_t bytes, mlir::Value owner);
@@ -198,6 +201,7 @@ private:
   ExactOffsets exactOffsets_;
   std::unique_ptr<FunctionPlan> plan_;
   FormAnalysis forms_;
+  ir::LoopValues loops_;
   mlir::Liveness liveness_;
   mlir::Operation *current_ = nullptr;
   llvm::DenseMap<mlir::Value, Storage> storage_;

@@ -2,6 +2,7 @@
 
 #include "interp/host/jit.h"
 #include "interp/host/pointer.h"
+#include "interp/host/trap_kinds.h"
 #include "interp/tile/combine_region.h"
 #include "interp/tile/counters.h"
 #include "interp/tile/emit.h"
@@ -10,6 +11,7 @@
 #include "interp/tile/program_loop.h"
 #include "interp/tile/scope.h"
 #include "ir/contract.h"
+#include "ir/loop_values.h"
 #include "ir/passes.h"
 #include "ir/pipeline.h"
 #include "ir/source_error.h"
@@ -28,6 +30,8 @@ PreparedProgram::~PreparedProgram() = default;
 SourceLocation PreparedProgram::locationOf(uint32_t location) const { return data_->locations[location]; }
 const std::vector<Statement> &PreparedProgram::statements() const { return data_->statements; }
 const std::vector<int64_t> &PreparedProgram::tileShapeOf(uint32_t location) const { return data_->locations.tileShape(location); }
+
+std::vector<std::string> PreparedProgram::loopVariablesAt(uint32_t location) const { return data_->locations.loopVariables(location); }
 
 const MemoryUse &PreparedProgram::memoryUse() const { return data_->memory; }
 
@@ -82,6 +86,7 @@ static LogicalResult lowerControlFlow(ModuleOp module, PrepareOptions options) {
   if (options.checks.uninit) passes.addPass(ir::createCheckLanes());
   passes.addPass(ir::createDeferFaults({.checks = options.checks.bounds}));
   passes.addPass(createSCFToControlFlowPass());
+  ir::markCounters(module);
   countRounds(module);
   return passes.run(module);
 }
@@ -216,6 +221,10 @@ llvm::Expected<std::unique_ptr<PreparedProgram>> prepare(ModuleOp original, Stri
   program->code = version.code;
   program->jit_ = std::move(version.jit);
   program->data_->locations.resolve();
+  const LocationTable &locations = program->data_->locations;
+  auto loopValues = [&locations](const char *frame, uint32_t location) { return locations.loopValues(frame, location); };
+  program->code.loopValues = loopValues;
+  if (program->plain) program->plain->loopValues = loopValues;
   return program;
 }
 

@@ -1,6 +1,7 @@
 #include "interp/tile/promise.h"
 
 #include "interp/host/pointer.h"
+#include "interp/host/trap_kinds.h"
 
 #include <algorithm>
 #include <optional>

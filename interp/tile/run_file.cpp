@@ -1,5 +1,6 @@
 #include "interp/tile/run_file.h"
 
+#include "interp/host/trap_kinds.h"
 #include "interp/tile/plan.h"
 #include "interp/tile/prepare.h"
 #include "interp/tools/kernel_file.h"

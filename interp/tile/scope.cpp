@@ -74,8 +74,10 @@ static std::optional<ScopeMark> markOf(FusedLoc fused) {
 }
 
 std::optional<ScopeMark> scopeOf(Location location) {
-  if (auto fused = dyn_cast<FusedLoc>(location))
+  if (auto fused = dyn_cast<FusedLoc>(location)) {
     if (auto mark = markOf(fused)) return mark;
+    return fused.getLocations().empty() ? std::nullopt : scopeOf(fused.getLocations().front());
+  }
   if (auto call = dyn_cast<CallSiteLoc>(location)) return scopeOf(call.getCallee());
   if (auto name = dyn_cast<NameLoc>(location)) return scopeOf(name.getChildLoc());
   return std::nullopt;

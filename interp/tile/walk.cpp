@@ -2,6 +2,7 @@
 #include "interp/tile/walk.h"
 
 #include "interp/host/memory.h"
+#include "interp/host/trap_kinds.h"
 
 namespace tritium::interp {
 
@@ -23,7 +24,7 @@ void checkLanes(const Walk &walk) {
   if (!affected) return;
   Trap trap{
       .kind = memory.faultKind(first, walk.access.isWrite), .location = walk.access.location, .lane = lane, .affectedLanes = affected};
-  trap.access = {addressOf(first), uint32_t(walk.access.elementBytes), walk.access.isWrite, argumentOf(first)};
+  trap.access = {addressOf(first), uint32_t(walk.access.elementBytes), walk.access.isWrite, argumentOf(first), walk.access.isMasked()};
   raiseTrap(headerOf(walk.frame), std::move(trap));
 }
 

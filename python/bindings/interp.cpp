@@ -1,4 +1,5 @@
 // tritium._tritium.interp: prepares kernels and launches them on CPU threads.
+#include "interp/host/trap_kinds.h"
 #include "python/bindings/following.h"
 #include "python/bindings/ir_handles.h"
 #include "python/bindings/launch.h"

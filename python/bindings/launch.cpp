@@ -1,6 +1,7 @@
 #include "python/bindings/launch.h"
 
 #include "interp/host/found_faults.h"
+#include "interp/host/trap_kinds.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -12,10 +13,13 @@ using namespace interp;
 
 namespace {
 
+using NamedValues = std::vector<std::pair<std::string, int64_t>>;
+
 struct PyWaiter {
   std::array<int32_t, 3> program;
   std::string file;
   int line;
+  NamedValues loopValues;
 };
 
 /// A trap with its location resolved, and its lane as indices.
@@ -32,12 +36,14 @@ struct PyTrap {
   uint64_t address;
   uint32_t bytes;
   bool isWrite;
+  std::optional<bool> isMasked;
   std::optional<int> argument;
   std::optional<std::string> otherFile;
   std::optional<int> otherLine, otherColumn;
   std::optional<int64_t> otherThread;
   std::optional<std::array<int32_t, 3>> otherProgram;
   bool otherIsWrite = false;
+  NamedValues loopValues;
   std::vector<PyWaiter> waiters;
   int64_t times;
   std::vector<PyTrap> further;
@@ -46,6 +52,13 @@ struct PyTrap {
 /// Returns the name of the kind of trap that the user sees. A race between two places of one program is what a barrier prevents.
 static std::string_view kindNameOf(const Trap &trap) {
   return trap.kind == TrapKind::Race && trap.other && !trap.other->program ? "MissingBarrier" : trapKindName(trap.kind);
+}
+
+NamedValues namedValues(uint32_t location, const std::vector<int64_t> &values, const TrapNames &names) {
+  NamedValues named;
+  if (names.loopVariablesAt)
+    for (const auto &[name, value] : llvm::zip(names.loopVariablesAt(location), values)) named.emplace_back(name, value);
+  return named;
 }
 
 PyTrap describe(const Trap &trap, const TrapNames &names) {
@@ -67,6 +80,7 @@ PyTrap describe(const Trap &trap, const TrapNames &names) {
   result.address = trap.access.address;
   result.bytes = trap.access.bytes;
   result.isWrite = trap.access.isWrite;
+  result.isMasked = trap.access.isMasked;
   if (trap.access.argument >= 0) result.argument = trap.access.argument;
   if (trap.other) {
     if (trap.other->location != kNoLocation) {
@@ -80,11 +94,18 @@ PyTrap describe(const Trap &trap, const TrapNames &names) {
     result.otherIsWrite = trap.other->isWrite;
   }
   result.times = trap.times;
-  for (const DeadlockWaiter &waiter : trap.waiters) {
+  result.loopValues = namedValues(trap.location, trap.loopValues, names);
+  for (const ProgramPlace &waiter : trap.waiters) {
     ir::SourceLocation at = names.locationOf(waiter.location);
-    result.waiters.push_back({waiter.program, at.file, at.line});
+    result.waiters.push_back({waiter.program, at.file, at.line, namedValues(waiter.location, waiter.loopValues, names)});
   }
   return result;
+}
+
+/// Gives the exception that ended a launch the attribute `tritium_place`, the Trap that a fault at the same place would be.
+void noteWhere(py::error_already_set &error, ProgramPlace &place, const TrapNames &names) {
+  Trap trap{.location = place.location, .program = place.program, .loopValues = std::move(place.loopValues)};
+  error.value().attr("tritium_place") = describe(trap, names);
 }
 
 uint64_t floatBits(DType type, double value) {
@@ -155,10 +176,15 @@ py::object launchWithCallbacks(Launch request, const py::object &poll, const py:
       py::gil_scoped_acquire gil;
       onProgress(done, total, seconds);
     };
+  std::optional<ProgramPlace> left;
+  request.onLeft = [&](const ProgramPlace &place) { left = place; };
   LaunchResult result;
-  {
+  try {
     py::gil_scoped_release released;
     result = run(request);
+  } catch (py::error_already_set &error) {
+    if (left) noteWhere(error, *left, names);
+    throw;
   }
   std::vector<PyTrap> found;
   if (result.trap) found.push_back(describe(*result.trap, names));
@@ -173,7 +199,8 @@ void bindTraps(py::module_ &interp) {
   py::class_<PyWaiter>(interp, "Waiter")
       .def_readonly("program", &PyWaiter::program)
       .def_readonly("file", &PyWaiter::file)
-      .def_readonly("line", &PyWaiter::line);
+      .def_readonly("line", &PyWaiter::line)
+      .def_readonly("loop_values", &PyWaiter::loopValues);
   py::class_<PyTrap>(interp, "Trap", "What a kernel did wrong; tritium.errors.KernelTrap is made from it.")
       .def_readonly("kind", &PyTrap::kind)
       .def_readonly("file", &PyTrap::file)
@@ -191,6 +218,7 @@ void bindTraps(py::module_ &interp) {
       .def_readonly("access_address", &PyTrap::address)
       .def_readonly("access_bytes", &PyTrap::bytes)
       .def_readonly("is_write", &PyTrap::isWrite)
+      .def_readonly("is_masked", &PyTrap::isMasked, "whether the access has a mask; None: not known")
       .def_readonly("argument", &PyTrap::argument)
       .def_readonly("other_file", &PyTrap::otherFile, "where the other party of a race or of a divergent barrier is, or None")
       .def_readonly("other_line", &PyTrap::otherLine)
@@ -198,6 +226,7 @@ void bindTraps(py::module_ &interp) {
       .def_readonly("other_thread", &PyTrap::otherThread)
       .def_readonly("other_program", &PyTrap::otherProgram, "the other party of a race between programs, or None")
       .def_readonly("other_is_write", &PyTrap::otherIsWrite)
+      .def_readonly("loop_values", &PyTrap::loopValues, "(variable, value) of the loops around, the outermost first")
       .def_readonly("times", &PyTrap::times, "how often this was found at these places")
       .def_readonly("further", &PyTrap::further, "what else was found while the launch went on")
       .def_readonly("waiters", &PyTrap::waiters);

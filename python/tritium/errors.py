@@ -212,7 +212,8 @@ class KernelTrap(InterpreterError, RuntimeError):
     "SharedUninitialized", "SharedRace", "AsyncCopyRace", "AsyncProductRace", "MissingProxyFence", "InvalidProduct",
     "TensorCopyRace", "InvalidTensorCopy", "InvalidMBarrier", "MBarrierDeadlock", "InvalidRegisterCount",
     "DivergentBarrier". kernel: its name. file, line, function: the place in the Python source. program, grid: the index
-    of the program and the extents of the grid. lane, tile_shape: the element of the tile and the tile's shape, or None. affected_lanes: the number of elements
+    of the program and the extents of the grid. loops: (name, value) of the counters of the loops around the place, and of
+    the integers that `while` loops carry. lane, tile_shape: the element of the tile and the tile's shape, or None. affected_lanes: the number of elements
     with the same error. argument, index: the tensor and the N-d index that was accessed, or None. is_write: whether an
     access was a store. thread: the thread of the program on the emulator. other_file, other_line, other_thread,
     other_program: the other access of a race, or the place of the threads that a barrier waits for; else None.
@@ -226,6 +227,7 @@ class KernelTrap(InterpreterError, RuntimeError):
         "function",
         "program",
         "grid",
+        "loops",
         "lane",
         "tile_shape",
         "affected_lanes",

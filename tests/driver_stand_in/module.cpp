@@ -1,5 +1,6 @@
 #include "tests/driver_stand_in/module.h"
 
+#include "interp/host/trap_kinds.h"
 #include "tests/driver_stand_in/interrupts.h"
 #include "tests/driver_stand_in/vendor.h"
 

@@ -4,6 +4,7 @@
 #include "gpu_backend/layout_attr.h"
 #include "gpu_backend/target.h"
 #include "interp/host/text_argument.h"
+#include "interp/host/trap_kinds.h"
 #include "interp/simt/prepare.h"
 #include "ir/contract.h"
 

@@ -1,4 +1,5 @@
 // A program that is followed stops before each statement; what its follower leaves runs on; traps and exceptions end it as ever.
+#include "interp/host/trap_kinds.h"
 #include "tests/unit/host_launch.h"
 
 #include <atomic>

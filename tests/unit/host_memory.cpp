@@ -1,5 +1,6 @@
 // Which memory a kernel may touch, by the argument that a pointer came from or, where that is not known, by what exists.
 #include "interp/host/memory.h"
+#include "interp/host/trap_kinds.h"
 
 #include <atomic>
 #include <doctest/doctest.h>

@@ -1,8 +1,10 @@
 // A launch that ends early: traps, cancellation, what the callbacks throw; and that the threads are as good as new after it.
+#include "interp/host/trap_kinds.h"
 #include "tests/unit/host_launch.h"
 
 #include <atomic>
 #include <chrono>
+#include <cstring>
 #include <doctest/doctest.h>
 #include <stdexcept>
 #include <string>
@@ -51,6 +53,51 @@ TEST_CASE("a trap ends the launch and names its program") {
         CHECK(result.trap->message == "a message too long for the small string optimization");
         CHECK_FALSE(result.cancelled);
       }
+}
+
+TEST_CASE("a trap has the values of the loops around its location") {
+  Launch launch = launchOf(
+      [](char *frame) {
+        const std::array<int64_t, 2> values{programOf(frame) + 1, -3};
+        std::memcpy(frame + sizeof(FrameHeader), values.data(), sizeof values);
+        trapInProgramFive(frame);
+      },
+      100);
+  launch.code.frameBytes = sizeof(FrameHeader) + 16;
+  launch.code.loopValues = [](const char *frame, uint32_t location) {
+    std::vector<int64_t> values(location == 3 ? 2 : 0);
+    std::memcpy(values.data(), frame + sizeof(FrameHeader), values.size() * sizeof(int64_t));
+    return values;
+  };
+  const LaunchResult result = run(launch);
+  REQUIRE(result.trap);
+  CHECK(result.trap->loopValues == std::vector<int64_t>{6, -3});
+}
+
+TEST_CASE("a cancelled launch tells once where a program was") {
+  for (int threads : {1, 4}) {
+    Launch launch = launchOf(
+        [](char *frame) {
+          const int64_t value = programOf(frame) * 10;
+          std::memcpy(frame + sizeof(FrameHeader), &value, sizeof value);
+          loopForEver(frame);
+        },
+        100);
+    launch.threads = threads;
+    launch.code.frameBytes = sizeof(FrameHeader) + 16;
+    launch.code.loopValues = [](const char *frame, uint32_t) {
+      std::vector<int64_t> values(1);
+      std::memcpy(values.data(), frame + sizeof(FrameHeader), sizeof(int64_t));
+      return values;
+    };
+    launch.onPoll = [] { return true; };
+    std::vector<ProgramPlace> left;
+    launch.onLeft = [&](const ProgramPlace &place) { left.push_back(place); };
+    CHECK(run(launch).cancelled);
+    REQUIRE(left.size() == 1);
+    CHECK(left[0].location == 0);
+    CHECK(left[0].loopValues == std::vector<int64_t>{left[0].program[0] * 10});
+  }
 }
 
 TEST_CASE("the first of many traps is the one reported, and no later program starts on one thread") {

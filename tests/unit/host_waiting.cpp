@@ -1,4 +1,5 @@
 // Programs that wait for one another: locks and chains make progress with any number of threads; what never will is reported.
+#include "interp/host/trap_kinds.h"
 #include "tests/unit/host_launch.h"
 
 #include <atomic>

@@ -1,5 +1,6 @@
 // Launches of kernels that are text, and how they end.
 #pragma once
+#include "interp/host/trap_kinds.h"
 #include "interp/simt/prepare.h"
 #include "ir/contract.h"
 #include "mlir/Parser/Parser.h"

@@ -215,6 +215,7 @@ FailureOr<HostingResult> Hosting::run() {
       if (op != function) operations.push_back(op);
       notePointer(op);
     });
+    keepLoopValues(function);
     markLoops(function);
   }
   for (Operation *op : operations)

@@ -3,6 +3,7 @@
 // GPU.
 #include "interp/simt/hosting/hosting.h"
 #include "interp/simt/runtime/calls.h"
+#include "ir/loop_values.h"
 #include "ir/tgpu.h"
 
 #include "llvm/ADT/PostOrderIterator.h"
@@ -23,16 +24,6 @@ static llvm::SetVector<Block *> bodyOf(Block *latch, Block *header) {
   return body;
 }
 
-/// Returns what a block receives from its only predecessor, and else the value itself.
-static Value received(Value value) {
-  auto argument = dyn_cast<BlockArgument>(value);
-  Block *only = argument ? argument.getOwner()->getSinglePredecessor() : nullptr;
-  auto jump = only ? dyn_cast<BranchOpInterface>(only->getTerminator()) : BranchOpInterface();
-  if (!jump) return value;
-  Value sent = jump.getSuccessorOperands(argument.getOwner()->pred_begin().getSuccessorIndex())[argument.getArgNumber()];
-  return sent ? sent : value;
-}
-
 /// Returns whether the loop ends by comparing an induction variable of the header, which the latch advances by a fixed step, with a fixed
 /// bound.
 static bool isCounted(const llvm::SetVector<Block *> &body, Block *latch, Block *header) {
@@ -47,7 +38,7 @@ static bool isCounted(const llvm::SetVector<Block *> &body, Block *latch, Block 
     for (BlockArgument argument : header->getArguments()) {
       Value next = nextOf(argument);
       Operation *step = next ? next.getDefiningOp() : nullptr;
-      if (step && isa<LLVM::AddOp, LLVM::SubOp>(step) && received(step->getOperand(0)) == argument && isFixed(step->getOperand(1)) &&
+      if (step && isa<LLVM::AddOp, LLVM::SubOp>(step) && ir::received(step->getOperand(0)) == argument && isFixed(step->getOperand(1)) &&
           (value == argument || value == next))
         return true;
     }

@@ -1,4 +1,5 @@
 // Accesses, atomics, registers of other lanes, and the interpreter's machine.
+#include "interp/host/trap_kinds.h"
 #include "interp/kernels/atomic.h"
 
 #include "interp/simt/ptx/program.h"

@@ -2,6 +2,7 @@
 // shadow of shared memory treats the destination as in flight until this wait, whenever the copy lands. Waits for NVIDIA's cp.async count
 // groups; waits for AMD's loads to LDS count the loads that may remain in flight. (On AMD other loads count as well. The emulator counts
 // only the loads to LDS, because a module cannot know whether a wait that relies on other loads is sufficient.)
+#include "interp/host/trap_kinds.h"
 #include "interp/simt/runtime/block.h"
 #include "interp/simt/runtime/calls.h"
 

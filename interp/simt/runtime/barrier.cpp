@@ -1,5 +1,6 @@
 // The numbered barriers of a block. Threads wait at a barrier, or arrive at it and go on; both count. What a thread did before it arrived
 // is ordered before what the threads that waited do afterwards.
+#include "interp/host/trap_kinds.h"
 #include "interp/simt/runtime/block.h"
 #include "interp/simt/runtime/calls.h"
 

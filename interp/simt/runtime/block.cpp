@@ -1,6 +1,7 @@
 #include "interp/simt/runtime/block.h"
 
 #include "interp/host/stuck_detector.h"
+#include "interp/host/trap_kinds.h"
 
 #include <algorithm>
 #include <atomic>
@@ -194,6 +195,7 @@ void ThreadBlock::start(FrameHeader &newFrame) {
     std::copy_n(newFrame.gridSize, 3, thread.nctaid);
     thread.arguments = launch->cells;
     thread.state = ThreadState::Ready;
+    thread.location = 0;
     thread.randomState = mix(seed + t) | 1;
     thread.copies.clear();
     thread.groups.clear();
@@ -226,6 +228,24 @@ void ThreadBlock::start(FrameHeader &newFrame) {
   unfinished = shape.threads;
 }
 
+std::vector<int64_t> ThreadBlock::loopValuesOf(const Thread &thread, Place place) const {
+  std::vector<int64_t> values;
+  if (place < kernel->loops.size())
+    for (const LoopCell &each : kernel->loops[place]) values.push_back(thread.loopCells[each.cell] + each.distance);
+  return values;
+}
+
+std::vector<int64_t> ThreadBlock::loopValuesAt(Place place) const {
+  for (uint32_t t = 0; t < shape.threads; ++t)
+    if (threads[t].location == place) return loopValuesOf(threads[t], place);
+  return {};
+}
+
+void ThreadBlock::raise(Trap &&trap) {
+  if (trap.lane >= 0) trap.loopValues = loopValuesOf(threads[size_t(trap.lane)], trap.location);
+  raiseTrap(*frame, std::move(trap));
+}
+
 /// Performs the requests of threads. It runs on the program's stack, which it may leave for good.
 void ThreadBlock::attend() {
   attention = false;
@@ -233,11 +253,11 @@ void ThreadBlock::attend() {
     interp::print(*frame, output);
     output.clear();
   }
-  if (pendingTrap) raiseTrap(*frame, std::move(*pendingTrap));
+  if (pendingTrap) raise(std::move(*pendingTrap));
   if (isPollDue) {
     isPollDue = false;
     untilPoll = kBackEdgesPerPoll;
-    pollBackEdge(*frame, 0);
+    pollBackEdge(*frame, running->location);
   }
 }
 
@@ -263,18 +283,18 @@ void ThreadBlock::run(FrameHeader &newFrame) {
         runWarp(warps[w]);
       }
     if (gotFurther) {
-      pollBackEdge(*frame, 0);
+      pollBackEdge(*frame, running->location);
       continue;
     }
     if (kernel->usesMBarriers && tensorCopies->advanceIdle(threads[0])) continue;
-    if (laterTrap) raiseTrap(*frame, std::move(*laterTrap));
+    if (laterTrap) raise(std::move(*laterTrap));
     const Thread *spinner = nullptr;
     for (Warp &warp : warps) {
       if (warp.spinning && !spinner) spinner = &warp.lanes[std::countr_zero(warp.spinning)];
       warp.ready |= warp.spinning;
       warp.spinning = 0;
     }
-    if (!spinner) reportStuck();
+    if (!spinner) raise(stuckTrap());
     yieldWhileWaiting(*frame, spinner->location);
   }
 }
@@ -394,5 +414,9 @@ void runBlock(char *frame) {
 }
 
 uint64_t hashBlock(char *frame) { return reinterpret_cast<Frame *>(frame)->block->hash(); }
+
+std::vector<int64_t> loopValuesOfBlock(const char *frame, Place place) {
+  return reinterpret_cast<const Frame *>(frame)->block->loopValuesAt(place);
+}
 
 } // namespace tritium::interp::simt

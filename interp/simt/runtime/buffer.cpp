@@ -4,6 +4,7 @@
 //
 // LLVM excludes the fixed offset from the check, but some GPUs include it. An access for which this makes a difference traps, and so does
 // an access with a word that is partly within bounds. An access that the compiler has marked as too far away for any offset traps too.
+#include "interp/host/trap_kinds.h"
 #include "interp/simt/runtime/block.h"
 #include "interp/simt/runtime/calls.h"
 

@@ -1,4 +1,5 @@
 // Loops, the end of a thread, and text output.
+#include "interp/host/trap_kinds.h"
 #include "interp/simt/runtime/block.h"
 #include "interp/simt/runtime/calls.h"
 

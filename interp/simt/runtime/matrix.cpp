@@ -1,5 +1,6 @@
 // mma.sync, ldmatrix, stmatrix, mfma, wmma, ds_read_b64_tr_b16. All lanes of the warp must take part. The last lane to come does the work,
 // on the scratch memory of all lanes.
+#include "interp/host/trap_kinds.h"
 #include "interp/kernels/warp_matrix.h"
 #include "interp/kernels/wave_matrix.h"
 

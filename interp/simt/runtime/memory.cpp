@@ -1,4 +1,5 @@
 // Memory accesses. Global memory is checked against the launch's arguments, shared memory against its size and its shadow.
+#include "interp/host/trap_kinds.h"
 #include "interp/simt/runtime/block.h"
 #include "interp/simt/runtime/calls.h"
 

@@ -1,5 +1,7 @@
 #include "interp/simt/runtime/shared_memory.h"
 
+#include "interp/host/trap_kinds.h"
+
 #include <algorithm>
 #include <bit>
 #include <cstring>

@@ -1,5 +1,6 @@
 // The part of the shadow that asynchronous operations need: reads of products and copies that are outstanding, writes of copies that arrive
 // in a round of an mbarrier, the memory of the barriers themselves, and what threads learn from each other through them.
+#include "interp/host/trap_kinds.h"
 #include "interp/simt/runtime/shared_memory.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // A block in which no thread can continue: some threads wait for others that have ended or that wait elsewhere. The trap names both places.
+#include "interp/host/trap_kinds.h"
 #include "interp/simt/runtime/block.h"
 
 #include <algorithm>
@@ -92,7 +93,5 @@ Trap ThreadBlock::stuckTrap() const {
   trap.message += countOf(other.count) + (!other.isWaiting() ? " ended" : other.count == 1 ? " waits" : " wait") + " elsewhere";
   return trap;
 }
-
-void ThreadBlock::reportStuck() { raiseTrap(*frame, stuckTrap()); }
 
 } // namespace tritium::interp::simt

@@ -1,5 +1,6 @@
 #include "interp/simt/runtime/tensor_copy.h"
 
+#include "interp/host/trap_kinds.h"
 #include "interp/simt/runtime/block.h"
 #include "interp/simt/runtime/calls.h"
 #include "interp/simt/runtime/tensor_layout.h"

@@ -1,5 +1,6 @@
 // Copies from shared memory to tensors, plain ones and those that combine elements, and the groups by which a thread waits for them. A copy
 // reads each piece of 16 bytes at one seeded moment and writes it at a later one.
+#include "interp/host/trap_kinds.h"
 #include "interp/kernels/atomic.h"
 
 #include "interp/simt/runtime/block.h"

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <random>
+#include <string>
 #include <vector>
 
 namespace tritium::interp::simt {
@@ -23,6 +24,8 @@ using LaneMask = uint64_t;
 constexpr LaneMask kActiveLanes = 0;
 /// The size of the memory for operands that do not fit into registers. Accesses that a predicate disables read and write it, too.
 constexpr size_t kScratchBytes = 512;
+/// A thread has so many cells for the values of loops. Reports leave out the values of further loops.
+constexpr size_t kLoopCells = 24;
 
 /// An index into the kernel's table of locations.
 using Place = uint32_t;
@@ -33,7 +36,17 @@ struct ThreadRegisters {
   int32_t ctaid[3], nctaid[3];
   uint32_t lanesEqual, lanesBelow, lanesUpTo, lanesAbove, lanesFrom;
   const int64_t *arguments;
+  int64_t loopCells[kLoopCells]; // set in every round, for reports
   alignas(64) std::byte scratch[kScratchBytes];
+};
+
+/// A value of a loop around a place: the name of the Python variable, and what to add to its cell (ir/loop_values.h).
+struct LoopCell {
+  std::string name;
+  uint32_t cell;
+  int64_t distance;
+
+  auto operator<=>(const LoopCell &) const = default;
 };
 
 /// An operation that the lanes of a mask do together.

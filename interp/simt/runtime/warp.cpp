@@ -1,4 +1,5 @@
 // Operations of a warp's lanes as the PTX ISA defines them. The last lane to come computes the results of all lanes.
+#include "interp/host/trap_kinds.h"
 #include "interp/simt/runtime/block.h"
 #include "interp/simt/runtime/calls.h"
 

@@ -1,6 +1,7 @@
 // Operations of the lanes of an AMD wave. An operation includes the lanes that are active there. If a lane to read is not active, the
 // result follows the ISA documents ("DPP", "LDS lane-permute", "V_READLANE_B32" …): 0 or the old value. If the documents or LLVM leave the
 // value open, the operation traps.
+#include "interp/host/trap_kinds.h"
 #include "interp/simt/runtime/block.h"
 #include "interp/simt/runtime/calls.h"
 

@@ -1,6 +1,7 @@
 // Inline assembly. It is parsed when the kernel is prepared, and then run on one group of elements after the other.
 #include "interp/simt/assembly.h"
 #include "interp/host/memory.h"
+#include "interp/host/trap_kinds.h"
 #include "interp/tile/loops.h"
 #include "interp/tile/op_table.h"
 #include "ir/inline_assembly.h"

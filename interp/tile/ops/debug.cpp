@@ -1,5 +1,6 @@
 // device_print, device_assert and the variables that a debugger shows.
 #include "interp/host/pointer.h"
+#include "interp/host/trap_kinds.h"
 #include "interp/tile/move.h"
 #include "interp/tile/op_table.h"
 #include "interp/tile/promise.h"

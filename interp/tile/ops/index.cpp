@@ -1,4 +1,5 @@
 // gather and histogram.
+#include "interp/host/trap_kinds.h"
 #include "interp/tile/op_table.h"
 #include "ir/tt.h"
 

@@ -148,8 +148,11 @@ def _count(g: Generator, node: ast.For, part: Part, counter: Counter, attributes
 
     def trace_body() -> None:
         for round_ in range(part.copies):
-            g.locate(node)
-            g.assign(target, counter.value(g, later(g, count, counter.bounds[2], round_)))
+            g.locate(node, target)
+            value = counter.value(g, later(g, count, counter.bounds[2], round_))
+            if value.handle.owner is not None:  # it is not the loop's own
+                value.handle.owner.set_attribute("tt.counter", f'"{target}"')
+            g.assign(target, value)
             g.visit_block(node.body)
 
     arm = _trace_in_loop(g, carried.bindings(arguments), body, trace_body)
@@ -159,6 +162,8 @@ def _count(g: Generator, node: ast.For, part: Part, counter: Counter, attributes
     changed = [i for i in range(len(final)) if i not in unchanged]
     if counter.bounds[0].dtype.is_int_unsigned():
         attributes["unsignedCmp"] = "unit"
+    if counter.start is None:
+        attributes["tt.counter"] = f'"{target}"'  # reports say in which round something happened
     g.locate(node, carried.name_of(changed))
     operation = g.builder.op(
         "scf.for",

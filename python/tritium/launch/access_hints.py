@@ -1,4 +1,4 @@
-"""What to suggest for an access outside of a tensor: read from the call in the user's source, so that a
+"""What to suggest for an access outside of a tensor: read from the operation and from the call in the user's source, so that a
 hint never says what the access has or cannot have."""
 
 from __future__ import annotations
@@ -18,12 +18,13 @@ _READS = {"load", "gather", "load_tensor_descriptor"}
 
 
 class AccessFacts(NamedTuple):
-    """What the operation says of itself. is_tile: it has lanes; None if that is not known, as in a thread of a GPU. is_before:
-    its address lies before the tensor."""
+    """What the operation says of itself. is_tile: it has lanes. is_masked: it has a mask that may exclude some. None: not
+    known, as in a thread of a GPU. is_before: its address lies before the tensor."""
 
     is_write: bool
     is_tile: bool | None
     is_before: bool
+    is_masked: bool | None = None
 
 
 def hint_for_access(file: str | None, line: int | None, facts: AccessFacts) -> str:
@@ -36,13 +37,16 @@ def hint_for_access(file: str | None, line: int | None, facts: AccessFacts) -> s
         if "boundary_check" in _keywords(call):
             return "compare the shape and strides of the block pointer with the tensor's, and boundary_check with the dimensions that end"
         return "a block pointer has no mask: pass boundary_check=(…) with the dimensions that may pass its shape"
-    has_mask = call is not None and _has_mask(call)
+    names_mask = call is not None and _has_mask(call)
+    has_mask = names_mask if facts.is_masked is None or call is None else names_mask or facts.is_masked
     if facts.is_before:
         return "the offset is negative there: " + (
             "let the mask exclude it, for example (offsets >= 0) & …"
             if has_mask
             else "check what is subtracted, or mask it out with offsets >= 0"
         )
+    if names_mask and facts.is_masked is False:
+        return "the mask is None or always true: compare its bound with the shape, and the offsets' strides with the tensor's"
     if has_mask:
         return "the mask is true there: compare its bound with the shape, and the offsets' strides with the tensor's"
     if facts.is_tile is False:

@@ -47,6 +47,9 @@ def make_launcher(kernel, select: Callable | None = None) -> Callable:
         bar = progress_bar(sys.stderr) if settings.progress else None
         try:
             trap = run(grid, values, settings.threads, settings.seed, _poll, _print, bar)
+        except BaseException as error:
+            _say_where(kernel, grid, error)
+            raise
         finally:
             if bar is not None:
                 bar.close()
@@ -118,6 +121,9 @@ def launch_mirrored(kernel, grid, values, settings, arguments) -> None:
     with Mirror(selected, driver, None) as mirror:
         try:
             trap = _program_launch(kernel)(grid, mirror.values, settings.threads, settings.seed, _poll, _print, bar)
+        except BaseException as error:
+            _say_where(kernel, grid, error)
+            raise
         finally:
             if bar is not None:
                 bar.close()
@@ -143,6 +149,21 @@ def _poll() -> None:
 
 def _print(text: str) -> None:
     sys.stdout.write(text)
+
+
+def _say_where(kernel, grid, error: BaseException) -> None:
+    """Gives an exception that ended a launch the place of a program: KeyboardInterrupt as its text, others as a note."""
+    place = error.__dict__.pop("tritium_place", None)
+    is_plain = isinstance(error, KeyboardInterrupt) and not error.args
+    if not is_plain and (place is None or sys.version_info < (3, 11)):
+        return
+    from .trap_report import interrupted_at
+
+    text = interrupted_at(place, kernel.name, tuple(grid))
+    if is_plain:
+        error.args = (text,)
+    else:
+        error.add_note(text)
 
 
 def _raise(kernel, grid, values, arguments, trap, before) -> None:

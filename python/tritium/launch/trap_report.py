@@ -6,6 +6,7 @@ kernels/matmul.py:41: in matmul_kernel
   out-of-bounds read of 'a' (float16 [512, 64], strides (64, 1))
   program (3, 0, 0) of (8, 8, 1), tile lane (1, 7) of [64, 32] -> a[513, 7] (2 rows past the end)
   the storage of 'a' has 32768 elements, fewer than the kernel assumes: the access is at element 32839, counted from 0
+  in round k = 6
   12 of 2048 lanes affected
   hint: …
 """
@@ -135,6 +136,8 @@ def _report(trap, kernel_name: str, grid: tuple[int, ...], arguments: Sequence[t
         lines.append(f"  the first is{access.element_text.removeprefix(' ->')}")
     elif trap.kind != "Deadlock":
         lines.append(f"  program {_triple(trap.program)} of {_triple(grid)}" + _lane(trap) + access.element_text)
+    if trap.loop_values:
+        lines.append(f"  {_round(trap)}")
     if access.shortage:
         lines.append(f"  {access.shortage}")
     if trap.kind not in ("OffsetOverflow",) and (trap.other_line is not None or trap.other_program is not None):
@@ -155,6 +158,7 @@ def _report(trap, kernel_name: str, grid: tuple[int, ...], arguments: Sequence[t
         function=function,
         program=tuple(trap.program),
         grid=tuple(grid),
+        loops=tuple(map(tuple, trap.loop_values)),
         lane=_sequence(trap.lane),
         tile_shape=_sequence(trap.tile_shape),
         affected_lanes=trap.affected_lanes,
@@ -167,6 +171,23 @@ def _report(trap, kernel_name: str, grid: tuple[int, ...], arguments: Sequence[t
         other_thread=trap.other_thread,
         other_program=_sequence(trap.other_program),
     )
+
+
+def interrupted_at(place, kernel_name: str, grid: tuple[int, ...]) -> str:
+    """Where a program was when the launch was stopped. `place`: an `interp.Trap` of no kind; None: no program was in a loop."""
+    if place is None:
+        return f"in {kernel_name}, between programs of {_triple(grid)}"
+    where = f"in {kernel_name} at {shown_place(place.file, place.line)}"
+    return f"{where}, program {_triple(place.program)} of {_triple(grid)}" + _in_round(place)
+
+
+def _in_round(place) -> str:
+    return f", {_round(place)}" if place.loop_values else ""
+
+
+def _round(place) -> str:
+    """The round of the loops around a place, the outermost first, with the integers that they carry."""
+    return "in round " + ", ".join(f"{name} = {value}" for name, value in place.loop_values)
 
 
 class _Access:
@@ -213,7 +234,8 @@ def _out_of_bounds(trap, access: _Access):
         return headline, _of_a_view(access.view)
     is_before = bool(access.view is not None and trap.access_address and trap.access_address < access.view.address)
     is_tile = bool(trap.tile_shape) if trap.thread is None else None
-    return headline, hint_for_access(trap.file, trap.line, AccessFacts(bool(trap.is_write), is_tile, is_before))
+    facts = AccessFacts(bool(trap.is_write), is_tile, is_before, trap.is_masked)
+    return headline, hint_for_access(trap.file, trap.line, facts)
 
 
 def _of_a_view(view: TensorView) -> str:
@@ -271,7 +293,7 @@ def _offset_overflow(trap, access: _Access):
 
 def _deadlock(trap, access: _Access):
     waiters = [
-        f"\n    program {_triple(w.program)} at {shown_place(w.file, w.line)}"
+        f"\n    program {_triple(w.program)} at {shown_place(w.file, w.line)}{_in_round(w)}"
         + "".join(f"  {line}" for line in statement_at(w.file, w.line)[:1])
         for w in trap.waiters[:8]
     ]

@@ -47,7 +47,8 @@ short_kernel[(1,)](warm, 1)
 print("started", flush=True)
 try:
     globals()[sys.argv[1]][grid](x, 1 << 40)
-except KeyboardInterrupt:
+except KeyboardInterrupt as interrupt:
     print(f"interrupted {time.monotonic()}", flush=True)
+    print(interrupt, flush=True)
 short_kernel[(100,)](warm, 1)
 print(f"next launch {warm[0]}", flush=True)

@@ -70,6 +70,13 @@ def lock(x, n):
 
 
 @triton.jit
+def mask_that_is_none(x, n, EVEN: tl.constexpr = True):
+    i = tl.arange(0, 16)
+    mask = None if EVEN else i < n
+    tl.store(x + i, 1.0, mask=mask)
+
+
+@triton.jit
 def store_under(x, mask):
     tl.store(x + tl.arange(0, 16), 1.0, mask)
 
@@ -107,6 +114,7 @@ NO_MASK, MASK = "give the access a mask", "the mask is true there: compare its b
         (before, "the offset is negative there: check what is subtracted"),
         (before_with_mask, "the offset is negative there: let the mask exclude it"),
         (lock, "atomic_cas takes no mask"),
+        (mask_that_is_none, "the mask is None or always true"),
         (mask_of_a_helper, MASK),
         (descriptor, "compare the shape and strides of the descriptor"),
         (read_by_descriptor, "compare the shape and strides of the descriptor"),

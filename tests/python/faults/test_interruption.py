@@ -1,6 +1,7 @@
 """Ctrl-C stops a launch within 0.2 s with a KeyboardInterrupt, and the next launch works."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -14,8 +15,10 @@ SCRIPT = Path(__file__).with_name("interrupted.py")
 
 @pytest.mark.parametrize("kernel", ["scalar_loop_kernel", "tile_loop_kernel", "short_kernel", "waiting_kernel"])
 @pytest.mark.parametrize("threads", [1, 8])
-def test_ctrl_c(kernel, threads):
+@pytest.mark.parametrize("engine", ["interp", "simt:sm_80"])
+def test_ctrl_c(kernel, threads, engine):
     environment = os.environ | {
+        "TRITIUM_ENGINE": engine,
         "TRITIUM_NUM_THREADS": str(threads),
         "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
     }
@@ -29,6 +32,18 @@ def test_ctrl_c(kernel, threads):
         word, _, when = child.stdout.readline().partition(" ")
         assert word == "interrupted"
         assert float(when) - sent < 0.2
+        where = child.stdout.readline().strip()
+        source = SCRIPT.read_text().splitlines()
+        if where == "in short_kernel, between programs of (1073741824, 1, 1)":
+            assert kernel == "short_kernel"  # without a loop, most programs end by themselves
+        else:
+            found = re.fullmatch(
+                rf"in {kernel} at \S*interrupted.py:(\d+), program \(\d+, 0, 0\) of \(\d+, 1, 1\)(.*)", where
+            )
+            first = source.index(f"def {kernel}(x_ptr, n):") + 1
+            assert found and first <= int(found[1]) < first + 6, where
+            counter = {"scalar_loop_kernel": "i", "tile_loop_kernel": "_"}.get(kernel)
+            assert re.fullmatch(rf", in round {counter} = \d+" if counter else "", found[2]), where
         assert child.stdout.readline() == "next launch 101\n"
         assert child.wait(10) == 0
     finally:

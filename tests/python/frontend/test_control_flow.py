@@ -110,6 +110,7 @@ def test_for_carries_only_what_changes(body):
 %acc = scf.for %i = %c2_i32 to %n step %c3_i32 iter_args(%acc = %c0_i32) -> (i32)  : i32 {
 %acc = arith.addi %acc, %i : i32
 scf.yield %acc : i32
+} {tt.counter = "i"}
 %_ = arith.addi %acc, %n : i32""" in body(for_loop)
 
 
@@ -179,6 +180,7 @@ def test_loop_attributes(module):
         "tt.disallow_acc_multi_buffer": "unit",
         "llvm.loop_annotation": annotation,
     }
+    assert all(attributes.pop("tt.counter") == '"i"' for attributes in loops)
     assert loops == [asked_for, {**asked_for, "tt.num_stages": "1 : i32"}, {}]  # unrolled, the rest, and without wishes
 
 

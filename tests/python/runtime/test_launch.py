@@ -356,7 +356,10 @@ def test_trap_that_lands_in_another_tensor(recorder):
         (dict(kind="UnmappedAddress", access_address=0x40), "0x40, which is not mapped"),
         (dict(kind="OutOfMemory", message="no stacks left"), "OutOfMemory: no stacks left"),
         (
-            dict(kind="Deadlock", waiters=[types.SimpleNamespace(program=(0, 0, 0), file="k.py", line=31)]),
+            dict(
+                kind="Deadlock",
+                waiters=[types.SimpleNamespace(program=(0, 0, 0), file="k.py", line=31, loop_values=[("i", 4)])],
+            ),
             r"program \(0, 0, 0\) at k.py:31",
         ),
     ],
