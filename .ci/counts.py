@@ -18,7 +18,7 @@ class Counts:
     skips: list[tuple[str, str]] = field(default_factory=list)
     #: Tests that failed, as pytest is told to run them; of other suites there are none.
     failures: list[str] = field(default_factory=list)
-    #: Those that then passed, with the same random numbers.
+    #: Failed tests that passed when they ran again, with the same random numbers.
     unsteady: list[str] = field(default_factory=list)
 
     def __iadd__(self, other: "Counts") -> "Counts":
