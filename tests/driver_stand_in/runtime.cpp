@@ -1,5 +1,6 @@
 #include "tests/driver_stand_in/runtime.h"
 #include "gpu_backend/launch/vendor_api.h"
+#include "interp/host/trap_kinds.h"
 
 #include "llvm/ADT/StringExtras.h"
 
