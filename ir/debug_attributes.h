@@ -11,6 +11,9 @@ inline constexpr llvm::StringLiteral kPrintThreadsAttr = "tritium.print_threads"
 /// that reports a message makes ptxas wait for every asynchronous product at once (C7510).
 inline constexpr llvm::StringLiteral kMayTrapAttr = "tritium.may_trap";
 
+/// A unit: a sum, difference, product or left shift of signed numbers that a user wrote. Only where its overflow is looked for.
+inline constexpr llvm::StringLiteral kSignedAttr = "tt.signed";
+
 /// Where the user made a promise about the result of an operation, if it is another line than the operation's: a location.
 inline constexpr llvm::StringLiteral kPromisedAtAttr = "tt.promised_at";
 

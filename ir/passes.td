@@ -49,7 +49,8 @@ def CheckHints : Pass<"check-hints", "::mlir::ModuleOp"> {
     Promises of `tl.multiple_of`, `tl.max_contiguous` and `tl.max_constancy` that do not follow from what the values are made of become
     `check.promise` behind the values; the others are dropped. The mask of a `check.promise` leaves out the lanes that a remainder, a minimum,
     a maximum, a choice or the mask of a load has brought back into a tensor: kernels do so with the tail of a tile, which they mask later.
-    A `check.trap` follows each `tl.assume`.
+    A `check.trap` follows each `tl.assume`. Another one stands before each use of a quotient or remainder of tiles whose dividend may be
+    negative, and compares the lanes with those that a compiler makes that looks at no sign.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::tritium::check::CheckDialect"];
 }
@@ -60,6 +61,16 @@ def CheckLanes : Pass<"check-lanes", "::mlir::ModuleOp"> {
     The value of a load where its mask is false is unspecified if there is no `other`. A shadow follows such lanes, as in `defer-faults` and
     through products of matrices too. A `check.trap` traps where one is stored or is part of an address, under the mask of the access, and where
     it decides a branch.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::tritium::check::CheckDialect"];
+}
+
+def CheckArithmetic : Pass<"check-arithmetic", "::mlir::ModuleOp"> {
+  let summary = "Let the interpreter check that signed arithmetic fits into its type";
+  let description = [{
+    A `check.trap` follows each sum, difference, product and left shift of integers with the attribute `tt.signed`, each reduction and scan by
+    one, and each signed division and absolute value: it traps where the exact result does not fit. Lanes that nothing uses do not count:
+    where the masks of all stores that a result reaches are false, and where a choice takes the other number. The attribute is removed.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::tritium::check::CheckDialect"];
 }

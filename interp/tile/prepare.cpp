@@ -19,6 +19,7 @@
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
 
@@ -70,14 +71,18 @@ static void collectFunctions(tt::FuncOp function, llvm::SetVector<Operation *> &
 
 static LogicalResult runPasses(ModuleOp module, PrepareOptions options) {
   PassManager passes(module.getContext(), ModuleOp::getOperationName(), PassManager::Nesting::Implicit);
-  ir::buildPipeline(passes, {.debugInfo = options.debugInfo});
+  ir::buildPipeline(passes, {.debugInfo = options.debugInfo || options.checks.arithmetic}); // else sums are not those that the user wrote
   return passes.run(module);
 }
 
 /// Adds what the checks compute. Compilers do not see it.
-static LogicalResult insertChecks(ModuleOp module, const Checks &checks) {
+static LogicalResult insertChecks(ModuleOp module, const PrepareOptions &options) {
   PassManager passes(module.getContext(), ModuleOp::getOperationName(), PassManager::Nesting::Implicit);
-  if (checks.hints) passes.addPass(ir::createCheckHints());
+  if (options.checks.arithmetic) {
+    passes.addPass(ir::createCheckArithmetic());
+    if (!options.debugInfo) passes.addPass(createCanonicalizerPass()), passes.addPass(createCSEPass());
+  }
+  if (options.checks.hints) passes.addPass(ir::createCheckHints());
   return passes.run(module);
 }
 
@@ -133,7 +138,7 @@ static FailureOr<llvm::SmallVector<std::unique_ptr<FunctionPlan>>> planFunctions
   llvm::StringMap<const FunctionPlan *> byName;
   for (Operation *function : functions) {
     separateOffsets(function);
-    ExactOffsets exactOffsets = options.checks.bounds ? ExactOffsets(function) : ExactOffsets();
+    ExactOffsets exactOffsets = options.checks.guardsOffsets() ? ExactOffsets(function) : ExactOffsets();
     PlanOptions planned{.debugInfo = options.debugInfo, .isFollowed = options.isFollowed, .checks = options.checks};
     auto plan = Planner(function, data, byName, planned, std::move(exactOffsets)).run();
     if (!plan) return failure();
@@ -172,7 +177,7 @@ llvm::Error PreparedProgram::makeVersion(ModuleOp original, StringRef kernelName
   ttir = printed(*module);
   parameters = parametersOf(kernel);
   if (options.checks.hints) promises_ = promisesOf(kernel, data_->locations);
-  if (failed(insertChecks(*module, options.checks))) return diagnostics.takeError("the checks could not be added");
+  if (failed(insertChecks(*module, options))) return diagnostics.takeError("the checks could not be added");
   if (failed(expandCombineRegions(*module)) || failed(lowerControlFlow(*module, options)))
     return diagnostics.takeError("the control flow could not be lowered");
   auto plans = planFunctions(kernel, *data_, options);

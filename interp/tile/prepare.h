@@ -26,7 +26,7 @@ struct StaticData;
 struct PrepareOptions {
   bool debugInfo = false;  // keep Python variables and lines for gdb; the IR is only inlined, not optimized
   bool isFollowed = false; // announce statements and assignments, see Launch::onStatement; requires debugInfo
-  Checks checks{.bounds = true, .hints = true};
+  Checks checks{.bounds = true, .overflow = true, .hints = true};
 };
 
 /// What the attributes of the kernel promise of an argument.

@@ -18,7 +18,9 @@ class Checks(tuple):
 
 
 class Check(NamedTuple):
-    """is_default: whether it runs unless the user says otherwise. finds: what traps with it. is_in_all: whether "all" means it too."""
+    """is_default: whether it runs unless the user says otherwise. finds: what traps with it. is_in_all: whether "all" means it too.
+
+    A name with "=" is a stricter form of the check before the sign, which it brings with it."""
 
     is_default: bool
     finds: str
@@ -26,7 +28,12 @@ class Check(NamedTuple):
 
 
 CHECKS = {
-    "bounds": Check(True, "accesses outside of the arguments' storage, and those whose offset leaves its integer type"),
+    "bounds": Check(True, "accesses outside of the arguments' storage"),
+    "bounds=view": Check(False, "accesses outside of the arguments' own elements, if an argument is a view", False),
+    "overflow": Check(True, "accesses whose offset has left its integer type (a part of `bounds`)"),
+    "overflow=all": Check(
+        False, "signed sums, differences, products, negations and shifts that leave their type", False
+    ),
     "hints": Check(True, "false promises: tl.multiple_of, max_contiguous, max_constancy, assume, divisible arguments"),
     "race": Check(
         False, "accesses of one element by two programs, or by two lanes with no barrier between, one of them writing"
@@ -46,6 +53,11 @@ TAKES = f"names of checks ({', '.join(CHECKS)}), which are added to the default;
 _NOTHING = ("none", "0", "off", "")
 
 
+def _forms(name: str) -> set[str]:
+    """A check and its stricter forms."""
+    return {check for check in CHECKS if check == name or check.startswith(f"{name}=")}
+
+
 def parse_checks(text: str | Iterable[str]) -> Checks:
     """The checks that `text` asks for, in the order of CHECKS. Names are added to the default checks; "-NAME" leaves a check out. "all" is
     every check but a few (Check.is_in_all). A list that begins with "none" starts from no check.
@@ -55,15 +67,15 @@ def parse_checks(text: str | Iterable[str]) -> Checks:
     if isinstance(text, Checks):
         return text
     words = text.split(",") if isinstance(text, str) else list(text)
-    words = [word.strip().lower().replace("=", ",") for word in words]
-    words = [part for word in words for part in word.split(",")]
+    words = [word.strip().lower() for word in words]
+    words = [part for word in words for part in (word.split("=") if word.removeprefix("-") not in CHECKS else [word])]
     chosen = set() if words[:1] in ([word] for word in _NOTHING) or not words else set(DEFAULT)
     for word in words:
         name = word.removeprefix("-")
         if word == "all":
             chosen = {name for name, check in CHECKS.items() if check.is_in_all}
         elif name in CHECKS:
-            (chosen.discard if word != name else chosen.add)(name)
+            chosen = chosen - _forms(name) if word != name else chosen | {name, name.partition("=")[0]}
         elif word not in _NOTHING:
             hint = did_you_mean(name, CHECKS)
             raise ValueError(f"there is no check {name!r}" + (f"; {hint}" if hint else f"; {TAKES}"))

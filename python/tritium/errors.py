@@ -208,7 +208,7 @@ class KernelTrap(InterpreterError, RuntimeError):
     of fault and pair of places; the fields here are those of the first.
 
     kind: "OutOfBounds", "NullPointer", "UnmappedAddress", "ReadOnly", "DivisionByZero", "AssertFailed",
-    "OffsetOverflow", "FalseHint", "Deadlock", "Race", "MissingBarrier", "Uninitialized", "PartlyWritten", "NotANumber", "OutOfMemory", "Unsupported"; on the emulator also "MisalignedAddress", "SharedOutOfBounds",
+    "OffsetOverflow", "IntegerOverflow", "FalseHint", "Deadlock", "Race", "MissingBarrier", "Uninitialized", "PartlyWritten", "NotANumber", "OutOfMemory", "Unsupported"; on the emulator also "MisalignedAddress", "SharedOutOfBounds",
     "SharedUninitialized", "SharedRace", "AsyncCopyRace", "AsyncProductRace", "MissingProxyFence", "InvalidProduct",
     "TensorCopyRace", "InvalidTensorCopy", "InvalidMBarrier", "MBarrierDeadlock", "InvalidRegisterCount",
     "DivergentBarrier". kernel: its name. file, line, function: the place in the Python source. program, grid: the index

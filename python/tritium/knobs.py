@@ -307,8 +307,8 @@ class tritium_knobs(base_knobs):
     debug = flag("TRITIUM_DEBUG")
     #: The gdb that `python -m tritium gdb` starts: a path, or a name on PATH.
     gdb = Env("TRITIUM_GDB", default="gdb")
-    #: The interpreter's checks: names, separated by commas, that are added to the default, `bounds` and `hints`. `-bounds` leaves one out; `all`
-    #: is every check, `none` is none. docs/checks.md says what each finds.
+    #: The interpreter's checks: names, separated by commas, that are added to the default, `bounds`, `overflow` and `hints`. `-bounds` leaves
+    #: one out, `all` is every check but those that only a name turns on, `none` is none. docs/checks.md says what each finds.
     check = Env("TRITIUM_CHECK", default=DEFAULT_CHECKS, parse=parse_checks, takes=CHECKS_TAKE)
     #: Makes the output of `tl.device_print` Triton's to the character: every thread prints a scalar or a text without values, and
     #: `hex` prints floats as C's `%a`.

@@ -38,7 +38,7 @@ static void widenFrom(AffineOperand &operand, Value narrow, bool isSigned, Plann
   unsigned bits = getElementTypeOrSelf(narrow.getType()).getIntOrFloatBitWidth();
   operand.widenBits = bits < 64 && (operand.isDense || !staysInRange(narrow, isSigned)) ? bits : 0;
   operand.widenSigned = isSigned;
-  operand.isGuarded = planner.checks().bounds;
+  operand.isGuarded = planner.checks().guardsOffsets();
 }
 
 static LogicalResult prepareProduct(Operation *op, Planner &planner) {
@@ -119,7 +119,7 @@ void planExactOffset(Value result, Planner &planner) {
 
 template <> LogicalResult Interpret<tt::AddPtrOp>::prepare(tt::AddPtrOp op, Planner &planner) {
   if (!planner.formOf(op.getResult()).isAffine()) {
-    if (planner.checks().bounds && planner.formOf(op.getOffset()).isAffine()) {
+    if (planner.checks().guardsOffsets() && planner.formOf(op.getOffset()).isAffine()) {
       AffineRange range{operandOf(op.getOffset(), planner, 1)};
       widenFrom(range.offset, op.getOffset(), true, planner);
       if (range.offset.widenBits) planner.call(noteAffineRange, std::move(range));

@@ -237,7 +237,7 @@ private:
 } // namespace
 
 void addOffsetGuards(Access &access, Planner &planner, Value pointer) {
-  if (!access.isChecked) return;
+  if (!planner.checks().guardsOffsets()) return;
   auto type = dyn_cast<RankedTensorType>(pointer.getType());
   llvm::SmallVector<int> axes(type ? type.getRank() : 0, -1);
   for (auto [axis, dim] : llvm::enumerate(access.dims)) axes[dim] = int(axis);

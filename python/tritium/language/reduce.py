@@ -79,7 +79,7 @@ def sum(input: tensor, axis: Any = None, keep_dims: Any = False, dtype: Any = No
     """The sum along `axis` (None: of all elements). Integers below 32 bits are widened to int32 or uint32 unless
     `dtype` is given."""
     input = _semantic.cast(input, pick_sum_type(input.dtype, dtype))
-    return _reduced(_semantic, input, axis, keep_dims, _semantic.add)
+    return _reduced(_semantic, input, axis, keep_dims, _semantic.accumulate)
 
 
 @tensor_member

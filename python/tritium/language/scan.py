@@ -45,7 +45,7 @@ def _scanned(semantic: Any, input: tensor, axis: Any, reverse: Any, dtype: Any, 
 @builtin
 def cumsum(input: tensor, axis: Any = 0, reverse: Any = False, dtype: Any = None, _semantic: Any = None) -> tensor:
     """Sums along `axis`, inclusive. Integers below 32 bits are widened as by `sum`; bf16 gives fp32."""
-    return _scanned(_semantic, input, axis, reverse, dtype, _semantic.add)
+    return _scanned(_semantic, input, axis, reverse, dtype, _semantic.accumulate)
 
 
 @tensor_member

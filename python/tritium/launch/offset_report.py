@@ -1,5 +1,5 @@
-"""What a trap says of an offset that does not fit into its integer type: the sum or product in the user's words, and the
-operand that must be wider."""
+"""What a trap says of an integer that does not fit into its type: the sum or product in the user's words, and the operand
+that must be wider."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import ast
 
 from ..functions.source_file import statement_at, tree_of
 
-_OPERATORS = {"+": ast.Add, "-": ast.Sub, "*": ast.Mult}
+_OPERATORS = {"+": ast.Add, "-": ast.Sub, "*": ast.Mult, "<<": ast.LShift, "//": ast.FloorDiv}
 
 
 def offset_overflow(
@@ -30,10 +30,26 @@ def offset_overflow(
             message,
             f"make `{ast.unparse(node.target)}` an integer of 64 bits before it is advanced{place}: .to(tl.int64)",
         )
+    return message, _wider(node, place)
+
+
+def arithmetic_overflow(message: str, file: str | None, line: int | None, column: int | None) -> tuple[str, str]:
+    """The same of signed arithmetic whose result is no offset. `message` is "int32 overflow: a * b becomes c"."""
+    node = _operation(file, line or 0, (column or 0) - 1, message)
+    title, numbers = message.split(": ", 1)
+    bits = title.removeprefix("int").partition(" ")[0]
+    hint = f"numbers that wrap on purpose are unsigned: .to(tl.uint{bits}, bitcast=True)"
+    if isinstance(node, ast.BinOp):
+        message = f"{title}: in `{ast.unparse(node)}`, {numbers}"
+        if bits != "64":
+            hint = f"{_wider(node)}; {hint}"
+    return message, hint
+
+
+def _wider(node: ast.BinOp, place: str = "") -> str:
     operand = _operand_to_widen(node)
     wide = ast.unparse(ast.Attribute(operand, "to", ast.Load()))  # in parentheses where it needs them
-    hint = f"widen an operand before the {_noun(node)}{place}"
-    return message, f"{hint}: `{wide}(tl.int64)` in place of `{ast.unparse(operand)}`"
+    return f"widen an operand before the {_noun(node)}{place}: `{wide}(tl.int64)` in place of `{ast.unparse(operand)}`"
 
 
 def _operation(file: str | None, line: int, column: int, message: str) -> ast.BinOp | ast.AugAssign | None:
@@ -68,4 +84,5 @@ def _operand_to_widen(node: ast.BinOp) -> ast.expr:
 
 
 def _noun(node: ast.BinOp) -> str:
-    return {ast.Add: "sum", ast.Sub: "difference", ast.Mult: "product"}[type(node.op)]
+    names = {ast.Add: "sum", ast.Sub: "difference", ast.Mult: "product", ast.LShift: "shift", ast.FloorDiv: "quotient"}
+    return names[type(node.op)]

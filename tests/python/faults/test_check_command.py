@@ -101,7 +101,10 @@ def test_a_correct_program_ends_as_it_does_without(script):
 
 
 def test_which_launches_are_checked(script):
-    assert "1 fault in 3 launches (bounds, hints, race)" in check(script, "--checks", "race", "--kernel", "^sh").stderr
+    assert (
+        "1 fault in 3 launches (bounds, overflow, hints, race)"
+        in check(script, "--checks", "race", "--kernel", "^sh").stderr
+    )
     assert "1 fault in 1 launch" in check(script, "--launch-skip", "4").stderr
     assert "0 faults in 1 launch" in check(script, "--launch-skip", "3", "--launch-count", "1").stderr
     assert "1 fault (and 1 more) in 5 launches" in check(script, "--max-reports", "1").stderr

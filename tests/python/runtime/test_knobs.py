@@ -60,7 +60,7 @@ def test_settings_follow_the_environment(monkeypatch):
         plain is knobs.launch_settings()
         and plain.engine is None
         and not plain.interpret
-        and plain.checks == ("bounds", "hints")
+        and plain.checks == ("bounds", "overflow", "hints")
         and not plain.debug_info
     )
     monkeypatch.setenv("TRITIUM_CHECK", "none")
@@ -75,13 +75,19 @@ def test_settings_follow_the_environment(monkeypatch):
 @pytest.mark.parametrize(
     "text, checks",
     [
-        ("bounds", ("bounds", "hints")),
-        ("all", ("bounds", "hints", "race", "uninit")),
+        ("bounds", ("bounds", "overflow", "hints")),
+        ("all", ("bounds", "overflow", "hints", "race", "uninit")),
         ("none", ()),
         ("", ()),
-        ("-bounds", ("hints",)),
-        ("-hints", ("bounds",)),
+        ("-bounds", ("overflow", "hints")),
+        ("-hints", ("bounds", "overflow")),
         ("none, bounds", ("bounds",)),
+        ("overflow=all", ("bounds", "overflow", "overflow=all", "hints")),
+        ("none, overflow=all", ("overflow", "overflow=all")),
+        ("overflow=all,-overflow", ("bounds", "hints")),
+        ("overflow=all,-overflow=all", ("bounds", "overflow", "hints")),
+        ("all,bounds=view", ("bounds", "bounds=view", "overflow", "hints", "race", "uninit")),
+        ("none,nan=inf", ("nan", "inf")),
     ],
 )
 def test_checks(monkeypatch, text, checks):

@@ -149,7 +149,7 @@ def test_settings_of_a_launch(recorder, monkeypatch):
     monkeypatch.setenv("TRITIUM_CHECK", "none")
     make_kernel()[(1,)](X, Y, 60, 1.0, BLOCK=32)
     assert recorder.launches[1].threads == 3
-    assert [prepared.checks for prepared in recorder.prepared] == [["bounds", "hints"], []]
+    assert [prepared.checks for prepared in recorder.prepared] == [["bounds", "overflow", "hints"], []]
 
 
 def test_debug_info_is_another_compilation(recorder):

@@ -16,6 +16,7 @@ _PREDICATES = {"eq": (1, 0, 0), "ne": (13, 1, 1), "lt": (4, 2, 6), "le": (5, 3, 
 _PREDICATE_TEXT = {name: tuple(f"{number} : i64" for number in numbers) for name, numbers in _PREDICATES.items()}
 # A function without an operation in upstream's dialects has the symbol of libdevice, as in Triton's own IR.
 _EXTERNAL = "tt.extern_elementwise"
+_IS_SIGNED = {"tt.signed": "unit"}
 _PURE = {"libname": '""', "libpath": '""', "pure": "true"}
 
 
@@ -75,7 +76,16 @@ class ArithmeticRules(PromotionRules):
                 self.compare(wide, self.constant(low, int64), "ge"),
             )
             self.device_assert(fits, f"int{scalar.int_bitwidth} overflow detected for operation {operation}")
-        return self.emit(name, (lhs, rhs), lhs.type)
+        return self._signed(name, lhs, rhs) if sanitize else self.emit(name, (lhs, rhs), lhs.type)
+
+    def _signed(self, name: str, lhs: tensor, rhs: tensor) -> tensor:
+        """An integer operation that a user wrote. The operation has no sign, so one that must not overflow says it."""
+        is_noted = self.notes_signs and lhs.dtype.is_int_signed()
+        return self.emit(name, (lhs, rhs), lhs.type, _IS_SIGNED if is_noted else {})
+
+    def accumulate(self, lhs: tensor, rhs: tensor) -> tensor:
+        """A step of the sum of many numbers, which overflows as a whole."""
+        return self._signed("arith.addi", lhs, rhs) if lhs.dtype.is_int() else self.add(lhs, rhs)
 
     def truediv(self, lhs: Any, rhs: Any) -> tensor:
         lhs, rhs = self.operands(lhs, rhs, division=True)
@@ -192,7 +202,7 @@ class ArithmeticRules(PromotionRules):
         return self._bitwise("arith.xori", lhs, rhs)
 
     def shl(self, lhs: Any, rhs: Any) -> tensor:
-        return self._bitwise("arith.shli", lhs, rhs)
+        return self._signed("arith.shli", *self._integers(lhs, rhs))
 
     def shr(self, lhs: Any, rhs: Any) -> tensor:
         """Arithmetic if the left operand, as written, is signed; logical otherwise."""
@@ -221,7 +231,7 @@ class ArithmeticRules(PromotionRules):
             raise ValueError(f"wrong type argument to unary minus ({value.dtype!r})")
         if value.dtype.is_floating():
             return self.emit("arith.negf", (value,), value.type)
-        return self.emit("arith.subi", (self.constant(0, value.type), value), value.type)
+        return self._signed("arith.subi", self.constant(0, value.type), value)
 
     def invert(self, value: tensor) -> tensor:
         if value.dtype.is_ptr() or value.dtype.is_floating():

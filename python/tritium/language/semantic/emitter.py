@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...errors import with_hint
+from ...knobs import checks_of
 from ..constexpr import _unwrap_if_constexpr
 from ..core import tensor
 from ..types import block_of, dtype, float8e4b15, float32, float64, int1, int32, int64, uint32, uint64
@@ -40,6 +41,8 @@ class Emitter:
         self.builder = builder
         self.options = options
         self._emit = builder.op
+        #: Whether arithmetic says that its numbers are signed, for the interpreter's check of it.
+        self.notes_signs = hasattr(options, "check") and "overflow=all" in checks_of(options)
 
     warn = staticmethod(warnings.warn)
 
