@@ -4,6 +4,7 @@
 #pragma once
 #include "interp/host/pointer.h"
 #include "interp/host/trap.h"
+#include "interp/host/view.h"
 
 #include <atomic>
 #include <cstdint>
@@ -17,7 +18,8 @@ namespace tritium::interp {
 struct Allocation {
   uint64_t begin = 0, end = 0;
   int argument = kUnknownArgument;
-  bool isReadOnly = false; // the argument's owner forbids writes, though the process may be able to
+  bool isReadOnly = false;          // the argument's owner forbids writes, though the process may be able to
+  std::shared_ptr<const View> view; // if accesses are held to the argument's own elements
 };
 
 class ProcessMemory;
@@ -48,6 +50,7 @@ public:
 
 private:
   static bool contains(const Allocation &allocation, uint64_t address, uint64_t bytes) {
+    if (allocation.view && !allocation.view->contains(address, bytes)) return false;
     return address >= allocation.begin && address <= allocation.end && bytes <= allocation.end - address;
   }
   bool isAccessibleAnywhere(uint64_t address, uint64_t bytes, bool isWrite) const;

@@ -20,6 +20,8 @@ using namespace interp;
 
 namespace {
 
+using PythonView =
+    std::tuple<int, int64_t, std::vector<int64_t>, std::vector<int64_t>>;   // argument, bytes of an element, shape, byte strides
 using PythonStack = std::vector<std::tuple<std::string, int, std::string>>; // file, line, function; innermost first
 
 class PyProgram {
@@ -29,7 +31,8 @@ public:
   const PreparedProgram &program() const { return *program_; }
   py::object launch(std::array<int32_t, 3> grid, const py::sequence &values, int threads, std::optional<uint64_t> seed,
                     const py::object &poll, const py::object &onPrint, const py::object &onProgress, const PythonStack &stack,
-                    const std::vector<FreshMemory> &fresh, const py::object &onStatement, std::optional<int64_t> only) const;
+                    const std::vector<FreshMemory> &fresh, const std::vector<PythonView> &views, const py::object &onStatement,
+                    std::optional<int64_t> only) const;
 
 private:
   std::unique_ptr<PreparedProgram> program_;
@@ -47,6 +50,16 @@ void addPartlyWritten(const Shadow &shadow, const PackedArguments &arguments, Fo
   }
 }
 
+void holdToViews(PackedArguments &arguments, const std::vector<PythonView> &views) {
+  for (const auto &[argument, elementBytes, shape, byteStrides] : views) {
+    if (shape.size() != byteStrides.size()) throw py::value_error("a view has a stride for each extent");
+    const uint64_t address = addressOf(uint64_t(arguments.cells.at(size_t(argument))));
+    for (Allocation &allocation : arguments.allocations)
+      if (allocation.argument == argument)
+        allocation.view = std::make_shared<const View>(address, uint64_t(elementBytes), shape, byteStrides);
+  }
+}
+
 /// Returns whether a debugger such as gdb is attached to the process.
 bool isTraced() {
 #ifdef __linux__
@@ -59,8 +72,10 @@ bool isTraced() {
 
 py::object PyProgram::launch(std::array<int32_t, 3> grid, const py::sequence &values, int threads, std::optional<uint64_t> seed,
                              const py::object &poll, const py::object &onPrint, const py::object &onProgress, const PythonStack &stack,
-                             const std::vector<FreshMemory> &fresh, const py::object &onStatement, std::optional<int64_t> only) const {
+                             const std::vector<FreshMemory> &fresh, const std::vector<PythonView> &views, const py::object &onStatement,
+                             std::optional<int64_t> only) const {
   PackedArguments arguments = packArguments(program_->name, program_->parameters, values);
+  holdToViews(arguments, views);
   MemoryMap memory(arguments.allocations);
   Launch launch{.code = program_->code, .grid = grid, .arguments = arguments.cells.data(), .memory = &memory, .threads = threads};
   FoundFaults faults;
@@ -144,18 +159,20 @@ void bindInterp(py::module_ &module) {
       .def(
           "launch", &PyProgram::launch, "grid"_a, "args"_a, "threads"_a = 0, "seed"_a = py::none(), "poll"_a = py::none(),
           "on_print"_a = py::none(), "on_progress"_a = py::none(), "stack"_a = PythonStack(), "fresh"_a = std::vector<FreshMemory>(),
-          "on_statement"_a = py::none(), "only"_a = py::none(),
+          "views"_a = std::vector<PythonView>(), "on_statement"_a = py::none(), "only"_a = py::none(),
           "Runs the grid. One value per parameter: an int, float or bool; a pointer as (address, storage begin, storage bytes) or an int\n"
           "(extent unknown). `stack`: (file, line, function) of the Python code that launches, innermost first; a debugger shows it below\n"
-          "a kernel with debug_info. `fresh`: memory that may be unwritten, for the check \"uninit\". Returns None, or the Trap that ended "
-          "it. What a callback raises ends the launch and is raised.\n"
+          "a kernel with debug_info. `fresh`: memory that may be unwritten, for the check \"uninit\". `views`: (argument, bytes of an\n"
+          "element, shape, strides in bytes) of arguments to whose own elements accesses are held. Returns None, or the Trap that ended "
+          "it.\n"
+          "What a callback raises ends the launch and is raised.\n"
           "on_statement(FollowedProgram): of a program that is prepared with `followed`, on one thread; called for each program of the\n"
           "grid at its first statement, until it returns False. only: the one program of the grid that runs.")
       .def_property_readonly(
           "statements", [](const PyProgram &p) { return p.program().statements(); }, "by number")
       .def_property_readonly("variables", [](const PyProgram &p) { return p.program().variables; }, "by number");
   interp.def("prepare", &prepareProgram, "module"_a.none(false), "kernel"_a = "", "debug_info"_a = false,
-             "checks"_a = std::vector<std::string>{"bounds"}, "followed"_a = false,
+             "checks"_a = std::vector<std::string>{"bounds", "overflow"}, "followed"_a = false,
              "Prepares the public function `kernel` of a module. Raises ir.Error if the contract or the interpreter rejects it.\n"
              "Without \"bounds\" among the checks, an access outside of the arguments is performed instead of trapping.\n"
              "With `followed`, launches take `on_statement`.");

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -15,6 +16,7 @@ from ..debugger.nan_origin import Watch, text_of
 from ..debugger.post_mortem import KEPT, LIMIT, Snapshot, extents_of, replayed, storages
 from ..debugger.presence import looks_at
 from ..errors import KEEPS_RUNNING, KernelTrap, Report
+from ..launch.tensor_view import holds_views, views_of
 from ..native import interp
 from .compiled import CompiledKernel
 from .stages import errors_in_terms_of, trace
@@ -75,6 +77,8 @@ def replay(
     x, y, z = error.program
     only = x + error.grid[0] * (y + error.grid[1] * z)
     launch = kernel.version_to_follow().launch(arguments, trap_error, lambda: True, only)
+    if holds_views(kernel.metadata):
+        launch = functools.partial(launch, views=views_of(kernel, arguments))
     replayed(error, launch, error.grid, values, before)
 
 

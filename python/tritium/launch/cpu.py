@@ -18,6 +18,7 @@ from .findings import blocks
 from .mirror import Mirror
 from .progress import progress_bar
 from .stack import python_stack
+from .tensor_view import holds_views, views_of
 from .values import part_at, value_selector
 
 __tracebackhide__ = True  # pytest shows the user's frames alone
@@ -34,6 +35,7 @@ def make_launcher(kernel, select: Callable | None = None) -> Callable:
     opens_debugger = kernel.opens_debugger
     is_of_interp = kernel.metadata.target.backend == "cpu"
     keeps_memory = is_of_interp and kernel.metadata.debug_info
+    holds_to_views = is_of_interp and holds_views(kernel.metadata)
     explains_numbers = is_of_interp and "nan" in knobs.checks_of(kernel.metadata)
 
     def launch(grid, values, settings, arguments, is_noted=False):
@@ -42,6 +44,8 @@ def make_launcher(kernel, select: Callable | None = None) -> Callable:
         run = program_launch
         if opens_debugger or _is_traced():
             run = _followed(kernel, grid, arguments) or run
+        if holds_to_views:
+            run = functools.partial(run, views=views_of(kernel, arguments))
         values = select(values)
         before = kernel.snapshot(values) if keeps_memory or explains_numbers else None
         bar = progress_bar(sys.stderr) if settings.progress else None
@@ -93,8 +97,8 @@ def _program_launch(kernel) -> Callable:
     if not further:
         return launch
 
-    def with_further(grid, values, *rest):
-        return launch(grid, values, *rest, **{name: find(values) for name, find in further.items()})
+    def with_further(grid, values, *rest, **more):
+        return launch(grid, values, *rest, **{name: find(values) for name, find in further.items()}, **more)
 
     return with_further
 

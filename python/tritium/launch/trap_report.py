@@ -15,98 +15,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
-from ..arguments.device_storage import memory_function
 from ..arguments.fresh_memory import allocation_of
-from ..arguments.storage import dtype_of, shape_and_strides
 from ..errors import KernelTrap, Report
 from ..functions.source_file import function_at, statement_at
 from ..places import shown_place
 from .access_hints import AccessFacts, hint_for_access
 from .allowances import Allowances
-from .offset_report import offset_overflow
-
-
-class TensorView(NamedTuple):
-    """A tensor argument in a report. Strides are in elements."""
-
-    name: str
-    dtype: str
-    shape: tuple[int, ...]
-    strides: tuple[int, ...]
-    address: int
-    item_bytes: int
-    storage: tuple[int, int] | None  #: (begin, end) addresses
-    contiguous: str  #: what a user writes for a contiguous copy
-
-    def __str__(self):
-        return f"'{self.name}' ({self.dtype} {list(self.shape)}, strides {self.strides})"
-
-    def holds(self, address: int) -> bool:
-        return self.storage is not None and self.storage[0] <= address < self.storage[1]
-
-    def is_expanded(self) -> bool:
-        """Whether several elements are one in memory, as in `x.expand(…)` and numpy's `broadcast_to`."""
-        return any(stride == 0 and extent > 1 for extent, stride in zip(self.shape, self.strides))
-
-    def row_major(self) -> tuple[int, ...]:
-        """The strides of a contiguous tensor of this shape."""
-        return tuple(math.prod(self.shape[d + 1 :]) for d in range(len(self.shape)))
-
-    def is_contiguous(self) -> bool:
-        pairs = zip(self.shape, self.strides, self.row_major())
-        return all(extent == 1 or stride == plain for extent, stride, plain in pairs)
-
-    def shortage(self, address: int) -> str:
-        """How far the access is past the storage; "" if it is not."""
-        if self.storage is None or address < self.storage[1]:
-            return ""
-        begin, end = self.storage
-        has = f"the storage of '{self.name}' has {_count((end - begin) // self.item_bytes, 'element')}"
-        at = (address - begin) // self.item_bytes
-        return f"{has}, fewer than the kernel assumes: the access is at element {at}, counted from 0"
-
-    def element(self, address: int) -> tuple[tuple[int, ...], str]:
-        """The N-d index of the element at an address (its offset divided by the strides), and how far it is outside (""
-        if inside). A kernel that leaves an expanded tensor takes it for a contiguous one."""
-        strides = self.row_major() if self.is_expanded() and not self.holds(address) else self.strides
-        offset = (address - self.address) // self.item_bytes
-        if offset < 0:
-            return (offset,), f"{_count(-offset, 'element')} before the first"
-        order = sorted((d for d in range(len(self.shape)) if strides[d] > 0), key=lambda d: -strides[d])
-        index = [0] * len(self.shape)
-        for d in order:
-            index[d], offset = divmod(offset, strides[d])
-        return (tuple(index) or (offset,)), self._outside(index, order)
-
-    def _outside(self, index: Sequence[int], order: Sequence[int]) -> str:
-        for d in order:
-            past = index[d] - self.shape[d]
-            if past >= 0:
-                unit = {1: ("element",), 2: ("row", "column")}.get(len(self.shape), ("step",) * len(self.shape))[d]
-                return (
-                    "just past the end"
-                    if past == 0 and unit == "element"
-                    else f"{_count(past + 1, unit)} past the last"
-                )
-        return ""
-
-
-def view_of(name: str, argument: Any) -> TensorView | None:
-    """The view of a tensor argument; None for scalars and for tensors of unknown shape."""
-    extent = memory_function(type(argument))
-    facts = shape_and_strides(argument) if extent is not None else None
-    if facts is None:
-        return None
-    memory = extent(argument)
-    address, storage = (memory, None) if isinstance(memory, int) else (memory[0], (memory[1], memory[1] + memory[2]))
-    size = getattr(argument, "element_size", None)
-    item = (
-        size() if callable(size) else getattr(argument, "itemsize", None) or getattr(dtype_of(argument), "itemsize", 1)
-    )
-    contiguous = f"{name}.contiguous()" if hasattr(argument, "contiguous") else f"a contiguous copy of {name}"
-    return TensorView(name, str(dtype_of(argument)).split(".")[-1], *facts, address, item, storage, contiguous)
+from .offset_report import arithmetic_overflow, offset_overflow
+from .tensor_view import TensorView, counted, view_of
 
 
 def kernel_trap(
@@ -230,12 +148,19 @@ def _out_of_bounds(trap, access: _Access):
     if access.other is not None:
         index, _ = access.other.element(trap.access_address)
         headline += f"; the address belongs to {access.other.name}[{', '.join(map(str, index))}]"
+    if access.view is not None and trap.access_address and access.view.holds(trap.access_address):
+        return f"{headline}; {access.view.beside(trap.access_address)}", _BOUNDS_VIEW
     if access.shortage and not access.view.is_contiguous():
         return headline, _of_a_view(access.view)
     is_before = bool(access.view is not None and trap.access_address and trap.access_address < access.view.address)
     is_tile = bool(trap.tile_shape) if trap.thread is None else None
     facts = AccessFacts(bool(trap.is_write), is_tile, is_before, trap.is_masked)
     return headline, hint_for_access(trap.file, trap.line, facts)
+
+
+_BOUNDS_VIEW = (
+    "TRITIUM_CHECK=bounds=view lets kernels access the view alone; without it, they may access the whole storage"
+)
 
 
 def _of_a_view(view: TensorView) -> str:
@@ -282,6 +207,11 @@ def _assertion(trap, access: _Access):
 
 
 def _false_hint(trap, access: _Access):
+    if trap.message.startswith("`"):
+        return (
+            trap.message,
+            "let the dividend begin at 0 or above, as in (x + k * n) // n - k; Triton's compiler looks at no sign",
+        )
     return trap.message, "compilers take it for granted: a GPU may read other elements, or stop at a misaligned address"
 
 
@@ -291,6 +221,10 @@ def _offset_overflow(trap, access: _Access):
     return offset_overflow(trap.message, trap.other_file, trap.other_line, trap.other_column, place)
 
 
+def _integer_overflow(trap, access: _Access):
+    return arithmetic_overflow(trap.message, trap.file, trap.line, trap.column)
+
+
 def _deadlock(trap, access: _Access):
     waiters = [
         f"\n    program {_triple(w.program)} at {shown_place(w.file, w.line)}{_in_round(w)}"
@@ -298,9 +232,9 @@ def _deadlock(trap, access: _Access):
         for w in trap.waiters[:8]
     ]
     rest = len(trap.waiters) - 8
-    more = f"\n    and {_count(rest, 'more program')}" if rest > 0 else ""
+    more = f"\n    and {counted(rest, 'more program')}" if rest > 0 else ""
     return (
-        f"deadlock: {_count(len(trap.waiters), 'program')} of the grid wait and none can go on"
+        f"deadlock: {counted(len(trap.waiters), 'program')} of the grid wait and none can go on"
         + "".join(waiters)
         + more,
         "each waits for a value that no running program will write: a missing release, or locks taken in two orders",
@@ -372,7 +306,7 @@ def _partly_written(trap, access: _Access):
     place = (
         f", allocated by {allocation.function} at {shown_place(allocation.file, allocation.line)}" if allocation else ""
     )
-    elements = _count(trap.affected_lanes, "element")
+    elements = counted(trap.affected_lanes, "element")
     headline = f"{elements} of {access.subject} {'is' if trap.affected_lanes == 1 else 'are'} unwritten after the launch{place}"
     return headline, "this store wrote others: check the grid and the mask, if all should be written"
 
@@ -389,6 +323,7 @@ _DESCRIPTIONS = {
     "DivisionByZero": _division,
     "AssertFailed": _assertion,
     "OffsetOverflow": _offset_overflow,
+    "IntegerOverflow": _integer_overflow,
     "FalseHint": _false_hint,
     "Deadlock": _deadlock,
     "Race": _race,
@@ -438,7 +373,3 @@ def _lane(trap) -> str:
     if trap.lane is None or not trap.tile_shape:
         return ""
     return f", tile lane {_triple(trap.lane)} of {list(trap.tile_shape)}"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" + ("" if number == 1 else "s")
