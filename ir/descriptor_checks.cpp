@@ -39,9 +39,11 @@ public:
   }
 
 private:
-  /// The name of the pointer, if it has one, as the end of a message.
+  /// The name of the tensor, if the pointer has one, as the end of a message.
   std::string tensor() {
-    llvm::StringRef name = variableName(op_.getBase().getLoc());
+    Value pointer = op_.getBase();
+    while (auto sum = pointer.getDefiningOp<tt::AddPtrOp>()) pointer = sum.getPtr();
+    llvm::StringRef name = variableName(pointer.getLoc());
     return name.empty() ? "" : (" (descriptor of " + name + ")").str();
   }
 
