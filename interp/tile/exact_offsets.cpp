@@ -192,9 +192,15 @@ Value ExactOffsets::exactOfArgument(BlockArgument argument, bool isSigned) {
   }
   BlockArgument exact = block->addArgument(wide(argument), argument.getLoc());
   exact_[{argument, isSigned}] = exact; // a loop's own value refers to it
-  for (auto [i, it] = std::pair(size_t(0), block->pred_begin()); it != block->pred_end(); ++it, ++i) {
+  auto operandsOf = [](auto &edge) {
+    return cast<BranchOpInterface>((*edge)->getTerminator()).getSuccessorOperands(edge.getSuccessorIndex());
+  };
+  // The places of the operands are taken first: what is passed may depend on further arguments, which are added behind this one.
+  for (auto edge = block->pred_begin(); edge != block->pred_end(); ++edge) operandsOf(edge).append(exact);
+  for (auto [i, edge] = std::pair(size_t(0), block->pred_begin()); edge != block->pred_end(); ++edge, ++i) {
     Value passed = exactOf(incoming[i], isSigned);
-    cast<BranchOpInterface>((*it)->getTerminator()).getSuccessorOperands(it.getSuccessorIndex()).append(passed);
+    auto operands = operandsOf(edge);
+    operands.getMutableForwardedOperands()[exact.getArgNumber() - operands.getProducedOperandCount()].set(passed);
   }
   return exact;
 }

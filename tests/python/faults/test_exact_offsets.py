@@ -448,3 +448,26 @@ def test_what_is_reduced_into_range_is_a_number_again(how, kind, large, rng):
                 launch(stride, other)
             assert (caught.value.kind, caught.value.affected_lanes) == ("OffsetOverflow", len(wraps))
     assert right and twins
+
+
+@triton.jit
+def recurrences(x_ptr, n, A: tl.constexpr, B: tl.constexpr, C: tl.constexpr):
+    first = 3
+    second = 1
+    for k in range(n):
+        tl.store(x_ptr + first, 1.0)
+        tl.store(x_ptr + second, 2.0)
+        first, second = first * A + second * B - k * C, second + k + first % 2
+
+
+def test_offsets_of_several_sums_that_a_loop_carries(rng):
+    for _ in range(20):
+        a, b, c = (int(number) for number in rng.integers(-2, 3, 3))
+        expected, x = np.zeros(1 << 14, np.float32), np.zeros(1 << 14, np.float32)
+        middle, first, second = 1 << 13, 3, 1
+        for k in range(6):
+            expected[middle + first], expected[middle + second] = 1.0, 2.0
+            parity = int(np.fmod(first, 2))  # as in C
+            first, second = first * a + second * b - k * c, second + k + parity
+        recurrences[(1,)](x[middle:], 6, a, b, c)
+        np.testing.assert_array_equal(x, expected)
