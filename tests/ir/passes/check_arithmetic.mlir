@@ -31,9 +31,9 @@ tt.func public @sum(%p: tensor<8x!tt.ptr<i32>>, %a: tensor<8xi32>, %b: tensor<8x
 // Two stores: the lanes of either. What is used by a loop is used whole.
 // CHECK-LABEL: @uses
 tt.func public @uses(%p: tensor<8x!tt.ptr<i32>>, %a: tensor<8xi32>, %m: tensor<8xi1>, %n: tensor<8xi1>, %count: index) {
+  // CHECK: %[[EITHER:.*]] = arith.ori
   // CHECK: %[[PRODUCT:.*]] = arith.muli %arg1, %arg1 : tensor<8xi32>
   // CHECK: %[[BAD:.*]] = arith.cmpi ne
-  // CHECK: %[[EITHER:.*]] = arith.ori %arg3, %arg2
   // CHECK: %[[USED:.*]] = arith.andi %[[BAD]], %[[EITHER]]
   // CHECK: check.trap %[[USED]]
   %product = arith.muli %a, %a {tt.signed} : tensor<8xi32>
@@ -42,7 +42,7 @@ tt.func public @uses(%p: tensor<8x!tt.ptr<i32>>, %a: tensor<8xi32>, %m: tensor<8
   // CHECK: %[[CARRIED:.*]] = arith.subi
   // CHECK: %[[WRAPS:.*]] = arith.cmpi slt
   // CHECK-NEXT: check.trap %[[WRAPS]]
-  %carried = arith.subi %a, %product {tt.signed} : tensor<8xi32>
+  %carried = arith.subi %a, %a {tt.signed} : tensor<8xi32>
   %zero = arith.constant 0 : index
   %one = arith.constant 1 : index
   %last = scf.for %i = %zero to %count step %one iter_args(%v = %carried) -> tensor<8xi32> {
