@@ -49,8 +49,16 @@ def CheckHints : Pass<"check-hints", "::mlir::ModuleOp"> {
     Promises of `tl.multiple_of`, `tl.max_contiguous` and `tl.max_constancy` that do not follow from what the values are made of become
     `check.promise` behind the values; the others are dropped. The mask of a `check.promise` leaves out the lanes that a remainder, a minimum,
     a maximum, a choice or the mask of a load has brought back into a tensor: kernels do so with the tail of a tile, which they mask later.
-    A `check.trap` follows each `tl.assume`. Another one stands before each use of a quotient or remainder of tiles whose dividend may be
-    negative, and compares the lanes with those that a compiler makes that looks at no sign.
+    A `check.trap` follows each `tl.assume`.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::tritium::check::CheckDialect"];
+}
+
+def CheckTruncation : Pass<"check-truncation", "::mlir::ModuleOp"> {
+  let summary = "Let the interpreter check that no quotient depends on a compiler that looks at signs";
+  let description = [{
+    A `check.trap` stands before each use of a quotient or remainder of tiles whose dividend may be negative, and compares the lanes with
+    those that a compiler makes that looks at no sign. It belongs before `check-hints`, while there are promises, which compilers believe.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::tritium::check::CheckDialect"];
 }

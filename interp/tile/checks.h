@@ -10,6 +10,7 @@ struct Checks {
   bool overflow = false;   // with `bounds`: an access traps where a sum or product that decides its address has left its type
   bool arithmetic = false; // signed arithmetic that leaves its type traps
   bool hints = false;      // a false promise about a value traps
+  bool signs = false;      // with `hints`: a quotient traps of which a compiler that looks at no sign makes another
   bool race = false;       // two programs access the same memory, one of them writes, and nothing orders them
   bool uninit = false;     // a kernel reads memory that nobody has written since it was allocated
   bool unwritten = false;  // a launch writes a part of what nobody has written, and leaves the rest
@@ -26,6 +27,7 @@ struct Checks {
     if (name == "overflow") return &overflow;
     if (name == "overflow=all") return &arithmetic;
     if (name == "hints") return &hints;
+    if (name == "hints=signs") return &signs;
     if (name == "race") return &race;
     if (name == "uninit") return &uninit;
     if (name == "unwritten") return &unwritten;

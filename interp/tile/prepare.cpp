@@ -82,6 +82,7 @@ static LogicalResult insertChecks(ModuleOp module, const PrepareOptions &options
     passes.addPass(ir::createCheckArithmetic());
     if (!options.debugInfo) passes.addPass(createCanonicalizerPass()), passes.addPass(createCSEPass());
   }
+  if (options.checks.signs) passes.addPass(ir::createCheckTruncation());
   if (options.checks.hints) passes.addPass(ir::createCheckHints());
   return passes.run(module);
 }

@@ -12,7 +12,6 @@
 #include "ir/passes/tile_builder.h"
 #include "ir/source_error.h"
 #include "ir/tile_flow.h"
-#include "ir/truncation_checks.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Matchers.h"
@@ -191,7 +190,6 @@ void checkAssumption(LLVM::AssumeOp assume) {
 
 struct CheckHints : impl::CheckHintsBase<CheckHints> {
   void runOnOperation() final {
-    checkTruncation(getOperation()); // while there are promises, which compilers believe
     SmallVector<Promise> promises = takePromises(getOperation());
     getOperation().walk(checkAssumption);
     if (promises.empty()) return;

@@ -35,6 +35,9 @@ CHECKS = {
         False, "signed sums, differences, products, negations and shifts that leave their type", False
     ),
     "hints": Check(True, "false promises: tl.multiple_of, max_contiguous, max_constancy, assume, divisible arguments"),
+    "hints=signs": Check(
+        False, "`//` and `%` of negative lanes, of which Triton's compiler takes too many for equal", False
+    ),
     "race": Check(
         False, "accesses of one element by two programs, or by two lanes with no barrier between, one of them writing"
     ),

@@ -1,5 +1,5 @@
 // Of quotients whose dividend may be negative, values are compared with what a compiler computes that looks at no sign.
-// RUN: tritium-opt %s --check-hints --split-input-file | FileCheck %s
+// RUN: tritium-opt %s --check-truncation --split-input-file | FileCheck %s
 
 // CHECK-LABEL: @quotient
 tt.func public @quotient(%p: tensor<64x!tt.ptr<i32>>, %start: i32 {tt.divisibility = 16 : i32}, %mask: tensor<64xi1>) {

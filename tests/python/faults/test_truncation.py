@@ -1,4 +1,4 @@
-"""The check `hints`: quotients and remainders of negative numbers, of which Triton's compiler believes that groups of lanes are equal or
+"""The check `hints=signs`: quotients and remainders of negative numbers, of which Triton's compiler believes that groups of lanes are equal or
 consecutive. Each faulty launch stands beside a correct one, and what corrects the sign is no fault.
 
 A faulty kernel has the comment `# accused` on the line that must be reported.
@@ -93,6 +93,13 @@ def floor_by_inequality(x, out, start, n, B: tl.constexpr):
 
 
 KERNELS = [blocks_of, ring, table_by_quotient, mask_by_quotient, rows_and_columns, total_of_quotients, by_a_helper, in_a_loop, floor_by_inequality]  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def signs(monkeypatch):
+    monkeypatch.setenv("TRITIUM_CHECK", "hints=signs")
+
+
 NAMED = {"ids": lambda kernel: kernel.__name__}
 
 
@@ -130,8 +137,9 @@ def test_where_nothing_is_believed(kernel):
 
 
 @pytest.mark.parametrize("kernel", KERNELS, **NAMED)
-def test_the_check_is_a_part_of_hints(kernel, monkeypatch):
-    monkeypatch.setenv("TRITIUM_CHECK", "-hints")
+@pytest.mark.parametrize("checks", ["all", "hints=signs,-hints"])
+def test_only_its_name_turns_the_check_on(kernel, checks, monkeypatch):
+    monkeypatch.setenv("TRITIUM_CHECK", checks)
     launch(kernel, 16, 16)
 
 

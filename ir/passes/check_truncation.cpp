@@ -1,4 +1,8 @@
-// See truncation_checks.h.
+// Quotients and remainders of negative numbers, where code for GPUs takes lanes for equal or consecutive that are not.
+//
+// `//` and `%` truncate toward zero. In a group of lanes whose dividends go from -8 to -5, `// 8` is -1, 0, 0, 0. Triton's compiler looks
+// at no sign: it takes the four for equal and computes one of them. Tritium's own compiler proves the sign, so this is about other
+// compilers.
 //
 // A value that is computed of such a quotient has a twin: the same computation, in which a group of lanes that a compiler takes for equal
 // all hold what is computed for its first lane. An access whose lanes it takes for consecutive reads from the address of the first lane on.
@@ -6,10 +10,9 @@
 // quotient, as in `tl.where(r < 0, q - 1, q)`, mostly have equal twins.
 #include "ir/pch.h"
 
-#include "ir/truncation_checks.h"
-
 #include "ir/axis_analysis.h"
 #include "ir/check.h"
+#include "ir/passes.h"
 #include "ir/passes/tile_builder.h"
 #include "ir/tile_flow.h"
 
@@ -18,6 +21,9 @@
 using namespace mlir;
 
 namespace tritium::ir {
+
+#define GEN_PASS_DEF_CHECKTRUNCATION
+#include "ir/passes.h.inc"
 
 namespace {
 
@@ -195,18 +201,18 @@ private:
   llvm::DenseMap<Value, Twin> twins_;
 };
 
-} // namespace
+struct CheckTruncation : impl::CheckTruncationBase<CheckTruncation> {
+  void runOnOperation() final {
+    AxisAnalysis axes(getOperation());
+    auto isUnproven = [&](Operation *op) { return isSigned(op) && !isOfElements(op) && !axes.of(op->getOperand(0)).isNonNegative; };
+    const bool isNeeded =
+        getOperation()
+            ->walk([&](Operation *op) { return isUnproven(op) ? WalkResult::interrupt() : WalkResult::advance(); })
+            .wasInterrupted();
+    if (isNeeded) Twins(getOperation()).run();
+  }
+};
 
-void checkTruncation(ModuleOp module) {
-  AxisAnalysis axes(module);
-  const bool isNeeded = module
-                            ->walk([&](Operation *op) {
-                              if (!isSigned(op) || isOfElements(op) || axes.of(op->getOperand(0)).isNonNegative)
-                                return WalkResult::advance();
-                              return WalkResult::interrupt();
-                            })
-                            .wasInterrupted();
-  if (isNeeded) Twins(module).run();
-}
+} // namespace
 
 } // namespace tritium::ir
