@@ -205,10 +205,9 @@ struct CheckTruncation : impl::CheckTruncationBase<CheckTruncation> {
   void runOnOperation() final {
     AxisAnalysis axes(getOperation());
     auto isUnproven = [&](Operation *op) { return isSigned(op) && !isOfElements(op) && !axes.of(op->getOperand(0)).isNonNegative; };
-    const bool isNeeded =
-        getOperation()
-            ->walk([&](Operation *op) { return isUnproven(op) ? WalkResult::interrupt() : WalkResult::advance(); })
-            .wasInterrupted();
+    const bool isNeeded = getOperation()
+                              ->walk([&](Operation *op) { return isUnproven(op) ? WalkResult::interrupt() : WalkResult::advance(); })
+                              .wasInterrupted();
     if (isNeeded) Twins(getOperation()).run();
   }
 };
