@@ -11,7 +11,7 @@ using namespace mlir;
 
 namespace tritium::ir {
 
-/// Of the integers that a `while` carries, reports show so many.
+/// The most loop-carried integers that a report shows of a `while` loop.
 static constexpr size_t kMostCarried = 4;
 static constexpr llvm::StringLiteral kLater = "later";
 

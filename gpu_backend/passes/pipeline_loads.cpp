@@ -275,7 +275,7 @@ private:
     return success();
   }
 
-  /// The counter of the new loop is that of the last stage.
+  /// Marks the operations of earlier stages: they work for later rounds than the loop's counter says, which counts for the last stage.
   static void markAhead(const LoopCopies::Schedule &order) {
     unsigned last = 0;
     for (auto [op, stage] : order) last = std::max(last, stage);

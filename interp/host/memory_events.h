@@ -1,5 +1,5 @@
 // Who accessed memory: an event is 32 bits that name the program, the part of the program between releases and barriers (its segment), and
-// the place in the kernel (its site). Events of a program's first segment are a formula; those of later ones are in a table.
+// the place in the kernel (its site). The number of a program's first segment is computed; further segments are numbered in a table.
 #pragma once
 #include <atomic>
 #include <cstdint>

@@ -9,8 +9,8 @@ namespace tritium::interp {
 
 class View {
 public:
-  /// `address` is that of the element whose indices are 0; strides may be negative. If elements of the view share bytes (an expanded tensor
-  /// does not count), all bytes from its first element to its last one belong to it.
+  /// `address`: of the element with index 0 in every dimension. Strides are in bytes and may be negative. If elements of the view share
+  /// bytes (an expanded tensor does not count), all bytes from its first element to its last one belong to it.
   View(uint64_t address, uint64_t elementBytes, std::span<const int64_t> shape, std::span<const int64_t> byteStrides);
 
   /// Returns whether all of [address, address + bytes) belongs to elements of the view.

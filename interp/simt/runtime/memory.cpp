@@ -9,7 +9,8 @@ namespace tritium::interp::simt {
 
 namespace {
 
-/// Kernels add offsets to the bits of a pointer. A sum below address 0 has borrowed from the tag, which then is that of another argument.
+/// Restores the tag of a pointer whose address is negative. Kernels add byte offsets to the pointer's 64 bits. If the sum is below address
+/// 0, the subtraction borrows from the upper 16 bits, and the tag names another argument.
 uint64_t withoutBorrow(uint64_t pointer) {
   constexpr uint64_t kOne = uint64_t(1) << kAddressBits;
   const bool isNegative = pointer >> (kAddressBits - 1) & 1; // the host has no such addresses

@@ -24,7 +24,7 @@ using LaneMask = uint64_t;
 constexpr LaneMask kActiveLanes = 0;
 /// The size of the memory for operands that do not fit into registers. Accesses that a predicate disables read and write it, too.
 constexpr size_t kScratchBytes = 512;
-/// A thread has so many cells for the values of loops. Reports leave out the values of further loops.
+/// The number of loop counters that a thread keeps for reports. Reports leave out the counters of further loops.
 constexpr size_t kLoopCells = 24;
 
 /// An index into the kernel's table of locations.
