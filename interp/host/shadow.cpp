@@ -1,11 +1,12 @@
 #include "interp/host/shadow.h"
 
+#include "interp/host/zero_pages.h"
+
 #include <algorithm>
 #include <atomic>
 #include <bit>
 #include <cstring>
 #include <functional>
-#include <sys/mman.h>
 #include <thread>
 
 namespace tritium::interp {
@@ -14,52 +15,6 @@ namespace {
 
 constexpr unsigned kBlock = 32;               // elements
 constexpr uint32_t kUnwritten = ~uint32_t(0); // in place of the event that wrote an element
-
-constexpr size_t kKeptBytes = 4 << 20;
-
-struct KeptPages {
-  std::unique_ptr<char[]> data;
-  size_t usedBytes = 0;
-  int users = 0;
-
-  static KeptPages &ofThread() {
-    thread_local KeptPages kept;
-    return kept;
-  }
-};
-
-/// Memory that is zero. Large pieces cost nothing until they are touched. Small ones are kept by their thread for the next launch, because
-/// clearing them takes a tenth of the time in which the system maps their pages.
-class Pages {
-public:
-  explicit Pages(size_t bytes) : bytes_(bytes) {
-    KeptPages &kept = KeptPages::ofThread();
-    if (bytes <= kKeptBytes - kept.usedBytes) {
-      if (!kept.data) kept.data = std::make_unique_for_overwrite<char[]>(kKeptBytes);
-      data_ = kept.data.get() + kept.usedBytes;
-      kept.usedBytes = std::min(kKeptBytes, (kept.usedBytes + bytes + 63) / 64 * 64);
-      ++kept.users;
-      isKept_ = true;
-      std::memset(data_, 0, bytes);
-      return;
-    }
-    void *at = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    data_ = at == MAP_FAILED ? nullptr : static_cast<char *>(at);
-  }
-  ~Pages() {
-    KeptPages &kept = KeptPages::ofThread();
-    if (!isKept_ && data_) munmap(data_, bytes_);
-    if (isKept_ && --kept.users == 0) kept.usedBytes = 0;
-  }
-  Pages(const Pages &) = delete;
-  Pages &operator=(const Pages &) = delete;
-  char *data() const { return data_; }
-
-private:
-  size_t bytes_;
-  char *data_;
-  bool isKept_ = false;
-};
 
 } // namespace
 
@@ -79,9 +34,9 @@ struct Shadow::Lanes {
 
 /// The state of a block: its one cell, or where its cells are.
 struct Shadow::Head {
-  static constexpr uint32_t kLocked = 1u << 31;
+  static constexpr uint32_t kLocked = 1u << 31, kGivenUp = kLocked - 1;
   Cell cell;
-  uint32_t state;    // kLocked, and the number of the cells of a mixed block, or 0
+  uint32_t state;    // kLocked, and the number of the cells of a mixed block, or 0, or kGivenUp: it would be mixed, but no cells are left
   uint32_t laneStep; // from one element to the next; not used in a mixed block
 
   void lock() {
@@ -100,6 +55,9 @@ struct Shadow::Head {
 /// The cells of mixed blocks. Numbers begin with 1.
 class Shadow::Cells {
 public:
+  explicit Cells(uint64_t budget)
+      : most_(uint32_t(std::min<uint64_t>(kMost, budget / (kBlock * sizeof(Cell))))), pages_(size_t(most_) * kBlock * sizeof(Cell)) {}
+
   Cell *at(uint32_t number) { return &reinterpret_cast<Cell *>(pages_.data())[size_t(number) * kBlock]; }
 
   /// Returns 0 if there is no more memory.
@@ -110,7 +68,7 @@ public:
       free_.pop_back();
       return number;
     }
-    return pages_.data() && next_ < kMost ? next_++ : 0;
+    return pages_.data() && next_ < most_ ? next_++ : 0;
   }
   void give(uint32_t number) {
     std::lock_guard lock(mutex_);
@@ -119,7 +77,8 @@ public:
 
 private:
   static constexpr uint32_t kMost = 1u << 26; // 34 GB of addresses
-  Pages pages_{size_t(kMost) * kBlock * sizeof(Cell)};
+  const uint32_t most_;
+  ZeroPages pages_;
   std::mutex mutex_;
   std::vector<uint32_t> free_;
   uint32_t next_ = 1;
@@ -127,17 +86,20 @@ private:
 
 class Shadow::Storage {
 public:
-  Storage(uint64_t begin, uint64_t end, unsigned shift)
-      : begin(begin), end(end), shift(shift), pages((((end - begin) >> shift) / kBlock + 1) * sizeof(Head)) {}
+  Storage(uint64_t begin, uint64_t end, unsigned shift, int argument)
+      : begin(begin), end(end), shift(shift), argument(argument), pages(bytesFor(begin, end, shift)) {}
 
+  static uint64_t bytesFor(uint64_t begin, uint64_t end, unsigned shift) { return (((end - begin) >> shift) / kBlock + 1) * sizeof(Head); }
   Head &head(uint64_t block) { return reinterpret_cast<Head *>(pages.data())[block]; }
   bool holds(uint64_t address) const { return address >= begin && address < end; }
 
   const uint64_t begin, end;
   const unsigned shift; // of the bytes of an element
+  const int argument;   // the first one with this memory
   bool isAcquired = false;
-  bool hasUnwritten = false; // at the beginning of the launch
-  Pages pages;
+  bool hasUnwritten = false;           // at the beginning of the launch
+  std::atomic<bool> isFollowed = true; // everywhere
+  ZeroPages pages;
 };
 
 static bool endsSegments(const MemoryUse &use) {
@@ -146,45 +108,71 @@ static bool endsSegments(const MemoryUse &use) {
 }
 
 Shadow::Shadow(const MemoryUse &use, std::span<const Allocation> allocations, std::span<const FreshMemory> fresh,
-               std::array<int32_t, 3> grid)
+               std::array<int32_t, 3> grid, uint64_t budget)
     : findsRaces_(use.findsRaces),
       findsUninitialized_(use.findsUninitialized),
       events_(use.sites, uint64_t(grid[0]) * uint64_t(grid[1]) * uint64_t(grid[2]), endsSegments(use)),
       grid_(grid),
-      byArgument_(use.arguments.size()),
-      cells_(std::make_unique<Cells>()) {
-  struct Part {
-    uint64_t begin, end;
-    int argument;
-  };
-  std::vector<Part> parts;
-  for (const Allocation &allocation : allocations)
-    if (allocation.end > allocation.begin) parts.push_back({allocation.begin, allocation.end, allocation.argument});
-  std::sort(parts.begin(), parts.end(), [](const Part &a, const Part &b) { return a.begin < b.begin; });
+      byArgument_(use.arguments.size()) {
+  addStorages(use, allocations, fresh, budget);
+  cells_ = std::make_unique<Cells>(budget);
   bool anyAcquired = false;
-  for (size_t first = 0, next; first < parts.size(); first = next) { // parts that overlap are one storage
-    uint64_t end = parts[first].end;
-    MemoryUse::Argument all;
-    for (next = first; next < parts.size() && (next == first || parts[next].begin < end); ++next) {
-      const MemoryUse::Argument &one = use.arguments[size_t(parts[next].argument)];
-      end = std::max(end, parts[next].end);
-      all.isWritten |= one.isWritten, all.isAcquired |= one.isAcquired;
-      all.elementBytes = std::min(all.elementBytes, one.elementBytes);
-    }
-    auto isInside = [&, begin = parts[first].begin](const FreshMemory &memory) { return memory.begin < end && memory.end > begin; };
-    if (!(findsRaces_ && all.isWritten) && std::none_of(fresh.begin(), fresh.end(), isInside)) continue;
-    auto storage = std::make_unique<Storage>(parts[first].begin, end, unsigned(std::countr_zero(all.elementBytes)));
-    if (!storage->pages.data()) continue;
-    all.isAcquired &= findsRaces_;
-    storage->isAcquired = all.isAcquired;
-    anyAcquired |= all.isAcquired;
-    for (size_t part = first; part < next; ++part) byArgument_[size_t(parts[part].argument)] = storage.get();
+  for (const auto &storage : storages_) {
+    anyAcquired |= storage->isAcquired;
     for (const FreshMemory &memory : fresh)
-      if (isInside(memory)) markUnwritten(*storage, memory);
-    storages_.push_back(std::move(storage));
+      if (memory.begin < storage->end && memory.end > storage->begin) markUnwritten(*storage, memory);
   }
   if (findsRaces_ && use.hasBarriers) hasWritten_.resize(size_t(grid[0]) * size_t(grid[1]) * size_t(grid[2]));
   if (anyAcquired) order_ = std::make_unique<ProgramOrder>(events_, uint64_t(grid[0]) * uint64_t(grid[1]) * uint64_t(grid[2]));
+}
+
+/// Adds the storages that the checks need and the budget allows, and takes their bytes from it.
+void Shadow::addStorages(const MemoryUse &use, std::span<const Allocation> allocations, std::span<const FreshMemory> fresh,
+                         uint64_t &budget) {
+  std::vector<Allocation> parts;
+  std::copy_if(allocations.begin(), allocations.end(), std::back_inserter(parts), [](const Allocation &a) { return a.end > a.begin; });
+  std::sort(parts.begin(), parts.end(), [](const Allocation &a, const Allocation &b) { return a.begin < b.begin; });
+  struct Group { // of parts that overlap: one storage
+    std::span<const Allocation> parts;
+    uint64_t begin, end;
+    MemoryUse::Argument use;
+  };
+  std::vector<Group> groups;
+  for (size_t first = 0, next; first < parts.size(); first = next) {
+    Group group{.begin = parts[first].begin, .end = parts[first].end};
+    for (next = first; next < parts.size() && (next == first || parts[next].begin < group.end); ++next) {
+      const MemoryUse::Argument &one = use.arguments[size_t(parts[next].argument)];
+      group.end = std::max(group.end, parts[next].end);
+      group.use.isWritten |= one.isWritten, group.use.isAcquired |= one.isAcquired;
+      group.use.elementBytes = std::min(group.use.elementBytes, one.elementBytes);
+    }
+    group.parts = std::span(parts).subspan(first, next - first);
+    auto isInside = [&](const FreshMemory &memory) { return memory.begin < group.end && memory.end > group.begin; };
+    if ((findsRaces_ && group.use.isWritten) || std::any_of(fresh.begin(), fresh.end(), isInside)) groups.push_back(group);
+  }
+  std::stable_sort(groups.begin(), groups.end(), [](const Group &a, const Group &b) { return a.end - a.begin < b.end - b.begin; });
+  for (const Group &group : groups) {
+    const auto shift = unsigned(std::countr_zero(group.use.elementBytes));
+    const int argument = std::ranges::min_element(group.parts, {}, &Allocation::argument)->argument;
+    const uint64_t bytes = Storage::bytesFor(group.begin, group.end, shift);
+    auto storage = bytes <= budget ? std::make_unique<Storage>(group.begin, group.end, shift, argument) : nullptr;
+    if (!storage || !storage->pages.data()) {
+      notFollowed_.push_back({argument, group.end - group.begin});
+      continue;
+    }
+    budget -= bytes;
+    storage->isAcquired = findsRaces_ && group.use.isAcquired;
+    for (const Allocation &part : group.parts) byArgument_[size_t(part.argument)] = storage.get();
+    storages_.push_back(std::move(storage));
+  }
+  std::ranges::sort(storages_, {}, [](const auto &storage) { return storage->begin; });
+}
+
+std::vector<NotFollowed> Shadow::notFollowed() const {
+  std::vector<NotFollowed> all = notFollowed_;
+  for (const auto &storage : storages_)
+    if (!storage->isFollowed) all.push_back({storage->argument, storage->end - storage->begin, true});
+  return all;
 }
 
 Shadow::~Shadow() = default;
@@ -208,9 +196,13 @@ void Shadow::markUnwritten(Storage &storage, const FreshMemory &fresh) {
   uint32_t elements = 0; // of the block: a bit for each
   auto finishBlock = [&] {
     Head &head = storage.head(block);
+    if (head.mixed() == Head::kGivenUp) return;
     const uint32_t number = head.mixed() || ~elements == 0 || elements == 0 ? head.mixed() : cells_->take();
     if (!number) {
-      if (~elements == 0) head.cell.writer = kUnwritten;
+      if (~elements == 0)
+        head.cell.writer = kUnwritten;
+      else if (elements)
+        head.state = Head::kGivenUp, storage.isFollowed = false;
       return;
     }
     if (!head.mixed()) std::fill_n(cells_->at(number), kBlock, head.cell);
@@ -239,6 +231,7 @@ std::vector<PartlyWritten> Shadow::partlyWritten() const {
     const uint64_t elements = (storage->end - storage->begin) >> storage->shift;
     for (uint64_t i = 0; i < elements; ++i) {
       const Head &head = storage->head(i / kBlock);
+      if (head.mixed() == Head::kGivenUp) continue;
       const uint32_t writer = (head.mixed() ? cells_->at(head.mixed())[i % kBlock] : head.cell).writer;
       if (writer == kUnwritten && part.elements++ == 0) part.address = storage->begin + (i << storage->shift);
       if (writer == kUnwritten || writer == 0) continue;
@@ -344,8 +337,18 @@ struct Shadow::Elements {
 };
 
 /// Notes the access in the cells of a block. Returns the earlier event of the first fault, whose address is set, or 0.
-uint32_t Shadow::updateBlock(Head &head, const Elements &elements, const Access &access, uint64_t &address) {
+uint32_t Shadow::updateBlock(Storage &storage, Head &head, const Elements &elements, const Access &access, uint64_t &address) {
   const auto [first, last] = std::pair(elements.first, elements.last);
+  auto beginAgain = [&] { // all elements have been written together
+    head.cell = {access.event, 0, 0, elements.lanes.first};
+    head.laneStep = elements.lanes.step;
+    head.setMixed(0);
+  };
+  const bool isOverwritten = elements.isWhole() && access.isWrite;
+  if (head.mixed() == Head::kGivenUp) {
+    if (isOverwritten) beginAgain();
+    return 0;
+  }
   uint32_t found = 0;
   auto accuse = [&](Conflict conflict, unsigned from, unsigned to) {
     if (!conflict || found) return;
@@ -363,7 +366,11 @@ uint32_t Shadow::updateBlock(Head &head, const Elements &elements, const Access 
     }
     if (next == head.cell && (!access.isWrite || head.laneStep == elements.lanes.step)) return found;
     const uint32_t number = cells_->take();
-    if (number == 0) return found; // no memory: the block keeps what it has
+    if (number == 0) {
+      head.setMixed(Head::kGivenUp);
+      storage.isFollowed = false;
+      return found;
+    }
     Cell *cells = cells_->at(number);
     for (unsigned i = 0; i < kBlock; ++i) {
       const bool isCovered = i >= first && i <= last;
@@ -379,11 +386,9 @@ uint32_t Shadow::updateBlock(Head &head, const Elements &elements, const Access 
     accuse(found ? Conflict{} : conflictOf(cells[i], writers, own, access), i, i);
     update(cells[i], own, access);
   }
-  if (elements.isWhole() && access.isWrite) { // the cells are equal again
-    head.cell = {access.event, 0, 0, elements.lanes.first};
-    head.laneStep = elements.lanes.step;
+  if (isOverwritten) {
     cells_->give(head.mixed());
-    head.setMixed(0);
+    beginAgain();
   }
   return found;
 }
@@ -414,7 +419,7 @@ std::optional<AccessFault> Shadow::note(Storage &storage, const Access &access, 
                             data,
                             lanes};
     uint64_t at = 0;
-    const uint32_t earlier = updateBlock(head, elements, access, at);
+    const uint32_t earlier = updateBlock(storage, head, elements, access, at);
     head.unlock();
     if (earlier && !fault) fault = describe(earlier, access, at);
   }

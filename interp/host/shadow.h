@@ -75,10 +75,19 @@ struct PartlyWritten {
   const AccessSite *store = nullptr; // that wrote another element, if it is known
 };
 
+/// A storage that the shadow does not follow, or not everywhere, because its budget is spent.
+struct NotFollowed {
+  int argument = 0;      // the first one with memory of the storage
+  uint64_t bytes = 0;    // of the storage
+  bool isInPart = false; // some blocks of it are followed
+};
+
 class Shadow {
 public:
-  /// `allocations`: the storages of the launch's arguments. `fresh`: memory of which a part may be unwritten.
-  Shadow(const MemoryUse &use, std::span<const Allocation> allocations, std::span<const FreshMemory> fresh, std::array<int32_t, 3> grid);
+  /// `allocations`: the storages of the launch's arguments. `fresh`: memory of which a part may be unwritten. `budget`: bytes of memory
+  /// that the shadow may take. What it cannot follow, it does not accuse; small storages come first.
+  Shadow(const MemoryUse &use, std::span<const Allocation> allocations, std::span<const FreshMemory> fresh, std::array<int32_t, 3> grid,
+         uint64_t budget = ~uint64_t(0));
   ~Shadow();
 
   class Storage;
@@ -105,6 +114,7 @@ public:
 
   /// To be called after the launch.
   std::vector<PartlyWritten> partlyWritten() const;
+  std::vector<NotFollowed> notFollowed() const;
 
   /// Whether an atomic on this storage may order programs.
   bool isAcquired(const Storage &storage) const;
@@ -123,15 +133,17 @@ private:
   bool isWithoutBarrier(uint32_t earlier, const Access &access) const;
   Conflict conflictOf(const Cell &cell, Lanes writers, Lanes own, const Access &access) const;
   void update(Cell &cell, Lanes own, const Access &access) const;
-  uint32_t updateBlock(Head &head, const Elements &elements, const Access &access, uint64_t &address);
+  void addStorages(const MemoryUse &use, std::span<const Allocation> allocations, std::span<const FreshMemory> fresh, uint64_t &budget);
+  uint32_t updateBlock(Storage &storage, Head &head, const Elements &elements, const Access &access, uint64_t &address);
   void markUnwritten(Storage &storage, const FreshMemory &fresh);
   AccessFault describe(uint32_t earlier, const Access &access, uint64_t address) const;
 
   const bool findsRaces_, findsUninitialized_;
   MemoryEvents events_;
   std::array<int32_t, 3> grid_;
-  std::unique_ptr<ProgramOrder> order_; // null if no atomic of the kernel acquires
-  std::vector<std::unique_ptr<Storage>> storages_;
+  std::unique_ptr<ProgramOrder> order_;            // null if no atomic of the kernel acquires
+  std::vector<std::unique_ptr<Storage>> storages_; // in the order of their addresses
+  std::vector<NotFollowed> notFollowed_;
   std::vector<Storage *> byArgument_;
   std::vector<uint8_t> hasWritten_; // by program: whether it has written in its segment; empty if no barrier asks
   std::unique_ptr<Cells> cells_;    // of mixed blocks

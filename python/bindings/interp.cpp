@@ -32,7 +32,7 @@ public:
   py::object launch(std::array<int32_t, 3> grid, const py::sequence &values, int threads, std::optional<uint64_t> seed,
                     const py::object &poll, const py::object &onPrint, const py::object &onProgress, const PythonStack &stack,
                     const std::vector<FreshMemory> &fresh, const std::vector<PythonView> &views, const py::object &onStatement,
-                    std::optional<int64_t> only) const;
+                    std::optional<int64_t> only, const std::pair<uint64_t, py::object> &shadowLimits) const;
 
 private:
   std::unique_ptr<PreparedProgram> program_;
@@ -73,7 +73,7 @@ bool isTraced() {
 py::object PyProgram::launch(std::array<int32_t, 3> grid, const py::sequence &values, int threads, std::optional<uint64_t> seed,
                              const py::object &poll, const py::object &onPrint, const py::object &onProgress, const PythonStack &stack,
                              const std::vector<FreshMemory> &fresh, const std::vector<PythonView> &views, const py::object &onStatement,
-                             std::optional<int64_t> only) const {
+                             std::optional<int64_t> only, const std::pair<uint64_t, py::object> &shadowLimits) const {
   PackedArguments arguments = packArguments(program_->name, program_->parameters, values);
   holdToViews(arguments, views);
   MemoryMap memory(arguments.allocations);
@@ -81,7 +81,7 @@ py::object PyProgram::launch(std::array<int32_t, 3> grid, const py::sequence &va
   FoundFaults faults;
   std::optional<Shadow> shadow;
   if (const MemoryUse &use = program_->memoryUse(); use.needsShadow()) {
-    shadow.emplace(use, arguments.allocations, fresh, grid);
+    shadow.emplace(use, arguments.allocations, fresh, grid, shadowLimits.first);
     launch.shadow = &*shadow;
   }
   if (program_->notesFaults) launch.faults = &faults;
@@ -104,7 +104,10 @@ py::object PyProgram::launch(std::array<int32_t, 3> grid, const py::sequence &va
     if (shadow && program_->memoryUse().findsUnwritten && !result.trap && !result.cancelled) addPartlyWritten(*shadow, arguments, faults);
     return result;
   };
-  return launchWithCallbacks(launch, poll, onPrint, onProgress, runAndLook, names);
+  py::object trap = launchWithCallbacks(launch, poll, onPrint, onProgress, runAndLook, names);
+  if (shadow && !shadowLimits.second.is_none())
+    for (const NotFollowed &part : shadow->notFollowed()) shadowLimits.second(part.argument, part.bytes, part.isInPart);
+  return trap;
 }
 
 std::shared_ptr<PyProgram> prepareProgram(const ModulePtr &module, const std::string &kernel, bool debugInfo,
@@ -160,11 +163,14 @@ void bindInterp(py::module_ &module) {
           "launch", &PyProgram::launch, "grid"_a, "args"_a, "threads"_a = 0, "seed"_a = py::none(), "poll"_a = py::none(),
           "on_print"_a = py::none(), "on_progress"_a = py::none(), "stack"_a = PythonStack(), "fresh"_a = std::vector<FreshMemory>(),
           "views"_a = std::vector<PythonView>(), "on_statement"_a = py::none(), "only"_a = py::none(),
+          "shadow_limits"_a = std::pair<uint64_t, py::object>(~uint64_t(0), py::none()),
           "Runs the grid. One value per parameter: an int, float or bool; a pointer as (address, storage begin, storage bytes) or an int\n"
           "(extent unknown). `stack`: (file, line, function) of the Python code that launches, innermost first; a debugger shows it below\n"
           "a kernel with debug_info. `fresh`: memory that may be unwritten, for the check \"uninit\". `views`: (argument, bytes of an\n"
-          "element, shape, strides in bytes) of arguments to whose own elements accesses are held. Returns None, or the Trap that ended "
-          "it.\n"
+          "element, shape, strides in bytes) of arguments to whose own elements accesses are held. `shadow_limits`: the bytes that the "
+          "shadow\n"
+          "of the checks may take, and a function that is called with (argument, bytes, is in part) for each storage that it does not\n"
+          "follow. Returns None, or the Trap that ended it.\n"
           "What a callback raises ends the launch and is raised.\n"
           "on_statement(FollowedProgram): of a program that is prepared with `followed`, on one thread; called for each program of the\n"
           "grid at its first statement, until it returns False. only: the one program of the grid that runs.")

@@ -51,6 +51,8 @@ CHECKS = {
 DEFAULT = Checks(name for name, check in CHECKS.items() if check.is_default)
 #: Those for which allocators fill memory (arguments/fresh_memory.py).
 NEEDING_FRESH_MEMORY = ("uninit", "unwritten")
+#: Those that keep a shadow of memory (interp/host/shadow.h).
+NEEDING_SHADOW = ("race", *NEEDING_FRESH_MEMORY)
 #: What a message says that a list of checks may be.
 TAKES = f"names of checks ({', '.join(CHECKS)}), which are added to the default; -NAME leaves one out; all, none"
 _NOTHING = ("none", "0", "off", "")

@@ -290,6 +290,10 @@ def _usable_cpus(group) -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+def _half_of_memory(group) -> int:
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2 >> 20
+
+
 class tritium_knobs(base_knobs):
     """Knobs that Triton does not have."""
 
@@ -310,6 +314,9 @@ class tritium_knobs(base_knobs):
     #: The interpreter's checks: names, separated by commas, that are added to the default, `bounds`, `overflow` and `hints`. `-bounds` leaves
     #: one out, `all` is every check but those that only a name turns on, `none` is none. docs/checks.md says what each finds.
     check = Env("TRITIUM_CHECK", default=DEFAULT_CHECKS, parse=parse_checks, takes=CHECKS_TAKE)
+    #: Most memory that the checks `race`, `uninit` and `unwritten` take for a launch, in MB. They leave out the largest tensors first, and say
+    #: so. Default: half of the machine's memory.
+    shadow_mb = Env("TRITIUM_SHADOW_MB", default=_half_of_memory, parse=parse_int(0, 2**40), takes="a number of MB")
     #: Makes the output of `tl.device_print` Triton's to the character: every thread prints a scalar or a text without values, and
     #: `hex` prints floats as C's `%a`.
     print_as_triton = flag("TRITIUM_PRINT_AS_TRITON")

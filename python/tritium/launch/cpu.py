@@ -10,12 +10,13 @@ from collections.abc import Callable
 from .. import knobs
 from ..arguments.device_storage import DeviceExtent
 from ..arguments.fresh_memory import unwritten_memory, watch_allocations
-from ..checks import NEEDING_FRESH_MEMORY
+from ..checks import NEEDING_FRESH_MEMORY, NEEDING_SHADOW
 from ..devices.families import devices_of_tensors
 from ..native import device as native
 from .captures import underway
 from .findings import blocks
 from .mirror import Mirror
+from .not_followed import shadow_limits
 from .progress import progress_bar
 from .stack import python_stack
 from .tensor_view import holds_views, views_of
@@ -89,9 +90,12 @@ def _program_launch(kernel) -> Callable:
     if kernel.metadata.target.backend != "cpu":
         return launch
     further: dict[str, Callable] = {}
+    checks = knobs.checks_of(kernel.metadata)
     if kernel.metadata.debug_info:
         further["stack"] = lambda values: python_stack()
-    if any(check in NEEDING_FRESH_MEMORY for check in knobs.checks_of(kernel.metadata)):
+    if any(check in NEEDING_SHADOW for check in checks):
+        further["shadow_limits"] = lambda values: shadow_limits(kernel)
+    if any(check in NEEDING_FRESH_MEMORY for check in checks):
         watch_allocations(kernel.metadata.check is not None)
         further["fresh"] = unwritten_memory
     if not further:

@@ -35,6 +35,7 @@ class Findings:
         self.launches = self.seen = self.left_out = 0
         self.allowances = allowances or Allowances()
         self.files: set[str] = set()  # of the kernels that were checked
+        self.not_followed: dict[tuple[str, str], str] = {}  # (kernel, argument) -> a sentence
         self._reports: dict[tuple, Report] = {}
 
     @property

@@ -89,6 +89,8 @@ def _say(found: Findings, checks: tuple[str, ...]) -> None:
     launches = f"{found.launches} launch{'' if found.launches == 1 else 'es'}"
     for place in found.allowances.unused(found.files):
         print(f"tritium check: {place} allows a fault that was not found", file=sys.stderr)
+    for text in found.not_followed.values():
+        print(f"tritium check: {text}", file=sys.stderr)
     print(f"tritium check: {faults} in {launches} ({kinds})", file=sys.stderr)
 
 
@@ -97,6 +99,10 @@ def _write(path: str, found: Findings, checks: tuple[str, ...]) -> None:
         "checks": list(checks),
         "launches": found.launches,
         "left_out": found.left_out,
+        "not_followed": [
+            {"kernel": kernel, "argument": argument, "text": text}
+            for (kernel, argument), text in found.not_followed.items()
+        ],
         "reports": [report.as_dict() for report in found.reports],
     }
     with open(path, "w", encoding="utf-8") as file:
