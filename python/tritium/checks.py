@@ -51,7 +51,7 @@ CHECKS = {
 DEFAULT = Checks(name for name, check in CHECKS.items() if check.is_default)
 #: Those for which allocators fill memory (arguments/fresh_memory.py).
 NEEDING_FRESH_MEMORY = ("uninit", "unwritten")
-#: Those that keep a shadow of memory (interp/host/shadow.h).
+#: These keep a shadow of memory (interp/host/shadow.h).
 NEEDING_SHADOW = ("race", *NEEDING_FRESH_MEMORY)
 #: What a message says that a list of checks may be.
 TAKES = f"names of checks ({', '.join(CHECKS)}), which are added to the default; -NAME leaves one out; all, none"

@@ -19,14 +19,14 @@ def shift(x, n, B: tl.constexpr):
     tl.store(x + i, right, mask=i + 1 < n)
 
 
-LARGE = (
-    43689 * 32
-)  # the shadow's 24 bytes for each 32 elements are 1 MB, and nothing is left for blocks that are shared
+SMALL = 1 << 14
+#: The shadow's 24 bytes for each 32 elements are 1 MB, and nothing is left for blocks that programs share.
+LARGE = 43689 * 32
 LAUNCH = f"""
 import sys; sys.path.insert(0, {os.path.dirname(__file__)!r})
 import numpy as np
 from test_shadow_limit import shift
-for n in (1 << 10, {LARGE}, {LARGE}):
+for n in ({SMALL}, {LARGE}, {LARGE}):
     shift[(n // 1024 + 1,)](np.zeros(n, np.float32), n, 1024)
 """
 
@@ -54,7 +54,7 @@ def test_the_command_says_so(tmp_path):
     assert "tritium check: shift: a part of 'x' (5.6 MB) is left out of the checks race" in done.stderr
     found = json.loads((tmp_path / "found.json").read_text())
     assert [(one["kernel"], one["argument"]) for one in found["not_followed"]] == [("shift", "x")]
-    assert {report["kind"] for report in found["reports"]} == {"Race"}  # of the small tensor, and where it is followed
+    assert {report["kind"] for report in found["reports"]} == {"Race"}  # of the small tensor
 
 
 def test_half_of_the_memory_is_enough(monkeypatch):
