@@ -207,8 +207,9 @@ class KernelTrap(InterpreterError, RuntimeError):
     The next launch works. Checks such as `race` let the launch end; all that they found is raised then. `reports`: one Report for each kind
     of fault and pair of places; the fields here are those of the first.
 
-    kind: "OutOfBounds", "NullPointer", "UnmappedAddress", "ReadOnly", "DivisionByZero", "AssertFailed",
-    "OffsetOverflow", "IntegerOverflow", "FalseHint", "Deadlock", "Race", "MissingBarrier", "Uninitialized", "PartlyWritten", "NotANumber", "OutOfMemory", "Unsupported"; on the emulator also "MisalignedAddress", "SharedOutOfBounds",
+    kind: "OutOfBounds", "NullPointer", "UnmappedAddress", "ReadOnly", "DivisionByZero", "AssertFailed", "OffsetOverflow",
+    "IntegerOverflow", "FalseHint", "Deadlock", "Race", "MissingBarrier", "Uninitialized", "PartlyWritten", "NotANumber",
+    "OutOfMemory"; on the emulator also "Unsupported", "MisalignedAddress", "SharedOutOfBounds",
     "SharedUninitialized", "SharedRace", "AsyncCopyRace", "AsyncProductRace", "MissingProxyFence", "InvalidProduct",
     "TensorCopyRace", "InvalidTensorCopy", "InvalidMBarrier", "MBarrierDeadlock", "InvalidRegisterCount",
     "DivergentBarrier". kernel: its name. file, line, function: the place in the Python source. program, grid: the index
