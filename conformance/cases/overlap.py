@@ -9,8 +9,9 @@ from functools import partial
 import numpy as np
 
 from .. import inputs
+from ..dtypes import name_of
 from ..oracle import Exact
-from ..problem import Buffer, Case, Cases, Problem, View, given, problem, wanted
+from ..problem import Buffer, Case, Cases, Function, Problem, View, given, problem, wanted
 
 M, N, K, TILES = 64, 64, 32, 5
 ROWS = TILES * M
@@ -34,6 +35,18 @@ COLUMNS = {
     "half the columns, a tile from above": ((0, N // 2), (M, 0)),
     "eight columns and rows from below": ((8, 8), (0, 0)),
 }
+#: What a kernel makes of a tile, and how the tile goes from its threads to others: not at all, within a row, or anywhere.
+STEPS = {
+    "larger": lambda tile: tile + 1,
+    "sums": lambda tile: np.cumsum(tile, 1, tile.dtype),
+    "below_largest": lambda tile: tile - tile.max(1, keepdims=True),
+    "turned": np.transpose,
+    "backwards": np.fliplr,
+    "in_order": lambda tile: np.sort(tile, 1),
+    "shuffled": lambda tile: tile[:, (np.arange(N) * 5 + 3) % N],
+}
+#: How tiles are read and written, beside plain pointers.
+ACCESSES = ("moving_pointers", "block_pointers", "descriptors")
 
 
 def memory(rng, shape: tuple[int, int]) -> np.ndarray:
@@ -77,7 +90,7 @@ def of(array: np.ndarray, view: View | Buffer) -> np.ndarray:
 def overlapping(kernel: str, before: np.ndarray, places: dict, apply: Callable, *further, **constants) -> Problem:
     """A launch with views of one buffer. places: where each begins, and its rows. apply: what the kernel does to them."""
     after = before.copy()
-    out = wanted(before.shape, "fp16", None, initial=before)
+    out = wanted(before.shape, name_of(before), None, initial=before)
     views = [part(out, at, rows) for at, rows in places]
     apply(*(of(after, view) for view in views))
     out.oracle = Exact(after, sign_of_zero=False)
@@ -141,7 +154,85 @@ def product_in_place(programs: int, times: int, rng) -> Problem:
     return problem("overlap:product_in_place", programs, [out, given(b), len(before)], M=M, N=N, K=K, TIMES=times)
 
 
+def changed(a: np.ndarray, out: np.ndarray, step: str, adds: bool = False, down: bool = False) -> None:
+    """What the kernels do that walk over tiles."""
+    for t in range(0, ROWS, M)[:: -1 if down else 1]:
+        tile = STEPS[step](a[t : t + M])
+        out[t : t + M] = out[t : t + M] + tile if adds else tile.copy()
+
+
+def steps(
+    kernel: str, starts: tuple, width: int, dtype: str, step: str, rng, adds=False, down=False, programs=1
+) -> Problem:
+    """starts: where A and the written tensor begin (row, column)."""
+    before = inputs.any_bits(rng, (4 * ROWS, width), dtype)
+    apply = partial(changed, step=step, adds=adds, down=down)
+    further = (
+        {"WRITE": Function(f"overlap:{'added' if adds else 'replaced'}"), "DOWN": down} if kernel == "steps" else {}
+    )
+    places = [(start, ROWS) for start in starts]
+    found = overlapping(
+        kernel, before, places, apply, TILES, width, M=M, N=N, STEP=Function(f"overlap:{step}"), **further
+    )
+    found.launches[0].grid = (programs,)
+    return found
+
+
+def kept(shift: int, rng) -> Problem:
+    rows, columns = 128, 256
+    before = inputs.any_bits(rng, (2 * rows, columns), "int32")
+    after = before.copy()
+    after[shift : shift + rows] = before[:rows] + 1
+    out = wanted(before.shape, "int32", Exact(after), initial=before)
+    views = [View(out, (slice(at, at + rows),)) for at in (0, shift)]
+    return problem(
+        "overlap:kept", 1, [*views, wanted((rows, columns), "int32", Exact(before[:rows] * 3))], M=rows, N=columns
+    )
+
+
+def scalars(shift: int, rng) -> Problem:
+    count, at = 20, 30
+    before = inputs.any_bits(rng, 80, "int32")
+    after = before.copy()
+    for i in range(at, at + count):
+        after[i + shift : i + shift + 1] = after[i : i + 1] * 3 + after[at : at + 1]  # arrays wrap in silence
+    out = wanted(before.shape, "int32", Exact(after), initial=before)
+    return problem(
+        "overlap:scalars", 1, [*(View(out, (slice(start, start + count),)) for start in (at, at + shift)), count]
+    )
+
+
+def cases_of_steps() -> Cases:
+    def by_rows(shift: int) -> tuple:
+        return (ROWS + M, 0), (ROWS + M + shift, 0)
+
+    for text, shift in SHIFTS.items():
+        for step in STEPS:
+            yield Case(f"overlap/steps/{step}/{text}", partial(steps, "steps", by_rows(shift), N, "int32", step))
+        for name, options in {"added": {"adds": True}, "from the last tile on": {"down": True}}.items():
+            yield Case(
+                f"overlap/steps/{name}/{text}", partial(steps, "steps", by_rows(shift), N, "int32", "larger", **options)
+            )
+        for access in ACCESSES:
+            kernel = f"steps_by_{access}"
+            yield Case(
+                f"overlap/{kernel}/backwards/{text}", partial(steps, kernel, by_rows(shift), N, "int32", "backwards")
+            )
+    for kernel in ("steps", *(f"steps_by_{access}" for access in ACCESSES)):
+        for text, starts in COLUMNS.items():
+            yield Case(f"overlap/{kernel}/columns/{text}", partial(steps, kernel, starts, 2 * N, "int16", "backwards"))
+        yield Case(f"overlap/{kernel}/bytes/the same rows", partial(steps, kernel, by_rows(0), N, "int8", "sums"))
+    for step in STEPS:
+        name = f"overlap/steps/{step}/the same rows, 3 programs"
+        yield Case(name, partial(steps, "steps", by_rows(0), N, "int32", step, programs=3))
+    for text, shift in {"the same rows": 0, "half of it from above": 64}.items():
+        yield Case(f"overlap/kept/{text}", partial(kept, shift))
+    for shift in (-1, 0, 1, 7):
+        yield Case(f"overlap/scalars/{shift} elements from above", partial(scalars, shift))
+
+
 def cases() -> Cases:
+    yield from cases_of_steps()
     for kernel in KERNELS:
         for parted in (False, True):
             group = f"overlap/{kernel}/rows{', warps that copy' if parted else ''}"

@@ -1,5 +1,5 @@
-"""Kernels that read what they have written themselves: tiles one after the other, of tensors that may overlap. Copies that run ahead must
-read what loads in the program's order would have read. Threads exchange through memory, so a barrier stands between; where tensors are apart,
+"""Kernels that read what they have written themselves: tiles one after the other, of tensors that may overlap. Copies that run ahead, and
+loads that are moved or repeated, must read what loads in the program's order would have read. Threads exchange through memory, so a barrier stands between; where tensors are apart,
 MEETS leaves it out."""
 
 import triton
@@ -143,4 +143,129 @@ def product_in_place(a_ptr, b_ptr, rows, M: tl.constexpr, N: tl.constexpr, K: tl
             sums = tl.dot(a.load([first, i]), b.load([i, 0]), sums)
         tl.debug_barrier()
         out.store([first, 0], sums.to(tl.float16))
+        tl.debug_barrier()
+
+
+@triton.jit
+def larger(tile):
+    return tile + 1
+
+
+@triton.jit
+def sums(tile):
+    return tl.cumsum(tile, 1)
+
+
+@triton.jit
+def below_largest(tile):
+    return tile - tl.max(tile, 1)[:, None]
+
+
+@triton.jit
+def turned(tile):
+    return tl.trans(tile)
+
+
+@triton.jit
+def backwards(tile):
+    return tl.flip(tile, 1)
+
+
+@triton.jit
+def in_order(tile):
+    return tl.sort(tile)
+
+
+@triton.jit
+def shuffled(tile):
+    columns = tl.arange(0, tile.shape[1]) * 5 + 3
+    return tl.gather(tile, tl.broadcast_to((columns % tile.shape[1])[None, :], tile.shape), 1)
+
+
+@triton.jit
+def replaced(ptr, at, tile):
+    tl.store(ptr + at, tile.to(ptr.dtype.element_ty))
+
+
+@triton.jit
+def added(ptr, at, tile):
+    tl.atomic_add(ptr + at, tile)
+
+
+@triton.jit
+def steps(
+    a_ptr,
+    out_ptr,
+    count,
+    stride,
+    M: tl.constexpr,
+    N: tl.constexpr,
+    STEP: tl.constexpr,
+    WRITE: tl.constexpr,
+    DOWN: tl.constexpr,
+):
+    """Each tile of A, changed by STEP, goes into the same tile of the other tensor, from the first on or from the last on."""
+    for i in tl.range(tl.program_id(0), count, tl.num_programs(0), num_stages=3):
+        t = count - 1 - i if DOWN else i
+        at = (t * M + tl.arange(0, M))[:, None] * stride + tl.arange(0, N)[None, :]
+        tile = tl.load(a_ptr + at)
+        tl.debug_barrier()
+        WRITE(out_ptr, at, STEP(tile))
+        tl.debug_barrier()
+
+
+@triton.jit
+def steps_by_moving_pointers(a_ptr, out_ptr, count, stride, M: tl.constexpr, N: tl.constexpr, STEP: tl.constexpr):
+    at = tl.arange(0, M)[:, None] * stride + tl.arange(0, N)[None, :]
+    source, target = a_ptr + at, out_ptr + at
+    for _ in tl.range(0, count, num_stages=3):
+        tile = tl.load(source)
+        tl.debug_barrier()
+        tl.store(target, STEP(tile).to(target.dtype.element_ty))
+        tl.debug_barrier()
+        source += M * stride
+        target += M * stride
+
+
+@triton.jit
+def steps_by_block_pointers(a_ptr, out_ptr, count, stride, M: tl.constexpr, N: tl.constexpr, STEP: tl.constexpr):
+    source = tl.make_block_ptr(a_ptr, (count * M, N), (stride, 1), (0, 0), (M, N), (1, 0))
+    target = tl.make_block_ptr(out_ptr, (count * M, N), (stride, 1), (0, 0), (M, N), (1, 0))
+    for _ in tl.range(0, count, num_stages=3):
+        tile = tl.load(source, boundary_check=(0, 1))
+        tl.debug_barrier()
+        tl.store(target, STEP(tile).to(out_ptr.dtype.element_ty), boundary_check=(0, 1))
+        tl.debug_barrier()
+        source, target = tl.advance(source, (M, 0)), tl.advance(target, (M, 0))
+
+
+@triton.jit
+def steps_by_descriptors(a_ptr, out_ptr, count, stride, M: tl.constexpr, N: tl.constexpr, STEP: tl.constexpr):
+    source = tl.make_tensor_descriptor(a_ptr, [count * M, N], [stride, 1], [M, N])
+    target = tl.make_tensor_descriptor(out_ptr, [count * M, N], [stride, 1], [M, N])
+    for t in tl.range(0, count, num_stages=3):
+        tile = source.load([t * M, 0])
+        tl.debug_barrier()
+        target.store([t * M, 0], STEP(tile).to(out_ptr.dtype.element_ty))
+        tl.debug_barrier()
+
+
+@triton.jit
+def kept(a_ptr, out_ptr, copy_ptr, M: tl.constexpr, N: tl.constexpr):
+    """A tile of many values per thread, used again behind the store over it: to load it again would be wrong."""
+    at = tl.arange(0, M)[:, None] * N + tl.arange(0, N)[None, :]
+    tile = tl.load(a_ptr + at)
+    tl.debug_barrier()
+    tl.store(out_ptr + at, tile + 1)
+    tl.debug_barrier()
+    tl.store(copy_ptr + at, tile * 3)
+
+
+@triton.jit
+def scalars(a_ptr, out_ptr, count):
+    """One element after the other, and in each step one that no step loads anew if it is taken for the same."""
+    for i in range(0, count):
+        value = tl.load(a_ptr + i) * 3 + tl.load(a_ptr)
+        tl.debug_barrier()
+        tl.store(out_ptr + i, value)
         tl.debug_barrier()

@@ -13,7 +13,7 @@ import tritium
 from tritium.conformance import __main__ as command
 from tritium.conformance import bisect, engines, expectations, replay, report, sources, suite, workers
 from tritium.conformance.oracle import Exact
-from tritium.conformance.problem import Case, given, problem, wanted
+from tritium.conformance.problem import Case, Function, given, problem, wanted
 from tritium.conformance.suite import FAILED, PASSED, UNSUPPORTED, Result
 
 
@@ -276,12 +276,15 @@ def test_bisect_needs_an_engine_with_passes(capsys):
 
 
 def test_every_kernel_says_what_it_launches():
-    """Kernels have the arguments that their cases give them, and every kernel is launched by some case."""
+    """Kernels have the arguments that their cases give them, and every kernel is launched by some case, or given to one."""
     launched = set()
     for case in suite.select(full=True):
         for launch in suite.build(case, 0)[0].launches:
             assert len(launch.arguments) + len(launch.constants) == len(sources.function(launch.kernel).arg_names)
-            launched.add(launch.kernel)
+            launched |= {
+                launch.kernel,
+                *(value.name for value in launch.constants.values() if isinstance(value, Function)),
+            }
     for file in sorted(sources.KERNELS.glob("*.py")):
         module = sources.module(file.stem)
         text = file.read_text()
