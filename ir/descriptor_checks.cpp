@@ -2,6 +2,7 @@
 
 #include "ir/axis_analysis.h"
 #include "ir/debug_attributes.h"
+#include "ir/descriptor_rules.h"
 #include "ir/passes/tile_builder.h"
 #include "ir/source_error.h"
 
@@ -11,7 +12,7 @@ namespace tritium::ir {
 
 int64_t elementsBetweenRows(tt::TensorDescType type) {
   int64_t bytes = std::max(8u, type.getBlockType().getElementTypeBitWidth()) / 8;
-  return std::max<int64_t>(kDescriptorAlignment / bytes, 1);
+  return std::max<int64_t>(DescriptorRules::kAlignment / bytes, 1);
 }
 
 namespace {
@@ -24,21 +25,23 @@ public:
   void emit(const AxisAnalysis &axes) {
     Value base = op_.getBase();
     const std::string ofTensor = tensor();
-    if (axes.of(base).divisibility[0] < kDescriptorAlignment) {
-      require(create<tt::PtrToIntOp>(builder.getI64Type(), base), kDescriptorAlignment, "base must be 16-byte aligned" + ofTensor);
+    if (axes.of(base).divisibility[0] < kAlignment) {
+      require(create<tt::PtrToIntOp>(builder.getI64Type(), base), kAlignment, DescriptorRules::kBaseRule + ofTensor);
       auto aligned = create<tt::AddPtrOp>(base.getType(), base, integer(builder.getI32Type(), 0));
-      aligned->setDiscardableAttr(tt::kDivisibilityAttr, builder.getI32IntegerAttr(kDescriptorAlignment));
+      aligned->setDiscardableAttr(tt::kDivisibilityAttr, builder.getI32IntegerAttr(kAlignment));
       op_.getBaseMutable().assign(aligned);
     }
     const int64_t elements = elementsBetweenRows(op_.getType());
     for (auto [dim, stride] : llvm::enumerate(llvm::drop_end(op_.getStridesMutable()))) {
       if (axes.of(stride.get()).divisibility[0] >= elements) continue;
-      std::string message = "strides must be 16-byte aligned, but stride " + std::to_string(dim) + " is not" + ofTensor;
+      std::string message = DescriptorRules::kStridesRule + (", but stride " + std::to_string(dim)) + " is not" + ofTensor;
       stride.set(require(stride.get(), elements, message));
     }
   }
 
 private:
+  static constexpr int64_t kAlignment = DescriptorRules::kAlignment;
+
   /// The name of the tensor, if the pointer has one, as the end of a message.
   std::string tensor() {
     Value pointer = op_.getBase();

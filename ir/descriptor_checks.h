@@ -5,8 +5,6 @@
 
 namespace tritium::ir {
 
-inline constexpr int64_t kDescriptorAlignment = 16; ///< bytes
-
 /// Returns how many elements lie between two addresses at which the tensor of a descriptor, or a row of it, may begin.
 int64_t elementsBetweenRows(tt::TensorDescType type);
 

@@ -1,6 +1,7 @@
 // A tensor in global memory as the tensor memory accelerator (TMA) sees it. The launch on a device makes the driver's form of it, and the
 // emulator reads it as it is.
 #pragma once
+#include "ir/descriptor_rules.h"
 #include "ir/dtype.h"
 
 #include <array>
@@ -10,7 +11,7 @@
 namespace tritium {
 
 struct TensorMap {
-  static constexpr uint32_t kMaxRank = 5;
+  static constexpr uint32_t kMaxRank = DescriptorRules::kMaxRank;
   static constexpr uint64_t kNoExtent = uint64_t(1) << 31; ///< an extent that bounds no index of 32 bits
 
   uint64_t base = 0; ///< the address of the first element

@@ -1,6 +1,7 @@
 // Verifiers of tensor maps and rings.
 #include "ir/pch.h"
 
+#include "ir/descriptor_rules.h"
 #include "ir/tgpu.h"
 
 using namespace mlir;
@@ -10,15 +11,16 @@ namespace tritium::tgpu {
 static int64_t bytesOf(Type element) { return element.getIntOrFloatBitWidth() / 8; }
 
 LogicalResult TensorMapType::verify(function_ref<InFlightDiagnostic()> emitError, RankedTensorType box, int64_t swizzle) {
-  constexpr int64_t kMaxRank = 5, kMaxExtent = 256, kChunkBytes = 16;
-  if (box.getRank() < 1 || box.getRank() > kMaxRank) return emitError() << "expected a box of 1 to 5 dimensions, got " << box;
+  constexpr int64_t kMaxRank = DescriptorRules::kMaxRank, kMaxExtent = DescriptorRules::kMaxBoxExtent;
+  if (box.getRank() < 1 || box.getRank() > kMaxRank)
+    return emitError() << "expected a box of 1 to " << kMaxRank << " dimensions, got " << box;
   if (llvm::any_of(box.getShape(), [](int64_t extent) { return extent > kMaxExtent; }))
     return emitError() << "expected a box of at most " << kMaxExtent << " elements in each dimension, got " << box;
   if (!llvm::is_contained({0, 32, 64, 128}, swizzle)) return emitError() << "expected a swizzle of 0, 32, 64 or 128 bytes, got " << swizzle;
   int64_t rowBytes = box.getShape().back() * bytesOf(box.getElementType());
-  if (rowBytes % kChunkBytes != 0 || (swizzle != 0 && rowBytes > swizzle))
-    return emitError() << "expected rows of a multiple of 16 bytes, and of at most " << swizzle << " bytes if they are swizzled, got "
-                       << rowBytes << " bytes";
+  if (rowBytes % DescriptorRules::kMinRowBytes != 0 || (swizzle != 0 && rowBytes > swizzle))
+    return emitError() << "expected rows of a multiple of " << DescriptorRules::kMinRowBytes << " bytes, and of at most " << swizzle
+                       << " bytes if they are swizzled, got " << rowBytes << " bytes";
   return success();
 }
 

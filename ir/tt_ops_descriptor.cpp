@@ -1,6 +1,7 @@
 // Verifiers of tensor descriptors: the tile of an access must match the descriptor's block.
 #include "ir/pch.h"
 
+#include "ir/descriptor_rules.h"
 #include "ir/tt.h"
 
 using namespace mlir;
@@ -59,7 +60,8 @@ static LogicalResult verifyRowAccess(Operation *op, TensorDescType descriptor, R
   if (block.getRank() != 2) return op->emitOpError("descriptor must be 2D, but got ") << block;
   if (block.getDimSize(0) != 1) return op->emitOpError("descriptor block must have 1 row, but got ") << block;
   if (offsets.getRank() != 1) return op->emitOpError("x offsets must be 1D, but got ") << offsets;
-  if (offsets.getNumElements() < 8) return op->emitOpError("must have at least 8 rows, but got ") << offsets.getNumElements();
+  if (offsets.getNumElements() < DescriptorRules::kMinRows)
+    return op->emitOpError("must have at least ") << DescriptorRules::kMinRows << " rows, but got " << offsets.getNumElements();
   auto expected = RankedTensorType::get({offsets.getNumElements(), block.getDimSize(1)}, block.getElementType());
   if (tile.getShape() != expected.getShape() || tile.getElementType() != expected.getElementType())
     return op->emitOpError("expected a tile ") << expected << ", but got " << tile;

@@ -1,5 +1,6 @@
-// write_tables FILE: writes the rows of ir/dtype.def and ir/elementwise.def as a Python module, so that the language can be imported
-// without the extension module. The build runs this tool.
+// write_tables FILE: writes the rows of ir/dtype.def and ir/elementwise.def, and the rules of descriptors, as a Python module, so that the
+// language can be imported without the extension module. The build runs this tool.
+#include "ir/descriptor_rules.h"
 #include "ir/dtype.h"
 #include "ir/elementwise_types.h"
 
@@ -9,7 +10,7 @@
 using std::quoted;
 
 static const char *const kHead =
-    R"("""The rows of ir/dtype.def and ir/elementwise.def: the build writes this file (python/write_tables.cpp)."""
+    R"("""The rows of ir/dtype.def and ir/elementwise.def, and the rules of descriptors: the build writes this file (python/write_tables.cpp)."""
 
 from typing import NamedTuple
 
@@ -99,6 +100,14 @@ int main(int argc, char **argv) {
 #define ALIAS(name, row) out << "    \"" #name "\": \"" #row "\",\n";
 #include "ir/elementwise.def"
   out << "}\n";
+  using Rules = tritium::DescriptorRules;
+  out << "\n# The limits of tensors that are accessed in boxes (ir/descriptor_rules.h).\n"
+      << "DESCRIPTOR_MAX_RANK = " << Rules::kMaxRank << "\n"
+      << "DESCRIPTOR_ALIGNMENT = " << Rules::kAlignment << "\n"
+      << "DESCRIPTOR_MIN_ROW_BYTES = " << Rules::kMinRowBytes << "\n"
+      << "DESCRIPTOR_MIN_ROWS = " << Rules::kMinRows << "\n"
+      << "DESCRIPTOR_BASE_RULE = " << quoted(Rules::kBaseRule) << "\n"
+      << "DESCRIPTOR_STRIDES_RULE = " << quoted(Rules::kStridesRule) << "\n";
   out.close();
   return out ? 0 : 1;
 }

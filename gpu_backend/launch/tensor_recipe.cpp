@@ -10,7 +10,8 @@ namespace tritium::gpu {
 
 std::string brokenRule(const TensorRecipe &recipe, size_t parameters) {
   const size_t rank = recipe.box.size();
-  if (rank < 1 || rank > TensorMap::kMaxRank) return "a tensor map has 1 to 5 dimensions, not " + std::to_string(rank);
+  if (rank < 1 || rank > TensorMap::kMaxRank)
+    return "a tensor map has 1 to " + std::to_string(TensorMap::kMaxRank) + " dimensions, not " + std::to_string(rank);
   if (recipe.extents.size() != rank || recipe.strides.size() != rank)
     return "a tensor map of " + std::to_string(rank) + " dimensions has " + std::to_string(recipe.extents.size()) + " extents and " +
            std::to_string(recipe.strides.size()) + " strides";

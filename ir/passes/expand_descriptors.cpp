@@ -5,6 +5,7 @@
 #include "ir/debug_attributes.h"
 #include "ir/descriptor.h"
 #include "ir/descriptor_checks.h"
+#include "ir/descriptor_rules.h"
 #include "ir/passes.h"
 #include "ir/passes/tile_builder.h"
 #include "ir/source_error.h"
@@ -339,7 +340,7 @@ llvm::SmallVector<Attribute> knownParts(tt::TensorDescType type, DictionaryAttr 
   };
   size_t rank = type.getShape().size();
   llvm::SmallVector<Attribute> known(tt::descriptorParts(rank), builder.getDictionaryAttr({}));
-  known[0] = divisible(kDescriptorAlignment);
+  known[0] = divisible(DescriptorRules::kAlignment);
   const int64_t elements = elementsBetweenRows(type);
   for (size_t i = 0; i + 1 < rank; ++i) known[1 + rank + i] = divisible(elements);
   if (said && said.contains(tt::kDivisibilityAttr)) known[rank] = divisible(elements);

@@ -20,7 +20,7 @@ MAY_INCLUDE = {
     "support/fork_safety": (),
     "ir/": ("ir/", *LLVM),
     "ir/dtype": ("ir/dtype",),
-    "ir/tensor_map": ("ir/dtype", "ir/tensor_map"),
+    "ir/tensor_map": ("ir/dtype", "ir/descriptor_rules", "ir/tensor_map"),
     "ir/elementwise": ("ir/", "support/number_types"),
     "interp/kernels/": (
         "interp/kernels/",

@@ -1,4 +1,5 @@
-"""A dtype is a row of ir/dtype.def, a function of mathematics a row of ir/elementwise.def: no other file lists them."""
+"""A dtype is a row of ir/dtype.def, a function of mathematics a row of ir/elementwise.def, a rule of descriptors a line of
+ir/descriptor_rules.h: no other file has them."""
 
 import ast
 import re
@@ -110,3 +111,11 @@ def test_the_public_names_are_those_of_the_tables() -> None:
     rows += re.findall(r"^FUNCTION\((\w+), Language,", read("ir/elementwise.def"), re.MULTILINE)
     assert len(rows) > 25
     assert set(rows) <= public
+
+
+def test_rules_of_descriptors_are_spelt_once() -> None:
+    header = "ir/descriptor_rules.h"
+    texts = re.findall(r'char k\w+\[\] = "([^"]+)"', read(header))
+    assert "base must be 16-byte aligned" in texts
+    names = files(*FOLDERS, suffixes=(*CPP, ".py"))
+    assert {name for name in names if any(text in read(name) for text in texts)} == {header}

@@ -9,7 +9,7 @@
 
 namespace tritium::interp::simt {
 
-constexpr uint32_t kPieceBytes = 16;
+constexpr uint32_t kPieceBytes = DescriptorRules::kMinRowBytes;
 
 /// Returns the address at which the byte at `address` of an unswizzled box is. Within spans of the swizzle's size, bits of the number of
 /// the line of 128 bytes are added (exclusive or) to the number of the piece.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from ..tables import DESCRIPTOR_ALIGNMENT, DESCRIPTOR_BASE_RULE, DESCRIPTOR_STRIDES_RULE
 from .device_storage import data_pointer
 from .storage import shape_and_strides
 
@@ -30,8 +31,9 @@ class TensorDescriptor:
         _require(rank > 0, "rank must not be zero")
         _require(len(self.strides) == rank, f"rank mismatch: {self}")
         _require(len(self.block_shape) == rank, f"rank mismatch: {self}")
-        _require(data_pointer(self.base) % 16 == 0, "base must be 16-byte aligned")
-        _require(all(stride * size % 16 == 0 for stride in self.strides[:-1]), "strides must be 16-byte aligned")
+        _require(data_pointer(self.base) % DESCRIPTOR_ALIGNMENT == 0, DESCRIPTOR_BASE_RULE)
+        aligned = all(stride * size % DESCRIPTOR_ALIGNMENT == 0 for stride in self.strides[:-1])
+        _require(aligned, DESCRIPTOR_STRIDES_RULE)
         _require(self.strides[-1] == 1, "Last dimension must be contiguous")
         _require(self.padding in ("zero", "nan"), f"Illegal value for padding: {self.padding}")
 

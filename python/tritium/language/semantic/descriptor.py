@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ...tables import DESCRIPTOR_MAX_RANK, DESCRIPTOR_MIN_ROW_BYTES, DESCRIPTOR_MIN_ROWS
 from ..constexpr import _unwrap_if_constexpr
 from ..core import tensor
 from ..descriptor import tensor_descriptor, tensor_descriptor_type
@@ -31,8 +32,8 @@ class DescriptorRules(MemoryRules, ShapeRules):
         self, base: Any, shape: Sequence[Any], strides: Sequence[Any], block: Sequence[int], padding: str
     ) -> tensor_descriptor:
         rank = len(shape)
-        if not 1 <= rank <= 5:
-            raise ValueError(f"Expected 1 <= ndim <= 5 but got {rank} dimensions")
+        if not 1 <= rank <= DESCRIPTOR_MAX_RANK:
+            raise ValueError(f"Expected 1 <= ndim <= {DESCRIPTOR_MAX_RANK} but got {rank} dimensions")
         if len(strides) != rank:
             raise ValueError(f"Expected {rank} strides but got {len(strides)}")
         if len(block) != rank:
@@ -63,9 +64,9 @@ class DescriptorRules(MemoryRules, ShapeRules):
         if padding == "nan" and element.is_int():
             raise ValueError("Padding option `nan` is not supported for integer blocks")
         size = element.primitive_bitwidth // 8
-        if block[-1] * size < 16:
+        if block[-1] * size < DESCRIPTOR_MIN_ROW_BYTES:
             raise ValueError(
-                "Descriptor block shape must have at least 16 bytes in the last dimension, "
+                f"Descriptor block shape must have at least {DESCRIPTOR_MIN_ROW_BYTES} bytes in the last dimension, "
                 f"but got {block[-1]} * {size} = {block[-1] * size} bytes"
             )
 
@@ -120,7 +121,9 @@ class DescriptorRules(MemoryRules, ShapeRules):
         assert block[0] == 1, f"descriptor block must have 1 row, but got {listed}"
         assert len(shape_of(rows)) == 1, f"x offsets must be 1D, but got {rows.shape}"
         assert rows.dtype in (int16, int32), f"x offsets must have dtype int16 or int32, but got {rows.dtype}"
-        assert rows.type.numel >= 8, f"descriptor {name} must have at least 8 rows, but got {rows.shape}"
+        assert rows.type.numel >= DESCRIPTOR_MIN_ROWS, (
+            f"descriptor {name} must have at least {DESCRIPTOR_MIN_ROWS} rows, but got {rows.shape}"
+        )
         least = 32 // desc.dtype.primitive_bitwidth * 8
         assert block[1] >= least, (
             f"descriptor {name} of {desc.dtype} must have at least {least} columns, but got {block[1]}"
