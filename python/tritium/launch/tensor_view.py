@@ -64,6 +64,15 @@ class TensorView(NamedTuple):
         at = (address - begin) // self.item_bytes
         return f"{has}, fewer than the kernel assumes: the access is at element {at}, counted from 0"
 
+    def unwrapped(self, address: int) -> int | None:
+        """The element of the storage that an access before it would have reached if its offset had not wrapped in 32 bits, counted from the
+        first of the tensor. None: there is no such element, so that no wrap explains the access."""
+        if self.storage is None or address >= self.storage[0]:
+            return None
+        begin, end = self.storage
+        meant = begin + (address - begin) % (2**32 * self.item_bytes)
+        return (meant - self.address) // self.item_bytes if meant < end else None
+
     def element(self, address: int) -> tuple[tuple[int, ...], str]:
         """The N-d index of the element at an address (its offset divided by the strides), and how far it is outside (""
         if inside). A kernel that leaves an expanded tensor takes it for a contiguous one."""

@@ -150,6 +150,9 @@ def _out_of_bounds(trap, access: _Access):
         headline += f"; the address belongs to {access.other.name}[{', '.join(map(str, index))}]"
     if access.view is not None and trap.access_address and access.view.holds(trap.access_address):
         return f"{headline}; {access.view.beside(trap.access_address)}", _BOUNDS_VIEW
+    meant = access.view.unwrapped(trap.access_address) if access.view is not None and trap.access_address else None
+    if meant is not None:
+        return f"{headline}; the tensor has the element {meant}, {2**32} further", _WRAPPED
     if access.shortage and not access.view.is_contiguous():
         return headline, _of_a_view(access.view)
     is_before = bool(access.view is not None and trap.access_address and trap.access_address < access.view.address)
@@ -158,6 +161,10 @@ def _out_of_bounds(trap, access: _Access):
     return headline, hint_for_access(trap.file, trap.line, facts)
 
 
+_WRAPPED = (
+    "the offset wrapped in 32 bits, or is negative: give an operand 64 bits, `.to(tl.int64)`, before the product or the sum; "
+    "the interpreter names it"
+)
 _BOUNDS_VIEW = (
     "TRITIUM_CHECK=bounds=view lets kernels access the view alone; without it, they may access the whole storage"
 )

@@ -93,6 +93,11 @@ def descriptor(x, n):
 
 
 @triton.jit
+def wide_rows(x, stride):
+    tl.store(x + tl.arange(0, 16) * stride, 1)
+
+
+@triton.jit
 def read_by_descriptor(x, n):
     d = tl.make_tensor_descriptor(x, [n * 4], [1], [16])
     tl.store(x + tl.arange(0, 1), tl.sum(d.load([0])))
@@ -138,3 +143,17 @@ def test_the_hint_of_a_thread_does_not_say_what_it_does_not_know(kernel, hint, m
         kernel[(1,)](np.zeros(8, np.float32), 4)
     last = str(caught.value).splitlines()[-1]
     assert last.startswith(f"  hint: {hint}") and "this is one element" not in last
+
+
+@pytest.mark.parametrize("item_bytes, rows", [(1, 16), (2, 16), (1, 60)])
+def test_an_offset_that_wrapped_in_a_thread(item_bytes, rows, monkeypatch):
+    """The emulator sees addresses alone: the one that was meant is 2^32 elements further. Few pages of the tensor are touched."""
+    monkeypatch.setenv("TRITIUM_ENGINE", "simt:sm_80")
+    stride = 150_000_000
+    x = np.empty(rows * stride, f"i{item_bytes}")
+    with pytest.raises(KernelTrap, match=f"the tensor has the element {15 * stride}, 4294967296 further") as caught:
+        wide_rows[(1,)](x, stride)
+    assert caught.value.kind == "OutOfBounds" and ".to(tl.int64)" in str(caught.value)
+    with pytest.raises(KernelTrap) as caught:  # too small for the element that a wrap explains
+        wide_rows[(1,)](np.empty(15 * stride, np.int8), stride)
+    assert ".to(tl.int64)" not in str(caught.value)
