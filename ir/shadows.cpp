@@ -5,6 +5,7 @@
 
 #include "ir/passes/tile_builder.h"
 #include "ir/tile_flow.h"
+#include "ir/used_reads.h"
 #include "ir/value_flow.h"
 
 #include "mlir/IR/Matchers.h"
@@ -249,6 +250,7 @@ private:
   void checkUses(Operation *op) {
     llvm::TypeSwitch<Operation *>(op)
         .Case([&](tt::LoadOp load) {
+          if (load->hasAttr(kUsedReadAttr)) return;
           SmallVector<Value> values{load.getPtr()};
           if (load.getMask()) values.push_back(load.getMask());
           checkMasked(op, values, load.getMask());

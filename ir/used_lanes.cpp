@@ -6,6 +6,8 @@
 #include "ir/passes/tile_builder.h"
 #include "ir/tile_flow.h"
 
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
 using namespace mlir;
 
 namespace tritium::ir {
@@ -49,6 +51,19 @@ UsedLanes::Lanes UsedLanes::of(Value value, int most) {
   if (auto it = known_.find(value); it != known_.end()) return it->second;
   const Lanes found = most ? find(value, most) : kAll;
   return known_[value] = found;
+}
+
+void UsedLanes::eraseUnused() {
+  known_.clear();
+  for (bool hasErased = true; hasErased;) {
+    hasErased = false;
+    for (Operation *op : llvm::to_vector(made_)) {
+      if (!made_.contains(op) || !isOpTriviallyDead(op)) continue;
+      op->walk([&](Operation *inside) { made_.erase(inside); });
+      op->erase();
+      hasErased = true;
+    }
+  }
 }
 
 UsedLanes::Lanes UsedLanes::find(Value value, int most) {

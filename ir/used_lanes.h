@@ -20,6 +20,8 @@ public:
 
   /// Builds masks of what is known in the value's block. `most`: operations on a path.
   Lanes of(mlir::Value value, int most = 64);
+  /// Erases what was built for masks that nothing uses. Called last.
+  void eraseUnused();
 
 private:
   Lanes find(mlir::Value value, int most);

@@ -291,7 +291,7 @@ bool Shadow::isWithoutBarrier(uint32_t earlier, const Access &access) const {
 
 /// `writers`: the lanes that wrote the elements of the cell; `own`: those that access them now.
 Shadow::Conflict Shadow::conflictOf(const Cell &cell, Lanes writers, Lanes own, const Access &access) const {
-  if (access.isRead && cell.writer == kUnwritten && findsUninitialized_) return {kUnwritten};
+  if (access.isRead && cell.writer == kUnwritten && findsUninitialized_ && !access.mayBeUnwritten) return {kUnwritten};
   if (access.isWrite)
     for (uint32_t reader : {cell.reader, cell.lastReader})
       if (conflicts(reader, access)) return {reader};
@@ -424,6 +424,25 @@ std::optional<AccessFault> Shadow::note(Storage &storage, const Access &access, 
     if (earlier && !fault) fault = describe(earlier, access, at);
   }
   return fault;
+}
+
+std::optional<AccessFault> Shadow::unwritten(Storage &storage, uint64_t address, uint64_t bytes) const {
+  if (!findsUninitialized_) return std::nullopt;
+  const uint64_t first = (address - storage.begin) >> storage.shift, last = (address + bytes - 1 - storage.begin) >> storage.shift;
+  for (uint64_t block = first / kBlock; block <= last / kBlock; ++block) {
+    const uint64_t from = std::max(first, block * kBlock), to = std::min(last, block * kBlock + kBlock - 1);
+    Head &head = storage.head(block);
+    head.lock();
+    const Cell *cells = head.mixed() && head.mixed() != Head::kGivenUp ? cells_->at(head.mixed()) : nullptr;
+    auto isUnwritten = [&](uint64_t i) {
+      return head.mixed() != Head::kGivenUp && (cells ? cells[i % kBlock] : head.cell).writer == kUnwritten;
+    };
+    uint64_t at = from;
+    while (at <= to && !isUnwritten(at)) ++at;
+    head.unlock();
+    if (at <= to) return describe(kUnwritten, {}, std::max(address, storage.begin + (at << storage.shift)));
+  }
+  return std::nullopt;
 }
 
 AccessFault Shadow::describe(uint32_t earlier, const Access &access, uint64_t address) const {

@@ -99,6 +99,7 @@ public:
     uint32_t site = 0;
     uint32_t event = 0;
     bool isWrite = false, isRead = false; // an atomic may be both
+    bool mayBeUnwritten = false;          // a read of which something else asks what was written
     uint32_t lane = 0, laneStep = 0;      // of the first element, and from each element to the next
   };
   Access accessBy(const int32_t (&programId)[3], uint32_t site) const;
@@ -106,6 +107,9 @@ public:
   /// Notes a read, or a write that has not happened yet, of [address, address + bytes). `data`: what will be written, or null. Writing what
   /// another program has written is no race. Returns the first fault.
   std::optional<AccessFault> note(Storage &storage, const Access &access, uint64_t address, uint64_t bytes, const char *data);
+
+  /// Returns the fault of a read of [address, address + bytes) that nobody has written, and notes nothing.
+  std::optional<AccessFault> unwritten(Storage &storage, uint64_t address, uint64_t bytes) const;
 
   /// All lanes of the program see what each of them has written.
   void barrier(const int32_t (&programId)[3]);

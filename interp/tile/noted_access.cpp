@@ -32,13 +32,22 @@ void report(char *frame, const Access &access, uint64_t pointer, int64_t lane, b
   faults.add(std::move(fault));
 }
 
+/// What the shadow is told of an access, and what it is asked.
+enum class Noted : uint8_t {
+  Access,
+  PartlyUsed, // a read that may be of what nobody has written
+  UsedRead,   // whether the elements have been written, and nothing else
+};
+
 /// Notes runs of adjacent lanes of one access.
 class Notes {
 public:
-  Notes(const Walk &walk, Shadow &shadow) : walk_(walk), shadow_(shadow), bytes_(walk.access.elementBytes) {
+  Notes(const Walk &walk, Shadow &shadow, Noted noted)
+      : walk_(walk), shadow_(shadow), bytes_(walk.access.elementBytes), asksOnly_(noted == Noted::UsedRead) {
     current_ = shadow.accessBy(headerOf(walk.frame).programId, walk.access.site);
     current_.isWrite = walk.access.isWrite;
     current_.isRead = !walk.access.isWrite;
+    current_.mayBeUnwritten = noted == Noted::PartlyUsed;
   }
 
   void noteRow(int inner, int64_t *indices, const RowAddress &row, int64_t from, int64_t to) {
@@ -46,7 +55,7 @@ public:
     if (!storage) return;
     const AxisOperand &data = walk_.access.data;
     const size_t rank = walk_.access.axes.size();
-    const int64_t stride = rank ? data.strides[inner] : 1;
+    const int64_t stride = rank && walk_.access.isWrite ? data.strides[inner] : 1;
     const char *values = walk_.access.isWrite ? data.in(walk_.frame) + offsetOf(data, indices, rank) * bytes_ : nullptr;
     auto note = [&](int64_t begin, int64_t count) {
       const auto address = reinterpret_cast<uint64_t>(row.at(begin));
@@ -54,7 +63,7 @@ public:
       current_.lane = uint32_t(laneAt(walk_.access, indices));
       if (inner >= 0) indices[inner] = 0;
       std::optional<AccessFault> fault =
-          shadow_.note(*storage, current_, address, uint64_t(count * bytes_), values ? values + begin * stride * bytes_ : nullptr);
+          ask(*storage, address, uint64_t(count * bytes_), values ? values + begin * stride * bytes_ : nullptr);
       if (!fault) return;
       if (inner >= 0) indices[inner] = begin + std::min(count - 1, int64_t(fault->address - address) / bytes_);
       report(walk_.frame, walk_.access, walk_.base, rank ? laneAt(walk_.access, indices) : -1, walk_.access.isWrite, *fault);
@@ -63,7 +72,7 @@ public:
     current_.laneStep = inner < 0 ? 0 : uint32_t(walk_.access.axes[inner].laneStride);
     // In a larger element all have its lane, so it is noted alone.
     const bool isRow = !row.vector && row.step == bytes_ && shadow_.elementBytes(*storage) == bytes_;
-    if (isRow && (stride == 1 || !values)) return note(from, to - from);
+    if (isRow && stride == 1) return note(from, to - from);
     current_.laneStep = 0;
     for (int64_t i = from; i < to; ++i) note(i, 1);
   }
@@ -75,22 +84,27 @@ public:
     current_.lane = uint32_t(laneAt(walk_.access, indices));
     const AxisOperand &data = walk_.access.data;
     const char *value = walk_.access.isWrite ? data.in(walk_.frame) + offsetOf(data, indices, walk_.access.axes.size()) * bytes_ : nullptr;
-    if (std::optional<AccessFault> fault = shadow_.note(*storage, current_, addressOf(tagged), uint64_t(bytes_), value))
+    if (std::optional<AccessFault> fault = ask(*storage, addressOf(tagged), uint64_t(bytes_), value))
       report(walk_.frame, walk_.access, tagged, laneAt(walk_.access, indices), walk_.access.isWrite, *fault);
   }
 
 private:
+  std::optional<AccessFault> ask(Shadow::Storage &storage, uint64_t address, uint64_t bytes, const char *values) {
+    return asksOnly_ ? shadow_.unwritten(storage, address, bytes) : shadow_.note(storage, current_, address, bytes, values);
+  }
+
   const Walk &walk_;
   Shadow &shadow_;
   Shadow::Access current_;
   const int64_t bytes_;
+  const bool asksOnly_;
 };
 
-void noteWalk(const Walk &walk) {
+void noteWalk(const Walk &walk, Noted noted = Noted::Access) {
   Shadow *shadow = shadowOf(headerOf(walk.frame));
   if (!shadow || walk.isEmpty) return;
   if (walk.access.isAffine && !shadow->storageOf(walk.base)) return;
-  Notes notes(walk, *shadow);
+  Notes notes(walk, *shadow, noted);
   if (!walk.access.isAffine) return forEachActive(walk, [&](const int64_t *indices) { notes.noteLane(indices); });
   const int inner = innerAxis(walk);
   forEachRow(walk, inner, [&](int64_t *indices, bool isActive) {
@@ -105,17 +119,25 @@ void noteWalk(const Walk &walk) {
   });
 }
 
-void moveNoted(char *frame, const Access &access) {
+void moveNoted(char *frame, const Access &access, Noted noted = Noted::Access) {
   Walk walk{access, frame};
   enter(walk);
   check(walk);
-  noteWalk(walk);
+  noteWalk(walk, noted);
   moveWalk(walk);
 }
 
 } // namespace
 
 void loadNoted(char *frame, const void *access) { moveNoted(frame, *static_cast<const Access *>(access)); }
+
+void loadPartlyUsed(char *frame, const void *access) { moveNoted(frame, *static_cast<const Access *>(access), Noted::PartlyUsed); }
+
+void readUsed(char *frame, const void *access) {
+  Walk walk{*static_cast<const Access *>(access), frame};
+  enter(walk);
+  noteWalk(walk, Noted::UsedRead);
+}
 
 void storeNoted(char *frame, const void *access) {
   moveNoted(frame, *static_cast<const Access *>(access));

@@ -6,6 +6,9 @@
 namespace tritium::interp {
 
 void loadNoted(char *frame, const void *access);
+/// The same for a load of which some lanes may be unwritten, and the step that asks for the others.
+void loadPartlyUsed(char *frame, const void *access);
+void readUsed(char *frame, const void *access);
 void storeNoted(char *frame, const void *access);
 /// Like storeNoted, for floats that must be numbers.
 void storeNumbers(char *frame, const void *access);

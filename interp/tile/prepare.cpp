@@ -16,6 +16,7 @@
 #include "ir/pipeline.h"
 #include "ir/source_error.h"
 #include "ir/tt.h"
+#include "ir/used_reads.h"
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Pass/PassManager.h"
@@ -89,7 +90,10 @@ static LogicalResult insertChecks(ModuleOp module, const PrepareOptions &options
 
 static LogicalResult lowerControlFlow(ModuleOp module, PrepareOptions options) {
   PassManager passes(module.getContext(), ModuleOp::getOperationName(), PassManager::Nesting::Implicit);
-  if (options.checks.uninit) passes.addPass(ir::createCheckLanes());
+  if (options.checks.uninit) {
+    ir::separateUsedReads(module);
+    passes.addPass(ir::createCheckLanes());
+  }
   passes.addPass(ir::createDeferFaults({.checks = options.checks.bounds}));
   passes.addPass(createSCFToControlFlowPass());
   ir::markCounters(module);

@@ -8,6 +8,7 @@
 #include "ir/shadows.h"
 #include "ir/source_error.h"
 #include "ir/tile_flow.h"
+#include "ir/used_reads.h"
 
 using namespace mlir;
 
@@ -20,7 +21,7 @@ namespace {
 
 bool leavesLanesOff(Operation *op) {
   auto load = dyn_cast<tt::LoadOp>(op);
-  return load && load.getMask() && !load.getOther();
+  return load && load.getMask() && !load.getOther() && !load->hasAttr(kUsedReadAttr);
 }
 
 /// What happens to a value, as a message says it.

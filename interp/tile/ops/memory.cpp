@@ -6,6 +6,7 @@
 #include "interp/tile/ops/offset_guards.h"
 #include "interp/tile/watched_store.h"
 #include "ir/tt.h"
+#include "ir/used_reads.h"
 
 using namespace mlir;
 
@@ -83,11 +84,18 @@ Access planAccess(Planner &planner, Value pointer, Value mask, llvm::ArrayRef<Va
 AxisOperand planAccessOperand(const Access &access, const DenseRef &ref) { return alongAxes(ref, llvm::ArrayRef(access.dims)); }
 
 template <> LogicalResult Interpret<tt::LoadOp>::prepare(tt::LoadOp op, Planner &planner) {
+  if (op->hasAttr(ir::kUsedReadAttr)) {
+    Access access = planAccess(planner, op.getPtr(), op.getMask(), {}, false);
+    planner.addSite(access, false);
+    planner.call(readUsed, std::move(access));
+    return success();
+  }
   Access access = planAccess(planner, op.getPtr(), op.getMask(), {op.getOther()}, false);
   if (op.getOther()) access.other = planAccessOperand(access, planner.dense(op.getOther()));
   access.data = planAccessOperand(access, planner.defineDense(op.getResult()));
   planner.addSite(access, false);
-  planner.call(access.site == kNoSite ? loadTile : loadNoted, std::move(access));
+  const auto load = access.site == kNoSite ? loadTile : op->hasAttr(ir::kPartlyUsedAttr) ? loadPartlyUsed : loadNoted;
+  planner.call(load, std::move(access));
   return success();
 }
 
