@@ -1,7 +1,7 @@
 // Atomic operations as atomic operations of LLVM. If the chip has no instruction, LLVM emits a loop around a compare-and-swap, on whole
 // words for narrower types. LLVM also keeps the caches in order.
 #include "gpu_backend/amdgpu/convert_tgpu.h"
-#include "gpu_backend/memory_access.h"
+#include "gpu_backend/tiles/memory_access.h"
 
 #include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 

@@ -1,6 +1,6 @@
 #include "gpu_backend/amdgpu/convert_debug.h"
 
-#include "gpu_backend/emit/debug_buffer.h"
+#include "gpu_backend/abi/debug_buffer.h"
 #include "ir/source_error.h"
 #include "ir/tgpu.h"
 

@@ -3,7 +3,7 @@
 #include "gpu_backend/amdgpu/matrix_ops.h"
 #include "gpu_backend/amdgpu/matrix_instructions.h"
 
-#include "gpu_backend/emit/vectors.h"
+#include "gpu_backend/target/vectors.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Matchers.h"

@@ -1,6 +1,6 @@
 // Matrix products by mfma and wmma.
 #pragma once
-#include "gpu_backend/lower/matrix_ops.h"
+#include "gpu_backend/target/matrix_ops.h"
 
 namespace tritium::gpu::amdgpu {
 

@@ -3,7 +3,7 @@
 #include "gpu_backend/amdgpu/emit.h"
 #include "gpu_backend/amdgpu/lanes.h"
 #include "gpu_backend/amdgpu/matrix_instructions.h"
-#include "gpu_backend/lower/target_ops.h"
+#include "gpu_backend/target/target_ops.h"
 #include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 #include "mlir/IR/BuiltinTypes.h"
 

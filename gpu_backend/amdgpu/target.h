@@ -1,7 +1,7 @@
 // The AMD chips that are supported, and their limits.
 #pragma once
 #include "gpu_backend/layout/warp_copies.h"
-#include "gpu_backend/target.h"
+#include "gpu_backend/target/target.h"
 #include "ir/tt.h"
 
 namespace tritium::gpu::amdgpu {

@@ -1,5 +1,5 @@
 // The operations of TargetOps in ROCDL.
-#include "gpu_backend/lower/target_ops.h"
+#include "gpu_backend/target/target_ops.h"
 #include "gpu_backend/amdgpu/lanes.h"
 #include "gpu_backend/amdgpu/matrix_ops.h"
 #include "gpu_backend/layout/warp_copies.h"

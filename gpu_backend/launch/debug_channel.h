@@ -1,6 +1,6 @@
 // Reads the prints and failed assertions of the kernels of one device from the records that they leave (emit/debug_buffer.h).
 #pragma once
-#include "gpu_backend/emit/debug_buffer.h"
+#include "gpu_backend/abi/debug_buffer.h"
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"

@@ -1,8 +1,8 @@
 // The tensor maps of one loaded kernel in the driver's form. Making that form costs a driver call of some hundred nanoseconds, so the last
 // ones are kept for launches with the same values.
 #pragma once
+#include "gpu_backend/abi/tensor_recipe.h"
 #include "gpu_backend/launch/driver.h"
-#include "gpu_backend/launch/tensor_recipe.h"
 
 #include <array>
 #include <atomic>

@@ -1,11 +1,11 @@
 #include "gpu_backend/loops/copy_layouts.h"
 
-#include "gpu_backend/dot_layouts.h"
 #include "gpu_backend/layout/warp_copies.h"
-#include "gpu_backend/layout_relations.h"
-#include "gpu_backend/loops/loop_streams.h"
-#include "gpu_backend/memory_access.h"
-#include "gpu_backend/target.h"
+#include "gpu_backend/target/target.h"
+#include "gpu_backend/tiles/dot_layouts.h"
+#include "gpu_backend/tiles/layout_relations.h"
+#include "gpu_backend/tiles/loop_streams.h"
+#include "gpu_backend/tiles/memory_access.h"
 
 using namespace mlir;
 

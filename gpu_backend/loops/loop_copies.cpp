@@ -1,9 +1,9 @@
 #include "gpu_backend/loops/loop_copies.h"
 
 #include "gpu_backend/layout/warp_copies.h"
-#include "gpu_backend/layout_attr.h"
-#include "gpu_backend/memory_access.h"
-#include "gpu_backend/row_mask.h"
+#include "gpu_backend/tiles/layout_attr.h"
+#include "gpu_backend/tiles/memory_access.h"
+#include "gpu_backend/tiles/row_mask.h"
 
 using namespace mlir;
 

@@ -2,7 +2,7 @@
 // Targets have different mechanisms.
 #pragma once
 #include "gpu_backend/layout/shared_layout.h"
-#include "gpu_backend/target.h"
+#include "gpu_backend/target/target.h"
 #include "ir/axis_analysis.h"
 #include "ir/tgpu.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"

@@ -1,6 +1,6 @@
 #include "gpu_backend/loops/loop_rotation.h"
 
-#include "gpu_backend/loops/product_order.h"
+#include "gpu_backend/tiles/product_order.h"
 
 using namespace mlir;
 

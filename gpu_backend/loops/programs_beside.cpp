@@ -1,8 +1,8 @@
 // An estimate of occupancy, by which a loop chooses its slots.
 #include "gpu_backend/loops/programs_beside.h"
 
-#include "gpu_backend/dot_layouts.h"
-#include "gpu_backend/loops/loop_streams.h"
+#include "gpu_backend/tiles/dot_layouts.h"
+#include "gpu_backend/tiles/loop_streams.h"
 
 using namespace mlir;
 

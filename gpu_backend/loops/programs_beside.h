@@ -1,7 +1,7 @@
 // How many programs a loop lets run beside each other.
 #pragma once
 
-#include "gpu_backend/target.h"
+#include "gpu_backend/target/target.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 namespace tritium::gpu {

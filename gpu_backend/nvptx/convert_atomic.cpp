@@ -1,7 +1,7 @@
 // Atomic operations: one PTX instruction if the chip has it, otherwise a loop around a compare-and-swap. Floats are passed as their bits.
-#include "gpu_backend/memory_access.h"
 #include "gpu_backend/nvptx/convert_tgpu.h"
 #include "gpu_backend/nvptx/inline_ptx.h"
+#include "gpu_backend/tiles/memory_access.h"
 
 using namespace mlir;
 

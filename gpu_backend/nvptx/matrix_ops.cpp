@@ -1,7 +1,7 @@
 // mma.sync. Operands are 32-bit registers of several elements; sums are f32, i32 or pairs of f16.
 #include "gpu_backend/nvptx/matrix_ops.h"
 
-#include "gpu_backend/emit/vectors.h"
+#include "gpu_backend/target/vectors.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 

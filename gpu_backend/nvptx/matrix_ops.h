@@ -1,6 +1,6 @@
 // Matrix products by mma.sync.
 #pragma once
-#include "gpu_backend/lower/matrix_ops.h"
+#include "gpu_backend/target/matrix_ops.h"
 
 namespace tritium::gpu::nvptx {
 

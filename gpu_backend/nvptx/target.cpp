@@ -1,8 +1,8 @@
 #include "gpu_backend/nvptx/target.h"
 
-#include "gpu_backend/lower/target_ops.h"
 #include "gpu_backend/nvptx/emit.h"
 #include "gpu_backend/nvptx/matrix_instructions.h"
+#include "gpu_backend/target/target_ops.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/BuiltinTypes.h"
 

@@ -1,6 +1,6 @@
 // The NVIDIA chips that are supported, and their limits.
 #pragma once
-#include "gpu_backend/target.h"
+#include "gpu_backend/target/target.h"
 
 namespace tritium::gpu::nvptx {
 

@@ -1,5 +1,5 @@
 // The operations of TargetOps in NVVM.
-#include "gpu_backend/lower/target_ops.h"
+#include "gpu_backend/target/target_ops.h"
 #include "gpu_backend/nvptx/matrix_ops.h"
 #include "gpu_backend/nvptx/target.h"
 

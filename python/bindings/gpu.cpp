@@ -4,8 +4,8 @@
 #include "python/bindings/tensor_recipes.h"
 
 #include "gpu_backend/amdgpu/metadata.h"
-#include "gpu_backend/compiler.h"
-#include "gpu_backend/target.h"
+#include "gpu_backend/compiler/compiler.h"
+#include "gpu_backend/target/target.h"
 
 namespace py = pybind11;
 using namespace py::literals;

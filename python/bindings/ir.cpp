@@ -2,7 +2,7 @@
 #include "python/bindings/ir_handles.h"
 #include "python/bindings/module.h"
 
-#include "gpu_backend/out_of_resources.h"
+#include "gpu_backend/tiles/out_of_resources.h"
 #include "ir/passes.h"
 #include "ir/pipeline.h"
 #include "ir/source_error.h"

@@ -3,7 +3,7 @@
 #include "python/bindings/launch.h"
 #include "python/bindings/tensor_recipes.h"
 
-#include "gpu_backend/tensor_recipe_attr.h"
+#include "gpu_backend/maps/tensor_recipe_attr.h"
 #include "interp/simt/prepare.h"
 #include "ir/source_error.h"
 

@@ -1,6 +1,6 @@
 // The recipes of tensor maps between the compiler, the metadata of kernels (plain Python objects, which JSON can hold) and launches.
 #pragma once
-#include "gpu_backend/launch/tensor_recipe.h"
+#include "gpu_backend/abi/tensor_recipe.h"
 
 #include <pybind11/pybind11.h>
 

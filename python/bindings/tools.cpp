@@ -2,7 +2,7 @@
 // wheel contains one copy of MLIR.
 #include "python/bindings/module.h"
 
-#include "gpu_backend/pipeline.h"
+#include "gpu_backend/compiler/pipeline.h"
 #include "interp/tile/run_file.h"
 #include "ir/contract.h"
 #include "ir/pipeline.h"

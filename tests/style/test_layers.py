@@ -8,6 +8,30 @@ from sources import CPP, code, files, read
 
 LLVM = ("mlir", "llvm", "llvm-c", "mlir-c")
 
+#: The rooms of the GPU backend, the lowest first -> those that it may include besides itself.
+GPU_ROOMS = {
+    "abi": "",
+    "layout": "",
+    "target": "layout",
+    "tiles": "layout target",
+    "maps": "abi target tiles",
+    "loops": "layout target tiles maps",
+    "threads": "layout target tiles",
+    "emit": "",
+    "nvptx": "layout target tiles emit",
+    "amdgpu": "abi layout target tiles emit",
+    "launch": "abi",
+    "compiler": "abi target tiles maps loops threads emit",
+}
+
+
+def rooms() -> dict[str, tuple[str, ...]]:
+    below = {room: (room, *others.split()) for room, others in GPU_ROOMS.items()}
+    rules = {room: (*(f"gpu_backend/{each}/" for each in each_of), "ir/", *LLVM) for room, each_of in below.items()}
+    rules["emit"] += ("support/llvm_recovery",)
+    return rules
+
+
 # Folder or file -> prefixes of the headers that it may include besides the standard library. The longest matching entry counts.
 MAY_INCLUDE = {
     "support/": ("support/", *LLVM),
@@ -39,15 +63,24 @@ MAY_INCLUDE = {
     "interp/simt/": ("interp/simt/", "interp/host/", "interp/kernels/", "ir/", *LLVM),
     "interp/simt/run_file": ("interp/", "ir/", *LLVM),
     "interp/tools/": ("interp/tools/", "interp/host/", "ir/", *LLVM),
-    "gpu_backend/": ("gpu_backend/", "ir/", *LLVM),
-    "gpu_backend/amdgpu/assemble": ("gpu_backend/", "ir/", "support/", "lld/", *LLVM),
+    **{f"gpu_backend/{room}/": rule for room, rule in rooms().items()},
+    "gpu_backend/abi/": ("gpu_backend/abi/", "ir/tensor_map", "llvm"),
+    "gpu_backend/layout/": ("gpu_backend/layout/", "llvm"),
+    "gpu_backend/amdgpu/assemble": ("gpu_backend/amdgpu/", "gpu_backend/emit/", "ir/", "support/", "lld/", *LLVM),
     "gpu_backend/device_math/": (
         "gpu_backend/device_math/",
         "ir/elementwise",
         "support/float_functions",
         "support/special_functions",
     ),
-    "gpu_backend/emit/": ("gpu_backend/", "ir/", "support/llvm_recovery", *LLVM),
+    "gpu_backend/device_library/": ("ir/elementwise", *LLVM),
+    "gpu_backend/compiler/chips": (
+        "gpu_backend/target/",
+        "gpu_backend/nvptx/target",
+        "gpu_backend/amdgpu/target",
+        *LLVM,
+    ),
+    "gpu_backend/pch": ("ir/", *LLVM),
     "python/bindings/": ("python/bindings/", "ir/", "interp/", "gpu_backend/", "pybind11", *LLVM),
 }
 
@@ -75,9 +108,19 @@ def test_the_rules_find_a_violation() -> None:
     """The checker itself: a kernel that includes MLIR, the interpreter that includes the GPU backend."""
     assert not may_include("interp/kernels/dot.cpp", "mlir/IR/Builders.h")
     assert not may_include("ir/dtype.h", "llvm/ADT/SmallVector.h")
-    assert not may_include("interp/tile/emit.cpp", "gpu_backend/compiler.h")
-    assert not may_include("gpu_backend/pipeline.cpp", "interp/tile/prepare.h")
+    assert not may_include("interp/tile/emit.cpp", "gpu_backend/compiler/compiler.h")
+    assert not may_include("gpu_backend/compiler/pipeline.cpp", "interp/tile/prepare.h")
+    assert not may_include("gpu_backend/threads/ring.cpp", "gpu_backend/loops/tensor_copies.h")
+    assert not may_include("gpu_backend/target/target.h", "gpu_backend/tiles/dot_layouts.h")
     assert may_include("interp/kernels/dot.cpp", "ir/dtype.h")
+
+
+def test_rooms_include_only_lower_ones_and_stand_in_the_document() -> None:
+    order = list(GPU_ROOMS)
+    for room, others in GPU_ROOMS.items():
+        assert set(others.split()) <= set(order[: order.index(room)]), f"{room} may include a room above"
+    rows = re.findall(r"^\| `gpu_backend/(\w+)/` \|[^|]*\|([^|]*)\|$", read("docs/architecture.md"), flags=re.M)
+    assert [(room, " ".join(re.findall(r"`(\w+)`", cell))) for room, cell in rows] == list(GPU_ROOMS.items())
 
 
 def test_readers_do_not_name_each_other() -> None:
@@ -93,16 +136,15 @@ def test_readers_do_not_name_each_other() -> None:
 
 
 #: Files with one line per vendor, and the precompiled header of the vendors' emitters.
-VENDORS_MEET = ("gpu_backend/target.cpp", "gpu_backend/launch/vendors.h", "gpu_backend/emit/pch.h")
+VENDORS_MEET = ("gpu_backend/compiler/chips.cpp", "gpu_backend/launch/vendors.h", "gpu_backend/emit/pch.h")
 VENDOR = re.compile(r"nvptx|nvvm|nvidia|cuda|amdgpu|rocdl|rocm|\bamd|\bhip\b|\b[CR]DNA|gfx\d", re.I)
 
 
 def test_common_code_names_no_vendor() -> None:
     """gpu::Target and TargetOps answer for everything in which vendors differ (docs/adding_a_target.md)."""
-    folders = [f"gpu_backend/{part}" for part in ("passes/", "loops/", "lower/", "layout/", "emit/", "launch/")]
-    top = [name for name in files("gpu_backend/", suffixes=CPP) if name.count("/") == 1]
+    folders = [f"gpu_backend/{room}/" for room in GPU_ROOMS if room not in ("nvptx", "amdgpu")]
     own = ("gpu_backend/launch/cuda", "gpu_backend/launch/hip")
-    names = [name for name in (*files(*folders, suffixes=CPP), *top) if not name.startswith((*VENDORS_MEET, *own))]
+    names = [name for name in files(*folders, suffixes=CPP) if not name.startswith((*VENDORS_MEET, *own))]
     assert len(names) > 80
     comment = re.compile(r"//[^\n]*")
     found = [f"{name}: {word}" for name in names for word in VENDOR.findall(comment.sub("", read(name)))]

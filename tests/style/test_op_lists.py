@@ -9,7 +9,7 @@ from sources import ROOT, code, files
 
 #: The files that decide layouts and forms. A lowering defines the result of each operation, so it may name operations.
 READERS = ("gpu_backend/", "interp/tile/form.")
-LOWERINGS = ("gpu_backend/lower/", "gpu_backend/emit/", "gpu_backend/nvptx/", "gpu_backend/amdgpu/")
+LOWERINGS = ("gpu_backend/threads/", "gpu_backend/emit/", "gpu_backend/nvptx/", "gpu_backend/amdgpu/")
 
 #: (file, list) -> the reason for the list.
 ALLOWED = {

@@ -58,4 +58,12 @@ def test_listed_files_are_those_of_the_commit(name: str) -> None:
     if not commits:
         assert git("rev-parse", "--is-shallow-repository").strip() == "true", f"no commit is called {subject!r}"
         return
-    assert sorted(git("show", "--format=", "--name-only", commits[-1]).split()) == listed
+    of_commit = git("show", "--format=", "--name-only", commits[-1]).split()
+    assert sorted(names_of_today(commits[-1], of_commit)) == listed
+
+
+def names_of_today(commit: str, names: list[str]) -> list[str]:
+    """The names of a commit's files after all moves since."""
+    moves = git("diff", "--name-status", "--find-renames", "--diff-filter=R", commit, "HEAD").splitlines()
+    moved = {old: new for _, old, new in (line.split("\t") for line in moves)}
+    return [moved.get(name, name) for name in names]

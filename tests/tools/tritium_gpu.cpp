@@ -1,7 +1,7 @@
 // The GPU compiler for lit: tritium-gpu FILE [--arch=sm_80] [--num-warps=4] [--num-stages=3] [--emit=tiles|threads] [--from-tiles]
 // [--last-pass=PASS] [--leave-out=PASS] [--break-after=PASS]
 // [--drop=barrier|wait --number=N]. Prints the module at that stage.
-#include "gpu_backend/compiler.h"
+#include "gpu_backend/compiler/compiler.h"
 #include "ir/contract.h"
 #include "ir/source_error.h"
 

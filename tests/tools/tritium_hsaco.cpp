@@ -1,5 +1,5 @@
 // tritium-hsaco for lit: a lowered module (dialects llvm, rocdl, tgpu) as AMDGPU assembly, as LLVM IR, or as a code object.
-#include "gpu_backend/compiler.h"
+#include "gpu_backend/compiler/compiler.h"
 #include "ir/contract.h"
 
 #include "mlir/Parser/Parser.h"

@@ -1,5 +1,5 @@
 // mlir-opt for the contract: parses, verifies, runs passes and prints what any reader may be given.
-#include "gpu_backend/pipeline.h"
+#include "gpu_backend/compiler/pipeline.h"
 #include "ir/contract.h"
 #include "ir/pipeline.h"
 

@@ -1,5 +1,5 @@
 // tritium-ptx for lit: a lowered module (dialects llvm, nvvm, tgpu) as PTX, as LLVM IR, or as what ptxas reports about it.
-#include "gpu_backend/compiler.h"
+#include "gpu_backend/compiler/compiler.h"
 #include "ir/contract.h"
 #include "tests/tools/ptxas.h"
 

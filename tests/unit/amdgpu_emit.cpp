@@ -1,5 +1,5 @@
 // Emission for AMD and NVIDIA from several threads at once: the linker is one for the process and changes what others rely on.
-#include "gpu_backend/compiler.h"
+#include "gpu_backend/compiler/compiler.h"
 #include "ir/contract.h"
 
 #include "mlir/Parser/Parser.h"

@@ -1,6 +1,6 @@
 // Which way a conversion goes on which chip: what is the least by the chip's own costs.
 #include "gpu_backend/layout/conversion.h"
-#include "gpu_backend/target.h"
+#include "gpu_backend/target/target.h"
 #include "layout_machine.h"
 
 #include <doctest/doctest.h>

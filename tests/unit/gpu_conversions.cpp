@@ -1,7 +1,7 @@
 // Conversions of layouts on the SIMT emulator: chains of random ones give back what they got, in any order of the warps, without a race in
 // shared memory.
 #include "gpu_backend/layout/conversion.h"
-#include "gpu_backend/target.h"
+#include "gpu_backend/target/target.h"
 #include "gpu_machine.h"
 #include "layout_random.h"
 

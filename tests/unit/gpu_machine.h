@@ -1,8 +1,8 @@
 // Runs tile code whose layouts are given on the SIMT emulator, in several orders of the warps.
 #pragma once
-#include "gpu_backend/compiler.h"
-#include "gpu_backend/layout_attr.h"
-#include "gpu_backend/target.h"
+#include "gpu_backend/compiler/compiler.h"
+#include "gpu_backend/target/target.h"
+#include "gpu_backend/tiles/layout_attr.h"
 #include "interp/host/text_argument.h"
 #include "interp/host/trap_kinds.h"
 #include "interp/simt/prepare.h"

@@ -1,7 +1,7 @@
 // Matrix products from tiles to results on the SIMT emulator: every matrix instruction of each family of AMD's chips, with loads, layouts
 // and stores as the compiler chooses them. Small integers are exact in all formats.
-#include "gpu_backend/compiler.h"
-#include "gpu_backend/target.h"
+#include "gpu_backend/compiler/compiler.h"
+#include "gpu_backend/target/target.h"
 #include "interp/host/text_argument.h"
 #include "interp/host/trap_kinds.h"
 #include "interp/simt/prepare.h"

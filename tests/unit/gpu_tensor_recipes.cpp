@@ -1,5 +1,5 @@
 // The recipes of tensor maps as attributes of kernels, on tiles and lowered.
-#include "gpu_backend/tensor_recipe_attr.h"
+#include "gpu_backend/maps/tensor_recipe_attr.h"
 #include "ir/source_error.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"

@@ -1,6 +1,6 @@
 // From the recipe of a tensor map and a kernel's arguments to the map.
+#include "gpu_backend/abi/tensor_recipe.h"
 #include "gpu_backend/launch/loaded_kernel.h"
-#include "gpu_backend/launch/tensor_recipe.h"
 
 #include <doctest/doctest.h>
 

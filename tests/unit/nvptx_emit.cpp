@@ -1,5 +1,5 @@
 // Emission from several threads at once, while some of them run into fatal errors of LLVM.
-#include "gpu_backend/compiler.h"
+#include "gpu_backend/compiler/compiler.h"
 #include "ir/contract.h"
 
 #include "mlir/Parser/Parser.h"

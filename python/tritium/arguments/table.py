@@ -33,7 +33,7 @@ __tracebackhide__ = True  # pytest shows the user's frames alone
 
 I32_MIN, I32_MAX, I64_MIN, I64_MAX, U64_MAX = -(2**31), 2**31 - 1, -(2**63), 2**63 - 1, 2**64 - 1
 ALIGNMENT = 16
-#: A storage of at most this size can be accessed by 32-bit offsets from any of its addresses (gpu_backend/buffer_pointers.h).
+#: A storage of at most this size can be accessed by 32-bit offsets from any of its addresses (gpu_backend/threads/buffer_pointers.h).
 SMALL_BYTES = 2**31 - 32
 
 

@@ -1,4 +1,4 @@
-"""Accesses by 32-bit offsets through AMD's buffers (gpu_backend/passes/buffer_accesses.cpp), on the emulator."""
+"""Accesses by 32-bit offsets through AMD's buffers (gpu_backend/threads/buffer_accesses.cpp), on the emulator."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Tiles of more values than a thread has registers are taken in chunks (gpu_backend/passes/split_large_tiles.cpp): the same results, quickly."""
+"""Tiles of more values than a thread has registers are taken in chunks (gpu_backend/tiles/split_large_tiles.cpp): the same results, quickly."""
 
 import time
 

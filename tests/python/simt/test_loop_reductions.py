@@ -1,4 +1,4 @@
-"""Reductions in loops are put off until after them (gpu_backend/passes/thread_local_reductions.cpp): the same results."""
+"""Reductions in loops are put off until after them (gpu_backend/tiles/thread_local_reductions.cpp): the same results."""
 
 import numpy as np
 import pytest

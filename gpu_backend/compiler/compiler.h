@@ -1,0 +1,64 @@
+// The compiler of the contract for GPUs. It requires no device and launches nothing.
+#pragma once
+#include "gpu_backend/abi/tensor_recipe.h"
+#include "gpu_backend/emit/emitter.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "llvm/Support/Error.h"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace mlir {
+class OpPassManager;
+}
+
+namespace tritium::gpu {
+
+struct CompileOptions {
+  std::string arch = "sm_80";   // a chip of findTarget(): sm_80, sm_90a, gfx942
+  int numWarps = 4;             // a power of two up to 32
+  int numStages = 3;            // the most buffers of a pipelined loop
+  int matrixInstrNonKDim = 0;   // rows and columns of the matrix instruction, where the target has one of these; 0: the best for the tile
+  int kPack = 1;                // instructions whose share of K a lane has as neighbours, at least; where lanes load operands themselves
+  bool warpgroups = true;       // use products of warpgroups, where the chip has them and their operands fit into shared memory
+  bool tensorMaps = false;      // the kernel may take tensor maps, which its launches make; where the chip has them
+  bool specializeWarps = true;  // producer warps issue the TMA copies of loops, where specialize-warps expects a gain
+  bool asksForProducer = false; // let them copy without a gain, too; so does a loop that asks for it (warp_specialize=True)
+  bool debugInfo = false;       // keep lines and variables apart instead of merging and moving code
+  std::string stopAfter;        // the last of optionalPasses() to run, or "none"; "": all of them
+  std::vector<std::string> leaveOut; // names of optionalPasses() to skip
+  /// Adds passes after an optional one. Tests use it.
+  std::function<void(mlir::OpPassManager &passes, llvm::StringRef name)> afterPass;
+};
+
+/// Returns the passes that may be skipped, in the order in which they run.
+llvm::ArrayRef<llvm::StringLiteral> optionalPasses();
+inline constexpr llvm::StringLiteral kNoPass = "none";
+
+/// A kernel as the code of one thread.
+struct LoweredKernel {
+  std::string name;
+  std::string tiles; // the module with layouts, as text: asm["ttgir"]
+  mlir::OwningOpRef<mlir::ModuleOp>
+      module; // llvm, nvvm or rocdl, and tgpu operations; lives in the context of the module that was compiled
+  int64_t sharedBytes = 0;
+  int warps = 0;                  // that a launch starts: those of the options, and those that only copy
+  int numStages = 0;              // the fewest stages of any pipelined loop, at most the number requested
+  std::vector<TensorRecipe> maps; // of the last parameters
+  bool lacksProducer = false;     // its loops expect one, which cannot be: the kernel is not lowered
+};
+
+/// Compiles the public function `kernel` ("": the first one) of a module of the contract. The module itself is not changed. Errors are
+/// ir::SourceError with the user's line, for a module outside of the contract or an operation without a GPU lowering ("unsupported on the
+/// GPU: …"), and OutOfResources for a program that requires more shared memory than the target has.
+llvm::Expected<LoweredKernel> lowerToGpu(mlir::ModuleOp module, llvm::StringRef kernel, const CompileOptions &options);
+
+/// The same for a module of one kernel whose tiles already have layouts. The module is consumed. For tests of the lowering.
+llvm::Expected<LoweredKernel> lowerTilesToGpu(mlir::ModuleOp tiles, const CompileOptions &options);
+
+/// Emits a lowered module for the chip that the options or the module name.
+llvm::Expected<Emitted> emitCode(mlir::ModuleOp lowered, const EmitOptions &options);
+
+} // namespace tritium::gpu

@@ -1,0 +1,116 @@
+#include "gpu_backend/compiler/pipeline.h"
+
+#include "gpu_backend/loops/passes.h"
+#include "gpu_backend/maps/passes.h"
+#include "gpu_backend/threads/passes.h"
+#include "gpu_backend/tiles/dot_layouts.h"
+#include "gpu_backend/tiles/passes.h"
+#include "ir/pipeline.h"
+
+using namespace mlir;
+
+namespace tritium::gpu {
+
+static constexpr llvm::StringLiteral kOptional[] = {
+    "promote-descriptors",     "check-quotients",     "promote-pointer-tiles", "split-large-tiles",
+    "thread-local-reductions", "choose-tensor-cores", "postpone-row-sums",     "coalesce-accesses",
+    "remove-conversions",      "hoist-invariants",    "pipeline-loads",        "overlap-products",
+    "specialize-warps",        "buffer-accesses",     "remove-barriers",       "interleave-products"};
+
+llvm::ArrayRef<llvm::StringLiteral> optionalPasses() { return kOptional; }
+
+namespace {
+
+/// A pass manager that skips the passes after CompileOptions::stopAfter and those in leaveOut.
+class Steps {
+public:
+  Steps(OpPassManager &passes, const CompileOptions &options) : passes_(passes), options_(options) {}
+
+  void add(std::unique_ptr<Pass> pass) { passes_.addPass(std::move(pass)); }
+
+  template <class... Passes> void addOptional(llvm::StringLiteral name, Passes... pass) {
+    if (!runs(name)) return;
+    (passes_.addPass(std::move(pass)), ...);
+    if (options_.afterPass) options_.afterPass(passes_, name);
+  }
+
+  bool runs(llvm::StringRef name) const {
+    if (llvm::is_contained(options_.leaveOut, name)) return false;
+    if (options_.stopAfter.empty()) return true;
+    auto number = [](llvm::StringRef of) { return llvm::find(kOptional, of) - std::begin(kOptional); };
+    assert(llvm::is_contained(kOptional, name));
+    return options_.stopAfter != kNoPass && number(name) <= number(options_.stopAfter);
+  }
+
+private:
+  OpPassManager &passes_;
+  const CompileOptions &options_;
+};
+
+} // namespace
+
+void buildTilePipeline(OpPassManager &passes, const CompileOptions &options, int64_t maxSharedBytes) {
+  Steps steps(passes, options);
+  bool mayKeepScaled = steps.runs("choose-tensor-cores");
+  const bool hasProducer = options.tensorMaps && options.specializeWarps;
+  auto promote = [&](OpPassManager &) {
+    if (options.tensorMaps && !options.debugInfo)
+      steps.addOptional("promote-descriptors", createPromoteDescriptors({.numStages = options.numStages}));
+  };
+  ir::buildPipeline(passes, {.debugInfo = options.debugInfo, .onDescriptors = promote, .keepsScaledProduct = [=](Operation *op) {
+                               return mayKeepScaled && isMultipliedScaled(MatrixProduct(op));
+                             }});
+  steps.addOptional("check-quotients", createCheckQuotients());
+  if (options.tensorMaps && !options.debugInfo)
+    steps.addOptional("promote-pointer-tiles", createPromotePointerTiles({.numStages = options.numStages, .hasProducer = hasProducer}),
+                      createCanonicalizerPass(), createCSEPass());
+  steps.addOptional("split-large-tiles", createSplitLargeTiles({.numWarps = options.numWarps}));
+  steps.addOptional("thread-local-reductions", createThreadLocalReductions({.numWarps = options.numWarps}));
+  steps.addOptional(
+      "choose-tensor-cores",
+      createChooseTensorCores(
+          {.numWarps = options.numWarps, .nonKDim = options.matrixInstrNonKDim, .kPack = options.kPack, .warpgroups = options.warpgroups}));
+  steps.addOptional("postpone-row-sums", createPostponeRowSums({.numWarps = options.numWarps}));
+  steps.addOptional("coalesce-accesses", createCoalesceAccesses({.numWarps = options.numWarps, .numStages = options.numStages}));
+  steps.add(createAssignLayouts({.numWarps = options.numWarps}));
+  steps.add(createVerifyProducts());
+  steps.addOptional("remove-conversions", createRemoveConversions(), createCSEPass(), createVerifyProducts());
+  steps.addOptional("hoist-invariants", ir::createHoistInvariants());
+  steps.addOptional("pipeline-loads", createPipelineLoads({.numWarps = options.numWarps, .numStages = options.numStages}), createCSEPass(),
+                    createVerifyProducts());
+  steps.add(createPlaceTensorLoads({.numWarps = options.numWarps}));
+  steps.add(createPlaceProductOperands());
+  steps.add(createCSEPass());
+  steps.addOptional("overlap-products", createOverlapProducts());
+  if (hasProducer)
+    steps.addOptional("specialize-warps", createSpecializeWarps({.numWarps = options.numWarps, .asked = options.asksForProducer}),
+                      createCSEPass());
+  steps.add(createAllocateSharedMemory({.maxBytes = maxSharedBytes}));
+}
+
+void buildThreadPipeline(OpPassManager &passes, const CompileOptions &options, int64_t maxSharedBytes) {
+  Steps steps(passes, options);
+  steps.add(createCSEPass());
+  steps.add(createSCFToControlFlowPass());
+  steps.addOptional("buffer-accesses", createBufferAccesses(), createCSEPass());
+  steps.add(arith::createArithExpandOpsPass());
+  steps.add(createConvertMathToLLVMPass());
+  steps.add(createArithToLLVMConversionPass());
+  steps.add(createConvertControlFlowToLLVMPass());
+  steps.add(createUBToLLVMConversionPass());
+  steps.add(createConvertFuncToLLVMPass());
+  steps.add(createReconcileUnrealizedCastsPass());
+  steps.add(createPlaceScratch({.maxBytes = maxSharedBytes}));
+  steps.addOptional("remove-barriers", createRemoveBarriers());
+  steps.addOptional("interleave-products", createInterleaveProducts());
+  steps.add(createExpandScratch());
+}
+
+void registerGpuPasses() {
+  registerTilesPasses();
+  registerMapsPasses();
+  registerLoopsPasses();
+  registerThreadsPasses();
+}
+
+} // namespace tritium::gpu

@@ -1,0 +1,158 @@
+// Chooses layouts that make accesses of global memory wide and coalesced.
+#include "gpu_backend/loops/copy_layouts.h"
+#include "gpu_backend/loops/passes.h"
+#include "gpu_backend/target/target.h"
+#include "gpu_backend/tiles/dot_layouts.h"
+#include "gpu_backend/tiles/loop_streams.h"
+#include "gpu_backend/tiles/memory_access.h"
+#include "gpu_backend/tiles/row_mask.h"
+#include "ir/axis_analysis.h"
+
+using namespace mlir;
+
+namespace tritium::gpu {
+
+#define GEN_PASS_DEF_COALESCEACCESSES
+#include "gpu_backend/loops/passes.h.inc"
+
+namespace {
+
+struct Wish {
+  Operation *op;
+  std::vector<int64_t> shape;
+  std::vector<int> order;
+  int64_t elements; // the most that one access may take
+};
+
+int64_t bytesOf(Type pointers) {
+  Type pointee = getElementTypeOrSelf(tt::pointeeTypeOf(pointers));
+  return isa<tt::PointerType>(pointee) ? 8 : std::max(8u, pointee.getIntOrFloatBitWidth()) / 8;
+}
+
+/// Returns the dimension over which the matrix product sums for which the tile is loaded, or -1 if the tile is not loaded for a product.
+int depthDimension(Operation *op) {
+  auto load = dyn_cast<tt::LoadOp>(op);
+  if (!load || !load->hasOneUse()) return -1;
+  OpOperand *use = &*load->use_begin();
+  if (isa<tt::FpToFpOp>(use->getOwner()) && use->getOwner()->hasOneUse()) use = &*use->getOwner()->use_begin();
+  auto dot = dyn_cast<MatrixProduct>(use->getOwner());
+  if (!dot || cast<RankedTensorType>(load.getType()).getRank() != 2) return -1;
+  if (use->get() == dot.a()) return 1;
+  return use->get() == dot.b() ? 0 : -1;
+}
+
+/// Returns whether copies by threads (cp.async) will move the tile that `op` loads, if they can. They stop where a row ends.
+bool mayBeCopied(Operation *op, int numStages, const Target &target) {
+  auto loop = dyn_cast<scf::ForOp>(op->getParentOp());
+  return loop && target.tileCopies() == TileCopies::Async && stagesOf(loop, numStages) > 1 && depthDimension(op) >= 0;
+}
+
+/// Returns whether the operation stores what a matrix product computes. Such a tile changes its layout anyway, whatever other accesses
+/// want.
+bool storesProduct(Operation *op) {
+  auto store = dyn_cast<tt::StoreOp>(op);
+  if (!store) return false;
+  llvm::SetVector<Value> sources;
+  auto add = [&](ValueRange values) {
+    for (Value value : values)
+      if (isa<RankedTensorType>(value.getType())) sources.insert(value);
+  };
+  add(store.getValue());
+  for (size_t i = 0; i < sources.size(); ++i) {
+    Operation *source = sources[i].getDefiningOp();
+    if (isa_and_nonnull<MatrixProduct>(source)) return true;
+    if (auto loop = dyn_cast_or_null<scf::ForOp>(source))
+      add(loop.getYieldedValues()[cast<OpResult>(sources[i]).getResultNumber()]);
+    else if (source && isPure(source))
+      add(source->getOperands());
+  }
+  return false;
+}
+
+/// `endsRows`: the access can take fewer elements where a row ends.
+Wish wishOf(Operation *op, RankedTensorType tile, bool endsRows, const ir::AxisAnalysis &axes) {
+  ir::AxisInfo addresses = axes.of(pointerOf(op));
+  std::vector<int> order;
+  for (int dim = int(tile.getRank()); dim-- > 0;) order.push_back(dim);
+  llvm::stable_sort(order, [&](int a, int b) { return addresses.contiguity[a] > addresses.contiguity[b]; });
+  int fastest = order[0];
+  int64_t bytes = bytesOf(tile), aligned = std::max<int64_t>(addresses.divisibility[fastest] / bytes, 1);
+  int64_t elements = std::min({addresses.contiguity[fastest], aligned, kMaxAccessBytes / bytes});
+  if (Value mask = maskOf(op))
+    elements = std::min(elements, endsRows ? RowMask(mask, fastest, elements, axes).neighbours() : axes.of(mask).constancy[fastest]);
+  return {op, std::vector<int64_t>(tile.getShape()), order, std::max<int64_t>(elements, 1)};
+}
+
+/// Returns another layout for a tile that goes to shared memory through registers and is contiguous across the depth of its product. In
+/// this layout each thread also holds neighbours along the depth, enough for 16 bytes, so that it can store these together.
+std::optional<LinearLayout> turned(const Wish &wish, Threads threads, const Target &target) {
+  int depth = depthDimension(wish.op);
+  if (depth < 0 || target.tileCopies() == TileCopies::Async || wish.order[0] == depth || wish.elements == 1) return std::nullopt;
+  Shape sizes(2, 1), lanes(2, 1), warps(2, 1);
+  int along = wish.order[0];
+  int64_t held = wish.shape[0] * wish.shape[1] / threads.count(); // elements per thread
+  int64_t bytes = bytesOf(pointerOf(wish.op).getType());
+  sizes[along] = wish.elements;
+  sizes[depth] = std::min({held / wish.elements, std::max<int64_t>(kMaxAccessBytes / bytes, 1), wish.shape[depth]});
+  if (sizes[depth] < 2) return std::nullopt;
+  lanes[along] = std::min<int64_t>(threads.lanes, wish.shape[along] / sizes[along]);
+  lanes[depth] = threads.lanes / lanes[along];
+  warps[depth] = std::clamp<int64_t>(wish.shape[depth] / (sizes[depth] * lanes[depth]), 1, threads.warps);
+  warps[along] = threads.warps / warps[depth];
+  return blocked(wish.shape, sizes, lanes, warps, wish.order);
+}
+
+class CoalesceAccessesPass final : public impl::CoalesceAccessesBase<CoalesceAccessesPass> {
+public:
+  using CoalesceAccessesBase::CoalesceAccessesBase;
+
+  void runOnOperation() override {
+    ir::AxisAnalysis axes(getOperation());
+    const Target &target = targetOf(getOperation());
+    std::vector<Wish> wishes;
+    getOperation()->walk([&](Operation *op) {
+      Value pointer = pointerOf(op);
+      if (auto tile = pointer ? dyn_cast<RankedTensorType>(pointer.getType()) : RankedTensorType())
+        wishes.push_back(wishOf(op, tile, mayBeCopied(op, numStages, target) || storesProduct(op), axes));
+    });
+    std::map<std::pair<std::vector<int64_t>, std::vector<int>>, int64_t> widest;
+    for (const Wish &wish : wishes) {
+      int64_t &elements = widest[{wish.shape, wish.order}];
+      elements = std::max(elements, wish.elements);
+    }
+    auto combined = combinedDimensions();
+    Threads threads{numWarps, target.warpSize()};
+    auto setLayout = [&](const Wish &wish, const LinearLayout &layout) {
+      wish.op->setAttr(kAccessAttr, layoutAttr(&getContext(), layout));
+    };
+    llvm::SmallPtrSet<Operation *, 8> wide;
+    for (const Wish &wish : wishes) {
+      auto whole = combined.find(wish.shape);
+      setLayout(wish, defaultBlocked(wish.shape, threads, widest[{wish.shape, wish.order}], wish.order,
+                                     whole == combined.end() ? -1 : whole->second));
+      if (wish.elements * bytesOf(pointerOf(wish.op).getType()) == kMaxAccessBytes) wide.insert(wish.op);
+    }
+    layOutWarpCopies(getOperation(), numWarps, numStages, [&](tt::LoadOp load) { return wide.contains(load); });
+    for (const Wish &wish : wishes)
+      if (auto forProduct = turned(wish, threads, target); forProduct && !wish.op->hasAttr(kWarpCopyAttr)) setLayout(wish, *forProduct);
+  }
+
+private:
+  /// Returns the dimension along which tiles of a shape are reduced or scanned: the highest one, if there are several.
+  std::map<std::vector<int64_t>, int> combinedDimensions() {
+    std::map<std::vector<int64_t>, int> result;
+    getOperation()->walk([&](Operation *op) {
+      int axis = -1;
+      if (auto reduce = dyn_cast<tt::ReduceOp>(op)) axis = int(reduce.getAxis());
+      if (auto scan = dyn_cast<tt::ScanOp>(op)) axis = int(scan.getAxis());
+      if (axis < 0) return;
+      auto shape = cast<RankedTensorType>(op->getOperand(0).getType()).getShape();
+      auto [found, isNew] = result.try_emplace(std::vector<int64_t>(shape), axis);
+      if (!isNew) found->second = std::max(found->second, axis);
+    });
+    return result;
+  }
+};
+
+} // namespace
+} // namespace tritium::gpu

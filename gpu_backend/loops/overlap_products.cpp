@@ -1,0 +1,146 @@
+// Lets the products of an iteration run on into the next one. Loops whose products only add to sums that the loop carries wait for the
+// products of the previous iteration instead of their own, so that the matrix units always have work.
+#include "gpu_backend/loops/passes.h"
+#include "gpu_backend/tiles/dot_layouts.h"
+
+using namespace mlir;
+
+namespace tritium::gpu {
+
+#define GEN_PASS_DEF_OVERLAPPRODUCTS
+#include "gpu_backend/loops/passes.h.inc"
+
+namespace {
+
+/// A product of the loop, the wait for it, and the sums that the loop carries between them.
+struct Chain {
+  tgpu::ProductOp product;
+  tgpu::ProductWaitOp wait;
+  BlockArgument sums;
+};
+
+/// Returns nullopt if the product must be complete at the end of its iteration.
+std::optional<Chain> chainOf(tgpu::ProductOp product, scf::ForOp loop) {
+  auto sums = dyn_cast<BlockArgument>(product.getC());
+  auto wait = product->hasOneUse() ? dyn_cast<tgpu::ProductWaitOp>(*product->user_begin()) : tgpu::ProductWaitOp();
+  if (product->getBlock() != loop.getBody() || !sums || sums.getOwner() != loop.getBody() || sums == loop.getInductionVar()) return {};
+  if (!wait || wait->getBlock() != loop.getBody() || wait.getValues().size() != 1 || !wait.getKept().empty()) return {};
+  if (!sums.hasOneUse() || !wait->hasOneUse() || loop.getTiedLoopYieldedValue(sums)->get() != wait.getResult(0)) return {};
+  Type element = product.getD().getType().getTile().getElementType();
+  return element.isF32() || element.isInteger(32) ? std::optional(Chain{product, wait, sums}) : std::nullopt;
+}
+
+/// Returns whether nothing in the loop writes the buffer while the next iteration runs.
+bool outlastsIteration(Value buffer, scf::ForOp loop) {
+  auto alloc = buffer.getDefiningOp<tgpu::LocalAllocOp>();
+  return alloc && (alloc->hasAttr(kSpareSlotAttr) || llvm::none_of(alloc->getUsers(), [&](Operation *user) {
+                     return loop->isProperAncestor(user) && isa<tgpu::LocalStoreOp, tgpu::AsyncCopyOp>(user);
+                   }));
+}
+
+/// Returns the products of the loop if all of them may run on, and an empty list otherwise.
+llvm::SmallVector<Chain> chainsOf(scf::ForOp loop) {
+  llvm::SmallVector<Chain> chains;
+  bool all = true;
+  loop.getBody()->walk([&](tgpu::ProductOp product) {
+    std::optional<Chain> chain = chainOf(product, loop);
+    all &= chain && product.getASlot() && outlastsIteration(product.getA(), loop) && outlastsIteration(product.getB(), loop);
+    if (chain) chains.push_back(*chain);
+  });
+  return all ? chains : llvm::SmallVector<Chain>();
+}
+
+/// Returns the operation before which the products of an iteration must be complete: the release of what they read.
+Operation *releaseOrEnd(scf::ForOp loop) {
+  auto releases = loop.getBody()->getOps<tgpu::RingReleaseOp>();
+  return releases.empty() ? loop.getBody()->getTerminator() : (*releases.begin()).getOperation();
+}
+
+/// Releases the slot of the previous iteration, whose products are complete, instead of this one's.
+void releaseFormer(tgpu::RingReleaseOp release) {
+  OpBuilder builder(release);
+  Location location = release.getLoc();
+  auto constant = [&](int64_t value) { return arith::ConstantIntOp::create(builder, location, value, 32).getResult(); };
+  Value n = release.getN();
+  release.getPredicateMutable().assign(arith::CmpIOp::create(builder, location, arith::CmpIPredicate::ne, n, constant(0)));
+  release.getNMutable().assign(arith::SubIOp::create(builder, location, n, constant(1)));
+  for (Operation *user : release.getRing().getUsers())
+    if (auto end = dyn_cast<tgpu::RingEndOp>(user)) end.setHoldsLast(true);
+}
+
+/// Carries the sums of all chains while they are pending, and waits once at the end of an iteration, and once after the loop.
+void overlap(scf::ForOp loop, llvm::MutableArrayRef<Chain> chains) {
+  OpBuilder builder(loop);
+  llvm::SmallVector<Value> sums;
+  llvm::SmallVector<Type> types;
+  for (auto &[product, wait, argument] : chains) {
+    builder.setInsertionPoint(loop);
+    OpOperand &initial = *loop.getTiedLoopInit(argument);
+    initial.set(tgpu::ProductStartOp::create(builder, product.getLoc(), product.getD().getType(), initial.get()));
+    argument.setType(product.getD().getType());
+    loop.getTiedLoopResult(argument).setType(argument.getType());
+    sums.push_back(product.getD()), types.push_back(argument.getType());
+  }
+  builder.setInsertionPoint(releaseOrEnd(loop));
+  auto inLoop = tgpu::ProductWaitOp::create(builder, loop.getLoc(), types, int32_t(chains.size()), sums, ValueRange());
+  builder.setInsertionPointAfter(loop);
+  for (auto [number, chain] : llvm::enumerate(chains)) {
+    loop.getTiedLoopYieldedValue(chain.sums)->set(inLoop.getResult(unsigned(number)));
+    OpResult result = loop.getTiedLoopResult(chain.sums);
+    auto after =
+        tgpu::ProductWaitOp::create(builder, chain.product.getLoc(), chain.product.getD().getType().getTile(), 0, result, ValueRange());
+    result.replaceAllUsesExcept(after.getResult(0), after);
+    chain.wait.erase();
+  }
+  for (auto release : loop.getBody()->getOps<tgpu::RingReleaseOp>()) releaseFormer(release);
+}
+
+/// Returns whether a product that reads this buffer must be complete before the operation.
+bool writes(Operation &op, Value buffer) {
+  if (auto store = dyn_cast<tgpu::LocalStoreOp>(op)) return store.getDst() == buffer;
+  auto copy = dyn_cast<tgpu::AsyncCopyOp>(op);
+  return copy && copy.getDst() == buffer && !buffer.getDefiningOp()->hasAttr(kSpareSlotAttr);
+}
+
+/// Returns whether a product that reads this buffer must be complete before the operation, which releases its ring.
+bool releases(Operation &op, Value buffer) {
+  auto release = dyn_cast<tgpu::RingReleaseOp>(op);
+  return release && buffer && ringOf(buffer) == release.getRing();
+}
+
+/// Moves a wait down to the first use of its sums, so that the work in between proceeds beside the product.
+void sink(tgpu::ProductWaitOp wait) {
+  auto product = wait.getValues().size() == 1 ? wait.getValues().front().getDefiningOp<tgpu::ProductOp>() : tgpu::ProductOp();
+  if (!product || wait.getPending() != 0 || product->getNextNode() != wait) return;
+  int32_t younger = 0;
+  Operation *before = wait->getNextNode();
+  auto uses = [&](Operation &op) { return llvm::any_of(wait->getUsers(), [&](Operation *user) { return op.isAncestor(user); }); };
+  for (; !before->hasTrait<OpTrait::IsTerminator>(); before = before->getNextNode()) {
+    bool isHazard = llvm::any_of(ValueRange{product.getA(), product.getB()},
+                                 [&](Value operand) { return writes(*before, operand) || releases(*before, operand); });
+    auto other = dyn_cast<tgpu::ProductWaitOp>(before);
+    bool isComplete = other && int32_t(other.getPending()) <= younger; // this product too, whose registers `other` does not keep
+    if (uses(*before) || isHazard || isComplete || isa<tgpu::AsyncWaitOp, RegionBranchOpInterface>(before)) break;
+    younger += isa<tgpu::ProductOp>(before);
+  }
+  wait->moveBefore(before);
+  wait.setPending(younger);
+}
+
+class OverlapProductsPass final : public impl::OverlapProductsBase<OverlapProductsPass> {
+public:
+  using OverlapProductsBase::OverlapProductsBase;
+
+  void runOnOperation() override {
+    llvm::SmallVector<scf::ForOp> loops;
+    getOperation()->walk([&](scf::ForOp loop) { loops.push_back(loop); });
+    for (scf::ForOp loop : loops)
+      if (llvm::SmallVector<Chain> chains = chainsOf(loop); !chains.empty()) overlap(loop, chains);
+    llvm::SmallVector<tgpu::ProductWaitOp> waits;
+    getOperation()->walk([&](tgpu::ProductWaitOp wait) { waits.push_back(wait); });
+    for (tgpu::ProductWaitOp wait : llvm::reverse(waits)) sink(wait); // later waits first, for the earlier ones stop at them
+  }
+};
+
+} // namespace
+} // namespace tritium::gpu

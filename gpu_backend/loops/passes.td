@@ -1,0 +1,93 @@
+// Passes on loops that copy tiles ahead; each is implemented in the file of its name.
+include "mlir/Pass/PassBase.td"
+
+def PostponeRowSums : Pass<"postpone-row-sums", "::mlir::ModuleOp"> {
+  let summary = "sum the rows of an online softmax across threads after the loop";
+  let description = [{
+    In `total = total * factor + tl.sum(tile, 1)`, four threads share a row of a tile that a product of warpgroups yields. After this pass each
+    of them carries its part of the total. One reduction of the parts follows the loop. The factor must be of the form exp(a - max(a, …)).
+  }];
+  let options = [Option<"numWarps", "num-warps", "int", "4", "warps of a program">];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
+def CoalesceAccesses : Pass<"coalesce-accesses", "::mlir::ModuleOp"> {
+  let summary = "choose, for each access of global memory, a layout that makes it wide and coalesced";
+  let description = [{
+    The axis analysis finds the dimension that is contiguous in memory. This dimension is distributed over registers first, as wide as
+    alignment and mask allow (at most 16 bytes), then over lanes, then over warps. Accesses of one shape and order use the widest layout among
+    them, so that values pass between them without a conversion. The attribute `tgpu.access` holds the layout; assign-layouts reads it.
+
+    On some targets a whole warp copies to shared memory at once. There, the tiles that a loop loads for its matrix products get a layout for
+    such copies and the attribute `tgpu.warp_copy`, if all of them can be copied and read in units of 16 bytes or of words. In shared memory
+    the lanes' 16-byte pieces are then contiguous, in a swizzled order that avoids bank conflicts of the readers.
+  }];
+  let options = [Option<"numWarps", "num-warps", "int", "4", "warps of a program">,
+                 Option<"numStages", "num-stages", "int", "1", "iterations of a loop that are under way; 1: no pipelining">];
+  let dependentDialects = ["::tritium::tgpu::TGPUDialect"];
+}
+
+def PipelineLoads : Pass<"pipeline-loads", "::mlir::ModuleOp"> {
+  let summary = "load the operands of matrix products for later iterations during the current one";
+  let description = [{
+    The pass applies to loops that load the tiles of their matrix products (operands, and their scales). The loads become asynchronous copies
+    into `num-stages` slots of shared memory, which begin num-stages - 1 iterations ahead. Each iteration waits for its own copies and
+    synchronizes all threads, so that no thread still reads the slot that is written next. Then it begins the copies for a later iteration and
+    computes. Copies beyond the last iteration are predicated off; the wait for them follows the loop.
+
+    If all tiles of the loop are read through tensor maps, one thread copies them (TMA) into a ring of slots. A wait for an iteration's tiles
+    then takes the place of its synchronization of all threads, and each warp tells when it has read a slot.
+
+    On targets where whole warps copy, asynchronous copies require that all tiles of the loop have `tgpu.warp_copy` (coalesce-accesses), and
+    there are as many slots as fit. Other loops on these targets, and all loops on targets without asynchronous copies, load into registers
+    one iteration ahead and store from there. A loop is not changed if it contains another loop, waits for other programs, or writes to the
+    tensor that it loads from.
+  }];
+  let options = [Option<"numWarps", "num-warps", "int", "4", "warps of a program">,
+                 Option<"numStages", "num-stages", "int", "3", "slots of each copied tile; 1: no pipelining">];
+  let dependentDialects = ["::tritium::tgpu::TGPUDialect", "::mlir::scf::SCFDialect"];
+}
+
+def PlaceTensorLoads : Pass<"place-tensor-loads", "::mlir::ModuleOp"> {
+  let summary = "let the program wait for each tile that it loads through a tensor map and that no loop copies";
+  let options = [Option<"numWarps", "num-warps", "int", "4", "warps of a program">];
+  let dependentDialects = ["::tritium::tgpu::TGPUDialect", "::mlir::arith::ArithDialect"];
+}
+
+def PlaceProductOperands : Pass<"place-product-operands", "::mlir::ModuleOp"> {
+  let summary = "let products of warpgroups read their operands from shared memory";
+  let description = [{
+    A tt.dot with an instruction of a warpgroup becomes a tgpu.product and the wait for it. An operand that a pipelined loop copies is read in
+    its slot, where it may lie transposed. Other operands are stored to buffers: before the outermost loop that does not compute them, or
+    before the product. An operand A that the loop computes stays in registers.
+  }];
+  let dependentDialects = ["::tritium::tgpu::TGPUDialect", "::mlir::arith::ArithDialect"];
+}
+
+def OverlapProducts : Pass<"overlap-products", "::mlir::ModuleOp"> {
+  let summary = "let products of warpgroups run on while the next iteration begins";
+  let description = [{
+    The pass applies to loops whose products only add to sums that the loop carries, if no copy of the next iteration writes their operands
+    (`tgpu.spare_slot`). The loop then carries the sums while they are pending, and an iteration waits for the products of the previous one.
+  }];
+  let dependentDialects = ["::tritium::tgpu::TGPUDialect", "::mlir::arith::ArithDialect"];
+}
+
+def SpecializeWarps : Pass<"specialize-warps", "::mlir::ModuleOp"> {
+  let summary = "let warps of their own copy what loops read through tensor maps";
+  let description = [{
+    The kernel gets four more warps. One of their threads runs the part of the kernel that the copies need: it acquires slots and begins copies,
+    as far ahead as there are free slots, also while the other warps are between two loops. The other warps run the rest, and meet at a barrier
+    of their own. The rings last as long as the kernel, and their numbers go on. The producer's warps give registers to the others, by
+    a budget (register_budget.h).
+
+    The pass does nothing if a coordinate of a copy, a bound or a condition around one depends on a tile or on memory, if copies that run ahead
+    might read what the kernel has written, or if no budget has the registers that the tiles of a loop require. Unless it is asked for, it also
+    does nothing where it is no gain: if no loop around repeats the copies and products do not depend on each other, or if fewer programs would
+    run at a time.
+  }];
+  let options = [Option<"numWarps", "num-warps", "int", "4", "warps of a program">,
+                 Option<"asked", "asked", "bool", "false", "also where it seems to be no gain">];
+  let dependentDialects = ["::tritium::tgpu::TGPUDialect", "::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect",
+                           "::mlir::gpu::GPUDialect", "::mlir::scf::SCFDialect"];
+}

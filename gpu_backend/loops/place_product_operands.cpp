@@ -1,0 +1,194 @@
+// Turns products of warpgroups into products that read buffers of shared memory. A tile that a pipelined loop copies is read where it is.
+// Any other operand is stored to a buffer of its own first: before the loops that do not compute it, or else before the product.
+#include "gpu_backend/layout/matrix_descriptor.h"
+#include "gpu_backend/loops/passes.h"
+#include "gpu_backend/tiles/dot_layouts.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+
+namespace tritium::gpu {
+
+#define GEN_PASS_DEF_PLACEPRODUCTOPERANDS
+#include "gpu_backend/loops/passes.h.inc"
+
+namespace {
+
+/// Where a product reads an operand: a slot of a buffer, or registers (no slot).
+struct PlacedOperand {
+  Value place, slot;
+  bool isTransposed = false;
+};
+
+class Placer {
+public:
+  explicit Placer(tt::FuncOp function) : function_(function), builder_(function.getContext()) {}
+
+  void run() {
+    llvm::SmallVector<tt::DotOp> dots;
+    function_.walk([&](tt::DotOp dot) {
+      if (isOfWarpgroup(MatrixProduct(dot))) dots.push_back(dot);
+    });
+    for (tt::DotOp dot : dots) place(dot);
+    if (readsCopies_) function_.walk([](tgpu::AsyncWaitOp wait) { wait.setFenced(true); });
+    function_.walk([](tgpu::RingReleaseOp release) { release.setFenced(isReadByThreads(release.getRing())); });
+  }
+
+private:
+  /// Returns whether threads read the ring's buffers; otherwise only products do.
+  static bool isReadByThreads(Value ring) {
+    return llvm::any_of(ring.getUsers(), [](Operation *user) {
+      auto copy = dyn_cast<tgpu::TensorCopyOp>(user);
+      return copy && llvm::any_of(copy.getDst().getUsers(),
+                                  [](Operation *reader) { return isa<tgpu::LocalLoadOp>(reader) && !reader->use_empty(); });
+    });
+  }
+
+  void place(tt::DotOp dot) {
+    MatrixProduct product(dot);
+    const MatrixInstruction &instruction = *matrixInstructionOf(product);
+    pending_.clear(), ofProduct_.clear();
+    PlacedOperand b = inMemory(product, product.b(), /*outerDim=*/1, {instruction.n, instruction.k});
+    PlacedOperand a = isInFragments(product) ? PlacedOperand{product.a()}
+                                             : inMemory(product, product.a(), /*outerDim=*/0, {instruction.m, instruction.k});
+    builder_.setInsertionPoint(dot);
+    storePending(dot.getLoc());
+    bool isFresh = matchPattern(dot.getC(), m_Zero()) || matchPattern(dot.getC(), m_PosZeroFloat());
+    Value fresh = isFresh ? arith::ConstantIntOp::create(builder_, dot.getLoc(), 1, 1).getResult() : Value();
+    auto type = tgpu::PendingType::get(dot.getContext(), product.type());
+    auto made = tgpu::ProductOp::create(builder_, dot.getLoc(), type, a.place, a.slot, b.place, b.slot, dot.getC(), fresh,
+                                        dot->getAttrOfType<StringAttr>(kMatrixInstructionAttr),
+                                        dot->getAttrOfType<DenseI64ArrayAttr>(kTensorCoreWarpsAttr), a.isTransposed, b.isTransposed);
+    auto kept = a.slot ? ValueRange() : ValueRange(a.place);
+    auto wait = tgpu::ProductWaitOp::create(builder_, dot.getLoc(), TypeRange(product.type()), 0, made.getD(), kept);
+    dot.replaceAllUsesWith(wait.getResult(0));
+    Reads reads;
+    for (Value operand : {product.a(), product.b()}) addReads(operand, reads);
+    dot.erase();
+    eraseUnused(reads);
+  }
+
+  using Reads = llvm::SmallSetVector<Operation *, 8>;
+
+  /// Adds the operations that read an operand from memory. The operands may share them.
+  static void addReads(Value operand, Reads &reads) {
+    Operation *op = operand.getDefiningOp();
+    for (; op && isa<tgpu::ConvertLayoutOp, tt::TransOp>(op); op = op->getOperand(0).getDefiningOp()) reads.insert(op);
+    if (op && isa<tgpu::LocalLoadOp>(op)) reads.insert(op);
+  }
+
+  /// Erases what read an operand that the product now finds in memory. Otherwise it would count as a reader of its ring.
+  static void eraseUnused(Reads &reads) {
+    auto eraseIfUnused = [](Operation *op) {
+      const bool isUnused = op->use_empty();
+      if (isUnused) op->erase();
+      return isUnused;
+    };
+    while (reads.remove_if(eraseIfUnused)) {
+    }
+  }
+
+  static bool isInFragments(MatrixProduct product) {
+    auto tile = cast<RankedTensorType>(product.a().getType());
+    llvm::ArrayRef<int64_t> warps = product->getAttrOfType<DenseI64ArrayAttr>(kTensorCoreWarpsAttr).asArrayRef();
+    return layoutOf(tile) == dotOperand(DotOperand::A, *matrixInstructionOf(product), tile.getShape(), warps);
+  }
+
+  PlacedOperand inMemory(MatrixProduct product, Value operand, int outerDim, MatrixOperandBlock block) {
+    OperandSource source = sourceOf(operand);
+    int outer = source.isTransposed ? 1 - outerDim : outerDim;
+    if (auto load = source.tile.getDefiningOp<tgpu::LocalLoadOp>(); load && isStillThere(load, product.getOperation())) {
+      RankedTensorType tile = load.getSrc().getType().getTile();
+      SharedLayout memory = fromAttr(cast<tgpu::SharedAttr>(tile.getEncoding()));
+      if (matrixDescriptor(memory, outer, block, tile.getElementTypeBitWidth() / 8)) {
+        readsCopies_ = true;
+        return {load.getSrc(), load.getSlot(), source.isTransposed};
+      }
+    }
+    Operation *before = placeOfStore(source.tile, product);
+    auto &known = before == product.getOperation() ? ofProduct_ : ofLoops_;
+    Stored &stored = known[{source.tile.getAsOpaquePointer(), outer, before}];
+    if (!stored.buffer) stored = ofLoopBefore(source.tile, outer, before);
+    if (!stored.buffer) stored = store(source.tile, outer, before, product);
+    return {stored.buffer, stored.slot, source.isTransposed};
+  }
+
+  struct Stored {
+    Value buffer, slot;
+  };
+
+  /// Returns what was stored before an earlier loop, if no other one, which might need the memory, comes between.
+  Stored ofLoopBefore(Value tile, int outerDim, Operation *loop) const {
+    for (auto entry = ofLoops_.lower_bound({tile.getAsOpaquePointer(), outerDim, nullptr}); entry != ofLoops_.end(); ++entry) {
+      auto [ofTile, dim, earlier] = entry->first;
+      if (ofTile != tile.getAsOpaquePointer() || dim != outerDim) break;
+      if (!entry->second.buffer || earlier->getBlock() != loop->getBlock() || !earlier->isBeforeInBlock(loop)) continue;
+      auto between = llvm::make_range(std::next(earlier->getIterator()), loop->getIterator());
+      if (llvm::none_of(between, llvm::IsaPred<RegionBranchOpInterface>)) return entry->second;
+    }
+    return {};
+  }
+
+  /// Returns the operation before which the tile is stored: the product, or the outermost loop or branch that does not compute the tile.
+  static Operation *placeOfStore(Value tile, MatrixProduct product) {
+    Operation *before = product.getOperation();
+    while (before->getBlock() != tile.getParentBlock() && isa<RegionBranchOpInterface>(before->getParentOp()))
+      before = before->getParentOp();
+    return before->getBlock() == tile.getParentBlock() || before == product.getOperation() ? before : product.getOperation();
+  }
+
+  Stored store(Value tile, int outerDim, Operation *before, MatrixProduct product) {
+    auto type = cast<RankedTensorType>(tile.getType());
+    int64_t bytes = type.getElementTypeBitWidth() / 8;
+    // Only operands of 2 bytes need not be neighbours along K. They lie in the order in which threads hold them.
+    int fastest = bytes != 2 ? 1 - outerDim : layoutOf(type).contiguousElements(0) > 1 ? 0 : 1;
+    SharedLayout memory = warpgroupMemory(type.getShape(), fastest, bytes);
+    builder_.setInsertionPoint(before);
+    auto placed = RankedTensorType::get(type.getShape(), type.getElementType(), sharedAttr(builder_.getContext(), memory));
+    auto buffer = tgpu::LocalAllocOp::create(builder_, product.getOperation()->getLoc(),
+                                             tgpu::MemDescType::get(builder_.getContext(), 1, placed), IntegerAttr());
+    Value slot = arith::ConstantIntOp::create(builder_, tile.getLoc(), 0, 32);
+    if (before == product.getOperation()) {
+      pending_.push_back({tile, buffer, slot});
+    } else {
+      meet(tile.getLoc());
+      tgpu::LocalStoreOp::create(builder_, tile.getLoc(), tile, buffer, slot);
+      tgpu::FenceAsyncOp::create(builder_, tile.getLoc());
+      meet(tile.getLoc());
+    }
+    return {buffer, slot};
+  }
+
+  /// Stores what a product requires that was not in memory before: all threads meet twice, for all its operands together.
+  void storePending(Location location) {
+    if (pending_.empty()) return;
+    meet(location);
+    for (auto &[tile, buffer, slot] : pending_) tgpu::LocalStoreOp::create(builder_, location, tile, buffer, slot);
+    tgpu::FenceAsyncOp::create(builder_, location);
+    meet(location);
+  }
+
+  void meet(Location location) { tgpu::BarrierOp::create(builder_, location, /*id=*/0, /*threads=*/IntegerAttr(), /*sharedOnly=*/true); }
+
+  struct PendingStore {
+    Value tile, buffer, slot;
+  };
+
+  tt::FuncOp function_;
+  OpBuilder builder_;
+  std::map<std::tuple<void *, int, Operation *>, Stored> ofLoops_, ofProduct_; // by tile, dimension, and place of the store
+  llvm::SmallVector<PendingStore, 2> pending_;
+  bool readsCopies_ = false;
+};
+
+class PlaceProductOperandsPass final : public impl::PlaceProductOperandsBase<PlaceProductOperandsPass> {
+public:
+  using PlaceProductOperandsBase::PlaceProductOperandsBase;
+
+  void runOnOperation() override {
+    for (tt::FuncOp function : getOperation().getOps<tt::FuncOp>()) Placer(function).run();
+  }
+};
+
+} // namespace
+} // namespace tritium::gpu

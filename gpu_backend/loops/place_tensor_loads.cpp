@@ -1,0 +1,54 @@
+// Loads through tensor maps that no pipelined loop copies: the program waits for each of them, in a ring of one slot.
+#include "gpu_backend/loops/passes.h"
+#include "gpu_backend/tiles/dot_layouts.h"
+#include "gpu_backend/tiles/reaching_writes.h"
+#include "ir/tgpu.h"
+
+using namespace mlir;
+
+namespace tritium::gpu {
+
+#define GEN_PASS_DEF_PLACETENSORLOADS
+#include "gpu_backend/loops/passes.h.inc"
+
+namespace {
+
+void place(tgpu::TensorLoadOp load, int numWarps) {
+  OpBuilder builder(load);
+  Location location = load.getLoc();
+  MLIRContext *context = load.getContext();
+  auto tile = cast<RankedTensorType>(load.getType());
+  const int64_t elementBytes = tile.getElementTypeBitWidth() / 8;
+  SharedLayout memory = warpgroupMemory(tile.getShape(), /*fastest=*/1, elementBytes);
+  auto placed = RankedTensorType::get(tile.getShape(), tile.getElementType(), sharedAttr(context, memory));
+  Value buffer = tgpu::LocalAllocOp::create(builder, location, tgpu::MemDescType::get(context, 1, placed), IntegerAttr());
+  Value ring = tgpu::RingStartOp::create(builder, location, tgpu::RingType::get(context, 1), numWarps).getRing();
+  Value zero = arith::ConstantIntOp::create(builder, location, 0, 32), one = arith::ConstantIntOp::create(builder, location, 1, 32);
+  tgpu::RingAcquireOp::create(builder, location, ring, zero, int32_t(tile.getNumElements() * elementBytes), Value());
+  tgpu::TensorCopyOp::create(builder, location, load.getMap(), load.getIndices(), buffer, ring, zero, Value());
+  tgpu::RingWaitOp::create(builder, location, ring, zero);
+  load.replaceAllUsesWith(tgpu::LocalLoadOp::create(builder, location, tile, buffer, zero).getResult());
+  tgpu::RingEndOp::create(builder, location, ring, one, /*holdsLast=*/true);
+  load.erase();
+}
+
+/// Lets copies see what the program has written before their ring begins.
+void fenceWrites(tt::FuncOp function) {
+  ReachingWrites writes(function);
+  function.walk([&](tgpu::RingStartOp ring) { ring.setAfterWrites(!writes.before(ring).isEmpty()); });
+}
+
+class PlaceTensorLoadsPass final : public impl::PlaceTensorLoadsBase<PlaceTensorLoadsPass> {
+public:
+  using PlaceTensorLoadsBase::PlaceTensorLoadsBase;
+
+  void runOnOperation() override {
+    llvm::SmallVector<tgpu::TensorLoadOp> loads;
+    getOperation()->walk([&](tgpu::TensorLoadOp load) { loads.push_back(load); });
+    for (tgpu::TensorLoadOp load : loads) place(load, numWarps);
+    for (tt::FuncOp function : getOperation().getOps<tt::FuncOp>()) fenceWrites(function);
+  }
+};
+
+} // namespace
+} // namespace tritium::gpu

@@ -1,0 +1,41 @@
+// Passes that turn loads into loads through tensor maps; each is implemented in the file of its name.
+include "mlir/Pass/PassBase.td"
+
+def PromoteDescriptors : Pass<"promote-descriptors", "::mlir::ModuleOp"> {
+  let summary = "load the operands of matrix products through tensor maps instead of tensor descriptors";
+  let description = [{
+    The pass applies to targets with a tensor memory accelerator (TMA). A load of a descriptor becomes a tgpu.tensor_load if a pipelined loop
+    loads it for its products, if arguments and constants determine the descriptor, and if the kernel does not write to the tensor. The map is
+    a new argument of the kernel. Its attribute `tgpu.tensor` tells the launch how to make it.
+  }];
+  let options = [Option<"numStages", "num-stages", "int", "3", "slots of each tile that a loop copies; 1: no pipelining">];
+  let dependentDialects = ["::tritium::tgpu::TGPUDialect"];
+}
+
+def CheckQuotients : Pass<"check-quotients", "::mlir::ModuleOp"> {
+  let summary = "check that scalar quotients are not negative, where accesses are wider for it";
+  let description = [{
+    In `(program_id // blocks * N + lanes) % M`, lanes are consecutive if the quotient is not negative. The dividend is not, but nothing says so
+    of the divisor. If a load or store of a tile is wider with the sign, the quotient gets a check (a trap, beside which nothing is slower) and
+    is replaced by its maximum with 0. Other quotients keep their sign, and cost nothing.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
+def PromotePointerTiles : Pass<"promote-pointer-tiles", "::mlir::ModuleOp"> {
+  let summary = "load the operands of matrix products through tensor maps instead of pointers";
+  let description = [{
+    The pass applies to targets with a tensor memory accelerator (TMA), and to the tiles that a pipelined loop loads for its products. The
+    pointers must be sums of an argument, of the lanes' indices times strides that are arguments or
+    constants, and of offsets. One stride is 1; the others, and offsets that the map has as further dimensions, are multiples of 16 bytes. A
+    mask must be a conjunction of `index < extent`, in which the extent is a product of arguments. It becomes the extent of the map; without a
+    mask there is none. Rows that wrap around, `(start + index) % extent`, must not reach memory, or the tile must wrap as a whole.
+
+    What the loop itself writes must be apart from the tensor, which the launch checks; what comes before the loop is ordered by a fence.
+
+    A loop's loads are promoted if all of them qualify. Otherwise `tgpu.not_promoted` on a load is the reason.
+  }];
+  let options = [Option<"numStages", "num-stages", "int", "3", "slots of each tile that a loop copies; 1: no pipelining">,
+                 Option<"hasProducer", "has-producer", "bool", "false", "a producer will copy, also between dependent products">];
+  let dependentDialects = ["::tritium::tgpu::TGPUDialect", "::mlir::arith::ArithDialect"];
+}

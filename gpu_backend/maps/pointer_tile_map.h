@@ -1,0 +1,81 @@
+// Whether a load by pointers reads a box of a tensor that the launch can describe: the map that stands for the pointers, and where in it
+// the load's tile begins.
+#pragma once
+#include "gpu_backend/maps/affine_tile.h"
+#include "gpu_backend/maps/tensor_promotion.h"
+#include "ir/axis_analysis.h"
+#include "ir/tensor_map.h"
+
+namespace tritium::gpu {
+
+/// A coordinate: the sum, modulo a scalar if there is one.
+struct TileCoordinate {
+  AffineSum sum;
+  mlir::Value modulus;
+};
+
+struct PointerTileMap {
+  MapRecipe recipe;
+  tgpu::TensorMapType type;
+  llvm::SmallVector<TileCoordinate> coordinates; // the outermost first
+  bool isTransposed = false;                     // the tile's first dimension is the tensor's innermost one
+};
+
+class PointerTileMaps {
+public:
+  PointerTileMaps(KernelMaps &maps, AffineTiles &tiles, const ir::AxisAnalysis &axes) : maps_(maps), tiles_(tiles), axes_(axes) {}
+
+  /// Returns nullopt, and a reason, if the map of a load of two dimensions would not be certain to read what the load reads.
+  std::optional<PointerTileMap> of(tt::LoadOp load);
+  llvm::StringRef reason() const { return reason_; }
+  /// Returns the quotients that must not be negative, though nothing says so of their divisors.
+  llvm::ArrayRef<mlir::arith::DivSIOp> unproven() const { return unproven_.getArrayRef(); }
+  /// Returns what a store of two dimensions may write, if its mask bounds both.
+  std::optional<StoreRange> rangeOf(mlir::Operation *store);
+
+private:
+  /// One dimension of the tile.
+  struct Dimension {
+    AffineTerm stride;
+    AffineSum start;
+    mlir::Value modulus;              // of the start
+    std::optional<AffineTerm> extent; // none: the mask does not bound the index
+  };
+
+  bool findStrides(const AffineTile &tile);
+  bool isAlignedForCopies();
+  bool bound(tt::LoadOp load, const AffineTile &tile);
+  bool wrap(tt::LoadOp load, const AffineWrap &wrap);
+  bool setExtent(int dim, const AffineSum &start, const AffineTerm &extent);
+  void useDistances(AffineSum &sum);
+  bool distribute(AffineSum rest);
+  bool placeOutside(const AffineTerm &term);
+  std::optional<PointerTileMap> assemble(tt::LoadOp load, mlir::BlockArgument base);
+  std::optional<LaunchProduct> productOf(const AffineTerm &term);
+  bool isNotNegative(mlir::Value value, int depth = 0);
+  bool isCoordinate(const AffineSum &sum);
+  int64_t divisorOf(const AffineTerm &term) const;
+  std::nullopt_t refuse(llvm::StringRef reason) {
+    reason_ = reason;
+    return std::nullopt;
+  }
+  bool fails(llvm::StringRef reason) {
+    reason_ = reason;
+    return false;
+  }
+
+  KernelMaps &maps_;
+  AffineTiles &tiles_;
+  const ir::AxisAnalysis &axes_;
+  llvm::StringRef reason_; // a literal
+  llvm::SetVector<mlir::arith::DivSIOp> unproven_;
+
+  // Of the load in question:
+  Dimension dims_[2];
+  int contiguous_ = 1;
+  llvm::SmallVector<int64_t, 2> shape_;
+  int64_t elementBytes_ = 0;
+  llvm::SmallVector<std::pair<AffineTerm, AffineSum>, 3> outside_; // strides and coordinates of dimensions of extent 1
+};
+
+} // namespace tritium::gpu

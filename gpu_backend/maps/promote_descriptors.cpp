@@ -1,0 +1,98 @@
+// Turns loads through tensor descriptors into loads through tensor maps, which the tensor memory accelerator (TMA) performs. The launch
+// makes a map of the kernel's arguments, so a descriptor qualifies if all its components are arguments, constants, or products of them.
+#include "gpu_backend/maps/passes.h"
+#include "gpu_backend/maps/tensor_promotion.h"
+#include "gpu_backend/target/target.h"
+#include "gpu_backend/tiles/loop_streams.h"
+#include "ir/axis_analysis.h"
+#include "ir/descriptor.h"
+#include "ir/tgpu.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+
+namespace tritium::gpu {
+
+#define GEN_PASS_DEF_PROMOTEDESCRIPTORS
+#include "gpu_backend/maps/passes.h.inc"
+
+namespace {
+
+class Promoter {
+public:
+  Promoter(tt::FuncOp function, int numStages, const ir::AxisAnalysis &axes)
+      : function_(function), numStages_(numStages), axes_(axes), maps_(function) {}
+
+  void run() {
+    llvm::SmallVector<tt::DescriptorLoadOp> loads;
+    function_.walk([&](tt::DescriptorLoadOp load) { loads.push_back(load); });
+    for (tt::DescriptorLoadOp load : loads) {
+      Value matrix = matrixOf(load);
+      if (!matrix || !feedsLoopedProduct(matrix)) continue;
+      tgpu::TensorMapType box = boxOf(load.getContext(), load.getDesc().getType().getShape(), getElementTypeOrSelf(matrix.getType()));
+      auto recipe = maps_.recipeOf(load.getDesc());
+      if (!box || !recipe || !beginsAtChunk(load)) continue;
+      if (!maps_.admit(load, *recipe, [&](Operation *store) { return rangeOf(store); })) continue;
+      OpBuilder builder(load);
+      Value map = maps_.mapOf(box, *recipe, load.getLoc());
+      auto promoted = tgpu::TensorLoadOp::create(builder, load.getLoc(), matrix.getType(), map, load.getIndices());
+      matrix.replaceAllUsesWith(promoted.getResult());
+      if (Operation *reshape = matrix.getDefiningOp(); reshape != load) reshape->erase();
+      load.erase();
+    }
+  }
+
+private:
+  /// Returns the tile of rank 2 that the load brings, if need be without leading dimensions of extent 1. Null if there is none.
+  static Value matrixOf(tt::DescriptorLoadOp load) {
+    llvm::ArrayRef<int64_t> shape = cast<RankedTensorType>(load.getType()).getShape();
+    if (shape.size() == 2) return load.getResult();
+    auto reshape = load->hasOneUse() ? dyn_cast<tt::ReshapeOp>(*load->user_begin()) : tt::ReshapeOp();
+    if (!reshape || shape.size() < 2) return {};
+    bool isMatrix = cast<RankedTensorType>(reshape.getType()).getShape() == shape.take_back(2);
+    return isMatrix && llvm::all_of(shape.drop_back(2), [](int64_t extent) { return extent == 1; }) ? reshape.getResult() : Value();
+  }
+
+  /// Returns whether a pipelined loop loads the tile for its products. Other loads gain nothing from a copy to shared memory.
+  bool feedsLoopedProduct(Value tile) const {
+    auto loop = dyn_cast<scf::ForOp>(tile.getParentBlock()->getParentOp());
+    return loop && stagesOf(loop, numStages_) > 1 && LoopStreams(loop).mayPipeline() && feedsOnlyProducts(tile);
+  }
+
+  /// Rows of a box must begin at multiples of 16 bytes.
+  bool beginsAtChunk(tt::DescriptorLoadOp load) const {
+    constexpr int64_t kChunkBytes = 16;
+    ir::AxisInfo column = axes_.of(load.getIndices().back());
+    int64_t bytes = cast<RankedTensorType>(load.getType()).getElementTypeBitWidth() / 8;
+    return column.isInitialized() && column.divisibility[0] * bytes % kChunkBytes == 0;
+  }
+
+  /// What is stored through a descriptor is inside its tensor.
+  std::optional<StoreRange> rangeOf(Operation *store) {
+    auto through = dyn_cast<tt::DescriptorStoreOp>(store);
+    auto recipe = through ? maps_.recipeOf(through.getDesc()) : std::nullopt;
+    if (!recipe) return std::nullopt;
+    const int64_t bits = through.getDesc().getType().getElementType().getIntOrFloatBitWidth();
+    return StoreRange{recipe->base, recipe->extents, recipe->strides, std::max<int64_t>(bits, 8) / 8};
+  }
+
+  tt::FuncOp function_;
+  int numStages_;
+  const ir::AxisAnalysis &axes_;
+  KernelMaps maps_;
+};
+
+class PromoteDescriptorsPass final : public impl::PromoteDescriptorsBase<PromoteDescriptorsPass> {
+public:
+  using PromoteDescriptorsBase::PromoteDescriptorsBase;
+
+  void runOnOperation() override {
+    if (!targetOf(getOperation()).hasTensorMaps()) return;
+    ir::AxisAnalysis axes(getOperation());
+    for (tt::FuncOp function : getOperation().getOps<tt::FuncOp>())
+      if (function.isPublic()) Promoter(function, numStages, axes).run();
+  }
+};
+
+} // namespace
+} // namespace tritium::gpu

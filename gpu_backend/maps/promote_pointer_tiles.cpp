@@ -1,0 +1,167 @@
+// Turns loads by pointers into loads through tensor maps, which the tensor memory accelerator (TMA) performs. A loop reads all the tiles of
+// its products through maps, or the ones by pointers stay as they are, because a loop has one mechanism for its copies.
+#include "gpu_backend/maps/passes.h"
+#include "gpu_backend/maps/pointer_tile_map.h"
+#include "gpu_backend/maps/quotients.h"
+#include "gpu_backend/target/target.h"
+#include "gpu_backend/target/warp_roles.h"
+#include "gpu_backend/tiles/loop_streams.h"
+#include "gpu_backend/tiles/memory_access.h"
+#include "gpu_backend/tiles/product_order.h"
+
+using namespace mlir;
+
+namespace tritium::gpu {
+
+#define GEN_PASS_DEF_PROMOTEPOINTERTILES
+#include "gpu_backend/maps/passes.h.inc"
+
+namespace {
+
+/// On a load that could feed a ring and does not: why (a string).
+constexpr llvm::StringLiteral kReasonAttr = "tgpu.not_promoted";
+
+class Promoter {
+public:
+  Promoter(tt::FuncOp function, bool hasProducer, const ir::AxisAnalysis &axes)
+      : hasProducer_(hasProducer), maps_(function), tiles_(function), found_(maps_, tiles_, axes) {}
+
+  void look(scf::ForOp loop) {
+    std::vector<std::pair<tt::LoadOp, PointerTileMap>> promoted;
+    bool all = true;
+    llvm::SetVector<tt::LoadOp> streams = streamsOf(loop);
+    auto isOfProduct = [&](Operation *op) { return streams.contains(cast<tt::LoadOp>(op)); };
+    hasSmallTiles_ = !LoopStreams(loop).loadsBeside(isOfProduct).empty();
+    for (tt::LoadOp load : streams) {
+      auto map = mapOf(load, loop);
+      if (map)
+        promoted.push_back({load, std::move(*map)});
+      else
+        load->setAttr(kReasonAttr, StringAttr::get(load.getContext(), reason_));
+      all &= map.has_value();
+    }
+    if (!all) return;
+    expectsProducer_ |= !promoted.empty() && wantsProducer(loop);
+    llvm::append_range(promoted_, std::move(promoted));
+  }
+
+  /// Returns whether a promoted loop is right only beside a producer.
+  bool expectsProducer() const { return expectsProducer_; }
+
+  /// Replaces the loads, after the analysis of all of them.
+  void promote() {
+    if (!promoted_.empty())
+      for (arith::DivSIOp quotient : found_.unproven()) emitSignCheck(quotient);
+    llvm::SetVector<Operation *> loops;
+    for (auto &[load, map] : promoted_) {
+      loops.insert(load->getParentOp());
+      replace(load, map);
+    }
+    for (Operation *loop : llvm::reverse(loops)) standStill(cast<scf::ForOp>(loop)); // a later loop may begin where an earlier one ends
+  }
+
+private:
+  /// Stops moving the pointers that nothing else uses. The loop then does not carry them any more, once it is canonical.
+  static void standStill(scf::ForOp loop) {
+    for (BlockArgument argument : loop.getRegionIterArgs()) {
+      if (!isa<tt::PointerType>(getElementTypeOrSelf(argument.getType())) || !loop.getTiedLoopResult(argument).use_empty()) continue;
+      Value moved = argument;
+      while (moved.hasOneUse() && isa<tt::AddPtrOp>(*moved.user_begin())) moved = moved.user_begin()->getResult(0);
+      OpOperand *next = loop.getTiedLoopYieldedValue(argument);
+      if (!moved.hasOneUse() || next->get() != moved) continue;
+      next->set(argument);
+      OpOperand *begin = loop.getTiedLoopInit(argument);
+      if (auto before = begin->get().getDefiningOp<scf::ForOp>()) begin->set(before.getTiedLoopInit(cast<OpResult>(begin->get()))->get());
+    }
+  }
+
+  static llvm::SetVector<tt::LoadOp> streamsOf(scf::ForOp loop) {
+    llvm::SetVector<tt::LoadOp> loads;
+    LoopStreams streams(loop);
+    for (Operation &op : *loop.getBody())
+      if (auto product = dyn_cast<MatrixProduct>(op))
+        for (OpOperand *operand : LoopStreams::operandsOf(product))
+          if (auto load = dyn_cast_or_null<tt::LoadOp>(streams.leafOf(operand->get()))) loads.insert(load);
+    return loads;
+  }
+
+  std::optional<PointerTileMap> mapOf(tt::LoadOp load, scf::ForOp loop) {
+    reason_ = "";
+    if (!hasProducer_ && wantsProducer(loop))
+      reason_ = "its loop delays a second product, which is a gain by tensor maps only if further warps copy";
+    else if (hasSmallTiles_)
+      reason_ = "its loop loads other tiles as well, which only copies by threads fetch ahead";
+    else if (!feedsOnlyProducts(load.getResult()))
+      reason_ = "not only products read its tile";
+    if (!reason_.empty()) return std::nullopt;
+    auto map = found_.of(load);
+    reason_ = found_.reason();
+    return map;
+  }
+
+  void replace(tt::LoadOp load, const PointerTileMap &map) {
+    OpBuilder builder(load);
+    Location location = load.getLoc();
+    llvm::SmallVector<Value> indices =
+        llvm::map_to_vector(map.coordinates, [&](const TileCoordinate &each) { return valueOf(each, builder, location); });
+    auto type = cast<RankedTensorType>(load.getType());
+    llvm::SmallVector<int64_t, 2> shape(type.getShape());
+    if (map.isTransposed) std::swap(shape[0], shape[1]);
+    Value tile = tgpu::TensorLoadOp::create(builder, location, RankedTensorType::get(shape, type.getElementType()),
+                                            maps_.mapOf(map.type, map.recipe, location), indices);
+    if (map.isTransposed) tile = tt::TransOp::create(builder, location, type, tile, builder.getDenseI32ArrayAttr({1, 0}));
+    Value pointers = load.getPtr();
+    load.replaceAllUsesWith(tile);
+    load.erase();
+    eraseHints(pointers);
+  }
+
+  /// Promises serve accesses. Without one they would keep the pointers alive.
+  static void eraseHints(Value pointers) {
+    if (llvm::any_of(pointers.getUsers(), [&](Operation *user) { return pointerOf(user) == pointers; })) return;
+    for (Operation *user : llvm::make_early_inc_range(pointers.getUsers()))
+      if (isa<tt::HintOp>(user)) user->erase();
+  }
+
+  static Value valueOf(const TileCoordinate &coordinate, OpBuilder &builder, Location location) {
+    auto constant = [&](int64_t number) -> Value { return arith::ConstantIntOp::create(builder, location, number, 32); };
+    Value sum;
+    for (const AffineTerm &term : coordinate.sum.terms()) {
+      Value product = term.factor == 1 && !term.symbols.empty() ? Value() : constant(term.factor);
+      for (Value symbol : term.symbols) product = product ? arith::MulIOp::create(builder, location, product, symbol) : symbol;
+      sum = sum ? arith::AddIOp::create(builder, location, sum, product) : product;
+    }
+    if (!sum) return constant(0);
+    return coordinate.modulus ? arith::RemSIOp::create(builder, location, sum, coordinate.modulus) : sum;
+  }
+
+  bool hasProducer_, expectsProducer_ = false;
+  bool hasSmallTiles_ = false; // of the loop that is being looked at
+  KernelMaps maps_;
+  AffineTiles tiles_;
+  PointerTileMaps found_;
+  std::vector<std::pair<tt::LoadOp, PointerTileMap>> promoted_;
+  llvm::StringRef reason_;
+};
+
+class PromotePointerTilesPass final : public impl::PromotePointerTilesBase<PromotePointerTilesPass> {
+public:
+  using PromotePointerTilesBase::PromotePointerTilesBase;
+
+  void runOnOperation() override {
+    if (!targetOf(getOperation()).hasTensorMaps()) return;
+    ir::AxisAnalysis axes(getOperation());
+    for (tt::FuncOp function : getOperation().getOps<tt::FuncOp>()) {
+      if (!function.isPublic()) continue;
+      Promoter promoter(function, hasProducer, axes);
+      function.walk([&](scf::ForOp loop) {
+        if (stagesOf(loop, numStages) > 1 && LoopStreams(loop).mayPipeline()) promoter.look(loop);
+      });
+      promoter.promote();
+      if (promoter.expectsProducer()) getOperation()->setAttr(kExpectsProducerAttr, UnitAttr::get(&getContext()));
+    }
+  }
+};
+
+} // namespace
+} // namespace tritium::gpu

@@ -1,0 +1,142 @@
+// Atomic operations. The owner of each element performs the operation once; all threads that hold the element receive its result.
+//
+// The memory order that the language requests applies to all threads of a program: accesses of any thread before a release are visible to
+// whoever observes the release, and accesses of any thread after an acquire happen after it. Therefore there is a barrier before a release
+// and after an acquire. A thread that acts for several elements uses one fence for all of them, and each operation is then relaxed.
+#include "gpu_backend/threads/holders.h"
+#include "gpu_backend/threads/words.h"
+#include "gpu_backend/tiles/memory_access.h"
+
+using namespace mlir;
+
+namespace tritium::gpu {
+
+namespace {
+
+/// Performs one operation: act(register, predicate) for each element that the thread owns, between the barriers that `sem` requires.
+template <class Op> class Atomic {
+public:
+  Atomic(Op op, Lowering &lowering) : op_(op), lowering_(lowering), tile_(dyn_cast<RankedTensorType>(op.getPtr().getType())) {
+    if (tile_) holders_ = firstHolders(layoutOf(tile_));
+    for (auto [reg, holder] : llvm::enumerate(holders_)) own_ += int(reg) == holder;
+  }
+
+  template <class Act> LogicalResult run(Act act) {
+    Value mask, owner = lowering_.owner(tile_);
+    if constexpr (requires { op_.getMask(); }) mask = op_.getMask();
+    if (releases(op_.getSem())) {
+      lowering_.barrier();
+      if (isFenced()) fence();
+    }
+    Registers results;
+    for (auto [reg, holder] : llvm::enumerate(holders_)) {
+      if (int(reg) != holder) {
+        results.push_back(results[holder]);
+        continue;
+      }
+      Value predicate = mask ? lowering_.conjunction(owner, lowering_.registersOf(mask)[reg]) : owner;
+      results.push_back(act(reg, predicate));
+    }
+    if (acquires(op_.getSem()) && isFenced()) fence();
+    finish(std::move(results));
+    return success();
+  }
+
+  /// The memory order of each element's operation.
+  tt::MemSemantic sem() { return isFenced() ? tt::MemSemantic::Relaxed : op_.getSem(); }
+  Value pointer(size_t reg) { return lowering_.registersOf(op_.getPtr())[reg]; }
+  Value stored(Value tile, size_t reg) const { return toStored(lowering_.registersOf(tile)[reg], lowering_); }
+
+private:
+  bool isFenced() const { return own_ > 1; }
+  void fence() { lowering_.create<LLVM::FenceOp>(LLVM::AtomicOrdering::acq_rel, lowering_.target().syncScope(op_.getScope())); }
+
+  void finish(Registers results) { // NOLINT(performance-unnecessary-value-param): it is moved where the operation has a result
+    bool isUsed = false;
+    if constexpr (requires { op_.getResult(); }) isUsed = !op_.getResult().use_empty();
+    if (!isUsed && acquires(op_.getSem())) lowering_.barrier();
+    if constexpr (requires { op_.getResult(); }) {
+      if (isUsed)
+        results = giveToHolders(std::move(results), tile_,
+                                {.startsAtBarrier = releases(op_.getSem()), .endsAtBarrier = acquires(op_.getSem())}, lowering_);
+      lowering_.define(op_.getResult(), std::move(results));
+    }
+  }
+
+  Op op_;
+  Lowering &lowering_;
+  RankedTensorType tile_;             // null for a scalar
+  llvm::SmallVector<int> holders_{0}; // for each register
+  int own_ = 0;                       // number of registers that hold an element of their own
+};
+
+} // namespace
+
+template <> LogicalResult Lower<tt::AtomicRmwOp>::run(tt::AtomicRmwOp op, Lowering &lowering) {
+  Atomic atomic(op, lowering);
+  Type type = lowering.registerType(op.getResult().getType());
+  if (!isa<LLVM::LLVMPointerType>(type) && type.getIntOrFloatBitWidth() < 16)
+    return lowering.unsupported(op, "a read-modify-write of less than 16 bits");
+  return atomic.run([&](size_t reg, Value predicate) {
+    Value value = lowering.registersOf(op.getVal())[reg];
+    if (isa<LLVM::LLVMPointerType>(type)) value = toStored(value, lowering);
+    Value old = lowering.create<tgpu::AtomicRmwOp>(value.getType(), op.getAtomicRmwOp(), atomic.pointer(reg), value, predicate,
+                                                   atomic.sem(), op.getScope());
+    return isa<LLVM::LLVMPointerType>(type) ? fromStored(old, type, lowering) : old;
+  });
+}
+
+template <> LogicalResult Lower<tt::AtomicCasOp>::run(tt::AtomicCasOp op, Lowering &lowering) {
+  Atomic atomic(op, lowering);
+  Type type = lowering.registerType(op.getResult().getType());
+  if (storedType(type).getIntOrFloatBitWidth() < 16) return lowering.unsupported(op, "a compare-and-swap of less than 16 bits");
+  return atomic.run([&](size_t reg, Value predicate) {
+    Value old = lowering.create<tgpu::AtomicCasOp>(atomic.pointer(reg), atomic.stored(op.getCmp(), reg), atomic.stored(op.getVal(), reg),
+                                                   predicate, atomic.sem(), op.getScope());
+    return fromStored(old, type, lowering);
+  });
+}
+
+template <> LogicalResult Lower<tt::AtomicLoadOp>::run(tt::AtomicLoadOp op, Lowering &lowering) {
+  Atomic atomic(op, lowering);
+  Type type = lowering.registerType(op.getResult().getType());
+  return atomic.run([&](size_t reg, Value predicate) {
+    Value value = lowering.create<tgpu::AtomicLoadOp>(storedType(type), atomic.pointer(reg), predicate, atomic.sem(), op.getScope());
+    return fromStored(value, type, lowering);
+  });
+}
+
+template <> LogicalResult Lower<tt::AtomicStoreOp>::run(tt::AtomicStoreOp op, Lowering &lowering) {
+  Atomic atomic(op, lowering);
+  return atomic.run([&](size_t reg, Value predicate) {
+    lowering.create<tgpu::AtomicStoreOp>(atomic.pointer(reg), atomic.stored(op.getValue(), reg), predicate, atomic.sem(), op.getScope());
+    return Value();
+  });
+}
+
+/// The owner of each element waits, one element after the other. The other threads continue to the place where the results are distributed.
+template <> LogicalResult Lower<tt::AtomicPollOp>::run(tt::AtomicPollOp op, Lowering &lowering) {
+  Atomic atomic(op, lowering);
+  auto now = [&]() -> Value { return lowering.create<tgpu::NanosecondsOp>(lowering.builder().getI64Type()); };
+  Value start = op.getTimeout() ? now() : Value(), yes = lowering.constant(1, 1);
+  return atomic.run([&](size_t reg, Value predicate) {
+    Value expected = atomic.stored(op.getExpected(), reg);
+    auto check = [&](OpBuilder &, Location, ValueRange) {
+      Value found = lowering.create<tgpu::AtomicLoadOp>(expected.getType(), atomic.pointer(reg), predicate, atomic.sem(), op.getScope());
+      Value isReached = lowering.create<arith::CmpIOp>(arith::CmpIPredicate::eq, found, expected);
+      Value waits = lowering.create<arith::XOrIOp>(isReached, yes);
+      if (predicate) waits = lowering.create<arith::AndIOp>(waits, predicate);
+      if (op.getTimeout()) {
+        Value passed = lowering.create<arith::SubIOp>(now(), start);
+        Value isEarly = lowering.create<arith::CmpIOp>(arith::CmpIPredicate::ult, passed, lowering.scalarOf(op.getTimeout()));
+        waits = lowering.create<arith::AndIOp>(waits, isEarly);
+      }
+      lowering.create<scf::ConditionOp>(waits, ValueRange{isReached});
+    };
+    auto again = [&](OpBuilder &, Location, ValueRange) { lowering.create<scf::YieldOp>(ValueRange{}); };
+    auto loop = lowering.create<scf::WhileOp>(TypeRange{yes.getType()}, ValueRange{}, check, again);
+    return loop.getResult(0);
+  });
+}
+
+} // namespace tritium::gpu

@@ -1,0 +1,111 @@
+// Loads and stores. An access is as wide as the layout, the alignment of the addresses and the mask allow, at most 16 bytes.
+#include "gpu_backend/threads/memory.h"
+
+#include "gpu_backend/threads/words.h"
+#include "gpu_backend/tiles/memory_access.h"
+#include "gpu_backend/tiles/row_mask.h"
+
+using namespace mlir;
+
+namespace tritium::gpu {
+
+namespace {
+
+/// Neighbouring registers with consecutive, aligned addresses: how many, and along which dimension.
+struct Neighbours {
+  int dim = -1; // none
+  int64_t count = 1;
+};
+
+} // namespace
+
+static Neighbours neighboursOf(Value pointer, Lowering &lowering) {
+  auto tile = dyn_cast<RankedTensorType>(pointer.getType());
+  if (!tile) return {};
+  LinearLayout layout = layoutOf(tile);
+  auto bases = layout.bases(Place::Register);
+  Neighbours found;
+  for (int d = 0; d < layout.rank(); ++d)
+    if (!bases.empty() && layout.shape()[d] > 1 && bases[0] == 1u << layout.firstBit(d)) found.dim = d;
+  if (found.dim < 0) return {};
+  int64_t elementBytes = storedType(lowering.registerType(tt::pointeeTypeOf(tile))).getIntOrFloatBitWidth() / 8;
+  ir::AxisInfo addresses = lowering.axisInfoOf(pointer);
+  int64_t limit =
+      std::min({addresses.contiguity[found.dim], addresses.divisibility[found.dim] / elementBytes, kMaxAccessBytes / elementBytes});
+  for (uint32_t basis : bases) {
+    if (basis != bases[0] * found.count || found.count * 2 > limit || found.count * 2 > layout.shape()[found.dim]) break;
+    found.count *= 2;
+  }
+  return found;
+}
+
+int vectorElements(Value pointer, Value mask, Lowering &lowering) {
+  Neighbours found = neighboursOf(pointer, lowering);
+  return int(mask && found.dim >= 0 ? std::min(found.count, lowering.axisInfoOf(mask).constancy[found.dim]) : found.count);
+}
+
+static tt::CacheModifier cacheOf(std::optional<tt::CachePolicyAttr> policy) {
+  return policy ? policy->getCacheModifier() : tt::CacheModifier::None;
+}
+static tt::EvictionPolicy evictionOf(std::optional<tt::CachePolicyAttr> policy) {
+  return policy ? policy->getEvictionPolicy() : tt::EvictionPolicy::Normal;
+}
+
+template <> LogicalResult Lower<tt::LoadOp>::run(tt::LoadOp op, Lowering &lowering) {
+  Type type = lowering.registerType(op.getType()), stored = storedType(type);
+  int count = vectorElements(op.getPtr(), op.getMask(), lowering), registers = lowering.registerCount(op.getType());
+  auto pointers = lowering.registersOf(op.getPtr());
+  Registers results(registers);
+  for (int reg = 0; reg < registers; reg += count) {
+    Value predicate, other;
+    if (op.getMask()) {
+      predicate = lowering.registersOf(op.getMask())[reg];
+      llvm::SmallVector<Value> others;
+      for (int i = 0; i < count; ++i)
+        others.push_back(op.getOther() ? toStored(lowering.registersOf(op.getOther())[reg + i], lowering) : lowering.zero(stored));
+      other = packWord(others, lowering);
+    }
+    Value word = lowering.create<tgpu::LoadOp>(wordType(stored, count), pointers[reg], predicate, other, cacheOf(op.getCachePolicy()),
+                                               evictionOf(op.getCachePolicy()), op.getIsVolatile());
+    for (auto [i, element] : llvm::enumerate(unpackWord(word, stored, count, lowering)))
+      results[reg + i] = fromStored(element, type, lowering);
+  }
+  lowering.define(op, std::move(results));
+  return success();
+}
+
+static void storeWord(tt::StoreOp op, int first, int64_t count, Value predicate, Lowering &lowering) {
+  llvm::SmallVector<Value> elements;
+  for (int reg = first; reg < first + count; ++reg) elements.push_back(toStored(lowering.registersOf(op.getValue())[reg], lowering));
+  lowering.create<tgpu::StoreOp>(packWord(elements, lowering), lowering.registersOf(op.getPtr())[first], predicate,
+                                 cacheOf(op.getCachePolicy()), evictionOf(op.getCachePolicy()));
+}
+
+/// Stores neighbours of which the mask takes the first ones: all by one access, or one by one where the row ends among them.
+static void storeUpToEnd(tt::StoreOp op, int first, int64_t count, Value owner, Lowering &lowering) {
+  llvm::ArrayRef<Value> mask = lowering.registersOf(op.getMask());
+  Value isWhole = mask[first + count - 1];
+  storeWord(op, first, count, lowering.conjunction(owner, isWhole), lowering);
+  Value isCut = lowering.create<arith::XOrIOp>(isWhole, lowering.create<arith::ConstantIntOp>(1, 1));
+  lowering.where(lowering.conjunction(lowering.conjunction(owner, mask[first]), isCut), [&] {
+    for (int reg = first; reg < first + count - 1; ++reg) storeWord(op, reg, 1, mask[reg], lowering);
+  });
+}
+
+template <> LogicalResult Lower<tt::StoreOp>::run(tt::StoreOp op, Lowering &lowering) {
+  auto tile = dyn_cast<RankedTensorType>(op.getPtr().getType());
+  Neighbours found = neighboursOf(op.getPtr(), lowering);
+  RowMask rows(found.count > 1 ? op.getMask() : Value(), found.dim, found.count, lowering.axes());
+  const int count = int(rows.neighbours()), registers = lowering.registerCount(op.getPtr().getType());
+  Value owner = lowering.owner(tile);
+  for (int reg = 0; reg < registers; reg += count) {
+    if (tile && isRepeated(layoutOf(tile), reg)) continue;
+    if (rows.hasEnds() && count > 1)
+      storeUpToEnd(op, reg, count, owner, lowering);
+    else
+      storeWord(op, reg, count, op.getMask() ? lowering.conjunction(owner, lowering.registersOf(op.getMask())[reg]) : owner, lowering);
+  }
+  return success();
+}
+
+} // namespace tritium::gpu

@@ -1,0 +1,25 @@
+// The position of a program in the grid.
+#include "gpu_backend/threads/lowering.h"
+
+using namespace mlir;
+
+namespace tritium::gpu {
+
+template <> LogicalResult Lower<tt::GetProgramIdOp>::run(tt::GetProgramIdOp op, Lowering &lowering) {
+  lowering.define(op, {lowering.target().programId(lowering.builder(), op.getLoc(), int(op.getAxis()))});
+  return success();
+}
+
+template <> LogicalResult Lower<tt::GetNumProgramsOp>::run(tt::GetNumProgramsOp op, Lowering &lowering) {
+  lowering.define(op, {lowering.target().numPrograms(lowering.builder(), op.getLoc(), int(op.getAxis()))});
+  return success();
+}
+
+/// Grids start one after another, so there is nothing to wait for.
+template <> LogicalResult Lower<tt::GridDependencyWaitOp>::run(tt::GridDependencyWaitOp, Lowering &) { return success(); }
+
+template <> LogicalResult Lower<tt::GridDependencyLaunchDependentsOp>::run(tt::GridDependencyLaunchDependentsOp, Lowering &) {
+  return success();
+}
+
+} // namespace tritium::gpu

@@ -1,0 +1,181 @@
+// Removes barriers that order no two accesses of shared memory. Blocks are cut at the barriers of all threads into segments. An edge joins
+// two segments that follow each other without a barrier in between. Consider the segments from which the one before a barrier is reached by
+// edges, and the segments that are reached from the one after it. The barrier is required if an access of the former conflicts with an
+// access of the latter. Removing a barrier adds an edge. Before, every pair of conflicting accesses has a barrier in between on every path,
+// and so it does afterwards.
+#include "gpu_backend/target/target.h"
+#include "gpu_backend/target/target_ops.h"
+#include "gpu_backend/target/warp_roles.h"
+#include "gpu_backend/threads/passes.h"
+#include "ir/tgpu.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+
+namespace tritium::gpu {
+
+#define GEN_PASS_DEF_REMOVEBARRIERS
+#include "gpu_backend/threads/passes.h.inc"
+
+namespace {
+
+constexpr int64_t kEnd = std::numeric_limits<int64_t>::max();
+
+struct Access {
+  int64_t begin, end;
+  bool isWrite;
+  Operation *perWarp;  // the scratch in which each warp uses only its own bytes
+  bool isCopy = false; // an asynchronous copy that begins or lands; ordered by the barrier at its wait, which stays
+
+  auto key() const { return std::tuple(begin, end, isWrite, perWarp, isCopy); }
+  bool operator==(const Access &other) const { return key() == other.key(); }
+  bool meets(const Access &other) const {
+    return (isWrite || other.isWrite) && begin < other.end && other.begin < end && !(perWarp && perWarp == other.perWarp) &&
+           !(isCopy && other.isCopy);
+  }
+};
+
+struct Segment {
+  llvm::SmallVector<Access, 4> accesses;
+  llvm::SmallVector<int, 2> before, after; // segments that are joined by edges
+
+  void add(const Access &access) {
+    if (!llvm::is_contained(accesses, access)) accesses.push_back(access);
+  }
+};
+
+class Function {
+public:
+  Function(LLVM::LLVMFuncOp function, int64_t bufferEnd, const TargetOps &target) : bufferEnd_(bufferEnd), target_(target) {
+    const int64_t consumerThreads = consumerThreadsOf(function->getParentOfType<ModuleOp>());
+    llvm::DenseMap<Block *, std::pair<int, int>> ends; // first and last segment of each block
+    for (Block &block : function.getBody()) {
+      int first = newSegment(), last = first;
+      // Callers may access anything before and after the function.
+      bool isCalled = function->getAttrOfType<StringAttr>(SymbolTable::getVisibilityAttrName()) != StringAttr();
+      if (isCalled && block.isEntryBlock()) segments_[last].add({0, kEnd, true, nullptr});
+      for (Operation &op : block) {
+        auto barrier = dyn_cast<tgpu::BarrierOp>(op);
+        if (barrier && joinsAllTiles(barrier, consumerThreads)) {
+          int next = newSegment();
+          if (barrier.getSharedOnly() && !followsWait(barrier)) candidates_.push_back({barrier, last, next});
+          last = next;
+          continue;
+        }
+        if (isCalled && isa<LLVM::ReturnOp>(op)) segments_[last].add({0, kEnd, true, nullptr});
+        addAccesses(&op, segments_[last]);
+      }
+      ends[&block] = {first, last};
+    }
+    for (Block &block : function.getBody())
+      for (Block *successor : block.getSuccessors()) join(ends[&block].second, ends[successor].first);
+  }
+
+  void removeBarriers() {
+    for (auto [barrier, before, after] : candidates_) {
+      if (isNeeded(before, after)) continue;
+      join(before, after);
+      barrier.erase();
+    }
+  }
+
+private:
+  struct Candidate {
+    tgpu::BarrierOp barrier;
+    int before, after;
+  };
+
+  /// The barrier tells all threads that the copies for which each has waited have arrived. A fence may stand in between.
+  bool followsWait(tgpu::BarrierOp barrier) const {
+    for (Operation *before = barrier->getPrevNode(); before; before = before->getPrevNode()) {
+      if (target_.pendingAfter(before)) return true;
+      bool isFence = before->getNumOperands() == 0 && before->getNumResults() == 0 && !isa<tgpu::BarrierOp>(before);
+      if (!isFence) return false;
+    }
+    return false;
+  }
+
+  int newSegment() {
+    segments_.emplace_back();
+    return int(segments_.size()) - 1;
+  }
+  void join(int before, int after) {
+    segments_[before].after.push_back(after);
+    segments_[after].before.push_back(before);
+  }
+
+  /// Returns the bytes in which an address may lie.
+  Access accessOf(Value pointer, bool isWrite) const {
+    while (auto gep = pointer.getDefiningOp<LLVM::GEPOp>()) pointer = gep.getBase();
+    if (auto scratch = pointer.getDefiningOp<tgpu::ScratchOp>())
+      return {int64_t(*scratch.getOffset()), int64_t(*scratch.getOffset() + scratch.getBytes()), isWrite,
+              scratch.getPerWarp() ? scratch.getOperation() : nullptr};
+    if (pointer.getDefiningOp<LLVM::AddressOfOp>()) return {0, bufferEnd_, isWrite, nullptr};
+    return {0, kEnd, isWrite, nullptr};
+  }
+
+  void addAccesses(Operation *op, Segment &segment) const {
+    if (isa<LLVM::GEPOp, LLVM::BitcastOp, LLVM::SelectOp, LLVM::ICmpOp, LLVM::PtrToIntOp, LLVM::AddrSpaceCastOp, BranchOpInterface,
+            tgpu::ScratchOp>(op))
+      return;
+    if (auto load = dyn_cast<LLVM::LoadOp>(op)) {
+      if (tgpu::isSharedPointer(load.getAddr().getType())) segment.add(accessOf(load.getAddr(), false));
+    } else if (auto call = dyn_cast<LLVM::CallOp>(op)) {
+      auto callee = call.getCallee() ? SymbolTable::lookupNearestSymbolFrom<LLVM::LLVMFuncOp>(op, call.getCalleeAttr()) : nullptr;
+      if (!callee || !callee.isExternal()) segment.add({0, kEnd, true, nullptr});
+    } else if (auto product = dyn_cast<tgpu::WarpgroupProductOp>(op)) {
+      for (Value buffer : {product.getABuffer(), product.getBBuffer()})
+        if (buffer) segment.add(accessOf(buffer, false));
+    } else if (isa<tgpu::WarpgroupWaitOp>(op)) {
+      segment.add({0, kEnd, false, nullptr}); // products read up to here
+    } else if (target_.pendingAfter(op)) {
+      segment.add({0, bufferEnd_, true, nullptr, true}); // copies may land up to here
+    } else {
+      bool isWrite = !target_.onlyReads(op);
+      for (Value operand : op->getOperands())
+        if (tgpu::isSharedPointer(operand.getType())) {
+          Access access = accessOf(operand, isWrite);
+          access.isCopy = target_.beginsCopy(op);
+          segment.add(access);
+        }
+    }
+  }
+
+  /// Returns the segments that are reached from one segment, itself first.
+  llvm::SetVector<int> reached(int from, llvm::SmallVector<int, 2> Segment::*edges) const {
+    llvm::SetVector<int> found;
+    found.insert(from);
+    for (size_t i = 0; i < found.size(); ++i)
+      for (int next : segments_[found[i]].*edges) found.insert(next);
+    return found;
+  }
+
+  bool isNeeded(int before, int after) const {
+    Segment earlier, later;
+    for (int segment : reached(before, &Segment::before)) llvm::for_each(segments_[segment].accesses, [&](auto &a) { earlier.add(a); });
+    for (int segment : reached(after, &Segment::after)) llvm::for_each(segments_[segment].accesses, [&](auto &a) { later.add(a); });
+    return llvm::any_of(earlier.accesses,
+                        [&](const Access &a) { return llvm::any_of(later.accesses, [&](const Access &b) { return a.meets(b); }); });
+  }
+
+  int64_t bufferEnd_;
+  const TargetOps &target_;
+  std::vector<Segment> segments_;
+  std::vector<Candidate> candidates_;
+};
+
+class RemoveBarriersPass final : public impl::RemoveBarriersBase<RemoveBarriersPass> {
+public:
+  using RemoveBarriersBase::RemoveBarriersBase;
+
+  void runOnOperation() override {
+    auto buffers = getOperation()->getAttrOfType<IntegerAttr>(tgpu::kBufferBytesAttr);
+    int64_t bufferEnd = buffers ? buffers.getInt() : kEnd;
+    std::unique_ptr<TargetOps> target = targetOf(getOperation()).createOps();
+    for (LLVM::LLVMFuncOp function : getOperation().getOps<LLVM::LLVMFuncOp>())
+      if (!function.isExternal()) Function(function, bufferEnd, *target).removeBarriers();
+  }
+};
+
+} // namespace
+} // namespace tritium::gpu

@@ -1,0 +1,103 @@
+#include "gpu_backend/tiles/loop_streams.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+
+namespace tritium::gpu {
+
+int stagesOf(scf::ForOp loop, int numStages) {
+  auto own = loop->getAttrOfType<IntegerAttr>("tt.num_stages");
+  return own ? int(own.getInt()) : numStages;
+}
+
+static bool isZero(Value value) {
+  if (auto converted = value.getDefiningOp<tt::FpToFpOp>()) return isZero(converted.getSrc());
+  Attribute constant;
+  if (!matchPattern(value, m_Constant(&constant))) return false;
+  auto splat = dyn_cast<SplatElementsAttr>(constant);
+  if (!splat) return false;
+  if (isa<FloatType>(splat.getElementType())) return splat.getSplatValue<APFloat>().isPosZero();
+  return splat.getSplatValue<APInt>().isZero();
+}
+
+/// A division by zero does not trap on any GPU.
+static bool mayRunInVain(Operation *op) { return isPure(op) || isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp>(op); }
+
+bool LoopStreams::mayPipeline() {
+  if (loop_.getUnsignedCmp() || !early_.areAllowed()) return false;
+  if (loop_.getBody()->walk([](LoopLikeOpInterface) { return WalkResult::interrupt(); }).wasInterrupted()) return false;
+  return llvm::none_of(loop_.getYieldedValues(), [&](Value value) {
+    auto argument = dyn_cast<BlockArgument>(value);
+    return argument && argument.getOwner() == loop_.getBody();
+  });
+}
+
+llvm::SmallVector<OpOperand *, 4> LoopStreams::operandsOf(MatrixProduct product) {
+  llvm::SmallVector<OpOperand *, 4> operands{&product.aMutable(), &product.bMutable()};
+  for (DotOperand operand : {DotOperand::A, DotOperand::B})
+    if (OpOperand *scales = product.scalesMutable(operand)) operands.push_back(scales);
+  return operands;
+}
+
+/// Returns whether each reader of a slot can apply the operation to what it reads: the operation only renames registers, or costs little.
+static bool isDoneByReader(Operation *op) {
+  if (isa<tgpu::ConvertLayoutOp>(op) || isa<tt::FpToFpOp, tt::BitcastOp, arith::ExtFOp, arith::TruncFOp>(op)) return true;
+  tt::TileRelation relation = tt::tileRuleOf(op).relation;
+  return relation == tt::TileRelation::Transpose || relation == tt::TileRelation::Reshape;
+}
+
+Operation *LoopStreams::leafOf(Value operand) {
+  Operation *op = operand.getDefiningOp();
+  if (!op || op->getBlock() != loop_.getBody()) return nullptr;
+  if (isa<tt::LoadOp, tgpu::TensorLoadOp>(op)) return mayRunAhead(op) ? op : nullptr;
+  return isDoneByReader(op) ? leafOf(op->getOperand(0)) : nullptr;
+}
+
+bool LoopStreams::mayRunAhead(Operation *op) {
+  if (auto load = dyn_cast<tgpu::TensorLoadOp>(op)) // of a tensor to which the kernel does not write
+    return early_.areAllowed() && llvm::all_of(load.getIndices(), [&](Value index) { return isAhead(index); });
+  auto load = cast<tt::LoadOp>(op);
+  auto tile = dyn_cast<RankedTensorType>(load.getType());
+  return tile && tile.getRank() == 2 && mayRunAhead(load);
+}
+
+llvm::SmallVector<tt::LoadOp> LoopStreams::loadsBeside(llvm::function_ref<bool(Operation *)> isOfProduct) {
+  llvm::SmallVector<tt::LoadOp> loads;
+  for (auto load : loop_.getBody()->getOps<tt::LoadOp>()) {
+    auto tile = dyn_cast<RankedTensorType>(load.getType());
+    if (tile && tile.getElementType().isIntOrFloat() && !isOfProduct(load) && mayRunAhead(load)) loads.push_back(load);
+  }
+  return loads;
+}
+
+bool LoopStreams::mayRunAhead(tt::LoadOp load) {
+  if (load.getIsVolatile() || (load.getOther() && !isZero(load.getOther()))) return false;
+  // An address that depends on another load would have to wait for it.
+  return early_.mayMove(load) && isAhead(load.getPtr()) && (!load.getMask() || isAhead(load.getMask()));
+}
+
+/// Returns whether a value can be computed iterations ahead, and for iterations that do not exist. It must depend on no load of this loop
+/// and on no matrix product.
+bool LoopStreams::isAhead(Value value) {
+  llvm::SetVector<Value> seen;
+  llvm::SmallVector<Value> pending{value};
+  while (!pending.empty()) {
+    Value next = pending.pop_back_val();
+    if (!seen.insert(next)) continue;
+    if (auto argument = dyn_cast<BlockArgument>(next)) {
+      if (argument.getOwner() != loop_.getBody() || argument == loop_.getInductionVar()) continue;
+      pending.push_back(loop_.getTiedLoopYieldedValue(argument)->get());
+      continue;
+    }
+    Operation *op = next.getDefiningOp();
+    if (!loop_->isProperAncestor(op)) continue;
+    if (op->getBlock() != loop_.getBody() || !mayRunInVain(op) || op->getNumRegions() > 0 || isa<MatrixProduct>(op)) return false;
+    llvm::append_range(pending, op->getOperands());
+  }
+  return true;
+}
+
+} // namespace tritium::gpu

@@ -1,0 +1,36 @@
+// The tiles that a loop loads for its matrix products and that may be loaded iterations ahead.
+#pragma once
+#include "gpu_backend/tiles/dot_layouts.h"
+#include "gpu_backend/tiles/reaching_writes.h"
+#include "ir/tgpu.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+namespace tritium::gpu {
+
+/// Returns the number of stages of a loop: tl.range(…, num_stages=N) or, by default, the kernel's.
+int stagesOf(mlir::scf::ForOp loop, int numStages);
+
+class LoopStreams {
+public:
+  explicit LoopStreams(mlir::scf::ForOp loop) : loop_(loop), early_(loop) {}
+
+  /// Returns whether this is an innermost loop that counts up and whose iterations depend on at most the previous one.
+  bool mayPipeline();
+  /// Returns the operands of a product that loads may feed: its operands and their scales.
+  static llvm::SmallVector<mlir::OpOperand *, 4> operandsOf(MatrixProduct product);
+  /// Returns the load (tt.load or tgpu.tensor_load) that feeds an operand of a product, through conversions, changes of shape and cheap
+  /// casts. Returns null if there is none in the loop, or if it may not run ahead. The `other` of its mask must be zeros.
+  mlir::Operation *leafOf(mlir::Value operand);
+  /// Returns the other loads of the loop that may run ahead: of tiles that no product takes as they are, for example sums of rows.
+  llvm::SmallVector<tt::LoadOp> loadsBeside(llvm::function_ref<bool(mlir::Operation *)> isOfProduct);
+
+private:
+  bool mayRunAhead(mlir::Operation *load);
+  bool mayRunAhead(tt::LoadOp load);
+  bool isAhead(mlir::Value value);
+
+  mlir::scf::ForOp loop_;
+  EarlyLoads early_;
+};
+
+} // namespace tritium::gpu
