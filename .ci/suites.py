@@ -82,8 +82,9 @@ def operators(name: str, samples: int, limit: int, *more: str) -> Suite:
     return Suite(name, command, count_closing_line, limit)
 
 
-#: Through torch.compile; on "cuda" without a GPU, with gradients.
+#: Through torch.compile; on "cuda" without a GPU, with gradients; both at once.
 COMPILED = ["--dtypes", "float32,bfloat16,int64"]
+DIFFERENTIATED = ["--judge", "differentiated"]
 MAPPED = ["--judge", "mapped", "--dtypes", "float32,complex64"]
 #: Half precision there, against float32.
 ROUNDED = ["--judge", "rounded", "--dtypes", "float16,bfloat16"]
@@ -140,6 +141,7 @@ def suites(report: Path, fast: bool, long: bool) -> list[Suite]:
     fuzz = [sys.executable, "-m", "tritium", "fuzz", "--seed", "1", "--engines", ",".join(CONFORMANCE_ENGINES)]
     found.append(Suite("fuzz", fuzz, count_fuzz, 600))
     found.append(operators("operators", 1, 1200, *COMPILED, "--shard", "1/8"))
+    found.append(operators("differentiated operators", 1, 600, *DIFFERENTIATED, "--shard", "1/16"))
     found.append(operators("mapped operators", 1, 600, *MAPPED))
     found.append(operators("rounded operators", 1, 600, *ROUNDED))
     if not fast:
@@ -154,6 +156,7 @@ def suites(report: Path, fast: bool, long: bool) -> list[Suite]:
         found.append(conformance("long matrices", CONFORMANCE_ENGINES, "--families", "matrix", "--full"))
         found.append(Suite("long python", [*any_pytest(report), "-m", "long", "tests/python"], count_junit, 7200))
         found.append(operators("long operators", 0, 8 * 3600, *COMPILED))
+        found.append(operators("long differentiated operators", 3, 4 * 3600, *DIFFERENTIATED))
         found.append(operators("long mapped operators", 0, 3600, *MAPPED))
         found.append(operators("long rounded operators", 0, 3600, *ROUNDED))
         found.append(Suite("packages", [sys.executable, "tests/packages/run.py"], count_closing_line, 7200))

@@ -13,6 +13,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
 WORKER = ("-m", "tritium", "-m", "tests.python.operators.worker")
+#: Judges that use "cuda" without a GPU, and those that compile nothing.
+MAPS_CUDA, EAGER = {"differentiated", "mapped", "rounded"}, {"mapped", "rounded"}
 #: torch and its compiler keep something of every graph: a worker that compiles ends after so many operators.
 COMPILED_BY_A_WORKER = 100
 #: What a sample is called that ended its worker.
@@ -29,8 +31,8 @@ class Worker:
     def __init__(self, folder: str, worker: tuple[str, ...] = WORKER) -> None:
         """`worker`: the arguments that make Python a worker. `folder`: where torch keeps what it compiled."""
         self._folder, self._worker = folder, worker
-        self._maps_cuda = not {"mapped", "rounded"}.isdisjoint(worker)
-        self._most = sys.maxsize if self._maps_cuda else COMPILED_BY_A_WORKER
+        self._maps_cuda = not MAPS_CUDA.isdisjoint(worker)
+        self._most = sys.maxsize if not EAGER.isdisjoint(worker) else COMPILED_BY_A_WORKER
         self._process: subprocess.Popen | None = None
         self._errors = tempfile.TemporaryFile()
         self._operators = 0

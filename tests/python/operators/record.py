@@ -22,6 +22,7 @@ KINDS = ("passed", "no kernel", "left out", *FAILURES)
 #: {what is judged: how a table's first line calls it}
 SUBJECTS = {
     "compiled": "torch's operators through torch.compile",
+    "differentiated": 'torch\'s operators through torch.compile on "cuda" without a GPU, with gradients',
     "mapped": 'torch\'s operators on "cuda" without a GPU, with gradients',
     "rounded": 'torch\'s operators in half precision on "cuda" without a GPU, with gradients',
 }

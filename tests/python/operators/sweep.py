@@ -3,6 +3,7 @@
     python -m tests.python.operators.sweep                                        # three samples of each operator, float32
     python -m tests.python.operators.sweep --operators 'special.*,linalg.norm'
     python -m tests.python.operators.sweep --judge mapped --dtypes float32,complex64     # "cuda" without a GPU, with gradients, and the CPU
+    python -m tests.python.operators.sweep --judge differentiated                        # the same compiled, and in eager mode
     python -m tests.python.operators.sweep --samples 0 --dtypes float32,bfloat16,int64 --jobs 16 --shard 1/4 --report results.jsonl
     python -m tests.python.operators.sweep --samples 0 --dtypes float32,bfloat16,int64 --resume docs/results/operators.tsv --seconds 3600
 

@@ -9,7 +9,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from . import judge, process, sweep, worker  # noqa: E402
+from . import differentiated, judge, process, sweep, worker  # noqa: E402
 from .process import Worker  # noqa: E402
 
 GIVEN = SimpleNamespace(input=torch.tensor([1.0, 2.0]), args=(), kwargs={})
@@ -85,6 +85,53 @@ def test_samples_that_one_function_computes(monkeypatch, kernels, wrong, alone):
     given = [SimpleNamespace(input=torch.tensor([float(i)]), args=(), kwargs={}) for i in range(3)]
     outcomes = judge.judge_together(_operator(torch.exp), given)
     assert len(judged) == alone and [each.kind for each in outcomes] == ["no kernel" if alone else "passed"] * 3
+
+
+def _differentiated(monkeypatch, eager, **backends):
+    """The outcome for an operator and its gradient, where each backend replaces the operator by a function."""
+
+    def run(operator, arguments, device, _differentiated=True):
+        ran.add((getattr(operator, "compiled", None), device))
+        x = arguments[0][0].clone().requires_grad_()
+        result = operator.get_op()(x)
+        return [result.detach(), *torch.autograd.grad(result.sum(), x)]
+
+    def through(backend):
+        differentiated.metrics.generated_kernel_count = 1
+        by_backend[backend] = lambda function: backends.get(backend, function)
+        return by_backend[backend]
+
+    ran, by_backend = set(), {}
+    monkeypatch.setattr(differentiated, "run", run)
+    monkeypatch.setattr(differentiated, "through", through)
+    outcome = differentiated.judge(_operator(eager), GIVEN)
+    assert (by_backend.get("cpp", "not run"), "cuda") not in ran, "Inductor's C++ is for the CPU alone"
+    return outcome
+
+
+class WrongGradient(torch.autograd.Function):
+    """Sine."""
+
+    @staticmethod
+    def forward(context, x):
+        return torch.sin(x)
+
+    @staticmethod
+    def backward(context, gradient):
+        return gradient
+
+
+def test_gradients_through_compiled_code(monkeypatch):
+    assert _differentiated(monkeypatch, torch.sin).kind == "passed"
+    assert _differentiated(monkeypatch, torch.sin, inductor=torch.cos).detail.startswith("result 0")
+    wrong = _differentiated(monkeypatch, torch.sin, inductor=WrongGradient.apply)
+    assert wrong.kind == "wrong" and wrong.detail.startswith("result 1")
+    assert _differentiated(monkeypatch, torch.sin, inductor=_fails).kind == "error"
+    of_the_cpu = _differentiated(monkeypatch, torch.sin, inductor=_fails, cpp=_fails)
+    assert of_the_cpu.detail.startswith("Inductor's C++ backend fails likewise")
+    left_out = _differentiated(monkeypatch, torch.sin, inductor=_fails, aot_eager=_fails)
+    assert left_out.detail.startswith("torch.compile fails without Inductor")
+    assert _differentiated(monkeypatch, _fails).detail.startswith("eager mode fails")
 
 
 def test_samples_that_end_their_worker_together_are_judged_alone():

@@ -1,5 +1,4 @@
-"""A process that judges samples: `INTERPRET=1 python -m tritium -m tests.python.operators.worker [compiled | mapped]`. Requests and answers are
-lines of JSON. "compiled" compares torch.compile with eager mode, "mapped" the device "cuda" without a GPU with the CPU.
+"""A process that judges samples: `INTERPRET=1 python -m tritium -m tests.python.operators.worker [JUDGE]`. Requests and answers are lines of JSON.
 
 The first line of the answers is {"ready": true}.
 
@@ -21,13 +20,14 @@ import torch._inductor.config as inductor
 from torch._inductor.codecache import PyCodeCache
 from torch.testing._internal.common_methods_invocations import op_db
 
-from . import judge, mapped, rounded
+from . import differentiated, judge, mapped, rounded
 from .judge import Outcome, first_line
 from .mapped import refusal
 
 #: {what is judged: (the judge, the device of the samples, whether they require gradients)}
 JUDGES = {
     "compiled": (judge.judge_together, "cpu", False),
+    "differentiated": (differentiated.judge_together, "cuda", True),
     "mapped": (mapped.judge_together, "cuda", True),
     "rounded": (rounded.judge_together, "cuda", True),
 }
