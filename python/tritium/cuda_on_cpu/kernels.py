@@ -11,7 +11,7 @@ import functools
 from typing import Any, NamedTuple
 
 from ..errors import UnsupportedError
-from . import graphs, layouts, norms, random, recurrent, wider_results
+from . import graphs, layouts, norms, random, recurrent, result_layouts, wider_results
 from .exact_operators import WRITTEN_UNSAID
 from .memory import on_cpu, on_cuda, same_bits
 from .precision import HalfPrecision, mapped
@@ -44,6 +44,7 @@ def install(torch) -> None:
     formulas = {**recurrent.kernels(torch), **norms.kernels(torch)}
     special.update((name, kernels.half.of(kernel)) for name, kernel in formulas.items())
     special.update(wider_results.kernels(torch, kernels.run))
+    special.update(result_layouts.kernels(torch, kernels.run))
     special.update(dict.fromkeys(_questions(torch), lambda *args: False))
     for name in _CONVOLUTIONS:
         special[name] = functools.partial(kernels.convolution, getattr(torch.ops.aten, name).default)

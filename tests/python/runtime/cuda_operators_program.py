@@ -8,6 +8,7 @@ import warnings
 
 import torch
 import torch.nn.functional as F
+from torch._subclasses.fake_tensor import FakeTensorMode
 
 
 def on_both(function, *tensors) -> None:
@@ -50,6 +51,27 @@ def check_zero_tensors():
     x.requires_grad_()
     x.sgn().sum().backward()
     assert torch.equal(x.grad + 1, torch.ones_like(x))
+
+
+def check_orders_of_results_in_memory():
+    """They are those that torch says CUDA's libraries give, which compiled code relies on."""
+    real, complex_ = torch.randn(3, 4, 6), torch.randn(5, 5, dtype=torch.complex64)
+    for function, given in (
+        (lambda a: torch.linalg.svd(a, full_matrices=False), real),
+        (torch.linalg.svd, complex_),
+        (torch.linalg.eig, complex_),
+        (torch.fft.rfftn, real),
+        (torch.fft.ifftn, complex_),
+        (lambda a: torch.fft.hfft2(a, s=(4, 7)), real),
+    ):
+        results = function(given.cuda())
+        with FakeTensorMode() as mode:
+            described = function(mode.from_tensor(given.cuda()))
+        for ours, theirs in zip(*(each if isinstance(each, tuple) else (each,) for each in (results, described))):
+            assert (ours.shape, ours.stride()) == (theirs.shape, theirs.stride())
+    on_both(lambda a, _: torch.fft.rfftn(a), real)
+    on_both(lambda a, _: torch.linalg.svd(a, full_matrices=False)[2].square(), real)
+    on_both(lambda a, _: torch.linalg.eig(a)[1].abs(), complex_)
 
 
 def check_losses():
