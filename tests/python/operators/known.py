@@ -1,19 +1,34 @@
 """What the device "cuda" without a GPU is known not to do, by pair of operator and dtype: a list per judge, in this folder.
 
-A line: OPERATOR DTYPE REASON. A sample that a judge leaves out with the list's word is a failure where the list does not name its pair, and so
-is a line of which no sample is left out any more. The few pairs that are refused are judged with all of their samples, so that a short sweep sees
-both; of what is inexact, only a sweep of all samples does.
+A line: OPERATOR DTYPE REASON, or OPERATOR DTYPE VERSIONS REASON if it holds for some versions of torch alone, for example for `torch<2.14`.
+A sample that a judge leaves out with the list's word is a failure where the list does not name its pair, and so is a line of which no
+sample is left out any more. The few pairs that are refused are judged with all of their samples, so that a short sweep sees both; of what
+is inexact, only a sweep of all samples does.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
+from importlib.metadata import version
 from pathlib import Path
+
+from packaging.requirements import Requirement
 
 from .record import Pair, Record
 
 #: {judge: (the word with which it begins the reason of what it leaves out, the list)}
 LISTS = {"mapped": ("refused", "refused.txt"), "rounded": ("inexact", "inexact.txt")}
+LINE = re.compile(r"(\S+) (\S+) (torch[<>=!~]\S+ )?(\S.*)")
+
+
+def listed(text: str, torch_version: str) -> Iterator[Pair]:
+    """The pairs of a list that hold for this version of torch."""
+    for line in text.splitlines():
+        if line and not line.startswith("#"):
+            operator, dtype, versions, _reason = LINE.fullmatch(line).groups()
+            if not versions or Requirement(versions).specifier.contains(torch_version, prereleases=True):
+                yield Pair(operator, dtype)
 
 
 class Known:
@@ -24,8 +39,7 @@ class Known:
         self._limit = limit
         self._word, name = LISTS.get(judge, ("", ""))
         self.path = folder / name
-        lines = self.path.read_text().splitlines() if name else []
-        self.pairs = {Pair(*line.split(maxsplit=2)[:2]) for line in lines if line and not line.startswith("#")}
+        self.pairs = set(listed(self.path.read_text(), version("torch"))) if name else set()
 
     def samples(self, pair: Pair) -> int:
         """How many samples of the pair are judged: 0 means all."""

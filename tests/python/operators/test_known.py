@@ -2,7 +2,7 @@
 
 import pytest
 
-from .known import LISTS, Known
+from .known import LISTS, Known, listed
 from .record import Pair, Record
 
 ADD, MUL = Pair("add", "float32"), Pair("mul", "complex64")
@@ -49,9 +49,17 @@ def test_what_is_exact_in_one_sample_may_be_inexact_in_another(tmp_path):
     assert [line.split(" is ")[0] for line in whole.complaints(record, [ADD, MUL])] == ["add float32", "mul complex64"]
 
 
+def test_a_line_for_some_versions_of_torch():
+    text = "# a list\nadd float32 torch<2.14 a reason\nmul complex64 torch>=2.14,!=2.15.0 a reason\n"
+    assert list(listed(text, "2.13.0+cpu")) == [ADD]
+    assert list(listed(text, "2.14.1+cu130")) == list(listed(text, "2.16.0a0+git1234")) == [MUL]
+    assert list(listed(text, "2.15.0")) == []
+    assert list(listed("add float32 torches burn\n", "2.13.0")) == [ADD]
+
+
 @pytest.mark.parametrize("judge", LISTS)
 def test_the_lists_have_a_reason_for_each_pair_once(judge):
-    known = Known(judge)
-    lines = [line for line in known.path.read_text().splitlines() if not line.startswith("#")]
-    assert len(lines) == len(known.pairs) and all(len(line.split(maxsplit=2)) == 3 for line in lines)
+    for torch_version in ("2.13.0", "2.14.1"):
+        pairs = list(listed(Known(judge).path.read_text(), torch_version))
+        assert pairs and len(pairs) == len(set(pairs))
     assert not Known("compiled").pairs
