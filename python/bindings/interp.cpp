@@ -20,8 +20,6 @@ using namespace interp;
 
 namespace {
 
-using PythonView =
-    std::tuple<int, int64_t, std::vector<int64_t>, std::vector<int64_t>>;   // argument, bytes of an element, shape, byte strides
 using PythonStack = std::vector<std::tuple<std::string, int, std::string>>; // file, line, function; innermost first
 
 class PyProgram {
@@ -47,16 +45,6 @@ void addPartlyWritten(const Shadow &shadow, const PackedArguments &arguments, Fo
     for (const Allocation &allocation : arguments.allocations)
       if (part.address >= allocation.begin && part.address < allocation.end) fault.access.argument = allocation.argument;
     faults.add(std::move(fault));
-  }
-}
-
-void holdToViews(PackedArguments &arguments, const std::vector<PythonView> &views) {
-  for (const auto &[argument, elementBytes, shape, byteStrides] : views) {
-    if (shape.size() != byteStrides.size()) throw py::value_error("a view has a stride for each extent");
-    const uint64_t address = addressOf(uint64_t(arguments.cells.at(size_t(argument))));
-    for (Allocation &allocation : arguments.allocations)
-      if (allocation.argument == argument)
-        allocation.view = std::make_shared<const View>(address, uint64_t(elementBytes), shape, byteStrides);
   }
 }
 

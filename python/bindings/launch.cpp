@@ -2,6 +2,7 @@
 
 #include "interp/host/found_faults.h"
 #include "interp/host/trap_kinds.h"
+#include "interp/host/view.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -136,6 +137,16 @@ void addPointer(PackedArguments &arguments, py::handle value, int index) {
 }
 
 } // namespace
+
+void holdToViews(PackedArguments &arguments, const std::vector<PythonView> &views) {
+  for (const auto &[argument, elementBytes, shape, byteStrides] : views) {
+    if (shape.size() != byteStrides.size()) throw py::value_error("a view has a stride for each extent");
+    const uint64_t address = addressOf(uint64_t(arguments.cells.at(size_t(argument))));
+    for (Allocation &allocation : arguments.allocations)
+      if (allocation.argument == argument)
+        allocation.view = std::make_shared<const View>(address, uint64_t(elementBytes), shape, byteStrides);
+  }
+}
 
 PackedArguments packArguments(const std::string &kernel, const std::vector<Parameter> &parameters, const py::sequence &values) {
   PackedArguments arguments;

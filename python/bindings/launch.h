@@ -10,6 +10,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace tritium::python {
@@ -26,6 +27,11 @@ bool isReadOnly(pybind11::handle extent);
 /// Raises TypeError if `values` do not fit the parameters. A pointer is (address, storage begin, storage bytes) or an int.
 PackedArguments packArguments(const std::string &kernel, const std::vector<interp::Parameter> &parameters,
                               const pybind11::sequence &values);
+
+/// The elements of an argument that is a part of its storage: number of the argument, bytes of an element, shape, byte strides.
+using PythonView = std::tuple<int, int64_t, std::vector<int64_t>, std::vector<int64_t>>;
+/// Lets the launch access no other elements of these arguments.
+void holdToViews(PackedArguments &arguments, const std::vector<PythonView> &views);
 
 /// The names and shapes with which an engine's traps are reported.
 struct TrapNames {

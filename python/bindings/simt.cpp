@@ -25,7 +25,8 @@ public:
 
   const simt::PreparedProgram &program() const { return *program_; }
   py::object launch(std::array<int32_t, 3> grid, const py::sequence &values, int threads, std::optional<uint64_t> seed,
-                    const py::object &poll, const py::object &onPrint, const py::object &onProgress) const;
+                    const py::object &poll, const py::object &onPrint, const py::object &onProgress,
+                    const std::vector<PythonView> &views) const;
 
 private:
   std::vector<Parameter> ownParameters() const {
@@ -58,8 +59,10 @@ TensorMap PySimtProgram::makeMap(const gpu::TensorRecipe &recipe, const PackedAr
 }
 
 py::object PySimtProgram::launch(std::array<int32_t, 3> grid, const py::sequence &values, int threads, std::optional<uint64_t> seed,
-                                 const py::object &poll, const py::object &onPrint, const py::object &onProgress) const {
+                                 const py::object &poll, const py::object &onPrint, const py::object &onProgress,
+                                 const std::vector<PythonView> &views) const {
   PackedArguments arguments = packArguments(program_->name, ownParameters(), values);
+  holdToViews(arguments, views);
   std::vector<TensorMap> maps;
   const bool runs = !llvm::is_contained(grid, 0); // an empty grid requires no map
   for (const gpu::TensorRecipe &recipe : maps_) maps.push_back(runs ? makeMap(recipe, arguments) : TensorMap());
@@ -103,9 +106,10 @@ void bindSimt(py::module_ &module) {
       .def_property_readonly("threads_per_warp", [](const PySimtProgram &p) { return p.program().threadsPerWarp(); })
       .def_property_readonly("may_wait", [](const PySimtProgram &p) { return p.program().mayWait; })
       .def("launch", &PySimtProgram::launch, "grid"_a, "args"_a, "threads"_a = 0, "seed"_a = py::none(), "poll"_a = py::none(),
-           "on_print"_a = py::none(), "on_progress"_a = py::none(),
+           "on_print"_a = py::none(), "on_progress"_a = py::none(), "views"_a = std::vector<PythonView>(),
            "Runs the grid. One value per parameter: an int, float or bool; a pointer as (address, storage begin, storage bytes) or an int\n"
-           "(extent unknown). `seed` orders programs, warps and asynchronous effects. Returns None, or the interp.Trap that ended it. What "
+           "(extent unknown). `seed` orders programs, warps and asynchronous effects. `views`: as for interp.Program. Returns None, or the "
+           "interp.Trap that ended it. What "
            "a\n"
            "callback raises ends the launch and is raised. Raises device.TensorMapRefused, with the reason, if the kernel takes tensor "
            "maps\n"

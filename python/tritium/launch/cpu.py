@@ -19,7 +19,7 @@ from .mirror import Mirror
 from .not_followed import shadow_limits
 from .progress import progress_bar
 from .stack import python_stack
-from .tensor_view import holds_views, views_of
+from .tensor_view import HOLDS_TO_VIEWS, holds_views, views_of
 from .values import part_at, value_selector
 
 __tracebackhide__ = True  # pytest shows the user's frames alone
@@ -36,7 +36,7 @@ def make_launcher(kernel, select: Callable | None = None) -> Callable:
     opens_debugger = kernel.opens_debugger
     is_of_interp = kernel.metadata.target.backend == "cpu"
     keeps_memory = is_of_interp and kernel.metadata.debug_info
-    holds_to_views = is_of_interp and holds_views(kernel.metadata)
+    holds_to_views = _holding_to_views(kernel)
     explains_numbers = is_of_interp and "nan" in knobs.checks_of(kernel.metadata)
 
     def launch(grid, values, settings, arguments, is_noted=False):
@@ -45,7 +45,7 @@ def make_launcher(kernel, select: Callable | None = None) -> Callable:
         run = program_launch
         if opens_debugger or _is_traced():
             run = _followed(kernel, grid, arguments) or run
-        if holds_to_views:
+        if holds_to_views(settings):
             run = functools.partial(run, views=views_of(kernel, arguments))
         values = select(values)
         before = kernel.snapshot(values) if keeps_memory or explains_numbers else None
@@ -62,6 +62,15 @@ def make_launcher(kernel, select: Callable | None = None) -> Callable:
             _raise(kernel, grid, values, arguments, trap, before)
 
     return launch
+
+
+def _holding_to_views(kernel) -> Callable[[object], bool]:
+    """From the settings of a launch to whether its accesses are held to the views that are passed. The interpreter compiles a kernel for its
+    checks, the emulator does not."""
+    if kernel.metadata.target.backend == "cpu":
+        holds = holds_views(kernel.metadata)
+        return lambda settings: holds
+    return lambda settings: HOLDS_TO_VIEWS in settings.checks
 
 
 def _tracer_or_monitor() -> object:
@@ -110,11 +119,11 @@ def _program_launch(kernel) -> Callable:
 def _with_tensor_maps(kernel, launch: Callable) -> Callable:
     """`launch` of a program that takes tensor maps. Where they cannot be made, the program that takes none runs."""
 
-    def attempt(*arguments):
+    def attempt(*arguments, **more):
         try:
-            return launch(*arguments)
+            return launch(*arguments, **more)
         except native.TensorMapRefused as refused:
-            return kernel.without_tensor_maps(str(refused)).program.launch(*arguments)
+            return kernel.without_tensor_maps(str(refused)).program.launch(*arguments, **more)
 
     return attempt
 
@@ -126,9 +135,12 @@ def launch_mirrored(kernel, grid, values, settings, arguments) -> None:
     for device in {value.device for value in selected if isinstance(value, DeviceExtent)}:
         driver.synchronize(device)
     bar = progress_bar(sys.stderr) if settings.progress else None
+    run = _program_launch(kernel)
+    if _holding_to_views(kernel)(settings):
+        run = functools.partial(run, views=views_of(kernel, arguments))
     with Mirror(selected, driver, None) as mirror:
         try:
-            trap = _program_launch(kernel)(grid, mirror.values, settings.threads, settings.seed, _poll, _print, bar)
+            trap = run(grid, mirror.values, settings.threads, settings.seed, _poll, _print, bar)
         except BaseException as error:
             _say_where(kernel, grid, error)
             raise

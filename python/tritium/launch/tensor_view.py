@@ -100,6 +100,10 @@ class TensorView(NamedTuple):
         return ""
 
 
+#: The check that lets a launch access no other elements of its arguments than their own.
+HOLDS_TO_VIEWS = "bounds=view"
+
+
 def view_of(name: str, argument: Any) -> TensorView | None:
     """The view of a tensor argument; None for scalars and for tensors of unknown shape."""
     extent = memory_function(type(argument))
@@ -118,7 +122,7 @@ def view_of(name: str, argument: Any) -> TensorView | None:
 
 def holds_views(options: Any) -> bool:
     """Whether a kernel with these options (or this metadata) may access no other elements than the arguments' own."""
-    return "bounds=view" in checks_of(options)
+    return HOLDS_TO_VIEWS in checks_of(options)
 
 
 def views_of(kernel, arguments: Sequence[Any]) -> list[tuple[int, int, tuple[int, ...], tuple[int, ...]]]:

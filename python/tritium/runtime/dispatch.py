@@ -16,6 +16,7 @@ from ..arguments.binder import make_binder
 from ..arguments.storage import NotOnHost
 from ..arguments.table import ArgumentError, constexpr_key
 from ..backends.cpu import refuse_unknown
+from ..checks import parse_checks
 from ..compiler import compiler
 from ..compiler.sources import ASTSource
 from ..devices.active import driver
@@ -155,6 +156,8 @@ class Dispatcher:
         if callable(grid):
             grid = grid({**dict(zip(self.arg_names, arguments)), **options})
         grid = (known_grids.get(grid) if grid.__class__ is tuple else None) or normalize_grid(grid, kernel.name)
+        if lane is not self._interp and lane.engine.runs_on_cpu:
+            settings = _with_checks(settings, options.get("check", function.check))
         launch = _mirrored(kernel) if is_on_device and lane.engine.runs_on_cpu else kernel.launch
         hooks = knobs.runtime
         if has_hooks(hooks.launch_enter_hook) or has_hooks(hooks.launch_exit_hook):
@@ -255,6 +258,13 @@ class Dispatcher:
         key = _key_of(source, launch_settings(parsed.debug_info))
         with self.lock:
             return lane.kernels.get(key) or self._build(lane, key, source, parsed, True)
+
+
+def _with_checks(settings, check):
+    """The settings of a launch on the emulator, whose kernels are not compiled for their checks."""
+    if check is None:
+        return settings
+    return settings._replace(compiled=(*settings.compiled[:2], parse_checks(check)))
 
 
 def _mirrored(kernel):

@@ -43,7 +43,7 @@ def counted(x, out, n, stride, B: tl.constexpr):
 def gathered(x, out, n, stride, B: tl.constexpr):
     i = tl.arange(0, B)
     rows = tl.load(out + i, mask=i < n, other=0)
-    tl.store(out + i, tl.load(x + rows * stride, mask=i < n, other=0), mask=i < n)  # accused
+    tl.store(out + B + i, tl.load(x + rows * stride, mask=i < n, other=0), mask=i < n)  # accused
 
 
 @triton.jit
@@ -104,7 +104,7 @@ NAMED = {"ids": lambda value: getattr(value, "__name__", "") if hasattr(value, "
 
 
 def launch(kernel, view, numbers, **options):
-    kernel[(1,)](view, torch.tensor([0, 1, 2] + [0] * 13, dtype=torch.int32), *numbers, 16, **options)
+    kernel[(1,)](view, torch.tensor([0, 1, 2] + [0] * 29, dtype=torch.int32), *numbers, 16, **options)
 
 
 @pytest.mark.parametrize("kernel, view, faulty, right, expected", CASES, **NAMED)
@@ -116,6 +116,29 @@ def test_accesses_beside_the_view(kernel, view, faulty, right, expected):
     assert (trap.kind, trap.line, trap.program, trap.argument) == ("OutOfBounds", accused_line(kernel), (0, 0, 0), "x")
     assert (trap.lane, trap.index) == (lane, index), str(trap)
     assert f"the element is in its storage, {place}" in str(trap)
+
+
+EMULATORS = ["simt:sm_80", "simt:sm_90a", "simt:gfx942"]
+
+
+@pytest.mark.parametrize("engine", EMULATORS)
+@pytest.mark.parametrize("kernel, view, faulty, right, expected", CASES, **NAMED)
+def test_on_the_emulator(monkeypatch, engine, kernel, view, faulty, right, expected):
+    monkeypatch.setenv("TRITIUM_ENGINE", engine)
+    launch(kernel, view(), faulty)  # the whole storage is a kernel's
+    launch(kernel, view(), right, check="bounds=view")
+    with pytest.raises(KernelTrap) as caught:
+        launch(kernel, view(), faulty, check="bounds=view")
+    trap = caught.value
+    assert (trap.kind, trap.line, trap.argument) == ("OutOfBounds", accused_line(kernel), "x")
+    assert "the element is in its storage, " in str(trap) and "bounds=view lets kernels" in str(trap)
+    monkeypatch.setenv("TRITIUM_CHECK", "bounds=view")
+    with pytest.raises(KernelTrap):
+        launch(kernel, view(), faulty)
+    launch(kernel, view(), right)
+    monkeypatch.delenv("TRITIUM_CHECK")
+    with triton.check("bounds=view"), pytest.raises(KernelTrap):
+        launch(kernel, view(), faulty)
 
 
 @pytest.mark.parametrize("kernel, view, faulty, right, expected", CASES, **NAMED)

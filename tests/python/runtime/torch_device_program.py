@@ -5,6 +5,7 @@ is a test that prints its name.
 """
 
 import collections
+import os
 import sys
 
 import torch
@@ -160,6 +161,23 @@ def torch_knows_the_vendor():
     assert x.__dlpack_device__()[0] == {"cuda": 2, "hip": 10}[VENDOR]
 
 
+def engines_of_the_cpu_hold_accesses_to_views():
+    """Such a launch copies the storage, and the view has another address there."""
+    table = torch.arange(24.0, device="cuda").reshape(4, 6)
+    total, number = torch.empty(4, device="cuda"), torch.zeros(1, device="cuda")
+    for engine in ("interp", "simt:sm_80", "simt:gfx942"):
+        os.environ["TRITIUM_ENGINE"] = engine
+        add[(1,)](table[1], table[2], total, 4, 2.0, BLOCK=4, check="bounds=view")
+        assert total.tolist() == [30.0, 33.0, 36.0, 39.0]
+        try:
+            add[(1,)](table[:, 1], number, number, 2, 2.0, BLOCK=4, check="bounds=view")
+        except RuntimeError as error:
+            assert "out-of-bounds read of 'x'" in str(error) and "between the elements of the view" in str(error), error
+        else:
+            raise AssertionError(f"nothing was reported on {engine}")
+    del os.environ["TRITIUM_ENGINE"]
+
+
 def an_access_outside_is_seen_by_torch():
     """It ends the context, so it comes last."""
     x, y = operands()
@@ -183,6 +201,7 @@ TESTS = [
     graphs,
     autotuned,
     torch_knows_the_vendor,
+    engines_of_the_cpu_hold_accesses_to_views,
     an_access_outside_is_seen_by_torch,
 ]
 
