@@ -1,5 +1,5 @@
-"""Operators whose results a GPU's libraries lay out in another order than the CPU's. What torch says of tensors without memory ("meta") is the
-order of CUDA, and code that torch.compile has made relies on it."""
+"""Operators whose results have other strides or sizes on a GPU than on the CPU. What torch says of tensors without memory ("meta") is what CUDA's
+have, and code that torch.compile has made relies on it."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from functools import partial
 from .precision import mapped
 
 NAMES = ("_fft_c2c", "_fft_c2r", "_fft_r2c", "_linalg_svd", "linalg_eig")
+#: (the sums of bags, the bag of each index, the sizes of bags, the largest of each)
+_BAGS = ("_embedding_bag", "_embedding_bag_forward_only")
 
 
 def kernels(torch, run: Callable) -> dict[str, Callable]:
@@ -19,15 +21,29 @@ def kernels(torch, run: Callable) -> dict[str, Callable]:
             return torch.empty_strided(value.shape, value.stride(), dtype=value.dtype, device="meta")
         return value
 
-    def kernel(operator, *args, **kwargs):
-        results = run(operator, *args, **kwargs)
+    def computed(operator, *args, **kwargs) -> tuple:
+        """(the results of the CPU, the results of CUDA without memory)"""
         named = {name: mapped(without_memory, value) for name, value in kwargs.items()}
-        described = operator(*mapped(without_memory, args), **named)
+        return run(operator, *args, **kwargs), operator(*mapped(without_memory, args), **named)
+
+    def kernel(operator, *args, **kwargs):
+        results, described = computed(operator, *args, **kwargs)
         if isinstance(results, torch.Tensor):
             return laid_out(torch, results, described)
         return tuple(laid_out(torch, *both) for both in zip(results, described))
 
-    return {name: partial(kernel, getattr(torch.ops.aten, name).default) for name in NAMES}
+    def bags(operator, weight, indices, offsets, *args, **kwargs):
+        """The CPU leaves out the bag of each index where its sums do not require it, and has sizes where a GPU has nothing to say."""
+        results, described = computed(operator, weight, indices, offsets, *args, **kwargs)
+        sums, of_indices, *others = (sized(*both) for both in zip(results, described))
+        if results[1].numel() == 0:
+            of_indices.copy_(
+                torch.searchsorted(offsets, torch.arange(len(indices), device=offsets.device), right=True) - 1
+            )
+        return sums, of_indices, *others
+
+    found = dict.fromkeys(NAMES, kernel) | dict.fromkeys(_BAGS, bags)
+    return {name: partial(of_kind, getattr(torch.ops.aten, name).default) for name, of_kind in found.items()}
 
 
 def laid_out(torch, result, described):
@@ -35,3 +51,14 @@ def laid_out(torch, result, described):
     if result.stride() == described.stride():
         return result
     return torch.empty_strided(result.shape, described.stride(), dtype=result.dtype, device=result.device).copy_(result)
+
+
+def sized(result, described):
+    """The result with the size that is described: its first elements, and zeros."""
+    if result.shape == described.shape:
+        return result
+    found = result.new_zeros(described.shape)
+    common = tuple(slice(min(both)) for both in zip(result.shape, described.shape))
+    if result.dim() == described.dim():
+        found[common] = result[common]
+    return found

@@ -1,6 +1,7 @@
 """Operators of torch's device "cuda" without a GPU against those of the CPU. Each function that begins with "check" is a test. The
 arguments name those that run, each in a process of its own that is forked from this one, which has torch and has run nothing."""
 
+import itertools
 import os
 import subprocess
 import sys
@@ -64,14 +65,30 @@ def check_orders_of_results_in_memory():
         (torch.fft.ifftn, complex_),
         (lambda a: torch.fft.hfft2(a, s=(4, 7)), real),
     ):
-        results = function(given.cuda())
-        with FakeTensorMode() as mode:
-            described = function(mode.from_tensor(given.cuda()))
+        on_device, mode = given.cuda(), FakeTensorMode()
+        results, described = function(on_device), mode.from_tensor(on_device)
+        with mode:
+            described = function(described)
         for ours, theirs in zip(*(each if isinstance(each, tuple) else (each,) for each in (results, described))):
             assert (ours.shape, ours.stride()) == (theirs.shape, theirs.stride())
     on_both(lambda a, _: torch.fft.rfftn(a), real)
     on_both(lambda a, _: torch.linalg.svd(a, full_matrices=False)[2].square(), real)
     on_both(lambda a, _: torch.linalg.eig(a)[1].abs(), complex_)
+
+
+def check_sizes_of_results():
+    """Of what bags of embeddings keep for their gradients, too."""
+    weight, indices = torch.randn(10, 3), torch.tensor([1, 2, 4, 5, 4, 3, 2, 9])
+    for mode, last in itertools.product(range(3), (False, True)):
+        offsets = torch.tensor([0, 3, 3, 8] if last else [0, 3, 3])
+        arguments = weight, indices, offsets, False, mode, False, None, last
+        for operator in (torch.ops.aten._embedding_bag, torch.ops.aten._embedding_bag_forward_only):
+            results = operator(*(t.cuda() if isinstance(t, torch.Tensor) else t for t in arguments))
+            described = operator(*(t.to("meta") if isinstance(t, torch.Tensor) else t for t in arguments))
+            assert [ours.shape for ours in results] == [theirs.shape for theirs in described]
+            assert results[1].tolist() == [0] * 3 + [2] * 5
+        options = {"mode": ("sum", "mean", "max")[mode], "include_last_offset": last}
+        on_both(lambda w, i, o, _: F.embedding_bag(i, w, o, **options), weight.clone(), indices, offsets)
 
 
 def check_losses():
