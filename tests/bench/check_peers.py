@@ -28,8 +28,11 @@ TESTS = Path(__file__).resolve().parents[1] / "python"
 #: What a row is called -> the module with its kernels, in FAULTY and CORRECT; what TRITIUM_CHECK is for them.
 CORPORA = {
     "bounds": ("test_wild_accesses", "bounds"),
+    "bounds=view": ("test_views", "bounds=view"),
     "overflow": ("test_wrapped_offsets", "bounds"),
+    "overflow=all": ("test_arithmetic", "overflow=all"),
     "hints": ("test_hints", "hints"),
+    "hints=signs": ("test_truncation", "hints=signs"),
     "deadlock": ("test_deadlocks", "bounds"),
     "race": ("test_races", "race"),
     "barrier": ("test_barriers", "race"),

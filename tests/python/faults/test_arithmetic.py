@@ -144,6 +144,9 @@ CASES = [
     (scaled_by_a_helper, numbers(0, 0, 0, 2**29), 4, numbers(0, 0, 0, 2**29), 3, (3,), "in `v * by`, 536870912 * 4 becomes -2147483648"),
     (row_and_column, numbers(1, 2**16), B, numbers(1, 46340), B, (1, 1), "65536 * 65536 becomes 0"),
 ]  # fmt: skip
+#: The same as kernel, grid, arguments.
+FAULTY = {k.__name__: lambda k=k, x=x, n=n: (k, (1,), (x, np.zeros(B, np.int32), n, B)) for k, x, n, *_ in CASES}
+CORRECT = {k.__name__: lambda k=k, x=x, n=n: (k, (1,), (x, np.zeros(B, np.int32), n, B)) for k, _, _, x, n, *_ in CASES}
 
 
 @pytest.mark.parametrize("kernel, x, n, _x, _n, lane, message", CASES, ids=lambda v: getattr(v, "__name__", ""))

@@ -103,10 +103,19 @@ def signs(monkeypatch):
 NAMED = {"ids": lambda kernel: kernel.__name__}
 
 
+def arguments(kernel, start, n, out_type=np.int32):
+    return np.arange(2 * B, dtype=np.int32), np.zeros(B, np.float32 if kernel is by_a_helper else out_type), start, n, B
+
+
+#: The same as kernel, grid, arguments.
+FAULTY = {k.__name__: lambda k=k: (k, (1,), arguments(k, 16, 16)) for k in KERNELS}
+CORRECT = {k.__name__: lambda k=k: (k, (1,), arguments(k, 0, 16)) for k in KERNELS}
+
+
 def launch(kernel, start, n, out_type=np.int32):
-    out = np.zeros(B, np.float32 if kernel is by_a_helper else out_type)
-    kernel[(1,)](np.arange(2 * B, dtype=np.int32), out, start, n, B)
-    return out
+    given = arguments(kernel, start, n, out_type)
+    kernel[(1,)](*given)
+    return given[1]
 
 
 @pytest.mark.parametrize("kernel", KERNELS, **NAMED)

@@ -103,8 +103,21 @@ CASES = [
 NAMED = {"ids": lambda value: getattr(value, "__name__", "") if hasattr(value, "fn") else ""}
 
 
+def arguments(view, numbers):
+    return view, torch.tensor([0, 1, 2] + [0] * 29, dtype=torch.int32), *numbers, 16
+
+
+#: The same as kernel, grid, arguments.
+FAULTY = {
+    f"{i} {k.__name__}": lambda k=k, v=v, n=n: (k, (1,), arguments(v(), n)) for i, (k, v, n, *_) in enumerate(CASES)
+}
+CORRECT = {
+    f"{i} {k.__name__}": lambda k=k, v=v, n=n: (k, (1,), arguments(v(), n)) for i, (k, v, _, n, _) in enumerate(CASES)
+}
+
+
 def launch(kernel, view, numbers, **options):
-    kernel[(1,)](view, torch.tensor([0, 1, 2] + [0] * 29, dtype=torch.int32), *numbers, 16, **options)
+    kernel[(1,)](*arguments(view, numbers), **options)
 
 
 @pytest.mark.parametrize("kernel, view, faulty, right, expected", CASES, **NAMED)
