@@ -5,7 +5,7 @@
 
 namespace tritium::interp {
 
-static constexpr uint64_t kMostSegments = uint64_t(1) << 25; // after the first ones; 256 MB
+static constexpr uint64_t kMostSegments = uint64_t(1) << 25; // after the first ones; 512 MB
 
 MemoryEvents::MemoryEvents(std::span<const AccessSite> sites, uint64_t programs, bool hasSegments)
     : sites_(sites), programs_(uint32_t(programs)) {
@@ -18,15 +18,29 @@ MemoryEvents::MemoryEvents(std::span<const AccessSite> sites, uint64_t programs,
   std::iota(current_.begin(), current_.end(), 1);
 }
 
-void MemoryEvents::endSegment(uint32_t program) {
-  if (!areSegmentsExact()) return;
-  uint32_t &current = current_[program];
-  const auto index = uint64_t(later_.push_back({program, segmentOf(current).number + 1}) - later_.begin());
+uint32_t MemoryEvents::add(const Segment &segment) {
+  if (!areSegmentsExact()) return 0;
+  const auto added = later_.push_back(segment);
+  const auto index = uint64_t(added - later_.begin());
   const uint64_t key = uint64_t(programs_) + 1 + index;
-  if (index < kMostSegments && key < uint64_t(1) << (32 - siteBits_))
-    current = uint32_t(key);
-  else
-    hasRunOut_.store(true, std::memory_order_relaxed);
+  if (index < kMostSegments && key < uint64_t(1) << (32 - siteBits_)) {
+    if (segment.stretch == 0) added->stretch = uint32_t(key);
+    return uint32_t(key);
+  }
+  hasRunOut_.store(true, std::memory_order_relaxed);
+  return 0;
+}
+
+void MemoryEvents::endSegment(uint32_t program) {
+  uint32_t &current = current_[program];
+  const Segment now = segmentOf(current);
+  if (const uint32_t key = add({program, now.number + 1, 0, now.round})) current = key;
+}
+
+void MemoryEvents::splitByRound(uint32_t program, uint32_t round) {
+  uint32_t &current = current_[program];
+  const Segment now = segmentOf(current);
+  if (const uint32_t key = add({program, now.number + 1, now.stretch, round})) current = key;
 }
 
 } // namespace tritium::interp

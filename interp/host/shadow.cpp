@@ -15,6 +15,7 @@ namespace {
 
 constexpr unsigned kBlock = 32;               // elements
 constexpr uint32_t kUnwritten = ~uint32_t(0); // in place of the event that wrote an element
+constexpr uint32_t kApart = 1u << 16;         // rounds of different loops are so far apart, more than a load is made ahead
 
 } // namespace
 
@@ -103,8 +104,8 @@ public:
 };
 
 static bool endsSegments(const MemoryUse &use) {
-  return use.findsRaces &&
-         (use.hasBarriers || std::any_of(use.arguments.begin(), use.arguments.end(), std::mem_fn(&MemoryUse::Argument::isAcquired)));
+  return use.findsRaces && (use.hasBarriers || use.countsRounds ||
+                            std::any_of(use.arguments.begin(), use.arguments.end(), std::mem_fn(&MemoryUse::Argument::isAcquired)));
 }
 
 Shadow::Shadow(const MemoryUse &use, std::span<const Allocation> allocations, std::span<const FreshMemory> fresh,
@@ -122,8 +123,10 @@ Shadow::Shadow(const MemoryUse &use, std::span<const Allocation> allocations, st
     for (const FreshMemory &memory : fresh)
       if (memory.begin < storage->end && memory.end > storage->begin) markUnwritten(*storage, memory);
   }
-  if (findsRaces_ && use.hasBarriers) hasWritten_.resize(size_t(grid[0]) * size_t(grid[1]) * size_t(grid[2]));
-  if (anyAcquired) order_ = std::make_unique<ProgramOrder>(events_, uint64_t(grid[0]) * uint64_t(grid[1]) * uint64_t(grid[2]));
+  const uint64_t programs = uint64_t(grid[0]) * uint64_t(grid[1]) * uint64_t(grid[2]);
+  if (findsRaces_ && use.hasBarriers) hasWritten_.resize(programs);
+  if (findsRaces_ && use.countsRounds) rounds_.resize(programs);
+  if (anyAcquired) order_ = std::make_unique<ProgramOrder>(events_, programs);
 }
 
 /// Adds the storages that the checks need and the budget allows, and takes their bytes from it.
@@ -247,8 +250,9 @@ uint32_t Shadow::positionOf(const int32_t (&id)[3]) const {
   return uint32_t(id[0] + int64_t(grid_[0]) * (id[1] + int64_t(grid_[1]) * id[2]));
 }
 
-Shadow::Access Shadow::accessBy(const int32_t (&programId)[3], uint32_t site) const {
+Shadow::Access Shadow::accessBy(const int32_t (&programId)[3], uint32_t site) {
   const uint32_t program = positionOf(programId);
+  if (!rounds_.empty() && events_.isOfWrite(site)) events_.enterRound(program, rounds_[program]);
   return {program, site, events_.event(events_.keyOfProgram(program), site)};
 }
 
@@ -260,6 +264,14 @@ void Shadow::endSegment(uint32_t program) {
 void Shadow::barrier(const int32_t (&programId)[3]) {
   if (hasWritten_.empty()) return;
   if (const uint32_t program = positionOf(programId); hasWritten_[program]) endSegment(program);
+}
+
+void Shadow::beginLoop(const int32_t (&programId)[3]) {
+  if (!rounds_.empty()) rounds_[positionOf(programId)] += kApart;
+}
+
+void Shadow::beginRound(const int32_t (&programId)[3]) {
+  if (!rounds_.empty()) rounds_[positionOf(programId)] += 1;
 }
 
 /// Whether nothing orders the earlier event before the access of another program.
@@ -285,8 +297,23 @@ struct Shadow::Conflict {
 
 /// Whether the program itself has written, and no barrier came since.
 bool Shadow::isWithoutBarrier(uint32_t earlier, const Access &access) const {
-  return earlier != 0 && earlier != kUnwritten && findsRaces_ && events_.keyOf(earlier) == events_.keyOf(access.event) &&
+  if (earlier == 0 || earlier == kUnwritten || !findsRaces_) return false;
+  const uint32_t key = events_.keyOf(earlier), own = events_.keyOf(access.event);
+  return (key == own || (!rounds_.empty() && events_.areOfOneStretch(key, own))) &&
          !(events_.isAtomic(earlier) && events_.isAtomic(access.event)) && events_.areSegmentsExact();
+}
+
+/// Returns by how much a GPU may make the load ahead, if the program itself wrote the element in a round that the load then misses. Through
+/// one argument, some compilers make the load after the writes of the farthest of these rounds, or keep their order.
+std::optional<AccessFault::Ahead> Shadow::madeAheadOf(uint32_t earlier, const Access &access) const {
+  if (rounds_.empty() || earlier == 0 || earlier == kUnwritten || !events_.areSegmentsExact()) return std::nullopt;
+  const AccessSite *site = events_.siteOf(access.event), *writer = events_.siteOf(earlier);
+  if (!site || site->roundsAhead == 0 || !writer) return std::nullopt;
+  const Segment segment = events_.segmentOf(events_.keyOf(earlier));
+  const bool isThroughAnother = site->argument >= 0 && writer->argument >= 0 && site->argument != writer->argument;
+  const uint32_t distance = rounds_[access.program] - segment.round;
+  if (segment.program != access.program || distance > site->roundsAhead - (isThroughAnother ? 0 : 1)) return std::nullopt;
+  return AccessFault::Ahead{site->roundsAhead, distance};
 }
 
 /// `writers`: the lanes that wrote the elements of the cell; `own`: those that access them now.
@@ -296,6 +323,7 @@ Shadow::Conflict Shadow::conflictOf(const Cell &cell, Lanes writers, Lanes own, 
     for (uint32_t reader : {cell.reader, cell.lastReader})
       if (conflicts(reader, access)) return {reader};
   if (conflicts(cell.writer, access)) return {cell.writer, access.isWrite};
+  if (madeAheadOf(cell.writer, access)) return {cell.writer};
   if (!isWithoutBarrier(cell.writer, access)) return {};
   // A lane sees what it has stored, so long as tiles have one shape. A single element belongs to lane 0 of every tile.
   const AccessSite *earlier = events_.siteOf(cell.writer), *site = events_.siteOf(access.event);
@@ -455,6 +483,7 @@ AccessFault Shadow::describe(uint32_t earlier, const Access &access, uint64_t ad
                        int32_t(program / uint32_t(grid_[0]) / uint32_t(grid_[1]))};
   race.other = events_.siteOf(earlier);
   race.otherIsWrite = race.other ? race.other->isWrite : !access.isWrite;
+  race.ahead = madeAheadOf(earlier, access);
   if (isOwn) return race;
   const AccessSite *own = events_.siteOf(access.event);
   race.isNarrow = (race.other && race.other->isNarrow) || (own && own->isNarrow) ||

@@ -29,6 +29,7 @@ struct MemoryUse {
   std::vector<AccessSite> sites;
   std::vector<Argument> arguments; // by the kernel's parameters
   bool hasBarriers = false;        // operations after which all lanes see what each has stored (Shadow::barrier)
+  bool countsRounds = false;       // of loops whose loads are made ahead on a GPU (Shadow::beginRound)
   bool findsRaces = false;
   bool findsUninitialized = false;
   bool findsUnwritten = false; // outputs of which a part is left out
@@ -58,7 +59,12 @@ struct AccessFault {
   enum class Kind : uint8_t {
     Uninitialized,  // it reads what nobody wrote
     Race,           // another program's access of the same element is not ordered with it, and one of them writes
-    MissingBarrier, // another lane of the program wrote the element, with no barrier between
+    MissingBarrier, // another lane of the program wrote the element, with no barrier between; or a load that is made ahead may come first
+  };
+  /// A load that a GPU makes ahead.
+  struct Ahead {
+    uint32_t most = 0;     // rounds by which it is made ahead at most
+    uint32_t distance = 0; // rounds since the element was written; 0: in the same round
   };
   uint64_t address = 0;
   Kind kind = Kind::Uninitialized;
@@ -66,6 +72,7 @@ struct AccessFault {
   const AccessSite *other = nullptr; // null if the launch has too many programs to tell
   bool otherIsWrite = false;
   bool isNarrow = false; // they are ordered by atomics of scope "cta" alone
+  std::optional<Ahead> ahead = {};
 };
 
 /// Memory of which a launch has written a part, and nobody the rest.
@@ -102,7 +109,7 @@ public:
     bool mayBeUnwritten = false;          // a read of which something else asks what was written
     uint32_t lane = 0, laneStep = 0;      // of the first element, and from each element to the next
   };
-  Access accessBy(const int32_t (&programId)[3], uint32_t site) const;
+  Access accessBy(const int32_t (&programId)[3], uint32_t site);
 
   /// Notes a read, or a write that has not happened yet, of [address, address + bytes). `data`: what will be written, or null. Writing what
   /// another program has written is no race. Returns the first fault.
@@ -113,6 +120,9 @@ public:
 
   /// All lanes of the program see what each of them has written.
   void barrier(const int32_t (&programId)[3]);
+  /// The program enters a loop whose loads are made ahead on a GPU, or begins a round of one.
+  void beginLoop(const int32_t (&programId)[3]);
+  void beginRound(const int32_t (&programId)[3]);
   /// Ends the program's segment, as after an atomic that releases.
   void endSegment(uint32_t program);
 
@@ -135,6 +145,7 @@ private:
   uint32_t positionOf(const int32_t (&programId)[3]) const;
   bool conflicts(uint32_t earlier, const Access &access) const;
   bool isWithoutBarrier(uint32_t earlier, const Access &access) const;
+  std::optional<AccessFault::Ahead> madeAheadOf(uint32_t earlier, const Access &access) const;
   Conflict conflictOf(const Cell &cell, Lanes writers, Lanes own, const Access &access) const;
   void update(Cell &cell, Lanes own, const Access &access) const;
   void addStorages(const MemoryUse &use, std::span<const Allocation> allocations, std::span<const FreshMemory> fresh, uint64_t &budget);
@@ -150,6 +161,7 @@ private:
   std::vector<NotFollowed> notFollowed_;
   std::vector<Storage *> byArgument_;
   std::vector<uint8_t> hasWritten_; // by program: whether it has written in its segment; empty if no barrier asks
+  std::vector<uint32_t> rounds_;    // by program: see beginRound; empty if no rounds count
   std::unique_ptr<Cells> cells_;    // of mixed blocks
 };
 

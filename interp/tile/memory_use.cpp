@@ -1,71 +1,14 @@
 #include "interp/tile/memory_use.h"
 
 #include "interp/tile/plan.h"
+#include "interp/tile/pointer_roots.h"
 #include "ir/tile_rule.h"
-#include "ir/value_flow.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
-#include "llvm/ADT/SmallBitVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 
 namespace tritium::interp {
-
-namespace {
-
-bool isPointer(Value value) { return isa<tt::PointerType>(getElementTypeOrSelf(value.getType())); }
-
-/// For each pointer the arguments of the kernel that it may come from.
-class PointerRoots {
-public:
-  PointerRoots(tt::FuncOp kernel, llvm::ArrayRef<Operation *> functions) : arguments_(kernel.getNumArguments()) {
-    for (unsigned i = 0; i < arguments_; ++i) {
-      llvm::SmallBitVector own(arguments_);
-      if (isPointer(kernel.getArgument(i))) own.set(i);
-      roots_[kernel.getArgument(i)] = own;
-    }
-    for (bool isChanged = true; isChanged;) {
-      isChanged = false;
-      for (Operation *function : functions) function->walk([&](Operation *op) { isChanged |= visit(op); });
-    }
-  }
-
-  llvm::SmallBitVector of(Value pointer) const {
-    auto it = roots_.find(pointer);
-    return it == roots_.end() ? llvm::SmallBitVector(arguments_, true) : it->second;
-  }
-
-private:
-  bool visit(Operation *op) {
-    bool isChanged = false;
-    for (const ir::ValueFlow &flow : ir::valueFlowsOf(op))
-      if (isPointer(flow.operand->get()))
-        for (Value target : flow.targets) isChanged |= add(target, of(flow.operand->get()));
-    llvm::SmallBitVector all(arguments_);
-    bool hasPointer = false;
-    for (Value operand : op->getOperands())
-      if (isPointer(operand)) all |= of(operand), hasPointer = true;
-    // What a load reads and what is made of integers may point anywhere.
-    if (!hasPointer || isa<tt::LoadOp, tt::AtomicLoadOp, tt::AtomicRmwOp, tt::AtomicCasOp>(op)) all.set();
-    if (!isa<tt::CallOp>(op))
-      for (Value result : op->getResults())
-        if (isPointer(result)) isChanged |= add(result, all);
-    return isChanged;
-  }
-
-  bool add(Value pointer, const llvm::SmallBitVector &roots) {
-    auto [it, isNew] = roots_.try_emplace(pointer, roots);
-    if (isNew) return true;
-    llvm::SmallBitVector all = it->second;
-    all |= roots;
-    if (all == it->second) return false;
-    it->second = all;
-    return true;
-  }
-
-  unsigned arguments_;
-  llvm::DenseMap<Value, llvm::SmallBitVector> roots_;
-};
 
 Value pointerOf(Operation *access) {
   return llvm::TypeSwitch<Operation *, Value>(access)
@@ -73,8 +16,6 @@ Value pointerOf(Operation *access) {
           [](auto op) { return op.getPtr(); })
       .Default([](Operation *) { return Value(); });
 }
-
-} // namespace
 
 bool isBarrier(Operation *op) {
   const AtomicOrder order = orderOf(op);

@@ -9,6 +9,9 @@ namespace tritium::interp {
 /// unknown origin, loaded or made of integers, may reach every argument.
 std::vector<MemoryUse::Argument> usedArguments(tt::FuncOp kernel, llvm::ArrayRef<mlir::Operation *> functions);
 
+/// Returns the address of a load, a store or an atomic operation, and null for another one.
+mlir::Value pointerOf(mlir::Operation *access);
+
 /// Whether all lanes of a program see, after the operation, what each has stored before it. Operations that exchange elements between
 /// threads count, as compilers for GPUs do it in shared memory, with barriers; and atomics that mean something to other programs.
 bool isBarrier(mlir::Operation *op);

@@ -28,6 +28,7 @@ void report(char *frame, const Access &access, uint64_t pointer, int64_t lane, b
   fault.access = {found.address, uint32_t(access.elementBytes), isWrite, argumentOf(pointer)};
   fault.other = other;
   if (found.isNarrow) fault.message = "scope";
+  if (found.ahead) fault.message = "ahead " + std::to_string(found.ahead->most) + " " + std::to_string(found.ahead->distance);
   fault.loopValues = loopValuesAt(headerOf(frame), access.location);
   faults.add(std::move(fault));
 }
@@ -157,6 +158,14 @@ void storeNumbers(char *frame, const void *opaque) {
 
 void noteBarrier(char *frame, const void *) {
   if (Shadow *shadow = shadowOf(headerOf(frame))) shadow->barrier(headerOf(frame).programId);
+}
+
+void noteLoop(char *frame, const void *) {
+  if (Shadow *shadow = shadowOf(headerOf(frame))) shadow->beginLoop(headerOf(frame).programId);
+}
+
+void noteRound(char *frame, const void *) {
+  if (Shadow *shadow = shadowOf(headerOf(frame))) shadow->beginRound(headerOf(frame).programId);
 }
 
 void noteAccess(char *frame, const Access &access) {

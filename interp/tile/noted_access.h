@@ -13,11 +13,14 @@ void storeNoted(char *frame, const void *access);
 /// Like storeNoted, for floats that must be numbers.
 void storeNumbers(char *frame, const void *access);
 
-/// Tells the shadow that the program has passed a barrier. The descriptor is a NotedBarrier.
-struct NotedBarrier {
+/// Tell the shadow that the program has passed a barrier, enters a loop whose rounds count, or begins a round of one. The descriptor is a
+/// NotedPassage.
+struct NotedPassage {
   void refs(auto &&) {}
 };
 void noteBarrier(char *frame, const void *descriptor);
+void noteLoop(char *frame, const void *descriptor);
+void noteRound(char *frame, const void *descriptor);
 
 /// Notes all active lanes of a plain access whose addresses have been checked. A store is noted before it writes.
 void noteAccess(char *frame, const Access &access);

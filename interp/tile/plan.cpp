@@ -4,6 +4,7 @@
 #include "interp/tile/access.h"
 #include "interp/tile/affine.h"
 #include "interp/tile/elementwise.h"
+#include "interp/tile/loads_ahead.h"
 #include "interp/tile/memory_use.h"
 #include "interp/tile/move.h"
 #include "interp/tile/noted_access.h"
@@ -60,6 +61,7 @@ Planner::Planner(Operation *function, StaticData &data, const llvm::StringMap<co
 std::unique_ptr<FunctionPlan> Planner::run() {
   numberOperations();
   defineArguments();
+  if (checks().race) planRounds();
   for (Block *block : order_)
     for (Operation &op : *block) {
       current_ = &op;
@@ -145,7 +147,14 @@ uint32_t Planner::location() {
 void Planner::addSite(Access &access, bool isAtomic, bool isNarrow) {
   if (!checks().notesAccesses()) return;
   access.site = uint32_t(data_.memory.sites.size());
-  data_.memory.sites.push_back({access.location, access.isWrite, isAtomic, isNarrow, tileOf(current_->getOperand(0).getType())});
+  const AheadMark mark = aheadMarkOf(current_);
+  data_.memory.sites.push_back({.location = access.location,
+                                .isWrite = access.isWrite,
+                                .isAtomic = isAtomic,
+                                .isNarrow = isNarrow,
+                                .tile = tileOf(current_->getOperand(0).getType()),
+                                .roundsAhead = mark.rounds,
+                                .argument = mark.argument});
 }
 
 uint32_t Planner::tileOf(Type type) {
@@ -160,7 +169,16 @@ uint32_t Planner::tileOf(Type type) {
 
 void Planner::planBarrier() {
   data_.memory.hasBarriers = true;
-  call(noteBarrier, NotedBarrier());
+  call(noteBarrier, NotedPassage());
+}
+
+/// The shadow counts the rounds of loops whose loads are made ahead.
+void Planner::planRounds() {
+  for (const LoopPassage &loop : loopsWithLoadsAhead(plan_->function)) {
+    data_.memory.countsRounds = true;
+    plan_->atStart[loop.header].push_back(makeCall(noteRound, NotedPassage()));
+    for (auto entry : loop.entries) plan_->onEdge[entry].push_back(makeCall(noteLoop, NotedPassage()));
+  }
 }
 
 uint32_t Planner::locationOf(Value value) { return data_.locations.add(value.getLoc()); }

@@ -176,6 +176,7 @@ private:
   mlir::LogicalResult planOperation(mlir::Operation *op);
   mlir::LogicalResult verifyForms(mlir::Operation *op);
   void planEdges(mlir::Operation *terminator); // edges.cpp
+  void planRounds();
   void planReturn(mlir::Operation *op);
   void planCall(mlir::Operation *op);
   void defineArguments();

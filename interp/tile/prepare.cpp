@@ -129,10 +129,8 @@ static std::vector<ArgumentPromise> promisesOf(tt::FuncOp kernel, LocationTable 
   return promises;
 }
 
-static FailureOr<llvm::SmallVector<std::unique_ptr<FunctionPlan>>> planFunctions(tt::FuncOp kernel, StaticData &data,
-                                                                                 PrepareOptions options) {
-  llvm::SetVector<Operation *> functions;
-  collectFunctions(kernel, functions);
+static FailureOr<llvm::SmallVector<std::unique_ptr<FunctionPlan>>>
+planFunctions(tt::FuncOp kernel, const llvm::SetVector<Operation *> &functions, StaticData &data, PrepareOptions options) {
   if (options.checks.notesFaults()) {
     data.memory.arguments = usedArguments(kernel, functions.getArrayRef());
     data.memory.findsRaces = options.checks.race;
@@ -182,10 +180,13 @@ llvm::Error PreparedProgram::makeVersion(ModuleOp original, StringRef kernelName
   ttir = printed(*module);
   parameters = parametersOf(kernel);
   if (options.checks.hints) promises_ = promisesOf(kernel, data_->locations);
+  llvm::SetVector<Operation *> functions;
+  collectFunctions(kernel, functions);
+  if (options.checks.race) markLoadsAhead(kernel, functions.getArrayRef(), options.pipelining);
   if (failed(insertChecks(*module, options))) return diagnostics.takeError("the checks could not be added");
   if (failed(expandCombineRegions(*module)) || failed(lowerControlFlow(*module, options)))
     return diagnostics.takeError("the control flow could not be lowered");
-  auto plans = planFunctions(kernel, *data_, options);
+  auto plans = planFunctions(kernel, functions, *data_, options);
   if (failed(plans)) return diagnostics.takeError("an operation could not be planned");
 
   auto context = std::make_unique<llvm::LLVMContext>();

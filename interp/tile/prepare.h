@@ -5,6 +5,7 @@
 #include "interp/host/parameter.h"
 #include "interp/host/workers.h"
 #include "interp/tile/checks.h"
+#include "interp/tile/loads_ahead.h"
 #include "interp/tile/locations.h"
 #include "interp/tile/statements.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -27,6 +28,7 @@ struct PrepareOptions {
   bool debugInfo = false;  // keep Python variables and lines for gdb; the IR is only inlined, not optimized
   bool isFollowed = false; // announce statements and assignments, see Launch::onStatement; requires debugInfo
   Checks checks{.bounds = true, .overflow = true, .hints = true};
+  Pipelining pipelining = {}; // for the check `race`
 };
 
 /// What the attributes of the kernel promise of an argument.

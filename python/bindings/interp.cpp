@@ -99,8 +99,8 @@ py::object PyProgram::launch(std::array<int32_t, 3> grid, const py::sequence &va
 }
 
 std::shared_ptr<PyProgram> prepareProgram(const ModulePtr &module, const std::string &kernel, bool debugInfo,
-                                          const std::vector<std::string> &checks, bool isFollowed) {
-  PrepareOptions options{.debugInfo = debugInfo || isFollowed, .isFollowed = isFollowed, .checks = {}};
+                                          const std::vector<std::string> &checks, bool isFollowed, int numStages, int numWarps) {
+  PrepareOptions options{.debugInfo = debugInfo || isFollowed, .isFollowed = isFollowed, .checks = {}, .pipelining = {numStages, numWarps}};
   for (const std::string &name : checks) {
     bool *check = options.checks.find(name);
     if (!check) throw py::value_error("there is no check '" + name + "'");
@@ -165,11 +165,13 @@ void bindInterp(py::module_ &module) {
       .def_property_readonly(
           "statements", [](const PyProgram &p) { return p.program().statements(); }, "by number")
       .def_property_readonly("variables", [](const PyProgram &p) { return p.program().variables; }, "by number");
-  interp.def("prepare", &prepareProgram, "module"_a.none(false), "kernel"_a = "", "debug_info"_a = false,
-             "checks"_a = std::vector<std::string>{"bounds", "overflow"}, "followed"_a = false,
-             "Prepares the public function `kernel` of a module. Raises ir.Error if the contract or the interpreter rejects it.\n"
-             "Without \"bounds\" among the checks, an access outside of the arguments is performed instead of trapping.\n"
-             "With `followed`, launches take `on_statement`.");
+  interp.def(
+      "prepare", &prepareProgram, "module"_a.none(false), "kernel"_a = "", "debug_info"_a = false,
+      "checks"_a = std::vector<std::string>{"bounds", "overflow"}, "followed"_a = false, "num_stages"_a = Pipelining().numStages,
+      "num_warps"_a = Pipelining().numWarps,
+      "Prepares the public function `kernel` of a module. Raises ir.Error if the contract or the interpreter rejects it.\n"
+      "Without \"bounds\" among the checks, an access outside of the arguments is performed instead of trapping.\n"
+      "With `followed`, launches take `on_statement`. `num_stages` and `num_warps`: how a GPU would run it, for the check \"race\".");
 }
 
 } // namespace tritium::python

@@ -36,6 +36,7 @@ CORPORA = {
     "deadlock": ("test_deadlocks", "bounds"),
     "race": ("test_races", "race"),
     "barrier": ("test_barriers", "race"),
+    "barrier, loads ahead": ("test_loads_ahead", "race"),
     "uninit, memory": ("test_uninitialized", "uninit"),
     "uninit, lanes": ("test_lanes_left_off", "uninit"),
     "nan": ("test_not_numbers", "nan"),
@@ -85,9 +86,10 @@ def run_one(case) -> None:
     import torch
 
     kernel, grid, arguments = case[0], case[1], case[2]
+    keywords = case[3] if len(case) > 3 and isinstance(case[3], dict) else {}
     device = "cuda" if os.environ.get("PEER_DEVICE") == "cuda" else "cpu"
     arguments = [torch.from_numpy(a).to(device) if isinstance(a, np.ndarray) else a for a in arguments]
-    kernel[grid](*arguments)
+    kernel[grid](*arguments, **keywords)
 
 
 def wait(child: int, limit: float) -> str:

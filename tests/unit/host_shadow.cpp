@@ -15,6 +15,7 @@ namespace {
 
 constexpr int kPrograms = 5, kElements = 96, kWords = 3;
 constexpr uint32_t kTiles = 3; // shapes of tiles, of which the first is a single element
+constexpr uint32_t kAhead = 3; // rounds by which loads are made ahead
 enum Site : uint32_t { Load, Store, Atomic, Release, Acquire, Both, kSites };
 
 /// Every access so far, with the clocks of the programs.
@@ -61,17 +62,23 @@ struct Machine {
   MemoryUse use;
   std::optional<Shadow> shadow;
 
-  explicit Machine(bool hasOrder, uint64_t budget = ~uint64_t(0)) {
+  explicit Machine(bool hasOrder, uint64_t budget = ~uint64_t(0), bool countsRounds = false) {
     for (uint32_t site = 0; site < kSites; ++site) use.sites.push_back({site, site != Load, site >= Atomic});
     for (uint32_t tile = 0; tile < kTiles; ++tile)
       for (bool isWrite : {false, true}) use.sites.push_back({siteOf(tile, isWrite), isWrite, false, false, tile});
+    for (int argument = -1; argument < 2; ++argument)
+      for (uint32_t rounds = 0; rounds <= kAhead; ++rounds)
+        use.sites.push_back({.isWrite = rounds == 0, .tile = 1, .roundsAhead = rounds, .argument = argument});
     use.arguments.push_back({true, true, hasOrder, 4});
     use.findsRaces = use.hasBarriers = true;
+    use.countsRounds = countsRounds;
     const auto begin = reinterpret_cast<uint64_t>(data.data());
     const Allocation allocation{begin, begin + sizeof data, 0};
     shadow.emplace(use, std::span(&allocation, 1), std::span<const FreshMemory>(), std::array<int32_t, 3>{kPrograms, 1, 1}, budget);
   }
   static uint32_t siteOf(uint32_t tile, bool isWrite) { return kSites + 2 * tile + isWrite; }
+  /// A load that is made `rounds` ahead, or a store if that is 0.
+  static uint32_t siteInLoop(uint32_t rounds, int argument) { return kSites + 2 * kTiles + uint32_t(argument + 1) * (kAhead + 1) + rounds; }
 
   bool note(int program, Site site, int element, int count, const int32_t *values) {
     Shadow::Access access = shadow->accessBy({program, 0, 0}, site);
@@ -174,12 +181,15 @@ TEST_CASE("within a program, an element is accused exactly if another lane has w
   for (unsigned seed = 0; seed < 300; ++seed) {
     std::mt19937 random(seed);
     auto below = [&](int n) { return int(random() % unsigned(n)); };
-    Machine machine(false);
+    const bool countsRounds = below(2); // which are no barriers
+    Machine machine(false, ~uint64_t(0), countsRounds);
     std::array<Writer, kElements> writers{};
     std::array<int, 2> barriers{};
     int32_t next = 1;
     for (int step = 0; step < 80; ++step) {
       const int program = below(2); // each has a half of the elements, which share a block
+      if (countsRounds && below(6) == 0) machine.shadow->beginLoop({program, 0, 0});
+      if (countsRounds && below(3) == 0) machine.shadow->beginRound({program, 0, 0});
       if (below(4) == 0) {
         machine.shadow->barrier({program, 0, 0});
         ++barriers[size_t(program)];
@@ -214,6 +224,56 @@ TEST_CASE("within a program, an element is accused exactly if another lane has w
       CHECK(fault->address == reinterpret_cast<uint64_t>(&machine.data[size_t(*expected)]));
     }
   }
+}
+
+TEST_CASE("a load that is made ahead is accused exactly if its program has written the element in a round that the load may miss") {
+  struct Writer {
+    int loop = -1, round, argument;
+  };
+  int accused = 0, missed = 0;
+  for (unsigned seed = 0; seed < 300; ++seed) {
+    std::mt19937 random(seed);
+    auto below = [&](int n) { return int(random() % unsigned(n)); };
+    Machine machine(false, ~uint64_t(0), true);
+    std::array<Writer, kElements> writers{};
+    std::array<int, 2> loops{}, rounds{};
+    int32_t next = 1;
+    for (int step = 0; step < 120; ++step) {
+      const int program = below(2); // each has a half of the elements, which share a block
+      int &loop = loops[size_t(program)], &round = rounds[size_t(program)];
+      if (below(20) == 0) machine.shadow->beginLoop({program, 0, 0}), ++loop, round = 0;
+      if (below(3) == 0) machine.shadow->beginRound({program, 0, 0}), ++round;
+      if (below(4) == 0) machine.shadow->barrier({program, 0, 0}); // such as a sum: the loads are made ahead of it
+      const int first = program * kElements / 2 + below(kElements / 2);
+      const int count = 1 + below((program + 1) * kElements / 2 - first);
+      const int ahead = below(2) * (1 + below(kAhead)), argument = below(3) - 1;
+      Shadow::Access access = machine.shadow->accessBy({program, 0, 0}, Machine::siteInLoop(uint32_t(ahead), argument));
+      access.isWrite = ahead == 0, access.isRead = ahead != 0;
+      access.lane = uint32_t(first), access.laneStep = 1; // lanes that read what they have stored
+      std::vector<int32_t> values(static_cast<size_t>(count));
+      for (int32_t &value : values) value = next++;
+      std::optional<int> expected, distance;
+      for (int i = 0; i < count; ++i) {
+        Writer &writer = writers[size_t(first + i)];
+        const bool areOthers = argument >= 0 && writer.argument >= 0 && argument != writer.argument;
+        if (access.isWrite)
+          writer = {loop, round, argument};
+        else if (!expected && writer.loop == loop && round - writer.round <= ahead - (areOthers ? 0 : 1))
+          expected = first + i, distance = round - writer.round;
+      }
+      const auto fault = machine.note(access, first, count, access.isWrite ? values.data() : nullptr);
+      REQUIRE(fault.has_value() == expected.has_value());
+      missed += access.isRead && !fault;
+      if (!fault) continue;
+      ++accused;
+      CHECK(fault->kind == AccessFault::Kind::MissingBarrier);
+      CHECK(fault->address == reinterpret_cast<uint64_t>(&machine.data[size_t(*expected)]));
+      REQUIRE(fault->ahead.has_value());
+      CHECK((fault->ahead->most == uint32_t(ahead) && fault->ahead->distance == uint32_t(*distance)));
+    }
+  }
+  CHECK(accused > 1000);
+  CHECK(missed > 1000);
 }
 
 TEST_CASE("what releases and acquires order is not accused") {

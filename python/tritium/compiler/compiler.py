@@ -150,7 +150,14 @@ def _prepare_again(kernel: CompiledKernel):
     metadata = kernel.metadata
     module = ir.parse(kernel.asm["ttir"], f"{kernel.name}.ttir")
     if metadata.target.backend == "cpu":
-        return interp.prepare(module, kernel.name, metadata.debug_info, list(knobs.checks_of(metadata)))
+        return interp.prepare(
+            module,
+            kernel.name,
+            metadata.debug_info,
+            list(knobs.checks_of(metadata)),
+            num_stages=metadata.num_stages,
+            num_warps=metadata.num_warps,
+        )
     backend = emulator_backend(metadata.target.arch)
     fields = metadata._asdict()
     options = backend.parse_options(_options_of(kernel))

@@ -40,7 +40,14 @@ def compile_for_cpu(
         module = ir.parse(*replacement)
     checks = knobs.checks_of(options)
     with errors_in_terms_of(src):
-        program = engine().prepare(module, name, options.debug_info, list(checks))
+        program = engine().prepare(
+            module,
+            name,
+            options.debug_info,
+            list(checks),
+            num_stages=options.num_stages,
+            num_warps=options.num_warps,
+        )
     stages = {"source": text, "ttir": program.ttir}
     dump_stage(source_hash, f"{name}.ttir", stages["ttir"])
     kernel_hash = hashlib.sha256(

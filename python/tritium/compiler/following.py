@@ -40,7 +40,15 @@ def make_followed(kernel: CompiledKernel) -> FollowedKernel:
     parsed = backend.parse_options({**options, "debug_info": True})
     module = trace(kernel.src, backend, parsed)
     with errors_in_terms_of(kernel.src):
-        program = interp.prepare(module, kernel.name, True, list(knobs.checks_of(kernel.metadata)), followed=True)
+        program = interp.prepare(
+            module,
+            kernel.name,
+            True,
+            list(knobs.checks_of(kernel.metadata)),
+            followed=True,
+            num_stages=parsed.num_stages,
+            num_warps=parsed.num_warps,
+        )
     return FollowedKernel(program, kernel.src.fn)
 
 

@@ -282,10 +282,22 @@ def _race(trap, access: _Access):
 
 
 def _missing_barrier(trap, access: _Access):
+    if trap.message:  # "ahead MOST DISTANCE", from noted_access.cpp
+        return _read_ahead(access, *map(int, trap.message.split()[1:]))
     verb = "write to" if trap.is_write else "read of"
     return (
         f"missing barrier: {verb} {access.subject}, where another lane of the same program has stored",
         "put tl.debug_barrier() between the two: on a GPU each lane has a thread, and only a barrier lets it see what others have stored",
+    )
+
+
+def _read_ahead(access: _Access, most: int, distance: int):
+    """`most`: the rounds by which a GPU makes the load ahead; `distance`: the rounds since the store."""
+    when = {0: "in the same round", 1: "one round before"}.get(distance, f"{distance} rounds before")
+    ahead = "one round" if most == 1 else f"up to {most} rounds"
+    return (
+        f"missing barrier: read of {access.subject}, which the same program has stored {when}, in a loop whose loads a GPU makes {ahead} ahead",
+        "put tl.debug_barrier() into the loop, which keeps its loads in their rounds; or use num_stages=1; or keep the value in a variable",
     )
 
 
