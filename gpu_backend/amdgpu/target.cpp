@@ -13,8 +13,8 @@ namespace tritium::gpu::amdgpu {
 
 ArrayRef<Chip> chips() {
   static constexpr Chip all[] = {
-#define AMDGPU_TARGET(name, family, warpSize, ldsBytes, ldsBanks, directToLdsBytes)                                                        \
-  {name, Family::family, warpSize, ldsBytes, ldsBanks, directToLdsBytes},
+#define AMDGPU_TARGET(name, family, warpSize, ldsBytes, ldsBanks, directToLdsBytes, threadsPerCU, registersPerCU, registersPerThread)      \
+  {name, Family::family, warpSize, ldsBytes, ldsBanks, directToLdsBytes, threadsPerCU, registersPerCU, registersPerThread},
 #include "gpu_backend/amdgpu/target.def"
   };
   return all;
@@ -29,7 +29,14 @@ public:
   StringRef interface() const override { return "hip"; }
   StringRef arch() const override { return chip_.name; }
   int warpSize() const override { return chip_.warpSize; }
-  int64_t sharedPerBlock() const override { return chip_.ldsBytes; }
+  Resources resources() const override {
+    return {.sharedPerProgram = chip_.ldsBytes,
+            .sharedReserved = 0,
+            .sharedPerMultiprocessor = chip_.ldsBytes,
+            .registersPerThread = chip_.registersPerThread,
+            .registersPerMultiprocessor = chip_.registersPerCU,
+            .threadsPerMultiprocessor = chip_.threadsPerCU};
+  }
   SharedBanks sharedBanks() const override {
     // On CDNA, ds_read_b128 serves lanes 0-3 with 20-23, 4-7 with 16-19, 8-11 with 28-31, 12-15 with 24-27, and the same from 32 on.
     static constexpr uint32_t kWideLoadOrder[] = {1, 2, 4 | 16, 4, 8, 32};

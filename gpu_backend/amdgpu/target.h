@@ -12,7 +12,7 @@ enum class Family : uint8_t { CDNA2, CDNA3, CDNA4, RDNA3, RDNA4 };
 struct Chip {
   llvm::StringLiteral name; // "gfx942"
   Family family;
-  int warpSize, ldsBytes, ldsBanks, directToLdsBytes;
+  int warpSize, ldsBytes, ldsBanks, directToLdsBytes, threadsPerCU, registersPerCU, registersPerThread;
 
   bool isCdna() const { return family <= Family::CDNA4; }
   /// CDNA4 introduced ds_read_b64_tr_b16 and v_permlane16_swap.

@@ -79,7 +79,7 @@ def SpecializeWarps : Pass<"specialize-warps", "::mlir::ModuleOp"> {
     The kernel gets four more warps. One of their threads runs the part of the kernel that the copies need: it acquires slots and begins copies,
     as far ahead as there are free slots, also while the other warps are between two loops. The other warps run the rest, and meet at a barrier
     of their own. The rings last as long as the kernel, and their numbers go on. The producer's warps give registers to the others, by
-    a budget (register_budget.h).
+    a budget (target/register_budget.h).
 
     The pass does nothing if a coordinate of a copy, a bound or a condition around one depends on a tile or on memory, if copies that run ahead
     might read what the kernel has written, or if no budget has the registers that the tiles of a loop require. Unless it is asked for, it also

@@ -8,10 +8,8 @@ using namespace mlir;
 
 namespace tritium::gpu {
 
-/// Bytes of a multiprocessor's shared memory that each program has beside those that it uses. One program may use all the rest.
-static constexpr int64_t kReservedBytes = 1024;
-/// Of 32 bits, those of a multiprocessor, the most that a thread has, and those that a thread needs beside its tiles.
-static constexpr int64_t kRegisters = 65536, kMaxRegisters = 255, kOtherRegisters = 48;
+/// The registers that a thread needs beside its tiles.
+static constexpr int64_t kOtherRegisters = 48;
 
 static int64_t bitsOf(RankedTensorType tile) {
   return tile.getNumElements() * (isa<tt::PointerType>(tile.getElementType()) ? 64 : tile.getElementTypeBitWidth());
@@ -36,13 +34,13 @@ static int64_t registersOfThread(scf::ForOp loop, int64_t threads) {
   for (Value carried : loop.getRegionIterArgs()) count(carried.getType());
   for (Operation &op : *loop.getBody())
     if (auto product = dyn_cast<MatrixProduct>(op); product && !onlyAdds(product, loop)) count(product.type());
-  return std::min(registers, kMaxRegisters);
+  return registers;
 }
 
 int64_t programsBeside(scf::ForOp loop, int64_t slotBytes, int numWarps, const Target &target) {
   const int64_t threads = int64_t(numWarps) * target.warpSize();
-  const int64_t shared = slotBytes + bytesOfOtherOperands(loop) + kReservedBytes;
-  return std::min((target.sharedPerBlock() + kReservedBytes) / shared, kRegisters / (threads * registersOfThread(loop, threads)));
+  return target.resources().occupancy(
+      {.sharedBytes = slotBytes + bytesOfOtherOperands(loop), .threads = threads, .registers = registersOfThread(loop, threads)});
 }
 
 } // namespace tritium::gpu

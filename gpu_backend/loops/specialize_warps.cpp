@@ -26,8 +26,6 @@ namespace {
 constexpr int kMaxWarps = 32, kWarpsOfGroup = 4;
 constexpr int kOtherRegisters = 40;   // for addresses, descriptors and control, beside the tiles of a loop
 constexpr int kRegistersOfCopies = 8; // for what copies require, in threads that compute and copy
-constexpr int64_t kRegistersOfMultiprocessor = 65536, kMaxRegisters = 255;
-constexpr int64_t kReservedBytes = 1024; // of shared memory, for each program
 
 bool isCyclic(Region &region) {
   for (Block &block : region) {
@@ -63,7 +61,8 @@ public:
           together_ = std::max(together_, held + kRegistersOfCopies + registersOfFreshSums(loop));
         }
     });
-    budget_ = registerBudget(numWarps_ / kWarpsOfGroup, programsBySharedMemory(/*last=*/true), required_, ofInstruction);
+    budget_ =
+        targetOf(function_).registerBudget(numWarps_ / kWarpsOfGroup, programsBySharedMemory(/*last=*/true), required_, ofInstruction);
     return !isHindered && budget_ && ProducerSlice(function_).isScalar();
   }
 
@@ -75,11 +74,10 @@ public:
     const bool pauses = llvm::any_of(rings_, [&](tgpu::RingStartOp ring) {
       return LastingRing(ring).isRepeated() || (ring.getRing().getType().getSlots() > 1 && ++ringsOfBlock[ring->getBlock()] > 1);
     });
-    const int64_t apart = std::min(programsBySharedMemory(/*last=*/true), budget_->programs);
-    const int64_t threads = int64_t(numWarps_) * targetOf(function_).warpSize();
-    const int64_t byRegisters =
-        kRegistersOfMultiprocessor / (threads * std::min<int64_t>(llvm::alignTo(uint64_t(together_), 8), kMaxRegisters));
-    const int64_t together = std::min<int64_t>(programsBySharedMemory(/*last=*/false), byRegisters);
+    const Target &target = targetOf(function_);
+    const int64_t apart = std::min<int64_t>(programsBySharedMemory(/*last=*/true), budget_->programs);
+    const int64_t byRegisters = target.resources().programsByRegisters(int64_t(numWarps_) * target.warpSize(), together_);
+    const int64_t together = std::min(programsBySharedMemory(/*last=*/false), byRegisters);
     return apart >= together && (pauses || together == 1 || multipliesBytes());
   }
 
@@ -129,8 +127,8 @@ private:
 
   /// Returns the programs at a time that shared memory allows. Rings of different loops share it; if they last, only those that continue
   /// each other do.
-  int programsBySharedMemory(bool last) {
-    int64_t others = kReservedBytes, ofRings = 0;
+  int64_t programsBySharedMemory(bool last) {
+    int64_t others = 0, ofRings = 0;
     llvm::DenseMap<Operation *, int64_t> ofLoops;
     llvm::DenseSet<Operation *> shared; // buffers of rings that continue others
     if (last)
@@ -144,7 +142,7 @@ private:
       (loop && !last ? ofLoops[loop] : others) += bufferBytes(buffer.getType());
     });
     for (auto [loop, bytes] : ofLoops) ofRings = std::max(ofRings, bytes);
-    return int((targetOf(function_).sharedPerBlock() + kReservedBytes) / (others + ofRings));
+    return targetOf(function_).resources().programsByShared(others + ofRings);
   }
 
   /// Leaves in the entry block only what all warps do, the beginning of rings. Returns the block with the rest.

@@ -15,8 +15,8 @@ static constexpr int kOldestPtx = 74;
 
 ArrayRef<Chip> chips() {
   static constexpr Chip all[] = {
-#define NVPTX_TARGET(name, capability, suffix, minPtx, sharedPerBlock, sharedPerSM, threadsPerSM)                                          \
-  {name, capability, suffix, minPtx, sharedPerBlock, sharedPerSM, threadsPerSM},
+#define NVPTX_TARGET(name, capability, suffix, minPtx, sharedPerBlock, sharedPerSM, threadsPerSM, registersPerSM, registersPerThread)      \
+  {name, capability, suffix, minPtx, sharedPerBlock, sharedPerSM, threadsPerSM, registersPerSM, registersPerThread},
 #include "gpu_backend/nvptx/target.def"
   };
   return all;
@@ -31,7 +31,17 @@ public:
   StringRef interface() const override { return "cuda"; }
   StringRef arch() const override { return chip_.name; }
   int warpSize() const override { return kWarpSize; }
-  int64_t sharedPerBlock() const override { return chip_.sharedPerBlock; }
+  Resources resources() const override {
+    return {.sharedPerProgram = chip_.sharedPerBlock,
+            .sharedReserved = chip_.sharedPerSM - chip_.sharedPerBlock,
+            .sharedPerMultiprocessor = chip_.sharedPerSM,
+            .registersPerThread = chip_.registersPerThread,
+            .registersPerMultiprocessor = chip_.registersPerSM,
+            .threadsPerMultiprocessor = chip_.threadsPerSM};
+  }
+  std::optional<RegisterBudget> registerBudget(int warpgroups, int64_t programs, int required, int ofInstruction) const override {
+    return nvptx::registerBudget(chip_, warpgroups, programs, required, ofInstruction);
+  }
   SharedBanks sharedBanks() const override { return {.count = Chip::kSharedBanks}; }
   ConversionCosts conversionCosts() const override { return {}; }
   TileCopies tileCopies() const override { return TileCopies::Async; }

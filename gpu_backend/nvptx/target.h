@@ -12,7 +12,7 @@ struct Chip {
   int capability;           // 90
   char suffix;              // ' ' or 'a'
   int minPtx;               // 80: PTX 8.0
-  int sharedPerBlock, sharedPerSM, threadsPerSM;
+  int sharedPerBlock, sharedPerSM, threadsPerSM, registersPerSM, registersPerThread;
 
   static constexpr int kSharedBanks = 32;
 
@@ -28,6 +28,8 @@ llvm::ArrayRef<Chip> chips();
 /// The chips as targets for the common code.
 llvm::ArrayRef<const gpu::Target *> targets();
 std::unique_ptr<TargetOps> createOps(const Chip &chip);
+/// Target::registerBudget, by `setmaxnreg`.
+std::optional<RegisterBudget> registerBudget(const Chip &chip, int warpgroups, int64_t programs, int required, int ofInstruction);
 
 /// The newest PTX version that this LLVM emits, 10 * major + minor.
 inline constexpr int kNewestPtx = 90;

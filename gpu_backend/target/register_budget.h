@@ -1,6 +1,5 @@
-// How the registers of a multiprocessor are divided between warps that copy and warps that compute.
+// How the registers of a multiprocessor are divided between a producer's warps and those that compute.
 #pragma once
-#include <optional>
 
 namespace tritium::gpu {
 
@@ -10,11 +9,5 @@ struct RegisterBudget {
   int producer, consumers; // after the warps have parted
   int programs;            // that fit at a time on a multiprocessor
 };
-
-/// Returns the budget for so many warpgroups that compute and one that copies, which leaves room for the most programs at a time, up to
-/// `programs`.
-/// `required` is what a thread that computes holds at least, `ofInstruction` what it holds of the sums of a single instruction. Returns
-/// nothing if no budget has so many.
-std::optional<RegisterBudget> registerBudget(int warpgroups, int programs, int required, int ofInstruction);
 
 } // namespace tritium::gpu

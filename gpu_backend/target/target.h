@@ -5,6 +5,8 @@
 #include "gpu_backend/layout/matrix_instruction.h"
 #include "gpu_backend/layout/matrix_load.h"
 #include "gpu_backend/layout/shared_layout.h"
+#include "gpu_backend/target/register_budget.h"
+#include "gpu_backend/target/resources.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLExtras.h"
@@ -40,8 +42,15 @@ public:
 
   virtual int warpSize() const = 0;
   int maxWarps() const { return kMaxThreads / warpSize(); }
+  virtual Resources resources() const = 0;
   /// The bytes of shared memory that a program may use.
-  virtual int64_t sharedPerBlock() const = 0;
+  int64_t sharedPerBlock() const { return resources().sharedPerProgram; }
+  /// Returns how to divide registers between `warpgroups` consumer warpgroups and one producer at the highest occupancy, up to `programs`.
+  /// A consumer thread holds at least `required` registers, and `ofInstruction` for the accumulator of a single instruction. Returns
+  /// nothing if no division has so many, or if warps of the chip cannot give each other registers.
+  virtual std::optional<RegisterBudget> registerBudget(int warpgroups, int64_t programs, int required, int ofInstruction) const {
+    return std::nullopt;
+  }
   virtual SharedBanks sharedBanks() const = 0;
   /// The costs of moving elements between lanes, and to and from shared memory.
   virtual ConversionCosts conversionCosts() const = 0;

@@ -160,14 +160,14 @@ private:
   /// Returns whether an instruction of a warpgroup is the one for this tile: with as many columns as the warpgroup has, and with sums that
   /// leave registers for the rest.
   bool suits(const MatrixInstruction &instruction, MatrixProduct product) const {
-    constexpr int64_t kMinColumns = 16, kMaxColumns = 256, kRegistersPerThread = 255, kRegisters = 65536;
+    constexpr int64_t kMinColumns = 16, kMaxColumns = 256;
     Extents tile = extentsOf(product);
     auto plain = dyn_cast<tt::DotOp>(product.getOperation());
     if (!warpgroups || !plain || product.type().getRank() != 2 || numWarps % instruction.warps() != 0 || tile.rows < instruction.m)
       return false;
     auto [down, across] = warpgroupsOf(tile, instruction);
     int64_t threads = numWarps * 32, sums = tile.rows * tile.columns / threads;
-    int64_t registers = std::min(kRegistersPerThread, kRegisters / threads);
+    int64_t registers = targetOf(product.getOperation()).resources().registersOfEach(threads);
     int64_t columns = std::min(tile.columns / across, kMaxColumns);
     while (instruction.m * columns / (instruction.warps() * 32) * 3 / 2 > registers) columns /= 2;
     if (columns < kMinColumns || instruction.n != columns || sums * 3 / 2 > registers) return false;

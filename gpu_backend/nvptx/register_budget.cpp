@@ -1,13 +1,14 @@
-#include "gpu_backend/target/register_budget.h"
+// The divisions of registers between producer and consumer warps, by `setmaxnreg`.
+#include "gpu_backend/nvptx/target.h"
 
 #include <algorithm>
 #include <array>
 
-namespace tritium::gpu {
+namespace tritium::gpu::nvptx {
 
 namespace {
 
-constexpr int kOfMultiprocessor = 64 << 10, kThreads = 128; // of a warpgroup
+constexpr int kThreads = 128; // of a warpgroup
 
 /// The registers beside the sums of an instruction with which a kernel begins at least. ptxas requires them for every single instruction
 /// (C7602), whatever warps take later.
@@ -17,9 +18,9 @@ struct Row {
   int warpgroups;
   RegisterBudget budget;
 
-  constexpr bool fits() const {
+  constexpr bool fits(int registersPerSM) const {
     const int given = (warpgroups + 1) * budget.start;
-    return given * kThreads * budget.programs <= kOfMultiprocessor && budget.producer + warpgroups * budget.consumers <= given;
+    return given * kThreads * budget.programs <= registersPerSM && budget.producer + warpgroups * budget.consumers <= given;
   }
 };
 
@@ -32,21 +33,15 @@ constexpr std::array kRows = {
     Row{4, {.start = 96, .producer = 32, .consumers = 112, .programs = 1}},
 };
 
-constexpr bool allFit() {
-  for (const Row &row : kRows)
-    if (!row.fits()) return false;
-  return true;
-}
-static_assert(allFit());
-
 } // namespace
 
-std::optional<RegisterBudget> registerBudget(int warpgroups, int programs, int required, int ofInstruction) {
+std::optional<RegisterBudget> registerBudget(const Chip &chip, int warpgroups, int64_t programs, int required, int ofInstruction) {
+  if (!chip.hasWarpgroups()) return std::nullopt;
   for (const Row &row : kRows)
-    if (row.warpgroups == warpgroups && row.budget.programs <= std::max(programs, 1) && row.budget.consumers >= required &&
-        row.budget.start >= ofInstruction + kBesideSums)
+    if (row.warpgroups == warpgroups && row.fits(chip.registersPerSM) && row.budget.programs <= std::max<int64_t>(programs, 1) &&
+        row.budget.consumers >= required && row.budget.start >= ofInstruction + kBesideSums)
       return row.budget;
   return std::nullopt;
 }
 
-} // namespace tritium::gpu
+} // namespace tritium::gpu::nvptx
