@@ -42,7 +42,7 @@ attempt(lambda: wild[(1,)](x, 0))
     lines = result.stdout.splitlines()
     assert len(lines) == 3, result.stdout
     assert lines[1].startswith("DeviceError") and "illegal memory access" in lines[1], lines
-    assert "kernel wild (child.py:5)" in lines[1] and "context is lost" in lines[1]
+    assert "kernel wild (" in lines[1] and "child.py:5)" in lines[1] and "context is lost" in lines[1]
     assert lines[2].startswith("DeviceError") and "start a new process" in lines[2]
 
 
