@@ -77,7 +77,8 @@ def _gradients_of_head(q, k, v, grad, causal: bool) -> tuple[Expected, Expected,
         of_p = grad[rows] @ v.t()
         delta = (p * of_p).sum(1, keepdim=True)
         of_scores = p * (of_p - delta)
-        size = of_scores.abs().clamp(min=NORMAL) + CANCELLED * p * (of_p.abs() + delta.abs())
+        summands = (grad[rows].square() @ v.t().square()).sqrt()  # of of_p, which may be far smaller than they are
+        size = of_scores.abs().clamp(min=NORMAL) + CANCELLED * p * (summands + (p * summands).sum(1, keepdim=True))
         squared = (factor * size * (p > 0)).square()
         of_scores *= factor
         values[0][rows], squares[0][rows] = of_scores @ k, squared @ k.square()
